@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * Allocation. Small allocations abort when memory runs out; anything whose size comes from input uses
+ * td_try_* and returns TD_OUT_OF_MEMORY. Any thread. */
+#pragma once
+
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+
+/* td_alloc returns n zeroed elements of `size` bytes, td_realloc a resized block; both abort on failure. */
+void *td_alloc(size_t n, size_t size);
+void *td_realloc(void *block, size_t n, size_t size);
+
+/* td_try_alloc is td_alloc for sizes that come from input: NULL on failure or overflow. */
+void *td_try_alloc(size_t n, size_t size);
+
+/* td_dup_string copies text; td_format prints into a new string. The caller frees. */
+char *td_dup_string(const char *text);
+char *td_format(const char *format, ...) __attribute__((format(printf, 1, 2)));
+char *td_format_v(const char *format, va_list args);
+
+#define TD_NEW(type) ((type *)td_alloc(1, sizeof(type)))
+#define TD_NEW_N(type, n) ((type *)td_alloc((n), sizeof(type)))
+#define TD_N_ELEMENTS(array) (sizeof(array) / sizeof((array)[0]))
+#define TD_MIN(a, b) ((a) < (b) ? (a) : (b))
+#define TD_MAX(a, b) ((a) > (b) ? (a) : (b))
+
+/* TD_GROW makes room for one more element in a (pointer, n, capacity) triple. */
+#define TD_GROW(array, n, capacity)                                                                     \
+  do {                                                                                                 \
+    if ((n) == (capacity)) {                                                                           \
+      (capacity) = (capacity) ? (capacity)*2 : 8;                                                      \
+      (array) = td_realloc((array), (capacity), sizeof *(array));                                      \
+    }                                                                                                  \
+  } while (0)

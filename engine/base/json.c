@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "engine/base/json.h"
+
+#include <inttypes.h>
+#include <math.h>
+
+void
+td_json_init(td_json *json, FILE *file) {
+  *json = (td_json){.file = file, .first = true};
+}
+
+static void
+begin_value(td_json *json) {
+  if (!json->after_key && !json->first && json->depth > 0) fputs(", ", json->file);
+  json->first = false;
+  json->after_key = false;
+}
+
+static void
+open_container(td_json *json, char bracket) {
+  begin_value(json);
+  putc(bracket, json->file);
+  json->depth++;
+  json->first = true;
+}
+
+static void
+close_container(td_json *json, char bracket) {
+  putc(bracket, json->file);
+  json->depth--;
+  json->first = false;
+}
+
+void
+td_json_begin_object(td_json *json) {
+  open_container(json, '{');
+}
+
+void
+td_json_end_object(td_json *json) {
+  close_container(json, '}');
+}
+
+void
+td_json_begin_array(td_json *json) {
+  open_container(json, '[');
+}
+
+void
+td_json_end_array(td_json *json) {
+  close_container(json, ']');
+}
+
+/* Length of the valid UTF-8 sequence at text, or 0. */
+static int
+utf8_length(const unsigned char *text) {
+  static const struct {
+    unsigned char mask, lead;
+    int length;
+    uint32_t least;
+  } forms[] = {{0x80, 0x00, 1, 0}, {0xe0, 0xc0, 2, 0x80}, {0xf0, 0xe0, 3, 0x800}, {0xf8, 0xf0, 4, 0x10000}};
+  for (int form = 0; form < 4; form++) {
+    if ((text[0] & forms[form].mask) != forms[form].lead) continue;
+    uint32_t code = text[0] & (unsigned char)~forms[form].mask;
+    for (int i = 1; i < forms[form].length; i++) {
+      if ((text[i] & 0xc0) != 0x80) return 0;
+      code = code << 6 | (text[i] & 0x3f);
+    }
+    bool surrogate = code >= 0xd800 && code < 0xe000;
+    return code >= forms[form].least && code < 0x110000 && !surrogate ? forms[form].length : 0;
+  }
+  return 0;
+}
+
+static void
+put_string(FILE *file, const char *utf8) {
+  putc('"', file);
+  for (const unsigned char *at = (const unsigned char *)utf8; *at;) {
+    int length = utf8_length(at);
+    if (length == 0) {
+      fputs("\\ufffd", file);
+      at++;
+      continue;
+    }
+    if (*at == '"' || *at == '\\')
+      fprintf(file, "\\%c", *at);
+    else if (*at == '\n')
+      fputs("\\n", file);
+    else if (*at < 0x20 || *at == 0x7f)
+      fprintf(file, "\\u%04x", *at);
+    else
+      fwrite(at, 1, (size_t)length, file);
+    at += length;
+  }
+  putc('"', file);
+}
+
+void
+td_json_key(td_json *json, const char *key) {
+  begin_value(json);
+  put_string(json->file, key);
+  fputs(": ", json->file);
+  json->after_key = true;
+}
+
+void
+td_json_u64(td_json *json, uint64_t value) {
+  begin_value(json);
+  fprintf(json->file, "%" PRIu64, value);
+}
+
+void
+td_json_i64(td_json *json, int64_t value) {
+  begin_value(json);
+  fprintf(json->file, "%" PRId64, value);
+}
+
+void
+td_json_double(td_json *json, double value) {
+  begin_value(json);
+  if (isfinite(value))
+    fprintf(json->file, "%.10g", value);
+  else
+    fputs("null", json->file);
+}
+
+void
+td_json_bool(td_json *json, bool value) {
+  begin_value(json);
+  fputs(value ? "true" : "false", json->file);
+}
+
+void
+td_json_null(td_json *json) {
+  begin_value(json);
+  fputs("null", json->file);
+}
+
+void
+td_json_string(td_json *json, const char *utf8) {
+  begin_value(json);
+  if (utf8)
+    put_string(json->file, utf8);
+  else
+    fputs("null", json->file);
+}
+
+void
+td_json_id(td_json *json, uint32_t id) {
+  if (id == UINT32_MAX)
+    td_json_null(json);
+  else
+    td_json_u64(json, id);
+}
+
+void
+td_json_newline(td_json *json) {
+  putc('\n', json->file);
+  json->first = true;
+}

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * The world after an event: what every node, task, queue, thread and graph task is doing. All of it lies in
+ * flat arrays inside one block of memory without pointers, so that two states are equal when their bytes
+ * are, a checkpoint is a copy of pages, and an undo is a list of old words (engine/replay/replay.h).
+ * Only engine/replay/apply.c writes it. Everybody else reads through `const td_state *`, valid until the
+ * replay that owns it moves. */
+#pragma once
+
+#include "engine/replay/graph.h"
+
+/* TD_NODE_STATE(name): a node's life, in the words of `state --json`. */
+#define TD_NODE_STATES(X)                                                                              \
+  X(created) X(waiting) X(partial) X(queued) X(running) X(done) X(skipped) X(captured) X(failed)       \
+      X(released) X(absent)
+
+typedef enum td_node_state {
+#define X(name) TD_NODE_##name,
+  TD_NODE_STATES(X)
+#undef X
+  TD_N_NODE_STATES
+} td_node_state;
+
+/* td_node_state_name returns "created", "waiting", ... */
+const char *td_node_state_name(td_node_state state);
+
+/* One node. `absent` (not yet created) is the state before its node_new. */
+typedef struct td_node_now {
+  uint8_t state;      /* td_node_state */
+  uint8_t anomaly;    /* 0, or 1 + td_anomaly_kind once a value that is not finite was born here */
+  uint8_t birthplace; /* td_birthplace, where anomaly is set */
+  uint8_t unused;
+  uint32_t thread;     /* that runs or ran it last, or TD_NONE */
+  uint32_t graph_task; /* that it took part in last, or TD_NONE */
+  uint32_t task;       /* first of its live tasks, or TD_NONE */
+  uint64_t begin_ns, end_ns; /* of its last run; 0 before */
+} td_node_now;
+
+/* One live (graph task, node) pair: from its `dependency` event, or its push where it has none, until the
+ * node was run, skipped or captured. */
+typedef struct td_task_now {
+  uint32_t node, graph_task;
+  uint32_t dependencies; /* gradients still missing */
+  uint32_t expected;     /* gradients at the start */
+  uint32_t next;         /* next live task of this node, or TD_NONE; while free: next free entry */
+  uint32_t first_arrival; /* newest first, or TD_NONE */
+  uint32_t queue;        /* that it waits in, or TD_NONE */
+  uint32_t parked;       /* 1: its buffer lies in not_ready */
+  uint32_t parked_prev, parked_next; /* list of parked tasks, in the order of parking */
+} td_task_now;
+
+/* One gradient in an input buffer. */
+typedef struct td_arrival_now {
+  uint32_t from, input_nr, next;
+  uint32_t bytes;
+  uint32_t mode; /* td_accumulation */
+} td_arrival_now;
+
+/* One entry of a ready queue's heap. node TD_NONE: a dummy task; shutdown: kind 2. */
+typedef struct td_queue_entry {
+  uint32_t node, graph_task, kind; /* kind: 0 node, 1 dummy, 2 shutdown */
+  uint32_t order;                  /* rank of its push, for fifo and lifo queues */
+} td_queue_entry;
+
+typedef struct td_queue_now {
+  uint32_t n;                 /* tasks in it now */
+  uint32_t n_pushed, n_popped;
+  uint32_t last_node;         /* last popped, or TD_NONE */
+  uint64_t last_pop_seq;      /* its event number; UINT64_MAX before any */
+} td_queue_now;
+
+typedef struct td_thread_now {
+  uint32_t state; /* td_thread_activity */
+  uint32_t node;  /* being run or scattered, or TD_NONE */
+  uint32_t graph_task;
+  uint32_t lock;  /* td_lock_kind waited for, or TD_NONE */
+  uint64_t since_ns;
+} td_thread_now;
+
+typedef struct td_graph_task_now {
+  uint32_t status; /* 0 not begun, else 1 + td_task_status */
+  uint32_t outstanding;
+  uint32_t n_done; /* nodes run, skipped or captured */
+  uint32_t n_parked;
+} td_graph_task_now;
+
+typedef struct td_state_header {
+  uint64_t seq;        /* number of events applied: 0 is "before the first" */
+  uint64_t time_ns;    /* of the last applied event */
+  uint32_t free_task, n_tasks_used;       /* free list and high-water mark of tasks */
+  uint32_t free_arrival, n_arrivals_used; /* ... of arrivals */
+  uint32_t first_parked, last_parked;
+  uint32_t current_node;                  /* node named by the last applied event that names one, or TD_NONE */
+  uint32_t n_anomalies;
+  uint32_t step;       /* last `step` iteration, or TD_NONE */
+  uint32_t unused;
+} td_state_header;
+
+typedef struct td_state {
+  unsigned char *bytes; /* the block; the pointers below point into it */
+  size_t n_bytes;
+  td_state_header *header;
+  td_node_now *nodes;             /* [graph->n_nodes] */
+  td_queue_now *queues;           /* [graph->n_queues] */
+  td_thread_now *threads;         /* [graph->n_threads] */
+  td_graph_task_now *graph_tasks; /* [graph->n_graph_tasks] */
+  td_queue_entry *entries;        /* heaps of all queues, end to end */
+  uint32_t *first_entry;          /* [n_queues]: where each queue's heap begins (constant) */
+  td_task_now *tasks;
+  td_arrival_now *arrivals;
+} td_state;
+
+/* td_state_queue_order writes the tasks of a queue in the order in which they will be popped if nothing else
+ * is pushed. `out` has room for state->queues[queue].n entries. */
+void td_state_queue_order(const td_state *state, const td_graph *graph, uint32_t queue, td_queue_entry *out);
+
+/* td_state_task_find returns the live task of a node in a graph task (TD_NONE: in any), or NULL. */
+const td_task_now *td_state_task_find(const td_state *state, uint32_t node, uint32_t graph_task);

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * Colours and fonts of every picture, in one table for light and dark. The window takes the foreground,
+ * background and accent from CSS and overrides them here; `render` takes the defaults. */
+#pragma once
+
+#include "engine/replay/state.h"
+
+#include <cairo.h>
+#include <pango/pangocairo.h>
+#include <stdbool.h>
+
+typedef struct td_colour {
+  double r, g, b, a;
+} td_colour;
+
+typedef struct td_theme {
+  bool dark;
+  td_colour background, foreground, dim, line, accent, error, warning, card;
+  td_colour node_fill[TD_N_NODE_STATES]; /* colour-blind safe; states also differ in shape or mark */
+  td_colour thread_fill[TD_thread_activity_LIMIT];
+  td_colour device_stripe[8]; /* cpu, then accelerators in turn */
+  const char *font;           /* "Cantarell, sans-serif" */
+} td_theme;
+
+/* td_theme_default returns the light or dark theme. Constant. */
+const td_theme *td_theme_default(bool dark);
+
+void td_theme_source(cairo_t *cr, td_colour colour);
+
+/* Labels are shaped once per distinct (text, size) and cached. One cache per thread that draws. */
+typedef struct td_label_cache td_label_cache;
+td_label_cache *td_label_cache_new(const td_theme *theme);
+void td_label_cache_free(td_label_cache *cache);
+
+/* td_label_draw draws text with its top left at (x, y), cut with an ellipsis at max_width (<= 0: never); td_label_size
+ * measures it. size in pixels of the current user space. */
+void td_label_draw(td_label_cache *cache, cairo_t *cr, const char *text, double size, double x, double y,
+                   double max_width, td_colour colour, bool bold);
+void td_label_size(td_label_cache *cache, const char *text, double size, bool bold, double *width,
+                   double *height);
