@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "app/command.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const td_command commands[] = {
+#define TD_COMMAND(name, arguments, summary) {#name, arguments, summary, td_command_##name},
+#include "app/commands.def"
+#undef TD_COMMAND
+};
+
+const td_command *
+td_command_table(size_t *n) {
+  *n = G_N_ELEMENTS(commands);
+  return commands;
+}
+
+const td_command *
+td_command_find(const char *name) {
+  for (size_t i = 0; i < G_N_ELEMENTS(commands); i++)
+    if (strcmp(commands[i].name, name) == 0) return &commands[i];
+  return NULL;
+}
+
+static void
+print_line(const char *subject, const char *separator, const char *format, va_list args) {
+  g_autofree char *text = g_strdup_vprintf(format, args);
+  fflush(stdout);
+  fprintf(stderr, "tapedeck%s%s: %s\n", separator, subject, text);
+}
+
+int
+td_command_bad_usage(const char *name, const char *format, ...) {
+  va_list args;
+  va_start(args, format);
+  print_line(name, " ", format, args);
+  va_end(args);
+  return TD_EXIT_USAGE;
+}
+
+int
+td_command_fail(const char *file, const char *format, ...) {
+  va_list args;
+  va_start(args, format);
+  print_line(file, ": ", format, args);
+  va_end(args);
+  return TD_EXIT_USAGE;
+}
+
+int
+td_command_file_error(const char *file, td_error *error) {
+  td_command_fail(file, "%s", td_error_text(error));
+  td_error_clear(error);
+  return TD_EXIT_USAGE;
+}
+
+/* The words after the command in its help: its arguments without the options, which GLib lists
+ * itself. */
+static char *
+positional_arguments(const char *arguments) {
+  return g_strndup(arguments, strcspn(arguments, "[-"));
+}
+
+static GOptionContext *
+make_context(const td_command *command, const GOptionEntry *entries, bool strict, gboolean *help) {
+  const GOptionEntry help_entries[] = {
+      {"help", 'h', 0, G_OPTION_ARG_NONE, help, "Show this help", NULL}, {0}};
+  g_autofree char *arguments = positional_arguments(command->arguments);
+  g_autofree char *usage = g_strdup_printf("%s- %s", arguments, command->summary);
+  GOptionContext *context = g_option_context_new(usage);
+  g_option_context_set_help_enabled(context, FALSE);
+  g_option_context_set_strict_posix(context, strict);
+  g_option_context_add_main_entries(context, help_entries, NULL);
+  if (entries) g_option_context_add_main_entries(context, entries, NULL);
+  return context;
+}
+
+static void
+print_command_help(const td_command *command, GOptionContext *context) {
+  g_autofree char *previous = g_strdup(g_get_prgname());
+  g_autofree char *name = g_strdup_printf("tapedeck %s", command->name);
+  g_set_prgname(name);
+  g_autofree char *text = g_option_context_get_help(context, TRUE, NULL);
+  fputs(text, stdout);
+  g_set_prgname(previous ? previous : "tapedeck");
+}
+
+static bool
+count_is_right(const td_command *command, int min, int max, int argc, char **argv) {
+  int n = argc - 1;
+  if (n < min)
+    td_command_bad_usage(command->name, "too few arguments: tapedeck %s %s", command->name,
+                         command->arguments);
+  else if (max >= 0 && n > max)
+    td_command_bad_usage(command->name, "'%s' is one argument too many", argv[max + 1]);
+  return n >= min && (max < 0 || n <= max);
+}
+
+/* GLib leaves the "--" that ends the options among the arguments. */
+static void
+remove_separator(int *argc, char **argv) {
+  if (*argc < 2 || strcmp(argv[1], "--") != 0) return;
+  memmove(argv + 1, argv + 2, (size_t)(*argc - 1) * sizeof *argv);
+  --*argc;
+}
+
+bool
+td_command_parse(const char *name, const GOptionEntry *entries, bool strict, int min, int max,
+                 int *argc, char ***argv, int *status) {
+  const td_command *command = td_command_find(name);
+  gboolean help = FALSE;
+  g_autoptr(GError) error = NULL;
+  g_autoptr(GOptionContext) context = make_context(command, entries, strict, &help);
+  *status = TD_EXIT_USAGE;
+  if (!g_option_context_parse(context, argc, argv, &error)) {
+    td_command_bad_usage(name, "%s", error->message);
+    return false;
+  }
+  if (help) {
+    print_command_help(command, context);
+    *status = TD_EXIT_OK;
+    return false;
+  }
+  remove_separator(argc, *argv);
+  return count_is_right(command, min, max, *argc, *argv);
+}

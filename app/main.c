@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "app/command.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <locale.h>
+#include <stdio.h>
+#include <string.h>
+
+static void
+print_help(void) {
+  size_t n;
+  const td_command *commands = td_command_table(&n);
+  puts("Usage:\n  tapedeck COMMAND [OPTION…] [ARGUMENT…]\n  tapedeck\n");
+  puts("Play, pause and rewind a backward pass. Without a command the window opens.\n\nCommands:");
+  for (size_t i = 0; i < n; i++)
+    printf("  %-10s %s\n", commands[i].name, commands[i].summary);
+  puts("\nOptions:\n  -h, --help   this text; `tapedeck COMMAND --help` tells more\n"
+       "  --version    the version");
+}
+
+/* A file opened later must not become standard output because that was closed: printing would go
+ * into it. Opened for reading only, so that a print to it fails and is told. */
+static void
+keep_standard_files_open(void) {
+  for (int fd = 0; fd < 3; fd++)
+    if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", fd == 2 ? O_WRONLY : O_RDONLY) < 0) return;
+}
+
+static int
+run_command(int argc, char **argv) {
+  const char *name = argc > 1 ? argv[1] : "open";
+  if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0) {
+    print_help();
+    return TD_EXIT_OK;
+  }
+  if (strcmp(name, "--version") == 0) {
+    puts("tapedeck " TD_VERSION);
+    return TD_EXIT_OK;
+  }
+  const td_command *command = td_command_find(name);
+  if (!command) {
+    fprintf(stderr, "tapedeck: unknown %s '%s' (see tapedeck --help)\n",
+            name[0] == '-' ? "option" : "command", name);
+    return TD_EXIT_USAGE;
+  }
+  if (argc == 1) return command->run(1, (char *[]){(char *)name, NULL});
+  return command->run(argc - 1, argv + 1);
+}
+
+int
+main(int argc, char **argv) {
+  keep_standard_files_open();
+  setlocale(LC_ALL, "");
+  setlocale(LC_NUMERIC, "C");
+  int status = run_command(argc, argv);
+  errno = 0;
+  if (fflush(stdout) != 0 || ferror(stdout)) {
+    fprintf(stderr, "tapedeck: standard output: %s\n", strerror(errno ? errno : EIO));
+    return TD_EXIT_USAGE;
+  }
+  return status;
+}
