@@ -48,7 +48,8 @@ typedef struct td_storage {
 /* What the autograd layer hangs on a tensor; opaque here. The first member frees the whole. */
 typedef struct td_autograd_meta td_autograd_meta;
 
-typedef struct td_tensor {
+typedef struct td_tensor td_tensor;
+struct td_tensor {
   td_refcount refs;
   td_dtype dtype;
   td_device device;
@@ -60,7 +61,7 @@ typedef struct td_tensor {
   td_autograd_meta *autograd;   /* (owned), or NULL; see engine/autograd/variable.h */
   void (*autograd_free)(td_tensor *tensor);
   void *wrapper; /* (borrowed) the embedding language's object for this tensor, guarded by its own lock */
-} td_tensor;
+};
 
 /* td_tensor_new makes a contiguous tensor of zeros. TD_OUT_OF_MEMORY, TD_SHAPE (too many or negative sizes). */
 td_status td_tensor_new(td_dtype dtype, td_device device, int n_dims, const int64_t *sizes, td_tensor **out,

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * Pointwise operations: broadcasting arithmetic, elementwise functions, and updates in place.
+ *
+ * All operations of engine/ops: inputs are borrowed; *out is a new reference, with history if grad
+ * mode is on and an input requires grad. TD_SHAPE, TD_DTYPE, TD_DEVICE with PyTorch's texts. Any
+ * thread.
+ *
+ * Dtypes follow PyTorch: bool < int64 < float32 < float64, but a 0-dimensional operand does not
+ * widen one with dimensions of the same category (floating, integer, bool). A 0-dimensional CPU
+ * operand goes with any device. */
+#pragma once
+
+#include "engine/tensor/tensor.h"
+
+/* td_op_scalar makes the 0-dimensional operand for a Python number beside `like`: of like's dtype
+ * where it is of the number's category or a higher one, else int64 or float32. */
+td_tensor *td_op_scalar(const td_tensor *like, double value, bool is_integer);
+
+/* td_op_add is self + alpha * other (AddBackward0), td_op_sub self - alpha * other (SubBackward0),
+ * td_op_mul (MulBackward0), td_op_div true division (DivBackward0). Two edges each. */
+td_status td_op_add(td_tensor *self, td_tensor *other, double alpha, td_tensor **out,
+                    td_error *error);
+td_status td_op_sub(td_tensor *self, td_tensor *other, double alpha, td_tensor **out,
+                    td_error *error);
+td_status td_op_mul(td_tensor *self, td_tensor *other, td_tensor **out, td_error *error);
+td_status td_op_div(td_tensor *self, td_tensor *other, td_tensor **out, td_error *error);
+
+/* td_op_rsub is number - self (RsubBackward1, one edge). number / self is reciprocal, mul. */
+td_status td_op_rsub(td_tensor *self, double number, td_tensor **out, td_error *error);
+
+/* td_op_pow_scalar is self ** exponent (PowBackward0, one edge). An integer tensor with a whole
+ * exponent >= 0 stays one. td_op_pow is tensor ** tensor (PowBackward1, two edges; also for number
+ * ** tensor). */
+td_status td_op_pow_scalar(td_tensor *self, double exponent, td_tensor **out, td_error *error);
+td_status td_op_pow(td_tensor *self, td_tensor *exponent, td_tensor **out, td_error *error);
+
+/* td_op_where takes self where condition (torch.bool) is true, else other (WhereBackward0, edges
+ * self, other). */
+td_status td_op_where(td_tensor *condition, td_tensor *self, td_tensor *other, td_tensor **out,
+                      td_error *error);
+
+/* td_op_neg, td_op_exp, ...: see unary.def. */
+#define TD_UNARY(name, ...)                                                                        \
+  td_status td_op_##name(td_tensor *self, td_tensor **out, td_error *error);
+#include "engine/ops/unary.def"
+#undef TD_UNARY
+
+/* Updates in place, for optimizers: without history. TD_AUTOGRAD "a leaf Variable that requires
+ * grad is being used in an in-place operation." unless grad mode is off; a tensor with history is
+ * refused too. `other` broadcasts to self. td_op_add_into: self += alpha * other. The caller sees
+ * to it that no one else uses self. */
+td_status td_op_add_into(td_tensor *self, td_tensor *other, double alpha, td_error *error);
+td_status td_op_mul_into(td_tensor *self, td_tensor *other, td_error *error);
+td_status td_op_copy_into(td_tensor *self, td_tensor *source, td_error *error);
+td_status td_op_fill_into(td_tensor *self, double value, td_error *error);

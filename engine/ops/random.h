@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * Random tensors: the Mersenne twister of PyTorch's CPU generator, with its streams of uniform and
+ * normal numbers, so that a script with a seed sees the same values. One generator per process,
+ * under its own lock. */
+#pragma once
+
+#include "engine/tensor/tensor.h"
+
+/* td_manual_seed restarts the generator; its seed is otherwise 5489. */
+void td_manual_seed(uint64_t seed);
+
+/* td_op_rand fills a new tensor with uniform numbers in [0, 1), td_op_randn with normal ones.
+ * Floating dtypes. */
+td_status td_op_rand(td_dtype dtype, td_device device, int n_dims, const int64_t *sizes,
+                     td_tensor **out, td_error *error);
+td_status td_op_randn(td_dtype dtype, td_device device, int n_dims, const int64_t *sizes,
+                      td_tensor **out, td_error *error);
+
+/* td_op_uniform_into and td_op_normal_into refill a tensor in place, without history: parameter
+ * initialisation. */
+td_status td_op_uniform_into(td_tensor *self, double from, double to, td_error *error);
+td_status td_op_normal_into(td_tensor *self, double mean, double std, td_error *error);
+
+/* td_op_randperm is a random permutation of 0 .. n - 1, int64. */
+td_status td_op_randperm(int64_t n, td_tensor **out, td_error *error);

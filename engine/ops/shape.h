@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * Shapes, pieces and copies. Views share their base's storage. Dimensions and indices may be
+ * negative; one of the sizes given to view, reshape and expand may be -1. See pointwise.h for the
+ * rules of all operations. */
+#pragma once
+
+#include "engine/tensor/tensor.h"
+
+/* td_op_view needs compatible strides (ViewBackward0). td_op_reshape is a view where it can be one
+ * (ReshapeAliasBackward0), else a copy (CloneBackward0, UnsafeViewBackward0). td_op_flatten
+ * reshapes dimensions start_dim to end_dim, both included, into one. */
+td_status td_op_view(td_tensor *self, int n_dims, const int64_t *sizes, td_tensor **out,
+                     td_error *error);
+td_status td_op_reshape(td_tensor *self, int n_dims, const int64_t *sizes, td_tensor **out,
+                        td_error *error);
+td_status td_op_flatten(td_tensor *self, int64_t start_dim, int64_t end_dim, td_tensor **out,
+                        td_error *error);
+
+/* td_op_t swaps the dimensions of a matrix (TBackward0), td_op_transpose any two
+ * (TransposeBackward0), td_op_permute reorders all (PermuteBackward0). */
+td_status td_op_t(td_tensor *self, td_tensor **out, td_error *error);
+td_status td_op_transpose(td_tensor *self, int64_t dim0, int64_t dim1, td_tensor **out,
+                          td_error *error);
+td_status td_op_permute(td_tensor *self, int n_dims, const int64_t *dims, td_tensor **out,
+                        td_error *error);
+
+/* td_op_expand repeats dimensions of size 1 with stride 0 (ExpandBackward0). */
+td_status td_op_expand(td_tensor *self, int n_dims, const int64_t *sizes, td_tensor **out,
+                       td_error *error);
+
+/* td_op_unsqueeze (UnsqueezeBackward0); td_op_squeeze drops all dimensions of size 1
+ * (SqueezeBackward0), td_op_squeeze_dim one if it is of size 1 (SqueezeBackward1). */
+td_status td_op_unsqueeze(td_tensor *self, int64_t dim, td_tensor **out, td_error *error);
+td_status td_op_squeeze(td_tensor *self, td_tensor **out, td_error *error);
+td_status td_op_squeeze_dim(td_tensor *self, int64_t dim, td_tensor **out, td_error *error);
+
+/* td_op_select takes one index of a dimension (SelectBackward0); TD_OUT_OF_RANGE. td_op_slice takes
+ * [start, end) by step >= 1, clamped as Python does (SliceBackward0). */
+td_status td_op_select(td_tensor *self, int64_t dim, int64_t index, td_tensor **out,
+                       td_error *error);
+td_status td_op_slice(td_tensor *self, int64_t dim, int64_t start, int64_t end, int64_t step,
+                      td_tensor **out, td_error *error);
+
+/* td_op_index takes the rows (dimension 0) that an int64 tensor names (IndexBackward0);
+ * TD_OUT_OF_RANGE. */
+td_status td_op_index(td_tensor *self, td_tensor *indices, td_tensor **out, td_error *error);
+
+/* td_op_split cuts a dimension into pieces of split_size, the last one smaller (SplitBackward0, one
+ * input per piece); td_op_chunk into at most `chunks` equal ones. *out is a new array of *n_out new
+ * references: free both. */
+td_status td_op_split(td_tensor *self, int64_t split_size, int64_t dim, td_tensor ***out,
+                      uint32_t *n_out, td_error *error);
+td_status td_op_chunk(td_tensor *self, int64_t chunks, int64_t dim, td_tensor ***out,
+                      uint32_t *n_out, td_error *error);
+
+/* td_op_cat joins along a dimension (CatBackward0, one edge per tensor), td_op_stack along a new
+ * one (StackBackward0). */
+td_status td_op_cat(uint32_t n, td_tensor *const *tensors, int64_t dim, td_tensor **out,
+                    td_error *error);
+td_status td_op_stack(uint32_t n, td_tensor *const *tensors, int64_t dim, td_tensor **out,
+                      td_error *error);
+
+/* td_op_clone copies (CloneBackward0); td_op_contiguous too, but returns self where it is
+ * contiguous. td_op_detach is a view without history. */
+td_status td_op_clone(td_tensor *self, td_tensor **out, td_error *error);
+td_status td_op_contiguous(td_tensor *self, td_tensor **out, td_error *error);
+td_status td_op_detach(td_tensor *self, td_tensor **out, td_error *error);
+
+/* td_op_to_device and td_op_to_dtype copy (ToCopyBackward0), or return self where nothing changes;
+ * td_op_to does both in one node. */
+td_status td_op_to_device(td_tensor *self, td_device device, td_tensor **out, td_error *error);
+td_status td_op_to_dtype(td_tensor *self, td_dtype dtype, td_tensor **out, td_error *error);
+td_status td_op_to(td_tensor *self, td_dtype dtype, td_device device, td_tensor **out,
+                   td_error *error);
