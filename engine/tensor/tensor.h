@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Tensors: a reference-counted view (sizes, strides, offset) of a reference-counted storage. Tensors are
- * shared between threads; their metadata is constant once they are handed out, and whoever writes their
- * elements sees to it that nobody else does. Memory of every device of this program is host memory
- * (simulated devices), so a kernel is one C function. */
+ * Tensors: a reference-counted view (sizes, strides, offset) of a reference-counted storage.
+ * Tensors are shared between threads; their metadata is constant once they are handed out, and
+ * whoever writes their elements sees to it that nobody else does. Memory of every device of this
+ * program is host memory (simulated devices), so a kernel is one C function. */
 #pragma once
 
 #include "engine/base/refcount.h"
@@ -15,17 +15,17 @@
 #define TD_MAX_DIMS 8
 
 /* TD_DTYPE(constant, name as PyTorch prints it, C type) */
-#define TD_DTYPES(X)                                                                                   \
-  X(FLOAT32, "torch.float32", float)                                                                   \
-  X(FLOAT64, "torch.float64", double)                                                                  \
-  X(INT64, "torch.int64", int64_t)                                                                     \
-  X(BOOL, "torch.bool", uint8_t)
+#define TD_DTYPES(X)                                                                               \
+  X(FLOAT32, "torch.float32", float)                                                               \
+  X(FLOAT64, "torch.float64", double)                                                              \
+  X(INT64, "torch.int64", int64_t)                                                                 \
+  X(BOOL, "torch.bool", bool)
 
 typedef enum td_dtype {
 #define X(name, text, ctype) TD_##name,
   TD_DTYPES(X)
 #undef X
-  TD_N_DTYPES
+      TD_N_DTYPES
 } td_dtype;
 
 size_t td_dtype_size(td_dtype dtype);
@@ -35,14 +35,15 @@ td_dtype_is_floating(td_dtype dtype) {
   return dtype == TD_FLOAT32 || dtype == TD_FLOAT64;
 }
 
-/* TD_CPU or the index of an accelerator (engine/device/device.h). Same numbers as events' DEVICE fields. */
+/* TD_CPU or the index of an accelerator (engine/device/device.h). Same numbers as events' DEVICE
+ * fields. */
 typedef int32_t td_device;
 #define TD_CPU ((td_device)-1)
 
 typedef struct td_storage {
   td_refcount refs;
   size_t n_bytes;
-  void *data; /* (owned), 64-byte aligned */
+  void *data; /* 64-byte aligned, behind this header in the same block */
 } td_storage;
 
 /* What the autograd layer hangs on a tensor; opaque here. The first member frees the whole. */
@@ -60,12 +61,19 @@ struct td_tensor {
   td_storage *storage;          /* (owned reference) */
   td_autograd_meta *autograd;   /* (owned), or NULL; see engine/autograd/variable.h */
   void (*autograd_free)(td_tensor *tensor);
-  void *wrapper; /* (borrowed) the embedding language's object for this tensor, guarded by its own lock */
+  void *wrapper; /* (borrowed) the embedding language's object for this tensor, guarded by its own
+                    lock */
 };
 
-/* td_tensor_new makes a contiguous tensor of zeros. TD_OUT_OF_MEMORY, TD_SHAPE (too many or negative sizes). */
-td_status td_tensor_new(td_dtype dtype, td_device device, int n_dims, const int64_t *sizes, td_tensor **out,
-                        td_error *error);
+/* td_tensor_new makes a contiguous tensor of zeros. TD_OUT_OF_MEMORY, TD_SHAPE (too many or
+ * negative sizes). */
+td_status td_tensor_new(td_dtype dtype, td_device device, int n_dims, const int64_t *sizes,
+                        td_tensor **out, td_error *error);
+
+/* td_tensor_new_empty is td_tensor_new without the zeros: for a kernel that writes every element.
+ */
+td_status td_tensor_new_empty(td_dtype dtype, td_device device, int n_dims, const int64_t *sizes,
+                              td_tensor **out, td_error *error);
 
 /* td_tensor_new_like is td_tensor_new with the dtype, device and sizes of another tensor. */
 td_status td_tensor_new_like(const td_tensor *like, td_tensor **out, td_error *error);
@@ -73,16 +81,16 @@ td_status td_tensor_new_like(const td_tensor *like, td_tensor **out, td_error *e
 /* td_tensor_new_scalar makes a 0-dimensional tensor that holds value. Aborts without memory. */
 td_tensor *td_tensor_new_scalar(td_dtype dtype, td_device device, double value);
 
-/* td_tensor_new_view makes a tensor over the same storage with another geometry, without autograd history. The
- * caller guarantees that the geometry stays inside the storage. */
-td_tensor *td_tensor_new_view(const td_tensor *base, int n_dims, const int64_t *sizes, const int64_t *strides,
-                              int64_t offset);
+/* td_tensor_new_view makes a tensor over the same storage with another geometry, without autograd
+ * history. The caller guarantees that the geometry stays inside the storage. */
+td_tensor *td_tensor_new_view(const td_tensor *base, int n_dims, const int64_t *sizes,
+                              const int64_t *strides, int64_t offset);
 
 /* td_tensor_detach is the same view again, without history. */
 td_tensor *td_tensor_detach(const td_tensor *tensor);
 
-td_tensor *td_tensor_ref(td_tensor *tensor);   /* NULL passes through */
-void td_tensor_unref(td_tensor *tensor);       /* NULL is fine */
+td_tensor *td_tensor_ref(td_tensor *tensor); /* NULL passes through */
+void td_tensor_unref(td_tensor *tensor);     /* NULL is fine */
 
 int64_t td_tensor_n_elements(const td_tensor *tensor);
 size_t td_tensor_n_bytes(const td_tensor *tensor); /* of its elements, not of its storage */

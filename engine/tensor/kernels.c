@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "engine/tensor/kernels.h"
+
+#include "engine/tensor/walk.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void
+walk_like(td_walk *walk, const td_tensor *shape, int n_tensors, const td_tensor *const *tensors) {
+  td_walk_init(walk, shape->n_dims, shape->sizes, n_tensors, tensors);
+}
+
+/* The target type converts: int64_t and bool sources must not go through double. */
+#define COPY_CASE(name, type, dst_type)                                                            \
+  case TD_##name:                                                                                  \
+    while (td_walk_row(&walk)) {                                                                   \
+      dst_type *to = walk.at[0];                                                                   \
+      const type *from = walk.at[1];                                                               \
+      int64_t to_step = walk.step[0], from_step = walk.step[1];                                    \
+      if (walk.dense)                                                                              \
+        for (int64_t i = 0; i < walk.n; i++)                                                       \
+          to[i] = (dst_type)from[i];                                                               \
+      else                                                                                         \
+        for (int64_t i = 0; i < walk.n; i++)                                                       \
+          to[i * to_step] = (dst_type)from[i * from_step];                                         \
+    }                                                                                              \
+    break;
+#define COPY_FROM(dst_type)                                                                        \
+  switch (src->dtype) {                                                                            \
+    COPY_CASE(FLOAT32, float, dst_type)                                                            \
+    COPY_CASE(FLOAT64, double, dst_type)                                                           \
+    COPY_CASE(INT64, int64_t, dst_type)                                                            \
+    COPY_CASE(BOOL, bool, dst_type)                                                                \
+  default:                                                                                         \
+    break;                                                                                         \
+  }
+
+void
+td_kernel_copy(td_tensor *dst, const td_tensor *src) {
+  td_walk walk;
+  walk_like(&walk, dst, 2, (const td_tensor *[]){dst, src});
+  TD_DISPATCH(dst->dtype, COPY_FROM(T))
+}
+
+static td_status
+copy_of(td_tensor *tensor, td_dtype dtype, td_device device, td_tensor **out, td_error *error) {
+  td_tensor *copy;
+  td_status status =
+      td_tensor_new_empty(dtype, device, tensor->n_dims, tensor->sizes, &copy, error);
+  if (status) return status;
+  td_kernel_copy(copy, tensor);
+  *out = copy;
+  return TD_OK;
+}
+
+td_status
+td_kernel_contiguous(td_tensor *tensor, td_tensor **out, td_error *error) {
+  if (!td_tensor_is_contiguous(tensor))
+    return copy_of(tensor, tensor->dtype, tensor->device, out, error);
+  *out = td_tensor_ref(tensor);
+  return TD_OK;
+}
+
+td_status
+td_kernel_cast(td_tensor *tensor, td_dtype dtype, td_tensor **out, td_error *error) {
+  if (tensor->dtype != dtype) return copy_of(tensor, dtype, tensor->device, out, error);
+  *out = td_tensor_ref(tensor);
+  return TD_OK;
+}
+
+td_status
+td_kernel_to_device(td_tensor *tensor, td_device device, td_tensor **out, td_error *error) {
+  if (tensor->device != device) return copy_of(tensor, tensor->dtype, device, out, error);
+  *out = td_tensor_ref(tensor);
+  return TD_OK;
+}
+
+static void
+add_kernel(td_tensor *sum, const td_tensor *a, const td_tensor *b) {
+  td_walk walk;
+  walk_like(&walk, sum, 3, (const td_tensor *[]){sum, a, b});
+  TD_DISPATCH(
+      sum->dtype, while (td_walk_row(&walk)) {
+        T *to = walk.at[0];
+        const T *x = walk.at[1], *y = walk.at[2];
+        if (walk.dense)
+          for (int64_t i = 0; i < walk.n; i++)
+            to[i] = x[i] + y[i];
+        else
+          for (int64_t i = 0; i < walk.n; i++)
+            to[i * walk.step[0]] = x[i * walk.step[1]] + y[i * walk.step[2]];
+      })
+}
+
+td_status
+td_kernel_add(const td_tensor *a, const td_tensor *b, td_tensor **out, td_error *error) {
+  td_tensor *sum;
+  td_status status = td_tensor_new_empty(a->dtype, a->device, a->n_dims, a->sizes, &sum, error);
+  if (status) return status;
+  add_kernel(sum, a, b);
+  *out = sum;
+  return TD_OK;
+}
+
+void
+td_kernel_add_into(td_tensor *a, const td_tensor *b) {
+  add_kernel(a, a, b);
+}
+
+void
+td_kernel_fill(td_tensor *tensor, double value) {
+  td_walk walk;
+  walk_like(&walk, tensor, 1, (const td_tensor *[]){tensor});
+  TD_DISPATCH(
+      tensor->dtype, while (td_walk_row(&walk)) {
+        T *to = walk.at[0];
+        for (int64_t i = 0; i < walk.n; i++)
+          to[i * walk.step[0]] = (T)value;
+      })
+}
+
+static bool
+reduces_to(const td_tensor *tensor, int n_dims, const int64_t *sizes) {
+  int leading = tensor->n_dims - n_dims;
+  if (leading < 0) return false;
+  for (int dim = 0; dim < n_dims; dim++)
+    if (sizes[dim] != 1 && sizes[dim] != tensor->sizes[leading + dim]) return false;
+  return true;
+}
+
+/* A row that ends in one element is summed in lanes: faster by vectors, and the error grows slower.
+ */
+#define N_LANES 16
+#define SUM_ROW(T, from, step, n, total)                                                           \
+  do {                                                                                             \
+    T lanes[N_LANES] = {0};                                                                        \
+    int64_t whole = (n) / N_LANES * N_LANES;                                                       \
+    for (int64_t i = 0; i < whole; i += N_LANES)                                                   \
+      for (int lane = 0; lane < N_LANES; lane++)                                                   \
+        lanes[lane] += (from)[(i + lane) * (step)];                                                \
+    for (int64_t i = whole; i < (n); i++)                                                          \
+      lanes[i - whole] += (from)[i * (step)];                                                      \
+    for (int half = N_LANES / 2; half > 0; half /= 2)                                              \
+      for (int lane = 0; lane < half; lane++)                                                      \
+        lanes[lane] += lanes[lane + half];                                                         \
+    *(total) += lanes[0];                                                                          \
+  } while (0)
+
+static void
+sum_kernel(td_tensor *sum, const td_tensor *tensor) {
+  td_walk walk;
+  walk_like(&walk, tensor, 2, (const td_tensor *[]){sum, tensor});
+  TD_DISPATCH(
+      tensor->dtype, while (td_walk_row(&walk)) {
+        T *to = walk.at[0];
+        const T *from = walk.at[1];
+        if (walk.step[0] == 0 && walk.step[1] == 1)
+          SUM_ROW(T, from, 1, walk.n, to);
+        else if (walk.step[0] == 0)
+          SUM_ROW(T, from, walk.step[1], walk.n, to);
+        else if (walk.dense)
+          for (int64_t i = 0; i < walk.n; i++)
+            to[i] += from[i];
+        else
+          for (int64_t i = 0; i < walk.n; i++)
+            to[i * walk.step[0]] += from[i * walk.step[1]];
+      })
+}
+
+static td_status
+refuse_sum(const td_tensor *tensor, int n_dims, const int64_t *sizes, td_error *error) {
+  char *from = td_tensor_shape_text(tensor), *to = td_sizes_text(n_dims, sizes);
+  td_error_set(error, TD_SHAPE, "a gradient of sizes %s cannot be summed to %s", from, to);
+  free(from);
+  free(to);
+  return TD_SHAPE;
+}
+
+td_status
+td_kernel_sum_to(td_tensor *tensor, int n_dims, const int64_t *sizes, td_tensor **out,
+                 td_error *error) {
+  if (!reduces_to(tensor, n_dims, sizes)) return refuse_sum(tensor, n_dims, sizes, error);
+  if (n_dims == tensor->n_dims && memcmp(sizes, tensor->sizes, n_dims * sizeof *sizes) == 0) {
+    *out = td_tensor_ref(tensor);
+    return TD_OK;
+  }
+  td_tensor *sum;
+  td_status status = td_tensor_new(tensor->dtype, tensor->device, n_dims, sizes, &sum, error);
+  if (status) return status;
+  sum_kernel(sum, tensor);
+  *out = sum;
+  return TD_OK;
+}
+
+/* An exponent of ones is a NaN or an infinity. On bits, so that the compiler may vectorise. */
+#define FINITE_CASE(name, bits_type, exponent)                                                     \
+  static bool name(const bits_type *bits, int64_t n, int64_t step) {                               \
+    const bits_type ones = exponent;                                                               \
+    bits_type bad = 0;                                                                             \
+    if (step == 1)                                                                                 \
+      for (int64_t i = 0; i < n; i++)                                                              \
+        bad |= (bits[i] & ones) == ones;                                                           \
+    else                                                                                           \
+      for (int64_t i = 0; i < n; i++)                                                              \
+        bad |= (bits[i * step] & ones) == ones;                                                    \
+    return !bad;                                                                                   \
+  }
+FINITE_CASE(finite_float32, uint32_t, 0x7f800000u)
+FINITE_CASE(finite_float64, uint64_t, 0x7ff0000000000000u)
+
+static unsigned
+classify_row(td_dtype dtype, const td_walk *walk) {
+  unsigned found = 0;
+  TD_DISPATCH_FLOATING(
+      dtype, const T *x = walk->at[0]; for (int64_t i = 0; i < walk->n; i++) {
+        T value = x[i * walk->step[0]];
+        found |= isnan(value) ? 1u : isinf(value) ? 2u : 0u;
+      })
+  return found;
+}
+
+unsigned
+td_kernel_non_finite(const td_tensor *tensor) {
+  if (!td_dtype_is_floating(tensor->dtype)) return 0;
+  unsigned found = 0;
+  td_walk walk;
+  walk_like(&walk, tensor, 1, (const td_tensor *[]){tensor});
+  while (td_walk_row(&walk)) {
+    bool finite = tensor->dtype == TD_FLOAT32 ? finite_float32(walk.at[0], walk.n, walk.step[0])
+                                              : finite_float64(walk.at[0], walk.n, walk.step[0]);
+    if (!finite) found |= classify_row(tensor->dtype, &walk);
+  }
+  return found;
+}

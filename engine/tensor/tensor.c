@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "engine/tensor/tensor.h"
+
+#include "engine/base/alloc.h"
+#include "engine/tensor/kernels.h"
+#include "engine/tensor/walk.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <string.h>
+
+#define DATA_ALIGNMENT 64
+
+static const struct {
+  const char *name;
+  size_t size;
+} dtypes[TD_N_DTYPES] = {
+#define X(name, text, ctype) {text, sizeof(ctype)},
+    TD_DTYPES(X)
+#undef X
+};
+
+size_t
+td_dtype_size(td_dtype dtype) {
+  return dtypes[dtype].size;
+}
+
+const char *
+td_dtype_name(td_dtype dtype) {
+  return dtypes[dtype].name;
+}
+
+/* Header and data in one block: small tensors are many, and one allocation is half of two. */
+static td_storage *
+storage_new(size_t n_bytes) {
+  if (n_bytes > SIZE_MAX / 2) return NULL;
+  td_storage *storage = malloc(sizeof *storage + DATA_ALIGNMENT - 1 + n_bytes);
+  if (!storage) return NULL;
+  td_refcount_init(&storage->refs);
+  storage->n_bytes = n_bytes;
+  uintptr_t first = (uintptr_t)(storage + 1);
+  storage->data = (void *)((first + DATA_ALIGNMENT - 1) & ~(uintptr_t)(DATA_ALIGNMENT - 1));
+  return storage;
+}
+
+static td_tensor *
+tensor_new(td_dtype dtype, td_device device, int n_dims, const int64_t *sizes,
+           const int64_t *strides, int64_t offset, td_storage *storage) {
+  td_tensor *tensor = td_alloc(1, sizeof *tensor);
+  td_refcount_init(&tensor->refs);
+  tensor->dtype = dtype;
+  tensor->device = device;
+  tensor->n_dims = n_dims;
+  for (int dim = 0; dim < n_dims; dim++) {
+    tensor->sizes[dim] = sizes[dim];
+    tensor->strides[dim] = strides[dim];
+  }
+  tensor->offset = offset;
+  tensor->storage = storage;
+  return tensor;
+}
+
+static td_status
+check_sizes(int n_dims, const int64_t *sizes, td_error *error) {
+  if (n_dims < 0 || n_dims > TD_MAX_DIMS)
+    return td_error_set(error, TD_SHAPE, "a tensor has at most %d dimensions, not %d", TD_MAX_DIMS,
+                        n_dims);
+  for (int dim = 0; dim < n_dims; dim++) {
+    if (sizes[dim] >= 0) continue;
+    char *text = td_sizes_text(n_dims, sizes);
+    td_error_set(error, TD_SHAPE, "Trying to create tensor with negative dimension %lld: %s",
+                 (long long)sizes[dim], text);
+    free(text);
+    return TD_SHAPE;
+  }
+  return TD_OK;
+}
+
+/* Fills row-major strides; false when the number of bytes does not fit into n_bytes. */
+static bool
+contiguous_strides(td_dtype dtype, int n_dims, const int64_t *sizes, int64_t *strides,
+                   size_t *n_bytes) {
+  int64_t stride = 1, bytes = (int64_t)td_dtype_size(dtype);
+  bool empty = false;
+  for (int dim = n_dims - 1; dim >= 0; dim--) {
+    strides[dim] = stride;
+    empty = empty || sizes[dim] == 0;
+    if (__builtin_mul_overflow(stride, TD_MAX(sizes[dim], 1), &stride)) return false;
+    if (__builtin_mul_overflow(bytes, TD_MAX(sizes[dim], 1), &bytes)) return false;
+  }
+  *n_bytes = empty ? 0 : (size_t)bytes;
+  return true;
+}
+
+td_status
+td_tensor_new_empty(td_dtype dtype, td_device device, int n_dims, const int64_t *sizes,
+                    td_tensor **out, td_error *error) {
+  td_status status = check_sizes(n_dims, sizes, error);
+  if (status) return status;
+  int64_t strides[TD_MAX_DIMS];
+  size_t n_bytes = SIZE_MAX;
+  bool fits = contiguous_strides(dtype, n_dims, sizes, strides, &n_bytes);
+  td_storage *storage = fits ? storage_new(n_bytes) : NULL;
+  if (!storage) {
+    char *text = td_sizes_text(n_dims, sizes);
+    td_error_set(error, TD_OUT_OF_MEMORY, "no memory for a %s tensor of sizes %s",
+                 td_dtype_name(dtype), text);
+    free(text);
+    return TD_OUT_OF_MEMORY;
+  }
+  *out = tensor_new(dtype, device, n_dims, sizes, strides, 0, storage);
+  return TD_OK;
+}
+
+td_status
+td_tensor_new(td_dtype dtype, td_device device, int n_dims, const int64_t *sizes, td_tensor **out,
+              td_error *error) {
+  td_status status = td_tensor_new_empty(dtype, device, n_dims, sizes, out, error);
+  if (status == TD_OK) memset((*out)->storage->data, 0, (*out)->storage->n_bytes);
+  return status;
+}
+
+td_status
+td_tensor_new_like(const td_tensor *like, td_tensor **out, td_error *error) {
+  return td_tensor_new(like->dtype, like->device, like->n_dims, like->sizes, out, error);
+}
+
+td_tensor *
+td_tensor_new_scalar(td_dtype dtype, td_device device, double value) {
+  td_tensor *tensor = NULL;
+  if (td_tensor_new_empty(dtype, device, 0, NULL, &tensor, NULL) != TD_OK) abort();
+  td_tensor_set(tensor, 0, value);
+  return tensor;
+}
+
+td_tensor *
+td_tensor_new_view(const td_tensor *base, int n_dims, const int64_t *sizes, const int64_t *strides,
+                   int64_t offset) {
+  assert(n_dims >= 0 && n_dims <= TD_MAX_DIMS);
+  td_refcount_inc(&base->storage->refs);
+  return tensor_new(base->dtype, base->device, n_dims, sizes, strides, offset, base->storage);
+}
+
+td_tensor *
+td_tensor_detach(const td_tensor *tensor) {
+  return td_tensor_new_view(tensor, tensor->n_dims, tensor->sizes, tensor->strides, tensor->offset);
+}
+
+td_tensor *
+td_tensor_ref(td_tensor *tensor) {
+  if (tensor) td_refcount_inc(&tensor->refs);
+  return tensor;
+}
+
+void
+td_tensor_unref(td_tensor *tensor) {
+  if (!tensor || !td_refcount_dec(&tensor->refs)) return;
+  if (tensor->autograd_free) tensor->autograd_free(tensor);
+  if (td_refcount_dec(&tensor->storage->refs)) free(tensor->storage);
+  free(tensor);
+}
+
+int64_t
+td_tensor_n_elements(const td_tensor *tensor) {
+  int64_t n = 1;
+  for (int dim = 0; dim < tensor->n_dims; dim++)
+    n *= tensor->sizes[dim];
+  return n;
+}
+
+size_t
+td_tensor_n_bytes(const td_tensor *tensor) {
+  return (size_t)td_tensor_n_elements(tensor) * td_dtype_size(tensor->dtype);
+}
+
+bool
+td_tensor_is_contiguous(const td_tensor *tensor) {
+  int64_t expected = 1;
+  bool contiguous = true;
+  for (int dim = tensor->n_dims - 1; dim >= 0; dim--) {
+    if (tensor->sizes[dim] == 0) return true;
+    if (tensor->sizes[dim] != 1 && tensor->strides[dim] != expected) contiguous = false;
+    expected *= tensor->sizes[dim];
+  }
+  return contiguous;
+}
+
+bool
+td_tensor_same_sizes(const td_tensor *a, const td_tensor *b) {
+  return a->n_dims == b->n_dims &&
+         memcmp(a->sizes, b->sizes, (size_t)a->n_dims * sizeof *a->sizes) == 0;
+}
+
+void *
+td_tensor_data(const td_tensor *tensor) {
+  return (char *)tensor->storage->data + tensor->offset * (int64_t)td_dtype_size(tensor->dtype);
+}
+
+static void *
+element_at(const td_tensor *tensor, int64_t index) {
+  int64_t at = 0;
+  for (int dim = tensor->n_dims - 1; dim >= 0; dim--) {
+    at += index % tensor->sizes[dim] * tensor->strides[dim];
+    index /= tensor->sizes[dim];
+  }
+  return (char *)td_tensor_data(tensor) + at * (int64_t)td_dtype_size(tensor->dtype);
+}
+
+double
+td_tensor_item(const td_tensor *tensor) {
+  return td_tensor_get(tensor, 0);
+}
+
+double
+td_tensor_get(const td_tensor *tensor, int64_t index) {
+  assert(index >= 0 && index < td_tensor_n_elements(tensor));
+  const void *element = element_at(tensor, index);
+  double value = 0;
+  TD_DISPATCH(tensor->dtype, value = (double)*(const T *)element;)
+  return value;
+}
+
+void
+td_tensor_set(td_tensor *tensor, int64_t index, double value) {
+  assert(index >= 0 && index < td_tensor_n_elements(tensor));
+  void *element = element_at(tensor, index);
+  TD_DISPATCH(tensor->dtype, *(T *)element = (T)value;)
+}
+
+char *
+td_tensor_shape_text(const td_tensor *tensor) {
+  return td_sizes_text(tensor->n_dims, tensor->sizes);
+}
+
+char *
+td_sizes_text(int n_dims, const int64_t *sizes) {
+  char *text = NULL;
+  size_t length = 0;
+  FILE *stream = open_memstream(&text, &length);
+  if (!stream) abort();
+  putc('[', stream);
+  for (int dim = 0; dim < n_dims; dim++)
+    fprintf(stream, "%s%lld", dim ? ", " : "", (long long)sizes[dim]);
+  putc(']', stream);
+  fclose(stream);
+  return text;
+}

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "engine/tensor/walk.h"
+
+#include <string.h>
+
+static int64_t
+broadcast_stride(const td_tensor *tensor, int n_dims, int dim) {
+  int own = dim - (n_dims - tensor->n_dims);
+  return own < 0 || tensor->sizes[own] == 1 ? 0 : tensor->strides[own];
+}
+
+/* Dimension `outer` and the one inside it are one when a step in it is as long as a whole inner
+ * row. */
+static bool
+mergeable(const td_walk *walk, int outer, int64_t inner_size, const int64_t *outer_strides) {
+  for (int i = 0; i < walk->n_tensors; i++)
+    if (outer_strides[i] != walk->strides[i][outer] * inner_size) return false;
+  return true;
+}
+
+/* Stores the merged dimensions innermost first, strides in elements. */
+static void
+merge_dims(td_walk *walk, int n_dims, const int64_t *sizes, const td_tensor *const *tensors) {
+  int kept = 0;
+  for (int dim = n_dims - 1; dim >= 0; dim--) {
+    if (sizes[dim] == 1) continue;
+    int64_t strides[TD_WALK_MAX];
+    for (int i = 0; i < walk->n_tensors; i++)
+      strides[i] = broadcast_stride(tensors[i], n_dims, dim);
+    if (kept > 0 && mergeable(walk, kept - 1, walk->sizes[kept - 1], strides)) {
+      walk->sizes[kept - 1] *= sizes[dim];
+      continue;
+    }
+    walk->sizes[kept] = sizes[dim];
+    for (int i = 0; i < walk->n_tensors; i++)
+      walk->strides[i][kept] = strides[i];
+    kept++;
+  }
+  walk->n_dims = kept;
+}
+
+/* The innermost dimension becomes the row. */
+static void
+take_row(td_walk *walk, const td_tensor *const *tensors) {
+  bool has_row = walk->n_dims > 0;
+  walk->n = has_row ? walk->sizes[0] : 1;
+  walk->dense = true;
+  if (has_row) walk->n_dims--;
+  for (int i = 0; i < walk->n_tensors; i++) {
+    walk->step[i] = has_row ? walk->strides[i][0] : 1;
+    walk->dense = walk->dense && walk->step[i] == 1;
+    int64_t element = (int64_t)td_dtype_size(tensors[i]->dtype);
+    for (int dim = 0; dim < walk->n_dims; dim++)
+      walk->strides[i][dim] = walk->strides[i][dim + 1] * element;
+  }
+  memmove(walk->sizes, walk->sizes + 1, (size_t)walk->n_dims * sizeof *walk->sizes);
+}
+
+void
+td_walk_init(td_walk *walk, int n_dims, const int64_t *sizes, int n_tensors,
+             const td_tensor *const *tensors) {
+  walk->n_tensors = n_tensors;
+  walk->started = walk->empty = false;
+  for (int dim = 0; dim < n_dims; dim++)
+    if (sizes[dim] == 0) walk->empty = true;
+  for (int i = 0; i < n_tensors; i++)
+    walk->at[i] = td_tensor_data(tensors[i]);
+  merge_dims(walk, n_dims, sizes, tensors);
+  take_row(walk, tensors);
+  memset(walk->index, 0, sizeof walk->index);
+}
+
+bool
+td_walk_row(td_walk *walk) {
+  if (!walk->started) {
+    walk->started = true;
+    return !walk->empty;
+  }
+  for (int dim = 0; dim < walk->n_dims; dim++) {
+    bool carry = ++walk->index[dim] == walk->sizes[dim];
+    int64_t steps = carry ? 1 - walk->sizes[dim] : 1;
+    for (int i = 0; i < walk->n_tensors; i++)
+      walk->at[i] = (char *)walk->at[i] + steps * walk->strides[i][dim];
+    if (!carry) return true;
+    walk->index[dim] = 0;
+  }
+  return false;
+}
