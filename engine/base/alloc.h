@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Allocation. Small allocations abort when memory runs out; anything whose size comes from input uses
- * td_try_* and returns TD_OUT_OF_MEMORY. Any thread. */
+ * Allocation. Small allocations abort when memory runs out; anything whose size comes from input
+ * uses td_try_* and returns TD_OUT_OF_MEMORY. Any thread. */
 #pragma once
 
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdlib.h>
 
-/* td_alloc returns n zeroed elements of `size` bytes, td_realloc a resized block; both abort on failure. */
+/* td_alloc returns n zeroed elements of `size` bytes, td_realloc a resized block; both abort on
+ * failure. */
 void *td_alloc(size_t n, size_t size);
 void *td_realloc(void *block, size_t n, size_t size);
 
@@ -27,10 +28,10 @@ char *td_format_v(const char *format, va_list args);
 #define TD_MAX(a, b) ((a) > (b) ? (a) : (b))
 
 /* TD_GROW makes room for one more element in a (pointer, n, capacity) triple. */
-#define TD_GROW(array, n, capacity)                                                                     \
-  do {                                                                                                 \
-    if ((n) == (capacity)) {                                                                           \
-      (capacity) = (capacity) ? (capacity)*2 : 8;                                                      \
-      (array) = td_realloc((array), (capacity), sizeof *(array));                                      \
-    }                                                                                                  \
+#define TD_GROW(array, n, capacity)                                                                \
+  do {                                                                                             \
+    if ((n) == (capacity)) {                                                                       \
+      (capacity) = (capacity) ? (capacity)*2 : 8;                                                  \
+      (array) = td_realloc((array), (capacity), sizeof *(array));                                  \
+    }                                                                                              \
   } while (0)

@@ -7,7 +7,8 @@
 
 bool td_clock_has_counter;
 
-/* Leaf 0x80000007, EDX bit 8: the counter runs at one rate in all power states (Intel SDM 18.17.1). */
+/* Leaf 0x80000007, EDX bit 8: the counter runs at one rate in all power states (Intel SDM 18.17.1).
+ */
 static bool
 counter_is_invariant(void) {
 #if defined(__x86_64__)

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The recording clock. Ticks come from the invariant cycle counter where the processor has one (checked
- * once by td_clock_init), else from CLOCK_MONOTONIC in nanoseconds. Ticks become nanoseconds in the
- * reader, by two pairs (ticks, monotonic ns) taken at the start and end of a recording. Any thread. */
+ * The recording clock. Ticks come from the invariant cycle counter where the processor has one
+ * (checked once by td_clock_init), else from CLOCK_MONOTONIC in nanoseconds. Ticks become
+ * nanoseconds in the reader, by two pairs (ticks, monotonic ns) taken at the start and end of a
+ * recording. Any thread. */
 #pragma once
 
 #include <stdbool.h>
@@ -30,8 +31,8 @@ td_clock_monotonic_ns(void) {
   return td_clock_timespec_ns(CLOCK_MONOTONIC);
 }
 
-/* td_clock_now returns ticks. The processor may read the counter a little before earlier instructions
- * have finished: good for durations, not for ordering against another thread. */
+/* td_clock_now returns ticks. The processor may read the counter a little before earlier
+ * instructions have finished: good for durations, not for ordering against another thread. */
 static inline uint64_t
 td_clock_now(void) {
 #if defined(__x86_64__)
@@ -40,8 +41,8 @@ td_clock_now(void) {
   return td_clock_monotonic_ns();
 }
 
-/* td_clock_ordered is td_clock_now after every earlier instruction has finished, a lock's acquisition
- * included. See Note [Stamps under a lock] in engine/events/emit.h. */
+/* td_clock_ordered is td_clock_now after every earlier instruction has finished, a lock's
+ * acquisition included. See Note [Stamps under a lock] in engine/events/emit.h. */
 static inline uint64_t
 td_clock_ordered(void) {
 #if defined(__x86_64__)

@@ -58,7 +58,8 @@ utf8_length(const unsigned char *text) {
     unsigned char mask, lead;
     int length;
     uint32_t least;
-  } forms[] = {{0x80, 0x00, 1, 0}, {0xe0, 0xc0, 2, 0x80}, {0xf0, 0xe0, 3, 0x800}, {0xf8, 0xf0, 4, 0x10000}};
+  } forms[] = {
+      {0x80, 0x00, 1, 0}, {0xe0, 0xc0, 2, 0x80}, {0xf0, 0xe0, 3, 0x800}, {0xf8, 0xf0, 4, 0x10000}};
   for (int form = 0; form < 4; form++) {
     if ((text[0] & forms[form].mask) != forms[form].lead) continue;
     uint32_t code = text[0] & (unsigned char)~forms[form].mask;

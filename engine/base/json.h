@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * A streaming JSON writer over a FILE: nothing is held in memory, so 100 million lines cost what one costs.
- * Commas, quotes and escapes are its business; nesting is the caller's. One thread. */
+ * A streaming JSON writer over a FILE: nothing is held in memory, so 100 million lines cost what
+ * one costs. Commas, quotes and escapes are its business; nesting is the caller's. One thread. */
 #pragma once
 
 #include <stdbool.h>
@@ -11,7 +11,7 @@
 typedef struct td_json {
   FILE *file; /* (borrowed) */
   int depth;
-  bool first;    /* nothing written yet at this depth */
+  bool first; /* nothing written yet at this depth */
   bool after_key;
 } td_json;
 
@@ -30,7 +30,8 @@ void td_json_i64(td_json *json, int64_t value);
 void td_json_double(td_json *json, double value); /* not finite: null */
 void td_json_bool(td_json *json, bool value);
 void td_json_null(td_json *json);
-void td_json_string(td_json *json, const char *utf8); /* NULL: null; bytes that are no UTF-8: U+FFFD */
+void td_json_string(td_json *json,
+                    const char *utf8); /* NULL: null; bytes that are no UTF-8: U+FFFD */
 
 /* td_json_id writes a small integer, or null for TD_NONE (UINT32_MAX). */
 void td_json_id(td_json *json, uint32_t id);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Status codes of the engine and the optional detail that travels with them. Every fallible function
- * returns a td_status (TD_OK is 0), writes its results through its last parameters and only on success.
- * Any thread; an error belongs to the caller that passed it in. */
+ * Status codes of the engine and the optional detail that travels with them. Every fallible
+ * function returns a td_status (TD_OK is 0), writes its results through its last parameters and
+ * only on success. Any thread; an error belongs to the caller that passed it in. */
 #pragma once
 
 #include <stdarg.h>
@@ -23,19 +23,22 @@ typedef struct td_error {
   void (*foreign_free)(void *foreign);
 } td_error;
 
-/* td_status_name returns the constant's name, "OUT_OF_MEMORY"; td_status_message a short English text. */
+/* td_status_name returns the constant's name, "OUT_OF_MEMORY"; td_status_message a short English
+ * text. */
 const char *td_status_name(td_status status);
 const char *td_status_message(td_status status);
 
-/* td_error_set records status and a formatted message in error, which may be NULL, replacing what it
- * held. Returns status, so that `return td_error_set(error, TD_SHAPE, ...)` reads well. */
+/* td_error_set records status and a formatted message in error, which may be NULL, replacing what
+ * it held. Returns status, so that `return td_error_set(error, TD_SHAPE, ...)` reads well. */
 td_status td_error_set(td_error *error, td_status status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
 /* td_error_prefix puts a formatted text in front of the message that error holds, if any. */
-void td_error_prefix(td_error *error, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void td_error_prefix(td_error *error, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 
-/* td_error_move hands what `from` holds to `to` (which may be NULL: then it is freed) and clears from. */
+/* td_error_move hands what `from` holds to `to` (which may be NULL: then it is freed) and clears
+ * from. */
 void td_error_move(td_error *to, td_error *from);
 
 /* td_error_text returns the message, or the status's own where there is none. Borrowed. */

@@ -5,20 +5,20 @@
 
 #include <string.h>
 
-#define TD_FIELD(type, field, ctype)                                                                   \
+#define TD_FIELD(type, field, ctype)                                                               \
   {#field, TD_FIELD_##type, (uint16_t)offsetof(current, field), (uint16_t)sizeof(ctype)},
-#define TD_EVENT(number, name, summary, fields)                                                        \
+#define TD_EVENT(number, name, summary, fields)                                                    \
   enum { number_fits_##name = 1 / (number < TD_EVENT_LIMIT) };
 #include "engine/events/events.def"
 #undef TD_EVENT
 
 /* One array of fields per event; `current` names the struct whose offsets are taken. */
-#define TD_EVENT(number, name, summary, fields)                                                        \
-  static const td_field *fields_of_##name(uint16_t *n) {                                               \
-    typedef td_event_##name current;                                                                   \
-    static const td_field table[] = {fields};                                                          \
-    *n = TD_N_ELEMENTS(table);                                                                         \
-    return table;                                                                                      \
+#define TD_EVENT(number, name, summary, fields)                                                    \
+  static const td_field *fields_of_##name(uint16_t *n) {                                           \
+    typedef td_event_##name current;                                                               \
+    static const td_field table[] = {fields};                                                      \
+    *n = TD_N_ELEMENTS(table);                                                                     \
+    return table;                                                                                  \
   }
 #include "engine/events/events.def"
 #undef TD_EVENT
@@ -28,10 +28,10 @@ static td_event_type types[TD_EVENT_LIMIT];
 
 __attribute__((constructor)) static void
 fill_types(void) {
-#define TD_EVENT(number, event_name, text, fields_)                                                    \
-  types[number].name = #event_name;                                                                    \
-  types[number].summary = text;                                                                        \
-  types[number].size = sizeof(td_event_##event_name);                                                  \
+#define TD_EVENT(number, event_name, text, fields_)                                                \
+  types[number].name = #event_name;                                                                \
+  types[number].summary = text;                                                                    \
+  types[number].size = sizeof(td_event_##event_name);                                              \
   types[number].fields = fields_of_##event_name(&types[number].n_fields);
 #include "engine/events/events.def"
 #undef TD_EVENT

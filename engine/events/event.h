@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The event vocabulary as C types and tables, all generated from events.def and enums.def. Events are
- * plain structs that begin with a td_event header and hold ids, never pointers. Constant data; any thread. */
+ * The event vocabulary as C types and tables, all generated from events.def and enums.def. Events
+ * are plain structs that begin with a td_event header and hold ids, never pointers. Constant data;
+ * any thread. */
 #pragma once
 
 #include <stdbool.h>
@@ -22,8 +23,7 @@ typedef enum td_event_kind {
 } td_event_kind;
 
 #define TD_VALUE(enumeration, name) TD_##enumeration##_##name,
-#define TD_ENUM(name, values)                                                                          \
-  typedef enum td_##name { values TD_##name##_LIMIT } td_##name;
+#define TD_ENUM(name, values) typedef enum td_##name{values TD_##name##_LIMIT} td_##name;
 #include "engine/events/enums.def"
 #undef TD_ENUM
 #undef TD_VALUE
@@ -47,7 +47,8 @@ typedef enum td_field_type {
 #undef TD_ENUM
 } td_field_type;
 
-/* The head of every event. While recording, `time` is in ticks; when read, in nanoseconds since the start. */
+/* The head of every event. While recording, `time` is in ticks; when read, in nanoseconds since the
+ * start. */
 typedef struct td_event {
   uint64_t time;
   uint16_t kind;
@@ -56,10 +57,10 @@ typedef struct td_event {
 } td_event;
 
 #define TD_FIELD(type, name, ctype) ctype name;
-#define TD_EVENT(number, name, summary, fields)                                                        \
-  typedef struct td_event_##name {                                                                     \
-    td_event event;                                                                                    \
-    fields                                                                                             \
+#define TD_EVENT(number, name, summary, fields)                                                    \
+  typedef struct td_event_##name {                                                                 \
+    td_event event;                                                                                \
+    fields                                                                                         \
   } td_event_##name;
 #include "engine/events/events.def"
 #undef TD_EVENT
@@ -88,19 +89,21 @@ typedef struct td_event_type {
   const td_field *fields;
 } td_event_type;
 
-/* td_event_type_get returns the table entry for a kind, or NULL for one that this build does not know. */
+/* td_event_type_get returns the table entry for a kind, or NULL for one that this build does not
+ * know. */
 const td_event_type *td_event_type_get(uint32_t kind);
 
 /* td_event_kind_find returns the kind of that name, or TD_EVENT_none. */
 td_event_kind td_event_kind_find(const char *name);
 
-/* td_event_field_get returns a field's value, signed types sign-extended. The event has that field. */
+/* td_event_field_get returns a field's value, signed types sign-extended. The event has that field.
+ */
 uint64_t td_event_field_get(const td_event *event, const td_field *field);
 
 /* td_event_field_find returns the field of that name of an event's type, or NULL. */
 const td_field *td_event_field_find(const td_event_type *type, const char *name);
 
-/* td_enum_word returns the word for a value of an enum field type, or NULL where the value is unknown or the
- * type is no enum. td_field_type_is_enum tells whether it is. */
+/* td_enum_word returns the word for a value of an enum field type, or NULL where the value is
+ * unknown or the type is no enum. td_field_type_is_enum tells whether it is. */
 const char *td_enum_word(td_field_type type, uint64_t value);
 bool td_field_type_is_enum(td_field_type type);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The recorder: turns emission on, empties all threads' rings from a thread of its own, and writes the tape.
- * One per process at a time. */
+ * The recorder: turns emission on, empties all threads' rings from a thread of its own, and writes
+ * the tape. One per process at a time. */
 #pragma once
 
 #include "engine/base/status.h"
@@ -15,14 +15,16 @@ typedef struct td_recorder_options {
   size_t ring_bytes;                     /* per thread, a power of two; 0: 4 MiB */
 } td_recorder_options;
 
-/* td_recorder_start creates the file (it must not exist unless `overwrite`) and begins. TD_IO with the reason. */
+/* td_recorder_start creates the file (it must not exist unless `overwrite`) and begins. TD_IO with
+ * the reason. */
 td_status td_recorder_start(const char *path, bool overwrite, const td_recorder_options *options,
                             td_recorder **recorder, td_error *error);
 
-/* td_recorder_stop turns emission off, writes what is left and the index, and frees the recorder. TD_IO if
- * anything could not be written at any time: the tape then holds what came before. `status` is the program's
- * exit status, for session_end. */
+/* td_recorder_stop turns emission off, writes what is left and the index, and frees the recorder.
+ * TD_IO if anything could not be written at any time: the tape then holds what came before.
+ * `status` is the program's exit status, for session_end. */
 td_status td_recorder_stop(td_recorder *recorder, int status, td_error *error);
 
-/* td_recorder_abandon is for the child of a fork: forgets the recorder without touching the file. */
+/* td_recorder_abandon is for the child of a fork: forgets the recorder without touching the file.
+ */
 void td_recorder_abandon(td_recorder *recorder);

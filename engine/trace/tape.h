@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Reading a tape: an mmap of the file, a directory of its chunks, and the merge of all threads' events in
- * the order of (time, thread, position). A tape is untrusted: every function returns a status and reads
- * nothing outside the file. A tape object belongs to one thread at a time. */
+ * Reading a tape: an mmap of the file, a directory of its chunks, and the merge of all threads'
+ * events in the order of (time, thread, position). A tape is untrusted: every function returns a
+ * status and reads nothing outside the file. A tape object belongs to one thread at a time. */
 #pragma once
 
 #include "engine/base/status.h"
@@ -17,36 +17,37 @@ typedef struct td_tape_thread {
 
 /* What is known of a tape as a whole. All borrowed from the tape. */
 typedef struct td_tape_info {
-  uint32_t version;       /* of the format */
-  uint64_t n_events;      /* in the merged order */
-  uint64_t started_ns;    /* wall clock (Unix time) at the first tick */
-  uint64_t duration_ns;   /* last event's time */
-  uint64_t n_dropped;     /* sum over `dropped` events */
+  uint32_t version;     /* of the format */
+  uint64_t n_events;    /* in the merged order */
+  uint64_t started_ns;  /* wall clock (Unix time) at the first tick */
+  uint64_t duration_ns; /* last event's time */
+  uint64_t n_dropped;   /* sum over `dropped` events */
   uint64_t file_bytes, n_chunks;
-  uint32_t n_threads;     /* threads that wrote events: ids 0 .. n_threads - 1 */
+  uint32_t n_threads; /* threads that wrote events: ids 0 .. n_threads - 1 */
   const td_tape_thread *threads;
   uint64_t n_by_kind[TD_EVENT_LIMIT];
-  uint64_t n_unknown;     /* events of kinds this build does not know: skipped, not numbered */
+  uint64_t n_unknown; /* events of kinds this build does not know: skipped, not numbered */
   uint32_t n_strings;
-  bool complete;          /* the recording was ended properly: an index was found */
-  const char *damage;     /* what is missing or wrong, in words, or NULL */
+  bool complete;      /* the recording was ended properly: an index was found */
+  const char *damage; /* what is missing or wrong, in words, or NULL */
 } td_tape_info;
 
-/* td_tape_open maps the file, checks its header, and scans it once: strings, counts, the merged order. What
- * follows damage is left out and told in info->damage. TD_IO, TD_NOT_A_TAPE (too short, wrong magic),
- * TD_UNSUPPORTED (a newer format). */
+/* td_tape_open maps the file, checks its header, and scans it once: strings, counts, the merged
+ * order. What follows damage is left out and told in info->damage. TD_IO, TD_NOT_A_TAPE (too short,
+ * wrong magic), TD_UNSUPPORTED (a newer format). */
 td_status td_tape_open(const char *path, td_tape **tape, td_error *error);
 void td_tape_close(td_tape *tape);
 
 const td_tape_info *td_tape_info_get(const td_tape *tape);
 const char *td_tape_path(const td_tape *tape);
 
-/* td_tape_string returns an interned string by number; "" for a number that the tape does not define. */
+/* td_tape_string returns an interned string by number; "" for a number that the tape does not
+ * define. */
 const char *td_tape_string(const td_tape *tape, uint32_t id);
 
-/* td_tape_get copies event number seq of the merged order (times and durations in ns; all ids as written, so
- * check them against your own tables) into out. Near-sequential access in either direction is cheap;
- * random access costs the decoding of a block. TD_OUT_OF_RANGE, TD_DAMAGED. */
+/* td_tape_get copies event number seq of the merged order (times and durations in ns; all ids as
+ * written, so check them against your own tables) into out. Near-sequential access in either
+ * direction is cheap; random access costs the decoding of a block. TD_OUT_OF_RANGE, TD_DAMAGED. */
 td_status td_tape_get(td_tape *tape, uint64_t seq, td_any_event *out, td_error *error);
 
 /* td_tape_seq_at returns the number of the last event with time <= ns (0 when none). */
@@ -55,4 +56,5 @@ uint64_t td_tape_seq_at(td_tape *tape, uint64_t ns);
 /* td_tape_print_json writes one event as one line of JSON, without the newline:
  * {"seq": 412, "t": 1834021, "thread": 3, "event": "queue_push", ...its fields}. */
 struct td_json;
-void td_tape_print_json(td_tape *tape, uint64_t seq, const td_any_event *event, struct td_json *json);
+void td_tape_print_json(td_tape *tape, uint64_t seq, const td_any_event *event,
+                        struct td_json *json);

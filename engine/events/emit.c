@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "engine/events/emit.h"
+
+#include "engine/base/alloc.h"
+#include "engine/events/strings.h"
+
+#include <pthread.h>
+#include <string.h>
+
+_Atomic uint32_t td_emit_session_now;
+_Thread_local td_ring *td_emit_ring;
+
+/* What the thread is called, kept for the ring that it may get later. */
+static _Thread_local uint32_t own_name;
+static _Thread_local int32_t own_device = TD_DEVICE_CPU;
+
+/* The rings of all threads that have emitted, and what a new recording must be told again. */
+static struct {
+  pthread_mutex_t mutex; /* guards all below; taken after the strings' mutex, never before it */
+  td_ring *rings;
+  uint32_t n_threads;
+  size_t ring_bytes;
+  _Atomic int policy; /* td_ring_policy */
+  uint32_t last_session;
+  uint32_t *devices; /* names by device + 1; 0: none */
+  int n_devices;
+  struct known_thread {
+    uint32_t name;
+    int32_t device;
+    bool alive;
+  } * threads; /* [n_threads] */
+  uint32_t threads_capacity;
+  pthread_key_t key;
+  pthread_once_t once;
+  sem_t wanted; /* posted when a ring is half full */
+} registry = {.mutex = PTHREAD_MUTEX_INITIALIZER, .once = PTHREAD_ONCE_INIT, .ring_bytes = 8 << 20};
+
+static void
+thread_gone_cb(void *data) {
+  td_ring *ring = data;
+  TD_EMIT(thread_end, .id = ring->thread);
+  td_emit_ring = NULL;
+  pthread_mutex_lock(&registry.mutex);
+  registry.threads[ring->thread].alive = false;
+  pthread_mutex_unlock(&registry.mutex);
+  atomic_store_explicit(&ring->ended, true, memory_order_release);
+}
+
+/* The child of a fork has one thread and no recorder: its events would go nowhere. */
+static void
+forget_in_child_cb(void) {
+  atomic_store_explicit(&td_emit_session_now, 0, memory_order_relaxed);
+  td_emit_ring = NULL;
+}
+
+static void
+make_key_cb(void) {
+  sem_init(&registry.wanted, 0, 0);
+  pthread_key_create(&registry.key, thread_gone_cb);
+  pthread_atfork(NULL, NULL, forget_in_child_cb);
+}
+
+static td_ring *
+ring_make_for_thread(void) {
+  pthread_once(&registry.once, make_key_cb);
+  pthread_mutex_lock(&registry.mutex);
+  td_ring *ring = td_ring_new(registry.ring_bytes, registry.n_threads);
+  if (ring) {
+    TD_GROW(registry.threads, registry.n_threads, registry.threads_capacity);
+    registry.threads[registry.n_threads++] =
+        (struct known_thread){.name = own_name, .device = own_device, .alive = true};
+    ring->next = registry.rings;
+    registry.rings = ring;
+  }
+  pthread_mutex_unlock(&registry.mutex);
+  if (!ring) return NULL;
+  ring->last_time = td_clock_now();
+  td_emit_ring = ring;
+  pthread_setspecific(registry.key, ring);
+  TD_EMIT(thread_new, .id = ring->thread, .name = own_name, .device = own_device);
+  return ring;
+}
+
+/* Looks how far the recorder has come. The limit is set no further than half a ring ahead, so that
+ * a busy thread comes by here in time to call the recorder. */
+static bool
+has_room(td_ring *ring, size_t size) {
+  uint64_t consumed = atomic_load_explicit(&ring->consumed, memory_order_seq_cst);
+  uint64_t end = consumed + ring->mask + 1;
+  ring->limit = TD_MIN(end, ring->head + size + (ring->mask + 1) / 2);
+  return ring->head + size <= end;
+}
+
+/* Sleeps until the recorder has taken something, or recording has ended. */
+static bool
+wait_for_space(td_ring *ring, size_t size) {
+  while (!has_room(ring, size)) {
+    if (!td_recording()) return false;
+    atomic_store_explicit(&ring->waiting, true, memory_order_seq_cst);
+    if (has_room(ring, size)) break;
+    while (sem_wait(&ring->space) != 0) {
+    }
+  }
+  return true;
+}
+
+td_ring *
+td_emit_make_room(size_t size) {
+  td_ring *ring = td_emit_ring ? td_emit_ring : ring_make_for_thread();
+  if (!ring) return NULL;
+  int waiting;
+  if (ring->head - atomic_load_explicit(&ring->consumed, memory_order_relaxed) > ring->mask / 4 &&
+      sem_getvalue(&registry.wanted, &waiting) == 0 && waiting == 0)
+    sem_post(&registry.wanted);
+  size_t told = ring->n_dropped ? sizeof(td_event_dropped) : 0;
+  bool may_wait = atomic_load_explicit(&registry.policy, memory_order_relaxed) == TD_RING_BLOCK;
+  if (has_room(ring, size + told) || (may_wait && wait_for_space(ring, size + told))) {
+    uint32_t n_dropped = ring->n_dropped;
+    ring->n_dropped = 0;
+    if (n_dropped) TD_EMIT_BORROWED(dropped, .count = n_dropped, .cause = TD_drop_cause_ring_full);
+    return ring;
+  }
+  ring->n_dropped++;
+  /* A limit of zero brings the next event here too, so that the loss is told before it. */
+  ring->limit = 0;
+  return NULL;
+}
+
+void
+td_emit_string(uint32_t id, const char *text) {
+  size_t length = TD_MIN(strlen(text), (size_t)TD_STRING_BYTES_MAX);
+  size_t size = (sizeof(td_event_string) + length + 7) & ~(size_t)7;
+  td_ring *ring = td_emit_reserve(size);
+  if (!ring) return;
+  td_event_string *event = (void *)(ring->bytes + (ring->head & ring->mask));
+  uint64_t time = td_clock_now();
+  *event = (td_event_string){.event = {time, TD_EVENT_string, (uint16_t)size, ring->thread},
+                             .id = id,
+                             .length = (uint32_t)length};
+  memcpy(event + 1, text, length);
+  td_emit_publish(ring, time, size);
+}
+
+uint32_t
+td_emit_thread_id(void) {
+  if (!td_recording()) return td_emit_ring ? td_emit_ring->thread : TD_NONE;
+  td_ring *ring = td_emit_ring ? td_emit_ring : ring_make_for_thread();
+  return ring ? ring->thread : TD_NONE;
+}
+
+void
+td_emit_name_thread(const char *name, int32_t device) {
+  own_name = td_intern(name);
+  own_device = device;
+  if (!td_emit_ring) return;
+  pthread_mutex_lock(&registry.mutex);
+  registry.threads[td_emit_ring->thread].name = own_name;
+  registry.threads[td_emit_ring->thread].device = device;
+  pthread_mutex_unlock(&registry.mutex);
+  TD_EMIT(thread_new, .id = td_emit_ring->thread, .name = own_name, .device = device);
+}
+
+void
+td_emit_device(int32_t device, const char *name) {
+  uint32_t name_id = td_intern(name);
+  pthread_mutex_lock(&registry.mutex);
+  for (int slot = registry.n_devices; slot <= device + 1; slot++) {
+    registry.devices = td_realloc(registry.devices, (size_t)slot + 1, sizeof *registry.devices);
+    registry.devices[slot] = 0;
+    registry.n_devices = slot + 1;
+  }
+  registry.devices[device + 1] = name_id;
+  pthread_mutex_unlock(&registry.mutex);
+  TD_EMIT(device_new, .device = device, .name = name_id);
+}
+
+static void
+begin_session_locked(td_ring_policy policy, size_t ring_bytes) {
+  registry.ring_bytes = ring_bytes;
+  atomic_store_explicit(&registry.policy, policy, memory_order_relaxed);
+  atomic_store_explicit(&td_emit_session_now, ++registry.last_session, memory_order_release);
+}
+
+/* Repeats what other threads told before this recording. The registry's mutex is not held while
+ * emitting: the recorder needs it to make room. */
+static void
+emit_known(uint32_t n_devices, const uint32_t *devices, uint32_t n_threads,
+           const struct known_thread *threads) {
+  uint32_t self = td_emit_thread_id();
+  for (uint32_t slot = 0; slot < n_devices; slot++)
+    if (devices[slot]) TD_EMIT(device_new, .device = (int32_t)slot - 1, .name = devices[slot]);
+  for (uint32_t thread = 0; thread < n_threads; thread++)
+    if (threads[thread].alive || thread == self)
+      TD_EMIT(thread_new, .id = thread, .name = threads[thread].name,
+              .device = threads[thread].device);
+}
+
+void
+td_emit_enable(td_ring_policy policy, size_t ring_bytes) {
+  pthread_once(&registry.once, make_key_cb);
+  pthread_mutex_lock(&registry.mutex);
+  begin_session_locked(policy, ring_bytes);
+  uint32_t n_devices = (uint32_t)registry.n_devices, n_threads = registry.n_threads;
+  uint32_t *devices = TD_NEW_N(uint32_t, n_devices);
+  struct known_thread *threads = TD_NEW_N(struct known_thread, n_threads);
+  if (n_devices) memcpy(devices, registry.devices, n_devices * sizeof *devices);
+  if (n_threads) memcpy(threads, registry.threads, n_threads * sizeof *threads);
+  pthread_mutex_unlock(&registry.mutex);
+  td_emit_thread_id(); /* a ring of our own before the strings' mutex is taken */
+  td_strings_emit_all();
+  emit_known(n_devices, devices, n_threads, threads);
+  free(devices);
+  free(threads);
+}
+
+void
+td_emit_disable(void) {
+  atomic_store_explicit(&td_emit_session_now, 0, memory_order_release);
+}
+
+void
+td_emit_wait_wanted(uint64_t timeout_ns) {
+  pthread_once(&registry.once, make_key_cb);
+  uint64_t until = td_clock_timespec_ns(CLOCK_REALTIME) + timeout_ns;
+  struct timespec deadline = {(time_t)(until / 1000000000u), (long)(until % 1000000000u)};
+  sem_timedwait(&registry.wanted, &deadline);
+}
+
+void
+td_emit_call_recorder(void) {
+  pthread_once(&registry.once, make_key_cb);
+  sem_post(&registry.wanted);
+}
+
+/* Is the ring's thread gone and everything it said taken? */
+static bool
+is_finished(td_ring *ring) {
+  const unsigned char *bytes;
+  return atomic_load_explicit(&ring->ended, memory_order_acquire) &&
+         td_ring_peek(ring, &bytes) == 0;
+}
+
+void
+td_emit_each_ring(void (*visit)(td_ring *ring, void *data), void *data) {
+  pthread_mutex_lock(&registry.mutex);
+  td_ring *first = registry.rings;
+  pthread_mutex_unlock(&registry.mutex);
+  /* New rings are put in front, and only this function takes rings out: the rest of the list is
+   * ours. */
+  for (td_ring *ring = first; ring; ring = ring->next)
+    visit(ring, data);
+  pthread_mutex_lock(&registry.mutex);
+  for (td_ring **link = &registry.rings; *link;) {
+    td_ring *ring = *link;
+    if (is_finished(ring)) {
+      *link = ring->next;
+      td_ring_free(ring);
+    } else {
+      link = &ring->next;
+    }
+  }
+  pthread_mutex_unlock(&registry.mutex);
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "engine/events/lock.h"
+
+void
+td_lock_init(td_lock *lock, td_lock_kind kind, uint32_t object) {
+  *lock = (td_lock){.kind = kind, .object = object, .last = TD_NONE};
+  pthread_mutex_init(&lock->mutex, NULL);
+}
+
+void
+td_lock_fini(td_lock *lock) {
+  pthread_mutex_destroy(&lock->mutex);
+}
+
+void
+td_lock_wait_traced(td_lock *lock) {
+  if (!td_recording()) {
+    pthread_mutex_lock(&lock->mutex);
+    return;
+  }
+  uint64_t begin = td_clock_now();
+  TD_EMIT_AT(begin, lock_wait, .lock = lock->kind, .object = lock->object);
+  pthread_mutex_lock(&lock->mutex);
+  uint64_t end = td_clock_ordered();
+  lock->was_contended = true;
+  lock->last = td_emit_thread_id();
+  TD_EMIT_AT(end, lock_acquired, .lock = lock->kind, .object = lock->object, .waited = end - begin);
+}
+
+void
+td_lock_release_traced(td_lock *lock) {
+  lock->was_contended = false;
+  TD_EMIT_AT(td_clock_ordered(), lock_released, .lock = lock->kind, .object = lock->object);
+}

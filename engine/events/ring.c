@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "engine/events/ring.h"
+
+#include "engine/base/alloc.h"
+
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+/* Maps n_bytes of one anonymous file at two neighbouring places. */
+static unsigned char *
+map_twice(size_t n_bytes) {
+  int fd = memfd_create("tapedeck-ring", MFD_CLOEXEC);
+  if (fd < 0) return NULL;
+  unsigned char *bytes = MAP_FAILED;
+  if (ftruncate(fd, (off_t)n_bytes) == 0)
+    bytes = mmap(NULL, 2 * n_bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  for (int half = 0; bytes != MAP_FAILED && half < 2; half++)
+    if (mmap(bytes + (size_t)half * n_bytes, n_bytes, PROT_READ | PROT_WRITE,
+             MAP_SHARED | MAP_FIXED | MAP_POPULATE, fd, 0) == MAP_FAILED) {
+      munmap(bytes, 2 * n_bytes);
+      bytes = MAP_FAILED;
+    }
+  close(fd);
+  return bytes == MAP_FAILED ? NULL : bytes;
+}
+
+td_ring *
+td_ring_new(size_t n_bytes, uint32_t thread) {
+  unsigned char *bytes = map_twice(n_bytes);
+  if (!bytes) return NULL;
+  td_ring *ring = aligned_alloc(_Alignof(td_ring), sizeof *ring);
+  if (!ring) {
+    munmap(bytes, 2 * n_bytes);
+    return NULL;
+  }
+  memset(ring, 0, sizeof *ring);
+  ring->bytes = bytes;
+  ring->mask = n_bytes - 1;
+  ring->thread = thread;
+  ring->limit = n_bytes;
+  sem_init(&ring->space, 0, 0);
+  return ring;
+}
+
+void
+td_ring_free(td_ring *ring) {
+  munmap(ring->bytes, 2 * (ring->mask + 1));
+  sem_destroy(&ring->space);
+  free(ring);
+}
+
+size_t
+td_ring_peek(td_ring *ring, const unsigned char **bytes) {
+  uint64_t published = atomic_load_explicit(&ring->published, memory_order_acquire);
+  uint64_t consumed = atomic_load_explicit(&ring->consumed, memory_order_relaxed);
+  *bytes = ring->bytes + (consumed & ring->mask);
+  return published - consumed;
+}
+
+void
+td_ring_consume(td_ring *ring, size_t n_bytes) {
+  atomic_fetch_add_explicit(&ring->consumed, n_bytes, memory_order_seq_cst);
+  /* Pairs with wait_for_space in emit.c: either it sees the new `consumed`, or we see `waiting`. */
+  if (atomic_exchange_explicit(&ring->waiting, false, memory_order_seq_cst)) sem_post(&ring->space);
+}

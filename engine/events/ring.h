@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * Ring: one thread's events on their way to the recorder. One producer (the thread), one consumer
+ * (the recorder). The buffer is mapped twice in a row, so that no record ever wraps. Faulted in
+ * beforehand.
+ *
+ * Atomics: `published` is stored with release by the producer and loaded with acquire by the
+ * consumer, so the bytes of a record are there before its end is; `consumed` likewise the other
+ * way, so that bytes are read before they are overwritten. */
+#pragma once
+
+#include "engine/events/event.h"
+
+#include <semaphore.h>
+#include <stdatomic.h>
+
+typedef enum td_ring_policy {
+  TD_RING_BLOCK, /* a full ring makes its thread wait: nothing is lost */
+  TD_RING_DROP,  /* a full ring loses events, counts them and says so on the tape */
+} td_ring_policy;
+
+typedef struct td_ring td_ring;
+struct td_ring {
+  unsigned char *bytes; /* (owned) mapped twice */
+  uint64_t mask;        /* size - 1 */
+  uint32_t thread;
+  /* the producer's alone: */
+  _Alignas(64) uint64_t head;
+  uint64_t limit;     /* head may grow up to here without looking at `consumed` again */
+  uint64_t last_time; /* of its last event */
+  uint32_t n_dropped; /* since the last `dropped` event */
+  /* shared: */
+  _Alignas(64) _Atomic uint64_t published;
+  _Alignas(64) _Atomic uint64_t consumed;
+  _Atomic bool waiting; /* the producer waits on `space` */
+  sem_t space;
+  _Atomic bool ended; /* its thread is gone: free it when empty */
+  /* the registry's: */
+  td_ring *next;
+  uint64_t n_events; /* the consumer's count of events taken, for the tape's numbering */
+};
+
+/* td_ring_new maps a ring of n_bytes, a power of two and a multiple of the page. NULL without
+ * memory. */
+td_ring *td_ring_new(size_t n_bytes, uint32_t thread);
+void td_ring_free(td_ring *ring);
+
+/* td_ring_peek points at the readable bytes and returns how many. Consumer. The pointer is valid
+ * until td_ring_consume gives them back. */
+size_t td_ring_peek(td_ring *ring, const unsigned char **bytes);
+void td_ring_consume(td_ring *ring, size_t n_bytes);

@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "engine/trace/directory.h"
+
+#include "engine/base/alloc.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zstd.h>
+
+/* A tape says which threads wrote it; a number beyond this is damage, not a program. */
+#define THREADS_MAX (1u << 20)
+
+void
+td_directory_note_damage(td_directory *directory, const char *format, ...) {
+  if (directory->damage) return;
+  va_list args;
+  va_start(args, format);
+  directory->damage = td_format_v(format, args);
+  va_end(args);
+}
+
+static td_status
+map_file(const char *path, td_directory *directory, td_error *error) {
+  int fd = open(path, O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return td_error_set(error, TD_IO, "%s", strerror(errno));
+  struct stat info;
+  td_status status = TD_OK;
+  if (fstat(fd, &info) != 0)
+    status = td_error_set(error, TD_IO, "%s", strerror(errno));
+  else if (S_ISDIR(info.st_mode))
+    status = td_error_set(error, TD_IO, "is a directory");
+  else if (!S_ISREG(info.st_mode) || (size_t)info.st_size < sizeof(td_tape_header))
+    status = td_error_set(error, TD_NOT_A_TAPE, "not a tape: too short for a header");
+  if (!status) {
+    directory->n_bytes = (size_t)info.st_size;
+    void *bytes = mmap(NULL, directory->n_bytes, PROT_READ, MAP_PRIVATE, fd, 0);
+    if (bytes == MAP_FAILED)
+      status = td_error_set(error, TD_IO, "%s", strerror(errno));
+    else
+      directory->bytes = bytes;
+  }
+  close(fd);
+  return status;
+}
+
+static td_status
+read_header(td_directory *directory, td_error *error) {
+  td_tape_header *header = &directory->header;
+  memcpy(header, directory->bytes, sizeof *header);
+  if (memcmp(header->magic, TD_TAPE_MAGIC, sizeof header->magic) != 0)
+    return td_error_set(error, TD_NOT_A_TAPE, "not a tape: it does not begin with " TD_TAPE_MAGIC);
+  if (header->version != TD_TAPE_VERSION)
+    return td_error_set(error, TD_UNSUPPORTED,
+                        "a tape of version %u; this program reads version %u", header->version,
+                        TD_TAPE_VERSION);
+  if (header->checksum != td_format_checksum(header, offsetof(td_tape_header, checksum)) ||
+      header->header_bytes != sizeof *header)
+    return td_error_set(error, TD_DAMAGED, "the tape's header is damaged");
+  return TD_OK;
+}
+
+static bool
+chunk_header_at(const td_directory *directory, uint64_t offset, td_chunk_header *header) {
+  if (offset > directory->n_bytes || directory->n_bytes - offset < sizeof *header) return false;
+  memcpy(header, directory->bytes + offset, sizeof *header);
+  return header->magic == TD_CHUNK_MAGIC &&
+         header->checksum == td_format_checksum(header, offsetof(td_chunk_header, checksum)) &&
+         header->raw_bytes <= TD_CHUNK_RAW_MAX && header->n_events <= header->raw_bytes &&
+         header->stored_bytes <= directory->n_bytes - offset - sizeof *header;
+}
+
+/* Decompresses the chunk at offset into a buffer of the calling thread's. */
+static td_status
+decompress(const td_directory *directory, uint64_t offset, const td_chunk_header *header,
+           unsigned char **raw, td_error *error) {
+  *raw = td_try_alloc(TD_MAX(header->raw_bytes, 1u), 1);
+  if (!*raw) return td_error_set(error, TD_OUT_OF_MEMORY, "out of memory");
+  size_t n = ZSTD_decompress(*raw, header->raw_bytes, directory->bytes + offset + sizeof *header,
+                             header->stored_bytes);
+  if (!ZSTD_isError(n) && n == header->raw_bytes) return TD_OK;
+  free(*raw);
+  return td_error_set(error, TD_DAMAGED, "the chunk at byte %" PRIu64 " is damaged", offset);
+}
+
+static td_status
+read_schema(td_directory *directory, uint64_t *offset, td_error *error) {
+  td_chunk_header header;
+  *offset = sizeof(td_tape_header);
+  if (!chunk_header_at(directory, *offset, &header) || header.kind != TD_CHUNK_SCHEMA)
+    return td_error_set(error, TD_DAMAGED, "its table of event kinds is missing");
+  unsigned char *raw;
+  td_status status = decompress(directory, *offset, &header, &raw, error);
+  if (status) return status;
+  status = td_decoder_init(&directory->decoder, raw, header.raw_bytes, error);
+  free(raw);
+  *offset += sizeof header + header.stored_bytes;
+  return status;
+}
+
+static void
+add_chunk(td_directory *directory, uint64_t offset, const td_chunk_header *header) {
+  if (header->thread >= THREADS_MAX || header->last_ticks < header->first_ticks) {
+    td_directory_note_damage(directory, "the chunk at byte %" PRIu64 " makes no sense", offset);
+    return;
+  }
+  while (directory->n_threads <= header->thread) {
+    directory->threads =
+        td_realloc(directory->threads, directory->n_threads + 1u, sizeof *directory->threads);
+    directory->threads[directory->n_threads++] = (td_directory_thread){0};
+  }
+  td_directory_thread *thread = &directory->threads[header->thread];
+  if (header->first_number != thread->next_number || header->first_ticks < thread->last_ticks)
+    td_directory_note_damage(directory,
+                             "events %" PRIu64 " to %" PRIu64 " of thread %u are missing",
+                             thread->next_number, header->first_number, header->thread);
+  if (header->first_ticks < thread->last_ticks) return;
+  thread->next_number = header->first_number + header->n_events;
+  thread->last_ticks = header->last_ticks;
+  TD_GROW(thread->chunks, thread->n_chunks, thread->capacity);
+  thread->chunks[thread->n_chunks++] = (td_directory_chunk){
+      .offset = offset,
+      .first_ns = header->first_ticks, /* ticks until the clock is known */
+      .last_ns = header->last_ticks,
+      .n_events = header->n_events,
+  };
+  directory->n_chunks++;
+}
+
+/* Two moments by both clocks give the rate. A recording shorter than a chunk's clock can tell has
+ * ticks of 1 ns. */
+static void
+calibrate(td_directory *directory, uint64_t ticks, uint64_t monotonic_ns) {
+  uint64_t n_ticks = ticks - directory->header.start_ticks;
+  uint64_t n_ns = monotonic_ns - directory->header.start_monotonic_ns;
+  bool sane = ticks > directory->header.start_ticks && n_ns > 0 && n_ns < (UINT64_C(1) << 62);
+  double rate = sane ? (double)n_ns / (double)n_ticks : 1.0;
+  if (rate <= 1e-6 || rate > 1e6) rate = 1.0;
+  directory->decoder.start_ticks = directory->header.start_ticks;
+  directory->decoder.ns_per_tick = (uint64_t)(rate * 4294967296.0);
+  for (uint32_t t = 0; t < directory->n_threads; t++)
+    for (uint32_t c = 0; c < directory->threads[t].n_chunks; c++) {
+      td_directory_chunk *chunk = &directory->threads[t].chunks[c];
+      uint64_t start = directory->header.start_ticks;
+      chunk->first_ns = td_decoder_ns(&directory->decoder, TD_MAX(chunk->first_ns, start) - start);
+      chunk->last_ns = td_decoder_ns(&directory->decoder, TD_MAX(chunk->last_ns, start) - start);
+    }
+}
+
+static bool
+ends_with_trailer(const td_directory *directory) {
+  td_trailer trailer;
+  if (directory->n_bytes < sizeof trailer) return false;
+  memcpy(&trailer, directory->bytes + directory->n_bytes - sizeof trailer, sizeof trailer);
+  td_chunk_header header;
+  return memcmp(trailer.magic, TD_TRAILER_MAGIC, sizeof trailer.magic) == 0 &&
+         chunk_header_at(directory, trailer.index_offset, &header) && header.kind == TD_CHUNK_INDEX;
+}
+
+/* The next place after `offset` where a chunk header holds, or the file's end. */
+static uint64_t
+find_chunk(const td_directory *directory, uint64_t offset) {
+  const uint32_t magic = TD_CHUNK_MAGIC;
+  td_chunk_header header;
+  while (offset + sizeof header <= directory->n_bytes) {
+    const unsigned char *found =
+        memmem(directory->bytes + offset, directory->n_bytes - offset, &magic, sizeof magic);
+    if (!found) break;
+    offset = (uint64_t)(found - directory->bytes);
+    if (chunk_header_at(directory, offset, &header)) return offset;
+    offset++;
+  }
+  return directory->n_bytes;
+}
+
+/* Walks from header to header; where one does not hold, looks for the next that does. */
+static void
+walk_chunks(td_directory *directory, uint64_t offset) {
+  uint64_t ticks = 0, monotonic_ns = 0;
+  uint64_t end = directory->n_bytes - (directory->complete ? sizeof(td_trailer) : 0);
+  while (offset < end) {
+    td_chunk_header header;
+    if (!chunk_header_at(directory, offset, &header)) {
+      uint64_t next = find_chunk(directory, offset + 1);
+      td_directory_note_damage(directory, "%" PRIu64 " bytes from byte %" PRIu64 " cannot be read",
+                               TD_MIN(next, end) - offset, offset);
+      offset = next;
+      continue;
+    }
+    if (header.kind == TD_CHUNK_EVENTS) add_chunk(directory, offset, &header);
+    ticks = header.clock_ticks;
+    monotonic_ns = header.clock_monotonic_ns;
+    offset += sizeof header + header.stored_bytes;
+  }
+  calibrate(directory, ticks, monotonic_ns);
+  if (!directory->complete)
+    td_directory_note_damage(directory,
+                             "the recording was not ended: what came last may be missing");
+}
+
+td_status
+td_directory_open(const char *path, td_directory *directory, td_error *error) {
+  *directory = (td_directory){0};
+  uint64_t offset;
+  td_status status = map_file(path, directory, error);
+  if (!status) status = read_header(directory, error);
+  if (!status) status = read_schema(directory, &offset, error);
+  if (status) {
+    td_directory_close(directory);
+    return status;
+  }
+  directory->complete = ends_with_trailer(directory);
+  walk_chunks(directory, offset);
+  return TD_OK;
+}
+
+void
+td_directory_close(td_directory *directory) {
+  for (uint32_t t = 0; t < directory->n_threads; t++)
+    free(directory->threads[t].chunks);
+  free(directory->threads);
+  td_decoder_fini(&directory->decoder);
+  free(directory->damage);
+  if (directory->bytes) munmap((void *)directory->bytes, directory->n_bytes);
+  *directory = (td_directory){0};
+}
+
+td_status
+td_directory_load(const td_directory *directory, uint32_t thread, uint32_t chunk,
+                  td_decoded *decoded, td_error *error) {
+  uint64_t offset = directory->threads[thread].chunks[chunk].offset;
+  td_chunk_header header;
+  unsigned char *raw;
+  chunk_header_at(directory, offset, &header);
+  td_status status = decompress(directory, offset, &header, &raw, error);
+  if (status) return status;
+  status = td_decoder_run(&directory->decoder, &header, raw, decoded, error);
+  free(raw);
+  return status;
+}

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * Directory: the mapped file, its header, and where its chunks of events lie, thread by thread. It
+ * trusts no byte; what cannot be used is left out and told. Constant after opening. */
+#pragma once
+
+#include "engine/trace/decoder.h"
+
+typedef struct td_directory_chunk {
+  uint64_t offset; /* of its header in the file */
+  uint64_t first_ns, last_ns;
+  uint32_t n_events;
+} td_directory_chunk;
+
+typedef struct td_directory_thread {
+  td_directory_chunk *chunks; /* (owned) in time order */
+  uint32_t n_chunks, capacity;
+  uint64_t next_number; /* of the event that should come next */
+  uint64_t last_ticks;
+} td_directory_thread;
+
+typedef struct td_directory {
+  const unsigned char *bytes; /* the mapping */
+  size_t n_bytes;
+  td_tape_header header;
+  td_decoder decoder;
+  td_directory_thread *threads; /* (owned) */
+  uint32_t n_threads;
+  uint64_t n_chunks;
+  bool complete; /* ends with an index */
+  char *damage;  /* (owned) first trouble, or NULL */
+} td_directory;
+
+/* td_directory_open maps the file and finds its chunks. TD_IO, TD_NOT_A_TAPE, TD_UNSUPPORTED,
+ * TD_DAMAGED (nothing in it can be read). */
+td_status td_directory_open(const char *path, td_directory *directory, td_error *error);
+void td_directory_close(td_directory *directory);
+
+/* td_directory_load decompresses and decodes a chunk. TD_DAMAGED. */
+td_status td_directory_load(const td_directory *directory, uint32_t thread, uint32_t chunk,
+                            td_decoded *decoded, td_error *error);
+
+/* td_directory_note_damage remembers the first trouble, in words. */
+void td_directory_note_damage(td_directory *directory, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * The bytes of a tape, shared by writer and reader; described for others in engine/trace/FORMAT.md.
+ * All numbers are little-endian. Structs are copied to and from the file whole, and contain no
+ * padding. */
+#pragma once
+
+#include "engine/events/event.h"
+
+#include <string.h>
+
+#define TD_TAPE_VERSION 1u
+#define TD_TAPE_MAGIC "TAPEDECK"
+#define TD_CHUNK_MAGIC 0x4b4e4843u /* "CHNK" */
+#define TD_TRAILER_MAGIC "TAPE-END"
+
+#define TD_CHUNK_RAW_MAX (1u << 20) /* encoded bytes of a chunk before compression */
+
+typedef struct td_tape_header {
+  char magic[8];
+  uint32_t version;
+  uint32_t header_bytes;
+  uint64_t start_ticks;
+  uint64_t start_monotonic_ns;
+  uint64_t start_wall_ns;
+  uint32_t policy; /* td_ring_policy */
+  uint32_t reserved;
+  uint64_t checksum; /* of the bytes before it */
+} td_tape_header;
+
+typedef enum td_chunk_kind {
+  TD_CHUNK_SCHEMA = 1, /* the vocabulary of the writer */
+  TD_CHUNK_EVENTS = 2, /* events of one thread */
+  TD_CHUNK_INDEX = 3,  /* offsets of all chunks before it, as uint64_t */
+} td_chunk_kind;
+
+typedef struct td_chunk_header {
+  uint32_t magic;
+  uint32_t kind;
+  uint32_t thread;
+  uint32_t n_events;
+  uint32_t raw_bytes;    /* after decompression */
+  uint32_t stored_bytes; /* that follow this header: one zstd frame with its own checksum */
+  uint64_t first_ticks;
+  uint64_t last_ticks;
+  uint64_t first_number; /* of the thread's events, to see a loss */
+  uint64_t clock_ticks;  /* one moment by both clocks, when the chunk was written */
+  uint64_t clock_monotonic_ns;
+  uint64_t checksum; /* of the bytes before it */
+} td_chunk_header;
+
+typedef struct td_trailer {
+  uint64_t index_offset;
+  char magic[8];
+} td_trailer;
+
+/* A kind in the schema chunk is its number, its name, the number of its fields and for each a wire
+ * class and a name; names are a varint length and bytes. */
+typedef enum td_wire {
+  TD_WIRE_DELTA =
+      0, /* zigzag varint of the difference to this field's value in the last such event */
+  TD_WIRE_TEXT = 1, /* varint length, then bytes */
+} td_wire;
+
+/* FNV-1a, 64 bits, eight bytes at a time are not worth it: headers are short. */
+static inline uint64_t
+td_format_checksum(const void *bytes, size_t n_bytes) {
+  const unsigned char *at = bytes;
+  uint64_t hash = 0xcbf29ce484222325u;
+  for (size_t i = 0; i < n_bytes; i++)
+    hash = (hash ^ at[i]) * 0x100000001b3u;
+  return hash;
+}
+
+static inline uint64_t
+td_zigzag(uint64_t difference) {
+  return difference << 1 ^ (uint64_t)((int64_t)difference >> 63);
+}
+
+static inline uint64_t
+td_unzigzag(uint64_t code) {
+  return code >> 1 ^ (0 - (code & 1));
+}
+
+#define TD_VARINT_MAX 10
+
+/* td_varint_put writes a LEB128 number and returns the byte after it. */
+static inline unsigned char *
+td_varint_put(unsigned char *at, uint64_t value) {
+  while (value >= 0x80) {
+    *at++ = (unsigned char)(value | 0x80);
+    value >>= 7;
+  }
+  *at++ = (unsigned char)value;
+  return at;
+}
+
+/* td_varint_get reads one between at and end and returns the byte after it, or NULL if it does not
+ * end there. */
+static inline const unsigned char *
+td_varint_get(const unsigned char *at, const unsigned char *end, uint64_t *value) {
+  if (__builtin_expect(at < end && *at < 0x80, 1)) {
+    *value = *at;
+    return at + 1;
+  }
+  uint64_t result = 0;
+  for (unsigned shift = 0; shift < 70 && at < end; shift += 7) {
+    unsigned char byte = *at++;
+    result |= (uint64_t)(byte & 0x7f) << (shift < 63 ? shift : 63);
+    if (byte < 0x80) {
+      *value = result;
+      return at;
+    }
+  }
+  return NULL;
+}

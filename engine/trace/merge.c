@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "engine/trace/merge.h"
+
+#include "engine/base/alloc.h"
+
+void
+td_merge_init(td_merge *merge, td_directory *directory) {
+  *merge = (td_merge){.directory = directory};
+  merge->streams = TD_NEW_N(td_merge_stream, directory->n_threads);
+  merge->heap = TD_NEW_N(uint32_t, directory->n_threads);
+  merge->times = TD_NEW_N(uint64_t, directory->n_threads);
+  for (uint32_t t = 0; t < directory->n_threads; t++)
+    merge->streams[t].loaded = UINT32_MAX;
+}
+
+void
+td_merge_fini(td_merge *merge) {
+  for (uint32_t t = 0; t < merge->directory->n_threads; t++)
+    td_decoded_fini(&merge->streams[t].decoded);
+  free(merge->streams);
+  free(merge->heap);
+  free(merge->times);
+}
+
+static bool
+is_before(const td_merge *merge, uint32_t a, uint32_t b) {
+  return merge->times[a] != merge->times[b] ? merge->times[a] < merge->times[b] : a < b;
+}
+
+/* Restores the heap below `hole`, whose entry may have become greater. */
+static void
+sift_down(td_merge *merge, uint32_t hole) {
+  uint32_t item = merge->heap[hole];
+  for (;;) {
+    uint32_t child = 2 * hole + 1;
+    if (child >= merge->n_heap) break;
+    if (child + 1 < merge->n_heap && is_before(merge, merge->heap[child + 1], merge->heap[child]))
+      child++;
+    if (!is_before(merge, merge->heap[child], item)) break;
+    merge->heap[hole] = merge->heap[child];
+    hole = child;
+  }
+  merge->heap[hole] = item;
+}
+
+/* Sees to it that the stream's `next` is a decoded event, in a later chunk if need be; false at its
+ * end. */
+static bool
+stream_fill(td_merge *merge, uint32_t thread) {
+  td_merge_stream *stream = &merge->streams[thread];
+  const td_directory_thread *chunks = &merge->directory->threads[thread];
+  for (; stream->chunk < chunks->n_chunks; stream->chunk++, stream->next = 0) {
+    if (stream->loaded != stream->chunk) {
+      td_error error = {0};
+      if (td_directory_load(merge->directory, thread, stream->chunk, &stream->decoded, &error)) {
+        td_directory_note_damage(merge->directory, "%s", td_error_text(&error));
+        td_error_clear(&error);
+        stream->decoded.n_events = 0;
+      }
+      stream->loaded = stream->chunk;
+      stream->n_unknown += stream->decoded.n_unknown;
+    }
+    if (stream->next < stream->decoded.n_events) {
+      merge->times[thread] = td_decoded_get(&stream->decoded, stream->next)->time;
+      return true;
+    }
+  }
+  return false;
+}
+
+static void
+build_heap(td_merge *merge) {
+  merge->handed_out = false;
+  merge->n_heap = 0;
+  for (uint32_t t = 0; t < merge->directory->n_threads; t++)
+    if (stream_fill(merge, t)) merge->heap[merge->n_heap++] = t;
+  for (uint32_t i = merge->n_heap / 2; i-- > 0;)
+    sift_down(merge, i);
+}
+
+void
+td_merge_start(td_merge *merge) {
+  for (uint32_t t = 0; t < merge->directory->n_threads; t++)
+    merge->streams[t].chunk = merge->streams[t].next = 0;
+  build_heap(merge);
+}
+
+/* Puts a stream before its first event with time >= ns (or > ns, where `after`). */
+static void
+stream_seek(td_merge *merge, uint32_t thread, uint64_t ns, bool after) {
+  td_merge_stream *stream = &merge->streams[thread];
+  const td_directory_thread *chunks = &merge->directory->threads[thread];
+  uint32_t low = 0, high = chunks->n_chunks;
+  while (low < high) {
+    uint32_t middle = low + (high - low) / 2;
+    uint64_t last = chunks->chunks[middle].last_ns;
+    if (last < ns || (after && last == ns))
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  stream->chunk = low;
+  stream->next = 0;
+  if (!stream_fill(merge, thread) || stream->chunk != low) return;
+  uint32_t first = 0, end = stream->decoded.n_events;
+  while (first < end) {
+    uint32_t middle = first + (end - first) / 2;
+    uint64_t time = td_decoded_get(&stream->decoded, middle)->time;
+    if (time < ns || (after && time == ns))
+      first = middle + 1;
+    else
+      end = middle;
+  }
+  stream->next = first;
+}
+
+void
+td_merge_seek(td_merge *merge, td_merge_key key, uint32_t skip) {
+  for (uint32_t t = 0; t < merge->directory->n_threads; t++)
+    stream_seek(merge, t, key.ns, t < key.thread);
+  for (; skip > 0 && stream_fill(merge, key.thread); skip--)
+    merge->streams[key.thread].next++;
+  build_heap(merge);
+}
+
+/* Steps over the event that was handed out last. */
+static void
+advance(td_merge *merge) {
+  uint32_t thread = merge->heap[0];
+  merge->streams[thread].next++;
+  if (!stream_fill(merge, thread)) merge->heap[0] = merge->heap[--merge->n_heap];
+  if (merge->n_heap > 1) sift_down(merge, 0);
+}
+
+const td_event *
+td_merge_next(td_merge *merge) {
+  if (merge->handed_out) advance(merge);
+  merge->handed_out = merge->n_heap > 0;
+  if (!merge->handed_out) return NULL;
+  const td_merge_stream *stream = &merge->streams[merge->heap[0]];
+  return td_decoded_get(&stream->decoded, stream->next);
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * Merge: all threads' events in the order of (time, thread, position). A merge stands before some
+ * event and moves forwards; it can be put before any event whose key is known. One thread. */
+#pragma once
+
+#include "engine/trace/directory.h"
+
+/* What orders events; number counts within the thread. */
+typedef struct td_merge_key {
+  uint64_t ns;
+  uint32_t thread;
+} td_merge_key;
+
+typedef struct td_merge_stream {
+  td_decoded decoded; /* of `chunk` */
+  uint32_t chunk;     /* n_chunks: at the end */
+  uint32_t loaded;    /* chunk that `decoded` holds, or UINT32_MAX */
+  uint32_t next;      /* event in it */
+  uint64_t n_unknown; /* events of unknown kinds passed over since td_merge_start */
+} td_merge_stream;
+
+typedef struct td_merge {
+  td_directory *directory;  /* (borrowed) */
+  td_merge_stream *streams; /* (owned) [n_threads] */
+  uint32_t *heap;           /* (owned) threads that are not at their end, least key first */
+  uint64_t *times;          /* (owned) [n_threads] key of each stream's next event */
+  uint32_t n_heap;
+  bool handed_out; /* the first event of the heap was returned: step over it next time */
+} td_merge;
+
+void td_merge_init(td_merge *merge, td_directory *directory);
+void td_merge_fini(td_merge *merge);
+
+/* td_merge_start puts the merge before the first event, td_merge_seek before the first event with
+ * (time, thread) not less than key; of that thread `skip` events with the same time are passed
+ * over. */
+void td_merge_start(td_merge *merge);
+void td_merge_seek(td_merge *merge, td_merge_key key, uint32_t skip);
+
+/* td_merge_next returns the next event, or NULL at the end. Valid until the merge moves again. */
+const td_event *td_merge_next(td_merge *merge);

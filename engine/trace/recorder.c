@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "engine/trace/recorder.h"
+
+#include "engine/base/alloc.h"
+#include "engine/trace/writer.h"
+
+#include <pthread.h>
+#include <signal.h>
+
+/* A ring with this much in it is written at once, one with less after PATIENCE_NS. */
+#define RING_BYTES_ENOUGH (128u << 10)
+#define PATIENCE_NS 50000000u
+#define RING_BYTES_DEFAULT (8u << 20)
+
+struct td_recorder {
+  pthread_t thread;
+  _Atomic bool stopping;
+  td_writer *writer; /* (owned) */
+  td_encoder encoder;
+  uint64_t start_ticks; /* events before it are from an earlier recording */
+  bool everything;      /* empty the rings to the last event */
+};
+
+static void
+flush_chunk(td_recorder *recorder, td_ring *ring) {
+  if (recorder->encoder.n_events == 0) return;
+  td_writer_events(recorder->writer, &recorder->encoder, ring->thread, ring->n_events);
+  ring->n_events += recorder->encoder.n_events;
+  td_encoder_begin(&recorder->encoder);
+}
+
+static void
+encode_records(td_recorder *recorder, td_ring *ring, const unsigned char *bytes, size_t n_bytes) {
+  for (size_t at = 0; at < n_bytes;) {
+    const td_event *event = (const void *)(bytes + at);
+    bool ours = event->time >= recorder->start_ticks;
+    if (ours && !td_encoder_add(&recorder->encoder, event)) {
+      flush_chunk(recorder, ring);
+      td_encoder_add(&recorder->encoder, event);
+    }
+    at += event->size;
+  }
+}
+
+/* Takes what is in a ring in pieces, giving each back at once: its thread may be waiting. */
+static void
+empty_ring_cb(td_ring *ring, void *data) {
+  td_recorder *recorder = data;
+  const unsigned char *bytes;
+  size_t n_bytes = td_ring_peek(ring, &bytes);
+  if (n_bytes == 0 || (n_bytes < RING_BYTES_ENOUGH && !recorder->everything)) return;
+  while (n_bytes > 0) {
+    size_t piece = 0;
+    while (piece < n_bytes && piece < RING_BYTES_ENOUGH)
+      piece += ((const td_event *)(const void *)(bytes + piece))->size;
+    encode_records(recorder, ring, bytes, piece);
+    td_ring_consume(ring, piece);
+    bytes += piece;
+    n_bytes -= piece;
+    if (recorder->encoder.n_bytes > TD_CHUNK_RAW_MAX / 8) flush_chunk(recorder, ring);
+  }
+  flush_chunk(recorder, ring);
+}
+
+static void *
+recorder_main(void *data) {
+  td_recorder *recorder = data;
+  uint64_t last_complete = td_clock_monotonic_ns();
+  bool stopping = false;
+  while (!stopping) {
+    td_emit_wait_wanted(PATIENCE_NS / 5);
+    stopping = atomic_load_explicit(&recorder->stopping, memory_order_acquire);
+    uint64_t now = td_clock_monotonic_ns();
+    recorder->everything = stopping || now - last_complete > PATIENCE_NS;
+    if (recorder->everything) last_complete = now;
+    td_emit_each_ring(empty_ring_cb, recorder);
+  }
+  return NULL;
+}
+
+/* What a recording before left behind is not ours. */
+static void
+forget_ring_cb(td_ring *ring, void *data) {
+  const unsigned char *bytes;
+  td_ring_consume(ring, td_ring_peek(ring, &bytes));
+  ring->n_events = 0;
+}
+
+/* The program's signals are not for this thread: a handler must not run here, and SIGXFSZ becomes
+ * an error. */
+static int
+start_thread(td_recorder *recorder) {
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  int failure = pthread_create(&recorder->thread, NULL, recorder_main, recorder);
+  pthread_sigmask(SIG_SETMASK, &before, NULL);
+  if (!failure) pthread_setname_np(recorder->thread, "td-recorder");
+  return failure;
+}
+
+td_status
+td_recorder_start(const char *path, bool overwrite, const td_recorder_options *options,
+                  td_recorder **recorder, td_error *error) {
+  td_clock_init();
+  td_writer *writer;
+  td_status status = td_writer_open(path, overwrite, options->policy, &writer, error);
+  if (status) return status;
+  td_recorder *made = TD_NEW(td_recorder);
+  made->writer = writer;
+  made->start_ticks = td_clock_now();
+  td_encoder_init(&made->encoder);
+  td_emit_each_ring(forget_ring_cb, NULL);
+  if (start_thread(made) != 0) {
+    td_writer_abandon(writer);
+    td_encoder_fini(&made->encoder);
+    free(made);
+    return td_error_set(error, TD_OUT_OF_MEMORY, "no thread for the recorder");
+  }
+  td_emit_enable(options->policy, options->ring_bytes ? options->ring_bytes : RING_BYTES_DEFAULT);
+  TD_EMIT(session_begin, .engine = td_intern(options->engine),
+          .version = td_intern(options->version), .source = td_intern(options->source),
+          .policy = td_intern(options->policy == TD_RING_DROP ? "drop" : "block"));
+  *recorder = made;
+  return TD_OK;
+}
+
+td_status
+td_recorder_stop(td_recorder *recorder, int status, td_error *error) {
+  TD_EMIT(session_end, .status = status);
+  td_emit_disable();
+  atomic_store_explicit(&recorder->stopping, true, memory_order_release);
+  td_emit_call_recorder();
+  pthread_join(recorder->thread, NULL);
+  td_status result = td_writer_close(recorder->writer, error);
+  td_encoder_fini(&recorder->encoder);
+  free(recorder);
+  return result;
+}
+
+void
+td_recorder_abandon(td_recorder *recorder) {
+  td_writer_abandon(recorder->writer);
+  td_encoder_fini(&recorder->encoder);
+  free(recorder);
+}

@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "engine/trace/tape.h"
+
+#include "engine/base/alloc.h"
+#include "engine/trace/merge.h"
+
+#include <inttypes.h>
+
+/* Events are handed out from blocks of the merged order, of which the newest few are kept. */
+#define BLOCK_EVENTS 1024u
+#define BLOCKS_KEPT 8
+
+/* The first event of a block: how to put a merge before it again. */
+typedef struct block_key {
+  td_merge_key key;
+  uint32_t skip; /* events of that thread and time before it */
+} block_key;
+
+typedef struct block {
+  uint64_t number; /* UINT64_MAX: empty */
+  uint64_t used;   /* when it was used last */
+  td_decoded events;
+} block;
+
+struct td_tape {
+  char *path; /* (owned) */
+  td_directory directory;
+  td_merge merge;
+  uint64_t merge_block; /* the block that merge stands before */
+  block_key *keys;      /* (owned) [n_blocks] */
+  size_t n_blocks, keys_capacity;
+  block blocks[BLOCKS_KEPT];
+  uint64_t clock; /* counts uses of blocks */
+  char **strings; /* (owned) [n_strings], NULL where undefined */
+  uint32_t n_strings;
+  td_tape_thread *threads; /* (owned) */
+  td_tape_info info;
+};
+
+/* The string numbers of a real tape are dense: one far beyond what its events could define is
+ * damage. */
+static void
+collect_string(td_tape *tape, const td_event_string *event) {
+  if (event->id > tape->info.n_events + 65536) return;
+  if (event->id >= tape->n_strings) {
+    uint32_t n = TD_MAX(event->id + 1, tape->n_strings * 2);
+    tape->strings = td_realloc(tape->strings, n, sizeof *tape->strings);
+    memset(tape->strings + tape->n_strings, 0, (n - tape->n_strings) * sizeof *tape->strings);
+    tape->n_strings = n;
+  }
+  size_t room = event->event.size > sizeof *event ? event->event.size - sizeof *event : 0;
+  size_t length = TD_MIN((size_t)event->length, room);
+  free(tape->strings[event->id]);
+  tape->strings[event->id] = td_alloc(length + 1, 1);
+  memcpy(tape->strings[event->id], event + 1, length);
+  tape->info.n_strings = TD_MAX(tape->info.n_strings, event->id + 1);
+}
+
+static void
+collect_event(td_tape *tape, const td_event *event) {
+  td_tape_info *info = &tape->info;
+  td_tape_thread *thread = &tape->threads[event->thread];
+  if (thread->n_events++ == 0) thread->first_ns = event->time;
+  thread->last_ns = event->time;
+  info->n_by_kind[event->kind]++;
+  info->duration_ns = TD_MAX(info->duration_ns, event->time);
+  if (event->kind == TD_EVENT_string) collect_string(tape, (const td_event_string *)event);
+  if (event->kind == TD_EVENT_dropped) info->n_dropped += ((const td_event_dropped *)event)->count;
+  info->n_events++;
+}
+
+static void
+add_key(td_tape *tape, const td_event *event, uint32_t skip) {
+  TD_GROW(tape->keys, tape->n_blocks, tape->keys_capacity);
+  tape->keys[tape->n_blocks++] =
+      (block_key){.key = {.ns = event->time, .thread = event->thread}, .skip = skip};
+}
+
+/* One pass over all events: counts, strings, and the key of each block's first event. */
+static void
+scan(td_tape *tape) {
+  uint32_t n_threads = tape->directory.n_threads;
+  struct {
+    uint64_t ns;
+    uint32_t n;
+  } *same_time = td_alloc(n_threads, sizeof *same_time);
+  td_merge_start(&tape->merge);
+  for (const td_event *event; (event = td_merge_next(&tape->merge));) {
+    uint32_t t = event->thread;
+    same_time[t].n = same_time[t].ns == event->time ? same_time[t].n : 0;
+    same_time[t].ns = event->time;
+    if (tape->info.n_events % BLOCK_EVENTS == 0) add_key(tape, event, same_time[t].n);
+    same_time[t].n++;
+    collect_event(tape, event);
+  }
+  for (uint32_t t = 0; t < n_threads; t++)
+    tape->info.n_unknown += tape->merge.streams[t].n_unknown;
+  tape->merge_block = UINT64_MAX;
+  free(same_time);
+}
+
+td_status
+td_tape_open(const char *path, td_tape **tape, td_error *error) {
+  td_directory directory;
+  td_status status = td_directory_open(path, &directory, error);
+  if (status) return status;
+  td_tape *made = TD_NEW(td_tape);
+  made->path = td_dup_string(path);
+  made->directory = directory;
+  made->threads = TD_NEW_N(td_tape_thread, directory.n_threads);
+  for (int i = 0; i < BLOCKS_KEPT; i++)
+    made->blocks[i].number = UINT64_MAX;
+  td_merge_init(&made->merge, &made->directory);
+  scan(made);
+  made->info.version = directory.header.version;
+  made->info.started_ns = directory.header.start_wall_ns;
+  made->info.file_bytes = directory.n_bytes;
+  made->info.n_chunks = directory.n_chunks;
+  made->info.n_threads = directory.n_threads;
+  made->info.threads = made->threads;
+  made->info.complete = directory.complete;
+  made->info.damage = made->directory.damage;
+  *tape = made;
+  return TD_OK;
+}
+
+void
+td_tape_close(td_tape *tape) {
+  if (!tape) return;
+  td_merge_fini(&tape->merge);
+  td_directory_close(&tape->directory);
+  for (int i = 0; i < BLOCKS_KEPT; i++)
+    td_decoded_fini(&tape->blocks[i].events);
+  for (uint32_t id = 0; id < tape->n_strings; id++)
+    free(tape->strings[id]);
+  free(tape->strings);
+  free(tape->threads);
+  free(tape->keys);
+  free(tape->path);
+  free(tape);
+}
+
+const td_tape_info *
+td_tape_info_get(const td_tape *tape) {
+  return &tape->info;
+}
+
+const char *
+td_tape_path(const td_tape *tape) {
+  return tape->path;
+}
+
+const char *
+td_tape_string(const td_tape *tape, uint32_t id) {
+  return id < tape->n_strings && tape->strings[id] ? tape->strings[id] : "";
+}
+
+/* Appends a copy of an event, cut to what td_any_event holds. */
+static void
+block_add(block *into, const td_event *event) {
+  td_decoded *events = &into->events;
+  size_t size = TD_MIN((size_t)event->size, sizeof(td_any_event));
+  if (events->n_bytes + size > events->bytes_capacity) {
+    events->bytes_capacity = BLOCK_EVENTS * sizeof(td_any_event);
+    events->bytes = td_realloc(events->bytes, events->bytes_capacity, 1);
+  }
+  memcpy(events->bytes + events->n_bytes, event, size);
+  TD_GROW(events->offsets, events->n_events, events->offsets_capacity);
+  events->offsets[events->n_events++] = (uint32_t)events->n_bytes;
+  events->n_bytes += size;
+}
+
+static void
+block_load(td_tape *tape, block *into, uint64_t number) {
+  if (tape->merge_block != number)
+    td_merge_seek(&tape->merge, tape->keys[number].key, tape->keys[number].skip);
+  into->number = number;
+  into->events.n_events = 0;
+  into->events.n_bytes = 0;
+  const td_event *event;
+  while (into->events.n_events < BLOCK_EVENTS && (event = td_merge_next(&tape->merge)))
+    block_add(into, event);
+  tape->merge_block = number + 1;
+}
+
+static const block *
+block_get(td_tape *tape, uint64_t number) {
+  block *oldest = &tape->blocks[0];
+  for (int i = 0; i < BLOCKS_KEPT; i++) {
+    block *candidate = &tape->blocks[i];
+    if (candidate->number == number) {
+      candidate->used = ++tape->clock;
+      return candidate;
+    }
+    if (candidate->used < oldest->used) oldest = candidate;
+  }
+  block_load(tape, oldest, number);
+  oldest->used = ++tape->clock;
+  return oldest;
+}
+
+td_status
+td_tape_get(td_tape *tape, uint64_t seq, td_any_event *out, td_error *error) {
+  if (seq >= tape->info.n_events)
+    return td_error_set(error, TD_OUT_OF_RANGE,
+                        "event %" PRIu64 " is not on the tape: it has %" PRIu64, seq,
+                        tape->info.n_events);
+  const block *events = block_get(tape, seq / BLOCK_EVENTS);
+  uint32_t at = (uint32_t)(seq % BLOCK_EVENTS);
+  if (at >= events->events.n_events)
+    return td_error_set(error, TD_DAMAGED, "event %" PRIu64 " cannot be read", seq);
+  const td_event *event = td_decoded_get(&events->events, at);
+  memcpy(out, event, TD_MIN((size_t)event->size, sizeof *out));
+  return TD_OK;
+}
+
+uint64_t
+td_tape_seq_at(td_tape *tape, uint64_t ns) {
+  uint64_t low = 0, high = tape->n_blocks;
+  while (low < high) {
+    uint64_t middle = low + (high - low) / 2;
+    if (tape->keys[middle].key.ns <= ns)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  if (low == 0) return 0;
+  const block *events = block_get(tape, low - 1);
+  uint32_t first = 0, end = events->events.n_events;
+  while (first < end) {
+    uint32_t middle = first + (end - first) / 2;
+    if (td_decoded_get(&events->events, middle)->time <= ns)
+      first = middle + 1;
+    else
+      end = middle;
+  }
+  return (low - 1) * BLOCK_EVENTS + (first ? first - 1 : 0);
+}

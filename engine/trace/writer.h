@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * Writer: chunks into a file. The first failure is remembered and everything after it is thrown
+ * away, so that a full disk never holds up the program that is recorded. Owned by the recorder; one
+ * thread. */
+#pragma once
+
+#include "engine/base/status.h"
+#include "engine/trace/encoder.h"
+
+typedef struct td_writer td_writer;
+
+/* td_writer_open creates the file and writes its header and the schema. TD_IO with the reason. */
+td_status td_writer_open(const char *path, bool overwrite, uint32_t policy, td_writer **writer,
+                         td_error *error);
+
+/* td_writer_events writes an encoder's bytes as a chunk of events; first_number as in
+ * td_chunk_header. */
+void td_writer_events(td_writer *writer, const td_encoder *encoder, uint32_t thread,
+                      uint64_t first_number);
+
+/* td_writer_close writes the index, closes, and tells the first failure (TD_IO). Frees the writer.
+ */
+td_status td_writer_close(td_writer *writer, td_error *error);
+
+/* td_writer_abandon closes the file as it is and frees the writer. */
+void td_writer_abandon(td_writer *writer);
