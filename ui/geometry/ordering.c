@@ -1,0 +1,322 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * Fewer crossings: from several starting orders, sweeps down and up that sort each level by the
+ * median or the mean of its neighbours, each followed by swaps of neighbours while that helps. The
+ * best order seen wins. */
+#include "engine/base/alloc.h"
+#include "ui/geometry/levels.h"
+
+#include <string.h>
+
+enum { N_STARTS = 4, N_SWEEPS = 24, MOST_SWAP_ROUNDS = 30, MOST_IN_MEDIAN = 64 };
+
+typedef struct sorter {
+  td_levels *levels;
+  float *key;           /* [n_vertices] where a vertex wants to be */
+  uint32_t *scratch;    /* [2 * widest] */
+  uint32_t *tree;       /* [widest + 1] Fenwick tree of ends */
+  uint32_t *best_order; /* [n_placed] */
+  uint64_t best;
+  int64_t budget; /* steps left */
+  bool swap_equals, reverse_equals, by_median;
+} sorter;
+
+static void
+set_positions(td_levels *levels) {
+  for (uint32_t l = 0; l < levels->n_levels; l++)
+    for (uint32_t i = levels->level_first[l]; i < levels->level_first[l + 1]; i++)
+      levels->position[levels->order[i]] = i - levels->level_first[l];
+}
+
+static uint64_t
+count_above(const uint32_t *tree, uint32_t total, uint32_t position) {
+  uint32_t not_above = 0;
+  for (uint32_t i = position + 1; i > 0; i -= i & -i)
+    not_above += tree[i];
+  return total - not_above;
+}
+
+/* Crossings between a level and the next: for each end, how many earlier ends lie further right. */
+static uint64_t
+count_level(sorter *self, uint32_t l) {
+  const td_levels *levels = self->levels;
+  uint32_t width = td_level_size(levels, l + 1), total = 0;
+  uint64_t n = 0;
+  if (width < 2 || td_level_size(levels, l) < 2) return 0;
+  memset(self->tree, 0, ((size_t)width + 1) * sizeof *self->tree);
+  for (uint32_t i = levels->level_first[l]; i < levels->level_first[l + 1]; i++) {
+    uint32_t begin = levels->down.first[levels->order[i]],
+             end = levels->down.first[levels->order[i] + 1];
+    for (uint32_t k = begin; k < end; k++)
+      n += count_above(self->tree, total, levels->position[levels->down.targets[k]]);
+    for (uint32_t k = begin; k < end; k++)
+      for (uint32_t p = levels->position[levels->down.targets[k]] + 1; p <= width; p += p & -p)
+        self->tree[p]++;
+    total += end - begin;
+  }
+  return n;
+}
+
+static uint64_t
+count_all(sorter *self) {
+  uint64_t n = 0;
+  for (uint32_t l = 0; l + 1 < self->levels->n_levels; l++)
+    n += count_level(self, l);
+  self->budget -= 2 * (int64_t)self->levels->n_placed;
+  return n;
+}
+
+static float
+median_of(const sorter *self, const uint32_t *neighbours, uint32_t n) {
+  float sorted[MOST_IN_MEDIAN];
+  uint32_t size = 0;
+  for (uint32_t i = 0; i < n; i++) {
+    float value = (float)self->levels->position[neighbours[i]];
+    uint32_t at = size++;
+    for (; at > 0 && sorted[at - 1] > value; at--)
+      sorted[at] = sorted[at - 1];
+    sorted[at] = value;
+  }
+  return n & 1 ? sorted[n / 2] : (sorted[n / 2 - 1] + sorted[n / 2]) / 2;
+}
+
+static float
+wanted_position(const sorter *self, const td_adjacency *sides, uint32_t vertex) {
+  const uint32_t *neighbours = sides->targets + sides->first[vertex];
+  uint32_t n = td_degree(sides, vertex);
+  if (n == 1) return (float)self->levels->position[neighbours[0]];
+  if (self->by_median && n <= MOST_IN_MEDIAN) return median_of(self, neighbours, n);
+  double sum = 0;
+  for (uint32_t i = 0; i < n; i++)
+    sum += self->levels->position[neighbours[i]];
+  return (float)(sum / n);
+}
+
+/* A stable merge sort by key. */
+static void
+sort_by_key(const float *key, uint32_t *items, uint32_t *scratch, uint32_t n) {
+  if (n <= 12) {
+    for (uint32_t i = 1; i < n; i++) {
+      uint32_t item = items[i], j = i;
+      for (; j > 0 && key[items[j - 1]] > key[item]; j--)
+        items[j] = items[j - 1];
+      items[j] = item;
+    }
+    return;
+  }
+  uint32_t half = n / 2, i = 0, j = half, at = 0;
+  sort_by_key(key, items, scratch, half);
+  sort_by_key(key, items + half, scratch, n - half);
+  if (key[items[half - 1]] <= key[items[half]]) return;
+  memcpy(scratch, items, half * sizeof *items);
+  while (i < half)
+    items[at++] = j < n && key[items[j]] < key[scratch[i]] ? items[j++] : scratch[i++];
+}
+
+/* Vertices without neighbours on that side keep their places; the others are sorted among the rest.
+ */
+static void
+sweep_level(sorter *self, uint32_t l, const td_adjacency *sides) {
+  td_levels *levels = self->levels;
+  uint32_t width = td_level_size(levels, l), n = 0;
+  uint32_t *order = levels->order + levels->level_first[l];
+  if (width < 2) return;
+  for (uint32_t i = 0; i < width; i++) {
+    if (!td_degree(sides, order[i])) continue;
+    self->key[order[i]] = wanted_position(self, sides, order[i]);
+    self->scratch[n++] = order[i];
+  }
+  for (uint32_t i = 0; self->reverse_equals && i < n / 2; i++) {
+    uint32_t other = self->scratch[i];
+    self->scratch[i] = self->scratch[n - 1 - i];
+    self->scratch[n - 1 - i] = other;
+  }
+  sort_by_key(self->key, self->scratch, self->scratch + n, n);
+  n = 0;
+  for (uint32_t i = 0; i < width; i++)
+    if (td_degree(sides, order[i])) order[i] = self->scratch[n++];
+  for (uint32_t i = 0; i < width; i++)
+    levels->position[order[i]] = i;
+  self->budget -= 3 * (int64_t)width;
+}
+
+static int64_t
+cross(const td_levels *levels, const td_adjacency *sides, uint32_t left, uint32_t right) {
+  int64_t n = 0;
+  for (uint32_t i = sides->first[left]; i < sides->first[left + 1]; i++)
+    for (uint32_t j = sides->first[right]; j < sides->first[right + 1]; j++)
+      n += (levels->position[sides->targets[i]] > levels->position[sides->targets[j]]) -
+           (levels->position[sides->targets[i]] < levels->position[sides->targets[j]]);
+  return n;
+}
+
+/* How many crossings fewer if two neighbours changed places. */
+static int64_t
+swap_gain(const td_levels *levels, uint32_t left, uint32_t right) {
+  uint64_t work = (uint64_t)td_degree(&levels->down, left) * td_degree(&levels->down, right) +
+                  (uint64_t)td_degree(&levels->up, left) * td_degree(&levels->up, right);
+  if (work > 4096) return -1;
+  return cross(levels, &levels->up, left, right) + cross(levels, &levels->down, left, right);
+}
+
+static int64_t
+swap_level(sorter *self, uint32_t l) {
+  td_levels *levels = self->levels;
+  uint32_t *order = levels->order + levels->level_first[l], width = td_level_size(levels, l);
+  int64_t gained = 0;
+  for (uint32_t i = 0; i + 1 < width; i++) {
+    uint32_t left = order[i], right = order[i + 1];
+    int64_t gain = swap_gain(levels, left, right);
+    if (gain < 0 || (gain == 0 && !self->swap_equals)) continue;
+    gained += gain;
+    order[i] = right;
+    order[i + 1] = left;
+    levels->position[right] = i;
+    levels->position[left] = i + 1;
+  }
+  self->budget -= 4 * (int64_t)width;
+  return gained;
+}
+
+static void
+swap_while_better(sorter *self, int most_rounds) {
+  for (int round = 0; round < most_rounds && self->budget > 0; round++) {
+    int64_t gained = 0;
+    for (uint32_t l = 0; l < self->levels->n_levels; l++)
+      gained += swap_level(self, l);
+    self->swap_equals = false;
+    if (!gained && round > 0) return;
+  }
+}
+
+static void
+keep_if_best(sorter *self, uint64_t crossings) {
+  if (crossings >= self->best) return;
+  self->best = crossings;
+  memcpy(self->best_order, self->levels->order, self->levels->n_placed * sizeof *self->best_order);
+}
+
+static void
+sweep_once(sorter *self, int number) {
+  td_levels *levels = self->levels;
+  self->by_median = number >> 1 & 1;
+  self->reverse_equals = (number & 3) >= 2;
+  if (number & 1)
+    for (uint32_t l = levels->n_levels - 1; l > 0; l--)
+      sweep_level(self, l - 1, &levels->down);
+  else
+    for (uint32_t l = 1; l < levels->n_levels; l++)
+      sweep_level(self, l, &levels->up);
+  self->swap_equals = (number & 3) == 3;
+  swap_while_better(self, levels->n_placed > 60000 ? 2 : MOST_SWAP_ROUNDS);
+}
+
+static void
+improve(sorter *self) {
+  uint64_t local = count_all(self);
+  int without_progress = 0;
+  keep_if_best(self, local);
+  for (int i = 0; i < N_SWEEPS && self->best > 0 && self->budget > 0 && without_progress < 8; i++) {
+    sweep_once(self, i);
+    uint64_t crossings = count_all(self);
+    keep_if_best(self, crossings);
+    without_progress = (double)crossings < 0.995 * (double)local ? 0 : without_progress + 1;
+    local = TD_MIN(local, crossings);
+  }
+}
+
+/* A depth-first walk puts what belongs together side by side. */
+static void
+start_depth_first(td_levels *levels, uint32_t *fill, uint8_t *seen) {
+  uint32_t *stack = NULL, n = 0, capacity = 0;
+  for (uint32_t i = 0; i < levels->n_vertices; i++) {
+    if (td_degree(&levels->up, i)) continue;
+    TD_GROW(stack, n, capacity);
+    stack[n++] = i;
+    while (n) {
+      uint32_t vertex = stack[--n];
+      if (seen[vertex]) continue;
+      seen[vertex] = 1;
+      levels->order[fill[levels->level[vertex]]++] = vertex;
+      for (uint32_t k = levels->down.first[vertex + 1]; k > levels->down.first[vertex]; k--) {
+        TD_GROW(stack, n, capacity);
+        stack[n++] = levels->down.targets[k - 1];
+      }
+    }
+  }
+  free(stack);
+}
+
+static void
+start_breadth_first(td_levels *levels, const td_adjacency *ahead, const td_adjacency *behind,
+                    uint32_t *fill, uint8_t *seen) {
+  uint32_t *queue = TD_NEW_N(uint32_t, levels->n_vertices), n = 0;
+  for (uint32_t i = 0; i < levels->n_vertices; i++) {
+    if (seen[i] || td_degree(behind, i)) continue;
+    seen[i] = 1;
+    queue[n++] = i;
+  }
+  for (uint32_t at = 0; at < n; at++) {
+    levels->order[fill[levels->level[queue[at]]]++] = queue[at];
+    for (uint32_t k = ahead->first[queue[at]]; k < ahead->first[queue[at] + 1]; k++) {
+      uint32_t next = ahead->targets[k];
+      if (seen[next]) continue;
+      seen[next] = 1;
+      queue[n++] = next;
+    }
+  }
+  free(queue);
+}
+
+static void
+start_mirrored(sorter *self) {
+  td_levels *levels = self->levels;
+  for (uint32_t l = 0; l < levels->n_levels; l++) {
+    uint32_t first = levels->level_first[l], last = levels->level_first[l + 1] - 1;
+    for (uint32_t i = first; i <= last && first + last >= i; i++)
+      levels->order[i] = self->best_order[first + last - i];
+  }
+}
+
+static void
+start(sorter *self, int number) {
+  td_levels *levels = self->levels;
+  if (number == 3) {
+    start_mirrored(self);
+  } else {
+    uint32_t *fill = TD_NEW_N(uint32_t, levels->n_levels);
+    uint8_t *seen = TD_NEW_N(uint8_t, levels->n_vertices);
+    memcpy(fill, levels->level_first, levels->n_levels * sizeof *fill);
+    for (uint32_t i = 0; i < levels->graph->n_nodes; i++)
+      seen[i] = levels->host[i] != TD_LAYOUT_NONE;
+    if (number == 0) start_depth_first(levels, fill, seen);
+    if (number == 1) start_breadth_first(levels, &levels->down, &levels->up, fill, seen);
+    if (number == 2) start_breadth_first(levels, &levels->up, &levels->down, fill, seen);
+    free(fill);
+    free(seen);
+  }
+  set_positions(levels);
+}
+
+void
+td_levels_sort(td_levels *levels) {
+  sorter self = {.levels = levels, .best = UINT64_MAX};
+  levels->order = TD_NEW_N(uint32_t, levels->n_placed);
+  levels->position = TD_NEW_N(uint32_t, levels->n_vertices);
+  self.key = TD_NEW_N(float, levels->n_vertices);
+  self.scratch = TD_NEW_N(uint32_t, 2 * (size_t)levels->widest);
+  self.tree = TD_NEW_N(uint32_t, (size_t)levels->widest + 1);
+  self.best_order = TD_NEW_N(uint32_t, levels->n_placed);
+  self.budget = (int64_t)levels->options->effort * 1000000;
+  for (int i = 0; i < N_STARTS && self.best > 0 && (i == 0 || self.budget > 0); i++) {
+    start(&self, i);
+    improve(&self);
+  }
+  memcpy(levels->order, self.best_order, levels->n_placed * sizeof *levels->order);
+  set_positions(levels);
+  levels->crossings = self.best == UINT64_MAX ? 0 : self.best;
+  free(self.key);
+  free(self.scratch);
+  free(self.tree);
+  free(self.best_order);
+}
