@@ -10,7 +10,7 @@ import json
 import re
 import sys
 
-TAP_LINE = re.compile(r"^(not ok|ok)\b[^#]*(# SKIP\b.*)?", re.MULTILINE | re.IGNORECASE)
+TAP_LINE = re.compile(r"^(not ok|ok)\b[^#\n]*(# SKIP\b.*)?", re.MULTILINE | re.IGNORECASE)
 PASSED = ("OK", "EXPECTEDFAIL")
 
 
