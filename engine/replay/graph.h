@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The unchanging side of a tape: nodes, edges, threads, queues, devices and graph tasks as flat arrays indexed
- * by id, collected in one pass. What changes with time is in state.h. Read-only after td_graph_collect, so
- * any number of threads may read it. Strings are borrowed from the tape. */
+ * The unchanging side of a tape: nodes, edges, threads, queues, devices and graph tasks as flat
+ * arrays indexed by id, collected in one pass. What changes with time is in state.h. Read-only
+ * after td_graph_collect, so any number of threads may read it. Strings are borrowed from the tape.
+ */
 #pragma once
 
 #include "engine/trace/tape.h"
@@ -16,7 +17,7 @@ typedef struct td_graph_node {
   int32_t device, stream;
   uint32_t n_inputs, n_outputs;
   uint32_t thread;           /* that created it */
-  uint64_t created_seq;      /* event number of its node_new */
+  uint64_t created_seq;      /* event number of its node_new; UINT64_MAX without one */
   uint32_t first_out, n_out; /* slice of graph->edges: edges from this node, by output_nr */
   uint32_t first_in, n_in;   /* slice of graph->in_edges: numbers of edges to this node */
   uint32_t first_metadata, n_metadata; /* slice of graph->metadata, by input_nr */
@@ -43,7 +44,7 @@ typedef struct td_graph_queue {
   uint32_t graph_task; /* TD_NONE: shared by all */
   uint32_t owner;      /* thread, or TD_NONE */
   td_queue_order order;
-  uint32_t max_size; /* the greatest on the tape */
+  uint32_t max_size; /* the most tasks it ever held */
 } td_graph_queue;
 
 typedef struct td_graph_task_facts {
@@ -71,8 +72,9 @@ typedef struct td_graph {
   uint32_t probe_level;
 } td_graph;
 
-/* td_graph_collect reads the whole tape once. Ids that no event declared get empty entries; an id beyond
- * what the tape's own counts allow is TD_DAMAGED. The graph borrows strings from the tape: close it first. */
+/* td_graph_collect reads the whole tape once. Ids that no event declared get empty entries; an id
+ * beyond what the tape's own counts allow is TD_DAMAGED. The graph borrows strings from the tape:
+ * close it first. */
 td_status td_graph_collect(td_tape *tape, td_graph **graph, td_error *error);
 void td_graph_free(td_graph *graph);
 

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * A tape and a position in it: the state after any number of events, reached by applying events, undoing
- * them, or from a checkpoint. For every position the three ways give the same bytes. One thread at a time.
+ * A tape and a position in it: the state after any number of events, reached by applying events,
+ * undoing them, or from a checkpoint. For every position the three ways give the same bytes. One
+ * thread at a time.
  *
- * Positions count applied events: position p is the state after event p - 1; 0 is before the first. */
+ * Positions count applied events: position p is the state after event p - 1; 0 is before the first.
+ */
 #pragma once
 
 #include "engine/replay/state.h"
@@ -11,11 +13,12 @@
 typedef struct td_replay td_replay;
 
 /* td_replay_open opens the tape, collects its graph and runs through it once to lay checkpoints.
- * `progress`, where not NULL, is called now and then with a share from 0 to 1; returning false cancels
- * (TD_INVALID, "cancelled"). Damage in the middle of a tape is not an error: see td_replay_trouble. */
+ * `progress`, where not NULL, is called now and then with a share from 0 to 1; returning false
+ * cancels (TD_INVALID, "cancelled"). Damage in the middle of a tape is not an error: see
+ * td_replay_trouble. */
 typedef bool (*td_replay_progress)(double share, void *data);
-td_status td_replay_open(const char *path, td_replay_progress progress, void *data, td_replay **replay,
-                         td_error *error);
+td_status td_replay_open(const char *path, td_replay_progress progress, void *data,
+                         td_replay **replay, td_error *error);
 void td_replay_close(td_replay *replay);
 
 td_tape *td_replay_tape(td_replay *replay);
@@ -24,22 +27,24 @@ const td_state *td_replay_state(const td_replay *replay);
 uint64_t td_replay_length(const td_replay *replay); /* number of events */
 uint64_t td_replay_position(const td_replay *replay);
 
-/* td_replay_seek moves to a position in 0 .. length. Cost: one checkpoint's changed pages and a short replay. */
+/* td_replay_seek moves to a position in 0 .. length. Cost: one checkpoint's changed pages and a
+ * short replay. */
 td_status td_replay_seek(td_replay *replay, uint64_t position, td_error *error);
 
-/* td_replay_forward applies the next event, td_replay_back undoes the last. TD_OUT_OF_RANGE at the ends. */
+/* td_replay_forward applies the next event, td_replay_back undoes the last. TD_OUT_OF_RANGE at the
+ * ends. */
 td_status td_replay_forward(td_replay *replay, td_error *error);
 td_status td_replay_back(td_replay *replay, td_error *error);
 
 /* td_replay_event copies an event (seq from 0) without moving. */
 td_status td_replay_event(td_replay *replay, uint64_t seq, td_any_event *out, td_error *error);
 
-/* td_replay_find looks from `from` (exclusive) forwards or backwards for the next event that matches and writes
- * its number. TD_OUT_OF_RANGE where there is none. */
+/* td_replay_find looks from `from` (exclusive) forwards or backwards for the next event that
+ * matches and writes its number. TD_OUT_OF_RANGE where there is none. */
 typedef bool (*td_event_predicate)(const td_any_event *event, void *data);
-td_status td_replay_find(td_replay *replay, uint64_t from, bool forwards, td_event_predicate matches,
-                         void *data, uint64_t *seq, td_error *error);
+td_status td_replay_find(td_replay *replay, uint64_t from, bool forwards,
+                         td_event_predicate matches, void *data, uint64_t *seq, td_error *error);
 
-/* td_replay_trouble returns how many events could not be applied because they contradict what was before
- * (unknown ids, a pop from an empty queue), and the first of them. */
+/* td_replay_trouble returns how many events could not be applied because they contradict what was
+ * before (unknown ids, a pop from an empty queue), and the first of them. */
 uint64_t td_replay_trouble(const td_replay *replay, uint64_t *first_seq);

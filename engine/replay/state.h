@@ -1,24 +1,25 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The world after an event: what every node, task, queue, thread and graph task is doing. All of it lies in
- * flat arrays inside one block of memory without pointers, so that two states are equal when their bytes
- * are, a checkpoint is a copy of pages, and an undo is a list of old words (engine/replay/replay.h).
- * Only engine/replay/apply.c writes it. Everybody else reads through `const td_state *`, valid until the
- * replay that owns it moves. */
+ * The world after an event: what every node, task, queue, thread and graph task is doing. All of it
+ * lies in flat arrays inside one block of memory without pointers, so that two states are equal
+ * when their bytes are, a checkpoint is a copy of pages, and an undo is a list of old words
+ * (engine/replay/replay.h). Only engine/replay/apply.c writes it. Everybody else reads through
+ * `const td_state *`, valid until the replay that owns it moves. */
 #pragma once
 
 #include "engine/replay/graph.h"
 
 /* TD_NODE_STATE(name): a node's life, in the words of `state --json`. */
-#define TD_NODE_STATES(X)                                                                              \
-  X(created) X(waiting) X(partial) X(queued) X(running) X(done) X(skipped) X(captured) X(failed)       \
-      X(released) X(absent)
+#define TD_NODE_STATES(X)                                                                          \
+  X(created)                                                                                       \
+  X(waiting)                                                                                       \
+  X(partial) X(queued) X(running) X(done) X(skipped) X(captured) X(failed) X(released) X(absent)
 
 typedef enum td_node_state {
 #define X(name) TD_NODE_##name,
   TD_NODE_STATES(X)
 #undef X
-  TD_N_NODE_STATES
+      TD_N_NODE_STATES
 } td_node_state;
 
 /* td_node_state_name returns "created", "waiting", ... */
@@ -30,22 +31,22 @@ typedef struct td_node_now {
   uint8_t anomaly;    /* 0, or 1 + td_anomaly_kind once a value that is not finite was born here */
   uint8_t birthplace; /* td_birthplace, where anomaly is set */
   uint8_t unused;
-  uint32_t thread;     /* that runs or ran it last, or TD_NONE */
-  uint32_t graph_task; /* that it took part in last, or TD_NONE */
-  uint32_t task;       /* first of its live tasks, or TD_NONE */
+  uint32_t thread;           /* that runs or ran it last, or TD_NONE */
+  uint32_t graph_task;       /* that it took part in last, or TD_NONE */
+  uint32_t task;             /* first of its live tasks, or TD_NONE */
   uint64_t begin_ns, end_ns; /* of its last run; 0 before */
 } td_node_now;
 
-/* One live (graph task, node) pair: from its `dependency` event, or its push where it has none, until the
- * node was run, skipped or captured. */
+/* One live (graph task, node) pair: from its `dependency` event, or its push where it has none,
+ * until the node was run, skipped or captured. */
 typedef struct td_task_now {
   uint32_t node, graph_task;
-  uint32_t dependencies; /* gradients still missing */
-  uint32_t expected;     /* gradients at the start */
-  uint32_t next;         /* next live task of this node, or TD_NONE; while free: next free entry */
+  uint32_t dependencies;  /* gradients still missing */
+  uint32_t expected;      /* gradients at the start */
+  uint32_t next;          /* next live task of this node, or TD_NONE; while free: next free entry */
   uint32_t first_arrival; /* newest first, or TD_NONE */
-  uint32_t queue;        /* that it waits in, or TD_NONE */
-  uint32_t parked;       /* 1: its buffer lies in not_ready */
+  uint32_t queue;         /* that it waits in, or TD_NONE */
+  uint32_t parked;        /* 1: its buffer lies in not_ready */
   uint32_t parked_prev, parked_next; /* list of parked tasks, in the order of parking */
 } td_task_now;
 
@@ -63,17 +64,17 @@ typedef struct td_queue_entry {
 } td_queue_entry;
 
 typedef struct td_queue_now {
-  uint32_t n;                 /* tasks in it now */
+  uint32_t n; /* tasks in it now */
   uint32_t n_pushed, n_popped;
-  uint32_t last_node;         /* last popped, or TD_NONE */
-  uint64_t last_pop_seq;      /* its event number; UINT64_MAX before any */
+  uint32_t last_node;    /* last popped, or TD_NONE */
+  uint64_t last_pop_seq; /* its event number; UINT64_MAX before any */
 } td_queue_now;
 
 typedef struct td_thread_now {
   uint32_t state; /* td_thread_activity */
   uint32_t node;  /* being run or scattered, or TD_NONE */
   uint32_t graph_task;
-  uint32_t lock;  /* td_lock_kind waited for, or TD_NONE */
+  uint32_t lock; /* td_lock_kind waited for, or TD_NONE */
   uint64_t since_ns;
 } td_thread_now;
 
@@ -82,17 +83,19 @@ typedef struct td_graph_task_now {
   uint32_t outstanding;
   uint32_t n_done; /* nodes run, skipped or captured */
   uint32_t n_parked;
+  uint32_t n_live; /* its entries in `tasks` */
+  uint32_t unused;
 } td_graph_task_now;
 
 typedef struct td_state_header {
-  uint64_t seq;        /* number of events applied: 0 is "before the first" */
-  uint64_t time_ns;    /* of the last applied event */
+  uint64_t seq;                           /* number of events applied: 0 is "before the first" */
+  uint64_t time_ns;                       /* of the last applied event */
   uint32_t free_task, n_tasks_used;       /* free list and high-water mark of tasks */
   uint32_t free_arrival, n_arrivals_used; /* ... of arrivals */
   uint32_t first_parked, last_parked;
-  uint32_t current_node;                  /* node named by the last applied event that names one, or TD_NONE */
+  uint32_t current_node; /* node named by the last applied event that names one, or TD_NONE */
   uint32_t n_anomalies;
-  uint32_t step;       /* last `step` iteration, or TD_NONE */
+  uint32_t step; /* last `step` iteration, or TD_NONE */
   uint32_t unused;
 } td_state_header;
 
@@ -110,9 +113,10 @@ typedef struct td_state {
   td_arrival_now *arrivals;
 } td_state;
 
-/* td_state_queue_order writes the tasks of a queue in the order in which they will be popped if nothing else
- * is pushed. `out` has room for state->queues[queue].n entries. */
-void td_state_queue_order(const td_state *state, const td_graph *graph, uint32_t queue, td_queue_entry *out);
+/* td_state_queue_order writes the tasks of a queue in the order in which they will be popped if
+ * nothing else is pushed. `out` has room for state->queues[queue].n entries. */
+void td_state_queue_order(const td_state *state, const td_graph *graph, uint32_t queue,
+                          td_queue_entry *out);
 
 /* td_state_task_find returns the live task of a node in a graph task (TD_NONE: in any), or NULL. */
 const td_task_now *td_state_task_find(const td_state *state, uint32_t node, uint32_t graph_task);

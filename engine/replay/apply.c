@@ -1,0 +1,379 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * The only code that interprets events: one function per kind that changes the state, one table.
+ * Ids were bounded by td_graph_collect, so only TD_NONE needs to be looked for. */
+#include "engine/base/alloc.h"
+#include "engine/replay/pools.h"
+#include "engine/replay/queue_heap.h"
+
+static void
+trouble(td_world *world) {
+  world->troubled = true;
+}
+
+static void
+set_node_state(td_world *world, uint32_t node, td_node_state state) {
+  td_node_now *now = &world->state.nodes[node];
+  td_node_now changed = *now;
+  changed.state = (uint8_t)state;
+  td_world_set(world, (td_word *)now, *(td_word *)&changed);
+}
+
+static void
+name_current(td_world *world, uint32_t node) {
+  if (node != TD_NONE) td_world_set(world, &world->state.header->current_node, node);
+}
+
+static void
+set_thread(td_world *world, const td_event *event, td_thread_activity state) {
+  td_thread_now *thread = &world->state.threads[event->thread];
+  if (thread->state == (uint32_t)state) return;
+  td_world_set(world, &thread->state, (uint32_t)state);
+  td_world_set_u64(world, &thread->since_ns, event->time);
+}
+
+static void
+set_thread_node(td_world *world, const td_event *event, uint32_t node, uint32_t graph_task) {
+  td_thread_now *thread = &world->state.threads[event->thread];
+  td_world_set(world, &thread->node, node);
+  td_world_set(world, &thread->graph_task, graph_task);
+}
+
+static bool
+is_in_queue(const td_world *world, uint32_t task) {
+  return world->state.tasks[task].queue != TD_NONE;
+}
+
+/* A task is over: run, skipped or captured. */
+static void
+finish_task(td_world *world, uint32_t node, uint32_t graph_task) {
+  uint32_t task = td_task_find(world, node, graph_task);
+  if (task == TD_NONE || is_in_queue(world, task)) return;
+  td_graph_task_now *owner = &world->state.graph_tasks[graph_task];
+  td_world_set(world, &owner->n_done, owner->n_done + 1);
+  td_task_drop(world, task);
+}
+
+static void
+add_outstanding(td_world *world, uint32_t graph_task) {
+  if (graph_task == TD_NONE) return;
+  td_graph_task_now *now = &world->state.graph_tasks[graph_task];
+  td_world_set(world, &now->outstanding, now->outstanding + 1);
+}
+
+/* graph */
+
+static void
+apply_node_new(td_world *world, const td_any_event *any) {
+  uint32_t node = any->node_new.node;
+  if (node == TD_NONE || world->state.nodes[node].state != TD_NODE_absent) return trouble(world);
+  set_node_state(world, node, TD_NODE_created);
+  name_current(world, node);
+}
+
+static void
+apply_node_free(td_world *world, const td_any_event *any) {
+  uint32_t node = any->node_free.node;
+  if (node == TD_NONE) return trouble(world);
+  set_node_state(world, node, TD_NODE_released);
+}
+
+/* graph task */
+
+static void
+apply_graph_task_begin(td_world *world, const td_any_event *any) {
+  const td_event_graph_task_begin *event = &any->graph_task_begin;
+  if (event->graph_task == TD_NONE) return trouble(world);
+  td_graph_task_now *now = &world->state.graph_tasks[event->graph_task];
+  if (now->status != 0) return trouble(world);
+  td_world_set(world, &now->status, 1 + TD_task_status_running);
+}
+
+static void
+apply_dependency(td_world *world, const td_any_event *any) {
+  const td_event_dependency *event = &any->dependency;
+  if (event->node == TD_NONE || event->graph_task == TD_NONE) return trouble(world);
+  uint32_t task = td_task_obtain(world, event->node, event->graph_task);
+  if (task == TD_NONE) return trouble(world);
+  td_world_set(world, &world->state.tasks[task].dependencies, event->count);
+  td_world_set(world, &world->state.tasks[task].expected, event->count);
+  set_node_state(world, event->node, TD_NODE_waiting);
+  name_current(world, event->node);
+}
+
+static void
+apply_outstanding(td_world *world, const td_any_event *any) {
+  const td_event_outstanding *event = &any->outstanding;
+  if (event->graph_task == TD_NONE) return trouble(world);
+  td_thread_now *thread = &world->state.threads[event->event.thread];
+  td_world_set(world, &world->state.graph_tasks[event->graph_task].outstanding, event->value);
+  /* A node that was only captured, or that failed, has no end of its own. */
+  if (thread->node != TD_NONE && thread->graph_task == event->graph_task)
+    finish_task(world, thread->node, event->graph_task);
+  set_thread_node(world, &event->event, TD_NONE, event->graph_task);
+  set_thread(world, &event->event, TD_thread_activity_idle);
+}
+
+static void
+drop_leftover_tasks(td_world *world, uint32_t graph_task) {
+  td_graph_task_now *now = &world->state.graph_tasks[graph_task];
+  for (uint32_t i = 0; now->n_live > 0 && i < world->state.header->n_tasks_used; i++) {
+    const td_task_now *task = &world->state.tasks[i];
+    if (task->node != TD_NONE && task->graph_task == graph_task) td_task_drop(world, i);
+  }
+}
+
+static void
+apply_graph_task_end(td_world *world, const td_any_event *any) {
+  const td_event_graph_task_end *event = &any->graph_task_end;
+  if (event->graph_task == TD_NONE) return trouble(world);
+  td_graph_task_now *now = &world->state.graph_tasks[event->graph_task];
+  if (now->status != 1 + TD_task_status_running) trouble(world);
+  td_world_set(world, &now->status, 1 + TD_MIN(event->status, (uint32_t)TD_task_status_error));
+  drop_leftover_tasks(world, event->graph_task);
+}
+
+/* queue */
+
+static void
+apply_queue_push(td_world *world, const td_any_event *any) {
+  const td_event_queue_push *event = &any->queue_push;
+  if (event->node == TD_NONE || event->queue == TD_NONE || event->graph_task == TD_NONE)
+    return trouble(world);
+  uint32_t task = td_task_obtain(world, event->node, event->graph_task);
+  if (task == TD_NONE || is_in_queue(world, task)) return trouble(world);
+  td_queue_entry entry = {event->node, event->graph_task, TD_ENTRY_NODE, 0};
+  if (!td_queue_enter(world, event->queue, entry)) return trouble(world);
+  td_task_unpark(world, task);
+  td_world_set(world, &world->state.tasks[task].queue, event->queue);
+  add_outstanding(world, event->graph_task);
+  set_node_state(world, event->node, TD_NODE_queued);
+  name_current(world, event->node);
+}
+
+static void
+leave_queue(td_world *world, const td_event_queue_pop *event) {
+  uint32_t task = TD_NONE;
+  if (event->node != TD_NONE && event->graph_task != TD_NONE)
+    task = td_task_find(world, event->node, event->graph_task);
+  if (task != TD_NONE) td_world_set(world, &world->state.tasks[task].queue, TD_NONE);
+}
+
+static void
+apply_queue_pop(td_world *world, const td_any_event *any) {
+  const td_event_queue_pop *event = &any->queue_pop;
+  td_queue_entry entry;
+  bool was_first = false;
+  if (event->queue == TD_NONE) return trouble(world);
+  if (!td_queue_leave(world, event->queue, event->node, event->graph_task, &entry, &was_first))
+    return trouble(world);
+  if (!was_first) trouble(world);
+  td_queue_now *queue = &world->state.queues[event->queue];
+  td_world_set(world, &queue->n_popped, queue->n_popped + 1);
+  td_world_set(world, &queue->last_node, event->node);
+  td_world_set_u64(world, &queue->last_pop_seq, world->state.header->seq);
+  leave_queue(world, event);
+  set_thread_node(world, &event->event, event->node, event->graph_task);
+  set_thread(world, &event->event, TD_thread_activity_processing);
+  name_current(world, event->node);
+}
+
+static void
+apply_queue_wake(td_world *world, const td_any_event *any) {
+  const td_event_queue_wake *event = &any->queue_wake;
+  td_queue_entry entry = {TD_NONE, event->graph_task, TD_ENTRY_DUMMY, 0};
+  if (event->queue == TD_NONE || !td_queue_enter(world, event->queue, entry)) return trouble(world);
+  add_outstanding(world, event->graph_task);
+}
+
+static void
+apply_queue_shutdown(td_world *world, const td_any_event *any) {
+  uint32_t queue = any->queue_shutdown.queue;
+  td_queue_entry entry = {TD_NONE, TD_NONE, TD_ENTRY_SHUTDOWN, 0};
+  if (queue == TD_NONE || !td_queue_enter(world, queue, entry)) trouble(world);
+}
+
+/* buffer */
+
+static void
+apply_buffer_add(td_world *world, const td_any_event *any) {
+  const td_event_buffer_add *event = &any->buffer_add;
+  if (event->node == TD_NONE || event->graph_task == TD_NONE) return trouble(world);
+  uint32_t task = td_task_obtain(world, event->node, event->graph_task);
+  if (task == TD_NONE || !td_arrival_add(world, task, event)) return trouble(world);
+  if (!is_in_queue(world, task)) set_node_state(world, event->node, TD_NODE_partial);
+  name_current(world, event->node);
+}
+
+/* The live task that an event is about, or TD_NONE and trouble. */
+static uint32_t
+task_of(td_world *world, uint32_t node, uint32_t graph_task) {
+  uint32_t task = TD_NONE;
+  if (node != TD_NONE && graph_task != TD_NONE) task = td_task_find(world, node, graph_task);
+  if (task == TD_NONE) trouble(world);
+  name_current(world, node);
+  return task;
+}
+
+static void
+apply_buffer_ready(td_world *world, const td_any_event *any) {
+  uint32_t task = task_of(world, any->buffer_ready.node, any->buffer_ready.graph_task);
+  if (task != TD_NONE) td_task_unpark(world, task);
+}
+
+static void
+apply_buffer_park(td_world *world, const td_any_event *any) {
+  uint32_t task = task_of(world, any->buffer_park.node, any->buffer_park.graph_task);
+  if (task != TD_NONE) td_task_park(world, task);
+}
+
+static void
+apply_dependency_dec(td_world *world, const td_any_event *any) {
+  const td_event_dependency_dec *event = &any->dependency_dec;
+  uint32_t task = task_of(world, event->node, event->graph_task);
+  if (task != TD_NONE) td_world_set(world, &world->state.tasks[task].dependencies, event->left);
+}
+
+/* node */
+
+static void
+apply_node_begin(td_world *world, const td_any_event *any) {
+  const td_event_node_begin *event = &any->node_begin;
+  if (event->node == TD_NONE) return trouble(world);
+  td_node_now *node = &world->state.nodes[event->node];
+  td_world_set(world, &node->thread, event->event.thread);
+  td_world_set(world, &node->graph_task, event->graph_task);
+  td_world_set_u64(world, &node->begin_ns, event->event.time);
+  td_world_set_u64(world, &node->end_ns, 0);
+  set_node_state(world, event->node, TD_NODE_running);
+  set_thread_node(world, &event->event, event->node, event->graph_task);
+  set_thread(world, &event->event, TD_thread_activity_processing);
+  name_current(world, event->node);
+}
+
+static void
+apply_node_end(td_world *world, const td_any_event *any) {
+  const td_event_node_end *event = &any->node_end;
+  if (event->node == TD_NONE) return trouble(world);
+  td_node_now *node = &world->state.nodes[event->node];
+  if (node->state != TD_NODE_running && node->state != TD_NODE_failed) trouble(world);
+  td_world_set_u64(world, &node->end_ns, event->event.time);
+  if (node->state != TD_NODE_failed) set_node_state(world, event->node, TD_NODE_done);
+  if (event->graph_task != TD_NONE) finish_task(world, event->node, event->graph_task);
+  set_thread(world, &event->event, TD_thread_activity_scattering);
+  name_current(world, event->node);
+}
+
+static void
+apply_node_skip(td_world *world, const td_any_event *any) {
+  const td_event_node_skip *event = &any->node_skip;
+  if (event->node == TD_NONE) return trouble(world);
+  if (world->state.nodes[event->node].state != TD_NODE_captured)
+    set_node_state(world, event->node, TD_NODE_skipped);
+  if (event->graph_task != TD_NONE) finish_task(world, event->node, event->graph_task);
+  name_current(world, event->node);
+}
+
+static void
+apply_capture(td_world *world, const td_any_event *any) {
+  if (any->capture.node == TD_NONE) return trouble(world);
+  set_node_state(world, any->capture.node, TD_NODE_captured);
+  name_current(world, any->capture.node);
+}
+
+static void
+apply_error(td_world *world, const td_any_event *any) {
+  uint32_t node = any->error.node;
+  if (node == TD_NONE) return;
+  set_node_state(world, node, TD_NODE_failed);
+  name_current(world, node);
+}
+
+static void
+apply_anomaly(td_world *world, const td_any_event *any) {
+  const td_event_anomaly *event = &any->anomaly;
+  td_state_header *header = world->state.header;
+  td_world_set(world, &header->n_anomalies, header->n_anomalies + 1);
+  if (event->node == TD_NONE) return;
+  td_node_now *now = &world->state.nodes[event->node], changed = *now;
+  changed.anomaly = (uint8_t)(1 + TD_MIN(event->kind, (uint32_t)TD_anomaly_kind_LIMIT));
+  changed.birthplace = (uint8_t)TD_MIN(event->born, (uint32_t)TD_birthplace_LIMIT);
+  if (!now->anomaly) td_world_set(world, (td_word *)now, *(td_word *)&changed);
+  name_current(world, event->node);
+}
+
+/* thread */
+
+static void
+apply_thread_state(td_world *world, const td_any_event *any) {
+  const td_event_thread_state *event = &any->thread_state;
+  if (event->state >= TD_thread_activity_LIMIT) return trouble(world);
+  set_thread(world, &event->event, (td_thread_activity)event->state);
+  td_world_set(world, &world->state.threads[event->event.thread].graph_task, event->graph_task);
+}
+
+static void
+apply_thread_end(td_world *world, const td_any_event *any) {
+  if (any->thread_end.id == TD_NONE) return trouble(world);
+  td_event ended = any->event;
+  ended.thread = any->thread_end.id;
+  set_thread(world, &ended, TD_thread_activity_ended);
+  set_thread_node(world, &ended, TD_NONE, TD_NONE);
+}
+
+static void
+apply_lock_wait(td_world *world, const td_any_event *any) {
+  td_world_set(world, &world->state.threads[any->event.thread].lock, any->lock_wait.lock);
+}
+
+static void
+apply_lock_acquired(td_world *world, const td_any_event *any) {
+  td_world_set(world, &world->state.threads[any->event.thread].lock, TD_NONE);
+}
+
+static void
+apply_step(td_world *world, const td_any_event *any) {
+  td_world_set(world, &world->state.header->step, any->step.iteration);
+}
+
+/* Kinds without a function tell what does not change with time (td_graph) or what the state does
+ * not hold. */
+static void (*const appliers[TD_EVENT_LIMIT])(td_world *world, const td_any_event *any) = {
+    [TD_EVENT_node_new] = apply_node_new,
+    [TD_EVENT_node_free] = apply_node_free,
+    [TD_EVENT_graph_task_begin] = apply_graph_task_begin,
+    [TD_EVENT_dependency] = apply_dependency,
+    [TD_EVENT_outstanding] = apply_outstanding,
+    [TD_EVENT_graph_task_end] = apply_graph_task_end,
+    [TD_EVENT_queue_push] = apply_queue_push,
+    [TD_EVENT_queue_pop] = apply_queue_pop,
+    [TD_EVENT_queue_wake] = apply_queue_wake,
+    [TD_EVENT_queue_shutdown] = apply_queue_shutdown,
+    [TD_EVENT_buffer_add] = apply_buffer_add,
+    [TD_EVENT_buffer_ready] = apply_buffer_ready,
+    [TD_EVENT_buffer_park] = apply_buffer_park,
+    [TD_EVENT_dependency_dec] = apply_dependency_dec,
+    [TD_EVENT_node_begin] = apply_node_begin,
+    [TD_EVENT_node_end] = apply_node_end,
+    [TD_EVENT_node_skip] = apply_node_skip,
+    [TD_EVENT_capture] = apply_capture,
+    [TD_EVENT_thread_state] = apply_thread_state,
+    [TD_EVENT_thread_end] = apply_thread_end,
+    [TD_EVENT_lock_wait] = apply_lock_wait,
+    [TD_EVENT_lock_acquired] = apply_lock_acquired,
+    [TD_EVENT_anomaly] = apply_anomaly,
+    [TD_EVENT_error] = apply_error,
+    [TD_EVENT_step] = apply_step,
+};
+
+void
+td_apply_event(td_world *world, const td_any_event *event) {
+  td_state_header *header = world->state.header;
+  world->troubled = event == NULL;
+  if (event) {
+    void (*apply)(td_world *, const td_any_event *) = appliers[event->event.kind];
+    if (apply) apply(world, event);
+    td_world_set_u64(world, &header->time_ns, event->event.time);
+  }
+  td_world_set_u64(world, &header->seq, header->seq + 1);
+}

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "engine/replay/pools.h"
+
+uint32_t
+td_task_find(const td_world *world, uint32_t node, uint32_t graph_task) {
+  const td_task_now *tasks = world->state.tasks;
+  uint32_t task = world->state.nodes[node].task;
+  while (task != TD_NONE && tasks[task].graph_task != graph_task)
+    task = tasks[task].next;
+  return task;
+}
+
+static uint32_t
+take_task(td_world *world) {
+  td_state_header *header = world->state.header;
+  uint32_t task = header->free_task;
+  if (task != TD_NONE) {
+    td_world_set(world, &header->free_task, world->state.tasks[task].next);
+    return task;
+  }
+  if (header->n_tasks_used == world->n_tasks) return TD_NONE;
+  task = header->n_tasks_used;
+  td_world_set(world, &header->n_tasks_used, task + 1);
+  return task;
+}
+
+static void
+set_task(td_world *world, uint32_t task, const td_task_now *value) {
+  const td_word *words = (const td_word *)value;
+  td_word *at = (td_word *)&world->state.tasks[task];
+  for (size_t i = 0; i < sizeof *value / sizeof *words; i++)
+    td_world_set(world, at + i, words[i]);
+}
+
+uint32_t
+td_task_obtain(td_world *world, uint32_t node, uint32_t graph_task) {
+  uint32_t task = td_task_find(world, node, graph_task);
+  if (task != TD_NONE) return task;
+  task = take_task(world);
+  if (task == TD_NONE) return TD_NONE;
+  td_node_now *now = &world->state.nodes[node];
+  td_graph_task_now *owner = &world->state.graph_tasks[graph_task];
+  set_task(world, task,
+           &(td_task_now){.node = node,
+                          .graph_task = graph_task,
+                          .next = now->task,
+                          .first_arrival = TD_NONE,
+                          .queue = TD_NONE,
+                          .parked_prev = TD_NONE,
+                          .parked_next = TD_NONE});
+  td_world_set(world, &now->task, task);
+  td_world_set(world, &now->graph_task, graph_task);
+  td_world_set(world, &owner->n_live, owner->n_live + 1);
+  return task;
+}
+
+static void
+free_arrivals(td_world *world, uint32_t task) {
+  td_state_header *header = world->state.header;
+  td_arrival_now *arrivals = world->state.arrivals;
+  uint32_t first = world->state.tasks[task].first_arrival, last = first;
+  if (first == TD_NONE) return;
+  while (arrivals[last].next != TD_NONE)
+    last = arrivals[last].next;
+  td_world_set(world, &arrivals[last].next, header->free_arrival);
+  td_world_set(world, &header->free_arrival, first);
+  td_world_set(world, &world->state.tasks[task].first_arrival, TD_NONE);
+}
+
+static void
+unlink_from_node(td_world *world, uint32_t task) {
+  td_task_now *tasks = world->state.tasks;
+  uint32_t *link = &world->state.nodes[tasks[task].node].task;
+  while (*link != task)
+    link = &tasks[*link].next;
+  td_world_set(world, link, tasks[task].next);
+}
+
+void
+td_task_drop(td_world *world, uint32_t task) {
+  td_task_now *dropped = &world->state.tasks[task];
+  td_graph_task_now *owner = &world->state.graph_tasks[dropped->graph_task];
+  td_task_unpark(world, task);
+  free_arrivals(world, task);
+  unlink_from_node(world, task);
+  td_world_set(world, &owner->n_live, owner->n_live - 1);
+  td_world_set(world, &dropped->node, TD_NONE);
+  td_world_set(world, &dropped->next, world->state.header->free_task);
+  td_world_set(world, &world->state.header->free_task, task);
+}
+
+void
+td_task_park(td_world *world, uint32_t task) {
+  td_state_header *header = world->state.header;
+  td_task_now *tasks = world->state.tasks, *parked = &tasks[task];
+  td_graph_task_now *owner = &world->state.graph_tasks[parked->graph_task];
+  if (parked->parked) return;
+  uint32_t last = header->last_parked;
+  td_world_set(world, &parked->parked, 1);
+  td_world_set(world, &parked->parked_prev, last);
+  td_world_set(world, &parked->parked_next, TD_NONE);
+  td_world_set(world, last == TD_NONE ? &header->first_parked : &tasks[last].parked_next, task);
+  td_world_set(world, &header->last_parked, task);
+  td_world_set(world, &owner->n_parked, owner->n_parked + 1);
+}
+
+void
+td_task_unpark(td_world *world, uint32_t task) {
+  td_state_header *header = world->state.header;
+  td_task_now *tasks = world->state.tasks, *parked = &tasks[task];
+  td_graph_task_now *owner = &world->state.graph_tasks[parked->graph_task];
+  if (!parked->parked) return;
+  uint32_t before = parked->parked_prev, after = parked->parked_next;
+  td_world_set(world, before == TD_NONE ? &header->first_parked : &tasks[before].parked_next,
+               after);
+  td_world_set(world, after == TD_NONE ? &header->last_parked : &tasks[after].parked_prev, before);
+  td_world_set(world, &parked->parked, 0);
+  td_world_set(world, &owner->n_parked, owner->n_parked - 1);
+}
+
+static uint32_t
+take_arrival(td_world *world) {
+  td_state_header *header = world->state.header;
+  uint32_t arrival = header->free_arrival;
+  if (arrival != TD_NONE) {
+    td_world_set(world, &header->free_arrival, world->state.arrivals[arrival].next);
+    return arrival;
+  }
+  if (header->n_arrivals_used == world->n_arrivals) return TD_NONE;
+  arrival = header->n_arrivals_used;
+  td_world_set(world, &header->n_arrivals_used, arrival + 1);
+  return arrival;
+}
+
+bool
+td_arrival_add(td_world *world, uint32_t task, const td_event_buffer_add *event) {
+  uint32_t arrival = take_arrival(world);
+  if (arrival == TD_NONE) return false;
+  td_arrival_now *now = &world->state.arrivals[arrival];
+  td_task_now *owner = &world->state.tasks[task];
+  td_world_set(world, &now->from, event->from);
+  td_world_set(world, &now->input_nr, event->input_nr);
+  td_world_set(world, &now->next, owner->first_arrival);
+  td_world_set(world, &now->bytes, event->bytes);
+  td_world_set(world, &now->mode, event->mode);
+  td_world_set(world, &owner->first_arrival, arrival);
+  return true;
+}

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "engine/replay/queue_heap.h"
+
+#include "engine/base/heap.h"
+
+#include <limits.h>
+#include <string.h>
+
+/* What comparing and storing need: world is NULL in a heap that is only read from a copy. */
+typedef struct heap_context {
+  const td_state *state;
+  const td_graph *graph;
+  td_queue_order order;
+  td_world *world;
+} heap_context;
+
+/* A task whose graph task is over counts as deepest, for its weak reference has expired. */
+static uint32_t
+depth_of(const heap_context *context, const td_queue_entry *entry) {
+  if (entry->graph_task == TD_NONE) return INT_MAX;
+  uint32_t status = context->state->graph_tasks[entry->graph_task].status;
+  if (status != 1 + TD_task_status_running) return INT_MAX;
+  return context->graph->graph_tasks[entry->graph_task].depth;
+}
+
+/* True when b goes strictly before a. */
+static bool
+goes_after(td_queue_entry a, td_queue_entry b, void *data) {
+  const heap_context *context = data;
+  if (context->order == TD_queue_order_fifo) return b.order < a.order;
+  if (context->order == TD_queue_order_lifo) return b.order > a.order;
+  if (b.kind == TD_ENTRY_SHUTDOWN) return true;
+  if (a.kind != TD_ENTRY_NODE) return false;
+  if (b.kind == TD_ENTRY_DUMMY) return true;
+  uint32_t depth_a = depth_of(context, &a), depth_b = depth_of(context, &b);
+  if (depth_a != depth_b) return depth_a < depth_b;
+  return context->graph->nodes[a.node].sequence_nr < context->graph->nodes[b.node].sequence_nr;
+}
+
+static void
+set_entry(void *data, td_queue_entry *slot, td_queue_entry value) {
+  const heap_context *context = data;
+  td_world *world = context->world;
+  if (!world) {
+    *slot = value;
+    return;
+  }
+  td_world_set(world, &slot->node, value.node);
+  td_world_set(world, &slot->graph_task, value.graph_task);
+  td_world_set(world, &slot->kind, value.kind);
+  td_world_set(world, &slot->order, value.order);
+}
+
+TD_HEAP_DEFINE(entries, td_queue_entry, goes_after, set_entry)
+
+static heap_context
+context_of(td_world *world, uint32_t queue) {
+  return (heap_context){&world->state, world->graph, world->graph->queues[queue].order, world};
+}
+
+bool
+td_queue_enter(td_world *world, uint32_t queue, td_queue_entry entry) {
+  td_queue_now *now = &world->state.queues[queue];
+  if (now->n >= world->graph->queues[queue].max_size) return false;
+  heap_context context = context_of(world, queue);
+  entry.order = now->n_pushed;
+  entries_push(world->state.entries + world->state.first_entry[queue], now->n, entry, &context);
+  td_world_set(world, &now->n, now->n + 1);
+  td_world_set(world, &now->n_pushed, now->n_pushed + 1);
+  return true;
+}
+
+static bool
+is_wanted(const td_queue_entry *entry, uint32_t node, uint32_t graph_task) {
+  if (node == TD_NONE) return entry->kind != TD_ENTRY_NODE;
+  return entry->kind == TD_ENTRY_NODE && entry->node == node && entry->graph_task == graph_task;
+}
+
+/* Fills the hole with the last entry, as a heap whose entry at `hole` was the greatest would. */
+static void
+remove_at(td_queue_entry *heap, uint32_t n, uint32_t hole, heap_context *context) {
+  td_queue_entry last = heap[n - 1];
+  uint32_t length = n - 1;
+  if (hole == length) return;
+  while (2 * (uint64_t)hole + 1 < length) {
+    uint32_t child = 2 * hole + 1;
+    if (child + 1 < length && goes_after(heap[child], heap[child + 1], context)) child++;
+    set_entry(context, &heap[hole], heap[child]);
+    hole = child;
+  }
+  entries_sift_up(heap, hole, last, context);
+}
+
+bool
+td_queue_leave(td_world *world, uint32_t queue, uint32_t node, uint32_t graph_task,
+               td_queue_entry *removed, bool *was_first) {
+  td_queue_now *now = &world->state.queues[queue];
+  td_queue_entry *heap = world->state.entries + world->state.first_entry[queue];
+  heap_context context = context_of(world, queue);
+  uint32_t at = 0;
+  while (at < now->n && !is_wanted(&heap[at], node, graph_task))
+    at++;
+  if (at == now->n) return false;
+  *removed = heap[at];
+  *was_first = at == 0;
+  if (at == 0)
+    entries_pop(heap, now->n, &context);
+  else
+    remove_at(heap, now->n, at, &context);
+  td_world_set(world, &now->n, now->n - 1);
+  set_entry(&context, &heap[now->n], (td_queue_entry){0});
+  return true;
+}
+
+void
+td_state_queue_order(const td_state *state, const td_graph *graph, uint32_t queue,
+                     td_queue_entry *out) {
+  uint32_t n = state->queues[queue].n;
+  heap_context context = {state, graph, graph->queues[queue].order, NULL};
+  memcpy(out, state->entries + state->first_entry[queue], n * sizeof *out);
+  while (n > 1) {
+    td_queue_entry first = entries_pop(out, n, &context);
+    out[--n] = first;
+  }
+  n = state->queues[queue].n;
+  for (uint32_t i = 0; i < n / 2; i++) {
+    td_queue_entry swapped = out[i];
+    out[i] = out[n - 1 - i];
+    out[n - 1 - i] = swapped;
+  }
+}

@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "engine/replay/replay.h"
+
+#include "engine/base/alloc.h"
+#include "engine/replay/checkpoints.h"
+
+#include <stdlib.h>
+
+#define JOURNAL_WORDS_MAX ((size_t)1 << 20)
+#define PROGRESS_EVENTS 65536
+#define NEAR_EVENTS 1024 /* undoing so many is as quick as going to a checkpoint */
+
+struct td_replay {
+  td_tape *tape;   /* (owned) */
+  td_graph *graph; /* (owned) */
+  td_world world;
+  td_checkpoints *checkpoints; /* (owned) */
+  uint64_t length;
+  size_t *marks; /* (owned) journal length before each of the last n_marks events */
+  size_t n_marks, marks_capacity;
+  uint64_t n_trouble, first_trouble;
+};
+
+/* Damage in the middle of a tape leaves events that cannot be read: they change nothing but the
+ * position. */
+static void
+apply_next(td_replay *replay) {
+  td_any_event event;
+  uint64_t seq = replay->world.state.header->seq;
+  bool readable = td_tape_get(replay->tape, seq, &event, NULL) == TD_OK;
+  td_apply_event(&replay->world, readable ? &event : NULL);
+}
+
+static void
+forget_journal(td_replay *replay) {
+  replay->world.n_journal = 0;
+  replay->n_marks = 0;
+}
+
+static void
+step_forward(td_replay *replay) {
+  if (replay->world.n_journal > JOURNAL_WORDS_MAX) forget_journal(replay);
+  TD_GROW(replay->marks, replay->n_marks, replay->marks_capacity);
+  replay->marks[replay->n_marks++] = replay->world.n_journal;
+  apply_next(replay);
+}
+
+static void
+step_back(td_replay *replay) {
+  td_world_undo(&replay->world, replay->marks[--replay->n_marks]);
+}
+
+static void
+note_trouble(td_replay *replay, uint64_t seq) {
+  if (replay->n_trouble++ == 0) replay->first_trouble = seq;
+}
+
+static td_status
+index_events(td_replay *replay, td_replay_progress progress, void *data, td_error *error) {
+  for (uint64_t seq = 0; seq < replay->length; seq++) {
+    bool due = seq && seq % td_checkpoints_interval(replay->checkpoints) == 0;
+    if (due && !td_checkpoints_lay(replay->checkpoints))
+      return td_error_set(error, TD_OUT_OF_MEMORY, "no memory for checkpoints");
+    bool wanted =
+        !progress || seq % PROGRESS_EVENTS || progress((double)seq / (double)replay->length, data);
+    if (!wanted) return td_error_set(error, TD_INVALID, "cancelled");
+    apply_next(replay);
+    if (replay->world.troubled) note_trouble(replay, seq);
+  }
+  td_checkpoints_restore(replay->checkpoints, 0);
+  replay->world.journalling = true;
+  return TD_OK;
+}
+
+static td_status
+open_parts(td_replay *replay, const char *path, td_replay_progress progress, void *data,
+           td_error *error) {
+  td_status status = td_tape_open(path, &replay->tape, error);
+  if (status == TD_OK) status = td_graph_collect(replay->tape, &replay->graph, error);
+  if (status != TD_OK) return status;
+  const td_tape_info *info = td_tape_info_get(replay->tape);
+  replay->length = info->n_events;
+  status = td_world_init(&replay->world, replay->graph, info, error);
+  if (status != TD_OK) return status;
+  replay->checkpoints = td_checkpoints_new(&replay->world, 0, 0);
+  if (!replay->checkpoints)
+    return td_error_set(error, TD_OUT_OF_MEMORY, "no memory for checkpoints");
+  return index_events(replay, progress, data, error);
+}
+
+td_status
+td_replay_open(const char *path, td_replay_progress progress, void *data, td_replay **replay,
+               td_error *error) {
+  td_replay *opened = TD_NEW(td_replay);
+  td_status status = open_parts(opened, path, progress, data, error);
+  if (status == TD_OK)
+    *replay = opened;
+  else
+    td_replay_close(opened);
+  return status;
+}
+
+void
+td_replay_close(td_replay *replay) {
+  if (!replay) return;
+  td_checkpoints_free(replay->checkpoints);
+  td_world_fini(&replay->world);
+  td_graph_free(replay->graph);
+  td_tape_close(replay->tape);
+  free(replay->marks);
+  free(replay);
+}
+
+td_tape *
+td_replay_tape(td_replay *replay) {
+  return replay->tape;
+}
+
+const td_graph *
+td_replay_graph(const td_replay *replay) {
+  return replay->graph;
+}
+
+const td_state *
+td_replay_state(const td_replay *replay) {
+  return &replay->world.state;
+}
+
+uint64_t
+td_replay_length(const td_replay *replay) {
+  return replay->length;
+}
+
+uint64_t
+td_replay_position(const td_replay *replay) {
+  return replay->world.state.header->seq;
+}
+
+static bool
+can_undo_to(const td_replay *replay, uint64_t position, uint64_t checkpoint) {
+  uint64_t now = td_replay_position(replay);
+  if (position > now || now - position > replay->n_marks) return false;
+  return now - position <= TD_MAX(position - checkpoint, NEAR_EVENTS);
+}
+
+td_status
+td_replay_seek(td_replay *replay, uint64_t position, td_error *error) {
+  if (position > replay->length)
+    return td_error_set(error, TD_OUT_OF_RANGE, "position %llu is beyond the end, %llu",
+                        (unsigned long long)position, (unsigned long long)replay->length);
+  uint64_t checkpoint = td_checkpoints_before(replay->checkpoints, position);
+  if (can_undo_to(replay, position, checkpoint)) {
+    while (td_replay_position(replay) > position)
+      step_back(replay);
+    return TD_OK;
+  }
+  uint64_t now = td_replay_position(replay);
+  if (now > position || now < checkpoint) {
+    td_checkpoints_restore(replay->checkpoints, checkpoint);
+    forget_journal(replay);
+  }
+  while (td_replay_position(replay) < position)
+    step_forward(replay);
+  return TD_OK;
+}
+
+td_status
+td_replay_forward(td_replay *replay, td_error *error) {
+  if (td_replay_position(replay) == replay->length)
+    return td_error_set(error, TD_OUT_OF_RANGE, "the tape is at its end");
+  step_forward(replay);
+  return TD_OK;
+}
+
+td_status
+td_replay_back(td_replay *replay, td_error *error) {
+  uint64_t position = td_replay_position(replay);
+  if (position == 0) return td_error_set(error, TD_OUT_OF_RANGE, "the tape is at its start");
+  if (replay->n_marks == 0) return td_replay_seek(replay, position - 1, error);
+  step_back(replay);
+  return TD_OK;
+}
+
+td_status
+td_replay_event(td_replay *replay, uint64_t seq, td_any_event *out, td_error *error) {
+  return td_tape_get(replay->tape, seq, out, error);
+}
+
+td_status
+td_replay_find(td_replay *replay, uint64_t from, bool forwards, td_event_predicate matches,
+               void *data, uint64_t *seq, td_error *error) {
+  uint64_t at = forwards ? from + 1 : TD_MIN(from, replay->length);
+  for (; forwards ? at < replay->length : at > 0; at += forwards ? 1 : -1) {
+    uint64_t candidate = forwards ? at : at - 1;
+    td_any_event event;
+    if (td_tape_get(replay->tape, candidate, &event, NULL) != TD_OK || !matches(&event, data))
+      continue;
+    *seq = candidate;
+    return TD_OK;
+  }
+  return td_error_set(error, TD_OUT_OF_RANGE, "no such event %s event %llu",
+                      forwards ? "after" : "before", (unsigned long long)from);
+}
+
+uint64_t
+td_replay_trouble(const td_replay *replay, uint64_t *first_seq) {
+  if (first_seq) *first_seq = replay->first_trouble;
+  return replay->n_trouble;
+}

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "engine/replay/slices.h"
+
+#include "engine/base/alloc.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* An array of structs and the 32-bit member that tells the node each belongs to. */
+typedef struct keyed {
+  const void *items;
+  size_t size, key;
+  uint32_t n;
+} keyed;
+
+static uint32_t
+key_of(const keyed *array, uint32_t i) {
+  uint32_t key;
+  memcpy(&key, (const char *)array->items + i * array->size + array->key, sizeof key);
+  return key;
+}
+
+/* Counting sort: order[] lists the items by key, equal keys as they stood; node k's lie in
+ * first[k] .. first[k + 1]. The caller frees both. */
+static bool
+order_by_node(const keyed *array, uint32_t n_nodes, uint32_t **first, uint32_t **order) {
+  *first = td_try_alloc((size_t)n_nodes + 2, sizeof **first);
+  *order = td_try_alloc(array->n, sizeof **order);
+  if (!*first || !*order) return false;
+  uint32_t *next = *first + 1;
+  for (uint32_t i = 0; i < array->n; i++)
+    next[key_of(array, i) + 1]++;
+  for (uint32_t node = 0; node < n_nodes; node++)
+    next[node + 1] += next[node];
+  for (uint32_t i = 0; i < array->n; i++)
+    (*order)[next[key_of(array, i)]++] = i;
+  return true;
+}
+
+static void *
+gather(const keyed *array, const uint32_t *order) {
+  char *sorted = td_try_alloc(array->n, array->size);
+  for (uint32_t i = 0; sorted && i < array->n; i++)
+    memcpy(sorted + i * array->size, (const char *)array->items + order[i] * array->size,
+           array->size);
+  return sorted;
+}
+
+static int
+compare_edges(const void *a, const void *b) {
+  const td_graph_edge *left = a, *right = b;
+  return (left->output_nr > right->output_nr) - (left->output_nr < right->output_nr);
+}
+
+static int
+compare_metadata(const void *a, const void *b) {
+  const td_graph_metadata *left = a, *right = b;
+  return (left->input_nr > right->input_nr) - (left->input_nr < right->input_nr);
+}
+
+static void
+sort_slice(void *items, uint32_t n, size_t size, int (*compare)(const void *, const void *)) {
+  for (uint32_t i = 1; i < n; i++)
+    if (compare((char *)items + (i - 1) * size, (char *)items + i * size) > 0) {
+      qsort(items, n, size, compare);
+      return;
+    }
+}
+
+static bool
+slice_edges(td_graph *graph) {
+  keyed edges = {graph->edges, sizeof(td_graph_edge), offsetof(td_graph_edge, from),
+                 graph->n_edges};
+  uint32_t *first = NULL, *order = NULL;
+  td_graph_edge *sorted = NULL;
+  if (order_by_node(&edges, graph->n_nodes, &first, &order)) sorted = gather(&edges, order);
+  for (uint32_t i = 0; sorted && i < graph->n_nodes; i++) {
+    td_graph_node *node = &graph->nodes[i];
+    node->first_out = first[i];
+    node->n_out = first[i + 1] - first[i];
+    sort_slice(sorted + first[i], node->n_out, sizeof *sorted, compare_edges);
+  }
+  if (sorted) {
+    free(graph->edges);
+    graph->edges = sorted;
+  }
+  free(first);
+  free(order);
+  return sorted != NULL;
+}
+
+static bool
+slice_in_edges(td_graph *graph) {
+  keyed edges = {graph->edges, sizeof(td_graph_edge), offsetof(td_graph_edge, to), graph->n_edges};
+  uint32_t *first = NULL;
+  bool made = order_by_node(&edges, graph->n_nodes, &first, &graph->in_edges);
+  for (uint32_t i = 0; made && i < graph->n_nodes; i++) {
+    graph->nodes[i].first_in = first[i];
+    graph->nodes[i].n_in = first[i + 1] - first[i];
+  }
+  free(first);
+  return made;
+}
+
+static bool
+slice_metadata(td_graph *graph) {
+  keyed metadata = {graph->metadata, sizeof(td_graph_metadata), offsetof(td_graph_metadata, node),
+                    graph->n_metadata};
+  uint32_t *first = NULL, *order = NULL;
+  td_graph_metadata *sorted = NULL;
+  if (order_by_node(&metadata, graph->n_nodes, &first, &order)) sorted = gather(&metadata, order);
+  for (uint32_t i = 0; sorted && i < graph->n_nodes; i++) {
+    td_graph_node *node = &graph->nodes[i];
+    node->first_metadata = first[i];
+    node->n_metadata = first[i + 1] - first[i];
+    sort_slice(sorted + first[i], node->n_metadata, sizeof *sorted, compare_metadata);
+  }
+  if (sorted) {
+    free(graph->metadata);
+    graph->metadata = sorted;
+  }
+  free(first);
+  free(order);
+  return sorted != NULL;
+}
+
+bool
+td_graph_slice(td_graph *graph) {
+  return slice_edges(graph) && slice_in_edges(graph) && slice_metadata(graph);
+}
