@@ -22,7 +22,7 @@ def help_of(program, *command):
 
 def commands_in(text):
     body = text.split("Commands:\n", 1)[1].split("\n\n", 1)[0]
-    return [COMMAND_LINE.match(line).groups() for line in body.splitlines()]
+    return [match.groups() for match in map(COMMAND_LINE.match, body.splitlines()) if match]
 
 
 def section(program, name, summary):
@@ -30,8 +30,8 @@ def section(program, name, summary):
     usage = lines[1].split(" - ")[0].strip()
     yield f".SS {roff(usage)}"
     yield roff(summary[0].upper() + summary[1:]) + "."
-    for option, text in filter(None, (m and m.groups() for m in map(OPTION_LINE.match, lines[2:]))):
-        yield f".TP\n.B {roff(option)}\n{roff(text or '')}"
+    for match in filter(None, map(OPTION_LINE.match, lines[2:])):
+        yield f".TP\n.B {roff(match[1])}\n{roff(match[2] or '')}"
 
 
 def main(template, version, program):
