@@ -21,7 +21,7 @@ MAY_INCLUDE = {
     "engine/python": RUN + ["engine/ops", "engine/trace"],
     "ui/geometry": ["engine/base"],
     "ui/draw": CORE + ["ui/geometry"],
-    "ui/model": CORE,
+    "ui/model": CORE + ["ui/geometry", "ui/draw"],  # a document owns its scenes
     "ui/widgets": ["ui/geometry", "ui/draw", "ui/model"],
     "app": ["*"],
     "tests": ["*"],

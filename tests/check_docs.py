@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Holds the documents to the program: commands, packages, folders and links are named where a reader looks."""
+import os
+import pathlib
+import re
+import subprocess
+import unittest
+
+ROOT = pathlib.Path(os.environ.get("SOURCE_ROOT", "."))
+BUILD = pathlib.Path(os.environ.get("BUILD_ROOT", "build"))
+TAPEDECK = os.environ.get("TAPEDECK", str(BUILD / "app" / "tapedeck"))
+MARKDOWN_LINK = re.compile(r"\]\(([^)#\s]+)[^)]*\)")
+
+
+def text_of(path):
+    return (ROOT / path).read_text(encoding="utf-8")
+
+
+def commands():
+    return re.findall(r"^TD_COMMAND\((\w+)", text_of("app/commands.def"), re.MULTILINE)
+
+
+def packages():
+    table = re.search(r"^packages='\n(.*?)^'", text_of("bootstrap"), re.MULTILINE | re.DOTALL)[1]
+    return [line.split()[0] for line in table.splitlines()]
+
+
+def source_folders():
+    return sorted(path.parent.relative_to(ROOT).as_posix()
+                  for top in ("app", "engine", "ui") for path in (ROOT / top).rglob("meson.build")
+                  if any(path.parent.glob("*.[ch]")))
+
+
+class Documents(unittest.TestCase):
+    def assert_all_named(self, names, text, where):
+        self.assertTrue(names)
+        missing = [name for name in names if name not in text]
+        self.assertEqual(missing, [], f"not in {where}")
+
+    def test_readme_names_every_command(self):
+        self.assert_all_named([f"`tapedeck {name}" for name in commands()], text_of("README.md"), "README.md")
+
+    def test_readme_names_every_package(self):
+        self.assert_all_named([f"`{name}`" for name in packages()], text_of("README.md"), "README.md")
+
+    def test_readme_names_every_folder(self):
+        self.assert_all_named([f"`{name}`" for name in source_folders()], text_of("README.md"), "README.md")
+
+    def test_man_page_names_every_command(self):
+        page = (BUILD / "resources" / "tapedeck.1").read_text(encoding="utf-8")
+        self.assert_all_named([f".SS tapedeck {name}" for name in commands()], page, "the man page")
+
+    def test_completion_offers_every_command(self):
+        script = (f'source "{ROOT}/resources/tapedeck.bash"; COMP_WORDS=(tapedeck ""); COMP_CWORD=1\n'
+                  f'_tapedeck "{TAPEDECK}" "" tapedeck; printf "%s\\n" "${{COMPREPLY[@]}}"')
+        offered = subprocess.run(["bash", "-c", script], check=True, text=True,
+                                 stdout=subprocess.PIPE).stdout.split()
+        self.assertEqual([name for name in commands() if name not in offered], [])
+
+    def test_links_lead_somewhere(self):
+        documents = [path for path in ROOT.rglob("*.md")
+                     if not path.relative_to(ROOT).parts[0].startswith(("build", "out", "."))]
+        self.assertTrue(documents)
+        broken = [f"{path.relative_to(ROOT)}: {link}" for path in documents
+                  for link in MARKDOWN_LINK.findall(path.read_text(encoding="utf-8"))
+                  if "://" not in link and not (path.parent / link).exists()]
+        self.assertEqual(broken, [])
+
+
+if __name__ == "__main__":
+    unittest.main()
