@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Engine: runs backward passes. One per process in practice. Any thread may call td_engine_execute; it becomes
- * the CPU worker of its own pass, and the engine's device threads run what belongs to their devices. */
+ * Engine: runs backward passes. One per process in practice. Any thread may call td_engine_execute;
+ * it becomes the CPU worker of its own pass, and the engine's device threads run what belongs to
+ * their devices. */
 #pragma once
 
 #include "engine/autograd/node.h"
@@ -15,8 +16,9 @@ typedef enum td_anomaly_mode {
 } td_anomaly_mode;
 
 typedef struct td_engine_options {
-  td_anomaly_mode anomaly; /* what is looked for in every gradient and every sum, and put on the tape */
-  bool anomaly_raises;     /* and ends the pass with PyTorch's text */
+  td_anomaly_mode
+      anomaly;         /* what is looked for in every gradient and every sum, and put on the tape */
+  bool anomaly_raises; /* and ends the pass with PyTorch's text */
 } td_engine_options;
 
 /* td_engine_default returns the process's engine. td_engine_set_options: not while a pass runs. */
@@ -30,13 +32,14 @@ typedef struct td_execute_options {
   uint32_t n_outputs;
 } td_execute_options;
 
-/* td_engine_execute runs one backward pass from roots[i], fed with root_gradients[i] (all defined, borrowed), and
- * returns when it is complete. With !accumulate_grad, captured[0 .. n_outputs) receive new references (or
- * NULL where no gradient came). TD_AUTOGRAD, TD_ANOMALY, TD_SHAPE, ... with PyTorch's text; the first error of
- * the pass wins, and the engine is usable afterwards. The caller must not hold locks that nodes need (in
- * Python: release the GIL). */
-td_status td_engine_execute(td_engine *engine, const td_edge *roots, td_tensor *const *root_gradients,
-                            uint32_t n_roots, const td_execute_options *options, td_tensor **captured,
+/* td_engine_execute runs one backward pass from roots[i], fed with root_gradients[i] (all defined,
+ * borrowed), and returns when it is complete. With !accumulate_grad, captured[0 .. n_outputs)
+ * receive new references (or NULL where no gradient came). TD_AUTOGRAD, TD_ANOMALY, TD_SHAPE, ...
+ * with PyTorch's text; the first error of the pass wins, and the engine is usable afterwards. The
+ * caller must not hold locks that nodes need (in Python: release the GIL). */
+td_status td_engine_execute(td_engine *engine, const td_edge *roots,
+                            td_tensor *const *root_gradients, uint32_t n_roots,
+                            const td_execute_options *options, td_tensor **captured,
                             td_error *error);
 
 /* td_engine_node_now returns the node that the calling thread is evaluating, or NULL. Borrowed. */

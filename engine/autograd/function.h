@@ -15,26 +15,27 @@
  *     return TD_OK;
  *   }
  *
- * Backward formulas are compositions of td_op_* wherever that is not a waste: they then record a graph of
- * their own under create_graph. */
+ * Backward formulas are compositions of td_op_* wherever that is not a waste: they then record a
+ * graph of their own under create_graph. */
 #pragma once
 
 #include "engine/autograd/variable.h"
 
-/* td_function_begin returns a new node of `size` bytes with an edge per input if grad mode is on and any of the
- * inputs (NULLs allowed) requires grad, else NULL: the operation then leaves no trace and consumes no
- * sequence number. */
-void *td_function_begin(const td_node_class *klass, size_t size, td_tensor *const *inputs, uint32_t n_inputs);
+/* td_function_begin returns a new node of `size` bytes with an edge per input if grad mode is on
+ * and any of the inputs (NULLs allowed) requires grad, else NULL: the operation then leaves no
+ * trace and consumes no sequence number. */
+void *td_function_begin(const td_node_class *klass, size_t size, td_tensor *const *inputs,
+                        uint32_t n_inputs);
 
-/* td_function_end makes the results the node's inputs (NULL or integer results: undefined inputs), announces it,
- * and drops the caller's reference: the results hold the node now. */
+/* td_function_end makes the results the node's inputs (NULL or integer results: undefined inputs),
+ * announces it, and drops the caller's reference: the results hold the node now. */
 void td_function_end(td_node *node, td_tensor *const *results, uint32_t n_results);
 
 /* td_needs_gradient tells apply whether output `output_nr` leads anywhere (in this pass). */
 bool td_needs_gradient(const td_node *node, uint32_t output_nr);
 
-/* A tensor kept for backward. A saved result keeps a detached alias, so that the node and its own output do not
- * hold each other. */
+/* A tensor kept for backward. A saved result keeps a detached alias, so that the node and its own
+ * output do not hold each other. */
 typedef struct td_saved_variable {
   td_tensor *data; /* (owned), or NULL once released */
   bool is_output;
@@ -43,7 +44,9 @@ typedef struct td_saved_variable {
 
 void td_saved_variable_init(td_saved_variable *saved, td_tensor *tensor, bool is_output);
 
-/* td_saved_variable_unpack writes a new reference (NULL where NULL was saved), with its history re-attached for an
- * output of `node`. TD_AUTOGRAD "Trying to backward through the graph a second time ..." after release. */
-td_status td_saved_variable_unpack(td_saved_variable *saved, td_node *node, td_tensor **out, td_error *error);
+/* td_saved_variable_unpack writes a new reference (NULL where NULL was saved), with its history
+ * re-attached for an output of `node`. TD_AUTOGRAD "Trying to backward through the graph a second
+ * time ..." after release. */
+td_status td_saved_variable_unpack(td_saved_variable *saved, td_node *node, td_tensor **out,
+                                   td_error *error);
 void td_saved_variable_release(td_saved_variable *saved);

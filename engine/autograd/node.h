@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Node: a function of the backward graph. It turns the gradients of its forward outputs (its inputs here) into
- * the gradients of its forward inputs (its outputs here), one per next edge. Nodes are built by one thread
- * and afterwards constant but for what `mutex` guards; reference-counted; any thread may hold them. */
+ * Node: a function of the backward graph. It turns the gradients of its forward outputs (its inputs
+ * here) into the gradients of its forward inputs (its outputs here), one per next edge. Nodes are
+ * built by one thread and afterwards constant but for what `mutex` guards; reference-counted; any
+ * thread may hold them. */
 #pragma once
 
 #include "engine/autograd/edge.h"
@@ -16,11 +17,13 @@ typedef struct td_node_class {
   const char *name; /* "MulBackward0": PyTorch's, a literal */
 
   /* apply computes outputs[0 .. n_outputs) (new references, or NULL for "no gradient") from
-   * inputs[0 .. n_inputs) (borrowed, or NULL for an undefined gradient). Called on an engine thread,
-   * with grad mode as the graph task's create_graph says. On failure it leaves no references behind. */
+   * inputs[0 .. n_inputs) (borrowed, or NULL for an undefined gradient). Called on an engine
+   * thread, with grad mode as the graph task's create_graph says. On failure it leaves no
+   * references behind. */
   td_status (*apply)(td_node *node, td_tensor *const *inputs, td_tensor **outputs, td_error *error);
 
-  /* release_variables drops what was saved for backward; may be NULL. Idempotent; under node->mutex. */
+  /* release_variables drops what was saved for backward; may be NULL. Idempotent; under
+   * node->mutex. */
   void (*release_variables)(td_node *node);
 
   /* fini frees what the subclass owns beyond saved variables; may be NULL. */
@@ -39,11 +42,12 @@ typedef struct td_input_metadata {
   bool defined; /* false: a placeholder for an output that no one can use */
 } td_input_metadata;
 
-/* A post hook sees the gradients out of and into a node after it ran (validated); it cannot change them yet. */
+/* A post hook sees the gradients out of and into a node after it ran (validated); it cannot change
+ * them yet. */
 typedef struct td_post_hook td_post_hook;
 struct td_post_hook {
-  td_status (*call)(td_post_hook *hook, td_node *node, td_tensor *const *outputs, td_tensor *const *inputs,
-                    td_error *error);
+  td_status (*call)(td_post_hook *hook, td_node *node, td_tensor *const *outputs,
+                    td_tensor *const *inputs, td_error *error);
   void (*free)(td_post_hook *hook);
   char *owner; /* (owned) a name for profiles, or NULL */
   td_post_hook *next;
@@ -57,36 +61,41 @@ struct td_node {
   uint64_t sequence_nr;
   uint64_t topological_nr;
   bool has_parent;
-  bool announced; /* node_new was emitted */
+  uint32_t announced; /* recording session that was told of it, or 0 */
   uint32_t n_outputs, n_inputs;
   td_edge *next_edges;               /* (owned) [n_outputs], each edge's node a strong reference */
   td_input_metadata *input_metadata; /* (owned) [n_inputs] */
   pthread_mutex_t mutex;             /* guards apply and release of nodes with state */
   td_post_hook *post_hooks;          /* (owned) in order of registration; set up before backward */
   char *label;                       /* (owned) or NULL */
+  td_node *next_freed;               /* while its thread frees a graph */
 };
 
-/* td_node_new makes a node of `size` bytes (>= sizeof(td_node), zeroed) with the calling thread's next sequence
- * number and one edge for each of `inputs` (the forward inputs): to its grad_fn or its AccumulateGrad, or
- * nowhere where it is NULL or requires no grad. */
-td_node *td_node_new(const td_node_class *klass, size_t size, td_tensor *const *inputs, uint32_t n_inputs);
+/* td_node_new makes a node of `size` bytes (>= sizeof(td_node), zeroed) with the calling thread's
+ * next sequence number and one edge for each of `inputs` (the forward inputs): to its grad_fn or
+ * its AccumulateGrad, or nowhere where it is NULL or requires no grad. */
+td_node *td_node_new(const td_node_class *klass, size_t size, td_tensor *const *inputs,
+                     uint32_t n_inputs);
 
 /* td_node_new_raw makes a node with `n_outputs` null edges and the given sequence number (use
  * td_sequence_nr_next() or TD_SEQUENCE_NR_MAX). */
-td_node *td_node_new_raw(const td_node_class *klass, size_t size, uint32_t n_outputs, uint64_t sequence_nr);
+td_node *td_node_new_raw(const td_node_class *klass, size_t size, uint32_t n_outputs,
+                         uint64_t sequence_nr);
 uint64_t td_sequence_nr_next(void);
 
 /* td_node_set_edge points output `output_nr` at an edge, whose node reference it takes, and updates
  * topological_nr. Only before the node has a parent. */
 void td_node_set_edge(td_node *node, uint32_t output_nr, td_edge edge);
 
-/* td_node_add_input makes `output` (a forward output, without history) the node's next input: notes its metadata
- * and sets its grad_fn and output_nr. td_node_add_undefined_input reserves an input nobody can use. */
+/* td_node_add_input makes `output` (a forward output, without history) the node's next input: notes
+ * its metadata and sets its grad_fn and output_nr. td_node_add_undefined_input reserves an input
+ * nobody can use. */
 void td_node_add_input(td_node *node, td_tensor *output);
 void td_node_add_undefined_input(td_node *node);
 
 /* td_node_announce emits node_new, its edges and its input metadata, once: call it after the last
- * td_node_add_input. The engine announces what a pass reaches, so forgetting costs only the early picture. */
+ * td_node_add_input. The engine announces what a pass reaches and a recording was not told of yet.
+ */
 void td_node_announce(td_node *node);
 
 const char *td_node_name(const td_node *node);
@@ -95,7 +104,8 @@ td_node *td_node_ref(td_node *node);
 /* td_node_unref frees the node with its last reference, and the graph below it, iteratively. */
 void td_node_unref(td_node *node);
 
-/* td_node_device returns the device of the first non-CPU input metadata, else TD_CPU (PyTorch 2.6's routing). */
+/* td_node_device returns the device of the first non-CPU input metadata, else TD_CPU (PyTorch 2.6's
+ * routing). */
 td_device td_node_device(const td_node *node);
 
 /* td_node_add_post_hook appends a hook, which the node owns from now on. */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Variable: the autograd side of a tensor: requires_grad, grad, grad_fn, and its AccumulateGrad. Set up by the
- * thread that made the tensor; `grad` is written by AccumulateGrad under its node's mutex. */
+ * Variable: the autograd side of a tensor: requires_grad, grad, grad_fn, and its AccumulateGrad.
+ * Set up by the thread that made the tensor; `grad` is written by AccumulateGrad under its node's
+ * mutex. */
 #pragma once
 
 #include "engine/autograd/node.h"
@@ -10,31 +11,36 @@
 bool td_requires_grad(const td_tensor *tensor);
 bool td_is_leaf(const td_tensor *tensor);
 
-/* td_set_requires_grad. TD_DTYPE "only Tensors of floating point dtype can require gradients"; TD_INVALID on
- * switching off a non-leaf: PyTorch's texts. */
+/* td_set_requires_grad. TD_DTYPE "only Tensors of floating point dtype can require gradients";
+ * TD_INVALID on switching off a non-leaf: PyTorch's texts. */
 td_status td_set_requires_grad(td_tensor *tensor, bool requires_grad, td_error *error);
 
-/* td_grad_fn returns the node that made the tensor, and its output number, or NULL for a leaf. Borrowed. */
+/* td_grad_fn returns the node that made the tensor, and its output number, or NULL for a leaf.
+ * Borrowed. */
 td_node *td_grad_fn(const td_tensor *tensor);
 uint32_t td_output_nr(const td_tensor *tensor);
-void td_set_grad_fn(td_tensor *tensor, td_node *node, uint32_t output_nr); /* takes a new reference */
+void td_set_grad_fn(td_tensor *tensor, td_node *node,
+                    uint32_t output_nr); /* takes a new reference */
 
-/* td_grad_get returns a new reference to .grad, or NULL; td_grad_set replaces it (NULL: none). Safe against
- * a backward pass that accumulates at the same time. */
+/* td_grad_get returns a new reference to .grad, or NULL; td_grad_set replaces it (NULL: none). Safe
+ * against a backward pass that accumulates at the same time. */
 td_tensor *td_grad_get(td_tensor *tensor);
 void td_grad_set(td_tensor *tensor, td_tensor *grad);
 
 /* td_retain_grad asks for .grad on a non-leaf (no-op on a leaf): TD_INVALID without requires_grad.
  * Later: with the other hooks. */
 
-/* td_gradient_edge returns the edge to follow from a tensor: (grad_fn, output_nr) or (AccumulateGrad, 0), which is
- * made where there is none; node NULL where no grad is required. New reference. */
+/* td_gradient_edge returns the edge to follow from a tensor: (grad_fn, output_nr) or
+ * (AccumulateGrad, 0), which is made where there is none; node NULL where no grad is required. New
+ * reference. */
 td_edge td_gradient_edge(td_tensor *tensor);
 
-/* td_grad_accumulator_find returns a new reference to the leaf's AccumulateGrad if it has one, else NULL. */
+/* td_grad_accumulator_find returns a new reference to the leaf's AccumulateGrad if it has one, else
+ * NULL. */
 td_node *td_grad_accumulator_find(td_tensor *tensor);
 
-/* td_tensor_set_name remembers a leaf's name ("conv1.weight"): its AccumulateGrad is labelled with it. */
+/* td_tensor_set_name remembers a leaf's name ("conv1.weight"): its AccumulateGrad is labelled with
+ * it. */
 void td_tensor_set_name(td_tensor *tensor, const char *name);
 const char *td_tensor_name(const td_tensor *tensor); /* or NULL. Borrowed */
 

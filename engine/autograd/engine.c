@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "engine/autograd/engine.h"
+
+#include "engine/autograd/anomaly.h"
+#include "engine/autograd/evaluate.h"
+#include "engine/autograd/graph_root.h"
+#include "engine/autograd/variable.h"
+#include "engine/autograd/worker.h"
+#include "engine/base/alloc.h"
+
+struct td_engine {
+  td_engine_options options;
+};
+
+static td_engine default_engine;
+
+td_engine *
+td_engine_default(void) {
+  return &default_engine;
+}
+
+void
+td_engine_set_options(td_engine *engine, td_engine_options options) {
+  engine->options = options;
+}
+
+td_engine_options
+td_engine_get_options(const td_engine *engine) {
+  return engine->options;
+}
+
+static uint64_t
+least_topological_nr(const td_execute_options *options) {
+  uint64_t least = options->n_outputs ? UINT64_MAX : 0;
+  for (uint32_t i = 0; i < options->n_outputs; i++)
+    least = TD_MIN(least, options->outputs[i].node->topological_nr);
+  return least;
+}
+
+static void
+emit_begin(const td_graph_task *graph_task, const td_node *root, uint32_t n_roots,
+           const td_execute_options *options) {
+  TD_EMIT(graph_task_begin, .graph_task = graph_task->id, .depth = graph_task->reentrant_depth,
+          .owner = td_emit_thread_id(), .keep_graph = options->keep_graph,
+          .create_graph = options->create_graph, .accumulate_grad = options->accumulate_grad,
+          .root = root->id, .n_roots = n_roots, .n_outputs = options->n_outputs);
+}
+
+/* One root is its own beginning, fed at its input; several hang under a GraphRoot that is pushed
+ * with nothing. */
+static td_node_task
+root_task(td_graph_task *graph_task, td_node *root, const td_edge *roots, td_tensor **gradients,
+          uint32_t n_roots, td_error *error) {
+  td_node_task task = {.graph_task = td_graph_task_weak_ref(graph_task), .node = td_node_ref(root)};
+  if (n_roots != 1) return task;
+  td_accumulation mode;
+  task.buffer = td_input_buffer_new(root->n_inputs);
+  td_input_slot gradient = {td_tensor_ref(gradients[0]), td_anomaly_look(gradients[0])};
+  td_input_buffer_add(task.buffer, roots[0].input_nr, gradient, &mode, error);
+  TD_EMIT_BORROWED(buffer_add, .node = root->id, .graph_task = graph_task->id,
+                   .input_nr = roots[0].input_nr, .from = TD_NONE, .mode = mode,
+                   .bytes = (uint32_t)TD_MIN(td_tensor_n_bytes(gradients[0]), (size_t)UINT32_MAX));
+  return task;
+}
+
+/* A root gradient that is not finite was handed in, not made here. */
+static void
+note_handed_in(const td_edge *roots, td_tensor *const *gradients, uint32_t n_roots) {
+  for (uint32_t i = 0; i < n_roots; i++)
+    td_anomaly_note(0, td_anomaly_look(gradients[i]), TD_birthplace_input, roots[i].node,
+                    roots[i].input_nr, NULL);
+}
+
+static td_status
+run(td_graph_task *graph_task, const td_edge *roots, td_tensor **gradients, uint32_t n_roots,
+    const td_execute_options *options, td_tensor **captured, td_error *error) {
+  td_node *root =
+      n_roots == 1 ? td_node_ref(roots[0].node) : td_graph_root_new(roots, gradients, n_roots);
+  uint64_t min_topo = least_topological_nr(options);
+  td_node_announce(root);
+  emit_begin(graph_task, root, n_roots, options);
+  td_graph_task_compute_dependencies(graph_task, root, min_topo);
+  if (options->outputs)
+    td_graph_task_init_to_execute(graph_task, root, options->outputs, options->n_outputs, min_topo);
+  note_handed_in(roots, gradients, n_roots);
+  td_worker_execute(graph_task, root_task(graph_task, root, roots, gradients, n_roots, error));
+  td_status status = graph_task->result;
+  TD_EMIT(graph_task_end, .graph_task = graph_task->id,
+          .status = status ? TD_task_status_error : TD_task_status_ok);
+  if (status) {
+    td_error_move(error, &graph_task->error);
+  } else {
+    for (uint32_t i = 0; i < graph_task->n_captured; i++)
+      captured[i] = td_tensor_ref(graph_task->captured[i]);
+  }
+  td_node_unref(root);
+  return status;
+}
+
+td_status
+td_engine_execute(td_engine *engine, const td_edge *roots, td_tensor *const *root_gradients,
+                  uint32_t n_roots, const td_execute_options *options, td_tensor **captured,
+                  td_error *error) {
+  if (!options->accumulate_grad && options->n_outputs == 0)
+    return td_error_set(error, TD_INVALID, "grad requires non-empty inputs.");
+  if (n_roots == 0) return td_error_set(error, TD_INVALID, "got no roots to run backward from");
+  td_tensor **gradients = TD_NEW_N(td_tensor *, n_roots);
+  for (uint32_t i = 0; i < n_roots; i++)
+    gradients[i] = td_tensor_ref(root_gradients[i]);
+  td_ready_queue *queue;
+  uint32_t depth;
+  td_status status = td_validate_outputs(roots, n_roots, gradients, n_roots, error);
+  if (!status) status = td_worker_enter(&queue, &depth, error);
+  if (!status) {
+    td_graph_task *graph_task = td_graph_task_new(options, depth, queue);
+    status = run(graph_task, roots, gradients, n_roots, options, captured, error);
+    td_graph_task_unref(graph_task);
+  }
+  for (uint32_t i = 0; i < n_roots; i++)
+    td_tensor_unref(gradients[i]);
+  free(gradients);
+  return status;
+}

@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "engine/autograd/evaluate.h"
+
+#include "engine/autograd/anomaly.h"
+#include "engine/autograd/variable.h"
+#include "engine/base/alloc.h"
+#include "engine/device/device.h"
+
+/* A sum of more bytes than this takes long enough for the events after it to deserve a time of
+ * their own. */
+#define WORTH_A_STAMP_BYTES 4096
+
+/* Most nodes have few inputs and outputs: room for those without an allocation. */
+#define FEW 8
+
+/* The gradients of one evaluation. */
+typedef struct evaluation {
+  td_graph_task *graph_task;
+  td_node *node;
+  td_tensor **inputs, **outputs; /* outputs: (owned references) */
+  unsigned *found;               /* non-finite bits per output */
+  unsigned inputs_found;
+  uint32_t n_inputs;
+  td_tensor *few_inputs[FEW], *few_outputs[FEW];
+  unsigned few_found[FEW];
+} evaluation;
+
+static void
+evaluation_init(evaluation *self, td_graph_task *graph_task, td_node_task *task) {
+  self->graph_task = graph_task;
+  self->node = task->node;
+  self->n_inputs = task->buffer ? task->buffer->n_slots : 0;
+  self->inputs_found = 0;
+  uint32_t n_outputs = task->node->n_outputs;
+  bool few = self->n_inputs <= FEW && n_outputs <= FEW;
+  self->inputs = few ? self->few_inputs : TD_NEW_N(td_tensor *, self->n_inputs);
+  self->outputs = few ? self->few_outputs : TD_NEW_N(td_tensor *, n_outputs);
+  self->found = few ? self->few_found : TD_NEW_N(unsigned, n_outputs);
+  for (uint32_t i = 0; i < self->n_inputs; i++) {
+    self->inputs[i] = task->buffer->slots[i].tensor;
+    self->inputs_found |= task->buffer->slots[i].non_finite;
+  }
+  for (uint32_t i = 0; i < n_outputs; i++) {
+    self->outputs[i] = NULL;
+    self->found[i] = 0;
+  }
+}
+
+static void
+evaluation_fini(evaluation *self) {
+  for (uint32_t i = 0; i < self->node->n_outputs; i++)
+    td_tensor_unref(self->outputs[i]);
+  if (self->outputs == self->few_outputs) return;
+  free(self->inputs);
+  free(self->outputs);
+  free(self->found);
+}
+
+static size_t
+bytes_of(td_tensor *const *tensors, uint32_t n) {
+  size_t n_bytes = 0;
+  for (uint32_t i = 0; i < n; i++)
+    if (tensors[i]) n_bytes += td_tensor_n_bytes(tensors[i]);
+  return n_bytes;
+}
+
+/* A simulated device takes the time its model says for what the kernel read and wrote. */
+static td_status
+apply_on_device(evaluation *self, td_device device, td_error *error) {
+  td_node *node = self->node;
+  uint64_t begin = td_clock_monotonic_ns();
+  size_t n_bytes = bytes_of(self->inputs, self->n_inputs);
+  TD_EMIT(kernel_begin, .device = device, .node = node->id,
+          .bytes = (uint32_t)TD_MIN(n_bytes, (size_t)UINT32_MAX));
+  td_status status = node->klass->apply(node, self->inputs, self->outputs, error);
+  td_device_spend(device, begin, n_bytes + bytes_of(self->outputs, node->n_outputs));
+  TD_EMIT(kernel_end, .device = device, .node = node->id);
+  return status;
+}
+
+static td_status
+call_post_hooks(evaluation *self, td_error *error) {
+  td_node *node = self->node;
+  td_status status = TD_OK;
+  for (td_post_hook *hook = node->post_hooks; hook && !status; hook = hook->next) {
+    TD_EMIT(hook_begin, .node = node->id, .kind = TD_hook_kind_post,
+            .owner = td_intern(hook->owner));
+    status = hook->call(hook, node, self->outputs, self->inputs, error);
+    TD_EMIT(hook_end, .node = node->id, .kind = TD_hook_kind_post);
+  }
+  return status;
+}
+
+static td_status
+apply_and_validate(evaluation *self, td_error *error) {
+  td_node *node = self->node;
+  td_device device = td_node_device(node);
+  td_status status = device == TD_CPU ? node->klass->apply(node, self->inputs, self->outputs, error)
+                                      : apply_on_device(self, device, error);
+  if (status) return status;
+  status =
+      td_validate_outputs(node->next_edges, node->n_outputs, self->outputs, node->n_outputs, error);
+  if (status) td_error_prefix(error, "Function %s returned an ", td_node_name(node));
+  return status;
+}
+
+/* The node's function with everything that belongs to it: node_begin to node_end. */
+static td_status
+call_function(evaluation *self, td_error *error) {
+  td_node *node = self->node;
+  TD_EMIT(node_begin, .node = node->id, .graph_task = self->graph_task->id);
+  /* Hooks may want the inputs after the function took what it could. */
+  bool hooked = node->post_hooks != NULL;
+  for (uint32_t i = 0; hooked && i < self->n_inputs; i++)
+    td_tensor_ref(self->inputs[i]);
+  td_status status = apply_and_validate(self, error);
+  if (!status && hooked) status = call_post_hooks(self, error);
+  for (uint32_t i = 0; hooked && i < self->n_inputs; i++)
+    td_tensor_unref(self->inputs[i]);
+  TD_EMIT(node_end, .node = node->id, .graph_task = self->graph_task->id);
+  return status;
+}
+
+static td_status
+look_for_anomalies(evaluation *self, td_error *error) {
+  td_status status = TD_OK;
+  for (uint32_t i = 0; i < self->node->n_outputs && !status; i++) {
+    if (!self->outputs[i]) continue;
+    self->found[i] = td_anomaly_look(self->outputs[i]);
+    if (!self->found[i]) continue;
+    td_anomaly_note(self->inputs_found, self->found[i], TD_birthplace_node, self->node, i, NULL);
+    status = td_anomaly_raise(self->node, i, self->found[i], error);
+  }
+  return status;
+}
+
+static void
+capture_gradients(evaluation *self, const td_node_entry *entry) {
+  td_graph_task *graph_task = self->graph_task;
+  td_lock_acquire(&graph_task->lock);
+  uint64_t stamp = td_lock_stamp(&graph_task->lock);
+  for (const td_capture *capture = entry->captures; capture; capture = capture->next) {
+    td_tensor **place = &graph_task->captured[capture->output_nr];
+    td_tensor_unref(*place);
+    *place = td_tensor_ref(self->inputs[capture->input_nr]);
+    TD_EMIT_AT(stamp, capture, .node = self->node->id, .graph_task = graph_task->id,
+               .input_nr = capture->input_nr, .output_nr = capture->output_nr);
+  }
+  td_lock_release(&graph_task->lock);
+}
+
+/* Adds one gradient to a node's buffer, telling how, and whether the sum made something that is not
+ * finite. */
+static td_status
+add_to_buffer(evaluation *self, td_input_buffer *buffer, uint32_t output_nr, uint64_t *stamp,
+              td_error *error) {
+  td_edge edge = self->node->next_edges[output_nr];
+  td_input_slot *slot = &buffer->slots[edge.input_nr];
+  td_input_slot gradient = {self->outputs[output_nr], self->found[output_nr]};
+  self->outputs[output_nr] = NULL;
+  unsigned before = slot->non_finite | gradient.non_finite;
+  size_t n_bytes = gradient.tensor ? td_tensor_n_bytes(gradient.tensor) : 0;
+  td_accumulation mode;
+  td_status status = td_input_buffer_add(buffer, edge.input_nr, gradient, &mode, error);
+  if (status) return status;
+  bool summed = mode == TD_accumulation_in_place || mode == TD_accumulation_out_of_place;
+  if (summed && n_bytes > WORTH_A_STAMP_BYTES && *stamp) *stamp = td_clock_now();
+  TD_EMIT_AT(*stamp, buffer_add, .node = edge.node->id, .graph_task = self->graph_task->id,
+             .input_nr = edge.input_nr, .from = self->node->id, .mode = mode,
+             .bytes = (uint32_t)TD_MIN(n_bytes, (size_t)UINT32_MAX));
+  if (summed)
+    td_anomaly_note(before, slot->non_finite, TD_birthplace_sum, edge.node, edge.input_nr,
+                    self->node);
+  return TD_OK;
+}
+
+/* Where a gradient goes: into the buffer of the node below, which is then pushed or parked. */
+static td_status
+scatter_one_locked(evaluation *self, uint32_t output_nr, uint64_t *stamp, td_error *error) {
+  td_graph_task *graph_task = self->graph_task;
+  td_edge edge = self->node->next_edges[output_nr];
+  td_node_entry *entry = td_node_table_find(&graph_task->nodes, edge.node);
+  if (!entry || !entry->has_dependencies)
+    return td_error_set(error, TD_AUTOGRAD, "dependency not found for %s", td_node_name(edge.node));
+  bool is_ready = --entry->dependencies == 0;
+  if (is_ready) entry->has_dependencies = false;
+  TD_EMIT_AT(*stamp, dependency_dec, .node = edge.node->id, .graph_task = graph_task->id,
+             .left = entry->dependencies, .by = self->node->id);
+  bool was_parked = entry->buffer != NULL;
+  if (!was_parked) {
+    if (graph_task->selective && !entry->needed && !entry->captures) return TD_OK;
+    entry->buffer = td_input_buffer_new(edge.node->n_inputs);
+    TD_EMIT_AT(*stamp, buffer_new, .node = edge.node->id, .graph_task = graph_task->id);
+  }
+  td_status status = add_to_buffer(self, entry->buffer, output_nr, stamp, error);
+  if (status) return status;
+  if (!is_ready) {
+    graph_task->n_parked += !was_parked;
+    if (!was_parked)
+      TD_EMIT_AT(*stamp, buffer_park, .node = edge.node->id, .graph_task = graph_task->id);
+    return TD_OK;
+  }
+  graph_task->n_parked -= was_parked;
+  TD_EMIT_AT(*stamp, buffer_ready, .node = edge.node->id, .graph_task = graph_task->id);
+  td_node_task task = {.graph_task = td_graph_task_weak_ref(graph_task),
+                       .node = td_node_ref(edge.node),
+                       .buffer = entry->buffer};
+  entry->buffer = NULL;
+  td_ready_queue_push(td_ready_queue_for(graph_task, edge.node), task, TD_push_reason_ready);
+  return TD_OK;
+}
+
+static td_status
+scatter(evaluation *self, td_error *error) {
+  td_graph_task *graph_task = self->graph_task;
+  td_status status = TD_OK;
+  td_lock_acquire(&graph_task->lock);
+  uint64_t stamp = td_lock_stamp(&graph_task->lock);
+  for (uint32_t i = 0; i < self->node->n_outputs && !status; i++)
+    if (self->node->next_edges[i].node) status = scatter_one_locked(self, i, &stamp, error);
+  td_lock_release(&graph_task->lock);
+  return status;
+}
+
+static td_status
+evaluate(evaluation *self, td_error *error) {
+  td_graph_task *graph_task = self->graph_task;
+  if (graph_task->selective) {
+    const td_node_entry *entry = td_node_table_find(&graph_task->nodes, self->node);
+    if (entry->captures) capture_gradients(self, entry);
+    if (!entry->needed) {
+      if (!entry->captures)
+        TD_EMIT_BORROWED(node_skip, .node = self->node->id, .graph_task = graph_task->id,
+                         .reason = TD_skip_reason_not_needed);
+      return TD_OK;
+    }
+  }
+  td_status status = call_function(self, error);
+  if (status) return status;
+  if (!graph_task->keep_graph) td_node_release_variables(self->node);
+  if (self->node->n_outputs == 0) return TD_OK;
+  status = look_for_anomalies(self, error);
+  return status ? status : scatter(self, error);
+}
+
+td_status
+td_evaluate_function(td_graph_task *graph_task, td_node_task *task, td_error *error) {
+  evaluation self;
+  evaluation_init(&self, graph_task, task);
+  td_status status = evaluate(&self, error);
+  if (status)
+    TD_EMIT(error, .node = task->node->id, .graph_task = graph_task->id,
+            .text = td_intern(error ? td_error_text(error) : td_status_message(status)));
+  evaluation_fini(&self);
+  return status;
+}

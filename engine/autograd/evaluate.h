@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * What happens to one task: call the node's function, validate what it returns, and scatter the
+ * gradients to the nodes below, which become ready or wait in not_ready. Called by workers, private
+ * to engine/autograd. */
+#pragma once
+
+#include "engine/autograd/graph_task.h"
+
+/* td_evaluate_function runs a task's node. The task keeps its node; its buffer may be emptied. On
+ * failure the pass is to be failed with error. */
+td_status td_evaluate_function(td_graph_task *graph_task, td_node_task *task, td_error *error);
+
+/* td_validate_outputs makes gradients fit the edges that they go along: reduces broadcast shapes,
+ * casts dtypes. PyTorch's texts, without prefix. */
+td_status td_validate_outputs(const td_edge *edges, uint32_t n_edges, td_tensor **gradients,
+                              uint32_t n_gradients, td_error *error);
+
+/* td_ready_queue_for returns the queue that a node's tasks go to (borrowed). Implemented by the
+ * engine. */
+td_ready_queue *td_ready_queue_for(td_graph_task *graph_task, const td_node *node);
+
+/* td_engine_set_node_now remembers the node being evaluated and returns the one before. */
+td_node *td_engine_set_node_now(td_node *node);

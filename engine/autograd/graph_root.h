@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * GraphRoot: the node above several roots; it hands each its gradient. */
+#pragma once
+
+#include "engine/autograd/node.h"
+
+/* td_graph_root_new takes a sequence number of the calling thread; edges and gradients get new
+ * references. */
+td_node *td_graph_root_new(const td_edge *roots, td_tensor *const *gradients, uint32_t n_roots);

@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "engine/autograd/graph_task.h"
+
+#include "engine/base/alloc.h"
+
+static _Atomic uint32_t n_graph_tasks;
+static _Thread_local td_graph_task *graph_task_now;
+
+td_graph_task *
+td_graph_task_new(const td_execute_options *options, uint32_t reentrant_depth,
+                  td_ready_queue *cpu_ready_queue) {
+  td_graph_task *graph_task = TD_NEW(td_graph_task);
+  td_refcount_init(&graph_task->refs);
+  td_refcount_init(&graph_task->weak_refs);
+  graph_task->id = atomic_fetch_add_explicit(&n_graph_tasks, 1, memory_order_relaxed);
+  graph_task->reentrant_depth = reentrant_depth;
+  graph_task->keep_graph = options->keep_graph;
+  graph_task->create_graph = options->create_graph;
+  graph_task->accumulate_grad = options->accumulate_grad;
+  graph_task->selective = options->outputs != NULL;
+  graph_task->cpu_ready_queue = td_ready_queue_ref(cpu_ready_queue);
+  graph_task->n_captured = options->accumulate_grad ? 0 : options->n_outputs;
+  graph_task->captured = TD_NEW_N(td_tensor *, graph_task->n_captured);
+  td_lock_init(&graph_task->lock, TD_lock_kind_graph_task, graph_task->id);
+  pthread_cond_init(&graph_task->done, NULL);
+  return graph_task;
+}
+
+void
+td_graph_task_unref(td_graph_task *graph_task) {
+  if (!td_refcount_dec(&graph_task->refs)) return;
+  td_node_table_fini(&graph_task->nodes);
+  for (uint32_t i = 0; i < graph_task->n_captured; i++)
+    td_tensor_unref(graph_task->captured[i]);
+  free(graph_task->captured);
+  td_error_clear(&graph_task->error);
+  td_ready_queue_unref(graph_task->cpu_ready_queue);
+  td_lock_fini(&graph_task->lock);
+  pthread_cond_destroy(&graph_task->done);
+  td_graph_task_weak_unref(graph_task);
+}
+
+td_graph_task *
+td_graph_task_weak_ref(td_graph_task *graph_task) {
+  td_refcount_inc(&graph_task->weak_refs);
+  return graph_task;
+}
+
+void
+td_graph_task_weak_unref(td_graph_task *graph_task) {
+  if (graph_task && td_refcount_dec(&graph_task->weak_refs)) free(graph_task);
+}
+
+bool
+td_graph_task_try_ref(td_graph_task *graph_task) {
+  return td_refcount_try_inc(&graph_task->refs);
+}
+
+bool
+td_graph_task_is_alive(td_graph_task *graph_task) {
+  return graph_task && td_refcount_get(&graph_task->refs) > 0;
+}
+
+/* A stack of nodes to visit. */
+typedef struct node_stack {
+  td_node **nodes; /* (owned) */
+  size_t n, capacity;
+} node_stack;
+
+static void
+stack_push(node_stack *stack, td_node *node) {
+  TD_GROW(stack->nodes, stack->n, stack->capacity);
+  stack->nodes[stack->n++] = node;
+}
+
+static void
+emit_dependencies(const td_graph_task *graph_task) {
+  for (uint32_t i = 0; td_recording() && i < graph_task->nodes.n; i++) {
+    const td_node_entry *entry = &graph_task->nodes.entries[i];
+    td_node_announce(entry->node);
+    if (entry->has_dependencies)
+      TD_EMIT_BORROWED(dependency, .graph_task = graph_task->id, .node = entry->node->id,
+                       .count = entry->dependencies);
+  }
+}
+
+void
+td_graph_task_compute_dependencies(td_graph_task *graph_task, td_node *root, uint64_t min_topo) {
+  node_stack stack = {0};
+  bool is_new;
+  td_node_table_add(&graph_task->nodes, root, &is_new);
+  stack_push(&stack, root);
+  while (stack.n > 0) {
+    td_node *node = stack.nodes[--stack.n];
+    if (node->topological_nr < min_topo) continue;
+    for (uint32_t i = 0; i < node->n_outputs; i++) {
+      td_node *next = node->next_edges[i].node;
+      if (!next) continue;
+      td_node_entry *entry = td_node_table_add(&graph_task->nodes, next, &is_new);
+      entry->dependencies++;
+      entry->has_dependencies = true;
+      if (is_new) stack_push(&stack, next);
+    }
+  }
+  free(stack.nodes);
+  emit_dependencies(graph_task);
+}
+
+static void
+mark_outputs(td_graph_task *graph_task, const td_edge *outputs, uint32_t n_outputs) {
+  for (uint32_t i = 0; i < n_outputs; i++) {
+    bool is_new;
+    td_node_entry *entry = td_node_table_add(&graph_task->nodes, outputs[i].node, &is_new);
+    if (graph_task->accumulate_grad) {
+      entry->needed = true;
+      continue;
+    }
+    td_capture *capture = TD_NEW(td_capture);
+    *capture = (td_capture){outputs[i].input_nr, i, entry->captures};
+    entry->captures = capture;
+  }
+}
+
+static bool
+should_execute(const td_graph_task *graph_task, const td_node *node) {
+  const td_node_entry *entry = td_node_table_find(&graph_task->nodes, node);
+  return entry && (entry->needed || entry->captures);
+}
+
+/* A node on the walk and the edge to look at next. */
+typedef struct walk_frame {
+  td_node *node;
+  uint32_t next_edge;
+} walk_frame;
+
+/* Depth first: a node is needed if a child that should execute hangs below it. `seen` holds
+ * finished nodes too: the graph has no cycles, so a seen child that is not finished cannot occur.
+ */
+static void
+mark_paths(td_graph_task *graph_task, td_node *root, uint64_t min_topo) {
+  td_node_table seen = {0};
+  walk_frame *frames = NULL;
+  size_t n = 0, capacity = 0;
+  bool is_new;
+  td_node_table_add(&seen, root, &is_new);
+  TD_GROW(frames, n, capacity);
+  frames[n++] = (walk_frame){root, 0};
+  while (n > 0) {
+    walk_frame *frame = &frames[n - 1];
+    td_node *node = frame->node;
+    if (frame->next_edge < node->n_outputs) {
+      td_node *next = node->next_edges[frame->next_edge++].node;
+      if (!next) continue;
+      td_node_table_add(&seen, next, &is_new);
+      if (!is_new && should_execute(graph_task, next))
+        td_node_table_find(&graph_task->nodes, node)->needed = true;
+      if (!is_new || next->topological_nr < min_topo) continue;
+      TD_GROW(frames, n, capacity);
+      frames[n++] = (walk_frame){next, 0};
+      continue;
+    }
+    n--;
+    if (n > 0 && should_execute(graph_task, node))
+      td_node_table_find(&graph_task->nodes, frames[n - 1].node)->needed = true;
+  }
+  free(frames);
+  td_node_table_fini(&seen);
+}
+
+static void
+emit_exec_info(const td_graph_task *graph_task) {
+  for (uint32_t i = 0; td_recording() && i < graph_task->nodes.n; i++) {
+    const td_node_entry *entry = &graph_task->nodes.entries[i];
+    uint32_t n_captures = 0;
+    for (const td_capture *capture = entry->captures; capture; capture = capture->next)
+      n_captures++;
+    td_node_announce(entry->node);
+    TD_EMIT_BORROWED(exec_info, .graph_task = graph_task->id, .node = entry->node->id,
+                     .needed = entry->needed, .captures = n_captures);
+  }
+}
+
+void
+td_graph_task_init_to_execute(td_graph_task *graph_task, td_node *root, const td_edge *outputs,
+                              uint32_t n_outputs, uint64_t min_topo) {
+  mark_outputs(graph_task, outputs, n_outputs);
+  mark_paths(graph_task, root, min_topo);
+  emit_exec_info(graph_task);
+}
+
+void
+td_graph_task_count_push(td_graph_task *graph_task) {
+  atomic_fetch_add_explicit(&graph_task->outstanding, 1, memory_order_relaxed);
+}
+
+bool
+td_graph_task_count_done(td_graph_task *graph_task) {
+  uint64_t left = atomic_fetch_sub_explicit(&graph_task->outstanding, 1, memory_order_acq_rel) - 1;
+  TD_EMIT_BORROWED(outstanding, .graph_task = graph_task->id, .value = (uint32_t)left);
+  return left == 0;
+}
+
+static void
+settle_locked(td_graph_task *graph_task, td_status status) {
+  graph_task->result = status;
+  atomic_store_explicit(&graph_task->future_done, true, memory_order_release);
+  pthread_cond_broadcast(&graph_task->done);
+}
+
+void
+td_graph_task_complete(td_graph_task *graph_task) {
+  td_lock_acquire(&graph_task->lock);
+  if (atomic_exchange_explicit(&graph_task->future_claimed, true, memory_order_acq_rel)) {
+    while (!td_graph_task_is_done(graph_task))
+      pthread_cond_wait(&graph_task->done, &graph_task->lock.mutex);
+    graph_task->lock.last = TD_NONE;
+  } else {
+    TD_EMIT(thread_state, .state = TD_thread_activity_post_processing,
+            .graph_task = graph_task->id);
+    td_status status = TD_OK;
+    if (graph_task->n_parked > 0)
+      status = td_error_set(&graph_task->error, TD_AUTOGRAD,
+                            "could not compute gradients for some functions");
+    settle_locked(graph_task, status);
+  }
+  td_lock_release(&graph_task->lock);
+}
+
+void
+td_graph_task_fail(td_graph_task *graph_task, td_status status, td_error *error) {
+  atomic_store_explicit(&graph_task->has_error, true, memory_order_release);
+  td_lock_acquire(&graph_task->lock);
+  if (!atomic_exchange_explicit(&graph_task->future_claimed, true, memory_order_acq_rel)) {
+    td_error_move(&graph_task->error, error);
+    settle_locked(graph_task, status);
+  } else {
+    td_error_clear(error);
+  }
+  td_lock_release(&graph_task->lock);
+}
+
+bool
+td_graph_task_is_done(td_graph_task *graph_task) {
+  return atomic_load_explicit(&graph_task->future_done, memory_order_acquire);
+}
+
+td_graph_task *
+td_graph_task_now(void) {
+  return graph_task_now;
+}
+
+void
+td_graph_task_set_now(td_graph_task *graph_task) {
+  graph_task_now = graph_task;
+}
+
+uint32_t
+td_graph_task_now_id(void) {
+  return graph_task_now ? graph_task_now->id : TD_NONE;
+}
+
+bool
+td_graph_task_wants(const td_node *node) {
+  if (!graph_task_now || !graph_task_now->selective) return true;
+  return should_execute(graph_task_now, node);
+}

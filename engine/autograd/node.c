@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "engine/autograd/node.h"
+
+#include "engine/autograd/variable.h"
+#include "engine/base/alloc.h"
+#include "engine/events/emit.h"
+
+static _Atomic uint32_t n_nodes;
+static _Thread_local uint64_t next_sequence_nr;
+
+uint64_t
+td_sequence_nr_next(void) {
+  return next_sequence_nr++;
+}
+
+td_node *
+td_node_new_raw(const td_node_class *klass, size_t size, uint32_t n_outputs, uint64_t sequence_nr) {
+  td_node *node = td_alloc(1, size);
+  td_refcount_init(&node->refs);
+  node->id = atomic_fetch_add_explicit(&n_nodes, 1, memory_order_relaxed);
+  node->klass = klass;
+  node->sequence_nr = sequence_nr;
+  node->n_outputs = n_outputs;
+  node->next_edges = n_outputs ? TD_NEW_N(td_edge, n_outputs) : NULL;
+  pthread_mutex_init(&node->mutex, NULL);
+  return node;
+}
+
+td_node *
+td_node_new(const td_node_class *klass, size_t size, td_tensor *const *inputs, uint32_t n_inputs) {
+  td_node *node = td_node_new_raw(klass, size, n_inputs, td_sequence_nr_next());
+  for (uint32_t i = 0; i < n_inputs; i++)
+    if (inputs[i]) td_node_set_edge(node, i, td_gradient_edge(inputs[i]));
+  return node;
+}
+
+void
+td_node_set_edge(td_node *node, uint32_t output_nr, td_edge edge) {
+  td_edge old = node->next_edges[output_nr];
+  node->next_edges[output_nr] = edge;
+  if (old.node) td_node_unref(old.node);
+  if (!edge.node) return;
+  edge.node->has_parent = true;
+  node->topological_nr = TD_MAX(node->topological_nr, edge.node->topological_nr + 1);
+}
+
+static td_input_metadata *
+append_metadata(td_node *node) {
+  node->input_metadata =
+      td_realloc(node->input_metadata, node->n_inputs + 1, sizeof *node->input_metadata);
+  td_input_metadata *metadata = &node->input_metadata[node->n_inputs++];
+  *metadata = (td_input_metadata){0};
+  return metadata;
+}
+
+void
+td_node_add_input(td_node *node, td_tensor *output) {
+  td_input_metadata *metadata = append_metadata(node);
+  metadata->dtype = output->dtype;
+  metadata->device = output->device;
+  metadata->n_dims = output->n_dims;
+  for (int d = 0; d < output->n_dims; d++)
+    metadata->sizes[d] = output->sizes[d];
+  metadata->defined = true;
+  td_set_grad_fn(output, node, node->n_inputs - 1);
+}
+
+void
+td_node_add_undefined_input(td_node *node) {
+  append_metadata(node);
+}
+
+static void
+emit_metadata(const td_node *node, uint32_t input_nr) {
+  const td_input_metadata *metadata = &node->input_metadata[input_nr];
+  if (!metadata->defined) return;
+  int64_t n_bytes = (int64_t)td_dtype_size(metadata->dtype);
+  for (int d = 0; d < metadata->n_dims; d++)
+    n_bytes *= metadata->sizes[d];
+  char *shape = td_sizes_text(metadata->n_dims, metadata->sizes);
+  TD_EMIT_BORROWED(
+      input_metadata, .node = node->id, .input_nr = input_nr, .shape = td_intern(shape),
+      .dtype = td_intern_static(td_dtype_name(metadata->dtype)), .device = metadata->device,
+      .bytes = (uint32_t)TD_MIN(n_bytes, (int64_t)UINT32_MAX));
+  free(shape);
+}
+
+static void
+emit_edges(const td_node *node) {
+  for (uint32_t i = 0; i < node->n_outputs; i++)
+    if (node->next_edges[i].node)
+      TD_EMIT_BORROWED(edge_new, .from = node->id, .output_nr = i,
+                       .to = node->next_edges[i].node->id,
+                       .input_nr = node->next_edges[i].input_nr);
+}
+
+static void
+emit_label(const td_node *node) {
+  if (node->label) TD_EMIT_BORROWED(node_label, .node = node->id, .label = td_intern(node->label));
+}
+
+void
+td_node_announce(td_node *node) {
+  if (!td_recording() || node->announced == td_emit_session()) return;
+  node->announced = td_emit_session();
+  for (uint32_t i = 0; i < node->n_outputs; i++)
+    if (node->next_edges[i].node && node->next_edges[i].node->sequence_nr == TD_SEQUENCE_NR_MAX)
+      td_node_announce(node->next_edges[i].node); /* a leaf has nobody else to announce it */
+  const char *name = td_node_name(node);
+  uint32_t name_id = name == node->klass->name ? td_intern_static(name) : td_intern(name);
+  TD_EMIT(node_new, .node = node->id, .name = name_id, .sequence_nr = node->sequence_nr,
+          .topological_nr = (uint32_t)node->topological_nr, .device = td_node_device(node),
+          .stream = 0, .n_inputs = node->n_inputs, .n_outputs = node->n_outputs, .stack = 0);
+  for (uint32_t i = 0; i < node->n_inputs; i++)
+    emit_metadata(node, i);
+  emit_edges(node);
+  emit_label(node);
+}
+
+const char *
+td_node_name(const td_node *node) {
+  return node->klass->name_of ? node->klass->name_of(node) : node->klass->name;
+}
+
+td_node *
+td_node_ref(td_node *node) {
+  if (node) td_refcount_inc(&node->refs);
+  return node;
+}
+
+/* Graphs that a thread is freeing: a million nodes in a chain must not take a million stack frames.
+ */
+static _Thread_local struct {
+  td_node *first;
+  bool busy;
+} freed;
+
+static void
+free_hooks(td_node *node) {
+  while (node->post_hooks)
+    td_node_remove_post_hook(node, node->post_hooks);
+}
+
+static void
+free_node(td_node *node) {
+  if (node->announced && node->announced == td_emit_session())
+    TD_EMIT_BORROWED(node_free, .node = node->id);
+  if (node->klass->release_variables) node->klass->release_variables(node);
+  if (node->klass->fini) node->klass->fini(node);
+  for (uint32_t i = 0; i < node->n_outputs; i++)
+    if (node->next_edges[i].node) td_node_unref(node->next_edges[i].node);
+  free_hooks(node);
+  pthread_mutex_destroy(&node->mutex);
+  free(node->next_edges);
+  free(node->input_metadata);
+  free(node->label);
+  free(node);
+}
+
+void
+td_node_unref(td_node *node) {
+  if (!node || !td_refcount_dec(&node->refs)) return;
+  node->next_freed = freed.first;
+  freed.first = node;
+  if (freed.busy) return;
+  freed.busy = true;
+  while (freed.first) {
+    td_node *next = freed.first;
+    freed.first = next->next_freed;
+    free_node(next);
+  }
+  freed.busy = false;
+}
+
+td_device
+td_node_device(const td_node *node) {
+  for (uint32_t i = 0; i < node->n_inputs; i++)
+    if (node->input_metadata[i].defined && node->input_metadata[i].device != TD_CPU)
+      return node->input_metadata[i].device;
+  return TD_CPU;
+}
+
+void
+td_node_add_post_hook(td_node *node, td_post_hook *hook) {
+  td_post_hook **link = &node->post_hooks;
+  while (*link)
+    link = &(*link)->next;
+  hook->next = NULL;
+  *link = hook;
+}
+
+void
+td_node_remove_post_hook(td_node *node, td_post_hook *hook) {
+  for (td_post_hook **link = &node->post_hooks; *link; link = &(*link)->next) {
+    if (*link != hook) continue;
+    *link = hook->next;
+    free(hook->owner);
+    hook->free(hook);
+    return;
+  }
+}
+
+void
+td_node_set_label(td_node *node, const char *label) {
+  free(node->label);
+  node->label = td_dup_string(label);
+  if (node->announced && node->announced == td_emit_session()) emit_label(node);
+}
+
+void
+td_node_release_variables(td_node *node) {
+  if (!node->klass->release_variables) return;
+  pthread_mutex_lock(&node->mutex);
+  node->klass->release_variables(node);
+  pthread_mutex_unlock(&node->mutex);
+}

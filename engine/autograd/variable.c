@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "engine/autograd/variable.h"
+
+#include "engine/autograd/accumulate_grad.h"
+#include "engine/autograd/variable_private.h"
+#include "engine/base/alloc.h"
+
+static _Thread_local bool grad_mode = true;
+
+bool
+td_grad_mode(void) {
+  return grad_mode;
+}
+
+void
+td_grad_mode_set(bool enabled) {
+  grad_mode = enabled;
+}
+
+static void
+meta_free_cb(td_tensor *tensor) {
+  td_autograd_meta *meta = tensor->autograd;
+  tensor->autograd = NULL;
+  td_node_unref(meta->grad_fn);
+  td_tensor_unref(meta->grad);
+  pthread_mutex_destroy(&meta->mutex);
+  free(meta->name);
+  free(meta);
+}
+
+/* The autograd side, made on first use: by the thread that made the tensor, before it is shared. */
+static td_autograd_meta *
+meta_get(td_tensor *tensor) {
+  if (!tensor->autograd) {
+    tensor->autograd = TD_NEW(td_autograd_meta);
+    tensor->autograd_free = meta_free_cb;
+    pthread_mutex_init(&tensor->autograd->mutex, NULL);
+  }
+  return tensor->autograd;
+}
+
+bool
+td_requires_grad(const td_tensor *tensor) {
+  return tensor->autograd && (tensor->autograd->requires_grad || tensor->autograd->grad_fn);
+}
+
+bool
+td_is_leaf(const td_tensor *tensor) {
+  return !tensor->autograd || !tensor->autograd->grad_fn;
+}
+
+td_status
+td_set_requires_grad(td_tensor *tensor, bool requires_grad, td_error *error) {
+  if (requires_grad && !td_dtype_is_floating(tensor->dtype))
+    return td_error_set(error, TD_DTYPE,
+                        "Only Tensors of floating point and complex dtype can require gradients");
+  if (!td_is_leaf(tensor)) {
+    if (requires_grad) return TD_OK;
+    return td_error_set(
+        error, TD_INVALID,
+        "you can only change requires_grad flags of leaf variables. If you want to use "
+        "a computed variable in a subgraph that doesn't require differentiation use "
+        "var_no_grad = var.detach().");
+  }
+  meta_get(tensor)->requires_grad = requires_grad;
+  return TD_OK;
+}
+
+td_node *
+td_grad_fn(const td_tensor *tensor) {
+  return tensor->autograd ? tensor->autograd->grad_fn : NULL;
+}
+
+uint32_t
+td_output_nr(const td_tensor *tensor) {
+  return tensor->autograd ? tensor->autograd->output_nr : 0;
+}
+
+void
+td_set_grad_fn(td_tensor *tensor, td_node *node, uint32_t output_nr) {
+  td_autograd_meta *meta = meta_get(tensor);
+  td_node *old = meta->grad_fn;
+  meta->grad_fn = td_node_ref(node);
+  meta->output_nr = output_nr;
+  td_node_unref(old);
+}
+
+td_tensor *
+td_grad_get(td_tensor *tensor) {
+  if (!tensor->autograd) return NULL;
+  pthread_mutex_lock(&tensor->autograd->mutex);
+  td_tensor *grad = td_tensor_ref(tensor->autograd->grad);
+  pthread_mutex_unlock(&tensor->autograd->mutex);
+  return grad;
+}
+
+void
+td_grad_set(td_tensor *tensor, td_tensor *grad) {
+  if (!tensor->autograd && !grad) return;
+  td_autograd_meta *meta = meta_get(tensor);
+  pthread_mutex_lock(&meta->mutex);
+  td_tensor *old = meta->grad;
+  meta->grad = td_tensor_ref(grad);
+  pthread_mutex_unlock(&meta->mutex);
+  td_tensor_unref(old);
+}
+
+/* A dying AccumulateGrad may still be known here: its count is zero, and it does not come back. */
+td_node *
+td_grad_accumulator_find(td_tensor *tensor) {
+  if (!tensor->autograd) return NULL;
+  pthread_mutex_lock(&tensor->autograd->mutex);
+  td_node *node = tensor->autograd->accumulator;
+  if (node && !td_refcount_try_inc(&node->refs)) node = NULL;
+  pthread_mutex_unlock(&tensor->autograd->mutex);
+  return node;
+}
+
+static td_node *
+accumulator_get(td_tensor *leaf) {
+  td_autograd_meta *meta = meta_get(leaf);
+  pthread_mutex_lock(&meta->mutex);
+  td_node *node = meta->accumulator;
+  if (!node || !td_refcount_try_inc(&node->refs)) {
+    node = td_accumulate_grad_new(leaf);
+    meta->accumulator = node;
+    if (meta->name) td_node_set_label(node, meta->name);
+  }
+  pthread_mutex_unlock(&meta->mutex);
+  return node;
+}
+
+void
+td_variable_forget_accumulator(td_tensor *leaf, td_node *node) {
+  pthread_mutex_lock(&leaf->autograd->mutex);
+  if (leaf->autograd->accumulator == node) leaf->autograd->accumulator = NULL;
+  pthread_mutex_unlock(&leaf->autograd->mutex);
+}
+
+td_edge
+td_gradient_edge(td_tensor *tensor) {
+  if (!td_requires_grad(tensor)) return (td_edge){0};
+  if (tensor->autograd->grad_fn)
+    return (td_edge){td_node_ref(tensor->autograd->grad_fn), tensor->autograd->output_nr};
+  return (td_edge){accumulator_get(tensor), 0};
+}
+
+void
+td_tensor_set_name(td_tensor *tensor, const char *name) {
+  td_autograd_meta *meta = meta_get(tensor);
+  pthread_mutex_lock(&meta->mutex);
+  free(meta->name);
+  meta->name = td_dup_string(name);
+  pthread_mutex_unlock(&meta->mutex);
+  td_node *node = td_grad_accumulator_find(tensor);
+  if (!node) return;
+  td_node_set_label(node, name);
+  td_node_unref(node);
+}
+
+const char *
+td_tensor_name(const td_tensor *tensor) {
+  return tensor->autograd ? tensor->autograd->name : NULL;
+}
