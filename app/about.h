@@ -1,0 +1,8 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * The About window. Main thread. */
+#pragma once
+
+#include "app/window.h"
+
+void td_about_show(TdWindow *window);

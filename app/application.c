@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "app/command.h"
+#include "app/screenshot.h"
+#include "app/window.h"
+#include "app/window_request.h"
+
+#include <adwaita.h>
+#include <glib/gi18n.h>
+
+static void
+hold_still(void) {
+  g_object_set(gtk_settings_get_default(), "gtk-enable-animations", FALSE, "gtk-cursor-blink",
+               FALSE, NULL);
+}
+
+static void
+apply_request(TdWindow *window, const TdWindowRequest *request) {
+  if (request->width > 0)
+    gtk_window_set_default_size(GTK_WINDOW(window), request->width, request->height);
+  if (request->page) td_tape_view_show_page(td_window_get_tape_view(window), request->page);
+  if (request->path) td_window_open(window, request->path, request->position);
+}
+
+static void
+activated(AdwApplication *application, gpointer data) {
+  const TdWindowRequest *request = data;
+  if (request->dark)
+    adw_style_manager_set_color_scheme(adw_style_manager_get_default(),
+                                       ADW_COLOR_SCHEME_FORCE_DARK);
+  if (request->screenshot) hold_still();
+  TdWindow *window = td_window_new(application);
+  apply_request(window, request);
+  if (request->screenshot) td_screenshot_when_settled(window, request);
+  gtk_window_present(GTK_WINDOW(window));
+}
+
+int
+td_window_run(const TdWindowRequest *request) {
+  if (!gtk_init_check())
+    return td_command_fail("no display",
+                           request->path ? "try `tapedeck info %s` or `tapedeck render %s`"
+                                         : "try `tapedeck examples` or `tapedeck --help`",
+                           request->path, request->path);
+  g_autoptr(AdwApplication) application =
+      adw_application_new("org.tapedeck.Tapedeck", G_APPLICATION_NON_UNIQUE);
+  g_application_set_resource_base_path(G_APPLICATION(application), "/org/tapedeck/Tapedeck");
+  g_signal_connect(application, "activate", G_CALLBACK(activated), (gpointer)request);
+  g_set_application_name("Tapedeck");
+  int status = g_application_run(G_APPLICATION(application), 0, NULL);
+  return status ? status : td_screenshot_status();
+}

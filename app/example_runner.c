@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "app/example_runner.h"
+
+#include <glib/gi18n.h>
+
+static char *
+own_program(void) {
+  return g_file_read_link("/proc/self/exe", NULL);
+}
+
+/* The last line that the child wrote to standard error: what went wrong, in its words. */
+static char *
+last_line(const char *text) {
+  g_autofree char *trimmed = g_strstrip(g_strdup(text ? text : ""));
+  const char *end = strrchr(trimmed, '\n');
+  return g_strdup(end ? end + 1 : trimmed);
+}
+
+static void
+communicated(GObject *source, GAsyncResult *result, gpointer data) {
+  g_autoptr(GTask) task = data;
+  GSubprocess *child = G_SUBPROCESS(source);
+  g_autofree char *out = NULL, *err = NULL;
+  GError *error = NULL;
+  if (!g_subprocess_communicate_utf8_finish(child, result, &out, &err, &error)) {
+    g_subprocess_force_exit(child);
+    g_task_return_error(task, error);
+    return;
+  }
+  if (g_subprocess_get_successful(child)) {
+    g_task_return_pointer(task, g_steal_pointer(&out), g_free);
+    return;
+  }
+  g_autofree char *reason = last_line(err);
+  g_task_return_new_error(task, G_IO_ERROR, G_IO_ERROR_FAILED, "%s",
+                          *reason ? reason : _("The program ended without saying why."));
+}
+
+static void
+run(GTask *task, const char *const *arguments) {
+  GError *error = NULL;
+  g_autoptr(GSubprocess) child = g_subprocess_newv(
+      arguments, G_SUBPROCESS_FLAGS_STDOUT_PIPE | G_SUBPROCESS_FLAGS_STDERR_PIPE, &error);
+  if (!child) {
+    g_task_return_error(task, error);
+    g_object_unref(task);
+    return;
+  }
+  g_subprocess_communicate_utf8_async(child, NULL, g_task_get_cancellable(task), communicated,
+                                      task);
+}
+
+void
+td_example_list_async(GCancellable *cancellable, GAsyncReadyCallback done, gpointer data) {
+  g_autofree char *program = own_program();
+  GTask *task = g_task_new(NULL, cancellable, done, data);
+  run(task, (const char *const[]){program, "examples", NULL});
+}
+
+char **
+td_example_list_finish(GAsyncResult *result, GError **error) {
+  g_autofree char *text = g_task_propagate_pointer(G_TASK(result), error);
+  if (!text) return NULL;
+  g_autoptr(GStrvBuilder) builder = g_strv_builder_new();
+  g_auto(GStrv) lines = g_strsplit(text, "\n", -1);
+  for (guint i = 0; lines[i]; i++) {
+    size_t name = strcspn(lines[i], " \t");
+    if (name == 0) continue;
+    g_autofree char *first = g_strndup(lines[i], name);
+    g_strv_builder_add(builder, first);
+    g_strv_builder_add(builder, g_strchug(lines[i] + name));
+  }
+  return g_strv_builder_end(builder);
+}
+
+void
+td_example_record_async(const char *name, GCancellable *cancellable, GAsyncReadyCallback done,
+                        gpointer data) {
+  g_autofree char *program = own_program();
+  g_autofree char *folder = g_build_filename(g_get_user_cache_dir(), "tapedeck", NULL);
+  g_autofree char *file = g_strconcat(name, ".tape", NULL);
+  char *path = g_build_filename(folder, file, NULL);
+  GTask *task = g_task_new(NULL, cancellable, done, data);
+  g_mkdir_with_parents(folder, 0700);
+  g_task_set_task_data(task, path, g_free);
+  run(task, (const char *const[]){program, "run", "--force", "--anomaly", "nonfinite", "-o", path,
+                                  name, NULL});
+}
+
+char *
+td_example_record_finish(GAsyncResult *result, GError **error) {
+  g_autofree char *output = g_task_propagate_pointer(G_TASK(result), error);
+  return output ? g_strdup(g_task_get_task_data(G_TASK(result))) : NULL;
+}

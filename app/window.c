@@ -1,0 +1,395 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "app/window.h"
+
+#include "app/config.h"
+#include "app/example_runner.h"
+#include "app/window_actions.h"
+#include "resources.h"
+#include "ui/model/error.h"
+#include "ui/widgets/node_search.h"
+#include "ui/widgets/start_page.h"
+
+#include <glib/gi18n.h>
+
+struct _TdWindow {
+  AdwApplicationWindow parent_instance;
+  AdwToastOverlay *toasts;
+  AdwWindowTitle *title;
+  AdwSplitButton *open_button;
+  GtkMenuButton *examples_button, *find_button;
+  TdNodeSearch *search;
+  GtkStack *pages;
+  TdStartPage *start_page;
+  AdwStatusPage *busy_page, *error_page;
+  GtkSpinner *spinner;
+  GtkProgressBar *progress;
+  TdTapeView *tape_view;
+  GMenu *examples;       /* (owned) */
+  TdPlayhead *playhead;  /* (owned) */
+  TdConfig *config;      /* (owned) */
+  GCancellable *current; /* (owned): of what is in progress, or NULL */
+  GCancellable *listing; /* (owned): of the list of examples, NULL when it is there */
+  uint64_t wanted_position;
+};
+
+G_DEFINE_FINAL_TYPE(TdWindow, td_window, ADW_TYPE_APPLICATION_WINDOW)
+
+static void
+set_title(TdWindow *self, const char *title, const char *subtitle) {
+  adw_window_title_set_title(self->title, title);
+  adw_window_title_set_subtitle(self->title, subtitle);
+  gtk_window_set_title(GTK_WINDOW(self), title);
+}
+
+static void
+set_title_of_tape(TdWindow *self, TdDocument *document) {
+  const td_graph *graph = td_document_get_graph(document);
+  g_autofree char *name = g_path_get_basename(td_document_get_path(document));
+  g_autofree char *script = g_path_get_basename(graph->source);
+  g_autofree char *subtitle = g_strdup_printf("%s %s · %s", graph->engine, graph->version, script);
+  set_title(self, name, *graph->source ? subtitle : "");
+}
+
+static void
+show_page(TdWindow *self, const char *page) {
+  gboolean busy = strcmp(page, "busy") == 0;
+  gtk_stack_set_visible_child_name(self->pages, page);
+  gtk_spinner_set_spinning(self->spinner, busy);
+  td_window_actions_update(self);
+}
+
+static void
+show_busy(TdWindow *self, const char *title, const char *description, gboolean with_progress) {
+  adw_status_page_set_title(self->busy_page, title);
+  adw_status_page_set_description(self->busy_page, description);
+  gtk_progress_bar_set_fraction(self->progress, 0);
+  gtk_widget_set_visible(GTK_WIDGET(self->progress), with_progress);
+  td_playhead_set_document(self->playhead, NULL);
+  set_title(self, "Tapedeck", "");
+  show_page(self, "busy");
+}
+
+static void
+show_error(TdWindow *self, const char *title, const char *reason, const char *next) {
+  g_autofree char *text = g_markup_printf_escaped("%s\n\n%s", reason, next);
+  adw_status_page_set_title(self->error_page, title);
+  adw_status_page_set_description(self->error_page, text);
+  show_page(self, "error");
+}
+
+static GCancellable *
+begin(TdWindow *self) {
+  td_window_cancel(self);
+  self->current = g_cancellable_new();
+  return self->current;
+}
+
+/* Something ended: FALSE where it was cancelled or is not what the window waits for any more. */
+static gboolean
+end(TdWindow *self, GCancellable *cancellable) {
+  if (g_cancellable_is_cancelled(cancellable) || self->current != cancellable) return FALSE;
+  g_clear_object(&self->current);
+  return TRUE;
+}
+
+static void
+recent_activated(GSimpleAction *action, GVariant *parameter, gpointer data) {
+  td_window_open(data, g_variant_get_string(parameter, NULL), UINT64_MAX);
+}
+
+static void
+example_activated(GSimpleAction *action, GVariant *parameter, gpointer data) {
+  td_window_record_example(data, g_variant_get_string(parameter, NULL));
+}
+
+static void
+show_recent(TdWindow *self) {
+  g_auto(GStrv) paths = td_config_dup_recent(self->config);
+  g_autoptr(GMenu) menu = g_menu_new();
+  td_start_page_set_recent(self->start_page, (const char *const *)paths);
+  for (guint i = 0; paths[i]; i++) {
+    g_autofree char *name = g_path_get_basename(paths[i]);
+    g_autoptr(GMenuItem) item = g_menu_item_new(name, NULL);
+    g_menu_item_set_action_and_target(item, "win.open-recent", "s", paths[i]);
+    g_menu_append_item(menu, item);
+  }
+  if (!paths[0]) g_menu_append(menu, _("No recent tapes"), "win.none");
+  adw_split_button_set_menu_model(self->open_button, G_MENU_MODEL(menu));
+}
+
+static void
+show_tape(TdWindow *self, TdDocument *document) {
+  td_playhead_set_document(self->playhead, document);
+  if (self->wanted_position != UINT64_MAX)
+    td_playhead_set_position(self->playhead, self->wanted_position);
+  set_title_of_tape(self, document);
+  td_config_add_recent(self->config, td_document_get_path(document));
+  td_config_save(self->config);
+  show_recent(self);
+  show_page(self, "tape");
+  td_tape_view_focus_graph(self->tape_view);
+}
+
+static const char *
+advice(const GError *error) {
+  if (g_error_matches(error, TD_ERROR, TD_NOT_A_TAPE))
+    return _("Choose a file that `tapedeck run` wrote; its name usually ends in .tape.");
+  if (g_error_matches(error, TD_ERROR, TD_UNSUPPORTED))
+    return _("A newer Tapedeck wrote this tape. Update Tapedeck to open it.");
+  return _("Check that the file is there and may be read, or open another one.");
+}
+
+static void
+loaded(GObject *source, GAsyncResult *result, gpointer data) {
+  g_autoptr(TdWindow) self = data;
+  TdDocument *document = TD_DOCUMENT(source);
+  g_autoptr(GError) error = NULL;
+  gboolean fine = td_document_load_finish(document, result, &error);
+  g_signal_handlers_disconnect_by_data(document, self);
+  if (!end(self, g_task_get_cancellable(G_TASK(result)))) return;
+  if (fine) {
+    show_tape(self, document);
+    return;
+  }
+  g_autofree char *name = g_path_get_basename(td_document_get_path(document));
+  g_autofree char *title = g_markup_printf_escaped(_("Cannot Open “%s”"), name);
+  show_error(self, title, error->message, advice(error));
+}
+
+static void
+progress_changed(TdDocument *document, GParamSpec *spec, gpointer data) {
+  gtk_progress_bar_set_fraction(TD_WINDOW(data)->progress, td_document_get_progress(document));
+}
+
+void
+td_window_open(TdWindow *self, const char *path, uint64_t position) {
+  GCancellable *cancellable = begin(self);
+  g_autoptr(TdDocument) document = td_document_new(path);
+  g_autofree char *name = g_path_get_basename(path);
+  g_autofree char *title = g_markup_printf_escaped(_("Opening “%s”"), name);
+  self->wanted_position = position;
+  show_busy(self, title, NULL, TRUE);
+  g_signal_connect(document, "notify::progress", G_CALLBACK(progress_changed), self);
+  td_document_load_async(document, cancellable, loaded, g_object_ref(self));
+}
+
+void
+td_window_show_start(TdWindow *self) {
+  td_window_cancel(self);
+  td_playhead_set_document(self->playhead, NULL);
+  set_title(self, "Tapedeck", "");
+  show_recent(self);
+  show_page(self, "start");
+}
+
+static void
+recorded(GObject *source, GAsyncResult *result, gpointer data) {
+  g_autoptr(TdWindow) self = data;
+  g_autoptr(GError) error = NULL;
+  g_autofree char *path = td_example_record_finish(result, &error);
+  if (!end(self, g_task_get_cancellable(G_TASK(result)))) return;
+  if (path)
+    td_window_open(self, path, UINT64_MAX);
+  else
+    show_error(self, _("The Example Could Not Be Recorded"), error->message,
+               _("Run it in a terminal to see all it says: tapedeck run EXAMPLE"));
+}
+
+void
+td_window_record_example(TdWindow *self, const char *name) {
+  GCancellable *cancellable = begin(self);
+  g_autofree char *title = g_markup_printf_escaped(_("Recording “%s”"), name);
+  show_busy(self, title, _("The script runs in a process of its own."), FALSE);
+  td_example_record_async(name, cancellable, recorded, g_object_ref(self));
+}
+
+static void
+listed(GObject *source, GAsyncResult *result, gpointer data) {
+  g_autoptr(TdWindow) self = data;
+  g_auto(GStrv) examples = td_example_list_finish(result, NULL);
+  g_clear_object(&self->listing);
+  for (guint i = 0; examples && examples[i]; i += 2) {
+    g_autoptr(GMenuItem) item = g_menu_item_new(examples[i], NULL);
+    g_menu_item_set_action_and_target(item, "win.example", "s", examples[i]);
+    g_menu_append_item(self->examples, item);
+    td_start_page_add_example(self->start_page, examples[i], examples[i + 1]);
+  }
+}
+
+static void
+file_chosen(GtkNativeDialog *dialog, int response, gpointer data) {
+  TdWindow *self = data;
+  if (response == GTK_RESPONSE_ACCEPT) {
+    g_autoptr(GFile) file = gtk_file_chooser_get_file(GTK_FILE_CHOOSER(dialog));
+    g_autofree char *path = g_file_get_path(file);
+    if (path) td_window_open(self, path, UINT64_MAX);
+  }
+  gtk_native_dialog_destroy(dialog);
+  g_object_unref(dialog);
+}
+
+void
+td_window_choose_file(TdWindow *self) {
+  GtkFileChooserNative *dialog = gtk_file_chooser_native_new(
+      _("Open a Tape"), GTK_WINDOW(self), GTK_FILE_CHOOSER_ACTION_OPEN, _("_Open"), NULL);
+  g_autoptr(GtkFileFilter) tapes = gtk_file_filter_new();
+  g_autoptr(GtkFileFilter) all = gtk_file_filter_new();
+  gtk_file_filter_set_name(tapes, _("Tapes"));
+  gtk_file_filter_add_pattern(tapes, "*.tape");
+  gtk_file_filter_set_name(all, _("All files"));
+  gtk_file_filter_add_pattern(all, "*");
+  gtk_file_chooser_add_filter(GTK_FILE_CHOOSER(dialog), tapes);
+  gtk_file_chooser_add_filter(GTK_FILE_CHOOSER(dialog), all);
+  gtk_native_dialog_set_modal(GTK_NATIVE_DIALOG(dialog), TRUE);
+  g_signal_connect(dialog, "response", G_CALLBACK(file_chosen), self);
+  gtk_native_dialog_show(GTK_NATIVE_DIALOG(dialog));
+}
+
+void
+td_window_cancel(TdWindow *self) {
+  if (!self->current) return;
+  g_cancellable_cancel(self->current);
+  g_clear_object(&self->current);
+  show_page(self, "start");
+}
+
+void
+td_window_find(TdWindow *self) {
+  gtk_menu_button_popup(self->find_button);
+}
+
+void
+td_window_say(TdWindow *self, const char *text) {
+  adw_toast_overlay_add_toast(self->toasts, adw_toast_new(text));
+}
+
+gboolean
+td_window_is_settled(TdWindow *self) {
+  TdDocument *document = td_playhead_get_document(self->playhead);
+  if (self->current || self->listing) return FALSE;
+  if (!document) return TRUE;
+  uint64_t position = td_playhead_get_position(self->playhead);
+  return td_document_get_graph_task(document) == td_document_graph_task_at(document, position);
+}
+
+TdPlayhead *
+td_window_get_playhead(TdWindow *self) {
+  return self->playhead;
+}
+
+TdTapeView *
+td_window_get_tape_view(TdWindow *self) {
+  return self->tape_view;
+}
+
+static void
+remember(TdWindow *self) {
+  int width, height;
+  TdPaneSizes panes = td_tape_view_get_panes(self->tape_view);
+  gtk_window_get_default_size(GTK_WINDOW(self), &width, &height);
+  td_config_set_int(self->config, "width", width);
+  td_config_set_int(self->config, "height", height);
+  td_config_set_int(self->config, "maximized", gtk_window_is_maximized(GTK_WINDOW(self)));
+  td_config_set_int(self->config, "side", panes.side);
+  td_config_set_int(self->config, "lower", panes.lower);
+  td_config_set_int(self->config, "queues", panes.queues);
+  td_config_save(self->config);
+}
+
+static gboolean
+td_window_close_request(GtkWindow *window) {
+  TdWindow *self = TD_WINDOW(window);
+  remember(self);
+  if (self->current) g_cancellable_cancel(self->current);
+  return GTK_WINDOW_CLASS(td_window_parent_class)->close_request(window);
+}
+
+static void
+recall(TdWindow *self) {
+  gtk_window_set_default_size(GTK_WINDOW(self), td_config_get_int(self->config, "width", 1280),
+                              td_config_get_int(self->config, "height", 820));
+  if (td_config_get_int(self->config, "maximized", 0)) gtk_window_maximize(GTK_WINDOW(self));
+  TdPaneSizes panes = {td_config_get_int(self->config, "side", 320),
+                       td_config_get_int(self->config, "lower", 300),
+                       td_config_get_int(self->config, "queues", 140)};
+  td_tape_view_set_panes(self->tape_view, panes);
+}
+
+static void
+td_window_dispose(GObject *object) {
+  TdWindow *self = TD_WINDOW(object);
+  if (self->current) g_cancellable_cancel(self->current);
+  if (self->listing) g_cancellable_cancel(self->listing);
+  g_clear_object(&self->current);
+  g_clear_object(&self->listing);
+  g_clear_object(&self->playhead);
+  g_clear_object(&self->examples);
+  g_clear_pointer(&self->config, td_config_free);
+  G_OBJECT_CLASS(td_window_parent_class)->dispose(object);
+}
+
+#define BIND(child) gtk_widget_class_bind_template_child(widget_class, TdWindow, child)
+
+static void
+td_window_class_init(TdWindowClass *klass) {
+  GtkWidgetClass *widget_class = GTK_WIDGET_CLASS(klass);
+  G_OBJECT_CLASS(klass)->dispose = td_window_dispose;
+  GTK_WINDOW_CLASS(klass)->close_request = td_window_close_request;
+  g_resources_register(td_get_resource());
+  g_type_ensure(TD_TYPE_NODE_SEARCH);
+  g_type_ensure(TD_TYPE_START_PAGE);
+  g_type_ensure(TD_TYPE_TAPE_VIEW);
+  gtk_widget_class_set_template_from_resource(widget_class, "/org/tapedeck/Tapedeck/ui/window.ui");
+  BIND(toasts);
+  BIND(title);
+  BIND(open_button);
+  BIND(examples_button);
+  BIND(find_button);
+  BIND(search);
+  BIND(pages);
+  BIND(start_page);
+  BIND(busy_page);
+  BIND(error_page);
+  BIND(spinner);
+  BIND(progress);
+  BIND(tape_view);
+}
+
+static void
+open_tape_cb(TdStartPage *page, const char *path, gpointer data) {
+  td_window_open(data, path, UINT64_MAX);
+}
+
+static void
+add_target_actions(TdWindow *self) {
+  const GActionEntry entries[] = {{"open-recent", recent_activated, "s", NULL, NULL},
+                                  {"example", example_activated, "s", NULL, NULL}};
+  g_action_map_add_action_entries(G_ACTION_MAP(self), entries, G_N_ELEMENTS(entries), self);
+}
+
+static void
+td_window_init(TdWindow *self) {
+  gtk_widget_init_template(GTK_WIDGET(self));
+  self->config = td_config_load();
+  self->playhead = td_playhead_new();
+  self->examples = g_menu_new();
+  gtk_menu_button_set_menu_model(self->examples_button, G_MENU_MODEL(self->examples));
+  td_tape_view_set_playhead(self->tape_view, self->playhead);
+  td_node_search_set_playhead(self->search, self->playhead);
+  g_signal_connect_object(self->playhead, "message", G_CALLBACK(td_window_say), self,
+                          G_CONNECT_SWAPPED);
+  g_signal_connect_swapped(self->start_page, "run-example", G_CALLBACK(td_window_record_example),
+                           self);
+  g_signal_connect(self->start_page, "open-tape", G_CALLBACK(open_tape_cb), self);
+  add_target_actions(self);
+  td_window_actions_install(self);
+  recall(self);
+  show_recent(self);
+  self->listing = g_cancellable_new();
+  td_example_list_async(self->listing, listed, g_object_ref(self));
+}
+
+TdWindow *
+td_window_new(AdwApplication *application) {
+  return g_object_new(TD_TYPE_WINDOW, "application", application, NULL);
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * The window: a start page, or a tape. It owns the playhead that all panes share. Main thread. */
+#pragma once
+
+#include "ui/model/playhead.h"
+#include "ui/widgets/tape_view.h"
+
+#include <adwaita.h>
+
+#define TD_TYPE_WINDOW (td_window_get_type())
+G_DECLARE_FINAL_TYPE(TdWindow, td_window, TD, WINDOW, AdwApplicationWindow)
+
+TdWindow *td_window_new(AdwApplication *application);
+
+/* td_window_open opens a tape in the background, at a position (UINT64_MAX: where a reader wants to
+ * begin). */
+void td_window_open(TdWindow *self, const char *path, uint64_t position);
+
+/* td_window_show_start goes back to the start page. */
+void td_window_show_start(TdWindow *self);
+
+/* td_window_record_example records an example and opens its tape. */
+void td_window_record_example(TdWindow *self, const char *name);
+
+/* td_window_choose_file lets the person choose a tape; td_window_cancel stops what is in progress.
+ */
+void td_window_choose_file(TdWindow *self);
+void td_window_cancel(TdWindow *self);
+void td_window_find(TdWindow *self);
+
+/* td_window_say shows a short message over the content. */
+void td_window_say(TdWindow *self, const char *text);
+
+/* td_window_is_settled tells whether nothing is in progress: what is shown will not change by
+ * itself. */
+gboolean td_window_is_settled(TdWindow *self);
+
+TdPlayhead *td_window_get_playhead(TdWindow *self);
+TdTapeView *td_window_get_tape_view(TdWindow *self);

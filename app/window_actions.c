@@ -1,0 +1,314 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "app/window_actions.h"
+
+#include "app/about.h"
+
+#include <glib/gi18n.h>
+
+#define ZOOM_STEP 1.25
+
+typedef enum Section { SECTION_MOVE, SECTION_GRAPH, SECTION_WINDOW, N_SECTIONS } Section;
+
+static const char *const section_titles[N_SECTIONS] = {
+    [SECTION_MOVE] = N_("Move on the Tape"),
+    [SECTION_GRAPH] = N_("Graph and Panes"),
+    [SECTION_WINDOW] = N_("General"),
+};
+
+static void
+play(TdWindow *window) {
+  TdPlayhead *playhead = td_window_get_playhead(window);
+  td_playhead_set_playing(playhead, !td_playhead_get_playing(playhead));
+}
+
+/* Stepping by hand stops playing. */
+static TdPlayhead *
+stopped(TdWindow *window) {
+  TdPlayhead *playhead = td_window_get_playhead(window);
+  td_playhead_set_playing(playhead, FALSE);
+  return playhead;
+}
+
+static void
+event_step(TdWindow *window) {
+  td_playhead_step_event(stopped(window), 1);
+}
+
+static void
+event_back(TdWindow *window) {
+  td_playhead_step_event(stopped(window), -1);
+}
+
+static void
+node_step(TdWindow *window) {
+  td_playhead_step_node(stopped(window), 1);
+}
+
+static void
+node_back(TdWindow *window) {
+  td_playhead_step_node(stopped(window), -1);
+}
+
+static void
+to_start(TdWindow *window) {
+  td_playhead_to_start(stopped(window));
+}
+
+static void
+to_end(TdWindow *window) {
+  td_playhead_to_end(stopped(window));
+}
+
+static void
+run_to_problem(TdWindow *window) {
+  td_playhead_run_to_problem(stopped(window));
+}
+
+static void
+pass_next(TdWindow *window) {
+  td_playhead_step_graph_task(stopped(window), 1);
+}
+
+static void
+pass_back(TdWindow *window) {
+  td_playhead_step_graph_task(stopped(window), -1);
+}
+
+static void
+zoom_in(TdWindow *window) {
+  td_tape_view_zoom(td_window_get_tape_view(window), ZOOM_STEP);
+}
+
+static void
+zoom_out(TdWindow *window) {
+  td_tape_view_zoom(td_window_get_tape_view(window), 1 / ZOOM_STEP);
+}
+
+static void
+zoom_fit(TdWindow *window) {
+  td_tape_view_fit(td_window_get_tape_view(window));
+}
+
+static void
+whole_timeline(TdWindow *window) {
+  td_playhead_reset_span(td_window_get_playhead(window));
+}
+
+static void
+show_inspector(TdWindow *window) {
+  td_tape_view_show_page(td_window_get_tape_view(window), "inspector");
+}
+
+static void
+show_events(TdWindow *window) {
+  td_tape_view_show_page(td_window_get_tape_view(window), "events");
+}
+
+static void
+show_problems(TdWindow *window) {
+  td_tape_view_show_page(td_window_get_tape_view(window), "problems");
+}
+
+static void
+unselect(TdWindow *window) {
+  td_playhead_set_selection(td_window_get_playhead(window), TD_NONE);
+}
+
+static void
+close_window(TdWindow *window) {
+  gtk_window_close(GTK_WINDOW(window));
+}
+
+/* TRUE in `tape`: only while a tape is open. Without `activate` the action is a property's or made
+ * below. */
+static const struct {
+  const char *name, *title;
+  const char *keys; /* accelerators, separated by spaces */
+  Section section;
+  gboolean tape;
+  void (*activate)(TdWindow *window);
+} actions[] = {
+    {"play", N_("Play or pause"), "space", SECTION_MOVE, TRUE, play},
+    {"event-step", N_("Step one event"), "Right", SECTION_MOVE, TRUE, event_step},
+    {"event-back", N_("Step back one event"), "Left", SECTION_MOVE, TRUE, event_back},
+    {"node-step", N_("Step to the next node"), "<Shift>Right", SECTION_MOVE, TRUE, node_step},
+    {"node-back", N_("Step back to the previous node"), "<Shift>Left", SECTION_MOVE, TRUE,
+     node_back},
+    {"to-start", N_("Go to the start"), "Home", SECTION_MOVE, TRUE, to_start},
+    {"to-end", N_("Go to the end"), "End", SECTION_MOVE, TRUE, to_end},
+    {"run-to-problem", N_("Run to the next NaN, Inf or error"), "n", SECTION_MOVE, TRUE,
+     run_to_problem},
+    {"pass-next", N_("Next backward pass"), "bracketright", SECTION_MOVE, TRUE, pass_next},
+    {"pass-back", N_("Previous backward pass"), "bracketleft", SECTION_MOVE, TRUE, pass_back},
+    {"follow", N_("Selection follows the playhead"), "l", SECTION_MOVE, TRUE, NULL},
+    {"find", N_("Find a node"), "<Control>f", SECTION_GRAPH, TRUE, td_window_find},
+    {"zoom-in", N_("Zoom in"), "plus equal KP_Add <Control>plus", SECTION_GRAPH, TRUE, zoom_in},
+    {"zoom-out", N_("Zoom out"), "minus KP_Subtract <Control>minus", SECTION_GRAPH, TRUE, zoom_out},
+    {"zoom-fit", N_("Show the whole graph"), "f 0 <Control>0", SECTION_GRAPH, TRUE, zoom_fit},
+    {"whole-timeline", N_("Show the whole timeline"), "t", SECTION_GRAPH, TRUE, whole_timeline},
+    {"unselect", N_("Select nothing"), "Escape", SECTION_GRAPH, TRUE, unselect},
+    {"inspector", N_("Show the inspector"), "<Alt>1", SECTION_GRAPH, TRUE, show_inspector},
+    {"events", N_("Show the events"), "<Alt>2", SECTION_GRAPH, TRUE, show_events},
+    {"problems", N_("Show the problems"), "<Alt>3", SECTION_GRAPH, TRUE, show_problems},
+    {"side-pane", N_("Show or hide the side pane"), "F9", SECTION_GRAPH, TRUE, NULL},
+    {"open", N_("Open a tape"), "<Control>o", SECTION_WINDOW, FALSE, td_window_choose_file},
+    {"start-page", N_("Go to the start page"), "<Alt>Home", SECTION_WINDOW, FALSE,
+     td_window_show_start},
+    {"cancel", N_("Cancel what is in progress"), NULL, SECTION_WINDOW, FALSE, td_window_cancel},
+    {"shortcuts", N_("Keyboard shortcuts"), "<Control>question F1", SECTION_WINDOW, FALSE,
+     td_window_actions_show_shortcuts},
+    {"about", N_("About Tapedeck"), NULL, SECTION_WINDOW, FALSE, td_about_show},
+    {"close", N_("Close the window"), "<Control>w <Control>q", SECTION_WINDOW, FALSE, close_window},
+};
+
+static void
+activated(GSimpleAction *action, GVariant *parameter, gpointer data) {
+  const char *name = g_action_get_name(G_ACTION(action));
+  for (guint i = 0; i < G_N_ELEMENTS(actions); i++)
+    if (strcmp(actions[i].name, name) == 0) actions[i].activate(data);
+}
+
+static void
+side_pane_changed(GSimpleAction *action, GVariant *state, gpointer data) {
+  td_tape_view_set_side_visible(td_window_get_tape_view(data), g_variant_get_boolean(state));
+  g_simple_action_set_state(action, state);
+}
+
+/* A key that also types text must not be taken from an entry: only keys with Control or Alt, and
+ * function keys, go before the focused widget. */
+static gboolean
+goes_first(const char *key) {
+  guint keyval;
+  GdkModifierType modifiers;
+  gtk_accelerator_parse(key, &keyval, &modifiers);
+  return modifiers & (GDK_CONTROL_MASK | GDK_ALT_MASK) ||
+         (keyval >= GDK_KEY_F1 && keyval <= GDK_KEY_F35);
+}
+
+static void
+add_key(GtkShortcutController *first, GtkShortcutController *last, const char *key,
+        const char *action) {
+  GtkShortcut *shortcut =
+      gtk_shortcut_new(gtk_shortcut_trigger_parse_string(key), gtk_named_action_new(action));
+  gtk_shortcut_controller_add_shortcut(goes_first(key) ? first : last, shortcut);
+}
+
+static void
+add_keys(TdWindow *window) {
+  GtkEventController *first = gtk_shortcut_controller_new();
+  GtkEventController *last = gtk_shortcut_controller_new();
+  gtk_event_controller_set_propagation_phase(first, GTK_PHASE_CAPTURE);
+  gtk_event_controller_set_propagation_phase(last, GTK_PHASE_BUBBLE);
+  for (guint i = 0; i < G_N_ELEMENTS(actions); i++) {
+    g_auto(GStrv) keys = g_strsplit(actions[i].keys ? actions[i].keys : "", " ", -1);
+    g_autofree char *action = g_strconcat("win.", actions[i].name, NULL);
+    for (guint k = 0; keys[k]; k++)
+      add_key(GTK_SHORTCUT_CONTROLLER(first), GTK_SHORTCUT_CONTROLLER(last), keys[k], action);
+  }
+  gtk_widget_add_controller(GTK_WIDGET(window), first);
+  gtk_widget_add_controller(GTK_WIDGET(window), last);
+}
+
+static char *
+dup_key_label(const char *keys) {
+  if (!keys) return NULL;
+  guint keyval;
+  GdkModifierType modifiers;
+  g_auto(GStrv) all = g_strsplit(keys, " ", 2);
+  gtk_accelerator_parse(all[0], &keyval, &modifiers);
+  return gtk_accelerator_get_label(keyval, modifiers);
+}
+
+static void
+name_button(GtkWidget *widget, const char *detailed) {
+  for (guint i = 0; i < G_N_ELEMENTS(actions); i++) {
+    if (!g_str_has_prefix(detailed, "win.") || strcmp(actions[i].name, detailed + 4) != 0) continue;
+    const char *title = _(actions[i].title);
+    g_autofree char *key = dup_key_label(actions[i].keys);
+    g_autofree char *tooltip = key ? g_strdup_printf("%s (%s)", title, key) : g_strdup(title);
+    gtk_widget_set_tooltip_text(widget, tooltip);
+    if (!GTK_IS_BUTTON(widget) || !gtk_button_get_label(GTK_BUTTON(widget)))
+      gtk_accessible_update_property(GTK_ACCESSIBLE(widget), GTK_ACCESSIBLE_PROPERTY_LABEL, title,
+                                     -1);
+  }
+}
+
+static void
+name_buttons(GtkWidget *widget) {
+  const char *detailed =
+      GTK_IS_ACTIONABLE(widget) ? gtk_actionable_get_action_name(GTK_ACTIONABLE(widget)) : NULL;
+  if (detailed) name_button(widget, detailed);
+  for (GtkWidget *child = gtk_widget_get_first_child(widget); child;
+       child = gtk_widget_get_next_sibling(child))
+    name_buttons(child);
+}
+
+static void
+add_stateful(TdWindow *window) {
+  g_autoptr(GPropertyAction) follow =
+      g_property_action_new("follow", td_window_get_playhead(window), "follow");
+  g_autoptr(GSimpleAction) side =
+      g_simple_action_new_stateful("side-pane", NULL, g_variant_new_boolean(TRUE));
+  g_signal_connect(side, "change-state", G_CALLBACK(side_pane_changed), window);
+  g_action_map_add_action(G_ACTION_MAP(window), G_ACTION(follow));
+  g_action_map_add_action(G_ACTION_MAP(window), G_ACTION(side));
+}
+
+void
+td_window_actions_install(TdWindow *window) {
+  add_stateful(window);
+  for (guint i = 0; i < G_N_ELEMENTS(actions); i++) {
+    if (!actions[i].activate) continue;
+    g_autoptr(GSimpleAction) action = g_simple_action_new(actions[i].name, NULL);
+    g_signal_connect(action, "activate", G_CALLBACK(activated), window);
+    g_action_map_add_action(G_ACTION_MAP(window), G_ACTION(action));
+  }
+  add_keys(window);
+  name_buttons(GTK_WIDGET(window));
+  td_window_actions_update(window);
+}
+
+void
+td_window_actions_update(TdWindow *window) {
+  TdDocument *document = td_playhead_get_document(td_window_get_playhead(window));
+  for (guint i = 0; i < G_N_ELEMENTS(actions); i++) {
+    GAction *action = g_action_map_lookup_action(G_ACTION_MAP(window), actions[i].name);
+    if (!actions[i].tape || !G_IS_SIMPLE_ACTION(action)) continue;
+    g_simple_action_set_enabled(G_SIMPLE_ACTION(action), document != NULL);
+  }
+}
+
+static void
+append_group(GString *xml, Section section) {
+  g_autofree char *title = g_markup_escape_text(_(section_titles[section]), -1);
+  g_string_append_printf(xml,
+                         "<child><object class='GtkShortcutsGroup'>"
+                         "<property name='title'>%s</property>",
+                         title);
+  for (guint i = 0; i < G_N_ELEMENTS(actions); i++) {
+    if (actions[i].section != section || !actions[i].keys) continue;
+    g_auto(GStrv) keys = g_strsplit(actions[i].keys, " ", 2);
+    g_autofree char *text =
+        g_markup_printf_escaped("<child><object class='GtkShortcutsShortcut'>"
+                                "<property name='title'>%s</property>"
+                                "<property name='accelerator'>%s</property></object></child>",
+                                _(actions[i].title), keys[0]);
+    g_string_append(xml, text);
+  }
+  g_string_append(xml, "</object></child>");
+}
+
+void
+td_window_actions_show_shortcuts(TdWindow *window) {
+  g_autoptr(GString) xml = g_string_new(
+      "<interface><object class='GtkShortcutsWindow' id='shortcuts'><property name='modal'>1"
+      "</property><child><object class='GtkShortcutsSection'>"
+      "<property name='section-name'>all</property><property name='max-height'>14</property>");
+  for (guint i = 0; i < N_SECTIONS; i++)
+    append_group(xml, i);
+  g_string_append(xml, "</object></child></object></interface>");
+  g_autoptr(GtkBuilder) builder = gtk_builder_new_from_string(xml->str, (gssize)xml->len);
+  GtkWindow *shortcuts = GTK_WINDOW(gtk_builder_get_object(builder, "shortcuts"));
+  gtk_window_set_transient_for(shortcuts, GTK_WINDOW(window));
+  gtk_window_present(shortcuts);
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * Events as a GListModel: all of a tape, or those that a filter chose. An item is made when a row
+ * asks for it, so a list of ten million events costs what is on the screen. Main thread only. */
+#pragma once
+
+#include "ui/model/document.h"
+
+/* One event of a document. */
+#define TD_TYPE_EVENT_ITEM (td_event_item_get_type())
+G_DECLARE_FINAL_TYPE(TdEventItem, td_event_item, TD, EVENT_ITEM, GObject)
+
+uint64_t td_event_item_get_seq(TdEventItem *self);
+
+/* td_event_item_dup_text says what the event tells; td_event_item_read copies it, FALSE where it is
+ * unreadable. */
+char *td_event_item_dup_text(TdEventItem *self);
+gboolean td_event_item_read(TdEventItem *self, td_any_event *event);
+
+#define TD_TYPE_EVENT_LIST (td_event_list_get_type())
+G_DECLARE_FINAL_TYPE(TdEventList, td_event_list, TD, EVENT_LIST, GObject)
+
+/* td_event_list_new lists all events; td_event_list_new_chosen those whose numbers (uint64_t,
+ * ascending) it takes. */
+TdEventList *td_event_list_new(TdDocument *document);
+TdEventList *td_event_list_new_chosen(TdDocument *document, GArray *seqs);
+
+/* td_event_list_find returns the row of the last listed event with a number <= seq, or G_MAXUINT.
+ */
+guint td_event_list_find(TdEventList *self, uint64_t seq);
+
+/* Which events to list: a family of kinds, and those that name a node (TD_NONE: any). */
+typedef struct TdEventRule {
+  guint family; /* index into td_event_family_name */
+  uint32_t node;
+} TdEventRule;
+
+/* td_event_family_name returns the (translated) name of a family of kinds, or NULL beyond the last;
+ * 0 is all. */
+const char *td_event_family_name(guint family);
+
+/* td_event_names_node tells whether any field of an event is this node. */
+gboolean td_event_names_node(const td_any_event *event, uint32_t node);
+
+/* td_event_filter_async chooses events in slices of a few milliseconds between frames; a cancelled
+ * filter ends with G_IO_ERROR_CANCELLED. */
+void td_event_filter_async(TdDocument *document, TdEventRule rule, GCancellable *cancellable,
+                           GAsyncReadyCallback done, gpointer data);
+TdEventList *td_event_filter_finish(TdDocument *document, GAsyncResult *result, GError **error);

@@ -1,0 +1,394 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "ui/model/playhead.h"
+
+#include "ui/model/error.h"
+
+#include <glib/gi18n.h>
+
+#define DEFAULT_SPEED 30
+#define MIN_SPAN_NS 100
+
+struct _TdPlayhead {
+  GObject parent_instance;
+  TdDocument *document; /* (owned), NULL while none is open */
+  uint64_t position;
+  uint32_t selection;
+  gboolean playing, follow;
+  double speed; /* events per second */
+  double from_ns, to_ns;
+  int64_t tick_us;  /* of the last tick while playing, 0 before the first */
+  double remainder; /* of an event, carried to the next tick */
+};
+
+enum {
+  PROP_DOCUMENT = 1,
+  PROP_POSITION,
+  PROP_SELECTION,
+  PROP_PLAYING,
+  PROP_SPEED,
+  PROP_FOLLOW,
+  N_PROPS
+};
+static GParamSpec *props[N_PROPS];
+
+enum { SIGNAL_SPAN_CHANGED, SIGNAL_MESSAGE, N_SIGNALS };
+static guint signals[N_SIGNALS];
+
+G_DEFINE_FINAL_TYPE(TdPlayhead, td_playhead, G_TYPE_OBJECT)
+
+static void
+notify(TdPlayhead *self, guint prop) {
+  g_object_notify_by_pspec(G_OBJECT(self), props[prop]);
+}
+
+static void
+say(TdPlayhead *self, const char *text) {
+  g_signal_emit(self, signals[SIGNAL_MESSAGE], 0, text);
+}
+
+static td_replay *
+get_replay(TdPlayhead *self) {
+  return self->document ? td_document_get_replay(self->document) : NULL;
+}
+
+static void
+select_current(TdPlayhead *self) {
+  if (!self->follow) return;
+  uint32_t node = td_document_get_state(self->document)->header->current_node;
+  if (node != TD_NONE) td_playhead_set_selection(self, node);
+}
+
+static void
+td_playhead_get_property(GObject *object, guint id, GValue *value, GParamSpec *spec) {
+  TdPlayhead *self = TD_PLAYHEAD(object);
+  switch (id) {
+  case PROP_DOCUMENT:
+    g_value_set_object(value, self->document);
+    break;
+  case PROP_POSITION:
+    g_value_set_uint64(value, self->position);
+    break;
+  case PROP_SELECTION:
+    g_value_set_uint(value, self->selection);
+    break;
+  case PROP_PLAYING:
+    g_value_set_boolean(value, self->playing);
+    break;
+  case PROP_SPEED:
+    g_value_set_double(value, self->speed);
+    break;
+  case PROP_FOLLOW:
+    g_value_set_boolean(value, self->follow);
+    break;
+  default:
+    G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
+  }
+}
+
+static void
+td_playhead_set_property(GObject *object, guint id, const GValue *value, GParamSpec *spec) {
+  TdPlayhead *self = TD_PLAYHEAD(object);
+  switch (id) {
+  case PROP_DOCUMENT:
+    td_playhead_set_document(self, g_value_get_object(value));
+    break;
+  case PROP_POSITION:
+    td_playhead_set_position(self, g_value_get_uint64(value));
+    break;
+  case PROP_SELECTION:
+    td_playhead_set_selection(self, g_value_get_uint(value));
+    break;
+  case PROP_PLAYING:
+    td_playhead_set_playing(self, g_value_get_boolean(value));
+    break;
+  case PROP_SPEED:
+    td_playhead_set_speed(self, g_value_get_double(value));
+    break;
+  case PROP_FOLLOW:
+    td_playhead_set_follow(self, g_value_get_boolean(value));
+    break;
+  default:
+    G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
+  }
+}
+
+static void
+td_playhead_finalize(GObject *object) {
+  g_clear_object(&TD_PLAYHEAD(object)->document);
+  G_OBJECT_CLASS(td_playhead_parent_class)->finalize(object);
+}
+
+static void
+td_playhead_class_init(TdPlayheadClass *klass) {
+  GObjectClass *object_class = G_OBJECT_CLASS(klass);
+  object_class->finalize = td_playhead_finalize;
+  object_class->get_property = td_playhead_get_property;
+  object_class->set_property = td_playhead_set_property;
+  GParamFlags flags = G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | G_PARAM_EXPLICIT_NOTIFY;
+  props[PROP_DOCUMENT] = g_param_spec_object("document", NULL, NULL, TD_TYPE_DOCUMENT, flags);
+  props[PROP_POSITION] = g_param_spec_uint64("position", NULL, NULL, 0, G_MAXUINT64, 0, flags);
+  props[PROP_SELECTION] = g_param_spec_uint("selection", NULL, NULL, 0, G_MAXUINT, TD_NONE, flags);
+  props[PROP_PLAYING] = g_param_spec_boolean("playing", NULL, NULL, FALSE, flags);
+  props[PROP_SPEED] = g_param_spec_double("speed", NULL, NULL, 0.1, 1e9, DEFAULT_SPEED, flags);
+  props[PROP_FOLLOW] = g_param_spec_boolean("follow", NULL, NULL, TRUE, flags);
+  g_object_class_install_properties(object_class, N_PROPS, props);
+  signals[SIGNAL_SPAN_CHANGED] = g_signal_new("span-changed", TD_TYPE_PLAYHEAD, G_SIGNAL_RUN_LAST,
+                                              0, NULL, NULL, NULL, G_TYPE_NONE, 0);
+  signals[SIGNAL_MESSAGE] = g_signal_new("message", TD_TYPE_PLAYHEAD, G_SIGNAL_RUN_LAST, 0, NULL,
+                                         NULL, NULL, G_TYPE_NONE, 1, G_TYPE_STRING);
+}
+
+static void
+td_playhead_init(TdPlayhead *self) {
+  self->selection = TD_NONE;
+  self->follow = TRUE;
+  self->speed = DEFAULT_SPEED;
+}
+
+TdPlayhead *
+td_playhead_new(void) {
+  return g_object_new(TD_TYPE_PLAYHEAD, NULL);
+}
+
+void
+td_playhead_set_document(TdPlayhead *self, TdDocument *document) {
+  td_playhead_set_playing(self, FALSE);
+  if (!g_set_object(&self->document, document)) return;
+  self->selection = TD_NONE;
+  self->position = document ? td_replay_position(td_document_get_replay(document)) : 0;
+  self->from_ns = self->to_ns = 0;
+  notify(self, PROP_DOCUMENT);
+  if (!document) return;
+  td_playhead_reset_span(self);
+  notify(self, PROP_SELECTION);
+  notify(self, PROP_POSITION);
+}
+
+TdDocument *
+td_playhead_get_document(TdPlayhead *self) {
+  return self->document;
+}
+
+/* The replay has moved (or failed to); tell everybody. */
+static void
+moved(TdPlayhead *self, td_error *error) {
+  if (error->status != TD_OK) {
+    say(self, td_error_text(error));
+    td_error_clear(error);
+  }
+  uint64_t position = td_replay_position(get_replay(self));
+  if (position == self->position) return;
+  self->position = position;
+  td_document_show_graph_task(self->document, td_document_graph_task_at(self->document, position));
+  select_current(self);
+  notify(self, PROP_POSITION);
+}
+
+void
+td_playhead_set_position(TdPlayhead *self, uint64_t position) {
+  td_replay *replay = get_replay(self);
+  if (!replay) return;
+  td_error error = {0};
+  error.status = td_replay_seek(replay, MIN(position, td_replay_length(replay)), &error);
+  moved(self, &error);
+}
+
+uint64_t
+td_playhead_get_position(TdPlayhead *self) {
+  return self->position;
+}
+
+uint64_t
+td_playhead_get_length(TdPlayhead *self) {
+  td_replay *replay = get_replay(self);
+  return replay ? td_replay_length(replay) : 0;
+}
+
+uint64_t
+td_playhead_get_time_ns(TdPlayhead *self) {
+  return self->document ? td_document_get_state(self->document)->header->time_ns : 0;
+}
+
+void
+td_playhead_seek_time(TdPlayhead *self, double ns) {
+  td_replay *replay = get_replay(self);
+  if (!replay || td_replay_length(replay) == 0) return;
+  uint64_t seq = td_tape_seq_at(td_replay_tape(replay), (uint64_t)MAX(ns, 0));
+  td_playhead_set_position(self, seq + 1);
+}
+
+void
+td_playhead_set_selection(TdPlayhead *self, uint32_t node) {
+  if (self->document && node >= td_document_get_graph(self->document)->n_nodes) node = TD_NONE;
+  if (node == self->selection) return;
+  self->selection = node;
+  notify(self, PROP_SELECTION);
+}
+
+uint32_t
+td_playhead_get_selection(TdPlayhead *self) {
+  return self->selection;
+}
+
+void
+td_playhead_set_playing(TdPlayhead *self, gboolean playing) {
+  if (playing && !self->document) return;
+  if (playing && self->position >= td_playhead_get_length(self)) td_playhead_to_start(self);
+  self->tick_us = 0;
+  self->remainder = 0;
+  if (playing == self->playing) return;
+  self->playing = playing;
+  notify(self, PROP_PLAYING);
+}
+
+gboolean
+td_playhead_get_playing(TdPlayhead *self) {
+  return self->playing;
+}
+
+void
+td_playhead_set_speed(TdPlayhead *self, double events_per_second) {
+  if (events_per_second == self->speed) return;
+  self->speed = events_per_second;
+  notify(self, PROP_SPEED);
+}
+
+double
+td_playhead_get_speed(TdPlayhead *self) {
+  return self->speed;
+}
+
+void
+td_playhead_set_follow(TdPlayhead *self, gboolean follow) {
+  if (follow == self->follow) return;
+  self->follow = follow;
+  notify(self, PROP_FOLLOW);
+  if (self->document) select_current(self);
+}
+
+gboolean
+td_playhead_get_follow(TdPlayhead *self) {
+  return self->follow;
+}
+
+void
+td_playhead_set_span(TdPlayhead *self, double from_ns, double to_ns) {
+  if (!self->document) return;
+  double end = MAX((double)td_document_get_info(self->document)->duration_ns, MIN_SPAN_NS);
+  double length = CLAMP(to_ns - from_ns, MIN_SPAN_NS, end);
+  self->from_ns = CLAMP(from_ns, 0, end - length);
+  self->to_ns = self->from_ns + length;
+  g_signal_emit(self, signals[SIGNAL_SPAN_CHANGED], 0);
+}
+
+void
+td_playhead_get_span(TdPlayhead *self, double *from_ns, double *to_ns) {
+  *from_ns = self->from_ns;
+  *to_ns = self->to_ns;
+}
+
+void
+td_playhead_reset_span(TdPlayhead *self) {
+  td_playhead_set_span(self, 0, G_MAXDOUBLE);
+}
+
+void
+td_playhead_step_event(TdPlayhead *self, int direction) {
+  td_replay *replay = get_replay(self);
+  if (!replay) return;
+  if (direction > 0 ? self->position >= td_replay_length(replay) : self->position == 0) return;
+  td_error error = {0};
+  error.status = direction > 0 ? td_replay_forward(replay, &error) : td_replay_back(replay, &error);
+  moved(self, &error);
+}
+
+static bool
+is_node_begin(const td_any_event *event, void *data) {
+  return event->event.kind == TD_EVENT_node_begin;
+}
+
+/* Event 0 has no number before it that a search could start from. */
+static gboolean
+find_from(TdPlayhead *self, int direction, td_event_predicate matches, uint64_t *seq) {
+  td_replay *replay = get_replay(self);
+  td_any_event first;
+  if (self->position == 0) {
+    if (direction < 0 || td_replay_event(replay, 0, &first, NULL) != TD_OK) return FALSE;
+    *seq = 0;
+    if (matches(&first, NULL)) return TRUE;
+  }
+  uint64_t from = self->position ? self->position - 1 : 0;
+  return td_replay_find(replay, from, direction > 0, matches, NULL, seq, NULL) == TD_OK;
+}
+
+void
+td_playhead_step_node(TdPlayhead *self, int direction) {
+  if (!self->document) return;
+  uint64_t seq;
+  if (find_from(self, direction, is_node_begin, &seq))
+    td_playhead_set_position(self, seq + 1);
+  else if (direction > 0)
+    td_playhead_to_end(self);
+  else
+    td_playhead_to_start(self);
+}
+
+void
+td_playhead_step_graph_task(TdPlayhead *self, int direction) {
+  if (!self->document) return;
+  const td_graph *graph = td_document_get_graph(self->document);
+  uint64_t best = direction > 0 ? G_MAXUINT64 : 0;
+  for (uint32_t i = 0; i < graph->n_graph_tasks; i++) {
+    uint64_t position = graph->graph_tasks[i].begin_seq + 1;
+    if (direction > 0 && position > self->position) best = MIN(best, position);
+    if (direction < 0 && position < self->position) best = MAX(best, position);
+  }
+  if (best == G_MAXUINT64)
+    say(self, _("There is no further backward pass on this tape"));
+  else
+    td_playhead_set_position(self, best);
+}
+
+void
+td_playhead_to_start(TdPlayhead *self) {
+  td_playhead_set_position(self, 0);
+}
+
+void
+td_playhead_to_end(TdPlayhead *self) {
+  td_playhead_set_position(self, G_MAXUINT64);
+}
+
+void
+td_playhead_show_problem(TdPlayhead *self, uint64_t seq) {
+  td_playhead_set_playing(self, FALSE);
+  td_playhead_set_position(self, seq + 1);
+  td_playhead_set_selection(self, td_document_get_state(self->document)->header->current_node);
+}
+
+void
+td_playhead_run_to_problem(TdPlayhead *self) {
+  if (!self->document) return;
+  size_t n;
+  const uint64_t *problems = td_document_get_problems(self->document, &n);
+  for (size_t i = 0; i < n; i++) {
+    if (problems[i] < self->position) continue;
+    td_playhead_show_problem(self, problems[i]);
+    return;
+  }
+  say(self, n ? _("No further NaN, Inf or error after this event")
+              : _("No NaN, Inf or error was recorded on this tape"));
+}
+
+void
+td_playhead_tick(TdPlayhead *self, int64_t frame_us) {
+  if (!self->playing) return;
+  double events = self->tick_us ? (frame_us - self->tick_us) * 1e-6 * self->speed : 0;
+  self->tick_us = frame_us;
+  self->remainder += events;
+  uint64_t whole = (uint64_t)self->remainder;
+  if (whole == 0) return;
+  self->remainder -= whole;
+  td_playhead_set_position(self, self->position + whole);
+  if (self->position >= td_playhead_get_length(self)) td_playhead_set_playing(self, FALSE);
+}

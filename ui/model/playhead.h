@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * The one thing that all panes share: where we are on the tape, what is selected, whether it plays,
+ * which span of time is looked at. Widgets hold it, set it and listen to it; no widget knows
+ * another. Moving it moves the document's replay. Main thread only. */
+#pragma once
+
+#include "ui/model/document.h"
+
+#define TD_TYPE_PLAYHEAD (td_playhead_get_type())
+G_DECLARE_FINAL_TYPE(TdPlayhead, td_playhead, TD, PLAYHEAD, GObject)
+
+/* td_playhead_new returns one without a document. Properties, all notified: "document", "position",
+ * "selection", "playing", "speed" (events per second), "follow" (the selection goes to the node of
+ * each event reached); signals: "span-changed", and "message" (const char *) with a sentence for
+ * the person. */
+TdPlayhead *td_playhead_new(void);
+
+void td_playhead_set_document(TdPlayhead *self, TdDocument *document);
+TdDocument *td_playhead_get_document(TdPlayhead *self); /* NULL where none is open */
+
+/* td_playhead_set_position seeks; positions beyond the end are clamped. Costs a seek, under 2 ms.
+ */
+void td_playhead_set_position(TdPlayhead *self, uint64_t position);
+uint64_t td_playhead_get_position(TdPlayhead *self);
+uint64_t td_playhead_get_length(TdPlayhead *self);
+
+/* td_playhead_get_time_ns returns the time of the event reached, 0 before the first. */
+uint64_t td_playhead_get_time_ns(TdPlayhead *self);
+
+/* td_playhead_seek_time goes to the last event not after a time. */
+void td_playhead_seek_time(TdPlayhead *self, double ns);
+
+/* td_playhead_set_selection selects a node in all panes, or none with TD_NONE. */
+void td_playhead_set_selection(TdPlayhead *self, uint32_t node);
+uint32_t td_playhead_get_selection(TdPlayhead *self);
+
+void td_playhead_set_playing(TdPlayhead *self, gboolean playing);
+gboolean td_playhead_get_playing(TdPlayhead *self);
+void td_playhead_set_speed(TdPlayhead *self, double events_per_second);
+double td_playhead_get_speed(TdPlayhead *self);
+void td_playhead_set_follow(TdPlayhead *self, gboolean follow);
+gboolean td_playhead_get_follow(TdPlayhead *self);
+
+/* td_playhead_set_span sets which nanoseconds the timeline shows, kept inside the tape and not
+ * narrower than 100 ns. */
+void td_playhead_set_span(TdPlayhead *self, double from_ns, double to_ns);
+void td_playhead_get_span(TdPlayhead *self, double *from_ns, double *to_ns);
+void td_playhead_reset_span(TdPlayhead *self);
+
+/* Steps; direction is 1 or -1. A node step goes to the next or previous node_begin, or to the end
+ * or start where there is none. td_playhead_run_to_problem goes to the next anomaly or error and
+ * says so where there is none. */
+void td_playhead_step_event(TdPlayhead *self, int direction);
+void td_playhead_step_node(TdPlayhead *self, int direction);
+void td_playhead_step_graph_task(TdPlayhead *self, int direction);
+void td_playhead_to_start(TdPlayhead *self);
+void td_playhead_to_end(TdPlayhead *self);
+void td_playhead_run_to_problem(TdPlayhead *self);
+
+/* td_playhead_show_problem stops playing, goes to an event and selects its node whether or not the
+ * selection follows. */
+void td_playhead_show_problem(TdPlayhead *self, uint64_t seq);
+
+/* td_playhead_tick moves a playing playhead to where it should be at a frame's time (microseconds).
+ */
+void td_playhead_tick(TdPlayhead *self, int64_t frame_us);

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "ui/widgets/event_rows.h"
+
+static void
+setup(GtkSignalListItemFactory *factory, GtkListItem *item, gpointer wrapped) {
+  GtkWidget *box = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 9);
+  GtkWidget *seq = gtk_label_new(NULL), *text = gtk_label_new(NULL);
+  gtk_label_set_xalign(GTK_LABEL(seq), 1);
+  gtk_label_set_yalign(GTK_LABEL(seq), 0);
+  gtk_label_set_width_chars(GTK_LABEL(seq), 5);
+  gtk_widget_add_css_class(seq, "numeric");
+  gtk_widget_add_css_class(seq, "seq");
+  gtk_label_set_xalign(GTK_LABEL(text), 0);
+  gtk_widget_set_hexpand(text, TRUE);
+  if (wrapped)
+    gtk_label_set_wrap(GTK_LABEL(text), TRUE);
+  else
+    gtk_label_set_ellipsize(GTK_LABEL(text), PANGO_ELLIPSIZE_END);
+  gtk_box_append(GTK_BOX(box), seq);
+  gtk_box_append(GTK_BOX(box), text);
+  gtk_list_item_set_child(item, box);
+}
+
+static void
+bind(GtkSignalListItemFactory *factory, GtkListItem *item, gpointer wrapped) {
+  TdEventItem *event = gtk_list_item_get_item(item);
+  GtkWidget *box = gtk_list_item_get_child(item);
+  GtkWidget *seq = gtk_widget_get_first_child(box);
+  g_autofree char *number = g_strdup_printf("%" G_GUINT64_FORMAT, td_event_item_get_seq(event));
+  g_autofree char *text = td_event_item_dup_text(event);
+  gtk_label_set_text(GTK_LABEL(seq), number);
+  gtk_label_set_text(GTK_LABEL(gtk_widget_get_next_sibling(seq)), text);
+  gtk_widget_set_tooltip_text(box, wrapped ? NULL : text);
+}
+
+GtkListItemFactory *
+td_event_rows_new(gboolean wrapped) {
+  GtkListItemFactory *factory = gtk_signal_list_item_factory_new();
+  g_signal_connect(factory, "setup", G_CALLBACK(setup), GINT_TO_POINTER(wrapped));
+  g_signal_connect(factory, "bind", G_CALLBACK(bind), GINT_TO_POINTER(wrapped));
+  return factory;
+}
+
+GtkSingleSelection *
+td_event_rows_show(GtkListView *view, TdEventList *events) {
+  GtkSingleSelection *selection = gtk_single_selection_new(NULL);
+  gtk_single_selection_set_autoselect(selection, FALSE);
+  gtk_single_selection_set_can_unselect(selection, TRUE);
+  gtk_single_selection_set_model(selection, G_LIST_MODEL(events));
+  gtk_list_view_set_model(view, GTK_SELECTION_MODEL(selection));
+  g_object_unref(selection);
+  return selection;
+}
+
+static TdEventList *
+events_of(GtkListView *view) {
+  GtkSelectionModel *selection = gtk_list_view_get_model(view);
+  if (!selection) return NULL;
+  return TD_EVENT_LIST(gtk_single_selection_get_model(GTK_SINGLE_SELECTION(selection)));
+}
+
+void
+td_event_rows_follow(GtkListView *view, uint64_t seq) {
+  TdEventList *events = events_of(view);
+  if (!events) return;
+  guint row = seq == UINT64_MAX ? G_MAXUINT : td_event_list_find(events, seq);
+  GtkSingleSelection *selection = GTK_SINGLE_SELECTION(gtk_list_view_get_model(view));
+  gtk_single_selection_set_selected(selection, row == G_MAXUINT ? GTK_INVALID_LIST_POSITION : row);
+  if (row != G_MAXUINT)
+    gtk_widget_activate_action(GTK_WIDGET(view), "list.scroll-to-item", "u", row);
+}
+
+uint64_t
+td_event_rows_activated(GtkListView *view, guint row) {
+  g_autoptr(TdEventItem) item = g_list_model_get_item(G_LIST_MODEL(events_of(view)), row);
+  return td_event_item_get_seq(item);
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * The row of an event list: its number and what it tells. Shared by the panes that list events.
+ * Main thread. */
+#pragma once
+
+#include "ui/model/event_list.h"
+
+#include <gtk/gtk.h>
+
+/* td_event_rows_new returns a factory for rows of TdEventItem; wrapped rows show the whole text. */
+GtkListItemFactory *td_event_rows_new(gboolean wrapped);
+
+/* td_event_rows_show gives a list view a new model, and returns its selection, borrowed. */
+GtkSingleSelection *td_event_rows_show(GtkListView *view, TdEventList *events);
+
+/* td_event_rows_follow selects the row of the last event not after `seq` (none for UINT64_MAX) and
+ * scrolls to it. */
+void td_event_rows_follow(GtkListView *view, uint64_t seq);
+
+/* td_event_rows_activated returns the event number of an activated row. */
+uint64_t td_event_rows_activated(GtkListView *view, guint row);

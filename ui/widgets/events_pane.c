@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "ui/widgets/events_pane.h"
+
+#include "ui/widgets/event_rows.h"
+
+#include <glib/gi18n.h>
+
+struct _TdEventsPane {
+  AdwBin parent_instance;
+  GtkDropDown *family;
+  GtkToggleButton *only_selected;
+  GtkStack *stack;
+  GtkListView *list;
+  TdPlayhead *playhead;      /* (owned) */
+  GCancellable *cancellable; /* (owned): of the filter that runs */
+  uint32_t listed_node;      /* of the list shown, TD_NONE: of all */
+};
+
+G_DEFINE_FINAL_TYPE(TdEventsPane, td_events_pane, ADW_TYPE_BIN)
+
+static void
+follow(TdEventsPane *self) {
+  if (!td_playhead_get_document(self->playhead) || !gtk_widget_get_mapped(GTK_WIDGET(self))) return;
+  uint64_t position = td_playhead_get_position(self->playhead);
+  td_event_rows_follow(self->list, position ? position - 1 : UINT64_MAX);
+}
+
+static void
+filtered(GObject *source, GAsyncResult *result, gpointer data) {
+  g_autoptr(TdEventsPane) self = data;
+  TdEventList *events = td_event_filter_finish(TD_DOCUMENT(source), result, NULL);
+  if (!events) return;
+  guint n = g_list_model_get_n_items(G_LIST_MODEL(events));
+  td_event_rows_show(self->list, events);
+  gtk_stack_set_visible_child_name(self->stack, n ? "list" : "empty");
+  follow(self);
+}
+
+static void
+filter(TdEventsPane *self) {
+  TdDocument *document = td_playhead_get_document(self->playhead);
+  gboolean one = gtk_toggle_button_get_active(self->only_selected);
+  g_cancellable_cancel(self->cancellable);
+  g_clear_object(&self->cancellable);
+  gtk_list_view_set_model(self->list, NULL);
+  self->listed_node = one ? td_playhead_get_selection(self->playhead) : TD_NONE;
+  if (!document) return;
+  self->cancellable = g_cancellable_new();
+  TdEventRule rule = {gtk_drop_down_get_selected(self->family), self->listed_node};
+  td_event_filter_async(document, rule, self->cancellable, filtered, g_object_ref(self));
+}
+
+static void
+selection_changed(TdEventsPane *self) {
+  if (!gtk_toggle_button_get_active(self->only_selected)) return;
+  if (td_playhead_get_selection(self->playhead) != self->listed_node) filter(self);
+}
+
+static void
+row_activated(GtkListView *list, guint row, gpointer data) {
+  TdEventsPane *self = data;
+  uint64_t seq = td_event_rows_activated(list, row);
+  td_playhead_set_playing(self->playhead, FALSE);
+  td_playhead_set_position(self->playhead, seq + 1);
+}
+
+void
+td_events_pane_set_playhead(TdEventsPane *self, TdPlayhead *playhead) {
+  if (!g_set_object(&self->playhead, playhead)) return;
+  g_signal_connect_object(playhead, "notify::document", G_CALLBACK(filter), self,
+                          G_CONNECT_SWAPPED);
+  g_signal_connect_object(playhead, "notify::position", G_CALLBACK(follow), self,
+                          G_CONNECT_SWAPPED);
+  g_signal_connect_object(playhead, "notify::selection", G_CALLBACK(selection_changed), self,
+                          G_CONNECT_SWAPPED);
+  g_signal_connect(self, "map", G_CALLBACK(follow), NULL);
+  g_signal_connect_swapped(self->family, "notify::selected", G_CALLBACK(filter), self);
+  g_signal_connect_swapped(self->only_selected, "toggled", G_CALLBACK(filter), self);
+}
+
+static void
+td_events_pane_dispose(GObject *object) {
+  TdEventsPane *self = TD_EVENTS_PANE(object);
+  if (self->cancellable) g_cancellable_cancel(self->cancellable);
+  g_clear_object(&self->cancellable);
+  g_clear_object(&self->playhead);
+  G_OBJECT_CLASS(td_events_pane_parent_class)->dispose(object);
+}
+
+static void
+td_events_pane_class_init(TdEventsPaneClass *klass) {
+  GtkWidgetClass *widget_class = GTK_WIDGET_CLASS(klass);
+  G_OBJECT_CLASS(klass)->dispose = td_events_pane_dispose;
+  gtk_widget_class_set_template_from_resource(widget_class,
+                                              "/org/tapedeck/Tapedeck/ui/events_pane.ui");
+  gtk_widget_class_bind_template_child(widget_class, TdEventsPane, family);
+  gtk_widget_class_bind_template_child(widget_class, TdEventsPane, only_selected);
+  gtk_widget_class_bind_template_child(widget_class, TdEventsPane, stack);
+  gtk_widget_class_bind_template_child(widget_class, TdEventsPane, list);
+}
+
+static void
+td_events_pane_init(TdEventsPane *self) {
+  gtk_widget_init_template(GTK_WIDGET(self));
+  self->listed_node = TD_NONE;
+  g_autoptr(GtkStringList) names = gtk_string_list_new(NULL);
+  const char *name;
+  for (guint i = 0; (name = td_event_family_name(i)); i++)
+    gtk_string_list_append(names, name);
+  gtk_drop_down_set_model(self->family, G_LIST_MODEL(names));
+  g_autoptr(GtkListItemFactory) factory = td_event_rows_new(FALSE);
+  gtk_list_view_set_factory(self->list, factory);
+  g_signal_connect(self->list, "activate", G_CALLBACK(row_activated), self);
+}

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * The list of events, filtered, with the one at the playhead in view; a click goes to an event.
+ * Main thread. */
+#pragma once
+
+#include "ui/model/playhead.h"
+
+#include <adwaita.h>
+
+#define TD_TYPE_EVENTS_PANE (td_events_pane_get_type())
+G_DECLARE_FINAL_TYPE(TdEventsPane, td_events_pane, TD, EVENTS_PANE, AdwBin)
+
+void td_events_pane_set_playhead(TdEventsPane *self, TdPlayhead *playhead);

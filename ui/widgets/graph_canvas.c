@@ -1,0 +1,337 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "ui/widgets/graph_canvas.h"
+
+#include "ui/draw/graph_scene.h"
+
+#include <adwaita.h>
+#include <glib/gi18n.h>
+#include <math.h>
+
+#define MIN_SCALE 0.01
+#define MAX_SCALE 4.0
+/* Below this, boxes have no readable name: begin at READABLE_SCALE near the action instead of
+ * fitting all. */
+#define SMALLEST_FIT 0.55
+#define READABLE_SCALE 0.85
+#define MOVE_MS 180
+/* The view follows when a node comes nearer to the rim than this share of the pane. */
+#define RIM 0.16
+
+struct _TdGraphCanvas {
+  TdCanvas parent_instance;
+  td_graph_view view;
+  gboolean at_home;   /* never moved by hand: the view is chosen anew when the pane changes size */
+  gboolean placed;    /* the view was chosen for this scene */
+  AdwAnimation *move; /* (owned) */
+  double from_x, from_y, to_x, to_y; /* scene points of the running move */
+  double press_x, press_y;           /* centre at the start of a drag */
+  double pinch_scale;
+  uint32_t last_selection;
+};
+
+G_DEFINE_FINAL_TYPE(TdGraphCanvas, td_graph_canvas, TD_TYPE_CANVAS)
+
+static td_graph_scene *
+scene_of(TdGraphCanvas *self) {
+  TdDocument *document = td_canvas_get_document(TD_CANVAS(self));
+  return document ? td_document_get_scene(document) : NULL;
+}
+
+static void
+redraw(TdGraphCanvas *self) {
+  gtk_widget_queue_draw(GTK_WIDGET(self));
+}
+
+static void
+move_cb(double share, gpointer data) {
+  TdGraphCanvas *self = data;
+  self->view.centre_x = self->from_x + (self->to_x - self->from_x) * share;
+  self->view.centre_y = self->from_y + (self->to_y - self->from_y) * share;
+  redraw(self);
+}
+
+static void
+move_to(TdGraphCanvas *self, double x, double y) {
+  self->from_x = self->view.centre_x;
+  self->from_y = self->view.centre_y;
+  self->to_x = x;
+  self->to_y = y;
+  if (gtk_widget_get_mapped(GTK_WIDGET(self)))
+    adw_animation_play(self->move);
+  else
+    move_cb(1, self);
+}
+
+static void
+stop_moving(TdGraphCanvas *self) {
+  adw_animation_pause(self->move);
+}
+
+static uint32_t
+point_of_interest(TdGraphCanvas *self) {
+  TdCanvas *canvas = TD_CANVAS(self);
+  uint32_t node = td_playhead_get_selection(td_canvas_get_playhead(canvas));
+  double x, y;
+  if (node != TD_NONE && td_graph_scene_place(scene_of(self), node, &x, &y)) return node;
+  TdDocument *document = td_canvas_get_document(canvas);
+  const td_graph *graph = td_document_get_graph(document);
+  uint32_t graph_task = td_document_get_graph_task(document);
+  return graph_task < graph->n_graph_tasks ? graph->graph_tasks[graph_task].root : TD_NONE;
+}
+
+/* A graph that fits is shown whole; of a larger one, the place where things happen. */
+static void
+go_home(TdGraphCanvas *self) {
+  td_graph_scene *scene = scene_of(self);
+  double x, y, width, height;
+  td_graph_scene_fit(scene, &self->view);
+  self->at_home = TRUE;
+  if (self->view.scale >= SMALLEST_FIT) return;
+  td_graph_scene_size(scene, &width, &height);
+  self->view.scale = MIN(READABLE_SCALE, MAX(SMALLEST_FIT, self->view.width / width));
+  if (td_graph_scene_place(scene, point_of_interest(self), &x, &y)) {
+    self->view.centre_x = x;
+    self->view.centre_y = y;
+  }
+}
+
+static gboolean
+ensure_placed(TdGraphCanvas *self) {
+  int width = gtk_widget_get_width(GTK_WIDGET(self));
+  int height = gtk_widget_get_height(GTK_WIDGET(self));
+  if (!scene_of(self) || width <= 0 || height <= 0) return FALSE;
+  gboolean resized = width != self->view.width || height != self->view.height;
+  self->view.width = width;
+  self->view.height = height;
+  if (!self->placed || (resized && self->at_home)) go_home(self);
+  self->placed = TRUE;
+  return TRUE;
+}
+
+void
+td_graph_canvas_reveal(TdGraphCanvas *self, uint32_t node) {
+  double x, y;
+  if (!ensure_placed(self) || !td_graph_scene_place(scene_of(self), node, &x, &y)) return;
+  const td_graph_view *view = &self->view;
+  double margin_x = view->width * (0.5 - RIM) / view->scale;
+  double margin_y = view->height * (0.5 - RIM) / view->scale;
+  double to_x = CLAMP(view->centre_x, x - margin_x, x + margin_x);
+  double to_y = CLAMP(view->centre_y, y - margin_y, y + margin_y);
+  if (to_x == view->centre_x && to_y == view->centre_y) return;
+  /* Once it must move at all, bring the node well inside, so that the next step need not move
+   * again. */
+  move_to(self, to_x == view->centre_x ? to_x : x, to_y == view->centre_y ? to_y : y);
+}
+
+/* Scales by factor, keeping the scene point under (x, y) where it is. */
+static void
+zoom_at(TdGraphCanvas *self, double factor, double x, double y) {
+  if (!ensure_placed(self)) return;
+  stop_moving(self);
+  td_graph_view *view = &self->view;
+  double scale = CLAMP(view->scale * factor, MIN_SCALE, MAX_SCALE);
+  double dx = x - view->width / 2, dy = y - view->height / 2;
+  view->centre_x += dx / view->scale - dx / scale;
+  view->centre_y += dy / view->scale - dy / scale;
+  view->scale = scale;
+  self->at_home = FALSE;
+  redraw(self);
+}
+
+void
+td_graph_canvas_zoom(TdGraphCanvas *self, double factor) {
+  zoom_at(self, factor, self->view.width / 2, self->view.height / 2);
+}
+
+void
+td_graph_canvas_fit(TdGraphCanvas *self) {
+  if (!ensure_placed(self)) return;
+  stop_moving(self);
+  td_graph_scene_fit(scene_of(self), &self->view);
+  self->at_home = FALSE;
+  redraw(self);
+}
+
+static void
+pan(TdGraphCanvas *self, double dx, double dy) {
+  if (!ensure_placed(self)) return;
+  stop_moving(self);
+  self->view.centre_x += dx / self->view.scale;
+  self->view.centre_y += dy / self->view.scale;
+  self->at_home = FALSE;
+  redraw(self);
+}
+
+static gboolean
+scrolled(GtkEventControllerScroll *controller, double dx, double dy, gpointer data) {
+  TdGraphCanvas *self = data;
+  GdkModifierType state =
+      gtk_event_controller_get_current_event_state(GTK_EVENT_CONTROLLER(controller));
+  dx = td_canvas_scroll_pixels(controller, dx);
+  dy = td_canvas_scroll_pixels(controller, dy);
+  double x, y;
+  td_canvas_get_pointer(TD_CANVAS(self), &x, &y);
+  if (state & GDK_CONTROL_MASK)
+    zoom_at(self, exp(-dy / 300), x, y);
+  else if (state & GDK_SHIFT_MASK)
+    pan(self, dy, dx);
+  else
+    pan(self, dx, dy);
+  return GDK_EVENT_STOP;
+}
+
+static void
+drag_begin(GtkGestureDrag *gesture, double x, double y, gpointer data) {
+  TdGraphCanvas *self = data;
+  stop_moving(self);
+  self->press_x = self->view.centre_x;
+  self->press_y = self->view.centre_y;
+}
+
+static void
+drag_update(GtkGestureDrag *gesture, double dx, double dy, gpointer data) {
+  TdGraphCanvas *self = data;
+  if (!gtk_drag_check_threshold(GTK_WIDGET(self), 0, 0, (int)dx, (int)dy) && self->at_home) return;
+  gtk_gesture_set_state(GTK_GESTURE(gesture), GTK_EVENT_SEQUENCE_CLAIMED);
+  self->view.centre_x = self->press_x - dx / self->view.scale;
+  self->view.centre_y = self->press_y - dy / self->view.scale;
+  self->at_home = FALSE;
+  redraw(self);
+}
+
+static void
+clicked(GtkGestureClick *gesture, int n, double x, double y, gpointer data) {
+  TdGraphCanvas *self = data;
+  gtk_widget_grab_focus(GTK_WIDGET(self));
+  if (!ensure_placed(self)) return;
+  uint32_t node = td_graph_scene_hit(scene_of(self), &self->view, x, y);
+  td_playhead_set_selection(td_canvas_get_playhead(TD_CANVAS(self)), node);
+}
+
+static void
+pinch_begin(GtkGesture *gesture, GdkEventSequence *sequence, gpointer data) {
+  TD_GRAPH_CANVAS(data)->pinch_scale = 1;
+}
+
+static void
+pinched(GtkGestureZoom *gesture, double scale, gpointer data) {
+  TdGraphCanvas *self = data;
+  double x, y;
+  if (!gtk_gesture_get_bounding_box_center(GTK_GESTURE(gesture), &x, &y)) return;
+  zoom_at(self, scale / self->pinch_scale, x, y);
+  self->pinch_scale = scale;
+}
+
+static gboolean
+key_pressed(GtkEventControllerKey *controller, guint key, guint code, GdkModifierType state,
+            gpointer data) {
+  TdGraphCanvas *self = data;
+  int dx = (key == GDK_KEY_Right) - (key == GDK_KEY_Left);
+  int dy = (key == GDK_KEY_Down) - (key == GDK_KEY_Up);
+  if ((!dx && !dy) || (dx && !(state & GDK_CONTROL_MASK)) || !ensure_placed(self))
+    return GDK_EVENT_PROPAGATE;
+  TdPlayhead *playhead = td_canvas_get_playhead(TD_CANVAS(self));
+  uint32_t node = td_playhead_get_selection(playhead);
+  node = node == TD_NONE ? point_of_interest(self)
+                         : td_graph_scene_neighbour(scene_of(self), node, dx, dy);
+  if (node != TD_NONE) td_playhead_set_selection(playhead, node);
+  return GDK_EVENT_STOP;
+}
+
+static void
+describe(TdGraphCanvas *self) {
+  TdCanvas *canvas = TD_CANVAS(self);
+  uint32_t node = td_playhead_get_selection(td_canvas_get_playhead(canvas));
+  uint32_t n = scene_of(self) ? td_graph_scene_n_nodes(scene_of(self)) : 0;
+  g_autofree char *name = node == TD_NONE ? NULL : td_canvas_dup_node_text(canvas, node);
+  g_autofree char *text = name
+                              ? g_strdup_printf(_("Selected: %s. The graph has %u nodes."), name, n)
+                              : g_strdup_printf(_("Nothing selected. The graph has %u nodes."), n);
+  td_canvas_describe(canvas, text);
+}
+
+static void
+td_graph_canvas_update(TdCanvas *canvas, gboolean document) {
+  TdGraphCanvas *self = TD_GRAPH_CANVAS(canvas);
+  uint32_t node = td_playhead_get_selection(td_canvas_get_playhead(canvas));
+  if (document) {
+    stop_moving(self);
+    self->placed = FALSE;
+  }
+  describe(self);
+  if (node != TD_NONE && (document || node != self->last_selection))
+    td_graph_canvas_reveal(self, node);
+  self->last_selection = node;
+}
+
+static void
+td_graph_canvas_draw(TdCanvas *canvas, cairo_t *cr) {
+  TdGraphCanvas *self = TD_GRAPH_CANVAS(canvas);
+  if (!ensure_placed(self)) return;
+  TdPlayhead *playhead = td_canvas_get_playhead(canvas);
+  self->view.selected = td_playhead_get_selection(playhead);
+  self->view.hovered = td_canvas_get_hovered(canvas);
+  self->view.now_ns = td_playhead_get_time_ns(playhead);
+  td_graph_scene_draw(scene_of(self), cr, td_document_get_state(td_canvas_get_document(canvas)),
+                      &self->view, td_canvas_get_theme(canvas), td_canvas_get_labels(canvas));
+}
+
+static uint32_t
+td_graph_canvas_node_at(TdCanvas *canvas, double x, double y) {
+  TdGraphCanvas *self = TD_GRAPH_CANVAS(canvas);
+  return ensure_placed(self) ? td_graph_scene_hit(scene_of(self), &self->view, x, y) : TD_NONE;
+}
+
+static void
+td_graph_canvas_dispose(GObject *object) {
+  TdGraphCanvas *self = TD_GRAPH_CANVAS(object);
+  if (self->move) adw_animation_pause(self->move);
+  g_clear_object(&self->move);
+  G_OBJECT_CLASS(td_graph_canvas_parent_class)->dispose(object);
+}
+
+static void
+td_graph_canvas_class_init(TdGraphCanvasClass *klass) {
+  TdCanvasClass *canvas_class = TD_CANVAS_CLASS(klass);
+  G_OBJECT_CLASS(klass)->dispose = td_graph_canvas_dispose;
+  canvas_class->draw = td_graph_canvas_draw;
+  canvas_class->update = td_graph_canvas_update;
+  canvas_class->node_at = td_graph_canvas_node_at;
+}
+
+static void
+add_gestures(TdGraphCanvas *self) {
+  GtkWidget *widget = GTK_WIDGET(self);
+  GtkGesture *click = gtk_gesture_click_new();
+  g_signal_connect(click, "released", G_CALLBACK(clicked), self);
+  gtk_widget_add_controller(widget, GTK_EVENT_CONTROLLER(click));
+  GtkGesture *drag = gtk_gesture_drag_new();
+  g_signal_connect(drag, "drag-begin", G_CALLBACK(drag_begin), self);
+  g_signal_connect(drag, "drag-update", G_CALLBACK(drag_update), self);
+  gtk_widget_add_controller(widget, GTK_EVENT_CONTROLLER(drag));
+  GtkGesture *zoom = gtk_gesture_zoom_new();
+  g_signal_connect(zoom, "begin", G_CALLBACK(pinch_begin), self);
+  g_signal_connect(zoom, "scale-changed", G_CALLBACK(pinched), self);
+  gtk_widget_add_controller(widget, GTK_EVENT_CONTROLLER(zoom));
+}
+
+static void
+td_graph_canvas_init(TdGraphCanvas *self) {
+  GtkWidget *widget = GTK_WIDGET(self);
+  self->last_selection = TD_NONE;
+  self->view.scale = 1;
+  gtk_widget_set_focusable(widget, TRUE);
+  gtk_widget_set_size_request(widget, 240, 120);
+  add_gestures(self);
+  GtkEventController *scroll =
+      gtk_event_controller_scroll_new(GTK_EVENT_CONTROLLER_SCROLL_BOTH_AXES);
+  g_signal_connect(scroll, "scroll", G_CALLBACK(scrolled), self);
+  gtk_widget_add_controller(widget, scroll);
+  GtkEventController *key = gtk_event_controller_key_new();
+  g_signal_connect(key, "key-pressed", G_CALLBACK(key_pressed), self);
+  gtk_widget_add_controller(widget, key);
+  AdwAnimationTarget *target = adw_callback_animation_target_new(move_cb, self, NULL);
+  self->move = adw_timed_animation_new(widget, 0, 1, MOVE_MS, target);
+  gtk_accessible_update_property(GTK_ACCESSIBLE(self), GTK_ACCESSIBLE_PROPERTY_LABEL,
+                                 _("Backward graph"), -1);
+}

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * The graph of the current backward pass. Drag or scroll to pan, Ctrl+scroll or pinch to zoom,
+ * click to select; Up and Down (and Ctrl with any arrow) go to the neighbour on that side. Follows
+ * the playhead. Main thread. */
+#pragma once
+
+#include "ui/widgets/canvas.h"
+
+#define TD_TYPE_GRAPH_CANVAS (td_graph_canvas_get_type())
+G_DECLARE_FINAL_TYPE(TdGraphCanvas, td_graph_canvas, TD, GRAPH_CANVAS, TdCanvas)
+
+/* td_graph_canvas_zoom multiplies the scale around the middle. */
+void td_graph_canvas_zoom(TdGraphCanvas *self, double factor);
+
+/* td_graph_canvas_fit shows the whole graph, and keeps showing it while the pane changes its size.
+ */
+void td_graph_canvas_fit(TdGraphCanvas *self);
+
+/* td_graph_canvas_reveal moves the view so that a node is seen. */
+void td_graph_canvas_reveal(TdGraphCanvas *self, uint32_t node);

@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "ui/widgets/inspector.h"
+
+#include "engine/profile/why.h"
+#include "ui/model/facts.h"
+
+#include <glib/gi18n.h>
+
+struct _TdInspector {
+  AdwBin parent_instance;
+  GtkLabel *name, *subtitle, *why;
+  GtkBox *sections;
+  TdPlayhead *playhead; /* (owned) */
+  GListModel *facts;    /* (owned): shown now */
+  GPtrArray *values;    /* GtkLabel (borrowed), one per fact */
+  GtkSizeGroup *titles; /* (owned) */
+};
+
+G_DEFINE_FINAL_TYPE(TdInspector, td_inspector, ADW_TYPE_BIN)
+
+/* Rows are kept while only their values change: what has focus or is being selected stays. */
+static gboolean
+same_rows(GListModel *a, GListModel *b) {
+  guint n = g_list_model_get_n_items(a);
+  if (n != g_list_model_get_n_items(b)) return FALSE;
+  for (guint i = 0; i < n; i++) {
+    g_autoptr(TdFact) left = g_list_model_get_item(a, i);
+    g_autoptr(TdFact) right = g_list_model_get_item(b, i);
+    if (td_fact_get_node(left) != td_fact_get_node(right) ||
+        td_fact_get_section(left) != td_fact_get_section(right) ||
+        g_strcmp0(td_fact_get_title(left), td_fact_get_title(right)) != 0)
+      return FALSE;
+  }
+  return TRUE;
+}
+
+static void
+row_activated(GtkListBox *list, GtkListBoxRow *row, gpointer data) {
+  TdInspector *self = data;
+  guint node = GPOINTER_TO_UINT(g_object_get_data(G_OBJECT(row), "node"));
+  if (gtk_list_box_row_get_activatable(row)) td_playhead_set_selection(self->playhead, node);
+}
+
+static GtkWidget *
+make_section(TdInspector *self, const char *title) {
+  GtkWidget *box = gtk_box_new(GTK_ORIENTATION_VERTICAL, 6);
+  GtkWidget *heading = gtk_label_new(title);
+  gtk_label_set_xalign(GTK_LABEL(heading), 0);
+  gtk_widget_add_css_class(heading, "heading");
+  GtkWidget *list = gtk_list_box_new();
+  gtk_list_box_set_selection_mode(GTK_LIST_BOX(list), GTK_SELECTION_NONE);
+  gtk_widget_add_css_class(list, "boxed-list");
+  gtk_accessible_update_property(GTK_ACCESSIBLE(list), GTK_ACCESSIBLE_PROPERTY_LABEL, title, -1);
+  g_signal_connect(list, "row-activated", G_CALLBACK(row_activated), self);
+  gtk_box_append(GTK_BOX(box), heading);
+  gtk_box_append(GTK_BOX(box), list);
+  gtk_box_append(self->sections, box);
+  return list;
+}
+
+static GtkWidget *
+make_value(TdFact *fact) {
+  GtkWidget *value = gtk_label_new(NULL);
+  gtk_label_set_xalign(GTK_LABEL(value), 0);
+  gtk_label_set_wrap(GTK_LABEL(value), TRUE);
+  gtk_label_set_wrap_mode(GTK_LABEL(value), PANGO_WRAP_WORD_CHAR);
+  gtk_label_set_selectable(GTK_LABEL(value), td_fact_get_node(fact) == TD_NONE);
+  gtk_widget_set_hexpand(value, TRUE);
+  gtk_widget_add_css_class(value, "fact-value");
+  return value;
+}
+
+static void
+add_row(TdInspector *self, GtkListBox *list, TdFact *fact) {
+  GtkWidget *row = gtk_list_box_row_new();
+  GtkWidget *box = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 12);
+  GtkWidget *title = gtk_label_new(td_fact_get_title(fact));
+  GtkWidget *value = make_value(fact);
+  gtk_label_set_xalign(GTK_LABEL(title), 0);
+  gtk_label_set_yalign(GTK_LABEL(title), 0);
+  gtk_widget_add_css_class(title, "fact-title");
+  gtk_widget_add_css_class(box, "fact");
+  gtk_size_group_add_widget(self->titles, title);
+  gtk_box_append(GTK_BOX(box), title);
+  gtk_box_append(GTK_BOX(box), value);
+  gboolean link = td_fact_get_node(fact) != TD_NONE;
+  if (link) gtk_box_append(GTK_BOX(box), gtk_image_new_from_icon_name("go-next-symbolic"));
+  gtk_list_box_row_set_child(GTK_LIST_BOX_ROW(row), box);
+  gtk_list_box_row_set_activatable(GTK_LIST_BOX_ROW(row), link);
+  gtk_widget_set_focusable(row, link);
+  g_object_set_data(G_OBJECT(row), "node", GUINT_TO_POINTER(td_fact_get_node(fact)));
+  gtk_list_box_append(list, row);
+  g_ptr_array_add(self->values, value);
+}
+
+static void
+build_rows(TdInspector *self) {
+  GtkWidget *child, *list = NULL;
+  const char *section = NULL;
+  while ((child = gtk_widget_get_first_child(GTK_WIDGET(self->sections))))
+    gtk_box_remove(self->sections, child);
+  g_ptr_array_set_size(self->values, 0);
+  for (guint i = 0; i < g_list_model_get_n_items(self->facts); i++) {
+    g_autoptr(TdFact) fact = g_list_model_get_item(self->facts, i);
+    if (td_fact_get_section(fact) != section) list = make_section(self, td_fact_get_section(fact));
+    section = td_fact_get_section(fact);
+    add_row(self, GTK_LIST_BOX(list), fact);
+  }
+}
+
+static void
+show_facts(TdInspector *self, GListModel *facts) {
+  gboolean rebuild = !self->facts || !same_rows(self->facts, facts);
+  g_set_object(&self->facts, facts);
+  if (rebuild) build_rows(self);
+  for (guint i = 0; i < self->values->len; i++) {
+    g_autoptr(TdFact) fact = g_list_model_get_item(facts, i);
+    gtk_label_set_text(g_ptr_array_index(self->values, i), td_fact_get_value(fact));
+  }
+}
+
+static void
+show_texts(TdInspector *self, const char *name, const char *subtitle, const char *why) {
+  gtk_label_set_text(self->name, name);
+  gtk_label_set_text(self->subtitle, subtitle ? subtitle : "");
+  gtk_widget_set_visible(GTK_WIDGET(self->subtitle), subtitle && *subtitle);
+  gtk_label_set_text(self->why, why ? why : "");
+  gtk_widget_set_visible(GTK_WIDGET(self->why), why && *why);
+}
+
+static void
+show_tape(TdInspector *self, TdDocument *document) {
+  g_autofree char *name = g_path_get_basename(td_document_get_path(document));
+  g_autoptr(GListModel) facts = td_facts_of_tape(document);
+  show_texts(self, name, _("Click a node to see everything about it."), NULL);
+  show_facts(self, facts);
+}
+
+static void
+show_node(TdInspector *self, TdDocument *document, uint32_t node) {
+  const td_graph_node *known = &td_document_get_graph(document)->nodes[node];
+  td_node_state state = td_document_get_state(document)->nodes[node].state;
+  g_autofree char *name = td_document_dup_node_name(document, node);
+  const char *in_words = td_facts_state_name(state);
+  g_autofree char *subtitle =
+      known->label ? g_strdup_printf("%s · %s", known->label, in_words) : g_strdup(in_words);
+  char *why = td_why_wait(td_document_get_replay(document), node);
+  g_autoptr(GListModel) facts = td_facts_of_node(document, node);
+  show_texts(self, name, subtitle, why);
+  show_facts(self, facts);
+  free(why);
+}
+
+static void
+update(TdInspector *self) {
+  TdDocument *document = td_playhead_get_document(self->playhead);
+  if (!document || !gtk_widget_get_mapped(GTK_WIDGET(self))) return;
+  uint32_t node = td_playhead_get_selection(self->playhead);
+  if (node == TD_NONE)
+    show_tape(self, document);
+  else
+    show_node(self, document, node);
+}
+
+void
+td_inspector_set_playhead(TdInspector *self, TdPlayhead *playhead) {
+  if (!g_set_object(&self->playhead, playhead)) return;
+  g_signal_connect_object(playhead, "notify::document", G_CALLBACK(update), self,
+                          G_CONNECT_SWAPPED);
+  g_signal_connect_object(playhead, "notify::position", G_CALLBACK(update), self,
+                          G_CONNECT_SWAPPED);
+  g_signal_connect_object(playhead, "notify::selection", G_CALLBACK(update), self,
+                          G_CONNECT_SWAPPED);
+  g_signal_connect(self, "map", G_CALLBACK(update), NULL);
+}
+
+static void
+td_inspector_dispose(GObject *object) {
+  TdInspector *self = TD_INSPECTOR(object);
+  g_clear_object(&self->playhead);
+  g_clear_object(&self->facts);
+  g_clear_object(&self->titles);
+  g_clear_pointer(&self->values, g_ptr_array_unref);
+  G_OBJECT_CLASS(td_inspector_parent_class)->dispose(object);
+}
+
+static void
+td_inspector_class_init(TdInspectorClass *klass) {
+  GtkWidgetClass *widget_class = GTK_WIDGET_CLASS(klass);
+  G_OBJECT_CLASS(klass)->dispose = td_inspector_dispose;
+  gtk_widget_class_set_template_from_resource(widget_class,
+                                              "/org/tapedeck/Tapedeck/ui/inspector.ui");
+  gtk_widget_class_bind_template_child(widget_class, TdInspector, name);
+  gtk_widget_class_bind_template_child(widget_class, TdInspector, subtitle);
+  gtk_widget_class_bind_template_child(widget_class, TdInspector, why);
+  gtk_widget_class_bind_template_child(widget_class, TdInspector, sections);
+}
+
+static void
+td_inspector_init(TdInspector *self) {
+  gtk_widget_init_template(GTK_WIDGET(self));
+  self->titles = gtk_size_group_new(GTK_SIZE_GROUP_HORIZONTAL);
+  self->values = g_ptr_array_new();
+}

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * Everything about the selected node at the playhead; about the tape where nothing is selected.
+ * Main thread. */
+#pragma once
+
+#include "ui/model/playhead.h"
+
+#include <adwaita.h>
+
+#define TD_TYPE_INSPECTOR (td_inspector_get_type())
+G_DECLARE_FINAL_TYPE(TdInspector, td_inspector, TD, INSPECTOR, AdwBin)
+
+void td_inspector_set_playhead(TdInspector *self, TdPlayhead *playhead);

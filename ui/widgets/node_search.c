@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "ui/widgets/node_search.h"
+
+#include "ui/geometry/format.h"
+#include "ui/model/facts.h"
+
+#include <glib/gi18n.h>
+
+#define MAX_RESULTS 60
+
+struct _TdNodeSearch {
+  GtkPopover parent_instance;
+  GtkSearchEntry *entry;
+  GtkLabel *summary;
+  GtkListBox *results;
+  TdPlayhead *playhead; /* (owned) */
+};
+
+G_DEFINE_FINAL_TYPE(TdNodeSearch, td_node_search, GTK_TYPE_POPOVER)
+
+static char *
+describe(TdDocument *document, uint32_t node) {
+  const td_graph_node *known = &td_document_get_graph(document)->nodes[node];
+  td_node_state state = td_document_get_state(document)->nodes[node].state;
+  g_autofree char *name = td_document_dup_node_name(document, node);
+  return known->label
+             ? g_strdup_printf("%s · %s · %s", name, known->label, td_facts_state_name(state))
+             : g_strdup_printf("%s · %s", name, td_facts_state_name(state));
+}
+
+static void
+add_result(TdNodeSearch *self, uint32_t node, const char *text) {
+  GtkWidget *row = gtk_list_box_row_new();
+  GtkWidget *label = gtk_label_new(text);
+  gtk_label_set_xalign(GTK_LABEL(label), 0);
+  gtk_label_set_ellipsize(GTK_LABEL(label), PANGO_ELLIPSIZE_END);
+  gtk_list_box_row_set_child(GTK_LIST_BOX_ROW(row), label);
+  g_object_set_data(G_OBJECT(row), "node", GUINT_TO_POINTER(node));
+  gtk_list_box_append(self->results, row);
+}
+
+static void
+clear(TdNodeSearch *self) {
+  GtkListBoxRow *row;
+  while ((row = gtk_list_box_get_row_at_index(self->results, 0)))
+    gtk_list_box_remove(self->results, GTK_WIDGET(row));
+}
+
+static void
+search(TdNodeSearch *self) {
+  TdDocument *document = self->playhead ? td_playhead_get_document(self->playhead) : NULL;
+  g_autofree char *wanted = g_utf8_casefold(gtk_editable_get_text(GTK_EDITABLE(self->entry)), -1);
+  uint64_t found = 0;
+  clear(self);
+  for (uint32_t i = 0; document && i < td_document_get_graph(document)->n_nodes; i++) {
+    g_autofree char *text = describe(document, i);
+    g_autofree char *folded = g_utf8_casefold(text, -1);
+    if (!strstr(folded, wanted)) continue;
+    if (found++ < MAX_RESULTS) add_result(self, i, text);
+  }
+  GtkListBoxRow *first = gtk_list_box_get_row_at_index(self->results, 0);
+  if (first) gtk_list_box_select_row(self->results, first);
+  g_autofree char *count = td_format_count(found);
+  g_autofree char *summary = found > MAX_RESULTS
+                                 ? g_strdup_printf(_("%s nodes, the first %d"), count, MAX_RESULTS)
+                                 : g_strdup_printf(_("%s nodes"), count);
+  gtk_label_set_text(self->summary, found ? summary : _("No node matches"));
+}
+
+static void
+choose(TdNodeSearch *self, GtkListBoxRow *row) {
+  if (!row) return;
+  uint32_t node = GPOINTER_TO_UINT(g_object_get_data(G_OBJECT(row), "node"));
+  gtk_popover_popdown(GTK_POPOVER(self));
+  td_playhead_set_selection(self->playhead, node);
+}
+
+static void
+entry_activated(TdNodeSearch *self) {
+  choose(self, gtk_list_box_get_selected_row(self->results));
+}
+
+static void
+row_activated(GtkListBox *list, GtkListBoxRow *row, gpointer data) {
+  choose(data, row);
+}
+
+static void
+shown(TdNodeSearch *self) {
+  gtk_editable_select_region(GTK_EDITABLE(self->entry), 0, -1);
+  gtk_widget_grab_focus(GTK_WIDGET(self->entry));
+  search(self);
+}
+
+void
+td_node_search_set_playhead(TdNodeSearch *self, TdPlayhead *playhead) {
+  g_set_object(&self->playhead, playhead);
+}
+
+static void
+td_node_search_dispose(GObject *object) {
+  g_clear_object(&TD_NODE_SEARCH(object)->playhead);
+  G_OBJECT_CLASS(td_node_search_parent_class)->dispose(object);
+}
+
+static void
+td_node_search_class_init(TdNodeSearchClass *klass) {
+  GtkWidgetClass *widget_class = GTK_WIDGET_CLASS(klass);
+  G_OBJECT_CLASS(klass)->dispose = td_node_search_dispose;
+  gtk_widget_class_set_template_from_resource(widget_class,
+                                              "/org/tapedeck/Tapedeck/ui/node_search.ui");
+  gtk_widget_class_bind_template_child(widget_class, TdNodeSearch, entry);
+  gtk_widget_class_bind_template_child(widget_class, TdNodeSearch, summary);
+  gtk_widget_class_bind_template_child(widget_class, TdNodeSearch, results);
+}
+
+static void
+td_node_search_init(TdNodeSearch *self) {
+  gtk_widget_init_template(GTK_WIDGET(self));
+  g_signal_connect_swapped(self->entry, "search-changed", G_CALLBACK(search), self);
+  g_signal_connect_swapped(self->entry, "activate", G_CALLBACK(entry_activated), self);
+  g_signal_connect(self->results, "row-activated", G_CALLBACK(row_activated), self);
+  g_signal_connect(self, "show", G_CALLBACK(shown), NULL);
+}

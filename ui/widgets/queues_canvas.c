@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "ui/widgets/queues_canvas.h"
+
+#include "ui/draw/queues_picture.h"
+
+#include <glib/gi18n.h>
+
+struct _TdQueuesCanvas {
+  TdCanvas parent_instance;
+  double scroll_x;
+};
+
+G_DEFINE_FINAL_TYPE(TdQueuesCanvas, td_queues_canvas, TD_TYPE_CANVAS)
+
+static td_queues_view
+make_view(TdCanvas *canvas) {
+  GtkWidget *widget = GTK_WIDGET(canvas);
+  return (td_queues_view){.width = gtk_widget_get_width(widget),
+                          .height = gtk_widget_get_height(widget),
+                          .scroll_x = TD_QUEUES_CANVAS(canvas)->scroll_x,
+                          .selected = td_playhead_get_selection(td_canvas_get_playhead(canvas))};
+}
+
+static void
+td_queues_canvas_draw(TdCanvas *canvas, cairo_t *cr) {
+  TdDocument *document = td_canvas_get_document(canvas);
+  td_queues_view view = make_view(canvas);
+  td_queues_draw(cr, td_document_get_graph(document), td_document_get_state(document), &view,
+                 td_canvas_get_theme(canvas), td_canvas_get_labels(canvas));
+}
+
+static uint32_t
+td_queues_canvas_node_at(TdCanvas *canvas, double x, double y) {
+  TdDocument *document = td_canvas_get_document(canvas);
+  td_queues_view view = make_view(canvas);
+  return td_queues_hit(td_document_get_graph(document), td_document_get_state(document), &view, x,
+                       y);
+}
+
+static void
+describe(TdCanvas *canvas) {
+  TdDocument *document = td_canvas_get_document(canvas);
+  const td_graph *graph = td_document_get_graph(document);
+  const td_state *state = td_document_get_state(document);
+  g_autoptr(GString) text = g_string_new(NULL);
+  for (uint32_t i = 0; i < graph->n_queues; i++) {
+    const char *device = td_graph_device_name(graph, graph->queues[i].device);
+    if (!state->queues[i].n) continue;
+    g_string_append_printf(text, _("Queue %u on %s holds %u. "), i, device, state->queues[i].n);
+  }
+  td_canvas_describe(canvas, text->len ? text->str : _("All queues are empty."));
+}
+
+static void
+td_queues_canvas_update(TdCanvas *canvas, gboolean document) {
+  if (document) {
+    TD_QUEUES_CANVAS(canvas)->scroll_x = 0;
+    gtk_widget_queue_resize(GTK_WIDGET(canvas));
+  }
+  describe(canvas);
+}
+
+static void
+td_queues_canvas_measure(GtkWidget *widget, GtkOrientation orientation, int for_size, int *minimum,
+                         int *natural, int *minimum_baseline, int *natural_baseline) {
+  TdDocument *document = td_canvas_get_document(TD_CANVAS(widget));
+  *minimum = *natural = 0;
+  if (orientation == GTK_ORIENTATION_VERTICAL && document)
+    *minimum = *natural = (int)td_queues_height(td_document_get_graph(document));
+}
+
+static void
+td_queues_canvas_class_init(TdQueuesCanvasClass *klass) {
+  TdCanvasClass *canvas_class = TD_CANVAS_CLASS(klass);
+  canvas_class->draw = td_queues_canvas_draw;
+  canvas_class->update = td_queues_canvas_update;
+  canvas_class->node_at = td_queues_canvas_node_at;
+  GTK_WIDGET_CLASS(klass)->measure = td_queues_canvas_measure;
+}
+
+static void
+clicked(GtkGestureClick *gesture, int n, double x, double y, gpointer data) {
+  TdCanvas *canvas = data;
+  if (!td_canvas_get_document(canvas)) return;
+  uint32_t node = td_queues_canvas_node_at(canvas, x, y);
+  if (node != TD_NONE) td_playhead_set_selection(td_canvas_get_playhead(canvas), node);
+}
+
+static gboolean
+scrolled(GtkEventControllerScroll *controller, double dx, double dy, gpointer data) {
+  TdQueuesCanvas *self = data;
+  GdkModifierType state =
+      gtk_event_controller_get_current_event_state(GTK_EVENT_CONTROLLER(controller));
+  if (state & GDK_SHIFT_MASK && dx == 0) dx = dy;
+  if (dx == 0) return GDK_EVENT_PROPAGATE;
+  self->scroll_x = MAX(0, self->scroll_x + td_canvas_scroll_pixels(controller, dx));
+  gtk_widget_queue_draw(GTK_WIDGET(self));
+  return GDK_EVENT_STOP;
+}
+
+static void
+td_queues_canvas_init(TdQueuesCanvas *self) {
+  GtkGesture *click = gtk_gesture_click_new();
+  g_signal_connect(click, "released", G_CALLBACK(clicked), self);
+  gtk_widget_add_controller(GTK_WIDGET(self), GTK_EVENT_CONTROLLER(click));
+  GtkEventController *scroll =
+      gtk_event_controller_scroll_new(GTK_EVENT_CONTROLLER_SCROLL_BOTH_AXES);
+  g_signal_connect(scroll, "scroll", G_CALLBACK(scrolled), self);
+  gtk_widget_add_controller(GTK_WIDGET(self), scroll);
+  gtk_accessible_update_property(GTK_ACCESSIBLE(self), GTK_ACCESSIBLE_PROPERTY_LABEL,
+                                 _("Ready queues"), -1);
+}

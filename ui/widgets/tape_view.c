@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "ui/widgets/tape_view.h"
+
+#include "engine/profile/why.h"
+#include "ui/widgets/events_pane.h"
+#include "ui/widgets/graph_canvas.h"
+#include "ui/widgets/inspector.h"
+#include "ui/widgets/problems_pane.h"
+#include "ui/widgets/queues_canvas.h"
+#include "ui/widgets/timeline_canvas.h"
+#include "ui/widgets/transport.h"
+
+#include <glib/gi18n.h>
+
+struct _TdTapeView {
+  GtkBox parent_instance;
+  GtkInfoBar *warning_bar;
+  GtkLabel *warning;
+  GtkPaned *side_paned, *lower_paned, *queues_paned;
+  TdGraphCanvas *graph;
+  GtkWidget *pass_box;
+  GtkLabel *pass, *why;
+  TdQueuesCanvas *queues;
+  TdTimelineCanvas *timeline;
+  GtkWidget *side;
+  AdwViewStack *side_stack;
+  AdwViewStackPage *problems_page;
+  TdInspector *inspector;
+  TdEventsPane *events;
+  TdProblemsPane *problems;
+  TdTransport *transport;
+  TdPlayhead *playhead; /* (owned) */
+  TdPaneSizes wanted;   /* to be set once there is a size */
+  uint64_t why_seq;     /* pop that `why` explains, UINT64_MAX: none */
+};
+
+G_DEFINE_FINAL_TYPE(TdTapeView, td_tape_view, GTK_TYPE_BOX)
+
+/* The pop that happened last before the playhead, in any queue. */
+static uint64_t
+last_pop(TdDocument *document) {
+  const td_state *state = td_document_get_state(document);
+  uint64_t last = UINT64_MAX;
+  for (uint32_t i = 0; i < td_document_get_graph(document)->n_queues; i++) {
+    uint64_t seq = state->queues[i].last_pop_seq;
+    if (seq != UINT64_MAX && (last == UINT64_MAX || seq > last)) last = seq;
+  }
+  return last;
+}
+
+static void
+show_why(TdTapeView *self, TdDocument *document) {
+  uint64_t seq = last_pop(document);
+  if (seq == self->why_seq) return;
+  self->why_seq = seq;
+  char *text = NULL;
+  td_error error = {0};
+  if (seq == UINT64_MAX)
+    text = g_strdup(_("Nothing was popped from a ready queue yet."));
+  else if (td_why_pop(td_document_get_replay(document), seq, &text, &error) != TD_OK)
+    text = g_strdup(td_error_text(&error));
+  gtk_label_set_text(self->why, text);
+  free(text);
+  td_error_clear(&error);
+}
+
+static void
+show_pass(TdTapeView *self, TdDocument *document) {
+  uint32_t n = td_document_get_graph(document)->n_graph_tasks;
+  uint64_t position = td_playhead_get_position(self->playhead);
+  g_autofree char *text = g_strdup_printf(_("Backward pass %u of %u"),
+                                          td_document_graph_task_at(document, position) + 1, n);
+  gtk_label_set_text(self->pass, text);
+  gtk_widget_set_visible(self->pass_box, n > 1);
+}
+
+static void
+position_changed(TdTapeView *self) {
+  TdDocument *document = td_playhead_get_document(self->playhead);
+  if (!document) return;
+  show_why(self, document);
+  show_pass(self, document);
+}
+
+static void
+document_changed(TdTapeView *self) {
+  TdDocument *document = td_playhead_get_document(self->playhead);
+  self->why_seq = UINT64_MAX - 1;
+  if (!document) return;
+  size_t n_problems;
+  g_autofree char *warning = td_document_dup_warning(document);
+  gtk_label_set_text(self->warning, warning ? warning : "");
+  gtk_info_bar_set_revealed(self->warning_bar, warning != NULL);
+  td_document_get_problems(document, &n_problems);
+  adw_view_stack_page_set_badge_number(self->problems_page, (guint)n_problems);
+  position_changed(self);
+}
+
+void
+td_tape_view_set_playhead(TdTapeView *self, TdPlayhead *playhead) {
+  if (!g_set_object(&self->playhead, playhead)) return;
+  td_canvas_set_playhead(TD_CANVAS(self->graph), playhead);
+  td_canvas_set_playhead(TD_CANVAS(self->queues), playhead);
+  td_canvas_set_playhead(TD_CANVAS(self->timeline), playhead);
+  td_inspector_set_playhead(self->inspector, playhead);
+  td_events_pane_set_playhead(self->events, playhead);
+  td_problems_pane_set_playhead(self->problems, playhead);
+  td_transport_set_playhead(self->transport, playhead);
+  g_signal_connect_object(playhead, "notify::document", G_CALLBACK(document_changed), self,
+                          G_CONNECT_SWAPPED);
+  g_signal_connect_object(playhead, "notify::position", G_CALLBACK(position_changed), self,
+                          G_CONNECT_SWAPPED);
+}
+
+void
+td_tape_view_zoom(TdTapeView *self, double factor) {
+  td_graph_canvas_zoom(self->graph, factor);
+}
+
+void
+td_tape_view_fit(TdTapeView *self) {
+  td_graph_canvas_fit(self->graph);
+}
+
+void
+td_tape_view_focus_graph(TdTapeView *self) {
+  gtk_widget_grab_focus(GTK_WIDGET(self->graph));
+}
+
+gboolean
+td_tape_view_show_page(TdTapeView *self, const char *name) {
+  if (!adw_view_stack_get_child_by_name(self->side_stack, name)) return FALSE;
+  td_tape_view_set_side_visible(self, TRUE);
+  adw_view_stack_set_visible_child_name(self->side_stack, name);
+  return TRUE;
+}
+
+void
+td_tape_view_set_side_visible(TdTapeView *self, gboolean visible) {
+  gtk_widget_set_visible(self->side, visible);
+}
+
+gboolean
+td_tape_view_get_side_visible(TdTapeView *self) {
+  return gtk_widget_get_visible(self->side);
+}
+
+/* A paned counts from its start; what should keep its size is at its end. */
+static void
+set_end_size(GtkPaned *paned, int extent, int size) {
+  if (size > 0 && extent > size) gtk_paned_set_position(paned, extent - size);
+}
+
+static int
+end_size(GtkPaned *paned, int extent) {
+  return extent - gtk_paned_get_position(paned);
+}
+
+static gboolean
+apply_panes(gpointer data) {
+  TdTapeView *self = data;
+  int width = gtk_widget_get_width(GTK_WIDGET(self->side_paned));
+  int height = gtk_widget_get_height(GTK_WIDGET(self->lower_paned));
+  set_end_size(self->side_paned, width, self->wanted.side);
+  set_end_size(self->lower_paned, height, MIN(self->wanted.lower, height * 2 / 3));
+  if (self->wanted.queues > 0) gtk_paned_set_position(self->queues_paned, self->wanted.queues);
+  return G_SOURCE_REMOVE;
+}
+
+void
+td_tape_view_set_panes(TdTapeView *self, TdPaneSizes sizes) {
+  self->wanted = sizes;
+}
+
+TdPaneSizes
+td_tape_view_get_panes(TdTapeView *self) {
+  int width = gtk_widget_get_width(GTK_WIDGET(self->side_paned));
+  int height = gtk_widget_get_height(GTK_WIDGET(self->lower_paned));
+  if (width <= 0 || height <= 0) return self->wanted;
+  int side =
+      td_tape_view_get_side_visible(self) ? end_size(self->side_paned, width) : self->wanted.side;
+  return (TdPaneSizes){side, end_size(self->lower_paned, height),
+                       gtk_paned_get_position(self->queues_paned)};
+}
+
+static gboolean
+apply_when_sized(GtkWidget *widget, GdkFrameClock *clock, gpointer data) {
+  if (gtk_widget_get_width(GTK_WIDGET(TD_TAPE_VIEW(widget)->side_paned)) <= 0)
+    return G_SOURCE_CONTINUE;
+  apply_panes(widget);
+  return G_SOURCE_REMOVE;
+}
+
+static void
+mapped(GtkWidget *widget) {
+  gtk_widget_add_tick_callback(widget, apply_when_sized, NULL, NULL);
+}
+
+static void
+close_warning(GtkInfoBar *bar) {
+  gtk_info_bar_set_revealed(bar, FALSE);
+}
+
+static void
+td_tape_view_dispose(GObject *object) {
+  g_clear_object(&TD_TAPE_VIEW(object)->playhead);
+  G_OBJECT_CLASS(td_tape_view_parent_class)->dispose(object);
+}
+
+#define BIND(child) gtk_widget_class_bind_template_child(widget_class, TdTapeView, child)
+
+static void
+td_tape_view_class_init(TdTapeViewClass *klass) {
+  GtkWidgetClass *widget_class = GTK_WIDGET_CLASS(klass);
+  G_OBJECT_CLASS(klass)->dispose = td_tape_view_dispose;
+  g_type_ensure(TD_TYPE_GRAPH_CANVAS);
+  g_type_ensure(TD_TYPE_QUEUES_CANVAS);
+  g_type_ensure(TD_TYPE_TIMELINE_CANVAS);
+  g_type_ensure(TD_TYPE_INSPECTOR);
+  g_type_ensure(TD_TYPE_EVENTS_PANE);
+  g_type_ensure(TD_TYPE_PROBLEMS_PANE);
+  g_type_ensure(TD_TYPE_TRANSPORT);
+  gtk_widget_class_set_template_from_resource(widget_class,
+                                              "/org/tapedeck/Tapedeck/ui/tape_view.ui");
+  BIND(warning_bar);
+  BIND(warning);
+  BIND(side_paned);
+  BIND(lower_paned);
+  BIND(queues_paned);
+  BIND(graph);
+  BIND(pass_box);
+  BIND(pass);
+  BIND(why);
+  BIND(queues);
+  BIND(timeline);
+  BIND(side);
+  BIND(side_stack);
+  BIND(problems_page);
+  BIND(inspector);
+  BIND(events);
+  BIND(problems);
+  BIND(transport);
+}
+
+static void
+td_tape_view_init(TdTapeView *self) {
+  gtk_widget_init_template(GTK_WIDGET(self));
+  self->why_seq = UINT64_MAX - 1;
+  g_signal_connect(self->warning_bar, "response", G_CALLBACK(close_warning), NULL);
+  g_signal_connect(self, "map", G_CALLBACK(mapped), NULL);
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * An open tape: graph, queues, timeline, the side pane and the transport around one playhead. Main
+ * thread. */
+#pragma once
+
+#include "ui/model/playhead.h"
+
+#include <adwaita.h>
+
+#define TD_TYPE_TAPE_VIEW (td_tape_view_get_type())
+G_DECLARE_FINAL_TYPE(TdTapeView, td_tape_view, TD, TAPE_VIEW, GtkBox)
+
+void td_tape_view_set_playhead(TdTapeView *self, TdPlayhead *playhead);
+
+void td_tape_view_zoom(TdTapeView *self, double factor);
+void td_tape_view_fit(TdTapeView *self);
+void td_tape_view_focus_graph(TdTapeView *self);
+
+/* td_tape_view_show_page shows a page of the side pane: "inspector", "events" or "problems". FALSE
+ * for any other. */
+gboolean td_tape_view_show_page(TdTapeView *self, const char *name);
+void td_tape_view_set_side_visible(TdTapeView *self, gboolean visible);
+gboolean td_tape_view_get_side_visible(TdTapeView *self);
+
+/* The places of the panes' handles, to remember: the side pane's width and the heights of the lower
+ * panes. A value of 0 or less leaves what is. */
+typedef struct TdPaneSizes {
+  int side, lower, queues;
+} TdPaneSizes;
+void td_tape_view_set_panes(TdTapeView *self, TdPaneSizes sizes);
+TdPaneSizes td_tape_view_get_panes(TdTapeView *self);

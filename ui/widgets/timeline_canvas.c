@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "ui/widgets/timeline_canvas.h"
+
+#include "ui/draw/timeline_picture.h"
+#include "ui/geometry/format.h"
+
+#include <glib/gi18n.h>
+#include <math.h>
+
+struct _TdTimelineCanvas {
+  TdCanvas parent_instance;
+  double scroll_y;
+  double press_x;
+  uint64_t last_ns; /* time of the playhead when last updated */
+};
+
+G_DEFINE_FINAL_TYPE(TdTimelineCanvas, td_timeline_canvas, TD_TYPE_CANVAS)
+
+static td_timeline_view
+make_view(TdCanvas *canvas) {
+  GtkWidget *widget = GTK_WIDGET(canvas);
+  TdPlayhead *playhead = td_canvas_get_playhead(canvas);
+  td_timeline_view view = {.width = gtk_widget_get_width(widget),
+                           .height = gtk_widget_get_height(widget),
+                           .now_ns = (double)td_playhead_get_time_ns(playhead),
+                           .scroll_y = TD_TIMELINE_CANVAS(canvas)->scroll_y,
+                           .selected = td_playhead_get_selection(playhead)};
+  td_playhead_get_span(playhead, &view.from_ns, &view.to_ns);
+  return view;
+}
+
+static td_timeline *
+timeline_of(TdCanvas *canvas) {
+  return td_document_get_timeline(td_canvas_get_document(canvas));
+}
+
+static void
+td_timeline_canvas_draw(TdCanvas *canvas, cairo_t *cr) {
+  td_timeline_view view = make_view(canvas);
+  td_timeline_draw(timeline_of(canvas), cr, &view, td_canvas_get_theme(canvas),
+                   td_canvas_get_labels(canvas));
+}
+
+static uint32_t
+td_timeline_canvas_node_at(TdCanvas *canvas, double x, double y) {
+  td_timeline_view view = make_view(canvas);
+  return td_timeline_hit(timeline_of(canvas), &view, x, y);
+}
+
+/* While playing or stepping, the playhead stays in view. */
+static void
+follow(TdCanvas *canvas) {
+  TdPlayhead *playhead = td_canvas_get_playhead(canvas);
+  double from, to, now = (double)td_playhead_get_time_ns(playhead);
+  td_playhead_get_span(playhead, &from, &to);
+  if (now >= from && now <= to) return;
+  double start = now - (to - from) * 0.2;
+  td_playhead_set_span(playhead, start, start + (to - from));
+}
+
+static void
+td_timeline_canvas_update(TdCanvas *canvas, gboolean document) {
+  TdTimelineCanvas *self = TD_TIMELINE_CANVAS(canvas);
+  TdPlayhead *playhead = td_canvas_get_playhead(canvas);
+  double from, to;
+  if (td_playhead_get_time_ns(playhead) != self->last_ns) {
+    self->last_ns = td_playhead_get_time_ns(playhead);
+    follow(canvas);
+  }
+  td_playhead_get_span(playhead, &from, &to);
+  g_autofree char *now = td_format_ns((double)td_playhead_get_time_ns(playhead));
+  g_autofree char *begin = td_format_ns(from);
+  g_autofree char *end = td_format_ns(to);
+  g_autofree char *text = g_strdup_printf(_("At %s; from %s to %s is shown."), now, begin, end);
+  td_canvas_describe(canvas, text);
+}
+
+static void
+scrub(TdTimelineCanvas *self, double x) {
+  TdCanvas *canvas = TD_CANVAS(self);
+  if (!td_canvas_get_document(canvas)) return;
+  td_timeline_view view = make_view(canvas);
+  double ns = td_timeline_time_at(&view, CLAMP(x, 0, view.width));
+  td_playhead_seek_time(td_canvas_get_playhead(canvas), CLAMP(ns, view.from_ns, view.to_ns));
+}
+
+static void
+drag_begin(GtkGestureDrag *gesture, double x, double y, gpointer data) {
+  TdTimelineCanvas *self = data;
+  TdCanvas *canvas = data;
+  self->press_x = x;
+  gtk_widget_grab_focus(GTK_WIDGET(self));
+  if (!td_canvas_get_document(canvas)) return;
+  td_playhead_set_playing(td_canvas_get_playhead(canvas), FALSE);
+  uint32_t node = td_timeline_canvas_node_at(canvas, x, y);
+  scrub(self, x);
+  if (node != TD_NONE) td_playhead_set_selection(td_canvas_get_playhead(canvas), node);
+}
+
+static void
+drag_update(GtkGestureDrag *gesture, double dx, double dy, gpointer data) {
+  TdTimelineCanvas *self = data;
+  if (gtk_drag_check_threshold(GTK_WIDGET(self), 0, 0, (int)dx, 0)) scrub(self, self->press_x + dx);
+}
+
+static void
+double_clicked(GtkGestureClick *gesture, int n, double x, double y, gpointer data) {
+  if (n == 2) td_playhead_reset_span(td_canvas_get_playhead(data));
+}
+
+static void
+zoom_span(TdCanvas *canvas, double factor) {
+  double x, y;
+  td_canvas_get_pointer(canvas, &x, &y);
+  td_timeline_view view = make_view(canvas);
+  double ns = CLAMP(td_timeline_time_at(&view, x), view.from_ns, view.to_ns);
+  td_playhead_set_span(td_canvas_get_playhead(canvas), ns - (ns - view.from_ns) * factor,
+                       ns + (view.to_ns - ns) * factor);
+}
+
+static void
+scroll_lanes(TdTimelineCanvas *self, double dy) {
+  double room =
+      td_timeline_height(timeline_of(TD_CANVAS(self))) - gtk_widget_get_height(GTK_WIDGET(self));
+  self->scroll_y = CLAMP(self->scroll_y + dy, 0, MAX(room, 0));
+  gtk_widget_queue_draw(GTK_WIDGET(self));
+}
+
+static gboolean
+scrolled(GtkEventControllerScroll *controller, double dx, double dy, gpointer data) {
+  TdCanvas *canvas = data;
+  if (!td_canvas_get_document(canvas)) return GDK_EVENT_PROPAGATE;
+  GdkModifierType state =
+      gtk_event_controller_get_current_event_state(GTK_EVENT_CONTROLLER(controller));
+  dx = td_canvas_scroll_pixels(controller, dx);
+  dy = td_canvas_scroll_pixels(controller, dy);
+  if (state & GDK_CONTROL_MASK) {
+    zoom_span(canvas, exp(dy / 200));
+    return GDK_EVENT_STOP;
+  }
+  double along = state & GDK_SHIFT_MASK && dx == 0 ? dy : dx;
+  td_timeline_view view = make_view(canvas);
+  double ns = along * (view.to_ns - view.from_ns) / MAX(view.width, 1);
+  if (along != 0)
+    td_playhead_set_span(td_canvas_get_playhead(canvas), view.from_ns + ns, view.to_ns + ns);
+  else
+    scroll_lanes(TD_TIMELINE_CANVAS(canvas), dy);
+  return GDK_EVENT_STOP;
+}
+
+static void
+td_timeline_canvas_class_init(TdTimelineCanvasClass *klass) {
+  TdCanvasClass *canvas_class = TD_CANVAS_CLASS(klass);
+  canvas_class->draw = td_timeline_canvas_draw;
+  canvas_class->update = td_timeline_canvas_update;
+  canvas_class->node_at = td_timeline_canvas_node_at;
+}
+
+static void
+td_timeline_canvas_init(TdTimelineCanvas *self) {
+  GtkWidget *widget = GTK_WIDGET(self);
+  gtk_widget_set_focusable(widget, TRUE);
+  GtkGesture *drag = gtk_gesture_drag_new();
+  g_signal_connect(drag, "drag-begin", G_CALLBACK(drag_begin), self);
+  g_signal_connect(drag, "drag-update", G_CALLBACK(drag_update), self);
+  gtk_widget_add_controller(widget, GTK_EVENT_CONTROLLER(drag));
+  GtkGesture *click = gtk_gesture_click_new();
+  g_signal_connect(click, "pressed", G_CALLBACK(double_clicked), self);
+  gtk_widget_add_controller(widget, GTK_EVENT_CONTROLLER(click));
+  GtkEventController *scroll =
+      gtk_event_controller_scroll_new(GTK_EVENT_CONTROLLER_SCROLL_BOTH_AXES);
+  g_signal_connect(scroll, "scroll", G_CALLBACK(scrolled), self);
+  gtk_widget_add_controller(widget, scroll);
+  gtk_accessible_update_property(GTK_ACCESSIBLE(self), GTK_ACCESSIBLE_PROPERTY_LABEL, _("Timeline"),
+                                 -1);
+}
