@@ -14,6 +14,7 @@ typedef struct td_violation {
 
 typedef void (*td_check_report)(const td_violation *violation, void *data);
 
-/* td_check_run holds every event of the tape to the rules, reports each violation and counts them. */
+/* td_check_run holds every event of the tape to the rules, reports each violation and counts them.
+ */
 td_status td_check_run(td_tape *tape, td_check_report report, void *data, uint64_t *n_violations,
                        td_error *error);

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "engine/profile/missing.h"
+
+#include "engine/base/alloc.h"
+
+#include <stdlib.h>
+
+static uint64_t
+key(uint32_t from, uint32_t input_nr) {
+  return (uint64_t)from << 32 | input_nr;
+}
+
+static int
+compare_keys(const void *a, const void *b) {
+  uint64_t left = *(const uint64_t *)a, right = *(const uint64_t *)b;
+  return (left > right) - (left < right);
+}
+
+static uint64_t *
+sorted_arrivals(const td_state *state, const td_task_now *task, uint32_t *n) {
+  uint64_t *keys = NULL;
+  uint32_t capacity = 0;
+  *n = 0;
+  for (uint32_t i = task->first_arrival; i != TD_NONE; i = state->arrivals[i].next) {
+    TD_GROW(keys, *n, capacity);
+    keys[(*n)++] = key(state->arrivals[i].from, state->arrivals[i].input_nr);
+  }
+  if (keys) qsort(keys, *n, sizeof *keys, compare_keys);
+  return keys;
+}
+
+static uint64_t *
+sorted_edges(const td_graph *graph, const td_graph_node *node) {
+  uint64_t *keys = TD_NEW_N(uint64_t, node->n_in);
+  for (uint32_t i = 0; i < node->n_in; i++) {
+    const td_graph_edge *edge = &graph->edges[graph->in_edges[node->first_in + i]];
+    keys[i] = key(edge->from, edge->input_nr);
+  }
+  qsort(keys, node->n_in, sizeof *keys, compare_keys);
+  return keys;
+}
+
+/* Will this node send something in the graph task? It waits or runs, or is handing out its
+ * gradients. */
+static bool
+will_send(const td_graph *graph, const td_state *state, uint32_t node, uint32_t graph_task) {
+  if (td_state_task_find(state, node, graph_task)) return true;
+  for (uint32_t i = 0; i < graph->n_threads; i++)
+    if (state->threads[i].node == node && state->threads[i].graph_task == graph_task) return true;
+  return false;
+}
+
+void
+td_missing_find(td_missing *missing, const td_graph *graph, const td_state *state,
+                const td_task_now *task) {
+  const td_graph_node *node = &graph->nodes[task->node];
+  uint32_t n_arrived, arrived = 0;
+  uint64_t *arrivals = sorted_arrivals(state, task, &n_arrived);
+  uint64_t *edges = sorted_edges(graph, node);
+  *missing = (td_missing){.from = TD_NEW_N(uint32_t, node->n_in)};
+  for (uint32_t i = 0; i < node->n_in; i++) {
+    while (arrived < n_arrived && arrivals[arrived] < edges[i])
+      arrived++;
+    if (arrived < n_arrived && arrivals[arrived] == edges[i]) {
+      arrived++;
+      continue;
+    }
+    uint32_t from = (uint32_t)(edges[i] >> 32);
+    if (will_send(graph, state, from, task->graph_task)) missing->from[missing->n++] = from;
+  }
+  free(arrivals);
+  free(edges);
+}
+
+void
+td_missing_fini(td_missing *missing) {
+  free(missing->from);
+  *missing = (td_missing){0};
+}

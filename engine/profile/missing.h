@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * Which gradients a waiting task has not got, and who will send them. Private to engine/profile. */
+#pragma once
+
+#include "engine/replay/state.h"
+
+typedef struct td_missing {
+  uint32_t *from; /* (owned) nodes, one for each edge that has brought nothing */
+  uint32_t n;
+} td_missing;
+
+/* td_missing_find lists the senders of a task's missing gradients: edges of nodes that still take
+ * part in its graph task and have not arrived. td_missing_fini frees. */
+void td_missing_find(td_missing *missing, const td_graph *graph, const td_state *state,
+                     const td_task_now *task);
+void td_missing_fini(td_missing *missing);

@@ -1,0 +1,347 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "engine/profile/why.h"
+
+#include "engine/base/alloc.h"
+#include "engine/profile/missing.h"
+#include "engine/profile/words.h"
+
+#include <limits.h>
+#include <string.h>
+
+#define NAMED_MAX 3 /* losers and waiting nodes named before "and 12 more" */
+
+typedef struct story {
+  FILE *out;
+  const td_graph *graph;
+  const td_state *state;
+} story;
+
+static bool
+is_over(const td_state *state, uint32_t graph_task) {
+  return graph_task == TD_NONE ||
+         state->graph_tasks[graph_task].status != 1 + TD_task_status_running;
+}
+
+static void
+write_entry(const story *story, const td_queue_entry *entry) {
+  if (entry->node == TD_NONE)
+    fputs(entry->kind == 2 ? "the shutdown task" : "a dummy task", story->out);
+  else
+    td_words_node(story->out, story->graph, entry->node);
+}
+
+/* Separator before item i of n that are told: "a, b and c". */
+static const char *
+separator(uint32_t i, uint32_t n) {
+  if (i == 0) return "";
+  return i + 1 == n ? " and " : ", ";
+}
+
+/* Writes all entries but `skipped`, the first few by name. */
+static void
+write_entries(const story *story, const td_queue_entry *entries, uint32_t n, uint32_t skipped) {
+  uint32_t told = 0, n_others = skipped < n ? n - 1 : n, named = TD_MIN(n_others, NAMED_MAX);
+  uint32_t n_told = named + (n_others > named);
+  for (uint32_t i = 0; i < n && told < named; i++) {
+    if (i == skipped) continue;
+    fputs(separator(told++, n_told), story->out);
+    write_entry(story, &entries[i]);
+  }
+  if (n_others > named) fprintf(story->out, " and %u more", n_others - named);
+}
+
+static uint64_t
+sequence_nr(const story *story, const td_queue_entry *entry) {
+  return story->graph->nodes[entry->node].sequence_nr;
+}
+
+static void
+write_depth_rule(const story *story, const td_queue_entry *winner, const td_queue_entry *loser) {
+  const td_graph_task_facts *facts = story->graph->graph_tasks;
+  if (is_over(story->state, winner->graph_task))
+    fputs("its graph task is over, and such tasks are popped first, to be thrown away", story->out);
+  else
+    fprintf(story->out, "its graph task is nested deeper (depth %u, against %u)",
+            facts[winner->graph_task].depth, facts[loser->graph_task].depth);
+}
+
+static void
+write_sequence_rule(const story *story, const td_queue_entry *winner, const td_queue_entry *loser) {
+  uint64_t won = sequence_nr(story, winner), lost = sequence_nr(story, loser);
+  if (won == lost)
+    fputs("their depths and sequence numbers are equal, and among equals the place in the heap "
+          "decides",
+          story->out);
+  else if (won == UINT64_MAX)
+    fputs("AccumulateGrad has the highest sequence_nr, so a leaf's gradient is stored as soon as "
+          "it is "
+          "complete",
+          story->out);
+  else
+    fprintf(story->out,
+            "its sequence_nr is higher (%llu, against %llu): what was created later in the forward "
+            "pass goes first",
+            (unsigned long long)won, (unsigned long long)lost);
+}
+
+static uint32_t
+depth_rank(const story *story, const td_queue_entry *entry) {
+  if (is_over(story->state, entry->graph_task)) return INT_MAX;
+  return story->graph->graph_tasks[entry->graph_task].depth;
+}
+
+static void
+write_rule(const story *story, uint32_t queue, const td_queue_entry *winner,
+           const td_queue_entry *loser) {
+  td_queue_order order = story->graph->queues[queue].order;
+  if (order == TD_queue_order_fifo)
+    fputs("this queue is first in, first out", story->out);
+  else if (order == TD_queue_order_lifo)
+    fputs("this queue is last in, first out", story->out);
+  else if (winner->kind == 2)
+    fputs("a shutdown task goes before everything", story->out);
+  else if (winner->kind == 1)
+    fputs("a dummy task goes before every node, to wake the thread at once", story->out);
+  else if (loser->node == TD_NONE)
+    fputs("a graph task ended while both were in the heap, which moves nothing in it", story->out);
+  else if (depth_rank(story, winner) != depth_rank(story, loser))
+    write_depth_rule(story, winner, loser);
+  else
+    write_sequence_rule(story, winner, loser);
+}
+
+static void
+write_missing(const story *story, const td_task_now *task) {
+  td_missing missing;
+  td_missing_find(&missing, story->graph, story->state, task);
+  uint32_t named = TD_MIN(missing.n, NAMED_MAX), n_told = named + (missing.n > named);
+  for (uint32_t i = 0; i < named; i++) {
+    uint32_t from = missing.from[i];
+    fputs(i ? separator(i, n_told) : ", from ", story->out);
+    td_words_node(story->out, story->graph, from);
+    fprintf(story->out, " (%s)",
+            td_node_state_name((td_node_state)story->state->nodes[from].state));
+  }
+  if (missing.n > named) fprintf(story->out, " and %u more", missing.n - named);
+  td_missing_fini(&missing);
+}
+
+static void
+write_wait(const story *story, const td_task_now *task) {
+  td_words_node(story->out, story->graph, task->node);
+  fprintf(story->out, " still waits for %u of ", task->dependencies);
+  td_words_plural(story->out, task->expected, "gradient");
+  write_missing(story, task);
+}
+
+/* What lies in not_ready: those that might have been popped had their gradients come. */
+static void
+write_not_ready(const story *story, uint32_t graph_task) {
+  const td_state *state = story->state;
+  uint32_t told = 0, more = 0;
+  for (uint32_t i = state->header->first_parked; i != TD_NONE; i = state->tasks[i].parked_next) {
+    const td_task_now *task = &state->tasks[i];
+    if (task->graph_task != graph_task) continue;
+    if (told == NAMED_MAX) {
+      more++;
+      continue;
+    }
+    fputs(told++ ? "; " : " Not ready: ", story->out);
+    write_wait(story, task);
+  }
+  if (more) fprintf(story->out, "; and %u more", more);
+  if (told) putc('.', story->out);
+}
+
+static void
+write_winner(const story *story, uint32_t queue, const td_queue_entry *entries, uint32_t n,
+             uint32_t at) {
+  write_entry(story, &entries[at]);
+  fputs(" was popped from ", story->out);
+  td_words_queue(story->out, story->graph, queue);
+  if (n == 1) {
+    fputs(": it was the only task there.", story->out);
+    return;
+  }
+  fputs(" before ", story->out);
+  write_entries(story, entries, n, at);
+  fputs(": ", story->out);
+  if (at == 0) {
+    write_rule(story, queue, &entries[0], &entries[1]);
+  } else {
+    fputs("out of turn, for by the order of the queue it was the turn of ", story->out);
+    write_entry(story, &entries[0]);
+  }
+  putc('.', story->out);
+}
+
+static uint32_t
+place_in_queue(const td_queue_entry *entries, uint32_t n, const td_event_queue_pop *pop) {
+  uint32_t at = 0;
+  while (at < n && (entries[at].node != pop->node ||
+                    (pop->node != TD_NONE && entries[at].graph_task != pop->graph_task)))
+    at++;
+  return at;
+}
+
+/* The state is the one just before the pop. */
+static void
+write_pop(const story *story, const td_event_queue_pop *pop) {
+  uint32_t n = pop->queue == TD_NONE ? 0 : story->state->queues[pop->queue].n;
+  td_queue_entry *entries = TD_NEW_N(td_queue_entry, n);
+  if (n) td_state_queue_order(story->state, story->graph, pop->queue, entries);
+  uint32_t at = place_in_queue(entries, n, pop);
+  if (at < n) {
+    write_winner(story, pop->queue, entries, n, at);
+    write_not_ready(story, pop->graph_task);
+  } else {
+    td_words_node(story->out, story->graph, pop->node);
+    fputs(" was popped, though the tape never told that it entered ", story->out);
+    td_words_queue(story->out, story->graph, pop->queue);
+    putc('.', story->out);
+  }
+  free(entries);
+}
+
+static td_status
+open_story(story *story, const td_replay *replay, char **text, size_t *size, td_error *error) {
+  *story =
+      (struct story){open_memstream(text, size), td_replay_graph(replay), td_replay_state(replay)};
+  return story->out ? TD_OK : td_error_set(error, TD_OUT_OF_MEMORY, "no memory for a sentence");
+}
+
+static td_status
+tell_pop(td_replay *replay, uint64_t seq, const td_any_event *event, char **text, td_error *error) {
+  td_status status = td_replay_seek(replay, seq, error);
+  if (status != TD_OK) return status;
+  story story;
+  size_t size;
+  status = open_story(&story, replay, text, &size, error);
+  if (status != TD_OK) return status;
+  write_pop(&story, &event->queue_pop);
+  fclose(story.out);
+  return TD_OK;
+}
+
+td_status
+td_why_pop(td_replay *replay, uint64_t seq, char **text, td_error *error) {
+  td_any_event event;
+  uint64_t position = td_replay_position(replay);
+  td_status status = td_replay_event(replay, seq, &event, error);
+  if (status != TD_OK) return status;
+  if (event.event.kind != TD_EVENT_queue_pop)
+    return td_error_set(error, TD_INVALID, "event %llu is not a queue_pop",
+                        (unsigned long long)seq);
+  status = tell_pop(replay, seq, &event, text, error);
+  td_status back = td_replay_seek(replay, position, NULL);
+  return status != TD_OK ? status : back;
+}
+
+static void
+write_queued(const story *story, uint32_t node, const td_task_now *task) {
+  uint32_t n = story->state->queues[task->queue].n, ahead = 0;
+  td_queue_entry *entries = TD_NEW_N(td_queue_entry, n);
+  td_state_queue_order(story->state, story->graph, task->queue, entries);
+  while (ahead < n &&
+         (entries[ahead].node != node || entries[ahead].graph_task != task->graph_task))
+    ahead++;
+  fputs(" is ready and waits in ", story->out);
+  td_words_queue(story->out, story->graph, task->queue);
+  if (ahead == 0) {
+    fputs(": it is the next to be popped", story->out);
+  } else {
+    fputs(" behind ", story->out);
+    write_entries(story, entries, ahead, TD_NONE);
+    fputs(": ", story->out);
+    write_rule(story, task->queue, &entries[0], &entries[TD_MIN(ahead, n - 1)]);
+  }
+  free(entries);
+}
+
+static void
+write_on_thread(const story *story, const char *verb, const td_node_now *now) {
+  fprintf(story->out, " %s ", verb);
+  td_words_thread(story->out, story->graph, now->thread);
+}
+
+/* What is said of a node that waits for nothing any more, or for nothing yet. */
+static const char *const conditions[TD_N_NODE_STATES] = {
+    [TD_NODE_absent] = " is not created yet",
+    [TD_NODE_created] = " takes part in no backward pass yet",
+    [TD_NODE_waiting] = " got no gradients in the pass that it was part of",
+    [TD_NODE_partial] = " was left without all its gradients when its pass ended",
+    [TD_NODE_queued] = " was popped and is about to run",
+    [TD_NODE_skipped] = " was popped but not run",
+    [TD_NODE_captured] = " was not run: its gradient was kept as a result",
+    [TD_NODE_failed] = " failed",
+    [TD_NODE_released] = " is released",
+};
+
+static void
+write_node_now(const story *story, uint32_t node) {
+  const td_node_now *now = &story->state->nodes[node];
+  const td_task_now *task = td_state_task_find(story->state, node, TD_NONE);
+  bool waits = now->state == TD_NODE_waiting || now->state == TD_NODE_partial;
+  if (task && waits && task->dependencies > 0) {
+    write_wait(story, task);
+    putc('.', story->out);
+    return;
+  }
+  td_words_node(story->out, story->graph, node);
+  if (task && task->queue != TD_NONE)
+    write_queued(story, node, task);
+  else if (now->state == TD_NODE_running)
+    write_on_thread(story, "is running on", now);
+  else if (now->state == TD_NODE_done)
+    write_on_thread(story, "has run on", now);
+  else if (task && waits)
+    fputs(" has all its gradients and is about to enter a queue", story->out);
+  else
+    fputs(conditions[now->state], story->out);
+  putc('.', story->out);
+}
+
+char *
+td_why_wait(const td_replay *replay, uint32_t node) {
+  story story;
+  char *text = NULL;
+  size_t size;
+  if (open_story(&story, replay, &text, &size, NULL) != TD_OK) return td_dup_string("");
+  if (node < story.graph->n_nodes) write_node_now(&story, node);
+  fclose(story.out);
+  return text;
+}
+
+static uint32_t
+node_of(const td_any_event *event) {
+  const td_event_type *type = td_event_type_get(event->event.kind);
+  for (uint16_t i = 0; i < type->n_fields; i++)
+    if (type->fields[i].type == TD_FIELD_NODE)
+      return (uint32_t)td_event_field_get(&event->event, &type->fields[i]);
+  return TD_NONE;
+}
+
+static td_status
+tell_event(td_replay *replay, uint64_t seq, const td_any_event *event, char **text,
+           td_error *error) {
+  td_status status = td_replay_seek(replay, seq + 1, error);
+  if (status != TD_OK) return status;
+  char *what = td_why_describe(td_replay_graph(replay), td_replay_tape(replay), event);
+  char *wait = td_why_wait(replay, node_of(event));
+  *text = td_format("Event %llu: %s.%s%s", (unsigned long long)seq, what, *wait ? " " : "", wait);
+  free(what);
+  free(wait);
+  return TD_OK;
+}
+
+td_status
+td_why_at(td_replay *replay, uint64_t seq, char **text, td_error *error) {
+  td_any_event event;
+  uint64_t position = td_replay_position(replay);
+  td_status status = td_replay_event(replay, seq, &event, error);
+  if (status != TD_OK) return status;
+  if (event.event.kind == TD_EVENT_queue_pop) return td_why_pop(replay, seq, text, error);
+  status = tell_event(replay, seq, &event, text, error);
+  td_status back = td_replay_seek(replay, position, NULL);
+  return status != TD_OK ? status : back;
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "engine/profile/words.h"
+
+#include <inttypes.h>
+
+void
+td_words_node(FILE *out, const td_graph *graph, uint32_t node) {
+  if (node == TD_NONE) {
+    fputs("no node", out);
+    return;
+  }
+  const td_graph_node *facts = node < graph->n_nodes ? &graph->nodes[node] : NULL;
+  const char *name = facts && *facts->name ? facts->name : "node";
+  if (facts && facts->label && *facts->label)
+    fprintf(out, "%s(%s)", name, facts->label);
+  else
+    fprintf(out, "%s #%u", name, node);
+}
+
+void
+td_words_thread(FILE *out, const td_graph *graph, uint32_t thread) {
+  if (thread < graph->n_threads && *graph->threads[thread].name)
+    fprintf(out, "thread %s", graph->threads[thread].name);
+  else if (thread == TD_NONE)
+    fputs("no thread", out);
+  else
+    fprintf(out, "thread %u", thread);
+}
+
+void
+td_words_queue(FILE *out, const td_graph *graph, uint32_t queue) {
+  if (queue >= graph->n_queues) {
+    fprintf(out, queue == TD_NONE ? "no queue" : "queue %u", queue);
+    return;
+  }
+  const td_graph_queue *facts = &graph->queues[queue];
+  fprintf(out, "queue %u (%s", queue, td_graph_device_name(graph, facts->device));
+  if (facts->owner != TD_NONE) {
+    fputs(", ", out);
+    td_words_thread(out, graph, facts->owner);
+  }
+  putc(')', out);
+}
+
+void
+td_words_plural(FILE *out, uint64_t n, const char *noun) {
+  fprintf(out, "%" PRIu64 " %s%s", n, noun, n == 1 ? "" : "s");
+}

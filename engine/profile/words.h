@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * How nodes, queues and threads are called in sentences. Private to engine/profile. Any thread. */
+#pragma once
+
+#include "engine/replay/graph.h"
+
+#include <stdio.h>
+
+/* td_words_node writes "AccumulateGrad(w)" or "MulBackward0 #3"; td_words_queue "queue 0 (cpu,
+ * thread main)"; td_words_thread "thread main". Ids beyond the graph, and TD_NONE, are written as
+ * what they are. */
+void td_words_node(FILE *out, const td_graph *graph, uint32_t node);
+void td_words_queue(FILE *out, const td_graph *graph, uint32_t queue);
+void td_words_thread(FILE *out, const td_graph *graph, uint32_t thread);
+
+/* td_words_plural writes "1 task", "2 tasks". */
+void td_words_plural(FILE *out, uint64_t n, const char *noun);

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "engine/base/json.h"
+#include "engine/trace/tape.h"
+
+static void
+print_enum(td_json *json, td_field_type type, uint64_t value) {
+  const char *word = td_enum_word(type, value);
+  if (word)
+    td_json_string(json, word);
+  else
+    td_json_u64(json, value);
+}
+
+static void
+print_field(const td_tape *tape, td_json *json, td_field_type type, uint64_t value) {
+  switch (type) {
+  case TD_FIELD_NODE:
+  case TD_FIELD_THREAD:
+  case TD_FIELD_QUEUE:
+  case TD_FIELD_GRAPH_TASK:
+    td_json_id(json, (uint32_t)value);
+    break;
+  case TD_FIELD_BOOL:
+    td_json_bool(json, value != 0);
+    break;
+  case TD_FIELD_I32:
+  case TD_FIELD_DEVICE:
+    td_json_i64(json, (int64_t)value);
+    break;
+  case TD_FIELD_STRING:
+    td_json_string(json, value ? td_tape_string(tape, (uint32_t)value) : NULL);
+    break;
+  case TD_FIELD_U32:
+  case TD_FIELD_U64:
+  case TD_FIELD_DURATION:
+  case TD_FIELD_TEXT:
+    td_json_u64(json, value);
+    break;
+  default:
+    print_enum(json, type, value);
+  }
+}
+
+void
+td_tape_print_json(td_tape *tape, uint64_t seq, const td_any_event *event, td_json *json) {
+  const td_event_type *type = td_event_type_get(event->event.kind);
+  td_json_begin_object(json);
+  td_json_key(json, "seq");
+  td_json_u64(json, seq);
+  td_json_key(json, "t");
+  td_json_u64(json, event->event.time);
+  td_json_key(json, "thread");
+  td_json_u64(json, event->event.thread);
+  td_json_key(json, "event");
+  td_json_string(json, type->name);
+  for (uint16_t i = 0; i < type->n_fields; i++) {
+    const td_field *field = &type->fields[i];
+    td_json_key(json, field->name);
+    print_field(tape, json, field->type, td_event_field_get(&event->event, field));
+  }
+  if (event->event.kind == TD_EVENT_string) {
+    td_json_key(json, "text");
+    td_json_string(json, td_tape_string(tape, event->string.id));
+  }
+  td_json_end_object(json);
+}
