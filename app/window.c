@@ -4,12 +4,12 @@
 #include "app/config.h"
 #include "app/example_runner.h"
 #include "app/window_actions.h"
-#include "resources.h"
 #include "ui/model/error.h"
 #include "ui/widgets/node_search.h"
 #include "ui/widgets/start_page.h"
 
 #include <glib/gi18n.h>
+#include <resources.h>
 
 struct _TdWindow {
   AdwApplicationWindow parent_instance;
@@ -362,8 +362,8 @@ open_tape_cb(TdStartPage *page, const char *path, gpointer data) {
 
 static void
 add_target_actions(TdWindow *self) {
-  const GActionEntry entries[] = {{"open-recent", recent_activated, "s", NULL, NULL},
-                                  {"example", example_activated, "s", NULL, NULL}};
+  const GActionEntry entries[] = {{"open-recent", recent_activated, "s"},
+                                  {"example", example_activated, "s"}};
   g_action_map_add_action_entries(G_ACTION_MAP(self), entries, G_N_ELEMENTS(entries), self);
 }
 

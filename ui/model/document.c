@@ -340,14 +340,29 @@ td_document_dup_node_name(TdDocument *self, uint32_t node) {
   return g_strdup_printf("%s #%u", *name ? name : _("node"), node);
 }
 
+static char *
+take_error_text(td_error *error) {
+  char *text = g_strdup(td_error_text(error));
+  td_error_clear(error);
+  return text;
+}
+
 char *
 td_document_dup_event_text(TdDocument *self, uint64_t seq) {
   td_any_event event;
   td_error error = {0};
-  if (td_replay_event(self->replay, seq, &event, &error) != TD_OK) {
-    char *text = g_strdup(td_error_text(&error));
-    td_error_clear(&error);
-    return text;
-  }
+  if (td_replay_event(self->replay, seq, &event, &error) != TD_OK) return take_error_text(&error);
   return td_why_describe(td_document_get_graph(self), td_replay_tape(self->replay), &event);
+}
+
+char *
+td_document_dup_wait_text(TdDocument *self, uint32_t node) {
+  return td_why_wait(self->replay, node);
+}
+
+char *
+td_document_dup_pop_text(TdDocument *self, uint64_t seq) {
+  td_error error = {0};
+  char *text = NULL;
+  return td_why_pop(self->replay, seq, &text, &error) == TD_OK ? text : take_error_text(&error);
 }

@@ -65,3 +65,8 @@ char *td_document_dup_warning(TdDocument *self);
  * tells. */
 char *td_document_dup_node_name(TdDocument *self, uint32_t node);
 char *td_document_dup_event_text(TdDocument *self, uint64_t seq);
+
+/* td_document_dup_wait_text says what a node waits for at the playhead, or returns NULL;
+ * td_document_dup_pop_text answers "why this one next?" for the pop of event `seq`. */
+char *td_document_dup_wait_text(TdDocument *self, uint32_t node);
+char *td_document_dup_pop_text(TdDocument *self, uint64_t seq);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "ui/widgets/inspector.h"
 
-#include "engine/profile/why.h"
 #include "ui/model/facts.h"
 
 #include <glib/gi18n.h>
@@ -144,11 +143,10 @@ show_node(TdInspector *self, TdDocument *document, uint32_t node) {
   const char *in_words = td_facts_state_name(state);
   g_autofree char *subtitle =
       known->label ? g_strdup_printf("%s · %s", known->label, in_words) : g_strdup(in_words);
-  char *why = td_why_wait(td_document_get_replay(document), node);
+  g_autofree char *why = td_document_dup_wait_text(document, node);
   g_autoptr(GListModel) facts = td_facts_of_node(document, node);
   show_texts(self, name, subtitle, why);
   show_facts(self, facts);
-  free(why);
 }
 
 static void

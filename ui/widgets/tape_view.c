@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "ui/widgets/tape_view.h"
 
-#include "engine/profile/why.h"
 #include "ui/widgets/events_pane.h"
 #include "ui/widgets/graph_canvas.h"
 #include "ui/widgets/inspector.h"
@@ -53,15 +52,10 @@ show_why(TdTapeView *self, TdDocument *document) {
   uint64_t seq = last_pop(document);
   if (seq == self->why_seq) return;
   self->why_seq = seq;
-  char *text = NULL;
-  td_error error = {0};
-  if (seq == UINT64_MAX)
-    text = g_strdup(_("Nothing was popped from a ready queue yet."));
-  else if (td_why_pop(td_document_get_replay(document), seq, &text, &error) != TD_OK)
-    text = g_strdup(td_error_text(&error));
+  g_autofree char *text = seq == UINT64_MAX
+                              ? g_strdup(_("Nothing was popped from a ready queue yet."))
+                              : td_document_dup_pop_text(document, seq);
   gtk_label_set_text(self->why, text);
-  free(text);
-  td_error_clear(&error);
 }
 
 static void
