@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * Reading the arguments of calls: converters for PyArg_Parse's "O&" (None leaves what was there,
+ * where it is allowed), and the options that all constructors share. */
+#pragma once
+
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
+
+#include "engine/tensor/tensor.h"
+
+/* A list of sizes or dimensions. */
+typedef struct tdpy_sizes {
+  int n;
+  int64_t values[TD_MAX_DIMS];
+} tdpy_sizes;
+
+/* A Python number. */
+typedef struct tdpy_number {
+  double value;
+  bool is_integer, is_bool;
+} tdpy_number;
+
+/* dtype=, device= and requires_grad=. */
+typedef struct tdpy_options {
+  td_dtype dtype;
+  td_device device;
+  int requires_grad;
+} tdpy_options;
+
+int tdpy_tensor_converter(PyObject *object, void *tensor);          /* td_tensor *, borrowed */
+int tdpy_optional_tensor_converter(PyObject *object, void *tensor); /* the same; None: NULL */
+int tdpy_sizes_converter(PyObject *object,
+                         void *sizes); /* tdpy_sizes: an int or a sequence of them */
+int tdpy_pair_converter(PyObject *object, void *pair); /* int64_t[2]: an int or two */
+int tdpy_int_converter(PyObject *object,
+                       void *value); /* int64_t; one-element integer tensors too */
+
+/* tdpy_number_read returns whether object is a number (no tensor), and reads it. */
+bool tdpy_number_read(PyObject *object, tdpy_number *number);
+
+/* tdpy_sizes_from_args reads f(2, 3) and f((2, 3)) alike. Returns 0 and raises where it cannot. */
+int tdpy_sizes_from_args(PyObject *args, tdpy_sizes *sizes);
+
+/* tdpy_options_read reads the keywords of a constructor; others are a TypeError. */
+int tdpy_options_read(const char *function, PyObject *kwargs, tdpy_options *options);
+
+/* tdpy_operand returns a new reference to object as a tensor beside `like`: itself, or a number as
+ * a 0-dimensional one; NULL without an exception where it is neither. */
+td_tensor *tdpy_operand(PyObject *object, const td_tensor *like);

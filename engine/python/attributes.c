@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * The attributes of tensors. */
+#include "engine/autograd/variable.h"
+#include "engine/ops/shape.h"
+#include "engine/python/errors.h"
+#include "engine/python/node_object.h"
+#include "engine/python/tensor_object.h"
+#include "engine/python/types.h"
+
+static PyObject *
+get_shape(PyObject *self, void *closure) {
+  const td_tensor *tensor = tdpy_tensor_of(self);
+  return tdpy_size_wrap(tensor->n_dims, tensor->sizes);
+}
+
+static PyObject *
+get_dtype(PyObject *self, void *closure) {
+  return tdpy_dtype_wrap(tdpy_tensor_of(self)->dtype);
+}
+
+static PyObject *
+get_device(PyObject *self, void *closure) {
+  return tdpy_device_wrap(tdpy_tensor_of(self)->device);
+}
+
+static PyObject *
+get_ndim(PyObject *self, void *closure) {
+  return PyLong_FromLong(tdpy_tensor_of(self)->n_dims);
+}
+
+static PyObject *
+get_is_leaf(PyObject *self, void *closure) {
+  return PyBool_FromLong(td_is_leaf(tdpy_tensor_of(self)));
+}
+
+static PyObject *
+get_requires_grad(PyObject *self, void *closure) {
+  return PyBool_FromLong(td_requires_grad(tdpy_tensor_of(self)));
+}
+
+static int
+set_requires_grad(PyObject *self, PyObject *value, void *closure) {
+  td_error error = {0};
+  int wanted = value ? PyObject_IsTrue(value) : 0;
+  if (wanted < 0) return -1;
+  return tdpy_check(td_set_requires_grad(tdpy_tensor_of(self), wanted, &error), &error) ? 0 : -1;
+}
+
+static PyObject *
+get_grad_fn(PyObject *self, void *closure) {
+  return tdpy_node_wrap(td_grad_fn(tdpy_tensor_of(self)));
+}
+
+static PyObject *
+get_output_nr(PyObject *self, void *closure) {
+  return PyLong_FromUnsignedLong(td_output_nr(tdpy_tensor_of(self)));
+}
+
+static PyObject *
+get_grad(PyObject *self, void *closure) {
+  return tdpy_tensor_wrap(td_grad_get(tdpy_tensor_of(self)));
+}
+
+static bool
+fits_as_grad(const td_tensor *tensor, const td_tensor *grad) {
+  const char *what = NULL;
+  if (grad == tensor)
+    what = "can't assign Variable as its own grad";
+  else if (grad->dtype != tensor->dtype)
+    what = "assigned grad has data of a different type";
+  else if (grad->device != tensor->device)
+    what = "assigned grad has data located on a different device";
+  else if (!td_tensor_same_sizes(grad, tensor))
+    what = "assigned grad has data of a different size";
+  if (what) PyErr_SetString(PyExc_RuntimeError, what);
+  return !what;
+}
+
+static int
+set_grad(PyObject *self, PyObject *value, void *closure) {
+  td_tensor *tensor = tdpy_tensor_of(self);
+  if (value && value != Py_None && !tdpy_tensor_is(value)) {
+    PyErr_Format(PyExc_TypeError,
+                 "assigned grad expected to be a Tensor or None but got grad of type %s",
+                 Py_TYPE(value)->tp_name);
+    return -1;
+  }
+  td_tensor *grad = value && value != Py_None ? tdpy_tensor_of(value) : NULL;
+  if (grad && !fits_as_grad(tensor, grad)) return -1;
+  td_grad_set(tensor, grad);
+  return 0;
+}
+
+static PyObject *
+get_transposed(PyObject *self, void *closure) {
+  td_error error = {0};
+  td_tensor *out = NULL, *tensor = tdpy_tensor_of(self);
+  int64_t dims[TD_MAX_DIMS];
+  for (int i = 0; i < tensor->n_dims; i++)
+    dims[i] = tensor->n_dims - 1 - i;
+  td_status status = tensor->n_dims <= 2
+                         ? td_op_t(tensor, &out, &error)
+                         : td_op_permute(tensor, tensor->n_dims, dims, &out, &error);
+  return tdpy_result(status, out, &error);
+}
+
+static PyObject *
+get_data(PyObject *self, void *closure) {
+  return tdpy_tensor_wrap(td_tensor_detach(tdpy_tensor_of(self)));
+}
+
+PyGetSetDef tdpy_tensor_getset[] = {
+    {"shape", get_shape, NULL, "its size, a torch.Size", NULL},
+    {"dtype", get_dtype, NULL, "the kind of its elements", NULL},
+    {"device", get_device, NULL, "where it lives", NULL},
+    {"ndim", get_ndim, NULL, "the number of its dimensions", NULL},
+    {"is_leaf", get_is_leaf, NULL, "whether no node made it", NULL},
+    {"requires_grad", get_requires_grad, set_requires_grad, "whether gradients are wanted", NULL},
+    {"grad_fn", get_grad_fn, NULL, "the node that made it, or None", NULL},
+    {"output_nr", get_output_nr, NULL, "which output of its node it is", NULL},
+    {"grad", get_grad, set_grad, "the gradient that backward left, or None", NULL},
+    {"T", get_transposed, NULL, "with its dimensions reversed", NULL},
+    {"data", get_data, NULL, "the same elements without history", NULL},
+    {NULL}};

@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "engine/python/convert.h"
+
+#include "engine/ops/shape.h"
+#include "engine/python/arguments.h"
+#include "engine/python/errors.h"
+
+/* What a first walk through the data finds out. */
+typedef struct survey {
+  tdpy_sizes sizes;
+  bool any_float, any_integer, any_bool;
+} survey;
+
+static bool
+is_sequence(PyObject *data) {
+  return PyList_Check(data) || PyTuple_Check(data);
+}
+
+static int
+survey_shape(PyObject *data, survey *found) {
+  while (is_sequence(data)) {
+    if (found->sizes.n == TD_MAX_DIMS) {
+      PyErr_SetString(PyExc_ValueError, "too many dimensions");
+      return 0;
+    }
+    Py_ssize_t n = PySequence_Fast_GET_SIZE(data);
+    found->sizes.values[found->sizes.n++] = n;
+    if (n == 0) break;
+    data = PySequence_Fast_GET_ITEM(data, 0);
+  }
+  return 1;
+}
+
+static int
+read_scalar(PyObject *data, tdpy_number *number) {
+  if (tdpy_tensor_is(data) && td_tensor_n_elements(tdpy_tensor_of(data)) == 1) {
+    const td_tensor *tensor = tdpy_tensor_of(data);
+    *number = (tdpy_number){.value = td_tensor_item(tensor),
+                            .is_integer = !td_dtype_is_floating(tensor->dtype),
+                            .is_bool = tensor->dtype == TD_BOOL};
+    return 1;
+  }
+  if (tdpy_number_read(data, number)) return 1;
+  PyErr_Format(PyExc_TypeError, "could not determine the shape of object type '%s'",
+               Py_TYPE(data)->tp_name);
+  return 0;
+}
+
+static int
+survey_kinds(PyObject *data, int dim, survey *found) {
+  tdpy_number number;
+  if (dim == found->sizes.n) {
+    if (!read_scalar(data, &number)) return 0;
+    if (number.is_bool)
+      found->any_bool = true;
+    else if (number.is_integer)
+      found->any_integer = true;
+    else
+      found->any_float = true;
+    return 1;
+  }
+  if (!is_sequence(data) || PySequence_Fast_GET_SIZE(data) != found->sizes.values[dim]) {
+    PyErr_Format(PyExc_ValueError, "expected sequence of length %lld at dim %d (got %zd)",
+                 (long long)found->sizes.values[dim], dim,
+                 is_sequence(data) ? PySequence_Fast_GET_SIZE(data) : 0);
+    return 0;
+  }
+  for (Py_ssize_t i = 0; i < found->sizes.values[dim]; i++)
+    if (!survey_kinds(PySequence_Fast_GET_ITEM(data, i), dim + 1, found)) return 0;
+  return 1;
+}
+
+static int
+store_integer(td_tensor *tensor, int64_t index, PyObject *data) {
+  long long value = PyLong_AsLongLong(data);
+  if (value == -1 && PyErr_Occurred()) return 0;
+  ((int64_t *)td_tensor_data(tensor))[index] = value;
+  return 1;
+}
+
+/* Row-major, as the tensor is; `index` counts the elements stored. Large integers keep all their
+ * bits. */
+static int
+store(PyObject *data, int dim, td_tensor *tensor, int64_t *index) {
+  tdpy_number number;
+  if (dim == tensor->n_dims) {
+    if (tensor->dtype == TD_INT64 && PyLong_Check(data))
+      return store_integer(tensor, (*index)++, data);
+    if (!read_scalar(data, &number)) return 0;
+    td_tensor_set(tensor, (*index)++, number.value);
+    return 1;
+  }
+  for (Py_ssize_t i = 0; i < tensor->sizes[dim]; i++)
+    if (!store(PySequence_Fast_GET_ITEM(data, i), dim + 1, tensor, index)) return 0;
+  return 1;
+}
+
+static td_dtype
+inferred_dtype(const survey *found) {
+  if (found->any_integer && !found->any_float) return TD_INT64;
+  return found->any_bool && !found->any_float ? TD_BOOL : TD_FLOAT32;
+}
+
+static td_tensor *
+copy_of(td_tensor *source, int dtype, td_device device) {
+  td_error error = {0};
+  td_tensor *plain = td_tensor_detach(source), *copy = NULL, *out = NULL;
+  td_status status = td_op_clone(plain, &copy, &error);
+  if (!status)
+    status = td_op_to(copy, dtype < 0 ? source->dtype : (td_dtype)dtype, device, &out, &error);
+  td_tensor_unref(copy);
+  td_tensor_unref(plain);
+  return tdpy_check(status, &error) ? out : NULL;
+}
+
+td_tensor *
+tdpy_tensor_from_data(PyObject *data, int dtype, td_device device) {
+  if (tdpy_tensor_is(data)) return copy_of(tdpy_tensor_of(data), dtype, device);
+  survey found = {0};
+  td_error error = {0};
+  td_tensor *tensor = NULL;
+  int64_t index = 0;
+  if (!survey_shape(data, &found) || !survey_kinds(data, 0, &found)) return NULL;
+  td_dtype kind = dtype < 0 ? inferred_dtype(&found) : (td_dtype)dtype;
+  td_status status =
+      td_tensor_new(kind, device, found.sizes.n, found.sizes.values, &tensor, &error);
+  if (!tdpy_check(status, &error)) return NULL;
+  if (store(data, 0, tensor, &index)) return tensor;
+  td_tensor_unref(tensor);
+  return NULL;
+}
+
+PyObject *
+tdpy_element(const td_tensor *tensor, int64_t index) {
+  if (tensor->dtype == TD_INT64 && td_tensor_is_contiguous(tensor))
+    return PyLong_FromLongLong(((const int64_t *)td_tensor_data(tensor))[index]);
+  double value = td_tensor_get(tensor, index);
+  if (tensor->dtype == TD_BOOL) return PyBool_FromLong(value != 0);
+  return tensor->dtype == TD_INT64 ? PyLong_FromDouble(value) : PyFloat_FromDouble(value);
+}
+
+static PyObject *
+list_of(const td_tensor *tensor, int dim, int64_t *index) {
+  if (dim == tensor->n_dims) return tdpy_element(tensor, (*index)++);
+  PyObject *list = PyList_New(tensor->sizes[dim]);
+  for (int64_t i = 0; list && i < tensor->sizes[dim]; i++) {
+    PyObject *item = list_of(tensor, dim + 1, index);
+    if (!item)
+      Py_CLEAR(list);
+    else
+      PyList_SET_ITEM(list, i, item);
+  }
+  return list;
+}
+
+PyObject *
+tdpy_tensor_to_list(const td_tensor *tensor) {
+  int64_t index = 0;
+  return list_of(tensor, 0, &index);
+}

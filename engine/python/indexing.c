@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * tensor[...]: integers, slices, None, Ellipsis, tuples of them, and one int64 tensor or list of
+ * rows. Each part makes the node that PyTorch makes. */
+#include "engine/autograd/variable.h"
+#include "engine/base/alloc.h"
+#include "engine/ops/pointwise.h"
+#include "engine/ops/shape.h"
+#include "engine/python/arguments.h"
+#include "engine/python/convert.h"
+#include "engine/python/errors.h"
+#include "engine/python/tensor_object.h"
+
+/* What has been indexed so far, and the dimension that the next part is about. */
+typedef struct cursor {
+  td_tensor *tensor; /* (owned reference) */
+  int64_t dim;
+  bool sliced; /* some operation was done */
+} cursor;
+
+static int
+advance(cursor *at, td_status status, td_tensor *next, td_error *error) {
+  if (!tdpy_check(status, error)) return 0;
+  td_tensor_unref(at->tensor);
+  at->tensor = next;
+  at->sliced = true;
+  return 1;
+}
+
+static int
+take_int(cursor *at, PyObject *part) {
+  td_error error = {0};
+  td_tensor *next = NULL;
+  PyObject *number = PyNumber_Index(part);
+  int64_t index = 0;
+  int fine = number && tdpy_int_converter(number, &index);
+  Py_XDECREF(number);
+  if (!fine) return 0;
+  if (at->dim >= at->tensor->n_dims) {
+    PyErr_SetString(PyExc_IndexError,
+                    at->tensor->n_dims
+                        ? "too many indices for tensor"
+                        : "invalid index of a 0-dim tensor. Use `tensor.item()` in Python or "
+                          "`tensor.item<T>()` in C++ to convert a 0-dim tensor to a number");
+    return 0;
+  }
+  td_status status = td_op_select(at->tensor, at->dim, index, &next, &error);
+  return advance(at, status, next, &error);
+}
+
+static int
+take_slice(cursor *at, PyObject *part, bool keep_whole) {
+  Py_ssize_t start, stop, step;
+  td_error error = {0};
+  td_tensor *next = NULL;
+  if (at->dim >= at->tensor->n_dims) {
+    PyErr_SetString(PyExc_IndexError, "too many indices for tensor");
+    return 0;
+  }
+  if (PySlice_Unpack(part, &start, &stop, &step)) return 0;
+  if (step <= 0) {
+    PyErr_SetString(PyExc_ValueError, "step must be greater than zero");
+    return 0;
+  }
+  int64_t length = at->tensor->sizes[at->dim];
+  PySlice_AdjustIndices(length, &start, &stop, step);
+  at->dim++;
+  if (keep_whole && start == 0 && stop == length && step == 1) return 1;
+  td_status status = td_op_slice(at->tensor, at->dim - 1, start, stop, step, &next, &error);
+  return advance(at, status, next, &error);
+}
+
+static int
+take_new_dimension(cursor *at) {
+  td_error error = {0};
+  td_tensor *next = NULL;
+  td_status status = td_op_unsqueeze(at->tensor, at->dim, &next, &error);
+  at->dim++;
+  return advance(at, status, next, &error);
+}
+
+static int
+take_rows(cursor *at, td_tensor *rows) {
+  td_error error = {0};
+  td_tensor *next = NULL;
+  if (at->dim != 0 || rows->dtype != TD_INT64) {
+    PyErr_SetString(PyExc_NotImplementedError,
+                    "indexing with a tensor is supported for rows alone: int64, first dimension");
+    return 0;
+  }
+  td_status status = td_op_index(at->tensor, rows, &next, &error);
+  at->dim += rows->n_dims;
+  return advance(at, status, next, &error);
+}
+
+static int
+take_list(cursor *at, PyObject *list) {
+  td_tensor *rows = tdpy_tensor_from_data(list, -1, TD_CPU);
+  int fine = rows && take_rows(at, rows);
+  td_tensor_unref(rows);
+  return fine;
+}
+
+static bool
+consumes_dimension(PyObject *part) {
+  return part != Py_None && part != Py_Ellipsis;
+}
+
+static int
+take_ellipsis(cursor *at, PyObject *parts, Py_ssize_t position) {
+  int64_t later = 0;
+  for (Py_ssize_t i = position + 1; i < PyTuple_GET_SIZE(parts); i++)
+    later += consumes_dimension(PyTuple_GET_ITEM(parts, i));
+  at->dim = TD_MAX(at->dim, at->tensor->n_dims - later);
+  return 1;
+}
+
+static int
+take(cursor *at, PyObject *parts, Py_ssize_t position) {
+  PyObject *part = PyTuple_GET_ITEM(parts, position);
+  if (part == Py_None) return take_new_dimension(at);
+  if (part == Py_Ellipsis) return take_ellipsis(at, parts, position);
+  if (PySlice_Check(part)) return take_slice(at, part, PyTuple_GET_SIZE(parts) > 1);
+  if (tdpy_tensor_is(part) && tdpy_tensor_of(part)->n_dims > 0)
+    return take_rows(at, tdpy_tensor_of(part));
+  if (PyList_Check(part)) return take_list(at, part);
+  if (PyIndex_Check(part)) return take_int(at, part);
+  PyErr_Format(PyExc_TypeError, "tensors cannot be indexed with %s", Py_TYPE(part)->tp_name);
+  return 0;
+}
+
+/* Returns a new reference, or NULL with an exception. */
+static td_tensor *
+index_tensor(td_tensor *tensor, PyObject *key) {
+  PyObject *parts = PyTuple_Check(key) ? Py_NewRef(key) : PyTuple_Pack(1, key);
+  cursor at = {.tensor = td_tensor_ref(tensor)};
+  int fine = parts != NULL;
+  for (Py_ssize_t i = 0; fine && i < PyTuple_GET_SIZE(parts); i++)
+    fine = take(&at, parts, i);
+  Py_XDECREF(parts);
+  if (fine) return at.tensor;
+  td_tensor_unref(at.tensor);
+  return NULL;
+}
+
+static PyObject *
+get_item(PyObject *self, PyObject *key) {
+  td_tensor *tensor = index_tensor(tdpy_tensor_of(self), key);
+  return tensor ? tdpy_tensor_wrap(tensor) : NULL;
+}
+
+static bool
+may_be_written(const td_tensor *tensor) {
+  if (!td_requires_grad(tensor) || !td_grad_mode()) return true;
+  if (td_is_leaf(tensor))
+    PyErr_SetString(PyExc_RuntimeError,
+                    "a view of a leaf Variable that requires grad is being used in an "
+                    "in-place operation.");
+  else
+    PyErr_SetString(PyExc_NotImplementedError,
+                    "writing in place into a tensor with history is not supported yet");
+  return false;
+}
+
+static int
+write_into(td_tensor *view, PyObject *value) {
+  td_error error = {0};
+  td_tensor *source = tdpy_operand(value, view);
+  if (!source) {
+    PyErr_Format(PyExc_TypeError, "can't assign a %s to a tensor", Py_TYPE(value)->tp_name);
+    return 0;
+  }
+  int fine = tdpy_check(td_op_copy_into(view, source, &error), &error);
+  td_tensor_unref(source);
+  return fine;
+}
+
+static int
+set_item(PyObject *self, PyObject *key, PyObject *value) {
+  if (!value) {
+    PyErr_SetString(PyExc_TypeError, "elements of tensors cannot be deleted");
+    return -1;
+  }
+  if (tdpy_tensor_is(key) || PyList_Check(key)) {
+    PyErr_SetString(PyExc_NotImplementedError,
+                    "writing through a tensor of indices is not supported yet");
+    return -1;
+  }
+  if (!may_be_written(tdpy_tensor_of(self))) return -1;
+  td_tensor *plain = td_tensor_detach(tdpy_tensor_of(self));
+  td_tensor *view = index_tensor(plain, key);
+  int fine = view && write_into(view, value);
+  td_tensor_unref(view);
+  td_tensor_unref(plain);
+  return fine ? 0 : -1;
+}
+
+static Py_ssize_t
+get_length(PyObject *self) {
+  const td_tensor *tensor = tdpy_tensor_of(self);
+  if (tensor->n_dims) return tensor->sizes[0];
+  PyErr_SetString(PyExc_TypeError, "len() of a 0-d tensor");
+  return -1;
+}
+
+PyMappingMethods tdpy_tensor_mapping = {
+    .mp_length = get_length, .mp_subscript = get_item, .mp_ass_subscript = set_item};

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "engine/python/module.h"
+
+#include "engine/python/function.h"
+#include "engine/python/node_object.h"
+#include "engine/python/tensor_object.h"
+#include "engine/python/types.h"
+
+static struct PyModuleDef module_def = {
+    PyModuleDef_HEAD_INIT,
+    .m_name = "tapedeck._C",
+    .m_doc = "Tapedeck's engine: tensors, operations and backward passes, in C.",
+    .m_size = -1,
+};
+
+static int
+fill(PyObject *module) {
+  if (tdpy_types_add(module) || tdpy_tensor_add(module) || tdpy_node_add(module) ||
+      tdpy_function_add(module))
+    return -1;
+  PyMethodDef *tables[] = {tdpy_construct_functions, tdpy_functional_functions,
+                           tdpy_autograd_functions, tdpy_session_functions};
+  for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
+    if (PyModule_AddFunctions(module, tables[i])) return -1;
+  return PyModule_AddStringConstant(module, "version", TD_VERSION);
+}
+
+PyMODINIT_FUNC
+PyInit__C(void) {
+  PyObject *module = PyModule_Create(&module_def);
+  if (module && fill(module)) Py_CLEAR(module);
+  return module;
+}

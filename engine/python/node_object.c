@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "engine/python/node_object.h"
+
+#include "engine/python/function.h"
+#include "engine/python/tensor_object.h"
+
+/* Node to object: {address: address}, both borrowed; an object removes itself. Class by node name.
+ */
+static PyObject *objects, *types;
+
+/* A subclass of Node that bears the node's name, made once. Borrowed. */
+static PyTypeObject *
+type_for(const char *name) {
+  PyObject *type = PyDict_GetItemString(types, name);
+  if (type) return (PyTypeObject *)type;
+  type = PyObject_CallFunction((PyObject *)&PyType_Type, "s(O){s()ss}", name, &tdpy_node_type,
+                               "__slots__", "__module__", "tapedeck");
+  if (!type || PyDict_SetItemString(types, name, type)) Py_CLEAR(type);
+  Py_XDECREF(type);
+  return (PyTypeObject *)type;
+}
+
+static PyObject *
+node_new(td_node *node, PyObject *key) {
+  PyTypeObject *type = type_for(td_node_name(node));
+  tdpy_node *self = type ? (tdpy_node *)type->tp_alloc(type, 0) : NULL;
+  if (!self) return NULL;
+  self->node = td_node_ref(node);
+  PyObject *address = PyLong_FromVoidPtr(self);
+  if (!address || PyDict_SetItem(objects, key, address)) Py_CLEAR(self);
+  Py_XDECREF(address);
+  return (PyObject *)self;
+}
+
+PyObject *
+tdpy_node_wrap(td_node *node) {
+  if (!node) Py_RETURN_NONE;
+  PyObject *key = PyLong_FromVoidPtr(node);
+  if (!key) return NULL;
+  PyObject *address = PyDict_GetItem(objects, key);
+  PyObject *self = address ? Py_NewRef((PyObject *)PyLong_AsVoidPtr(address)) : node_new(node, key);
+  Py_DECREF(key);
+  return self;
+}
+
+static void
+forget(td_node *node) {
+  PyObject *type, *value, *traceback;
+  PyErr_Fetch(&type, &value, &traceback);
+  PyObject *key = PyLong_FromVoidPtr(node);
+  if (!key || PyDict_DelItem(objects, key)) PyErr_Clear();
+  Py_XDECREF(key);
+  PyErr_Restore(type, value, traceback);
+}
+
+static void
+node_dealloc(PyObject *self) {
+  PyTypeObject *type = Py_TYPE(self);
+  td_node *node = ((tdpy_node *)self)->node;
+  if (node) {
+    forget(node);
+    td_node_unref(node);
+  }
+  type->tp_free(self);
+}
+
+PyObject *
+tdpy_tensors_wrap(td_tensor *const *tensors, uint32_t n) {
+  PyObject *tuple = PyTuple_New(n);
+  for (uint32_t i = 0; tuple && i < n; i++) {
+    PyObject *item = tdpy_tensor_wrap(td_tensor_ref(tensors[i]));
+    if (!item)
+      Py_CLEAR(tuple);
+    else
+      PyTuple_SET_ITEM(tuple, i, item);
+  }
+  return tuple;
+}
+
+static PyObject *
+node_name(PyObject *self, PyObject *unused) {
+  return PyUnicode_FromString(td_node_name(((tdpy_node *)self)->node));
+}
+
+static PyObject *
+node_sequence_nr(PyObject *self, PyObject *unused) {
+  return PyLong_FromUnsignedLongLong(((tdpy_node *)self)->node->sequence_nr);
+}
+
+static PyObject *
+edge_tuple(td_edge edge) {
+  PyObject *node = tdpy_node_wrap(edge.node);
+  PyObject *tuple = node ? Py_BuildValue("(OI)", node, edge.node ? edge.input_nr : 0) : NULL;
+  Py_XDECREF(node);
+  return tuple;
+}
+
+static PyObject *
+node_next_functions(PyObject *self, void *closure) {
+  const td_node *node = ((tdpy_node *)self)->node;
+  PyObject *tuple = PyTuple_New(node->n_outputs);
+  for (uint32_t i = 0; tuple && i < node->n_outputs; i++) {
+    PyObject *edge = edge_tuple(node->next_edges[i]);
+    if (!edge)
+      Py_CLEAR(tuple);
+    else
+      PyTuple_SET_ITEM(tuple, i, edge);
+  }
+  return tuple;
+}
+
+/* Attributes that a custom Function's forward left on its ctx are seen on the node too. */
+static PyObject *
+node_getattr(PyObject *self, PyObject *name) {
+  PyObject *value = PyObject_GenericGetAttr(self, name);
+  PyObject *context = tdpy_function_context(((tdpy_node *)self)->node);
+  if (value || !context || !PyErr_ExceptionMatches(PyExc_AttributeError)) return value;
+  PyErr_Clear();
+  return PyObject_GetAttr(context, name);
+}
+
+static PyObject *
+node_repr(PyObject *self) {
+  return PyUnicode_FromFormat("<%s object at %p>", td_node_name(((tdpy_node *)self)->node), self);
+}
+
+static PyMethodDef node_methods[] = {
+    {"name", node_name, METH_NOARGS, "The node's name."},
+    {"_sequence_nr", node_sequence_nr, METH_NOARGS,
+     "Its place in the forward pass, on its thread."},
+    {"register_hook", tdpy_node_register_hook, METH_O,
+     "Calls hook(grad_inputs, grad_outputs) after the node ran; returns a handle with remove()."},
+    {NULL}};
+
+static PyGetSetDef node_getset[] = {
+    {"next_functions", node_next_functions, NULL, "(node, input_nr) for each of its outputs", NULL},
+    {NULL}};
+
+PyTypeObject tdpy_node_type = {
+    PyVarObject_HEAD_INIT(NULL, 0).tp_name = "tapedeck.Node",
+    .tp_basicsize = sizeof(tdpy_node),
+    .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_DISALLOW_INSTANTIATION,
+    .tp_doc = "A function of the backward graph.",
+    .tp_dealloc = node_dealloc,
+    .tp_repr = node_repr,
+    .tp_getattro = node_getattr,
+    .tp_methods = node_methods,
+    .tp_getset = node_getset,
+};
+
+int
+tdpy_node_add(PyObject *module) {
+  objects = PyDict_New();
+  types = PyDict_New();
+  if (!objects || !types || PyModule_AddType(module, &tdpy_node_type)) return -1;
+  return PyType_Ready(&tdpy_hook_handle_type);
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * Nodes as Python objects: .name(), .next_functions, .register_hook, ._sequence_nr(). One object
+ * per node for as long as Python holds it; its class bears the node's name. */
+#pragma once
+
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
+
+#include "engine/autograd/node.h"
+
+typedef struct tdpy_node {
+  PyObject_HEAD td_node *node; /* (owned reference) */
+} tdpy_node;
+
+extern PyTypeObject tdpy_node_type;
+
+/* tdpy_node_wrap returns the object of a node (borrowed), a new reference; NULL becomes None. */
+PyObject *tdpy_node_wrap(td_node *node);
+
+/* tdpy_node_add readies the types and puts them into the module. */
+int tdpy_node_add(PyObject *module);
+
+/* tdpy_node_register_hook is the method (hook.c): post hooks, called with (grad_inputs,
+ * grad_outputs). */
+PyObject *tdpy_node_register_hook(PyObject *self, PyObject *callable);
+extern PyTypeObject tdpy_hook_handle_type;
+
+/* tdpy_tensors_wrap returns a tuple of tensors (borrowed; NULL: None). */
+PyObject *tdpy_tensors_wrap(td_tensor *const *tensors, uint32_t n);

@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * Tensors in print, laid out as PyTorch does (its torch/_tensor_str.py): four decimals, whole
+ * numbers with a point, powers of ten where values differ much, three items at each end of more
+ * than 1,000. */
+#include "engine/python/node_object.h"
+#include "engine/python/tensor_object.h"
+
+#include "engine/autograd/variable.h"
+#include "engine/base/alloc.h"
+#include "engine/device/device.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { EDGE_ITEMS = 3, THRESHOLD = 1000, LINE = 80, INDENT = 7 /* strlen("tensor(") */ };
+
+typedef struct printer {
+  const td_tensor *tensor;
+  FILE *file;
+  bool summarize, whole, scientific;
+  double min, max; /* sizes of the finite values that are not zero; max 0: there are none */
+  int width;
+} printer;
+
+/* Calls visit for the elements that are shown, in order. */
+static void
+visit_shown(printer *self, int dim, int64_t index, void (*visit)(printer *, double)) {
+  const td_tensor *tensor = self->tensor;
+  if (dim == tensor->n_dims) {
+    visit(self, td_tensor_get(tensor, index));
+    return;
+  }
+  int64_t n = tensor->sizes[dim];
+  for (int64_t i = 0; i < n; i++) {
+    if (self->summarize && n > 2 * EDGE_ITEMS && i == EDGE_ITEMS) i = n - EDGE_ITEMS;
+    visit_shown(self, dim + 1, index * n + i, visit);
+  }
+}
+
+static int
+print_value(const printer *self, double value, char *text, size_t size) {
+  if (self->tensor->dtype == TD_BOOL)
+    return snprintf(text, size, "%s", value != 0 ? "True" : "False");
+  if (self->tensor->dtype == TD_INT64) return snprintf(text, size, "%.0f", value);
+  if (isnan(value)) return snprintf(text, size, "nan");
+  if (isinf(value)) return snprintf(text, size, value < 0 ? "-inf" : "inf");
+  if (self->scientific) return snprintf(text, size, "%.4e", value);
+  return snprintf(text, size, self->whole ? "%.0f." : "%.4f", value);
+}
+
+static void
+measure_extent(printer *self, double value) {
+  if (!isfinite(value) || value == 0) return;
+  self->min = fmin(self->min, fabs(value));
+  self->max = fmax(self->max, fabs(value));
+  if (value != ceil(value)) self->whole = false;
+}
+
+static void
+measure_width(printer *self, double value) {
+  char text[400];
+  bool floating = td_dtype_is_floating(self->tensor->dtype);
+  if (floating && (!isfinite(value) || value == 0)) return;
+  self->width = TD_MAX(self->width, print_value(self, value, text, sizeof text));
+}
+
+/* Two walks over the shown values: the first chooses the style, the second finds the width. */
+static void
+choose_format(printer *self) {
+  self->whole = true;
+  self->width = 1;
+  self->min = INFINITY;
+  visit_shown(self, 0, 0, measure_extent);
+  if (self->max > 0 && td_dtype_is_floating(self->tensor->dtype))
+    self->scientific =
+        self->max / self->min > 1000 || self->max > 1e8 || (!self->whole && self->min < 1e-4);
+  visit_shown(self, 0, 0, measure_width);
+}
+
+static void
+print_scalar(printer *self, int64_t index) {
+  char text[400];
+  print_value(self, td_tensor_get(self->tensor, index), text, sizeof text);
+  fprintf(self->file, "%*s", self->width, text);
+}
+
+static bool
+skips_at(const printer *self, int64_t n, int64_t i) {
+  return self->summarize && n > 2 * EDGE_ITEMS && i == EDGE_ITEMS;
+}
+
+static void
+print_vector(printer *self, int64_t index, int indent) {
+  int64_t n = self->tensor->sizes[self->tensor->n_dims - 1];
+  int per_line = TD_MAX(1, (LINE - indent) / (self->width + 2)), column = 0;
+  fputc('[', self->file);
+  for (int64_t i = 0; i < n; i++, column++) {
+    if (column == per_line)
+      fprintf(self->file, ",\n%*s", indent + 1, ""), column = 0;
+    else if (i)
+      fputs(", ", self->file);
+    if (skips_at(self, n, i)) {
+      fputs(" ...", self->file);
+      i = n - EDGE_ITEMS - 1;
+    } else
+      print_scalar(self, index + i);
+  }
+  fputc(']', self->file);
+}
+
+static void
+print_dims(printer *self, int dim, int64_t index, int indent) {
+  int left = self->tensor->n_dims - dim;
+  if (left == 0)
+    print_scalar(self, index);
+  else if (left == 1)
+    print_vector(self, index * self->tensor->sizes[dim], indent);
+  if (left <= 1) return;
+  int64_t n = self->tensor->sizes[dim];
+  fputc('[', self->file);
+  for (int64_t i = 0; i < n; i++) {
+    if (i) fprintf(self->file, ",%.*s%*s", left - 1, "\n\n\n\n\n\n\n\n", indent + 1, "");
+    if (skips_at(self, n, i)) {
+      fputs("...", self->file);
+      i = n - EDGE_ITEMS - 1;
+    } else
+      print_dims(self, dim + 1, index * n + i, indent + 1);
+  }
+  fputc(']', self->file);
+}
+
+static bool
+dtype_is_obvious(td_dtype dtype, bool empty) {
+  return dtype == TD_FLOAT32 || (!empty && (dtype == TD_INT64 || dtype == TD_BOOL));
+}
+
+static void
+add_suffix(FILE *file, const char *text, int *column) {
+  int length = (int)strlen(text);
+  bool wraps = *column + length + 2 > LINE;
+  fprintf(file, wraps ? ",\n%*s%s" : ", %*s%s", wraps ? INDENT : 0, "", text);
+  *column = wraps ? INDENT + length : *column + length + 2;
+}
+
+static void
+print_suffixes(const td_tensor *tensor, FILE *file, int column) {
+  bool empty = td_tensor_n_elements(tensor) == 0;
+  char *texts[4] = {0};
+  int n = 0;
+  if (tensor->device != TD_CPU)
+    texts[n++] = td_format("device='%s'", td_device_name(tensor->device));
+  if (empty && tensor->n_dims != 1) {
+    char *shape = td_sizes_text(tensor->n_dims, tensor->sizes);
+    texts[n++] = td_format("size=(%.*s)", (int)strlen(shape) - 2, shape + 1);
+    free(shape);
+  }
+  if (!dtype_is_obvious(tensor->dtype, empty))
+    texts[n++] = td_format("dtype=%s", td_dtype_name(tensor->dtype));
+  if (td_grad_fn(tensor))
+    texts[n++] = td_format("grad_fn=<%s>", td_node_name(td_grad_fn(tensor)));
+  else if (td_requires_grad(tensor))
+    texts[n++] = td_dup_string("requires_grad=True");
+  for (int i = 0; i < n; i++) {
+    add_suffix(file, texts[i], &column);
+    free(texts[i]);
+  }
+}
+
+static void
+print_elements(const td_tensor *tensor, FILE *file) {
+  printer self = {
+      .tensor = tensor, .file = file, .summarize = td_tensor_n_elements(tensor) > THRESHOLD};
+  if (td_tensor_n_elements(tensor) == 0) {
+    fputs("[]", file);
+    return;
+  }
+  choose_format(&self);
+  print_dims(&self, 0, 0, INDENT);
+}
+
+static int
+length_of_last_line(const char *text) {
+  const char *newline = strrchr(text, '\n');
+  return (int)strlen(newline ? newline + 1 : text);
+}
+
+PyObject *
+tdpy_tensor_repr(PyObject *self) {
+  const td_tensor *tensor = tdpy_tensor_of(self);
+  char *text = NULL;
+  size_t size = 0;
+  FILE *file = open_memstream(&text, &size);
+  if (!file) return PyErr_NoMemory();
+  fputs("tensor(", file);
+  print_elements(tensor, file);
+  fflush(file);
+  print_suffixes(tensor, file, length_of_last_line(text) + 1);
+  fputc(')', file);
+  fclose(file);
+  PyObject *result = PyUnicode_FromStringAndSize(text, (Py_ssize_t)size);
+  free(text);
+  return result;
+}
+
+/* A single number takes a format, as in f"{loss:.4f}"; other tensors print as they are. */
+PyObject *
+tdpy_tensor_format(PyObject *self, PyObject *specification) {
+  const td_tensor *tensor = tdpy_tensor_of(self);
+  if (tensor->n_dims > 0) {
+    PyObject *text = PyObject_Str(self);
+    PyObject *formatted = text ? PyObject_Format(text, specification) : NULL;
+    Py_XDECREF(text);
+    return formatted;
+  }
+  PyObject *number = tdpy_element(tensor, 0);
+  PyObject *formatted = number ? PyObject_Format(number, specification) : NULL;
+  Py_XDECREF(number);
+  return formatted;
+}

@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Tapedeck's own engine, with PyTorch's names.
+
+`tapedeck run` makes `import torch` in a script mean this module, so one script runs on both. mark(text)
+and step() annotate the tape that is being recorded, and do nothing where none is.
+"""
+from tapedeck._C import (Size, Tensor, arange, bool, cat, cross_entropy, device, device_count, dtype, empty,
+                         float32, float64, full, int64, is_anomaly_enabled, is_grad_enabled, mark, ones,
+                         ones_like, rand, rand_like, randn, randn_like, randperm, stack, step, tensor,
+                         version as __version__, where, zeros, zeros_like)
+from tapedeck import _C
+from tapedeck.autograd import enable_grad, inference_mode, no_grad, set_grad_enabled
+
+float, double, long = float32, float64, int64
+
+# Functions that are methods too: one descriptor serves both.
+_METHODS = ('abs add all any argmax bmm clone cos detach div dot eq exp flatten ge gt isinf isnan le log '
+            'log_softmax lt matmul max mean mm mul mv ne neg permute pow reciprocal relu reshape sigmoid sign '
+            'sin softmax split chunk sqrt squeeze sub sum t tanh transpose unsqueeze').split()
+globals().update({name: getattr(Tensor, name) for name in _METHODS})
+
+
+def manual_seed(seed):
+    """Restarts the random numbers. Returns nothing, where PyTorch returns its generator."""
+    _C.seed_generator(seed)
+
+
+def is_tensor(object):
+    return isinstance(object, Tensor)
+
+
+def get_default_dtype():
+    return float32
+
+
+from tapedeck import autograd, nn, optim  # noqa: E402  (they use the names above)

@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""The child's side of `tapedeck run`: runs a script as `python3 script.py` would, with `import torch` meaning
+Tapedeck's module, and records it. Started by app/command_run.c:
+
+    python3 runner.py REPORT_FD TAPE OVERWRITE SOURCE DEVICES ANOMALY POLICY SEED SCRIPT [ARGS...]
+
+On REPORT_FD goes one line at the end: "ok", or "usage WHY" or "failed WHY" where Tapedeck itself could not go on.
+"""
+import atexit
+import importlib
+import os
+import sys
+
+FAILED = 125
+
+
+def report(fd, text):
+    os.write(fd, text.encode('utf-8', 'surrogateescape')[:4000])
+
+
+def give_up(fd, text, status):
+    report(fd, text)
+    os._exit(status)
+
+
+def pose_as_torch(package):
+    """`import torch` and its parts give Tapedeck's modules."""
+    sys.modules['torch'] = package
+    for part in ('autograd', 'nn', 'nn.functional', 'nn.modules', 'optim'):
+        name = 'nn.layers' if part == 'nn.modules' else part
+        sys.modules['torch.' + part] = importlib.import_module('tapedeck.' + name)
+
+
+class Recording:
+    """The tape of this process. It ends after the script's threads and exit handlers have, so that they are on it."""
+
+    def __init__(self, engine, report_fd):
+        self.engine, self.report_fd, self.status, self.pid = engine, report_fd, 0, os.getpid()
+        atexit.register(self.end)
+        os.register_at_fork(after_in_child=engine.record_abandon)
+
+    def end(self):
+        if os.getpid() != self.pid:
+            return
+        try:
+            self.engine.record_end(self.status)
+            report(self.report_fd, 'ok')
+        except Exception as problem:
+            report(self.report_fd, f'failed {problem}')
+
+
+def exit_status(code):
+    if code is None:
+        return 0
+    return code & 0xff if isinstance(code, int) else 1
+
+
+def run_script(path, recording):
+    main = sys.modules['__main__']
+    main.__dict__.clear()
+    main.__dict__.update(__name__='__main__', __file__=path, __builtins__=__builtins__, __spec__=None,
+                         __doc__=None, __package__=None, __loader__=None, __cached__=None)
+    try:
+        with open(path, 'rb') as file:
+            source = file.read()
+        exec(compile(source, path, 'exec', dont_inherit=True), main.__dict__)
+    except SystemExit as leaving:
+        recording.status = exit_status(leaving.code)
+        raise
+    except BaseException as problem:
+        recording.status = 1
+        # Without this file's own frames the traceback is what plain Python prints.
+        raise problem.with_traceback(problem.__traceback__.tb_next)
+
+
+def without_frames_of_this_file(kind, problem, traceback):
+    while traceback and traceback.tb_frame.f_code.co_filename == __file__:
+        traceback = traceback.tb_next
+    sys.__excepthook__(kind, problem, traceback)
+
+
+def start(arguments):
+    report_fd, tape, overwrite, source, devices, anomaly, policy, seed = arguments[:8]
+    report_fd = int(report_fd)
+    os.set_inheritable(report_fd, False)
+    package = importlib.import_module('tapedeck')
+    engine = importlib.import_module('tapedeck._C')
+    try:
+        engine.set_devices(devices)
+        engine.set_checks(anomaly)
+    except Exception as problem:
+        give_up(report_fd, f'usage {problem}', 2)
+    if seed:
+        package.manual_seed(int(seed))
+    try:
+        engine.record_begin(tape, overwrite == '1', source, policy == 'drop')
+    except Exception as problem:
+        give_up(report_fd, f'failed {problem}', FAILED)
+    pose_as_torch(package)
+    return Recording(engine, report_fd)
+
+
+def main(arguments):
+    folder = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+    sys.path[0] = folder
+    recording = start(arguments)
+    sys.argv = arguments[8:]
+    sys.path[0] = os.path.dirname(os.path.realpath(sys.argv[0]))
+    sys.excepthook = without_frames_of_this_file
+    run_script(sys.argv[0], recording)
+
+
+main(sys.argv[1:])

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * torch.dtype, torch.device and torch.Size as Python objects. Immutable. Everything in this folder
+ * runs with the GIL held unless it says otherwise. */
+#pragma once
+
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
+
+#include "engine/tensor/tensor.h"
+
+extern PyTypeObject tdpy_dtype_type, tdpy_device_type, tdpy_size_type;
+
+/* tdpy_types_add readies the types and puts them and the dtypes into the module. */
+int tdpy_types_add(PyObject *module);
+
+/* tdpy_dtype_wrap returns the one object of a dtype, tdpy_device_wrap an object for a device,
+ * tdpy_size_wrap a torch.Size. New references. */
+PyObject *tdpy_dtype_wrap(td_dtype dtype);
+PyObject *tdpy_device_wrap(td_device device);
+PyObject *tdpy_size_wrap(int n_dims, const int64_t *sizes);
+
+/* Converters for PyArg_Parse's "O&". None leaves what was there. */
+int tdpy_dtype_converter(PyObject *object, void *dtype);   /* td_dtype */
+int tdpy_device_converter(PyObject *object, void *device); /* td_device: a device or its name */
