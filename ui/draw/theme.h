@@ -28,6 +28,13 @@ const td_theme *td_theme_default(bool dark);
 
 void td_theme_source(cairo_t *cr, td_colour colour);
 
+/* td_colour_mix goes a share (0 to 1) of the way from one colour to another; td_colour_fade multiplies alpha. */
+td_colour td_colour_mix(td_colour from, td_colour to, double share);
+td_colour td_colour_fade(td_colour colour, double alpha);
+
+/* td_theme_device returns the colour of a device's stripe. */
+td_colour td_theme_device(const td_theme *theme, int32_t device);
+
 /* Labels are shaped once per distinct (text, size) and cached. One cache per thread that draws. */
 typedef struct td_label_cache td_label_cache;
 td_label_cache *td_label_cache_new(const td_theme *theme);

@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * `tapedeck render`: a picture of one instant, by the code that the window draws with. */
+#include "app/command.h"
+#include "engine/base/alloc.h"
+#include "engine/replay/replay.h"
+#include "ui/draw/overview.h"
+#include "ui/geometry/format.h"
+
+#include <cairo-pdf.h>
+#include <cairo-svg.h>
+#include <inttypes.h>
+#include <string.h>
+
+enum { LEAST_SIZE = 64, MOST_SIZE = 16384 };
+
+typedef struct job {
+  const char *path, *output;
+  int width, height;
+  const td_theme *theme;
+  td_replay *replay;      /* (owned) */
+  td_timeline *timeline;  /* (owned) or NULL */
+  td_graph_scene *scene;  /* (owned) or NULL */
+  td_label_cache *labels; /* (owned) */
+} job;
+
+/* The options as they were typed. */
+typedef struct options {
+  char *view, *at, *size, *output;
+  gboolean dark;
+} options;
+
+static td_graph_view
+fitted(const job *self) {
+  td_graph_view view = {.width = self->width,
+                        .height = self->height,
+                        .selected = TD_NONE,
+                        .hovered = TD_NONE,
+                        .now_ns = td_replay_state(self->replay)->header->time_ns};
+  td_graph_scene_fit(self->scene, &view);
+  return view;
+}
+
+static void
+draw_graph(const job *self, cairo_t *cr) {
+  td_graph_view view = fitted(self);
+  td_graph_scene_draw(self->scene, cr, td_replay_state(self->replay), &view, self->theme,
+                      self->labels);
+}
+
+static void
+draw_queues(const job *self, cairo_t *cr) {
+  td_queues_view view = {.width = self->width, .height = self->height, .selected = TD_NONE};
+  td_queues_draw(cr, td_replay_graph(self->replay), td_replay_state(self->replay), &view,
+                 self->theme, self->labels);
+}
+
+static double
+duration_of(const job *self) {
+  return TD_MAX((double)td_tape_info_get(td_replay_tape(self->replay))->duration_ns, 1);
+}
+
+static void
+draw_timeline(const job *self, cairo_t *cr) {
+  td_timeline_view view = {.width = self->width,
+                           .height = self->height,
+                           .from_ns = 0,
+                           .to_ns = duration_of(self),
+                           .now_ns = (double)td_replay_state(self->replay)->header->time_ns,
+                           .selected = TD_NONE};
+  td_timeline_draw(self->timeline, cr, &view, self->theme, self->labels);
+}
+
+static void
+draw_overview(const job *self, cairo_t *cr) {
+  const td_graph *graph = td_replay_graph(self->replay);
+  const td_state *state = td_replay_state(self->replay);
+  uint64_t position = td_replay_position(self->replay);
+  char *time = td_format_ns((double)state->header->time_ns),
+       *now = td_format_count(position ? position - 1 : 0);
+  char *length = td_format_count(td_replay_length(self->replay));
+  char *note = td_format("event %s of %s · %s", now, length, time);
+  char *title =
+      *graph->source ? g_path_get_basename(graph->source) : g_path_get_basename(self->path);
+  td_overview overview = {self->scene, self->timeline,   graph, state, title,
+                          note,        duration_of(self)};
+  td_overview_draw(&overview, cr, self->width, self->height, self->theme, self->labels);
+  g_free(title);
+  free(note);
+  free(length);
+  free(now);
+  free(time);
+}
+
+static const struct view {
+  const char *name;
+  void (*draw)(const job *self, cairo_t *cr);
+  bool needs_scene, needs_timeline;
+} views[] = {
+    {"graph", draw_graph, true, false},
+    {"timeline", draw_timeline, false, true},
+    {"queues", draw_queues, false, false},
+    {"overview", draw_overview, true, true},
+};
+
+static const struct view *
+view_find(const char *name) {
+  for (size_t i = 0; i < TD_N_ELEMENTS(views); i++)
+    if (!strcmp(views[i].name, name)) return &views[i];
+  return NULL;
+}
+
+static cairo_surface_t *
+png_surface(const char *path, double width, double height) {
+  return cairo_image_surface_create(CAIRO_FORMAT_ARGB32, (int)width, (int)height);
+}
+
+static const struct format {
+  const char *extension;
+  cairo_surface_t *(*create)(const char *path, double width, double height);
+} formats[] = {
+    {".png", png_surface},
+    {".svg", cairo_svg_surface_create},
+    {".pdf", cairo_pdf_surface_create},
+};
+
+static const struct format *
+format_find(const char *path) {
+  for (size_t i = 0; i < TD_N_ELEMENTS(formats); i++)
+    if (g_str_has_suffix(path, formats[i].extension)) return &formats[i];
+  return NULL;
+}
+
+static bool
+parse_size(const char *text, int *width, int *height) {
+  char end;
+  if (!g_ascii_isdigit(text[0]) || sscanf(text, "%5dx%5d%c", width, height, &end) != 2)
+    return false;
+  return *width >= LEAST_SIZE && *width <= MOST_SIZE && *height >= LEAST_SIZE &&
+         *height <= MOST_SIZE;
+}
+
+/* The innermost graph task that runs; without one, the last that began, else the first of the tape.
+ */
+static uint32_t
+active_graph_task(const td_replay *replay) {
+  const td_graph *graph = td_replay_graph(replay);
+  const td_state *state = td_replay_state(replay);
+  uint32_t begun = graph->n_graph_tasks ? 0 : TD_NONE, running = TD_NONE;
+  for (uint32_t i = 0; i < graph->n_graph_tasks; i++) {
+    if (state->graph_tasks[i].status) begun = i;
+    if (state->graph_tasks[i].status == 1 + TD_task_status_running) running = i;
+  }
+  return running != TD_NONE ? running : begun;
+}
+
+static int
+save(const job *self, const struct view *view, const struct format *format) {
+  cairo_surface_t *surface = format->create(self->output, self->width, self->height);
+  cairo_t *cr = cairo_create(surface);
+  view->draw(self, cr);
+  cairo_status_t status = cairo_status(cr);
+  cairo_destroy(cr);
+  if (!status && format->create == png_surface)
+    status = cairo_surface_write_to_png(surface, self->output);
+  cairo_surface_finish(surface);
+  if (!status) status = cairo_surface_status(surface);
+  cairo_surface_destroy(surface);
+  return status ? td_command_fail(self->output, "%s", cairo_status_to_string(status)) : TD_EXIT_OK;
+}
+
+static int
+prepare(job *self, const struct view *view, const char *at) {
+  td_error error = {0};
+  if (td_replay_open(self->path, NULL, NULL, &self->replay, &error))
+    return td_command_file_error(self->path, &error);
+  uint64_t length = td_replay_length(self->replay), position = length / 2;
+  if (at) {
+    uint64_t seq;
+    if (!g_ascii_string_to_unsigned(at, 10, 0, UINT64_MAX - 1, &seq, NULL))
+      return td_command_bad_usage("render", "--at wants an event number, not '%s'", at);
+    if (seq >= length)
+      return td_command_fail(self->path, "there is no event %s: the last is %" PRIu64, at,
+                             length ? length - 1 : 0);
+    position = seq + 1;
+  }
+  if (td_replay_seek(self->replay, position, &error))
+    return td_command_file_error(self->path, &error);
+  const td_graph *graph = td_replay_graph(self->replay);
+  if (view->needs_scene) self->scene = td_graph_scene_new(graph, active_graph_task(self->replay));
+  if (view->needs_timeline &&
+      td_timeline_new(td_replay_tape(self->replay), graph, &self->timeline, &error))
+    return td_command_file_error(self->path, &error);
+  self->labels = td_label_cache_new(self->theme);
+  return TD_EXIT_OK;
+}
+
+static void
+job_fini(job *self) {
+  td_label_cache_free(self->labels);
+  td_timeline_free(self->timeline);
+  td_graph_scene_free(self->scene);
+  if (self->replay) td_replay_close(self->replay);
+}
+
+static int
+run(const char *path, const options *wanted) {
+  const struct view *view = wanted->view ? view_find(wanted->view) : NULL;
+  const struct format *format = wanted->output ? format_find(wanted->output) : NULL;
+  job self = {.path = path,
+              .output = wanted->output,
+              .width = 1600,
+              .height = 1000,
+              .theme = td_theme_default(wanted->dark)};
+  if (!wanted->view)
+    return td_command_bad_usage("render", "say --view graph, timeline, queues or overview");
+  if (!view)
+    return td_command_bad_usage("render", "no view '%s': graph, timeline, queues or overview",
+                                wanted->view);
+  if (!wanted->output)
+    return td_command_bad_usage("render", "say where the picture goes: -o OUT.png, .svg or .pdf");
+  if (!format)
+    return td_command_bad_usage("render", "'%s' does not end in .png, .svg or .pdf",
+                                wanted->output);
+  if (wanted->size && !parse_size(wanted->size, &self.width, &self.height))
+    return td_command_bad_usage("render", "--size wants WIDTHxHEIGHT, each from %d to %d, not '%s'",
+                                LEAST_SIZE, MOST_SIZE, wanted->size);
+  int status = prepare(&self, view, wanted->at);
+  if (status == TD_EXIT_OK) status = save(&self, view, format);
+  job_fini(&self);
+  return status;
+}
+
+int
+td_command_render(int argc, char **argv) {
+  options wanted = {0};
+  int status;
+  const GOptionEntry entries[] = {
+      {"view", 'v', 0, G_OPTION_ARG_STRING, &wanted.view,
+       "What to draw: graph, timeline, queues or overview", "VIEW"},
+      {"at", 0, 0, G_OPTION_ARG_STRING, &wanted.at,
+       "After which event (default: the middle of the tape)", "SEQ"},
+      {"size", 0, 0, G_OPTION_ARG_STRING, &wanted.size,
+       "Size in pixels or points (default: 1600x1000)", "WxH"},
+      {"dark", 0, 0, G_OPTION_ARG_NONE, &wanted.dark, "Light on dark", NULL},
+      {"output", 'o', 0, G_OPTION_ARG_FILENAME, &wanted.output, "Where to: *.png, *.svg or *.pdf",
+       "OUT"},
+      {NULL}};
+  if (td_command_parse("render", entries, false, 1, 1, &argc, &argv, &status))
+    status = run(argv[1], &wanted);
+  g_free(wanted.view);
+  g_free(wanted.at);
+  g_free(wanted.size);
+  g_free(wanted.output);
+  return status;
+}

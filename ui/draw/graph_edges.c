@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "engine/base/alloc.h"
+#include "ui/draw/scene.h"
+
+#include <math.h>
+
+static bool
+has_run(uint32_t state) {
+  return state == TD_NODE_running || state == TD_NODE_done || state == TD_NODE_released ||
+         state == TD_NODE_captured || state == TD_NODE_failed;
+}
+
+static const td_arrival_now *
+arrival_find(const td_state *state, const td_task_now *task, uint32_t from, uint32_t input_nr) {
+  for (uint32_t a = task->first_arrival; a != TD_NONE; a = state->arrivals[a].next)
+    if (state->arrivals[a].from == from && state->arrivals[a].input_nr == input_nr)
+      return &state->arrivals[a];
+  return NULL;
+}
+
+/* A node that is complete has everything that its users sent; one that is not, what lies in its
+ * buffer. */
+bool
+td_scene_edge_moved(const td_scene_draw *draw, uint32_t i) {
+  const td_scene_edge *edge = &draw->scene->edges[i];
+  const td_graph_edge *facts = &draw->scene->graph->edges[edge->edge];
+  uint32_t from = td_scene_now(draw, edge->from)->state, to = td_scene_now(draw, edge->to)->state;
+  if (has_run(to) || to == TD_NODE_queued) return has_run(from);
+  if (to != TD_NODE_partial && to != TD_NODE_waiting) return false;
+  const td_task_now *task = td_state_task_find(draw->state, facts->to, draw->scene->graph_task);
+  return task && arrival_find(draw->state, task, facts->from, facts->input_nr);
+}
+
+static void
+path_corner(cairo_t *cr, td_layout_point before, td_layout_point corner, td_layout_point after) {
+  double in = hypot(corner.x - before.x, corner.y - before.y);
+  double out = hypot(after.x - corner.x, after.y - corner.y), r = TD_MIN(9, TD_MIN(in, out) / 2);
+  if (in < 0.01 || out < 0.01) return;
+  double begin_x = corner.x + (before.x - corner.x) * r / in;
+  double begin_y = corner.y + (before.y - corner.y) * r / in;
+  double end_x = corner.x + (after.x - corner.x) * r / out;
+  double end_y = corner.y + (after.y - corner.y) * r / out;
+  cairo_line_to(cr, begin_x, begin_y);
+  cairo_curve_to(cr, (begin_x + corner.x) / 2, (begin_y + corner.y) / 2, (end_x + corner.x) / 2,
+                 (end_y + corner.y) / 2, end_x, end_y);
+}
+
+static bool
+is_level(td_layout_point a, td_layout_point b) {
+  return fabsf(a.y - b.y) < 0.01f && fabsf(a.x - b.x) > 0.01f;
+}
+
+/* Points of an edge; the last one a little higher, where the arrow's head begins. */
+static td_layout_point
+point_of(const td_layout *layout, uint32_t edge, uint32_t k, float head) {
+  td_layout_point point = layout->points[k];
+  if (k + 1 == layout->first_point[edge + 1]) {
+    bool sideways = is_level(layout->points[k - 1], point) || layout->route[edge] == TD_ROUTE_PORT;
+    if (!sideways) point.y -= head;
+  }
+  return point;
+}
+
+static void
+path_to(cairo_t *cr, td_layout_point from, td_layout_point to, bool sideways) {
+  double dx = to.x - from.x, dy = to.y - from.y;
+  if (sideways)
+    cairo_curve_to(cr, from.x + dx * 0.5, from.y, from.x + dx * 0.5, to.y, to.x, to.y);
+  else if (fabs(dx) < 0.01 || fabs(dy) < 0.01)
+    cairo_line_to(cr, to.x, to.y);
+  else
+    cairo_curve_to(cr, from.x, from.y + dy * 0.45, to.x, from.y + dy * 0.55, to.x, to.y);
+}
+
+static void
+path_edge(cairo_t *cr, const td_layout *layout, uint32_t edge, float head) {
+  uint32_t first = layout->first_point[edge], end = layout->first_point[edge + 1];
+  td_layout_point last = layout->points[first];
+  cairo_move_to(cr, last.x, last.y);
+  for (uint32_t k = first + 1; k < end; k++) {
+    td_layout_point here = point_of(layout, edge, k, head);
+    if (k + 1 < end) {
+      td_layout_point next = point_of(layout, edge, k + 1, head);
+      if (is_level(last, here) != is_level(here, next) &&
+          (is_level(last, here) || fabsf(last.x - here.x) < 0.01f) &&
+          (is_level(here, next) || fabsf(next.x - here.x) < 0.01f)) {
+        path_corner(cr, last, here, next);
+        last = here;
+        continue;
+      }
+    }
+    path_to(cr, last, here, layout->route[edge] == TD_ROUTE_PORT);
+    last = here;
+  }
+}
+
+static void
+draw_head(cairo_t *cr, const td_layout *layout, uint32_t edge) {
+  td_layout_point tip = layout->points[layout->first_point[edge + 1] - 1];
+  td_layout_point before = layout->points[layout->first_point[edge + 1] - 2];
+  if (layout->route[edge] == TD_ROUTE_PORT) return;
+  cairo_move_to(cr, tip.x, tip.y - 2.5);
+  if (is_level(before, tip)) {
+    double side = before.x > tip.x ? 8 : -8;
+    cairo_move_to(cr, tip.x, tip.y);
+    cairo_line_to(cr, tip.x + side, tip.y - 4);
+    cairo_line_to(cr, tip.x + side, tip.y + 4);
+  } else {
+    cairo_line_to(cr, tip.x - 4, tip.y - 11);
+    cairo_line_to(cr, tip.x + 4, tip.y - 11);
+  }
+  cairo_close_path(cr);
+  cairo_fill(cr);
+}
+
+static td_colour
+edge_colour(const td_scene_draw *draw, uint32_t i, bool moved) {
+  td_colour colour = moved ? draw->theme->node_fill[TD_NODE_done] : draw->theme->line;
+  if (draw->scene->layout->route[i] == TD_ROUTE_AROUND) colour = td_colour_fade(colour, 0.55);
+  return colour;
+}
+
+static void
+draw_edge(const td_scene_draw *draw, uint32_t i, bool moved) {
+  const td_layout *layout = draw->scene->layout;
+  uint32_t selected = draw->view->selected, n = draw->scene->graph->n_nodes;
+  uint32_t chosen = selected < n ? draw->scene->index[selected] : TD_NONE;
+  const td_scene_edge *edge = &draw->scene->edges[i];
+  bool marked = chosen != TD_NONE && (edge->from == chosen || edge->to == chosen);
+  double least = 0.8 / draw->view->scale; /* never thinner than a good half pixel */
+  td_theme_source(draw->cr, marked ? draw->theme->accent : edge_colour(draw, i, moved));
+  cairo_set_line_width(draw->cr, TD_MAX(marked ? 2.4 : moved ? 2.0 : 1.4, least));
+  path_edge(draw->cr, layout, i, 9);
+  cairo_stroke(draw->cr);
+  if (draw->view->scale >= td_scale_named) draw_head(draw->cr, layout, i);
+}
+
+/* Those that have moved lie over those that have not. */
+void
+td_scene_draw_edges(td_scene_draw *draw) {
+  const td_graph_scene *scene = draw->scene;
+  cairo_set_line_cap(draw->cr, CAIRO_LINE_CAP_BUTT);
+  cairo_set_line_join(draw->cr, CAIRO_LINE_JOIN_ROUND);
+  for (int moved = 0; moved < 2; moved++)
+    for (uint32_t i = 0; i < scene->n_edges; i++) {
+      const td_scene_edge *edge = &scene->edges[i];
+      if (!td_scene_sees(draw, edge->left - 12, edge->top - 4, edge->right + 12, edge->bottom + 4))
+        continue;
+      if (td_scene_edge_moved(draw, i) == (moved == 1)) draw_edge(draw, i, moved == 1);
+    }
+}
+
+/* The edge along which the current node got its newest gradient. */
+static uint32_t
+moving_edge(const td_scene_draw *draw) {
+  const td_graph_scene *scene = draw->scene;
+  uint32_t node = draw->state->header->current_node;
+  if (node >= scene->graph->n_nodes || scene->index[node] == TD_NONE) return TD_NONE;
+  uint32_t state = draw->state->nodes[node].state;
+  if (state != TD_NODE_partial && state != TD_NODE_waiting && state != TD_NODE_queued)
+    return TD_NONE;
+  const td_task_now *task = td_state_task_find(draw->state, node, scene->graph_task);
+  if (!task || task->first_arrival == TD_NONE) return TD_NONE;
+  const td_arrival_now *newest = &draw->state->arrivals[task->first_arrival];
+  for (uint32_t i = 0; i < scene->n_edges; i++) {
+    const td_graph_edge *edge = &scene->graph->edges[scene->edges[i].edge];
+    if (edge->to == node && edge->from == newest->from && edge->input_nr == newest->input_nr)
+      return i;
+  }
+  return TD_NONE;
+}
+
+static td_layout_point
+point_along(const td_layout *layout, uint32_t edge, double share) {
+  uint32_t first = layout->first_point[edge], end = layout->first_point[edge + 1];
+  double total = 0;
+  for (uint32_t k = first + 1; k < end; k++)
+    total += hypot(layout->points[k].x - layout->points[k - 1].x,
+                   layout->points[k].y - layout->points[k - 1].y);
+  double left = total * share;
+  for (uint32_t k = first + 1; k < end; k++) {
+    td_layout_point a = layout->points[k - 1], b = layout->points[k];
+    double length = hypot(b.x - a.x, b.y - a.y), t = length > 0 ? TD_MIN(left / length, 1) : 1;
+    if (left > length && k + 1 < end) {
+      left -= length;
+      continue;
+    }
+    bool straight = fabsf(a.x - b.x) < 0.01f || fabsf(a.y - b.y) < 0.01f;
+    double bent = straight ? t : t * t * (3 - 2 * t);
+    return layout->route[edge] == TD_ROUTE_PORT
+               ? (td_layout_point){(float)(a.x + (b.x - a.x) * t),
+                                   (float)(a.y + (b.y - a.y) * bent)}
+               : (td_layout_point){(float)(a.x + (b.x - a.x) * bent),
+                                   (float)(a.y + (b.y - a.y) * t)};
+  }
+  return layout->points[end - 1];
+}
+
+/* The dot starts in the middle of its edge and comes to rest before the end within a tenth of a
+ * millisecond. */
+void
+td_scene_draw_moving(td_scene_draw *draw) {
+  uint32_t edge = moving_edge(draw);
+  if (edge == TD_NONE) return;
+  uint64_t now = draw->view->now_ns, then = draw->state->header->time_ns;
+  double gone = now > then ? 1 - exp(-(double)(now - then) / 3e4) : 0;
+  td_layout_point at = point_along(draw->scene->layout, edge, 0.5 + 0.4 * gone);
+  double r = TD_MAX(5, 3.5 / draw->view->scale);
+  for (int i = 2; i >= 0; i--) {
+    td_theme_source(draw->cr, td_colour_fade(draw->theme->accent, i ? 0.18 : 1));
+    cairo_arc(draw->cr, at.x, at.y, r * (1 + 0.6 * i), 0, 2 * M_PI);
+    cairo_fill(draw->cr);
+  }
+}

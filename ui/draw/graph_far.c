@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * From far away: every node a rectangle in the colour of its state, every edge a thin line, in
+ * large batches and without antialiasing where there are many. */
+#include "engine/base/alloc.h"
+#include "ui/draw/scene.h"
+
+enum { BATCH = 1000, MANY = 4000 };
+
+static void
+flush_edges(const td_scene_draw *draw, bool moved) {
+  td_colour colour = moved ? draw->theme->node_fill[TD_NODE_done] : draw->theme->line;
+  td_theme_source(draw->cr, td_colour_fade(colour, moved ? 0.8 : 1));
+  cairo_stroke(draw->cr);
+}
+
+static void
+draw_edges(const td_scene_draw *draw, bool moved) {
+  const td_graph_scene *scene = draw->scene;
+  const td_layout *layout = scene->layout;
+  uint32_t n = 0;
+  double least = 1.5 / draw->view->scale;
+  cairo_set_line_width(draw->cr, TD_MAX(1.6, 0.8 / draw->view->scale));
+  for (uint32_t i = 0; i < scene->n_edges; i++) {
+    const td_scene_edge *edge = &scene->edges[i];
+    if (edge->right - edge->left + edge->bottom - edge->top < least) continue;
+    if (!td_scene_sees(draw, edge->left, edge->top, edge->right, edge->bottom)) continue;
+    if (td_scene_edge_moved(draw, i) != moved) continue;
+    uint32_t first = layout->first_point[i];
+    cairo_move_to(draw->cr, layout->points[first].x, layout->points[first].y);
+    for (uint32_t k = first + 1; k < layout->first_point[i + 1]; k++)
+      cairo_line_to(draw->cr, layout->points[k].x, layout->points[k].y);
+    if (++n % BATCH == 0) flush_edges(draw, moved);
+  }
+  flush_edges(draw, moved);
+}
+
+static td_colour
+far_colour(const td_scene_draw *draw, td_node_state state) {
+  if (state == TD_NODE_waiting || state == TD_NODE_created || state == TD_NODE_absent)
+    return td_colour_mix(draw->theme->card, draw->theme->node_fill[state], 0.45);
+  return draw->theme->node_fill[state];
+}
+
+/* A rectangle is never smaller than a pixel; what matters is drawn larger and last. */
+static void
+draw_state(td_scene_draw *draw, td_node_state state, const uint8_t *states) {
+  const td_graph_scene *scene = draw->scene;
+  bool lively = state == TD_NODE_running || state == TD_NODE_queued || state == TD_NODE_failed;
+  double least = (lively ? 3 : 1) / draw->view->scale, grow = lively ? 1.5 / draw->view->scale : 0;
+  uint32_t n = 0;
+  td_theme_source(draw->cr, far_colour(draw, state));
+  for (uint32_t i = 0; i < scene->n_nodes; i++) {
+    if (states[i] != state) continue;
+    td_box box = td_scene_box(scene, i);
+    cairo_rectangle(draw->cr, box.x - grow, box.y - grow, TD_MAX(box.width + 2 * grow, least),
+                    TD_MAX(box.height + 2 * grow, least));
+    draw->n_shown++;
+    if (++n % BATCH == 0) cairo_fill(draw->cr);
+  }
+  cairo_fill(draw->cr);
+}
+
+static void
+draw_anomalies(const td_scene_draw *draw) {
+  const td_graph_scene *scene = draw->scene;
+  for (uint32_t i = 0; i < scene->n_nodes && draw->state->header->n_anomalies; i++)
+    if (td_scene_now(draw, i)->anomaly)
+      td_shape_diamond(draw->cr, scene->layout->x[i], scene->layout->y[i], 7 / draw->view->scale,
+                       draw->theme->error);
+}
+
+static void
+draw_selected(const td_scene_draw *draw) {
+  double x, y, r = 9 / draw->view->scale;
+  if (!td_graph_scene_place(draw->scene, draw->view->selected, &x, &y)) return;
+  td_theme_source(draw->cr, draw->theme->accent);
+  cairo_set_line_width(draw->cr, 2 / draw->view->scale);
+  td_shape_rounded(draw->cr, (td_box){x - r, y - r, 2 * r, 2 * r}, r / 2);
+  cairo_stroke(draw->cr);
+}
+
+void
+td_scene_draw_far(td_scene_draw *draw) {
+  static const td_node_state order[] = {TD_NODE_absent,   TD_NODE_created, TD_NODE_waiting,
+                                        TD_NODE_released, TD_NODE_skipped, TD_NODE_done,
+                                        TD_NODE_captured, TD_NODE_partial, TD_NODE_queued,
+                                        TD_NODE_running,  TD_NODE_failed};
+  const td_graph_scene *scene = draw->scene;
+  uint8_t *states = TD_NEW_N(uint8_t, scene->n_nodes);
+  for (uint32_t i = 0; i < scene->n_nodes; i++) {
+    td_box box = td_scene_box(scene, i);
+    bool seen = td_scene_sees(draw, box.x, box.y, box.x + box.width, box.y + box.height);
+    states[i] = seen ? (uint8_t)td_scene_now(draw, i)->state : TD_N_NODE_STATES;
+  }
+  cairo_save(draw->cr);
+  if (scene->n_nodes > MANY) cairo_set_antialias(draw->cr, CAIRO_ANTIALIAS_NONE);
+  draw_edges(draw, false);
+  draw_edges(draw, true);
+  for (size_t i = 0; i < TD_N_ELEMENTS(order); i++)
+    draw_state(draw, order[i], states);
+  cairo_restore(draw->cr);
+  draw_anomalies(draw);
+  draw_selected(draw);
+  free(states);
+}

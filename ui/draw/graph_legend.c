@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "engine/base/alloc.h"
+#include "ui/draw/scene.h"
+#include "ui/geometry/format.h"
+
+#include <inttypes.h>
+
+enum { HEIGHT = 26, MARGIN = 10, SIZE = 11, STRIPE_WIDTH = 5 };
+
+/* Always explained: the life of a node. The others where the picture has them. */
+static bool
+always_shown(td_node_state state) {
+  return state == TD_NODE_waiting || state == TD_NODE_partial || state == TD_NODE_queued ||
+         state == TD_NODE_running || state == TD_NODE_done;
+}
+
+static void
+find_states(const td_scene_draw *draw, bool *present) {
+  for (uint32_t i = 0; i < TD_N_NODE_STATES; i++)
+    present[i] = always_shown(i);
+  for (uint32_t i = 0; i < draw->scene->n_nodes; i++)
+    present[td_scene_now(draw, i)->state] = true;
+}
+
+static double
+draw_item(const td_scene_draw *draw, td_node_state state, double x, double y) {
+  cairo_t *cr = draw->cr;
+  const char *name = td_node_state_name(state);
+  td_box box = {x, y - 6.5, 20, 13};
+  double width;
+  cairo_save(cr);
+  cairo_rectangle(cr, x - 3, y - 9, 26, 18);
+  cairo_clip(cr);
+  td_shape_card(cr, box, 3.5, state, 0.5, draw->theme);
+  cairo_restore(cr);
+  td_shape_state_mark(cr, state, 0.5, x + 10, y, 8,
+                      state == TD_NODE_running ? (td_colour){1, 1, 1, 1}
+                                               : draw->theme->node_fill[state]);
+  td_label_draw(draw->labels, cr, name, SIZE, x + 26, y - 7.5, 0, draw->theme->dim, false);
+  td_label_size(draw->labels, name, SIZE, false, &width, NULL);
+  return 26 + width + 14;
+}
+
+static double
+draw_device(const td_scene_draw *draw, int32_t device, double x, double y) {
+  const char *name = td_graph_device_name(draw->scene->graph, device);
+  double width;
+  td_shape_rounded(draw->cr, (td_box){x, y - 6.5, STRIPE_WIDTH, 13}, 2);
+  td_theme_source(draw->cr, td_theme_device(draw->theme, device));
+  cairo_fill(draw->cr);
+  td_label_draw(draw->labels, draw->cr, name, SIZE, x + 10, y - 7.5, 0, draw->theme->dim, false);
+  td_label_size(draw->labels, name, SIZE, false, &width, NULL);
+  return 10 + width + 14;
+}
+
+static double
+draw_items(const td_scene_draw *draw, double x, double y) {
+  bool present[TD_N_NODE_STATES];
+  find_states(draw, present);
+  for (uint32_t i = 0; i < TD_N_NODE_STATES; i++)
+    if (present[i]) x += draw_item(draw, i, x, y);
+  x += 6;
+  for (uint32_t i = 0; i < draw->scene->graph->n_devices; i++)
+    x += draw_device(draw, draw->scene->graph->devices[i].device, x, y);
+  return x;
+}
+
+/* What the picture leaves out, in a corner; NULL where it shows everything. */
+static char *
+hidden_text(const td_scene_draw *draw) {
+  uint32_t n = draw->scene->n_nodes;
+  char *shown = td_format_count(draw->n_shown), *all = td_format_count(n), *text = NULL;
+  const char *detail = draw->view->scale < td_scale_named  ? "names and counts appear closer"
+                       : draw->view->scale < td_scale_full ? "counts appear closer"
+                                                           : NULL;
+  if (draw->n_shown < n)
+    text = td_format("%s of %s nodes in view%s%s", shown, all, detail ? " · " : "",
+                     detail ? detail : "");
+  else if (detail)
+    text = td_format("%s nodes · %s", all, detail);
+  free(shown);
+  free(all);
+  return text;
+}
+
+static void
+draw_panel(const td_scene_draw *draw, td_box box) {
+  td_shape_rounded(draw->cr, box, 7);
+  td_theme_source(draw->cr, td_colour_fade(draw->theme->background, 0.88));
+  cairo_fill(draw->cr);
+}
+
+void
+td_scene_draw_legend(td_scene_draw *draw) {
+  double y = draw->view->height - MARGIN - HEIGHT / 2.0, width = 0;
+  if (draw->view->width < 420 || draw->view->height < 160) return;
+  char *text = hidden_text(draw);
+  if (text) td_label_size(draw->labels, text, SIZE, false, &width, NULL);
+  draw_panel(draw,
+             (td_box){0, draw->view->height - HEIGHT - 2 * MARGIN + 6, draw->view->width, 60});
+  double end = draw_items(draw, MARGIN + 8, y);
+  double right = draw->view->width - MARGIN - 8, line = end + width + 20 > right ? y - HEIGHT : y;
+  if (text && line != y) draw_panel(draw, (td_box){right - width - 10, line - 11, width + 20, 22});
+  if (text)
+    td_label_right(draw->labels, draw->cr, text, SIZE, right, line - 7.5, draw->theme->dim, false);
+  free(text);
+}

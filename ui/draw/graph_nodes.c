@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "engine/base/alloc.h"
+#include "ui/draw/scene.h"
+
+#include <inttypes.h>
+#include <math.h>
+
+enum { RADIUS = 8, STRIPE = 5 };
+
+double
+td_scene_share(const td_scene_draw *draw, uint32_t i, uint32_t *arrived, uint32_t *expected) {
+  const td_task_now *task =
+      td_state_task_find(draw->state, draw->scene->nodes[i].node, draw->scene->graph_task);
+  *expected = task ? task->expected : 0;
+  *arrived = task ? task->expected - TD_MIN(task->dependencies, task->expected) : 0;
+  return *expected ? (double)*arrived / *expected : 0;
+}
+
+static void
+draw_stripe(const td_scene_draw *draw, td_box box, const td_graph_node *node, td_node_state state) {
+  cairo_t *cr = draw->cr;
+  td_colour colour = td_theme_device(draw->theme, node->device);
+  cairo_save(cr);
+  td_shape_rounded(cr, box, RADIUS);
+  cairo_clip(cr);
+  cairo_rectangle(cr, box.x, box.y, STRIPE, box.height);
+  if (state == TD_NODE_running) colour = td_colour_mix(colour, (td_colour){1, 1, 1, 1}, 0.35);
+  td_theme_source(cr, td_colour_fade(colour, state == TD_NODE_absent ? 0.35 : 1));
+  cairo_fill(cr);
+  cairo_restore(cr);
+}
+
+/* A cell on the top edge for each gradient that comes: full once it has come. */
+static void
+draw_slot(const td_scene_draw *draw, uint32_t edge) {
+  const td_layout *layout = draw->scene->layout;
+  const td_scene_edge *self = &draw->scene->edges[edge];
+  td_layout_point end = layout->points[layout->first_point[edge + 1] - 1];
+  td_node_state state = td_scene_now(draw, self->to)->state;
+  bool moved = td_scene_edge_moved(draw, edge);
+  td_box cell = {end.x - 4.5, end.y - 3, 9, 6.5};
+  td_shape_rounded(draw->cr, cell, 2);
+  td_theme_source(draw->cr, moved ? draw->theme->node_fill[TD_NODE_done] : draw->theme->card);
+  cairo_fill_preserve(draw->cr);
+  td_colour border = moved                     ? draw->theme->node_fill[TD_NODE_done]
+                     : state == TD_NODE_absent ? draw->theme->line
+                                               : draw->theme->node_fill[TD_NODE_waiting];
+  td_theme_source(draw->cr, border);
+  cairo_set_line_width(draw->cr, 1.1);
+  cairo_stroke(draw->cr);
+}
+
+static const char *
+anomaly_word(uint32_t anomaly) {
+  return anomaly == 1 + TD_anomaly_kind_inf ? "Inf" : "NaN";
+}
+
+static void
+draw_anomaly(const td_scene_draw *draw, td_box box, const td_node_now *now) {
+  bool sum = now->birthplace == TD_birthplace_sum;
+  char *text = td_format(sum ? "Σ %s" : "%s", anomaly_word(now->anomaly));
+  double x = sum ? box.x + box.width / 2 : box.x + box.width - 6;
+  td_box around = {box.x - 3, box.y - 3, box.width + 6, box.height + 6};
+  td_shape_rounded(draw->cr, around, RADIUS + 3);
+  td_theme_source(draw->cr, draw->theme->error);
+  cairo_set_line_width(draw->cr, 2);
+  cairo_stroke(draw->cr);
+  td_shape_badge(draw->cr, draw->labels, text, 11, x, box.y - (sum ? 9 : 2), draw->theme->error);
+  free(text);
+}
+
+static void
+draw_ring(const td_scene_draw *draw, td_box box, double radius, bool selected) {
+  td_box around = {box.x - 4, box.y - 4, box.width + 8, box.height + 8};
+  td_shape_rounded(draw->cr, around, radius + 4);
+  td_theme_source(draw->cr, td_colour_fade(draw->theme->accent, selected ? 1 : 0.5));
+  cairo_set_line_width(draw->cr, 2 / TD_MIN(draw->view->scale, 1));
+  cairo_stroke(draw->cr);
+}
+
+static const char *
+running_thread(const td_scene_draw *draw, const td_node_now *now) {
+  const td_graph *graph = draw->scene->graph;
+  return now->thread < graph->n_threads ? graph->threads[now->thread].name : "";
+}
+
+/* The second line: the sequence number, and what there is to say on the right. */
+static void
+draw_facts(const td_scene_draw *draw, uint32_t i, td_box box, td_colour colour) {
+  const td_node_now *now = td_scene_now(draw, i);
+  uint32_t arrived, expected;
+  double y = box.y + 25, right = box.x + box.width - 9;
+  td_label_draw(draw->labels, draw->cr, draw->scene->nodes[i].number, 11, box.x + STRIPE + 9, y, 0,
+                td_colour_mix(colour, td_shape_fill_colour(now->state, draw->theme), 0.3), false);
+  td_scene_share(draw, i, &arrived, &expected);
+  if (now->state == TD_NODE_running) {
+    td_label_right(draw->labels, draw->cr, running_thread(draw, now), 11, right, y, colour, true);
+  } else if (expected && (now->state == TD_NODE_waiting || now->state == TD_NODE_partial ||
+                          now->state == TD_NODE_queued)) {
+    char *text = td_format("%" PRIu32 "/%" PRIu32, arrived, expected);
+    td_label_right(draw->labels, draw->cr, text, 11, right, y, colour, true);
+    free(text);
+  }
+}
+
+static td_colour
+mark_colour(const td_scene_draw *draw, td_node_state state) {
+  if (state == TD_NODE_running) return (td_colour){1, 1, 1, 1};
+  td_colour away = draw->theme->dark ? (td_colour){1, 1, 1, 1} : (td_colour){0, 0, 0, 1};
+  return td_colour_mix(draw->theme->node_fill[state], away, 0.12);
+}
+
+static void
+draw_card(const td_scene_draw *draw, uint32_t i) {
+  const td_scene_node *self = &draw->scene->nodes[i];
+  const td_node_now *now = td_scene_now(draw, i);
+  td_box box = td_scene_box(draw->scene, i);
+  uint32_t arrived, expected;
+  double share = td_scene_share(draw, i, &arrived, &expected);
+  td_colour text = td_shape_text_colour(now->state, draw->theme);
+  td_shape_card(draw->cr, box, RADIUS, now->state, share, draw->theme);
+  draw_stripe(draw, box, &draw->scene->graph->nodes[self->node], now->state);
+  td_label_draw(draw->labels, draw->cr, self->name, 13, box.x + STRIPE + 9, box.y + 7,
+                box.width - STRIPE - 33, text, true);
+  td_shape_state_mark(draw->cr, now->state, share, box.x + box.width - 15, box.y + 15, 11,
+                      mark_colour(draw, now->state));
+  draw_facts(draw, i, box, text);
+}
+
+static void
+draw_port(const td_scene_draw *draw, uint32_t i) {
+  const td_scene_node *self = &draw->scene->nodes[i];
+  td_node_state state = td_scene_now(draw, i)->state;
+  td_box box = td_scene_box(draw->scene, i);
+  uint32_t arrived, expected;
+  double share = td_scene_share(draw, i, &arrived, &expected);
+  td_shape_card(draw->cr, box, box.height / 2, state, share, draw->theme);
+  td_shape_state_mark(draw->cr,
+                      state == TD_NODE_created || state == TD_NODE_absent ? TD_NODE_waiting : state,
+                      share, box.x + 12, box.y + box.height / 2, 8.5, mark_colour(draw, state));
+  td_label_draw(draw->labels, draw->cr, self->name, 11, box.x + 22, box.y + 2.5, box.width - 29,
+                td_shape_text_colour(state, draw->theme), false);
+}
+
+/* Too small for two lines: a card with its name as large as there is room. */
+static void
+draw_small_card(const td_scene_draw *draw, uint32_t i) {
+  const td_scene_node *self = &draw->scene->nodes[i];
+  td_node_state state = td_scene_now(draw, i)->state;
+  td_box box = td_scene_box(draw->scene, i);
+  uint32_t arrived, expected;
+  double share = td_scene_share(draw, i, &arrived, &expected), width, height,
+         size = self->port ? 14 : 22;
+  td_shape_card(draw->cr, box, self->port ? box.height / 2 : RADIUS, state, share, draw->theme);
+  if (!self->port) draw_stripe(draw, box, &draw->scene->graph->nodes[self->node], state);
+  td_label_size(draw->labels, self->name, size, true, &width, &height);
+  double room = box.width - (self->port ? 14 : STRIPE + 13);
+  if (width > room) size = TD_MAX(size * room / width, self->port ? 11 : 13);
+  size = floor(size * 2) / 2;
+  if (size * draw->view->scale < 5) return;
+  td_label_size(draw->labels, self->name, size, true, &width, &height);
+  double x = box.x + (self->port ? 0 : STRIPE) +
+             TD_MAX(7, (box.width - width - (self->port ? 0 : STRIPE)) / 2);
+  td_label_draw(draw->labels, draw->cr, self->name, size, x, box.y + (box.height - height) / 2,
+                room, td_shape_text_colour(state, draw->theme), true);
+}
+
+static void
+draw_node(const td_scene_draw *draw, uint32_t i) {
+  const td_scene_node *self = &draw->scene->nodes[i];
+  const td_node_now *now = td_scene_now(draw, i);
+  td_box box = td_scene_box(draw->scene, i);
+  if (draw->view->scale < td_scale_full)
+    draw_small_card(draw, i);
+  else if (self->port)
+    draw_port(draw, i);
+  else
+    draw_card(draw, i);
+  double radius = self->port ? box.height / 2 : RADIUS;
+  if (now->anomaly) draw_anomaly(draw, box, now);
+  if (draw->view->selected == self->node || draw->view->hovered == self->node)
+    draw_ring(draw, box, radius, draw->view->selected == self->node);
+}
+
+static void
+draw_slots(const td_scene_draw *draw) {
+  const td_graph_scene *scene = draw->scene;
+  for (uint32_t i = 0; i < scene->n_edges; i++) {
+    td_box box = td_scene_box(scene, scene->edges[i].to);
+    if (scene->nodes[scene->edges[i].to].port) continue;
+    if (td_scene_sees(draw, box.x, box.y - 8, box.x + box.width, box.y + box.height))
+      draw_slot(draw, i);
+  }
+}
+
+/* What runs, and what is wrong, lies over its neighbours. */
+void
+td_scene_draw_nodes(td_scene_draw *draw) {
+  const td_graph_scene *scene = draw->scene;
+  for (int top = 0; top < 2; top++)
+    for (uint32_t i = 0; i < scene->n_nodes; i++) {
+      td_box box = td_scene_box(scene, i);
+      const td_node_now *now = td_scene_now(draw, i);
+      bool above = now->state == TD_NODE_running || now->anomaly;
+      if (above != (top == 1)) continue;
+      if (!td_scene_sees(draw, box.x - 14, box.y - 20, box.x + box.width + 14,
+                         box.y + box.height + 14))
+        continue;
+      draw_node(draw, i);
+      draw->n_shown++;
+    }
+  if (draw->view->scale >= td_scale_full) draw_slots(draw);
+}

@@ -1,0 +1,294 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "ui/draw/graph_scene.h"
+
+#include "engine/base/alloc.h"
+#include "ui/draw/scene.h"
+#include "ui/geometry/format.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+enum { CARD_HEIGHT = 46, PORT_HEIGHT = 20, LEAST_CARD = 92, MARGIN = 28 };
+
+/* Widths of letters, so that a hundred thousand names are measured by adding. */
+typedef struct letters {
+  float bold[128], plain[128];
+} letters;
+
+static void
+letters_init(letters *self) {
+  td_label_cache *labels = td_label_cache_new(td_theme_default(false));
+  for (int c = 32; c < 127; c++) {
+    char text[2] = {(char)c, '\0'};
+    double width;
+    td_label_size(labels, text, 13, true, &width, NULL);
+    self->bold[c] = (float)width;
+    td_label_size(labels, text, 11, false, &width, NULL);
+    self->plain[c] = (float)width;
+  }
+  td_label_cache_free(labels);
+}
+
+static float
+width_of(const float *letter_widths, const char *text) {
+  float width = 0;
+  for (; *text; text++) {
+    unsigned char c = (unsigned char)*text;
+    if (c < 128)
+      width += letter_widths[c];
+    else if (c >= 0xc0)
+      width += letter_widths['m'];
+  }
+  return width;
+}
+
+static bool
+is_leaf(const td_graph_node *node) {
+  return !strcmp(node->name, "AccumulateGrad");
+}
+
+static char *
+node_title(const td_graph_node *node, uint32_t id) {
+  if (is_leaf(node))
+    return node->label ? td_dup_string(node->label) : td_format("leaf %" PRIu32, id);
+  return *node->name ? td_format_op(node->name) : td_format("node %" PRIu32, id);
+}
+
+static void
+describe_node(td_graph_scene *scene, uint32_t i, const letters *widths) {
+  td_scene_node *self = &scene->nodes[i];
+  const td_graph_node *node = &scene->graph->nodes[self->node];
+  self->port = is_leaf(node);
+  self->name = node_title(node, self->node);
+  self->number = node->sequence_nr == UINT64_MAX ? td_dup_string("")
+                                                 : td_format("#%" PRIu64, node->sequence_nr);
+  self->height = self->port ? PORT_HEIGHT : CARD_HEIGHT;
+  if (self->port)
+    self->width = TD_MIN(width_of(widths->plain, self->name) + 32, 220);
+  else
+    self->width = TD_MAX(TD_MIN(width_of(widths->bold, self->name) + 50, 260), LEAST_CARD);
+}
+
+static void
+add_node(td_graph_scene *scene, uint32_t node, uint32_t *capacity) {
+  if (node >= scene->graph->n_nodes || scene->index[node] != TD_NONE) return;
+  TD_GROW(scene->nodes, scene->n_nodes, *capacity);
+  scene->index[node] = scene->n_nodes;
+  scene->nodes[scene->n_nodes++] = (td_scene_node){.node = node};
+}
+
+/* Breadth first from the root; without one, every node of the tape. */
+static void
+collect_nodes(td_graph_scene *scene) {
+  const td_graph *graph = scene->graph;
+  uint32_t capacity = 0, task = scene->graph_task;
+  uint32_t root = task < graph->n_graph_tasks ? graph->graph_tasks[task].root : TD_NONE;
+  scene->index = TD_NEW_N(uint32_t, graph->n_nodes);
+  memset(scene->index, 0xff, graph->n_nodes * sizeof *scene->index);
+  if (root < graph->n_nodes) add_node(scene, root, &capacity);
+  for (uint32_t i = 0; i < graph->n_nodes && root >= graph->n_nodes; i++)
+    add_node(scene, i, &capacity);
+  for (uint32_t at = 0; at < scene->n_nodes; at++) {
+    const td_graph_node *node = &graph->nodes[scene->nodes[at].node];
+    for (uint32_t k = 0; k < node->n_out; k++)
+      add_node(scene, graph->edges[node->first_out + k].to, &capacity);
+  }
+}
+
+static void
+collect_edges(td_graph_scene *scene) {
+  const td_graph *graph = scene->graph;
+  uint32_t capacity = 0;
+  for (uint32_t i = 0; i < scene->n_nodes; i++) {
+    const td_graph_node *node = &graph->nodes[scene->nodes[i].node];
+    for (uint32_t k = 0; k < node->n_out; k++) {
+      uint32_t to = graph->edges[node->first_out + k].to;
+      if (to >= graph->n_nodes) continue;
+      TD_GROW(scene->edges, scene->n_edges, capacity);
+      scene->edges[scene->n_edges++] =
+          (td_scene_edge){.edge = node->first_out + k, .from = i, .to = scene->index[to]};
+    }
+  }
+}
+
+/* Where an input slot lies on the top edge of its card, from the middle. */
+static float
+slot_x(const td_graph_scene *scene, const td_scene_edge *edge) {
+  const td_scene_node *to = &scene->nodes[edge->to];
+  uint32_t n = TD_MAX(scene->graph->nodes[to->node].n_inputs, 1u);
+  uint32_t slot = TD_MIN(scene->graph->edges[edge->edge].input_nr, n - 1);
+  return to->port ? 0
+                  : ((float)slot + 0.5f - (float)n / 2) * TD_MIN(44, to->width * 0.8f / (float)n);
+}
+
+static void
+set_edge_boxes(td_graph_scene *scene) {
+  const td_layout *layout = scene->layout;
+  for (uint32_t i = 0; i < scene->n_edges; i++) {
+    td_scene_edge *edge = &scene->edges[i];
+    edge->left = edge->top = 1e30f;
+    edge->right = edge->bottom = -1e30f;
+    for (uint32_t k = layout->first_point[i]; k < layout->first_point[i + 1]; k++) {
+      edge->left = TD_MIN(edge->left, layout->points[k].x);
+      edge->right = TD_MAX(edge->right, layout->points[k].x);
+      edge->top = TD_MIN(edge->top, layout->points[k].y);
+      edge->bottom = TD_MAX(edge->bottom, layout->points[k].y);
+    }
+  }
+}
+
+static void
+lay_out(td_graph_scene *scene) {
+  uint32_t n = scene->n_nodes, m = scene->n_edges;
+  uint32_t *from = TD_NEW_N(uint32_t, m), *to = TD_NEW_N(uint32_t, m);
+  float *to_x = TD_NEW_N(float, m), *width = TD_NEW_N(float, n), *height = TD_NEW_N(float, n);
+  uint8_t *port = TD_NEW_N(uint8_t, n);
+  for (uint32_t i = 0; i < m; i++) {
+    from[i] = scene->edges[i].from;
+    to[i] = scene->edges[i].to;
+    to_x[i] = slot_x(scene, &scene->edges[i]);
+  }
+  for (uint32_t i = 0; i < n; i++) {
+    width[i] = scene->nodes[i].width;
+    height[i] = scene->nodes[i].height;
+    port[i] = scene->nodes[i].port;
+  }
+  td_layout_graph input = {n, m, from, to, width, height, port, to_x};
+  scene->layout = td_layout_new(&input, &td_layout_defaults);
+  void *owned[] = {from, to, to_x, width, height, port};
+  for (size_t i = 0; i < TD_N_ELEMENTS(owned); i++)
+    free(owned[i]);
+}
+
+td_graph_scene *
+td_graph_scene_new(const td_graph *graph, uint32_t graph_task) {
+  letters widths = {0};
+  td_graph_scene *scene = TD_NEW(td_graph_scene);
+  scene->graph = graph;
+  scene->graph_task = graph_task;
+  collect_nodes(scene);
+  collect_edges(scene);
+  letters_init(&widths);
+  for (uint32_t i = 0; i < scene->n_nodes; i++)
+    describe_node(scene, i, &widths);
+  lay_out(scene);
+  set_edge_boxes(scene);
+  return scene;
+}
+
+void
+td_graph_scene_free(td_graph_scene *scene) {
+  if (!scene) return;
+  for (uint32_t i = 0; i < scene->n_nodes; i++) {
+    free(scene->nodes[i].name);
+    free(scene->nodes[i].number);
+  }
+  td_layout_free(scene->layout);
+  free(scene->nodes);
+  free(scene->edges);
+  free(scene->index);
+  free(scene);
+}
+
+void
+td_graph_scene_size(const td_graph_scene *scene, double *width, double *height) {
+  *width = scene->layout->width;
+  *height = scene->layout->height;
+}
+
+void
+td_graph_scene_fit(const td_graph_scene *scene, td_graph_view *view) {
+  double width = scene->layout->width + 2 * MARGIN, height = scene->layout->height + 2 * MARGIN;
+  double below = view->height > 300 ? 44 : 0; /* for the legend */
+  view->scale = TD_MIN(1.5, TD_MIN(view->width / width, (view->height - below) / height));
+  view->scale = TD_MAX(view->scale, 1e-4);
+  view->centre_x = scene->layout->width / 2;
+  view->centre_y = scene->layout->height / 2 + below / 2 / view->scale;
+}
+
+uint32_t
+td_graph_scene_n_nodes(const td_graph_scene *scene) {
+  return scene->n_nodes;
+}
+
+uint32_t
+td_graph_scene_hit(const td_graph_scene *scene, const td_graph_view *view, double x, double y) {
+  double there_x = view->centre_x + (x - view->width / 2) / view->scale;
+  double there_y = view->centre_y + (y - view->height / 2) / view->scale;
+  for (uint32_t i = 0; i < scene->n_nodes; i++) {
+    td_box box = td_scene_box(scene, i);
+    if (there_x >= box.x && there_x < box.x + box.width && there_y >= box.y &&
+        there_y < box.y + box.height)
+      return scene->nodes[i].node;
+  }
+  return TD_NONE;
+}
+
+bool
+td_graph_scene_place(const td_graph_scene *scene, uint32_t node, double *x, double *y) {
+  if (node >= scene->graph->n_nodes || scene->index[node] == TD_NONE) return false;
+  *x = scene->layout->x[scene->index[node]];
+  *y = scene->layout->y[scene->index[node]];
+  return true;
+}
+
+/* The nearest in a quarter plane: what lies off the direction counts double. */
+uint32_t
+td_graph_scene_neighbour(const td_graph_scene *scene, uint32_t node, int dx, int dy) {
+  double x, y, best = 0;
+  uint32_t found = TD_NONE;
+  if (!td_graph_scene_place(scene, node, &x, &y)) return TD_NONE;
+  for (uint32_t i = 0; i < scene->n_nodes; i++) {
+    double along = (scene->layout->x[i] - x) * dx + (scene->layout->y[i] - y) * dy;
+    double aside = fabs((scene->layout->x[i] - x) * dy) + fabs((scene->layout->y[i] - y) * dx);
+    if (scene->nodes[i].node == node || along <= 0.5 || aside > along * 3) continue;
+    double distance = along + 2 * aside;
+    if (found != TD_NONE && distance >= best) continue;
+    found = scene->nodes[i].node;
+    best = distance;
+  }
+  return found;
+}
+
+static void
+draw_ground(const td_scene_draw *draw) {
+  td_theme_source(draw->cr, draw->theme->background);
+  cairo_rectangle(draw->cr, 0, 0, draw->view->width, draw->view->height);
+  cairo_fill(draw->cr);
+}
+
+void
+td_graph_scene_draw(td_graph_scene *scene, cairo_t *cr, const td_state *state,
+                    const td_graph_view *view, const td_theme *theme, td_label_cache *labels) {
+  double half_width = view->width / 2 / view->scale, half_height = view->height / 2 / view->scale;
+  td_scene_draw draw = {scene,
+                        cr,
+                        state,
+                        view,
+                        theme,
+                        labels,
+                        view->centre_x - half_width,
+                        view->centre_y - half_height,
+                        view->centre_x + half_width,
+                        view->centre_y + half_height,
+                        0};
+  cairo_save(cr);
+  cairo_rectangle(cr, 0, 0, view->width, view->height);
+  cairo_clip(cr);
+  draw_ground(&draw);
+  cairo_save(cr);
+  cairo_translate(cr, view->width / 2, view->height / 2);
+  cairo_scale(cr, view->scale, view->scale);
+  cairo_translate(cr, -view->centre_x, -view->centre_y);
+  if (view->scale < td_scale_named) {
+    td_scene_draw_far(&draw);
+  } else {
+    td_scene_draw_edges(&draw);
+    td_scene_draw_nodes(&draw);
+  }
+  td_scene_draw_moving(&draw);
+  cairo_restore(cr);
+  td_scene_draw_legend(&draw);
+  cairo_restore(cr);
+}

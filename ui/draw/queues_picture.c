@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "ui/draw/queues_picture.h"
+
+#include "engine/base/alloc.h"
+#include "ui/draw/shapes.h"
+#include "ui/geometry/format.h"
+
+#include <inttypes.h>
+#include <math.h>
+
+enum {
+  STRIP = 104,
+  TITLE = 28,
+  CARD_WIDTH = 136,
+  CARD_HEIGHT = 50,
+  GAP = 12,
+  LEFT = 16,
+  TOP = 10,
+  FIRST_CARD = LEFT + CARD_WIDTH + 56 /* after the last popped one and an arrow */
+};
+
+/* One strip while it is drawn. */
+typedef struct strip {
+  cairo_t *cr;
+  const td_graph *graph;
+  const td_state *state;
+  const td_queues_view *view;
+  const td_theme *theme;
+  td_label_cache *labels;
+  uint32_t queue;
+  double y;
+} strip;
+
+double
+td_queues_height(const td_graph *graph) {
+  return 2 * TOP + (double)TD_MAX(graph->n_queues, 1u) * STRIP;
+}
+
+static td_box
+card_box(double x, double strip_y) {
+  return (td_box){x, strip_y + TITLE + 6, CARD_WIDTH, CARD_HEIGHT};
+}
+
+static double
+card_x(const td_queues_view *view, uint32_t i) {
+  return FIRST_CARD - view->scroll_x + i * (double)(CARD_WIDTH + GAP);
+}
+
+static char *
+key_text(const strip *self, uint32_t node, uint32_t graph_task) {
+  const td_graph *graph = self->graph;
+  uint32_t depth = graph_task < graph->n_graph_tasks ? graph->graph_tasks[graph_task].depth : 0;
+  if (node >= graph->n_nodes) return td_format("depth %" PRIu32, depth);
+  uint64_t number = graph->nodes[node].sequence_nr;
+  return number == UINT64_MAX ? td_format("(%" PRIu32 ", max)", depth)
+                              : td_format("(%" PRIu32 ", %" PRIu64 ")", depth, number);
+}
+
+static char *
+card_title(const strip *self, uint32_t node, uint32_t kind) {
+  if (kind == 2) return td_dup_string("shutdown");
+  if (node >= self->graph->n_nodes) return td_dup_string("wake-up");
+  const td_graph_node *facts = &self->graph->nodes[node];
+  return facts->label ? td_dup_string(facts->label) : td_format_op(facts->name);
+}
+
+static void
+draw_card(const strip *self, td_box box, uint32_t node, uint32_t graph_task, uint32_t kind,
+          td_node_state state) {
+  char *title = card_title(self, node, kind), *key = key_text(self, node, graph_task);
+  td_colour text = td_shape_text_colour(state, self->theme);
+  int32_t device = node < self->graph->n_nodes ? self->graph->nodes[node].device : TD_DEVICE_CPU;
+  td_shape_card(self->cr, box, 8, state, 1, self->theme);
+  cairo_save(self->cr);
+  td_shape_rounded(self->cr, box, 8);
+  cairo_clip(self->cr);
+  cairo_rectangle(self->cr, box.x, box.y, 5, box.height);
+  td_theme_source(self->cr, td_theme_device(self->theme, device));
+  cairo_fill(self->cr);
+  cairo_restore(self->cr);
+  td_label_draw(self->labels, self->cr, title, 13, box.x + 14, box.y + 7, box.width - 40, text,
+                true);
+  td_label_draw(self->labels, self->cr, key, 11.5, box.x + 14, box.y + 27, box.width - 20,
+                td_colour_mix(text, td_shape_fill_colour(state, self->theme), 0.25), false);
+  td_shape_state_mark(self->cr, state, 1, box.x + box.width - 15, box.y + 15, 11,
+                      state == TD_NODE_running ? text : self->theme->node_fill[state]);
+  if (node < self->graph->n_nodes && node == self->view->selected) {
+    td_shape_rounded(self->cr, (td_box){box.x - 4, box.y - 4, box.width + 8, box.height + 8}, 12);
+    td_theme_source(self->cr, self->theme->accent);
+    cairo_set_line_width(self->cr, 2);
+    cairo_stroke(self->cr);
+  }
+  free(title);
+  free(key);
+}
+
+static void
+draw_title(const strip *self) {
+  const td_graph_queue *queue = &self->graph->queues[self->queue];
+  const td_queue_now *now = &self->state->queues[self->queue];
+  const char *owner =
+      queue->owner < self->graph->n_threads ? self->graph->threads[queue->owner].name : "";
+  char *title = td_format("%s%s%s", td_graph_device_name(self->graph, queue->device),
+                          *owner ? " · " : "", owner);
+  char *count = now->n == 0   ? td_dup_string("empty")
+                : now->n == 1 ? td_dup_string("1 task")
+                              : td_format("%" PRIu32 " tasks", now->n);
+  char *totals = td_format("%" PRIu32 " pushed, %" PRIu32 " popped", now->n_pushed, now->n_popped);
+  double y = self->y + 6, width;
+  td_shape_rounded(self->cr, (td_box){LEFT, y + 2.5, 10, 10}, 3);
+  td_theme_source(self->cr, td_theme_device(self->theme, queue->device));
+  cairo_fill(self->cr);
+  td_label_draw(self->labels, self->cr, title, 13, LEFT + 18, y - 1, 0, self->theme->foreground,
+                true);
+  td_label_size(self->labels, title, 13, true, &width, NULL);
+  td_label_draw(self->labels, self->cr, count, 13, LEFT + 18 + width + 10, y - 1, 0,
+                self->theme->dim, false);
+  td_label_right(self->labels, self->cr, totals, 11, self->view->width - LEFT, y + 1,
+                 self->theme->dim, false);
+  free(title);
+  free(count);
+  free(totals);
+}
+
+static void
+draw_arrow(const strip *self) {
+  double x = LEFT + CARD_WIDTH + 12, y = self->y + TITLE + 6 + CARD_HEIGHT / 2.0;
+  td_theme_source(self->cr, self->theme->line);
+  cairo_set_line_width(self->cr, 1.6);
+  cairo_move_to(self->cr, x + 32, y);
+  cairo_line_to(self->cr, x + 6, y);
+  cairo_stroke(self->cr);
+  cairo_move_to(self->cr, x, y);
+  cairo_line_to(self->cr, x + 8, y - 4.5);
+  cairo_line_to(self->cr, x + 8, y + 4.5);
+  cairo_close_path(self->cr);
+  cairo_fill(self->cr);
+}
+
+static void
+draw_last(const strip *self) {
+  const td_queue_now *now = &self->state->queues[self->queue];
+  td_box box = card_box(LEFT, self->y);
+  bool known = now->last_node < self->graph->n_nodes;
+  if (known) {
+    const td_node_now *node = &self->state->nodes[now->last_node];
+    draw_card(self, box, now->last_node, node->graph_task, 0, node->state);
+    td_label_middle(self->labels, self->cr, "last popped", 10, box.x + box.width / 2,
+                    box.y + box.height + 3, self->theme->dim, false);
+    return;
+  }
+  static const double dashes[] = {4, 4};
+  td_shape_rounded(self->cr, box, 8);
+  cairo_set_dash(self->cr, dashes, 2, 0);
+  cairo_set_line_width(self->cr, 1);
+  td_theme_source(self->cr, self->theme->line);
+  cairo_stroke(self->cr);
+  cairo_set_dash(self->cr, NULL, 0, 0);
+  td_label_middle(self->labels, self->cr, "nothing popped yet", 11, box.x + box.width / 2,
+                  box.y + 17, self->theme->dim, false);
+}
+
+/* How many cards end beyond the right side of the picture. */
+static void
+draw_more(const strip *self, uint32_t n_hidden) {
+  char *text = td_format("+%" PRIu32 " more", n_hidden);
+  td_box box = card_box(0, self->y);
+  td_shape_badge(self->cr, self->labels, text, 11, self->view->width - LEFT - 28,
+                 box.y + box.height / 2, self->theme->dim);
+  free(text);
+}
+
+static void
+draw_cards(const strip *self) {
+  uint32_t n = self->state->queues[self->queue].n, n_hidden = 0;
+  td_queue_entry *order = TD_NEW_N(td_queue_entry, n);
+  td_state_queue_order(self->state, self->graph, self->queue, order);
+  cairo_save(self->cr);
+  cairo_rectangle(self->cr, FIRST_CARD - 8, self->y, self->view->width - FIRST_CARD, STRIP);
+  cairo_clip(self->cr);
+  for (uint32_t i = 0; i < n; i++) {
+    td_box box = card_box(card_x(self->view, i), self->y);
+    if (box.x + box.width > self->view->width - 8) n_hidden++;
+    if (box.x > self->view->width || box.x + box.width < FIRST_CARD - 8) continue;
+    draw_card(self, box, order[i].node, order[i].graph_task, order[i].kind, TD_NODE_queued);
+    if (i == 0)
+      td_label_middle(self->labels, self->cr, "next", 10, box.x + box.width / 2,
+                      box.y + box.height + 3, self->theme->dim, false);
+  }
+  cairo_restore(self->cr);
+  if (n_hidden) draw_more(self, n_hidden);
+  free(order);
+}
+
+static void
+draw_ground(const strip *self) {
+  td_box box = {8, self->y, self->view->width - 16, STRIP - 8};
+  td_shape_rounded(self->cr, box, 10);
+  td_theme_source(self->cr, td_colour_mix(self->theme->background, self->theme->foreground, 0.03));
+  cairo_fill(self->cr);
+}
+
+void
+td_queues_draw(cairo_t *cr, const td_graph *graph, const td_state *state,
+               const td_queues_view *view, const td_theme *theme, td_label_cache *labels) {
+  cairo_save(cr);
+  cairo_rectangle(cr, 0, 0, view->width, view->height);
+  cairo_clip(cr);
+  td_theme_source(cr, theme->background);
+  cairo_paint(cr);
+  for (uint32_t q = 0; q < graph->n_queues; q++) {
+    strip self = {cr, graph, state, view, theme, labels, q, TOP + (double)q * STRIP};
+    draw_ground(&self);
+    draw_title(&self);
+    draw_last(&self);
+    draw_arrow(&self);
+    draw_cards(&self);
+  }
+  if (!graph->n_queues)
+    td_label_middle(labels, cr, "No ready queue on this tape", 13, view->width / 2, TOP + 30,
+                    theme->dim, false);
+  cairo_restore(cr);
+}
+
+static bool
+contains(td_box box, double x, double y) {
+  return x >= box.x && x < box.x + box.width && y >= box.y && y < box.y + box.height;
+}
+
+uint32_t
+td_queues_hit(const td_graph *graph, const td_state *state, const td_queues_view *view, double x,
+              double y) {
+  if (y < TOP || y >= TOP + (double)graph->n_queues * STRIP) return TD_NONE;
+  uint32_t queue = (uint32_t)((y - TOP) / STRIP), n = state->queues[queue].n, found = TD_NONE;
+  double strip_y = TOP + (double)queue * STRIP;
+  if (contains(card_box(LEFT, strip_y), x, y)) return state->queues[queue].last_node;
+  if (x < FIRST_CARD - 8 || x > view->width - 8) return TD_NONE;
+  td_queue_entry *order = TD_NEW_N(td_queue_entry, n);
+  td_state_queue_order(state, graph, queue, order);
+  for (uint32_t i = 0; i < n && found == TD_NONE; i++)
+    if (contains(card_box(card_x(view, i), strip_y), x, y)) found = order[i].node;
+  free(order);
+  return found;
+}

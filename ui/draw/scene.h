@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * The inside of td_graph_scene, shared by the files that build it and draw its nodes and edges.
+ * Nodes of a scene have indices of their own; `node` leads to the graph's. Private to ui/draw. */
+#pragma once
+
+#include "ui/draw/graph_scene.h"
+#include "ui/draw/shapes.h"
+#include "ui/geometry/layout.h"
+
+typedef struct td_scene_node {
+  uint32_t node; /* in the graph */
+  float width, height;
+  bool port;
+  char *name, *number; /* (owned) "Addmm", "#12" */
+} td_scene_node;
+
+typedef struct td_scene_edge {
+  uint32_t edge;     /* in the graph */
+  uint32_t from, to; /* scene nodes */
+  float left, top, right, bottom;
+} td_scene_edge;
+
+struct td_graph_scene {
+  const td_graph *graph; /* (borrowed) */
+  uint32_t graph_task;
+  uint32_t n_nodes, n_edges;
+  td_scene_node *nodes; /* (owned) */
+  td_scene_edge *edges; /* (owned) */
+  uint32_t *index;      /* (owned) [graph->n_nodes] scene node, or TD_NONE */
+  td_layout *layout;    /* (owned) */
+};
+
+/* One drawing: everything that its parts need. */
+typedef struct td_scene_draw {
+  td_graph_scene *scene;
+  cairo_t *cr;
+  const td_state *state;
+  const td_graph_view *view;
+  const td_theme *theme;
+  td_label_cache *labels;
+  double left, top, right, bottom; /* what of the scene is visible */
+  uint32_t n_shown;
+} td_scene_draw;
+
+/* Below these scales names give way to plain cards, and cards to rectangles. */
+static const double td_scale_full = 0.62, td_scale_named = 0.26;
+
+static inline td_box
+td_scene_box(const td_graph_scene *scene, uint32_t i) {
+  const td_scene_node *node = &scene->nodes[i];
+  return (td_box){scene->layout->x[i] - node->width / 2, scene->layout->y[i] - node->height / 2,
+                  node->width, node->height};
+}
+
+static inline const td_node_now *
+td_scene_now(const td_scene_draw *draw, uint32_t i) {
+  return &draw->state->nodes[draw->scene->nodes[i].node];
+}
+
+static inline bool
+td_scene_sees(const td_scene_draw *draw, double left, double top, double right, double bottom) {
+  return right >= draw->left && left <= draw->right && bottom >= draw->top && top <= draw->bottom;
+}
+
+/* td_scene_edge_moved tells whether the gradient of an edge has reached the buffer at its end. */
+bool td_scene_edge_moved(const td_scene_draw *draw, uint32_t edge);
+
+/* td_scene_share returns which part of a node's gradients has arrived; writes both counts. */
+double td_scene_share(const td_scene_draw *draw, uint32_t i, uint32_t *arrived, uint32_t *expected);
+
+/* The parts of a drawing, in scene units (graph_edges.c, graph_nodes.c, graph_far.c), and over it
+ * in pixels (graph_legend.c). */
+void td_scene_draw_edges(td_scene_draw *draw);
+void td_scene_draw_moving(td_scene_draw *draw);
+void td_scene_draw_nodes(td_scene_draw *draw);
+void td_scene_draw_far(td_scene_draw *draw);
+void td_scene_draw_legend(td_scene_draw *draw);

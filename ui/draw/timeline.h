@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * The inside of td_timeline: lanes with rows of spans. Filled by timeline_collect.c, placed and
+ * drawn by timeline_picture.c and timeline_lanes.c. Private to ui/draw. */
+#pragma once
+
+#include "ui/draw/shapes.h"
+#include "ui/draw/timeline_picture.h"
+#include "ui/geometry/spans.h"
+
+typedef enum td_lane_kind { TD_LANE_THREAD, TD_LANE_DEVICE, TD_LANE_QUEUE } td_lane_kind;
+typedef enum td_span_kind { TD_SPAN_NODE, TD_SPAN_HOOK, TD_SPAN_LOCK, TD_SPAN_KERNEL } td_span_kind;
+
+/* The length of a queue from a time on. */
+typedef struct td_sample {
+  uint64_t time;
+  uint32_t value;
+} td_sample;
+
+typedef struct td_lane {
+  td_lane_kind kind;
+  uint32_t id; /* thread, queue; of a device, its number as unsigned */
+  int32_t device;
+  char *title, *note; /* (owned) */
+  td_spans activity;  /* of a thread: kind is a td_thread_activity */
+  td_spans *rows;     /* (owned) by depth: node, hook in node, ... */
+  size_t n_rows, row_capacity;
+  td_sample *samples; /* (owned) */
+  size_t n_samples, sample_capacity;
+  uint32_t most;    /* greatest sample */
+  double y, height; /* in the picture, unscrolled */
+} td_lane;
+
+typedef struct td_flag {
+  uint64_t time;
+  uint32_t node;   /* anomalies */
+  uint32_t thread; /* anomalies */
+  char *text;      /* (owned) or NULL */
+} td_flag;
+
+typedef struct td_flags {
+  td_flag *flags; /* (owned) by time */
+  size_t n, capacity;
+} td_flags;
+
+struct td_timeline {
+  const td_graph *graph; /* (borrowed) */
+  td_lane *lanes;        /* (owned) threads, then devices, then queues */
+  size_t n_lanes, lane_capacity;
+  td_flags marks, steps, anomalies;
+  uint64_t duration;
+  double height;
+};
+
+/* Sizes of the picture. */
+enum {
+  TD_TIMELINE_GUTTER = 132,
+  TD_TIMELINE_RIGHT = 14,
+  TD_TIMELINE_AXIS = 44,
+  TD_LANE_PAD = 7,
+  TD_LANE_ACTIVITY = 5,
+  TD_LANE_ROW = 20,
+  TD_LANE_QUEUE_HEIGHT = 40
+};
+
+/* One drawing. */
+typedef struct td_timeline_drawing {
+  td_timeline *timeline;
+  cairo_t *cr;
+  const td_timeline_view *view;
+  const td_theme *theme;
+  td_label_cache *labels;
+} td_timeline_drawing;
+
+/* td_timeline_first_row returns the y of a lane's first row of spans. */
+static inline double
+td_lane_first_row(const td_lane *lane) {
+  return lane->y + TD_LANE_PAD + (lane->kind == TD_LANE_THREAD ? TD_LANE_ACTIVITY + 3 : 0);
+}
+
+/* td_timeline_draw_lane (timeline_lanes.c) draws what is in one lane; td_timeline_draw_axis
+ * (timeline_axis.c) ticks, marks, steps, and td_timeline_draw_flags the anomalies and the playhead
+ * over everything. */
+void td_timeline_draw_lane(const td_timeline_drawing *draw, const td_lane *lane);
+void td_timeline_draw_grid(const td_timeline_drawing *draw);
+void td_timeline_draw_axis(const td_timeline_drawing *draw);
+void td_timeline_draw_anomalies(const td_timeline_drawing *draw);
+void td_timeline_draw_playhead(const td_timeline_drawing *draw);

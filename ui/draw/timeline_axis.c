@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "engine/base/alloc.h"
+#include "ui/draw/timeline.h"
+#include "ui/geometry/format.h"
+#include "ui/geometry/ticks.h"
+
+#include <math.h>
+
+static td_ticks
+ticks_of(const td_timeline_drawing *draw) {
+  double width = draw->view->width - TD_TIMELINE_GUTTER - TD_TIMELINE_RIGHT;
+  return td_ticks_choose(draw->view->from_ns, draw->view->to_ns, (uint32_t)TD_MAX(width / 95, 1));
+}
+
+static void
+draw_line(const td_timeline_drawing *draw, double x, double from, double to) {
+  cairo_move_to(draw->cr, floor(x) + 0.5, from);
+  cairo_line_to(draw->cr, floor(x) + 0.5, to);
+}
+
+void
+td_timeline_draw_grid(const td_timeline_drawing *draw) {
+  td_ticks ticks = ticks_of(draw);
+  for (uint32_t i = 0; i < ticks.n; i++)
+    draw_line(draw, td_timeline_x(draw->view, ticks.first + i * ticks.step), TD_TIMELINE_AXIS,
+              draw->timeline->height);
+  td_theme_source(draw->cr, td_colour_fade(draw->theme->line, 0.45));
+  cairo_set_line_width(draw->cr, 1);
+  cairo_stroke(draw->cr);
+}
+
+static void
+draw_minor_ticks(const td_timeline_drawing *draw, const td_ticks *ticks) {
+  double minor = ticks->step / ticks->n_minor, from = draw->view->from_ns;
+  for (double t = ticks->first - ticks->step; t < draw->view->to_ns && ticks->n; t += minor)
+    if (t >= from) draw_line(draw, td_timeline_x(draw->view, t), 19, 22);
+  td_theme_source(draw->cr, draw->theme->line);
+  cairo_set_line_width(draw->cr, 1);
+  cairo_stroke(draw->cr);
+}
+
+/* Where ticks differ only in the fourth digit, they count from the first, which stands at the left.
+ */
+static void
+draw_ticks(const td_timeline_drawing *draw) {
+  td_ticks ticks = ticks_of(draw);
+  bool relative = ticks.step < fabs(draw->view->to_ns) / 500;
+  draw_minor_ticks(draw, &ticks);
+  for (uint32_t i = 0; i < ticks.n; i++) {
+    double t = ticks.first + i * ticks.step, x = td_timeline_x(draw->view, t);
+    char *number = td_format_ns(relative ? t - ticks.first : fabs(t) < ticks.step / 2 ? 0 : t);
+    char *text = relative && i ? td_format("+%s", number) : td_dup_string(number);
+    draw_line(draw, x, 15, 22);
+    td_theme_source(draw->cr, draw->theme->dim);
+    cairo_stroke(draw->cr);
+    if (x + 50 < draw->view->width)
+      td_label_draw(draw->labels, draw->cr, text, 11, x + 5, 4, 0, draw->theme->dim, false);
+    free(number);
+    free(text);
+  }
+  if (relative) {
+    char *base = td_format("%.9g ms", ticks.first / 1e6);
+    td_label_draw(draw->labels, draw->cr, base, 11, 20, 4, TD_TIMELINE_GUTTER - 24,
+                  draw->theme->dim, false);
+    free(base);
+  }
+}
+
+/* Labels of marks and steps, each left out where the one before it needs the room. */
+static void
+draw_flags(const td_timeline_drawing *draw, const td_flags *flags, td_colour colour) {
+  static const double dashes[] = {3, 3};
+  double free_from = 0;
+  for (size_t i = 0; i < flags->n; i++) {
+    const td_flag *flag = &flags->flags[i];
+    double x = td_timeline_x(draw->view, (double)flag->time), width;
+    if (x < TD_TIMELINE_GUTTER || x > draw->view->width) continue;
+    if (x < free_from) continue;
+    cairo_set_dash(draw->cr, dashes, 2, 0);
+    draw_line(draw, x, 26, draw->view->height);
+    td_theme_source(draw->cr, td_colour_fade(colour, 0.5));
+    cairo_stroke(draw->cr);
+    cairo_set_dash(draw->cr, NULL, 0, 0);
+    td_label_size(draw->labels, flag->text, 10.5, true, &width, NULL);
+    td_shape_rounded(draw->cr, (td_box){x, 25, width + 10, 15}, 3);
+    td_theme_source(draw->cr, td_colour_mix(draw->theme->background, colour, 0.16));
+    cairo_fill(draw->cr);
+    td_label_draw(draw->labels, draw->cr, flag->text, 10.5, x + 5, 25, 0, colour, true);
+    free_from = x + width + 14;
+  }
+}
+
+void
+td_timeline_draw_axis(const td_timeline_drawing *draw) {
+  td_theme_source(draw->cr, draw->theme->background);
+  cairo_rectangle(draw->cr, 0, 0, draw->view->width, TD_TIMELINE_AXIS);
+  cairo_fill(draw->cr);
+  cairo_save(draw->cr);
+  cairo_rectangle(draw->cr, 0, TD_TIMELINE_AXIS - 0.5, draw->view->width, 0.5);
+  td_theme_source(draw->cr, draw->theme->line);
+  cairo_fill(draw->cr);
+  cairo_set_line_width(draw->cr, 1);
+  draw_ticks(draw);
+  draw_flags(draw, &draw->timeline->steps, draw->theme->dim);
+  draw_flags(draw, &draw->timeline->marks, draw->theme->accent);
+  cairo_restore(draw->cr);
+}
+
+void
+td_timeline_draw_anomalies(const td_timeline_drawing *draw) {
+  const td_timeline *timeline = draw->timeline;
+  for (size_t i = 0; i < timeline->anomalies.n; i++) {
+    const td_flag *flag = &timeline->anomalies.flags[i];
+    double x = td_timeline_x(draw->view, (double)flag->time);
+    if (x < TD_TIMELINE_GUTTER || x > draw->view->width ||
+        flag->thread >= timeline->graph->n_threads)
+      continue;
+    const td_lane *lane = &timeline->lanes[flag->thread];
+    bool ahead = (double)flag->time > draw->view->now_ns;
+    double y = td_lane_first_row(lane) + TD_LANE_ROW / 2.0 - 1.5;
+    td_shape_diamond(draw->cr, x, y, 8.5, draw->theme->background);
+    td_shape_diamond(draw->cr, x, y, 6.5, td_colour_fade(draw->theme->error, ahead ? 0.5 : 1));
+  }
+}
+
+void
+td_timeline_draw_playhead(const td_timeline_drawing *draw) {
+  double x = td_timeline_x(draw->view, draw->view->now_ns);
+  if (x < TD_TIMELINE_GUTTER - 1 || x > draw->view->width - TD_TIMELINE_RIGHT + 1) return;
+  x = floor(x) + 0.5;
+  td_theme_source(draw->cr, draw->theme->accent);
+  cairo_set_line_width(draw->cr, 1.5);
+  cairo_move_to(draw->cr, x, 10);
+  cairo_line_to(draw->cr, x, draw->view->height);
+  cairo_stroke(draw->cr);
+  cairo_move_to(draw->cr, x - 6, 4);
+  cairo_line_to(draw->cr, x + 6, 4);
+  cairo_line_to(draw->cr, x + 6, 10);
+  cairo_line_to(draw->cr, x, 17);
+  cairo_line_to(draw->cr, x - 6, 10);
+  cairo_close_path(draw->cr);
+  cairo_fill(draw->cr);
+}

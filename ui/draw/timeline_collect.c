@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "engine/base/alloc.h"
+#include "ui/draw/timeline.h"
+#include "ui/geometry/format.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+/* Something that has begun on a thread or device and not ended. */
+typedef struct frame {
+  uint64_t begin;
+  uint32_t kind, item;
+} frame;
+
+typedef struct stack {
+  frame *frames; /* (owned) */
+  size_t n, capacity;
+  uint64_t since; /* of the present activity */
+  uint32_t activity;
+} stack;
+
+typedef struct collector {
+  td_timeline *timeline;
+  td_tape *tape;
+  stack *stacks; /* (owned) [timeline->n_lanes] */
+} collector;
+
+static td_lane *
+add_lane(td_timeline *timeline, td_lane_kind kind, uint32_t id, int32_t device, char *title,
+         char *note) {
+  TD_GROW(timeline->lanes, timeline->n_lanes, timeline->lane_capacity);
+  td_lane *lane = &timeline->lanes[timeline->n_lanes++];
+  *lane = (td_lane){.kind = kind, .id = id, .device = device, .title = title, .note = note};
+  return lane;
+}
+
+static void
+add_lanes(td_timeline *timeline) {
+  const td_graph *graph = timeline->graph;
+  for (uint32_t i = 0; i < graph->n_threads; i++) {
+    const td_graph_thread *thread = &graph->threads[i];
+    const char *name = thread->name && *thread->name ? thread->name : NULL;
+    add_lane(timeline, TD_LANE_THREAD, i, thread->device,
+             name ? td_dup_string(name) : td_format("thread %" PRIu32, i),
+             td_dup_string(td_graph_device_name(graph, thread->device)));
+  }
+  for (uint32_t i = 0; i < graph->n_devices; i++)
+    if (graph->devices[i].device >= 0)
+      add_lane(timeline, TD_LANE_DEVICE, (uint32_t)graph->devices[i].device,
+               graph->devices[i].device,
+               td_dup_string(td_graph_device_name(graph, graph->devices[i].device)),
+               td_dup_string("kernels"));
+  for (uint32_t i = 0; i < graph->n_queues; i++)
+    add_lane(timeline, TD_LANE_QUEUE, i, graph->queues[i].device, td_format("queue %" PRIu32, i),
+             td_dup_string(td_graph_device_name(graph, graph->queues[i].device)));
+}
+
+static size_t
+lane_find(const td_timeline *timeline, td_lane_kind kind, uint32_t id) {
+  for (size_t i = 0; i < timeline->n_lanes; i++)
+    if (timeline->lanes[i].kind == kind && timeline->lanes[i].id == id) return i;
+  return SIZE_MAX;
+}
+
+static void
+begin_frame(collector *self, size_t lane, uint64_t time, td_span_kind kind, uint32_t item) {
+  if (lane == SIZE_MAX) return;
+  stack *frames = &self->stacks[lane];
+  TD_GROW(frames->frames, frames->n, frames->capacity);
+  frames->frames[frames->n++] = (frame){time, kind, item};
+}
+
+static void
+close_top(collector *self, size_t lane, uint64_t time) {
+  stack *frames = &self->stacks[lane];
+  td_lane *rows = &self->timeline->lanes[lane];
+  frame top = frames->frames[--frames->n];
+  while (rows->n_rows <= frames->n) {
+    TD_GROW(rows->rows, rows->n_rows, rows->row_capacity);
+    rows->rows[rows->n_rows++] = (td_spans){0};
+  }
+  td_spans_push(&rows->rows[frames->n], (td_span){top.begin, time, top.kind, top.item});
+}
+
+/* Ends the innermost frame of that kind and whatever was left open inside it; an end without a
+ * begin is nothing. */
+static void
+end_frame(collector *self, size_t lane, uint64_t time, td_span_kind kind) {
+  if (lane == SIZE_MAX) return;
+  stack *frames = &self->stacks[lane];
+  size_t at = frames->n;
+  while (at > 0 && frames->frames[at - 1].kind != kind)
+    at--;
+  if (at == 0) return;
+  while (frames->n >= at)
+    close_top(self, lane, time);
+}
+
+static void
+change_activity(collector *self, size_t lane, uint64_t time, uint32_t activity) {
+  if (lane == SIZE_MAX) return;
+  stack *frames = &self->stacks[lane];
+  if (time > frames->since)
+    td_spans_push(&self->timeline->lanes[lane].activity,
+                  (td_span){frames->since, time, frames->activity, TD_NONE});
+  frames->since = time;
+  frames->activity = TD_MIN(activity, (uint32_t)TD_thread_activity_LIMIT - 1);
+}
+
+static void
+add_sample(collector *self, uint32_t queue, uint64_t time, uint32_t size) {
+  size_t at = lane_find(self->timeline, TD_LANE_QUEUE, queue);
+  if (at == SIZE_MAX) return;
+  td_lane *lane = &self->timeline->lanes[at];
+  TD_GROW(lane->samples, lane->n_samples, lane->sample_capacity);
+  lane->samples[lane->n_samples++] = (td_sample){time, size};
+  lane->most = TD_MAX(lane->most, size);
+}
+
+static void
+add_flag(td_flags *flags, td_flag flag) {
+  TD_GROW(flags->flags, flags->n, flags->capacity);
+  flags->flags[flags->n++] = flag;
+}
+
+static void
+take_thread_event(collector *self, const td_any_event *event, size_t lane) {
+  uint64_t time = event->event.time;
+  switch (event->event.kind) {
+  case TD_EVENT_node_begin:
+    begin_frame(self, lane, time, TD_SPAN_NODE, event->node_begin.node);
+    break;
+  case TD_EVENT_node_end:
+    end_frame(self, lane, time, TD_SPAN_NODE);
+    break;
+  case TD_EVENT_hook_begin:
+    begin_frame(self, lane, time, TD_SPAN_HOOK, event->hook_begin.node);
+    break;
+  case TD_EVENT_hook_end:
+    end_frame(self, lane, time, TD_SPAN_HOOK);
+    break;
+  case TD_EVENT_lock_wait:
+    begin_frame(self, lane, time, TD_SPAN_LOCK, event->lock_wait.lock);
+    break;
+  case TD_EVENT_lock_acquired:
+    end_frame(self, lane, time, TD_SPAN_LOCK);
+    break;
+  case TD_EVENT_thread_state:
+    change_activity(self, lane, time, event->thread_state.state);
+    break;
+  default:
+    break;
+  }
+}
+
+static void
+take_shared_event(collector *self, const td_any_event *event) {
+  td_timeline *timeline = self->timeline;
+  uint64_t time = event->event.time;
+  switch (event->event.kind) {
+  case TD_EVENT_kernel_begin:
+    begin_frame(self, lane_find(timeline, TD_LANE_DEVICE, (uint32_t)event->kernel_begin.device),
+                time, TD_SPAN_KERNEL, event->kernel_begin.node);
+    break;
+  case TD_EVENT_kernel_end:
+    end_frame(self, lane_find(timeline, TD_LANE_DEVICE, (uint32_t)event->kernel_end.device), time,
+              TD_SPAN_KERNEL);
+    break;
+  case TD_EVENT_queue_push:
+    add_sample(self, event->queue_push.queue, time, event->queue_push.size);
+    break;
+  case TD_EVENT_queue_pop:
+    add_sample(self, event->queue_pop.queue, time, event->queue_pop.size);
+    break;
+  case TD_EVENT_queue_wake:
+    add_sample(self, event->queue_wake.queue, time, event->queue_wake.size);
+    break;
+  case TD_EVENT_mark:
+    add_flag(&timeline->marks,
+             (td_flag){time, TD_NONE, event->event.thread,
+                       td_dup_string(td_tape_string(self->tape, event->mark.text))});
+    break;
+  case TD_EVENT_step:
+    add_flag(&timeline->steps, (td_flag){time, TD_NONE, event->event.thread,
+                                         td_format("step %" PRIu32, event->step.iteration)});
+    break;
+  case TD_EVENT_anomaly:
+    add_flag(&timeline->anomalies, (td_flag){time, event->anomaly.node, event->event.thread, NULL});
+    break;
+  default:
+    break;
+  }
+}
+
+static td_status
+take_all(collector *self, uint64_t n_events, td_error *error) {
+  td_any_event event;
+  for (uint64_t seq = 0; seq < n_events; seq++) {
+    td_status status = td_tape_get(self->tape, seq, &event, error);
+    if (status) return status;
+    uint32_t thread = event.event.thread;
+    take_thread_event(self, &event, thread < self->timeline->graph->n_threads ? thread : SIZE_MAX);
+    take_shared_event(self, &event);
+  }
+  return TD_OK;
+}
+
+static void
+finish(collector *self) {
+  td_timeline *timeline = self->timeline;
+  double y = TD_TIMELINE_AXIS;
+  for (size_t i = 0; i < timeline->n_lanes; i++) {
+    td_lane *lane = &timeline->lanes[i];
+    while (self->stacks[i].n)
+      close_top(self, i, timeline->duration);
+    if (lane->kind == TD_LANE_THREAD)
+      change_activity(self, i, timeline->duration, TD_thread_activity_ended);
+    td_spans_seal(&lane->activity);
+    for (size_t r = 0; r < lane->n_rows; r++)
+      td_spans_seal(&lane->rows[r]);
+    lane->y = y;
+    lane->height = lane->kind == TD_LANE_QUEUE
+                       ? TD_LANE_QUEUE_HEIGHT
+                       : td_lane_first_row(lane) - y +
+                             (double)TD_MAX(lane->n_rows, 1u) * TD_LANE_ROW + TD_LANE_PAD;
+    y += lane->height;
+    free(self->stacks[i].frames);
+  }
+  timeline->height = y + 6;
+  free(self->stacks);
+}
+
+td_status
+td_timeline_new(td_tape *tape, const td_graph *graph, td_timeline **timeline, td_error *error) {
+  const td_tape_info *info = td_tape_info_get(tape);
+  td_timeline *made = TD_NEW(td_timeline);
+  made->graph = graph;
+  made->duration = TD_MAX(info->duration_ns, (uint64_t)1);
+  add_lanes(made);
+  collector self = {made, tape, TD_NEW_N(stack, made->n_lanes)};
+  td_status status = take_all(&self, info->n_events, error);
+  finish(&self);
+  if (status) {
+    td_timeline_free(made);
+    return status;
+  }
+  *timeline = made;
+  return TD_OK;
+}
+
+static void
+flags_fini(td_flags *flags) {
+  for (size_t i = 0; i < flags->n; i++)
+    free(flags->flags[i].text);
+  free(flags->flags);
+}
+
+void
+td_timeline_free(td_timeline *timeline) {
+  if (!timeline) return;
+  for (size_t i = 0; i < timeline->n_lanes; i++) {
+    td_lane *lane = &timeline->lanes[i];
+    for (size_t r = 0; r < lane->n_rows; r++)
+      td_spans_fini(&lane->rows[r]);
+    td_spans_fini(&lane->activity);
+    free(lane->rows);
+    free(lane->samples);
+    free(lane->title);
+    free(lane->note);
+  }
+  flags_fini(&timeline->marks);
+  flags_fini(&timeline->steps);
+  flags_fini(&timeline->anomalies);
+  free(timeline->lanes);
+  free(timeline);
+}

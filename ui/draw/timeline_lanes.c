@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "engine/base/alloc.h"
+#include "ui/draw/timeline.h"
+#include "ui/geometry/format.h"
+
+#include <math.h>
+
+static const double least_with_name = 26;
+
+static td_colour
+span_colour(const td_timeline_drawing *draw, const td_lane *lane, const td_span *span) {
+  const td_theme *theme = draw->theme;
+  const td_graph *graph = draw->timeline->graph;
+  if (span->kind == TD_SPAN_HOOK) return theme->node_fill[TD_NODE_captured];
+  if (span->kind == TD_SPAN_LOCK) return theme->warning;
+  td_colour colour = span->kind == TD_SPAN_KERNEL
+                         ? td_theme_device(theme, lane->device)
+                         : theme->thread_fill[TD_thread_activity_processing];
+  const char *name = span->item < graph->n_nodes ? graph->nodes[span->item].name : "";
+  uint32_t hash = 5381;
+  for (; *name; name++)
+    hash = hash * 33 + (unsigned char)*name;
+  return td_colour_mix(colour, theme->card, (hash >> 4) % 5 * 0.085);
+}
+
+static void
+draw_name(const td_timeline_drawing *draw, const td_span *span, td_box box) {
+  const td_graph *graph = draw->timeline->graph;
+  if (span->item >= graph->n_nodes || span->kind == TD_SPAN_LOCK) return;
+  const td_graph_node *node = &graph->nodes[span->item];
+  char *name = node->label ? td_dup_string(node->label) : td_format_op(node->name);
+  td_colour white = {1, 1, 1, 0.96};
+  td_label_draw(draw->labels, draw->cr, name, 11, box.x + 5, box.y + 1.5,
+                floor((box.width - 8) / 8) * 8, white, false);
+  free(name);
+}
+
+/* What lies after the playhead is paler: it has not happened yet. */
+static void
+draw_span(const td_timeline_drawing *draw, const td_lane *lane, const td_span *span, td_box box) {
+  td_colour colour = span_colour(draw, lane, span);
+  bool hatched = span->kind == TD_SPAN_HOOK || span->kind == TD_SPAN_LOCK;
+  if ((double)span->begin > draw->view->now_ns) colour = td_colour_fade(colour, 0.38);
+  if (box.width >= 4)
+    td_shape_rounded(draw->cr, box, 3);
+  else
+    cairo_rectangle(draw->cr, box.x, box.y, TD_MAX(box.width, 1), box.height);
+  td_theme_source(draw->cr, hatched ? td_colour_fade(colour, 0.55) : colour);
+  cairo_fill(draw->cr);
+  if (hatched && box.width >= 4) td_shape_hatch(draw->cr, box, 5, 1.6, colour);
+  if (span->item != TD_NONE && span->item == draw->view->selected && span->kind != TD_SPAN_LOCK) {
+    td_shape_rounded(draw->cr,
+                     (td_box){box.x - 1, box.y - 1, TD_MAX(box.width, 2) + 2, box.height + 2}, 4);
+    td_theme_source(draw->cr, draw->theme->foreground);
+    cairo_set_line_width(draw->cr, 2);
+    cairo_stroke(draw->cr);
+  }
+  if (box.width >= least_with_name) draw_name(draw, span, box);
+}
+
+static void
+draw_spans(const td_timeline_drawing *draw, const td_lane *lane, const td_spans *row, double y) {
+  double last = -1;
+  for (size_t i = td_spans_first(row, (uint64_t)TD_MAX(draw->view->from_ns, 0)); i < row->n; i++) {
+    const td_span *span = &row->spans[i];
+    if ((double)span->begin > draw->view->to_ns) return;
+    double begin = td_timeline_x(draw->view, (double)span->begin),
+           end = td_timeline_x(draw->view, (double)span->end);
+    bool chosen = span->item == draw->view->selected && span->item != TD_NONE;
+    if (end - begin < 0.5 && floor(begin) == last && !chosen) continue;
+    last = floor(begin);
+    double gap = end - begin > 3 ? 0.6 : 0;
+    draw_span(draw, lane, span, (td_box){begin, y, TD_MAX(end - begin - gap, 1), TD_LANE_ROW - 3});
+  }
+}
+
+/* With more spans than pixels, each pixel shows which share of it is covered. */
+static void
+draw_dense(const td_timeline_drawing *draw, const td_lane *lane, const td_spans *row, double y) {
+  double right = draw->view->width - TD_TIMELINE_RIGHT;
+  for (double x = TD_TIMELINE_GUTTER; x < right; x++) {
+    double from = TD_MAX(td_timeline_time_at(draw->view, x), 0),
+           to = td_timeline_time_at(draw->view, x + 1);
+    if (to <= from) continue;
+    double share = td_spans_share(row, (uint64_t)from, (uint64_t)ceil(to));
+    size_t first = td_spans_first(row, (uint64_t)from);
+    if (share <= 0 || first == row->n) continue;
+    td_colour colour = span_colour(draw, lane, &row->spans[first]);
+    if (from > draw->view->now_ns) colour = td_colour_fade(colour, 0.38);
+    td_theme_source(draw->cr, td_colour_fade(colour, 0.25 + 0.75 * share));
+    cairo_rectangle(draw->cr, x, y, 1, TD_LANE_ROW - 3);
+    cairo_fill(draw->cr);
+  }
+}
+
+static void
+draw_rows(const td_timeline_drawing *draw, const td_lane *lane) {
+  for (size_t r = 0; r < lane->n_rows; r++) {
+    const td_spans *row = &lane->rows[r];
+    double y = td_lane_first_row(lane) + (double)r * TD_LANE_ROW;
+    size_t first = td_spans_first(row, (uint64_t)TD_MAX(draw->view->from_ns, 0));
+    size_t last = td_spans_first(row, (uint64_t)TD_MAX(draw->view->to_ns, 0));
+    if ((double)(last - first) > 4 * draw->view->width)
+      draw_dense(draw, lane, row, y);
+    else
+      draw_spans(draw, lane, row, y);
+  }
+}
+
+static bool
+is_busy(uint32_t activity) {
+  return activity != TD_thread_activity_outside && activity != TD_thread_activity_idle &&
+         activity != TD_thread_activity_ended;
+}
+
+/* A thin strip of what the thread does; doing nothing is a hair line. */
+static void
+draw_activity(const td_timeline_drawing *draw, const td_lane *lane) {
+  const td_spans *row = &lane->activity;
+  double y = lane->y + TD_LANE_PAD, last = -1;
+  for (size_t i = td_spans_first(row, (uint64_t)TD_MAX(draw->view->from_ns, 0)); i < row->n; i++) {
+    const td_span *span = &row->spans[i];
+    if ((double)span->begin > draw->view->to_ns) return;
+    double begin = td_timeline_x(draw->view, (double)span->begin),
+           end = td_timeline_x(draw->view, (double)span->end);
+    if (end - begin < 0.5 && floor(begin) == last) continue;
+    last = floor(begin);
+    bool busy = is_busy(span->kind);
+    td_colour colour = draw->theme->thread_fill[span->kind];
+    if ((double)span->begin > draw->view->now_ns) colour = td_colour_fade(colour, 0.4);
+    td_theme_source(draw->cr, colour);
+    cairo_rectangle(draw->cr, begin, busy ? y : y + TD_LANE_ACTIVITY / 2.0 - 0.5,
+                    TD_MAX(end - begin, 0.8), busy ? TD_LANE_ACTIVITY : 1);
+    cairo_fill(draw->cr);
+  }
+}
+
+static size_t
+sample_at(const td_lane *lane, double time) {
+  size_t low = 0, high = lane->n_samples;
+  while (low < high) {
+    size_t middle = low + (high - low) / 2;
+    if ((double)lane->samples[middle].time > time)
+      high = middle;
+    else
+      low = middle + 1;
+  }
+  return low;
+}
+
+/* The path of a queue's length: a step per sample, or one value per pixel where there are more. */
+static void
+path_length(const td_timeline_drawing *draw, const td_lane *lane, double from, double to) {
+  double base = lane->y + lane->height - 5, unit = (lane->height - 14) / TD_MAX(lane->most, 1u);
+  double from_time = td_timeline_time_at(draw->view, from),
+         to_time = td_timeline_time_at(draw->view, to);
+  size_t first = sample_at(lane, from_time), end = sample_at(lane, to_time);
+  double value = first ? lane->samples[first - 1].value : 0;
+  cairo_move_to(draw->cr, from, base);
+  cairo_line_to(draw->cr, from, base - value * unit);
+  if ((double)(end - first) > 4 * (to - from)) {
+    for (double x = from; x < to; x++) {
+      size_t at = sample_at(lane, td_timeline_time_at(draw->view, x));
+      cairo_line_to(draw->cr, x, base - (at ? lane->samples[at - 1].value : 0) * unit);
+    }
+  } else {
+    for (size_t i = first; i < end; i++) {
+      double x = td_timeline_x(draw->view, (double)lane->samples[i].time);
+      cairo_line_to(draw->cr, x, base - value * unit);
+      value = lane->samples[i].value;
+      cairo_line_to(draw->cr, x, base - value * unit);
+    }
+    cairo_line_to(draw->cr, to, base - value * unit);
+  }
+}
+
+static void
+fill_length(const td_timeline_drawing *draw, const td_lane *lane, double from, double to,
+            double strength) {
+  td_colour colour = draw->theme->node_fill[TD_NODE_queued];
+  if (to <= from) return;
+  path_length(draw, lane, from, to);
+  cairo_line_to(draw->cr, to, lane->y + lane->height - 5);
+  cairo_close_path(draw->cr);
+  td_theme_source(draw->cr, td_colour_fade(colour, 0.35 * strength));
+  cairo_fill(draw->cr);
+  path_length(draw, lane, from, to);
+  td_theme_source(draw->cr, td_colour_fade(colour, strength));
+  cairo_set_line_width(draw->cr, 1.2);
+  cairo_stroke(draw->cr);
+}
+
+static void
+draw_length(const td_timeline_drawing *draw, const td_lane *lane) {
+  double left = TD_TIMELINE_GUTTER, right = draw->view->width - TD_TIMELINE_RIGHT;
+  double now = TD_MIN(TD_MAX(td_timeline_x(draw->view, draw->view->now_ns), left), right);
+  fill_length(draw, lane, left, now, 1);
+  fill_length(draw, lane, now, right, 0.45);
+  char *most = td_format("max %u", lane->most);
+  td_label_right(draw->labels, draw->cr, most, 9.5, right - 2, lane->y + 2, draw->theme->dim,
+                 false);
+  free(most);
+}
+
+void
+td_timeline_draw_lane(const td_timeline_drawing *draw, const td_lane *lane) {
+  if (lane->kind == TD_LANE_QUEUE) {
+    draw_length(draw, lane);
+    return;
+  }
+  if (lane->kind == TD_LANE_THREAD) draw_activity(draw, lane);
+  draw_rows(draw, lane);
+}

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "ui/draw/timeline_picture.h"
+
+#include "engine/base/alloc.h"
+#include "ui/draw/timeline.h"
+
+#include <math.h>
+
+static double
+axis_width(const td_timeline_view *view) {
+  return TD_MAX(view->width - TD_TIMELINE_GUTTER - TD_TIMELINE_RIGHT, 1);
+}
+
+static double
+visible_ns(const td_timeline_view *view) {
+  return TD_MAX(view->to_ns - view->from_ns, 1e-3);
+}
+
+double
+td_timeline_time_at(const td_timeline_view *view, double x) {
+  return view->from_ns + (x - TD_TIMELINE_GUTTER) / axis_width(view) * visible_ns(view);
+}
+
+double
+td_timeline_x(const td_timeline_view *view, double ns) {
+  return TD_TIMELINE_GUTTER + (ns - view->from_ns) / visible_ns(view) * axis_width(view);
+}
+
+double
+td_timeline_height(const td_timeline *timeline) {
+  return timeline->height;
+}
+
+static void
+draw_lane_ground(const td_timeline_drawing *draw, const td_lane *lane, bool odd) {
+  td_theme_source(draw->cr, td_colour_mix(draw->theme->background, draw->theme->foreground,
+                                          odd ? 0.035 : 0.012));
+  cairo_rectangle(draw->cr, 0, lane->y, draw->view->width, lane->height);
+  cairo_fill(draw->cr);
+}
+
+static void
+draw_lane_title(const td_timeline_drawing *draw, const td_lane *lane) {
+  double middle = lane->y + lane->height / 2;
+  td_theme_source(draw->cr, td_theme_device(draw->theme, lane->device));
+  td_shape_rounded(draw->cr, (td_box){8, lane->y + 6, 4, lane->height - 12}, 2);
+  cairo_fill(draw->cr);
+  td_label_draw(draw->labels, draw->cr, lane->title, 12.5, 20, middle - 16, TD_TIMELINE_GUTTER - 26,
+                draw->theme->foreground, true);
+  td_label_draw(draw->labels, draw->cr, lane->note, 10.5, 20, middle, TD_TIMELINE_GUTTER - 26,
+                draw->theme->dim, false);
+}
+
+static void
+draw_lanes(const td_timeline_drawing *draw) {
+  cairo_t *cr = draw->cr;
+  td_timeline *timeline = draw->timeline;
+  cairo_save(cr);
+  cairo_rectangle(cr, 0, TD_TIMELINE_AXIS, draw->view->width, draw->view->height);
+  cairo_clip(cr);
+  cairo_translate(cr, 0, -draw->view->scroll_y);
+  for (size_t i = 0; i < timeline->n_lanes; i++)
+    draw_lane_ground(draw, &timeline->lanes[i], i & 1);
+  td_timeline_draw_grid(draw);
+  for (size_t i = 0; i < timeline->n_lanes; i++) {
+    const td_lane *lane = &timeline->lanes[i];
+    double y = lane->y - draw->view->scroll_y;
+    if (y + lane->height < TD_TIMELINE_AXIS || y > draw->view->height) continue;
+    draw_lane_title(draw, lane);
+    cairo_save(cr);
+    cairo_rectangle(cr, TD_TIMELINE_GUTTER, lane->y, axis_width(draw->view) + TD_TIMELINE_RIGHT,
+                    lane->height);
+    cairo_clip(cr);
+    td_timeline_draw_lane(draw, lane);
+    cairo_restore(cr);
+  }
+  td_timeline_draw_anomalies(draw);
+  cairo_restore(cr);
+}
+
+void
+td_timeline_draw(td_timeline *timeline, cairo_t *cr, const td_timeline_view *view,
+                 const td_theme *theme, td_label_cache *labels) {
+  td_timeline_drawing draw = {timeline, cr, view, theme, labels};
+  cairo_save(cr);
+  cairo_rectangle(cr, 0, 0, view->width, view->height);
+  cairo_clip(cr);
+  td_theme_source(cr, theme->background);
+  cairo_paint(cr);
+  draw_lanes(&draw);
+  td_timeline_draw_axis(&draw);
+  td_timeline_draw_playhead(&draw);
+  cairo_restore(cr);
+}
+
+static uint32_t
+hit_lane(const td_lane *lane, const td_timeline_view *view, double x, double y) {
+  double row = floor((y - td_lane_first_row(lane)) / TD_LANE_ROW);
+  double time = td_timeline_time_at(view, x), slack = 2 * visible_ns(view) / axis_width(view);
+  if (lane->kind == TD_LANE_QUEUE || row < 0 || row >= (double)lane->n_rows || time < 0)
+    return TD_NONE;
+  const td_span *span = td_spans_at(&lane->rows[(size_t)row], (uint64_t)time, (uint64_t)slack);
+  return span && span->kind != TD_SPAN_LOCK ? span->item : TD_NONE;
+}
+
+uint32_t
+td_timeline_hit(const td_timeline *timeline, const td_timeline_view *view, double x, double y) {
+  double there = y + view->scroll_y;
+  if (x < TD_TIMELINE_GUTTER || y < TD_TIMELINE_AXIS) return TD_NONE;
+  for (size_t i = 0; i < timeline->n_lanes; i++) {
+    const td_lane *lane = &timeline->lanes[i];
+    if (there >= lane->y && there < lane->y + lane->height) return hit_lane(lane, view, x, there);
+  }
+  return TD_NONE;
+}
