@@ -13,6 +13,7 @@
  * fitting all. */
 #define SMALLEST_FIT 0.55
 #define READABLE_SCALE 0.85
+#define EDGE_PIXELS 60
 #define MOVE_MS 180
 /* The view follows when a node comes nearer to the rim than this share of the pane. */
 #define RIM 0.16
@@ -79,6 +80,13 @@ point_of_interest(TdGraphCanvas *self) {
   return graph_task < graph->n_graph_tasks ? graph->graph_tasks[graph_task].root : TD_NONE;
 }
 
+/* Keeps the view over the scene: no empty half of the pane where there is graph to show. */
+static double
+within(double centre, double seen, double extent) {
+  double margin = seen / 2 - EDGE_PIXELS;
+  return extent <= 2 * margin ? extent / 2 : CLAMP(centre, margin, extent - margin);
+}
+
 /* A graph that fits is shown whole; of a larger one, the place where things happen. */
 static void
 go_home(TdGraphCanvas *self) {
@@ -89,10 +97,9 @@ go_home(TdGraphCanvas *self) {
   if (self->view.scale >= SMALLEST_FIT) return;
   td_graph_scene_size(scene, &width, &height);
   self->view.scale = MIN(READABLE_SCALE, MAX(SMALLEST_FIT, self->view.width / width));
-  if (td_graph_scene_place(scene, point_of_interest(self), &x, &y)) {
-    self->view.centre_x = x;
-    self->view.centre_y = y;
-  }
+  if (!td_graph_scene_place(scene, point_of_interest(self), &x, &y)) return;
+  self->view.centre_x = within(x, self->view.width / self->view.scale, width);
+  self->view.centre_y = within(y, self->view.height / self->view.scale, height);
 }
 
 static gboolean

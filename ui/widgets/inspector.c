@@ -65,6 +65,7 @@ make_value(TdFact *fact) {
   gtk_label_set_wrap_mode(GTK_LABEL(value), PANGO_WRAP_WORD_CHAR);
   gtk_label_set_selectable(GTK_LABEL(value), td_fact_get_node(fact) == TD_NONE);
   gtk_widget_set_hexpand(value, TRUE);
+  gtk_widget_set_valign(value, GTK_ALIGN_BASELINE);
   gtk_widget_add_css_class(value, "fact-value");
   return value;
 }
@@ -76,7 +77,7 @@ add_row(TdInspector *self, GtkListBox *list, TdFact *fact) {
   GtkWidget *title = gtk_label_new(td_fact_get_title(fact));
   GtkWidget *value = make_value(fact);
   gtk_label_set_xalign(GTK_LABEL(title), 0);
-  gtk_label_set_yalign(GTK_LABEL(title), 0);
+  gtk_widget_set_valign(title, GTK_ALIGN_BASELINE);
   gtk_widget_add_css_class(title, "fact-title");
   gtk_widget_add_css_class(box, "fact");
   gtk_size_group_add_widget(self->titles, title);
