@@ -148,12 +148,12 @@ reduces_to(const td_tensor *tensor, int n_dims, const int64_t *sizes) {
     *(total) += lanes[0];                                                                          \
   } while (0)
 
-static void
-sum_kernel(td_tensor *sum, const td_tensor *tensor) {
+void
+td_kernel_sum_into(td_tensor *dst, const td_tensor *src) {
   td_walk walk;
-  walk_like(&walk, tensor, 2, (const td_tensor *[]){sum, tensor});
+  walk_like(&walk, src, 2, (const td_tensor *[]){dst, src});
   TD_DISPATCH(
-      tensor->dtype, while (td_walk_row(&walk)) {
+      src->dtype, while (td_walk_row(&walk)) {
         T *to = walk.at[0];
         const T *from = walk.at[1];
         if (walk.step[0] == 0 && walk.step[1] == 1)
@@ -189,7 +189,7 @@ td_kernel_sum_to(td_tensor *tensor, int n_dims, const int64_t *sizes, td_tensor 
   td_tensor *sum;
   td_status status = td_tensor_new(tensor->dtype, tensor->device, n_dims, sizes, &sum, error);
   if (status) return status;
-  sum_kernel(sum, tensor);
+  td_kernel_sum_into(sum, tensor);
   *out = sum;
   return TD_OK;
 }

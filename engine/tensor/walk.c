@@ -70,6 +70,18 @@ td_walk_init(td_walk *walk, int n_dims, const int64_t *sizes, int n_tensors,
   memset(walk->index, 0, sizeof walk->index);
 }
 
+void
+td_walk_init_lines(td_walk *walk, int dim, int n_tensors, const td_tensor *const *tensors) {
+  td_tensor firsts[TD_WALK_MAX];
+  const td_tensor *pointers[TD_WALK_MAX];
+  for (int i = 0; i < n_tensors; i++) {
+    firsts[i] = *tensors[i];
+    if (firsts[i].n_dims > 0) firsts[i].sizes[dim] = 1;
+    pointers[i] = &firsts[i];
+  }
+  td_walk_init(walk, firsts[0].n_dims, firsts[0].sizes, n_tensors, pointers);
+}
+
 bool
 td_walk_row(td_walk *walk) {
   if (!walk->started) {

@@ -36,6 +36,10 @@ typedef struct td_walk {
 void td_walk_init(td_walk *walk, int n_dims, const int64_t *sizes, int n_tensors,
                   const td_tensor *const *tensors);
 
+/* td_walk_init_lines prepares a walk over the first elements of the lines along dimension `dim` of
+ * tensors with the same sizes everywhere else. */
+void td_walk_init_lines(td_walk *walk, int dim, int n_tensors, const td_tensor *const *tensors);
+
 /* td_walk_row moves to the next row, false after the last. */
 bool td_walk_row(td_walk *walk);
 

@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "engine/ops/compare.h"
+#include "engine/ops/op.h"
+
+#include <math.h>
+
+typedef enum binary_function { BINARY_ADD, BINARY_MUL, BINARY_DIV, BINARY_POW } binary_function;
+
+/* Gradients go back to operands that may have been broadcast, cast or moved. */
+typedef struct binary_node {
+  td_op_node op;
+  td_input_metadata operands[2];
+  double alpha;
+} binary_node;
+
+/* One row with the three cases that matter: all dense, the second operand one number, anything. */
+#define ROW(T, o_step, x_step, y_step, expression)                                                 \
+  for (int64_t i = 0; i < n; i++) {                                                                \
+    const T x = px[i * (x_step)], y = py[i * (y_step)];                                            \
+    po[i * (o_step)] = (T)(expression);                                                            \
+  }
+#define ROWS(T, expression)                                                                        \
+  while (td_walk_row(&walk)) {                                                                     \
+    const int64_t n = walk.n;                                                                      \
+    T *po = walk.at[0];                                                                            \
+    const T *px = walk.at[1], *py = walk.at[2];                                                    \
+    if (walk.dense)                                                                                \
+      ROW(T, 1, 1, 1, expression)                                                                  \
+    else if (walk.step[0] == 1 && walk.step[1] == 1 && walk.step[2] == 0)                          \
+      ROW(T, 1, 1, 0, expression)                                                                  \
+    else                                                                                           \
+      ROW(T, walk.step[0], walk.step[1], walk.step[2], expression)                                 \
+  }
+
+/* out, a and b have one dtype; integers never reach DIV. */
+static void
+binary_kernel(binary_function function, td_tensor *out, const td_tensor *a, const td_tensor *b,
+              double alpha) {
+  td_walk walk;
+  td_walk_init(&walk, out->n_dims, out->sizes, 3, (const td_tensor *[]){out, a, b});
+  switch (function) {
+  case BINARY_ADD:
+    if (alpha == 1)
+      TD_DISPATCH(out->dtype, ROWS(T, x + y))
+    else
+      TD_DISPATCH(out->dtype, const T scale = (T)alpha; ROWS(T, x + scale * y))
+    break;
+  case BINARY_MUL:
+    TD_DISPATCH(out->dtype, ROWS(T, x * y))
+    break;
+  case BINARY_DIV:
+    TD_DISPATCH_FLOATING(out->dtype, ROWS(T, x / y))
+    break;
+  case BINARY_POW:
+    TD_DISPATCH(out->dtype, ROWS(T, pow((double)x, (double)y)))
+    break;
+  }
+}
+
+static td_status
+binary_result(binary_function function, td_tensor *a, td_tensor *b, double alpha, td_tensor **out,
+              td_error *error) {
+  td_device device;
+  td_sizes a_sizes = td_op_sizes(a), b_sizes = td_op_sizes(b), sizes;
+  TD_TRY(td_op_common_device(2, (td_tensor *[]){a, b}, &device, error));
+  TD_TRY(td_op_broadcast(&a_sizes, &b_sizes, &sizes, error));
+  td_dtype dtype = td_op_promote(a, b);
+  if (function == BINARY_DIV) dtype = td_op_float_dtype(dtype);
+  TD_LOCAL(a_cast);
+  TD_LOCAL(b_cast);
+  TD_TRY(td_kernel_cast(a, dtype, &a_cast, error));
+  TD_TRY(td_kernel_cast(b, dtype, &b_cast, error));
+  TD_TRY(td_tensor_new_empty(dtype, device, sizes.n_dims, sizes.at, out, error));
+  binary_kernel(function, *out, a_cast, b_cast, alpha);
+  return TD_OK;
+}
+
+static binary_node *
+binary_begin(const td_op_class *klass, td_tensor *self, td_tensor *other) {
+  binary_node *node = td_op_begin(klass, sizeof *node, TD_INPUTS(self, other));
+  if (!node) return NULL;
+  node->operands[0] = td_op_metadata(self);
+  node->operands[1] = td_op_metadata(other);
+  return node;
+}
+
+/* c = a + alpha b:  da = dc,  db = alpha dc */
+static td_status
+add_formula(td_op_node *op, td_tensor *grad, uint32_t which, td_tensor **out, td_error *error) {
+  binary_node *node = (binary_node *)op;
+  if (which == 0 || node->alpha == 1)
+    return td_op_reduce_to(grad, &node->operands[which], out, error);
+  TD_LOCAL(scaled);
+  if (node->alpha == -1) {
+    TD_TRY(td_op_neg(grad, &scaled, error));
+  } else {
+    TD_LOCAL(alpha);
+    alpha = td_op_scalar(grad, node->alpha, false);
+    TD_TRY(td_op_mul(grad, alpha, &scaled, error));
+  }
+  return td_op_reduce_to(scaled, &node->operands[which], out, error);
+}
+
+static const td_op_class add_class = TD_OP_CLASS("AddBackward0", add_formula);
+static const td_op_class sub_class = TD_OP_CLASS("SubBackward0", add_formula);
+
+static td_status
+add_or_sub(const td_op_class *klass, td_tensor *self, td_tensor *other, double alpha,
+           td_tensor **out, td_error *error) {
+  td_tensor *result;
+  TD_TRY(binary_result(BINARY_ADD, self, other, alpha, &result, error));
+  binary_node *node = binary_begin(klass, self, other);
+  if (node) {
+    node->alpha = alpha;
+    td_op_end(&node->op, result);
+  }
+  *out = result;
+  return TD_OK;
+}
+
+td_status
+td_op_add(td_tensor *self, td_tensor *other, double alpha, td_tensor **out, td_error *error) {
+  return add_or_sub(&add_class, self, other, alpha, out, error);
+}
+
+td_status
+td_op_sub(td_tensor *self, td_tensor *other, double alpha, td_tensor **out, td_error *error) {
+  return add_or_sub(&sub_class, self, other, -alpha, out, error);
+}
+
+/* c = a b:  da = dc b,  db = dc a */
+static td_status
+mul_formula(td_op_node *op, td_tensor *grad, uint32_t which, td_tensor **out, td_error *error) {
+  TD_LOCAL(factor);
+  TD_LOCAL(full);
+  TD_TRY(td_op_saved(op, which == 0 ? 1 : 0, &factor, error));
+  TD_TRY(td_op_mul(grad, factor, &full, error));
+  return td_op_reduce_to(full, &((binary_node *)op)->operands[which], out, error);
+}
+static const td_op_class mul_class = TD_OP_CLASS("MulBackward0", mul_formula);
+
+td_status
+td_op_mul(td_tensor *self, td_tensor *other, td_tensor **out, td_error *error) {
+  td_tensor *result;
+  TD_TRY(binary_result(BINARY_MUL, self, other, 1, &result, error));
+  binary_node *node = binary_begin(&mul_class, self, other);
+  if (node) {
+    td_op_save(&node->op, 0, td_requires_grad(other) ? self : NULL);
+    td_op_save(&node->op, 1, td_requires_grad(self) ? other : NULL);
+    td_op_end(&node->op, result);
+  }
+  *out = result;
+  return TD_OK;
+}
+
+/* c = a / b:  da = dc / b,  db = -dc ((a / b) / b) */
+static td_status
+div_formula(td_op_node *op, td_tensor *grad, uint32_t which, td_tensor **out, td_error *error) {
+  const td_input_metadata *operand = &((binary_node *)op)->operands[which];
+  TD_LOCAL(self);
+  TD_LOCAL(other);
+  TD_LOCAL(full);
+  TD_TRY(td_op_saved(op, 1, &other, error));
+  if (which == 0) {
+    TD_TRY(td_op_div(grad, other, &full, error));
+    return td_op_reduce_to(full, operand, out, error);
+  }
+  TD_LOCAL(negative);
+  TD_LOCAL(quotient);
+  TD_LOCAL(again);
+  TD_TRY(td_op_saved(op, 0, &self, error));
+  TD_TRY(td_op_neg(grad, &negative, error));
+  TD_TRY(td_op_div(self, other, &quotient, error));
+  TD_TRY(td_op_div(quotient, other, &again, error));
+  TD_TRY(td_op_mul(negative, again, &full, error));
+  return td_op_reduce_to(full, operand, out, error);
+}
+static const td_op_class div_class = TD_OP_CLASS("DivBackward0", div_formula);
+
+td_status
+td_op_div(td_tensor *self, td_tensor *other, td_tensor **out, td_error *error) {
+  td_tensor *result;
+  TD_TRY(binary_result(BINARY_DIV, self, other, 1, &result, error));
+  binary_node *node = binary_begin(&div_class, self, other);
+  if (node) {
+    td_op_save(&node->op, 0, td_requires_grad(other) ? self : NULL);
+    td_op_save(&node->op, 1, other);
+    td_op_end(&node->op, result);
+  }
+  *out = result;
+  return TD_OK;
+}
+
+/* d(a ^ b)/db = a ^ b log a, but 0 where a is 0 and b is not negative */
+static td_status
+pow_log_term(td_op_node *op, td_tensor *base, td_tensor *exponent, td_tensor **out,
+             td_error *error) {
+  TD_LOCAL(power);
+  TD_LOCAL(log);
+  TD_LOCAL(term);
+  TD_LOCAL(zero);
+  TD_LOCAL(base_zero);
+  TD_LOCAL(exponent_ok);
+  TD_LOCAL(masked);
+  zero = td_op_scalar(base, 0, true);
+  TD_TRY(td_op_saved(op, 2, &power, error));
+  TD_TRY(td_op_log(base, &log, error));
+  TD_TRY(td_op_mul(power, log, &term, error));
+  TD_TRY(td_op_eq(base, zero, &base_zero, error));
+  TD_TRY(td_op_ge(exponent, zero, &exponent_ok, error));
+  TD_TRY(td_op_mul(base_zero, exponent_ok, &masked, error));
+  return td_op_where(masked, zero, term, out, error);
+}
+
+/* d(a ^ b)/da = b a ^ (b - 1), but 0 where b is 0 */
+static td_status
+pow_base_term(td_tensor *base, td_tensor *exponent, td_tensor **out, td_error *error) {
+  TD_LOCAL(zero);
+  TD_LOCAL(one);
+  TD_LOCAL(less);
+  TD_LOCAL(power);
+  TD_LOCAL(term);
+  TD_LOCAL(constant);
+  zero = td_op_scalar(exponent, 0, true);
+  one = td_op_scalar(exponent, 1, true);
+  TD_TRY(td_op_sub(exponent, one, 1, &less, error));
+  TD_TRY(td_op_pow(base, less, &power, error));
+  TD_TRY(td_op_mul(exponent, power, &term, error));
+  TD_TRY(td_op_eq(exponent, zero, &constant, error));
+  return td_op_where(constant, zero, term, out, error);
+}
+
+static td_status
+pow_formula(td_op_node *op, td_tensor *grad, uint32_t which, td_tensor **out, td_error *error) {
+  TD_LOCAL(base);
+  TD_LOCAL(exponent);
+  TD_LOCAL(term);
+  TD_LOCAL(full);
+  TD_TRY(td_op_saved(op, 0, &base, error));
+  TD_TRY(td_op_saved(op, 1, &exponent, error));
+  if (which == 0)
+    TD_TRY(pow_base_term(base, exponent, &term, error));
+  else
+    TD_TRY(pow_log_term(op, base, exponent, &term, error));
+  TD_TRY(td_op_mul(grad, term, &full, error));
+  return td_op_reduce_to(full, &((binary_node *)op)->operands[which], out, error);
+}
+static const td_op_class pow_class = TD_OP_CLASS("PowBackward1", pow_formula);
+
+td_status
+td_op_pow(td_tensor *self, td_tensor *exponent, td_tensor **out, td_error *error) {
+  td_tensor *result;
+  TD_TRY(binary_result(BINARY_POW, self, exponent, 1, &result, error));
+  binary_node *node = binary_begin(&pow_class, self, exponent);
+  if (node) {
+    td_op_save(&node->op, 0, self);
+    td_op_save(&node->op, 1, exponent);
+    td_op_end(&node->op, result);
+    td_op_save_result(&node->op, 2, result);
+  }
+  *out = result;
+  return TD_OK;
+}

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "engine/ops/compare.h"
+
+#include "engine/ops/op.h"
+
+#include <math.h>
+
+typedef void (*compare_kernel)(td_walk *walk, td_dtype dtype);
+
+#define TD_COMPARE(name, operator)                                                                 \
+  static void name##_kernel(td_walk *walk, td_dtype dtype) {                                       \
+    TD_DISPATCH(                                                                                   \
+        dtype, while (td_walk_row(walk)) {                                                         \
+          bool *to = walk->at[0];                                                                  \
+          const T *x = walk->at[1], *y = walk->at[2];                                              \
+          for (int64_t i = 0; i < walk->n; i++)                                                    \
+            to[i * walk->step[0]] = x[i * walk->step[1]] operator y[i * walk->step[2]];            \
+        })                                                                                         \
+  }
+#include "engine/ops/compare.def"
+#undef TD_COMPARE
+
+static td_status
+compare(compare_kernel kernel, td_tensor *a, td_tensor *b, td_tensor **out, td_error *error) {
+  td_device device;
+  td_sizes a_sizes = td_op_sizes(a), b_sizes = td_op_sizes(b), sizes;
+  TD_TRY(td_op_common_device(2, (td_tensor *[]){a, b}, &device, error));
+  TD_TRY(td_op_broadcast(&a_sizes, &b_sizes, &sizes, error));
+  td_dtype dtype = td_op_promote(a, b);
+  TD_LOCAL(a_cast);
+  TD_LOCAL(b_cast);
+  TD_TRY(td_kernel_cast(a, dtype, &a_cast, error));
+  TD_TRY(td_kernel_cast(b, dtype, &b_cast, error));
+  TD_TRY(td_tensor_new_empty(TD_BOOL, device, sizes.n_dims, sizes.at, out, error));
+  td_walk walk;
+  td_walk_init(&walk, sizes.n_dims, sizes.at, 3, (const td_tensor *[]){*out, a_cast, b_cast});
+  kernel(&walk, dtype);
+  return TD_OK;
+}
+
+#define TD_COMPARE(name, operator)                                                                 \
+  td_status td_op_##name(td_tensor *self, td_tensor *other, td_tensor **out, td_error *error) {    \
+    return compare(name##_kernel, self, other, out, error);                                        \
+  }
+#include "engine/ops/compare.def"
+#undef TD_COMPARE
+
+#define CLASSIFY(name, is)                                                                         \
+  td_status td_op_##name(td_tensor *self, td_tensor **out, td_error *error) {                      \
+    TD_TRY(td_tensor_new(TD_BOOL, self->device, self->n_dims, self->sizes, out, error));           \
+    td_walk walk;                                                                                  \
+    td_walk_init(&walk, self->n_dims, self->sizes, 2, (const td_tensor *[]){*out, self});          \
+    TD_DISPATCH_FLOATING(                                                                          \
+        self->dtype, while (td_walk_row(&walk)) {                                                  \
+          bool *to = walk.at[0];                                                                   \
+          const T *x = walk.at[1];                                                                 \
+          for (int64_t i = 0; i < walk.n; i++)                                                     \
+            to[i * walk.step[0]] = is(x[i * walk.step[1]]);                                        \
+        })                                                                                         \
+    return TD_OK;                                                                                  \
+  }
+CLASSIFY(isnan, isnan)
+CLASSIFY(isinf, isinf)
+
+/* Whether an element equal (as a truth) to `wanted` is there. */
+static bool
+contains(const td_tensor *self, bool wanted) {
+  bool found = false;
+  td_walk walk;
+  td_walk_init(&walk, self->n_dims, self->sizes, 1, (const td_tensor *[]){self});
+  TD_DISPATCH(
+      self->dtype, while (td_walk_row(&walk)) {
+        const T *x = walk.at[0];
+        for (int64_t i = 0; i < walk.n; i++)
+          found |= (x[i * walk.step[0]] != 0) == wanted;
+      })
+  return found;
+}
+
+td_status
+td_op_any(td_tensor *self, td_tensor **out, td_error *error) {
+  *out = td_tensor_new_scalar(TD_BOOL, self->device, contains(self, true));
+  return TD_OK;
+}
+
+td_status
+td_op_all(td_tensor *self, td_tensor **out, td_error *error) {
+  *out = td_tensor_new_scalar(TD_BOOL, self->device, !contains(self, false));
+  return TD_OK;
+}

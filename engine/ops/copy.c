@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * Copies: clone, contiguous, and to another dtype or device. */
+#include "engine/ops/op.h"
+
+static td_status
+clone_formula(td_op_node *op, td_tensor *grad, uint32_t which, td_tensor **out, td_error *error) {
+  *out = td_tensor_ref(grad);
+  return TD_OK;
+}
+static const td_op_class clone_class = TD_OP_CLASS("CloneBackward0", clone_formula);
+
+td_status
+td_op_clone(td_tensor *self, td_tensor **out, td_error *error) {
+  TD_TRY(td_tensor_new_empty(self->dtype, self->device, self->n_dims, self->sizes, out, error));
+  td_kernel_copy(*out, self);
+  td_op_node *op = td_op_begin(&clone_class, sizeof *op, TD_INPUTS(self));
+  if (op) td_op_end(op, *out);
+  return TD_OK;
+}
+
+td_status
+td_op_contiguous(td_tensor *self, td_tensor **out, td_error *error) {
+  if (!td_tensor_is_contiguous(self)) return td_op_clone(self, out, error);
+  *out = td_tensor_ref(self);
+  return TD_OK;
+}
+
+td_status
+td_op_detach(td_tensor *self, td_tensor **out, td_error *error) {
+  *out = td_tensor_detach(self);
+  return TD_OK;
+}
+
+typedef struct to_node {
+  td_op_node op;
+  td_dtype dtype;
+  td_device device;
+} to_node;
+
+static td_status
+to_formula(td_op_node *op, td_tensor *grad, uint32_t which, td_tensor **out, td_error *error) {
+  return td_op_to(grad, ((to_node *)op)->dtype, ((to_node *)op)->device, out, error);
+}
+static const td_op_class to_class = TD_OP_CLASS("ToCopyBackward0", to_formula);
+
+td_status
+td_op_to(td_tensor *self, td_dtype dtype, td_device device, td_tensor **out, td_error *error) {
+  if (self->dtype == dtype && self->device == device) {
+    *out = td_tensor_ref(self);
+    return TD_OK;
+  }
+  TD_TRY(td_tensor_new_empty(dtype, device, self->n_dims, self->sizes, out, error));
+  td_kernel_copy(*out, self);
+  if (!td_dtype_is_floating(dtype)) return TD_OK;
+  to_node *node = td_op_begin(&to_class, sizeof *node, TD_INPUTS(self));
+  if (node) {
+    node->dtype = self->dtype;
+    node->device = self->device;
+    td_op_end(&node->op, *out);
+  }
+  return TD_OK;
+}
+
+td_status
+td_op_to_device(td_tensor *self, td_device device, td_tensor **out, td_error *error) {
+  return td_op_to(self, self->dtype, device, out, error);
+}
+
+td_status
+td_op_to_dtype(td_tensor *self, td_dtype dtype, td_tensor **out, td_error *error) {
+  return td_op_to(self, dtype, self->device, out, error);
+}

@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "engine/ops/op.h"
+
+#include "engine/device/device.h"
+#include "engine/ops/reduce.h"
+
+td_status
+td_op_apply(td_node *node, td_tensor *const *inputs, td_tensor **outputs, td_error *error) {
+  td_op_node *op = (td_op_node *)node;
+  const td_op_class *klass = (const td_op_class *)node->klass;
+  td_status status = TD_OK;
+  for (uint32_t i = 0; i < node->n_outputs; i++) {
+    outputs[i] = NULL;
+    if (status == TD_OK && inputs[0] && td_needs_gradient(node, i))
+      status = klass->formula(op, inputs[0], i, &outputs[i], error);
+  }
+  for (uint32_t i = 0; status && i < node->n_outputs; i++)
+    td_tensor_unref(td_op_take(&outputs[i]));
+  return status;
+}
+
+void
+td_op_release(td_node *node) {
+  for (int i = 0; i < TD_OP_MAX_SAVED; i++)
+    td_saved_variable_release(&((td_op_node *)node)->saved[i]);
+}
+
+void *
+td_op_begin(const td_op_class *klass, size_t size, td_tensor *const *inputs, uint32_t n_inputs) {
+  return td_function_begin(&klass->base, size, inputs, n_inputs);
+}
+
+void
+td_op_end(td_op_node *op, td_tensor *result) {
+  td_function_end(&op->node, &result, 1);
+}
+
+void
+td_op_save(td_op_node *op, int index, td_tensor *tensor) {
+  td_saved_variable_init(&op->saved[index], tensor, false);
+}
+
+void
+td_op_save_result(td_op_node *op, int index, td_tensor *result) {
+  td_saved_variable_init(&op->saved[index], result, true);
+}
+
+td_status
+td_op_saved(td_op_node *op, int index, td_tensor **out, td_error *error) {
+  return td_saved_variable_unpack(&op->saved[index], &op->node, out, error);
+}
+
+static td_status
+once_formula(td_op_node *op, td_tensor *grad, uint32_t which, td_tensor **out, td_error *error) {
+  return td_error_set(error, TD_UNSUPPORTED,
+                      "a backward kernel without a derivative of its own cannot be differentiated "
+                      "twice");
+}
+static const td_op_class once_class = TD_OP_CLASS("DelayedError", once_formula);
+
+void
+td_op_end_once(td_tensor *result, td_tensor *const *inputs, uint32_t n_inputs) {
+  td_op_node *op = td_op_begin(&once_class, sizeof *op, inputs, n_inputs);
+  if (op) td_op_end(op, result);
+}
+
+td_input_metadata
+td_op_metadata(const td_tensor *tensor) {
+  td_input_metadata metadata = {
+      .dtype = tensor->dtype, .device = tensor->device, .n_dims = tensor->n_dims, .defined = true};
+  memcpy(metadata.sizes, tensor->sizes, sizeof metadata.sizes);
+  return metadata;
+}
+
+/* Sums in a way that has a history of its own. */
+static td_status
+sum_to_recorded(td_tensor *grad, int n_dims, const int64_t *sizes, td_tensor **out,
+                td_error *error) {
+  int64_t dims[TD_MAX_DIMS];
+  int leading = grad->n_dims - n_dims, n = 0;
+  for (int dim = 0; dim < grad->n_dims; dim++)
+    if (dim < leading || (sizes[dim - leading] == 1 && grad->sizes[dim] != 1)) dims[n++] = dim;
+  if (n == 0) {
+    *out = td_tensor_ref(grad);
+    return TD_OK;
+  }
+  TD_LOCAL(sum);
+  TD_TRY(td_op_sum_dims(grad, n, dims, true, &sum, error));
+  return td_op_view(sum, n_dims, sizes, out, error);
+}
+
+td_status
+td_op_reduce_to(td_tensor *grad, const td_input_metadata *like, td_tensor **out, td_error *error) {
+  TD_LOCAL(sum);
+  if (td_grad_mode() && td_requires_grad(grad))
+    TD_TRY(sum_to_recorded(grad, like->n_dims, like->sizes, &sum, error));
+  else
+    TD_TRY(td_kernel_sum_to(grad, like->n_dims, like->sizes, &sum, error));
+  return td_op_to(sum, like->dtype, like->device, out, error);
+}
+
+/* 0 bool, 1 integer, 2 floating */
+static int
+category(td_dtype dtype) {
+  return dtype == TD_BOOL ? 0 : td_dtype_is_floating(dtype) ? 2 : 1;
+}
+
+static td_dtype
+wider(td_dtype a, td_dtype b) {
+  if (category(a) != category(b)) return category(a) > category(b) ? a : b;
+  return a == TD_FLOAT64 ? a : b;
+}
+
+td_dtype
+td_op_promote(const td_tensor *a, const td_tensor *b) {
+  bool a_counts = a->n_dims > 0 || b->n_dims == 0, b_counts = b->n_dims > 0 || a->n_dims == 0;
+  if (a_counts && b_counts) return wider(a->dtype, b->dtype);
+  const td_tensor *big = a_counts ? a : b, *small = a_counts ? b : a;
+  return category(small->dtype) > category(big->dtype) ? small->dtype : big->dtype;
+}
+
+td_dtype
+td_op_float_dtype(td_dtype dtype) {
+  return td_dtype_is_floating(dtype) ? dtype : TD_FLOAT32;
+}
+
+td_status
+td_op_common_device(uint32_t n, td_tensor *const *tensors, td_device *device, td_error *error) {
+  const td_tensor *first = NULL;
+  *device = TD_CPU;
+  for (uint32_t i = 0; i < n; i++) {
+    if (!tensors[i] || (tensors[i]->n_dims == 0 && tensors[i]->device == TD_CPU)) continue;
+    if (first && tensors[i]->device != first->device)
+      return td_error_set(error, TD_DEVICE,
+                          "Expected all tensors to be on the same device, but found at least two "
+                          "devices, %s and %s!",
+                          td_device_name(first->device), td_device_name(tensors[i]->device));
+    first = tensors[i];
+    *device = first->device;
+  }
+  return TD_OK;
+}
+
+td_sizes
+td_op_sizes(const td_tensor *tensor) {
+  td_sizes sizes = {.n_dims = tensor->n_dims};
+  memcpy(sizes.at, tensor->sizes, sizeof sizes.at);
+  return sizes;
+}
+
+td_status
+td_op_broadcast(const td_sizes *a, const td_sizes *b, td_sizes *out, td_error *error) {
+  out->n_dims = TD_MAX(a->n_dims, b->n_dims);
+  for (int dim = 0; dim < out->n_dims; dim++) {
+    int a_dim = dim - (out->n_dims - a->n_dims), b_dim = dim - (out->n_dims - b->n_dims);
+    int64_t a_size = a_dim < 0 ? 1 : a->at[a_dim], b_size = b_dim < 0 ? 1 : b->at[b_dim];
+    if (a_size != b_size && a_size != 1 && b_size != 1)
+      return td_error_set(error, TD_SHAPE,
+                          "The size of tensor a (%lld) must match the size of tensor b (%lld) at "
+                          "non-singleton dimension %d",
+                          (long long)a_size, (long long)b_size, dim);
+    out->at[dim] = a_size == 1 ? b_size : a_size;
+  }
+  return TD_OK;
+}
+
+td_status
+td_op_wrap_dim(int64_t dim, int n_dims, int *out, td_error *error) {
+  int range = TD_MAX(n_dims, 1);
+  if (dim < -range || dim >= range)
+    return td_error_set(error, TD_OUT_OF_RANGE,
+                        "Dimension out of range (expected to be in range of [%d, %d], but got "
+                        "%lld)",
+                        -range, range - 1, (long long)dim);
+  *out = (int)(dim < 0 ? dim + range : dim);
+  return TD_OK;
+}
+
+td_status
+td_op_same_dtype(const td_tensor *a, const td_tensor *b, td_error *error) {
+  if (a->dtype == b->dtype) return TD_OK;
+  return td_error_set(error, TD_DTYPE,
+                      "expected both tensors to have the same dtype, but got %s and %s",
+                      td_dtype_name(a->dtype), td_dtype_name(b->dtype));
+}
+
+td_status
+td_op_want_floating(const td_tensor *tensor, const char *what, td_error *error) {
+  if (td_dtype_is_floating(tensor->dtype)) return TD_OK;
+  return td_error_set(error, TD_DTYPE, "%s: expected a floating point dtype, but got %s", what,
+                      td_dtype_name(tensor->dtype));
+}

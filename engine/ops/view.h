@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * What the files of views share, and views that only compositions make. Private to engine/ops. */
+#pragma once
+
+#include "engine/ops/op.h"
+
+/* What the formulas need to undo a view: the sizes it was taken of and the numbers it was made
+ * with. */
+typedef struct td_view_node {
+  td_op_node op;
+  td_sizes self;
+  int64_t numbers[TD_MAX_DIMS];
+} td_view_node;
+
+/* td_view_new makes a view with a node of the class, where history is wanted, and returns the node
+ * or NULL. The caller may still write the node's numbers. */
+td_view_node *td_view_new(const td_op_class *klass, td_tensor *self, const td_sizes *sizes,
+                          const int64_t *strides, int64_t offset, td_tensor **out);
+
+/* td_op_unsafe_view is a view of a temporary (UnsafeViewBackward0). td_op_squeeze_in_place is
+ * squeeze_ on a temporary (SqueezeBackward3). */
+td_status td_op_unsafe_view(td_tensor *self, int n_dims, const int64_t *sizes, td_tensor **out,
+                            td_error *error);
+td_status td_op_squeeze_in_place(td_tensor *self, int64_t dim, td_tensor **out, td_error *error);
+
+/* td_op_slice_backward is zeros of `sizes` with grad in the slice of `dim` that begins at start
+ * (SliceBackwardBackward0). */
+td_status td_op_slice_backward(td_tensor *grad, const td_sizes *sizes, int dim, int64_t start,
+                               int64_t step, td_tensor **out, td_error *error);
