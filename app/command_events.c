@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "app/command.h"
+#include "app/tape_at.h"
+#include "engine/base/json.h"
+#include "engine/profile/why.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define ANY G_MININT64 /* an id that was not asked for */
+
+typedef struct filter {
+  uint64_t from, to; /* inclusive */
+  uint32_t node, thread;
+  bool any_kind, kinds[TD_EVENT_LIMIT];
+} filter;
+
+typedef struct options {
+  gboolean json;
+  gint64 from, to, node, thread;
+  gchar **kinds;
+} options;
+
+static bool
+names_node(const td_any_event *event, uint32_t node) {
+  const td_event_type *type = td_event_type_get(event->event.kind);
+  for (uint16_t i = 0; i < type->n_fields; i++)
+    if (type->fields[i].type == TD_FIELD_NODE &&
+        td_event_field_get(&event->event, &type->fields[i]) == node)
+      return true;
+  return false;
+}
+
+static bool
+passes(const filter *filter, const td_any_event *event) {
+  if (!filter->any_kind && !filter->kinds[event->event.kind]) return false;
+  if (filter->thread != TD_NONE && event->event.thread != filter->thread) return false;
+  return filter->node == TD_NONE || names_node(event, filter->node);
+}
+
+static void
+print_text(td_tape *tape, const td_graph *graph, uint64_t seq, const td_any_event *event) {
+  char *text = td_why_describe(graph, tape, event);
+  g_autofree char *thread = td_thread_label(graph, event->event.thread);
+  printf("%8" PRIu64 "  %14" PRIu64 "  %-12s  %-16s  %s\n", seq, event->event.time, thread,
+         td_event_type_get(event->event.kind)->name, text);
+  free(text);
+}
+
+static td_status
+print_events(td_tape *tape, const td_graph *graph, const filter *filter, td_error *error) {
+  td_json json;
+  td_json_init(&json, stdout);
+  uint64_t n = td_tape_info_get(tape)->n_events;
+  for (uint64_t seq = filter->from; seq < n && seq <= filter->to && !ferror(stdout); seq++) {
+    td_any_event event;
+    td_status status = td_tape_get(tape, seq, &event, error);
+    if (status != TD_OK) return status;
+    if (!passes(filter, &event)) continue;
+    if (graph) {
+      print_text(tape, graph, seq, &event);
+    } else {
+      td_tape_print_json(tape, seq, &event, &json);
+      td_json_newline(&json);
+    }
+  }
+  return TD_OK;
+}
+
+/* The graph is collected for the names in readable text; JSON has ids alone and needs none. */
+static int
+print_tape(const char *path, const filter *filter, bool as_json) {
+  td_error error = {0};
+  td_tape *tape = NULL;
+  td_graph *graph = NULL;
+  td_status status = td_tape_open(path, &tape, &error);
+  if (status == TD_OK && !as_json) status = td_graph_collect(tape, &graph, &error);
+  if (status == TD_OK) status = print_events(tape, graph, filter, &error);
+  td_graph_free(graph);
+  td_tape_close(tape);
+  return status == TD_OK ? TD_EXIT_OK : td_command_file_error(path, &error);
+}
+
+static bool
+read_kinds(gchar **names, filter *filter) {
+  filter->any_kind = !names;
+  for (size_t i = 0; names && names[i]; i++) {
+    td_event_kind kind = td_event_kind_find(names[i]);
+    if (kind == TD_EVENT_none) {
+      td_command_bad_usage("events", "unknown kind '%s'", names[i]);
+      return false;
+    }
+    filter->kinds[kind] = true;
+  }
+  return true;
+}
+
+static bool
+read_id(const char *option, gint64 value, uint32_t *id) {
+  *id = value == ANY ? TD_NONE : (uint32_t)value;
+  if (value == ANY || (value >= 0 && value < (gint64)TD_NONE)) return true;
+  td_command_bad_usage("events", "%s %" G_GINT64_FORMAT " is out of range", option, value);
+  return false;
+}
+
+static bool
+read_filter(const options *options, filter *filter) {
+  if (options->from < 0 || options->to < 0) {
+    td_command_bad_usage("events", "--from and --to count events from 0");
+    return false;
+  }
+  filter->from = (uint64_t)options->from;
+  filter->to = (uint64_t)options->to;
+  return read_kinds(options->kinds, filter) && read_id("--node", options->node, &filter->node) &&
+         read_id("--thread", options->thread, &filter->thread);
+}
+
+int
+td_command_events(int argc, char **argv) {
+  options options = {.to = G_MAXINT64, .node = ANY, .thread = ANY};
+  const GOptionEntry entries[] = {
+      {"json", 0, 0, G_OPTION_ARG_NONE, &options.json, "One JSON object a line", NULL},
+      {"from", 0, 0, G_OPTION_ARG_INT64, &options.from, "First event", "SEQ"},
+      {"to", 0, 0, G_OPTION_ARG_INT64, &options.to, "Last event", "SEQ"},
+      {"kind", 0, 0, G_OPTION_ARG_STRING_ARRAY, &options.kinds, "Only this kind; may be repeated",
+       "KIND"},
+      {"node", 0, 0, G_OPTION_ARG_INT64, &options.node, "Only events that name this node", "N"},
+      {"thread", 0, 0, G_OPTION_ARG_INT64, &options.thread, "Only events of this thread", "T"},
+      {0}};
+  int status;
+  filter filter = {0};
+  if (td_command_parse("events", entries, false, 1, 1, &argc, &argv, &status))
+    status =
+        read_filter(&options, &filter) ? print_tape(argv[1], &filter, options.json) : TD_EXIT_USAGE;
+  g_strfreev(options.kinds);
+  return status;
+}

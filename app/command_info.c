@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "app/command.h"
+#include "app/json_members.h"
+#include "app/tape_at.h"
+#include "ui/geometry/format.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static const char *
+status_of(const td_tape_info *info, const td_graph_task_facts *facts, td_tape *tape) {
+  td_any_event event;
+  if (facts->end_seq >= info->n_events || td_tape_get(tape, facts->end_seq, &event, NULL) != TD_OK)
+    return "running";
+  const char *word = td_enum_word(TD_FIELD_ENUM_task_status, event.graph_task_end.status);
+  return word ? word : "error";
+}
+
+static void
+print_graph_tasks_json(td_json *json, td_tape *tape, const td_graph *graph) {
+  td_json_key(json, "graph_tasks");
+  td_json_begin_array(json);
+  for (uint32_t i = 0; i < graph->n_graph_tasks; i++) {
+    const td_graph_task_facts *facts = &graph->graph_tasks[i];
+    td_json_begin_object(json);
+    td_member_u64(json, "id", i);
+    td_member_u64(json, "depth", facts->depth);
+    td_member_id(json, "owner", facts->owner);
+    td_member_id(json, "root", facts->root);
+    td_member_bool(json, "keep_graph", facts->keep_graph);
+    td_member_u64(json, "begin", facts->begin_seq);
+    td_member_u64(json, "end", facts->end_seq);
+    td_member_string(json, "status", status_of(td_tape_info_get(tape), facts, tape));
+    td_json_end_object(json);
+  }
+  td_json_end_array(json);
+}
+
+static void
+print_threads_json(td_json *json, const td_tape_info *info, const td_graph *graph) {
+  td_json_key(json, "threads");
+  td_json_begin_array(json);
+  for (uint32_t i = 0; i < graph->n_threads; i++) {
+    td_json_begin_object(json);
+    td_member_u64(json, "id", i);
+    td_member_string(json, "name", graph->threads[i].name);
+    td_member_string(json, "device", td_graph_device_name(graph, graph->threads[i].device));
+    td_member_u64(json, "n_events", i < info->n_threads ? info->threads[i].n_events : 0);
+    td_json_end_object(json);
+  }
+  td_json_end_array(json);
+}
+
+static void
+print_queues_json(td_json *json, const td_graph *graph) {
+  td_json_key(json, "queues");
+  td_json_begin_array(json);
+  for (uint32_t i = 0; i < graph->n_queues; i++) {
+    const td_graph_queue *queue = &graph->queues[i];
+    td_json_begin_object(json);
+    td_member_u64(json, "id", i);
+    td_member_string(json, "device", td_graph_device_name(graph, queue->device));
+    td_member_id(json, "graph_task", queue->graph_task);
+    td_member_id(json, "owner", queue->owner);
+    td_member_string(json, "order", td_enum_word(TD_FIELD_ENUM_queue_order, queue->order));
+    td_member_u64(json, "max_size", queue->max_size);
+    td_json_end_object(json);
+  }
+  td_json_end_array(json);
+}
+
+static void
+print_devices_json(td_json *json, const td_graph *graph) {
+  td_json_key(json, "devices");
+  td_json_begin_array(json);
+  for (uint32_t i = 0; i < graph->n_devices; i++)
+    td_json_string(json, td_graph_device_name(graph, graph->devices[i].device));
+  td_json_end_array(json);
+}
+
+static void
+print_kinds_json(td_json *json, const td_tape_info *info) {
+  td_json_key(json, "events_by_kind");
+  td_json_begin_object(json);
+  for (uint32_t kind = 0; kind < TD_EVENT_LIMIT; kind++)
+    if (info->n_by_kind[kind])
+      td_member_u64(json, td_event_type_get(kind)->name, info->n_by_kind[kind]);
+  td_json_end_object(json);
+}
+
+/* "2026-11-21T06:35:00.123456Z" */
+static char *
+format_started(const td_tape_info *info) {
+  g_autoptr(GDateTime) seconds =
+      g_date_time_new_from_unix_utc((gint64)(info->started_ns / 1000000000));
+  if (!seconds) return g_strdup("");
+  g_autofree char *text = g_date_time_format(seconds, "%Y-%m-%dT%H:%M:%S");
+  return g_strdup_printf("%s.%06uZ", text, (unsigned)(info->started_ns % 1000000000 / 1000));
+}
+
+static void
+print_json(td_tape *tape, const td_graph *graph) {
+  const td_tape_info *info = td_tape_info_get(tape);
+  g_autofree char *started = format_started(info);
+  td_json writer, *json = &writer;
+  td_json_init(json, stdout);
+  td_json_begin_object(json);
+  td_member_u64(json, "version", info->version);
+  td_member_string(json, "source", graph->source);
+  td_member_string(json, "engine", graph->engine);
+  td_member_string(json, "engine_version", graph->version);
+  td_member_string(json, "policy", graph->policy);
+  td_member_u64(json, "probe_level", graph->probe_level);
+  td_member_string(json, "started", started);
+  td_member_u64(json, "duration_ns", info->duration_ns);
+  td_member_u64(json, "file_bytes", info->file_bytes);
+  td_member_u64(json, "n_events", info->n_events);
+  td_member_u64(json, "n_nodes", graph->n_nodes);
+  td_member_u64(json, "n_edges", graph->n_edges);
+  print_graph_tasks_json(json, tape, graph);
+  print_threads_json(json, info, graph);
+  print_queues_json(json, graph);
+  print_devices_json(json, graph);
+  print_kinds_json(json, info);
+  td_member_u64(json, "dropped", info->n_dropped);
+  td_member_u64(json, "unknown", info->n_unknown);
+  td_member_bool(json, "complete", info->complete);
+  td_member_string(json, "damage", info->damage);
+  td_json_end_object(json);
+  td_json_newline(json);
+}
+
+static void
+print_line(const char *name, char *text) {
+  printf("%-12s %s\n", name, text);
+  free(text);
+}
+
+static void
+print_threads(const td_tape_info *info, const td_graph *graph) {
+  for (uint32_t i = 0; i < graph->n_threads; i++) {
+    g_autofree char *label = td_thread_label(graph, i);
+    printf("%-12s %u %s (%s), %" PRIu64 " events\n", i ? "" : "threads", i, label,
+           td_graph_device_name(graph, graph->threads[i].device),
+           i < info->n_threads ? info->threads[i].n_events : 0);
+  }
+}
+
+static void
+print_queues(const td_graph *graph) {
+  for (uint32_t i = 0; i < graph->n_queues; i++)
+    printf("%-12s %u %s, %s order, at most %u tasks in it\n", i ? "" : "queues", i,
+           td_graph_device_name(graph, graph->queues[i].device),
+           td_enum_word(TD_FIELD_ENUM_queue_order, graph->queues[i].order),
+           graph->queues[i].max_size);
+}
+
+static void
+print_graph_tasks(td_tape *tape, const td_graph *graph) {
+  for (uint32_t i = 0; i < graph->n_graph_tasks; i++) {
+    const td_graph_task_facts *facts = &graph->graph_tasks[i];
+    printf("%-12s %u %s, depth %u, events %" PRIu64 " to %" PRIu64 "\n", i ? "" : "graph tasks", i,
+           status_of(td_tape_info_get(tape), facts, tape), facts->depth, facts->begin_seq,
+           facts->end_seq);
+  }
+}
+
+static void
+print_devices(const td_graph *graph) {
+  printf("%-12s", "devices");
+  for (uint32_t i = 0; i < graph->n_devices; i++)
+    printf("%s %s", i ? "," : "", td_graph_device_name(graph, graph->devices[i].device));
+  putchar('\n');
+}
+
+static void
+print_kinds(const td_tape_info *info) {
+  const char *heading = "kinds";
+  for (uint32_t kind = 0; kind < TD_EVENT_LIMIT; kind++) {
+    if (!info->n_by_kind[kind]) continue;
+    char *count = td_format_count(info->n_by_kind[kind]);
+    printf("%-12s %-16s %s\n", heading, td_event_type_get(kind)->name, count);
+    free(count);
+    heading = "";
+  }
+}
+
+static void
+print_text(td_tape *tape, const td_graph *graph) {
+  const td_tape_info *info = td_tape_info_get(tape);
+  g_autofree char *started = format_started(info);
+  printf("%-12s %s\n", "tape", td_tape_path(tape));
+  printf("%-12s %s\n", "source", graph->source);
+  printf("%-12s %s %s, probe level %u\n", "engine", graph->engine, graph->version,
+         graph->probe_level);
+  printf("%-12s %s\n", "started", started);
+  print_line("duration", td_format_ns((double)info->duration_ns));
+  print_line("size", td_format_bytes(info->file_bytes));
+  print_line("events", td_format_count(info->n_events));
+  print_line("nodes", td_format_count(graph->n_nodes));
+  print_line("edges", td_format_count(graph->n_edges));
+  print_devices(graph);
+  print_threads(info, graph);
+  print_queues(graph);
+  print_graph_tasks(tape, graph);
+  print_kinds(info);
+  print_line("dropped", td_format_count(info->n_dropped));
+  printf("%-12s %s\n", "damage", info->damage ? info->damage : "none");
+}
+
+int
+td_command_info(int argc, char **argv) {
+  gboolean as_json = FALSE;
+  const GOptionEntry entries[] = {
+      {"json", 0, 0, G_OPTION_ARG_NONE, &as_json, "One JSON document", NULL}, {0}};
+  int status;
+  if (!td_command_parse("info", entries, false, 1, 1, &argc, &argv, &status)) return status;
+  td_error error = {0};
+  td_tape *tape = NULL;
+  td_graph *graph = NULL;
+  td_status opened = td_tape_open(argv[1], &tape, &error);
+  if (opened == TD_OK) opened = td_graph_collect(tape, &graph, &error);
+  if (opened == TD_OK && as_json) print_json(tape, graph);
+  if (opened == TD_OK && !as_json) print_text(tape, graph);
+  td_graph_free(graph);
+  td_tape_close(tape);
+  return opened == TD_OK ? TD_EXIT_OK : td_command_file_error(argv[1], &error);
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "engine/profile/why.h"
+
+#include "app/command.h"
+#include "app/tape_at.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+int
+td_command_why(int argc, char **argv) {
+  td_tape_at at;
+  td_error error = {0};
+  char *text;
+  int status;
+  if (!td_tape_at_open(&at, "why", false, argc, argv, &status)) return status;
+  if (td_why_at(at.replay, at.seq, &text, &error) == TD_OK) {
+    puts(text);
+    free(text);
+    status = TD_EXIT_OK;
+  } else {
+    status = td_command_file_error(at.path, &error);
+  }
+  td_tape_at_close(&at);
+  return status;
+}

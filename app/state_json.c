@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "app/state_json.h"
+
+#include "app/json_members.h"
+
+#include <glib.h>
+#include <stdlib.h>
+
+static void
+print_graph_tasks(td_json *json, const td_graph *graph, const td_state *state) {
+  td_json_key(json, "graph_tasks");
+  td_json_begin_array(json);
+  for (uint32_t i = 0; i < graph->n_graph_tasks; i++) {
+    const td_graph_task_facts *facts = &graph->graph_tasks[i];
+    const td_graph_task_now *now = &state->graph_tasks[i];
+    if (now->status == 0) continue;
+    td_json_begin_object(json);
+    td_member_u64(json, "id", i);
+    td_member_u64(json, "depth", facts->depth);
+    td_member_id(json, "owner", facts->owner);
+    td_member_u64(json, "outstanding", now->outstanding);
+    td_member_bool(json, "keep_graph", facts->keep_graph);
+    td_member_string(json, "status", td_enum_word(TD_FIELD_ENUM_task_status, now->status - 1));
+    td_json_end_object(json);
+  }
+  td_json_end_array(json);
+}
+
+/* Dummies and shutdown tasks have no node: null. */
+static void
+print_queues(td_json *json, const td_graph *graph, const td_state *state) {
+  td_json_key(json, "queues");
+  td_json_begin_array(json);
+  for (uint32_t i = 0; i < graph->n_queues; i++) {
+    td_queue_entry *entries = g_new(td_queue_entry, state->queues[i].n);
+    td_state_queue_order(state, graph, i, entries);
+    td_json_begin_object(json);
+    td_member_u64(json, "id", i);
+    td_member_string(json, "device", td_graph_device_name(graph, graph->queues[i].device));
+    td_member_id(json, "graph_task", graph->queues[i].graph_task);
+    td_json_key(json, "nodes");
+    td_json_begin_array(json);
+    for (uint32_t entry = 0; entry < state->queues[i].n; entry++)
+      td_json_id(json, entries[entry].node);
+    td_json_end_array(json);
+    td_json_end_object(json);
+    g_free(entries);
+  }
+  td_json_end_array(json);
+}
+
+static int
+compare_arrivals(const void *a, const void *b, void *data) {
+  const td_state *state = data;
+  uint32_t left = *(const uint32_t *)a, right = *(const uint32_t *)b;
+  uint32_t left_nr = state->arrivals[left].input_nr, right_nr = state->arrivals[right].input_nr;
+  return (left_nr > right_nr) - (left_nr < right_nr);
+}
+
+/* A task's arrivals by input_nr, within one in the order in which they came. */
+static GArray *
+sorted_arrivals(const td_state *state, const td_task_now *task) {
+  GArray *arrivals = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+  for (uint32_t i = task->first_arrival; i != TD_NONE; i = state->arrivals[i].next)
+    g_array_append_val(arrivals, i);
+  for (guint i = 0; i < arrivals->len / 2; i++) {
+    uint32_t *first = &g_array_index(arrivals, uint32_t, i);
+    uint32_t *last = &g_array_index(arrivals, uint32_t, arrivals->len - 1 - i), kept = *first;
+    *first = *last;
+    *last = kept;
+  }
+  g_array_sort_with_data(arrivals, compare_arrivals, (void *)state);
+  return arrivals;
+}
+
+/* One object for each input that has got something: who sent it, and how many bytes are held. */
+static void
+print_inputs(td_json *json, const td_state *state, const td_task_now *task) {
+  g_autoptr(GArray) arrivals = sorted_arrivals(state, task);
+  td_json_key(json, "inputs");
+  td_json_begin_array(json);
+  for (guint i = 0; i < arrivals->len;) {
+    const td_arrival_now *first = &state->arrivals[g_array_index(arrivals, uint32_t, i)];
+    uint64_t bytes = 0;
+    td_json_begin_object(json);
+    td_json_key(json, "arrived");
+    td_json_begin_array(json);
+    for (; i < arrivals->len; i++) {
+      const td_arrival_now *arrival = &state->arrivals[g_array_index(arrivals, uint32_t, i)];
+      if (arrival->input_nr != first->input_nr) break;
+      td_json_id(json, arrival->from);
+      bytes = MAX(bytes, arrival->bytes);
+    }
+    td_json_end_array(json);
+    td_member_u64(json, "bytes", bytes);
+    td_json_end_object(json);
+  }
+  td_json_end_array(json);
+}
+
+static void
+print_not_ready(td_json *json, const td_state *state) {
+  td_json_key(json, "not_ready");
+  td_json_begin_array(json);
+  for (uint32_t i = state->header->first_parked; i != TD_NONE; i = state->tasks[i].parked_next) {
+    const td_task_now *task = &state->tasks[i];
+    td_json_begin_object(json);
+    td_member_u64(json, "node", task->node);
+    td_member_u64(json, "graph_task", task->graph_task);
+    td_member_u64(json, "dependencies", task->dependencies);
+    print_inputs(json, state, task);
+    td_json_end_object(json);
+  }
+  td_json_end_array(json);
+}
+
+static void
+print_threads(td_json *json, const td_graph *graph, const td_state *state) {
+  td_json_key(json, "threads");
+  td_json_begin_array(json);
+  for (uint32_t i = 0; i < graph->n_threads; i++) {
+    const td_thread_now *now = &state->threads[i];
+    td_json_begin_object(json);
+    td_member_u64(json, "id", i);
+    td_member_string(json, "name", graph->threads[i].name);
+    td_member_string(json, "device", td_graph_device_name(graph, graph->threads[i].device));
+    td_member_string(json, "state", td_enum_word(TD_FIELD_ENUM_thread_activity, now->state));
+    td_member_id(json, "node", now->node);
+    td_json_end_object(json);
+  }
+  td_json_end_array(json);
+}
+
+/* Nodes that are not created yet are not there. */
+static void
+print_nodes(td_json *json, const td_graph *graph, const td_state *state) {
+  td_json_key(json, "nodes");
+  td_json_begin_array(json);
+  for (uint32_t i = 0; i < graph->n_nodes; i++) {
+    const td_graph_node *facts = &graph->nodes[i];
+    if (state->nodes[i].state == TD_NODE_absent) continue;
+    td_json_begin_object(json);
+    td_member_u64(json, "id", i);
+    td_member_string(json, "name", facts->name);
+    td_member_u64(json, "sequence_nr", facts->sequence_nr);
+    td_member_u64(json, "topological_nr", facts->topological_nr);
+    td_member_string(json, "device", td_graph_device_name(graph, facts->device));
+    td_member_string(json, "state", td_node_state_name((td_node_state)state->nodes[i].state));
+    td_json_end_object(json);
+  }
+  td_json_end_array(json);
+}
+
+void
+td_state_print_json(const td_graph *graph, const td_state *state, uint64_t seq, FILE *file) {
+  td_json json;
+  td_json_init(&json, file);
+  td_json_begin_object(&json);
+  td_member_u64(&json, "seq", seq);
+  td_member_u64(&json, "t", state->header->time_ns);
+  print_graph_tasks(&json, graph, state);
+  print_queues(&json, graph, state);
+  print_not_ready(&json, state);
+  print_threads(&json, graph, state);
+  print_nodes(&json, graph, state);
+  td_json_end_object(&json);
+  td_json_newline(&json);
+}

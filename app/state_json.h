@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * A whole state as one JSON document. Main thread. */
+#pragma once
+
+#include "engine/replay/state.h"
+
+#include <stdio.h>
+
+/* td_state_print_json writes the state after event seq, in the shape of `tapedeck state --json`. */
+void td_state_print_json(const td_graph *graph, const td_state *state, uint64_t seq, FILE *file);
