@@ -9,13 +9,13 @@
 #include <stdlib.h>
 
 #define EDGES_MAX 3
+#define WIDTH 8
 
 typedef struct sim_node {
   uint64_t sequence_nr;
   uint32_t topological_nr;
   int32_t device;
   uint32_t n_edges, edges[EDGES_MAX];
-  uint32_t n_users;
   uint32_t dependencies; /* left in this pass */
   bool reached, has_buffer;
 } sim_node;
@@ -37,6 +37,8 @@ typedef struct simulator {
   uint64_t random;
   sim_node *nodes; /* (owned) */
   uint32_t n_leaves;
+  uint32_t *unused; /* (owned) inner nodes that nothing leads to yet, oldest first */
+  uint32_t first_unused, n_unused;
   sim_thread *threads; /* (owned) */
   uint32_t graph_task, outstanding;
   bool over;
@@ -79,20 +81,32 @@ TD_HEAP_DEFINE(ready, uint32_t, comes_before, set_slot)
 
 /* graph */
 
-static uint32_t
-draw_user_of(simulator *sim, uint32_t node) {
-  uint32_t n_inner = node - sim->n_leaves;
-  if (n_inner == 0 || draw(sim, 4) == 0) return draw(sim, sim->n_leaves);
-  if (draw(sim, 8) == 0) return sim->n_leaves + draw(sim, n_inner);
-  return node - 1 - draw(sim, TD_MIN(n_inner, 6));
-}
-
 static void
 add_edge(simulator *sim, uint32_t from, uint32_t to) {
   sim_node *node = &sim->nodes[from], *target = &sim->nodes[to];
   node->edges[node->n_edges++] = to;
   node->topological_nr = TD_MAX(node->topological_nr, target->topological_nr + 1);
-  target->n_users++;
+}
+
+static void
+use_oldest(simulator *sim, uint32_t from) {
+  add_edge(sim, from, sim->unused[sim->first_unused++]);
+}
+
+/* Keeps about WIDTH branches open, and joins them all in the last node. */
+static void
+draw_edges(simulator *sim, uint32_t i) {
+  uint32_t n_open = sim->n_unused - sim->first_unused, n_left = sim->plan->n_nodes - i;
+  uint32_t n_inner = i - sim->n_leaves;
+  if (n_open >= TD_MIN(n_left, WIDTH)) {
+    use_oldest(sim, i);
+    if (n_open > 1) use_oldest(sim, i);
+  } else if (n_open > 0 && draw(sim, 3) > 0) {
+    use_oldest(sim, i);
+  }
+  if (sim->nodes[i].n_edges == 0 || draw(sim, 2)) add_edge(sim, i, draw(sim, sim->n_leaves));
+  if (sim->nodes[i].n_edges < EDGES_MAX && n_inner > 0 && draw(sim, 3) == 0)
+    add_edge(sim, i, i - 1 - draw(sim, TD_MIN(n_inner, 4 * WIDTH)));
 }
 
 static void
@@ -100,17 +114,14 @@ make_graph(simulator *sim) {
   uint32_t n = sim->plan->n_nodes;
   sim->n_leaves = TD_MAX(1, n / 4);
   sim->nodes = TD_NEW_N(sim_node, n);
+  sim->unused = TD_NEW_N(uint32_t, n);
   for (uint32_t i = 0; i < n; i++) {
     sim_node *node = &sim->nodes[i];
     node->sequence_nr = is_leaf(sim, i) ? UINT64_MAX : i - sim->n_leaves;
     node->device = (int32_t)draw(sim, sim->plan->n_threads) - 1;
     if (is_leaf(sim, i)) continue;
-    if (i > sim->n_leaves) add_edge(sim, i, i - 1);
-    uint32_t more = draw(sim, EDGES_MAX);
-    while (node->n_edges == 0 || more-- > 0) {
-      add_edge(sim, i, draw_user_of(sim, i));
-      if (node->n_edges == EDGES_MAX) break;
-    }
+    draw_edges(sim, i);
+    sim->unused[sim->n_unused++] = i;
   }
 }
 
@@ -332,4 +343,5 @@ td_tape_simulate(const td_tape_plan *plan, td_tape_sink sink, void *data) {
     free(sim.threads[i].heap);
   free(sim.threads);
   free(sim.nodes);
+  free(sim.unused);
 }

@@ -40,14 +40,48 @@ sorted_edges(const td_graph *graph, const td_graph_node *node) {
   return keys;
 }
 
+static bool
+is_scattering(const td_graph *graph, const td_state *state, uint32_t node, uint32_t graph_task) {
+  for (uint32_t i = 0; i < graph->n_threads; i++)
+    if (state->threads[i].node == node && state->threads[i].graph_task == graph_task) return true;
+  return false;
+}
+
 /* Will this node send something in the graph task? It waits or runs, or is handing out its
  * gradients. */
 static bool
 will_send(const td_graph *graph, const td_state *state, uint32_t node, uint32_t graph_task) {
-  if (td_state_task_find(state, node, graph_task)) return true;
-  for (uint32_t i = 0; i < graph->n_threads; i++)
-    if (state->threads[i].node == node && state->threads[i].graph_task == graph_task) return true;
-  return false;
+  return td_state_task_find(state, node, graph_task) ||
+         is_scattering(graph, state, node, graph_task);
+}
+
+static void
+add_sender(td_missing *missing, uint32_t from) {
+  td_sender *last = missing->n ? &missing->senders[missing->n - 1] : NULL;
+  if (last && last->from == from)
+    last->n_gradients++;
+  else
+    missing->senders[missing->n++] = (td_sender){from, 1};
+}
+
+/* A gradient on its way is counted off (dependency_dec) before it lies in the buffer (buffer_add):
+ * between the two its sender owes one gradient less than have arrived. */
+static void
+forget_delivered(td_missing *missing, const td_graph *graph, const td_state *state,
+                 const td_task_now *task) {
+  uint32_t n_gradients = 0, kept = 0;
+  for (uint32_t i = 0; i < missing->n; i++)
+    n_gradients += missing->senders[i].n_gradients;
+  for (uint32_t i = 0; i < missing->n; i++) {
+    td_sender sender = missing->senders[i];
+    if (n_gradients > task->dependencies &&
+        is_scattering(graph, state, sender.from, task->graph_task)) {
+      sender.n_gradients--;
+      n_gradients--;
+    }
+    if (sender.n_gradients) missing->senders[kept++] = sender;
+  }
+  missing->n = kept;
 }
 
 void
@@ -57,7 +91,7 @@ td_missing_find(td_missing *missing, const td_graph *graph, const td_state *stat
   uint32_t n_arrived, arrived = 0;
   uint64_t *arrivals = sorted_arrivals(state, task, &n_arrived);
   uint64_t *edges = sorted_edges(graph, node);
-  *missing = (td_missing){.from = TD_NEW_N(uint32_t, node->n_in)};
+  *missing = (td_missing){.senders = TD_NEW_N(td_sender, node->n_in)};
   for (uint32_t i = 0; i < node->n_in; i++) {
     while (arrived < n_arrived && arrivals[arrived] < edges[i])
       arrived++;
@@ -66,14 +100,15 @@ td_missing_find(td_missing *missing, const td_graph *graph, const td_state *stat
       continue;
     }
     uint32_t from = (uint32_t)(edges[i] >> 32);
-    if (will_send(graph, state, from, task->graph_task)) missing->from[missing->n++] = from;
+    if (will_send(graph, state, from, task->graph_task)) add_sender(missing, from);
   }
+  forget_delivered(missing, graph, state, task);
   free(arrivals);
   free(edges);
 }
 
 void
 td_missing_fini(td_missing *missing) {
-  free(missing->from);
+  free(missing->senders);
   *missing = (td_missing){0};
 }

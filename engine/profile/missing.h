@@ -5,13 +5,18 @@
 
 #include "engine/replay/state.h"
 
+typedef struct td_sender {
+  uint32_t from;
+  uint32_t n_gradients; /* that it still owes */
+} td_sender;
+
 typedef struct td_missing {
-  uint32_t *from; /* (owned) nodes, one for each edge that has brought nothing */
+  td_sender *senders; /* (owned) by node */
   uint32_t n;
 } td_missing;
 
-/* td_missing_find lists the senders of a task's missing gradients: edges of nodes that still take
- * part in its graph task and have not arrived. td_missing_fini frees. */
+/* td_missing_find lists the senders of a task's missing gradients: nodes with edges to it that
+ * still take part in its graph task and have not sent all they will. td_missing_fini frees. */
 void td_missing_find(td_missing *missing, const td_graph *graph, const td_state *state,
                      const td_task_now *task);
 void td_missing_fini(td_missing *missing);

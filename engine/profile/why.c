@@ -111,16 +111,23 @@ write_rule(const story *story, uint32_t queue, const td_queue_entry *winner,
 }
 
 static void
+write_sender(const story *story, uint32_t from, uint32_t n_gradients) {
+  td_node_state state = (td_node_state)story->state->nodes[from].state;
+  td_words_node(story->out, story->graph, from);
+  if (n_gradients > 1)
+    fprintf(story->out, " (%s, %u gradients)", td_node_state_name(state), n_gradients);
+  else
+    fprintf(story->out, " (%s)", td_node_state_name(state));
+}
+
+static void
 write_missing(const story *story, const td_task_now *task) {
   td_missing missing;
   td_missing_find(&missing, story->graph, story->state, task);
   uint32_t named = TD_MIN(missing.n, NAMED_MAX), n_told = named + (missing.n > named);
   for (uint32_t i = 0; i < named; i++) {
-    uint32_t from = missing.from[i];
     fputs(i ? separator(i, n_told) : ", from ", story->out);
-    td_words_node(story->out, story->graph, from);
-    fprintf(story->out, " (%s)",
-            td_node_state_name((td_node_state)story->state->nodes[from].state));
+    write_sender(story, missing.senders[i].from, missing.senders[i].n_gradients);
   }
   if (missing.n > named) fprintf(story->out, " and %u more", missing.n - named);
   td_missing_fini(&missing);
@@ -156,7 +163,10 @@ write_not_ready(const story *story, uint32_t graph_task) {
 static void
 write_winner(const story *story, uint32_t queue, const td_queue_entry *entries, uint32_t n,
              uint32_t at) {
-  write_entry(story, &entries[at]);
+  if (entries[at].node != TD_NONE)
+    write_entry(story, &entries[at]);
+  else
+    fputs(entries[at].kind == 2 ? "The shutdown task" : "A dummy task", story->out);
   fputs(" was popped from ", story->out);
   td_words_queue(story->out, story->graph, queue);
   if (n == 1) {

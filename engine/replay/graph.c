@@ -218,7 +218,7 @@ add_queue(builder *builder, const td_event_queue_new *event) {
   queue->device = event->device;
   queue->graph_task = event->graph_task;
   queue->owner = event->owner;
-  queue->order = (td_queue_order)event->order;
+  queue->order = (td_queue_order)TD_MIN(event->order, (uint32_t)TD_queue_order_lifo);
 }
 
 static void
