@@ -117,14 +117,7 @@ td_accumulate_grad_new(td_tensor *variable) {
   accumulate_grad *self = (accumulate_grad *)td_node_new_raw(&accumulate_grad_class, sizeof *self,
                                                              0, TD_SEQUENCE_NR_MAX);
   self->variable = td_tensor_ref(variable);
-  td_input_metadata *metadata = self->node.input_metadata = TD_NEW(td_input_metadata);
-  self->node.n_inputs = 1;
-  *metadata = (td_input_metadata){.dtype = variable->dtype,
-                                  .device = variable->device,
-                                  .n_dims = variable->n_dims,
-                                  .defined = true};
-  for (int d = 0; d < variable->n_dims; d++)
-    metadata->sizes[d] = variable->sizes[d];
+  td_node_add_metadata(&self->node, variable);
   return &self->node;
 }
 

@@ -18,6 +18,11 @@ td_anomaly_look(const td_tensor *tensor) {
 }
 
 bool
+td_anomaly_is_on(void) {
+  return td_engine_get_options(td_engine_default()).anomaly != TD_ANOMALY_OFF;
+}
+
+bool
 td_anomaly_note(unsigned before, unsigned after, td_birthplace born, const td_node *node,
                 uint32_t number, const td_node *from) {
   unsigned fresh = after & ~before;

@@ -12,6 +12,8 @@
  * is off. */
 unsigned td_anomaly_look(const td_tensor *tensor);
 
+bool td_anomaly_is_on(void);
+
 /* td_anomaly_note compares what the ingredients had with what the result has, emits an `anomaly`
  * for a kind that is new, and returns whether one was. An infinity that comes with a NaN is no
  * news, nor is one made of NaNs. `from` is the node whose contribution completed a sum, or NULL. */

@@ -94,7 +94,7 @@ call_post_hooks(evaluation *self, td_error *error) {
 static td_status
 apply_and_validate(evaluation *self, td_error *error) {
   td_node *node = self->node;
-  td_device device = td_node_device(node);
+  td_device device = node->device;
   td_status status = device == TD_CPU ? node->klass->apply(node, self->inputs, self->outputs, error)
                                       : apply_on_device(self, device, error);
   if (status) return status;
@@ -124,6 +124,7 @@ call_function(evaluation *self, td_error *error) {
 static td_status
 look_for_anomalies(evaluation *self, td_error *error) {
   td_status status = TD_OK;
+  if (!td_anomaly_is_on()) return TD_OK;
   for (uint32_t i = 0; i < self->node->n_outputs && !status; i++) {
     if (!self->outputs[i]) continue;
     self->found[i] = td_anomaly_look(self->outputs[i]);

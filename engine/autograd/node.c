@@ -19,6 +19,7 @@ td_node_new_raw(const td_node_class *klass, size_t size, uint32_t n_outputs, uin
   td_refcount_init(&node->refs);
   node->id = atomic_fetch_add_explicit(&n_nodes, 1, memory_order_relaxed);
   node->klass = klass;
+  node->device = TD_CPU;
   node->sequence_nr = sequence_nr;
   node->n_outputs = n_outputs;
   node->next_edges = n_outputs ? TD_NEW_N(td_edge, n_outputs) : NULL;
@@ -54,14 +55,20 @@ append_metadata(td_node *node) {
 }
 
 void
-td_node_add_input(td_node *node, td_tensor *output) {
+td_node_add_metadata(td_node *node, const td_tensor *like) {
   td_input_metadata *metadata = append_metadata(node);
-  metadata->dtype = output->dtype;
-  metadata->device = output->device;
-  metadata->n_dims = output->n_dims;
-  for (int d = 0; d < output->n_dims; d++)
-    metadata->sizes[d] = output->sizes[d];
+  metadata->dtype = like->dtype;
+  metadata->device = like->device;
+  metadata->n_dims = like->n_dims;
+  for (int d = 0; d < like->n_dims; d++)
+    metadata->sizes[d] = like->sizes[d];
   metadata->defined = true;
+  if (node->device == TD_CPU) node->device = like->device; /* PyTorch 2.6's routing */
+}
+
+void
+td_node_add_input(td_node *node, td_tensor *output) {
+  td_node_add_metadata(node, output);
   td_set_grad_fn(output, node, node->n_inputs - 1);
 }
 
@@ -109,8 +116,8 @@ td_node_announce(td_node *node) {
   const char *name = td_node_name(node);
   uint32_t name_id = name == node->klass->name ? td_intern_static(name) : td_intern(name);
   TD_EMIT(node_new, .node = node->id, .name = name_id, .sequence_nr = node->sequence_nr,
-          .topological_nr = (uint32_t)node->topological_nr, .device = td_node_device(node),
-          .stream = 0, .n_inputs = node->n_inputs, .n_outputs = node->n_outputs, .stack = 0);
+          .topological_nr = (uint32_t)node->topological_nr, .device = node->device, .stream = 0,
+          .n_inputs = node->n_inputs, .n_outputs = node->n_outputs, .stack = 0);
   for (uint32_t i = 0; i < node->n_inputs; i++)
     emit_metadata(node, i);
   emit_edges(node);
@@ -170,14 +177,6 @@ td_node_unref(td_node *node) {
     free_node(next);
   }
   freed.busy = false;
-}
-
-td_device
-td_node_device(const td_node *node) {
-  for (uint32_t i = 0; i < node->n_inputs; i++)
-    if (node->input_metadata[i].defined && node->input_metadata[i].device != TD_CPU)
-      return node->input_metadata[i].device;
-  return TD_CPU;
 }
 
 void

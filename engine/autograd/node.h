@@ -53,22 +53,24 @@ struct td_post_hook {
   td_post_hook *next;
 };
 
-/* Subclasses embed it as their first member. */
+/* Subclasses embed it as their first member. What a pass reads comes first, to share a cache line.
+ */
 struct td_node {
   td_refcount refs;
   uint32_t id; /* in events; unique in the process */
   const td_node_class *klass;
   uint64_t sequence_nr;
-  uint64_t topological_nr;
-  bool has_parent;
-  uint32_t announced; /* recording session that was told of it, or 0 */
   uint32_t n_outputs, n_inputs;
   td_edge *next_edges;               /* (owned) [n_outputs], each edge's node a strong reference */
   td_input_metadata *input_metadata; /* (owned) [n_inputs] */
-  pthread_mutex_t mutex;             /* guards apply and release of nodes with state */
   td_post_hook *post_hooks;          /* (owned) in order of registration; set up before backward */
-  char *label;                       /* (owned) or NULL */
-  td_node *next_freed;               /* while its thread frees a graph */
+  td_device device;                  /* of the first input that is not on the CPU, else TD_CPU */
+  uint32_t announced;                /* recording session that was told of it, or 0 */
+  uint64_t topological_nr;
+  bool has_parent;
+  pthread_mutex_t mutex; /* guards apply and release of nodes with state */
+  char *label;           /* (owned) or NULL */
+  td_node *next_freed;   /* while its thread frees a graph */
 };
 
 /* td_node_new makes a node of `size` bytes (>= sizeof(td_node), zeroed) with the calling thread's
@@ -91,6 +93,8 @@ void td_node_set_edge(td_node *node, uint32_t output_nr, td_edge edge);
  * its metadata and sets its grad_fn and output_nr. td_node_add_undefined_input reserves an input
  * nobody can use. */
 void td_node_add_input(td_node *node, td_tensor *output);
+/* td_node_add_metadata is the first half of it: the tensor's history stays as it is. */
+void td_node_add_metadata(td_node *node, const td_tensor *like);
 void td_node_add_undefined_input(td_node *node);
 
 /* td_node_announce emits node_new, its edges and its input metadata, once: call it after the last
@@ -103,10 +107,6 @@ td_node *td_node_ref(td_node *node);
 
 /* td_node_unref frees the node with its last reference, and the graph below it, iteratively. */
 void td_node_unref(td_node *node);
-
-/* td_node_device returns the device of the first non-CPU input metadata, else TD_CPU (PyTorch 2.6's
- * routing). */
-td_device td_node_device(const td_node *node);
 
 /* td_node_add_post_hook appends a hook, which the node owns from now on. */
 void td_node_add_post_hook(td_node *node, td_post_hook *hook);

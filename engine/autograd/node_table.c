@@ -17,11 +17,11 @@ td_node_table_fini(td_node_table *table) {
   *table = (td_node_table){0};
 }
 
-/* Multiplicative hashing of the id: neighbouring nodes land in different slots, in a cache-friendly
- * spread. */
+/* Ids are dense, and a graph's nodes were made one after another: the id itself spreads them over
+ * the slots without a collision, and a walk down the graph walks along the slots. */
 static uint32_t
 first_slot(const td_node_table *table, const td_node *node) {
-  return (node->id * 0x9e3779b1u) >> (32 - __builtin_ctz(table->n_slots));
+  return node->id & (table->n_slots - 1);
 }
 
 static uint32_t *

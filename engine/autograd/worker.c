@@ -40,7 +40,7 @@ td_engine_set_node_now(td_node *node) {
 
 td_ready_queue *
 td_ready_queue_for(td_graph_task *graph_task, const td_node *node) {
-  td_device device = devices.n ? td_node_device(node) : TD_CPU;
+  td_device device = devices.n ? node->device : TD_CPU;
   return device == TD_CPU ? graph_task->cpu_ready_queue : devices.queues[device];
 }
 
@@ -82,9 +82,10 @@ run_node(td_graph_task *graph_task, td_node_task *task) {
 /* One task from pop to count down. The gradients are let go before the count, so that whoever sees
  * the pass complete is the only one to hold them. */
 static void
-run_task(td_node_task *task) {
+run_task(td_graph_task *own, td_node_task *task) {
   td_graph_task *graph_task = task->graph_task;
-  if (!td_graph_task_try_ref(graph_task)) {
+  bool is_own = graph_task == own; /* our caller holds it */
+  if (!is_own && !td_graph_task_try_ref(graph_task)) {
     if (task->node)
       TD_EMIT_BORROWED(node_skip, .node = task->node->id, .graph_task = graph_task->id,
                        .reason = TD_skip_reason_expired);
@@ -98,7 +99,7 @@ run_task(td_node_task *task) {
     td_graph_task_complete(graph_task);
     if (self.device != graph_task->owner) wake_owner(graph_task);
   }
-  td_graph_task_unref(graph_task);
+  if (!is_own) td_graph_task_unref(graph_task);
 }
 
 /* Pops and runs until graph_task is done, or for ever where it is NULL. */
@@ -107,7 +108,7 @@ thread_main(td_graph_task *graph_task) {
   while (!graph_task || !td_graph_task_is_done(graph_task)) {
     td_node_task task = td_ready_queue_pop(self.queue);
     if (task.is_shutdown) return;
-    run_task(&task);
+    run_task(graph_task, &task);
   }
 }
 
