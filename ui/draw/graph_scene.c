@@ -61,8 +61,7 @@ describe_node(td_graph_scene *scene, uint32_t i, const letters *widths) {
   const td_graph_node *node = &scene->graph->nodes[self->node];
   self->port = is_leaf(node);
   self->name = node_title(node, self->node);
-  self->number = node->sequence_nr == UINT64_MAX ? td_dup_string("")
-                                                 : td_format("#%" PRIu64, node->sequence_nr);
+  self->number = self->port ? td_dup_string("") : td_format("#%" PRIu32, self->node);
   self->height = self->port ? PORT_HEIGHT : CARD_HEIGHT;
   if (self->port)
     self->width = TD_MIN(width_of(widths->plain, self->name) + 32, 220);
