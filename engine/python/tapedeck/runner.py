@@ -7,9 +7,11 @@ Tapedeck's module, and records it. Started by app/command_run.c:
 On REPORT_FD goes one line at the end: "ok", or "usage WHY" or "failed WHY" where Tapedeck itself could not go on.
 """
 import atexit
+import builtins
 import importlib
 import os
 import sys
+import types
 
 FAILED = 125
 
@@ -55,11 +57,20 @@ def exit_status(code):
     return code & 0xff if isinstance(code, int) else 1
 
 
+def hide_own_frames():
+    """Makes a traceback what plain Python would print, whoever prints it."""
+    shown_by = sys.excepthook
+
+    def hook(kind, problem, traceback):
+        while traceback and traceback.tb_frame.f_code.co_filename == __file__:
+            traceback = traceback.tb_next
+        shown_by(kind, problem, traceback)
+    sys.excepthook = hook
+
+
 def run_script(path, recording):
-    main = sys.modules['__main__']
-    main.__dict__.clear()
-    main.__dict__.update(__name__='__main__', __file__=path, __builtins__=__builtins__, __spec__=None,
-                         __doc__=None, __package__=None, __loader__=None, __cached__=None)
+    main = sys.modules['__main__'] = types.ModuleType('__main__')
+    main.__file__, main.__builtins__ = path, builtins
     try:
         with open(path, 'rb') as file:
             source = file.read()
@@ -67,16 +78,10 @@ def run_script(path, recording):
     except SystemExit as leaving:
         recording.status = exit_status(leaving.code)
         raise
-    except BaseException as problem:
+    except BaseException:
         recording.status = 1
-        # Without this file's own frames the traceback is what plain Python prints.
-        raise problem.with_traceback(problem.__traceback__.tb_next)
-
-
-def without_frames_of_this_file(kind, problem, traceback):
-    while traceback and traceback.tb_frame.f_code.co_filename == __file__:
-        traceback = traceback.tb_next
-    sys.__excepthook__(kind, problem, traceback)
+        hide_own_frames()
+        raise
 
 
 def start(arguments):
@@ -106,8 +111,8 @@ def main(arguments):
     recording = start(arguments)
     sys.argv = arguments[8:]
     sys.path[0] = os.path.dirname(os.path.realpath(sys.argv[0]))
-    sys.excepthook = without_frames_of_this_file
     run_script(sys.argv[0], recording)
 
 
+own_module = sys.modules['__main__']  # kept alive beside the script's
 main(sys.argv[1:])

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "app/paths.h"
+
+#include <glib.h>
+
+static gboolean
+runs_from_build_folder(void) {
+  g_autofree char *program = g_file_read_link("/proc/self/exe", NULL);
+  return program && g_str_has_prefix(program, TD_BUILD_FOLDER "/");
+}
+
+const char *
+td_path_python(void) {
+  return TD_PYTHON;
+}
+
+const char *
+td_path_module(void) {
+  return runs_from_build_folder() ? TD_BUILD_FOLDER "/engine/python/tapedeck" : TD_INSTALLED_MODULE;
+}
+
+const char *
+td_path_examples(void) {
+  return runs_from_build_folder() ? TD_SOURCE_FOLDER "/resources/examples" : TD_INSTALLED_EXAMPLES;
+}

@@ -1,0 +1,9 @@
+"""+inf and -inf meet in an input buffer: the NaN is made by the sum, and no node is to blame."""
+import torch
+
+x = torch.tensor([2.0], requires_grad=True)
+z = x.sin()
+infinity = float('inf')
+((z * infinity).sum() + (z * -infinity).sum()).backward()
+
+print('x.grad', x.grad)
