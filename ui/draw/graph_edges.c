@@ -10,12 +10,23 @@ has_run(uint32_t state) {
          state == TD_NODE_captured || state == TD_NODE_failed;
 }
 
-static const td_arrival_now *
-arrival_find(const td_state *state, const td_task_now *task, uint32_t from, uint32_t input_nr) {
+static uint32_t
+count_arrivals(const td_state *state, const td_task_now *task, const td_graph_edge *edge) {
+  uint32_t n = 0;
   for (uint32_t a = task->first_arrival; a != TD_NONE; a = state->arrivals[a].next)
-    if (state->arrivals[a].from == from && state->arrivals[a].input_nr == input_nr)
-      return &state->arrivals[a];
-  return NULL;
+    n += state->arrivals[a].from == edge->from && state->arrivals[a].input_nr == edge->input_nr;
+  return n;
+}
+
+/* Of edges between the same two ends, how many come before this one: x * x sends two gradients to
+ * x. */
+static uint32_t
+count_twins_before(const td_graph *graph, const td_graph_edge *edge) {
+  uint32_t n = 0;
+  const td_graph_edge *first = &graph->edges[graph->nodes[edge->from].first_out];
+  for (const td_graph_edge *other = first; other < edge; other++)
+    n += other->to == edge->to && other->input_nr == edge->input_nr;
+  return n;
 }
 
 /* A node that is complete has everything that its users sent; one that is not, what lies in its
@@ -28,7 +39,8 @@ td_scene_edge_moved(const td_scene_draw *draw, uint32_t i) {
   if (has_run(to) || to == TD_NODE_queued) return has_run(from);
   if (to != TD_NODE_partial && to != TD_NODE_waiting) return false;
   const td_task_now *task = td_state_task_find(draw->state, facts->to, draw->scene->graph_task);
-  return task && arrival_find(draw->state, task, facts->from, facts->input_nr);
+  return task &&
+         count_arrivals(draw->state, task, facts) > count_twins_before(draw->scene->graph, facts);
 }
 
 static void

@@ -54,10 +54,9 @@ draw_timeline(const td_overview *self, cairo_t *cr, td_box box, const td_theme *
               td_label_cache *labels) {
   td_timeline_view view = {.width = box.width,
                            .height = box.height,
-                           .from_ns = 0,
-                           .to_ns = self->duration_ns,
                            .now_ns = (double)self->state->header->time_ns,
                            .selected = TD_NONE};
+  td_timeline_extent(self->timeline, &view.from_ns, &view.to_ns);
   begin_panel(cr, box, theme);
   td_timeline_draw(self->timeline, cr, &view, theme, labels);
   cairo_restore(cr);

@@ -14,7 +14,6 @@ typedef struct td_overview {
   const td_graph *graph;
   const td_state *state;
   const char *title, *note; /* "digits.py", "event 412 of 9 031 · 1.84 ms" */
-  double duration_ns;       /* the timeline shows 0 to this */
 } td_overview;
 
 void td_overview_draw(const td_overview *overview, cairo_t *cr, double width, double height,

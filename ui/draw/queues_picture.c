@@ -9,7 +9,7 @@
 #include <math.h>
 
 enum {
-  STRIP = 104,
+  STRIP = 114,
   TITLE = 28,
   CARD_WIDTH = 136,
   CARD_HEIGHT = 50,
@@ -188,6 +188,9 @@ draw_cards(const strip *self) {
                       box.y + box.height + 3, self->theme->dim, false);
   }
   cairo_restore(self->cr);
+  if (!n)
+    td_label_draw(self->labels, self->cr, "no task is ready", 12, FIRST_CARD, self->y + TITLE + 22,
+                  0, self->theme->dim, false);
   if (n_hidden) draw_more(self, n_hidden);
   free(order);
 }

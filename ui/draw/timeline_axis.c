@@ -39,30 +39,32 @@ draw_minor_ticks(const td_timeline_drawing *draw, const td_ticks *ticks) {
   cairo_stroke(draw->cr);
 }
 
-/* Where ticks differ only in the fourth digit, they count from the first, which stands at the left.
- */
+/* Where ticks differ only in the fourth digit, the first is written in full and the others count
+ * from it. */
+static char *
+tick_text(const td_ticks *ticks, uint32_t i, bool relative) {
+  double t = ticks->first + i * ticks->step;
+  if (relative && i == 0) return td_format("%.9g ms", t / 1e6);
+  if (!relative) return td_format_ns(fabs(t) < ticks->step / 2 ? 0 : t);
+  char *number = td_format_ns(t - ticks->first), *text = td_format("+%s", number);
+  free(number);
+  return text;
+}
+
 static void
 draw_ticks(const td_timeline_drawing *draw) {
   td_ticks ticks = ticks_of(draw);
   bool relative = ticks.step < fabs(draw->view->to_ns) / 500;
   draw_minor_ticks(draw, &ticks);
   for (uint32_t i = 0; i < ticks.n; i++) {
-    double t = ticks.first + i * ticks.step, x = td_timeline_x(draw->view, t);
-    char *number = td_format_ns(relative ? t - ticks.first : fabs(t) < ticks.step / 2 ? 0 : t);
-    char *text = relative && i ? td_format("+%s", number) : td_dup_string(number);
+    double x = td_timeline_x(draw->view, ticks.first + i * ticks.step);
+    char *text = tick_text(&ticks, i, relative);
     draw_line(draw, x, 15, 22);
     td_theme_source(draw->cr, draw->theme->dim);
     cairo_stroke(draw->cr);
     if (x + 50 < draw->view->width)
       td_label_draw(draw->labels, draw->cr, text, 11, x + 5, 4, 0, draw->theme->dim, false);
-    free(number);
     free(text);
-  }
-  if (relative) {
-    char *base = td_format("%.9g ms", ticks.first / 1e6);
-    td_label_draw(draw->labels, draw->cr, base, 11, 20, 4, TD_TIMELINE_GUTTER - 24,
-                  draw->theme->dim, false);
-    free(base);
   }
 }
 

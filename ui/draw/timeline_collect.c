@@ -51,8 +51,9 @@ add_lanes(td_timeline *timeline) {
                td_dup_string(td_graph_device_name(graph, graph->devices[i].device)),
                td_dup_string("kernels"));
   for (uint32_t i = 0; i < graph->n_queues; i++)
-    add_lane(timeline, TD_LANE_QUEUE, i, graph->queues[i].device, td_format("queue %" PRIu32, i),
-             td_dup_string(td_graph_device_name(graph, graph->queues[i].device)));
+    add_lane(timeline, TD_LANE_QUEUE, i, graph->queues[i].device,
+             td_format("%s queue", td_graph_device_name(graph, graph->queues[i].device)),
+             td_dup_string("length"));
 }
 
 static size_t

@@ -31,6 +31,38 @@ td_timeline_height(const td_timeline *timeline) {
   return timeline->height;
 }
 
+static uint64_t
+lane_begin(const td_lane *lane) {
+  uint64_t first = lane->n_samples ? lane->samples[0].time : UINT64_MAX;
+  for (size_t r = 0; r < lane->n_rows; r++)
+    if (lane->rows[r].n) first = TD_MIN(first, lane->rows[r].spans[0].begin);
+  return first;
+}
+
+static uint64_t
+lane_end(const td_lane *lane) {
+  uint64_t last = lane->n_samples ? lane->samples[lane->n_samples - 1].time : 0;
+  for (size_t r = 0; r < lane->n_rows; r++)
+    if (lane->rows[r].n) last = TD_MAX(last, lane->rows[r].spans[lane->rows[r].n - 1].end);
+  return last;
+}
+
+void
+td_timeline_extent(const td_timeline *timeline, double *from_ns, double *to_ns) {
+  uint64_t first = UINT64_MAX, last = 0;
+  for (size_t i = 0; i < timeline->n_lanes; i++) {
+    first = TD_MIN(first, lane_begin(&timeline->lanes[i]));
+    last = TD_MAX(last, lane_end(&timeline->lanes[i]));
+  }
+  if (first >= last) {
+    first = 0;
+    last = timeline->duration;
+  }
+  double room = (double)(last - first) * 0.02 + 1;
+  *from_ns = TD_MAX((double)first - room, 0);
+  *to_ns = (double)last + room;
+}
+
 static void
 draw_lane_ground(const td_timeline_drawing *draw, const td_lane *lane, bool odd) {
   td_theme_source(draw->cr, td_colour_mix(draw->theme->background, draw->theme->foreground,

@@ -22,6 +22,10 @@ typedef struct td_timeline_view {
 td_status td_timeline_new(td_tape *tape, const td_graph *graph, td_timeline **timeline, td_error *error);
 void td_timeline_free(td_timeline *timeline);
 
+/* td_timeline_extent writes the span of time in which something happens, with a little room on both sides: what
+ * to show at first. */
+void td_timeline_extent(const td_timeline *timeline, double *from_ns, double *to_ns);
+
 double td_timeline_height(const td_timeline *timeline);
 void td_timeline_draw(td_timeline *timeline, cairo_t *cr, const td_timeline_view *view, const td_theme *theme,
                       td_label_cache *labels);

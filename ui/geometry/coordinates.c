@@ -104,8 +104,8 @@ td_levels_spread(td_levels *levels) {
     bool both = round == 3;
     for (uint32_t l = 1; l < levels->n_levels; l++)
       place_level(&self, l, true, both);
-    for (uint32_t l = levels->n_levels - 1; l > 0; l--)
-      place_level(&self, l - 1, both, true);
+    for (uint32_t l = levels->n_levels; l > 1; l--)
+      place_level(&self, l - 2, both, true);
   }
   free(self.pools);
   free(self.offsets);

@@ -202,8 +202,8 @@ sweep_once(sorter *self, int number) {
   self->by_median = number >> 1 & 1;
   self->reverse_equals = (number & 3) >= 2;
   if (number & 1)
-    for (uint32_t l = levels->n_levels - 1; l > 0; l--)
-      sweep_level(self, l - 1, &levels->down);
+    for (uint32_t l = levels->n_levels; l > 1; l--)
+      sweep_level(self, l - 2, &levels->down);
   else
     for (uint32_t l = 1; l < levels->n_levels; l++)
       sweep_level(self, l, &levels->up);

@@ -41,15 +41,14 @@ td_event_rows_new(gboolean wrapped) {
   return factory;
 }
 
-GtkSingleSelection *
+void
 td_event_rows_show(GtkListView *view, TdEventList *events) {
-  GtkSingleSelection *selection = gtk_single_selection_new(NULL);
+  g_autoptr(GtkSingleSelection) selection = gtk_single_selection_new(NULL);
   gtk_single_selection_set_autoselect(selection, FALSE);
   gtk_single_selection_set_can_unselect(selection, TRUE);
   gtk_single_selection_set_model(selection, G_LIST_MODEL(events));
   gtk_list_view_set_model(view, GTK_SELECTION_MODEL(selection));
-  g_object_unref(selection);
-  return selection;
+  g_object_unref(events);
 }
 
 static TdEventList *
@@ -59,6 +58,30 @@ events_of(GtkListView *view) {
   return TD_EVENT_LIST(gtk_single_selection_get_model(GTK_SINGLE_SELECTION(selection)));
 }
 
+/* A list that was not laid out with its present model cannot scroll yet (GTK 4.8 then shows
+ * nothing), so the scrolling waits for a whole frame. */
+static gboolean
+scroll_cb(GtkWidget *view, GdkFrameClock *clock, gpointer data) {
+  gint64 asked = GPOINTER_TO_SIZE(g_object_get_data(G_OBJECT(view), "td-asked"));
+  if (gdk_frame_clock_get_frame_counter(clock) < asked + 2) return G_SOURCE_CONTINUE;
+  GtkSelectionModel *selection = gtk_list_view_get_model(GTK_LIST_VIEW(view));
+  guint row = selection ? gtk_single_selection_get_selected(GTK_SINGLE_SELECTION(selection))
+                        : GTK_INVALID_LIST_POSITION;
+  if (row != GTK_INVALID_LIST_POSITION)
+    gtk_widget_activate_action(view, "list.scroll-to-item", "u", row);
+  g_object_set_data(G_OBJECT(view), "td-asked", NULL);
+  return G_SOURCE_REMOVE;
+}
+
+static void
+scroll_soon(GtkListView *view) {
+  GdkFrameClock *clock = gtk_widget_get_frame_clock(GTK_WIDGET(view));
+  if (!clock || g_object_get_data(G_OBJECT(view), "td-asked")) return;
+  gint64 now = MAX(1, gdk_frame_clock_get_frame_counter(clock));
+  g_object_set_data(G_OBJECT(view), "td-asked", GSIZE_TO_POINTER(now));
+  gtk_widget_add_tick_callback(GTK_WIDGET(view), scroll_cb, NULL, NULL);
+}
+
 void
 td_event_rows_follow(GtkListView *view, uint64_t seq) {
   TdEventList *events = events_of(view);
@@ -66,8 +89,7 @@ td_event_rows_follow(GtkListView *view, uint64_t seq) {
   guint row = seq == UINT64_MAX ? G_MAXUINT : td_event_list_find(events, seq);
   GtkSingleSelection *selection = GTK_SINGLE_SELECTION(gtk_list_view_get_model(view));
   gtk_single_selection_set_selected(selection, row == G_MAXUINT ? GTK_INVALID_LIST_POSITION : row);
-  if (row != G_MAXUINT)
-    gtk_widget_activate_action(GTK_WIDGET(view), "list.scroll-to-item", "u", row);
+  if (row != G_MAXUINT) scroll_soon(view);
 }
 
 uint64_t

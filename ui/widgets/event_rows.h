@@ -11,8 +11,8 @@
 /* td_event_rows_new returns a factory for rows of TdEventItem; wrapped rows show the whole text. */
 GtkListItemFactory *td_event_rows_new(gboolean wrapped);
 
-/* td_event_rows_show gives a list view a new model, and returns its selection, borrowed. */
-GtkSingleSelection *td_event_rows_show(GtkListView *view, TdEventList *events);
+/* td_event_rows_show gives a list view a new model, taking `events`. */
+void td_event_rows_show(GtkListView *view, TdEventList *events);
 
 /* td_event_rows_follow selects the row of the last event not after `seq` (none for UINT64_MAX) and
  * scrolls to it. */

@@ -156,7 +156,7 @@ apply_panes(gpointer data) {
   int width = gtk_widget_get_width(GTK_WIDGET(self->side_paned));
   int height = gtk_widget_get_height(GTK_WIDGET(self->lower_paned));
   set_end_size(self->side_paned, width, self->wanted.side);
-  set_end_size(self->lower_paned, height, MIN(self->wanted.lower, height * 2 / 3));
+  set_end_size(self->lower_paned, height, MIN(self->wanted.lower, height * 11 / 20));
   if (self->wanted.queues > 0) gtk_paned_set_position(self->queues_paned, self->wanted.queues);
   return G_SOURCE_REMOVE;
 }
