@@ -51,29 +51,6 @@ run(GTask *task, const char *const *arguments) {
 }
 
 void
-td_example_list_async(GCancellable *cancellable, GAsyncReadyCallback done, gpointer data) {
-  g_autofree char *program = own_program();
-  GTask *task = g_task_new(NULL, cancellable, done, data);
-  run(task, (const char *const[]){program, "examples", NULL});
-}
-
-char **
-td_example_list_finish(GAsyncResult *result, GError **error) {
-  g_autofree char *text = g_task_propagate_pointer(G_TASK(result), error);
-  if (!text) return NULL;
-  g_autoptr(GStrvBuilder) builder = g_strv_builder_new();
-  g_auto(GStrv) lines = g_strsplit(text, "\n", -1);
-  for (guint i = 0; lines[i]; i++) {
-    size_t name = strcspn(lines[i], " \t");
-    if (name == 0) continue;
-    g_autofree char *first = g_strndup(lines[i], name);
-    g_strv_builder_add(builder, first);
-    g_strv_builder_add(builder, g_strchug(lines[i] + name));
-  }
-  return g_strv_builder_end(builder);
-}
-
-void
 td_example_record_async(const char *name, GCancellable *cancellable, GAsyncReadyCallback done,
                         gpointer data) {
   g_autofree char *program = own_program();

@@ -1,15 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Examples from the window: their list, and recording one. Both ask this same program as a child
- * process, so that a script can never harm the window. Main thread. */
+ * Recording an example from the window: this same program as a child process, so that a script can
+ * never harm the window. Main thread. */
 #pragma once
 
 #include <gio/gio.h>
-
-/* td_example_list_async asks for the examples; finish returns "name", "summary" in turn,
- * NULL-terminated. */
-void td_example_list_async(GCancellable *cancellable, GAsyncReadyCallback done, gpointer data);
-char **td_example_list_finish(GAsyncResult *result, GError **error);
 
 /* td_example_record_async runs an example; finish returns the path of its tape, in the user's cache
  * folder. The child is ended when cancelled. */

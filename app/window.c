@@ -3,6 +3,7 @@
 
 #include "app/config.h"
 #include "app/example_runner.h"
+#include "app/examples.h"
 #include "app/window_actions.h"
 #include "ui/model/error.h"
 #include "ui/widgets/node_search.h"
@@ -28,7 +29,6 @@ struct _TdWindow {
   TdPlayhead *playhead;  /* (owned) */
   TdConfig *config;      /* (owned) */
   GCancellable *current; /* (owned): of what is in progress, or NULL */
-  GCancellable *listing; /* (owned): of the list of examples, NULL when it is there */
   uint64_t wanted_position;
 };
 
@@ -204,15 +204,14 @@ td_window_record_example(TdWindow *self, const char *name) {
 }
 
 static void
-listed(GObject *source, GAsyncResult *result, gpointer data) {
-  g_autoptr(TdWindow) self = data;
-  g_auto(GStrv) examples = td_example_list_finish(result, NULL);
-  g_clear_object(&self->listing);
-  for (guint i = 0; examples && examples[i]; i += 2) {
-    g_autoptr(GMenuItem) item = g_menu_item_new(examples[i], NULL);
-    g_menu_item_set_action_and_target(item, "win.example", "s", examples[i]);
+list_examples(TdWindow *self) {
+  g_autoptr(GPtrArray) examples = td_examples_load(NULL);
+  for (guint i = 0; examples && i < examples->len; i++) {
+    const td_example *example = g_ptr_array_index(examples, i);
+    g_autoptr(GMenuItem) item = g_menu_item_new(example->name, NULL);
+    g_menu_item_set_action_and_target(item, "win.example", "s", example->name);
     g_menu_append_item(self->examples, item);
-    td_start_page_add_example(self->start_page, examples[i], examples[i + 1]);
+    td_start_page_add_example(self->start_page, example->name, example->summary);
   }
 }
 
@@ -266,7 +265,7 @@ td_window_say(TdWindow *self, const char *text) {
 gboolean
 td_window_is_settled(TdWindow *self) {
   TdDocument *document = td_playhead_get_document(self->playhead);
-  if (self->current || self->listing) return FALSE;
+  if (self->current) return FALSE;
   if (!document) return TRUE;
   uint64_t position = td_playhead_get_position(self->playhead);
   return td_document_get_graph_task(document) == td_document_graph_task_at(document, position);
@@ -309,9 +308,9 @@ recall(TdWindow *self) {
   gtk_window_set_default_size(GTK_WINDOW(self), td_config_get_int(self->config, "width", 1280),
                               td_config_get_int(self->config, "height", 820));
   if (td_config_get_int(self->config, "maximized", 0)) gtk_window_maximize(GTK_WINDOW(self));
-  TdPaneSizes panes = {td_config_get_int(self->config, "side", 320),
-                       td_config_get_int(self->config, "lower", 300),
-                       td_config_get_int(self->config, "queues", 140)};
+  TdPaneSizes panes = {td_config_get_int(self->config, "side", 0),
+                       td_config_get_int(self->config, "lower", 0),
+                       td_config_get_int(self->config, "queues", 0)};
   td_tape_view_set_panes(self->tape_view, panes);
 }
 
@@ -319,9 +318,7 @@ static void
 td_window_dispose(GObject *object) {
   TdWindow *self = TD_WINDOW(object);
   if (self->current) g_cancellable_cancel(self->current);
-  if (self->listing) g_cancellable_cancel(self->listing);
   g_clear_object(&self->current);
-  g_clear_object(&self->listing);
   g_clear_object(&self->playhead);
   g_clear_object(&self->examples);
   g_clear_pointer(&self->config, td_config_free);
@@ -385,8 +382,7 @@ td_window_init(TdWindow *self) {
   td_window_actions_install(self);
   recall(self);
   show_recent(self);
-  self->listing = g_cancellable_new();
-  td_example_list_async(self->listing, listed, g_object_ref(self));
+  list_examples(self);
 }
 
 TdWindow *

@@ -234,8 +234,7 @@ add_inputs(Facts *facts, uint32_t node) {
 static char *
 edge_text(Facts *facts, uint32_t node) {
   g_autofree char *name = td_document_dup_node_name(facts->document, node);
-  td_node_state state = facts->state->nodes[node].state;
-  return g_strdup_printf("%s · %s", name, td_facts_state_name(state));
+  return g_strdup_printf("%s · %s", name, td_node_state_name(facts->state->nodes[node].state));
 }
 
 static void

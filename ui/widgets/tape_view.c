@@ -33,6 +33,9 @@ struct _TdTapeView {
   uint64_t why_seq;     /* pop that `why` explains, UINT64_MAX: none */
 };
 
+#define DEFAULT_SIDE 320
+#define MIN_TIMELINE 70
+
 G_DEFINE_FINAL_TYPE(TdTapeView, td_tape_view, GTK_TYPE_BOX)
 
 /* The pop that happened last before the playhead, in any queue. */
@@ -140,25 +143,25 @@ td_tape_view_get_side_visible(TdTapeView *self) {
 }
 
 /* A paned counts from its start; what should keep its size is at its end. */
-static void
-set_end_size(GtkPaned *paned, int extent, int size) {
-  if (size > 0 && extent > size) gtk_paned_set_position(paned, extent - size);
-}
-
 static int
 end_size(GtkPaned *paned, int extent) {
   return extent - gtk_paned_get_position(paned);
 }
 
-static gboolean
-apply_panes(gpointer data) {
-  TdTapeView *self = data;
+/* The graph keeps at least this share of the height; queues and timeline share the rest evenly. */
+#define GRAPH_SHARE 0.42
+
+static void
+apply_panes(TdTapeView *self) {
   int width = gtk_widget_get_width(GTK_WIDGET(self->side_paned));
   int height = gtk_widget_get_height(GTK_WIDGET(self->lower_paned));
-  set_end_size(self->side_paned, width, self->wanted.side);
-  set_end_size(self->lower_paned, height, MIN(self->wanted.lower, height * 11 / 20));
-  if (self->wanted.queues > 0) gtk_paned_set_position(self->queues_paned, self->wanted.queues);
-  return G_SOURCE_REMOVE;
+  int most = (int)(height * (1 - GRAPH_SHARE));
+  int side = self->wanted.side > 0 ? self->wanted.side : DEFAULT_SIDE;
+  int lower = self->wanted.lower > 0 ? MIN(self->wanted.lower, most) : most;
+  int queues = self->wanted.queues > 0 ? self->wanted.queues : lower / 2;
+  gtk_paned_set_position(self->side_paned, width - MIN(side, width / 2));
+  gtk_paned_set_position(self->lower_paned, height - lower);
+  gtk_paned_set_position(self->queues_paned, MIN(queues, lower - MIN_TIMELINE));
 }
 
 void
@@ -181,7 +184,7 @@ static gboolean
 apply_when_sized(GtkWidget *widget, GdkFrameClock *clock, gpointer data) {
   if (gtk_widget_get_width(GTK_WIDGET(TD_TAPE_VIEW(widget)->side_paned)) <= 0)
     return G_SOURCE_CONTINUE;
-  apply_panes(widget);
+  apply_panes(TD_TAPE_VIEW(widget));
   return G_SOURCE_REMOVE;
 }
 
