@@ -8,7 +8,14 @@
 
 #include <string.h>
 
-enum { N_STARTS = 4, N_SWEEPS = 24, MOST_SWAP_ROUNDS = 30, MOST_IN_MEDIAN = 64 };
+enum {
+  N_STARTS = 4,
+  N_SWEEPS = 24,
+  MOST_SWAP_ROUNDS = 30,
+  MOST_IN_MEDIAN = 64,
+  MOST_TO_SIFT = 6000,
+  N_POLISHES = 12
+};
 
 typedef struct sorter {
   td_levels *levels;
@@ -189,6 +196,61 @@ swap_while_better(sorter *self, int most_rounds) {
   }
 }
 
+/* Where a vertex would best stand in its level, found by walking it past one neighbour after the
+ * other. */
+static int64_t
+best_place(const td_levels *levels, const uint32_t *order, uint32_t width, uint32_t from,
+           uint32_t *to) {
+  int64_t best = 0, gain = 0;
+  *to = from;
+  for (uint32_t i = from; i > 0; i--) {
+    gain += swap_gain(levels, order[i - 1], order[from]);
+    if (gain <= best) continue;
+    best = gain;
+    *to = i - 1;
+  }
+  gain = 0;
+  for (uint32_t i = from + 1; i < width; i++) {
+    gain += swap_gain(levels, order[from], order[i]);
+    if (gain <= best) continue;
+    best = gain;
+    *to = i;
+  }
+  return best;
+}
+
+static int64_t
+sift_level(sorter *self, uint32_t l) {
+  td_levels *levels = self->levels;
+  uint32_t *order = levels->order + levels->level_first[l], width = td_level_size(levels, l);
+  int64_t gained = 0;
+  for (uint32_t i = 0; i < width; i++) {
+    uint32_t vertex = order[i], to;
+    int64_t gain = best_place(levels, order, width, i, &to);
+    if (gain <= 0) continue;
+    gained += gain;
+    if (to < i)
+      memmove(order + to + 1, order + to, (i - to) * sizeof *order);
+    else
+      memmove(order + i, order + i + 1, (to - i) * sizeof *order);
+    order[to] = vertex;
+    for (uint32_t k = TD_MIN(i, to); k <= TD_MAX(i, to); k++)
+      levels->position[order[k]] = k;
+  }
+  self->budget -= 4 * (int64_t)width * width;
+  return gained;
+}
+
+static void
+sift_while_better(sorter *self) {
+  int64_t gained = 1;
+  while (gained > 0 && self->budget > 0) {
+    gained = 0;
+    for (uint32_t l = 0; l < self->levels->n_levels; l++)
+      gained += sift_level(self, l);
+  }
+}
+
 static void
 keep_if_best(sorter *self, uint64_t crossings) {
   if (crossings >= self->best) return;
@@ -222,6 +284,21 @@ improve(sorter *self) {
     keep_if_best(self, crossings);
     without_progress = (double)crossings < 0.995 * (double)local ? 0 : without_progress + 1;
     local = TD_MIN(local, crossings);
+  }
+}
+
+/* The best order so far, sifted and swapped in turns, and then a few sweeps from there. */
+static void
+polish(sorter *self) {
+  td_levels *levels = self->levels;
+  if (levels->n_placed > MOST_TO_SIFT || self->best == 0) return;
+  memcpy(levels->order, self->best_order, levels->n_placed * sizeof *levels->order);
+  set_positions(levels);
+  for (int round = 0; round < N_POLISHES && self->budget > 0; round++) {
+    sift_while_better(self);
+    self->swap_equals = true;
+    swap_while_better(self, MOST_SWAP_ROUNDS);
+    keep_if_best(self, count_all(self));
   }
 }
 
@@ -312,6 +389,7 @@ td_levels_sort(td_levels *levels) {
     start(&self, i);
     improve(&self);
   }
+  polish(&self);
   memcpy(levels->order, self.best_order, levels->n_placed * sizeof *levels->order);
   set_positions(levels);
   levels->crossings = self.best == UINT64_MAX ? 0 : self.best;
