@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "tests/graph_maker.h"
+#include "app/bench/shapes.h"
 
 #include "engine/base/alloc.h"
 

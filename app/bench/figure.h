@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * Figures: what `tapedeck bench` measures, each beside a floor or a peer measured in the same run.
+ * A figure is one line in figures.def and one function. Main thread; the machine should be
+ * otherwise idle. */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* What a measurement found. `skipped` says why it could not be made (owned); then nothing else
+ * holds. */
+typedef struct td_measured {
+  double value, floor_value;
+  char *skipped;
+} td_measured;
+
+/* How a figure is held against its bounds. */
+typedef enum td_judged_by {
+  TD_BY_VALUE,    /* value <= must */
+  TD_BY_RATIO,    /* value / floor_value <= must */
+  TD_BY_INCREASE, /* value - floor_value <= must, the ratio is printed too */
+} td_judged_by;
+
+typedef struct td_figure {
+  const char *name, *what, *unit, *floor; /* floor: what floor_value is of, or NULL */
+  td_judged_by judged_by;
+  double must, aim;
+  void (*measure)(td_measured *measured);
+} td_figure;
+
+#define TD_FIGURE(name, what, unit, floor, judged_by, must, aim)                                   \
+  void td_bench_##name(td_measured *measured);
+#include "app/bench/figures.def"
+#undef TD_FIGURE
+
+/* td_bench_figures returns the table and its length. */
+const td_figure *td_bench_figures(unsigned *n);
+
+/* td_bench_now returns monotonic seconds. */
+double td_bench_now(void);
+
+/* TD_BEST_OF runs a statement `times` times and leaves the least duration in seconds in `best`: on
+ * a shared machine the least is what the code costs, the rest is what others did. */
+#define TD_BEST_OF(times, best, statement)                                                         \
+  do {                                                                                             \
+    (best) = 1e30;                                                                                 \
+    for (int round_ = 0; round_ < (times); round_++) {                                             \
+      double begin_ = td_bench_now();                                                              \
+      statement;                                                                                   \
+      double took_ = td_bench_now() - begin_;                                                      \
+      if (took_ < (best)) (best) = took_;                                                          \
+    }                                                                                              \
+  } while (0)

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * What the engine costs per node, with and without a recording. */
+#include "app/bench/figure.h"
+#include "app/bench/graphs.h"
+#include "app/bench/recording.h"
+
+#include "engine/base/alloc.h"
+
+#include <glib.h>
+
+#define NODES 10000
+#define ROUNDS 40
+#define BUSY_NODES 2000
+
+/* The same chain on PyTorch, whose cheapest node with a function of its own is clone's. */
+static const char torch_chain[] = "import time, torch\n"
+                                  "torch.set_num_threads(1)\n"
+                                  "best = 1e9\n"
+                                  "for _ in range(8):\n"
+                                  "    y = torch.ones(1, requires_grad=True)\n"
+                                  "    for _ in range(10000): y = y.clone()\n"
+                                  "    begin = time.perf_counter(); y.backward()\n"
+                                  "    best = min(best, time.perf_counter() - begin)\n"
+                                  "print(best / 10000 * 1e9)\n";
+
+static double
+ns_per_node(uint32_t n, uint64_t busy_ns) {
+  double best = 1e30;
+  for (int round = 0; round < ROUNDS; round++) {
+    td_tensor *end = td_bench_chain(n, busy_ns);
+    double took = td_bench_backward(end, false);
+    best = TD_MIN(best, took);
+    td_tensor_unref(end);
+  }
+  return best / n * 1e9;
+}
+
+static char *
+measure_torch(double *ns) {
+  g_autofree char *output = NULL;
+  g_autofree char *complaint = NULL;
+  const char *argv[] = {TD_PYTHON, "-c", torch_chain, NULL};
+  int status = 1;
+  g_autoptr(GError) error = NULL;
+  bool started = g_spawn_sync(NULL, (char **)argv, NULL, G_SPAWN_SEARCH_PATH, NULL, NULL, &output,
+                              &complaint, &status, &error);
+  if (!started) return g_strdup(error->message);
+  *ns = g_ascii_strtod(output, NULL);
+  if (status == 0 && *ns > 0) return NULL;
+  return g_strdup(strstr(complaint, "No module named") ? "PyTorch is not installed (python3-torch)"
+                                                       : "PyTorch's chain did not run");
+}
+
+void
+td_bench_node_off(td_measured *measured) {
+  measured->value = ns_per_node(NODES, 0);
+  measured->skipped = measure_torch(&measured->floor_value);
+}
+
+static void
+measure_recorded(td_measured *measured, uint32_t n, uint64_t busy_ns) {
+  measured->floor_value = ns_per_node(n, busy_ns);
+  td_bench_recording recording;
+  measured->skipped = td_bench_record_begin(&recording);
+  if (measured->skipped) return;
+  measured->value = ns_per_node(n, busy_ns);
+  measured->skipped = td_bench_record_end(&recording);
+  td_bench_record_remove(&recording);
+}
+
+void
+td_bench_node_recording(td_measured *measured) {
+  measure_recorded(measured, NODES, 0);
+}
+
+void
+td_bench_node_1us_recording(td_measured *measured) {
+  measure_recorded(measured, BUSY_NODES, 1000);
+}
+
+void
+td_bench_free_node(td_measured *measured) {
+  const uint32_t n = 1000000;
+  td_tensor *end = td_bench_chain(n, 0);
+  double begin = td_bench_now();
+  td_tensor_unref(end);
+  measured->value = (td_bench_now() - begin) / n * 1e9;
+  double best;
+  TD_BEST_OF(
+      5, best, for (uint32_t i = 0; i < n; i++) {
+        void *block = malloc(160);
+        __asm__ volatile("" : "+r"(block) : : "memory");
+        free(block);
+      });
+  measured->floor_value = best / n * 1e9;
+}

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "app/bench/figure.h"
+#include "app/command.h"
+
+#include "engine/base/json.h"
+
+#include <math.h>
+
+/* How far a figure is from its bounds, in the bounds' own terms. */
+static double
+judged_value(const td_figure *figure, const td_measured *measured) {
+  switch (figure->judged_by) {
+  case TD_BY_RATIO:
+    return measured->value / measured->floor_value;
+  case TD_BY_INCREASE:
+    return measured->value - measured->floor_value;
+  case TD_BY_VALUE:
+    return measured->value;
+  }
+  return NAN;
+}
+
+static void
+print_json(td_json *json, const td_figure *figure, const td_measured *measured) {
+  td_json_begin_object(json);
+  td_json_key(json, "figure");
+  td_json_string(json, figure->name);
+  td_json_key(json, "what");
+  td_json_string(json, figure->what);
+  td_json_key(json, "unit");
+  td_json_string(json, figure->unit);
+  td_json_key(json, "must");
+  td_json_double(json, figure->must);
+  td_json_key(json, "aim");
+  td_json_double(json, figure->aim);
+  if (measured->skipped) {
+    td_json_key(json, "skipped");
+    td_json_string(json, measured->skipped);
+  } else {
+    td_json_key(json, "value");
+    td_json_double(json, measured->value);
+    td_json_key(json, "floor");
+    td_json_string(json, figure->floor);
+    td_json_key(json, "floor_value");
+    td_json_double(json, figure->floor ? measured->floor_value : NAN);
+    td_json_key(json, "ratio");
+    td_json_double(json, figure->floor ? measured->value / measured->floor_value : NAN);
+    td_json_key(json, "judged");
+    td_json_double(json, judged_value(figure, measured));
+    td_json_key(json, "holds");
+    td_json_bool(json, judged_value(figure, measured) <= figure->must);
+  }
+  td_json_end_object(json);
+}
+
+static const char *
+bound_unit(const td_figure *figure) {
+  return figure->judged_by == TD_BY_RATIO ? "x" : figure->unit;
+}
+
+static void
+print_text(const td_figure *figure, const td_measured *measured) {
+  if (measured->skipped) {
+    printf("%-46s skipped: %s\n", figure->what, measured->skipped);
+    return;
+  }
+  double judged = judged_value(figure, measured);
+  g_autofree char *value = g_strdup_printf("%.4g %s", measured->value, figure->unit);
+  g_autofree char *floor = figure->floor
+                               ? g_strdup_printf("%s %.4g", figure->floor, measured->floor_value)
+                               : g_strdup("-");
+  g_autofree char *bound =
+      g_strdup_printf("%s%.3g %s", figure->judged_by == TD_BY_INCREASE ? "+" : "", figure->must,
+                      bound_unit(figure));
+  g_autofree char *seen = g_strdup_printf(
+      "%s%.3g %s", figure->judged_by == TD_BY_INCREASE ? "+" : "", judged, bound_unit(figure));
+  printf("%-46s %-13s %-28s %-11s must %-10s %s\n", figure->what, value, floor, seen, bound,
+         judged <= figure->must ? "holds" : "DOES NOT HOLD");
+}
+
+int
+td_command_bench(int argc, char **argv) {
+  gboolean as_json = FALSE;
+  g_auto(GStrv) only = NULL;
+  const GOptionEntry entries[] = {
+      {"json", 0, 0, G_OPTION_ARG_NONE, &as_json, "print one JSON document", NULL},
+      {"figure", 0, 0, G_OPTION_ARG_STRING_ARRAY, &only, "measure this figure alone (repeatable)",
+       "NAME"},
+      {0}};
+  int status;
+  if (!td_command_parse("bench", entries, false, 0, 0, &argc, &argv, &status)) return status;
+  unsigned n;
+  const td_figure *figures = td_bench_figures(&n);
+  for (char **name = only; name && *name; name++) {
+    unsigned i = 0;
+    while (i < n && !g_str_equal(figures[i].name, *name))
+      i++;
+    if (i == n) return td_command_bad_usage("bench", "unknown figure '%s'", *name);
+  }
+  td_json json;
+  td_json_init(&json, stdout);
+  if (as_json) td_json_begin_array(&json);
+  for (unsigned i = 0; i < n; i++) {
+    if (only && !g_strv_contains((const char *const *)only, figures[i].name)) continue;
+    td_measured measured = {0};
+    figures[i].measure(&measured);
+    if (as_json)
+      print_json(&json, &figures[i], &measured);
+    else
+      print_text(&figures[i], &measured);
+    fflush(stdout);
+    g_free(measured.skipped);
+  }
+  if (as_json) {
+    td_json_end_array(&json);
+    td_json_newline(&json);
+  }
+  return TD_EXIT_OK;
+}
