@@ -55,19 +55,13 @@ draw_queues(const job *self, cairo_t *cr) {
                  self->theme, self->labels);
 }
 
-static double
-duration_of(const job *self) {
-  return TD_MAX((double)td_tape_info_get(td_replay_tape(self->replay))->duration_ns, 1);
-}
-
 static void
 draw_timeline(const job *self, cairo_t *cr) {
   td_timeline_view view = {.width = self->width,
                            .height = self->height,
-                           .from_ns = 0,
-                           .to_ns = duration_of(self),
                            .now_ns = (double)td_replay_state(self->replay)->header->time_ns,
                            .selected = TD_NONE};
+  td_timeline_extent(self->timeline, &view.from_ns, &view.to_ns);
   td_timeline_draw(self->timeline, cr, &view, self->theme, self->labels);
 }
 
@@ -82,8 +76,7 @@ draw_overview(const job *self, cairo_t *cr) {
   char *note = td_format("event %s of %s · %s", now, length, time);
   char *title =
       *graph->source ? g_path_get_basename(graph->source) : g_path_get_basename(self->path);
-  td_overview overview = {self->scene, self->timeline,   graph, state, title,
-                          note,        duration_of(self)};
+  td_overview overview = {self->scene, self->timeline, graph, state, title, note};
   td_overview_draw(&overview, cr, self->width, self->height, self->theme, self->labels);
   g_free(title);
   free(note);
