@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "engine/profile/check.h"
+
+#include "app/command.h"
+#include "ui/geometry/format.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+typedef struct reporter {
+  const char *path;
+  td_tape *tape;
+} reporter;
+
+static void
+print_violation(const td_violation *violation, void *data) {
+  const reporter *reporter = data;
+  td_any_event event;
+  const char *kind = "end of the tape";
+  if (td_tape_get(reporter->tape, violation->seq, &event, NULL) == TD_OK)
+    kind = td_event_type_get(event.event.kind)->name;
+  printf("%s: event %" PRIu64 " %s: %s: %s\n", reporter->path, violation->seq, kind,
+         violation->rule, violation->text);
+}
+
+static int
+check(const char *path) {
+  td_error error = {0};
+  reporter reporter = {.path = path};
+  uint64_t n_violations = 0;
+  td_status status = td_tape_open(path, &reporter.tape, &error);
+  if (status == TD_OK)
+    status = td_check_run(reporter.tape, print_violation, &reporter, &n_violations, &error);
+  if (status == TD_OK && n_violations == 0) {
+    char *n_events = td_format_count(td_tape_info_get(reporter.tape)->n_events);
+    printf("%s: %s events, every rule holds\n", path, n_events);
+    free(n_events);
+  }
+  td_tape_close(reporter.tape);
+  if (status != TD_OK) return td_command_file_error(path, &error);
+  return n_violations ? TD_EXIT_BAD : TD_EXIT_OK;
+}
+
+int
+td_command_check(int argc, char **argv) {
+  int status;
+  if (!td_command_parse("check", NULL, false, 1, 1, &argc, &argv, &status)) return status;
+  return check(argv[1]);
+}

@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * One streaming pass with bookkeeping of its own: a bug in the replay must not hide one in the
+ * engine. */
+#include "engine/profile/check.h"
+
+#include "engine/base/alloc.h"
+#include "engine/profile/checker.h"
+#include "engine/profile/words.h"
+
+static const char *const rule_names[] = {
+#define RULE(id, name, summary) name,
+#include "engine/profile/rules.def"
+#undef RULE
+};
+
+void
+td_checker_violate(td_checker *checker, td_rule rule, uint32_t node, const char *format, ...) {
+  char *text = NULL;
+  size_t size;
+  checker->n_violations++;
+  FILE *out = checker->report ? open_memstream(&text, &size) : NULL;
+  if (!out) return;
+  va_list args;
+  va_start(args, format);
+  if (node != TD_NONE) {
+    td_words_node(out, checker->graph, node);
+    putc(' ', out);
+  }
+  vfprintf(out, format, args);
+  va_end(args);
+  fclose(out);
+  checker->report(&(td_violation){rule_names[rule], checker->seq, text}, checker->data);
+  free(text);
+}
+
+static void
+check_clock(td_checker *checker, const td_event *event) {
+  td_check_thread *thread = &checker->threads[event->thread];
+  if (event->time < thread->last_ns)
+    td_checker_violate(checker, TD_RULE_clock, TD_NONE, "thread %u goes back in time by %llu ns",
+                       event->thread, (unsigned long long)(thread->last_ns - event->time));
+  thread->last_ns = event->time;
+}
+
+/* Does the event say which queue and graph task it is about? A task without a node may have none.
+ */
+static bool
+is_about_something(const td_any_event *event) {
+  const td_event_type *type = td_event_type_get(event->event.kind);
+  for (uint16_t i = 0; i < type->n_fields; i++) {
+    td_field_type field = type->fields[i].type;
+    bool free_graph_task = event->event.kind == TD_EVENT_queue_pop;
+    bool wanted = field == TD_FIELD_QUEUE || (field == TD_FIELD_GRAPH_TASK && !free_graph_task);
+    if (wanted && td_event_field_get(&event->event, &type->fields[i]) == TD_NONE) return false;
+  }
+  return true;
+}
+
+static void
+check_event(td_checker *checker, const td_any_event *event) {
+  check_clock(checker, &event->event);
+  if (!is_about_something(event)) return;
+  td_check_scheduling(checker, event);
+  td_check_running(checker, event);
+}
+
+/* What is lost cannot be checked, and makes the rest look wrong. */
+static bool
+is_whole(td_checker *checker, td_status read, const td_any_event *event) {
+  if (read != TD_OK)
+    td_checker_violate(checker, TD_RULE_complete, TD_NONE,
+                       "cannot be read: what follows was not checked");
+  else if (event->event.kind == TD_EVENT_dropped)
+    td_checker_violate(checker, TD_RULE_complete, TD_NONE,
+                       "%u events of thread %u are missing: what follows was not checked",
+                       event->dropped.count, event->event.thread);
+  return read == TD_OK && event->event.kind != TD_EVENT_dropped;
+}
+
+static void
+check_left_over(td_checker *checker) {
+  for (uint32_t i = 0; i < checker->graph->n_queues; i++) {
+    const td_check_queue *queue = &checker->queues[i];
+    for (size_t entry = 0; entry < queue->n; entry++) {
+      const td_check_entry *left = &queue->heap[entry];
+      if (left->node == TD_NONE || !checker->tallies[left->graph_task].ended_well) continue;
+      checker->seq = left->seq;
+      td_checker_violate(checker, TD_RULE_push_popped, left->node,
+                         "enters queue %u and is never popped", i);
+    }
+  }
+}
+
+static void
+check_tape(td_checker *checker, td_tape *tape) {
+  const td_tape_info *info = td_tape_info_get(tape);
+  bool whole = true;
+  for (checker->seq = 0; checker->seq < info->n_events && whole; checker->seq++) {
+    td_any_event event;
+    td_status read = td_tape_get(tape, checker->seq, &event, NULL);
+    whole = is_whole(checker, read, &event);
+    if (whole) check_event(checker, &event);
+  }
+  if (whole) check_left_over(checker);
+  checker->seq = info->n_events;
+  if (whole && info->damage)
+    td_checker_violate(checker, TD_RULE_complete, TD_NONE, "the tape is damaged: %s", info->damage);
+}
+
+static bool
+reserve(td_checker *checker) {
+  const td_graph *graph = checker->graph;
+  checker->queues = td_try_alloc(graph->n_queues, sizeof *checker->queues);
+  checker->threads = td_try_alloc(graph->n_threads, sizeof *checker->threads);
+  checker->tallies = td_try_alloc(graph->n_graph_tasks, sizeof *checker->tallies);
+  if (!checker->queues || !checker->threads || !checker->tallies) return false;
+  for (uint32_t i = 0; i < graph->n_graph_tasks; i++)
+    checker->tallies[i] = (td_tally){.thread = TD_NONE, .mismatch_seq = UINT64_MAX};
+  return true;
+}
+
+static void
+release(td_checker *checker) {
+  for (uint32_t i = 0; checker->queues && i < checker->graph->n_queues; i++)
+    td_check_queue_fini(&checker->queues[i]);
+  for (uint32_t i = 0; checker->threads && i < checker->graph->n_threads; i++)
+    td_check_thread_fini(&checker->threads[i]);
+  td_check_tasks_fini(&checker->tasks);
+  free(checker->queues);
+  free(checker->threads);
+  free(checker->tallies);
+  free(checker->locks);
+  td_graph_free(checker->graph);
+}
+
+td_status
+td_check_run(td_tape *tape, td_check_report report, void *data, uint64_t *n_violations,
+             td_error *error) {
+  td_checker checker = {.report = report, .data = data};
+  td_status status = td_graph_collect(tape, &checker.graph, error);
+  if (status != TD_OK) return status;
+  if (reserve(&checker)) {
+    check_tape(&checker, tape);
+    *n_violations = checker.n_violations;
+  } else {
+    status = td_error_set(error, TD_OUT_OF_MEMORY, "no memory to check the tape");
+  }
+  release(&checker);
+  return status;
+}

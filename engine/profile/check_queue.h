@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * A ready queue as a check follows it: its own heap, so that a bug in the replay's does not hide.
+ * Private to engine/profile. One thread. */
+#pragma once
+
+#include "engine/replay/graph.h"
+
+typedef struct td_check_entry {
+  uint64_t seq;  /* of its push */
+  uint32_t node; /* TD_NONE: a dummy */
+  uint32_t graph_task;
+  bool is_shutdown;
+} td_check_entry;
+
+typedef struct td_check_queue {
+  td_check_entry *heap; /* (owned) */
+  size_t n, capacity;
+  bool unsure; /* a graph task ended with tasks in here: their order may have changed at any time
+                  since */
+} td_check_queue;
+
+void td_check_queue_push(td_check_queue *queue, const td_graph *graph, td_queue_order order,
+                         td_check_entry entry);
+
+/* td_check_queue_pop takes out (node, graph_task), or a dummy or shutdown task for TD_NONE; false
+ * where there is none. *ahead is what should have come first by the order, or the entry itself. */
+bool td_check_queue_pop(td_check_queue *queue, const td_graph *graph, td_queue_order order,
+                        const td_event_queue_pop *pop, td_check_entry *popped,
+                        td_check_entry *ahead);
+
+/* td_check_queue_end is told when a graph task is over. */
+void td_check_queue_end(td_check_queue *queue, uint32_t graph_task);
+void td_check_queue_fini(td_check_queue *queue);

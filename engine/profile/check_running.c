@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "engine/profile/checker.h"
+
+#include "engine/base/alloc.h"
+
+/* nodes */
+
+static void
+check_node_begin(td_checker *checker, const td_any_event *any) {
+  const td_event_node_begin *event = &any->node_begin;
+  td_check_thread *thread = &checker->threads[event->event.thread];
+  const td_event_queue_pop *pop = td_check_thread_now(thread);
+  if (!pop || pop->node != event->node || pop->graph_task != event->graph_task)
+    td_checker_violate(checker, TD_RULE_run_popped, event->node,
+                       "begins on thread %u, which did not just pop it", event->event.thread);
+  td_check_task *task = td_check_tasks_get(&checker->tasks, event->graph_task, event->node);
+  if (task->began)
+    td_checker_violate(checker, TD_RULE_run_popped, event->node,
+                       "begins a second time in graph task %u", event->graph_task);
+  task->began = true;
+  td_check_thread_begin(thread, (td_check_span){TD_EVENT_node_end, event->node, event->graph_task});
+}
+
+static void
+end_span(td_checker *checker, const td_event *event, uint32_t object, uint32_t detail,
+         const char *what) {
+  td_check_span span = {event->kind, object, detail};
+  if (!td_check_thread_end(&checker->threads[event->thread], span))
+    td_checker_violate(checker, TD_RULE_nesting, object,
+                       "ends its %s on thread %u, but that is not what began last", what,
+                       event->thread);
+}
+
+static void
+check_node_end(td_checker *checker, const td_any_event *any) {
+  end_span(checker, &any->event, any->node_end.node, any->node_end.graph_task, "function");
+}
+
+static void
+check_hook_begin(td_checker *checker, const td_any_event *any) {
+  td_check_thread_begin(
+      &checker->threads[any->event.thread],
+      (td_check_span){TD_EVENT_hook_end, any->hook_begin.node, any->hook_begin.kind});
+}
+
+static void
+check_hook_end(td_checker *checker, const td_any_event *any) {
+  end_span(checker, &any->event, any->hook_end.node, any->hook_end.kind, "hook");
+}
+
+static void
+check_kernel_begin(td_checker *checker, const td_any_event *any) {
+  td_check_span span = {TD_EVENT_kernel_end, any->kernel_begin.node,
+                        (uint32_t)any->kernel_begin.device};
+  td_check_thread_begin(&checker->threads[any->event.thread], span);
+}
+
+static void
+check_kernel_end(td_checker *checker, const td_any_event *any) {
+  end_span(checker, &any->event, any->kernel_end.node, (uint32_t)any->kernel_end.device, "kernel");
+}
+
+/* A task whose graph task is gone is thrown away without being counted. */
+static void
+check_node_skip(td_checker *checker, const td_any_event *any) {
+  bool had_node;
+  if (any->node_skip.reason == TD_skip_reason_expired)
+    td_check_thread_completed(&checker->threads[any->event.thread], any->node_skip.graph_task,
+                              &had_node);
+}
+
+/* locks */
+
+static size_t
+find_lock(const td_checker *checker, uint32_t kind, uint32_t object) {
+  size_t at = 0;
+  while (at < checker->n_locks &&
+         (checker->locks[at].kind != kind || checker->locks[at].object != object))
+    at++;
+  return at;
+}
+
+static void
+check_lock_acquired(td_checker *checker, const td_any_event *any) {
+  const td_event_lock_acquired *event = &any->lock_acquired;
+  size_t at = find_lock(checker, event->lock, event->object);
+  const char *kind = td_enum_word(TD_FIELD_ENUM_lock_kind, event->lock);
+  if (at < checker->n_locks)
+    td_checker_violate(checker, TD_RULE_lock_exclusive, TD_NONE,
+                       "thread %u gets the lock of %s %u, which thread %u holds",
+                       event->event.thread, kind ? kind : "object", event->object,
+                       checker->locks[at].thread);
+  if (at == checker->n_locks) {
+    TD_GROW(checker->locks, checker->n_locks, checker->locks_capacity);
+    checker->n_locks++;
+  }
+  checker->locks[at] = (td_held_lock){event->lock, event->object, event->event.thread};
+}
+
+static void
+check_lock_released(td_checker *checker, const td_any_event *any) {
+  const td_event_lock_released *event = &any->lock_released;
+  size_t at = find_lock(checker, event->lock, event->object);
+  if (at == checker->n_locks || checker->locks[at].thread != event->event.thread) {
+    const char *kind = td_enum_word(TD_FIELD_ENUM_lock_kind, event->lock);
+    td_checker_violate(checker, TD_RULE_lock_exclusive, TD_NONE,
+                       "thread %u gives back the lock of %s %u, which it does "
+                       "not hold",
+                       event->event.thread, kind ? kind : "object", event->object);
+  }
+  if (at < checker->n_locks) checker->locks[at] = checker->locks[--checker->n_locks];
+}
+
+static void (*const checks[TD_EVENT_LIMIT])(td_checker *checker, const td_any_event *any) = {
+    [TD_EVENT_node_begin] = check_node_begin,       [TD_EVENT_node_end] = check_node_end,
+    [TD_EVENT_hook_begin] = check_hook_begin,       [TD_EVENT_hook_end] = check_hook_end,
+    [TD_EVENT_node_skip] = check_node_skip,         [TD_EVENT_kernel_begin] = check_kernel_begin,
+    [TD_EVENT_kernel_end] = check_kernel_end,       [TD_EVENT_lock_acquired] = check_lock_acquired,
+    [TD_EVENT_lock_released] = check_lock_released,
+};
+
+void
+td_check_running(td_checker *checker, const td_any_event *event) {
+  if (checks[event->event.kind]) checks[event->event.kind](checker, event);
+}

@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "engine/profile/checker.h"
+
+#include "engine/base/alloc.h"
+
+#include <inttypes.h>
+
+static td_check_task *
+task_of(td_checker *checker, uint32_t graph_task, uint32_t node) {
+  return td_check_tasks_get(&checker->tasks, graph_task, node);
+}
+
+static void
+note_thread(td_checker *checker, uint32_t graph_task, uint32_t thread) {
+  td_tally *tally = &checker->tallies[graph_task];
+  if (tally->thread == TD_NONE) tally->thread = thread;
+  if (tally->thread != thread) tally->several_threads = true;
+}
+
+/* dependencies and buffers */
+
+static void
+check_dependency(td_checker *checker, const td_any_event *any) {
+  const td_event_dependency *event = &any->dependency;
+  td_check_task *task = task_of(checker, event->graph_task, event->node);
+  task->left = event->count;
+  task->counted = true;
+}
+
+static void
+check_dependency_dec(td_checker *checker, const td_any_event *any) {
+  const td_event_dependency_dec *event = &any->dependency_dec;
+  td_check_task *task = task_of(checker, event->graph_task, event->node);
+  if (!task->counted)
+    td_checker_violate(checker, TD_RULE_dependency, event->node,
+                       "got a gradient in graph task %u, which never "
+                       "counted its dependencies",
+                       event->graph_task);
+  else if (task->left == 0)
+    td_checker_violate(checker, TD_RULE_dependency, event->node,
+                       "got one gradient more than it waited for");
+  else if (event->left != task->left - 1)
+    td_checker_violate(checker, TD_RULE_dependency, event->node, "waits for %u more, after %u",
+                       event->left, task->left);
+  task->left = event->left;
+}
+
+static void
+check_buffer_park(td_checker *checker, const td_any_event *any) {
+  const td_event_buffer_park *event = &any->buffer_park;
+  td_check_task *task = task_of(checker, event->graph_task, event->node);
+  if (task->left == 0)
+    td_checker_violate(checker, TD_RULE_park_waiting, event->node,
+                       "is put into not_ready but waits for nothing");
+  if (!task->parked) checker->tallies[event->graph_task].n_parked++;
+  task->parked = true;
+}
+
+static void
+unpark(td_checker *checker, td_check_task *task) {
+  if (!task->parked) return;
+  task->parked = false;
+  checker->tallies[task->graph_task].n_parked--;
+}
+
+/* queues */
+
+static void
+check_size(td_checker *checker, uint32_t queue, uint32_t size) {
+  if (checker->queues[queue].n != size)
+    td_checker_violate(checker, TD_RULE_queue_size, TD_NONE,
+                       "queue %u has %zu tasks in it, but the event says %u", queue,
+                       checker->queues[queue].n, size);
+}
+
+static void
+enter(td_checker *checker, uint32_t queue, td_check_entry entry) {
+  entry.seq = checker->seq;
+  td_check_queue_push(&checker->queues[queue], checker->graph, checker->graph->queues[queue].order,
+                      entry);
+}
+
+static void
+check_queue_push(td_checker *checker, const td_any_event *any) {
+  const td_event_queue_push *event = &any->queue_push;
+  td_check_task *task = task_of(checker, event->graph_task, event->node);
+  if (task->pushed)
+    td_checker_violate(checker, TD_RULE_push_once, event->node,
+                       "enters a queue a second time in graph task %u", event->graph_task);
+  if (task->counted && task->left > 0)
+    td_checker_violate(checker, TD_RULE_push_ready, event->node,
+                       "enters a queue but still waits for %u", task->left);
+  if (!task->counted && event->reason == TD_push_reason_ready)
+    td_checker_violate(checker, TD_RULE_push_ready, event->node,
+                       "enters a queue as ready, but nothing said what it "
+                       "waits for");
+  task->pushed = true;
+  unpark(checker, task);
+  td_tally *tally = &checker->tallies[event->graph_task];
+  tally->n_pushed++;
+  tally->outstanding++;
+  note_thread(checker, event->graph_task, event->event.thread);
+  enter(checker, event->queue,
+        (td_check_entry){.node = event->node, .graph_task = event->graph_task});
+  check_size(checker, event->queue, event->size);
+}
+
+static void
+check_queue_wake(td_checker *checker, const td_any_event *any) {
+  const td_event_queue_wake *event = &any->queue_wake;
+  checker->tallies[event->graph_task].outstanding++;
+  note_thread(checker, event->graph_task, event->event.thread);
+  enter(checker, event->queue, (td_check_entry){.node = TD_NONE, .graph_task = event->graph_task});
+  check_size(checker, event->queue, event->size);
+}
+
+static void
+check_queue_shutdown(td_checker *checker, const td_any_event *any) {
+  enter(checker, any->queue_shutdown.queue,
+        (td_check_entry){.node = TD_NONE, .graph_task = TD_NONE, .is_shutdown = true});
+}
+
+static void
+check_popping_thread(td_checker *checker, const td_event_queue_pop *event) {
+  const td_graph *graph = checker->graph;
+  const td_graph_queue *queue = &graph->queues[event->queue];
+  uint32_t thread = event->event.thread;
+  bool owns = queue->owner == TD_NONE ? graph->threads[thread].device == queue->device
+                                      : queue->owner == thread;
+  if (!owns)
+    td_checker_violate(checker, TD_RULE_run_thread, event->node,
+                       "is popped from queue %u by thread %u, which does not "
+                       "own that queue",
+                       event->queue, thread);
+  if (event->node == TD_NONE || event->graph_task == TD_NONE || queue->device != TD_DEVICE_CPU)
+    return;
+  uint32_t owner = graph->graph_tasks[event->graph_task].owner;
+  if (owner != TD_NONE && owner != thread)
+    td_checker_violate(checker, TD_RULE_run_owner, event->node,
+                       "is taken by thread %u, but thread %u called backward", thread, owner);
+}
+
+static void
+check_queue_pop(td_checker *checker, const td_any_event *any) {
+  const td_event_queue_pop *event = &any->queue_pop;
+  td_queue_order order = checker->graph->queues[event->queue].order;
+  td_check_queue *queue = &checker->queues[event->queue];
+  td_check_entry popped, ahead;
+  if (!td_check_queue_pop(queue, checker->graph, order, event, &popped, &ahead)) {
+    td_checker_violate(checker, TD_RULE_pop_pushed, event->node,
+                       "is popped from queue %u, where it is not", event->queue);
+  } else {
+    if (ahead.seq != popped.seq) {
+      char *name = ahead.node == TD_NONE ? td_dup_string("a task without a node")
+                                         : td_format("node %u", ahead.node);
+      td_checker_violate(checker, TD_RULE_pop_order, event->node,
+                         "is popped from queue %u before %s, which goes first", event->queue, name);
+      free(name);
+    }
+    check_size(checker, event->queue, event->size);
+  }
+  check_popping_thread(checker, event);
+  td_check_thread_popped(&checker->threads[event->event.thread], event);
+  if (event->graph_task != TD_NONE) note_thread(checker, event->graph_task, event->event.thread);
+}
+
+/* graph tasks */
+
+static void
+check_outstanding(td_checker *checker, const td_any_event *any) {
+  const td_event_outstanding *event = &any->outstanding;
+  td_tally *tally = &checker->tallies[event->graph_task];
+  bool had_node;
+  if (!td_check_thread_completed(&checker->threads[event->event.thread], event->graph_task,
+                                 &had_node)) {
+    td_checker_violate(checker, TD_RULE_outstanding, TD_NONE,
+                       "thread %u completes a task of graph task %u that it did "
+                       "not pop",
+                       event->event.thread, event->graph_task);
+    return;
+  }
+  tally->n_done += had_node;
+  tally->outstanding -= tally->outstanding > 0;
+  note_thread(checker, event->graph_task, event->event.thread);
+  if (event->value == tally->outstanding || tally->mismatch_seq != UINT64_MAX) return;
+  tally->mismatch_seq = checker->seq;
+  tally->mismatch_value = event->value;
+  tally->mismatch_expected = tally->outstanding;
+}
+
+static void
+check_values(td_checker *checker, const td_tally *tally) {
+  if (tally->several_threads || tally->mismatch_seq == UINT64_MAX) return;
+  uint64_t now = checker->seq;
+  checker->seq = tally->mismatch_seq;
+  td_checker_violate(checker, TD_RULE_outstanding, TD_NONE,
+                     "%u tasks are said to be outstanding, but pushes minus "
+                     "completions is %" PRIu64,
+                     tally->mismatch_value, tally->mismatch_expected);
+  checker->seq = now;
+}
+
+static void
+check_graph_task_end(td_checker *checker, const td_any_event *any) {
+  const td_event_graph_task_end *event = &any->graph_task_end;
+  td_tally *tally = &checker->tallies[event->graph_task];
+  for (uint32_t i = 0; i < checker->graph->n_queues; i++)
+    td_check_queue_end(&checker->queues[i], event->graph_task);
+  check_values(checker, tally);
+  tally->mismatch_seq = UINT64_MAX;
+  if (event->status != TD_task_status_ok) return;
+  tally->ended_well = true;
+  if (tally->n_pushed != tally->n_done)
+    td_checker_violate(checker, TD_RULE_outstanding, TD_NONE,
+                       "graph task %u ends well, but %" PRIu64 " nodes were pushed "
+                       "and %" PRIu64 " completed",
+                       event->graph_task, tally->n_pushed, tally->n_done);
+  if (tally->n_parked > 0)
+    td_checker_violate(checker, TD_RULE_not_ready_empty, TD_NONE,
+                       "graph task %u ends well with %u buffers in not_ready", event->graph_task,
+                       tally->n_parked);
+}
+
+static void (*const checks[TD_EVENT_LIMIT])(td_checker *checker, const td_any_event *any) = {
+    [TD_EVENT_dependency] = check_dependency,         [TD_EVENT_outstanding] = check_outstanding,
+    [TD_EVENT_graph_task_end] = check_graph_task_end, [TD_EVENT_queue_push] = check_queue_push,
+    [TD_EVENT_queue_pop] = check_queue_pop,           [TD_EVENT_queue_wake] = check_queue_wake,
+    [TD_EVENT_queue_shutdown] = check_queue_shutdown, [TD_EVENT_buffer_park] = check_buffer_park,
+    [TD_EVENT_dependency_dec] = check_dependency_dec,
+};
+
+void
+td_check_scheduling(td_checker *checker, const td_any_event *event) {
+  if (checks[event->event.kind]) checks[event->event.kind](checker, event);
+}

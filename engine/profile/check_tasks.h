@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * What a check remembers of each (graph task, node) pair: a hash table with open addressing.
+ * Private to engine/profile. One thread. */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+typedef struct td_check_task {
+  uint32_t node, graph_task;
+  uint32_t left; /* dependencies */
+  bool counted;  /* its `dependency` was seen */
+  bool parked;   /* in not_ready */
+  bool pushed;
+  bool began;
+  bool used; /* this slot */
+} td_check_task;
+
+typedef struct td_check_tasks {
+  td_check_task *slots; /* (owned) */
+  uint64_t n, capacity; /* a power of two */
+} td_check_tasks;
+
+/* td_check_tasks_get finds the pair or adds it; the pointer is good until the next call. */
+td_check_task *td_check_tasks_get(td_check_tasks *tasks, uint32_t graph_task, uint32_t node);
+void td_check_tasks_fini(td_check_tasks *tasks);

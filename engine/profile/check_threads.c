@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "engine/profile/check_threads.h"
+
+#include "engine/base/alloc.h"
+
+void
+td_check_thread_begin(td_check_thread *thread, td_check_span span) {
+  TD_GROW(thread->spans, thread->n_spans, thread->spans_capacity);
+  thread->spans[thread->n_spans++] = span;
+}
+
+bool
+td_check_thread_end(td_check_thread *thread, td_check_span span) {
+  if (thread->n_spans == 0) return false;
+  td_check_span last = thread->spans[thread->n_spans - 1];
+  if (last.end_kind != span.end_kind || last.object != span.object || last.detail != span.detail)
+    return false;
+  thread->n_spans--;
+  return true;
+}
+
+void
+td_check_thread_popped(td_check_thread *thread, const td_event_queue_pop *pop) {
+  TD_GROW(thread->pops, thread->n_pops, thread->pops_capacity);
+  thread->pops[thread->n_pops++] = *pop;
+}
+
+bool
+td_check_thread_completed(td_check_thread *thread, uint32_t graph_task, bool *had_node) {
+  size_t n = thread->n_pops;
+  while (n > 0 && thread->pops[n - 1].graph_task != graph_task)
+    n--;
+  if (n == 0) return false;
+  thread->n_pops = n - 1;
+  *had_node = thread->pops[n - 1].node != TD_NONE;
+  return true;
+}
+
+const td_event_queue_pop *
+td_check_thread_now(const td_check_thread *thread) {
+  return thread->n_pops ? &thread->pops[thread->n_pops - 1] : NULL;
+}
+
+void
+td_check_thread_fini(td_check_thread *thread) {
+  free(thread->pops);
+  free(thread->spans);
+  *thread = (td_check_thread){0};
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * What a check remembers of each thread: what it popped and has not completed, what it began and
+ * has not ended. Private to engine/profile. One thread. */
+#pragma once
+
+#include "engine/events/event.h"
+
+/* A node, hook or kernel that began. */
+typedef struct td_check_span {
+  uint16_t end_kind; /* the event that ends it */
+  uint32_t object;   /* node, for a hook with the kind of hook */
+  uint32_t detail;
+} td_check_span;
+
+typedef struct td_check_thread {
+  td_event_queue_pop *pops; /* (owned) innermost last */
+  size_t n_pops, pops_capacity;
+  td_check_span *spans; /* (owned) innermost last */
+  size_t n_spans, spans_capacity;
+  uint64_t last_ns;
+} td_check_thread;
+
+void td_check_thread_begin(td_check_thread *thread, td_check_span span);
+
+/* td_check_thread_end closes the innermost span; false, and nothing changes, where that is another
+ * one. */
+bool td_check_thread_end(td_check_thread *thread, td_check_span span);
+
+void td_check_thread_popped(td_check_thread *thread, const td_event_queue_pop *pop);
+
+/* td_check_thread_completed takes away the innermost pop of a graph task, and what was left above
+ * it, and writes whether it had a node. False where there is none. */
+bool td_check_thread_completed(td_check_thread *thread, uint32_t graph_task, bool *had_node);
+
+/* td_check_thread_now returns the innermost pop, or NULL. */
+const td_event_queue_pop *td_check_thread_now(const td_check_thread *thread);
+void td_check_thread_fini(td_check_thread *thread);
