@@ -18,6 +18,7 @@ struct _TdWindow {
   AdwWindowTitle *title;
   AdwSplitButton *open_button;
   GtkMenuButton *examples_button, *find_button;
+  GtkWidget *side_button;
   TdNodeSearch *search;
   GtkStack *pages;
   TdStartPage *start_page;
@@ -52,9 +53,11 @@ set_title_of_tape(TdWindow *self, TdDocument *document) {
 
 static void
 show_page(TdWindow *self, const char *page) {
-  gboolean busy = strcmp(page, "busy") == 0;
+  gboolean busy = strcmp(page, "busy") == 0, tape = strcmp(page, "tape") == 0;
   gtk_stack_set_visible_child_name(self->pages, page);
   gtk_spinner_set_spinning(self->spinner, busy);
+  gtk_widget_set_visible(GTK_WIDGET(self->find_button), tape);
+  gtk_widget_set_visible(self->side_button, tape);
   td_window_actions_update(self);
 }
 
@@ -342,6 +345,7 @@ td_window_class_init(TdWindowClass *klass) {
   BIND(open_button);
   BIND(examples_button);
   BIND(find_button);
+  BIND(side_button);
   BIND(search);
   BIND(pages);
   BIND(start_page);
@@ -381,7 +385,7 @@ td_window_init(TdWindow *self) {
   add_target_actions(self);
   td_window_actions_install(self);
   recall(self);
-  show_recent(self);
+  td_window_show_start(self);
   list_examples(self);
 }
 

@@ -199,7 +199,7 @@ td_graph_scene_size(const td_graph_scene *scene, double *width, double *height) 
 void
 td_graph_scene_fit(const td_graph_scene *scene, td_graph_view *view) {
   double width = scene->layout->width + 2 * MARGIN, height = scene->layout->height + 2 * MARGIN;
-  double below = view->height > 300 ? 44 : 0; /* for the legend */
+  double below = view->width >= 420 && view->height >= 160 ? 44 : 0; /* for the legend */
   view->scale = TD_MIN(1.5, TD_MIN(view->width / width, (view->height - below) / height));
   view->scale = TD_MAX(view->scale, 1e-4);
   view->centre_x = scene->layout->width / 2;

@@ -11,6 +11,7 @@
 #define REPLAY_SHARE 0.7
 /* Scenes kept: stepping to and fro between backward passes should not build them again. */
 #define MAX_SCENES 12
+#define SPAN_MARGIN 0.04
 
 struct _TdDocument {
   GObject parent_instance;
@@ -293,6 +294,28 @@ td_document_start_position(TdDocument *self) {
   if (first == TD_NONE) return 0;
   uint64_t position = td_document_get_graph(self)->graph_tasks[first].begin_seq + 1;
   return MIN(position, td_replay_length(self->replay));
+}
+
+static uint64_t
+time_of(TdDocument *self, uint64_t seq) {
+  td_any_event event;
+  return td_replay_event(self->replay, seq, &event, NULL) == TD_OK ? event.event.time : 0;
+}
+
+void
+td_document_get_backward_span(TdDocument *self, double *from_ns, double *to_ns) {
+  const td_graph *graph = td_document_get_graph(self);
+  uint64_t first = UINT64_MAX, last = 0, length = td_replay_length(self->replay);
+  for (uint32_t i = 0; i < graph->n_graph_tasks; i++) {
+    first = MIN(first, graph->graph_tasks[i].begin_seq);
+    last = MAX(last, graph->graph_tasks[i].end_seq);
+  }
+  *from_ns = first < length ? (double)time_of(self, first) : 0;
+  *to_ns = first < last && last < length ? (double)time_of(self, last)
+                                         : (double)td_document_get_info(self)->duration_ns;
+  double margin = (*to_ns - *from_ns) * SPAN_MARGIN;
+  *from_ns -= margin;
+  *to_ns += margin;
 }
 
 const uint64_t *

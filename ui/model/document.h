@@ -51,6 +51,11 @@ uint32_t td_document_graph_task_at(TdDocument *self, uint64_t position);
  * graph_task_begin, or 0. */
 uint64_t td_document_start_position(TdDocument *self);
 
+/* td_document_get_backward_span writes the time from the first graph_task_begin to the last
+ * graph_task_end, with a little around it: what most people come to see. The whole tape where there
+ * is none. */
+void td_document_get_backward_span(TdDocument *self, double *from_ns, double *to_ns);
+
 /* td_document_get_problems returns the numbers of all `anomaly` and `error` events, ascending. */
 const uint64_t *td_document_get_problems(TdDocument *self, size_t *n);
 

@@ -169,7 +169,7 @@ add_now(Facts *facts, uint32_t node) {
   if (task && task->queue != TD_NONE)
     add(facts, _("Waits in"), queue_name(facts->graph, task->queue));
   if (now->graph_task != TD_NONE)
-    add(facts, _("Backward pass"), g_strdup_printf("%u", now->graph_task));
+    add(facts, _("Graph task"), g_strdup_printf("%u", now->graph_task));
   if (now->thread != TD_NONE) add(facts, _("Thread"), thread_name(facts->graph, now->thread));
   if (now->begin_ns) add(facts, _("Began at"), td_format_ns(now->begin_ns));
   if (now->begin_ns && now->end_ns >= now->begin_ns)
@@ -237,31 +237,46 @@ edge_text(Facts *facts, uint32_t node) {
   return g_strdup_printf("%s · %s", name, td_node_state_name(facts->state->nodes[node].state));
 }
 
-static void
-add_rest(Facts *facts, uint32_t n) {
-  if (n <= MAX_EDGES_LISTED) return;
-  g_autofree char *count = td_format_count(n - MAX_EDGES_LISTED);
-  add(facts, "…", g_strdup_printf(_("and %s more"), count));
+/* Nodes of earlier passes that used the same leaf, and of later ones, say nothing about now. */
+static gboolean
+is_current(Facts *facts, uint32_t node) {
+  td_node_state state = facts->state->nodes[node].state;
+  return state != TD_NODE_released && state != TD_NODE_absent;
 }
 
 static void
-add_edges(Facts *facts, uint32_t node) {
-  const td_graph *graph = facts->graph;
-  const td_graph_node *facts_of = &graph->nodes[node];
+add_rest(Facts *facts, uint32_t n_left_out) {
+  if (!n_left_out) return;
+  g_autofree char *count = td_format_count(n_left_out);
+  add(facts, _("and more"), g_strdup_printf(_("%s not listed"), count));
+}
+
+static void
+add_edges_in(Facts *facts, uint32_t node) {
+  const td_graph_node *known = &facts->graph->nodes[node];
+  uint32_t n_listed = 0;
   facts->section = _("Gradients come from");
-  for (uint32_t i = 0; i < MIN(facts_of->n_in, MAX_EDGES_LISTED); i++) {
-    const td_graph_edge *edge = &graph->edges[graph->in_edges[facts_of->first_in + i]];
+  for (uint32_t i = 0; i < known->n_in; i++) {
+    const td_graph_edge *edge = &facts->graph->edges[facts->graph->in_edges[known->first_in + i]];
+    if (!is_current(facts, edge->from) || n_listed == MAX_EDGES_LISTED) continue;
     g_autofree char *title = g_strdup_printf(_("into input %u"), edge->input_nr);
     add_link(facts, title, edge_text(facts, edge->from), edge->from);
+    n_listed++;
   }
-  add_rest(facts, facts_of->n_in);
+  add_rest(facts, known->n_in - n_listed);
+}
+
+static void
+add_edges_out(Facts *facts, uint32_t node) {
+  const td_graph_node *known = &facts->graph->nodes[node];
   facts->section = _("Gradients go to");
-  for (uint32_t i = 0; i < MIN(facts_of->n_out, MAX_EDGES_LISTED); i++) {
-    const td_graph_edge *edge = &graph->edges[facts_of->first_out + i];
+  for (uint32_t i = 0; i < MIN(known->n_out, MAX_EDGES_LISTED); i++) {
+    const td_graph_edge *edge = &facts->graph->edges[known->first_out + i];
     g_autofree char *title = g_strdup_printf(_("output %u"), edge->output_nr);
-    if (edge->to != TD_NONE) add_link(facts, title, edge_text(facts, edge->to), edge->to);
+    if (edge->to < facts->graph->n_nodes)
+      add_link(facts, title, edge_text(facts, edge->to), edge->to);
   }
-  add_rest(facts, facts_of->n_out);
+  add_rest(facts, known->n_out - MIN(known->n_out, MAX_EDGES_LISTED));
 }
 
 GListModel *
@@ -271,7 +286,8 @@ td_facts_of_node(TdDocument *document, uint32_t node) {
     add_anomaly(&facts, node);
     add_now(&facts, node);
     add_inputs(&facts, node);
-    add_edges(&facts, node);
+    add_edges_in(&facts, node);
+    add_edges_out(&facts, node);
     add_identity(&facts, node);
   }
   return G_LIST_MODEL(facts.store);

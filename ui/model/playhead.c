@@ -159,7 +159,9 @@ td_playhead_set_document(TdPlayhead *self, TdDocument *document) {
   self->from_ns = self->to_ns = 0;
   notify(self, PROP_DOCUMENT);
   if (!document) return;
-  td_playhead_reset_span(self);
+  double from, to;
+  td_document_get_backward_span(document, &from, &to);
+  td_playhead_set_span(self, from, to);
   notify(self, PROP_SELECTION);
   notify(self, PROP_POSITION);
 }

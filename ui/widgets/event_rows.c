@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "ui/widgets/event_rows.h"
 
+#define ROWS_AROUND 4
+
 static void
-setup(GtkSignalListItemFactory *factory, GtkListItem *item, gpointer wrapped) {
+setup(GtkSignalListItemFactory *factory, GtkListItem *item, gpointer whole) {
   GtkWidget *box = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 9);
   GtkWidget *seq = gtk_label_new(NULL), *text = gtk_label_new(NULL);
   gtk_label_set_xalign(GTK_LABEL(seq), 1);
@@ -12,17 +14,18 @@ setup(GtkSignalListItemFactory *factory, GtkListItem *item, gpointer wrapped) {
   gtk_widget_add_css_class(seq, "seq");
   gtk_label_set_xalign(GTK_LABEL(text), 0);
   gtk_widget_set_hexpand(text, TRUE);
-  if (wrapped)
-    gtk_label_set_wrap(GTK_LABEL(text), TRUE);
-  else
-    gtk_label_set_ellipsize(GTK_LABEL(text), PANGO_ELLIPSIZE_END);
+  gtk_label_set_wrap(GTK_LABEL(text), TRUE);
+  gtk_label_set_wrap_mode(GTK_LABEL(text), PANGO_WRAP_WORD_CHAR);
+  if (!whole) gtk_label_set_ellipsize(GTK_LABEL(text), PANGO_ELLIPSIZE_END);
+  if (!whole) gtk_label_set_lines(GTK_LABEL(text), 2);
+  gtk_widget_add_css_class(text, "what");
   gtk_box_append(GTK_BOX(box), seq);
   gtk_box_append(GTK_BOX(box), text);
   gtk_list_item_set_child(item, box);
 }
 
 static void
-bind(GtkSignalListItemFactory *factory, GtkListItem *item, gpointer wrapped) {
+bind(GtkSignalListItemFactory *factory, GtkListItem *item, gpointer whole) {
   TdEventItem *event = gtk_list_item_get_item(item);
   GtkWidget *box = gtk_list_item_get_child(item);
   GtkWidget *seq = gtk_widget_get_first_child(box);
@@ -30,14 +33,14 @@ bind(GtkSignalListItemFactory *factory, GtkListItem *item, gpointer wrapped) {
   g_autofree char *text = td_event_item_dup_text(event);
   gtk_label_set_text(GTK_LABEL(seq), number);
   gtk_label_set_text(GTK_LABEL(gtk_widget_get_next_sibling(seq)), text);
-  gtk_widget_set_tooltip_text(box, wrapped ? NULL : text);
+  gtk_widget_set_tooltip_text(box, whole ? NULL : text);
 }
 
 GtkListItemFactory *
-td_event_rows_new(gboolean wrapped) {
+td_event_rows_new(gboolean whole) {
   GtkListItemFactory *factory = gtk_signal_list_item_factory_new();
-  g_signal_connect(factory, "setup", G_CALLBACK(setup), GINT_TO_POINTER(wrapped));
-  g_signal_connect(factory, "bind", G_CALLBACK(bind), GINT_TO_POINTER(wrapped));
+  g_signal_connect(factory, "setup", G_CALLBACK(setup), GINT_TO_POINTER(whole));
+  g_signal_connect(factory, "bind", G_CALLBACK(bind), GINT_TO_POINTER(whole));
   return factory;
 }
 
@@ -58,6 +61,15 @@ events_of(GtkListView *view) {
   return TD_EVENT_LIST(gtk_single_selection_get_model(GTK_SINGLE_SELECTION(selection)));
 }
 
+/* Shows some rows beyond the one to see, on the side to which one moves. */
+static guint
+with_rows_around(GtkWidget *view, guint row) {
+  guint n = g_list_model_get_n_items(G_LIST_MODEL(gtk_list_view_get_model(GTK_LIST_VIEW(view))));
+  guint last = GPOINTER_TO_UINT(g_object_get_data(G_OBJECT(view), "td-last"));
+  g_object_set_data(G_OBJECT(view), "td-last", GUINT_TO_POINTER(row));
+  return row >= last ? MIN(row + ROWS_AROUND, n - 1) : row - MIN(row, ROWS_AROUND);
+}
+
 /* A list that was not laid out with its present model cannot scroll yet (GTK 4.8 then shows
  * nothing), so the scrolling waits for a whole frame. */
 static gboolean
@@ -68,7 +80,7 @@ scroll_cb(GtkWidget *view, GdkFrameClock *clock, gpointer data) {
   guint row = selection ? gtk_single_selection_get_selected(GTK_SINGLE_SELECTION(selection))
                         : GTK_INVALID_LIST_POSITION;
   if (row != GTK_INVALID_LIST_POSITION)
-    gtk_widget_activate_action(view, "list.scroll-to-item", "u", row);
+    gtk_widget_activate_action(view, "list.scroll-to-item", "u", with_rows_around(view, row));
   g_object_set_data(G_OBJECT(view), "td-asked", NULL);
   return G_SOURCE_REMOVE;
 }

@@ -8,8 +8,9 @@
 
 #include <gtk/gtk.h>
 
-/* td_event_rows_new returns a factory for rows of TdEventItem; wrapped rows show the whole text. */
-GtkListItemFactory *td_event_rows_new(gboolean wrapped);
+/* td_event_rows_new returns a factory for rows of TdEventItem, with the whole text or two lines of
+ * it. */
+GtkListItemFactory *td_event_rows_new(gboolean whole);
 
 /* td_event_rows_show gives a list view a new model, taking `events`. */
 void td_event_rows_show(GtkListView *view, TdEventList *events);

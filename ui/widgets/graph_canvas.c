@@ -11,7 +11,7 @@
 #define MAX_SCALE 4.0
 /* Below this, boxes have no readable name: begin at READABLE_SCALE near the action instead of
  * fitting all. */
-#define SMALLEST_FIT 0.55
+#define SMALLEST_FIT 0.42
 #define READABLE_SCALE 0.85
 #define EDGE_PIXELS 60
 #define MOVE_MS 180

@@ -57,6 +57,15 @@ make_section(TdInspector *self, const char *title) {
   return list;
 }
 
+/* Names of nodes are long and have no spaces: they may break, but not with a hyphen that is not in
+ * them. */
+static void
+break_without_hyphen(GtkLabel *label) {
+  g_autoptr(PangoAttrList) attributes = pango_attr_list_new();
+  pango_attr_list_insert(attributes, pango_attr_insert_hyphens_new(FALSE));
+  gtk_label_set_attributes(label, attributes);
+}
+
 static GtkWidget *
 make_value(TdFact *fact) {
   GtkWidget *value = gtk_label_new(NULL);
@@ -67,7 +76,16 @@ make_value(TdFact *fact) {
   gtk_widget_set_hexpand(value, TRUE);
   gtk_widget_set_valign(value, GTK_ALIGN_BASELINE);
   gtk_widget_add_css_class(value, "fact-value");
+  break_without_hyphen(GTK_LABEL(value));
   return value;
+}
+
+static GtkWidget *
+make_arrow(void) {
+  GtkWidget *arrow = gtk_image_new_from_icon_name("go-next-symbolic");
+  gtk_widget_set_valign(arrow, GTK_ALIGN_CENTER);
+  gtk_widget_add_css_class(arrow, "dim-label");
+  return arrow;
 }
 
 static void
@@ -84,7 +102,7 @@ add_row(TdInspector *self, GtkListBox *list, TdFact *fact) {
   gtk_box_append(GTK_BOX(box), title);
   gtk_box_append(GTK_BOX(box), value);
   gboolean link = td_fact_get_node(fact) != TD_NONE;
-  if (link) gtk_box_append(GTK_BOX(box), gtk_image_new_from_icon_name("go-next-symbolic"));
+  if (link) gtk_box_append(GTK_BOX(box), make_arrow());
   gtk_list_box_row_set_child(GTK_LIST_BOX_ROW(row), box);
   gtk_list_box_row_set_activatable(GTK_LIST_BOX_ROW(row), link);
   gtk_widget_set_focusable(row, link);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "ui/widgets/start_page.h"
 
-#define MAX_RECENT_SHOWN 4
+#define MAX_RECENT_SHOWN 3
 
 struct _TdStartPage {
   AdwBin parent_instance;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "ui/widgets/tape_view.h"
 
+#include "ui/draw/queues_picture.h"
 #include "ui/widgets/events_pane.h"
 #include "ui/widgets/graph_canvas.h"
 #include "ui/widgets/inspector.h"
@@ -19,6 +20,8 @@ struct _TdTapeView {
   TdGraphCanvas *graph;
   GtkWidget *pass_box;
   GtkLabel *pass, *why;
+  GtkWidget *why_bin;
+  GtkScrolledWindow *queues_scroller;
   TdQueuesCanvas *queues;
   TdTimelineCanvas *timeline;
   GtkWidget *side;
@@ -33,28 +36,66 @@ struct _TdTapeView {
   uint64_t why_seq;     /* pop that `why` explains, UINT64_MAX: none */
 };
 
-#define DEFAULT_SIDE 320
+#define DEFAULT_SIDE 340
 #define MIN_TIMELINE 70
 
 G_DEFINE_FINAL_TYPE(TdTapeView, td_tape_view, GTK_TYPE_BOX)
 
-/* The pop that happened last before the playhead, in any queue. */
+/* A paned asks how wide its child must be for a height, and a wrapping label then answers with one
+ * long line. This layout has no width of its own: the label takes what there is and says how high
+ * it must be. */
+static void
+measure_wrapped(GtkWidget *bin, GtkOrientation orientation, int for_size, int *minimum,
+                int *natural, int *minimum_baseline, int *natural_baseline) {
+  *minimum = *natural = 0;
+  if (orientation == GTK_ORIENTATION_VERTICAL)
+    gtk_widget_measure(gtk_widget_get_first_child(bin), orientation, for_size, minimum, natural,
+                       NULL, NULL);
+}
+
+static void
+allocate_wrapped(GtkWidget *bin, int width, int height, int baseline) {
+  gtk_widget_allocate(gtk_widget_get_first_child(bin), width, height, baseline, NULL);
+}
+
+static GtkSizeRequestMode
+mode_wrapped(GtkWidget *bin) {
+  return GTK_SIZE_REQUEST_HEIGHT_FOR_WIDTH;
+}
+
+/* The pop that happened last before the playhead, and its queue. */
 static uint64_t
-last_pop(TdDocument *document) {
+last_pop(TdDocument *document, uint32_t *queue) {
   const td_state *state = td_document_get_state(document);
   uint64_t last = UINT64_MAX;
   for (uint32_t i = 0; i < td_document_get_graph(document)->n_queues; i++) {
     uint64_t seq = state->queues[i].last_pop_seq;
-    if (seq != UINT64_MAX && (last == UINT64_MAX || seq > last)) last = seq;
+    if (seq == UINT64_MAX || (last != UINT64_MAX && seq < last)) continue;
+    last = seq;
+    *queue = i;
   }
   return last;
 }
 
+/* Where not all strips fit, the one that something happened in is in view. */
+static void
+show_queue(TdTapeView *self) {
+  TdDocument *document = td_playhead_get_document(self->playhead);
+  uint32_t queue = 0;
+  if (!document || last_pop(document, &queue) == UINT64_MAX) return;
+  const td_graph *graph = td_document_get_graph(document);
+  GtkAdjustment *scroll = gtk_scrolled_window_get_vadjustment(self->queues_scroller);
+  double strip = td_queues_height(graph) / graph->n_queues;
+  gtk_adjustment_clamp_page(scroll, queue * strip, (queue + 1) * strip);
+}
+
 static void
 show_why(TdTapeView *self, TdDocument *document) {
-  uint64_t seq = last_pop(document);
+  uint32_t queue = 0;
+  uint64_t seq = last_pop(document, &queue);
   if (seq == self->why_seq) return;
   self->why_seq = seq;
+  show_queue(self);
   g_autofree char *text = seq == UINT64_MAX
                               ? g_strdup(_("Nothing was popped from a ready queue yet."))
                               : td_document_dup_pop_text(document, seq);
@@ -149,7 +190,7 @@ end_size(GtkPaned *paned, int extent) {
 }
 
 /* The graph keeps at least this share of the height; queues and timeline share the rest evenly. */
-#define GRAPH_SHARE 0.42
+#define GRAPH_SHARE 0.46
 
 static void
 apply_panes(TdTapeView *self) {
@@ -228,6 +269,8 @@ td_tape_view_class_init(TdTapeViewClass *klass) {
   BIND(pass_box);
   BIND(pass);
   BIND(why);
+  BIND(why_bin);
+  BIND(queues_scroller);
   BIND(queues);
   BIND(timeline);
   BIND(side);
@@ -243,6 +286,10 @@ static void
 td_tape_view_init(TdTapeView *self) {
   gtk_widget_init_template(GTK_WIDGET(self));
   self->why_seq = UINT64_MAX - 1;
+  gtk_widget_set_layout_manager(
+      self->why_bin, gtk_custom_layout_new(mode_wrapped, measure_wrapped, allocate_wrapped));
+  g_signal_connect_swapped(gtk_scrolled_window_get_vadjustment(self->queues_scroller), "changed",
+                           G_CALLBACK(show_queue), self);
   g_signal_connect(self->warning_bar, "response", G_CALLBACK(close_warning), NULL);
   g_signal_connect(self, "map", G_CALLBACK(mapped), NULL);
 }
