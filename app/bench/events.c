@@ -71,7 +71,6 @@ stores(void) {
 /* The ring takes ROUNDS bursts, if each waits until the recorder has emptied it. */
 static void
 measure_recording(td_measured *measured, burst run, burst floor) {
-  td_clock_init();
   measured->floor_value = ns_per_event(floor);
   td_bench_recording recording;
   measured->skipped = td_bench_record_begin(&recording);

@@ -41,7 +41,7 @@ td_node_set_edge(td_node *node, uint32_t output_nr, td_edge edge) {
   node->next_edges[output_nr] = edge;
   if (old.node) td_node_unref(old.node);
   if (!edge.node) return;
-  edge.node->has_parent = true;
+  atomic_store_explicit(&edge.node->has_parent, true, memory_order_relaxed);
   node->topological_nr = TD_MAX(node->topological_nr, edge.node->topological_nr + 1);
 }
 
@@ -106,10 +106,17 @@ emit_label(const td_node *node) {
   if (node->label) TD_EMIT_BORROWED(node_label, .node = node->id, .label = td_intern(node->label));
 }
 
+static bool
+is_announced(const td_node *node) {
+  uint32_t announced = atomic_load_explicit(&node->announced, memory_order_relaxed);
+  return announced && announced == td_emit_session();
+}
+
 void
 td_node_announce(td_node *node) {
-  if (!td_recording() || node->announced == td_emit_session()) return;
-  node->announced = td_emit_session();
+  uint32_t session = td_emit_session();
+  if (!session || is_announced(node)) return;
+  if (atomic_exchange_explicit(&node->announced, session, memory_order_relaxed) == session) return;
   for (uint32_t i = 0; i < node->n_outputs; i++)
     if (node->next_edges[i].node && node->next_edges[i].node->sequence_nr == TD_SEQUENCE_NR_MAX)
       td_node_announce(node->next_edges[i].node); /* a leaf has nobody else to announce it */
@@ -150,8 +157,7 @@ free_hooks(td_node *node) {
 
 static void
 free_node(td_node *node) {
-  if (node->announced && node->announced == td_emit_session())
-    TD_EMIT_BORROWED(node_free, .node = node->id);
+  if (is_announced(node)) TD_EMIT_BORROWED(node_free, .node = node->id);
   if (node->klass->release_variables) node->klass->release_variables(node);
   if (node->klass->fini) node->klass->fini(node);
   for (uint32_t i = 0; i < node->n_outputs; i++)
@@ -203,7 +209,7 @@ void
 td_node_set_label(td_node *node, const char *label) {
   free(node->label);
   node->label = td_dup_string(label);
-  if (node->announced && node->announced == td_emit_session()) emit_label(node);
+  if (is_announced(node)) emit_label(node);
 }
 
 void

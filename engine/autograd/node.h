@@ -65,12 +65,12 @@ struct td_node {
   td_input_metadata *input_metadata; /* (owned) [n_inputs] */
   td_post_hook *post_hooks;          /* (owned) in order of registration; set up before backward */
   td_device device;                  /* of the first input that is not on the CPU, else TD_CPU */
-  uint32_t announced;                /* recording session that was told of it, or 0 */
+  _Atomic uint32_t announced;        /* recording session that was told of it, or 0 */
   uint64_t topological_nr;
-  bool has_parent;
-  pthread_mutex_t mutex; /* guards apply and release of nodes with state */
-  char *label;           /* (owned) or NULL */
-  td_node *next_freed;   /* while its thread frees a graph */
+  _Atomic bool has_parent; /* threads may hang nodes above a shared leaf at once */
+  pthread_mutex_t mutex;   /* guards apply and release of nodes with state */
+  char *label;             /* (owned) or NULL */
+  td_node *next_freed;     /* while its thread frees a graph */
 };
 
 /* td_node_new makes a node of `size` bytes (>= sizeof(td_node), zeroed) with the calling thread's

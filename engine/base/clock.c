@@ -19,7 +19,8 @@ counter_is_invariant(void) {
 #endif
 }
 
-void
-td_clock_init(void) {
+/* When the program or module is loaded: before there are threads that read the clock. */
+__attribute__((constructor)) static void
+choose_clock(void) {
   td_clock_has_counter = counter_is_invariant();
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
  * The recording clock. Ticks come from the invariant cycle counter where the processor has one
- * (checked once by td_clock_init), else from CLOCK_MONOTONIC in nanoseconds. Ticks become
+ * (checked once, while loading), else from CLOCK_MONOTONIC in nanoseconds. Ticks become
  * nanoseconds in the reader, by two pairs (ticks, monotonic ns) taken at the start and end of a
  * recording. Any thread. */
 #pragma once
@@ -14,10 +14,7 @@
 #include <x86intrin.h>
 #endif
 
-extern bool td_clock_has_counter; /* set by td_clock_init, constant afterwards */
-
-/* td_clock_init chooses the clock; td_recorder_start calls it. Idempotent. */
-void td_clock_init(void);
+extern bool td_clock_has_counter; /* set while loading, constant afterwards */
 
 static inline uint64_t
 td_clock_timespec_ns(clockid_t clock) {

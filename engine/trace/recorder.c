@@ -102,7 +102,6 @@ start_thread(td_recorder *recorder) {
 td_status
 td_recorder_start(const char *path, bool overwrite, const td_recorder_options *options,
                   td_recorder **recorder, td_error *error) {
-  td_clock_init();
   td_writer *writer;
   td_status status = td_writer_open(path, overwrite, options->policy, &writer, error);
   if (status) return status;
