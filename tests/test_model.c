@@ -1,0 +1,329 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * The model without a display: a document loads, the playhead steps and says so, lists and filters
+ * tell what is on the tape, facts what is known of a node. */
+#include "tests/tape_maker.h"
+#include "ui/model/error.h"
+#include "ui/model/event_list.h"
+#include "ui/model/facts.h"
+#include "ui/model/playhead.h"
+
+#include <glib/gstdio.h>
+
+typedef struct Fixture {
+  char *folder, *path;
+  TdDocument *document;
+  TdPlayhead *playhead;
+} Fixture;
+
+static void
+store_result(GObject *source, GAsyncResult *result, gpointer data) {
+  *(GAsyncResult **)data = g_object_ref(result);
+}
+
+static GAsyncResult *
+wait_for(GAsyncResult **result) {
+  while (!*result)
+    g_main_context_iteration(NULL, TRUE);
+  return *result;
+}
+
+static gboolean
+load(TdDocument *document, GError **error) {
+  GAsyncResult *result = NULL;
+  td_document_load_async(document, NULL, store_result, &result);
+  gboolean loaded = td_document_load_finish(document, wait_for(&result), error);
+  g_object_unref(result);
+  return loaded;
+}
+
+static void
+set_up(Fixture *fixture, gconstpointer data) {
+  td_tape_plan plan = {.n_nodes = 40, .n_threads = 3, .n_passes = 2, .seed = 7, .n_anomalies = 1};
+  g_autoptr(GError) error = NULL;
+  fixture->folder = g_dir_make_tmp("test_model_XXXXXX", NULL);
+  fixture->path = g_build_filename(fixture->folder, "random.tape", NULL);
+  g_assert_cmpint(td_tape_make(&plan, fixture->path, NULL), ==, TD_OK);
+  fixture->document = td_document_new(fixture->path);
+  g_assert_true(load(fixture->document, &error));
+  g_assert_no_error(error);
+  fixture->playhead = td_playhead_new();
+  td_playhead_set_document(fixture->playhead, fixture->document);
+}
+
+static void
+tear_down(Fixture *fixture, gconstpointer data) {
+  g_object_unref(fixture->playhead);
+  g_object_unref(fixture->document);
+  g_unlink(fixture->path);
+  g_rmdir(fixture->folder);
+  g_free(fixture->path);
+  g_free(fixture->folder);
+}
+
+static td_any_event
+event_at(Fixture *fixture, uint64_t seq) {
+  td_any_event event;
+  td_replay *replay = td_document_get_replay(fixture->document);
+  g_assert_cmpint(td_replay_event(replay, seq, &event, NULL), ==, TD_OK);
+  return event;
+}
+
+static void
+count_cb(GObject *object, GParamSpec *spec, gpointer data) {
+  ++*(guint *)data;
+}
+
+static void
+test_opens_at_backward(Fixture *fixture, gconstpointer data) {
+  uint64_t position = td_playhead_get_position(fixture->playhead);
+  g_assert_cmpuint(position, >, 0);
+  g_assert_cmpint(event_at(fixture, position - 1).event.kind, ==, TD_EVENT_graph_task_begin);
+  g_assert_nonnull(td_document_get_scene(fixture->document));
+  g_assert_nonnull(td_document_get_timeline(fixture->document));
+}
+
+static void
+test_refuses(Fixture *fixture, gconstpointer data) {
+  g_autoptr(GError) error = NULL;
+  g_autofree char *path = g_build_filename(fixture->folder, "no.tape", NULL);
+  g_autoptr(TdDocument) missing = td_document_new(path);
+  g_assert_false(load(missing, &error));
+  g_assert_error(error, TD_ERROR, TD_IO);
+  g_clear_error(&error);
+  g_assert_true(
+      g_file_set_contents(path, "this is not a tape, only some text in a file\n", -1, NULL));
+  g_autoptr(TdDocument) text = td_document_new(path);
+  g_assert_false(load(text, &error));
+  g_assert_error(error, TD_ERROR, TD_NOT_A_TAPE);
+  g_unlink(path);
+}
+
+static void
+test_cancelled(Fixture *fixture, gconstpointer data) {
+  g_autoptr(GError) error = NULL;
+  g_autoptr(GCancellable) cancellable = g_cancellable_new();
+  g_autoptr(TdDocument) document = td_document_new(fixture->path);
+  GAsyncResult *result = NULL;
+  g_cancellable_cancel(cancellable);
+  td_document_load_async(document, cancellable, store_result, &result);
+  g_assert_false(td_document_load_finish(document, wait_for(&result), &error));
+  g_assert_error(error, G_IO_ERROR, G_IO_ERROR_CANCELLED);
+  g_object_unref(result);
+}
+
+static void
+test_steps_event(Fixture *fixture, gconstpointer data) {
+  guint moves = 0;
+  uint64_t start = td_playhead_get_position(fixture->playhead);
+  g_signal_connect(fixture->playhead, "notify::position", G_CALLBACK(count_cb), &moves);
+  td_playhead_step_event(fixture->playhead, 1);
+  g_assert_cmpuint(td_playhead_get_position(fixture->playhead), ==, start + 1);
+  td_playhead_step_event(fixture->playhead, -1);
+  g_assert_cmpuint(td_playhead_get_position(fixture->playhead), ==, start);
+  g_assert_cmpuint(moves, ==, 2);
+  td_playhead_to_start(fixture->playhead);
+  moves = 0;
+  td_playhead_step_event(fixture->playhead, -1);
+  g_assert_cmpuint(td_playhead_get_position(fixture->playhead), ==, 0);
+  g_assert_cmpuint(moves, ==, 0);
+}
+
+static void
+test_ends(Fixture *fixture, gconstpointer data) {
+  uint64_t length = td_playhead_get_length(fixture->playhead);
+  td_playhead_to_end(fixture->playhead);
+  g_assert_cmpuint(td_playhead_get_position(fixture->playhead), ==, length);
+  td_playhead_step_event(fixture->playhead, 1);
+  g_assert_cmpuint(td_playhead_get_position(fixture->playhead), ==, length);
+  td_playhead_step_node(fixture->playhead, 1);
+  g_assert_cmpuint(td_playhead_get_position(fixture->playhead), ==, length);
+}
+
+/* Forward from the very start and back again, every node_begin is met once, and in order. */
+static void
+test_steps_node(Fixture *fixture, gconstpointer data) {
+  uint64_t length = td_playhead_get_length(fixture->playhead);
+  g_autoptr(GArray) begins = g_array_new(FALSE, FALSE, sizeof(uint64_t));
+  for (uint64_t seq = 0; seq < length; seq++)
+    if (event_at(fixture, seq).event.kind == TD_EVENT_node_begin) g_array_append_val(begins, seq);
+  g_assert_cmpuint(begins->len, >, 10);
+  td_playhead_to_start(fixture->playhead);
+  for (guint i = 0; i < begins->len; i++) {
+    td_playhead_step_node(fixture->playhead, 1);
+    uint64_t seq = g_array_index(begins, uint64_t, i);
+    g_assert_cmpuint(td_playhead_get_position(fixture->playhead), ==, seq + 1);
+    g_assert_cmpuint(td_playhead_get_selection(fixture->playhead), ==,
+                     event_at(fixture, seq).node_begin.node);
+  }
+  for (guint i = begins->len - 1; i-- > 0;) {
+    td_playhead_step_node(fixture->playhead, -1);
+    g_assert_cmpuint(td_playhead_get_position(fixture->playhead), ==,
+                     g_array_index(begins, uint64_t, i) + 1);
+  }
+}
+
+static void
+say_cb(TdPlayhead *playhead, const char *text, gpointer data) {
+  ++*(guint *)data;
+}
+
+static void
+test_runs_to_problems(Fixture *fixture, gconstpointer data) {
+  size_t n;
+  guint said = 0;
+  const uint64_t *problems = td_document_get_problems(fixture->document, &n);
+  g_assert_cmpuint(n, >, 0);
+  g_signal_connect(fixture->playhead, "message", G_CALLBACK(say_cb), &said);
+  td_playhead_to_start(fixture->playhead);
+  for (size_t i = 0; i < n; i++) {
+    td_playhead_run_to_problem(fixture->playhead);
+    g_assert_cmpuint(td_playhead_get_position(fixture->playhead), ==, problems[i] + 1);
+  }
+  g_assert_cmpuint(said, ==, 0);
+  td_playhead_run_to_problem(fixture->playhead);
+  g_assert_cmpuint(td_playhead_get_position(fixture->playhead), ==, problems[n - 1] + 1);
+  g_assert_cmpuint(said, ==, 1);
+}
+
+static void
+test_follow_can_stop(Fixture *fixture, gconstpointer data) {
+  td_playhead_set_selection(fixture->playhead, 3);
+  td_playhead_set_follow(fixture->playhead, FALSE);
+  td_playhead_to_end(fixture->playhead);
+  td_playhead_step_node(fixture->playhead, -1);
+  g_assert_cmpuint(td_playhead_get_selection(fixture->playhead), ==, 3);
+  td_playhead_set_selection(fixture->playhead, 1000000);
+  g_assert_cmpuint(td_playhead_get_selection(fixture->playhead), ==, TD_NONE);
+}
+
+static void
+test_plays(Fixture *fixture, gconstpointer data) {
+  td_playhead_to_start(fixture->playhead);
+  td_playhead_set_speed(fixture->playhead, 100);
+  td_playhead_set_playing(fixture->playhead, TRUE);
+  td_playhead_tick(fixture->playhead, 5000000);
+  g_assert_cmpuint(td_playhead_get_position(fixture->playhead), ==, 0);
+  td_playhead_tick(fixture->playhead, 5055000); /* 5.5 events later */
+  g_assert_cmpuint(td_playhead_get_position(fixture->playhead), ==, 5);
+  td_playhead_tick(fixture->playhead, 5060000); /* 6 */
+  g_assert_cmpuint(td_playhead_get_position(fixture->playhead), ==, 6);
+  td_playhead_tick(fixture->playhead, 6000000000);
+  g_assert_cmpuint(td_playhead_get_position(fixture->playhead), ==,
+                   td_playhead_get_length(fixture->playhead));
+  g_assert_false(td_playhead_get_playing(fixture->playhead));
+}
+
+static void
+test_span_stays_inside(Fixture *fixture, gconstpointer data) {
+  double from, to, end = (double)td_document_get_info(fixture->document)->duration_ns;
+  td_playhead_set_span(fixture->playhead, -500, 1500);
+  td_playhead_get_span(fixture->playhead, &from, &to);
+  g_assert_cmpfloat(from, ==, 0);
+  g_assert_cmpfloat(to, ==, 2000);
+  td_playhead_set_span(fixture->playhead, end - 10, end + 990);
+  td_playhead_get_span(fixture->playhead, &from, &to);
+  g_assert_cmpfloat(to, ==, end);
+  g_assert_cmpfloat(from, ==, end - 1000);
+  td_playhead_reset_span(fixture->playhead);
+  td_playhead_get_span(fixture->playhead, &from, &to);
+  g_assert_cmpfloat(from, ==, 0);
+  g_assert_cmpfloat(to, ==, end);
+}
+
+static void
+test_list_is_lazy_and_whole(Fixture *fixture, gconstpointer data) {
+  g_autoptr(TdEventList) list = td_event_list_new(fixture->document);
+  GListModel *model = G_LIST_MODEL(list);
+  guint n = g_list_model_get_n_items(model);
+  g_assert_cmpuint(n, ==, td_playhead_get_length(fixture->playhead));
+  g_assert_null(g_list_model_get_item(model, n));
+  for (guint i = 0; i < n; i++) {
+    g_autoptr(TdEventItem) item = g_list_model_get_item(model, i);
+    g_autofree char *text = td_event_item_dup_text(item);
+    g_assert_cmpuint(td_event_item_get_seq(item), ==, i);
+    g_assert_cmpstr(text, !=, "");
+    g_assert_cmpuint(td_event_list_find(list, i), ==, i);
+  }
+}
+
+static TdEventList *
+filter(Fixture *fixture, TdEventRule rule) {
+  GAsyncResult *result = NULL;
+  td_event_filter_async(fixture->document, rule, NULL, store_result, &result);
+  TdEventList *list = td_event_filter_finish(fixture->document, wait_for(&result), NULL);
+  g_object_unref(result);
+  g_assert_nonnull(list);
+  return list;
+}
+
+static void
+test_filter_by_node(Fixture *fixture, gconstpointer data) {
+  const uint32_t node = td_document_get_graph(fixture->document)->graph_tasks[0].root;
+  g_autoptr(TdEventList) list = filter(fixture, (TdEventRule){0, node});
+  guint row = 0, n = g_list_model_get_n_items(G_LIST_MODEL(list));
+  for (uint64_t seq = 0; seq < td_playhead_get_length(fixture->playhead); seq++) {
+    td_any_event event = event_at(fixture, seq);
+    if (!td_event_names_node(&event, node)) continue;
+    g_assert_cmpuint(row, <, n);
+    g_autoptr(TdEventItem) item = g_list_model_get_item(G_LIST_MODEL(list), row++);
+    g_assert_cmpuint(td_event_item_get_seq(item), ==, seq);
+  }
+  g_assert_cmpuint(row, ==, n);
+  g_assert_cmpuint(n, >, 5);
+}
+
+/* Every event but those of the session belongs to one family. */
+static void
+test_families_cover(Fixture *fixture, gconstpointer data) {
+  const td_tape_info *info = td_document_get_info(fixture->document);
+  uint64_t n = 0, session = 0;
+  for (guint i = 1; td_event_family_name(i); i++) {
+    g_autoptr(TdEventList) list = filter(fixture, (TdEventRule){i, TD_NONE});
+    n += g_list_model_get_n_items(G_LIST_MODEL(list));
+  }
+  for (guint kind = TD_EVENT_string; kind <= TD_EVENT_device_new; kind++)
+    session += info->n_by_kind[kind];
+  session += info->n_by_kind[TD_EVENT_mark] + info->n_by_kind[TD_EVENT_step];
+  g_assert_cmpuint(n + session, ==, info->n_events);
+}
+
+static void
+test_facts_of_nodes(Fixture *fixture, gconstpointer data) {
+  const td_graph *graph = td_document_get_graph(fixture->document);
+  td_playhead_set_position(fixture->playhead, td_playhead_get_length(fixture->playhead) / 3);
+  for (uint32_t node = 0; node < graph->n_nodes; node++) {
+    g_autoptr(GListModel) facts = td_facts_of_node(fixture->document, node);
+    guint links = 0;
+    for (guint i = 0; i < g_list_model_get_n_items(facts); i++) {
+      g_autoptr(TdFact) fact = g_list_model_get_item(facts, i);
+      g_assert_cmpstr(td_fact_get_title(fact), !=, "");
+      g_assert_cmpstr(td_fact_get_value(fact), !=, NULL);
+      if (td_fact_get_node(fact) != TD_NONE) links++;
+    }
+    g_assert_cmpuint(links, <=, graph->nodes[node].n_in + graph->nodes[node].n_out + 1);
+    g_assert_cmpuint(links, >=, graph->nodes[node].n_out);
+  }
+}
+
+#define ADD(path, test) g_test_add("/ui/model/" path, Fixture, NULL, set_up, test, tear_down)
+
+int
+main(int argc, char **argv) {
+  g_test_init(&argc, &argv, NULL);
+  ADD("document/opens-at-backward", test_opens_at_backward);
+  ADD("document/refuses", test_refuses);
+  ADD("document/cancelled", test_cancelled);
+  ADD("playhead/steps-event", test_steps_event);
+  ADD("playhead/ends", test_ends);
+  ADD("playhead/steps-node", test_steps_node);
+  ADD("playhead/runs-to-problems", test_runs_to_problems);
+  ADD("playhead/follow-can-stop", test_follow_can_stop);
+  ADD("playhead/plays", test_plays);
+  ADD("playhead/span-stays-inside", test_span_stays_inside);
+  ADD("event-list/lazy-and-whole", test_list_is_lazy_and_whole);
+  ADD("event-list/filter-by-node", test_filter_by_node);
+  ADD("event-list/families-cover", test_families_cover);
+  ADD("facts/of-nodes", test_facts_of_nodes);
+  return g_test_run();
+}
