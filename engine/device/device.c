@@ -3,6 +3,7 @@
 
 #include "engine/base/alloc.h"
 #include "engine/base/clock.h"
+#include "engine/events/emit.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -65,6 +66,12 @@ setup_one(const char *part, td_error *error) {
   return TD_OK;
 }
 
+static void
+announce_all(void) {
+  for (td_device device = TD_CPU; device < n_accelerators; device++)
+    td_emit_device(device, td_device_name(device));
+}
+
 td_status
 td_device_setup(const char *specification, td_error *error) {
   if (was_set_up) return td_error_set(error, TD_INVALID, "the devices are set up already");
@@ -74,6 +81,7 @@ td_device_setup(const char *specification, td_error *error) {
     status = setup_one(part, error);
   free(parts);
   was_set_up = status == TD_OK;
+  if (was_set_up) announce_all();
   return status;
 }
 
