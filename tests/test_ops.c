@@ -20,6 +20,7 @@
 
 #include <glib.h>
 #include <math.h>
+#include <pthread.h>
 #include <string.h>
 
 #define MAX_INPUTS 3
@@ -901,6 +902,44 @@ test_argmax(void) {
   unref_all(4, (td_tensor *[]){x, all, rows, columns});
 }
 
+typedef struct pass {
+  const fixture *f;
+  td_tensor *loss;
+  td_status status;
+} pass;
+
+static void *
+run_pass(void *data) {
+  pass *own = data;
+  td_tensor *gradients[MAX_INPUTS] = {NULL};
+  own->status = gradients_of(own->loss, own->f, false, gradients, NULL);
+  for (int i = 0; i < own->f->n; i++)
+    if (own->status == TD_OK) g_assert_true(td_tensor_same_sizes(own->f->x[i], gradients[i]));
+  unref_all(own->f->n, gradients);
+  return NULL;
+}
+
+/* Two passes over one graph at once, both of which release what was saved: each gets its gradients,
+ * or hears that they are gone. */
+static void
+test_release_while_used(void) {
+  for (int round = 0; round < 50; round++) {
+    fixture f;
+    op_case op = {.call = call_div, .shapes = {"2 3", "3"}, .low = 1, .high = 2};
+    fixture_init(&f, &op, false);
+    td_tensor *loss = loss_of(&f);
+    pass passes[2] = {{.f = &f, .loss = loss}, {.f = &f, .loss = loss}};
+    pthread_t thread;
+    g_assert_cmpint(pthread_create(&thread, NULL, run_pass, &passes[0]), ==, 0);
+    run_pass(&passes[1]);
+    pthread_join(thread, NULL);
+    for (int i = 0; i < 2; i++)
+      g_assert_true(passes[i].status == TD_OK || passes[i].status == TD_AUTOGRAD);
+    td_tensor_unref(loss);
+    fixture_fini(&f);
+  }
+}
+
 /* Equal largest elements share the gradient, and so do NaNs. */
 static void
 test_max_ties(void) {
@@ -1016,6 +1055,7 @@ main(int argc, char **argv) {
   g_test_add_func("/engine/ops/in-place", test_in_place);
   g_test_add_func("/engine/ops/compare", test_compare);
   g_test_add_func("/engine/ops/argmax", test_argmax);
+  g_test_add_func("/engine/ops/release-while-used", test_release_while_used);
   g_test_add_func("/engine/ops/max-ties", test_max_ties);
   g_test_add_func("/engine/ops/special-gradients", test_special_gradients);
   g_test_add_func("/engine/ops/random-streams", test_random_streams);

@@ -47,7 +47,10 @@ td_op_save_result(td_op_node *op, int index, td_tensor *result) {
 
 td_status
 td_op_saved(td_op_node *op, int index, td_tensor **out, td_error *error) {
-  return td_saved_variable_unpack(&op->saved[index], &op->node, out, error);
+  pthread_mutex_lock(&op->node.mutex);
+  td_status status = td_saved_variable_unpack(&op->saved[index], &op->node, out, error);
+  pthread_mutex_unlock(&op->node.mutex);
+  return status;
 }
 
 static td_status

@@ -72,7 +72,8 @@ void td_op_release(td_node *node);
 
 /* td_op_begin is td_function_begin for a td_op_class; td_op_end is td_function_end for its result.
  * td_op_save keeps a forward input, td_op_save_result a result (after td_op_end). td_op_saved is a
- * new reference to what was saved. */
+ * new reference to what was saved. Under the node's mutex: another pass may release it at the same
+ * time. */
 void *td_op_begin(const td_op_class *klass, size_t size, td_tensor *const *inputs,
                   uint32_t n_inputs);
 void td_op_end(td_op_node *op, td_tensor *result);
