@@ -91,8 +91,10 @@ take_gradients(tdpy_function *self, PyObject *grads, td_tensor **outputs) {
   if (!count_is_right(self, grads)) return 0;
   for (uint32_t i = 0; i < self->n_arguments; i++) {
     if (!take_gradient(self, i, PyTuple_GET_ITEM(grads, i), &outputs[output])) {
-      while (output > 0)
+      while (output > 0) {
         td_tensor_unref(outputs[--output]);
+        outputs[output] = NULL;
+      }
       return 0;
     }
     output += self->is_tensor[i];

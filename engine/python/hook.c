@@ -43,7 +43,6 @@ hook_free(td_post_hook *hook) {
     Py_DECREF(((python_hook *)hook)->callable);
     PyGILState_Release(gil);
   }
-  free(hook->owner);
   free(hook);
 }
 

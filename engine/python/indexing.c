@@ -48,6 +48,7 @@ take_int(cursor *at, PyObject *part) {
   return advance(at, status, next, &error);
 }
 
+/* As PyTorch: [0:n] of a dimension of size n makes no node beside other parts, [:] does. */
 static int
 take_slice(cursor *at, PyObject *part, bool keep_whole) {
   Py_ssize_t start, stop, step;
@@ -62,10 +63,9 @@ take_slice(cursor *at, PyObject *part, bool keep_whole) {
     PyErr_SetString(PyExc_ValueError, "step must be greater than zero");
     return 0;
   }
-  int64_t length = at->tensor->sizes[at->dim];
-  PySlice_AdjustIndices(length, &start, &stop, step);
-  at->dim++;
+  int64_t length = at->tensor->sizes[at->dim++];
   if (keep_whole && start == 0 && stop == length && step == 1) return 1;
+  PySlice_AdjustIndices(length, &start, &stop, step);
   td_status status = td_op_slice(at->tensor, at->dim - 1, start, stop, step, &next, &error);
   return advance(at, status, next, &error);
 }
@@ -205,3 +205,22 @@ get_length(PyObject *self) {
 
 PyMappingMethods tdpy_tensor_mapping = {
     .mp_length = get_length, .mp_subscript = get_item, .mp_ass_subscript = set_item};
+
+static PyObject *
+get_row(PyObject *self, Py_ssize_t i) {
+  td_error error = {0};
+  td_tensor *out = NULL;
+  td_status status = td_op_select(tdpy_tensor_of(self), 0, i, &out, &error);
+  return tdpy_result(status, out, &error);
+}
+
+PySequenceMethods tdpy_tensor_sequence = {.sq_item = get_row};
+
+/* Row by row, each a SelectBackward0 where there is history; PyTorch's iteration is one
+ * UnbindBackward0. */
+PyObject *
+tdpy_tensor_iterate(PyObject *self) {
+  if (tdpy_tensor_of(self)->n_dims > 0) return PySeqIter_New(self);
+  PyErr_SetString(PyExc_TypeError, "iteration over a 0-d tensor");
+  return NULL;
+}

@@ -102,6 +102,8 @@ PyTypeObject tdpy_tensor_type = {
     .tp_richcompare = tdpy_tensor_compare,
     .tp_as_number = &tdpy_tensor_number,
     .tp_as_mapping = &tdpy_tensor_mapping,
+    .tp_as_sequence = &tdpy_tensor_sequence,
+    .tp_iter = tdpy_tensor_iterate,
     .tp_getset = tdpy_tensor_getset,
     .tp_methods = tdpy_tensor_methods,
 };

@@ -42,6 +42,8 @@ extern PyGetSetDef tdpy_tensor_getset[];                                /* attri
 extern PyMethodDef tdpy_tensor_methods[];                               /* methods.c */
 extern PyNumberMethods tdpy_tensor_number;                              /* arithmetic.c */
 extern PyMappingMethods tdpy_tensor_mapping;                            /* indexing.c */
+extern PySequenceMethods tdpy_tensor_sequence;                          /* indexing.c */
+PyObject *tdpy_tensor_iterate(PyObject *self);                          /* indexing.c */
 PyObject *tdpy_tensor_compare(PyObject *self, PyObject *other, int op); /* arithmetic.c */
 PyObject *tdpy_tensor_repr(PyObject *self);                             /* repr.c */
 PyObject *tdpy_tensor_format(PyObject *self, PyObject *specification);  /* repr.c */

@@ -11,7 +11,7 @@ try:
 except ImportError:
     tapedeck = None
 
-STEPS, BATCH = 12, 64
+STEPS, BATCH = 24, 58
 DATA = os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'data', 'digits.csv')
 
 
@@ -20,7 +20,7 @@ def load_digits():
     with open(DATA) as file:
         rows = [[int(value) for value in line.split(',')] for line in file]
     images = torch.tensor([row[:64] for row in rows], dtype=torch.float32).view(-1, 1, 8, 8)
-    return images / 16 - 0.5, torch.tensor([row[64] for row in rows])
+    return images / 8 - 1, torch.tensor([row[64] for row in rows])
 
 
 def device(name):
@@ -55,7 +55,7 @@ def accuracy(net, images, labels):
 torch.manual_seed(0)
 images, labels = load_digits()
 net = Net(device('sim:0'), device('sim:1'))
-optimizer = torch.optim.SGD(net.parameters(), lr=0.2, momentum=0.9)
+optimizer = torch.optim.SGD(net.parameters(), lr=0.05, momentum=0.9)
 held_out = slice(1400, 1797)
 
 print(f'{len(images)} digits; {sum(p.numel() for p in net.parameters())} parameters '

@@ -64,7 +64,7 @@ def hide_own_frames():
     def hook(kind, problem, traceback):
         while traceback and traceback.tb_frame.f_code.co_filename == __file__:
             traceback = traceback.tb_next
-        shown_by(kind, problem, traceback)
+        shown_by(kind, problem.with_traceback(traceback), traceback)
     sys.excepthook = hook
 
 

@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""One script on two engines: PyTorch's and Tapedeck's give the same values, the same order of nodes as post hooks
+see it, the same random numbers, prints and error texts. Skipped where PyTorch is not installed."""
+import json
+import math
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import unittest
+
+TAPEDECK, EXAMPLES = os.environ['TAPEDECK'], os.environ['EXAMPLES']
+CASES = os.path.join(os.path.dirname(os.path.abspath(__file__)), 'torch_cases.py')
+
+# Real PyTorch's orders as the golden traces have them, so that a slip common to both runs is seen too.
+GOLDEN = {
+    'GT-1': 'Sub Pow AccumulateGrad Mul Pow AccumulateGrad',
+    'GT-2': 'Select Add Addmm AccumulateGrad T AccumulateGrad Relu Addmm AccumulateGrad AccumulateGrad T AccumulateGrad',
+    'GT-4': 'Add Sin Mul Mul AccumulateGrad',
+    'GT-5': 'Sin Mul AccumulateGrad',
+    'GT-7': 'Sum Add Relu Mm AccumulateGrad AccumulateGrad',
+    'GT-11': 'NllLoss LogSoftmax Addmm AccumulateGrad T AccumulateGrad Relu Addmm AccumulateGrad T AccumulateGrad',
+    'GT-12': 'Mul Cos AccumulateGrad Sin AccumulateGrad',
+    'GT-14': 'Sum Exp AccumulateGrad',
+    'GT-16': 'Add Add Mul Mul Mul Mul AccumulateGrad',
+}
+
+
+def run(command, environment):
+    with tempfile.TemporaryDirectory() as folder:
+        out = os.path.join(folder, 'out.json')
+        done = subprocess.run([*command(folder), CASES, out, EXAMPLES], cwd=folder, env=environment, text=True,
+                              capture_output=True, timeout=120)
+        if done.returncode:
+            raise RuntimeError(done.stderr)
+        with open(out) as file:
+            return json.load(file)
+
+
+def close(a, b):
+    if isinstance(a, list):
+        return isinstance(b, list) and len(a) == len(b) and all(map(close, a, b))
+    if isinstance(a, float) and isinstance(b, float):
+        return a == b or (math.isnan(a) and math.isnan(b)) or math.isclose(a, b, rel_tol=1e-5, abs_tol=1e-7)
+    return a == b
+
+
+def words(text):
+    """The words of a text, numbers as numbers."""
+    return [float(w) if re.fullmatch(r'-?\d+\.\d*', w) else w for w in re.findall(r'-?\d+\.\d*|[^\s\d]+|\d+', text)]
+
+
+class Compare(unittest.TestCase):
+    maxDiff = None
+
+    @classmethod
+    def setUpClass(cls):
+        plain = {name: value for name, value in os.environ.items() if name != 'PYTHONPATH'}
+        cls.torch = run(lambda folder: [sys.executable], plain)
+        cls.ours = run(lambda folder: [TAPEDECK, 'run', '--devices', 'cpu', '-o', os.path.join(folder, 'x.tape')], plain)
+
+    def compare(self, part, check):
+        for name, theirs in self.torch[part].items():
+            with self.subTest(f'{part} {name}'):
+                check(theirs, self.ours[part][name])
+
+    def assert_close(self, theirs, ours):
+        self.assertTrue(close(theirs, ours), f'{theirs}\n{ours}')
+
+    def test_two_engines(self):
+        self.assertEqual((self.torch['engine'], self.ours['engine']), ('torch', 'tapedeck'))
+
+    def test_values_of_graphs(self):
+        self.compare('cases', lambda theirs, ours: self.assert_close(theirs['values'], ours['values']))
+
+    def test_order_of_nodes(self):
+        def check(theirs, ours):
+            self.assertGreater(len(theirs['order']), 2)
+            self.assertEqual(theirs['order'], ours['order'])
+        self.compare('cases', check)
+
+    def test_golden_orders(self):
+        for name, expected in GOLDEN.items():
+            with self.subTest(name):
+                order = [re.sub(r'(Backward\d)?#\d+$', '', node) for node in self.ours['cases'][name]['order']]
+                self.assertEqual(' '.join(order), expected)
+
+    def test_order_of_a_sum_is_in_the_bits(self):
+        for name, gradient in [('GT-16', 1.0), ('GT-16 reversed', 0.0)]:
+            self.assertEqual(self.ours['cases'][name]['values'][-1], [gradient])
+
+    def test_examples(self):
+        def check(theirs, ours):
+            self.assert_close(words(theirs['text']), words(ours['text']))
+            self.assertEqual(theirs['passes'], ours['passes'])
+        self.compare('examples', check)
+
+    def test_random_numbers(self):
+        self.compare('random', self.assert_close)
+
+    def test_prints(self):
+        self.compare('printed', self.assertEqual)
+
+    def test_error_texts(self):
+        self.compare('texts', lambda theirs, ours: self.assertEqual(theirs.splitlines()[0], ours.splitlines()[0]))
+
+
+if __name__ == '__main__':
+    probe = subprocess.run([sys.executable, '-c', 'import torch'], capture_output=True,
+                           env={name: value for name, value in os.environ.items() if name != 'PYTHONPATH'})
+    if probe.returncode:
+        print(f'skipped: {sys.executable} has no torch (Debian: python3-torch)')
+        sys.exit(77)
+    unittest.main(verbosity=2)
