@@ -212,8 +212,7 @@ td_graph_task_complete(td_graph_task *graph_task) {
   td_lock_acquire(&graph_task->lock);
   if (atomic_exchange_explicit(&graph_task->future_claimed, true, memory_order_acq_rel)) {
     while (!td_graph_task_is_done(graph_task))
-      pthread_cond_wait(&graph_task->done, &graph_task->lock.mutex);
-    graph_task->lock.last = TD_NONE;
+      td_lock_sleep(&graph_task->lock, &graph_task->done);
   } else {
     TD_EMIT(thread_state, .state = TD_thread_activity_post_processing,
             .graph_task = graph_task->id);

@@ -105,9 +105,8 @@ wait_locked(td_ready_queue *queue) {
   TD_EMIT_AT(begin, thread_state, .state = TD_thread_activity_idle, .graph_task = TD_NONE);
   queue->n_waiting++;
   while (queue->n == 0)
-    pthread_cond_wait(&queue->not_empty, &queue->lock.mutex);
+    td_lock_sleep(&queue->lock, &queue->not_empty);
   queue->n_waiting--;
-  queue->lock.last = TD_NONE;
   return begin && td_recording() ? td_clock_now() - begin : 0;
 }
 

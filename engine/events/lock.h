@@ -35,6 +35,15 @@ td_lock_release(td_lock *lock) {
   pthread_mutex_unlock(&lock->mutex);
 }
 
+/* td_lock_sleep waits for a condition. The lock is somebody else's meanwhile: the tape is told that
+ * it was given back, and the next stamp is a fresh one. */
+static inline void
+td_lock_sleep(td_lock *lock, pthread_cond_t *condition) {
+  if (lock->was_contended) td_lock_release_traced(lock);
+  pthread_cond_wait(condition, &lock->mutex);
+  lock->last = TD_NONE;
+}
+
 /* td_lock_stamp returns a time for events about what the lock guards: Note [Stamps under a lock].
  * The caller holds the lock. 0 when nothing is recorded. */
 static inline uint64_t
