@@ -3,6 +3,7 @@
  * `tapedeck render`: a picture of one instant, by the code that the window draws with. */
 #include "app/command.h"
 #include "engine/base/alloc.h"
+#include "engine/profile/why.h"
 #include "engine/replay/replay.h"
 #include "ui/draw/overview.h"
 #include "ui/geometry/format.h"
@@ -65,6 +66,27 @@ draw_timeline(const job *self, cairo_t *cr) {
   td_timeline_draw(self->timeline, cr, &view, self->theme, self->labels);
 }
 
+/* What the last event tells and, where that is no pop, why the last popped node was popped. */
+static char *
+why_text(td_replay *replay) {
+  const td_state *state = td_replay_state(replay);
+  uint64_t position = td_replay_position(replay), last_pop = UINT64_MAX;
+  char *event = NULL, *pop = NULL;
+  if (!position) return NULL;
+  for (uint32_t i = 0; i < td_replay_graph(replay)->n_queues; i++) {
+    uint64_t seq = state->queues[i].last_pop_seq;
+    if (seq != UINT64_MAX && (last_pop == UINT64_MAX || seq > last_pop)) last_pop = seq;
+  }
+  if (td_why_at(replay, position - 1, &event, NULL)) return NULL;
+  if (last_pop == UINT64_MAX || last_pop == position - 1 ||
+      td_why_pop(replay, last_pop, &pop, NULL))
+    return event;
+  char *text = td_format("%s\n\n%s", event, pop);
+  free(event);
+  free(pop);
+  return text;
+}
+
 static void
 draw_overview(const job *self, cairo_t *cr) {
   const td_graph *graph = td_replay_graph(self->replay);
@@ -74,12 +96,14 @@ draw_overview(const job *self, cairo_t *cr) {
        *now = td_format_count(position ? position - 1 : 0);
   char *length = td_format_count(td_replay_length(self->replay));
   char *note = td_format("event %s of %s · %s", now, length, time);
+  char *why = why_text(self->replay);
   char *title =
       *graph->source ? g_path_get_basename(graph->source) : g_path_get_basename(self->path);
-  td_overview overview = {self->scene, self->timeline, graph, state, title, note};
+  td_overview overview = {self->scene, self->timeline, graph, state, title, note, why};
   td_overview_draw(&overview, cr, self->width, self->height, self->theme, self->labels);
   g_free(title);
   free(note);
+  free(why);
   free(length);
   free(now);
   free(time);

@@ -62,14 +62,12 @@ is_level(td_layout_point a, td_layout_point b) {
   return fabsf(a.y - b.y) < 0.01f && fabsf(a.x - b.x) > 0.01f;
 }
 
-/* Points of an edge; the last one a little higher, where the arrow's head begins. */
+/* Points of an edge; the last one a little before its end, where the arrow's head begins. */
 static td_layout_point
 point_of(const td_layout *layout, uint32_t edge, uint32_t k, float head) {
   td_layout_point point = layout->points[k];
-  if (k + 1 == layout->first_point[edge + 1]) {
-    bool sideways = is_level(layout->points[k - 1], point) || layout->route[edge] == TD_ROUTE_PORT;
-    if (!sideways) point.y -= head;
-  }
+  if (k + 1 == layout->first_point[edge + 1] && layout->route[edge] != TD_ROUTE_PORT)
+    point.y += layout->points[k - 1].y > point.y ? head : -head;
   return point;
 }
 
@@ -106,21 +104,16 @@ path_edge(cairo_t *cr, const td_layout *layout, uint32_t edge, float head) {
   }
 }
 
+/* The arrow's head: downwards onto a node, upwards into a port that is reached from below. */
 static void
 draw_head(cairo_t *cr, const td_layout *layout, uint32_t edge) {
   td_layout_point tip = layout->points[layout->first_point[edge + 1] - 1];
   td_layout_point before = layout->points[layout->first_point[edge + 1] - 2];
+  double back = before.y > tip.y ? 1 : -1;
   if (layout->route[edge] == TD_ROUTE_PORT) return;
-  cairo_move_to(cr, tip.x, tip.y - 2.5);
-  if (is_level(before, tip)) {
-    double side = before.x > tip.x ? 8 : -8;
-    cairo_move_to(cr, tip.x, tip.y);
-    cairo_line_to(cr, tip.x + side, tip.y - 4);
-    cairo_line_to(cr, tip.x + side, tip.y + 4);
-  } else {
-    cairo_line_to(cr, tip.x - 4, tip.y - 11);
-    cairo_line_to(cr, tip.x + 4, tip.y - 11);
-  }
+  cairo_move_to(cr, tip.x, tip.y + back * 2.5);
+  cairo_line_to(cr, tip.x - 4, tip.y + back * 11);
+  cairo_line_to(cr, tip.x + 4, tip.y + back * 11);
   cairo_close_path(cr);
   cairo_fill(cr);
 }

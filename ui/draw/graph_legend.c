@@ -29,7 +29,7 @@ draw_item(const td_scene_draw *draw, td_node_state state, double x, double y) {
   td_box box = {x, y - 6.5, 20, 13};
   double width;
   cairo_save(cr);
-  cairo_rectangle(cr, x - 3, y - 9, 26, 18);
+  td_shape_rounded(cr, (td_box){box.x - 1, box.y - 1, box.width + 2, box.height + 2}, 4.5);
   cairo_clip(cr);
   td_shape_card(cr, box, 3.5, state, 0.5, draw->theme);
   cairo_restore(cr);

@@ -84,17 +84,36 @@ running_thread(const td_scene_draw *draw, const td_node_now *now) {
   return now->thread < graph->n_threads ? graph->threads[now->thread].name : "";
 }
 
-/* The second line: the sequence number, and what there is to say on the right. */
+/* The name of the thread that runs a node, on a tag that hangs on its card. */
+static void
+draw_thread(const td_scene_draw *draw, const td_node_now *now, td_box box) {
+  const char *name = running_thread(draw, now);
+  double width;
+  if (!*name) return;
+  td_label_size(draw->labels, name, 10, true, &width, NULL);
+  td_box tag = {box.x + box.width - width - 18, box.y + box.height - 8, width + 12, 15};
+  td_shape_rounded(draw->cr, tag, 4);
+  td_theme_source(draw->cr, draw->theme->card);
+  cairo_fill_preserve(draw->cr);
+  td_theme_source(draw->cr, draw->theme->node_fill[TD_NODE_running]);
+  cairo_set_line_width(draw->cr, 1.5);
+  cairo_stroke(draw->cr);
+  td_label_draw(draw->labels, draw->cr, name, 10, tag.x + 6, tag.y + 0.5, 0,
+                draw->theme->foreground, true);
+}
+
+/* The second line: the node's number, and what there is to say on the right. */
 static void
 draw_facts(const td_scene_draw *draw, uint32_t i, td_box box, td_colour colour) {
   const td_node_now *now = td_scene_now(draw, i);
+  const char *number = draw->scene->nodes[i].number;
   uint32_t arrived, expected;
-  double y = box.y + 25, right = box.x + box.width - 9;
-  td_label_draw(draw->labels, draw->cr, draw->scene->nodes[i].number, 11, box.x + STRIPE + 9, y, 0,
+  double y = box.y + 25, left = box.x + STRIPE + 9, right = box.x + box.width - 9;
+  td_label_draw(draw->labels, draw->cr, number, 11, left, y, 0,
                 td_colour_mix(colour, td_shape_fill_colour(now->state, draw->theme), 0.3), false);
   td_scene_share(draw, i, &arrived, &expected);
   if (now->state == TD_NODE_running) {
-    td_label_right(draw->labels, draw->cr, running_thread(draw, now), 11, right, y, colour, true);
+    draw_thread(draw, now, box);
   } else if (expected && (now->state == TD_NODE_waiting || now->state == TD_NODE_partial ||
                           now->state == TD_NODE_queued)) {
     char *text = td_format("%" PRIu32 "/%" PRIu32, arrived, expected);
@@ -150,7 +169,7 @@ draw_small_card(const td_scene_draw *draw, uint32_t i) {
   td_box box = td_scene_box(draw->scene, i);
   uint32_t arrived, expected;
   double share = td_scene_share(draw, i, &arrived, &expected), width, height,
-         size = self->port ? 14 : 22;
+         size = self->port ? 13 : 17;
   td_shape_card(draw->cr, box, self->port ? box.height / 2 : RADIUS, state, share, draw->theme);
   if (!self->port) draw_stripe(draw, box, &draw->scene->graph->nodes[self->node], state);
   td_label_size(draw->labels, self->name, size, true, &width, &height);

@@ -4,7 +4,7 @@
 #include "engine/base/alloc.h"
 #include "ui/draw/shapes.h"
 
-enum { TITLE = 52, PAD = 12 };
+enum { TITLE = 52, PAD = 12, LEAST_WHY = 90 };
 
 /* Draws a titled panel and moves the origin into it; undone with cairo_restore. */
 static void
@@ -62,6 +62,29 @@ draw_timeline(const td_overview *self, cairo_t *cr, td_box box, const td_theme *
   cairo_restore(cr);
 }
 
+static void
+draw_why(const td_overview *self, cairo_t *cr, td_box box, const td_theme *theme,
+         td_label_cache *labels) {
+  begin_panel(cr, box, theme);
+  td_theme_source(cr, theme->background);
+  cairo_paint(cr);
+  td_label_draw(labels, cr, "Why?", 14, 16, 12, 0, theme->foreground, true);
+  td_label_paragraph(labels, cr, self->why, 13.5, 16, 38, box.width - 32, theme->foreground);
+  cairo_restore(cr);
+}
+
+/* The queues take what they need, the sentence what is left, if that is enough for one. */
+static void
+draw_right(const td_overview *self, cairo_t *cr, td_box box, const td_theme *theme,
+           td_label_cache *labels) {
+  double needed = td_queues_height(self->graph), left = box.height - needed - PAD;
+  bool room = self->why && left >= LEAST_WHY;
+  draw_queues(self, cr, (td_box){box.x, box.y, box.width, room ? needed : box.height}, theme,
+              labels);
+  if (room)
+    draw_why(self, cr, (td_box){box.x, box.y + needed + PAD, box.width, left}, theme, labels);
+}
+
 /* Graph to the left, queues to the right, the timeline below both. */
 void
 td_overview_draw(const td_overview *overview, cairo_t *cr, double width, double height,
@@ -73,6 +96,6 @@ td_overview_draw(const td_overview *overview, cairo_t *cr, double width, double 
   cairo_paint(cr);
   draw_title(overview, cr, width, theme, labels);
   draw_graph(overview, cr, (td_box){PAD, TITLE, inner - right - PAD, above}, theme, labels);
-  draw_queues(overview, cr, (td_box){PAD + inner - right, TITLE, right, above}, theme, labels);
+  draw_right(overview, cr, (td_box){PAD + inner - right, TITLE, right, above}, theme, labels);
   draw_timeline(overview, cr, (td_box){PAD, TITLE + above + PAD, inner, below}, theme, labels);
 }

@@ -14,6 +14,7 @@ typedef struct td_overview {
   const td_graph *graph;
   const td_state *state;
   const char *title, *note; /* "digits.py", "event 412 of 9 031 · 1.84 ms" */
+  const char *why;          /* what happened and why, in a sentence or several; or NULL */
 } td_overview;
 
 void td_overview_draw(const td_overview *overview, cairo_t *cr, double width, double height,

@@ -90,6 +90,12 @@ draw_card(const strip *self, td_box box, uint32_t node, uint32_t graph_task, uin
     cairo_set_line_width(self->cr, 2);
     cairo_stroke(self->cr);
   }
+  if (node < self->graph->n_nodes) {
+    char *id = td_format("#%" PRIu32, node);
+    td_label_right(self->labels, self->cr, id, 11.5, box.x + box.width - 9, box.y + 27,
+                   td_colour_mix(text, td_shape_fill_colour(state, self->theme), 0.25), false);
+    free(id);
+  }
   free(title);
   free(key);
 }
@@ -137,6 +143,15 @@ draw_arrow(const strip *self) {
   cairo_fill(self->cr);
 }
 
+/* A popped node may since have been released, or wait again in the next pass: here it is what the
+ * pop made of it. */
+static td_node_state
+settled(uint32_t state) {
+  bool tells = state == TD_NODE_running || state == TD_NODE_failed || state == TD_NODE_captured ||
+               state == TD_NODE_skipped;
+  return tells ? (td_node_state)state : TD_NODE_done;
+}
+
 static void
 draw_last(const strip *self) {
   const td_queue_now *now = &self->state->queues[self->queue];
@@ -144,7 +159,7 @@ draw_last(const strip *self) {
   bool known = now->last_node < self->graph->n_nodes;
   if (known) {
     const td_node_now *node = &self->state->nodes[now->last_node];
-    draw_card(self, box, now->last_node, node->graph_task, 0, node->state);
+    draw_card(self, box, now->last_node, node->graph_task, 0, settled(node->state));
     td_label_middle(self->labels, self->cr, "last popped", 10, box.x + box.width / 2,
                     box.y + box.height + 3, self->theme->dim, false);
     return;
@@ -163,10 +178,10 @@ draw_last(const strip *self) {
 /* How many cards end beyond the right side of the picture. */
 static void
 draw_more(const strip *self, uint32_t n_hidden) {
-  char *text = td_format("+%" PRIu32 " more", n_hidden);
+  char *text = td_format("%" PRIu32 " more", n_hidden);
   td_box box = card_box(0, self->y);
-  td_shape_badge(self->cr, self->labels, text, 11, self->view->width - LEFT - 28,
-                 box.y + box.height / 2, self->theme->dim);
+  td_label_right(self->labels, self->cr, text, 11, self->view->width - LEFT, box.y + box.height + 2,
+                 self->theme->foreground, true);
   free(text);
 }
 

@@ -44,5 +44,10 @@ void td_label_cache_free(td_label_cache *cache);
  * measures it. size in pixels of the current user space. */
 void td_label_draw(td_label_cache *cache, cairo_t *cr, const char *text, double size, double x, double y,
                    double max_width, td_colour colour, bool bold);
+
+/* td_label_paragraph draws text in lines of a width and returns their height. Not cached. */
+double td_label_paragraph(td_label_cache *cache, cairo_t *cr, const char *text, double size, double x,
+                          double y, double width, td_colour colour);
+
 void td_label_size(td_label_cache *cache, const char *text, double size, bool bold, double *width,
                    double *height);

@@ -68,22 +68,30 @@ draw_ticks(const td_timeline_drawing *draw) {
   }
 }
 
-/* Labels of marks and steps, each left out where the one before it needs the room. */
+static void
+draw_flag_line(const td_timeline_drawing *draw, double x, td_colour colour) {
+  static const double dashes[] = {3, 3};
+  cairo_set_dash(draw->cr, dashes, 2, 0);
+  draw_line(draw, x, 40, draw->view->height);
+  td_theme_source(draw->cr, td_colour_fade(colour, 0.5));
+  cairo_stroke(draw->cr);
+  cairo_set_dash(draw->cr, NULL, 0, 0);
+}
+
+/* A line for each mark or step unless they stand too close, a label where the one before it leaves
+ * room. */
 static void
 draw_flags(const td_timeline_drawing *draw, const td_flags *flags, td_colour colour) {
-  static const double dashes[] = {3, 3};
-  double free_from = 0;
+  double free_from = 0, last_line = -100;
   for (size_t i = 0; i < flags->n; i++) {
     const td_flag *flag = &flags->flags[i];
     double x = td_timeline_x(draw->view, (double)flag->time), width;
     if (x < TD_TIMELINE_GUTTER || x > draw->view->width) continue;
-    if (x < free_from) continue;
-    cairo_set_dash(draw->cr, dashes, 2, 0);
-    draw_line(draw, x, 26, draw->view->height);
-    td_theme_source(draw->cr, td_colour_fade(colour, 0.5));
-    cairo_stroke(draw->cr);
-    cairo_set_dash(draw->cr, NULL, 0, 0);
+    if (x - last_line < 8) continue;
+    draw_flag_line(draw, x, colour);
+    last_line = x;
     td_label_size(draw->labels, flag->text, 10.5, true, &width, NULL);
+    if (x < free_from || x + width + 12 > draw->view->width) continue;
     td_shape_rounded(draw->cr, (td_box){x, 25, width + 10, 15}, 3);
     td_theme_source(draw->cr, td_colour_mix(draw->theme->background, colour, 0.16));
     cairo_fill(draw->cr);

@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-static const double least_with_name = 26;
+static const double least_with_name = 22, least_with_cut_name = 48;
 
 static td_colour
 span_colour(const td_timeline_drawing *draw, const td_lane *lane, const td_span *span) {
@@ -30,8 +30,13 @@ draw_name(const td_timeline_drawing *draw, const td_span *span, td_box box) {
   const td_graph_node *node = &graph->nodes[span->item];
   char *name = node->label ? td_dup_string(node->label) : td_format_op(node->name);
   td_colour white = {1, 1, 1, 0.96};
-  td_label_draw(draw->labels, draw->cr, name, 11, box.x + 5, box.y + 1.5,
-                floor((box.width - 8) / 8) * 8, white, false);
+  double width, room = box.width - 8;
+  td_label_size(draw->labels, name, 11, false, &width, NULL);
+  if (width <= room)
+    td_label_draw(draw->labels, draw->cr, name, 11, box.x + 5, box.y + 1.5, 0, white, false);
+  else if (box.width >= least_with_cut_name)
+    td_label_draw(draw->labels, draw->cr, name, 11, box.x + 5, box.y + 1.5, floor(room / 8) * 8,
+                  white, false);
   free(name);
 }
 

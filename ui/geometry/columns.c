@@ -65,7 +65,7 @@ choose_n_columns(const td_levels *levels) {
   if (options->aspect <= 0 || height <= options->fold_height) return 1;
   extent(levels, 0, levels->n_levels, &left, &right);
   double n = sqrt(options->aspect * height / (right - left + 60.0));
-  return (uint32_t)TD_MIN(TD_MAX(n, 1.0), (double)levels->n_levels);
+  return (uint32_t)TD_MIN(TD_MAX(n + 0.5, 1.0), (double)levels->n_levels);
 }
 
 /* Between two heights, the level after which the fewest edges pass; of equals, the one nearest the

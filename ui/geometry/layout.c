@@ -12,7 +12,7 @@ const td_layout_options td_layout_defaults = {
     .gap_edge = 16,
     .gap_port = 16,
     .aspect = 1.6f,
-    .fold_height = 1500,
+    .fold_height = 760,
     .longest_span = 64,
     .effort = 40,
 };

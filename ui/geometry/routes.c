@@ -141,33 +141,45 @@ add_to_port(router *self, uint32_t edge) {
   add_point(self, layout->x[to] - graph->width[to] / 2, layout->y[to]);
 }
 
+/* Where an edge that was led around comes in: from above to a node, from below to a port. */
+static void
+add_entry(router *self, uint32_t edge, float lane) {
+  const td_levels *levels = self->levels;
+  const td_layout_graph *graph = levels->graph;
+  uint32_t to = graph->to[edge];
+  float half = graph->height[to] / 2, y = self->layout->y[to];
+  if (levels->host[to] == TD_LAYOUT_NONE) {
+    float x = end_place(levels, edge, true);
+    add_point(self, lane, y - half - 12);
+    add_point(self, x, y - half - 12);
+    add_point(self, x, y - half);
+  } else {
+    float x = self->layout->x[to], low = levels->level_bottom[levels->level[to]] + 12;
+    add_point(self, lane, low);
+    add_point(self, x, low);
+    add_point(self, x, y + half);
+  }
+}
+
 /* Out to the gutter, along it, and in again; to another column by the head of the picture. */
 static void
 add_around(router *self, uint32_t edge) {
   const td_levels *levels = self->levels;
   const td_layout_graph *graph = levels->graph;
   const td_layout *layout = self->layout;
-  uint32_t from = graph->from[edge], to = graph->to[edge], a = layout->column[from],
-           b = layout->column[to];
-  bool port = levels->host[to] != TD_LAYOUT_NONE;
-  float begin_x = layout->x[from] + graph->width[from] / 4,
-        begin_y = layout->y[from] + graph->height[from] / 2;
-  float end_x = port ? layout->x[to] + graph->width[to] / 2 : end_place(levels, edge, true);
-  float end_y = port ? layout->y[to] : layout->y[to] - graph->height[to] / 2,
-        in_y = port ? end_y : end_y - 12;
+  uint32_t from = graph->from[edge], a = layout->column[from], b = layout->column[graph->to[edge]];
+  float x = layout->x[from] + graph->width[from] / 4, y = layout->y[from] + graph->height[from] / 2;
   float lane = lane_in_gutter(self, a);
-  add_point(self, begin_x, begin_y);
-  add_point(self, begin_x, begin_y + 10);
-  add_point(self, lane, begin_y + 10);
+  add_point(self, x, y);
+  add_point(self, x, y + 10);
+  add_point(self, lane, y + 10);
   if (b != a && b != a + 1) {
     float far = lane_in_gutter(self, b), high = -16 - (lane - levels->column_right[a]) * 0.5f;
     add_point(self, lane, high);
     add_point(self, far, high);
     lane = far;
   }
-  add_point(self, lane, in_y);
-  add_point(self, end_x, in_y);
-  if (!port) add_point(self, end_x, end_y);
+  add_entry(self, edge, lane);
 }
 
 /* Points in the middle of a straight line say nothing. */
