@@ -34,6 +34,7 @@ td_checker_violate(td_checker *checker, td_rule rule, uint32_t node, const char 
   free(text);
 }
 
+/* The format counts time forwards, so this holds a reader to its word. */
 static void
 check_clock(td_checker *checker, const td_event *event) {
   td_check_thread *thread = &checker->threads[event->thread];

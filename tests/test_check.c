@@ -1,0 +1,318 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "engine/base/alloc.h"
+#include "engine/profile/check.h"
+#include "tests/tape_maker.h"
+
+#include <glib.h>
+#include <glib/gstdio.h>
+#include <string.h>
+#include <unistd.h>
+
+/* "rule kind" for each violation, kind being that of the event named. */
+typedef struct findings {
+  td_tape *tape;
+  GPtrArray *words;
+} findings;
+
+static void
+note(const td_violation *violation, void *data) {
+  findings *findings = data;
+  td_any_event event;
+  g_assert_cmpint(td_tape_get(findings->tape, violation->seq, &event, NULL), ==, TD_OK);
+  g_assert_cmpuint(strlen(violation->text), >, 10);
+  const char *kind = td_event_type_get(event.event.kind)->name;
+  g_ptr_array_add(findings->words, g_strdup_printf("%s %s", violation->rule, kind));
+}
+
+static GPtrArray *
+check_script(const td_tape_script *script) {
+  g_autofree char *path =
+      g_strdup_printf("%s/tapedeck-check-%d.tape", g_get_tmp_dir(), (int)getpid());
+  findings findings = {.words = g_ptr_array_new_with_free_func(g_free)};
+  uint64_t n;
+  g_assert_cmpint(td_tape_script_write(script, path, NULL), ==, TD_OK);
+  g_assert_cmpint(td_tape_open(path, &findings.tape, NULL), ==, TD_OK);
+  g_assert_cmpint(td_check_run(findings.tape, note, &findings, &n, NULL), ==, TD_OK);
+  g_assert_cmpuint(n, ==, findings.words->len);
+  td_tape_close(findings.tape);
+  g_unlink(path);
+  return findings.words;
+}
+
+static void
+test_good(const void *data) {
+  td_tape_script script;
+  td_tape_script_make(&script, data);
+  g_autoptr(GPtrArray) words = check_script(&script);
+  if (words->len) g_test_message("%s", (char *)words->pdata[0]);
+  g_assert_cmpuint(words->len, ==, 0);
+  td_tape_script_fini(&script);
+}
+
+/* The number of the n-th event of a kind. */
+static size_t
+find_event(const td_tape_script *script, td_event_kind kind, uint32_t n) {
+  for (size_t i = 0; i < script->n; i++)
+    if (script->events[i].event.kind == kind && n-- == 0) return i;
+  g_assert_not_reached();
+}
+
+static void
+drop(td_tape_script *script, size_t at) {
+  script->n--;
+  memmove(script->events + at, script->events + at + 1, (script->n - at) * sizeof *script->events);
+}
+
+static void
+insert_copy(td_tape_script *script, size_t at, size_t of) {
+  td_any_event copy = script->events[of];
+  TD_GROW(script->events, script->n, script->capacity);
+  memmove(script->events + at + 1, script->events + at, (script->n - at) * sizeof *script->events);
+  script->events[at] = copy;
+  script->n++;
+}
+
+/* The first pop of a queue that has others in it, of which one is popped next by the same thread.
+ */
+static size_t
+find_choice(const td_tape_script *script, size_t *next) {
+  for (size_t i = 0; i < script->n; i++) {
+    const td_any_event *pop = &script->events[i];
+    if (pop->event.kind != TD_EVENT_queue_pop || pop->queue_pop.size == 0) continue;
+    for (*next = i + 1; *next < script->n; (*next)++) {
+      const td_any_event *later = &script->events[*next];
+      bool same_queue =
+          later->event.kind == TD_EVENT_queue_pop || later->event.kind == TD_EVENT_queue_push;
+      if (same_queue && later->queue_pop.queue == pop->queue_pop.queue) break;
+    }
+    if (script->events[*next].event.kind == TD_EVENT_queue_pop) return i;
+  }
+  g_assert_not_reached();
+}
+
+static void
+swap_pops(td_tape_script *script) {
+  size_t second, first = find_choice(script, &second);
+  uint32_t node = script->events[first].queue_pop.node;
+  script->events[first].queue_pop.node = script->events[second].queue_pop.node;
+  script->events[second].queue_pop.node = node;
+}
+
+static void
+drop_push(td_tape_script *script) {
+  drop(script, find_event(script, TD_EVENT_queue_push, 5));
+}
+
+static void
+drop_pop(td_tape_script *script) {
+  size_t pop = find_event(script, TD_EVENT_queue_pop, 5);
+  drop(script, pop);
+}
+
+static void
+push_twice(td_tape_script *script) {
+  size_t push = find_event(script, TD_EVENT_queue_push, 4);
+  insert_copy(script, push + 1, push);
+}
+
+/* A node that was just parked enters its queue. */
+static void
+push_early(td_tape_script *script) {
+  size_t park = find_event(script, TD_EVENT_buffer_park, 3);
+  size_t push = park;
+  while (script->events[push].event.kind != TD_EVENT_queue_push ||
+         script->events[push].queue_push.node != script->events[park].buffer_park.node)
+    push++;
+  insert_copy(script, park + 1, push);
+}
+
+static void
+change_size(td_tape_script *script) {
+  script->events[find_event(script, TD_EVENT_queue_pop, 6)].queue_pop.size += 1;
+}
+
+static void
+drop_dependency(td_tape_script *script) {
+  drop(script, find_event(script, TD_EVENT_dependency, 3));
+}
+
+static void
+drop_decrement(td_tape_script *script) {
+  size_t at = find_event(script, TD_EVENT_dependency_dec, 0);
+  while (script->events[at].event.kind != TD_EVENT_dependency_dec ||
+         script->events[at].dependency_dec.left == 0)
+    at++;
+  drop(script, at);
+}
+
+static void
+change_left(td_tape_script *script) {
+  script->events[find_event(script, TD_EVENT_dependency_dec, 7)].dependency_dec.left += 1;
+}
+
+/* A buffer goes back into not_ready right before its node is pushed. */
+static void
+park_ready(td_tape_script *script) {
+  size_t ready = find_event(script, TD_EVENT_buffer_ready, 4);
+  td_any_event park = {
+      .buffer_park = {.event = script->events[ready].event,
+                      .node = script->events[ready].buffer_ready.node,
+                      .graph_task = script->events[ready].buffer_ready.graph_task}};
+  park.event.kind = TD_EVENT_buffer_park;
+  park.event.size = sizeof(td_event_buffer_park);
+  insert_copy(script, ready + 1, ready);
+  script->events[ready + 1] = park;
+}
+
+static void
+park_for_ever(td_tape_script *script) {
+  park_ready(script);
+  size_t ready = find_event(script, TD_EVENT_buffer_ready, 4);
+  size_t end = find_event(script, TD_EVENT_graph_task_end, 0);
+  insert_copy(script, end, ready + 1);
+}
+
+static void
+change_outstanding(td_tape_script *script) {
+  script->events[find_event(script, TD_EVENT_outstanding, 3)].outstanding.value += 1;
+}
+
+static void
+drop_outstanding(td_tape_script *script) {
+  drop(script, find_event(script, TD_EVENT_outstanding, 3));
+}
+
+static void
+run_another(td_tape_script *script) {
+  td_any_event *begin = &script->events[find_event(script, TD_EVENT_node_begin, 3)];
+  td_any_event *end = &script->events[find_event(script, TD_EVENT_node_end, 3)];
+  begin->node_begin.node = end->node_end.node =
+      script->events[find_event(script, TD_EVENT_node_begin, 5)].node_begin.node;
+}
+
+static void
+run_twice(td_tape_script *script) {
+  size_t end = find_event(script, TD_EVENT_node_end, 3);
+  insert_copy(script, end + 1, end);
+  insert_copy(script, end + 1, find_event(script, TD_EVENT_node_begin, 3));
+}
+
+/* A kernel outlasts the node that started it. */
+static void
+swap_ends(td_tape_script *script) {
+  size_t kernel = find_event(script, TD_EVENT_kernel_end, 2), end = kernel;
+  while (script->events[end].event.kind != TD_EVENT_node_end ||
+         script->events[end].event.thread != script->events[kernel].event.thread)
+    end++;
+  td_any_event kept = script->events[end];
+  script->events[end] = script->events[kernel];
+  script->events[kernel] = kept;
+}
+
+/* Another thread pops, begins and completes what is in this one's queue. */
+static void
+steal(td_tape_script *script) {
+  size_t pop = find_event(script, TD_EVENT_queue_pop, 8);
+  uint32_t thread = script->events[pop].event.thread;
+  script->events[pop].event.thread = (thread + 1) % script->n_threads;
+}
+
+/* The queue of the CPU is said to belong to nobody, and a device's thread pops from it. */
+static void
+steal_from_cpu(td_tape_script *script) {
+  for (uint32_t n = 0;; n++) {
+    td_any_event *pop = &script->events[find_event(script, TD_EVENT_queue_pop, n)];
+    if (pop->queue_pop.queue != 0) continue;
+    pop->event.thread = 1;
+    return;
+  }
+}
+
+static void
+lock_twice(td_tape_script *script) {
+  size_t acquired = find_event(script, TD_EVENT_lock_acquired, 1);
+  insert_copy(script, acquired + 1, acquired);
+  script->events[acquired + 1].event.thread =
+      (script->events[acquired].event.thread + 1) % script->n_threads;
+}
+
+static void
+release_foreign(td_tape_script *script) {
+  size_t released = find_event(script, TD_EVENT_lock_released, 1);
+  script->events[released].event.thread =
+      (script->events[released].event.thread + 1) % script->n_threads;
+}
+
+static void
+lose_events(td_tape_script *script) {
+  size_t end = find_event(script, TD_EVENT_node_end, 2);
+  td_event head = script->events[end].event;
+  head.kind = TD_EVENT_dropped;
+  head.size = sizeof(td_event_dropped);
+  script->events[end] = (td_any_event){.dropped = {.event = head, .count = 3}};
+}
+
+static const struct bend {
+  const char *name;
+  void (*bend)(td_tape_script *script);
+  const char *expected; /* among what is found, "rule kind" */
+  uint32_t n_threads;
+} bends[] = {
+    {"swapped-pops", swap_pops, "pop-order queue_pop", 1},
+    {"swapped-pops-of-devices", swap_pops, "pop-order queue_pop", 3},
+    {"dropped-push", drop_push, "pop-pushed queue_pop", 1},
+    {"dropped-pop", drop_pop, "push-popped queue_push", 1},
+    {"dropped-pop-runs", drop_pop, "run-popped node_begin", 1},
+    {"second-push", push_twice, "push-once queue_push", 2},
+    {"early-push", push_early, "push-ready queue_push", 1},
+    {"changed-size", change_size, "queue-size queue_pop", 1},
+    {"dropped-dependency", drop_dependency, "dependency dependency_dec", 1},
+    {"dropped-decrement", drop_decrement, "dependency dependency_dec", 1},
+    {"changed-left", change_left, "dependency dependency_dec", 3},
+    {"parked-though-ready", park_ready, "park-waiting buffer_park", 1},
+    {"parked-for-ever", park_for_ever, "not-ready-empty graph_task_end", 1},
+    {"changed-outstanding", change_outstanding, "outstanding outstanding", 1},
+    {"dropped-outstanding", drop_outstanding, "outstanding graph_task_end", 3},
+    {"ran-another", run_another, "run-popped node_begin", 1},
+    {"ran-twice", run_twice, "run-popped node_begin", 1},
+    {"crossed-spans", swap_ends, "nesting node_end", 3},
+    {"stolen", steal, "run-thread queue_pop", 3},
+    {"stolen-from-cpu", steal_from_cpu, "run-owner queue_pop", 2},
+    {"locked-twice", lock_twice, "lock-exclusive lock_acquired", 3},
+    {"released-by-another", release_foreign, "lock-exclusive lock_released", 3},
+    {"lost", lose_events, "complete dropped", 2},
+};
+
+static void
+test_bent(const void *data) {
+  const struct bend *bend = data;
+  td_tape_plan plan = {.n_nodes = 120, .n_threads = bend->n_threads, .n_passes = 1, .seed = 21};
+  td_tape_script script;
+  td_tape_script_make(&script, &plan);
+  bend->bend(&script);
+  g_autoptr(GPtrArray) words = check_script(&script);
+  bool found = g_ptr_array_find_with_equal_func(words, bend->expected, g_str_equal, NULL);
+  for (guint i = 0; !found && i < words->len; i++)
+    g_test_message("found: %s", (char *)words->pdata[i]);
+  g_assert_true(found);
+  td_tape_script_fini(&script);
+}
+
+int
+main(int argc, char **argv) {
+  static const td_tape_plan plans[] = {
+      {.n_nodes = 2, .n_threads = 1, .n_passes = 1, .seed = 1},
+      {.n_nodes = 500, .n_threads = 1, .n_passes = 3, .seed = 2, .n_anomalies = 5},
+      {.n_nodes = 500, .n_threads = 5, .n_passes = 3, .seed = 3},
+  };
+  g_test_init(&argc, &argv, NULL);
+  for (size_t i = 0; i < TD_N_ELEMENTS(plans); i++) {
+    g_autofree char *name = g_strdup_printf("/check/good/%zu", i);
+    g_test_add_data_func(name, &plans[i], test_good);
+  }
+  for (size_t i = 0; i < TD_N_ELEMENTS(bends); i++) {
+    g_autofree char *name = g_strdup_printf("/check/bent/%s", bends[i].name);
+    g_test_add_data_func(name, &bends[i], test_bent);
+  }
+  return g_test_run();
+}

@@ -1,0 +1,193 @@
+# Exit statuses, messages and the shapes of the JSON of the commands that read a tape.
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+
+TAPEDECK = os.environ["TAPEDECK"]
+MAKE_TAPE = os.path.join(os.environ["BUILD_ROOT"], "tests", "make_tape")
+NODE_STATES = {"created", "waiting", "partial", "queued", "running", "done", "skipped", "captured",
+               "failed", "released"}
+
+
+def run(*arguments, **options):
+    return subprocess.run([TAPEDECK, *map(str, arguments)], capture_output=True, text=True, **options)
+
+
+class Cli(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.TemporaryDirectory()
+        cls.tape = os.path.join(cls.folder.name, "random.tape")
+        subprocess.run([MAKE_TAPE, "80", "3", "2", "4", cls.tape], check=True)
+        cls.events = [json.loads(line) for line in run("events", cls.tape, "--json").stdout.splitlines()]
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.folder.cleanup()
+
+    def document(self, *arguments):
+        done = run(*arguments)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        return json.loads(done.stdout)
+
+    def refused(self, *arguments):
+        """One clear line on standard error, nothing on standard output, exit status 2."""
+        done = run(*arguments)
+        self.assertEqual(done.returncode, 2, done)
+        self.assertEqual(done.stdout, "")
+        self.assertEqual(done.stderr.count("\n"), 1, done.stderr)
+        self.assertTrue(done.stderr.startswith("tapedeck"), done.stderr)
+        return done.stderr
+
+    def test_help_names_every_command(self):
+        done = run("--help")
+        self.assertEqual(done.returncode, 0)
+        for command in ("info", "events", "state", "why", "check"):
+            self.assertIn("\n  " + command + " ", done.stdout)
+            one = run(command, "--help")
+            self.assertEqual(one.returncode, 0)
+            self.assertIn("tapedeck " + command, one.stdout)
+        self.assertRegex(run("--version").stdout, r"^tapedeck \d+\.\d+\.\d+\n$")
+
+    def test_bad_usage(self):
+        self.assertIn("frobnicate", self.refused("frobnicate"))
+        self.assertIn("--frobnicate", self.refused("--frobnicate"))
+        for command in ("info", "events", "state", "why", "check"):
+            self.refused(command)
+            self.assertIn("--frobnicate", self.refused(command, self.tape, "--frobnicate"))
+            self.assertIn("one argument too many", self.refused(command, self.tape, "more"))
+        self.assertIn("frobnicate", self.refused("events", self.tape, "--kind", "frobnicate"))
+        self.refused("events", self.tape, "--from", "x")
+        self.refused("events", self.tape, "--node", "-1")
+        self.refused("state", self.tape)
+        self.refused("why", self.tape, "--at", "-3")
+
+    def test_unreadable(self):
+        not_a_tape = os.path.join(self.folder.name, "not a tape")
+        with open(not_a_tape, "w") as file:
+            file.write("hello, this is a text and not a tape at all\n" * 20)
+        empty = os.path.join(self.folder.name, "empty")
+        open(empty, "w").close()
+        for command in (["info"], ["events"], ["check"], ["state", "--at", "0"], ["why", "--at", "0"]):
+            for path in ("/does/not/exist.tape", not_a_tape, empty, self.folder.name):
+                self.assertTrue(self.refused(*command, path).startswith("tapedeck: " + path + ": "))
+
+    def test_beyond_the_end(self):
+        last = len(self.events) - 1
+        for command in ("state", "why"):
+            self.assertEqual(run(command, self.tape, "--at", last).returncode, 0)
+            self.assertIn("0 to %d" % last, self.refused(command, self.tape, "--at", last + 1))
+
+    def test_full_or_closed_output(self):
+        for command in (["info"], ["events", "--json"], ["check"], ["state", "--at", "9"], ["why", "--at", "9"]):
+            with open("/dev/full", "w") as full:
+                done = subprocess.run([TAPEDECK, *command, self.tape], stdout=full, stderr=subprocess.PIPE)
+            self.assertEqual((done.returncode, done.stderr.count(b"\n")), (2, 1), done)
+            closed = subprocess.run(["sh", "-c", 'exec "$@" >&-', "sh", TAPEDECK, *command, self.tape],
+                                    stderr=subprocess.PIPE)
+            self.assertEqual((closed.returncode, closed.stderr.count(b"\n")), (2, 1), closed)
+
+    def test_info(self):
+        info = self.document("info", self.tape, "--json")
+        for key in ("version", "source", "engine", "engine_version", "probe_level", "started", "duration_ns",
+                    "n_events", "n_nodes", "n_edges", "graph_tasks", "threads", "queues", "devices",
+                    "events_by_kind", "dropped", "damage"):
+            self.assertIn(key, info)
+        self.assertEqual(info["engine"], "tape maker")
+        self.assertEqual(info["n_nodes"], 80)
+        self.assertEqual(info["n_events"], len(self.events))
+        self.assertEqual(info["n_events"], sum(info["events_by_kind"].values()))
+        self.assertEqual(info["n_edges"], info["events_by_kind"]["edge_new"])
+        self.assertEqual([len(info[key]) for key in ("graph_tasks", "threads", "queues")], [2, 3, 3])
+        self.assertEqual(info["devices"], ["cpu", "sim:0", "sim:1"])
+        self.assertEqual((info["dropped"], info["damage"]), (0, None))
+        self.assertIn("random graph", run("info", self.tape).stdout)
+
+    def test_events(self):
+        self.assertEqual([event["seq"] for event in self.events], list(range(len(self.events))))
+        times = [event["t"] for event in self.events]
+        self.assertEqual(times, sorted(times))
+        push = next(event for event in self.events if event["event"] == "queue_push")
+        self.assertEqual(list(push), ["seq", "t", "thread", "event", "queue", "node", "graph_task", "size",
+                                      "reason"])
+        self.assertEqual(push["reason"], "root")
+        first = next(event for event in self.events if event["event"] == "graph_task_begin")
+        self.assertIs(first["keep_graph"], True)
+        self.assertEqual(first["root"], 79)
+
+    def test_filters(self):
+        def wanted(predicate, *arguments):
+            lines = run("events", self.tape, "--json", *arguments).stdout.splitlines()
+            self.assertEqual([json.loads(line) for line in lines], list(filter(predicate, self.events)))
+            self.assertEqual(len(run("events", self.tape, *arguments).stdout.splitlines()), len(lines))
+            self.assertGreater(len(lines), 0)
+        wanted(lambda event: 100 <= event["seq"] <= 120, "--from", 100, "--to", 120)
+        wanted(lambda event: event["event"] in ("queue_pop", "step"), "--kind", "queue_pop", "--kind", "step")
+        wanted(lambda event: event["thread"] == 2, "--thread", 2)
+        nodes = ("node", "from", "to", "by", "root")
+        wanted(lambda event: any(event.get(key) == 7 for key in nodes), "--node", 7)
+
+    def test_state(self):
+        pops = [event for event in self.events if event["event"] == "queue_pop" and event["size"] > 0]
+        self.assertGreater(len(pops), 5)
+        for pop in pops[::7]:
+            state = self.document("state", self.tape, "--at", pop["seq"] - 1, "--json")
+            self.assertEqual(list(state), ["seq", "t", "graph_tasks", "queues", "not_ready", "threads", "nodes"])
+            self.assertEqual(state["seq"], pop["seq"] - 1)
+            queue = state["queues"][pop["queue"]]
+            self.assertEqual(list(queue), ["id", "device", "graph_task", "nodes"])
+            self.assertEqual(queue["nodes"][0], pop["node"])
+            self.assertEqual(len(queue["nodes"]), pop["size"] + 1)
+            self.check_shape(state)
+
+    def check_shape(self, state):
+        self.assertEqual(list(state["graph_tasks"][-1]),
+                         ["id", "depth", "owner", "outstanding", "keep_graph", "status"])
+        self.assertEqual(len(state["nodes"]), 80)
+        for node in state["nodes"]:
+            self.assertEqual(list(node), ["id", "name", "sequence_nr", "topological_nr", "device", "state"])
+            self.assertIn(node["state"], NODE_STATES)
+        for thread in state["threads"]:
+            self.assertEqual(list(thread), ["id", "name", "device", "state", "node"])
+        for waiting in state["not_ready"]:
+            self.assertEqual(list(waiting), ["node", "graph_task", "dependencies", "inputs"])
+            self.assertGreater(waiting["dependencies"], 0)
+            for held in waiting["inputs"]:
+                self.assertEqual(list(held), ["arrived", "bytes"])
+                self.assertGreater(len(held["arrived"]), 0)
+
+    def test_outstanding_is_what_the_tape_says(self):
+        for event in [event for event in self.events if event["event"] == "outstanding"][::9]:
+            state = self.document("state", self.tape, "--at", event["seq"], "--json")
+            self.assertEqual(state["graph_tasks"][event["graph_task"]]["outstanding"], event["value"])
+
+    def test_why(self):
+        names = {node["id"]: node["name"] for node in
+                 self.document("state", self.tape, "--at", len(self.events) - 1, "--json")["nodes"]}
+        said = set()
+        for pop in [event for event in self.events if event["event"] == "queue_pop" and event["node"] is not None]:
+            text = run("why", self.tape, "--at", pop["seq"]).stdout
+            self.assertTrue(text.startswith(names[pop["node"]]), text)
+            self.assertEqual(" before " in text, pop["size"] > 0, text)
+            said |= {rule for rule in ("only task", "AccumulateGrad has the highest", "sequence_nr is higher",
+                                       "place in the heap", "still waits for") if rule in text}
+        self.assertEqual(len(said), 5, said)
+
+    def test_check(self):
+        done = run("check", self.tape)
+        self.assertEqual((done.returncode, done.stdout.count("\n")), (0, 1))
+        with open(self.tape, "rb") as file:
+            content = file.read()
+        cut = os.path.join(self.folder.name, "cut.tape")
+        with open(cut, "wb") as file:
+            file.write(content[:len(content) * 2 // 3])
+        done = run("check", cut)
+        self.assertEqual(done.returncode, 1, done)
+        self.assertRegex(done.stdout.splitlines()[-1], r"^.*cut\.tape: event \d+ .*: complete: ")
+
+
+if __name__ == "__main__":
+    unittest.main(argv=[sys.argv[0]])

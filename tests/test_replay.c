@@ -1,0 +1,301 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "engine/base/alloc.h"
+#include "engine/replay/checkpoints.h"
+#include "engine/replay/replay.h"
+#include "engine/replay/world.h"
+#include "tests/tape_maker.h"
+
+#include <glib.h>
+#include <glib/gstdio.h>
+#include <string.h>
+#include <unistd.h>
+
+static char *
+tape_path(const char *name) {
+  return g_strdup_printf("%s/tapedeck-replay-%d-%s.tape", g_get_tmp_dir(), (int)getpid(), name);
+}
+
+static td_replay *
+open_plan(const td_tape_plan *plan) {
+  g_autofree char *path = tape_path("plan");
+  td_error error = {0};
+  td_replay *replay = NULL;
+  g_assert_cmpint(td_tape_make(plan, path, &error), ==, TD_OK);
+  g_assert_cmpint(td_replay_open(path, NULL, NULL, &replay, &error), ==, TD_OK);
+  g_unlink(path);
+  return replay;
+}
+
+static GBytes *
+bytes_now(const td_replay *replay) {
+  const td_state *state = td_replay_state(replay);
+  return g_bytes_new(state->bytes, state->n_bytes);
+}
+
+static void
+assert_bytes(const td_replay *replay, GBytes *wanted) {
+  gsize n;
+  const void *bytes = g_bytes_get_data(wanted, &n);
+  const td_state *state = td_replay_state(replay);
+  g_assert_cmpuint(state->n_bytes, ==, n);
+  if (memcmp(state->bytes, bytes, n) == 0) return;
+  g_test_message("states differ at position %" G_GUINT64_FORMAT, td_replay_position(replay));
+  g_test_fail();
+}
+
+static void
+free_bytes_cb(void *bytes) {
+  if (bytes) g_bytes_unref(bytes);
+}
+
+/* The states at random positions, from the start by single steps; the rest is NULL. */
+static GPtrArray *
+states_by_replay(td_replay *replay, GRand *random, uint32_t share) {
+  GPtrArray *states = g_ptr_array_new_with_free_func(free_bytes_cb);
+  uint64_t length = td_replay_length(replay);
+  for (uint64_t position = 0; position <= length; position++) {
+    g_assert_cmpuint(td_replay_position(replay), ==, position);
+    bool kept =
+        position == 0 || position == length || g_rand_int_range(random, 0, (gint32)share) == 0;
+    g_ptr_array_add(states, kept ? bytes_now(replay) : NULL);
+    if (position < length) g_assert_cmpint(td_replay_forward(replay, NULL), ==, TD_OK);
+  }
+  g_assert_cmpint(td_replay_forward(replay, NULL), ==, TD_OUT_OF_RANGE);
+  return states;
+}
+
+static void
+assert_undo_equals(td_replay *replay, GPtrArray *states) {
+  for (guint position = states->len; position-- > 0;) {
+    g_assert_cmpuint(td_replay_position(replay), ==, position);
+    if (states->pdata[position]) assert_bytes(replay, states->pdata[position]);
+    if (position > 0) g_assert_cmpint(td_replay_back(replay, NULL), ==, TD_OK);
+  }
+  g_assert_cmpint(td_replay_back(replay, NULL), ==, TD_OUT_OF_RANGE);
+}
+
+static void
+assert_seek_equals(td_replay *replay, GPtrArray *states, GRand *random, uint32_t n_seeks) {
+  for (uint32_t i = 0; i < n_seeks; i++) {
+    guint position = (guint)g_rand_int_range(random, 0, (gint32)states->len);
+    g_assert_cmpint(td_replay_seek(replay, position, NULL), ==, TD_OK);
+    g_assert_cmpuint(td_replay_position(replay), ==, position);
+    if (states->pdata[position]) assert_bytes(replay, states->pdata[position]);
+    if (i % 5 == 0 && position > 0) {
+      g_assert_cmpint(td_replay_back(replay, NULL), ==, TD_OK);
+      if (states->pdata[position - 1]) assert_bytes(replay, states->pdata[position - 1]);
+    }
+  }
+}
+
+static void
+test_three_ways(const void *data) {
+  td_replay *replay = open_plan(data);
+  GRand *random = g_rand_new_with_seed(7);
+  uint32_t share = td_replay_length(replay) > 4000 ? 100 : 1;
+  GPtrArray *states = states_by_replay(replay, random, share);
+  assert_undo_equals(replay, states);
+  assert_seek_equals(replay, states, random, 400);
+  g_assert_cmpuint(td_replay_trouble(replay, NULL), ==, 0);
+  g_ptr_array_unref(states);
+  g_rand_free(random);
+  td_replay_close(replay);
+}
+
+/* Few pages may be kept, so checkpoints are thinned many times while they are laid. */
+static void
+test_thinned(void) {
+  g_autofree char *path = tape_path("thinned");
+  td_tape_plan plan = {.n_nodes = 300, .n_threads = 3, .n_passes = 4, .seed = 11};
+  td_tape *tape;
+  td_graph *graph;
+  td_world world;
+  g_assert_cmpint(td_tape_make(&plan, path, NULL), ==, TD_OK);
+  g_assert_cmpint(td_tape_open(path, &tape, NULL), ==, TD_OK);
+  g_assert_cmpint(td_graph_collect(tape, &graph, NULL), ==, TD_OK);
+  const td_tape_info *info = td_tape_info_get(tape);
+  g_assert_cmpint(td_world_init(&world, graph, info, NULL), ==, TD_OK);
+  td_checkpoints *checkpoints = td_checkpoints_new(&world, 16, 100 * TD_WORLD_PAGE_BYTES);
+  GPtrArray *states = g_ptr_array_new_with_free_func(free_bytes_cb);
+  for (uint64_t seq = 0; seq < info->n_events; seq++) {
+    td_any_event event;
+    if (seq && seq % td_checkpoints_interval(checkpoints) == 0)
+      g_assert_true(td_checkpoints_lay(checkpoints));
+    g_ptr_array_add(states, seq % 16 ? NULL : g_bytes_new(world.state.bytes, world.state.n_bytes));
+    g_assert_cmpint(td_tape_get(tape, seq, &event, NULL), ==, TD_OK);
+    td_apply_event(&world, &event);
+  }
+  uint64_t interval = td_checkpoints_interval(checkpoints);
+  g_assert_cmpuint(interval, >, 16);
+  for (uint64_t position = states->len; position-- > 0;) {
+    if (td_checkpoints_before(checkpoints, position) != position) continue;
+    td_checkpoints_restore(checkpoints, position);
+    gsize n;
+    const void *wanted = g_bytes_get_data(states->pdata[position], &n);
+    g_assert_cmpmem(world.state.bytes, world.state.n_bytes, wanted, n);
+  }
+  g_ptr_array_unref(states);
+  td_checkpoints_free(checkpoints);
+  td_world_fini(&world);
+  td_graph_free(graph);
+  td_tape_close(tape);
+  g_unlink(path);
+}
+
+static void
+test_end_state(void) {
+  td_tape_plan plan = {.n_nodes = 60, .n_threads = 3, .n_passes = 2, .seed = 5, .n_anomalies = 3};
+  td_replay *replay = open_plan(&plan);
+  const td_state *state = td_replay_state(replay);
+  const td_graph *graph = td_replay_graph(replay);
+  g_assert_cmpint(td_replay_seek(replay, td_replay_length(replay), NULL), ==, TD_OK);
+  g_assert_cmpuint(graph->n_nodes, ==, plan.n_nodes);
+  g_assert_cmpuint(graph->n_graph_tasks, ==, plan.n_passes);
+  for (uint32_t i = 0; i < graph->n_nodes; i++)
+    g_assert_cmpuint(state->nodes[i].state, ==, TD_NODE_released);
+  for (uint32_t i = 0; i < graph->n_queues; i++)
+    g_assert_cmpuint(state->queues[i].n, ==, 0);
+  for (uint32_t i = 0; i < graph->n_graph_tasks; i++) {
+    g_assert_cmpuint(state->graph_tasks[i].status, ==, 1 + TD_task_status_ok);
+    g_assert_cmpuint(state->graph_tasks[i].outstanding, ==, 0);
+    g_assert_cmpuint(state->graph_tasks[i].n_live, ==, 0);
+  }
+  g_assert_cmpuint(state->header->first_parked, ==, TD_NONE);
+  td_replay_close(replay);
+}
+
+static bool
+is_pop(const td_any_event *event, void *data) {
+  return event->event.kind == TD_EVENT_queue_pop;
+}
+
+/* Before every pop, the order that the state foretells begins with the node popped. */
+static void
+test_foretells_pops(void) {
+  td_tape_plan plan = {.n_nodes = 300, .n_threads = 2, .n_passes = 1, .seed = 9};
+  td_replay *replay = open_plan(&plan);
+  uint64_t seq = 0;
+  uint32_t n_choices = 0;
+  while (td_replay_find(replay, seq, true, is_pop, NULL, &seq, NULL) == TD_OK) {
+    td_any_event event;
+    g_assert_cmpint(td_replay_event(replay, seq, &event, NULL), ==, TD_OK);
+    g_assert_cmpint(td_replay_seek(replay, seq, NULL), ==, TD_OK);
+    const td_state *state = td_replay_state(replay);
+    uint32_t n = state->queues[event.queue_pop.queue].n;
+    g_autofree td_queue_entry *order = g_new(td_queue_entry, n);
+    td_state_queue_order(state, td_replay_graph(replay), event.queue_pop.queue, order);
+    g_assert_cmpuint(n, ==, event.queue_pop.size + 1);
+    g_assert_cmpuint(order[0].node, ==, event.queue_pop.node);
+    n_choices += n > 1;
+  }
+  g_assert_cmpuint(n_choices, >, 50);
+  td_replay_close(replay);
+}
+
+/* Events taken out, put twice and renumbered: no crash, the same state on every way, and trouble is
+ * told. */
+static void
+test_contradictions(void) {
+  td_tape_plan plan = {.n_nodes = 40, .n_threads = 3, .n_passes = 2, .seed = 3};
+  GRand *random = g_rand_new_with_seed(1);
+  uint64_t n_trouble = 0;
+  for (uint32_t round = 0; round < 20; round++) {
+    g_autofree char *path = tape_path("bent");
+    td_tape_script script;
+    td_replay *replay;
+    td_tape_script_make(&script, &plan);
+    for (uint32_t i = 0; i < 20; i++) {
+      size_t from = (size_t)g_rand_int_range(random, 0, (gint32)script.n);
+      size_t to = (size_t)g_rand_int_range(random, 0, (gint32)script.n);
+      script.events[to] = script.events[from];
+    }
+    g_assert_cmpint(td_tape_script_write(&script, path, NULL), ==, TD_OK);
+    g_assert_cmpint(td_replay_open(path, NULL, NULL, &replay, NULL), ==, TD_OK);
+    n_trouble += td_replay_trouble(replay, NULL);
+    GPtrArray *states = states_by_replay(replay, random, 10);
+    assert_undo_equals(replay, states);
+    assert_seek_equals(replay, states, random, 50);
+    g_ptr_array_unref(states);
+    td_replay_close(replay);
+    td_tape_script_fini(&script);
+    g_unlink(path);
+  }
+  g_assert_cmpuint(n_trouble, >, 20);
+  g_rand_free(random);
+}
+
+static void
+open_and_walk(const char *path) {
+  td_error error = {0};
+  td_replay *replay;
+  if (td_replay_open(path, NULL, NULL, &replay, &error) == TD_OK) {
+    td_replay_seek(replay, td_replay_length(replay), NULL);
+    td_replay_seek(replay, td_replay_length(replay) / 2, NULL);
+    td_replay_close(replay);
+  } else {
+    g_assert_nonnull(error.message);
+  }
+  td_error_clear(&error);
+}
+
+/* Cut anywhere, or with a bit turned anywhere: opens, or says why not. */
+static void
+test_damage(void) {
+  g_autofree char *path = tape_path("damaged"), *whole = NULL;
+  td_tape_plan plan = {.n_nodes = 30, .n_threads = 2, .n_passes = 1, .seed = 2};
+  gsize length;
+  g_assert_cmpint(td_tape_make(&plan, path, NULL), ==, TD_OK);
+  g_assert_true(g_file_get_contents(path, &whole, &length, NULL));
+  for (gsize cut = 0; cut < length; cut += 1 + length / 700) {
+    g_assert_true(
+        g_file_set_contents_full(path, whole, (gssize)cut, G_FILE_SET_CONTENTS_NONE, 0600, NULL));
+    open_and_walk(path);
+  }
+  for (gsize at = 0; at < length; at += 1 + length / 700) {
+    whole[at] ^= (char)(1 << at % 8);
+    g_assert_true(g_file_set_contents_full(path, whole, (gssize)length, G_FILE_SET_CONTENTS_NONE,
+                                           0600, NULL));
+    open_and_walk(path);
+    whole[at] ^= (char)(1 << at % 8);
+  }
+  g_unlink(path);
+}
+
+static bool
+refuse(double share, void *data) {
+  return false;
+}
+
+static void
+test_cancel(void) {
+  g_autofree char *path = tape_path("cancelled");
+  td_tape_plan plan = {.n_nodes = 10, .n_threads = 1, .n_passes = 1, .seed = 2};
+  td_replay *replay = NULL;
+  g_assert_cmpint(td_tape_make(&plan, path, NULL), ==, TD_OK);
+  g_assert_cmpint(td_replay_open(path, refuse, NULL, &replay, NULL), ==, TD_INVALID);
+  g_assert_null(replay);
+  g_unlink(path);
+}
+
+int
+main(int argc, char **argv) {
+  static const td_tape_plan plans[] = {
+      {.n_nodes = 2, .n_threads = 1, .n_passes = 1, .seed = 1},
+      {.n_nodes = 40, .n_threads = 1, .n_passes = 2, .seed = 2, .n_anomalies = 2},
+      {.n_nodes = 60, .n_threads = 4, .n_passes = 3, .seed = 3, .n_anomalies = 2},
+      {.n_nodes = 1000, .n_threads = 3, .n_passes = 2, .seed = 4},
+  };
+  g_test_init(&argc, &argv, NULL);
+  for (size_t i = 0; i < TD_N_ELEMENTS(plans); i++) {
+    g_autofree char *name = g_strdup_printf("/replay/seek-replay-undo/%u-nodes-%u-threads",
+                                            plans[i].n_nodes, plans[i].n_threads);
+    g_test_add_data_func(name, &plans[i], test_three_ways);
+  }
+  g_test_add_func("/replay/thinned-checkpoints", test_thinned);
+  g_test_add_func("/replay/end-state", test_end_state);
+  g_test_add_func("/replay/foretells-pops", test_foretells_pops);
+  g_test_add_func("/replay/contradictions", test_contradictions);
+  g_test_add_func("/replay/damage", test_damage);
+  g_test_add_func("/replay/cancel", test_cancel);
+  return g_test_run();
+}
