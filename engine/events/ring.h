@@ -37,7 +37,8 @@ struct td_ring {
   _Atomic bool ended; /* its thread is gone: free it when empty */
   /* the registry's: */
   td_ring *next;
-  uint64_t n_events; /* the consumer's count of events taken, for the tape's numbering */
+  uint64_t n_events;   /* the consumer's count of events taken, for the tape's numbering */
+  uint64_t last_ticks; /* the consumer's: of the last event taken */
 };
 
 /* td_ring_new maps a ring of n_bytes, a power of two and a multiple of the page. NULL without

@@ -25,6 +25,11 @@ td_encoder_begin(td_encoder *encoder) {
   memset(encoder->last, 0, sizeof encoder->last);
 }
 
+void
+td_encoder_continue(td_encoder *encoder, uint64_t last_ticks) {
+  encoder->last_ticks = last_ticks;
+}
+
 static unsigned char *
 put_text(unsigned char *at, const char *text, size_t length) {
   at = td_varint_put(at, length);
@@ -36,7 +41,8 @@ bool
 td_encoder_add(td_encoder *encoder, const td_event *event) {
   const td_event_type *type = td_event_type_get(event->kind);
   if (encoder->n_bytes + RECORD_MAX + event->size > TD_CHUNK_RAW_MAX) return false;
-  if (encoder->n_events == 0) encoder->first_ticks = encoder->last_ticks = event->time;
+  if (encoder->n_events == 0)
+    encoder->first_ticks = encoder->last_ticks = TD_MAX(event->time, encoder->last_ticks);
   unsigned char *at = encoder->bytes + encoder->n_bytes;
   at = td_varint_put(at, event->kind);
   /* A thread's clock may be read out of order by a few ticks; its events are in the order of the

@@ -20,8 +20,10 @@ typedef struct td_encoder {
 void td_encoder_init(td_encoder *encoder);
 void td_encoder_fini(td_encoder *encoder);
 
-/* td_encoder_begin forgets everything: a chunk is decodable alone. */
+/* td_encoder_begin forgets everything: a chunk is decodable alone. td_encoder_continue then tells
+ * the time of the thread's last event in the chunk before: none here will be earlier. */
 void td_encoder_begin(td_encoder *encoder);
+void td_encoder_continue(td_encoder *encoder, uint64_t last_ticks);
 
 /* td_encoder_add encodes a record (in ring form); false if the chunk has no room left for it. */
 bool td_encoder_add(td_encoder *encoder, const td_event *event);

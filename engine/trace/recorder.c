@@ -26,7 +26,9 @@ flush_chunk(td_recorder *recorder, td_ring *ring) {
   if (recorder->encoder.n_events == 0) return;
   td_writer_events(recorder->writer, &recorder->encoder, ring->thread, ring->n_events);
   ring->n_events += recorder->encoder.n_events;
+  ring->last_ticks = recorder->encoder.last_ticks;
   td_encoder_begin(&recorder->encoder);
+  td_encoder_continue(&recorder->encoder, ring->last_ticks);
 }
 
 static void
@@ -49,6 +51,7 @@ empty_ring_cb(td_ring *ring, void *data) {
   const unsigned char *bytes;
   size_t n_bytes = td_ring_peek(ring, &bytes);
   if (n_bytes == 0 || (n_bytes < RING_BYTES_ENOUGH && !recorder->everything)) return;
+  td_encoder_continue(&recorder->encoder, ring->last_ticks);
   while (n_bytes > 0) {
     size_t piece = 0;
     while (piece < n_bytes && piece < RING_BYTES_ENOUGH)
@@ -84,6 +87,7 @@ forget_ring_cb(td_ring *ring, void *data) {
   const unsigned char *bytes;
   td_ring_consume(ring, td_ring_peek(ring, &bytes));
   ring->n_events = 0;
+  ring->last_ticks = 0;
 }
 
 /* The program's signals are not for this thread: a handler must not run here, and SIGXFSZ becomes
