@@ -61,7 +61,7 @@ bound_unit(const td_figure *figure) {
 static void
 print_text(const td_figure *figure, const td_measured *measured) {
   if (measured->skipped) {
-    printf("%-46s skipped: %s\n", figure->what, measured->skipped);
+    printf("%-56s skipped: %s\n", figure->what, measured->skipped);
     return;
   }
   double judged = judged_value(figure, measured);
@@ -74,7 +74,7 @@ print_text(const td_figure *figure, const td_measured *measured) {
                       bound_unit(figure));
   g_autofree char *seen = g_strdup_printf(
       "%s%.3g %s", figure->judged_by == TD_BY_INCREASE ? "+" : "", judged, bound_unit(figure));
-  printf("%-46s %-13s %-28s %-11s must %-10s %s\n", figure->what, value, floor, seen, bound,
+  printf("%-56s %-13s %-28s %-11s must %-10s %s\n", figure->what, value, floor, seen, bound,
          judged <= figure->must ? "holds" : "DOES NOT HOLD");
 }
 

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * What a frame costs while the tape plays: the graph drawn as the window draws it, into an image of
+ * 1600 x 1000, with a view that moves a little and a state that goes on between frames. */
+#include "app/bench/figure.h"
+#include "app/bench/graphs.h"
+#include "app/bench/recording.h"
+
+#include "engine/base/alloc.h"
+#include "engine/replay/replay.h"
+#include "ui/draw/graph_scene.h"
+
+#include <glib.h>
+
+#define FRAMES 120
+#define WIDTH 1600
+#define HEIGHT 1000
+
+static char *
+record_net(td_bench_recording *recording, uint32_t n_nodes) {
+  char *trouble = td_bench_record_begin(recording);
+  if (trouble) return trouble;
+  td_tensor *end = td_bench_net(n_nodes);
+  td_bench_backward(end, false);
+  td_tensor_unref(end);
+  return td_bench_record_end(recording);
+}
+
+static int
+compare_doubles(const void *a, const void *b) {
+  double x = *(const double *)a, y = *(const double *)b;
+  return (x > y) - (x < y);
+}
+
+/* The whole graph in view is the worst case: nothing is culled. */
+static double
+frames_p99_ms(td_replay *replay) {
+  const td_graph *graph = td_replay_graph(replay);
+  const td_theme *theme = td_theme_default(false);
+  td_graph_scene *scene = td_graph_scene_new(graph, 0);
+  td_label_cache *labels = td_label_cache_new(theme);
+  cairo_surface_t *surface = cairo_image_surface_create(CAIRO_FORMAT_ARGB32, WIDTH, HEIGHT);
+  td_graph_view view = {.width = WIDTH, .height = HEIGHT, .selected = TD_NONE, .hovered = TD_NONE};
+  td_graph_scene_fit(scene, &view);
+  double took[FRAMES];
+  for (int frame = 0; frame < FRAMES; frame++) {
+    td_error error = {0};
+    td_replay_seek(replay, td_replay_length(replay) * (uint64_t)(frame + 1) / FRAMES, &error);
+    td_error_clear(&error);
+    view.centre_y += 1;
+    double begin = td_bench_now();
+    cairo_t *cr = cairo_create(surface);
+    td_graph_scene_draw(scene, cr, td_replay_state(replay), &view, theme, labels);
+    cairo_destroy(cr);
+    took[frame] = (td_bench_now() - begin) * 1e3;
+  }
+  qsort(took, FRAMES, sizeof *took, compare_doubles);
+  cairo_surface_destroy(surface);
+  td_label_cache_free(labels);
+  td_graph_scene_free(scene);
+  return took[FRAMES * 99 / 100];
+}
+
+static void
+measure_frames(td_measured *measured, uint32_t n_nodes) {
+  td_bench_recording recording;
+  measured->skipped = record_net(&recording, n_nodes);
+  if (measured->skipped) return;
+  td_replay *replay;
+  td_error error = {0};
+  if (td_replay_open(recording.path, NULL, NULL, &replay, &error)) {
+    measured->skipped = g_strdup(td_error_text(&error));
+    td_error_clear(&error);
+  } else {
+    measured->value = frames_p99_ms(replay);
+    td_replay_close(replay);
+  }
+  td_bench_record_remove(&recording);
+}
+
+void
+td_bench_frame_10000(td_measured *measured) {
+  measure_frames(measured, 10000);
+}
+
+void
+td_bench_frame_100000(td_measured *measured) {
+  measure_frames(measured, 100000);
+}
