@@ -71,7 +71,8 @@ td_input_metadata
 td_op_metadata(const td_tensor *tensor) {
   td_input_metadata metadata = {
       .dtype = tensor->dtype, .device = tensor->device, .n_dims = tensor->n_dims, .defined = true};
-  memcpy(metadata.sizes, tensor->sizes, sizeof metadata.sizes);
+  for (int dim = 0; dim < tensor->n_dims; dim++)
+    metadata.sizes[dim] = tensor->sizes[dim];
   return metadata;
 }
 
@@ -147,7 +148,8 @@ td_op_common_device(uint32_t n, td_tensor *const *tensors, td_device *device, td
 td_sizes
 td_op_sizes(const td_tensor *tensor) {
   td_sizes sizes = {.n_dims = tensor->n_dims};
-  memcpy(sizes.at, tensor->sizes, sizeof sizes.at);
+  for (int dim = 0; dim < tensor->n_dims; dim++)
+    sizes.at[dim] = tensor->sizes[dim];
   return sizes;
 }
 

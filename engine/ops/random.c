@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
  * The generator is MT19937 (Matsumoto and Nishimura 1998). What is drawn from it for each kind of
- * number, and in which order, is as in PyTorch: one 32-bit word for a float, two for a double. */
+ * number, and in which order, is as in PyTorch 1.13: one 32-bit word for a float, two for a double.
+ * Roundings too: fused where its code is. */
 #include "engine/ops/random.h"
 
+#include "engine/ops/cephes.h"
 #include "engine/ops/op.h"
 
 #include <math.h>
@@ -79,31 +81,42 @@ normal_locked(void) {
   return radius * cos(angle);
 }
 
-/* Sixteen uniform numbers become normal ones: element i and i + 8 are a pair. */
-#define DEFINE_NORMAL_FILL(T, uniform, f)                                                          \
-  static void normal_16_##T(T *data, T mean, T std) {                                              \
-    for (int i = 0; i < 8; i++) {                                                                  \
-      T u1 = 1 - data[i], u2 = data[i + 8];                                                        \
-      T radius = f(sqrt)(-2 * f(log)(u1)), angle = (T)(2 * M_PI) * u2;                             \
-      data[i] = radius * f(cos)(angle) * std + mean;                                               \
-      data[i + 8] = radius * f(sin)(angle) * std + mean;                                           \
-    }                                                                                              \
-  }                                                                                                \
+/* Sixteen uniform numbers become normal ones: element i and i + 8 are a pair. Floats as PyTorch's
+ * vector code computes them. */
+static void
+normal_16_float(float *data, float mean, float std) {
+  for (int i = 0; i < 8; i++) {
+    float radius = sqrtf(-2 * td_cephes_log(1 - data[i])), sine, cosine;
+    td_cephes_sincos((float)(2 * M_PI) * data[i + 8], &sine, &cosine);
+    data[i] = fmaf(radius * cosine, std, mean);
+    data[i + 8] = fmaf(radius * sine, std, mean);
+  }
+}
+
+static void
+normal_16_double(double *data, double mean, double std) {
+  for (int i = 0; i < 8; i++) {
+    double radius = sqrt(-2 * log(1 - data[i])), angle = 2 * M_PI * data[i + 8];
+    data[i] = radius * cos(angle) * std + mean;
+    data[i + 8] = radius * sin(angle) * std + mean;
+  }
+}
+
+/* The last sixteen are drawn anew where they are not a whole block. */
+#define DEFINE_NORMAL_FILL(T)                                                                      \
   static void normal_##T##_locked(T *data, int64_t n, T mean, T std) {                             \
     for (int64_t i = 0; i < n; i++)                                                                \
-      data[i] = uniform();                                                                         \
+      data[i] = uniform_##T##_locked();                                                            \
     for (int64_t i = 0; i + 16 <= n; i += 16)                                                      \
       normal_16_##T(data + i, mean, std);                                                          \
     if (n % 16 == 0) return;                                                                       \
     T *last = data + n - 16;                                                                       \
     for (int i = 0; i < 16; i++)                                                                   \
-      last[i] = uniform();                                                                         \
+      last[i] = uniform_##T##_locked();                                                            \
     normal_16_##T(last, mean, std);                                                                \
   }
-#define FLOAT_FUNCTION(name) name##f
-#define DOUBLE_FUNCTION(name) name
-DEFINE_NORMAL_FILL(float, uniform_float_locked, FLOAT_FUNCTION)
-DEFINE_NORMAL_FILL(double, uniform_double_locked, DOUBLE_FUNCTION)
+DEFINE_NORMAL_FILL(float)
+DEFINE_NORMAL_FILL(double)
 
 static void
 lock_generator(void) {
@@ -125,11 +138,11 @@ fill_uniform(td_tensor *contiguous, double from, double to) {
   if (contiguous->dtype == TD_FLOAT32) {
     float *x = td_tensor_data(contiguous), low = (float)from, span = (float)to - low;
     for (int64_t i = 0; i < n; i++)
-      x[i] = uniform_float_locked() * span + low;
+      x[i] = fmaf(uniform_float_locked(), span, low);
   } else {
     double *x = td_tensor_data(contiguous);
     for (int64_t i = 0; i < n; i++)
-      x[i] = uniform_double_locked() * (to - from) + from;
+      x[i] = fma(uniform_double_locked(), to - from, from);
   }
   pthread_mutex_unlock(&generator.mutex);
 }
