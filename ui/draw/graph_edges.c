@@ -121,7 +121,8 @@ draw_head(cairo_t *cr, const td_layout *layout, uint32_t edge) {
 static td_colour
 edge_colour(const td_scene_draw *draw, uint32_t i, bool moved) {
   td_colour colour = moved ? draw->theme->node_fill[TD_NODE_done] : draw->theme->line;
-  if (draw->scene->layout->route[i] == TD_ROUTE_AROUND) colour = td_colour_fade(colour, 0.55);
+  if (draw->scene->layout->route[i] == TD_ROUTE_AROUND)
+    colour = td_colour_fade(colour, draw->view->scale < td_scale_full ? 0.25 : 0.5);
   return colour;
 }
 
@@ -140,19 +141,37 @@ draw_edge(const td_scene_draw *draw, uint32_t i, bool moved) {
   if (draw->view->scale >= td_scale_named) draw_head(draw->cr, layout, i);
 }
 
+/* An edge that is led around is shown where one of its ends is: elsewhere it would only pass by. */
+static bool
+is_seen(const td_scene_draw *draw, uint32_t i) {
+  const td_scene_edge *edge = &draw->scene->edges[i];
+  if (!td_scene_sees(draw, edge->left - 12, edge->top - 4, edge->right + 12, edge->bottom + 4))
+    return false;
+  if (draw->scene->layout->route[i] != TD_ROUTE_AROUND) return true;
+  td_box from = td_scene_box(draw->scene, edge->from), to = td_scene_box(draw->scene, edge->to);
+  return td_scene_sees(draw, from.x, from.y, from.x + from.width, from.y + from.height) ||
+         td_scene_sees(draw, to.x, to.y, to.x + to.width, to.y + to.height);
+}
+
 /* Those that have moved lie over those that have not. */
 void
 td_scene_draw_edges(td_scene_draw *draw) {
   const td_graph_scene *scene = draw->scene;
+  uint32_t *later = NULL, n_later = 0, capacity = 0;
   cairo_set_line_cap(draw->cr, CAIRO_LINE_CAP_BUTT);
   cairo_set_line_join(draw->cr, CAIRO_LINE_JOIN_ROUND);
-  for (int moved = 0; moved < 2; moved++)
-    for (uint32_t i = 0; i < scene->n_edges; i++) {
-      const td_scene_edge *edge = &scene->edges[i];
-      if (!td_scene_sees(draw, edge->left - 12, edge->top - 4, edge->right + 12, edge->bottom + 4))
-        continue;
-      if (td_scene_edge_moved(draw, i) == (moved == 1)) draw_edge(draw, i, moved == 1);
+  for (uint32_t i = 0; i < scene->n_edges; i++) {
+    if (!is_seen(draw, i)) continue;
+    if (td_scene_edge_moved(draw, i)) {
+      TD_GROW(later, n_later, capacity);
+      later[n_later++] = i;
+    } else {
+      draw_edge(draw, i, false);
     }
+  }
+  for (uint32_t i = 0; i < n_later; i++)
+    draw_edge(draw, later[i], true);
+  free(later);
 }
 
 /* The edge along which the current node got its newest gradient. */

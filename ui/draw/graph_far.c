@@ -14,18 +14,34 @@ flush_edges(const td_scene_draw *draw, bool moved) {
   cairo_stroke(draw->cr);
 }
 
+/* 0: not to be drawn; 1: still to move; 2: moved. Edges that are led around would cover everything
+ * else. */
+static uint8_t *
+classify_edges(td_scene_draw *draw) {
+  const td_graph_scene *scene = draw->scene;
+  uint8_t *classes = TD_NEW_N(uint8_t, scene->n_edges);
+  double least = 1.5 / draw->view->scale;
+  for (uint32_t i = 0; i < scene->n_edges; i++) {
+    const td_scene_edge *edge = &scene->edges[i];
+    if (scene->layout->route[i] == TD_ROUTE_AROUND) {
+      draw->n_edges_hidden++;
+      continue;
+    }
+    if (edge->right - edge->left + edge->bottom - edge->top < least) continue;
+    if (!td_scene_sees(draw, edge->left, edge->top, edge->right, edge->bottom)) continue;
+    classes[i] = td_scene_edge_moved(draw, i) ? 2 : 1;
+  }
+  return classes;
+}
+
 static void
-draw_edges(const td_scene_draw *draw, bool moved) {
+draw_edges(const td_scene_draw *draw, const uint8_t *classes, bool moved) {
   const td_graph_scene *scene = draw->scene;
   const td_layout *layout = scene->layout;
   uint32_t n = 0;
-  double least = 1.5 / draw->view->scale;
   cairo_set_line_width(draw->cr, TD_MAX(1.6, 0.8 / draw->view->scale));
   for (uint32_t i = 0; i < scene->n_edges; i++) {
-    const td_scene_edge *edge = &scene->edges[i];
-    if (edge->right - edge->left + edge->bottom - edge->top < least) continue;
-    if (!td_scene_sees(draw, edge->left, edge->top, edge->right, edge->bottom)) continue;
-    if (td_scene_edge_moved(draw, i) != moved) continue;
+    if (classes[i] != (moved ? 2 : 1)) continue;
     uint32_t first = layout->first_point[i];
     cairo_move_to(draw->cr, layout->points[first].x, layout->points[first].y);
     for (uint32_t k = first + 1; k < layout->first_point[i + 1]; k++)
@@ -87,7 +103,7 @@ td_scene_draw_far(td_scene_draw *draw) {
                                         TD_NODE_captured, TD_NODE_partial, TD_NODE_queued,
                                         TD_NODE_running,  TD_NODE_failed};
   const td_graph_scene *scene = draw->scene;
-  uint8_t *states = TD_NEW_N(uint8_t, scene->n_nodes);
+  uint8_t *states = TD_NEW_N(uint8_t, scene->n_nodes), *classes = classify_edges(draw);
   for (uint32_t i = 0; i < scene->n_nodes; i++) {
     td_box box = td_scene_box(scene, i);
     bool seen = td_scene_sees(draw, box.x, box.y, box.x + box.width, box.y + box.height);
@@ -95,12 +111,13 @@ td_scene_draw_far(td_scene_draw *draw) {
   }
   cairo_save(draw->cr);
   if (scene->n_nodes > MANY) cairo_set_antialias(draw->cr, CAIRO_ANTIALIAS_NONE);
-  draw_edges(draw, false);
-  draw_edges(draw, true);
+  draw_edges(draw, classes, false);
+  draw_edges(draw, classes, true);
   for (size_t i = 0; i < TD_N_ELEMENTS(order); i++)
     draw_state(draw, order[i], states);
   cairo_restore(draw->cr);
   draw_anomalies(draw);
   draw_selected(draw);
   free(states);
+  free(classes);
 }

@@ -69,17 +69,22 @@ draw_items(const td_scene_draw *draw, double x, double y) {
 static char *
 hidden_text(const td_scene_draw *draw) {
   uint32_t n = draw->scene->n_nodes;
-  char *shown = td_format_count(draw->n_shown), *all = td_format_count(n), *text = NULL;
-  const char *detail = draw->view->scale < td_scale_named  ? "names and counts appear closer"
-                       : draw->view->scale < td_scale_full ? "counts appear closer"
-                                                           : NULL;
-  if (draw->n_shown < n)
-    text = td_format("%s of %s nodes in view%s%s", shown, all, detail ? " · " : "",
-                     detail ? detail : "");
-  else if (detail)
-    text = td_format("%s nodes · %s", all, detail);
+  bool far = draw->view->scale < td_scale_named, all_shown = draw->n_shown == n;
+  if (all_shown && draw->view->scale >= td_scale_full) return NULL;
+  char *shown = td_format_count(draw->n_shown), *all = td_format_count(n);
+  char *hidden = td_format_count(draw->n_edges_hidden);
+  char *nodes =
+      all_shown ? td_format("%s nodes", all) : td_format("%s of %s nodes in view", shown, all);
+  char *text = td_format("%s%s%s%s%s", nodes, draw->n_edges_hidden ? " · " : "",
+                         draw->n_edges_hidden ? hidden : "",
+                         draw->n_edges_hidden ? " long edges hidden" : "",
+                         far                                 ? " · names appear closer"
+                         : draw->view->scale < td_scale_full ? " · counts appear closer"
+                                                             : "");
   free(shown);
   free(all);
+  free(hidden);
+  free(nodes);
   return text;
 }
 

@@ -216,17 +216,23 @@ draw_slots(const td_scene_draw *draw) {
 void
 td_scene_draw_nodes(td_scene_draw *draw) {
   const td_graph_scene *scene = draw->scene;
-  for (int top = 0; top < 2; top++)
-    for (uint32_t i = 0; i < scene->n_nodes; i++) {
-      td_box box = td_scene_box(scene, i);
-      const td_node_now *now = td_scene_now(draw, i);
-      bool above = now->state == TD_NODE_running || now->anomaly;
-      if (above != (top == 1)) continue;
-      if (!td_scene_sees(draw, box.x - 14, box.y - 20, box.x + box.width + 14,
-                         box.y + box.height + 14))
-        continue;
+  uint32_t *above = NULL, n_above = 0, capacity = 0;
+  for (uint32_t i = 0; i < scene->n_nodes; i++) {
+    td_box box = td_scene_box(scene, i);
+    if (!td_scene_sees(draw, box.x - 14, box.y - 20, box.x + box.width + 14,
+                       box.y + box.height + 14))
+      continue;
+    const td_node_now *now = td_scene_now(draw, i);
+    draw->n_shown++;
+    if (now->state == TD_NODE_running || now->anomaly) {
+      TD_GROW(above, n_above, capacity);
+      above[n_above++] = i;
+    } else {
       draw_node(draw, i);
-      draw->n_shown++;
     }
+  }
+  for (uint32_t i = 0; i < n_above; i++)
+    draw_node(draw, above[i]);
+  free(above);
   if (draw->view->scale >= td_scale_full) draw_slots(draw);
 }

@@ -40,7 +40,7 @@ typedef struct td_scene_draw {
   const td_theme *theme;
   td_label_cache *labels;
   double left, top, right, bottom; /* what of the scene is visible */
-  uint32_t n_shown;
+  uint32_t n_shown, n_edges_hidden;
 } td_scene_draw;
 
 /* Below these scales names give way to plain cards, and cards to rectangles. */
