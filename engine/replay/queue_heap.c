@@ -116,6 +116,7 @@ void
 td_state_queue_order(const td_state *state, const td_graph *graph, uint32_t queue,
                      td_queue_entry *out) {
   uint32_t n = state->queues[queue].n;
+  if (n == 0) return;
   heap_context context = {state, graph, graph->queues[queue].order, NULL};
   memcpy(out, state->entries + state->first_entry[queue], n * sizeof *out);
   while (n > 1) {
