@@ -271,6 +271,7 @@ static const op_case cases[] = {
     {"nll-none", "NllLossBackward0", call_nll_none, {"3 4"}, -2, 2},
     {"cross-entropy", "NllLossBackward0", call_cross_entropy, {"3 4"}, -2, 2},
     {"mse-mean", "MseLossBackward0", call_mse_mean, {"2 3", "2 3"}, -2, 2},
+    {"mse-broadcast", "MseLossBackward0", call_mse_mean, {"2 3", "3"}, -2, 2},
     {"mse-sum", "MseLossBackward0", call_mse_sum, {"2 3", "2 3"}, -2, 2},
     {"mse-none", "MseLossBackward0", call_mse_none, {"2 3", "2 3"}, -2, 2},
 };
@@ -599,7 +600,11 @@ static const failure failures[] = {
      {"2 3", "4 5", "4"},
      TD_SHAPE,
      "mat1 and mat2 shapes cannot be multiplied (2x3 and 5x4)"},
-    {"mm-dtypes", call_mixed_dtypes, {"2 3", "3 2"}, TD_DTYPE, "torch.float32 and torch.float64"},
+    {"mm-dtypes",
+     call_mixed_dtypes,
+     {"2 3", "3 2"},
+     TD_DTYPE,
+     "expected scalar type Float but found Double"},
     {"devices",
      call_mixed_devices,
      {"2 3", "2 3"},
@@ -675,7 +680,16 @@ static const failure failures[] = {
      TD_SHAPE,
      "Kernel size can't be greater than actual input size"},
     {"max-empty", call_max, {"0"}, TD_INVALID, "Expected reduction dim to be specified"},
-    {"mse", call_mse_mean, {"2 3", "3 2"}, TD_SHAPE, "different sizes"},
+    {"mse",
+     call_mse_mean,
+     {"2 3", "3 2"},
+     TD_SHAPE,
+     "The size of tensor a (3) must match the size of tensor b (2) at non-singleton dimension 1"},
+    {"stack",
+     call_stack,
+     {"2 3", "2 1"},
+     TD_SHAPE,
+     "stack expects each tensor to be equal size, but got [2, 3] at entry 0 and [2, 1] at entry 1"},
 };
 
 static void

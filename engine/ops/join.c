@@ -110,10 +110,27 @@ td_op_cat(uint32_t n, td_tensor *const *tensors, int64_t dim, td_tensor **out, t
   return status;
 }
 
+static td_status
+check_stacked(uint32_t n, td_tensor *const *tensors, td_error *error) {
+  for (uint32_t i = 1; i < n; i++) {
+    if (td_tensor_same_sizes(tensors[0], tensors[i])) continue;
+    char *first = td_tensor_shape_text(tensors[0]), *other = td_tensor_shape_text(tensors[i]);
+    td_error_set(error, TD_SHAPE,
+                 "stack expects each tensor to be equal size, but got %s at entry 0 and %s at "
+                 "entry %u",
+                 first, other, i);
+    free(first);
+    free(other);
+    return TD_SHAPE;
+  }
+  return TD_OK;
+}
+
 td_status
 td_op_stack(uint32_t n, td_tensor *const *tensors, int64_t dim, td_tensor **out, td_error *error) {
   int at;
   TD_TRY(check_some(n, "stack", error));
+  TD_TRY(check_stacked(n, tensors, error));
   TD_TRY(td_op_wrap_dim(dim, tensors[0]->n_dims + 1, &at, error));
   td_tensor **rows = TD_NEW_N(td_tensor *, n);
   int64_t *starts = TD_NEW_N(int64_t, n + 1);

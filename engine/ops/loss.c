@@ -175,13 +175,10 @@ mse_result(td_tensor *self, td_tensor *target, td_reduction reduction, td_tensor
   return TD_OK;
 }
 
-td_status
-td_op_mse_loss(td_tensor *self, td_tensor *target, td_reduction reduction, td_tensor **out,
-               td_error *error) {
-  TD_TRY(td_op_same_dtype(self, target, error));
-  TD_TRY(td_op_want_floating(self, "mse_loss", error));
-  if (!td_tensor_same_sizes(self, target))
-    return td_error_set(error, TD_SHAPE, "mse_loss: input and target have different sizes");
+/* Of tensors with equal sizes. */
+static td_status
+mse_of_equals(td_tensor *self, td_tensor *target, td_reduction reduction, td_tensor **out,
+              td_error *error) {
   TD_TRY(mse_result(self, target, reduction, out, error));
   mse_node *node = td_op_begin(&mse_class, sizeof *node, TD_INPUTS(self, target));
   if (!node) return TD_OK;
@@ -191,4 +188,27 @@ td_op_mse_loss(td_tensor *self, td_tensor *target, td_reduction reduction, td_te
   td_op_save(&node->op, 1, target);
   td_op_end(&node->op, *out);
   return TD_OK;
+}
+
+static td_status
+expand_to(td_tensor *self, const td_sizes *sizes, td_tensor **out, td_error *error) {
+  if (self->n_dims != sizes->n_dims ||
+      memcmp(self->sizes, sizes->at, (size_t)sizes->n_dims * sizeof *sizes->at) != 0)
+    return td_op_expand(self, sizes->n_dims, sizes->at, out, error);
+  *out = td_tensor_ref(self);
+  return TD_OK;
+}
+
+td_status
+td_op_mse_loss(td_tensor *self, td_tensor *target, td_reduction reduction, td_tensor **out,
+               td_error *error) {
+  td_sizes a = td_op_sizes(self), b = td_op_sizes(target), sizes;
+  TD_LOCAL(wide);
+  TD_LOCAL(wide_target);
+  TD_TRY(td_op_same_dtype(self, target, error));
+  TD_TRY(td_op_want_floating(self, "mse_loss", error));
+  TD_TRY(td_op_broadcast(&a, &b, &sizes, error));
+  TD_TRY(expand_to(self, &sizes, &wide, error));
+  TD_TRY(expand_to(target, &sizes, &wide_target, error));
+  return mse_of_equals(wide, wide_target, reduction, out, error);
 }

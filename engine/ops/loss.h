@@ -20,6 +20,7 @@ td_status td_op_nll_loss(td_tensor *self, td_tensor *target, td_reduction reduct
 td_status td_op_cross_entropy(td_tensor *self, td_tensor *target, td_reduction reduction,
                               td_tensor **out, td_error *error);
 
-/* td_op_mse_loss (MseLossBackward0, edges self, target). Sizes must be equal. */
+/* td_op_mse_loss (MseLossBackward0, edges self, target). Operands that differ in sizes are
+ * expanded first (ExpandBackward0). */
 td_status td_op_mse_loss(td_tensor *self, td_tensor *target, td_reduction reduction,
                          td_tensor **out, td_error *error);

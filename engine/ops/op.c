@@ -156,7 +156,7 @@ td_op_sizes(const td_tensor *tensor) {
 td_status
 td_op_broadcast(const td_sizes *a, const td_sizes *b, td_sizes *out, td_error *error) {
   out->n_dims = TD_MAX(a->n_dims, b->n_dims);
-  for (int dim = 0; dim < out->n_dims; dim++) {
+  for (int dim = out->n_dims - 1; dim >= 0; dim--) {
     int a_dim = dim - (out->n_dims - a->n_dims), b_dim = dim - (out->n_dims - b->n_dims);
     int64_t a_size = a_dim < 0 ? 1 : a->at[a_dim], b_size = b_dim < 0 ? 1 : b->at[b_dim];
     if (a_size != b_size && a_size != 1 && b_size != 1)
@@ -181,17 +181,29 @@ td_op_wrap_dim(int64_t dim, int n_dims, int *out, td_error *error) {
   return TD_OK;
 }
 
+/* As error texts name dtypes. */
+static const char *const scalar_types[TD_N_DTYPES] = {
+    [TD_FLOAT32] = "Float", [TD_FLOAT64] = "Double", [TD_INT64] = "Long", [TD_BOOL] = "Bool"};
+
 td_status
 td_op_same_dtype(const td_tensor *a, const td_tensor *b, td_error *error) {
   if (a->dtype == b->dtype) return TD_OK;
-  return td_error_set(error, TD_DTYPE,
-                      "expected both tensors to have the same dtype, but got %s and %s",
-                      td_dtype_name(a->dtype), td_dtype_name(b->dtype));
+  return td_error_set(error, TD_DTYPE, "expected scalar type %s but found %s",
+                      scalar_types[a->dtype], scalar_types[b->dtype]);
 }
 
 td_status
 td_op_want_floating(const td_tensor *tensor, const char *what, td_error *error) {
   if (td_dtype_is_floating(tensor->dtype)) return TD_OK;
-  return td_error_set(error, TD_DTYPE, "%s: expected a floating point dtype, but got %s", what,
-                      td_dtype_name(tensor->dtype));
+  return td_error_set(error, TD_DTYPE, "\"%s\" not implemented for '%s'", what,
+                      scalar_types[tensor->dtype]);
+}
+
+td_status
+td_op_want_averageable(const td_tensor *tensor, td_error *error) {
+  if (td_dtype_is_floating(tensor->dtype)) return TD_OK;
+  return td_error_set(error, TD_DTYPE,
+                      "mean(): could not infer output dtype. Input dtype must be either a floating "
+                      "point or complex dtype. Got: %s",
+                      scalar_types[tensor->dtype]);
 }

@@ -115,7 +115,9 @@ td_sizes td_op_sizes(const td_tensor *tensor);
 /* td_op_wrap_dim turns a dimension in [-n_dims, n_dims) into [0, n_dims); TD_OUT_OF_RANGE. */
 td_status td_op_wrap_dim(int64_t dim, int n_dims, int *out, td_error *error);
 
-/* td_op_same_dtype: TD_DTYPE unless both have the dtype. td_op_want_floating begins its
- * text with `what`. */
+/* TD_DTYPE with PyTorch's texts. td_op_same_dtype: unless both have one dtype. td_op_want_floating:
+ * unless it is a floating one, for the kernel `what`; td_op_want_averageable the same for a mean.
+ */
 td_status td_op_same_dtype(const td_tensor *a, const td_tensor *b, td_error *error);
 td_status td_op_want_floating(const td_tensor *tensor, const char *what, td_error *error);
+td_status td_op_want_averageable(const td_tensor *tensor, td_error *error);

@@ -86,7 +86,7 @@ reduce(td_tensor *self, const reduction *how, td_tensor **out, td_error *error) 
   td_dtype dtype = td_dtype_is_floating(self->dtype) ? self->dtype : TD_INT64;
   TD_LOCAL(cast);
   TD_LOCAL(view);
-  if (how->is_mean) TD_TRY(td_op_want_floating(self, "mean()", error));
+  if (how->is_mean) TD_TRY(td_op_want_averageable(self, error));
   TD_TRY(td_kernel_cast(self, dtype, &cast, error));
   TD_TRY(td_tensor_new(dtype, self->device, sizes.n_dims, sizes.at, out, error));
   view = view_contiguous(*out, &kept);

@@ -164,21 +164,32 @@ expand_formula(td_op_node *op, td_tensor *grad, uint32_t which, td_tensor **out,
 static const td_op_class expand_class = TD_OP_CLASS("ExpandBackward0", expand_formula);
 
 static td_status
-expanded_dim(const td_tensor *self, int own, int64_t wanted, int dim, int64_t *size,
-             int64_t *stride, td_error *error) {
-  bool is_new = own < 0;
-  if (wanted == -1 && is_new)
+refuse_expansion(const td_tensor *self, int n_dims, const int64_t *sizes, int dim,
+                 td_error *error) {
+  int own = dim - (n_dims - self->n_dims);
+  if (own < 0)
     return td_error_set(error, TD_SHAPE,
-                        "The expanded size of the tensor (-1) isn't allowed in a leading, "
+                        "The expanded size of the tensor (%lld) isn't allowed in a leading, "
                         "non-existing dimension %d",
-                        dim);
-  *size = wanted == -1 ? self->sizes[own] : wanted;
+                        (long long)sizes[dim], dim);
+  char *target = td_sizes_text(n_dims, sizes), *existing = td_tensor_shape_text(self);
+  td_error_set(error, TD_SHAPE,
+               "The expanded size of the tensor (%lld) must match the existing size (%lld) at "
+               "non-singleton dimension %d.  Target sizes: %s.  Tensor sizes: %s",
+               (long long)sizes[dim], (long long)self->sizes[own], dim, target, existing);
+  free(target);
+  free(existing);
+  return TD_SHAPE;
+}
+
+/* The size and stride of a dimension that was `own` before (negative: it is new); false where it
+ * cannot be. */
+static bool
+expand_dim(const td_tensor *self, int own, int64_t wanted, int64_t *size, int64_t *stride) {
+  bool is_new = own < 0;
+  *size = wanted == -1 && !is_new ? self->sizes[own] : wanted;
   *stride = is_new || (self->sizes[own] == 1 && *size != 1) ? 0 : self->strides[own];
-  if (is_new || self->sizes[own] == *size || self->sizes[own] == 1) return TD_OK;
-  return td_error_set(error, TD_SHAPE,
-                      "The expanded size of the tensor (%lld) must match the existing size (%lld) "
-                      "at non-singleton dimension %d.",
-                      (long long)*size, (long long)self->sizes[own], dim);
+  return *size >= 0 && (is_new || self->sizes[own] == *size || self->sizes[own] == 1);
 }
 
 td_status
@@ -190,9 +201,9 @@ td_op_expand(td_tensor *self, int n_dims, const int64_t *sizes, td_tensor **out,
                         n_dims, self->n_dims, TD_MAX_DIMS);
   td_sizes expanded = {.n_dims = n_dims};
   int64_t strides[TD_MAX_DIMS];
-  for (int dim = 0; dim < n_dims; dim++)
-    TD_TRY(expanded_dim(self, dim - (n_dims - self->n_dims), sizes[dim], dim, &expanded.at[dim],
-                        &strides[dim], error));
+  for (int dim = 0, first = n_dims - self->n_dims; dim < n_dims; dim++)
+    if (!expand_dim(self, dim - first, sizes[dim], &expanded.at[dim], &strides[dim]))
+      return refuse_expansion(self, n_dims, sizes, dim, error);
   td_view_new(&expand_class, self, &expanded, strides, self->offset, out);
   return TD_OK;
 }
