@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "engine/base/alloc.h"
+#include "engine/profile/check.h"
+#include "engine/profile/why.h"
+#include "tests/tape_maker.h"
+
+#include <glib.h>
+#include <glib/gstdio.h>
+#include <string.h>
+#include <unistd.h>
+
+static td_replay *
+open_script(const td_tape_script *script) {
+  g_autofree char *path =
+      g_strdup_printf("%s/tapedeck-why-%d.tape", g_get_tmp_dir(), (int)getpid());
+  td_replay *replay = NULL;
+  g_assert_cmpint(td_tape_script_write(script, path, NULL), ==, TD_OK);
+  g_assert_cmpint(td_replay_open(path, NULL, NULL, &replay, NULL), ==, TD_OK);
+  g_unlink(path);
+  return replay;
+}
+
+static char *
+why(td_replay *replay, uint64_t seq) {
+  char *text = NULL;
+  g_assert_cmpint(td_why_at(replay, seq, &text, NULL), ==, TD_OK);
+  g_assert_true(g_str_has_suffix(text, "."));
+  g_assert_true(g_utf8_validate(text, -1, NULL));
+  return text;
+}
+
+/* A pass of five nodes on one thread, written out by hand. */
+enum { LEAF, ADD, SIN, MUL, ROOT };
+
+static void
+tell(td_tape_script *script, td_any_event event, td_event_kind kind) {
+  event.event = (td_event){.kind = (uint16_t)kind, .size = td_event_type_get(kind)->size};
+  TD_GROW(script->events, script->n, script->capacity);
+  script->events[script->n++] = event;
+}
+
+#define TELL(script, name, ...)                                                                    \
+  tell((script), (td_any_event){.name = {.event = {0}, __VA_ARGS__}}, TD_EVENT_##name)
+
+static void
+tell_nodes(td_tape_script *script) {
+  TELL(script, queue_new, .queue = 0, .device = TD_DEVICE_CPU, .graph_task = TD_NONE, .owner = 0);
+  for (uint32_t node = LEAF; node <= ROOT; node++)
+    TELL(script, node_new, .node = node, .sequence_nr = node == LEAF ? UINT64_MAX : node,
+         .device = TD_DEVICE_CPU);
+  TELL(script, edge_new, .from = ADD, .to = LEAF);
+  TELL(script, edge_new, .from = SIN, .to = LEAF);
+  TELL(script, graph_task_begin, .root = ROOT, .n_roots = 1);
+  TELL(script, dependency, .node = LEAF, .count = 2);
+  TELL(script, dependency, .node = ADD, .count = 1);
+}
+
+static void
+tell_push(td_tape_script *script, uint32_t node) {
+  TELL(script, queue_push, .node = node);
+}
+
+static uint64_t
+last_event(td_replay *replay) {
+  uint64_t seq = td_replay_length(replay);
+  td_any_event event;
+  do
+    g_assert_cmpint(td_replay_event(replay, --seq, &event, NULL), ==, TD_OK);
+  while (event.event.kind == TD_EVENT_session_end);
+  return seq;
+}
+
+static void
+test_sentence(void) {
+  td_tape_script script = {.n_threads = 1};
+  tell_nodes(&script);
+  TELL(&script, dependency_dec, .node = LEAF, .left = 1, .by = SIN);
+  TELL(&script, buffer_add, .node = LEAF, .from = SIN, .bytes = 8);
+  TELL(&script, buffer_park, .node = LEAF);
+  tell_push(&script, SIN);
+  tell_push(&script, MUL);
+  tell_push(&script, ROOT);
+  TELL(&script, queue_pop, .node = ROOT, .size = 2);
+  td_replay *replay = open_script(&script);
+  g_autofree char *text = why(replay, last_event(replay));
+  g_assert_cmpstr(
+      text, ==,
+      "node #4 was popped from queue 0 (cpu, thread 0) before node #3 and node #2: its "
+      "sequence_nr is higher (4, against 3): what was created later in the forward pass "
+      "goes first. Not ready: node #0 still waits for 1 of 2 gradients, from node #1 "
+      "(waiting).");
+  g_assert_cmpuint(td_replay_position(replay), ==, 0);
+  td_replay_close(replay);
+  td_tape_script_fini(&script);
+}
+
+static void
+test_leaf_first(void) {
+  td_tape_script script = {.n_threads = 1};
+  tell_nodes(&script);
+  tell_push(&script, ROOT);
+  tell_push(&script, LEAF);
+  TELL(&script, queue_pop, .node = LEAF, .size = 1);
+  td_replay *replay = open_script(&script);
+  g_autofree char *text = why(replay, last_event(replay));
+  g_assert_nonnull(strstr(text, "AccumulateGrad has the highest sequence_nr"));
+  td_replay_close(replay);
+  td_tape_script_fini(&script);
+}
+
+static void
+test_out_of_turn(void) {
+  td_tape_script script = {.n_threads = 1};
+  tell_nodes(&script);
+  tell_push(&script, ROOT);
+  tell_push(&script, MUL);
+  TELL(&script, queue_pop, .node = MUL, .size = 1);
+  td_replay *replay = open_script(&script);
+  g_autofree char *text = why(replay, last_event(replay));
+  g_assert_nonnull(strstr(text, "out of turn"));
+  g_assert_nonnull(strstr(text, "it was the turn of node #4"));
+  td_replay_close(replay);
+  td_tape_script_fini(&script);
+}
+
+static void
+test_never_entered(void) {
+  td_tape_script script = {.n_threads = 1};
+  tell_nodes(&script);
+  TELL(&script, queue_pop, .node = SIN);
+  td_replay *replay = open_script(&script);
+  g_autofree char *text = why(replay, last_event(replay));
+  g_assert_nonnull(strstr(text, "never told that it entered queue 0"));
+  td_replay_close(replay);
+  td_tape_script_fini(&script);
+}
+
+static void
+bend(td_tape_script *script, GRand *random) {
+  for (uint32_t i = 0; i < 15; i++) {
+    size_t from = (size_t)g_rand_int_range(random, 0, (gint32)script->n);
+    size_t to = (size_t)g_rand_int_range(random, 0, (gint32)script->n);
+    script->events[to] = script->events[from];
+  }
+}
+
+/* Whatever a tape says, there is a sentence for each of its events, and the position stays. */
+static void
+test_every_event(void) {
+  td_tape_plan plan = {.n_nodes = 40, .n_threads = 3, .n_passes = 2, .seed = 8, .n_anomalies = 3};
+  GRand *random = g_rand_new_with_seed(4);
+  for (uint32_t round = 0; round < 8; round++) {
+    td_tape_script script;
+    uint64_t n_violations;
+    td_tape_script_make(&script, &plan);
+    if (round) bend(&script, random);
+    td_replay *replay = open_script(&script);
+    for (uint64_t seq = 0; seq < td_replay_length(replay); seq++) {
+      g_autofree char *text = why(replay, seq);
+      g_assert_cmpuint(strlen(text), >, 20);
+      g_assert_cmpuint(td_replay_position(replay), ==, 0);
+    }
+    g_assert_cmpint(td_check_run(td_replay_tape(replay), NULL, NULL, &n_violations, NULL), ==,
+                    TD_OK);
+    g_assert_cmpint(n_violations > 0, ==, round > 0);
+    td_replay_close(replay);
+    td_tape_script_fini(&script);
+  }
+  g_rand_free(random);
+}
+
+int
+main(int argc, char **argv) {
+  g_test_init(&argc, &argv, NULL);
+  g_test_add_func("/why/sentence", test_sentence);
+  g_test_add_func("/why/leaf-first", test_leaf_first);
+  g_test_add_func("/why/out-of-turn", test_out_of_turn);
+  g_test_add_func("/why/never-entered", test_never_entered);
+  g_test_add_func("/why/every-event", test_every_event);
+  return g_test_run();
+}
