@@ -227,65 +227,6 @@ data_ptr(PyObject *self, PyObject *unused) {
 }
 
 static PyObject *
-to_dtype(PyObject *self, td_dtype dtype) {
-  td_error error = {0};
-  td_tensor *out = NULL;
-  td_status status = td_op_to_dtype(tdpy_tensor_of(self), dtype, &out, &error);
-  return tdpy_result(status, out, &error);
-}
-
-static PyObject *
-to_float(PyObject *self, PyObject *unused) {
-  return to_dtype(self, TD_FLOAT32);
-}
-
-static PyObject *
-to_double(PyObject *self, PyObject *unused) {
-  return to_dtype(self, TD_FLOAT64);
-}
-
-static PyObject *
-to_long(PyObject *self, PyObject *unused) {
-  return to_dtype(self, TD_INT64);
-}
-
-static PyObject *
-to_bool(PyObject *self, PyObject *unused) {
-  return to_dtype(self, TD_BOOL);
-}
-
-static int
-to_target(PyObject *target, td_dtype *dtype, td_device *device) {
-  if (tdpy_tensor_is(target)) {
-    *dtype = tdpy_tensor_of(target)->dtype;
-    *device = tdpy_tensor_of(target)->device;
-    return 1;
-  }
-  return Py_IS_TYPE(target, &tdpy_dtype_type) ? tdpy_dtype_converter(target, dtype)
-                                              : tdpy_device_converter(target, device);
-}
-
-static PyObject *
-to(PyObject *self, PyObject *args, PyObject *kwargs) {
-  td_tensor *tensor = tdpy_tensor_of(self), *out = NULL;
-  tdpy_options options = {.dtype = tensor->dtype, .device = tensor->device};
-  td_error error = {0};
-  for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(args); i++)
-    if (!to_target(PyTuple_GET_ITEM(args, i), &options.dtype, &options.device)) return NULL;
-  if (!tdpy_options_read("to", kwargs, &options)) return NULL;
-  td_status status = td_op_to(tensor, options.dtype, options.device, &out, &error);
-  return tdpy_result(status, out, &error);
-}
-
-static PyObject *
-cpu(PyObject *self, PyObject *unused) {
-  td_error error = {0};
-  td_tensor *out = NULL;
-  td_status status = td_op_to_device(tdpy_tensor_of(self), TD_CPU, &out, &error);
-  return tdpy_result(status, out, &error);
-}
-
-static PyObject *
 not_supported_yet(const char *what) {
   return PyErr_Format(PyExc_NotImplementedError, "%s is not supported yet", what);
 }
@@ -375,12 +316,12 @@ PyMethodDef tdpy_tensor_methods[] = {
     {"size", size, METH_VARARGS, NULL},
     {"is_contiguous", is_contiguous, METH_NOARGS, NULL},
     {"data_ptr", data_ptr, METH_NOARGS, NULL},
-    {"to", TDPY_KEYWORDS(to), NULL},
-    {"cpu", cpu, METH_NOARGS, NULL},
-    {"float", to_float, METH_NOARGS, NULL},
-    {"double", to_double, METH_NOARGS, NULL},
-    {"long", to_long, METH_NOARGS, NULL},
-    {"bool", to_bool, METH_NOARGS, NULL},
+    {"to", TDPY_KEYWORDS(tdpy_method_to), NULL},
+    {"cpu", tdpy_method_cpu, METH_NOARGS, NULL},
+    {"float", tdpy_method_float, METH_NOARGS, NULL},
+    {"double", tdpy_method_double, METH_NOARGS, NULL},
+    {"long", tdpy_method_long, METH_NOARGS, NULL},
+    {"bool", tdpy_method_bool, METH_NOARGS, NULL},
     {"backward", TDPY_KEYWORDS(backward),
      "Adds gradients to the .grad of the leaves this came from."},
     {"register_hook", register_hook, METH_O, NULL},

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Methods of Tensor that are about shapes (shape_methods.c), for the table in methods.c. */
+ * Methods of Tensor that are about shapes (shape_methods.c) or about dtype and device
+ * (cast_methods.c), for the table in methods.c. */
 #pragma once
 
 #include "engine/python/tensor_object.h"
@@ -19,3 +20,10 @@ PyObject *tdpy_method_squeeze(PyObject *self, PyObject *args);
 PyObject *tdpy_method_unsqueeze(PyObject *self, PyObject *args);
 PyObject *tdpy_method_split(PyObject *self, PyObject *args, PyObject *kwargs);
 PyObject *tdpy_method_chunk(PyObject *self, PyObject *args, PyObject *kwargs);
+
+PyObject *tdpy_method_float(PyObject *self, PyObject *unused);
+PyObject *tdpy_method_double(PyObject *self, PyObject *unused);
+PyObject *tdpy_method_long(PyObject *self, PyObject *unused);
+PyObject *tdpy_method_bool(PyObject *self, PyObject *unused);
+PyObject *tdpy_method_to(PyObject *self, PyObject *args, PyObject *kwargs);
+PyObject *tdpy_method_cpu(PyObject *self, PyObject *unused);
