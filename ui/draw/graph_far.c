@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
  * From far away: every node a rectangle in the colour of its state, every edge a thin line, in
- * large batches and without antialiasing where there are many. */
+ * large batches; where there are many, without cairo. */
 #include "engine/base/alloc.h"
+#include "ui/draw/raster.h"
 #include "ui/draw/scene.h"
+
+#include <math.h>
 
 enum { BATCH = 1000, MANY = 4000 };
 
@@ -96,26 +99,90 @@ draw_selected(const td_scene_draw *draw) {
   cairo_stroke(draw->cr);
 }
 
-void
-td_scene_draw_far(td_scene_draw *draw) {
-  static const td_node_state order[] = {TD_NODE_absent,   TD_NODE_created, TD_NODE_waiting,
-                                        TD_NODE_released, TD_NODE_skipped, TD_NODE_done,
-                                        TD_NODE_captured, TD_NODE_partial, TD_NODE_queued,
-                                        TD_NODE_running,  TD_NODE_failed};
+/* What matters more lies over what matters less. */
+static const td_node_state painting_order[] = {TD_NODE_absent,   TD_NODE_created, TD_NODE_waiting,
+                                               TD_NODE_released, TD_NODE_skipped, TD_NODE_done,
+                                               TD_NODE_captured, TD_NODE_partial, TD_NODE_queued,
+                                               TD_NODE_running,  TD_NODE_failed};
+
+static void
+draw_by_cairo(td_scene_draw *draw, const uint8_t *states, const uint8_t *classes) {
+  draw_edges(draw, classes, false);
+  draw_edges(draw, classes, true);
+  for (size_t i = 0; i < TD_N_ELEMENTS(painting_order); i++)
+    draw_state(draw, painting_order[i], states);
+}
+
+static void
+raster_edges(const td_scene_draw *draw, td_raster *raster, const uint8_t *classes, uint8_t class) {
   const td_graph_scene *scene = draw->scene;
-  uint8_t *states = TD_NEW_N(uint8_t, scene->n_nodes), *classes = classify_edges(draw);
+  const td_layout *layout = scene->layout;
+  double scale = draw->view->scale;
+  td_colour colour = class == 2 ? draw->theme->node_fill[TD_NODE_done] : draw->theme->line;
+  colour = td_colour_mix(draw->theme->background, colour, 0.7);
+  for (uint32_t i = 0; i < scene->n_edges; i++) {
+    if (classes[i] != class) continue;
+    for (uint32_t k = layout->first_point[i] + 1; k < layout->first_point[i + 1]; k++) {
+      td_layout_point a = layout->points[k - 1], b = layout->points[k];
+      td_raster_line(raster, (a.x - draw->left) * scale, (a.y - draw->top) * scale,
+                     (b.x - draw->left) * scale, (b.y - draw->top) * scale, colour);
+    }
+  }
+}
+
+static void
+raster_nodes(td_scene_draw *draw, td_raster *raster, td_node_state state, const uint8_t *states) {
+  const td_graph_scene *scene = draw->scene;
+  bool lively = state == TD_NODE_running || state == TD_NODE_queued || state == TD_NODE_failed;
+  double scale = draw->view->scale, grow = lively ? 1.5 : 0;
+  td_colour colour = far_colour(draw, state);
+  for (uint32_t i = 0; i < scene->n_nodes; i++) {
+    if (states[i] != state) continue;
+    td_box box = td_scene_box(scene, i);
+    td_raster_rectangle(raster, (box.x - draw->left) * scale - grow,
+                        (box.y - draw->top) * scale - grow, box.width * scale + 2 * grow,
+                        box.height * scale + 2 * grow, colour);
+    draw->n_shown++;
+  }
+}
+
+/* Into an image of its own in pixels; false where there is none. */
+static bool
+draw_by_raster(td_scene_draw *draw, const uint8_t *states, const uint8_t *classes) {
+  td_raster raster;
+  if (!td_raster_init(&raster, (int)ceil(draw->view->width), (int)ceil(draw->view->height),
+                      draw->theme->background))
+    return false;
+  raster_edges(draw, &raster, classes, 1);
+  raster_edges(draw, &raster, classes, 2);
+  for (size_t i = 0; i < TD_N_ELEMENTS(painting_order); i++)
+    raster_nodes(draw, &raster, painting_order[i], states);
+  cairo_save(draw->cr);
+  cairo_translate(draw->cr, draw->left, draw->top);
+  cairo_scale(draw->cr, 1 / draw->view->scale, 1 / draw->view->scale);
+  td_raster_show(&raster, draw->cr);
+  cairo_restore(draw->cr);
+  td_raster_fini(&raster);
+  return true;
+}
+
+static uint8_t *
+classify_nodes(const td_scene_draw *draw) {
+  const td_graph_scene *scene = draw->scene;
+  uint8_t *states = TD_NEW_N(uint8_t, scene->n_nodes);
   for (uint32_t i = 0; i < scene->n_nodes; i++) {
     td_box box = td_scene_box(scene, i);
     bool seen = td_scene_sees(draw, box.x, box.y, box.x + box.width, box.y + box.height);
-    states[i] = seen ? (uint8_t)td_scene_now(draw, i)->state : TD_N_NODE_STATES;
+    states[i] = seen ? td_scene_now(draw, i)->state : TD_N_NODE_STATES;
   }
-  cairo_save(draw->cr);
-  if (scene->n_nodes > MANY) cairo_set_antialias(draw->cr, CAIRO_ANTIALIAS_NONE);
-  draw_edges(draw, classes, false);
-  draw_edges(draw, classes, true);
-  for (size_t i = 0; i < TD_N_ELEMENTS(order); i++)
-    draw_state(draw, order[i], states);
-  cairo_restore(draw->cr);
+  return states;
+}
+
+void
+td_scene_draw_far(td_scene_draw *draw) {
+  uint8_t *states = classify_nodes(draw), *classes = classify_edges(draw);
+  if (draw->scene->n_nodes <= MANY || !draw_by_raster(draw, states, classes))
+    draw_by_cairo(draw, states, classes);
   draw_anomalies(draw);
   draw_selected(draw);
   free(states);

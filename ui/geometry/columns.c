@@ -88,13 +88,14 @@ best_cut(const td_levels *levels, uint32_t first, float from, float to) {
 
 static void
 assign_columns(td_levels *levels, uint32_t n_wanted) {
-  float total = levels->level_bottom[levels->n_levels - 1], each = total / (float)n_wanted;
+  float total = levels->level_bottom[levels->n_levels - 1];
   uint32_t first = 0;
   levels->n_columns = 0;
   while (first < levels->n_levels) {
     float top = levels->level_top[first];
     uint32_t last = levels->n_levels - 1;
     if (levels->n_columns + 1 < n_wanted) {
+      float each = (total - top) / (float)(n_wanted - levels->n_columns);
       uint32_t cut = best_cut(levels, first, top + 0.8f * each, top + 1.12f * each);
       if (cut != TD_LAYOUT_NONE) last = cut;
     }

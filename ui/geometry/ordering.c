@@ -385,6 +385,7 @@ td_levels_sort(td_levels *levels) {
   self.tree = TD_NEW_N(uint32_t, (size_t)levels->widest + 1);
   self.best_order = TD_NEW_N(uint32_t, levels->n_placed);
   self.budget = (int64_t)levels->options->effort * 1000000;
+  if (levels->n_placed > MOST_TO_SIFT) self.budget /= 8;
   for (int i = 0; i < N_STARTS && self.best > 0 && (i == 0 || self.budget > 0); i++) {
     start(&self, i);
     improve(&self);
