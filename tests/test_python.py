@@ -192,6 +192,34 @@ class Module(Case):
             with self.subTest(returned):
                 self.raises('Bad.apply(x, 1).sum().backward()', text, self.FUNCTION + returned)
 
+    def test_exception_comes_out_as_itself(self):
+        script = '''
+            import threading, traceback, torch
+            mine = ValueError('mine')
+            class Bad(torch.autograd.Function):
+                @staticmethod
+                def forward(ctx, x):
+                    return x * 1
+                @staticmethod
+                def backward(ctx, grad):
+                    threads.append(threading.get_ident())
+                    raise mine
+            threads = []
+            x = torch.ones(2, requires_grad=True)
+            y = Bad.apply(x.to(DEVICE))
+            try:
+                y.sum().backward()
+            except ValueError as problem:
+                frames = [frame.name for frame in traceback.extract_tb(problem.__traceback__)]
+                print(problem is mine, frames[-1], threads == [threading.get_ident()], x.grad)
+            (x * 2).sum().backward()
+            print(x.grad.tolist())
+            '''
+        for device, same_thread in [('cpu', True), ('sim:0', False)]:
+            with self.subTest(device):
+                self.assertEqual(self.output(script.replace('DEVICE', repr(device)), '--devices', 'cpu,sim:1'),
+                                 f'True backward {same_thread} None\n[2.0, 2.0]')
+
     def test_backward_twice(self):
         self.raises('y.backward()', 'RuntimeError: Trying to backward through the graph a second time (or directly '
                     'access saved tensors after they have already been freed). Saved intermediate values of the graph '
@@ -325,7 +353,7 @@ class Run(Case):
 
     def test_exit_statuses(self):
         for leaving, status in [('sys.exit(7)', 7), ('sys.exit()', 0), ('sys.exit("words")', 1), ('os._exit(9)', 9),
-                                ('os.kill(os.getpid(), 9)', 137), ('os.kill(os.getpid(), 15)', 143)]:
+                                ('raise KeyboardInterrupt', 130), ('os.kill(os.getpid(), 9)', 137), ('os.kill(os.getpid(), 15)', 143)]:
             with self.subTest(leaving):
                 self.run_script(f'import os, sys\n{leaving}\n', status=status)
 
