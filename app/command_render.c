@@ -10,6 +10,7 @@
 
 #include <cairo-pdf.h>
 #include <cairo-svg.h>
+#include <errno.h>
 #include <inttypes.h>
 #include <string.h>
 
@@ -171,8 +172,20 @@ active_graph_task(const td_replay *replay) {
   return running != TD_NONE ? running : begun;
 }
 
+/* cairo says only that writing failed; the system knows why. */
+static bool
+can_write(const char *path, int *error) {
+  FILE *file = fopen(path, "wb");
+  *error = errno;
+  if (file) fclose(file);
+  return file != NULL;
+}
+
 static int
 save(const job *self, const struct view *view, const struct format *format) {
+  int error;
+  if (!can_write(self->output, &error))
+    return td_command_fail(self->output, "%s", g_strerror(error));
   cairo_surface_t *surface = format->create(self->output, self->width, self->height);
   cairo_t *cr = cairo_create(surface);
   view->draw(self, cr);

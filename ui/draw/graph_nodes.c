@@ -59,7 +59,7 @@ static void
 draw_anomaly(const td_scene_draw *draw, td_box box, const td_node_now *now) {
   bool sum = now->birthplace == TD_birthplace_sum;
   char *text = td_format(sum ? "Σ %s" : "%s", anomaly_word(now->anomaly));
-  double x = sum ? box.x + box.width / 2 : box.x + box.width - 6;
+  double x = sum ? box.x + box.width / 2 - 32 : box.x + box.width - 6;
   td_box around = {box.x - 3, box.y - 3, box.width + 6, box.height + 6};
   td_shape_rounded(draw->cr, around, RADIUS + 3);
   td_theme_source(draw->cr, draw->theme->error);

@@ -134,21 +134,23 @@ td_label_size(td_label_cache *cache, const char *text, double size, bool bold, d
 
 double
 td_label_paragraph(td_label_cache *cache, cairo_t *cr, const char *text, double size, double x,
-                   double y, double width, td_colour colour) {
+                   double y, double width, double height, td_colour colour) {
   PangoLayout *layout = pango_layout_new(cache->context);
   PangoFontDescription *font = pango_font_description_from_string(cache->font);
-  int height;
+  int taken;
   pango_font_description_set_absolute_size(font, size * PANGO_SCALE);
   pango_layout_set_font_description(layout, font);
   pango_font_description_free(font);
   pango_layout_set_width(layout, (int)(width * PANGO_SCALE));
+  pango_layout_set_height(layout, (int)(height * PANGO_SCALE));
+  pango_layout_set_ellipsize(layout, PANGO_ELLIPSIZE_END);
   pango_layout_set_wrap(layout, PANGO_WRAP_WORD_CHAR);
   pango_layout_set_line_spacing(layout, 1.15f);
   pango_layout_set_text(layout, text, -1);
   td_theme_source(cr, colour);
   cairo_move_to(cr, x, y);
   pango_cairo_show_layout(cr, layout);
-  pango_layout_get_pixel_size(layout, NULL, &height);
+  pango_layout_get_pixel_size(layout, NULL, &taken);
   g_object_unref(layout);
-  return height;
+  return taken;
 }

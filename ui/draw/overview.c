@@ -69,7 +69,8 @@ draw_why(const td_overview *self, cairo_t *cr, td_box box, const td_theme *theme
   td_theme_source(cr, theme->background);
   cairo_paint(cr);
   td_label_draw(labels, cr, "Why?", 14, 16, 12, 0, theme->foreground, true);
-  td_label_paragraph(labels, cr, self->why, 13.5, 16, 38, box.width - 32, theme->foreground);
+  td_label_paragraph(labels, cr, self->why, 13.5, 16, 38, box.width - 32, box.height - 50,
+                     theme->foreground);
   cairo_restore(cr);
 }
 

@@ -45,9 +45,10 @@ void td_label_cache_free(td_label_cache *cache);
 void td_label_draw(td_label_cache *cache, cairo_t *cr, const char *text, double size, double x, double y,
                    double max_width, td_colour colour, bool bold);
 
-/* td_label_paragraph draws text in lines of a width and returns their height. Not cached. */
+/* td_label_paragraph draws text in lines of a width, cut with an ellipsis at a height, and returns the height that
+ * they take. Not cached. */
 double td_label_paragraph(td_label_cache *cache, cairo_t *cr, const char *text, double size, double x,
-                          double y, double width, td_colour colour);
+                          double y, double width, double height, td_colour colour);
 
 void td_label_size(td_label_cache *cache, const char *text, double size, bool bold, double *width,
                    double *height);
