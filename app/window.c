@@ -361,6 +361,16 @@ open_tape_cb(TdStartPage *page, const char *path, gpointer data) {
   td_window_open(data, path, UINT64_MAX);
 }
 
+/* The arrow of a split button has a tooltip of its own, but no name for screen readers. */
+static void
+name_recent_button(TdWindow *self) {
+  GtkWidget *child = gtk_widget_get_first_child(GTK_WIDGET(self->open_button));
+  for (; child; child = gtk_widget_get_next_sibling(child))
+    if (GTK_IS_MENU_BUTTON(child))
+      gtk_accessible_update_property(GTK_ACCESSIBLE(child), GTK_ACCESSIBLE_PROPERTY_LABEL,
+                                     _("Recent tapes"), -1);
+}
+
 static void
 add_target_actions(TdWindow *self) {
   const GActionEntry entries[] = {{"open-recent", recent_activated, "s"},
@@ -383,6 +393,7 @@ td_window_init(TdWindow *self) {
                            self);
   g_signal_connect(self->start_page, "open-tape", G_CALLBACK(open_tape_cb), self);
   add_target_actions(self);
+  name_recent_button(self);
   td_window_actions_install(self);
   recall(self);
   td_window_show_start(self);

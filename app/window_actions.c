@@ -227,9 +227,10 @@ name_button(GtkWidget *widget, const char *detailed) {
     g_autofree char *key = dup_key_label(actions[i].keys);
     g_autofree char *tooltip = key ? g_strdup_printf("%s (%s)", title, key) : g_strdup(title);
     gtk_widget_set_tooltip_text(widget, tooltip);
-    if (!GTK_IS_BUTTON(widget) || !gtk_button_get_label(GTK_BUTTON(widget)))
-      gtk_accessible_update_property(GTK_ACCESSIBLE(widget), GTK_ACCESSIBLE_PROPERTY_LABEL, title,
-                                     -1);
+    if (GTK_IS_BUTTON(widget) && gtk_button_get_label(GTK_BUTTON(widget))) continue;
+    gtk_accessible_reset_relation(GTK_ACCESSIBLE(widget), GTK_ACCESSIBLE_RELATION_LABELLED_BY);
+    gtk_accessible_update_property(GTK_ACCESSIBLE(widget), GTK_ACCESSIBLE_PROPERTY_LABEL, title,
+                                   -1);
   }
 }
 

@@ -46,6 +46,13 @@ clear(TdNodeSearch *self) {
     gtk_list_box_remove(self->results, GTK_WIDGET(row));
 }
 
+static char *
+describe_count(uint64_t found) {
+  g_autofree char *count = td_format_count(found);
+  return found > MAX_RESULTS ? g_strdup_printf(_("%s nodes, the first %d"), count, MAX_RESULTS)
+                             : g_strdup_printf(ngettext("%s node", "%s nodes", found), count);
+}
+
 static void
 search(TdNodeSearch *self) {
   TdDocument *document = self->playhead ? td_playhead_get_document(self->playhead) : NULL;
@@ -60,10 +67,7 @@ search(TdNodeSearch *self) {
   }
   GtkListBoxRow *first = gtk_list_box_get_row_at_index(self->results, 0);
   if (first) gtk_list_box_select_row(self->results, first);
-  g_autofree char *count = td_format_count(found);
-  g_autofree char *summary = found > MAX_RESULTS
-                                 ? g_strdup_printf(_("%s nodes, the first %d"), count, MAX_RESULTS)
-                                 : g_strdup_printf(_("%s nodes"), count);
+  g_autofree char *summary = describe_count(found);
   gtk_label_set_text(self->summary, found ? summary : _("No node matches"));
 }
 

@@ -1,0 +1,256 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Drives the window through its accessibility tree, by role and name, as a person with a screen reader would."""
+import json
+import os
+import pathlib
+import subprocess
+import sys
+
+import display
+
+display.ensure()
+
+try:
+    import pyatspi
+except ImportError:
+    print("needs python3-pyatspi")
+    sys.exit(display.SKIPPED)
+
+TAPEDECK = os.environ["TAPEDECK"]
+OUTPUT = pathlib.Path(os.environ["TEST_OUTPUT"]) / "window"
+THIN_SPACE = "\u2009"
+KEYS = {"Right": 0xFF53, "Left": 0xFF51, "Home": 0xFF50, "Tab": 0xFF09, "Return": 0xFF0D}
+MODIFIER_CODES = {"Shift": 50, "Control": 37}  # of the keyboard that Xvfb has
+
+
+def tapedeck(*arguments):
+    return subprocess.run([TAPEDECK, *map(str, arguments)], check=True, capture_output=True, text=True).stdout
+
+
+def read_events(tape):
+    return [json.loads(line) for line in tapedeck("events", "--json", tape).splitlines()]
+
+
+def node_name(events, node):
+    new = next(e for e in events if e["event"] == "node_new" and e["node"] == node)
+    return f"{new['name']} #{node}"
+
+
+class Window:
+    """A running `tapedeck open`, found on the accessibility bus by its process."""
+
+    def __init__(self, *arguments):
+        self.process = subprocess.Popen([TAPEDECK, "open", *map(str, arguments)])
+        self.known = {}
+        self.application = display.wait_for("the window on the accessibility bus", self.find_application)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *failure):
+        self.process.terminate()
+        self.process.wait(20)
+
+    def find_application(self):
+        assert self.process.poll() is None, "the window is gone"
+        for application in pyatspi.Registry.getDesktop(0):
+            if application and application.get_process_id() == self.process.pid:
+                return application
+        return None
+
+    def find(self, role, name):
+        def matches(widget):
+            return widget.getRoleName() == role and (name(widget.name) if callable(name) else widget.name == name)
+
+        def look():
+            try:
+                return pyatspi.findDescendant(self.application, matches)
+            except Exception:  # the tree changed while we walked over it
+                return None
+
+        return display.wait_for(f"{role} '{name}'", look)
+
+    def control(self, role, name):
+        """A widget that stays: walking the whole tree over the bus is slow."""
+        if name not in self.known:
+            self.known[name] = self.find(role, name)
+        return self.known[name]
+
+    def press(self, name):
+        self.control("push button", name).queryAction().doAction(0)
+
+    def read(self, text):
+        """Waits until a label says this."""
+        return self.find("label", text)
+
+    def key(self, name, modifier=None):
+        """Presses a key as the keyboard would; a modifier is held meanwhile."""
+        generate = pyatspi.Registry.generateKeyboardEvent
+        if modifier:
+            generate(MODIFIER_CODES[modifier], None, pyatspi.KEY_PRESS)
+        generate(KEYS.get(name) or ord(name), None, pyatspi.KEY_SYM)
+        if modifier:
+            generate(MODIFIER_CODES[modifier], None, pyatspi.KEY_RELEASE)
+
+    def focused(self):
+        return pyatspi.findDescendant(self.application, lambda w: w.getState().contains(pyatspi.STATE_FOCUSED))
+
+    def position(self):
+        return int(self.control("slider", "Event position").queryValue().currentValue)
+
+    def drag_to(self, position):
+        self.control("slider", "Event position").queryValue().currentValue = position
+
+    def wait_for_position(self, position):
+        display.wait_for(f"position {position}", lambda: self.position() == position)
+
+    def read_position(self, seq):
+        """The label of the transport says which event was reached."""
+        digits = f"{seq:,}".replace(",", THIN_SPACE)
+        return self.read(lambda text: text.startswith(f"event {digits} of "))
+
+
+def test_nan_example(tape):
+    """Open the NaN example, step forward and back, drag, run to the NaN, read its name in the inspector."""
+    events = read_events(tape)
+    start = next(e["seq"] for e in events if e["event"] == "graph_task_begin") + 1
+    anomalies = [e for e in events if e["event"] == "anomaly"]
+    nan = next(e for e in anomalies if e["kind"] == "nan")
+    assert nan["born"] == "sum", nan
+    with Window(tape) as window:
+        window.wait_for_position(start)
+        window.press("Step one event")
+        window.wait_for_position(start + 1)
+        window.read_position(start)
+        window.press("Step back one event")
+        window.wait_for_position(start)
+
+        begin = next(e for e in events if e["event"] == "node_begin")
+        window.press("Step to the next node")
+        window.wait_for_position(begin["seq"] + 1)
+        window.read(node_name(events, begin["node"]))
+
+        window.drag_to(len(events))
+        window.read_position(len(events) - 1)
+        window.drag_to(start)
+        window.read_position(start - 1)
+
+        for anomaly in anomalies:
+            window.press("Run to the next NaN, Inf or error")
+            window.wait_for_position(anomaly["seq"] + 1)
+            if anomaly is nan:
+                break
+        window.read(node_name(events, nan["node"]))
+        window.read(lambda text: text.startswith("NaN, in the sum inside the input buffer"))
+        graph = window.find("image", "Backward graph")
+        display.wait_for("the canvas to tell its selection",
+                         lambda: node_name(events, nan["node"]) in graph.description)
+
+        window.press("Go to the start")
+        window.wait_for_position(0)
+        window.press("Go to the end")
+        window.wait_for_position(len(events))
+
+
+def test_play(tape):
+    """Playing moves on by itself and stops at the end."""
+    events = read_events(tape)
+    with Window(tape) as window:
+        window.drag_to(len(events) - 12)
+        window.wait_for_position(len(events) - 12)
+        window.press("Play or pause")
+        window.wait_for_position(len(events))
+
+
+def test_lists(tape):
+    """The events are listed, the current one among them; the problems too."""
+    events = read_events(tape)
+    nan = next(e for e in events if e["event"] == "anomaly")
+    with Window(tape, "--at", nan["seq"], "--page", "events") as window:
+        window.wait_for_position(nan["seq"] + 1)
+        window.read(str(nan["seq"]))
+    with Window(tape, "--page", "problems") as window:
+        window.find("list", "Problems")
+        window.read(str(nan["seq"]))
+
+
+def test_not_a_tape():
+    """A file that is no tape is told in the window, with what to do next."""
+    path = OUTPUT / "not-a-tape.txt"
+    path.write_text("Only some text, and long enough to be looked at by the reader of tapes.\n" * 4)
+    with Window(path) as window:
+        window.read("Cannot Open “not-a-tape.txt”")
+        window.find("push button", lambda name: "Open Another Tape" in name)
+
+
+def test_keys(tape):
+    """The keyboard alone: steps, run to NaN, find a node by typing its name (which holds keys of actions)."""
+    events = read_events(tape)
+    start = next(e["seq"] for e in events if e["event"] == "graph_task_begin") + 1
+    anomaly = next(e for e in events if e["event"] == "anomaly")
+    begin = next(e for e in events if e["event"] == "node_begin")
+    sin = next(e for e in events if e["event"] == "node_new" and e["name"] == "SinBackward0")
+    with Window(tape) as window:
+        window.wait_for_position(start)
+        for key, modifier, position in (("Right", None, start + 1), ("Left", None, start),
+                                        ("Right", "Shift", begin["seq"] + 1), ("n", None, anomaly["seq"] + 1),
+                                        ("Home", None, 0)):
+            window.key(key, modifier)
+            window.wait_for_position(position)
+        window.key("f", "Control")
+        window.find("entry", "Find a node")
+        for letter in "sin":
+            window.key(letter)
+        window.read(lambda text: text == "1 node")
+        window.key("Return")
+        window.read(node_name(events, sin["node"]))
+        assert window.position() == 0
+
+
+def holds_label(widget, text):
+    return pyatspi.findDescendant(widget, lambda w: w.getRoleName() == "label" and w.name == text)
+
+
+def test_start_page():
+    """An empty window offers the examples; choosing one records it and opens its tape."""
+    with Window() as window:
+        window.read("nan_from_sum")
+        for _ in range(40):
+            focused = window.focused()
+            if focused and focused.getRoleName() == "list item" and holds_label(focused, "nan_from_sum"):
+                break
+            window.key("Tab")
+            display.wait_for("the focus to move", lambda: window.focused() != focused)
+        window.key("Return")
+        window.read("nan_from_sum.tape")
+        window.find("slider", "Event position")
+
+
+def fails_in_one_line(arguments, environment, words):
+    result = subprocess.run([TAPEDECK, "open", *arguments], env=environment, capture_output=True, text=True, timeout=60)
+    assert result.returncode == 2, result
+    assert len(result.stderr.splitlines()) == 1 and words in result.stderr, result.stderr
+
+
+def test_failures(tape):
+    """No such file, no display, bad options: one line, exit status 2, no window."""
+    here = dict(os.environ)
+    fails_in_one_line([str(OUTPUT / "absent.tape")], here, "absent.tape")
+    fails_in_one_line(["--size", "big"], here, "--size")
+    fails_in_one_line(["--page", "nonsense"], here, "--page")
+    nowhere = {key: value for key, value in here.items() if key not in ("DISPLAY", "WAYLAND_DISPLAY")}
+    fails_in_one_line([str(tape)], nowhere, "no display")
+
+
+def main():
+    OUTPUT.mkdir(parents=True, exist_ok=True)
+    tape = OUTPUT / "nan_from_sum.tape"
+    tapedeck("run", "--force", "--anomaly", "nonfinite", "-o", tape, "nan_from_sum")
+    for test, arguments in ((test_failures, [tape]), (test_nan_example, [tape]), (test_keys, [tape]), (test_play, [tape]),
+                            (test_lists, [tape]), (test_not_a_tape, []), (test_start_page, [])):
+        test(*arguments)
+        print("ok", test.__name__, flush=True)
+
+
+if __name__ == "__main__":
+    main()
