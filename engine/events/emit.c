@@ -112,15 +112,15 @@ td_emit_make_room(size_t size) {
   if (ring->head - atomic_load_explicit(&ring->consumed, memory_order_relaxed) > ring->mask / 4 &&
       sem_getvalue(&registry.wanted, &waiting) == 0 && waiting == 0)
     sem_post(&registry.wanted);
-  size_t told = ring->n_dropped ? sizeof(td_event_dropped) : 0;
+  uint32_t untold = atomic_load_explicit(&ring->n_dropped, memory_order_relaxed);
+  size_t told = untold ? sizeof(td_event_dropped) : 0;
   bool may_wait = atomic_load_explicit(&registry.policy, memory_order_relaxed) == TD_RING_BLOCK;
   if (has_room(ring, size + told) || (may_wait && wait_for_space(ring, size + told))) {
-    uint32_t n_dropped = ring->n_dropped;
-    ring->n_dropped = 0;
+    uint32_t n_dropped = atomic_exchange_explicit(&ring->n_dropped, 0, memory_order_relaxed);
     if (n_dropped) TD_EMIT_BORROWED(dropped, .count = n_dropped, .cause = TD_drop_cause_ring_full);
     return ring;
   }
-  ring->n_dropped++;
+  atomic_fetch_add_explicit(&ring->n_dropped, 1, memory_order_relaxed);
   /* A limit of zero brings the next event here too, so that the loss is told before it. */
   ring->limit = 0;
   return NULL;
@@ -237,7 +237,8 @@ static bool
 is_finished(td_ring *ring) {
   const unsigned char *bytes;
   return atomic_load_explicit(&ring->ended, memory_order_acquire) &&
-         td_ring_peek(ring, &bytes) == 0;
+         td_ring_peek(ring, &bytes) == 0 &&
+         (!td_emit_session() || !atomic_load_explicit(&ring->n_dropped, memory_order_relaxed));
 }
 
 void

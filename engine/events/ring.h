@@ -28,13 +28,14 @@ struct td_ring {
   _Alignas(64) uint64_t head;
   uint64_t limit;     /* head may grow up to here without looking at `consumed` again */
   uint64_t last_time; /* of its last event */
-  uint32_t n_dropped; /* since the last `dropped` event */
   /* shared: */
   _Alignas(64) _Atomic uint64_t published;
   _Alignas(64) _Atomic uint64_t consumed;
   _Atomic bool waiting; /* the producer waits on `space` */
   sem_t space;
-  _Atomic bool ended; /* its thread is gone: free it when empty */
+  _Atomic uint32_t n_dropped; /* since the last `dropped` event: told by the producer with its next
+                                 event, or by the recorder if none comes */
+  _Atomic bool ended;         /* its thread is gone: free it when empty */
   /* the registry's: */
   td_ring *next;
   uint64_t n_events;   /* the consumer's count of events taken, for the tape's numbering */

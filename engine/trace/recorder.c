@@ -19,6 +19,7 @@ struct td_recorder {
   td_encoder encoder;
   uint64_t start_ticks; /* events before it are from an earlier recording */
   bool everything;      /* empty the rings to the last event */
+  bool stopping_now;    /* and for the last time */
 };
 
 static void
@@ -44,12 +45,32 @@ encode_records(td_recorder *recorder, td_ring *ring, const unsigned char *bytes,
   }
 }
 
+/* Events that were dropped after the last one that came through. */
+static void
+tell_dropped(td_recorder *recorder, td_ring *ring) {
+  uint32_t n_dropped = atomic_exchange_explicit(&ring->n_dropped, 0, memory_order_relaxed);
+  if (!n_dropped) return;
+  td_event_dropped event = {.event = {.time = ring->last_ticks,
+                                      .kind = TD_EVENT_dropped,
+                                      .size = sizeof event,
+                                      .thread = ring->thread},
+                            .count = n_dropped,
+                            .cause = TD_drop_cause_ring_full};
+  td_encoder_continue(&recorder->encoder, ring->last_ticks);
+  td_encoder_add(&recorder->encoder, &event.event);
+  flush_chunk(recorder, ring);
+}
+
 /* Takes what is in a ring in pieces, giving each back at once: its thread may be waiting. */
 static void
 empty_ring_cb(td_ring *ring, void *data) {
   td_recorder *recorder = data;
+  /* Looked at first: what an ended thread has published is all there will be. */
+  bool last_visit =
+      recorder->stopping_now || atomic_load_explicit(&ring->ended, memory_order_acquire);
   const unsigned char *bytes;
   size_t n_bytes = td_ring_peek(ring, &bytes);
+  if (n_bytes == 0 && last_visit) tell_dropped(recorder, ring);
   if (n_bytes == 0 || (n_bytes < RING_BYTES_ENOUGH && !recorder->everything)) return;
   td_encoder_continue(&recorder->encoder, ring->last_ticks);
   while (n_bytes > 0) {
@@ -63,6 +84,7 @@ empty_ring_cb(td_ring *ring, void *data) {
     if (recorder->encoder.n_bytes > TD_CHUNK_RAW_MAX / 8) flush_chunk(recorder, ring);
   }
   flush_chunk(recorder, ring);
+  if (last_visit) tell_dropped(recorder, ring);
 }
 
 static void *
@@ -73,6 +95,7 @@ recorder_main(void *data) {
   while (!stopping) {
     td_emit_wait_wanted(PATIENCE_NS / 5);
     stopping = atomic_load_explicit(&recorder->stopping, memory_order_acquire);
+    recorder->stopping_now = stopping;
     uint64_t now = td_clock_monotonic_ns();
     recorder->everything = stopping || now - last_complete > PATIENCE_NS;
     if (recorder->everything) last_complete = now;
@@ -88,6 +111,7 @@ forget_ring_cb(td_ring *ring, void *data) {
   td_ring_consume(ring, td_ring_peek(ring, &bytes));
   ring->n_events = 0;
   ring->last_ticks = 0;
+  atomic_store_explicit(&ring->n_dropped, 0, memory_order_relaxed);
 }
 
 /* The program's signals are not for this thread: a handler must not run here, and SIGXFSZ becomes
