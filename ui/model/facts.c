@@ -162,7 +162,7 @@ add_now(Facts *facts, uint32_t node) {
   const td_task_now *task = td_state_task_find(facts->state, node, TD_NONE);
   facts->section = _("Now");
   add(facts, _("State"), g_strdup(td_facts_state_name(now->state)));
-  if (task)
+  if (task && task->expected)
     add(facts, _("Gradients arrived"),
         g_strdup_printf(_("%u of %u"), task->expected - MIN(task->dependencies, task->expected),
                         task->expected));

@@ -189,8 +189,10 @@ end_size(GtkPaned *paned, int extent) {
   return extent - gtk_paned_get_position(paned);
 }
 
-/* The graph keeps at least this share of the height; queues and timeline share the rest evenly. */
+/* The graph keeps at least this share of the height, the queues that of the rest: their sentence
+ * may be long. */
 #define GRAPH_SHARE 0.46
+#define QUEUES_SHARE 0.56
 
 static void
 apply_panes(TdTapeView *self) {
@@ -199,7 +201,7 @@ apply_panes(TdTapeView *self) {
   int most = (int)(height * (1 - GRAPH_SHARE));
   int side = self->wanted.side > 0 ? self->wanted.side : DEFAULT_SIDE;
   int lower = self->wanted.lower > 0 ? MIN(self->wanted.lower, most) : most;
-  int queues = self->wanted.queues > 0 ? self->wanted.queues : lower / 2;
+  int queues = self->wanted.queues > 0 ? self->wanted.queues : (int)(lower * QUEUES_SHARE);
   gtk_paned_set_position(self->side_paned, width - MIN(side, width / 2));
   gtk_paned_set_position(self->lower_paned, height - lower);
   gtk_paned_set_position(self->queues_paned, MIN(queues, lower - MIN_TIMELINE));
