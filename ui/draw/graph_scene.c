@@ -43,24 +43,11 @@ width_of(const float *letter_widths, const char *text) {
   return width;
 }
 
-static bool
-is_leaf(const td_graph_node *node) {
-  return !strcmp(node->name, "AccumulateGrad");
-}
-
-static char *
-node_title(const td_graph_node *node, uint32_t id) {
-  if (is_leaf(node))
-    return node->label ? td_dup_string(node->label) : td_format("leaf %" PRIu32, id);
-  return *node->name ? td_format_op(node->name) : td_format("node %" PRIu32, id);
-}
-
 static void
 describe_node(td_graph_scene *scene, uint32_t i, const letters *widths) {
   td_scene_node *self = &scene->nodes[i];
-  const td_graph_node *node = &scene->graph->nodes[self->node];
-  self->port = is_leaf(node);
-  self->name = node_title(node, self->node);
+  self->port = td_node_is_leaf(scene->graph, self->node);
+  self->name = td_node_title(scene->graph, self->node);
   self->number = self->port ? td_dup_string("") : td_format("#%" PRIu32, self->node);
   self->height = self->port ? PORT_HEIGHT : CARD_HEIGHT;
   if (self->port)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The backward graph of one graph task as a picture: layered top to bottom in the direction in which gradients
- * flow, AccumulateGrad nodes as ports beside their users. The scene holds what does not change (layout,
- * labels); drawing takes the state. The window and `tapedeck render` use it alike. Building may run in any
- * thread; drawing in the thread of its label cache. */
+ * The backward graph of one graph task as a picture: layered top to bottom in the direction in
+ * which gradients flow, AccumulateGrad nodes as ports beside their users. The scene holds what does
+ * not change (layout, labels); drawing takes the state. The window and `tapedeck render` use it
+ * alike. Building may run in any thread; drawing in the thread of its label cache. */
 #pragma once
 
 #include "ui/draw/theme.h"
@@ -19,26 +19,32 @@ typedef struct td_graph_view {
   uint64_t now_ns;            /* playhead: for the travelling dot */
 } td_graph_view;
 
-/* td_graph_scene_new lays out what is reachable from the roots of a graph task (TD_NONE: the whole tape). */
+/* td_graph_scene_new lays out what is reachable from the roots of a graph task (TD_NONE: the whole
+ * tape). */
 td_graph_scene *td_graph_scene_new(const td_graph *graph, uint32_t graph_task);
 void td_graph_scene_free(td_graph_scene *scene);
 
-/* td_graph_scene_size writes the extent of the whole scene; td_graph_scene_fit sets centre and scale of a view whose
- * width and height are set, so that all is seen (but never larger than scale 1.5). */
+/* td_graph_scene_size writes the extent of the whole scene; td_graph_scene_fit sets centre and
+ * scale of a view whose width and height are set, so that all is seen (but never larger than
+ * scale 1.5). */
 void td_graph_scene_size(const td_graph_scene *scene, double *width, double *height);
 void td_graph_scene_fit(const td_graph_scene *scene, td_graph_view *view);
 
-/* td_graph_scene_draw paints state over the theme's background. Costs what is visible, not what exists: far out
- * boxes become plain rectangles and edges thin lines without labels, and it is said in a corner what is hidden. */
-void td_graph_scene_draw(td_graph_scene *scene, cairo_t *cr, const td_state *state, const td_graph_view *view,
-                         const td_theme *theme, td_label_cache *labels);
+/* td_graph_scene_draw paints state over the theme's background. Costs what is visible, not what
+ * exists: far out boxes become plain rectangles and edges thin lines without labels, and it is said
+ * in a corner what is hidden. */
+void td_graph_scene_draw(td_graph_scene *scene, cairo_t *cr, const td_state *state,
+                         const td_graph_view *view, const td_theme *theme, td_label_cache *labels);
 
 /* td_graph_scene_hit returns the node at a point of the picture, or TD_NONE. */
-uint32_t td_graph_scene_hit(const td_graph_scene *scene, const td_graph_view *view, double x, double y);
+uint32_t td_graph_scene_hit(const td_graph_scene *scene, const td_graph_view *view, double x,
+                            double y);
 
-/* td_graph_scene_place writes the centre of a node in scene units; false if it is not in the scene. */
+/* td_graph_scene_place writes the centre of a node in scene units; false if it is not in the scene.
+ */
 bool td_graph_scene_place(const td_graph_scene *scene, uint32_t node, double *x, double *y);
 uint32_t td_graph_scene_n_nodes(const td_graph_scene *scene);
 
-/* td_graph_scene_neighbour returns the nearest node in a direction (keyboard navigation), or TD_NONE. */
+/* td_graph_scene_neighbour returns the nearest node in a direction (keyboard navigation), or
+ * TD_NONE. */
 uint32_t td_graph_scene_neighbour(const td_graph_scene *scene, uint32_t node, int dx, int dy);

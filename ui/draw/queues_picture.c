@@ -3,7 +3,6 @@
 
 #include "engine/base/alloc.h"
 #include "ui/draw/shapes.h"
-#include "ui/geometry/format.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -60,8 +59,7 @@ static char *
 card_title(const strip *self, uint32_t node, uint32_t kind) {
   if (kind == 2) return td_dup_string("shutdown");
   if (node >= self->graph->n_nodes) return td_dup_string("wake-up");
-  const td_graph_node *facts = &self->graph->nodes[node];
-  return facts->label ? td_dup_string(facts->label) : td_format_op(facts->name);
+  return td_node_title(self->graph, node);
 }
 
 static void

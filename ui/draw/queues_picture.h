@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The ready queues at one instant: a strip per queue, its tasks as cards in the order in which they will be
- * popped, each with its key (depth, sequence_nr), and the task that was popped last on the left. */
+ * The ready queues at one instant: a strip per queue, its tasks as cards in the order in which they
+ * will be popped, each with its key (depth, sequence_nr), and the task that was popped last on the
+ * left. */
 #pragma once
 
 #include "ui/draw/theme.h"
@@ -15,9 +16,9 @@ typedef struct td_queues_view {
 /* td_queues_height returns the height that all strips need. */
 double td_queues_height(const td_graph *graph);
 
-void td_queues_draw(cairo_t *cr, const td_graph *graph, const td_state *state, const td_queues_view *view,
-                    const td_theme *theme, td_label_cache *labels);
+void td_queues_draw(cairo_t *cr, const td_graph *graph, const td_state *state,
+                    const td_queues_view *view, const td_theme *theme, td_label_cache *labels);
 
 /* td_queues_hit returns the node of the card at a point, or TD_NONE. */
-uint32_t td_queues_hit(const td_graph *graph, const td_state *state, const td_queues_view *view, double x,
-                       double y);
+uint32_t td_queues_hit(const td_graph *graph, const td_state *state, const td_queues_view *view,
+                       double x, double y);

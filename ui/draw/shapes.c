@@ -2,8 +2,11 @@
 #include "ui/draw/shapes.h"
 
 #include "engine/base/alloc.h"
+#include "ui/geometry/format.h"
 
+#include <inttypes.h>
 #include <math.h>
+#include <string.h>
 
 void
 td_shape_rounded(cairo_t *cr, td_box box, double radius) {
@@ -263,4 +266,17 @@ td_label_middle(td_label_cache *labels, cairo_t *cr, const char *text, double si
   double width;
   td_label_size(labels, text, size, bold, &width, NULL);
   td_label_draw(labels, cr, text, size, x - width / 2, y, 0, colour, bold);
+}
+
+bool
+td_node_is_leaf(const td_graph *graph, uint32_t node) {
+  return !strcmp(graph->nodes[node].name, "AccumulateGrad");
+}
+
+char *
+td_node_title(const td_graph *graph, uint32_t node) {
+  const td_graph_node *facts = &graph->nodes[node];
+  if (td_node_is_leaf(graph, node))
+    return facts->label ? td_dup_string(facts->label) : td_format("leaf %" PRIu32, node);
+  return *facts->name ? td_format_op(facts->name) : td_format("node %" PRIu32, node);
 }

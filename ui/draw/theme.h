@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Colours and fonts of every picture, in one table for light and dark. The window takes the foreground,
- * background and accent from CSS and overrides them here; `render` takes the defaults. */
+ * Colours and fonts of every picture, in one table for light and dark. The window takes the
+ * foreground, background and accent from CSS and overrides them here; `render` takes the defaults.
+ */
 #pragma once
 
 #include "engine/replay/state.h"
@@ -17,7 +18,8 @@ typedef struct td_colour {
 typedef struct td_theme {
   bool dark;
   td_colour background, foreground, dim, line, accent, error, warning, card;
-  td_colour node_fill[TD_N_NODE_STATES]; /* colour-blind safe; states also differ in shape or mark */
+  td_colour
+      node_fill[TD_N_NODE_STATES]; /* colour-blind safe; states also differ in shape or mark */
   td_colour thread_fill[TD_thread_activity_LIMIT];
   td_colour device_stripe[8]; /* cpu, then accelerators in turn */
   const char *font;           /* "Cantarell, sans-serif" */
@@ -28,7 +30,8 @@ const td_theme *td_theme_default(bool dark);
 
 void td_theme_source(cairo_t *cr, td_colour colour);
 
-/* td_colour_mix goes a share (0 to 1) of the way from one colour to another; td_colour_fade multiplies alpha. */
+/* td_colour_mix goes a share (0 to 1) of the way from one colour to another; td_colour_fade
+ * multiplies alpha. */
 td_colour td_colour_mix(td_colour from, td_colour to, double share);
 td_colour td_colour_fade(td_colour colour, double alpha);
 
@@ -40,15 +43,15 @@ typedef struct td_label_cache td_label_cache;
 td_label_cache *td_label_cache_new(const td_theme *theme);
 void td_label_cache_free(td_label_cache *cache);
 
-/* td_label_draw draws text with its top left at (x, y), cut with an ellipsis at max_width (<= 0: never); td_label_size
- * measures it. size in pixels of the current user space. */
-void td_label_draw(td_label_cache *cache, cairo_t *cr, const char *text, double size, double x, double y,
-                   double max_width, td_colour colour, bool bold);
+/* td_label_draw draws text with its top left at (x, y), cut with an ellipsis at max_width (<= 0:
+ * never); td_label_size measures it. size in pixels of the current user space. */
+void td_label_draw(td_label_cache *cache, cairo_t *cr, const char *text, double size, double x,
+                   double y, double max_width, td_colour colour, bool bold);
 
-/* td_label_paragraph draws text in lines of a width, cut with an ellipsis at a height, and returns the height that
- * they take. Not cached. */
-double td_label_paragraph(td_label_cache *cache, cairo_t *cr, const char *text, double size, double x,
-                          double y, double width, double height, td_colour colour);
+/* td_label_paragraph draws text in lines of a width, cut with an ellipsis at a height, and returns
+ * the height that they take. Not cached. */
+double td_label_paragraph(td_label_cache *cache, cairo_t *cr, const char *text, double size,
+                          double x, double y, double width, double height, td_colour colour);
 
 void td_label_size(td_label_cache *cache, const char *text, double size, bool bold, double *width,
                    double *height);

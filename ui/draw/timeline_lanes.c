@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "engine/base/alloc.h"
 #include "ui/draw/timeline.h"
-#include "ui/geometry/format.h"
 
 #include <math.h>
 
@@ -27,8 +26,7 @@ static void
 draw_name(const td_timeline_drawing *draw, const td_span *span, td_box box) {
   const td_graph *graph = draw->timeline->graph;
   if (span->item >= graph->n_nodes || span->kind == TD_SPAN_LOCK) return;
-  const td_graph_node *node = &graph->nodes[span->item];
-  char *name = node->label ? td_dup_string(node->label) : td_format_op(node->name);
+  char *name = td_node_title(graph, span->item);
   td_colour white = {1, 1, 1, 0.96};
   double width, room = box.width - 8;
   td_label_size(draw->labels, name, 11, false, &width, NULL);

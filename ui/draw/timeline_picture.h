@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The whole recording over time: a lane per thread (its activity, nodes as spans, hooks, lock waits), a lane
- * per device with kernels, the length of each queue as an area, marks and steps, anomalies in red. Spans are
- * collected once; drawing costs pixels, not events. */
+ * The whole recording over time: a lane per thread (its activity, nodes as spans, hooks, lock
+ * waits), a lane per device with kernels, the length of each queue as an area, marks and steps,
+ * anomalies in red. Spans are collected once; drawing costs pixels, not events. */
 #pragma once
 
 #include "engine/replay/replay.h"
@@ -19,20 +19,22 @@ typedef struct td_timeline_view {
 } td_timeline_view;
 
 /* td_timeline_new reads the tape once. May run in a worker that owns the tape for that time. */
-td_status td_timeline_new(td_tape *tape, const td_graph *graph, td_timeline **timeline, td_error *error);
+td_status td_timeline_new(td_tape *tape, const td_graph *graph, td_timeline **timeline,
+                          td_error *error);
 void td_timeline_free(td_timeline *timeline);
 
-/* td_timeline_extent writes the span of time in which something happens, with a little room on both sides: what
- * to show at first. */
+/* td_timeline_extent writes the span of time in which something happens, with a little room on both
+ * sides: what to show at first. */
 void td_timeline_extent(const td_timeline *timeline, double *from_ns, double *to_ns);
 
 double td_timeline_height(const td_timeline *timeline);
-void td_timeline_draw(td_timeline *timeline, cairo_t *cr, const td_timeline_view *view, const td_theme *theme,
-                      td_label_cache *labels);
+void td_timeline_draw(td_timeline *timeline, cairo_t *cr, const td_timeline_view *view,
+                      const td_theme *theme, td_label_cache *labels);
 
 /* td_timeline_time_at and td_timeline_x convert between pixels and nanoseconds in a view. */
 double td_timeline_time_at(const td_timeline_view *view, double x);
 double td_timeline_x(const td_timeline_view *view, double ns);
 
 /* td_timeline_hit returns the node whose span is at a point, or TD_NONE. */
-uint32_t td_timeline_hit(const td_timeline *timeline, const td_timeline_view *view, double x, double y);
+uint32_t td_timeline_hit(const td_timeline *timeline, const td_timeline_view *view, double x,
+                         double y);

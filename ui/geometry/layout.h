@@ -30,7 +30,8 @@ typedef struct td_layout_options {
   float aspect;          /* fold until width / height is about this; 0: never fold */
   float fold_height;     /* what is less tall is not folded */
   uint32_t longest_span; /* edges over more layers are led around */
-  uint32_t effort;       /* millions of steps spent on fewer crossings, about; an eighth of it on large graphs */
+  uint32_t effort; /* millions of steps spent on fewer crossings, about; an eighth of it on large
+                      graphs */
 } td_layout_options;
 
 extern const td_layout_options td_layout_defaults;
