@@ -2,8 +2,8 @@
  *
  * Layout: what every drawing must keep to, on graphs of the shapes that people have, and crossings
  * beside those of graphviz's dot. */
-#include "engine/base/alloc.h"
 #include "app/bench/shapes.h"
+#include "engine/base/alloc.h"
 #include "ui/geometry/layout.h"
 
 #include <glib.h>
