@@ -47,7 +47,8 @@ print_queue(const td_graph *graph, const td_state *state, uint32_t queue) {
 
 static void
 print_not_ready(const td_replay *replay, const td_state *state) {
-  puts("\nNot ready");
+  bool none = state->header->first_parked == TD_NONE;
+  puts(none ? "\nNot ready\n  none" : "\nNot ready");
   for (uint32_t i = state->header->first_parked; i != TD_NONE; i = state->tasks[i].parked_next) {
     char *text = td_why_wait(replay, state->tasks[i].node);
     printf("  %s\n", text);
