@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The JSON writer: commas, nesting, escapes, and what it does with numbers and bytes JSON cannot hold. */
+ * The JSON writer: commas, nesting, escapes, and what it does with numbers and bytes JSON cannot
+ * hold. */
 #include "engine/base/json.h"
 
 #include <glib.h>
@@ -48,7 +49,8 @@ test_nesting(void) {
   }
   td_json_end_array(json);
   td_json_end_object(json);
-  sink_assert(&out, "{\"empty\": [], \"pairs\": [{\"i\": 0, \"odd\": false}, {\"i\": -1, \"odd\": true}]}");
+  sink_assert(
+      &out, "{\"empty\": [], \"pairs\": [{\"i\": 0, \"odd\": false}, {\"i\": -1, \"odd\": true}]}");
 }
 
 static void

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Emitting events. TD_EMIT(queue_wake, .queue = q, .graph_task = g) puts an event into the calling thread's ring:
- * no lock, no allocation, no system call but the clock (the first event of a thread makes its ring). When
- * nothing records it is one load and one predicted branch. Any thread.
+ * Emitting events. TD_EMIT(queue_wake, .queue = q, .graph_task = g) puts an event into the calling
+ * thread's ring: no lock, no allocation, no system call but the clock (the first event of a thread
+ * makes its ring). When nothing records it is one load and one predicted branch. Any thread.
  *
  * Note [Stamps under a lock]
- * The tape is the merge of all rings by time, so an event about shared state must bear a time at which its
- * thread held the lock of that state. The processor may read the counter before the lock is taken, and
- * the fence against that (td_clock_ordered) costs as much as the read. But if this thread was also the
- * last to hold the lock, no other thread can have an event in between, and any time not before this
- * thread's last event will do: TD_EMIT_BORROWED reuses that one and reads no clock at all.
- * td_lock_stamp (engine/events/lock.h) decides. */
+ * The tape is the merge of all rings by time, so an event about shared state must bear a time at
+ * which its thread held the lock of that state. The processor may read the counter before the lock
+ * is taken, and the fence against that (td_clock_ordered) costs as much as the read. But if this
+ * thread was also the last to hold the lock, no other thread can have an event in between, and any
+ * time not before this thread's last event will do: TD_EMIT_BORROWED reuses that one and reads no
+ * clock at all. td_lock_stamp (engine/events/lock.h) decides. */
 #pragma once
 
 #include "engine/base/clock.h"
@@ -19,11 +19,13 @@
 #define TD_LIKELY(condition) __builtin_expect(!!(condition), 1)
 #define TD_UNLIKELY(condition) __builtin_expect(!!(condition), 0)
 
-/* The emit registry: the one global of the engine. Nonzero while a recorder runs: the session's number. */
+/* The emit registry: the one global of the engine. Nonzero while a recorder runs: the session's
+ * number. */
 extern _Atomic uint32_t td_emit_session_now;
 extern _Thread_local td_ring *td_emit_ring __attribute__((tls_model("initial-exec")));
 
-/* td_recording tells whether events are wanted; td_emit_session numbers recordings from 1, 0 for none. */
+/* td_recording tells whether events are wanted; td_emit_session numbers recordings from 1, 0 for
+ * none. */
 static inline uint32_t
 td_emit_session(void) {
   return atomic_load_explicit(&td_emit_session_now, memory_order_relaxed);
@@ -34,7 +36,8 @@ td_recording(void) {
   return TD_UNLIKELY(td_emit_session() != 0);
 }
 
-/* td_emit_make_room is the slow path: makes the thread's ring, waits for or gives up on space. NULL: drop. */
+/* td_emit_make_room is the slow path: makes the thread's ring, waits for or gives up on space.
+ * NULL: drop. */
 td_ring *td_emit_make_room(size_t size);
 
 static inline td_ring *
@@ -58,32 +61,33 @@ td_emit_last_time(void) {
 }
 
 /* The fields are evaluated first: they may intern a string, which emits an event of its own. */
-#define TD_EMIT_AT(when, name, ...)                                                                    \
-  do {                                                                                                 \
-    if (td_recording()) {                                                                              \
-      td_event_##name event_ = {.event = {.kind = TD_EVENT_##name, .size = sizeof event_}, __VA_ARGS__}; \
-      event_.event.time = (when);                                                                      \
-      td_ring *ring_ = td_emit_reserve(sizeof event_);                                                 \
-      if (TD_LIKELY(ring_ != NULL)) {                                                                  \
-        event_.event.thread = ring_->thread;                                                           \
-        *(td_event_##name *)(void *)(ring_->bytes + (ring_->head & ring_->mask)) = event_;             \
-        td_emit_publish(ring_, event_.event.time, sizeof event_);                                      \
-      }                                                                                                \
-    }                                                                                                  \
+#define TD_EMIT_AT(when, name, ...)                                                                \
+  do {                                                                                             \
+    if (td_recording()) {                                                                          \
+      td_event_##name event_ = {.event = {.kind = TD_EVENT_##name, .size = sizeof event_},         \
+                                __VA_ARGS__};                                                      \
+      event_.event.time = (when);                                                                  \
+      td_ring *ring_ = td_emit_reserve(sizeof event_);                                             \
+      if (TD_LIKELY(ring_ != NULL)) {                                                              \
+        event_.event.thread = ring_->thread;                                                       \
+        *(td_event_##name *)(void *)(ring_->bytes + (ring_->head & ring_->mask)) = event_;         \
+        td_emit_publish(ring_, event_.event.time, sizeof event_);                                  \
+      }                                                                                            \
+    }                                                                                              \
   } while (0)
 
 #define TD_EMIT(name, ...) TD_EMIT_AT(td_clock_now(), name, __VA_ARGS__)
 #define TD_EMIT_BORROWED(name, ...) TD_EMIT_AT(td_emit_last_time(), name, __VA_ARGS__)
 
-/* td_intern returns the number of a string, the same for equal strings for the life of the process, and sees
- * to it that the tape has it. 0 for NULL or "". Takes a lock: not for the hot path. */
+/* td_intern returns the number of a string, the same for equal strings for the life of the process,
+ * and sees to it that the tape has it. 0 for NULL or "". Takes a lock: not for the hot path. */
 uint32_t td_intern(const char *text);
 
 /* td_intern_static is td_intern for literals: a small cache per thread is looked up by address. */
 uint32_t td_intern_static(const char *literal);
 
-/* td_emit_thread_id returns the calling thread's number in events, making its ring if it records; TD_NONE when
- * nothing is recorded. */
+/* td_emit_thread_id returns the calling thread's number in events, making its ring if it records;
+ * TD_NONE when nothing is recorded. */
 uint32_t td_emit_thread_id(void);
 
 /* td_emit_name_thread names the calling thread and tells which device's queue it serves. */
@@ -92,10 +96,10 @@ void td_emit_name_thread(const char *name, int32_t device);
 /* td_emit_device tells of a device; repeated at the start of every recording. */
 void td_emit_device(int32_t device, const char *name);
 
-/* For the recorder alone. td_emit_enable begins session after session (the policy and ring size hold for rings
- * made from then on) and emits what the process knows already: strings, devices, threads.
- * td_emit_disable ends it. td_emit_each_ring visits rings; a ring whose thread has ended is freed after
- * the visit if it was emptied. */
+/* For the recorder alone. td_emit_enable begins session after session (the policy and ring size
+ * hold for rings made from then on) and emits what the process knows already: strings, devices,
+ * threads. td_emit_disable ends it. td_emit_each_ring visits rings; a ring whose thread has ended
+ * is freed after the visit if it was emptied. */
 void td_emit_enable(td_ring_policy policy, size_t ring_bytes);
 void td_emit_disable(void);
 void td_emit_wait_wanted(uint64_t timeout_ns); /* until a ring is half full, or someone calls */
