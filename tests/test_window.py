@@ -40,7 +40,8 @@ class Window:
     """A running `tapedeck open`, found on the accessibility bus by its process."""
 
     def __init__(self, *arguments):
-        self.process = subprocess.Popen([TAPEDECK, "open", *map(str, arguments)])
+        self.process = subprocess.Popen([TAPEDECK, "open", *map(str, arguments)],
+                                        env=dict(os.environ, G_DEBUG="fatal-criticals"))
         self.known = {}
         self.application = display.wait_for("the window on the accessibility bus", self.find_application)
 
