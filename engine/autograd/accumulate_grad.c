@@ -2,6 +2,7 @@
 #include "engine/autograd/accumulate_grad.h"
 
 #include "engine/autograd/anomaly.h"
+#include "engine/autograd/differentiable.h"
 #include "engine/autograd/graph_task.h"
 #include "engine/autograd/variable.h"
 #include "engine/autograd/variable_private.h"
@@ -33,6 +34,7 @@ may_steal(const td_node *node, const td_tensor *grad, const td_tensor *variable)
 
 static td_status
 copy_gradient(td_tensor *grad, const td_tensor *variable, td_tensor **out, td_error *error) {
+  if (td_grad_mode()) return td_differentiable_get()->clone(grad, out, error);
   td_status status = td_tensor_new_like(variable, out, error);
   if (!status) td_kernel_copy(*out, grad);
   return status;
@@ -46,7 +48,7 @@ add_gradient(accumulate_grad *self, td_tensor *old, td_tensor *grad, td_accumula
   td_tensor *sum = old;
   td_status status = TD_OK;
   if (td_grad_mode()) {
-    status = td_kernel_add(old, grad, &sum, error);
+    status = td_differentiable_get()->add(old, grad, &sum, error);
     if (status) return status;
     td_grad_set(self->variable, sum);
     *mode = TD_accumulation_out_of_place;

@@ -208,6 +208,7 @@ scatter_one_locked(evaluation *self, uint32_t output_nr, uint64_t *stamp, td_err
                        .buffer = entry->buffer};
   entry->buffer = NULL;
   td_ready_queue_push(td_ready_queue_for(graph_task, edge.node), task, TD_push_reason_ready);
+  if (*stamp) *stamp = td_emit_last_time(); /* what follows is not earlier than the push */
   return TD_OK;
 }
 

@@ -2,6 +2,7 @@
 #include "engine/autograd/input_buffer.h"
 
 #include "engine/autograd/anomaly.h"
+#include "engine/autograd/differentiable.h"
 #include "engine/autograd/variable.h"
 #include "engine/base/alloc.h"
 #include "engine/tensor/kernels.h"
@@ -28,8 +29,7 @@ is_ours_alone(const td_tensor *tensor) {
 }
 
 static td_status
-add_to_slot(td_input_slot *slot, const td_tensor *gradient, td_accumulation *mode,
-            td_error *error) {
+add_to_slot(td_input_slot *slot, td_tensor *gradient, td_accumulation *mode, td_error *error) {
   if (!td_tensor_same_sizes(slot->tensor, gradient))
     return td_error_set(error, TD_SHAPE, "gradients of different shapes meet in an input buffer");
   if (!td_grad_mode() && is_ours_alone(slot->tensor) && slot->tensor->dtype == gradient->dtype) {
@@ -38,7 +38,7 @@ add_to_slot(td_input_slot *slot, const td_tensor *gradient, td_accumulation *mod
     return TD_OK;
   }
   td_tensor *sum;
-  td_status status = td_kernel_add(slot->tensor, gradient, &sum, error);
+  td_status status = td_differentiable_get()->add(slot->tensor, gradient, &sum, error);
   if (status) return status;
   td_tensor_unref(slot->tensor);
   slot->tensor = sum;

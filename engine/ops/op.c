@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "engine/ops/op.h"
 
+#include "engine/autograd/differentiable.h"
 #include "engine/device/device.h"
+#include "engine/ops/pointwise.h"
 #include "engine/ops/reduce.h"
+#include "engine/ops/shape.h"
 
 td_status
 td_op_apply(td_node *node, td_tensor *const *inputs, td_tensor **outputs, td_error *error) {
@@ -206,4 +209,15 @@ td_op_want_averageable(const td_tensor *tensor, td_error *error) {
                       "mean(): could not infer output dtype. Input dtype must be either a floating "
                       "point or complex dtype. Got: %s",
                       scalar_types[tensor->dtype]);
+}
+
+static td_status
+add(td_tensor *a, td_tensor *b, td_tensor **out, td_error *error) {
+  return td_op_add(a, b, 1, out, error);
+}
+
+/* In this file, because every operation needs it: it is linked whenever any of them is. */
+__attribute__((constructor)) static void
+hand_down(void) {
+  td_differentiable_set((td_differentiable){.add = add, .clone = td_op_clone});
 }
