@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The engine through its C interface: orders and counts as they stand on the tape, threads, errors, captures. The
- * golden graphs of real PyTorch are in tests/compare_torch.py. */
+ * The engine through its C interface: orders and counts as they stand on the tape, threads, errors,
+ * captures. The golden graphs of real PyTorch are in tests/compare_torch.py. */
 #include "engine/autograd/engine.h"
 #include "engine/autograd/function.h"
 #include "engine/base/alloc.h"
@@ -96,13 +96,15 @@ record(void) {
   g_assert_cmpint(fd, >=, 0);
   close(fd);
   td_recorder_options options = {.engine = "tapedeck", .version = "test", .source = "test_engine"};
-  g_assert_cmpint(td_recorder_start(self.path, true, &options, &self.recorder, &no_error), ==, TD_OK);
+  g_assert_cmpint(td_recorder_start(self.path, true, &options, &self.recorder, &no_error), ==,
+                  TD_OK);
   return self;
 }
 
 static void
 print_violation_cb(const td_violation *violation, void *data) {
-  g_printerr("event %" G_GUINT64_FORMAT ": %s: %s\n", violation->seq, violation->rule, violation->text);
+  g_printerr("event %" G_GUINT64_FORMAT ": %s: %s\n", violation->seq, violation->rule,
+             violation->text);
 }
 
 /* Ends the recording, holds it to the engine's invariants, and opens it. */
@@ -113,7 +115,8 @@ stop_and_check(recording *self) {
   g_assert_cmpint(td_tape_open(self->path, &tape, &no_error), ==, TD_OK);
   g_assert_null(td_tape_info_get(tape)->damage);
   uint64_t n_violations;
-  g_assert_cmpint(td_check_run(tape, print_violation_cb, NULL, &n_violations, &no_error), ==, TD_OK);
+  g_assert_cmpint(td_check_run(tape, print_violation_cb, NULL, &n_violations, &no_error), ==,
+                  TD_OK);
   g_assert_cmpuint(n_violations, ==, 0);
   g_unlink(self->path);
   g_free(self->path);
@@ -152,8 +155,7 @@ test_diamond(void) {
   g_assert_cmpint(backward(z, false, &no_error), ==, TD_OK);
   td_tape *tape = stop_and_check(&self);
   g_autofree char *order = order_on(tape);
-  g_assert_cmpstr(order, ==,
-                  "AddBackward0 SinBackward0 MulBackward0 MulBackward0 AccumulateGrad ");
+  g_assert_cmpstr(order, ==, "AddBackward0 SinBackward0 MulBackward0 MulBackward0 AccumulateGrad ");
   td_tape_close(tape);
   td_tensor_unref(x);
   td_tensor_unref(y);
@@ -215,8 +217,8 @@ boom(td_tensor *x) {
   return out;
 }
 
-/* GT-13: the failing node with the higher number goes first; what it leaves in the queue is thrown away by the
- * next pass, which is right. */
+/* GT-13: the failing node with the higher number goes first; what it leaves in the queue is thrown
+ * away by the next pass, which is right. */
 static void
 test_error_leaves_engine_usable(void) {
   recording self = record();
@@ -246,9 +248,9 @@ test_capture(void) {
   td_edge root = td_gradient_edge(y), wanted = td_gradient_edge(x);
   td_tensor *gradient = leaf(1, 1, TD_CPU), *captured = NULL;
   td_execute_options options = {.outputs = &wanted, .n_outputs = 1};
-  g_assert_cmpint(td_engine_execute(td_engine_default(), &root, &gradient, 1, &options, &captured,
-                                    &no_error),
-                  ==, TD_OK);
+  g_assert_cmpint(
+      td_engine_execute(td_engine_default(), &root, &gradient, 1, &options, &captured, &no_error),
+      ==, TD_OK);
   g_assert_cmpfloat(td_tensor_item(captured), ==, 5);
   g_assert_null(td_grad_get(x));
   g_assert_null(td_grad_get(w));
@@ -318,7 +320,8 @@ run_passes_cb(void *data) {
   return NULL;
 }
 
-/* Two threads call backward at once, on graphs that share a leaf and two device threads. d(2x^3)/dx at 1 is 6. */
+/* Two threads call backward at once, on graphs that share a leaf and two device threads. d(2x^3)/dx
+ * at 1 is 6. */
 static void
 test_two_threads_two_devices(void) {
   recording self = record();

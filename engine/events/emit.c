@@ -22,7 +22,8 @@ static struct {
   size_t ring_bytes;
   _Atomic int policy; /* td_ring_policy */
   uint32_t last_session;
-  uint32_t *devices; /* names by device + 1; 0: none */
+  _Atomic uint32_t n_lost_threads; /* in this recording */
+  uint32_t *devices;               /* names by device + 1; 0: none */
   int n_devices;
   struct known_thread {
     uint32_t name;
@@ -73,7 +74,10 @@ ring_make_for_thread(void) {
     registry.rings = ring;
   }
   pthread_mutex_unlock(&registry.mutex);
-  if (!ring) return NULL;
+  if (!ring) {
+    atomic_fetch_add_explicit(&registry.n_lost_threads, 1, memory_order_relaxed);
+    return NULL;
+  }
   ring->last_time = td_clock_now();
   td_emit_ring = ring;
   pthread_setspecific(registry.key, ring);
@@ -177,6 +181,7 @@ td_emit_device(int32_t device, const char *name) {
 static void
 begin_session_locked(td_ring_policy policy, size_t ring_bytes) {
   registry.ring_bytes = ring_bytes;
+  atomic_store_explicit(&registry.n_lost_threads, 0, memory_order_relaxed);
   atomic_store_explicit(&registry.policy, policy, memory_order_relaxed);
   atomic_store_explicit(&td_emit_session_now, ++registry.last_session, memory_order_release);
 }
@@ -216,6 +221,11 @@ td_emit_enable(td_ring_policy policy, size_t ring_bytes) {
 void
 td_emit_disable(void) {
   atomic_store_explicit(&td_emit_session_now, 0, memory_order_release);
+}
+
+uint32_t
+td_emit_n_lost_threads(void) {
+  return atomic_load_explicit(&registry.n_lost_threads, memory_order_relaxed);
 }
 
 void

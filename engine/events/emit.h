@@ -102,6 +102,10 @@ void td_emit_device(int32_t device, const char *name);
  * is freed after the visit if it was emptied. */
 void td_emit_enable(td_ring_policy policy, size_t ring_bytes);
 void td_emit_disable(void);
+
+/* td_emit_n_lost_threads returns how many times in this recording a thread's events were lost for
+ * want of memory for a ring. */
+uint32_t td_emit_n_lost_threads(void);
 void td_emit_wait_wanted(uint64_t timeout_ns); /* until a ring is half full, or someone calls */
 void td_emit_call_recorder(void);
 void td_emit_each_ring(void (*visit)(td_ring *ring, void *data), void *data);

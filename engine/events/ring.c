@@ -5,24 +5,21 @@
 
 #include <string.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
-/* Maps n_bytes of one anonymous file at two neighbouring places. */
+/* Maps n_bytes of shared memory at two neighbouring places. Growing a mapping from size 0
+ * duplicates it (mremap(2)), which needs no file and so does not fall under the limits on files. */
 static unsigned char *
 map_twice(size_t n_bytes) {
-  int fd = memfd_create("tapedeck-ring", MFD_CLOEXEC);
-  if (fd < 0) return NULL;
-  unsigned char *bytes = MAP_FAILED;
-  if (ftruncate(fd, (off_t)n_bytes) == 0)
-    bytes = mmap(NULL, 2 * n_bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  for (int half = 0; bytes != MAP_FAILED && half < 2; half++)
-    if (mmap(bytes + (size_t)half * n_bytes, n_bytes, PROT_READ | PROT_WRITE,
-             MAP_SHARED | MAP_FIXED | MAP_POPULATE, fd, 0) == MAP_FAILED) {
-      munmap(bytes, 2 * n_bytes);
-      bytes = MAP_FAILED;
-    }
-  close(fd);
-  return bytes == MAP_FAILED ? NULL : bytes;
+  unsigned char *bytes = mmap(NULL, 2 * n_bytes, PROT_READ | PROT_WRITE,
+                              MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (bytes == MAP_FAILED) return NULL;
+  if (mremap(bytes, 0, n_bytes, MREMAP_MAYMOVE | MREMAP_FIXED, bytes + n_bytes) != MAP_FAILED) {
+    memset(bytes, 0, n_bytes); /* faulted in now and not while recording */
+    memset(bytes + n_bytes, 0, n_bytes);
+    return bytes;
+  }
+  munmap(bytes, 2 * n_bytes);
+  return NULL;
 }
 
 td_ring *

@@ -160,6 +160,9 @@ td_recorder_stop(td_recorder *recorder, int status, td_error *error) {
   td_emit_call_recorder();
   pthread_join(recorder->thread, NULL);
   td_status result = td_writer_close(recorder->writer, error);
+  if (!result && td_emit_n_lost_threads())
+    result = td_error_set(error, TD_OUT_OF_MEMORY,
+                          "events are missing: there was no memory for a thread's ring");
   td_encoder_fini(&recorder->encoder);
   free(recorder);
   return result;
