@@ -338,10 +338,10 @@ collect(builder *builder) {
     reserved = reserved && reserve(builder, which, 1);
   td_status status = TD_OK;
   for (; builder->seq < info->n_events && reserved && status == TD_OK; builder->seq++) {
-    td_any_event event;
-    if (td_tape_get(builder->tape, builder->seq, &event, NULL) != TD_OK) continue;
-    status = declare_ids(builder, &event);
-    if (status == TD_OK) collect_event(builder, &event);
+    const td_any_event *event = td_tape_peek(builder->tape, builder->seq);
+    if (!event) continue;
+    status = declare_ids(builder, event);
+    if (status == TD_OK) collect_event(builder, event);
   }
   if (status != TD_OK) return status;
   for (uint32_t i = 0; i < graph->n_graph_tasks; i++)

@@ -25,10 +25,8 @@ struct td_replay {
  * position. */
 static void
 apply_next(td_replay *replay) {
-  td_any_event event;
   uint64_t seq = replay->world.state.header->seq;
-  bool readable = td_tape_get(replay->tape, seq, &event, NULL) == TD_OK;
-  td_apply_event(&replay->world, readable ? &event : NULL);
+  td_apply_event(&replay->world, td_tape_peek(replay->tape, seq));
 }
 
 static void

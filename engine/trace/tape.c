@@ -30,8 +30,9 @@ struct td_tape {
   block_key *keys;      /* (owned) [n_blocks] */
   size_t n_blocks, keys_capacity;
   block blocks[BLOCKS_KEPT];
-  uint64_t clock; /* counts uses of blocks */
-  char **strings; /* (owned) [n_strings], NULL where undefined */
+  const block *last; /* used last, or NULL */
+  uint64_t clock;    /* counts uses of blocks */
+  char **strings;    /* (owned) [n_strings], NULL where undefined */
   uint32_t n_strings;
   td_tape_thread *threads; /* (owned) */
   td_tape_info info;
@@ -199,18 +200,25 @@ block_get(td_tape *tape, uint64_t number) {
   return oldest;
 }
 
+const td_any_event *
+td_tape_peek(td_tape *tape, uint64_t seq) {
+  if (seq >= tape->info.n_events) return NULL;
+  if (!tape->last || tape->last->number != seq / BLOCK_EVENTS)
+    tape->last = block_get(tape, seq / BLOCK_EVENTS);
+  uint32_t at = (uint32_t)(seq % BLOCK_EVENTS);
+  if (at >= tape->last->events.n_events) return NULL;
+  return (const void *)td_decoded_get(&tape->last->events, at);
+}
+
 td_status
 td_tape_get(td_tape *tape, uint64_t seq, td_any_event *out, td_error *error) {
   if (seq >= tape->info.n_events)
     return td_error_set(error, TD_OUT_OF_RANGE,
                         "event %" PRIu64 " is not on the tape: it has %" PRIu64, seq,
                         tape->info.n_events);
-  const block *events = block_get(tape, seq / BLOCK_EVENTS);
-  uint32_t at = (uint32_t)(seq % BLOCK_EVENTS);
-  if (at >= events->events.n_events)
-    return td_error_set(error, TD_DAMAGED, "event %" PRIu64 " cannot be read", seq);
-  const td_event *event = td_decoded_get(&events->events, at);
-  memcpy(out, event, TD_MIN((size_t)event->size, sizeof *out));
+  const td_any_event *event = td_tape_peek(tape, seq);
+  if (!event) return td_error_set(error, TD_DAMAGED, "event %" PRIu64 " cannot be read", seq);
+  memcpy(out, event, TD_MIN((size_t)event->event.size, sizeof *out));
   return TD_OK;
 }
 

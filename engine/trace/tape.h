@@ -50,6 +50,11 @@ const char *td_tape_string(const td_tape *tape, uint32_t id);
  * direction is cheap; random access costs the decoding of a block. TD_OUT_OF_RANGE, TD_DAMAGED. */
 td_status td_tape_get(td_tape *tape, uint64_t seq, td_any_event *out, td_error *error);
 
+/* td_tape_peek is td_tape_get without the copy, for reading a tape from end to end: NULL where
+ * there is no such event. The event is valid until the next call for this tape, and only as far as
+ * its kind's struct goes. */
+const td_any_event *td_tape_peek(td_tape *tape, uint64_t seq);
+
 /* td_tape_seq_at returns the number of the last event with time <= ns (0 when none). */
 uint64_t td_tape_seq_at(td_tape *tape, uint64_t ns);
 
