@@ -521,5 +521,11 @@ class Examples(Case):
         self.assertEqual(done.stdout, self.tapedeck('run', '--force', 'digits').stdout)
 
 
+def setUpModule():
+    """A background job or nohup has these ignored, and programs inherit that."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
+
+
 if __name__ == '__main__':
     unittest.main(verbosity=2)
