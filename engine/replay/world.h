@@ -9,7 +9,7 @@
 #include "engine/replay/state.h"
 
 /* Checkpoints copy this much at a time. */
-#define TD_WORLD_PAGE_SHIFT 10
+#define TD_WORLD_PAGE_SHIFT 12
 #define TD_WORLD_PAGE_BYTES ((size_t)1 << TD_WORLD_PAGE_SHIFT)
 
 /* A 32-bit word of the block, whatever members lie in it. */
