@@ -21,3 +21,15 @@ double
 td_bench_now(void) {
   return (double)td_clock_monotonic_ns() / 1e9;
 }
+
+static int
+compare_doubles(const void *a, const void *b) {
+  double x = *(const double *)a, y = *(const double *)b;
+  return (x > y) - (x < y);
+}
+
+double
+td_bench_p99(double *values, unsigned n) {
+  qsort(values, n, sizeof *values, compare_doubles);
+  return values[n * 99 / 100];
+}

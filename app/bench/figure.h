@@ -40,6 +40,9 @@ const td_figure *td_bench_figures(unsigned *n);
 /* td_bench_now returns monotonic seconds. */
 double td_bench_now(void);
 
+/* td_bench_p99 sorts the values and returns their 99th percentile. */
+double td_bench_p99(double *values, unsigned n);
+
 /* TD_BEST_OF runs a statement `times` times and leaves the least duration in seconds in `best`: on
  * a shared machine the least is what the code costs, the rest is what others did. */
 #define TD_BEST_OF(times, best, statement)                                                         \

@@ -26,12 +26,6 @@ record_net(td_bench_recording *recording, uint32_t n_nodes) {
   return td_bench_record_end(recording);
 }
 
-static int
-compare_doubles(const void *a, const void *b) {
-  double x = *(const double *)a, y = *(const double *)b;
-  return (x > y) - (x < y);
-}
-
 /* The whole graph in view is the worst case: nothing is culled. */
 static double
 frames_p99_ms(td_replay *replay) {
@@ -54,11 +48,10 @@ frames_p99_ms(td_replay *replay) {
     cairo_destroy(cr);
     took[frame] = (td_bench_now() - begin) * 1e3;
   }
-  qsort(took, FRAMES, sizeof *took, compare_doubles);
   cairo_surface_destroy(surface);
   td_label_cache_free(labels);
   td_graph_scene_free(scene);
-  return took[FRAMES * 99 / 100];
+  return td_bench_p99(took, FRAMES);
 }
 
 static void

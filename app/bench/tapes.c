@@ -93,12 +93,6 @@ td_bench_open_10m(td_measured *measured) {
   measured->floor_value = tape.read_ms * 1e7 / (double)n_events;
 }
 
-static int
-compare_doubles(const void *a, const void *b) {
-  double x = *(const double *)a, y = *(const double *)b;
-  return (x > y) - (x < y);
-}
-
 void
 td_bench_seek_p99(td_measured *measured) {
   if (!tape_ready(measured)) return;
@@ -114,8 +108,7 @@ td_bench_seek_p99(td_measured *measured) {
     td_error_clear(&error);
     took[i] = (td_bench_now() - begin) * 1e3;
   }
-  qsort(took, SEEKS, sizeof *took, compare_doubles);
-  measured->value = TD_MAX(measured->value, took[SEEKS * 99 / 100]);
+  measured->value = TD_MAX(measured->value, td_bench_p99(took, SEEKS));
   free(took);
   size_t n_bytes = NODES * sizeof(td_node_now);
   void *copy = TD_NEW_N(char, n_bytes);
