@@ -59,7 +59,16 @@ td_command_file_error(const char *file, td_error *error) {
  * itself. */
 static char *
 positional_arguments(const char *arguments) {
-  return g_strndup(arguments, strcspn(arguments, "[-"));
+  static const char *const options[] = {" -", "[-", "[OPTION"};
+  if (g_str_has_prefix(arguments, "[OPTION")) arguments += strcspn(arguments, " ");
+  arguments += strspn(arguments, " ");
+  size_t length = strlen(arguments);
+  for (size_t i = 0; i < G_N_ELEMENTS(options); i++) {
+    const char *option = strstr(arguments, options[i]);
+    if (option) length = MIN(length, (size_t)(option - arguments));
+  }
+  g_autofree char *words = g_strchomp(g_strndup(arguments, length));
+  return *words ? g_strconcat(words, " ", NULL) : g_strdup("");
 }
 
 static GOptionContext *
