@@ -127,7 +127,13 @@ default_tape(const char *script) {
 static bool
 tape_is_free(run_options *options) {
   if (!options->tape) options->tape = default_tape(options->script);
-  if (options->force || access(options->tape, F_OK) != 0) return true;
+  GStatBuf file;
+  bool exists = g_stat(options->tape, &file) == 0;
+  if (exists && S_ISDIR(file.st_mode)) {
+    td_command_fail(options->tape, "is a directory");
+    return false;
+  }
+  if (options->force || !exists) return true;
   td_command_fail(options->tape, "exists already; --force overwrites it, -o FILE chooses another");
   return false;
 }

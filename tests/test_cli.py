@@ -13,7 +13,7 @@ NODE_STATES = {"created", "waiting", "partial", "queued", "running", "done", "sk
 
 
 def run(*arguments, **options):
-    return subprocess.run([TAPEDECK, *map(str, arguments)], capture_output=True, text=True, **options)
+    return subprocess.run([TAPEDECK, *map(str, arguments)], capture_output=True, text=True, timeout=60, **options)
 
 
 class Cli(unittest.TestCase):
@@ -71,8 +71,10 @@ class Cli(unittest.TestCase):
             file.write("hello, this is a text and not a tape at all\n" * 20)
         empty = os.path.join(self.folder.name, "empty")
         open(empty, "w").close()
+        pipe = os.path.join(self.folder.name, "pipe")
+        os.mkfifo(pipe)
         for command in (["info"], ["events"], ["check"], ["state", "--at", "0"], ["why", "--at", "0"]):
-            for path in ("/does/not/exist.tape", not_a_tape, empty, self.folder.name):
+            for path in ("/does/not/exist.tape", not_a_tape, empty, pipe, "/dev/zero", self.folder.name):
                 self.assertTrue(self.refused(*command, path).startswith("tapedeck: " + path + ": "))
 
     def test_beyond_the_end(self):

@@ -222,6 +222,41 @@ test_full_disk(void) {
   g_unlink(path);
 }
 
+/* A tape that is recorded anew under a reader stays the old one for the reader. */
+static void
+test_replaced_under_reader(void) {
+  g_autofree char *path = new_path();
+  td_recorder *recorder = start(path, TD_RING_BLOCK, 0);
+  for (uint32_t i = 0; i < 20000; i++)
+    TD_EMIT(step, .iteration = i);
+  g_assert_cmpint(td_recorder_stop(recorder, 0, &no_error), ==, TD_OK);
+  td_tape *old;
+  g_assert_cmpint(td_tape_open(path, &old, &no_error), ==, TD_OK);
+  td_tape *new = stop(start(path, TD_RING_BLOCK, 0), g_strdup(path));
+  for (uint64_t seq = 0; seq < td_tape_info_get(old)->n_events; seq += 1000)
+    event_at(old, seq);
+  g_assert_cmpuint(td_tape_info_get(old)->n_by_kind[TD_EVENT_step], ==, 20000);
+  g_assert_cmpuint(td_tape_info_get(new)->n_by_kind[TD_EVENT_step], ==, 0);
+  td_tape_close(old);
+  td_tape_close(new);
+}
+
+/* Two recordings do not share a tape, --force or not. */
+static void
+test_busy(void) {
+  char *path = new_path();
+  td_recorder *recorder = start(path, TD_RING_BLOCK, 0), *second;
+  td_recorder_options options = {.engine = "test", .version = "1", .source = "second"};
+  td_error error = {0};
+  g_assert_cmpint(td_recorder_start(path, true, &options, &second, &error), ==, TD_IO);
+  g_assert_nonnull(strstr(td_error_text(&error), "is being recorded"));
+  td_error_clear(&error);
+  TD_EMIT(step, .iteration = 1);
+  td_tape *tape = stop(recorder, path);
+  g_assert_cmpuint(td_tape_info_get(tape)->n_by_kind[TD_EVENT_step], ==, 1);
+  td_tape_close(tape);
+}
+
 int
 main(int argc, char **argv) {
   g_test_init(&argc, &argv, NULL);
@@ -232,5 +267,7 @@ main(int argc, char **argv) {
   g_test_add_func("/trace/second-recording", test_second_recording);
   g_test_add_func("/trace/fork", test_fork);
   g_test_add_func("/trace/full-disk", test_full_disk);
+  g_test_add_func("/trace/replaced-under-reader", test_replaced_under_reader);
+  g_test_add_func("/trace/busy", test_busy);
   return g_test_run();
 }

@@ -25,7 +25,7 @@ td_directory_note_damage(td_directory *directory, const char *format, ...) {
 
 static td_status
 map_file(const char *path, td_directory *directory, td_error *error) {
-  int fd = open(path, O_RDONLY | O_CLOEXEC);
+  int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a pipe nobody writes to */
   if (fd < 0) return td_error_set(error, TD_IO, "%s", strerror(errno));
   struct stat info;
   td_status status = TD_OK;
@@ -33,7 +33,9 @@ map_file(const char *path, td_directory *directory, td_error *error) {
     status = td_error_set(error, TD_IO, "%s", strerror(errno));
   else if (S_ISDIR(info.st_mode))
     status = td_error_set(error, TD_IO, "is a directory");
-  else if (!S_ISREG(info.st_mode) || (size_t)info.st_size < sizeof(td_tape_header))
+  else if (!S_ISREG(info.st_mode))
+    status = td_error_set(error, TD_NOT_A_TAPE, "not a tape: not a regular file");
+  else if ((size_t)info.st_size < sizeof(td_tape_header))
     status = td_error_set(error, TD_NOT_A_TAPE, "not a tape: too short for a header");
   if (!status) {
     directory->n_bytes = (size_t)info.st_size;

@@ -6,6 +6,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <zstd.h>
 
@@ -14,7 +16,6 @@
 #define COMPRESSION_LEVEL 1
 
 struct td_writer {
-  char *path; /* (owned) */
   int fd;
   int failure; /* errno of the first failed write, or 0 */
   uint64_t offset;
@@ -86,9 +87,8 @@ write_schema(td_writer *writer) {
 }
 
 static td_writer *
-writer_new(const char *path, int fd) {
+writer_new(int fd) {
   td_writer *writer = TD_NEW(td_writer);
-  writer->path = td_dup_string(path);
   writer->fd = fd;
   writer->stored_capacity = ZSTD_compressBound(TD_CHUNK_RAW_MAX);
   writer->stored = TD_NEW_N(unsigned char, writer->stored_capacity);
@@ -103,20 +103,54 @@ writer_free(td_writer *writer) {
   ZSTD_freeCCtx(writer->zstd);
   free(writer->stored);
   free(writer->offsets);
-  free(writer->path);
   free(writer);
+}
+
+static td_status
+create_file(const char *path, mode_t mode, int *fd, td_error *error) {
+  *fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
+  if (*fd >= 0) return TD_OK;
+  return td_error_set(error, TD_IO, "%s",
+                      errno == EEXIST ? "exists already (--force overwrites it)" : strerror(errno));
+}
+
+/* Whoever has the old tape open keeps it: the new one is a file of its own, where the folder allows
+ * that. */
+static td_status
+replace_regular_file(const char *path, mode_t mode, int *fd, td_error *error) {
+  const char *problem = NULL;
+  if (flock(*fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
+    problem = "is being recorded by another program";
+  else if (unlink(path) != 0) {
+    if (ftruncate(*fd, 0) == 0) return TD_OK;
+    problem = strerror(errno);
+  }
+  close(*fd);
+  return problem ? td_error_set(error, TD_IO, "%s", problem) : create_file(path, mode, fd, error);
+}
+
+static td_status
+replace_file(const char *path, int *fd, td_error *error) {
+  *fd = open(path, O_WRONLY | O_CLOEXEC);
+  if (*fd < 0 && errno == ENOENT) return create_file(path, 0666, fd, error);
+  if (*fd < 0) return td_error_set(error, TD_IO, "%s", strerror(errno));
+  struct stat info;
+  if (fstat(*fd, &info) != 0 || !S_ISREG(info.st_mode)) return TD_OK;
+  char *target = realpath(path, NULL); /* a link stays one */
+  td_status status = replace_regular_file(target ? target : path, info.st_mode & 0777, fd, error);
+  free(target);
+  return status;
 }
 
 td_status
 td_writer_open(const char *path, bool overwrite, uint32_t policy, td_writer **writer,
                td_error *error) {
-  int flags = O_WRONLY | O_CREAT | O_CLOEXEC | (overwrite ? O_TRUNC : O_EXCL);
-  int fd = open(path, flags, 0666);
-  if (fd < 0)
-    return td_error_set(error, TD_IO, "%s: %s", path,
-                        errno == EEXIST ? "exists already (--force overwrites it)"
-                                        : strerror(errno));
-  td_writer *made = writer_new(path, fd);
+  int fd;
+  td_status status =
+      overwrite ? replace_file(path, &fd, error) : create_file(path, 0666, &fd, error);
+  if (status) return status;
+  flock(fd, LOCK_EX | LOCK_NB); /* for replace_file in another process; some files have no locks */
+  td_writer *made = writer_new(fd);
   write_header(made, policy);
   write_schema(made);
   if (made->failure) return td_writer_close(made, error);
@@ -157,8 +191,8 @@ td_writer_close(td_writer *writer, td_error *error) {
   if (close(writer->fd) != 0 && !writer->failure) writer->failure = errno;
   td_status status = TD_OK;
   if (writer->failure)
-    status = td_error_set(error, TD_IO, "%s: the tape could not be written: %s", writer->path,
-                          strerror(writer->failure));
+    status =
+        td_error_set(error, TD_IO, "the tape could not be written: %s", strerror(writer->failure));
   writer_free(writer);
   return status;
 }
