@@ -42,21 +42,21 @@ set_checks(PyObject *self, PyObject *word) {
 /* record_begin(path, overwrite, source, drop) */
 static PyObject *
 record_begin(PyObject *self, PyObject *args) {
-  PyObject *path;
-  const char *source;
+  PyObject *path, *source;
   int overwrite, drop;
   td_error error = {0};
-  if (!PyArg_ParseTuple(args, "O&psp:record_begin", PyUnicode_FSConverter, &path, &overwrite,
-                        &source, &drop))
+  if (!PyArg_ParseTuple(args, "O&pO&p:record_begin", PyUnicode_FSConverter, &path, &overwrite,
+                        PyUnicode_FSConverter, &source, &drop))
     return NULL;
   td_recorder_options options = {.engine = "tapedeck",
                                  .version = TD_VERSION,
-                                 .source = source,
+                                 .source = PyBytes_AS_STRING(source),
                                  .policy = drop ? TD_RING_DROP : TD_RING_BLOCK};
   td_status status =
       recorder ? td_error_set(&error, TD_INVALID, "this process is being recorded already")
                : td_recorder_start(PyBytes_AS_STRING(path), overwrite, &options, &recorder, &error);
   Py_DECREF(path);
+  Py_DECREF(source);
   if (!status) td_emit_name_thread("main", TD_CPU);
   return tdpy_none(status, &error);
 }
@@ -84,9 +84,13 @@ record_abandon(PyObject *self, PyObject *unused) {
 
 static PyObject *
 mark(PyObject *self, PyObject *text) {
-  const char *words = PyUnicode_Check(text) ? PyUnicode_AsUTF8(text) : NULL;
-  if (!words)
+  if (!PyUnicode_Check(text))
     return PyErr_Format(PyExc_TypeError, "mark() takes a str, not %s", Py_TYPE(text)->tp_name);
+  Py_ssize_t length;
+  const char *words = PyUnicode_AsUTF8AndSize(text, &length);
+  if (!words) return NULL;
+  if (strlen(words) != (size_t)length)
+    return PyErr_Format(PyExc_ValueError, "mark(): embedded null character");
   TD_EMIT(mark, .text = td_intern(words));
   Py_RETURN_NONE;
 }
