@@ -13,7 +13,7 @@ static const char *const sentences[TD_EVENT_LIMIT] = {
     [TD_EVENT_session_begin] = "the recording of {source} on {engine} {version} begins",
     [TD_EVENT_session_end] = "the recording ends with status {status}",
     [TD_EVENT_dropped] = "{count} events of this thread are missing here: {cause}",
-    [TD_EVENT_device_new] = "device {name} is there",
+    [TD_EVENT_device_new] = "device {name} is registered",
     [TD_EVENT_node_new] = "{node} is created with sequence_nr {sequence_nr}",
     [TD_EVENT_edge_new] = "gradients will flow from {from} to {to}",
     [TD_EVENT_node_free] = "{node} is released",
@@ -21,11 +21,11 @@ static const char *const sentences[TD_EVENT_LIMIT] = {
     [TD_EVENT_node_label] = "{node} gets the name {label}",
     [TD_EVENT_graph_task_begin] = "{graph_task} begins at {root}, called by {owner}",
     [TD_EVENT_exec_info] = "{node} in {graph_task}: needed {needed}, captures {captures}",
-    [TD_EVENT_dependency] = "{node} waits for {count} in {graph_task}",
-    [TD_EVENT_outstanding] = "{value} outstanding in {graph_task}",
+    [TD_EVENT_dependency] = "dependencies of {node} in {graph_task}: {count}",
+    [TD_EVENT_outstanding] = "outstanding tasks of {graph_task}: {value}",
     [TD_EVENT_graph_task_end] = "{graph_task} is over: {status}",
     [TD_EVENT_final_callback] = "a final callback of {graph_task} runs",
-    [TD_EVENT_queue_new] = "{queue} is there",
+    [TD_EVENT_queue_new] = "{queue} is created",
     [TD_EVENT_queue_push] = "{node} enters {queue}, {size} in it",
     [TD_EVENT_queue_pop] = "{node} is popped from {queue}, {size} left",
     [TD_EVENT_queue_wake] = "a dummy task enters {queue} to wake its thread",
@@ -34,7 +34,7 @@ static const char *const sentences[TD_EVENT_LIMIT] = {
     [TD_EVENT_buffer_add] = "a gradient from {from} arrives at {node} ({mode})",
     [TD_EVENT_buffer_ready] = "{node} has all its gradients",
     [TD_EVENT_buffer_park] = "{node} waits in not_ready",
-    [TD_EVENT_dependency_dec] = "{node} waits for {left} more, after {by}",
+    [TD_EVENT_dependency_dec] = "dependencies of {node} after {by}: {left} left",
     [TD_EVENT_node_begin] = "{node} begins",
     [TD_EVENT_node_end] = "{node} ends",
     [TD_EVENT_hook_begin] = "a {kind} hook of {owner} on {node} begins",
@@ -50,10 +50,21 @@ static const char *const sentences[TD_EVENT_LIMIT] = {
     [TD_EVENT_thread_end] = "{id} ends",
     [TD_EVENT_kernel_begin] = "{device} begins a kernel of {node}",
     [TD_EVENT_kernel_end] = "{device} ends a kernel of {node}",
-    [TD_EVENT_anomaly] = "{kind} is born in {node} ({born})",
     [TD_EVENT_error] = "{node} fails: {text}",
     [TD_EVENT_mark] = "{text}",
     [TD_EVENT_step] = "training step {iteration}",
+};
+
+/* Where a value that is not finite was born. */
+static const char *const births[TD_birthplace_LIMIT] = {
+    [TD_birthplace_node] = "{kind} born in output {number} of {node}",
+    [TD_birthplace_sum] = "{kind} born in the sum at input {number} of {node}, completed by "
+                          "{from}",
+    [TD_birthplace_hook] = "{kind} born in a hook on {node}",
+    [TD_birthplace_forward] = "{kind} born in the forward pass of {node}",
+    [TD_birthplace_input] = "{kind} in the gradient that backward was called with, input {number} "
+                            "of {node}",
+    [TD_birthplace_accumulate] = "{kind} born while {node} added to the stored gradient",
 };
 
 typedef struct describer {
@@ -73,7 +84,9 @@ write_words(FILE *out, const char *word) {
 static void
 write_enum(FILE *out, td_field_type type, uint64_t value) {
   const char *word = td_enum_word(type, value);
-  if (word)
+  if (type == TD_FIELD_ENUM_anomaly_kind && word)
+    fputs(value == TD_anomaly_kind_inf ? "Inf" : "NaN", out);
+  else if (word)
     write_words(out, word);
   else
     fprintf(out, "%" PRIu64, value);
@@ -147,11 +160,18 @@ write_all_fields(const describer *to) {
   }
 }
 
+static const char *
+birth_of(const td_event_anomaly *anomaly) {
+  if (anomaly->born >= TD_birthplace_LIMIT) return NULL;
+  return births[anomaly->born];
+}
+
 /* A pop without a node took a task that only wakes or ends its thread. */
 static const char *
 sentence_of(const td_any_event *event) {
   if (event->event.kind == TD_EVENT_queue_pop && event->queue_pop.node == TD_NONE)
     return "a task without a node is popped from {queue}, {size} left";
+  if (event->event.kind == TD_EVENT_anomaly) return birth_of(&event->anomaly);
   return sentences[event->event.kind];
 }
 

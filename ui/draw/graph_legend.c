@@ -91,7 +91,7 @@ hidden_text(const td_scene_draw *draw) {
 static void
 draw_panel(const td_scene_draw *draw, td_box box) {
   td_shape_rounded(draw->cr, box, 7);
-  td_theme_source(draw->cr, td_colour_fade(draw->theme->background, 0.88));
+  td_theme_source(draw->cr, td_colour_fade(draw->theme->background, 0.95));
   cairo_fill(draw->cr);
 }
 

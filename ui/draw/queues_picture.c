@@ -51,8 +51,11 @@ key_text(const strip *self, uint32_t node, uint32_t graph_task) {
   uint32_t depth = graph_task < graph->n_graph_tasks ? graph->graph_tasks[graph_task].depth : 0;
   if (node >= graph->n_nodes) return td_format("depth %" PRIu32, depth);
   uint64_t number = graph->nodes[node].sequence_nr;
-  return number == UINT64_MAX ? td_format("(%" PRIu32 ", max)", depth)
-                              : td_format("(%" PRIu32 ", %" PRIu64 ")", depth, number);
+  char *deep = depth ? td_format("depth %" PRIu32 ", ", depth) : td_dup_string("");
+  char *text = number == UINT64_MAX ? td_format("%sseq max", deep)
+                                    : td_format("%sseq %" PRIu64, deep, number);
+  free(deep);
+  return text;
 }
 
 static char *

@@ -51,6 +51,15 @@ tick_text(const td_ticks *ticks, uint32_t i, bool relative) {
   return text;
 }
 
+/* The playhead's head is wider than its line: a label that it would cover is left out. */
+static bool
+has_room(const td_timeline_drawing *draw, const char *text, double x) {
+  double width, playhead = td_timeline_x(draw->view, draw->view->now_ns);
+  td_label_size(draw->labels, text, 11, false, &width, NULL);
+  bool covered = playhead + 8 > x && playhead - 8 < x + width;
+  return x + width + 4 < draw->view->width && !covered;
+}
+
 static void
 draw_ticks(const td_timeline_drawing *draw) {
   td_ticks ticks = ticks_of(draw);
@@ -62,7 +71,7 @@ draw_ticks(const td_timeline_drawing *draw) {
     draw_line(draw, x, 15, 22);
     td_theme_source(draw->cr, draw->theme->dim);
     cairo_stroke(draw->cr);
-    if (x + 50 < draw->view->width)
+    if (has_room(draw, text, x + 5))
       td_label_draw(draw->labels, draw->cr, text, 11, x + 5, 4, 0, draw->theme->dim, false);
     free(text);
   }

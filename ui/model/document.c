@@ -275,12 +275,19 @@ td_document_get_graph_task(TdDocument *self) {
   return self->scene_task;
 }
 
+gboolean
+td_document_is_begun(TdDocument *self, uint32_t graph_task) {
+  const td_graph_task_facts *facts = &td_document_get_graph(self)->graph_tasks[graph_task];
+  return facts->begin_seq > 0 || facts->root != TD_NONE || facts->owner != TD_NONE;
+}
+
 uint32_t
 td_document_graph_task_at(TdDocument *self, uint64_t position) {
   const td_graph *graph = td_document_get_graph(self);
   uint32_t best = TD_NONE, first = TD_NONE;
   for (uint32_t i = 0; i < graph->n_graph_tasks; i++) {
     uint64_t begin = graph->graph_tasks[i].begin_seq;
+    if (!td_document_is_begun(self, i)) continue;
     if (first == TD_NONE || begin < graph->graph_tasks[first].begin_seq) first = i;
     if (begin >= position) continue;
     if (best == TD_NONE || begin > graph->graph_tasks[best].begin_seq) best = i;
@@ -307,6 +314,7 @@ td_document_get_backward_span(TdDocument *self, double *from_ns, double *to_ns) 
   const td_graph *graph = td_document_get_graph(self);
   uint64_t first = UINT64_MAX, last = 0, length = td_replay_length(self->replay);
   for (uint32_t i = 0; i < graph->n_graph_tasks; i++) {
+    if (!td_document_is_begun(self, i)) continue;
     first = MIN(first, graph->graph_tasks[i].begin_seq);
     last = MAX(last, graph->graph_tasks[i].end_seq);
   }

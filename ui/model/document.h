@@ -43,6 +43,10 @@ uint32_t td_document_get_graph_task(TdDocument *self);
  * needed. */
 void td_document_show_graph_task(TdDocument *self, uint32_t graph_task);
 
+/* td_document_is_begun tells whether the beginning of a graph task is on the tape; it may be lost
+ * with the end of a damaged one. */
+gboolean td_document_is_begun(TdDocument *self, uint32_t graph_task);
+
 /* td_document_graph_task_at returns the graph task that began last before a position; the first one
  * before any, TD_NONE on a tape without. */
 uint32_t td_document_graph_task_at(TdDocument *self, uint64_t position);

@@ -110,6 +110,16 @@ td_facts_state_name(td_node_state state) {
   return state < TD_N_NODE_STATES ? _(state_names[state]) : "";
 }
 
+const char *
+td_facts_node_state(TdDocument *document, uint32_t node) {
+  const td_state *state = td_document_get_state(document);
+  const td_task_now *task = td_state_task_find(state, node, TD_NONE);
+  td_node_state now = state->nodes[node].state;
+  if (now == TD_NODE_partial && task && task->expected && !task->dependencies)
+    return _("has all its gradients");
+  return td_facts_state_name(now);
+}
+
 static char *
 queue_name(const td_graph *graph, uint32_t queue) {
   if (queue >= graph->n_queues) return g_strdup("");
@@ -161,7 +171,7 @@ add_now(Facts *facts, uint32_t node) {
   const td_node_now *now = &facts->state->nodes[node];
   const td_task_now *task = td_state_task_find(facts->state, node, TD_NONE);
   facts->section = _("Now");
-  add(facts, _("State"), g_strdup(td_facts_state_name(now->state)));
+  add(facts, _("State"), g_strdup(td_facts_node_state(facts->document, node)));
   if (task && task->expected)
     add(facts, _("Gradients arrived"),
         g_strdup_printf(_("%u of %u"), task->expected - MIN(task->dependencies, task->expected),
@@ -169,7 +179,9 @@ add_now(Facts *facts, uint32_t node) {
   if (task && task->queue != TD_NONE)
     add(facts, _("Waits in"), queue_name(facts->graph, task->queue));
   if (now->graph_task != TD_NONE)
-    add(facts, _("Graph task"), g_strdup_printf("%u", now->graph_task));
+    add(facts, _("Backward pass"),
+        g_strdup_printf(_("%u of %u (graph task %u)"), now->graph_task + 1,
+                        facts->graph->n_graph_tasks, now->graph_task));
   if (now->thread != TD_NONE) add(facts, _("Thread"), thread_name(facts->graph, now->thread));
   if (now->begin_ns) add(facts, _("Began at"), td_format_ns(now->begin_ns));
   if (now->begin_ns && now->end_ns >= now->begin_ns)
@@ -181,11 +193,14 @@ add_identity(Facts *facts, uint32_t node) {
   const td_graph_node *facts_of = &facts->graph->nodes[node];
   facts->section = _("Node");
   if (facts_of->label) add(facts, _("Known as"), g_strdup(facts_of->label));
+  add(facts, _("Number"), g_strdup_printf(_("#%u on this tape"), node));
   /* AccumulateGrad has the greatest number there is: it goes first. */
   if (facts_of->sequence_nr == UINT64_MAX)
-    add(facts, "sequence_nr", g_strdup(_("highest (a leaf)")));
-  else
-    add_count(facts, "sequence_nr", facts_of->sequence_nr);
+    add(facts, "sequence_nr", g_strdup(_("max: a leaf goes first")));
+  else {
+    g_autofree char *number = td_format_count(facts_of->sequence_nr);
+    add(facts, "sequence_nr", g_strdup_printf(_("%s: higher goes first"), number));
+  }
   add_count(facts, "topological_nr", facts_of->topological_nr);
   add(facts, _("Device"), g_strdup(td_graph_device_name(facts->graph, facts_of->device)));
   add(facts, _("Inputs, outputs"),
@@ -214,7 +229,9 @@ metadata_text(const td_graph *graph, const td_graph_node *node, uint32_t input_n
   if (input_nr >= node->n_metadata) return g_strdup(_("unknown shape"));
   const td_graph_metadata *metadata = &graph->metadata[node->first_metadata + input_nr];
   g_autofree char *bytes = td_format_bytes(metadata->bytes);
-  return g_strdup_printf("%s %s · %s", metadata->dtype, metadata->shape, bytes);
+  g_auto(GStrv) words = g_strsplit(bytes, " ", -1);
+  g_autofree char *unbroken = g_strjoinv("\u00a0", words);
+  return g_strdup_printf("%s %s · %s", metadata->dtype, metadata->shape, unbroken);
 }
 
 static void

@@ -22,3 +22,7 @@ GListModel *td_facts_of_tape(TdDocument *document);
 
 /* td_facts_state_name returns a node state for people ("waiting for gradients"). */
 const char *td_facts_state_name(td_node_state state);
+
+/* td_facts_node_state returns the state of a node now, for people; it tells a node whose gradients
+ * are all there from one that still waits. */
+const char *td_facts_node_state(TdDocument *document, uint32_t node);

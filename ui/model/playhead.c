@@ -341,6 +341,7 @@ td_playhead_step_graph_task(TdPlayhead *self, int direction) {
   const td_graph *graph = td_document_get_graph(self->document);
   uint64_t best = direction > 0 ? G_MAXUINT64 : 0;
   for (uint32_t i = 0; i < graph->n_graph_tasks; i++) {
+    if (!td_document_is_begun(self->document, i)) continue;
     uint64_t position = graph->graph_tasks[i].begin_seq + 1;
     if (direction > 0 && position > self->position) best = MIN(best, position);
     if (direction < 0 && position < self->position) best = MAX(best, position);
@@ -375,7 +376,9 @@ td_playhead_run_to_problem(TdPlayhead *self) {
   const uint64_t *problems = td_document_get_problems(self->document, &n);
   for (size_t i = 0; i < n; i++) {
     if (problems[i] < self->position) continue;
+    g_autofree char *text = td_document_dup_event_text(self->document, problems[i]);
     td_playhead_show_problem(self, problems[i]);
+    say(self, text);
     return;
   }
   say(self, n ? _("No further NaN, Inf or error after this event")

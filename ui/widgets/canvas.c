@@ -129,6 +129,12 @@ td_canvas_describe(TdCanvas *self, const char *description) {
                                  description, -1);
 }
 
+static char *
+sequence_text(uint64_t sequence_nr) {
+  if (sequence_nr == UINT64_MAX) return g_strdup(_("sequence_nr max"));
+  return g_strdup_printf(_("sequence_nr %" G_GUINT64_FORMAT), sequence_nr);
+}
+
 char *
 td_canvas_dup_node_text(TdCanvas *self, uint32_t node) {
   TdDocument *document = td_canvas_get_document(self);
@@ -136,9 +142,10 @@ td_canvas_dup_node_text(TdCanvas *self, uint32_t node) {
   const td_graph *graph = td_document_get_graph(document);
   if (node >= graph->n_nodes) return g_steal_pointer(&name);
   const char *label = graph->nodes[node].label;
-  const char *state = td_facts_state_name(td_document_get_state(document)->nodes[node].state);
-  return label ? g_strdup_printf("%s (%s), %s", name, label, state)
-               : g_strdup_printf("%s, %s", name, state);
+  const char *state = td_facts_node_state(document, node);
+  g_autofree char *number = sequence_text(graph->nodes[node].sequence_nr);
+  return label ? g_strdup_printf("%s (%s), %s, %s", name, label, number, state)
+               : g_strdup_printf("%s, %s, %s", name, number, state);
 }
 
 double

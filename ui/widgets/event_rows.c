@@ -24,13 +24,21 @@ setup(GtkSignalListItemFactory *factory, GtkListItem *item, gpointer whole) {
   gtk_list_item_set_child(item, box);
 }
 
+/* The number of a node stays with its name. */
+static char *
+dup_row_text(TdEventItem *event) {
+  g_autofree char *text = td_event_item_dup_text(event);
+  g_auto(GStrv) parts = g_strsplit(text, " #", -1);
+  return g_strjoinv("\u00a0#", parts);
+}
+
 static void
 bind(GtkSignalListItemFactory *factory, GtkListItem *item, gpointer whole) {
   TdEventItem *event = gtk_list_item_get_item(item);
   GtkWidget *box = gtk_list_item_get_child(item);
   GtkWidget *seq = gtk_widget_get_first_child(box);
   g_autofree char *number = g_strdup_printf("%" G_GUINT64_FORMAT, td_event_item_get_seq(event));
-  g_autofree char *text = td_event_item_dup_text(event);
+  g_autofree char *text = dup_row_text(event);
   gtk_label_set_text(GTK_LABEL(seq), number);
   gtk_label_set_text(GTK_LABEL(gtk_widget_get_next_sibling(seq)), text);
   gtk_widget_set_tooltip_text(box, whole ? NULL : text);

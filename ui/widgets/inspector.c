@@ -157,9 +157,8 @@ show_tape(TdInspector *self, TdDocument *document) {
 static void
 show_node(TdInspector *self, TdDocument *document, uint32_t node) {
   const td_graph_node *known = &td_document_get_graph(document)->nodes[node];
-  td_node_state state = td_document_get_state(document)->nodes[node].state;
   g_autofree char *name = td_document_dup_node_name(document, node);
-  const char *in_words = td_facts_state_name(state);
+  const char *in_words = td_facts_node_state(document, node);
   g_autofree char *subtitle =
       known->label ? g_strdup_printf("%s · %s", known->label, in_words) : g_strdup(in_words);
   g_autofree char *why = td_document_dup_wait_text(document, node);

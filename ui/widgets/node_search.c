@@ -21,11 +21,10 @@ G_DEFINE_FINAL_TYPE(TdNodeSearch, td_node_search, GTK_TYPE_POPOVER)
 static char *
 describe(TdDocument *document, uint32_t node) {
   const td_graph_node *known = &td_document_get_graph(document)->nodes[node];
-  td_node_state state = td_document_get_state(document)->nodes[node].state;
+  const char *state = td_facts_node_state(document, node);
   g_autofree char *name = td_document_dup_node_name(document, node);
-  return known->label
-             ? g_strdup_printf("%s · %s · %s", name, known->label, td_facts_state_name(state))
-             : g_strdup_printf("%s · %s", name, td_facts_state_name(state));
+  return known->label ? g_strdup_printf("%s · %s · %s", name, known->label, state)
+                      : g_strdup_printf("%s · %s", name, state);
 }
 
 static void

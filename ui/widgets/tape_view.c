@@ -37,6 +37,7 @@ struct _TdTapeView {
 };
 
 #define DEFAULT_SIDE 340
+#define MOST_SIDE 0.34
 #define MIN_TIMELINE 70
 
 G_DEFINE_FINAL_TYPE(TdTapeView, td_tape_view, GTK_TYPE_BOX)
@@ -100,6 +101,7 @@ show_why(TdTapeView *self, TdDocument *document) {
                               ? g_strdup(_("Nothing was popped from a ready queue yet."))
                               : td_document_dup_pop_text(document, seq);
   gtk_label_set_text(self->why, text);
+  gtk_widget_set_tooltip_text(GTK_WIDGET(self->why), text);
 }
 
 static void
@@ -191,8 +193,8 @@ end_size(GtkPaned *paned, int extent) {
 
 /* The graph keeps at least this share of the height, the queues that of the rest: their sentence
  * may be long. */
-#define GRAPH_SHARE 0.46
-#define QUEUES_SHARE 0.56
+#define GRAPH_SHARE 0.44
+#define QUEUES_SHARE 0.6
 
 static void
 apply_panes(TdTapeView *self) {
@@ -202,7 +204,7 @@ apply_panes(TdTapeView *self) {
   int side = self->wanted.side > 0 ? self->wanted.side : DEFAULT_SIDE;
   int lower = self->wanted.lower > 0 ? MIN(self->wanted.lower, most) : most;
   int queues = self->wanted.queues > 0 ? self->wanted.queues : (int)(lower * QUEUES_SHARE);
-  gtk_paned_set_position(self->side_paned, width - MIN(side, width / 2));
+  gtk_paned_set_position(self->side_paned, width - MIN(side, (int)(width * MOST_SIDE)));
   gtk_paned_set_position(self->lower_paned, height - lower);
   gtk_paned_set_position(self->queues_paned, MIN(queues, lower - MIN_TIMELINE));
 }
