@@ -293,6 +293,33 @@ class Module(Case):
         labels = {e['label'] for e in self.events() if e['event'] == 'node_label'}
         self.assertEqual(labels, {'0.weight', '0.bias', '3.weight', '3.bias'})
 
+    def test_hooks_that_remove_hooks(self):
+        code = '''\
+            import torch
+            for device in ('cpu', 'sim:0'):
+                y = torch.ones(2).to(device).requires_grad_() * 2
+                handles = []
+                def hook(grad_inputs, grad_outputs):
+                    print('hook')
+                    for handle in handles:
+                        handle.remove()
+                handles += [y.grad_fn.register_hook(hook) for _ in range(3)]
+                y.sum().backward(retain_graph=True)
+                y.sum().backward()
+            '''
+        self.assertEqual(self.output(code, '--devices', 'cpu,sim:1'), '\n'.join(['hook'] * 6))
+
+    def test_mark_refuses(self):
+        code = '''\
+            import tapedeck
+            for text in ('\\ud800', 'a\\0b', 3):
+                try:
+                    tapedeck.mark(text)
+                except Exception as problem:
+                    print(type(problem).__name__)
+            '''
+        self.assertEqual(self.output(code), 'UnicodeEncodeError\nValueError\nTypeError')
+
     def test_marks_and_steps(self):
         self.run_script('''
             import tapedeck

@@ -79,15 +79,24 @@ apply_on_device(evaluation *self, td_device device, td_error *error) {
 }
 
 static td_status
-call_post_hooks(evaluation *self, td_error *error) {
+call_post_hook(evaluation *self, td_post_hook *hook, td_error *error) {
   td_node *node = self->node;
+  TD_EMIT(hook_begin, .node = node->id, .kind = TD_hook_kind_post, .owner = td_intern(hook->owner));
+  td_status status = hook->call(hook, node, self->outputs, self->inputs, error);
+  TD_EMIT(hook_end, .node = node->id, .kind = TD_hook_kind_post);
+  return status;
+}
+
+static td_status
+call_post_hooks(evaluation *self, td_error *error) {
   td_status status = TD_OK;
-  for (td_post_hook *hook = node->post_hooks; hook && !status; hook = hook->next) {
-    TD_EMIT(hook_begin, .node = node->id, .kind = TD_hook_kind_post,
-            .owner = td_intern(hook->owner));
-    status = hook->call(hook, node, self->outputs, self->inputs, error);
-    TD_EMIT(hook_end, .node = node->id, .kind = TD_hook_kind_post);
+  uint32_t n;
+  td_post_hook **hooks = td_node_hold_post_hooks(self->node, &n);
+  for (uint32_t i = 0; i < n; i++) {
+    if (!status) status = call_post_hook(self, hooks[i], error);
+    td_post_hook_unref(hooks[i]);
   }
+  free(hooks);
   return status;
 }
 

@@ -6,6 +6,7 @@
 #include "engine/events/emit.h"
 
 static _Atomic uint32_t n_nodes;
+static pthread_mutex_t hooks_mutex = PTHREAD_MUTEX_INITIALIZER; /* guards all lists of hooks */
 static _Thread_local uint64_t next_sequence_nr;
 
 uint64_t
@@ -187,22 +188,48 @@ td_node_unref(td_node *node) {
 
 void
 td_node_add_post_hook(td_node *node, td_post_hook *hook) {
+  td_refcount_init(&hook->refs);
+  hook->next = NULL;
+  pthread_mutex_lock(&hooks_mutex);
   td_post_hook **link = &node->post_hooks;
   while (*link)
     link = &(*link)->next;
-  hook->next = NULL;
   *link = hook;
+  pthread_mutex_unlock(&hooks_mutex);
 }
 
 void
 td_node_remove_post_hook(td_node *node, td_post_hook *hook) {
-  for (td_post_hook **link = &node->post_hooks; *link; link = &(*link)->next) {
-    if (*link != hook) continue;
-    *link = hook->next;
-    free(hook->owner);
-    hook->free(hook);
-    return;
+  pthread_mutex_lock(&hooks_mutex);
+  td_post_hook **link = &node->post_hooks;
+  while (*link && *link != hook)
+    link = &(*link)->next;
+  bool found = *link != NULL;
+  if (found) *link = hook->next;
+  pthread_mutex_unlock(&hooks_mutex);
+  if (found) td_post_hook_unref(hook);
+}
+
+td_post_hook **
+td_node_hold_post_hooks(td_node *node, uint32_t *n) {
+  td_post_hook **held = NULL;
+  size_t n_held = 0, capacity = 0;
+  pthread_mutex_lock(&hooks_mutex);
+  for (td_post_hook *hook = node->post_hooks; hook; hook = hook->next) {
+    TD_GROW(held, n_held, capacity);
+    td_refcount_inc(&hook->refs);
+    held[n_held++] = hook;
   }
+  pthread_mutex_unlock(&hooks_mutex);
+  *n = (uint32_t)n_held;
+  return held;
+}
+
+void
+td_post_hook_unref(td_post_hook *hook) {
+  if (!td_refcount_dec(&hook->refs)) return;
+  free(hook->owner);
+  hook->free(hook);
 }
 
 void

@@ -51,6 +51,7 @@ struct td_post_hook {
   void (*free)(td_post_hook *hook);
   char *owner; /* (owned) a name for profiles, or NULL */
   td_post_hook *next;
+  td_refcount refs; /* the node's, and one of whoever is calling it */
 };
 
 /* Subclasses embed it as their first member. What a pass reads comes first, to share a cache line.
@@ -110,8 +111,12 @@ void td_node_unref(td_node *node);
 
 /* td_node_add_post_hook appends a hook, which the node owns from now on. */
 void td_node_add_post_hook(td_node *node, td_post_hook *hook);
-/* td_node_remove_post_hook unlinks and frees a hook, if the node still has it. */
+/* td_node_remove_post_hook unlinks a hook, if the node still has it; any thread, a hook too. */
 void td_node_remove_post_hook(td_node *node, td_post_hook *hook);
+/* td_node_hold_post_hooks returns the hooks of this moment, (owned) with a reference to each: a
+ * hook may remove itself and others while they are called. */
+td_post_hook **td_node_hold_post_hooks(td_node *node, uint32_t *n);
+void td_post_hook_unref(td_post_hook *hook);
 
 /* td_node_set_label names the node for people ("conv1.weight") and emits node_label. */
 void td_node_set_label(td_node *node, const char *label);
