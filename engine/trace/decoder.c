@@ -5,6 +5,9 @@
 
 #define KINDS_MAX 4096
 
+/* The greatest size of a record that keeps the next one aligned: longer texts are cut. */
+#define RECORD_BYTES_MAX ((size_t)UINT16_MAX & ~(size_t)7)
+
 static const unsigned char *
 skip_text(const unsigned char *at, const unsigned char *end) {
   uint64_t length;
@@ -89,11 +92,12 @@ read_fields(const td_decoder *decoder, const td_decoder_kind *kind, uint64_t *la
     if (kind->wires[i] == TD_WIRE_TEXT) {
       if (value > (size_t)(end - at)) return NULL;
       if (type && i < type->n_fields) {
-        size_t size = (type->size + value + 7) & ~(size_t)7;
+        size_t length = TD_MIN(value, RECORD_BYTES_MAX - type->size);
+        size_t size = (type->size + length + 7) & ~(size_t)7;
         unsigned char *record = reserve_record(decoded, size);
-        store_field(decoder, record, &type->fields[i], value);
-        memcpy(record + type->size, at, value);
-        ((td_event *)(void *)record)->size = (uint16_t)TD_MIN(size, (size_t)UINT16_MAX);
+        store_field(decoder, record, &type->fields[i], length);
+        memcpy(record + type->size, at, length);
+        ((td_event *)(void *)record)->size = (uint16_t)size;
       }
       at += value;
       continue;
