@@ -28,6 +28,7 @@ struct _TdWindow {
   TdTapeView *tape_view;
   GMenu *examples;       /* (owned) */
   TdPlayhead *playhead;  /* (owned) */
+  AdwToast *said;        /* (owned): the last one, which the next one replaces */
   TdConfig *config;      /* (owned) */
   GCancellable *current; /* (owned): of what is in progress, or NULL */
   uint64_t wanted_position;
@@ -262,7 +263,11 @@ td_window_find(TdWindow *self) {
 
 void
 td_window_say(TdWindow *self, const char *text) {
-  adw_toast_overlay_add_toast(self->toasts, adw_toast_new(text));
+  if (self->said) adw_toast_dismiss(self->said);
+  g_clear_object(&self->said);
+  self->said = g_object_ref(adw_toast_new(text)); /* the overlay takes the first reference */
+  adw_toast_set_timeout(self->said, 3);
+  adw_toast_overlay_add_toast(self->toasts, self->said);
 }
 
 gboolean
@@ -324,6 +329,7 @@ td_window_dispose(GObject *object) {
   g_clear_object(&self->current);
   g_clear_object(&self->playhead);
   g_clear_object(&self->examples);
+  g_clear_object(&self->said);
   g_clear_pointer(&self->config, td_config_free);
   G_OBJECT_CLASS(td_window_parent_class)->dispose(object);
 }

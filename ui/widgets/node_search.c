@@ -121,6 +121,7 @@ static void
 td_node_search_init(TdNodeSearch *self) {
   gtk_widget_init_template(GTK_WIDGET(self));
   g_signal_connect_swapped(self->entry, "search-changed", G_CALLBACK(search), self);
+  g_signal_connect_swapped(self->entry, "stop-search", G_CALLBACK(gtk_popover_popdown), self);
   g_signal_connect_swapped(self->entry, "activate", G_CALLBACK(entry_activated), self);
   g_signal_connect(self->results, "row-activated", G_CALLBACK(row_activated), self);
   g_signal_connect(self, "show", G_CALLBACK(shown), NULL);
