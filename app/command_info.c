@@ -8,6 +8,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#define GRAPH_TASKS_SHOWN 8
+
 static const char *
 status_of(const td_tape_info *info, const td_graph_task_facts *facts, td_tape *tape) {
   td_any_event event;
@@ -156,10 +158,17 @@ print_queues(const td_graph *graph) {
            graph->queues[i].max_size);
 }
 
+/* A training run has thousands: the first few, the last, and how many lie between. */
 static void
 print_graph_tasks(td_tape *tape, const td_graph *graph) {
   for (uint32_t i = 0; i < graph->n_graph_tasks; i++) {
     const td_graph_task_facts *facts = &graph->graph_tasks[i];
+    if (i == GRAPH_TASKS_SHOWN && graph->n_graph_tasks > GRAPH_TASKS_SHOWN + 2) {
+      uint32_t n_hidden = graph->n_graph_tasks - 1 - i;
+      printf("%-12s ... %u more; --json has them all\n", "", n_hidden);
+      i += n_hidden - 1;
+      continue;
+    }
     printf("%-12s %u %s, depth %u, events %" PRIu64 " to %" PRIu64 "\n", i ? "" : "graph tasks", i,
            status_of(td_tape_info_get(tape), facts, tape), facts->depth, facts->begin_seq,
            facts->end_seq);
@@ -197,6 +206,8 @@ print_text(td_tape *tape, const td_graph *graph) {
   printf("%-12s %s\n", "started", started);
   print_line("duration", td_format_ns((double)info->duration_ns));
   print_line("size", td_format_bytes(info->file_bytes));
+  printf("%-12s %s\n", "damage", info->damage ? info->damage : "none");
+  print_line("dropped", td_format_count(info->n_dropped));
   print_line("events", td_format_count(info->n_events));
   print_line("nodes", td_format_count(graph->n_nodes));
   print_line("edges", td_format_count(graph->n_edges));
@@ -205,8 +216,6 @@ print_text(td_tape *tape, const td_graph *graph) {
   print_queues(graph);
   print_graph_tasks(tape, graph);
   print_kinds(info);
-  print_line("dropped", td_format_count(info->n_dropped));
-  printf("%-12s %s\n", "damage", info->damage ? info->damage : "none");
 }
 
 int

@@ -88,3 +88,13 @@ td_strings_emit_all(void) {
     td_emit_string(id, strings.texts[id]);
   pthread_mutex_unlock(&strings.mutex);
 }
+
+void
+td_strings_lock(void) {
+  pthread_mutex_lock(&strings.mutex);
+}
+
+void
+td_strings_unlock(void) {
+  pthread_mutex_unlock(&strings.mutex);
+}

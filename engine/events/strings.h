@@ -13,3 +13,8 @@ void td_strings_emit_all(void);
 
 /* td_emit_string emits one `string` event. */
 void td_emit_string(uint32_t id, const char *text);
+
+/* td_strings_lock and td_strings_unlock bracket a fork: the child must not inherit the table half
+ * changed, nor its mutex from a thread that it does not have. */
+void td_strings_lock(void);
+void td_strings_unlock(void);
