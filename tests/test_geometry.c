@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "engine/base/alloc.h"
 #include "ui/geometry/format.h"
-#include "ui/geometry/lanes.h"
 #include "ui/geometry/spans.h"
 #include "ui/geometry/ticks.h"
 
@@ -72,17 +71,6 @@ test_ticks(void) {
   g_assert_cmpuint(td_ticks_choose(0, 10, 0).n, ==, 0);
 }
 
-static void
-test_lanes(void) {
-  const uint64_t begin[] = {0, 1, 2, 5, 6, 10}, end[] = {10, 4, 3, 9, 7, 12};
-  const uint32_t expected[] = {0, 1, 2, 1, 2, 0};
-  uint32_t rows[6];
-  g_assert_cmpuint(td_lanes_pack(6, begin, end, rows), ==, 3);
-  for (int i = 0; i < 6; i++)
-    g_assert_cmpuint(rows[i], ==, expected[i]);
-  g_assert_cmpuint(td_lanes_pack(0, NULL, NULL, NULL), ==, 0);
-}
-
 /* Against counting every unit of time. */
 static void
 test_spans(void) {
@@ -138,7 +126,6 @@ main(int argc, char **argv) {
   g_test_add_func("/ui/format/bytes-and-counts", test_bytes_and_counts);
   g_test_add_func("/ui/format/op-names", test_op_names);
   g_test_add_func("/ui/ticks/steps", test_ticks);
-  g_test_add_func("/ui/lanes/pack", test_lanes);
   g_test_add_func("/ui/spans/share-and-hit", test_spans);
   g_test_add_func("/ui/spans/disorder", test_spans_in_disorder);
   return g_test_run();

@@ -52,6 +52,7 @@ typedef struct op_case {
 
 #define TD_UNARY(name, ...) CALL(name, td_op_##name(x[0], out, error))
 #include "engine/ops/unary.def"
+#include "tests/elements.h"
 #undef TD_UNARY
 CALL(add, td_op_add(x[0], x[1], 1, out, error))
 CALL(add_alpha, td_op_add(x[0], x[1], 2.5, out, error))
@@ -713,17 +714,6 @@ assert_sizes(const td_tensor *tensor, int n_dims, const int64_t *sizes) {
   free(expected);
   free(got);
 }
-
-static void
-assert_elements(const td_tensor *tensor, int n, const double *elements) {
-  g_assert_cmpint(td_tensor_n_elements(tensor), ==, n);
-  for (int i = 0; i < n; i++)
-    g_assert_cmpfloat(td_tensor_get(tensor, i), ==, elements[i]);
-}
-#define NUMBERS(...)                                                                               \
-  (int)(sizeof((double[]){__VA_ARGS__}) / sizeof(double)), (double[]) {                            \
-    __VA_ARGS__                                                                                    \
-  }
 
 static void
 test_zero_sizes(void) {

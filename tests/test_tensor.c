@@ -7,6 +7,7 @@
 #include "engine/tensor/kernels.h"
 #include "engine/tensor/tensor.h"
 #include "engine/tensor/walk.h"
+#include "tests/elements.h"
 
 #include <glib.h>
 #include <math.h>
@@ -37,17 +38,6 @@ transposed(const td_tensor *matrix) {
   return td_tensor_new_view(matrix, 2, (int64_t[]){matrix->sizes[1], matrix->sizes[0]},
                             (int64_t[]){matrix->strides[1], matrix->strides[0]}, matrix->offset);
 }
-
-static void
-assert_elements(const td_tensor *tensor, int n, const double *elements) {
-  g_assert_cmpint(td_tensor_n_elements(tensor), ==, n);
-  for (int i = 0; i < n; i++)
-    g_assert_cmpfloat(td_tensor_get(tensor, i), ==, elements[i]);
-}
-#define NUMBERS(...)                                                                               \
-  (int)(sizeof((double[]){__VA_ARGS__}) / sizeof(double)), (double[]) {                            \
-    __VA_ARGS__                                                                                    \
-  }
 
 static void
 test_new(void) {

@@ -122,8 +122,3 @@ td_accumulate_grad_new(td_tensor *variable) {
   td_node_add_metadata(&self->node, variable);
   return &self->node;
 }
-
-td_tensor *
-td_accumulate_grad_variable(const td_node *node) {
-  return node->klass == &accumulate_grad_class ? ((const accumulate_grad *)node)->variable : NULL;
-}

@@ -9,7 +9,3 @@
 
 /* td_accumulate_grad_new makes the node for a leaf. The caller guards the leaf's weak reference. */
 td_node *td_accumulate_grad_new(td_tensor *variable);
-
-/* td_accumulate_grad_variable returns the leaf, or NULL where the node is of another class.
- * Borrowed. */
-td_tensor *td_accumulate_grad_variable(const td_node *node);

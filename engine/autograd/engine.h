@@ -41,6 +41,3 @@ td_status td_engine_execute(td_engine *engine, const td_edge *roots,
                             td_tensor *const *root_gradients, uint32_t n_roots,
                             const td_execute_options *options, td_tensor **captured,
                             td_error *error);
-
-/* td_engine_node_now returns the node that the calling thread is evaluating, or NULL. Borrowed. */
-td_node *td_engine_node_now(void);

@@ -19,6 +19,3 @@ td_status td_validate_outputs(const td_edge *edges, uint32_t n_edges, td_tensor 
 /* td_ready_queue_for returns the queue that a node's tasks go to (borrowed). Implemented by the
  * engine. */
 td_ready_queue *td_ready_queue_for(td_graph_task *graph_task, const td_node *node);
-
-/* td_engine_set_node_now remembers the node being evaluated and returns the one before. */
-td_node *td_engine_set_node_now(td_node *node);

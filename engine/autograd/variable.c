@@ -157,8 +157,3 @@ td_tensor_set_name(td_tensor *tensor, const char *name) {
   td_node_set_label(node, name);
   td_node_unref(node);
 }
-
-const char *
-td_tensor_name(const td_tensor *tensor) {
-  return tensor->autograd ? tensor->autograd->name : NULL;
-}

@@ -42,7 +42,6 @@ td_node *td_grad_accumulator_find(td_tensor *tensor);
 /* td_tensor_set_name remembers a leaf's name ("conv1.weight"): its AccumulateGrad is labelled with
  * it. */
 void td_tensor_set_name(td_tensor *tensor, const char *name);
-const char *td_tensor_name(const td_tensor *tensor); /* or NULL. Borrowed */
 
 /* Grad mode of the calling thread; initially on. */
 bool td_grad_mode(void);

@@ -14,7 +14,6 @@ static _Thread_local struct {
   uint32_t current_depth; /* nested passes on this thread */
   uint32_t total_depth;   /* re-entrancy of the work it does */
   td_ready_queue *queue;  /* (owned reference) kept for the thread's life */
-  td_node *node;          /* (borrowed) being evaluated */
 } self = {.device = NO_DEVICE};
 
 /* The device threads: started once, never joined; the process's end ends them. */
@@ -25,18 +24,6 @@ static struct {
   pthread_key_t key; /* drops a thread's queue when the thread ends */
   bool forked;       /* in the child of a fork: the threads are not here */
 } devices = {.once = PTHREAD_ONCE_INIT};
-
-td_node *
-td_engine_node_now(void) {
-  return self.node;
-}
-
-td_node *
-td_engine_set_node_now(td_node *node) {
-  td_node *before = self.node;
-  self.node = node;
-  return before;
-}
 
 td_ready_queue *
 td_ready_queue_for(td_graph_task *graph_task, const td_node *node) {
@@ -67,7 +54,6 @@ run_node(td_graph_task *graph_task, td_node_task *task) {
     return;
   }
   td_graph_task *outer_task = td_graph_task_now();
-  td_node *outer_node = td_engine_set_node_now(task->node);
   bool outer_mode = td_grad_mode();
   td_graph_task_set_now(graph_task);
   td_grad_mode_set(graph_task->create_graph);
@@ -76,7 +62,6 @@ run_node(td_graph_task *graph_task, td_node_task *task) {
   if (status) td_graph_task_fail(graph_task, status, &error);
   td_grad_mode_set(outer_mode);
   td_graph_task_set_now(outer_task);
-  td_engine_set_node_now(outer_node);
 }
 
 /* One task from pop to count down. The gradients are let go before the count, so that whoever sees

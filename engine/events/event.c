@@ -82,13 +82,6 @@ td_event_field_get(const td_event *event, const td_field *field) {
   return value;
 }
 
-const td_field *
-td_event_field_find(const td_event_type *type, const char *name) {
-  for (uint16_t i = 0; i < type->n_fields; i++)
-    if (strcmp(type->fields[i].name, name) == 0) return &type->fields[i];
-  return NULL;
-}
-
 bool
 td_field_type_is_enum(td_field_type type) {
   return (size_t)type < TD_N_ELEMENTS(enums) && enums[type].words;

@@ -100,9 +100,6 @@ td_event_kind td_event_kind_find(const char *name);
  */
 uint64_t td_event_field_get(const td_event *event, const td_field *field);
 
-/* td_event_field_find returns the field of that name of an event's type, or NULL. */
-const td_field *td_event_field_find(const td_event_type *type, const char *name);
-
 /* td_enum_word returns the word for a value of an enum field type, or NULL where the value is
  * unknown or the type is no enum. td_field_type_is_enum tells whether it is. */
 const char *td_enum_word(td_field_type type, uint64_t value);

@@ -219,8 +219,3 @@ td_checkpoints_restore(td_checkpoints *checkpoints, uint64_t position) {
     restore_page(checkpoints, checkpoints->pages[i], checkpoint);
   forget_dirty(checkpoints->world);
 }
-
-size_t
-td_checkpoints_bytes(const td_checkpoints *checkpoints) {
-  return slots_in_use(checkpoints) * TD_WORLD_PAGE_BYTES;
-}

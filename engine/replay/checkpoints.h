@@ -29,6 +29,3 @@ uint64_t td_checkpoints_before(const td_checkpoints *checkpoints, uint64_t posit
 
 /* td_checkpoints_restore makes the world what it was at a checkpoint's position. */
 void td_checkpoints_restore(td_checkpoints *checkpoints, uint64_t position);
-
-/* td_checkpoints_bytes returns how much memory the stored pages take. */
-size_t td_checkpoints_bytes(const td_checkpoints *checkpoints);

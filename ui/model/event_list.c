@@ -34,12 +34,6 @@ td_event_item_dup_text(TdEventItem *self) {
   return td_document_dup_event_text(self->document, self->seq);
 }
 
-gboolean
-td_event_item_read(TdEventItem *self, td_any_event *event) {
-  td_replay *replay = td_document_get_replay(self->document);
-  return td_replay_event(replay, self->seq, event, NULL) == TD_OK;
-}
-
 struct _TdEventList {
   GObject parent_instance;
   TdDocument *document; /* (owned) */

@@ -12,10 +12,8 @@ G_DECLARE_FINAL_TYPE(TdEventItem, td_event_item, TD, EVENT_ITEM, GObject)
 
 uint64_t td_event_item_get_seq(TdEventItem *self);
 
-/* td_event_item_dup_text says what the event tells; td_event_item_read copies it, FALSE where it is
- * unreadable. */
+/* td_event_item_dup_text says what the event tells. */
 char *td_event_item_dup_text(TdEventItem *self);
-gboolean td_event_item_read(TdEventItem *self, td_any_event *event);
 
 #define TD_TYPE_EVENT_LIST (td_event_list_get_type())
 G_DECLARE_FINAL_TYPE(TdEventList, td_event_list, TD, EVENT_LIST, GObject)
