@@ -37,10 +37,12 @@ activated(AdwApplication *application, gpointer data) {
 int
 td_window_run(const TdWindowRequest *request) {
   if (!gtk_init_check())
-    return td_command_fail("no display",
-                           request->path ? "try `tapedeck info %s` or `tapedeck render %s`"
-                                         : "try `tapedeck examples` or `tapedeck --help`",
-                           request->path, request->path);
+    return td_command_fail(
+        "no display",
+        request->path
+            ? "try `tapedeck info %s` or `tapedeck render %s --view overview -o picture.png`"
+            : "try `tapedeck examples` or `tapedeck --help`",
+        request->path, request->path);
   g_autoptr(AdwApplication) application =
       adw_application_new("org.tapedeck.Tapedeck", G_APPLICATION_NON_UNIQUE);
   g_application_set_resource_base_path(G_APPLICATION(application), "/org/tapedeck/Tapedeck");
