@@ -18,7 +18,10 @@ apply_request(TdWindow *window, const TdWindowRequest *request) {
   if (request->width > 0)
     gtk_window_set_default_size(GTK_WINDOW(window), request->width, request->height);
   if (request->page) td_tape_view_show_page(td_window_get_tape_view(window), request->page);
-  if (request->path) td_window_open(window, request->path, request->position);
+  if (request->path && request->session)
+    td_window_attach(window, request->session, (guint32)request->process, request->path);
+  else if (request->path)
+    td_window_open(window, request->path, request->position);
 }
 
 static void

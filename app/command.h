@@ -47,3 +47,7 @@ int td_command_bad_usage(const char *name, const char *format, ...) G_GNUC_PRINT
  * td_command_file_error does so with an engine's error, which it clears. */
 int td_command_fail(const char *file, const char *format, ...) G_GNUC_PRINTF(2, 3);
 int td_command_file_error(const char *file, td_error *error);
+
+/* td_command_shell_name returns a file's name for a command to type next: short where the file is
+ * below this folder, quoted where a shell needs that. Free it. */
+char *td_command_shell_name(const char *path);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "app/bench/figure.h"
+#include "app/bench/torch.h"
 #include "app/command.h"
 
 #include "engine/base/json.h"
@@ -11,6 +12,7 @@ static double
 judged_value(const td_figure *figure, const td_measured *measured) {
   switch (figure->judged_by) {
   case TD_BY_RATIO:
+  case TD_AS_PEER:
     return measured->value / measured->floor_value;
   case TD_BY_INCREASE:
     return measured->value - measured->floor_value;
@@ -18,6 +20,18 @@ judged_value(const td_figure *figure, const td_measured *measured) {
     return measured->value;
   }
   return NAN;
+}
+
+static void
+print_spread_json(td_json *json, const td_spread *spread) {
+  td_json_key(json, "rounds");
+  td_json_u64(json, spread->n_rounds);
+  td_json_key(json, "ratio_quartiles");
+  td_json_begin_array(json);
+  td_json_double(json, spread->low);
+  td_json_double(json, spread->median);
+  td_json_double(json, spread->high);
+  td_json_end_array(json);
 }
 
 static void
@@ -47,15 +61,18 @@ print_json(td_json *json, const td_figure *figure, const td_measured *measured) 
     td_json_double(json, figure->floor ? measured->value / measured->floor_value : NAN);
     td_json_key(json, "judged");
     td_json_double(json, judged_value(figure, measured));
-    td_json_key(json, "holds");
-    td_json_bool(json, judged_value(figure, measured) <= figure->must);
+    if (measured->spread.n_rounds) print_spread_json(json, &measured->spread);
+    if (figure->judged_by != TD_AS_PEER) {
+      td_json_key(json, "holds");
+      td_json_bool(json, judged_value(figure, measured) <= figure->must);
+    }
   }
   td_json_end_object(json);
 }
 
 static const char *
 bound_unit(const td_figure *figure) {
-  return figure->judged_by == TD_BY_RATIO ? "x" : figure->unit;
+  return figure->judged_by == TD_BY_RATIO || figure->judged_by == TD_AS_PEER ? "x" : figure->unit;
 }
 
 static void
@@ -70,12 +87,36 @@ print_text(const td_figure *figure, const td_measured *measured) {
                                ? g_strdup_printf("%s %.4g", figure->floor, measured->floor_value)
                                : g_strdup("-");
   g_autofree char *bound =
-      g_strdup_printf("%s%.3g %s", figure->judged_by == TD_BY_INCREASE ? "+" : "", figure->must,
-                      bound_unit(figure));
+      figure->judged_by == TD_AS_PEER
+          ? g_strdup("-")
+          : g_strdup_printf("%s%.3g %s", figure->judged_by == TD_BY_INCREASE ? "+" : "",
+                            figure->must, bound_unit(figure));
   g_autofree char *seen = g_strdup_printf(
       "%s%.3g %s", figure->judged_by == TD_BY_INCREASE ? "+" : "", judged, bound_unit(figure));
-  printf("%-56s %-13s %-28s %-11s must %-10s %s\n", figure->what, value, floor, seen, bound,
-         judged <= figure->must ? "holds" : "DOES NOT HOLD");
+  printf("%-56s %-13s %-28s %-11s must %-10s %s", figure->what, value, floor, seen, bound,
+         figure->judged_by == TD_AS_PEER ? "to compare"
+         : judged <= figure->must        ? "holds"
+                                         : "DOES NOT HOLD");
+  if (measured->spread.n_rounds)
+    printf(" (%u rounds: %.3g to %.3g)", measured->spread.n_rounds, measured->spread.low,
+           measured->spread.high);
+  putchar('\n');
+}
+
+/* A figure is measured where it is asked for by name, or with --torch where it is PyTorch's. */
+static bool
+is_wanted(const td_figure *figure, char **only, bool torch) {
+  if (only) return g_strv_contains((const char *const *)only, figure->name);
+  return !torch || g_str_has_prefix(figure->name, "torch_");
+}
+
+static gboolean torch_wanted;
+
+static gboolean
+torch_cb(const char *option, const char *value, void *data, GError **error) {
+  torch_wanted = TRUE;
+  td_bench_torch_choose(value ? g_intern_string(value) : NULL);
+  return TRUE;
 }
 
 int
@@ -86,6 +127,8 @@ td_command_bench(int argc, char **argv) {
       {"json", 0, 0, G_OPTION_ARG_NONE, &as_json, "print one JSON document", NULL},
       {"figure", 0, 0, G_OPTION_ARG_STRING_ARRAY, &only, "measure this figure alone (repeatable)",
        "NAME"},
+      {"torch", 0, G_OPTION_FLAG_OPTIONAL_ARG, G_OPTION_ARG_CALLBACK, (void *)torch_cb,
+       "measure what recording PyTorch costs, in that Python (default python3)", "PYTHON"},
       {0}};
   int status;
   if (!td_command_parse("bench", entries, false, 0, 0, &argc, &argv, &status)) return status;
@@ -101,7 +144,7 @@ td_command_bench(int argc, char **argv) {
   td_json_init(&json, stdout);
   if (as_json) td_json_begin_array(&json);
   for (unsigned i = 0; i < n; i++) {
-    if (only && !g_strv_contains((const char *const *)only, figures[i].name)) continue;
+    if (!is_wanted(&figures[i], only, torch_wanted)) continue;
     td_measured measured = {0};
     figures[i].measure(&measured);
     if (as_json)

@@ -24,6 +24,23 @@ print_violation(const td_violation *violation, void *data) {
          violation->rule, violation->text);
 }
 
+static void
+print_unjudged(const char *rule, const char *reason, void *data) {
+  printf("%s: not judged: %s: %s\n", (const char *)data, rule, reason);
+}
+
+static void
+print_summary(const char *path, const td_tape_info *info, uint64_t n_violations) {
+  uint32_t n_unjudged = td_check_find_unjudged(info, print_unjudged, (void *)path);
+  char *n_events = td_format_count(info->n_events);
+  if (n_violations == 0 && n_unjudged == 0)
+    printf("%s: %s events, every rule holds\n", path, n_events);
+  else if (n_violations == 0)
+    printf("%s: %s events, every rule that can be judged holds; %u cannot\n", path, n_events,
+           n_unjudged);
+  free(n_events);
+}
+
 static int
 check(const char *path) {
   td_error error = {0};
@@ -32,11 +49,7 @@ check(const char *path) {
   td_status status = td_tape_open(path, &reporter.tape, &error);
   if (status == TD_OK)
     status = td_check_run(reporter.tape, print_violation, &reporter, &n_violations, &error);
-  if (status == TD_OK && n_violations == 0) {
-    char *n_events = td_format_count(td_tape_info_get(reporter.tape)->n_events);
-    printf("%s: %s events, every rule holds\n", path, n_events);
-    free(n_events);
-  }
+  if (status == TD_OK) print_summary(path, td_tape_info_get(reporter.tape), n_violations);
   td_tape_close(reporter.tape);
   if (status != TD_OK) return td_command_file_error(path, &error);
   return n_violations ? TD_EXIT_BAD : TD_EXIT_OK;

@@ -2,6 +2,7 @@
 #include "app/command.h"
 #include "app/json_members.h"
 #include "app/tape_at.h"
+#include "engine/profile/knowledge.h"
 #include "ui/geometry/format.h"
 
 #include <inttypes.h>
@@ -40,6 +41,38 @@ print_graph_tasks_json(td_json *json, td_tape *tape, const td_graph *graph) {
 }
 
 static void
+print_known_json(td_json *json, const td_tape_info *info) {
+  td_json_key(json, "known");
+  td_json_begin_object(json);
+  for (uint32_t kind = 0; kind < TD_EVENT_LIMIT; kind++)
+    if (td_knowledge_applies(info, kind))
+      td_member_string(json, td_event_type_get(kind)->name,
+                       td_enum_word(TD_FIELD_ENUM_knowledge, info->known[kind]));
+  td_json_end_object(json);
+}
+
+static void
+print_processes_json(td_json *json, const td_graph *graph) {
+  td_json_key(json, "processes");
+  td_json_begin_array(json);
+  for (uint32_t i = 0; i < graph->n_processes; i++) {
+    const td_graph_process *process = &graph->processes[i];
+    td_json_begin_object(json);
+    td_member_u64(json, "id", i);
+    td_member_id(json, "pid", process->pid ? process->pid : TD_NONE);
+    td_member_id(json, "rank", process->rank >= 0 ? (uint32_t)process->rank : TD_NONE);
+    td_member_string(json, "name", process->name);
+    td_json_key(json, "clock_error_ns");
+    if (process->clock_error_ns == UINT64_MAX)
+      td_json_null(json);
+    else
+      td_json_u64(json, process->clock_error_ns);
+    td_json_end_object(json);
+  }
+  td_json_end_array(json);
+}
+
+static void
 print_threads_json(td_json *json, const td_tape_info *info, const td_graph *graph) {
   td_json_key(json, "threads");
   td_json_begin_array(json);
@@ -48,6 +81,7 @@ print_threads_json(td_json *json, const td_tape_info *info, const td_graph *grap
     td_member_u64(json, "id", i);
     td_member_string(json, "name", graph->threads[i].name);
     td_member_string(json, "device", td_graph_device_name(graph, graph->threads[i].device));
+    td_member_u64(json, "process", graph->threads[i].process);
     td_member_u64(json, "n_events", i < info->n_threads ? info->threads[i].n_events : 0);
     td_json_end_object(json);
   }
@@ -91,12 +125,12 @@ print_kinds_json(td_json *json, const td_tape_info *info) {
   td_json_end_object(json);
 }
 
-/* "2026-11-21T06:35:00.123456Z" */
+/* "2026-11-21T06:35:00.123456Z", or NULL: an imported trace may not know. */
 static char *
 format_started(const td_tape_info *info) {
   g_autoptr(GDateTime) seconds =
       g_date_time_new_from_unix_utc((gint64)(info->started_ns / 1000000000));
-  if (!seconds) return g_strdup("");
+  if (!seconds || info->started_ns == 0) return NULL;
   g_autofree char *text = g_date_time_format(seconds, "%Y-%m-%dT%H:%M:%S");
   return g_strdup_printf("%s.%06uZ", text, (unsigned)(info->started_ns % 1000000000 / 1000));
 }
@@ -114,6 +148,8 @@ print_json(td_tape *tape, const td_graph *graph) {
   td_member_string(json, "engine_version", graph->version);
   td_member_string(json, "policy", graph->policy);
   td_member_u64(json, "probe_level", graph->probe_level);
+  td_member_string(json, "probe_level_name", td_knowledge_level_name(graph->probe_level));
+  td_member_string(json, "probe_reason", graph->probe_reason);
   td_member_string(json, "started", started);
   td_member_u64(json, "duration_ns", info->duration_ns);
   td_member_u64(json, "file_bytes", info->file_bytes);
@@ -121,10 +157,12 @@ print_json(td_tape *tape, const td_graph *graph) {
   td_member_u64(json, "n_nodes", graph->n_nodes);
   td_member_u64(json, "n_edges", graph->n_edges);
   print_graph_tasks_json(json, tape, graph);
+  print_processes_json(json, graph);
   print_threads_json(json, info, graph);
   print_queues_json(json, graph);
   print_devices_json(json, graph);
   print_kinds_json(json, info);
+  print_known_json(json, info);
   td_member_u64(json, "dropped", info->n_dropped);
   td_member_u64(json, "unknown", info->n_unknown);
   td_member_bool(json, "complete", info->complete);
@@ -137,6 +175,43 @@ static void
 print_line(const char *name, char *text) {
   printf("%-12s %s\n", name, text);
   free(text);
+}
+
+/* Nothing is said of what was seen: that is the rule. */
+static void
+print_knowledge(const td_tape_info *info, const td_graph *graph) {
+  printf("%-12s %u, %s\n", "probe level", graph->probe_level,
+         td_knowledge_level_name(graph->probe_level));
+  if (*graph->probe_reason) printf("%-12s %s\n", "", graph->probe_reason);
+  for (td_knowledge how = TD_knowledge_observed; how < TD_knowledge_LIMIT; how++) {
+    char *kinds = td_knowledge_list(info, how);
+    bool told = *kinds && (how != TD_knowledge_observed || graph->probe_level > 0);
+    if (told) printf("%-12s %s\n", td_enum_word(TD_FIELD_ENUM_knowledge, how), kinds);
+    free(kinds);
+  }
+}
+
+/* Times of several processes are matched by their clocks. */
+static char *
+clock_words(const td_graph *graph, uint32_t process) {
+  uint64_t error_ns = graph->processes[process].clock_error_ns;
+  if (error_ns == UINT64_MAX)
+    return g_strdup(", of another machine: its times are as right as the two wall clocks");
+  if (error_ns == 0) return g_strdup("");
+  char *text = td_format_ns((double)error_ns);
+  char *words = g_strdup_printf(", its times right to %s", text);
+  free(text);
+  return words;
+}
+
+static void
+print_processes(const td_graph *graph) {
+  if (graph->n_processes < 2) return;
+  printf("%-12s %u\n", "processes", graph->n_processes);
+  for (uint32_t i = 0; i < graph->n_processes; i++) {
+    g_autofree char *label = td_graph_process_label(graph, i), *clock = clock_words(graph, i);
+    printf("%-12s %u %s%s\n", "", i, label, clock);
+  }
 }
 
 static void
@@ -201,9 +276,9 @@ print_text(td_tape *tape, const td_graph *graph) {
   g_autofree char *started = format_started(info);
   printf("%-12s %s\n", "tape", td_tape_path(tape));
   printf("%-12s %s\n", "source", graph->source);
-  printf("%-12s %s %s, probe level %u\n", "engine", graph->engine, graph->version,
-         graph->probe_level);
-  printf("%-12s %s\n", "started", started);
+  printf("%-12s %s%s%s\n", "engine", graph->engine, *graph->version ? " " : "", graph->version);
+  print_knowledge(info, graph);
+  printf("%-12s %s\n", "started", started ? started : "unknown");
   print_line("duration", td_format_ns((double)info->duration_ns));
   print_line("size", td_format_bytes(info->file_bytes));
   printf("%-12s %s\n", "damage", info->damage ? info->damage : "none");
@@ -212,6 +287,7 @@ print_text(td_tape *tape, const td_graph *graph) {
   print_line("nodes", td_format_count(graph->n_nodes));
   print_line("edges", td_format_count(graph->n_edges));
   print_devices(graph);
+  print_processes(graph);
   print_threads(info, graph);
   print_queues(graph);
   print_graph_tasks(tape, graph);

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "app/command.h"
 #include "app/window_request.h"
+#include "engine/trace/join.h"
 
 #include <errno.h>
+#include <glib/gstdio.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -34,11 +36,43 @@ check_values(gint64 at, const char *size, TdWindowRequest *request) {
   return TD_EXIT_OK;
 }
 
+/* A.tape and B.tape become A+B.tape in a new folder, as long as the window is open. */
+static char *
+join_path(char **paths, const char *folder) {
+  g_autoptr(GString) name = g_string_new(NULL);
+  for (guint i = 0; paths[i] && i < 4; i++) {
+    g_autofree char *base = g_path_get_basename(paths[i]);
+    if (g_str_has_suffix(base, ".tape")) base[strlen(base) - strlen(".tape")] = '\0';
+    g_string_append_printf(name, "%s%.40s", i ? "+" : "", base);
+  }
+  g_string_append(name, ".tape");
+  return g_build_filename(folder, name->str, NULL);
+}
+
+static int
+run_joined(TdWindowRequest *request, char **paths) {
+  g_autoptr(GError) problem = NULL;
+  g_autofree char *folder = g_dir_make_tmp("tapedeck-XXXXXX", &problem);
+  if (!folder) return td_command_fail(paths[0], "%s", problem->message);
+  g_autofree char *path = join_path(paths, folder);
+  td_error error = {0};
+  int status = TD_EXIT_USAGE;
+  request->path = path;
+  if (td_join((const char *const *)paths, g_strv_length(paths), path, false, &error) == TD_OK)
+    status = td_window_run(request);
+  else
+    fprintf(stderr, "tapedeck: %s\n", td_error_text(&error));
+  td_error_clear(&error);
+  g_unlink(path);
+  g_rmdir(folder);
+  return status;
+}
+
 int
 td_command_open(int argc, char **argv) {
   TdWindowRequest request = {.node = -1};
   gint64 at = -1;
-  g_autofree char *screenshot = NULL, *size = NULL, *page = NULL;
+  g_autofree char *screenshot = NULL, *size = NULL, *page = NULL, *session = NULL;
   const GOptionEntry entries[] = {
       {"at", 0, 0, G_OPTION_ARG_INT64, &at, "Go to the instant after event SEQ", "SEQ"},
       {"node", 0, 0, G_OPTION_ARG_INT64, &request.node, "Select this node", "NODE"},
@@ -46,14 +80,18 @@ td_command_open(int argc, char **argv) {
        "PAGE"},
       {"size", 0, 0, G_OPTION_ARG_STRING, &size, "Size of the window", "WxH"},
       {"dark", 0, 0, G_OPTION_ARG_NONE, &request.dark, "Dark colours", NULL},
+      {"session", 0, G_OPTION_FLAG_HIDDEN, G_OPTION_ARG_FILENAME, &session, NULL, NULL},
+      {"process", 0, G_OPTION_FLAG_HIDDEN, G_OPTION_ARG_INT, &request.process, NULL, NULL},
       {"screenshot", 0, 0, G_OPTION_ARG_FILENAME, &screenshot,
        "Write a picture of the window to OUT.png and quit", "OUT.png"},
       {0}};
   int status;
-  if (!td_command_parse("open", entries, false, 0, 1, &argc, &argv, &status)) return status;
+  if (!td_command_parse("open", entries, false, 0, -1, &argc, &argv, &status)) return status;
   request.path = argc > 1 ? argv[1] : NULL;
   request.page = page;
+  request.session = session;
   request.screenshot = screenshot;
   status = check_values(at, size, &request);
-  return status == TD_EXIT_OK ? td_window_run(&request) : status;
+  if (status != TD_EXIT_OK) return status;
+  return argc > 2 ? run_joined(&request, argv + 1) : td_window_run(&request);
 }

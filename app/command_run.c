@@ -5,7 +5,9 @@
 #include "app/child.h"
 #include "app/command.h"
 #include "app/examples.h"
+#include "app/live.h"
 #include "app/paths.h"
+#include "engine/control/link.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -14,8 +16,9 @@
 #include <unistd.h>
 
 typedef struct run_options {
-  char *tape, *devices, *anomaly, *policy, *scheduler, *stats, *condition, *seed; /* (owned) */
-  gboolean force, live;
+  char *tape, *devices, *anomaly, *policy, *scheduler, *stats, *seed; /* (owned) */
+  gboolean force;
+  td_live_options live;
   char *script; /* (owned) the script's path */
 } run_options;
 
@@ -27,9 +30,9 @@ options_clear(run_options *options) {
   g_free(options->policy);
   g_free(options->scheduler);
   g_free(options->stats);
-  g_free(options->condition);
   g_free(options->seed);
   g_free(options->script);
+  td_live_options_clear(&options->live);
 }
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(run_options, options_clear)
@@ -63,7 +66,7 @@ words_are_fine(run_options *options) {
       {"anomaly", &options->anomaly, (const char *const[]){"off", "nan", "nonfinite", NULL}, 3},
       {"policy", &options->policy, (const char *const[]){"block", "drop", NULL}, 2},
       {"scheduler", &options->scheduler, (const char *const[]){"engine", "2017", NULL}, 1},
-      {"stats", &options->stats, (const char *const[]){"off", "finite", "full", NULL}, 1},
+      {"stats", &options->stats, (const char *const[]){"off", "finite", "full", NULL}, 3},
   };
   for (guint i = 0; i < G_N_ELEMENTS(words); i++)
     if (!word_is_fine(&words[i])) return false;
@@ -81,13 +84,9 @@ seed_is_fine(const run_options *options) {
 
 static bool
 options_are_fine(run_options *options) {
-  if (options->live)
-    td_command_bad_usage("run", "--live is not supported yet");
-  else if (options->condition)
-    td_command_bad_usage("run", "--break is not supported yet");
-  else
-    return words_are_fine(options) && seed_is_fine(options);
-  return false;
+  if (!td_live_options_check("run", &options->live)) return false;
+  if (!options->anomaly) options->anomaly = g_strdup(td_live_anomaly_mode(&options->live));
+  return words_are_fine(options) && seed_is_fine(options);
 }
 
 /* A file of that name, else an example of that name. */
@@ -147,8 +146,8 @@ child_arguments(const run_options *options, int report, char **script_args) {
   g_autofree char *number = g_strdup_printf("%d", report);
   g_strv_builder_add_many(
       builder, td_path_python(), runner, number, options->tape, options->force ? "1" : "0", source,
-      options->devices ? options->devices : "cpu", options->anomaly, options->policy,
-      options->seed ? options->seed : "", options->script, NULL);
+      options->devices ? options->devices : "cpu", options->anomaly, options->stats,
+      options->policy, options->seed ? options->seed : "", options->script, NULL);
   g_strv_builder_addv(builder, (const char **)script_args);
   return g_strv_builder_end(builder);
 }
@@ -162,14 +161,6 @@ read_report(int fd) {
   return g_strndup(text, n > 0 ? (gsize)n : 0);
 }
 
-/* A tape's name in a command to type next. */
-static char *
-quoted(const char *path) {
-  return strspn(path, G_CSET_a_2_z G_CSET_A_2_Z G_CSET_DIGITS "/._-+=:,@%") == strlen(path)
-             ? g_strdup(path)
-             : g_shell_quote(path);
-}
-
 static int
 conclude(const run_options *options, const char *report, int status) {
   const char *words = strchr(report, ' ');
@@ -179,7 +170,7 @@ conclude(const run_options *options, const char *report, int status) {
     td_command_fail(options->tape, "%s", words);
     return status ? status : TD_EXIT_FAILED;
   }
-  g_autofree char *name = quoted(options->tape);
+  g_autofree char *name = td_command_shell_name(options->tape);
   if (strcmp(report, "ok") == 0)
     fprintf(stderr, "tapedeck: recorded %s; see it with: tapedeck open %s\n", name, name);
   else if (access(options->tape, F_OK) == 0)
@@ -194,6 +185,42 @@ conclude(const run_options *options, const char *report, int status) {
   return status;
 }
 
+static void
+hello_cb(td_hub_target *target, const td_line *hello, void *data) {
+  const run_options *options = data;
+  td_line_text answer;
+  td_line_begin(&answer, "record");
+  td_live_add_answer(&options->live, &answer);
+  td_hub_target_answer(target, &answer);
+  td_line_text_fini(&answer);
+}
+
+static void
+said_cb(td_hub_target *target, const td_line *line, void *data) {
+  const char *tape = td_line_is(line, "tape") ? td_line_find(line, "path") : NULL;
+  if (tape) td_live_show(target, tape);
+}
+
+/* Ctrl+C is for the program, which may be waiting for the window. */
+static void
+signalled_cb(int number, void *hub) {
+  td_hub_detach(hub, 0);
+}
+
+static int
+run_live(const run_options *options, char **argv, char **problem) {
+  const td_hub_owner owner = {.hello = hello_cb, .said = said_cb, .data = (void *)options};
+  td_hub *hub = td_hub_new(&owner, problem);
+  if (!hub) return TD_EXIT_FAILED;
+  g_auto(GStrv) environment =
+      g_environ_setenv(g_get_environ(), TD_LINK_VARIABLE, td_hub_get_path(hub), TRUE);
+  const td_child_options child = {
+      .argv = argv, .environment = environment, .signalled = signalled_cb, .data = hub};
+  int status = td_child_run(&child, problem);
+  td_hub_free(hub);
+  return status;
+}
+
 static int
 run(const run_options *options, char **script_args) {
   int report[2];
@@ -204,7 +231,8 @@ run(const run_options *options, char **script_args) {
   }
   fcntl(report[1], F_SETFD, 0);
   g_auto(GStrv) argv = child_arguments(options, report[1], script_args);
-  int status = td_child_run(argv, &problem);
+  int status = options->live.live ? run_live(options, argv, &problem)
+                                  : td_child_run(&(td_child_options){.argv = argv}, &problem);
   g_autofree char *text = read_report(report[0]);
   close(report[0]);
   close(report[1]);
@@ -231,9 +259,8 @@ td_command_run(int argc, char **argv) {
       {"scheduler", 0, 0, G_OPTION_ARG_STRING, &options.scheduler,
        "engine; 2017 is not supported yet", "NAME"},
       {"stats", 0, 0, G_OPTION_ARG_STRING, &options.stats,
-       "off; finite and full are not supported yet", "WHAT"},
-      {"break", 0, 0, G_OPTION_ARG_STRING, &options.condition, "Not supported yet", "CONDITION"},
-      {"live", 0, 0, G_OPTION_ARG_NONE, &options.live, "Not supported yet", NULL},
+       "What is measured of every gradient: off, finite (counts of NaN and Inf), full", "WHAT"},
+      TD_LIVE_ENTRIES(options.live),
       {0}};
   int status;
   if (!td_command_parse("run", entries, true, 1, -1, &argc, &argv, &status)) return status;

@@ -23,3 +23,13 @@ const char *
 td_path_examples(void) {
   return runs_from_build_folder() ? TD_SOURCE_FOLDER "/resources/examples" : TD_INSTALLED_EXAMPLES;
 }
+
+const char *
+td_path_probe_libraries(void) {
+  return runs_from_build_folder() ? TD_BUILD_FOLDER "/engine/probe" : TD_INSTALLED_PROBE_LIBRARIES;
+}
+
+const char *
+td_path_probe_sources(void) {
+  return runs_from_build_folder() ? TD_SOURCE_FOLDER : TD_INSTALLED_PROBE_SOURCES;
+}

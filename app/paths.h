@@ -9,3 +9,8 @@
 const char *td_path_python(void);
 const char *td_path_module(void);
 const char *td_path_examples(void);
+
+/* td_path_probe_libraries returns the folder of libtapedeck-preload.so and libtapedeck-probe.so;
+ * td_path_probe_sources the root of what engine/probe/observer.def lists. */
+const char *td_path_probe_libraries(void);
+const char *td_path_probe_sources(void);

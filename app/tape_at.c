@@ -63,7 +63,6 @@ td_tape_at_close(td_tape_at *at) {
 char *
 td_thread_label(const td_graph *graph, uint32_t thread) {
   if (thread == TD_NONE) return g_strdup("-");
-  if (thread < graph->n_threads && *graph->threads[thread].name)
-    return g_strdup(graph->threads[thread].name);
-  return g_strdup_printf("%u", thread);
+  bool named = thread < graph->n_threads && *graph->threads[thread].name;
+  return named ? td_graph_thread_label(graph, thread) : g_strdup_printf("%u", thread);
 }

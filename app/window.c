@@ -5,7 +5,10 @@
 #include "app/example_runner.h"
 #include "app/examples.h"
 #include "app/window_actions.h"
+#include "app/window_live.h"
 #include "ui/model/error.h"
+#include "ui/model/facts.h"
+#include "ui/widgets/level_badge.h"
 #include "ui/widgets/node_search.h"
 #include "ui/widgets/start_page.h"
 
@@ -20,6 +23,7 @@ struct _TdWindow {
   GtkMenuButton *examples_button, *find_button;
   GtkWidget *side_button;
   TdNodeSearch *search;
+  TdLevelBadge *level_badge;
   GtkStack *pages;
   TdStartPage *start_page;
   AdwStatusPage *busy_page, *error_page;
@@ -30,6 +34,7 @@ struct _TdWindow {
   TdPlayhead *playhead;  /* (owned) */
   AdwToast *said;        /* (owned): the last one, which the next one replaces */
   TdConfig *config;      /* (owned) */
+  TdWindowLive *live;    /* (owned) or NULL */
   GCancellable *current; /* (owned): of what is in progress, or NULL */
   uint64_t wanted_position;
 };
@@ -48,7 +53,8 @@ set_title_of_tape(TdWindow *self, TdDocument *document) {
   const td_graph *graph = td_document_get_graph(document);
   g_autofree char *name = g_path_get_basename(td_document_get_path(document));
   g_autofree char *script = g_path_get_basename(graph->source);
-  g_autofree char *subtitle = g_strdup_printf("%s %s · %s", graph->engine, graph->version, script);
+  g_autofree char *engine = td_facts_engine_text(document);
+  g_autofree char *subtitle = g_strdup_printf("%s · %s", engine, script);
   set_title(self, name, *graph->source ? subtitle : "");
 }
 
@@ -121,8 +127,8 @@ show_recent(TdWindow *self) {
   adw_split_button_set_menu_model(self->open_button, G_MENU_MODEL(menu));
 }
 
-static void
-show_tape(TdWindow *self, TdDocument *document) {
+void
+td_window_show_document(TdWindow *self, TdDocument *document) {
   td_playhead_set_document(self->playhead, document);
   if (self->wanted_position != UINT64_MAX)
     td_playhead_set_position(self->playhead, self->wanted_position);
@@ -152,7 +158,7 @@ loaded(GObject *source, GAsyncResult *result, gpointer data) {
   g_signal_handlers_disconnect_by_data(document, self);
   if (!end(self, g_task_get_cancellable(G_TASK(result)))) return;
   if (fine) {
-    show_tape(self, document);
+    td_window_show_document(self, document);
     return;
   }
   g_autofree char *name = g_path_get_basename(td_document_get_path(document));
@@ -163,6 +169,27 @@ loaded(GObject *source, GAsyncResult *result, gpointer data) {
 static void
 progress_changed(TdDocument *document, GParamSpec *spec, gpointer data) {
   gtk_progress_bar_set_fraction(TD_WINDOW(data)->progress, td_document_get_progress(document));
+}
+
+static void
+leave_live(TdWindow *self) {
+  g_clear_pointer(&self->live, td_window_live_free);
+}
+
+TdLiveSession *
+td_window_get_live(TdWindow *self) {
+  return self->live ? td_window_live_get_session(self->live) : NULL;
+}
+
+void
+td_window_attach(TdWindow *self, const char *session, guint32 process, const char *tape) {
+  td_window_cancel(self);
+  g_autofree char *name = g_path_get_basename(tape);
+  g_autofree char *title = g_markup_printf_escaped(_("Recording “%s”"), name);
+  self->wanted_position = UINT64_MAX;
+  show_busy(self, title, _("The window follows the program to its first stop."), FALSE);
+  self->live = td_window_live_new(self, session, process, tape);
+  if (!self->live) td_window_open(self, tape, UINT64_MAX);
 }
 
 void
@@ -250,8 +277,9 @@ td_window_choose_file(TdWindow *self) {
 
 void
 td_window_cancel(TdWindow *self) {
-  if (!self->current) return;
-  g_cancellable_cancel(self->current);
+  if (!self->current && !self->live) return;
+  leave_live(self);
+  if (self->current) g_cancellable_cancel(self->current);
   g_clear_object(&self->current);
   show_page(self, "start");
 }
@@ -273,7 +301,7 @@ td_window_say(TdWindow *self, const char *text) {
 gboolean
 td_window_is_settled(TdWindow *self) {
   TdDocument *document = td_playhead_get_document(self->playhead);
-  if (self->current) return FALSE;
+  if (self->current || (self->live && td_window_live_is_reading(self->live))) return FALSE;
   if (!document) return TRUE;
   uint64_t position = td_playhead_get_position(self->playhead);
   return td_document_get_graph_task(document) == td_document_graph_task_at(document, position);
@@ -307,6 +335,7 @@ static gboolean
 td_window_close_request(GtkWindow *window) {
   TdWindow *self = TD_WINDOW(window);
   remember(self);
+  leave_live(self);
   if (self->current) g_cancellable_cancel(self->current);
   return GTK_WINDOW_CLASS(td_window_parent_class)->close_request(window);
 }
@@ -325,6 +354,7 @@ recall(TdWindow *self) {
 static void
 td_window_dispose(GObject *object) {
   TdWindow *self = TD_WINDOW(object);
+  leave_live(self);
   if (self->current) g_cancellable_cancel(self->current);
   g_clear_object(&self->current);
   g_clear_object(&self->playhead);
@@ -343,6 +373,7 @@ td_window_class_init(TdWindowClass *klass) {
   GTK_WINDOW_CLASS(klass)->close_request = td_window_close_request;
   g_resources_register(td_get_resource());
   g_type_ensure(TD_TYPE_NODE_SEARCH);
+  g_type_ensure(TD_TYPE_LEVEL_BADGE);
   g_type_ensure(TD_TYPE_START_PAGE);
   g_type_ensure(TD_TYPE_TAPE_VIEW);
   gtk_widget_class_set_template_from_resource(widget_class, "/org/tapedeck/Tapedeck/ui/window.ui");
@@ -353,6 +384,7 @@ td_window_class_init(TdWindowClass *klass) {
   BIND(find_button);
   BIND(side_button);
   BIND(search);
+  BIND(level_badge);
   BIND(pages);
   BIND(start_page);
   BIND(busy_page);
@@ -393,6 +425,7 @@ td_window_init(TdWindow *self) {
   gtk_menu_button_set_menu_model(self->examples_button, G_MENU_MODEL(self->examples));
   td_tape_view_set_playhead(self->tape_view, self->playhead);
   td_node_search_set_playhead(self->search, self->playhead);
+  td_level_badge_set_playhead(self->level_badge, self->playhead);
   g_signal_connect_object(self->playhead, "message", G_CALLBACK(td_window_say), self,
                           G_CONNECT_SWAPPED);
   g_signal_connect_swapped(self->start_page, "run-example", G_CALLBACK(td_window_record_example),

@@ -3,6 +3,7 @@
  * The window: a start page, or a tape. It owns the playhead that all panes share. Main thread. */
 #pragma once
 
+#include "ui/model/live_session.h"
 #include "ui/model/playhead.h"
 #include "ui/widgets/tape_view.h"
 
@@ -16,6 +17,15 @@ TdWindow *td_window_new(AdwApplication *application);
 /* td_window_open opens a tape in the background, at a position (UINT64_MAX: where a reader wants to
  * begin). */
 void td_window_open(TdWindow *self, const char *path, uint64_t position);
+
+/* td_window_attach shows the tape of a program that still runs, and controls it: see window_live.h.
+ * It is let go when something else is opened or the window closed. td_window_get_live returns its
+ * session, or NULL. */
+void td_window_attach(TdWindow *self, const char *session, guint32 process, const char *tape);
+TdLiveSession *td_window_get_live(TdWindow *self);
+
+/* td_window_show_document shows a tape that was read. */
+void td_window_show_document(TdWindow *self, TdDocument *document);
 
 /* td_window_show_start goes back to the start page. */
 void td_window_show_start(TdWindow *self);

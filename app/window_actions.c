@@ -7,10 +7,26 @@
 
 #define ZOOM_STEP 1.25
 
-typedef enum Section { SECTION_MOVE, SECTION_GRAPH, SECTION_WINDOW, N_SECTIONS } Section;
+typedef enum Section {
+  SECTION_MOVE,
+  SECTION_LIVE,
+  SECTION_GRAPH,
+  SECTION_WINDOW,
+  N_SECTIONS
+} Section;
+
+/* What must be there for an action to be possible. */
+typedef enum Need {
+  NEED_NOTHING,
+  NEED_TAPE,
+  NEED_PROGRAM, /* that has not ended */
+  NEED_STOPPED, /* a program at its gate */
+  NEED_RUNNING, /* a program that is not */
+} Need;
 
 static const char *const section_titles[N_SECTIONS] = {
     [SECTION_MOVE] = N_("Move on the Tape"),
+    [SECTION_LIVE] = N_("The Program, while It Runs"),
     [SECTION_GRAPH] = N_("Graph and Panes"),
     [SECTION_WINDOW] = N_("General"),
 };
@@ -29,9 +45,23 @@ stopped(TdWindow *window) {
   return playhead;
 }
 
+static gboolean
+has_state(TdWindow *window, TdLiveState state) {
+  TdLiveSession *live = td_window_get_live(window);
+  return live && td_live_session_get_state(live) == state;
+}
+
+/* At the end of what is recorded a stopped program is asked for more. */
+static gboolean
+step_program(TdWindow *window) {
+  if (!has_state(window, TD_LIVE_STOPPED) || !td_playhead_is_at_end(stopped(window))) return FALSE;
+  td_live_session_step(td_window_get_live(window), TD_NONE);
+  return TRUE;
+}
+
 static void
 event_step(TdWindow *window) {
-  td_playhead_step_event(stopped(window), 1);
+  if (!step_program(window)) td_playhead_step_event(stopped(window), 1);
 }
 
 static void
@@ -41,7 +71,7 @@ event_back(TdWindow *window) {
 
 static void
 node_step(TdWindow *window) {
-  td_playhead_step_node(stopped(window), 1);
+  if (!step_program(window)) td_playhead_step_node(stopped(window), 1);
 }
 
 static void
@@ -75,6 +105,38 @@ pass_back(TdWindow *window) {
 }
 
 static void
+live_continue(TdWindow *window) {
+  td_playhead_to_end(stopped(window));
+  td_live_session_continue(td_window_get_live(window));
+}
+
+static void
+live_pause(TdWindow *window) {
+  td_live_session_pause(td_window_get_live(window));
+}
+
+static void
+live_detach(TdWindow *window) {
+  td_live_session_detach(td_window_get_live(window));
+}
+
+/* A second time takes it away. */
+static void
+live_break(TdWindow *window) {
+  uint32_t node = td_playhead_get_selection(td_window_get_playhead(window));
+  if (node == TD_NONE) {
+    td_window_say(window, _("Select the node that the program shall stop at"));
+    return;
+  }
+  TdLiveSession *live = td_window_get_live(window);
+  g_autofree char *condition = g_strdup_printf("node:%u", node);
+  gboolean wanted = !td_live_session_has_condition(live, condition);
+  td_live_session_set_condition(live, condition, wanted);
+  td_window_say(window, wanted ? _("The program stops when this node runs")
+                               : _("The program no longer stops at this node"));
+}
+
+static void
 zoom_in(TdWindow *window) {
   td_tape_view_zoom(td_window_get_tape_view(window), ZOOM_STEP);
 }
@@ -92,6 +154,21 @@ zoom_fit(TdWindow *window) {
 static void
 whole_timeline(TdWindow *window) {
   td_playhead_reset_span(td_window_get_playhead(window));
+}
+
+static void
+pass_timeline(TdWindow *window) {
+  td_playhead_show_pass(td_window_get_playhead(window));
+}
+
+static void
+training_step(TdWindow *window) {
+  td_playhead_step_training(td_window_get_playhead(window), 1);
+}
+
+static void
+training_back(TdWindow *window) {
+  td_playhead_step_training(td_window_get_playhead(window), -1);
 }
 
 static void
@@ -119,46 +196,67 @@ close_window(TdWindow *window) {
   gtk_window_close(GTK_WINDOW(window));
 }
 
-/* TRUE in `tape`: only while a tape is open. Without `activate` the action is a property's or made
+/* Without `activate` the action is a property's or made
  * below. */
 static const struct {
   const char *name, *title;
   const char *keys; /* accelerators, separated by spaces */
   Section section;
-  gboolean tape;
+  Need need;
   void (*activate)(TdWindow *window);
 } actions[] = {
-    {"play", N_("Play or pause"), "space", SECTION_MOVE, TRUE, play},
-    {"event-step", N_("Step one event"), "Right", SECTION_MOVE, TRUE, event_step},
-    {"event-back", N_("Step back one event"), "Left", SECTION_MOVE, TRUE, event_back},
-    {"node-step", N_("Step to the next node"), "<Shift>Right", SECTION_MOVE, TRUE, node_step},
-    {"node-back", N_("Step back to the previous node"), "<Shift>Left", SECTION_MOVE, TRUE,
+    {"play", N_("Play or pause"), "space", SECTION_MOVE, NEED_TAPE, play},
+    {"event-step", N_("Step one event"), "Right", SECTION_MOVE, NEED_TAPE, event_step},
+    {"event-back", N_("Step back one event"), "Left", SECTION_MOVE, NEED_TAPE, event_back},
+    {"node-step", N_("Step to the next node"), "<Shift>Right", SECTION_MOVE, NEED_TAPE, node_step},
+    {"node-back", N_("Step back to the previous node"), "<Shift>Left", SECTION_MOVE, NEED_TAPE,
      node_back},
-    {"to-start", N_("Go to the start"), "Home", SECTION_MOVE, TRUE, to_start},
-    {"to-end", N_("Go to the end"), "End", SECTION_MOVE, TRUE, to_end},
-    {"run-to-problem", N_("Run to the next NaN, Inf or error"), "n", SECTION_MOVE, TRUE,
+    {"to-start", N_("Go to the start"), "Home", SECTION_MOVE, NEED_TAPE, to_start},
+    {"to-end", N_("Go to the end"), "End", SECTION_MOVE, NEED_TAPE, to_end},
+    {"run-to-problem", N_("Run to the next NaN, Inf or error"), "n", SECTION_MOVE, NEED_TAPE,
      run_to_problem},
-    {"pass-next", N_("Next backward pass"), "bracketright", SECTION_MOVE, TRUE, pass_next},
-    {"pass-back", N_("Previous backward pass"), "bracketleft", SECTION_MOVE, TRUE, pass_back},
-    {"follow", N_("Selection follows the playhead"), "l", SECTION_MOVE, TRUE, NULL},
-    {"find", N_("Find a node"), "<Control>f", SECTION_GRAPH, TRUE, td_window_find},
-    {"zoom-in", N_("Zoom in"), "plus equal KP_Add <Control>plus", SECTION_GRAPH, TRUE, zoom_in},
-    {"zoom-out", N_("Zoom out"), "minus KP_Subtract <Control>minus", SECTION_GRAPH, TRUE, zoom_out},
-    {"zoom-fit", N_("Show the whole graph"), "f 0 <Control>0", SECTION_GRAPH, TRUE, zoom_fit},
-    {"whole-timeline", N_("Show the whole timeline"), "t", SECTION_GRAPH, TRUE, whole_timeline},
-    {"unselect", N_("Select nothing"), "Escape", SECTION_GRAPH, TRUE, unselect},
-    {"inspector", N_("Show the inspector"), "<Alt>1", SECTION_GRAPH, TRUE, show_inspector},
-    {"events", N_("Show the events"), "<Alt>2", SECTION_GRAPH, TRUE, show_events},
-    {"problems", N_("Show the problems"), "<Alt>3", SECTION_GRAPH, TRUE, show_problems},
-    {"side-pane", N_("Show or hide the side pane"), "F9", SECTION_GRAPH, TRUE, NULL},
-    {"open", N_("Open a tape"), "<Control>o", SECTION_WINDOW, FALSE, td_window_choose_file},
-    {"start-page", N_("Go to the start page"), "<Alt>Home", SECTION_WINDOW, FALSE,
+    {"pass-next", N_("Next backward pass"), "bracketright", SECTION_MOVE, NEED_TAPE, pass_next},
+    {"pass-back", N_("Previous backward pass"), "bracketleft", SECTION_MOVE, NEED_TAPE, pass_back},
+    {"training-step", N_("Next training step"), "braceright", SECTION_MOVE, NEED_TAPE,
+     training_step},
+    {"training-back", N_("Previous training step"), "braceleft", SECTION_MOVE, NEED_TAPE,
+     training_back},
+    {"follow", N_("Selection follows the playhead"), "l", SECTION_MOVE, NEED_TAPE, NULL},
+    {"live-step", N_("Step: to the next event, and at the end on to the program's next stop"), "F8",
+     SECTION_LIVE, NEED_PROGRAM, event_step},
+    {"live-continue", N_("Let the program run to its next breakpoint"), "F5", SECTION_LIVE,
+     NEED_STOPPED, live_continue},
+    {"live-pause", N_("Stop the program at its next node"), "F6", SECTION_LIVE, NEED_RUNNING,
+     live_pause},
+    {"live-break", N_("Stop at the selected node, or no longer"), "b", SECTION_LIVE, NEED_PROGRAM,
+     live_break},
+    {"live-detach", N_("Let go: the program runs on and stops nowhere"), "<Control>d", SECTION_LIVE,
+     NEED_PROGRAM, live_detach},
+    {"find", N_("Find a node"), "<Control>f", SECTION_GRAPH, NEED_TAPE, td_window_find},
+    {"zoom-in", N_("Zoom in"), "plus equal KP_Add <Control>plus", SECTION_GRAPH, NEED_TAPE,
+     zoom_in},
+    {"zoom-out", N_("Zoom out"), "minus KP_Subtract <Control>minus", SECTION_GRAPH, NEED_TAPE,
+     zoom_out},
+    {"zoom-fit", N_("Show the whole graph"), "f 0 <Control>0", SECTION_GRAPH, NEED_TAPE, zoom_fit},
+    {"whole-timeline", N_("Show the whole timeline"), "t", SECTION_GRAPH, NEED_TAPE,
+     whole_timeline},
+    {"pass-timeline", N_("Show this backward pass in the timeline"), "p", SECTION_GRAPH, NEED_TAPE,
+     pass_timeline},
+    {"unselect", N_("Select nothing"), "Escape", SECTION_GRAPH, NEED_TAPE, unselect},
+    {"inspector", N_("Show the inspector"), "<Alt>1", SECTION_GRAPH, NEED_TAPE, show_inspector},
+    {"events", N_("Show the events"), "<Alt>2", SECTION_GRAPH, NEED_TAPE, show_events},
+    {"problems", N_("Show the problems"), "<Alt>3", SECTION_GRAPH, NEED_TAPE, show_problems},
+    {"side-pane", N_("Show or hide the side pane"), "F9", SECTION_GRAPH, NEED_TAPE, NULL},
+    {"open", N_("Open a tape"), "<Control>o", SECTION_WINDOW, NEED_NOTHING, td_window_choose_file},
+    {"start-page", N_("Go to the start page"), "<Alt>Home", SECTION_WINDOW, NEED_NOTHING,
      td_window_show_start},
-    {"cancel", N_("Cancel what is in progress"), NULL, SECTION_WINDOW, FALSE, td_window_cancel},
-    {"shortcuts", N_("Keyboard shortcuts"), "<Control>question F1", SECTION_WINDOW, FALSE,
+    {"cancel", N_("Cancel what is in progress"), NULL, SECTION_WINDOW, NEED_NOTHING,
+     td_window_cancel},
+    {"shortcuts", N_("Keyboard shortcuts"), "<Control>question F1", SECTION_WINDOW, NEED_NOTHING,
      td_window_actions_show_shortcuts},
-    {"about", N_("About Tapedeck"), NULL, SECTION_WINDOW, FALSE, td_about_show},
-    {"close", N_("Close the window"), "<Control>w <Control>q", SECTION_WINDOW, FALSE, close_window},
+    {"about", N_("About Tapedeck"), NULL, SECTION_WINDOW, NEED_NOTHING, td_about_show},
+    {"close", N_("Close the window"), "<Control>w <Control>q", SECTION_WINDOW, NEED_NOTHING,
+     close_window},
 };
 
 static void
@@ -269,13 +367,25 @@ td_window_actions_install(TdWindow *window) {
   td_window_actions_update(window);
 }
 
+static gboolean
+is_met(TdWindow *window, Need need) {
+  gboolean tape = td_playhead_get_document(td_window_get_playhead(window)) != NULL;
+  gboolean program = td_window_get_live(window) && !has_state(window, TD_LIVE_ENDED);
+  gboolean stopped = has_state(window, TD_LIVE_STOPPED);
+  const gboolean met[] = {[NEED_NOTHING] = TRUE,
+                          [NEED_TAPE] = tape,
+                          [NEED_PROGRAM] = tape && program,
+                          [NEED_STOPPED] = tape && stopped,
+                          [NEED_RUNNING] = tape && program && !stopped};
+  return met[need];
+}
+
 void
 td_window_actions_update(TdWindow *window) {
-  TdDocument *document = td_playhead_get_document(td_window_get_playhead(window));
   for (guint i = 0; i < G_N_ELEMENTS(actions); i++) {
     GAction *action = g_action_map_lookup_action(G_ACTION_MAP(window), actions[i].name);
-    if (!actions[i].tape || !G_IS_SIMPLE_ACTION(action)) continue;
-    g_simple_action_set_enabled(G_SIMPLE_ACTION(action), document != NULL);
+    if (G_IS_SIMPLE_ACTION(action))
+      g_simple_action_set_enabled(G_SIMPLE_ACTION(action), is_met(window, actions[i].need));
   }
 }
 

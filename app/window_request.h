@@ -7,6 +7,8 @@
 
 typedef struct TdWindowRequest {
   const char *path;       /* tape, or NULL: the start page */
+  const char *session;    /* of a program that still runs: its hub, or NULL */
+  gint process;           /* and which process */
   guint64 position;       /* G_MAXUINT64: where a reader wants to begin */
   int width, height;      /* 0: as remembered */
   gboolean dark;          /* dark whatever the desktop says */

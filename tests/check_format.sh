@@ -6,4 +6,4 @@ if ! command -v clang-format >/dev/null; then
   echo "clang-format is not installed"
   exit 77
 fi
-find app engine ui tests -name '*.[ch]' -print0 | xargs -0 clang-format --dry-run --Werror
+find app engine ui tests \( -name '*.[ch]' -o -name '*.[ch]pp' \) -print0 | xargs -0 clang-format --dry-run --Werror

@@ -6,22 +6,25 @@ import re
 import sys
 
 CORE = ["engine/base", "engine/events", "engine/trace", "engine/replay", "engine/profile"]
-RUN = ["engine/base", "engine/events", "engine/tensor", "engine/device", "engine/autograd"]
+RUN = ["engine/base", "engine/events", "engine/control", "engine/tensor", "engine/device", "engine/autograd"]
 
 MAY_INCLUDE = {
     "engine/base": [],
     "engine/events": ["engine/base"],
+    "engine/control": ["engine/base", "engine/events"],
     "engine/trace": ["engine/base", "engine/events"],
     "engine/replay": ["engine/base", "engine/events", "engine/trace"],
     "engine/profile": ["engine/base", "engine/events", "engine/trace", "engine/replay"],
+    "engine/exchange": ["engine/base", "engine/events", "engine/trace"],
     "engine/tensor": ["engine/base"],
     "engine/device": ["engine/base", "engine/events", "engine/tensor"],
-    "engine/autograd": ["engine/base", "engine/events", "engine/tensor", "engine/device"],
+    "engine/autograd": ["engine/base", "engine/events", "engine/control", "engine/tensor", "engine/device"],
     "engine/ops": RUN,
+    "engine/probe": ["engine/base", "engine/events", "engine/control", "engine/trace"],
     "engine/python": RUN + ["engine/ops", "engine/trace"],
     "ui/geometry": ["engine/base"],
     "ui/draw": CORE + ["ui/geometry"],
-    "ui/model": CORE + ["ui/geometry", "ui/draw"],  # a document owns its scenes
+    "ui/model": CORE + ["engine/control", "ui/geometry", "ui/draw"],  # a document owns its scenes
     "ui/widgets": ["ui/geometry", "ui/draw", "ui/model"],
     "app": ["*"],
     "tests": ["*"],
@@ -64,7 +67,7 @@ def problem_with(layer, quote, target):
 
 def problems_in(root):
     sources = sorted(p for top in ("app", "engine", "ui", "tests")
-                     for p in (root / top).rglob("*") if p.suffix in (".c", ".h", ".def"))
+                     for p in (root / top).rglob("*") if p.suffix in (".c", ".h", ".def", ".cpp", ".hpp"))
     assert sources, "no sources under " + str(root)
     for source in sources:
         path = source.relative_to(root).as_posix()

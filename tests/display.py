@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """A display for tests of the window: Xvfb and a session bus of their own, a fresh home, software drawing."""
 import os
+import pathlib
 import shutil
+import struct
 import sys
 import tempfile
 import time
@@ -9,6 +11,7 @@ import time
 SKIPPED = 77
 NO_DISPLAY = 75
 ATTEMPTS = 3  # two xvfb-run that start at once may choose the same number
+WIDTH, HEIGHT = 1920, 1200
 TOOLS = ("dbus-run-session", "xvfb-run")
 
 
@@ -37,7 +40,9 @@ def ensure():
                        XDG_CONFIG_HOME=home + "/config", XDG_CACHE_HOME=home + "/cache",
                        XDG_DATA_HOME=home + "/data", GTK_THEME="", NO_AT_BRIDGE="0")
     del environment["GTK_THEME"]
-    command = ["xvfb-run", "-a", "-s", "-screen 0 1920x1200x24", "dbus-run-session", "--", sys.executable,
+    os.mkdir(home + "/screen")
+    environment["TD_TEST_SCREEN"] = home + "/screen/Xvfb_screen0"
+    command = ["xvfb-run", "-a", "-s", f"-screen 0 {WIDTH}x{HEIGHT}x24 -fbdir {home}/screen", "dbus-run-session", "--", sys.executable,
                *sys.argv]
     status = NO_DISPLAY
     for attempt in range(ATTEMPTS):
@@ -45,6 +50,25 @@ def ensure():
             status = os.spawnvpe(os.P_WAIT, command[0], command, environment)
     shutil.rmtree(home, ignore_errors=True)
     sys.exit(status if status >= 0 else 1)
+
+
+def take_picture(path, width=WIDTH, height=HEIGHT):
+    """Writes what is on the screen, popovers and all, as a PNG: of its upper left part, where windows are."""
+    import gi
+    gi.require_version("GdkPixbuf", "2.0")
+    from gi.repository import GdkPixbuf, GLib
+    screen = pathlib.Path(os.environ["TD_TEST_SCREEN"]).read_bytes()  # an X window dump: header, colours, rows
+    header = struct.unpack(">25I", screen[:100])
+    stride, start = header[12], header[0] + 12 * header[19]
+    pixels = bytearray()
+    for row in range(height):
+        line = screen[start + row * stride:start + row * stride + 4 * width]
+        rgb = bytearray(3 * width)
+        rgb[0::3], rgb[1::3], rgb[2::3] = line[2::4], line[1::4], line[0::4]
+        pixels += rgb
+    picture = GdkPixbuf.Pixbuf.new_from_bytes(GLib.Bytes.new(bytes(pixels)), GdkPixbuf.Colorspace.RGB, False, 8, width,
+                                              height, 3 * width)
+    picture.savev(str(path), "png", [], [])
 
 
 def wait_for(what, probe, seconds=20):

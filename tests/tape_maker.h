@@ -12,6 +12,8 @@ typedef struct td_tape_plan {
   uint32_t n_nodes;   /* at least 2; about a quarter are leaves */
   uint32_t n_threads; /* 1: the CPU alone; more: a device each */
   uint32_t n_passes;  /* over the same graph */
+  bool trains;        /* each pass over a graph of its own, made before and released after it */
+  bool hooked;        /* says that queues were reconstructed, as node hooks would */
   uint64_t seed;
   uint32_t n_anomalies;
 } td_tape_plan;

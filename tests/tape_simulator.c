@@ -7,6 +7,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define EDGES_MAX 3
 #define WIDTH 8
@@ -37,6 +38,8 @@ typedef struct simulator {
   uint64_t random;
   sim_node *nodes; /* (owned) */
   uint32_t n_leaves;
+  uint32_t base; /* number on the tape of node 0: a plan that trains numbers on */
+  uint64_t sequence_nr;
   uint32_t *unused; /* (owned) inner nodes that nothing leads to yet, oldest first */
   uint32_t first_unused, n_unused;
   sim_thread *threads; /* (owned) */
@@ -62,6 +65,12 @@ draw(simulator *sim, uint32_t limit) {
 static bool
 is_leaf(const simulator *sim, uint32_t node) {
   return node < sim->n_leaves;
+}
+
+/* The number of a node on the tape. */
+static uint32_t
+id_of(const simulator *sim, uint32_t node) {
+  return node == TD_NONE ? TD_NONE : sim->base + node;
 }
 
 static bool
@@ -113,11 +122,11 @@ static void
 make_graph(simulator *sim) {
   uint32_t n = sim->plan->n_nodes;
   sim->n_leaves = TD_MAX(1, n / 4);
-  sim->nodes = TD_NEW_N(sim_node, n);
-  sim->unused = TD_NEW_N(uint32_t, n);
+  sim->first_unused = sim->n_unused = 0;
+  memset(sim->nodes, 0, n * sizeof *sim->nodes);
   for (uint32_t i = 0; i < n; i++) {
     sim_node *node = &sim->nodes[i];
-    node->sequence_nr = is_leaf(sim, i) ? UINT64_MAX : i - sim->n_leaves;
+    node->sequence_nr = is_leaf(sim, i) ? UINT64_MAX : sim->sequence_nr++;
     node->device = (int32_t)draw(sim, sim->plan->n_threads) - 1;
     if (is_leaf(sim, i)) continue;
     draw_edges(sim, i);
@@ -135,17 +144,18 @@ name_of(const simulator *sim, uint32_t node) {
 static void
 tell_node(simulator *sim, uint32_t i) {
   const sim_node *node = &sim->nodes[i];
-  TELL(sim, 0, node_new, .node = i, .name = td_intern(name_of(sim, i)),
+  TELL(sim, 0, node_new, .node = id_of(sim, i), .name = td_intern(name_of(sim, i)),
        .sequence_nr = node->sequence_nr, .topological_nr = node->topological_nr,
        .device = node->device, .n_inputs = 1, .n_outputs = node->n_edges);
-  TELL(sim, 0, input_metadata, .node = i, .shape = td_intern("[32, 64]"),
+  TELL(sim, 0, input_metadata, .node = id_of(sim, i), .shape = td_intern("[32, 64]"),
        .dtype = td_intern("float32"), .device = node->device, .bytes = 8192);
   for (uint32_t edge = 0; edge < node->n_edges; edge++)
-    TELL(sim, 0, edge_new, .from = i, .output_nr = edge, .to = node->edges[edge]);
+    TELL(sim, 0, edge_new, .from = id_of(sim, i), .output_nr = edge,
+         .to = id_of(sim, node->edges[edge]));
   if (!is_leaf(sim, i)) return;
   char label[32];
   snprintf(label, sizeof label, "w%u", i);
-  TELL(sim, 0, node_label, .node = i, .label = td_intern(label));
+  TELL(sim, 0, node_label, .node = id_of(sim, i), .label = td_intern(label));
 }
 
 /* queues */
@@ -172,8 +182,8 @@ push_node(simulator *sim, uint32_t thread, uint32_t node, td_push_reason reason)
     TELL(sim, thread, lock_acquired, .lock = TD_lock_kind_queue, .object = number);
   }
   push(sim, queue, node);
-  TELL(sim, thread, queue_push, .queue = number, .node = node, .graph_task = sim->graph_task,
-       .size = queue->n, .reason = reason);
+  TELL(sim, thread, queue_push, .queue = number, .node = id_of(sim, node),
+       .graph_task = sim->graph_task, .size = queue->n, .reason = reason);
   if (contended) TELL(sim, thread, lock_released, .lock = TD_lock_kind_queue, .object = number);
 }
 
@@ -182,8 +192,8 @@ pop(simulator *sim, uint32_t number) {
   sim_thread *thread = &sim->threads[number];
   thread->node = ready_pop(thread->heap, thread->n, sim);
   thread->n--;
-  TELL(sim, number, queue_pop, .queue = number, .node = thread->node, .graph_task = sim->graph_task,
-       .size = thread->n);
+  TELL(sim, number, queue_pop, .queue = number, .node = id_of(sim, thread->node),
+       .graph_task = sim->graph_task, .size = thread->n);
   thread->phase = thread->node == TD_NONE ? FINISHING : POPPED;
 }
 
@@ -192,9 +202,9 @@ pop(simulator *sim, uint32_t number) {
 static void
 begin_node(simulator *sim, uint32_t number) {
   sim_thread *thread = &sim->threads[number];
-  TELL(sim, number, node_begin, .node = thread->node, .graph_task = sim->graph_task);
+  TELL(sim, number, node_begin, .node = id_of(sim, thread->node), .graph_task = sim->graph_task);
   if (number > 0)
-    TELL(sim, number, kernel_begin, .device = (int32_t)number - 1, .node = thread->node,
+    TELL(sim, number, kernel_begin, .device = (int32_t)number - 1, .node = id_of(sim, thread->node),
          .bytes = 8192);
   thread->phase = RUNNING;
 }
@@ -203,13 +213,13 @@ static void
 end_node(simulator *sim, uint32_t number) {
   sim_thread *thread = &sim->threads[number];
   if (number > 0)
-    TELL(sim, number, kernel_end, .device = (int32_t)number - 1, .node = thread->node);
+    TELL(sim, number, kernel_end, .device = (int32_t)number - 1, .node = id_of(sim, thread->node));
   if (is_leaf(sim, thread->node))
-    TELL(sim, number, accumulate, .node = thread->node, .graph_task = sim->graph_task);
+    TELL(sim, number, accumulate, .node = id_of(sim, thread->node), .graph_task = sim->graph_task);
   if (draw(sim, sim->plan->n_nodes) < sim->plan->n_anomalies)
-    TELL(sim, number, anomaly, .node = thread->node, .graph_task = sim->graph_task,
+    TELL(sim, number, anomaly, .node = id_of(sim, thread->node), .graph_task = sim->graph_task,
          .from = TD_NONE);
-  TELL(sim, number, node_end, .node = thread->node, .graph_task = sim->graph_task);
+  TELL(sim, number, node_end, .node = id_of(sim, thread->node), .graph_task = sim->graph_task);
   thread->phase = SCATTERING;
   thread->next_edge = 0;
 }
@@ -221,16 +231,17 @@ deliver(simulator *sim, uint32_t number, uint32_t from, uint32_t to) {
   bool is_new = !target->has_buffer;
   target->dependencies--;
   target->has_buffer = true;
-  TELL(sim, number, dependency_dec, .node = to, .graph_task = graph_task,
-       .left = target->dependencies, .by = from);
-  if (is_new) TELL(sim, number, buffer_new, .node = to, .graph_task = graph_task);
-  TELL(sim, number, buffer_add, .node = to, .graph_task = graph_task, .from = from,
+  TELL(sim, number, dependency_dec, .node = id_of(sim, to), .graph_task = graph_task,
+       .left = target->dependencies, .by = id_of(sim, from));
+  if (is_new) TELL(sim, number, buffer_new, .node = id_of(sim, to), .graph_task = graph_task);
+  TELL(sim, number, buffer_add, .node = id_of(sim, to), .graph_task = graph_task,
+       .from = id_of(sim, from),
        .mode = is_new ? TD_accumulation_move : TD_accumulation_out_of_place, .bytes = 8192);
   if (target->dependencies == 0) {
-    TELL(sim, number, buffer_ready, .node = to, .graph_task = graph_task);
+    TELL(sim, number, buffer_ready, .node = id_of(sim, to), .graph_task = graph_task);
     push_node(sim, number, to, TD_push_reason_ready);
   } else if (is_new) {
-    TELL(sim, number, buffer_park, .node = to, .graph_task = graph_task);
+    TELL(sim, number, buffer_park, .node = id_of(sim, to), .graph_task = graph_task);
   }
 }
 
@@ -302,15 +313,34 @@ run_pass(simulator *sim, uint32_t pass) {
   sim->over = false;
   TELL(sim, 0, step, .iteration = pass);
   TELL(sim, 0, graph_task_begin, .graph_task = pass, .owner = 0,
-       .keep_graph = pass + 1 < sim->plan->n_passes, .accumulate_grad = true, .root = root,
-       .n_roots = 1);
+       .keep_graph = !sim->plan->trains && pass + 1 < sim->plan->n_passes, .accumulate_grad = true,
+       .root = id_of(sim, root), .n_roots = 1);
   count_dependencies(sim, root);
   for (uint32_t i = 0; i < sim->plan->n_nodes; i++)
     if (sim->nodes[i].dependencies)
-      TELL(sim, 0, dependency, .graph_task = pass, .node = i, .count = sim->nodes[i].dependencies);
+      TELL(sim, 0, dependency, .graph_task = pass, .node = id_of(sim, i),
+           .count = sim->nodes[i].dependencies);
   push_node(sim, 0, root, TD_push_reason_root);
   while (step_some_thread(sim)) {
   }
+}
+
+/* What a recording with node hooks knows and does not. */
+static void
+tell_knowledge(simulator *sim) {
+  static const struct {
+    td_event_kind kind;
+    td_knowledge how;
+  } known[] = {
+      {TD_EVENT_queue_push, TD_knowledge_reconstructed},
+      {TD_EVENT_queue_pop, TD_knowledge_reconstructed},
+      {TD_EVENT_buffer_add, TD_knowledge_reconstructed},
+      {TD_EVENT_lock_wait, TD_knowledge_absent},
+  };
+  TELL(sim, 0, probe_level, .level = 2, .reason = td_intern("there is no C++ compiler"));
+  for (size_t i = 0; i < TD_N_ELEMENTS(known); i++)
+    TELL(sim, 0, known, .kind = td_intern(td_event_type_get(known[i].kind)->name),
+         .how = known[i].how);
 }
 
 static void
@@ -326,19 +356,37 @@ tell_threads(simulator *sim) {
   }
 }
 
+static void
+tell_graph(simulator *sim) {
+  make_graph(sim);
+  for (uint32_t i = 0; i < sim->plan->n_nodes; i++)
+    tell_node(sim, i);
+}
+
+static void
+tell_release(simulator *sim) {
+  for (uint32_t i = sim->plan->n_nodes; i-- > 0;)
+    TELL(sim, 0, node_free, .node = id_of(sim, i));
+}
+
 void
 td_tape_simulate(const td_tape_plan *plan, td_tape_sink sink, void *data) {
   simulator sim = {.plan = plan, .sink = sink, .data = data};
   sim.random = plan->seed * 0x9e3779b97f4a7c15ull + 1;
   sim.threads = TD_NEW_N(sim_thread, plan->n_threads);
-  make_graph(&sim);
+  sim.nodes = TD_NEW_N(sim_node, plan->n_nodes);
+  sim.unused = TD_NEW_N(uint32_t, plan->n_nodes);
+  if (plan->hooked) tell_knowledge(&sim);
   tell_threads(&sim);
-  for (uint32_t i = 0; i < plan->n_nodes; i++)
-    tell_node(&sim, i);
-  for (uint32_t pass = 0; pass < plan->n_passes; pass++)
+  tell_graph(&sim);
+  for (uint32_t pass = 0; pass < plan->n_passes; pass++) {
+    bool fresh = plan->trains && pass > 0;
+    if (fresh) tell_release(&sim);
+    if (fresh) sim.base += plan->n_nodes;
+    if (fresh) tell_graph(&sim);
     run_pass(&sim, pass);
-  for (uint32_t i = plan->n_nodes; i-- > 0;)
-    TELL(&sim, 0, node_free, .node = i);
+  }
+  tell_release(&sim);
   for (uint32_t i = 0; i < plan->n_threads; i++)
     free(sim.threads[i].heap);
   free(sim.threads);

@@ -65,6 +65,16 @@ class Cli(unittest.TestCase):
         self.refused("state", self.tape)
         self.refused("why", self.tape, "--at", "-3")
 
+    def test_bench_of_torch(self):
+        """Not measured unless asked for, nor where it is not, and so not taken for a pass."""
+        row, = self.document("bench", "--json", "--figure", "torch_model")
+        self.assertIn("--torch", row["skipped"])
+        rows = self.document("bench", "--json", "--torch=/does/not/exist")
+        self.assertEqual({row["figure"].split("_")[0] for row in rows}, {"torch"})
+        for row in rows:
+            self.assertEqual(row["skipped"], "/does/not/exist cannot be run")
+            self.assertNotIn("holds", row)
+
     def test_unreadable(self):
         not_a_tape = os.path.join(self.folder.name, "not a tape")
         with open(not_a_tape, "w") as file:
@@ -107,6 +117,27 @@ class Cli(unittest.TestCase):
         self.assertEqual(info["devices"], ["cpu", "sim:0", "sim:1"])
         self.assertEqual((info["dropped"], info["damage"]), (0, None))
         self.assertIn("random graph", run("info", self.tape).stdout)
+
+    def test_knowledge(self):
+        hooked = self.tape + ".hooked.tape"
+        subprocess.run([MAKE_TAPE, "40", "1", "1", "4", hooked, "hooked"], check=True)
+        info = self.document("info", hooked, "--json")
+        self.assertEqual((info["probe_level"], info["probe_level_name"], info["probe_reason"]),
+                         (2, "node hooks", "there is no C++ compiler"))
+        self.assertEqual((info["known"]["queue_pop"], info["known"]["lock_wait"], info["known"]["node_begin"]),
+                         ("reconstructed", "absent", "observed"))
+        text = run("info", hooked).stdout
+        for words in ("2, node hooks", "there is no C++ compiler", "queue_push, queue_pop, buffer_add", "lock_wait"):
+            self.assertIn(words, text)
+        for line in run("events", hooked, "--json").stdout.splitlines():
+            event = json.loads(line)
+            rebuilt = event["event"] in ("queue_push", "queue_pop", "buffer_add")
+            self.assertEqual(event.get("known"), "reconstructed" if rebuilt else None)
+        checked = run("check", hooked)
+        self.assertEqual(checked.returncode, 0)
+        self.assertIn("not judged: pop-order: queue_push is reconstructed, queue_pop is reconstructed", checked.stdout)
+        self.assertIn("every rule that can be judged holds", checked.stdout)
+        self.assertNotIn("not judged", run("check", self.tape).stdout)
 
     def test_events(self):
         self.assertEqual([event["seq"] for event in self.events], list(range(len(self.events))))
@@ -189,6 +220,53 @@ class Cli(unittest.TestCase):
         done = run("check", cut)
         self.assertEqual(done.returncode, 1, done)
         self.assertRegex(done.stdout.splitlines()[-1], r"^.*cut\.tape: event \d+ .*: complete: ")
+
+    def test_diff(self):
+        other = os.path.join(self.folder.name, "other.tape")
+        subprocess.run([MAKE_TAPE, "80", "3", "2", "5", other], check=True)
+        same = run("diff", self.tape, self.tape)
+        self.assertEqual((same.returncode, same.stderr), (0, ""))
+        self.assertIn("the same, node by node", same.stdout)
+        different = run("diff", self.tape, other)
+        self.assertEqual((different.returncode, different.stderr), (1, ""))
+        self.assertIn("\ncause ", different.stdout)
+        self.assertIn("only in A", different.stdout)
+
+    def test_diff_json(self):
+        other = os.path.join(self.folder.name, "another.tape")
+        subprocess.run([MAKE_TAPE, "80", "3", "2", "5", other], check=True)
+        done = run("diff", self.tape, other, "--json")
+        self.assertEqual((done.returncode, done.stderr), (1, ""))
+        found = json.loads(done.stdout)
+        self.assertEqual(list(found), ["a", "b", "equal_order", "graph_tasks", "nodes", "divergence", "names", "values",
+                                       "durations"])
+        self.assertIs(found["equal_order"], False)
+        self.assertEqual(found["graph_tasks"]["paired"], 2)
+        nodes, divergence = found["nodes"], found["divergence"]
+        for side in ("a", "b"):
+            pops = [event for event in self.events if event["event"] == "queue_pop" and event["node"] is not None]
+            if side == "a":
+                self.assertEqual(found["a"]["nodes"], len(pops))
+            self.assertEqual(nodes["paired"] + len(nodes["only_" + side]), found[side]["nodes"])
+            self.assertEqual(list(divergence[side]),
+                             ["node", "name", "label", "graph_task", "event", "ready", "why"])
+            self.assertIn(divergence[side]["node"], divergence[side]["ready"])
+        popped = self.events[divergence["a"]["event"]]
+        self.assertEqual((popped["event"], popped["node"]), ("queue_pop", divergence["a"]["node"]))
+        self.assertIn(divergence["cause"], {"only_a", "only_b", "other_node", "device", "readiness", "sequence", "tie"})
+        self.assertTrue(divergence["text"].endswith("."))
+        same = json.loads(run("diff", self.tape, self.tape, "--json").stdout)
+        self.assertEqual((same["equal_order"], same["divergence"], same["durations"]["ratio"]), (True, None, 1))
+        self.assertEqual(same["nodes"], {"paired": same["a"]["nodes"], "only_a": [], "only_b": [], "moved": 0,
+                                         "reshaped": 0})
+
+    def test_diff_bad_usage(self):
+        self.refused("diff", self.tape)
+        self.refused("diff", self.tape, self.tape, self.tape)
+        self.refused("diff", self.tape, self.tape, "--tolerance", "-1")
+        missing = "/does/not/exist.tape"
+        for tapes in ((missing, self.tape), (self.tape, missing)):
+            self.assertTrue(self.refused("diff", *tapes).startswith("tapedeck: " + missing + ": "))
 
 
 if __name__ == "__main__":

@@ -172,17 +172,17 @@ static void
 test_runs_to_problems(Fixture *fixture, gconstpointer data) {
   size_t n;
   guint said = 0;
-  const uint64_t *problems = td_document_get_problems(fixture->document, &n);
+  const td_graph_mention *problems = td_document_get_problems(fixture->document, &n);
   g_assert_cmpuint(n, >, 0);
   g_signal_connect(fixture->playhead, "message", G_CALLBACK(say_cb), &said);
   td_playhead_to_start(fixture->playhead);
   for (size_t i = 0; i < n; i++) {
     td_playhead_run_to_problem(fixture->playhead);
-    g_assert_cmpuint(td_playhead_get_position(fixture->playhead), ==, problems[i] + 1);
+    g_assert_cmpuint(td_playhead_get_position(fixture->playhead), ==, problems[i].seq + 1);
     g_assert_cmpuint(said, ==, i + 1);
   }
   td_playhead_run_to_problem(fixture->playhead);
-  g_assert_cmpuint(td_playhead_get_position(fixture->playhead), ==, problems[n - 1] + 1);
+  g_assert_cmpuint(td_playhead_get_position(fixture->playhead), ==, problems[n - 1].seq + 1);
   g_assert_cmpuint(said, ==, n + 1);
 }
 

@@ -4,6 +4,7 @@
  * shared state is the order in which its lock was held. */
 #include "engine/base/alloc.h"
 #include "engine/events/lock.h"
+#include "engine/trace/maker.h"
 #include "engine/trace/recorder.h"
 #include "engine/trace/tape.h"
 
@@ -257,6 +258,48 @@ test_busy(void) {
   td_tape_close(tape);
 }
 
+/* Thread 1 is told wholly before thread 0; times are nanoseconds as they are; long texts are cut.
+ */
+static void
+test_maker(void) {
+  g_autofree char *path = new_path();
+  g_autofree char *long_text = g_strnfill(100000, 'x');
+  td_maker *maker;
+  g_assert_cmpint(td_maker_open(path, true, 0, 1234567890, &maker, &no_error), ==, TD_OK);
+  td_maker_know(maker, TD_knowledge_absent, (td_event_kind[]){TD_EVENT_queue_pop, 0});
+  for (uint32_t i = 0; i < TURNS; i++) {
+    uint32_t text = td_maker_intern(maker, 1, 2 * i + 1, i % 2 ? "odd" : "even");
+    TD_MAKE(maker, 1, 2 * i + 1, mark, .text = text);
+  }
+  for (uint32_t i = 0; i < TURNS; i++)
+    TD_MAKE(maker, 0, 2 * i, step, .iteration = i);
+  uint32_t cut = td_maker_intern(maker, 0, 2 * TURNS, long_text);
+  g_assert_cmpuint(td_maker_intern(maker, 0, 2 * TURNS, long_text), ==, cut);
+  g_assert_cmpint(td_maker_close(maker, &no_error), ==, TD_OK);
+
+  td_tape *tape;
+  g_assert_cmpint(td_tape_open(path, &tape, &no_error), ==, TD_OK);
+  const td_tape_info *info = td_tape_info_get(tape);
+  g_assert_true(info->complete && !info->damage);
+  g_assert_cmpuint(info->started_ns, ==, 1234567890);
+  g_assert_cmpint(info->known[TD_EVENT_queue_pop], ==, TD_knowledge_absent);
+  g_assert_cmpuint(info->n_by_kind[TD_EVENT_step], ==, TURNS);
+  uint64_t now = 0;
+  for (uint64_t seq = 0; seq < info->n_events; seq++) {
+    td_any_event event = event_at(tape, seq);
+    if (event.event.kind == TD_EVENT_step) {
+      now = 2 * (uint64_t)event.step.iteration;
+      g_assert_cmpuint(event.event.time, ==, now);
+    } else if (event.event.kind == TD_EVENT_mark) {
+      g_assert_cmpuint(event.event.time, ==, now + 1);
+      g_assert_cmpstr(td_tape_string(tape, event.mark.text), ==, now % 4 ? "odd" : "even");
+    }
+  }
+  g_assert_cmpuint(strlen(td_tape_string(tape, cut)), ==, 60000);
+  td_tape_close(tape);
+  g_unlink(path);
+}
+
 int
 main(int argc, char **argv) {
   g_test_init(&argc, &argv, NULL);
@@ -269,5 +312,6 @@ main(int argc, char **argv) {
   g_test_add_func("/trace/full-disk", test_full_disk);
   g_test_add_func("/trace/replaced-under-reader", test_replaced_under_reader);
   g_test_add_func("/trace/busy", test_busy);
+  g_test_add_func("/trace/maker", test_maker);
   return g_test_run();
 }

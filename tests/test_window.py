@@ -17,9 +17,11 @@ except ImportError:
     sys.exit(display.SKIPPED)
 
 TAPEDECK = os.environ["TAPEDECK"]
+MAKE_TAPE = pathlib.Path(os.environ["BUILD_ROOT"]) / "tests" / "make_tape"
 OUTPUT = pathlib.Path(os.environ["TEST_OUTPUT"]) / "window"
 THIN_SPACE = "\u2009"
-KEYS = {"Right": 0xFF53, "Left": 0xFF51, "Home": 0xFF50, "Tab": 0xFF09, "Return": 0xFF0D}
+KEYS = {"Right": 0xFF53, "Left": 0xFF51, "Home": 0xFF50, "Tab": 0xFF09, "Return": 0xFF0D, "braceleft": 0x7B,
+        "braceright": 0x7D}
 MODIFIER_CODES = {"Shift": 50, "Control": 37}  # of the keyboard that Xvfb has
 
 
@@ -115,7 +117,7 @@ def test_nan_example(tape):
     """Open the NaN example, step forward and back, drag, run to the NaN, read its name in the inspector."""
     events = read_events(tape)
     start = next(e["seq"] for e in events if e["event"] == "graph_task_begin") + 1
-    anomalies = [e for e in events if e["event"] == "anomaly"]
+    anomalies = [e for e in events if e["event"] == "anomaly" and e["seq"] > start]
     nan = next(e for e in anomalies if e["kind"] == "nan")
     assert nan["born"] == "sum", nan
     with Window(tape) as window:
@@ -175,6 +177,40 @@ def test_lists(tape):
         window.read(str(nan["seq"]))
 
 
+def test_level(folder):
+    """A tape that was not seen in Tapedeck's own engine says so, in the title and behind a button."""
+    tape = folder / "hooked.tape"
+    subprocess.run([MAKE_TAPE, "40", "1", "20", "4", tape, "hooked"], check=True)
+    with Window(tape) as window:
+        window.read(lambda text: text.startswith("tape maker 1, level 2: node hooks"))
+        window.press("Level 2")
+        window.read("What cannot be seen")
+        window.read(lambda text: text.startswith("lock_wait: "))
+
+
+def test_training(folder):
+    """Of many passes one is shown; one jumps to the next one and from step to step."""
+    tape = folder / "training.tape"
+    subprocess.run([MAKE_TAPE, "40", "1", "300", "4", tape, "train"], check=True)
+    events = read_events(tape)
+    begins = [e["seq"] for e in events if e["event"] == "graph_task_begin"]
+    steps = [e["seq"] for e in events if e["event"] == "step"]
+    with Window(tape) as window:
+        window.wait_for_position(begins[0] + 1)
+        window.read(lambda text: text == "Backward pass 1 of 300 · step 0")
+        window.press("Next backward pass")
+        window.wait_for_position(begins[1] + 1)
+        window.key("braceright")
+        window.wait_for_position(steps[2] + 1)
+        window.read(lambda text: text == "Backward pass 2 of 300 · step 2")
+        window.key("braceleft")
+        window.wait_for_position(steps[1] + 1)
+        window.drag_to(len(events) // 2)
+        graph = window.find("image", "Backward graph")
+        display.wait_for("the graph of one pass and not of 300",
+                         lambda: 2 <= int(graph.description.rpartition(" nodes")[0].split()[-1]) <= 40)
+
+
 def test_not_a_tape():
     """A file that is no tape is told in the window, with what to do next."""
     path = OUTPUT / "not-a-tape.txt"
@@ -188,7 +224,7 @@ def test_keys(tape):
     """The keyboard alone: steps, run to NaN, find a node by typing its name (which holds keys of actions)."""
     events = read_events(tape)
     start = next(e["seq"] for e in events if e["event"] == "graph_task_begin") + 1
-    anomaly = next(e for e in events if e["event"] == "anomaly")
+    anomaly = next(e for e in events if e["event"] == "anomaly" and e["seq"] > start)
     begin = next(e for e in events if e["event"] == "node_begin")
     sin = next(e for e in events if e["event"] == "node_new" and e["name"] == "SinBackward0")
     with Window(tape) as window:
@@ -248,7 +284,7 @@ def main():
     tape = OUTPUT / "nan_from_sum.tape"
     tapedeck("run", "--force", "--anomaly", "nonfinite", "-o", tape, "nan_from_sum")
     for test, arguments in ((test_failures, [tape]), (test_nan_example, [tape]), (test_keys, [tape]), (test_play, [tape]),
-                            (test_lists, [tape]), (test_not_a_tape, []), (test_start_page, [])):
+                            (test_lists, [tape]), (test_level, [OUTPUT]), (test_training, [OUTPUT]), (test_not_a_tape, []), (test_start_page, [])):
         test(*arguments)
         print("ok", test.__name__, flush=True)
 

@@ -4,6 +4,8 @@
 #include "engine/base/alloc.h"
 #include "engine/base/clock.h"
 
+#include <math.h>
+
 static const td_figure figures[] = {
 #define TD_FIGURE(name, what, unit, floor, judged_by, must, aim)                                   \
   {#name, what, unit, floor, judged_by, must, aim, td_bench_##name},

@@ -8,10 +8,17 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* Ratios of rounds that were measured in turns: their quartiles. */
+typedef struct td_spread {
+  unsigned n_rounds;
+  double low, median, high;
+} td_spread;
+
 /* What a measurement found. `skipped` says why it could not be made (owned); then nothing else
  * holds. */
 typedef struct td_measured {
   double value, floor_value;
+  td_spread spread; /* n_rounds 0: not known */
   char *skipped;
 } td_measured;
 
@@ -20,6 +27,7 @@ typedef enum td_judged_by {
   TD_BY_VALUE,    /* value <= must */
   TD_BY_RATIO,    /* value / floor_value <= must */
   TD_BY_INCREASE, /* value - floor_value <= must, the ratio is printed too */
+  TD_AS_PEER,     /* not at all: what others cost, to compare with */
 } td_judged_by;
 
 typedef struct td_figure {

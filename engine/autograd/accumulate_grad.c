@@ -56,7 +56,8 @@ add_gradient(accumulate_grad *self, td_tensor *old, td_tensor *grad, td_accumula
     td_kernel_add_into(old, grad);
     *mode = TD_accumulation_in_place;
   }
-  td_anomaly_note(before, td_anomaly_look(sum), TD_birthplace_accumulate, &self->node, 0, NULL);
+  td_anomaly_note(before, td_anomaly_look(sum),
+                  TD_BIRTH(.place = TD_birthplace_accumulate, .node = &self->node));
   if (sum != old) td_tensor_unref(sum);
   return status;
 }
@@ -97,7 +98,8 @@ accumulate_grad_apply(td_node *node, td_tensor *const *inputs, td_tensor **outpu
   td_status status = store_gradient(self, grad, &mode, error);
   pthread_mutex_unlock(&node->mutex);
   if (!status)
-    TD_EMIT(accumulate, .node = node->id, .graph_task = td_graph_task_now_id(), .mode = mode);
+    TD_EMIT(accumulate, .node = td_node_id(node), .graph_task = td_graph_task_now_id(),
+            .mode = mode);
   return status;
 }
 

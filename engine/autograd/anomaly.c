@@ -3,42 +3,84 @@
 
 #include "engine/autograd/engine.h"
 #include "engine/autograd/graph_task.h"
+#include "engine/autograd/variable.h"
+#include "engine/base/alloc.h"
+#include "engine/control/gate.h"
 #include "engine/events/emit.h"
-#include "engine/tensor/kernels.h"
 
-#define NAN_BIT 1u
-#define INF_BIT 2u
-
-unsigned
-td_anomaly_look(const td_tensor *tensor) {
-  static const unsigned looked_for[] = {
-      [TD_ANOMALY_OFF] = 0, [TD_ANOMALY_NAN] = NAN_BIT, [TD_ANOMALY_NONFINITE] = NAN_BIT | INF_BIT};
-  unsigned mask = looked_for[td_engine_get_options(td_engine_default()).anomaly];
-  return mask ? td_kernel_non_finite(tensor) & mask : 0;
+/* What is told of, by the mode. Everything is looked at in every mode that looks: an infinity is
+ * what a NaN in a sum is made of. */
+static unsigned
+wanted(void) {
+  static const unsigned bits[] = {[TD_ANOMALY_OFF] = 0,
+                                  [TD_ANOMALY_NAN] = TD_NUMBERS_NAN,
+                                  [TD_ANOMALY_NONFINITE] = TD_NUMBERS_NAN | TD_NUMBERS_INF};
+  return bits[td_engine_get_options(td_engine_default()).anomaly];
 }
 
 bool
 td_anomaly_is_on(void) {
-  return td_engine_get_options(td_engine_default()).anomaly != TD_ANOMALY_OFF;
+  return wanted() != 0;
 }
 
-bool
-td_anomaly_note(unsigned before, unsigned after, td_birthplace born, const td_node *node,
-                uint32_t number, const td_node *from) {
-  unsigned fresh = after & ~before;
-  if (before & NAN_BIT) fresh = 0;
-  if (!fresh) return false;
-  td_anomaly_kind kind = fresh & NAN_BIT ? TD_anomaly_kind_nan : TD_anomaly_kind_inf;
-  TD_EMIT(anomaly, .kind = kind, .born = born, .node = node->id,
-          .graph_task = td_graph_task_now_id(), .number = number,
-          .from = from ? from->id : TD_NONE);
-  return true;
+unsigned
+td_anomaly_look(const td_tensor *tensor) {
+  if (!td_anomaly_is_on()) return 0;
+  td_numbers numbers = td_tensor_numbers(tensor);
+  return td_numbers_look(&numbers);
+}
+
+void
+td_anomaly_note(unsigned before, unsigned after, const td_birth *birth) {
+  unsigned fresh = td_numbers_born(before, after) & wanted();
+  if (!fresh) return;
+  TD_EMIT(anomaly, .kind = fresh & TD_NUMBERS_NAN ? TD_anomaly_kind_nan : TD_anomaly_kind_inf,
+          .born = birth->place, .node = td_node_id(birth->node),
+          .graph_task = td_graph_task_now_id(), .number = birth->number, .from = birth->from,
+          .from_output_nr = birth->from_output_nr, .other = birth->other,
+          .other_output_nr = birth->other_output_nr, .hook = td_intern(birth->hook));
+  td_gate_note(fresh & TD_NUMBERS_NAN ? TD_TROUBLE_NAN : TD_TROUBLE_INF, td_node_id(birth->node));
+}
+
+/* Within a pass the outputs of the node that runs are looked at instead. */
+static bool
+is_forward(void) {
+  return td_anomaly_is_on() && !td_graph_task_now();
+}
+
+void
+td_anomaly_begin_forward(td_node *node, td_tensor *const *operands, uint32_t n_operands) {
+  if (!is_forward()) return;
+  for (uint32_t i = 0; i < n_operands; i++) {
+    unsigned found = operands[i] ? td_anomaly_look(operands[i]) : 0;
+    bool from_outside = operands[i] && !td_grad_fn(operands[i]);
+    if (from_outside && found & ~node->forward.found) {
+      node->forward.came_in |= (uint8_t)found;
+      node->forward.operand_nr = (uint16_t)TD_MIN(i, (uint32_t)UINT16_MAX);
+    }
+    node->forward.found |= (uint8_t)found;
+  }
+}
+
+void
+td_anomaly_end_forward(td_node *node, td_tensor *const *results, uint32_t n_results) {
+  if (!is_forward()) return;
+  unsigned before = node->forward.found;
+  td_anomaly_note(
+      before & ~node->forward.came_in, before,
+      TD_BIRTH(.place = TD_birthplace_data, .node = node, .number = node->forward.operand_nr));
+  for (uint32_t i = 0; i < n_results; i++) {
+    unsigned found = results[i] ? td_anomaly_look(results[i]) : 0;
+    td_anomaly_note(before, found,
+                    TD_BIRTH(.place = TD_birthplace_forward, .node = node, .number = i));
+    node->forward.found |= (uint8_t)found;
+  }
 }
 
 /* "1th" and "2th" too: PyTorch writes "th" after every number. */
 td_status
 td_anomaly_raise(const td_node *node, uint32_t output_nr, unsigned found, td_error *error) {
-  if (!(found & NAN_BIT) || !td_engine_get_options(td_engine_default()).anomaly_raises)
+  if (!(found & TD_NUMBERS_NAN) || !td_engine_get_options(td_engine_default()).anomaly_raises)
     return TD_OK;
   return td_error_set(error, TD_ANOMALY, "Function '%s' returned nan values in its %uth output.",
                       td_node_name(node), output_nr);

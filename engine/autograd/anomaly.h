@@ -1,24 +1,39 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
  * Where a NaN or an infinity is born: in a value none of whose ingredients had one. PyTorch's
- * anomaly mode looks at node outputs alone; here every sum is looked at too, since +Inf and -Inf
- * may meet in an input buffer. Any thread; the mode is set while no pass runs. */
+ * anomaly mode looks at node outputs alone; here every sum, every hook and the forward pass are
+ * looked at too: +Inf and -Inf may meet in an input buffer. Any thread; the mode is set while no
+ * pass runs. "Found" are bits of td_numbers_look. */
 #pragma once
 
 #include "engine/autograd/node.h"
 #include "engine/events/event.h"
 
-/* td_anomaly_look returns the bits of td_kernel_non_finite that are looked for; 0 when anomaly mode
- * is off. */
-unsigned td_anomaly_look(const td_tensor *tensor);
-
 bool td_anomaly_is_on(void);
 
-/* td_anomaly_note compares what the ingredients had with what the result has, emits an `anomaly`
- * for a kind that is new, and returns whether one was. An infinity that comes with a NaN is no
- * news, nor is one made of NaNs. `from` is the node whose contribution completed a sum, or NULL. */
-bool td_anomaly_note(unsigned before, unsigned after, td_birthplace born, const td_node *node,
-                     uint32_t number, const td_node *from);
+/* td_anomaly_look returns what is found in a tensor; 0 when anomaly mode is off. */
+unsigned td_anomaly_look(const td_tensor *tensor);
+
+/* A place where something may have been born, and who brought what into it. */
+typedef struct td_birth {
+  td_birthplace place;
+  const td_node *node;
+  uint32_t number; /* as event `anomaly` says for each place */
+  uint32_t from, from_output_nr, other, other_output_nr; /* nodes' ids, of a sum; else TD_NONE */
+  const char *hook;                                      /* (borrowed) its owner, or NULL */
+} td_birth;
+#define TD_BIRTH(...) (&(const td_birth){.from = TD_NONE, .other = TD_NONE, __VA_ARGS__})
+
+/* td_anomaly_note compares what was found in the ingredients with what is found in the result, and
+ * emits an `anomaly` if a kind that is wanted was born (td_numbers_born): a NaN before an
+ * infinity. */
+void td_anomaly_note(unsigned before, unsigned after, const td_birth *birth);
+
+/* td_anomaly_begin_forward and td_anomaly_end_forward look at the operands and the results of an
+ * operation that makes a node: what the operation made is a birth, and what it was given by data
+ * or a leaf came in there. Not within a backward pass. The end comes when the node is announced. */
+void td_anomaly_begin_forward(td_node *node, td_tensor *const *operands, uint32_t n_operands);
+void td_anomaly_end_forward(td_node *node, td_tensor *const *results, uint32_t n_results);
 
 /* td_anomaly_raise is the error that PyTorch's anomaly mode ends a pass with, if the options ask
  * for it and one of a node's outputs has a NaN. */

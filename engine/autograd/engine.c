@@ -4,9 +4,11 @@
 #include "engine/autograd/anomaly.h"
 #include "engine/autograd/evaluate.h"
 #include "engine/autograd/graph_root.h"
+#include "engine/autograd/statistics.h"
 #include "engine/autograd/variable.h"
 #include "engine/autograd/worker.h"
 #include "engine/base/alloc.h"
+#include "engine/control/gate.h"
 
 struct td_engine {
   td_engine_options options;
@@ -43,7 +45,7 @@ emit_begin(const td_graph_task *graph_task, const td_node *root, uint32_t n_root
   TD_EMIT(graph_task_begin, .graph_task = graph_task->id, .depth = graph_task->reentrant_depth,
           .owner = td_emit_thread_id(), .keep_graph = options->keep_graph,
           .create_graph = options->create_graph, .accumulate_grad = options->accumulate_grad,
-          .root = root->id, .n_roots = n_roots, .n_outputs = options->n_outputs);
+          .root = td_node_id(root), .n_roots = n_roots, .n_outputs = options->n_outputs);
 }
 
 /* One root is its own beginning, fed at its input; several hang under a GraphRoot that is pushed
@@ -55,20 +57,26 @@ root_task(td_graph_task *graph_task, td_node *root, const td_edge *roots, td_ten
   if (n_roots != 1) return task;
   td_accumulation mode;
   task.buffer = td_input_buffer_new(root->n_inputs);
-  td_input_slot gradient = {td_tensor_ref(gradients[0]), td_anomaly_look(gradients[0])};
+  td_input_slot gradient = td_input_slot_new(td_tensor_ref(gradients[0]),
+                                             td_anomaly_look(gradients[0]), TD_NO_CONTRIBUTOR);
   td_input_buffer_add(task.buffer, roots[0].input_nr, gradient, &mode, error);
-  TD_EMIT_BORROWED(buffer_add, .node = root->id, .graph_task = graph_task->id,
+  TD_EMIT_BORROWED(buffer_add, .node = td_node_id(root), .graph_task = graph_task->id,
                    .input_nr = roots[0].input_nr, .from = TD_NONE, .mode = mode,
                    .bytes = (uint32_t)TD_MIN(td_tensor_n_bytes(gradients[0]), (size_t)UINT32_MAX));
   return task;
 }
 
-/* A root gradient that is not finite was handed in, not made here. */
+/* A root gradient that is not finite was handed in, not made here, nor by the GraphRoot. */
 static void
-note_handed_in(const td_edge *roots, td_tensor *const *gradients, uint32_t n_roots) {
-  for (uint32_t i = 0; i < n_roots; i++)
-    td_anomaly_note(0, td_anomaly_look(gradients[i]), TD_birthplace_input, roots[i].node,
-                    roots[i].input_nr, NULL);
+note_handed_in(td_node *root, const td_edge *roots, td_tensor *const *gradients, uint32_t n_roots) {
+  for (uint32_t i = 0; i < n_roots; i++) {
+    unsigned found = td_anomaly_look(gradients[i]);
+    td_anomaly_note(
+        0, found,
+        TD_BIRTH(.place = TD_birthplace_input, .node = roots[i].node, .number = roots[i].input_nr));
+    if (n_roots > 1) root->forward.found |= (uint8_t)found;
+    td_statistics_emit(TD_stats_place_input, roots[i].node, roots[i].input_nr, gradients[i]);
+  }
 }
 
 static td_status
@@ -79,14 +87,16 @@ run(td_graph_task *graph_task, const td_edge *roots, td_tensor **gradients, uint
   uint64_t min_topo = least_topological_nr(options);
   td_node_announce(root);
   emit_begin(graph_task, root, n_roots, options);
+  TD_GATE_POLL(TD_EVENT_graph_task_begin, td_node_id(root), graph_task->id, td_node_name(root));
   td_graph_task_compute_dependencies(graph_task, root, min_topo);
   if (options->outputs)
     td_graph_task_init_to_execute(graph_task, root, options->outputs, options->n_outputs, min_topo);
-  note_handed_in(roots, gradients, n_roots);
+  note_handed_in(root, roots, gradients, n_roots);
   td_worker_execute(graph_task, root_task(graph_task, root, roots, gradients, n_roots, error));
   td_status status = graph_task->result;
   TD_EMIT(graph_task_end, .graph_task = graph_task->id,
           .status = status ? TD_task_status_error : TD_task_status_ok);
+  TD_GATE_POLL(TD_EVENT_graph_task_end, TD_NONE, graph_task->id, NULL);
   if (status) {
     td_error_move(error, &graph_task->error);
   } else {

@@ -15,10 +15,17 @@ typedef enum td_anomaly_mode {
   TD_ANOMALY_NONFINITE, /* NaN and infinities */
 } td_anomaly_mode;
 
+typedef enum td_stats_mode {
+  TD_STATS_OFF,
+  TD_STATS_FINITE, /* how many NaNs and infinities */
+  TD_STATS_FULL,   /* and least, greatest, mean and norm of the rest */
+} td_stats_mode;
+
 typedef struct td_engine_options {
   td_anomaly_mode
       anomaly;         /* what is looked for in every gradient and every sum, and put on the tape */
   bool anomaly_raises; /* and ends the pass with PyTorch's text */
+  td_stats_mode stats; /* what of every gradient goes on the tape */
 } td_engine_options;
 
 /* td_engine_default returns the process's engine. td_engine_set_options: not while a pass runs. */

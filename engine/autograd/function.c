@@ -1,15 +1,23 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "engine/autograd/function.h"
 
+#include "engine/autograd/anomaly.h"
 #include "engine/autograd/graph_task.h"
+
+static bool
+any_requires_grad(td_tensor *const *inputs, uint32_t n_inputs) {
+  for (uint32_t i = 0; i < n_inputs; i++)
+    if (inputs[i] && td_requires_grad(inputs[i])) return true;
+  return false;
+}
 
 void *
 td_function_begin(const td_node_class *klass, size_t size, td_tensor *const *inputs,
                   uint32_t n_inputs) {
-  if (!td_grad_mode()) return NULL;
-  for (uint32_t i = 0; i < n_inputs; i++)
-    if (inputs[i] && td_requires_grad(inputs[i])) return td_node_new(klass, size, inputs, n_inputs);
-  return NULL;
+  if (!td_grad_mode() || !any_requires_grad(inputs, n_inputs)) return NULL;
+  td_node *node = td_node_new(klass, size, inputs, n_inputs);
+  td_anomaly_begin_forward(node, inputs, n_inputs);
+  return node;
 }
 
 void
@@ -21,6 +29,7 @@ td_function_end(td_node *node, td_tensor *const *results, uint32_t n_results) {
       td_node_add_undefined_input(node);
   }
   td_node_announce(node);
+  td_anomaly_end_forward(node, results, n_results);
   td_node_unref(node);
 }
 

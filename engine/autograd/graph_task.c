@@ -79,7 +79,7 @@ emit_dependencies(const td_graph_task *graph_task) {
     const td_node_entry *entry = &graph_task->nodes.entries[i];
     td_node_announce(entry->node);
     if (entry->has_dependencies)
-      TD_EMIT_BORROWED(dependency, .graph_task = graph_task->id, .node = entry->node->id,
+      TD_EMIT_BORROWED(dependency, .graph_task = graph_task->id, .node = td_node_id(entry->node),
                        .count = entry->dependencies);
   }
 }
@@ -175,7 +175,7 @@ emit_exec_info(const td_graph_task *graph_task) {
     for (const td_capture *capture = entry->captures; capture; capture = capture->next)
       n_captures++;
     td_node_announce(entry->node);
-    TD_EMIT_BORROWED(exec_info, .graph_task = graph_task->id, .node = entry->node->id,
+    TD_EMIT_BORROWED(exec_info, .graph_task = graph_task->id, .node = td_node_id(entry->node),
                      .needed = entry->needed, .captures = n_captures);
   }
 }

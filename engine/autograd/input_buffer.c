@@ -46,6 +46,24 @@ add_to_slot(td_input_slot *slot, td_tensor *gradient, td_accumulation *mode, td_
   return TD_OK;
 }
 
+td_input_slot
+td_input_slot_new(td_tensor *gradient, unsigned found, td_contributor from) {
+  return (td_input_slot){
+      .tensor = gradient,
+      .found = found,
+      .latest = from,
+      .plus_inf = found & TD_NUMBERS_PLUS_INF ? from : TD_NO_CONTRIBUTOR,
+      .minus_inf = found & TD_NUMBERS_MINUS_INF ? from : TD_NO_CONTRIBUTOR,
+  };
+}
+
+td_contributor
+td_input_slot_blamed(const td_input_slot *slot, unsigned found) {
+  if (found & TD_NUMBERS_PLUS_INF && slot->minus_inf.node != TD_NONE) return slot->minus_inf;
+  if (found & TD_NUMBERS_MINUS_INF && slot->plus_inf.node != TD_NONE) return slot->plus_inf;
+  return slot->latest;
+}
+
 td_status
 td_input_buffer_add(td_input_buffer *buffer, uint32_t input_nr, td_input_slot gradient,
                     td_accumulation *mode, td_error *error) {
@@ -59,8 +77,11 @@ td_input_buffer_add(td_input_buffer *buffer, uint32_t input_nr, td_input_slot gr
     *mode = TD_accumulation_move;
     return TD_OK;
   }
+  slot->latest = gradient.latest;
+  if (gradient.found & TD_NUMBERS_PLUS_INF) slot->plus_inf = gradient.latest;
+  if (gradient.found & TD_NUMBERS_MINUS_INF) slot->minus_inf = gradient.latest;
   td_status status = add_to_slot(slot, gradient.tensor, mode, error);
   td_tensor_unref(gradient.tensor);
-  if (!status) slot->non_finite = td_anomaly_look(slot->tensor);
+  if (!status) slot->found = td_anomaly_look(slot->tensor);
   return status;
 }

@@ -8,9 +8,16 @@
 #include "engine/events/event.h"
 #include "engine/tensor/tensor.h"
 
+/* An output of a node; node TD_NONE: the caller of backward, or nobody. */
+typedef struct td_contributor {
+  uint32_t node, output_nr;
+} td_contributor;
+#define TD_NO_CONTRIBUTOR ((td_contributor){TD_NONE, 0})
+
 typedef struct td_input_slot {
-  td_tensor *tensor;   /* (owned reference) or NULL: undefined */
-  unsigned non_finite; /* what was found in it: bits of td_kernel_non_finite */
+  td_tensor *tensor;                          /* (owned reference) or NULL: undefined */
+  unsigned found;                             /* what is in it that is not finite (anomaly.h) */
+  td_contributor latest, plus_inf, minus_inf; /* who came last, and last with an infinity */
 } td_input_slot;
 
 typedef struct td_input_buffer {
@@ -20,6 +27,12 @@ typedef struct td_input_buffer {
 
 td_input_buffer *td_input_buffer_new(uint32_t n_slots);
 void td_input_buffer_free(td_input_buffer *buffer); /* NULL is fine */
+
+/* td_input_slot_new is a slot as its first gradient (taken) fills it. td_input_slot_blamed returns
+ * who is in the sum so far that may have made something with a gradient in which `found` is: one
+ * with the opposite infinity, else the latest. */
+td_input_slot td_input_slot_new(td_tensor *gradient, unsigned found, td_contributor from);
+td_contributor td_input_slot_blamed(const td_input_slot *slot, unsigned found);
 
 /* td_input_buffer_add takes gradient (NULL: undefined) into a slot and tells how. In place only
  * where nobody else can see the older tensor and no graph is being recorded. TD_SHAPE, TD_DTYPE,

@@ -6,8 +6,36 @@
 #include "engine/events/emit.h"
 
 static _Atomic uint32_t n_nodes;
+static _Atomic uint64_t next_in_session;
 static pthread_mutex_t hooks_mutex = PTHREAD_MUTEX_INITIALIZER; /* guards all lists of hooks */
 static _Thread_local uint64_t next_sequence_nr;
+
+/* The session in the upper half, the next number in it in the lower. */
+static uint32_t
+next_number(uint32_t session) {
+  uint64_t now = atomic_load_explicit(&next_in_session, memory_order_relaxed), next;
+  do {
+    uint64_t first = (uint64_t)session << 32;
+    if (now >> 32 > session) return 0; /* of a recording that is over: nobody will read it */
+    next = now >> 32 == session ? now + 1 : first + 1;
+  } while (!atomic_compare_exchange_weak_explicit(&next_in_session, &now, next,
+                                                  memory_order_relaxed, memory_order_relaxed));
+  return (uint32_t)(next - 1);
+}
+
+/* Two threads may number a node at once: the first one's number holds. */
+uint32_t
+td_node_number(const td_node *node) {
+  uint32_t session = td_emit_session();
+  if (!session) return TD_NONE;
+  _Atomic uint64_t *at = (_Atomic uint64_t *)&node->number;
+  uint64_t old = atomic_load_explicit(at, memory_order_relaxed);
+  uint64_t numbered = (uint64_t)session << 32 | next_number(session);
+  bool was_first = old >> 32 != session &&
+                   atomic_compare_exchange_strong_explicit(at, &old, numbered, memory_order_relaxed,
+                                                           memory_order_relaxed);
+  return (uint32_t)(was_first ? numbered : old);
+}
 
 uint64_t
 td_sequence_nr_next(void) {
@@ -19,6 +47,7 @@ td_node_new_raw(const td_node_class *klass, size_t size, uint32_t n_outputs, uin
   td_node *node = td_alloc(1, size);
   td_refcount_init(&node->refs);
   node->id = atomic_fetch_add_explicit(&n_nodes, 1, memory_order_relaxed);
+  if (td_recording()) td_node_id(node); /* numbered as they are made */
   node->klass = klass;
   node->device = TD_CPU;
   node->sequence_nr = sequence_nr;
@@ -87,7 +116,7 @@ emit_metadata(const td_node *node, uint32_t input_nr) {
     n_bytes *= metadata->sizes[d];
   char *shape = td_sizes_text(metadata->n_dims, metadata->sizes);
   TD_EMIT_BORROWED(
-      input_metadata, .node = node->id, .input_nr = input_nr, .shape = td_intern(shape),
+      input_metadata, .node = td_node_id(node), .input_nr = input_nr, .shape = td_intern(shape),
       .dtype = td_intern_static(td_dtype_name(metadata->dtype)), .device = metadata->device,
       .bytes = (uint32_t)TD_MIN(n_bytes, (int64_t)UINT32_MAX));
   free(shape);
@@ -97,14 +126,15 @@ static void
 emit_edges(const td_node *node) {
   for (uint32_t i = 0; i < node->n_outputs; i++)
     if (node->next_edges[i].node)
-      TD_EMIT_BORROWED(edge_new, .from = node->id, .output_nr = i,
-                       .to = node->next_edges[i].node->id,
+      TD_EMIT_BORROWED(edge_new, .from = td_node_id(node), .output_nr = i,
+                       .to = td_node_id(node->next_edges[i].node),
                        .input_nr = node->next_edges[i].input_nr);
 }
 
 static void
 emit_label(const td_node *node) {
-  if (node->label) TD_EMIT_BORROWED(node_label, .node = node->id, .label = td_intern(node->label));
+  if (node->label)
+    TD_EMIT_BORROWED(node_label, .node = td_node_id(node), .label = td_intern(node->label));
 }
 
 static bool
@@ -123,7 +153,7 @@ td_node_announce(td_node *node) {
       td_node_announce(node->next_edges[i].node); /* a leaf has nobody else to announce it */
   const char *name = td_node_name(node);
   uint32_t name_id = name == node->klass->name ? td_intern_static(name) : td_intern(name);
-  TD_EMIT(node_new, .node = node->id, .name = name_id, .sequence_nr = node->sequence_nr,
+  TD_EMIT(node_new, .node = td_node_id(node), .name = name_id, .sequence_nr = node->sequence_nr,
           .topological_nr = (uint32_t)node->topological_nr, .device = node->device, .stream = 0,
           .n_inputs = node->n_inputs, .n_outputs = node->n_outputs, .stack = 0);
   for (uint32_t i = 0; i < node->n_inputs; i++)
@@ -158,7 +188,7 @@ free_hooks(td_node *node) {
 
 static void
 free_node(td_node *node) {
-  if (is_announced(node)) TD_EMIT_BORROWED(node_free, .node = node->id);
+  if (is_announced(node)) TD_EMIT_BORROWED(node_free, .node = td_node_id(node));
   if (node->klass->release_variables) node->klass->release_variables(node);
   if (node->klass->fini) node->klass->fini(node);
   for (uint32_t i = 0; i < node->n_outputs; i++)

@@ -7,6 +7,7 @@
 #pragma once
 
 #include "engine/autograd/edge.h"
+#include "engine/events/emit.h"
 #include "engine/tensor/tensor.h"
 
 #include <pthread.h>
@@ -58,7 +59,8 @@ struct td_post_hook {
  */
 struct td_node {
   td_refcount refs;
-  uint32_t id; /* in events; unique in the process */
+  uint32_t id;             /* unique in the process */
+  _Atomic uint64_t number; /* of the last recording that met it: session << 32 | id in its events */
   const td_node_class *klass;
   uint64_t sequence_nr;
   uint32_t n_outputs, n_inputs;
@@ -68,6 +70,10 @@ struct td_node {
   td_device device;                  /* of the first input that is not on the CPU, else TD_CPU */
   _Atomic uint32_t announced;        /* recording session that was told of it, or 0 */
   uint64_t topological_nr;
+  struct { /* what the forward operation was given and gave, where that was looked at (anomaly.h) */
+    uint8_t found, came_in;
+    uint16_t operand_nr; /* of the operand that came in */
+  } forward;
   _Atomic bool has_parent; /* threads may hang nodes above a shared leaf at once */
   pthread_mutex_t mutex;   /* guards apply and release of nodes with state */
   char *label;             /* (owned) or NULL */
@@ -97,6 +103,15 @@ void td_node_add_input(td_node *node, td_tensor *output);
 /* td_node_add_metadata is the first half of it: the tensor's history stays as it is. */
 void td_node_add_metadata(td_node *node, const td_tensor *like);
 void td_node_add_undefined_input(td_node *node);
+
+/* td_node_id returns a node's id in the events of the present recording; it numbers nodes from 0 as
+ * it meets them, however many were made before. TD_NONE while nothing is recorded. */
+uint32_t td_node_number(const td_node *node); /* its slow path */
+static inline uint32_t
+td_node_id(const td_node *node) {
+  uint64_t number = atomic_load_explicit(&node->number, memory_order_relaxed);
+  return number && number >> 32 == td_emit_session() ? (uint32_t)number : td_node_number(node);
+}
 
 /* td_node_announce emits node_new, its edges and its input metadata, once: call it after the last
  * td_node_add_input. The engine announces what a pass reaches and a recording was not told of yet.

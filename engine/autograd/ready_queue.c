@@ -81,7 +81,7 @@ emit_push(const td_ready_queue *queue, uint64_t stamp, const td_node_task *task,
     TD_EMIT_AT(stamp, queue_wake, .queue = queue->id, .graph_task = task->graph_task->id,
                .size = (uint32_t)queue->n);
   else
-    TD_EMIT_AT(stamp, queue_push, .queue = queue->id, .node = task->node->id,
+    TD_EMIT_AT(stamp, queue_push, .queue = queue->id, .node = td_node_id(task->node),
                .graph_task = task->graph_task->id, .size = (uint32_t)queue->n, .reason = reason);
 }
 
@@ -116,7 +116,8 @@ td_ready_queue_pop(td_ready_queue *queue) {
   uint64_t waited = queue->n == 0 ? wait_locked(queue) : 0;
   td_node_task task = task_heap_pop(queue->heap, queue->n--, NULL);
   uint64_t stamp = td_lock_stamp(&queue->lock);
-  TD_EMIT_AT(stamp, queue_pop, .queue = queue->id, .node = task.node ? task.node->id : TD_NONE,
+  TD_EMIT_AT(stamp, queue_pop, .queue = queue->id,
+             .node = task.node ? td_node_id(task.node) : TD_NONE,
              .graph_task = task.graph_task ? task.graph_task->id : TD_NONE,
              .size = (uint32_t)queue->n, .waited = waited);
   td_lock_release(&queue->lock);

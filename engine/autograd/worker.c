@@ -49,7 +49,7 @@ wake_owner(td_graph_task *graph_task) {
 static void
 run_node(td_graph_task *graph_task, td_node_task *task) {
   if (atomic_load_explicit(&graph_task->has_error, memory_order_acquire)) {
-    TD_EMIT_BORROWED(node_skip, .node = task->node->id, .graph_task = graph_task->id,
+    TD_EMIT_BORROWED(node_skip, .node = td_node_id(task->node), .graph_task = graph_task->id,
                      .reason = TD_skip_reason_error);
     return;
   }
@@ -72,7 +72,7 @@ run_task(td_graph_task *own, td_node_task *task) {
   bool is_own = graph_task == own; /* our caller holds it */
   if (!is_own && !td_graph_task_try_ref(graph_task)) {
     if (task->node)
-      TD_EMIT_BORROWED(node_skip, .node = task->node->id, .graph_task = graph_task->id,
+      TD_EMIT_BORROWED(node_skip, .node = td_node_id(task->node), .graph_task = graph_task->id,
                        .reason = TD_skip_reason_expired);
     td_node_task_fini(task);
     return;

@@ -14,7 +14,13 @@
 #include <x86intrin.h>
 #endif
 
+#ifdef __cplusplus
+extern "C" {
+#endif
 extern bool td_clock_has_counter; /* set while loading, constant afterwards */
+#ifdef __cplusplus
+}
+#endif
 
 static inline uint64_t
 td_clock_timespec_ns(clockid_t clock) {

@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 /* "No node", "no graph task" ... in any id field; JSON null. */
 #define TD_NONE UINT32_MAX
@@ -28,7 +29,7 @@ typedef enum td_event_kind {
 #undef TD_ENUM
 #undef TD_VALUE
 
-/* What a field means; each is 4 bytes on the ring but U64 and DURATION. */
+/* What a field means; each is 4 bytes on the ring but U64, F64 and DURATION. */
 typedef enum td_field_type {
   TD_FIELD_U32,
   TD_FIELD_I32,
@@ -40,6 +41,7 @@ typedef enum td_field_type {
   TD_FIELD_GRAPH_TASK,
   TD_FIELD_DEVICE,   /* int32_t: TD_DEVICE_CPU or an accelerator's index */
   TD_FIELD_STRING,   /* number of an interned string */
+  TD_FIELD_F64,      /* a double; JSON null where it is not finite */
   TD_FIELD_DURATION, /* ticks while recording, nanoseconds when read */
   TD_FIELD_TEXT,     /* length of the bytes that follow the struct (event `string` alone) */
 #define TD_ENUM(name, values) TD_FIELD_ENUM_##name,
@@ -99,6 +101,14 @@ td_event_kind td_event_kind_find(const char *name);
 /* td_event_field_get returns a field's value, signed types sign-extended. The event has that field.
  */
 uint64_t td_event_field_get(const td_event *event, const td_field *field);
+
+/* td_event_double reads the value of an F64 field. */
+static inline double
+td_event_double(uint64_t bits) {
+  double value;
+  memcpy(&value, &bits, sizeof value);
+  return value;
+}
 
 /* td_enum_word returns the word for a value of an enum field type, or NULL where the value is
  * unknown or the type is no enum. td_field_type_is_enum tells whether it is. */

@@ -12,7 +12,14 @@
 #include "engine/events/event.h"
 
 #include <semaphore.h>
+
+/* An observer, which is C++, emits too: it sees the same bytes, and uses the compiler's atomics. */
+#ifdef __cplusplus
+#define _Atomic(type) type
+#define _Alignas(n) alignas(n)
+#else
 #include <stdatomic.h>
+#endif
 
 typedef enum td_ring_policy {
   TD_RING_BLOCK, /* a full ring makes its thread wait: nothing is lost */
@@ -29,18 +36,23 @@ struct td_ring {
   uint64_t limit;     /* head may grow up to here without looking at `consumed` again */
   uint64_t last_time; /* of its last event */
   /* shared: */
-  _Alignas(64) _Atomic uint64_t published;
-  _Alignas(64) _Atomic uint64_t consumed;
-  _Atomic bool waiting; /* the producer waits on `space` */
+  _Alignas(64) _Atomic(uint64_t) published;
+  _Alignas(64) _Atomic(uint64_t) consumed;
+  _Atomic(bool) waiting; /* the producer waits on `space` */
   sem_t space;
-  _Atomic uint32_t n_dropped; /* since the last `dropped` event: told by the producer with its next
+  _Atomic(uint32_t) n_dropped; /* since the last `dropped` event: told by the producer with its next
                                  event, or by the recorder if none comes */
-  _Atomic bool ended;         /* its thread is gone: free it when empty */
+  _Atomic(bool) ended;         /* its thread is gone: free it when empty */
   /* the registry's: */
   td_ring *next;
   uint64_t n_events;   /* the consumer's count of events taken, for the tape's numbering */
   uint64_t last_ticks; /* the consumer's: of the last event taken */
 };
+
+#ifdef __cplusplus
+#undef _Atomic
+#undef _Alignas
+#else
 
 /* td_ring_new maps a ring of n_bytes, a power of two and a multiple of the page. NULL without
  * memory. */
@@ -51,3 +63,4 @@ void td_ring_free(td_ring *ring);
  * until td_ring_consume gives them back. */
 size_t td_ring_peek(td_ring *ring, const unsigned char **bytes);
 void td_ring_consume(td_ring *ring, size_t n_bytes);
+#endif

@@ -8,16 +8,73 @@
 #include "engine/profile/checker.h"
 #include "engine/profile/words.h"
 
-static const char *const rule_names[] = {
-#define RULE(id, name, summary) name,
+#define KINDS_MAX 4
+
+static const struct {
+  const char *name;
+  uint16_t kinds[KINDS_MAX]; /* until 0 */
+} rules[] = {
+#define KIND(name) TD_EVENT_##name,
+#define RULE(id, name, summary, kinds) {name, {kinds}},
 #include "engine/profile/rules.def"
 #undef RULE
+#undef KIND
 };
+
+/* A tape that says at which level it was recorded, and on which nodes run but nothing is ever
+ * popped, has no pops, whether or not it says so. */
+static bool
+is_missing(const td_tape_info *info, uint16_t kind) {
+  bool always =
+      kind == TD_EVENT_queue_push || kind == TD_EVENT_queue_pop || kind == TD_EVENT_outstanding;
+  bool by_a_probe = info->n_by_kind[TD_EVENT_probe_level] > 0;
+  return info->known[kind] == TD_knowledge_absent ||
+         (always && by_a_probe && info->n_by_kind[kind] == 0 &&
+          info->n_by_kind[TD_EVENT_node_begin] > 0);
+}
+
+/* Why a rule cannot be judged, or NULL. The caller frees. */
+static char *
+find_reason(const td_tape_info *info, td_rule rule) {
+  char *reason = NULL;
+  for (int i = 0; i < KINDS_MAX && rules[rule].kinds[i]; i++) {
+    uint16_t kind = rules[rule].kinds[i];
+    bool missing = is_missing(info, kind);
+    if (!missing && info->known[kind] != TD_knowledge_reconstructed) continue;
+    char *before = reason;
+    reason = td_format("%s%s%s is %s", before ? before : "", before ? ", " : "",
+                       td_event_type_get(kind)->name, missing ? "absent" : "reconstructed");
+    free(before);
+  }
+  return reason;
+}
+
+uint32_t
+td_check_find_unjudged(const td_tape_info *info, td_check_unjudged tell, void *data) {
+  uint32_t n = 0;
+  for (td_rule rule = 0; rule < TD_N_RULES; rule++) {
+    char *reason = find_reason(info, rule);
+    if (reason && tell) tell(rules[rule].name, reason, data);
+    n += reason != NULL;
+    free(reason);
+  }
+  return n;
+}
+
+static void
+choose_rules(td_checker *checker, const td_tape_info *info) {
+  for (td_rule rule = 0; rule < TD_N_RULES; rule++) {
+    char *reason = find_reason(info, rule);
+    checker->judged[rule] = !reason;
+    free(reason);
+  }
+}
 
 void
 td_checker_violate(td_checker *checker, td_rule rule, uint32_t node, const char *format, ...) {
   char *text = NULL;
   size_t size;
+  if (!checker->judged[rule]) return;
   checker->n_violations++;
   FILE *out = checker->report ? open_memstream(&text, &size) : NULL;
   if (!out) return;
@@ -30,7 +87,7 @@ td_checker_violate(td_checker *checker, td_rule rule, uint32_t node, const char 
   vfprintf(out, format, args);
   va_end(args);
   fclose(out);
-  checker->report(&(td_violation){rule_names[rule], checker->seq, text}, checker->data);
+  checker->report(&(td_violation){rules[rule].name, checker->seq, text}, checker->data);
   free(text);
 }
 
@@ -103,6 +160,7 @@ check_tape(td_checker *checker, td_tape *tape) {
     whole = is_whole(checker, read, &event);
     if (whole) check_event(checker, &event);
   }
+  if (whole) td_check_graph_tasks_end(checker);
   if (whole) check_left_over(checker);
   checker->seq = info->n_events;
   if (whole && info->damage)
@@ -127,7 +185,8 @@ release(td_checker *checker) {
     td_check_queue_fini(&checker->queues[i]);
   for (uint32_t i = 0; checker->threads && i < checker->graph->n_threads; i++)
     td_check_thread_fini(&checker->threads[i]);
-  td_check_tasks_fini(&checker->tasks);
+  for (uint32_t i = 0; checker->tallies && i < checker->graph->n_graph_tasks; i++)
+    td_check_tasks_fini(&checker->tallies[i].tasks);
   free(checker->queues);
   free(checker->threads);
   free(checker->tallies);
@@ -142,6 +201,7 @@ td_check_run(td_tape *tape, td_check_report report, void *data, uint64_t *n_viol
   td_status status = td_graph_collect(tape, &checker.graph, error);
   if (status != TD_OK) return status;
   if (reserve(&checker)) {
+    choose_rules(&checker, td_tape_info_get(tape));
     check_tape(&checker, tape);
     *n_violations = checker.n_violations;
   } else {

@@ -44,9 +44,11 @@ td_check_queue_push(td_check_queue *queue, const td_graph *graph, td_queue_order
   entries_push(queue->heap, queue->n++, entry, &context);
 }
 
+/* Who pops a task whose graph task is gone cannot tell which that was. */
 static bool
 is_wanted(const td_check_entry *entry, const td_event_queue_pop *pop) {
-  return entry->node == pop->node && (pop->node == TD_NONE || entry->graph_task == pop->graph_task);
+  if (entry->node != pop->node) return false;
+  return pop->node == TD_NONE || pop->graph_task == TD_NONE || entry->graph_task == pop->graph_task;
 }
 
 /* Among equals any may come first, though an engine with the same heap takes the same one. */

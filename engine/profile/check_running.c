@@ -5,6 +5,16 @@
 
 /* nodes */
 
+/* A span belongs to the graph task of what its thread popped last. */
+static void
+begin_span(td_checker *checker, const td_event *event, td_event_kind end_kind, uint32_t object,
+           uint32_t detail) {
+  td_check_thread *thread = &checker->threads[event->thread];
+  const td_event_queue_pop *pop = td_check_thread_now(thread);
+  uint32_t graph_task = end_kind == TD_EVENT_node_end ? detail : pop ? pop->graph_task : TD_NONE;
+  td_check_thread_begin(thread, (td_check_span){(uint16_t)end_kind, object, detail, graph_task});
+}
+
 static void
 check_node_begin(td_checker *checker, const td_any_event *any) {
   const td_event_node_begin *event = &any->node_begin;
@@ -13,19 +23,27 @@ check_node_begin(td_checker *checker, const td_any_event *any) {
   if (!pop || pop->node != event->node || pop->graph_task != event->graph_task)
     td_checker_violate(checker, TD_RULE_run_popped, event->node,
                        "begins on thread %u, which did not just pop it", event->event.thread);
-  td_check_task *task = td_check_tasks_get(&checker->tasks, event->graph_task, event->node);
+  td_check_task *task = td_check_tasks_get(&checker->tallies[event->graph_task].tasks, event->node);
   if (task->began)
     td_checker_violate(checker, TD_RULE_run_popped, event->node,
                        "begins a second time in graph task %u", event->graph_task);
   task->began = true;
-  td_check_thread_begin(thread, (td_check_span){TD_EVENT_node_end, event->node, event->graph_task});
+  begin_span(checker, &any->event, TD_EVENT_node_end, event->node, event->graph_task);
+}
+
+/* What an exception passes through does not end: its spans are closed when one around it ends. */
+static bool
+is_broken_off(const td_check_span *span, void *data) {
+  const td_checker *checker = data;
+  return span->graph_task != TD_NONE && checker->tallies[span->graph_task].failed;
 }
 
 static void
 end_span(td_checker *checker, const td_event *event, uint32_t object, uint32_t detail,
          const char *what) {
-  td_check_span span = {event->kind, object, detail};
-  if (!td_check_thread_end(&checker->threads[event->thread], span))
+  td_check_span span = {event->kind, object, detail, TD_NONE};
+  td_check_thread *thread = &checker->threads[event->thread];
+  if (!td_check_thread_end(thread, span, is_broken_off, checker))
     td_checker_violate(checker, TD_RULE_nesting, object,
                        "ends its %s on thread %u, but that is not what began last", what,
                        event->thread);
@@ -38,9 +56,7 @@ check_node_end(td_checker *checker, const td_any_event *any) {
 
 static void
 check_hook_begin(td_checker *checker, const td_any_event *any) {
-  td_check_thread_begin(
-      &checker->threads[any->event.thread],
-      (td_check_span){TD_EVENT_hook_end, any->hook_begin.node, any->hook_begin.kind});
+  begin_span(checker, &any->event, TD_EVENT_hook_end, any->hook_begin.node, any->hook_begin.kind);
 }
 
 static void
@@ -50,9 +66,8 @@ check_hook_end(td_checker *checker, const td_any_event *any) {
 
 static void
 check_kernel_begin(td_checker *checker, const td_any_event *any) {
-  td_check_span span = {TD_EVENT_kernel_end, any->kernel_begin.node,
-                        (uint32_t)any->kernel_begin.device};
-  td_check_thread_begin(&checker->threads[any->event.thread], span);
+  begin_span(checker, &any->event, TD_EVENT_kernel_end, any->kernel_begin.node,
+             (uint32_t)any->kernel_begin.device);
 }
 
 static void
@@ -71,11 +86,19 @@ check_node_skip(td_checker *checker, const td_any_event *any) {
 
 /* locks */
 
+/* Objects are numbered in each process by itself. */
+static td_held_lock
+lock_of(const td_checker *checker, const td_event *event, uint32_t kind, uint32_t object) {
+  uint32_t process = checker->graph->threads[event->thread].process;
+  return (td_held_lock){kind, object, process, event->thread};
+}
+
 static size_t
-find_lock(const td_checker *checker, uint32_t kind, uint32_t object) {
+find_lock(const td_checker *checker, const td_held_lock *wanted) {
   size_t at = 0;
   while (at < checker->n_locks &&
-         (checker->locks[at].kind != kind || checker->locks[at].object != object))
+         (checker->locks[at].kind != wanted->kind || checker->locks[at].object != wanted->object ||
+          checker->locks[at].process != wanted->process))
     at++;
   return at;
 }
@@ -83,7 +106,8 @@ find_lock(const td_checker *checker, uint32_t kind, uint32_t object) {
 static void
 check_lock_acquired(td_checker *checker, const td_any_event *any) {
   const td_event_lock_acquired *event = &any->lock_acquired;
-  size_t at = find_lock(checker, event->lock, event->object);
+  td_held_lock lock = lock_of(checker, &event->event, event->lock, event->object);
+  size_t at = find_lock(checker, &lock);
   const char *kind = td_enum_word(TD_FIELD_ENUM_lock_kind, event->lock);
   if (at < checker->n_locks)
     td_checker_violate(checker, TD_RULE_lock_exclusive, TD_NONE,
@@ -94,13 +118,14 @@ check_lock_acquired(td_checker *checker, const td_any_event *any) {
     TD_GROW(checker->locks, checker->n_locks, checker->locks_capacity);
     checker->n_locks++;
   }
-  checker->locks[at] = (td_held_lock){event->lock, event->object, event->event.thread};
+  checker->locks[at] = lock;
 }
 
 static void
 check_lock_released(td_checker *checker, const td_any_event *any) {
   const td_event_lock_released *event = &any->lock_released;
-  size_t at = find_lock(checker, event->lock, event->object);
+  td_held_lock lock = lock_of(checker, &event->event, event->lock, event->object);
+  size_t at = find_lock(checker, &lock);
   if (at == checker->n_locks || checker->locks[at].thread != event->event.thread) {
     const char *kind = td_enum_word(TD_FIELD_ENUM_lock_kind, event->lock);
     td_checker_violate(checker, TD_RULE_lock_exclusive, TD_NONE,

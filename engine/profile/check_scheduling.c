@@ -7,7 +7,7 @@
 
 static td_check_task *
 task_of(td_checker *checker, uint32_t graph_task, uint32_t node) {
-  return td_check_tasks_get(&checker->tasks, graph_task, node);
+  return td_check_tasks_get(&checker->tallies[graph_task].tasks, node);
 }
 
 static void
@@ -57,10 +57,10 @@ check_buffer_park(td_checker *checker, const td_any_event *any) {
 }
 
 static void
-unpark(td_checker *checker, td_check_task *task) {
+unpark(td_tally *tally, td_check_task *task) {
   if (!task->parked) return;
   task->parked = false;
-  checker->tallies[task->graph_task].n_parked--;
+  tally->n_parked--;
 }
 
 /* queues */
@@ -95,8 +95,8 @@ check_queue_push(td_checker *checker, const td_any_event *any) {
                        "enters a queue as ready, but nothing said what it "
                        "waits for");
   task->pushed = true;
-  unpark(checker, task);
   td_tally *tally = &checker->tallies[event->graph_task];
+  unpark(tally, task);
   tally->n_pushed++;
   tally->outstanding++;
   note_thread(checker, event->graph_task, event->event.thread);
@@ -125,6 +125,7 @@ check_popping_thread(td_checker *checker, const td_event_queue_pop *event) {
   const td_graph *graph = checker->graph;
   const td_graph_queue *queue = &graph->queues[event->queue];
   uint32_t thread = event->event.thread;
+  if (graph->threads[thread].in_pool) return; /* it serves whom it works for */
   bool owns = queue->owner == TD_NONE ? graph->threads[thread].device == queue->device
                                       : queue->owner == thread;
   if (!owns)
@@ -200,6 +201,15 @@ check_values(td_checker *checker, const td_tally *tally) {
   checker->seq = now;
 }
 
+/* The nodes of a graph task that ended some time ago are forgotten: what is kept does not grow with
+ * the tape. */
+static void
+note_ended(td_checker *checker, uint32_t graph_task) {
+  uint32_t *slot = &checker->ended[checker->n_ended % TD_ENDED_KEPT];
+  if (checker->n_ended++ >= TD_ENDED_KEPT) td_check_tasks_fini(&checker->tallies[*slot].tasks);
+  *slot = graph_task;
+}
+
 static void
 check_graph_task_end(td_checker *checker, const td_any_event *any) {
   const td_event_graph_task_end *event = &any->graph_task_end;
@@ -208,17 +218,36 @@ check_graph_task_end(td_checker *checker, const td_any_event *any) {
     td_check_queue_end(&checker->queues[i], event->graph_task);
   check_values(checker, tally);
   tally->mismatch_seq = UINT64_MAX;
-  if (event->status != TD_task_status_ok) return;
-  tally->ended_well = true;
+  tally->failed |= event->status != TD_task_status_ok;
+  tally->ended_well = !tally->failed;
+  tally->end_seq = checker->seq;
+  note_ended(checker, event->graph_task);
+}
+
+static void
+check_error(td_checker *checker, const td_any_event *any) {
+  checker->tallies[any->error.graph_task].failed = true;
+}
+
+static void
+check_good_end(td_checker *checker, uint32_t graph_task) {
+  const td_tally *tally = &checker->tallies[graph_task];
+  checker->seq = tally->end_seq;
   if (tally->n_pushed != tally->n_done)
     td_checker_violate(checker, TD_RULE_outstanding, TD_NONE,
                        "graph task %u ends well, but %" PRIu64 " nodes were pushed "
                        "and %" PRIu64 " completed",
-                       event->graph_task, tally->n_pushed, tally->n_done);
+                       graph_task, tally->n_pushed, tally->n_done);
   if (tally->n_parked > 0)
     td_checker_violate(checker, TD_RULE_not_ready_empty, TD_NONE,
-                       "graph task %u ends well with %u buffers in not_ready", event->graph_task,
+                       "graph task %u ends well with %u buffers in not_ready", graph_task,
                        tally->n_parked);
+}
+
+void
+td_check_graph_tasks_end(td_checker *checker) {
+  for (uint32_t i = 0; i < checker->graph->n_graph_tasks; i++)
+    if (checker->tallies[i].ended_well) check_good_end(checker, i);
 }
 
 static void (*const checks[TD_EVENT_LIMIT])(td_checker *checker, const td_any_event *any) = {
@@ -226,7 +255,7 @@ static void (*const checks[TD_EVENT_LIMIT])(td_checker *checker, const td_any_ev
     [TD_EVENT_graph_task_end] = check_graph_task_end, [TD_EVENT_queue_push] = check_queue_push,
     [TD_EVENT_queue_pop] = check_queue_pop,           [TD_EVENT_queue_wake] = check_queue_wake,
     [TD_EVENT_queue_shutdown] = check_queue_shutdown, [TD_EVENT_buffer_park] = check_buffer_park,
-    [TD_EVENT_dependency_dec] = check_dependency_dec,
+    [TD_EVENT_dependency_dec] = check_dependency_dec, [TD_EVENT_error] = check_error,
 };
 
 void

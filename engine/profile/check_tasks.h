@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * What a check remembers of each (graph task, node) pair: a hash table with open addressing.
+ * What a check remembers of each node in one graph task: a hash table with open addressing.
  * Private to engine/profile. One thread. */
 #pragma once
 
@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 typedef struct td_check_task {
-  uint32_t node, graph_task;
+  uint32_t node;
   uint32_t left; /* dependencies */
   bool counted;  /* its `dependency` was seen */
   bool parked;   /* in not_ready */
@@ -22,6 +22,6 @@ typedef struct td_check_tasks {
   uint64_t n, capacity; /* a power of two */
 } td_check_tasks;
 
-/* td_check_tasks_get finds the pair or adds it; the pointer is good until the next call. */
-td_check_task *td_check_tasks_get(td_check_tasks *tasks, uint32_t graph_task, uint32_t node);
+/* td_check_tasks_get finds a node or adds it; the pointer is good until the next call. */
+td_check_task *td_check_tasks_get(td_check_tasks *tasks, uint32_t node);
 void td_check_tasks_fini(td_check_tasks *tasks);

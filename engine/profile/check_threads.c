@@ -10,13 +10,19 @@ td_check_thread_begin(td_check_thread *thread, td_check_span span) {
 }
 
 bool
-td_check_thread_end(td_check_thread *thread, td_check_span span) {
-  if (thread->n_spans == 0) return false;
-  td_check_span last = thread->spans[thread->n_spans - 1];
-  if (last.end_kind != span.end_kind || last.object != span.object || last.detail != span.detail)
-    return false;
-  thread->n_spans--;
-  return true;
+td_check_thread_end(td_check_thread *thread, td_check_span span, td_check_span_test is_broken_off,
+                    void *data) {
+  for (size_t n = thread->n_spans; n > 0; n--) {
+    const td_check_span *last = &thread->spans[n - 1];
+    bool same = last->end_kind == span.end_kind && last->object == span.object &&
+                last->detail == span.detail;
+    if (same) {
+      thread->n_spans = n - 1;
+      return true;
+    }
+    if (!is_broken_off(last, data)) return false;
+  }
+  return false;
 }
 
 void

@@ -10,19 +10,26 @@
 #include "engine/profile/check_threads.h"
 
 typedef enum td_rule {
-#define RULE(id, name, summary) TD_RULE_##id,
+#define RULE(id, name, summary, kinds) TD_RULE_##id,
 #include "engine/profile/rules.def"
 #undef RULE
+  TD_N_RULES
 } td_rule;
+
+/* A thread may tell of its last task after another has told of the graph task's end: so many ended
+ * ones are remembered node by node. */
+#define TD_ENDED_KEPT 64
 
 /* A graph task's tally. With several threads the stamps of decrements are not under a lock, so
  * values between are compared only where one thread did all the work, which is known at the end. */
 typedef struct td_tally {
+  td_check_tasks tasks;      /* (owned) until some graph tasks later have ended */
   uint64_t n_pushed, n_done; /* nodes */
   uint64_t outstanding;      /* nodes and dummies */
   uint32_t n_parked;
   uint32_t thread; /* the first that worked for it */
-  bool several_threads, ended_well;
+  bool several_threads, failed, ended_well;
+  uint64_t end_seq;      /* of its graph_task_end */
   uint64_t mismatch_seq; /* first event whose value was not `outstanding`; UINT64_MAX: none */
   uint32_t mismatch_value;
   uint64_t mismatch_expected;
@@ -30,16 +37,18 @@ typedef struct td_tally {
 
 /* A contended lock and who holds it. */
 typedef struct td_held_lock {
-  uint32_t kind, object, thread;
+  uint32_t kind, object, process, thread;
 } td_held_lock;
 
 typedef struct td_checker {
   td_graph *graph; /* (owned) */
-  td_check_tasks tasks;
-  td_check_queue *queues;   /* (owned) [n_queues] */
-  td_check_thread *threads; /* (owned) [n_threads] */
-  td_tally *tallies;        /* (owned) [n_graph_tasks] */
-  td_held_lock *locks;      /* (owned) held now: few */
+  bool judged[TD_N_RULES];
+  td_check_queue *queues;        /* (owned) [n_queues] */
+  td_check_thread *threads;      /* (owned) [n_threads] */
+  td_tally *tallies;             /* (owned) [n_graph_tasks] */
+  uint32_t ended[TD_ENDED_KEPT]; /* graph tasks that ended last, a ring */
+  uint64_t n_ended;
+  td_held_lock *locks; /* (owned) held now: few */
   size_t n_locks, locks_capacity;
   uint64_t seq;
   td_check_report report;
@@ -57,3 +66,8 @@ void td_checker_violate(td_checker *checker, td_rule rule, uint32_t node, const 
  * graph task exist. */
 void td_check_scheduling(td_checker *checker, const td_any_event *event);
 void td_check_running(td_checker *checker, const td_any_event *event);
+
+/* td_check_graph_tasks_end holds the graph tasks that ended well to what must be true of them in
+ * the end: once the whole tape is read, for a thread may tell of its last task after another has
+ * told of the end. */
+void td_check_graph_tasks_end(td_checker *checker);

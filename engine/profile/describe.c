@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "engine/base/alloc.h"
+#include "engine/profile/births.h"
 #include "engine/profile/why.h"
 #include "engine/profile/words.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
 
 /* What an event says, with its fields in braces. Kinds that are not here are told by their summary
@@ -19,6 +21,7 @@ static const char *const sentences[TD_EVENT_LIMIT] = {
     [TD_EVENT_node_free] = "{node} is released",
     [TD_EVENT_input_metadata] = "{node} expects {dtype} {shape} on {device} as gradient {input_nr}",
     [TD_EVENT_node_label] = "{node} gets the name {label}",
+    [TD_EVENT_node_module] = "{node} was made in the forward pass of {module}",
     [TD_EVENT_graph_task_begin] = "{graph_task} begins at {root}, called by {owner}",
     [TD_EVENT_exec_info] = "{node} in {graph_task}: needed {needed}, captures {captures}",
     [TD_EVENT_dependency] = "dependencies of {node} in {graph_task}: {count}",
@@ -48,23 +51,21 @@ static const char *const sentences[TD_EVENT_LIMIT] = {
     [TD_EVENT_lock_acquired] = "the thread has got the lock of {lock} {object}",
     [TD_EVENT_lock_released] = "the thread gives back the lock of {lock} {object}",
     [TD_EVENT_thread_end] = "{id} ends",
+    [TD_EVENT_reentrant_enter] =
+        "{node} calls backward: {graph_task} runs inside it, depth {depth}",
+    [TD_EVENT_reentrant_leave] = "{graph_task} is over and {node} goes on",
+    [TD_EVENT_pool_push] = "{graph_task} goes to the thread pool",
+    [TD_EVENT_pool_thread_new] = "{id} joins the thread pool",
     [TD_EVENT_kernel_begin] = "{device} begins a kernel of {node}",
     [TD_EVENT_kernel_end] = "{device} ends a kernel of {node}",
+    [TD_EVENT_tensor_stats] =
+        "{place} {number} of {node}: {n_elements} elements, {n_nan} NaN, {n_inf} Inf, the finite "
+        "ones from {min} to {max}, mean {mean}, norm {l2}",
+    [TD_EVENT_unread] = "a gradient of {node} is not looked at, nor are others like it: {why}",
+    [TD_EVENT_breakpoint_hit] = "stopped at {node}: {condition}",
     [TD_EVENT_error] = "{node} fails: {text}",
     [TD_EVENT_mark] = "{text}",
     [TD_EVENT_step] = "training step {iteration}",
-};
-
-/* Where a value that is not finite was born. */
-static const char *const births[TD_birthplace_LIMIT] = {
-    [TD_birthplace_node] = "{kind} born in output {number} of {node}",
-    [TD_birthplace_sum] = "{kind} born in the sum at input {number} of {node}, completed by "
-                          "{from}",
-    [TD_birthplace_hook] = "{kind} born in a hook on {node}",
-    [TD_birthplace_forward] = "{kind} born in the forward pass of {node}",
-    [TD_birthplace_input] = "{kind} in the gradient that backward was called with, input {number} "
-                            "of {node}",
-    [TD_birthplace_accumulate] = "{kind} born while {node} added to the stored gradient",
 };
 
 typedef struct describer {
@@ -121,6 +122,9 @@ write_value(const describer *to, const td_field *field) {
   case TD_FIELD_I32:
     fprintf(to->out, "%" PRId64, (int64_t)value);
     break;
+  case TD_FIELD_F64:
+    fprintf(to->out, "%g", td_event_double(value));
+    break;
   default:
     write_enum(to->out, field->type, value);
   }
@@ -160,35 +164,42 @@ write_all_fields(const describer *to) {
   }
 }
 
-static const char *
-birth_of(const td_event_anomaly *anomaly) {
-  if (anomaly->born >= TD_birthplace_LIMIT) return NULL;
-  return births[anomaly->born];
-}
-
 /* A pop without a node took a task that only wakes or ends its thread. */
 static const char *
 sentence_of(const td_any_event *event) {
   if (event->event.kind == TD_EVENT_queue_pop && event->queue_pop.node == TD_NONE)
     return "a task without a node is popped from {queue}, {size} left";
-  if (event->event.kind == TD_EVENT_anomaly) return birth_of(&event->anomaly);
+  if (event->event.kind == TD_EVENT_anomaly) return td_birth_sentence(&event->anomaly);
+  if (event->event.kind == TD_EVENT_tensor_stats && isnan(event->tensor_stats.min))
+    return "{place} {number} of {node}: {n_elements} elements, {n_nan} NaN, {n_inf} Inf";
   return sentences[event->event.kind];
 }
 
-char *
-td_why_describe(const td_graph *graph, td_tape *tape, const td_any_event *event) {
+/* Writes a sentence with the event's fields; NULL: all the fields. The caller frees. */
+static char *
+fill_in(const td_graph *graph, td_tape *tape, const td_any_event *event, const char *sentence) {
   char *text = NULL;
   size_t size;
   describer to = {open_memstream(&text, &size), graph, tape, &event->event,
                   td_event_type_get(event->event.kind)};
   if (!to.out) return td_dup_string("");
-  const char *sentence = sentence_of(event);
   if (sentence)
     write_sentence(&to, sentence);
   else
     write_all_fields(&to);
   fclose(to.out);
   return text;
+}
+
+char *
+td_why_describe(const td_graph *graph, td_tape *tape, const td_any_event *event) {
+  return fill_in(graph, tape, event, sentence_of(event));
+}
+
+char *
+td_why_mean(const td_graph *graph, td_tape *tape, const td_any_event *event) {
+  bool is_birth = event->event.kind == TD_EVENT_anomaly;
+  return fill_in(graph, tape, event, is_birth ? td_birth_meaning(&event->anomaly, graph) : "");
 }
 
 char *

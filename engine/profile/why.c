@@ -337,7 +337,11 @@ tell_event(td_replay *replay, uint64_t seq, const td_any_event *event, char **te
   td_status status = td_replay_seek(replay, seq + 1, error);
   if (status != TD_OK) return status;
   char *what = td_why_describe(td_replay_graph(replay), td_replay_tape(replay), event);
-  char *wait = td_why_wait(replay, node_of(event));
+  char *wait = td_why_mean(td_replay_graph(replay), td_replay_tape(replay), event);
+  if (!*wait) {
+    free(wait);
+    wait = td_why_wait(replay, node_of(event));
+  }
   *text = td_format("Event %llu: %s.%s%s", (unsigned long long)seq, what, *wait ? " " : "", wait);
   free(what);
   free(wait);

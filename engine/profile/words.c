@@ -2,6 +2,7 @@
 #include "engine/profile/words.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 
 void
 td_words_node(FILE *out, const td_graph *graph, uint32_t node) {
@@ -17,10 +18,19 @@ td_words_node(FILE *out, const td_graph *graph, uint32_t node) {
     fprintf(out, "%s #%u", name, node);
 }
 
+static void
+write_thread(FILE *out, const td_graph *graph, uint32_t thread) {
+  fprintf(out, "thread %s", graph->threads[thread].name);
+  if (graph->n_processes < 2) return;
+  char *process = td_graph_process_label(graph, graph->threads[thread].process);
+  fprintf(out, " of %s", process);
+  free(process);
+}
+
 void
 td_words_thread(FILE *out, const td_graph *graph, uint32_t thread) {
   if (thread < graph->n_threads && *graph->threads[thread].name)
-    fprintf(out, "thread %s", graph->threads[thread].name);
+    write_thread(out, graph, thread);
   else if (thread == TD_NONE)
     fputs("no thread", out);
   else

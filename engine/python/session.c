@@ -3,6 +3,7 @@
  * What `tapedeck run` needs of the process: devices, checks, recording; and marks on the tape. */
 #include "engine/python/arguments.h"
 #include "engine/python/errors.h"
+#include "engine/python/live.h"
 #include "engine/python/module.h"
 #include "engine/python/tensor_object.h"
 
@@ -12,6 +13,7 @@
 #include "engine/trace/recorder.h"
 
 #include <string.h>
+#include <unistd.h>
 
 static td_recorder *recorder; /* (owned) the one of this process, or NULL */
 static uint32_t n_steps;
@@ -23,20 +25,33 @@ set_devices(PyObject *self, PyObject *specification) {
   return text ? tdpy_none(td_device_setup(text, &error), &error) : NULL;
 }
 
+/* The index of a word among three, -1 with an exception where it is none of them. */
+static int
+find_word(const char *what, const char *const words[3], const char *word) {
+  for (int i = 0; i < 3; i++)
+    if (strcmp(word, words[i]) == 0) return i;
+  PyErr_Format(PyExc_ValueError, "%s is %s, %s or %s, not '%s'", what, words[0], words[1], words[2],
+               word);
+  return -1;
+}
+
+/* set_checks(anomaly, stats) */
 static PyObject *
-set_checks(PyObject *self, PyObject *word) {
-  static const char *const words[] = {
+set_checks(PyObject *self, PyObject *args) {
+  static const char *const anomalies[] = {
       [TD_ANOMALY_OFF] = "off", [TD_ANOMALY_NAN] = "nan", [TD_ANOMALY_NONFINITE] = "nonfinite"};
-  const char *text = PyUnicode_AsUTF8(word);
-  if (!text) return NULL;
-  for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
-    if (strcmp(text, words[i]) != 0) continue;
-    td_engine_options options = td_engine_get_options(td_engine_default());
-    options.anomaly = (td_anomaly_mode)i;
-    td_engine_set_options(td_engine_default(), options);
-    Py_RETURN_NONE;
-  }
-  return PyErr_Format(PyExc_ValueError, "anomaly is off, nan or nonfinite, not '%s'", text);
+  static const char *const statistics[] = {
+      [TD_STATS_OFF] = "off", [TD_STATS_FINITE] = "finite", [TD_STATS_FULL] = "full"};
+  const char *anomaly, *stats;
+  if (!PyArg_ParseTuple(args, "ss:set_checks", &anomaly, &stats)) return NULL;
+  int anomaly_mode = find_word("anomaly", anomalies, anomaly);
+  int stats_mode = anomaly_mode < 0 ? -1 : find_word("stats", statistics, stats);
+  if (stats_mode < 0) return NULL;
+  td_engine_options options = td_engine_get_options(td_engine_default());
+  options.anomaly = (td_anomaly_mode)anomaly_mode;
+  options.stats = (td_stats_mode)stats_mode;
+  td_engine_set_options(td_engine_default(), options);
+  Py_RETURN_NONE;
 }
 
 /* record_begin(path, overwrite, source, drop) */
@@ -61,6 +76,78 @@ record_begin(PyObject *self, PyObject *args) {
   return tdpy_none(status, &error);
 }
 
+/* set_checks from the hub's words. */
+static PyObject *
+set_checks_of(const td_line *reply) {
+  const char *anomaly = td_line_find(reply, "anomaly"), *stats = td_line_find(reply, "stats");
+  PyObject *args = Py_BuildValue("ss", anomaly ? anomaly : "off", stats ? stats : "off");
+  PyObject *result = args ? set_checks(NULL, args) : NULL;
+  Py_XDECREF(args);
+  return result;
+}
+
+static td_status
+record_as_asked(const td_line *reply, const char *program, td_error *error) {
+  const char *tape = td_line_find(reply, "tape"), *policy = td_line_find(reply, "policy");
+  td_recorder_options options = {.engine = "tapedeck",
+                                 .version = TD_VERSION,
+                                 .source = program,
+                                 .policy = policy && strcmp(policy, "drop") == 0 ? TD_RING_DROP
+                                                                                 : TD_RING_BLOCK};
+  if (!tape) return td_error_set(error, TD_IO, "the session named no tape");
+  td_status status = td_recorder_start(tape, true, &options, &recorder, error);
+  if (status) return status;
+  TD_EMIT(process_new, .pid = (uint32_t)getpid(), .rank = -1, .name = td_intern(program));
+  td_emit_name_thread("main", TD_CPU);
+  return tdpy_live_open(reply, tape, recorder, error);
+}
+
+/* record_for_session(path, program): asks the hub of `tapedeck record`, and records as it says.
+ * True where it does. */
+static PyObject *
+record_for_session(PyObject *self, PyObject *args) {
+  const char *path, *program;
+  td_error error = {0};
+  td_line reply;
+  if (!PyArg_ParseTuple(args, "ss:record_for_session", &path, &program)) return NULL;
+  if (recorder) Py_RETURN_FALSE;
+  if (tdpy_live_hello(path, program, &reply, &error)) return tdpy_none(error.status, &error);
+  bool wanted = td_line_is(&reply, "record");
+  PyObject *done = wanted ? set_checks_of(&reply) : Py_NewRef(Py_None);
+  if (done && wanted) {
+    Py_DECREF(done);
+    done = tdpy_none(record_as_asked(&reply, program, &error), &error);
+  }
+  td_line_fini(&reply);
+  Py_XDECREF(done);
+  return done ? PyBool_FromLong(wanted) : NULL;
+}
+
+/* join_session(path, program, tape): whoever sits at the session's hub controls what is recorded.
+ */
+static PyObject *
+join_session(PyObject *self, PyObject *args) {
+  const char *path, *program, *tape;
+  td_error error = {0};
+  if (!PyArg_ParseTuple(args, "sss:join_session", &path, &program, &tape)) return NULL;
+  td_line reply;
+  td_status status = recorder
+                         ? tdpy_live_hello(path, program, &reply, &error)
+                         : td_error_set(&error, TD_INVALID, "this process is not being recorded");
+  if (status) return tdpy_none(status, &error);
+  status = tdpy_live_open(&reply, tape, recorder, &error);
+  td_line_fini(&reply);
+  return tdpy_none(status, &error);
+}
+
+static td_status
+end(td_recorder *ending, int code, td_error *error) {
+  tdpy_live_release();
+  td_status status = ending ? td_recorder_stop(ending, code, error) : TD_OK;
+  tdpy_live_close(code);
+  return status;
+}
+
 /* The recorder's thread may have to empty rings of threads that wait for the GIL: let them. */
 static PyObject *
 record_end(PyObject *self, PyObject *exit_status) {
@@ -70,13 +157,14 @@ record_end(PyObject *self, PyObject *exit_status) {
   td_recorder *ending = recorder;
   if (code == -1 && PyErr_Occurred()) return NULL;
   recorder = NULL;
-  Py_BEGIN_ALLOW_THREADS if (ending) status = td_recorder_stop(ending, (int)code, &error);
+  Py_BEGIN_ALLOW_THREADS status = end(ending, (int)code, &error);
   Py_END_ALLOW_THREADS return tdpy_none(status, &error);
 }
 
 /* For the child of a fork: the tape is the parent's. */
 static PyObject *
 record_abandon(PyObject *self, PyObject *unused) {
+  tdpy_live_abandon();
   if (recorder) td_recorder_abandon(recorder);
   recorder = NULL;
   Py_RETURN_NONE;
@@ -118,8 +206,10 @@ device_count(PyObject *self, PyObject *unused) {
 
 PyMethodDef tdpy_session_functions[] = {
     {"set_devices", set_devices, METH_O, NULL},
-    {"set_checks", set_checks, METH_O, NULL},
+    {"set_checks", set_checks, METH_VARARGS, NULL},
     {"record_begin", record_begin, METH_VARARGS, NULL},
+    {"record_for_session", record_for_session, METH_VARARGS, NULL},
+    {"join_session", join_session, METH_VARARGS, NULL},
     {"record_end", record_end, METH_O, NULL},
     {"record_abandon", record_abandon, METH_NOARGS, NULL},
     {"mark", mark, METH_O, "Leaves a mark with a text on the tape; nothing where nothing records."},

@@ -321,6 +321,34 @@ apply_thread_end(td_world *world, const td_any_event *any) {
   set_thread_node(world, &ended, TD_NONE, TD_NONE);
 }
 
+/* The thread runs the inner pass inside the node, which stays running. */
+static void
+apply_reentrant_enter(td_world *world, const td_any_event *any) {
+  const td_event_reentrant_enter *event = &any->reentrant_enter;
+  set_thread_node(world, &event->event, event->node, event->graph_task);
+  set_thread(world, &event->event, TD_thread_activity_reentrant_wait);
+  name_current(world, event->node);
+}
+
+static void
+apply_reentrant_leave(td_world *world, const td_any_event *any) {
+  const td_event_reentrant_leave *event = &any->reentrant_leave;
+  set_thread_node(world, &event->event, event->node, event->outer);
+  set_thread(world, &event->event, TD_thread_activity_processing);
+  name_current(world, event->node);
+}
+
+/* The thread waits until the pool has run the inner pass. */
+static void
+apply_pool_push(td_world *world, const td_any_event *any) {
+  set_thread(world, &any->event, TD_thread_activity_reentrant_wait);
+}
+
+static void
+apply_breakpoint_hit(td_world *world, const td_any_event *any) {
+  name_current(world, any->breakpoint_hit.node);
+}
+
 static void
 apply_lock_wait(td_world *world, const td_any_event *any) {
   td_world_set(world, &world->state.threads[any->event.thread].lock, any->lock_wait.lock);
@@ -359,6 +387,10 @@ static void (*const appliers[TD_EVENT_LIMIT])(td_world *world, const td_any_even
     [TD_EVENT_capture] = apply_capture,
     [TD_EVENT_thread_state] = apply_thread_state,
     [TD_EVENT_thread_end] = apply_thread_end,
+    [TD_EVENT_reentrant_enter] = apply_reentrant_enter,
+    [TD_EVENT_reentrant_leave] = apply_reentrant_leave,
+    [TD_EVENT_pool_push] = apply_pool_push,
+    [TD_EVENT_breakpoint_hit] = apply_breakpoint_hit,
     [TD_EVENT_lock_wait] = apply_lock_wait,
     [TD_EVENT_lock_acquired] = apply_lock_acquired,
     [TD_EVENT_anomaly] = apply_anomaly,

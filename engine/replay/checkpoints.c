@@ -15,11 +15,15 @@ typedef struct version {
   uint32_t checkpoint, slot;
 } version;
 
-/* The versions of one page, oldest first, and which of them the world's page was last equal to. */
+/* The versions of one page, oldest first, and which of them the world's page was last equal to. A
+ * node's page changes while the node lives and not before or after: first and last stand here, so
+ * that a restore need not look at the versions of all pages of a long tape. */
 typedef struct page_versions {
   version *versions; /* (owned) */
   uint32_t n, capacity;
-  uint32_t current; /* slot */
+  uint32_t current;          /* slot */
+  uint32_t first_checkpoint; /* of the versions */
+  version last;
 } page_versions;
 
 struct td_checkpoints {
@@ -75,6 +79,12 @@ give_slot(td_checkpoints *checkpoints, uint32_t slot) {
   checkpoints->free_slots[checkpoints->n_free++] = slot;
 }
 
+static void
+note_ends(page_versions *history) {
+  history->first_checkpoint = history->versions[0].checkpoint;
+  history->last = history->versions[history->n - 1];
+}
+
 static bool
 store_page(td_checkpoints *checkpoints, uint32_t page) {
   page_versions *history = &checkpoints->histories[page];
@@ -85,6 +95,7 @@ store_page(td_checkpoints *checkpoints, uint32_t page) {
   TD_GROW(history->versions, history->n, history->capacity);
   history->versions[history->n++] = (version){checkpoints->n, slot};
   history->current = slot;
+  note_ends(history);
   return true;
 }
 
@@ -107,6 +118,7 @@ thin_history(td_checkpoints *checkpoints, page_versions *history) {
     history->versions[kept++] = moved;
   }
   history->n = kept;
+  if (kept) note_ends(history);
 }
 
 /* Only right after an even-numbered checkpoint was laid, so that the last one stays. */
@@ -180,6 +192,8 @@ td_checkpoints_before(const td_checkpoints *checkpoints, uint64_t position) {
 static uint32_t
 slot_at(const page_versions *history, uint32_t checkpoint) {
   uint32_t low = 0, high = history->n;
+  if (high == 0 || checkpoint < history->first_checkpoint) return ZEROS;
+  if (checkpoint >= history->last.checkpoint) return history->last.slot;
   while (low < high) {
     uint32_t middle = low + (high - low) / 2;
     if (history->versions[middle].checkpoint <= checkpoint)

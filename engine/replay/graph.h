@@ -9,9 +9,10 @@
 #include "engine/trace/tape.h"
 
 typedef struct td_graph_node {
-  const char *name;  /* "MulBackward0"; "" where the tape does not say */
-  const char *label; /* "conv1.weight", or NULL */
-  const char *stack; /* or NULL */
+  const char *name;   /* "MulBackward0"; "" where the tape does not say */
+  const char *label;  /* "conv1.weight", or NULL */
+  const char *stack;  /* where the forward pass made it, innermost line last, or NULL */
+  const char *module; /* "encoder.layers.3", or NULL */
   uint64_t sequence_nr;
   uint32_t topological_nr;
   int32_t device, stream;
@@ -37,7 +38,17 @@ typedef struct td_graph_metadata {
 typedef struct td_graph_thread {
   const char *name;
   int32_t device;
+  uint32_t process; /* index of graph->processes; 0 on a tape of one process */
+  bool in_pool;     /* of the pool that runs passes too deep for their thread */
 } td_graph_thread;
+
+typedef struct td_graph_process {
+  const char *name; /* "" where the tape does not say */
+  uint32_t pid;     /* 0 where the tape does not say */
+  int32_t rank;     /* -1: it has none */
+  uint64_t
+      clock_error_ns; /* how far its times may be off those of the first; UINT64_MAX: unknown */
+} td_graph_process;
 
 typedef struct td_graph_queue {
   int32_t device;
@@ -51,12 +62,19 @@ typedef struct td_graph_task_facts {
   uint32_t depth, owner, root, n_roots, n_outputs;
   bool keep_graph, create_graph, accumulate_grad;
   uint64_t begin_seq, end_seq; /* end_seq is n_events where it never ended */
+  uint32_t first_ran, n_ran;   /* slice of graph->ran: nodes that began in it */
 } td_graph_task_facts;
 
 typedef struct td_graph_device {
   int32_t device;
   const char *name;
 } td_graph_device;
+
+/* An event and the node that it is about, or TD_NONE. */
+typedef struct td_graph_mention {
+  uint64_t seq;
+  uint32_t node, kind;
+} td_graph_mention;
 
 typedef struct td_graph {
   td_graph_node *nodes; /* (owned), as all below */
@@ -67,9 +85,17 @@ typedef struct td_graph {
   td_graph_queue *queues;
   td_graph_task_facts *graph_tasks;
   td_graph_device *devices;
-  uint32_t n_nodes, n_edges, n_metadata, n_threads, n_queues, n_graph_tasks, n_devices;
+  td_graph_process *processes; /* at least one */
+  uint64_t *steps;             /* event numbers of the program's steps, ascending */
+  td_graph_mention *problems;  /* anomalies, errors, breakpoints that were hit, by seq */
+  td_graph_mention *stats;     /* tensor_stats by (node, seq) */
+  uint32_t n_steps, n_problems, n_stats;
+  uint32_t *ran; /* nodes by the graph task in which they began, in that order */
+  uint32_t n_nodes, n_edges, n_metadata, n_threads, n_queues, n_graph_tasks, n_devices, n_processes,
+      n_ran;
   const char *engine, *version, *source, *policy; /* from session_begin; "" where absent */
   uint32_t probe_level;
+  const char *probe_reason; /* why not a higher level; "" where the tape does not say */
 } td_graph;
 
 /* td_graph_collect reads the whole tape once. Ids that no event declared get empty entries; an id
@@ -78,5 +104,19 @@ typedef struct td_graph {
 td_status td_graph_collect(td_tape *tape, td_graph **graph, td_error *error);
 void td_graph_free(td_graph *graph);
 
+/* td_graph_stats_of returns the mentions of a node's tensor_stats, *n of them. */
+const td_graph_mention *td_graph_stats_of(const td_graph *graph, uint32_t node, uint32_t *n);
+
 /* td_graph_device_name returns "cpu", "sim:0", ...: the tape's name for a device. Borrowed. */
 const char *td_graph_device_name(const td_graph *graph, int32_t device);
+
+/* td_graph_process_label returns what people call a process: "rank 1", "train.py (1234)" or
+ * "process 1". td_graph_thread_label returns a thread's name, or "thread 3" where it has none; on a
+ * tape of several processes after that of its process, "rank 1 · main". The caller frees. */
+char *td_graph_process_label(const td_graph *graph, uint32_t process);
+char *td_graph_thread_label(const td_graph *graph, uint32_t thread);
+
+/* td_graph_process_of_task returns the process in which a graph task ran, td_graph_process_of_queue
+ * that of a queue's owner. */
+uint32_t td_graph_process_of_task(const td_graph *graph, uint32_t graph_task);
+uint32_t td_graph_process_of_queue(const td_graph *graph, uint32_t queue);

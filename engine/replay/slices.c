@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* An array of structs and the 32-bit member that tells the node each belongs to. */
+/* An array of structs and the 32-bit member that tells the node (or graph task) each belongs to. */
 typedef struct keyed {
   const void *items;
   size_t size, key;
@@ -20,20 +20,39 @@ key_of(const keyed *array, uint32_t i) {
   return key;
 }
 
-/* Counting sort: order[] lists the items by key, equal keys as they stood; node k's lie in
+/* The items of key k lie in first[k] .. first[k + 1], once sorted. The caller frees. */
+static bool
+count_keys(const keyed *array, uint32_t n_keys, uint32_t **first) {
+  *first = td_try_alloc((size_t)n_keys + 2, sizeof **first);
+  if (!*first) return false;
+  for (uint32_t i = 0; i < array->n; i++)
+    (*first)[key_of(array, i) + 1]++;
+  for (uint32_t key = 0; key < n_keys; key++)
+    (*first)[key + 1] += (*first)[key];
+  return true;
+}
+
+/* Counting sort: order[] lists the items by key, equal keys as they stood; key k's lie in
  * first[k] .. first[k + 1]. The caller frees both. */
 static bool
-order_by_node(const keyed *array, uint32_t n_nodes, uint32_t **first, uint32_t **order) {
-  *first = td_try_alloc((size_t)n_nodes + 2, sizeof **first);
+order_by_key(const keyed *array, uint32_t n_keys, uint32_t **first, uint32_t **order) {
+  *first = td_try_alloc((size_t)n_keys + 2, sizeof **first);
   *order = td_try_alloc(array->n, sizeof **order);
   if (!*first || !*order) return false;
   uint32_t *next = *first + 1;
   for (uint32_t i = 0; i < array->n; i++)
     next[key_of(array, i) + 1]++;
-  for (uint32_t node = 0; node < n_nodes; node++)
-    next[node + 1] += next[node];
+  for (uint32_t key = 0; key < n_keys; key++)
+    next[key + 1] += next[key];
   for (uint32_t i = 0; i < array->n; i++)
     (*order)[next[key_of(array, i)]++] = i;
+  return true;
+}
+
+static bool
+is_in_order(const keyed *array) {
+  for (uint32_t i = 1; i < array->n; i++)
+    if (key_of(array, i) < key_of(array, i - 1)) return false;
   return true;
 }
 
@@ -43,6 +62,19 @@ gather(const keyed *array, const uint32_t *order) {
   for (uint32_t i = 0; sorted && i < array->n; i++)
     memcpy(sorted + i * array->size, (const char *)array->items + order[i] * array->size,
            array->size);
+  return sorted;
+}
+
+/* The items by key: `items` itself where they stand so already, as those of a graph that is told
+ * node by node do; else a copy, and items is freed. NULL without memory. */
+static void *
+sort_by_key(const keyed *array, void *items, uint32_t n_keys, uint32_t **first) {
+  uint32_t *order = NULL;
+  void *sorted = NULL;
+  if (is_in_order(array)) return count_keys(array, n_keys, first) ? items : NULL;
+  if (order_by_key(array, n_keys, first, &order)) sorted = gather(array, order);
+  if (sorted) free(items);
+  free(order);
   return sorted;
 }
 
@@ -71,21 +103,16 @@ static bool
 slice_edges(td_graph *graph) {
   keyed edges = {graph->edges, sizeof(td_graph_edge), offsetof(td_graph_edge, from),
                  graph->n_edges};
-  uint32_t *first = NULL, *order = NULL;
-  td_graph_edge *sorted = NULL;
-  if (order_by_node(&edges, graph->n_nodes, &first, &order)) sorted = gather(&edges, order);
+  uint32_t *first = NULL;
+  td_graph_edge *sorted = sort_by_key(&edges, graph->edges, graph->n_nodes, &first);
   for (uint32_t i = 0; sorted && i < graph->n_nodes; i++) {
     td_graph_node *node = &graph->nodes[i];
     node->first_out = first[i];
     node->n_out = first[i + 1] - first[i];
     sort_slice(sorted + first[i], node->n_out, sizeof *sorted, compare_edges);
   }
-  if (sorted) {
-    free(graph->edges);
-    graph->edges = sorted;
-  }
+  if (sorted) graph->edges = sorted;
   free(first);
-  free(order);
   return sorted != NULL;
 }
 
@@ -93,7 +120,7 @@ static bool
 slice_in_edges(td_graph *graph) {
   keyed edges = {graph->edges, sizeof(td_graph_edge), offsetof(td_graph_edge, to), graph->n_edges};
   uint32_t *first = NULL;
-  bool made = order_by_node(&edges, graph->n_nodes, &first, &graph->in_edges);
+  bool made = order_by_key(&edges, graph->n_nodes, &first, &graph->in_edges);
   for (uint32_t i = 0; made && i < graph->n_nodes; i++) {
     graph->nodes[i].first_in = first[i];
     graph->nodes[i].n_in = first[i + 1] - first[i];
@@ -106,25 +133,36 @@ static bool
 slice_metadata(td_graph *graph) {
   keyed metadata = {graph->metadata, sizeof(td_graph_metadata), offsetof(td_graph_metadata, node),
                     graph->n_metadata};
-  uint32_t *first = NULL, *order = NULL;
-  td_graph_metadata *sorted = NULL;
-  if (order_by_node(&metadata, graph->n_nodes, &first, &order)) sorted = gather(&metadata, order);
+  uint32_t *first = NULL;
+  td_graph_metadata *sorted = sort_by_key(&metadata, graph->metadata, graph->n_nodes, &first);
   for (uint32_t i = 0; sorted && i < graph->n_nodes; i++) {
     td_graph_node *node = &graph->nodes[i];
     node->first_metadata = first[i];
     node->n_metadata = first[i + 1] - first[i];
     sort_slice(sorted + first[i], node->n_metadata, sizeof *sorted, compare_metadata);
   }
-  if (sorted) {
-    free(graph->metadata);
-    graph->metadata = sorted;
-  }
+  if (sorted) graph->metadata = sorted;
   free(first);
-  free(order);
   return sorted != NULL;
 }
 
+static bool
+slice_runs(td_graph *graph, const td_graph_run *runs) {
+  keyed keys = {runs, sizeof *runs, offsetof(td_graph_run, graph_task), graph->n_ran};
+  uint32_t *first = NULL;
+  bool made = order_by_key(&keys, graph->n_graph_tasks, &first, &graph->ran);
+  for (uint32_t i = 0; made && i < graph->n_ran; i++)
+    graph->ran[i] = runs[graph->ran[i]].node;
+  for (uint32_t i = 0; made && i < graph->n_graph_tasks; i++) {
+    graph->graph_tasks[i].first_ran = first[i];
+    graph->graph_tasks[i].n_ran = first[i + 1] - first[i];
+  }
+  free(first);
+  return made;
+}
+
 bool
-td_graph_slice(td_graph *graph) {
-  return slice_edges(graph) && slice_in_edges(graph) && slice_metadata(graph);
+td_graph_slice(td_graph *graph, const td_graph_run *runs) {
+  return slice_edges(graph) && slice_in_edges(graph) && slice_metadata(graph) &&
+         slice_runs(graph, runs);
 }

@@ -32,7 +32,3 @@ td_status td_kernel_sum_to(td_tensor *tensor, int n_dims, const int64_t *sizes, 
 /* td_kernel_sum_into adds src's elements into dst, whose sizes are src's or 1 in as many dimensions
  * or fewer. */
 void td_kernel_sum_into(td_tensor *dst, const td_tensor *src);
-
-/* td_kernel_non_finite tells what is among the elements: bit 0 a NaN, bit 1 an infinity. Integers:
- * 0. The common case, all finite, is one pass that the compiler vectorises. */
-unsigned td_kernel_non_finite(const td_tensor *tensor);

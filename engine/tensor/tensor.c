@@ -206,6 +206,19 @@ element_at(const td_tensor *tensor, int64_t index) {
   return (char *)td_tensor_data(tensor) + at * (int64_t)td_dtype_size(tensor->dtype);
 }
 
+td_numbers
+td_tensor_numbers(const td_tensor *tensor) {
+  static const td_number_type types[TD_N_DTYPES] = {[TD_FLOAT32] = TD_NUMBER_FLOAT32,
+                                                    [TD_FLOAT64] = TD_NUMBER_FLOAT64,
+                                                    [TD_INT64] = TD_NUMBER_INT64,
+                                                    [TD_BOOL] = TD_NUMBER_BOOL};
+  return (td_numbers){.data = td_tensor_data(tensor),
+                      .type = types[tensor->dtype],
+                      .n_dims = tensor->n_dims,
+                      .sizes = tensor->sizes,
+                      .strides = tensor->strides};
+}
+
 double
 td_tensor_item(const td_tensor *tensor) {
   return td_tensor_get(tensor, 0);

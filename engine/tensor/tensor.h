@@ -6,6 +6,7 @@
  * program is host memory (simulated devices), so a kernel is one C function. */
 #pragma once
 
+#include "engine/base/numbers.h"
 #include "engine/base/refcount.h"
 #include "engine/base/status.h"
 
@@ -99,6 +100,9 @@ bool td_tensor_same_sizes(const td_tensor *a, const td_tensor *b);
 
 /* td_tensor_data points at the first element. */
 void *td_tensor_data(const td_tensor *tensor);
+
+/* td_tensor_numbers describes the elements for engine/base/numbers.h; borrows the tensor. */
+td_numbers td_tensor_numbers(const td_tensor *tensor);
 
 /* td_tensor_item returns a one-element tensor's value, td_tensor_get one by its row-major index. */
 double td_tensor_item(const td_tensor *tensor);

@@ -80,6 +80,22 @@ store_field(const td_decoder *decoder, unsigned char *record, const td_field *fi
     memcpy(record + field->offset, &(uint32_t){(uint32_t)value}, 4);
 }
 
+static bool
+names_something(td_field_type type) {
+  return type == TD_FIELD_NODE || type == TD_FIELD_THREAD || type == TD_FIELD_QUEUE ||
+         type == TD_FIELD_GRAPH_TASK;
+}
+
+/* Fields that were added to a kind after the tape was written are 0, or name nothing. */
+static void
+begin_record(const td_decoder_kind *kind, unsigned char *record) {
+  const td_event_type *type = kind->type;
+  memset(record, 0, type->size);
+  for (uint16_t i = kind->n_fields; i < type->n_fields; i++)
+    if (names_something(type->fields[i].type))
+      memcpy(record + type->fields[i].offset, &(uint32_t){TD_NONE}, 4);
+}
+
 /* Reads the fields of one event into record (which may be NULL: skip), and a text behind it. */
 static const unsigned char *
 read_fields(const td_decoder *decoder, const td_decoder_kind *kind, uint64_t *last,
@@ -129,7 +145,7 @@ td_decoder_run(const td_decoder *decoder, const td_chunk_header *header, const u
       return damaged(header, error);
     ticks += delta;
     const td_decoder_kind *kind = &decoder->kinds[number];
-    if (kind->type) memset(reserve_record(decoded, kind->type->size), 0, kind->type->size);
+    if (kind->type) begin_record(kind, reserve_record(decoded, kind->type->size));
     at = read_fields(decoder, kind, last[kind->type ? number : TD_EVENT_LIMIT], at, end, decoded);
     if (!at) return damaged(header, error);
     if (!kind->type) {

@@ -16,11 +16,21 @@
 
 void
 td_directory_note_damage(td_directory *directory, const char *format, ...) {
+  directory->cut_off = false;
   if (directory->damage) return;
   va_list args;
   va_start(args, format);
   directory->damage = td_format_v(format, args);
   va_end(args);
+}
+
+/* The end is missing: what a program leaves that was killed, or whose disk was full. */
+static void
+note_cut_off(td_directory *directory, char *words) {
+  if (directory->damage)
+    free(words);
+  else
+    directory->damage = words;
 }
 
 static td_status
@@ -178,6 +188,18 @@ find_chunk(const td_directory *directory, uint64_t offset) {
   return directory->n_bytes;
 }
 
+static void
+note_unreadable(td_directory *directory, uint64_t offset, uint64_t end) {
+  char *words =
+      td_format("%" PRIu64 " bytes from byte %" PRIu64 " cannot be read", end - offset, offset);
+  if (end == directory->n_bytes)
+    note_cut_off(directory, words);
+  else {
+    td_directory_note_damage(directory, "%s", words);
+    free(words);
+  }
+}
+
 /* Walks from header to header; where one does not hold, looks for the next that does. */
 static void
 walk_chunks(td_directory *directory, uint64_t offset) {
@@ -187,8 +209,7 @@ walk_chunks(td_directory *directory, uint64_t offset) {
     td_chunk_header header;
     if (!chunk_header_at(directory, offset, &header)) {
       uint64_t next = find_chunk(directory, offset + 1);
-      td_directory_note_damage(directory, "%" PRIu64 " bytes from byte %" PRIu64 " cannot be read",
-                               TD_MIN(next, end) - offset, offset);
+      note_unreadable(directory, offset, TD_MIN(next, end));
       offset = next;
       continue;
     }
@@ -199,8 +220,8 @@ walk_chunks(td_directory *directory, uint64_t offset) {
   }
   calibrate(directory, ticks, monotonic_ns);
   if (!directory->complete)
-    td_directory_note_damage(directory,
-                             "the recording was not ended: what came last may be missing");
+    note_cut_off(directory,
+                 td_dup_string("the recording was not ended: what came last may be missing"));
 }
 
 td_status
@@ -215,6 +236,7 @@ td_directory_open(const char *path, td_directory *directory, td_error *error) {
     return status;
   }
   directory->complete = ends_with_trailer(directory);
+  directory->cut_off = !directory->complete;
   walk_chunks(directory, offset);
   return TD_OK;
 }

@@ -28,6 +28,7 @@ typedef struct td_directory {
   uint32_t n_threads;
   uint64_t n_chunks;
   bool complete; /* ends with an index */
+  bool cut_off;  /* what is wrong, if anything, is wrong with its end alone */
   char *damage;  /* (owned) first trouble, or NULL */
 } td_directory;
 
@@ -40,6 +41,7 @@ void td_directory_close(td_directory *directory);
 td_status td_directory_load(const td_directory *directory, uint32_t thread, uint32_t chunk,
                             td_decoded *decoded, td_error *error);
 
-/* td_directory_note_damage remembers the first trouble, in words. */
+/* td_directory_note_damage remembers the first trouble, in words; it is not one of the end alone.
+ */
 void td_directory_note_damage(td_directory *directory, const char *format, ...)
     __attribute__((format(printf, 2, 3)));

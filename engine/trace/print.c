@@ -30,6 +30,9 @@ print_field(const td_tape *tape, td_json *json, td_field_type type, uint64_t val
   case TD_FIELD_STRING:
     td_json_string(json, value ? td_tape_string(tape, (uint32_t)value) : NULL);
     break;
+  case TD_FIELD_F64:
+    td_json_double(json, td_event_double(value));
+    break;
   case TD_FIELD_U32:
   case TD_FIELD_U64:
   case TD_FIELD_DURATION:
@@ -61,6 +64,10 @@ td_tape_print_json(td_tape *tape, uint64_t seq, const td_any_event *event, td_js
   if (event->event.kind == TD_EVENT_string) {
     td_json_key(json, "text");
     td_json_string(json, td_tape_string(tape, event->string.id));
+  }
+  if (td_tape_info_get(tape)->known[event->event.kind] == TD_knowledge_reconstructed) {
+    td_json_key(json, "known");
+    td_json_string(json, "reconstructed");
   }
   td_json_end_object(json);
 }

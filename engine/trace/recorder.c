@@ -15,11 +15,18 @@
 struct td_recorder {
   pthread_t thread;
   _Atomic bool stopping;
+  _Atomic bool dying;    /* finish the tape without being asked for it */
+  _Atomic bool finished; /* whoever sets it closes the writer */
+  _Atomic bool died;
   td_writer *writer; /* (owned) */
   td_encoder encoder;
   uint64_t start_ticks; /* events before it are from an earlier recording */
   bool everything;      /* empty the rings to the last event */
   bool stopping_now;    /* and for the last time */
+  _Atomic uint64_t flushes_asked;
+  pthread_mutex_t mutex; /* guards flushes_done */
+  pthread_cond_t flushed;
+  uint64_t flushes_done;
 };
 
 static void
@@ -87,6 +94,15 @@ empty_ring_cb(td_ring *ring, void *data) {
   if (last_visit) tell_dropped(recorder, ring);
 }
 
+static void
+finish_flushes(td_recorder *recorder, uint64_t n) {
+  if (n == recorder->flushes_done) return;
+  pthread_mutex_lock(&recorder->mutex);
+  recorder->flushes_done = n;
+  pthread_cond_broadcast(&recorder->flushed);
+  pthread_mutex_unlock(&recorder->mutex);
+}
+
 static void *
 recorder_main(void *data) {
   td_recorder *recorder = data;
@@ -97,10 +113,17 @@ recorder_main(void *data) {
     stopping = atomic_load_explicit(&recorder->stopping, memory_order_acquire);
     recorder->stopping_now = stopping;
     uint64_t now = td_clock_monotonic_ns();
-    recorder->everything = stopping || now - last_complete > PATIENCE_NS;
+    uint64_t asked = atomic_load_explicit(&recorder->flushes_asked, memory_order_acquire);
+    recorder->everything =
+        stopping || asked != recorder->flushes_done || now - last_complete > PATIENCE_NS;
     if (recorder->everything) last_complete = now;
     td_emit_each_ring(empty_ring_cb, recorder);
+    finish_flushes(recorder, asked);
   }
+  if (!atomic_load_explicit(&recorder->dying, memory_order_acquire)) return NULL;
+  if (!atomic_exchange_explicit(&recorder->finished, true, memory_order_acq_rel))
+    td_writer_close(recorder->writer, NULL);
+  atomic_store_explicit(&recorder->died, true, memory_order_release);
   return NULL;
 }
 
@@ -136,6 +159,8 @@ td_recorder_start(const char *path, bool overwrite, const td_recorder_options *o
   td_recorder *made = TD_NEW(td_recorder);
   made->writer = writer;
   made->start_ticks = td_clock_now();
+  pthread_mutex_init(&made->mutex, NULL);
+  pthread_cond_init(&made->flushed, NULL);
   td_encoder_init(&made->encoder);
   td_emit_each_ring(forget_ring_cb, NULL);
   if (start_thread(made) != 0) {
@@ -159,7 +184,9 @@ td_recorder_stop(td_recorder *recorder, int status, td_error *error) {
   atomic_store_explicit(&recorder->stopping, true, memory_order_release);
   td_emit_call_recorder();
   pthread_join(recorder->thread, NULL);
-  td_status result = td_writer_close(recorder->writer, error);
+  td_status result = TD_OK;
+  if (!atomic_exchange_explicit(&recorder->finished, true, memory_order_acq_rel))
+    result = td_writer_close(recorder->writer, error);
   if (!result && td_emit_n_lost_threads())
     result = td_error_set(error, TD_OUT_OF_MEMORY,
                           "events are missing: there was no memory for a thread's ring");
@@ -169,8 +196,34 @@ td_recorder_stop(td_recorder *recorder, int status, td_error *error) {
 }
 
 void
+td_recorder_flush(td_recorder *recorder) {
+  uint64_t wanted =
+      atomic_fetch_add_explicit(&recorder->flushes_asked, 1, memory_order_acq_rel) + 1;
+  td_emit_call_recorder();
+  pthread_mutex_lock(&recorder->mutex);
+  while (recorder->flushes_done < wanted)
+    pthread_cond_wait(&recorder->flushed, &recorder->mutex);
+  pthread_mutex_unlock(&recorder->mutex);
+}
+
+void
 td_recorder_abandon(td_recorder *recorder) {
   td_writer_abandon(recorder->writer);
   td_encoder_fini(&recorder->encoder);
   free(recorder);
+}
+
+void
+td_recorder_finish_dying(td_recorder *recorder, int status, unsigned patience_ms) {
+  const struct timespec one_ms = {.tv_nsec = 1000000};
+  const td_ring *ring = td_emit_ring;
+  if (ring && ring->head + sizeof(td_event_session_end) <= ring->limit)
+    TD_EMIT(session_end, .status = status);
+  atomic_store_explicit(&recorder->dying, true, memory_order_release);
+  atomic_store_explicit(&recorder->stopping, true, memory_order_release);
+  td_emit_call_recorder();
+  for (unsigned i = 0; i < patience_ms; i++) {
+    if (atomic_load_explicit(&recorder->died, memory_order_acquire)) return;
+    nanosleep(&one_ms, NULL);
+  }
 }

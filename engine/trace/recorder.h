@@ -25,6 +25,16 @@ td_status td_recorder_start(const char *path, bool overwrite, const td_recorder_
  * `status` is the program's exit status, for session_end. */
 td_status td_recorder_stop(td_recorder *recorder, int status, td_error *error);
 
+/* td_recorder_flush returns when every event that was emitted before the call is in the file. Any
+ * thread, while the recorder runs: nobody may be inside when it is stopped. */
+void td_recorder_flush(td_recorder *recorder);
+
 /* td_recorder_abandon is for the child of a fork: forgets the recorder without touching the file.
  */
 void td_recorder_abandon(td_recorder *recorder);
+
+/* td_recorder_finish_dying is for the handler of a signal that ends the process: the recorder's
+ * thread ends the tape, with what was emitted before. Returns when that is done, or after
+ * patience_ms: the signal may have come while a lock was held that the recorder wants. The recorder
+ * must not be used any more. Async-signal-safe. */
+void td_recorder_finish_dying(td_recorder *recorder, int status, unsigned patience_ms);

@@ -35,6 +35,8 @@ struct td_tape {
   char **strings;    /* (owned) [n_strings], NULL where undefined */
   uint32_t n_strings;
   td_tape_thread *threads; /* (owned) */
+  td_event_known *known;   /* (owned) in order; their strings may come later */
+  size_t n_known, known_capacity;
   td_tape_info info;
 };
 
@@ -66,6 +68,10 @@ collect_event(td_tape *tape, const td_event *event) {
   info->n_by_kind[event->kind]++;
   info->duration_ns = TD_MAX(info->duration_ns, event->time);
   if (event->kind == TD_EVENT_string) collect_string(tape, (const td_event_string *)event);
+  if (event->kind == TD_EVENT_known) {
+    TD_GROW(tape->known, tape->n_known, tape->known_capacity);
+    tape->known[tape->n_known++] = *(const td_event_known *)event;
+  }
   if (event->kind == TD_EVENT_dropped) info->n_dropped += ((const td_event_dropped *)event)->count;
   info->n_events++;
 }
@@ -75,6 +81,18 @@ add_key(td_tape *tape, const td_event *event, uint32_t skip) {
   TD_GROW(tape->keys, tape->n_blocks, tape->keys_capacity);
   tape->keys[tape->n_blocks++] =
       (block_key){.key = {.ns = event->time, .thread = event->thread}, .skip = skip};
+}
+
+static void
+resolve_known(td_tape *tape) {
+  bool said[TD_EVENT_LIMIT] = {false};
+  for (size_t i = 0; i < tape->n_known; i++) {
+    td_event_kind kind = td_event_kind_find(td_tape_string(tape, tape->known[i].kind));
+    if (kind == TD_EVENT_none || tape->known[i].how >= TD_knowledge_LIMIT) continue;
+    uint8_t how = (uint8_t)tape->known[i].how, *now = &tape->info.known[kind];
+    *now = said[kind] && *now != how ? TD_knowledge_reconstructed : how;
+    said[kind] = true;
+  }
 }
 
 /* One pass over all events: counts, strings, and the key of each block's first event. */
@@ -97,6 +115,7 @@ scan(td_tape *tape) {
   for (uint32_t t = 0; t < n_threads; t++)
     tape->info.n_unknown += tape->merge.streams[t].n_unknown;
   tape->merge_block = UINT64_MAX;
+  resolve_known(tape);
   free(same_time);
 }
 
@@ -136,6 +155,7 @@ td_tape_close(td_tape *tape) {
     free(tape->strings[id]);
   free(tape->strings);
   free(tape->threads);
+  free(tape->known);
   free(tape->keys);
   free(tape->path);
   free(tape);

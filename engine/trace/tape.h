@@ -26,6 +26,8 @@ typedef struct td_tape_info {
   uint32_t n_threads; /* threads that wrote events: ids 0 .. n_threads - 1 */
   const td_tape_thread *threads;
   uint64_t n_by_kind[TD_EVENT_LIMIT];
+  uint8_t known[TD_EVENT_LIMIT]; /* td_knowledge: how events of each kind are known; observed where
+                                    the tape does not say, reconstructed where processes differ */
   uint64_t n_unknown; /* events of kinds this build does not know: skipped, not numbered */
   uint32_t n_strings;
   bool complete;      /* the recording was ended properly: an index was found */
@@ -59,7 +61,8 @@ const td_any_event *td_tape_peek(td_tape *tape, uint64_t seq);
 uint64_t td_tape_seq_at(td_tape *tape, uint64_t ns);
 
 /* td_tape_print_json writes one event as one line of JSON, without the newline:
- * {"seq": 412, "t": 1834021, "thread": 3, "event": "queue_push", ...its fields}. */
+ * {"seq": 412, "t": 1834021, "thread": 3, "event": "queue_push", ...its fields}, with "known":
+ * "reconstructed" after the fields where the kind is known so on this tape. */
 struct td_json;
 void td_tape_print_json(td_tape *tape, uint64_t seq, const td_any_event *event,
                         struct td_json *json);

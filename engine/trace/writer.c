@@ -18,6 +18,7 @@
 struct td_writer {
   int fd;
   int failure; /* errno of the first failed write, or 0 */
+  bool made;   /* of events that bear nanoseconds since the start: no clock is read */
   uint64_t offset;
   ZSTD_CCtx *zstd;       /* (owned) */
   unsigned char *stored; /* (owned) room for a compressed chunk */
@@ -53,8 +54,9 @@ write_chunk(td_writer *writer, td_chunk_header *header, const void *raw, size_t 
   header->magic = TD_CHUNK_MAGIC;
   header->raw_bytes = (uint32_t)raw_bytes;
   header->stored_bytes = (uint32_t)stored;
-  header->clock_ticks = td_clock_now();
-  header->clock_monotonic_ns = td_clock_monotonic_ns();
+  /* A tick of a made tape is a nanosecond: any moment but the start says so. */
+  header->clock_ticks = writer->made ? header->last_ticks + 1 : td_clock_now();
+  header->clock_monotonic_ns = writer->made ? header->clock_ticks : td_clock_monotonic_ns();
   header->checksum = td_format_checksum(header, offsetof(td_chunk_header, checksum));
   TD_GROW(writer->offsets, writer->n_chunks, writer->chunks_capacity);
   writer->offsets[writer->n_chunks++] = writer->offset;
@@ -63,16 +65,10 @@ write_chunk(td_writer *writer, td_chunk_header *header, const void *raw, size_t 
 }
 
 static void
-write_header(td_writer *writer, uint32_t policy) {
-  td_tape_header header = {
-      .magic = TD_TAPE_MAGIC,
-      .version = TD_TAPE_VERSION,
-      .header_bytes = sizeof header,
-      .start_ticks = td_clock_now(),
-      .start_monotonic_ns = td_clock_monotonic_ns(),
-      .start_wall_ns = td_clock_timespec_ns(CLOCK_REALTIME),
-      .policy = policy,
-  };
+write_header(td_writer *writer, td_tape_header header) {
+  memcpy(header.magic, TD_TAPE_MAGIC, sizeof header.magic);
+  header.version = TD_TAPE_VERSION;
+  header.header_bytes = sizeof header;
   header.checksum = td_format_checksum(&header, offsetof(td_tape_header, checksum));
   write_bytes(writer, &header, sizeof header);
 }
@@ -142,20 +138,38 @@ replace_file(const char *path, int *fd, td_error *error) {
   return status;
 }
 
-td_status
-td_writer_open(const char *path, bool overwrite, uint32_t policy, td_writer **writer,
-               td_error *error) {
+static td_status
+open_with(const char *path, bool overwrite, bool made, const td_tape_header *header,
+          td_writer **writer, td_error *error) {
   int fd;
   td_status status =
       overwrite ? replace_file(path, &fd, error) : create_file(path, 0666, &fd, error);
   if (status) return status;
   flock(fd, LOCK_EX | LOCK_NB); /* for replace_file in another process; some files have no locks */
-  td_writer *made = writer_new(fd);
-  write_header(made, policy);
-  write_schema(made);
-  if (made->failure) return td_writer_close(made, error);
-  *writer = made;
+  td_writer *opened = writer_new(fd);
+  opened->made = made;
+  write_header(opened, *header);
+  write_schema(opened);
+  if (opened->failure) return td_writer_close(opened, error);
+  *writer = opened;
   return TD_OK;
+}
+
+td_status
+td_writer_open(const char *path, bool overwrite, uint32_t policy, td_writer **writer,
+               td_error *error) {
+  td_tape_header header = {.start_ticks = td_clock_now(),
+                           .start_monotonic_ns = td_clock_monotonic_ns(),
+                           .start_wall_ns = td_clock_timespec_ns(CLOCK_REALTIME),
+                           .policy = policy};
+  return open_with(path, overwrite, false, &header, writer, error);
+}
+
+td_status
+td_writer_open_made(const char *path, bool overwrite, uint32_t policy, uint64_t started_ns,
+                    td_writer **writer, td_error *error) {
+  td_tape_header header = {.start_wall_ns = started_ns, .policy = policy};
+  return open_with(path, overwrite, true, &header, writer, error);
 }
 
 void
@@ -186,8 +200,7 @@ write_index(td_writer *writer) {
 }
 
 td_status
-td_writer_close(td_writer *writer, td_error *error) {
-  if (!writer->failure) write_index(writer);
+td_writer_cut(td_writer *writer, td_error *error) {
   if (close(writer->fd) != 0 && !writer->failure) writer->failure = errno;
   td_status status = TD_OK;
   if (writer->failure)
@@ -195,6 +208,12 @@ td_writer_close(td_writer *writer, td_error *error) {
         td_error_set(error, TD_IO, "the tape could not be written: %s", strerror(writer->failure));
   writer_free(writer);
   return status;
+}
+
+td_status
+td_writer_close(td_writer *writer, td_error *error) {
+  if (!writer->failure) write_index(writer);
+  return td_writer_cut(writer, error);
 }
 
 void

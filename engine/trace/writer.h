@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
  * Writer: chunks into a file. The first failure is remembered and everything after it is thrown
- * away, so that a full disk never holds up the program that is recorded. Owned by the recorder; one
- * thread. */
+ * away, so that a full disk never holds up the program that is recorded. Owned by the recorder, or
+ * by a maker of tapes; one thread. */
 #pragma once
 
 #include "engine/base/status.h"
@@ -14,6 +14,11 @@ typedef struct td_writer td_writer;
 td_status td_writer_open(const char *path, bool overwrite, uint32_t policy, td_writer **writer,
                          td_error *error);
 
+/* td_writer_open_made is td_writer_open for events that come from elsewhere than a live program:
+ * their ticks are nanoseconds since `started_ns` (Unix time, 0 where nobody knows). */
+td_status td_writer_open_made(const char *path, bool overwrite, uint32_t policy,
+                              uint64_t started_ns, td_writer **writer, td_error *error);
+
 /* td_writer_events writes an encoder's bytes as a chunk of events; first_number as in
  * td_chunk_header. */
 void td_writer_events(td_writer *writer, const td_encoder *encoder, uint32_t thread,
@@ -22,6 +27,10 @@ void td_writer_events(td_writer *writer, const td_encoder *encoder, uint32_t thr
 /* td_writer_close writes the index, closes, and tells the first failure (TD_IO). Frees the writer.
  */
 td_status td_writer_close(td_writer *writer, td_error *error);
+
+/* td_writer_cut is td_writer_close without the index: readers take the recording for one that was
+ * not ended. */
+td_status td_writer_cut(td_writer *writer, td_error *error);
 
 /* td_writer_abandon closes the file as it is and frees the writer. */
 void td_writer_abandon(td_writer *writer);

@@ -129,8 +129,7 @@ edge_colour(const td_scene_draw *draw, uint32_t i, bool moved) {
 static void
 draw_edge(const td_scene_draw *draw, uint32_t i, bool moved) {
   const td_layout *layout = draw->scene->layout;
-  uint32_t selected = draw->view->selected, n = draw->scene->graph->n_nodes;
-  uint32_t chosen = selected < n ? draw->scene->index[selected] : TD_NONE;
+  uint32_t chosen = td_scene_find(draw->scene, draw->view->selected);
   const td_scene_edge *edge = &draw->scene->edges[i];
   bool marked = chosen != TD_NONE && (edge->from == chosen || edge->to == chosen);
   double least = 0.8 / draw->view->scale; /* never thinner than a good half pixel */
@@ -179,7 +178,7 @@ static uint32_t
 moving_edge(const td_scene_draw *draw) {
   const td_graph_scene *scene = draw->scene;
   uint32_t node = draw->state->header->current_node;
-  if (node >= scene->graph->n_nodes || scene->index[node] == TD_NONE) return TD_NONE;
+  if (td_scene_find(scene, node) == TD_NONE) return TD_NONE;
   uint32_t state = draw->state->nodes[node].state;
   if (state != TD_NODE_partial && state != TD_NODE_waiting && state != TD_NODE_queued)
     return TD_NONE;

@@ -10,6 +10,7 @@
 #include <string.h>
 
 enum { CARD_HEIGHT = 46, PORT_HEIGHT = 20, LEAST_CARD = 92, MARGIN = 28 };
+enum { MOST_WITHOUT_PASS = 200000 };
 
 /* Widths of letters, so that a hundred thousand names are measured by adding. */
 typedef struct letters {
@@ -56,24 +57,54 @@ describe_node(td_graph_scene *scene, uint32_t i, const letters *widths) {
     self->width = TD_MAX(TD_MIN(width_of(widths->bold, self->name) + 50, 260), LEAST_CARD);
 }
 
+static uint32_t *
+slot_of(const td_graph_scene *scene, uint32_t node) {
+  uint32_t at = node * 0x9e3779b1u; /* Fibonacci hashing, Knuth 6.4 */
+  for (;; at++) {
+    uint32_t *slot = &scene->slots[at & (scene->n_slots - 1)];
+    if (*slot == TD_NONE || scene->nodes[*slot].node == node) return slot;
+  }
+}
+
+uint32_t
+td_scene_find(const td_graph_scene *scene, uint32_t node) {
+  return scene->n_slots ? *slot_of(scene, node) : TD_NONE;
+}
+
+static void
+grow_slots(td_graph_scene *scene) {
+  scene->n_slots = scene->n_slots ? 2 * scene->n_slots : 64;
+  free(scene->slots);
+  scene->slots = TD_NEW_N(uint32_t, scene->n_slots);
+  memset(scene->slots, 0xff, scene->n_slots * sizeof *scene->slots);
+  for (uint32_t i = 0; i < scene->n_nodes; i++)
+    *slot_of(scene, scene->nodes[i].node) = i;
+}
+
 static void
 add_node(td_graph_scene *scene, uint32_t node, uint32_t *capacity) {
-  if (node >= scene->graph->n_nodes || scene->index[node] != TD_NONE) return;
+  if (node >= scene->graph->n_nodes) return;
+  if (2 * scene->n_nodes >= scene->n_slots) grow_slots(scene);
+  uint32_t *slot = slot_of(scene, node);
+  if (*slot != TD_NONE) return;
   TD_GROW(scene->nodes, scene->n_nodes, *capacity);
-  scene->index[node] = scene->n_nodes;
+  *slot = scene->n_nodes;
   scene->nodes[scene->n_nodes++] = (td_scene_node){.node = node};
 }
 
-/* Breadth first from the root; without one, every node of the tape. */
+/* Breadth first from the root, and what ran besides: where the root or edges are not known, that
+ * is all there is. Where nothing is known of a pass, every node of the tape, within reason. */
 static void
 collect_nodes(td_graph_scene *scene) {
   const td_graph *graph = scene->graph;
-  uint32_t capacity = 0, task = scene->graph_task;
-  uint32_t root = task < graph->n_graph_tasks ? graph->graph_tasks[task].root : TD_NONE;
-  scene->index = TD_NEW_N(uint32_t, graph->n_nodes);
-  memset(scene->index, 0xff, graph->n_nodes * sizeof *scene->index);
-  if (root < graph->n_nodes) add_node(scene, root, &capacity);
-  for (uint32_t i = 0; i < graph->n_nodes && root >= graph->n_nodes; i++)
+  uint32_t capacity = 0;
+  bool has_task = scene->graph_task < graph->n_graph_tasks;
+  const td_graph_task_facts *task = has_task ? &graph->graph_tasks[scene->graph_task] : NULL;
+  if (task) add_node(scene, task->root, &capacity);
+  for (uint32_t i = 0; task && i < task->n_ran; i++)
+    add_node(scene, graph->ran[task->first_ran + i], &capacity);
+  uint32_t n_all = scene->n_nodes == 0 ? TD_MIN(graph->n_nodes, MOST_WITHOUT_PASS) : 0;
+  for (uint32_t i = 0; i < n_all; i++)
     add_node(scene, i, &capacity);
   for (uint32_t at = 0; at < scene->n_nodes; at++) {
     const td_graph_node *node = &graph->nodes[scene->nodes[at].node];
@@ -93,7 +124,7 @@ collect_edges(td_graph_scene *scene) {
       if (to >= graph->n_nodes) continue;
       TD_GROW(scene->edges, scene->n_edges, capacity);
       scene->edges[scene->n_edges++] =
-          (td_scene_edge){.edge = node->first_out + k, .from = i, .to = scene->index[to]};
+          (td_scene_edge){.edge = node->first_out + k, .from = i, .to = td_scene_find(scene, to)};
     }
   }
 }
@@ -173,7 +204,7 @@ td_graph_scene_free(td_graph_scene *scene) {
   td_layout_free(scene->layout);
   free(scene->nodes);
   free(scene->edges);
-  free(scene->index);
+  free(scene->slots);
   free(scene);
 }
 
@@ -199,6 +230,11 @@ td_graph_scene_n_nodes(const td_graph_scene *scene) {
 }
 
 uint32_t
+td_graph_scene_node(const td_graph_scene *scene, uint32_t i) {
+  return scene->nodes[i].node;
+}
+
+uint32_t
 td_graph_scene_hit(const td_graph_scene *scene, const td_graph_view *view, double x, double y) {
   double there_x = view->centre_x + (x - view->width / 2) / view->scale;
   double there_y = view->centre_y + (y - view->height / 2) / view->scale;
@@ -213,9 +249,10 @@ td_graph_scene_hit(const td_graph_scene *scene, const td_graph_view *view, doubl
 
 bool
 td_graph_scene_place(const td_graph_scene *scene, uint32_t node, double *x, double *y) {
-  if (node >= scene->graph->n_nodes || scene->index[node] == TD_NONE) return false;
-  *x = scene->layout->x[scene->index[node]];
-  *y = scene->layout->y[scene->index[node]];
+  uint32_t found = td_scene_find(scene, node);
+  if (found == TD_NONE) return false;
+  *x = scene->layout->x[found];
+  *y = scene->layout->y[found];
   return true;
 }
 

@@ -10,7 +10,7 @@
 enum {
   STRIP = 114,
   TITLE = 28,
-  CARD_WIDTH = 136,
+  CARD_WIDTH = 148,
   CARD_HEIGHT = 50,
   GAP = 12,
   LEFT = 16,
@@ -65,6 +65,20 @@ card_title(const strip *self, uint32_t node, uint32_t kind) {
   return td_node_title(self->graph, node);
 }
 
+/* The key on the left, the node's number on the right where there is room for both. */
+static void
+draw_numbers(const strip *self, td_box box, const char *key, uint32_t node, td_colour colour) {
+  char *id = node < self->graph->n_nodes ? td_format("#%" PRIu32, node) : td_dup_string("");
+  double key_width, id_width, room = box.width - 14 - 9;
+  td_label_size(self->labels, key, 11.5, false, &key_width, NULL);
+  td_label_size(self->labels, id, 11.5, false, &id_width, NULL);
+  double size = TD_MIN(11.5, 11.5 * room / (key_width + id_width + 6));
+  td_label_draw(self->labels, self->cr, key, size, box.x + 14, box.y + 27, 0, colour, false);
+  td_label_right(self->labels, self->cr, id, size, box.x + box.width - 9, box.y + 27, colour,
+                 false);
+  free(id);
+}
+
 static void
 draw_card(const strip *self, td_box box, uint32_t node, uint32_t graph_task, uint32_t kind,
           td_node_state state) {
@@ -81,8 +95,8 @@ draw_card(const strip *self, td_box box, uint32_t node, uint32_t graph_task, uin
   cairo_restore(self->cr);
   td_label_draw(self->labels, self->cr, title, 13, box.x + 14, box.y + 7, box.width - 40, text,
                 true);
-  td_label_draw(self->labels, self->cr, key, 11.5, box.x + 14, box.y + 27, box.width - 20,
-                td_colour_mix(text, td_shape_fill_colour(state, self->theme), 0.25), false);
+  draw_numbers(self, box, key, node,
+               td_colour_mix(text, td_shape_fill_colour(state, self->theme), 0.25));
   td_shape_state_mark(self->cr, state, 1, box.x + box.width - 15, box.y + 15, 11,
                       state == TD_NODE_running ? text : self->theme->node_fill[state]);
   if (node < self->graph->n_nodes && node == self->view->selected) {
@@ -90,12 +104,6 @@ draw_card(const strip *self, td_box box, uint32_t node, uint32_t graph_task, uin
     td_theme_source(self->cr, self->theme->accent);
     cairo_set_line_width(self->cr, 2);
     cairo_stroke(self->cr);
-  }
-  if (node < self->graph->n_nodes) {
-    char *id = td_format("#%" PRIu32, node);
-    td_label_right(self->labels, self->cr, id, 11.5, box.x + box.width - 9, box.y + 27,
-                   td_colour_mix(text, td_shape_fill_colour(state, self->theme), 0.25), false);
-    free(id);
   }
   free(title);
   free(key);
@@ -105,10 +113,11 @@ static void
 draw_title(const strip *self) {
   const td_graph_queue *queue = &self->graph->queues[self->queue];
   const td_queue_now *now = &self->state->queues[self->queue];
-  const char *owner =
-      queue->owner < self->graph->n_threads ? self->graph->threads[queue->owner].name : "";
-  char *title = td_format("%s%s%s", td_graph_device_name(self->graph, queue->device),
-                          *owner ? " · " : "", owner);
+  const char *device = td_graph_device_name(self->graph, queue->device);
+  bool owned = queue->owner < self->graph->n_threads;
+  char *owner = owned ? td_graph_thread_label(self->graph, queue->owner) : td_dup_string("");
+  char *title = td_format("%s%s%s", device, *owner ? " · " : "", owner);
+  free(owner);
   char *count = now->n == 0   ? td_dup_string("empty")
                 : now->n == 1 ? td_dup_string("1 task")
                               : td_format("%" PRIu32 " tasks", now->n);

@@ -27,7 +27,8 @@ struct td_graph_scene {
   uint32_t n_nodes, n_edges;
   td_scene_node *nodes; /* (owned) */
   td_scene_edge *edges; /* (owned) */
-  uint32_t *index;      /* (owned) [graph->n_nodes] scene node, or TD_NONE */
+  uint32_t *slots;      /* (owned) [n_slots] hash table of scene nodes by their node, or TD_NONE */
+  uint32_t n_slots;     /* a power of two */
   td_layout *layout;    /* (owned) */
 };
 
@@ -45,6 +46,10 @@ typedef struct td_scene_draw {
 
 /* Below these scales names give way to plain cards, and cards to rectangles. */
 static const double td_scale_full = 0.62, td_scale_named = 0.26;
+
+/* td_scene_find returns the scene node of a graph's node, or TD_NONE. Costs what is in the scene,
+ * not what is on the tape. */
+uint32_t td_scene_find(const td_graph_scene *scene, uint32_t node);
 
 static inline td_box
 td_scene_box(const td_graph_scene *scene, uint32_t i) {

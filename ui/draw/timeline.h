@@ -27,9 +27,17 @@ typedef struct td_lane {
   size_t n_rows, row_capacity;
   td_sample *samples; /* (owned) */
   size_t n_samples, sample_capacity;
-  uint32_t most;    /* greatest sample */
-  double y, height; /* in the picture, unscrolled */
+  uint32_t most; /* greatest sample */
+  uint32_t process;
+  double y, height; /* in the picture, unscrolled; height 0: nothing to show */
+  double row_height;
 } td_lane;
+
+/* The name of a process above its lanes, on a tape of several. */
+typedef struct td_band {
+  char *title; /* (owned) */
+  double y;
+} td_band;
 
 typedef struct td_flag {
   uint64_t time;
@@ -47,6 +55,8 @@ struct td_timeline {
   const td_graph *graph; /* (borrowed) */
   td_lane *lanes;        /* (owned) threads, then devices, then queues */
   size_t n_lanes, lane_capacity;
+  td_band *bands; /* (owned) [n_bands] */
+  size_t n_bands;
   td_flags marks, steps, anomalies;
   uint64_t duration;
   double height;
@@ -60,6 +70,8 @@ enum {
   TD_LANE_PAD = 7,
   TD_LANE_ACTIVITY = 5,
   TD_LANE_ROW = 20,
+  TD_LANE_ROWS_HEIGHT = 160, /* deep re-entry gets thinner rows, not a higher lane */
+  TD_BAND_HEIGHT = 22,
   TD_LANE_QUEUE_HEIGHT = 40
 };
 
@@ -71,6 +83,9 @@ typedef struct td_timeline_drawing {
   const td_theme *theme;
   td_label_cache *labels;
 } td_timeline_drawing;
+
+/* td_timeline_place (timeline_places.c) gives every lane its place, process by process. */
+void td_timeline_place(td_timeline *timeline);
 
 /* td_timeline_first_row returns the y of a lane's first row of spans. */
 static inline double

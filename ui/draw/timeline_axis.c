@@ -87,16 +87,31 @@ draw_flag_line(const td_timeline_drawing *draw, double x, td_colour colour) {
   cairo_set_dash(draw->cr, NULL, 0, 0);
 }
 
+static bool
+is_in_view(const td_timeline_drawing *draw, double x) {
+  return x >= TD_TIMELINE_GUTTER && x <= draw->view->width;
+}
+
+/* Do flags stand so close that a line for each would hide what is under them? */
+static bool
+are_crowded(const td_timeline_drawing *draw, const td_flags *flags) {
+  size_t n = 0;
+  for (size_t i = 0; i < flags->n; i++)
+    n += is_in_view(draw, td_timeline_x(draw->view, (double)flags->flags[i].time));
+  return (double)n * 24 > draw->view->width;
+}
+
 /* A line for each mark or step unless they stand too close, a label where the one before it leaves
  * room. */
 static void
 draw_flags(const td_timeline_drawing *draw, const td_flags *flags, td_colour colour) {
   double free_from = 0, last_line = -100;
+  bool crowded = are_crowded(draw, flags);
   for (size_t i = 0; i < flags->n; i++) {
     const td_flag *flag = &flags->flags[i];
     double x = td_timeline_x(draw->view, (double)flag->time), width;
-    if (x < TD_TIMELINE_GUTTER || x > draw->view->width) continue;
-    if (x - last_line < 8) continue;
+    if (!is_in_view(draw, x) || x - last_line < 8) continue;
+    if (crowded && x < free_from) continue;
     draw_flag_line(draw, x, colour);
     last_line = x;
     td_label_size(draw->labels, flag->text, 10.5, true, &width, NULL);
@@ -125,20 +140,39 @@ td_timeline_draw_axis(const td_timeline_drawing *draw) {
   cairo_restore(draw->cr);
 }
 
+static void
+draw_diamond(const td_timeline_drawing *draw, const td_lane *lane, double x, td_colour colour) {
+  double y = td_lane_first_row(lane) + lane->row_height / 2 - 1.5;
+  td_shape_diamond(draw->cr, x, y, 8.5, draw->theme->background);
+  td_shape_diamond(draw->cr, x, y, 6.5, colour);
+}
+
+/* A NaN that stays is in every pass: then a line along the lane's end says where, and the spans can
+ * still be seen. */
+static void
+draw_tick(const td_timeline_drawing *draw, const td_lane *lane, double x, td_colour colour) {
+  td_theme_source(draw->cr, colour);
+  cairo_rectangle(draw->cr, floor(x), lane->y + lane->height - 5, 1, 4);
+  cairo_fill(draw->cr);
+}
+
 void
 td_timeline_draw_anomalies(const td_timeline_drawing *draw) {
   const td_timeline *timeline = draw->timeline;
+  bool crowded = are_crowded(draw, &timeline->anomalies);
+  double last = -1;
   for (size_t i = 0; i < timeline->anomalies.n; i++) {
     const td_flag *flag = &timeline->anomalies.flags[i];
     double x = td_timeline_x(draw->view, (double)flag->time);
-    if (x < TD_TIMELINE_GUTTER || x > draw->view->width ||
-        flag->thread >= timeline->graph->n_threads)
-      continue;
+    if (!is_in_view(draw, x) || flag->thread >= timeline->graph->n_threads) continue;
     const td_lane *lane = &timeline->lanes[flag->thread];
     bool ahead = (double)flag->time > draw->view->now_ns;
-    double y = td_lane_first_row(lane) + TD_LANE_ROW / 2.0 - 1.5;
-    td_shape_diamond(draw->cr, x, y, 8.5, draw->theme->background);
-    td_shape_diamond(draw->cr, x, y, 6.5, td_colour_fade(draw->theme->error, ahead ? 0.5 : 1));
+    td_colour colour = td_colour_fade(draw->theme->error, ahead ? 0.5 : 1);
+    if (!crowded)
+      draw_diamond(draw, lane, x, colour);
+    else if (floor(x) != last || timeline->graph->n_threads > 1)
+      draw_tick(draw, lane, x, colour);
+    last = floor(x);
   }
 }
 

@@ -34,26 +34,37 @@ add_lane(td_timeline *timeline, td_lane_kind kind, uint32_t id, int32_t device, 
   return lane;
 }
 
+/* Processes have bands of their own, so a thread's name is enough. */
+static void
+add_thread_lane(td_timeline *timeline, uint32_t i) {
+  const td_graph *graph = timeline->graph;
+  const td_graph_thread *thread = &graph->threads[i];
+  const char *device = td_graph_device_name(graph, thread->device);
+  td_lane *lane =
+      add_lane(timeline, TD_LANE_THREAD, i, thread->device,
+               *thread->name ? td_dup_string(thread->name) : td_format("thread %" PRIu32, i),
+               thread->in_pool ? td_format("%s, thread pool", device) : td_dup_string(device));
+  lane->process = thread->process;
+}
+
 static void
 add_lanes(td_timeline *timeline) {
   const td_graph *graph = timeline->graph;
-  for (uint32_t i = 0; i < graph->n_threads; i++) {
-    const td_graph_thread *thread = &graph->threads[i];
-    const char *name = thread->name && *thread->name ? thread->name : NULL;
-    add_lane(timeline, TD_LANE_THREAD, i, thread->device,
-             name ? td_dup_string(name) : td_format("thread %" PRIu32, i),
-             td_dup_string(td_graph_device_name(graph, thread->device)));
-  }
+  for (uint32_t i = 0; i < graph->n_threads; i++)
+    add_thread_lane(timeline, i);
   for (uint32_t i = 0; i < graph->n_devices; i++)
     if (graph->devices[i].device >= 0)
       add_lane(timeline, TD_LANE_DEVICE, (uint32_t)graph->devices[i].device,
                graph->devices[i].device,
                td_dup_string(td_graph_device_name(graph, graph->devices[i].device)),
                td_dup_string("kernels"));
-  for (uint32_t i = 0; i < graph->n_queues; i++)
-    add_lane(timeline, TD_LANE_QUEUE, i, graph->queues[i].device,
-             td_format("%s queue", td_graph_device_name(graph, graph->queues[i].device)),
-             td_dup_string("length"));
+  for (uint32_t i = 0; i < graph->n_queues; i++) {
+    td_lane *lane =
+        add_lane(timeline, TD_LANE_QUEUE, i, graph->queues[i].device,
+                 td_format("%s queue", td_graph_device_name(graph, graph->queues[i].device)),
+                 td_dup_string("length"));
+    lane->process = td_graph_process_of_queue(graph, i);
+  }
 }
 
 static size_t
@@ -83,14 +94,14 @@ close_top(collector *self, size_t lane, uint64_t time) {
   td_spans_push(&rows->rows[frames->n], (td_span){top.begin, time, top.kind, top.item});
 }
 
-/* Ends the innermost frame of that kind and whatever was left open inside it; an end without a
+/* Ends the innermost such frame and whatever an exception left open inside it; an end without a
  * begin is nothing. */
 static void
-end_frame(collector *self, size_t lane, uint64_t time, td_span_kind kind) {
+end_frame(collector *self, size_t lane, uint64_t time, td_span_kind kind, uint32_t item) {
   if (lane == SIZE_MAX) return;
   stack *frames = &self->stacks[lane];
   size_t at = frames->n;
-  while (at > 0 && frames->frames[at - 1].kind != kind)
+  while (at > 0 && (frames->frames[at - 1].kind != kind || frames->frames[at - 1].item != item))
     at--;
   if (at == 0) return;
   while (frames->n >= at)
@@ -132,19 +143,22 @@ take_thread_event(collector *self, const td_any_event *event, size_t lane) {
     begin_frame(self, lane, time, TD_SPAN_NODE, event->node_begin.node);
     break;
   case TD_EVENT_node_end:
-    end_frame(self, lane, time, TD_SPAN_NODE);
+    end_frame(self, lane, time, TD_SPAN_NODE, event->node_end.node);
+    break;
+  case TD_EVENT_error:
+    end_frame(self, lane, time, TD_SPAN_NODE, event->error.node);
     break;
   case TD_EVENT_hook_begin:
     begin_frame(self, lane, time, TD_SPAN_HOOK, event->hook_begin.node);
     break;
   case TD_EVENT_hook_end:
-    end_frame(self, lane, time, TD_SPAN_HOOK);
+    end_frame(self, lane, time, TD_SPAN_HOOK, event->hook_end.node);
     break;
   case TD_EVENT_lock_wait:
     begin_frame(self, lane, time, TD_SPAN_LOCK, event->lock_wait.lock);
     break;
   case TD_EVENT_lock_acquired:
-    end_frame(self, lane, time, TD_SPAN_LOCK);
+    end_frame(self, lane, time, TD_SPAN_LOCK, event->lock_acquired.lock);
     break;
   case TD_EVENT_thread_state:
     change_activity(self, lane, time, event->thread_state.state);
@@ -165,7 +179,7 @@ take_shared_event(collector *self, const td_any_event *event) {
     break;
   case TD_EVENT_kernel_end:
     end_frame(self, lane_find(timeline, TD_LANE_DEVICE, (uint32_t)event->kernel_end.device), time,
-              TD_SPAN_KERNEL);
+              TD_SPAN_KERNEL, event->kernel_end.node);
     break;
   case TD_EVENT_queue_push:
     add_sample(self, event->queue_push.queue, time, event->queue_push.size);
@@ -209,7 +223,6 @@ take_all(collector *self, uint64_t n_events, td_error *error) {
 static void
 finish(collector *self) {
   td_timeline *timeline = self->timeline;
-  double y = TD_TIMELINE_AXIS;
   for (size_t i = 0; i < timeline->n_lanes; i++) {
     td_lane *lane = &timeline->lanes[i];
     while (self->stacks[i].n)
@@ -219,15 +232,9 @@ finish(collector *self) {
     td_spans_seal(&lane->activity);
     for (size_t r = 0; r < lane->n_rows; r++)
       td_spans_seal(&lane->rows[r]);
-    lane->y = y;
-    lane->height = lane->kind == TD_LANE_QUEUE
-                       ? TD_LANE_QUEUE_HEIGHT
-                       : td_lane_first_row(lane) - y +
-                             (double)TD_MAX(lane->n_rows, 1u) * TD_LANE_ROW + TD_LANE_PAD;
-    y += lane->height;
     free(self->stacks[i].frames);
   }
-  timeline->height = y + 6;
+  td_timeline_place(timeline);
   free(self->stacks);
 }
 
@@ -272,6 +279,9 @@ td_timeline_free(td_timeline *timeline) {
   flags_fini(&timeline->marks);
   flags_fini(&timeline->steps);
   flags_fini(&timeline->anomalies);
+  for (size_t i = 0; i < timeline->n_bands; i++)
+    free(timeline->bands[i].title);
+  free(timeline->bands);
   free(timeline->lanes);
   free(timeline);
 }

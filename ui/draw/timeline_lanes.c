@@ -4,7 +4,12 @@
 
 #include <math.h>
 
-static const double least_with_name = 22, least_with_cut_name = 48;
+static const double least_with_name = 22, least_with_cut_name = 48, least_height_with_name = 14;
+
+static double
+span_height(const td_lane *lane) {
+  return lane->row_height > 10 ? lane->row_height - 3 : lane->row_height * 0.85;
+}
 
 static td_colour
 span_colour(const td_timeline_drawing *draw, const td_lane *lane, const td_span *span) {
@@ -58,7 +63,8 @@ draw_span(const td_timeline_drawing *draw, const td_lane *lane, const td_span *s
     cairo_set_line_width(draw->cr, 2);
     cairo_stroke(draw->cr);
   }
-  if (box.width >= least_with_name) draw_name(draw, span, box);
+  if (box.width >= least_with_name && box.height >= least_height_with_name)
+    draw_name(draw, span, box);
 }
 
 static void
@@ -73,7 +79,8 @@ draw_spans(const td_timeline_drawing *draw, const td_lane *lane, const td_spans 
     if (end - begin < 0.5 && floor(begin) == last && !chosen) continue;
     last = floor(begin);
     double gap = end - begin > 3 ? 0.6 : 0;
-    draw_span(draw, lane, span, (td_box){begin, y, TD_MAX(end - begin - gap, 1), TD_LANE_ROW - 3});
+    draw_span(draw, lane, span,
+              (td_box){begin, y, TD_MAX(end - begin - gap, 1), span_height(lane)});
   }
 }
 
@@ -91,7 +98,7 @@ draw_dense(const td_timeline_drawing *draw, const td_lane *lane, const td_spans 
     td_colour colour = span_colour(draw, lane, &row->spans[first]);
     if (from > draw->view->now_ns) colour = td_colour_fade(colour, 0.38);
     td_theme_source(draw->cr, td_colour_fade(colour, 0.25 + 0.75 * share));
-    cairo_rectangle(draw->cr, x, y, 1, TD_LANE_ROW - 3);
+    cairo_rectangle(draw->cr, x, y, 1, span_height(lane));
     cairo_fill(draw->cr);
   }
 }
@@ -100,7 +107,7 @@ static void
 draw_rows(const td_timeline_drawing *draw, const td_lane *lane) {
   for (size_t r = 0; r < lane->n_rows; r++) {
     const td_spans *row = &lane->rows[r];
-    double y = td_lane_first_row(lane) + (double)r * TD_LANE_ROW;
+    double y = td_lane_first_row(lane) + (double)r * lane->row_height;
     size_t first = td_spans_first(row, (uint64_t)TD_MAX(draw->view->from_ns, 0));
     size_t last = td_spans_first(row, (uint64_t)TD_MAX(draw->view->to_ns, 0));
     if ((double)(last - first) > 4 * draw->view->width)

@@ -72,6 +72,15 @@ draw_lane_ground(const td_timeline_drawing *draw, const td_lane *lane, bool odd)
 }
 
 static void
+draw_band(const td_timeline_drawing *draw, const td_band *band) {
+  cairo_rectangle(draw->cr, 0, band->y, draw->view->width, TD_BAND_HEIGHT);
+  td_theme_source(draw->cr, td_colour_mix(draw->theme->background, draw->theme->foreground, 0.09));
+  cairo_fill(draw->cr);
+  td_label_draw(draw->labels, draw->cr, band->title, 11.5, 8, band->y + 3, 0,
+                draw->theme->foreground, true);
+}
+
+static void
 draw_lane_title(const td_timeline_drawing *draw, const td_lane *lane) {
   double middle = lane->y + lane->height / 2;
   td_theme_source(draw->cr, td_theme_device(draw->theme, lane->device));
@@ -91,13 +100,16 @@ draw_lanes(const td_timeline_drawing *draw) {
   cairo_rectangle(cr, 0, TD_TIMELINE_AXIS, draw->view->width, draw->view->height);
   cairo_clip(cr);
   cairo_translate(cr, 0, -draw->view->scroll_y);
-  for (size_t i = 0; i < timeline->n_lanes; i++)
-    draw_lane_ground(draw, &timeline->lanes[i], i & 1);
+  for (size_t i = 0, n_shown = 0; i < timeline->n_lanes; i++)
+    if (timeline->lanes[i].height > 0) draw_lane_ground(draw, &timeline->lanes[i], n_shown++ & 1);
   td_timeline_draw_grid(draw);
+  for (size_t i = 0; i < timeline->n_bands; i++)
+    draw_band(draw, &timeline->bands[i]);
   for (size_t i = 0; i < timeline->n_lanes; i++) {
     const td_lane *lane = &timeline->lanes[i];
     double y = lane->y - draw->view->scroll_y;
-    if (y + lane->height < TD_TIMELINE_AXIS || y > draw->view->height) continue;
+    bool seen = y + lane->height >= TD_TIMELINE_AXIS && y <= draw->view->height;
+    if (!seen || lane->height <= 0) continue;
     draw_lane_title(draw, lane);
     cairo_save(cr);
     cairo_rectangle(cr, TD_TIMELINE_GUTTER, lane->y, axis_width(draw->view) + TD_TIMELINE_RIGHT,
@@ -127,7 +139,7 @@ td_timeline_draw(td_timeline *timeline, cairo_t *cr, const td_timeline_view *vie
 
 static uint32_t
 hit_lane(const td_lane *lane, const td_timeline_view *view, double x, double y) {
-  double row = floor((y - td_lane_first_row(lane)) / TD_LANE_ROW);
+  double row = floor((y - td_lane_first_row(lane)) / lane->row_height);
   double time = td_timeline_time_at(view, x), slack = 2 * visible_ns(view) / axis_width(view);
   if (lane->kind == TD_LANE_QUEUE || row < 0 || row >= (double)lane->n_rows || time < 0)
     return TD_NONE;

@@ -18,16 +18,18 @@ struct _TdDocument {
   char *path;            /* (owned) */
   td_replay *replay;     /* (owned) */
   td_timeline *timeline; /* (owned) */
-  GArray *problems;      /* uint64_t, (owned) */
   GHashTable *scenes;    /* graph task -> td_graph_scene (owned) */
   GQueue shown;          /* graph tasks with a scene, least recently shown first */
   td_graph_scene *scene; /* (borrowed from scenes) */
   uint32_t scene_task, wanted_task;
+  uint32_t process;
+  gboolean live, growing;
+  uint64_t start; /* position to begin at; UINT64_MAX: where a reader wants to begin */
   double progress;
   int reported; /* percent last sent by the loading worker */
 };
 
-enum { PROP_PROGRESS = 1, PROP_SCENE, N_PROPS };
+enum { PROP_PROGRESS = 1, PROP_SCENE, PROP_PROCESS, N_PROPS };
 static GParamSpec *props[N_PROPS];
 
 G_DEFINE_FINAL_TYPE(TdDocument, td_document, G_TYPE_OBJECT)
@@ -39,7 +41,6 @@ td_document_finalize(GObject *object) {
   g_queue_clear(&self->shown);
   td_timeline_free(self->timeline);
   if (self->replay) td_replay_close(self->replay);
-  g_clear_pointer(&self->problems, g_array_unref);
   g_free(self->path);
   G_OBJECT_CLASS(td_document_parent_class)->finalize(object);
 }
@@ -49,6 +50,8 @@ td_document_get_property(GObject *object, guint id, GValue *value, GParamSpec *s
   TdDocument *self = TD_DOCUMENT(object);
   if (id == PROP_PROGRESS)
     g_value_set_double(value, self->progress);
+  else if (id == PROP_PROCESS)
+    g_value_set_uint(value, self->process);
   else
     g_value_set_pointer(value, self->scene);
 }
@@ -61,15 +64,16 @@ td_document_class_init(TdDocumentClass *klass) {
   GParamFlags flags = G_PARAM_READABLE | G_PARAM_STATIC_STRINGS | G_PARAM_EXPLICIT_NOTIFY;
   props[PROP_PROGRESS] = g_param_spec_double("progress", NULL, NULL, 0, 1, 0, flags);
   props[PROP_SCENE] = g_param_spec_pointer("scene", NULL, NULL, flags);
+  props[PROP_PROCESS] = g_param_spec_uint("process", NULL, NULL, 0, G_MAXUINT, 0, flags);
   g_object_class_install_properties(object_class, N_PROPS, props);
 }
 
 static void
 td_document_init(TdDocument *self) {
-  self->problems = g_array_new(FALSE, FALSE, sizeof(uint64_t));
   self->scenes = g_hash_table_new_full(NULL, NULL, NULL, (GDestroyNotify)td_graph_scene_free);
   g_queue_init(&self->shown);
   self->scene_task = self->wanted_task = TD_NONE;
+  self->start = UINT64_MAX;
 }
 
 TdDocument *
@@ -77,6 +81,20 @@ td_document_new(const char *path) {
   TdDocument *self = g_object_new(TD_TYPE_DOCUMENT, NULL);
   self->path = g_strdup(path);
   return self;
+}
+
+TdDocument *
+td_document_new_live(const char *path, uint64_t position, gboolean growing) {
+  TdDocument *self = td_document_new(path);
+  self->live = TRUE;
+  self->growing = growing;
+  self->start = MIN(position, UINT64_MAX - 1);
+  return self;
+}
+
+gboolean
+td_document_is_live(TdDocument *self) {
+  return self->live;
 }
 
 typedef struct Report {
@@ -111,34 +129,17 @@ replay_progress_cb(double share, void *data) {
   return !g_cancellable_is_cancelled(g_task_get_cancellable(task));
 }
 
-static bool
-is_problem(const td_any_event *event, void *data) {
-  return event->event.kind == TD_EVENT_anomaly || event->event.kind == TD_EVENT_error;
-}
-
-static void
-collect_problems(TdDocument *self) {
-  const td_tape_info *info = td_document_get_info(self);
-  uint64_t left = info->n_by_kind[TD_EVENT_anomaly] + info->n_by_kind[TD_EVENT_error];
-  td_any_event event;
-  for (uint64_t seq = 0; left > 0 && seq < info->n_events; seq++)
-    if (td_replay_event(self->replay, seq, &event, NULL) == TD_OK && is_problem(&event, NULL)) {
-      g_array_append_val(self->problems, seq);
-      left--;
-    }
-}
-
 static gboolean
 load(TdDocument *self, GTask *task, td_error *error) {
   if (td_replay_open(self->path, replay_progress_cb, task, &self->replay, error) != TD_OK)
     return FALSE;
-  collect_problems(self);
   report_progress(self, 0.8);
   const td_graph *graph = td_document_get_graph(self);
   if (td_timeline_new(td_replay_tape(self->replay), graph, &self->timeline, error) != TD_OK)
     return FALSE;
   report_progress(self, 0.9);
-  uint64_t start = td_document_start_position(self);
+  uint64_t start = self->start == UINT64_MAX ? td_document_start_position(self)
+                                             : MIN(self->start, td_replay_length(self->replay));
   self->scene_task = self->wanted_task = td_document_graph_task_at(self, start);
   self->scene = td_graph_scene_new(graph, self->scene_task);
   return td_replay_seek(self->replay, start, error) == TD_OK;
@@ -281,18 +282,65 @@ td_document_is_begun(TdDocument *self, uint32_t graph_task) {
   return facts->begin_seq > 0 || facts->root != TD_NONE || facts->owner != TD_NONE;
 }
 
+static gboolean
+is_shown(TdDocument *self, uint32_t graph_task) {
+  const td_graph *graph = td_document_get_graph(self);
+  return td_document_is_begun(self, graph_task) &&
+         (graph->n_processes < 2 || td_graph_process_of_task(graph, graph_task) == self->process);
+}
+
 uint32_t
 td_document_graph_task_at(TdDocument *self, uint64_t position) {
   const td_graph *graph = td_document_get_graph(self);
-  uint32_t best = TD_NONE, first = TD_NONE;
+  const td_graph_task_facts *tasks = graph->graph_tasks;
+  uint32_t last = TD_NONE, running = TD_NONE, first = TD_NONE;
   for (uint32_t i = 0; i < graph->n_graph_tasks; i++) {
-    uint64_t begin = graph->graph_tasks[i].begin_seq;
-    if (!td_document_is_begun(self, i)) continue;
-    if (first == TD_NONE || begin < graph->graph_tasks[first].begin_seq) first = i;
+    uint64_t begin = tasks[i].begin_seq;
+    if (!is_shown(self, i)) continue;
+    if (first == TD_NONE || begin < tasks[first].begin_seq) first = i;
     if (begin >= position) continue;
-    if (best == TD_NONE || begin > graph->graph_tasks[best].begin_seq) best = i;
+    if (last == TD_NONE || begin > tasks[last].begin_seq) last = i;
+    bool runs = tasks[i].end_seq >= position && tasks[i].end_seq < td_replay_length(self->replay);
+    if (runs && (running == TD_NONE || begin > tasks[running].begin_seq)) running = i;
   }
-  return best != TD_NONE ? best : first;
+  bool unended = last != TD_NONE && tasks[last].end_seq >= td_replay_length(self->replay);
+  if (running != TD_NONE && !unended) return running;
+  return last != TD_NONE ? last : first;
+}
+
+uint32_t
+td_document_get_pass_number(TdDocument *self, uint32_t graph_task, uint32_t *n) {
+  const td_graph *graph = td_document_get_graph(self);
+  uint64_t begin = graph_task < graph->n_graph_tasks ? graph->graph_tasks[graph_task].begin_seq : 0;
+  uint32_t number = 0;
+  *n = 0;
+  for (uint32_t i = 0; i < graph->n_graph_tasks; i++) {
+    if (!is_shown(self, i)) continue;
+    ++*n;
+    number += graph->graph_tasks[i].begin_seq <= begin;
+  }
+  return number;
+}
+
+uint32_t
+td_document_get_process(TdDocument *self) {
+  return self->process;
+}
+
+void
+td_document_set_process(TdDocument *self, uint32_t process) {
+  if (process == self->process || process >= td_document_get_graph(self)->n_processes) return;
+  self->process = process;
+  td_document_show_graph_task(self,
+                              td_document_graph_task_at(self, td_replay_position(self->replay)));
+  g_object_notify_by_pspec(G_OBJECT(self), props[PROP_PROCESS]);
+}
+
+uint32_t
+td_document_process_of(TdDocument *self, uint32_t node) {
+  const td_graph *graph = td_document_get_graph(self);
+  uint32_t thread = node < graph->n_nodes ? graph->nodes[node].thread : TD_NONE;
+  return thread < graph->n_threads ? graph->threads[thread].process : 0;
 }
 
 uint64_t
@@ -309,15 +357,9 @@ time_of(TdDocument *self, uint64_t seq) {
   return td_replay_event(self->replay, seq, &event, NULL) == TD_OK ? event.event.time : 0;
 }
 
-void
-td_document_get_backward_span(TdDocument *self, double *from_ns, double *to_ns) {
-  const td_graph *graph = td_document_get_graph(self);
-  uint64_t first = UINT64_MAX, last = 0, length = td_replay_length(self->replay);
-  for (uint32_t i = 0; i < graph->n_graph_tasks; i++) {
-    if (!td_document_is_begun(self, i)) continue;
-    first = MIN(first, graph->graph_tasks[i].begin_seq);
-    last = MAX(last, graph->graph_tasks[i].end_seq);
-  }
+static void
+set_span(TdDocument *self, uint64_t first, uint64_t last, double *from_ns, double *to_ns) {
+  uint64_t length = td_replay_length(self->replay);
   *from_ns = first < length ? (double)time_of(self, first) : 0;
   *to_ns = first < last && last < length ? (double)time_of(self, last)
                                          : (double)td_document_get_info(self)->duration_ns;
@@ -326,29 +368,57 @@ td_document_get_backward_span(TdDocument *self, double *from_ns, double *to_ns) 
   *to_ns += margin;
 }
 
-const uint64_t *
+void
+td_document_get_pass_span(TdDocument *self, uint32_t graph_task, double *from_ns, double *to_ns) {
+  const td_graph_task_facts *task = &td_document_get_graph(self)->graph_tasks[graph_task];
+  set_span(self, task->begin_seq, task->end_seq, from_ns, to_ns);
+}
+
+void
+td_document_get_backward_span(TdDocument *self, double *from_ns, double *to_ns) {
+  const td_graph *graph = td_document_get_graph(self);
+  uint64_t first = UINT64_MAX, last = 0;
+  for (uint32_t i = 0; i < graph->n_graph_tasks; i++) {
+    if (!td_document_is_begun(self, i)) continue;
+    first = MIN(first, graph->graph_tasks[i].begin_seq);
+    last = MAX(last, graph->graph_tasks[i].end_seq);
+  }
+  set_span(self, first, last, from_ns, to_ns);
+}
+
+const td_graph_mention *
 td_document_get_problems(TdDocument *self, size_t *n) {
-  *n = self->problems->len;
-  return (const uint64_t *)self->problems->data;
+  const td_graph *graph = td_document_get_graph(self);
+  *n = graph->n_problems;
+  return graph->problems;
 }
 
 gboolean
-td_document_find_anomaly(TdDocument *self, uint32_t node, td_event_anomaly *out) {
+td_document_find_anomaly(TdDocument *self, uint32_t node, uint32_t nth, td_event_anomaly *out) {
+  const td_graph *graph = td_document_get_graph(self);
   td_any_event event;
-  for (guint i = 0; i < self->problems->len; i++) {
-    uint64_t seq = g_array_index(self->problems, uint64_t, i);
-    if (td_replay_event(self->replay, seq, &event, NULL) != TD_OK) continue;
-    if (event.event.kind != TD_EVENT_anomaly || event.anomaly.node != node) continue;
+  for (uint32_t i = 0; i < graph->n_problems; i++) {
+    const td_graph_mention *problem = &graph->problems[i];
+    if (problem->seq >= td_replay_position(self->replay)) return FALSE;
+    if (problem->kind != TD_EVENT_anomaly || problem->node != node || nth-- > 0) continue;
+    if (td_replay_event(self->replay, problem->seq, &event, NULL) != TD_OK) return FALSE;
     *out = event.anomaly;
     return TRUE;
   }
   return FALSE;
 }
 
+gboolean
+td_document_is_reconstructed(TdDocument *self, uint64_t seq) {
+  td_any_event event;
+  return td_replay_event(self->replay, seq, &event, NULL) == TD_OK &&
+         td_document_get_info(self)->known[event.event.kind] == TD_knowledge_reconstructed;
+}
+
 char *
 td_document_dup_warning(TdDocument *self) {
   const td_tape_info *info = td_document_get_info(self);
-  if (info->damage)
+  if (info->damage && !self->growing)
     return g_strdup_printf(_("This tape is damaged: %s. What could be read is shown."),
                            info->damage);
   if (info->n_dropped) {
@@ -357,7 +427,7 @@ td_document_dup_warning(TdDocument *self) {
                            count);
   }
   uint64_t first, n = td_replay_trouble(self->replay, &first);
-  if (n == 0) return NULL;
+  if (n == 0 || self->growing) return NULL;
   return g_strdup_printf(_("%" G_GUINT64_FORMAT
                            " events contradict what was before, the first is event "
                            "%" G_GUINT64_FORMAT ". `tapedeck check` tells more."),

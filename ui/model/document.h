@@ -19,6 +19,12 @@ G_DECLARE_FINAL_TYPE(TdDocument, td_document, TD, DOCUMENT, GObject)
  * while it loads; "scene" is notified when another graph task's picture is there. */
 TdDocument *td_document_new(const char *path);
 
+/* td_document_new_live returns a document of a tape that grew or grows while it is looked at. It
+ * will be at `position`, clamped to what there is; views that show an earlier reading of the tape
+ * stay where they are. While it is `growing`, that its end is missing is no damage. */
+TdDocument *td_document_new_live(const char *path, uint64_t position, gboolean growing);
+gboolean td_document_is_live(TdDocument *self);
+
 /* td_document_load_async opens the tape in a worker; finish returns FALSE with an error of
  * TD_ERROR, or G_IO_ERROR_CANCELLED. Nothing below but the path may be asked before it succeeded.
  */
@@ -47,24 +53,48 @@ void td_document_show_graph_task(TdDocument *self, uint32_t graph_task);
  * with the end of a damaged one. */
 gboolean td_document_is_begun(TdDocument *self, uint32_t graph_task);
 
-/* td_document_graph_task_at returns the graph task that began last before a position; the first one
- * before any, TD_NONE on a tape without. */
+/* td_document_graph_task_at returns the graph task to look at after a position, among those of the
+ * process shown: the one that began last of those that run then, so that an outer pass comes back
+ * when the inner one is over; between passes the last one; the first one before any; TD_NONE on a
+ * tape without. */
 uint32_t td_document_graph_task_at(TdDocument *self, uint64_t position);
 
 /* td_document_start_position returns where a reader wants to begin: just after the first
  * graph_task_begin, or 0. */
 uint64_t td_document_start_position(TdDocument *self);
 
+/* td_document_get_process returns the process whose passes are shown, 0 at first.
+ * td_document_set_process changes it, notified as "process". td_document_process_of returns the
+ * process that made a node. */
+uint32_t td_document_get_process(TdDocument *self);
+void td_document_set_process(TdDocument *self, uint32_t process);
+uint32_t td_document_process_of(TdDocument *self, uint32_t node);
+
+/* td_document_get_pass_number returns the place, from 1, of a graph task among those shown, in the
+ * order in which they begin, and writes how many they are. */
+uint32_t td_document_get_pass_number(TdDocument *self, uint32_t graph_task, uint32_t *n);
+
+/* td_document_get_pass_span writes the time of one graph task, with a little around it. */
+void td_document_get_pass_span(TdDocument *self, uint32_t graph_task, double *from_ns,
+                               double *to_ns);
+
 /* td_document_get_backward_span writes the time from the first graph_task_begin to the last
  * graph_task_end, with a little around it: what most people come to see. The whole tape where there
  * is none. */
 void td_document_get_backward_span(TdDocument *self, double *from_ns, double *to_ns);
 
-/* td_document_get_problems returns the numbers of all `anomaly` and `error` events, ascending. */
-const uint64_t *td_document_get_problems(TdDocument *self, size_t *n);
+/* td_document_get_problems returns all `anomaly`, `error` and `breakpoint_hit` events, ascending.
+ */
+const td_graph_mention *td_document_get_problems(TdDocument *self, size_t *n);
 
-/* td_document_find_anomaly copies the first `anomaly` event of a node; FALSE where it has none. */
-gboolean td_document_find_anomaly(TdDocument *self, uint32_t node, td_event_anomaly *out);
+/* td_document_find_anomaly copies the nth `anomaly` event, from 0, of a node before the present
+ * position; FALSE where it has no more. */
+gboolean td_document_find_anomaly(TdDocument *self, uint32_t node, uint32_t nth,
+                                  td_event_anomaly *out);
+
+/* td_document_is_reconstructed tells whether an event follows from what was seen and was not seen
+ * itself. */
+gboolean td_document_is_reconstructed(TdDocument *self, uint64_t seq);
 
 /* td_document_dup_warning says what is missing from the tape (damage, dropped events), or returns
  * NULL. */

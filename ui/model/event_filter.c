@@ -9,6 +9,7 @@
 static const struct {
   const char *name;
   uint16_t first, last; /* event kinds; the tens of events.def */
+  uint16_t but;         /* a kind between them that is not meant, or 0 */
 } families[] = {
     {N_("All events"), 0, UINT16_MAX},
     {N_("Nodes"), TD_EVENT_node_begin, TD_EVENT_accumulate},
@@ -16,9 +17,11 @@ static const struct {
     {N_("Input buffers"), TD_EVENT_buffer_new, TD_EVENT_dependency_dec},
     {N_("Threads and locks"), TD_EVENT_thread_new, TD_EVENT_thread_end},
     {N_("Devices"), TD_EVENT_kernel_begin, TD_EVENT_kernel_end},
-    {N_("Graph"), TD_EVENT_node_new, TD_EVENT_node_label},
+    {N_("Graph"), TD_EVENT_node_new, TD_EVENT_node_module},
     {N_("Backward passes"), TD_EVENT_graph_task_begin, TD_EVENT_final_callback},
-    {N_("Trouble"), TD_EVENT_anomaly, TD_EVENT_error},
+    {N_("Re-entry and the thread pool"), TD_EVENT_reentrant_enter, TD_EVENT_pool_thread_new},
+    {N_("Numbers"), TD_EVENT_tensor_stats, TD_EVENT_tensor_stats},
+    {N_("Trouble"), TD_EVENT_anomaly, TD_EVENT_breakpoint_hit, TD_EVENT_tensor_stats},
 };
 
 typedef struct Filter {
@@ -52,6 +55,7 @@ static gboolean
 chooses(const TdEventRule *rule, const td_any_event *event) {
   uint16_t kind = event->event.kind;
   if (kind < families[rule->family].first || kind > families[rule->family].last) return FALSE;
+  if (kind == families[rule->family].but) return FALSE;
   return rule->node == TD_NONE || td_event_names_node(event, rule->node);
 }
 
@@ -84,8 +88,11 @@ td_event_filter_async(TdDocument *document, TdEventRule rule, GCancellable *canc
     g_object_unref(task);
     return;
   }
+  const td_graph *graph = td_document_get_graph(document);
   Filter *filter = g_new0(Filter, 1);
   filter->rule = rule;
+  if (rule.node < graph->n_nodes && graph->nodes[rule.node].created_seq != UINT64_MAX)
+    filter->next = graph->nodes[rule.node].created_seq;
   filter->seqs = g_array_new(FALSE, FALSE, sizeof(uint64_t));
   g_task_set_task_data(task, filter, (GDestroyNotify)filter_free);
   g_idle_add_full(G_PRIORITY_DEFAULT_IDLE, filter_slice, task, g_object_unref);

@@ -34,6 +34,11 @@ td_event_item_dup_text(TdEventItem *self) {
   return td_document_dup_event_text(self->document, self->seq);
 }
 
+gboolean
+td_event_item_is_reconstructed(TdEventItem *self) {
+  return td_document_is_reconstructed(self->document, self->seq);
+}
+
 struct _TdEventList {
   GObject parent_instance;
   TdDocument *document; /* (owned) */

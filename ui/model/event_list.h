@@ -15,6 +15,9 @@ uint64_t td_event_item_get_seq(TdEventItem *self);
 /* td_event_item_dup_text says what the event tells. */
 char *td_event_item_dup_text(TdEventItem *self);
 
+/* td_event_item_is_reconstructed tells whether the event was not seen but follows from others. */
+gboolean td_event_item_is_reconstructed(TdEventItem *self);
+
 #define TD_TYPE_EVENT_LIST (td_event_list_get_type())
 G_DECLARE_FINAL_TYPE(TdEventList, td_event_list, TD, EVENT_LIST, GObject)
 

@@ -7,6 +7,7 @@
 
 #define DEFAULT_SPEED 30
 #define MIN_SPAN_NS 100
+#define PASSES_SEEN 12 /* more of them at once are a blur */
 
 struct _TdPlayhead {
   GObject parent_instance;
@@ -16,8 +17,9 @@ struct _TdPlayhead {
   gboolean playing, follow;
   double speed; /* events per second */
   double from_ns, to_ns;
-  int64_t tick_us;  /* of the last tick while playing, 0 before the first */
-  double remainder; /* of an event, carried to the next tick */
+  gboolean span_untouched; /* as it was chosen for the document */
+  int64_t tick_us;         /* of the last tick while playing, 0 before the first */
+  double remainder;        /* of an event, carried to the next tick */
 };
 
 enum {
@@ -55,7 +57,9 @@ static void
 select_current(TdPlayhead *self) {
   if (!self->follow) return;
   uint32_t node = td_document_get_state(self->document)->header->current_node;
-  if (node != TD_NONE) td_playhead_set_selection(self, node);
+  bool elsewhere =
+      td_document_process_of(self->document, node) != td_document_get_process(self->document);
+  if (node != TD_NONE && !elsewhere) td_playhead_set_selection(self, node);
 }
 
 static void
@@ -150,6 +154,13 @@ td_playhead_new(void) {
   return g_object_new(TD_TYPE_PLAYHEAD, NULL);
 }
 
+static void
+show_all_passes(TdPlayhead *self) {
+  double from, to;
+  td_document_get_backward_span(self->document, &from, &to);
+  td_playhead_set_span(self, from, to);
+}
+
 void
 td_playhead_set_document(TdPlayhead *self, TdDocument *document) {
   td_playhead_set_playing(self, FALSE);
@@ -159,11 +170,27 @@ td_playhead_set_document(TdPlayhead *self, TdDocument *document) {
   self->from_ns = self->to_ns = 0;
   notify(self, PROP_DOCUMENT);
   if (!document) return;
-  double from, to;
-  td_document_get_backward_span(document, &from, &to);
-  td_playhead_set_span(self, from, to);
+  if (td_document_get_graph(document)->n_graph_tasks > PASSES_SEEN)
+    td_playhead_show_pass(self);
+  else
+    show_all_passes(self);
+  self->span_untouched = TRUE;
   notify(self, PROP_SELECTION);
   notify(self, PROP_POSITION);
+}
+
+void
+td_playhead_update_document(TdPlayhead *self, TdDocument *document) {
+  gboolean at_end = td_playhead_is_at_end(self);
+  uint64_t position = at_end ? G_MAXUINT64 : self->position;
+  uint32_t selection = self->selection;
+  double from = self->from_ns, to = self->to_ns;
+  gboolean untouched = self->span_untouched;
+  td_playhead_set_document(self, document);
+  if (!untouched) td_playhead_set_span(self, from, to);
+  td_playhead_set_selection(self, selection);
+  td_playhead_set_position(self, position);
+  if (at_end) select_current(self);
 }
 
 TdDocument *
@@ -200,6 +227,11 @@ td_playhead_get_position(TdPlayhead *self) {
   return self->position;
 }
 
+gboolean
+td_playhead_is_at_end(TdPlayhead *self) {
+  return self->position >= td_playhead_get_length(self);
+}
+
 uint64_t
 td_playhead_get_length(TdPlayhead *self) {
   td_replay *replay = get_replay(self);
@@ -224,6 +256,8 @@ td_playhead_set_selection(TdPlayhead *self, uint32_t node) {
   if (self->document && node >= td_document_get_graph(self->document)->n_nodes) node = TD_NONE;
   if (node == self->selection) return;
   self->selection = node;
+  if (self->document && node != TD_NONE)
+    td_document_set_process(self->document, td_document_process_of(self->document, node));
   notify(self, PROP_SELECTION);
 }
 
@@ -280,6 +314,7 @@ td_playhead_set_span(TdPlayhead *self, double from_ns, double to_ns) {
   double length = CLAMP(to_ns - from_ns, MIN_SPAN_NS, end);
   self->from_ns = CLAMP(from_ns, 0, end - length);
   self->to_ns = self->from_ns + length;
+  self->span_untouched = FALSE;
   g_signal_emit(self, signals[SIGNAL_SPAN_CHANGED], 0);
 }
 
@@ -292,6 +327,16 @@ td_playhead_get_span(TdPlayhead *self, double *from_ns, double *to_ns) {
 void
 td_playhead_reset_span(TdPlayhead *self) {
   td_playhead_set_span(self, 0, G_MAXDOUBLE);
+}
+
+void
+td_playhead_show_pass(TdPlayhead *self) {
+  double from, to;
+  if (!self->document) return;
+  uint32_t graph_task = td_document_graph_task_at(self->document, self->position);
+  if (graph_task == TD_NONE) return;
+  td_document_get_pass_span(self->document, graph_task, &from, &to);
+  td_playhead_set_span(self, from, to);
 }
 
 void
@@ -340,8 +385,10 @@ td_playhead_step_graph_task(TdPlayhead *self, int direction) {
   if (!self->document) return;
   const td_graph *graph = td_document_get_graph(self->document);
   uint64_t best = direction > 0 ? G_MAXUINT64 : 0;
+  uint32_t process = td_document_get_process(self->document);
   for (uint32_t i = 0; i < graph->n_graph_tasks; i++) {
     if (!td_document_is_begun(self->document, i)) continue;
+    if (graph->n_processes > 1 && td_graph_process_of_task(graph, i) != process) continue;
     uint64_t position = graph->graph_tasks[i].begin_seq + 1;
     if (direction > 0 && position > self->position) best = MIN(best, position);
     if (direction < 0 && position < self->position) best = MAX(best, position);
@@ -350,6 +397,30 @@ td_playhead_step_graph_task(TdPlayhead *self, int direction) {
     say(self, _("There is no further backward pass on this tape"));
   else
     td_playhead_set_position(self, best);
+}
+
+/* Before the first step lies the start. */
+void
+td_playhead_step_training(TdPlayhead *self, int direction) {
+  if (!self->document) return;
+  const td_graph *graph = td_document_get_graph(self->document);
+  uint32_t low = 0, high = graph->n_steps; /* of the first step not before the playhead */
+  while (low < high) {
+    uint32_t middle = low + (high - low) / 2;
+    if (graph->steps[middle] + 1 < self->position + (direction > 0))
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  if (direction > 0 && low < graph->n_steps)
+    td_playhead_set_position(self, graph->steps[low] + 1);
+  else if (direction < 0 && low > 0)
+    td_playhead_set_position(self, graph->steps[low - 1] + 1);
+  else if (direction < 0 && graph->n_steps)
+    td_playhead_to_start(self);
+  else
+    say(self, graph->n_steps ? _("There is no further training step on this tape")
+                             : _("The program counted no steps: tapedeck.step() does"));
 }
 
 void
@@ -373,11 +444,11 @@ void
 td_playhead_run_to_problem(TdPlayhead *self) {
   if (!self->document) return;
   size_t n;
-  const uint64_t *problems = td_document_get_problems(self->document, &n);
+  const td_graph_mention *problems = td_document_get_problems(self->document, &n);
   for (size_t i = 0; i < n; i++) {
-    if (problems[i] < self->position) continue;
-    g_autofree char *text = td_document_dup_event_text(self->document, problems[i]);
-    td_playhead_show_problem(self, problems[i]);
+    if (problems[i].seq < self->position || problems[i].kind == TD_EVENT_breakpoint_hit) continue;
+    g_autofree char *text = td_document_dup_event_text(self->document, problems[i].seq);
+    td_playhead_show_problem(self, problems[i].seq);
     say(self, text);
     return;
   }

@@ -17,7 +17,13 @@ G_DECLARE_FINAL_TYPE(TdPlayhead, td_playhead, TD, PLAYHEAD, GObject)
 TdPlayhead *td_playhead_new(void);
 
 void td_playhead_set_document(TdPlayhead *self, TdDocument *document);
+/* td_playhead_update_document replaces the document by a later reading of the same tape, which has
+ * grown: the selection stays, and the span unless it was never changed; who stood at the end stands
+ * at the new end, who did not stays at the event. */
+void td_playhead_update_document(TdPlayhead *self, TdDocument *document);
 TdDocument *td_playhead_get_document(TdPlayhead *self); /* NULL where none is open */
+
+gboolean td_playhead_is_at_end(TdPlayhead *self);
 
 /* td_playhead_set_position seeks; positions beyond the end are clamped. Costs a seek, under 2 ms.
  */
@@ -48,12 +54,17 @@ void td_playhead_set_span(TdPlayhead *self, double from_ns, double to_ns);
 void td_playhead_get_span(TdPlayhead *self, double *from_ns, double *to_ns);
 void td_playhead_reset_span(TdPlayhead *self);
 
-/* Steps; direction is 1 or -1. A node step goes to the next or previous node_begin, or to the end
+/* td_playhead_show_pass makes the span that of the backward pass at the playhead. */
+void td_playhead_show_pass(TdPlayhead *self);
+
+/* Steps; direction is 1 or -1. A training step goes to the next or previous `step` that the program
+ * counted. A node step goes to the next or previous node_begin, or to the end
  * or start where there is none. td_playhead_run_to_problem goes to the next anomaly or error and
  * says so where there is none. */
 void td_playhead_step_event(TdPlayhead *self, int direction);
 void td_playhead_step_node(TdPlayhead *self, int direction);
 void td_playhead_step_graph_task(TdPlayhead *self, int direction);
+void td_playhead_step_training(TdPlayhead *self, int direction);
 void td_playhead_to_start(TdPlayhead *self);
 void td_playhead_to_end(TdPlayhead *self);
 void td_playhead_run_to_problem(TdPlayhead *self);

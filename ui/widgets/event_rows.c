@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "ui/widgets/event_rows.h"
 
+#include <glib/gi18n.h>
+
 #define ROWS_AROUND 4
 
 static void
@@ -20,7 +22,13 @@ setup(GtkSignalListItemFactory *factory, GtkListItem *item, gpointer whole) {
   if (!whole) gtk_label_set_lines(GTK_LABEL(text), 2);
   gtk_widget_add_css_class(text, "what");
   gtk_box_append(GTK_BOX(box), seq);
-  gtk_box_append(GTK_BOX(box), text);
+  GtkWidget *right = gtk_box_new(GTK_ORIENTATION_VERTICAL, 0);
+  GtkWidget *known = gtk_label_new(_("reconstructed"));
+  gtk_label_set_xalign(GTK_LABEL(known), 0);
+  gtk_widget_add_css_class(known, "seq");
+  gtk_box_append(GTK_BOX(right), text);
+  gtk_box_append(GTK_BOX(right), known);
+  gtk_box_append(GTK_BOX(box), right);
   gtk_list_item_set_child(item, box);
 }
 
@@ -40,7 +48,9 @@ bind(GtkSignalListItemFactory *factory, GtkListItem *item, gpointer whole) {
   g_autofree char *number = g_strdup_printf("%" G_GUINT64_FORMAT, td_event_item_get_seq(event));
   g_autofree char *text = dup_row_text(event);
   gtk_label_set_text(GTK_LABEL(seq), number);
-  gtk_label_set_text(GTK_LABEL(gtk_widget_get_next_sibling(seq)), text);
+  GtkWidget *what = gtk_widget_get_first_child(gtk_widget_get_next_sibling(seq));
+  gtk_label_set_text(GTK_LABEL(what), text);
+  gtk_widget_set_visible(gtk_widget_get_next_sibling(what), td_event_item_is_reconstructed(event));
   gtk_widget_set_tooltip_text(box, whole ? NULL : text);
 }
 

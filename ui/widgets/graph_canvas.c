@@ -27,7 +27,7 @@ struct _TdGraphCanvas {
   double from_x, from_y, to_x, to_y; /* scene points of the running move */
   double press_x, press_y;           /* centre at the start of a drag */
   double pinch_scale;
-  uint32_t last_selection;
+  uint32_t last_selection, last_task;
 };
 
 G_DEFINE_FINAL_TYPE(TdGraphCanvas, td_graph_canvas, TD_TYPE_CANVAS)
@@ -261,10 +261,13 @@ static void
 td_graph_canvas_update(TdCanvas *canvas, gboolean document) {
   TdGraphCanvas *self = TD_GRAPH_CANVAS(canvas);
   uint32_t node = td_playhead_get_selection(td_canvas_get_playhead(canvas));
-  if (document) {
+  TdDocument *shown = td_canvas_get_document(canvas);
+  if (document &&
+      !(td_document_is_live(shown) && td_document_get_graph_task(shown) == self->last_task)) {
     stop_moving(self);
     self->placed = FALSE;
   }
+  self->last_task = td_document_get_graph_task(shown);
   describe(self);
   if (node != TD_NONE && (document || node != self->last_selection))
     td_graph_canvas_reveal(self, node);

@@ -27,7 +27,8 @@ same_rows(GListModel *a, GListModel *b) {
     g_autoptr(TdFact) right = g_list_model_get_item(b, i);
     if (td_fact_get_node(left) != td_fact_get_node(right) ||
         td_fact_get_section(left) != td_fact_get_section(right) ||
-        g_strcmp0(td_fact_get_title(left), td_fact_get_title(right)) != 0)
+        g_strcmp0(td_fact_get_title(left), td_fact_get_title(right)) != 0 ||
+        g_strcmp0(td_fact_get_more(left), td_fact_get_more(right)) != 0)
       return FALSE;
   }
   return TRUE;
@@ -88,6 +89,23 @@ make_arrow(void) {
   return arrow;
 }
 
+/* A value and, folded away, the lines that tell more. */
+static GtkWidget *
+make_details(GtkWidget *value, const char *more) {
+  GtkWidget *box = gtk_box_new(GTK_ORIENTATION_VERTICAL, 3);
+  GtkWidget *expander = gtk_expander_new(_("All"));
+  GtkWidget *lines = gtk_label_new(more);
+  gtk_label_set_xalign(GTK_LABEL(lines), 0);
+  gtk_label_set_wrap(GTK_LABEL(lines), TRUE);
+  gtk_label_set_wrap_mode(GTK_LABEL(lines), PANGO_WRAP_WORD_CHAR);
+  gtk_label_set_selectable(GTK_LABEL(lines), TRUE);
+  gtk_widget_add_css_class(lines, "fact-more");
+  gtk_expander_set_child(GTK_EXPANDER(expander), lines);
+  gtk_box_append(GTK_BOX(box), value);
+  gtk_box_append(GTK_BOX(box), expander);
+  return box;
+}
+
 static void
 add_row(TdInspector *self, GtkListBox *list, TdFact *fact) {
   GtkWidget *row = gtk_list_box_row_new();
@@ -100,7 +118,8 @@ add_row(TdInspector *self, GtkListBox *list, TdFact *fact) {
   gtk_widget_add_css_class(box, "fact");
   gtk_size_group_add_widget(self->titles, title);
   gtk_box_append(GTK_BOX(box), title);
-  gtk_box_append(GTK_BOX(box), value);
+  const char *more = td_fact_get_more(fact);
+  gtk_box_append(GTK_BOX(box), more ? make_details(value, more) : value);
   gboolean link = td_fact_get_node(fact) != TD_NONE;
   if (link) gtk_box_append(GTK_BOX(box), make_arrow());
   gtk_list_box_row_set_child(GTK_LIST_BOX_ROW(row), box);

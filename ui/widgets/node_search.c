@@ -3,6 +3,8 @@
 
 #include "ui/geometry/format.h"
 #include "ui/model/facts.h"
+#include "ui/model/node_query.h"
+#include "ui/model/source_line.h"
 
 #include <glib/gi18n.h>
 
@@ -21,10 +23,14 @@ G_DEFINE_FINAL_TYPE(TdNodeSearch, td_node_search, GTK_TYPE_POPOVER)
 static char *
 describe(TdDocument *document, uint32_t node) {
   const td_graph_node *known = &td_document_get_graph(document)->nodes[node];
-  const char *state = td_facts_node_state(document, node);
   g_autofree char *name = td_document_dup_node_name(document, node);
-  return known->label ? g_strdup_printf("%s · %s · %s", name, known->label, state)
-                      : g_strdup_printf("%s · %s", name, state);
+  g_autofree char *line = td_source_line_dup_short(known->stack);
+  GString *text = g_string_new(name);
+  const char *const parts[] = {known->label, known->module, line,
+                               td_facts_node_state(document, node)};
+  for (guint i = 0; i < G_N_ELEMENTS(parts); i++)
+    if (parts[i] && *parts[i]) g_string_append_printf(text, " · %s", parts[i]);
+  return g_string_free(text, FALSE);
 }
 
 static void
@@ -52,18 +58,23 @@ describe_count(uint64_t found) {
                              : g_strdup_printf(ngettext("%s node", "%s nodes", found), count);
 }
 
+static uint32_t
+list_results(TdNodeSearch *self, TdDocument *document) {
+  g_autoptr(TdNodeQuery) query =
+      td_node_query_new(document, gtk_editable_get_text(GTK_EDITABLE(self->entry)));
+  uint32_t nodes[MAX_RESULTS], found = td_node_query_run(query, nodes, MAX_RESULTS);
+  for (uint32_t i = 0; i < MIN(found, MAX_RESULTS); i++) {
+    g_autofree char *text = describe(document, nodes[i]);
+    add_result(self, nodes[i], text);
+  }
+  return found;
+}
+
 static void
 search(TdNodeSearch *self) {
   TdDocument *document = self->playhead ? td_playhead_get_document(self->playhead) : NULL;
-  g_autofree char *wanted = g_utf8_casefold(gtk_editable_get_text(GTK_EDITABLE(self->entry)), -1);
-  uint64_t found = 0;
   clear(self);
-  for (uint32_t i = 0; document && i < td_document_get_graph(document)->n_nodes; i++) {
-    g_autofree char *text = describe(document, i);
-    g_autofree char *folded = g_utf8_casefold(text, -1);
-    if (!strstr(folded, wanted)) continue;
-    if (found++ < MAX_RESULTS) add_result(self, i, text);
-  }
+  uint32_t found = document ? list_results(self, document) : 0;
   GtkListBoxRow *first = gtk_list_box_get_row_at_index(self->results, 0);
   if (first) gtk_list_box_select_row(self->results, first);
   g_autofree char *summary = describe_count(found);

@@ -25,9 +25,10 @@ document_changed(TdProblemsPane *self) {
   gtk_list_view_set_model(self->list, NULL);
   if (!document) return;
   size_t n;
-  const uint64_t *problems = td_document_get_problems(document, &n);
+  const td_graph_mention *problems = td_document_get_problems(document, &n);
   GArray *seqs = g_array_new(FALSE, FALSE, sizeof(uint64_t));
-  g_array_append_vals(seqs, problems, (guint)n);
+  for (size_t i = 0; i < n; i++)
+    g_array_append_val(seqs, problems[i].seq);
   td_event_rows_show(self->list, td_event_list_new_chosen(document, seqs));
   gtk_stack_set_visible_child_name(self->stack, n ? "list" : "none");
 }

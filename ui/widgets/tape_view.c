@@ -5,6 +5,7 @@
 #include "ui/widgets/events_pane.h"
 #include "ui/widgets/graph_canvas.h"
 #include "ui/widgets/inspector.h"
+#include "ui/widgets/live_bar.h"
 #include "ui/widgets/problems_pane.h"
 #include "ui/widgets/queues_canvas.h"
 #include "ui/widgets/timeline_canvas.h"
@@ -14,11 +15,12 @@
 
 struct _TdTapeView {
   GtkBox parent_instance;
+  TdLiveBar *live;
   GtkInfoBar *warning_bar;
   GtkLabel *warning;
   GtkPaned *side_paned, *lower_paned, *queues_paned;
   TdGraphCanvas *graph;
-  GtkWidget *pass_box;
+  GtkWidget *pass_box, *process;
   GtkLabel *pass, *why;
   GtkWidget *why_bin;
   GtkScrolledWindow *queues_scroller;
@@ -64,13 +66,15 @@ mode_wrapped(GtkWidget *bin) {
   return GTK_SIZE_REQUEST_HEIGHT_FOR_WIDTH;
 }
 
-/* The pop that happened last before the playhead, and its queue. */
+/* The pop that happened last before the playhead in the process shown, and its queue. */
 static uint64_t
 last_pop(TdDocument *document, uint32_t *queue) {
   const td_state *state = td_document_get_state(document);
   uint64_t last = UINT64_MAX;
   for (uint32_t i = 0; i < td_document_get_graph(document)->n_queues; i++) {
     uint64_t seq = state->queues[i].last_pop_seq;
+    uint32_t process = td_graph_process_of_queue(td_document_get_graph(document), i);
+    if (process != td_document_get_process(document)) continue;
     if (seq == UINT64_MAX || (last != UINT64_MAX && seq < last)) continue;
     last = seq;
     *queue = i;
@@ -97,21 +101,64 @@ show_why(TdTapeView *self, TdDocument *document) {
   if (seq == self->why_seq) return;
   self->why_seq = seq;
   show_queue(self);
-  g_autofree char *text = seq == UINT64_MAX
-                              ? g_strdup(_("Nothing was popped from a ready queue yet."))
-                              : td_document_dup_pop_text(document, seq);
+  bool unseen = td_document_get_info(document)->known[TD_EVENT_queue_pop] == TD_knowledge_absent;
+  const char *none = unseen ? _("Ready queues cannot be seen at the level of this tape.")
+                            : _("Nothing was popped from a ready queue yet.");
+  g_autofree char *text =
+      seq == UINT64_MAX ? g_strdup(none) : td_document_dup_pop_text(document, seq);
   gtk_label_set_text(self->why, text);
   gtk_widget_set_tooltip_text(GTK_WIDGET(self->why), text);
 }
 
 static void
 show_pass(TdTapeView *self, TdDocument *document) {
-  uint32_t n = td_document_get_graph(document)->n_graph_tasks;
+  uint32_t n, step = td_document_get_state(document)->header->step;
   uint64_t position = td_playhead_get_position(self->playhead);
-  g_autofree char *text = g_strdup_printf(_("Backward pass %u of %u"),
-                                          td_document_graph_task_at(document, position) + 1, n);
+  uint32_t graph_task = td_document_graph_task_at(document, position);
+  uint32_t number = td_document_get_pass_number(document, graph_task, &n);
+  const td_graph *graph = td_document_get_graph(document);
+  uint32_t depth = graph_task < graph->n_graph_tasks ? graph->graph_tasks[graph_task].depth : 0;
+  g_autofree char *pass =
+      depth ? g_strdup_printf(_("Backward pass %u of %u · depth %u"), number, n, depth)
+            : g_strdup_printf(_("Backward pass %u of %u"), number, n);
+  g_autofree char *text =
+      step == TD_NONE ? g_strdup(pass) : g_strdup_printf(_("%s · step %u"), pass, step);
   gtk_label_set_text(self->pass, text);
-  gtk_widget_set_visible(self->pass_box, n > 1);
+  gtk_widget_set_visible(self->pass_box, n > 1 || gtk_widget_get_visible(self->process));
+}
+
+static void
+process_changed(TdTapeView *self) {
+  TdDocument *document = td_playhead_get_document(self->playhead);
+  if (!document) return;
+  gtk_drop_down_set_selected(GTK_DROP_DOWN(self->process), td_document_get_process(document));
+  show_why(self, document);
+  show_pass(self, document);
+}
+
+static void
+process_chosen(TdTapeView *self) {
+  TdDocument *document = td_playhead_get_document(self->playhead);
+  guint chosen = gtk_drop_down_get_selected(GTK_DROP_DOWN(self->process));
+  if (document && chosen != GTK_INVALID_LIST_POSITION) td_document_set_process(document, chosen);
+}
+
+/* Each process has graphs of its own: one is shown, and this chooses which. */
+static void
+list_processes(TdTapeView *self, TdDocument *document) {
+  const td_graph *graph = td_document_get_graph(document);
+  g_autoptr(GtkStringList) names = gtk_string_list_new(NULL);
+  for (uint32_t i = 0; i < graph->n_processes; i++) {
+    char *name = td_graph_process_label(graph, i);
+    gtk_string_list_append(names, name);
+    free(name);
+  }
+  g_signal_handlers_block_by_func(self->process, process_chosen, self);
+  gtk_drop_down_set_model(GTK_DROP_DOWN(self->process), G_LIST_MODEL(names));
+  g_signal_handlers_unblock_by_func(self->process, process_chosen, self);
+  gtk_widget_set_visible(self->process, graph->n_processes > 1);
+  g_signal_connect_object(document, "notify::process", G_CALLBACK(process_changed), self,
+                          G_CONNECT_SWAPPED);
 }
 
 static void
@@ -129,6 +176,7 @@ document_changed(TdTapeView *self) {
   if (!document) return;
   size_t n_problems;
   g_autofree char *warning = td_document_dup_warning(document);
+  list_processes(self, document);
   gtk_label_set_text(self->warning, warning ? warning : "");
   gtk_info_bar_set_revealed(self->warning_bar, warning != NULL);
   td_document_get_problems(document, &n_problems);
@@ -146,10 +194,16 @@ td_tape_view_set_playhead(TdTapeView *self, TdPlayhead *playhead) {
   td_events_pane_set_playhead(self->events, playhead);
   td_problems_pane_set_playhead(self->problems, playhead);
   td_transport_set_playhead(self->transport, playhead);
+  td_live_bar_set_playhead(self->live, playhead);
   g_signal_connect_object(playhead, "notify::document", G_CALLBACK(document_changed), self,
                           G_CONNECT_SWAPPED);
   g_signal_connect_object(playhead, "notify::position", G_CALLBACK(position_changed), self,
                           G_CONNECT_SWAPPED);
+}
+
+void
+td_tape_view_set_session(TdTapeView *self, TdLiveSession *session) {
+  td_live_bar_set_session(self->live, session);
 }
 
 void
@@ -259,11 +313,13 @@ td_tape_view_class_init(TdTapeViewClass *klass) {
   g_type_ensure(TD_TYPE_QUEUES_CANVAS);
   g_type_ensure(TD_TYPE_TIMELINE_CANVAS);
   g_type_ensure(TD_TYPE_INSPECTOR);
+  g_type_ensure(TD_TYPE_LIVE_BAR);
   g_type_ensure(TD_TYPE_EVENTS_PANE);
   g_type_ensure(TD_TYPE_PROBLEMS_PANE);
   g_type_ensure(TD_TYPE_TRANSPORT);
   gtk_widget_class_set_template_from_resource(widget_class,
                                               "/org/tapedeck/Tapedeck/ui/tape_view.ui");
+  BIND(live);
   BIND(warning_bar);
   BIND(warning);
   BIND(side_paned);
@@ -272,6 +328,7 @@ td_tape_view_class_init(TdTapeViewClass *klass) {
   BIND(graph);
   BIND(pass_box);
   BIND(pass);
+  BIND(process);
   BIND(why);
   BIND(why_bin);
   BIND(queues_scroller);
@@ -294,6 +351,7 @@ td_tape_view_init(TdTapeView *self) {
       self->why_bin, gtk_custom_layout_new(mode_wrapped, measure_wrapped, allocate_wrapped));
   g_signal_connect_swapped(gtk_scrolled_window_get_vadjustment(self->queues_scroller), "changed",
                            G_CALLBACK(show_queue), self);
+  g_signal_connect_swapped(self->process, "notify::selected", G_CALLBACK(process_chosen), self);
   g_signal_connect(self->warning_bar, "response", G_CALLBACK(close_warning), NULL);
   g_signal_connect(self, "map", G_CALLBACK(mapped), NULL);
 }

@@ -4,12 +4,16 @@
  * thread. */
 #pragma once
 
+#include "ui/model/live_session.h"
 #include "ui/model/playhead.h"
 
 #include <adwaita.h>
 
 #define TD_TYPE_TAPE_VIEW (td_tape_view_get_type())
 G_DECLARE_FINAL_TYPE(TdTapeView, td_tape_view, TD, TAPE_VIEW, GtkBox)
+
+/* td_tape_view_set_session shows the bar of a program that still runs; NULL hides it. */
+void td_tape_view_set_session(TdTapeView *self, TdLiveSession *session);
 
 void td_tape_view_set_playhead(TdTapeView *self, TdPlayhead *playhead);
 

@@ -34,3 +34,6 @@ def get_default_dtype():
 
 
 from tapedeck import autograd, nn, optim  # noqa: E402  (they use the names above)
+from tapedeck import session  # noqa: E402
+
+session.begin()

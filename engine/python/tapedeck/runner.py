@@ -2,7 +2,7 @@
 """The child's side of `tapedeck run`: runs a script as `python3 script.py` would, with `import torch` meaning
 Tapedeck's module, and records it. Started by app/command_run.c:
 
-    python3 runner.py REPORT_FD TAPE OVERWRITE SOURCE DEVICES ANOMALY POLICY SEED SCRIPT [ARGS...]
+    python3 runner.py REPORT_FD TAPE OVERWRITE SOURCE DEVICES ANOMALY STATS POLICY SEED SCRIPT [ARGS...]
 
 On REPORT_FD goes one line at the end: "ok", or "usage WHY" or "failed WHY" where Tapedeck itself could not go on.
 """
@@ -31,6 +31,16 @@ def pose_as_torch(package):
     for part in ('autograd', 'nn', 'nn.functional', 'nn.modules', 'optim'):
         name = 'nn.layers' if part == 'nn.modules' else part
         sys.modules['torch.' + part] = importlib.import_module('tapedeck.' + name)
+
+
+def join_session(engine, session, source, tape):
+    """Where `tapedeck run --live` started this, its window controls the passes."""
+    if not session:
+        return
+    try:
+        engine.join_session(session, source, os.path.abspath(tape))
+    except Exception as problem:
+        print(f'tapedeck: this run cannot be controlled live: {problem}', file=sys.stderr)
 
 
 class Recording:
@@ -85,14 +95,15 @@ def run_script(path, recording):
 
 
 def start(arguments):
-    report_fd, tape, overwrite, source, devices, anomaly, policy, seed = arguments[:8]
+    report_fd, tape, overwrite, source, devices, anomaly, stats, policy, seed = arguments[:9]
     report_fd = int(report_fd)
     os.set_inheritable(report_fd, False)
+    session = os.environ.pop('TAPEDECK_SESSION', None)  # programs started from here are no part of it
     package = importlib.import_module('tapedeck')
     engine = importlib.import_module('tapedeck._C')
     try:
         engine.set_devices(devices)
-        engine.set_checks(anomaly)
+        engine.set_checks(anomaly, stats)
     except Exception as problem:
         give_up(report_fd, f'usage {problem}', 2)
     if seed:
@@ -101,6 +112,7 @@ def start(arguments):
         engine.record_begin(tape, overwrite == '1', source, policy == 'drop')
     except Exception as problem:
         give_up(report_fd, f'failed {problem}', FAILED)
+    join_session(engine, session, source, tape)
     pose_as_torch(package)
     return Recording(engine, report_fd)
 
@@ -109,7 +121,7 @@ def main(arguments):
     folder = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
     sys.path[0] = folder
     recording = start(arguments)
-    sys.argv = arguments[8:]
+    sys.argv = arguments[9:]
     sys.path[0] = os.path.dirname(os.path.realpath(sys.argv[0]))
     run_script(sys.argv[0], recording)
 

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * What it costs to see that a gradient is finite, beside reading it at all. */
+#include "app/bench/figure.h"
+
+#include "engine/base/alloc.h"
+#include "engine/base/numbers.h"
+
+#pragma GCC optimize("O3") /* as numbers.c is: loops over elements */
+
+#define N (16 << 20) /* more than caches hold */
+#define ROUNDS 20
+
+/* The least that a look can cost: every word is read, and nothing is made of it but a sum. */
+static uint64_t
+read_all(const uint64_t *words, size_t n) {
+  uint64_t sums[8] = {0};
+  for (size_t i = 0; i < n; i += 8)
+    for (int lane = 0; lane < 8; lane++)
+      sums[lane] += words[i + lane];
+  return sums[0] ^ sums[1] ^ sums[2] ^ sums[3] ^ sums[4] ^ sums[5] ^ sums[6] ^ sums[7];
+}
+
+void
+td_bench_look_finite(td_measured *measured) {
+  float *values = TD_NEW_N(float, N);
+  int64_t size = N, stride = 1;
+  td_numbers numbers = {values, TD_NUMBER_FLOAT32, 1, &size, &stride};
+  uint64_t seen = 0;
+  double best;
+  for (int i = 0; i < N; i++)
+    values[i] = (float)i;
+  TD_BEST_OF(ROUNDS, best, seen |= read_all((const uint64_t *)(void *)values, N / 2));
+  measured->floor_value = best * 1e3;
+  TD_BEST_OF(ROUNDS, best, seen |= td_numbers_look(&numbers));
+  measured->value = best * 1e3;
+  __asm__ volatile("" : : "r"(seen) : "memory");
+  free(values);
+}

@@ -1,0 +1,8 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * What watching the real PyTorch costs. Main thread. */
+#pragma once
+
+/* td_bench_torch_choose says which Python's PyTorch is measured, NULL: "python3". Borrowed. Without
+ * this call the figures are skipped, for they take a minute. */
+void td_bench_torch_choose(const char *python);

@@ -1,0 +1,362 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "app/hub.h"
+
+#include "app/stale_sessions.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <glib-unix.h>
+#include <glib/gstdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+/* A peer that reads nothing may have so much waiting for it before it is hung up on. */
+#define UNSENT_BYTES_MAX (4u << 20)
+
+typedef enum peer_role { PEER_UNKNOWN, PEER_TARGET, PEER_VIEWER } peer_role;
+
+/* A connection; a td_hub_target once it has said hello. */
+struct td_hub_target {
+  td_hub *hub;
+  int fd; /* (owned) -1: hung up */
+  peer_role role;
+  pid_t pid;              /* the target's; the one that a viewer looks at, or 0 */
+  guint reading, writing; /* sources, 0: none */
+  td_line_reader reader;
+  GByteArray *unsent; /* (owned) */
+  GHashTable *state;  /* (owned) of a target: key to line, what a new viewer has to know */
+  gpointer data;
+  GDestroyNotify free_data;
+};
+
+struct td_hub {
+  td_hub_owner owner;
+  char *folder, *path; /* (owned) */
+  int fd;              /* (owned) */
+  guint accepting;
+  GPtrArray *peers; /* (owned) of td_hub_target */
+};
+
+static void
+peer_free(gpointer data) {
+  td_hub_target *peer = data;
+  if (peer->reading) g_source_remove(peer->reading);
+  if (peer->writing) g_source_remove(peer->writing);
+  if (peer->fd >= 0) close(peer->fd);
+  if (peer->free_data) peer->free_data(peer->data);
+  td_line_reader_fini(&peer->reader);
+  g_byte_array_unref(peer->unsent);
+  g_hash_table_unref(peer->state);
+  g_free(peer);
+}
+
+/* No more is sent or read; the reading source finds that out and removes the peer. */
+static void
+hang_up(td_hub_target *peer) {
+  shutdown(peer->fd, SHUT_RDWR);
+  g_byte_array_set_size(peer->unsent, 0);
+}
+
+/* Returns how many bytes went out at once. */
+static gsize
+send_now(td_hub_target *peer, const void *bytes, gsize n_bytes) {
+  ssize_t n = send(peer->fd, bytes, n_bytes, MSG_NOSIGNAL | MSG_DONTWAIT);
+  if (n < 0 && errno != EAGAIN && errno != EINTR) return n_bytes; /* gone: reading will tell */
+  return n > 0 ? (gsize)n : 0;
+}
+
+static gboolean
+write_cb(gint fd, GIOCondition condition, gpointer data) {
+  td_hub_target *peer = data;
+  gsize n = send_now(peer, peer->unsent->data, peer->unsent->len);
+  g_byte_array_remove_range(peer->unsent, 0, (guint)n);
+  if (peer->unsent->len) return G_SOURCE_CONTINUE;
+  peer->writing = 0;
+  return G_SOURCE_REMOVE;
+}
+
+static void
+peer_send(td_hub_target *peer, const char *bytes, gsize n_bytes) {
+  gsize n = peer->unsent->len ? 0 : send_now(peer, bytes, n_bytes);
+  if (n == n_bytes) return;
+  g_byte_array_append(peer->unsent, (const guint8 *)bytes + n, (guint)(n_bytes - n));
+  if (peer->unsent->len > UNSENT_BYTES_MAX)
+    hang_up(peer);
+  else if (!peer->writing)
+    peer->writing = g_unix_fd_add(peer->fd, G_IO_OUT, write_cb, peer);
+}
+
+static void
+send_to_viewers(td_hub *hub, const char *line) {
+  for (guint i = 0; i < hub->peers->len; i++) {
+    td_hub_target *peer = hub->peers->pdata[i];
+    if (peer->role == PEER_VIEWER) peer_send(peer, line, strlen(line));
+  }
+}
+
+/* 0: to all. */
+static void
+send_to_targets(td_hub *hub, pid_t pid, const char *line) {
+  for (guint i = 0; i < hub->peers->len; i++) {
+    td_hub_target *peer = hub->peers->pdata[i];
+    if (peer->role == PEER_TARGET && (!pid || peer->pid == pid))
+      peer_send(peer, line, strlen(line));
+  }
+}
+
+/* Remembers what is true of a target until it says otherwise: its tape, its gate, who is stopped.
+ */
+static void
+remember(td_hub_target *target, const td_line *line, const char *text) {
+  const char *thread = td_line_find(line, "thread");
+  g_autofree char *stopped = g_strconcat("stopped ", thread ? thread : "", NULL);
+  if (td_line_is(line, "tape") || td_line_is(line, "gate"))
+    g_hash_table_replace(target->state, g_strdup(line->word), g_strdup(text));
+  else if (td_line_is(line, "stopped"))
+    g_hash_table_replace(target->state, g_strdup(stopped), g_strdup(text));
+  else if (td_line_is(line, "running"))
+    g_hash_table_remove(target->state, stopped);
+}
+
+/* Passes a target's line on to the viewers, with its process. */
+static void
+relay(td_hub_target *target, const td_line *line) {
+  td_line_text text;
+  td_line_copy(&text, line);
+  td_line_add_number(&text, "pid", target->pid);
+  remember(target, line, text.bytes);
+  send_to_viewers(target->hub, text.bytes);
+  td_line_text_fini(&text);
+}
+
+/* A viewer that comes late hears what it has missed: the tape before who is stopped on it. */
+static void
+tell_state(td_hub_target *viewer) {
+  GHashTableIter at;
+  gpointer key, line;
+  for (guint i = 0; i < viewer->hub->peers->len; i++) {
+    td_hub_target *target = viewer->hub->peers->pdata[i];
+    const char *tape = g_hash_table_lookup(target->state, "tape");
+    if (tape) peer_send(viewer, tape, strlen(tape));
+    g_hash_table_iter_init(&at, target->state);
+    while (g_hash_table_iter_next(&at, &key, &line))
+      if (line != tape) peer_send(viewer, line, strlen(line));
+  }
+}
+
+/* A viewer's command goes to the target it names, or to all. */
+static void
+command(td_hub_target *viewer, const td_line *line) {
+  guint32 pid = 0;
+  td_line_text text;
+  td_line_find_u32(line, "pid", &pid);
+  td_line_copy(&text, line);
+  send_to_targets(viewer->hub, (pid_t)pid, text.bytes);
+  td_line_text_fini(&text);
+}
+
+static void
+introduce(td_hub_target *peer, const td_line *line) {
+  guint32 pid;
+  if (td_line_is(line, "view")) {
+    peer->role = PEER_VIEWER;
+    peer->pid = td_line_find_u32(line, "pid", &pid) ? (pid_t)pid : 0;
+    tell_state(peer);
+  } else if (td_line_is(line, "hello") && td_line_find_u32(line, "pid", &pid)) {
+    peer->role = PEER_TARGET;
+    peer->pid = (pid_t)pid;
+    relay(peer, line);
+    if (peer->hub->owner.hello) peer->hub->owner.hello(peer, line, peer->hub->owner.data);
+  } else {
+    hang_up(peer);
+  }
+}
+
+static void
+target_over(td_hub_target *target, const td_line *over) {
+  const td_line hung_up = {.word = "over"};
+  target->role = PEER_UNKNOWN;
+  relay(target, over ? over : &hung_up);
+  g_hash_table_remove_all(target->state);
+  if (target->hub->owner.over) target->hub->owner.over(target, over, target->hub->owner.data);
+}
+
+/* Nobody is left to let the program go on. */
+static void
+viewer_over(td_hub_target *viewer) {
+  viewer->role = PEER_UNKNOWN;
+  for (guint i = 0; i < viewer->hub->peers->len; i++) {
+    td_hub_target *other = viewer->hub->peers->pdata[i];
+    if (other->role == PEER_VIEWER && other->pid == viewer->pid) return;
+  }
+  td_hub_detach(viewer->hub, viewer->pid);
+}
+
+static void
+hear(td_hub_target *peer, const td_line *line) {
+  if (peer->role == PEER_VIEWER)
+    command(peer, line);
+  else if (peer->role == PEER_UNKNOWN)
+    introduce(peer, line);
+  else if (td_line_is(line, "over"))
+    target_over(peer, line);
+  else {
+    relay(peer, line);
+    if (peer->hub->owner.said) peer->hub->owner.said(peer, line, peer->hub->owner.data);
+  }
+}
+
+static bool
+receive(td_hub_target *peer) {
+  char bytes[4096];
+  td_line line;
+  td_line_result result;
+  ssize_t n = recv(peer->fd, bytes, sizeof bytes, MSG_DONTWAIT);
+  if (n < 0 && (errno == EAGAIN || errno == EINTR)) return true;
+  if (n <= 0) return false;
+  td_line_reader_add(&peer->reader, bytes, (size_t)n);
+  while ((result = td_line_reader_take(&peer->reader, &line)) == TD_LINE_READY) {
+    hear(peer, &line);
+    td_line_fini(&line);
+  }
+  return result != TD_LINE_BAD;
+}
+
+static gboolean
+read_cb(gint fd, GIOCondition condition, gpointer data) {
+  td_hub_target *peer = data;
+  if (receive(peer)) return G_SOURCE_CONTINUE;
+  if (peer->role == PEER_TARGET) target_over(peer, NULL);
+  if (peer->role == PEER_VIEWER) viewer_over(peer);
+  peer->reading = 0;
+  g_ptr_array_remove(peer->hub->peers, peer);
+  return G_SOURCE_REMOVE;
+}
+
+static bool
+is_this_user(int fd) {
+  struct ucred peer;
+  socklen_t size = sizeof peer;
+  return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 && peer.uid == geteuid();
+}
+
+static gboolean
+accept_cb(gint listening, GIOCondition condition, gpointer data) {
+  td_hub *hub = data;
+  int fd = accept4(listening, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+  if (fd < 0) return G_SOURCE_CONTINUE;
+  if (!is_this_user(fd)) {
+    close(fd);
+    return G_SOURCE_CONTINUE;
+  }
+  td_hub_target *peer = g_new0(td_hub_target, 1);
+  peer->hub = hub;
+  peer->fd = fd;
+  peer->unsent = g_byte_array_new();
+  peer->state = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
+  peer->reading = g_unix_fd_add(fd, G_IO_IN | G_IO_HUP | G_IO_ERR, read_cb, peer);
+  g_ptr_array_add(hub->peers, peer);
+  return G_SOURCE_CONTINUE;
+}
+
+/* A new folder for this user alone, in the user's runtime folder where there is one and its path
+ * leaves room for a socket's name. */
+static char *
+make_folder(void) {
+  const char *base = g_getenv("XDG_RUNTIME_DIR");
+  char *folder = NULL;
+  td_stale_sessions_remove("/tmp");
+  if (base) td_stale_sessions_remove(base);
+  if (base && strlen(base) < 64) folder = g_build_filename(base, "tapedeck-XXXXXX", NULL);
+  if (folder && g_mkdtemp_full(folder, 0700)) return folder;
+  g_free(folder);
+  folder = g_strdup("/tmp/tapedeck-XXXXXX");
+  if (g_mkdtemp_full(folder, 0700)) return folder;
+  g_free(folder);
+  return NULL;
+}
+
+static bool
+listen_at(td_hub *hub) {
+  struct sockaddr_un address = {.sun_family = AF_UNIX};
+  g_strlcpy(address.sun_path, hub->path, sizeof address.sun_path);
+  hub->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+  return hub->fd >= 0 && bind(hub->fd, (const void *)&address, sizeof address) == 0 &&
+         g_chmod(hub->path, 0600) == 0 && listen(hub->fd, 128) == 0;
+}
+
+td_hub *
+td_hub_new(const td_hub_owner *owner, char **problem) {
+  td_hub *hub = g_new0(td_hub, 1);
+  hub->owner = *owner;
+  hub->fd = -1;
+  hub->peers = g_ptr_array_new_with_free_func(peer_free);
+  hub->folder = make_folder();
+  hub->path = hub->folder ? g_build_filename(hub->folder, "session", NULL) : NULL;
+  if (!hub->folder || !listen_at(hub)) {
+    *problem = g_strdup_printf("no socket for the session: %s", g_strerror(errno));
+    td_hub_free(hub);
+    return NULL;
+  }
+  hub->accepting = g_unix_fd_add(hub->fd, G_IO_IN, accept_cb, hub);
+  return hub;
+}
+
+void
+td_hub_free(td_hub *hub) {
+  if (hub->accepting) g_source_remove(hub->accepting);
+  g_ptr_array_unref(hub->peers);
+  if (hub->fd >= 0) close(hub->fd);
+  if (hub->path) g_unlink(hub->path);
+  if (hub->folder) g_rmdir(hub->folder);
+  g_free(hub->path);
+  g_free(hub->folder);
+  g_free(hub);
+}
+
+const char *
+td_hub_get_path(const td_hub *hub) {
+  return hub->path;
+}
+
+void
+td_hub_detach(td_hub *hub, pid_t pid) {
+  send_to_targets(hub, pid, "detach\n");
+}
+
+guint
+td_hub_get_n_targets(const td_hub *hub) {
+  guint n = 0;
+  for (guint i = 0; i < hub->peers->len; i++)
+    n += ((td_hub_target *)hub->peers->pdata[i])->role == PEER_TARGET;
+  return n;
+}
+
+td_hub *
+td_hub_target_get_hub(const td_hub_target *target) {
+  return target->hub;
+}
+
+pid_t
+td_hub_target_get_pid(const td_hub_target *target) {
+  return target->pid;
+}
+
+void
+td_hub_target_answer(td_hub_target *target, const td_line_text *line) {
+  peer_send(target, line->bytes, line->n_bytes);
+}
+
+void
+td_hub_target_set_data(td_hub_target *target, gpointer data, GDestroyNotify free_data) {
+  if (target->free_data) target->free_data(target->data);
+  target->data = data;
+  target->free_data = free_data;
+}
+
+gpointer
+td_hub_target_get_data(const td_hub_target *target) {
+  return target->data;
+}

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "app/live.h"
+
+#include "app/child.h"
+#include "app/command.h"
+#include "engine/control/condition.h"
+
+#include <stdio.h>
+
+#define WINDOW_VARIABLE "TAPEDECK_WINDOW"
+
+void
+td_live_options_clear(td_live_options *options) {
+  g_strfreev(options->conditions);
+}
+
+static bool
+has_display(void) {
+  const char *wayland = g_getenv("WAYLAND_DISPLAY"), *x = g_getenv("DISPLAY");
+  return (wayland && *wayland) || (x && *x) || g_getenv(WINDOW_VARIABLE);
+}
+
+bool
+td_live_options_check(const char *command, td_live_options *options) {
+  for (char **text = options->conditions; text && *text; text++) {
+    td_error error = {0};
+    td_condition condition;
+    if (td_condition_parse(*text, &condition, &error)) {
+      td_command_bad_usage(command, "--break %s", td_error_text(&error));
+      td_error_clear(&error);
+      return false;
+    }
+    td_condition_fini(&condition);
+  }
+  options->live = options->live || options->conditions;
+  if (!options->live || has_display()) return true;
+  options->live = FALSE;
+  fprintf(stderr, "tapedeck: no display for a window: recording without stopping anywhere\n");
+  return true;
+}
+
+const char *
+td_live_anomaly_mode(const td_live_options *options) {
+  return options->live ? "nonfinite" : NULL;
+}
+
+void
+td_live_add_answer(const td_live_options *options, td_line_text *record) {
+  td_line_add(record, "live", options->live ? "1" : "0");
+  for (char **text = options->conditions; options->live && text && *text; text++)
+    td_line_add(record, "break", *text);
+}
+
+/* A window that looks at a process. */
+typedef struct show {
+  td_hub *hub;
+  pid_t process;
+} show;
+
+/* A window that could not open must not leave its program waiting for ever. */
+static void
+window_gone_cb(GPid pid, gint status, gpointer data) {
+  const show *self = data;
+  if (status != 0) fprintf(stderr, "tapedeck: no window: the program runs on\n");
+  td_hub_detach(self->hub, self->process);
+}
+
+void
+td_live_show(td_hub_target *target, const char *tape) {
+  td_hub *hub = td_hub_target_get_hub(target);
+  pid_t window, process = td_hub_target_get_pid(target);
+  g_autofree char *program = g_strdup(g_getenv(WINDOW_VARIABLE));
+  if (!program) program = g_file_read_link("/proc/self/exe", NULL);
+  g_autofree char *number = g_strdup_printf("%d", (int)process);
+  char *argv[] = {program,     "open", "--session",  (char *)td_hub_get_path(hub),
+                  "--process", number, (char *)tape, NULL};
+  int error = td_child_spawn(argv, NULL, &window);
+  if (error) {
+    fprintf(stderr, "tapedeck: no window: %s; the program runs on\n", g_strerror(error));
+    td_hub_detach(hub, process);
+    return;
+  }
+  show *self = g_new(show, 1);
+  *self = (show){hub, process};
+  g_child_watch_add_full(G_PRIORITY_DEFAULT, window, window_gone_cb, self, g_free);
+}

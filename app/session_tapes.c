@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "app/session_tapes.h"
+
+#include "engine/trace/join.h"
+#include "engine/trace/tape.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <glib/gstdio.h>
+#include <stdio.h>
+#include <string.h>
+
+#define SUFFIX ".tape"
+
+static void
+tape_free_cb(gpointer data) {
+  td_session_tape *tape = data;
+  g_free(tape->path);
+  g_free(tape);
+}
+
+void
+td_session_tapes_init(td_session_tapes *self, const char *path, bool overwrite) {
+  *self = (td_session_tapes){.path = g_strdup(path), .overwrite = overwrite};
+  self->tapes = g_ptr_array_new_with_free_func(tape_free_cb);
+}
+
+void
+td_session_tapes_fini(td_session_tapes *self) {
+  g_free(self->path);
+  g_free(self->joined);
+  g_free(self->problem);
+  g_ptr_array_unref(self->tapes);
+}
+
+/* NAME.MIDDLE.tape */
+static char *
+name_with(const td_session_tapes *self, const char *format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  g_autofree char *middle = g_strdup_vprintf(format, arguments);
+  va_end(arguments);
+  gsize length = strlen(self->path);
+  if (g_str_has_suffix(self->path, SUFFIX)) length -= strlen(SUFFIX);
+  return g_strdup_printf("%.*s.%s" SUFFIX, (int)length, self->path, middle);
+}
+
+static bool
+is_taken(const td_session_tapes *self, const char *path) {
+  for (guint i = 0; i < self->tapes->len; i++)
+    if (strcmp(((td_session_tape *)self->tapes->pdata[i])->path, path) == 0) return true;
+  return g_file_test(path, G_FILE_TEST_EXISTS);
+}
+
+/* One process may come several times: it executes another program. */
+td_session_tape *
+td_session_tapes_add(td_session_tapes *self, guint32 pid, guint32 rank) {
+  td_session_tape *tape = g_new0(td_session_tape, 1);
+  char *path = name_with(self, "%u", pid);
+  for (guint again = 2; is_taken(self, path); again++) {
+    g_free(path);
+    path = name_with(self, "%u-%u", pid, again);
+  }
+  tape->path = path;
+  tape->rank = rank;
+  g_ptr_array_add(self->tapes, tape);
+  return tape;
+}
+
+char *
+td_session_tapes_find_taken(const td_session_tapes *self) {
+  char *names[] = {g_strdup(self->path), name_with(self, "rank0"), name_with(self, "1")};
+  char *taken = NULL;
+  for (gsize i = 0; i < G_N_ELEMENTS(names); i++) {
+    if (!taken && g_file_test(names[i], G_FILE_TEST_EXISTS)) taken = g_steal_pointer(&names[i]);
+    g_free(names[i]);
+  }
+  return taken;
+}
+
+/* A process that met an engine may never have run a backward pass. A tape that cannot be read is
+ * kept: somebody may want to know why. */
+static bool
+is_wanted(td_session_tapes *self, td_session_tape *own) {
+  td_tape *tape;
+  if (!own->begun) return false;
+  if (td_tape_open(own->path, &tape, NULL) != TD_OK) return true;
+  const td_tape_info *info = td_tape_info_get(tape);
+  bool wanted = info->n_by_kind[TD_EVENT_graph_task_begin] > 0;
+  own->whole = info->complete && !info->damage;
+  if (!wanted && !own->whole) self->n_lost++;
+  td_tape_close(tape);
+  if (!wanted) g_unlink(own->path);
+  return wanted;
+}
+
+/* By rank, those without one last; a rank's worker processes after it. */
+static void
+sort_by_rank(GPtrArray *tapes) {
+  for (guint i = 1; i < tapes->len; i++)
+    for (guint j = i; j > 0; j--) {
+      td_session_tape **pair = (td_session_tape **)&tapes->pdata[j - 1], *later = pair[1];
+      if (pair[0]->rank <= later->rank) break;
+      pair[1] = pair[0];
+      pair[0] = later;
+    }
+}
+
+static void
+rename_to(const td_session_tapes *self, td_session_tape *tape, char *path) {
+  int failed = self->overwrite ? g_rename(tape->path, path)
+                               : renameat2(AT_FDCWD, tape->path, AT_FDCWD, path, RENAME_NOREPLACE);
+  /* Some file systems know no such thing. */
+  if (failed && errno == EINVAL && !g_file_test(path, G_FILE_TEST_EXISTS))
+    failed = g_rename(tape->path, path);
+  if (!failed) {
+    g_free(tape->path);
+    tape->path = g_steal_pointer(&path);
+  }
+  g_free(path);
+}
+
+/* "rank0", then "rank0-2" for what that rank has started; "3" for the third of those without. */
+static void
+name_all(td_session_tapes *self) {
+  guint again = 1;
+  for (guint i = 0; i < self->tapes->len; i++) {
+    td_session_tape *tape = self->tapes->pdata[i];
+    bool same = i > 0 && ((td_session_tape *)self->tapes->pdata[i - 1])->rank == tape->rank;
+    again = same ? again + 1 : 1;
+    rename_to(self, tape,
+              tape->rank == TD_NO_RANK ? name_with(self, "%u", again)
+              : again > 1              ? name_with(self, "rank%u-%u", tape->rank, again)
+                                       : name_with(self, "rank%u", tape->rank));
+  }
+}
+
+static void
+join_all(td_session_tapes *self) {
+  td_error error = {0};
+  g_autofree const char **paths = g_new(const char *, self->tapes->len);
+  for (guint i = 0; i < self->tapes->len; i++)
+    paths[i] = ((td_session_tape *)self->tapes->pdata[i])->path;
+  if (td_join(paths, self->tapes->len, self->path, self->overwrite, &error) == TD_OK)
+    self->joined = g_strdup(self->path);
+  else
+    self->problem = g_strdup(td_error_text(&error));
+  td_error_clear(&error);
+}
+
+guint
+td_session_tapes_conclude(td_session_tapes *self) {
+  for (guint i = self->tapes->len; i-- > 0;)
+    if (!is_wanted(self, self->tapes->pdata[i])) g_ptr_array_remove_index(self->tapes, i);
+  guint n = self->tapes->len;
+  if (n == 1) rename_to(self, self->tapes->pdata[0], g_strdup(self->path));
+  if (n <= 1) return n;
+  sort_by_rank(self->tapes);
+  name_all(self);
+  join_all(self);
+  return n;
+}

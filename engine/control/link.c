@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "engine/control/link.h"
+
+#include "engine/base/alloc.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#define SEND_SECONDS_MAX 5
+#define REPLY_SECONDS_MAX 600
+
+struct td_link {
+  int socket; /* (owned) */
+  int wake;   /* (owned) an eventfd */
+  _Atomic bool lost;
+  _Atomic bool closing;
+  pthread_mutex_t sending; /* keeps messages whole */
+  td_line_reader reader;   /* the opener's, then the listener's */
+  td_link_listener listener;
+  bool is_listening;
+  pthread_t thread;
+};
+
+static td_status
+connect_to(const char *path, int *fd, td_error *error) {
+  struct sockaddr_un address = {.sun_family = AF_UNIX};
+  if (strlen(path) >= sizeof address.sun_path)
+    return td_error_set(error, TD_IO, "the session's path is too long: %s", path);
+  strcpy(address.sun_path, path);
+  *fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  if (*fd >= 0 && connect(*fd, (const void *)&address, sizeof address) == 0) return TD_OK;
+  td_error_set(error, TD_IO, "no session at %s: %s", path, strerror(errno));
+  if (*fd >= 0) close(*fd);
+  return TD_IO;
+}
+
+static bool
+send_all(td_link *link, const char *bytes, size_t n_bytes) {
+  while (n_bytes > 0) {
+    ssize_t n = send(link->socket, bytes, n_bytes, MSG_NOSIGNAL);
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) return false;
+    bytes += n;
+    n_bytes -= (size_t)n;
+  }
+  return true;
+}
+
+/* Half a message cannot be taken back: whoever fails to send hangs up, which the listener sees. */
+static bool
+send_line(td_link *link, const td_line_text *message) {
+  pthread_mutex_lock(&link->sending);
+  bool lost = atomic_load_explicit(&link->lost, memory_order_relaxed);
+  if (!lost && !send_all(link, message->bytes, message->n_bytes)) {
+    atomic_store_explicit(&link->lost, true, memory_order_relaxed);
+    shutdown(link->socket, SHUT_RDWR);
+    lost = true;
+  }
+  pthread_mutex_unlock(&link->sending);
+  return !lost;
+}
+
+/* Reads once. False: the other side is gone. */
+static bool
+receive(td_link *link) {
+  char bytes[4096];
+  ssize_t n;
+  do
+    n = recv(link->socket, bytes, sizeof bytes, 0);
+  while (n < 0 && errno == EINTR);
+  if (n > 0) td_line_reader_add(&link->reader, bytes, (size_t)n);
+  return n > 0;
+}
+
+static td_status
+receive_reply(td_link *link, td_line *reply, td_error *error) {
+  for (;;) {
+    td_line_result result = td_line_reader_take(&link->reader, reply);
+    if (result == TD_LINE_READY) return TD_OK;
+    if (result == TD_LINE_BAD) return td_error_set(error, TD_IO, "the session answers nonsense");
+    if (!receive(link)) return td_error_set(error, TD_IO, "the session gave no answer");
+  }
+}
+
+static td_link *
+link_new(int socket) {
+  td_link *link = TD_NEW(td_link);
+  struct timeval send_max = {.tv_sec = SEND_SECONDS_MAX}, reply_max = {.tv_sec = REPLY_SECONDS_MAX};
+  setsockopt(socket, SOL_SOCKET, SO_SNDTIMEO, &send_max, sizeof send_max);
+  setsockopt(socket, SOL_SOCKET, SO_RCVTIMEO, &reply_max, sizeof reply_max);
+  link->socket = socket;
+  link->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+  pthread_mutex_init(&link->sending, NULL);
+  return link;
+}
+
+static void
+link_free(td_link *link) {
+  close(link->socket);
+  if (link->wake >= 0) close(link->wake);
+  td_line_reader_fini(&link->reader);
+  free(link);
+}
+
+td_status
+td_link_open(const char *path, const td_line_text *hello, td_line *reply, td_link **link,
+             td_error *error) {
+  int socket = -1;
+  td_status status = connect_to(path, &socket, error);
+  if (status) return status;
+  td_link *made = link_new(socket);
+  status = send_line(made, hello) ? receive_reply(made, reply, error)
+                                  : td_error_set(error, TD_IO, "the session hung up");
+  if (status)
+    link_free(made);
+  else
+    *link = made;
+  return status;
+}
+
+void
+td_link_report(td_link *link, const td_line_text *message) {
+  send_line(link, message);
+}
+
+static bool
+hear_commands(td_link *link) {
+  td_line command;
+  td_line_result result;
+  while ((result = td_line_reader_take(&link->reader, &command)) == TD_LINE_READY) {
+    link->listener.command(&command, link->listener.data);
+    td_line_fini(&command);
+  }
+  return result != TD_LINE_BAD;
+}
+
+static bool
+lose(td_link *link) {
+  atomic_store_explicit(&link->lost, true, memory_order_relaxed);
+  link->listener.lost(link->listener.data);
+  return true;
+}
+
+/* Both descriptors until the hub is lost, then only the wakening one. */
+static void *
+listen_main(void *data) {
+  td_link *link = data;
+  bool lost = !hear_commands(link) && lose(link);
+  while (!atomic_load_explicit(&link->closing, memory_order_acquire)) {
+    struct pollfd fds[] = {{.fd = link->wake, .events = POLLIN},
+                           {.fd = link->socket, .events = POLLIN}};
+    if (poll(fds, lost ? 1 : 2, -1) < 0) continue;
+    uint64_t count;
+    if (fds[0].revents && read(link->wake, &count, sizeof count) > 0 &&
+        !atomic_load_explicit(&link->closing, memory_order_acquire))
+      link->listener.woken(link->listener.data);
+    if (lost || !fds[1].revents || (receive(link) && hear_commands(link))) continue;
+    lost = lose(link);
+  }
+  return NULL;
+}
+
+td_status
+td_link_listen(td_link *link, const td_link_listener *listener, td_error *error) {
+  sigset_t all, before;
+  link->listener = *listener;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  int failure = link->wake < 0 ? ENOMEM : pthread_create(&link->thread, NULL, listen_main, link);
+  pthread_sigmask(SIG_SETMASK, &before, NULL);
+  if (failure) return td_error_set(error, TD_OUT_OF_MEMORY, "no thread for live control");
+  pthread_setname_np(link->thread, "td-control");
+  link->is_listening = true;
+  return TD_OK;
+}
+
+void
+td_link_wake(td_link *link) {
+  int before = errno;
+  if (write(link->wake, &(uint64_t){1}, sizeof(uint64_t)) < 0) errno = before;
+}
+
+void
+td_link_close(td_link *link) {
+  if (link->is_listening) {
+    atomic_store_explicit(&link->closing, true, memory_order_release);
+    td_link_wake(link);
+    pthread_join(link->thread, NULL);
+  }
+  link_free(link);
+}
+
+void
+td_link_abandon(td_link *link) {
+  link_free(link);
+}

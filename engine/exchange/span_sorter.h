@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * Sorts any number of spans by (begin, longest first, order of arrival) in bounded memory: runs of
+ * them are sorted and laid into a nameless file, and merged when they are read, as often as one
+ * likes. Belongs to one thread at a time. */
+#pragma once
+
+#include "engine/base/status.h"
+#include "engine/exchange/span.h"
+
+#include <stdbool.h>
+
+typedef struct td_span_sorter td_span_sorter;
+
+/* td_span_sorter_new makes one that keeps its file in `folder`, if it ever needs one. */
+td_span_sorter *td_span_sorter_new(const char *folder);
+void td_span_sorter_free(td_span_sorter *sorter);
+
+/* td_span_sorter_add takes a span; `order` is filled in. A file that cannot be written is told by
+ * td_span_sorter_start. */
+void td_span_sorter_add(td_span_sorter *sorter, const td_span *span);
+
+/* td_span_sorter_start begins reading from the first span; nothing may be added any more. TD_IO. */
+td_status td_span_sorter_start(td_span_sorter *sorter, td_error *error);
+
+/* td_span_sorter_next writes the next span; false at the end, or where the file cannot be read,
+ * which td_span_sorter_finish tells (TD_IO). */
+bool td_span_sorter_next(td_span_sorter *sorter, td_span *span);
+td_status td_span_sorter_finish(const td_span_sorter *sorter, td_error *error);

@@ -1,0 +1,12 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""embed.py OUT NAME=FILE...: writes C that holds texts, for a library that must not look for files."""
+import pathlib
+import sys
+
+out = pathlib.Path(sys.argv[1])
+parts = ["#include \"engine/probe/python.h\"\n"]
+for pair in sys.argv[2:]:
+    name, path = pair.split("=", 1)
+    numbers = ",".join(map(str, pathlib.Path(path).read_bytes()))
+    parts.append(f"const char {name}[] = {{{numbers},0}};\n")
+out.write_text("".join(parts))

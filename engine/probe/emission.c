@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * What an observer cannot do itself: engine/events/emit.h is C11, which C++ does not read. */
+#include "engine/control/gate.h"
+#include "engine/events/emit.h"
+#include "engine/probe/probe.h"
+
+td_ring *
+td_probe_ring(void) {
+  return td_recording() && td_emit_thread_id() != TD_NONE ? td_emit_ring : NULL;
+}
+
+td_ring *
+td_probe_make_room(size_t size) {
+  return td_emit_make_room(size);
+}
+
+void
+td_probe_note_error(uint32_t node) {
+  td_gate_note(TD_TROUBLE_ERROR, node);
+}
+
+uint32_t
+td_probe_thread(void) {
+  return td_emit_thread_id();
+}
+
+void
+td_probe_name_thread(const char *name, int32_t device) {
+  td_emit_name_thread(name, device);
+}
+
+void
+td_probe_name_device(int32_t device, const char *name) {
+  td_emit_device(device, name);
+}
+
+uint32_t
+td_probe_intern(const char *text) {
+  return td_intern(text);
+}
+
+const bool *const td_probe_has_counter = &td_clock_has_counter;
+
+_Static_assert(sizeof td_gate_armed == sizeof(bool), "an observer reads it as a bool");
+const bool *const td_probe_gate = (const bool *)&td_gate_armed;
+
+void
+td_probe_poll(td_event_kind kind, uint32_t node, uint32_t graph_task, const char *name) {
+  td_gate_pass(&(td_gate_point){kind, node, graph_task, name});
+}

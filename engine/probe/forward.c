@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * What operations of the forward pass did, until the nodes they made are known, and after: two
+ * tables in which the newest wins a place. Only what was not finite comes here. */
+#include "engine/probe/numerics_private.h"
+
+#include "engine/base/alloc.h"
+#include "engine/events/emit.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#define N_SLOTS 16384 /* a power of two: more in one step than a step can be read by */
+
+typedef struct node_found {
+  uint32_t node;
+  unsigned found;
+} node_found;
+
+static struct {
+  pthread_mutex_t mutex;
+  td_numerics_forward *waiting;        /* (owned, guarded by mutex) [N_SLOTS]; thread 0: free */
+  node_found *known;                   /* (owned, guarded by mutex) [N_SLOTS] */
+  _Atomic uint32_t n_waiting, n_known; /* relaxed: a hint that saves the lock */
+} table = {.mutex = PTHREAD_MUTEX_INITIALIZER};
+
+static td_numerics_forward *
+waiting_slot(uint64_t thread, uint64_t sequence_nr) {
+  return &table.waiting[(sequence_nr + thread * 0x9e3779b97f4a7c15u) & (N_SLOTS - 1)];
+}
+
+static bool
+is_of(const td_numerics_forward *slot, uint64_t thread, uint64_t sequence_nr) {
+  return slot->thread == thread && slot->sequence_nr == sequence_nr;
+}
+
+void
+td_numerics_note_forward(const td_numerics_forward *forward, bool if_new) {
+  pthread_mutex_lock(&table.mutex);
+  if (!table.waiting) {
+    table.waiting = TD_NEW_N(td_numerics_forward, N_SLOTS);
+    table.known = TD_NEW_N(node_found, N_SLOTS);
+  }
+  td_numerics_forward *slot = waiting_slot(forward->thread, forward->sequence_nr);
+  if (!slot->thread) atomic_fetch_add_explicit(&table.n_waiting, 1, memory_order_relaxed);
+  if (!if_new || !is_of(slot, forward->thread, forward->sequence_nr)) *slot = *forward;
+  pthread_mutex_unlock(&table.mutex);
+}
+
+static bool
+take_waiting(uint32_t node, uint64_t thread, uint64_t sequence_nr, td_numerics_forward *out) {
+  pthread_mutex_lock(&table.mutex);
+  td_numerics_forward *slot = waiting_slot(thread, sequence_nr);
+  bool is_it = is_of(slot, thread, sequence_nr);
+  if (is_it) {
+    *out = *slot;
+    slot->thread = 0;
+    atomic_fetch_sub_explicit(&table.n_waiting, 1, memory_order_relaxed);
+    table.known[node & (N_SLOTS - 1)] = (node_found){node, slot->before | slot->after};
+    atomic_store_explicit(&table.n_known, 1, memory_order_relaxed);
+  }
+  pthread_mutex_unlock(&table.mutex);
+  return is_it;
+}
+
+void
+td_numerics_announce(uint32_t node, uint64_t thread, uint64_t sequence_nr) {
+  td_numerics_forward forward;
+  if (!atomic_load_explicit(&table.n_waiting, memory_order_relaxed)) return;
+  if (!take_waiting(node, thread, sequence_nr, &forward)) return;
+  td_birth birth = {.node = node, .graph_task = TD_NONE, .from = TD_NONE, .other = TD_NONE};
+  birth.place = TD_birthplace_data;
+  birth.number = forward.operand_nr;
+  td_birth_note(forward.before & ~forward.came_in, forward.before, &birth);
+  birth.place = TD_birthplace_forward;
+  birth.number = forward.result_nr;
+  td_birth_note(forward.before, forward.after, &birth);
+}
+
+unsigned
+td_numerics_found_forward(uint32_t node) {
+  if (!atomic_load_explicit(&table.n_known, memory_order_relaxed)) return 0;
+  pthread_mutex_lock(&table.mutex);
+  node_found slot = table.known[node & (N_SLOTS - 1)];
+  pthread_mutex_unlock(&table.mutex);
+  return slot.node == node ? slot.found : 0;
+}
+
+void
+td_numerics_forget_forward(void) {
+  pthread_mutex_init(&table.mutex, NULL); /* a fork may have left it locked */
+  free(table.known);
+  table.known = table.waiting ? TD_NEW_N(node_found, N_SLOTS) : NULL;
+  atomic_store(&table.n_known, 0);
+}

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "engine/probe/frames.h"
+
+#include "engine/base/alloc.h"
+#include "engine/events/emit.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define FRAMES_MAX 128
+
+typedef struct frames {
+  void *codes[FRAMES_MAX]; /* (owned) innermost first */
+  int at[FRAMES_MAX];      /* the instruction, or the line where Python does not tell */
+  int lines[FRAMES_MAX];   /* for a text alone */
+  size_t n;
+  bool cut;
+} frames;
+
+/* The stacks seen: hash of the chain to number of the text. Guarded by the GIL. */
+typedef struct known {
+  uint64_t hash; /* 0: free */
+  uint32_t text;
+} known;
+
+static known *table; /* (owned) */
+static size_t n_known, capacity;
+
+bool
+td_frames_can(const td_python *python) {
+  return python->PyFrame_GetBack && python->PyFrame_GetCode;
+}
+
+/* Walks the stack. With lines: for a text. The frame on top is borrowed, those below are owned. */
+static void
+walk(const td_python *python, frames *self, bool with_lines) {
+  void *frame = python->PyEval_GetFrame(), *held = NULL;
+  for (self->n = 0; frame && self->n < FRAMES_MAX; self->n++) {
+    self->codes[self->n] = python->PyFrame_GetCode(frame);
+    self->at[self->n] = python->PyFrame_GetLasti ? python->PyFrame_GetLasti(frame)
+                                                 : python->PyFrame_GetLineNumber(frame);
+    if (with_lines) self->lines[self->n] = python->PyFrame_GetLineNumber(frame);
+    void *back = python->PyFrame_GetBack(frame);
+    if (held) python->Py_DecRef(held);
+    frame = held = back;
+  }
+  self->cut = frame != NULL;
+  if (held) python->Py_DecRef(held);
+}
+
+static uint64_t
+hash_of(const frames *self) {
+  uint64_t hash = 0x9e3779b97f4a7c15u;
+  for (size_t i = 0; i < self->n; i++) {
+    hash = (hash ^ (uint64_t)(uintptr_t)self->codes[i]) * 0xff51afd7ed558ccdu;
+    hash = (hash ^ (hash >> 33) ^ (uint32_t)self->at[i]) * 0xc4ceb9fe1a85ec53u;
+    hash ^= hash >> 29;
+  }
+  return hash ? hash : 1;
+}
+
+static known *
+find_slot(uint64_t hash) {
+  size_t at = hash & (capacity - 1);
+  while (table[at].hash && table[at].hash != hash)
+    at = (at + 1) & (capacity - 1);
+  return &table[at];
+}
+
+static void
+make_room(void) {
+  if (4 * (n_known + 1) < 3 * capacity) return;
+  known *old = table;
+  size_t n_old = capacity;
+  capacity = capacity ? 2 * capacity : 1024;
+  table = TD_NEW_N(known, capacity);
+  for (size_t i = 0; i < n_old; i++)
+    if (old[i].hash) *find_slot(old[i].hash) = old[i];
+  free(old);
+}
+
+static void
+print_attribute(const td_python *python, FILE *out, void *code, const char *name) {
+  void *value = python->PyObject_GetAttrString(code, name);
+  const char *text = value ? python->PyUnicode_AsUTF8(value) : NULL;
+  fputs(text ? text : "?", out);
+  python->PyErr_Clear();
+  if (value) python->Py_DecRef(value);
+}
+
+static uint32_t
+make_text(const td_python *python, const frames *self) {
+  char *text = NULL;
+  size_t size = 0;
+  void *type, *value, *traceback;
+  FILE *out = open_memstream(&text, &size);
+  if (!out) return 0;
+  python->PyErr_Fetch(&type, &value, &traceback);
+  if (self->cut) fputs("...\n", out);
+  for (size_t i = self->n; i-- > 0;) {
+    print_attribute(python, out, self->codes[i], "co_filename");
+    fprintf(out, ":%d ", self->lines[i]);
+    print_attribute(python, out, self->codes[i], "co_name");
+    if (i > 0) putc('\n', out);
+  }
+  python->PyErr_Restore(type, value, traceback);
+  fclose(out);
+  uint32_t id = td_intern(text);
+  free(text);
+  return id;
+}
+
+/* The chain's codes stay referenced once it is known. */
+static uint32_t
+learn(const td_python *python, uint64_t hash) {
+  frames self;
+  walk(python, &self, true);
+  uint32_t text = make_text(python, &self);
+  make_room();
+  *find_slot(hash) = (known){hash, text};
+  n_known++;
+  return text;
+}
+
+uint32_t
+td_frames_text(const td_python *python) {
+  frames self;
+  walk(python, &self, false);
+  if (self.n == 0) return 0;
+  uint64_t hash = hash_of(&self);
+  known *slot = capacity ? find_slot(hash) : NULL;
+  uint32_t text = slot && slot->hash ? slot->text : learn(python, hash);
+  for (size_t i = 0; i < self.n; i++)
+    python->Py_DecRef(self.codes[i]);
+  return text;
+}

@@ -1,0 +1,333 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * Between hooks.py and reconstruct.c: C functions with Python's face. The engine's entry is one of
+ * them too, so that no frame of Tapedeck's stands in the tracebacks of the program's errors. */
+#include "engine/probe/hooks.h"
+
+#include "engine/base/alloc.h"
+#include "engine/control/gate.h"
+#include "engine/events/emit.h"
+#include "engine/probe/python.h"
+#include "engine/probe/reconstruct.h"
+#include "engine/probe/stacks.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const td_python *python;
+static uint64_t (*next_sequence_nr)(void);
+static void *names; /* (owned) of hooks.py */
+
+static long long
+number(void *object) {
+  return python->PyLong_AsLongLong(object);
+}
+
+static void *
+none(void) {
+  return python->Py_BuildValue("");
+}
+
+static void *
+from_id(uint32_t id) {
+  return python->PyLong_FromUnsignedLongLong(id);
+}
+
+/* The numbers of `n` edges, two for each. */
+static td_seen_edge *
+read_edges(void *const *arguments, size_t n) {
+  td_seen_edge *edges = TD_NEW_N(td_seen_edge, n + 1);
+  for (size_t i = 0; i < n; i++)
+    edges[i] =
+        (td_seen_edge){(uint32_t)number(arguments[2 * i]), (uint32_t)number(arguments[2 * i + 1])};
+  return edges;
+}
+
+/* Of gradients, two numbers for each: bytes (negative: undefined) and device. */
+static td_seen_gradient *
+read_gradients(void *const *arguments, size_t n) {
+  td_seen_gradient *gradients = TD_NEW_N(td_seen_gradient, n + 1);
+  for (size_t i = 0; i < n; i++) {
+    long long n_bytes = number(arguments[2 * i]);
+    gradients[i] = (td_seen_gradient){.defined = n_bytes >= 0,
+                                      .device = (int32_t)number(arguments[2 * i + 1]),
+                                      .n_bytes = n_bytes > 0 ? (uint64_t)n_bytes : 0};
+  }
+  return gradients;
+}
+
+/* tell_node(name, sequence_nr, device, n_inputs, leaf, edges...): `leaf` is the address of an
+ * AccumulateGrad's tensor, else 0; a sequence number below 0 is not known. */
+static void *
+tell_node(void *self, void *const *arguments, td_python_size n) {
+  const char *name = n >= 5 ? python->PyUnicode_AsUTF8(arguments[0]) : NULL;
+  if (!name) return NULL;
+  long long sequence_nr = number(arguments[1]);
+  const void *leaf = (const void *)(uintptr_t)number(arguments[4]);
+  td_seen_edge *edges = read_edges(arguments + 5, (size_t)(n - 5) / 2);
+  td_forward forward = {0};
+  if (!leaf && sequence_nr >= 0) forward = td_stacks_find_any((uint64_t)sequence_nr);
+  uint64_t sequence_nr_told = leaf               ? UINT64_MAX
+                              : sequence_nr >= 0 ? (uint64_t)sequence_nr
+                                                 : TD_SEQUENCE_NR_UNKNOWN;
+  uint32_t node = td_reconstruct_node(&(td_seen_node){.name = name,
+                                                      .sequence_nr = sequence_nr_told,
+                                                      .device = (int32_t)number(arguments[2]),
+                                                      .n_inputs = (uint32_t)number(arguments[3]),
+                                                      .n_edges = (uint32_t)(n - 5) / 2,
+                                                      .edges = edges,
+                                                      .stack = forward.stack});
+  free(edges);
+  td_stacks_emit(node, forward);
+  uint32_t label = leaf ? td_stacks_label(leaf) : 0;
+  if (label) TD_EMIT(node_label, .node = node, .label = label);
+  return from_id(node);
+}
+
+/* tell_input(node, input_nr, shape, dtype, device, n_bytes) */
+static void *
+tell_input(void *self, void *const *arguments, td_python_size n) {
+  if (n != 6) return none();
+  const char *shape = python->PyUnicode_AsUTF8(arguments[2]);
+  const char *dtype = python->PyUnicode_AsUTF8(arguments[3]);
+  if (!shape || !dtype) return NULL;
+  long long n_bytes = number(arguments[5]);
+  TD_EMIT(input_metadata, .node = (uint32_t)number(arguments[0]),
+          .input_nr = (uint32_t)number(arguments[1]), .shape = td_intern(shape),
+          .dtype = td_intern(dtype), .device = (int32_t)number(arguments[4]),
+          .bytes = (uint32_t)TD_MIN(n_bytes, (long long)UINT32_MAX));
+  return none();
+}
+
+/* recording(): the number of the recording, begun if it is wanted; 0 for none. */
+static void *
+recording(void *self, void *const *arguments, td_python_size n) {
+  td_probe_begin();
+  return from_id(td_probe_is_on());
+}
+
+/* tell_freed(recording, node) */
+static void *
+tell_freed(void *self, void *const *arguments, td_python_size n) {
+  if (n == 2 && (uint32_t)number(arguments[0]) == td_probe_is_on())
+    td_reconstruct_node_free((uint32_t)number(arguments[1]));
+  return none();
+}
+
+/* tell_pass(keep_graph, create_graph, accumulate_grad, n_roots, roots..., gradients..., outputs...)
+ */
+static void *
+tell_pass(void *self, void *const *arguments, td_python_size n) {
+  size_t n_roots = n >= 4 ? (size_t)number(arguments[3]) : 0;
+  if (n_roots == 0 || (size_t)n < 4 + 4 * n_roots) return none();
+  size_t n_outputs = ((size_t)n - 4 - 4 * n_roots) / 2;
+  td_seen_edge *roots = read_edges(arguments + 4, n_roots);
+  td_seen_gradient *gradients = read_gradients(arguments + 4 + 2 * n_roots, n_roots);
+  td_seen_edge *outputs = read_edges(arguments + 4 + 4 * n_roots, n_outputs);
+  td_seen_pass seen = {.keep_graph = number(arguments[0]) != 0,
+                       .create_graph = number(arguments[1]) != 0,
+                       .accumulate_grad = number(arguments[2]) != 0,
+                       .n_roots = (uint32_t)n_roots,
+                       .n_outputs = (uint32_t)n_outputs,
+                       .roots = roots,
+                       .outputs = outputs,
+                       .gradients = gradients,
+                       .next_sequence_nr = next_sequence_nr ? next_sequence_nr() : 0};
+  uint32_t pass = td_reconstruct_pass_begin(&seen);
+  free(roots);
+  free(gradients);
+  free(outputs);
+  return from_id(pass);
+}
+
+/* tell_pass_over(pass, words or None) */
+static void *
+tell_pass_over(void *self, void *const *arguments, td_python_size n) {
+  if (n != 2) return none();
+  bool failed = python->PyObject_IsTrue(arguments[1]) == 1;
+  const char *words = failed ? python->PyUnicode_AsUTF8(arguments[1]) : NULL;
+  td_reconstruct_pass_end((uint32_t)number(arguments[0]), words);
+  return none();
+}
+
+/* tell_begin(node, engine's number of the pass, name). The GIL is let go while the thread waits at
+ * the gate. */
+static void *
+tell_begin(void *self, void *const *arguments, td_python_size n) {
+  if (n != 3) return none();
+  uint32_t node = (uint32_t)number(arguments[0]);
+  uint32_t graph_task = td_reconstruct_begin(node, number(arguments[1]));
+  if (td_gate_is_armed()) {
+    const char *name = python->PyUnicode_AsUTF8(arguments[2]);
+    void *state = python->PyEval_SaveThread();
+    TD_GATE_POLL(TD_EVENT_node_begin, node, graph_task, name);
+    python->PyEval_RestoreThread(state);
+  }
+  return none();
+}
+
+/* tell_end(node, gradients...) */
+static void *
+tell_end(void *self, void *const *arguments, td_python_size n) {
+  if (n < 1) return none();
+  size_t n_gradients = (size_t)(n - 1) / 2;
+  td_seen_gradient *gradients = read_gradients(arguments + 1, n_gradients);
+  td_reconstruct_end((uint32_t)number(arguments[0]), gradients, (uint32_t)n_gradients);
+  free(gradients);
+  return none();
+}
+
+/* complain(words): recording is worse than promised, the program unharmed. */
+static void *
+complain(void *self, void *const *arguments, td_python_size n) {
+  const char *words = n == 1 ? python->PyUnicode_AsUTF8(arguments[0]) : NULL;
+  if (!words) return none();
+  fprintf(stderr, "tapedeck: %s\n", words);
+  char *text = td_format("hooks: %s", words);
+  TD_EMIT(mark, .text = td_intern(text));
+  free(text);
+  return none();
+}
+
+/* The engine's entry, with hooks.py's before() and after() around it, which never raise. */
+static void *
+run_backward(void *self, void *arguments, void *keywords) {
+  void *type = NULL, *value = NULL, *traceback = NULL;
+  void *before = python->PyDict_GetItemString(names, "before");
+  void *after = python->PyDict_GetItemString(names, "after");
+  void *original = python->PyDict_GetItemString(names, "original");
+  void *pass = python->PyObject_Call(before, arguments, keywords);
+  if (!pass) python->PyErr_Clear();
+  void *result = python->PyObject_Call(original, arguments, keywords);
+  if (!result) {
+    python->PyErr_Fetch(&type, &value, &traceback);
+    python->PyErr_NormalizeException(&type, &value, &traceback);
+  }
+  void *done =
+      pass ? python->PyObject_CallFunctionObjArgs(after, pass, value ? value : pass, NULL) : NULL;
+  if (!done) python->PyErr_Clear();
+  if (done) python->Py_DecRef(done);
+  if (pass) python->Py_DecRef(pass);
+  if (!result) python->PyErr_Restore(type, value, traceback);
+  return result;
+}
+
+static td_python_method methods[] = {
+    {"tell_node", tell_node, TD_PYTHON_FASTCALL, NULL},
+    {"tell_input", tell_input, TD_PYTHON_FASTCALL, NULL},
+    {"tell_freed", tell_freed, TD_PYTHON_FASTCALL, NULL},
+    {"tell_pass", tell_pass, TD_PYTHON_FASTCALL, NULL},
+    {"tell_pass_over", tell_pass_over, TD_PYTHON_FASTCALL, NULL},
+    {"tell_begin", tell_begin, TD_PYTHON_FASTCALL, NULL},
+    {"tell_end", tell_end, TD_PYTHON_FASTCALL, NULL},
+    {"recording", recording, TD_PYTHON_FASTCALL, NULL},
+    {"complain", complain, TD_PYTHON_FASTCALL, NULL},
+    {"run_backward", (td_python_function)(void (*)(void))run_backward, TD_PYTHON_KEYWORDS, NULL},
+    {0},
+};
+
+/* What a tape of this level holds, and how it is known; what is not listed is of the session. */
+static const struct {
+  const char *kind;
+  td_knowledge how;
+} known[] = {
+    {"node_new", TD_knowledge_observed},
+    {"edge_new", TD_knowledge_observed},
+    {"node_free", TD_knowledge_observed},
+    {"input_metadata", TD_knowledge_observed},
+    {"graph_task_begin", TD_knowledge_observed},
+    {"graph_task_end", TD_knowledge_observed},
+    {"node_begin", TD_knowledge_observed},
+    {"node_end", TD_knowledge_observed},
+    {"reentrant_enter", TD_knowledge_observed},
+    {"reentrant_leave", TD_knowledge_observed},
+    {"error", TD_knowledge_observed},
+    {"exec_info", TD_knowledge_reconstructed},
+    {"dependency", TD_knowledge_reconstructed},
+    {"dependency_dec", TD_knowledge_reconstructed},
+    {"outstanding", TD_knowledge_reconstructed},
+    {"buffer_new", TD_knowledge_reconstructed},
+    {"buffer_add", TD_knowledge_reconstructed},
+    {"buffer_ready", TD_knowledge_reconstructed},
+    {"buffer_park", TD_knowledge_reconstructed},
+    {"capture", TD_knowledge_reconstructed},
+    {"node_skip", TD_knowledge_reconstructed},
+    {"pool_push", TD_knowledge_reconstructed},
+    {"pool_thread_new", TD_knowledge_reconstructed},
+    {"final_callback", TD_knowledge_absent},
+    {"hook_begin", TD_knowledge_absent},
+    {"hook_end", TD_knowledge_absent},
+    {"accumulate", TD_knowledge_absent},
+    {"thread_state", TD_knowledge_absent},
+    {"lock_wait", TD_knowledge_absent},
+    {"lock_acquired", TD_knowledge_absent},
+    {"lock_released", TD_knowledge_absent},
+    {"queue_shutdown", TD_knowledge_absent},
+    {"anomaly", TD_knowledge_absent},
+    {"tensor_stats", TD_knowledge_absent},
+};
+
+static const char *const queue_kinds[] = {"queue_new", "queue_push", "queue_pop", "queue_wake"};
+
+static bool
+read_flag(const char *name) {
+  void *value = python->PyDict_GetItemString(names, name);
+  return value && python->PyObject_IsTrue(value) == 1;
+}
+
+static td_reconstruct_options options;
+
+/* A recording begins. */
+static void
+begin(void) {
+  td_reconstruct_start(options);
+  for (size_t i = 0; i < TD_N_ELEMENTS(known); i++)
+    TD_EMIT(known, .kind = td_intern_static(known[i].kind), .how = known[i].how);
+  for (size_t i = 0; i < TD_N_ELEMENTS(queue_kinds); i++)
+    TD_EMIT(known, .kind = td_intern_static(queue_kinds[i]),
+            .how = options.queues_known ? TD_knowledge_reconstructed : TD_knowledge_absent);
+}
+
+static bool
+attach(void) {
+  return true;
+}
+
+static void
+detach(void) {
+  td_python_hold hold;
+  if (!names || !td_python_enter(python, &hold)) return;
+  void *stop = python->PyDict_GetItemString(names, "stop");
+  void *done = stop ? python->PyObject_CallFunctionObjArgs(stop, NULL) : NULL;
+  if (done) python->Py_DecRef(done);
+  python->PyErr_Clear();
+  td_python_leave(python, hold);
+}
+
+static td_observer observer = {"?", attach, detach, begin};
+
+const td_observer *
+td_hooks_observer(void) {
+  return &observer;
+}
+
+static void
+read_what_it_found(void) {
+  options.sums_in_place = read_flag("sums_in_place");
+  options.queues_known = read_flag("queues_known");
+  const char *version = python->PyUnicode_AsUTF8(python->PyDict_GetItemString(names, "version"));
+  observer.version = td_dup_string(version ? version : "?");
+}
+
+char *
+td_hooks_start(uint64_t (*sequence_nr)(void)) {
+  char *trouble = NULL;
+  python = td_python_find();
+  if (!python) return td_dup_string("there is no Python in this program to hook");
+  next_sequence_nr = sequence_nr;
+  int state = python->PyGILState_Ensure();
+  names = td_python_run(python, td_python_hooks, "<tapedeck hooks.py>", methods, &trouble);
+  if (names) read_what_it_found();
+  python->PyGILState_Release(state);
+  return trouble;
+}

@@ -1,0 +1,361 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Level 2 of recording: hooks that PyTorch's Python API offers, on 1.13 and later. Runs inside the program that
+is recorded, as a module of its own; the probe has put tell_*(), recording(), run_backward() and
+complain() among its names.
+
+Every call of backward from Python, also checkpoint's and a custom Function's inner one, goes through
+Variable._execution_engine.run_backward: an engine of a class of ours stands there. Before the call the graph is
+walked from the roots, each node that was not met before is told of, and each gets a hook before it and one
+after; after the call they are gone. A node is known again by its mark, kept in node.metadata, which dies
+with the node and says so. Nothing here may raise into the program or change a gradient: hooks return None."""
+import atexit
+import functools
+import os
+import struct
+import threading
+import time
+
+import torch
+from torch.autograd import Variable
+
+NO_NODE = 0xFFFFFFFF
+NO_EDGE = (NO_NODE, 0)
+MARK = "tapedeck"
+CPU = -1
+UNKNOWN = -1
+
+lock = threading.Lock()  # guards `hooked`
+hooked = {}  # a node's number: how many passes want its hooks, and the hooks' handles
+engine_task = getattr(torch._C, "_current_graph_task_id", lambda: UNKNOWN)
+
+
+class Mark:
+    """A node's number on the tape of a recording; the node's end."""
+    __slots__ = ("recording", "number", "name", "is_shaped")
+
+    def __del__(self, tell_freed=tell_freed):
+        tell_freed(self.recording, self.number)
+
+
+def never_raises(function):
+    @functools.wraps(function)
+    def guarded(*args, **keywords):
+        try:
+            return function(*args, **keywords)
+        except Exception as error:
+            complain_once(f"{type(error).__name__}: {error}")
+            return None
+    return guarded
+
+
+@functools.lru_cache(maxsize=None)
+def complain_once(words):
+    complain("the hooks do not understand this program: " + words)
+
+
+# Sequence numbers: from the API since 2.1. Before that they are read where the nodes keep them, and that place is
+# found by making nodes whose numbers are known: those of a new thread count from 0.
+
+class Memory:
+    """This process's own; the child of a fork opens its own."""
+
+    def __init__(self):
+        self.open()
+        os.register_at_fork(after_in_child=self.open)
+
+    def open(self):
+        self.file = os.open("/proc/self/mem", os.O_RDONLY | os.O_CLOEXEC)
+
+    def words_at(self, address, n):
+        return struct.unpack(f"{n}Q", os.pread(self.file, 8 * n, address))
+
+
+class Same(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        return x.view_as(x)
+
+    @staticmethod
+    def backward(ctx, gradient):
+        return gradient
+
+
+def find_places(memory, places):
+    """Fills in where, from a node's object, the node's address is, and where in the node its number is."""
+    x = torch.ones(1, requires_grad=True)
+    plain = [x.view_as(x).grad_fn for _ in range(16)]
+    alive = [Same.apply(x) for _ in range(16)]  # a custom Function's object does not keep its node
+    custom = [y.grad_fn for y in alive]
+    at_node = 16  # a node's object is a reference count, a type and the node
+    addresses = [memory.words_at(id(node) + at_node, 1)[0] for node in plain]
+    contents = [memory.words_at(address, 24) for address in addresses]
+    found = [8 * i for i in range(24) if all(words[i] == n for n, words in enumerate(contents))]
+    if len(found) != 1:
+        return
+    places["number"], places["plain"] = found[0], at_node
+    for offset in range(16, 400, 8):
+        try:
+            nodes = [memory.words_at(id(node) + offset, 1)[0] for node in custom]
+            if all(memory.words_at(node + found[0], 1)[0] == 16 + n for n, node in enumerate(nodes)):
+                places["custom"] = offset
+                return
+        except (OSError, OverflowError):  # not an address
+            continue
+
+
+def make_reader_of_memory():
+    """A function from node to sequence number, or None."""
+    places = {}
+    try:
+        memory = Memory()
+        finder = threading.Thread(target=find_places, args=(memory, places))
+        finder.start()
+        finder.join()
+    except OSError:
+        return None
+    if "custom" not in places:
+        return None
+
+    def read(node):
+        place = places["custom" if isinstance(node, torch._C._FunctionBase) else "plain"]
+        address, = memory.words_at(id(node) + place, 1)
+        return memory.words_at(address + places["number"], 1)[0]
+    return read
+
+
+def make_reader():
+    if hasattr(torch._C._FunctionBase, "_sequence_nr"):
+        return lambda node: node._sequence_nr()
+    return make_reader_of_memory()
+
+
+# The graph
+
+def device_of(like):
+    device = like.device
+    return CPU if device.type in ("cpu", "meta") else device.index or 0
+
+
+def inputs_of(node):
+    return [metadata for metadata in getattr(node, "_input_metadata", ())]
+
+
+def tell_shape(mark, input_nr, like):
+    n_bytes = like.dtype.itemsize if hasattr(like.dtype, "itemsize") else like.element_size()
+    for size in like.shape:
+        n_bytes *= int(size)
+    shape = "[" + ", ".join(str(size) for size in like.shape) + "]"
+    tell_input(mark.number, input_nr, shape, str(like.dtype).replace("torch.", ""), device_of(like), n_bytes)
+
+
+def gather(roots):
+    """What hangs under the roots: (node, its edges), children first."""
+    met, order = set(), []
+    for root in roots:
+        if id(root) in met:
+            continue
+        met.add(id(root))
+        edges = root.next_functions
+        stack = [(root, edges, iter(edges))]
+        while stack:
+            node, edges, rest = stack[-1]
+            for child, _ in rest:
+                if child is not None and id(child) not in met:
+                    met.add(id(child))
+                    edges = child.next_functions
+                    stack.append((child, edges, iter(edges)))
+                    break
+            else:
+                stack.pop()
+                order.append((node, edges))
+    return order
+
+
+def count_inputs(order):
+    """How many inputs the edges show, where the API does not say."""
+    counts = {}
+    for _, edges in order:
+        for child, input_nr in edges:
+            if child is not None:
+                counts[id(child)] = max(counts.get(id(child), 1), input_nr + 1)
+    return counts
+
+
+def announce(node, edges, n_inputs, now):
+    inputs = inputs_of(node)
+    device = next((device_of(metadata) for metadata in inputs if device_of(metadata) != CPU), CPU)
+    leaf = getattr(node, "variable", None)
+    sequence_nr = sequence_nr_of(node) if sequence_nr_of and leaf is None else UNKNOWN
+    flat = []
+    for child, input_nr in edges:
+        flat += (mark_of(child, now).number, input_nr) if child is not None else NO_EDGE
+    mark = Mark()
+    mark.recording, mark.name, mark.is_shaped = now, node.name().split("::")[-1], bool(inputs)
+    mark.number = tell_node(mark.name, sequence_nr, device, len(inputs) or n_inputs,
+                            leaf._cdata if leaf is not None else 0, *flat)
+    node.metadata[MARK] = mark
+    for input_nr, metadata in enumerate(inputs):
+        tell_shape(mark, input_nr, metadata)
+    return mark
+
+
+def mark_of(node, now):
+    mark = node.metadata.get(MARK)
+    return mark if mark and mark.recording == now else None
+
+
+# A node's hooks
+
+callers, helpers = set(), set()  # threads that called backward, and others that ran nodes
+
+
+@never_raises
+def before_node(mark, gradients):
+    if threading.get_ident() not in callers:
+        helpers.add(threading.get_ident())
+    if not mark.is_shaped:
+        mark.is_shaped = True
+        for input_nr, gradient in enumerate(gradients):
+            if gradient is not None:
+                tell_shape(mark, input_nr, gradient)
+    tell_begin(mark.number, engine_task(), mark.name)
+
+
+@never_raises
+def after_node(mark, gradients, _):
+    flat = []
+    for gradient in gradients if isinstance(gradients, tuple) else (gradients,):
+        flat += size_of(gradient)
+    tell_end(mark.number, *flat)
+
+
+def size_of(gradient):
+    if gradient is None:
+        return -1, CPU
+    return gradient.numel() * gradient.element_size(), device_of(gradient)
+
+
+def hook(node, mark):
+    with lock:
+        entry = hooked.setdefault(mark.number, [0])
+        entry[0] += 1
+        if entry[0] == 1:
+            entry.append(node.register_prehook(functools.partial(before_node, mark)))
+            entry.append(node.register_hook(functools.partial(after_node, mark)))
+
+
+def unhook(number):
+    with lock:
+        entry = hooked[number]
+        entry[0] -= 1
+        if entry[0] == 0:
+            del hooked[number]
+            for handle in entry[1:]:
+                handle.remove()
+
+
+# A call of backward
+
+def accumulator_of(leaf):
+    """Made as the engine will make it, by a thread of its own: it takes no sequence number of this one's."""
+    found = []
+    maker = threading.Thread(target=lambda: found.append(leaf.view_as(leaf).grad_fn.next_functions[0][0]))
+    maker.start()
+    maker.join()
+    return found[0]
+
+
+def root_of(root):
+    """(node, its output) for a tensor or a GradientEdge, or None where the engine will refuse it."""
+    if not isinstance(root, torch.Tensor):
+        return root[0], root[1]
+    if not root.requires_grad:
+        return None
+    return (root.grad_fn or accumulator_of(root)), root.output_nr
+
+
+def output_of(wanted, leaves):
+    """(node, its output) for what grad() is asked for, or None where nothing leads there."""
+    if not isinstance(wanted, torch.Tensor):
+        return wanted[0], wanted[1]
+    node = wanted.grad_fn or leaves.get(id(wanted))
+    return node and (node, wanted.output_nr)
+
+
+class Pass:
+    """One call, from before() to after()."""
+
+    def __init__(self, tensors, gradients, inputs, flags):
+        self.number, self.numbers = None, []
+        self.recording = recording()
+        if not self.recording:
+            return
+        roots = [root_of(tensor) for tensor in tensors]
+        if not roots or None in roots:
+            return
+        order = gather([node for node, _ in roots] +
+                       [wanted.grad_fn for wanted in inputs
+                        if isinstance(wanted, torch.Tensor) and wanted.grad_fn is not None])
+        n_inputs = count_inputs(order)
+        leaves = {}
+        for node, edges in order:
+            mark = mark_of(node, self.recording) or announce(node, edges, n_inputs.get(id(node), 1), self.recording)
+            if inputs and hasattr(node, "variable"):
+                leaves[id(node.variable)] = node
+            hook(node, mark)
+            self.numbers.append(mark.number)
+        outputs = [output_of(wanted, leaves) for wanted in inputs]
+        self.tell(roots, gradients, outputs, flags)
+
+    def tell(self, roots, gradients, outputs, flags):
+        flat = []
+        for node, output_nr in roots:
+            flat += mark_of(node, self.recording).number, output_nr
+        for gradient in gradients:
+            flat += size_of(gradient)
+        for output in outputs:
+            mark = output and mark_of(output[0], self.recording)
+            flat += (mark.number, output[1]) if mark else NO_EDGE
+        self.number = tell_pass(*flags, len(roots), *flat)
+
+    def end(self, words):
+        if self.number is not None:
+            tell_pass_over(self.number, words)
+        for number in self.numbers:
+            unhook(number)
+
+
+@never_raises
+def before(tensors, grad_tensors, keep_graph=False, create_graph=False, inputs=(), allow_unreachable=False,
+           accumulate_grad=False):
+    callers.add(threading.get_ident())
+    flags = bool(keep_graph), bool(create_graph), bool(accumulate_grad)
+    return Pass(tensors, grad_tensors, inputs or (), flags)
+
+
+@never_raises
+def after(call, error):
+    if call is not None:
+        call.end((str(error) or type(error).__name__) if isinstance(error, BaseException) else None)
+
+
+sequence_nr_of = make_reader()
+queues_known = sequence_nr_of is not None
+sums_in_place = int(torch.__version__.split(".")[0]) >= 2
+version = torch.__version__
+real_engine = Variable._execution_engine
+original = real_engine.run_backward
+Engine = type("Engine", (type(real_engine),), {"run_backward": run_backward})
+Variable._execution_engine = Engine()
+
+
+@atexit.register
+def let_helpers_finish():
+    """A thread of the engine's lets go of its last node, and of the hooks' remains there, when the pass is over
+    already: with the GIL, which it must not ask for once Python ends."""
+    if helpers:
+        time.sleep(0.05)
+
+
+def stop():
+    Variable._execution_engine = real_engine

@@ -1,0 +1,351 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "engine/base/alloc.h"
+#include "engine/control/gate.h"
+#include "engine/events/emit.h"
+#include "engine/probe/contributions.h"
+#include "engine/probe/numerics_private.h"
+
+#include <stdatomic.h>
+#include <string.h>
+
+bool td_numerics_anomalies, td_numerics_statistics;
+
+static unsigned wanted; /* kinds of anomalies that are told */
+static bool in_full;    /* statistics, not counts alone */
+#define N_REASONS 8
+static _Atomic(const char *) told[N_REASONS]; /* why gradients were not read */
+static _Thread_local td_numerics_frame *now;  /* (borrowed) the innermost evaluation */
+
+static bool
+is_word(const char *text, const char *word) {
+  return text && strcmp(text, word) == 0;
+}
+
+void
+td_numerics_configure(const char *anomaly, const char *stats) {
+  bool infinities = is_word(anomaly, "nonfinite");
+  td_numerics_anomalies = infinities || is_word(anomaly, "nan");
+  wanted = td_numerics_anomalies ? TD_NUMBERS_NAN | (infinities ? TD_NUMBERS_INF : 0) : 0;
+  in_full = is_word(stats, "full");
+  td_numerics_statistics = in_full || is_word(stats, "finite");
+}
+
+void
+td_numerics_forget(void) {
+  td_contributions_drop(TD_NONE);
+  td_numerics_forget_forward();
+  for (int i = 0; i < N_REASONS; i++)
+    atomic_store(&told[i], NULL);
+}
+
+bool
+td_numerics_is_evaluating(void) {
+  return now != NULL;
+}
+
+void
+td_birth_note(unsigned before, unsigned after, const td_birth *birth) {
+  unsigned fresh = td_numbers_born(before, after) & wanted;
+  if (!fresh) return;
+  td_anomaly_kind kind = fresh & TD_NUMBERS_NAN ? TD_anomaly_kind_nan : TD_anomaly_kind_inf;
+  TD_EMIT(anomaly, .kind = kind, .born = birth->place, .node = birth->node,
+          .graph_task = birth->graph_task, .number = birth->number, .from = birth->from,
+          .from_output_nr = birth->from_output_nr, .other = birth->other,
+          .other_output_nr = birth->other_output_nr, .hook = birth->hook);
+  td_gate_note(kind == TD_anomaly_kind_nan ? TD_TROUBLE_NAN : TD_TROUBLE_INF, birth->node);
+}
+
+/* A birth in the evaluation that the thread is in. */
+static td_birth
+birth_here(td_birthplace place, uint32_t number) {
+  return (td_birth){.place = place,
+                    .node = now->node,
+                    .graph_task = now->graph_task,
+                    .number = number,
+                    .from = TD_NONE,
+                    .other = TD_NONE};
+}
+
+/* Tells of the first gradient that cannot be read for a reason. */
+static void
+note_unread(const char *why) {
+  for (int i = 0; i < N_REASONS; i++) {
+    const char *there = NULL;
+    if (atomic_load_explicit(&told[i], memory_order_relaxed) == why) return;
+    if (!atomic_compare_exchange_strong(&told[i], &there, why) && there != why) continue;
+    if (!there)
+      TD_EMIT(unread, .node = now->node, .graph_task = now->graph_task,
+              .why = td_intern_static(why));
+    return;
+  }
+}
+
+static bool
+can_be_read(const td_gradient *gradient) {
+  if (!gradient->identity) return false;
+  if (gradient->unread) note_unread(gradient->unread);
+  return !gradient->unread && td_numbers_are_readable(&gradient->numbers);
+}
+
+static uint64_t
+n_elements(const td_gradient *gradient) {
+  uint64_t n = 1;
+  for (int dim = 0; dim < gradient->numbers.n_dims; dim++)
+    n *= (uint64_t)gradient->numbers.sizes[dim];
+  return n;
+}
+
+static td_numerics_seen
+look(const td_gradient *gradient) {
+  td_numerics_seen seen = {.identity = gradient->identity,
+                           .data = gradient->numbers.data,
+                           .n = n_elements(gradient),
+                           .version = gradient->version};
+  if (can_be_read(gradient)) seen.found = td_numbers_look(&gradient->numbers);
+  return seen;
+}
+
+/* What is seen of an output. One that shares an input's memory, all of it and unwritten, has in it
+ * what that had: a view need not be read again. */
+static td_numerics_seen
+look_beside(const td_numerics_list *inputs, const td_gradient *gradient) {
+  for (uint32_t i = 0; i < inputs->n; i++) {
+    td_numerics_seen seen = inputs->at[i];
+    if (!seen.data || seen.data != gradient->numbers.data || seen.version != gradient->version ||
+        seen.n != n_elements(gradient))
+      continue;
+    seen.identity = gradient->identity;
+    seen.contribution = NULL;
+    return seen;
+  }
+  return look(gradient);
+}
+
+unsigned
+td_numerics_look(const td_gradient *gradient) {
+  return gradient->unread ? 0 : td_numbers_look(&gradient->numbers);
+}
+
+static bool
+is_as_seen(const td_numerics_seen *seen, const td_gradient *gradient) {
+  return seen->identity == gradient->identity && seen->version == gradient->version;
+}
+
+static void
+measure(td_stats_place place, uint32_t number, const td_gradient *gradient) {
+  td_number_stats stats;
+  if (!can_be_read(gradient)) return;
+  if (in_full)
+    td_numbers_measure(&gradient->numbers, &stats);
+  else
+    td_numbers_count(&gradient->numbers, &stats);
+  TD_EMIT(tensor_stats, .node = now->node, .graph_task = now->graph_task, .place = place,
+          .number = number, .n_elements = stats.n_elements, .n_nan = stats.n_nan,
+          .n_inf = stats.n_inf, .min = stats.min, .max = stats.max, .mean = stats.mean,
+          .l2 = stats.l2);
+}
+
+static void
+measure_all(td_stats_place place, uint32_t n, const td_gradient *gradients) {
+  for (uint32_t i = 0; td_numerics_statistics && i < n; i++)
+    measure(place, i, &gradients[i]);
+}
+
+static void
+list_init(td_numerics_list *list, uint32_t n) {
+  list->n = n;
+  list->at = n <= TD_NUMERICS_FEW ? list->few : TD_NEW_N(td_numerics_seen, n);
+  memset(list->at, 0, n * sizeof *list->at);
+}
+
+static void
+list_fini(td_numerics_list *list) {
+  if (list->at != list->few) free(list->at);
+  list->at = list->few;
+  list->n = 0;
+}
+
+static unsigned
+found_in(const td_numerics_list *list) {
+  unsigned found = 0;
+  for (uint32_t i = 0; i < list->n; i++)
+    found |= list->at[i].found;
+  return found;
+}
+
+/* The latest contribution to an input but `but`, with one of these in it where `with` is not 0. */
+static const td_contribution *
+find_latest(const td_contribution *all, uint32_t input_nr, unsigned with,
+            const td_contribution *but) {
+  const td_contribution *latest = NULL;
+  for (; all; all = all->next)
+    if (all->input_nr == input_nr && all != but && (!with || all->seen.found & with)) latest = all;
+  return latest;
+}
+
+/* Who met whom: two with opposite infinities, else the last two. */
+static void
+blame(const td_contribution *all, uint32_t input_nr, td_birth *birth) {
+  const td_contribution *plus = find_latest(all, input_nr, TD_NUMBERS_PLUS_INF, NULL);
+  const td_contribution *minus = find_latest(all, input_nr, TD_NUMBERS_MINUS_INF, plus);
+  const td_contribution *from = plus && minus ? minus : find_latest(all, input_nr, 0, NULL);
+  const td_contribution *other = plus && minus ? plus : find_latest(all, input_nr, 0, from);
+  for (const td_contribution *at = from; at; at = at->next)
+    if (at == other) { /* the later one completed it */
+      other = from;
+      from = at;
+    }
+  birth->from = from->from;
+  birth->from_output_nr = from->output_nr;
+  birth->other = other->from;
+  birth->other_output_nr = other->output_nr;
+}
+
+/* What one contribution alone cannot have become without somebody changing it: a post hook, or the
+ * engine, which makes the node's output fit. */
+static void
+note_change(const td_contribution *contribution, unsigned found) {
+  td_birth birth = birth_here(contribution->hooked ? TD_birthplace_hook : TD_birthplace_node,
+                              contribution->output_nr);
+  birth.node = contribution->from;
+  td_birth_note(contribution->seen.found, found, &birth);
+}
+
+static void
+note_arrival(const td_contribution *all, uint32_t input_nr, bool is_root,
+             const td_gradient *gradient) {
+  const td_contribution *only = NULL;
+  unsigned before = 0, n = 0;
+  for (const td_contribution *at = all; at; at = at->next)
+    if (at->input_nr == input_nr) {
+      only = at;
+      before |= at->seen.found;
+      n++;
+    }
+  td_numerics_seen *seen = &now->inputs.at[input_nr];
+  *seen = n == 1 && is_as_seen(&only->seen, gradient) ? only->seen : look(gradient);
+  if (n == 1) {
+    note_change(only, seen->found);
+  } else if (n > 1) {
+    td_birth birth = birth_here(TD_birthplace_sum, input_nr);
+    blame(all, input_nr, &birth);
+    td_birth_note(before, seen->found, &birth);
+  } else if (is_root) {
+    td_birth birth = birth_here(TD_birthplace_input, input_nr);
+    td_birth_note(0, seen->found, &birth);
+  }
+}
+
+void
+td_numerics_enter(td_numerics_frame *frame, uint32_t graph_task, uint32_t node, bool is_root,
+                  uint32_t n_inputs, const td_gradient *inputs) {
+  frame->outer = now;
+  frame->graph_task = graph_task;
+  frame->node = node;
+  frame->stored = (td_numerics_seen){0};
+  list_init(&frame->inputs, n_inputs);
+  list_init(&frame->outputs, 0);
+  now = frame;
+  td_contribution *all = td_numerics_anomalies ? td_contributions_take(graph_task, node) : NULL;
+  for (uint32_t i = 0; td_numerics_anomalies && i < n_inputs; i++)
+    note_arrival(all, i, is_root, &inputs[i]);
+  td_contributions_free(all);
+  if (is_root) measure_all(TD_stats_place_input, n_inputs, inputs);
+}
+
+void
+td_numerics_leave(td_numerics_frame *frame) {
+  now = frame->outer;
+  list_fini(&frame->inputs);
+  list_fini(&frame->outputs);
+}
+
+/* What hooks made of gradients that were seen before. */
+static void
+note_hooked(td_numerics_list *list, uint32_t name, uint32_t n, const td_gradient *gradients) {
+  for (uint32_t i = 0; i < TD_MIN(n, list->n); i++) {
+    td_numerics_seen *seen = &list->at[i];
+    if (is_as_seen(seen, &gradients[i])) continue;
+    td_numerics_seen changed = look(&gradients[i]);
+    td_birth birth = birth_here(TD_birthplace_hook, i);
+    birth.hook = name;
+    td_birth_note(seen->found, changed.found, &birth);
+    changed.contribution = seen->contribution;
+    *seen = changed;
+    if (seen->contribution) seen->contribution->seen = changed;
+  }
+}
+
+void
+td_numerics_hook_end(bool is_post, uint32_t name, uint32_t n, const td_gradient *gradients) {
+  if (now && td_numerics_anomalies)
+    note_hooked(is_post ? &now->outputs : &now->inputs, name, n, gradients);
+}
+
+void
+td_numerics_apply_begin(bool is_leaf, uint32_t n_inputs, const td_gradient *inputs) {
+  if (!now) return;
+  if (td_numerics_anomalies) note_hooked(&now->inputs, 0, n_inputs, inputs);
+  if (is_leaf) measure_all(TD_stats_place_leaf, n_inputs, inputs);
+}
+
+static void
+note_output(uint32_t i, bool is_graph_root, bool has_post_hooks, unsigned before,
+            const td_gradient *output, const td_gradient_edge *edge) {
+  td_numerics_seen *seen = &now->outputs.at[i];
+  *seen = look_beside(&now->inputs, output);
+  td_birth birth = birth_here(TD_birthplace_node, i);
+  if (is_graph_root) {
+    birth.place = TD_birthplace_input;
+    birth.node = edge->node;
+    birth.number = edge->input_nr;
+  }
+  if (td_numbers_born(before, seen->found)) before |= td_numerics_found_forward(now->node);
+  td_birth_note(before, seen->found, &birth);
+  if (edge->node == TD_NONE || !output->identity) return;
+  seen->contribution = td_contribution_add(&(td_contribution){.graph_task = now->graph_task,
+                                                              .node = edge->node,
+                                                              .input_nr = edge->input_nr,
+                                                              .from = now->node,
+                                                              .output_nr = i,
+                                                              .hooked = has_post_hooks,
+                                                              .seen = *seen});
+}
+
+void
+td_numerics_apply_end(bool is_graph_root, bool has_post_hooks, uint32_t n_outputs,
+                      const td_gradient *outputs, const td_gradient_edge *edges) {
+  if (!now) return;
+  list_fini(&now->outputs);
+  if (td_numerics_anomalies) {
+    unsigned before = found_in(&now->inputs);
+    list_init(&now->outputs, n_outputs);
+    for (uint32_t i = 0; i < n_outputs; i++)
+      note_output(i, is_graph_root, has_post_hooks, before, &outputs[i], &edges[i]);
+  }
+  measure_all(TD_stats_place_output, n_outputs, outputs);
+}
+
+/* Where a gradient is added to a finite one, only an infinity in it, or one too many, can make
+ * anything: what .grad held is not read where that is not asked. */
+void
+td_numerics_store_begin(const td_gradient *stored) {
+  if (!now || !td_numerics_anomalies) return;
+  bool matters = wanted & TD_NUMBERS_INF || found_in(&now->inputs) & TD_NUMBERS_INF;
+  now->stored = (td_numerics_seen){.identity = stored->identity, .version = stored->version};
+  if (matters) now->stored = look(stored);
+}
+
+void
+td_numerics_store_end(const td_gradient *stored) {
+  if (!now || !now->stored.identity) return; /* nothing was added to */
+  unsigned before = found_in(&now->inputs) | now->stored.found;
+  if (!(wanted & TD_NUMBERS_INF) && !(before & TD_NUMBERS_INF)) return;
+  td_birth birth = birth_here(TD_birthplace_accumulate, 0);
+  td_birth_note(before, look(stored).found, &birth);
+}
+
+void
+td_numerics_end_task(uint32_t graph_task) {
+  if (td_numerics_anomalies) td_contributions_drop(graph_task);
+}

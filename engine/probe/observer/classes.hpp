@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * Classes of nodes and of hooks. When an object of a class is met for the first time, slots of the
+ * class's vtable are pointed to the observer: apply and the destructors of nodes, the call of
+ * hooks. Whoever calls the function through the vtable comes by here; calls between a class and its
+ * base do not. */
+#pragma once
+
+#include "engine/probe/observer/thread.hpp"
+
+#include <cxxabi.h>
+
+namespace tapedeck {
+
+struct NodeClass {
+  variable_list (*apply)(Node *self, variable_list &&inputs); /* the class's own */
+  void (*destroy[2])(Node *self); /* complete and deleting destructor: the first two slots */
+  void (*release)(Node *self);    /* since 2.13: the last strong reference is gone */
+  uint32_t name;                  /* 0 where each object has its own */
+  bool is_accumulate_grad, is_python;
+  char *text; /* (owned) the name, or NULL */
+};
+
+struct HookClass {
+  void *call; /* the class's own operator() */
+  uint32_t name;
+  bool is_lambda;
+};
+
+inline std::string
+demangle(const char *name) {
+  int status;
+  char *plain = abi::__cxa_demangle(name, nullptr, nullptr, &status);
+  std::string text = plain ? plain : name;
+  free(plain);
+  return text;
+}
+
+/* "torch::autograd::AccumulateGrad" is "AccumulateGrad" to people. */
+inline std::string
+without_namespace(std::string name) {
+  static const std::string prefix = "torch::autograd::";
+  return name.compare(0, prefix.size(), prefix) == 0 ? name.substr(prefix.size()) : name;
+}
+
+/* A vtable's slot and what was in it. */
+struct Patch {
+  void **slot;
+  void *before, *hook;
+};
+
+class Classes {
+public:
+  /* The class of a node, its vtable taken over if it is met for the first time. Under the world's
+   * mutex: a slot leads to the observer only once the class can be found. */
+  NodeClass *of(Node *node);
+  /* The class of a hook: `hook` is to be called instead of the function in that slot. */
+  HookClass *of_hook(const void *object, const std::type_info &type, size_t slot, void *hook);
+
+  NodeClass *find(const void *node) const {
+    return nodes.find(vtable_of(node));
+  }
+  HookClass *find_hook(const void *hook) const {
+    return hooks.find(vtable_of(hook));
+  }
+
+  void restore();
+
+private:
+  void take(void **slot, void *hook);
+  Registry<NodeClass> nodes;
+  Registry<HookClass> hooks;
+  std::mutex mutex;
+  std::vector<Patch> patches; /* (guarded by mutex) */
+};
+
+extern Classes *classes;
+
+/* What is called instead (evaluate.hpp, hooks.hpp). */
+variable_list apply_hook(Node *self, variable_list &&inputs);
+void destroy_complete_hook(Node *self);
+void destroy_deleting_hook(Node *self);
+void release_hook(Node *self);
+
+inline void
+Classes::take(void **slot, void *hook) {
+  std::lock_guard<std::mutex> lock(mutex);
+  Patch patch = {slot, *slot, hook};
+  if (patch.before != hook && td_relocations_write(slot, hook)) patches.push_back(patch);
+}
+
+inline void
+Classes::restore() {
+  std::lock_guard<std::mutex> lock(mutex);
+  for (const Patch &patch : patches)
+    if (*patch.slot == patch.hook) td_relocations_write(patch.slot, patch.before);
+  patches.clear();
+}
+
+inline bool
+is_named(const std::type_info &type, const char *name) {
+  return strcmp(type.name(), name) == 0;
+}
+
+inline NodeClass *
+Classes::of(Node *node) {
+  void **vtable = vtable_of(node);
+  if (NodeClass *found = nodes.find(vtable)) return found;
+  size_t apply = vtable_slot(&Node::apply);
+  NodeClass *found = nodes.obtain(vtable, [&](NodeClass &made) {
+    made.apply = reinterpret_cast<decltype(made.apply)>(vtable[apply]);
+    made.destroy[0] = reinterpret_cast<void (*)(Node *)>(vtable[0]);
+    made.destroy[1] = reinterpret_cast<void (*)(Node *)>(vtable[1]);
+#if TORCH_AT_LEAST(2, 13)
+    made.release =
+        reinterpret_cast<void (*)(Node *)>(vtable[vtable_slot(&Node::release_resources)]);
+#endif
+    made.is_accumulate_grad = typeid(*node) == typeid(AccumulateGrad);
+    made.is_python = is_named(typeid(*node), "N5torch8autograd6PyNodeE");
+    made.text = made.is_python ? nullptr : strdup(without_namespace(node->name()).c_str());
+    made.name = td_probe_intern(made.text);
+  });
+  if (!found) return nullptr;
+  take(&vtable[apply], reinterpret_cast<void *>(apply_hook));
+  take(&vtable[0], reinterpret_cast<void *>(destroy_complete_hook));
+  take(&vtable[1], reinterpret_cast<void *>(destroy_deleting_hook));
+#if TORCH_AT_LEAST(2, 13)
+  take(&vtable[vtable_slot(&Node::release_resources)], reinterpret_cast<void *>(release_hook));
+#endif
+  return found;
+}
+
+inline HookClass *
+Classes::of_hook(const void *object, const std::type_info &type, size_t slot, void *hook) {
+  void **vtable = vtable_of(object);
+  if (HookClass *found = hooks.find(vtable)) return found;
+  HookClass *found = hooks.obtain(vtable, [&](HookClass &made) {
+    made.call = vtable[slot];
+    made.is_lambda = is_named(type, "N5torch8autograd5utils14LambdaPostHookE");
+    made.name = td_probe_intern(without_namespace(demangle(type.name())).c_str());
+  });
+  if (found) take(&vtable[slot], hook);
+  return found;
+}
+
+} // namespace tapedeck

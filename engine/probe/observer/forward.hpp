@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * What the forward pass makes: while anomalies are looked for, PyTorch calls these functions around
+ * each of its operations, as it does for its profiler. The results of an operation are read when it
+ * has ended; its operands only where a result is not finite, or before, where it overwrites them.
+ * Operations within backward are left to the nodes that call them. */
+#pragma once
+
+#include "engine/probe/observer/gradients.hpp"
+
+#include <ATen/SequenceNumber.h>
+#include <ATen/record_function.h>
+#include <torch/csrc/autograd/variable.h>
+
+namespace tapedeck {
+
+/* An operation in the making. Its caller holds the operands and waits for it. */
+struct Operation : at::ObserverContext {
+  uint64_t begin = 0; /* operations of this thread that had ended */
+  c10::SmallVector<at::TensorImpl *, 8> operands;
+  bool overwrites = false;
+  unsigned overwritten = 0; /* what was found in the first operand, before */
+};
+
+/* The sequence number of the last node of this thread that was told of: an operation that contains
+ * others ends after they do. */
+inline thread_local int64_t last_told = -1;
+
+inline unsigned
+look_at(at::TensorImpl *impl) {
+  td_gradient gradient;
+  describe(impl, &gradient);
+  return td_numerics_look(&gradient);
+}
+
+/* Results that this thread found finite, by where they lie: a view, and the result of an operation
+ * within another, need not be read once more. Memory is used again, so that this is believed only
+ * of what is known to be the same: the operand of a view, or what was read since the operation
+ * began. */
+class Finite {
+public:
+  uint64_t n_operations = 0;
+
+  static bool is_same(at::TensorImpl *a, at::TensorImpl *b) {
+    return a->storage_.storage_impl_.get() == b->storage_.storage_impl_.get() &&
+           a->numel_ == b->numel_ && a->storage_offset_ == b->storage_offset_;
+  }
+
+  /* Whether `impl` lies where the tensor `as` lay when it was read, after `since` operations. */
+  bool knows(at::TensorImpl *impl, const at::TensorImpl *as, uint64_t since) const {
+    const Entry &entry = entries[slot(impl)];
+    return entry.tensor == as && entry.storage == impl->storage_.storage_impl_.get() &&
+           entry.when > since && entry.numel == impl->numel_ &&
+           entry.offset == impl->storage_offset_ && entry.version == version(impl);
+  }
+
+  void add(at::TensorImpl *impl) {
+    entries[slot(impl)] = {impl,
+                           impl->storage_.storage_impl_.get(),
+                           n_operations + 1,
+                           impl->numel_,
+                           impl->storage_offset_,
+                           version(impl)};
+  }
+
+private:
+  static constexpr size_t N = 256;
+  struct Entry {
+    const at::TensorImpl *tensor;
+    const void *storage;
+    uint64_t when;
+    int64_t numel, offset;
+    uint32_t version;
+  } entries[N] = {};
+
+  static size_t slot(at::TensorImpl *impl) {
+    return (reinterpret_cast<uintptr_t>(impl->storage_.storage_impl_.get()) >> 4) % N;
+  }
+  static uint32_t version(at::TensorImpl *impl) {
+    return impl->is_inference() ? 0 : impl->version_counter().current_version();
+  }
+};
+inline thread_local Finite finite;
+
+/* The operand whose memory a result shares, all of it; NULL where there is none. */
+inline const at::TensorImpl *
+viewed(const Operation &operation, at::TensorImpl *result) {
+  for (at::TensorImpl *operand : operation.operands)
+    if (!operation.overwrites && Finite::is_same(operand, result)) return operand;
+  return nullptr;
+}
+
+inline unsigned
+look_at_result(const Operation &operation, at::TensorImpl *result) {
+  if (!result->storage_.storage_impl_) return 0; /* undefined, or not dense */
+  const at::TensorImpl *base = viewed(operation, result);
+  bool is_known =
+      base ? finite.knows(result, base, 0) : finite.knows(result, result, operation.begin);
+  unsigned found = is_known ? 0 : look_at(result);
+  if (!found) finite.add(result);
+  return found;
+}
+
+template <class Visit>
+void
+each_tensor(const c10::IValue &value, Visit visit) {
+  if (value.isTensor()) {
+    visit(value.unsafeToTensorImpl());
+  } else if (value.isTensorList()) {
+    const auto list = value.toTensorList();
+    for (size_t i = 0; i < list.size(); i++)
+      visit(static_cast<const Tensor &>(list.get(i)).unsafeGetTensorImpl());
+  }
+}
+
+/* "aten::add_" overwrites its first operand; "aten::__iadd__" too. */
+inline bool
+is_in_place(const char *name) {
+  size_t length = strlen(name);
+  return length > 2 && name[length - 1] == '_' && (name[length - 2] != '_' || strstr(name, "__i"));
+}
+
+inline std::unique_ptr<at::ObserverContext>
+operation_begin(const at::RecordFunction &function) {
+  if (function.seqNr() < 0 || td_numerics_is_evaluating()) return nullptr;
+  auto operation = std::make_unique<Operation>();
+  operation->begin = finite.n_operations;
+  for (const c10::IValue &value : function.inputs())
+    each_tensor(value, [&](at::TensorImpl *impl) { operation->operands.push_back(impl); });
+  operation->overwrites = is_in_place(function.name()) && !operation->operands.empty();
+  if (operation->overwrites) operation->overwritten = look_at(operation->operands[0]);
+  return operation;
+}
+
+inline const Node *
+grad_fn_of(at::TensorImpl *impl) {
+  const auto *meta = static_cast<const AutogradMeta *>(impl->autograd_meta());
+  return meta ? meta->grad_fn_.get() : nullptr;
+}
+
+/* A result of a node whose operation was not seen, as that of a custom function. */
+inline void
+tell_of_maker(const Node *node, unsigned found) {
+  td_numerics_forward forward = {};
+  forward.thread = node->thread_id_;
+  forward.sequence_nr = node->sequence_nr();
+  forward.after = found;
+  td_numerics_note_forward(&forward, true);
+}
+
+/* What was found in the operands, and what of it came in with one that has no history. */
+inline void
+find_in_operands(const Operation &operation, td_numerics_forward *forward) {
+  for (size_t i = 0; i < operation.operands.size(); i++) {
+    bool is_old = i == 0 && operation.overwrites;
+    unsigned found = is_old ? operation.overwritten : look_at(operation.operands[i]);
+    const Node *maker = is_old ? nullptr : grad_fn_of(operation.operands[i]);
+    if (maker && found) tell_of_maker(maker, found);
+    if (td_numbers_born(forward->before, found) && !is_old && !maker) {
+      forward->came_in |= found;
+      forward->operand_nr = clamp(i);
+    }
+    forward->before |= found;
+  }
+}
+
+inline void
+operation_end(const at::RecordFunction &function, at::ObserverContext *context) {
+  if (!context || at::sequence_number::peek() <= static_cast<uint64_t>(function.seqNr())) return;
+  const Operation &operation = *static_cast<Operation *>(context);
+  td_numerics_forward forward = {};
+  uint32_t n = 0;
+  for (const c10::IValue &value : function.outputs())
+    each_tensor(value, [&](at::TensorImpl *impl) {
+      unsigned found = look_at_result(operation, impl);
+      if (found && !forward.after) forward.result_nr = n;
+      forward.after |= found;
+      n++;
+    });
+  finite.n_operations++;
+  if (!forward.after || function.seqNr() <= last_told) return;
+  last_told = function.seqNr();
+  forward.thread = at::RecordFunction::currentThreadId();
+  forward.sequence_nr = static_cast<uint64_t>(function.seqNr());
+  find_in_operands(operation, &forward);
+  td_numerics_note_forward(&forward, false);
+}
+
+/* Looks at the forward pass of all threads from now on, and no more. */
+inline at::CallbackHandle
+forward_watch() {
+  return at::addGlobalCallback(at::RecordFunctionCallback(operation_begin, operation_end)
+                                   .needsInputs(true)
+                                   .needsOutputs(true)
+                                   .scopes({at::RecordScope::FUNCTION}));
+}
+
+inline void
+forward_unwatch(at::CallbackHandle handle) {
+  at::removeCallback(handle);
+}
+
+} // namespace tapedeck

@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * What engine/probe/numerics.h is told of PyTorch's gradients. Their memory is read as it lies
+ * there: no operation is called, no reference taken, nothing thrown. Any thread that holds them. */
+#pragma once
+
+#include "engine/probe/numerics.h"
+#include "engine/probe/observer/torch.hpp"
+
+#include <c10/core/UndefinedTensorImpl.h>
+#include <c10/util/SmallVector.h>
+
+namespace tapedeck {
+
+inline bool
+numerics_wanted() {
+  return UNLIKELY(td_numerics_anomalies || td_numerics_statistics);
+}
+
+inline td_number_type
+number_type(caffe2::TypeMeta type) {
+  if (!type.isScalarType()) return TD_N_NUMBER_TYPES;
+  switch (c10::typeMetaToScalarType(type)) {
+  case at::kHalf:
+    return TD_NUMBER_FLOAT16;
+  case at::kBFloat16:
+    return TD_NUMBER_BFLOAT16;
+  case at::kFloat:
+    return TD_NUMBER_FLOAT32;
+  case at::kDouble:
+    return TD_NUMBER_FLOAT64;
+  case at::kComplexHalf:
+    return TD_NUMBER_COMPLEX32;
+  case at::kComplexFloat:
+    return TD_NUMBER_COMPLEX64;
+  case at::kComplexDouble:
+    return TD_NUMBER_COMPLEX128;
+  case at::kBool:
+    return TD_NUMBER_BOOL;
+  case at::kByte:
+    return TD_NUMBER_UINT8;
+  case at::kChar:
+    return TD_NUMBER_INT8;
+  case at::kShort:
+    return TD_NUMBER_INT16;
+  case at::kInt:
+    return TD_NUMBER_INT32;
+  case at::kLong:
+    return TD_NUMBER_INT64;
+  default:
+    return TD_N_NUMBER_TYPES;
+  }
+}
+
+/* Why a tensor's memory cannot be read as it lies there; NULL: it can. */
+inline const char *
+why_unread(at::TensorImpl *impl) {
+  const c10::DispatchKeySet keys = impl->key_set();
+  if (impl->is_python_dispatch()) return "it is of a subclass of Tensor, or a wrapper";
+  if (impl->layout() != c10::kStrided) return "it is sparse, or of another layout";
+  if (impl->device_type() != c10::DeviceType::CPU) return "it is not in the CPU's memory";
+  if (keys.has(c10::DispatchKey::Negative) || keys.has(c10::DispatchKey::ZeroTensor) ||
+      !impl->has_storage() || !impl->storage_initialized())
+    return "it has no memory of its own";
+  if (number_type(impl->dtype()) == TD_N_NUMBER_TYPES) return "its type of number is not known";
+  return nullptr;
+}
+
+inline void
+describe_memory(at::TensorImpl *impl, td_numbers *out) {
+  out->n_dims = static_cast<int>(impl->dim());
+  out->sizes = impl->sizes().data();
+  out->strides = impl->strides().data();
+  out->data = impl->numel() ? impl->data() : nullptr;
+  out->type = number_type(impl->dtype());
+}
+
+inline void
+describe(at::TensorImpl *impl, td_gradient *out) noexcept {
+  *out = td_gradient{};
+  out->numbers.type = TD_N_NUMBER_TYPES;
+  if (impl == c10::UndefinedTensorImpl::singleton()) return;
+  out->identity = impl;
+  try {
+    out->version = impl->is_inference() ? 0 : impl->version_counter().current_version();
+    out->unread = why_unread(impl);
+    if (!out->unread) describe_memory(impl, &out->numbers);
+  } catch (...) {
+    out->unread = "it does not let itself be read";
+  }
+}
+
+using Gradients = c10::SmallVector<td_gradient, 8>;
+
+inline Gradients
+describe_all(const variable_list &tensors) {
+  Gradients all(tensors.size());
+  for (size_t i = 0; i < tensors.size(); i++)
+    describe(tensors[i].unsafeGetTensorImpl(), &all[i]);
+  return all;
+}
+
+/* The evaluation of a node, from what came to its inputs until it is over: on the stack. */
+class NumericsEvaluation {
+public:
+  NumericsEvaluation(uint32_t graph_task, uint32_t node, bool is_root, const variable_list &inputs)
+      : is_on(numerics_wanted()) {
+    if (!is_on) return;
+    Gradients all = describe_all(inputs);
+    td_numerics_enter(&frame, graph_task, node, is_root, clamp(all.size()), all.data());
+  }
+  ~NumericsEvaluation() {
+    if (is_on) td_numerics_leave(&frame);
+  }
+  NumericsEvaluation(const NumericsEvaluation &) = delete;
+  NumericsEvaluation &operator=(const NumericsEvaluation &) = delete;
+
+private:
+  bool is_on;
+  td_numerics_frame frame;
+};
+
+/* What .grad of a leaf holds; under the lock that its AccumulateGrad writes it under. */
+inline void
+describe_stored(AccumulateGrad *leaf, td_gradient *out) {
+  std::lock_guard<std::mutex> lock(leaf->mutex_);
+  describe(leaf->variable.unsafeGetTensorImpl()->grad().unsafeGetTensorImpl(), out);
+}
+
+/* Where the outputs of a node go; `id_of` gives the id of a node. */
+template <class IdOf>
+c10::SmallVector<td_gradient_edge, 8>
+edges_of(const Node *node, size_t n_outputs, IdOf id_of) {
+  c10::SmallVector<td_gradient_edge, 8> edges(n_outputs, td_gradient_edge{TD_NONE, 0});
+  for (size_t i = 0; i < n_outputs && i < node->num_outputs(); i++) {
+    const Edge &edge = node->next_edge(i);
+    if (edge.is_valid()) edges[i] = td_gradient_edge{id_of(edge.function.get()), edge.input_nr};
+  }
+  return edges;
+}
+
+/* Around the apply of a node. */
+class NumericsApply {
+public:
+  NumericsApply(Node *node, bool is_leaf, const variable_list &inputs)
+      : node(node), leaf(is_leaf ? static_cast<AccumulateGrad *>(node) : nullptr),
+        is_on(numerics_wanted() && td_numerics_is_evaluating()) {
+    if (!is_on) return;
+    Gradients all = describe_all(inputs);
+    td_numerics_apply_begin(leaf != nullptr, clamp(all.size()), all.data());
+    if (leaf) tell_stored(td_numerics_store_begin);
+  }
+
+  template <class IdOf> void end(const variable_list &outputs, bool is_graph_root, IdOf id_of) {
+    if (!is_on) return;
+    if (leaf) tell_stored(td_numerics_store_end);
+    Gradients all = describe_all(outputs);
+    auto edges = edges_of(node, all.size(), id_of);
+    td_numerics_apply_end(is_graph_root, !node->post_hooks_.empty(), clamp(all.size()), all.data(),
+                          edges.data());
+  }
+
+private:
+  void tell_stored(void (*tell)(const td_gradient *)) {
+    td_gradient stored;
+    describe_stored(leaf, &stored);
+    tell(&stored);
+  }
+
+  Node *node;
+  AccumulateGrad *leaf;
+  bool is_on;
+};
+
+/* A hook has returned: what it made of the inputs, or of the outputs, of the node it is on. */
+inline void
+numerics_hook_end(bool is_post, uint32_t name, const variable_list &gradients) {
+  if (!numerics_wanted() || !td_numerics_is_evaluating()) return;
+  Gradients all = describe_all(gradients);
+  td_numerics_hook_end(is_post, name, clamp(all.size()), all.data());
+}
+
+} // namespace tapedeck

@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * Nodes get their numbers and are announced when a pass first reaches them: what hangs below an
+ * announced node is announced too. Python's nodes are named without the GIL: their type is kept
+ * alive by the object, and that by the node. */
+#pragma once
+
+#include "engine/probe/numerics.h"
+#include "engine/probe/observer/classes.hpp"
+#include "engine/probe/stacks.h"
+
+#include <unordered_map>
+
+namespace tapedeck {
+
+/* The beginning of CPython's objects and types, as it has been since 2.2; builds without a GIL
+ * differ. */
+struct PythonType {
+  ssize_t references;
+  PythonType *type;
+  ssize_t size;
+  const char *name;
+};
+struct PythonObject {
+  ssize_t references;
+  PythonType *type;
+};
+
+#if !TORCH_AT_LEAST(2, 13)
+/* Where PyNode keeps its object. */
+struct PythonNodeView : Node {
+  PythonObject *object;
+};
+#endif
+
+inline const PythonObject *
+python_object(Node *node) {
+#if TORCH_AT_LEAST(2, 13)
+  return reinterpret_cast<const PythonObject *>(node->pyobj_slot()->load_pyobj());
+#else
+  return static_cast<PythonNodeView *>(node)->object;
+#endif
+}
+
+inline const char *
+python_name(Node *node) {
+  static const bool has_gil = !dlsym(RTLD_DEFAULT, "_Py_MergeZeroLocalRefcount");
+  const PythonObject *object = has_gil ? python_object(node) : nullptr;
+  return object ? object->type->name : "PyNode";
+}
+
+inline const char *
+text_of(Node *node) {
+  const NodeClass *found = classes->find(node);
+  return found && found->text ? found->text : found && found->is_python ? python_name(node) : "";
+}
+
+inline uint32_t
+name_of(Node *node, const NodeClass *found) {
+  if (!found) return td_probe_intern(without_namespace(node->name()).c_str());
+  return found->is_python ? td_probe_intern(python_name(node)) : found->name;
+}
+
+inline at::Device
+device_of(const Node *node) {
+  for (const InputMetadata &metadata : node->input_metadata_)
+    if (metadata.device().type() != at::kCPU) return metadata.device();
+  return at::kCPU;
+}
+
+/* Device threads and queues go by an index alone: what it stands for is told with the first node
+ * there. Under the world's mutex. */
+inline void
+name_device(at::Device device) {
+  static uint32_t told_in_session[64];
+  size_t index = static_cast<size_t>(device_number(device));
+  if (device.type() == at::kCPU || index >= 64 || told_in_session[index] == td_probe_session)
+    return;
+  told_in_session[index] = td_probe_session;
+  td_probe_name_device(device_number(device), device.str().c_str());
+}
+
+inline const char *
+dtype_text(caffe2::TypeMeta dtype) {
+  switch (dtype.toScalarType()) {
+  case at::kByte:
+    return "uint8";
+  case at::kChar:
+    return "int8";
+  case at::kShort:
+    return "int16";
+  case at::kInt:
+    return "int32";
+  case at::kLong:
+    return "int64";
+  case at::kHalf:
+    return "float16";
+  case at::kFloat:
+    return "float32";
+  case at::kDouble:
+    return "float64";
+  case at::kBool:
+    return "bool";
+  case at::kBFloat16:
+    return "bfloat16";
+  case at::kComplexHalf:
+    return "complex32";
+  case at::kComplexFloat:
+    return "complex64";
+  case at::kComplexDouble:
+    return "complex128";
+  default:
+    return c10::toString(dtype.toScalarType());
+  }
+}
+
+/* Shapes repeat: their numbers are remembered by their sizes, so that most are neither printed nor
+ * looked up by text. Under the world's mutex. */
+class Shapes {
+public:
+  uint32_t number(const SymIntSmallVec &sizes) {
+    Entry &entry = entries[hash(sizes) % N];
+    if (entry.session != td_probe_session || !is_same(entry.sizes, sizes)) {
+      entry.session = td_probe_session;
+      entry.sizes = sizes;
+      entry.id = td_probe_intern(text(sizes).c_str());
+    }
+    return entry.id;
+  }
+
+private:
+  static constexpr size_t N = 256;
+  struct Entry {
+    SymIntSmallVec sizes;
+    uint32_t id = 0, session = 0;
+  } entries[N];
+
+  static int64_t plain(const c10::SymInt &size) {
+    return size.is_symbolic() ? -1 : size.as_int_unchecked();
+  }
+
+  static size_t hash(const SymIntSmallVec &sizes) {
+    uint64_t sum = sizes.size();
+    for (const c10::SymInt &size : sizes)
+      sum = (sum ^ static_cast<uint64_t>(plain(size))) * 0x100000001b3u;
+    return sum ^ sum >> 17;
+  }
+
+  static bool is_same(const SymIntSmallVec &a, const SymIntSmallVec &b) {
+    if (a.size() != b.size()) return false;
+    for (size_t i = 0; i < a.size(); i++)
+      if (plain(a[i]) != plain(b[i])) return false;
+    return true;
+  }
+
+  static std::string text(const SymIntSmallVec &sizes) {
+    std::string text = "[";
+    for (size_t i = 0; i < sizes.size(); i++)
+      text += (i ? ", " : "") + (sizes[i].is_symbolic() ? "?" : std::to_string(plain(sizes[i])));
+    return text + "]";
+  }
+};
+
+#if TORCH_AT_LEAST(2, 0)
+using std::get_if;
+#else
+using c10::get_if;
+#endif
+
+/* Walks what a root reaches and is not numbered yet, in the order of the engine's own walk. */
+class Announcer {
+public:
+  /* The node's id, it and everything below announced. */
+  uint32_t announce(Node *root) {
+    std::lock_guard<std::mutex> lock(world->mutex);
+    uint32_t id = number(root);
+    when = TIME_NOW;
+    while (!stack.empty()) {
+      auto [node, node_id] = stack.back();
+      stack.pop_back();
+      emit(node, node_id);
+    }
+    return id;
+  }
+
+private:
+  std::vector<std::pair<Node *, uint32_t>> stack; /* numbered, to be announced */
+  Shapes shapes;
+  void **last_vtable = nullptr;
+  const NodeClass *last_class = nullptr;
+  uint64_t when; /* of the next node_new: one time for a walk */
+  struct Dtype {
+    uint32_t id = 0, session = 0;
+  } dtypes[64];
+
+  uint32_t number(Node *node) {
+    uint32_t id = td_ids_find(world->nodes, node);
+    if (id != TD_NONE) return id;
+    id = world->n_nodes++;
+    td_ids_set(world->nodes, node, id);
+    stack.emplace_back(node, id);
+    return id;
+  }
+
+  void emit(Node *node, uint32_t id) {
+    const NodeClass *found = class_of(node);
+    td_forward forward = forward_of(node);
+    name_device(device_of(node));
+    EMIT(node_new, when, id, name_of(node, found), node->sequence_nr_, clamp(node->topological_nr_),
+         device_number(device_of(node)), 0, node->num_inputs(), node->num_outputs(), forward.stack);
+    td_numerics_announce(id, node->thread_id_, node->sequence_nr_);
+    when = TIME_LAST;
+    td_stacks_emit(id, forward);
+    if (td_probe_wanted.stacks && found && found->is_accumulate_grad) emit_label(node, id);
+    for (uint32_t i = 0; i < node->num_inputs(); i++)
+      emit_metadata(id, i, node->input_metadata_[i]);
+    for (uint32_t i = 0; i < node->num_outputs(); i++) {
+      const Edge &edge = node->next_edges_[i];
+      if (edge.function)
+        EMIT(edge_new, TIME_LAST, id, i, number(edge.function.get()), edge.input_nr);
+    }
+  }
+
+  static td_forward forward_of(const Node *node) {
+    if (!td_probe_wanted.stacks) return {0, 0};
+    return td_stacks_find(node->thread_id_, node->sequence_nr_);
+  }
+
+  void emit_label(const Node *node, uint32_t id) {
+    const Tensor &leaf = static_cast<const AccumulateGrad *>(node)->variable;
+    uint32_t label = td_stacks_label(leaf.unsafeGetTensorImpl());
+    if (label) EMIT(node_label, TIME_LAST, id, label);
+  }
+
+  const NodeClass *class_of(Node *node) {
+    if (vtable_of(node) == last_vtable) return last_class;
+    last_vtable = vtable_of(node);
+    return last_class = classes->of(node);
+  }
+
+  uint32_t number(caffe2::TypeMeta dtype) {
+    Dtype &known = dtypes[static_cast<size_t>(dtype.toScalarType()) % 64];
+    if (known.session != td_probe_session)
+      known = {td_probe_intern(dtype_text(dtype)), td_probe_session};
+    return known.id;
+  }
+
+  void emit_metadata(uint32_t id, uint32_t input_nr, const InputMetadata &metadata) {
+    const SymIntSmallVec *sizes = tapedeck::get_if<SymIntSmallVec>(&metadata.shape_);
+    if (!metadata.options_.has_dtype() || !sizes) return;
+    uint64_t n_bytes = metadata.dtype().itemsize();
+    for (const c10::SymInt &size : *sizes)
+      n_bytes *= size.is_symbolic() ? 0 : static_cast<uint64_t>(size.as_int_unchecked());
+    EMIT(input_metadata, TIME_LAST, id, input_nr, shapes.number(*sizes), number(metadata.dtype()),
+         device_number(metadata.device()), clamp(n_bytes));
+  }
+};
+
+extern Announcer *announcer;
+
+/* The id of a node that a pass is about to use, announced if nobody has seen it so far. */
+inline uint32_t
+id_of(Node *node) {
+  if (!node) return TD_NONE;
+  uint32_t id = td_ids_find(world->nodes, node);
+  return LIKELY(id != TD_NONE) ? id : announcer->announce(node);
+}
+
+inline void
+forget(Node *node) {
+  uint32_t id = td_ids_set(world->nodes, node, TD_NONE);
+  if (id != TD_NONE && td_probe_is_on()) EMIT(node_free, TIME_NOW, id);
+}
+
+} // namespace tapedeck

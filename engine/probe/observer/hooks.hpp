@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * Hooks of nodes and leaves, told apart from the nodes: the call operator of every class of hooks
+ * is taken over when the node that has such a hook is first evaluated. */
+#pragma once
+
+#include "engine/probe/observer/gradients.hpp"
+#include "engine/probe/observer/graph.hpp"
+
+namespace tapedeck {
+
+using PreHookCall = variable_list (*)(FunctionPreHook *, const variable_list &);
+using PostHookCall = variable_list (*)(FunctionPostHook *, const variable_list &,
+                                       const variable_list &);
+
+/* Whose lambda it is: "c10d::Reducer" of "c10d::Reducer::Reducer(...)::{lambda...}". */
+inline uint32_t
+owner_of_lambda(const FunctionPostHook *hook) {
+  const auto *lambda = static_cast<const torch::autograd::utils::LambdaPostHook *>(hook);
+  std::string name = demangle(lambda->fn_.target_type().name());
+  size_t arguments = name.find('(');
+  size_t method = name.rfind("::", arguments);
+  return td_probe_intern(method == std::string::npos ? name.c_str()
+                                                     : name.substr(0, method).c_str());
+}
+
+struct Hooking {
+  uint32_t node;
+  td_hook_kind kind;
+  Hooking(uint32_t node, td_hook_kind kind, uint32_t owner) : node(node), kind(kind) {
+    EMIT(hook_begin, TIME_NOW, node, kind, owner);
+  }
+  ~Hooking() {
+    EMIT(hook_end, TIME_NOW, node, kind);
+  }
+};
+
+/* The evaluation that a hook is called in, or NULL: hooks may be called by anybody. */
+inline Evaluation *
+evaluation_now() {
+  return td_probe_is_on() && thread_self ? thread_self->evaluation : nullptr;
+}
+
+inline td_hook_kind
+kind_of_pre_hook(const Node *node, const FunctionPreHook *hook) {
+  for (const auto &own : node->pre_hooks_)
+    if (own.get() == hook) return TD_hook_kind_pre;
+#if TORCH_AT_LEAST(2, 0)
+  for (const auto &retaining : node->retains_grad_hooks_)
+    if (retaining.second.get() == hook) return TD_hook_kind_retains_grad;
+#endif
+  return TD_hook_kind_tensor_pre;
+}
+
+inline variable_list
+pre_hook(FunctionPreHook *self, const variable_list &gradients) {
+  const HookClass *found = classes->find_hook(self);
+  PreHookCall call = reinterpret_cast<PreHookCall>(found->call);
+  Evaluation *evaluation = evaluation_now();
+  if (!evaluation) return call(self, gradients);
+  Hooking hooking(evaluation->id, kind_of_pre_hook(evaluation->node, self), found->name);
+  variable_list changed = call(self, gradients);
+  numerics_hook_end(false, found->name, changed);
+  return changed;
+}
+
+inline variable_list
+post_hook(FunctionPostHook *self, const variable_list &outputs, const variable_list &inputs) {
+  const HookClass *found = classes->find_hook(self);
+  PostHookCall call = reinterpret_cast<PostHookCall>(found->call);
+  Evaluation *evaluation = evaluation_now();
+  if (!evaluation) return call(self, outputs, inputs);
+  uint32_t name = found->is_lambda ? owner_of_lambda(self) : found->name;
+  Hooking hooking(evaluation->id, TD_hook_kind_post, name);
+  variable_list changed = call(self, outputs, inputs);
+  numerics_hook_end(true, name, changed);
+  evaluation->outputs = changed.data();
+  evaluation->n_outputs = changed.size();
+  return changed;
+}
+
+inline void
+meet_pre_hook(const FunctionPreHook *hook) {
+  if (!hook) return;
+  auto slot = vtable_slot(&FunctionPreHook::operator());
+  classes->of_hook(hook, typeid(*hook), slot, reinterpret_cast<void *>(pre_hook));
+}
+
+inline void
+meet_post_hook(const FunctionPostHook *hook) {
+  if (!hook) return;
+  auto slot = vtable_slot(&FunctionPostHook::operator());
+  classes->of_hook(hook, typeid(*hook), slot, reinterpret_cast<void *>(post_hook));
+}
+
+#if TORCH_AT_LEAST(2, 1)
+using LeafHookCall = void (*)(PostAccumulateGradHook *, const Tensor &);
+
+inline void
+leaf_hook(PostAccumulateGradHook *self, const Tensor &leaf) {
+  const HookClass *found = classes->find_hook(self);
+  LeafHookCall call = reinterpret_cast<LeafHookCall>(found->call);
+  Evaluation *evaluation = evaluation_now();
+  if (!evaluation) return call(self, leaf);
+  Hooking hooking(evaluation->id, TD_hook_kind_post_accumulate_grad, found->name);
+  call(self, leaf);
+}
+
+inline void
+meet_leaf_hook(const PostAccumulateGradHook *hook) {
+  if (!hook) return;
+  auto slot = vtable_slot(&PostAccumulateGradHook::operator());
+  classes->of_hook(hook, typeid(*hook), slot, reinterpret_cast<void *>(leaf_hook));
+}
+#endif
+
+/* A leaf's hooks live with the tensor. */
+inline void
+meet_hooks_of_leaf(const AccumulateGrad *node) {
+  const auto *meta =
+      static_cast<const AutogradMeta *>(node->variable.unsafeGetTensorImpl()->autograd_meta_.get());
+  if (!meta) return;
+  for (const auto &hook : meta->hooks_)
+    meet_pre_hook(hook.get());
+#if TORCH_AT_LEAST(2, 1)
+  meet_leaf_hook(meta->post_acc_grad_hooks_.get());
+#endif
+}
+
+inline void
+meet_hooks(Node *node, const NodeClass *found) {
+  if (found && found->is_accumulate_grad)
+    meet_hooks_of_leaf(static_cast<const AccumulateGrad *>(node));
+  for (const auto &hook : node->pre_hooks_)
+    meet_pre_hook(hook.get());
+  for (const auto &hook : node->post_hooks_)
+    meet_post_hook(hook.get());
+#if TORCH_AT_LEAST(2, 0)
+  for (const auto &hook : node->tensor_pre_hooks_)
+    meet_pre_hook(hook.get());
+  if (UNLIKELY(!node->retains_grad_hooks_.empty()))
+    for (const auto &hook : node->retains_grad_hooks_)
+      meet_pre_hook(hook.second.get());
+#endif
+}
+
+} // namespace tapedeck

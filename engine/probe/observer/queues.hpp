@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * Ready queues, seen through their mutexes: a queue whose size grew by one while its mutex was held
+ * was pushed to, one that shrank was popped. All this runs with the mutex held, so the times of the
+ * events are in their true order. */
+#pragma once
+
+#include "engine/probe/observer/scatter.hpp"
+
+namespace tapedeck {
+
+/* std::priority_queue keeps its heap in a protected member. */
+inline std::vector<NodeTask> &
+heap_of(ReadyQueue *queue) {
+  return queue->heap_.c;
+}
+
+inline Queue *
+know_queue(const std::shared_ptr<ReadyQueue> &queue, int32_t device, uint32_t owner) {
+  if (!queue) return nullptr;
+  Queue *known = world->queues.obtain(native(queue->mutex_), [&](Queue &made) {
+    made = {queue.get(), queue, world->n_queues++, TD_NONE, 0};
+  });
+  if (known && known->session != td_probe_session) {
+    known->session = td_probe_session;
+    EMIT(queue_new, TIME_NOW, known->id, device, TD_NONE, owner, TD_queue_order_heap);
+  }
+  return known;
+}
+
+inline uint32_t
+task_id(GraphTask *graph_task) {
+  Task *task = graph_task ? world->tasks.find(graph_task) : nullptr;
+  return task ? task->id : TD_NONE;
+}
+
+/* A popped task that was not evaluated after all: its pass had failed meanwhile. */
+inline void
+settle(Thread *thread) {
+  Popped &popped = thread->popped;
+  if (LIKELY(!popped.pending)) return;
+  popped.pending = false;
+  uint32_t task = popped.task ? popped.task->id : TD_NONE;
+  EMIT(node_skip, TIME_LAST, popped.id, task, TD_skip_reason_error);
+  EMIT(outstanding, TIME_LAST, task, clamp(popped.outstanding));
+}
+
+inline void
+read_front(Thread *thread, Queue *queue) {
+  std::vector<NodeTask> &heap = heap_of(queue->queue);
+  Front &front = thread->front;
+  front = {};
+  if (heap.empty()) return;
+  const NodeTask &task = heap.front();
+  front.node = task.fn_.get();
+  front.is_shutdown = task.isShutdownTask_;
+  front.graph_task = task.base_._M_ptr;
+  /* Its own pass a thread knows to be alive; another one may be going. */
+  std::shared_ptr<GraphTask> held;
+  if (front.graph_task != thread->own) held = task.base_.lock();
+  const GraphTask *alive = front.graph_task == thread->own ? thread->own : held.get();
+  front.is_expired = !alive;
+  if (!alive) return;
+  front.has_error = alive->has_error_;
+  front.outstanding = alive->outstanding_tasks_ - 1;
+}
+
+inline void
+note_popped(Thread *thread, Queue *queue, size_t size) {
+  const Front &front = thread->front;
+  Task *task = find_task(thread, front.graph_task);
+  bool is_pushed_last = front.node && front.node == thread->pushed;
+  uint32_t id = is_pushed_last ? thread->pushed_id : id_of(front.node);
+  uint32_t task_id = task ? task->id : TD_NONE;
+  thread->pushed = nullptr;
+  EMIT(queue_pop, stamp(&queue->last), queue->id, id, task_id, clamp(size), thread->waited);
+  thread->popped = {front.node, id, task, front.outstanding, false};
+  thread->done_mutex = nullptr;
+  if (front.is_shutdown) return;
+  if (front.is_expired) {
+    if (front.node) EMIT(node_skip, TIME_LAST, id, task_id, TD_skip_reason_expired);
+    return;
+  }
+  thread->popped.pending = front.node != nullptr;
+  if (front.node && front.has_error)
+    settle(thread);
+  else if (!front.node && task)
+    EMIT(outstanding, TIME_LAST, task_id, clamp(front.outstanding));
+  if (!front.node || front.has_error) {
+    thread->done_task = task;
+    thread->done_mutex = native(front.graph_task->mutex_);
+  }
+}
+
+/* The engine pushes in a scatter, in execute_with_graph_task, and to wake a pass's owner. */
+inline void
+note_pushed(Thread *thread, Queue *queue, size_t size) {
+  Evaluation *evaluation = thread->evaluation;
+  if (evaluation && evaluation->holds_lock) {
+    const Arrival *arrival = tell_until_push(thread, evaluation);
+    if (!arrival) return;
+    thread->pushed = arrival->node;
+    thread->pushed_id = arrival->id;
+    EMIT(queue_push, stamp(&queue->last), queue->id, arrival->id, evaluation->task->id, clamp(size),
+         TD_push_reason_ready);
+  } else if (thread->root_task) {
+    EMIT(queue_push, stamp(&queue->last), queue->id, thread->root, thread->root_task->id,
+         clamp(size), TD_push_reason_root);
+    thread->root_task = nullptr;
+  } else {
+    const NodeTask &front = heap_of(queue->queue).front();
+    uint32_t task = task_id(front.base_._M_ptr);
+    if (front.isShutdownTask_)
+      EMIT(queue_shutdown, stamp(&queue->last), queue->id);
+    else if (!front.fn_)
+      EMIT(queue_wake, stamp(&queue->last), queue->id, task, clamp(size));
+    else
+      EMIT(queue_push, stamp(&queue->last), queue->id, id_of(front.fn_.get()), task, clamp(size),
+           TD_push_reason_root);
+  }
+}
+
+inline void
+queue_locked(Thread *thread, Queue *queue) {
+  thread->queue = queue;
+  thread->queue_size = heap_of(queue->queue).size();
+  thread->waited = 0;
+  thread->slept = false;
+  bool pushes = thread->root_task || (thread->evaluation && thread->evaluation->holds_lock);
+  if (pushes) return;
+  settle(thread);
+  read_front(thread, queue);
+}
+
+inline void
+queue_unlocking(Thread *thread) {
+  Queue *queue = thread->queue;
+  size_t size = heap_of(queue->queue).size();
+  thread->queue = nullptr;
+  if (size == thread->queue_size + 1) note_pushed(thread, queue, size);
+  if (size + 1 == thread->queue_size) note_popped(thread, queue, size);
+}
+
+/* The queue's mutex is given up for as long as its condition is waited for. */
+template <class Wait>
+void
+sleep_on_queue(Thread *thread, Wait wait) {
+  uint64_t begin = td_clock_now();
+  if (!thread->slept) EMIT(thread_state, begin, TD_thread_activity_idle, TD_NONE);
+  thread->slept = true;
+  wait();
+  thread->waited += td_clock_now() - begin;
+  thread->queue->last = TD_NONE;
+  thread->queue_size = heap_of(thread->queue->queue).size();
+  read_front(thread, thread->queue);
+}
+
+} // namespace tapedeck

@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * What the observer knows of queues, graph tasks and threads. Records of queues and graph tasks are
+ * kept for the life of the process, one per address: an address is not used again while somebody
+ * refers to what was there, even weakly. */
+#pragma once
+
+#include "engine/probe/observer/torch.hpp"
+
+#include <deque>
+#include <mutex>
+#include <pthread.h>
+
+namespace tapedeck {
+
+struct Queue {
+  ReadyQueue *queue;
+  std::weak_ptr<ReadyQueue> keep; /* so that the address stays its own */
+  uint32_t id;
+  uint32_t last;    /* for stamp (guarded by the queue's mutex) */
+  uint32_t session; /* that was told of it */
+};
+
+/* A graph task; its number changes when another one takes over the address. */
+struct Task {
+  GraphTask *graph_task;
+  uint32_t id, root; /* root: the node's */
+  uint32_t last;     /* for stamp (guarded by the graph task's mutex) */
+};
+
+/* Records by address, found without a lock. */
+template <class Record> class Registry {
+public:
+  Record *find(const void *address) const {
+    uint32_t index = td_ids_find(ids, address);
+    return index == TD_NONE ? nullptr : records[index];
+  }
+
+  /* The record of an address; where there is none, `fill` makes it whole before others find it. */
+  template <class Fill> Record *obtain(const void *address, Fill fill) {
+    std::lock_guard<std::mutex> lock(mutex);
+    Record *found = find(address);
+    if (found || n == N_MAX) return found;
+    records[n] = new Record{};
+    fill(*records[n]);
+    td_ids_set(ids, address, n);
+    return records[n++];
+  }
+
+  template <class Visit> void each(Visit visit) {
+    std::lock_guard<std::mutex> lock(mutex);
+    for (uint32_t i = 0; i < n; i++)
+      visit(*records[i]);
+  }
+
+private:
+  uint32_t n = 0; /* (guarded by mutex) */
+  static constexpr uint32_t N_MAX = 1 << 16;
+  td_ids *ids = td_ids_new();
+  Record **records = static_cast<Record **>(calloc(N_MAX, sizeof(Record *)));
+  std::mutex mutex;
+};
+
+/* One gradient's way in a scatter, foretold when the graph task's lock is taken: see scatter.hpp.
+ */
+struct Arrival {
+  Node *node;
+  uint32_t id, output_nr, input_nr, left;
+  bool skipped;      /* the pass does not want it: it only counts */
+  bool makes_buffer; /* it is the first */
+  bool completes;    /* it is the last: the node is pushed */
+  td_accumulation mode;
+  uint32_t bytes;
+};
+
+struct Scatter {
+  std::vector<Arrival> arrivals;
+  size_t n_told = 0, n_added = 0;
+  uint64_t time = TIME_LAST; /* of the next event */
+};
+
+enum class Phase { before, applying, applied, scattering, scattered };
+
+/* A call of evaluate_function; the innermost of a thread is its `evaluation`. */
+struct Evaluation {
+  Evaluation *outer;
+  GraphTask *graph_task;
+  Task *task;
+  Node *node;
+  const struct NodeClass *found; /* the node's class */
+  uint32_t id;
+  Phase phase;
+  bool holds_lock; /* the graph task's, right now */
+  bool captured;
+  const Tensor *outputs; /* as they are handed on, or NULL where that is not known */
+  size_t n_outputs;
+};
+
+/* A call of Engine::execute. */
+struct Call {
+  Call *outer;
+  bool keep_graph, create_graph, accumulate_grad;
+  uint32_t n_roots, n_outputs;
+  Task *task; /* once its dependencies are counted */
+  Task *outer_task;
+  uint32_t outer_node;
+};
+
+/* A task at the front of a queue, read under its lock. */
+struct Front {
+  Node *node;
+  GraphTask *graph_task;
+  bool is_shutdown, is_expired, has_error;
+  uint64_t outstanding;
+};
+
+/* What a thread has popped and not evaluated yet. */
+struct Popped {
+  Node *node;
+  uint32_t id;
+  Task *task;
+  uint64_t outstanding;
+  bool pending;
+};
+
+struct Thread {
+  int inside; /* calls of the engine that pop or push */
+  Call *call;
+  Evaluation *evaluation;
+  GraphTask *own; /* whose thread_main runs innermost: alive */
+  /* while a known queue is locked: */
+  Queue *queue;
+  size_t queue_size;
+  bool queue_contended, task_contended; /* it had to wait for the lock that it holds */
+  Front front;
+  bool slept;
+  uint64_t waited;
+  /* the root that execute_with_graph_task is about to push: */
+  Task *root_task;
+  uint32_t root;
+  Popped popped;
+  pthread_mutex_t *done_mutex; /* of the graph task that it worked for last */
+  Task *done_task;
+  Scatter scatter;
+  /* What was found last; records stay at their addresses. */
+  GraphTask *found_graph_task;
+  Task *found_task;
+  const pthread_mutex_t *found_mutex;
+  Queue *found_queue;
+  void **found_vtables[16]; /* by a few bits of the address */
+  const NodeClass *found_classes[16];
+  Node *pushed; /* in a queue since, and so alive, or popped by now */
+  uint32_t pushed_id;
+};
+
+extern __thread Thread *thread_self __attribute__((tls_model("initial-exec")));
+
+Thread *thread_make();
+
+inline Thread *
+thread_now() {
+  return LIKELY(thread_self) ? thread_self : thread_make();
+}
+
+inline pthread_mutex_t *
+native(std::mutex &mutex) {
+  return mutex.native_handle();
+}
+
+/* Everything that is numbered. */
+struct World {
+  td_ids *nodes = td_ids_new();
+  Registry<Queue> queues; /* by the address of the mutex */
+  Registry<Task> tasks;
+  std::mutex mutex;                 /* guards announcing, and what follows */
+  std::atomic<uint32_t> n_nodes{0}; /* written under the mutex */
+  std::atomic<uint32_t> n_tasks{0};
+  std::atomic<uint32_t> n_queues{0};
+};
+
+extern World *world; /* never freed: threads outlive main */
+
+inline Task *
+find_task(Thread *thread, GraphTask *graph_task) {
+  if (LIKELY(graph_task == thread->found_graph_task)) return thread->found_task;
+  Task *found = graph_task ? world->tasks.find(graph_task) : nullptr;
+  if (!found) return nullptr;
+  thread->found_graph_task = graph_task;
+  return thread->found_task = found;
+}
+
+inline Queue *
+find_queue(Thread *thread, const pthread_mutex_t *mutex) {
+  if (LIKELY(mutex == thread->found_mutex)) return thread->found_queue;
+  Queue *found = world->queues.find(mutex);
+  if (!found) return nullptr;
+  thread->found_mutex = mutex;
+  return thread->found_queue = found;
+}
+
+} // namespace tapedeck

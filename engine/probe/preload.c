@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * The library that `tapedeck record` preloads: small, libc alone, and nothing but a jump in
+ * programs that are not recorded. It defines two of PyTorch's functions in front of PyTorch: the
+ * one that every node calls when it is made, and the engine's entry. The first call of either loads
+ * libtapedeck-probe.so from the same folder and lets it attach; from then on both jump to the
+ * originals. It also defines _exit, which ends the children of Python's multiprocessing,
+ * execve, with which a program becomes another, and kill, with which it may end itself.
+ *
+ * PyTorch is loaded with RTLD_LOCAL, so the originals are looked up in its library, not with
+ * RTLD_NEXT. */
+#include <dlfcn.h>
+#include <errno.h>
+#include <link.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define EXPORTED __attribute__((visibility("default")))
+#define PROBE "libtapedeck-probe.so"
+#define SESSION_VARIABLE "TAPEDECK_SESSION"
+
+#define SEQUENCE_NR "_ZN2at15sequence_number17get_and_incrementEv"
+#define EXECUTE                                                                                    \
+  "_ZN5torch8autograd6Engine7executeERKSt6vectorINS0_4EdgeESaIS3_EERKS2_IN2at6TensorESaIS9_"       \
+  "EEbbbS7_"
+
+/* Where the two functions jump to. Stored with release after the probe has attached. */
+void *td_preload_sequence_nr __attribute__((visibility("hidden")));
+void *td_preload_execute __attribute__((visibility("hidden")));
+void td_preload_first_call(void) __attribute__((visibility("hidden")));
+
+/* Tail jumps that touch no argument: registers, stack and the place of the result stay as they
+ * are. Before the first call is over, they are saved around td_preload_first_call. */
+#if defined(__x86_64__)
+#define FORWARD(name, target)                                                                      \
+  __asm__(".text\n.globl " name "\n.type " name ", @function\n" name ":\n"                         \
+          "  endbr64\n  mov " target "(%rip), %rax\n  test %rax, %rax\n  je 1f\n  jmp *%rax\n"     \
+          "1:\n  push %rdi\n  push %rsi\n  push %rdx\n  push %rcx\n  push %r8\n  push %r9\n"       \
+          "  sub $8, %rsp\n  call td_preload_first_call\n  add $8, %rsp\n"                         \
+          "  pop %r9\n  pop %r8\n  pop %rcx\n  pop %rdx\n  pop %rsi\n  pop %rdi\n"                 \
+          "  mov " target "(%rip), %rax\n  jmp *%rax\n.size " name ", . - " name "\n")
+#elif defined(__aarch64__)
+#define FORWARD(name, target)                                                                      \
+  __asm__(".text\n.globl " name "\n.type " name ", %function\n" name ":\n"                         \
+          "  adrp x16, " target "\n  ldr x16, [x16, :lo12:" target "]\n  cbz x16, 1f\n  br x16\n"  \
+          "1:\n  stp x29, x30, [sp, #-96]!\n  stp x0, x1, [sp, #16]\n  stp x2, x3, [sp, #32]\n"    \
+          "  stp x4, x5, [sp, #48]\n  stp x6, x7, [sp, #64]\n  str x8, [sp, #80]\n"                \
+          "  bl td_preload_first_call\n"                                                           \
+          "  ldp x0, x1, [sp, #16]\n  ldp x2, x3, [sp, #32]\n  ldp x4, x5, [sp, #48]\n"            \
+          "  ldp x6, x7, [sp, #64]\n  ldr x8, [sp, #80]\n  ldp x29, x30, [sp], #96\n"              \
+          "  adrp x16, " target "\n  ldr x16, [x16, :lo12:" target "]\n  br x16\n"                 \
+          ".size " name ", . - " name "\n")
+#endif
+
+FORWARD(SEQUENCE_NR, "td_preload_sequence_nr");
+FORWARD(EXECUTE, "td_preload_execute");
+
+static void (*end_probe)(int status);
+static void (*die)(int number);
+static void (*start_scripts)(void);
+static void *execute_itself;
+static void *(*hook_sequence_nr)(void *original);
+
+static int
+find_torch_cb(struct dl_phdr_info *info, size_t size, void *data) {
+  const char **path = data;
+  (void)size;
+  if (!info->dlpi_name || !strstr(info->dlpi_name, "/libtorch_cpu.so")) return 0;
+  *path = info->dlpi_name;
+  return 1;
+}
+
+static void *
+find_original(void *torch, const char *name) {
+  void *original = torch ? dlsym(torch, name) : NULL;
+  if (original) return original;
+  fprintf(stderr, "tapedeck: PyTorch calls %s, but libtorch_cpu.so does not have it\n", name);
+  abort();
+}
+
+/* The probe lies beside this library. Without it, or when it cannot attach, the program runs on
+ * unrecorded; the probe itself has said why. */
+static void
+load_probe(void) {
+  Dl_info here;
+  char path[4096];
+  if (!getenv(SESSION_VARIABLE) || !dladdr((void *)load_probe, &here)) return;
+  const char *slash = strrchr(here.dli_fname, '/');
+  int folder = slash ? (int)(slash + 1 - here.dli_fname) : 0;
+  snprintf(path, sizeof path, "%.*s%s", folder, here.dli_fname, PROBE);
+  void *probe = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+  if (!probe) {
+    fprintf(stderr, "tapedeck: %s\n", dlerror());
+    return;
+  }
+  void (*attach)(void) = (void (*)(void))dlsym(probe, "td_probe_attach");
+  start_scripts = (void (*)(void))dlsym(probe, "td_probe_start_scripts");
+  hook_sequence_nr = (void *(*)(void *))dlsym(probe, "td_stacks_hook");
+  end_probe = (void (*)(int))dlsym(probe, "td_probe_end");
+  die = (void (*)(int))dlsym(probe, "td_probe_die");
+  if (attach) attach();
+}
+
+static void
+attach_once_cb(void) {
+  const char *path = NULL;
+  dl_iterate_phdr(find_torch_cb, &path);
+  void *torch = path ? dlopen(path, RTLD_NOLOAD | RTLD_LAZY) : NULL;
+  void *sequence_nr = find_original(torch, SEQUENCE_NR);
+  execute_itself = find_original(torch, EXECUTE);
+  load_probe();
+  if (hook_sequence_nr) sequence_nr = hook_sequence_nr(sequence_nr);
+  __atomic_store_n(&td_preload_sequence_nr, sequence_nr, __ATOMIC_RELEASE);
+}
+
+/* Nodes are made while the scripts start, by the scripts too; passes wait for it. */
+void
+td_preload_first_call(void) {
+  static pthread_once_t once = PTHREAD_ONCE_INIT;
+  pthread_once(&once, attach_once_cb);
+  if (start_scripts) start_scripts();
+  __atomic_store_n(&td_preload_execute, execute_itself, __ATOMIC_RELEASE);
+}
+
+/* What ends without the handlers of exit() ends its tape here. */
+EXPORTED void
+_exit(int status) {
+  if (end_probe) end_probe(status);
+  for (;;)
+    syscall(SYS_exit_group, status);
+}
+
+EXPORTED void _Exit(int status) __attribute__((alias("_exit")));
+
+/* A program that becomes another ends its tape, if it can: where the file is not there, it is
+ * likely to look elsewhere and to go on. The child of a vfork comes by here too; td_probe_end knows
+ * its process. */
+EXPORTED int
+execve(const char *path, char *const argv[], char *const environment[]) {
+  int before = errno;
+  if (end_probe && access(path, X_OK) == 0) end_probe(0);
+  errno = before;
+  return (int)syscall(SYS_execve, path, argv, environment);
+}
+
+EXPORTED int
+execv(const char *path, char *const argv[]) {
+  return execve(path, argv, environ);
+}
+
+static int
+ends_the_program(int number) {
+  struct sigaction now;
+  if (number == SIGKILL) return 1;
+  int by_default = number == SIGINT || number == SIGTERM || number == SIGHUP || number == SIGQUIT;
+  return by_default && sigaction(number, NULL, &now) == 0 && now.sa_handler == SIG_DFL;
+}
+
+/* Python ends so after Ctrl+C. */
+EXPORTED int
+kill(pid_t pid, int number) {
+  int before = errno;
+  if (die && pid == getpid() && ends_the_program(number)) die(number);
+  errno = before;
+  return (int)syscall(SYS_kill, pid, number);
+}

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * What libtapedeck-probe.so is to an observer, and an observer to it. The probe is C and knows no
+ * PyTorch: it talks with the hub, owns the tape, numbers and emits. An observer is C++, compiled on
+ * the user's machine against the headers of the very PyTorch that runs; it watches that engine and
+ * says what it sees. Read by both compilers. Any thread, unless a function says otherwise. */
+#pragma once
+
+#include "engine/base/clock.h"
+#include "engine/events/ring.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define TD_PROBE_API __attribute__((visibility("default")))
+
+/* Nonzero while a tape is recorded: the number of the recording. Read it with td_probe_is_on. */
+extern TD_PROBE_API uint32_t td_probe_session;
+
+static inline uint32_t
+td_probe_is_on(void) {
+  return __atomic_load_n(&td_probe_session, __ATOMIC_ACQUIRE);
+}
+
+/* td_probe_ring returns the calling thread's ring, making it if need be; NULL when nothing is
+ * recorded or there is no memory. td_probe_make_room is td_emit_make_room. */
+TD_PROBE_API td_ring *td_probe_ring(void);
+TD_PROBE_API td_ring *td_probe_make_room(size_t size);
+
+/* The clock's kind, for td_clock_now and td_clock_ordered in an observer. */
+extern TD_PROBE_API const bool *const td_probe_has_counter;
+
+/* td_probe_thread returns the calling thread's id in events. td_probe_name_thread names it. */
+TD_PROBE_API uint32_t td_probe_thread(void);
+TD_PROBE_API void td_probe_name_thread(const char *name, int32_t device);
+TD_PROBE_API void td_probe_name_device(int32_t device, const char *name);
+
+/* td_probe_intern returns the number of a text. Takes a lock. */
+TD_PROBE_API uint32_t td_probe_intern(const char *text);
+
+/* td_probe_begin begins the recording that the hub has asked for, if it has not begun: called when
+ * an engine is entered. Takes a moment the first time, and in the child of a fork. */
+TD_PROBE_API void td_probe_begin(void);
+
+/* td_probe_poll is where a live target can be stopped: no lock held that others want, nor the GIL.
+ * Worth calling where td_probe_may_stop says so. That an `error` or an `anomaly` was emitted is a
+ * reason to stop at the thread's next poll. */
+TD_PROBE_API void td_probe_poll(td_event_kind kind, uint32_t node, uint32_t graph_task,
+                                const char *name);
+extern TD_PROBE_API const bool *const td_probe_gate;
+
+/* td_probe_note_error is td_gate_note for a node that failed. */
+TD_PROBE_API void td_probe_note_error(uint32_t node);
+
+static inline bool
+td_probe_may_stop(void) {
+  return __builtin_expect(__atomic_load_n(td_probe_gate, __ATOMIC_RELAXED), 0);
+}
+
+/* What the hub wants to be recorded beyond what an engine does, and numerics.h. Constant while
+ * recording. */
+typedef struct td_probe_options {
+  bool stacks; /* where in the forward pass nodes were made */
+} td_probe_options;
+extern TD_PROBE_API td_probe_options td_probe_wanted;
+
+/* What an observer's library exports as `td_observer_get`. */
+typedef struct td_observer {
+  const char *version;  /* of PyTorch, for the tape */
+  bool (*attach)(void); /* begins to watch; false where nothing was found to watch */
+  void (*detach)(void); /* stops: nothing is left in the program's way */
+  void (*begin)(void);  /* a recording begins: forget all ids, say how events are known */
+} td_observer;
+
+TD_PROBE_API const td_observer *td_observer_get(void);
+
+/* For preload.c: td_probe_attach makes itself known to the hub and loads what it says, once per
+ * process; td_probe_end ends the tape with the program's status; td_probe_die does so where a
+ * signal is about to end the program, and is async-signal-safe. */
+TD_PROBE_API void td_probe_attach(void);
+
+/* td_probe_start_scripts runs what is Python of it, if that is wanted: called after td_probe_attach
+ * by each thread that comes by. The first holds no lock but perhaps the GIL; others wait for it,
+ * but not with the GIL: they go on as if nothing were recorded. */
+TD_PROBE_API void td_probe_start_scripts(void);
+TD_PROBE_API void td_probe_end(int status);
+TD_PROBE_API void td_probe_die(int number);
+
+#ifdef __cplusplus
+}
+#endif

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * The Python that runs in the target, by the functions it exports: no header of any one version.
+ * Objects are void pointers. All but td_python_find and td_python_enter wants the GIL. */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+typedef intptr_t td_python_size;
+
+/* PyMethodDef, whose layout is part of the stable ABI; METH_FASTCALL. */
+typedef void *(*td_python_function)(void *self, void *const *arguments, td_python_size n);
+typedef struct td_python_method {
+  const char *name;
+  td_python_function function;
+  int flags;
+  const char *doc;
+} td_python_method;
+
+#define TD_PYTHON_FASTCALL 0x80
+#define TD_PYTHON_KEYWORDS 0x03 /* void *(*)(void *self, void *arguments, void *keywords) */
+
+typedef struct td_python {
+#define PYTHON(result, name, arguments) result(*name) arguments;
+#define PYTHON_IF_THERE PYTHON
+#include "engine/probe/python_api.def"
+#undef PYTHON_IF_THERE
+#undef PYTHON
+} td_python;
+
+/* td_python_find returns the functions of the process's Python, or NULL where there is none that
+ * runs. Any thread. */
+const td_python *td_python_find(void);
+
+/* td_python_is_held tells whether this thread has the GIL. */
+bool td_python_is_held(void);
+
+/* td_python_enter takes the GIL for a thread that Python knows; false, and nothing is to be undone,
+ * where the thread is not known or Python ends. td_python_leave gives back what it took. */
+typedef struct td_python_hold {
+  bool taken;
+  int state;
+} td_python_hold;
+
+bool td_python_enter(const td_python *python, td_python_hold *hold);
+void td_python_leave(const td_python *python, td_python_hold hold);
+
+/* td_python_run runs a text as a module of its own, with the listed functions as its names, and
+ * returns the module's names (owned), or NULL with the reason in words (owned by the caller). */
+void *td_python_run(const td_python *python, const char *source, const char *name,
+                    td_python_method *methods, char **reason);
+
+/* The probe's Python programs: hooks.py and stacks.py. */
+extern const char td_python_hooks[], td_python_stacks[];
+
+/* td_python_error takes the pending exception away and returns it in words; the caller frees. */
+char *td_python_error(const td_python *python);

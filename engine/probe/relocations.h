@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * Pointing a loaded library's references to functions somewhere else: its procedure linkage table,
+ * its global offset table and its vtables, wherever a relocation names the symbol. Undone, nothing
+ * is left of it. The caller sees to it that one thread at a time does this. */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* One function to be called instead of another. */
+typedef struct td_relocation {
+  const char *library; /* part of the file's name: "libtorch_cpu.so"; a NULL ends a list */
+  const char *symbol;  /* as mangled; a name that begins with it will do */
+  void *hook;
+} td_relocation;
+
+typedef struct td_relocated td_relocated;
+
+/* td_relocations_point points every reference to the listed symbols to its hook and returns what it
+ * changed, for the undoing; *n says how many places, 0 when there were none. */
+__attribute__((visibility("default"))) td_relocated *td_relocations_point(const td_relocation *list,
+                                                                          size_t *n);
+
+/* td_relocations_restore puts back what was there, but where somebody else has changed it since. */
+__attribute__((visibility("default"))) void td_relocations_restore(td_relocated *relocated);
+
+/* td_relocations_write stores a pointer into memory that may be read-only: one slot of a vtable. */
+__attribute__((visibility("default"))) bool td_relocations_write(void **slot, void *value);
+
+#ifdef __cplusplus
+}
+#endif

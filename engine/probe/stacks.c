@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * Note [Forward stacks]
+ * at::sequence_number::get_and_increment is called by the thread that makes a node, mostly without
+ * the GIL, which is taken here to walk the frames. Most nodes are made at lines that have made
+ * nodes before: the chain of (code, instruction) is hashed and its text is made once, with a
+ * reference to each code object, so that an address stands for one code for ever. The node's
+ * pointer is not known yet; (thread, sequence number) is, and the node bears both. Each thread
+ * keeps the numbers of its last STACKS_KEPT nodes: an older graph's are forgotten, never mistaken,
+ * for each entry bears its sequence number. Written by the thread alone; readers came to know of
+ * the node after it was made. */
+#include "engine/probe/stacks.h"
+
+#include "engine/base/alloc.h"
+#include "engine/events/emit.h"
+#include "engine/probe/frames.h"
+#include "engine/probe/modules.h"
+#include "engine/probe/python.h"
+
+#include <pthread.h>
+
+#define STACKS_KEPT (1u << 20)
+#define PAGE 4096u
+
+typedef struct note {
+  uint64_t number; /* sequence number + 1; 0: none */
+  td_forward forward;
+} note;
+
+typedef struct notes {
+  uint64_t thread_id;
+  _Atomic(note *) pages[STACKS_KEPT / PAGE]; /* (owned) NULL until used */
+  struct notes *next;
+} notes;
+
+static const td_python *python;
+static uint64_t (*current_thread_id)(void); /* set before is_on */
+static uint64_t (*original)(void);
+static _Atomic bool is_on;
+static _Atomic(notes *) all_notes; /* (owned) threads are added, never taken away */
+static _Thread_local notes *own_notes;
+
+static notes *
+make_own_notes(void) {
+  notes *made = TD_NEW(notes);
+  made->thread_id = current_thread_id();
+  notes *first = atomic_load_explicit(&all_notes, memory_order_relaxed);
+  do
+    made->next = first;
+  while (!atomic_compare_exchange_weak_explicit(&all_notes, &first, made, memory_order_release,
+                                                memory_order_relaxed));
+  return made;
+}
+
+static void
+keep(uint64_t sequence_nr, td_forward forward) {
+  if (!own_notes) own_notes = make_own_notes();
+  _Atomic(note *) *slot = &own_notes->pages[sequence_nr % STACKS_KEPT / PAGE];
+  note *page = atomic_load_explicit(slot, memory_order_relaxed);
+  if (!page) {
+    page = TD_NEW_N(note, PAGE);
+    atomic_store_explicit(slot, page, memory_order_release);
+  }
+  page[sequence_nr % PAGE] = (note){sequence_nr + 1, forward};
+}
+
+static void
+note_stack(uint64_t sequence_nr) {
+  td_python_hold hold;
+  td_forward forward = {0};
+  if (!td_python_enter(python, &hold)) return;
+  int had_gc = python->PyGC_Disable ? python->PyGC_Disable() : 0;
+  forward.stack = td_frames_text(python);
+  forward.module = td_modules_now(python);
+  if (had_gc) python->PyGC_Enable();
+  td_python_leave(python, hold);
+  if (forward.stack || forward.module) keep(sequence_nr, forward);
+}
+
+static uint64_t
+hook(void) {
+  uint64_t sequence_nr = original();
+  if (atomic_load_explicit(&is_on, memory_order_acquire)) note_stack(sequence_nr);
+  return sequence_nr;
+}
+
+void *
+td_stacks_hook(void *get_and_increment) {
+  original = (uint64_t(*)(void))get_and_increment;
+  return (void *)hook;
+}
+
+static td_forward
+look_up(const notes *of, uint64_t sequence_nr) {
+  note *page =
+      atomic_load_explicit(&of->pages[sequence_nr % STACKS_KEPT / PAGE], memory_order_acquire);
+  const note *found = page ? &page[sequence_nr % PAGE] : NULL;
+  return found && found->number == sequence_nr + 1 ? found->forward : (td_forward){0};
+}
+
+td_forward
+td_stacks_find(uint64_t thread_id, uint64_t sequence_nr) {
+  const notes *of = atomic_load_explicit(&all_notes, memory_order_acquire);
+  while (of && of->thread_id != thread_id)
+    of = of->next;
+  return of ? look_up(of, sequence_nr) : (td_forward){0};
+}
+
+td_forward
+td_stacks_find_any(uint64_t sequence_nr) {
+  td_forward found = {0};
+  int n = 0;
+  for (const notes *of = atomic_load_explicit(&all_notes, memory_order_acquire); of;
+       of = of->next) {
+    td_forward here = look_up(of, sequence_nr);
+    if (!here.stack && !here.module) continue;
+    found = here;
+    n++;
+  }
+  return n == 1 ? found : (td_forward){0};
+}
+
+void
+td_stacks_emit(uint32_t node, td_forward forward) {
+  if (forward.module) TD_EMIT_BORROWED(node_module, .node = node, .module = forward.module);
+}
+
+uint32_t
+td_stacks_label(const void *tensor) {
+  return atomic_load_explicit(&is_on, memory_order_acquire) ? td_modules_label(tensor) : 0;
+}
+
+void
+td_stacks_tell(void) {
+  bool on = atomic_load_explicit(&is_on, memory_order_acquire);
+  td_knowledge how = on ? TD_knowledge_observed : TD_knowledge_absent;
+  TD_EMIT(known, .kind = td_intern_static("node_module"), .how = how);
+  TD_EMIT(known, .kind = td_intern_static("node_label"), .how = how);
+}
+
+char *
+td_stacks_start(uint64_t (*thread_id)(void)) {
+  python = td_python_find();
+  if (!python) return td_dup_string("there is no Python in this program");
+  if (!td_frames_can(python)) return td_dup_string("this Python is older than 3.9");
+  if (!thread_id) return td_dup_string("this PyTorch does not number its threads");
+  char *trouble = td_modules_start(python);
+  if (trouble) return trouble;
+  current_thread_id = thread_id;
+  atomic_store_explicit(&is_on, true, memory_order_release);
+  return NULL;
+}

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * The forward side: which line of the program made a node, in which module, and what a leaf is
+ * called there. A node takes a sequence number when it is made: that is where the Python stack is
+ * read, and kept under (thread, sequence number) until a backward pass meets the node. Only with
+ * `--stacks`; see Note [Forward stacks] in stacks.c.
+ *
+ * A stack is one text, a frame a line, `FILE:LINE FUNCTION`, the innermost last, as in a traceback
+ * and in PyTorch's anomaly mode. */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define TD_STACKS_API __attribute__((visibility("default")))
+
+/* What is known of a node's making: interned strings, 0 where nothing is. */
+typedef struct td_forward {
+  uint32_t stack, module;
+} td_forward;
+
+/* td_stacks_start begins to read stacks and to follow the modules. `thread_id` is
+ * at::RecordFunction::currentThreadId, the number that nodes bear. NULL when it works, else why it
+ * does not, in words (the caller frees). Any thread, holding no lock; takes the GIL. */
+char *td_stacks_start(uint64_t (*thread_id)(void));
+
+/* td_stacks_tell says on the tape that begins how modules and names are known. */
+void td_stacks_tell(void);
+
+/* For preload.c: td_stacks_hook returns what is to be called instead of
+ * at::sequence_number::get_and_increment, which it is given. */
+TD_STACKS_API void *td_stacks_hook(void *get_and_increment);
+
+/* td_stacks_find returns what is known of the node that took this number on that thread. Any
+ * thread that came to know of the node. */
+TD_STACKS_API td_forward td_stacks_find(uint64_t thread_id, uint64_t sequence_nr);
+
+/* td_stacks_find_any is for those who do not know the thread: nothing, where two have taken the
+ * number. */
+TD_STACKS_API td_forward td_stacks_find_any(uint64_t sequence_nr);
+
+/* td_stacks_label returns the name of the parameter that is this at::TensorImpl, or 0. */
+TD_STACKS_API uint32_t td_stacks_label(const void *tensor);
+
+/* td_stacks_emit puts what is known beside its stack on the tape, after node_new: its module. */
+TD_STACKS_API void td_stacks_emit(uint32_t node, td_forward forward);
+
+#ifdef __cplusplus
+}
+#endif

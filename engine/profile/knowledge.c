@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "engine/profile/knowledge.h"
+
+#include "engine/base/alloc.h"
+
+#include <stdio.h>
+
+const char *
+td_knowledge_level_name(uint32_t level) {
+  static const char *const names[] = {"Tapedeck's own engine", "engine probe", "node hooks",
+                                      "imported trace"};
+  return level < TD_N_ELEMENTS(names) ? names[level] : "unknown";
+}
+
+bool
+td_knowledge_applies(const td_tape_info *info, uint32_t kind) {
+  bool of_the_engine = kind > TD_EVENT_process_new && kind < TD_EVENT_LIMIT;
+  return of_the_engine && td_event_type_get(kind) &&
+         (info->n_by_kind[kind] > 0 || info->known[kind] != TD_knowledge_observed);
+}
+
+char *
+td_knowledge_list(const td_tape_info *info, td_knowledge how) {
+  char *text = NULL;
+  size_t size;
+  const char *before = "";
+  FILE *out = open_memstream(&text, &size);
+  if (!out) return td_dup_string("");
+  for (uint32_t kind = 0; kind < TD_EVENT_LIMIT; kind++) {
+    if (!td_knowledge_applies(info, kind) || info->known[kind] != (uint8_t)how) continue;
+    fprintf(out, "%s%s", before, td_event_type_get(kind)->name);
+    before = ", ";
+  }
+  fclose(out);
+  return text;
+}

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * How what is on a tape is known: the level of the probe, and which kinds of events were seen, were
+ * reconstructed, or cannot be seen at all. Any thread. */
+#pragma once
+
+#include "engine/trace/tape.h"
+
+/* td_knowledge_level_name returns what a level is called: "engine probe", "node hooks" ...
+ * Constant. */
+const char *td_knowledge_level_name(uint32_t level);
+
+/* td_knowledge_applies tells whether something is known of a kind on this tape: it has events, or
+ * the tape says how they are known. */
+bool td_knowledge_applies(const td_tape_info *info, uint32_t kind);
+
+/* td_knowledge_list returns the names of the kinds known in one way, "buffer_add, buffer_new", or
+ * "" for none. Kinds that tell of the recording itself are not among them. The caller frees. */
+char *td_knowledge_list(const td_tape_info *info, td_knowledge how);

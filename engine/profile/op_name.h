@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * When two nodes' names mean the same operation. Names of one engine and version are compared as
+ * they are; between versions they differ in four ways, and the rule is to look past these alone:
+ *
+ * - a leading "torch::autograd::" (AccumulateGrad, CopySlices, CopyBackwards, GraphRoot) is C++'s;
+ * - digits that end a name ("SumBackward0", "SumBackward1") number the overloads of an operation,
+ *   and later versions insert new ones;
+ * - an "s" after "Backward" (CopyBackwards) is old spelling;
+ * - operations were renamed: the table in op_name.c.
+ *
+ * So SumBackward0 and SumBackward1 are the same operation here, and what tells them apart is the
+ * shape of their gradient. Any thread.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* td_op_name_same compares; td_op_name_hash gives the same number for names that are the same. */
+bool td_op_name_same(const char *a, const char *b);
+uint64_t td_op_name_hash(const char *name);
+
+/* td_hash_bytes continues an FNV-1a hash; begin with TD_HASH_SEED. */
+#define TD_HASH_SEED 0xcbf29ce484222325u
+uint64_t td_hash_bytes(uint64_t hash, const void *bytes, uint64_t n);

@@ -1,0 +1,334 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "engine/profile/pairing.h"
+
+#include "engine/base/alloc.h"
+#include "engine/profile/op_name.h"
+#include "engine/profile/sequence.h"
+
+#include <string.h>
+
+/* One of the two passes. A place is a number in the forward order. */
+typedef struct side {
+  const td_visits *visits;
+  const td_visit_task *task;
+  const td_graph *graph;
+  uint32_t *order;    /* (owned) by place: the visit */
+  uint64_t *names;    /* (owned) by place: hash of the name */
+  uint64_t *shapes;   /* (owned) by place; 0: unknown */
+  uint32_t *partners; /* by visit */
+  uint32_t *places;   /* by node */
+  uint32_t n, n_inner;
+} side;
+
+typedef struct pairing {
+  side a, b;
+  uint32_t *stack; /* (owned) places of a whose edges are to be followed */
+  uint32_t n_stack;
+} pairing;
+
+uint64_t
+td_pairing_shape(const td_graph *graph, uint32_t node) {
+  const td_graph_node *facts = &graph->nodes[node];
+  uint64_t hash = TD_HASH_SEED;
+  for (uint32_t i = 0; i < facts->n_metadata; i++) {
+    const td_graph_metadata *metadata = &graph->metadata[facts->first_metadata + i];
+    const char *dtype = metadata->dtype, *dot = strrchr(dtype, '.');
+    if (dot) dtype = dot + 1; /* "torch.float32" */
+    hash = td_hash_bytes(hash, &metadata->input_nr, sizeof metadata->input_nr);
+    hash = td_hash_bytes(hash, metadata->shape, strlen(metadata->shape));
+    hash = td_hash_bytes(hash, dtype, strlen(dtype));
+  }
+  return facts->n_metadata ? hash : 0;
+}
+
+static uint32_t
+node_at(const side *side, uint32_t place) {
+  return side->visits->visits[side->order[place]].node;
+}
+
+static const td_graph_node *
+facts_at(const side *side, uint32_t place) {
+  return &side->graph->nodes[node_at(side, place)];
+}
+
+/* The forward order */
+
+typedef struct place_key {
+  uint64_t sequence_nr;
+  uint32_t visit;
+} place_key;
+
+static int
+compare_keys(const void *a, const void *b) {
+  const place_key *left = a, *right = b;
+  if (left->sequence_nr != right->sequence_nr)
+    return left->sequence_nr < right->sequence_nr ? -1 : 1;
+  return (left->visit > right->visit) - (left->visit < right->visit);
+}
+
+static void
+put(side *side, uint32_t visit) {
+  uint32_t node = side->visits->visits[visit].node;
+  if (side->places[node] == TD_NONE) side->places[node] = side->n;
+  side->order[side->n++] = visit;
+}
+
+/* Leaves all have the same sequence number: what leads to them first orders them. Until one is put,
+ * its node's place is n + its number among the keys. */
+static void
+put_leaves(side *side, const place_key *keys, uint32_t n) {
+  uint32_t first = side->n_inner;
+  for (uint32_t i = first; i < n; i++)
+    side->places[side->visits->visits[keys[i].visit].node] = n + i;
+  for (uint32_t place = 0; place < first; place++) {
+    const td_graph_node *facts = facts_at(side, place);
+    for (uint32_t i = 0; i < facts->n_out; i++) {
+      uint32_t to = side->graph->edges[facts->first_out + i].to, mark = side->places[to];
+      if (mark == TD_NONE || mark < n) continue;
+      side->places[to] = TD_NONE;
+      put(side, keys[mark - n].visit);
+    }
+  }
+  for (uint32_t i = first; i < n; i++) { /* a root that is a leaf; or a tape without edges */
+    uint32_t *place = &side->places[side->visits->visits[keys[i].visit].node];
+    bool is_put = *place < n && side->order[*place] == keys[i].visit;
+    if (is_put) continue;
+    if (*place >= n) *place = TD_NONE;
+    put(side, keys[i].visit);
+  }
+}
+
+static td_status
+order_forward(side *side) {
+  uint32_t n = side->task->n;
+  place_key *keys = td_try_alloc(n, sizeof *keys);
+  if (!keys) return TD_OUT_OF_MEMORY;
+  for (uint32_t i = 0; i < n; i++) {
+    uint32_t visit = side->task->first + i;
+    keys[i] = (place_key){side->graph->nodes[side->visits->visits[visit].node].sequence_nr, visit};
+  }
+  qsort(keys, n, sizeof *keys, compare_keys);
+  while (side->n < n && keys[side->n].sequence_nr != UINT64_MAX)
+    put(side, keys[side->n].visit);
+  side->n_inner = side->n;
+  put_leaves(side, keys, n);
+  free(keys);
+  return TD_OK;
+}
+
+static void
+hash_nodes(side *side) {
+  for (uint32_t place = 0; place < side->n; place++) {
+    side->names[place] = td_op_name_hash(facts_at(side, place)->name);
+    side->shapes[place] = td_pairing_shape(side->graph, node_at(side, place));
+  }
+}
+
+static td_status
+side_init(side *side, const td_visits *visits, const td_visit_task *task, uint32_t *partners,
+          uint32_t *places) {
+  *side = (struct side){.visits = visits,
+                        .task = task,
+                        .graph = visits->graph,
+                        .order = td_try_alloc(task->n, sizeof *side->order),
+                        .names = td_try_alloc(task->n, sizeof *side->names),
+                        .shapes = td_try_alloc(task->n, sizeof *side->shapes),
+                        .partners = partners,
+                        .places = places};
+  for (uint32_t i = 0; i < task->n; i++)
+    partners[task->first + i] = TD_NONE;
+  if (!side->order || !side->names || !side->shapes) return TD_OUT_OF_MEMORY;
+  td_status status = order_forward(side);
+  if (status == TD_OK) hash_nodes(side);
+  return status;
+}
+
+static void
+side_fini(side *side) {
+  for (uint32_t i = 0; i < side->task->n; i++)
+    side->places[side->visits->visits[side->task->first + i].node] = TD_NONE;
+  free(side->order);
+  free(side->names);
+  free(side->shapes);
+}
+
+/* Exact alignment */
+
+static bool
+look_alike(const pairing *self, uint32_t place) {
+  uint64_t shape_a = self->a.shapes[place], shape_b = self->b.shapes[place];
+  return self->a.names[place] == self->b.names[place] &&
+         (shape_a == shape_b || shape_a == 0 || shape_b == 0);
+}
+
+/* The next edge that stays inside the pass, from *i on; NULL after the last. */
+static const td_graph_edge *
+next_inside(const side *side, const td_graph_node *facts, uint32_t *i) {
+  while (*i < facts->n_out) {
+    const td_graph_edge *edge = &side->graph->edges[facts->first_out + (*i)++];
+    if (side->places[edge->to] != TD_NONE) return edge;
+  }
+  return NULL;
+}
+
+static bool
+lead_alike(const pairing *self, uint32_t place) {
+  const td_graph_node *facts_a = facts_at(&self->a, place), *facts_b = facts_at(&self->b, place);
+  uint32_t i = 0, j = 0;
+  if (self->a.graph->n_edges == 0 || self->b.graph->n_edges == 0) return true;
+  for (;;) {
+    const td_graph_edge *a = next_inside(&self->a, facts_a, &i);
+    const td_graph_edge *b = next_inside(&self->b, facts_b, &j);
+    if (!a || !b) return a == b;
+    if (a->output_nr != b->output_nr || a->input_nr != b->input_nr ||
+        self->a.places[a->to] != self->b.places[b->to])
+      return false;
+  }
+}
+
+static void
+pair(pairing *self, uint32_t place_a, uint32_t place_b) {
+  uint32_t visit_a = self->a.order[place_a], visit_b = self->b.order[place_b];
+  self->a.partners[visit_a] = visit_b;
+  self->b.partners[visit_b] = visit_a;
+  self->stack[self->n_stack++] = place_a;
+}
+
+static bool
+are_equal(const pairing *self) {
+  if (self->a.n != self->b.n || self->a.n_inner != self->b.n_inner) return false;
+  for (uint32_t place = 0; place < self->a.n; place++)
+    if (!look_alike(self, place) || !lead_alike(self, place)) return false;
+  return true;
+}
+
+/* What was added or removed */
+
+static uint32_t
+partner_place(const pairing *self, uint32_t place_a) {
+  const td_visit *visits = self->b.visits->visits;
+  return self->b.places[visits[self->a.partners[self->a.order[place_a]]].node];
+}
+
+static bool
+is_free(const side *side, uint32_t place) {
+  return side->partners[side->order[place]] == TD_NONE;
+}
+
+/* A key per place: name and shape, the shape only where both tapes have shapes at all. */
+static uint64_t *
+keys_of(const side *side, uint32_t first, uint32_t end, bool with_shapes) {
+  uint64_t *keys = td_try_alloc(end - first, sizeof *keys);
+  for (uint32_t place = first; keys && place < end; place++)
+    keys[place - first] =
+        side->names[place] ^ (with_shapes ? side->shapes[place] * 0x9e3779b97f4a7c15u : 0);
+  return keys;
+}
+
+/* A range of places on each side. */
+typedef struct ranges {
+  uint32_t first_a, end_a, first_b, end_b;
+} ranges;
+
+/* Pairs what is common to both ranges, in order. */
+static td_status
+pair_common(pairing *self, ranges ranges, bool with_shapes) {
+  uint32_t n_a = ranges.end_a - ranges.first_a, n_b = ranges.end_b - ranges.first_b;
+  if (n_a == 0 || n_b == 0) return TD_OK;
+  uint64_t *keys_a = keys_of(&self->a, ranges.first_a, ranges.end_a, with_shapes);
+  uint64_t *keys_b = keys_of(&self->b, ranges.first_b, ranges.end_b, with_shapes);
+  uint32_t *match = td_try_alloc(n_a, sizeof *match);
+  td_status status = keys_a && keys_b && match ? td_sequence_match(keys_a, n_a, keys_b, n_b, match)
+                                               : TD_OUT_OF_MEMORY;
+  for (uint32_t i = 0; status == TD_OK && i < n_a; i++)
+    if (match[i] != UINT32_MAX) pair(self, ranges.first_a + i, ranges.first_b + match[i]);
+  free(keys_a);
+  free(keys_b);
+  free(match);
+  return status;
+}
+
+/* Between two pairs, nodes of the same name may be the same in another shape: another batch, say.
+ */
+static td_status
+pair_gaps(pairing *self, ranges all) {
+  ranges gap = {all.first_a, all.first_a, all.first_b, all.first_b};
+  td_status status = TD_OK;
+  for (; gap.end_a <= all.end_a && status == TD_OK; gap.end_a++) {
+    bool at_end = gap.end_a == all.end_a;
+    if (!at_end && is_free(&self->a, gap.end_a)) continue;
+    gap.end_b = at_end ? all.end_b : partner_place(self, gap.end_a);
+    status = pair_common(self, gap, false);
+    gap.first_a = gap.end_a + 1;
+    gap.first_b = gap.end_b + 1;
+  }
+  return status;
+}
+
+/* By name and shape, and then by name alone. */
+static td_status
+pair_range(pairing *self, ranges all) {
+  bool has_shapes = self->a.graph->n_metadata && self->b.graph->n_metadata;
+  td_status status = pair_common(self, all, has_shapes);
+  return status == TD_OK && has_shapes ? pair_gaps(self, all) : status;
+}
+
+/* The place that an edge of b leads to from the same output, or TD_NONE. */
+static uint32_t
+place_from_output(const pairing *self, uint32_t place_b, const td_graph_edge *edge) {
+  const td_graph_node *facts = facts_at(&self->b, place_b);
+  uint32_t i = 0;
+  for (const td_graph_edge *other; (other = next_inside(&self->b, facts, &i));)
+    if (other->output_nr == edge->output_nr && other->input_nr == edge->input_nr)
+      return self->b.places[other->to];
+  return TD_NONE;
+}
+
+static void
+follow_edges(pairing *self, uint32_t place_a) {
+  const td_graph_node *facts = facts_at(&self->a, place_a);
+  uint32_t place_b = partner_place(self, place_a), i = 0;
+  for (const td_graph_edge *edge; (edge = next_inside(&self->a, facts, &i));) {
+    uint32_t to_a = self->a.places[edge->to], to_b = place_from_output(self, place_b, edge);
+    if (to_b != TD_NONE && is_free(&self->a, to_a) && is_free(&self->b, to_b) &&
+        self->a.names[to_a] == self->b.names[to_b])
+      pair(self, to_a, to_b);
+  }
+}
+
+/* Leaves are paired by what leads to them; in their own order only where a tape has no edges. */
+static td_status
+pair_by_likeness(pairing *self) {
+  side *a = &self->a, *b = &self->b;
+  td_status status = pair_range(self, (ranges){0, a->n_inner, 0, b->n_inner});
+  while (status == TD_OK && self->n_stack)
+    follow_edges(self, self->stack[--self->n_stack]);
+  bool has_edges = a->graph->n_edges && b->graph->n_edges;
+  if (status != TD_OK || has_edges) return status;
+  return pair_range(self, (ranges){a->n_inner, a->n, b->n_inner, b->n});
+}
+
+static td_status
+pair_all(pairing *self) {
+  self->stack = td_try_alloc(self->a.n, sizeof *self->stack);
+  if (!self->stack) return TD_OUT_OF_MEMORY;
+  if (!are_equal(self)) return pair_by_likeness(self);
+  for (uint32_t place = 0; place < self->a.n; place++)
+    pair(self, place, place);
+  return TD_OK;
+}
+
+td_status
+td_pairing_find(const td_visits *a, const td_visit_task *task_a, const td_visits *b,
+                const td_visit_task *task_b, uint32_t *partners_a, uint32_t *partners_b,
+                uint32_t *places_a, uint32_t *places_b) {
+  pairing self = {0};
+  td_status status = side_init(&self.a, a, task_a, partners_a, places_a);
+  td_status other = side_init(&self.b, b, task_b, partners_b, places_b);
+  if (status == TD_OK) status = other;
+  if (status == TD_OK) status = pair_all(&self);
+  free(self.stack);
+  side_fini(&self.a);
+  side_fini(&self.b);
+  return status;
+}

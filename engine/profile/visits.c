@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "engine/profile/visits.h"
+
+#include "engine/base/alloc.h"
+
+#include <string.h>
+
+/* Visits and values as they come, with the latest visit of each node and the one before each. */
+typedef struct collector {
+  td_tape *tape;
+  const td_graph *graph;
+  td_visits *out;
+  uint64_t seq;
+  uint32_t capacity, value_capacity;
+  uint32_t *latest; /* (owned) by node */
+  uint32_t *before; /* (owned) by visit */
+  uint32_t *outer;  /* (owned) by graph task: the one it was called from */
+  bool out_of_memory;
+} collector;
+
+static bool
+grow(collector *self, void **array, uint32_t n, uint32_t capacity, size_t size) {
+  if (n < capacity) return true;
+  void *larger = realloc(*array, TD_MAX(2 * (size_t)n, 64) * size);
+  if (larger) *array = larger;
+  self->out_of_memory |= !larger;
+  return larger != NULL;
+}
+
+static td_visit *
+find_visit(collector *self, uint32_t node, uint32_t graph_task) {
+  if (node >= self->graph->n_nodes) return NULL;
+  uint32_t i = self->latest[node];
+  while (i != TD_NONE && self->out->visits[i].graph_task != graph_task)
+    i = self->before[i];
+  return i == TD_NONE ? NULL : &self->out->visits[i];
+}
+
+static int32_t
+lane_of(const collector *self, const td_event *event, uint32_t queue) {
+  if (queue < self->graph->n_queues) return self->graph->queues[queue].device;
+  return self->graph->threads[event->thread].device;
+}
+
+static void
+add_visit(collector *self, const td_event *event, uint32_t node, uint32_t graph_task,
+          uint32_t queue) {
+  td_visits *out = self->out;
+  uint32_t capacity = self->capacity;
+  if (node >= self->graph->n_nodes) return;
+  if (!grow(self, (void **)&out->visits, out->n, capacity, sizeof *out->visits) ||
+      !grow(self, (void **)&self->before, out->n, capacity, sizeof *self->before))
+    return;
+  if (out->n == capacity) self->capacity = TD_MAX(2 * out->n, 64);
+  out->visits[out->n] = (td_visit){.node = node,
+                                   .graph_task = graph_task,
+                                   .thread = event->thread,
+                                   .lane = lane_of(self, event, queue),
+                                   .popped = event->kind == TD_EVENT_queue_pop,
+                                   .at = self->seq};
+  self->before[out->n] = self->latest[node];
+  self->latest[node] = out->n++;
+}
+
+/* Where pops are not on the tape, what a node does shows that it was visited. */
+static td_visit *
+visit_of(collector *self, const td_event *event, uint32_t node, uint32_t graph_task) {
+  td_visit *visit = find_visit(self, node, graph_task);
+  if (visit) return visit;
+  add_visit(self, event, node, graph_task, TD_NONE);
+  return find_visit(self, node, graph_task);
+}
+
+static void
+add_value(collector *self, const td_visit_value *value) {
+  td_visits *out = self->out;
+  if (!grow(self, (void **)&out->values, out->n_values, self->value_capacity, sizeof *out->values))
+    return;
+  if (out->n_values == self->value_capacity) self->value_capacity = TD_MAX(2 * out->n_values, 64);
+  out->values[out->n_values++] = *value;
+}
+
+static void
+collect_event(collector *self, const td_any_event *event) {
+  td_visit *visit;
+  switch (event->event.kind) {
+  case TD_EVENT_queue_pop:
+    add_visit(self, &event->event, event->queue_pop.node, event->queue_pop.graph_task,
+              event->queue_pop.queue);
+    break;
+  case TD_EVENT_node_begin:
+    visit = visit_of(self, &event->event, event->node_begin.node, event->node_begin.graph_task);
+    if (visit) visit->begin_ns = event->event.time;
+    break;
+  case TD_EVENT_node_end:
+    visit = find_visit(self, event->node_end.node, event->node_end.graph_task);
+    if (visit) visit->end_ns = event->event.time;
+    break;
+  case TD_EVENT_capture:
+    visit_of(self, &event->event, event->capture.node, event->capture.graph_task);
+    break;
+  case TD_EVENT_node_skip:
+    visit_of(self, &event->event, event->node_skip.node, event->node_skip.graph_task);
+    break;
+  case TD_EVENT_reentrant_enter:
+    if (event->reentrant_enter.graph_task < self->graph->n_graph_tasks)
+      self->outer[event->reentrant_enter.graph_task] = event->reentrant_enter.outer;
+    break;
+  case TD_EVENT_anomaly:
+    add_value(self, &(td_visit_value){.kind = TD_EVENT_anomaly,
+                                      .place = event->anomaly.born,
+                                      .number = event->anomaly.number,
+                                      .seq = self->seq,
+                                      .anomaly = event->anomaly});
+    break;
+  case TD_EVENT_tensor_stats:
+    add_value(self, &(td_visit_value){.kind = TD_EVENT_tensor_stats,
+                                      .place = event->tensor_stats.place,
+                                      .number = event->tensor_stats.number,
+                                      .seq = self->seq,
+                                      .stats = event->tensor_stats});
+    break;
+  default:
+    break;
+  }
+}
+
+static int
+compare_visits(const void *a, const void *b) {
+  const td_visit *left = a, *right = b;
+  if (left->graph_task != right->graph_task) return left->graph_task < right->graph_task ? -1 : 1;
+  return (left->at > right->at) - (left->at < right->at);
+}
+
+static int
+compare_values(const void *a, const void *b) {
+  const td_visit_value *left = a, *right = b;
+  if (left->visit != right->visit) return left->visit < right->visit ? -1 : 1;
+  return (left->seq > right->seq) - (left->seq < right->seq);
+}
+
+static bool
+are_sorted(const td_visits *out) {
+  for (uint32_t i = 1; i < out->n; i++)
+    if (compare_visits(&out->visits[i - 1], &out->visits[i]) > 0) return false;
+  return true;
+}
+
+/* By graph task; the chains of a node's visits are made anew. */
+static void
+sort_visits(collector *self) {
+  td_visits *out = self->out;
+  if (!are_sorted(out)) qsort(out->visits, out->n, sizeof *out->visits, compare_visits);
+  memset(self->latest, 0xff, self->graph->n_nodes * sizeof *self->latest);
+  for (uint32_t i = 0; i < out->n; i++) {
+    self->before[i] = self->latest[out->visits[i].node];
+    self->latest[out->visits[i].node] = i;
+    if (out->visits[i].end_ns < out->visits[i].begin_ns || out->visits[i].begin_ns == 0)
+      out->visits[i].begin_ns = out->visits[i].end_ns = 0;
+  }
+}
+
+/* Values name their node; one of a node that was never visited is left out. */
+static void
+attach_values(collector *self) {
+  td_visits *out = self->out;
+  uint32_t n = 0;
+  for (uint32_t i = 0; i < out->n_values; i++) {
+    td_visit_value *value = &out->values[i];
+    bool is_anomaly = value->kind == TD_EVENT_anomaly;
+    td_visit *visit = find_visit(self, is_anomaly ? value->anomaly.node : value->stats.node,
+                                 is_anomaly ? value->anomaly.graph_task : value->stats.graph_task);
+    if (!visit) continue;
+    value->visit = (uint32_t)(visit - out->visits);
+    out->values[n++] = *value;
+  }
+  out->n_values = n;
+  if (n) qsort(out->values, n, sizeof *out->values, compare_values);
+}
+
+static uint32_t
+stream_of(const collector *self, uint32_t graph_task) {
+  uint32_t n = self->graph->n_graph_tasks;
+  for (uint32_t steps = 0; steps < n && graph_task < n; steps++) {
+    if (self->outer[graph_task] >= n) return self->graph->graph_tasks[graph_task].owner;
+    graph_task = self->outer[graph_task];
+  }
+  return TD_NONE;
+}
+
+/* Event number at which a task began, as far as is known. */
+static uint64_t
+began(const td_visits *out, const td_visit_task *task) {
+  uint64_t at = task->n ? out->visits[task->first].at : UINT64_MAX;
+  uint64_t seq = task->graph_task < out->graph->n_graph_tasks
+                     ? out->graph->graph_tasks[task->graph_task].begin_seq
+                     : 0;
+  return seq ? TD_MIN(seq, at) : at;
+}
+
+/* Insertion: graph tasks are numbered as they begin, or nearly so. */
+static void
+sort_tasks(td_visits *out) {
+  for (uint32_t i = 1; i < out->n_tasks; i++) {
+    td_visit_task task = out->tasks[i];
+    uint32_t at = i;
+    for (; at && began(out, &out->tasks[at - 1]) > began(out, &task); at--)
+      out->tasks[at] = out->tasks[at - 1];
+    out->tasks[at] = task;
+  }
+}
+
+static bool
+list_tasks(collector *self) {
+  td_visits *out = self->out;
+  out->tasks = td_try_alloc((size_t)self->graph->n_graph_tasks + 1, sizeof *out->tasks);
+  if (!out->tasks) return false;
+  for (uint32_t first = 0, end; first < out->n; first = end) {
+    uint32_t graph_task = out->visits[first].graph_task;
+    for (end = first; end < out->n && out->visits[end].graph_task == graph_task;)
+      end++;
+    out->tasks[out->n_tasks++] =
+        (td_visit_task){graph_task, stream_of(self, graph_task), first, end - first};
+  }
+  sort_tasks(out);
+  return true;
+}
+
+static bool
+collect(collector *self) {
+  uint64_t n_events = td_tape_info_get(self->tape)->n_events;
+  self->latest = td_try_alloc(self->graph->n_nodes, sizeof *self->latest);
+  self->outer = td_try_alloc(self->graph->n_graph_tasks, sizeof *self->outer);
+  if (!self->latest || !self->outer) return false;
+  memset(self->latest, 0xff, self->graph->n_nodes * sizeof *self->latest);
+  memset(self->outer, 0xff, self->graph->n_graph_tasks * sizeof *self->outer);
+  for (; self->seq < n_events && !self->out_of_memory; self->seq++) {
+    const td_any_event *event = td_tape_peek(self->tape, self->seq);
+    if (event) collect_event(self, event);
+  }
+  if (self->out_of_memory) return false;
+  sort_visits(self);
+  attach_values(self);
+  return list_tasks(self);
+}
+
+td_status
+td_visits_collect(td_tape *tape, const td_graph *graph, td_visits *visits, td_error *error) {
+  collector self = {.tape = tape, .graph = graph, .out = visits};
+  *visits = (td_visits){.graph = graph};
+  bool collected = collect(&self);
+  free(self.latest);
+  free(self.before);
+  free(self.outer);
+  if (collected) return TD_OK;
+  td_visits_fini(visits);
+  return td_error_set(error, TD_OUT_OF_MEMORY, "no memory for the visits of %s",
+                      td_tape_path(tape));
+}
+
+void
+td_visits_fini(td_visits *visits) {
+  free(visits->visits);
+  free(visits->values);
+  free(visits->tasks);
+  *visits = (td_visits){0};
+}

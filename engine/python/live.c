@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
+
+#include "engine/python/live.h"
+
+#include "engine/control/gate.h"
+
+#include <unistd.h>
+
+static td_link *own_link; /* (owned) of this process, or NULL */
+
+static void
+flush_cb(void *recorder) {
+  td_recorder_flush(recorder);
+}
+
+static td_status
+say_hello(const char *path, const char *program, td_line *reply, td_error *error) {
+  td_line_text hello;
+  td_line_begin(&hello, "hello");
+  td_line_add_number(&hello, "pid", getpid());
+  td_line_add(&hello, "program", program);
+  td_line_add(&hello, "engine", "tapedeck");
+  td_status status = td_link_open(path, &hello, reply, &own_link, error);
+  td_line_text_fini(&hello);
+  return status;
+}
+
+static void
+tell_tape(const char *tape) {
+  td_line_text text;
+  td_line_begin(&text, "tape");
+  td_line_add(&text, "path", tape);
+  td_line_add_number(&text, "level", 1);
+  td_link_report(own_link, &text);
+  td_line_text_fini(&text);
+}
+
+td_status
+tdpy_live_hello(const char *path, const char *program, td_line *reply, td_error *error) {
+  td_status status;
+  Py_BEGIN_ALLOW_THREADS status = say_hello(path, program, reply, error);
+  Py_END_ALLOW_THREADS return status;
+}
+
+td_status
+tdpy_live_open(const td_line *reply, const char *tape, td_recorder *recorder, td_error *error) {
+  td_status status;
+  Py_BEGIN_ALLOW_THREADS tell_tape(tape);
+  status = td_gate_open(own_link, reply, flush_cb, recorder, error);
+  Py_END_ALLOW_THREADS return status;
+}
+
+void
+tdpy_live_release(void) {
+  td_gate_close();
+}
+
+void
+tdpy_live_close(int status) {
+  td_line_text text;
+  if (!own_link) return;
+  td_line_begin(&text, "over");
+  td_line_add_number(&text, "status", status);
+  td_link_report(own_link, &text);
+  td_line_text_fini(&text);
+  td_link_close(own_link);
+  own_link = NULL;
+}
+
+void
+tdpy_live_abandon(void) {
+  if (own_link) td_link_abandon(own_link);
+  own_link = NULL;
+}

@@ -1,0 +1,504 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "engine/base/alloc.h"
+#include "engine/events/emit.h"
+#include "engine/profile/compare.h"
+#include "engine/profile/divergence.h"
+#include "engine/profile/op_name.h"
+#include "engine/profile/sequence.h"
+#include "tests/tape_maker.h"
+
+#include <glib.h>
+#include <glib/gstdio.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Sequences */
+
+/* The length of the longest common subsequence, from the definition. */
+static uint32_t
+longest_common(const uint64_t *a, uint32_t n_a, const uint64_t *b, uint32_t n_b) {
+  uint32_t *row = g_new0(uint32_t, n_b + 1), length;
+  for (uint32_t i = 0; i < n_a; i++) {
+    uint32_t diagonal = 0;
+    for (uint32_t j = 0; j < n_b; j++) {
+      uint32_t above = row[j + 1];
+      row[j + 1] = a[i] == b[j] ? diagonal + 1 : MAX(row[j], above);
+      diagonal = above;
+    }
+  }
+  length = row[n_b];
+  g_free(row);
+  return length;
+}
+
+/* Partners are equal and rise; returns how many there are. */
+static uint32_t
+check_match(const uint64_t *a, uint32_t n_a, const uint64_t *b, uint32_t n_b) {
+  uint32_t *match = g_new(uint32_t, n_a + 1), n = 0, next = 0;
+  g_assert_cmpint(td_sequence_match(a, n_a, b, n_b, match), ==, TD_OK);
+  for (uint32_t i = 0; i < n_a; i++) {
+    if (match[i] == UINT32_MAX) continue;
+    g_assert_cmpuint(match[i], <, n_b);
+    g_assert_cmpuint(match[i], >=, next);
+    g_assert_cmpuint(a[i], ==, b[match[i]]);
+    next = match[i] + 1;
+    n++;
+  }
+  g_free(match);
+  return n;
+}
+
+static void
+fill(uint64_t *keys, uint32_t n, int n_kinds) {
+  for (uint32_t i = 0; i < n; i++)
+    keys[i] = (uint64_t)g_test_rand_int_range(0, n_kinds);
+}
+
+static void
+test_sequence_is_longest(void) {
+  uint64_t a[60], b[60];
+  for (int round = 0; round < 2000; round++) {
+    uint32_t n_a = (uint32_t)g_test_rand_int_range(0, 60);
+    uint32_t n_b = (uint32_t)g_test_rand_int_range(0, 60);
+    int n_kinds = g_test_rand_int_range(1, 12);
+    fill(a, n_a, n_kinds);
+    fill(b, n_b, n_kinds);
+    g_assert_cmpuint(check_match(a, n_a, b, n_b), ==, longest_common(a, n_a, b, n_b));
+  }
+}
+
+/* Nothing in common over a long way, then everything: the search is cut and goes on. */
+static void
+test_sequence_beyond_its_limit(void) {
+  uint32_t n = 20000, strange = 5000;
+  uint64_t *a = g_new(uint64_t, n), *b = g_new(uint64_t, n);
+  for (uint32_t i = 0; i < n; i++) {
+    bool is_strange = i >= n / 2 && i < n / 2 + strange;
+    a[i] = i;
+    b[i] = is_strange ? n + i : i;
+  }
+  a[n - 1] = 7 * n; /* no equal ends to trim */
+  g_assert_cmpuint(check_match(a, n, b, n), >=, n / 2);
+  g_assert_cmpuint(check_match(a, n, b + strange, n - strange), >=, n / 4);
+  g_free(a);
+  g_free(b);
+}
+
+static void
+test_rising(void) {
+  const uint32_t places[] = {3, 1, 2, 9, 4, 5, 8};
+  uint32_t length;
+  g_assert_cmpint(td_sequence_rising(places, G_N_ELEMENTS(places), &length), ==, TD_OK);
+  g_assert_cmpuint(length, ==, 5);
+  g_assert_cmpint(td_sequence_rising(NULL, 0, &length), ==, TD_OK);
+  g_assert_cmpuint(length, ==, 0);
+}
+
+/* Names */
+
+static void
+test_names(void) {
+  static const struct {
+    const char *a, *b;
+    bool same;
+  } cases[] = {{"MulBackward0", "MulBackward0", true},
+               {"SumBackward0", "SumBackward1", true},
+               {"torch::autograd::AccumulateGrad", "AccumulateGrad", true},
+               {"torch::autograd::CopyBackwards", "CopyBackward0", true},
+               {"torch::autograd::GraphRoot", "GraphRoot", true},
+               {"ReshapeAliasBackward0", "ViewBackward0", true},
+               {"NormBackward1", "LinalgVectorNormBackward0", true},
+               {"ViewBackward0", "UnsafeViewBackward0", false},
+               {"MulBackward0", "DivBackward0", false},
+               {"MmBackward0", "AddmmBackward0", false},
+               {"Conv2", "Conv3", false},
+               {"Backward", "", false},
+               {"", "", true}};
+  for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
+    g_assert_cmpint(td_op_name_same(cases[i].a, cases[i].b), ==, cases[i].same);
+    bool hash = td_op_name_hash(cases[i].a) == td_op_name_hash(cases[i].b);
+    g_assert_cmpint(hash, ==, cases[i].same);
+  }
+}
+
+/* Tapes */
+
+typedef struct reel {
+  td_tape *tape;
+  td_graph *graph;
+} reel;
+
+static reel
+open_reel(const td_tape_script *script) {
+  g_autofree char *path =
+      g_strdup_printf("%s/tapedeck-align-%d-%p.tape", g_get_tmp_dir(), (int)getpid(), script);
+  reel reel = {0};
+  g_assert_cmpint(td_tape_script_write(script, path, NULL), ==, TD_OK);
+  g_assert_cmpint(td_tape_open(path, &reel.tape, NULL), ==, TD_OK);
+  g_assert_cmpint(td_graph_collect(reel.tape, &reel.graph, NULL), ==, TD_OK);
+  return reel;
+}
+
+static void
+close_reel(reel *reel) {
+  g_unlink(td_tape_path(reel->tape));
+  td_graph_free(reel->graph);
+  td_tape_close(reel->tape);
+}
+
+/* Two scripts, aligned, and why they part. */
+typedef struct fixture {
+  td_tape_script a, b;
+  reel reel_a, reel_b;
+  td_align align;
+  td_divergence divergence;
+} fixture;
+
+static void
+align(fixture *self) {
+  self->reel_a = open_reel(&self->a);
+  self->reel_b = open_reel(&self->b);
+  g_assert_cmpint(td_align_tapes(self->reel_a.tape, self->reel_a.graph, self->reel_b.tape,
+                                 self->reel_b.graph, &self->align, NULL),
+                  ==, TD_OK);
+  const td_align *align = &self->align;
+  g_assert_cmpuint(align->n_paired + align->n_only_a, ==, align->a.n);
+  g_assert_cmpuint(align->n_paired + align->n_only_b, ==, align->b.n);
+  if (!align->diverges) return;
+  g_assert_cmpint(
+      td_divergence_explain(align, self->reel_a.tape, self->reel_b.tape, &self->divergence, NULL),
+      ==, TD_OK);
+  g_assert_true(g_str_has_suffix(self->divergence.text, "."));
+}
+
+static void
+finish(fixture *self) {
+  td_divergence_fini(&self->divergence);
+  td_align_fini(&self->align);
+  close_reel(&self->reel_a);
+  close_reel(&self->reel_b);
+  td_tape_script_fini(&self->a);
+  td_tape_script_fini(&self->b);
+}
+
+static const td_tape_plan plans[] = {
+    {.n_nodes = 2, .n_threads = 1, .n_passes = 1, .seed = 1},
+    {.n_nodes = 80, .n_threads = 1, .n_passes = 2, .seed = 2, .n_anomalies = 1},
+    {.n_nodes = 300, .n_threads = 3, .n_passes = 3, .seed = 3, .n_anomalies = 2},
+    {.n_nodes = 300, .n_threads = 3, .n_passes = 4, .trains = true, .seed = 5},
+    {.n_nodes = 1000, .n_threads = 4, .n_passes = 1, .seed = 4}};
+
+static void
+test_equal_to_itself(const void *data) {
+  fixture self = {0};
+  td_tape_script_make(&self.a, data);
+  td_tape_script_make(&self.b, data);
+  align(&self);
+  g_assert_true(self.align.equal_order);
+  g_assert_false(self.align.diverges);
+  g_assert_cmpuint(self.align.n_paired, ==, self.align.a.n);
+  g_assert_cmpuint(self.align.a.n, >, 0);
+  for (uint32_t i = 0; i < self.align.a.n; i++)
+    g_assert_cmpuint(self.align.partners_a[i], ==, i);
+  finish(&self);
+}
+
+/* What ids and sequence numbers another recording of the same program may have. */
+static void
+renumber(td_tape_script *script) {
+  for (size_t i = 0; i < script->n; i++) {
+    td_any_event *event = &script->events[i];
+    const td_event_type *type = td_event_type_get(event->event.kind);
+    for (uint16_t j = 0; j < type->n_fields; j++) {
+      uint32_t *id = (uint32_t *)(void *)((char *)event + type->fields[j].offset);
+      if (type->fields[j].type == TD_FIELD_NODE && *id != TD_NONE) *id += 37;
+    }
+    if (event->event.kind == TD_EVENT_node_new && event->node_new.sequence_nr != UINT64_MAX)
+      event->node_new.sequence_nr += 1000;
+  }
+}
+
+static void
+test_other_numbers(const void *data) {
+  fixture self = {0};
+  td_tape_script_make(&self.a, data);
+  td_tape_script_make(&self.b, data);
+  renumber(&self.b);
+  align(&self);
+  g_assert_true(self.align.equal_order);
+  g_assert_cmpuint(self.align.n_paired, ==, self.align.a.n);
+  finish(&self);
+}
+
+/* Two pops of one queue with nothing between that could have changed it, or 0. */
+static size_t
+find_choice(const td_tape_script *script, size_t from, size_t *next) {
+  for (size_t i = from; i < script->n; i++) {
+    const td_any_event *pop = &script->events[i];
+    if (pop->event.kind != TD_EVENT_queue_pop || pop->queue_pop.size == 0) continue;
+    for (*next = i + 1; *next < script->n; (*next)++) {
+      const td_any_event *later = &script->events[*next];
+      if (later->event.kind != TD_EVENT_queue_pop && later->event.kind != TD_EVENT_queue_push)
+        continue;
+      if (later->queue_pop.queue == pop->queue_pop.queue) break;
+    }
+    if (*next < script->n && script->events[*next].event.kind == TD_EVENT_queue_pop &&
+        script->events[*next].queue_pop.node != TD_NONE)
+      return i;
+  }
+  return 0;
+}
+
+static void
+swap_pops(td_tape_script *script, size_t first, size_t second) {
+  uint32_t node = script->events[first].queue_pop.node;
+  script->events[first].queue_pop.node = script->events[second].queue_pop.node;
+  script->events[second].queue_pop.node = node;
+}
+
+/* One swapped pop, wherever it is, is found and named. */
+static void
+test_swapped_pop(const void *data) {
+  uint32_t n_found = 0;
+  for (size_t from = 0, next; n_found < 8; n_found++) {
+    fixture self = {0};
+    td_tape_script_make(&self.a, data);
+    td_tape_script_make(&self.b, data);
+    size_t at = find_choice(&self.b, from, &next);
+    if (at == 0) {
+      td_tape_script_fini(&self.a);
+      td_tape_script_fini(&self.b);
+      break;
+    }
+    from = next + self.b.n / 9;
+    swap_pops(&self.b, at, next);
+    align(&self);
+    const td_align *align = &self.align;
+    g_assert_false(align->equal_order);
+    g_assert_true(align->diverges);
+    g_assert_cmpuint(align->n_paired, ==, align->a.n);
+    g_assert_cmpuint(align->n_moved, ==, 1);
+    const td_visit *a = &align->a.visits[align->divergence.a];
+    const td_visit *b = &align->b.visits[align->divergence.b];
+    g_assert_cmpuint(a->node, ==, self.a.events[at].queue_pop.node);
+    g_assert_cmpuint(b->node, ==, self.a.events[next].queue_pop.node);
+    g_assert_cmpuint(self.divergence.a.ready[0], ==, a->node);
+    g_assert_cmpuint(self.divergence.a.n_ready, ==, self.a.events[at].queue_pop.size + 1);
+    g_assert_nonnull(self.divergence.b.why);
+    bool tied = self.reel_a.graph->nodes[a->node].sequence_nr ==
+                self.reel_a.graph->nodes[b->node].sequence_nr;
+    g_assert_cmpstr(td_align_cause_name(self.divergence.cause), ==, tied ? "tie" : "out_of_turn");
+    if (!tied) g_assert_nonnull(strstr(self.divergence.text, "B popped out of turn"));
+    finish(&self);
+  }
+  g_assert_cmpuint(n_found, >, 0);
+}
+
+/* Removes an inner node that has one successor from the whole of a script: what it was given goes
+ * on to its successor. */
+static void
+remove_node(td_tape_script *script, uint32_t node) {
+  size_t n = 0;
+  uint32_t successor = TD_NONE;
+  for (size_t i = 0; i < script->n; i++)
+    if (script->events[i].event.kind == TD_EVENT_edge_new &&
+        script->events[i].edge_new.from == node)
+      successor = script->events[i].edge_new.to;
+  for (size_t i = 0; i < script->n; i++) {
+    td_any_event *event = &script->events[i];
+    if (event->event.kind == TD_EVENT_edge_new && event->edge_new.to == node)
+      event->edge_new.to = successor;
+    const td_event_type *type = td_event_type_get(event->event.kind);
+    const td_field *first = NULL;
+    for (uint16_t j = 0; j < type->n_fields && !first; j++)
+      if (type->fields[j].type == TD_FIELD_NODE) first = &type->fields[j];
+    if (first && td_event_field_get(&event->event, first) == node) continue;
+    script->events[n++] = *event;
+  }
+  script->n = n;
+}
+
+/* An inner node that only one other leads to, so that the rest of the graph stays what it was. */
+static uint32_t
+find_removable(const td_tape_script *script, uint32_t n_nodes) {
+  uint32_t *n_in = g_new0(uint32_t, n_nodes), *n_out = g_new0(uint32_t, n_nodes), found = TD_NONE;
+  for (size_t i = 0; i < script->n; i++) {
+    const td_any_event *event = &script->events[i];
+    if (event->event.kind != TD_EVENT_edge_new) continue;
+    n_out[event->edge_new.from]++;
+    n_in[event->edge_new.to]++;
+  }
+  for (uint32_t node = n_nodes / 2; node < n_nodes && found == TD_NONE; node++)
+    if (n_in[node] == 1 && n_out[node] == 1) found = node;
+  g_free(n_in);
+  g_free(n_out);
+  return found;
+}
+
+static void
+test_removed_node(void) {
+  fixture self = {0};
+  td_tape_plan plan = {.n_nodes = 120, .n_threads = 1, .n_passes = 1, .seed = 12};
+  td_tape_script_make(&self.a, &plan);
+  td_tape_script_make(&self.b, &plan);
+  uint32_t removed = find_removable(&self.a, plan.n_nodes);
+  g_assert_cmpuint(removed, !=, TD_NONE);
+  remove_node(&self.b, removed);
+  align(&self);
+  g_assert_cmpuint(self.align.n_only_a, ==, 1);
+  g_assert_cmpuint(self.align.n_only_b, ==, 0);
+  for (uint32_t i = 0; i < self.align.a.n; i++)
+    if (self.align.partners_a[i] == TD_NONE)
+      g_assert_cmpuint(self.align.a.visits[i].node, ==, removed);
+  g_assert_cmpuint(self.align.a.visits[self.align.divergence.a].node, ==, removed);
+  g_assert_cmpstr(td_align_cause_name(self.divergence.cause), ==, "only_a");
+  g_assert_nonnull(strstr(self.divergence.text, "is only in A"));
+  finish(&self);
+}
+
+/* Another batch: every shape differs, and the nodes are the same. */
+static void
+test_other_shapes(void) {
+  fixture self = {0};
+  td_tape_plan plan = {.n_nodes = 120, .n_threads = 1, .n_passes = 1, .seed = 12};
+  td_tape_script_make(&self.a, &plan);
+  td_tape_script_make(&self.b, &plan);
+  for (size_t i = 0; i < self.b.n; i++)
+    if (self.b.events[i].event.kind == TD_EVENT_input_metadata)
+      self.b.events[i].input_metadata.shape = td_intern("[16, 64]");
+  align(&self);
+  g_assert_true(self.align.equal_order);
+  g_assert_cmpuint(self.align.n_paired, ==, self.align.a.n);
+  g_assert_cmpuint(self.align.n_reshaped, ==, self.align.a.n);
+  finish(&self);
+}
+
+static void
+test_more_passes(void) {
+  fixture self = {0};
+  td_tape_plan one = {.n_nodes = 60, .n_threads = 1, .n_passes = 1, .seed = 5},
+               two = {.n_nodes = 60, .n_threads = 1, .n_passes = 2, .seed = 5};
+  td_tape_script_make(&self.a, &one);
+  td_tape_script_make(&self.b, &two);
+  align(&self);
+  g_assert_false(self.align.equal_order);
+  g_assert_false(self.align.diverges);
+  g_assert_cmpuint(self.align.n_pairs, ==, 1);
+  g_assert_cmpuint(self.align.n_only_b, ==, self.align.a.n);
+  finish(&self);
+}
+
+static void
+tell_stats(td_tape_script *script, double mean, uint64_t n_nan) {
+  td_any_event event = {.tensor_stats = {.event = {.kind = TD_EVENT_tensor_stats,
+                                                   .size = sizeof(td_event_tensor_stats)},
+                                         .node = 50,
+                                         .n_elements = 4,
+                                         .n_nan = n_nan,
+                                         .min = -3,
+                                         .max = 3,
+                                         .mean = mean,
+                                         .l2 = 4}};
+  TD_GROW(script->events, script->n, script->capacity);
+  script->events[script->n++] = event;
+}
+
+static const char *
+field_that_differs(double mean, uint64_t n_nan, double tolerance) {
+  fixture self = {0};
+  td_tape_plan plan = {.n_nodes = 60, .n_threads = 1, .n_passes = 1, .seed = 6};
+  td_tape_script_make(&self.a, &plan);
+  td_tape_script_make(&self.b, &plan);
+  tell_stats(&self.a, 0.5, 0);
+  tell_stats(&self.b, mean, n_nan);
+  align(&self);
+  td_align_values values;
+  td_align_values_collect(&self.align, tolerance, &values);
+  g_assert_cmpuint(values.n_compared, ==, 1);
+  const char *field = values.n ? values.items[0].field : "none";
+  g_assert_cmpuint(values.n, <=, 1);
+  g_assert_true(self.align.equal_order);
+  td_align_values_fini(&values);
+  finish(&self);
+  return field;
+}
+
+static void
+test_values(void) {
+  g_assert_cmpstr(field_that_differs(0.5, 0, 0), ==, "none");
+  g_assert_cmpstr(field_that_differs(0.5000001, 0, 0), ==, "mean");
+  g_assert_cmpstr(field_that_differs(0.5000001, 0, 1e-6), ==, "none");
+  g_assert_cmpstr(field_that_differs(0.6, 0, 1e-6), ==, "mean");
+  g_assert_cmpstr(field_that_differs(0.5, 1, 1e-6), ==, "n_nan");
+}
+
+static void
+test_anomalies(void) {
+  fixture self = {0};
+  td_tape_plan plan = {.n_nodes = 60, .n_threads = 1, .n_passes = 1, .seed = 6, .n_anomalies = 20};
+  td_tape_script_make(&self.a, &plan);
+  td_tape_script_make(&self.b, &plan);
+  uint32_t n = 0;
+  for (size_t i = 0; i < self.b.n; i++)
+    if (self.b.events[i].event.kind == TD_EVENT_anomaly && n++ == 3)
+      self.b.events[i].anomaly.kind = TD_anomaly_kind_inf;
+  g_assert_cmpuint(n, >, 4);
+  align(&self);
+  td_align_values values;
+  td_align_values_collect(&self.align, 0, &values);
+  g_assert_cmpuint(values.n, ==, 2); /* a NaN only in A, an infinity only in B */
+  g_assert_cmpuint(values.items[0].value_b, ==, TD_NONE);
+  g_assert_cmpuint(values.items[1].value_a, ==, TD_NONE);
+  g_assert_cmpuint(values.items[0].visit_a, ==, values.items[1].visit_a);
+  td_align_values_fini(&values);
+  finish(&self);
+}
+
+/* Durations are the tape's own, and those that differ most come first. */
+static void
+test_durations(void) {
+  fixture self = {0};
+  td_tape_plan plan = {.n_nodes = 200, .n_threads = 2, .n_passes = 1, .seed = 8};
+  td_tape_script_make(&self.a, &plan);
+  td_tape_script_make(&self.b, &plan);
+  align(&self);
+  td_align_durations durations;
+  g_assert_cmpint(td_align_durations_collect(&self.align, &durations), ==, TD_OK);
+  g_assert_cmpuint(durations.n, ==, self.align.n_paired);
+  uint64_t sum = 0, last = UINT64_MAX;
+  for (uint32_t i = 0; i < durations.n; i++) {
+    uint32_t visit = durations.visits[i];
+    uint64_t a = td_visit_ns(&self.align.a.visits[visit]);
+    uint64_t b = td_visit_ns(&self.align.b.visits[self.align.partners_a[visit]]);
+    g_assert_cmpuint(MAX(a, b) - MIN(a, b), <=, last);
+    last = MAX(a, b) - MIN(a, b);
+    sum += a;
+  }
+  g_assert_cmpuint(sum, ==, durations.a_ns);
+  td_align_durations_fini(&durations);
+  finish(&self);
+}
+
+int
+main(int argc, char **argv) {
+  g_test_init(&argc, &argv, NULL);
+  g_test_add_func("/profile/align/sequence-is-longest", test_sequence_is_longest);
+  g_test_add_func("/profile/align/sequence-beyond-its-limit", test_sequence_beyond_its_limit);
+  g_test_add_func("/profile/align/rising", test_rising);
+  g_test_add_func("/profile/align/names", test_names);
+  for (size_t i = 0; i < G_N_ELEMENTS(plans); i++) {
+    g_autofree char *itself = g_strdup_printf("/profile/align/equal-to-itself/%zu", i);
+    g_autofree char *numbers = g_strdup_printf("/profile/align/other-numbers/%zu", i);
+    g_autofree char *swapped = g_strdup_printf("/profile/align/swapped-pop/%zu", i);
+    g_test_add_data_func(itself, &plans[i], test_equal_to_itself);
+    g_test_add_data_func(numbers, &plans[i], test_other_numbers);
+    if (plans[i].n_nodes > 2) g_test_add_data_func(swapped, &plans[i], test_swapped_pop);
+  }
+  g_test_add_func("/profile/align/removed-node", test_removed_node);
+  g_test_add_func("/profile/align/other-shapes", test_other_shapes);
+  g_test_add_func("/profile/align/more-passes", test_more_passes);
+  g_test_add_func("/profile/align/values", test_values);
+  g_test_add_func("/profile/align/anomalies", test_anomalies);
+  g_test_add_func("/profile/align/durations", test_durations);
+  return g_test_run();
+}

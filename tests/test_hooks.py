@@ -1,0 +1,284 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# Level 2 of recording tells what level 1 sees: the same gradients to the bit, the same events in the same order.
+# And --stacks: the line, the module and the parameter that the program itself would name, at both levels.
+import collections
+import json
+import os
+import pathlib
+import re
+import subprocess
+import tempfile
+import unittest
+
+import test_probe
+from test_probe import PRELUDE
+
+TAPEDECK = os.environ["TAPEDECK"]
+BUILD = pathlib.Path(os.environ["BUILD_ROOT"])
+
+# Of these, level 2 must tell the same in the same order.
+SCHEDULING = ("graph_task_begin", "dependency_dec", "buffer_park", "buffer_ready", "queue_push", "queue_pop", "node_begin",
+              "node_end", "capture", "outstanding", "reentrant_enter", "reentrant_leave", "pool_push", "graph_task_end")
+# Of these, the same number of each.
+COUNTED = SCHEDULING + ("dependency", "exec_info", "buffer_new", "buffer_add", "node_new", "edge_new")
+
+LEAF_ROOT = PRELUDE + """
+x = torch.ones(3, requires_grad=True)
+y = x * 2
+x.backward(torch.ones(3))
+torch.autograd.backward([x, y], [torch.ones(3), torch.ones(3)])
+show(x.grad)
+"""
+
+REFUSED = PRELUDE + """
+x = torch.ones(3, requires_grad=True)
+for call in (lambda: (x * 2).backward(), lambda: torch.ones(1).backward(),
+             lambda: torch.autograd.grad(x.sum(), torch.ones(2, requires_grad=True))):
+    try: call()
+    except RuntimeError as error: print(str(error)[:40])
+(x * 2).sum().backward()
+show(x.grad)
+import traceback
+def bad(gradient): raise ValueError("bad")
+y = x.exp()
+y.register_hook(bad)
+try: y.sum().backward()
+except ValueError: print(traceback.format_exc())
+"""
+
+STACKS = """
+import threading
+import torch
+
+class Block(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.lin = torch.nn.Linear(4, 4)
+        self.scale = torch.nn.Parameter(torch.ones(4))
+    def forward(self, x):
+        return self.lin(x).sin() * self.scale  # line of sin
+
+class Net(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layers = torch.nn.Sequential(Block(), torch.nn.Sequential(Block(), torch.nn.Tanh()))
+    def forward(self, x):
+        return self.layers(x).cos()  # line of cos
+
+class Raises(torch.nn.Module):
+    def forward(self, x):
+        x.exp()
+        raise ValueError
+
+class Custom(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x): return x.clone()
+    @staticmethod
+    def backward(ctx, g): return g * 2
+
+def in_a_thread(x):
+    outs.append(x.neg())  # line of neg
+
+net = Net()
+h = net(torch.ones(2, 4))
+try: Raises()(h)
+except ValueError: pass
+h = h.abs()  # line of abs
+h = Custom.apply(h)  # line of custom
+outs = []
+thread = threading.Thread(target=in_a_thread, args=(h,))
+thread.start()
+thread.join()
+outs[0].sum().backward()  # line of sum
+"""
+
+COST = """
+import sys, time, torch
+net = torch.nn.Sequential(*[torch.nn.Linear(2, 2) for _ in range(100)])
+def once():
+    begin = time.perf_counter()
+    for _ in range(20): y = net(torch.ones(1, 2))
+    return time.perf_counter() - begin
+once()
+print(min(once() for _ in range(5)) / 20 / 200 * 1e6)
+"""
+
+
+class Hooks(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.temporary = tempfile.TemporaryDirectory()
+        cls.folder = pathlib.Path(cls.temporary.name)
+        cls.environment = dict(os.environ, OMP_NUM_THREADS="1", PYTHONWARNINGS="ignore")
+        cls.pythons = []
+        for python in ("/usr/bin/python3", str(BUILD / "torch-2.13" / "bin" / "python")):
+            if os.path.exists(python) and subprocess.run([python, "-c", "import torch"], capture_output=True,
+                                                         timeout=120).returncode == 0:
+                cls.pythons.append(python)
+            else:
+                print("skipped: no PyTorch with", python)
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.temporary.cleanup()
+
+    def run_plain(self, python, script):
+        (self.folder / "script.py").write_text(script)
+        done = subprocess.run([python, "script.py"], capture_output=True, text=True, cwd=self.folder, timeout=120,
+                              env=self.environment)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return done.stdout
+
+    def record(self, python, script, level, *options):
+        """The events of a script's tape, and what it printed."""
+        (self.folder / "script.py").write_text(script)
+        done = subprocess.run([TAPEDECK, "record", "--force", "--level", str(level), *options, "-o", "t.tape", "--", python,
+                               "script.py"], capture_output=True, text=True, cwd=self.folder, timeout=400,
+                              env=self.environment)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        tape = str(self.folder / "t.tape")
+        check = subprocess.run([TAPEDECK, "check", tape], capture_output=True, text=True, timeout=60)
+        self.assertEqual(check.returncode, 0, check.stdout)
+        text = subprocess.run([TAPEDECK, "events", tape, "--json"], capture_output=True, text=True, check=True,
+                              timeout=60).stdout
+        events = [json.loads(line) for line in text.splitlines()]
+        self.assertEqual([e["level"] for e in events if e["event"] == "probe_level"], [level], done.stderr)
+        return events, done.stdout
+
+    def keys(self, events):
+        """What a node is called on both tapes: numbers differ."""
+        return {e["node"]: (e["name"], e["sequence_nr"]) for e in events if e["event"] == "node_new"}
+
+    def told(self, events):
+        keys = self.keys(events)
+        return [(e["event"], keys.get(e.get("node"))) for e in events if e["event"] in SCHEDULING]
+
+    def each(self, script):
+        self.assertTrue(self.pythons)
+        for python in self.pythons:
+            plain = self.run_plain(python, script)
+            events, output = self.record(python, script, 2)
+            self.assertEqual(output, plain)
+            self.assertEqual([e["text"] for e in events if e["event"] == "mark"], [], "the rules did not explain it")
+            yield python, events
+
+    def compare(self, script):
+        for python, hooks in self.each(script):
+            engine, _ = self.record(python, script, 1)
+            for kind in COUNTED:
+                counts = [sum(e["event"] == kind for e in events) for events in (engine, hooks)]
+                self.assertEqual(counts[0], counts[1], f"{kind} with {python}")
+            self.assertEqual(self.told(engine), self.told(hooks), python)
+
+    def test_mlp(self):
+        self.compare(test_probe.MLP)
+
+    def test_joins(self):
+        self.compare(test_probe.JOINS)
+
+    def test_reentrant(self):
+        self.compare(test_probe.REENTRANT)
+
+    def test_selective_runs_and_captures_the_same(self):
+        kinds = ("node_begin", "node_end", "capture", "queue_pop", "queue_push", "graph_task_end")
+        for python, hooks in self.each(test_probe.SELECTIVE):
+            engine, _ = self.record(python, test_probe.SELECTIVE, 1)
+            told = [[t for t in self.told(events) if t[0] in kinds] for events in (engine, hooks)]
+            self.assertEqual(told[0], told[1], python)
+
+    def test_deep(self):
+        for _, events in self.each(test_probe.DEEP):
+            self.assertEqual(max(e["depth"] for e in events if e["event"] == "graph_task_begin"), 151)
+            self.assertGreater(sum(e["event"] == "pool_push" for e in events), 0)
+
+    def test_error(self):
+        for python, hooks in self.each(test_probe.ERROR):
+            self.assertEqual([e["status"] for e in hooks if e["event"] == "graph_task_end"], ["error", "error", "ok"])
+            keys = self.keys(hooks)
+            self.assertEqual([keys[e["node"]][0] for e in hooks if e["event"] == "error"], ["BadBackward"] * 2)
+
+    def test_threads(self):
+        for _, events in self.each(test_probe.THREADS):
+            ended = sum(e["event"] == "graph_task_end" and e["status"] == "ok" for e in events)
+            self.assertGreaterEqual(ended, 57)  # a thread's first pass may come before the hooks
+            self.assertGreaterEqual(len({e["thread"] for e in events if e["event"] == "node_begin"}), 2)
+
+    def test_leaf_as_root(self):
+        for _, events in self.each(LEAF_ROOT):
+            self.assertEqual(sum(e["event"] == "graph_task_end" for e in events), 2)
+
+    def test_refused_calls_make_no_pass_and_tracebacks_are_the_program_s(self):
+        for _, events in self.each(REFUSED):
+            self.assertEqual([e["status"] for e in events if e["event"] == "graph_task_end"], ["ok", "error"])
+
+    def test_nothing_is_left_behind(self):
+        script = PRELUDE + """
+x = torch.ones(3, requires_grad=True)
+y = (x * 2).sum()
+y.backward(retain_graph=True)
+import weakref
+class Keeps(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x): ctx.big = big = torch.ones(3); seen.append(weakref.ref(big)); return x * 1
+    @staticmethod
+    def backward(ctx, g): return g
+seen = []
+Keeps.apply(x).sum().backward()
+print(seen[0]() is None)
+"""
+        for _, events in self.each(script):
+            freed = {e["node"] for e in events if e["event"] == "node_free"}
+            self.assertGreaterEqual(len(freed), 2)
+
+    def line_of(self, word):
+        return next(i for i, line in enumerate(STACKS.split("\n"), 1) if line.endswith(f"# line of {word}"))
+
+    def own_frame(self, stack):
+        """The innermost line of the program itself."""
+        return [int(m) for m in re.findall(r"script\.py:(\d+) ", stack or "")][-1:]
+
+    def test_stacks(self):
+        expected = {"SinBackward0": "sin", "CosBackward0": "cos", "AbsBackward0": "abs", "NegBackward0": "neg",
+                    "SumBackward0": "sum", "CustomBackward": "custom"}
+        for python in self.pythons:
+            for level in (1, 2):
+                events, _ = self.record(python, STACKS, level, "--stacks")
+                for e in events:
+                    if level == 2 and e["event"] == "node_new" and e["name"] == "NegBackward0":
+                        self.assertIsNone(e["stack"])  # two threads took its number, and which made it is not seen
+                    elif e["event"] == "node_new" and e["name"] in expected:
+                        self.assertEqual(self.own_frame(e["stack"]), [self.line_of(expected[e["name"]])],
+                                         (python, level, e["name"], e["stack"]))
+                self.assertEqual(sum(e["event"] == "node_new" and e["name"] in expected for e in events), 7)
+                self.modules(events)
+
+    def modules(self, events):
+        keys = self.keys(events)
+        made = collections.defaultdict(list)
+        for e in events:
+            if e["event"] == "node_module":
+                made[keys[e["node"]][0]].append(e["module"])
+        self.assertEqual(sorted(made["AddmmBackward0"]), ["layers.0.lin", "layers.1.0.lin"])
+        self.assertEqual(sorted(made["SinBackward0"]), ["layers.0", "layers.1.0"])
+        self.assertEqual(made["TanhBackward0"], ["layers.1.1"])
+        self.assertEqual(made["CosBackward0"], ["(Net)"])
+        for outside in ("AbsBackward0", "CustomBackward", "NegBackward0"):
+            self.assertEqual(made[outside], [])
+        labels = sorted(e["label"] for e in events if e["event"] == "node_label")
+        self.assertEqual(labels, sorted(f"layers.{block}.{name}" for block in ("0", "1.0")
+                                        for name in ("lin.weight", "lin.bias", "scale")))
+
+    def test_cost_of_stacks(self):
+        for python in self.pythons:
+            plain = float(self.run_plain(python, COST))
+            costs = {}
+            for options in ((), ("--stacks",)):
+                _, output = self.record(python, COST + "net(torch.ones(1, 2)).sum().backward()\n", 1, *options)
+                costs[options] = float(output)
+            print(f"{python}: forward per node {plain:.2f} us, recorded {costs[()]:.2f}, with stacks "
+                  f"{costs[('--stacks',)]:.2f}")
+            self.assertLess(costs[("--stacks",)] - plain, 100)
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)

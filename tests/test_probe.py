@@ -1,0 +1,329 @@
+# The engine probe in real PyTorch programs: what it sees holds together, equals what PyTorch itself tells,
+# and changes nothing: outputs and gradients are those of an unrecorded run, bit by bit.
+import hashlib
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+import unittest
+
+TAPEDECK = os.environ["TAPEDECK"]
+SOURCE = pathlib.Path(os.environ["SOURCE_ROOT"])
+BUILD = pathlib.Path(os.environ["BUILD_ROOT"])
+PROBE = BUILD / "engine" / "probe"
+
+# Every script prints its gradients as bytes.
+PRELUDE = """
+import sys, threading, torch
+torch.manual_seed(0)
+torch.set_num_threads(1)
+def show(*tensors):
+    for t in tensors:
+        print(None if t is None else t.detach().double().numpy().tobytes().hex())
+"""
+
+MLP = PRELUDE + """
+model = torch.nn.Sequential(torch.nn.Linear(4, 8), torch.nn.ReLU(), torch.nn.Linear(8, 8), torch.nn.Tanh(),
+                            torch.nn.Linear(8, 1))
+data = torch.randn(5, 4)
+for step in range(3):
+    for p in model.parameters(): p.grad = None
+    (model(data) ** 2).mean().backward()
+    show(*(p.grad for p in model.parameters()))
+"""
+
+JOINS = PRELUDE + """
+import random
+r = random.Random(3)
+leaves = [torch.randn(3, requires_grad=True) for _ in range(5)]
+values = list(leaves)
+for _ in range(300):
+    a, b = r.choice(values), r.choice(values[-20:])
+    values.append(r.choice([torch.add, torch.mul, lambda x, y: (x - y).tanh()])(a, b))
+wide = torch.stack([leaves[i % 5] * 3 for i in range(40)] + values[-20:]).sum() + (leaves[0] * leaves[0]).sum()
+(sum(values).sum() + wide).backward()
+show(*(leaf.grad for leaf in leaves))
+"""
+
+SELECTIVE = PRELUDE + """
+a, b, c = (torch.randn(3, requires_grad=True) for _ in range(3))
+h = a * b
+loss = (h.sin() + c).sum() + (a * c).sum()
+show(*torch.autograd.grad(loss, [h, a], retain_graph=True))
+loss.backward(inputs=[b], retain_graph=True)
+show(a.grad, b.grad, c.grad)
+x = torch.randn(3, requires_grad=True)
+first, = torch.autograd.grad((x ** 3).sum(), x, create_graph=True)
+second, = torch.autograd.grad(first.sum(), x)
+show(first, second, *torch.autograd.grad(loss, [a, x], allow_unused=True))
+"""
+
+REENTRANT = PRELUDE + """
+class Inner(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return x * 2
+    @staticmethod
+    def backward(ctx, g):
+        x, = ctx.saved_tensors
+        with torch.enable_grad():
+            y = x.detach().requires_grad_()
+            (y * y).sum().backward()
+        return g * 2 + y.grad
+x = torch.randn(3, requires_grad=True)
+(Inner.apply(x * 3).sum() + x.exp().sum()).backward()
+show(x.grad)
+"""
+
+DEEP = PRELUDE + """
+class Deep(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.x = x.detach()
+        return x - 1
+    @staticmethod
+    def backward(ctx, g):
+        if ctx.x < 0: return g
+        with torch.enable_grad():
+            Deep.apply(ctx.x.clone().requires_grad_() - 1).sum().backward()
+        return g
+v = torch.tensor(150., requires_grad=True)
+Deep.apply(v).sum().backward()
+show(v.grad)
+# PyTorch 2.13's pool threads sometimes abort an interpreter that ends, recorded or not
+import os
+sys.stdout.flush()
+os._exit(0)
+"""
+
+ERROR = PRELUDE + """
+class Bad(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x): return x * 1
+    @staticmethod
+    def backward(ctx, g): raise RuntimeError("boom")
+x = torch.randn(2, requires_grad=True)
+for _ in range(2):
+    try: (Bad.apply(x * 2).sum() + (x * 3).sum()).backward()
+    except RuntimeError as error: print("raised", error)
+(x * x).sum().backward()
+show(x.grad)
+"""
+
+HOOKS = PRELUDE + """
+x = torch.randn(3, requires_grad=True)
+y = x * 2
+calls = []
+y.register_hook(lambda g: calls.append("tensor") or g * 2)
+y.retain_grad()
+x.register_hook(lambda g: calls.append("leaf"))
+z = y.sin()
+z.grad_fn.register_prehook(lambda grads: calls.append("pre"))
+z.grad_fn.register_hook(lambda out, grads: calls.append("post"))
+z.sum().backward()
+print(calls)
+show(x.grad, y.grad)
+"""
+
+THREADS = PRELUDE + """
+def work(seed):
+    g = torch.Generator().manual_seed(seed)
+    w = torch.randn(4, 4, generator=g, requires_grad=True)
+    shared = torch.randn(2, 4, generator=g)
+    for _ in range(20):
+        h = shared
+        for _ in range(5): h = torch.tanh(h @ w)
+        h.sum().backward()
+    grads[seed] = w.grad
+grads = {}
+threads = [threading.Thread(target=work, args=(seed,)) for seed in range(3)]
+for t in threads: t.start()
+for t in threads: t.join()
+show(*(grads[seed] for seed in sorted(grads)))
+"""
+
+FORK = PRELUDE + """
+import multiprocessing
+def child(queue):
+    x = torch.ones(3, requires_grad=True)
+    (x * 3).sum().backward()
+    queue.put(x.grad.tolist())
+x = torch.ones(3, requires_grad=True)
+(x * 2).sum().backward()
+fork = multiprocessing.get_context("fork")
+queue = fork.Queue()
+process = fork.Process(target=child, args=(queue,))
+process.start()
+print(queue.get(timeout=30), x.grad.tolist())
+process.join()
+"""
+
+ORDER = PRELUDE + """
+x = torch.randn(4, requires_grad=True)
+w = torch.randn(4, 4, requires_grad=True)
+h = x
+for _ in range(10): h = torch.tanh(h @ w) + x
+loss = h.sum()
+with torch.autograd.profiler.profile(use_kineto=False) as profile: loss.backward()
+for event in sorted(profile.function_events, key=lambda e: e.time_range.start):
+    if event.name.startswith("autograd::engine::evaluate_function: "):
+        print(event.name.split(": ")[1].replace("torch::autograd::", ""))
+"""
+
+
+def declared(word):
+    text = (SOURCE / "engine" / "probe" / "observer.def").read_text()
+    return re.findall(rf'^{word}\("(.*)"\)$', text, re.MULTILINE)
+
+
+class Torch:
+    """A Python with its PyTorch, and the observer compiled for it."""
+
+    def __init__(self, python, folder):
+        self.python = str(python)
+        self.environment = dict(os.environ, OMP_NUM_THREADS="1", PYTHONWARNINGS="ignore")
+        where = "import torch, sys; print(torch.__file__, torch.__version__)"
+        found = subprocess.run([self.python, "-c", where], capture_output=True, text=True, timeout=120)
+        self.works = found.returncode == 0
+        if self.works:
+            path, self.version = found.stdout.split()
+            self.observer = folder / ("observer-" + self.version + ".so")
+            self.compile(pathlib.Path(path).parent)
+
+    def compile(self, package):
+        wheel = package / "include" / "torch" / "csrc" / "api" / "include"
+        headers = [wheel, package / "include"] if wheel.exists() else ["/usr/include/torch/csrc/api/include"]
+        libraries = subprocess.run(
+            [self.python, "-c", "import torch; print('\\n'.join(sorted({l.split()[-1] for l in open('/proc/self/maps')"
+             " if 'libtorch_cpu.so' in l or 'libc10.so' in l})))"],
+            capture_output=True, text=True, check=True, timeout=120).stdout.split()
+        command = ["g++", *declared("FLAG"), f"-I{SOURCE}", *(f"-isystem{h}" for h in headers),
+                   *(str(SOURCE / f) for f in declared("FILE") if f.endswith(".cpp")),
+                   "-o", str(self.observer), str(PROBE / "libtapedeck-probe.so"), *libraries]
+        subprocess.run(command, check=True, timeout=300)
+
+    def run(self, script, arguments=(), **environment):
+        return subprocess.run([self.python, "-c", script, *arguments], capture_output=True, text=True, timeout=120,
+                              env=dict(self.environment, **environment))
+
+
+class Probe(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.temporary = tempfile.TemporaryDirectory()
+        cls.folder = pathlib.Path(cls.temporary.name)
+        pythons = ["/usr/bin/python3", BUILD / "torch-2.13" / "bin" / "python"]
+        cls.torches = [t for t in (Torch(p, cls.folder) for p in pythons if os.path.exists(p)) if t.works]
+        for python in pythons:
+            if not any(t.python == str(python) for t in cls.torches):
+                print("skipped: no PyTorch with", python)
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.temporary.cleanup()
+
+    def record(self, torch, script):
+        """Runs a script recorded and unrecorded; the events of its tape."""
+        plain = torch.run(script)
+        self.assertEqual(plain.returncode, 0, plain.stderr)
+        name = hashlib.sha1((torch.version + script).encode()).hexdigest()[:12]
+        pattern = self.folder / (name + ".%p.tape")
+        done = torch.run(script, LD_PRELOAD=str(PROBE / "libtapedeck-preload.so"), TAPEDECK_SESSION="none",
+                         TAPEDECK_OBSERVER=str(torch.observer), TAPEDECK_TAPE=str(pattern))
+        self.assertEqual((done.returncode, done.stdout), (0, plain.stdout), done.stderr)
+        self.assertNotIn("tapedeck", done.stderr)
+        self.output = done.stdout
+        tapes = sorted(self.folder.glob(name + ".*.tape"))
+        return [self.checked(tape) for tape in tapes]
+
+    def checked(self, tape):
+        check = subprocess.run([TAPEDECK, "check", str(tape)], capture_output=True, text=True, timeout=60)
+        self.assertEqual(check.returncode, 0, check.stdout + check.stderr)
+        text = subprocess.run([TAPEDECK, "events", str(tape), "--json"], capture_output=True, text=True, check=True,
+                              timeout=60).stdout
+        events = [json.loads(line) for line in text.splitlines()]
+        self.assertGreater(len(events), 10)
+        return events
+
+    def each(self, script, n_tapes=1):
+        self.assertTrue(self.torches)
+        for torch in self.torches:
+            tapes = self.record(torch, script)
+            self.assertEqual(len(tapes), n_tapes, torch.version)
+            yield tapes if n_tapes > 1 else tapes[0]
+
+    def count(self, events, kind, **fields):
+        return sum(e["event"] == kind and all(e[k] == v for k, v in fields.items()) for e in events)
+
+    def names(self, events):
+        return {e["node"]: e["name"] for e in events if e["event"] == "node_new"}
+
+    def test_mlp(self):
+        for events in self.each(MLP):
+            self.assertEqual(self.count(events, "graph_task_end", status="ok"), 3)
+            self.assertEqual(self.count(events, "accumulate", mode="steal"), 18)
+            for kind in ("node_end", "queue_push", "queue_pop"):
+                self.assertEqual(self.count(events, kind), self.count(events, "node_begin"))
+
+    def test_joins(self):
+        for events in self.each(JOINS):
+            self.assertEqual(self.count(events, "buffer_add"),
+                             self.count(events, "dependency_dec") + 1)
+            summed = {e["mode"] for e in events if e["event"] == "buffer_add"}
+            self.assertIn("out_of_place", summed)
+
+    def test_selective(self):
+        for events in self.each(SELECTIVE):
+            self.assertGreater(self.count(events, "capture"), 4)
+            self.assertGreater(self.count(events, "exec_info", needed=False), 0)
+
+    def test_reentrant(self):
+        for events in self.each(REENTRANT):
+            inner = [e for e in events if e["event"] == "graph_task_begin" and e["depth"] == 1]
+            self.assertEqual(len(inner), 1)
+            entered = [e for e in events if e["event"] == "reentrant_enter"]
+            self.assertEqual([self.names(events)[e["node"]] for e in entered], ["InnerBackward"])
+
+    def test_deep(self):
+        for events in self.each(DEEP):
+            self.assertEqual(max(e["depth"] for e in events if e["event"] == "graph_task_begin"), 151)
+            self.assertGreater(self.count(events, "pool_push"), 0)
+            self.assertGreater(self.count(events, "pool_thread_new"), 0)
+
+    def test_error(self):
+        for events in self.each(ERROR):
+            self.assertEqual(self.count(events, "graph_task_end", status="error"), 2)
+            errors = [e for e in events if e["event"] == "error"]
+            self.assertEqual([self.names(events)[e["node"]] for e in errors], ["BadBackward"] * 2)
+            self.assertTrue(all("boom" in e["text"] for e in errors))
+
+    def test_hooks(self):
+        for events in self.each(HOOKS):
+            begun = [e["kind"] for e in events if e["event"] == "hook_begin"]
+            self.assertGreaterEqual(len(begun), 4)
+
+    def test_threads(self):
+        for events in self.each(THREADS):
+            self.assertEqual(self.count(events, "graph_task_end", status="ok"), 60)
+            self.assertEqual(self.count(events, "queue_new"), 3)
+
+    def test_fork(self):
+        for tapes in self.each(FORK, n_tapes=2):
+            for events in tapes:
+                self.assertEqual(self.count(events, "graph_task_end", status="ok"), 1)
+                self.assertEqual(self.count(events, "session_end"), 1)
+
+    def test_order_is_that_of_record_function(self):
+        for events in self.each(ORDER):
+            names = self.names(events)
+            begun = [names[e["node"]] for e in events if e["event"] == "node_begin"]
+            self.assertEqual(begun, self.output.split())
+            self.assertGreater(len(begun), 40)
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)

@@ -1,0 +1,356 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""`tapedeck record`: what it does to the command (nothing), what it leaves (tapes, and nothing else), and what it says
+when something is not as it should be. With every PyTorch that is here."""
+import glob
+import json
+import os
+import pathlib
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+TAPEDECK = os.environ["TAPEDECK"]
+BUILD = pathlib.Path(os.environ["BUILD_ROOT"])
+PYTHONS = ["/usr/bin/python3", str(BUILD / "torch-2.13" / "bin" / "python")]
+
+# Observers are kept from one run of the tests to the next, as a user's are.
+CACHE = pathlib.Path(os.environ["TEST_OUTPUT"]) / "cache"
+
+BACKWARD = """
+import os, signal, sys, time, torch
+def work(k=2):
+    x = torch.ones(3, requires_grad=True)
+    (x * k).sum().backward()
+    return x.grad.sum().item()
+"""
+
+CHILDREN = BACKWARD + """
+import multiprocessing as mp
+from torch.utils.data import DataLoader
+class Data(torch.utils.data.Dataset):
+    def __len__(self): return 4
+    def __getitem__(self, i): return torch.tensor(work(i))
+def child(k):
+    print(work(k), flush=True)
+if __name__ == "__main__":
+    work()
+    for how in ("fork", "spawn"):
+        process = mp.get_context(how).Process(target=child, args=(5,)); process.start(); process.join()
+        assert process.exitcode == 0
+    assert len(list(DataLoader(Data(), num_workers=2))) == 4
+    if os.fork() == 0:
+        work()
+        os._exit(3)
+    assert os.waitstatus_to_exitcode(os.wait()[1]) == 3
+    os.execv(sys.executable, [sys.executable, "-c", "import torch; torch.ones(1, requires_grad=True).sum().backward()"])
+"""
+
+DISTRIBUTED = """
+import torch, torch.distributed as dist
+from torch.nn.parallel import DistributedDataParallel
+dist.init_process_group("gloo")
+torch.manual_seed(0)
+model = DistributedDataParallel(torch.nn.Sequential(torch.nn.Linear(8, 8), torch.nn.ReLU(), torch.nn.Linear(8, 1)))
+for i in range(3):
+    model.zero_grad()
+    model(torch.randn(4, 8)).sum().backward()
+dist.destroy_process_group()
+"""
+
+
+# What torchrun does, for a PyTorch whose own does not run with this Python.
+LAUNCHER = """
+import os, subprocess, sys
+world = dict(os.environ, WORLD_SIZE="2", MASTER_ADDR="127.0.0.1", MASTER_PORT="29531")
+ranks = [subprocess.Popen([sys.executable, "ddp.py"], env=dict(world, RANK=str(rank))) for rank in (0, 1)]
+sys.exit(max(rank.wait() for rank in ranks))
+"""
+
+
+def works(python):
+    return os.path.exists(python) and subprocess.run([python, "-c", "import torch"], capture_output=True,
+                                                     timeout=120).returncode == 0
+
+
+TORCHES = [python for python in PYTHONS if works(python)]
+for missing in set(PYTHONS) - set(TORCHES):
+    print("skipped: no PyTorch with", missing)
+
+
+def sessions():
+    return set(glob.glob("/tmp/tapedeck-??????")) | set(glob.glob(os.environ.get("XDG_RUNTIME_DIR", "/nowhere") +
+                                                                  "/tapedeck-??????"))
+
+
+class Record(unittest.TestCase):
+    def setUp(self):
+        self.temporary = tempfile.TemporaryDirectory()
+        self.folder = pathlib.Path(self.temporary.name)
+        self.environment = dict(os.environ, XDG_CACHE_HOME=str(CACHE), OMP_NUM_THREADS="1")
+        self.environment.pop("TAPEDECK_SESSION", None)
+        self.environment["XDG_RUNTIME_DIR"] = str(self.folder)
+
+    def tearDown(self):
+        self.assertEqual(glob.glob(str(self.folder / "tapedeck-*")), [], "a session's folder was left behind")
+        self.temporary.cleanup()
+
+    def record(self, *command, options=(), **more):
+        more.setdefault("env", self.environment)
+        return subprocess.run([TAPEDECK, "record", *options, "--", *map(str, command)], capture_output=True, text=True,
+                              timeout=300, cwd=self.folder, **more)
+
+    def script(self, text, name="script.py"):
+        (self.folder / name).write_text(text)
+        return name
+
+    def tapes(self):
+        return sorted(path.name for path in self.folder.glob("*.tape"))
+
+    def ask(self, *arguments):
+        return subprocess.run([TAPEDECK, *arguments], capture_output=True, text=True, timeout=60, cwd=self.folder)
+
+    def info(self, tape):
+        return json.loads(self.ask("info", tape, "--json").stdout)
+
+    def assert_checked(self, tape):
+        done = self.ask("check", tape)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+
+    def assert_says(self, done, *words):
+        """One line of tapedeck's own, at the end."""
+        last = done.stderr.splitlines()[-1]
+        self.assertTrue(last.startswith("tapedeck: "), done.stderr)
+        for word in words:
+            self.assertIn(word, last)
+
+    def test_command_is_left_alone(self):
+        text = BACKWARD + "work(); print(sys.stdin.read() + sys.argv[1]); print('oops', file=sys.stderr); sys.exit(7)"
+        for python in TORCHES:
+            done = self.record(python, self.script(text), "an argument", options=["--force"], input="from stdin ")
+            self.assertEqual((done.returncode, done.stdout), (7, "from stdin an argument\n"), done.stderr)
+            self.assertIn("oops\n", done.stderr)
+            self.assert_says(done, "recorded script.tape", "tapedeck open script.tape")
+            self.assertEqual(self.tapes(), ["script.tape"])
+            self.assert_checked("script.tape")
+            info = self.info("script.tape")
+            self.assertEqual((info["engine"], info["probe_level"], info["damage"]), ("pytorch", 1, None))
+            again = self.record(python, "script.py", "x", options=["--force"], input="")
+            self.assertNotIn("fitting", again.stderr, "the observer was not kept")
+
+    def test_shell(self):
+        for status in (0, 1, 125):
+            self.assertEqual(self.record("sh", "-c", f"exit {status}").returncode, status)
+        self.assertEqual(self.record("sh", "-c", "kill -TERM $$").returncode, 128 + signal.SIGTERM)
+        done = self.record("nonexistent-command")
+        self.assertEqual(done.returncode, 127)
+        self.assert_says(done, "nonexistent-command")
+        self.script("", "plain.txt")
+        self.assertEqual(self.record("./plain.txt").returncode, 126)
+        self.assertEqual(self.tapes(), [])
+
+    def test_refused(self):
+        (self.folder / "taken.tape").write_text("precious")
+        (self.folder / "ranks.rank0.tape").write_text("precious")
+        for options, words in ((["-o", "taken.tape"], "taken.tape: exists already"),
+                               (["-o", "ranks.tape"], "ranks.rank0.tape: exists already"),
+                               (["-o", "."], "directory"), (["-o", "nowhere/a.tape"], "nowhere/a.tape: No such"),
+                               (["--policy", "maybe"], "block, drop"), (["--level", "3"], "1, 2"),
+                               (["--anomaly", "yes"], "off, nan, nonfinite"), (["--frobnicate"], "--frobnicate")):
+            done = self.record("true", options=options)
+            self.assertEqual((done.returncode, done.stderr.count("\n")), (2, 1), done)
+            self.assertIn(words, done.stderr)
+        self.assertEqual(subprocess.run([TAPEDECK, "record"], capture_output=True, timeout=60).returncode, 2)
+        self.assertEqual((self.folder / "taken.tape").read_text(), "precious")
+
+    def test_nothing_to_record(self):
+        self.assert_says(self.record("true"), "nothing was recorded", "no PyTorch")
+        shutil.copy("/bin/true", self.folder / "mine")
+        os.chmod(self.folder / "mine", 0o4755)
+        self.assert_says(self.record("./mine"), "nothing was recorded", "setuid")
+        self.script("int main(void) { return 3; }", "main.c")
+        compiled = subprocess.run(["cc", "-static", "-o", "still", "main.c"], cwd=self.folder, capture_output=True)
+        if compiled.returncode == 0:
+            done = self.record("./still")
+            self.assertEqual(done.returncode, 3)
+            self.assert_says(done, "nothing was recorded", "static executable")
+        else:
+            print("skipped: no static libc here")
+        for python in TORCHES:
+            done = self.record(python, "-c", "import torch; torch.ones(2, requires_grad=True) * 2")
+            self.assertEqual(done.returncode, 0)
+            self.assert_says(done, "nothing was recorded", "no backward pass")
+        self.assertEqual(self.tapes(), [])
+
+    def test_deadly_signals(self):
+        for python in TORCHES:
+            for name in ("SIGTERM", "SIGINT", "SIGSEGV", "SIGKILL"):
+                script = self.script(BACKWARD + f"work(); os.kill(os.getpid(), signal.{name}); time.sleep(60)")
+                done = self.record(python, script, options=["--force"])
+                self.assertEqual(done.returncode, 128 + getattr(signal, name), done.stderr)
+                self.assert_checked("script.tape")
+
+    def test_signals_are_handed_on(self):
+        script = self.script(BACKWARD + """
+work()
+def leave(number, frame):
+    work(); print("bye", flush=True); sys.exit(5)
+signal.signal(signal.SIGTERM, leave)
+print("ready", flush=True)
+while True: time.sleep(0.1)
+""")
+        for python in TORCHES:
+            with subprocess.Popen([TAPEDECK, "record", "--force", "--", python, script], stdout=subprocess.PIPE, text=True,
+                                  stderr=subprocess.DEVNULL, cwd=self.folder, env=self.environment) as running:
+                self.assertEqual(running.stdout.readline(), "ready\n")
+                running.terminate()
+                self.assertEqual((running.stdout.read(), running.wait(timeout=120)), ("bye\n", 5))
+            self.assertEqual(len(self.info("script.tape")["graph_tasks"]), 2)
+            self.assert_checked("script.tape")
+
+    def test_record_is_killed(self):
+        script = self.script(BACKWARD + """
+work(); print("ready", flush=True); sys.stdin.read(); work(); open("over", "w").close()
+""")
+        with subprocess.Popen([TAPEDECK, "record", "--", TORCHES[0], script], stdin=subprocess.PIPE, text=True,
+                              stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, cwd=self.folder,
+                              env=self.environment) as running:
+            self.assertEqual(running.stdout.readline(), "ready\n")
+            running.kill()
+            running.stdin.close()
+            running.wait(timeout=60)
+        for _ in range(600):
+            if (self.folder / "over").exists() and not self.ask("check", *self.tapes()).returncode:
+                break
+            time.sleep(0.1)
+        tape, = self.tapes()
+        self.assertRegex(tape, r"^script\.\d+\.tape$")
+        self.assertEqual(len(self.info(tape)["graph_tasks"]), 2)
+        self.assert_checked(tape)
+        for folder in self.folder.glob("tapedeck-*"):  # nobody was left to remove it: the next session does
+            os.utime(folder / "session", (1, 1))
+        self.record("true")
+
+    def test_full_disk(self):
+        script = self.script(BACKWARD + """
+import resource
+work(); time.sleep(0.5)
+size = os.path.getsize([name for name in os.listdir() if name.endswith(".tape")][0])
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+resource.setrlimit(resource.RLIMIT_FSIZE, (size + 100, size + 100))
+for i in range(200): work()
+print("unharmed")
+""")
+        done = self.record(TORCHES[0], script)
+        self.assertEqual((done.returncode, done.stdout), (0, "unharmed\n"), done.stderr)
+        self.assertIn("the tape is not whole", done.stderr)
+        self.assert_says(done, "script.tape", "cut short")
+        self.assertGreater(len(self.info("script.tape")["graph_tasks"]), 0)
+
+    def test_no_observer(self):
+        """Where the observer cannot be made the reason is said, and the program runs all the same."""
+        compiler = self.folder / "cxx"
+        compiler.write_text("#!/bin/sh\n[ \"$1\" = --version ] && exec echo 'no compiler 1.0'\necho nonsense >&2\nexit 1\n")
+        compiler.chmod(0o755)
+        script = self.script(BACKWARD + "print(work())")
+        broken = dict(self.environment, CXX=str(compiler), XDG_CACHE_HOME=str(self.folder / "cache"))
+        done = self.record(TORCHES[0], script, env=broken)
+        self.assertEqual((done.returncode, done.stdout), (0, "6.0\n"), done.stderr)
+        self.assertIn("level 2", done.stderr)
+        self.assertIn("does not compile against PyTorch", done.stderr)
+        info = self.info("script.tape")
+        self.assertEqual((info["probe_level"], len(info["graph_tasks"])), (2, 1))
+        self.assertIn("does not compile against PyTorch", info["probe_reason"])
+        log, = (self.folder / "cache").rglob("compiler.log")
+        self.assertIn("nonsense", log.read_text())
+        self.assertEqual(list((self.folder / "cache").rglob("observer.so*")), [])
+        done = self.record(TORCHES[0], script, env=broken, options=["--level", "1", "--force"])
+        self.assertEqual((done.returncode, done.stdout), (0, "6.0\n"), done.stderr)
+        self.assertIn("level 1 was asked for, but", done.stderr)
+        (self.folder / "file").write_text("")
+        done = self.record(TORCHES[0], script, env=dict(broken, XDG_CACHE_HOME=str(self.folder / "file")),
+                           options=["--force"])
+        self.assertEqual((done.returncode, done.stdout), (0, "6.0\n"), done.stderr)
+        self.assertIn("level 2", done.stderr)
+        self.assertIn("Not a directory", done.stderr)
+
+    def test_children(self):
+        for python in TORCHES:
+            done = self.record(python, self.script(CHILDREN), options=["--force", "-o", "all.tape"])
+            self.assertEqual((done.returncode, done.stdout), (0, "15.0\n15.0\n"), done.stderr)
+            self.assert_says(done, "7 processes", "into all.tape")
+            self.assertEqual(self.tapes(), sorted(["all.tape"] + [f"all.{i}.tape" for i in range(1, 8)]))
+            info = self.info("all.tape")
+            self.assertEqual(len(info["processes"]), 7)
+            self.assertEqual(len(info["graph_tasks"]), 9)  # four of the loader's workers
+            self.assertEqual(len({process["pid"] for process in info["processes"]}), 6)  # one became another program
+            self.assert_checked("all.tape")
+            for tape in self.tapes():
+                os.unlink(self.folder / tape)
+
+    def launcher(self, python):
+        probe = "import torch, torch.distributed as d; exit(not d.is_gloo_available() or 2 * (torch.__version__ < '2'))"
+        status = subprocess.run([python, "-c", probe], capture_output=True, timeout=120).returncode
+        if status == 1:
+            print("skipped: no gloo with", python)
+        if status == 2:
+            print("torchrun does not run with", python + ": its ranks are started by hand")
+        return {0: ["-m", "torch.distributed.run", "--standalone", "--nproc_per_node", 2, "ddp.py"],
+                2: [self.script(LAUNCHER, "launch.py")]}.get(status)
+
+    def test_two_ranks(self):
+        self.script(DISTRIBUTED, "ddp.py")
+        for python in TORCHES:
+            launcher = self.launcher(python)
+            if not launcher:
+                continue
+            done = self.record(python, *launcher, options=["--force", "-o", "ddp.tape"])
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assert_says(done, "2 processes (ddp.rank0.tape, ddp.rank1.tape) into ddp.tape")
+            self.assertEqual(self.tapes(), ["ddp.rank0.tape", "ddp.rank1.tape", "ddp.tape"])
+            info = self.info("ddp.tape")
+            self.assertEqual([process["rank"] for process in info["processes"]], [0, 1])
+            self.assertEqual(len(info["graph_tasks"]), 6)
+            for tape in self.tapes():
+                self.assert_checked(tape)
+            parts = [self.info(f"ddp.rank{rank}.tape") for rank in (0, 1)]
+            self.assertEqual(info["events_by_kind"]["node_begin"],
+                             sum(part["events_by_kind"]["node_begin"] for part in parts))
+            self.assert_reducer("ddp.tape")
+
+    def assert_reducer(self, tape):
+        """DDP's reducer hangs on every parameter, as a hook that is not the node's own work."""
+        lines = self.ask("events", tape, "--json").stdout.splitlines()
+        events = [json.loads(line) for line in lines]
+        names = {event["node"]: event["name"] for event in events if event["event"] == "node_new"}
+        hooks = [event for event in events if event["event"] == "hook_begin" and "Reducer" in event["owner"]]
+        self.assertEqual({names[event["node"]] for event in hooks}, {"AccumulateGrad"})
+        self.assertEqual(len(hooks), 2 * 3 * 4)  # ranks, passes, parameters
+
+    def test_own_engine(self):
+        text = """
+import os, tapedeck
+x = tapedeck.ones(3, requires_grad=True)
+(x * 2).sum().backward()
+if os.fork() == 0:
+    (x * 3).sum().backward()
+    raise SystemExit
+os.wait()
+"""
+        done = self.record(sys.executable, self.script(text))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assert_says(done, "2 processes")
+        info = self.info("script.tape")
+        self.assertEqual((info["engine"], len(info["graph_tasks"])), ("tapedeck", 2))
+        self.assert_checked("script.tape")
+
+
+if __name__ == "__main__":
+    if not TORCHES:
+        print("skipped: no PyTorch here")
+        sys.exit(77)
+    CACHE.mkdir(parents=True, exist_ok=True)
+    unittest.main(verbosity=2)

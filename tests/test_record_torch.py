@@ -1,0 +1,294 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Every script of tests/torch, plain and under `tapedeck record`, on each PyTorch that is here: the program's output, its
+exit status and every gradient stay what they were; the tape holds to the engine's rules; and nodes, edges and the order in
+which each thread ran them are what PyTorch itself says (tests/torch/observe.py).
+
+Then: scripts that both engines can run give tapes that `tapedeck diff` finds equal node by node."""
+import collections
+import concurrent.futures
+import functools
+import glob
+import hashlib
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+
+TAPEDECK, EXAMPLES, BUILD = os.environ['TAPEDECK'], os.environ['EXAMPLES'], os.environ['BUILD_ROOT']
+CORPUS = os.path.join(os.environ['SOURCE_ROOT'], 'tests', 'torch')
+TOOLS = {'build.py', 'observe.py'}
+SCRIPTS = sorted(set(os.path.basename(path) for path in glob.glob(CORPUS + '/*.py')) - TOOLS)
+TRAINING = [script for script in SCRIPTS if script.startswith('train_')]
+SHARED = sorted(set(os.path.basename(path) for path in glob.glob(EXAMPLES + '/*.py')))
+# Where 1.13 and 2.13 make the same graph in the same order, but for the names of two operations.
+SAME_GRAPHS = ('mlp.py', 'resnet.py', 'custom_function.py', 'checkpoint.py', 'exception.py', 'hooks.py', 'inf_sum.py',
+               'grad_inputs.py', 'deep_reentry.py', 'train_images.py', 'train_vae.py')
+PYTHONS = {'1.13': '/usr/bin/python3', '2.13': os.path.join(BUILD, 'torch-2.13', 'bin', 'python')}
+CACHE = os.path.join(BUILD, 'test-cache')
+AT_ONCE = 2
+SECONDS = 480  # the first recording on a PyTorch compiles the observer; a machine may be busy
+
+environment = {name: value for name, value in os.environ.items() if name != 'PYTHONPATH'}
+environment.update(OMP_NUM_THREADS='1', XDG_CACHE_HOME=CACHE)
+folder = tempfile.TemporaryDirectory()
+executor = concurrent.futures.ThreadPoolExecutor(AT_ONCE)
+
+
+def run(command, **more):
+    return subprocess.run([str(word) for word in command], env=dict(environment, **more), cwd=folder.name, text=True,
+                          capture_output=True, timeout=SECONDS)
+
+
+def has_torch(python):
+    return os.path.exists(python) and run([python, '-c', 'import torch']).returncode == 0
+
+
+@functools.lru_cache(None)
+def built(version, source):
+    """A C++ file of the corpus, compiled against this PyTorch; kept in the build folder until the file changes."""
+    path = os.path.join(CORPUS, source)
+    with open(path, 'rb') as file:
+        key = hashlib.sha256(file.read()).hexdigest()[:16]
+    library = os.path.join(CACHE, f'{source}-{version}-{key}.so')
+    if not os.path.exists(library):
+        os.makedirs(CACHE, exist_ok=True)
+        done = run([PYTHONS[version], os.path.join(CORPUS, 'build.py'), path, library])
+        if done.returncode:
+            raise RuntimeError(done.stderr)
+    return library
+
+
+def tape_of(version, script):
+    return os.path.join(folder.name, f'{script}-{version}.tape')
+
+
+def observe(version, script, recorder=()):
+    """Runs a script under observe.py, by itself or under a recorder; returns how that ended and what was observed."""
+    out = os.path.join(folder.name, f'{script}-{version}-{"recorded" if recorder else "plain"}.json')
+    more = {'FAKE_DEVICE': built(version, 'fake_device.cpp')} if script == 'two_devices.py' else {}
+    done = run([*recorder, PYTHONS[version], os.path.join(CORPUS, 'observe.py'), out, built(version, 'oracle.cpp'),
+                os.path.join(CORPUS, script)], **more)
+    if not os.path.exists(out):
+        raise RuntimeError(done.stderr)
+    with open(out) as file:
+        return done, json.load(file)
+
+
+def events_of(tape, *kinds):
+    done = run([TAPEDECK, 'events', tape, '--json', *(word for kind in kinds for word in ('--kind', kind))])
+    if done.returncode:
+        raise RuntimeError(done.stderr)
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+class Case:
+    """One script on one PyTorch, plain and recorded."""
+    def __init__(self, version, script):
+        self.plain, self.seen_plain = observe(version, script)
+        tape = tape_of(version, script)
+        self.recorded, self.seen = observe(version, script, [TAPEDECK, 'record', '-o', tape, '--'])
+        self.check = run([TAPEDECK, 'check', tape])
+        self.events = events_of(tape, 'node_new', 'edge_new', 'graph_task_begin', 'node_begin')
+        self.names = {event['node']: bare(event['name']) for event in self.of('node_new')}
+
+    def of(self, kind):
+        return [event for event in self.events if event['event'] == kind]
+
+
+def bare(name):
+    """C++ names of the engine's own nodes, without their namespace."""
+    return name.replace('torch::autograd::', '')
+
+
+def by_thread(items, thread, value):
+    """The values of each thread in order; threads have other numbers elsewhere, so their lists are sorted."""
+    lists = collections.defaultdict(list)
+    for item in items:
+        lists[item[thread]].append(value(item))
+    return sorted(lists.values(), key=repr)
+
+
+def graph_from(root, edges, names):
+    """What lies below a graph task's root on the tape: names and their numbers, and edges; without a GraphRoot."""
+    seen, order, n_edges = {root}, [root], 0
+    for node in order:
+        is_graph_root = names[node] == 'GraphRoot'
+        for to in edges[node]:
+            n_edges += not is_graph_root
+            if to not in seen:
+                seen.add(to)
+                order.append(to)
+    counts = collections.Counter(names[node] for node in order if names[node] != 'GraphRoot')
+    return sorted(counts.items()), n_edges
+
+
+def graph_of_call(call):
+    """The same as observe.py saw it. A leaf as root has no node that Python could see."""
+    counts = collections.Counter()
+    for name, n in call['nodes']:
+        counts[bare(name)] += n
+    return sorted(counts.items()) or [('AccumulateGrad', 1)], call['n_edges']
+
+
+GRADIENTS = ('leaves', 'n_leaves', 'result', 'raised')
+
+
+class Corpus(unittest.TestCase):
+    maxDiff = 4000
+
+    def check_case(self, case):
+        self.assertEqual((case.recorded.returncode, case.recorded.stdout), (case.plain.returncode, case.plain.stdout))
+        self.assertGreater(len(case.plain.stdout), 0)
+        self.check_gradients(case)
+        self.assertEqual(case.check.returncode, 0, case.check.stdout[-2000:] + case.check.stderr)
+        self.check_order(case)
+        self.check_graphs(case)
+
+    def check_gradients(self, case):
+        plain, recorded = (by_thread(seen['calls'], 'thread', lambda call: [call.get(key) for key in GRADIENTS])
+                           for seen in (case.seen_plain, case.seen))
+        self.assertGreater(len(plain), 0)
+        self.assertEqual(plain, recorded)
+
+    def check_order(self, case):
+        said = sorted(([bare(name) for name in names] for names in case.seen['order']), key=repr)
+        on_tape = by_thread(case.of('node_begin'), 'thread', lambda event: case.names[event['node']])
+        self.assertEqual(sum(map(len, said)), sum(map(len, on_tape)))
+        self.assertEqual(said, on_tape)
+
+    def check_graphs(self, case):
+        edges = collections.defaultdict(list)
+        for edge in case.of('edge_new'):
+            edges[edge['from']].append(edge['to'])
+        walked = by_thread(case.seen['calls'], 'thread', graph_of_call)
+        on_tape = by_thread(case.of('graph_task_begin'), 'thread',
+                            lambda begin: graph_from(begin['root'], edges, case.names))
+        self.assertEqual(walked, on_tape)
+
+
+class Unmodified(unittest.TestCase):
+    """The training programs as a user would record them: nothing between `record` and the script."""
+
+    def check_program(self, version, script):
+        command = [PYTHONS[version], os.path.join(CORPUS, script)]
+        plain = run(command)
+        tape = tape_of(version, 'unmodified_' + script)
+        recorded = run([TAPEDECK, 'record', '-o', tape, '--', *command])
+        self.assertEqual(plain.returncode, 0, plain.stderr)
+        self.assertEqual((recorded.returncode, recorded.stdout), (plain.returncode, plain.stdout))
+        info = run([TAPEDECK, 'info', tape])
+        self.assertEqual(info.returncode, 0, info.stderr)
+        check = run([TAPEDECK, 'check', tape])
+        self.assertEqual(check.returncode, 0, check.stdout[-2000:])
+
+
+class BothEngines(unittest.TestCase):
+    """One script on Tapedeck's engine and on PyTorch's: the same nodes in the same order."""
+
+    def check_example(self, version, script):
+        path = os.path.join(EXAMPLES, script)
+        ours, theirs = tape_of('tapedeck', script), tape_of(version, 'example_' + script)
+        for command in ([TAPEDECK, 'run', '--devices', 'cpu', '-o', ours, '--force', path],
+                        [TAPEDECK, 'record', '-o', theirs, '--', PYTHONS[version], path]):
+            done = run(command)
+            self.assertEqual(done.returncode, 0, done.stderr)
+        diff = run([TAPEDECK, 'diff', ours, theirs])
+        self.assertEqual(diff.returncode, 0, diff.stdout + diff.stderr)
+
+
+class Levels(unittest.TestCase):
+    """What PyTorch's public hooks show is the same nodes in the same order as what the engine probe sees."""
+
+    def check_levels(self, version, script):
+        case_of(version, script)
+        second = tape_of(version, 'level_2_' + script)
+        done = run([TAPEDECK, 'record', '--level', '2', '-o', second, '--', PYTHONS[version],
+                    os.path.join(CORPUS, script)])
+        self.assertEqual(done.returncode, 0, done.stderr)
+        diff = run([TAPEDECK, 'diff', tape_of(version, script), second])
+        self.assertEqual(diff.returncode, 0, diff.stdout + diff.stderr)
+
+
+class Versions(unittest.TestCase):
+    """Two versions of PyTorch: the same operations align, and where the order differs the cause is told."""
+
+    def setUp(self):
+        if not all(map(has_torch, PYTHONS.values())):
+            self.skipTest('one of the two PyTorches is not here')
+
+    def diff(self, script, *options):
+        for version in PYTHONS:
+            case_of(version, script)
+        return run([TAPEDECK, 'diff', *(tape_of(version, script) for version in PYTHONS), *options])
+
+    def test_same_graphs(self):
+        for script in SAME_GRAPHS:
+            with self.subTest(script):
+                diff = self.diff(script)
+                self.assertEqual(diff.returncode, 0, diff.stdout + diff.stderr)
+
+    def test_linear_of_three_dimensions(self):
+        """1.13 transposes the weight first and then flattens the input, 2.13 the other way: the sequence numbers of two
+        nodes are exchanged, and with them their order."""
+        diff = self.diff('gpt.py', '--json')
+        self.assertEqual(diff.returncode, 1, diff.stderr)
+        found = json.loads(diff.stdout)
+        self.assertEqual((found['nodes']['only_a'], found['nodes']['only_b']), ([], []))
+        self.assertEqual(found['divergence']['cause'], 'sequence')
+        self.assertEqual({found['divergence'][side]['name'] for side in 'ab'}, {'TBackward0', 'ViewBackward0'})
+
+
+cases = {}
+
+
+def case_of(version, script):
+    if (version, script) not in cases:
+        cases[version, script] = executor.submit(Case, version, script)
+    return cases[version, script].result()
+
+
+def submit_all(versions):
+    for version in versions:
+        built(version, 'oracle.cpp')
+        built(version, 'fake_device.cpp')
+        for script in SCRIPTS:
+            cases[version, script] = executor.submit(Case, version, script)
+
+
+def add_tests(version):
+    """A method for each script on this PyTorch, so that each is told by name."""
+    def add(owner, script, body):
+        name = f'test_{script[:-len(".py")]}_on_{version.replace(".", "_")}'
+        setattr(owner, name, body)
+
+    for script in SCRIPTS:
+        add(Corpus, script, lambda self, s=script: self.check_case(case_of(version, s)))
+    for script in TRAINING:
+        add(Unmodified, script, lambda self, s=script: self.check_program(version, s))
+    for script in ('checkpoint.py', 'gpt.py'):
+        add(Levels, script, lambda self, s=script: self.check_levels(version, s))
+    for script in SHARED:
+        add(BothEngines, script, lambda self, s=script: self.check_example(version, s))
+
+
+def main():
+    versions = [version for version, python in PYTHONS.items() if has_torch(python)]
+    for version in sorted(set(PYTHONS) - set(versions)):
+        print(f'skipped on PyTorch {version}: {PYTHONS[version]} has no torch')
+    if not versions:
+        return 77
+    for version in versions:
+        add_tests(version)
+    try:
+        if len(sys.argv) == 1:  # else one test is asked for by name
+            submit_all(versions)
+        return 0 if unittest.main(verbosity=2, exit=False).result.wasSuccessful() else 1
+    finally:
+        executor.shutdown(cancel_futures=True)
+        folder.cleanup()
+
+
+if __name__ == '__main__':
+    sys.exit(main())

@@ -1,0 +1,325 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * How the facts of a recorded PyTorch program reach people: what is reconstructed says so, passes
+ * of several processes and within each other, the line of the model that made a node, statistics,
+ * and a search that knows modules and files. */
+#include "engine/base/alloc.h"
+#include "engine/events/emit.h"
+#include "engine/profile/knowledge.h"
+#include "tests/tape_maker.h"
+#include "ui/model/event_list.h"
+#include "ui/model/facts.h"
+#include "ui/model/node_query.h"
+#include "ui/model/playhead.h"
+#include "ui/model/source_line.h"
+
+#include <glib/gstdio.h>
+#include <math.h>
+#include <string.h>
+
+typedef struct Fixture {
+  char *folder, *path, *source;
+  td_tape_script script;
+  TdDocument *document;
+} Fixture;
+
+#define NEW(script, at, name, ...)                                                                 \
+  insert(script, at,                                                                               \
+         &(td_any_event){                                                                          \
+             .name = {.event = {0, TD_EVENT_##name, sizeof(td_event_##name), 0}, __VA_ARGS__}})
+
+static void
+insert(td_tape_script *script, size_t at, const td_any_event *event) {
+  TD_GROW(script->events, script->n, script->capacity);
+  memmove(script->events + at + 1, script->events + at, (script->n - at) * sizeof *script->events);
+  script->events[at] = *event;
+  script->n++;
+}
+
+static size_t
+find(const td_tape_script *script, td_event_kind kind, uint32_t n) {
+  for (size_t i = 0; i < script->n; i++)
+    if (script->events[i].event.kind == kind && n-- == 0) return i;
+  g_assert_not_reached();
+}
+
+static void
+store_result(GObject *source, GAsyncResult *result, gpointer data) {
+  *(GAsyncResult **)data = g_object_ref(result);
+}
+
+static void
+open_document(Fixture *fixture) {
+  GAsyncResult *result = NULL;
+  g_autoptr(GError) error = NULL;
+  g_assert_cmpint(td_tape_script_write(&fixture->script, fixture->path, NULL), ==, TD_OK);
+  fixture->document = td_document_new(fixture->path);
+  td_document_load_async(fixture->document, NULL, store_result, &result);
+  while (!result)
+    g_main_context_iteration(NULL, TRUE);
+  td_document_load_finish(fixture->document, result, &error);
+  g_assert_no_error(error);
+  g_object_unref(result);
+}
+
+static void
+set_up(Fixture *fixture, gconstpointer data) {
+  td_tape_plan plan = {.n_nodes = 30, .n_threads = 2, .n_passes = 4, .trains = true, .seed = 5};
+  fixture->folder = g_dir_make_tmp("test_views_XXXXXX", NULL);
+  fixture->path = g_build_filename(fixture->folder, "made.tape", NULL);
+  fixture->source = g_build_filename(fixture->folder, "model.py", NULL);
+  td_tape_script_make(&fixture->script, &plan);
+}
+
+static void
+tear_down(Fixture *fixture, gconstpointer data) {
+  g_clear_object(&fixture->document);
+  td_tape_script_fini(&fixture->script);
+  g_unlink(fixture->path);
+  g_unlink(fixture->source);
+  g_rmdir(fixture->folder);
+  g_free(fixture->path);
+  g_free(fixture->source);
+  g_free(fixture->folder);
+}
+
+/* The value of the first fact with that title, or NULL. */
+static char *
+fact_of(TdDocument *document, uint32_t node, const char *title) {
+  g_autoptr(GListModel) facts =
+      node == TD_NONE ? td_facts_of_tape(document) : td_facts_of_node(document, node);
+  for (guint i = 0; i < g_list_model_get_n_items(facts); i++) {
+    g_autoptr(TdFact) fact = g_list_model_get_item(facts, i);
+    if (g_str_equal(td_fact_get_title(fact), title)) return g_strdup(td_fact_get_value(fact));
+  }
+  return NULL;
+}
+
+static void
+test_knowledge(Fixture *fixture, gconstpointer data) {
+  td_tape_script *script = &fixture->script;
+  NEW(script, 0, known, .kind = td_intern("buffer_add"), .how = TD_knowledge_reconstructed);
+  NEW(script, 0, known, .kind = td_intern("lock_wait"), .how = TD_knowledge_absent);
+  NEW(script, 0, probe_level, .level = 2, .reason = td_intern("there is no compiler"));
+  open_document(fixture);
+  const td_tape_info *info = td_document_get_info(fixture->document);
+  char *rebuilt = td_knowledge_list(info, TD_knowledge_reconstructed);
+  char *absent = td_knowledge_list(info, TD_knowledge_absent);
+  g_assert_cmpstr(rebuilt, ==, "buffer_add");
+  g_assert_cmpstr(absent, ==, "lock_wait");
+  free(rebuilt);
+  free(absent);
+  g_autofree char *engine = td_facts_engine_text(fixture->document);
+  g_assert_cmpstr(engine, ==, "tape maker 1, level 2: node hooks");
+  g_autofree char *reason = fact_of(fixture->document, TD_NONE, "Reason");
+  g_assert_cmpstr(reason, ==, "there is no compiler");
+  g_autoptr(TdEventList) events = td_event_list_new(fixture->document);
+  for (uint64_t seq = 0; seq < info->n_events; seq++) {
+    td_any_event event;
+    g_autoptr(TdEventItem) item = g_list_model_get_item(G_LIST_MODEL(events), (guint)seq);
+    td_replay_event(td_document_get_replay(fixture->document), seq, &event, NULL);
+    g_assert_cmpint(td_event_item_is_reconstructed(item), ==,
+                    event.event.kind == TD_EVENT_buffer_add);
+  }
+}
+
+static void
+test_several_processes(Fixture *fixture, gconstpointer data) {
+  td_tape_script *script = &fixture->script;
+  for (size_t i = 0; i < script->n; i++)
+    if (script->events[i].event.kind == TD_EVENT_thread_new)
+      script->events[i].thread_new.process = script->events[i].thread_new.id;
+  script->events[find(script, TD_EVENT_graph_task_begin, 1)].graph_task_begin.owner = 1;
+  script->events[find(script, TD_EVENT_graph_task_begin, 2)].graph_task_begin.owner = 1;
+  for (uint32_t rank = 0; rank < 2; rank++)
+    NEW(script, 0, process_new, .process = rank, .pid = 100 + rank, .rank = (int32_t)rank,
+        .name = td_intern("train.py"));
+  open_document(fixture);
+  const td_graph *graph = td_document_get_graph(fixture->document);
+  g_assert_cmpuint(graph->n_processes, ==, 2);
+  char *label = td_graph_thread_label(graph, graph->n_threads - 1);
+  g_assert_true(g_str_has_prefix(label, "rank 1 · "));
+  free(label);
+  uint64_t length = td_replay_length(td_document_get_replay(fixture->document));
+  uint32_t n;
+  g_assert_cmpuint(td_document_graph_task_at(fixture->document, length), ==, 3);
+  g_assert_cmpuint(td_document_get_pass_number(fixture->document, 3, &n), ==, 2);
+  g_assert_cmpuint(n, ==, 2);
+  td_document_set_process(fixture->document, 1);
+  g_assert_cmpuint(td_document_graph_task_at(fixture->document, length), ==, 2);
+  g_assert_cmpuint(td_document_graph_task_at(fixture->document, 0), ==, 1);
+}
+
+/* A pass that begins and ends within another: after it the outer one is the one to look at. */
+static void
+test_nested_passes(Fixture *fixture, gconstpointer data) {
+  td_tape_script *script = &fixture->script;
+  size_t end = find(script, TD_EVENT_graph_task_end, 0);
+  NEW(script, end, graph_task_end, .graph_task = 4, .status = TD_task_status_ok);
+  NEW(script, end, reentrant_leave, .graph_task = 4, .outer = 0, .node = 29, .depth = 1);
+  NEW(script, end, reentrant_enter, .graph_task = 4, .outer = 0, .node = 29, .depth = 1);
+  NEW(script, end, graph_task_begin, .graph_task = 4, .depth = 1, .owner = 0, .root = 3);
+  open_document(fixture);
+  const td_graph *graph = td_document_get_graph(fixture->document);
+  const td_graph_task_facts *inner = &graph->graph_tasks[4];
+  g_assert_cmpuint(td_document_graph_task_at(fixture->document, inner->begin_seq), ==, 0);
+  g_assert_cmpuint(td_document_graph_task_at(fixture->document, inner->begin_seq + 1), ==, 4);
+  g_assert_cmpuint(td_document_graph_task_at(fixture->document, inner->end_seq + 1), ==, 0);
+  td_replay *replay = td_document_get_replay(fixture->document);
+  const td_state *state = td_replay_state(replay);
+  g_assert_cmpint(td_replay_seek(replay, inner->begin_seq + 2, NULL), ==, TD_OK);
+  g_assert_cmpuint(state->threads[0].state, ==, TD_thread_activity_reentrant_wait);
+  g_assert_cmpint(td_replay_forward(replay, NULL), ==, TD_OK);
+  g_assert_cmpuint(state->threads[0].state, ==, TD_thread_activity_processing);
+  g_assert_cmpuint(state->threads[0].node, ==, 29);
+  g_assert_cmpuint(state->threads[0].graph_task, ==, 0);
+}
+
+static void
+test_origin(Fixture *fixture, gconstpointer data) {
+  td_tape_script *script = &fixture->script;
+  g_autofree char *stack =
+      g_strdup_printf("/home/me/train.py:9 main\n%s:2 forward\n"
+                      "/usr/lib/python3/dist-packages/torch/nn/linear.py:3 forward",
+                      fixture->source);
+  size_t made = find(script, TD_EVENT_node_new, 20);
+  uint32_t node = script->events[made].node_new.node;
+  g_assert_true(
+      g_file_set_contents(fixture->source, "def forward(self, x):\n    return x * 2\n", -1, NULL));
+  script->events[made].node_new.stack = td_intern(stack);
+  NEW(script, made + 1, node_module, .node = node, .module = td_intern("encoder.layers.3"));
+  open_document(fixture);
+  g_autofree char *line = fact_of(fixture->document, node, "Line");
+  g_autofree char *source = fact_of(fixture->document, node, "Source");
+  g_autofree char *module = fact_of(fixture->document, node, "Module");
+  g_assert_cmpstr(line, ==, "model.py:2 in forward");
+  g_assert_cmpstr(source, ==, "return x * 2");
+  g_assert_cmpstr(module, ==, "encoder.layers.3");
+  static const char *const found_by[] = {"layers.3", "MODEL.py:2", "encoder model.py", ""};
+  for (guint i = 0; i < G_N_ELEMENTS(found_by); i++) {
+    g_autoptr(TdNodeQuery) query = td_node_query_new(fixture->document, found_by[i]);
+    g_assert_true(td_node_query_matches(query, node));
+    g_assert_cmpint(td_node_query_matches(query, node + 1), ==, *found_by[i] == '\0');
+  }
+}
+
+static void
+test_search_order(Fixture *fixture, gconstpointer data) {
+  open_document(fixture);
+  const td_graph *graph = td_document_get_graph(fixture->document);
+  g_autoptr(TdNodeQuery) leaves = td_node_query_new(fixture->document, "accumulate w1");
+  uint32_t nodes[3], n = td_node_query_run(leaves, nodes, 3);
+  g_assert_cmpuint(n, >=, 4);
+  g_assert_cmpuint(nodes[0], <, 30); /* of the pass that is shown */
+  for (int i = 0; i < 3; i++)
+    g_assert_nonnull(strstr(graph->nodes[nodes[i]].label, "w1"));
+  g_autoptr(TdNodeQuery) number = td_node_query_new(fixture->document, "#12");
+  g_assert_cmpuint(td_node_query_run(number, nodes, 3), ==, 1);
+  g_assert_cmpuint(nodes[0], ==, 12);
+}
+
+/* What the playhead has not reached is not told. */
+static void
+test_numbers(Fixture *fixture, gconstpointer data) {
+  td_tape_script *script = &fixture->script;
+  size_t end = find(script, TD_EVENT_node_end, 2);
+  uint32_t node = script->events[end].node_end.node;
+  NEW(script, end, tensor_stats, .node = node, .place = TD_stats_place_output, .n_elements = 2048,
+      .n_nan = 3, .min = -1, .max = 2.5, .mean = 0.25, .l2 = 7);
+  open_document(fixture);
+  td_replay *replay = td_document_get_replay(fixture->document);
+  uint32_t n;
+  const td_graph_mention *stats =
+      td_graph_stats_of(td_document_get_graph(fixture->document), node, &n);
+  g_assert_cmpuint(n, ==, 1);
+  g_assert_cmpint(td_replay_seek(replay, stats->seq, NULL), ==, TD_OK);
+  g_assert_null(fact_of(fixture->document, node, "Output 0"));
+  g_assert_cmpint(td_replay_seek(replay, stats->seq + 1, NULL), ==, TD_OK);
+  g_autofree char *text = fact_of(fixture->document, node, "Output 0");
+  g_assert_nonnull(strstr(text, "-1 to 2.5, mean 0.25, norm 7"));
+  g_assert_nonnull(strstr(text, "3 NaN"));
+}
+
+/* A tape of many passes opens with one of them in the timeline; steps can be jumped along. */
+static void
+test_training_steps(Fixture *fixture, gconstpointer data) {
+  td_tape_plan plan = {.n_nodes = 12, .n_threads = 1, .n_passes = 40, .trains = true, .seed = 9};
+  td_tape_script_fini(&fixture->script);
+  td_tape_script_make(&fixture->script, &plan);
+  open_document(fixture);
+  const td_graph *graph = td_document_get_graph(fixture->document);
+  g_autoptr(TdPlayhead) playhead = td_playhead_new();
+  td_playhead_set_document(playhead, fixture->document);
+  double from, to, first, last;
+  td_playhead_get_span(playhead, &from, &to);
+  td_document_get_pass_span(fixture->document, 0, &first, &last);
+  g_assert_cmpfloat(fabs(from - MAX(first, 0)), <, 1);
+  g_assert_cmpfloat(to - from, <, (double)td_document_get_info(fixture->document)->duration_ns / 4);
+  td_playhead_to_start(playhead);
+  g_assert_cmpuint(graph->n_steps, ==, 40);
+  for (uint32_t i = 0; i < 40; i++) {
+    td_playhead_step_training(playhead, 1);
+    g_assert_cmpuint(td_document_get_state(fixture->document)->header->step, ==, i);
+  }
+  uint64_t position = td_playhead_get_position(playhead);
+  td_playhead_step_training(playhead, 1);
+  g_assert_cmpuint(td_playhead_get_position(playhead), ==, position);
+  td_playhead_step_training(playhead, -1);
+  g_assert_cmpuint(td_document_get_state(fixture->document)->header->step, ==, 38);
+  g_assert_cmpuint(td_graph_scene_n_nodes(td_document_get_scene(fixture->document)), <=, 12);
+}
+
+static void
+test_stacks(void) {
+  static const struct {
+    const char *stack, *file, *function;
+    guint line, n;
+  } cases[] = {
+      {"train.py:3 main\nmodel.py:12 forward", "model.py", "forward", 12, 2},
+      {"/a/b(c).py(7): step", "/a/b(c).py", "step", 7, 1},
+      {"  File \"/x/train.py\", line 3, in main\n    loss = f(x)\n  File \"/x/model.py\", line 12, "
+       "in f\n    return x * 2\n",
+       "/x/model.py", "f", 12, 2},
+      {"/home/me/torch/net.py:8 g\n/opt/pytorch/torch/nn/modules/linear.py:134 forward\n<frozen "
+       "os>:3 f",
+       "/home/me/torch/net.py", "g", 8, 3},
+      {"views.py:5 <module>\ntorch/nn/modules/linear.py:130 forward", "views.py", "<module>", 5, 2},
+      {"C:\\me\\net.py:44 g\n/usr/lib/python3/dist-packages/torch/nn/a.py:1 f", "C:\\me\\net.py",
+       "g", 44, 2},
+  };
+  for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
+    g_autoptr(GPtrArray) lines = td_source_lines_parse(cases[i].stack);
+    const TdSourceLine *own = td_source_lines_find_own(lines);
+    g_assert_cmpuint(lines->len, ==, cases[i].n);
+    g_assert_cmpstr(own->file, ==, cases[i].file);
+    g_assert_cmpstr(own->function, ==, cases[i].function);
+    g_assert_cmpuint(own->line, ==, cases[i].line);
+  }
+  static const char *const nonsense[] = {"", "\n\n", "no line at all", ":::", "(3)"};
+  for (guint i = 0; i < G_N_ELEMENTS(nonsense); i++) {
+    g_autoptr(GPtrArray) lines = td_source_lines_parse(nonsense[i]);
+    g_assert_cmpuint(lines->len, ==, 0);
+    g_assert_null(td_source_lines_find_own(lines));
+  }
+}
+
+int
+main(int argc, char **argv) {
+  static const struct {
+    const char *path;
+    void (*test)(Fixture *fixture, gconstpointer data);
+  } tests[] = {
+      {"/views/knowledge", test_knowledge},
+      {"/views/several-processes", test_several_processes},
+      {"/views/nested-passes", test_nested_passes},
+      {"/views/origin", test_origin},
+      {"/views/search-order", test_search_order},
+      {"/views/numbers", test_numbers},
+      {"/views/training-steps", test_training_steps},
+  };
+  g_test_init(&argc, &argv, NULL);
+  for (guint i = 0; i < G_N_ELEMENTS(tests); i++)
+    g_test_add(tests[i].path, Fixture, NULL, set_up, tests[i].test, tear_down);
+  g_test_add_func("/views/stacks", test_stacks);
+  return g_test_run();
+}

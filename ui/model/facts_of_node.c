@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "ui/geometry/format.h"
+#include "ui/model/fact_list.h"
+
+#include <glib/gi18n.h>
+
+/* A leaf of a large model may have thousands of edges; a list that long helps nobody. */
+#define MAX_EDGES_LISTED 64
+
+static char *
+queue_name(const td_graph *graph, uint32_t queue) {
+  if (queue >= graph->n_queues) return g_strdup("");
+  const char *device = td_graph_device_name(graph, graph->queues[queue].device);
+  return g_strdup_printf(_("queue %u (%s)"), queue, device);
+}
+
+static char *
+thread_name(const td_graph *graph, uint32_t thread) {
+  const char *name = thread < graph->n_threads ? graph->threads[thread].name : NULL;
+  return name && *name ? g_strdup_printf("%s (%u)", name, thread)
+                       : g_strdup_printf(_("thread %u"), thread);
+}
+
+static const char *const birthplaces[TD_birthplace_LIMIT] = {
+    [TD_birthplace_node] = N_("in this node's output #"),
+    [TD_birthplace_sum] = N_("in the sum inside the input buffer, at input #"),
+    [TD_birthplace_hook] = N_("in a hook, in gradient # that it gave back"),
+    [TD_birthplace_forward] = N_("in the forward pass, result # of the operation"),
+    [TD_birthplace_input] = N_("in the gradient handed to backward, input #"),
+    [TD_birthplace_accumulate] = N_("while adding to the stored gradient"),
+    [TD_birthplace_data] = N_("in the data, operand # of the forward operation"),
+};
+
+/* The number goes where the (translated) text has its '#'. */
+static char *
+with_number(const char *text, uint32_t number) {
+  g_autofree char *digits = g_strdup_printf("%u", number);
+  g_auto(GStrv) parts = g_strsplit(text, "#", 2);
+  return g_strjoinv(digits, parts);
+}
+
+static void
+add_contributor(TdFactList *facts, const char *title, uint32_t node, uint32_t output_nr) {
+  if (node == TD_NONE) return;
+  g_autofree char *name = td_document_dup_node_name(facts->document, node);
+  td_fact_list_add_link(facts, title, g_strdup_printf(_("output %u of %s"), output_nr, name), node);
+}
+
+static void
+add_birth(TdFactList *facts, const td_event_anomaly *anomaly) {
+  gboolean is_inf = anomaly->kind == TD_anomaly_kind_inf;
+  const char *place = anomaly->born < TD_birthplace_LIMIT ? birthplaces[anomaly->born] : NULL;
+  g_autofree char *where = place ? with_number(_(place), anomaly->number) : g_strdup("");
+  td_fact_list_add(facts, _("Born here"), g_strdup_printf("%s, %s", is_inf ? "Inf" : "NaN", where));
+  if (anomaly->born != TD_birthplace_sum) return;
+  add_contributor(facts, is_inf ? _("Too great together") : _("+Inf and -Inf met"), anomaly->other,
+                  anomaly->other_output_nr);
+  add_contributor(facts, _("Completed by"), anomaly->from, anomaly->from_output_nr);
+}
+
+static void
+add_anomalies(TdFactList *facts, uint32_t node) {
+  td_event_anomaly anomaly;
+  if (!facts->state->nodes[node].anomaly) return;
+  facts->section = _("Not finite");
+  for (uint32_t i = 0; td_document_find_anomaly(facts->document, node, i, &anomaly); i++)
+    add_birth(facts, &anomaly);
+}
+
+static void
+add_now(TdFactList *facts, uint32_t node) {
+  const td_node_now *now = &facts->state->nodes[node];
+  const td_task_now *task = td_state_task_find(facts->state, node, TD_NONE);
+  facts->section = _("Now");
+  td_fact_list_add(facts, _("State"), g_strdup(td_facts_node_state(facts->document, node)));
+  if (task && task->expected)
+    td_fact_list_add_known(facts, _("Gradients arrived"),
+                           g_strdup_printf(_("%u of %u"),
+                                           task->expected - MIN(task->dependencies, task->expected),
+                                           task->expected),
+                           TD_EVENT_dependency_dec);
+  if (task && task->queue != TD_NONE)
+    td_fact_list_add_known(facts, _("Waits in"), queue_name(facts->graph, task->queue),
+                           TD_EVENT_queue_push);
+  if (now->graph_task != TD_NONE)
+    td_fact_list_add(facts, _("Backward pass"),
+                     g_strdup_printf(_("%u of %u (graph task %u)"), now->graph_task + 1,
+                                     facts->graph->n_graph_tasks, now->graph_task));
+  if (now->thread != TD_NONE)
+    td_fact_list_add(facts, _("Thread"), thread_name(facts->graph, now->thread));
+  if (now->begin_ns) td_fact_list_add(facts, _("Began at"), td_format_ns(now->begin_ns));
+  if (now->begin_ns && now->end_ns >= now->begin_ns)
+    td_fact_list_add(facts, _("Took"), td_format_ns(now->end_ns - now->begin_ns));
+}
+
+static void
+add_identity(TdFactList *facts, uint32_t node) {
+  const td_graph_node *facts_of = &facts->graph->nodes[node];
+  facts->section = _("Node");
+  if (facts_of->label) td_fact_list_add(facts, _("Known as"), g_strdup(facts_of->label));
+  td_fact_list_add(facts, _("Number"), g_strdup_printf(_("#%u on this tape"), node));
+  /* AccumulateGrad has the greatest number there is: it goes first. */
+  if (facts_of->sequence_nr == UINT64_MAX)
+    td_fact_list_add(facts, "sequence_nr", g_strdup(_("max: a leaf goes first")));
+  else {
+    g_autofree char *number = td_format_count(facts_of->sequence_nr);
+    td_fact_list_add(facts, "sequence_nr", g_strdup_printf(_("%s: higher goes first"), number));
+  }
+  td_fact_list_add_count(facts, "topological_nr", facts_of->topological_nr);
+  td_fact_list_add(facts, _("Device"),
+                   g_strdup(td_graph_device_name(facts->graph, facts_of->device)));
+  td_fact_list_add(facts, _("Inputs, outputs"),
+                   g_strdup_printf("%u, %u", facts_of->n_inputs, facts_of->n_outputs));
+}
+
+static char *
+arrivals_text(TdFactList *facts, const td_task_now *task, uint32_t input_nr) {
+  GString *text = g_string_new(NULL);
+  uint32_t at = task ? task->first_arrival : TD_NONE;
+  for (; at != TD_NONE; at = facts->state->arrivals[at].next) {
+    const td_arrival_now *arrival = &facts->state->arrivals[at];
+    if (arrival->input_nr != input_nr) continue;
+    g_autofree char *from = arrival->from == TD_NONE
+                                ? g_strdup(_("the caller"))
+                                : td_document_dup_node_name(facts->document, arrival->from);
+    g_autofree char *before = g_strdup(text->str);
+    g_string_printf(text, "%s%s%s", from, *before ? ", " : "", before);
+  }
+  return g_string_free(text, FALSE);
+}
+
+static char *
+metadata_text(const td_graph *graph, const td_graph_node *node, uint32_t input_nr) {
+  if (input_nr >= node->n_metadata) return g_strdup(_("unknown shape"));
+  const td_graph_metadata *metadata = &graph->metadata[node->first_metadata + input_nr];
+  g_autofree char *bytes = td_format_bytes(metadata->bytes);
+  g_auto(GStrv) words = g_strsplit(bytes, " ", -1);
+  g_autofree char *unbroken = g_strjoinv("\u00a0", words);
+  return g_strdup_printf("%s %s · %s", metadata->dtype, metadata->shape, unbroken);
+}
+
+static void
+add_inputs(TdFactList *facts, uint32_t node) {
+  const td_graph_node *facts_of = &facts->graph->nodes[node];
+  const td_task_now *task = td_state_task_find(facts->state, node, TD_NONE);
+  facts->section = _("Input buffer");
+  for (uint32_t i = 0; i < MIN(facts_of->n_inputs, MAX_EDGES_LISTED); i++) {
+    g_autofree char *title = g_strdup_printf(_("Input %u"), i);
+    g_autofree char *shape = metadata_text(facts->graph, facts_of, i);
+    g_autofree char *from = arrivals_text(facts, task, i);
+    td_fact_list_add_known(facts, title,
+                           *from ? g_strdup_printf(_("%s\narrived from %s"), shape, from)
+                                 : g_strdup(shape),
+                           *from ? TD_EVENT_buffer_add : TD_EVENT_input_metadata);
+  }
+}
+
+static char *
+edge_text(TdFactList *facts, uint32_t node) {
+  g_autofree char *name = td_document_dup_node_name(facts->document, node);
+  return g_strdup_printf("%s · %s", name, td_node_state_name(facts->state->nodes[node].state));
+}
+
+/* Nodes of earlier passes that used the same leaf, and of later ones, say nothing about now. */
+static gboolean
+is_current(TdFactList *facts, uint32_t node) {
+  td_node_state state = facts->state->nodes[node].state;
+  return state != TD_NODE_released && state != TD_NODE_absent;
+}
+
+static void
+add_rest(TdFactList *facts, uint32_t n_left_out) {
+  if (!n_left_out) return;
+  g_autofree char *count = td_format_count(n_left_out);
+  td_fact_list_add(facts, _("and more"), g_strdup_printf(_("%s not listed"), count));
+}
+
+static void
+add_edges_in(TdFactList *facts, uint32_t node) {
+  const td_graph_node *known = &facts->graph->nodes[node];
+  uint32_t n_listed = 0;
+  facts->section = _("Gradients come from");
+  for (uint32_t i = 0; i < known->n_in; i++) {
+    const td_graph_edge *edge = &facts->graph->edges[facts->graph->in_edges[known->first_in + i]];
+    if (!is_current(facts, edge->from) || n_listed == MAX_EDGES_LISTED) continue;
+    g_autofree char *title = edge->input_nr == TD_NONE
+                                 ? g_strdup(_("into an input"))
+                                 : g_strdup_printf(_("into input %u"), edge->input_nr);
+    td_fact_list_add_link(facts, title, edge_text(facts, edge->from), edge->from);
+    n_listed++;
+  }
+  add_rest(facts, known->n_in - n_listed);
+}
+
+static void
+add_edges_out(TdFactList *facts, uint32_t node) {
+  const td_graph_node *known = &facts->graph->nodes[node];
+  facts->section = _("Gradients go to");
+  for (uint32_t i = 0; i < MIN(known->n_out, MAX_EDGES_LISTED); i++) {
+    const td_graph_edge *edge = &facts->graph->edges[known->first_out + i];
+    g_autofree char *title = edge->output_nr == TD_NONE
+                                 ? g_strdup(_("an output"))
+                                 : g_strdup_printf(_("output %u"), edge->output_nr);
+    if (edge->to < facts->graph->n_nodes)
+      td_fact_list_add_link(facts, title, edge_text(facts, edge->to), edge->to);
+  }
+  add_rest(facts, known->n_out - MIN(known->n_out, MAX_EDGES_LISTED));
+}
+
+GListModel *
+td_facts_of_node(TdDocument *document, uint32_t node) {
+  TdFactList facts = td_fact_list_new(document);
+  if (node < facts.graph->n_nodes) {
+    add_anomalies(&facts, node);
+    add_now(&facts, node);
+    td_facts_add_origin(&facts, node);
+    td_facts_add_numbers(&facts, node);
+    add_inputs(&facts, node);
+    add_edges_in(&facts, node);
+    add_edges_out(&facts, node);
+    add_identity(&facts, node);
+  }
+  return G_LIST_MODEL(facts.store);
+}

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "engine/profile/knowledge.h"
+#include "ui/geometry/format.h"
+#include "ui/model/fact_list.h"
+
+#include <glib/gi18n.h>
+#include <stdlib.h>
+
+static char *
+devices_text(const td_graph *graph) {
+  GString *text = g_string_new(NULL);
+  for (uint32_t i = 0; i < graph->n_devices; i++)
+    g_string_append_printf(text, "%s%s", i ? ", " : "", graph->devices[i].name);
+  return g_string_free(text, FALSE);
+}
+
+static char *
+started_text(const td_tape_info *info) {
+  g_autoptr(GDateTime) start =
+      g_date_time_new_from_unix_local((gint64)(info->started_ns / 1000000000u));
+  return start ? g_date_time_format(start, "%x %X") : g_strdup("");
+}
+
+char *
+td_facts_engine_text(TdDocument *document) {
+  const td_graph *graph = td_document_get_graph(document);
+  const char *engine = g_str_equal(graph->engine, "pytorch") ? "PyTorch" : graph->engine;
+  const char *gap = *graph->version ? " " : "";
+  if (graph->probe_level == 0) return g_strdup_printf("%s%s%s", engine, gap, graph->version);
+  return g_strdup_printf(_("%s%s%s, level %u: %s"), engine, gap, graph->version, graph->probe_level,
+                         td_knowledge_level_name(graph->probe_level));
+}
+
+static void
+add_recording(TdFactList *facts) {
+  const td_tape_info *info = td_document_get_info(facts->document);
+  const td_graph *graph = facts->graph;
+  facts->section = _("Recording");
+  if (*graph->source) td_fact_list_add(facts, _("Script"), g_path_get_basename(graph->source));
+  if (*graph->engine) td_fact_list_add(facts, _("Engine"), td_facts_engine_text(facts->document));
+  td_fact_list_add(facts, _("Recorded"), started_text(info));
+  td_fact_list_add(facts, _("Duration"), td_format_ns(info->duration_ns));
+  td_fact_list_add_count(facts, _("Events"), info->n_events);
+  td_fact_list_add(facts, _("Size"), td_format_bytes(info->file_bytes));
+}
+
+static void
+add_contents(TdFactList *facts) {
+  const td_graph *graph = facts->graph;
+  size_t n_problems;
+  td_document_get_problems(facts->document, &n_problems);
+  facts->section = _("What is on it");
+  td_fact_list_add_count(facts, _("Backward passes"), graph->n_graph_tasks);
+  td_fact_list_add_count(facts, _("Nodes"), graph->n_nodes);
+  td_fact_list_add_count(facts, _("Edges"), graph->n_edges);
+  td_fact_list_add_count(facts, _("Threads"), graph->n_threads);
+  td_fact_list_add_count(facts, _("Ready queues"), graph->n_queues);
+  if (graph->n_devices) td_fact_list_add(facts, _("Devices"), devices_text(graph));
+  td_fact_list_add_count(facts, _("Problems"), n_problems);
+}
+
+static void
+add_list(TdFactList *facts, const char *title, td_knowledge how) {
+  char *kinds = td_knowledge_list(td_document_get_info(facts->document), how);
+  g_auto(GStrv) names = g_strsplit(kinds, ", ", -1);
+  g_autofree char *lines = g_strjoinv("\n", names);
+  g_autofree char *count = td_format_count(g_strv_length(names));
+  if (*kinds)
+    td_fact_list_add_more(facts, title, g_strdup_printf(_("%s kinds of events"), count), lines);
+  free(kinds);
+}
+
+static void
+add_knowledge(TdFactList *facts) {
+  const td_graph *graph = facts->graph;
+  if (graph->probe_level == 0) return;
+  facts->section = _("How it is known");
+  td_fact_list_add(
+      facts, _("Level"),
+      g_strdup_printf("%u, %s", graph->probe_level, td_knowledge_level_name(graph->probe_level)));
+  if (*graph->probe_reason) td_fact_list_add(facts, _("Reason"), g_strdup(graph->probe_reason));
+  add_list(facts, _("Seen"), TD_knowledge_observed);
+  add_list(facts, _("Reconstructed"), TD_knowledge_reconstructed);
+  add_list(facts, _("Cannot be seen"), TD_knowledge_absent);
+}
+
+static void
+add_processes(TdFactList *facts) {
+  const td_graph *graph = facts->graph;
+  if (graph->n_processes < 2) return;
+  facts->section = _("Processes");
+  for (uint32_t i = 0; i < graph->n_processes; i++) {
+    char *label = td_graph_process_label(graph, i);
+    const td_graph_process *process = &graph->processes[i];
+    td_fact_list_add(facts, label,
+                     process->pid ? g_strdup_printf(_("%s, pid %u"), process->name, process->pid)
+                                  : g_strdup(process->name));
+    free(label);
+  }
+}
+
+GListModel *
+td_facts_of_tape(TdDocument *document) {
+  TdFactList facts = td_fact_list_new(document);
+  add_recording(&facts);
+  add_contents(&facts);
+  add_knowledge(&facts);
+  add_processes(&facts);
+  return G_LIST_MODEL(facts.store);
+}

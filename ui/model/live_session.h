@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * A program that runs and is recorded, as seen from the window: connected to the hub of `tapedeck
+ * run` or `record`, it knows which threads are stopped and where, and what is asked of the gate,
+ * and sends commands. The recording itself is the tape, which is whole up to a stop when "stopped"
+ * is emitted. Main thread. */
+#pragma once
+
+#include "engine/events/event.h"
+
+#include <gio/gio.h>
+
+#define TD_TYPE_LIVE_SESSION (td_live_session_get_type())
+G_DECLARE_FINAL_TYPE(TdLiveSession, td_live_session, TD, LIVE_SESSION, GObject)
+
+typedef enum TdLiveState {
+  TD_LIVE_RUNNING,  /* no thread is stopped */
+  TD_LIVE_STOPPED,  /* some thread is */
+  TD_LIVE_DETACHED, /* it was let go; a pause takes it back */
+  TD_LIVE_ENDED,    /* the recording is over: the tape is whole */
+} TdLiveState;
+
+/* Where a thread is stopped. Strings are the session's. */
+typedef struct TdLiveStop {
+  uint32_t thread;
+  uint32_t node;         /* or TD_NONE */
+  const char *kind;      /* of the event it stopped after: "node_begin" */
+  const char *name;      /* of the node, or NULL */
+  const char *reason;    /* first, pause, step, break or hold */
+  const char *condition; /* that held, or NULL */
+} TdLiveStop;
+
+/* td_live_session_new connects to a hub and looks at one of its processes. Signals: "changed" when
+ * anything below may answer differently, "stopped" when a thread has stopped and the tape has been
+ * written up to there, "ended" once. */
+TdLiveSession *td_live_session_new(const char *path, uint32_t process, GError **error);
+
+TdLiveState td_live_session_get_state(TdLiveSession *self);
+
+/* td_live_session_get_stop returns the last stop of a thread that is stopped still, or NULL;
+ * td_live_session_find_stop that of one thread. Borrowed until the next change. */
+const TdLiveStop *td_live_session_get_stop(TdLiveSession *self);
+const TdLiveStop *td_live_session_find_stop(TdLiveSession *self, uint32_t thread);
+guint td_live_session_get_n_stopped(TdLiveSession *self);
+
+/* What is asked of the gate: conditions to stop on, as --break writes them, and threads on hold. */
+const char *const *td_live_session_get_conditions(TdLiveSession *self);
+gboolean td_live_session_has_condition(TdLiveSession *self, const char *condition);
+gboolean td_live_session_is_held(TdLiveSession *self, uint32_t thread);
+
+/* Commands. A step of TD_NONE lets the thread go that has waited longest. */
+void td_live_session_step(TdLiveSession *self, uint32_t thread);
+void td_live_session_continue(TdLiveSession *self);
+void td_live_session_pause(TdLiveSession *self);
+void td_live_session_detach(TdLiveSession *self);
+void td_live_session_set_condition(TdLiveSession *self, const char *condition, gboolean wanted);
+void td_live_session_set_held(TdLiveSession *self, uint32_t thread, gboolean held);

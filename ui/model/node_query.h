@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * Finding nodes by what a person types: words that each must be in the node's name, its number, its
+ * label, the path of its module, the lines of the model that made it, or the name of its state. On
+ * a tape of millions of nodes a search takes some tens of milliseconds: a text that many nodes
+ * share is looked at once. Main thread only. */
+#pragma once
+
+#include "ui/model/document.h"
+
+typedef struct TdNodeQuery TdNodeQuery;
+
+/* td_node_query_new takes what was typed; the document stays open meanwhile. */
+TdNodeQuery *td_node_query_new(TdDocument *document, const char *typed);
+void td_node_query_free(TdNodeQuery *self);
+gboolean td_node_query_matches(TdNodeQuery *self, uint32_t node);
+
+/* td_node_query_run finds nodes, those of the pass shown first, and writes the first `room` of
+ * them. Returns how many there are. */
+uint32_t td_node_query_run(TdNodeQuery *self, uint32_t *nodes, uint32_t room);
+
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(TdNodeQuery, td_node_query_free)

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * The bar over a tape whose program still runs: where it is stopped, the buttons that let it go on,
+ * what it stops on, and its threads. Hidden without a session. Main thread. */
+#pragma once
+
+#include "ui/model/live_session.h"
+#include "ui/model/playhead.h"
+
+#include <gtk/gtk.h>
+
+#define TD_TYPE_LIVE_BAR (td_live_bar_get_type())
+G_DECLARE_FINAL_TYPE(TdLiveBar, td_live_bar, TD, LIVE_BAR, GtkBox)
+
+void td_live_bar_set_playhead(TdLiveBar *self, TdPlayhead *playhead);
+
+/* td_live_bar_set_session shows a session, or none for NULL. */
+void td_live_bar_set_session(TdLiveBar *self, TdLiveSession *session);

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * The lists under the live bar's two menus: what the program stops on, with a box to tick for each,
+ * and its threads, each with buttons to hold it and to step it alone. Main thread. */
+#pragma once
+
+#include "ui/model/live_session.h"
+#include "ui/model/playhead.h"
+
+#include <gtk/gtk.h>
+
+#define TD_TYPE_BREAKPOINT_LIST (td_breakpoint_list_get_type())
+G_DECLARE_FINAL_TYPE(TdBreakpointList, td_breakpoint_list, TD, BREAKPOINT_LIST, GtkBox)
+
+void td_breakpoint_list_set_playhead(TdBreakpointList *self, TdPlayhead *playhead);
+void td_breakpoint_list_set_session(TdBreakpointList *self, TdLiveSession *session);
+
+#define TD_TYPE_THREAD_LIST (td_thread_list_get_type())
+G_DECLARE_FINAL_TYPE(TdThreadList, td_thread_list, TD, THREAD_LIST, GtkBox)
+
+void td_thread_list_set_playhead(TdThreadList *self, TdPlayhead *playhead);
+void td_thread_list_set_session(TdThreadList *self, TdLiveSession *session);
+
+/* td_live_dup_thread_name returns what the tape calls a thread, or its number. */
+char *td_live_dup_thread_name(TdPlayhead *playhead, uint32_t thread);
