@@ -56,6 +56,21 @@ static const char *const sentences[TD_EVENT_LIMIT] = {
     [TD_EVENT_reentrant_leave] = "{graph_task} is over and {node} goes on",
     [TD_EVENT_pool_push] = "{graph_task} goes to the thread pool",
     [TD_EVENT_pool_thread_new] = "{id} joins the thread pool",
+    [TD_EVENT_pool_pop] = "a thread of the pool takes {graph_task}",
+    [TD_EVENT_setting] = "{name} is {value}",
+    [TD_EVENT_saved_tensor] = "{node} saves a tensor at version {version}",
+    [TD_EVENT_tensor_write] = "{operation} writes into a tensor: version {version}",
+    [TD_EVENT_release] = "{node} lets go of what it saved",
+    [TD_EVENT_final_callback_end] = "the final callback has returned",
+    [TD_EVENT_stream_new] = "stream {stream} of {device} is there",
+    [TD_EVENT_stream_record] = "event {stream_event} is recorded on stream {stream} of {device}",
+    [TD_EVENT_stream_wait] = "stream {stream} of {device} waits for event {stream_event}",
+    [TD_EVENT_kernel] = "{device} puts {name} of {node} on stream {stream}",
+    [TD_EVENT_version_conflict] =
+        "{node} needs a tensor at version {saved}, but it is at version {found}",
+    [TD_EVENT_warning] = "warning: {text}",
+    [TD_EVENT_stream_conflict] =
+        "{first} and {second} touch one buffer of {device} on two streams, unordered",
     [TD_EVENT_kernel_begin] = "{device} begins a kernel of {node}",
     [TD_EVENT_kernel_end] = "{device} ends a kernel of {node}",
     [TD_EVENT_tensor_stats] =
