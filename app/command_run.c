@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 typedef struct run_options {
-  char *tape, *devices, *anomaly, *policy, *scheduler, *stats, *seed; /* (owned) */
+  char *tape, *devices, *anomaly, *policy, *scheduler, *semantics, *stats, *seed; /* (owned) */
   gboolean force;
   td_live_options live;
   char *script; /* (owned) the script's path */
@@ -29,6 +29,7 @@ options_clear(run_options *options) {
   g_free(options->anomaly);
   g_free(options->policy);
   g_free(options->scheduler);
+  g_free(options->semantics);
   g_free(options->stats);
   g_free(options->seed);
   g_free(options->script);
@@ -66,6 +67,7 @@ words_are_fine(run_options *options) {
       {"anomaly", &options->anomaly, (const char *const[]){"off", "nan", "nonfinite", NULL}, 3},
       {"policy", &options->policy, (const char *const[]){"block", "drop", NULL}, 2},
       {"scheduler", &options->scheduler, (const char *const[]){"engine", "2017", NULL}, 1},
+      {"semantics", &options->semantics, (const char *const[]){"2.13", "1.11", NULL}, 2},
       {"stats", &options->stats, (const char *const[]){"off", "finite", "full", NULL}, 3},
   };
   for (guint i = 0; i < G_N_ELEMENTS(words); i++)
@@ -144,10 +146,11 @@ child_arguments(const run_options *options, int report, char **script_args) {
   g_autofree char *runner = g_build_filename(td_path_module(), "runner.py", NULL);
   g_autofree char *source = g_path_get_basename(options->script);
   g_autofree char *number = g_strdup_printf("%d", report);
-  g_strv_builder_add_many(
-      builder, td_path_python(), runner, number, options->tape, options->force ? "1" : "0", source,
-      options->devices ? options->devices : "cpu", options->anomaly, options->stats,
-      options->policy, options->seed ? options->seed : "", options->script, NULL);
+  g_strv_builder_add_many(builder, td_path_python(), runner, number, options->tape,
+                          options->force ? "1" : "0", source,
+                          options->devices ? options->devices : "cpu", options->anomaly,
+                          options->stats, options->policy, options->seed ? options->seed : "",
+                          options->semantics, options->script, NULL);
   g_strv_builder_addv(builder, (const char **)script_args);
   return g_strv_builder_end(builder);
 }
@@ -258,6 +261,8 @@ td_command_run(int argc, char **argv) {
       {"seed", 0, 0, G_OPTION_ARG_STRING, &options.seed, "Start the random numbers from N", "N"},
       {"scheduler", 0, 0, G_OPTION_ARG_STRING, &options.scheduler,
        "engine; 2017 is not supported yet", "NAME"},
+      {"semantics", 0, 0, G_OPTION_ARG_STRING, &options.semantics,
+       "Which PyTorch the engine behaves like where versions differ: 2.13, 1.11", "VERSION"},
       {"stats", 0, 0, G_OPTION_ARG_STRING, &options.stats,
        "What is measured of every gradient: off, finite (counts of NaN and Inf), full", "WHAT"},
       TD_LIVE_ENTRIES(options.live),

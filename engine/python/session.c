@@ -8,6 +8,7 @@
 #include "engine/python/tensor_object.h"
 
 #include "engine/autograd/engine.h"
+#include "engine/autograd/semantics.h"
 #include "engine/autograd/variable.h"
 #include "engine/device/device.h"
 #include "engine/trace/recorder.h"
@@ -54,6 +55,13 @@ set_checks(PyObject *self, PyObject *args) {
   Py_RETURN_NONE;
 }
 
+static PyObject *
+set_semantics(PyObject *self, PyObject *version) {
+  const char *text = PyUnicode_AsUTF8(version);
+  td_error error = {0};
+  return text ? tdpy_none(td_semantics_set(text, &error), &error) : NULL;
+}
+
 /* record_begin(path, overwrite, source, drop) */
 static PyObject *
 record_begin(PyObject *self, PyObject *args) {
@@ -72,7 +80,10 @@ record_begin(PyObject *self, PyObject *args) {
                : td_recorder_start(PyBytes_AS_STRING(path), overwrite, &options, &recorder, &error);
   Py_DECREF(path);
   Py_DECREF(source);
-  if (!status) td_emit_name_thread("main", TD_CPU);
+  if (!status) {
+    td_emit_name_thread("main", TD_CPU);
+    TD_EMIT(setting, .name = td_intern("semantics"), .value = td_intern(td_semantics_get()));
+  }
   return tdpy_none(status, &error);
 }
 
@@ -206,6 +217,7 @@ device_count(PyObject *self, PyObject *unused) {
 
 PyMethodDef tdpy_session_functions[] = {
     {"set_devices", set_devices, METH_O, NULL},
+    {"set_semantics", set_semantics, METH_O, NULL},
     {"set_checks", set_checks, METH_VARARGS, NULL},
     {"record_begin", record_begin, METH_VARARGS, NULL},
     {"record_for_session", record_for_session, METH_VARARGS, NULL},
