@@ -4,66 +4,94 @@
 #include "engine/base/alloc.h"
 #include "engine/tensor/walk.h"
 
-#include <string.h>
+#include <cblas.h>
 
-/* A tile of c is summed in registers: 4 x 8 floats are 8 of the 16 vector registers of any x86-64.
- */
-#define TILE_ROWS 4
-#define TILE_COLUMNS 8
+/* What BLAS wants to know of an operand; `copy` holds it where it lay too scattered. */
+typedef struct operand {
+  enum CBLAS_TRANSPOSE transposed;
+  blasint leading;
+  const void *data; /* (borrowed) */
+  void *copy;       /* (owned) or NULL */
+} operand;
 
-/* Copies columns of b to [k][TILE_COLUMNS], zeros where b has no more: they are then read in order.
- */
-#define DEFINE_GEMM(suffix, T)                                                                     \
-  static void pack_##suffix(T *panel, int64_t k, int64_t columns, const T *b, td_matrix shape) {   \
-    for (int64_t row = 0; row < k; row++)                                                          \
-      for (int64_t column = 0; column < TILE_COLUMNS; column++)                                    \
-        panel[row * TILE_COLUMNS + column] =                                                       \
-            column < columns ? b[row * shape.row_step + column * shape.column_step] : 0;           \
-  }                                                                                                \
-  static void tile_##suffix(int64_t rows, int64_t k, int64_t columns, const T *a,                  \
-                            td_matrix a_shape, const T *panel, T *c, td_matrix c_shape,            \
-                            bool accumulate) {                                                     \
-    T sums[TILE_ROWS][TILE_COLUMNS] = {{0}};                                                       \
-    const T *row[TILE_ROWS];                                                                       \
-    for (int r = 0; r < TILE_ROWS; r++)                                                            \
-      row[r] = a + TD_MIN(r, rows - 1) * a_shape.row_step;                                         \
-    for (int64_t i = 0; i < k; i++)                                                                \
-      for (int r = 0; r < TILE_ROWS; r++) {                                                        \
-        const T x = row[r][i * a_shape.column_step];                                               \
-        for (int column = 0; column < TILE_COLUMNS; column++)                                      \
-          sums[r][column] += x * panel[i * TILE_COLUMNS + column];                                 \
-      }                                                                                            \
-    for (int64_t r = 0; r < rows; r++)                                                             \
-      for (int64_t column = 0; column < columns; column++) {                                       \
-        T *to = &c[r * c_shape.row_step + column * c_shape.column_step];                           \
-        *to = accumulate ? *to + sums[r][column] : sums[r][column];                                \
-      }                                                                                            \
-  }                                                                                                \
-  static void gemm_##suffix(int64_t n, int64_t k, int64_t m, td_matrix a, td_matrix b,             \
-                            td_matrix c, bool accumulate) {                                        \
-    T *panel = TD_NEW_N(T, k * TILE_COLUMNS);                                                      \
-    for (int64_t column = 0; column < m; column += TILE_COLUMNS) {                                 \
-      int64_t columns = TD_MIN(TILE_COLUMNS, m - column);                                          \
-      pack_##suffix(panel, k, columns, (const T *)b.data + column * b.column_step, b);             \
-      for (int64_t row = 0; row < n; row += TILE_ROWS)                                             \
-        tile_##suffix(TD_MIN(TILE_ROWS, n - row), k, columns,                                      \
-                      (const T *)a.data + row * a.row_step, a, panel,                              \
-                      (T *)c.data + row * c.row_step + column * c.column_step, c, accumulate);     \
-    }                                                                                              \
-    free(panel);                                                                                   \
+/* Rows (or columns) whose elements are neighbours and that do not overlap. A single one may have
+ * any step. */
+static bool
+has_lines(int64_t n_lines, int64_t length, int64_t line_step, int64_t element_step) {
+  return (element_step == 1 || length <= 1) && (line_step >= TD_MAX(length, 1) || n_lines <= 1);
+}
+
+static void *
+copy_rows(td_dtype dtype, int64_t rows, int64_t columns, td_matrix from) {
+  void *copy = td_alloc((size_t)(rows * columns), td_dtype_size(dtype));
+  TD_DISPATCH_FLOATING(
+      dtype, T *to = copy; const T *data = from.data;
+      for (int64_t r = 0; r < rows; r++) for (int64_t c = 0; c < columns; c++) *to++ =
+          data[r * from.row_step + c * from.column_step];)
+  return copy;
+}
+
+static operand
+operand_of(td_dtype dtype, int64_t rows, int64_t columns, td_matrix matrix) {
+  operand operand = {.transposed = CblasNoTrans, .data = matrix.data};
+  int64_t step = matrix.row_step, least = columns;
+  if (!has_lines(rows, columns, matrix.row_step, matrix.column_step)) {
+    step = columns;
+    if (has_lines(columns, rows, matrix.column_step, matrix.row_step)) {
+      operand.transposed = CblasTrans;
+      step = matrix.column_step, least = rows;
+    } else
+      operand.data = operand.copy = copy_rows(dtype, rows, columns, matrix);
   }
+  operand.leading = (blasint)TD_MAX(step, TD_MAX(least, 1));
+  return operand;
+}
 
-DEFINE_GEMM(float32, float)
-DEFINE_GEMM(float64, double)
-DEFINE_GEMM(int64, int64_t)
+static void
+gemm_floating(td_dtype dtype, int64_t n, int64_t k, int64_t m, td_matrix a, td_matrix b,
+              td_matrix c, bool accumulate) {
+  operand left = operand_of(dtype, n, k, a), right = operand_of(dtype, k, m, b);
+  blasint step = (blasint)TD_MAX(c.row_step, TD_MAX(m, 1));
+  if (dtype == TD_FLOAT32)
+    cblas_sgemm(CblasRowMajor, left.transposed, right.transposed, (blasint)n, (blasint)m,
+                (blasint)k, 1, left.data, left.leading, right.data, right.leading, accumulate,
+                c.data, step);
+  else
+    cblas_dgemm(CblasRowMajor, left.transposed, right.transposed, (blasint)n, (blasint)m,
+                (blasint)k, 1, left.data, left.leading, right.data, right.leading, accumulate,
+                c.data, step);
+  free(left.copy);
+  free(right.copy);
+}
+
+/* BLAS has no integers. */
+static void
+gemm_int64(int64_t n, int64_t k, int64_t m, td_matrix a, td_matrix b, td_matrix c,
+           bool accumulate) {
+  for (int64_t row = 0; row < n; row++)
+    for (int64_t column = 0; column < m; column++) {
+      const int64_t *x = (const int64_t *)a.data + row * a.row_step;
+      const int64_t *y = (const int64_t *)b.data + column * b.column_step;
+      int64_t *to = (int64_t *)c.data + row * c.row_step + column * c.column_step, sum = 0;
+      for (int64_t i = 0; i < k; i++)
+        sum += x[i * a.column_step] * y[i * b.row_step];
+      *to = accumulate ? *to + sum : sum;
+    }
+}
+
+static td_matrix
+transposed(td_matrix matrix) {
+  return (td_matrix){matrix.data, matrix.column_step, matrix.row_step};
+}
 
 void
 td_gemm(td_dtype dtype, int64_t n, int64_t k, int64_t m, td_matrix a, td_matrix b, td_matrix c,
         bool accumulate) {
-  if (dtype == TD_FLOAT32)
-    gemm_float32(n, k, m, a, b, c, accumulate);
-  else if (dtype == TD_FLOAT64)
-    gemm_float64(n, k, m, a, b, c, accumulate);
-  else
+  if (n == 0 || m == 0) return;
+  if (!td_dtype_is_floating(dtype))
     gemm_int64(n, k, m, a, b, c, accumulate);
+  else if (has_lines(n, m, c.row_step, c.column_step))
+    gemm_floating(dtype, n, k, m, a, b, c, accumulate);
+  else
+    gemm_floating(dtype, m, k, n, transposed(b), transposed(a), transposed(c), accumulate);
 }
