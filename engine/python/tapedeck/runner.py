@@ -28,9 +28,11 @@ def give_up(fd, text, status):
 def pose_as_torch(package):
     """`import torch` and its parts give Tapedeck's modules."""
     sys.modules['torch'] = package
-    for part in ('autograd', 'nn', 'nn.functional', 'nn.modules', 'optim'):
-        name = 'nn.layers' if part == 'nn.modules' else part
-        sys.modules['torch.' + part] = importlib.import_module('tapedeck.' + name)
+    own = package.__name__ + '.'
+    for name, module in list(sys.modules.items()):
+        if name.startswith(own):
+            sys.modules['torch.' + name[len(own):]] = module
+    sys.modules['torch.nn.modules'] = sys.modules['tapedeck.nn.layers']
 
 
 def join_session(engine, session, source, tape):

@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Grad mode of the calling thread, as context managers and decorators."""
+import functools
+import inspect
+
+from tapedeck import _C
+
+__all__ = ['enable_grad', 'inference_mode', 'no_grad', 'set_grad_enabled']
+
+
+def decorate(function, again):
+    """The function, with each of its calls inside a context that again() makes; a generator's each step."""
+    if inspect.isgeneratorfunction(function):
+        return _decorate_generator(function, again)
+
+    @functools.wraps(function)
+    def wrapper(*args, **kwargs):
+        with again():
+            return function(*args, **kwargs)
+    return wrapper
+
+
+def _decorate_generator(function, again):
+    """Between two steps the caller's mode is in force."""
+    @functools.wraps(function)
+    def wrapper(*args, **kwargs):
+        generator = function(*args, **kwargs)
+        step, given = generator.send, None
+        while True:
+            try:
+                with again():
+                    item = step(given)
+            except StopIteration as end:
+                return end.value
+            try:
+                step, given = generator.send, (yield item)
+            except GeneratorExit:
+                with again():
+                    generator.close()
+                raise
+            except BaseException as problem:
+                step, given = generator.throw, problem
+    return wrapper
+
+
+class Mode:
+    """A setting of this thread for the length of a with block, or of each call of a decorated function.
+    Subclasses have _get, _set and _wanted."""
+
+    def __init__(self):
+        self._before = False
+
+    def __enter__(self):
+        self._before = self._get()
+        self._set(self._wanted)
+
+    def __exit__(self, *exception):
+        self._set(self._before)
+
+    def clone(self):
+        return type(self)()
+
+    def __call__(self, function):
+        return decorate(function, self.clone)
+
+
+class no_grad(Mode):
+    """Operations inside leave no trace."""
+    _get, _set, _wanted = staticmethod(_C.is_grad_enabled), staticmethod(_C.set_grad_mode), False
+
+    def __new__(cls, function=None):
+        self = super().__new__(cls)
+        return self if function is None else cls.__call__(self, function)
+
+
+class enable_grad(no_grad):
+    """Operations inside are remembered again."""
+    _wanted = True
+
+
+class inference_mode(no_grad):
+    """The same as no_grad."""
+
+
+class set_grad_enabled(Mode):
+    """Switches at once; as a context manager, for the length of the block; on a function, for each of its calls."""
+    _get, _set = no_grad._get, no_grad._set
+
+    def __init__(self, mode):
+        self._wanted = self.mode = mode
+        self._before = self._get()
+        self._set(mode)
+
+    def __enter__(self):
+        self._set(self._wanted)
+
+    def __call__(self, function):
+        self._set(self._before)
+        return super().__call__(function)
+
+    def clone(self):
+        return set_grad_enabled(self._wanted)
