@@ -116,6 +116,15 @@ print_devices_json(td_json *json, const td_graph *graph) {
 }
 
 static void
+print_settings_json(td_json *json, const td_graph *graph) {
+  td_json_key(json, "settings");
+  td_json_begin_object(json);
+  for (uint32_t i = 0; i < graph->n_settings; i++)
+    td_member_string(json, graph->settings[i].name, graph->settings[i].value);
+  td_json_end_object(json);
+}
+
+static void
 print_kinds_json(td_json *json, const td_tape_info *info) {
   td_json_key(json, "events_by_kind");
   td_json_begin_object(json);
@@ -161,6 +170,7 @@ print_json(td_tape *tape, const td_graph *graph) {
   print_threads_json(json, info, graph);
   print_queues_json(json, graph);
   print_devices_json(json, graph);
+  print_settings_json(json, graph);
   print_kinds_json(json, info);
   print_known_json(json, info);
   td_member_u64(json, "dropped", info->n_dropped);
@@ -259,6 +269,12 @@ print_devices(const td_graph *graph) {
 }
 
 static void
+print_settings(const td_graph *graph) {
+  for (uint32_t i = 0; i < graph->n_settings; i++)
+    printf("%-12s %s %s\n", i ? "" : "settings", graph->settings[i].name, graph->settings[i].value);
+}
+
+static void
 print_kinds(const td_tape_info *info) {
   const char *heading = "kinds";
   for (uint32_t kind = 0; kind < TD_EVENT_LIMIT; kind++) {
@@ -287,6 +303,7 @@ print_text(td_tape *tape, const td_graph *graph) {
   print_line("nodes", td_format_count(graph->n_nodes));
   print_line("edges", td_format_count(graph->n_edges));
   print_devices(graph);
+  print_settings(graph);
   print_processes(graph);
   print_threads(info, graph);
   print_queues(graph);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "engine/base/alloc.h"
 #include "engine/profile/births.h"
+#include "engine/profile/conflicts.h"
 #include "engine/profile/why.h"
 #include "engine/profile/words.h"
 
@@ -213,8 +214,9 @@ td_why_describe(const td_graph *graph, td_tape *tape, const td_any_event *event)
 
 char *
 td_why_mean(const td_graph *graph, td_tape *tape, const td_any_event *event) {
-  bool is_birth = event->event.kind == TD_EVENT_anomaly;
-  return fill_in(graph, tape, event, is_birth ? td_birth_meaning(&event->anomaly, graph) : "");
+  if (event->event.kind == TD_EVENT_anomaly)
+    return fill_in(graph, tape, event, td_birth_meaning(&event->anomaly, graph));
+  return td_conflict_meaning(graph, tape, event);
 }
 
 char *

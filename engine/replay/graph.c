@@ -142,6 +142,19 @@ collect_devices(td_graph_builder *builder) {
   return true;
 }
 
+/* Room for every event of each list. */
+static bool
+reserve_mentions(td_graph_builder *builder) {
+  const td_tape_info *info = td_tape_info_get(builder->tape);
+  for (int list = 0; list < TD_N_MENTION_LISTS; list++) {
+    td_graph_mentions *mentions = &builder->graph->mentions[list];
+    mentions->items =
+        td_try_alloc(td_graph_count_mentions(info, (td_mention_list)list), sizeof *mentions->items);
+    if (!mentions->items) return false;
+  }
+  return true;
+}
+
 static int
 compare_mentions(const void *a, const void *b) {
   const td_graph_mention *left = a, *right = b;
@@ -158,13 +171,10 @@ collect(td_graph_builder *builder) {
   graph->metadata = td_try_alloc(info->n_by_kind[TD_EVENT_input_metadata], sizeof *graph->metadata);
   builder->runs = td_try_alloc(info->n_by_kind[TD_EVENT_node_begin], sizeof *builder->runs);
   graph->steps = td_try_alloc(info->n_by_kind[TD_EVENT_step], sizeof *graph->steps);
-  graph->problems =
-      td_try_alloc(info->n_by_kind[TD_EVENT_anomaly] + info->n_by_kind[TD_EVENT_error] +
-                       info->n_by_kind[TD_EVENT_breakpoint_hit],
-                   sizeof *graph->problems);
-  graph->stats = td_try_alloc(info->n_by_kind[TD_EVENT_tensor_stats], sizeof *graph->stats);
-  bool reserved = graph->edges && graph->metadata && builder->runs && graph->steps &&
-                  graph->problems && graph->stats;
+  graph->settings = td_try_alloc(info->n_by_kind[TD_EVENT_setting], sizeof *graph->settings);
+  graph->streams = td_try_alloc(info->n_by_kind[TD_EVENT_stream_new], sizeof *graph->streams);
+  bool reserved = graph->settings && graph->streams && graph->edges && graph->metadata && builder->runs &&
+                  graph->steps && reserve_mentions(builder);
   for (table which = 0; which < N_TABLES; which++)
     reserved = reserved && reserve(builder, which, 1);
   td_status status = TD_OK;
@@ -178,7 +188,9 @@ collect(td_graph_builder *builder) {
   for (uint32_t i = 0; i < graph->n_graph_tasks; i++)
     graph->graph_tasks[i].end_seq = TD_MIN(graph->graph_tasks[i].end_seq, info->n_events);
   td_graph_know_process(graph, 0);
-  qsort(graph->stats, graph->n_stats, sizeof *graph->stats, compare_mentions);
+  for (int list = TD_MENTION_PROBLEMS + 1; list < TD_N_MENTION_LISTS; list++)
+    qsort(graph->mentions[list].items, graph->mentions[list].n, sizeof *graph->mentions[list].items,
+          compare_mentions);
   for (uint32_t i = 0; i < graph->n_threads; i++)
     td_graph_know_process(graph, graph->threads[i].process);
   if (!reserved || !collect_devices(builder) || !td_graph_slice(graph, builder->runs))
@@ -220,8 +232,10 @@ td_graph_free(td_graph *graph) {
   free(graph->processes);
   free(graph->ran);
   free(graph->steps);
-  free(graph->problems);
-  free(graph->stats);
+  free(graph->settings);
+  free(graph->streams);
+  for (int list = 0; list < TD_N_MENTION_LISTS; list++)
+    free(graph->mentions[list].items);
   free(graph);
 }
 
@@ -271,16 +285,17 @@ td_graph_process_of_queue(const td_graph *graph, uint32_t queue) {
 }
 
 const td_graph_mention *
-td_graph_stats_of(const td_graph *graph, uint32_t node, uint32_t *n) {
-  uint32_t low = 0, high = graph->n_stats;
+td_graph_mentions_of(const td_graph *graph, td_mention_list list, uint32_t node, uint32_t *n) {
+  const td_graph_mentions *mentions = &graph->mentions[list];
+  uint32_t low = 0, high = mentions->n;
   while (low < high) {
     uint32_t middle = low + (high - low) / 2;
-    if (graph->stats[middle].node < node)
+    if (mentions->items[middle].node < node)
       low = middle + 1;
     else
       high = middle;
   }
-  for (*n = 0; low + *n < graph->n_stats && graph->stats[low + *n].node == node;)
+  for (*n = 0; low + *n < mentions->n && mentions->items[low + *n].node == node;)
     (*n)++;
-  return &graph->stats[low];
+  return &mentions->items[low];
 }

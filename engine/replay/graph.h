@@ -70,11 +70,36 @@ typedef struct td_graph_device {
   const char *name;
 } td_graph_device;
 
-/* An event and the node that it is about, or TD_NONE. */
+typedef struct td_graph_stream {
+  int32_t device, stream;
+} td_graph_stream;
+
+/* How the engine was set: "semantics" is "2.13". */
+typedef struct td_graph_setting {
+  const char *name, *value;
+} td_graph_setting;
+
+/* An event and what it is about: a node, or for a write a version counter; or TD_NONE. */
 typedef struct td_graph_mention {
   uint64_t seq;
   uint32_t node, kind;
 } td_graph_mention;
+
+/* Events that people ask for, without a pass over the tape: trouble in the order of the tape, the
+ * others by what they are about, then in that order. */
+typedef enum td_mention_list {
+  TD_MENTION_PROBLEMS, /* anomalies, errors, warnings, conflicts, breakpoints that were hit */
+  TD_MENTION_STATS,    /* tensor_stats */
+  TD_MENTION_SAVED,    /* saved_tensor */
+  TD_MENTION_HOOKS,    /* hook_begin */
+  TD_MENTION_WRITES,   /* tensor_write, by version counter */
+  TD_N_MENTION_LISTS
+} td_mention_list;
+
+typedef struct td_graph_mentions {
+  td_graph_mention *items; /* (owned) [n] */
+  uint32_t n;
+} td_graph_mentions;
 
 typedef struct td_graph {
   td_graph_node *nodes; /* (owned), as all below */
@@ -86,10 +111,11 @@ typedef struct td_graph {
   td_graph_task_facts *graph_tasks;
   td_graph_device *devices;
   td_graph_process *processes; /* at least one */
+  td_graph_stream *streams;    /* in the order in which they were made */
+  td_graph_setting *settings;  /* in the order of the tape */
   uint64_t *steps;             /* event numbers of the program's steps, ascending */
-  td_graph_mention *problems;  /* anomalies, errors, breakpoints that were hit, by seq */
-  td_graph_mention *stats;     /* tensor_stats by (node, seq) */
-  uint32_t n_steps, n_problems, n_stats;
+  uint32_t n_steps, n_settings, n_streams;
+  td_graph_mentions mentions[TD_N_MENTION_LISTS];
   uint32_t *ran; /* nodes by the graph task in which they began, in that order */
   uint32_t n_nodes, n_edges, n_metadata, n_threads, n_queues, n_graph_tasks, n_devices, n_processes,
       n_ran;
@@ -104,8 +130,10 @@ typedef struct td_graph {
 td_status td_graph_collect(td_tape *tape, td_graph **graph, td_error *error);
 void td_graph_free(td_graph *graph);
 
-/* td_graph_stats_of returns the mentions of a node's tensor_stats, *n of them. */
-const td_graph_mention *td_graph_stats_of(const td_graph *graph, uint32_t node, uint32_t *n);
+/* td_graph_mentions_of returns what a list (any but the problems) has about a node or counter, *n
+ * of them. */
+const td_graph_mention *td_graph_mentions_of(const td_graph *graph, td_mention_list list,
+                                             uint32_t node, uint32_t *n);
 
 /* td_graph_device_name returns "cpu", "sim:0", ...: the tape's name for a device. Borrowed. */
 const char *td_graph_device_name(const td_graph *graph, int32_t device);

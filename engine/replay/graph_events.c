@@ -4,6 +4,8 @@
 #include "engine/base/alloc.h"
 #include "engine/replay/graph_builder.h"
 
+#include <string.h>
+
 static void
 add_node(td_graph_builder *builder, const td_event_node_new *event) {
   if (event->node == TD_NONE) return;
@@ -133,10 +135,41 @@ add_session(td_graph_builder *builder, const td_event_session_begin *event) {
   graph->policy = td_tape_string(builder->tape, event->policy);
 }
 
+/* The events of the lists, each with the field that says what it is about. */
+static const struct {
+  td_event_kind kind;
+  td_mention_list list;
+  size_t about;
+} mentioned[] = {
+    {TD_EVENT_anomaly, TD_MENTION_PROBLEMS, offsetof(td_event_anomaly, node)},
+    {TD_EVENT_error, TD_MENTION_PROBLEMS, offsetof(td_event_error, node)},
+    {TD_EVENT_warning, TD_MENTION_PROBLEMS, offsetof(td_event_warning, node)},
+    {TD_EVENT_version_conflict, TD_MENTION_PROBLEMS, offsetof(td_event_version_conflict, node)},
+    {TD_EVENT_stream_conflict, TD_MENTION_PROBLEMS, offsetof(td_event_stream_conflict, second)},
+    {TD_EVENT_breakpoint_hit, TD_MENTION_PROBLEMS, offsetof(td_event_breakpoint_hit, node)},
+    {TD_EVENT_tensor_stats, TD_MENTION_STATS, offsetof(td_event_tensor_stats, node)},
+    {TD_EVENT_saved_tensor, TD_MENTION_SAVED, offsetof(td_event_saved_tensor, node)},
+    {TD_EVENT_hook_begin, TD_MENTION_HOOKS, offsetof(td_event_hook_begin, node)},
+    {TD_EVENT_tensor_write, TD_MENTION_WRITES, offsetof(td_event_tensor_write, counter)},
+};
+
+size_t
+td_graph_count_mentions(const td_tape_info *info, td_mention_list list) {
+  size_t n = 0;
+  for (size_t i = 0; i < TD_N_ELEMENTS(mentioned); i++)
+    if (mentioned[i].list == list) n += info->n_by_kind[mentioned[i].kind];
+  return n;
+}
+
 static void
-add_mention(const td_graph_builder *builder, td_graph_mention *list, uint32_t *n,
-            const td_any_event *event, uint32_t node) {
-  list[(*n)++] = (td_graph_mention){builder->seq, node, event->event.kind};
+add_mention(td_graph_builder *builder, const td_any_event *event) {
+  for (size_t i = 0; i < TD_N_ELEMENTS(mentioned); i++) {
+    if (mentioned[i].kind != event->event.kind) continue;
+    td_graph_mentions *list = &builder->graph->mentions[mentioned[i].list];
+    uint32_t about;
+    memcpy(&about, (const char *)event + mentioned[i].about, sizeof about);
+    list->items[list->n++] = (td_graph_mention){builder->seq, about, event->event.kind};
+  }
 }
 
 /* Where processes differ, what is known of the one known worst is known of the tape. */
@@ -160,6 +193,15 @@ td_graph_take(td_graph_builder *builder, const td_any_event *event) {
     break;
   case TD_EVENT_process_new:
     add_process(builder, &event->process_new);
+    break;
+  case TD_EVENT_stream_new:
+    graph->streams[graph->n_streams++] =
+        (td_graph_stream){event->stream_new.device, event->stream_new.stream};
+    break;
+  case TD_EVENT_setting:
+    graph->settings[graph->n_settings++] =
+        (td_graph_setting){td_tape_string(builder->tape, event->setting.name),
+                           td_tape_string(builder->tape, event->setting.value)};
     break;
   case TD_EVENT_device_new:
     add_device(builder, &event->device_new);
@@ -219,16 +261,16 @@ td_graph_take(td_graph_builder *builder, const td_any_event *event) {
     graph->steps[graph->n_steps++] = builder->seq;
     break;
   case TD_EVENT_anomaly:
-    add_mention(builder, graph->problems, &graph->n_problems, event, event->anomaly.node);
-    break;
   case TD_EVENT_error:
-    add_mention(builder, graph->problems, &graph->n_problems, event, event->error.node);
-    break;
+  case TD_EVENT_warning:
+  case TD_EVENT_version_conflict:
+  case TD_EVENT_stream_conflict:
   case TD_EVENT_breakpoint_hit:
-    add_mention(builder, graph->problems, &graph->n_problems, event, event->breakpoint_hit.node);
-    break;
   case TD_EVENT_tensor_stats:
-    add_mention(builder, graph->stats, &graph->n_stats, event, event->tensor_stats.node);
+  case TD_EVENT_saved_tensor:
+  case TD_EVENT_hook_begin:
+  case TD_EVENT_tensor_write:
+    add_mention(builder, event);
     break;
   default:
     break;

@@ -19,11 +19,11 @@ typedef struct td_sample {
 
 typedef struct td_lane {
   td_lane_kind kind;
-  uint32_t id; /* thread, queue; of a device, its number as unsigned */
-  int32_t device;
-  char *title, *note; /* (owned) */
-  td_spans activity;  /* of a thread: kind is a td_thread_activity */
-  td_spans *rows;     /* (owned) by depth: node, hook in node, ... */
+  uint32_t id;            /* thread, queue; of a device, its number as unsigned */
+  int32_t device, stream; /* stream: of a device's lane */
+  char *title, *note;     /* (owned) */
+  td_spans activity;      /* of a thread: kind is a td_thread_activity */
+  td_spans *rows;         /* (owned) by depth: node, hook in node, ... */
   size_t n_rows, row_capacity;
   td_sample *samples; /* (owned) */
   size_t n_samples, sample_capacity;
@@ -32,6 +32,12 @@ typedef struct td_lane {
   double y, height; /* in the picture, unscrolled; height 0: nothing to show */
   double row_height;
 } td_lane;
+
+/* A stream waits for what another one has done: from lane and time to lane and time. */
+typedef struct td_wait_link {
+  uint32_t from_lane, to_lane;
+  uint64_t from, to;
+} td_wait_link;
 
 /* The name of a process above its lanes, on a tape of several. */
 typedef struct td_band {
@@ -57,6 +63,8 @@ struct td_timeline {
   size_t n_lanes, lane_capacity;
   td_band *bands; /* (owned) [n_bands] */
   size_t n_bands;
+  td_wait_link *links; /* (owned) by the time of the wait */
+  size_t n_links, link_capacity;
   td_flags marks, steps, anomalies;
   uint64_t duration;
   double height;
@@ -84,6 +92,24 @@ typedef struct td_timeline_drawing {
   td_label_cache *labels;
 } td_timeline_drawing;
 
+/* What streams did so far (timeline_streams.c). td_stream_collector_take adds kernels to the
+ * streams' lanes and links between those that wait for each other; all other events are nothing to
+ * it. td_stream_lane_find returns SIZE_MAX where there is no such stream. */
+typedef struct td_recorded_event {
+  uint32_t stream_event, lane;
+  uint64_t time;
+} td_recorded_event;
+
+typedef struct td_stream_collector {
+  td_timeline *timeline;
+  td_recorded_event *recorded; /* (owned) */
+  size_t n_recorded, capacity;
+} td_stream_collector;
+
+void td_stream_collector_take(td_stream_collector *collector, const td_any_event *event);
+void td_stream_collector_fini(td_stream_collector *collector);
+size_t td_stream_lane_find(const td_timeline *timeline, int32_t device, int32_t stream);
+
 /* td_timeline_place (timeline_places.c) gives every lane its place, process by process. */
 void td_timeline_place(td_timeline *timeline);
 
@@ -95,8 +121,9 @@ td_lane_first_row(const td_lane *lane) {
 
 /* td_timeline_draw_lane (timeline_lanes.c) draws what is in one lane; td_timeline_draw_axis
  * (timeline_axis.c) ticks, marks, steps, and td_timeline_draw_flags the anomalies and the playhead
- * over everything. */
+ * over everything; td_timeline_draw_links (timeline_streams.c) who waited for whom. */
 void td_timeline_draw_lane(const td_timeline_drawing *draw, const td_lane *lane);
+void td_timeline_draw_links(const td_timeline_drawing *draw);
 void td_timeline_draw_grid(const td_timeline_drawing *draw);
 void td_timeline_draw_axis(const td_timeline_drawing *draw);
 void td_timeline_draw_anomalies(const td_timeline_drawing *draw);

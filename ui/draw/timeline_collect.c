@@ -22,6 +22,7 @@ typedef struct stack {
 typedef struct collector {
   td_timeline *timeline;
   td_tape *tape;
+  td_stream_collector streams;
   stack *stacks; /* (owned) [timeline->n_lanes] */
 } collector;
 
@@ -48,16 +49,33 @@ add_thread_lane(td_timeline *timeline, uint32_t i) {
 }
 
 static void
+add_stream_lane(td_timeline *timeline, int32_t device, int32_t stream) {
+  if (td_stream_lane_find(timeline, device, stream) != SIZE_MAX) return;
+  td_lane *lane =
+      add_lane(timeline, TD_LANE_DEVICE, (uint32_t)device, device,
+               td_dup_string(td_graph_device_name(timeline->graph, device)),
+               stream ? td_format("stream %d", (int)stream) : td_dup_string("default stream"));
+  lane->stream = stream;
+}
+
+/* Every accelerator has its default stream; the streams of one lie beside each other. */
+static void
+add_device_lanes(td_timeline *timeline, int32_t device) {
+  const td_graph *graph = timeline->graph;
+  if (device < 0) return;
+  add_stream_lane(timeline, device, 0);
+  for (uint32_t i = 0; i < graph->n_streams; i++)
+    if (graph->streams[i].device == device)
+      add_stream_lane(timeline, device, graph->streams[i].stream);
+}
+
+static void
 add_lanes(td_timeline *timeline) {
   const td_graph *graph = timeline->graph;
   for (uint32_t i = 0; i < graph->n_threads; i++)
     add_thread_lane(timeline, i);
   for (uint32_t i = 0; i < graph->n_devices; i++)
-    if (graph->devices[i].device >= 0)
-      add_lane(timeline, TD_LANE_DEVICE, (uint32_t)graph->devices[i].device,
-               graph->devices[i].device,
-               td_dup_string(td_graph_device_name(graph, graph->devices[i].device)),
-               td_dup_string("kernels"));
+    add_device_lanes(timeline, graph->devices[i].device);
   for (uint32_t i = 0; i < graph->n_queues; i++) {
     td_lane *lane =
         add_lane(timeline, TD_LANE_QUEUE, i, graph->queues[i].device,
@@ -174,11 +192,11 @@ take_shared_event(collector *self, const td_any_event *event) {
   uint64_t time = event->event.time;
   switch (event->event.kind) {
   case TD_EVENT_kernel_begin:
-    begin_frame(self, lane_find(timeline, TD_LANE_DEVICE, (uint32_t)event->kernel_begin.device),
-                time, TD_SPAN_KERNEL, event->kernel_begin.node);
+    begin_frame(self, td_stream_lane_find(timeline, event->kernel_begin.device, 0), time,
+                TD_SPAN_KERNEL, event->kernel_begin.node);
     break;
   case TD_EVENT_kernel_end:
-    end_frame(self, lane_find(timeline, TD_LANE_DEVICE, (uint32_t)event->kernel_end.device), time,
+    end_frame(self, td_stream_lane_find(timeline, event->kernel_end.device, 0), time,
               TD_SPAN_KERNEL, event->kernel_end.node);
     break;
   case TD_EVENT_queue_push:
@@ -202,6 +220,14 @@ take_shared_event(collector *self, const td_any_event *event) {
   case TD_EVENT_anomaly:
     add_flag(&timeline->anomalies, (td_flag){time, event->anomaly.node, event->event.thread, NULL});
     break;
+  case TD_EVENT_version_conflict:
+    add_flag(&timeline->anomalies,
+             (td_flag){time, event->version_conflict.node, event->event.thread, NULL});
+    break;
+  case TD_EVENT_stream_conflict:
+    add_flag(&timeline->anomalies,
+             (td_flag){time, event->stream_conflict.second, event->event.thread, NULL});
+    break;
   default:
     break;
   }
@@ -216,6 +242,7 @@ take_all(collector *self, uint64_t n_events, td_error *error) {
     uint32_t thread = event.event.thread;
     take_thread_event(self, &event, thread < self->timeline->graph->n_threads ? thread : SIZE_MAX);
     take_shared_event(self, &event);
+    td_stream_collector_take(&self->streams, &event);
   }
   return TD_OK;
 }
@@ -245,9 +272,10 @@ td_timeline_new(td_tape *tape, const td_graph *graph, td_timeline **timeline, td
   made->graph = graph;
   made->duration = TD_MAX(info->duration_ns, (uint64_t)1);
   add_lanes(made);
-  collector self = {made, tape, TD_NEW_N(stack, made->n_lanes)};
+  collector self = {made, tape, {.timeline = made}, TD_NEW_N(stack, made->n_lanes)};
   td_status status = take_all(&self, info->n_events, error);
   finish(&self);
+  td_stream_collector_fini(&self.streams);
   if (status) {
     td_timeline_free(made);
     return status;
@@ -282,6 +310,7 @@ td_timeline_free(td_timeline *timeline) {
   for (size_t i = 0; i < timeline->n_bands; i++)
     free(timeline->bands[i].title);
   free(timeline->bands);
+  free(timeline->links);
   free(timeline->lanes);
   free(timeline);
 }

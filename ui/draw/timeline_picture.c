@@ -118,6 +118,7 @@ draw_lanes(const td_timeline_drawing *draw) {
     td_timeline_draw_lane(draw, lane);
     cairo_restore(cr);
   }
+  td_timeline_draw_links(draw);
   td_timeline_draw_anomalies(draw);
   cairo_restore(cr);
 }

@@ -389,16 +389,18 @@ td_document_get_backward_span(TdDocument *self, double *from_ns, double *to_ns) 
 const td_graph_mention *
 td_document_get_problems(TdDocument *self, size_t *n) {
   const td_graph *graph = td_document_get_graph(self);
-  *n = graph->n_problems;
-  return graph->problems;
+  const td_graph_mentions *problems = &graph->mentions[TD_MENTION_PROBLEMS];
+  *n = problems->n;
+  return problems->items;
 }
 
 gboolean
 td_document_find_anomaly(TdDocument *self, uint32_t node, uint32_t nth, td_event_anomaly *out) {
-  const td_graph *graph = td_document_get_graph(self);
+  size_t n;
+  const td_graph_mention *problems = td_document_get_problems(self, &n);
   td_any_event event;
-  for (uint32_t i = 0; i < graph->n_problems; i++) {
-    const td_graph_mention *problem = &graph->problems[i];
+  for (size_t i = 0; i < n; i++) {
+    const td_graph_mention *problem = &problems[i];
     if (problem->seq >= td_replay_position(self->replay)) return FALSE;
     if (problem->kind != TD_EVENT_anomaly || problem->node != node || nth-- > 0) continue;
     if (td_replay_event(self->replay, problem->seq, &event, NULL) != TD_OK) return FALSE;

@@ -33,3 +33,10 @@ gboolean td_fact_list_is_absent(const TdFactList *facts, td_event_kind kind);
  * gradients looked like (facts_origin.c). */
 void td_facts_add_origin(TdFactList *facts, uint32_t node);
 void td_facts_add_numbers(TdFactList *facts, uint32_t node);
+
+/* What else a node is made of (facts_parts.c): td_facts_add_hooks its hooks, in the order in which
+ * they run, td_facts_add_saved what it keeps for backward, td_facts_add_conflicts who wrote into
+ * that before it was needed. */
+void td_facts_add_hooks(TdFactList *facts, uint32_t node);
+void td_facts_add_saved(TdFactList *facts, uint32_t node);
+void td_facts_add_conflicts(TdFactList *facts, uint32_t node);

@@ -212,10 +212,13 @@ td_facts_of_node(TdDocument *document, uint32_t node) {
   TdFactList facts = td_fact_list_new(document);
   if (node < facts.graph->n_nodes) {
     add_anomalies(&facts, node);
+    td_facts_add_conflicts(&facts, node);
     add_now(&facts, node);
     td_facts_add_origin(&facts, node);
     td_facts_add_numbers(&facts, node);
     add_inputs(&facts, node);
+    td_facts_add_hooks(&facts, node);
+    td_facts_add_saved(&facts, node);
     add_edges_in(&facts, node);
     add_edges_out(&facts, node);
     add_identity(&facts, node);

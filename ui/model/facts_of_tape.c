@@ -85,6 +85,14 @@ add_knowledge(TdFactList *facts) {
 }
 
 static void
+add_settings(TdFactList *facts) {
+  facts->section = _("Settings");
+  for (uint32_t i = 0; i < facts->graph->n_settings; i++)
+    td_fact_list_add(facts, facts->graph->settings[i].name,
+                     g_strdup(facts->graph->settings[i].value));
+}
+
+static void
 add_processes(TdFactList *facts) {
   const td_graph *graph = facts->graph;
   if (graph->n_processes < 2) return;
@@ -104,6 +112,7 @@ td_facts_of_tape(TdDocument *document) {
   TdFactList facts = td_fact_list_new(document);
   add_recording(&facts);
   add_contents(&facts);
+  add_settings(&facts);
   add_knowledge(&facts);
   add_processes(&facts);
   return G_LIST_MODEL(facts.store);

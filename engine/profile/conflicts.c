@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "engine/profile/conflicts.h"
+
+#include "engine/base/alloc.h"
+#include "engine/profile/words.h"
+
+bool
+td_conflict_find_write(const td_graph *graph, td_tape *tape,
+                       const td_event_version_conflict *conflict, td_event_tensor_write *write) {
+  uint32_t n;
+  const td_graph_mention *mentions =
+      td_graph_mentions_of(graph, TD_MENTION_WRITES, conflict->counter, &n);
+  td_any_event event;
+  for (uint32_t i = 0; i < n; i++) {
+    if (td_tape_get(tape, mentions[i].seq, &event, NULL) != TD_OK) continue;
+    if (event.tensor_write.version != conflict->saved + 1) continue;
+    *write = event.tensor_write;
+    return true;
+  }
+  return false;
+}
+
+static void
+tell_versions(FILE *out, const td_graph *graph, td_tape *tape,
+              const td_event_version_conflict *conflict) {
+  td_event_tensor_write write;
+  if (!td_conflict_find_write(graph, tape, conflict, &write)) {
+    fputs("What wrote into it is not on the tape.", out);
+    return;
+  }
+  fprintf(out, "%s wrote into it after it was saved", td_tape_string(tape, write.operation));
+  if (write.node != TD_NONE) {
+    fputs(" (", out);
+    td_words_node(out, graph, write.node);
+    putc(')', out);
+  }
+  const char *stack = td_tape_string(tape, write.stack);
+  if (*stack) fprintf(out, ", at %s", stack);
+  fputs(": write before it is used, or into a clone.", out);
+}
+
+char *
+td_conflict_meaning(const td_graph *graph, td_tape *tape, const td_any_event *event) {
+  char *text = NULL;
+  size_t size;
+  FILE *out = open_memstream(&text, &size);
+  if (!out) return td_dup_string("");
+  if (event->event.kind == TD_EVENT_version_conflict)
+    tell_versions(out, graph, tape, &event->version_conflict);
+  if (event->event.kind == TD_EVENT_stream_conflict)
+    fprintf(out,
+            "Which comes first is left to chance: stream %d should wait for an event that was "
+            "recorded on stream %d after the first.",
+            event->stream_conflict.second_stream, event->stream_conflict.first_stream);
+  fclose(out);
+  return text;
+}

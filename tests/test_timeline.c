@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * Streams on the timeline: a kernel lies on its stream's lane at the device's time, and a wait is
+ * an arrow. */
+#include "engine/base/alloc.h"
+#include "engine/replay/graph.h"
+#include "tests/tape_maker.h"
+#include "ui/draw/timeline.h"
+
+#include <glib.h>
+#include <glib/gstdio.h>
+
+#define TELL(script, name, ...)                                                                    \
+  tell(script, &(td_any_event){                                                                    \
+                   .name = {.event = {.kind = TD_EVENT_##name, .size = sizeof(td_event_##name)},   \
+                            __VA_ARGS__}})
+
+static void
+tell(td_tape_script *script, const td_any_event *event) {
+  TD_GROW(script->events, script->n, script->capacity);
+  script->events[script->n++] = *event;
+}
+
+/* Two streams of one device; the second waits for the first, 5 ms on the device. Durations are
+ * ticks. */
+static void
+write_tape(const char *path) {
+  const uint64_t unit = 1000000; /* ticks, which the reader turns into nanoseconds */
+  td_tape_script script = {.n_threads = 1};
+  td_error error = {0};
+  TELL(&script, device_new, .device = 0);
+  TELL(&script, stream_new, .device = 0, .stream = 3);
+  TELL(&script, node_new, .node = 0, .device = 0);
+  TELL(&script, node_new, .node = 1, .device = 0);
+  TELL(&script, kernel, .device = 0, .stream = 0, .node = 0, .queued = unit, .took = 5 * unit);
+  TELL(&script, stream_record, .device = 0, .stream = 0, .stream_event = 7, .node = 0);
+  TELL(&script, stream_wait, .device = 0, .stream = 3, .stream_event = 7, .node = 1);
+  TELL(&script, kernel, .device = 0, .stream = 3, .node = 1, .queued = 60 * unit, .took = 2 * unit);
+  g_assert_cmpint(td_tape_script_write(&script, path, &error), ==, TD_OK);
+  td_tape_script_fini(&script);
+}
+
+static void
+test_streams(void) {
+  g_autofree char *path = g_build_filename(g_get_tmp_dir(), "tapedeck-streams.tape", NULL);
+  td_tape *tape;
+  td_graph *graph;
+  td_timeline *timeline;
+  td_error error = {0};
+  write_tape(path);
+  g_assert_cmpint(td_tape_open(path, &tape, &error), ==, TD_OK);
+  g_assert_cmpint(td_graph_collect(tape, &graph, &error), ==, TD_OK);
+  g_assert_cmpint(td_timeline_new(tape, graph, &timeline, &error), ==, TD_OK);
+  size_t first = td_stream_lane_find(timeline, 0, 0), second = td_stream_lane_find(timeline, 0, 3);
+  g_assert_cmpuint(td_stream_lane_find(timeline, 0, 1), ==, SIZE_MAX);
+  const td_span *earlier = &timeline->lanes[first].rows[0].spans[0];
+  const td_span *later = &timeline->lanes[second].rows[0].spans[0];
+  g_assert_cmpuint(earlier->item, ==, 0);
+  g_assert_cmpuint(later->item, ==, 1);
+  g_assert_cmpfloat_with_epsilon(
+      (double)(earlier->end - earlier->begin) / (double)(later->end - later->begin), 2.5, 0.01);
+  g_assert_cmpuint(later->begin, >=, earlier->end);
+  g_assert_cmpuint(timeline->duration, >=, later->end);
+  g_assert_cmpuint(timeline->n_links, ==, 1);
+  g_assert_cmpuint(timeline->links[0].from_lane, ==, first);
+  g_assert_cmpuint(timeline->links[0].to_lane, ==, second);
+  g_assert_cmpuint(timeline->links[0].from, ==, earlier->end);
+  g_assert_cmpuint(timeline->links[0].to, ==, earlier->end);
+  td_timeline_free(timeline);
+  td_graph_free(graph);
+  td_tape_close(tape);
+  g_unlink(path);
+}
+
+int
+main(int argc, char **argv) {
+  g_test_init(&argc, &argv, NULL);
+  g_test_add_func("/ui/timeline/streams", test_streams);
+  return g_test_run();
+}
