@@ -173,8 +173,8 @@ collect(td_graph_builder *builder) {
   graph->steps = td_try_alloc(info->n_by_kind[TD_EVENT_step], sizeof *graph->steps);
   graph->settings = td_try_alloc(info->n_by_kind[TD_EVENT_setting], sizeof *graph->settings);
   graph->streams = td_try_alloc(info->n_by_kind[TD_EVENT_stream_new], sizeof *graph->streams);
-  bool reserved = graph->settings && graph->streams && graph->edges && graph->metadata && builder->runs &&
-                  graph->steps && reserve_mentions(builder);
+  bool reserved = graph->settings && graph->streams && graph->edges && graph->metadata &&
+                  builder->runs && graph->steps && reserve_mentions(builder);
   for (table which = 0; which < N_TABLES; which++)
     reserved = reserved && reserve(builder, which, 1);
   td_status status = TD_OK;
