@@ -157,6 +157,11 @@ leave_queue(td_world *world, const td_event_queue_pop *event) {
   if (event->node != TD_NONE && event->graph_task != TD_NONE)
     task = td_task_find(world, event->node, event->graph_task);
   if (task != TD_NONE) td_world_set(world, &world->state.tasks[task].queue, TD_NONE);
+  /* It is the thread's now, whatever comes first: a capture, a skip, or its function. */
+  if (event->node != TD_NONE) {
+    td_world_set(world, &world->state.nodes[event->node].thread, event->event.thread);
+    set_node_state(world, event->node, TD_NODE_running);
+  }
 }
 
 static void

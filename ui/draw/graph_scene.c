@@ -44,17 +44,53 @@ width_of(const float *letter_widths, const char *text) {
   return width;
 }
 
+/* Hooks that this pass calls on a node; on a picture of no pass, all that were ever called. */
+static uint32_t
+count_hooks(const td_graph_scene *scene, uint32_t node) {
+  const td_graph *graph = scene->graph;
+  uint32_t n, n_here = 0;
+  const td_graph_mention *calls = td_graph_mentions_of(graph, TD_MENTION_HOOKS, node, &n);
+  if (scene->graph_task >= graph->n_graph_tasks) return n;
+  const td_graph_task_facts *task = &graph->graph_tasks[scene->graph_task];
+  for (uint32_t i = 0; i < n; i++)
+    n_here += calls[i].seq >= task->begin_seq && calls[i].seq <= task->end_seq;
+  return n_here;
+}
+
+/* " · 2 hooks": hooks are a part of their node, and take time in it. */
+static char *
+with_hooks(const td_graph_scene *scene, uint32_t node, char *text) {
+  uint32_t n = count_hooks(scene, node);
+  if (n == 0) return text;
+  char *longer = td_format("%s · %" PRIu32 " hook%s", text, n, n == 1 ? "" : "s");
+  free(text);
+  return longer;
+}
+
+static void
+describe_port(td_graph_scene *scene, td_scene_node *self, const letters *widths) {
+  self->name = with_hooks(scene, self->node, td_node_title(scene->graph, self->node));
+  self->number = td_dup_string("");
+  self->height = PORT_HEIGHT;
+  self->width = TD_MIN(width_of(widths->plain, self->name) + 32, 220);
+}
+
+/* On the right of the number is room for "2/3". */
+static void
+describe_card(td_graph_scene *scene, td_scene_node *self, const letters *widths) {
+  self->name = td_node_title(scene->graph, self->node);
+  self->number = with_hooks(scene, self->node, td_format("#%" PRIu32, self->node));
+  self->height = CARD_HEIGHT;
+  float needed =
+      TD_MAX(width_of(widths->bold, self->name), width_of(widths->plain, self->number)) + 50;
+  self->width = TD_MAX(TD_MIN(needed, 260), LEAST_CARD);
+}
+
 static void
 describe_node(td_graph_scene *scene, uint32_t i, const letters *widths) {
   td_scene_node *self = &scene->nodes[i];
   self->port = td_node_is_leaf(scene->graph, self->node);
-  self->name = td_node_title(scene->graph, self->node);
-  self->number = self->port ? td_dup_string("") : td_format("#%" PRIu32, self->node);
-  self->height = self->port ? PORT_HEIGHT : CARD_HEIGHT;
-  if (self->port)
-    self->width = TD_MIN(width_of(widths->plain, self->name) + 32, 220);
-  else
-    self->width = TD_MAX(TD_MIN(width_of(widths->bold, self->name) + 50, 260), LEAST_CARD);
+  (self->port ? describe_port : describe_card)(scene, self, widths);
 }
 
 static uint32_t *
