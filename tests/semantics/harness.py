@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""What the tests of rows are written with: one file for each group of rows, group_<letter>.py, of functions
+
+    @row('B-05', tape=function)
+    def root_below_a_root(torch): ...
+
+A row function gets the engine as `torch` (Tapedeck's module or PyTorch), runs on each in a fresh thread, so that sequence
+numbers start at 0, and returns what it saw: JSON-able, floats within rounding. What it saw must be equal on Tapedeck and
+on both PyTorchs. An exception that escapes counts as its type and text, unless it looks like a slip of the test itself.
+Several functions may carry one id, and one function several.
+
+    expect=VALUE      and it must be this (default behaviour: PyTorch 2.13's); `expect_1_13` for the other
+    in_1_13='why'     PyTorch 1.13.1 differs; `tapedeck run --semantics 1.11` must then equal 1.13.1
+    since='2.1'       not there in 1.13.1
+    tape=FUNCTION     FUNCTION(events) of what the row left on each engine's tape, compared as well
+    only='why'        PyTorch cannot show this: Tapedeck alone, so `expect` or assertions in the function are a must
+    devices='cpu,sim:2', semantics='1.11'      (with `only`) how Tapedeck is started
+    process=True      a process of its own: fork, exit, threads that stay, process-wide settings
+    differs='why'     Tapedeck cannot be the same; only `expect` holds it. The table shows the reason
+    seconds=N         how long it may take (60)
+"""
+import json
+import math
+
+from rows import ROWS
+
+TESTS = []  # every Row, in the order of the files
+
+
+class Row:
+    def __init__(self, call, ids, expect=None, expect_1_13=None, in_1_13=None, since=None, tape=None, only=None,
+                 devices='cpu', semantics=None, process=False, differs=None, seconds=60):
+        self.call, self.ids, self.expect, self.expect_1_13 = call, ids, expect, expect_1_13
+        self.in_1_13, self.since, self.tape, self.only, self.devices = in_1_13, since, tape, only, devices
+        self.semantics, self.process, self.differs, self.seconds = semantics, process, differs, seconds
+        self.key = f'{ids[0]} {call.__module__}.{call.__name__}'
+
+    def engines(self):
+        """Where this row runs."""
+        if self.only:
+            return ['1.11' if self.semantics == '1.11' else 'tapedeck']
+        engines = ['tapedeck', '2.13.0'] if self.since else ['tapedeck', '1.13.1', '2.13.0']
+        return engines + ['1.11'] if self.in_1_13 else engines
+
+
+def row(*ids, **how):
+    unknown = [name for name in ids if name not in ROWS]
+    if unknown or not ids:
+        raise ValueError(f'no such row: {unknown}')
+
+    def add(call):
+        TESTS.append(Row(call, ids, **how))
+        if not how.get('only') and (how.get('devices') or how.get('semantics')):
+            raise ValueError(f'{ids}: devices and semantics are for rows with `only`')
+        if any(test.key == TESTS[-1].key for test in TESTS[:-1]):
+            raise ValueError(f'{TESTS[-1].key} is there twice')
+        return call
+    return add
+
+
+# For row functions.
+
+def text_of(call):
+    """Type and text of the error that a call raises, as 'RuntimeError: text', or None."""
+    try:
+        call()
+    except Exception as problem:
+        return f'{type(problem).__name__}: {problem}'
+    return None
+
+
+def shapes(tensors):
+    return [None if t is None else list(t.shape) for t in tensors]
+
+
+# For functions over events. `node_name` is there in every event that has a node.
+
+def order_of(events):
+    """Names of nodes in the order in which they began to run."""
+    return [event['node_name'] for event in events if event['event'] == 'node_begin']
+
+
+def counts_of(events):
+    """The dependency counts as sorted pairs of name and count."""
+    return sorted([event['node_name'], event['count']] for event in events if event['event'] == 'dependency')
+
+
+def of_kind(events, *kinds):
+    return [event for event in events if event['event'] in kinds]
+
+
+# For the runner.
+
+def same(a, b):
+    """Equal, floats within rounding."""
+    if isinstance(a, (list, tuple)) and isinstance(b, (list, tuple)):
+        return len(a) == len(b) and all(map(same, a, b))
+    if isinstance(a, dict) and isinstance(b, dict):
+        return a.keys() == b.keys() and all(same(a[key], b[key]) for key in a)
+    if isinstance(a, bool) != isinstance(b, bool):
+        return False
+    if isinstance(a, float) or isinstance(b, float):
+        if not isinstance(a, (int, float)) or not isinstance(b, (int, float)):
+            return False
+        return a == b or (math.isnan(a) and math.isnan(b)) or math.isclose(a, b, rel_tol=1e-5, abs_tol=1e-7)
+    return a == b
+
+
+def as_json(value):
+    return json.loads(json.dumps(value))

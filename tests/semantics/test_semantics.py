@@ -1,0 +1,196 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Every row of rows.py on Tapedeck and on both PyTorchs, and the table of what came out: engine/CONFORMANCE.md.
+
+    test_semantics.py              all rows; fails where one fails or the table in the tree is not what came out
+    test_semantics.py --write      all rows, and writes the table
+    test_semantics.py A-01 C-0 H   only rows whose ids start so; prints what each engine showed
+"""
+import glob
+import importlib
+import json
+import os
+import sys
+import traceback
+
+import engines
+import harness
+from rows import ROWS
+
+TABLE = os.path.join(engines.SOURCE, 'engine', 'CONFORMANCE.md')
+LABELS = {'tapedeck': 'Tapedeck', '1.11': 'Tapedeck as 1.11', '1.13.1': 'PyTorch 1.13.1', '2.13.0': 'PyTorch 2.13.0'}
+HEAD = """# Conformance of the engine
+
+Made by `tests/semantics/test_semantics.py --write` from the tests of every row, on Tapedeck and on PyTorch itself: do
+not edit. The rows are those of [rows.py](../tests/semantics/rows.py); how to add one is in [HACKING.md](../HACKING.md).
+
+*same*: one test saw the same on Tapedeck and there, floats within rounding. *differs*: that version behaves differently,
+and `tapedeck run --semantics 1.11` behaves like it. *not there*: that version has no such thing. A dash: it cannot be seen
+from outside PyTorch; the remark tells how Tapedeck's own behaviour is tested instead.
+
+| row | behaviour | Tapedeck | 1.13.1 | 2.13.0 | remark |
+| --- | --- | --- | --- | --- | --- |
+"""
+
+
+def load_groups():
+    """Imports every group; returns what is wrong with those that cannot be."""
+    problems = []
+    for path in sorted(glob.glob(os.path.join(engines.HERE, 'group_*.py'))):
+        try:
+            importlib.import_module(os.path.basename(path)[:-len('.py')])
+        except Exception:
+            problems.append(f'{path}:\n{traceback.format_exc(limit=-2)}')
+    return problems
+
+
+class Verdict:
+    """What the engines showed for one row function, and what is wrong with that."""
+
+    def __init__(self, row, seen):
+        self.row, self.seen, self.problems = row, seen, []
+        for engine, outcome in seen.items():
+            if 'failed' in outcome:
+                self.problems.append(f'{LABELS[engine]}: {outcome["failed"]}')
+        if not self.problems:
+            self.check_expected()
+            self.check_equal()
+
+    def saw(self, engine):
+        return {name: value for name, value in self.seen[engine].items() if name in ('value', 'raised', 'tape')}
+
+    def expect(self, engine, expected):
+        outcome = self.seen.get(engine)
+        if outcome is not None and expected is not None:
+            values = [outcome[name] for name in ('value', 'raised', 'tape') if name in outcome]
+            if not any(harness.same(value, harness.as_json(expected)) for value in values):
+                self.problems.append(f'{LABELS[engine]}: not what is expected, {expected!r}')
+
+    def check_expected(self):
+        row = self.row
+        for engine in self.seen:
+            if row.differs and engine in engines.PYTHONS:
+                continue
+            older = row.in_1_13 and engine in ('1.13.1', '1.11')
+            self.expect(engine, row.expect_1_13 if older else row.expect)
+        if all(outcome.get('value', 0) is None and outcome.get('tape') is None for outcome in self.seen.values()):
+            if not row.only:
+                self.problems.append('nothing was returned to compare')
+
+    def equal(self, a, b, must=True):
+        if a in self.seen and b in self.seen and harness.same(self.saw(a), self.saw(b)) != must:
+            self.problems.append(f'{LABELS[a]} and {LABELS[b]} {"differ" if must else "are equal"}')
+
+    def check_equal(self):
+        row = self.row
+        if row.differs:
+            return
+        self.equal('tapedeck', '2.13.0')
+        if row.in_1_13:
+            self.equal('1.13.1', '2.13.0', must=False)
+            self.equal('1.11', '1.13.1')
+        else:
+            self.equal('tapedeck', '1.13.1')
+
+    def word(self, version):
+        """The cell of a PyTorch in the table."""
+        row = self.row
+        if row.only:
+            return '–'
+        if version == '1.13.1' and row.since:
+            return 'not there'
+        if row.differs or (version == '1.13.1' and row.in_1_13):
+            return 'differs'
+        return 'same'
+
+    def remarks(self):
+        row = self.row
+        said = [(row.in_1_13, '1.13.1: {}'), (row.since, 'since {}'), (row.only, '{}'), (row.differs, '{}')]
+        return [text.format(value) for value, text in said if value]
+
+
+class Conformance:
+    """All that was seen for the wanted rows."""
+
+    def __init__(self, wanted, versions):
+        self.problems, self.wanted = load_groups(), wanted
+        rows = [row for row in harness.TESTS if any(map(wanted, row.ids))]
+        seen, of_tapes = engines.run(rows, ['tapedeck', '1.11', *versions])
+        self.problems += of_tapes
+        self.verdicts = [Verdict(row, {engine: seen[row.key, engine] for engine in row.engines()
+                                       if (row.key, engine) in seen}) for row in rows]
+        self.c_tests = engines.run_c_tests(wanted)
+
+    def of(self, name):
+        return [verdict for verdict in self.verdicts if name in verdict.row.ids]
+
+    def passed(self, name):
+        """True or False, or None where there is no test."""
+        results = [not verdict.problems for verdict in self.of(name)]
+        results += [problem is None for _, problem in self.c_tests.get(name, ())]
+        return all(results) if results else None
+
+    def cell(self, name, version):
+        words = {verdict.word(version) for verdict in self.of(name)} or {'–'}
+        return ', '.join(word for word in ('same', 'differs', 'not there', '–') if word in words - {'–'} or words == {word})
+
+    def line(self, name):
+        remarks = [text for verdict in self.of(name) for text in verdict.remarks()]
+        remarks += [f'C: `{test}`' for test, _ in self.c_tests.get(name, ())]
+        ours = {True: 'passed', False: 'FAILED', None: 'no test yet'}[self.passed(name)]
+        cells = [name, ROWS[name], ours, self.cell(name, '1.13.1'), self.cell(name, '2.13.0'), '; '.join(dict.fromkeys(remarks))]
+        return '| ' + ' | '.join(cell.replace('|', r'\|') for cell in cells) + ' |\n'
+
+    def table(self):
+        return HEAD + ''.join(map(self.line, ROWS))
+
+    def failures(self):
+        lines = list(self.problems)
+        for verdict in self.verdicts:
+            lines += [f'{verdict.row.key}: {problem}' for problem in verdict.problems]
+        for name, tests in self.c_tests.items():
+            lines += [f'{name}: {test}: {problem}' for test, problem in tests if problem]
+        return lines
+
+    def missing(self):
+        return [name for name in ROWS if self.wanted(name) and self.passed(name) is None]
+
+    def show(self):
+        """What each engine showed, side by side."""
+        for verdict in self.verdicts:
+            print(f'{verdict.row.key}  {"FAILED" if verdict.problems else "passed"}')
+            if verdict.row.expect is not None:
+                print(f'  {"expected":18}{json.dumps(verdict.row.expect)}')
+            for engine, outcome in verdict.seen.items():
+                for name, value in outcome.items():
+                    print(f'  {LABELS[engine]:18}{"" if name == "value" else name + ": "}'
+                          f'{value if isinstance(value, str) else json.dumps(value)}')
+        for name, tests in self.c_tests.items():
+            for test, problem in tests:
+                print(f'{name} {test}  {problem or "passed"}')
+
+
+def ids_starting(words):
+    return lambda name: not words or any(name.startswith(word) for word in words)
+
+
+def main(arguments):
+    words = [word for word in arguments if word != '--write']
+    versions = engines.installed()
+    for version in sorted(set(engines.PYTHONS) - set(versions)):
+        print(f'not compared with PyTorch {version}: {engines.PYTHONS[version]} has none')
+    conformance = Conformance(ids_starting(words), versions)
+    problems, missing = conformance.failures(), conformance.missing()
+    if words:
+        conformance.show()
+    elif '--write' in arguments:
+        with open(TABLE, 'w', encoding='utf-8') as file:
+            file.write(conformance.table())
+    print('\n'.join(problem.splitlines()[0] if words else problem for problem in problems))
+    tested = sum(map(conformance.wanted, ROWS)) - len(missing)
+    print(f'{tested} rows tested, {len(problems)} problems, no test yet: {" ".join(missing) or "none"}')
+    return 1 if problems else 0
+
+
+if __name__ == '__main__':
+    sys.exit(main(sys.argv[1:]))
