@@ -155,6 +155,26 @@ class Module(Case):
             print(first.item(), second.item(), x.grad, torch.autograd.grad(x * 2, [x, unused], allow_unused=True))
             '''), '12.0 12.0 None (tensor([2.]), None)')
 
+    def test_states_of_a_selective_pass(self):
+        """What the pass does not need is skipped from the beginning, what it keeps is captured; a popped node runs."""
+        self.run_script('''
+            import torch
+            x = torch.tensor(2., requires_grad=True)
+            y = x * 3
+            torch.autograd.grad(y.sin() + x.cos(), [y])
+            ''')
+        events = self.events()
+
+        def states(seq):
+            done = self.tapedeck('state', 'script.tape', '--at', str(seq), '--json')
+            return {node['name']: node['state'] for node in json.loads(done.stdout)['nodes']}
+        pop = next(event['seq'] for event in events if event['event'] == 'queue_pop')
+        end = next(event['seq'] for event in events if event['event'] == 'graph_task_end')
+        self.assertEqual(states(pop)['AddBackward0'], 'running')
+        self.assertEqual(states(pop)['CosBackward0'], 'skipped')
+        self.assertEqual(states(end), {'AddBackward0': 'done', 'SinBackward0': 'done', 'MulBackward0': 'captured',
+                                       'CosBackward0': 'skipped', 'AccumulateGrad': 'skipped'})
+
     def test_custom_function(self):
         self.assertEqual(self.output('''
             import torch

@@ -101,6 +101,15 @@ apply_dependency(td_world *world, const td_any_event *any) {
   name_current(world, event->node);
 }
 
+/* What a selective pass neither needs nor keeps will not run, though gradients may come near it. */
+static void
+apply_exec_info(td_world *world, const td_any_event *any) {
+  const td_event_exec_info *event = &any->exec_info;
+  if (event->node == TD_NONE) return trouble(world);
+  if (!event->needed && !event->captures) set_node_state(world, event->node, TD_NODE_skipped);
+  name_current(world, event->node);
+}
+
 static void
 apply_outstanding(td_world *world, const td_any_event *any) {
   const td_event_outstanding *event = &any->outstanding;
@@ -376,6 +385,7 @@ static void (*const appliers[TD_EVENT_LIMIT])(td_world *world, const td_any_even
     [TD_EVENT_node_free] = apply_node_free,
     [TD_EVENT_graph_task_begin] = apply_graph_task_begin,
     [TD_EVENT_dependency] = apply_dependency,
+    [TD_EVENT_exec_info] = apply_exec_info,
     [TD_EVENT_outstanding] = apply_outstanding,
     [TD_EVENT_graph_task_end] = apply_graph_task_end,
     [TD_EVENT_queue_push] = apply_queue_push,
