@@ -58,7 +58,9 @@ class Compare(unittest.TestCase):
     def setUpClass(cls):
         plain = {name: value for name, value in os.environ.items() if name != 'PYTHONPATH'}
         cls.torch = run(lambda folder: [sys.executable], plain)
-        cls.ours = run(lambda folder: [TAPEDECK, 'run', '--devices', 'cpu', '-o', os.path.join(folder, 'x.tape')], plain)
+        semantics = '1.11' if cls.torch['version'].startswith('1.') else '2.13'
+        cls.ours = run(lambda folder: [TAPEDECK, 'run', '--devices', 'cpu', '--semantics', semantics, '-o',
+                                       os.path.join(folder, 'x.tape')], plain)
 
     def compare(self, part, check):
         for name, theirs in self.torch[part].items():

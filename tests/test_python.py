@@ -256,11 +256,11 @@ class Module(Case):
                  'torch.Size([3]) and output[0] has a shape of torch.Size([2]).'),
                 ('autograd.grad(x.sum(), torch.ones(1))', 'RuntimeError: One of the differentiated Tensors does not '
                  'require grad'),
-                ('autograd.grad(x.sum(), torch.ones(1, requires_grad=True))', 'RuntimeError: One of the differentiated '
-                 'Tensors appears to not have been used in the graph. Set allow_unused=True if this is the desired '
-                 'behavior.'),
-                ('x.sum().backward(inputs=[])', "RuntimeError: 'inputs' argument to backward() cannot be empty."),
-                ('autograd.grad(x.sum(), [])', 'ValueError: grad requires non-empty inputs.'),
+                ('autograd.grad(x.sum(), torch.ones(1, requires_grad=True))', 'RuntimeError: The differentiated '
+                 'Tensor at index 0 appears to not have been used in the graph. Set allow_unused=True if this is the '
+                 'desired behavior.'),
+                ('x.sum().backward(inputs=[])', 'RuntimeError: `inputs` argument to `backward()` cannot be empty.'),
+                ('autograd.grad(x.sum(), [])', 'RuntimeError: `inputs` argument to `grad()` cannot be empty.'),
                 ('x.add_(1)', 'RuntimeError: a leaf Variable that requires grad is being used in an in-place '
                  'operation.'),
                 ('x.grad = torch.ones(3)', 'RuntimeError: assigned grad has data of a different size'),

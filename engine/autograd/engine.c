@@ -113,7 +113,6 @@ td_engine_execute(td_engine *engine, const td_edge *roots, td_tensor *const *roo
                   td_error *error) {
   if (!options->accumulate_grad && options->n_outputs == 0)
     return td_error_set(error, TD_INVALID, "grad requires non-empty inputs.");
-  if (n_roots == 0) return td_error_set(error, TD_INVALID, "got no roots to run backward from");
   td_tensor **gradients = TD_NEW_N(td_tensor *, n_roots);
   for (uint32_t i = 0; i < n_roots; i++)
     gradients[i] = td_tensor_ref(root_gradients[i]);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "engine/python/module.h"
 
+#include "engine/python/edge.h"
 #include "engine/python/function.h"
 #include "engine/python/node_object.h"
 #include "engine/python/tensor_object.h"
@@ -16,7 +17,7 @@ static struct PyModuleDef module_def = {
 static int
 fill(PyObject *module) {
   if (tdpy_types_add(module) || tdpy_tensor_add(module) || tdpy_node_add(module) ||
-      tdpy_function_add(module))
+      tdpy_function_add(module) || tdpy_edge_add(module))
     return -1;
   PyMethodDef *tables[] = {tdpy_construct_functions, tdpy_functional_functions,
                            tdpy_autograd_functions, tdpy_session_functions};

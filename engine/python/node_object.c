@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "engine/python/node_object.h"
 
+#include "engine/python/edge.h"
 #include "engine/python/function.h"
 #include "engine/python/tensor_object.h"
 
@@ -133,6 +134,7 @@ static PyMethodDef node_methods[] = {
     {NULL}};
 
 static PyGetSetDef node_getset[] = {
+    {"_input_metadata", tdpy_input_metadata, NULL, "shape, dtype and device of each input", NULL},
     {"next_functions", node_next_functions, NULL, "(node, input_nr) for each of its outputs", NULL},
     {NULL}};
 

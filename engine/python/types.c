@@ -26,8 +26,15 @@ dtype_is_floating_point(PyObject *self, void *closure) {
   return PyBool_FromLong(td_dtype_is_floating(((dtype_object *)self)->dtype));
 }
 
+static PyObject *
+dtype_is_complex(PyObject *self, void *closure) {
+  Py_RETURN_FALSE;
+}
+
 static PyGetSetDef dtype_getset[] = {
-    {"is_floating_point", dtype_is_floating_point, NULL, "whether it has fractions", NULL}, {NULL}};
+    {"is_complex", dtype_is_complex, NULL, "whether it has imaginary parts", NULL},
+    {"is_floating_point", dtype_is_floating_point, NULL, "whether it has fractions", NULL},
+    {NULL}};
 
 PyTypeObject tdpy_dtype_type = {
     PyVarObject_HEAD_INIT(NULL, 0).tp_name = "tapedeck.dtype",
@@ -172,6 +179,18 @@ size_numel(PyObject *self, PyObject *unused) {
   return PyErr_Occurred() ? NULL : PyLong_FromLongLong(n);
 }
 
+/* A slice of a size is a size. */
+static PyObject *
+size_subscript(PyObject *self, PyObject *index) {
+  PyObject *item = PyTuple_Type.tp_as_mapping->mp_subscript(self, index);
+  if (!item || !PyTuple_Check(item)) return item;
+  PyObject *size = PyObject_CallFunctionObjArgs((PyObject *)&tdpy_size_type, item, NULL);
+  Py_DECREF(item);
+  return size;
+}
+
+static PyMappingMethods size_mapping = {.mp_subscript = size_subscript};
+
 static PyMethodDef size_methods[] = {
     {"numel", size_numel, METH_NOARGS, "The number of elements of a tensor of this size."}, {NULL}};
 
@@ -179,6 +198,7 @@ PyTypeObject tdpy_size_type = {
     PyVarObject_HEAD_INIT(NULL, 0).tp_name = "tapedeck.Size",
     .tp_flags = Py_TPFLAGS_DEFAULT,
     .tp_repr = size_repr,
+    .tp_as_mapping = &size_mapping,
     .tp_methods = size_methods,
 };
 

@@ -1,51 +1,103 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """backward and grad; and in modules of this package, with PyTorch's names, custom functions, grad mode, anomaly mode
 and the graph."""
+import collections.abc
 import warnings
 
 from tapedeck import _C
 from tapedeck._C import Tensor
 from tapedeck.autograd import function, grad_mode, graph  # noqa: F401  (torch.autograd.graph and so on)
 from tapedeck.autograd.anomaly_mode import detect_anomaly, set_detect_anomaly
+from tapedeck.autograd.arguments import make_grads, slices, to_tuple
 from tapedeck.autograd.function import Function
 from tapedeck.autograd.grad_mode import enable_grad, inference_mode, no_grad, set_grad_enabled
+from tapedeck.autograd.graph import GradientEdge
 from tapedeck.autograd.variable import Variable
 
 __all__ = ['Function', 'Variable', 'backward', 'detect_anomaly', 'enable_grad', 'grad', 'inference_mode', 'no_grad',
            'set_detect_anomaly', 'set_grad_enabled']
 
 
-def _tuple(tensors):
-    if tensors is None:
-        return ()
-    return (tensors,) if isinstance(tensors, Tensor) else tuple(tensors)
+def _quote(text):
+    """Where 2.x writes `name`, 1.x wrote 'name', and a function's name without anything."""
+    return text if _C.policy('gradient_edges') else text.replace('`backward()`', 'backward()').replace('`', "'")
+
+
+def _warn_deprecated(text):
+    warnings.warn(_quote(text), FutureWarning if _C.policy('gradient_edges') else UserWarning, stacklevel=3)
+
+
+def _inputs(inputs, caller):
+    if isinstance(inputs, (Tensor, GradientEdge)):
+        return (inputs,)
+    if _C.policy('gradient_edges') and isinstance(inputs, collections.abc.Mapping):
+        if type(inputs) is not dict:
+            raise TypeError(f'`inputs` argument to `{caller}()` must be a dict, not {type(inputs).__name__}. '
+                            'Other Mapping types are not supported.')
+        return tuple(inputs.values())
+    return tuple(inputs)
+
+
+def _outputs(outputs):
+    return (outputs,) if isinstance(outputs, (Tensor, GradientEdge)) else tuple(outputs)
 
 
 def backward(tensors, grad_tensors=None, retain_graph=None, create_graph=False, grad_variables=None, inputs=None):
     """Adds the gradients of tensors to the .grad of the leaves (of `inputs` alone, if given)."""
     if grad_variables is not None:
+        _warn_deprecated('`grad_variables` is deprecated. Use `grad_tensors` instead.')
         if grad_tensors is not None:
-            raise RuntimeError("'grad_tensors' and 'grad_variables' (deprecated) arguments both passed to "
-                               "backward(). Please only use 'grad_tensors'.")
+            raise RuntimeError(_quote('`grad_tensors` and `grad_variables` (deprecated) arguments both passed to '
+                                      '`backward()`. Please only use `grad_tensors`.'))
         grad_tensors = grad_variables
-    if inputs is not None and len(_tuple(inputs)) == 0:
-        raise RuntimeError("'inputs' argument to backward() cannot be empty.")
-    if create_graph:
-        warnings.warn("Using backward() with create_graph=True will create a reference cycle between the "
-                      "parameter and its gradient which can cause a memory leak. We recommend using "
-                      "autograd.grad when creating the graph to avoid this. If you have to use this function, "
-                      "make sure to reset the .grad fields of your parameters to None after use to break the "
-                      "cycle and avoid the leak.", stacklevel=3)
+    wanted = () if inputs is None else _inputs(inputs, 'backward')
+    if inputs is not None and not wanted:
+        raise RuntimeError(_quote('`inputs` argument to `backward()` cannot be empty.'))
+    tensors = _outputs(tensors)
+    gradients = make_grads(tensors, to_tuple(grad_tensors, len(tensors)))
     keep = create_graph if retain_graph is None else retain_graph
-    _C.run_backward(_tuple(tensors), _tuple(grad_tensors), keep, create_graph,
-                    None if inputs is None else _tuple(inputs), True, True)
+    _C.run_backward(tensors, gradients, keep, create_graph, wanted, allow_unreachable=True, accumulate_grad=True)
 
 
 def grad(outputs, inputs, grad_outputs=None, retain_graph=None, create_graph=False, only_inputs=True,
-         allow_unused=False):
-    """Returns the gradients of outputs with respect to inputs; leaves' .grad stay as they are."""
-    inputs = _tuple(inputs)
-    if not inputs:
-        raise ValueError('grad requires non-empty inputs.')
+         allow_unused=None, is_grads_batched=False, materialize_grads=False):
+    """Returns the gradients of outputs with respect to inputs; leaves' .grad stay as they are. With a dict of inputs
+    a dict of gradients."""
+    if materialize_grads and allow_unused is False:
+        raise ValueError('Expected allow_unused to be True or not passed when materialize_grads=True, '
+                         'but got: allow_unused=False.')
+    allow_unused = materialize_grads if allow_unused is None else allow_unused
+    outputs, wanted = _outputs(outputs), _inputs(inputs, 'grad')
+    if not wanted:
+        raise (RuntimeError('`inputs` argument to `grad()` cannot be empty.') if _C.policy('gradient_edges')
+               else ValueError('grad requires non-empty inputs.'))
+    if not only_inputs:
+        _warn_deprecated('only_inputs argument is deprecated and is ignored now (defaults to True). To accumulate '
+                         'gradient for other parts of the graph, please use torch.autograd.backward.')
+    gradients = make_grads(outputs, to_tuple(grad_outputs, len(outputs)), is_grads_batched)
     keep = create_graph if retain_graph is None else retain_graph
-    return _C.run_backward(_tuple(outputs), _tuple(grad_outputs), keep, create_graph, inputs, allow_unused, False)
+    run = _run_batched if is_grads_batched else _run
+    result = run(outputs, gradients, keep, create_graph, wanted, allow_unused)
+    if materialize_grads:
+        result = tuple(map(_materialize, result, wanted))
+    return dict(zip(inputs, result)) if type(inputs) is dict else result
+
+
+def _run(outputs, gradients, keep, create_graph, inputs, allow_unused):
+    return _C.run_backward(outputs, gradients, keep, create_graph, inputs, allow_unused, False)
+
+
+def _run_batched(outputs, gradients, keep, create_graph, inputs, allow_unused):
+    """One pass for each slice of the gradients along their first dimension; the results stacked."""
+    batch = slices(gradients)
+    rows = [_run(outputs, row, keep or i + 1 < len(batch), create_graph, inputs, allow_unused)
+            for i, row in enumerate(batch)]
+    return tuple(None if column[0] is None else _C.stack(list(column)) for column in zip(*rows))
+
+
+def _materialize(gradient, tensor):
+    if gradient is not None:
+        return gradient
+    if isinstance(tensor, GradientEdge):
+        raise RuntimeError('materialize_grads cannot be used when the given input is a GradientEdge')
+    return _C.zeros_like(tensor)
