@@ -2,6 +2,7 @@
 #include "engine/autograd/evaluate.h"
 
 #include "engine/autograd/anomaly.h"
+#include "engine/autograd/route.h"
 #include "engine/autograd/statistics.h"
 #include "engine/autograd/variable.h"
 #include "engine/base/alloc.h"
@@ -122,8 +123,8 @@ static td_status
 apply_and_validate(evaluation *self, td_error *error) {
   td_node *node = self->node;
   td_device device = node->device;
-  td_status status = device == TD_CPU ? node->klass->apply(node, self->inputs, self->outputs, error)
-                                      : apply_on_device(self, device, error);
+  td_status status = device < 0 ? node->klass->apply(node, self->inputs, self->outputs, error)
+                                : apply_on_device(self, device, error);
   if (status) return status;
   status =
       td_validate_outputs(node->next_edges, node->n_outputs, self->outputs, node->n_outputs, error);
@@ -260,7 +261,8 @@ scatter_one_locked(evaluation *self, uint32_t output_nr, uint64_t *stamp, td_err
                        .node = td_node_ref(edge.node),
                        .buffer = entry->buffer};
   entry->buffer = NULL;
-  td_ready_queue_push(td_ready_queue_for(graph_task, edge.node), task, TD_push_reason_ready);
+  td_ready_queue *queue = td_ready_queue_for(graph_task, edge.node, task.buffer);
+  td_ready_queue_push(queue, task, TD_push_reason_ready);
   if (*stamp) *stamp = td_emit_last_time(); /* what follows is not earlier than the push */
   return TD_OK;
 }

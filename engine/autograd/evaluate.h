@@ -15,7 +15,3 @@ td_status td_evaluate_function(td_graph_task *graph_task, td_node_task *task, td
  * casts dtypes. PyTorch's texts, without prefix. */
 td_status td_validate_outputs(const td_edge *edges, uint32_t n_edges, td_tensor **gradients,
                               uint32_t n_gradients, td_error *error);
-
-/* td_ready_queue_for returns the queue that a node's tasks go to (borrowed). Implemented by the
- * engine. */
-td_ready_queue *td_ready_queue_for(td_graph_task *graph_task, const td_node *node);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * GraphRoot: the node above several roots; it hands each its gradient. */
+ * GraphRoot: the node above several roots; it hands each its gradient. Its input
+ * metadata are the gradients', so that it runs where they are (PyTorch 2.6 and later; route.h). */
 #pragma once
 
 #include "engine/autograd/node.h"

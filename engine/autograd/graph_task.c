@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "engine/autograd/graph_task.h"
 
+#include "engine/autograd/route.h"
 #include "engine/base/alloc.h"
 
 static _Atomic uint32_t n_graph_tasks;
@@ -17,6 +18,7 @@ td_graph_task_new(const td_execute_options *options, uint32_t reentrant_depth,
   graph_task->keep_graph = options->keep_graph;
   graph_task->create_graph = options->create_graph;
   graph_task->accumulate_grad = options->accumulate_grad;
+  graph_task->single_threaded = !td_multithreading();
   graph_task->selective = options->outputs != NULL;
   graph_task->cpu_ready_queue = td_ready_queue_ref(cpu_ready_queue);
   graph_task->n_captured = options->accumulate_grad ? 0 : options->n_outputs;

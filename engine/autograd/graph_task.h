@@ -15,7 +15,8 @@ struct td_graph_task {
   uint32_t id;
   uint32_t reentrant_depth;
   bool keep_graph, create_graph, accumulate_grad, selective; /* selective: exec_info is not empty */
-  td_device owner; /* worker device of the calling thread: TD_CPU for a user thread */
+  bool single_threaded; /* its caller switched multithreading off (route.h) */
+  td_device owner;      /* worker device of the calling thread: TD_CPU for a user thread */
   td_ready_queue *cpu_ready_queue; /* (owned reference) the calling thread's */
   _Atomic uint64_t outstanding;    /* tasks pushed and not finished */
   _Atomic bool has_error;

@@ -2,6 +2,7 @@
 #include "engine/autograd/worker.h"
 
 #include "engine/autograd/evaluate.h"
+#include "engine/autograd/route.h"
 #include "engine/autograd/variable.h"
 #include "engine/base/alloc.h"
 #include "engine/device/device.h"
@@ -26,9 +27,8 @@ static struct {
 } devices = {.once = PTHREAD_ONCE_INIT};
 
 td_ready_queue *
-td_ready_queue_for(td_graph_task *graph_task, const td_node *node) {
-  td_device device = devices.n ? node->device : TD_CPU;
-  return device == TD_CPU ? graph_task->cpu_ready_queue : devices.queues[device];
+td_worker_queue(td_device device) {
+  return device >= 0 && device < devices.n ? devices.queues[device] : NULL;
 }
 
 static void
@@ -38,8 +38,8 @@ emit_state(td_thread_activity state, const td_graph_task *graph_task) {
 
 static void
 wake_owner(td_graph_task *graph_task) {
-  td_ready_queue *queue =
-      graph_task->owner == TD_CPU ? graph_task->cpu_ready_queue : devices.queues[graph_task->owner];
+  td_ready_queue *queue = graph_task->owner == TD_CPU ? graph_task->cpu_ready_queue
+                                                      : td_worker_queue(graph_task->owner);
   emit_state(TD_thread_activity_notify_owner, graph_task);
   td_ready_queue_push(queue, (td_node_task){.graph_task = td_graph_task_weak_ref(graph_task)},
                       TD_push_reason_root);
@@ -166,7 +166,8 @@ td_worker_execute(td_graph_task *graph_task, td_node_task root) {
   bool reentrant = self.device != NO_DEVICE;
   if (!reentrant) self.device = TD_CPU;
   graph_task->owner = self.device;
-  td_ready_queue_push(td_ready_queue_for(graph_task, root.node), root, TD_push_reason_root);
+  td_ready_queue_push(td_ready_queue_for(graph_task, root.node, root.buffer), root,
+                      TD_push_reason_root);
   self.current_depth += reentrant;
   self.total_depth += reentrant;
   thread_main(graph_task);

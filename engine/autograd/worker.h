@@ -23,3 +23,7 @@ td_status td_worker_enter(td_ready_queue **queue, uint32_t *depth, td_error *err
 /* td_worker_execute pushes the root task, which it takes, works until the pass is done, and
  * returns. */
 void td_worker_execute(td_graph_task *graph_task, td_node_task root);
+
+/* td_worker_queue returns the queue of an accelerator's device thread (borrowed), NULL where there
+ * is none: of the CPU, the meta device, and before the first pass. */
+td_ready_queue *td_worker_queue(td_device device);

@@ -93,6 +93,7 @@ td_device_count(void) {
 
 const char *
 td_device_name(td_device device) {
+  if (device == TD_META) return "meta";
   return device >= 0 && device < n_accelerators ? accelerators[device].name : "cpu";
 }
 
@@ -102,9 +103,14 @@ td_device_find(const char *name, td_device *device, td_error *error) {
     *device = TD_CPU;
     return TD_OK;
   }
+  if (strcmp(name, "meta") == 0) {
+    *device = TD_META;
+    return TD_OK;
+  }
   if (!is_kind(name, "sim"))
     return td_error_set(error, TD_INVALID,
-                        "Expected one of cpu, sim device type at start of device string: %s", name);
+                        "Expected one of cpu, sim, meta device type at start of device string: %s",
+                        name);
   int index = name[3] ? parse_number(name + 4) : 0;
   if (index < 0) return td_error_set(error, TD_INVALID, "Invalid device string: '%s'", name);
   if (index >= n_accelerators)

@@ -16,11 +16,13 @@ typedef struct td_device_model {
  * what is wrong with it; TD_UNSUPPORTED for cuda. Only once per process. */
 td_status td_device_setup(const char *specification, td_error *error);
 
-/* td_device_count returns the number of accelerators. td_device_name returns "cpu", "sim:0", ... */
+/* td_device_count returns the number of accelerators. td_device_name returns "cpu", "meta",
+ * "sim:0", ... */
 int td_device_count(void);
 const char *td_device_name(td_device device);
 
-/* td_device_find turns "cpu", "sim", "sim:1" into a device; TD_INVALID with PyTorch-like words. */
+/* td_device_find turns "cpu", "meta", "sim", "sim:1" into a device; TD_INVALID with PyTorch-like
+ * words. */
 td_status td_device_find(const char *name, td_device *device, td_error *error);
 
 /* td_device_spend returns when the device has worked on n_bytes since begin_ns (monotonic): it

@@ -14,6 +14,7 @@
 #define TD_NONE UINT32_MAX
 /* The host processor in a DEVICE field; accelerators count from 0. */
 #define TD_DEVICE_CPU (-1)
+#define TD_DEVICE_META (-3) /* tensors without elements; no event announces it */
 
 typedef enum td_event_kind {
   TD_EVENT_none = 0, /* padding in a ring; never on a tape */

@@ -50,6 +50,7 @@ td_op_to(td_tensor *self, td_dtype dtype, td_device device, td_tensor **out, td_
     *out = td_tensor_ref(self);
     return TD_OK;
   }
+  TD_TRY(td_kernel_check_source(self, device, error));
   TD_TRY(td_tensor_new_empty(dtype, device, self->n_dims, self->sizes, out, error));
   td_kernel_copy(*out, self);
   if (!td_dtype_is_floating(dtype)) return TD_OK;

@@ -53,7 +53,7 @@ argmax_contiguous(td_tensor *self, const char *what, td_tensor **contiguous, int
                         "Specify the reduction dim with the 'dim' argument.",
                         what);
   TD_TRY(td_kernel_contiguous(self, contiguous, error));
-  *index = argmax(self->dtype, td_tensor_data(*contiguous), n, 1);
+  if (td_tensor_has_data(self)) *index = argmax(self->dtype, td_tensor_data(*contiguous), n, 1);
   return TD_OK;
 }
 
@@ -64,7 +64,8 @@ td_op_max(td_tensor *self, td_tensor **out, td_error *error) {
   TD_TRY(argmax_contiguous(self, "max()", &contiguous, &index, error));
   TD_TRY(td_tensor_new_empty(self->dtype, self->device, 0, NULL, out, error));
   size_t size = td_dtype_size(self->dtype);
-  memcpy(td_tensor_data(*out), (char *)td_tensor_data(contiguous) + (size_t)index * size, size);
+  if (td_tensor_has_data(self))
+    memcpy(td_tensor_data(*out), (char *)td_tensor_data(contiguous) + (size_t)index * size, size);
   td_op_node *op = td_op_begin(&max_class, sizeof *op, TD_INPUTS(self));
   if (op) {
     td_op_save(op, 0, self);
@@ -80,7 +81,7 @@ td_op_argmax(td_tensor *self, td_tensor **out, td_error *error) {
   int64_t index = 0;
   TD_TRY(argmax_contiguous(self, "argmax()", &contiguous, &index, error));
   *out = td_tensor_new_scalar(TD_INT64, self->device, 0);
-  *(int64_t *)td_tensor_data(*out) = index;
+  td_tensor_set(*out, 0, (double)index);
   return TD_OK;
 }
 

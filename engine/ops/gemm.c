@@ -87,6 +87,7 @@ transposed(td_matrix matrix) {
 void
 td_gemm(td_dtype dtype, int64_t n, int64_t k, int64_t m, td_matrix a, td_matrix b, td_matrix c,
         bool accumulate) {
+  if (!c.data) return; /* the meta device */
   if (n == 0 || m == 0) return;
   if (!td_dtype_is_floating(dtype))
     gemm_int64(n, k, m, a, b, c, accumulate);

@@ -14,6 +14,6 @@ typedef struct td_matrix {
 
 /* td_gemm writes c = a b, or c += a b, with a [n, k], b [k, m], c [n, m]. The elements of a row of
  * c, or those of a column, lie side by side. Any size may be 0: the empty sum is 0. Every dtype but
- * bool. */
+ * bool. Nothing where c has no data. */
 void td_gemm(td_dtype dtype, int64_t n, int64_t k, int64_t m, td_matrix a, td_matrix b, td_matrix c,
              bool accumulate);

@@ -78,6 +78,7 @@ td_op_copy_into(td_tensor *self, td_tensor *source, td_error *error) {
   TD_TRY(check_writable(self, error));
   TD_LOCAL(expanded);
   TD_LOCAL(detached);
+  TD_TRY(td_kernel_check_source(source, self->device, error));
   detached = td_tensor_detach(source);
   TD_TRY(td_op_expand(detached, self->n_dims, self->sizes, &expanded, error));
   td_kernel_copy(self, expanded);

@@ -134,7 +134,7 @@ tdpy_tensor_compare(PyObject *self, PyObject *other, int op) {
 
 static bool
 is_single(const td_tensor *tensor) {
-  if (td_tensor_n_elements(tensor) == 1) return true;
+  if (td_tensor_n_elements(tensor) == 1) return tdpy_tensor_has_item(tensor);
   PyErr_SetString(PyExc_ValueError, "only one element tensors can be converted to Python scalars");
   return false;
 }
@@ -142,7 +142,8 @@ is_single(const td_tensor *tensor) {
 static int
 tensor_bool(PyObject *self) {
   const td_tensor *tensor = tdpy_tensor_of(self);
-  if (td_tensor_n_elements(tensor) == 1) return td_tensor_item(tensor) != 0;
+  if (td_tensor_n_elements(tensor) == 1)
+    return tdpy_tensor_has_item(tensor) ? td_tensor_item(tensor) != 0 : -1;
   PyErr_SetString(PyExc_RuntimeError,
                   td_tensor_n_elements(tensor)
                       ? "Boolean value of Tensor with more than one value is ambiguous"
@@ -166,7 +167,7 @@ static PyObject *
 tensor_index(PyObject *self) {
   const td_tensor *tensor = tdpy_tensor_of(self);
   if (!td_dtype_is_floating(tensor->dtype) && td_tensor_n_elements(tensor) == 1)
-    return PyLong_FromDouble(td_tensor_item(tensor));
+    return !tdpy_tensor_has_item(tensor) ? NULL : PyLong_FromDouble(td_tensor_item(tensor));
   PyErr_SetString(PyExc_TypeError,
                   "only integer tensors of a single element can be converted to an index");
   return NULL;

@@ -4,6 +4,7 @@
 #include "engine/ops/shape.h"
 #include "engine/python/arguments.h"
 #include "engine/python/errors.h"
+#include "engine/tensor/kernels.h"
 
 /* What a first walk through the data finds out. */
 typedef struct survey {
@@ -31,10 +32,18 @@ survey_shape(PyObject *data, survey *found) {
   return 1;
 }
 
+int
+tdpy_tensor_has_item(const td_tensor *tensor) {
+  if (td_tensor_has_data(tensor)) return 1;
+  PyErr_SetString(PyExc_RuntimeError, "Tensor.item() cannot be called on meta tensors");
+  return 0;
+}
+
 static int
 read_scalar(PyObject *data, tdpy_number *number) {
   if (tdpy_tensor_is(data) && td_tensor_n_elements(tdpy_tensor_of(data)) == 1) {
     const td_tensor *tensor = tdpy_tensor_of(data);
+    if (!tdpy_tensor_has_item(tensor)) return 0;
     *number = (tdpy_number){.value = td_tensor_item(tensor),
                             .is_integer = !td_dtype_is_floating(tensor->dtype),
                             .is_bool = tensor->dtype == TD_BOOL};
@@ -155,6 +164,8 @@ list_of(const td_tensor *tensor, int dim, int64_t *index) {
 
 PyObject *
 tdpy_tensor_to_list(const td_tensor *tensor) {
+  td_error error = {0};
+  if (!tdpy_check(td_kernel_check_source(tensor, TD_CPU, &error), &error)) return NULL;
   int64_t index = 0;
   return list_of(tensor, 0, &index);
 }

@@ -183,7 +183,8 @@ requires_grad_(PyObject *self, PyObject *args) {
 static PyObject *
 item(PyObject *self, PyObject *unused) {
   const td_tensor *tensor = tdpy_tensor_of(self);
-  if (td_tensor_n_elements(tensor) == 1) return tdpy_element(tensor, 0);
+  if (td_tensor_n_elements(tensor) == 1)
+    return tdpy_tensor_has_item(tensor) ? tdpy_element(tensor, 0) : NULL;
   PyErr_SetString(PyExc_ValueError, "only one element tensors can be converted to Python scalars");
   return NULL;
 }

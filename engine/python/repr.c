@@ -151,9 +151,11 @@ print_suffixes(const td_tensor *tensor, FILE *file, int column) {
   int n = 0;
   if (tensor->device != TD_CPU)
     texts[n++] = td_format("device='%s'", td_device_name(tensor->device));
-  if (empty && tensor->n_dims != 1) {
+  bool is_meta = tensor->device == TD_META;
+  if (is_meta || (empty && tensor->n_dims != 1)) {
     char *shape = td_sizes_text(tensor->n_dims, tensor->sizes);
-    texts[n++] = td_format("size=(%.*s)", (int)strlen(shape) - 2, shape + 1);
+    const char *comma = is_meta && tensor->n_dims == 1 ? "," : "";
+    texts[n++] = td_format("size=(%.*s%s)", (int)strlen(shape) - 2, shape + 1, comma);
     free(shape);
   }
   if (!dtype_is_obvious(tensor->dtype, empty))
@@ -172,6 +174,10 @@ static void
 print_elements(const td_tensor *tensor, FILE *file) {
   printer self = {
       .tensor = tensor, .file = file, .summarize = td_tensor_n_elements(tensor) > THRESHOLD};
+  if (!td_tensor_has_data(tensor)) {
+    fputs("...", file);
+    return;
+  }
   if (td_tensor_n_elements(tensor) == 0) {
     fputs("[]", file);
     return;

@@ -28,6 +28,11 @@ tdpy_tensor_of(PyObject *object) {
   return ((tdpy_tensor *)object)->tensor;
 }
 
+/* tdpy_tensor_has_item: RuntimeError for tensors of the meta device, which have no elements to
+ * read.
+ */
+int tdpy_tensor_has_item(const td_tensor *tensor);
+
 /* tdpy_tensor_wrap takes a reference and returns the tensor's object; NULL becomes None. */
 PyObject *tdpy_tensor_wrap(td_tensor *tensor);
 

@@ -64,7 +64,7 @@ tdpy_dtype_converter(PyObject *object, void *dtype) {
 static PyObject *
 device_index(PyObject *self, void *closure) {
   td_device device = ((device_object *)self)->device;
-  if (device == TD_CPU) Py_RETURN_NONE;
+  if (device < 0) Py_RETURN_NONE;
   return PyLong_FromLong(device);
 }
 
@@ -84,9 +84,8 @@ device_repr(PyObject *self) {
   td_device device = ((device_object *)self)->device;
   PyObject *kind = device_kind(self, NULL);
   if (!kind) return NULL;
-  PyObject *text = device == TD_CPU
-                       ? PyUnicode_FromFormat("device(type=%R)", kind)
-                       : PyUnicode_FromFormat("device(type=%R, index=%d)", kind, device);
+  PyObject *text = device < 0 ? PyUnicode_FromFormat("device(type=%R)", kind)
+                              : PyUnicode_FromFormat("device(type=%R, index=%d)", kind, device);
   Py_DECREF(kind);
   return text;
 }
@@ -100,7 +99,7 @@ device_compare(PyObject *self, PyObject *other, int op) {
 
 static Py_hash_t
 device_hash(PyObject *self) {
-  return ((device_object *)self)->device + 2;
+  return ((device_object *)self)->device + 4; /* -1 would mean an error */
 }
 
 static PyObject *
@@ -120,9 +119,10 @@ device_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
   return found ? tdpy_device_wrap(device) : NULL;
 }
 
-static PyGetSetDef device_getset[] = {{"type", device_kind, NULL, "\"cpu\" or \"sim\"", NULL},
-                                      {"index", device_index, NULL, "its number, or None", NULL},
-                                      {NULL}};
+static PyGetSetDef device_getset[] = {
+    {"type", device_kind, NULL, "\"cpu\", \"sim\" or \"meta\"", NULL},
+    {"index", device_index, NULL, "its number, or None", NULL},
+    {NULL}};
 
 PyTypeObject tdpy_device_type = {
     PyVarObject_HEAD_INIT(NULL, 0).tp_name = "tapedeck.device",

@@ -244,7 +244,7 @@ td_graph_device_name(const td_graph *graph, int32_t device) {
   for (uint32_t i = 0; i < graph->n_devices; i++)
     if (graph->devices[i].device == device && *graph->devices[i].name)
       return graph->devices[i].name;
-  return device == TD_DEVICE_CPU ? "cpu" : "unknown";
+  return device == TD_DEVICE_CPU ? "cpu" : device == TD_DEVICE_META ? "meta" : "unknown";
 }
 
 char *

@@ -44,11 +44,18 @@ td_kernel_copy(td_tensor *dst, const td_tensor *src) {
   TD_DISPATCH(dst->dtype, COPY_FROM(T))
 }
 
+td_status
+td_kernel_check_source(const td_tensor *tensor, td_device device, td_error *error) {
+  if (device == TD_META || td_tensor_has_data(tensor)) return TD_OK;
+  return td_error_set(error, TD_UNSUPPORTED, "Cannot copy out of meta tensor; no data!");
+}
+
 static td_status
 copy_of(td_tensor *tensor, td_dtype dtype, td_device device, td_tensor **out, td_error *error) {
   td_tensor *copy;
-  td_status status =
-      td_tensor_new_empty(dtype, device, tensor->n_dims, tensor->sizes, &copy, error);
+  td_status status = td_kernel_check_source(tensor, device, error);
+  if (status) return status;
+  status = td_tensor_new_empty(dtype, device, tensor->n_dims, tensor->sizes, &copy, error);
   if (status) return status;
   td_kernel_copy(copy, tensor);
   *out = copy;

@@ -20,6 +20,10 @@ void td_kernel_add_into(td_tensor *a, const td_tensor *b);
 
 void td_kernel_fill(td_tensor *tensor, double value);
 
+/* td_kernel_check_source: TD_UNSUPPORTED "Cannot copy out of meta tensor; no data!" where `device`
+ * is not the meta device and the tensor's is. */
+td_status td_kernel_check_source(const td_tensor *tensor, td_device device, td_error *error);
+
 /* td_kernel_cast and td_kernel_to_device return a copy with another dtype or device (a new
  * reference where nothing changes). td_kernel_sum_to reduces a broadcast gradient to `sizes`;
  * TD_SHAPE if it cannot. */

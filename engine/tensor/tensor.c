@@ -32,14 +32,16 @@ td_dtype_name(td_dtype dtype) {
 
 /* Header and data in one block: small tensors are many, and one allocation is half of two. */
 static td_storage *
-storage_new(size_t n_bytes) {
+storage_new(td_device device, size_t n_bytes) {
   if (n_bytes > SIZE_MAX / 2) return NULL;
-  td_storage *storage = malloc(sizeof *storage + DATA_ALIGNMENT - 1 + n_bytes);
+  bool has_data = device != TD_META;
+  td_storage *storage = malloc(sizeof *storage + (has_data ? DATA_ALIGNMENT - 1 + n_bytes : 0));
   if (!storage) return NULL;
   td_refcount_init(&storage->refs);
   storage->n_bytes = n_bytes;
   uintptr_t first = (uintptr_t)(storage + 1);
-  storage->data = (void *)((first + DATA_ALIGNMENT - 1) & ~(uintptr_t)(DATA_ALIGNMENT - 1));
+  first = (first + DATA_ALIGNMENT - 1) & ~(uintptr_t)(DATA_ALIGNMENT - 1);
+  storage->data = has_data ? (void *)first : NULL;
   return storage;
 }
 
@@ -100,7 +102,7 @@ td_tensor_new_empty(td_dtype dtype, td_device device, int n_dims, const int64_t 
   int64_t strides[TD_MAX_DIMS];
   size_t n_bytes = SIZE_MAX;
   bool fits = contiguous_strides(dtype, n_dims, sizes, strides, &n_bytes);
-  td_storage *storage = fits ? storage_new(n_bytes) : NULL;
+  td_storage *storage = fits ? storage_new(device, n_bytes) : NULL;
   if (!storage) {
     char *text = td_sizes_text(n_dims, sizes);
     td_error_set(error, TD_OUT_OF_MEMORY, "no memory for a %s tensor of sizes %s",
@@ -116,7 +118,8 @@ td_status
 td_tensor_new(td_dtype dtype, td_device device, int n_dims, const int64_t *sizes, td_tensor **out,
               td_error *error) {
   td_status status = td_tensor_new_empty(dtype, device, n_dims, sizes, out, error);
-  if (status == TD_OK) memset((*out)->storage->data, 0, (*out)->storage->n_bytes);
+  if (status == TD_OK && td_tensor_has_data(*out))
+    memset((*out)->storage->data, 0, (*out)->storage->n_bytes);
   return status;
 }
 
@@ -193,6 +196,7 @@ td_tensor_same_sizes(const td_tensor *a, const td_tensor *b) {
 
 void *
 td_tensor_data(const td_tensor *tensor) {
+  if (!td_tensor_has_data(tensor)) return NULL;
   return (char *)tensor->storage->data + tensor->offset * (int64_t)td_dtype_size(tensor->dtype);
 }
 
@@ -212,10 +216,12 @@ td_tensor_numbers(const td_tensor *tensor) {
                                                     [TD_FLOAT64] = TD_NUMBER_FLOAT64,
                                                     [TD_INT64] = TD_NUMBER_INT64,
                                                     [TD_BOOL] = TD_NUMBER_BOOL};
+  static const int64_t none = 0;
+  bool has_data = td_tensor_has_data(tensor);
   return (td_numbers){.data = td_tensor_data(tensor),
                       .type = types[tensor->dtype],
-                      .n_dims = tensor->n_dims,
-                      .sizes = tensor->sizes,
+                      .n_dims = has_data ? tensor->n_dims : 1,
+                      .sizes = has_data ? tensor->sizes : &none,
                       .strides = tensor->strides};
 }
 
@@ -227,6 +233,7 @@ td_tensor_item(const td_tensor *tensor) {
 double
 td_tensor_get(const td_tensor *tensor, int64_t index) {
   assert(index >= 0 && index < td_tensor_n_elements(tensor));
+  if (!td_tensor_has_data(tensor)) return 0;
   const void *element = element_at(tensor, index);
   double value = 0;
   TD_DISPATCH(tensor->dtype, value = (double)*(const T *)element;)
@@ -236,6 +243,7 @@ td_tensor_get(const td_tensor *tensor, int64_t index) {
 void
 td_tensor_set(td_tensor *tensor, int64_t index, double value) {
   assert(index >= 0 && index < td_tensor_n_elements(tensor));
+  if (!td_tensor_has_data(tensor)) return;
   void *element = element_at(tensor, index);
   TD_DISPATCH(tensor->dtype, *(T *)element = (T)value;)
 }

@@ -3,13 +3,15 @@
  * Tensors: a reference-counted view (sizes, strides, offset) of a reference-counted storage.
  * Tensors are shared between threads; their metadata is constant once they are handed out, and
  * whoever writes their elements sees to it that nobody else does. Memory of every device of this
- * program is host memory (simulated devices), so a kernel is one C function. */
+ * program is host memory (simulated devices), so a kernel is one C function; tensors of the meta
+ * device have none, and kernels pass over them. */
 #pragma once
 
 #include "engine/base/numbers.h"
 #include "engine/base/refcount.h"
 #include "engine/base/status.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -40,11 +42,12 @@ td_dtype_is_floating(td_dtype dtype) {
  * fields. */
 typedef int32_t td_device;
 #define TD_CPU ((td_device)-1)
+#define TD_META ((td_device)-3) /* tensors with sizes and no elements; -2 is no device at all */
 
 typedef struct td_storage {
   td_refcount refs;
   size_t n_bytes;
-  void *data; /* 64-byte aligned, behind this header in the same block */
+  void *data; /* 64-byte aligned, behind this header in the same block; NULL: meta device */
 } td_storage;
 
 /* What the autograd layer hangs on a tensor; opaque here. The first member frees the whole. */
@@ -98,13 +101,20 @@ size_t td_tensor_n_bytes(const td_tensor *tensor); /* of its elements, not of it
 bool td_tensor_is_contiguous(const td_tensor *tensor);
 bool td_tensor_same_sizes(const td_tensor *a, const td_tensor *b);
 
-/* td_tensor_data points at the first element. */
+/* td_tensor_data points at the first element; NULL where there are none to point at (meta device).
+ */
 void *td_tensor_data(const td_tensor *tensor);
+static inline bool
+td_tensor_has_data(const td_tensor *tensor) {
+  return tensor->storage->data != NULL;
+}
 
-/* td_tensor_numbers describes the elements for engine/base/numbers.h; borrows the tensor. */
+/* td_tensor_numbers describes the elements for engine/base/numbers.h; borrows the tensor. None on
+ * the meta device. */
 td_numbers td_tensor_numbers(const td_tensor *tensor);
 
-/* td_tensor_item returns a one-element tensor's value, td_tensor_get one by its row-major index. */
+/* td_tensor_item returns a one-element tensor's value, td_tensor_get one by its row-major index; 0
+ * on the meta device, where td_tensor_set does nothing. */
 double td_tensor_item(const td_tensor *tensor);
 double td_tensor_get(const td_tensor *tensor, int64_t index);
 void td_tensor_set(td_tensor *tensor, int64_t index, double value);

@@ -63,8 +63,10 @@ td_walk_init(td_walk *walk, int n_dims, const int64_t *sizes, int n_tensors,
   walk->started = walk->empty = false;
   for (int dim = 0; dim < n_dims; dim++)
     if (sizes[dim] == 0) walk->empty = true;
-  for (int i = 0; i < n_tensors; i++)
+  for (int i = 0; i < n_tensors; i++) {
     walk->at[i] = td_tensor_data(tensors[i]);
+    if (!walk->at[i]) walk->empty = true;
+  }
   merge_dims(walk, n_dims, sizes, tensors);
   take_row(walk, tensors);
   memset(walk->index, 0, sizeof walk->index);

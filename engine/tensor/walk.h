@@ -12,7 +12,8 @@
  *     for (int64_t i = 0; i < walk.n; i++) o[i * walk.step[0]] = f(x[i * walk.step[1]]);
  *   }
  *
- * On one thread's stack. Rows come in row-major order. */
+ * On one thread's stack. Rows come in row-major order. A walk that meets a tensor of the meta
+ * device has no rows. */
 #pragma once
 
 #include "engine/tensor/tensor.h"
