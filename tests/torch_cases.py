@@ -47,12 +47,7 @@ def leaf(*numbers):
 
 # Each case returns (roots, root gradients or None, leaves).
 
-def gt_1():
-    a, b = leaf(2., 3.), leaf(6., 4.)
-    return [3 * a ** 3 - b ** 2], [torch.ones(2)], [a, b]
-
-
-def gt_2():
+def fork():
     torch.manual_seed(3)
     linear1, linear2 = nn.Linear(4, 4), nn.Linear(4, 4)
     x = torch.randn(1, 4, requires_grad=True)
@@ -60,48 +55,6 @@ def gt_2():
     z = torch.relu(h)
     o = (z + linear2(h))[0]
     return [o], [torch.ones(4)], [x, *linear1.parameters(), *linear2.parameters()]
-
-
-def gt_4():
-    x = leaf(1., 2.)
-    y = x * 2
-    return [3 * y + y.sin()], [torch.ones(2)], [x]
-
-
-def gt_5():
-    x = leaf(1., 2.)
-    return [2 * x, torch.sin(x)], [torch.ones(2), torch.ones(2)], [x]
-
-
-def gt_7():
-    torch.manual_seed(4)
-    x, w = torch.randn(3, 5, requires_grad=True), torch.randn(5, 5, requires_grad=True)
-    return [(x + torch.relu(x @ w)).sum()], None, [x, w]
-
-
-def gt_11():
-    torch.manual_seed(5)
-    net = nn.Sequential(nn.Linear(6, 8), nn.ReLU(), nn.Linear(8, 3))
-    loss = F.cross_entropy(net(torch.randn(7, 6)), torch.tensor([0, 1, 2, 0, 1, 2, 0]))
-    return [loss], None, list(net.parameters())
-
-
-def gt_12():
-    p, q = leaf(0.5), leaf(1.5)
-    c, d = q.sin(), p.cos()
-    return [c * d], None, [p, q]
-
-
-def gt_14():
-    x = leaf(0., 1., 2.)
-    return [x.exp().sum()], None, [x]
-
-
-def gt_16(*factors):
-    x = leaf(1.)
-    y = x * 1
-    a, b, c = [y * f for f in factors]
-    return [a + b + c], None, [x]
 
 
 def fan_in(n):
@@ -134,8 +87,7 @@ def shapes():
     return [(a * b).sum() / 3 + (1 / (1 + c)) ** 2 - 2 ** (d / 30) + torch.where(a > 9, a, -a).tanh().sum()], None, [x]
 
 
-CASES = {'GT-1': gt_1, 'GT-2': gt_2, 'GT-4': gt_4, 'GT-5': gt_5, 'GT-7': gt_7, 'GT-11': gt_11, 'GT-12': gt_12,
-         'GT-14': gt_14, 'GT-16': lambda: gt_16(1., 1e8, -1e8), 'GT-16 reversed': lambda: gt_16(-1e8, 1e8, 1.),
+CASES = {'fork': fork,
          'convolution': convolution, 'shared linear': shared_linear, 'shapes': shapes,
          **{f'fan-in {n}': lambda n=n: fan_in(n) for n in range(2, 13)}}
 

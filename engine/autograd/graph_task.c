@@ -169,13 +169,15 @@ mark_paths(td_graph_task *graph_task, td_node *root, uint64_t min_topo) {
   td_node_table_fini(&seen);
 }
 
+/* As in PyTorch, the root always has an entry, and of the others those that should execute. */
 static void
-emit_exec_info(const td_graph_task *graph_task) {
+emit_exec_info(const td_graph_task *graph_task, const td_node *root) {
   for (uint32_t i = 0; td_recording() && i < graph_task->nodes.n; i++) {
     const td_node_entry *entry = &graph_task->nodes.entries[i];
     uint32_t n_captures = 0;
     for (const td_capture *capture = entry->captures; capture; capture = capture->next)
       n_captures++;
+    if (!entry->needed && n_captures == 0 && entry->node != root) continue;
     td_node_announce(entry->node);
     TD_EMIT_BORROWED(exec_info, .graph_task = graph_task->id, .node = td_node_id(entry->node),
                      .needed = entry->needed, .captures = n_captures);
@@ -187,7 +189,7 @@ td_graph_task_init_to_execute(td_graph_task *graph_task, td_node *root, const td
                               uint32_t n_outputs, uint64_t min_topo) {
   mark_outputs(graph_task, outputs, n_outputs);
   mark_paths(graph_task, root, min_topo);
-  emit_exec_info(graph_task);
+  emit_exec_info(graph_task, root);
 }
 
 void

@@ -9,7 +9,9 @@ numbers start at 0, and returns what it saw: JSON-able, floats within rounding. 
 on both PyTorchs. An exception that escapes counts as its type and text, unless it looks like a slip of the test itself.
 Several functions may carry one id, and one function several.
 
-    expect=VALUE      and it must be this (default behaviour: PyTorch 2.13's); `expect_1_13` for the other
+    expect=VALUE      and it must be this (default behaviour: PyTorch 2.13's); `expect_1_13` for the other. VALUE is what
+                      the function returned, or raised as text, or what FUNCTION of `tape` gave
+    expect_tape=VALUE and what FUNCTION of `tape` gave must be this, on every engine
     in_1_13='why'     PyTorch 1.13.1 differs; `tapedeck run --semantics 1.11` must then equal 1.13.1
     since='2.1'       not there in 1.13.1
     tape=FUNCTION     FUNCTION(events) of what the row left on each engine's tape, compared as well
@@ -28,10 +30,11 @@ TESTS = []  # every Row, in the order of the files
 
 
 class Row:
-    def __init__(self, call, ids, expect=None, expect_1_13=None, in_1_13=None, since=None, tape=None, only=None,
-                 devices='cpu', semantics=None, process=False, differs=None, seconds=60):
+    def __init__(self, call, ids, expect=None, expect_1_13=None, in_1_13=None, since=None, tape=None, expect_tape=None,
+                 only=None, devices='cpu', semantics=None, process=False, differs=None, seconds=60):
         self.call, self.ids, self.expect, self.expect_1_13 = call, ids, expect, expect_1_13
-        self.in_1_13, self.since, self.tape, self.only, self.devices = in_1_13, since, tape, only, devices
+        self.in_1_13, self.since, self.tape, self.expect_tape = in_1_13, since, tape, expect_tape
+        self.only, self.devices = only, devices
         self.semantics, self.process, self.differs, self.seconds = semantics, process, differs, seconds
         self.key = f'{ids[0]} {call.__module__}.{call.__name__}'
 

@@ -68,6 +68,9 @@ class Verdict:
 
     def check_expected(self):
         row = self.row
+        for engine, outcome in self.seen.items():
+            if row.expect_tape is not None and not harness.same(outcome.get('tape'), harness.as_json(row.expect_tape)):
+                self.problems.append(f'{LABELS[engine]}: on tape not what is expected, {row.expect_tape!r}')
         for engine in self.seen:
             if row.differs and engine in engines.PYTHONS:
                 continue
@@ -161,6 +164,8 @@ class Conformance:
             print(f'{verdict.row.key}  {"FAILED" if verdict.problems else "passed"}')
             if verdict.row.expect is not None:
                 print(f'  {"expected":18}{json.dumps(verdict.row.expect)}')
+            if verdict.row.expect_tape is not None:
+                print(f'  {"expected":18}tape: {json.dumps(verdict.row.expect_tape)}')
             for engine, outcome in verdict.seen.items():
                 for name, value in outcome.items():
                     print(f'  {LABELS[engine]:18}{"" if name == "value" else name + ": "}'
