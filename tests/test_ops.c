@@ -13,6 +13,7 @@
 #include "engine/ops/linalg.h"
 #include "engine/ops/loss.h"
 #include "engine/ops/pointwise.h"
+#include "engine/ops/pooling.h"
 #include "engine/ops/random.h"
 #include "engine/ops/reduce.h"
 #include "engine/ops/shape.h"
@@ -98,10 +99,32 @@ CALL(addmm, td_op_addmm(x[0], x[1], x[2], out, error))
 CALL(matmul, td_op_matmul(x[0], x[1], out, error))
 CALL(linear, td_op_linear(x[0], x[1], x[2], out, error))
 CALL(linear_plain, td_op_linear(x[0], x[1], NULL, out, error))
-CALL(conv2d, td_op_conv2d(x[0], x[1], x[2], PAIR(1, 1), PAIR(0, 0), out, error))
-CALL(conv2d_wide, td_op_conv2d(x[0], x[1], NULL, PAIR(2, 1), PAIR(1, 2), out, error))
-CALL(max_pool2d, td_op_max_pool2d(x[0], PAIR(2, 2), PAIR(2, 2), PAIR(0, 0), out, error))
-CALL(max_pool2d_pad, td_op_max_pool2d(x[0], PAIR(3, 2), PAIR(1, 2), PAIR(1, 1), out, error))
+#define CONV2D(...) (&(td_convolution){.n_dims = 2, __VA_ARGS__})
+#define PLAIN .groups = 1, .stride = {1, 1}, .dilation = {1, 1}
+CALL(conv2d, td_op_convolution(CONV2D(PLAIN), x[0], x[1], x[2], out, error))
+CALL(conv2d_wide,
+     td_op_convolution(CONV2D(.groups = 1, .stride = {2, 1}, .padding = {1, 2}, .dilation = {1, 1}),
+                       x[0], x[1], NULL, out, error))
+CALL(conv2d_groups,
+     td_op_convolution(CONV2D(.groups = 2, .stride = {2, 2}, .padding = {1, 2}, .dilation = {1, 2}),
+                       x[0], x[1], x[2], out, error))
+CALL(conv2d_point, td_op_convolution(CONV2D(PLAIN), x[0], x[1], NULL, out, error))
+CALL(conv1d, td_op_convolution(&(td_convolution){.n_dims = 1, PLAIN, .padding = {0, 1}}, x[0], x[1],
+                               x[2], out, error))
+CALL(conv_transpose2d,
+     td_op_convolution(CONV2D(.transposed = true, .groups = 2, .stride = {2, 3}, .padding = {1, 0},
+                              .dilation = {1, 1}, .output_padding = {1, 2}),
+                       x[0], x[1], x[2], out, error))
+#define POOL(...) (&(td_pooling){__VA_ARGS__})
+#define HALVES .kernel = {2, 2}, .stride = {2, 2}, .dilation = {1, 1}
+CALL(max_pool2d, td_op_max_pool2d(POOL(HALVES), x[0], out, NULL, error))
+CALL(max_pool2d_pad, td_op_max_pool2d(POOL(.kernel = {3, 2}, .stride = {1, 2}, .padding = {1, 1},
+                                           .dilation = {1, 2}, .ceil_mode = true),
+                                      x[0], out, NULL, error))
+CALL(avg_pool2d, td_op_avg_pool2d(POOL(.kernel = {3, 2}, .stride = {2, 2}, .padding = {1, 1},
+                                       .ceil_mode = true),
+                                  x[0], out, error))
+CALL(adaptive_avg_pool2d, td_op_adaptive_avg_pool2d(PAIR(2, 3), x[0], out, error))
 CALL(softmax, td_op_softmax(x[0], -1, out, error))
 CALL(softmax_first, td_op_softmax(x[0], 0, out, error))
 CALL(log_softmax, td_op_log_softmax(x[0], 1, out, error))
@@ -247,20 +270,30 @@ static const op_case cases[] = {
     {"linear-batch", "ViewBackward0", call_linear, {"2 3 4", "5 4", "5"}, -2, 2},
     {"linear-vector", "AddBackward0", call_linear, {"3", "4 3", "4"}, -2, 2},
     {"linear-without-bias", "MmBackward0", call_linear_plain, {"2 3", "4 3"}, -2, 2},
-    {"conv2d",
+    {"conv2d", "ConvolutionBackward0", call_conv2d, {"2 3 5 4", "2 3 3 2", "2"}, -2, 2},
+    {"conv2d-padded", "ConvolutionBackward0", call_conv2d_wide, {"2 2 5 4", "3 2 3 3"}, -2, 2},
+    {"conv2d-groups",
      "ConvolutionBackward0",
-     call_conv2d,
-     {"2 3 5 4", "2 3 3 2", "2"},
+     call_conv2d_groups,
+     {"2 4 5 4", "6 2 3 2", "6"},
      -2,
-     2,
-     .once = true},
-    {"conv2d-padded",
+     2},
+    {"conv2d-point", "ConvolutionBackward0", call_conv2d_point, {"2 4 3 2", "3 4 1 1"}, -2, 2},
+    {"conv2d-image", "SqueezeBackward1", call_conv2d, {"3 5 4", "2 3 3 2", "2"}, -2, 2},
+    {"conv1d", "ConvolutionBackward0", call_conv1d, {"2 3 5", "2 3 3", "2"}, -2, 2},
+    {"conv-transpose2d",
      "ConvolutionBackward0",
-     call_conv2d_wide,
-     {"2 2 5 4", "3 2 3 3"},
+     call_conv_transpose2d,
+     {"2 4 3 2", "4 1 3 2", "2"},
      -2,
-     2,
-     .once = true},
+     2},
+    {"avg-pool2d", "AvgPool2DBackward0", call_avg_pool2d, {"2 2 5 4"}, -2, 2},
+    {"adaptive-avg-pool2d",
+     "AdaptiveAvgPool2DBackward0",
+     call_adaptive_avg_pool2d,
+     {"2 5 4"},
+     -2,
+     2},
     {"max-pool2d", "MaxPool2DWithIndicesBackward0", call_max_pool2d, {"2 2 5 4"}, -2, 2},
     {"max-pool2d-padded", "MaxPool2DWithIndicesBackward0", call_max_pool2d_pad, {"1 2 4 5"}, -2, 2},
     {"softmax", "SoftmaxBackward0", call_softmax, {"2 3"}, -2, 2},

@@ -1,18 +1,23 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Convolution and pooling over images [batch, channels, height, width]. Pairs are (height, width).
- * See pointwise.h for the rules of all operations. */
+ * Convolutions over images [batch, channels, height, width], or over lines [batch, channels,
+ * length]; without the batch dimension they are one image. See pointwise.h for the rules of all
+ * operations. */
 #pragma once
 
 #include "engine/tensor/tensor.h"
 
-/* td_op_conv2d: weight [out_channels, in_channels, kernel_h, kernel_w], bias [out_channels] or NULL
- * (ConvolutionBackward0, edges input, weight, bias). */
-td_status td_op_conv2d(td_tensor *input, td_tensor *weight, td_tensor *bias,
-                       const int64_t stride[2], const int64_t padding[2], td_tensor **out,
-                       td_error *error);
+/* Pairs are (height, width); for lines the first of each is not used. */
+typedef struct td_convolution {
+  int n_dims; /* 2: images, 1: lines */
+  bool transposed;
+  int64_t groups;
+  int64_t stride[2], padding[2], dilation[2], output_padding[2];
+} td_convolution;
 
-/* td_op_max_pool2d (MaxPool2DWithIndicesBackward0): the first of equal elements gets the gradient;
- * a NaN wins. */
-td_status td_op_max_pool2d(td_tensor *self, const int64_t kernel[2], const int64_t stride[2],
-                           const int64_t padding[2], td_tensor **out, td_error *error);
+/* td_op_convolution: weight [out_channels, in_channels / groups, kernel], transposed [in_channels,
+ * out_channels / groups, kernel]; bias [out_channels] or NULL (ConvolutionBackward0, edges input,
+ * weight, bias). Differentiable any number of times (ConvolutionBackwardBackward0). TD_SHAPE,
+ * TD_INVALID with PyTorch's texts. */
+td_status td_op_convolution(const td_convolution *shape, td_tensor *input, td_tensor *weight,
+                            td_tensor *bias, td_tensor **out, td_error *error);

@@ -7,7 +7,6 @@
 #include "engine/python/module.h"
 
 #include "engine/base/alloc.h"
-#include "engine/ops/convolution.h"
 #include "engine/ops/linalg.h"
 #include "engine/ops/loss.h"
 #include "engine/ops/pointwise.h"
@@ -74,36 +73,6 @@ linear(PyObject *self, PyObject *args, PyObject *kwargs) {
 }
 
 static PyObject *
-conv2d(PyObject *self, PyObject *args, PyObject *kwargs) {
-  static char *names[] = {"input", "weight", "bias", "stride", "padding", NULL};
-  td_tensor *input, *weight, *bias = NULL, *out = NULL;
-  int64_t stride[2] = {1, 1}, padding[2] = {0, 0};
-  td_error error = {0};
-  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O&O&|O&O&O&:conv2d", names, tdpy_tensor_converter,
-                                   &input, tdpy_tensor_converter, &weight,
-                                   tdpy_optional_tensor_converter, &bias, tdpy_pair_converter,
-                                   stride, tdpy_pair_converter, padding))
-    return NULL;
-  td_status status = td_op_conv2d(input, weight, bias, stride, padding, &out, &error);
-  return tdpy_result(status, out, &error);
-}
-
-static PyObject *
-max_pool2d(PyObject *self, PyObject *args, PyObject *kwargs) {
-  static char *names[] = {"input", "kernel_size", "stride", "padding", NULL};
-  td_tensor *input, *out = NULL;
-  int64_t kernel[2], stride[2] = {0, 0}, padding[2] = {0, 0};
-  td_error error = {0};
-  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O&O&|O&O&:max_pool2d", names,
-                                   tdpy_tensor_converter, &input, tdpy_pair_converter, kernel,
-                                   tdpy_pair_converter, stride, tdpy_pair_converter, padding))
-    return NULL;
-  td_status status =
-      td_op_max_pool2d(input, kernel, stride[0] ? stride : kernel, padding, &out, &error);
-  return tdpy_result(status, out, &error);
-}
-
-static PyObject *
 where(PyObject *self, PyObject *args) {
   td_tensor *condition, *out = NULL;
   PyObject *yes, *no;
@@ -161,8 +130,6 @@ stack(PyObject *self, PyObject *args, PyObject *kwargs) {
 
 PyMethodDef tdpy_functional_functions[] = {
     {"linear", TDPY_KEYWORDS(linear), "input weight^T + bias."},
-    {"conv2d", TDPY_KEYWORDS(conv2d), "A two-dimensional convolution."},
-    {"max_pool2d", TDPY_KEYWORDS(max_pool2d), "The largest element of each window."},
     {"nll_loss", TDPY_KEYWORDS(nll_loss), "The negative log likelihood of the targets."},
     {"cross_entropy", TDPY_KEYWORDS(cross_entropy), "log_softmax, then nll_loss."},
     {"mse_loss", TDPY_KEYWORDS(mse_loss), "The squared difference."},

@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "engine/ops/correlation.h"
+
+#include "engine/ops/gemm.h"
+#include "engine/ops/op.h"
+
+/* Images are unfolded side by side until a product has this many columns: narrow ones are slow. */
+#define ENOUGH_COLUMNS 256
+
+/* What the products of one group of some images work on. */
+typedef struct block {
+  const td_correlation *shape;
+  td_dtype dtype;
+  int64_t first, n; /* images */
+  int64_t group;
+  td_tensor *columns; /* (borrowed) [patch, n area], NULL: the image is its own columns */
+  td_tensor *rows;    /* (borrowed) [out_channels, n area], NULL: the output is used in place */
+} block;
+
+static int64_t
+area_of(const int64_t size[2]) {
+  return size[0] * size[1];
+}
+
+static int64_t
+patch_of(const td_correlation *self) {
+  return self->channels * area_of(self->kernel);
+}
+
+static bool
+is_pointwise(const td_correlation *self) {
+  return area_of(self->kernel) == 1 && area_of(self->stride) == 1 && !self->padding[0] &&
+         !self->padding[1];
+}
+
+/* The outputs [first, end) along one dimension whose element `at` of the kernel lies inside. */
+static void
+inside(const td_correlation *self, int dim, int64_t at, int64_t *first, int64_t *end) {
+  int64_t stride = self->stride[dim], start = at * self->dilation[dim] - self->padding[dim];
+  int64_t last = self->size[dim] - 1 - start;
+  *first = TD_MIN(start < 0 ? (-start + stride - 1) / stride : 0, self->out_size[dim]);
+  *end = last < 0 ? 0 : TD_MIN(last / stride + 1, self->out_size[dim]);
+  *end = TD_MAX(*end, *first);
+}
+
+/* One row of columns: what one element of the kernel meets in one image's channel. */
+#define DEFINE_UNFOLD(T)                                                                           \
+  static void unfold_row_##T(const td_correlation *s, const T *plane, int64_t ky, int64_t kx,      \
+                             T *column) {                                                          \
+    int64_t top, bottom, left, right, step = s->stride[1], width = s->out_size[1];                 \
+    inside(s, 0, ky, &top, &bottom);                                                               \
+    inside(s, 1, kx, &left, &right);                                                               \
+    memset(column, 0, (size_t)(top * width) * sizeof(T));                                          \
+    for (int64_t y = top; y < bottom; y++) {                                                       \
+      const T *from = plane +                                                                      \
+                      (y * s->stride[0] - s->padding[0] + ky * s->dilation[0]) * s->size[1] -      \
+                      s->padding[1] + kx * s->dilation[1];                                         \
+      T *to = column + y * width;                                                                  \
+      for (int64_t x = 0; x < left; x++)                                                           \
+        to[x] = 0;                                                                                 \
+      if (step == 1)                                                                               \
+        for (int64_t x = left; x < right; x++)                                                     \
+          to[x] = from[x];                                                                         \
+      else                                                                                         \
+        for (int64_t x = left; x < right; x++)                                                     \
+          to[x] = from[x * step];                                                                  \
+      for (int64_t x = right; x < width; x++)                                                      \
+        to[x] = 0;                                                                                 \
+    }                                                                                              \
+    memset(column + bottom * width, 0, (size_t)((s->out_size[0] - bottom) * width) * sizeof(T));   \
+  }                                                                                                \
+  static void fold_row_##T(const td_correlation *s, T *plane, int64_t ky, int64_t kx,              \
+                           const T *column) {                                                      \
+    int64_t top, bottom, left, right, step = s->stride[1];                                         \
+    inside(s, 0, ky, &top, &bottom);                                                               \
+    inside(s, 1, kx, &left, &right);                                                               \
+    for (int64_t y = top; y < bottom; y++) {                                                       \
+      T *to = plane + (y * s->stride[0] - s->padding[0] + ky * s->dilation[0]) * s->size[1] -      \
+              s->padding[1] + kx * s->dilation[1];                                                 \
+      const T *from = column + y * s->out_size[1];                                                 \
+      if (step == 1)                                                                               \
+        for (int64_t x = left; x < right; x++)                                                     \
+          to[x] += from[x];                                                                        \
+      else                                                                                         \
+        for (int64_t x = left; x < right; x++)                                                     \
+          to[x * step] += from[x];                                                                 \
+    }                                                                                              \
+  }                                                                                                \
+  static void map_row_##T(const td_correlation *s, T *plane, int64_t ky, int64_t kx, T *column,    \
+                          bool back) {                                                             \
+    if (back)                                                                                      \
+      fold_row_##T(s, plane, ky, kx, column);                                                      \
+    else                                                                                           \
+      unfold_row_##T(s, plane, ky, kx, column);                                                    \
+  }
+DEFINE_UNFOLD(float)
+DEFINE_UNFOLD(double)
+
+static void *
+element(td_tensor *tensor, int64_t at) {
+  return (char *)td_tensor_data(tensor) + at * (int64_t)td_dtype_size(tensor->dtype);
+}
+
+/* Where the channels of the block's group in image `i` begin, and those in its output. */
+static void *
+image_at(const block *b, td_tensor *image, int64_t i) {
+  const td_correlation *s = b->shape;
+  return element(image, ((b->first + i) * s->groups + b->group) * s->channels * area_of(s->size));
+}
+
+static void *
+output_at(const block *b, td_tensor *out, int64_t i) {
+  const td_correlation *s = b->shape;
+  int64_t channels = (b->first + i) * s->groups + b->group;
+  return element(out, channels * s->out_channels * area_of(s->out_size));
+}
+
+/* Between the images and the columns; `back` adds the columns to the images. */
+static void
+unfold(const block *b, td_tensor *image, bool back) {
+  const td_correlation *s = b->shape;
+  int64_t area = area_of(s->out_size), kernel = area_of(s->kernel), size = area_of(s->size);
+  int64_t element_size = (int64_t)td_dtype_size(b->dtype);
+  for (int64_t i = 0; i < b->n; i++)
+    for (int64_t row = 0; row < patch_of(s); row++) {
+      int64_t ky = row % kernel / s->kernel[1], kx = row % s->kernel[1];
+      void *plane = (char *)image_at(b, image, i) + row / kernel * size * element_size;
+      void *column = element(b->columns, (row * b->n + i) * area);
+      if (b->dtype == TD_FLOAT32)
+        map_row_float(s, plane, ky, kx, column, back);
+      else
+        map_row_double(s, plane, ky, kx, column, back);
+    }
+}
+
+/* Between the outputs [image][channel][area] and the rows [channel][image][area]. */
+static void
+gather(const block *b, td_tensor *out, bool back) {
+  int64_t area = area_of(b->shape->out_size);
+  size_t n_bytes = (size_t)area * td_dtype_size(b->dtype);
+  for (int64_t i = 0; i < b->n; i++)
+    for (int64_t channel = 0; channel < b->shape->out_channels; channel++) {
+      char *plane = (char *)output_at(b, out, i) + channel * (int64_t)n_bytes;
+      void *row = element(b->rows, (channel * b->n + i) * area);
+      memcpy(back ? plane : row, back ? row : plane, n_bytes);
+    }
+}
+
+static td_matrix
+row_major(void *data, int64_t columns) {
+  return (td_matrix){.data = data, .row_step = columns, .column_step = 1};
+}
+
+static td_matrix
+transposed(void *data, int64_t columns) {
+  return (td_matrix){.data = data, .row_step = 1, .column_step = columns};
+}
+
+static td_matrix
+columns_of(const block *b, td_tensor *image) {
+  return row_major(b->columns ? td_tensor_data(b->columns) : image_at(b, image, 0),
+                   b->n * area_of(b->shape->out_size));
+}
+
+static td_matrix
+rows_of(const block *b, td_tensor *out) {
+  return row_major(b->rows ? td_tensor_data(b->rows) : output_at(b, out, 0),
+                   b->n * area_of(b->shape->out_size));
+}
+
+static void *
+weight_of(const block *b, td_tensor *weight) {
+  return element(weight, b->group * b->shape->out_channels * patch_of(b->shape));
+}
+
+static void
+apply_block(const block *b, td_tensor *image, td_tensor *weight, td_tensor *out, bool accumulate) {
+  const td_correlation *s = b->shape;
+  if (b->columns) unfold(b, image, false);
+  if (b->rows && accumulate) gather(b, out, false);
+  td_gemm(b->dtype, s->out_channels, patch_of(s), b->n * area_of(s->out_size),
+          row_major(weight_of(b, weight), patch_of(s)), columns_of(b, image), rows_of(b, out),
+          accumulate);
+  if (b->rows) gather(b, out, true);
+}
+
+/* columns = weight^T rows, folded back */
+static void
+adjoint_block(const block *b, td_tensor *image, td_tensor *weight, td_tensor *out,
+              bool accumulate) {
+  const td_correlation *s = b->shape;
+  if (b->rows) gather(b, out, false);
+  td_gemm(b->dtype, patch_of(s), s->out_channels, b->n * area_of(s->out_size),
+          transposed(weight_of(b, weight), patch_of(s)), rows_of(b, out), columns_of(b, image),
+          false);
+  if (b->columns) unfold(b, image, true);
+}
+
+/* weight = sum over images of rows columns^T */
+static void
+weight_block(const block *b, td_tensor *image, td_tensor *weight, td_tensor *out, bool accumulate) {
+  const td_correlation *s = b->shape;
+  if (b->columns) unfold(b, image, false);
+  if (b->rows) gather(b, out, false);
+  td_matrix columns = columns_of(b, image);
+  td_gemm(b->dtype, s->out_channels, b->n * area_of(s->out_size), patch_of(s), rows_of(b, out),
+          transposed(columns.data, columns.row_step), row_major(weight_of(b, weight), patch_of(s)),
+          b->first > 0);
+}
+
+static td_status
+new_matrix(td_dtype dtype, int64_t rows, int64_t columns, td_tensor **out, td_error *error) {
+  return td_tensor_new_empty(dtype, TD_CPU, 2, (int64_t[]){rows, columns}, out, error);
+}
+
+typedef void (*block_kernel)(const block *b, td_tensor *image, td_tensor *weight, td_tensor *out,
+                             bool accumulate);
+
+static td_status
+for_blocks(const td_correlation *self, td_tensor *image, td_tensor *weight, td_tensor *out,
+           bool accumulate, block_kernel kernel, td_error *error) {
+  TD_LOCAL(columns);
+  TD_LOCAL(rows);
+  int64_t area = area_of(self->out_size), most = ENOUGH_COLUMNS / TD_MAX(area, 1);
+  int64_t n = TD_MAX(1, TD_MIN(self->batch, most));
+  if (n > 1) TD_TRY(new_matrix(out->dtype, self->out_channels, n * area, &rows, error));
+  if (n > 1 || !is_pointwise(self))
+    TD_TRY(new_matrix(out->dtype, patch_of(self), n * area, &columns, error));
+  for (int64_t first = 0; first < self->batch; first += n)
+    for (int64_t group = 0; group < self->groups; group++) {
+      block b = {.shape = self,
+                 .dtype = out->dtype,
+                 .first = first,
+                 .group = group,
+                 .n = TD_MIN(n, self->batch - first),
+                 .columns = columns,
+                 .rows = rows};
+      kernel(&b, image, weight, out, accumulate);
+    }
+  return TD_OK;
+}
+
+td_status
+td_correlation_apply(const td_correlation *self, td_tensor *image, td_tensor *weight,
+                     td_tensor *out, bool accumulate, td_error *error) {
+  return for_blocks(self, image, weight, out, accumulate, apply_block, error);
+}
+
+td_status
+td_correlation_adjoint(const td_correlation *self, td_tensor *out, td_tensor *weight,
+                       td_tensor *image, td_error *error) {
+  return for_blocks(self, image, weight, out, true, adjoint_block, error);
+}
+
+td_status
+td_correlation_weight(const td_correlation *self, td_tensor *image, td_tensor *out,
+                      td_tensor *weight, td_error *error) {
+  return for_blocks(self, image, weight, out, true, weight_block, error);
+}

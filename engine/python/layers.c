@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * Functions of layers over images: convolution, pooling. */
+#include "engine/python/arguments.h"
+#include "engine/python/errors.h"
+#include "engine/python/methods.h"
+#include "engine/python/module.h"
+
+#include "engine/ops/convolution.h"
+#include "engine/ops/pooling.h"
+
+/* The arguments that every convolution has, in both orders of PyTorch's: output_padding stands
+ * before groups in those of the transposed. */
+typedef struct convolution_call {
+  td_tensor *input, *weight, *bias;
+  td_convolution shape;
+} convolution_call;
+
+static PyObject *
+convolve(PyObject *args, PyObject *kwargs, int n_dims) {
+  static char *names[] = {"input",   "weight",   "bias",   "stride",
+                          "padding", "dilation", "groups", NULL};
+  convolution_call c = {
+      .shape = {.n_dims = n_dims, .groups = 1, .stride = {1, 1}, .dilation = {1, 1}}};
+  td_error error = {0};
+  td_tensor *out = NULL;
+  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O&O&|O&O&O&O&L", names, tdpy_tensor_converter,
+                                   &c.input, tdpy_tensor_converter, &c.weight,
+                                   tdpy_optional_tensor_converter, &c.bias, tdpy_pair_converter,
+                                   c.shape.stride, tdpy_pair_converter, c.shape.padding,
+                                   tdpy_pair_converter, c.shape.dilation, &c.shape.groups))
+    return NULL;
+  td_status status = td_op_convolution(&c.shape, c.input, c.weight, c.bias, &out, &error);
+  return tdpy_result(status, out, &error);
+}
+
+static PyObject *
+conv1d(PyObject *self, PyObject *args, PyObject *kwargs) {
+  return convolve(args, kwargs, 1);
+}
+
+static PyObject *
+conv2d(PyObject *self, PyObject *args, PyObject *kwargs) {
+  return convolve(args, kwargs, 2);
+}
+
+static PyObject *
+convolve_transposed(PyObject *args, PyObject *kwargs, int n_dims) {
+  static char *names[] = {"input",          "weight", "bias",     "stride", "padding",
+                          "output_padding", "groups", "dilation", NULL};
+  convolution_call c = {
+      .shape = {
+          .n_dims = n_dims, .transposed = true, .groups = 1, .stride = {1, 1}, .dilation = {1, 1}}};
+  td_error error = {0};
+  td_tensor *out = NULL;
+  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O&O&|O&O&O&O&LO&", names, tdpy_tensor_converter,
+                                   &c.input, tdpy_tensor_converter, &c.weight,
+                                   tdpy_optional_tensor_converter, &c.bias, tdpy_pair_converter,
+                                   c.shape.stride, tdpy_pair_converter, c.shape.padding,
+                                   tdpy_pair_converter, c.shape.output_padding, &c.shape.groups,
+                                   tdpy_pair_converter, c.shape.dilation))
+    return NULL;
+  td_status status = td_op_convolution(&c.shape, c.input, c.weight, c.bias, &out, &error);
+  return tdpy_result(status, out, &error);
+}
+
+static PyObject *
+conv_transpose1d(PyObject *self, PyObject *args, PyObject *kwargs) {
+  return convolve_transposed(args, kwargs, 1);
+}
+
+static PyObject *
+conv_transpose2d(PyObject *self, PyObject *args, PyObject *kwargs) {
+  return convolve_transposed(args, kwargs, 2);
+}
+
+/* A stride that was not given is the kernel's size. */
+static void
+default_stride(td_pooling *pooling) {
+  for (int i = 0; i < 2; i++)
+    if (pooling->stride[i] == 0) pooling->stride[i] = pooling->kernel[i];
+}
+
+static PyObject *
+max_pool2d(PyObject *self, PyObject *args, PyObject *kwargs) {
+  static char *names[] = {"input",    "kernel_size", "stride",         "padding",
+                          "dilation", "ceil_mode",   "return_indices", NULL};
+  td_tensor *input, *out = NULL, *indices = NULL;
+  td_pooling pooling = {.dilation = {1, 1}};
+  int ceil_mode = 0, return_indices = 0;
+  td_error error = {0};
+  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O&O&|O&O&O&pp:max_pool2d", names,
+                                   tdpy_tensor_converter, &input, tdpy_pair_converter,
+                                   pooling.kernel, tdpy_pair_converter, pooling.stride,
+                                   tdpy_pair_converter, pooling.padding, tdpy_pair_converter,
+                                   pooling.dilation, &ceil_mode, &return_indices))
+    return NULL;
+  default_stride(&pooling);
+  pooling.ceil_mode = ceil_mode;
+  td_status status =
+      td_op_max_pool2d(&pooling, input, &out, return_indices ? &indices : NULL, &error);
+  PyObject *result = tdpy_result(status, out, &error);
+  if (!result || !return_indices) return result;
+  return Py_BuildValue("NN", result, tdpy_tensor_wrap(indices));
+}
+
+static PyObject *
+avg_pool2d(PyObject *self, PyObject *args, PyObject *kwargs) {
+  static char *names[] = {"input",     "kernel_size",       "stride",           "padding",
+                          "ceil_mode", "count_include_pad", "divisor_override", NULL};
+  td_tensor *input, *out = NULL;
+  td_pooling pooling = {.dilation = {1, 1}};
+  int ceil_mode = 0, count_include_pad = 1;
+  td_error error = {0};
+  if (!PyArg_ParseTupleAndKeywords(
+          args, kwargs, "O&O&|O&O&ppO&:avg_pool2d", names, tdpy_tensor_converter, &input,
+          tdpy_pair_converter, pooling.kernel, tdpy_pair_converter, pooling.stride,
+          tdpy_pair_converter, pooling.padding, &ceil_mode, &count_include_pad, tdpy_int_converter,
+          &pooling.divisor_override))
+    return NULL;
+  default_stride(&pooling);
+  pooling.ceil_mode = ceil_mode;
+  pooling.count_include_pad = count_include_pad;
+  td_status status = td_op_avg_pool2d(&pooling, input, &out, &error);
+  return tdpy_result(status, out, &error);
+}
+
+static PyObject *
+adaptive_avg_pool2d(PyObject *self, PyObject *args, PyObject *kwargs) {
+  static char *names[] = {"input", "output_size", NULL};
+  td_tensor *input, *out = NULL;
+  int64_t size[2];
+  td_error error = {0};
+  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O&O&:adaptive_avg_pool2d", names,
+                                   tdpy_tensor_converter, &input, tdpy_pair_converter, size))
+    return NULL;
+  td_status status = td_op_adaptive_avg_pool2d(size, input, &out, &error);
+  return tdpy_result(status, out, &error);
+}
+
+PyMethodDef tdpy_layer_functions[] = {
+    {"conv1d", TDPY_KEYWORDS(conv1d), "A convolution over lines."},
+    {"conv2d", TDPY_KEYWORDS(conv2d), "A convolution over images."},
+    {"conv_transpose1d", TDPY_KEYWORDS(conv_transpose1d), "The transpose of conv1d."},
+    {"conv_transpose2d", TDPY_KEYWORDS(conv_transpose2d), "The transpose of conv2d."},
+    {"max_pool2d", TDPY_KEYWORDS(max_pool2d), "The largest element of each window."},
+    {"avg_pool2d", TDPY_KEYWORDS(avg_pool2d), "The mean of each window."},
+    {"adaptive_avg_pool2d", TDPY_KEYWORDS(adaptive_avg_pool2d),
+     "The means of as many windows as wanted."},
+    {NULL}};
