@@ -23,7 +23,7 @@ td_function_begin(const td_node_class *klass, size_t size, td_tensor *const *inp
 void
 td_function_end(td_node *node, td_tensor *const *results, uint32_t n_results) {
   for (uint32_t i = 0; i < n_results; i++) {
-    if (results[i] && td_dtype_is_floating(results[i]->dtype))
+    if (results[i] && td_dtype_is_differentiable(results[i]->dtype))
       td_node_add_input(node, results[i]);
     else
       td_node_add_undefined_input(node);

@@ -51,7 +51,7 @@ td_is_leaf(const td_tensor *tensor) {
 
 td_status
 td_set_requires_grad(td_tensor *tensor, bool requires_grad, td_error *error) {
-  if (requires_grad && !td_dtype_is_floating(tensor->dtype))
+  if (requires_grad && !td_dtype_is_differentiable(tensor->dtype))
     return td_error_set(error, TD_DTYPE,
                         "Only Tensors of floating point and complex dtype can require gradients");
   if (!td_is_leaf(tensor)) {

@@ -41,15 +41,15 @@ binary_kernel(binary_function function, td_tensor *out, const td_tensor *a, cons
   switch (function) {
   case BINARY_ADD:
     if (alpha == 1)
-      TD_DISPATCH(out->dtype, ROWS(T, x + y))
+      TD_DISPATCH_ALL(out->dtype, ROWS(T, x + y))
     else
-      TD_DISPATCH(out->dtype, const T scale = (T)alpha; ROWS(T, x + scale * y))
+      TD_DISPATCH_ALL(out->dtype, const T scale = (T)alpha; ROWS(T, x + scale * y))
     break;
   case BINARY_MUL:
-    TD_DISPATCH(out->dtype, ROWS(T, x * y))
+    TD_DISPATCH_ALL(out->dtype, ROWS(T, x * y))
     break;
   case BINARY_DIV:
-    TD_DISPATCH_FLOATING(out->dtype, ROWS(T, x / y))
+    TD_DISPATCH_ALL(out->dtype, ROWS(T, x / y))
     break;
   case BINARY_POW:
     TD_DISPATCH(out->dtype, ROWS(T, pow((double)x, (double)y)))
@@ -57,15 +57,59 @@ binary_kernel(binary_function function, td_tensor *out, const td_tensor *a, cons
   }
 }
 
+static const char *const names[] = {[BINARY_ADD] = "add.out",
+                                    [BINARY_MUL] = "mul.out",
+                                    [BINARY_DIV] = "div.out",
+                                    [BINARY_POW] = "pow"};
+
+/* A sum of tensors of which one or both are sparse. */
+static td_status
+sparse_sum(td_tensor *a, td_tensor *b, double alpha, td_tensor **out, td_error *error) {
+  if (!td_tensor_same_sizes(a, b))
+    return td_error_set(error, TD_SHAPE,
+                        "add: expected sizes of 'self' and 'other' to match, but they differ");
+  if (!b->sparse)
+    return td_error_set(error, TD_INVALID,
+                        "add(sparse, dense) is not supported. Use add(dense, sparse) instead.");
+  if (a->sparse) {
+    TD_TRY(td_op_same_dtype(a, b, error));
+    return td_sparse_add(a, b, alpha, out, error);
+  }
+  TD_TRY(td_tensor_new_empty(td_op_promote(a, b), a->device, a->n_dims, a->sizes, out, error));
+  td_kernel_copy(*out, a);
+  td_sparse_add_into_dense(*out, b, alpha);
+  return TD_OK;
+}
+
+/* A sparse tensor times one number: the same indices, other values. */
+static td_status
+sparse_product(td_tensor *sparse, td_tensor *factor, td_tensor **out, td_error *error) {
+  TD_LOCAL(plain);
+  TD_LOCAL(values);
+  if (factor->n_dims > 0) return td_op_want_dense(sparse, "mul.out", error);
+  plain = td_tensor_detach(factor);
+  TD_TRY(td_op_mul(sparse->sparse->values, plain, &values, error));
+  *out = td_sparse_with_values(sparse, values);
+  return TD_OK;
+}
+
 static td_status
 binary_result(binary_function function, td_tensor *a, td_tensor *b, double alpha, td_tensor **out,
               td_error *error) {
+  if ((a->sparse || b->sparse) && function == BINARY_ADD)
+    return sparse_sum(a, b, alpha, out, error);
+  if (a->sparse && function == BINARY_MUL) return sparse_product(a, b, out, error);
+  if (b->sparse && function == BINARY_MUL) return sparse_product(b, a, out, error);
   td_device device;
   td_sizes a_sizes = td_op_sizes(a), b_sizes = td_op_sizes(b), sizes;
   TD_TRY(td_op_common_device(2, (td_tensor *[]){a, b}, &device, error));
   TD_TRY(td_op_broadcast(&a_sizes, &b_sizes, &sizes, error));
   td_dtype dtype = td_op_promote(a, b);
   if (function == BINARY_DIV) dtype = td_op_float_dtype(dtype);
+  TD_TRY(td_op_want_dense(a, names[function], error));
+  TD_TRY(td_op_want_dense(b, names[function], error));
+  if (function == BINARY_POW)
+    TD_TRY(td_op_want_real(td_dtype_is_complex(a->dtype) ? a : b, "pow", error));
   TD_LOCAL(a_cast);
   TD_LOCAL(b_cast);
   TD_TRY(td_kernel_cast(a, dtype, &a_cast, error));
@@ -101,8 +145,8 @@ add_formula(td_op_node *op, td_tensor *grad, uint32_t which, td_tensor **out, td
   return td_op_reduce_to(scaled, &node->operands[which], out, error);
 }
 
-static const td_op_class add_class = TD_OP_CLASS("AddBackward0", add_formula);
-static const td_op_class sub_class = TD_OP_CLASS("SubBackward0", add_formula);
+static const td_op_class add_class = TD_OP_CLASS_SPARSE("AddBackward0", add_formula);
+static const td_op_class sub_class = TD_OP_CLASS_SPARSE("SubBackward0", add_formula);
 
 static td_status
 add_or_sub(const td_op_class *klass, td_tensor *self, td_tensor *other, double alpha,
@@ -128,13 +172,15 @@ td_op_sub(td_tensor *self, td_tensor *other, double alpha, td_tensor **out, td_e
   return add_or_sub(&sub_class, self, other, -alpha, out, error);
 }
 
-/* c = a b:  da = dc b,  db = dc a */
+/* c = a b:  da = dc conj(b),  db = dc conj(a) */
 static td_status
 mul_formula(td_op_node *op, td_tensor *grad, uint32_t which, td_tensor **out, td_error *error) {
   TD_LOCAL(factor);
   TD_LOCAL(full);
   TD_TRY(td_op_saved(op, which == 0 ? 1 : 0, &factor, error));
-  TD_TRY(td_op_mul(grad, factor, &full, error));
+  TD_LOCAL(conjugate);
+  TD_TRY(td_op_conj(factor, &conjugate, error));
+  TD_TRY(td_op_mul(grad, conjugate, &full, error));
   return td_op_reduce_to(full, &((binary_node *)op)->operands[which], out, error);
 }
 static const td_op_class mul_class = TD_OP_CLASS("MulBackward0", mul_formula);

@@ -8,12 +8,19 @@ clone_formula(td_op_node *op, td_tensor *grad, uint32_t which, td_tensor **out, 
   *out = td_tensor_ref(grad);
   return TD_OK;
 }
-static const td_op_class clone_class = TD_OP_CLASS("CloneBackward0", clone_formula);
+static const td_op_class clone_class = TD_OP_CLASS_SPARSE("CloneBackward0", clone_formula);
+
+static td_status
+copy_of(td_tensor *self, td_dtype dtype, td_device device, td_tensor **out, td_error *error) {
+  if (self->sparse) return td_sparse_copy(self, dtype, device, out, error);
+  TD_TRY(td_tensor_new_empty(dtype, device, self->n_dims, self->sizes, out, error));
+  td_kernel_copy(*out, self);
+  return TD_OK;
+}
 
 td_status
 td_op_clone(td_tensor *self, td_tensor **out, td_error *error) {
-  TD_TRY(td_tensor_new_empty(self->dtype, self->device, self->n_dims, self->sizes, out, error));
-  td_kernel_copy(*out, self);
+  TD_TRY(copy_of(self, self->dtype, self->device, out, error));
   td_op_node *op = td_op_begin(&clone_class, sizeof *op, TD_INPUTS(self));
   if (op) td_op_end(op, *out);
   return TD_OK;
@@ -21,7 +28,7 @@ td_op_clone(td_tensor *self, td_tensor **out, td_error *error) {
 
 td_status
 td_op_contiguous(td_tensor *self, td_tensor **out, td_error *error) {
-  if (!td_tensor_is_contiguous(self)) return td_op_clone(self, out, error);
+  if (!self->sparse && !td_tensor_is_contiguous(self)) return td_op_clone(self, out, error);
   *out = td_tensor_ref(self);
   return TD_OK;
 }
@@ -29,6 +36,32 @@ td_op_contiguous(td_tensor *self, td_tensor **out, td_error *error) {
 td_status
 td_op_detach(td_tensor *self, td_tensor **out, td_error *error) {
   *out = td_tensor_detach(self);
+  return TD_OK;
+}
+
+static td_status
+conj_formula(td_op_node *op, td_tensor *grad, uint32_t which, td_tensor **out, td_error *error) {
+  return td_op_conj(grad, out, error);
+}
+static const td_op_class conj_class = TD_OP_CLASS("ConjBackward0", conj_formula);
+
+td_status
+td_op_conj(td_tensor *self, td_tensor **out, td_error *error) {
+  *out = NULL;
+  if (!td_dtype_is_complex(self->dtype)) {
+    *out = td_tensor_ref(self);
+    return TD_OK;
+  }
+  TD_TRY(copy_of(self, self->dtype, self->device, out, error));
+  int64_t n = td_tensor_n_elements(*out);
+  if (self->dtype == TD_COMPLEX64)
+    for (td_complex64 *x = td_tensor_data(*out), *end = x + n; x < end; x++)
+      *x = ~*x;
+  else
+    for (td_complex128 *x = td_tensor_data(*out), *end = x + n; x < end; x++)
+      *x = ~*x;
+  td_op_node *op = td_op_begin(&conj_class, sizeof *op, TD_INPUTS(self));
+  if (op) td_op_end(op, *out);
   return TD_OK;
 }
 
@@ -42,7 +75,7 @@ static td_status
 to_formula(td_op_node *op, td_tensor *grad, uint32_t which, td_tensor **out, td_error *error) {
   return td_op_to(grad, ((to_node *)op)->dtype, ((to_node *)op)->device, out, error);
 }
-static const td_op_class to_class = TD_OP_CLASS("ToCopyBackward0", to_formula);
+static const td_op_class to_class = TD_OP_CLASS_SPARSE("ToCopyBackward0", to_formula);
 
 td_status
 td_op_to(td_tensor *self, td_dtype dtype, td_device device, td_tensor **out, td_error *error) {
@@ -51,9 +84,8 @@ td_op_to(td_tensor *self, td_dtype dtype, td_device device, td_tensor **out, td_
     return TD_OK;
   }
   TD_TRY(td_kernel_check_source(self, device, error));
-  TD_TRY(td_tensor_new_empty(dtype, device, self->n_dims, self->sizes, out, error));
-  td_kernel_copy(*out, self);
-  if (!td_dtype_is_floating(dtype)) return TD_OK;
+  TD_TRY(copy_of(self, dtype, device, out, error));
+  if (!td_dtype_is_differentiable(dtype)) return TD_OK;
   to_node *node = td_op_begin(&to_class, sizeof *node, TD_INPUTS(self));
   if (node) {
     node->dtype = self->dtype;

@@ -12,10 +12,14 @@ td_op_apply(td_node *node, td_tensor *const *inputs, td_tensor **outputs, td_err
   td_op_node *op = (td_op_node *)node;
   const td_op_class *klass = (const td_op_class *)node->klass;
   td_status status = TD_OK;
+  TD_LOCAL(dense);
+  if (inputs[0] && inputs[0]->sparse && !klass->takes_sparse)
+    status = td_sparse_to_dense(inputs[0], &dense, error);
+  td_tensor *grad = dense ? dense : inputs[0];
   for (uint32_t i = 0; i < node->n_outputs; i++) {
     outputs[i] = NULL;
-    if (status == TD_OK && inputs[0] && td_needs_gradient(node, i))
-      status = klass->formula(op, inputs[0], i, &outputs[i], error);
+    if (status == TD_OK && grad && td_needs_gradient(node, i))
+      status = klass->formula(op, grad, i, &outputs[i], error);
   }
   for (uint32_t i = 0; status && i < node->n_outputs; i++)
     td_tensor_unref(td_op_take(&outputs[i]));
@@ -106,16 +110,21 @@ td_op_reduce_to(td_tensor *grad, const td_input_metadata *like, td_tensor **out,
   return td_op_to(sum, like->dtype, like->device, out, error);
 }
 
-/* 0 bool, 1 integer, 2 floating */
+/* 0 bool, 1 integer, 2 floating, 3 complex */
 static int
 category(td_dtype dtype) {
+  if (td_dtype_is_complex(dtype)) return 3;
   return dtype == TD_BOOL ? 0 : td_dtype_is_floating(dtype) ? 2 : 1;
 }
 
+/* A complex number is as wide as the wider of its parts and the other operand. */
 static td_dtype
 wider(td_dtype a, td_dtype b) {
+  bool double_parts =
+      a == TD_COMPLEX128 || b == TD_COMPLEX128 || a == TD_FLOAT64 || b == TD_FLOAT64;
+  if (category(a) == 3 || category(b) == 3) return double_parts ? TD_COMPLEX128 : TD_COMPLEX64;
   if (category(a) != category(b)) return category(a) > category(b) ? a : b;
-  return a == TD_FLOAT64 ? a : b;
+  return a == TD_FLOAT64 || a == TD_INT64 ? a : b;
 }
 
 td_dtype
@@ -123,12 +132,13 @@ td_op_promote(const td_tensor *a, const td_tensor *b) {
   bool a_counts = a->n_dims > 0 || b->n_dims == 0, b_counts = b->n_dims > 0 || a->n_dims == 0;
   if (a_counts && b_counts) return wider(a->dtype, b->dtype);
   const td_tensor *big = a_counts ? a : b, *small = a_counts ? b : a;
-  return category(small->dtype) > category(big->dtype) ? small->dtype : big->dtype;
+  if (category(small->dtype) <= category(big->dtype)) return big->dtype;
+  return category(small->dtype) == 3 && big->dtype == TD_FLOAT64 ? TD_COMPLEX128 : small->dtype;
 }
 
 td_dtype
 td_op_float_dtype(td_dtype dtype) {
-  return td_dtype_is_floating(dtype) ? dtype : TD_FLOAT32;
+  return td_dtype_is_differentiable(dtype) ? dtype : TD_FLOAT32;
 }
 
 td_status
@@ -185,8 +195,18 @@ td_op_wrap_dim(int64_t dim, int n_dims, int *out, td_error *error) {
 }
 
 /* As error texts name dtypes. */
-static const char *const scalar_types[TD_N_DTYPES] = {
-    [TD_FLOAT32] = "Float", [TD_FLOAT64] = "Double", [TD_INT64] = "Long", [TD_BOOL] = "Bool"};
+static const char *const scalar_types[TD_N_DTYPES] = {[TD_FLOAT32] = "Float",
+                                                      [TD_FLOAT64] = "Double",
+                                                      [TD_INT64] = "Long",
+                                                      [TD_BOOL] = "Bool",
+                                                      [TD_INT32] = "Int",
+                                                      [TD_COMPLEX64] = "ComplexFloat",
+                                                      [TD_COMPLEX128] = "ComplexDouble"};
+
+const char *
+td_op_scalar_type(td_dtype dtype) {
+  return scalar_types[dtype];
+}
 
 td_status
 td_op_same_dtype(const td_tensor *a, const td_tensor *b, td_error *error) {
@@ -198,22 +218,39 @@ td_op_same_dtype(const td_tensor *a, const td_tensor *b, td_error *error) {
 td_status
 td_op_want_floating(const td_tensor *tensor, const char *what, td_error *error) {
   if (td_dtype_is_floating(tensor->dtype)) return TD_OK;
-  return td_error_set(error, TD_DTYPE, "\"%s\" not implemented for '%s'", what,
+  return td_error_set(error, TD_UNSUPPORTED, "\"%s\" not implemented for '%s'", what,
                       scalar_types[tensor->dtype]);
 }
 
 td_status
+td_op_want_real(const td_tensor *tensor, const char *what, td_error *error) {
+  if (!td_dtype_is_complex(tensor->dtype)) return TD_OK;
+  return td_error_set(error, TD_UNSUPPORTED, "\"%s\" not implemented for '%s'", what,
+                      scalar_types[tensor->dtype]);
+}
+
+td_status
+td_op_want_dense(const td_tensor *tensor, const char *what, td_error *error) {
+  if (!tensor->sparse) return TD_OK;
+  return td_error_set(error, TD_UNSUPPORTED,
+                      "Could not run 'aten::%s' with arguments from the 'SparseCPU' backend.",
+                      what);
+}
+
+td_status
 td_op_want_averageable(const td_tensor *tensor, td_error *error) {
-  if (td_dtype_is_floating(tensor->dtype)) return TD_OK;
+  if (td_dtype_is_differentiable(tensor->dtype)) return TD_OK;
   return td_error_set(error, TD_DTYPE,
                       "mean(): could not infer output dtype. Input dtype must be either a floating "
                       "point or complex dtype. Got: %s",
                       scalar_types[tensor->dtype]);
 }
 
+/* Of a dense and a sparse tensor the dense one has to come first. */
 static td_status
 add(td_tensor *a, td_tensor *b, td_tensor **out, td_error *error) {
-  return td_op_add(a, b, 1, out, error);
+  bool swap = a->sparse && !b->sparse;
+  return td_op_add(swap ? b : a, swap ? a : b, 1, out, error);
 }
 
 /* In this file, because every operation needs it: it is linked whenever any of them is. */

@@ -9,6 +9,7 @@
 #include "engine/ops/pointwise.h"
 #include "engine/ops/shape.h"
 #include "engine/tensor/kernels.h"
+#include "engine/tensor/sparse.h"
 #include "engine/tensor/walk.h"
 
 #include <assert.h>
@@ -59,6 +60,7 @@ typedef td_status (*td_op_formula)(td_op_node *op, td_tensor *grad, uint32_t whi
 typedef struct td_op_class {
   td_node_class base;
   td_op_formula formula;
+  bool takes_sparse; /* the formula knows sparse gradients; others get a dense one */
 } td_op_class;
 
 td_status td_op_apply(td_node *node, td_tensor *const *inputs, td_tensor **outputs,
@@ -68,6 +70,12 @@ void td_op_release(td_node *node);
   {                                                                                                \
     {.name = (name_), .apply = td_op_apply, .release_variables = td_op_release},                   \
         .formula = (formula_)                                                                      \
+  }
+
+#define TD_OP_CLASS_SPARSE(name_, formula_)                                                        \
+  {                                                                                                \
+    {.name = (name_), .apply = td_op_apply, .release_variables = td_op_release},                   \
+        .formula = (formula_), .takes_sparse = true                                                \
   }
 
 /* td_op_begin is td_function_begin for a td_op_class; td_op_end is td_function_end for its result.
@@ -115,9 +123,16 @@ td_sizes td_op_sizes(const td_tensor *tensor);
 /* td_op_wrap_dim turns a dimension in [-n_dims, n_dims) into [0, n_dims); TD_OUT_OF_RANGE. */
 td_status td_op_wrap_dim(int64_t dim, int n_dims, int *out, td_error *error);
 
-/* TD_DTYPE with PyTorch's texts. td_op_same_dtype: unless both have one dtype. td_op_want_floating:
- * unless it is a floating one, for the kernel `what`; td_op_want_averageable the same for a mean.
- */
+/* TD_DTYPE or TD_UNSUPPORTED with PyTorch's texts. td_op_same_dtype: unless both have one dtype.
+ * td_op_want_floating: unless it is a floating one, for the kernel `what`, td_op_want_real: unless
+ * it is not complex; td_op_want_averageable the same for a mean. */
 td_status td_op_same_dtype(const td_tensor *a, const td_tensor *b, td_error *error);
 td_status td_op_want_floating(const td_tensor *tensor, const char *what, td_error *error);
+td_status td_op_want_real(const td_tensor *tensor, const char *what, td_error *error);
 td_status td_op_want_averageable(const td_tensor *tensor, td_error *error);
+
+/* td_op_want_dense: TD_UNSUPPORTED for a sparse tensor, for the operation `what`. */
+td_status td_op_want_dense(const td_tensor *tensor, const char *what, td_error *error);
+
+/* td_op_scalar_type names a dtype as error texts do: "Float". */
+const char *td_op_scalar_type(td_dtype dtype);

@@ -67,6 +67,9 @@ td_status td_op_clone(td_tensor *self, td_tensor **out, td_error *error);
 td_status td_op_contiguous(td_tensor *self, td_tensor **out, td_error *error);
 td_status td_op_detach(td_tensor *self, td_tensor **out, td_error *error);
 
+/* td_op_conj negates the imaginary parts (ConjBackward0); a real tensor is returned as it is. */
+td_status td_op_conj(td_tensor *self, td_tensor **out, td_error *error);
+
 /* td_op_to_device and td_op_to_dtype copy (ToCopyBackward0), or return self where nothing changes;
  * td_op_to does both in one node. */
 td_status td_op_to_device(td_tensor *self, td_device device, td_tensor **out, td_error *error);

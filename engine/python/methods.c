@@ -173,7 +173,7 @@ requires_grad_(PyObject *self, PyObject *args) {
   int wanted = 1;
   td_error error = {0};
   if (!PyArg_ParseTuple(args, "|p:requires_grad_", &wanted)) return NULL;
-  if (wanted && !td_dtype_is_floating(tdpy_tensor_of(self)->dtype))
+  if (wanted && !td_dtype_is_differentiable(tdpy_tensor_of(self)->dtype))
     return PyErr_Format(PyExc_RuntimeError,
                         "only Tensors of floating point dtype can require gradients");
   if (!tdpy_check(td_set_requires_grad(tdpy_tensor_of(self), wanted, &error), &error)) return NULL;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "engine/tensor/kernels.h"
 
+#include "engine/tensor/sparse.h"
 #include "engine/tensor/walk.h"
 
 #include <math.h>
@@ -33,15 +34,23 @@ walk_like(td_walk *walk, const td_tensor *shape, int n_tensors, const td_tensor 
     COPY_CASE(FLOAT64, double, dst_type)                                                           \
     COPY_CASE(INT64, int64_t, dst_type)                                                            \
     COPY_CASE(BOOL, bool, dst_type)                                                                \
+    COPY_CASE(INT32, int32_t, dst_type)                                                            \
+    COPY_CASE(COMPLEX64, td_complex64, dst_type)                                                   \
+    COPY_CASE(COMPLEX128, td_complex128, dst_type)                                                 \
   default:                                                                                         \
     break;                                                                                         \
   }
 
 void
 td_kernel_copy(td_tensor *dst, const td_tensor *src) {
+  if (src->sparse) {
+    td_kernel_fill(dst, 0);
+    td_sparse_add_into_dense(dst, src, 1);
+    return;
+  }
   td_walk walk;
   walk_like(&walk, dst, 2, (const td_tensor *[]){dst, src});
-  TD_DISPATCH(dst->dtype, COPY_FROM(T))
+  TD_DISPATCH_ALL(dst->dtype, COPY_FROM(T))
 }
 
 td_status
@@ -52,6 +61,7 @@ td_kernel_check_source(const td_tensor *tensor, td_device device, td_error *erro
 
 static td_status
 copy_of(td_tensor *tensor, td_dtype dtype, td_device device, td_tensor **out, td_error *error) {
+  if (tensor->sparse) return td_sparse_copy(tensor, dtype, device, out, error);
   td_tensor *copy;
   td_status status = td_kernel_check_source(tensor, device, error);
   if (status) return status;
@@ -64,7 +74,7 @@ copy_of(td_tensor *tensor, td_dtype dtype, td_device device, td_tensor **out, td
 
 td_status
 td_kernel_contiguous(td_tensor *tensor, td_tensor **out, td_error *error) {
-  if (!td_tensor_is_contiguous(tensor))
+  if (!tensor->sparse && !td_tensor_is_contiguous(tensor))
     return copy_of(tensor, tensor->dtype, tensor->device, out, error);
   *out = td_tensor_ref(tensor);
   return TD_OK;
@@ -88,7 +98,7 @@ static void
 add_kernel(td_tensor *sum, const td_tensor *a, const td_tensor *b) {
   td_walk walk;
   walk_like(&walk, sum, 3, (const td_tensor *[]){sum, a, b});
-  TD_DISPATCH(
+  TD_DISPATCH_ALL(
       sum->dtype, while (td_walk_row(&walk)) {
         T *to = walk.at[0];
         const T *x = walk.at[1], *y = walk.at[2];
@@ -103,24 +113,35 @@ add_kernel(td_tensor *sum, const td_tensor *a, const td_tensor *b) {
 
 td_status
 td_kernel_add(const td_tensor *a, const td_tensor *b, td_tensor **out, td_error *error) {
+  if (a->sparse && b->sparse) return td_sparse_add(a, b, 1, out, error);
+  const td_tensor *dense = a->sparse ? b : a, *other = a->sparse ? a : b;
   td_tensor *sum;
   td_status status = td_tensor_new_empty(a->dtype, a->device, a->n_dims, a->sizes, &sum, error);
   if (status) return status;
-  add_kernel(sum, a, b);
+  if (other->sparse) {
+    td_kernel_copy(sum, dense);
+    td_sparse_add_into_dense(sum, other, 1);
+  } else
+    add_kernel(sum, dense, other);
   *out = sum;
   return TD_OK;
 }
 
 void
 td_kernel_add_into(td_tensor *a, const td_tensor *b) {
-  add_kernel(a, a, b);
+  if (a->sparse)
+    td_sparse_add_into(a, b);
+  else if (b->sparse)
+    td_sparse_add_into_dense(a, b, 1);
+  else
+    add_kernel(a, a, b);
 }
 
 void
 td_kernel_fill(td_tensor *tensor, double value) {
   td_walk walk;
   walk_like(&walk, tensor, 1, (const td_tensor *[]){tensor});
-  TD_DISPATCH(
+  TD_DISPATCH_ALL(
       tensor->dtype, while (td_walk_row(&walk)) {
         T *to = walk.at[0];
         for (int64_t i = 0; i < walk.n; i++)
@@ -159,7 +180,7 @@ void
 td_kernel_sum_into(td_tensor *dst, const td_tensor *src) {
   td_walk walk;
   walk_like(&walk, src, 2, (const td_tensor *[]){dst, src});
-  TD_DISPATCH(
+  TD_DISPATCH_ALL(
       src->dtype, while (td_walk_row(&walk)) {
         T *to = walk.at[0];
         const T *from = walk.at[1];
@@ -193,10 +214,12 @@ td_kernel_sum_to(td_tensor *tensor, int n_dims, const int64_t *sizes, td_tensor 
     *out = td_tensor_ref(tensor);
     return TD_OK;
   }
-  td_tensor *sum;
+  td_tensor *sum, *dense = NULL;
   td_status status = td_tensor_new(tensor->dtype, tensor->device, n_dims, sizes, &sum, error);
+  if (!status && tensor->sparse) status = td_sparse_to_dense(tensor, &dense, error);
   if (status) return status;
-  td_kernel_sum_into(sum, tensor);
+  td_kernel_sum_into(sum, dense ? dense : tensor);
+  td_tensor_unref(dense);
   *out = sum;
   return TD_OK;
 }

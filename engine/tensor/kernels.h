@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
  * What the engine itself does with elements (no autograd, no history): copies, sums of gradients,
- * checks. The kernels of operations are beside their operations in engine/ops. Any thread. */
+ * checks. The kernels of operations are beside their operations in engine/ops. Any thread.
+ *
+ * Sparse tensors are welcome as what is read. td_kernel_add of two is sparse, of one and a dense
+ * one dense; td_kernel_add_into adds a sparse one into either, a dense one into a dense one. */
 #pragma once
 
 #include "engine/tensor/tensor.h"

@@ -3,6 +3,7 @@
 
 #include "engine/base/alloc.h"
 #include "engine/tensor/kernels.h"
+#include "engine/tensor/sparse.h"
 #include "engine/tensor/walk.h"
 
 #include <assert.h>
@@ -146,6 +147,7 @@ td_tensor_new_view(const td_tensor *base, int n_dims, const int64_t *sizes, cons
 
 td_tensor *
 td_tensor_detach(const td_tensor *tensor) {
+  if (tensor->sparse) return td_sparse_detach(tensor);
   return td_tensor_new_view(tensor, tensor->n_dims, tensor->sizes, tensor->strides, tensor->offset);
 }
 
@@ -160,6 +162,7 @@ td_tensor_unref(td_tensor *tensor) {
   if (!tensor || !td_refcount_dec(&tensor->refs)) return;
   if (tensor->autograd_free) tensor->autograd_free(tensor);
   if (td_refcount_dec(&tensor->storage->refs)) free(tensor->storage);
+  if (tensor->sparse) td_sparse_free(tensor->sparse);
   free(tensor);
 }
 
@@ -212,10 +215,12 @@ element_at(const td_tensor *tensor, int64_t index) {
 
 td_numbers
 td_tensor_numbers(const td_tensor *tensor) {
-  static const td_number_type types[TD_N_DTYPES] = {[TD_FLOAT32] = TD_NUMBER_FLOAT32,
-                                                    [TD_FLOAT64] = TD_NUMBER_FLOAT64,
-                                                    [TD_INT64] = TD_NUMBER_INT64,
-                                                    [TD_BOOL] = TD_NUMBER_BOOL};
+  static const td_number_type types[TD_N_DTYPES] = {
+      [TD_FLOAT32] = TD_NUMBER_FLOAT32,      [TD_FLOAT64] = TD_NUMBER_FLOAT64,
+      [TD_INT64] = TD_NUMBER_INT64,          [TD_BOOL] = TD_NUMBER_BOOL,
+      [TD_INT32] = TD_NUMBER_INT32,          [TD_COMPLEX64] = TD_NUMBER_COMPLEX64,
+      [TD_COMPLEX128] = TD_NUMBER_COMPLEX128};
+  if (tensor->sparse) return td_tensor_numbers(tensor->sparse->values);
   static const int64_t none = 0;
   bool has_data = td_tensor_has_data(tensor);
   return (td_numbers){.data = td_tensor_data(tensor),
@@ -236,7 +241,17 @@ td_tensor_get(const td_tensor *tensor, int64_t index) {
   if (!td_tensor_has_data(tensor)) return 0;
   const void *element = element_at(tensor, index);
   double value = 0;
-  TD_DISPATCH(tensor->dtype, value = (double)*(const T *)element;)
+  TD_DISPATCH_ALL(tensor->dtype, value = (double)*(const T *)element;)
+  return value;
+}
+
+td_complex128
+td_tensor_get_complex(const td_tensor *tensor, int64_t index) {
+  assert(index >= 0 && index < td_tensor_n_elements(tensor));
+  if (!td_tensor_has_data(tensor)) return 0;
+  const void *element = element_at(tensor, index);
+  td_complex128 value = 0;
+  TD_DISPATCH_ALL(tensor->dtype, value = (td_complex128) * (const T *)element;)
   return value;
 }
 
@@ -245,7 +260,15 @@ td_tensor_set(td_tensor *tensor, int64_t index, double value) {
   assert(index >= 0 && index < td_tensor_n_elements(tensor));
   if (!td_tensor_has_data(tensor)) return;
   void *element = element_at(tensor, index);
-  TD_DISPATCH(tensor->dtype, *(T *)element = (T)value;)
+  TD_DISPATCH_ALL(tensor->dtype, *(T *)element = (T)value;)
+}
+
+void
+td_tensor_set_complex(td_tensor *tensor, int64_t index, td_complex128 value) {
+  assert(index >= 0 && index < td_tensor_n_elements(tensor));
+  if (!td_tensor_has_data(tensor)) return;
+  void *element = element_at(tensor, index);
+  TD_DISPATCH_ALL(tensor->dtype, *(T *)element = (T)value;)
 }
 
 char *

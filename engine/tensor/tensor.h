@@ -22,7 +22,12 @@
   X(FLOAT32, "torch.float32", float)                                                               \
   X(FLOAT64, "torch.float64", double)                                                              \
   X(INT64, "torch.int64", int64_t)                                                                 \
-  X(BOOL, "torch.bool", bool)
+  X(BOOL, "torch.bool", bool)                                                                      \
+  X(INT32, "torch.int32", int32_t)                                                                 \
+  X(COMPLEX64, "torch.complex64", td_complex64)                                                    \
+  X(COMPLEX128, "torch.complex128", td_complex128)
+typedef float _Complex td_complex64;
+typedef double _Complex td_complex128;
 
 typedef enum td_dtype {
 #define X(name, text, ctype) TD_##name,
@@ -36,6 +41,15 @@ const char *td_dtype_name(td_dtype dtype); /* "torch.float32" */
 static inline bool
 td_dtype_is_floating(td_dtype dtype) {
   return dtype == TD_FLOAT32 || dtype == TD_FLOAT64;
+}
+static inline bool
+td_dtype_is_complex(td_dtype dtype) {
+  return dtype == TD_COMPLEX64 || dtype == TD_COMPLEX128;
+}
+/* td_dtype_is_differentiable: tensors of it may have gradients. */
+static inline bool
+td_dtype_is_differentiable(td_dtype dtype) {
+  return td_dtype_is_floating(dtype) || td_dtype_is_complex(dtype);
 }
 
 /* TD_CPU or the index of an accelerator (engine/device/device.h). Same numbers as events' DEVICE
@@ -62,7 +76,8 @@ struct td_tensor {
   int64_t sizes[TD_MAX_DIMS];
   int64_t strides[TD_MAX_DIMS]; /* in elements */
   int64_t offset;               /* in elements */
-  td_storage *storage;          /* (owned reference) */
+  td_storage *storage;          /* (owned reference); of a sparse tensor: empty */
+  struct td_sparse *sparse;     /* (owned), NULL for a dense tensor; see engine/tensor/sparse.h */
   td_autograd_meta *autograd;   /* (owned), or NULL; see engine/autograd/variable.h */
   void (*autograd_free)(td_tensor *tensor);
   void *wrapper; /* (borrowed) the embedding language's object for this tensor, guarded by its own
@@ -113,11 +128,14 @@ td_tensor_has_data(const td_tensor *tensor) {
  * the meta device. */
 td_numbers td_tensor_numbers(const td_tensor *tensor);
 
-/* td_tensor_item returns a one-element tensor's value, td_tensor_get one by its row-major index; 0
- * on the meta device, where td_tensor_set does nothing. */
+/* td_tensor_item returns a one-element tensor's value, td_tensor_get one by its row-major index; of
+ * a complex number the real part; 0 on the meta device, where td_tensor_set does nothing.
+ * td_tensor_get_complex and td_tensor_set_complex are about all of a complex number. */
 double td_tensor_item(const td_tensor *tensor);
 double td_tensor_get(const td_tensor *tensor, int64_t index);
+td_complex128 td_tensor_get_complex(const td_tensor *tensor, int64_t index);
 void td_tensor_set(td_tensor *tensor, int64_t index, double value);
+void td_tensor_set_complex(td_tensor *tensor, int64_t index, td_complex128 value);
 
 /* td_tensor_shape_text prints "[2, 3]". The caller frees. */
 char *td_tensor_shape_text(const td_tensor *tensor);

@@ -44,18 +44,31 @@ void td_walk_init_lines(td_walk *walk, int dim, int n_tensors, const td_tensor *
 /* td_walk_row moves to the next row, false after the last. */
 bool td_walk_row(td_walk *walk);
 
-/* TD_DISPATCH runs its block with T as the C type of a dtype. */
+/* TD_DISPATCH runs its block with T as the C type of a dtype: of the real ones, TD_DISPATCH_ALL of
+ * the complex ones too (which have no order: x < y is not C), TD_DISPATCH_FLOATING of those with
+ * fractions. The caller has refused other dtypes: for them the block does not run. */
 #define TD_DISPATCH_CASE(name, type, ...)                                                          \
   case TD_##name: {                                                                                \
     typedef type T;                                                                                \
     __VA_ARGS__                                                                                    \
   } break;
+#define TD_DISPATCH_REALS(...)                                                                     \
+  TD_DISPATCH_CASE(FLOAT32, float, __VA_ARGS__)                                                    \
+  TD_DISPATCH_CASE(FLOAT64, double, __VA_ARGS__)                                                   \
+  TD_DISPATCH_CASE(INT64, int64_t, __VA_ARGS__)                                                    \
+  TD_DISPATCH_CASE(INT32, int32_t, __VA_ARGS__)                                                    \
+  TD_DISPATCH_CASE(BOOL, bool, __VA_ARGS__)
 #define TD_DISPATCH(dtype, ...)                                                                    \
   switch (dtype) {                                                                                 \
-    TD_DISPATCH_CASE(FLOAT32, float, __VA_ARGS__)                                                  \
-    TD_DISPATCH_CASE(FLOAT64, double, __VA_ARGS__)                                                 \
-    TD_DISPATCH_CASE(INT64, int64_t, __VA_ARGS__)                                                  \
-    TD_DISPATCH_CASE(BOOL, bool, __VA_ARGS__)                                                      \
+    TD_DISPATCH_REALS(__VA_ARGS__)                                                                 \
+  default:                                                                                         \
+    break;                                                                                         \
+  }
+#define TD_DISPATCH_ALL(dtype, ...)                                                                \
+  switch (dtype) {                                                                                 \
+    TD_DISPATCH_REALS(__VA_ARGS__)                                                                 \
+    TD_DISPATCH_CASE(COMPLEX64, td_complex64, __VA_ARGS__)                                         \
+    TD_DISPATCH_CASE(COMPLEX128, td_complex128, __VA_ARGS__)                                       \
   default:                                                                                         \
     break;                                                                                         \
   }
