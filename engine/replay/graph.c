@@ -58,8 +58,11 @@ fill_queue(td_graph *graph, uint32_t i) {
 
 static void
 fill_graph_task(td_graph *graph, uint32_t i) {
-  graph->graph_tasks[i] =
-      (td_graph_task_facts){.owner = TD_NONE, .root = TD_NONE, .end_seq = UINT64_MAX};
+  graph->graph_tasks[i] = (td_graph_task_facts){.owner = TD_NONE,
+                                                .root = TD_NONE,
+                                                .outer = TD_NONE,
+                                                .caller = TD_NONE,
+                                                .end_seq = UINT64_MAX};
 }
 
 static const struct {

@@ -62,7 +62,9 @@ typedef struct td_graph_task_facts {
   uint32_t depth, owner, root, n_roots, n_outputs;
   bool keep_graph, create_graph, accumulate_grad;
   uint64_t begin_seq, end_seq; /* end_seq is n_events where it never ended */
-  uint32_t first_ran, n_ran;   /* slice of graph->ran: nodes that began in it */
+  uint32_t outer,
+      caller; /* of a nested pass: the pass and the node that it runs in; else TD_NONE */
+  uint32_t first_ran, n_ran; /* slice of graph->ran: nodes that began in it */
 } td_graph_task_facts;
 
 typedef struct td_graph_device {

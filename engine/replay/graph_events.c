@@ -49,17 +49,28 @@ add_metadata(td_graph_builder *builder, const td_event_input_metadata *event) {
 static void
 add_graph_task(td_graph_builder *builder, const td_event_graph_task_begin *event) {
   if (event->graph_task == TD_NONE) return;
-  builder->graph->graph_tasks[event->graph_task] =
-      (td_graph_task_facts){.depth = event->depth,
-                            .owner = event->owner,
-                            .root = event->root,
-                            .n_roots = event->n_roots,
-                            .n_outputs = event->n_outputs,
-                            .keep_graph = event->keep_graph,
-                            .create_graph = event->create_graph,
-                            .accumulate_grad = event->accumulate_grad,
-                            .begin_seq = builder->seq,
-                            .end_seq = UINT64_MAX};
+  td_graph_task_facts *facts = &builder->graph->graph_tasks[event->graph_task];
+  *facts = (td_graph_task_facts){.outer = facts->outer,
+                                 .caller = facts->caller,
+                                 .depth = event->depth,
+                                 .owner = event->owner,
+                                 .root = event->root,
+                                 .n_roots = event->n_roots,
+                                 .n_outputs = event->n_outputs,
+                                 .keep_graph = event->keep_graph,
+                                 .create_graph = event->create_graph,
+                                 .accumulate_grad = event->accumulate_grad,
+                                 .begin_seq = builder->seq,
+                                 .end_seq = UINT64_MAX};
+}
+
+/* PyTorch tells of the entry before or after the pass's own beginning. */
+static void
+add_nesting(td_graph_builder *builder, const td_event_reentrant_enter *event) {
+  if (event->graph_task == TD_NONE) return;
+  td_graph_task_facts *facts = &builder->graph->graph_tasks[event->graph_task];
+  facts->outer = event->outer;
+  facts->caller = event->node;
 }
 
 static void
@@ -238,6 +249,9 @@ td_graph_take(td_graph_builder *builder, const td_any_event *event) {
   case TD_EVENT_graph_task_end:
     if (event->graph_task_end.graph_task != TD_NONE)
       graph->graph_tasks[event->graph_task_end.graph_task].end_seq = builder->seq;
+    break;
+  case TD_EVENT_reentrant_enter:
+    add_nesting(builder, &event->reentrant_enter);
     break;
   case TD_EVENT_queue_new:
     add_queue(builder, &event->queue_new);

@@ -272,6 +272,8 @@ td_graph_scene_node(const td_graph_scene *scene, uint32_t i) {
 
 uint32_t
 td_graph_scene_hit(const td_graph_scene *scene, const td_graph_view *view, double x, double y) {
+  uint32_t caller;
+  if (td_scene_hit_tower(scene, view, x, y, &caller)) return caller;
   double there_x = view->centre_x + (x - view->width / 2) / view->scale;
   double there_y = view->centre_y + (y - view->height / 2) / view->scale;
   for (uint32_t i = 0; i < scene->n_nodes; i++) {
@@ -349,5 +351,6 @@ td_graph_scene_draw(td_graph_scene *scene, cairo_t *cr, const td_state *state,
   td_scene_draw_moving(&draw);
   cairo_restore(cr);
   td_scene_draw_legend(&draw);
+  td_scene_draw_tower(&draw);
   cairo_restore(cr);
 }

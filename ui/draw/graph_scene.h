@@ -36,7 +36,8 @@ void td_graph_scene_fit(const td_graph_scene *scene, td_graph_view *view);
 void td_graph_scene_draw(td_graph_scene *scene, cairo_t *cr, const td_state *state,
                          const td_graph_view *view, const td_theme *theme, td_label_cache *labels);
 
-/* td_graph_scene_hit returns the node at a point of the picture, or TD_NONE. */
+/* td_graph_scene_hit returns the node at a point of the picture, or TD_NONE; on the tower of
+ * re-entry the node that called the pass of that floor. */
 uint32_t td_graph_scene_hit(const td_graph_scene *scene, const td_graph_view *view, double x,
                             double y);
 

@@ -81,3 +81,10 @@ void td_scene_draw_moving(td_scene_draw *draw);
 void td_scene_draw_nodes(td_scene_draw *draw);
 void td_scene_draw_far(td_scene_draw *draw);
 void td_scene_draw_legend(td_scene_draw *draw);
+
+/* The tower of re-entry (graph_tower.c), in pixels; nothing where the pass is nested in no other.
+ * td_scene_hit_tower tells whether a point lies on it, and the node that called the pass of that
+ * floor (TD_NONE: no one's). */
+void td_scene_draw_tower(td_scene_draw *draw);
+bool td_scene_hit_tower(const td_graph_scene *scene, const td_graph_view *view, double x, double y,
+                        uint32_t *caller);

@@ -5,6 +5,7 @@
 #include "engine/base/alloc.h"
 #include "engine/replay/graph.h"
 #include "tests/tape_maker.h"
+#include "ui/draw/graph_scene.h"
 #include "ui/draw/timeline.h"
 
 #include <glib.h>
@@ -72,9 +73,56 @@ test_streams(void) {
   g_unlink(path);
 }
 
+static void
+tell_pass(td_tape_script *script, uint32_t graph_task, uint32_t root) {
+  TELL(script, graph_task_begin, .graph_task = graph_task, .depth = graph_task, .root = root,
+       .n_roots = 1);
+}
+
+/* Twenty passes, each inside node `pass` of the one before. */
+static void
+write_tower(const char *path) {
+  td_tape_script script = {.n_threads = 1};
+  td_error error = {0};
+  for (uint32_t node = 0; node < 20; node++)
+    TELL(&script, node_new, .node = node, .sequence_nr = node, .device = -1);
+  for (uint32_t pass = 0; pass < 20; pass++) {
+    if (pass)
+      TELL(&script, reentrant_enter, .graph_task = pass, .outer = pass - 1, .node = pass - 1,
+           .depth = pass);
+    tell_pass(&script, pass, pass);
+    TELL(&script, node_begin, .node = pass, .graph_task = pass);
+  }
+  g_assert_cmpint(td_tape_script_write(&script, path, &error), ==, TD_OK);
+  td_tape_script_fini(&script);
+}
+
+/* The floors from the top: the six innermost passes, a gap, and the base, which nobody called. */
+static void
+test_tower(void) {
+  g_autofree char *path = g_build_filename(g_get_tmp_dir(), "tapedeck-tower.tape", NULL);
+  td_tape *tape;
+  td_graph *graph;
+  td_error error = {0};
+  write_tower(path);
+  g_assert_cmpint(td_tape_open(path, &tape, &error), ==, TD_OK);
+  g_assert_cmpint(td_graph_collect(tape, &graph, &error), ==, TD_OK);
+  td_graph_scene *scene = td_graph_scene_new(graph, 19);
+  td_graph_view view = {.width = 900, .height = 700, .selected = TD_NONE, .hovered = TD_NONE};
+  td_graph_scene_fit(scene, &view);
+  const uint32_t callers[] = {18, 17, 16, 15, 14, 13, TD_NONE, 0, TD_NONE};
+  for (size_t i = 0; i < G_N_ELEMENTS(callers); i++)
+    g_assert_cmpuint(td_graph_scene_hit(scene, &view, 110, 20 + 24 * (double)i), ==, callers[i]);
+  td_graph_scene_free(scene);
+  td_graph_free(graph);
+  td_tape_close(tape);
+  g_unlink(path);
+}
+
 int
 main(int argc, char **argv) {
   g_test_init(&argc, &argv, NULL);
-  g_test_add_func("/ui/timeline/streams", test_streams);
+  g_test_add_func("/ui/scenes/streams", test_streams);
+  g_test_add_func("/ui/scenes/tower", test_tower);
   return g_test_run();
 }
