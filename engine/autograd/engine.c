@@ -6,6 +6,7 @@
 #include "engine/autograd/graph_root.h"
 #include "engine/autograd/statistics.h"
 #include "engine/autograd/variable.h"
+#include "engine/autograd/warnings.h"
 #include "engine/autograd/worker.h"
 #include "engine/base/alloc.h"
 #include "engine/control/gate.h"
@@ -46,6 +47,20 @@ emit_begin(const td_graph_task *graph_task, const td_node *root, uint32_t n_root
           .owner = td_emit_thread_id(), .keep_graph = options->keep_graph,
           .create_graph = options->create_graph, .accumulate_grad = options->accumulate_grad,
           .root = td_node_id(root), .n_roots = n_roots, .n_outputs = options->n_outputs);
+  if (td_graph_task_now())
+    TD_EMIT_BORROWED(reentrant_enter, .graph_task = graph_task->id, .outer = td_graph_task_now_id(),
+                     .node = td_node_now() ? td_node_id(td_node_now()) : TD_NONE,
+                     .depth = graph_task->reentrant_depth);
+}
+
+static void
+emit_end(const td_graph_task *graph_task) {
+  TD_EMIT(graph_task_end, .graph_task = graph_task->id,
+          .status = graph_task->result ? TD_task_status_error : TD_task_status_ok);
+  if (td_graph_task_now())
+    TD_EMIT_BORROWED(reentrant_leave, .graph_task = graph_task->id, .outer = td_graph_task_now_id(),
+                     .node = td_node_now() ? td_node_id(td_node_now()) : TD_NONE,
+                     .depth = graph_task->reentrant_depth);
 }
 
 /* One root is its own beginning, fed at its input; several hang under a GraphRoot that is pushed
@@ -79,12 +94,33 @@ note_handed_in(td_node *root, const td_edge *roots, td_tensor *const *gradients,
   }
 }
 
+/* The warnings first: one that is turned into an error counts where the pass itself went well. */
+static td_status
+take_result(td_graph_task *graph_task, td_tensor **captured, td_error *error) {
+  td_error raised = {0};
+  td_status status = td_warnings_replay(graph_task, &raised);
+  if (graph_task->result) {
+    td_error_clear(&raised);
+    td_error_move(error, &graph_task->error);
+    return graph_task->result;
+  }
+  if (status) {
+    td_error_move(error, &raised);
+    return status;
+  }
+  for (uint32_t i = 0; i < graph_task->n_captured; i++)
+    captured[i] = td_tensor_ref(graph_task->captured[i]);
+  return TD_OK;
+}
+
 static td_status
 run(td_graph_task *graph_task, const td_edge *roots, td_tensor **gradients, uint32_t n_roots,
     const td_execute_options *options, td_tensor **captured, td_error *error) {
   td_node *root =
       n_roots == 1 ? td_node_ref(roots[0].node) : td_graph_root_new(roots, gradients, n_roots);
   uint64_t min_topo = least_topological_nr(options);
+  graph_task->roots = roots;
+  graph_task->n_roots = n_roots;
   td_node_announce(root);
   emit_begin(graph_task, root, n_roots, options);
   TD_GATE_POLL(TD_EVENT_graph_task_begin, td_node_id(root), graph_task->id, td_node_name(root));
@@ -93,16 +129,9 @@ run(td_graph_task *graph_task, const td_edge *roots, td_tensor **gradients, uint
     td_graph_task_init_to_execute(graph_task, root, options->outputs, options->n_outputs, min_topo);
   note_handed_in(root, roots, gradients, n_roots);
   td_worker_execute(graph_task, root_task(graph_task, root, roots, gradients, n_roots, error));
-  td_status status = graph_task->result;
-  TD_EMIT(graph_task_end, .graph_task = graph_task->id,
-          .status = status ? TD_task_status_error : TD_task_status_ok);
+  emit_end(graph_task);
   TD_GATE_POLL(TD_EVENT_graph_task_end, TD_NONE, graph_task->id, NULL);
-  if (status) {
-    td_error_move(error, &graph_task->error);
-  } else {
-    for (uint32_t i = 0; i < graph_task->n_captured; i++)
-      captured[i] = td_tensor_ref(graph_task->captured[i]);
-  }
+  td_status status = take_result(graph_task, captured, error);
   td_node_unref(root);
   return status;
 }

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "engine/autograd/graph_task.h"
 
-#include "engine/autograd/route.h"
+#include "engine/autograd/callbacks.h"
+#include "engine/autograd/engine_thread.h"
+#include "engine/autograd/warnings.h"
 #include "engine/base/alloc.h"
 
 static _Atomic uint32_t n_graph_tasks;
-static _Thread_local td_graph_task *graph_task_now;
 
 td_graph_task *
 td_graph_task_new(const td_execute_options *options, uint32_t reentrant_depth,
@@ -25,6 +26,8 @@ td_graph_task_new(const td_execute_options *options, uint32_t reentrant_depth,
   graph_task->captured = TD_NEW_N(td_tensor *, graph_task->n_captured);
   td_lock_init(&graph_task->lock, TD_lock_kind_graph_task, graph_task->id);
   pthread_cond_init(&graph_task->done, NULL);
+  pthread_mutex_init(&graph_task->notes_mutex, NULL);
+  td_thread_locals_save(&graph_task->locals);
   return graph_task;
 }
 
@@ -39,6 +42,10 @@ td_graph_task_unref(td_graph_task *graph_task) {
   td_ready_queue_unref(graph_task->cpu_ready_queue);
   td_lock_fini(&graph_task->lock);
   pthread_cond_destroy(&graph_task->done);
+  pthread_mutex_destroy(&graph_task->notes_mutex);
+  td_thread_locals_fini(&graph_task->locals);
+  td_final_callbacks_free(graph_task);
+  td_warnings_free(graph_task);
   td_graph_task_weak_unref(graph_task);
 }
 
@@ -101,6 +108,7 @@ td_graph_task_compute_dependencies(td_graph_task *graph_task, td_node *root, uin
       td_node_entry *entry = td_node_table_add(&graph_task->nodes, next, &is_new);
       entry->dependencies++;
       entry->has_dependencies = true;
+      entry->in_graph = true;
       if (is_new) stack_push(&stack, next);
     }
   }
@@ -123,8 +131,8 @@ mark_outputs(td_graph_task *graph_task, const td_edge *outputs, uint32_t n_outpu
   }
 }
 
-static bool
-should_execute(const td_graph_task *graph_task, const td_node *node) {
+bool
+td_graph_task_should_execute(const td_graph_task *graph_task, const td_node *node) {
   const td_node_entry *entry = td_node_table_find(&graph_task->nodes, node);
   return entry && (entry->needed || entry->captures);
 }
@@ -154,7 +162,7 @@ mark_paths(td_graph_task *graph_task, td_node *root, uint64_t min_topo) {
       td_node *next = node->next_edges[frame->next_edge++].node;
       if (!next) continue;
       td_node_table_add(&seen, next, &is_new);
-      if (!is_new && should_execute(graph_task, next))
+      if (!is_new && td_graph_task_should_execute(graph_task, next))
         td_node_table_find(&graph_task->nodes, node)->needed = true;
       if (!is_new || next->topological_nr < min_topo) continue;
       TD_GROW(frames, n, capacity);
@@ -162,7 +170,7 @@ mark_paths(td_graph_task *graph_task, td_node *root, uint64_t min_topo) {
       continue;
     }
     n--;
-    if (n > 0 && should_execute(graph_task, node))
+    if (n > 0 && td_graph_task_should_execute(graph_task, node))
       td_node_table_find(&graph_task->nodes, frames[n - 1].node)->needed = true;
   }
   free(frames);
@@ -197,11 +205,17 @@ td_graph_task_count_push(td_graph_task *graph_task) {
   atomic_fetch_add_explicit(&graph_task->outstanding, 1, memory_order_relaxed);
 }
 
-bool
+void
 td_graph_task_count_done(td_graph_task *graph_task) {
   uint64_t left = atomic_fetch_sub_explicit(&graph_task->outstanding, 1, memory_order_acq_rel) - 1;
   TD_EMIT_BORROWED(outstanding, .graph_task = graph_task->id, .value = (uint32_t)left);
-  return left == 0;
+}
+
+bool
+td_graph_task_is_completed(const td_graph_task *graph_task) {
+  if (atomic_load_explicit(&graph_task->outstanding, memory_order_acquire) == 0) return true;
+  return graph_task->exit_on_error &&
+         atomic_load_explicit(&graph_task->has_error, memory_order_acquire);
 }
 
 static void
@@ -211,21 +225,36 @@ settle_locked(td_graph_task *graph_task, td_status status) {
   pthread_cond_broadcast(&graph_task->done);
 }
 
+static void
+wait_locked(td_graph_task *graph_task) {
+  while (!td_graph_task_is_done(graph_task))
+    td_lock_sleep(&graph_task->lock, &graph_task->done);
+}
+
+void
+td_graph_task_wait(td_graph_task *graph_task) {
+  TD_EMIT(thread_state, .state = TD_thread_activity_reentrant_wait, .graph_task = graph_task->id);
+  td_lock_acquire(&graph_task->lock);
+  wait_locked(graph_task);
+  td_lock_release(&graph_task->lock);
+}
+
+static td_status
+post_process_locked(td_graph_task *graph_task) {
+  TD_EMIT(thread_state, .state = TD_thread_activity_post_processing, .graph_task = graph_task->id);
+  if (graph_task->n_parked > 0)
+    return td_error_set(&graph_task->error, TD_AUTOGRAD,
+                        "could not compute gradients for some functions");
+  return td_final_callbacks_run(graph_task, &graph_task->error);
+}
+
 void
 td_graph_task_complete(td_graph_task *graph_task) {
   td_lock_acquire(&graph_task->lock);
-  if (atomic_exchange_explicit(&graph_task->future_claimed, true, memory_order_acq_rel)) {
-    while (!td_graph_task_is_done(graph_task))
-      td_lock_sleep(&graph_task->lock, &graph_task->done);
-  } else {
-    TD_EMIT(thread_state, .state = TD_thread_activity_post_processing,
-            .graph_task = graph_task->id);
-    td_status status = TD_OK;
-    if (graph_task->n_parked > 0)
-      status = td_error_set(&graph_task->error, TD_AUTOGRAD,
-                            "could not compute gradients for some functions");
-    settle_locked(graph_task, status);
-  }
+  if (atomic_exchange_explicit(&graph_task->future_claimed, true, memory_order_acq_rel))
+    wait_locked(graph_task);
+  else
+    settle_locked(graph_task, post_process_locked(graph_task));
   td_lock_release(&graph_task->lock);
 }
 
@@ -249,21 +278,21 @@ td_graph_task_is_done(td_graph_task *graph_task) {
 
 td_graph_task *
 td_graph_task_now(void) {
-  return graph_task_now;
-}
-
-void
-td_graph_task_set_now(td_graph_task *graph_task) {
-  graph_task_now = graph_task;
+  return td_thread_self.graph_task;
 }
 
 uint32_t
 td_graph_task_now_id(void) {
-  return graph_task_now ? graph_task_now->id : TD_NONE;
+  return td_thread_self.graph_task ? td_thread_self.graph_task->id : TD_NONE;
+}
+
+td_node *
+td_node_now(void) {
+  return td_thread_self.node;
 }
 
 bool
 td_graph_task_wants(const td_node *node) {
-  if (!graph_task_now || !graph_task_now->selective) return true;
-  return should_execute(graph_task_now, node);
+  td_graph_task *graph_task = td_thread_self.graph_task;
+  return !graph_task || !graph_task->selective || td_graph_task_should_execute(graph_task, node);
 }

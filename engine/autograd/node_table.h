@@ -18,6 +18,7 @@ typedef struct td_node_entry {
   td_node *node;           /* (borrowed: the roots keep the graph alive) */
   uint32_t dependencies;   /* gradients that have not arrived */
   bool has_dependencies;   /* false for the root, and again once complete */
+  bool in_graph;           /* an edge of a visited node leads to it */
   bool needed;             /* exec_info: its function must be called */
   td_capture *captures;    /* (owned) exec_info: its gradients are results */
   td_input_buffer *buffer; /* (owned) in not_ready, or NULL */

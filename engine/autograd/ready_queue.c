@@ -85,16 +85,39 @@ emit_push(const td_ready_queue *queue, uint64_t stamp, const td_node_task *task,
                .graph_task = task->graph_task->id, .size = (uint32_t)queue->n, .reason = reason);
 }
 
-void
-td_ready_queue_push(td_ready_queue *queue, td_node_task task, td_push_reason reason) {
+static void
+push(td_ready_queue *queue, td_node_task task, td_push_reason reason, bool is_counted) {
   td_lock_acquire(&queue->lock);
-  if (task.graph_task) td_graph_task_count_push(task.graph_task);
+  if (is_counted) td_graph_task_count_push(task.graph_task);
   TD_GROW(queue->heap, queue->n, queue->capacity);
   task_heap_push(queue->heap, queue->n++, task, NULL);
   emit_push(queue, td_lock_stamp(&queue->lock), &task, reason);
   bool wake = queue->n_waiting > 0;
   td_lock_release(&queue->lock);
   if (wake) pthread_cond_signal(&queue->not_empty);
+}
+
+void
+td_ready_queue_push(td_ready_queue *queue, td_node_task task, td_push_reason reason) {
+  push(queue, task, reason, true);
+}
+
+void
+td_ready_queue_push_uncounted(td_ready_queue *queue, td_node_task task, td_push_reason reason) {
+  push(queue, task, reason, false);
+}
+
+void
+td_ready_queue_push_shutdown(td_ready_queue *queue) {
+  push(queue, (td_node_task){.is_shutdown = true}, TD_push_reason_root, false);
+}
+
+size_t
+td_ready_queue_size(td_ready_queue *queue) {
+  td_lock_acquire(&queue->lock);
+  size_t n = queue->n;
+  td_lock_release(&queue->lock);
+  return n;
 }
 
 /* Sleeps until there is a task. The lock is given up meanwhile, so the time afterwards must be a

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "engine/autograd/route.h"
 
+#include "engine/autograd/device_threads.h"
 #include "engine/autograd/semantics.h"
-#include "engine/autograd/worker.h"
-
-static _Thread_local bool single_threaded;
 
 static td_device
 device_of_gradients(const td_input_buffer *buffer) {
@@ -22,16 +20,6 @@ td_route_device(const td_node *node, const td_input_buffer *buffer) {
 td_ready_queue *
 td_ready_queue_for(td_graph_task *graph_task, const td_node *node, const td_input_buffer *buffer) {
   td_ready_queue *queue = NULL;
-  if (!graph_task->single_threaded) queue = td_worker_queue(td_route_device(node, buffer));
+  if (!graph_task->single_threaded) queue = td_device_threads_queue(td_route_device(node, buffer));
   return queue ? queue : graph_task->cpu_ready_queue;
-}
-
-bool
-td_multithreading(void) {
-  return !single_threaded;
-}
-
-void
-td_multithreading_set(bool enabled) {
-  single_threaded = !enabled;
 }

@@ -17,8 +17,3 @@ td_device td_route_device(const td_node *node, const td_input_buffer *buffer);
  * multithreading it is always its caller's. */
 td_ready_queue *td_ready_queue_for(td_graph_task *graph_task, const td_node *node,
                                    const td_input_buffer *buffer);
-
-/* Whether passes that the calling thread begins use device threads (they do at first). A pass keeps
- * to what held where it was begun, also on the threads that work for it. */
-bool td_multithreading(void);
-void td_multithreading_set(bool enabled);

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * What the calling thread is to the engine, PyTorch's worker_device, current_depth, total_depth and
+ * local_ready_queue, and what it works on just now. Read and written by its own thread alone.
+ * Private to engine/autograd. */
+#pragma once
+
+#include "engine/autograd/graph_task.h"
+
+#define TD_NO_DEVICE ((td_device)-2)
+
+typedef struct td_engine_thread {
+  td_device device;          /* TD_NO_DEVICE outside a pass; a device thread's own for ever */
+  uint32_t current_depth;    /* nested passes on this thread */
+  uint32_t total_depth;      /* re-entrancy of the work it does, whose outer part others may do */
+  td_ready_queue *queue;     /* (owned reference) kept for the thread's life */
+  td_graph_task *graph_task; /* (borrowed) or NULL between tasks */
+  td_node *node;             /* (borrowed) likewise; NULL in a final callback too */
+} td_engine_thread;
+
+extern _Thread_local td_engine_thread td_thread_self;
+
+/* A task at work: what its graph task wants of the thread, and what was there before. */
+typedef struct td_task_guard {
+  td_graph_task *graph_task, *outer_task;
+  td_node *outer_node;
+  td_thread_locals outer_locals;
+} td_task_guard;
+
+static inline void
+td_task_guard_enter(td_task_guard *guard, td_graph_task *graph_task, td_node *node) {
+  td_engine_thread *self = &td_thread_self;
+  guard->graph_task = graph_task;
+  guard->outer_task = self->graph_task;
+  guard->outer_node = self->node;
+  self->graph_task = graph_task;
+  self->node = node;
+  td_thread_locals_enter(&graph_task->locals, &guard->outer_locals);
+}
+
+static inline void
+td_task_guard_leave(td_task_guard *guard) {
+  td_thread_locals_leave(&guard->graph_task->locals, &guard->outer_locals);
+  td_thread_self.graph_task = guard->outer_task;
+  td_thread_self.node = guard->outer_node;
+}
