@@ -4,6 +4,7 @@
 #include "engine/autograd/anomaly.h"
 #include "engine/autograd/differentiable.h"
 #include "engine/autograd/graph_task.h"
+#include "engine/autograd/hooks.h"
 #include "engine/autograd/variable.h"
 #include "engine/autograd/variable_private.h"
 #include "engine/base/alloc.h"
@@ -27,7 +28,7 @@ obeys_layout(const td_tensor *grad, const td_tensor *variable) {
  * and once more where post hooks want to see the inputs. */
 static bool
 may_steal(const td_node *node, const td_tensor *grad, const td_tensor *variable) {
-  uint32_t expected = node->post_hooks ? 2 : 1;
+  uint32_t expected = td_node_has_hooks(node, TD_HOOKS(post)) ? 2 : 1;
   return !td_grad_mode() && !grad->autograd && td_refcount_get(&grad->refs) <= expected &&
          td_refcount_get(&grad->storage->refs) == 1 && obeys_layout(grad, variable);
 }
@@ -63,7 +64,7 @@ add_gradient(accumulate_grad *self, td_tensor *old, td_tensor *grad, td_accumula
 }
 
 static td_status
-store_gradient(accumulate_grad *self, td_tensor *grad, td_accumulation *mode, td_error *error) {
+place_gradient(accumulate_grad *self, td_tensor *grad, td_accumulation *mode, td_error *error) {
   td_tensor *old = td_grad_get(self->variable);
   if (old) {
     td_status status = add_gradient(self, old, grad, mode, error);
@@ -85,6 +86,23 @@ store_gradient(accumulate_grad *self, td_tensor *grad, td_accumulation *mode, td
 }
 
 static td_status
+store_gradient(accumulate_grad *self, td_tensor *grad, td_error *error) {
+  td_accumulation mode = TD_accumulation_copy;
+  td_status status = place_gradient(self, grad, &mode, error);
+  if (!status)
+    TD_EMIT(accumulate, .node = td_node_id(&self->node), .graph_task = td_graph_task_now_id(),
+            .mode = mode);
+  return status;
+}
+
+/* Under the node's mutex, as in PyTorch: a hook finds .grad as its pass has left it. */
+static td_status
+call_post_accumulate_hooks(accumulate_grad *self, td_error *error) {
+  td_hook_call call = {.node = &self->node, .gradients = &self->variable, .n = 1};
+  return td_node_call_hooks(TD_HOOKS(post_accumulate_grad), &call, NULL, NULL, error);
+}
+
+static td_status
 accumulate_grad_apply(td_node *node, td_tensor *const *inputs, td_tensor **outputs,
                       td_error *error) {
   accumulate_grad *self = (accumulate_grad *)node;
@@ -93,13 +111,11 @@ accumulate_grad_apply(td_node *node, td_tensor *const *inputs, td_tensor **outpu
   if (td_grad_fn(self->variable))
     return td_error_set(error, TD_AUTOGRAD, "leaf variable has been moved into the graph interior");
   if (!td_requires_grad(self->variable)) return TD_OK;
-  td_accumulation mode = TD_accumulation_copy;
   pthread_mutex_lock(&node->mutex);
-  td_status status = store_gradient(self, grad, &mode, error);
+  td_status status = store_gradient(self, grad, error);
+  if (!status && td_node_has_hooks(node, TD_HOOKS(post_accumulate_grad)))
+    status = call_post_accumulate_hooks(self, error);
   pthread_mutex_unlock(&node->mutex);
-  if (!status)
-    TD_EMIT(accumulate, .node = td_node_id(node), .graph_task = td_graph_task_now_id(),
-            .mode = mode);
   return status;
 }
 
@@ -123,4 +139,9 @@ td_accumulate_grad_new(td_tensor *variable) {
   self->variable = td_tensor_ref(variable);
   td_node_add_metadata(&self->node, variable);
   return &self->node;
+}
+
+td_tensor *
+td_accumulate_grad_variable(const td_node *node) {
+  return node->klass == &accumulate_grad_class ? ((const accumulate_grad *)node)->variable : NULL;
 }

@@ -9,3 +9,6 @@
 
 /* td_accumulate_grad_new makes the node for a leaf. The caller guards the leaf's weak reference. */
 td_node *td_accumulate_grad_new(td_tensor *variable);
+
+/* td_accumulate_grad_variable borrows a node's leaf; NULL for other nodes. */
+td_tensor *td_accumulate_grad_variable(const td_node *node);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "engine/autograd/node.h"
 
+#include "engine/autograd/hooks.h"
 #include "engine/autograd/variable.h"
 #include "engine/base/alloc.h"
 #include "engine/events/emit.h"
 
 static _Atomic uint32_t n_nodes;
 static _Atomic uint64_t next_in_session;
-static pthread_mutex_t hooks_mutex = PTHREAD_MUTEX_INITIALIZER; /* guards all lists of hooks */
 static _Thread_local uint64_t next_sequence_nr;
 
 /* The session in the upper half, the next number in it in the lower. */
@@ -181,19 +181,13 @@ static _Thread_local struct {
 } freed;
 
 static void
-free_hooks(td_node *node) {
-  while (node->post_hooks)
-    td_node_remove_post_hook(node, node->post_hooks);
-}
-
-static void
 free_node(td_node *node) {
   if (is_announced(node)) TD_EMIT_BORROWED(node_free, .node = td_node_id(node));
   if (node->klass->release_variables) node->klass->release_variables(node);
   if (node->klass->fini) node->klass->fini(node);
   for (uint32_t i = 0; i < node->n_outputs; i++)
     if (node->next_edges[i].node) td_node_unref(node->next_edges[i].node);
-  free_hooks(node);
+  td_hooks_free(atomic_load_explicit(&node->hooks, memory_order_relaxed));
   pthread_mutex_destroy(&node->mutex);
   free(node->next_edges);
   free(node->input_metadata);
@@ -214,52 +208,6 @@ td_node_unref(td_node *node) {
     free_node(next);
   }
   freed.busy = false;
-}
-
-void
-td_node_add_post_hook(td_node *node, td_post_hook *hook) {
-  td_refcount_init(&hook->refs);
-  hook->next = NULL;
-  pthread_mutex_lock(&hooks_mutex);
-  td_post_hook **link = &node->post_hooks;
-  while (*link)
-    link = &(*link)->next;
-  *link = hook;
-  pthread_mutex_unlock(&hooks_mutex);
-}
-
-void
-td_node_remove_post_hook(td_node *node, td_post_hook *hook) {
-  pthread_mutex_lock(&hooks_mutex);
-  td_post_hook **link = &node->post_hooks;
-  while (*link && *link != hook)
-    link = &(*link)->next;
-  bool found = *link != NULL;
-  if (found) *link = hook->next;
-  pthread_mutex_unlock(&hooks_mutex);
-  if (found) td_post_hook_unref(hook);
-}
-
-td_post_hook **
-td_node_hold_post_hooks(td_node *node, uint32_t *n) {
-  td_post_hook **held = NULL;
-  size_t n_held = 0, capacity = 0;
-  pthread_mutex_lock(&hooks_mutex);
-  for (td_post_hook *hook = node->post_hooks; hook; hook = hook->next) {
-    TD_GROW(held, n_held, capacity);
-    td_refcount_inc(&hook->refs);
-    held[n_held++] = hook;
-  }
-  pthread_mutex_unlock(&hooks_mutex);
-  *n = (uint32_t)n_held;
-  return held;
-}
-
-void
-td_post_hook_unref(td_post_hook *hook) {
-  if (!td_refcount_dec(&hook->refs)) return;
-  free(hook->owner);
-  hook->free(hook);
 }
 
 void

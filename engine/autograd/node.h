@@ -43,17 +43,8 @@ typedef struct td_input_metadata {
   bool defined; /* false: a placeholder for an output that no one can use */
 } td_input_metadata;
 
-/* A post hook sees the gradients out of and into a node after it ran (validated); it cannot change
- * them yet. */
-typedef struct td_post_hook td_post_hook;
-struct td_post_hook {
-  td_status (*call)(td_post_hook *hook, td_node *node, td_tensor *const *outputs,
-                    td_tensor *const *inputs, td_error *error);
-  void (*free)(td_post_hook *hook);
-  char *owner; /* (owned) a name for profiles, or NULL */
-  td_post_hook *next;
-  td_refcount refs; /* the node's, and one of whoever is calling it */
-};
+/* The functions to be called around a node: engine/autograd/hooks.h. */
+typedef struct td_hooks td_hooks;
 
 /* Subclasses embed it as their first member. What a pass reads comes first, to share a cache line.
  */
@@ -66,7 +57,7 @@ struct td_node {
   uint32_t n_outputs, n_inputs;
   td_edge *next_edges;               /* (owned) [n_outputs], each edge's node a strong reference */
   td_input_metadata *input_metadata; /* (owned) [n_inputs] */
-  td_post_hook *post_hooks;          /* (owned) in order of registration; set up before backward */
+  _Atomic(td_hooks *) hooks;         /* (owned) or NULL: never had any */
   td_device device;                  /* of the first input that is not on the CPU, else TD_CPU */
   _Atomic uint32_t announced;        /* recording session that was told of it, or 0 */
   uint64_t topological_nr;
@@ -123,15 +114,6 @@ td_node *td_node_ref(td_node *node);
 
 /* td_node_unref frees the node with its last reference, and the graph below it, iteratively. */
 void td_node_unref(td_node *node);
-
-/* td_node_add_post_hook appends a hook, which the node owns from now on. */
-void td_node_add_post_hook(td_node *node, td_post_hook *hook);
-/* td_node_remove_post_hook unlinks a hook, if the node still has it; any thread, a hook too. */
-void td_node_remove_post_hook(td_node *node, td_post_hook *hook);
-/* td_node_hold_post_hooks returns the hooks of this moment, (owned) with a reference to each: a
- * hook may remove itself and others while they are called. */
-td_post_hook **td_node_hold_post_hooks(td_node *node, uint32_t *n);
-void td_post_hook_unref(td_post_hook *hook);
 
 /* td_node_set_label names the node for people ("conv1.weight") and emits node_label. */
 void td_node_set_label(td_node *node, const char *label);

@@ -2,6 +2,7 @@
 #include "engine/autograd/variable.h"
 
 #include "engine/autograd/accumulate_grad.h"
+#include "engine/autograd/tensor_hooks.h"
 #include "engine/autograd/variable_private.h"
 #include "engine/base/alloc.h"
 
@@ -20,6 +21,7 @@ td_grad_mode_set(bool enabled) {
 static void
 meta_free_cb(td_tensor *tensor) {
   td_autograd_meta *meta = tensor->autograd;
+  td_tensor_hooks_fini(meta);
   tensor->autograd = NULL;
   td_node_unref(meta->grad_fn);
   td_tensor_unref(meta->grad);
@@ -82,6 +84,7 @@ td_set_grad_fn(td_tensor *tensor, td_node *node, uint32_t output_nr) {
   td_node *old = meta->grad_fn;
   meta->grad_fn = td_node_ref(node);
   meta->output_nr = output_nr;
+  if (old) td_tensor_move_retained(tensor, node, output_nr);
   td_node_unref(old);
 }
 
@@ -125,6 +128,7 @@ accumulator_get(td_tensor *leaf) {
     node = td_accumulate_grad_new(leaf);
     meta->accumulator = node;
     if (meta->name) td_node_set_label(node, meta->name);
+    if (meta->hooks) td_hooks_of_leaf(node, meta->hooks);
   }
   pthread_mutex_unlock(&meta->mutex);
   return node;

@@ -27,9 +27,6 @@ void td_set_grad_fn(td_tensor *tensor, td_node *node,
 td_tensor *td_grad_get(td_tensor *tensor);
 void td_grad_set(td_tensor *tensor, td_tensor *grad);
 
-/* td_retain_grad asks for .grad on a non-leaf (no-op on a leaf): TD_INVALID without requires_grad.
- * Later: with the other hooks. */
-
 /* td_gradient_edge returns the edge to follow from a tensor: (grad_fn, output_nr) or
  * (AccumulateGrad, 0), which is made where there is none; node NULL where no grad is required. New
  * reference. */

@@ -3,7 +3,7 @@
  * The autograd side of a tensor, for engine/autograd alone. */
 #pragma once
 
-#include "engine/autograd/node.h"
+#include "engine/autograd/hooks.h"
 
 struct td_autograd_meta {
   bool requires_grad; /* of a leaf */
@@ -13,7 +13,14 @@ struct td_autograd_meta {
   td_tensor *grad;       /* (owned reference) */
   td_node *accumulator;  /* (weak): cleared by the node's fini */
   char *name;            /* (owned) or NULL */
+  td_hooks *hooks;       /* (owned) of a leaf, or NULL; made once */
+  td_node *hooked;    /* (owned reference) without separate_hooks: where its hooks are, or NULL */
+  uint32_t hooked_nr; /* and of which of its inputs */
+  td_hook *retained;  /* (owned reference) what td_retain_grad made, or NULL */
 };
 
 /* td_variable_forget_accumulator is what a dying AccumulateGrad tells its leaf. */
 void td_variable_forget_accumulator(td_tensor *leaf, td_node *node);
+
+/* td_tensor_hooks_fini drops what tensor_hooks.h hung on a tensor. */
+void td_tensor_hooks_fini(td_autograd_meta *meta);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
  * The attributes of tensors. */
+#include "engine/autograd/tensor_hooks.h"
 #include "engine/autograd/variable.h"
 #include "engine/ops/shape.h"
 #include "engine/python/errors.h"
@@ -55,6 +56,11 @@ get_grad_fn(PyObject *self, void *closure) {
 static PyObject *
 get_output_nr(PyObject *self, void *closure) {
   return PyLong_FromUnsignedLong(td_output_nr(tdpy_tensor_of(self)));
+}
+
+static PyObject *
+get_retains_grad(PyObject *self, void *closure) {
+  return PyBool_FromLong(td_retains_grad(tdpy_tensor_of(self)));
 }
 
 static PyObject *
@@ -120,6 +126,7 @@ PyGetSetDef tdpy_tensor_getset[] = {
     {"grad_fn", get_grad_fn, NULL, "the node that made it, or None", NULL},
     {"output_nr", get_output_nr, NULL, "which output of its node it is", NULL},
     {"grad", get_grad, set_grad, "the gradient that backward left, or None", NULL},
+    {"retains_grad", get_retains_grad, NULL, "whether its grad is kept though it is no leaf", NULL},
     {"T", get_transposed, NULL, "with its dimensions reversed", NULL},
     {"data", get_data, NULL, "the same elements without history", NULL},
     {NULL}};

@@ -1,46 +1,17 @@
-/* SPDX-License-Identifier: LGPL-2.1-or-later
- *
- * Post hooks of nodes, in Python. They are called on engine threads, which take the GIL for it. */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "engine/python/hook.h"
+
+#include "engine/autograd/tensor_hooks.h"
+#include "engine/base/alloc.h"
 #include "engine/python/errors.h"
 #include "engine/python/node_object.h"
-
-#include "engine/base/alloc.h"
-
-typedef struct python_hook {
-  td_post_hook hook;
-  PyObject *callable; /* (owned reference) */
-} python_hook;
-
-static int
-check_result(PyObject *result) {
-  if (!result) return 0;
-  if (result != Py_None)
-    PyErr_SetString(PyExc_NotImplementedError,
-                    "a hook that returns new gradients is not supported yet: return None");
-  Py_DECREF(result);
-  return result == Py_None;
-}
-
-static td_status
-hook_call(td_post_hook *hook, td_node *node, td_tensor *const *outputs, td_tensor *const *inputs,
-          td_error *error) {
-  PyGILState_STATE gil = PyGILState_Ensure();
-  PyObject *grad_inputs = tdpy_tensors_wrap(outputs, node->n_outputs);
-  PyObject *grad_outputs = grad_inputs ? tdpy_tensors_wrap(inputs, node->n_inputs) : NULL;
-  int fine = grad_outputs && check_result(PyObject_CallFunctionObjArgs(
-                                 ((python_hook *)hook)->callable, grad_inputs, grad_outputs, NULL));
-  Py_XDECREF(grad_inputs);
-  Py_XDECREF(grad_outputs);
-  td_status status = fine ? TD_OK : tdpy_fetch(error);
-  PyGILState_Release(gil);
-  return status;
-}
+#include "engine/python/tensor_object.h"
 
 static void
-hook_free(td_post_hook *hook) {
+hook_free(td_hook *hook) {
   if (Py_IsInitialized()) {
     PyGILState_STATE gil = PyGILState_Ensure();
-    Py_DECREF(((python_hook *)hook)->callable);
+    Py_DECREF(((tdpy_hook *)hook)->callable);
     PyGILState_Release(gil);
   }
   free(hook);
@@ -63,48 +34,144 @@ owner_name(PyObject *callable) {
   return owner;
 }
 
+/* A handle does not keep what the hook hangs on: the hook knows its list. */
 typedef struct handle_object {
-  PyObject_HEAD tdpy_node *node; /* (owned reference) */
-  td_post_hook *hook;            /* (borrowed from the node), NULL once removed */
+  PyObject_HEAD td_hook *hook; /* (owned reference) */
+  unsigned long long id;
 } handle_object;
+
+static PyTypeObject handle_type;
+
+/* Takes the hook, and puts it where `add` says. */
+static PyObject *
+handle_new(td_hook *hook) {
+  static unsigned long long next_id; /* guarded by the GIL */
+  handle_object *handle = PyObject_New(handle_object, &handle_type);
+  if (!handle) {
+    td_hook_unref(hook);
+    return NULL;
+  }
+  handle->hook = hook;
+  handle->id = next_id++;
+  return (PyObject *)handle;
+}
 
 static void
 handle_dealloc(PyObject *self) {
-  Py_XDECREF(((handle_object *)self)->node);
+  td_hook_unref(((handle_object *)self)->hook);
   Py_TYPE(self)->tp_free(self);
 }
 
 static PyObject *
 handle_remove(PyObject *self, PyObject *unused) {
-  handle_object *handle = (handle_object *)self;
-  td_post_hook *hook = handle->hook;
-  handle->hook = NULL;
-  if (hook) td_node_remove_post_hook(handle->node->node, hook);
+  td_hook_remove(((handle_object *)self)->hook);
   Py_RETURN_NONE;
 }
 
-static PyMethodDef handle_methods[] = {
-    {"remove", handle_remove, METH_NOARGS, "Takes the hook away."}, {NULL}};
+static PyObject *
+handle_enter(PyObject *self, PyObject *unused) {
+  return Py_NewRef(self);
+}
 
-PyTypeObject tdpy_hook_handle_type = {
-    PyVarObject_HEAD_INIT(NULL, 0).tp_name = "tapedeck.RemovableHandle",
+static PyObject *
+handle_exit(PyObject *self, PyObject *args) {
+  return handle_remove(self, NULL);
+}
+
+static PyObject *
+handle_id(PyObject *self, void *closure) {
+  return PyLong_FromUnsignedLongLong(((handle_object *)self)->id);
+}
+
+static PyMethodDef handle_methods[] = {
+    {"remove", handle_remove, METH_NOARGS, "Takes the hook away; a second time does nothing."},
+    {"__enter__", handle_enter, METH_NOARGS, NULL},
+    {"__exit__", handle_exit, METH_VARARGS, "Takes the hook away."},
+    {NULL}};
+
+static PyGetSetDef handle_getset[] = {
+    {"id", handle_id, NULL, "its number, unique in the process", NULL}, {NULL}};
+
+static PyTypeObject handle_type = {
+    PyVarObject_HEAD_INIT(NULL, 0).tp_name = "tapedeck.utils.hooks.RemovableHandle",
     .tp_basicsize = sizeof(handle_object),
     .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION,
+    .tp_doc = "What register_hook returns: it can take the hook away again.",
     .tp_dealloc = handle_dealloc,
     .tp_methods = handle_methods,
+    .tp_getset = handle_getset,
 };
+
+static td_hook *
+hook_new(PyObject *callable) {
+  tdpy_hook *self = TD_NEW(tdpy_hook);
+  td_hook_init(&self->hook, tdpy_hook_call, hook_free, owner_name(callable));
+  self->callable = Py_NewRef(callable);
+  return &self->hook;
+}
+
+static PyObject *
+register_on_node(PyObject *self, PyObject *callable, td_hook_kind kind) {
+  td_hook *hook = hook_new(callable);
+  td_node_add_hook(((tdpy_node *)self)->node, hook, kind, 0);
+  return handle_new(hook);
+}
 
 PyObject *
 tdpy_node_register_hook(PyObject *self, PyObject *callable) {
-  if (!PyCallable_Check(callable))
-    return PyErr_Format(PyExc_TypeError, "the hook must be callable");
-  handle_object *handle = PyObject_New(handle_object, &tdpy_hook_handle_type);
-  if (!handle) return NULL;
-  python_hook *hook = TD_NEW(python_hook);
-  hook->hook = (td_post_hook){.call = hook_call, .free = hook_free, .owner = owner_name(callable)};
-  hook->callable = Py_NewRef(callable);
-  td_node_add_post_hook(((tdpy_node *)self)->node, &hook->hook);
-  handle->node = (tdpy_node *)Py_NewRef(self);
-  handle->hook = &hook->hook;
-  return (PyObject *)handle;
+  return register_on_node(self, callable, TD_hook_kind_post);
+}
+
+PyObject *
+tdpy_node_register_prehook(PyObject *self, PyObject *callable) {
+  return register_on_node(self, callable, TD_hook_kind_pre);
+}
+
+static PyObject *
+register_on_tensor(PyObject *self, PyObject *callable,
+                   td_status (*add)(td_tensor *, td_hook *, td_error *)) {
+  td_error error = {0};
+  td_hook *hook = hook_new(callable);
+  if (tdpy_check(add(tdpy_tensor_of(self), hook, &error), &error)) return handle_new(hook);
+  td_hook_unref(hook);
+  return NULL;
+}
+
+PyObject *
+tdpy_tensor_register_hook(PyObject *self, PyObject *callable) {
+  return register_on_tensor(self, callable, td_tensor_add_hook);
+}
+
+PyObject *
+tdpy_tensor_register_post_accumulate_grad_hook(PyObject *self, PyObject *callable) {
+  return register_on_tensor(self, callable, td_tensor_add_post_accumulate_grad_hook);
+}
+
+PyObject *
+tdpy_tensor_retain_grad(PyObject *self, PyObject *unused) {
+  td_error error = {0};
+  return tdpy_none(td_retain_grad(tdpy_tensor_of(self), &error), &error);
+}
+
+typedef struct traversal {
+  visitproc visit;
+  void *arg;
+} traversal;
+
+static int
+traverse_cb(td_hook *hook, void *data) {
+  const traversal *self = data;
+  return hook->call == tdpy_hook_call ? self->visit(((tdpy_hook *)hook)->callable, self->arg) : 0;
+}
+
+int
+tdpy_hooks_traverse(const td_hooks *hooks, visitproc visit, void *arg) {
+  traversal self = {visit, arg};
+  return td_hooks_visit(hooks, traverse_cb, &self);
+}
+
+int
+tdpy_hook_add(PyObject *module) {
+  if (PyType_Ready(&handle_type)) return -1;
+  return PyModule_AddObjectRef(module, "RemovableHandle", (PyObject *)&handle_type);
 }

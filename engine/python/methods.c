@@ -6,6 +6,7 @@
 #include "engine/python/arguments.h"
 #include "engine/python/convert.h"
 #include "engine/python/errors.h"
+#include "engine/python/hook.h"
 #include "engine/python/inplace.h"
 #include "engine/python/types.h"
 
@@ -227,22 +228,6 @@ data_ptr(PyObject *self, PyObject *unused) {
   return PyLong_FromVoidPtr(td_tensor_data(tdpy_tensor_of(self)));
 }
 
-static PyObject *
-not_supported_yet(const char *what) {
-  return PyErr_Format(PyExc_NotImplementedError, "%s is not supported yet", what);
-}
-
-static PyObject *
-register_hook(PyObject *self, PyObject *hook) {
-  return not_supported_yet("a hook on a tensor (use tensor.grad_fn.register_hook)");
-}
-
-static PyObject *
-retain_grad(PyObject *self, PyObject *unused) {
-  if (td_is_leaf(tdpy_tensor_of(self))) Py_RETURN_NONE;
-  return not_supported_yet("retain_grad() on a tensor that is not a leaf");
-}
-
 /* The Python function does the work, so that there is one. */
 static PyObject *
 backward(PyObject *self, PyObject *args, PyObject *kwargs) {
@@ -325,7 +310,9 @@ PyMethodDef tdpy_tensor_methods[] = {
     {"bool", tdpy_method_bool, METH_NOARGS, NULL},
     {"backward", TDPY_KEYWORDS(backward),
      "Adds gradients to the .grad of the leaves this came from."},
-    {"register_hook", register_hook, METH_O, NULL},
-    {"retain_grad", retain_grad, METH_NOARGS, NULL},
+    {"register_hook", tdpy_tensor_register_hook, METH_O, NULL},
+    {"register_post_accumulate_grad_hook", tdpy_tensor_register_post_accumulate_grad_hook, METH_O,
+     NULL},
+    {"retain_grad", tdpy_tensor_retain_grad, METH_NOARGS, NULL},
     {"__format__", tdpy_tensor_format, METH_O, NULL},
     {NULL}};

@@ -3,6 +3,7 @@
 
 #include "engine/python/edge.h"
 #include "engine/python/function.h"
+#include "engine/python/hook.h"
 #include "engine/python/node_object.h"
 #include "engine/python/tensor_object.h"
 #include "engine/python/types.h"
@@ -17,7 +18,7 @@ static struct PyModuleDef module_def = {
 static int
 fill(PyObject *module) {
   if (tdpy_types_add(module) || tdpy_tensor_add(module) || tdpy_node_add(module) ||
-      tdpy_function_add(module) || tdpy_edge_add(module))
+      tdpy_hook_add(module) || tdpy_function_add(module) || tdpy_edge_add(module))
     return -1;
   PyMethodDef *tables[] = {tdpy_construct_functions, tdpy_functional_functions,
                            tdpy_layer_functions, tdpy_autograd_functions, tdpy_session_functions};

@@ -3,6 +3,7 @@
 
 #include "engine/python/edge.h"
 #include "engine/python/function.h"
+#include "engine/python/hook.h"
 #include "engine/python/tensor_object.h"
 
 /* Node to object: {address: address}, both borrowed; an object removes itself. Class by node name.
@@ -131,6 +132,8 @@ static PyMethodDef node_methods[] = {
      "Its place in the forward pass, on its thread."},
     {"register_hook", tdpy_node_register_hook, METH_O,
      "Calls hook(grad_inputs, grad_outputs) after the node ran; returns a handle with remove()."},
+    {"register_prehook", tdpy_node_register_prehook, METH_O,
+     "Calls hook(grad_outputs) before the node runs; returns a handle with remove()."},
     {NULL}};
 
 static PyGetSetDef node_getset[] = {
@@ -155,5 +158,5 @@ tdpy_node_add(PyObject *module) {
   objects = PyDict_New();
   types = PyDict_New();
   if (!objects || !types || PyModule_AddType(module, &tdpy_node_type)) return -1;
-  return PyType_Ready(&tdpy_hook_handle_type);
+  return 0;
 }

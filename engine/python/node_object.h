@@ -21,10 +21,5 @@ PyObject *tdpy_node_wrap(td_node *node);
 /* tdpy_node_add readies the types and puts them into the module. */
 int tdpy_node_add(PyObject *module);
 
-/* tdpy_node_register_hook is the method (hook.c): post hooks, called with (grad_inputs,
- * grad_outputs). */
-PyObject *tdpy_node_register_hook(PyObject *self, PyObject *callable);
-extern PyTypeObject tdpy_hook_handle_type;
-
 /* tdpy_tensors_wrap returns a tuple of tensors (borrowed; NULL: None). */
 PyObject *tdpy_tensors_wrap(td_tensor *const *tensors, uint32_t n);

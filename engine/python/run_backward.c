@@ -5,6 +5,7 @@
 
 #include "engine/autograd/engine.h"
 #include "engine/autograd/semantics.h"
+#include "engine/autograd/tensor_hooks.h"
 #include "engine/autograd/variable.h"
 #include "engine/base/alloc.h"
 
@@ -117,11 +118,8 @@ output_edge(td_tensor *tensor) {
 /* backward(inputs=) of a tensor that is not a leaf wants its .grad. */
 static bool
 retain_grad(td_tensor *tensor) {
-  if (!td_requires_grad(tensor))
-    return fail(PyExc_RuntimeError, "can't retain_grad on Tensor that has requires_grad=False");
-  return td_is_leaf(tensor) ||
-         fail(PyExc_NotImplementedError, "backward(inputs=...) of a tensor that is not a leaf is "
-                                         "not supported yet: use autograd.grad");
+  td_error error = {0};
+  return tdpy_check(td_retain_grad(tensor, &error), &error);
 }
 
 static bool
