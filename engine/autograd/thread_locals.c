@@ -4,13 +4,27 @@
 #include "engine/base/alloc.h"
 
 #include <assert.h>
-#include <pthread.h>
 #include <stdatomic.h>
 
 #define MAX_CLASSES 8
 
-static const td_thread_local_class *classes[MAX_CLASSES];
-static int n_classes;
+static _Thread_local bool single_threaded;
+
+static void *
+single_threaded_save(void) {
+  return single_threaded ? &single_threaded : NULL;
+}
+
+static void
+single_threaded_install(void *value) {
+  single_threaded = value != NULL;
+}
+
+static const td_thread_local_class single_threaded_class = {.save = single_threaded_save,
+                                                            .install = single_threaded_install};
+
+static const td_thread_local_class *classes[MAX_CLASSES] = {&single_threaded_class};
+static int n_classes = 1;
 static _Atomic uint64_t n_stamps;
 
 _Thread_local uint64_t td_thread_locals_stamp;
@@ -63,26 +77,6 @@ td_thread_locals_restore(const td_thread_locals *wanted, td_thread_locals *befor
   td_thread_locals_fini(before);
 }
 
-static _Thread_local bool single_threaded;
-
-static void *
-single_threaded_save(void) {
-  return single_threaded ? &single_threaded : NULL;
-}
-
-static void
-single_threaded_install(void *value) {
-  single_threaded = value != NULL;
-}
-
-static const td_thread_local_class single_threaded_class = {.save = single_threaded_save,
-                                                            .install = single_threaded_install};
-
-static void
-add_single_threaded_cb(void) {
-  td_thread_local_add(&single_threaded_class);
-}
-
 bool
 td_multithreading(void) {
   return !single_threaded;
@@ -90,8 +84,6 @@ td_multithreading(void) {
 
 void
 td_multithreading_set(bool enabled) {
-  static pthread_once_t once = PTHREAD_ONCE_INIT;
-  pthread_once(&once, add_single_threaded_cb);
   single_threaded = !enabled;
   td_thread_local_changed();
 }

@@ -18,8 +18,8 @@ hook_free(td_hook *hook) {
 }
 
 /* A name for profiles: "module.function". */
-static char *
-owner_name(PyObject *callable) {
+char *
+tdpy_owner_name(PyObject *callable) {
   PyObject *module = PyObject_GetAttrString(callable, "__module__");
   PyObject *name = PyObject_GetAttrString(callable, "__qualname__");
   PyErr_Clear();
@@ -105,7 +105,7 @@ static PyTypeObject handle_type = {
 static td_hook *
 hook_new(PyObject *callable) {
   tdpy_hook *self = TD_NEW(tdpy_hook);
-  td_hook_init(&self->hook, tdpy_hook_call, hook_free, owner_name(callable));
+  td_hook_init(&self->hook, tdpy_hook_call, hook_free, tdpy_owner_name(callable));
   self->callable = Py_NewRef(callable);
   return &self->hook;
 }

@@ -10,5 +10,10 @@ extern PyMethodDef tdpy_construct_functions[];  /* construct.c: zeros, tensor, a
 extern PyMethodDef tdpy_functional_functions[]; /* functional.c: linear, cross_entropy, cat, ... */
 extern PyMethodDef tdpy_layer_functions[];      /* layers.c: conv2d, max_pool2d, ... */
 extern PyMethodDef
-    tdpy_autograd_functions[];               /* autograd.c: run_backward, grad mode, anomaly mode */
-extern PyMethodDef tdpy_session_functions[]; /* session.c: recording, marks, devices */
+    tdpy_autograd_functions[]; /* autograd.c: run_backward, grad mode, anomaly mode */
+extern PyMethodDef tdpy_graph_task_functions[]; /* graph_task.c: the pass at work */
+extern PyMethodDef tdpy_session_functions[];    /* session.c: recording, marks, devices */
+
+/* tdpy_graph_task_add gives the engine what it wants of Python: a handler of warnings. -1 with an
+ * exception. */
+int tdpy_graph_task_add(void);

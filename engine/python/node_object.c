@@ -90,6 +90,20 @@ node_sequence_nr(PyObject *self, PyObject *unused) {
 }
 
 static PyObject *
+node_set_sequence_nr(PyObject *self, PyObject *number) {
+  PyObject *integer = PyNumber_Index(number);
+  if (!integer) {
+    PyErr_SetString(PyExc_TypeError, "an integer is required");
+    return NULL;
+  }
+  unsigned long long sequence_nr = PyLong_AsUnsignedLongLong(integer);
+  Py_DECREF(integer);
+  if (PyErr_Occurred()) return NULL;
+  ((tdpy_node *)self)->node->sequence_nr = sequence_nr;
+  Py_RETURN_NONE;
+}
+
+static PyObject *
 edge_tuple(td_edge edge) {
   PyObject *node = tdpy_node_wrap(edge.node);
   PyObject *tuple = node ? Py_BuildValue("(OI)", node, edge.node ? edge.input_nr : 0) : NULL;
@@ -130,6 +144,7 @@ static PyMethodDef node_methods[] = {
     {"name", node_name, METH_NOARGS, "The node's name."},
     {"_sequence_nr", node_sequence_nr, METH_NOARGS,
      "Its place in the forward pass, on its thread."},
+    {"_set_sequence_nr", node_set_sequence_nr, METH_O, NULL},
     {"register_hook", tdpy_node_register_hook, METH_O,
      "Calls hook(grad_inputs, grad_outputs) after the node ran; returns a handle with remove()."},
     {"register_prehook", tdpy_node_register_prehook, METH_O,

@@ -21,5 +21,10 @@ PyObject *tdpy_node_wrap(td_node *node);
 /* tdpy_node_add readies the types and puts them into the module. */
 int tdpy_node_add(PyObject *module);
 
+/* tdpy_owner_name returns what a hook or callback is called in profiles, "module.function";
+ * (owned).
+ */
+char *tdpy_owner_name(PyObject *callable);
+
 /* tdpy_tensors_wrap returns a tuple of tensors (borrowed; NULL: None). */
 PyObject *tdpy_tensors_wrap(td_tensor *const *tensors, uint32_t n);

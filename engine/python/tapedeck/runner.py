@@ -57,6 +57,7 @@ class Recording:
         if os.getpid() != self.pid:
             return
         try:
+            self.engine.stop_engine()
             self.engine.record_end(self.status)
             report(self.report_fd, 'ok')
         except Exception as problem:

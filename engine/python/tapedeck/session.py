@@ -22,9 +22,11 @@ def ask():
 
 
 def begin():
+    """At the end of the program the engine's threads end, and then the tape."""
     if os.environ.get('TAPEDECK_SESSION') and ask():
         atexit.register(_C.record_end, 0)
         os.register_at_fork(after_in_child=begin_again)
+    atexit.register(_C.stop_engine)
 
 
 def begin_again():

@@ -10,12 +10,13 @@ from tapedeck.autograd import function, grad_mode, graph  # noqa: F401  (torch.a
 from tapedeck.autograd.anomaly_mode import detect_anomaly, set_detect_anomaly
 from tapedeck.autograd.arguments import make_grads, slices, to_tuple
 from tapedeck.autograd.function import Function
-from tapedeck.autograd.grad_mode import enable_grad, inference_mode, no_grad, set_grad_enabled
+from tapedeck.autograd.grad_mode import (enable_grad, inference_mode, no_grad, set_grad_enabled,
+                                         set_multithreading_enabled)
 from tapedeck.autograd.graph import GradientEdge
 from tapedeck.autograd.variable import Variable
 
 __all__ = ['Function', 'Variable', 'backward', 'detect_anomaly', 'enable_grad', 'grad', 'inference_mode', 'no_grad',
-           'set_detect_anomaly', 'set_grad_enabled']
+           'set_detect_anomaly', 'set_grad_enabled', 'set_multithreading_enabled']
 
 
 def _quote(text):

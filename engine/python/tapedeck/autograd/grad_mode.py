@@ -5,7 +5,7 @@ import inspect
 
 from tapedeck import _C
 
-__all__ = ['enable_grad', 'inference_mode', 'no_grad', 'set_grad_enabled']
+__all__ = ['enable_grad', 'inference_mode', 'no_grad', 'set_grad_enabled', 'set_multithreading_enabled']
 
 
 def decorate(function, again):
@@ -99,4 +99,9 @@ class set_grad_enabled(Mode):
         return super().__call__(function)
 
     def clone(self):
-        return set_grad_enabled(self._wanted)
+        return type(self)(self._wanted)
+
+
+class set_multithreading_enabled(set_grad_enabled):
+    """Whether backward passes that this thread calls use the threads of devices; without, all runs on this thread."""
+    _get, _set = staticmethod(_C._is_multithreading_enabled), staticmethod(_C._set_multithreading_enabled)

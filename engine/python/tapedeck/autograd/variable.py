@@ -8,6 +8,7 @@ __all__ = ['Variable']
 class Engine:
     """The one engine. run_backward takes tuples and says at once what is wrong with them."""
     run_backward = staticmethod(_C.run_backward)
+    queue_callback = staticmethod(_C.queue_callback)
 
 
 class _VariableMeta(type):

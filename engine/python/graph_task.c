@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * What a program may ask and say about the backward pass that its code runs in: the names of
+ * torch._C. Final callbacks are called on engine threads, which take the GIL for it. */
+#include "engine/python/errors.h"
+#include "engine/python/module.h"
+#include "engine/python/node_object.h"
+
+#include "engine/autograd/callbacks.h"
+#include "engine/autograd/engine.h"
+#include "engine/autograd/warnings.h"
+#include "engine/base/alloc.h"
+
+static PyObject *
+current_graph_task_id(PyObject *self, PyObject *unused) {
+  td_graph_task *graph_task = td_graph_task_now();
+  return PyLong_FromLong(graph_task ? (long)graph_task->id : -1);
+}
+
+static PyObject *
+current_node(PyObject *self, PyObject *unused) {
+  return tdpy_node_wrap(td_node_now());
+}
+
+static PyObject *
+execution_order(PyObject *self, PyObject *unused) {
+  td_node **order = NULL;
+  uint32_t n = 0;
+  td_error error = {0};
+  if (!tdpy_check(td_graph_task_order(&order, &n, &error), &error)) return NULL;
+  PyObject *list = PyList_New(n);
+  for (uint32_t i = 0; list && i < n; i++) {
+    PyObject *node = tdpy_node_wrap(order[i]);
+    if (!node)
+      Py_CLEAR(list);
+    else
+      PyList_SET_ITEM(list, i, node);
+  }
+  free(order);
+  return list;
+}
+
+static PyObject *
+will_execute(PyObject *self, PyObject *node) {
+  bool will = false;
+  td_error error = {0};
+  if (!PyObject_TypeCheck(node, &tdpy_node_type))
+    return PyErr_Format(PyExc_RuntimeError,
+                        "_will_engine_execute_node expects an grad_fn, but got %s",
+                        Py_TYPE(node)->tp_name);
+  if (!tdpy_check(td_graph_task_will_execute(((tdpy_node *)node)->node, &will, &error), &error))
+    return NULL;
+  return PyBool_FromLong(will);
+}
+
+static PyObject *
+is_multithreading_enabled(PyObject *self, PyObject *unused) {
+  return PyBool_FromLong(td_multithreading());
+}
+
+static PyObject *
+set_multithreading_enabled(PyObject *self, PyObject *value) {
+  int enabled = PyObject_IsTrue(value);
+  if (enabled < 0) return NULL;
+  td_multithreading_set(enabled);
+  Py_RETURN_NONE;
+}
+
+/* final callbacks */
+
+typedef struct python_callback {
+  td_final_callback callback;
+  PyObject *callable; /* (owned reference) */
+} python_callback;
+
+static td_status
+callback_call(td_final_callback *callback, td_error *error) {
+  PyGILState_STATE gil = PyGILState_Ensure();
+  PyObject *result = PyObject_CallNoArgs(((python_callback *)callback)->callable);
+  Py_XDECREF(result);
+  td_status status = result ? TD_OK : tdpy_fetch(error);
+  PyGILState_Release(gil);
+  return status;
+}
+
+static void
+callback_free(td_final_callback *callback) {
+  if (Py_IsInitialized()) {
+    PyGILState_STATE gil = PyGILState_Ensure();
+    Py_DECREF(((python_callback *)callback)->callable);
+    PyGILState_Release(gil);
+  }
+  free(callback);
+}
+
+static PyObject *
+queue_callback(PyObject *self, PyObject *callable) {
+  python_callback *callback = TD_NEW(python_callback);
+  callback->callback = (td_final_callback){
+      .call = callback_call, .free = callback_free, .owner = tdpy_owner_name(callable)};
+  callback->callable = Py_NewRef(callable);
+  td_error error = {0};
+  return tdpy_none(td_final_callback_queue(&callback->callback, &error), &error);
+}
+
+/* warnings */
+
+static td_status
+warn_cb(const char *text, td_error *error) {
+  PyGILState_STATE gil = PyGILState_Ensure();
+  td_status status = PyErr_WarnEx(PyExc_UserWarning, text, 1) < 0 ? tdpy_fetch(error) : TD_OK;
+  PyGILState_Release(gil);
+  return status;
+}
+
+/* Objects that follow a backward pass to whatever thread its nodes run on: a name's object, by
+ * threads. The dict is never changed once it is made, so that threads can share it. */
+typedef struct stash {
+  td_refcount refs;
+  PyObject *objects; /* (owned reference) a dict */
+} stash;
+
+static pthread_key_t stash_key;
+
+static void
+stash_unref(void *value) {
+  stash *self = value;
+  if (!self || !td_refcount_dec(&self->refs)) return;
+  if (Py_IsInitialized()) {
+    PyGILState_STATE gil = PyGILState_Ensure();
+    Py_DECREF(self->objects);
+    PyGILState_Release(gil);
+  }
+  free(self);
+}
+
+static void *
+stash_save(void) {
+  stash *self = pthread_getspecific(stash_key);
+  if (self) td_refcount_inc(&self->refs);
+  return self;
+}
+
+static void
+stash_install(void *value) {
+  stash *old = pthread_getspecific(stash_key);
+  if (value) td_refcount_inc(&((stash *)value)->refs);
+  pthread_setspecific(stash_key, value);
+  stash_unref(old);
+}
+
+static const td_thread_local_class stash_class = {
+    .save = stash_save, .install = stash_install, .release = stash_unref};
+
+static PyObject *
+stash_objects(void) {
+  stash *self = pthread_getspecific(stash_key);
+  return self ? self->objects : NULL;
+}
+
+static PyObject *
+stash_object(PyObject *module, PyObject *args) {
+  PyObject *name, *object, *now = stash_objects();
+  if (!PyArg_ParseTuple(args, "UO:_stash_obj_in_tls", &name, &object)) return NULL;
+  PyObject *objects = now ? PyDict_Copy(now) : PyDict_New();
+  if (!objects || PyDict_SetItem(objects, name, object)) {
+    Py_XDECREF(objects);
+    return NULL;
+  }
+  stash *self = TD_NEW(stash);
+  td_refcount_init(&self->refs);
+  self->objects = objects;
+  stash_install(self);
+  stash_unref(self);
+  td_thread_local_changed();
+  Py_RETURN_NONE;
+}
+
+static PyObject *
+is_stashed(PyObject *module, PyObject *name) {
+  PyObject *objects = stash_objects();
+  int found = objects ? PyDict_Contains(objects, name) : 0;
+  return found < 0 ? NULL : PyBool_FromLong(found);
+}
+
+static PyObject *
+get_stashed(PyObject *module, PyObject *name) {
+  PyObject *objects = stash_objects();
+  PyObject *object = objects ? PyDict_GetItemWithError(objects, name) : NULL;
+  if (object || PyErr_Occurred()) return Py_XNewRef(object);
+  PyErr_SetString(
+      PyExc_RuntimeError,
+      "Expected py_objects.obj_dict_.count(key) to be true, but got false.  (Could this "
+      "error message be improved?  If so, please report an enhancement request to "
+      "PyTorch.)");
+  return NULL;
+}
+
+/* A device thread may want the GIL to end what it does. */
+static PyObject *
+stop_engine(PyObject *self, PyObject *unused) {
+  Py_BEGIN_ALLOW_THREADS td_engine_stop();
+  Py_END_ALLOW_THREADS Py_RETURN_NONE;
+}
+
+PyMethodDef tdpy_graph_task_functions[] = {
+    {"_current_graph_task_id", current_graph_task_id, METH_NOARGS,
+     "The number of the backward pass that this runs in, -1 outside."},
+    {"_current_autograd_node", current_node, METH_NOARGS, "The node that this runs in, or None."},
+    {"_current_graph_task_execution_order", execution_order, METH_NOARGS,
+     "The nodes of this backward pass in the order in which they will run."},
+    {"_will_engine_execute_node", will_execute, METH_O,
+     "Whether this backward pass will run a node."},
+    {"_is_multithreading_enabled", is_multithreading_enabled, METH_NOARGS, NULL},
+    {"_set_multithreading_enabled", set_multithreading_enabled, METH_O, NULL},
+    {"queue_callback", queue_callback, METH_O, NULL},
+    {"_stash_obj_in_tls", stash_object, METH_VARARGS, NULL},
+    {"_is_key_in_tls", is_stashed, METH_O, NULL},
+    {"_get_obj_in_tls", get_stashed, METH_O, NULL},
+    {"stop_engine", stop_engine, METH_NOARGS, NULL},
+    {NULL}};
+
+int
+tdpy_graph_task_add(void) {
+  if (pthread_key_create(&stash_key, stash_unref)) return -1;
+  td_thread_local_add(&stash_class);
+  td_warning_set_handler(warn_cb);
+  return 0;
+}
