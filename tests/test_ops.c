@@ -12,6 +12,7 @@
 #include "engine/ops/convolution.h"
 #include "engine/ops/linalg.h"
 #include "engine/ops/loss.h"
+#include "engine/ops/normalization.h"
 #include "engine/ops/pointwise.h"
 #include "engine/ops/pooling.h"
 #include "engine/ops/random.h"
@@ -125,6 +126,26 @@ CALL(avg_pool2d, td_op_avg_pool2d(POOL(.kernel = {3, 2}, .stride = {2, 2}, .padd
                                        .ceil_mode = true),
                                   x[0], out, error))
 CALL(adaptive_avg_pool2d, td_op_adaptive_avg_pool2d(PAIR(2, 3), x[0], out, error))
+#define BATCH_NORM(...) (&(td_batch_norm){.weight = x[1], .bias = x[2], .eps = 0.01, __VA_ARGS__})
+CALL(batch_norm, td_op_batch_norm(x[0], BATCH_NORM(.training = true), out, error))
+CALL(layer_norm, td_op_layer_norm(x[0], DIMS(3, 2), x[1], x[2], 0.01, out, error))
+CALL(group_norm, td_op_group_norm(x[0], 2, x[1], x[2], 0.01, out, error))
+CALL(layer_norm_plain, td_op_layer_norm(x[0], DIMS(4), NULL, NULL, 0.01, out, error))
+
+/* Of running moments that are not the input's own. */
+static td_status
+call_batch_norm_given(td_tensor *const *x, td_tensor **out, td_error *error) {
+  td_tensor *mean, *var;
+  g_assert_cmpint(td_tensor_new(x[0]->dtype, TD_CPU, 1, &x[0]->sizes[1], &mean, error), ==, 0);
+  g_assert_cmpint(td_tensor_new(x[0]->dtype, TD_CPU, 1, &x[0]->sizes[1], &var, error), ==, 0);
+  td_kernel_fill(mean, 0.5);
+  td_kernel_fill(var, 2);
+  td_status status =
+      td_op_batch_norm(x[0], BATCH_NORM(.running_mean = mean, .running_var = var), out, error);
+  td_tensor_unref(mean);
+  td_tensor_unref(var);
+  return status;
+}
 CALL(softmax, td_op_softmax(x[0], -1, out, error))
 CALL(softmax_first, td_op_softmax(x[0], 0, out, error))
 CALL(log_softmax, td_op_log_softmax(x[0], 1, out, error))
@@ -287,6 +308,17 @@ static const op_case cases[] = {
      {"2 4 3 2", "4 1 3 2", "2"},
      -2,
      2},
+    {"batch-norm", "NativeBatchNormBackward0", call_batch_norm, {"3 2 2 2", "2", "2"}, -2, 2},
+    {"batch-norm-lines", "NativeBatchNormBackward0", call_batch_norm, {"5 3", "3", "3"}, -2, 2},
+    {"batch-norm-given",
+     "NativeBatchNormBackward0",
+     call_batch_norm_given,
+     {"3 2 2 2", "2", "2"},
+     -2,
+     2},
+    {"layer-norm", "NativeLayerNormBackward0", call_layer_norm, {"2 2 3 2", "3 2", "3 2"}, -2, 2},
+    {"layer-norm-plain", "NativeLayerNormBackward0", call_layer_norm_plain, {"3 4"}, -2, 2},
+    {"group-norm", "NativeGroupNormBackward0", call_group_norm, {"2 4 3", "4", "4"}, -2, 2},
     {"avg-pool2d", "AvgPool2DBackward0", call_avg_pool2d, {"2 2 5 4"}, -2, 2},
     {"adaptive-avg-pool2d",
      "AdaptiveAvgPool2DBackward0",

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Functions of layers over images: convolution, pooling. */
+ * Functions of layers: convolution, pooling, normalization. */
 #include "engine/python/arguments.h"
 #include "engine/python/errors.h"
 #include "engine/python/methods.h"
 #include "engine/python/module.h"
 
 #include "engine/ops/convolution.h"
+#include "engine/ops/normalization.h"
 #include "engine/ops/pooling.h"
 
 /* The arguments that every convolution has, in both orders of PyTorch's: output_padding stands
@@ -138,6 +139,58 @@ adaptive_avg_pool2d(PyObject *self, PyObject *args, PyObject *kwargs) {
   return tdpy_result(status, out, &error);
 }
 
+/* Positions as in torch.batch_norm, whose last argument is about another backend. */
+static PyObject *
+batch_norm(PyObject *self, PyObject *args, PyObject *kwargs) {
+  static char *names[] = {"input",    "weight",   "bias", "running_mean",  "running_var",
+                          "training", "momentum", "eps",  "cudnn_enabled", NULL};
+  td_tensor *input, *out = NULL;
+  td_batch_norm norm = {0};
+  int training = 0, unused = 0;
+  td_error error = {0};
+  if (!PyArg_ParseTupleAndKeywords(
+          args, kwargs, "O&O&O&O&O&pdd|p:batch_norm", names, tdpy_tensor_converter, &input,
+          tdpy_optional_tensor_converter, &norm.weight, tdpy_optional_tensor_converter, &norm.bias,
+          tdpy_optional_tensor_converter, &norm.running_mean, tdpy_optional_tensor_converter,
+          &norm.running_var, &training, &norm.momentum, &norm.eps, &unused))
+    return NULL;
+  norm.training = training;
+  td_status status = td_op_batch_norm(input, &norm, &out, &error);
+  return tdpy_result(status, out, &error);
+}
+
+static PyObject *
+layer_norm(PyObject *self, PyObject *args, PyObject *kwargs) {
+  static char *names[] = {"input", "normalized_shape", "weight", "bias", "eps", NULL};
+  td_tensor *input, *weight = NULL, *bias = NULL, *out = NULL;
+  tdpy_sizes sizes = {0};
+  double eps = 1e-5;
+  td_error error = {0};
+  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O&O&|O&O&d:layer_norm", names,
+                                   tdpy_tensor_converter, &input, tdpy_sizes_converter, &sizes,
+                                   tdpy_optional_tensor_converter, &weight,
+                                   tdpy_optional_tensor_converter, &bias, &eps))
+    return NULL;
+  td_status status =
+      td_op_layer_norm(input, sizes.n, sizes.values, weight, bias, eps, &out, &error);
+  return tdpy_result(status, out, &error);
+}
+
+static PyObject *
+group_norm(PyObject *self, PyObject *args, PyObject *kwargs) {
+  static char *names[] = {"input", "num_groups", "weight", "bias", "eps", NULL};
+  td_tensor *input, *weight = NULL, *bias = NULL, *out = NULL;
+  long long groups;
+  double eps = 1e-5;
+  td_error error = {0};
+  if (!PyArg_ParseTupleAndKeywords(
+          args, kwargs, "O&L|O&O&d:group_norm", names, tdpy_tensor_converter, &input, &groups,
+          tdpy_optional_tensor_converter, &weight, tdpy_optional_tensor_converter, &bias, &eps))
+    return NULL;
+  td_status status = td_op_group_norm(input, groups, weight, bias, eps, &out, &error);
+  return tdpy_result(status, out, &error);
+}
+
 PyMethodDef tdpy_layer_functions[] = {
     {"conv1d", TDPY_KEYWORDS(conv1d), "A convolution over lines."},
     {"conv2d", TDPY_KEYWORDS(conv2d), "A convolution over images."},
@@ -147,4 +200,7 @@ PyMethodDef tdpy_layer_functions[] = {
     {"avg_pool2d", TDPY_KEYWORDS(avg_pool2d), "The mean of each window."},
     {"adaptive_avg_pool2d", TDPY_KEYWORDS(adaptive_avg_pool2d),
      "The means of as many windows as wanted."},
+    {"batch_norm", TDPY_KEYWORDS(batch_norm), "Channels with mean 0 and variance 1."},
+    {"layer_norm", TDPY_KEYWORDS(layer_norm), "The same of the last dimensions."},
+    {"group_norm", TDPY_KEYWORDS(group_norm), "The same of groups of channels."},
     {NULL}};
