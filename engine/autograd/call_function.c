@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "engine/autograd/accumulate_grad.h"
 #include "engine/autograd/evaluation.h"
+#include "engine/autograd/pending.h"
 #include "engine/autograd/semantics.h"
 #include "engine/autograd/variable.h"
 #include "engine/base/alloc.h"
@@ -117,6 +118,7 @@ apply_and_validate(td_evaluation *self, td_error *error) {
   if (status) return status;
   status = device < 0 ? node->klass->apply(node, self->inputs, self->outputs, error)
                       : apply_on_device(self, device, error);
+  if (!status) status = td_pending_take(error);
   if (status) return status;
   status =
       td_validate_outputs(node->next_edges, node->n_outputs, self->outputs, node->n_outputs, error);

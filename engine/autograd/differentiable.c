@@ -15,7 +15,7 @@ clone_without_history(td_tensor *tensor, td_tensor **out, td_error *error) {
   return status;
 }
 
-static td_differentiable operations = {add_without_history, clone_without_history};
+static td_differentiable operations = {.add = add_without_history, .clone = clone_without_history};
 
 void
 td_differentiable_set(td_differentiable wanted) {

@@ -1,16 +1,21 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The two operations that the engine itself performs on gradients under create_graph. They must
- * leave history, so they are operations like any other, and operations lie above the engine:
- * engine/ops hands them down while loading. Without it (a test of the engine alone) gradients have
- * no history. */
+ * The operations that the engine itself performs on gradients under create_graph, and the nodes of
+ * views that were written into. They must leave history, so they are operations like any other, and
+ * operations lie above the engine: engine/ops hands them down while loading. Without it (a test of
+ * the engine alone) gradients have no history, and nothing is written in place. */
 #pragma once
 
-#include "engine/tensor/tensor.h"
+#include "engine/autograd/node.h"
 
 typedef struct td_differentiable {
   td_status (*add)(td_tensor *a, td_tensor *b, td_tensor **out, td_error *error);
   td_status (*clone)(td_tensor *tensor, td_tensor **out, td_error *error);
+
+  /* as_strided makes the node of a view of `base`, copy_slices the one of a base after `fn`
+   * (borrowed) was applied to a view of it in place. Without metadata of their input. */
+  td_node *(*as_strided)(td_tensor *base, const td_tensor *view);
+  td_node *(*copy_slices)(td_tensor *base, const td_tensor *view, td_node *fn);
 } td_differentiable;
 
 /* td_differentiable_set is for engine/ops alone, before any pass; td_differentiable_get is never

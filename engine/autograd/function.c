@@ -14,7 +14,7 @@ any_requires_grad(td_tensor *const *inputs, uint32_t n_inputs) {
 void *
 td_function_begin(const td_node_class *klass, size_t size, td_tensor *const *inputs,
                   uint32_t n_inputs) {
-  if (!td_grad_mode() || !any_requires_grad(inputs, n_inputs)) return NULL;
+  if (!td_grad_mode() || !any_requires_grad(inputs, n_inputs) || td_inference_mode()) return NULL;
   td_node *node = td_node_new(klass, size, inputs, n_inputs);
   td_anomaly_begin_forward(node, inputs, n_inputs);
   return node;
@@ -37,42 +37,4 @@ bool
 td_needs_gradient(const td_node *node, uint32_t output_nr) {
   const td_node *next = node->next_edges[output_nr].node;
   return next && td_graph_task_wants(next);
-}
-
-void
-td_saved_variable_init(td_saved_variable *saved, td_tensor *tensor, bool is_output) {
-  saved->is_output = is_output;
-  saved->was_defined = tensor != NULL;
-  saved->data = NULL;
-  if (tensor) saved->data = is_output ? td_tensor_detach(tensor) : td_tensor_ref(tensor);
-}
-
-td_status
-td_saved_variable_unpack(td_saved_variable *saved, td_node *node, td_tensor **out,
-                         td_error *error) {
-  *out = NULL;
-  if (!saved->was_defined) return TD_OK;
-  if (!saved->data)
-    return td_error_set(
-        error, TD_AUTOGRAD,
-        "Trying to backward through the graph a second time (or directly access saved tensors "
-        "after "
-        "they have already been freed). Saved intermediate values of the graph are freed when you "
-        "call "
-        ".backward() or autograd.grad(). Specify retain_graph=True if you need to backward through "
-        "the "
-        "graph a second time or if you need to access saved tensors after calling backward.");
-  if (!saved->is_output) {
-    *out = td_tensor_ref(saved->data);
-    return TD_OK;
-  }
-  *out = td_tensor_detach(saved->data);
-  if (td_grad_mode()) td_set_grad_fn(*out, node, 0);
-  return TD_OK;
-}
-
-void
-td_saved_variable_release(td_saved_variable *saved) {
-  td_tensor_unref(saved->data);
-  saved->data = NULL;
 }

@@ -19,6 +19,7 @@
  * graph of their own under create_graph. */
 #pragma once
 
+#include "engine/autograd/saved_variable.h"
 #include "engine/autograd/variable.h"
 
 /* td_function_begin returns a new node of `size` bytes with an edge per input if grad mode is on
@@ -33,20 +34,3 @@ void td_function_end(td_node *node, td_tensor *const *results, uint32_t n_result
 
 /* td_needs_gradient tells apply whether output `output_nr` leads anywhere (in this pass). */
 bool td_needs_gradient(const td_node *node, uint32_t output_nr);
-
-/* A tensor kept for backward. A saved result keeps a detached alias, so that the node and its own
- * output do not hold each other. */
-typedef struct td_saved_variable {
-  td_tensor *data; /* (owned), or NULL once released */
-  bool is_output;
-  bool was_defined;
-} td_saved_variable;
-
-void td_saved_variable_init(td_saved_variable *saved, td_tensor *tensor, bool is_output);
-
-/* td_saved_variable_unpack writes a new reference (NULL where NULL was saved), with its history
- * re-attached for an output of `node`. TD_AUTOGRAD "Trying to backward through the graph a second
- * time ..." after release. */
-td_status td_saved_variable_unpack(td_saved_variable *saved, td_node *node, td_tensor **out,
-                                   td_error *error);
-void td_saved_variable_release(td_saved_variable *saved);

@@ -2,13 +2,17 @@
 #include "engine/autograd/node.h"
 
 #include "engine/autograd/hooks.h"
+#include "engine/autograd/semantics.h"
 #include "engine/autograd/variable.h"
 #include "engine/base/alloc.h"
 #include "engine/events/emit.h"
 
+#include <string.h>
+
 static _Atomic uint32_t n_nodes;
 static _Atomic uint64_t next_in_session;
 static _Thread_local uint64_t next_sequence_nr;
+static _Thread_local bool announcements_held;
 
 /* The session in the upper half, the next number in it in the lower. */
 static uint32_t
@@ -146,7 +150,7 @@ is_announced(const td_node *node) {
 void
 td_node_announce(td_node *node) {
   uint32_t session = td_emit_session();
-  if (!session || is_announced(node)) return;
+  if (!session || announcements_held || is_announced(node)) return;
   if (atomic_exchange_explicit(&node->announced, session, memory_order_relaxed) == session) return;
   for (uint32_t i = 0; i < node->n_outputs; i++)
     if (node->next_edges[i].node && node->next_edges[i].node->sequence_nr == TD_SEQUENCE_NR_MAX)
@@ -160,6 +164,33 @@ td_node_announce(td_node *node) {
     emit_metadata(node, i);
   emit_edges(node);
   emit_label(node);
+}
+
+void
+td_node_hold_announcements(bool hold) {
+  announcements_held = hold;
+}
+
+char *
+td_node_qualified_name(const td_node *node) {
+  static const char *const own[] = {"AccumulateGrad", "CopySlices", "CopyBackwards", "GraphRoot"};
+  const char *name = td_node_name(node);
+  for (size_t i = 0; i < TD_N_ELEMENTS(own); i++)
+    if (strcmp(name, own[i]) == 0) return td_format("torch::autograd::%s", name);
+  return td_dup_string(name);
+}
+
+char *
+td_node_operation_name(const td_node *node) {
+  char *name = td_node_qualified_name(node);
+  size_t length = strlen(name);
+  while (length && name[length - 1] >= '0' && name[length - 1] <= '9')
+    length--;
+  static const char suffix[] = "Backward";
+  const size_t n = sizeof suffix - 1;
+  bool ends = length > n && memcmp(name + length - n, suffix, n) == 0;
+  if (td_policy(name_operations) && ends) name[length - n] = '\0';
+  return name;
 }
 
 const char *

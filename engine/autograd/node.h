@@ -110,6 +110,16 @@ td_node_id(const td_node *node) {
 void td_node_announce(td_node *node);
 
 const char *td_node_name(const td_node *node);
+
+/* td_node_qualified_name is the name as PyTorch prints the engine's own nodes, with its namespace.
+ * td_node_operation_name is what texts about tensors call the maker of one: the operation, "Add"
+ * (policy name_operations), else that name. The caller frees. */
+char *td_node_qualified_name(const td_node *node);
+char *td_node_operation_name(const td_node *node);
+
+/* td_node_hold_announcements(true) keeps the thread's new nodes off the tape until they are
+ * announced once more, for operations that go on changing them. */
+void td_node_hold_announcements(bool hold);
 td_node *td_node_ref(td_node *node);
 
 /* td_node_unref frees the node with its last reference, and the graph below it, iteratively. */

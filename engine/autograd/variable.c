@@ -2,8 +2,11 @@
 #include "engine/autograd/variable.h"
 
 #include "engine/autograd/accumulate_grad.h"
+#include "engine/autograd/pending.h"
 #include "engine/autograd/tensor_hooks.h"
 #include "engine/autograd/variable_private.h"
+#include "engine/autograd/version.h"
+#include "engine/autograd/views.h"
 #include "engine/base/alloc.h"
 
 static _Thread_local bool grad_mode = true;
@@ -24,6 +27,7 @@ meta_free_cb(td_tensor *tensor) {
   td_tensor_hooks_fini(meta);
   tensor->autograd = NULL;
   td_node_unref(meta->grad_fn);
+  td_node_unref(meta->held_accumulator);
   td_tensor_unref(meta->grad);
   pthread_mutex_destroy(&meta->mutex);
   free(meta->name);
@@ -43,12 +47,14 @@ meta_get(td_tensor *tensor) {
 
 bool
 td_requires_grad(const td_tensor *tensor) {
-  return tensor->autograd && (tensor->autograd->requires_grad || tensor->autograd->grad_fn);
+  if (tensor->autograd && (tensor->autograd->requires_grad || tensor->autograd->grad_fn))
+    return true;
+  return tensor->base && td_requires_grad(tensor->base);
 }
 
 bool
 td_is_leaf(const td_tensor *tensor) {
-  return !tensor->autograd || !tensor->autograd->grad_fn;
+  return !td_grad_fn(tensor);
 }
 
 td_status
@@ -56,6 +62,10 @@ td_set_requires_grad(td_tensor *tensor, bool requires_grad, td_error *error) {
   if (requires_grad && !td_dtype_is_differentiable(tensor->dtype))
     return td_error_set(error, TD_DTYPE,
                         "Only Tensors of floating point and complex dtype can require gradients");
+  if (tensor->is_inference && requires_grad && !td_inference_mode())
+    return td_error_set(error, TD_AUTOGRAD,
+                        "Setting requires_grad=True on inference tensor outside InferenceMode is "
+                        "not allowed.");
   if (!td_is_leaf(tensor)) {
     if (requires_grad) return TD_OK;
     return td_error_set(
@@ -69,8 +79,19 @@ td_set_requires_grad(td_tensor *tensor, bool requires_grad, td_error *error) {
 }
 
 td_node *
-td_grad_fn(const td_tensor *tensor) {
+td_grad_fn_stored(const td_tensor *tensor) {
   return tensor->autograd ? tensor->autograd->grad_fn : NULL;
+}
+
+/* What the tensor is to the outside does not change: a view's history is made when it is wanted. */
+td_node *
+td_grad_fn(const td_tensor *tensor) {
+  if (tensor->base && !td_view_is_fresh(tensor)) {
+    td_error error = {0};
+    td_status status = td_view_refresh((td_tensor *)tensor, &error);
+    if (status) td_pending_set(status, &error);
+  }
+  return td_grad_fn_stored(tensor);
 }
 
 uint32_t
@@ -84,8 +105,44 @@ td_set_grad_fn(td_tensor *tensor, td_node *node, uint32_t output_nr) {
   td_node *old = meta->grad_fn;
   meta->grad_fn = td_node_ref(node);
   meta->output_nr = output_nr;
+  if (tensor->base)
+    atomic_store_explicit(&tensor->base_version, td_tensor_version(tensor), memory_order_release);
   if (old) td_tensor_move_retained(tensor, node, output_nr);
   td_node_unref(old);
+}
+
+void
+td_forget_history(td_tensor *tensor) {
+  td_autograd_meta *meta = tensor->autograd;
+  if (!meta) return;
+  td_node *old = meta->grad_fn;
+  meta->grad_fn = NULL;
+  meta->output_nr = 0;
+  meta->requires_grad = false;
+  td_node_unref(old);
+}
+
+void
+td_variable_set_accumulator(td_tensor *tensor, td_node *accumulator) {
+  td_autograd_meta *meta = meta_get(tensor);
+  meta->requires_grad = true;
+  meta->held_accumulator = td_node_ref(accumulator);
+}
+
+td_status
+td_variable_set_data(td_tensor *tensor, const td_tensor *data, td_error *error) {
+  if (td_requires_grad(tensor) && !td_dtype_is_differentiable(data->dtype))
+    return td_error_set(error, TD_DTYPE,
+                        "data set to a tensor that requires gradients must be floating point or "
+                        "complex dtype");
+  td_autograd_meta *meta = tensor->autograd;
+  if (meta && (data->dtype != tensor->dtype || data->device != tensor->device)) {
+    pthread_mutex_lock(&meta->mutex);
+    meta->accumulator = NULL;
+    pthread_mutex_unlock(&meta->mutex);
+  }
+  td_tensor_set_data(tensor, data);
+  return TD_OK;
 }
 
 td_tensor *
@@ -122,6 +179,7 @@ td_grad_accumulator_find(td_tensor *tensor) {
 static td_node *
 accumulator_get(td_tensor *leaf) {
   td_autograd_meta *meta = meta_get(leaf);
+  if (meta->held_accumulator) return td_node_ref(meta->held_accumulator);
   pthread_mutex_lock(&meta->mutex);
   td_node *node = meta->accumulator;
   if (!node || !td_refcount_try_inc(&node->refs)) {
@@ -144,8 +202,8 @@ td_variable_forget_accumulator(td_tensor *leaf, td_node *node) {
 td_edge
 td_gradient_edge(td_tensor *tensor) {
   if (!td_requires_grad(tensor)) return (td_edge){0};
-  if (tensor->autograd->grad_fn)
-    return (td_edge){td_node_ref(tensor->autograd->grad_fn), tensor->autograd->output_nr};
+  td_node *grad_fn = td_grad_fn(tensor);
+  if (grad_fn) return (td_edge){td_node_ref(grad_fn), tensor->autograd->output_nr};
   return (td_edge){accumulator_get(tensor), 0};
 }
 

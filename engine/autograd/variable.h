@@ -7,7 +7,8 @@
 
 #include "engine/autograd/node.h"
 
-/* td_requires_grad: it is a leaf that wants a gradient, or the output of a node. */
+/* td_requires_grad: it is a leaf that wants a gradient, or the output of a node, or a view of such
+ * a tensor. */
 bool td_requires_grad(const td_tensor *tensor);
 bool td_is_leaf(const td_tensor *tensor);
 
@@ -16,11 +17,17 @@ bool td_is_leaf(const td_tensor *tensor);
 td_status td_set_requires_grad(td_tensor *tensor, bool requires_grad, td_error *error);
 
 /* td_grad_fn returns the node that made the tensor, and its output number, or NULL for a leaf.
- * Borrowed. */
+ * Borrowed. A view's is made anew where its base was written into; where that cannot be, the error
+ * is left pending (pending.h). */
 td_node *td_grad_fn(const td_tensor *tensor);
 uint32_t td_output_nr(const td_tensor *tensor);
 void td_set_grad_fn(td_tensor *tensor, td_node *node,
                     uint32_t output_nr); /* takes a new reference */
+
+/* td_variable_set_data gives a tensor the elements of another one (which both share then), and
+ * keeps its history and version; a leaf whose dtype or device changes gets a new AccumulateGrad.
+ * TD_DTYPE where it requires grad and data could not. */
+td_status td_variable_set_data(td_tensor *tensor, const td_tensor *data, td_error *error);
 
 /* td_grad_get returns a new reference to .grad, or NULL; td_grad_set replaces it (NULL: none). Safe
  * against a backward pass that accumulates at the same time. */

@@ -17,7 +17,18 @@ struct td_autograd_meta {
   td_node *hooked;    /* (owned reference) without separate_hooks: where its hooks are, or NULL */
   uint32_t hooked_nr; /* and of which of its inputs */
   td_hook *retained;  /* (owned reference) what td_retain_grad made, or NULL */
+  td_node *held_accumulator; /* (owned reference) of a leaf that this is a copy of, or NULL */
 };
+
+/* td_grad_fn_stored is td_grad_fn without a look at whether a view's is of the present version. */
+td_node *td_grad_fn_stored(const td_tensor *tensor);
+
+/* td_forget_history makes a tensor a leaf that requires no grad. */
+void td_forget_history(td_tensor *tensor);
+
+/* td_variable_set_accumulator makes a new tensor a stand-in for a leaf: gradients go to the leaf's
+ * AccumulateGrad. Takes a reference. */
+void td_variable_set_accumulator(td_tensor *tensor, td_node *accumulator);
 
 /* td_variable_forget_accumulator is what a dying AccumulateGrad tells its leaf. */
 void td_variable_forget_accumulator(td_tensor *leaf, td_node *node);

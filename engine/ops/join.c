@@ -204,6 +204,7 @@ td_op_split(td_tensor *self, int64_t split_size, int64_t dim, td_tensor ***out, 
     sizes.at[at] = TD_MIN(split_size, size - i * split_size);
     pieces[i] = td_tensor_new_view(self, sizes.n_dims, sizes.at, self->strides,
                                    self->offset + i * split_size * self->strides[at]);
+    td_view_init(pieces[i], self, TD_CREATION_MULTI_OUTPUT);
   }
   split_node *node = td_function_begin(&split_class, sizeof *node, TD_INPUTS(self));
   if (node) {

@@ -3,6 +3,8 @@
 
 #include "engine/autograd/differentiable.h"
 #include "engine/device/device.h"
+#include "engine/ops/as_strided.h"
+#include "engine/ops/copy_slices.h"
 #include "engine/ops/pointwise.h"
 #include "engine/ops/reduce.h"
 #include "engine/ops/shape.h"
@@ -38,18 +40,32 @@ td_op_begin(const td_op_class *klass, size_t size, td_tensor *const *inputs, uin
 }
 
 void
+td_op_announce_saved(const td_op_node *op, const td_node *node) {
+  for (int i = 0; i < TD_OP_MAX_SAVED; i++)
+    td_saved_variable_announce(&op->saved[i], node);
+}
+
+void
 td_op_end(td_op_node *op, td_tensor *result) {
+  bool recording = td_recording();
+  if (recording) td_node_ref(&op->node); /* it may have no result that holds it */
   td_function_end(&op->node, &result, 1);
+  if (!recording) return;
+  td_op_announce_saved(op, &op->node);
+  td_node_unref(&op->node);
 }
 
 void
 td_op_save(td_op_node *op, int index, td_tensor *tensor) {
+  op->saved[index].number = (uint8_t)index;
   td_saved_variable_init(&op->saved[index], tensor, false);
 }
 
 void
 td_op_save_result(td_op_node *op, int index, td_tensor *result) {
+  op->saved[index].number = (uint8_t)index;
   td_saved_variable_init(&op->saved[index], result, true);
+  if (td_recording()) td_saved_variable_announce(&op->saved[index], &op->node);
 }
 
 td_status
@@ -115,6 +131,11 @@ static int
 category(td_dtype dtype) {
   if (td_dtype_is_complex(dtype)) return 3;
   return dtype == TD_BOOL ? 0 : td_dtype_is_floating(dtype) ? 2 : 1;
+}
+
+bool
+td_op_can_cast(td_dtype from, td_dtype to) {
+  return category(from) <= category(to);
 }
 
 /* A complex number is as wide as the wider of its parts and the other operand. */
@@ -256,5 +277,8 @@ add(td_tensor *a, td_tensor *b, td_tensor **out, td_error *error) {
 /* In this file, because every operation needs it: it is linked whenever any of them is. */
 __attribute__((constructor)) static void
 hand_down(void) {
-  td_differentiable_set((td_differentiable){.add = add, .clone = td_op_clone});
+  td_differentiable_set((td_differentiable){.add = add,
+                                            .clone = td_op_clone,
+                                            .as_strided = td_as_strided_node,
+                                            .copy_slices = td_copy_slices_node});
 }

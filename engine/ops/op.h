@@ -89,6 +89,10 @@ void td_op_save(td_op_node *op, int index, td_tensor *tensor);
 void td_op_save_result(td_op_node *op, int index, td_tensor *result);
 td_status td_op_saved(td_op_node *op, int index, td_tensor **out, td_error *error);
 
+/* td_op_announce_saved emits saved_tensor for all that op saved, as kept by an announced node:
+ * itself, or the CopySlices that it is part of. */
+void td_op_announce_saved(const td_op_node *op, const td_node *node);
+
 /* td_op_end_once gives a result of a backward kernel, computed from `inputs`, a node that fails
  * when a backward pass reaches it (DelayedError): its own derivative is not implemented. Without
  * history it does nothing. */
@@ -106,6 +110,10 @@ td_status td_op_reduce_to(td_tensor *grad, const td_input_metadata *like, td_ten
  * function with fractional results computes in. */
 td_dtype td_op_promote(const td_tensor *a, const td_tensor *b);
 td_dtype td_op_float_dtype(td_dtype dtype);
+
+/* td_op_can_cast tells whether results of one dtype may be written into a tensor of another: not
+ * where they are of a higher category (complex, floating, integer, bool). */
+bool td_op_can_cast(td_dtype from, td_dtype to);
 
 /* td_op_common_device: TD_DEVICE unless all tensors (NULLs allowed) but 0-dimensional ones of the
  * CPU are on one. */

@@ -46,11 +46,24 @@ td_status td_op_where(td_tensor *condition, td_tensor *self, td_tensor *other, t
 #include "engine/ops/unary.def"
 #undef TD_UNARY
 
-/* Updates in place, for optimizers: without history. TD_AUTOGRAD "a leaf Variable that requires
- * grad is being used in an in-place operation." unless grad mode is off; a tensor with history is
- * refused too. `other` broadcasts to self. td_op_add_into: self += alpha * other. The caller sees
- * to it that no one else uses self. */
+/* Operations in place (updates.c). `other` broadcasts to self, whose dtype the result must go into.
+ * The tensor's version is counted up; where the write is tracked, its history becomes the
+ * operation's, through CopySlices where it is a view. TD_AUTOGRAD with PyTorch's texts where it may
+ * not be written into (engine/autograd/views.h). td_op_add_into: self += alpha * other.
+ * td_op_exp_into, ...: see unary.def. */
 td_status td_op_add_into(td_tensor *self, td_tensor *other, double alpha, td_error *error);
+td_status td_op_sub_into(td_tensor *self, td_tensor *other, double alpha, td_error *error);
 td_status td_op_mul_into(td_tensor *self, td_tensor *other, td_error *error);
+td_status td_op_div_into(td_tensor *self, td_tensor *other, td_error *error);
+#define TD_UNARY(name, ...) td_status td_op_##name##_into(td_tensor *self, td_error *error);
+#include "engine/ops/unary.def"
+#undef TD_UNARY
+
+/* td_op_copy_into casts and broadcasts (CopyBackwards), td_op_fill_into writes a number
+ * (FillBackward2), td_op_fill_tensor_into a 0-dimensional tensor (FillBackward3), td_op_zero_into
+ * zeros (ZeroBackward0), td_op_overwrite random numbers (UniformBackward0, NormalBackward0). */
 td_status td_op_copy_into(td_tensor *self, td_tensor *source, td_error *error);
+td_status td_op_fill_tensor_into(td_tensor *self, td_tensor *value, td_error *error);
+td_status td_op_zero_into(td_tensor *self, td_error *error);
+td_status td_op_overwrite(td_tensor *self, td_tensor *drawn, bool uniform, td_error *error);
 td_status td_op_fill_into(td_tensor *self, double value, td_error *error);

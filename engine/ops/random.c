@@ -169,7 +169,7 @@ refill(td_tensor *self, void (*fill)(td_tensor *, double, double), double a, dou
   TD_TRY(td_op_want_floating(self, "random numbers", error));
   TD_TRY(td_tensor_new_empty(self->dtype, TD_CPU, self->n_dims, self->sizes, &drawn, error));
   fill(drawn, a, b);
-  return td_op_copy_into(self, drawn, error);
+  return td_op_overwrite(self, drawn, fill == fill_uniform, error);
 }
 
 td_status

@@ -29,6 +29,12 @@ td_status td_op_permute(td_tensor *self, int n_dims, const int64_t *dims, td_ten
 td_status td_op_expand(td_tensor *self, int n_dims, const int64_t *sizes, td_tensor **out,
                        td_error *error);
 
+/* td_op_as_strided is a view by places in self's storage (AsStridedBackward0); TD_SHAPE outside it.
+ */
+td_status td_op_as_strided(td_tensor *self, int n_dims, const int64_t *sizes,
+                           const int64_t *strides, int64_t offset, td_tensor **out,
+                           td_error *error);
+
 /* td_op_unsqueeze (UnsqueezeBackward0); td_op_squeeze drops all dimensions of size 1
  * (SqueezeBackward0), td_op_squeeze_dim one if it is of size 1 (SqueezeBackward1). */
 td_status td_op_unsqueeze(td_tensor *self, int64_t dim, td_tensor **out, td_error *error);

@@ -7,6 +7,7 @@ td_view_node *
 td_view_new(const td_op_class *klass, td_tensor *self, const td_sizes *sizes,
             const int64_t *strides, int64_t offset, td_tensor **out) {
   *out = td_tensor_new_view(self, sizes->n_dims, sizes->at, strides, offset);
+  td_view_init(*out, self, TD_CREATION_DEFAULT);
   td_view_node *node = td_op_begin(klass, sizeof *node, TD_INPUTS(self));
   if (!node) return NULL;
   node->self = td_op_sizes(self);

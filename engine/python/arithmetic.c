@@ -190,4 +190,5 @@ PyNumberMethods tdpy_tensor_number = {
     .nb_inplace_subtract = tdpy_inplace_sub,
     .nb_inplace_multiply = tdpy_inplace_mul,
     .nb_inplace_true_divide = tdpy_inplace_div,
+    .nb_inplace_power = tdpy_inplace_pow,
 };

@@ -3,6 +3,7 @@
  * The attributes of tensors. */
 #include "engine/autograd/tensor_hooks.h"
 #include "engine/autograd/variable.h"
+#include "engine/autograd/version.h"
 #include "engine/ops/shape.h"
 #include "engine/python/errors.h"
 #include "engine/python/node_object.h"
@@ -50,7 +51,9 @@ set_requires_grad(PyObject *self, PyObject *value, void *closure) {
 
 static PyObject *
 get_grad_fn(PyObject *self, void *closure) {
-  return tdpy_node_wrap(td_grad_fn(tdpy_tensor_of(self)));
+  td_error error = {0};
+  td_node *node = td_grad_fn(tdpy_tensor_of(self));
+  return tdpy_check(TD_OK, &error) ? tdpy_node_wrap(node) : NULL;
 }
 
 static PyObject *
@@ -113,7 +116,34 @@ get_transposed(PyObject *self, void *closure) {
 
 static PyObject *
 get_data(PyObject *self, void *closure) {
-  return tdpy_tensor_wrap(td_tensor_detach(tdpy_tensor_of(self)));
+  return tdpy_tensor_wrap(td_tensor_alias(tdpy_tensor_of(self)));
+}
+
+static int
+set_data(PyObject *self, PyObject *value, void *closure) {
+  td_error error = {0};
+  if (!value || !tdpy_tensor_is(value)) {
+    PyErr_Format(PyExc_TypeError, "Variable data has to be a tensor, but got %s",
+                 value ? Py_TYPE(value)->tp_name : "nothing");
+    return -1;
+  }
+  return tdpy_check(td_variable_set_data(tdpy_tensor_of(self), tdpy_tensor_of(value), &error),
+                    &error)
+             ? 0
+             : -1;
+}
+
+static PyObject *
+get_version(PyObject *self, void *closure) {
+  const td_tensor *tensor = tdpy_tensor_of(self);
+  if (!tensor->is_inference) return PyLong_FromUnsignedLong(td_tensor_version(tensor));
+  PyErr_SetString(PyExc_RuntimeError, "Inference tensors do not track version counter.");
+  return NULL;
+}
+
+static PyObject *
+get_base(PyObject *self, void *closure) {
+  return tdpy_tensor_wrap(td_tensor_ref(tdpy_tensor_of(self)->base));
 }
 
 PyGetSetDef tdpy_tensor_getset[] = {
@@ -128,5 +158,7 @@ PyGetSetDef tdpy_tensor_getset[] = {
     {"grad", get_grad, set_grad, "the gradient that backward left, or None", NULL},
     {"retains_grad", get_retains_grad, NULL, "whether its grad is kept though it is no leaf", NULL},
     {"T", get_transposed, NULL, "with its dimensions reversed", NULL},
-    {"data", get_data, NULL, "the same elements without history", NULL},
+    {"data", get_data, set_data, "the same elements without history", NULL},
+    {"_version", get_version, NULL, "how often its elements were written in place", NULL},
+    {"_base", get_base, NULL, "the tensor that it is a view of, or None", NULL},
     {NULL}};

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "engine/python/errors.h"
 
+#include "engine/autograd/pending.h"
+
 static PyObject *
 exception_for(td_status status) {
   switch (status) {
@@ -28,6 +30,10 @@ raise_foreign(td_error *error) {
 
 int
 tdpy_check(td_status status, td_error *error) {
+  if (td_pending()) { /* what failed first */
+    td_error_clear(error);
+    status = td_pending_take(error);
+  }
   if (status == TD_OK) return 1;
   if (error->foreign)
     raise_foreign(error);

@@ -4,6 +4,7 @@
 #include "engine/python/function.h"
 
 #include "engine/base/alloc.h"
+#include "engine/python/errors.h"
 #include "engine/python/tensor_object.h"
 
 /* Forward in the making. */
@@ -168,7 +169,7 @@ tdpy_function_apply(PyObject *type, PyObject *args) {
   if (!now.ctx) return NULL;
   now.function = new_function(type, args, now.ctx);
   PyObject *outputs = NULL;
-  if (forward(type, &now))
+  if (forward(type, &now) && tdpy_check(TD_OK, &(td_error){0}))
     outputs = Py_NewRef(now.single ? PyTuple_GET_ITEM(now.outputs, 0) : now.outputs);
   Py_XDECREF(now.outputs);
   Py_DECREF(now.ctx);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Updates of tensors in place, as optimizers and initialisation need them: without history. Each
- * returns self, as a new reference. */
+ * Operations in place and what belongs to views. Each update returns self, as a new reference. */
 #pragma once
 
 #define PY_SSIZE_T_CLEAN
@@ -11,9 +10,11 @@ PyObject *tdpy_inplace_add(PyObject *self, PyObject *other);
 PyObject *tdpy_inplace_sub(PyObject *self, PyObject *other);
 PyObject *tdpy_inplace_mul(PyObject *self, PyObject *other);
 PyObject *tdpy_inplace_div(PyObject *self, PyObject *other);
+PyObject *tdpy_inplace_pow(PyObject *self, PyObject *exponent, PyObject *modulus);
 
 /* Rows of the method table of Tensor: add_, sub_, mul_, div_, copy_, fill_, zero_, uniform_,
- * normal_. */
+ * normal_, detach_, exp_ and the others of unary.def, clamp_ and the others of inplace.def;
+ * _is_view, is_inference. */
 PyObject *tdpy_method_add_(PyObject *self, PyObject *args, PyObject *kwargs);
 PyObject *tdpy_method_sub_(PyObject *self, PyObject *args, PyObject *kwargs);
 PyObject *tdpy_method_copy_(PyObject *self, PyObject *source);
@@ -21,3 +22,14 @@ PyObject *tdpy_method_fill_(PyObject *self, PyObject *value);
 PyObject *tdpy_method_zero_(PyObject *self, PyObject *unused);
 PyObject *tdpy_method_uniform_(PyObject *self, PyObject *args, PyObject *kwargs);
 PyObject *tdpy_method_normal_(PyObject *self, PyObject *args, PyObject *kwargs);
+PyObject *tdpy_method_detach_(PyObject *self, PyObject *unused);
+PyObject *tdpy_method_is_view(PyObject *self, PyObject *unused);
+PyObject *tdpy_method_is_inference(PyObject *self, PyObject *unused);
+
+#define TD_UNARY(name, ...) PyObject *tdpy_unary_##name##_(PyObject *self, PyObject *unused);
+#include "engine/ops/unary.def"
+#undef TD_UNARY
+#define TD_IN_PLACE(name)                                                                          \
+  PyObject *tdpy_method_##name##_(PyObject *self, PyObject *args, PyObject *kwargs);
+#include "engine/python/inplace.def"
+#undef TD_IN_PLACE

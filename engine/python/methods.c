@@ -294,6 +294,17 @@ PyMethodDef tdpy_tensor_methods[] = {
     {"zero_", tdpy_method_zero_, METH_NOARGS, NULL},
     {"uniform_", TDPY_KEYWORDS(tdpy_method_uniform_), NULL},
     {"normal_", TDPY_KEYWORDS(tdpy_method_normal_), NULL},
+#undef TD_UNARY
+#define TD_UNARY(name, ...) {#name "_", tdpy_unary_##name##_, METH_NOARGS, NULL},
+#include "engine/ops/unary.def"
+#undef TD_UNARY
+#define TD_IN_PLACE(name) {#name "_", TDPY_KEYWORDS(tdpy_method_##name##_), NULL},
+#include "engine/python/inplace.def"
+#undef TD_IN_PLACE
+    {"detach_", tdpy_method_detach_, METH_NOARGS, NULL},
+    {"_is_view", tdpy_method_is_view, METH_NOARGS, NULL},
+    {"is_inference", tdpy_method_is_inference, METH_NOARGS, NULL},
+    {"as_strided", TDPY_KEYWORDS(tdpy_method_as_strided), NULL},
     {"requires_grad_", requires_grad_, METH_VARARGS, NULL},
     {"item", item, METH_NOARGS, NULL},
     {"tolist", tolist, METH_NOARGS, NULL},

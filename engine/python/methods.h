@@ -12,6 +12,7 @@
 
 PyObject *tdpy_method_view(PyObject *self, PyObject *args);
 PyObject *tdpy_method_reshape(PyObject *self, PyObject *args);
+PyObject *tdpy_method_as_strided(PyObject *self, PyObject *args, PyObject *kwargs);
 PyObject *tdpy_method_expand(PyObject *self, PyObject *args);
 PyObject *tdpy_method_permute(PyObject *self, PyObject *args);
 PyObject *tdpy_method_transpose(PyObject *self, PyObject *args);

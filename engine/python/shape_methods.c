@@ -122,3 +122,21 @@ tdpy_method_chunk(PyObject *self, PyObject *args, PyObject *kwargs) {
   static char *names[] = {"chunks", "dim", NULL};
   return in_pieces(self, args, kwargs, names, td_op_chunk);
 }
+
+PyObject *
+tdpy_method_as_strided(PyObject *self, PyObject *args, PyObject *kwargs) {
+  static char *names[] = {"size", "stride", "storage_offset", NULL};
+  tdpy_sizes sizes = {0}, strides = {0};
+  td_tensor *tensor = tdpy_tensor_of(self), *out = NULL;
+  int64_t offset = tensor->offset;
+  td_error error = {0};
+  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O&O&|O&:as_strided", names, tdpy_sizes_converter,
+                                   &sizes, tdpy_sizes_converter, &strides, tdpy_int_converter,
+                                   &offset))
+    return NULL;
+  if (sizes.n != strides.n)
+    return PyErr_Format(PyExc_RuntimeError, "mismatch in length of strides and shape");
+  td_status status =
+      td_op_as_strided(tensor, sizes.n, sizes.values, strides.values, offset, &out, &error);
+  return tdpy_result(status, out, &error);
+}

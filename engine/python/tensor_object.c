@@ -30,7 +30,10 @@ tdpy_tensor_wrap(td_tensor *tensor) {
 
 PyObject *
 tdpy_result(td_status status, td_tensor *tensor, td_error *error) {
-  return tdpy_check(status, error) ? tdpy_tensor_wrap(tensor) : NULL;
+  bool returned = status == TD_OK; /* that it is there need not mean that all went well */
+  if (tdpy_check(status, error)) return tdpy_tensor_wrap(tensor);
+  if (returned) td_tensor_unref(tensor);
+  return NULL;
 }
 
 static void

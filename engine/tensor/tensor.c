@@ -12,6 +12,18 @@
 
 #define DATA_ALIGNMENT 64
 
+static _Thread_local bool inference_mode;
+
+bool
+td_inference_mode(void) {
+  return inference_mode;
+}
+
+void
+td_inference_mode_set(bool enabled) {
+  inference_mode = enabled;
+}
+
 static const struct {
   const char *name;
   size_t size;
@@ -39,6 +51,8 @@ storage_new(td_device device, size_t n_bytes) {
   td_storage *storage = malloc(sizeof *storage + (has_data ? DATA_ALIGNMENT - 1 + n_bytes : 0));
   if (!storage) return NULL;
   td_refcount_init(&storage->refs);
+  atomic_init(&storage->version.count, 0);
+  atomic_init(&storage->version.id, 0);
   storage->n_bytes = n_bytes;
   uintptr_t first = (uintptr_t)(storage + 1);
   first = (first + DATA_ALIGNMENT - 1) & ~(uintptr_t)(DATA_ALIGNMENT - 1);
@@ -60,6 +74,7 @@ tensor_new(td_dtype dtype, td_device device, int n_dims, const int64_t *sizes,
   }
   tensor->offset = offset;
   tensor->storage = storage;
+  tensor->is_inference = inference_mode;
   return tensor;
 }
 
@@ -142,13 +157,62 @@ td_tensor_new_view(const td_tensor *base, int n_dims, const int64_t *sizes, cons
                    int64_t offset) {
   assert(n_dims >= 0 && n_dims <= TD_MAX_DIMS);
   td_refcount_inc(&base->storage->refs);
-  return tensor_new(base->dtype, base->device, n_dims, sizes, strides, offset, base->storage);
+  td_tensor *view =
+      tensor_new(base->dtype, base->device, n_dims, sizes, strides, offset, base->storage);
+  view->is_inference = base->is_inference;
+  view->own_version = base->own_version;
+  if (view->own_version) td_refcount_inc(&view->own_version->refs);
+  return view;
 }
 
 td_tensor *
 td_tensor_detach(const td_tensor *tensor) {
   if (tensor->sparse) return td_sparse_detach(tensor);
   return td_tensor_new_view(tensor, tensor->n_dims, tensor->sizes, tensor->strides, tensor->offset);
+}
+
+static td_own_version *
+own_version_new(uint32_t count) {
+  td_own_version *own = TD_NEW(td_own_version);
+  td_refcount_init(&own->refs);
+  atomic_init(&own->version.count, count);
+  return own;
+}
+
+static void
+own_version_unref(td_own_version *own) {
+  if (own && td_refcount_dec(&own->refs)) free(own);
+}
+
+static void
+storage_unref(td_storage *storage) {
+  if (td_refcount_dec(&storage->refs)) free(storage);
+}
+
+td_tensor *
+td_tensor_alias(const td_tensor *tensor) {
+  td_tensor *alias = td_tensor_detach(tensor);
+  own_version_unref(alias->own_version);
+  alias->own_version = own_version_new(0);
+  return alias;
+}
+
+void
+td_tensor_set_data(td_tensor *tensor, const td_tensor *data) {
+  td_version *version =
+      tensor->own_version ? &tensor->own_version->version : &tensor->storage->version;
+  td_own_version *own = own_version_new(atomic_load(&version->count));
+  td_refcount_inc(&data->storage->refs);
+  storage_unref(tensor->storage);
+  own_version_unref(tensor->own_version);
+  tensor->own_version = own;
+  tensor->storage = data->storage;
+  tensor->dtype = data->dtype;
+  tensor->device = data->device;
+  tensor->n_dims = data->n_dims;
+  memcpy(tensor->sizes, data->sizes, sizeof tensor->sizes);
+  memcpy(tensor->strides, data->strides, sizeof tensor->strides);
+  tensor->offset = data->offset;
 }
 
 td_tensor *
@@ -161,7 +225,9 @@ void
 td_tensor_unref(td_tensor *tensor) {
   if (!tensor || !td_refcount_dec(&tensor->refs)) return;
   if (tensor->autograd_free) tensor->autograd_free(tensor);
-  if (td_refcount_dec(&tensor->storage->refs)) free(tensor->storage);
+  if (tensor->base) td_tensor_unref(tensor->base);
+  own_version_unref(tensor->own_version);
+  storage_unref(tensor->storage);
   if (tensor->sparse) td_sparse_free(tensor->sparse);
   free(tensor);
 }

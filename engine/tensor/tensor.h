@@ -58,8 +58,23 @@ typedef int32_t td_device;
 #define TD_CPU ((td_device)-1)
 #define TD_META ((td_device)-3) /* tensors with sizes and no elements; -2 is no device at all */
 
+/* Counts the writes in place into elements that tensors share. Any thread. See
+ * engine/autograd/version.h. */
+typedef struct td_version {
+  _Atomic uint32_t count;
+  _Atomic uint32_t id;           /* in events, or 0: given when a recording first meets it */
+  const char *_Atomic operation; /* that wrote last, a literal: "add_"; means nothing at count 0 */
+} td_version;
+
+/* A counter that is not its storage's: of `.data`. */
+typedef struct td_own_version {
+  td_refcount refs;
+  td_version version;
+} td_own_version;
+
 typedef struct td_storage {
   td_refcount refs;
+  td_version version;
   size_t n_bytes;
   void *data; /* 64-byte aligned, behind this header in the same block; NULL: meta device */
 } td_storage;
@@ -78,7 +93,13 @@ struct td_tensor {
   int64_t offset;               /* in elements */
   td_storage *storage;          /* (owned reference); of a sparse tensor: empty */
   struct td_sparse *sparse;     /* (owned), NULL for a dense tensor; see engine/tensor/sparse.h */
-  td_autograd_meta *autograd;   /* (owned), or NULL; see engine/autograd/variable.h */
+  td_own_version *own_version;  /* (owned reference), or NULL: the storage's counter is its own */
+  td_tensor *base; /* (owned reference) what a differentiable view was taken of, or NULL;
+                      see engine/autograd/views.h */
+  _Atomic uint32_t base_version; /* of a view: the version that its grad_fn is of */
+  uint8_t creation;              /* of a view: td_creation */
+  bool is_inference;             /* made in inference mode: no version, no history */
+  td_autograd_meta *autograd;    /* (owned), or NULL; see engine/autograd/variable.h */
   void (*autograd_free)(td_tensor *tensor);
   void *wrapper; /* (borrowed) the embedding language's object for this tensor, guarded by its own
                     lock */
@@ -101,12 +122,25 @@ td_status td_tensor_new_like(const td_tensor *like, td_tensor **out, td_error *e
 td_tensor *td_tensor_new_scalar(td_dtype dtype, td_device device, double value);
 
 /* td_tensor_new_view makes a tensor over the same storage with another geometry, without autograd
- * history. The caller guarantees that the geometry stays inside the storage. */
+ * history, which shares the version counter. The caller guarantees that the geometry stays inside
+ * the storage. */
 td_tensor *td_tensor_new_view(const td_tensor *base, int n_dims, const int64_t *sizes,
                               const int64_t *strides, int64_t offset);
 
 /* td_tensor_detach is the same view again, without history. */
 td_tensor *td_tensor_detach(const td_tensor *tensor);
+
+/* td_tensor_alias is td_tensor_detach with a version counter of its own, at 0: `.data`. */
+td_tensor *td_tensor_alias(const td_tensor *tensor);
+
+/* td_tensor_set_data gives a tensor the dtype, device, geometry and storage of another one; its
+ * version stays. Nobody else may be using the tensor. */
+void td_tensor_set_data(td_tensor *tensor, const td_tensor *data);
+
+/* Inference mode of the calling thread; initially off. Tensors that are made in it are inference
+ * tensors, and so are views of inference tensors. */
+bool td_inference_mode(void);
+void td_inference_mode_set(bool enabled);
 
 td_tensor *td_tensor_ref(td_tensor *tensor); /* NULL passes through */
 void td_tensor_unref(td_tensor *tensor);     /* NULL is fine */

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * A tensor's elements by their places in memory: what the history of views that were written into
+ * is made of. Private to engine/ops. */
+#pragma once
+
+#include "engine/ops/op.h"
+
+/* Sizes, strides and offset of a tensor. */
+typedef struct td_geometry {
+  td_sizes sizes;
+  int64_t strides[TD_MAX_DIMS];
+  int64_t offset;
+} td_geometry;
+
+td_geometry td_geometry_of(const td_tensor *tensor);
+
+/* td_geometry_empty makes an uninitialised tensor of the geometry's strides in memory of its own,
+ * at offset 0. */
+td_status td_geometry_empty(const td_geometry *geometry, td_dtype dtype, td_device device,
+                            td_tensor **out, td_error *error);
+
+/* td_as_strided_node makes the AsStridedBackward0 of a view of base, without metadata. */
+td_node *td_as_strided_node(td_tensor *base, const td_tensor *view);
+
+/* td_as_strided_node_of makes it of output 0 of a node, which has geometry base. */
+td_node *td_as_strided_node_of(td_node *maker, const td_geometry *base, const td_geometry *view);

@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * Operations in place. The arithmetic ones work without a temporary where they leave no history,
+ * for optimizers. */
+#include "engine/ops/inplace.h"
+#include "engine/ops/reduce.h"
+#include "engine/ops/shape.h"
+
+#include "engine/autograd/version.h"
+#include "engine/autograd/views.h"
+
+static bool
+is_tracked(const td_tensor *self, const td_tensor *other) {
+  return td_grad_mode() && !td_inference_mode() &&
+         (td_requires_grad(self) || td_requires_grad(other));
+}
+
+static td_status
+check_operand(td_tensor *self, td_tensor *other, td_error *error) {
+  td_sizes own = td_op_sizes(self), others = td_op_sizes(other), both;
+  td_device device;
+  TD_TRY(td_check_in_place(self, false, error));
+  TD_TRY(td_op_common_device(2, (td_tensor *[]){self, other}, &device, error));
+  TD_TRY(td_op_broadcast(&own, &others, &both, error));
+  if (both.n_dims == own.n_dims && memcmp(both.at, own.at, own.n_dims * sizeof *own.at) == 0)
+    return TD_OK;
+  char *from = td_sizes_text(own.n_dims, own.at), *to = td_sizes_text(both.n_dims, both.at);
+  td_error_set(error, TD_SHAPE, "output with shape %s doesn't match the broadcast shape %s", from,
+               to);
+  free(from);
+  free(to);
+  return TD_SHAPE;
+}
+
+#define INTO_ROWS(expression)                                                                      \
+  TD_DISPATCH(                                                                                     \
+      self->dtype, const T scale = (T)alpha; while (td_walk_row(&walk)) {                          \
+        T *to = walk.at[0];                                                                        \
+        const T *from = walk.at[1];                                                                \
+        for (int64_t i = 0; i < walk.n; i++) {                                                     \
+          const T x = to[i * walk.step[0]], y = from[i * walk.step[1]];                            \
+          to[i * walk.step[0]] = (T)(expression);                                                  \
+        }                                                                                          \
+      })
+
+static td_status
+update(td_tensor *self, td_tensor *other, bool multiply, double alpha, const char *name,
+       td_error *error) {
+  TD_TRY(check_operand(self, other, error));
+  td_dtype dtype = td_op_promote(self, other);
+  if (!td_op_can_cast(dtype, self->dtype))
+    return td_error_set(error, TD_DTYPE,
+                        "result type %s can't be cast to the desired output type %s",
+                        td_op_scalar_type(dtype), td_op_scalar_type(self->dtype));
+  TD_LOCAL(cast);
+  TD_TRY(td_kernel_cast(other, self->dtype, &cast, error));
+  td_walk walk;
+  td_walk_init(&walk, self->n_dims, self->sizes, 2, (const td_tensor *[]){self, cast});
+  if (multiply)
+    INTO_ROWS(x * y * scale)
+  else
+    INTO_ROWS(x + scale * y)
+  td_tensor_bump(self, name);
+  return TD_OK;
+}
+
+td_status
+td_op_add_into(td_tensor *self, td_tensor *other, double alpha, td_error *error) {
+  if (!is_tracked(self, other)) return update(self, other, false, alpha, "add_", error);
+  td_in_place now;
+  td_tensor *out = NULL;
+  TD_TRY(td_in_place_begin(&now, "add_", TD_INPUTS(self, other), error));
+  td_status status = td_op_add(now.alias, other, alpha, &out, error);
+  return td_in_place_end(&now, status, out, error);
+}
+
+td_status
+td_op_sub_into(td_tensor *self, td_tensor *other, double alpha, td_error *error) {
+  if (!is_tracked(self, other)) return update(self, other, false, -alpha, "sub_", error);
+  td_in_place now;
+  td_tensor *out = NULL;
+  TD_TRY(td_in_place_begin(&now, "sub_", TD_INPUTS(self, other), error));
+  td_status status = td_op_sub(now.alias, other, alpha, &out, error);
+  return td_in_place_end(&now, status, out, error);
+}
+
+typedef td_status (*binary)(td_tensor *self, td_tensor *other, td_tensor **out, td_error *error);
+
+static td_status
+in_place(binary op, const char *name, td_tensor *self, td_tensor *other, td_error *error) {
+  td_in_place now;
+  td_tensor *out = NULL;
+  TD_TRY(td_in_place_begin(&now, name, TD_INPUTS(self, other), error));
+  td_status status = op(now.alias, other, &out, error);
+  return td_in_place_end(&now, status, out, error);
+}
+
+td_status
+td_op_mul_into(td_tensor *self, td_tensor *other, td_error *error) {
+  if (!is_tracked(self, other)) return update(self, other, true, 1, "mul_", error);
+  return in_place(td_op_mul, "mul_", self, other, error);
+}
+
+td_status
+td_op_div_into(td_tensor *self, td_tensor *other, td_error *error) {
+  return in_place(td_op_div, "div_", self, other, error);
+}
+
+#define TD_UNARY(name, ...)                                                                        \
+  td_status td_op_##name##_into(td_tensor *self, td_error *error) {                                \
+    td_in_place now;                                                                               \
+    td_tensor *out = NULL;                                                                         \
+    TD_TRY(td_in_place_begin(&now, #name "_", &self, 1, error));                                   \
+    td_status status = td_op_##name(now.alias, &out, error);                                       \
+    return td_in_place_end(&now, status, out, error);                                              \
+  }
+#include "engine/ops/unary.def"
+#undef TD_UNARY
+
+static td_status
+zeros_like(td_tensor *grad, td_tensor **out, td_error *error) {
+  return td_tensor_new_like(grad, out, error);
+}
+
+/* Nothing of what was there before is left. */
+static td_status
+overwritten_formula(td_op_node *op, td_tensor *grad, uint32_t which, td_tensor **out,
+                    td_error *error) {
+  return zeros_like(grad, out, error);
+}
+static const td_op_class zero_class = TD_OP_CLASS("ZeroBackward0", overwritten_formula);
+static const td_op_class fill_class = TD_OP_CLASS("FillBackward2", overwritten_formula);
+static const td_op_class uniform_class = TD_OP_CLASS("UniformBackward0", overwritten_formula);
+static const td_op_class normal_class = TD_OP_CLASS("NormalBackward0", overwritten_formula);
+
+static td_status
+fill_tensor_formula(td_op_node *op, td_tensor *grad, uint32_t which, td_tensor **out,
+                    td_error *error) {
+  return which == 0 ? zeros_like(grad, out, error) : td_op_sum(grad, out, error);
+}
+static const td_op_class fill_tensor_class = TD_OP_CLASS("FillBackward3", fill_tensor_formula);
+
+static td_status
+fill(const td_op_class *klass, const char *name, td_tensor *self, double value, td_error *error) {
+  td_write write;
+  TD_TRY(td_write_begin(&write, klass, sizeof(td_op_node), name, &self, 1, error));
+  td_kernel_fill(self, value);
+  return td_write_end(&write, error);
+}
+
+td_status
+td_op_fill_into(td_tensor *self, double value, td_error *error) {
+  return fill(&fill_class, "fill_", self, value, error);
+}
+
+td_status
+td_op_zero_into(td_tensor *self, td_error *error) {
+  return fill(&zero_class, "zero_", self, 0, error);
+}
+
+td_status
+td_op_fill_tensor_into(td_tensor *self, td_tensor *value, td_error *error) {
+  if (value->n_dims != 0)
+    return td_error_set(error, TD_SHAPE,
+                        "fill_ only supports 0-dimension value tensor but got tensor with %d "
+                        "dimensions.",
+                        value->n_dims);
+  td_write write;
+  TD_TRY(td_write_begin(&write, &fill_tensor_class, sizeof(td_op_node), "fill_",
+                        TD_INPUTS(self, value), error));
+  td_kernel_fill(self, td_tensor_item(value));
+  return td_write_end(&write, error);
+}
+
+td_status
+td_op_overwrite(td_tensor *self, td_tensor *drawn, bool uniform, td_error *error) {
+  td_write write;
+  TD_TRY(td_write_begin(&write, uniform ? &uniform_class : &normal_class, sizeof(td_op_node),
+                        uniform ? "uniform_" : "normal_", &self, 1, error));
+  td_kernel_copy(self, drawn);
+  return td_write_end(&write, error);
+}
+
+typedef struct copy_node {
+  td_op_node op;
+  td_input_metadata source;
+} copy_node;
+
+static td_status
+copy_formula(td_op_node *op, td_tensor *grad, uint32_t which, td_tensor **out, td_error *error) {
+  if (which == 0) return zeros_like(grad, out, error);
+  return td_op_reduce_to(grad, &((copy_node *)op)->source, out, error);
+}
+static const td_op_class copy_class = TD_OP_CLASS("CopyBackwards", copy_formula);
+
+td_status
+td_op_copy_into(td_tensor *self, td_tensor *source, td_error *error) {
+  td_write write;
+  TD_LOCAL(detached);
+  TD_LOCAL(expanded);
+  detached = td_tensor_detach(source);
+  TD_TRY(td_op_expand(detached, self->n_dims, self->sizes, &expanded, error));
+  TD_TRY(td_write_begin(&write, &copy_class, sizeof(copy_node), "copy_", TD_INPUTS(self, source),
+                        error));
+  if (write.node) ((copy_node *)write.node)->source = td_op_metadata(source);
+  td_kernel_copy(self, expanded);
+  return td_write_end(&write, error);
+}
