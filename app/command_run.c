@@ -66,7 +66,8 @@ words_are_fine(run_options *options) {
   const word_option words[] = {
       {"anomaly", &options->anomaly, (const char *const[]){"off", "nan", "nonfinite", NULL}, 3},
       {"policy", &options->policy, (const char *const[]){"block", "drop", NULL}, 2},
-      {"scheduler", &options->scheduler, (const char *const[]){"engine", "2017", NULL}, 1},
+      {"scheduler", &options->scheduler, (const char *const[]){"engine", "2017", "2017-fifo", NULL},
+       3},
       {"semantics", &options->semantics, (const char *const[]){"2.13", "1.11", NULL}, 2},
       {"stats", &options->stats, (const char *const[]){"off", "finite", "full", NULL}, 3},
   };
@@ -150,7 +151,7 @@ child_arguments(const run_options *options, int report, char **script_args) {
                           options->force ? "1" : "0", source,
                           options->devices ? options->devices : "cpu", options->anomaly,
                           options->stats, options->policy, options->seed ? options->seed : "",
-                          options->semantics, options->script, NULL);
+                          options->semantics, options->scheduler, options->script, NULL);
   g_strv_builder_addv(builder, (const char **)script_args);
   return g_strv_builder_end(builder);
 }
@@ -260,7 +261,7 @@ td_command_run(int argc, char **argv) {
        "When the recorder is behind: block (wait) or drop", "POLICY"},
       {"seed", 0, 0, G_OPTION_ARG_STRING, &options.seed, "Start the random numbers from N", "N"},
       {"scheduler", 0, 0, G_OPTION_ARG_STRING, &options.scheduler,
-       "engine; 2017 is not supported yet", "NAME"},
+       "Which engine's rules a pass follows: engine, 2017 (a stack), 2017-fifo", "NAME"},
       {"semantics", 0, 0, G_OPTION_ARG_STRING, &options.semantics,
        "Which PyTorch the engine behaves like where versions differ: 2.13, 1.11", "VERSION"},
       {"stats", 0, 0, G_OPTION_ARG_STRING, &options.stats,

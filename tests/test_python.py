@@ -476,7 +476,7 @@ class Run(Case):
         for arguments, word in [
                 (['nothing.py'], 'nothing.py'), (['--colour', 'script.py'], '--colour'), ([], 'few'),
                 (['--anomaly', 'perhaps', 'script.py'], 'perhaps'), (['--break', '', 'script.py'], 'no condition'),
-                (['--scheduler', '2017', 'script.py'], 'not supported yet'),
+                (['--scheduler', '2018', 'script.py'], '2017-fifo'),
                 (['--stats', 'perhaps', 'script.py'], 'perhaps'),
                 (['--break', 'node:x', 'script.py'], 'node:x'),
                 (['--devices', 'abacus', 'script.py'], 'abacus'), (['--seed', 'x', 'script.py'], '--seed'),

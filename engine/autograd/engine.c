@@ -4,6 +4,7 @@
 #include "engine/autograd/anomaly.h"
 #include "engine/autograd/evaluate.h"
 #include "engine/autograd/graph_root.h"
+#include "engine/autograd/scheduler_2017.h"
 #include "engine/autograd/statistics.h"
 #include "engine/autograd/variable.h"
 #include "engine/autograd/warnings.h"
@@ -113,6 +114,16 @@ take_result(td_graph_task *graph_task, td_tensor **captured, td_error *error) {
   return TD_OK;
 }
 
+/* False where the scheduler of 2017 cannot run this graph: the pass has failed. */
+static bool
+is_prepared(td_graph_task *graph_task) {
+  td_error error = {0};
+  if (td_scheduler_now == TD_SCHEDULER_ENGINE) return true;
+  td_status status = td_scheduler_2017_prepare(graph_task, &error);
+  if (status) td_graph_task_fail(graph_task, status, &error);
+  return status == TD_OK;
+}
+
 static td_status
 run(td_graph_task *graph_task, const td_edge *roots, td_tensor **gradients, uint32_t n_roots,
     const td_execute_options *options, td_tensor **captured, td_error *error) {
@@ -128,11 +139,34 @@ run(td_graph_task *graph_task, const td_edge *roots, td_tensor **gradients, uint
   if (options->outputs)
     td_graph_task_init_to_execute(graph_task, root, options->outputs, options->n_outputs, min_topo);
   note_handed_in(root, roots, gradients, n_roots);
-  td_worker_execute(graph_task, root_task(graph_task, root, roots, gradients, n_roots, error));
+  if (is_prepared(graph_task))
+    td_worker_execute(graph_task, root_task(graph_task, root, roots, gradients, n_roots, error));
   emit_end(graph_task);
   TD_GATE_POLL(TD_EVENT_graph_task_end, TD_NONE, graph_task->id, NULL);
   td_status status = take_result(graph_task, captured, error);
   td_node_unref(root);
+  return status;
+}
+
+/* A pass of the engine belongs to its thread's queue; one of 2017 has a queue of its own. */
+static td_status
+enter_and_run(const td_edge *roots, td_tensor **gradients, uint32_t n_roots,
+              const td_execute_options *options, td_tensor **captured, td_error *error) {
+  bool is_2017 = td_scheduler_now != TD_SCHEDULER_ENGINE;
+  td_ready_queue *queue, *own = NULL;
+  uint32_t depth;
+  td_status status = td_worker_enter(&queue, &depth, error);
+  if (status) return status;
+  if (is_2017) {
+    status = td_scheduler_2017_enter(options, n_roots, error);
+    if (status) return status;
+    queue = own = td_scheduler_2017_queue();
+  }
+  td_graph_task *graph_task = td_graph_task_new(options, depth, queue);
+  status = run(graph_task, roots, gradients, n_roots, options, captured, error);
+  td_graph_task_unref(graph_task);
+  td_ready_queue_unref(own);
+  if (is_2017) td_scheduler_2017_leave();
   return status;
 }
 
@@ -145,15 +179,8 @@ td_engine_execute(td_engine *engine, const td_edge *roots, td_tensor *const *roo
   td_tensor **gradients = TD_NEW_N(td_tensor *, n_roots);
   for (uint32_t i = 0; i < n_roots; i++)
     gradients[i] = td_tensor_ref(root_gradients[i]);
-  td_ready_queue *queue;
-  uint32_t depth;
   td_status status = td_validate_outputs(roots, n_roots, gradients, n_roots, error);
-  if (!status) status = td_worker_enter(&queue, &depth, error);
-  if (!status) {
-    td_graph_task *graph_task = td_graph_task_new(options, depth, queue);
-    status = run(graph_task, roots, gradients, n_roots, options, captured, error);
-    td_graph_task_unref(graph_task);
-  }
+  if (!status) status = enter_and_run(roots, gradients, n_roots, options, captured, error);
   for (uint32_t i = 0; i < n_roots; i++)
     td_tensor_unref(gradients[i]);
   free(gradients);

@@ -34,6 +34,7 @@ td_graph_task_new(const td_execute_options *options, uint32_t reentrant_depth,
 void
 td_graph_task_unref(td_graph_task *graph_task) {
   if (!td_refcount_dec(&graph_task->refs)) return;
+  td_scheduler_2017_free(graph_task->scheduler_2017);
   td_node_table_fini(&graph_task->nodes);
   for (uint32_t i = 0; i < graph_task->n_captured; i++)
     td_tensor_unref(graph_task->captured[i]);

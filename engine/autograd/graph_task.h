@@ -12,6 +12,7 @@
 
 typedef struct td_final_callback td_final_callback;
 typedef struct td_warning td_warning;
+typedef struct td_scheduler_2017 td_scheduler_2017;
 
 struct td_graph_task {
   td_refcount refs;      /* of the pass */
@@ -41,6 +42,7 @@ struct td_graph_task {
   pthread_mutex_t notes_mutex;        /* guards what follows */
   td_final_callback *final_callbacks; /* (owned) in order; those at work stay */
   td_warning *warnings;               /* (owned) in order */
+  td_scheduler_2017 *scheduler_2017;  /* (owned) or NULL: the engine's own rules */
 };
 
 td_graph_task *td_graph_task_new(const td_execute_options *options, uint32_t reentrant_depth,

@@ -6,6 +6,7 @@
 #include "engine/base/heap.h"
 
 #include <limits.h>
+#include <string.h>
 
 static _Atomic uint32_t n_queues;
 
@@ -34,10 +35,16 @@ TD_HEAP_DEFINE(task_heap, td_node_task, goes_before, SET_TASK)
 
 td_ready_queue *
 td_ready_queue_new(td_device device) {
+  return td_ready_queue_new_ordered(device, TD_queue_order_heap);
+}
+
+td_ready_queue *
+td_ready_queue_new_ordered(td_device device, td_queue_order order) {
   td_ready_queue *queue = TD_NEW(td_ready_queue);
   td_refcount_init(&queue->refs);
   queue->id = atomic_fetch_add_explicit(&n_queues, 1, memory_order_relaxed);
   queue->device = device;
+  queue->order = order;
   td_lock_init(&queue->lock, TD_lock_kind_queue, queue->id);
   pthread_cond_init(&queue->not_empty, NULL);
   return queue;
@@ -67,7 +74,7 @@ td_ready_queue_announce(td_ready_queue *queue, uint32_t owner) {
   if (queue->announced != td_emit_session()) {
     queue->announced = td_emit_session();
     TD_EMIT_AT(td_lock_stamp(&queue->lock), queue_new, .queue = queue->id, .device = queue->device,
-               .graph_task = TD_NONE, .owner = owner, .order = TD_queue_order_heap);
+               .graph_task = TD_NONE, .owner = owner, .order = queue->order);
   }
   td_lock_release(&queue->lock);
 }
@@ -86,11 +93,29 @@ emit_push(const td_ready_queue *queue, uint64_t stamp, const td_node_task *task,
 }
 
 static void
+put_locked(td_ready_queue *queue, td_node_task task) {
+  if (queue->order == TD_queue_order_heap)
+    task_heap_push(queue->heap, queue->n++, task, NULL);
+  else
+    queue->heap[queue->n++] = task;
+}
+
+static td_node_task
+take_locked(td_ready_queue *queue) {
+  if (queue->order == TD_queue_order_heap) return task_heap_pop(queue->heap, queue->n--, NULL);
+  size_t place = queue->order == TD_queue_order_lifo ? queue->n - 1 : 0;
+  td_node_task task = queue->heap[place];
+  queue->n--;
+  memmove(queue->heap + place, queue->heap + place + 1, (queue->n - place) * sizeof task);
+  return task;
+}
+
+static void
 push(td_ready_queue *queue, td_node_task task, td_push_reason reason, bool is_counted) {
   td_lock_acquire(&queue->lock);
   if (is_counted) td_graph_task_count_push(task.graph_task);
   TD_GROW(queue->heap, queue->n, queue->capacity);
-  task_heap_push(queue->heap, queue->n++, task, NULL);
+  put_locked(queue, task);
   emit_push(queue, td_lock_stamp(&queue->lock), &task, reason);
   bool wake = queue->n_waiting > 0;
   td_lock_release(&queue->lock);
@@ -137,7 +162,7 @@ td_node_task
 td_ready_queue_pop(td_ready_queue *queue) {
   td_lock_acquire(&queue->lock);
   uint64_t waited = queue->n == 0 ? wait_locked(queue) : 0;
-  td_node_task task = task_heap_pop(queue->heap, queue->n--, NULL);
+  td_node_task task = take_locked(queue);
   uint64_t stamp = td_lock_stamp(&queue->lock);
   TD_EMIT_AT(stamp, queue_pop, .queue = queue->id,
              .node = task.node ? td_node_id(task.node) : TD_NONE,

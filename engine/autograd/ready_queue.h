@@ -2,8 +2,9 @@
  *
  * ReadyQueue: the tasks that a thread may run next, in the engine's exact order: a shutdown task,
  * then dummy tasks, then tasks whose graph task is gone, then deeper re-entry, then higher
- * sequence_nr, ties as in a binary heap. Any thread pushes; its own thread pops. Reference-counted:
- * the thread and the graph tasks that route to it hold it. */
+ * sequence_nr, ties as in a binary heap; or, for scheduler_2017.h, newest or oldest first. Any
+ * thread pushes; its own thread pops. Reference-counted: the thread and the graph tasks that route
+ * to it hold it. */
 #pragma once
 
 #include "engine/autograd/input_buffer.h"
@@ -24,6 +25,7 @@ typedef struct td_ready_queue {
   td_refcount refs;
   uint32_t id;
   td_device device;
+  td_queue_order order;
   td_lock lock; /* guards heap, n, n_waiting */
   pthread_cond_t not_empty;
   td_node_task *heap; /* (owned) */
@@ -32,7 +34,8 @@ typedef struct td_ready_queue {
   uint32_t announced; /* recording session that was told of it (guarded by lock) */
 } td_ready_queue;
 
-td_ready_queue *td_ready_queue_new(td_device device);
+td_ready_queue *td_ready_queue_new(td_device device); /* a heap */
+td_ready_queue *td_ready_queue_new_ordered(td_device device, td_queue_order order);
 td_ready_queue *td_ready_queue_ref(td_ready_queue *queue);
 void td_ready_queue_unref(td_ready_queue *queue);
 

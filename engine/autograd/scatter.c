@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "engine/autograd/evaluation.h"
 #include "engine/autograd/route.h"
+#include "engine/autograd/scheduler_2017.h"
 
 #include "engine/base/alloc.h"
 
@@ -81,6 +82,8 @@ scatter_one_locked(td_evaluation *self, uint32_t output_nr, uint64_t *stamp, td_
 td_status
 td_evaluation_scatter(td_evaluation *self, td_error *error) {
   td_graph_task *graph_task = self->graph_task;
+  if (__builtin_expect(graph_task->scheduler_2017 != NULL, 0))
+    return td_scheduler_2017_scatter(graph_task, self->node, self->outputs, error);
   td_status status = TD_OK;
   td_lock_acquire(&graph_task->lock);
   uint64_t stamp = td_lock_stamp(&graph_task->lock);

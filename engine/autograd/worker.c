@@ -150,8 +150,11 @@ run_nested(td_graph_task *graph_task, td_node_task root) {
 
 void
 td_worker_execute(td_graph_task *graph_task, td_node_task root) {
+  td_ready_queue *outer = td_thread_self.queue; /* the same one but under scheduler_2017.h */
+  td_thread_self.queue = graph_task->cpu_ready_queue;
   if (td_thread_self.device == TD_NO_DEVICE)
     run_outermost(graph_task, root);
   else
     run_nested(graph_task, root);
+  td_thread_self.queue = outer;
 }

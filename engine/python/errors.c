@@ -14,6 +14,8 @@ exception_for(td_status status) {
     return PyExc_OSError;
   case TD_UNSUPPORTED:
     return PyExc_NotImplementedError;
+  case TD_ASSERTION:
+    return PyExc_AssertionError;
   default:
     return PyExc_RuntimeError;
   }

@@ -8,6 +8,7 @@
 #include "engine/python/tensor_object.h"
 
 #include "engine/autograd/engine.h"
+#include "engine/autograd/scheduler_2017.h"
 #include "engine/autograd/semantics.h"
 #include "engine/autograd/variable.h"
 #include "engine/device/device.h"
@@ -62,6 +63,35 @@ set_semantics(PyObject *self, PyObject *version) {
   return text ? tdpy_none(td_semantics_set(text, &error), &error) : NULL;
 }
 
+static PyObject *
+set_scheduler(PyObject *self, PyObject *name) {
+  const char *text = PyUnicode_AsUTF8(name);
+  td_error error = {0};
+  return text ? tdpy_none(td_scheduler_set(text, &error), &error) : NULL;
+}
+
+/* Appends one use as (node, output_nr, consumer, uses); the list is lost where memory is. */
+static void
+append_use(td_node *node, uint32_t output_nr, td_node *consumer, uint32_t uses, void *data) {
+  PyObject **list = data;
+  PyObject *item =
+      *list ? Py_BuildValue("sIsI", td_node_name(node), output_nr, td_node_name(consumer), uses)
+            : NULL;
+  if (item && PyList_Append(*list, item) == 0) {
+    Py_DECREF(item);
+    return;
+  }
+  Py_XDECREF(item);
+  Py_CLEAR(*list);
+}
+
+static PyObject *
+dependencies_2017(PyObject *self, PyObject *unused) {
+  PyObject *list = PyList_New(0);
+  td_scheduler_2017_each(td_graph_task_now(), append_use, &list);
+  return list;
+}
+
 /* record_begin(path, overwrite, source, drop) */
 static PyObject *
 record_begin(PyObject *self, PyObject *args) {
@@ -83,6 +113,7 @@ record_begin(PyObject *self, PyObject *args) {
   if (!status) {
     td_emit_name_thread("main", TD_CPU);
     TD_EMIT(setting, .name = td_intern("semantics"), .value = td_intern(td_semantics_get()));
+    TD_EMIT(setting, .name = td_intern("scheduler"), .value = td_intern(td_scheduler_get()));
   }
   return tdpy_none(status, &error);
 }
@@ -218,6 +249,10 @@ device_count(PyObject *self, PyObject *unused) {
 PyMethodDef tdpy_session_functions[] = {
     {"set_devices", set_devices, METH_O, NULL},
     {"set_semantics", set_semantics, METH_O, NULL},
+    {"set_scheduler", set_scheduler, METH_O, NULL},
+    {"dependencies_2017", dependencies_2017, METH_NOARGS,
+     "Within a pass of the scheduler of 2017: the Counters that are not empty, as a list of\n"
+     "(node, output_nr, consumer, uses)."},
     {"set_checks", set_checks, METH_VARARGS, NULL},
     {"record_begin", record_begin, METH_VARARGS, NULL},
     {"record_for_session", record_for_session, METH_VARARGS, NULL},

@@ -40,7 +40,7 @@ class Batch:
 
     def __init__(self, engine, rows):
         self.engine, self.rows = engine, rows
-        self.devices, self.recorded = rows[0].devices, rows[0].tape is not None
+        self.devices, self.scheduler, self.recorded = rows[0].devices, rows[0].scheduler, rows[0].tape is not None
         self.seen, self.problems = {}, []
 
     def command(self, tape, out, keys):
@@ -49,7 +49,7 @@ class Batch:
             plain = [PYTHONS[self.engine], *script]
             return [TAPEDECK, 'record', '-o', tape, '--', *plain] if self.recorded else plain
         semantics = ['--semantics', '1.11'] if self.engine == '1.11' else []
-        return [TAPEDECK, 'run', '--devices', self.devices, *semantics, '-o', tape, *script]
+        return [TAPEDECK, 'run', '--devices', self.devices, '--scheduler', self.scheduler, *semantics, '-o', tape, *script]
 
     def run(self):
         """Runs the rows; after a crash, those that are left, in a new process."""
@@ -133,13 +133,13 @@ def section(events, key):
 
 
 def batches(rows, engines):
-    """As few processes as possible: by engine, devices and whether it is recorded; some rows are alone."""
+    """As few processes as possible: by engine, how it is started, and whether it is recorded; some rows are alone."""
     shared = {}
     for row in rows:
         for engine in row.engines():
             if engine in engines:
                 alone = row.key if row.process else None
-                shared.setdefault((engine, row.devices, row.tape is not None, alone), []).append(row)
+                shared.setdefault((engine, row.devices, row.scheduler, row.tape is not None, alone), []).append(row)
     return [Batch(key[0], rows) for key, rows in shared.items()]
 
 

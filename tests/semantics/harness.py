@@ -16,7 +16,7 @@ Several functions may carry one id, and one function several.
     since='2.1'       not there in 1.13.1
     tape=FUNCTION     FUNCTION(events) of what the row left on each engine's tape, compared as well
     only='why'        PyTorch cannot show this: Tapedeck alone, so `expect` or assertions in the function are a must
-    devices='cpu,sim:2', semantics='1.11'      (with `only`) how Tapedeck is started
+    devices='cpu,sim:2', semantics='1.11', scheduler='2017'      (with `only`) how Tapedeck is started
     process=True      a process of its own: fork, exit, threads that stay, process-wide settings
     differs='why'     Tapedeck cannot be the same; only `expect` holds it. The table shows the reason
     seconds=N         how long it may take (60)
@@ -31,10 +31,10 @@ TESTS = []  # every Row, in the order of the files
 
 class Row:
     def __init__(self, call, ids, expect=None, expect_1_13=None, in_1_13=None, since=None, tape=None, expect_tape=None,
-                 only=None, devices='cpu', semantics=None, process=False, differs=None, seconds=60):
+                 only=None, devices='cpu', semantics=None, scheduler='engine', process=False, differs=None, seconds=60):
         self.call, self.ids, self.expect, self.expect_1_13 = call, ids, expect, expect_1_13
         self.in_1_13, self.since, self.tape, self.expect_tape = in_1_13, since, tape, expect_tape
-        self.only, self.devices = only, devices
+        self.only, self.devices, self.scheduler = only, devices, scheduler
         self.semantics, self.process, self.differs, self.seconds = semantics, process, differs, seconds
         self.key = f'{ids[0]} {call.__module__}.{call.__name__}'
 
@@ -53,8 +53,8 @@ def row(*ids, **how):
 
     def add(call):
         TESTS.append(Row(call, ids, **how))
-        if not how.get('only') and (how.get('devices') or how.get('semantics')):
-            raise ValueError(f'{ids}: devices and semantics are for rows with `only`')
+        if not how.get('only') and {'devices', 'semantics', 'scheduler'} & set(how):
+            raise ValueError(f'{ids}: devices, semantics and scheduler are for rows with `only`')
         if any(test.key == TESTS[-1].key for test in TESTS[:-1]):
             raise ValueError(f'{TESTS[-1].key} is there twice')
         return call

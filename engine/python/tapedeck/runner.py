@@ -2,7 +2,7 @@
 """The child's side of `tapedeck run`: runs a script as `python3 script.py` would, with `import torch` meaning
 Tapedeck's module, and records it. Started by app/command_run.c:
 
-    python3 runner.py REPORT_FD TAPE OVERWRITE SOURCE DEVICES ANOMALY STATS POLICY SEED SEMANTICS SCRIPT [ARGS...]
+    python3 runner.py REPORT_FD TAPE OVERWRITE SOURCE DEVICES ANOMALY STATS POLICY SEED SEMANTICS SCHEDULER SCRIPT [ARGS...]
 
 On REPORT_FD goes one line at the end: "ok", or "usage WHY" or "failed WHY" where Tapedeck itself could not go on.
 """
@@ -98,7 +98,7 @@ def run_script(path, recording):
 
 
 def start(arguments):
-    report_fd, tape, overwrite, source, devices, anomaly, stats, policy, seed, semantics = arguments[:10]
+    report_fd, tape, overwrite, source, devices, anomaly, stats, policy, seed, semantics, scheduler = arguments[:11]
     report_fd = int(report_fd)
     os.set_inheritable(report_fd, False)
     session = os.environ.pop('TAPEDECK_SESSION', None)  # programs started from here are no part of it
@@ -108,6 +108,7 @@ def start(arguments):
         engine.set_devices(devices)
         engine.set_checks(anomaly, stats)
         engine.set_semantics(semantics)
+        engine.set_scheduler(scheduler)
     except Exception as problem:
         give_up(report_fd, f'usage {problem}', 2)
     if seed:
@@ -125,7 +126,7 @@ def main(arguments):
     folder = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
     sys.path[0] = folder
     recording = start(arguments)
-    sys.argv = arguments[10:]
+    sys.argv = arguments[11:]
     sys.path[0] = os.path.dirname(os.path.realpath(sys.argv[0]))
     run_script(sys.argv[0], recording)
 
