@@ -32,7 +32,7 @@ def pose_as_torch(package):
     for name, module in list(sys.modules.items()):
         if name.startswith(own):
             sys.modules['torch.' + name[len(own):]] = module
-    sys.modules['torch.nn.modules'] = sys.modules['tapedeck.nn.layers']
+    sys.modules['torch.nn.modules'] = sys.modules['tapedeck.nn']
 
 
 def join_session(engine, session, source, tape):

@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Backward hooks of modules: identity nodes around the module see the gradients of its outputs come in and those of its
+inputs go out."""
+from tapedeck._C import Tensor
+from tapedeck.autograd import Function
+
+
+class BackwardHookFunction(Function):
+    @staticmethod
+    def forward(ctx, *tensors):
+        ctx.mark_non_differentiable(*[t for t in tensors if not t.requires_grad])
+        return tensors
+
+    @staticmethod
+    def backward(ctx, *grads):
+        return grads
+
+
+def _tuple(value):
+    return value if isinstance(value, tuple) else (value,)
+
+
+def _pass_through(values, hook):
+    """The same values, the tensors among them behind one node with a hook, and where they stood; None where no
+    tensor requires grad."""
+    places = [i for i, value in enumerate(values) if isinstance(value, Tensor)]
+    if not any(values[i].requires_grad for i in places):
+        return values, None
+    tensors = _tuple(BackwardHookFunction.apply(*[values[i] for i in places]))
+    node = next(t.grad_fn for t in tensors if t.grad_fn is not None)
+    hook(node)
+    values = list(values)
+    for i, tensor in zip(places, tensors):
+        values[i] = tensor
+    return tuple(values), places
+
+
+def _spread(grads, places, n):
+    full = [None] * n
+    for i, grad in zip(places, grads):
+        full[i] = grad
+    return tuple(full)
+
+
+def _checked(module_grads, changed, what):
+    if changed is None:
+        return module_grads
+    changed = _tuple(changed)
+    if len(changed) != len(module_grads):
+        raise RuntimeError(f'Backward hook returned an invalid number of {what}, got {len(changed)}, but expected '
+                           f'{len(module_grads)}')
+    return changed
+
+
+class _Call:
+    """One call of a module with backward hooks: what its two nodes have seen."""
+
+    def __init__(self, module, n_inputs):
+        self.module, self.n_inputs = module, n_inputs
+        self.grad_outputs, self.input_places = None, None
+
+    def on_output(self, _, grads):
+        full = _spread(grads, self.output_places, self.n_outputs)
+        for hook in list(self.module._backward_pre_hooks.values()):
+            full = _checked(full, hook(self.module, full), 'grad_output')
+        self.grad_outputs = full
+        local = tuple(full[i] for i in self.output_places)
+        if self.input_places is None:  # no gradient goes out of the module: this is its end
+            for hook in list(self.module._backward_hooks.values()):
+                changed = hook(self.module, (None,) * self.n_inputs, self.grad_outputs)
+                if changed is not None and not all(grad is None for grad in changed):
+                    raise RuntimeError('Backward hook for Modules where no input requires gradient should always '
+                                       'return None or None for all gradients.')
+            self.grad_outputs = None
+        return local
+
+    def on_input(self, grads, _):
+        if self.grad_outputs is None:
+            return None  # the gradient did not come through the output, as in a second derivative
+        full = _spread(grads, self.input_places, self.n_inputs)
+        for hook in list(self.module._backward_hooks.values()):
+            full = _checked(full, hook(self.module, full, self.grad_outputs), 'grad_input')
+        self.grad_outputs = None
+        return tuple(full[i] for i in self.input_places)
+
+
+def call_with_backward_hooks(module, args, kwargs):
+    """module.forward, its forward hooks, and the nodes that the backward hooks need before and behind."""
+    call = _Call(module, len(args))
+    args, call.input_places = _pass_through(args, lambda node: node.register_hook(call.on_input))
+    result = module._after_forward(args, module.forward(*args, **kwargs))
+    outputs = _tuple(result)
+    call.n_outputs = len(outputs)
+    call.output_places = [i for i, value in enumerate(outputs) if isinstance(value, Tensor)]
+    outputs, _ = _pass_through(outputs, lambda node: node.register_hook(call.on_output))
+    return outputs if isinstance(result, tuple) else outputs[0]

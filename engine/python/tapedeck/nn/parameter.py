@@ -1,0 +1,19 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""What a module learns."""
+from tapedeck import _C
+from tapedeck._C import Tensor
+
+
+class Parameter(Tensor):
+    """A leaf that wants a gradient."""
+
+    def __new__(cls, data=None, requires_grad=True):
+        return _C._make_subclass(cls, _C.empty(0) if data is None else data, requires_grad)
+
+    def __repr__(self):
+        return 'Parameter containing:\n' + super().__repr__()
+
+    def __deepcopy__(self, memo):
+        if id(self) not in memo:
+            memo[id(self)] = Parameter(self.detach().clone(), self.requires_grad)
+        return memo[id(self)]
