@@ -97,16 +97,18 @@ apply_dependency(td_world *world, const td_any_event *any) {
   if (task == TD_NONE) return trouble(world);
   td_world_set(world, &world->state.tasks[task].dependencies, event->count);
   td_world_set(world, &world->state.tasks[task].expected, event->count);
-  set_node_state(world, event->node, TD_NODE_waiting);
+  bool is_selective = world->graph->graph_tasks[event->graph_task].n_outputs > 0;
+  set_node_state(world, event->node, is_selective ? TD_NODE_skipped : TD_NODE_waiting);
   name_current(world, event->node);
 }
 
-/* What a selective pass neither needs nor keeps will not run, though gradients may come near it. */
+/* What a selective pass neither needs nor keeps, and so has no entry, will not run, though
+ * gradients may come near it. */
 static void
 apply_exec_info(td_world *world, const td_any_event *any) {
   const td_event_exec_info *event = &any->exec_info;
   if (event->node == TD_NONE) return trouble(world);
-  if (!event->needed && !event->captures) set_node_state(world, event->node, TD_NODE_skipped);
+  if (event->needed || event->captures) set_node_state(world, event->node, TD_NODE_waiting);
   name_current(world, event->node);
 }
 
