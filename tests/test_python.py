@@ -205,7 +205,7 @@ class Module(Case):
                  '(expected 2, got 1)'),
                 ('return grad, grad', 'RuntimeError: function BadBackward returned a gradient different than None at '
                  'position 2, but the corresponding forward input was not a Variable'),
-                ('return "g", None', 'TypeError: expected Variable or None (got str)'),
+                ('return "g", None', 'RuntimeError: expected Variable or None (got str)'),
                 ('raise KeyError("mine")', "KeyError: 'mine'"),
                 ('return torch.ones(10), None', 'RuntimeError: Function BadBackward returned an invalid gradient at '
                  'index 0 - got [10] but expected shape compatible with [2]')]:

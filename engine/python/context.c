@@ -1,18 +1,22 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The ctx that forward and backward of a custom function share, and the class Function itself. */
+ * _FunctionBase: base of the ctx that forward and backward of a custom function share, and of class
+ * Function itself. */
 #include "engine/python/errors.h"
 #include "engine/python/function.h"
+#include "engine/python/node_object.h"
 #include "engine/python/tensor_object.h"
 
 #include <stddef.h>
+#include <structmember.h>
 
 static int
 ctx_traverse(PyObject *self, visitproc visit, void *arg) {
   tdpy_function_ctx *ctx = (tdpy_function_ctx *)self;
-  Py_VISIT(ctx->dict);
   Py_VISIT(ctx->to_save);
   Py_VISIT(ctx->non_differentiable);
+  Py_VISIT(ctx->dirty_tensors);
+  Py_VISIT(ctx->saved_for_forward);
   Py_VISIT(ctx->needs_input_grad);
   return 0;
 }
@@ -20,9 +24,10 @@ ctx_traverse(PyObject *self, visitproc visit, void *arg) {
 static int
 ctx_clear(PyObject *self) {
   tdpy_function_ctx *ctx = (tdpy_function_ctx *)self;
-  Py_CLEAR(ctx->dict);
   Py_CLEAR(ctx->to_save);
   Py_CLEAR(ctx->non_differentiable);
+  Py_CLEAR(ctx->dirty_tensors);
+  Py_CLEAR(ctx->saved_for_forward);
   Py_CLEAR(ctx->needs_input_grad);
   return 0;
 }
@@ -35,38 +40,41 @@ ctx_dealloc(PyObject *self) {
 }
 
 static PyObject *
-save_for_backward(PyObject *self, PyObject *tensors) {
-  for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(tensors); i++) {
-    PyObject *item = PyTuple_GET_ITEM(tensors, i);
-    if (item != Py_None && !tdpy_tensor_is(item))
-      return PyErr_Format(
-          PyExc_TypeError,
-          "save_for_backward can only save variables, but argument %zd is of type %s", i,
-          Py_TYPE(item)->tp_name);
-  }
-  Py_XSETREF(((tdpy_function_ctx *)self)->to_save, Py_NewRef(tensors));
-  Py_RETURN_NONE;
+ctx_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
+  tdpy_function_ctx *ctx = (tdpy_function_ctx *)type->tp_alloc(type, 0);
+  if (ctx) ctx->materialize_grads = ctx->materialize_non_diff_grads = true;
+  return (PyObject *)ctx;
 }
 
-static PyObject *
-mark_non_differentiable(PyObject *self, PyObject *tensors) {
-  Py_XSETREF(((tdpy_function_ctx *)self)->non_differentiable, Py_NewRef(tensors));
-  Py_RETURN_NONE;
+/* A node whose count is zero waits for the GIL to say so: it does not come back. */
+td_node *
+tdpy_function_hold(tdpy_function_ctx *ctx) {
+  if (!ctx->function || !td_refcount_try_inc(&ctx->function->node.refs)) return NULL;
+  return &ctx->function->node;
 }
 
+/* What a node has, its ctx has: name(), next_functions, register_hook and so on. */
 static PyObject *
-mark_dirty(PyObject *self, PyObject *tensors) {
-  PyErr_SetString(PyExc_NotImplementedError,
-                  "mark_dirty: functions that work in place are not supported yet");
-  return NULL;
-}
-
-static PyObject *
-set_materialize_grads(PyObject *self, PyObject *value) {
-  int wanted = PyObject_IsTrue(value);
-  if (wanted < 0) return NULL;
-  ((tdpy_function_ctx *)self)->materialize_grads = wanted;
-  Py_RETURN_NONE;
+ctx_getattr(PyObject *self, PyObject *name) {
+  PyObject *value = PyObject_GenericGetAttr(self, name);
+  if (value || !PyErr_ExceptionMatches(PyExc_AttributeError)) return value;
+  PyObject *is_of_node = PyDict_GetItem(tdpy_node_type.tp_dict, name);
+  if (!is_of_node || !((tdpy_function_ctx *)self)->needs_input_grad) return NULL;
+  PyErr_Clear();
+  td_node *node = tdpy_function_hold((tdpy_function_ctx *)self);
+  if (!node)
+    return PyErr_Format(
+        PyExc_RuntimeError,
+        "Attribute '%U' is invalid for this instance of _C._FunctionBase. Accessing this attribute "
+        "directly on an instance of autograd.Function is a legacy access pattern that is no longer "
+        "supported. For examples on how to use new-style autograd functions, see "
+        "https://pytorch.org/docs/stable/autograd.html#torch.autograd.Function ",
+        name);
+  PyObject *object = tdpy_node_wrap(node);
+  td_node_unref(node);
+  value = object ? PyObject_GenericGetAttr(object, name) : NULL;
+  Py_XDECREF(object);
+  return value;
 }
 
 static PyObject *
@@ -75,8 +83,7 @@ unpack(tdpy_function *function) {
   for (uint32_t i = 0; tuple && i < function->n_saved; i++) {
     td_tensor *tensor = NULL;
     td_error error = {0};
-    td_status status =
-        td_saved_variable_unpack(&function->saved[i], &function->node, &tensor, &error);
+    td_status status = td_saved_variable_get(&function->saved[i], &function->node, &tensor, &error);
     PyObject *item = tdpy_result(status, tensor, &error);
     if (!item)
       Py_CLEAR(tuple);
@@ -88,56 +95,77 @@ unpack(tdpy_function *function) {
 
 static PyObject *
 get_saved_tensors(PyObject *self, void *closure) {
-  tdpy_function *function = ((tdpy_function_ctx *)self)->function;
-  return function ? unpack(function) : PyTuple_New(0);
+  tdpy_function_ctx *ctx = (tdpy_function_ctx *)self;
+  td_node *node = tdpy_function_hold(ctx);
+  if (!node) return PyTuple_New(0);
+  td_error error = {0};
+  PyObject *tensors = NULL;
+  if (ctx->function->was_released)
+    tdpy_check(td_saved_variable_refuse_released(&error), &error);
+  else
+    tensors = unpack(ctx->function);
+  td_node_unref(node);
+  return tensors;
 }
 
 static PyObject *
-get_needs_input_grad(PyObject *self, void *closure) {
-  PyObject *needs = ((tdpy_function_ctx *)self)->needs_input_grad;
-  return Py_NewRef(needs ? needs : Py_None);
+get_saved_variables(PyObject *self, void *closure) {
+  if (PyErr_WarnEx(PyExc_DeprecationWarning, "'saved_variables' is deprecated; use 'saved_tensors'",
+                   1))
+    return NULL;
+  return get_saved_tensors(self, closure);
 }
 
-static PyMethodDef ctx_methods[] = {
-    {"save_for_backward", save_for_backward, METH_VARARGS, "Keeps tensors for backward."},
-    {"mark_non_differentiable", mark_non_differentiable, METH_VARARGS, "Outputs without gradient."},
-    {"mark_dirty", mark_dirty, METH_VARARGS, "Not supported yet."},
-    {"set_materialize_grads", set_materialize_grads, METH_O,
-     "Whether backward sees zeros for None."},
-    {NULL}};
+/* A write-only bool; closure is its offset. */
+static int
+set_bool(PyObject *self, PyObject *value, void *closure) {
+  if (!value || !PyBool_Check(value)) {
+    PyErr_Format(PyExc_TypeError,
+                 "set_materialize_grads received an invalid combination of arguments - got (%s), "
+                 "but expected (bool)",
+                 value ? Py_TYPE(value)->tp_name : "");
+    return -1;
+  }
+  *(bool *)((char *)self + (size_t)closure) = value == Py_True;
+  return 0;
+}
+
+#define FIELD(name)                                                                                \
+  { #name, T_OBJECT, offsetof(tdpy_function_ctx, name), 0, NULL }
+
+static PyMemberDef ctx_members[] = {FIELD(to_save),          FIELD(non_differentiable),
+                                    FIELD(dirty_tensors),    FIELD(saved_for_forward),
+                                    FIELD(needs_input_grad), {NULL}};
 
 static PyGetSetDef ctx_getset[] = {
     {"saved_tensors", get_saved_tensors, NULL, "what was saved for backward", NULL},
-    {"needs_input_grad", get_needs_input_grad, NULL, "which arguments want a gradient", NULL},
-    {"__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict, NULL, NULL},
+    {"saved_variables", get_saved_variables, NULL, "the old name of saved_tensors", NULL},
+    {"materialize_grads", NULL, set_bool, NULL,
+     (void *)offsetof(tdpy_function_ctx, materialize_grads)},
+    {"_materialize_non_diff_grads", NULL, set_bool, NULL,
+     (void *)offsetof(tdpy_function_ctx, materialize_non_diff_grads)},
     {NULL}};
 
-PyTypeObject tdpy_function_ctx_type = {
-    PyVarObject_HEAD_INIT(NULL, 0).tp_name = "tapedeck.autograd.FunctionCtx",
+static PyMethodDef ctx_methods[] = {{"apply", (PyCFunction)(void (*)(void))tdpy_function_apply,
+                                     METH_VARARGS | METH_KEYWORDS | METH_CLASS,
+                                     "Runs forward and remembers how to go back."},
+                                    {NULL}};
+
+PyTypeObject tdpy_function_base_type = {
+    PyVarObject_HEAD_INIT(NULL, 0).tp_name = "tapedeck._C._FunctionBase",
     .tp_basicsize = sizeof(tdpy_function_ctx),
-    .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC,
-    .tp_dictoffset = offsetof(tdpy_function_ctx, dict),
+    .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC,
+    .tp_new = ctx_new,
     .tp_dealloc = ctx_dealloc,
     .tp_traverse = ctx_traverse,
     .tp_clear = ctx_clear,
+    .tp_getattro = ctx_getattr,
+    .tp_members = ctx_members,
     .tp_methods = ctx_methods,
     .tp_getset = ctx_getset,
 };
 
-static PyMethodDef function_methods[] = {{"apply", tdpy_function_apply, METH_VARARGS | METH_CLASS,
-                                          "Runs forward and remembers how to go back."},
-                                         {NULL}};
-
-static PyTypeObject function_type = {
-    PyVarObject_HEAD_INIT(NULL, 0).tp_name = "tapedeck.autograd.Function",
-    .tp_basicsize = sizeof(PyObject),
-    .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE,
-    .tp_doc =
-        "Base class of custom functions: static methods forward(ctx, ...) and backward(ctx, ...).",
-    .tp_methods = function_methods,
-};
-
 int
 tdpy_function_add(PyObject *module) {
-  return PyType_Ready(&tdpy_function_ctx_type) || PyModule_AddType(module, &function_type) ? -1 : 0;
+  return PyModule_AddType(module, &tdpy_function_base_type);
 }

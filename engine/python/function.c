@@ -3,18 +3,10 @@
  * The forward half of custom functions. */
 #include "engine/python/function.h"
 
+#include "engine/autograd/anomaly.h"
 #include "engine/base/alloc.h"
 #include "engine/python/errors.h"
 #include "engine/python/tensor_object.h"
-
-/* Forward in the making. */
-typedef struct call {
-  PyObject *args;          /* (borrowed) tuple of forward's arguments */
-  tdpy_function_ctx *ctx;  /* (owned reference) */
-  tdpy_function *function; /* (owned reference), or NULL where no gradient is wanted */
-  PyObject *outputs;       /* (owned) tuple of what forward returned */
-  bool single;             /* it returned one thing, no tuple */
-} call;
 
 bool
 tdpy_function_is_custom(const td_node *node) {
@@ -27,12 +19,14 @@ tdpy_function_context(td_node *node) {
 }
 
 static tdpy_function_ctx *
-new_ctx(PyObject *args) {
+new_ctx(PyObject *type, PyObject *args) {
   Py_ssize_t n = PyTuple_GET_SIZE(args);
-  tdpy_function_ctx *ctx =
-      (tdpy_function_ctx *)tdpy_function_ctx_type.tp_alloc(&tdpy_function_ctx_type, 0);
-  if (!ctx) return NULL;
-  ctx->materialize_grads = 1;
+  PyObject *ctx_type = PyObject_GetAttrString(type, "_backward_cls");
+  PyObject *object = ctx_type ? PyObject_CallNoArgs(ctx_type) : NULL;
+  Py_XDECREF(ctx_type);
+  if (!object) return NULL;
+  assert(PyObject_TypeCheck(object, &tdpy_function_base_type));
+  tdpy_function_ctx *ctx = (tdpy_function_ctx *)object;
   ctx->needs_input_grad = PyTuple_New(n);
   for (Py_ssize_t i = 0; ctx->needs_input_grad && i < n; i++) {
     PyObject *item = PyTuple_GET_ITEM(args, i);
@@ -45,7 +39,7 @@ new_ctx(PyObject *args) {
 /* The node is made before forward runs, as in PyTorch, so that its sequence number precedes those
  * of nodes that forward makes; and a number is used up even where no gradient is wanted. */
 static tdpy_function *
-new_function(PyObject *type, PyObject *args, tdpy_function_ctx *ctx) {
+new_function(PyObject *args, tdpy_function_ctx *ctx) {
   Py_ssize_t n = PyTuple_GET_SIZE(args);
   uint32_t n_tensors = 0;
   td_tensor **tensors = TD_NEW_N(td_tensor *, n + 1);
@@ -61,117 +55,118 @@ new_function(PyObject *type, PyObject *args, tdpy_function_ctx *ctx) {
     free(is_tensor);
     return NULL;
   }
-  function->name = td_format("%sBackward", ((PyTypeObject *)type)->tp_name);
+  function->name = td_dup_string(Py_TYPE(ctx)->tp_name);
   function->n_arguments = (uint32_t)n;
   function->is_tensor = is_tensor;
   function->context = Py_NewRef((PyObject *)ctx);
-  function->backward = PyObject_GetAttrString(type, "backward");
-  if (!function->backward) PyErr_Clear();
   ctx->function = function;
   return function;
 }
 
+/* (ctx, *args) */
 static PyObject *
-run_forward(PyObject *type, call *now) {
+with_ctx(const tdpy_forward_call *call) {
+  Py_ssize_t n = PyTuple_GET_SIZE(call->args);
+  PyObject *args = PyTuple_New(n + 1);
+  if (!args) return NULL;
+  PyTuple_SET_ITEM(args, 0, Py_NewRef((PyObject *)call->ctx));
+  for (Py_ssize_t i = 0; i < n; i++)
+    PyTuple_SET_ITEM(args, i + 1, Py_NewRef(PyTuple_GET_ITEM(call->args, i)));
+  return args;
+}
+
+/* forward(*args), then setup_context(ctx, args, output). */
+static PyObject *
+call_separate(const tdpy_forward_call *call, PyObject *forward, PyObject *setup_context) {
+  PyObject *result = PyObject_Call(forward, call->args, call->kwargs);
+  PyObject *nothing = result ? PyObject_CallFunctionObjArgs(setup_context, (PyObject *)call->ctx,
+                                                            call->args, result, NULL)
+                             : NULL;
+  if (!nothing) Py_CLEAR(result);
+  Py_XDECREF(nothing);
+  return result;
+}
+
+static PyObject *
+call_forward(const tdpy_forward_call *call, PyObject *forward, PyObject *setup_context) {
+  if (setup_context != Py_None) return call_separate(call, forward, setup_context);
+  PyObject *args = with_ctx(call);
+  PyObject *result = args ? PyObject_Call(forward, args, call->kwargs) : NULL;
+  Py_XDECREF(args);
+  return result;
+}
+
+/* The class's _own_setup_context is None where forward itself is given the ctx. */
+static PyObject *
+run_forward(PyObject *type, const tdpy_forward_call *call) {
   PyObject *forward = PyObject_GetAttrString(type, "forward");
-  Py_ssize_t n = PyTuple_GET_SIZE(now->args);
-  PyObject *with_ctx = forward ? PyTuple_New(n + 1) : NULL;
+  PyObject *setup_context = forward ? PyObject_GetAttrString(type, "_own_setup_context") : NULL;
   PyObject *result = NULL;
-  if (with_ctx) {
-    PyTuple_SET_ITEM(with_ctx, 0, Py_NewRef((PyObject *)now->ctx));
-    for (Py_ssize_t i = 0; i < n; i++)
-      PyTuple_SET_ITEM(with_ctx, i + 1, Py_NewRef(PyTuple_GET_ITEM(now->args, i)));
+  if (setup_context) {
     bool grad_mode = td_grad_mode();
     td_grad_mode_set(false);
-    result = PyObject_Call(forward, with_ctx, NULL);
+    result = call_forward(call, forward, setup_context);
     td_grad_mode_set(grad_mode);
   }
-  Py_XDECREF(with_ctx);
+  Py_XDECREF(setup_context);
   Py_XDECREF(forward);
   return result;
 }
 
-static bool
-contains(PyObject *tuple, PyObject *object) {
-  for (Py_ssize_t i = 0; tuple && i < PyTuple_GET_SIZE(tuple); i++)
-    if (PyTuple_GET_ITEM(tuple, i) == object) return true;
-  return false;
-}
-
-/* An input that forward returned as it is must not get a second history: its alias does. */
-static PyObject *
-own_output(const call *now, PyObject *output) {
-  if (!tdpy_tensor_is(output) || !contains(now->args, output)) return Py_NewRef(output);
-  return tdpy_tensor_wrap(td_tensor_detach(tdpy_tensor_of(output)));
-}
-
 static int
-take_outputs(call *now, PyObject *result) {
-  now->single = !PyTuple_Check(result);
-  Py_ssize_t n = now->single ? 1 : PyTuple_GET_SIZE(result);
-  now->outputs = PyTuple_New(n);
-  for (Py_ssize_t i = 0; now->outputs && i < n; i++) {
-    PyObject *output = own_output(now, now->single ? result : PyTuple_GET_ITEM(result, i));
-    if (!output) return 0;
-    PyTuple_SET_ITEM(now->outputs, i, output);
-    if (tdpy_tensor_is(output)) continue;
-    PyErr_Format(PyExc_TypeError, "%s.forward: expected Tensor or tuple of Tensor, got %s",
-                 now->function ? now->function->name : "Function", Py_TYPE(output)->tp_name);
+save_tensor(tdpy_function *function, PyObject *item, Py_ssize_t i) {
+  if (item != Py_None && !tdpy_tensor_is(item)) {
+    PyErr_Format(PyExc_TypeError,
+                 "save_for_backward can only save variables, but argument %zd is of type %s", i,
+                 Py_TYPE(item)->tp_name);
     return 0;
   }
-  return now->outputs != NULL;
-}
-
-static void
-connect_outputs(call *now) {
-  uint32_t n = (uint32_t)PyTuple_GET_SIZE(now->outputs);
-  td_tensor **results = TD_NEW_N(td_tensor *, n + 1);
-  for (uint32_t i = 0; i < n; i++) {
-    PyObject *output = PyTuple_GET_ITEM(now->outputs, i);
-    if (!contains(now->ctx->non_differentiable, output)) results[i] = tdpy_tensor_of(output);
-  }
-  td_function_end(&now->function->node, results, n);
-  free(results);
-}
-
-static void
-save_tensors(call *now) {
-  PyObject *to_save = now->ctx->to_save;
-  uint32_t n = to_save ? (uint32_t)PyTuple_GET_SIZE(to_save) : 0;
-  now->function->saved = TD_NEW_N(td_saved_variable, n + 1);
-  now->function->n_saved = n;
-  for (uint32_t i = 0; i < n; i++) {
-    PyObject *item = PyTuple_GET_ITEM(to_save, i);
-    td_saved_variable_init(&now->function->saved[i], item == Py_None ? NULL : tdpy_tensor_of(item),
-                           contains(now->outputs, item));
-  }
+  td_tensor *tensor = item == Py_None ? NULL : tdpy_tensor_of(item);
+  bool is_output = tensor && td_grad_fn(tensor) == &function->node;
+  function->saved[i].number = (uint8_t)i;
+  td_saved_variable_init(&function->saved[function->n_saved++], tensor, is_output);
+  return 1;
 }
 
 static int
-forward(PyObject *type, call *now) {
-  PyObject *result = run_forward(type, now);
-  int fine = result && take_outputs(now, result);
-  Py_XDECREF(result);
-  if (!now->function) return fine;
-  if (fine) {
-    td_node_ref(&now->function->node);
-    connect_outputs(now);
-    save_tensors(now);
+save_tensors(tdpy_forward_call *call) {
+  PyObject *to_save = call->ctx->to_save;
+  if (!to_save || to_save == Py_None) return 1;
+  if (!PyTuple_Check(to_save)) {
+    PyErr_Format(PyExc_RuntimeError,
+                 "autograd internal error: to_save attribute is expected to be a tuple but is %s",
+                 Py_TYPE(to_save)->tp_name);
+    return 0;
   }
-  Py_CLEAR(now->ctx->to_save);
-  td_node_unref(&now->function->node);
+  Py_ssize_t n = PyTuple_GET_SIZE(to_save);
+  call->function->saved = TD_NEW_N(td_saved_variable, n + 1);
+  for (Py_ssize_t i = 0; i < n; i++)
+    if (!save_tensor(call->function, PyTuple_GET_ITEM(to_save, i), i)) return 0;
+  return 1;
+}
+
+static int
+forward(PyObject *type, tdpy_forward_call *call) {
+  PyObject *result = run_forward(type, call);
+  int fine = result && tdpy_function_take_outputs(call, result);
+  if (fine && call->function) fine = save_tensors(call);
+  Py_XDECREF(result);
+  Py_CLEAR(call->ctx->to_save);
+  Py_CLEAR(call->ctx->non_differentiable);
+  Py_CLEAR(call->ctx->dirty_tensors);
+  if (call->function) td_node_unref(&call->function->node);
   return fine;
 }
 
 PyObject *
-tdpy_function_apply(PyObject *type, PyObject *args) {
-  call now = {.args = args, .ctx = new_ctx(args)};
-  if (!now.ctx) return NULL;
-  now.function = new_function(type, args, now.ctx);
+tdpy_function_apply(PyObject *type, PyObject *args, PyObject *kwargs) {
+  tdpy_forward_call call = {.args = args, .kwargs = kwargs, .ctx = new_ctx(type, args)};
+  if (!call.ctx) return NULL;
+  call.function = new_function(args, call.ctx);
   PyObject *outputs = NULL;
-  if (forward(type, &now) && tdpy_check(TD_OK, &(td_error){0}))
-    outputs = Py_NewRef(now.single ? PyTuple_GET_ITEM(now.outputs, 0) : now.outputs);
-  Py_XDECREF(now.outputs);
-  Py_DECREF(now.ctx);
+  if (forward(type, &call) && tdpy_check(TD_OK, &(td_error){0}))
+    outputs = Py_NewRef(call.single ? PyTuple_GET_ITEM(call.outputs, 0) : call.outputs);
+  Py_XDECREF(call.outputs);
+  Py_DECREF(call.ctx);
   return outputs;
 }

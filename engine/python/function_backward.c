@@ -14,21 +14,21 @@ zeros_for(const td_input_metadata *metadata) {
   return zeros;
 }
 
-/* (ctx, *grads): a gradient that did not come is zeros, or None if the function asked for it. */
+/* A gradient that did not come is zeros, or None if the function asked for it. */
 static PyObject *
 backward_arguments(tdpy_function *self, td_tensor *const *inputs) {
   tdpy_function_ctx *ctx = (tdpy_function_ctx *)self->context;
-  PyObject *args = PyTuple_New((Py_ssize_t)self->node.n_inputs + 1);
-  if (!args) return NULL;
-  PyTuple_SET_ITEM(args, 0, Py_NewRef(self->context));
+  PyObject *args = PyTuple_New(self->node.n_inputs);
   for (uint32_t i = 0; args && i < self->node.n_inputs; i++) {
     td_tensor *grad = td_tensor_ref(inputs[i]);
-    if (!grad && ctx->materialize_grads) grad = zeros_for(&self->node.input_metadata[i]);
+    bool wanted =
+        ctx->materialize_grads && (ctx->materialize_non_diff_grads || self->is_differentiable[i]);
+    if (!grad && wanted) grad = zeros_for(&self->node.input_metadata[i]);
     PyObject *item = tdpy_tensor_wrap(grad);
     if (!item)
       Py_CLEAR(args);
     else
-      PyTuple_SET_ITEM(args, i + 1, item);
+      PyTuple_SET_ITEM(args, i, item);
   }
   return args;
 }
@@ -41,16 +41,13 @@ as_tuple(PyObject *result) {
   return tuple;
 }
 
+/* The ctx's own method `apply` knows which of the class's functions goes back. */
 static PyObject *
 call_backward(tdpy_function *self, td_tensor *const *inputs) {
-  if (!self->backward) {
-    PyErr_SetString(PyExc_NotImplementedError,
-                    "You must implement the backward function for your custom "
-                    "autograd.Function.");
-    return NULL;
-  }
   PyObject *args = backward_arguments(self, inputs);
-  PyObject *result = args ? as_tuple(PyObject_Call(self->backward, args, NULL)) : NULL;
+  PyObject *apply = args ? PyObject_GetAttrString(self->context, "apply") : NULL;
+  PyObject *result = apply ? as_tuple(PyObject_Call(apply, args, NULL)) : NULL;
+  Py_XDECREF(apply);
   Py_XDECREF(args);
   return result;
 }
@@ -78,7 +75,7 @@ take_gradient(tdpy_function *self, uint32_t argument, PyObject *grad, td_tensor 
     return 0;
   }
   if (grad != Py_None && !tdpy_tensor_is(grad)) {
-    PyErr_Format(PyExc_TypeError, "expected Variable or None (got %s)", Py_TYPE(grad)->tp_name);
+    PyErr_Format(PyExc_RuntimeError, "expected Variable or None (got %s)", Py_TYPE(grad)->tp_name);
     return 0;
   }
   *output = grad == Py_None ? NULL : td_tensor_ref(tdpy_tensor_of(grad));
@@ -117,6 +114,7 @@ function_apply(td_node *node, td_tensor *const *inputs, td_tensor **outputs, td_
 static void
 function_release_variables(td_node *node) {
   tdpy_function *self = (tdpy_function *)node;
+  self->was_released = true;
   for (uint32_t i = 0; i < self->n_saved; i++)
     td_saved_variable_release(&self->saved[i]);
 }
@@ -128,12 +126,12 @@ function_fini(td_node *node) {
     PyGILState_STATE gil = PyGILState_Ensure();
     ((tdpy_function_ctx *)self->context)->function = NULL;
     Py_DECREF(self->context);
-    Py_XDECREF(self->backward);
     PyGILState_Release(gil);
   }
   function_release_variables(node);
   free(self->saved);
   free(self->is_tensor);
+  free(self->is_differentiable);
   free(self->name);
 }
 

@@ -21,9 +21,10 @@ fill(PyObject *module) {
       tdpy_hook_add(module) || tdpy_function_add(module) || tdpy_edge_add(module) ||
       tdpy_graph_task_add())
     return -1;
-  PyMethodDef *tables[] = {tdpy_construct_functions,  tdpy_functional_functions,
-                           tdpy_layer_functions,      tdpy_autograd_functions,
-                           tdpy_graph_task_functions, tdpy_session_functions};
+  PyMethodDef *tables[] = {tdpy_construct_functions, tdpy_functional_functions,
+                           tdpy_error_functions,     tdpy_layer_functions,
+                           tdpy_autograd_functions,  tdpy_graph_task_functions,
+                           tdpy_session_functions};
   for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
     if (PyModule_AddFunctions(module, tables[i])) return -1;
   return PyModule_AddStringConstant(module, "version", TD_VERSION);

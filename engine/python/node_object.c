@@ -135,6 +135,34 @@ node_getattr(PyObject *self, PyObject *name) {
   return PyObject_GetAttr(context, name);
 }
 
+/* They can be set there, too. */
+static int
+node_setattr(PyObject *self, PyObject *name, PyObject *value) {
+  PyObject *context = tdpy_function_context(((tdpy_node *)self)->node);
+  return context ? PyObject_SetAttr(context, name, value)
+                 : PyObject_GenericSetAttr(self, name, value);
+}
+
+/* The node of a custom function is an instance of its ctx's class, and equal to the ctx. */
+static PyObject *
+node_class(PyObject *self, void *closure) {
+  PyObject *context = tdpy_function_context(((tdpy_node *)self)->node);
+  return Py_NewRef((PyObject *)Py_TYPE(context ? context : self));
+}
+
+static Py_hash_t
+node_hash(PyObject *self) {
+  PyObject *context = tdpy_function_context(((tdpy_node *)self)->node);
+  return _Py_HashPointer(context ? context : self);
+}
+
+static PyObject *
+node_compare(PyObject *self, PyObject *other, int op) {
+  if (op != Py_EQ && op != Py_NE) Py_RETURN_NOTIMPLEMENTED;
+  PyObject *context = tdpy_function_context(((tdpy_node *)self)->node);
+  return PyBool_FromLong((self == other || (context && context == other)) == (op == Py_EQ));
+}
+
 static PyObject *
 node_repr(PyObject *self) {
   return PyUnicode_FromFormat("<%s object at %p>", td_node_name(((tdpy_node *)self)->node), self);
@@ -152,6 +180,7 @@ static PyMethodDef node_methods[] = {
     {NULL}};
 
 static PyGetSetDef node_getset[] = {
+    {"__class__", node_class, NULL, NULL, NULL},
     {"_input_metadata", tdpy_input_metadata, NULL, "shape, dtype and device of each input", NULL},
     {"next_functions", node_next_functions, NULL, "(node, input_nr) for each of its outputs", NULL},
     {NULL}};
@@ -164,6 +193,9 @@ PyTypeObject tdpy_node_type = {
     .tp_dealloc = node_dealloc,
     .tp_repr = node_repr,
     .tp_getattro = node_getattr,
+    .tp_setattro = node_setattr,
+    .tp_hash = node_hash,
+    .tp_richcompare = node_compare,
     .tp_methods = node_methods,
     .tp_getset = node_getset,
 };

@@ -34,6 +34,8 @@ def get_default_dtype():
 
 
 from tapedeck import autograd, nn, optim  # noqa: E402  (they use the names above)
-from tapedeck import session  # noqa: E402
+from tapedeck import functions, session  # noqa: E402
+
+_C._functions = functions
 
 session.begin()

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * The functions behind torch._C._functions: nodes that fail, or let no gradient through. */
+#include "engine/python/module.h"
+#include "engine/python/tensor_object.h"
+
+#include "engine/autograd/error_node.h"
+#include "engine/base/alloc.h"
+
+/* Borrowed tensors of a sequence; NULL for None. */
+static bool
+read_tensors(PyObject *tuple, td_tensor **tensors) {
+  for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(tuple); i++) {
+    PyObject *item = PyTuple_GET_ITEM(tuple, i);
+    if (item == Py_None) continue;
+    if (!tdpy_tensor_is(item)) {
+      PyErr_Format(PyExc_TypeError, "argument %zd is not a Variable", i);
+      return false;
+    }
+    tensors[i] = tdpy_tensor_of(item);
+  }
+  return true;
+}
+
+/* Takes the tensors. One alone, several as a tuple. */
+static PyObject *
+wrap_tensors(td_tensor **tensors, Py_ssize_t n) {
+  PyObject *tuple = PyTuple_New(n);
+  for (Py_ssize_t i = 0; i < n; i++) {
+    PyObject *item = tuple ? tdpy_tensor_wrap(tensors[i]) : NULL;
+    if (!tuple) td_tensor_unref(tensors[i]);
+    if (item)
+      PyTuple_SET_ITEM(tuple, i, item);
+    else
+      Py_CLEAR(tuple);
+  }
+  if (!tuple || n != 1) return tuple;
+  PyObject *only = Py_NewRef(PyTuple_GET_ITEM(tuple, 0));
+  Py_DECREF(tuple);
+  return only;
+}
+
+static PyObject *
+wrap_with(PyObject *tuple, const char *text) {
+  Py_ssize_t n = PyTuple_GET_SIZE(tuple);
+  td_tensor **inputs = TD_NEW_N(td_tensor *, n + 1), **outputs = TD_NEW_N(td_tensor *, n + 1);
+  PyObject *result = NULL;
+  if (read_tensors(tuple, inputs)) {
+    if (text)
+      td_error_node_wrap(TD_AUTOGRAD, text, inputs, (uint32_t)n, outputs);
+    else
+      td_undefined_grad_wrap(inputs, (uint32_t)n, outputs);
+    result = wrap_tensors(outputs, n);
+  }
+  free(inputs);
+  free(outputs);
+  return result;
+}
+
+/* delayed_error(text, tensors) */
+static PyObject *
+delayed_error(PyObject *self, PyObject *args) {
+  const char *text;
+  PyObject *tensors;
+  if (!PyArg_ParseTuple(args, "sO!:delayed_error", &text, &PyTuple_Type, &tensors)) return NULL;
+  return wrap_with(tensors, text);
+}
+
+/* undefined_grad(tensors) */
+static PyObject *
+undefined_grad(PyObject *self, PyObject *args) {
+  PyObject *tensors;
+  if (!PyArg_ParseTuple(args, "O!:undefined_grad", &PyTuple_Type, &tensors)) return NULL;
+  return wrap_with(tensors, NULL);
+}
+
+PyMethodDef tdpy_error_functions[] = {{"delayed_error", delayed_error, METH_VARARGS, NULL},
+                                      {"undefined_grad", undefined_grad, METH_VARARGS, NULL},
+                                      {NULL}};

@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * What forward of a custom function returned becomes the outputs of its node, by PyTorch's rules.
+ */
+#include "engine/autograd/anomaly.h"
+#include "engine/autograd/version.h"
+#include "engine/autograd/views.h"
+#include "engine/base/alloc.h"
+#include "engine/python/errors.h"
+#include "engine/python/function.h"
+#include "engine/python/tensor_object.h"
+
+static bool
+contains(PyObject *tuple, const td_tensor *tensor) {
+  if (!tuple || tuple == Py_None) return false;
+  for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(tuple); i++) {
+    PyObject *item = PyTuple_GET_ITEM(tuple, i);
+    if (tdpy_tensor_is(item) && tdpy_tensor_of(item) == tensor) return true;
+  }
+  return false;
+}
+
+/* What forward left on the ctx must be a tuple of tensors, if anything: writes the place of the
+ * first thing that is none, or -1. */
+static int
+find_bad_mark(PyObject *marks, const char *attribute, Py_ssize_t *bad) {
+  *bad = -1;
+  if (!marks || marks == Py_None) return 1;
+  if (!PyTuple_Check(marks)) {
+    PyErr_Format(PyExc_RuntimeError,
+                 "autograd internal error: %s attribute is expected to be a tuple but is %s",
+                 attribute, Py_TYPE(marks)->tp_name);
+    return 0;
+  }
+  for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(marks) && *bad < 0; i++)
+    if (!tdpy_tensor_is(PyTuple_GET_ITEM(marks, i))) *bad = i;
+  return 1;
+}
+
+static const char *
+type_name_at(PyObject *tuple, Py_ssize_t i) {
+  return Py_TYPE(PyTuple_GET_ITEM(tuple, i))->tp_name;
+}
+
+static int
+check_marks(const tdpy_forward_call *call) {
+  PyObject *dirty = call->ctx->dirty_tensors, *others = call->ctx->non_differentiable;
+  Py_ssize_t bad_dirty, bad_other;
+  if (!find_bad_mark(dirty, "dirty_tensors", &bad_dirty) ||
+      !find_bad_mark(others, "non_differentiable", &bad_other))
+    return 0;
+  if (bad_dirty >= 0)
+    PyErr_Format(PyExc_RuntimeError,
+                 "mark_dirty can only accept variables, but argument %zd is of type %s", bad_dirty,
+                 type_name_at(dirty, bad_dirty));
+  else if (bad_other >= 0)
+    PyErr_Format(PyExc_RuntimeError,
+                 "mark_non_differentiable only accepts variable arguments, but got %s",
+                 type_name_at(others, bad_other));
+  return bad_dirty < 0 && bad_other < 0;
+}
+
+/* Replaces *tensor by another tensor of the same elements, without history. */
+static void
+replace_by_alias(td_tensor **tensor, bool is_view) {
+  td_tensor *alias = td_tensor_detach(*tensor);
+  if (is_view) td_view_init(alias, *tensor, TD_CREATION_CUSTOM_FUNCTION);
+  td_tensor_unref(*tensor);
+  *tensor = alias;
+}
+
+static int
+warn_not_an_input(void) {
+  return PyErr_WarnEx(PyExc_UserWarning,
+                      "ctx.mark_dirty() received a tensor that was not an input. Only input "
+                      "Tensors that have been mutated should be passed to ctx.mark_dirty().",
+                      1) == 0;
+}
+
+/* A tensor that forward changed in place gets this node as its history. */
+static int
+take_dirty(tdpy_forward_call *call, td_tensor *tensor, uint32_t output_nr, bool is_input) {
+  if (td_is_leaf(tensor) && td_requires_grad(tensor)) {
+    PyErr_SetString(PyExc_RuntimeError,
+                    "a leaf Variable that requires grad has been used in an in-place operation.");
+    return 0;
+  }
+  if (!is_input && !warn_not_an_input()) return 0;
+  td_error error = {0};
+  return tdpy_check(td_rebase_history(tensor, &call->function->node, output_nr, &error), &error);
+}
+
+/* One output of the node that has a history: *tensor (owned reference) may be replaced. */
+static int
+take_differentiable(tdpy_forward_call *call, td_tensor **tensor, uint32_t output_nr) {
+  bool is_input = contains(call->args, *tensor);
+  if (contains(call->ctx->dirty_tensors, *tensor))
+    return take_dirty(call, *tensor, output_nr, is_input);
+  if (is_input) replace_by_alias(tensor, true);
+  td_set_grad_fn(*tensor, &call->function->node, output_nr);
+  return 1;
+}
+
+/* An input that comes back without history is another tensor all the same, so that nobody changes
+ * the input's requires_grad. */
+static int
+take_plain(tdpy_forward_call *call, td_tensor **tensor) {
+  bool is_input = contains(call->args, *tensor), requires_grad = td_requires_grad(*tensor);
+  td_error error = {0};
+  if (is_input && (requires_grad || !contains(call->ctx->dirty_tensors, *tensor)))
+    replace_by_alias(tensor, !requires_grad);
+  else if (requires_grad && !(*tensor)->base)
+    return tdpy_check(td_detach_in_place(*tensor, &error), &error);
+  return 1;
+}
+
+static bool
+is_differentiable(const tdpy_forward_call *call, const td_tensor *tensor) {
+  return call->function && td_dtype_is_differentiable(tensor->dtype) &&
+         !contains(call->ctx->non_differentiable, tensor);
+}
+
+/* A new reference to what becomes of one thing that forward returned. */
+static PyObject *
+take_output(tdpy_forward_call *call, PyObject *object, uint32_t i) {
+  td_node *node = call->function ? &call->function->node : NULL;
+  if (!tdpy_tensor_is(object)) {
+    if (node) td_node_add_undefined_input(node);
+    return Py_NewRef(object);
+  }
+  td_tensor *tensor = td_tensor_ref(tdpy_tensor_of(object));
+  bool differentiable = is_differentiable(call, tensor);
+  if (node) {
+    td_node_add_metadata(node, tensor);
+    call->function->is_differentiable[i] = differentiable;
+  }
+  bool is_dirty = contains(call->ctx->dirty_tensors, tensor);
+  if (is_dirty) td_tensor_bump_by(tensor, "mark_dirty", node);
+  int fine = differentiable ? take_differentiable(call, &tensor, i) : take_plain(call, &tensor);
+  if (fine && tensor->base && !is_dirty) td_view_set_creation(tensor, TD_CREATION_CUSTOM_FUNCTION);
+  if (fine) return tdpy_tensor_wrap(tensor);
+  td_tensor_unref(tensor);
+  return NULL;
+}
+
+/* The new history of a tensor that was changed is right only where it is an output. */
+static int
+all_dirty_returned(const tdpy_forward_call *call, PyObject *returned) {
+  PyObject *dirty = call->ctx->dirty_tensors;
+  if (!dirty || dirty == Py_None) return 1;
+  for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(dirty); i++) {
+    if (contains(returned, tdpy_tensor_of(PyTuple_GET_ITEM(dirty, i)))) continue;
+    PyErr_SetString(PyExc_RuntimeError,
+                    "Some elements marked as dirty during the forward method were not returned as "
+                    "output. The inputs that are modified inplace must all be outputs of the "
+                    "Function.");
+    return 0;
+  }
+  return 1;
+}
+
+/* Of several outputs with a history, none that is a view may be changed in place. */
+static void
+protect_views(const tdpy_forward_call *call) {
+  uint32_t n = call->function->node.n_inputs, n_differentiable = 0;
+  for (uint32_t i = 0; i < n; i++)
+    n_differentiable += call->function->is_differentiable[i];
+  for (uint32_t i = 0; i < n && n_differentiable > 1; i++) {
+    PyObject *output = PyTuple_GET_ITEM(call->outputs, i);
+    if (tdpy_tensor_is(output) && tdpy_tensor_of(output)->base)
+      td_view_set_creation(tdpy_tensor_of(output), TD_CREATION_MULTI_OUTPUT);
+  }
+}
+
+static void
+finish_node(tdpy_forward_call *call) {
+  td_node *node = &call->function->node;
+  td_tensor **results = TD_NEW_N(td_tensor *, node->n_inputs + 1);
+  protect_views(call);
+  for (uint32_t i = 0; i < node->n_inputs; i++)
+    if (call->function->is_differentiable[i])
+      results[i] = tdpy_tensor_of(PyTuple_GET_ITEM(call->outputs, i));
+  td_node_announce(node);
+  td_anomaly_end_forward(node, results, node->n_inputs);
+  free(results);
+}
+
+int
+tdpy_function_take_outputs(tdpy_forward_call *call, PyObject *result) {
+  call->single = !PyTuple_Check(result);
+  PyObject *returned = call->single ? PyTuple_Pack(1, result) : Py_NewRef(result);
+  if (!returned) return 0;
+  Py_ssize_t n = PyTuple_GET_SIZE(returned);
+  int fine = check_marks(call);
+  if (call->function) call->function->is_differentiable = TD_NEW_N(bool, n + 1);
+  call->outputs = fine ? PyTuple_New(n) : NULL;
+  for (Py_ssize_t i = 0; call->outputs && i < n; i++) {
+    PyObject *output = take_output(call, PyTuple_GET_ITEM(returned, i), (uint32_t)i);
+    if (!output)
+      Py_CLEAR(call->outputs);
+    else
+      PyTuple_SET_ITEM(call->outputs, i, output);
+  }
+  fine = call->outputs && all_dirty_returned(call, returned);
+  if (fine && call->function) finish_node(call);
+  Py_DECREF(returned);
+  return fine;
+}

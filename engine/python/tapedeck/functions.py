@@ -1,0 +1,25 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""torch._C._functions: functions whose nodes fail when a backward pass needs them, or let no gradient through."""
+from tapedeck import _C
+
+__all__ = ['DelayedError', 'UndefinedGrad']
+
+
+class DelayedError:
+    """DelayedError(text, n)(*tensors): the n tensors, which cannot be differentiated: then the text is raised."""
+
+    def __init__(self, text, num_inputs):
+        self.text = text.decode() if isinstance(text, bytes) else text
+        self.num_inputs = num_inputs
+
+    def __call__(self, *tensors):
+        if len(tensors) != self.num_inputs:
+            raise TypeError(f'expected {self.num_inputs} arguments, got {len(tensors)} instead')
+        return _C.delayed_error(self.text, tensors)
+
+
+class UndefinedGrad:
+    """UndefinedGrad()(*tensors): the tensors; gradients end there."""
+
+    def __call__(self, *tensors):
+        return _C.undefined_grad(tensors)
