@@ -93,7 +93,7 @@ lane_find(const td_timeline *timeline, td_lane_kind kind, uint32_t id) {
 }
 
 static void
-begin_frame(collector *self, size_t lane, uint64_t time, td_span_kind kind, uint32_t item) {
+begin_frame(collector *self, size_t lane, uint64_t time, uint32_t kind, uint32_t item) {
   if (lane == SIZE_MAX) return;
   stack *frames = &self->stacks[lane];
   TD_GROW(frames->frames, frames->n, frames->capacity);
@@ -115,7 +115,7 @@ close_top(collector *self, size_t lane, uint64_t time) {
 /* Ends the innermost such frame and whatever an exception left open inside it; an end without a
  * begin is nothing. */
 static void
-end_frame(collector *self, size_t lane, uint64_t time, td_span_kind kind, uint32_t item) {
+end_frame(collector *self, size_t lane, uint64_t time, uint32_t kind, uint32_t item) {
   if (lane == SIZE_MAX) return;
   stack *frames = &self->stacks[lane];
   size_t at = frames->n;
@@ -167,10 +167,10 @@ take_thread_event(collector *self, const td_any_event *event, size_t lane) {
     end_frame(self, lane, time, TD_SPAN_NODE, event->error.node);
     break;
   case TD_EVENT_hook_begin:
-    begin_frame(self, lane, time, TD_SPAN_HOOK, event->hook_begin.node);
+    begin_frame(self, lane, time, TD_SPAN_HOOK + event->hook_begin.kind, event->hook_begin.node);
     break;
   case TD_EVENT_hook_end:
-    end_frame(self, lane, time, TD_SPAN_HOOK, event->hook_end.node);
+    end_frame(self, lane, time, TD_SPAN_HOOK + event->hook_end.kind, event->hook_end.node);
     break;
   case TD_EVENT_lock_wait:
     begin_frame(self, lane, time, TD_SPAN_LOCK, event->lock_wait.lock);

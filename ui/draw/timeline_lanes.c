@@ -15,7 +15,7 @@ static td_colour
 span_colour(const td_timeline_drawing *draw, const td_lane *lane, const td_span *span) {
   const td_theme *theme = draw->theme;
   const td_graph *graph = draw->timeline->graph;
-  if (span->kind == TD_SPAN_HOOK) return theme->node_fill[TD_NODE_captured];
+  if (span->kind >= TD_SPAN_HOOK) return theme->node_fill[TD_NODE_captured];
   if (span->kind == TD_SPAN_LOCK) return theme->warning;
   td_colour colour = span->kind == TD_SPAN_KERNEL
                          ? td_theme_device(theme, lane->device)
@@ -27,11 +27,27 @@ span_colour(const td_timeline_drawing *draw, const td_lane *lane, const td_span 
   return td_colour_mix(colour, theme->card, (hash >> 4) % 5 * 0.085);
 }
 
+/* A hook's span says which kind of hook it is; its place, whose. */
+static char *
+span_title(const td_timeline_drawing *draw, const td_span *span) {
+  static const char *const hooks[TD_hook_kind_LIMIT] = {
+      [TD_hook_kind_tensor_pre] = "tensor hook",
+      [TD_hook_kind_retains_grad] = "retain_grad",
+      [TD_hook_kind_pre] = "pre-hook",
+      [TD_hook_kind_post] = "post-hook",
+      [TD_hook_kind_capture] = "capture hook",
+      [TD_hook_kind_post_accumulate_grad] = "after accumulation",
+  };
+  if (span->kind < TD_SPAN_HOOK) return td_node_title(draw->timeline->graph, span->item);
+  uint32_t kind = span->kind - TD_SPAN_HOOK;
+  return td_dup_string(kind < TD_hook_kind_LIMIT ? hooks[kind] : "hook");
+}
+
 static void
 draw_name(const td_timeline_drawing *draw, const td_span *span, td_box box) {
   const td_graph *graph = draw->timeline->graph;
   if (span->item >= graph->n_nodes || span->kind == TD_SPAN_LOCK) return;
-  char *name = td_node_title(graph, span->item);
+  char *name = span_title(draw, span);
   td_colour white = {1, 1, 1, 0.96};
   double width, room = box.width - 8;
   td_label_size(draw->labels, name, 11, false, &width, NULL);
@@ -47,7 +63,7 @@ draw_name(const td_timeline_drawing *draw, const td_span *span, td_box box) {
 static void
 draw_span(const td_timeline_drawing *draw, const td_lane *lane, const td_span *span, td_box box) {
   td_colour colour = span_colour(draw, lane, span);
-  bool hatched = span->kind == TD_SPAN_HOOK || span->kind == TD_SPAN_LOCK;
+  bool hatched = span->kind >= TD_SPAN_HOOK || span->kind == TD_SPAN_LOCK;
   if ((double)span->begin > draw->view->now_ns) colour = td_colour_fade(colour, 0.38);
   if (box.width >= 4)
     td_shape_rounded(draw->cr, box, 3);

@@ -212,6 +212,7 @@ td_facts_of_node(TdDocument *document, uint32_t node) {
   TdFactList facts = td_fact_list_new(document);
   if (node < facts.graph->n_nodes) {
     add_anomalies(&facts, node);
+    td_facts_add_error(&facts, node);
     td_facts_add_conflicts(&facts, node);
     add_now(&facts, node);
     td_facts_add_origin(&facts, node);

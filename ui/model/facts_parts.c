@@ -67,6 +67,20 @@ add_writer(TdFactList *facts, const td_event_version_conflict *conflict) {
     td_fact_list_add_more(facts, _("Written by"), text, *stack ? stack : NULL);
 }
 
+/* What a node that failed said: the last thing before the playhead. */
+void
+td_facts_add_error(TdFactList *facts, uint32_t node) {
+  size_t n;
+  const td_graph_mention *problems = td_document_get_problems(facts->document, &n);
+  td_any_event event;
+  if (facts->state->nodes[node].state != TD_NODE_failed) return;
+  facts->section = _("Failed");
+  for (size_t i = 0; i < n && has_happened(facts, &problems[i]); i++)
+    if (problems[i].kind == TD_EVENT_error && problems[i].node == node &&
+        read_event(facts, problems[i].seq, &event))
+      td_fact_list_add(facts, _("Error"), g_strdup(text_of(facts, event.error.text)));
+}
+
 /* Why "modified by an inplace operation": who saved what, and who wrote into it. */
 void
 td_facts_add_conflicts(TdFactList *facts, uint32_t node) {
