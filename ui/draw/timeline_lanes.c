@@ -48,14 +48,16 @@ draw_name(const td_timeline_drawing *draw, const td_span *span, td_box box) {
   const td_graph *graph = draw->timeline->graph;
   if (span->item >= graph->n_nodes || span->kind == TD_SPAN_LOCK) return;
   char *name = span_title(draw, span);
-  td_colour white = {1, 1, 1, 0.96};
+  /* Hatched spans are pale. */
+  td_colour colour =
+      span->kind >= TD_SPAN_HOOK ? draw->theme->foreground : (td_colour){1, 1, 1, 0.96};
   double width, room = box.width - 8;
   td_label_size(draw->labels, name, 11, false, &width, NULL);
   if (width <= room)
-    td_label_draw(draw->labels, draw->cr, name, 11, box.x + 5, box.y + 1.5, 0, white, false);
+    td_label_draw(draw->labels, draw->cr, name, 11, box.x + 5, box.y + 1.5, 0, colour, false);
   else if (box.width >= least_with_cut_name)
     td_label_draw(draw->labels, draw->cr, name, 11, box.x + 5, box.y + 1.5, floor(room / 8) * 8,
-                  white, false);
+                  colour, false);
   free(name);
 }
 

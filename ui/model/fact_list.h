@@ -40,3 +40,6 @@ void td_facts_add_numbers(TdFactList *facts, uint32_t node);
 void td_facts_add_hooks(TdFactList *facts, uint32_t node);
 void td_facts_add_saved(TdFactList *facts, uint32_t node);
 void td_facts_add_conflicts(TdFactList *facts, uint32_t node);
+
+/* td_facts_add_error adds why a node failed. */
+void td_facts_add_error(TdFactList *facts, uint32_t node);
