@@ -3,6 +3,7 @@
 
 #include "engine/autograd/callbacks.h"
 #include "engine/autograd/engine_thread.h"
+#include "engine/autograd/scheduler_2017.h"
 #include "engine/autograd/warnings.h"
 #include "engine/base/alloc.h"
 

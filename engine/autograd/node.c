@@ -249,6 +249,13 @@ td_node_set_label(td_node *node, const char *label) {
 }
 
 void
+td_node_set_sequence_nr(td_node *node, uint64_t sequence_nr) {
+  node->sequence_nr = sequence_nr;
+  if (is_announced(node))
+    TD_EMIT(node_sequence_nr, .node = td_node_id(node), .sequence_nr = sequence_nr);
+}
+
+void
 td_node_release_variables(td_node *node) {
   if (!node->klass->release_variables) return;
   pthread_mutex_lock(&node->mutex);

@@ -128,5 +128,8 @@ void td_node_unref(td_node *node);
 /* td_node_set_label names the node for people ("conv1.weight") and emits node_label. */
 void td_node_set_label(td_node *node, const char *label);
 
+/* td_node_set_sequence_nr moves the node in the order of passes that have not reached it. */
+void td_node_set_sequence_nr(td_node *node, uint64_t sequence_nr);
+
 /* td_node_release_variables calls the class's release under the node's mutex. */
 void td_node_release_variables(td_node *node);

@@ -21,6 +21,7 @@ static const char *const sentences[TD_EVENT_LIMIT] = {
     [TD_EVENT_edge_new] = "gradients will flow from {from} to {to}",
     [TD_EVENT_node_free] = "{node} is released",
     [TD_EVENT_input_metadata] = "{node} expects {dtype} {shape} on {device} as gradient {input_nr}",
+    [TD_EVENT_node_sequence_nr] = "{node} gets the sequence_nr {sequence_nr}",
     [TD_EVENT_node_label] = "{node} gets the name {label}",
     [TD_EVENT_node_module] = "{node} was made in the forward pass of {module}",
     [TD_EVENT_graph_task_begin] = "{graph_task} begins at {root}, called by {owner}",

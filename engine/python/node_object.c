@@ -99,7 +99,7 @@ node_set_sequence_nr(PyObject *self, PyObject *number) {
   unsigned long long sequence_nr = PyLong_AsUnsignedLongLong(integer);
   Py_DECREF(integer);
   if (PyErr_Occurred()) return NULL;
-  ((tdpy_node *)self)->node->sequence_nr = sequence_nr;
+  td_node_set_sequence_nr(((tdpy_node *)self)->node, sequence_nr);
   Py_RETURN_NONE;
 }
 

@@ -226,6 +226,10 @@ td_graph_take(td_graph_builder *builder, const td_any_event *event) {
   case TD_EVENT_input_metadata:
     add_metadata(builder, &event->input_metadata);
     break;
+  case TD_EVENT_node_sequence_nr:
+    if (event->node_sequence_nr.node != TD_NONE)
+      graph->nodes[event->node_sequence_nr.node].sequence_nr = event->node_sequence_nr.sequence_nr;
+    break;
   case TD_EVENT_node_label:
     if (event->node_label.node != TD_NONE)
       graph->nodes[event->node_label.node].label =

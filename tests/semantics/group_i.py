@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""I: final callbacks."""
+from harness import of_kind, row, text_of
+
+
+def queue(torch, callback):
+    torch.autograd.Variable._execution_engine.queue_callback(callback)
+
+
+def node(torch, backward):
+    """A function whose backward calls backward() first."""
+    class Node(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            return x.clone()
+
+        @staticmethod
+        def backward(ctx, g):
+            backward()
+            return g
+    return Node.apply
+
+
+@row('I-01', 'I-02', expect=['node', 'leaf hook', 'cb1', 'cb2', 'cb3'])
+def in_order_after_all_nodes(torch):
+    calls = []
+
+    def first():
+        calls.append('cb1')
+        queue(torch, lambda: calls.append('cb3'))
+
+    def backward():
+        calls.append('node')
+        queue(torch, first)
+        queue(torch, lambda: calls.append('cb2'))
+    x = torch.ones(1, requires_grad=True)
+    x.register_hook(lambda g: calls.append('leaf hook'))
+    node(torch, backward)(x).backward()
+    return calls
+
+
+@row('I-03', expect='RuntimeError: Final callbacks can only be installed during backward pass.')
+def outside_a_pass(torch):
+    return text_of(lambda: queue(torch, lambda: None))
+
+
+@row('I-04', expect=['RuntimeError: cb boom', [1.0], ['before'], None])
+def an_error_ends_the_pass(torch):
+    calls = []
+
+    def boom():
+        raise RuntimeError('cb boom')
+
+    def backward():
+        queue(torch, lambda: calls.append('before'))
+        queue(torch, boom)
+        queue(torch, lambda: calls.append('after'))
+    x = torch.ones(1, requires_grad=True)
+    text = text_of(lambda: node(torch, backward)(x).backward())
+    return [text, x.grad.tolist(), calls, text_of(lambda: (x * 2).backward())]
+
+
+@row('I-05', expect=['RuntimeError: node boom', []])
+def not_after_an_error(torch):
+    calls = []
+
+    def backward():
+        queue(torch, lambda: calls.append('callback'))
+        raise RuntimeError('node boom')
+    x = torch.ones(1, requires_grad=True)
+    return [text_of(lambda: node(torch, backward)(x).backward()), calls]
+
+
+@row('I-06', expect=['inner node', 'inner callback', 'outer node ends', 'outer callback'])
+def of_the_innermost_pass(torch):
+    calls = []
+
+    def inner():
+        calls.append('inner node')
+        queue(torch, lambda: calls.append('inner callback'))
+
+    def outer():
+        queue(torch, lambda: calls.append('outer callback'))
+        with torch.enable_grad():
+            node(torch, inner)(torch.ones(1, requires_grad=True)).backward()
+        calls.append('outer node ends')
+    node(torch, outer)(torch.ones(1, requires_grad=True)).backward()
+    return calls
+
+
+@row('I-06', expect=['callback', 'its own pass', 'its callback', 'next callback'])
+def a_callback_may_call_backward(torch):
+    calls = []
+
+    def nested():
+        calls.append('its own pass')
+        queue(torch, lambda: calls.append('its callback'))
+
+    def callback():
+        calls.append('callback')
+        with torch.enable_grad():
+            node(torch, nested)(torch.ones(1, requires_grad=True)).backward()
+
+    def backward():
+        queue(torch, callback)
+        queue(torch, lambda: calls.append('next callback'))
+    node(torch, backward)(torch.ones(1, requires_grad=True)).backward()
+    return calls
+
+
+def callback_threads(events):
+    """For each callback: whose it is, and whether its thread is the one that counted the pass's last task down."""
+    last, found = {}, []
+    for event in of_kind(events, 'outstanding', 'final_callback'):
+        if event['event'] == 'outstanding':
+            last[event['graph_task']] = event['thread']
+        else:
+            found.append([event['owner'].split('.')[-1], event['thread'] == last[event['graph_task']]])
+    return found
+
+
+@row('I-07', tape=callback_threads, expect_tape=[['named', True]], devices='cpu,sim:1',
+     only='PyTorch has no simulated device to finish a pass; the probe does not see callbacks', expect=['pt_autograd_0'])
+def by_the_thread_that_finished(torch):
+    threads = []
+
+    def named():
+        threads.append(open('/proc/thread-self/comm').read().strip())
+
+    def backward():
+        queue(torch, named)
+    x = torch.ones(1, device='sim:0', requires_grad=True)
+    node(torch, backward)(x).backward(torch.ones(1, device='sim:0'))
+    return threads
