@@ -149,36 +149,74 @@ get_item(PyObject *self, PyObject *key) {
   return tensor ? tdpy_tensor_wrap(tensor) : NULL;
 }
 
+/* The value without the leading dimensions of size 1 that the place does not have, as wide as the
+ * place. */
+static td_status
+fit_value(td_tensor *place, td_tensor *value, td_tensor **out, td_error *error) {
+  int first = 0;
+  while (first < value->n_dims && value->sizes[first] == 1)
+    first++;
+  td_tensor *bare = NULL;
+  td_status status =
+      td_op_view(value, value->n_dims - first, value->sizes + first, &bare, error);
+  if (!status && td_tensor_same_sizes(bare, place))
+    *out = td_tensor_ref(bare);
+  else if (!status)
+    status = td_op_expand(bare, place->n_dims, place->sizes, out, error);
+  td_tensor_unref(bare);
+  return status;
+}
+
+static td_status
+write_tensor(td_tensor *place, td_tensor *value, td_error *error) {
+  if (td_tensor_same_sizes(place, value)) return td_op_copy_into(place, value, error);
+  if (value->n_dims == 0 && value->device == TD_CPU)
+    return td_op_fill_tensor_into(place, value, error);
+  td_tensor *fitted = NULL;
+  td_status status = fit_value(place, value, &fitted, error);
+  if (!status) status = td_op_copy_into(place, fitted, error);
+  td_tensor_unref(fitted);
+  return status;
+}
+
+static td_tensor *
+value_of(PyObject *value, const td_tensor *like) {
+  td_tensor *source = tdpy_operand(value, like);
+  if (!source)
+    PyErr_Format(PyExc_TypeError, "can't assign a %s to a torch.%sTensor", Py_TYPE(value)->tp_name,
+                 td_op_scalar_type(like->dtype));
+  return source;
+}
+
+/* Whole tensors are written themselves, not through a view of all of them. */
 static bool
-may_be_written(const td_tensor *tensor) {
-  if (!td_requires_grad(tensor) || !td_grad_mode()) return true;
-  if (td_is_leaf(tensor))
-    PyErr_SetString(PyExc_RuntimeError,
-                    "a view of a leaf Variable that requires grad is being used in an "
-                    "in-place operation.");
-  else
-    PyErr_SetString(PyExc_NotImplementedError,
-                    "writing in place into a tensor with history is not supported yet");
-  return false;
+is_whole(PyObject *key) {
+  Py_ssize_t start, stop, step;
+  if (key == Py_Ellipsis) return true;
+  return PySlice_Check(key) && !PySlice_Unpack(key, &start, &stop, &step) && start == 0 &&
+         stop == PY_SSIZE_T_MAX && step == 1;
+}
+
+static td_tensor *
+place_of(td_tensor *self, PyObject *key) {
+  return is_whole(key) ? td_tensor_ref(self) : index_tensor(self, key);
 }
 
 static int
-write_into(td_tensor *view, PyObject *value) {
+write_to_place(td_tensor *self, PyObject *key, PyObject *value) {
   td_error error = {0};
-  td_tensor *source = tdpy_operand(value, view);
-  if (!source) {
-    PyErr_Format(PyExc_TypeError, "can't assign a %s to a tensor", Py_TYPE(value)->tp_name);
-    return 0;
-  }
-  int fine = tdpy_check(td_op_copy_into(view, source, &error), &error);
+  td_tensor *place = place_of(self, key);
+  td_tensor *source = place ? value_of(value, place) : NULL;
+  int fine = source && tdpy_check(write_tensor(place, source, &error), &error);
   td_tensor_unref(source);
+  td_tensor_unref(place);
   return fine;
 }
 
 static int
 set_item(PyObject *self, PyObject *key, PyObject *value) {
   if (!value) {
-    PyErr_SetString(PyExc_TypeError, "elements of tensors cannot be deleted");
+    PyErr_SetString(PyExc_TypeError, "Tensor does not support deleting items");
     return -1;
   }
   if (tdpy_tensor_is(key) || PyList_Check(key)) {
@@ -186,13 +224,7 @@ set_item(PyObject *self, PyObject *key, PyObject *value) {
                     "writing through a tensor of indices is not supported yet");
     return -1;
   }
-  if (!may_be_written(tdpy_tensor_of(self))) return -1;
-  td_tensor *plain = td_tensor_detach(tdpy_tensor_of(self));
-  td_tensor *view = index_tensor(plain, key);
-  int fine = view && write_into(view, value);
-  td_tensor_unref(view);
-  td_tensor_unref(plain);
-  return fine ? 0 : -1;
+  return write_to_place(tdpy_tensor_of(self), key, value) ? 0 : -1;
 }
 
 static Py_ssize_t
