@@ -3,10 +3,13 @@
  * Modes of autograd as Python sees them. */
 #include "engine/python/edge.h"
 #include "engine/python/module.h"
+#include "engine/python/tensor_object.h"
 
 #include "engine/autograd/engine.h"
+#include "engine/autograd/inference.h"
 #include "engine/autograd/semantics.h"
 #include "engine/autograd/variable.h"
+#include "engine/autograd/version.h"
 
 #include <string.h>
 
@@ -20,6 +23,27 @@ set_grad_mode(PyObject *self, PyObject *value) {
   int enabled = PyObject_IsTrue(value);
   if (enabled < 0) return NULL;
   td_grad_mode_set(enabled);
+  Py_RETURN_NONE;
+}
+
+static PyObject *
+is_inference_mode_enabled(PyObject *self, PyObject *unused) {
+  return PyBool_FromLong(td_inference_mode());
+}
+
+static PyObject *
+set_inference_mode(PyObject *self, PyObject *value) {
+  int enabled = PyObject_IsTrue(value);
+  if (enabled < 0) return NULL;
+  td_inference_mode_enter(enabled);
+  Py_RETURN_NONE;
+}
+
+static PyObject *
+increment_version(PyObject *self, PyObject *tensor) {
+  if (!tdpy_tensor_is(tensor))
+    return PyErr_Format(PyExc_TypeError, "expected a Tensor, not %s", Py_TYPE(tensor)->tp_name);
+  td_tensor_bump(tdpy_tensor_of(tensor), "increment_version");
   Py_RETURN_NONE;
 }
 
@@ -60,6 +84,10 @@ PyMethodDef tdpy_autograd_functions[] = {
      "(node, input_nr) that a tensor's gradient goes to."},
     {"is_grad_enabled", is_grad_enabled, METH_NOARGS, "Whether operations are remembered."},
     {"set_grad_mode", set_grad_mode, METH_O, NULL},
+    {"is_inference_mode_enabled", is_inference_mode_enabled, METH_NOARGS,
+     "Whether what is made never has a history."},
+    {"set_inference_mode", set_inference_mode, METH_O, NULL},
+    {"increment_version", increment_version, METH_O, NULL},
     {"is_anomaly_enabled", is_anomaly_enabled, METH_NOARGS,
      "Whether a NaN ends the backward pass."},
     {"set_anomaly", set_anomaly, METH_O, NULL},

@@ -5,6 +5,7 @@
 #include "engine/python/errors.h"
 #include "engine/python/function.h"
 #include "engine/python/node_object.h"
+#include "engine/python/saved_tensor.h"
 #include "engine/python/tensor_object.h"
 
 #include <stddef.h>
@@ -78,22 +79,6 @@ ctx_getattr(PyObject *self, PyObject *name) {
 }
 
 static PyObject *
-unpack(tdpy_function *function) {
-  PyObject *tuple = PyTuple_New(function->n_saved);
-  for (uint32_t i = 0; tuple && i < function->n_saved; i++) {
-    td_tensor *tensor = NULL;
-    td_error error = {0};
-    td_status status = td_saved_variable_get(&function->saved[i], &function->node, &tensor, &error);
-    PyObject *item = tdpy_result(status, tensor, &error);
-    if (!item)
-      Py_CLEAR(tuple);
-    else
-      PyTuple_SET_ITEM(tuple, i, item);
-  }
-  return tuple;
-}
-
-static PyObject *
 get_saved_tensors(PyObject *self, void *closure) {
   tdpy_function_ctx *ctx = (tdpy_function_ctx *)self;
   td_node *node = tdpy_function_hold(ctx);
@@ -103,7 +88,7 @@ get_saved_tensors(PyObject *self, void *closure) {
   if (ctx->function->was_released)
     tdpy_check(td_saved_variable_refuse_released(&error), &error);
   else
-    tensors = unpack(ctx->function);
+    tensors = tdpy_saved_unpack_all(ctx->function->saved, ctx->function->n_saved, node);
   td_node_unref(node);
   return tensors;
 }

@@ -125,6 +125,7 @@ save_tensor(tdpy_function *function, PyObject *item, Py_ssize_t i) {
   bool is_output = tensor && td_grad_fn(tensor) == &function->node;
   function->saved[i].number = (uint8_t)i;
   td_saved_variable_init(&function->saved[function->n_saved++], tensor, is_output);
+  if (td_recording()) td_saved_variable_announce(&function->saved[i], &function->node);
   return 1;
 }
 

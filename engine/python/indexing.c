@@ -4,6 +4,7 @@
  * rows. Each part makes the node that PyTorch makes. */
 #include "engine/autograd/variable.h"
 #include "engine/base/alloc.h"
+#include "engine/ops/inplace.h"
 #include "engine/ops/pointwise.h"
 #include "engine/ops/shape.h"
 #include "engine/python/arguments.h"
@@ -16,6 +17,7 @@ typedef struct cursor {
   td_tensor *tensor; /* (owned reference) */
   int64_t dim;
   bool sliced; /* some operation was done */
+  bool writes; /* it will be written into: what is whole is no view */
 } cursor;
 
 static int
@@ -64,7 +66,8 @@ take_slice(cursor *at, PyObject *part, bool keep_whole) {
     return 0;
   }
   int64_t length = at->tensor->sizes[at->dim++];
-  if (keep_whole && start == 0 && stop == length && step == 1) return 1;
+  if (at->writes) stop = TD_MIN(stop, length);
+  if ((keep_whole || at->writes) && start == 0 && stop == length && step == 1) return 1;
   PySlice_AdjustIndices(length, &start, &stop, step);
   td_status status = td_op_slice(at->tensor, at->dim - 1, start, stop, step, &next, &error);
   return advance(at, status, next, &error);
@@ -131,9 +134,9 @@ take(cursor *at, PyObject *parts, Py_ssize_t position) {
 
 /* Returns a new reference, or NULL with an exception. */
 static td_tensor *
-index_tensor(td_tensor *tensor, PyObject *key) {
+index_tensor(td_tensor *tensor, PyObject *key, bool writes) {
   PyObject *parts = PyTuple_Check(key) ? Py_NewRef(key) : PyTuple_Pack(1, key);
-  cursor at = {.tensor = td_tensor_ref(tensor)};
+  cursor at = {.tensor = td_tensor_ref(tensor), .writes = writes};
   int fine = parts != NULL;
   for (Py_ssize_t i = 0; fine && i < PyTuple_GET_SIZE(parts); i++)
     fine = take(&at, parts, i);
@@ -145,7 +148,7 @@ index_tensor(td_tensor *tensor, PyObject *key) {
 
 static PyObject *
 get_item(PyObject *self, PyObject *key) {
-  td_tensor *tensor = index_tensor(tdpy_tensor_of(self), key);
+  td_tensor *tensor = index_tensor(tdpy_tensor_of(self), key, false);
   return tensor ? tdpy_tensor_wrap(tensor) : NULL;
 }
 
@@ -157,8 +160,7 @@ fit_value(td_tensor *place, td_tensor *value, td_tensor **out, td_error *error) 
   while (first < value->n_dims && value->sizes[first] == 1)
     first++;
   td_tensor *bare = NULL;
-  td_status status =
-      td_op_view(value, value->n_dims - first, value->sizes + first, &bare, error);
+  td_status status = td_op_view(value, value->n_dims - first, value->sizes + first, &bare, error);
   if (!status && td_tensor_same_sizes(bare, place))
     *out = td_tensor_ref(bare);
   else if (!status)
@@ -188,24 +190,10 @@ value_of(PyObject *value, const td_tensor *like) {
   return source;
 }
 
-/* Whole tensors are written themselves, not through a view of all of them. */
-static bool
-is_whole(PyObject *key) {
-  Py_ssize_t start, stop, step;
-  if (key == Py_Ellipsis) return true;
-  return PySlice_Check(key) && !PySlice_Unpack(key, &start, &stop, &step) && start == 0 &&
-         stop == PY_SSIZE_T_MAX && step == 1;
-}
-
-static td_tensor *
-place_of(td_tensor *self, PyObject *key) {
-  return is_whole(key) ? td_tensor_ref(self) : index_tensor(self, key);
-}
-
 static int
 write_to_place(td_tensor *self, PyObject *key, PyObject *value) {
   td_error error = {0};
-  td_tensor *place = place_of(self, key);
+  td_tensor *place = index_tensor(self, key, true);
   td_tensor *source = place ? value_of(value, place) : NULL;
   int fine = source && tdpy_check(write_tensor(place, source, &error), &error);
   td_tensor_unref(source);

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "engine/python/module.h"
 
+#include "engine/python/saved_hooks.h"
+#include "engine/python/saved_tensor.h"
+
 #include "engine/python/edge.h"
 #include "engine/python/function.h"
 #include "engine/python/hook.h"
@@ -19,12 +22,12 @@ static int
 fill(PyObject *module) {
   if (tdpy_types_add(module) || tdpy_tensor_add(module) || tdpy_node_add(module) ||
       tdpy_hook_add(module) || tdpy_function_add(module) || tdpy_edge_add(module) ||
-      tdpy_graph_task_add())
+      tdpy_graph_task_add() || tdpy_saved_add(module))
     return -1;
   PyMethodDef *tables[] = {tdpy_construct_functions, tdpy_functional_functions,
                            tdpy_error_functions,     tdpy_layer_functions,
                            tdpy_autograd_functions,  tdpy_graph_task_functions,
-                           tdpy_session_functions};
+                           tdpy_session_functions,   tdpy_saved_hooks_functions};
   for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
     if (PyModule_AddFunctions(module, tables[i])) return -1;
   return PyModule_AddStringConstant(module, "version", TD_VERSION);

@@ -4,6 +4,7 @@
 #include "engine/python/edge.h"
 #include "engine/python/function.h"
 #include "engine/python/hook.h"
+#include "engine/python/saved_tensor.h"
 #include "engine/python/tensor_object.h"
 
 /* Node to object: {address: address}, both borrowed; an object removes itself. Class by node name.
@@ -125,14 +126,26 @@ node_next_functions(PyObject *self, void *closure) {
   return tuple;
 }
 
-/* Attributes that a custom Function's forward left on its ctx are seen on the node too. */
+/* What the node saved, and what a custom Function's forward left on its ctx, are seen on the node
+ * too.
+ */
 static PyObject *
 node_getattr(PyObject *self, PyObject *name) {
   PyObject *value = PyObject_GenericGetAttr(self, name);
+  if (value || !PyErr_ExceptionMatches(PyExc_AttributeError)) return value;
+  PyObject *type, *exception, *traceback;
+  PyErr_Fetch(&type, &exception, &traceback);
   PyObject *context = tdpy_function_context(((tdpy_node *)self)->node);
-  if (value || !context || !PyErr_ExceptionMatches(PyExc_AttributeError)) return value;
-  PyErr_Clear();
-  return PyObject_GetAttr(context, name);
+  value = tdpy_saved_attribute(self, name);
+  if (!value && !PyErr_Occurred() && context) value = PyObject_GetAttr(context, name);
+  if (!value && !PyErr_Occurred()) {
+    PyErr_Restore(type, exception, traceback);
+    return NULL;
+  }
+  Py_XDECREF(type);
+  Py_XDECREF(exception);
+  Py_XDECREF(traceback);
+  return value;
 }
 
 /* They can be set there, too. */

@@ -5,7 +5,8 @@
 and step() annotate the tape that is being recorded, and do nothing where none is.
 """
 from tapedeck._C import (Size, Tensor, arange, bool, cat, cross_entropy, device, device_count, dtype, empty,
-                         float32, float64, full, int64, is_anomaly_enabled, is_grad_enabled, mark, ones,
+                         float32, float64, full, int64, is_anomaly_enabled, is_grad_enabled,
+                         is_inference_mode_enabled, mark, ones,
                          ones_like, rand, rand_like, randn, randn_like, randperm, stack, step, tensor,
                          version as __version__, where, zeros, zeros_like)
 from tapedeck import _C

@@ -78,8 +78,35 @@ class enable_grad(no_grad):
     _wanted = True
 
 
-class inference_mode(no_grad):
-    """The same as no_grad."""
+class inference_mode(Mode):
+    """What is made inside has no history and no version, and never will; with mode=False, all is as usual inside."""
+
+    def __new__(cls, mode=True):
+        self = super().__new__(cls)
+        if isinstance(mode, bool):
+            return self
+        self.__init__()
+        return self(mode)
+
+    def __init__(self, mode=True):
+        super().__init__()
+        self.mode = mode
+
+    @staticmethod
+    def _get():
+        return _C.is_inference_mode_enabled(), _C.is_grad_enabled()
+
+    @staticmethod
+    def _set(modes):
+        _C.set_inference_mode(modes[0])
+        _C.set_grad_mode(modes[1])
+
+    @property
+    def _wanted(self):
+        return self.mode, not self.mode
+
+    def clone(self):
+        return type(self)(self.mode)
 
 
 class set_grad_enabled(Mode):

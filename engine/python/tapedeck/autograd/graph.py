@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Nodes and edges of the backward graph."""
+"""Nodes and edges of the backward graph, and what happens to the tensors that nodes save."""
+import contextlib
 from typing import NamedTuple, Optional
 
 from tapedeck import _C
 from tapedeck._C import Node
 
-__all__ = ['GradientEdge', 'Node', 'get_gradient_edge']
+__all__ = ['GradientEdge', 'Node', 'disable_saved_tensors_hooks', 'get_gradient_edge', 'increment_version',
+           'save_on_cpu', 'saved_tensors_hooks']
 
 
 class GradientEdge(NamedTuple):
@@ -19,3 +21,40 @@ class GradientEdge(NamedTuple):
 def get_gradient_edge(tensor):
     """The edge that the tensor's gradient takes now; an in-place operation gives the tensor another."""
     return GradientEdge(*_C.gradient_edge(tensor))
+
+
+class saved_tensors_hooks:
+    """What nodes made inside save is pack_hook(tensor) instead, which unpack_hook turns into the tensor again."""
+
+    def __init__(self, pack_hook, unpack_hook):
+        self.pack_hook, self.unpack_hook = pack_hook, unpack_hook
+
+    def __enter__(self):
+        _C._push_saved_tensors_default_hooks(self.pack_hook, self.unpack_hook)
+
+    def __exit__(self, *exception):
+        _C._pop_saved_tensors_default_hooks()
+
+
+class save_on_cpu(saved_tensors_hooks):
+    """What is saved waits for backward in the CPU's memory. pin_memory is accepted and means nothing here."""
+
+    def __init__(self, pin_memory=False, device_type='cuda'):
+        super().__init__(lambda tensor: (tensor.device, tensor.cpu()),
+                         lambda packed: packed[1].to(packed[0]))
+
+
+@contextlib.contextmanager
+def disable_saved_tensors_hooks(error_message):
+    """Inside, hooks on saved tensors are refused with this message; so is this, where there are some."""
+    before = _C._disable_saved_tensors_hooks(error_message)
+    try:
+        yield
+    finally:
+        _C._disable_saved_tensors_hooks(before)
+
+
+def increment_version(tensor):
+    """Counts up the version of a tensor, or of each of several, as if it had been written into."""
+    for one in (tensor,) if isinstance(tensor, _C.Tensor) else tensor:
+        _C.increment_version(one)

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "engine/python/saved_tensor.h"
+
+#include "engine/ops/saved.h"
+#include "engine/python/errors.h"
+#include "engine/python/function.h"
+#include "engine/python/node_object.h"
+#include "engine/python/saved_hooks.h"
+#include "engine/python/tensor_object.h"
+
+#include <string.h>
+
+/* A place in a node where something is saved. */
+typedef struct saved_tensor {
+  PyObject_HEAD td_node *node; /* (owned reference) */
+  td_saved_variable *saved;    /* (borrowed) the node's */
+} saved_tensor;
+
+/* Under the node's mutex, which others hold while they wait for the GIL: it is not held while this
+ * waits for the mutex. */
+static void
+lock(td_node *node) {
+  Py_BEGIN_ALLOW_THREADS;
+  pthread_mutex_lock(&node->mutex);
+  Py_END_ALLOW_THREADS;
+}
+
+static PyObject *
+unpack(td_saved_variable *saved, td_node *node) {
+  td_error error = {0};
+  td_tensor *tensor = NULL;
+  lock(node);
+  td_status status = td_saved_variable_get(saved, node, &tensor, &error);
+  pthread_mutex_unlock(&node->mutex);
+  return tdpy_result(status, tensor, &error);
+}
+
+PyObject *
+tdpy_saved_unpack_all(td_saved_variable *saved, uint32_t n, td_node *node) {
+  PyObject *tuple = PyTuple_New(n);
+  for (uint32_t i = 0; tuple && i < n; i++) {
+    PyObject *item = unpack(&saved[i], node);
+    if (!item)
+      Py_CLEAR(tuple);
+    else
+      PyTuple_SET_ITEM(tuple, i, item);
+  }
+  return tuple;
+}
+
+static void
+dealloc(PyObject *self) {
+  td_node_unref(((saved_tensor *)self)->node);
+  Py_TYPE(self)->tp_free(self);
+}
+
+static PyObject *
+register_hooks(PyObject *self, PyObject *args) {
+  saved_tensor *tensor = (saved_tensor *)self;
+  PyObject *pack_hook, *unpack_hook;
+  td_error error = {0};
+  if (!PyArg_ParseTuple(args, "OO:register_hooks", &pack_hook, &unpack_hook)) return NULL;
+  if (!PyCallable_Check(pack_hook) || !PyCallable_Check(unpack_hook))
+    return PyErr_Format(PyExc_TypeError, "register_hooks(): two callables are needed");
+  td_saved_hooks *hooks = tdpy_saved_hooks_new(pack_hook, unpack_hook);
+  lock(tensor->node);
+  td_status status = td_saved_variable_register(tensor->saved, hooks, &error);
+  pthread_mutex_unlock(&tensor->node->mutex);
+  return tdpy_none(status, &error);
+}
+
+static PyMethodDef methods[] = {
+    {"register_hooks", register_hooks, METH_VARARGS,
+     "Keeps what pack(tensor) returns instead, and unpack(it) gives the tensor back."},
+    {NULL}};
+
+static PyTypeObject type = {
+    PyVarObject_HEAD_INIT(NULL, 0).tp_name = "tapedeck._C.SavedTensor",
+    .tp_basicsize = sizeof(saved_tensor),
+    .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION,
+    .tp_doc = "What a node saved for backward.",
+    .tp_dealloc = dealloc,
+    .tp_methods = methods,
+};
+
+static PyObject *
+raw(td_saved_variable *saved, td_node *node) {
+  saved_tensor *self = (saved_tensor *)type.tp_alloc(&type, 0);
+  if (!self) return NULL;
+  self->node = td_node_ref(node);
+  self->saved = saved;
+  return (PyObject *)self;
+}
+
+/* Custom functions have no names for what they save. */
+static PyObject *
+raw_of_function(tdpy_function *function) {
+  PyObject *tuple = PyTuple_New(function->n_saved);
+  for (uint32_t i = 0; tuple && i < function->n_saved; i++) {
+    PyObject *item = raw(&function->saved[i], &function->node);
+    if (!item)
+      Py_CLEAR(tuple);
+    else
+      PyTuple_SET_ITEM(tuple, i, item);
+  }
+  return tuple;
+}
+
+PyObject *
+tdpy_saved_attribute(PyObject *object, PyObject *name) {
+  static const char raw_prefix[] = "_raw_saved_", prefix[] = "_saved_";
+  td_node *node = ((tdpy_node *)object)->node;
+  const char *text = PyUnicode_AsUTF8(name);
+  if (!text) return NULL;
+  bool is_raw = strncmp(text, raw_prefix, sizeof raw_prefix - 1) == 0;
+  if (!is_raw && strncmp(text, prefix, sizeof prefix - 1) != 0) return NULL;
+  if (tdpy_function_is_custom(node))
+    return strcmp(text, "_raw_saved_tensors") == 0 ? raw_of_function((tdpy_function *)node) : NULL;
+  td_saved_variable *saved =
+      td_op_saved_find(node, text + (is_raw ? sizeof raw_prefix : sizeof prefix) - 1);
+  if (!saved) return NULL;
+  return is_raw ? raw(saved, node) : unpack(saved, node);
+}
+
+int
+tdpy_saved_add(PyObject *module) {
+  return PyModule_AddType(module, &type);
+}
