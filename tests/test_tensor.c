@@ -307,19 +307,6 @@ test_find_device(void) {
   }
 }
 
-/* A simulated kernel lasts as long as its model says, and what has passed counts. */
-static void
-test_spend(void) {
-  uint64_t begin = td_clock_monotonic_ns();
-  td_device_spend(0, begin, 400000);
-  uint64_t spent = td_clock_monotonic_ns() - begin;
-  g_assert_cmpuint(spent, >=, 100000);
-  begin = td_clock_monotonic_ns();
-  td_device_spend(0, begin - 1000000000, 4000);
-  td_device_spend(TD_CPU, begin, 4000000000u);
-  g_assert_cmpuint(td_clock_monotonic_ns() - begin, <, 900000000);
-}
-
 int
 main(int argc, char **argv) {
   g_test_init(&argc, &argv, NULL);
@@ -335,6 +322,5 @@ main(int argc, char **argv) {
   g_test_add_func("/engine/tensor/non-finite", test_non_finite);
   g_test_add_func("/engine/device/setup", test_devices);
   g_test_add_func("/engine/device/find", test_find_device);
-  g_test_add_func("/engine/device/spend", test_spend);
   return g_test_run();
 }

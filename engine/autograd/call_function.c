@@ -6,29 +6,6 @@
 #include "engine/autograd/variable.h"
 #include "engine/base/alloc.h"
 #include "engine/control/gate.h"
-#include "engine/device/device.h"
-
-static size_t
-bytes_of(td_tensor *const *tensors, uint32_t n) {
-  size_t n_bytes = 0;
-  for (uint32_t i = 0; i < n; i++)
-    if (tensors[i]) n_bytes += td_tensor_n_bytes(tensors[i]);
-  return n_bytes;
-}
-
-/* A simulated device takes the time its model says for what the kernel read and wrote. */
-static td_status
-apply_on_device(td_evaluation *self, td_device device, td_error *error) {
-  td_node *node = self->node;
-  uint64_t begin = td_clock_monotonic_ns();
-  size_t n_bytes = bytes_of(self->inputs, self->n_inputs);
-  TD_EMIT(kernel_begin, .device = device, .node = td_node_id(node),
-          .bytes = (uint32_t)TD_MIN(n_bytes, (size_t)UINT32_MAX));
-  td_status status = node->klass->apply(node, self->inputs, self->outputs, error);
-  td_device_spend(device, begin, n_bytes + bytes_of(self->outputs, node->n_outputs));
-  TD_EMIT(kernel_end, .device = device, .node = td_node_id(node));
-  return status;
-}
 
 /* Whether this place, after what was found before, made something in the outputs. */
 static void
@@ -113,11 +90,9 @@ call_post_hooks(td_evaluation *self, bool had_hooks, td_error *error) {
 static td_status
 apply_and_validate(td_evaluation *self, td_error *error) {
   td_node *node = self->node;
-  td_device device = node->device;
   td_status status = call_hooks_of_leaf(self, error);
   if (status) return status;
-  status = device < 0 ? node->klass->apply(node, self->inputs, self->outputs, error)
-                      : apply_on_device(self, device, error);
+  status = node->klass->apply(node, self->inputs, self->outputs, error);
   if (!status) status = td_pending_take(error);
   if (status) return status;
   status =

@@ -2,8 +2,10 @@
 #include "engine/autograd/engine.h"
 
 #include "engine/autograd/anomaly.h"
+#include "engine/autograd/arrival.h"
 #include "engine/autograd/evaluate.h"
 #include "engine/autograd/graph_root.h"
+#include "engine/autograd/node_stream.h"
 #include "engine/autograd/scheduler_2017.h"
 #include "engine/autograd/statistics.h"
 #include "engine/autograd/variable.h"
@@ -75,10 +77,14 @@ root_task(td_graph_task *graph_task, td_node *root, const td_edge *roots, td_ten
   task.buffer = td_input_buffer_new(root->n_inputs);
   td_input_slot gradient = td_input_slot_new(td_tensor_ref(gradients[0]),
                                              td_anomaly_look(gradients[0]), TD_NO_CONTRIBUTOR);
-  td_input_buffer_add(task.buffer, roots[0].input_nr, gradient, &mode, error);
+  td_arrival arrival = {.consumer = root};
+  td_arrival *streams =
+      td_arrival_of(&arrival, gradients[0], td_stream_current(gradients[0]->device));
+  td_input_buffer_add(task.buffer, roots[0].input_nr, gradient, streams, &mode, error);
   TD_EMIT_BORROWED(buffer_add, .node = td_node_id(root), .graph_task = graph_task->id,
                    .input_nr = roots[0].input_nr, .from = TD_NONE, .mode = mode,
-                   .bytes = (uint32_t)TD_MIN(td_tensor_n_bytes(gradients[0]), (size_t)UINT32_MAX));
+                   .bytes = (uint32_t)TD_MIN(td_tensor_n_bytes(gradients[0]), (size_t)UINT32_MAX),
+                   .stream_case = arrival.stream_case, .stream = arrival.stream.number);
   return task;
 }
 
@@ -141,6 +147,7 @@ run(td_graph_task *graph_task, const td_edge *roots, td_tensor **gradients, uint
   note_handed_in(root, roots, gradients, n_roots);
   if (is_prepared(graph_task))
     td_worker_execute(graph_task, root_task(graph_task, root, roots, gradients, n_roots, error));
+  if (graph_task->streams) td_pass_streams_end(graph_task);
   emit_end(graph_task);
   TD_GATE_POLL(TD_EVENT_graph_task_end, TD_NONE, graph_task->id, NULL);
   td_status status = take_result(graph_task, captured, error);

@@ -2,6 +2,7 @@
 #include "engine/autograd/evaluate.h"
 
 #include "engine/autograd/evaluation.h"
+#include "engine/autograd/node_stream.h"
 #include "engine/autograd/semantics.h"
 #include "engine/autograd/statistics.h"
 #include "engine/base/alloc.h"
@@ -135,11 +136,24 @@ evaluate(td_evaluation *self, td_error *error) {
   return status ? status : td_evaluation_scatter(self, error);
 }
 
+/* Whether nobody in the pass waits for what the node did on its stream: it has no node below, or it
+ * was captured. */
+static bool
+is_last(const td_evaluation *self) {
+  if (self->node->n_outputs == 0) return true;
+  const td_node_entry *entry = NULL;
+  if (self->graph_task->selective) entry = td_node_table_find(&self->graph_task->nodes, self->node);
+  return entry && entry->captures;
+}
+
 td_status
 td_evaluate_function(td_graph_task *graph_task, td_node_task *task, td_error *error) {
   td_evaluation self;
+  td_node_guard guard;
   evaluation_init(&self, graph_task, task);
+  if (TD_UNLIKELY(graph_task->streams != NULL)) td_node_guard_enter(&guard, &self);
   td_status status = evaluate(&self, error);
+  if (TD_UNLIKELY(graph_task->streams != NULL)) td_node_guard_leave(&guard, &self, is_last(&self));
   if (status) {
     TD_EMIT(error, .node = td_node_id(task->node), .graph_task = graph_task->id,
             .text = td_intern(error ? td_error_text(error) : td_status_message(status)));

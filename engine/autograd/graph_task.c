@@ -3,9 +3,11 @@
 
 #include "engine/autograd/callbacks.h"
 #include "engine/autograd/engine_thread.h"
+#include "engine/autograd/node_stream.h"
 #include "engine/autograd/scheduler_2017.h"
 #include "engine/autograd/warnings.h"
 #include "engine/base/alloc.h"
+#include "engine/tensor/launch.h"
 
 static _Atomic uint32_t n_graph_tasks;
 
@@ -46,6 +48,7 @@ td_graph_task_unref(td_graph_task *graph_task) {
   pthread_cond_destroy(&graph_task->done);
   pthread_mutex_destroy(&graph_task->notes_mutex);
   td_thread_locals_fini(&graph_task->locals);
+  td_pass_streams_free(graph_task->streams);
   td_final_callbacks_free(graph_task);
   td_warnings_free(graph_task);
   td_graph_task_weak_unref(graph_task);
@@ -116,6 +119,7 @@ td_graph_task_compute_dependencies(td_graph_task *graph_task, td_node *root, uin
   }
   free(stack.nodes);
   emit_dependencies(graph_task);
+  if (td_accelerators_now) td_pass_streams_begin(graph_task);
 }
 
 static void
@@ -247,7 +251,11 @@ post_process_locked(td_graph_task *graph_task) {
   if (graph_task->n_parked > 0)
     return td_error_set(&graph_task->error, TD_AUTOGRAD,
                         "could not compute gradients for some functions");
-  return td_final_callbacks_run(graph_task, &graph_task->error);
+  if (!graph_task->streams) return td_final_callbacks_run(graph_task, &graph_task->error);
+  td_pass_streams_join_locked(graph_task);
+  td_status status = td_final_callbacks_run(graph_task, &graph_task->error);
+  td_pass_streams_leave(graph_task);
+  return status;
 }
 
 void

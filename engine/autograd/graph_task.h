@@ -13,6 +13,7 @@
 typedef struct td_final_callback td_final_callback;
 typedef struct td_warning td_warning;
 typedef struct td_scheduler_2017 td_scheduler_2017;
+typedef struct td_pass_streams td_pass_streams;
 
 struct td_graph_task {
   td_refcount refs;      /* of the pass */
@@ -37,6 +38,7 @@ struct td_graph_task {
   uint32_t n_parked;    /* buffers in not_ready */
   td_tensor **captured; /* (owned references) [n_captured] */
   uint32_t n_captured;
+  td_pass_streams *streams; /* (owned) or NULL: node_stream.h */
   td_status result;
   td_error error;                     /* (owned) why it failed */
   pthread_mutex_t notes_mutex;        /* guards what follows */

@@ -2,7 +2,8 @@
  *
  * InputBuffer: the gradients that have arrived for a node so far, one slot per input. A slot's
  * first gradient is moved in, later ones are added in the order of arrival. Guarded by its graph
- * task's lock until the node is popped, then owned by the popping thread. */
+ * task's lock until the node is popped, then owned by the popping thread. On accelerators a slot
+ * has a stream of its own: arrival.h. */
 #pragma once
 
 #include "engine/events/event.h"
@@ -20,8 +21,13 @@ typedef struct td_input_slot {
   td_contributor latest, plus_inf, minus_inf; /* who came last, and last with an infinity */
 } td_input_slot;
 
+typedef struct td_slot_streams td_slot_streams; /* arrival.h */
+typedef struct td_arrival td_arrival;
+
 typedef struct td_input_buffer {
   uint32_t n_slots;
+  td_slot_streams *streams; /* (owned) [n_slots], or NULL: no gradient on an accelerator came */
+  uint64_t time;            /* of the latest arrival, on its thread's clock: Note [Virtual time] */
   td_input_slot slots[];
 } td_input_buffer;
 
@@ -34,8 +40,11 @@ void td_input_buffer_free(td_input_buffer *buffer); /* NULL is fine */
 td_input_slot td_input_slot_new(td_tensor *gradient, unsigned found, td_contributor from);
 td_contributor td_input_slot_blamed(const td_input_slot *slot, unsigned found);
 
-/* td_input_buffer_add takes gradient (NULL: undefined) into a slot and tells how. In place only
- * where nobody else can see the older tensor and no graph is being recorded. TD_SHAPE, TD_DTYPE,
+/* td_input_buffer_add takes gradient (NULL: undefined) into a slot and tells how. Policy
+ * sum_in_place (PyTorch 2): into the older tensor, or of a sparse and a dense one into the dense
+ * one, where nobody else holds it or its storage and no graph is being recorded. Before: in place
+ * only a sparse one into a dense one whose storage nobody else holds. `arrival` says where it comes
+ * from, and hears how streams were joined; NULL without accelerators. TD_SHAPE, TD_DTYPE,
  * TD_OUT_OF_MEMORY. */
 td_status td_input_buffer_add(td_input_buffer *buffer, uint32_t input_nr, td_input_slot gradient,
-                              td_accumulation *mode, td_error *error);
+                              td_arrival *arrival, td_accumulation *mode, td_error *error);

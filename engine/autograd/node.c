@@ -2,6 +2,7 @@
 #include "engine/autograd/node.h"
 
 #include "engine/autograd/hooks.h"
+#include "engine/autograd/node_stream.h"
 #include "engine/autograd/semantics.h"
 #include "engine/autograd/variable.h"
 #include "engine/base/alloc.h"
@@ -93,6 +94,7 @@ td_node_add_metadata(td_node *node, const td_tensor *like) {
   td_input_metadata *metadata = append_metadata(node);
   metadata->dtype = like->dtype;
   metadata->device = like->device;
+  if (like->device >= 0) metadata->stream = td_stream_current(like->device).number;
   metadata->n_dims = like->n_dims;
   for (int d = 0; d < like->n_dims; d++)
     metadata->sizes[d] = like->sizes[d];
@@ -103,6 +105,7 @@ td_node_add_metadata(td_node *node, const td_tensor *like) {
 void
 td_node_add_input(td_node *node, td_tensor *output) {
   td_node_add_metadata(node, output);
+  if (output->storage->memory) td_tensor_made_by(output, td_node_id(node));
   td_set_grad_fn(output, node, node->n_inputs - 1);
 }
 
@@ -158,8 +161,9 @@ td_node_announce(td_node *node) {
   const char *name = td_node_name(node);
   uint32_t name_id = name == node->klass->name ? td_intern_static(name) : td_intern(name);
   TD_EMIT(node_new, .node = td_node_id(node), .name = name_id, .sequence_nr = node->sequence_nr,
-          .topological_nr = (uint32_t)node->topological_nr, .device = node->device, .stream = 0,
-          .n_inputs = node->n_inputs, .n_outputs = node->n_outputs, .stack = 0);
+          .topological_nr = (uint32_t)node->topological_nr, .device = node->device,
+          .stream = td_node_stream(node).number, .n_inputs = node->n_inputs,
+          .n_outputs = node->n_outputs, .stack = 0);
   for (uint32_t i = 0; i < node->n_inputs; i++)
     emit_metadata(node, i);
   emit_edges(node);

@@ -38,6 +38,7 @@ typedef struct td_node_class {
 typedef struct td_input_metadata {
   td_dtype dtype;
   td_device device;
+  int32_t stream; /* that was current on the device then */
   int n_dims;
   int64_t sizes[TD_MAX_DIMS];
   bool defined; /* false: a placeholder for an output that no one can use */

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "engine/autograd/arrival.h"
 #include "engine/autograd/evaluation.h"
 #include "engine/autograd/route.h"
 #include "engine/autograd/scheduler_2017.h"
 
 #include "engine/base/alloc.h"
+#include "engine/device/sim.h"
 
 /* A sum of more bytes than this takes long enough for the events after it to deserve a time of
  * their own. */
@@ -22,13 +24,17 @@ add_to_buffer(td_evaluation *self, td_input_buffer *buffer, uint32_t output_nr, 
   td_input_slot earlier = *slot;
   size_t n_bytes = gradient.tensor ? td_tensor_n_bytes(gradient.tensor) : 0;
   td_accumulation mode;
-  td_status status = td_input_buffer_add(buffer, edge.input_nr, gradient, &mode, error);
+  td_arrival arrival = {.consumer = edge.node};
+  td_arrival *streams = td_arrival_between(&arrival, gradient.tensor, self->node);
+  td_status status = td_input_buffer_add(buffer, edge.input_nr, gradient, streams, &mode, error);
   if (status) return status;
+  if (streams && *stamp) *stamp = td_emit_last_time(); /* of what joined streams */
   bool summed = mode == TD_accumulation_in_place || mode == TD_accumulation_out_of_place;
   if (summed && n_bytes > WORTH_A_STAMP_BYTES && *stamp) *stamp = td_clock_now();
   TD_EMIT_AT(*stamp, buffer_add, .node = td_node_id(edge.node), .graph_task = self->graph_task->id,
              .input_nr = edge.input_nr, .from = td_node_id(self->node), .mode = mode,
-             .bytes = (uint32_t)TD_MIN(n_bytes, (size_t)UINT32_MAX));
+             .bytes = (uint32_t)TD_MIN(n_bytes, (size_t)UINT32_MAX),
+             .stream_case = arrival.stream_case, .stream = arrival.stream.number);
   td_contributor other = td_input_slot_blamed(&earlier, gradient.found);
   const td_birth birth = {.place = TD_birthplace_sum,
                           .node = edge.node,
@@ -59,6 +65,8 @@ scatter_one_locked(td_evaluation *self, uint32_t output_nr, uint64_t *stamp, td_
     entry->buffer = td_input_buffer_new(edge.node->n_inputs);
     TD_EMIT_AT(*stamp, buffer_new, .node = td_node_id(edge.node), .graph_task = graph_task->id);
   }
+  if (TD_UNLIKELY(td_sim_is_virtual))
+    entry->buffer->time = TD_MAX(entry->buffer->time, td_sim_now());
   td_status status = add_to_buffer(self, entry->buffer, output_nr, stamp, error);
   if (status) return status;
   if (!is_ready) {

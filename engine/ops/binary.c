@@ -32,12 +32,19 @@ typedef struct binary_node {
       ROW(T, walk.step[0], walk.step[1], walk.step[2], expression)                                 \
   }
 
+/* As error texts call them. */
+static const char *const names[] = {[BINARY_ADD] = "add.out",
+                                    [BINARY_MUL] = "mul.out",
+                                    [BINARY_DIV] = "div.out",
+                                    [BINARY_POW] = "pow"};
+
 /* out, a and b have one dtype; integers never reach DIV. */
 static void
 binary_kernel(binary_function function, td_tensor *out, const td_tensor *a, const td_tensor *b,
               double alpha) {
   td_walk walk;
-  td_walk_init(&walk, out->n_dims, out->sizes, 3, (const td_tensor *[]){out, a, b});
+  td_walk_init_named(&walk, names[function], 1, out->n_dims, out->sizes, 3,
+                     (const td_tensor *[]){out, a, b});
   switch (function) {
   case BINARY_ADD:
     if (alpha == 1)
@@ -56,11 +63,6 @@ binary_kernel(binary_function function, td_tensor *out, const td_tensor *a, cons
     break;
   }
 }
-
-static const char *const names[] = {[BINARY_ADD] = "add.out",
-                                    [BINARY_MUL] = "mul.out",
-                                    [BINARY_DIV] = "div.out",
-                                    [BINARY_POW] = "pow"};
 
 /* A sum of tensors of which one or both are sparse. */
 static td_status

@@ -67,7 +67,7 @@ static bool
 contains(const td_tensor *self, bool wanted) {
   bool found = false;
   td_walk walk;
-  td_walk_init(&walk, self->n_dims, self->sizes, 1, (const td_tensor *[]){self});
+  td_walk_init_reading(&walk, self->n_dims, self->sizes, 1, (const td_tensor *[]){self});
   TD_DISPATCH(
       self->dtype, while (td_walk_row(&walk)) {
         const T *x = walk.at[0];

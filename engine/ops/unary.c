@@ -111,10 +111,8 @@ FORMULA(sigmoid) {
 
 typedef void (*unary_kernel)(td_tensor *out, const td_tensor *in);
 
-static void
-unary_walk(td_walk *walk, td_tensor *out, const td_tensor *in) {
-  td_walk_init(walk, out->n_dims, out->sizes, 2, (const td_tensor *[]){out, in});
-}
+#define unary_walk(walk, out, in)                                                                  \
+  td_walk_init(walk, (out)->n_dims, (out)->sizes, 2, (const td_tensor *[]){out, in})
 
 /* F(f)(x) is the float function for float: the kernels of the table differ in their types alone. */
 #define F(function) _Generic(x, float : function##f, default : function)

@@ -8,10 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void
-walk_like(td_walk *walk, const td_tensor *shape, int n_tensors, const td_tensor *const *tensors) {
-  td_walk_init(walk, shape->n_dims, shape->sizes, n_tensors, tensors);
-}
+#define walk_like(walk, shape, ...) td_walk_init(walk, (shape)->n_dims, (shape)->sizes, __VA_ARGS__)
 
 /* The target type converts: int64_t and bool sources must not go through double. */
 #define COPY_CASE(name, type, dst_type)                                                            \

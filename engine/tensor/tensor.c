@@ -3,6 +3,7 @@
 
 #include "engine/base/alloc.h"
 #include "engine/tensor/kernels.h"
+#include "engine/tensor/launch.h"
 #include "engine/tensor/sparse.h"
 #include "engine/tensor/walk.h"
 
@@ -43,21 +44,41 @@ td_dtype_name(td_dtype dtype) {
   return dtypes[dtype].name;
 }
 
+const td_accelerators *td_accelerators_now;
+
 /* Header and data in one block: small tensors are many, and one allocation is half of two. */
-static td_storage *
-storage_new(td_device device, size_t n_bytes) {
+td_storage *
+td_storage_new_host(size_t n_bytes) {
   if (n_bytes > SIZE_MAX / 2) return NULL;
-  bool has_data = device != TD_META;
-  td_storage *storage = malloc(sizeof *storage + (has_data ? DATA_ALIGNMENT - 1 + n_bytes : 0));
+  td_storage *storage = malloc(sizeof *storage + DATA_ALIGNMENT - 1 + n_bytes);
   if (!storage) return NULL;
   td_refcount_init(&storage->refs);
   atomic_init(&storage->version.count, 0);
   atomic_init(&storage->version.id, 0);
   storage->n_bytes = n_bytes;
+  storage->memory = NULL;
   uintptr_t first = (uintptr_t)(storage + 1);
-  first = (first + DATA_ALIGNMENT - 1) & ~(uintptr_t)(DATA_ALIGNMENT - 1);
-  storage->data = has_data ? (void *)first : NULL;
+  storage->data = (void *)((first + DATA_ALIGNMENT - 1) & ~(uintptr_t)(DATA_ALIGNMENT - 1));
   return storage;
+}
+
+static td_storage *
+storage_new(td_device device, size_t n_bytes) {
+  if (device >= 0 && td_accelerators_now) return td_accelerators_now->storage_new(device, n_bytes);
+  if (device != TD_META) return td_storage_new_host(n_bytes);
+  td_storage *storage = td_storage_new_host(0);
+  if (!storage) return NULL;
+  storage->n_bytes = n_bytes;
+  storage->data = NULL;
+  return storage;
+}
+
+static void
+storage_free(td_storage *storage) {
+  if (storage->memory)
+    td_accelerators_now->storage_free(storage);
+  else
+    free(storage);
 }
 
 static td_tensor *
@@ -186,7 +207,7 @@ own_version_unref(td_own_version *own) {
 
 static void
 storage_unref(td_storage *storage) {
-  if (td_refcount_dec(&storage->refs)) free(storage);
+  if (td_refcount_dec(&storage->refs)) storage_free(storage);
 }
 
 td_tensor *

@@ -76,6 +76,7 @@ typedef struct td_storage {
   td_refcount refs;
   td_version version;
   size_t n_bytes;
+  struct td_device_memory *memory; /* (owned) what engine/device knows of it; NULL on the host */
   void *data; /* 64-byte aligned, behind this header in the same block; NULL: meta device */
 } td_storage;
 

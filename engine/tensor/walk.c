@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "engine/tensor/walk.h"
 
+#include "engine/tensor/launch.h"
+
 #include <string.h>
 
 static int64_t
@@ -56,9 +58,9 @@ take_row(td_walk *walk, const td_tensor *const *tensors) {
   memmove(walk->sizes, walk->sizes + 1, (size_t)walk->n_dims * sizeof *walk->sizes);
 }
 
-void
-td_walk_init(td_walk *walk, int n_dims, const int64_t *sizes, int n_tensors,
-             const td_tensor *const *tensors) {
+static void
+prepare(td_walk *walk, int n_dims, const int64_t *sizes, int n_tensors,
+        const td_tensor *const *tensors) {
   walk->n_tensors = n_tensors;
   walk->started = walk->empty = false;
   for (int dim = 0; dim < n_dims; dim++)
@@ -73,7 +75,15 @@ td_walk_init(td_walk *walk, int n_dims, const int64_t *sizes, int n_tensors,
 }
 
 void
-td_walk_init_lines(td_walk *walk, int dim, int n_tensors, const td_tensor *const *tensors) {
+td_walk_init_named(td_walk *walk, const char *kernel, int n_written, int n_dims,
+                   const int64_t *sizes, int n_tensors, const td_tensor *const *tensors) {
+  td_launch(kernel, n_written, n_tensors, tensors);
+  prepare(walk, n_dims, sizes, n_tensors, tensors);
+}
+
+void
+td_walk_init_lines_named(td_walk *walk, const char *kernel, int dim, int n_tensors,
+                         const td_tensor *const *tensors) {
   td_tensor firsts[TD_WALK_MAX];
   const td_tensor *pointers[TD_WALK_MAX];
   for (int i = 0; i < n_tensors; i++) {
@@ -81,7 +91,8 @@ td_walk_init_lines(td_walk *walk, int dim, int n_tensors, const td_tensor *const
     if (firsts[i].n_dims > 0) firsts[i].sizes[dim] = 1;
     pointers[i] = &firsts[i];
   }
-  td_walk_init(walk, firsts[0].n_dims, firsts[0].sizes, n_tensors, pointers);
+  td_launch(kernel, 1, n_tensors, tensors);
+  prepare(walk, firsts[0].n_dims, firsts[0].sizes, n_tensors, pointers);
 }
 
 bool

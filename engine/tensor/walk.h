@@ -33,13 +33,19 @@ typedef struct td_walk {
 } td_walk;
 
 /* td_walk_init prepares a walk over `sizes`. A tensor with fewer dimensions, or with size 1 where
- * `sizes` has more, is repeated; the caller has checked that they fit. */
-void td_walk_init(td_walk *walk, int n_dims, const int64_t *sizes, int n_tensors,
-                  const td_tensor *const *tensors);
+ * `sizes` has more, is repeated; the caller has checked that they fit. It launches a kernel
+ * (launch.h) by the calling function's name, which writes the first tensor; after
+ * td_walk_init_reading it writes none. */
+void td_walk_init_named(td_walk *walk, const char *kernel, int n_written, int n_dims,
+                        const int64_t *sizes, int n_tensors, const td_tensor *const *tensors);
+#define td_walk_init(walk, ...) td_walk_init_named(walk, __func__, 1, __VA_ARGS__)
+#define td_walk_init_reading(walk, ...) td_walk_init_named(walk, __func__, 0, __VA_ARGS__)
 
 /* td_walk_init_lines prepares a walk over the first elements of the lines along dimension `dim` of
  * tensors with the same sizes everywhere else. */
-void td_walk_init_lines(td_walk *walk, int dim, int n_tensors, const td_tensor *const *tensors);
+void td_walk_init_lines_named(td_walk *walk, const char *kernel, int dim, int n_tensors,
+                              const td_tensor *const *tensors);
+#define td_walk_init_lines(walk, ...) td_walk_init_lines_named(walk, __func__, __VA_ARGS__)
 
 /* td_walk_row moves to the next row, false after the last. */
 bool td_walk_row(td_walk *walk);
