@@ -118,6 +118,11 @@ td_bench_torch_choose(const char *chosen) {
   python = chosen ? chosen : "python3";
 }
 
+const char *
+td_bench_torch_chosen(void) {
+  return python;
+}
+
 static char **
 arguments_of(const workload *self, way process, const char *tape) {
   g_autoptr(GStrvBuilder) builder = g_strv_builder_new();
