@@ -13,6 +13,7 @@ typedef struct td_engine_thread {
   td_device device;          /* TD_NO_DEVICE outside a pass; a device thread's own for ever */
   uint32_t current_depth;    /* nested passes on this thread */
   uint32_t total_depth;      /* re-entrancy of the work it does, whose outer part others may do */
+  uint32_t n_selective;      /* passes that want chosen gradients, of those it works in */
   td_ready_queue *queue;     /* (owned reference) kept for the thread's life */
   td_graph_task *graph_task; /* (borrowed) or NULL between tasks */
   td_node *node;             /* (borrowed) likewise; NULL in a final callback too */
@@ -35,12 +36,14 @@ td_task_guard_enter(td_task_guard *guard, td_graph_task *graph_task, td_node *no
   guard->outer_node = self->node;
   self->graph_task = graph_task;
   self->node = node;
+  self->n_selective += graph_task->selective;
   td_thread_locals_enter(&graph_task->locals, &guard->outer_locals);
 }
 
 static inline void
 td_task_guard_leave(td_task_guard *guard) {
   td_thread_locals_leave(&guard->graph_task->locals, &guard->outer_locals);
+  td_thread_self.n_selective -= guard->graph_task->selective;
   td_thread_self.graph_task = guard->outer_task;
   td_thread_self.node = guard->outer_node;
 }

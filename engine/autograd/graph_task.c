@@ -291,6 +291,11 @@ td_graph_task_now(void) {
   return td_thread_self.graph_task;
 }
 
+bool
+td_checkpoint_is_valid(void) {
+  return td_thread_self.n_selective == 0;
+}
+
 uint32_t
 td_graph_task_now_id(void) {
   return td_thread_self.graph_task ? td_thread_self.graph_task->id : TD_NONE;

@@ -90,6 +90,10 @@ bool td_graph_task_is_done(td_graph_task *graph_task);
 td_graph_task *td_graph_task_now(void);
 uint32_t td_graph_task_now_id(void);
 td_node *td_node_now(void);
+
+/* td_checkpoint_is_valid: a nested backward of everything makes sense here: neither the calling
+ * thread's pass nor one around it wants chosen gradients alone. */
+bool td_checkpoint_is_valid(void);
 bool td_graph_task_wants(const td_node *node);
 
 /* td_graph_task_will_execute tells whether the calling thread's pass is going to run a node.

@@ -11,18 +11,12 @@
 #include <math.h>
 #include <pthread.h>
 
-#define N_WORDS 624
+#define N_WORDS TD_GENERATOR_WORDS
 #define SHIFT_WORDS 397
 #define DEFAULT_SEED 5489
 
-static struct {
-  pthread_mutex_t mutex;
-  uint32_t words[N_WORDS]; /* (guarded by mutex), as all below */
-  int next;                /* N_WORDS: the words are used up */
-  bool seeded;
-  double normal; /* the second of a pair of normal numbers */
-  bool has_normal;
-} generator = {.mutex = PTHREAD_MUTEX_INITIALIZER};
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static td_generator_state generator; /* (guarded by mutex) */
 
 static void
 seed_locked(uint64_t seed) {
@@ -120,15 +114,30 @@ DEFINE_NORMAL_FILL(double)
 
 static void
 lock_generator(void) {
-  pthread_mutex_lock(&generator.mutex);
+  pthread_mutex_lock(&mutex);
   if (!generator.seeded) seed_locked(DEFAULT_SEED);
 }
 
 void
+td_generator_get(td_generator_state *state) {
+  pthread_mutex_lock(&mutex);
+  if (!generator.seeded) seed_locked(DEFAULT_SEED);
+  *state = generator;
+  pthread_mutex_unlock(&mutex);
+}
+
+void
+td_generator_set(const td_generator_state *state) {
+  pthread_mutex_lock(&mutex);
+  generator = *state;
+  pthread_mutex_unlock(&mutex);
+}
+
+void
 td_manual_seed(uint64_t seed) {
-  pthread_mutex_lock(&generator.mutex);
+  pthread_mutex_lock(&mutex);
   seed_locked(seed);
-  pthread_mutex_unlock(&generator.mutex);
+  pthread_mutex_unlock(&mutex);
 }
 
 static void
@@ -144,7 +153,7 @@ fill_uniform(td_tensor *contiguous, double from, double to) {
     for (int64_t i = 0; i < n; i++)
       x[i] = fma(uniform_double_locked(), to - from, from);
   }
-  pthread_mutex_unlock(&generator.mutex);
+  pthread_mutex_unlock(&mutex);
 }
 
 static void
@@ -158,7 +167,7 @@ fill_normal(td_tensor *contiguous, double mean, double std) {
     normal_float_locked(td_tensor_data(contiguous), n, (float)mean, (float)std);
   else
     normal_double_locked(td_tensor_data(contiguous), n, mean, std);
-  pthread_mutex_unlock(&generator.mutex);
+  pthread_mutex_unlock(&mutex);
 }
 
 /* Draws into a contiguous tensor, then copies. */
@@ -219,6 +228,6 @@ td_op_randperm(int64_t n, td_tensor **out, td_error *error) {
     numbers[i] = numbers[other];
     numbers[other] = number;
   }
-  pthread_mutex_unlock(&generator.mutex);
+  pthread_mutex_unlock(&mutex);
   return TD_OK;
 }

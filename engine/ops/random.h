@@ -10,6 +10,18 @@
 /* td_manual_seed restarts the generator; its seed is otherwise 5489. */
 void td_manual_seed(uint64_t seed);
 
+/* Where the generator is: td_generator_set goes back to what td_generator_get wrote. */
+#define TD_GENERATOR_WORDS 624
+typedef struct td_generator_state {
+  uint32_t words[TD_GENERATOR_WORDS];
+  int next; /* TD_GENERATOR_WORDS: the words are used up */
+  bool seeded;
+  bool has_normal;
+  double normal; /* the second of a pair of normal numbers */
+} td_generator_state;
+void td_generator_get(td_generator_state *state);
+void td_generator_set(const td_generator_state *state);
+
 /* td_op_rand fills a new tensor with uniform numbers in [0, 1), td_op_randn with normal ones.
  * Floating dtypes. */
 td_status td_op_rand(td_dtype dtype, td_device device, int n_dims, const int64_t *sizes,

@@ -189,6 +189,26 @@ randperm(PyObject *self, PyObject *args) {
   return tdpy_result(status, out, &error);
 }
 
+/* The state is opaque bytes. */
+static PyObject *
+get_rng_state(PyObject *self, PyObject *unused) {
+  td_generator_state state;
+  td_generator_get(&state);
+  return PyBytes_FromStringAndSize((const char *)&state, sizeof state);
+}
+
+static PyObject *
+set_rng_state(PyObject *self, PyObject *bytes) {
+  td_generator_state state;
+  if (!PyBytes_Check(bytes) || PyBytes_GET_SIZE(bytes) != sizeof state)
+    return PyErr_Format(PyExc_TypeError, "expected what get_rng_state() returned");
+  memcpy(&state, PyBytes_AS_STRING(bytes), sizeof state);
+  if (state.next < 0 || state.next > TD_GENERATOR_WORDS)
+    return PyErr_Format(PyExc_RuntimeError, "this is no state of the generator");
+  td_generator_set(&state);
+  Py_RETURN_NONE;
+}
+
 PyMethodDef tdpy_construct_functions[] = {
     {"tensor", TDPY_KEYWORDS(tensor), "A tensor of a number or of nested lists of numbers."},
     {"zeros", TDPY_KEYWORDS(zeros), "A tensor of zeros."},
@@ -204,4 +224,6 @@ PyMethodDef tdpy_construct_functions[] = {
     {"randn_like", TDPY_KEYWORDS(randn_like), "Normal random numbers of the same size."},
     {"randperm", randperm, METH_VARARGS, "A random permutation of 0 .. n - 1."},
     {"seed_generator", manual_seed, METH_O, NULL},
+    {"get_rng_state", get_rng_state, METH_NOARGS, "Where the generator of random numbers is."},
+    {"set_rng_state", set_rng_state, METH_O, "Goes back to where get_rng_state() was called."},
     {NULL}};

@@ -54,6 +54,11 @@ will_execute(PyObject *self, PyObject *node) {
 }
 
 static PyObject *
+is_checkpoint_valid(PyObject *self, PyObject *unused) {
+  return PyBool_FromLong(td_checkpoint_is_valid());
+}
+
+static PyObject *
 is_multithreading_enabled(PyObject *self, PyObject *unused) {
   return PyBool_FromLong(td_multithreading());
 }
@@ -211,6 +216,7 @@ PyMethodDef tdpy_graph_task_functions[] = {
      "The nodes of this backward pass in the order in which they will run."},
     {"_will_engine_execute_node", will_execute, METH_O,
      "Whether this backward pass will run a node."},
+    {"is_checkpoint_valid", is_checkpoint_valid, METH_NOARGS, NULL},
     {"_is_multithreading_enabled", is_multithreading_enabled, METH_NOARGS, NULL},
     {"_set_multithreading_enabled", set_multithreading_enabled, METH_O, NULL},
     {"queue_callback", queue_callback, METH_O, NULL},

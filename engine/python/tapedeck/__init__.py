@@ -21,6 +21,9 @@ _METHODS = ('abs add all any argmax bmm clone cos detach div dot eq exp flatten 
 globals().update({name: getattr(Tensor, name) for name in _METHODS})
 
 
+get_rng_state, set_rng_state = _C.get_rng_state, _C.set_rng_state
+
+
 def manual_seed(seed):
     """Restarts the random numbers. Returns nothing, where PyTorch returns its generator."""
     _C.seed_generator(seed)
@@ -43,7 +46,7 @@ def get_default_dtype():
 
 
 from tapedeck import autograd, nn, optim  # noqa: E402  (they use the names above)
-from tapedeck import functions, session  # noqa: E402
+from tapedeck import functions, session, utils  # noqa: E402
 
 _C._functions = functions
 

@@ -9,6 +9,7 @@ class Engine:
     """The one engine. run_backward takes tuples and says at once what is wrong with them."""
     run_backward = staticmethod(_C.run_backward)
     queue_callback = staticmethod(_C.queue_callback)
+    is_checkpoint_valid = staticmethod(_C.is_checkpoint_valid)
 
 
 class _VariableMeta(type):
