@@ -109,7 +109,7 @@ test_special_tasks_first(void) {
   td_node *node = push(queue, graph_task, 9), *left_over = push(queue, gone, 1);
   td_ready_queue_push(queue, (td_node_task){.graph_task = td_graph_task_weak_ref(graph_task)},
                       TD_push_reason_root);
-  td_ready_queue_push(queue, (td_node_task){.is_shutdown = true}, TD_push_reason_root);
+  td_ready_queue_push_shutdown(queue);
   td_graph_task_unref(gone);
   td_node_task shutdown = td_ready_queue_pop(queue);
   g_assert_true(shutdown.is_shutdown);
@@ -139,13 +139,128 @@ test_expired_first(void) {
   td_ready_queue_unref(queue);
 }
 
+/* Tasks that were counted before they are pushed. */
+static void
+test_uncounted(void) {
+  td_ready_queue *queue = td_ready_queue_new(TD_CPU);
+  td_graph_task *graph_task = task_of_depth(queue, 0);
+  atomic_store(&graph_task->outstanding, 1);
+  td_node *node = td_node_new_raw(&plain_class, sizeof *node, 0, 1);
+  td_node_task task = {.graph_task = td_graph_task_weak_ref(graph_task), .node = td_node_ref(node)};
+  td_ready_queue_push_uncounted(queue, task, TD_push_reason_root);
+  g_assert_cmpuint(graph_task->outstanding, ==, 1);
+  td_node *counted = push(queue, graph_task, 0);
+  g_assert_cmpuint(graph_task->outstanding, ==, 2);
+  assert_pops(queue, node);
+  assert_pops(queue, counted);
+  g_assert_cmpuint(graph_task->outstanding, ==, 2);
+  td_node_unref(counted);
+  td_node_unref(node);
+  td_graph_task_unref(graph_task);
+  td_ready_queue_unref(queue);
+}
+
+typedef struct popper {
+  td_ready_queue *queue;
+  td_graph_task *graph_task;
+  int n;
+  double cpu_s;
+} popper;
+
+static double
+cpu_of_thread_s(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+}
+
+/* Whoever pops a task finds it counted. */
+static void *
+pop_cb(void *data) {
+  popper *self = data;
+  double begin = cpu_of_thread_s();
+  for (int i = 0; i < self->n; i++) {
+    td_node_task task = td_ready_queue_pop(self->queue);
+    g_assert_cmpuint(atomic_load(&self->graph_task->outstanding), >=, 1);
+    td_node_task_fini(&task);
+    td_graph_task_count_done(self->graph_task);
+  }
+  self->cpu_s = cpu_of_thread_s() - begin;
+  return NULL;
+}
+
+static void
+test_counted_before_seen(void) {
+  td_ready_queue *queue = td_ready_queue_new(TD_CPU);
+  td_graph_task *graph_task = task_of_depth(queue, 0);
+  popper self = {queue, graph_task, 2000, 0};
+  GThread *thread = g_thread_new("popper", pop_cb, &self);
+  for (int i = 0; i < self.n; i++)
+    td_node_unref(push(queue, graph_task, (uint64_t)i));
+  g_thread_join(thread);
+  g_assert_cmpuint(graph_task->outstanding, ==, 0);
+  td_graph_task_unref(graph_task);
+  td_ready_queue_unref(queue);
+}
+
+/* It sleeps: 50 ms of waiting cost no work. */
+static void
+test_pop_sleeps(void) {
+  td_ready_queue *queue = td_ready_queue_new(TD_CPU);
+  td_graph_task *graph_task = task_of_depth(queue, 0);
+  popper self = {queue, graph_task, 1, 0};
+  GThread *thread = g_thread_new("popper", pop_cb, &self);
+  g_usleep(50000);
+  td_node_unref(push(queue, graph_task, 1));
+  g_thread_join(thread);
+  g_assert_cmpfloat(self.cpu_s, <, 0.025);
+  td_graph_task_unref(graph_task);
+  td_ready_queue_unref(queue);
+}
+
+static void *
+push_many_cb(void *data) {
+  popper *self = data;
+  for (int i = 0; i < self->n; i++)
+    td_node_unref(push(self->queue, self->graph_task, (uint64_t)i));
+  return NULL;
+}
+
+/* Any thread may ask for the size while others push: for the thread sanitizer. */
+static void
+test_size_under_lock(void) {
+  td_ready_queue *queue = td_ready_queue_new(TD_CPU);
+  td_graph_task *graph_task = task_of_depth(queue, 0);
+  popper self = {queue, graph_task, 500, 0};
+  GThread *threads[3];
+  for (int i = 0; i < 3; i++)
+    threads[i] = g_thread_new("pusher", push_many_cb, &self);
+  size_t before = 0, size;
+  while ((size = td_ready_queue_size(queue)) < 1500) {
+    g_assert_cmpuint(size, >=, before);
+    before = size;
+    g_thread_yield();
+  }
+  for (int i = 0; i < 3; i++)
+    g_thread_join(threads[i]);
+  g_assert_cmpuint(graph_task->outstanding, ==, 1500);
+  td_graph_task_unref(graph_task);
+  td_ready_queue_unref(queue);
+}
+
 int
 main(int argc, char **argv) {
   g_test_init(&argc, &argv, NULL);
-  g_test_add_func("/engine/ready-queue/tie-order", test_tie_order);
-  g_test_add_func("/engine/ready-queue/higher-sequence-nr-first", test_higher_sequence_nr_first);
-  g_test_add_func("/engine/ready-queue/deeper-reentrant-first", test_deeper_reentrant_first);
-  g_test_add_func("/engine/ready-queue/special-tasks-first", test_special_tasks_first);
-  g_test_add_func("/engine/ready-queue/expired-first", test_expired_first);
+  g_test_add_func("/engine/ready-queue/tie-order/C-09", test_tie_order);
+  g_test_add_func("/engine/ready-queue/higher-sequence-nr-first/C-01",
+                  test_higher_sequence_nr_first);
+  g_test_add_func("/engine/ready-queue/deeper-reentrant-first/C-05", test_deeper_reentrant_first);
+  g_test_add_func("/engine/ready-queue/dummy-first/C-06", test_special_tasks_first);
+  g_test_add_func("/engine/ready-queue/shutdown-before-dummy/C-07", test_special_tasks_first);
+  g_test_add_func("/engine/ready-queue/expired-first/C-08", test_expired_first);
+  g_test_add_func("/engine/ready-queue/counted-before-seen/C-11", test_counted_before_seen);
+  g_test_add_func("/engine/ready-queue/uncounted/C-12", test_uncounted);
+  g_test_add_func("/engine/ready-queue/pop-sleeps/C-13", test_pop_sleeps);
+  g_test_add_func("/engine/ready-queue/size-under-lock/C-14", test_size_under_lock);
   return g_test_run();
 }
