@@ -47,9 +47,16 @@ td_sequence_nr_next(void) {
   return next_sequence_nr++;
 }
 
+/* A node, its edges and its first input's metadata are one block: nodes are made by the million. */
+static td_input_metadata *
+metadata_inside(const td_node *node) {
+  return (td_input_metadata *)(node->next_edges + node->n_outputs);
+}
+
 td_node *
 td_node_new_raw(const td_node_class *klass, size_t size, uint32_t n_outputs, uint64_t sequence_nr) {
-  td_node *node = td_alloc(1, size);
+  size = (size + _Alignof(td_edge) - 1) / _Alignof(td_edge) * _Alignof(td_edge);
+  td_node *node = td_alloc(1, size + n_outputs * sizeof(td_edge) + sizeof(td_input_metadata));
   td_refcount_init(&node->refs);
   node->id = atomic_fetch_add_explicit(&n_nodes, 1, memory_order_relaxed);
   if (td_recording()) td_node_id(node); /* numbered as they are made */
@@ -57,7 +64,7 @@ td_node_new_raw(const td_node_class *klass, size_t size, uint32_t n_outputs, uin
   node->device = TD_CPU;
   node->sequence_nr = sequence_nr;
   node->n_outputs = n_outputs;
-  node->next_edges = n_outputs ? TD_NEW_N(td_edge, n_outputs) : NULL;
+  node->next_edges = (td_edge *)((char *)node + size);
   pthread_mutex_init(&node->mutex, NULL);
   return node;
 }
@@ -82,8 +89,13 @@ td_node_set_edge(td_node *node, uint32_t output_nr, td_edge edge) {
 
 static td_input_metadata *
 append_metadata(td_node *node) {
-  node->input_metadata =
-      td_realloc(node->input_metadata, node->n_inputs + 1, sizeof *node->input_metadata);
+  td_input_metadata *inside = metadata_inside(node), *old = node->input_metadata;
+  if (!old)
+    node->input_metadata = inside;
+  else
+    node->input_metadata =
+        td_realloc(old == inside ? NULL : old, node->n_inputs + 1, sizeof *node->input_metadata);
+  if (node->n_inputs == 1) node->input_metadata[0] = *inside;
   td_input_metadata *metadata = &node->input_metadata[node->n_inputs++];
   *metadata = (td_input_metadata){0};
   return metadata;
@@ -224,8 +236,7 @@ free_node(td_node *node) {
     if (node->next_edges[i].node) td_node_unref(node->next_edges[i].node);
   td_hooks_free(atomic_load_explicit(&node->hooks, memory_order_relaxed));
   pthread_mutex_destroy(&node->mutex);
-  free(node->next_edges);
-  free(node->input_metadata);
+  if (node->input_metadata != metadata_inside(node)) free(node->input_metadata);
   free(node->label);
   free(node);
 }

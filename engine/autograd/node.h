@@ -56,8 +56,8 @@ struct td_node {
   const td_node_class *klass;
   uint64_t sequence_nr;
   uint32_t n_outputs, n_inputs;
-  td_edge *next_edges;               /* (owned) [n_outputs], each edge's node a strong reference */
-  td_input_metadata *input_metadata; /* (owned) [n_inputs] */
+  td_edge *next_edges; /* in this block, [n_outputs], each edge's node a strong reference */
+  td_input_metadata *input_metadata; /* [n_inputs]: in this block as long as there is one */
   _Atomic(td_hooks *) hooks;         /* (owned) or NULL: never had any */
   td_device device;                  /* of the first input that is not on the CPU, else TD_CPU */
   _Atomic uint32_t announced;        /* recording session that was told of it, or 0 */
