@@ -8,19 +8,36 @@
 #include "engine/control/gate.h"
 #include "engine/events/emit.h"
 
-/* What is told of, by the mode. Everything is looked at in every mode that looks: an infinity is
- * what a NaN in a sum is made of. */
-static unsigned
-wanted(void) {
+_Atomic unsigned td_anomaly_wanted;
+
+_Atomic bool td_anomaly_mode_enabled;
+static _Atomic bool check_nan_now = true;
+
+bool
+td_anomaly_mode_checks_nan(void) {
+  return atomic_load_explicit(&check_nan_now, memory_order_relaxed);
+}
+
+static bool
+raises(void) {
+  return td_anomaly_mode() && td_anomaly_mode_checks_nan();
+}
+
+void
+td_anomaly_refresh(void) {
   static const unsigned bits[] = {[TD_ANOMALY_OFF] = 0,
                                   [TD_ANOMALY_NAN] = TD_NUMBERS_NAN,
                                   [TD_ANOMALY_NONFINITE] = TD_NUMBERS_NAN | TD_NUMBERS_INF};
-  return bits[td_engine_get_options(td_engine_default()).anomaly];
+  unsigned wanted = bits[td_engine_get_options(td_engine_default()).anomaly];
+  if (raises()) wanted |= TD_NUMBERS_NAN;
+  atomic_store_explicit(&td_anomaly_wanted, wanted, memory_order_relaxed);
 }
 
-bool
-td_anomaly_is_on(void) {
-  return wanted() != 0;
+void
+td_anomaly_mode_set(bool enabled, bool check_nan) {
+  atomic_store_explicit(&check_nan_now, check_nan, memory_order_relaxed);
+  atomic_store_explicit(&td_anomaly_mode_enabled, enabled, memory_order_relaxed);
+  td_anomaly_refresh();
 }
 
 unsigned
@@ -32,7 +49,8 @@ td_anomaly_look(const td_tensor *tensor) {
 
 void
 td_anomaly_note(unsigned before, unsigned after, const td_birth *birth) {
-  unsigned fresh = td_numbers_born(before, after) & wanted();
+  unsigned wanted = atomic_load_explicit(&td_anomaly_wanted, memory_order_relaxed);
+  unsigned fresh = td_numbers_born(before, after) & wanted;
   if (!fresh) return;
   TD_EMIT(anomaly, .kind = fresh & TD_NUMBERS_NAN ? TD_anomaly_kind_nan : TD_anomaly_kind_inf,
           .born = birth->place, .node = td_node_id(birth->node),
@@ -80,8 +98,7 @@ td_anomaly_end_forward(td_node *node, td_tensor *const *results, uint32_t n_resu
 /* "1th" and "2th" too: PyTorch writes "th" after every number. */
 td_status
 td_anomaly_raise(const td_node *node, uint32_t output_nr, unsigned found, td_error *error) {
-  if (!(found & TD_NUMBERS_NAN) || !td_engine_get_options(td_engine_default()).anomaly_raises)
-    return TD_OK;
+  if (!(found & TD_NUMBERS_NAN) || !raises()) return TD_OK;
   return td_error_set(error, TD_ANOMALY, "Function '%s' returned nan values in its %uth output.",
                       td_node_name(node), output_nr);
 }

@@ -70,6 +70,22 @@ call_hooks_of_leaf(td_evaluation *self, td_error *error) {
   return td_evaluation_call_hooks(self, TD_HOOKS(tensor_pre), error);
 }
 
+/* Post hooks want the inputs after the function took what it could. */
+static td_tensor **
+keep_inputs(const td_evaluation *self) {
+  td_tensor **kept = TD_NEW_N(td_tensor *, self->n_inputs + 1);
+  for (uint32_t i = 0; i < self->n_inputs; i++)
+    kept[i] = td_tensor_ref(self->inputs[i]);
+  return kept;
+}
+
+static void
+drop_inputs(const td_evaluation *self, td_tensor **kept) {
+  for (uint32_t i = 0; i < self->n_inputs; i++)
+    td_tensor_unref(kept[i]);
+  free(kept);
+}
+
 static void
 look_at_hooked_cb(const td_hook *hook, void *data) {
   look_at_outputs(data, TD_birthplace_hook, hook->owner ? hook->owner : "");
@@ -77,13 +93,13 @@ look_at_hooked_cb(const td_hook *hook, void *data) {
 
 /* Hooks that came while the node ran see no inputs: nobody kept them. */
 static td_status
-call_post_hooks(td_evaluation *self, bool had_hooks, td_error *error) {
-  if (!had_hooks && !td_policy(late_post_hooks)) return TD_OK;
+call_post_hooks(td_evaluation *self, td_tensor *const *kept, td_error *error) {
+  if (!kept && !td_policy(late_post_hooks)) return TD_OK;
   td_hook_call call = {.node = self->node,
                        .gradients = self->outputs,
                        .n = self->node->n_outputs,
-                       .inputs = self->inputs,
-                       .n_inputs = had_hooks ? self->n_inputs : 0};
+                       .inputs = kept,
+                       .n_inputs = kept ? self->n_inputs : 0};
   return td_node_call_hooks(TD_HOOKS(post), &call, look_at_hooked_cb, self, error);
 }
 
@@ -118,15 +134,11 @@ td_evaluation_call_function(td_evaluation *self, td_error *error) {
   td_status status = TD_OK;
   if (TD_UNLIKELY(has_any_hooks(node))) status = call_hooks_before(self, error);
   if (status) return status;
-  /* Post hooks may want the inputs after the function took what it could. */
-  bool hooked = td_node_has_hooks(node, TD_HOOKS(post));
-  for (uint32_t i = 0; hooked && i < self->n_inputs; i++)
-    td_tensor_ref(self->inputs[i]);
+  td_tensor **kept = td_node_has_hooks(node, TD_HOOKS(post)) ? keep_inputs(self) : NULL;
   status = run_function(self, error);
   if (!status) look_at_outputs(self, TD_birthplace_node, NULL);
-  if (!status && TD_UNLIKELY(has_any_hooks(node))) status = call_post_hooks(self, hooked, error);
-  for (uint32_t i = 0; hooked && i < self->n_inputs; i++)
-    td_tensor_unref(self->inputs[i]);
+  if (!status && TD_UNLIKELY(has_any_hooks(node))) status = call_post_hooks(self, kept, error);
+  if (kept) drop_inputs(self, kept);
   TD_GATE_POLL(TD_EVENT_node_end, td_node_id(node), self->graph_task->id, td_node_name(node));
   return status;
 }

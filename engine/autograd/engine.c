@@ -28,6 +28,7 @@ td_engine_default(void) {
 void
 td_engine_set_options(td_engine *engine, td_engine_options options) {
   engine->options = options;
+  td_anomaly_refresh();
 }
 
 td_engine_options

@@ -9,11 +9,11 @@
 
 typedef struct td_engine td_engine;
 
-typedef enum td_anomaly_mode {
+typedef enum td_anomaly_search {
   TD_ANOMALY_OFF,
   TD_ANOMALY_NAN,       /* NaN only, as PyTorch's anomaly mode */
   TD_ANOMALY_NONFINITE, /* NaN and infinities */
-} td_anomaly_mode;
+} td_anomaly_search;
 
 typedef enum td_stats_mode {
   TD_STATS_OFF,
@@ -22,9 +22,8 @@ typedef enum td_stats_mode {
 } td_stats_mode;
 
 typedef struct td_engine_options {
-  td_anomaly_mode
+  td_anomaly_search
       anomaly;         /* what is looked for in every gradient and every sum, and put on the tape */
-  bool anomaly_raises; /* and ends the pass with PyTorch's text */
   td_stats_mode stats; /* what of every gradient goes on the tape */
 } td_engine_options;
 

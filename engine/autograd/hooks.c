@@ -42,10 +42,11 @@ td_hooks_new(void) {
 }
 
 void
-td_hooks_free(td_hooks *hooks) {
+td_hooks_clear(td_hooks *hooks) {
   if (!hooks) return;
   pthread_mutex_lock(&lists_mutex);
   td_hook *left = hooks->first;
+  hooks->first = NULL;
   for (td_hook *hook = left; hook; hook = hook->next)
     hook->list = NULL;
   pthread_mutex_unlock(&lists_mutex);
@@ -54,6 +55,11 @@ td_hooks_free(td_hooks *hooks) {
     left = hook->next;
     td_hook_unref(hook);
   }
+}
+
+void
+td_hooks_free(td_hooks *hooks) {
+  td_hooks_clear(hooks);
   free(hooks);
 }
 

@@ -74,7 +74,8 @@ td_status td_node_call_hooks(unsigned kinds, const td_hook_call *call, td_hook_c
 /* The lists themselves, also of a leaf, whose hooks outlive its AccumulateGrad.
  * td_hooks_of_leaf makes an AccumulateGrad call its leaf's hooks too; they outlive the node. */
 td_hooks *td_hooks_new(void);
-void td_hooks_free(td_hooks *hooks); /* NULL is fine; the hooks are then in no list */
+void td_hooks_free(td_hooks *hooks);  /* NULL is fine */
+void td_hooks_clear(td_hooks *hooks); /* NULL is fine; the hooks are then in no list */
 void td_hooks_add(td_hooks *hooks, td_hook *hook, td_hook_kind kind, uint32_t input_nr);
 void td_hooks_of_leaf(td_node *node, td_hooks *leaf);
 

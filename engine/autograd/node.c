@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "engine/autograd/node.h"
 
+#include "engine/autograd/anomaly.h"
 #include "engine/autograd/hooks.h"
+#include "engine/autograd/metadata.h"
 #include "engine/autograd/node_stream.h"
 #include "engine/autograd/semantics.h"
 #include "engine/autograd/variable.h"
@@ -66,6 +68,8 @@ td_node_new_raw(const td_node_class *klass, size_t size, uint32_t n_outputs, uin
   node->n_outputs = n_outputs;
   node->next_edges = (td_edge *)((char *)node + size);
   pthread_mutex_init(&node->mutex, NULL);
+  if (TD_UNLIKELY(td_anomaly_mode()) && sequence_nr != TD_SEQUENCE_NR_MAX)
+    td_metadata_note_birth(node);
   return node;
 }
 
@@ -175,7 +179,7 @@ td_node_announce(td_node *node) {
   TD_EMIT(node_new, .node = td_node_id(node), .name = name_id, .sequence_nr = node->sequence_nr,
           .topological_nr = (uint32_t)node->topological_nr, .device = node->device,
           .stream = td_node_stream(node).number, .n_inputs = node->n_inputs,
-          .n_outputs = node->n_outputs, .stack = 0);
+          .n_outputs = node->n_outputs, .stack = td_metadata_stack(node));
   for (uint32_t i = 0; i < node->n_inputs; i++)
     emit_metadata(node, i);
   emit_edges(node);
@@ -235,6 +239,7 @@ free_node(td_node *node) {
   for (uint32_t i = 0; i < node->n_outputs; i++)
     if (node->next_edges[i].node) td_node_unref(node->next_edges[i].node);
   td_hooks_free(atomic_load_explicit(&node->hooks, memory_order_relaxed));
+  td_node_drop_metadata(node);
   pthread_mutex_destroy(&node->mutex);
   if (node->input_metadata != metadata_inside(node)) free(node->input_metadata);
   free(node->label);

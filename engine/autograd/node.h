@@ -66,10 +66,11 @@ struct td_node {
     uint8_t found, came_in;
     uint16_t operand_nr; /* of the operand that came in */
   } forward;
-  _Atomic bool has_parent; /* threads may hang nodes above a shared leaf at once */
-  pthread_mutex_t mutex;   /* guards apply and release of nodes with state */
-  char *label;             /* (owned) or NULL */
-  td_node *next_freed;     /* while its thread frees a graph */
+  _Atomic bool has_parent;  /* threads may hang nodes above a shared leaf at once */
+  pthread_mutex_t mutex;    /* guards apply and release of nodes with state */
+  char *label;              /* (owned) or NULL */
+  _Atomic(void *) metadata; /* (owned) or NULL: metadata.h */
+  td_node *next_freed;      /* while its thread frees a graph */
 };
 
 /* td_node_new makes a node of `size` bytes (>= sizeof(td_node), zeroed) with the calling thread's

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "engine/autograd/saved_variable.h"
 
-#include "engine/autograd/engine.h"
+#include "engine/autograd/anomaly.h"
 #include "engine/autograd/graph_task.h"
 #include "engine/autograd/pending.h"
 #include "engine/autograd/semantics.h"
@@ -112,17 +112,9 @@ td_saved_variable_refuse_released(td_error *error) {
 }
 
 /* As error texts name them: torch.FloatTensor. */
-static const char *const type_names[TD_N_DTYPES] = {[TD_FLOAT32] = "FloatTensor",
-                                                    [TD_FLOAT64] = "DoubleTensor",
-                                                    [TD_INT64] = "LongTensor",
-                                                    [TD_BOOL] = "BoolTensor",
-                                                    [TD_INT32] = "IntTensor",
-                                                    [TD_COMPLEX64] = "ComplexFloatTensor",
-                                                    [TD_COMPLEX128] = "ComplexDoubleTensor"};
-
 static const char *
 hint(void) {
-  if (td_engine_get_options(td_engine_default()).anomaly_raises)
+  if (td_anomaly_mode())
     return "the backtrace further above shows the operation that failed to compute its gradient. "
            "The "
            "variable in question was changed in there or anywhere later. Good luck!";
@@ -147,7 +139,8 @@ refuse_version(const td_saved_variable *saved, const td_node *maker, uint32_t fo
                "one of the variables needed for gradient computation has been modified by an "
                "inplace operation: [torch.%s %s]%s is at version %u; expected version %u instead. "
                "Hint: %s",
-               type_names[saved->data->dtype], shape, which, found, saved->version, hint());
+               td_dtype_tensor_name(saved->data->dtype), shape, which, found, saved->version,
+               hint());
   free(which);
   free(operation);
   free(shape);

@@ -127,6 +127,11 @@ td_retains_grad(const td_tensor *tensor) {
   return tensor->autograd && tensor->autograd->retained && !td_is_leaf(tensor);
 }
 
+td_hooks *
+td_tensor_leaf_hooks(const td_tensor *leaf) {
+  return leaf->autograd ? leaf->autograd->hooks : NULL;
+}
+
 void
 td_tensor_move_retained(td_tensor *tensor, td_node *node, uint32_t output_nr) {
   td_hook *hook = tensor->autograd->retained;

@@ -2,6 +2,8 @@
 #include "engine/autograd/variable.h"
 
 #include "engine/autograd/accumulate_grad.h"
+#include "engine/autograd/anomaly.h"
+#include "engine/autograd/metadata.h"
 #include "engine/autograd/pending.h"
 #include "engine/autograd/tensor_hooks.h"
 #include "engine/autograd/variable_private.h"
@@ -182,13 +184,15 @@ accumulator_get(td_tensor *leaf) {
   if (meta->held_accumulator) return td_node_ref(meta->held_accumulator);
   pthread_mutex_lock(&meta->mutex);
   td_node *node = meta->accumulator;
-  if (!node || !td_refcount_try_inc(&node->refs)) {
+  bool is_new = !node || !td_refcount_try_inc(&node->refs);
+  if (is_new) {
     node = td_accumulate_grad_new(leaf);
     meta->accumulator = node;
     if (meta->name) td_node_set_label(node, meta->name);
     if (meta->hooks) td_hooks_of_leaf(node, meta->hooks);
   }
   pthread_mutex_unlock(&meta->mutex);
+  if (is_new && td_anomaly_mode()) td_metadata_note_birth(node); /* may wait for the GIL */
   return node;
 }
 

@@ -73,7 +73,7 @@ td_warnings_replay(td_graph_task *graph_task, td_error *error) {
     if (td_thread_self.graph_task)
       collect(td_thread_self.graph_task, td_dup_string(warning->text));
     else
-      status = handler(warning->text, error);
+      status = handler(warning->text, graph_task->result ? NULL : error);
   }
   drop(first);
   return status;

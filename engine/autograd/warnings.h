@@ -14,8 +14,8 @@
 void td_warn(const td_node *node, const char *text);
 
 /* td_warning_set_handler says who gets the warnings of outermost passes; without one they go to
- * stderr. A handler that fails makes the pass fail, if it did not fail before. Set while the
- * program starts. */
+ * stderr. A handler that fails makes the pass fail; where the pass failed already, error is NULL,
+ * and the handler is to print what it would say, and to succeed. Set while the program starts. */
 typedef td_status (*td_warning_handler)(const char *text, td_error *error);
 void td_warning_set_handler(td_warning_handler handler);
 

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "engine/autograd/worker.h"
 
+#include "engine/autograd/anomaly.h"
 #include "engine/autograd/device_threads.h"
 #include "engine/autograd/engine_thread.h"
 #include "engine/autograd/evaluate.h"
+#include "engine/autograd/metadata.h"
 #include "engine/autograd/pool.h"
 #include "engine/autograd/route.h"
 #include "engine/autograd/variable.h"
@@ -44,7 +46,11 @@ run_node(td_graph_task *graph_task, td_node_task *task) {
   td_grad_mode_set(graph_task->create_graph);
   td_error error = {0};
   td_status status = td_evaluate_function(graph_task, task, &error);
-  if (status) td_graph_task_fail(graph_task, status, &error);
+  if (status) {
+    bool is_first = !atomic_exchange_explicit(&graph_task->has_error, true, memory_order_acq_rel);
+    if (is_first && td_anomaly_mode()) td_metadata_print_stacks(task->node);
+    td_graph_task_fail(graph_task, status, &error);
+  }
   td_grad_mode_set(outer_mode);
   td_task_guard_leave(&guard);
 }

@@ -47,23 +47,6 @@ increment_version(PyObject *self, PyObject *tensor) {
   Py_RETURN_NONE;
 }
 
-static PyObject *
-is_anomaly_enabled(PyObject *self, PyObject *unused) {
-  return PyBool_FromLong(td_engine_get_options(td_engine_default()).anomaly_raises);
-}
-
-/* set_anomaly(raises): what the tape is checked for besides is the runner's business and stays. */
-static PyObject *
-set_anomaly(PyObject *self, PyObject *value) {
-  int raises = PyObject_IsTrue(value);
-  if (raises < 0) return NULL;
-  td_engine_options options = td_engine_get_options(td_engine_default());
-  options.anomaly_raises = raises;
-  if (raises && options.anomaly == TD_ANOMALY_OFF) options.anomaly = TD_ANOMALY_NAN;
-  td_engine_set_options(td_engine_default(), options);
-  Py_RETURN_NONE;
-}
-
 /* policy(name): whether the engine behaves like the newest PyTorch in what semantics.def calls so.
  */
 static PyObject *
@@ -88,8 +71,5 @@ PyMethodDef tdpy_autograd_functions[] = {
      "Whether what is made never has a history."},
     {"set_inference_mode", set_inference_mode, METH_O, NULL},
     {"increment_version", increment_version, METH_O, NULL},
-    {"is_anomaly_enabled", is_anomaly_enabled, METH_NOARGS,
-     "Whether a NaN ends the backward pass."},
-    {"set_anomaly", set_anomaly, METH_O, NULL},
     {"policy", policy, METH_O, NULL},
     {NULL}};

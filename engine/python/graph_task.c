@@ -113,7 +113,9 @@ queue_callback(PyObject *self, PyObject *callable) {
 static td_status
 warn_cb(const char *text, td_error *error) {
   PyGILState_STATE gil = PyGILState_Ensure();
-  td_status status = PyErr_WarnEx(PyExc_UserWarning, text, 1) < 0 ? tdpy_fetch(error) : TD_OK;
+  bool raised = PyErr_WarnEx(PyExc_UserWarning, text, 1) < 0;
+  if (raised && !error) PyErr_Print();
+  td_status status = raised && error ? tdpy_fetch(error) : TD_OK;
   PyGILState_Release(gil);
   return status;
 }

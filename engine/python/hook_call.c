@@ -7,8 +7,6 @@
 #include "engine/python/node_object.h"
 #include "engine/python/tensor_object.h"
 
-#include "engine/device/device.h"
-
 /* The name that texts call a hook by. A new reference. */
 static PyObject *
 hook_name(PyObject *callable) {
@@ -32,21 +30,10 @@ complain(PyObject *callable, const char *format, ...) {
   return false;
 }
 
-/* "torch.FloatTensor", as PyTorch calls a tensor's type. */
+/* PyTorch's own types are not called by their module. */
 static const char *
-type_text(const td_tensor *tensor) {
-  switch (tensor->dtype) {
-  case TD_FLOAT32:
-    return "torch.FloatTensor";
-  case TD_FLOAT64:
-    return "torch.DoubleTensor";
-  case TD_INT64:
-    return "torch.LongTensor";
-  case TD_BOOL:
-    return "torch.BoolTensor";
-  default:
-    return td_dtype_name(tensor->dtype);
-  }
+type_name(PyObject *object) {
+  return Py_IS_TYPE(object, &tdpy_tensor_type) ? "Tensor" : Py_TYPE(object)->tp_name;
 }
 
 /* May `result` stand for `original`? None always may; nothing may stand for None. */
@@ -58,14 +45,13 @@ fits(PyObject *callable, PyObject *original, PyObject *result) {
     return false;
   }
   if (!tdpy_tensor_is(result)) {
-    PyErr_Format(PyExc_TypeError, "expected Variable, but hook returned '%s'",
-                 Py_TYPE(result)->tp_name);
+    PyErr_Format(PyExc_TypeError, "expected Variable, but hook returned '%s'", type_name(result));
     return false;
   }
   const td_tensor *before = tdpy_tensor_of(original), *after = tdpy_tensor_of(result);
   if (before->dtype != after->dtype || before->device != after->device)
-    return complain(callable, "has changed the type of value (was %s got %s)", type_text(before),
-                    type_text(after));
+    return complain(callable, "has changed the type of value (was torch.%s got torch.%s)",
+                    td_dtype_tensor_name(before->dtype), td_dtype_tensor_name(after->dtype));
   if (!td_tensor_same_sizes(before, after))
     return complain(callable, "has changed the size of value");
   return true;
@@ -74,8 +60,7 @@ fits(PyObject *callable, PyObject *original, PyObject *result) {
 static bool
 all_fit(PyObject *callable, PyObject *originals, PyObject *results) {
   if (!PyTuple_Check(results)) {
-    PyErr_Format(PyExc_TypeError, "expected tuple, but hook returned '%s'",
-                 Py_TYPE(results)->tp_name);
+    PyErr_Format(PyExc_TypeError, "expected tuple, but hook returned '%s'", type_name(results));
     return false;
   }
   Py_ssize_t n = PyTuple_GET_SIZE(originals), n_results = PyTuple_GET_SIZE(results);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "engine/python/module.h"
 
-#include "engine/python/saved_hooks.h"
-#include "engine/python/saved_tensor.h"
-
+#include "engine/python/anomaly.h"
 #include "engine/python/edge.h"
 #include "engine/python/function.h"
 #include "engine/python/hook.h"
 #include "engine/python/node_object.h"
+#include "engine/python/saved_hooks.h"
+#include "engine/python/saved_tensor.h"
 #include "engine/python/tensor_object.h"
 #include "engine/python/types.h"
 
@@ -22,7 +22,7 @@ static int
 fill(PyObject *module) {
   if (tdpy_types_add(module) || tdpy_tensor_add(module) || tdpy_node_add(module) ||
       tdpy_hook_add(module) || tdpy_function_add(module) || tdpy_edge_add(module) ||
-      tdpy_graph_task_add() || tdpy_saved_add(module))
+      tdpy_graph_task_add() || tdpy_saved_add(module) || tdpy_anomaly_add(module))
     return -1;
   PyMethodDef *tables[] = {tdpy_construct_functions, tdpy_functional_functions,
                            tdpy_error_functions,     tdpy_layer_functions,

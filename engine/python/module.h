@@ -9,9 +9,8 @@
 extern PyMethodDef tdpy_construct_functions[];  /* construct.c: zeros, tensor, arange, ... */
 extern PyMethodDef tdpy_functional_functions[]; /* functional.c: linear, cross_entropy, cat, ... */
 extern PyMethodDef tdpy_layer_functions[];      /* layers.c: conv2d, max_pool2d, ... */
-extern PyMethodDef
-    tdpy_autograd_functions[];             /* autograd.c: run_backward, grad mode, anomaly mode */
-extern PyMethodDef tdpy_error_functions[]; /* error_functions.c: nodes that fail */
+extern PyMethodDef tdpy_autograd_functions[];   /* autograd.c: run_backward, grad mode */
+extern PyMethodDef tdpy_error_functions[];      /* error_functions.c: nodes that fail */
 extern PyMethodDef tdpy_graph_task_functions[]; /* graph_task.c: the pass at work */
 extern PyMethodDef tdpy_session_functions[];    /* session.c: recording, marks, devices */
 

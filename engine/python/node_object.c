@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "engine/python/node_object.h"
 
+#include "engine/python/anomaly.h"
 #include "engine/python/edge.h"
 #include "engine/python/function.h"
 #include "engine/python/hook.h"
@@ -56,10 +57,30 @@ forget(td_node *node) {
   PyErr_Restore(type, value, traceback);
 }
 
+/* Of a node that nobody else holds: what its hooks hold is held by the object alone. */
+static td_hooks *
+own_hooks(PyObject *self) {
+  const td_node *node = ((tdpy_node *)self)->node;
+  if (!node || td_refcount_get(&node->refs) != 1) return NULL;
+  return atomic_load_explicit(&((td_node *)node)->hooks, memory_order_acquire);
+}
+
+static int
+node_traverse(PyObject *self, visitproc visit, void *arg) {
+  return tdpy_hooks_traverse(own_hooks(self), visit, arg);
+}
+
+static int
+node_clear(PyObject *self) {
+  td_hooks_clear(own_hooks(self));
+  return 0;
+}
+
 static void
 node_dealloc(PyObject *self) {
   PyTypeObject *type = Py_TYPE(self);
   td_node *node = ((tdpy_node *)self)->node;
+  PyObject_GC_UnTrack(self);
   if (node) {
     forget(node);
     td_node_unref(node);
@@ -181,6 +202,11 @@ node_repr(PyObject *self) {
   return PyUnicode_FromFormat("<%s object at %p>", td_node_name(((tdpy_node *)self)->node), self);
 }
 
+static PyObject *
+node_requires_grad(PyObject *self, void *closure) {
+  Py_RETURN_TRUE;
+}
+
 static PyMethodDef node_methods[] = {
     {"name", node_name, METH_NOARGS, "The node's name."},
     {"_sequence_nr", node_sequence_nr, METH_NOARGS,
@@ -195,13 +221,19 @@ static PyMethodDef node_methods[] = {
 static PyGetSetDef node_getset[] = {
     {"__class__", node_class, NULL, NULL, NULL},
     {"_input_metadata", tdpy_input_metadata, NULL, "shape, dtype and device of each input", NULL},
+    {"metadata", tdpy_node_metadata, NULL, "a dict for notes; anomaly mode's are there", NULL},
+    {"requires_grad", node_requires_grad, NULL, "True", NULL},
+    {"variable", tdpy_node_variable, NULL, "the leaf of an AccumulateGrad", NULL},
     {"next_functions", node_next_functions, NULL, "(node, input_nr) for each of its outputs", NULL},
     {NULL}};
 
 PyTypeObject tdpy_node_type = {
     PyVarObject_HEAD_INIT(NULL, 0).tp_name = "tapedeck.Node",
     .tp_basicsize = sizeof(tdpy_node),
-    .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_DISALLOW_INSTANTIATION,
+    .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_DISALLOW_INSTANTIATION |
+                Py_TPFLAGS_HAVE_GC,
+    .tp_traverse = node_traverse,
+    .tp_clear = node_clear,
     .tp_doc = "A function of the backward graph.",
     .tp_dealloc = node_dealloc,
     .tp_repr = node_repr,

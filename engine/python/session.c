@@ -50,7 +50,7 @@ set_checks(PyObject *self, PyObject *args) {
   int stats_mode = anomaly_mode < 0 ? -1 : find_word("stats", statistics, stats);
   if (stats_mode < 0) return NULL;
   td_engine_options options = td_engine_get_options(td_engine_default());
-  options.anomaly = (td_anomaly_mode)anomaly_mode;
+  options.anomaly = (td_anomaly_search)anomaly_mode;
   options.stats = (td_stats_mode)stats_mode;
   td_engine_set_options(td_engine_default(), options);
   Py_RETURN_NONE;

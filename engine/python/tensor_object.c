@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "engine/python/tensor_object.h"
 
+#include "engine/autograd/tensor_hooks.h"
 #include "engine/autograd/variable.h"
 #include "engine/python/arguments.h"
 #include "engine/python/errors.h"
+#include "engine/python/hook.h"
 
 #include <stddef.h>
 
@@ -49,14 +51,24 @@ tensor_dealloc(PyObject *self) {
   Py_TYPE(self)->tp_free(self);
 }
 
+/* Nobody else holds the tensor: what its hooks hold is held by the object alone. */
+static bool
+is_ours_alone(const td_tensor *tensor) {
+  return tensor && td_refcount_get(&tensor->refs) == 1;
+}
+
 static int
 tensor_traverse(PyObject *self, visitproc visit, void *arg) {
   Py_VISIT(((tdpy_tensor *)self)->dict);
-  return 0;
+  td_tensor *tensor = ((tdpy_tensor *)self)->tensor;
+  if (!is_ours_alone(tensor)) return 0;
+  return tdpy_hooks_traverse(td_tensor_leaf_hooks(tensor), visit, arg);
 }
 
 static int
 tensor_clear(PyObject *self) {
+  td_tensor *tensor = ((tdpy_tensor *)self)->tensor;
+  if (is_ours_alone(tensor)) td_hooks_clear(td_tensor_leaf_hooks(tensor));
   Py_CLEAR(((tdpy_tensor *)self)->dict);
   return 0;
 }

@@ -44,6 +44,20 @@ td_dtype_name(td_dtype dtype) {
   return dtypes[dtype].name;
 }
 
+const char *
+td_dtype_tensor_name(td_dtype dtype) {
+  static const char *const names[TD_N_DTYPES] = {
+      [TD_FLOAT32] = "FloatTensor",
+      [TD_FLOAT64] = "DoubleTensor",
+      [TD_INT64] = "LongTensor",
+      [TD_BOOL] = "BoolTensor",
+      [TD_INT32] = "IntTensor",
+      [TD_COMPLEX64] = "ComplexFloatTensor",
+      [TD_COMPLEX128] = "ComplexDoubleTensor",
+  };
+  return names[dtype];
+}
+
 const td_accelerators *td_accelerators_now;
 
 /* Header and data in one block: small tensors are many, and one allocation is half of two. */

@@ -37,7 +37,8 @@ typedef enum td_dtype {
 } td_dtype;
 
 size_t td_dtype_size(td_dtype dtype);
-const char *td_dtype_name(td_dtype dtype); /* "torch.float32" */
+const char *td_dtype_name(td_dtype dtype);        /* "torch.float32" */
+const char *td_dtype_tensor_name(td_dtype dtype); /* "FloatTensor": of tensors of it */
 static inline bool
 td_dtype_is_floating(td_dtype dtype) {
   return dtype == TD_FLOAT32 || dtype == TD_FLOAT64;

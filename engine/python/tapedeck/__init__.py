@@ -5,9 +5,9 @@
 and step() annotate the tape that is being recorded, and do nothing where none is.
 """
 from tapedeck._C import (Size, Tensor, arange, bool, cat, cross_entropy, device, device_count, dtype, empty,
-                         float32, float64, full, int64, is_anomaly_enabled, is_grad_enabled,
-                         is_inference_mode_enabled, mark, ones,
-                         ones_like, rand, rand_like, randn, randn_like, randperm, stack, step, tensor,
+                         float32, float64, full, int64, is_anomaly_check_nan_enabled, is_anomaly_enabled,
+                         is_grad_enabled, is_inference_mode_enabled, mark, ones, ones_like, rand, rand_like, randn,
+                         randn_like, randperm, set_anomaly_enabled, stack, step, tensor,
                          version as __version__, where, zeros, zeros_like)
 from tapedeck import _C
 from tapedeck.autograd import enable_grad, inference_mode, no_grad, set_grad_enabled

@@ -1,30 +1,63 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Anomaly mode: a NaN ends the backward pass."""
+"""Anomaly mode: nodes remember the forward call that made them, an error in a backward pass warns of it, and a NaN is an
+error. It holds for the whole process."""
+import os
+import sys
+import traceback
+import warnings
+
 from tapedeck import _C
-from tapedeck.autograd.grad_mode import Mode
 
 __all__ = ['detect_anomaly', 'set_detect_anomaly']
 
+_RUNNER = os.path.join(os.path.dirname(os.path.dirname(__file__)), 'runner.py')
 
-class set_detect_anomaly(Mode):
-    """Makes a NaN end the backward pass with an error. Not while a pass runs."""
-    _get, _set = staticmethod(_C.is_anomaly_enabled), staticmethod(_C.set_anomaly)
+
+class set_detect_anomaly:
+    """Switches at once; as a context manager, for the length of the block."""
 
     def __init__(self, mode, check_nan=True):
-        self._wanted = mode and check_nan
-        self._before = self._get()
-        self._set(self._wanted)
+        self._note()
+        _C.set_anomaly_enabled(mode, check_nan)
+
+    def _note(self):
+        self._before = _C.is_anomaly_enabled(), _C.is_anomaly_check_nan_enabled()
 
     def __enter__(self):
-        return self
+        pass
 
-    def clone(self):
-        return set_detect_anomaly(self._wanted)
+    def __exit__(self, *exception):
+        _C.set_anomaly_enabled(*self._before)
 
 
 class detect_anomaly(set_detect_anomaly):
-    def __init__(self, check_nan=True):
-        super().__init__(True, check_nan)
+    """On for the length of a with block."""
 
-    def clone(self):
-        return detect_anomaly(self._wanted)
+    def __init__(self, check_nan=True):
+        self._note()
+        self._check_nan = check_nan
+        warnings.warn('Anomaly Detection has been enabled. This mode will increase the runtime and should only be enabled '
+                      'for debugging.', stacklevel=2)
+
+    def __enter__(self):
+        _C.set_anomaly_enabled(True, self._check_nan)
+
+
+def _is_ours(frame):
+    return frame.filename == _RUNNER or frame.filename.startswith('<frozen ')
+
+
+def forward_stack():
+    """Where the program is, without the frames that ran it: a traceback.StackSummary. The engine calls this."""
+    try:
+        frames = traceback.extract_stack(sys._getframe(1))
+    except ValueError:  # a thread of the engine's own: nobody called
+        frames = traceback.StackSummary()
+    while frames and _is_ours(frames[0]):
+        del frames[0]
+    return frames
+
+
+def stack_text(frames):
+    """The same as tapes have it: a frame a line, the innermost last."""
+    return '\n'.join(f'{frame.filename}:{frame.lineno} {frame.name}' for frame in frames)

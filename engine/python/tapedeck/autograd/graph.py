@@ -5,9 +5,10 @@ from typing import NamedTuple, Optional
 
 from tapedeck import _C
 from tapedeck._C import Node
+from tapedeck.autograd.multi_grad_hook import register_multi_grad_hook
 
 __all__ = ['GradientEdge', 'Node', 'disable_saved_tensors_hooks', 'get_gradient_edge', 'increment_version',
-           'save_on_cpu', 'saved_tensors_hooks']
+           'register_multi_grad_hook', 'save_on_cpu', 'saved_tensors_hooks']
 
 
 class GradientEdge(NamedTuple):
