@@ -41,10 +41,27 @@ range_of(const td_tensor *tensor, size_t *first, size_t *last) {
   *last = (size_t)(most + 1) * element - 1;
 }
 
+/* Kernels go by their function, td_kernel_copy, exp_kernel, or by what error texts call it,
+ * add.out. */
+static const char *
+plain_name(const char *function, char *out, size_t size) {
+  static const char *const prefixes[] = {"td_kernel_", "td_op_"};
+  for (size_t i = 0; i < TD_N_ELEMENTS(prefixes); i++)
+    if (strncmp(function, prefixes[i], strlen(prefixes[i])) == 0) function += strlen(prefixes[i]);
+  snprintf(out, size, "%s", function);
+  static const char *const suffixes[] = {"_kernel", ".out"};
+  for (size_t i = 0; i < TD_N_ELEMENTS(suffixes); i++) {
+    char *suffix = strstr(out, suffixes[i]);
+    if (suffix && suffix != out && !suffix[strlen(suffixes[i])]) *suffix = '\0';
+  }
+  return out;
+}
+
 static void
 write_access(FILE *out, const td_access *access) {
-  fprintf(out, "%s", access->name);
-  if (access->node != TD_NONE) fprintf(out, " of node %u", access->node);
+  char plain[64];
+  fputs(plain_name(access->name, plain, sizeof plain), out);
+  if (access->node != TD_NONE) fprintf(out, " for node %u", access->node);
   fprintf(out, " on stream %d", access->stream.number);
 }
 
@@ -101,22 +118,6 @@ touch_locked(const td_stream_entry *entry, const td_tensor *tensor, bool is_writ
     report_locked(&conflict);
 }
 
-/* Kernels go by their function, td_kernel_copy, exp_kernel, or by what error texts call it,
- * add.out. */
-static const char *
-plain_name(const char *function, char *out, size_t size) {
-  static const char *const prefixes[] = {"td_kernel_", "td_op_"};
-  for (size_t i = 0; i < TD_N_ELEMENTS(prefixes); i++)
-    if (strncmp(function, prefixes[i], strlen(prefixes[i])) == 0) function += strlen(prefixes[i]);
-  snprintf(out, size, "%s", function);
-  static const char *const suffixes[] = {"_kernel", ".out"};
-  for (size_t i = 0; i < TD_N_ELEMENTS(suffixes); i++) {
-    char *suffix = strstr(out, suffixes[i]);
-    if (suffix && suffix != out && !suffix[strlen(suffixes[i])]) *suffix = '\0';
-  }
-  return out;
-}
-
 static uint32_t
 name_number(const char *function) {
   char plain[64];
@@ -130,7 +131,7 @@ put(td_stream stream, const char *name, int n_written, int n_tensors,
   uint32_t name_id = name_number(name);
   td_kernel kernel = {.name = name};
   for (int i = 0; i < n_tensors; i++)
-    kernel.n_bytes += td_tensor_n_bytes(tensors[i]);
+    if (tensors[i]) kernel.n_bytes += td_tensor_n_bytes(tensors[i]);
   pthread_mutex_lock(&td_stream_mutex);
   td_ordering_join(&entry->before, td_stream_host_before_locked());
   uint64_t number = td_ordering_tick(&entry->before, entry->index);
@@ -141,7 +142,7 @@ put(td_stream stream, const char *name, int n_written, int n_tensors,
              .node = node_now, .name = name_id, .bytes = kernel.n_bytes, .queued = times.queued,
              .took = times.took);
   for (int i = 0; i < n_tensors; i++)
-    touch_locked(entry, tensors[i], i < n_written, number, name);
+    if (tensors[i]) touch_locked(entry, tensors[i], i < n_written, number, name);
   pthread_mutex_unlock(&td_stream_mutex);
 }
 
@@ -150,14 +151,14 @@ static td_device
 device_of(int n_tensors, const td_tensor *const *tensors) {
   td_device device = TD_CPU;
   for (int i = 0; i < n_tensors; i++)
-    if (tensors[i]->device >= 0) device = tensors[i]->device;
+    if (tensors[i] && tensors[i]->device >= 0) device = tensors[i]->device;
   return device;
 }
 
 static void
 join_devices(td_stream stream, int n_tensors, const td_tensor *const *tensors, bool before) {
   for (int i = 0; i < n_tensors; i++) {
-    if (tensors[i]->device < 0 || tensors[i]->device == stream.device) continue;
+    if (!tensors[i] || tensors[i]->device < 0 || tensors[i]->device == stream.device) continue;
     td_stream other = td_stream_current(tensors[i]->device);
     td_stream_wait_stream(before ? stream : other, before ? other : stream, node_now);
   }
@@ -167,7 +168,7 @@ static bool
 touches_host(int n_tensors, const td_tensor *const *tensors) {
   bool touches = false;
   for (int i = 0; i < n_tensors; i++)
-    touches = touches || (tensors[i]->device == TD_CPU && tensors[i]->n_dims > 0);
+    touches = touches || (tensors[i] && tensors[i]->device == TD_CPU && tensors[i]->n_dims > 0);
   return touches;
 }
 

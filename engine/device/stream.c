@@ -92,6 +92,14 @@ td_stream_new(td_device device) {
   return entry->stream;
 }
 
+int
+td_stream_count(td_device device) {
+  pthread_mutex_lock(&td_stream_mutex);
+  int n = table.n_streams[device];
+  pthread_mutex_unlock(&td_stream_mutex);
+  return n > 0 ? n : 1;
+}
+
 td_stream
 td_stream_default(td_device device) {
   return (td_stream){device, 0};

@@ -31,6 +31,7 @@ td_stream_equal(td_stream a, td_stream b) {
 }
 
 td_stream td_stream_new(td_device device);
+int td_stream_count(td_device device); /* with the default stream */
 td_stream td_stream_default(td_device device);
 td_stream td_stream_current(td_device device);
 void td_stream_set_current(td_stream stream); /* of its device, for the calling thread */

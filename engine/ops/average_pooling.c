@@ -68,6 +68,7 @@ static void
 average_planes(const average *self, const td_window *w, td_tensor *image, td_tensor *out,
                bool back) {
   int64_t area = w->size[0] * w->size[1], n_out = w->out_size[0] * w->out_size[1];
+  if (!TD_LAUNCH("avg_pool2d", 1, back ? image : out, back ? out : image)) return;
   for (int64_t i = 0; i < n_out; i++) {
     int64_t at[2] = {i / w->out_size[1], i % w->out_size[1]};
     region r = self->adaptive ? adaptive_region(w, at) : window_region(&self->pooling, w, at);

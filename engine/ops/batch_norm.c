@@ -123,6 +123,9 @@ kernel_gradients(const batch_norm_node *node, td_tensor *grad, td_tensor *input,
   int64_t channels[] = {p.channels};
   for (int i = WEIGHT; i <= BIAS; i++)
     if (wanted[i]) TD_TRY(td_tensor_new_empty(p.dtype, input->device, 1, channels, &out[i], error));
+  if (!TD_LAUNCH("batch_norm_backward", 3, out[INPUT], out[WEIGHT], out[BIAS], dy, x, weight,
+                 saved[MEAN], saved[INVSTD]))
+    return TD_OK;
   for (int64_t channel = 0; channel < p.channels; channel++) {
     double moments[2];
     if (node->training) {
@@ -295,7 +298,11 @@ td_op_batch_norm(td_tensor *self, const td_batch_norm *norm, td_tensor **out, td
   int64_t n_saved = norm->training ? p.channels : 0;
   TD_TRY(td_tensor_new_empty(p.dtype, self->device, 1, &n_saved, &mean, error));
   TD_TRY(td_tensor_new_empty(p.dtype, self->device, 1, &n_saved, &invstd, error));
-  for (int64_t channel = 0; channel < p.channels; channel++)
+  int64_t n_channels = TD_LAUNCH("batch_norm", 5, result, mean, invstd, norm->running_mean,
+                                 norm->running_var, x, norm->weight, norm->bias)
+                           ? p.channels
+                           : 0;
+  for (int64_t channel = 0; channel < n_channels; channel++)
     normalize_channel(&p, x, norm, channel, (td_tensor *[]){mean, invstd}, result);
   batch_norm_node *node =
       td_op_begin(&batch_norm_class, sizeof *node, TD_INPUTS(self, norm->weight, norm->bias));

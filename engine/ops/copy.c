@@ -53,7 +53,7 @@ td_op_conj(td_tensor *self, td_tensor **out, td_error *error) {
     return TD_OK;
   }
   TD_TRY(copy_of(self, self->dtype, self->device, out, error));
-  int64_t n = td_tensor_n_elements(*out);
+  int64_t n = TD_LAUNCH("conj", 1, *out) ? td_tensor_n_elements(*out) : 0;
   if (self->dtype == TD_COMPLEX64)
     for (td_complex64 *x = td_tensor_data(*out), *end = x + n; x < end; x++)
       *x = ~*x;

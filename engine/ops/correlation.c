@@ -243,17 +243,20 @@ for_blocks(const td_correlation *self, td_tensor *image, td_tensor *weight, td_t
 td_status
 td_correlation_apply(const td_correlation *self, td_tensor *image, td_tensor *weight,
                      td_tensor *out, bool accumulate, td_error *error) {
+  if (!TD_LAUNCH("correlation", 1, out, image, weight)) return TD_OK;
   return for_blocks(self, image, weight, out, accumulate, apply_block, error);
 }
 
 td_status
 td_correlation_adjoint(const td_correlation *self, td_tensor *out, td_tensor *weight,
                        td_tensor *image, td_error *error) {
+  if (!TD_LAUNCH("correlation_adjoint", 1, image, weight, out)) return TD_OK;
   return for_blocks(self, image, weight, out, true, adjoint_block, error);
 }
 
 td_status
 td_correlation_weight(const td_correlation *self, td_tensor *image, td_tensor *out,
                       td_tensor *weight, td_error *error) {
+  if (!TD_LAUNCH("correlation_weight", 1, weight, image, out)) return TD_OK;
   return for_blocks(self, image, weight, out, true, weight_block, error);
 }

@@ -53,7 +53,8 @@ argmax_contiguous(td_tensor *self, const char *what, td_tensor **contiguous, int
                         "Specify the reduction dim with the 'dim' argument.",
                         what);
   TD_TRY(td_kernel_contiguous(self, contiguous, error));
-  if (td_tensor_has_data(self)) *index = argmax(self->dtype, td_tensor_data(*contiguous), n, 1);
+  if (TD_LAUNCH("argmax", 0, *contiguous))
+    *index = argmax(self->dtype, td_tensor_data(*contiguous), n, 1);
   return TD_OK;
 }
 
@@ -64,7 +65,7 @@ td_op_max(td_tensor *self, td_tensor **out, td_error *error) {
   TD_TRY(argmax_contiguous(self, "max()", &contiguous, &index, error));
   TD_TRY(td_tensor_new_empty(self->dtype, self->device, 0, NULL, out, error));
   size_t size = td_dtype_size(self->dtype);
-  if (td_tensor_has_data(self))
+  if (TD_LAUNCH("max", 1, *out, contiguous))
     memcpy(td_tensor_data(*out), (char *)td_tensor_data(contiguous) + (size_t)index * size, size);
   td_op_node *op = td_op_begin(&max_class, sizeof *op, TD_INPUTS(self));
   if (op) {

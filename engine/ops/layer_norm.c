@@ -123,6 +123,9 @@ kernel_gradients(const row_norm_node *node, td_tensor *grad, td_tensor *input, t
   TD_TRY(new_zeros(&like, wanted[INPUT], &out[INPUT], error));
   TD_TRY(new_zeros(&node->affine, wanted[WEIGHT], &out[WEIGHT], error));
   TD_TRY(new_zeros(&node->affine, wanted[BIAS], &out[BIAS], error));
+  if (!TD_LAUNCH("layer_norm_backward", 3, out[INPUT], out[WEIGHT], out[BIAS], dy, x, w, mean,
+                 invstd))
+    return TD_OK;
   if (input->dtype == TD_FLOAT32)
     backward_float(r, td_tensor_data(dy), td_tensor_data(x), data_or_null(w), td_tensor_data(mean),
                    td_tensor_data(invstd), data_or_null(out[INPUT]), data_or_null(out[WEIGHT]),
@@ -234,6 +237,7 @@ forward_kernel(const row_norm *n, td_tensor *result, td_tensor *mean, td_tensor 
   TD_TRY(td_kernel_contiguous(n->self, &x, error));
   TD_TRY(contiguous_or_null(n->weight, &weight, error));
   TD_TRY(contiguous_or_null(n->bias, &bias, error));
+  if (!TD_LAUNCH("layer_norm", 3, result, mean, invstd, x, weight, bias)) return TD_OK;
   if (x->dtype == TD_FLOAT32)
     forward_float(&n->rows, n->eps, td_tensor_data(x), data_or_null(weight), data_or_null(bias),
                   td_tensor_data(mean), td_tensor_data(invstd), td_tensor_data(result));

@@ -57,6 +57,7 @@ target_pattern(const td_input_metadata *self, const td_tensor *target, double we
                td_tensor **out, td_error *error) {
   TD_TRY(td_tensor_new(self->dtype, self->device, self->n_dims, self->sizes, out, error));
   int64_t n = td_tensor_n_elements(target), classes = self->sizes[self->n_dims - 1];
+  if (!TD_LAUNCH("nll_loss_backward", 1, *out, target)) return TD_OK;
   for (int64_t i = 0; i < n; i++) {
     int64_t wanted = (int64_t)td_tensor_get(target, i);
     if (wanted != IGNORED_TARGET) td_tensor_set(*out, i * classes + wanted, weight);
@@ -84,6 +85,7 @@ static td_status
 row_losses(td_tensor *self, td_tensor *target, td_tensor **out, td_error *error) {
   TD_TRY(td_tensor_new(self->dtype, self->device, target->n_dims, target->sizes, out, error));
   int64_t n = td_tensor_n_elements(target), classes = class_count(self);
+  if (!TD_LAUNCH("nll_loss", 1, *out, self, target)) return TD_OK;
   for (int64_t i = 0; i < n; i++) {
     int64_t wanted = (int64_t)td_tensor_get(target, i);
     if (wanted != IGNORED_TARGET)
@@ -106,6 +108,7 @@ nll_result(td_tensor *self, td_tensor *target, td_reduction reduction, td_tensor
   double total = td_tensor_item(sum);
   if (reduction == TD_REDUCTION_MEAN) total /= (double)count_targets(target);
   *out = td_tensor_new_scalar(self->dtype, self->device, total);
+  TD_LAUNCH("nll_loss", 1, *out, sum);
   return TD_OK;
 }
 

@@ -9,6 +9,7 @@
 #include "engine/ops/pointwise.h"
 #include "engine/ops/shape.h"
 #include "engine/tensor/kernels.h"
+#include "engine/tensor/launch.h"
 #include "engine/tensor/sparse.h"
 #include "engine/tensor/walk.h"
 

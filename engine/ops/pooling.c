@@ -37,6 +37,7 @@ static void
 pool_planes(const td_window *w, td_tensor *self, td_tensor *out, td_tensor *indices) {
   int64_t area = w->size[0] * w->size[1], out_area = w->out_size[0] * w->out_size[1];
   int64_t *index = td_tensor_data(indices);
+  if (!TD_LAUNCH("max_pool2d", 2, out, indices, self)) return;
   for (int64_t i = 0; i < w->n_planes; i++, index += out_area)
     if (self->dtype == TD_FLOAT32)
       pool_float(w, (float *)td_tensor_data(self) + i * area,
@@ -59,6 +60,7 @@ move(td_tensor *image, td_tensor *pooled, td_tensor *indices, bool back) {
   int64_t out_area = plane_of(pooled->n_dims, pooled->sizes);
   int64_t n_planes = out_area ? td_tensor_n_elements(pooled) / out_area : 0;
   const int64_t *index = td_tensor_data(indices);
+  if (!TD_LAUNCH("max_pool2d", 1, back ? pooled : image, back ? image : pooled, indices)) return;
   TD_DISPATCH_FLOATING(image->dtype, T *plane = td_tensor_data(image);
                        T *out = td_tensor_data(pooled);
                        for (int64_t n = 0; n < n_planes;

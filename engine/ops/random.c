@@ -143,6 +143,7 @@ td_manual_seed(uint64_t seed) {
 static void
 fill_uniform(td_tensor *contiguous, double from, double to) {
   int64_t n = td_tensor_n_elements(contiguous);
+  if (!TD_LAUNCH("uniform", 1, contiguous)) return;
   lock_generator();
   if (contiguous->dtype == TD_FLOAT32) {
     float *x = td_tensor_data(contiguous), low = (float)from, span = (float)to - low;
@@ -159,6 +160,7 @@ fill_uniform(td_tensor *contiguous, double from, double to) {
 static void
 fill_normal(td_tensor *contiguous, double mean, double std) {
   int64_t n = td_tensor_n_elements(contiguous);
+  if (!TD_LAUNCH("normal", 1, contiguous)) return;
   lock_generator();
   if (n < 16)
     for (int64_t i = 0; i < n; i++)

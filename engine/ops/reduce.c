@@ -65,7 +65,7 @@ reduced_sizes(const td_tensor *self, const reduction *how, td_sizes *kept, td_si
 
 static void
 divide(td_tensor *tensor, int64_t count) {
-  int64_t n = td_tensor_has_data(tensor) ? td_tensor_n_elements(tensor) : 0;
+  int64_t n = TD_LAUNCH("divide", 1, tensor) ? td_tensor_n_elements(tensor) : 0;
   TD_DISPATCH_FLOATING(tensor->dtype, T *x = td_tensor_data(tensor);
                        for (int64_t i = 0; i < n; i++) x[i] /= (T)count;)
 }

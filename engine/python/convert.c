@@ -4,6 +4,7 @@
 #include "engine/ops/shape.h"
 #include "engine/python/arguments.h"
 #include "engine/python/errors.h"
+#include "engine/python/stream.h"
 #include "engine/tensor/kernels.h"
 
 /* What a first walk through the data finds out. */
@@ -34,7 +35,7 @@ survey_shape(PyObject *data, survey *found) {
 
 int
 tdpy_tensor_has_item(const td_tensor *tensor) {
-  if (td_tensor_has_data(tensor)) return 1;
+  if (td_tensor_has_data(tensor)) return tdpy_tensor_read(tensor);
   PyErr_SetString(PyExc_RuntimeError, "Tensor.item() cannot be called on meta tensors");
   return 0;
 }
@@ -166,6 +167,7 @@ PyObject *
 tdpy_tensor_to_list(const td_tensor *tensor) {
   td_error error = {0};
   if (!tdpy_check(td_kernel_check_source(tensor, TD_CPU, &error), &error)) return NULL;
+  if (!tdpy_tensor_read(tensor)) return NULL;
   int64_t index = 0;
   return list_of(tensor, 0, &index);
 }

@@ -8,6 +8,7 @@
 #include "engine/python/errors.h"
 #include "engine/python/hook.h"
 #include "engine/python/inplace.h"
+#include "engine/python/stream.h"
 #include "engine/python/types.h"
 
 #include "engine/autograd/variable.h"
@@ -325,5 +326,6 @@ PyMethodDef tdpy_tensor_methods[] = {
     {"register_post_accumulate_grad_hook", tdpy_tensor_register_post_accumulate_grad_hook, METH_O,
      NULL},
     {"retain_grad", tdpy_tensor_retain_grad, METH_NOARGS, NULL},
+    {"record_stream", tdpy_method_record_stream, METH_O, NULL},
     {"__format__", tdpy_tensor_format, METH_O, NULL},
     {NULL}};

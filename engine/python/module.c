@@ -8,6 +8,7 @@
 #include "engine/python/node_object.h"
 #include "engine/python/saved_hooks.h"
 #include "engine/python/saved_tensor.h"
+#include "engine/python/stream.h"
 #include "engine/python/tensor_object.h"
 #include "engine/python/types.h"
 
@@ -24,10 +25,10 @@ fill(PyObject *module) {
       tdpy_hook_add(module) || tdpy_function_add(module) || tdpy_edge_add(module) ||
       tdpy_graph_task_add() || tdpy_saved_add(module) || tdpy_anomaly_add(module))
     return -1;
-  PyMethodDef *tables[] = {tdpy_construct_functions, tdpy_functional_functions,
-                           tdpy_error_functions,     tdpy_layer_functions,
-                           tdpy_autograd_functions,  tdpy_graph_task_functions,
-                           tdpy_session_functions,   tdpy_saved_hooks_functions};
+  PyMethodDef *tables[] = {
+      tdpy_construct_functions, tdpy_functional_functions,  tdpy_error_functions,
+      tdpy_layer_functions,     tdpy_autograd_functions,    tdpy_graph_task_functions,
+      tdpy_session_functions,   tdpy_saved_hooks_functions, tdpy_stream_functions};
   for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
     if (PyModule_AddFunctions(module, tables[i])) return -1;
   return PyModule_AddStringConstant(module, "version", TD_VERSION);

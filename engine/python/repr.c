@@ -4,6 +4,7 @@
  * numbers with a point, powers of ten where values differ much, three items at each end of more
  * than 1,000. */
 #include "engine/python/node_object.h"
+#include "engine/python/stream.h"
 #include "engine/python/tensor_object.h"
 
 #include "engine/autograd/variable.h"
@@ -197,6 +198,7 @@ tdpy_tensor_repr(PyObject *self) {
   const td_tensor *tensor = tdpy_tensor_of(self);
   char *text = NULL;
   size_t size = 0;
+  if (!tdpy_tensor_read(tensor)) return NULL;
   FILE *file = open_memstream(&text, &size);
   if (!file) return PyErr_NoMemory();
   fputs("tensor(", file);

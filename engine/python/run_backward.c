@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "engine/python/edge.h"
 #include "engine/python/errors.h"
+#include "engine/python/stream.h"
 #include "engine/python/tensor_object.h"
 
 #include "engine/autograd/engine.h"
@@ -210,7 +211,7 @@ execute(backward_call *call) {
   Py_BEGIN_ALLOW_THREADS status =
       td_engine_execute(td_engine_default(), call->roots, call->root_gradients, call->n_roots,
                         &options, call->captured, &error);
-  Py_END_ALLOW_THREADS return tdpy_check(status, &error);
+  Py_END_ALLOW_THREADS return tdpy_check(status, &error) && tdpy_warn_of_conflicts();
 }
 
 PyObject *

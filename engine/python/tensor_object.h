@@ -29,8 +29,7 @@ tdpy_tensor_of(PyObject *object) {
 }
 
 /* tdpy_tensor_has_item: RuntimeError for tensors of the meta device, which have no elements to
- * read.
- */
+ * read; those of an accelerator are waited for (stream.h). */
 int tdpy_tensor_has_item(const td_tensor *tensor);
 
 /* tdpy_tensor_wrap takes a reference and returns the tensor's object; NULL becomes None. */

@@ -11,20 +11,24 @@ typedef struct td_accelerators {
   /* A storage of n_bytes on an accelerator; NULL without memory. storage_free gives it back. */
   td_storage *(*storage_new)(td_device device, size_t n_bytes);
   void (*storage_free)(td_storage *storage);
-  /* The calling thread is about to run a kernel on these tensors, the first n_written of which it
-   * writes. Some may be on the CPU. */
+  /* The calling thread is about to run a kernel on these tensors (or NULLs), the first n_written of
+   * which it writes. Some may be on the CPU. */
   void (*launch)(const char *kernel, int n_written, int n_tensors, const td_tensor *const *tensors);
 } td_accelerators;
 
 /* NULL until there are accelerators; set once, before a tensor is placed on one. */
 extern const td_accelerators *td_accelerators_now;
 
-/* td_launch: a kernel that walks (walk.h) need not call it, td_walk_init does. `kernel` is a
- * literal. */
-static inline void
+/* td_launch tells whether there is anything to compute: false for tensors of the meta device. A
+ * kernel that walks (walk.h) need not call it, td_walk_init does. `kernel` is a literal; NULL
+ * tensors are passed over. */
+static inline bool
 td_launch(const char *kernel, int n_written, int n_tensors, const td_tensor *const *tensors) {
   if (__builtin_expect(td_accelerators_now != NULL, 0))
     td_accelerators_now->launch(kernel, n_written, n_tensors, tensors);
+  for (int i = 0; i < n_tensors; i++)
+    if (tensors[i] && !td_tensor_has_data(tensors[i])) return false;
+  return true;
 }
 #define TD_LAUNCH(kernel, n_written, ...)                                                          \
   td_launch((kernel), (n_written),                                                                 \

@@ -59,16 +59,15 @@ take_row(td_walk *walk, const td_tensor *const *tensors) {
 }
 
 static void
-prepare(td_walk *walk, int n_dims, const int64_t *sizes, int n_tensors,
+prepare(td_walk *walk, bool has_elements, int n_dims, const int64_t *sizes, int n_tensors,
         const td_tensor *const *tensors) {
   walk->n_tensors = n_tensors;
-  walk->started = walk->empty = false;
+  walk->started = false;
+  walk->empty = !has_elements;
   for (int dim = 0; dim < n_dims; dim++)
     if (sizes[dim] == 0) walk->empty = true;
-  for (int i = 0; i < n_tensors; i++) {
+  for (int i = 0; i < n_tensors; i++)
     walk->at[i] = td_tensor_data(tensors[i]);
-    if (!walk->at[i]) walk->empty = true;
-  }
   merge_dims(walk, n_dims, sizes, tensors);
   take_row(walk, tensors);
   memset(walk->index, 0, sizeof walk->index);
@@ -77,8 +76,8 @@ prepare(td_walk *walk, int n_dims, const int64_t *sizes, int n_tensors,
 void
 td_walk_init_named(td_walk *walk, const char *kernel, int n_written, int n_dims,
                    const int64_t *sizes, int n_tensors, const td_tensor *const *tensors) {
-  td_launch(kernel, n_written, n_tensors, tensors);
-  prepare(walk, n_dims, sizes, n_tensors, tensors);
+  bool has_elements = td_launch(kernel, n_written, n_tensors, tensors);
+  prepare(walk, has_elements, n_dims, sizes, n_tensors, tensors);
 }
 
 void
@@ -91,8 +90,8 @@ td_walk_init_lines_named(td_walk *walk, const char *kernel, int dim, int n_tenso
     if (firsts[i].n_dims > 0) firsts[i].sizes[dim] = 1;
     pointers[i] = &firsts[i];
   }
-  td_launch(kernel, 1, n_tensors, tensors);
-  prepare(walk, firsts[0].n_dims, firsts[0].sizes, n_tensors, pointers);
+  bool has_elements = td_launch(kernel, 1, n_tensors, tensors);
+  prepare(walk, has_elements, firsts[0].n_dims, firsts[0].sizes, n_tensors, pointers);
 }
 
 bool

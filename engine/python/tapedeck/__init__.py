@@ -45,7 +45,8 @@ def get_default_dtype():
     return float32
 
 
-from tapedeck import autograd, nn, optim  # noqa: E402  (they use the names above)
+from tapedeck.accelerator import Event, Stream  # noqa: E402
+from tapedeck import accelerator, autograd, nn, optim, sim  # noqa: E402  (they use the names above)
 from tapedeck import functions, session, utils  # noqa: E402
 
 _C._functions = functions

@@ -58,10 +58,18 @@ class Recording:
             return
         try:
             self.engine.stop_engine()
+            self.warn_of_conflicts()
             self.engine.record_end(self.status)
             report(self.report_fd, 'ok')
         except Exception as problem:
             report(self.report_fd, f'failed {problem}')
+
+    def warn_of_conflicts(self):
+        """Those that no call of the engine told of any more; too late for an error."""
+        try:
+            self.engine.warn_of_conflicts()
+        except Warning as problem:
+            print(f'tapedeck: {problem}', file=sys.stderr)
 
 
 def exit_status(code):

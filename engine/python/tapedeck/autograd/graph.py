@@ -8,7 +8,13 @@ from tapedeck._C import Node
 from tapedeck.autograd.multi_grad_hook import register_multi_grad_hook
 
 __all__ = ['GradientEdge', 'Node', 'disable_saved_tensors_hooks', 'get_gradient_edge', 'increment_version',
-           'register_multi_grad_hook', 'save_on_cpu', 'saved_tensors_hooks']
+           'register_multi_grad_hook', 'save_on_cpu', 'saved_tensors_hooks',
+           'set_warn_on_accumulate_grad_stream_mismatch']
+
+
+def set_warn_on_accumulate_grad_stream_mismatch(enabled):
+    """Whether to warn, once, of a leaf's node that was made on another stream than its gradient."""
+    _C.set_warn_on_accumulate_grad_stream_mismatch(enabled)
 
 
 class GradientEdge(NamedTuple):
