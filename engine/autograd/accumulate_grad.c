@@ -7,6 +7,7 @@
 #include "engine/autograd/hooks.h"
 #include "engine/autograd/variable.h"
 #include "engine/autograd/variable_private.h"
+#include "engine/autograd/version.h"
 #include "engine/base/alloc.h"
 #include "engine/events/emit.h"
 #include "engine/tensor/kernels.h"
@@ -55,6 +56,7 @@ add_gradient(accumulate_grad *self, td_tensor *old, td_tensor *grad, td_accumula
     *mode = TD_accumulation_out_of_place;
   } else {
     td_kernel_add_into(old, grad);
+    td_tensor_bump_by(old, "add_", &self->node);
     *mode = TD_accumulation_in_place;
   }
   td_anomaly_note(before, td_anomaly_look(sum),

@@ -94,7 +94,7 @@ void
 td_saved_variable_init(td_saved_variable *saved, td_tensor *tensor, bool is_output) {
   *saved = (td_saved_variable){
       .is_output = is_output, .was_defined = tensor != NULL, .number = saved->number};
-  if (!tensor) return;
+  if (!tensor || td_pending()) return; /* the operation has failed already */
   td_error error = {0};
   td_status status = save(saved, tensor, &error);
   if (status) td_pending_set(status, &error);
@@ -155,10 +155,13 @@ check(const td_saved_variable *saved, const td_node *node, const td_node *saved_
   if (!saved->is_leaf && !maker) {
     maker = saved_for;
     if (!maker)
-      return td_error_set(error, TD_AUTOGRAD,
-                          "Trying to use a saved tensor that has been detached in-place, i.e. with "
-                          ".detach_().This is not supported, please use out-of-place `.detach()` "
-                          "instead");
+      return td_error_set(
+          error, TD_AUTOGRAD, "%s",
+          td_policy(name_operations)
+              ? "Trying to use a saved tensor that has been detached in-place, i.e. "
+                "with .detach_().This is not supported, please use out-of-place "
+                "`.detach()` instead"
+              : "No grad_fn for non-leaf saved tensor");
   }
   uint32_t found = td_tensor_version(saved->data);
   if (found == saved->version) return TD_OK;

@@ -205,9 +205,9 @@ td_variable_forget_accumulator(td_tensor *leaf, td_node *node) {
 
 td_edge
 td_gradient_edge(td_tensor *tensor) {
-  if (!td_requires_grad(tensor)) return (td_edge){0};
   td_node *grad_fn = td_grad_fn(tensor);
   if (grad_fn) return (td_edge){td_node_ref(grad_fn), tensor->autograd->output_nr};
+  if (!tensor->autograd || !tensor->autograd->requires_grad) return (td_edge){0};
   return (td_edge){accumulator_get(tensor), 0};
 }
 

@@ -128,7 +128,9 @@ td_op_reshape(td_tensor *self, int n_dims, const int64_t *sizes, td_tensor **out
 td_status
 td_op_unsafe_view(td_tensor *self, int n_dims, const int64_t *sizes, td_tensor **out,
                   td_error *error) {
-  return view(&unsafe_class, self, n_dims, sizes, out, error);
+  TD_TRY(view(&unsafe_class, self, n_dims, sizes, out, error));
+  td_tensor_unref(td_op_take(&(*out)->base)); /* nobody else sees what it is of */
+  return TD_OK;
 }
 
 td_status

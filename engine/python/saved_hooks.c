@@ -3,6 +3,7 @@
  * Saved-tensor hooks that are Python functions. */
 #include "engine/python/saved_hooks.h"
 
+#include "engine/autograd/semantics.h"
 #include "engine/base/alloc.h"
 #include "engine/python/errors.h"
 #include "engine/python/tensor_object.h"
@@ -12,36 +13,47 @@ typedef struct python_hooks {
   PyObject *pack, *unpack; /* (owned references) */
 } python_hooks;
 
+/* The exception of a hook, which PyTorch 1.13 turns into a RuntimeError. */
+static td_status
+fetch(td_error *error) {
+  td_status status = tdpy_fetch(error);
+  if (td_policy(name_operations)) return status;
+  error->foreign_free(error->foreign);
+  error->foreign = NULL;
+  return error->status = TD_AUTOGRAD;
+}
+
 static td_status
 pack(td_saved_hooks *hooks, td_tensor *tensor, void **object, td_error *error) {
   PyGILState_STATE gil = PyGILState_Ensure();
   PyObject *wrapped = tdpy_tensor_wrap(td_tensor_ref(tensor));
   *object = wrapped ? PyObject_CallOneArg(((python_hooks *)hooks)->pack, wrapped) : NULL;
   Py_XDECREF(wrapped);
-  td_status status = *object ? TD_OK : tdpy_fetch(error);
+  td_status status = *object ? TD_OK : fetch(error);
   PyGILState_Release(gil);
   return status;
 }
 
-static PyObject *
-call_unpack(python_hooks *hooks, PyObject *object) {
-  PyObject *result = PyObject_CallOneArg(hooks->unpack, object);
-  if (!result || tdpy_tensor_is(result)) return result;
+static td_status
+take_unpacked(PyObject *result, td_tensor **tensor, td_error *error) {
+  if (!result) return fetch(error);
+  if (tdpy_tensor_is(result)) {
+    *tensor = td_tensor_ref(tdpy_tensor_of(result));
+    return TD_OK;
+  }
   PyErr_Format(
       PyExc_TypeError,
       "Output of saved tensor unpack_hook expected to be a Tensor but got result of type %s",
       Py_TYPE(result)->tp_name);
-  Py_DECREF(result);
-  return NULL;
+  return tdpy_fetch(error);
 }
 
 static td_status
 unpack(td_saved_hooks *hooks, void *object, td_tensor **tensor, td_error *error) {
   PyGILState_STATE gil = PyGILState_Ensure();
-  PyObject *result = call_unpack((python_hooks *)hooks, object);
-  if (result) *tensor = td_tensor_ref(tdpy_tensor_of(result));
+  PyObject *result = PyObject_CallOneArg(((python_hooks *)hooks)->unpack, object);
+  td_status status = take_unpacked(result, tensor, error);
   Py_XDECREF(result);
-  td_status status = *tensor ? TD_OK : tdpy_fetch(error);
   PyGILState_Release(gil);
   return status;
 }
