@@ -66,8 +66,13 @@ td_error_node_wrap(td_status status, const char *text, td_tensor *const *inputs,
 void
 td_error_node_set(const char *name, td_status status, const char *text, td_tensor *result,
                   td_tensor *const *inputs, uint32_t n_inputs) {
-  error_node *self = error_node_begin(name, status, text, inputs, n_inputs);
+  td_tensor **wanting = TD_NEW_N(td_tensor *, n_inputs + 1);
+  uint32_t n = 0;
+  for (uint32_t i = 0; i < n_inputs; i++)
+    if (td_requires_grad(inputs[i])) wanting[n++] = inputs[i];
+  error_node *self = error_node_begin(name, status, text, wanting, n);
   if (self) td_function_end(&self->node, &result, 1);
+  free(wanting);
 }
 
 void

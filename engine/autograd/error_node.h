@@ -13,7 +13,8 @@ void td_error_node_wrap(td_status status, const char *text, td_tensor *const *in
                         td_tensor **outputs);
 
 /* td_error_node_set gives a result, computed from `inputs`, such a node named `name` where it needs
- * one: PyTorch has "NotImplemented" for operations without a derivative. */
+ * one, with edges to those that require grad alone: PyTorch has "NotImplemented" for operations
+ * without a derivative. */
 void td_error_node_set(const char *name, td_status status, const char *text, td_tensor *result,
                        td_tensor *const *inputs, uint32_t n_inputs);
 

@@ -40,6 +40,9 @@ td_status td_op_pow(td_tensor *self, td_tensor *exponent, td_tensor **out, td_er
 td_status td_op_where(td_tensor *condition, td_tensor *self, td_tensor *other, td_tensor **out,
                       td_error *error);
 
+/* td_op_heaviside is 0 below zero, 1 above it, `values` at it (NotImplemented: no derivative). */
+td_status td_op_heaviside(td_tensor *self, td_tensor *values, td_tensor **out, td_error *error);
+
 /* td_op_neg, td_op_exp, ...: see unary.def. */
 #define TD_UNARY(name, ...)                                                                        \
   td_status td_op_##name(td_tensor *self, td_tensor **out, td_error *error);

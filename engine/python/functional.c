@@ -128,11 +128,23 @@ stack(PyObject *self, PyObject *args, PyObject *kwargs) {
   return join(args, kwargs, td_op_stack);
 }
 
+static PyObject *
+heaviside(PyObject *self, PyObject *args) {
+  td_tensor *input, *values, *out = NULL;
+  td_error error = {0};
+  if (!PyArg_ParseTuple(args, "O&O&:heaviside", tdpy_tensor_converter, &input,
+                        tdpy_tensor_converter, &values))
+    return NULL;
+  td_status status = td_op_heaviside(input, values, &out, &error);
+  return tdpy_result(status, out, &error);
+}
+
 PyMethodDef tdpy_functional_functions[] = {
     {"linear", TDPY_KEYWORDS(linear), "input weight^T + bias."},
     {"nll_loss", TDPY_KEYWORDS(nll_loss), "The negative log likelihood of the targets."},
     {"cross_entropy", TDPY_KEYWORDS(cross_entropy), "log_softmax, then nll_loss."},
     {"mse_loss", TDPY_KEYWORDS(mse_loss), "The squared difference."},
+    {"heaviside", heaviside, METH_VARARGS, "0 below zero, 1 above it, values there."},
     {"where", where, METH_VARARGS,
      "Elements of the second argument where the first is true, else of the third."},
     {"cat", TDPY_KEYWORDS(cat), "Tensors joined along a dimension."},

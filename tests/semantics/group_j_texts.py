@@ -117,6 +117,16 @@ def hooks_that_return_the_wrong_thing(torch):
     return seen
 
 
+@row('J-09')
+def no_derivative(torch):
+    """The error comes when the node runs, and only then."""
+    x = torch.tensor([-1., 0., 2.], requires_grad=True)
+    y = torch.heaviside(x, torch.tensor([.5, .5, .5]))
+    g, = torch.autograd.grad(y.sum() + x.sum(), y)
+    return [y.tolist(), type(y.grad_fn).__name__, [edge[0] is not None for edge in y.grad_fn.next_functions], g.tolist(),
+            text_of(y.sum().backward), text_of(lambda: y.sum().backward(inputs=[x])), x.grad is None, after(torch)]
+
+
 @row('J-17', expect=['RuntimeError: Boom!', True, [1., 1.], 'RuntimeError: Boom!', [True, False, 'Error'], True])
 def delayed_error(torch):
     """It fails where it is needed alone."""

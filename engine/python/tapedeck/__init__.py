@@ -21,7 +21,7 @@ _METHODS = ('abs add all any argmax bmm clone cos detach div dot eq exp flatten 
 globals().update({name: getattr(Tensor, name) for name in _METHODS})
 
 
-get_rng_state, set_rng_state = _C.get_rng_state, _C.set_rng_state
+get_rng_state, set_rng_state, heaviside = _C.get_rng_state, _C.set_rng_state, _C.heaviside
 
 
 def manual_seed(seed):
