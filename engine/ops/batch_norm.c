@@ -280,7 +280,7 @@ keep(batch_norm_node *node, td_tensor *self, const td_batch_norm *norm,
   td_op_save(&node->op, WEIGHT, norm->weight);
   td_saved_variable_init(&node->more[RUNNING_MEAN], norm->running_mean, false);
   td_saved_variable_init(&node->more[RUNNING_VAR], norm->running_var, false);
-  td_function_end(&node->op.node, results, N_OPERANDS);
+  td_op_end(&node->op, results[0]); /* the moments have no gradients */
   td_saved_variable_init(&node->more[MEAN], results[1 + MEAN], true);
   td_saved_variable_init(&node->more[INVSTD], results[1 + INVSTD], true);
 }

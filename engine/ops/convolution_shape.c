@@ -45,7 +45,7 @@ check_groups(const td_convolution *shape, td_tensor *weight, td_error *error) {
   char *text = td_tensor_shape_text(weight);
   td_error_set(error, TD_SHAPE,
                "Given groups=%lld, expected weight to be divisible by %lld at dimension 0, but got "
-               "weight of size %s instead",
+               "weight of size [%s] instead",
                (long long)shape->groups, (long long)shape->groups, text);
   free(text);
   return TD_SHAPE;

@@ -257,7 +257,8 @@ keep(row_norm_node *node, const row_norm *n, td_tensor *results[3]) {
   td_op_save(&node->op, SAVED_INPUT, n->self);
   td_op_save(&node->op, SAVED_WEIGHT, n->weight);
   td_saved_variable_init(&node->bias, n->bias, false);
-  td_function_end(&node->op.node, results, 3);
+  /* PyTorch takes group_norm's moments for differentiable, layer_norm's not */
+  td_function_end(&node->op.node, results, n->klass == &group_norm_class ? 3 : 1);
   td_op_save_result(&node->op, SAVED_MEAN, results[1]);
   td_saved_variable_init(&node->invstd, results[2], true);
 }

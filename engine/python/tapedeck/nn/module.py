@@ -60,10 +60,11 @@ class Module:
         elif value is None or (table == '_buffers' and isinstance(value, Tensor)):
             self.__dict__[table][name] = value
         else:
-            what = {'_parameters': "parameter '{}' (torch.nn.Parameter or None expected)",
-                    '_buffers': "buffer '{}' (torch.Tensor or None expected)",
-                    '_modules': "child module '{}' (torch.nn.Module or None expected)"}[table].format(name)
-            raise TypeError(f"cannot assign '{type(value).__module__}.{type(value).__name__}' object to {what}")
+            kind, wanted = {'_parameters': ('parameter', 'nn.Parameter'), '_buffers': ('buffer', 'Tensor'),
+                            '_modules': ('child module', 'nn.Module')}[table]
+            origin = '' if type(value).__module__ == 'builtins' else type(value).__module__ + '.'
+            raise TypeError(f"cannot assign '{origin}{type(value).__name__}' as {kind} '{name}' (torch.{wanted} or None "
+                            'expected)')
 
     def _forget(self, name):
         self.__dict__.pop(name, None)

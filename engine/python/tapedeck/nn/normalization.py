@@ -62,6 +62,8 @@ class LayerNorm(Module):
 class GroupNorm(Module):
     def __init__(self, num_groups, num_channels, eps=1e-5, affine=True):
         super().__init__()
+        if num_channels % num_groups:
+            raise ValueError(f'num_channels ({num_channels}) must be divisible by num_groups ({num_groups})')
         self.num_groups, self.num_channels, self.eps, self.affine = num_groups, num_channels, eps, affine
         _affine(self, (num_channels,), affine)
 

@@ -11,6 +11,10 @@ from tapedeck.nn.normalization import Dropout, LayerNorm
 from tapedeck.nn.parameter import Parameter
 
 
+class NonDynamicallyQuantizableLinear(Linear):
+    """PyTorch's name for the layer behind attention."""
+
+
 class MultiheadAttention(Module):
     def __init__(self, embed_dim, num_heads, dropout=0.0, bias=True, batch_first=False):
         super().__init__()
@@ -19,7 +23,7 @@ class MultiheadAttention(Module):
         self.embed_dim, self.num_heads, self.dropout, self.batch_first = embed_dim, num_heads, dropout, batch_first
         self.in_proj_weight = Parameter(_C.empty(3 * embed_dim, embed_dim))
         self.register_parameter('in_proj_bias', Parameter(_C.empty(3 * embed_dim)) if bias else None)
-        self.out_proj = Linear(embed_dim, embed_dim, bias)
+        self.out_proj = NonDynamicallyQuantizableLinear(embed_dim, embed_dim, bias)
         init.xavier_uniform_(self.in_proj_weight)
         if bias:
             init.zeros_(self.in_proj_bias)
