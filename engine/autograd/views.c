@@ -184,7 +184,9 @@ td_rebase_history(td_tensor *self, td_node *node, uint32_t input_nr, td_error *e
   td_set_grad_fn(self->base, slices, 0);
   td_node_announce(slices);
   td_node_unref(slices);
-  return td_view_refresh(self, error); /* at once, as PyTorch: it takes the next number */
+  /* At once, as PyTorch, for it takes the next number; whoever looked since the write or not. */
+  atomic_store_explicit(&self->base_version, td_tensor_version(self) - 1, memory_order_relaxed);
+  return td_view_refresh(self, error);
 }
 
 td_status

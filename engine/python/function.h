@@ -59,6 +59,7 @@ typedef struct tdpy_forward_call {
   tdpy_function *function; /* (owned reference), or NULL where no gradient is wanted */
   PyObject *outputs;       /* (owned) tuple of what forward returned, made outputs of the node */
   bool single;             /* it returned one thing, no tuple */
+  Py_ssize_t n_returned;   /* how many things it returned */
 } tdpy_forward_call;
 
 /* tdpy_function_take_outputs makes what forward returned the outputs of the node

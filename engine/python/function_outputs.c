@@ -3,6 +3,7 @@
  * What forward of a custom function returned becomes the outputs of its node, by PyTorch's rules.
  */
 #include "engine/autograd/anomaly.h"
+#include "engine/autograd/semantics.h"
 #include "engine/autograd/version.h"
 #include "engine/autograd/views.h"
 #include "engine/base/alloc.h"
@@ -77,6 +78,25 @@ warn_not_an_input(void) {
                       1) == 0;
 }
 
+/* The base of a view becomes the output of a CopySlices, which has room for one function's one
+ * gradient. */
+static int
+may_write_view(const tdpy_forward_call *call, const td_tensor *view) {
+  td_error error = {0};
+  if (call->n_returned == 1)
+    return !td_policy(name_operations) || tdpy_check(td_check_in_place(view, true, &error), &error);
+  PyErr_SetString(
+      PyExc_RuntimeError,
+      "If your Function modifies inplace an input that is a view of another Tensor, your Function "
+      "cannot return more than one Tensor. This is not supported by the current autograd engine. "
+      "You "
+      "should either make sure the input is not a view (using .clone() for example) or make your "
+      "Function only return one Tensor (potentially splitting it into two Functions: one doing the "
+      "inplace that returns a single Tensor and a second one that does the other operations). You "
+      "can ask on the forum https://discuss.pytorch.org/ if you need help to do this change.");
+  return 0;
+}
+
 /* A tensor that forward changed in place gets this node as its history. */
 static int
 take_dirty(tdpy_forward_call *call, td_tensor *tensor, uint32_t output_nr, bool is_input) {
@@ -86,6 +106,7 @@ take_dirty(tdpy_forward_call *call, td_tensor *tensor, uint32_t output_nr, bool 
     return 0;
   }
   if (!is_input && !warn_not_an_input()) return 0;
+  if (tensor->base && !may_write_view(call, tensor)) return 0;
   td_error error = {0};
   return tdpy_check(td_rebase_history(tensor, &call->function->node, output_nr, &error), &error);
 }
@@ -190,7 +211,7 @@ tdpy_function_take_outputs(tdpy_forward_call *call, PyObject *result) {
   call->single = !PyTuple_Check(result);
   PyObject *returned = call->single ? PyTuple_Pack(1, result) : Py_NewRef(result);
   if (!returned) return 0;
-  Py_ssize_t n = PyTuple_GET_SIZE(returned);
+  Py_ssize_t n = call->n_returned = PyTuple_GET_SIZE(returned);
   int fine = check_marks(call);
   if (call->function) call->function->is_differentiable = TD_NEW_N(bool, n + 1);
   call->outputs = fine ? PyTuple_New(n) : NULL;

@@ -6,6 +6,7 @@
 #include "engine/python/function.h"
 #include "engine/python/hook.h"
 #include "engine/python/node_object.h"
+#include "engine/python/out.h"
 #include "engine/python/saved_hooks.h"
 #include "engine/python/saved_tensor.h"
 #include "engine/python/stream.h"
@@ -23,7 +24,8 @@ static int
 fill(PyObject *module) {
   if (tdpy_types_add(module) || tdpy_tensor_add(module) || tdpy_node_add(module) ||
       tdpy_hook_add(module) || tdpy_function_add(module) || tdpy_edge_add(module) ||
-      tdpy_graph_task_add() || tdpy_saved_add(module) || tdpy_anomaly_add(module))
+      tdpy_graph_task_add() || tdpy_saved_add(module) || tdpy_out_add(module) ||
+      tdpy_anomaly_add(module))
     return -1;
   PyMethodDef *tables[] = {
       tdpy_construct_functions, tdpy_functional_functions,  tdpy_error_functions,

@@ -418,6 +418,19 @@ def refused_writes(torch):
         lambda: x.mul_(torch.ones(3)), lambda: x.div_(torch.ones(2, 2, dtype=torch.float64)))] + [i.tolist(), x.dtype == torch.float32]
 
 
+@row('P-18')
+def out_with_history(torch):
+    x, o = root(torch), torch.zeros(2, 2)
+    one = torch.ones(2, 2)
+    texts = [text_of(lambda: torch.mul(x, 2, out=o)), text_of(lambda: torch.mul(one, 2, out=x)),
+             text_of(lambda: torch.exp(x, out=o)), text_of(lambda: torch.add(x, x, out=o)), text_of(lambda: torch.mm(x, x, out=o)),
+             text_of(lambda: torch.sum(x, dim=0, out=torch.zeros(2)))]
+    same = torch.add(one, 2, out=o) is o
+    with torch.no_grad():
+        torch.mul(x, 2, out=o)
+    return [texts, same, o.tolist(), o._version, o.requires_grad]
+
+
 @row('P-19')
 def detached_in_place(torch):
     y = root(torch).clone()
@@ -426,6 +439,48 @@ def detached_in_place(torch):
              text_of(lambda: y.split(1)[0].detach_())]
     y.detach_()
     return [texts, y.requires_grad, y.grad_fn, y._version, v.requires_grad, names(v.grad_fn)]
+
+
+def writer(torch, extra=False, gradient=lambda g: g * 2):
+    class Write(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            ctx.mark_dirty(x)
+            x.mul_(2)
+            return (x, x.clone()) if extra else x
+
+        @staticmethod
+        def backward(ctx, g, *more):
+            return gradient(g)
+    return Write
+
+
+@row('P-20')
+def function_that_writes_view(torch):
+    """One result is fine; two are refused. Without a gradient from the function, none goes on to the base."""
+    x = root(torch)
+    y = x.clone()
+    v = y[0]
+    w = writer(torch).apply(v)
+    found = [w is v, names(v.grad_fn, 1), names(y.grad_fn), y._version, y.tolist()]
+    (y * torch.tensor([[1., 2.], [3., 4.]])).sum().backward()
+    z = root(torch).clone()
+    return found + [x.grad.tolist(), text_of(lambda: writer(torch, True).apply(z[0])), writer(torch, True).apply(z)[0] is z,
+                    text_of(lambda: writer(torch).apply(root(torch)))]
+
+
+@row('P-20', in_1_13='a view of a leaf was let through')
+def function_that_writes_view_of_leaf(torch):
+    return text_of(lambda: writer(torch).apply(root(torch)[0]))
+
+
+@row('P-20', since='2.0, where it is no failed assertion any more')
+def function_without_gradient_for_view(torch):
+    x = root(torch)
+    y = x.clone()
+    writer(torch, gradient=lambda g: None).apply(y[0])
+    y.sum().backward()
+    return [x.grad, y.tolist()]
 
 
 @row('P-21', expect=[[[0, 0], [0, 0]], [6, 4], 'torch.float64', [3, 3]])

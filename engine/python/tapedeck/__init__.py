@@ -45,6 +45,11 @@ def get_default_dtype():
     return float32
 
 
+# Functions of one result that take out=, of those that are there.
+_WITH_OUT = ('abs add addcdiv addcmul addmm bmm cat clamp cos div dot exp log log_softmax matmul mean mm mul mv neg pow '
+             'reciprocal sigmoid sin softmax sqrt stack sub sum tanh').split()
+globals().update({name: _C.with_out(name, globals()[name]) for name in _WITH_OUT if name in globals()})
+
 from tapedeck.accelerator import Event, Stream  # noqa: E402
 from tapedeck import accelerator, autograd, nn, optim, sim  # noqa: E402  (they use the names above)
 from tapedeck import functions, session, utils  # noqa: E402
