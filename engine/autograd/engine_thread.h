@@ -10,13 +10,17 @@
 #define TD_NO_DEVICE ((td_device)-2)
 
 typedef struct td_engine_thread {
-  td_device device;          /* TD_NO_DEVICE outside a pass; a device thread's own for ever */
-  uint32_t current_depth;    /* nested passes on this thread */
-  uint32_t total_depth;      /* re-entrancy of the work it does, whose outer part others may do */
-  uint32_t n_selective;      /* passes that want chosen gradients, of those it works in */
-  td_ready_queue *queue;     /* (owned reference) kept for the thread's life */
-  td_graph_task *graph_task; /* (borrowed) or NULL between tasks */
-  td_node *node;             /* (borrowed) likewise; NULL in a final callback too */
+  td_device device;            /* TD_NO_DEVICE outside a pass; a device thread's own for ever */
+  uint32_t current_depth;      /* nested passes on this thread */
+  uint32_t total_depth;        /* re-entrancy of the work it does, whose outer part others may do */
+  uint32_t n_selective;        /* passes that want chosen gradients, of those it works in */
+  td_ready_queue *queue;       /* (owned reference) kept for the thread's life */
+  td_graph_task *graph_task;   /* (borrowed) or NULL between tasks */
+  td_node *node;               /* (borrowed) likewise; NULL in a final callback too */
+  struct {                     /* a call that runs CPU nodes of one pass from a queue of its own */
+    td_graph_task *graph_task; /* (borrowed) or NULL */
+    td_ready_queue *queue;     /* (borrowed) */
+  } call;
 } td_engine_thread;
 
 extern _Thread_local td_engine_thread td_thread_self;

@@ -37,7 +37,7 @@ td_graph_root_new(const td_edge *roots, td_tensor *const *gradients, uint32_t n_
   self->gradients = TD_NEW_N(td_tensor *, n_roots);
   for (uint32_t i = 0; i < n_roots; i++) {
     self->gradients[i] = td_tensor_ref(gradients[i]);
-    td_node_add_metadata(&self->node, gradients[i]);
+    if (gradients[i]) td_node_add_metadata(&self->node, gradients[i]);
     td_node_set_edge(&self->node, i, (td_edge){td_node_ref(roots[i].node), roots[i].input_nr});
   }
   return &self->node;

@@ -6,6 +6,6 @@
 
 #include "engine/autograd/node.h"
 
-/* td_graph_root_new takes a sequence number of the calling thread; edges and gradients get new
- * references. */
+/* td_graph_root_new takes a sequence number of the calling thread; edges and gradients (NULL: none)
+ * get new references. */
 td_node *td_graph_root_new(const td_edge *roots, td_tensor *const *gradients, uint32_t n_roots);

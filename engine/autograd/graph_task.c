@@ -46,11 +46,11 @@ td_graph_task_unref(td_graph_task *graph_task) {
   td_ready_queue_unref(graph_task->cpu_ready_queue);
   td_lock_fini(&graph_task->lock);
   pthread_cond_destroy(&graph_task->done);
-  pthread_mutex_destroy(&graph_task->notes_mutex);
   td_thread_locals_fini(&graph_task->locals);
   td_pass_streams_free(graph_task->streams);
   td_final_callbacks_free(graph_task);
   td_warnings_free(graph_task);
+  pthread_mutex_destroy(&graph_task->notes_mutex);
   td_graph_task_weak_unref(graph_task);
 }
 
@@ -132,7 +132,8 @@ mark_outputs(td_graph_task *graph_task, const td_edge *outputs, uint32_t n_outpu
       continue;
     }
     td_capture *capture = TD_NEW(td_capture);
-    *capture = (td_capture){outputs[i].input_nr, i, entry->captures};
+    *capture =
+        (td_capture){.input_nr = outputs[i].input_nr, .output_nr = i, .next = entry->captures};
     entry->captures = capture;
   }
 }
@@ -196,6 +197,13 @@ emit_exec_info(const td_graph_task *graph_task, const td_node *root) {
     TD_EMIT_BORROWED(exec_info, .graph_task = graph_task->id, .node = td_node_id(entry->node),
                      .needed = entry->needed, .captures = n_captures);
   }
+}
+
+void
+td_graph_task_set_wanted(td_graph_task *graph_task, uint32_t n_outputs) {
+  graph_task->selective = true;
+  graph_task->n_captured = n_outputs;
+  graph_task->captured = TD_NEW_N(td_tensor *, n_outputs);
 }
 
 void

@@ -5,12 +5,14 @@
  * the order of first visit. Guarded by the graph task's lock once the pass runs. */
 #pragma once
 
+#include "engine/autograd/hooks.h"
 #include "engine/autograd/input_buffer.h"
 #include "engine/autograd/node.h"
 
 /* A gradient wanted as a result: of which input, to which place in the results. */
 typedef struct td_capture {
   uint32_t input_nr, output_nr;
+  td_hook *hook; /* (owned reference) sees the gradient, and may replace it; or NULL */
   struct td_capture *next;
 } td_capture;
 

@@ -2,6 +2,7 @@
 #include "engine/autograd/route.h"
 
 #include "engine/autograd/device_threads.h"
+#include "engine/autograd/engine_thread.h"
 #include "engine/autograd/semantics.h"
 
 static td_device
@@ -21,5 +22,7 @@ td_ready_queue *
 td_ready_queue_for(td_graph_task *graph_task, const td_node *node, const td_input_buffer *buffer) {
   td_ready_queue *queue = NULL;
   if (!graph_task->single_threaded) queue = td_device_threads_queue(td_route_device(node, buffer));
-  return queue ? queue : graph_task->cpu_ready_queue;
+  if (queue) return queue;
+  return td_thread_self.call.graph_task == graph_task ? td_thread_self.call.queue
+                                                      : graph_task->cpu_ready_queue;
 }

@@ -32,13 +32,12 @@ wake_owner(td_graph_task *graph_task) {
                       TD_push_reason_root);
 }
 
-/* Runs the task's node as its graph task wants it, and settles the pass if that fails. */
-static void
-run_node(td_graph_task *graph_task, td_node_task *task) {
+bool
+td_worker_run_node(td_graph_task *graph_task, td_node_task *task) {
   if (atomic_load_explicit(&graph_task->has_error, memory_order_acquire)) {
     TD_EMIT_BORROWED(node_skip, .node = td_node_id(task->node), .graph_task = graph_task->id,
                      .reason = TD_skip_reason_error);
-    return;
+    return true;
   }
   td_task_guard guard;
   td_task_guard_enter(&guard, graph_task, task->node);
@@ -53,6 +52,7 @@ run_node(td_graph_task *graph_task, td_node_task *task) {
   }
   td_grad_mode_set(outer_mode);
   td_task_guard_leave(&guard);
+  return !status;
 }
 
 /* One task from pop to count down. The gradients are let go before the count, so that whoever sees
@@ -68,7 +68,7 @@ run_task(td_graph_task *own, td_node_task *task) {
     td_node_task_fini(task);
     return;
   }
-  if (task->node) run_node(graph_task, task);
+  if (task->node) td_worker_run_node(graph_task, task);
   td_node_task_fini(task);
   td_graph_task_count_done(graph_task);
   if (td_graph_task_is_completed(graph_task)) {

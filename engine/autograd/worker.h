@@ -34,5 +34,9 @@ void td_worker_execute(td_graph_task *graph_task, td_node_task root);
  * shutdown task. */
 void td_worker_main(td_graph_task *graph_task);
 
+/* td_worker_run_node runs a task's node as its graph task wants it, or skips it after an error, and
+ * settles the pass if it fails: false. */
+bool td_worker_run_node(td_graph_task *graph_task, td_node_task *task);
+
 /* td_worker_owner_queue returns the queue of the thread that called backward (borrowed). */
 td_ready_queue *td_worker_owner_queue(td_graph_task *graph_task);

@@ -100,6 +100,8 @@ check_queue_push(td_checker *checker, const td_any_event *any) {
   tally->n_pushed++;
   tally->outstanding++;
   note_thread(checker, event->graph_task, event->event.thread);
+  /* One that was counted before: when is not on the tape, so values between are not compared. */
+  tally->several_threads |= event->reason == TD_push_reason_precounted;
   enter(checker, event->queue,
         (td_check_entry){.node = event->node, .graph_task = event->graph_task});
   check_size(checker, event->queue, event->size);
