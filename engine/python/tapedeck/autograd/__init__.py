@@ -15,8 +15,8 @@ from tapedeck.autograd.grad_mode import (enable_grad, inference_mode, no_grad, s
 from tapedeck.autograd.graph import GradientEdge
 from tapedeck.autograd.variable import Variable
 
-__all__ = ['Function', 'Variable', 'backward', 'detect_anomaly', 'enable_grad', 'grad', 'inference_mode', 'no_grad',
-           'set_detect_anomaly', 'set_grad_enabled', 'set_multithreading_enabled']
+__all__ = ['Function', 'Variable', 'backward', 'detect_anomaly', 'enable_grad', 'grad', 'gradcheck', 'gradgradcheck',
+           'inference_mode', 'no_grad', 'set_detect_anomaly', 'set_grad_enabled', 'set_multithreading_enabled']
 
 
 def _quote(text):
@@ -102,3 +102,7 @@ def _materialize(gradient, tensor):
     if isinstance(tensor, GradientEdge):
         raise RuntimeError('materialize_grads cannot be used when the given input is a GradientEdge')
     return _C.zeros_like(tensor)
+
+
+from tapedeck.autograd import functional  # noqa: E402,F401  (they use the names above)
+from tapedeck.autograd.gradcheck import gradcheck, gradgradcheck  # noqa: E402
