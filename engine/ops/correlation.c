@@ -43,55 +43,79 @@ inside(const td_correlation *self, int dim, int64_t at, int64_t *first, int64_t 
   *end = TD_MAX(*end, *first);
 }
 
-/* One row of columns: what one element of the kernel meets in one image's channel. */
+/* What one element of the kernel meets in a channel: outputs [top, bottom) x [left, right), whose
+ * inputs lie inside; `first` is that of output (top, left). */
+typedef struct span {
+  int64_t top, bottom, left, right, first;
+} span;
+
+static span
+span_of(const td_correlation *self, int64_t ky, int64_t kx) {
+  span s;
+  inside(self, 0, ky, &s.top, &s.bottom);
+  inside(self, 1, kx, &s.left, &s.right);
+  int64_t y = s.top * self->stride[0] - self->padding[0] + ky * self->dilation[0];
+  int64_t x = s.left * self->stride[1] - self->padding[1] + kx * self->dilation[1];
+  s.first = y * self->size[1] + x;
+  return s;
+}
+
+/* Outputs and inputs lie alike, row upon row: from the first to the last it is one run. */
+static bool
+is_shift(const td_correlation *self) {
+  return self->stride[0] == 1 && self->stride[1] == 1 && self->out_size[1] == self->size[1];
+}
+
+/* One row of columns, between a plane of an image and what one element of the kernel meets in it.
+ */
 #define DEFINE_UNFOLD(T)                                                                           \
-  static void unfold_row_##T(const td_correlation *s, const T *plane, int64_t ky, int64_t kx,      \
-                             T *column) {                                                          \
-    int64_t top, bottom, left, right, step = s->stride[1], width = s->out_size[1];                 \
-    inside(s, 0, ky, &top, &bottom);                                                               \
-    inside(s, 1, kx, &left, &right);                                                               \
-    memset(column, 0, (size_t)(top * width) * sizeof(T));                                          \
-    for (int64_t y = top; y < bottom; y++) {                                                       \
-      const T *from = plane +                                                                      \
-                      (y * s->stride[0] - s->padding[0] + ky * s->dilation[0]) * s->size[1] -      \
-                      s->padding[1] + kx * s->dilation[1];                                         \
-      T *to = column + y * width;                                                                  \
-      for (int64_t x = 0; x < left; x++)                                                           \
-        to[x] = 0;                                                                                 \
-      if (step == 1)                                                                               \
-        for (int64_t x = left; x < right; x++)                                                     \
-          to[x] = from[x];                                                                         \
-      else                                                                                         \
-        for (int64_t x = left; x < right; x++)                                                     \
-          to[x] = from[x * step];                                                                  \
-      for (int64_t x = right; x < width; x++)                                                      \
-        to[x] = 0;                                                                                 \
-    }                                                                                              \
-    memset(column + bottom * width, 0, (size_t)((s->out_size[0] - bottom) * width) * sizeof(T));   \
-  }                                                                                                \
-  static void fold_row_##T(const td_correlation *s, T *plane, int64_t ky, int64_t kx,              \
-                           const T *column) {                                                      \
-    int64_t top, bottom, left, right, step = s->stride[1];                                         \
-    inside(s, 0, ky, &top, &bottom);                                                               \
-    inside(s, 1, kx, &left, &right);                                                               \
-    for (int64_t y = top; y < bottom; y++) {                                                       \
-      T *to = plane + (y * s->stride[0] - s->padding[0] + ky * s->dilation[0]) * s->size[1] -      \
-              s->padding[1] + kx * s->dilation[1];                                                 \
-      const T *from = column + y * s->out_size[1];                                                 \
-      if (step == 1)                                                                               \
-        for (int64_t x = left; x < right; x++)                                                     \
-          to[x] += from[x];                                                                        \
-      else                                                                                         \
-        for (int64_t x = left; x < right; x++)                                                     \
-          to[x * step] += from[x];                                                                 \
+  static void clear_sides_##T(const td_correlation *s, span at, T *column) {                       \
+    int64_t width = s->out_size[1];                                                                \
+    for (int64_t y = at.top; y < at.bottom; y++) {                                                 \
+      for (int64_t x = 0; x < at.left; x++)                                                        \
+        column[y * width + x] = 0;                                                                 \
+      for (int64_t x = at.right; x < width; x++)                                                   \
+        column[y * width + x] = 0;                                                                 \
     }                                                                                              \
   }                                                                                                \
-  static void map_row_##T(const td_correlation *s, T *plane, int64_t ky, int64_t kx, T *column,    \
-                          bool back) {                                                             \
-    if (back)                                                                                      \
-      fold_row_##T(s, plane, ky, kx, column);                                                      \
+  static void unfold_row_##T(const td_correlation *s, span at, const T *plane, T *column) {        \
+    int64_t width = s->out_size[1], n = at.right - at.left, step = s->stride[1];                   \
+    int64_t rows = at.bottom - at.top, pitch = s->stride[0] * s->size[1];                          \
+    const T *from = plane + at.first;                                                              \
+    T *to = column + at.top * width + at.left;                                                     \
+    memset(column, 0, (size_t)(at.top * width) * sizeof(T));                                       \
+    if (is_shift(s) && rows > 0 && n > 0)                                                          \
+      memcpy(to, from, (size_t)((rows - 1) * width + n) * sizeof(T));                              \
     else                                                                                           \
-      unfold_row_##T(s, plane, ky, kx, column);                                                    \
+      for (int64_t y = 0; y < rows; y++)                                                           \
+        for (int64_t x = 0; x < n; x++)                                                            \
+          to[y * width + x] = from[y * pitch + x * step];                                          \
+    clear_sides_##T(s, at, column);                                                                \
+    memset(column + at.bottom * width, 0,                                                          \
+           (size_t)((s->out_size[0] - at.bottom) * width) * sizeof(T));                            \
+  }                                                                                                \
+  static void add_##T(T *to, const T *from, int64_t n) {                                           \
+    for (int64_t i = 0; i < n; i++)                                                                \
+      to[i] += from[i];                                                                            \
+  }                                                                                                \
+  static void fold_row_##T(const td_correlation *s, span at, T *plane, T *column) {                \
+    int64_t width = s->out_size[1], n = at.right - at.left, step = s->stride[1];                   \
+    int64_t rows = at.bottom - at.top, pitch = s->stride[0] * s->size[1];                          \
+    T *to = plane + at.first, *from = column + at.top * width + at.left;                           \
+    if (rows <= 0 || n <= 0) return;                                                               \
+    if (is_shift(s)) {                                                                             \
+      clear_sides_##T(s, at, column);                                                              \
+      add_##T(to, from, (rows - 1) * width + n);                                                   \
+    } else                                                                                         \
+      for (int64_t y = 0; y < rows; y++)                                                           \
+        for (int64_t x = 0; x < n; x++)                                                            \
+          to[y * pitch + x * step] += from[y * width + x];                                         \
+  }                                                                                                \
+  static void map_row_##T(const td_correlation *s, span at, T *plane, T *column, bool back) {      \
+    if (back)                                                                                      \
+      fold_row_##T(s, at, plane, column);                                                          \
+    else                                                                                           \
+      unfold_row_##T(s, at, plane, column);                                                        \
   }
 DEFINE_UNFOLD(float)
 DEFINE_UNFOLD(double)
@@ -115,7 +139,8 @@ output_at(const block *b, td_tensor *out, int64_t i) {
   return element(out, channels * s->out_channels * area_of(s->out_size));
 }
 
-/* Between the images and the columns; `back` adds the columns to the images. */
+/* Between the images and the columns; `back` adds the columns to the images, and clears those of
+ * the padding. */
 static void
 unfold(const block *b, td_tensor *image, bool back) {
   const td_correlation *s = b->shape;
@@ -123,13 +148,13 @@ unfold(const block *b, td_tensor *image, bool back) {
   int64_t element_size = (int64_t)td_dtype_size(b->dtype);
   for (int64_t i = 0; i < b->n; i++)
     for (int64_t row = 0; row < patch_of(s); row++) {
-      int64_t ky = row % kernel / s->kernel[1], kx = row % s->kernel[1];
+      span at = span_of(s, row % kernel / s->kernel[1], row % s->kernel[1]);
       void *plane = (char *)image_at(b, image, i) + row / kernel * size * element_size;
       void *column = element(b->columns, (row * b->n + i) * area);
       if (b->dtype == TD_FLOAT32)
-        map_row_float(s, plane, ky, kx, column, back);
+        map_row_float(s, at, plane, column, back);
       else
-        map_row_double(s, plane, ky, kx, column, back);
+        map_row_double(s, at, plane, column, back);
     }
 }
 
