@@ -139,23 +139,39 @@ output_at(const block *b, td_tensor *out, int64_t i) {
   return element(out, channels * s->out_channels * area_of(s->out_size));
 }
 
+static span *
+new_spans(const td_correlation *self) {
+  span *spans = TD_NEW_N(span, area_of(self->kernel));
+  for (int64_t k = 0; k < area_of(self->kernel); k++)
+    spans[k] = span_of(self, k / self->kernel[1], k % self->kernel[1]);
+  return spans;
+}
+
+/* Between one image and its columns, which begin at `column`, `pitch` elements from row to row. */
+static void
+unfold_image(const block *b, const span *spans, char *image, char *column, int64_t pitch,
+             bool back) {
+  const td_correlation *s = b->shape;
+  int64_t element_size = (int64_t)td_dtype_size(b->dtype), kernel = area_of(s->kernel);
+  for (int64_t channel = 0; channel < s->channels; channel++) {
+    for (int64_t k = 0; k < kernel; k++, column += pitch * element_size)
+      if (b->dtype == TD_FLOAT32)
+        map_row_float(s, spans[k], (float *)image, (float *)column, back);
+      else
+        map_row_double(s, spans[k], (double *)image, (double *)column, back);
+    image += area_of(s->size) * element_size;
+  }
+}
+
 /* Between the images and the columns; `back` adds the columns to the images, and clears those of
  * the padding. */
 static void
 unfold(const block *b, td_tensor *image, bool back) {
-  const td_correlation *s = b->shape;
-  int64_t area = area_of(s->out_size), kernel = area_of(s->kernel), size = area_of(s->size);
-  int64_t element_size = (int64_t)td_dtype_size(b->dtype);
+  int64_t area = area_of(b->shape->out_size);
+  span *spans = new_spans(b->shape);
   for (int64_t i = 0; i < b->n; i++)
-    for (int64_t row = 0; row < patch_of(s); row++) {
-      span at = span_of(s, row % kernel / s->kernel[1], row % s->kernel[1]);
-      void *plane = (char *)image_at(b, image, i) + row / kernel * size * element_size;
-      void *column = element(b->columns, (row * b->n + i) * area);
-      if (b->dtype == TD_FLOAT32)
-        map_row_float(s, at, plane, column, back);
-      else
-        map_row_double(s, at, plane, column, back);
-    }
+    unfold_image(b, spans, image_at(b, image, i), element(b->columns, i * area), b->n * area, back);
+  free(spans);
 }
 
 /* Between the outputs [image][channel][area] and the rows [channel][image][area]. */
