@@ -131,10 +131,11 @@ mark_outputs(td_graph_task *graph_task, const td_edge *outputs, uint32_t n_outpu
       entry->needed = true;
       continue;
     }
-    td_capture *capture = TD_NEW(td_capture);
-    *capture =
-        (td_capture){.input_nr = outputs[i].input_nr, .output_nr = i, .next = entry->captures};
-    entry->captures = capture;
+    td_capture **last = &entry->captures;
+    while (*last)
+      last = &(*last)->next;
+    *last = TD_NEW(td_capture);
+    **last = (td_capture){.input_nr = outputs[i].input_nr, .output_nr = i};
   }
 }
 

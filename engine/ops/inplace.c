@@ -98,10 +98,12 @@ check_result(const td_tensor *self, const td_tensor *result, td_error *error) {
   return td_tensor_same_sizes(self, result) ? TD_OK : refuse_sizes(self, result, error);
 }
 
-/* Whoever else holds the alias goes on seeing what was there before. */
+/* Whoever else holds the alias goes on seeing what was there before. PyTorch clones it, which takes
+ * a sequence number for a node that nothing leads to. */
 static td_status
 keep_elements(td_tensor *alias, td_error *error) {
   if (td_refcount_get(&alias->refs) == 1) return TD_OK;
+  if (td_grad_mode() && td_requires_grad(alias)) td_sequence_nr_next();
   TD_LOCAL(copy);
   TD_TRY(
       td_tensor_new_empty(alias->dtype, alias->device, alias->n_dims, alias->sizes, &copy, error));
