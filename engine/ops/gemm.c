@@ -4,6 +4,7 @@
 #include "engine/base/alloc.h"
 #include "engine/tensor/walk.h"
 
+#include <assert.h>
 #include <cblas.h>
 
 /* What BLAS wants to know of an operand; `copy` holds it where it lay too scattered. */
@@ -64,19 +65,40 @@ gemm_floating(td_dtype dtype, int64_t n, int64_t k, int64_t m, td_matrix a, td_m
   free(right.copy);
 }
 
-/* BLAS has no integers. */
+/* What BLAS has not, or what is too rare to be asked of it. */
+#define DEFINE_GEMM(T)                                                                             \
+  static void gemm_##T(int64_t n, int64_t k, int64_t m, td_matrix a, td_matrix b, td_matrix c,     \
+                       bool accumulate) {                                                          \
+    for (int64_t row = 0; row < n; row++)                                                          \
+      for (int64_t column = 0; column < m; column++) {                                             \
+        const T *x = (const T *)a.data + row * a.row_step;                                         \
+        const T *y = (const T *)b.data + column * b.column_step;                                   \
+        T *to = (T *)c.data + row * c.row_step + column * c.column_step, sum = 0;                  \
+        for (int64_t i = 0; i < k; i++)                                                            \
+          sum += x[i * a.column_step] * y[i * b.row_step];                                         \
+        *to = accumulate ? *to + sum : sum;                                                        \
+      }                                                                                            \
+  }
+DEFINE_GEMM(int32_t)
+DEFINE_GEMM(int64_t)
+DEFINE_GEMM(td_complex64)
+DEFINE_GEMM(td_complex128)
+
 static void
-gemm_int64(int64_t n, int64_t k, int64_t m, td_matrix a, td_matrix b, td_matrix c,
+gemm_other(td_dtype dtype, int64_t n, int64_t k, int64_t m, td_matrix a, td_matrix b, td_matrix c,
            bool accumulate) {
-  for (int64_t row = 0; row < n; row++)
-    for (int64_t column = 0; column < m; column++) {
-      const int64_t *x = (const int64_t *)a.data + row * a.row_step;
-      const int64_t *y = (const int64_t *)b.data + column * b.column_step;
-      int64_t *to = (int64_t *)c.data + row * c.row_step + column * c.column_step, sum = 0;
-      for (int64_t i = 0; i < k; i++)
-        sum += x[i * a.column_step] * y[i * b.row_step];
-      *to = accumulate ? *to + sum : sum;
-    }
+  switch (dtype) {
+  case TD_INT32:
+    return gemm_int32_t(n, k, m, a, b, c, accumulate);
+  case TD_INT64:
+    return gemm_int64_t(n, k, m, a, b, c, accumulate);
+  case TD_COMPLEX64:
+    return gemm_td_complex64(n, k, m, a, b, c, accumulate);
+  case TD_COMPLEX128:
+    return gemm_td_complex128(n, k, m, a, b, c, accumulate);
+  default:
+    assert(!"no product of this dtype");
+  }
 }
 
 static td_matrix
@@ -87,10 +109,10 @@ transposed(td_matrix matrix) {
 void
 td_gemm(td_dtype dtype, int64_t n, int64_t k, int64_t m, td_matrix a, td_matrix b, td_matrix c,
         bool accumulate) {
-  if (!c.data) return; /* the meta device */
-  if (n == 0 || m == 0) return;
+  if (!c.data) return;                     /* the meta device */
+  if (n == 0 || m == 0 || !c.data) return; /* without data: on the meta device */
   if (!td_dtype_is_floating(dtype))
-    gemm_int64(n, k, m, a, b, c, accumulate);
+    gemm_other(dtype, n, k, m, a, b, c, accumulate);
   else if (has_lines(n, m, c.row_step, c.column_step))
     gemm_floating(dtype, n, k, m, a, b, c, accumulate);
   else
