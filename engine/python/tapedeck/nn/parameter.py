@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """What a module learns."""
+import copyreg
+
 from tapedeck import _C
 from tapedeck._C import Tensor
 
@@ -17,3 +19,6 @@ class Parameter(Tensor):
         if id(self) not in memo:
             memo[id(self)] = Parameter(self.detach().clone(), self.requires_grad)
         return memo[id(self)]
+
+    def __reduce_ex__(self, protocol):
+        return copyreg.dispatch_table[Tensor](self)
