@@ -169,7 +169,7 @@ td_status
 td_tensor_new(td_dtype dtype, td_device device, int n_dims, const int64_t *sizes, td_tensor **out,
               td_error *error) {
   td_status status = td_tensor_new_empty(dtype, device, n_dims, sizes, out, error);
-  if (status == TD_OK && td_tensor_has_data(*out))
+  if (status == TD_OK && TD_LAUNCH("zeros", 1, *out))
     memset((*out)->storage->data, 0, (*out)->storage->n_bytes);
   return status;
 }
