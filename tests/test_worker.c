@@ -7,6 +7,7 @@
 #include "engine/autograd/pool.h"
 #include "engine/autograd/worker.h"
 #include "engine/device/device.h"
+#include "engine/device/stream.h"
 #include "tests/call_nodes.h"
 
 #include <glib.h>
@@ -24,6 +25,7 @@ typedef struct story {
   uint32_t depth;
   td_device queue_device;
   td_graph_task *graph_task; /* (owned reference) or NULL */
+  td_stream stream;
 } story;
 
 static void
@@ -445,6 +447,95 @@ test_leaf_needs_no_lock(void) {
   call_node_unref(second);
 }
 
+/* E-18: a node is told before its function that it will be released, if it will. */
+typedef struct told_node {
+  td_node node;
+  char order[8];
+} told_node;
+
+static void
+note(td_node *node, char what) {
+  char *order = ((told_node *)node)->order;
+  order[strlen(order)] = what;
+}
+
+static td_status
+told_apply(td_node *node, td_tensor *const *inputs, td_tensor **outputs, td_error *error) {
+  note(node, 'a');
+  return TD_OK;
+}
+
+static void
+told_will_release(td_node *node) {
+  note(node, 'w');
+}
+
+static void
+told_release(td_node *node) {
+  note(node, 'r');
+}
+
+static const td_node_class told_class = {.name = "Told",
+                                         .apply = told_apply,
+                                         .will_release_variables = told_will_release,
+                                         .release_variables = told_release};
+
+static void
+test_told_of_release(void) {
+  told_node *told = (told_node *)td_node_new_raw(&told_class, sizeof *told, 0, 1);
+  td_tensor *one = td_tensor_new_scalar(TD_FLOAT32, TD_CPU, 1);
+  td_node_add_metadata(&told->node, one);
+  for (int keep = 1; keep >= 0; keep--) {
+    td_execute_options options = {.keep_graph = keep, .accumulate_grad = true};
+    td_edge root = {&told->node, 0};
+    g_assert_cmpint(td_engine_execute(td_engine_default(), &root, &one, 1, &options, NULL, NULL),
+                    ==, TD_OK);
+  }
+  g_assert_cmpstr(told->order, ==, "awar");
+  td_tensor_unref(one);
+  td_node_unref(&told->node);
+}
+
+static void
+free_callback(td_final_callback *callback) {
+  free(callback);
+}
+
+/* I-08: the thread that ran the last node has the caller's streams in a callback. */
+typedef struct stream_callback {
+  td_final_callback callback;
+  story *story;
+} stream_callback;
+
+static td_status
+note_stream(td_final_callback *callback, td_error *error) {
+  story *story = ((stream_callback *)callback)->story;
+  g_assert_false(pthread_equal(pthread_self(), story->caller));
+  story->stream = td_stream_current(SIM_0);
+  return TD_OK;
+}
+
+static td_status
+queue_note_stream(call_node *self, td_error *error) {
+  stream_callback *callback = g_new0(stream_callback, 1);
+  callback->callback = (td_final_callback){.call = note_stream, .free = free_callback};
+  callback->story = self->data;
+  return td_final_callback_queue(&callback->callback, error);
+}
+
+static void
+test_streams_of_callbacks(void) {
+  story story;
+  story_init(&story);
+  call_node *root = call_node_new(SIM_0, 0, queue_note_stream, &story);
+  td_stream before = td_stream_current(SIM_0), own = td_stream_new(SIM_0);
+  td_stream_set_current(own);
+  g_assert_cmpint(call_backward(root, NULL), ==, TD_OK);
+  td_stream_set_current(before);
+  g_assert_true(td_stream_equal(story.stream, own));
+  call_node_unref(root);
+}
+
 /* L-14, L-15 */
 
 /* Two devices and the caller finish at once, over and over. */
@@ -498,11 +589,6 @@ look_at_locks(td_final_callback *callback, td_error *error) {
   g_assert_cmpint(pthread_mutex_trylock(&graph_task->notes_mutex), ==, 0);
   pthread_mutex_unlock(&graph_task->notes_mutex);
   return TD_OK;
-}
-
-static void
-free_callback(td_final_callback *callback) {
-  free(callback);
 }
 
 static td_status
@@ -642,6 +728,8 @@ main(int argc, char **argv) {
   g_test_add_func("/engine/worker/not-all-gradients/B-15", test_not_all_gradients);
   g_test_add_func("/engine/worker/counts-breadth-first/B-16", test_counts_breadth_first);
   g_test_add_func("/engine/worker/leaf-needs-no-lock/E-19", test_leaf_needs_no_lock);
+  g_test_add_func("/engine/worker/told-of-release/E-18", test_told_of_release);
+  g_test_add_func("/engine/worker/streams-of-callbacks/I-08", test_streams_of_callbacks);
   g_test_add_func("/engine/worker/double-completion/L-14", test_double_completion);
   g_test_add_func("/engine/worker/stray-dummies/L-15", test_stray_dummies);
   g_test_add_func("/engine/worker/locks-of-callbacks/L-16", test_locks_of_callbacks);

@@ -108,6 +108,8 @@ apply_and_validate(td_evaluation *self, td_error *error) {
   td_node *node = self->node;
   td_status status = call_hooks_of_leaf(self, error);
   if (status) return status;
+  if (node->klass->will_release_variables && !self->graph_task->keep_graph)
+    node->klass->will_release_variables(node);
   status = node->klass->apply(node, self->inputs, self->outputs, error);
   if (!status) status = td_pending_take(error);
   if (status) return status;

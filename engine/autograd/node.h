@@ -23,6 +23,10 @@ typedef struct td_node_class {
    * references behind. */
   td_status (*apply)(td_node *node, td_tensor *const *inputs, td_tensor **outputs, td_error *error);
 
+  /* will_release_variables tells the node before its function is called that what it saved is going
+   * to be released after it; may be NULL. */
+  void (*will_release_variables)(td_node *node);
+
   /* release_variables drops what was saved for backward; may be NULL. Idempotent; under
    * node->mutex. */
   void (*release_variables)(td_node *node);

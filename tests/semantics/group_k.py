@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """K: re-entrant backward and the thread pool. Passes over several devices are in tests/test_worker.c."""
+import time
+
 from harness import of_kind, row, text_of
 
 
@@ -110,7 +112,9 @@ def pool_use(events):
 
 @row('K-07', 'K-08', process=True, tape=pool_use, expect_tape=[[2, 0], [2, 2], True])
 def idle_threads_are_used_again(torch):
-    return nested(torch, 130), nested(torch, 130)
+    first = nested(torch, 130)
+    time.sleep(0.3)  # until they are idle
+    return first, nested(torch, 130)
 
 
 @row('K-09', process=True, since='2.1',
