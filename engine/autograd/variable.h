@@ -20,6 +20,8 @@ td_status td_set_requires_grad(td_tensor *tensor, bool requires_grad, td_error *
  * Borrowed. A view's is made anew where its base was written into; where that cannot be, the error
  * is left pending (pending.h). */
 td_node *td_grad_fn(const td_tensor *tensor);
+/* td_grad_fn_stored is td_grad_fn without a look at whether a view's is of the present version. */
+td_node *td_grad_fn_stored(const td_tensor *tensor);
 uint32_t td_output_nr(const td_tensor *tensor);
 void td_set_grad_fn(td_tensor *tensor, td_node *node,
                     uint32_t output_nr); /* takes a new reference */

@@ -20,9 +20,6 @@ struct td_autograd_meta {
   td_node *held_accumulator; /* (owned reference) of a leaf that this is a copy of, or NULL */
 };
 
-/* td_grad_fn_stored is td_grad_fn without a look at whether a view's is of the present version. */
-td_node *td_grad_fn_stored(const td_tensor *tensor);
-
 /* td_forget_history makes a tensor a leaf that requires no grad. */
 void td_forget_history(td_tensor *tensor);
 

@@ -65,9 +65,32 @@ own_hooks(PyObject *self) {
   return atomic_load_explicit(&((td_node *)node)->hooks, memory_order_acquire);
 }
 
+/* Leaves' nodes are left out: leaves find them again without holding them. */
+static int
+traverse_some(const td_node *node, int *left, visitproc visit, void *arg) {
+  if (!node || node->sequence_nr == TD_SEQUENCE_NR_MAX || td_refcount_get(&node->refs) != 1 ||
+      --*left < 0)
+    return 0;
+  Py_VISIT(tdpy_function_context((td_node *)node));
+  int result = tdpy_hooks_traverse(
+      atomic_load_explicit(&((td_node *)node)->hooks, memory_order_acquire), visit, arg);
+  for (uint32_t i = 0; i < node->n_outputs && !result; i++)
+    result = traverse_some(node->next_edges[i].node, left, visit, arg);
+  return result;
+}
+
+int
+tdpy_node_traverse(const td_node *node, visitproc visit, void *arg) {
+  int left = 16;
+  return traverse_some(node, &left, visit, arg);
+}
+
 static int
 node_traverse(PyObject *self, visitproc visit, void *arg) {
-  return tdpy_hooks_traverse(own_hooks(self), visit, arg);
+  const td_node *node = ((tdpy_node *)self)->node;
+  if (node && node->sequence_nr == TD_SEQUENCE_NR_MAX)
+    return tdpy_hooks_traverse(own_hooks(self), visit, arg);
+  return tdpy_node_traverse(node, visit, arg);
 }
 
 static int

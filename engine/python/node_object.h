@@ -26,5 +26,11 @@ int tdpy_node_add(PyObject *module);
  */
 char *tdpy_owner_name(PyObject *callable);
 
+/* tdpy_node_traverse visits, for the garbage collector, what Python objects a node keeps that only
+ * the caller holds: its ctx, its hooks, and those of a few nodes below it that nobody else holds
+ * either. No engine thread can come to hold one of them meanwhile: the only way leads through the
+ * caller, who has the GIL. */
+int tdpy_node_traverse(const td_node *node, visitproc visit, void *arg);
+
 /* tdpy_tensors_wrap returns a tuple of tensors (borrowed; NULL: None). */
 PyObject *tdpy_tensors_wrap(td_tensor *const *tensors, uint32_t n);

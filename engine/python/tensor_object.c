@@ -6,6 +6,7 @@
 #include "engine/python/arguments.h"
 #include "engine/python/errors.h"
 #include "engine/python/hook.h"
+#include "engine/python/node_object.h"
 
 #include <stddef.h>
 
@@ -62,7 +63,8 @@ tensor_traverse(PyObject *self, visitproc visit, void *arg) {
   Py_VISIT(((tdpy_tensor *)self)->dict);
   td_tensor *tensor = ((tdpy_tensor *)self)->tensor;
   if (!is_ours_alone(tensor)) return 0;
-  return tdpy_hooks_traverse(td_tensor_leaf_hooks(tensor), visit, arg);
+  int result = tdpy_hooks_traverse(td_tensor_leaf_hooks(tensor), visit, arg);
+  return result ? result : tdpy_node_traverse(td_grad_fn_stored(tensor), visit, arg);
 }
 
 static int

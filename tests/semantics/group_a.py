@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Numbering of nodes and facts of the graph. Sequence numbers are read off the tape: 1.13.1 does not tell them."""
+import gc
 import threading
+import weakref
 
 from group_gt import counts, order
 from harness import row
@@ -179,3 +181,83 @@ def numbers_made_inside_a_pass(torch):
     g, = torch.autograd.grad(x ** 3, x, create_graph=True)
     h, = torch.autograd.grad((g * x.exp()).sum(), x)
     return h.tolist()
+
+
+class Watched:
+    """Something whose end can be seen."""
+
+
+def collected(make):
+    """Whether what make() leaves behind is gone after a collection, and only then."""
+    gc.collect()
+    gc.disable()
+    try:
+        alive = make()
+        before = alive() is None
+        gc.collect()
+        return [before, alive() is None]
+    finally:
+        gc.enable()
+
+
+def keeping(torch):
+    class Keep(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x, things):
+            ctx.things = things
+            y = x.clone()
+            ctx.save_for_backward(y)
+            return y
+
+        @staticmethod
+        def backward(ctx, g):
+            return g * ctx.saved_tensors[0], None
+    return Keep.apply
+
+
+@row('A-14', 'H-19', expect=[[False, True]] * 4 + [[True, True]])
+def cycles_are_collected(torch):
+    """Through a ctx, before and after a pass, a leaf's hook, an attribute; without a cycle nothing waits."""
+    def through_ctx(with_backward=False):
+        things, watched = {}, Watched()
+        y = keeping(torch)(leaf(torch, 3.), things)
+        things.update(y=y, watched=watched)
+        if with_backward:
+            y.backward()
+        return weakref.ref(watched)
+
+    def through_hook():
+        watched, x = Watched(), leaf(torch, 1.)
+        x.register_hook(lambda g: (watched, x)[0] and None)
+        return weakref.ref(watched)
+
+    def through_attribute():
+        watched, y = Watched(), leaf(torch, 1.) * 2
+        y.watched, watched.y = watched, y
+        return weakref.ref(watched)
+
+    def without():
+        watched = Watched()
+        keeping(torch)(leaf(torch, 1.), watched).exp()
+        return weakref.ref(watched)
+    return [collected(make) for make in (through_ctx, lambda: through_ctx(True), through_hook, through_attribute, without)]
+
+
+@row('A-14', 'H-19', only='PyTorch does not collect these', expect=[[False, True]] * 3)
+def more_cycles_are_collected(torch):
+    """Through a hook on a tensor that is no leaf or on a node, and through a ctx some nodes below the tensor."""
+    def on_tensor():
+        watched, y = Watched(), leaf(torch, 1.) * 2
+        y.register_hook(lambda g: (watched, y)[0] and None)
+        return weakref.ref(watched)
+
+    def on_node():
+        watched, y = Watched(), leaf(torch, 1.) * 2
+        y.grad_fn.register_hook(lambda *grads: (watched, y)[0] and None)
+        return weakref.ref(watched)
+
+    def far_below():
+        watched, things = Watched(), {}
+        things.update(y=(keeping(torch)(leaf(torch, 1.), things) * 3).exp(), watched=watched)
+        return weakref.ref(watched)
+    return [collected(make) for make in (on_tensor, on_node, far_below)]

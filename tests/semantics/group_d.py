@@ -175,6 +175,15 @@ def edges_for_tensors(torch):
 
 
 @row('D-20', since='2.2')
+def edge_before_write_in_place(torch):
+    x = leaf(torch)
+    y = x.clone()
+    edge = torch.autograd.graph.get_gradient_edge(y)
+    y.mul_(3)
+    return [g.tolist() for g in torch.autograd.grad((y * y).sum(), [edge, y])]
+
+
+@row('D-20', since='2.2')
 def texts_of_edges(torch):
     graph, s = torch.autograd.graph, leaf(torch).sum()
     x = leaf(torch)
