@@ -8,17 +8,17 @@ from tapedeck.nn.module import Module
 from tapedeck.nn.parameter import Parameter
 
 
-def _lstm_step(gates_x, state, w_hh, b_hh):
+def _lstm_step(gates_of_input, state, w_hh, b_hh):
     h, c = state
-    i, f, g, o = (F.linear(h, w_hh, b_hh) + gates_x).unsafe_chunk(4, 1)
+    i, f, g, o = (F.linear(h, w_hh, b_hh) + gates_of_input()).unsafe_chunk(4, 1)
     i, f, g, o = i.sigmoid(), f.sigmoid(), g.tanh(), o.sigmoid()
     c = f * c + i * g
     h = o * c.tanh()
     return h, (h, c)
 
 
-def _gru_step(gates_x, h, w_hh, b_hh):
-    x_r, x_z, x_n = gates_x.unsafe_chunk(3, 1)
+def _gru_step(gates_of_input, h, w_hh, b_hh):
+    x_r, x_z, x_n = gates_of_input().unsafe_chunk(3, 1)
     h_r, h_z, h_n = F.linear(h, w_hh, b_hh).unsafe_chunk(3, 1)
     r = (h_r + x_r).sigmoid()
     z = (h_z + x_z).sigmoid()
@@ -28,13 +28,14 @@ def _gru_step(gates_x, h, w_hh, b_hh):
 
 
 def _simple_step(activation):
-    def step(gates_x, h, w_hh, b_hh):
-        h = activation(F.linear(h, w_hh, b_hh) + gates_x)
+    def step(gates_of_input, h, w_hh, b_hh):
+        h = activation(F.linear(h, w_hh, b_hh) + gates_of_input())
         return h, h
     return step
 
 
-# Of each mode: gates per hidden unit, and one step from (gates of the input, state, weight, bias) to (output, state).
+# Of each mode: gates per hidden unit, and one step from (gates_of_input, state, weight, bias) to (output, state).
+# gates_of_input() makes the product with the input, in a cell, or has it; the order of the products is PyTorch's.
 _MODES = {'LSTM': (4, _lstm_step), 'GRU': (3, _gru_step), 'RNN_TANH': (1, _simple_step(F.tanh)),
           'RNN_RELU': (1, _simple_step(F.relu))}
 
@@ -72,7 +73,7 @@ class _Recurrent(Module):
         outputs = []
         times = F.linear(input, w_ih, b_ih).unbind(0)
         for gates in reversed(times) if backwards else times:
-            output, state = self._step(gates, state, w_hh, b_hh)
+            output, state = self._step(lambda: gates, state, w_hh, b_hh)
             outputs.append(output)
         return _C.stack(outputs[::-1] if backwards else outputs, 0), state
 
@@ -162,8 +163,8 @@ class _Cell(Module):
         return _C.zeros(input.size(0), self.hidden_size, dtype=input.dtype) if hx is None else hx
 
     def forward(self, input, hx=None):
-        gates = F.linear(input, self.weight_ih, self.bias_ih)
-        return self._step(gates, self._begin(input, hx), self.weight_hh, self.bias_hh)[1]
+        return self._step(lambda: F.linear(input, self.weight_ih, self.bias_ih), self._begin(input, hx), self.weight_hh,
+                          self.bias_hh)[1]
 
     def extra_repr(self):
         return f'{self.input_size}, {self.hidden_size}' + ('' if self.bias else f', bias={self.bias}')
