@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "engine/ops/compare.h"
-#include "engine/ops/op.h"
+#include "engine/ops/calc.h"
+
+#include "engine/autograd/semantics.h"
 
 #include <math.h>
 
@@ -307,5 +308,30 @@ td_op_pow(td_tensor *self, td_tensor *exponent, td_tensor **out, td_error *error
     td_op_save_result(&node->op, 2, result);
   }
   *out = result;
+  return TD_OK;
+}
+
+/* r = b ^ x of a number b:  dx = dr r log b */
+static td_tensor *
+power_of_number_calc(td_calc *c, td_op_node *op, td_tensor *grad, uint32_t which) {
+  double base = ((binary_node *)op)->alpha;
+  td_tensor *result = SAVED(1), *zero = NUMBER(grad, 0), *slope = SCALE(result, log(base));
+  if (base == 0) slope = WHERE(td_calc_ge(c, SAVED(0), zero), zero, slope);
+  return REDUCE(MUL(grad, slope), &((binary_node *)op)->operands[1]);
+}
+static const td_op_class power_of_number_class =
+    TD_CALC_CLASS("PowBackward2", power_of_number_calc);
+
+td_status
+td_op_number_pow(td_tensor *base, td_tensor *exponent, td_tensor **out, td_error *error) {
+  if (!td_policy(plain_names)) return td_op_pow(base, exponent, out, error);
+  TD_TRY(binary_result(BINARY_POW, base, exponent, 1, out, error));
+  binary_node *node = td_op_begin(&power_of_number_class, sizeof *node, TD_INPUTS(exponent));
+  if (!node) return TD_OK;
+  node->operands[1] = td_op_metadata(exponent);
+  node->alpha = td_tensor_item(base);
+  td_op_save(&node->op, 0, exponent);
+  td_op_end(&node->op, *out);
+  td_op_save_result(&node->op, 1, *out);
   return TD_OK;
 }

@@ -7,9 +7,9 @@
 
 typedef void (*compare_kernel)(td_walk *walk, td_dtype dtype);
 
-#define TD_COMPARE(name, operator)                                                                 \
+#define TD_COMPARE(name, operator, dispatch)                                                       \
   static void name##_kernel(td_walk *walk, td_dtype dtype) {                                       \
-    TD_DISPATCH(                                                                                   \
+    dispatch(                                                                                      \
         dtype, while (td_walk_row(walk)) {                                                         \
           bool *to = walk->at[0];                                                                  \
           const T *x = walk->at[1], *y = walk->at[2];                                              \
@@ -21,9 +21,13 @@ typedef void (*compare_kernel)(td_walk *walk, td_dtype dtype);
 #undef TD_COMPARE
 
 static td_status
-compare(compare_kernel kernel, td_tensor *a, td_tensor *b, td_tensor **out, td_error *error) {
+compare(compare_kernel kernel, const char *name, td_tensor *a, td_tensor *b, td_tensor **out,
+        td_error *error) {
   td_device device;
   td_sizes a_sizes = td_op_sizes(a), b_sizes = td_op_sizes(b), sizes;
+  bool ordered = name[0] == 'l' || name[0] == 'g';
+  if (ordered) TD_TRY(td_op_want_real(td_dtype_is_complex(a->dtype) ? a : b, name, error));
+  TD_TRY(td_op_want_dense(a->sparse ? a : b, name, error));
   TD_TRY(td_op_common_device(2, (td_tensor *[]){a, b}, &device, error));
   TD_TRY(td_op_broadcast(&a_sizes, &b_sizes, &sizes, error));
   td_dtype dtype = td_op_promote(a, b);
@@ -38,9 +42,9 @@ compare(compare_kernel kernel, td_tensor *a, td_tensor *b, td_tensor **out, td_e
   return TD_OK;
 }
 
-#define TD_COMPARE(name, operator)                                                                 \
+#define TD_COMPARE(name, operator, dispatch)                                                       \
   td_status td_op_##name(td_tensor *self, td_tensor *other, td_tensor **out, td_error *error) {    \
-    return compare(name##_kernel, self, other, out, error);                                        \
+    return compare(name##_kernel, #name "_cpu", self, other, out, error);                          \
   }
 #include "engine/ops/compare.def"
 #undef TD_COMPARE

@@ -7,7 +7,7 @@
 #include "engine/tensor/tensor.h"
 
 /* td_op_eq, ne, lt, le, gt, ge: see compare.def. Operands broadcast. */
-#define TD_COMPARE(name, operator)                                                                 \
+#define TD_COMPARE(name, ...)                                                                      \
   td_status td_op_##name(td_tensor *self, td_tensor *other, td_tensor **out, td_error *error);
 #include "engine/ops/compare.def"
 #undef TD_COMPARE

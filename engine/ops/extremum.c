@@ -1,112 +1,256 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The largest element, and where it is. */
-#include "engine/ops/compare.h"
-#include "engine/ops/op.h"
-#include "engine/ops/reduce.h"
+ * The largest and the smallest element, and where they are. A NaN is more extreme than anything. */
+#include "engine/ops/calc.h"
+#include "engine/ops/indexing.h"
+#include "engine/ops/plan.h"
 
 #include <math.h>
 
-/* r = max x:  dx = dr / n at the n elements equal to r. Equal NaNs: where x is one. */
-static td_status
-max_formula(td_op_node *op, td_tensor *grad, uint32_t which, td_tensor **out, td_error *error) {
-  TD_LOCAL(self);
-  TD_LOCAL(result);
-  TD_LOCAL(mask);
-  TD_LOCAL(count);
-  TD_LOCAL(share);
-  TD_LOCAL(zero);
-  TD_TRY(td_op_saved(op, 0, &self, error));
-  TD_TRY(td_op_saved(op, 1, &result, error));
-  if (isnan(td_tensor_item(result)))
-    TD_TRY(td_op_isnan(self, &mask, error));
-  else
-    TD_TRY(td_op_eq(self, result, &mask, error));
-  TD_TRY(td_op_sum(mask, &count, error));
-  TD_TRY(td_op_div(grad, count, &share, error));
-  zero = td_op_scalar(grad, 0, false);
-  return td_op_where(mask, share, zero, out, error);
-}
-static const td_op_class max_class = TD_OP_CLASS("MaxBackward1", max_formula);
-
-/* The first index in a row of the largest element; a NaN is larger than anything. */
-#define ARGMAX(T, x, n, step, best)                                                                \
-  for (int64_t i = 1; i < (n); i++) {                                                              \
-    const T now = (x)[i * (step)], record = (x)[best * (step)];                                    \
-    if (now > record || (now != now && record == record)) best = i;                                \
-  }
-
-static int64_t
-argmax(td_dtype dtype, const void *data, int64_t n, int64_t step) {
-  int64_t best = 0;
-  TD_DISPATCH(dtype, const T *x = data; ARGMAX(T, x, n, step, best))
-  return best;
+/* Where `self` is the extreme value; equal NaNs: where it is one. */
+static td_tensor *
+equals(td_calc *c, td_tensor *self, td_tensor *extreme) {
+  td_tensor *same = td_calc_eq(c, self, extreme);
+  if (c->status || !td_dtype_is_floating(self->dtype)) return same;
+  td_tensor *both = MUL(td_calc_isnan(c, self), td_calc_isnan(c, extreme));
+  return td_calc_to(c, ADD(same, both), TD_BOOL);
 }
 
+/* r = extreme x:  dx = dr / n at the n elements equal to r */
+static td_tensor *
+amax_calc(td_calc *c, td_op_node *op, td_tensor *grad, uint32_t which) {
+  const td_plan *plan = &((td_plan_node *)op)->plan;
+  td_tensor *result = td_calc_reshape(c, SAVED(1), &plan->kept);
+  td_tensor *mask = equals(c, SAVED(0), result);
+  td_tensor *n = plan->n_dims ? td_calc_sum_dims(c, mask, plan->n_dims, plan->dims) : mask;
+  td_tensor *share = DIV(td_calc_reshape(c, grad, &plan->kept), n);
+  return WHERE(mask, share, NUMBER(grad, 0));
+}
+static const td_op_class max_class = TD_CALC_CLASS("MaxBackward1", amax_calc);
+static const td_op_class min_class = TD_CALC_CLASS("MinBackward1", amax_calc);
+static const td_op_class amax_class = TD_CALC_CLASS("AmaxBackward0", amax_calc);
+static const td_op_class amin_class = TD_CALC_CLASS("AminBackward0", amax_calc);
+
+/* Whether `now` takes the place of `record`. */
+#define BEATS(now, record)                                                                         \
+  ((largest ? (now) > (record) : (now) < (record)) || ((now) != (now) && (record) == (record)))
+
+/* dst holds some element of each group; sizes as of td_kernel_sum_into. */
+static void
+extreme_into(td_tensor *dst, const td_tensor *src, bool largest) {
+  td_walk walk;
+  td_walk_init(&walk, src->n_dims, src->sizes, 2, (const td_tensor *[]){dst, src});
+  TD_DISPATCH(
+      src->dtype, while (td_walk_row(&walk)) {
+        T *to = walk.at[0];
+        const T *from = walk.at[1];
+        for (int64_t i = 0; i < walk.n; i++)
+          if (BEATS(from[i * walk.step[1]], to[i * walk.step[0]]))
+            to[i * walk.step[0]] = from[i * walk.step[1]];
+      })
+}
+
 static td_status
-argmax_contiguous(td_tensor *self, const char *what, td_tensor **contiguous, int64_t *index,
-                  td_error *error) {
-  int64_t n = td_tensor_n_elements(self);
-  if (n == 0)
-    return td_error_set(error, TD_INVALID,
-                        "%s: Expected reduction dim to be specified for input.numel() == 0. "
-                        "Specify the reduction dim with the 'dim' argument.",
-                        what);
-  TD_TRY(td_kernel_contiguous(self, contiguous, error));
-  if (TD_LAUNCH("argmax", 0, *contiguous))
-    *index = argmax(self->dtype, td_tensor_data(*contiguous), n, 1);
+refuse_empty(const char *what, td_error *error) {
+  return td_error_set(error, TD_INVALID,
+                      "%s: Expected reduction dim to be specified for input.numel() == 0. Specify "
+                      "the reduction dim with the 'dim' argument.",
+                      what);
+}
+
+static td_status
+extreme(const td_op_class *klass, const char *what, bool largest, td_tensor *self, int n_dims,
+        const int64_t *dims, bool keepdim, td_tensor **out, td_error *error) {
+  td_plan plan;
+  TD_LOCAL(kept);
+  TD_LOCAL(first);
+  TD_TRY(td_op_want_dense(self, what, error));
+  TD_TRY(td_op_want_real(self, what, error));
+  TD_TRY(td_plan_init(&plan, self, n_dims, dims, keepdim, error));
+  if (plan.count == 0) return refuse_empty(largest ? "max()" : "min()", error);
+  TD_TRY(td_plan_tensor(&plan, self->dtype, self->device, out, &kept, error));
+  first = td_tensor_new_view(self, self->n_dims, plan.kept.at, self->strides, self->offset);
+  td_kernel_copy(kept, first);
+  extreme_into(kept, self, largest);
+  td_plan_node *node = td_plan_begin(klass, self, &plan);
+  if (!node) return TD_OK;
+  td_op_save(&node->op, 0, self);
+  td_op_end(&node->op, *out);
+  td_op_save_result(&node->op, 1, *out);
   return TD_OK;
 }
 
 td_status
 td_op_max(td_tensor *self, td_tensor **out, td_error *error) {
-  TD_LOCAL(contiguous);
-  int64_t index = 0;
-  TD_TRY(argmax_contiguous(self, "max()", &contiguous, &index, error));
-  TD_TRY(td_tensor_new_empty(self->dtype, self->device, 0, NULL, out, error));
-  size_t size = td_dtype_size(self->dtype);
-  if (TD_LAUNCH("max", 1, *out, contiguous))
-    memcpy(td_tensor_data(*out), (char *)td_tensor_data(contiguous) + (size_t)index * size, size);
-  td_op_node *op = td_op_begin(&max_class, sizeof *op, TD_INPUTS(self));
-  if (op) {
-    td_op_save(op, 0, self);
-    td_op_end(op, *out);
-    td_op_save_result(op, 1, *out);
+  return extreme(&max_class, "max_all", true, self, 0, NULL, false, out, error);
+}
+
+td_status
+td_op_min(td_tensor *self, td_tensor **out, td_error *error) {
+  return extreme(&min_class, "min_all", false, self, 0, NULL, false, out, error);
+}
+
+td_status
+td_op_amax(td_tensor *self, int n_dims, const int64_t *dims, bool keepdim, td_tensor **out,
+           td_error *error) {
+  return extreme(&amax_class, "amax", true, self, n_dims, dims, keepdim, out, error);
+}
+
+td_status
+td_op_amin(td_tensor *self, int n_dims, const int64_t *dims, bool keepdim, td_tensor **out,
+           td_error *error) {
+  return extreme(&amin_class, "amin", false, self, n_dims, dims, keepdim, out, error);
+}
+
+/* The first index in a row of the extreme element. */
+static int64_t
+find_extreme(td_dtype dtype, const void *data, int64_t n, int64_t step, bool largest) {
+  int64_t best = 0;
+  TD_DISPATCH(
+      dtype, const T *x = data; for (int64_t i = 1; i < n; i++) {
+        const T now = x[i * step], record = x[best * step];
+        if (BEATS(now, record)) best = i;
+      })
+  return best;
+}
+
+/* int64, with dimension `at` as 1. */
+static td_status
+find_lines(td_tensor *self, int at, bool largest, td_tensor **out, td_error *error) {
+  td_sizes sizes = td_op_sizes(self);
+  if (sizes.n_dims) sizes.at[at] = 1;
+  TD_TRY(td_tensor_new(TD_INT64, self->device, sizes.n_dims, sizes.at, out, error));
+  if (self->n_dims == 0) return TD_OK;
+  td_walk walk;
+  td_walk_init_lines(&walk, at, 2, (const td_tensor *[]){*out, self});
+  int64_t element = (int64_t)td_dtype_size(self->dtype);
+  while (td_walk_row(&walk))
+    for (int64_t i = 0; i < walk.n; i++)
+      ((int64_t *)walk.at[0])[i * walk.step[0]] =
+          find_extreme(self->dtype, (char *)walk.at[1] + i * walk.step[1] * element,
+                       self->sizes[at], self->strides[at], largest);
+  return TD_OK;
+}
+
+static td_status
+check_line(const char *what, const td_tensor *self, int64_t dim, int *at, td_error *error) {
+  TD_TRY(td_op_want_dense(self, what, error));
+  TD_TRY(td_op_want_real(self, what, error));
+  TD_TRY(td_op_wrap_dim(dim, self->n_dims, at, error));
+  if (self->n_dims == 0 || self->sizes[*at] > 0) return TD_OK;
+  return td_error_set(error, TD_OUT_OF_RANGE,
+                      "%s(): Expected reduction dim %d to have non-zero size.", what, *at);
+}
+
+typedef struct pick_node {
+  td_op_node op;
+  td_input_metadata self;
+  int dim;
+  bool keepdim;
+} pick_node;
+
+/* dx = dr where it was picked from, else 0 */
+static td_tensor *
+pick_calc(td_calc *c, td_op_node *op, td_tensor *grad, uint32_t which) {
+  pick_node *node = (pick_node *)op;
+  td_tensor *indices = SAVED(0), *zeros = NULL, *out = NULL;
+  if (!node->keepdim && node->self.n_dims) {
+    grad = td_calc_unsqueeze(c, grad, node->dim);
+    indices = td_calc_unsqueeze(c, indices, node->dim);
   }
+  if (c->status) return NULL;
+  c->status = td_tensor_new(grad->dtype, grad->device, node->self.n_dims, node->self.sizes, &zeros,
+                            c->error);
+  td_calc_keep(c, zeros);
+  if (!c->status) c->status = td_op_scatter_add(zeros, node->dim, indices, grad, &out, c->error);
+  return td_calc_keep(c, out);
+}
+static const td_op_class max_dim_class = TD_CALC_CLASS("MaxBackward0", pick_calc);
+static const td_op_class min_dim_class = TD_CALC_CLASS("MinBackward0", pick_calc);
+
+static td_status
+pick(const td_op_class *klass, const char *what, bool largest, td_tensor *self, int64_t dim,
+     bool keepdim, td_tensor **values, td_tensor **indices, td_error *error) {
+  int at;
+  TD_LOCAL(bare);
+  TD_LOCAL(kept);
+  TD_LOCAL(found);
+  TD_TRY(check_line(what, self, dim, &at, error));
+  TD_TRY(find_lines(self, at, largest, &found, error));
+  bare = td_tensor_detach(self);
+  TD_TRY(td_op_gather(bare, at, found, false, &kept, error));
+  bool squeezes = !keepdim && self->n_dims > 0;
+  if (squeezes) {
+    TD_TRY(td_op_squeeze_dim(kept, at, values, error));
+    td_status status = td_op_squeeze_dim(found, at, indices, error);
+    if (status) td_tensor_unref(*values);
+    if (status) return status;
+  } else {
+    *values = TD_TAKE(kept);
+    *indices = TD_TAKE(found);
+  }
+  pick_node *node = td_op_begin(klass, sizeof *node, TD_INPUTS(self));
+  if (!node) return TD_OK;
+  node->self = td_op_metadata(self);
+  node->dim = at;
+  node->keepdim = keepdim;
+  td_op_save(&node->op, 0, *indices);
+  td_op_end(&node->op, *values);
+  return TD_OK;
+}
+
+td_status
+td_op_max_dim(td_tensor *self, int64_t dim, bool keepdim, td_tensor **values, td_tensor **indices,
+              td_error *error) {
+  return pick(&max_dim_class, "max", true, self, dim, keepdim, values, indices, error);
+}
+
+td_status
+td_op_min_dim(td_tensor *self, int64_t dim, bool keepdim, td_tensor **values, td_tensor **indices,
+              td_error *error) {
+  return pick(&min_dim_class, "min", false, self, dim, keepdim, values, indices, error);
+}
+
+static td_status
+find_all(const char *what, bool largest, td_tensor *self, td_tensor **out, td_error *error) {
+  TD_LOCAL(bare);
+  TD_LOCAL(flat);
+  TD_LOCAL(found);
+  if (td_tensor_n_elements(self) == 0) return refuse_empty(what, error);
+  bare = td_tensor_detach(self);
+  TD_TRY(td_op_reshape(bare, 1, (int64_t[]){-1}, &flat, error));
+  TD_TRY(find_lines(flat, 0, largest, &found, error));
+  return td_op_reshape(found, 0, NULL, out, error);
+}
+
+static td_status
+find_along(const char *what, bool largest, td_tensor *self, int64_t dim, bool keepdim,
+           td_tensor **out, td_error *error) {
+  int at;
+  TD_LOCAL(kept);
+  TD_TRY(check_line(what, self, dim, &at, error));
+  TD_TRY(find_lines(self, at, largest, &kept, error));
+  if (!keepdim && self->n_dims) return td_op_squeeze_dim(kept, at, out, error);
+  *out = TD_TAKE(kept);
   return TD_OK;
 }
 
 td_status
 td_op_argmax(td_tensor *self, td_tensor **out, td_error *error) {
-  TD_LOCAL(contiguous);
-  int64_t index = 0;
-  TD_TRY(argmax_contiguous(self, "argmax()", &contiguous, &index, error));
-  *out = td_tensor_new_scalar(TD_INT64, self->device, 0);
-  td_tensor_set(*out, 0, (double)index);
-  return TD_OK;
+  return find_all("argmax()", true, self, out, error);
+}
+
+td_status
+td_op_argmin(td_tensor *self, td_tensor **out, td_error *error) {
+  return find_all("argmin()", false, self, out, error);
 }
 
 td_status
 td_op_argmax_dim(td_tensor *self, int64_t dim, bool keepdim, td_tensor **out, td_error *error) {
-  int at;
-  TD_LOCAL(kept);
-  TD_TRY(td_op_wrap_dim(dim, self->n_dims, &at, error));
-  if (self->n_dims == 0) return td_op_argmax(self, out, error);
-  int64_t n = self->sizes[at], stride = self->strides[at];
-  if (n == 0)
-    return td_error_set(error, TD_OUT_OF_RANGE,
-                        "argmax(): Expected reduction dim %d to have non-zero size.", at);
-  td_sizes sizes = td_op_sizes(self);
-  sizes.at[at] = 1;
-  TD_TRY(td_tensor_new(TD_INT64, self->device, sizes.n_dims, sizes.at, &kept, error));
-  td_walk walk;
-  td_walk_init_lines(&walk, at, 2, (const td_tensor *[]){kept, self});
-  int64_t element = (int64_t)td_dtype_size(self->dtype);
-  while (td_walk_row(&walk))
-    for (int64_t i = 0; i < walk.n; i++)
-      ((int64_t *)walk.at[0])[i * walk.step[0]] =
-          argmax(self->dtype, (char *)walk.at[1] + i * walk.step[1] * element, n, stride);
-  if (!keepdim) return td_op_squeeze_dim(kept, at, out, error);
-  *out = TD_TAKE(kept);
-  return TD_OK;
+  return find_along("argmax", true, self, dim, keepdim, out, error);
+}
+
+td_status
+td_op_argmin_dim(td_tensor *self, int64_t dim, bool keepdim, td_tensor **out, td_error *error) {
+  return find_along("argmin", false, self, dim, keepdim, out, error);
 }

@@ -83,43 +83,87 @@ td_op_mm(td_tensor *self, td_tensor *mat2, td_tensor **out, td_error *error) {
   return TD_OK;
 }
 
+/* r = beta bias + alpha A B, per matrix or per batch */
 typedef struct addmm_node {
   td_op_node op;
   td_input_metadata bias;
+  double beta, alpha;
 } addmm_node;
 
 static td_status
+scaled(td_tensor *grad, double factor, td_tensor **out, td_error *error) {
+  TD_LOCAL(number);
+  if (factor == 1) {
+    *out = td_tensor_ref(grad);
+    return TD_OK;
+  }
+  number = td_op_scalar(grad, factor, false);
+  return td_op_mul(grad, number, out, error);
+}
+
+static td_status
+scaled_formula(td_op_formula product, td_op_node *op, td_tensor *grad, uint32_t which,
+               td_tensor **out, td_error *error) {
+  addmm_node *node = (addmm_node *)op;
+  TD_LOCAL(now);
+  TD_TRY(scaled(grad, which == 0 ? node->beta : node->alpha, &now, error));
+  if (which == 0) return td_op_reduce_to(now, &node->bias, out, error);
+  return product(op, now, which - 1, out, error);
+}
+
+static td_status
 addmm_formula(td_op_node *op, td_tensor *grad, uint32_t which, td_tensor **out, td_error *error) {
-  if (which == 0) return td_op_reduce_to(grad, &((addmm_node *)op)->bias, out, error);
-  return mm_formula(op, grad, which - 1, out, error);
+  return scaled_formula(mm_formula, op, grad, which, out, error);
 }
 static const td_op_class addmm_class = TD_OP_CLASS("AddmmBackward0", addmm_formula);
 
 static td_status
-addmm_result(td_tensor *bias, td_tensor *mat1, td_tensor *mat2, td_tensor **out, td_error *error) {
-  td_device device;
-  TD_LOCAL(product);
+add_bias(td_tensor *bias, td_tensor *product, double beta, double alpha, td_tensor **out,
+         td_error *error) {
   TD_LOCAL(bare);
   TD_LOCAL(expanded);
-  TD_TRY(td_op_common_device(3, (td_tensor *[]){bias, mat1, mat2}, &device, error));
-  TD_TRY(td_op_same_dtype(bias, mat1, error));
-  TD_TRY(mm_result("addmm", mat1, mat2, &product, error));
+  TD_LOCAL(weighted);
+  TD_LOCAL(whole);
   bare = td_tensor_detach(bias);
-  TD_TRY(td_op_expand(bare, 2, product->sizes, &expanded, error));
-  td_kernel_add_into(product, expanded);
-  *out = TD_TAKE(product);
+  TD_TRY(td_op_expand(bare, product->n_dims, product->sizes, &expanded, error));
+  if (beta == 1 && alpha == 1) {
+    td_kernel_add_into(product, expanded);
+    *out = td_tensor_ref(product);
+    return TD_OK;
+  }
+  TD_TRY(scaled(expanded, beta, &weighted, error));
+  TD_TRY(scaled(product, alpha, &whole, error));
+  return beta == 0 ? (*out = TD_TAKE(whole), TD_OK) : td_op_add(weighted, whole, 1, out, error);
+}
+
+static td_status
+add_product(const td_op_class *klass, td_tensor *bias, td_tensor *a, td_tensor *b, double beta,
+            double alpha, td_tensor *product, td_tensor **out, td_error *error) {
+  td_device device;
+  TD_TRY(td_op_common_device(3, (td_tensor *[]){bias, a, b}, &device, error));
+  TD_TRY(td_op_same_dtype(bias, a, error));
+  TD_TRY(add_bias(bias, product, beta, alpha, out, error));
+  addmm_node *node = td_op_begin(klass, sizeof *node, TD_INPUTS(bias, a, b));
+  if (!node) return TD_OK;
+  node->bias = td_op_metadata(bias);
+  node->beta = beta;
+  node->alpha = alpha;
+  save_pair(&node->op, a, b);
+  td_op_end(&node->op, *out);
   return TD_OK;
 }
 
 td_status
+td_op_addmm_scaled(td_tensor *bias, td_tensor *mat1, td_tensor *mat2, double beta, double alpha,
+                   td_tensor **out, td_error *error) {
+  TD_LOCAL(product);
+  TD_TRY(mm_result("addmm", mat1, mat2, &product, error));
+  return add_product(&addmm_class, bias, mat1, mat2, beta, alpha, product, out, error);
+}
+
+td_status
 td_op_addmm(td_tensor *bias, td_tensor *mat1, td_tensor *mat2, td_tensor **out, td_error *error) {
-  TD_TRY(addmm_result(bias, mat1, mat2, out, error));
-  addmm_node *node = td_op_begin(&addmm_class, sizeof *node, TD_INPUTS(bias, mat1, mat2));
-  if (!node) return TD_OK;
-  node->bias = td_op_metadata(bias);
-  save_pair(&node->op, mat1, mat2);
-  td_op_end(&node->op, *out);
-  return TD_OK;
+  return td_op_addmm_scaled(bias, mat1, mat2, 1, 1, out, error);
 }
 
 /* c = A b:  dA = dc b^T (outer product),  db = A^T dc */
@@ -229,4 +273,33 @@ td_op_bmm(td_tensor *self, td_tensor *mat2, td_tensor **out, td_error *error) {
   save_pair(op, self, mat2);
   td_op_end(op, *out);
   return TD_OK;
+}
+
+static td_status
+baddbmm_formula(td_op_node *op, td_tensor *grad, uint32_t which, td_tensor **out, td_error *error) {
+  return scaled_formula(bmm_formula, op, grad, which, out, error);
+}
+static const td_op_class baddbmm_class = TD_OP_CLASS("BaddbmmBackward0", baddbmm_formula);
+
+td_status
+td_op_baddbmm(td_tensor *bias, td_tensor *batch1, td_tensor *batch2, double beta, double alpha,
+              td_tensor **out, td_error *error) {
+  TD_LOCAL(a);
+  TD_LOCAL(b);
+  TD_LOCAL(product);
+  a = td_tensor_detach(batch1);
+  b = td_tensor_detach(batch2);
+  TD_TRY(td_op_bmm(a, b, &product, error));
+  return add_product(&baddbmm_class, bias, batch1, batch2, beta, alpha, product, out, error);
+}
+
+td_status
+td_op_outer(td_tensor *self, td_tensor *other, td_tensor **out, td_error *error) {
+  TD_LOCAL(column);
+  if (self->n_dims != 1 || other->n_dims != 1)
+    return td_error_set(error, TD_SHAPE, "outer: Expected 1-D argument %s, but got %d-D",
+                        self->n_dims != 1 ? "self" : "vec2",
+                        self->n_dims != 1 ? self->n_dims : other->n_dims);
+  TD_TRY(td_op_reshape(self, 2, (int64_t[]){self->sizes[0], 1}, &column, error));
+  return td_op_mul(column, other, out, error);
 }

@@ -16,8 +16,16 @@ td_status td_op_bmm(td_tensor *self, td_tensor *mat2, td_tensor **out, td_error 
 td_status td_op_addmm(td_tensor *bias, td_tensor *mat1, td_tensor *mat2, td_tensor **out,
                       td_error *error);
 
+/* td_op_addmm_scaled is beta bias + alpha mat1 mat2; td_op_baddbmm the same of batches
+ * (BaddbmmBackward0). td_op_outer is a composition of reshape and mul. */
+td_status td_op_addmm_scaled(td_tensor *bias, td_tensor *mat1, td_tensor *mat2, double beta,
+                             double alpha, td_tensor **out, td_error *error);
+td_status td_op_baddbmm(td_tensor *bias, td_tensor *batch1, td_tensor *batch2, double beta,
+                        double alpha, td_tensor **out, td_error *error);
+td_status td_op_outer(td_tensor *self, td_tensor *other, td_tensor **out, td_error *error);
+
 /* td_op_matmul and td_op_linear (input weight^T + bias, bias may be NULL) are compositions, with
- * the nodes that PyTorch 1.13 makes in the same order. */
+ * the nodes that PyTorch makes in the same order. */
 td_status td_op_matmul(td_tensor *self, td_tensor *other, td_tensor **out, td_error *error);
 td_status td_op_linear(td_tensor *input, td_tensor *weight, td_tensor *bias, td_tensor **out,
                        td_error *error);

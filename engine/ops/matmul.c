@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * matmul and linear: compositions that make the nodes of PyTorch 1.13, in its order (seen
- * on 1.13.1). */
+ * matmul and linear: compositions that make the nodes of PyTorch, in its order (seen on 1.13.1 and
+ * 2.13.0). */
 #include "engine/ops/linalg.h"
 #include "engine/ops/view.h"
+
+#include "engine/autograd/semantics.h"
 
 /* [k] x [k, m] */
 static td_status
@@ -109,16 +111,27 @@ td_op_matmul(td_tensor *self, td_tensor *other, td_tensor **out, td_error *error
   return batched(self, other, out, error);
 }
 
-/* [b, t, k]: the batch and time dimensions are one for addmm. */
+/* [..., k]: all dimensions but the last are one for addmm. */
 static td_status
-linear_3d(td_tensor *input, td_tensor *weight_t, td_tensor *bias, td_tensor **out,
-          td_error *error) {
+linear_flat(td_tensor *input, td_tensor *weight_t, td_tensor *bias, td_tensor **out,
+            td_error *error) {
   TD_LOCAL(rows);
   TD_LOCAL(product);
-  int64_t b = input->sizes[0], t = input->sizes[1];
-  TD_TRY(td_op_view(input, 2, (int64_t[]){b * t, input->sizes[2]}, &rows, error));
+  td_sizes sizes = td_op_sizes(input);
+  int64_t k = sizes.at[sizes.n_dims - 1], n = 1;
+  for (int dim = 0; dim < sizes.n_dims - 1; dim++)
+    n *= sizes.at[dim];
+  TD_TRY(td_op_view(input, 2, (int64_t[]){n, k}, &rows, error));
   TD_TRY(td_op_addmm(bias, rows, weight_t, &product, error));
-  return td_op_view(product, 3, (int64_t[]){b, t, product->sizes[1]}, out, error);
+  sizes.at[sizes.n_dims - 1] = product->sizes[1];
+  return td_op_view(product, sizes.n_dims, sizes.at, out, error);
+}
+
+/* PyTorch 1 makes one product of three dimensions alone. */
+static bool
+is_flattened(const td_tensor *input) {
+  bool of_version = td_policy(plain_names) ? input->n_dims != 2 : input->n_dims == 3;
+  return of_version && input->n_dims > 0 && td_tensor_is_contiguous(input);
 }
 
 td_status
@@ -128,8 +141,7 @@ td_op_linear(td_tensor *input, td_tensor *weight, td_tensor *bias, td_tensor **o
   TD_LOCAL(product);
   TD_TRY(td_op_t(weight, &weight_t, error));
   if (input->n_dims == 2 && bias) return td_op_addmm(bias, input, weight_t, out, error);
-  if (input->n_dims == 3 && bias && td_tensor_is_contiguous(input))
-    return linear_3d(input, weight_t, bias, out, error);
+  if (bias && is_flattened(input)) return linear_flat(input, weight_t, bias, out, error);
   TD_TRY(td_op_matmul(input, weight_t, &product, error));
   if (bias) return td_op_add(product, bias, 1, out, error);
   *out = TD_TAKE(product);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
  * Operations of a tensor and a number that is part of the operation: rsub, pow. */
-#include "engine/ops/op.h"
+#include "engine/ops/calc.h"
 
 #include <math.h>
 
@@ -21,7 +21,10 @@ typedef struct number_node {
 static td_status
 number_operands(td_tensor *self, bool stays_integer, td_tensor **cast, td_tensor **out,
                 td_error *error) {
-  td_dtype dtype = stays_integer ? TD_INT64 : td_op_float_dtype(self->dtype);
+  TD_TRY(td_op_want_dense(self, "pow", error));
+  TD_TRY(td_op_want_real(self, "pow", error));
+  td_dtype dtype = stays_integer ? (self->dtype == TD_INT32 ? TD_INT32 : TD_INT64)
+                                 : td_op_float_dtype(self->dtype);
   TD_TRY(td_kernel_cast(self, dtype, cast, error));
   return td_tensor_new_empty(dtype, self->device, self->n_dims, self->sizes, out, error);
 }
@@ -111,5 +114,37 @@ td_op_pow_scalar(td_tensor *self, double exponent, td_tensor **out, td_error *er
     td_op_save(&node->op, 0, self);
     td_op_end(&node->op, *out);
   }
+  return TD_OK;
+}
+
+/* r = x factor */
+static td_tensor *
+factor_calc(td_calc *c, td_op_node *op, td_tensor *grad, uint32_t which) {
+  return SCALE(grad, ((number_node *)op)->number);
+}
+static const td_op_class mul_number_class = TD_CALC_CLASS("MulBackward1", factor_calc);
+static const td_op_class div_number_class = TD_CALC_CLASS("DivBackward1", factor_calc);
+
+td_status
+td_op_mul_number(td_tensor *self, double factor, td_tensor **out, td_error *error) {
+  td_calc calc = {.error = error}, *c = &calc;
+  td_tensor *plain = td_calc_keep(c, td_tensor_detach(self));
+  TD_TRY(td_calc_end(c, SCALE(plain, factor), out));
+  number_node *node = td_op_begin(&mul_number_class, sizeof *node, TD_INPUTS(self));
+  if (!node) return TD_OK;
+  node->number = factor;
+  td_op_end(&node->op, *out);
+  return TD_OK;
+}
+
+td_status
+td_op_div_number(td_tensor *self, double divisor, td_tensor **out, td_error *error) {
+  td_calc calc = {.error = error}, *c = &calc;
+  td_tensor *plain = td_calc_keep(c, td_tensor_detach(self));
+  TD_TRY(td_calc_end(c, DIV(plain, NUMBER(plain, divisor)), out));
+  number_node *node = td_op_begin(&div_number_class, sizeof *node, TD_INPUTS(self));
+  if (!node) return TD_OK;
+  node->number = 1 / divisor;
+  td_op_end(&node->op, *out);
   return TD_OK;
 }

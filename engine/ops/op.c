@@ -4,10 +4,20 @@
 #include "engine/autograd/differentiable.h"
 #include "engine/device/device.h"
 #include "engine/ops/as_strided.h"
+#include "engine/ops/calc.h"
 #include "engine/ops/copy_slices.h"
 #include "engine/ops/pointwise.h"
 #include "engine/ops/reduce.h"
 #include "engine/ops/shape.h"
+
+static td_status
+evaluate(const td_op_class *klass, td_op_node *op, td_tensor *grad, uint32_t which, td_tensor **out,
+         td_error *error) {
+  if (klass->formula) return klass->formula(op, grad, which, out, error);
+  td_calc c = {.error = error};
+  td_tensor *result = klass->calc(&c, op, grad, which);
+  return td_calc_end(&c, result, out);
+}
 
 td_status
 td_op_apply(td_node *node, td_tensor *const *inputs, td_tensor **outputs, td_error *error) {
@@ -21,7 +31,7 @@ td_op_apply(td_node *node, td_tensor *const *inputs, td_tensor **outputs, td_err
   for (uint32_t i = 0; i < node->n_outputs; i++) {
     outputs[i] = NULL;
     if (status == TD_OK && grad && td_needs_gradient(node, i))
-      status = klass->formula(op, grad, i, &outputs[i], error);
+      status = evaluate(klass, op, grad, i, &outputs[i], error);
   }
   for (uint32_t i = 0; status && i < node->n_outputs; i++)
     td_tensor_unref(td_op_take(&outputs[i]));
@@ -139,8 +149,8 @@ td_op_can_cast(td_dtype from, td_dtype to) {
 }
 
 /* A complex number is as wide as the wider of its parts and the other operand. */
-static td_dtype
-wider(td_dtype a, td_dtype b) {
+td_dtype
+td_op_wider(td_dtype a, td_dtype b) {
   bool double_parts =
       a == TD_COMPLEX128 || b == TD_COMPLEX128 || a == TD_FLOAT64 || b == TD_FLOAT64;
   if (category(a) == 3 || category(b) == 3) return double_parts ? TD_COMPLEX128 : TD_COMPLEX64;
@@ -151,7 +161,7 @@ wider(td_dtype a, td_dtype b) {
 td_dtype
 td_op_promote(const td_tensor *a, const td_tensor *b) {
   bool a_counts = a->n_dims > 0 || b->n_dims == 0, b_counts = b->n_dims > 0 || a->n_dims == 0;
-  if (a_counts && b_counts) return wider(a->dtype, b->dtype);
+  if (a_counts && b_counts) return td_op_wider(a->dtype, b->dtype);
   const td_tensor *big = a_counts ? a : b, *small = a_counts ? b : a;
   if (category(small->dtype) <= category(big->dtype)) return big->dtype;
   return category(small->dtype) == 3 && big->dtype == TD_FLOAT64 ? TD_COMPLEX128 : small->dtype;

@@ -58,9 +58,11 @@ typedef struct td_op_node {
  * is called once for each input whose gradient is wanted. */
 typedef td_status (*td_op_formula)(td_op_node *op, td_tensor *grad, uint32_t which, td_tensor **out,
                                    td_error *error);
+typedef struct td_calc td_calc;
 typedef struct td_op_class {
   td_node_class base;
-  td_op_formula formula;
+  td_op_formula formula;                                                           /* or calc */
+  td_tensor *(*calc)(td_calc *c, td_op_node *op, td_tensor *grad, uint32_t which); /* calc.h */
   bool takes_sparse; /* the formula knows sparse gradients; others get a dense one */
 } td_op_class;
 
@@ -78,6 +80,9 @@ void td_op_release(td_node *node);
     {.name = (name_), .apply = td_op_apply, .release_variables = td_op_release},                   \
         .formula = (formula_), .takes_sparse = true                                                \
   }
+
+#define TD_CALC_CLASS(name_, calc_)                                                                \
+  { {.name = (name_), .apply = td_op_apply, .release_variables = td_op_release}, .calc = (calc_) }
 
 /* td_op_begin is td_function_begin for a td_op_class; td_op_end is td_function_end for its result.
  * td_op_save keeps a forward input, td_op_save_result a result (after td_op_end). td_op_saved is a
@@ -110,6 +115,7 @@ td_status td_op_reduce_to(td_tensor *grad, const td_input_metadata *like, td_ten
 /* td_op_promote returns the dtype of a result of two operands, td_op_float_dtype the one that a
  * function with fractional results computes in. */
 td_dtype td_op_promote(const td_tensor *a, const td_tensor *b);
+td_dtype td_op_wider(td_dtype a, td_dtype b); /* of two tensors with dimensions */
 td_dtype td_op_float_dtype(td_dtype dtype);
 
 /* td_op_can_cast tells whether results of one dtype may be written into a tensor of another: not

@@ -88,3 +88,27 @@ td_op_permute(td_tensor *self, int n_dims, const int64_t *dims, td_tensor **out,
   if (node) memcpy(node->numbers, order, (size_t)n_dims * sizeof *order);
   return TD_OK;
 }
+
+td_status
+td_op_movedim(td_tensor *self, int n, const int64_t *from, const int64_t *to, td_tensor **out,
+              td_error *error) {
+  int64_t order[TD_MAX_DIMS];
+  bool placed[TD_MAX_DIMS] = {false}, moved[TD_MAX_DIMS] = {false};
+  for (int i = 0; i < n; i++) {
+    int source, target;
+    TD_TRY(td_op_wrap_dim(from[i], self->n_dims, &source, error));
+    TD_TRY(td_op_wrap_dim(to[i], self->n_dims, &target, error));
+    if (moved[source] || placed[target])
+      return td_error_set(error, TD_INVALID, "movedim: repeated dim in `%s`",
+                          moved[source] ? "source" : "destination");
+    order[target] = source;
+    placed[target] = moved[source] = true;
+  }
+  for (int target = 0, source = 0; target < self->n_dims; target++) {
+    if (placed[target]) continue;
+    while (moved[source])
+      source++;
+    order[target] = source++;
+  }
+  return td_op_permute(self, self->n_dims, order, out, error);
+}

@@ -11,6 +11,7 @@
  * operand goes with any device. */
 #pragma once
 
+#include "engine/ops/activation.h"
 #include "engine/tensor/tensor.h"
 
 /* td_op_scalar makes the 0-dimensional operand for a Python number beside `like`: of like's dtype
@@ -29,11 +30,18 @@ td_status td_op_div(td_tensor *self, td_tensor *other, td_tensor **out, td_error
 /* td_op_rsub is number - self (RsubBackward1, one edge). number / self is reciprocal, mul. */
 td_status td_op_rsub(td_tensor *self, double number, td_tensor **out, td_error *error);
 
+/* td_op_mul_number and td_op_div_number are what some compositions of PyTorch are made of
+ * (MulBackward1, DivBackward1, one edge). */
+td_status td_op_mul_number(td_tensor *self, double factor, td_tensor **out, td_error *error);
+td_status td_op_div_number(td_tensor *self, double divisor, td_tensor **out, td_error *error);
+
 /* td_op_pow_scalar is self ** exponent (PowBackward0, one edge). An integer tensor with a whole
- * exponent >= 0 stays one. td_op_pow is tensor ** tensor (PowBackward1, two edges; also for number
- * ** tensor). */
+ * exponent >= 0 stays one. td_op_pow is tensor ** tensor (PowBackward1, two edges). */
 td_status td_op_pow_scalar(td_tensor *self, double exponent, td_tensor **out, td_error *error);
 td_status td_op_pow(td_tensor *self, td_tensor *exponent, td_tensor **out, td_error *error);
+
+/* td_op_number_pow is number ** tensor (PowBackward2, one edge; in PyTorch 1 td_op_pow). */
+td_status td_op_number_pow(td_tensor *base, td_tensor *exponent, td_tensor **out, td_error *error);
 
 /* td_op_where takes self where condition (torch.bool) is true, else other (WhereBackward0, edges
  * self, other). */

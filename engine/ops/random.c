@@ -233,3 +233,16 @@ td_op_randperm(int64_t n, td_tensor **out, td_error *error) {
   pthread_mutex_unlock(&mutex);
   return TD_OK;
 }
+
+td_status
+td_op_bernoulli_into(td_tensor *noise, double p, td_error *error) {
+  TD_TRY(td_op_want_floating(noise, "bernoulli_", error));
+  if (!TD_LAUNCH("bernoulli", 1, noise)) return TD_OK;
+  int64_t n = td_tensor_n_elements(noise);
+  lock_generator();
+  TD_DISPATCH_FLOATING(noise->dtype, T *x = td_tensor_data(noise);
+                       for (int64_t i = 0; i < n; i++) x[i] =
+                           uniform_double_locked() < p ? 1 / (T)p : 0;)
+  pthread_mutex_unlock(&mutex);
+  return TD_OK;
+}

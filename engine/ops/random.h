@@ -36,3 +36,7 @@ td_status td_op_normal_into(td_tensor *self, double mean, double std, td_error *
 
 /* td_op_randperm is a random permutation of 0 .. n - 1, int64. */
 td_status td_op_randperm(int64_t n, td_tensor **out, td_error *error);
+
+/* td_op_bernoulli_into fills a new, contiguous tensor with 1 / p, drawn with probability p, and
+ * zeros: what dropout multiplies by. */
+td_status td_op_bernoulli_into(td_tensor *noise, double p, td_error *error);

@@ -23,3 +23,42 @@ td_status td_op_max(td_tensor *self, td_tensor **out, td_error *error);
 td_status td_op_argmax(td_tensor *self, td_tensor **out, td_error *error);
 td_status td_op_argmax_dim(td_tensor *self, int64_t dim, bool keepdim, td_tensor **out,
                            td_error *error);
+
+/* td_op_min (MinBackward1); td_op_amax, td_op_amin over dimensions (AmaxBackward0; n_dims 0: all).
+ * td_op_max_dim and td_op_min_dim give the values and where they were (MaxBackward0: only values
+ * have a gradient, which goes to the first of equal elements). TD_UNSUPPORTED for complex numbers.
+ */
+td_status td_op_min(td_tensor *self, td_tensor **out, td_error *error);
+td_status td_op_amax(td_tensor *self, int n_dims, const int64_t *dims, bool keepdim,
+                     td_tensor **out, td_error *error);
+td_status td_op_amin(td_tensor *self, int n_dims, const int64_t *dims, bool keepdim,
+                     td_tensor **out, td_error *error);
+td_status td_op_max_dim(td_tensor *self, int64_t dim, bool keepdim, td_tensor **values,
+                        td_tensor **indices, td_error *error);
+td_status td_op_min_dim(td_tensor *self, int64_t dim, bool keepdim, td_tensor **values,
+                        td_tensor **indices, td_error *error);
+td_status td_op_argmin(td_tensor *self, td_tensor **out, td_error *error);
+td_status td_op_argmin_dim(td_tensor *self, int64_t dim, bool keepdim, td_tensor **out,
+                           td_error *error);
+
+/* td_op_var and td_op_std divide by n - correction (VarBackward0, StdBackward0; n_dims 0: all
+ * dimensions, here and below). td_op_norm is (sum |x|^p)^(1/p), p 0: how many are not 0, p
+ * infinite: the extreme (LinalgVectorNormBackward0, in PyTorch 1 NormBackward1); td_op_vector_norm
+ * has the first name in all versions. td_op_logsumexp (LogsumexpBackward0). */
+td_status td_op_var(td_tensor *self, int n_dims, const int64_t *dims, double correction,
+                    bool keepdim, td_tensor **out, td_error *error);
+td_status td_op_std(td_tensor *self, int n_dims, const int64_t *dims, double correction,
+                    bool keepdim, td_tensor **out, td_error *error);
+td_status td_op_norm(td_tensor *self, double p, int n_dims, const int64_t *dims, bool keepdim,
+                     td_tensor **out, td_error *error);
+td_status td_op_vector_norm(td_tensor *self, double p, int n_dims, const int64_t *dims,
+                            bool keepdim, td_tensor **out, td_error *error);
+td_status td_op_logsumexp(td_tensor *self, int n_dims, const int64_t *dims, bool keepdim,
+                          td_tensor **out, td_error *error);
+
+/* td_op_prod (ProdBackward0), td_op_prod_dim (ProdBackward1), td_op_cumsum (CumsumBackward0).
+ * Integers and booleans become int64. */
+td_status td_op_prod(td_tensor *self, td_tensor **out, td_error *error);
+td_status td_op_prod_dim(td_tensor *self, int64_t dim, bool keepdim, td_tensor **out,
+                         td_error *error);
+td_status td_op_cumsum(td_tensor *self, int64_t dim, td_tensor **out, td_error *error);

@@ -8,8 +8,9 @@
 #include "engine/tensor/tensor.h"
 
 /* td_op_view needs compatible strides (ViewBackward0). td_op_reshape is a view where it can be one
- * (ReshapeAliasBackward0), else a copy (CloneBackward0, UnsafeViewBackward0). td_op_flatten
- * reshapes dimensions start_dim to end_dim, both included, into one. */
+ * (ViewBackward0, in PyTorch 1 ReshapeAliasBackward0), else a copy (CloneBackward0,
+ * UnsafeViewBackward0). td_op_flatten reshapes dimensions start_dim to end_dim, both included, into
+ * one. */
 td_status td_op_view(td_tensor *self, int n_dims, const int64_t *sizes, td_tensor **out,
                      td_error *error);
 td_status td_op_reshape(td_tensor *self, int n_dims, const int64_t *sizes, td_tensor **out,
@@ -35,6 +36,15 @@ td_status td_op_as_strided(td_tensor *self, int n_dims, const int64_t *sizes,
                            const int64_t *strides, int64_t offset, td_tensor **out,
                            td_error *error);
 
+/* td_op_narrow is a slice by length, td_op_movedim a permutation, td_op_unflatten a view with one
+ * dimension cut into several. */
+td_status td_op_narrow(td_tensor *self, int64_t dim, int64_t start, int64_t length, td_tensor **out,
+                       td_error *error);
+td_status td_op_movedim(td_tensor *self, int n, const int64_t *from, const int64_t *to,
+                        td_tensor **out, td_error *error);
+td_status td_op_unflatten(td_tensor *self, int64_t dim, int n_sizes, const int64_t *sizes,
+                          td_tensor **out, td_error *error);
+
 /* td_op_unsqueeze (UnsqueezeBackward0); td_op_squeeze drops all dimensions of size 1
  * (SqueezeBackward0), td_op_squeeze_dim one if it is of size 1 (SqueezeBackward1). */
 td_status td_op_unsqueeze(td_tensor *self, int64_t dim, td_tensor **out, td_error *error);
@@ -48,9 +58,13 @@ td_status td_op_select(td_tensor *self, int64_t dim, int64_t index, td_tensor **
 td_status td_op_slice(td_tensor *self, int64_t dim, int64_t start, int64_t end, int64_t step,
                       td_tensor **out, td_error *error);
 
-/* td_op_index takes the rows (dimension 0) that an int64 tensor names (IndexBackward0);
- * TD_OUT_OF_RANGE. */
+/* td_op_index takes the rows (dimension 0) that an int64 tensor names, or those of a mask
+ * (IndexBackward0): td_op_index_many of one index, see indexing.h. */
 td_status td_op_index(td_tensor *self, td_tensor *indices, td_tensor **out, td_error *error);
+
+/* td_op_flip reverses dimensions (FlipBackward0). */
+td_status td_op_flip(td_tensor *self, int n_dims, const int64_t *dims, td_tensor **out,
+                     td_error *error);
 
 /* td_op_split cuts a dimension into pieces of split_size, the last one smaller (SplitBackward0, one
  * input per piece); td_op_chunk into at most `chunks` equal ones. *out is a new array of *n_out new
@@ -59,6 +73,16 @@ td_status td_op_split(td_tensor *self, int64_t split_size, int64_t dim, td_tenso
                       uint32_t *n_out, td_error *error);
 td_status td_op_chunk(td_tensor *self, int64_t chunks, int64_t dim, td_tensor ***out,
                       uint32_t *n_out, td_error *error);
+
+/* td_op_split_sizes cuts pieces of given lengths (SplitWithSizesBackward0), td_op_unbind all slices
+ * of a dimension, without it (UnbindBackward0). td_op_unsafe_chunk is td_op_chunk whose pieces may
+ * be written into (UnsafeSplitBackward0). */
+td_status td_op_split_sizes(td_tensor *self, int n, const int64_t *lengths, int64_t dim,
+                            td_tensor ***out, uint32_t *n_out, td_error *error);
+td_status td_op_unbind(td_tensor *self, int64_t dim, td_tensor ***out, uint32_t *n_out,
+                       td_error *error);
+td_status td_op_unsafe_chunk(td_tensor *self, int64_t chunks, int64_t dim, td_tensor ***out,
+                             uint32_t *n_out, td_error *error);
 
 /* td_op_cat joins along a dimension (CatBackward0, one edge per tensor), td_op_stack along a new
  * one (StackBackward0). */
@@ -82,3 +106,14 @@ td_status td_op_to_device(td_tensor *self, td_device device, td_tensor **out, td
 td_status td_op_to_dtype(td_tensor *self, td_dtype dtype, td_tensor **out, td_error *error);
 td_status td_op_to(td_tensor *self, td_dtype dtype, td_device device, td_tensor **out,
                    td_error *error);
+
+/* td_op_roll shifts elements around (RollBackward0; n_dims 0: over the flattened tensor, n_shifts
+ * is then 1). td_op_repeat repeats whole dimensions (RepeatBackward0; n_dims may be more than
+ * self's). td_op_tril and td_op_triu clear what is above or below a diagonal of the last two
+ * dimensions (TrilBackward0, TriuBackward0). */
+td_status td_op_roll(td_tensor *self, int n_shifts, const int64_t *shifts, int n_dims,
+                     const int64_t *dims, td_tensor **out, td_error *error);
+td_status td_op_repeat(td_tensor *self, int n_dims, const int64_t *repeats, td_tensor **out,
+                       td_error *error);
+td_status td_op_tril(td_tensor *self, int64_t diagonal, td_tensor **out, td_error *error);
+td_status td_op_triu(td_tensor *self, int64_t diagonal, td_tensor **out, td_error *error);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Pieces of a tensor: slices and single indices are views, rows by number are a copy. */
+ * Pieces of a tensor that are views of it: slices and single indices. */
 #include "engine/ops/view.h"
 
 enum { DIM, START, STEP };
@@ -112,99 +112,24 @@ td_op_select(td_tensor *self, int64_t dim, int64_t index, td_tensor **out, td_er
   return TD_OK;
 }
 
-/* Rows of `from` and `to`, one per index: copied out of `self` rows, or added into them. */
-static td_tensor *
-row_of(td_tensor *tensor, int64_t row, int n_index_dims) {
-  int n_dims = tensor->n_dims - n_index_dims;
-  int64_t at = 0, rest = row;
-  for (int dim = n_index_dims - 1; dim >= 0; dim--) {
-    at += rest % tensor->sizes[dim] * tensor->strides[dim];
-    rest /= tensor->sizes[dim];
-  }
-  return td_tensor_new_view(tensor, n_dims, tensor->sizes + n_index_dims,
-                            tensor->strides + n_index_dims, tensor->offset + at);
-}
-
-static void
-for_rows(td_tensor *self, td_tensor *picked, td_tensor *indices, bool accumulate) {
-  int64_t n = td_tensor_n_elements(indices);
-  for (int64_t i = 0; i < n; i++) {
-    int64_t row = (int64_t)td_tensor_get(indices, i);
-    TD_LOCAL(whole);
-    TD_LOCAL(part);
-    whole = row_of(self, row < 0 ? row + self->sizes[0] : row, 1);
-    part = row_of(picked, i, indices->n_dims);
-    if (accumulate)
-      td_kernel_add_into(whole, part);
-    else
-      td_kernel_copy(part, whole);
-  }
-}
-
-static td_status
-check_indices(const td_tensor *self, const td_tensor *indices, td_error *error) {
-  if (indices->dtype != TD_INT64)
-    return td_error_set(error, TD_DTYPE, "tensors used as indices must be long tensors");
-  if (self->n_dims == 0)
-    return td_error_set(error, TD_SHAPE, "too many indices for tensor of dimension 0");
-  if (self->n_dims - 1 + indices->n_dims > TD_MAX_DIMS)
-    return td_error_set(error, TD_SHAPE, "a tensor has at most %d dimensions", TD_MAX_DIMS);
-  int64_t n = td_tensor_n_elements(indices), size = self->sizes[0];
-  for (int64_t i = 0; i < n; i++) {
-    int64_t index = (int64_t)td_tensor_get(indices, i);
-    if (index < -size || index >= size)
-      return td_error_set(error, TD_OUT_OF_RANGE,
-                          "index %lld is out of bounds for dimension 0 with size %lld",
-                          (long long)index, (long long)size);
-  }
-  return TD_OK;
-}
-
-static td_status index_put(td_tensor *grad, const td_sizes *sizes, td_tensor *indices,
-                           td_tensor **out, td_error *error);
-
-static td_status
-index_formula(td_op_node *op, td_tensor *grad, uint32_t which, td_tensor **out, td_error *error) {
-  TD_LOCAL(indices);
-  TD_TRY(td_op_saved(op, 0, &indices, error));
-  return index_put(grad, &((td_view_node *)op)->self, indices, out, error);
-}
-static const td_op_class index_class = TD_OP_CLASS("IndexBackward0", index_formula);
-
-static td_status
-index_put_formula(td_op_node *op, td_tensor *grad, uint32_t which, td_tensor **out,
-                  td_error *error) {
-  TD_LOCAL(indices);
-  TD_TRY(td_op_saved(op, 0, &indices, error));
-  return td_op_index(grad, indices, out, error);
-}
-static const td_op_class index_put_class = TD_OP_CLASS("IndexPutBackward0", index_put_formula);
-
-/* Zeros of `sizes` with the rows of grad added where they came from. */
-static td_status
-index_put(td_tensor *grad, const td_sizes *sizes, td_tensor *indices, td_tensor **out,
-          td_error *error) {
-  TD_TRY(td_tensor_new(grad->dtype, grad->device, sizes->n_dims, sizes->at, out, error));
-  for_rows(*out, grad, indices, true);
-  td_op_node *op = td_op_begin(&index_put_class, sizeof *op, TD_INPUTS(grad));
-  if (!op) return TD_OK;
-  td_op_save(op, 0, indices);
-  td_op_end(op, *out);
-  return TD_OK;
-}
-
 td_status
-td_op_index(td_tensor *self, td_tensor *indices, td_tensor **out, td_error *error) {
-  TD_TRY(check_indices(self, indices, error));
-  td_sizes sizes = td_op_sizes(indices);
-  for (int dim = 1; dim < self->n_dims; dim++)
-    sizes.at[sizes.n_dims++] = self->sizes[dim];
-  TD_TRY(td_tensor_new_empty(self->dtype, self->device, sizes.n_dims, sizes.at, out, error));
-  for_rows(self, *out, indices, false);
-  td_view_node *node = td_op_begin(&index_class, sizeof *node, TD_INPUTS(self));
-  if (!node) return TD_OK;
-  node->self = td_op_sizes(self);
-  td_op_save(&node->op, 0, indices);
-  td_op_end(&node->op, *out);
-  return TD_OK;
+td_op_narrow(td_tensor *self, int64_t dim, int64_t start, int64_t length, td_tensor **out,
+             td_error *error) {
+  int at;
+  if (self->n_dims == 0)
+    return td_error_set(error, TD_SHAPE, "narrow() cannot be applied to a 0-dim tensor.");
+  TD_TRY(td_op_wrap_dim(dim, self->n_dims, &at, error));
+  if (length < 0) return td_error_set(error, TD_INVALID, "narrow(): length must be non-negative.");
+  int64_t size = self->sizes[at];
+  if (start < -size || start > size)
+    return td_error_set(
+        error, TD_OUT_OF_RANGE,
+        "start out of range (expected to be in range of [%lld, %lld], but got %lld)",
+        (long long)-size, (long long)size, (long long)start);
+  if (start < 0) start += size;
+  if (start > size - length)
+    return td_error_set(error, TD_INVALID,
+                        "start (%lld) + length (%lld) exceeds dimension size (%lld).",
+                        (long long)start, (long long)length, (long long)size);
+  return td_op_slice(self, at, start, start + length, 1, out, error);
 }

@@ -1,99 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Elementwise functions of one tensor: unary.def is expanded into a kernel, a class and an
- * operation per row. */
-#include "engine/ops/compare.h"
-#include "engine/ops/op.h"
+ * Elementwise functions of one tensor: unary.def is expanded into a kernel, a formula, a class and
+ * an operation per row. */
+#include "engine/ops/calc.h"
 
 #include <math.h>
-
-/* From here on a formula knows only the gradient and the tensor that the row's `kept` names. */
-#define FORMULA(name)                                                                              \
-  static td_status name##_formula(td_tensor *grad, td_tensor *kept, td_tensor **out,               \
-                                  td_error *error)
-
-FORMULA(neg) {
-  return td_op_neg(grad, out, error);
-}
-
-FORMULA(abs) {
-  TD_LOCAL(sign);
-  TD_TRY(td_op_sign(kept, &sign, error));
-  return td_op_mul(grad, sign, out, error);
-}
-
-FORMULA(sign) {
-  TD_LOCAL(zero);
-  zero = td_op_scalar(grad, 0, false);
-  return td_op_mul(grad, zero, out, error);
-}
-
-/* A NaN result passes the gradient on, as in PyTorch: it is not <= 0. */
-FORMULA(relu) {
-  TD_LOCAL(zero);
-  TD_LOCAL(off);
-  zero = td_op_scalar(grad, 0, false);
-  TD_TRY(td_op_le(kept, zero, &off, error));
-  return td_op_where(off, zero, grad, out, error);
-}
-
-/* r = 1 / x:  dx = -dr r r */
-FORMULA(reciprocal) {
-  TD_LOCAL(negative);
-  TD_LOCAL(square);
-  TD_TRY(td_op_neg(grad, &negative, error));
-  TD_TRY(td_op_mul(kept, kept, &square, error));
-  return td_op_mul(negative, square, out, error);
-}
-
-FORMULA(exp) {
-  return td_op_mul(grad, kept, out, error);
-}
-
-FORMULA(log) {
-  return td_op_div(grad, kept, out, error);
-}
-
-/* r = sqrt x:  dx = dr / (2 r) */
-FORMULA(sqrt) {
-  TD_LOCAL(two);
-  TD_LOCAL(twice);
-  two = td_op_scalar(kept, 2, false);
-  TD_TRY(td_op_mul(kept, two, &twice, error));
-  return td_op_div(grad, twice, out, error);
-}
-
-FORMULA(sin) {
-  TD_LOCAL(cosine);
-  TD_TRY(td_op_cos(kept, &cosine, error));
-  return td_op_mul(grad, cosine, out, error);
-}
-
-FORMULA(cos) {
-  TD_LOCAL(sine);
-  TD_LOCAL(negative);
-  TD_TRY(td_op_sin(kept, &sine, error));
-  TD_TRY(td_op_neg(sine, &negative, error));
-  return td_op_mul(grad, negative, out, error);
-}
-
-/* r = tanh x:  dx = dr (1 - r r) */
-FORMULA(tanh) {
-  TD_LOCAL(square);
-  TD_LOCAL(slope);
-  TD_TRY(td_op_mul(kept, kept, &square, error));
-  TD_TRY(td_op_rsub(square, 1, &slope, error));
-  return td_op_mul(grad, slope, out, error);
-}
-
-/* r = sigmoid x:  dx = dr (1 - r) r */
-FORMULA(sigmoid) {
-  TD_LOCAL(rest);
-  TD_LOCAL(scaled);
-  TD_TRY(td_op_rsub(kept, 1, &rest, error));
-  TD_TRY(td_op_mul(grad, rest, &scaled, error));
-  return td_op_mul(scaled, kept, out, error);
-}
 
 #define UNARY_ROWS(T, expression)                                                                  \
   while (td_walk_row(&walk)) {                                                                     \
@@ -114,13 +25,17 @@ typedef void (*unary_kernel)(td_tensor *out, const td_tensor *in);
 #define unary_walk(walk, out, in)                                                                  \
   td_walk_init(walk, (out)->n_dims, (out)->sizes, 2, (const td_tensor *[]){out, in})
 
-/* F(f)(x) is the float function for float: the kernels of the table differ in their types alone. */
+/* F(f)(x) is the float function for float. FLOATING rows have no kernel for integers. */
 #define F(function) _Generic(x, float : function##f, default : function)
-#define TD_UNARY(name, node_name, kept, dtypes, expression)                                        \
+#define FLOATING_ONLY(T, expression) TD_DISPATCH_FLOATING(out->dtype, UNARY_ROWS(T, expression))
+#define EVERY_REAL(T, expression) TD_DISPATCH(out->dtype, UNARY_ROWS(T, expression))
+#define KERNEL_FLOATING FLOATING_ONLY
+#define KERNEL_INTEGRAL EVERY_REAL
+#define TD_UNARY(name, node_name, kept, dtypes, expression, gradient)                              \
   static void name##_kernel(td_tensor *out, const td_tensor *in) {                                 \
     td_walk walk;                                                                                  \
     unary_walk(&walk, out, in);                                                                    \
-    TD_DISPATCH(out->dtype, UNARY_ROWS(T, expression))                                             \
+    KERNEL_##dtypes(T, expression)                                                                 \
   }
 #include "engine/ops/unary.def"
 #undef TD_UNARY
@@ -129,42 +44,64 @@ typedef void (*unary_kernel)(td_tensor *out, const td_tensor *in);
 typedef enum unary_kept { NOTHING, SELF, RESULT } unary_kept;
 typedef enum unary_dtypes { INTEGRAL, FLOATING } unary_dtypes;
 
+typedef struct unary_row {
+  const char *name;
+  unary_kept kept;
+  unary_dtypes dtypes;
+  unary_kernel kernel;
+} unary_row;
+
+/* Negation is the one function that takes sparse and complex numbers: -1 times them. */
 static td_status
-unary_result(td_tensor *self, unary_dtypes dtypes, unary_kernel kernel, td_tensor **out,
-             td_error *error) {
-  td_dtype dtype = dtypes == FLOATING ? td_op_float_dtype(self->dtype) : self->dtype;
+negated(td_tensor *self, td_tensor **out, td_error *error) {
+  TD_LOCAL(plain);
+  TD_LOCAL(minus);
+  plain = td_tensor_detach(self);
+  minus = td_op_scalar(self, -1, true);
+  return td_op_mul(plain, minus, out, error);
+}
+
+static td_status
+unary_result(td_tensor *self, const unary_row *row, td_tensor **out, td_error *error) {
+  if (row->kept == NOTHING && strcmp(row->name, "neg") == 0 &&
+      (self->sparse || td_dtype_is_complex(self->dtype)))
+    return negated(self, out, error);
+  TD_TRY(td_op_want_dense(self, row->name, error));
+  TD_TRY(td_op_want_real(self, row->name, error));
+  td_dtype dtype = row->dtypes == FLOATING ? td_op_float_dtype(self->dtype) : self->dtype;
   TD_LOCAL(cast);
   TD_TRY(td_kernel_cast(self, dtype, &cast, error));
   TD_TRY(td_tensor_new_empty(dtype, self->device, self->n_dims, self->sizes, out, error));
-  kernel(*out, cast);
+  row->kernel(*out, cast);
   return TD_OK;
 }
 
 static td_status
-unary(const td_op_class *klass, unary_kept kept, unary_dtypes dtypes, unary_kernel kernel,
-      td_tensor *self, td_tensor **out, td_error *error) {
+unary(const td_op_class *klass, const unary_row *row, td_tensor *self, td_tensor **out,
+      td_error *error) {
   td_tensor *result;
-  TD_TRY(unary_result(self, dtypes, kernel, &result, error));
+  TD_TRY(unary_result(self, row, &result, error));
   td_op_node *op = td_op_begin(klass, sizeof *op, TD_INPUTS(self));
   if (op) {
-    if (kept == SELF) td_op_save(op, 0, self);
+    if (row->kept == SELF) td_op_save(op, 0, self);
     td_op_end(op, result);
-    if (kept == RESULT) td_op_save_result(op, 0, result);
+    if (row->kept == RESULT) td_op_save_result(op, 0, result);
   }
   *out = result;
   return TD_OK;
 }
 
-#define TD_UNARY(name, node_name, kept, dtypes, expression)                                        \
-  static td_status name##_apply(td_op_node *op, td_tensor *grad, uint32_t which, td_tensor **out,  \
-                                td_error *error) {                                                 \
-    TD_LOCAL(saved);                                                                               \
-    TD_TRY(td_op_saved(op, 0, &saved, error));                                                     \
-    return name##_formula(grad, saved, out, error);                                                \
+#define TD_UNARY(name_, node_name, kept_, dtypes_, expression, gradient)                           \
+  static td_tensor *name_##_calc(td_calc *c, td_op_node *op, td_tensor *g, uint32_t which) {       \
+    td_tensor *k = SAVED(0);                                                                       \
+    (void)k;                                                                                       \
+    return gradient;                                                                               \
   }                                                                                                \
-  static const td_op_class name##_class = TD_OP_CLASS(node_name, name##_apply);                    \
-  td_status td_op_##name(td_tensor *self, td_tensor **out, td_error *error) {                      \
-    return unary(&name##_class, kept, dtypes, name##_kernel, self, out, error);                    \
+  static const td_op_class name_##_class = TD_CALC_CLASS(node_name, name_##_calc);                 \
+  static const unary_row name_##_row = {                                                           \
+      .name = #name_, .kept = kept_, .dtypes = dtypes_, .kernel = name_##_kernel};                 \
+  td_status td_op_##name_(td_tensor *self, td_tensor **out, td_error *error) {                     \
+    return unary(&name_##_class, &name_##_row, self, out, error);                                  \
   }
 #include "engine/ops/unary.def"
 #undef TD_UNARY

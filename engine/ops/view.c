@@ -3,6 +3,8 @@
  * Views: other sizes, strides and offsets over the same storage. */
 #include "engine/ops/view.h"
 
+#include "engine/autograd/semantics.h"
+
 td_view_node *
 td_view_new(const td_op_class *klass, td_tensor *self, const td_sizes *sizes,
             const int64_t *strides, int64_t offset, td_tensor **out) {
@@ -27,6 +29,8 @@ static const td_op_class unsqueeze_class = TD_OP_CLASS("UnsqueezeBackward0", res
 static const td_op_class squeeze_class = TD_OP_CLASS("SqueezeBackward0", reshape_formula);
 static const td_op_class squeeze_dim_class = TD_OP_CLASS("SqueezeBackward1", reshape_formula);
 static const td_op_class squeeze_in_place_class = TD_OP_CLASS("SqueezeBackward3", reshape_formula);
+static const td_op_class squeeze_in_place_2_class =
+    TD_OP_CLASS("SqueezeBackward4", reshape_formula);
 
 static td_status
 refuse_sizes(const td_tensor *self, int n_dims, const int64_t *sizes, td_error *error) {
@@ -117,7 +121,8 @@ td_op_reshape(td_tensor *self, int n_dims, const int64_t *sizes, td_tensor **out
   int64_t strides[TD_MAX_DIMS];
   TD_TRY(infer_sizes(self, n_dims, sizes, &inferred, error));
   if (view_strides(self, &inferred, strides)) {
-    td_view_new(&alias_class, self, &inferred, strides, self->offset, out);
+    td_view_new(td_policy(plain_names) ? &view_class : &alias_class, self, &inferred, strides,
+                self->offset, out);
     return TD_OK;
   }
   TD_LOCAL(copy);
@@ -260,6 +265,26 @@ td_status
 td_op_squeeze_in_place(td_tensor *self, int64_t dim, td_tensor **out, td_error *error) {
   int at;
   TD_TRY(td_op_wrap_dim(dim, self->n_dims, &at, error));
-  squeeze(&squeeze_in_place_class, self, at, out);
+  squeeze(td_policy(plain_names) ? &squeeze_in_place_2_class : &squeeze_in_place_class, self, at,
+          out);
   return TD_OK;
+}
+
+td_status
+td_op_unflatten(td_tensor *self, int64_t dim, int n_sizes, const int64_t *sizes, td_tensor **out,
+                td_error *error) {
+  int at;
+  td_sizes all = {0};
+  TD_TRY(td_op_wrap_dim(dim, self->n_dims, &at, error));
+  if (self->n_dims - 1 + n_sizes > TD_MAX_DIMS)
+    return td_error_set(error, TD_SHAPE, "a tensor has at most %d dimensions", TD_MAX_DIMS);
+  int64_t known = 1;
+  for (int i = 0; i < n_sizes; i++)
+    known *= sizes[i] == -1 ? 1 : sizes[i];
+  for (int i = 0; i < self->n_dims; i++) {
+    if (i != at) all.at[all.n_dims++] = self->sizes[i];
+    for (int j = 0; i == at && j < n_sizes; j++)
+      all.at[all.n_dims++] = sizes[j] == -1 && known ? self->sizes[at] / known : sizes[j];
+  }
+  return td_op_view(self, all.n_dims, all.at, out, error);
 }

@@ -90,7 +90,7 @@ number_to_the_tensor(PyObject *base, td_tensor *exponent) {
   td_error error = {0};
   td_tensor *out = NULL, *self = tdpy_operand(base, exponent);
   if (!self) Py_RETURN_NOTIMPLEMENTED;
-  td_status status = td_op_pow(self, exponent, &out, &error);
+  td_status status = td_op_number_pow(self, exponent, &out, &error);
   td_tensor_unref(self);
   return tdpy_result(status, out, &error);
 }

@@ -146,7 +146,20 @@ get_base(PyObject *self, void *closure) {
   return tdpy_tensor_wrap(td_tensor_ref(tdpy_tensor_of(self)->base));
 }
 
+static PyObject *
+get_is_sparse(PyObject *self, void *closure) {
+  return PyBool_FromLong(tdpy_tensor_of(self)->sparse != NULL);
+}
+
+/* A layout is compared and printed, no more: its name does. */
+static PyObject *
+get_layout(PyObject *self, void *closure) {
+  return tdpy_layout_wrap(tdpy_tensor_of(self)->sparse != NULL);
+}
+
 PyGetSetDef tdpy_tensor_getset[] = {
+    {"is_sparse", get_is_sparse, NULL, "whether it is of indices and values", NULL},
+    {"layout", get_layout, NULL, "torch.strided or torch.sparse_coo", NULL},
     {"shape", get_shape, NULL, "its size, a torch.Size", NULL},
     {"dtype", get_dtype, NULL, "the kind of its elements", NULL},
     {"device", get_device, NULL, "where it lives", NULL},

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Methods of Tensor that are about shapes (shape_methods.c) or about dtype and device
- * (cast_methods.c), for the table in methods.c. */
+ * Methods of Tensor that are about dtype and device (cast_methods.c), for the table in methods.c.
+ */
 #pragma once
 
 #include "engine/python/tensor_object.h"
@@ -9,18 +9,6 @@
 /* The function and flags of a method or function with keyword arguments. */
 #define TDPY_KEYWORDS(function)                                                                    \
   ((PyCFunction)(void (*)(void))function), METH_VARARGS | METH_KEYWORDS
-
-PyObject *tdpy_method_view(PyObject *self, PyObject *args);
-PyObject *tdpy_method_reshape(PyObject *self, PyObject *args);
-PyObject *tdpy_method_as_strided(PyObject *self, PyObject *args, PyObject *kwargs);
-PyObject *tdpy_method_expand(PyObject *self, PyObject *args);
-PyObject *tdpy_method_permute(PyObject *self, PyObject *args);
-PyObject *tdpy_method_transpose(PyObject *self, PyObject *args);
-PyObject *tdpy_method_flatten(PyObject *self, PyObject *args, PyObject *kwargs);
-PyObject *tdpy_method_squeeze(PyObject *self, PyObject *args);
-PyObject *tdpy_method_unsqueeze(PyObject *self, PyObject *args);
-PyObject *tdpy_method_split(PyObject *self, PyObject *args, PyObject *kwargs);
-PyObject *tdpy_method_chunk(PyObject *self, PyObject *args, PyObject *kwargs);
 
 PyObject *tdpy_method_float(PyObject *self, PyObject *unused);
 PyObject *tdpy_method_double(PyObject *self, PyObject *unused);

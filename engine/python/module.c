@@ -6,6 +6,7 @@
 #include "engine/python/function.h"
 #include "engine/python/hook.h"
 #include "engine/python/node_object.h"
+#include "engine/python/operations.h"
 #include "engine/python/out.h"
 #include "engine/python/saved_hooks.h"
 #include "engine/python/saved_tensor.h"
@@ -20,6 +21,25 @@ static struct PyModuleDef module_def = {
     .m_size = -1,
 };
 
+/* The methods of operations.def, and their names: functions of the package too. */
+static int
+add_operations(PyObject *module) {
+  PyObject *names = PyList_New(0);
+  int failed = !names;
+  for (PyMethodDef *def = tdpy_operation_methods; !failed && def->ml_name; def++) {
+    PyObject *method = PyDescr_NewMethod(&tdpy_tensor_type, def);
+    PyObject *name = PyUnicode_FromString(def->ml_name);
+    failed = !method || !name || PyDict_SetItem(tdpy_tensor_type.tp_dict, name, method) ||
+             PyList_Append(names, name);
+    Py_XDECREF(method);
+    Py_XDECREF(name);
+  }
+  PyType_Modified(&tdpy_tensor_type);
+  failed = failed || PyModule_AddObjectRef(module, "operations", names);
+  Py_XDECREF(names);
+  return failed ? -1 : 0;
+}
+
 static int
 fill(PyObject *module) {
   if (tdpy_types_add(module) || tdpy_tensor_add(module) || tdpy_node_add(module) ||
@@ -27,12 +47,14 @@ fill(PyObject *module) {
       tdpy_graph_task_add() || tdpy_saved_add(module) || tdpy_out_add(module) ||
       tdpy_anomaly_add(module))
     return -1;
-  PyMethodDef *tables[] = {
-      tdpy_construct_functions, tdpy_functional_functions,  tdpy_error_functions,
-      tdpy_layer_functions,     tdpy_autograd_functions,    tdpy_graph_task_functions,
-      tdpy_session_functions,   tdpy_saved_hooks_functions, tdpy_stream_functions};
+  PyMethodDef *tables[] = {tdpy_construct_functions,   tdpy_operation_functions,
+                           tdpy_sparse_functions,      tdpy_error_functions,
+                           tdpy_layer_functions,       tdpy_autograd_functions,
+                           tdpy_graph_task_functions,  tdpy_session_functions,
+                           tdpy_saved_hooks_functions, tdpy_stream_functions};
   for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
     if (PyModule_AddFunctions(module, tables[i])) return -1;
+  if (add_operations(module)) return -1;
   return PyModule_AddStringConstant(module, "version", TD_VERSION);
 }
 

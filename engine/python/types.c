@@ -215,6 +215,42 @@ tdpy_size_wrap(int n_dims, const int64_t *sizes) {
   return size;
 }
 
+typedef struct layout_object {
+  PyObject_HEAD const char *name;
+} layout_object;
+
+static PyObject *
+layout_repr(PyObject *self) {
+  return PyUnicode_FromString(((layout_object *)self)->name);
+}
+
+static PyTypeObject layout_type = {
+    PyVarObject_HEAD_INIT(NULL, 0).tp_name = "torch.layout",
+    .tp_basicsize = sizeof(layout_object),
+    .tp_flags = Py_TPFLAGS_DEFAULT,
+    .tp_repr = layout_repr,
+};
+
+static const char *const layout_names[] = {"torch.strided", "torch.sparse_coo"};
+static layout_object *layouts[2];
+
+PyObject *
+tdpy_layout_wrap(bool sparse) {
+  return Py_NewRef((PyObject *)layouts[sparse]);
+}
+
+static int
+add_layouts(PyObject *module) {
+  for (int i = 0; i < 2; i++) {
+    layouts[i] = PyObject_New(layout_object, &layout_type);
+    if (!layouts[i]) return -1;
+    layouts[i]->name = layout_names[i];
+    if (PyModule_AddObjectRef(module, strchr(layout_names[i], '.') + 1, (PyObject *)layouts[i]))
+      return -1;
+  }
+  return 0;
+}
+
 static int
 add_dtypes(PyObject *module) {
   for (int i = 0; i < TD_N_DTYPES; i++) {
@@ -233,5 +269,6 @@ tdpy_types_add(PyObject *module) {
   if (PyModule_AddType(module, &tdpy_dtype_type) || PyModule_AddType(module, &tdpy_device_type) ||
       PyModule_AddType(module, &tdpy_size_type))
     return -1;
+  if (PyType_Ready(&layout_type) || add_layouts(module)) return -1;
   return add_dtypes(module);
 }

@@ -18,6 +18,7 @@ int tdpy_types_add(PyObject *module);
  * tdpy_size_wrap a torch.Size. New references. */
 PyObject *tdpy_dtype_wrap(td_dtype dtype);
 PyObject *tdpy_device_wrap(td_device device);
+PyObject *tdpy_layout_wrap(bool sparse); /* torch.strided or torch.sparse_coo */
 PyObject *tdpy_size_wrap(int n_dims, const int64_t *sizes);
 
 /* Converters for PyArg_Parse's "O&". None leaves what was there. */

@@ -4,24 +4,22 @@
 `tapedeck run` makes `import torch` in a script mean this module, so one script runs on both. mark(text)
 and step() annotate the tape that is being recorded, and do nothing where none is.
 """
-from tapedeck._C import (Size, Tensor, arange, bool, cat, cross_entropy, device, device_count, dtype, empty,
-                         float32, float64, full, int64, is_anomaly_check_nan_enabled, is_anomaly_enabled,
+from tapedeck._C import (arange, bool, cat, celu, complex128, complex64, device, device_count, dropout, dtype, embedding, empty,
+                         float32, float64, full, int32, int64, is_anomaly_check_nan_enabled, is_anomaly_enabled,
                          is_grad_enabled, is_inference_mode_enabled, mark, ones, ones_like, rand, rand_like, randn,
-                         randn_like, randperm, set_anomaly_enabled, stack, step, tensor,
-                         version as __version__, where, zeros, zeros_like)
+                         randn_like, randperm, selu, set_anomaly_enabled, Size, sparse_coo, sparse_coo_tensor, stack,
+                         step, strided, Tensor, tensor, threshold, version as __version__, zeros, zeros_like)
 from tapedeck import _C
 from tapedeck.autograd import enable_grad, inference_mode, no_grad, set_grad_enabled
 
-float, double, long = float32, float64, int64
+float, double, int, long = float32, float64, int32, int64
+cfloat, cdouble = complex64, complex128
 
 # Functions that are methods too: one descriptor serves both.
-_METHODS = ('abs add all any argmax bmm clone cos detach div dot eq exp flatten ge gt isinf isnan le log '
-            'log_softmax lt matmul max mean mm mul mv ne neg permute pow reciprocal relu reshape sigmoid sign '
-            'sin softmax split chunk sqrt squeeze sub sum t tanh transpose unsqueeze').split()
-globals().update({name: getattr(Tensor, name) for name in _METHODS})
+globals().update({name: getattr(Tensor, name) for name in _C.operations})
 
 
-get_rng_state, set_rng_state, heaviside = _C.get_rng_state, _C.set_rng_state, _C.heaviside
+get_rng_state, set_rng_state = _C.get_rng_state, _C.set_rng_state
 
 
 def manual_seed(seed):

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * Calc: a formula as an expression. Each function does one operation, keeps the result until the
+ * end, and does nothing once one has failed, so that MUL(grad, COS(SAVED(0))) needs no temporaries
+ * and no checks:
+ *
+ *   static td_tensor *sin_calc(td_calc *c, td_op_node *op, td_tensor *grad, uint32_t which) {
+ *     return MUL(grad, COS(SAVED(0)));
+ *   }
+ *   static const td_op_class sin_class = TD_CALC_CLASS("SinBackward0", sin_calc);
+ *
+ * What is returned is borrowed from the calc, or an argument, or NULL (no gradient, or it failed).
+ * Operations are recorded where grad mode is on, so that such a formula can be differentiated
+ * again. Private to engine/ops; on one thread's stack. */
+#pragma once
+
+#include "engine/ops/compare.h"
+#include "engine/ops/op.h"
+#include "engine/ops/reduce.h"
+
+#define TD_CALC_MAX 48
+
+typedef struct td_calc {
+  td_status status;
+  td_error *error;
+  td_tensor *made[TD_CALC_MAX]; /* (owned references) */
+  int n;
+} td_calc;
+
+/* td_calc_end drops everything but a new reference to the result, and returns the status. */
+td_status td_calc_end(td_calc *c, td_tensor *result, td_tensor **out);
+
+/* td_calc_keep takes a result into the calc; NULL where it failed. */
+td_tensor *td_calc_keep(td_calc *c, td_tensor *made);
+
+#define TD_CALC_UNARY(X)                                                                           \
+  X(neg)                                                                                           \
+  X(abs)                                                                                           \
+  X(sign)                                                                                          \
+  X(exp)                                                                                           \
+  X(log)                                                                                           \
+  X(sqrt)                                                                                          \
+  X(rsqrt) X(reciprocal) X(sin) X(cos) X(sinh) X(cosh) X(conj) X(isnan) X(t) X(sigmoid) X(tanh)
+#define TD_CALC_BINARY(X)                                                                          \
+  X(mul) X(div) X(pow) X(eq) X(ne) X(lt) X(le) X(gt) X(ge) X(mm) X(mv) X(bmm)
+#define X(name) td_tensor *td_calc_##name(td_calc *c, td_tensor *a);
+TD_CALC_UNARY(X)
+#undef X
+#define X(name) td_tensor *td_calc_##name(td_calc *c, td_tensor *a, td_tensor *b);
+TD_CALC_BINARY(X)
+#undef X
+td_tensor *td_calc_add(td_calc *c, td_tensor *a, td_tensor *b, double alpha);
+td_tensor *td_calc_scale(td_calc *c, td_tensor *a, double factor);
+/* The composites of PyTorch that multiply by a number: MulBackward1, DivBackward1, one edge. */
+td_tensor *td_calc_mul_number(td_calc *c, td_tensor *a, double factor);
+td_tensor *td_calc_div_number(td_calc *c, td_tensor *a, double divisor);
+td_tensor *td_calc_plus(td_calc *c, td_tensor *a, double number);
+td_tensor *td_calc_rsub(td_calc *c, td_tensor *a, double number); /* number - a */
+td_tensor *td_calc_power(td_calc *c, td_tensor *a, double exponent);
+td_tensor *td_calc_number(td_calc *c, const td_tensor *like, double value);
+td_tensor *td_calc_where(td_calc *c, td_tensor *condition, td_tensor *yes, td_tensor *no);
+td_tensor *td_calc_sum(td_calc *c, td_tensor *a, int64_t dim); /* keeps the dimension as 1 */
+td_tensor *td_calc_sum_dims(td_calc *c, td_tensor *a, int n, const int64_t *dims);
+td_tensor *td_calc_sum_all(td_calc *c, td_tensor *a);
+td_tensor *td_calc_unsqueeze(td_calc *c, td_tensor *a, int64_t dim);
+td_tensor *td_calc_transpose(td_calc *c, td_tensor *a, int64_t dim0, int64_t dim1);
+td_tensor *td_calc_reshape(td_calc *c, td_tensor *a, const td_sizes *sizes);
+td_tensor *td_calc_expand(td_calc *c, td_tensor *a, const td_sizes *sizes);
+td_tensor *td_calc_to(td_calc *c, td_tensor *a, td_dtype dtype);
+td_tensor *td_calc_zeros(td_calc *c, const td_tensor *like);
+td_tensor *td_calc_saved(td_calc *c, td_op_node *op, int index);
+td_tensor *td_calc_reduce_to(td_calc *c, td_tensor *grad, const td_input_metadata *like);
+
+/* Short names for formulas, in which the calc is `c` and the node `op`. */
+#define NEG(a) td_calc_neg(c, a)
+#define EXP(a) td_calc_exp(c, a)
+#define LOG(a) td_calc_log(c, a)
+#define SIN(a) td_calc_sin(c, a)
+#define COS(a) td_calc_cos(c, a)
+#define SQRT(a) td_calc_sqrt(c, a)
+#define SIGN(a) td_calc_sign(c, a)
+#define ABS(a) td_calc_abs(c, a)
+#define ADD(a, b) td_calc_add(c, a, b, 1)
+#define SUB(a, b) td_calc_add(c, a, b, -1)
+#define MUL(a, b) td_calc_mul(c, a, b)
+#define DIV(a, b) td_calc_div(c, a, b)
+#define SCALE(a, number) td_calc_scale(c, a, number)
+#define PLUS(a, number) td_calc_plus(c, a, number)
+#define RSUB(number, a) td_calc_rsub(c, a, number)
+#define POWER(a, number) td_calc_power(c, a, number)
+#define SQUARE(a) td_calc_power(c, a, 2)
+#define NUMBER(like, value) td_calc_number(c, like, value)
+#define WHERE(condition, yes, no) td_calc_where(c, condition, yes, no)
+#define SAVED(index) td_calc_saved(c, op, index)
+#define REDUCE(grad, like) td_calc_reduce_to(c, grad, like)
