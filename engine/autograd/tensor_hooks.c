@@ -20,12 +20,14 @@ hooks_of_leaf(td_tensor *leaf) {
   return meta->hooks;
 }
 
-/* Before PyTorch 2 all hooks of a tensor were one list, on the node of the first of them. */
+/* Before PyTorch 2 all hooks of a tensor were one list, on the node of the first of them; and so
+ * are a view's until somebody writes through it: those of a view whose base was changed do not run.
+ */
 static td_node *
 node_for_hooks(td_tensor *tensor) {
   td_autograd_meta *meta = tensor->autograd;
   td_node *node = td_grad_fn(tensor);
-  if (td_policy(separate_hooks)) return node;
+  if (td_policy(separate_hooks) && !tensor->base) return node;
   pthread_mutex_lock(&meta->mutex);
   if (!meta->hooked) {
     meta->hooked = td_node_ref(node);
@@ -45,8 +47,7 @@ td_tensor_add_hook(td_tensor *tensor, td_hook *hook, td_error *error) {
     return TD_OK;
   }
   td_node *node = node_for_hooks(tensor);
-  uint32_t input_nr =
-      td_policy(separate_hooks) ? td_output_nr(tensor) : tensor->autograd->hooked_nr;
+  uint32_t input_nr = tensor->autograd->hooked ? tensor->autograd->hooked_nr : td_output_nr(tensor);
   td_node_add_hook(node, hook, TD_hook_kind_tensor_pre, input_nr);
   return TD_OK;
 }
@@ -138,6 +139,17 @@ td_tensor_move_retained(td_tensor *tensor, td_node *node, uint32_t output_nr) {
   if (!hook) return;
   td_hook_remove(hook);
   if (node) td_node_add_hook(node, hook, TD_hook_kind_retains_grad, output_nr);
+}
+
+void
+td_tensor_hooks_renew(td_tensor *tensor) {
+  td_autograd_meta *meta = tensor->autograd;
+  if (!td_policy(separate_hooks) || !meta) return;
+  pthread_mutex_lock(&meta->mutex);
+  td_node *hooked = meta->hooked;
+  meta->hooked = NULL;
+  pthread_mutex_unlock(&meta->mutex);
+  td_node_unref(hooked);
 }
 
 void

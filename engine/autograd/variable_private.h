@@ -14,9 +14,10 @@ struct td_autograd_meta {
   td_node *accumulator;  /* (weak): cleared by the node's fini */
   char *name;            /* (owned) or NULL */
   td_hooks *hooks;       /* (owned) of a leaf, or NULL; made once */
-  td_node *hooked;    /* (owned reference) without separate_hooks: where its hooks are, or NULL */
-  uint32_t hooked_nr; /* and of which of its inputs */
-  td_hook *retained;  /* (owned reference) what td_retain_grad made, or NULL */
+  td_node *hooked;       /* (owned reference) of a view, and without separate_hooks: where its hooks
+                            are, or NULL */
+  uint32_t hooked_nr;    /* and of which of its inputs */
+  td_hook *retained;     /* (owned reference) what td_retain_grad made, or NULL */
   td_node *held_accumulator; /* (owned reference) of a leaf that this is a copy of, or NULL */
 };
 
@@ -29,6 +30,9 @@ void td_variable_set_accumulator(td_tensor *tensor, td_node *accumulator);
 
 /* td_variable_forget_accumulator is what a dying AccumulateGrad tells its leaf. */
 void td_variable_forget_accumulator(td_tensor *leaf, td_node *node);
+
+/* td_tensor_hooks_renew lets later hooks of a view that was written through be on its new node. */
+void td_tensor_hooks_renew(td_tensor *tensor);
 
 /* td_tensor_hooks_fini drops what tensor_hooks.h hung on a tensor. */
 void td_tensor_hooks_fini(td_autograd_meta *meta);

@@ -186,6 +186,7 @@ td_rebase_history(td_tensor *self, td_node *node, uint32_t input_nr, td_error *e
   td_node_unref(slices);
   /* At once, as PyTorch, for it takes the next number; whoever looked since the write or not. */
   atomic_store_explicit(&self->base_version, td_tensor_version(self) - 1, memory_order_relaxed);
+  td_tensor_hooks_renew(self);
   return td_view_refresh(self, error);
 }
 

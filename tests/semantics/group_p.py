@@ -519,3 +519,25 @@ def bases(torch):
     del x, views
     gc.collect()
     return [found, v._base.tolist() == torch.zeros(4, 4).tolist()]
+
+
+def hooks_of_a_view(torch, through_view):
+    x, seen = root(torch), []
+    base = x.clone()
+    view = base[0:1]
+    view.register_hook(lambda grad: seen.append('old'))
+    (view if through_view else base).mul_(2)
+    view.register_hook(lambda grad: seen.append('new'))
+    (base.sum() + view.sum()).backward()
+    return [seen, x.grad.tolist()]
+
+
+@row('H-18')
+def later_hooks_of_a_view_of_a_changed_base(torch):
+    """They are where the earlier ones are: not in the graph any more."""
+    return hooks_of_a_view(torch, False)
+
+
+@row('H-18', in_1_13='all Python hooks of a tensor are on the node of the first')
+def later_hooks_of_a_changed_view(torch):
+    return hooks_of_a_view(torch, True)
