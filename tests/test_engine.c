@@ -398,11 +398,29 @@ test_deep_chain(void) {
   td_tensor_unref(x);
 }
 
+/* Whoever hangs a node above another relies on the numbers below. */
+static void
+test_edges_of_a_child(void) {
+  if (g_test_subprocess()) {
+    td_tensor *x = leaf(1, 1, TD_CPU);
+    td_tensor *y, *z;
+    td_op_exp(x, &y, &no_error);
+    td_op_exp(y, &z, &no_error);
+    td_node_set_edge(td_grad_fn(y), 0, td_gradient_edge(x));
+    return;
+  }
+  g_test_trap_subprocess(NULL, 0, G_TEST_SUBPROCESS_DEFAULT);
+  g_test_trap_assert_failed();
+  g_test_trap_assert_stderr(
+      "*Cannot update a node's topological_nr after it already has a parent*");
+}
+
 int
 main(int argc, char **argv) {
   g_test_init(&argc, &argv, NULL);
   g_assert_cmpint(td_device_setup("cpu,sim:2", &no_error), ==, TD_OK);
   g_test_add_func("/engine/diamond", test_diamond);
+  g_test_add_func("/engine/edges-of-a-child/A-09", test_edges_of_a_child);
   g_test_add_func("/engine/sum-order", test_sum_order);
   g_test_add_func("/engine/second-time", test_second_time);
   g_test_add_func("/engine/error-leaves-engine-usable", test_error_leaves_engine_usable);

@@ -357,6 +357,74 @@ class Module(Case):
         self.assertEqual((done.stdout, done.stderr), ('[1.0, 1.0]\n', ''))
 
 
+class BadInput(Case):
+    """What is wrong is said, the next pass is right, and every rule holds on the tape of it all."""
+    SETUP = '''
+        import gc, threading, torch
+        def function(backward, forward=lambda ctx, x, other: x * 2):
+            names = {'forward': staticmethod(forward), 'backward': staticmethod(backward)}
+            return type('Bad', (torch.autograd.Function,), names).apply
+        def boom(*args):
+            raise ValueError('boom')
+        def hooked(hook, x):
+            y = x * 2
+            y.register_hook(hook)
+            return y
+        def in_thread(call):
+            problems = []
+            def run():
+                try:
+                    call()
+                except Exception as problem:
+                    problems.append(problem)
+            thread = threading.Thread(target=run)
+            thread.start()
+            thread.join()
+            raise problems[0]
+        x = torch.tensor([1., 2.], requires_grad=True)
+        c = torch.ones(2)
+        '''
+    CASES = {
+        'x.exp().backward(torch.ones(3))': 'Mismatch in shape',
+        'x.exp().backward(torch.ones(2, device="sim:0"))': 'expected device cpu but got sim:0',
+        'torch.autograd.grad(x.exp().sum(), [c])': 'does not require grad',
+        'torch.autograd.grad([x.exp().sum(), x.sin().sum()], [c.requires_grad_()])': 'not have been used',
+        'function(lambda ctx, g: (g, g, g))(x, c).sum().backward()': 'incorrect number of gradients',
+        'function(lambda ctx, g: torch.ones(10))(x.exp(), 1).sum().backward()': 'incorrect number of gradients',
+        'function(lambda ctx, g: (torch.ones(10), None))(x.exp(), c).sum().backward()': 'invalid gradient at index 0',
+        'function(lambda ctx, g: ("a", None))(x.exp(), c).sum().backward()': 'expected Variable or None',
+        'function(boom)(x.exp(), c).sum().backward()': 'boom',
+        'in_thread(lambda: function(boom)(x.exp(), c).sum().backward())': 'boom',
+        'function(None, boom)(x, c)': 'boom',
+        'function(None, lambda ctx, x, c: ctx.save_for_backward(3) or x * 2)(x, c)': 'can only save variables',
+        'function(None, lambda ctx, x, c: ctx.mark_dirty(x) or x * 2)(x.exp(), c)': 'were not returned as output',
+        'function(None, lambda ctx, x, c: ctx.mark_dirty(x) or x)(x, c)': 'a leaf Variable that requires grad',
+        'hooked(lambda g: 3, x).sum().backward()': 'expected Variable, but hook returned',
+        'hooked(boom, x).sum().backward()': 'boom',
+        'y = x.exp().sum(); y.backward(); y.backward()': 'a second time',
+        'torch._C._functions.DelayedError("boom", 1)(x.exp()).sum().backward()': 'boom',
+        'torch.autograd.backward([x.sum(), (x * x).sum(), c.sum()])': 'element 2 of tensors does not require grad',
+    }
+
+    def test_texts_and_tapes(self):
+        for case, text in self.CASES.items():
+            with self.subTest(case):
+                script = self.SETUP + f'''
+        try:
+            {case}
+        except Exception as problem:
+            print(problem)
+        x.grad = None
+        (x * x * 3).exp().log().sum().backward()
+        print(x.grad.tolist())
+        '''
+                said, grad = self.output(script, '--devices', 'cpu,sim:1').rsplit('\n', 1)
+                self.assertIn(text, said)
+                self.assertEqual([round(value, 3) for value in json.loads(grad)], [6.0, 12.0])
+                checked = self.tapedeck('check', 'script.tape')
+                self.assertEqual(checked.returncode, 0, checked.stdout)
+
+
 class Run(Case):
     def one_line(self, done, status, *words):
         self.assertEqual(done.returncode, status, done.stderr)

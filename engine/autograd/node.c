@@ -10,6 +10,7 @@
 #include "engine/base/alloc.h"
 #include "engine/events/emit.h"
 
+#include <assert.h>
 #include <string.h>
 
 static _Atomic uint32_t n_nodes;
@@ -83,6 +84,8 @@ td_node_new(const td_node_class *klass, size_t size, td_tensor *const *inputs, u
 
 void
 td_node_set_edge(td_node *node, uint32_t output_nr, td_edge edge) {
+  assert(!atomic_load_explicit(&node->has_parent, memory_order_relaxed) &&
+         "Cannot update a node's topological_nr after it already has a parent");
   td_edge old = node->next_edges[output_nr];
   node->next_edges[output_nr] = edge;
   if (old.node) td_node_unref(old.node);
