@@ -646,6 +646,13 @@ stop_when_idle(void) {
   td_engine_stop();
   g_assert_cmpuint(device_threads_after_stop(0), ==, 0);
   td_engine_stop();
+  /* What comes later runs where it is called. */
+  story story;
+  story_init(&story);
+  call_node *root = call_node_new(SIM_0, 0, note_worker, &story);
+  g_assert_cmpint(call_backward(root, NULL), ==, TD_OK);
+  g_assert_true(pthread_equal(story.inner_thread, story.caller));
+  call_node_unref(root);
 }
 
 static void

@@ -15,8 +15,8 @@
 static struct {
   pthread_once_t once;
   td_ready_queue **queues; /* (owned references) [n] by device */
-  int n;
-  pthread_mutex_t mutex; /* guards n_running, is_stopped */
+  _Atomic int n;           /* 0 before they are started and after they were ended */
+  pthread_mutex_t mutex;   /* guards n_running, is_stopped */
   pthread_cond_t changed;
   int n_running;
   bool is_stopped;
@@ -85,7 +85,7 @@ start_cb(void) {
   while (threads.n_running < n_started)
     pthread_cond_wait(&threads.changed, &threads.mutex);
   pthread_mutex_unlock(&threads.mutex);
-  threads.n = n;
+  atomic_store_explicit(&threads.n, n, memory_order_release);
 }
 
 td_status
@@ -101,7 +101,9 @@ td_device_threads_start(td_error *error) {
 
 td_ready_queue *
 td_device_threads_queue(td_device device) {
-  return device >= 0 && device < threads.n ? threads.queues[device] : NULL;
+  if (device < 0) return NULL;
+  int n = atomic_load_explicit(&threads.n, memory_order_acquire);
+  return device < n ? threads.queues[device] : NULL;
 }
 
 void
@@ -146,7 +148,8 @@ td_engine_stop(void) {
   pthread_mutex_unlock(&threads.mutex);
   double limit_s = shutdown_wait_limit_s();
   if (was_stopped || forked || limit_s <= 0 || !queues_are_empty()) return;
-  for (int device = 0; device < threads.n; device++)
+  int n = atomic_exchange_explicit(&threads.n, 0, memory_order_acq_rel);
+  for (int device = 0; device < n; device++)
     td_ready_queue_push_shutdown(threads.queues[device]);
   wait_for_end(limit_s);
 }

@@ -11,7 +11,7 @@
 td_status td_device_threads_start(td_error *error);
 
 /* td_device_threads_queue returns a device's ready queue (borrowed, for ever); there is none for
- * TD_CPU, and none where there are no device threads: NULL. */
+ * TD_CPU, and none where there are no device threads, or no more: NULL. */
 td_ready_queue *td_device_threads_queue(td_device device);
 
 /* td_device_threads_announce tells a recording of their queues. */

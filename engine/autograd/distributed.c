@@ -258,6 +258,15 @@ choose_what_runs(td_dist_context *context, const search *found) {
   }
 }
 
+static void
+emit_begin(const td_dist_context *context, bool retain_graph) {
+  td_node_announce(context->root);
+  TD_EMIT(graph_task_begin, .graph_task = context->graph_task->id, .owner = TD_NONE,
+          .keep_graph = retain_graph, .root = td_node_id(context->root),
+          .n_roots = context->root->n_outputs);
+  td_graph_task_emit_dependencies(context->graph_task);
+}
+
 static td_status
 prepare_locked(td_dist_context *context, td_node *root, bool retain_graph, td_error *error) {
   td_execute_options options = {.keep_graph = retain_graph};
@@ -266,9 +275,6 @@ prepare_locked(td_dist_context *context, td_node *root, bool retain_graph, td_er
   graph_task->exit_on_error = true;
   context->graph_task = graph_task;
   context->root = td_node_ref(root);
-  td_node_announce(root);
-  TD_EMIT(graph_task_begin, .graph_task = graph_task->id, .owner = TD_NONE,
-          .keep_graph = retain_graph, .root = td_node_id(root), .n_roots = root->n_outputs);
   search found = {0};
   for (size_t i = 0; i <= context->n_sends; i++) {
     bool is_new;
@@ -279,10 +285,19 @@ prepare_locked(td_dist_context *context, td_node *root, bool retain_graph, td_er
     if (i > 0) td_graph_task_count_push(graph_task);
   }
   td_status status = count_edges(graph_task, &found, error);
+  if (!status) emit_begin(context, retain_graph);
   if (!status && found.n_ends > 0) choose_what_runs(context, &found);
   free(found.nodes);
   free(found.ends);
   return status;
+}
+
+static void
+forget_locked(td_dist_context *context) {
+  td_graph_task_unref(context->graph_task);
+  td_node_unref(context->root);
+  context->graph_task = NULL;
+  context->root = NULL;
 }
 
 /* Once for each context, by whoever comes first. */
@@ -290,7 +305,10 @@ static td_status
 prepare(td_dist_context *context, td_node *root, bool retain_graph, td_error *error) {
   td_status status = TD_OK;
   pthread_mutex_lock(&context->mutex);
-  if (!context->graph_task) status = prepare_locked(context, root, retain_graph, error);
+  if (!context->graph_task) {
+    status = prepare_locked(context, root, retain_graph, error);
+    if (status) forget_locked(context);
+  }
   pthread_mutex_unlock(&context->mutex);
   return status;
 }

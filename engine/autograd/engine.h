@@ -50,6 +50,6 @@ td_status td_engine_execute(td_engine *engine, const td_edge *roots,
 
 /* td_engine_stop ends the device threads, if nothing is queued for them, and waits for that, at
  * most 10 seconds or as many as the environment's TORCH_AUTOGRAD_SHUTDOWN_WAIT_LIMIT says (0:
- * threads are left alone). Once; no pass may be run on an accelerator afterwards. The caller must
+ * threads are left alone). Once; passes afterwards run on their callers' threads. The caller must
  * not hold the GIL, which a thread may need to end. */
 void td_engine_stop(void);

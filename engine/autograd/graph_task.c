@@ -87,8 +87,8 @@ stack_push(node_stack *stack, td_node *node) {
   stack->nodes[stack->n++] = node;
 }
 
-static void
-emit_dependencies(const td_graph_task *graph_task) {
+void
+td_graph_task_emit_dependencies(const td_graph_task *graph_task) {
   for (uint32_t i = 0; td_recording() && i < graph_task->nodes.n; i++) {
     const td_node_entry *entry = &graph_task->nodes.entries[i];
     td_node_announce(entry->node);
@@ -118,7 +118,7 @@ td_graph_task_compute_dependencies(td_graph_task *graph_task, td_node *root, uin
     }
   }
   free(stack.nodes);
-  emit_dependencies(graph_task);
+  td_graph_task_emit_dependencies(graph_task);
   if (td_accelerators_now) td_pass_streams_begin(graph_task);
 }
 

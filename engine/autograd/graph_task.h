@@ -65,6 +65,9 @@ void td_graph_task_compute_dependencies(td_graph_task *graph_task, td_node *root
 void td_graph_task_init_to_execute(td_graph_task *graph_task, td_node *root, const td_edge *outputs,
                                    uint32_t n_outputs, uint64_t min_topo);
 
+/* td_graph_task_emit_dependencies tells the tape of the counts, where others than this did them. */
+void td_graph_task_emit_dependencies(const td_graph_task *graph_task);
+
 /* td_graph_task_set_wanted makes a pass that was made without wanted outputs one that returns
  * n_outputs gradients. Before it runs. */
 void td_graph_task_set_wanted(td_graph_task *graph_task, uint32_t n_outputs);

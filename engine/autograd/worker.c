@@ -15,8 +15,7 @@ _Thread_local td_engine_thread td_thread_self = {.device = TD_NO_DEVICE};
 
 td_ready_queue *
 td_worker_owner_queue(td_graph_task *graph_task) {
-  return graph_task->owner == TD_CPU ? graph_task->cpu_ready_queue
-                                     : td_device_threads_queue(graph_task->owner);
+  return graph_task->cpu_ready_queue;
 }
 
 static void

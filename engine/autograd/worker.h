@@ -38,5 +38,6 @@ void td_worker_main(td_graph_task *graph_task);
  * settles the pass if it fails: false. */
 bool td_worker_run_node(td_graph_task *graph_task, td_node_task *task);
 
-/* td_worker_owner_queue returns the queue of the thread that called backward (borrowed). */
+/* td_worker_owner_queue returns the queue of the thread that called backward (borrowed): that of
+ * its CPU nodes, also where the thread is a device's or one of the pool. */
 td_ready_queue *td_worker_owner_queue(td_graph_task *graph_task);
