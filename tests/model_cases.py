@@ -15,7 +15,8 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
-ZOO = ('resnet18',)
+ZOO = ('mlp_dropout', 'resnet18', 'lstm_cells', 'lstm', 'gpt_mini', 'vae', 'transformer_encoder', 'embedding_bag',
+       'gan_generator', 'views_in_place')
 
 
 def graph_facts(root):
@@ -39,7 +40,7 @@ def graph_facts(root):
 
 
 def dense(tensor):
-    return tensor.to_dense() if getattr(tensor, 'is_sparse', False) else tensor
+    return tensor.to_dense() if tensor.is_sparse else tensor
 
 
 def zoo(folder):
@@ -92,8 +93,19 @@ LAYERS = {
     'linear': (lambda: nn.Linear(4, 3), [(2, 5, 4)]),
     'sequential': (lambda: nn.Sequential(nn.Conv2d(2, 3, 3), nn.BatchNorm2d(3), nn.ReLU(), nn.Flatten(),
                                          nn.Linear(12, 2)), [(3, 2, 4, 4)]),
+    'lstm': (lambda: nn.LSTM(3, 4, 2, bidirectional=True), [(5, 2, 3)]),
+    'lstm unbatched': (lambda: nn.LSTM(3, 4, bias=False), [(5, 3)]),
+    'gru': (lambda: nn.GRU(3, 4, 2), [(5, 2, 3)]),
+    'rnn relu': (lambda: nn.RNN(3, 4, nonlinearity='relu'), [(5, 2, 3)]),
+    'lstm_cell': (lambda: nn.LSTMCell(3, 4), [(2, 3)]),
+    'gru_cell': (lambda: nn.GRUCell(3, 4), [(2, 3)]),
     'rnn_cell': (lambda: nn.RNNCell(3, 4), [(2, 3)]),
     'attention': (lambda: nn.MultiheadAttention(8, 2), [(3, 2, 8)] * 3),
+    'encoder': (lambda: nn.TransformerEncoder(nn.TransformerEncoderLayer(8, 2, 16, dropout=0.0, norm_first=True), 2),
+                [(3, 2, 8)]),
+    'leaky relu': (lambda: nn.LeakyReLU(0.2), [(2, 3)]),
+    'gelu': (lambda: nn.GELU(), [(2, 3)]),
+    'dropout': (lambda: nn.Dropout(0.3), [(5, 7)]),
 }
 
 
@@ -166,6 +178,7 @@ def run_optimizer(make):
     for _ in range(5):
         optimizer.zero_grad()
         F.mse_loss(net(x), y).backward()
+        nn.utils.clip_grad_norm_(net.parameters(), 0.5)
         optimizer.step()
         schedule.step()
         rates.append(schedule.get_last_lr()[0])

@@ -124,6 +124,23 @@ tensor_abs(PyObject *self) {
   return tdpy_result(status, out, &error);
 }
 
+/* Of booleans not x, of integers -1 - x. */
+static PyObject *
+tensor_invert(PyObject *self) {
+  td_tensor *tensor = tdpy_tensor_of(self), *zero, *out = NULL;
+  td_error error = {0};
+  if (td_dtype_is_differentiable(tensor->dtype)) {
+    PyErr_SetString(PyExc_TypeError, "~ (operator.invert) is only implemented on integer and "
+                                     "Boolean-type tensors");
+    return NULL;
+  }
+  zero = td_op_scalar(tensor, 0, true);
+  td_status status = tensor->dtype == TD_BOOL ? td_op_eq(tensor, zero, &out, &error)
+                                              : td_op_rsub(tensor, -1, &out, &error);
+  td_tensor_unref(zero);
+  return tdpy_result(status, out, &error);
+}
+
 PyObject *
 tdpy_tensor_compare(PyObject *self, PyObject *other, int op) {
   static const binary_op operations[] = {
@@ -182,6 +199,7 @@ PyNumberMethods tdpy_tensor_number = {
     .nb_power = tensor_pow,
     .nb_negative = tensor_neg,
     .nb_absolute = tensor_abs,
+    .nb_invert = tensor_invert,
     .nb_bool = tensor_bool,
     .nb_float = tensor_float,
     .nb_int = tensor_int,

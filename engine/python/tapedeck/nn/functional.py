@@ -12,14 +12,14 @@ def pair(value):
     return tuple(value) if isinstance(value, (tuple, list)) else (value, value)
 
 
-# Activations; inplace writes the result into the input.
+# Activations. relu alone writes into its input; the others take `inplace`, and it makes no difference.
 
 def relu(input, inplace=False):
     return input.relu_() if inplace else input.relu()
 
 
 def leaky_relu(input, negative_slope=0.01, inplace=False):
-    return (_C.leaky_relu_ if inplace else _C.leaky_relu)(input, negative_slope)
+    return _C.leaky_relu(input, negative_slope)
 
 
 def gelu(input, approximate='none'):
@@ -107,7 +107,7 @@ def embedding_bag(input, weight, offsets=None, max_norm=None, norm_type=2, scale
         per_sample_weights = None if per_sample_weights is None else per_sample_weights.reshape(-1)
     mode = {'sum': 0, 'mean': 1, 'max': 2}[mode]
     return _C.embedding_bag(weight, input, offsets, scale_grad_by_freq, mode, sparse, per_sample_weights,
-                            include_last_offset, padding_idx)[0]
+                            include_last_offset, padding_idx)
 
 
 # Losses.

@@ -39,8 +39,7 @@ class Adam(Optimizer):
         state['step'] = t
         mean, square = _move(state['exp_avg'], grad, beta1), _move(state['exp_avg_sq'], grad * grad, beta2)
         if group['amsgrad']:
-            largest = state.get('max_exp_avg_sq', square)
-            square = state['max_exp_avg_sq'] = _C.where(square > largest, square, largest)
+            square = state['max_exp_avg_sq'] = square.maximum(state.get('max_exp_avg_sq', square))
         scale = (square.sqrt() / math.sqrt(1 - beta2 ** t)).add_(group['eps'])
         p.add_(mean / scale, alpha=-group['lr'] / (1 - beta1 ** t))
 

@@ -1,0 +1,15 @@
+"""nn.TransformerEncoderLayer, as PyTorch 1.13 makes it of small operations."""
+import torch
+from torch import nn
+
+
+def loss():
+    layer = nn.TransformerEncoderLayer(32, 4, 64, batch_first=True)
+    return layer(torch.randn(2, 5, 32)).sum()
+
+
+if __name__ == '__main__':
+    torch.manual_seed(0)
+    value = loss()
+    value.backward()
+    print('sum is nearly', round(abs(value.item()), 2))
