@@ -17,7 +17,7 @@ struct call_node {
 };
 
 /* call_node_new makes a node on a device with room for n_edges; call_node_connect points its edge i
- * at another node, whose reference stays the caller's. */
+ * at another node, whose reference stays the caller's: from the bottom up. */
 call_node *call_node_new(td_device device, uint32_t n_edges, call_function run, void *data);
 void call_node_connect(call_node *from, uint32_t i, call_node *to);
 void call_node_unref(call_node *self);

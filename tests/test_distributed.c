@@ -272,8 +272,8 @@ test_device_to_cpu(void) {
   td_tensor *received = td_tensor_new_scalar(TD_FLOAT32, TD_CPU, 5);
   td_node *receive = td_dist_receive_new(&received, 1, deliver_cb, &delivery);
   call_node *top = call_node_new(TD_CPU, 1, NULL, NULL), *device = call_node_new(0, 1, NULL, NULL);
-  call_node_connect(top, 0, device);
   td_node_set_edge(&device->node, 0, (td_edge){td_node_ref(receive), 0});
+  call_node_connect(top, 0, device);
   td_tensor *loss = td_tensor_new_scalar(TD_FLOAT32, TD_CPU, 1);
   td_set_grad_fn(loss, &top->node, 0);
   g_assert_cmpint(td_dist_execute(context, &loss, 1, false, NULL), ==, TD_OK);

@@ -5,6 +5,7 @@
 #include "engine/autograd/callbacks.h"
 #include "engine/autograd/engine_thread.h"
 #include "engine/autograd/pool.h"
+#include "engine/autograd/warnings.h"
 #include "engine/autograd/worker.h"
 #include "engine/device/device.h"
 #include "engine/device/stream.h"
@@ -100,9 +101,9 @@ test_outer_inside_inner(void) {
   call_node *on_device = call_node_new(SIM_0, 1, wait_for_nested, &story);
   call_node *back = call_node_new(TD_CPU, 0, run_inside, &story);
   story.inner = call_node_new(SIM_1, 0, wait_for_outer, &story);
+  call_node_connect(on_device, 0, back);
   call_node_connect(root, 0, nests);
   call_node_connect(root, 1, on_device);
-  call_node_connect(on_device, 0, back);
   g_assert_cmpint(call_backward(root, NULL), ==, TD_OK);
   g_assert_true(atomic_load(&story.outer_ran));
   call_node *nodes[] = {root, nests, on_device, back, story.inner};
@@ -320,9 +321,9 @@ test_parent_fails_first(void) {
   call_node *below = call_node_new(TD_CPU, 0, must_not_run, NULL);
   call_node *fails = call_node_new(TD_CPU, 0, fail_in_nested, &story);
   story.inner = call_node_new(SIM_0, 0, wait_for_leave, &story);
+  call_node_connect(nests, 0, below);
   call_node_connect(root, 0, nests);
   call_node_connect(root, 1, fails);
-  call_node_connect(nests, 0, below);
   assert_fails(root, "Simulate error");
   atomic_store(&story.may_go_on, true);
   call_wait(&story.gone_on);
@@ -536,6 +537,62 @@ test_streams_of_callbacks(void) {
   call_node_unref(root);
 }
 
+/* J-18: warnings of nodes, wherever they ran, reach the caller's thread once, before the result. */
+static struct {
+  int n;
+  pthread_t thread;
+  bool fails;
+} warned;
+
+static td_status
+warned_cb(const char *text, td_error *error) {
+  g_assert_cmpstr(text, ==, "mind the gap");
+  warned.n++;
+  warned.thread = pthread_self();
+  return warned.fails ? td_error_set(error, TD_FOREIGN, "as an error") : TD_OK;
+}
+
+static td_status
+warn(call_node *self, td_error *error) {
+  g_assert_cmpint(warned.n, ==, 0);
+  td_warn(&self->node, "mind the gap");
+  return TD_OK;
+}
+
+static void
+assert_warned(call_node *root, td_status wanted, const char *text) {
+  td_error error = {0};
+  warned.n = 0;
+  g_assert_cmpint(call_backward(root, &error), ==, wanted);
+  g_assert_cmpstr(error.message, ==, text);
+  g_assert_cmpint(warned.n, ==, 1);
+  g_assert_true(pthread_equal(warned.thread, pthread_self()));
+  td_error_clear(&error);
+}
+
+static void
+test_warnings(void) {
+  story story;
+  story_init(&story);
+  td_warning_set_handler(warned_cb);
+  call_node *nests = call_node_new(SIM_1, 0, call_nested, &story);
+  call_node *root = call_node_new(TD_CPU, 2, NULL, NULL),
+            *fails = call_node_new(TD_CPU, 0, fail, NULL);
+  story.inner = call_node_new(SIM_0, 0, warn, NULL);
+  assert_warned(story.inner, TD_OK, NULL);
+  assert_warned(nests, TD_OK, NULL);
+  warned.fails = true;
+  assert_warned(nests, TD_FOREIGN, "as an error");
+  /* The pass's own error counts more. */
+  call_node *warns = call_node_new(TD_CPU, 0, warn, NULL);
+  call_node_connect(root, 0, fails);
+  call_node_connect(root, 1, warns);
+  assert_warned(root, TD_AUTOGRAD, "Simulate error");
+  call_node *nodes[] = {nests, root, fails, story.inner, warns};
+  for (size_t i = 0; i < G_N_ELEMENTS(nodes); i++)
+    call_node_unref(nodes[i]);
+}
+
 /* L-14, L-15 */
 
 /* Two devices and the caller finish at once, over and over. */
@@ -737,6 +794,7 @@ main(int argc, char **argv) {
   g_test_add_func("/engine/worker/leaf-needs-no-lock/E-19", test_leaf_needs_no_lock);
   g_test_add_func("/engine/worker/told-of-release/E-18", test_told_of_release);
   g_test_add_func("/engine/worker/streams-of-callbacks/I-08", test_streams_of_callbacks);
+  g_test_add_func("/engine/worker/warnings/J-18", test_warnings);
   g_test_add_func("/engine/worker/double-completion/L-14", test_double_completion);
   g_test_add_func("/engine/worker/stray-dummies/L-15", test_stray_dummies);
   g_test_add_func("/engine/worker/locks-of-callbacks/L-16", test_locks_of_callbacks);

@@ -248,7 +248,6 @@ wait_locked(td_graph_task *graph_task) {
 
 void
 td_graph_task_wait(td_graph_task *graph_task) {
-  TD_EMIT(thread_state, .state = TD_thread_activity_reentrant_wait, .graph_task = graph_task->id);
   td_lock_acquire(&graph_task->lock);
   wait_locked(graph_task);
   td_lock_release(&graph_task->lock);

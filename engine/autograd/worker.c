@@ -145,7 +145,10 @@ run_nested(td_graph_task *graph_task, td_node_task root) {
   push_root_locked(graph_task, root);
   if (is_too_deep) td_pool_submit(graph_task);
   td_lock_release(&graph_task->lock);
-  if (is_too_deep) return td_graph_task_wait(graph_task);
+  if (is_too_deep) {
+    emit_state(TD_thread_activity_reentrant_wait, graph_task);
+    return td_graph_task_wait(graph_task);
+  }
   self->current_depth++;
   self->total_depth++;
   td_worker_main(graph_task);
