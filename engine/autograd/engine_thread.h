@@ -6,6 +6,7 @@
 #pragma once
 
 #include "engine/autograd/graph_task.h"
+#include "engine/autograd/variable.h"
 
 #define TD_NO_DEVICE ((td_device)-2)
 
@@ -30,6 +31,7 @@ typedef struct td_task_guard {
   td_graph_task *graph_task, *outer_task;
   td_node *outer_node;
   td_thread_locals outer_locals;
+  bool outer_grad_mode;
 } td_task_guard;
 
 static inline void
@@ -41,12 +43,15 @@ td_task_guard_enter(td_task_guard *guard, td_graph_task *graph_task, td_node *no
   self->graph_task = graph_task;
   self->node = node;
   self->n_selective += graph_task->selective;
+  guard->outer_grad_mode = td_grad_mode();
+  td_grad_mode_set(graph_task->create_graph);
   td_thread_locals_enter(&graph_task->locals, &guard->outer_locals);
 }
 
 static inline void
 td_task_guard_leave(td_task_guard *guard) {
   td_thread_locals_leave(&guard->graph_task->locals, &guard->outer_locals);
+  td_grad_mode_set(guard->outer_grad_mode);
   td_thread_self.n_selective -= guard->graph_task->selective;
   td_thread_self.graph_task = guard->outer_task;
   td_thread_self.node = guard->outer_node;

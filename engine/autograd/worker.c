@@ -8,7 +8,6 @@
 #include "engine/autograd/metadata.h"
 #include "engine/autograd/pool.h"
 #include "engine/autograd/route.h"
-#include "engine/autograd/variable.h"
 #include "engine/base/alloc.h"
 
 _Thread_local td_engine_thread td_thread_self = {.device = TD_NO_DEVICE};
@@ -40,8 +39,6 @@ td_worker_run_node(td_graph_task *graph_task, td_node_task *task) {
   }
   td_task_guard guard;
   td_task_guard_enter(&guard, graph_task, task->node);
-  bool outer_mode = td_grad_mode();
-  td_grad_mode_set(graph_task->create_graph);
   td_error error = {0};
   td_status status = td_evaluate_function(graph_task, task, &error);
   if (status) {
@@ -49,7 +46,6 @@ td_worker_run_node(td_graph_task *graph_task, td_node_task *task) {
     if (is_first && td_anomaly_mode()) td_metadata_print_stacks(task->node);
     td_graph_task_fail(graph_task, status, &error);
   }
-  td_grad_mode_set(outer_mode);
   td_task_guard_leave(&guard);
   return !status;
 }

@@ -108,6 +108,23 @@ def a_callback_may_call_backward(torch):
     return calls
 
 
+@row('I-01', expect=[False, True, False])
+def with_the_grad_mode_of_the_pass(torch):
+    modes = []
+
+    def run(create_graph):
+        x = torch.ones(1, requires_grad=True)
+        y = node(torch, lambda: queue(torch, lambda: modes.append(torch.is_grad_enabled())))(x)
+        torch.autograd.grad(y, x, create_graph=create_graph)
+    run(False)
+    run(True)
+    x = torch.ones(1, requires_grad=True)
+    y = node(torch, lambda: queue(torch, lambda: modes.append(torch.is_grad_enabled())))(x)
+    with torch.no_grad():
+        y.backward()
+    return modes
+
+
 def callback_threads(events):
     """For each callback: whose it is, and whether its thread is the one that counted the pass's last task down."""
     last, found = {}, []
