@@ -253,7 +253,9 @@ td_command_run(int argc, char **argv) {
        "Where the tape goes (default: SCRIPT.tape here)", "FILE"},
       {"force", 0, 0, G_OPTION_ARG_NONE, &options.force, "Overwrite a tape that exists", NULL},
       {"devices", 0, 0, G_OPTION_ARG_STRING, &options.devices,
-       "The CPU and simulated accelerators (default: cpu, or what the example asks for)",
+       "cpu, sim:N[,latency=20us,bandwidth=4GB], cuda[:N], virtual for simulated devices whose "
+       "time "
+       "is counted, not waited for (default: cpu, or what the example asks for)",
        "cpu,sim:N"},
       {"anomaly", 0, 0, G_OPTION_ARG_STRING, &options.anomaly,
        "What is looked for in every gradient and sum: off, nan, nonfinite", "WHAT"},

@@ -6,18 +6,20 @@
  */
 #pragma once
 
-#include "engine/tensor/tensor.h"
+#include "engine/device/stream.h"
+#include "engine/tensor/launch.h"
 
-/* A kernel as it is launched. */
+/* A kernel as it is launched, and what the backend has to say to that. */
 typedef struct td_kernel {
-  const char *name;
-  size_t n_bytes; /* read and written */
+  const td_kernel_call *call;
+  td_stream stream;
+  uint32_t node, name; /* of the kernel's event */
+  size_t n_bytes;      /* read and written */
+  bool is_computed;    /* out: the device does it; false: the host may, and must */
+  bool is_told;        /* out: its event is emitted when it has run, by the backend; not now */
+  uint64_t queued; /* out: it begins so many nanoseconds of the device's time after its launch */
+  uint64_t took;   /* out: and takes so many */
 } td_kernel;
-
-/* When it runs: `begin` is `queued` after its launch; both in nanoseconds of the device's time. */
-typedef struct td_kernel_times {
-  uint64_t queued, took;
-} td_kernel_times;
 
 typedef struct td_backend {
   const char *kind; /* "sim": devices are called sim:0 and so on */
@@ -37,7 +39,13 @@ typedef struct td_backend {
   double (*event_elapsed_ms)(void *from, void *to);
   void (*stream_wait)(td_device device, void *stream, void *event);
 
-  td_kernel_times (*launch)(td_device device, void *stream, const td_kernel *kernel);
+  void (*launch)(td_device device, void *stream, td_kernel *kernel);
+
+  /* Before the host looks at memory of the device; may be NULL, as the next. */
+  void (*host_access)(td_device device);
+  /* Emits what is still to be told of kernels, waiting for them. */
+  void (*flush)(td_device device);
 } td_backend;
 
 extern const td_backend td_backend_sim;
+extern const td_backend td_backend_cuda;

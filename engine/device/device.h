@@ -18,6 +18,9 @@ td_status td_device_setup(const char *specification, td_error *error);
 int td_device_count(void);
 const char *td_device_name(td_device device);
 
+/* td_device_index returns its number among those of its kind, from its name. */
+int td_device_index(td_device device);
+
 /* td_device_find turns "cpu", "meta", "sim", "sim:1" into a device; TD_INVALID with PyTorch-like
  * words. */
 td_status td_device_find(const char *name, td_device *device, td_error *error);
@@ -25,6 +28,10 @@ td_status td_device_find(const char *name, td_device *device, td_error *error);
 /* td_device_is_used tells whether anything was ever placed on an accelerator: whether it has a
  * context. */
 bool td_device_is_used(td_device device);
+
+/* td_device_flush puts on the tape what is still to be told of kernels, waiting for them. Before a
+ * recording ends. */
+void td_device_flush(void);
 
 /* td_device_backend returns what runs an accelerator. For engine/device alone. */
 const td_backend *td_device_backend(td_device device);

@@ -124,61 +124,75 @@ name_number(const char *function) {
   return td_recording() ? td_intern(plain_name(function, plain, sizeof plain)) : 0;
 }
 
-static void
-put(td_stream stream, const char *name, int n_written, int n_tensors,
-    const td_tensor *const *tensors) {
+static size_t
+bytes_of(const td_kernel_call *call) {
+  size_t n_bytes = 0;
+  for (int i = 0; i < call->n_tensors; i++)
+    if (call->tensors[i]) n_bytes += td_tensor_n_bytes(call->tensors[i]);
+  return n_bytes;
+}
+
+static bool
+put(td_stream stream, const td_kernel_call *call) {
   td_stream_entry *entry = td_stream_entry_of(stream);
-  uint32_t name_id = name_number(name);
-  td_kernel kernel = {.name = name};
-  for (int i = 0; i < n_tensors; i++)
-    if (tensors[i]) kernel.n_bytes += td_tensor_n_bytes(tensors[i]);
+  td_kernel kernel = {.call = call,
+                      .stream = stream,
+                      .node = node_now,
+                      .name = name_number(call->name),
+                      .n_bytes = bytes_of(call)};
   pthread_mutex_lock(&td_stream_mutex);
   td_ordering_join(&entry->before, td_stream_host_before_locked());
   uint64_t number = td_ordering_tick(&entry->before, entry->index);
-  td_kernel_times times =
-      td_device_backend(stream.device)->launch(stream.device, entry->handle, &kernel);
+  td_device_backend(stream.device)->launch(stream.device, entry->handle, &kernel);
   td_stream_announce_locked(entry);
-  TD_EMIT_AT(td_stream_stamp_locked(), kernel, .device = stream.device, .stream = stream.number,
-             .node = node_now, .name = name_id, .bytes = kernel.n_bytes, .queued = times.queued,
-             .took = times.took);
-  for (int i = 0; i < n_tensors; i++)
-    if (tensors[i]) touch_locked(entry, tensors[i], i < n_written, number, name);
+  if (!kernel.is_told)
+    TD_EMIT_AT(td_stream_stamp_locked(), kernel, .device = stream.device, .stream = stream.number,
+               .node = kernel.node, .name = kernel.name, .bytes = kernel.n_bytes,
+               .queued = kernel.queued, .took = kernel.took);
+  for (int i = 0; i < call->n_tensors; i++)
+    if (call->tensors[i])
+      touch_locked(entry, call->tensors[i], i < call->n_written, number, call->name);
   pthread_mutex_unlock(&td_stream_mutex);
+  return kernel.is_computed;
 }
 
 /* The device that runs it: that of the last tensor, a copy's source, that is on one. */
 static td_device
-device_of(int n_tensors, const td_tensor *const *tensors) {
+device_of(const td_kernel_call *call) {
   td_device device = TD_CPU;
-  for (int i = 0; i < n_tensors; i++)
-    if (tensors[i] && tensors[i]->device >= 0) device = tensors[i]->device;
+  for (int i = 0; i < call->n_tensors; i++)
+    if (call->tensors[i] && call->tensors[i]->device >= 0) device = call->tensors[i]->device;
   return device;
 }
 
 static void
-join_devices(td_stream stream, int n_tensors, const td_tensor *const *tensors, bool before) {
-  for (int i = 0; i < n_tensors; i++) {
-    if (!tensors[i] || tensors[i]->device < 0 || tensors[i]->device == stream.device) continue;
-    td_stream other = td_stream_current(tensors[i]->device);
+join_devices(td_stream stream, const td_kernel_call *call, bool before) {
+  for (int i = 0; i < call->n_tensors; i++) {
+    const td_tensor *tensor = call->tensors[i];
+    if (!tensor || tensor->device < 0 || tensor->device == stream.device) continue;
+    td_stream other = td_stream_current(tensor->device);
     td_stream_wait_stream(before ? stream : other, before ? other : stream, node_now);
   }
 }
 
 static bool
-touches_host(int n_tensors, const td_tensor *const *tensors) {
+touches_host(const td_kernel_call *call) {
   bool touches = false;
-  for (int i = 0; i < n_tensors; i++)
-    touches = touches || (tensors[i] && tensors[i]->device == TD_CPU && tensors[i]->n_dims > 0);
+  for (int i = 0; i < call->n_tensors; i++) {
+    const td_tensor *tensor = call->tensors[i];
+    touches = touches || (tensor && tensor->device == TD_CPU && tensor->n_dims > 0);
+  }
   return touches;
 }
 
-void
-td_kernel_launch(const char *name, int n_written, int n_tensors, const td_tensor *const *tensors) {
-  td_device device = device_of(n_tensors, tensors);
-  if (device < 0) return;
+bool
+td_kernel_launch(const td_kernel_call *call) {
+  td_device device = device_of(call);
+  if (device < 0) return false;
   td_stream stream = td_stream_current(device);
-  join_devices(stream, n_tensors, tensors, true);
-  put(stream, name, n_written, n_tensors, tensors);
-  join_devices(stream, n_tensors, tensors, false);
-  if (touches_host(n_tensors, tensors)) td_stream_synchronize(stream);
+  join_devices(stream, call, true);
+  bool is_computed = put(stream, call);
+  join_devices(stream, call, false);
+  if (touches_host(call)) td_stream_synchronize(stream);
+  return is_computed;
 }

@@ -6,11 +6,10 @@
  * number is waited for. Private to engine/device but for td_conflict_take. Any thread. */
 #pragma once
 
-#include "engine/tensor/tensor.h"
+#include "engine/tensor/launch.h"
 
 /* For td_accelerators_now. */
-void td_kernel_launch(const char *name, int n_written, int n_tensors,
-                      const td_tensor *const *tensors);
+bool td_kernel_launch(const td_kernel_call *call);
 
 /* td_conflict_take returns the text of the oldest conflict of streams that nobody was told of yet
  * (Note [Missing waits]), NULL where there is none. The caller frees. Any thread. */

@@ -48,6 +48,13 @@ td_memory_new(td_device device, size_t n_bytes) {
   return storage;
 }
 
+void
+td_memory_host_access(const td_storage *storage) {
+  td_device device = storage->memory->device;
+  const td_backend *backend = td_device_backend(device);
+  if (backend->host_access) backend->host_access(device);
+}
+
 bool
 td_memory_is_used(td_device device) {
   pthread_mutex_lock(&td_stream_mutex);

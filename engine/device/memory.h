@@ -37,6 +37,7 @@ typedef struct td_conflict {
  * without memory. td_memory_free emits free and gives it back. */
 td_storage *td_memory_new(td_device device, size_t n_bytes);
 void td_memory_free(td_storage *storage);
+void td_memory_host_access(const td_storage *storage); /* for td_accelerators_now */
 
 void td_memory_record_stream(td_storage *storage, td_stream stream);
 

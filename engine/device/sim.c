@@ -127,13 +127,14 @@ sim_stream_wait(td_device device, void *stream, void *event) {
   set_end(stream, TD_MAX(end_of(stream), ((sim_event *)event)->time));
 }
 
-static td_kernel_times
-sim_launch(td_device device, void *stream, const td_kernel *kernel) {
+static void
+sim_launch(td_device device, void *stream, td_kernel *kernel) {
   const td_device_model *model = &models[device];
   uint64_t now = td_sim_now(), begin = TD_MAX(now, end_of(stream));
   uint64_t took = model->latency_ns + (uint64_t)((double)kernel->n_bytes / model->bytes_per_ns);
   set_end(stream, begin + took);
-  return (td_kernel_times){.queued = begin - now, .took = took};
+  kernel->queued = begin - now;
+  kernel->took = took;
 }
 
 const td_backend td_backend_sim = {

@@ -44,8 +44,8 @@ static void
 binary_kernel(binary_function function, td_tensor *out, const td_tensor *a, const td_tensor *b,
               double alpha) {
   td_walk walk;
-  td_walk_init_named(&walk, names[function], 1, out->n_dims, out->sizes, 3,
-                     (const td_tensor *[]){out, a, b});
+  td_walk_init_with(&walk, names[function], alpha, 1, out->n_dims, out->sizes, 3,
+                    (const td_tensor *[]){out, a, b});
   switch (function) {
   case BINARY_ADD:
     if (alpha == 1)

@@ -36,7 +36,7 @@ mm_result(const char *what, td_tensor *a, td_tensor *b, td_tensor **out, td_erro
                         "mat1 and mat2 shapes cannot be multiplied (%lldx%lld and %lldx%lld)",
                         (long long)n, (long long)k, (long long)b->sizes[0], (long long)m);
   TD_TRY(td_tensor_new_empty(a->dtype, device, 2, (int64_t[]){n, m}, out, error));
-  TD_LAUNCH("mm", 1, *out, a, b);
+  if (!TD_LAUNCH("mm.out", 1, *out, a, b)) return TD_OK;
   td_gemm(a->dtype, n, k, m, matrix_of(a, 0, 1), matrix_of(b, 0, 1), matrix_of(*out, 0, 1), false);
   return TD_OK;
 }
@@ -192,9 +192,9 @@ td_op_mv(td_tensor *self, td_tensor *vec, td_tensor **out, td_error *error) {
     return td_error_set(error, TD_SHAPE, "size mismatch, got %lld, %lldx%lld,%lld", (long long)n,
                         (long long)n, (long long)k, (long long)vec->sizes[0]);
   TD_TRY(td_tensor_new_empty(self->dtype, device, 1, &n, out, error));
-  TD_LAUNCH("mv", 1, *out, self, vec);
-  td_gemm(self->dtype, n, k, 1, matrix_of(self, 0, 1), matrix_of(vec, 0, -1),
-          matrix_of(*out, 0, -1), false);
+  if (TD_LAUNCH("mv.out", 1, *out, self, vec))
+    td_gemm(self->dtype, n, k, 1, matrix_of(self, 0, 1), matrix_of(vec, 0, -1),
+            matrix_of(*out, 0, -1), false);
   td_op_node *op = td_op_begin(&mv_class, sizeof *op, TD_INPUTS(self, vec));
   if (!op) return TD_OK;
   save_pair(op, self, vec);
@@ -223,9 +223,9 @@ td_op_dot(td_tensor *self, td_tensor *other, td_tensor **out, td_error *error) {
                         (long long)k, (long long)other->sizes[0], (long long)k,
                         (long long)other->sizes[0]);
   TD_TRY(td_tensor_new_empty(self->dtype, device, 0, NULL, out, error));
-  TD_LAUNCH("dot", 1, *out, self, other);
-  td_gemm(self->dtype, 1, k, 1, matrix_of(self, -1, 0), matrix_of(other, 0, -1),
-          matrix_of(*out, -1, -1), false);
+  if (TD_LAUNCH("dot.out", 1, *out, self, other))
+    td_gemm(self->dtype, 1, k, 1, matrix_of(self, -1, 0), matrix_of(other, 0, -1),
+            matrix_of(*out, -1, -1), false);
   td_op_node *op = td_op_begin(&dot_class, sizeof *op, TD_INPUTS(self, other));
   if (!op) return TD_OK;
   save_pair(op, self, other);
@@ -265,8 +265,8 @@ td_op_bmm(td_tensor *self, td_tensor *mat2, td_tensor **out, td_error *error) {
                         (long long)b, (long long)k, (long long)mat2->sizes[0],
                         (long long)mat2->sizes[1]);
   TD_TRY(td_tensor_new_empty(self->dtype, device, 3, (int64_t[]){b, n, m}, out, error));
-  TD_LAUNCH("bmm", 1, *out, self, mat2);
-  for (int64_t i = 0; i < b; i++)
+  int64_t n_left = TD_LAUNCH("bmm.out", 1, *out, self, mat2) ? b : 0;
+  for (int64_t i = 0; i < n_left; i++)
     td_gemm(self->dtype, n, k, m, batch_of(self, i), batch_of(mat2, i), batch_of(*out, i), false);
   td_op_node *op = td_op_begin(&bmm_class, sizeof *op, TD_INPUTS(self, mat2));
   if (!op) return TD_OK;

@@ -22,8 +22,8 @@
 
 typedef void (*unary_kernel)(td_tensor *out, const td_tensor *in);
 
-#define unary_walk(walk, out, in)                                                                  \
-  td_walk_init(walk, (out)->n_dims, (out)->sizes, 2, (const td_tensor *[]){out, in})
+#define unary_walk(walk, name, out, in)                                                            \
+  td_walk_init_named(walk, name, 1, (out)->n_dims, (out)->sizes, 2, (const td_tensor *[]){out, in})
 
 /* F(f)(x) is the float function for float. FLOATING rows have no kernel for integers. */
 #define F(function) _Generic(x, float : function##f, default : function)
@@ -34,7 +34,7 @@ typedef void (*unary_kernel)(td_tensor *out, const td_tensor *in);
 #define TD_UNARY(name, node_name, kept, dtypes, expression, gradient)                              \
   static void name##_kernel(td_tensor *out, const td_tensor *in) {                                 \
     td_walk walk;                                                                                  \
-    unary_walk(&walk, out, in);                                                                    \
+    unary_walk(&walk, #name ".out", out, in);                                                      \
     KERNEL_##dtypes(T, expression)                                                                 \
   }
 #include "engine/ops/unary.def"

@@ -185,6 +185,7 @@ join_session(PyObject *self, PyObject *args) {
 static td_status
 end(td_recorder *ending, int code, td_error *error) {
   tdpy_live_release();
+  td_device_flush();
   td_status status = ending ? td_recorder_stop(ending, code, error) : TD_OK;
   tdpy_live_close(code);
   return status;

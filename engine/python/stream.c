@@ -3,6 +3,7 @@
 
 #include "engine/python/arguments.h"
 #include "engine/python/errors.h"
+#include "engine/python/types.h"
 
 #include "engine/autograd/arrival.h"
 #include "engine/device/device.h"
@@ -190,6 +191,12 @@ tdpy_method_record_stream(PyObject *self, PyObject *object) {
 }
 
 static PyObject *
+device_number(PyObject *self, PyObject *object) {
+  td_device device;
+  return tdpy_device_converter(object, &device) ? PyLong_FromLong(device) : NULL;
+}
+
+static PyObject *
 device_name(PyObject *self, PyObject *args) {
   td_device device;
   if (!PyArg_ParseTuple(args, "O&", device_converter, &device)) return NULL;
@@ -233,6 +240,7 @@ PyMethodDef tdpy_stream_functions[] = {
     {"event_query", event_query, METH_O, NULL},
     {"event_synchronize", event_synchronize, METH_O, NULL},
     {"event_elapsed_ms", event_elapsed_ms, METH_VARARGS, NULL},
+    {"device_number", device_number, METH_O, NULL},
     {"device_name", device_name, METH_VARARGS, NULL},
     {"set_warn_on_accumulate_grad_stream_mismatch", warn_of_leaves, METH_O, NULL},
     {"sim_now_ns", now_ns, METH_NOARGS, NULL},

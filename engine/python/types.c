@@ -65,7 +65,7 @@ static PyObject *
 device_index(PyObject *self, void *closure) {
   td_device device = ((device_object *)self)->device;
   if (device < 0) Py_RETURN_NONE;
-  return PyLong_FromLong(device);
+  return PyLong_FromLong(td_device_index(device));
 }
 
 static PyObject *
@@ -84,8 +84,9 @@ device_repr(PyObject *self) {
   td_device device = ((device_object *)self)->device;
   PyObject *kind = device_kind(self, NULL);
   if (!kind) return NULL;
-  PyObject *text = device < 0 ? PyUnicode_FromFormat("device(type=%R)", kind)
-                              : PyUnicode_FromFormat("device(type=%R, index=%d)", kind, device);
+  PyObject *text =
+      device < 0 ? PyUnicode_FromFormat("device(type=%R)", kind)
+                 : PyUnicode_FromFormat("device(type=%R, index=%d)", kind, td_device_index(device));
   Py_DECREF(kind);
   return text;
 }

@@ -8,7 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define walk_like(walk, shape, ...) td_walk_init(walk, (shape)->n_dims, (shape)->sizes, __VA_ARGS__)
+#define walk_like(walk, name, shape, ...)                                                          \
+  td_walk_init_named(walk, name, 1, (shape)->n_dims, (shape)->sizes, __VA_ARGS__)
 
 /* The target type converts: int64_t and bool sources must not go through double. */
 #define COPY_CASE(name, type, dst_type)                                                            \
@@ -46,7 +47,7 @@ td_kernel_copy(td_tensor *dst, const td_tensor *src) {
     return;
   }
   td_walk walk;
-  walk_like(&walk, dst, 2, (const td_tensor *[]){dst, src});
+  walk_like(&walk, "copy.out", dst, 2, (const td_tensor *[]){dst, src});
   TD_DISPATCH_ALL(dst->dtype, COPY_FROM(T))
 }
 
@@ -94,7 +95,7 @@ td_kernel_to_device(td_tensor *tensor, td_device device, td_tensor **out, td_err
 static void
 add_kernel(td_tensor *sum, const td_tensor *a, const td_tensor *b) {
   td_walk walk;
-  walk_like(&walk, sum, 3, (const td_tensor *[]){sum, a, b});
+  walk_like(&walk, "add.out", sum, 3, (const td_tensor *[]){sum, a, b});
   TD_DISPATCH_ALL(
       sum->dtype, while (td_walk_row(&walk)) {
         T *to = walk.at[0];
@@ -137,7 +138,8 @@ td_kernel_add_into(td_tensor *a, const td_tensor *b) {
 void
 td_kernel_fill(td_tensor *tensor, double value) {
   td_walk walk;
-  walk_like(&walk, tensor, 1, (const td_tensor *[]){tensor});
+  td_walk_init_with(&walk, "fill.out", value, 1, tensor->n_dims, tensor->sizes, 1,
+                    (const td_tensor *[]){tensor});
   TD_DISPATCH_ALL(
       tensor->dtype, while (td_walk_row(&walk)) {
         T *to = walk.at[0];
@@ -176,7 +178,7 @@ reduces_to(const td_tensor *tensor, int n_dims, const int64_t *sizes) {
 void
 td_kernel_sum_into(td_tensor *dst, const td_tensor *src) {
   td_walk walk;
-  walk_like(&walk, src, 2, (const td_tensor *[]){dst, src});
+  walk_like(&walk, "sum_into.out", src, 2, (const td_tensor *[]){dst, src});
   TD_DISPATCH_ALL(
       src->dtype, while (td_walk_row(&walk)) {
         T *to = walk.at[0];

@@ -301,6 +301,8 @@ td_tensor_same_sizes(const td_tensor *a, const td_tensor *b) {
 void *
 td_tensor_data(const td_tensor *tensor) {
   if (!td_tensor_has_data(tensor)) return NULL;
+  if (__builtin_expect(tensor->storage->memory != NULL, 0))
+    td_accelerators_now->host_access(tensor->storage);
   return (char *)tensor->storage->data + tensor->offset * (int64_t)td_dtype_size(tensor->dtype);
 }
 

@@ -58,6 +58,13 @@ take_row(td_walk *walk, const td_tensor *const *tensors) {
   memmove(walk->sizes, walk->sizes + 1, (size_t)walk->n_dims * sizeof *walk->sizes);
 }
 
+/* As td_tensor_data, but for a kernel, which the launch has let in. */
+static void *
+first_element(const td_tensor *tensor) {
+  if (!td_tensor_has_data(tensor)) return NULL;
+  return (char *)tensor->storage->data + tensor->offset * (int64_t)td_dtype_size(tensor->dtype);
+}
+
 static void
 prepare(td_walk *walk, bool has_elements, int n_dims, const int64_t *sizes, int n_tensors,
         const td_tensor *const *tensors) {
@@ -67,16 +74,23 @@ prepare(td_walk *walk, bool has_elements, int n_dims, const int64_t *sizes, int 
   for (int dim = 0; dim < n_dims; dim++)
     if (sizes[dim] == 0) walk->empty = true;
   for (int i = 0; i < n_tensors; i++)
-    walk->at[i] = td_tensor_data(tensors[i]);
+    walk->at[i] = first_element(tensors[i]);
   merge_dims(walk, n_dims, sizes, tensors);
   take_row(walk, tensors);
   memset(walk->index, 0, sizeof walk->index);
 }
 
 void
-td_walk_init_named(td_walk *walk, const char *kernel, int n_written, int n_dims,
-                   const int64_t *sizes, int n_tensors, const td_tensor *const *tensors) {
-  bool has_elements = td_launch(kernel, n_written, n_tensors, tensors);
+td_walk_init_with(td_walk *walk, const char *kernel, double parameter, int n_written, int n_dims,
+                  const int64_t *sizes, int n_tensors, const td_tensor *const *tensors) {
+  td_kernel_call call = {.name = kernel,
+                         .n_written = n_written,
+                         .n_tensors = n_tensors,
+                         .tensors = tensors,
+                         .sizes = sizes,
+                         .n_dims = n_dims,
+                         .parameter = parameter};
+  bool has_elements = td_launch(&call);
   prepare(walk, has_elements, n_dims, sizes, n_tensors, tensors);
 }
 
@@ -90,7 +104,9 @@ td_walk_init_lines_named(td_walk *walk, const char *kernel, int dim, int n_tenso
     if (firsts[i].n_dims > 0) firsts[i].sizes[dim] = 1;
     pointers[i] = &firsts[i];
   }
-  bool has_elements = td_launch(kernel, 1, n_tensors, tensors);
+  td_kernel_call call = {
+      .name = kernel, .n_written = 1, .n_tensors = n_tensors, .tensors = tensors};
+  bool has_elements = td_launch(&call);
   prepare(walk, has_elements, firsts[0].n_dims, firsts[0].sizes, n_tensors, pointers);
 }
 

@@ -35,9 +35,12 @@ typedef struct td_walk {
 /* td_walk_init prepares a walk over `sizes`. A tensor with fewer dimensions, or with size 1 where
  * `sizes` has more, is repeated; the caller has checked that they fit. It launches a kernel
  * (launch.h) by the calling function's name, which writes the first tensor; after
- * td_walk_init_reading it writes none. */
-void td_walk_init_named(td_walk *walk, const char *kernel, int n_written, int n_dims,
-                        const int64_t *sizes, int n_tensors, const td_tensor *const *tensors);
+ * td_walk_init_reading it writes none. A device may do the kernel's work: then there are no rows.
+ */
+void td_walk_init_with(td_walk *walk, const char *kernel, double parameter, int n_written,
+                       int n_dims, const int64_t *sizes, int n_tensors,
+                       const td_tensor *const *tensors);
+#define td_walk_init_named(walk, kernel, ...) td_walk_init_with(walk, kernel, 1, __VA_ARGS__)
 #define td_walk_init(walk, ...) td_walk_init_named(walk, __func__, 1, __VA_ARGS__)
 #define td_walk_init_reading(walk, ...) td_walk_init_named(walk, __func__, 0, __VA_ARGS__)
 

@@ -31,7 +31,7 @@ def _index(where=None, optional=True):
     where = device(where)
     if where.type in ('cpu', 'meta'):
         raise ValueError(f"{where.type} doesn't match the current accelerator {current_accelerator()}.")
-    return _C.device_current() if where.index is None else where.index
+    return _C.device_number(where)
 
 
 def current_device_index():
