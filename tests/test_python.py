@@ -263,7 +263,8 @@ class Module(Case):
                 ('autograd.grad(x.sum(), [])', 'RuntimeError: `inputs` argument to `grad()` cannot be empty.'),
                 ('x.add_(1)', 'RuntimeError: a leaf Variable that requires grad is being used in an in-place '
                  'operation.'),
-                ('x.grad = torch.ones(3)', 'RuntimeError: assigned grad has data of a different size'),
+                ('x.grad = torch.ones(3)', "RuntimeError: attempting to assign a gradient of size '[3]' to a tensor of "
+                 "size '[2]'. Please ensure that the gradient and the tensor are the same size"),
                 ('torch.tensor([[1, 2], [3]])', 'ValueError: expected sequence of length 2 at dim 1 (got 1)'),
                 ('bool(x)', 'RuntimeError: Boolean value of Tensor with more than one value is ambiguous'),
                 ('x[2]', 'IndexError: index 2 is out of bounds for dimension 0 with size 2'),

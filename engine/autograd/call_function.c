@@ -113,10 +113,8 @@ apply_and_validate(td_evaluation *self, td_error *error) {
   status = node->klass->apply(node, self->inputs, self->outputs, error);
   if (!status) status = td_pending_take(error);
   if (status) return status;
-  status =
-      td_validate_outputs(node->next_edges, node->n_outputs, self->outputs, node->n_outputs, error);
-  if (status) td_error_prefix(error, "Function %s returned an ", td_node_name(node));
-  return status;
+  return td_validate_outputs(node, node->next_edges, node->n_outputs, self->outputs,
+                             node->n_outputs, error);
 }
 
 /* The node's function: node_begin to node_end. */

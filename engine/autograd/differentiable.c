@@ -15,7 +15,28 @@ clone_without_history(td_tensor *tensor, td_tensor **out, td_error *error) {
   return status;
 }
 
-static td_differentiable operations = {.add = add_without_history, .clone = clone_without_history};
+static td_status
+copy_without_history(td_tensor *tensor, td_tensor *source, td_error *error) {
+  td_kernel_copy(tensor, source);
+  return TD_OK;
+}
+
+static td_status
+to_without_history(td_tensor *tensor, td_dtype dtype, td_device device, td_tensor **out,
+                   td_error *error) {
+  td_tensor *cast;
+  td_status status = td_kernel_cast(tensor, dtype, &cast, error);
+  if (status) return status;
+  status = td_kernel_to_device(cast, device, out, error);
+  td_tensor_unref(cast);
+  return status;
+}
+
+static td_differentiable operations = {.add = add_without_history,
+                                       .clone = clone_without_history,
+                                       .copy_into = copy_without_history,
+                                       .sum_to = td_kernel_sum_to,
+                                       .to = to_without_history};
 
 void
 td_differentiable_set(td_differentiable wanted) {

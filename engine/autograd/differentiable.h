@@ -11,6 +11,12 @@
 typedef struct td_differentiable {
   td_status (*add)(td_tensor *a, td_tensor *b, td_tensor **out, td_error *error);
   td_status (*clone)(td_tensor *tensor, td_tensor **out, td_error *error);
+  td_status (*copy_into)(td_tensor *tensor, td_tensor *source, td_error *error);
+  /* sum_to sums down to the sizes that were broadcast; to is a cast and a move. */
+  td_status (*sum_to)(td_tensor *tensor, int n_dims, const int64_t *sizes, td_tensor **out,
+                      td_error *error);
+  td_status (*to)(td_tensor *tensor, td_dtype dtype, td_device device, td_tensor **out,
+                  td_error *error);
 
   /* as_strided makes the node of a view of `base`, copy_slices the one of a base after `fn`
    * (borrowed) was applied to a view of it in place. Without metadata of their input. */

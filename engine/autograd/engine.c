@@ -187,7 +187,7 @@ td_engine_execute(td_engine *engine, const td_edge *roots, td_tensor *const *roo
   td_tensor **gradients = TD_NEW_N(td_tensor *, n_roots);
   for (uint32_t i = 0; i < n_roots; i++)
     gradients[i] = td_tensor_ref(root_gradients[i]);
-  td_status status = td_validate_outputs(roots, n_roots, gradients, n_roots, error);
+  td_status status = td_validate_outputs(NULL, roots, n_roots, gradients, n_roots, error);
   if (!status) status = enter_and_run(roots, gradients, n_roots, options, captured, error);
   for (uint32_t i = 0; i < n_roots; i++)
     td_tensor_unref(gradients[i]);

@@ -26,23 +26,6 @@ td_input_buffer_free(td_input_buffer *buffer) {
   free(buffer);
 }
 
-/* Every element has a place of its own and the storage has no gaps between them: some order of the
- * dimensions is row-major. */
-static bool
-is_dense(const td_tensor *tensor) {
-  int64_t expected = 1;
-  bool used[TD_MAX_DIMS] = {false};
-  for (int n = 0; n < tensor->n_dims; n++) {
-    int next = -1;
-    for (int dim = 0; dim < tensor->n_dims && next < 0; dim++)
-      if (!used[dim] && (tensor->sizes[dim] <= 1 || tensor->strides[dim] == expected)) next = dim;
-    if (next < 0) return false;
-    used[next] = true;
-    expected *= tensor->sizes[next];
-  }
-  return true;
-}
-
 static bool
 owns_storage(const td_tensor *tensor) {
   return !tensor->sparse && td_refcount_get(&tensor->storage->refs) == 1;
@@ -53,7 +36,7 @@ static bool
 may_add_into(const td_tensor *into, const td_tensor *other) {
   if (td_grad_mode() || into->dtype != other->dtype || !owns_storage(into)) return false;
   if (!td_policy(sum_in_place)) return other->sparse && td_tensor_is_contiguous(into);
-  return td_refcount_get(&into->refs) == 1 && !td_requires_grad(into) && is_dense(into);
+  return td_refcount_get(&into->refs) == 1 && !td_requires_grad(into) && td_tensor_is_dense(into);
 }
 
 /* The order of the operands is PyTorch's: it decides the order of a sparse sum's values. */

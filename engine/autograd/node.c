@@ -113,6 +113,7 @@ td_node_add_metadata(td_node *node, const td_tensor *like) {
   td_input_metadata *metadata = append_metadata(node);
   metadata->dtype = like->dtype;
   metadata->device = like->device;
+  metadata->sparse = like->sparse != NULL;
   if (like->device >= 0) metadata->stream = td_stream_current(like->device).number;
   metadata->n_dims = like->n_dims;
   for (int d = 0; d < like->n_dims; d++)

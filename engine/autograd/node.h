@@ -45,6 +45,7 @@ typedef struct td_input_metadata {
   int32_t stream; /* that was current on the device then */
   int n_dims;
   int64_t sizes[TD_MAX_DIMS];
+  bool sparse;
   bool defined; /* false: a placeholder for an output that no one can use */
 } td_input_metadata;
 

@@ -102,8 +102,11 @@ td_op_end_once(td_tensor *result, td_tensor *const *inputs, uint32_t n_inputs) {
 
 td_input_metadata
 td_op_metadata(const td_tensor *tensor) {
-  td_input_metadata metadata = {
-      .dtype = tensor->dtype, .device = tensor->device, .n_dims = tensor->n_dims, .defined = true};
+  td_input_metadata metadata = {.dtype = tensor->dtype,
+                                .device = tensor->device,
+                                .n_dims = tensor->n_dims,
+                                .sparse = tensor->sparse != NULL,
+                                .defined = true};
   for (int dim = 0; dim < tensor->n_dims; dim++)
     metadata.sizes[dim] = tensor->sizes[dim];
   return metadata;
@@ -126,13 +129,16 @@ sum_to_recorded(td_tensor *grad, int n_dims, const int64_t *sizes, td_tensor **o
   return td_op_view(sum, n_dims, sizes, out, error);
 }
 
+static td_status
+sum_to(td_tensor *grad, int n_dims, const int64_t *sizes, td_tensor **out, td_error *error) {
+  bool recorded = td_grad_mode() && td_requires_grad(grad);
+  return (recorded ? sum_to_recorded : td_kernel_sum_to)(grad, n_dims, sizes, out, error);
+}
+
 td_status
 td_op_reduce_to(td_tensor *grad, const td_input_metadata *like, td_tensor **out, td_error *error) {
   TD_LOCAL(sum);
-  if (td_grad_mode() && td_requires_grad(grad))
-    TD_TRY(sum_to_recorded(grad, like->n_dims, like->sizes, &sum, error));
-  else
-    TD_TRY(td_kernel_sum_to(grad, like->n_dims, like->sizes, &sum, error));
+  TD_TRY(sum_to(grad, like->n_dims, like->sizes, &sum, error));
   return td_op_to(sum, like->dtype, like->device, out, error);
 }
 
@@ -289,6 +295,9 @@ __attribute__((constructor)) static void
 hand_down(void) {
   td_differentiable_set((td_differentiable){.add = add,
                                             .clone = td_op_clone,
+                                            .copy_into = td_op_copy_into,
+                                            .sum_to = sum_to,
+                                            .to = td_op_to,
                                             .as_strided = td_as_strided_node,
                                             .copy_slices = td_copy_slices_node});
 }

@@ -67,41 +67,6 @@ get_retains_grad(PyObject *self, void *closure) {
 }
 
 static PyObject *
-get_grad(PyObject *self, void *closure) {
-  return tdpy_tensor_wrap(td_grad_get(tdpy_tensor_of(self)));
-}
-
-static bool
-fits_as_grad(const td_tensor *tensor, const td_tensor *grad) {
-  const char *what = NULL;
-  if (grad == tensor)
-    what = "can't assign Variable as its own grad";
-  else if (grad->dtype != tensor->dtype)
-    what = "assigned grad has data of a different type";
-  else if (grad->device != tensor->device)
-    what = "assigned grad has data located on a different device";
-  else if (!td_tensor_same_sizes(grad, tensor))
-    what = "assigned grad has data of a different size";
-  if (what) PyErr_SetString(PyExc_RuntimeError, what);
-  return !what;
-}
-
-static int
-set_grad(PyObject *self, PyObject *value, void *closure) {
-  td_tensor *tensor = tdpy_tensor_of(self);
-  if (value && value != Py_None && !tdpy_tensor_is(value)) {
-    PyErr_Format(PyExc_TypeError,
-                 "assigned grad expected to be a Tensor or None but got grad of type %s",
-                 Py_TYPE(value)->tp_name);
-    return -1;
-  }
-  td_tensor *grad = value && value != Py_None ? tdpy_tensor_of(value) : NULL;
-  if (grad && !fits_as_grad(tensor, grad)) return -1;
-  td_grad_set(tensor, grad);
-  return 0;
-}
-
-static PyObject *
 get_transposed(PyObject *self, void *closure) {
   td_error error = {0};
   td_tensor *out = NULL, *tensor = tdpy_tensor_of(self);
@@ -168,7 +133,8 @@ PyGetSetDef tdpy_tensor_getset[] = {
     {"requires_grad", get_requires_grad, set_requires_grad, "whether gradients are wanted", NULL},
     {"grad_fn", get_grad_fn, NULL, "the node that made it, or None", NULL},
     {"output_nr", get_output_nr, NULL, "which output of its node it is", NULL},
-    {"grad", get_grad, set_grad, "the gradient that backward left, or None", NULL},
+    {"grad", tdpy_tensor_get_grad, tdpy_tensor_set_grad, "the gradient that backward left, or None",
+     NULL},
     {"retains_grad", get_retains_grad, NULL, "whether its grad is kept though it is no leaf", NULL},
     {"T", get_transposed, NULL, "with its dimensions reversed", NULL},
     {"data", get_data, set_data, "the same elements without history", NULL},

@@ -67,6 +67,21 @@ is_contiguous(PyObject *self, PyObject *unused) {
   return PyBool_FromLong(td_tensor_is_contiguous(tdpy_tensor_of(self)));
 }
 
+/* stride() or stride(dim) */
+static PyObject *
+stride(PyObject *self, PyObject *args) {
+  const td_tensor *tensor = tdpy_tensor_of(self);
+  PyObject *dim = Py_None;
+  if (!PyArg_ParseTuple(args, "|O:stride", &dim)) return NULL;
+  PyObject *all = PyTuple_New(tensor->n_dims);
+  for (int d = 0; all && d < tensor->n_dims; d++)
+    PyTuple_SET_ITEM(all, d, PyLong_FromLongLong(tensor->strides[d]));
+  if (!all || dim == Py_None) return all;
+  PyObject *one = PyObject_GetItem(all, dim);
+  Py_DECREF(all);
+  return one;
+}
+
 static PyObject *
 data_ptr(PyObject *self, PyObject *unused) {
   return PyLong_FromVoidPtr(td_tensor_data(tdpy_tensor_of(self)));
@@ -124,6 +139,8 @@ PyMethodDef tdpy_tensor_methods[] = {{"add_", TDPY_KEYWORDS(tdpy_method_add_), N
                                      {"dim", dim, METH_NOARGS, NULL},
                                      {"size", size, METH_VARARGS, NULL},
                                      {"is_contiguous", is_contiguous, METH_NOARGS, NULL},
+                                     {"stride", stride, METH_VARARGS,
+                                      "how many elements apart its dimensions are"},
                                      {"data_ptr", data_ptr, METH_NOARGS, NULL},
                                      {"to", TDPY_KEYWORDS(tdpy_method_to), NULL},
                                      {"cpu", tdpy_method_cpu, METH_NOARGS, NULL},

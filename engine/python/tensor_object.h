@@ -41,6 +41,10 @@ PyObject *tdpy_result(td_status status, td_tensor *tensor, td_error *error);
 /* tdpy_tensor_add readies the type and puts it into the module. */
 int tdpy_tensor_add(PyObject *module);
 
+/* The attribute `grad` (grad_attribute.c). */
+PyObject *tdpy_tensor_get_grad(PyObject *self, void *closure);
+int tdpy_tensor_set_grad(PyObject *self, PyObject *value, void *closure);
+
 /* The parts of the type, one file each. */
 extern PyGetSetDef tdpy_tensor_getset[];                                /* attributes.c */
 extern PyMethodDef tdpy_tensor_methods[];                               /* methods.c */

@@ -281,6 +281,21 @@ td_tensor_n_bytes(const td_tensor *tensor) {
 }
 
 bool
+td_tensor_is_dense(const td_tensor *tensor) {
+  int64_t expected = 1;
+  bool used[TD_MAX_DIMS] = {false};
+  for (int n = 0; n < tensor->n_dims; n++) {
+    int next = -1;
+    for (int dim = 0; dim < tensor->n_dims && next < 0; dim++)
+      if (!used[dim] && (tensor->sizes[dim] <= 1 || tensor->strides[dim] == expected)) next = dim;
+    if (next < 0) return false;
+    used[next] = true;
+    expected *= tensor->sizes[next];
+  }
+  return true;
+}
+
+bool
 td_tensor_is_contiguous(const td_tensor *tensor) {
   int64_t expected = 1;
   bool contiguous = true;

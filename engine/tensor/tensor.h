@@ -150,6 +150,9 @@ void td_tensor_unref(td_tensor *tensor);     /* NULL is fine */
 int64_t td_tensor_n_elements(const td_tensor *tensor);
 size_t td_tensor_n_bytes(const td_tensor *tensor); /* of its elements, not of its storage */
 bool td_tensor_is_contiguous(const td_tensor *tensor);
+/* td_tensor_is_dense: every element has a place of its own and there are no gaps between them: some
+ * order of the dimensions is row-major. */
+bool td_tensor_is_dense(const td_tensor *tensor);
 bool td_tensor_same_sizes(const td_tensor *a, const td_tensor *b);
 
 /* td_tensor_data points at the first element; NULL where there are none to point at (meta device).
