@@ -2,6 +2,7 @@
  *
  * tensor[...]: integers, slices, None, Ellipsis, tuples of them, and one int64 tensor or list of
  * rows. Each part makes the node that PyTorch makes. */
+#include "engine/ops/indexing.h"
 #include "engine/autograd/variable.h"
 #include "engine/base/alloc.h"
 #include "engine/ops/inplace.h"
@@ -17,6 +18,9 @@ typedef struct cursor {
   td_tensor *tensor; /* (owned reference) */
   int64_t dim;
   bool sliced; /* some operation was done */
+  td_tensor
+      *indices[TD_MAX_DIMS]; /* (owned references) tensors in the key, or NULL where none is */
+  uint32_t n_indices;
   bool writes; /* it will be written into: what is whole is no view */
 } cursor;
 
@@ -82,25 +86,23 @@ take_new_dimension(cursor *at) {
   return advance(at, status, next, &error);
 }
 
+/* A tensor of numbers, or a mask, is only noted: all of them index together, at the end. */
 static int
-take_rows(cursor *at, td_tensor *rows) {
-  td_error error = {0};
-  td_tensor *next = NULL;
-  if (at->dim != 0 || rows->dtype != TD_INT64) {
-    PyErr_SetString(PyExc_NotImplementedError,
-                    "indexing with a tensor is supported for rows alone: int64, first dimension");
+take_tensor(cursor *at, td_tensor *index) {
+  if (at->dim >= at->tensor->n_dims || at->dim >= TD_MAX_DIMS) {
+    PyErr_SetString(PyExc_IndexError, "too many indices for tensor");
     return 0;
   }
-  td_status status = td_op_index(at->tensor, rows, &next, &error);
-  at->dim += rows->n_dims;
-  return advance(at, status, next, &error);
+  at->indices[at->dim++] = td_tensor_ref(index);
+  at->n_indices = (uint32_t)at->dim;
+  return 1;
 }
 
 static int
 take_list(cursor *at, PyObject *list) {
-  td_tensor *rows = tdpy_tensor_from_data(list, -1, TD_CPU);
-  int fine = rows && take_rows(at, rows);
-  td_tensor_unref(rows);
+  td_tensor *index = tdpy_tensor_from_data(list, -1, TD_CPU);
+  int fine = index && take_tensor(at, index);
+  td_tensor_unref(index);
   return fine;
 }
 
@@ -125,30 +127,54 @@ take(cursor *at, PyObject *parts, Py_ssize_t position) {
   if (part == Py_Ellipsis) return take_ellipsis(at, parts, position);
   if (PySlice_Check(part)) return take_slice(at, part, PyTuple_GET_SIZE(parts) > 1);
   if (tdpy_tensor_is(part) && tdpy_tensor_of(part)->n_dims > 0)
-    return take_rows(at, tdpy_tensor_of(part));
+    return take_tensor(at, tdpy_tensor_of(part));
   if (PyList_Check(part)) return take_list(at, part);
   if (PyIndex_Check(part)) return take_int(at, part);
   PyErr_Format(PyExc_TypeError, "tensors cannot be indexed with %s", Py_TYPE(part)->tp_name);
   return 0;
 }
 
-/* Returns a new reference, or NULL with an exception. */
-static td_tensor *
-index_tensor(td_tensor *tensor, PyObject *key, bool writes) {
+static void
+cursor_fini(cursor *at) {
+  for (uint32_t i = 0; i < at->n_indices; i++)
+    td_tensor_unref(at->indices[i]);
+  td_tensor_unref(at->tensor);
+}
+
+/* The view that the basic parts of a key take, and its tensors. */
+static int
+cursor_init(cursor *at, td_tensor *tensor, PyObject *key, bool writes) {
   PyObject *parts = PyTuple_Check(key) ? Py_NewRef(key) : PyTuple_Pack(1, key);
-  cursor at = {.tensor = td_tensor_ref(tensor), .writes = writes};
+  *at = (cursor){.tensor = td_tensor_ref(tensor), .writes = writes};
   int fine = parts != NULL;
   for (Py_ssize_t i = 0; fine && i < PyTuple_GET_SIZE(parts); i++)
-    fine = take(&at, parts, i);
+    fine = take(at, parts, i);
   Py_XDECREF(parts);
-  if (fine) return at.tensor;
-  td_tensor_unref(at.tensor);
+  if (!fine) cursor_fini(at);
+  return fine;
+}
+
+/* Returns a new reference, or NULL with an exception. */
+static td_tensor *
+index_tensor(td_tensor *tensor, PyObject *key) {
+  cursor at;
+  td_error error = {0};
+  td_tensor *out = NULL;
+  if (!cursor_init(&at, tensor, key, false)) return NULL;
+  td_status status = TD_OK;
+  if (at.n_indices)
+    status = td_op_index_many(at.tensor, at.n_indices, at.indices, &out, &error);
+  else
+    out = td_tensor_ref(at.tensor);
+  cursor_fini(&at);
+  if (tdpy_check(status, &error)) return out;
+  if (status == TD_OK) td_tensor_unref(out);
   return NULL;
 }
 
 static PyObject *
 get_item(PyObject *self, PyObject *key) {
-  td_tensor *tensor = index_tensor(tdpy_tensor_of(self), key, false);
+  td_tensor *tensor = index_tensor(tdpy_tensor_of(self), key);
   return tensor ? tdpy_tensor_wrap(tensor) : NULL;
 }
 
@@ -190,14 +216,43 @@ value_of(PyObject *value, const td_tensor *like) {
   return source;
 }
 
+/* x[rows] = value, x[mask] = value */
+static td_status
+put_by_index(const cursor *at, td_tensor *value, td_error *error) {
+  td_in_place now;
+  td_tensor *bare = NULL, *out = NULL;
+  int first = 0;
+  while (first < value->n_dims && value->sizes[first] == 1)
+    first++;
+  td_status status = TD_OK;
+  if (first)
+    status = td_op_view(value, value->n_dims - first, value->sizes + first, &bare, error);
+  else
+    bare = td_tensor_ref(value);
+  if (!status)
+    status = td_in_place_begin(&now, "index_put_", (td_tensor *[]){at->tensor, bare}, 2, error);
+  if (!status) {
+    status = td_op_index_put(now.alias, at->n_indices, at->indices, bare, false, &out, error);
+    status = td_in_place_end(&now, status, out, error);
+  }
+  td_tensor_unref(bare);
+  return status;
+}
+
 static int
 write_to_place(td_tensor *self, PyObject *key, PyObject *value) {
+  cursor at;
   td_error error = {0};
-  td_tensor *place = index_tensor(self, key, true);
-  td_tensor *source = place ? value_of(value, place) : NULL;
-  int fine = source && tdpy_check(write_tensor(place, source, &error), &error);
+  if (!cursor_init(&at, self, key, true)) return 0;
+  td_tensor *source = value_of(value, at.tensor);
+  int fine = source != NULL;
+  if (fine) {
+    td_status status =
+        at.n_indices ? put_by_index(&at, source, &error) : write_tensor(at.tensor, source, &error);
+    fine = tdpy_check(status, &error);
+  }
   td_tensor_unref(source);
-  td_tensor_unref(place);
+  cursor_fini(&at);
   return fine;
 }
 
@@ -205,11 +260,6 @@ static int
 set_item(PyObject *self, PyObject *key, PyObject *value) {
   if (!value) {
     PyErr_SetString(PyExc_TypeError, "Tensor does not support deleting items");
-    return -1;
-  }
-  if (tdpy_tensor_is(key) || PyList_Check(key)) {
-    PyErr_SetString(PyExc_NotImplementedError,
-                    "writing through a tensor of indices is not supported yet");
     return -1;
   }
   return write_to_place(tdpy_tensor_of(self), key, value) ? 0 : -1;

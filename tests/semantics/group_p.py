@@ -336,6 +336,11 @@ def chains_without_views(torch):
     return [graph, y._version, y.tolist(), x.grad.tolist(), r.grad.tolist()]
 
 
+def index(x):
+    """The number of the second, on whichever engine x is of."""
+    return (x.detach().flatten()[:1] * 0 + 1).long()
+
+
 UNARY = ('abs_ cos_ exp_ log_ neg_ reciprocal_ relu_ sigmoid_ sin_ sqrt_ tanh_ zero_').split()
 OTHER = {
     'add_': lambda x, r: x.add_(r, alpha=3), 'add_ number': lambda x, r: x.add_(2), 'add_ row': lambda x, r: x.add_(r[0]),
@@ -343,6 +348,12 @@ OTHER = {
     'div_': lambda x, r: x.div_(r), 'div_ number': lambda x, r: x.div_(2), 'pow_ number': lambda x, r: x.pow_(2),
     'pow_': lambda x, r: x.pow_(r), 'fill_ number': lambda x, r: x.fill_(2), 'fill_': lambda x, r: x.fill_(r.sum()),
     'copy_': lambda x, r: x.copy_(r), 'copy_ row': lambda x, r: x.copy_(r[0]), 'copy_ constant': lambda x, r: x.copy_(r.detach()),
+    'clamp_': lambda x, r: x.clamp_(1.5, 3.5), 'clamp_ below': lambda x, r: x.clamp_(min=1.5),
+    'masked_fill_': lambda x, r: x.masked_fill_(x.detach() > 2, 7.),
+    'masked_fill_ tensor': lambda x, r: x.masked_fill_(x.detach() > 2, r.sum()),
+    'addcmul_': lambda x, r: x.addcmul_(r, r, value=2), 'addcdiv_': lambda x, r: x.addcdiv_(r, r * 3),
+    'lerp_': lambda x, r: x.lerp_(r, 0.3), 'index_put_': lambda x, r: x.index_put_((index(x),), r[:1]),
+    'index_put_ added': lambda x, r: x.index_put_((index(x),), r[:1], accumulate=True),
 }
 OTHER.update({name: lambda x, r, name=name: getattr(x, name)() for name in UNARY})
 
@@ -405,6 +416,26 @@ def what_is_written_by_index(torch):
             y[key] = value(y[key], r)
             (y * torch.tensor([[1., 2.], [3., 4.]])).sum().backward()
             found.append([type(y.grad_fn).__name__ if y.grad_fn and key != (slice(None), slice(None)) else None, y.tolist(), x.grad.tolist(), None if r.grad is None else r.grad.tolist(), y._version])
+    return found
+
+
+@row('P-06')
+def what_is_written_by_tensors(torch):
+    """x[rows] = value, x[mask] = value, and with slices beside them."""
+    rows, mask = torch.tensor([1, 0]), torch.tensor([[True, False], [True, True]])
+    keys = [rows, rows[:1], [0], [1, 1], mask, mask[0], (rows, rows), (slice(None), rows), (slice(0, 1), rows), (rows, 1),
+            (Ellipsis, rows), (None, rows)]
+    found = []
+    for key in keys:
+        for value in (lambda p, r: 3., lambda p, r: r.sum(), lambda p, r: p.detach() * 2 * r.sum(), lambda p, r: p.detach()[:1]):
+            x, r = root(torch), torch.full((2,), 2., requires_grad=True)
+            y = x * 1
+            part = y[key]
+            text = text_of(lambda: y.__setitem__(key, value(part, r)))
+            (y * torch.tensor([[1., 2.], [3., 4.]])).sum().backward()
+            name = None if isinstance(key, tuple) else type(y.grad_fn).__name__  # 1.13 makes views of whole dimensions
+            found.append([text and text.split(':')[0], name, part.tolist(), y.tolist(), x.grad.tolist(),
+                          None if r.grad is None else r.grad.tolist(), y._version])
     return found
 
 
