@@ -81,7 +81,7 @@ save(td_saved_variable *saved, td_tensor *tensor, td_error *error) {
   saved->requires_grad = td_requires_grad(tensor);
   saved->output_nr = (uint16_t)td_output_nr(tensor);
   td_saved_hooks *hooks = td_saved_hooks_now();
-  if (TD_UNLIKELY(hooks != NULL)) {
+  if (TD_UNLIKELY(hooks != NULL) && !tensor->is_number) {
     td_refcount_inc(&hooks->refs);
     return pack(saved, hooks, tensor, tensor, error);
   }

@@ -116,13 +116,6 @@ output_edge(td_tensor *tensor) {
   return (td_edge){accumulator, 0};
 }
 
-/* backward(inputs=) of a tensor that is not a leaf wants its .grad. */
-static bool
-retain_grad(td_tensor *tensor) {
-  td_error error = {0};
-  return tdpy_check(td_retain_grad(tensor, &error), &error);
-}
-
 static bool
 read_input(const backward_call *call, PyObject *item, td_edge *edge) {
   if (!tdpy_tensor_is(item)) {
@@ -135,7 +128,8 @@ read_input(const backward_call *call, PyObject *item, td_edge *edge) {
                 Py_TYPE(item)->tp_name);
   }
   td_tensor *tensor = tdpy_tensor_of(item);
-  if (call->accumulate_grad && !retain_grad(tensor)) return false;
+  td_error error = {0};
+  if (call->accumulate_grad && !tdpy_check(td_retain_grad(tensor, &error), &error)) return false;
   if (!td_requires_grad(tensor))
     return fail(PyExc_RuntimeError, "One of the differentiated Tensors does not require grad");
   *edge = output_edge(tensor);

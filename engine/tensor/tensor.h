@@ -100,6 +100,7 @@ struct td_tensor {
                       see engine/autograd/views.h */
   _Atomic uint32_t base_version; /* of a view: the version that its grad_fn is of */
   uint8_t creation;              /* of a view: td_creation */
+  bool is_number;                /* made for a number beside a tensor: hooks do not see it saved */
   bool is_inference;             /* made in inference mode: no version, no history */
   td_autograd_meta *autograd;    /* (owned), or NULL; see engine/autograd/variable.h */
   void (*autograd_free)(td_tensor *tensor);

@@ -104,5 +104,5 @@ def _materialize(gradient, tensor):
     return _C.zeros_like(tensor)
 
 
-from tapedeck.autograd import functional  # noqa: E402,F401  (they use the names above)
+from tapedeck.autograd import functional, profiler  # noqa: E402,F401  (they use the names above)
 from tapedeck.autograd.gradcheck import gradcheck, gradgradcheck  # noqa: E402
