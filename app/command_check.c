@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "engine/profile/check.h"
+#include "engine/profile/conflicts.h"
+#include "engine/profile/why.h"
 
 #include "app/command.h"
 #include "ui/geometry/format.h"
@@ -41,6 +43,31 @@ print_summary(const char *path, const td_tape_info *info, uint64_t n_violations)
   free(n_events);
 }
 
+static void
+print_conflict(const char *path, const td_graph *graph, td_tape *tape, uint64_t seq) {
+  td_any_event event;
+  if (td_tape_get(tape, seq, &event, NULL) || event.event.kind != TD_EVENT_stream_conflict) return;
+  char *what = td_why_describe(graph, tape, &event),
+       *meaning = td_conflict_meaning(graph, tape, &event);
+  printf("%s: event %" PRIu64 " stream_conflict: %s. %s\n", path, seq, what, meaning);
+  free(what);
+  free(meaning);
+}
+
+/* Missing waits are the program's, not the engine's: they are told, and the tape is as good as any.
+ */
+static td_status
+print_conflicts(const char *path, td_tape *tape, td_error *error) {
+  const td_tape_info *info = td_tape_info_get(tape);
+  td_graph *graph = NULL;
+  if (!info->n_by_kind[TD_EVENT_stream_conflict]) return TD_OK;
+  td_status status = td_graph_collect(tape, &graph, error);
+  for (uint64_t seq = 0; status == TD_OK && seq < info->n_events; seq++)
+    print_conflict(path, graph, tape, seq);
+  td_graph_free(graph);
+  return status;
+}
+
 static int
 check(const char *path) {
   td_error error = {0};
@@ -50,6 +77,7 @@ check(const char *path) {
   if (status == TD_OK)
     status = td_check_run(reporter.tape, print_violation, &reporter, &n_violations, &error);
   if (status == TD_OK) print_summary(path, td_tape_info_get(reporter.tape), n_violations);
+  if (status == TD_OK) status = print_conflicts(path, reporter.tape, &error);
   td_tape_close(reporter.tape);
   if (status != TD_OK) return td_command_file_error(path, &error);
   return n_violations ? TD_EXIT_BAD : TD_EXIT_OK;

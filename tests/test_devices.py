@@ -45,6 +45,7 @@ class Devices(unittest.TestCase):
         lines = subprocess.run([os.environ['TAPEDECK'], 'events', '--json', tape], capture_output=True, text=True).stdout
         checked = subprocess.run([os.environ['TAPEDECK'], 'check', tape], capture_output=True, text=True)
         self.assertEqual(checked.returncode, 0, checked.stdout)
+        self.assertEqual(checked.stdout.count('touch one buffer'), lines.count('"event": "stream_conflict"'))
         return done.stdout.strip(), [json.loads(line) for line in lines.splitlines()], done.stderr
 
     def conflicts(self, code, devices='cpu,sim:1,virtual', *arguments):
