@@ -7,6 +7,13 @@
 #include <assert.h>
 #include <cblas.h>
 
+/* Where the flavour of OpenBLAS that is found has threads: whoever asks for a product does it, as
+ * the tape says. */
+__attribute__((constructor)) static void
+keep_to_one_thread(void) {
+  openblas_set_num_threads(1);
+}
+
 /* What BLAS wants to know of an operand; `copy` holds it where it lay too scattered. */
 typedef struct operand {
   enum CBLAS_TRANSPOSE transposed;
