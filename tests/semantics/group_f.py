@@ -179,6 +179,43 @@ def contiguous_and_not(torch):
     return [transposed, obeys, sorted(stolen, reverse=True)]
 
 
+@row('F-10', tape=modes)
+def sparse_embedding(torch):
+    weight = torch.ones(5, 2, requires_grad=True)
+    rows = torch.nn.functional.embedding(torch.tensor([1, 1, 3]), weight, sparse=True)
+    (rows * torch.tensor([[1.], [2.], [3.]])).sum().backward()
+    grad = weight.grad
+    return [grad.is_sparse, grad.is_coalesced(), grad._indices().tolist(), grad._values().tolist(),
+            grad.to_dense().tolist()]
+
+
+@row('F-10')
+def sparse_embedding_twice(torch):
+    weight = torch.ones(4, 1, requires_grad=True)
+    kept = []
+    for index in ([1, 2], [2, 0]):
+        torch.nn.functional.embedding(torch.tensor(index), weight, sparse=True).sum().backward()
+        kept.append(weight.grad)
+    return [kept[0] is kept[1], weight.grad.coalesce().indices().tolist(), weight.grad.to_dense().tolist()]
+
+
+@row('F-11')
+def sparse_and_dense_into_one_leaf(torch):
+    def run(sparse_first):
+        x = torch.ones(3, 3, requires_grad=True)
+        seen = []
+        picked = torch.gather(x, 0, torch.tensor([[0, 1, 2]]), sparse_grad=True)
+        if sparse_first:
+            parts = [picked, x.clone()]
+        else:
+            parts = [x.clone(), torch.gather(x, 0, torch.tensor([[0, 1, 2]]), sparse_grad=True)]
+        x.register_hook(lambda grad: seen.append(grad.is_sparse))
+        given = [torch.full(part.shape, 2.) for part in parts]
+        torch.autograd.backward(parts, given)
+        return [x.grad.is_sparse, x.grad.tolist(), seen, [g.sum().item() for g in given]]
+    return [run(True), run(False)]
+
+
 @row('F-12', tape=modes)
 def switched_off(torch):
     x, w = leaf(torch), leaf(torch)
