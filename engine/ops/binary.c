@@ -186,7 +186,7 @@ mul_formula(td_op_node *op, td_tensor *grad, uint32_t which, td_tensor **out, td
   TD_TRY(td_op_mul(grad, conjugate, &full, error));
   return td_op_reduce_to(full, &((binary_node *)op)->operands[which], out, error);
 }
-static const td_op_class mul_class = TD_OP_CLASS("MulBackward0", mul_formula);
+static const td_op_class mul_class = TD_OP_CLASS_LAST_FIRST("MulBackward0", mul_formula);
 
 td_status
 td_op_mul(td_tensor *self, td_tensor *other, td_tensor **out, td_error *error) {
@@ -224,7 +224,7 @@ div_formula(td_op_node *op, td_tensor *grad, uint32_t which, td_tensor **out, td
   TD_TRY(td_op_mul(negative, again, &full, error));
   return td_op_reduce_to(full, operand, out, error);
 }
-static const td_op_class div_class = TD_OP_CLASS("DivBackward0", div_formula);
+static const td_op_class div_class = TD_OP_CLASS_LAST_FIRST("DivBackward0", div_formula);
 
 td_status
 td_op_div(td_tensor *self, td_tensor *other, td_tensor **out, td_error *error) {
@@ -294,7 +294,7 @@ pow_formula(td_op_node *op, td_tensor *grad, uint32_t which, td_tensor **out, td
   TD_TRY(td_op_mul(grad, term, &full, error));
   return td_op_reduce_to(full, &((binary_node *)op)->operands[which], out, error);
 }
-static const td_op_class pow_class = TD_OP_CLASS("PowBackward1", pow_formula);
+static const td_op_class pow_class = TD_OP_CLASS_LAST_FIRST("PowBackward1", pow_formula);
 
 td_status
 td_op_pow(td_tensor *self, td_tensor *exponent, td_tensor **out, td_error *error) {

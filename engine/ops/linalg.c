@@ -71,7 +71,7 @@ mm_formula(td_op_node *op, td_tensor *grad, uint32_t which, td_tensor **out, td_
   return which == 0 ? left_gradient(grad, other, out, error)
                     : right_gradient(grad, other, out, error);
 }
-static const td_op_class mm_class = TD_OP_CLASS("MmBackward0", mm_formula);
+static const td_op_class mm_class = TD_OP_CLASS_LAST_FIRST("MmBackward0", mm_formula);
 
 td_status
 td_op_mm(td_tensor *self, td_tensor *mat2, td_tensor **out, td_error *error) {
@@ -243,7 +243,7 @@ bmm_formula(td_op_node *op, td_tensor *grad, uint32_t which, td_tensor **out, td
   return which == 0 ? td_op_bmm(grad, transposed, out, error)
                     : td_op_bmm(transposed, grad, out, error);
 }
-static const td_op_class bmm_class = TD_OP_CLASS("BmmBackward0", bmm_formula);
+static const td_op_class bmm_class = TD_OP_CLASS_LAST_FIRST("BmmBackward0", bmm_formula);
 
 static td_matrix
 batch_of(const td_tensor *tensor, int64_t batch) {

@@ -28,7 +28,8 @@ td_op_apply(td_node *node, td_tensor *const *inputs, td_tensor **outputs, td_err
   if (inputs[0] && inputs[0]->sparse && !klass->takes_sparse)
     status = td_sparse_to_dense(inputs[0], &dense, error);
   td_tensor *grad = dense ? dense : inputs[0];
-  for (uint32_t i = 0; i < node->n_outputs; i++) {
+  for (uint32_t n = 0; n < node->n_outputs; n++) {
+    uint32_t i = klass->last_first ? node->n_outputs - 1 - n : n;
     outputs[i] = NULL;
     if (status == TD_OK && grad && td_needs_gradient(node, i))
       status = evaluate(klass, op, grad, i, &outputs[i], error);

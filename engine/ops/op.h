@@ -64,6 +64,8 @@ typedef struct td_op_class {
   td_op_formula formula;                                                           /* or calc */
   td_tensor *(*calc)(td_calc *c, td_op_node *op, td_tensor *grad, uint32_t which); /* calc.h */
   bool takes_sparse; /* the formula knows sparse gradients; others get a dense one */
+  bool last_first;   /* which gradient is computed first shows in the sequence numbers of
+                      * create_graph: PyTorch goes by the operands' names, other before self */
 } td_op_class;
 
 td_status td_op_apply(td_node *node, td_tensor *const *inputs, td_tensor **outputs,
@@ -73,6 +75,12 @@ void td_op_release(td_node *node);
   {                                                                                                \
     {.name = (name_), .apply = td_op_apply, .release_variables = td_op_release},                   \
         .formula = (formula_)                                                                      \
+  }
+
+#define TD_OP_CLASS_LAST_FIRST(name_, formula_)                                                    \
+  {                                                                                                \
+    {.name = (name_), .apply = td_op_apply, .release_variables = td_op_release},                   \
+        .formula = (formula_), .last_first = true                                                  \
   }
 
 #define TD_OP_CLASS_SPARSE(name_, formula_)                                                        \

@@ -17,7 +17,7 @@ where_formula(td_op_node *op, td_tensor *grad, uint32_t which, td_tensor **out, 
   TD_TRY(td_op_where(condition, which == 0 ? grad : zero, which == 0 ? zero : grad, &full, error));
   return td_op_reduce_to(full, &((where_node *)op)->operands[which], out, error);
 }
-static const td_op_class where_class = TD_OP_CLASS("WhereBackward0", where_formula);
+static const td_op_class where_class = TD_OP_CLASS_LAST_FIRST("WhereBackward0", where_formula);
 
 static void
 where_kernel(td_tensor *out, const td_tensor *condition, const td_tensor *a, const td_tensor *b) {

@@ -4,6 +4,7 @@
 #include "engine/autograd/tensor_hooks.h"
 #include "engine/autograd/variable.h"
 #include "engine/autograd/version.h"
+#include "engine/autograd/views.h"
 #include "engine/ops/shape.h"
 #include "engine/python/errors.h"
 #include "engine/python/node_object.h"
@@ -31,8 +32,18 @@ get_ndim(PyObject *self, void *closure) {
   return PyLong_FromLong(tdpy_tensor_of(self)->n_dims);
 }
 
+/* Whether a view's history can be told: false, with an exception set, where a write forbids it. */
+static bool
+has_history(PyObject *self) {
+  td_tensor *tensor = tdpy_tensor_of(self);
+  td_error error = {0};
+  return !tensor->base || td_view_is_fresh(tensor) ||
+         tdpy_check(td_view_refresh(tensor, &error), &error);
+}
+
 static PyObject *
 get_is_leaf(PyObject *self, void *closure) {
+  if (!has_history(self)) return NULL;
   return PyBool_FromLong(td_is_leaf(tdpy_tensor_of(self)));
 }
 
@@ -51,9 +62,7 @@ set_requires_grad(PyObject *self, PyObject *value, void *closure) {
 
 static PyObject *
 get_grad_fn(PyObject *self, void *closure) {
-  td_error error = {0};
-  td_node *node = td_grad_fn(tdpy_tensor_of(self));
-  return tdpy_check(TD_OK, &error) ? tdpy_node_wrap(node) : NULL;
+  return has_history(self) ? tdpy_node_wrap(td_grad_fn(tdpy_tensor_of(self))) : NULL;
 }
 
 static PyObject *

@@ -47,6 +47,8 @@ new_function(PyObject *args, tdpy_function_ctx *ctx) {
   for (Py_ssize_t i = 0; i < n; i++)
     if ((is_tensor[i] = tdpy_tensor_is(PyTuple_GET_ITEM(args, i))))
       tensors[n_tensors++] = tdpy_tensor_of(PyTuple_GET_ITEM(args, i));
+  for (uint32_t i = 0; i < n_tensors; i++)
+    td_grad_fn(tensors[i]); /* what a view's takes comes before this node's number, as in PyTorch */
   tdpy_function *function =
       td_function_begin(&tdpy_function_class, sizeof *function, tensors, n_tensors);
   free(tensors);

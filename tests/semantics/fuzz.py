@@ -172,7 +172,7 @@ def difference(ours, theirs):
                 return f'seen {b[0]}', a, b
         if len(mine) != len(other):
             return 'seen length', mine[len(other):], other[len(mine):]
-    for mine, other in zip(ours['passes'], theirs['passes']):
+    for mine, other in zip(ours.get('passes', ()), theirs.get('passes', ())):  # not there where a process died
         for a, b in zip(mine, other):
             for name in a:
                 if not close(a[name], b.get(name)):

@@ -130,7 +130,7 @@ FUNCTIONS = {
     'nested_failing': simple(save, nested_failing, 'NestedFailing'),
     'fail': simple(save, fail, 'Fail'), 'none': simple(save, lambda ctx, note, g: None, 'None_'),
     'too_many': simple(save, lambda ctx, note, g: (g, g), 'TooMany'),
-    'wrong_shape': simple(save, lambda ctx, note, g: g.new_ones(7), 'WrongShape'),
+    'wrong_shape': simple(save, lambda ctx, note, g: torch.ones(7, dtype=g.dtype), 'WrongShape'),
     'wrong_class': simple(save, lambda ctx, note, g: 'text', 'WrongClass'),
     'single': simple(save, lambda ctx, note, g: g.float() * 2, 'Single'),
     'write': simple(write, lambda ctx, note, g: g * 2, 'Write'),

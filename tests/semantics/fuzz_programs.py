@@ -49,7 +49,7 @@ class Generator:
         out = f's{self.n}'
         self.n += 1
         step = {'do': do, 'in': list(names), 'out': out, **more}
-        if self.chance(0.03) and do not in ('backward', 'grad'):
+        if self.chance(0.03) and do not in ('backward', 'grad', 'leaf'):
             step['no_grad'] = True
         self.steps.append(step)
         if len(shapes) == 1:
@@ -270,8 +270,11 @@ def program(seed):
     shared = Generator(seed)
     for _ in range(shared.random.randint(1, 3)):
         shared.leaf()
+    is_threaded = shared.random.random() < 0.1
+    for leaf in shared.leaves if is_threaded else ():  # whose AccumulateGrads are there from now on, whoever comes first
+        shared.emit('mul_scalar', [leaf], value=2)
     first, shared.steps = shared.steps, []
-    if shared.random.random() < 0.1:
+    if is_threaded:
         threads = [steps_of(Generator(seed * 8 + i, shared), shared.random.randint(3, 8)) for i in range(3)]
         return {'seed': seed, 'shared': first, 'threads': [[step for step in steps if is_alone(step, shared.leaves)]
                                                            for steps in threads]}

@@ -4,6 +4,7 @@ import functools
 import threading
 
 from tapedeck import _C
+from tapedeck.autograd.grad_mode import enable_grad
 
 _MODES = ('all', 'any')
 
@@ -35,7 +36,8 @@ def _pass_id():
 def _node_of(tensor):
     """Where the tensor's gradient arrives; of a leaf, its AccumulateGrad."""
     if tensor.grad_fn is None and tensor.requires_grad:
-        return _C.gradient_edge(tensor)[0]
+        with enable_grad():  # by a view, as PyTorch does: it takes a sequence number
+            return tensor.view(tensor.shape).grad_fn.next_functions[0][0]
     if tensor.grad_fn is None:
         raise AssertionError('Expected gradient function to be set')
     return tensor.grad_fn
@@ -61,7 +63,7 @@ def _hook_for_all(tensors, function):
             arrivals = passes[graph_task]
             arrivals.gradients[place] = gradient
             arrivals.left -= 1
-            if arrivals.left > 0:
+            if arrivals.left != 0:  # below, where a root that is not needed came, too
                 return
             del passes[graph_task]
         function(arrivals.gradients)
