@@ -36,13 +36,12 @@ typedef struct td_task_guard {
 
 static inline void
 td_task_guard_enter(td_task_guard *guard, td_graph_task *graph_task, td_node *node) {
-  td_engine_thread *self = &td_thread_self;
   guard->graph_task = graph_task;
-  guard->outer_task = self->graph_task;
-  guard->outer_node = self->node;
-  self->graph_task = graph_task;
-  self->node = node;
-  self->n_selective += graph_task->selective;
+  guard->outer_task = td_thread_self.graph_task;
+  guard->outer_node = td_thread_self.node;
+  td_thread_self.graph_task = graph_task;
+  td_thread_self.node = node;
+  td_thread_self.n_selective += graph_task->selective;
   guard->outer_grad_mode = td_grad_mode();
   td_grad_mode_set(graph_task->create_graph);
   td_thread_locals_enter(&graph_task->locals, &guard->outer_locals);

@@ -84,9 +84,11 @@ place_for(td_hooks *hooks, const td_hook *hook) {
   td_hook **place = NULL;
   for (td_hook **link = &hooks->first; *link; link = &(*link)->next)
     if (is_same_group(*link, hook)) place = &(*link)->next;
-  for (td_hook **link = &hooks->first; !place; link = &(*link)->next)
-    if (!*link || comes_before(hook, *link)) place = link;
-  return place;
+  if (place) return place;
+  td_hook **link = &hooks->first;
+  while (*link && !comes_before(hook, *link))
+    link = &(*link)->next;
+  return link;
 }
 
 void

@@ -98,18 +98,17 @@ make_key_cb(void) {
 
 td_status
 td_worker_enter(td_ready_queue **queue, uint32_t *depth, td_error *error) {
-  td_engine_thread *self = &td_thread_self;
   td_status status = td_device_threads_start(error);
   if (status) return status;
-  if (!self->queue) {
+  if (!td_thread_self.queue) {
     pthread_once(&key_once, make_key_cb);
-    self->queue = td_ready_queue_new(TD_CPU);
-    pthread_setspecific(key, self->queue);
+    td_thread_self.queue = td_ready_queue_new(TD_CPU);
+    pthread_setspecific(key, td_thread_self.queue);
   }
-  td_ready_queue_announce(self->queue, td_emit_thread_id());
+  td_ready_queue_announce(td_thread_self.queue, td_emit_thread_id());
   td_device_threads_announce();
-  *queue = self->queue;
-  *depth = self->device == TD_NO_DEVICE ? 0 : self->total_depth + 1;
+  *queue = td_thread_self.queue;
+  *depth = td_thread_self.device == TD_NO_DEVICE ? 0 : td_thread_self.total_depth + 1;
   return TD_OK;
 }
 
@@ -135,8 +134,7 @@ run_outermost(td_graph_task *graph_task, td_node_task root) {
 
 static void
 run_nested(td_graph_task *graph_task, td_node_task root) {
-  td_engine_thread *self = &td_thread_self;
-  bool is_too_deep = self->current_depth >= TD_MAX_DEPTH;
+  bool is_too_deep = td_thread_self.current_depth >= TD_MAX_DEPTH;
   td_lock_acquire(&graph_task->lock);
   push_root_locked(graph_task, root);
   if (is_too_deep) td_pool_submit(graph_task);
@@ -145,11 +143,11 @@ run_nested(td_graph_task *graph_task, td_node_task root) {
     emit_state(TD_thread_activity_reentrant_wait, graph_task);
     return td_graph_task_wait(graph_task);
   }
-  self->current_depth++;
-  self->total_depth++;
+  td_thread_self.current_depth++;
+  td_thread_self.total_depth++;
   td_worker_main(graph_task);
-  self->current_depth--;
-  self->total_depth--;
+  td_thread_self.current_depth--;
+  td_thread_self.total_depth--;
 }
 
 void
