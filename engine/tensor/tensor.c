@@ -169,9 +169,15 @@ td_status
 td_tensor_new(td_dtype dtype, td_device device, int n_dims, const int64_t *sizes, td_tensor **out,
               td_error *error) {
   td_status status = td_tensor_new_empty(dtype, device, n_dims, sizes, out, error);
-  if (status == TD_OK && TD_LAUNCH("zeros", 1, *out))
-    memset((*out)->storage->data, 0, (*out)->storage->n_bytes);
-  return status;
+  if (status) return status;
+  td_kernel_call zeros = {.name = "fill.out",
+                          .n_written = 1,
+                          .n_tensors = 1,
+                          .tensors = (const td_tensor *[]){*out},
+                          .sizes = sizes,
+                          .n_dims = n_dims};
+  if (td_launch(&zeros)) memset((*out)->storage->data, 0, (*out)->storage->n_bytes);
+  return TD_OK;
 }
 
 td_status
