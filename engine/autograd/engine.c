@@ -31,6 +31,13 @@ td_engine_set_options(td_engine *engine, td_engine_options options) {
   td_anomaly_refresh();
 }
 
+static td_status (*engine_guard)(td_error *error);
+
+void
+td_engine_set_guard(td_status (*guard)(td_error *error)) {
+  engine_guard = guard;
+}
+
 td_engine_options
 td_engine_get_options(const td_engine *engine) {
   return engine->options;
@@ -184,10 +191,12 @@ td_engine_execute(td_engine *engine, const td_edge *roots, td_tensor *const *roo
                   td_error *error) {
   if (!options->accumulate_grad && options->n_outputs == 0)
     return td_error_set(error, TD_INVALID, "grad requires non-empty inputs.");
+  td_status status = engine_guard ? engine_guard(error) : TD_OK;
+  if (status) return status;
   td_tensor **gradients = TD_NEW_N(td_tensor *, n_roots);
   for (uint32_t i = 0; i < n_roots; i++)
     gradients[i] = td_tensor_ref(root_gradients[i]);
-  td_status status = td_validate_outputs(NULL, roots, n_roots, gradients, n_roots, error);
+  status = td_validate_outputs(NULL, roots, n_roots, gradients, n_roots, error);
   if (!status) status = enter_and_run(roots, gradients, n_roots, options, captured, error);
   for (uint32_t i = 0; i < n_roots; i++)
     td_tensor_unref(gradients[i]);

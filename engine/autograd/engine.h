@@ -32,6 +32,10 @@ td_engine *td_engine_default(void);
 void td_engine_set_options(td_engine *engine, td_engine_options options);
 td_engine_options td_engine_get_options(const td_engine *engine);
 
+/* td_engine_set_guard sets who is asked before every pass whether the caller may wait for one
+ * (NULL: nobody is): the embedding language, whose lock nodes may need. Before the first pass. */
+void td_engine_set_guard(td_status (*guard)(td_error *error));
+
 typedef struct td_execute_options {
   bool keep_graph, create_graph, accumulate_grad;
   const td_edge *outputs; /* gradients wanted there alone (borrowed nodes), or NULL: everywhere */

@@ -57,6 +57,11 @@ set_requires_grad(PyObject *self, PyObject *value, void *closure) {
   td_error error = {0};
   int wanted = value ? PyObject_IsTrue(value) : 0;
   if (wanted < 0) return -1;
+  if (wanted && !td_dtype_is_differentiable(tdpy_tensor_of(self)->dtype)) {
+    PyErr_SetString(PyExc_RuntimeError,
+                    "only Tensors of floating point and complex dtype can require gradients");
+    return -1;
+  }
   return tdpy_check(td_set_requires_grad(tdpy_tensor_of(self), wanted, &error), &error) ? 0 : -1;
 }
 

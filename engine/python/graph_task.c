@@ -110,6 +110,27 @@ queue_callback(PyObject *self, PyObject *callable) {
 
 /* warnings */
 
+/* Nodes may wait for the GIL: whoever holds it would wait for them in vain. */
+static td_status
+guard_cb(td_error *error) {
+  if (!PyGILState_Check()) return TD_OK;
+  return td_error_set(
+      error, TD_INVALID,
+      "The autograd engine was called while holding the GIL. If you are using the C++ API, the "
+      "autograd engine is an expensive operation that does not require the GIL to be held so you "
+      "should release it with 'pybind11::gil_scoped_release no_gil;'. If you are not using the C++ "
+      "API, please report a bug to the pytorch team.");
+}
+
+/* _backward_with_gil() is a pass by C code that forgot to release the GIL, for tests. */
+static PyObject *
+backward_with_gil(PyObject *self, PyObject *unused) {
+  const td_execute_options options = {.accumulate_grad = true};
+  td_error error = {0};
+  return tdpy_none(td_engine_execute(td_engine_default(), NULL, NULL, 0, &options, NULL, &error),
+                   &error);
+}
+
 static td_status
 warn_cb(const char *text, td_error *error) {
   PyGILState_STATE gil = PyGILState_Ensure();
@@ -218,6 +239,7 @@ PyMethodDef tdpy_graph_task_functions[] = {
      "The nodes of this backward pass in the order in which they will run."},
     {"_will_engine_execute_node", will_execute, METH_O,
      "Whether this backward pass will run a node."},
+    {"_backward_with_gil", backward_with_gil, METH_NOARGS, NULL},
     {"is_checkpoint_valid", is_checkpoint_valid, METH_NOARGS, NULL},
     {"_is_multithreading_enabled", is_multithreading_enabled, METH_NOARGS, NULL},
     {"_set_multithreading_enabled", set_multithreading_enabled, METH_O, NULL},
@@ -233,5 +255,6 @@ tdpy_graph_task_add(void) {
   if (pthread_key_create(&stash_key, stash_unref)) return -1;
   td_thread_local_add(&stash_class);
   td_warning_set_handler(warn_cb);
+  td_engine_set_guard(guard_cb);
   return 0;
 }

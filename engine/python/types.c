@@ -28,7 +28,7 @@ dtype_is_floating_point(PyObject *self, void *closure) {
 
 static PyObject *
 dtype_is_complex(PyObject *self, void *closure) {
-  Py_RETURN_FALSE;
+  return PyBool_FromLong(td_dtype_is_complex(((dtype_object *)self)->dtype));
 }
 
 static PyGetSetDef dtype_getset[] = {

@@ -209,3 +209,39 @@ def kinds_of_arguments(torch):
              lambda: torch.autograd.backward(3), lambda: torch.autograd.grad(s, 3), lambda: s.backward(3),
              lambda: torch.autograd.backward(None), lambda: torch.autograd.backward([])]
     return [text_of(case) for case in cases]
+
+
+@row('D-08')
+def complex_and_real(torch):
+    """A gradient must be complex where its output is, and only there; there is no implicit one for a complex output."""
+    x = leaf(torch)
+    z = torch.ones(2, dtype=torch.complex64, requires_grad=True)
+    real, imaginary = torch.ones(2), torch.ones(2, dtype=torch.complex64)
+    (z * 2).backward(imaginary)
+    return [text_of(lambda: (x * 2).backward(imaginary)), text_of(lambda: (z * 2).backward(real)),
+            str(z.grad.dtype)]
+
+
+@row('D-08', since='2.2')
+def no_implicit_complex_gradient(torch):
+    z = torch.ones(1, dtype=torch.complex64, requires_grad=True)
+    return text_of((z * 2).backward)
+
+
+@row('D-16')
+def integers_have_no_gradients(torch):
+    whole, fine = torch.tensor([1, 2]), torch.tensor([1., 2.], dtype=torch.float64)
+    cases = [lambda: torch.tensor([1], requires_grad=True), lambda: torch.ones(2, dtype=torch.int64, requires_grad=True),
+             lambda: torch.tensor([True], requires_grad=True), lambda: setattr(whole, 'requires_grad', True)]
+    return [text_of(case) for case in cases] + [fine.requires_grad_().requires_grad, whole.requires_grad,
+                                                 (leaf(torch) > 1).requires_grad, leaf(torch).long().requires_grad]
+
+
+@row('D-15', only='in PyTorch C++ alone can ask so', expect=['RuntimeError: The autograd engine was called while holding the GIL. If you '
+     'are using the C++ API, the autograd engine is an expensive operation that does not require the GIL to be held so you '
+     "should release it with 'pybind11::gil_scoped_release no_gil;'. If you are not using the C++ API, please report a bug "
+     'to the pytorch team.', True])
+def called_with_the_gil(torch):
+    """By C code that calls the engine with the GIL held, which its nodes may wait for."""
+    refused = text_of(torch._C._backward_with_gil)
+    return [refused, text_of(leaf(torch).sum().backward) is None]
