@@ -15,7 +15,12 @@ EXAMPLES = sorted(glob.glob(os.path.join(os.environ['EXAMPLES'], '*.py')))
 ON_SIM = '''
 import runpy, sys, torch
 def on_sim(make):
-    return lambda *args, **named: make(*args, **{'device': 'sim:0', **named})
+    def made(*args, **named):
+        try:
+            return make(*args, **{'device': 'sim:0', **named})
+        except TypeError:  # it takes no device
+            return make(*args, **named).to('sim:0')
+    return made
 for module in [module for name, module in list(sys.modules.items()) if name.split('.')[0] == 'tapedeck']:
     for name in 'arange empty full ones rand randn randperm tensor zeros'.split():
         if callable(getattr(module, name, None)):
@@ -32,7 +37,7 @@ class Devices(unittest.TestCase):
         self.addCleanup(folder.cleanup)
         self.folder = folder.name
 
-    def run_script(self, code, devices, *arguments, status=0):
+    def run_script(self, code, devices, *arguments, status=0, kinds=()):
         """What it prints, its events and its warnings."""
         script, tape = os.path.join(self.folder, 'script.py'), os.path.join(self.folder, 'it.tape')
         with open(script, 'w', encoding='utf-8') as file:
@@ -42,15 +47,14 @@ class Devices(unittest.TestCase):
         self.assertEqual(done.returncode, status, done.stderr)
         if status:
             return done.stderr
-        lines = subprocess.run([os.environ['TAPEDECK'], 'events', '--json', tape], capture_output=True, text=True).stdout
+        lines = subprocess.run([os.environ['TAPEDECK'], 'events', '--json', *kinds, tape], capture_output=True, text=True).stdout
         checked = subprocess.run([os.environ['TAPEDECK'], 'check', tape], capture_output=True, text=True)
         self.assertEqual(checked.returncode, 0, checked.stdout)
         self.assertEqual(checked.stdout.count('touch one buffer'), lines.count('"event": "stream_conflict"'))
         return done.stdout.strip(), [json.loads(line) for line in lines.splitlines()], done.stderr
 
     def conflicts(self, code, devices='cpu,sim:1,virtual', *arguments):
-        _, events, warnings = self.run_script(code, devices, *arguments)
-        found = [event for event in events if event['event'] == 'stream_conflict']
+        _, found, warnings = self.run_script(code, devices, *arguments, kinds=['--kind', 'stream_conflict'])
         self.assertEqual(len(found), warnings.count('UserWarning: two streams'))
         return found
 
