@@ -195,6 +195,11 @@ td_node_hold_announcements(bool hold) {
   announcements_held = hold;
 }
 
+bool
+td_node_announcements_held(void) {
+  return announcements_held;
+}
+
 char *
 td_node_qualified_name(const td_node *node) {
   static const char *const own[] = {"AccumulateGrad", "CopySlices", "CopyBackwards", "GraphRoot"};

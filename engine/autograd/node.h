@@ -127,6 +127,7 @@ char *td_node_operation_name(const td_node *node);
 /* td_node_hold_announcements(true) keeps the thread's new nodes off the tape until they are
  * announced once more, for operations that go on changing them. */
 void td_node_hold_announcements(bool hold);
+bool td_node_announcements_held(void);
 td_node *td_node_ref(td_node *node);
 
 /* td_node_unref frees the node with its last reference, and the graph below it, iteratively. */

@@ -165,9 +165,10 @@ check(const td_saved_variable *saved, const td_node *node, const td_node *saved_
   }
   uint32_t found = td_tensor_version(saved->data);
   if (found == saved->version) return TD_OK;
-  TD_EMIT(version_conflict, .node = td_node_id(node), .graph_task = td_graph_task_now_id(),
-          .number = saved->number, .counter = td_tensor_counter_id(saved->data),
-          .saved = saved->version, .found = found);
+  const td_node *now = td_node_now(); /* a CopySlices, for the function in it */
+  TD_EMIT(version_conflict, .node = td_node_id(now ? now : node),
+          .graph_task = td_graph_task_now_id(), .number = saved->number,
+          .counter = td_tensor_counter_id(saved->data), .saved = saved->version, .found = found);
   return refuse_version(saved, maker, found, error);
 }
 
@@ -277,7 +278,7 @@ td_saved_variable_register(td_saved_variable *saved, td_saved_hooks *hooks, td_e
 
 void
 td_saved_variable_announce(const td_saved_variable *saved, const td_node *node) {
-  if (!saved->data || saved->is_packed) return;
+  if (!saved->data || saved->is_packed || td_node_announcements_held()) return;
   TD_EMIT_BORROWED(saved_tensor, .node = td_node_id(node), .number = saved->number,
                    .counter = td_tensor_counter_id(saved->data), .version = saved->version,
                    .is_output = saved->is_output,

@@ -19,16 +19,27 @@ td_tensor_counter_id(const td_tensor *tensor) {
   return atomic_compare_exchange_strong(id, &old, fresh) ? fresh : old;
 }
 
-void
-td_tensor_bump_by(td_tensor *tensor, const char *operation, const td_node *node) {
-  if (tensor->is_inference) return;
+uint32_t
+td_tensor_count_up(td_tensor *tensor, const char *operation) {
+  if (tensor->is_inference) return 0;
   td_version *version = td_tensor_counter(tensor);
   atomic_store_explicit(&version->operation, operation, memory_order_relaxed);
-  uint32_t now = atomic_fetch_add_explicit(&version->count, 1, memory_order_release) + 1;
-  if (td_recording())
-    TD_EMIT(tensor_write, .counter = td_tensor_counter_id(tensor), .version = now,
-            .operation = td_intern_static(operation), .node = node ? td_node_id(node) : TD_NONE,
-            .stack = stack_now ? stack_now() : 0);
+  return atomic_fetch_add_explicit(&version->count, 1, memory_order_release) + 1;
+}
+
+void
+td_tensor_announce_write(const td_tensor *tensor, uint32_t version, const char *operation,
+                         const td_node *node) {
+  if (!td_recording() || tensor->is_inference) return;
+  TD_EMIT(tensor_write, .counter = td_tensor_counter_id(tensor), .version = version,
+          .operation = td_intern_static(operation), .node = node ? td_node_id(node) : TD_NONE,
+          .stack = stack_now ? stack_now() : 0);
+}
+
+void
+td_tensor_bump_by(td_tensor *tensor, const char *operation, const td_node *node) {
+  uint32_t version = td_tensor_count_up(tensor, operation);
+  td_tensor_announce_write(tensor, version, operation, node);
 }
 
 void

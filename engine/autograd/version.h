@@ -23,9 +23,15 @@ td_tensor_version(const td_tensor *tensor) {
 void td_tensor_bump(td_tensor *tensor, const char *operation);
 void td_tensor_bump_by(td_tensor *tensor, const char *operation, const td_node *node);
 
+/* Their two halves: td_tensor_count_up returns the new version (0 for inference tensors), which
+ * td_tensor_announce_write emits once it is known whose node the write is. */
+uint32_t td_tensor_count_up(td_tensor *tensor, const char *operation);
+void td_tensor_announce_write(const td_tensor *tensor, uint32_t version, const char *operation,
+                              const td_node *node);
+
 /* td_tensor_counter_id numbers the counter in events. */
 uint32_t td_tensor_counter_id(const td_tensor *tensor);
 
-/* td_version_set_stack sets who tells where the program is when it writes ("file.py:12", interned),
- * for recordings that want stacks; NULL: nobody. Before the recording. */
+/* td_version_set_stack sets who tells where the program is when it writes ("file.py:12", interned;
+ * 0: unknown), which is asked while something records; NULL: nobody. Before the recording. */
 void td_version_set_stack(uint32_t (*stack)(void));

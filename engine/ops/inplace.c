@@ -30,21 +30,22 @@ save_again(td_saved_variable *saved, td_tensor *self) {
 }
 
 static void
-save_all_again(td_node *node, td_tensor *self) {
+save_all_again(td_node *node, const td_node *maker, td_tensor *self) {
   if (node->klass->apply != td_op_apply) return;
   td_op_node *op = (td_op_node *)node;
   for (int i = 0; i < TD_OP_MAX_SAVED; i++)
     save_again(&op->saved[i], self);
-  if (td_recording()) td_op_announce_saved(op, self->base ? td_grad_fn(self->base) : node);
+  if (td_recording()) td_op_announce_saved(op, maker);
 }
 
 /* Takes the node (NULL: no history). */
 static td_status
 set_history(td_tensor *self, const char *name, td_node *node, td_error *error) {
-  td_tensor_bump_by(self, name, node);
-  if (!node) return TD_OK;
-  td_status status = td_rebase_history(self, node, 0, error);
-  if (!status) save_all_again(node, self);
+  uint32_t version = td_tensor_count_up(self, name);
+  td_status status = node ? td_rebase_history(self, node, 0, error) : TD_OK;
+  td_node *maker = node && self->base ? td_grad_fn(self->base) : node;
+  td_tensor_announce_write(self, version, name, maker);
+  if (!status && node) save_all_again(node, maker, self);
   td_node_unref(node);
   return status;
 }

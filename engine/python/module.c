@@ -13,6 +13,7 @@
 #include "engine/python/stream.h"
 #include "engine/python/tensor_object.h"
 #include "engine/python/types.h"
+#include "engine/python/where.h"
 
 static struct PyModuleDef module_def = {
     PyModuleDef_HEAD_INIT,
@@ -47,6 +48,7 @@ fill(PyObject *module) {
       tdpy_graph_task_add() || tdpy_saved_add(module) || tdpy_out_add(module) ||
       tdpy_anomaly_add(module))
     return -1;
+  tdpy_where_add();
   PyMethodDef *tables[] = {tdpy_construct_functions,   tdpy_operation_functions,
                            tdpy_sparse_functions,      tdpy_error_functions,
                            tdpy_layer_functions,       tdpy_autograd_functions,

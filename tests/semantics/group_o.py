@@ -60,9 +60,9 @@ def makers_by_name(torch):
 
 
 @row('O-01', only='who saved and who wrote is on no tape of PyTorch',
-     expect=[['MulBackward0', 0, 1], [['add_', 1]]],
+     expect=[['MulBackward0', 0, 1], [['add_', 1, True]]],
      tape=lambda events: [[[e['node_name'], e['saved'], e['found']] for e in of_kind(events, 'version_conflict')][0],
-                          [[e['operation'], e['version']] for e in of_kind(events, 'tensor_write')]])
+                          [[e['operation'], e['version'], 'group_o.py:' in e['stack']] for e in of_kind(events, 'tensor_write')]])
 def conflict_on_tape(torch):
     conflict(torch, lambda y: (y * y, y.add_(1))[0])
 
@@ -74,6 +74,20 @@ def conflict_on_tape(torch):
 def saved_on_tape(torch):
     x = torch.tensor([1., 2.], requires_grad=True)
     (x * x).exp()
+
+
+@row('O-01', only='who saved and who wrote is on no tape of PyTorch',
+     expect=[['CopySlices', 1, 2], [['exp_', 1, 'CopySlices'], ['add_', 2, 'CopySlices']]],
+     tape=lambda events: [[[e['node_name'], e['saved'], e['found']] for e in of_kind(events, 'version_conflict')][0],
+                          [[e['operation'], e['version'], e.get('node_name')] for e in of_kind(events, 'tensor_write')][:2]])
+def conflict_in_a_view_on_tape(torch):
+    """What operations in place on a view save, their CopySlices keeps."""
+    def write(y):
+        v = y[:1]
+        v.exp_()
+        v.add_(1)
+        return y
+    conflict(torch, write)
 
 
 @row('O-02', in_1_13=TEXTS)
