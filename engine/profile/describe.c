@@ -181,12 +181,28 @@ write_all_fields(const describer *to) {
   }
 }
 
+/* A kernel of the forward pass runs before its node is made. */
+static const char *
+conflict_sentence(const td_event_stream_conflict *conflict) {
+  if (conflict->first == TD_NONE && conflict->second == TD_NONE)
+    return "streams {first_stream} and {second_stream} of {device} touch one buffer, unordered";
+  if (conflict->second == TD_NONE)
+    return "{first} and the forward pass on stream {second_stream} touch one buffer of {device}, "
+           "unordered";
+  if (conflict->first == TD_NONE)
+    return "the forward pass on stream {first_stream} and {second} touch one buffer of {device}, "
+           "unordered";
+  return sentences[TD_EVENT_stream_conflict];
+}
+
 /* A pop without a node took a task that only wakes or ends its thread. */
 static const char *
 sentence_of(const td_any_event *event) {
   if (event->event.kind == TD_EVENT_queue_pop && event->queue_pop.node == TD_NONE)
     return "a task without a node is popped from {queue}, {size} left";
   if (event->event.kind == TD_EVENT_anomaly) return td_birth_sentence(&event->anomaly);
+  if (event->event.kind == TD_EVENT_stream_conflict)
+    return conflict_sentence(&event->stream_conflict);
   if (event->event.kind == TD_EVENT_tensor_stats && isnan(event->tensor_stats.min))
     return "{place} {number} of {node}: {n_elements} elements, {n_nan} NaN, {n_inf} Inf";
   return sentences[event->event.kind];
