@@ -26,7 +26,7 @@ tell(td_tape_script *script, const td_any_event *event) {
  * ticks. */
 static void
 write_tape(const char *path) {
-  const uint64_t unit = 1000000; /* ticks, which the reader turns into nanoseconds */
+  const uint64_t unit = 1000000; /* nanoseconds */
   td_tape_script script = {.n_threads = 1};
   td_error error = {0};
   TELL(&script, device_new, .device = 0);

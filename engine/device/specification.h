@@ -2,10 +2,11 @@
  *
  * What --devices says: a list of devices and what is to be known of them.
  *
- *   cpu,sim:2                                  two simulated accelerators
- *   cpu,sim:2,latency=5us,bandwidth=100GB      whose kernels take 5 us and a nanosecond per 100
- * bytes cpu,sim:1,latency=1ms,sim:1,latency=2us    a slow one and a fast one cpu,sim:2,virtual
- * whose time is counted, not waited for cpu,cuda                                   all CUDA devices
+ * - cpu,sim:2: two simulated accelerators;
+ * - cpu,sim:2,latency=5us,bandwidth=100GB: whose kernels take 5 us and a nanosecond per 100 bytes;
+ * - cpu,sim:1,latency=1ms,sim:1,latency=2us: a slow one and a fast one;
+ * - cpu,sim:2,virtual: whose time is counted, not waited for;
+ * - cpu,cuda: all CUDA devices.
  *
  * latency= and bandwidth= (bytes a second: KB, MB, GB, TB) are those of the part before them. */
 #pragma once
