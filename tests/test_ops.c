@@ -751,7 +751,7 @@ static const failure failures[] = {
     {"batch",
      call_cross_entropy,
      {"2 4"},
-     TD_SHAPE,
+     TD_VALUE,
      "Expected input batch_size (2) to match target batch_size (3)."},
     {"cat",
      call_cat,

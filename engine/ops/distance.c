@@ -233,10 +233,10 @@ check_same_sizes(const char *what, const td_tensor *self, const td_tensor *targe
   if (td_tensor_same_sizes(self, target)) return TD_OK;
   char *of_self = td_tensor_shape_text(self), *of_target = td_tensor_shape_text(target);
   of_self[strlen(of_self) - 1] = of_target[strlen(of_target) - 1] = '\0';
-  td_error_set(error, TD_INVALID, what, of_target + 1, of_self + 1);
+  td_error_set(error, TD_VALUE, what, of_target + 1, of_self + 1);
   free(of_self);
   free(of_target);
-  return TD_INVALID;
+  return TD_VALUE;
 }
 
 static td_status

@@ -200,7 +200,7 @@ bag_factor_gradient(td_calc *c, bag_node *node, td_tensor *rows, td_tensor *indi
   return td_calc_reshape(c, sum, &sizes);
 }
 
-/* Saved: the indices (or the rows that won), their bags, the factors of rows. */
+/* Saved: the indices (or the rows that won), their bags, what rows are multiplied by. */
 static td_tensor *
 bag_calc(td_calc *c, td_op_node *op, td_tensor *grad, uint32_t which) {
   bag_node *node = (bag_node *)op;
@@ -208,6 +208,10 @@ bag_calc(td_calc *c, td_op_node *op, td_tensor *grad, uint32_t which) {
   if (node->mode == TD_BAG_MAX) return bag_max_gradient(c, node, grad, indices);
   td_tensor *rows = rows_of(c, grad, bags);
   if (which == 1) return bag_factor_gradient(c, node, rows, indices);
+  if (other && node->factors.defined) { /* as a column, with its history */
+    td_sizes column = {.n_dims = 2, .at = {-1, 1}};
+    other = td_calc_reshape(c, other, &column);
+  }
   if (other) rows = MUL(rows, other);
   return bag_weight_gradient(c, node, rows, indices);
 }
@@ -255,7 +259,7 @@ static td_status
 check_bags(td_tensor *weight, td_tensor *indices, td_tensor *offsets, td_error *error) {
   TD_TRY(check_table("embedding_bag", weight, indices, error));
   if (indices->n_dims == 1 && !offsets)
-    return td_error_set(error, TD_INVALID, "offsets has to be a 1D Tensor but got None");
+    return td_error_set(error, TD_VALUE, "offsets has to be a 1D Tensor but got None");
   if (indices->n_dims == 2 && offsets)
     return td_error_set(error, TD_INVALID,
                         "if input is 2D, then offsets has to be None, as input is treated is a "
@@ -312,7 +316,7 @@ td_op_embedding_bag(td_tensor *weight, td_tensor *indices, td_tensor *offsets, t
   }
   td_op_save(&node->op, 0, mode == TD_BAG_MAX ? winners : flat);
   td_op_save(&node->op, 1, bags);
-  td_op_save(&node->op, 2, factors);
+  td_op_save(&node->op, 2, per_sample_weights ? per_sample_weights : factors);
   td_op_end(&node->op, *out);
   return TD_OK;
 }

@@ -13,12 +13,29 @@ matrix_of(const td_tensor *tensor, int row_dim, int column_dim) {
                      .column_step = column_dim < 0 ? 0 : tensor->strides[column_dim]};
 }
 
+/* PyTorch has words of its own for each. */
+static td_status
+refuse_dims(const char *what, int a_dims, int a_wanted, int b_dims, td_error *error) {
+  bool first = a_dims != a_wanted;
+  if (strcmp(what, "dot") == 0)
+    return td_error_set(error, TD_SHAPE, "1D tensors expected, but got %dD and %dD tensors", a_dims,
+                        b_dims);
+  if (strcmp(what, "bmm") == 0)
+    return td_error_set(error, TD_SHAPE, "batch%d must be a 3D tensor", first ? 1 : 2);
+  if (strcmp(what, "mm") == 0)
+    return td_error_set(error, TD_SHAPE, first ? "self must be a matrix" : "mat2 must be a matrix");
+  if (strcmp(what, "addmm") == 0)
+    return td_error_set(error, TD_SHAPE, "mat%d must be a matrix, got %d-D tensor", first ? 1 : 2,
+                        first ? a_dims : b_dims);
+  return td_error_set(error, TD_SHAPE, "vector + matrix @ vector expected, got %d, %d, %d", 1,
+                      a_dims, b_dims);
+}
+
 static td_status
 check_pair(const char *what, td_tensor *a, int a_dims, td_tensor *b, int b_dims, td_device *device,
            td_error *error) {
   if (a->n_dims != a_dims || b->n_dims != b_dims)
-    return td_error_set(error, TD_SHAPE, "%s: expected a %dD and a %dD tensor, but got %dD and %dD",
-                        what, a_dims, b_dims, a->n_dims, b->n_dims);
+    return refuse_dims(what, a->n_dims, a_dims, b->n_dims, error);
   TD_TRY(td_op_same_dtype(a, b, error));
   if (a->dtype == TD_BOOL)
     return td_error_set(error, TD_DTYPE, "%s is not there for %s", what, td_dtype_name(TD_BOOL));

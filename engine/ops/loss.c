@@ -34,7 +34,7 @@ check_targets(const td_tensor *self, const td_tensor *target, const td_tensor *w
                         "fewer, but got %d and %d",
                         self->n_dims, target->n_dims);
   if (self->n_dims >= 2 && target->sizes[0] != self->sizes[0])
-    return td_error_set(error, TD_SHAPE,
+    return td_error_set(error, TD_VALUE,
                         "Expected input batch_size (%lld) to match target batch_size (%lld).",
                         (long long)self->sizes[0], (long long)target->sizes[0]);
   if (target->dtype != TD_INT64)

@@ -5,6 +5,8 @@
 #include "engine/ops/random.h"
 #include "engine/ops/shape.h"
 
+#include "engine/autograd/semantics.h"
+
 #include <math.h>
 
 #define MAX_OPERANDS 3
@@ -133,11 +135,19 @@ CALC(xlogy) {
   return REDUCE(MUL(grad, LOG(WHERE(none, NUMBER(grad, 1), y))), OPERAND(0));
 }
 
+/* PyTorch 2 takes it for self, as good as. */
+CALC(nextafter) {
+  if (td_policy(plain_names))
+    return REDUCE(which == 0 ? grad : td_calc_zeros(c, grad), OPERAND(which));
+  c->status =
+      td_error_set(c->error, TD_UNSUPPORTED, "the derivative for 'nextafter' is not implemented.");
+  return NULL;
+}
+
 static td_status
 no_derivative(td_op_node *op, td_tensor *grad, uint32_t which, td_tensor **out, td_error *error) {
-  bool divides = strcmp(op->node.klass->name, "NotImplemented") == 0;
-  return td_error_set(error, TD_UNSUPPORTED, "the derivative for '%s' is not implemented.",
-                      divides ? "floor_divide" : "nextafter");
+  return td_error_set(error, TD_UNSUPPORTED,
+                      "the derivative for 'floor_divide' is not implemented.");
 }
 static const td_op_class maximum_class = TD_CALC_CLASS("MaximumBackward0", maximum_calc);
 static const td_op_class minimum_class = TD_CALC_CLASS("MinimumBackward0", minimum_calc);
@@ -145,7 +155,7 @@ static const td_op_class atan2_class = TD_CALC_CLASS("Atan2Backward0", atan2_cal
 static const td_op_class fmod_class = TD_CALC_CLASS("FmodBackward1", fmod_calc);
 static const td_op_class remainder_class = TD_CALC_CLASS("RemainderBackward1", remainder_calc);
 static const td_op_class xlogy_class = TD_CALC_CLASS("XlogyBackward0", xlogy_calc);
-static const td_op_class nextafter_class = TD_OP_CLASS("NextafterBackward0", no_derivative);
+static const td_op_class nextafter_class = TD_CALC_CLASS("NextafterBackward0", nextafter_calc);
 static const td_op_class floor_divide_class = TD_OP_CLASS("NotImplemented", no_derivative);
 
 #define PAIR(name, floating)                                                                       \
@@ -264,7 +274,7 @@ masked_fill(const td_op_class *klass, td_tensor *self, td_tensor *mask, td_tenso
                         td_dtype_name(mask->dtype));
   if (value->n_dims > 0)
     return td_error_set(error, TD_SHAPE,
-                        "masked_fill only supports a 0-dimensional value tensor, but got tensor "
+                        "masked_fill_ only supports a 0-dimensional value tensor, but got tensor "
                         "with %d dimension(s).",
                         value->n_dims);
   td_tensor *cast = td_calc_to(c, bare(c, value), self->dtype);

@@ -9,7 +9,8 @@
 /* td_op_maximum (MaximumBackward0), td_op_minimum (MinimumBackward0): equal ones share the
  * gradient. td_op_atan2 (Atan2Backward0), td_op_fmod, td_op_remainder (FmodBackward1,
  * RemainderBackward1), td_op_xlogy is self log other, 0 where self is (XlogyBackward0).
- * td_op_nextafter (NextafterBackward0) has no derivative: TD_UNSUPPORTED when a pass gets there. */
+ * td_op_nextafter (NextafterBackward0) passes the gradient on to self; in PyTorch 1 it has no
+ * derivative: TD_UNSUPPORTED when a pass gets there. */
 td_status td_op_maximum(td_tensor *self, td_tensor *other, td_tensor **out, td_error *error);
 td_status td_op_minimum(td_tensor *self, td_tensor *other, td_tensor **out, td_error *error);
 td_status td_op_atan2(td_tensor *self, td_tensor *other, td_tensor **out, td_error *error);

@@ -8,7 +8,8 @@
 td_tensor *
 td_op_scalar(const td_tensor *like, double value, bool is_integer) {
   td_dtype own = is_integer ? TD_INT64 : TD_FLOAT32;
-  bool fits = td_dtype_is_floating(like->dtype) || (is_integer && like->dtype == TD_INT64);
+  bool whole = like->dtype == TD_INT64 || like->dtype == TD_INT32;
+  bool fits = td_dtype_is_differentiable(like->dtype) || (is_integer && whole);
   td_tensor *scalar = td_tensor_new_scalar(fits ? like->dtype : own, TD_CPU, value);
   scalar->is_number = true;
   return scalar;

@@ -36,6 +36,9 @@ td_status td_op_as_strided(td_tensor *self, int n_dims, const int64_t *sizes,
                            const int64_t *strides, int64_t offset, td_tensor **out,
                            td_error *error);
 
+/* td_op_alias is a view of all of it (AliasBackward0). */
+td_status td_op_alias(td_tensor *self, td_tensor **out, td_error *error);
+
 /* td_op_narrow is a slice by length, td_op_movedim a permutation, td_op_unflatten a view with one
  * dimension cut into several. */
 td_status td_op_narrow(td_tensor *self, int64_t dim, int64_t start, int64_t length, td_tensor **out,

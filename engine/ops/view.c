@@ -288,3 +288,18 @@ td_op_unflatten(td_tensor *self, int64_t dim, int n_sizes, const int64_t *sizes,
   }
   return td_op_view(self, all.n_dims, all.at, out, error);
 }
+
+static td_status
+alias_formula(td_op_node *op, td_tensor *grad, uint32_t which, td_tensor **out, td_error *error) {
+  *out = td_tensor_ref(grad);
+  return TD_OK;
+}
+static const td_op_class whole_class = TD_OP_CLASS("AliasBackward0", alias_formula);
+
+td_status
+td_op_alias(td_tensor *self, td_tensor **out, td_error *error) {
+  td_sizes sizes = td_op_sizes(self);
+  TD_TRY(td_op_want_dense(self, "alias", error));
+  td_view_new(&whole_class, self, &sizes, self->strides, self->offset, out);
+  return TD_OK;
+}

@@ -77,6 +77,12 @@ tdpy_pair_converter(PyObject *object, void *pair) {
 bool
 tdpy_number_read(PyObject *object, tdpy_number *number) {
   if (tdpy_tensor_is(object)) return false;
+  *number = (tdpy_number){.is_complex = PyComplex_Check(object)};
+  if (number->is_complex) {
+    number->value = PyComplex_RealAsDouble(object);
+    number->imaginary = PyComplex_ImagAsDouble(object);
+    return true;
+  }
   number->is_bool = PyBool_Check(object);
   number->is_integer = PyIndex_Check(object);
   if (!PyFloat_Check(object) && !number->is_integer &&
@@ -116,5 +122,12 @@ tdpy_operand(PyObject *object, const td_tensor *like) {
   tdpy_number number;
   if (tdpy_tensor_is(object)) return td_tensor_ref(tdpy_tensor_of(object));
   if (!tdpy_number_read(object, &number)) return NULL;
-  return td_op_scalar(like, number.value, number.is_integer);
+  td_tensor *scalar = td_op_scalar(like, number.value, number.is_integer);
+  if (!number.is_complex) return scalar;
+  bool is_double = like->dtype == TD_FLOAT64 || like->dtype == TD_COMPLEX128;
+  td_tensor_unref(scalar);
+  scalar = td_tensor_new_scalar(is_double ? TD_COMPLEX128 : TD_COMPLEX64, TD_CPU, 0);
+  scalar->is_number = true;
+  td_tensor_set_complex(scalar, 0, number.value + number.imaginary * 1.0i);
+  return scalar;
 }

@@ -17,8 +17,8 @@ typedef struct tdpy_sizes {
 
 /* A Python number. */
 typedef struct tdpy_number {
-  double value;
-  bool is_integer, is_bool;
+  double value, imaginary;
+  bool is_integer, is_bool, is_complex;
 } tdpy_number;
 
 /* dtype=, device= and requires_grad=. */

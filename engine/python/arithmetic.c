@@ -8,6 +8,7 @@
 
 #include "engine/ops/compare.h"
 #include "engine/ops/linalg.h"
+#include "engine/ops/mix.h"
 #include "engine/ops/pointwise.h"
 
 typedef td_status (*binary_op)(td_tensor *self, td_tensor *other, td_tensor **out, td_error *error);
@@ -109,6 +110,18 @@ tensor_pow(PyObject *base, PyObject *exponent, PyObject *modulus) {
 }
 
 static PyObject *
+tensor_remainder(PyObject *a, PyObject *b) {
+  if (!tdpy_tensor_is(a)) Py_RETURN_NOTIMPLEMENTED;
+  return binary(tdpy_tensor_of(a), b, td_op_remainder);
+}
+
+static PyObject *
+tensor_floor_divide(PyObject *a, PyObject *b) {
+  if (!tdpy_tensor_is(a)) Py_RETURN_NOTIMPLEMENTED;
+  return binary(tdpy_tensor_of(a), b, td_op_floor_divide);
+}
+
+static PyObject *
 tensor_neg(PyObject *self) {
   td_error error = {0};
   td_tensor *out = NULL;
@@ -197,6 +210,8 @@ PyNumberMethods tdpy_tensor_number = {
     .nb_true_divide = tensor_div,
     .nb_matrix_multiply = tensor_matmul,
     .nb_power = tensor_pow,
+    .nb_remainder = tensor_remainder,
+    .nb_floor_divide = tensor_floor_divide,
     .nb_negative = tensor_neg,
     .nb_absolute = tensor_abs,
     .nb_invert = tensor_invert,

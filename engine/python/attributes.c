@@ -87,9 +87,7 @@ get_transposed(PyObject *self, void *closure) {
   int64_t dims[TD_MAX_DIMS];
   for (int i = 0; i < tensor->n_dims; i++)
     dims[i] = tensor->n_dims - 1 - i;
-  td_status status = tensor->n_dims <= 2
-                         ? td_op_t(tensor, &out, &error)
-                         : td_op_permute(tensor, tensor->n_dims, dims, &out, &error);
+  td_status status = td_op_permute(tensor, tensor->n_dims, dims, &out, &error);
   return tdpy_result(status, out, &error);
 }
 

@@ -4,13 +4,15 @@
 #include "engine/ops/shape.h"
 #include "engine/python/arguments.h"
 #include "engine/python/errors.h"
+
 #include "engine/python/stream.h"
 #include "engine/tensor/kernels.h"
+#include <complex.h>
 
 /* What a first walk through the data finds out. */
 typedef struct survey {
   tdpy_sizes sizes;
-  bool any_float, any_integer, any_bool;
+  bool any_complex, any_float, any_integer, any_bool;
 } survey;
 
 static bool
@@ -46,7 +48,9 @@ read_scalar(PyObject *data, tdpy_number *number) {
     const td_tensor *tensor = tdpy_tensor_of(data);
     if (!tdpy_tensor_has_item(tensor)) return 0;
     *number = (tdpy_number){.value = td_tensor_item(tensor),
-                            .is_integer = !td_dtype_is_floating(tensor->dtype),
+                            .imaginary = cimag(td_tensor_get_complex(tensor, 0)),
+                            .is_complex = td_dtype_is_complex(tensor->dtype),
+                            .is_integer = !td_dtype_is_differentiable(tensor->dtype),
                             .is_bool = tensor->dtype == TD_BOOL};
     return 1;
   }
@@ -61,7 +65,9 @@ survey_kinds(PyObject *data, int dim, survey *found) {
   tdpy_number number;
   if (dim == found->sizes.n) {
     if (!read_scalar(data, &number)) return 0;
-    if (number.is_bool)
+    if (number.is_complex)
+      found->any_complex = true;
+    else if (number.is_bool)
       found->any_bool = true;
     else if (number.is_integer)
       found->any_integer = true;
@@ -97,7 +103,7 @@ store(PyObject *data, int dim, td_tensor *tensor, int64_t *index) {
     if (tensor->dtype == TD_INT64 && PyLong_Check(data))
       return store_integer(tensor, (*index)++, data);
     if (!read_scalar(data, &number)) return 0;
-    td_tensor_set(tensor, (*index)++, number.value);
+    td_tensor_set_complex(tensor, (*index)++, number.value + number.imaginary * 1.0i);
     return 1;
   }
   for (Py_ssize_t i = 0; i < tensor->sizes[dim]; i++)
@@ -107,6 +113,7 @@ store(PyObject *data, int dim, td_tensor *tensor, int64_t *index) {
 
 static td_dtype
 inferred_dtype(const survey *found) {
+  if (found->any_complex) return TD_COMPLEX64;
   if (found->any_integer && !found->any_float) return TD_INT64;
   return found->any_bool && !found->any_float ? TD_BOOL : TD_FLOAT32;
 }
@@ -144,9 +151,13 @@ PyObject *
 tdpy_element(const td_tensor *tensor, int64_t index) {
   if (tensor->dtype == TD_INT64 && td_tensor_is_contiguous(tensor))
     return PyLong_FromLongLong(((const int64_t *)td_tensor_data(tensor))[index]);
+  if (td_dtype_is_complex(tensor->dtype)) {
+    td_complex128 number = td_tensor_get_complex(tensor, index);
+    return PyComplex_FromDoubles(creal(number), cimag(number));
+  }
   double value = td_tensor_get(tensor, index);
   if (tensor->dtype == TD_BOOL) return PyBool_FromLong(value != 0);
-  return tensor->dtype == TD_INT64 ? PyLong_FromDouble(value) : PyFloat_FromDouble(value);
+  return td_dtype_is_floating(tensor->dtype) ? PyFloat_FromDouble(value) : PyLong_FromDouble(value);
 }
 
 static PyObject *

@@ -8,6 +8,8 @@ exception_for(td_status status) {
   switch (status) {
   case TD_OUT_OF_RANGE:
     return PyExc_IndexError;
+  case TD_VALUE:
+    return PyExc_ValueError;
   case TD_OUT_OF_MEMORY:
     return PyExc_MemoryError;
   case TD_IO:

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * tensor[...]: integers, slices, None, Ellipsis, tuples of them, and one int64 tensor or list of
- * rows. Each part makes the node that PyTorch makes. */
+ * tensor[...]: integers, slices, None, Ellipsis, tensors and lists of indices, masks, tuples of
+ * them. Each part makes the node that PyTorch makes. */
 #include "engine/ops/indexing.h"
+#include "engine/autograd/semantics.h"
 #include "engine/autograd/variable.h"
 #include "engine/base/alloc.h"
 #include "engine/ops/inplace.h"
@@ -17,11 +18,12 @@
 typedef struct cursor {
   td_tensor *tensor; /* (owned reference) */
   int64_t dim;
+  int n_given; /* dimensions of the tensor that is indexed */
   bool sliced; /* some operation was done */
-  td_tensor
-      *indices[TD_MAX_DIMS]; /* (owned references) tensors in the key, or NULL where none is */
-  uint32_t n_indices;
   bool writes; /* it will be written into: what is whole is no view */
+
+  td_tensor *indices[TD_MAX_DIMS]; /* (owned references) one per dimension, or mask; NULL: all */
+  int n_indices, masked;           /* masked: dimensions that masks cover beyond their first */
 } cursor;
 
 static int
@@ -42,26 +44,29 @@ take_int(cursor *at, PyObject *part) {
   int fine = number && tdpy_int_converter(number, &index);
   Py_XDECREF(number);
   if (!fine) return 0;
+  if (at->dim >= at->tensor->n_dims && at->n_given > 0) {
+    PyErr_Format(PyExc_IndexError, "too many indices for tensor of dimension %d", at->n_given);
+    return 0;
+  }
   if (at->dim >= at->tensor->n_dims) {
     PyErr_SetString(PyExc_IndexError,
-                    at->tensor->n_dims
-                        ? "too many indices for tensor"
-                        : "invalid index of a 0-dim tensor. Use `tensor.item()` in Python or "
-                          "`tensor.item<T>()` in C++ to convert a 0-dim tensor to a number");
+                    "invalid index of a 0-dim tensor. Use `tensor.item()` in Python or "
+                    "`tensor.item<T>()` in C++ to convert a 0-dim tensor to a number");
     return 0;
   }
   td_status status = td_op_select(at->tensor, at->dim, index, &next, &error);
   return advance(at, status, next, &error);
 }
 
-/* As PyTorch: [0:n] of a dimension of size n makes no node beside other parts, [:] does. */
+/* As PyTorch: a slice of a whole dimension makes no node beside other parts; in PyTorch 1 only
+ * where its end is given. */
 static int
 take_slice(cursor *at, PyObject *part, bool keep_whole) {
   Py_ssize_t start, stop, step;
   td_error error = {0};
   td_tensor *next = NULL;
   if (at->dim >= at->tensor->n_dims) {
-    PyErr_SetString(PyExc_IndexError, "too many indices for tensor");
+    PyErr_Format(PyExc_IndexError, "too many indices for tensor of dimension %d", at->n_given);
     return 0;
   }
   if (PySlice_Unpack(part, &start, &stop, &step)) return 0;
@@ -70,7 +75,7 @@ take_slice(cursor *at, PyObject *part, bool keep_whole) {
     return 0;
   }
   int64_t length = at->tensor->sizes[at->dim++];
-  if (at->writes) stop = TD_MIN(stop, length);
+  if (at->writes || td_policy(plain_names)) stop = TD_MIN(stop, length);
   if ((keep_whole || at->writes) && start == 0 && stop == length && step == 1) return 1;
   PySlice_AdjustIndices(length, &start, &stop, step);
   td_status status = td_op_slice(at->tensor, at->dim - 1, start, stop, step, &next, &error);
@@ -86,28 +91,34 @@ take_new_dimension(cursor *at) {
   return advance(at, status, next, &error);
 }
 
-/* A tensor of numbers, or a mask, is only noted: all of them index together, at the end. */
+/* Index tensors wait for the end: together they are one operation. */
 static int
-take_tensor(cursor *at, td_tensor *index) {
-  if (at->dim >= at->tensor->n_dims || at->dim >= TD_MAX_DIMS) {
-    PyErr_SetString(PyExc_IndexError, "too many indices for tensor");
+take_indices(cursor *at, td_tensor *indices) {
+  int covers = indices->dtype == TD_BOOL ? indices->n_dims : 1;
+  if (at->dim + covers > at->tensor->n_dims) {
+    PyErr_Format(PyExc_IndexError, "too many indices for tensor of dimension %d", at->n_given);
     return 0;
   }
-  at->indices[at->dim++] = td_tensor_ref(index);
-  at->n_indices = (uint32_t)at->dim;
+  while (at->n_indices < at->dim - at->masked)
+    at->indices[at->n_indices++] = NULL;
+  at->indices[at->n_indices++] = td_tensor_ref(indices);
+  at->masked += covers - 1;
+  at->dim += covers;
   return 1;
 }
 
 static int
 take_list(cursor *at, PyObject *list) {
-  td_tensor *index = tdpy_tensor_from_data(list, -1, TD_CPU);
-  int fine = index && take_tensor(at, index);
-  td_tensor_unref(index);
+  td_tensor *rows = tdpy_tensor_from_data(list, -1, TD_CPU);
+  int fine = rows && take_indices(at, rows);
+  td_tensor_unref(rows);
   return fine;
 }
 
-static bool
-consumes_dimension(PyObject *part) {
+static int
+dims_of_part(PyObject *part) {
+  if (tdpy_tensor_is(part) && tdpy_tensor_of(part)->dtype == TD_BOOL)
+    return tdpy_tensor_of(part)->n_dims;
   return part != Py_None && part != Py_Ellipsis;
 }
 
@@ -115,7 +126,7 @@ static int
 take_ellipsis(cursor *at, PyObject *parts, Py_ssize_t position) {
   int64_t later = 0;
   for (Py_ssize_t i = position + 1; i < PyTuple_GET_SIZE(parts); i++)
-    later += consumes_dimension(PyTuple_GET_ITEM(parts, i));
+    later += dims_of_part(PyTuple_GET_ITEM(parts, i));
   at->dim = TD_MAX(at->dim, at->tensor->n_dims - later);
   return 1;
 }
@@ -127,7 +138,7 @@ take(cursor *at, PyObject *parts, Py_ssize_t position) {
   if (part == Py_Ellipsis) return take_ellipsis(at, parts, position);
   if (PySlice_Check(part)) return take_slice(at, part, PyTuple_GET_SIZE(parts) > 1);
   if (tdpy_tensor_is(part) && tdpy_tensor_of(part)->n_dims > 0)
-    return take_tensor(at, tdpy_tensor_of(part));
+    return take_indices(at, tdpy_tensor_of(part));
   if (PyList_Check(part)) return take_list(at, part);
   if (PyIndex_Check(part)) return take_int(at, part);
   PyErr_Format(PyExc_TypeError, "tensors cannot be indexed with %s", Py_TYPE(part)->tp_name);
@@ -135,47 +146,41 @@ take(cursor *at, PyObject *parts, Py_ssize_t position) {
 }
 
 static void
-cursor_fini(cursor *at) {
-  for (uint32_t i = 0; i < at->n_indices; i++)
-    td_tensor_unref(at->indices[i]);
+cursor_clear(cursor *at) {
   td_tensor_unref(at->tensor);
+  for (int i = 0; i < at->n_indices; i++)
+    td_tensor_unref(at->indices[i]);
 }
 
-/* The view that the basic parts of a key take, and its tensors. */
+/* Follows all parts but index tensors, which it collects. Returns 0 with an exception, and nothing
+ * to clear. */
 static int
-cursor_init(cursor *at, td_tensor *tensor, PyObject *key, bool writes) {
+follow(cursor *at, td_tensor *tensor, PyObject *key, bool writes) {
   PyObject *parts = PyTuple_Check(key) ? Py_NewRef(key) : PyTuple_Pack(1, key);
-  *at = (cursor){.tensor = td_tensor_ref(tensor), .writes = writes};
+  *at = (cursor){.tensor = td_tensor_ref(tensor), .n_given = tensor->n_dims, .writes = writes};
   int fine = parts != NULL;
   for (Py_ssize_t i = 0; fine && i < PyTuple_GET_SIZE(parts); i++)
     fine = take(at, parts, i);
   Py_XDECREF(parts);
-  if (!fine) cursor_fini(at);
+  if (!fine) cursor_clear(at);
   return fine;
-}
-
-/* Returns a new reference, or NULL with an exception. */
-static td_tensor *
-index_tensor(td_tensor *tensor, PyObject *key) {
-  cursor at;
-  td_error error = {0};
-  td_tensor *out = NULL;
-  if (!cursor_init(&at, tensor, key, false)) return NULL;
-  td_status status = TD_OK;
-  if (at.n_indices)
-    status = td_op_index_many(at.tensor, at.n_indices, at.indices, &out, &error);
-  else
-    out = td_tensor_ref(at.tensor);
-  cursor_fini(&at);
-  if (tdpy_check(status, &error)) return out;
-  if (status == TD_OK) td_tensor_unref(out);
-  return NULL;
 }
 
 static PyObject *
 get_item(PyObject *self, PyObject *key) {
-  td_tensor *tensor = index_tensor(tdpy_tensor_of(self), key);
-  return tensor ? tdpy_tensor_wrap(tensor) : NULL;
+  cursor at;
+  td_error error = {0};
+  td_tensor *out = NULL;
+  if (!follow(&at, tdpy_tensor_of(self), key, false)) return NULL;
+  td_status status = TD_OK;
+  if (at.n_indices)
+    status = td_op_index_many(at.tensor, (uint32_t)at.n_indices, at.indices, &out, &error);
+  else if (at.sliced)
+    out = td_tensor_ref(at.tensor);
+  else
+    status = td_op_alias(at.tensor, &out, &error);
+  cursor_clear(&at);
+  return tdpy_result(status, out, &error);
 }
 
 /* The value without the leading dimensions of size 1 that the place does not have, as wide as the
@@ -216,9 +221,10 @@ value_of(PyObject *value, const td_tensor *like) {
   return source;
 }
 
-/* x[rows] = value, x[mask] = value */
+/* index_put_, on a view where other parts made one. Leading dimensions of size 1 of the value do
+ * not count. */
 static td_status
-put_by_index(const cursor *at, td_tensor *value, td_error *error) {
+write_indexed(const cursor *at, td_tensor *value, td_error *error) {
   td_in_place now;
   td_tensor *bare = NULL, *out = NULL;
   int first = 0;
@@ -232,7 +238,8 @@ put_by_index(const cursor *at, td_tensor *value, td_error *error) {
   if (!status)
     status = td_in_place_begin(&now, "index_put_", (td_tensor *[]){at->tensor, bare}, 2, error);
   if (!status) {
-    status = td_op_index_put(now.alias, at->n_indices, at->indices, bare, false, &out, error);
+    status =
+        td_op_index_put(now.alias, (uint32_t)at->n_indices, at->indices, bare, false, &out, error);
     status = td_in_place_end(&now, status, out, error);
   }
   td_tensor_unref(bare);
@@ -241,18 +248,15 @@ put_by_index(const cursor *at, td_tensor *value, td_error *error) {
 
 static int
 write_to_place(td_tensor *self, PyObject *key, PyObject *value) {
-  cursor at;
   td_error error = {0};
-  if (!cursor_init(&at, self, key, true)) return 0;
+  cursor at;
+  if (!follow(&at, self, key, true)) return 0;
   td_tensor *source = value_of(value, at.tensor);
-  int fine = source != NULL;
-  if (fine) {
-    td_status status =
-        at.n_indices ? put_by_index(&at, source, &error) : write_tensor(at.tensor, source, &error);
-    fine = tdpy_check(status, &error);
-  }
+  int fine = source && tdpy_check(at.n_indices ? write_indexed(&at, source, &error)
+                                               : write_tensor(at.tensor, source, &error),
+                                  &error);
   td_tensor_unref(source);
-  cursor_fini(&at);
+  cursor_clear(&at);
   return fine;
 }
 
@@ -286,11 +290,22 @@ get_row(PyObject *self, Py_ssize_t i) {
 
 PySequenceMethods tdpy_tensor_sequence = {.sq_item = get_row};
 
-/* Row by row, each a SelectBackward0 where there is history; PyTorch's iteration is one
- * UnbindBackward0. */
+/* One UnbindBackward0 for all rows. */
 PyObject *
 tdpy_tensor_iterate(PyObject *self) {
-  if (tdpy_tensor_of(self)->n_dims > 0) return PySeqIter_New(self);
-  PyErr_SetString(PyExc_TypeError, "iteration over a 0-d tensor");
-  return NULL;
+  td_tensor **rows = NULL;
+  uint32_t n = 0;
+  td_error error = {0};
+  if (tdpy_tensor_of(self)->n_dims == 0) {
+    PyErr_SetString(PyExc_TypeError, "iteration over a 0-d tensor");
+    return NULL;
+  }
+  if (!tdpy_check(td_op_unbind(tdpy_tensor_of(self), 0, &rows, &n, &error), &error)) return NULL;
+  PyObject *tuple = PyTuple_New(n);
+  for (uint32_t i = 0; tuple && i < n; i++)
+    PyTuple_SET_ITEM(tuple, i, tdpy_tensor_wrap(rows[i]));
+  free(rows);
+  PyObject *iterator = tuple ? PyObject_GetIter(tuple) : NULL;
+  Py_XDECREF(tuple);
+  return iterator;
 }

@@ -26,6 +26,7 @@ typedef struct results {
   td_tensor *one, *two; /* (owned references) */
   td_tensor **many;     /* (owned) of n owned references */
   uint32_t n;
+  PyObject *truth; /* (borrowed) */
 } results_of;
 
 #define T(i) v[i].tensor
@@ -38,6 +39,7 @@ typedef struct results {
 #define ONE(op, ...) op(__VA_ARGS__, &results->one, error)
 #define TWO(op, ...) op(__VA_ARGS__, &results->one, &results->two, error)
 #define MANY(op, ...) op(__VA_ARGS__, &results->many, &results->n, error)
+#define TRUTH(condition) (results->truth = (condition) ? Py_True : Py_False, TD_OK)
 #define CHOICE(name) static td_status name(tdpy_value *v, td_error *error, results_of *results)
 
 /* TD_REDUCTION_NONE - 1 for a word that is none: refused by the operation's caller. */
@@ -241,11 +243,32 @@ spread(spread_op op, tdpy_value *v, td_error *error, results_of *results) {
   return op(T(0), dims.n, dims.values, N(4, unbiased ? 1 : 0), B(3, 0), &results->one, error);
 }
 
+CHOICE(select_) {
+  const td_tensor *self = T(0);
+  int64_t dim = I(1, 0) < 0 ? I(1, 0) + self->n_dims : I(1, 0), index = I(2, 0);
+  bool has_dim = dim >= 0 && dim < self->n_dims;
+  if (!has_dim || (index >= -self->sizes[dim] && index < self->sizes[dim]))
+    return ONE(td_op_select, T(0), I(1, 0), index);
+  char *sizes = td_tensor_shape_text(self);
+  td_error_set(error, TD_OUT_OF_RANGE,
+               "select(): index %lld out of range for tensor of size %s at dimension %lld",
+               (long long)index, sizes, (long long)dim);
+  free(sizes);
+  return TD_OUT_OF_RANGE;
+}
+
 CHOICE(movedim) {
-  if (v[1].sizes.n != v[2].sizes.n)
-    return td_error_set(error, TD_INVALID,
-                        "movedim: Invalid source or destination dims: they should contain the same "
-                        "number of dims");
+  if (v[1].sizes.n != v[2].sizes.n) {
+    char *texts[] = {td_sizes_text(S(1)), td_sizes_text(S(2))};
+    td_status status =
+        td_error_set(error, TD_INVALID,
+                     "movedim: Invalid source or destination dims: source (%s dims) should "
+                     "contain the same number of dims as destination (%s dims)",
+                     texts[0], texts[1]);
+    free(texts[0]);
+    free(texts[1]);
+    return status;
+  }
   return ONE(td_op_movedim, T(0), v[1].sizes.n, v[1].sizes.values, v[2].sizes.values);
 }
 
@@ -296,13 +319,23 @@ wrap_many(td_tensor **many, uint32_t n) {
   return tuple;
 }
 
+static PyObject *
+pair_repr(PyObject *pair) {
+  return PyUnicode_FromFormat("%s(\nvalues=%R,\nindices=%R)", Py_TYPE(pair)->tp_name,
+                              PyStructSequence_GetItem(pair, 0), PyStructSequence_GetItem(pair, 1));
+}
+
 /* A pair has names, as torch.return_types.max. */
 static PyObject *
 wrap_pair(const char *name, td_tensor *values, td_tensor *indices) {
-  static PyTypeObject *type;
+  static PyTypeObject *types[2];
   static PyStructSequence_Field fields[] = {{"values", NULL}, {"indices", NULL}, {NULL}};
-  static PyStructSequence_Desc description = {"torch.return_types.max", NULL, fields, 2};
-  if (!type) type = PyStructSequence_NewType(&description);
+  int which = strcmp(name, "min") == 0;
+  PyStructSequence_Desc description = {which ? "torch.return_types.min" : "torch.return_types.max",
+                                       NULL, fields, 2};
+  if (!types[which]) types[which] = PyStructSequence_NewType(&description);
+  PyTypeObject *type = types[which];
+  if (type) type->tp_repr = pair_repr;
   PyObject *pair = type ? PyStructSequence_New(type) : NULL;
   if (!pair) return NULL;
   PyStructSequence_SET_ITEM(pair, 0, tdpy_tensor_wrap(values));
@@ -313,6 +346,7 @@ wrap_pair(const char *name, td_tensor *values, td_tensor *indices) {
 static PyObject *
 finish(const char *name, td_status status, results_of *results, td_error *error) {
   if (!tdpy_check(status, error)) return NULL;
+  if (results->truth) return Py_NewRef(results->truth);
   if (results->many) return wrap_many(results->many, results->n);
   if (results->two) return wrap_pair(name, results->one, results->two);
   return tdpy_tensor_wrap(results->one);

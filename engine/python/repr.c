@@ -10,7 +10,9 @@
 #include "engine/autograd/variable.h"
 #include "engine/base/alloc.h"
 #include "engine/device/device.h"
+#include "engine/tensor/sparse.h"
 
+#include <complex.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -21,8 +23,10 @@ typedef struct printer {
   const td_tensor *tensor;
   FILE *file;
   bool summarize, whole, scientific;
+  bool imaginary;  /* of complex numbers, it formats the other part */
   double min, max; /* sizes of the finite values that are not zero; max 0: there are none */
   int width;
+  const struct printer *other; /* (borrowed) of the imaginary parts, or NULL */
 } printer;
 
 /* Calls visit for the elements that are shown, in order. */
@@ -30,7 +34,8 @@ static void
 visit_shown(printer *self, int dim, int64_t index, void (*visit)(printer *, double)) {
   const td_tensor *tensor = self->tensor;
   if (dim == tensor->n_dims) {
-    visit(self, td_tensor_get(tensor, index));
+    td_complex128 value = td_tensor_get_complex(tensor, index);
+    visit(self, self->imaginary ? cimag(value) : creal(value));
     return;
   }
   int64_t n = tensor->sizes[dim];
@@ -44,7 +49,7 @@ static int
 print_value(const printer *self, double value, char *text, size_t size) {
   if (self->tensor->dtype == TD_BOOL)
     return snprintf(text, size, "%s", value != 0 ? "True" : "False");
-  if (self->tensor->dtype == TD_INT64) return snprintf(text, size, "%.0f", value);
+  if (!td_dtype_is_differentiable(self->tensor->dtype)) return snprintf(text, size, "%.0f", value);
   if (isnan(value)) return snprintf(text, size, "nan");
   if (isinf(value)) return snprintf(text, size, value < 0 ? "-inf" : "inf");
   if (self->scientific) return snprintf(text, size, "%.4e", value);
@@ -62,7 +67,7 @@ measure_extent(printer *self, double value) {
 static void
 measure_width(printer *self, double value) {
   char text[400];
-  bool floating = td_dtype_is_floating(self->tensor->dtype);
+  bool floating = td_dtype_is_differentiable(self->tensor->dtype);
   if (floating && (!isfinite(value) || value == 0)) return;
   self->width = TD_MAX(self->width, print_value(self, value, text, sizeof text));
 }
@@ -74,7 +79,7 @@ choose_format(printer *self) {
   self->width = 1;
   self->min = INFINITY;
   visit_shown(self, 0, 0, measure_extent);
-  if (self->max > 0 && td_dtype_is_floating(self->tensor->dtype))
+  if (self->max > 0 && td_dtype_is_differentiable(self->tensor->dtype))
     self->scientific =
         self->max / self->min > 1000 || self->max > 1e8 || (!self->whole && self->min < 1e-4);
   visit_shown(self, 0, 0, measure_width);
@@ -83,8 +88,12 @@ choose_format(printer *self) {
 static void
 print_scalar(printer *self, int64_t index) {
   char text[400];
-  print_value(self, td_tensor_get(self->tensor, index), text, sizeof text);
+  td_complex128 value = td_tensor_get_complex(self->tensor, index);
+  print_value(self, creal(value), text, sizeof text);
   fprintf(self->file, "%*s", self->width, text);
+  if (!self->other) return;
+  print_value(self->other, cimag(value), text, sizeof text);
+  fprintf(self->file, "%s%sj", text[0] == '-' ? "" : "+", text);
 }
 
 static bool
@@ -95,7 +104,8 @@ skips_at(const printer *self, int64_t n, int64_t i) {
 static void
 print_vector(printer *self, int64_t index, int indent) {
   int64_t n = self->tensor->sizes[self->tensor->n_dims - 1];
-  int per_line = TD_MAX(1, (LINE - indent) / (self->width + 2)), column = 0;
+  int wide = self->width + 2 + (self->other ? self->other->width + 1 : 0);
+  int per_line = TD_MAX(1, (LINE - indent) / wide), column = 0;
   fputc('[', self->file);
   for (int64_t i = 0; i < n; i++, column++) {
     if (column == per_line)
@@ -134,7 +144,8 @@ print_dims(printer *self, int dim, int64_t index, int indent) {
 
 static bool
 dtype_is_obvious(td_dtype dtype, bool empty) {
-  return dtype == TD_FLOAT32 || (!empty && (dtype == TD_INT64 || dtype == TD_BOOL));
+  return dtype == TD_FLOAT32 || dtype == TD_COMPLEX64 ||
+         (!empty && (dtype == TD_INT64 || dtype == TD_BOOL));
 }
 
 static void
@@ -148,12 +159,20 @@ add_suffix(FILE *file, const char *text, int *column) {
 static void
 print_suffixes(const td_tensor *tensor, FILE *file, int column) {
   bool empty = td_tensor_n_elements(tensor) == 0;
-  char *texts[4] = {0};
+  char *texts[8] = {0};
   int n = 0;
+  if (tensor->sparse) {
+    char *shape = td_sizes_text(tensor->n_dims, tensor->sizes);
+    texts[n++] = td_format("size=(%.*s%s)", (int)strlen(shape) - 2, shape + 1,
+                           tensor->n_dims == 1 ? "," : "");
+    free(shape);
+  }
   if (tensor->device != TD_CPU)
     texts[n++] = td_format("device='%s'", td_device_name(tensor->device));
   bool is_meta = tensor->device == TD_META;
-  if (is_meta || (empty && tensor->n_dims != 1)) {
+  if (tensor->sparse)
+    texts[n++] = td_format("nnz=%lld", (long long)tensor->sparse->values->sizes[0]);
+  else if (is_meta || (empty && tensor->n_dims != 1)) {
     char *shape = td_sizes_text(tensor->n_dims, tensor->sizes);
     const char *comma = is_meta && tensor->n_dims == 1 ? "," : "";
     texts[n++] = td_format("size=(%.*s%s)", (int)strlen(shape) - 2, shape + 1, comma);
@@ -161,6 +180,7 @@ print_suffixes(const td_tensor *tensor, FILE *file, int column) {
   }
   if (!dtype_is_obvious(tensor->dtype, empty))
     texts[n++] = td_format("dtype=%s", td_dtype_name(tensor->dtype));
+  if (tensor->sparse) texts[n++] = td_dup_string("layout=torch.sparse_coo");
   if (td_grad_fn(tensor))
     texts[n++] = td_format("grad_fn=<%s>", td_node_name(td_grad_fn(tensor)));
   else if (td_requires_grad(tensor))
@@ -172,9 +192,10 @@ print_suffixes(const td_tensor *tensor, FILE *file, int column) {
 }
 
 static void
-print_elements(const td_tensor *tensor, FILE *file) {
+print_elements(const td_tensor *tensor, FILE *file, int indent) {
   printer self = {
       .tensor = tensor, .file = file, .summarize = td_tensor_n_elements(tensor) > THRESHOLD};
+  printer other = self;
   if (!td_tensor_has_data(tensor)) {
     fputs("...", file);
     return;
@@ -183,8 +204,24 @@ print_elements(const td_tensor *tensor, FILE *file) {
     fputs("[]", file);
     return;
   }
+  if (td_dtype_is_complex(tensor->dtype)) {
+    other.imaginary = true;
+    choose_format(&other);
+    self.other = &other;
+  }
   choose_format(&self);
-  print_dims(&self, 0, 0, INDENT);
+  print_dims(&self, 0, 0, indent);
+}
+
+/* Indices and values, each aligned below its own beginning. */
+static void
+print_sparse(const td_tensor *tensor, FILE *file) {
+  static const char first[] = "indices=tensor(", second[] = "values=tensor(";
+  fputs(first, file);
+  print_elements(tensor->sparse->indices, file, INDENT + (int)strlen(first));
+  fprintf(file, "),\n%*s%s", INDENT, "", second);
+  print_elements(tensor->sparse->values, file, INDENT + (int)strlen(second));
+  fputc(')', file);
 }
 
 static int
@@ -202,9 +239,12 @@ tdpy_tensor_repr(PyObject *self) {
   FILE *file = open_memstream(&text, &size);
   if (!file) return PyErr_NoMemory();
   fputs("tensor(", file);
-  print_elements(tensor, file);
+  if (tensor->sparse)
+    print_sparse(tensor, file);
+  else
+    print_elements(tensor, file, INDENT);
   fflush(file);
-  print_suffixes(tensor, file, length_of_last_line(text) + 1);
+  print_suffixes(tensor, file, tensor->sparse ? LINE : length_of_last_line(text) + 1);
   fputc(')', file);
   fclose(file);
   PyObject *result = PyUnicode_FromStringAndSize(text, (Py_ssize_t)size);

@@ -114,7 +114,7 @@ td_sparse_new(td_tensor *indices, td_tensor *values, int n_dims, const int64_t *
               bool coalesced, td_tensor **out, td_error *error) {
   td_status status = check_indices(indices, values, n_dims, sizes, error);
   if (!status) status = check_range(indices, sizes, error);
-  if (!status) *out = wrap(indices, values, n_dims, sizes, coalesced);
+  if (!status) *out = wrap(indices, values, n_dims, sizes, coalesced || values->sizes[0] < 2);
   return status;
 }
 

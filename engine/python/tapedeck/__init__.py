@@ -49,7 +49,7 @@ _WITH_OUT = ('abs add addcdiv addcmul addmm bmm cat clamp cos div dot exp log lo
 globals().update({name: _C.with_out(name, globals()[name]) for name in _WITH_OUT if name in globals()})
 
 from tapedeck.accelerator import Event, Stream  # noqa: E402
-from tapedeck import accelerator, autograd, nn, optim, sim  # noqa: E402  (they use the names above)
+from tapedeck import accelerator, autograd, linalg, nn, optim, sim  # noqa: E402  (they use the names above)
 from tapedeck import copies, functions, session, utils  # noqa: E402
 
 _C._functions = functions

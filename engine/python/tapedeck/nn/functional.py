@@ -2,10 +2,11 @@
 """Functions of layers and losses."""
 from tapedeck import _C
 from tapedeck._C import (Tensor, adaptive_avg_pool2d, avg_pool2d, conv1d, conv2d, conv_transpose1d,
-                         conv_transpose2d, cross_entropy, linear, max_pool2d, mse_loss, nll_loss)
+                         conv_transpose2d, cross_entropy, hardsigmoid, hardswish, huber_loss, linear,
+                         logsigmoid, max_pool2d, mish, mse_loss, nll_loss, smooth_l1_loss, softshrink)
 from tapedeck.nn.attention import multi_head_attention_forward
 
-tanh, sigmoid = Tensor.tanh, Tensor.sigmoid
+tanh, sigmoid, hardshrink = Tensor.tanh, Tensor.sigmoid, Tensor.hardshrink
 
 
 def pair(value):
@@ -40,6 +41,30 @@ def softplus(input, beta=1, threshold=20):
 
 def hardtanh(input, min_val=-1.0, max_val=1.0, inplace=False):
     return _C.hardtanh(input, min_val, max_val)
+
+
+def celu(input, alpha=1.0, inplace=False):
+    return _C.celu(input, alpha)
+
+
+def selu(input, inplace=False):
+    return _C.selu(input)
+
+
+def threshold(input, threshold, value, inplace=False):
+    return _C.threshold(input, threshold, value)
+
+
+def softsign(input):
+    return input / (input.abs() + 1)
+
+
+def tanhshrink(input):
+    return input - input.tanh()
+
+
+def softmin(input, dim, dtype=None):
+    return softmax(-input, dim, dtype)
 
 
 def relu6(input, inplace=False):
@@ -112,12 +137,6 @@ def embedding_bag(input, weight, offsets=None, max_norm=None, norm_type=2, scale
 
 # Losses.
 
-def _reduce(loss, reduction):
-    if reduction not in ('none', 'mean', 'sum'):
-        raise ValueError(f'{reduction} is not a valid value for reduction')
-    return loss if reduction == 'none' else loss.mean() if reduction == 'mean' else loss.sum()
-
-
 def binary_cross_entropy(input, target, weight=None, reduction='mean'):
     return _C.binary_cross_entropy(input, target, weight, reduction)
 
@@ -126,8 +145,15 @@ def binary_cross_entropy_with_logits(input, target, weight=None, reduction='mean
     return _C.binary_cross_entropy_with_logits(input, target, weight, pos_weight, reduction)
 
 
-def l1_loss(input, target, reduction='mean'):
-    return _reduce((input - target).abs(), reduction)
+def l1_loss(input, target, size_average=None, reduce=None, reduction='mean'):
+    return _C.l1_loss(input, target, reduction=reduction)
+
+
+def kl_div(input, target, size_average=None, reduce=None, reduction='mean', log_target=False):
+    if reduction != 'batchmean':
+        return _C.kl_div(input, target, reduction, log_target)
+    loss = _C.kl_div(input, target, 'sum', log_target)
+    return loss / input.size(0) if input.dim() else loss
 
 
 def normalize(input, p=2.0, dim=1, eps=1e-12):

@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Every operation on two engines: PyTorch's and Tapedeck's give the same values, gradients, dtypes, trees of nodes, prints and
+error texts; and Tapedeck's gradients are those of finite differences. Skipped where there is no PyTorch.
+
+The reference is PyTorch 2.13 where the build has one (TORCH_2), else the system's, of which names and texts that later
+versions changed are not compared.
+"""
+import json
+import math
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+
+TAPEDECK = os.environ['TAPEDECK']
+CASES = os.path.join(os.path.dirname(os.path.abspath(__file__)), 'op_cases.py')
+TORCH_2 = os.path.join(os.environ['BUILD_ROOT'], 'torch-2.13', 'bin', 'python')
+TOLERANCE = 1e-5  # of finite differences
+
+PLAIN = {name: value for name, value in os.environ.items() if name != 'PYTHONPATH'}
+
+
+def run(command):
+    with tempfile.TemporaryDirectory() as folder:
+        out = os.path.join(folder, 'out.json')
+        done = subprocess.run([*command(folder), CASES, out], cwd=folder, env=PLAIN, text=True, capture_output=True, timeout=120)
+        if done.returncode:
+            raise RuntimeError(done.stderr)
+        with open(out) as file:
+            return json.load(file)
+
+
+def close(a, b):
+    if isinstance(a, list):
+        return isinstance(b, list) and len(a) == len(b) and all(map(close, a, b))
+    if isinstance(a, dict):
+        return isinstance(b, dict) and a.keys() == b.keys() and all(close(a[k], b[k]) for k in a)
+    if isinstance(a, float) and isinstance(b, float):
+        return a == b or (a != a and b != b) or math.isclose(a, b, rel_tol=1e-6, abs_tol=1e-9)
+    return a == b
+
+
+def has_torch(python):
+    return os.path.exists(python) and subprocess.run([python, '-c', 'import torch'], capture_output=True, env=PLAIN).returncode == 0
+
+
+class Compare(unittest.TestCase):
+    maxDiff = None
+
+    @classmethod
+    def setUpClass(cls):
+        cls.ours = run(lambda folder: [TAPEDECK, 'run', '--devices', 'cpu', '-o', os.path.join(folder, 'x.tape')])
+        cls.torch = run(lambda folder: [REFERENCE])
+
+    def rows(self, part):
+        for row, theirs in self.torch[part].items():
+            with self.subTest(row):
+                yield theirs, self.ours[part][row]
+
+    def test_values_gradients_and_nodes(self):
+        for theirs, ours in self.rows('rows'):
+            self.assertNotIn('failed', theirs)
+            for part in ('value', 'dtype', 'gradients', *(['tree'] if REFERENCE == TORCH_2 else [])):
+                self.assertTrue(close(theirs[part], ours.get(part)), f'{part}: {theirs[part]}, {ours}')
+
+    def test_error_texts(self):
+        if REFERENCE != TORCH_2:
+            self.skipTest('texts are those of PyTorch 2.13')
+        for theirs, ours in self.rows('refused'):
+            self.assertEqual(theirs, ours)
+
+    def test_prints(self):
+        for theirs, ours in self.rows('told'):
+            self.assertEqual(theirs, ours)
+
+    def test_finite_differences(self):
+        self.assertGreater(len(self.ours['errors']), 200)
+        for row, errors in self.ours['errors'].items():
+            for order, error in enumerate(errors, 1):
+                with self.subTest(f'{row}, order {order}'):
+                    once = order == 2 and isinstance(error, dict) and 'cannot be differentiated twice' in error['failed']
+                    self.assertTrue(once or (isinstance(error, float) and error < TOLERANCE), error)
+
+
+if __name__ == '__main__':
+    REFERENCE = next((python for python in (TORCH_2, sys.executable) if has_torch(python)), None)
+    if not REFERENCE:
+        print(f'skipped: {sys.executable} has no torch (Debian: python3-torch)')
+        sys.exit(77)
+    unittest.main(verbosity=2)
