@@ -32,9 +32,8 @@ get_ndim(PyObject *self, void *closure) {
   return PyLong_FromLong(tdpy_tensor_of(self)->n_dims);
 }
 
-/* Whether a view's history can be told: false, with an exception set, where a write forbids it. */
-static bool
-has_history(PyObject *self) {
+bool
+tdpy_tensor_has_history(PyObject *self) {
   td_tensor *tensor = tdpy_tensor_of(self);
   td_error error = {0};
   return !tensor->base || td_view_is_fresh(tensor) ||
@@ -43,7 +42,7 @@ has_history(PyObject *self) {
 
 static PyObject *
 get_is_leaf(PyObject *self, void *closure) {
-  if (!has_history(self)) return NULL;
+  if (!tdpy_tensor_has_history(self)) return NULL;
   return PyBool_FromLong(td_is_leaf(tdpy_tensor_of(self)));
 }
 
@@ -67,7 +66,7 @@ set_requires_grad(PyObject *self, PyObject *value, void *closure) {
 
 static PyObject *
 get_grad_fn(PyObject *self, void *closure) {
-  return has_history(self) ? tdpy_node_wrap(td_grad_fn(tdpy_tensor_of(self))) : NULL;
+  return tdpy_tensor_has_history(self) ? tdpy_node_wrap(td_grad_fn(tdpy_tensor_of(self))) : NULL;
 }
 
 static PyObject *

@@ -131,6 +131,7 @@ static PyObject *
 register_on_tensor(PyObject *self, PyObject *callable,
                    td_status (*add)(td_tensor *, td_hook *, td_error *)) {
   td_error error = {0};
+  if (!tdpy_tensor_has_history(self)) return NULL;
   td_hook *hook = hook_new(callable);
   if (tdpy_check(add(tdpy_tensor_of(self), hook, &error), &error)) return handle_new(hook);
   td_hook_unref(hook);
@@ -150,6 +151,7 @@ tdpy_tensor_register_post_accumulate_grad_hook(PyObject *self, PyObject *callabl
 PyObject *
 tdpy_tensor_retain_grad(PyObject *self, PyObject *unused) {
   td_error error = {0};
+  if (!tdpy_tensor_has_history(self)) return NULL;
   return tdpy_none(td_retain_grad(tdpy_tensor_of(self), &error), &error);
 }
 

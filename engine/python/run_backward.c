@@ -72,6 +72,7 @@ read_root(PyObject *item, Py_ssize_t i, td_edge *edge) {
                     : "element %zd of tensors tuple is not a Tensor",
                 i);
   }
+  if (!tdpy_tensor_has_history(item)) return 0;
   *edge = td_gradient_edge(tdpy_tensor_of(item));
   return edge->node ||
          fail(PyExc_RuntimeError,

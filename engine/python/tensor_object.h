@@ -22,6 +22,10 @@ tdpy_tensor_is(PyObject *object) {
   return PyObject_TypeCheck(object, &tdpy_tensor_type);
 }
 
+/* tdpy_tensor_has_history tells whether a view's history can be told: false, with an exception set,
+ * where a write forbids it. */
+bool tdpy_tensor_has_history(PyObject *object);
+
 /* tdpy_tensor_of borrows the tensor of an object that is one. */
 static inline td_tensor *
 tdpy_tensor_of(PyObject *object) {

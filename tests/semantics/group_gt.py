@@ -264,3 +264,21 @@ def order_in_the_bits(torch):
 @golden('GT-16', *THREE, [0.], waiting=[[3, 'Mul'], [4, 'Mul']])
 def order_in_the_bits_reversed(torch):
     return sum_of_three(torch, -1e8, 1e8, 1.)
+@golden('GT-8', 'Sum[5,3] CopySlices[3,2] Clone[0,1] Leaf[M,0]', 'CopySlices 1, Clone 1, Leaf 1', [[2., 2.], [1., 1.]])
+def write_into_a_view(torch):
+    root = torch.ones(2, 2, requires_grad=True)
+    x = root.clone()
+    view = x.narrow(0, 0, 1)
+    view.mul_(2)
+    x.sum().backward()
+    return root.grad.tolist()
+
+
+@golden('GT-9', 'Sum[1,2] Embedding[0,1] Leaf[M,0]', 'Embedding 1, Leaf 1', [True, False, [[1, 1, 3]], [[1., 1.]] * 3])
+def sparse_embedding(torch):
+    table = torch.nn.Embedding(4, 2, sparse=True)
+    table(torch.tensor([1, 1, 3])).sum().backward()
+    gradient = table.weight.grad
+    return [gradient.is_sparse, gradient.is_coalesced(), gradient._indices().tolist(), gradient._values().tolist()]
+
+
