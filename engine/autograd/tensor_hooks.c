@@ -10,7 +10,7 @@
 /* The leaf's lists, made on first use, and known to its AccumulateGrad if there is one. */
 static td_hooks *
 hooks_of_leaf(td_tensor *leaf) {
-  td_autograd_meta *meta = leaf->autograd;
+  td_autograd_meta *meta = td_autograd_meta_get(leaf); /* a view without history may have none */
   pthread_mutex_lock(&meta->mutex);
   if (!meta->hooks) meta->hooks = td_hooks_new();
   pthread_mutex_unlock(&meta->mutex);

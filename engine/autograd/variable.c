@@ -36,9 +36,8 @@ meta_free_cb(td_tensor *tensor) {
   free(meta);
 }
 
-/* The autograd side, made on first use: by the thread that made the tensor, before it is shared. */
-static td_autograd_meta *
-meta_get(td_tensor *tensor) {
+td_autograd_meta *
+td_autograd_meta_get(td_tensor *tensor) {
   if (!tensor->autograd) {
     tensor->autograd = TD_NEW(td_autograd_meta);
     tensor->autograd_free = meta_free_cb;
@@ -76,7 +75,7 @@ td_set_requires_grad(td_tensor *tensor, bool requires_grad, td_error *error) {
         "a computed variable in a subgraph that doesn't require differentiation use "
         "var_no_grad = var.detach().");
   }
-  meta_get(tensor)->requires_grad = requires_grad;
+  td_autograd_meta_get(tensor)->requires_grad = requires_grad;
   return TD_OK;
 }
 
@@ -103,7 +102,7 @@ td_output_nr(const td_tensor *tensor) {
 
 void
 td_set_grad_fn(td_tensor *tensor, td_node *node, uint32_t output_nr) {
-  td_autograd_meta *meta = meta_get(tensor);
+  td_autograd_meta *meta = td_autograd_meta_get(tensor);
   td_node *old = meta->grad_fn;
   meta->grad_fn = td_node_ref(node);
   meta->output_nr = output_nr;
@@ -126,7 +125,7 @@ td_forget_history(td_tensor *tensor) {
 
 void
 td_variable_set_accumulator(td_tensor *tensor, td_node *accumulator) {
-  td_autograd_meta *meta = meta_get(tensor);
+  td_autograd_meta *meta = td_autograd_meta_get(tensor);
   meta->requires_grad = true;
   meta->held_accumulator = td_node_ref(accumulator);
 }
@@ -159,7 +158,7 @@ td_grad_get(td_tensor *tensor) {
 void
 td_grad_set(td_tensor *tensor, td_tensor *grad) {
   if (!tensor->autograd && !grad) return;
-  td_autograd_meta *meta = meta_get(tensor);
+  td_autograd_meta *meta = td_autograd_meta_get(tensor);
   pthread_mutex_lock(&meta->mutex);
   td_tensor *old = meta->grad;
   meta->grad = td_tensor_ref(grad);
@@ -180,7 +179,7 @@ td_grad_accumulator_find(td_tensor *tensor) {
 
 static td_node *
 accumulator_get(td_tensor *leaf) {
-  td_autograd_meta *meta = meta_get(leaf);
+  td_autograd_meta *meta = td_autograd_meta_get(leaf);
   if (meta->held_accumulator) return td_node_ref(meta->held_accumulator);
   pthread_mutex_lock(&meta->mutex);
   td_node *node = meta->accumulator;
@@ -213,7 +212,7 @@ td_gradient_edge(td_tensor *tensor) {
 
 void
 td_tensor_set_name(td_tensor *tensor, const char *name) {
-  td_autograd_meta *meta = meta_get(tensor);
+  td_autograd_meta *meta = td_autograd_meta_get(tensor);
   pthread_mutex_lock(&meta->mutex);
   free(meta->name);
   meta->name = td_dup_string(name);

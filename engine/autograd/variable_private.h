@@ -34,5 +34,9 @@ void td_variable_forget_accumulator(td_tensor *leaf, td_node *node);
 /* td_tensor_hooks_renew lets later hooks of a view that was written through be on its new node. */
 void td_tensor_hooks_renew(td_tensor *tensor);
 
+/* td_autograd_meta_get returns a tensor's autograd side, made on first use: by the thread that made
+ * the tensor, before it is shared. */
+td_autograd_meta *td_autograd_meta_get(td_tensor *tensor);
+
 /* td_tensor_hooks_fini drops what tensor_hooks.h hung on a tensor. */
 void td_tensor_hooks_fini(td_autograd_meta *meta);
