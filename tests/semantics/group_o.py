@@ -244,6 +244,21 @@ def freed_attributes(torch):
     return found + [text_of(lambda: y.grad_fn._saved_result), text_of(lambda: z.grad_fn._saved_self)]
 
 
+@row('O-09')
+def saved_by_name(torch):
+    x = torch.tensor([[.5, .25], [.75, .3]], requires_grad=True)
+    w = torch.tensor([[.1, .2], [.3, .4]], requires_grad=True)
+    made = [x.abs(), torch.bmm(x[None], w[None]), x.cos(), x / w, x.exp(), x.log(), torch.log_softmax(x, 1), x.max(), x @ w,
+            torch.nn.functional.mse_loss(x, w), x * w, torch.dot(x[0], w[0]), x**2, x**w, x.reciprocal(), x.relu(), x.sigmoid(),
+            x.sin(), torch.softmax(x, 1), x.sqrt(), x.tanh(), torch.where(x > .4, x, w), torch.addmm(w, x, w)]
+    found = []
+    for y in made:
+        saved = [getattr(y.grad_fn, '_saved_' + name, None) for name in
+                 ('self', 'other', 'result', 'exponent', 'mat1', 'mat2', 'target', 'tensor', 'condition')]
+        found.append([type(y.grad_fn).__name__, [s.tolist() if hasattr(s, 'tolist') else None for s in saved]])
+    return found
+
+
 @row('O-10', in_1_13='an internal assertion',
      expect='Trying to use a saved tensor that has been detached in-place, i.e. with .detach_().This is not supported, please '
             'use out-of-place `.detach()` instead')
