@@ -146,8 +146,7 @@ CALC(nextafter) {
 
 static td_status
 no_derivative(td_op_node *op, td_tensor *grad, uint32_t which, td_tensor **out, td_error *error) {
-  return td_error_set(error, TD_UNSUPPORTED,
-                      "the derivative for 'floor_divide' is not implemented.");
+  return td_error_set(error, TD_AUTOGRAD, "derivative for aten::floor_divide is not implemented");
 }
 static const td_op_class maximum_class = TD_CALC_CLASS("MaximumBackward0", maximum_calc);
 static const td_op_class minimum_class = TD_CALC_CLASS("MinimumBackward0", minimum_calc);
