@@ -275,7 +275,8 @@ def fuzz(arguments, comparison):
             small = comparison.shrink(program, what[0])
             print(f'  shrunk: {save(small, "seed_%d" % program["seed"], what[0])}\n  ' +
                   '\n  '.join(json.dumps(step) for steps in [small['shared'], *small['threads']] for step in steps))
-    print(f'{len(programs)} programs, seeds {arguments.seed} to {arguments.seed + arguments.count - 1}: '
+    seeds = '' if arguments.saved else f', seeds {arguments.seed} to {arguments.seed + arguments.count - 1}'
+    print(f'{len(programs)} programs{seeds}: '
           f'{len(differing)} differ, {len(known)} as known_seeds.py says; {comparison.n_lost} could not be compared, for PyTorch died of them')
     return not differing
 
