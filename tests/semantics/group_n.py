@@ -172,8 +172,18 @@ def fan(torch, streams, *which):
 @row('N-07', tape=for_node('MulBackward0'), expect=[4.0] * 4,
      expect_tape=['record s', 'a0 waits', 'case_2', 'add on a0', 'case_2', 'begins'], **OLD)
 def sums_are_made_on_the_accumulation_stream(torch):
-    """The one of them that is made: a slot's first gradient is only moved."""
-    return fan(torch, Streams(torch, s='a'), 'a0', 's')
+    """The one of them that is made: a slot's first gradient is only moved. One root on the device: a GraphRoot would run
+    on the caller's thread, and which branch it hands to the device's thread in time is left to chance."""
+    side, main = Streams(torch, s='a').s, torch.sim.default_stream('sim:0')
+    x = leaf(torch, 'sim:0')
+    y = x * 2
+    a = y + 1
+    side.wait_stream(main)
+    with side:
+        b = y + 1
+    main.wait_stream(side)
+    (a + b).backward(ones(torch, 'sim:0'))
+    return x.grad.tolist()
 
 
 # All versions.
