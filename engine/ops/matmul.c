@@ -111,22 +111,6 @@ td_op_matmul(td_tensor *self, td_tensor *other, td_tensor **out, td_error *error
   return batched(self, other, out, error);
 }
 
-/* [..., k]: all dimensions but the last are one for addmm. */
-static td_status
-linear_flat(td_tensor *input, td_tensor *weight_t, td_tensor *bias, td_tensor **out,
-            td_error *error) {
-  TD_LOCAL(rows);
-  TD_LOCAL(product);
-  td_sizes sizes = td_op_sizes(input);
-  int64_t k = sizes.at[sizes.n_dims - 1], n = 1;
-  for (int dim = 0; dim < sizes.n_dims - 1; dim++)
-    n *= sizes.at[dim];
-  TD_TRY(td_op_view(input, 2, (int64_t[]){n, k}, &rows, error));
-  TD_TRY(td_op_addmm(bias, rows, weight_t, &product, error));
-  sizes.at[sizes.n_dims - 1] = product->sizes[1];
-  return td_op_view(product, sizes.n_dims, sizes.at, out, error);
-}
-
 /* PyTorch 1 makes one product of three dimensions alone. */
 static bool
 is_flattened(const td_tensor *input) {
@@ -134,14 +118,34 @@ is_flattened(const td_tensor *input) {
   return of_version && input->n_dims > 0 && td_tensor_is_contiguous(input);
 }
 
+/* [..., k]: all dimensions but the last are one for addmm. The compiler of PyTorch 1 evaluated
+ * weight.t() before the view beside it. */
+static td_status
+linear_flat(td_tensor *input, td_tensor *weight, td_tensor *bias, td_tensor **out,
+            td_error *error) {
+  TD_LOCAL(rows);
+  TD_LOCAL(weight_t);
+  TD_LOCAL(product);
+  td_sizes sizes = td_op_sizes(input);
+  int64_t k = sizes.at[sizes.n_dims - 1], n = 1;
+  for (int dim = 0; dim < sizes.n_dims - 1; dim++)
+    n *= sizes.at[dim];
+  if (!td_policy(plain_names)) TD_TRY(td_op_t(weight, &weight_t, error));
+  TD_TRY(td_op_view(input, 2, (int64_t[]){n, k}, &rows, error));
+  if (td_policy(plain_names)) TD_TRY(td_op_t(weight, &weight_t, error));
+  TD_TRY(td_op_addmm(bias, rows, weight_t, &product, error));
+  sizes.at[sizes.n_dims - 1] = product->sizes[1];
+  return td_op_view(product, sizes.n_dims, sizes.at, out, error);
+}
+
 td_status
 td_op_linear(td_tensor *input, td_tensor *weight, td_tensor *bias, td_tensor **out,
              td_error *error) {
   TD_LOCAL(weight_t);
   TD_LOCAL(product);
+  if (bias && is_flattened(input)) return linear_flat(input, weight, bias, out, error);
   TD_TRY(td_op_t(weight, &weight_t, error));
   if (input->n_dims == 2 && bias) return td_op_addmm(bias, input, weight_t, out, error);
-  if (bias && is_flattened(input)) return linear_flat(input, weight_t, bias, out, error);
   TD_TRY(td_op_matmul(input, weight_t, &product, error));
   if (bias) return td_op_add(product, bias, 1, out, error);
   *out = TD_TAKE(product);
