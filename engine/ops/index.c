@@ -270,14 +270,18 @@ index_calc(td_calc *c, td_op_node *op, td_tensor *grad, uint32_t which) {
 }
 static const td_op_class index_class = INDEX_CLASS("IndexBackward0", index_calc);
 
+static td_status
+new_result(const indexing *how, const td_tensor *self, td_tensor **out, td_error *error) {
+  td_sizes sizes = result_sizes(how);
+  return td_tensor_new_empty(self->dtype, self->device, sizes.n_dims, sizes.at, out, error);
+}
+
 td_status
 td_op_index_many(td_tensor *self, uint32_t n, td_tensor *const *indices, td_tensor **out,
                  td_error *error) {
   indexing how;
   td_status status = indexing_init(&how, self, n, indices, error);
-  td_sizes sizes = result_sizes(&how);
-  if (!status)
-    status = td_tensor_new_empty(self->dtype, self->device, sizes.n_dims, sizes.at, out, error);
+  if (!status) status = new_result(&how, self, out, error);
   if (!status) move_parts(READ, &how, self, *out);
   indexing_fini(&how);
   if (status) return status;
