@@ -2,7 +2,7 @@
 """Programs of fuzz.py in which Tapedeck and PyTorch 2.13 are known to differ: by seed, in what. Any other difference
 fails the test. To mend one, take it out here, and `fuzz.py --seed N --count 1` shrinks it.
 
-    tape stored    PyTorch stores a second gradient in a leaf that Tapedeck's pass does not reach
+    tape stored    PyTorch adds to a leaf's gradient once more; why is not known
     tape order     numbers or names of nodes that formulas make under create_graph, or that writes into views make
     tape status    a pass that fails on one side alone
     seen mm        the text for operands of two dtypes
