@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""C: the ready queue. What Python cannot reach is in tests/test_ready_queue.c."""
+"""C: the ready queue. What Python cannot reach is in tests/pass/test_ready_queue.c."""
 import threading
 
 from harness import of_kind, order_of, row

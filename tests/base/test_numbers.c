@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
  * Numbers, held to a reference that visits every element by its indices and knows nothing of
- * merged dimensions, blocks and lanes. tests/test_numerics.py compares with PyTorch besides. */
+ * merged dimensions, blocks and lanes. tests/probe/test_numerics.py compares with PyTorch besides.
+ */
 #include "engine/base/numbers.h"
 
 #include <complex.h>

@@ -2,7 +2,7 @@
  *
  * The model without a display: a document loads, the playhead steps and says so, lists and filters
  * tell what is on the tape, facts what is known of a node. */
-#include "tests/tape_maker.h"
+#include "tests/fixtures/tape_maker.h"
 #include "ui/model/error.h"
 #include "ui/model/event_list.h"
 #include "ui/model/facts.h"

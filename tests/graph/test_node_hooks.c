@@ -2,7 +2,7 @@
  *
  * Hooks through the C interface, and what a node is asked for and checked on: what Python cannot
  * reach. The rest is in tests/semantics/group_h.py. */
-#include "tests/call_nodes.h"
+#include "tests/fixtures/call_nodes.h"
 
 #include "engine/autograd/evaluate.h"
 #include "engine/autograd/function.h"

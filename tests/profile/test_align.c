@@ -5,7 +5,7 @@
 #include "engine/profile/divergence.h"
 #include "engine/profile/op_name.h"
 #include "engine/profile/sequence.h"
-#include "tests/tape_maker.h"
+#include "tests/fixtures/tape_maker.h"
 
 #include <glib.h>
 #include <glib/gstdio.h>

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Every script of tests/torch, plain and under `tapedeck record`, on each PyTorch that is here: the program's output, its
+"""Every script of tests/probe/programs, plain and under `tapedeck record`, on each PyTorch that is here: the program's output, its
 exit status and every gradient stay what they were; the tape holds to the engine's rules; and nodes, edges and the order in
-which each thread ran them are what PyTorch itself says (tests/torch/observe.py).
+which each thread ran them are what PyTorch itself says (tests/probe/programs/observe.py).
 
 Then: scripts that both engines can run give tapes that `tapedeck diff` finds equal node by node."""
 import collections
@@ -17,7 +17,7 @@ import tempfile
 import unittest
 
 TAPEDECK, EXAMPLES, BUILD = os.environ['TAPEDECK'], os.environ['EXAMPLES'], os.environ['BUILD_ROOT']
-CORPUS = os.path.join(os.environ['SOURCE_ROOT'], 'tests', 'torch')
+CORPUS = os.path.join(os.environ['SOURCE_ROOT'], 'tests', 'probe', 'programs')
 TOOLS = {'build.py', 'observe.py'}
 SCRIPTS = sorted(set(os.path.basename(path) for path in glob.glob(CORPUS + '/*.py')) - TOOLS)
 TRAINING = [script for script in SCRIPTS if script.startswith('train_')]

@@ -3,7 +3,7 @@
  * The pictures, drawn into images without a display: they show the state, change where it changes,
  * and what is hit is what was drawn. */
 #include "engine/base/alloc.h"
-#include "tests/tape_maker.h"
+#include "tests/fixtures/tape_maker.h"
 #include "ui/draw/overview.h"
 
 #include <glib.h>

@@ -2,7 +2,7 @@
 #include "engine/base/alloc.h"
 #include "engine/profile/check.h"
 #include "engine/profile/why.h"
-#include "tests/tape_maker.h"
+#include "tests/fixtures/tape_maker.h"
 
 #include <glib.h>
 #include <glib/gstdio.h>

@@ -6,7 +6,7 @@
 #include "engine/base/alloc.h"
 #include "engine/events/emit.h"
 #include "engine/profile/knowledge.h"
-#include "tests/tape_maker.h"
+#include "tests/fixtures/tape_maker.h"
 #include "ui/model/event_list.h"
 #include "ui/model/facts.h"
 #include "ui/model/node_query.h"

@@ -9,7 +9,7 @@
 #include "engine/autograd/worker.h"
 #include "engine/device/device.h"
 #include "engine/device/stream.h"
-#include "tests/call_nodes.h"
+#include "tests/fixtures/call_nodes.h"
 
 #include <glib.h>
 

@@ -2,7 +2,7 @@
 #include "engine/base/alloc.h"
 #include "engine/events/emit.h"
 #include "engine/profile/check.h"
-#include "tests/tape_maker.h"
+#include "tests/fixtures/tape_maker.h"
 
 #include <glib.h>
 #include <glib/gstdio.h>

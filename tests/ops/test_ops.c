@@ -54,7 +54,7 @@ typedef struct op_case {
 
 #define TD_UNARY(name, ...) CALL(name, td_op_##name(x[0], out, error))
 #include "engine/ops/unary.def"
-#include "tests/elements.h"
+#include "tests/fixtures/elements.h"
 #undef TD_UNARY
 CALL(relu, td_op_relu(x[0], out, error))
 CALL(tanh, td_op_tanh(x[0], out, error))

@@ -9,7 +9,7 @@
 #include "engine/autograd/variable.h"
 #include "engine/device/device.h"
 #include "engine/ops/pointwise.h"
-#include "tests/call_nodes.h"
+#include "tests/fixtures/call_nodes.h"
 
 #include <glib.h>
 

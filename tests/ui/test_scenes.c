@@ -4,7 +4,7 @@
  * an arrow. */
 #include "engine/base/alloc.h"
 #include "engine/replay/graph.h"
-#include "tests/tape_maker.h"
+#include "tests/fixtures/tape_maker.h"
 #include "ui/draw/graph_scene.h"
 #include "ui/draw/timeline.h"
 

@@ -3,7 +3,7 @@
 #include "engine/replay/checkpoints.h"
 #include "engine/replay/replay.h"
 #include "engine/replay/world.h"
-#include "tests/tape_maker.h"
+#include "tests/fixtures/tape_maker.h"
 
 #include <glib.h>
 #include <glib/gstdio.h>

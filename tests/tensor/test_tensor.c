@@ -7,7 +7,7 @@
 #include "engine/tensor/kernels.h"
 #include "engine/tensor/tensor.h"
 #include "engine/tensor/walk.h"
-#include "tests/elements.h"
+#include "tests/fixtures/elements.h"
 
 #include <glib.h>
 #include <math.h>

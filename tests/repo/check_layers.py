@@ -73,7 +73,7 @@ def problems_in(root):
         path = source.relative_to(root).as_posix()
         layer = layer_of(path)
         if layer is None:
-            yield f"{path}: its folder is not in the table of tests/check_layers.py"
+            yield f"{path}: its folder is not in the table of tests/repo/check_layers.py"
             continue
         for quote, target in INCLUDE.findall(source.read_text(encoding="utf-8")):
             problem = problem_with(layer, quote, target)

@@ -5,7 +5,7 @@
 #include "engine/base/alloc.h"
 #include "engine/tensor/kernels.h"
 #include "engine/tensor/sparse.h"
-#include "tests/elements.h"
+#include "tests/fixtures/elements.h"
 
 #include <string.h>
 

@@ -8,7 +8,7 @@
 #include "engine/trace/format.h"
 #include "engine/trace/join.h"
 #include "engine/trace/renumber.h"
-#include "tests/tape_maker.h"
+#include "tests/fixtures/tape_maker.h"
 
 #include <glib.h>
 #include <glib/gstdio.h>
