@@ -2,9 +2,9 @@
 #include "app/bench/graphs.h"
 
 #include "app/bench/figure.h"
-#include "engine/autograd/function.h"
 #include "engine/base/alloc.h"
 #include "engine/base/clock.h"
+#include "engine/graph/function.h"
 
 /* Hands its one gradient to every output, after being busy for a while. */
 typedef struct pass_backward {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "engine/ops/calc.h"
 
-#include "engine/autograd/semantics.h"
+#include "engine/graph/semantics.h"
 
 #include <math.h>
 

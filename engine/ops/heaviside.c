@@ -2,7 +2,7 @@
  *
  * heaviside: 0 below zero, 1 above it, and there what it is told. Nobody defined a derivative: its
  * node is PyTorch's NotImplemented, which fails when a pass reaches it. */
-#include "engine/autograd/error_node.h"
+#include "engine/graph/error_node.h"
 #include "engine/ops/op.h"
 #include "engine/ops/pointwise.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "engine/ops/inplace.h"
 
-#include "engine/autograd/version.h"
-#include "engine/autograd/views.h"
+#include "engine/graph/version.h"
+#include "engine/graph/views.h"
 
 static bool
 is_tracked(td_tensor *const *operands, uint32_t n_operands) {

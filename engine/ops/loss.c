@@ -7,7 +7,7 @@
 #include "engine/ops/indexing.h"
 #include "engine/ops/mix.h"
 
-#include "engine/autograd/semantics.h"
+#include "engine/graph/semantics.h"
 
 #define IGNORED_TARGET (-100)
 

@@ -5,7 +5,7 @@
 #include "engine/ops/linalg.h"
 #include "engine/ops/view.h"
 
-#include "engine/autograd/semantics.h"
+#include "engine/graph/semantics.h"
 
 /* [k] x [k, m] */
 static td_status

@@ -5,7 +5,7 @@
 #include "engine/ops/random.h"
 #include "engine/ops/shape.h"
 
-#include "engine/autograd/semantics.h"
+#include "engine/graph/semantics.h"
 
 #include <math.h>
 

@@ -4,7 +4,7 @@
  * own: it can be differentiated any number of times. Private to engine/ops. */
 #pragma once
 
-#include "engine/autograd/function.h"
+#include "engine/graph/function.h"
 
 /* input, and a weight (or NULL) that broadcasts to it as `affine` says; the normalization was over
  * `dims` with the input's own moments, or with the given ones, which broadcast too. All borrowed.

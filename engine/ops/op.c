@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "engine/ops/op.h"
 
-#include "engine/autograd/differentiable.h"
 #include "engine/device/device.h"
+#include "engine/graph/differentiable.h"
 #include "engine/ops/as_strided.h"
 #include "engine/ops/calc.h"
 #include "engine/ops/copy_slices.h"

@@ -4,8 +4,8 @@
  * the node that nearly all of them use. Private to engine/ops. */
 #pragma once
 
-#include "engine/autograd/function.h"
 #include "engine/base/alloc.h"
+#include "engine/graph/function.h"
 #include "engine/ops/pointwise.h"
 #include "engine/ops/shape.h"
 #include "engine/tensor/kernels.h"

@@ -60,7 +60,7 @@ td_status td_op_heaviside(td_tensor *self, td_tensor *values, td_tensor **out, t
 /* Operations in place (updates.c). `other` broadcasts to self, whose dtype the result must go into.
  * The tensor's version is counted up; where the write is tracked, its history becomes the
  * operation's, through CopySlices where it is a view. TD_AUTOGRAD with PyTorch's texts where it may
- * not be written into (engine/autograd/views.h). td_op_add_into: self += alpha * other.
+ * not be written into (engine/graph/views.h). td_op_add_into: self += alpha * other.
  * td_op_exp_into, ...: see unary.def. */
 td_status td_op_add_into(td_tensor *self, td_tensor *other, double alpha, td_error *error);
 td_status td_op_sub_into(td_tensor *self, td_tensor *other, double alpha, td_error *error);

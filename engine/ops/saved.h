@@ -3,7 +3,7 @@
  * What operations' nodes saved, by PyTorch's names: "self", "other", "result". Any thread. */
 #pragma once
 
-#include "engine/autograd/saved_variable.h"
+#include "engine/graph/saved_variable.h"
 
 /* td_op_saved_find borrows the slot of that name, or NULL where the node's class has none of it.
  * Look into it under the node's mutex. */

@@ -4,7 +4,7 @@
 #include "engine/ops/calc.h"
 #include "engine/ops/plan.h"
 
-#include "engine/autograd/semantics.h"
+#include "engine/graph/semantics.h"
 
 #include <math.h>
 

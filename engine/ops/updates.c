@@ -6,8 +6,8 @@
 #include "engine/ops/reduce.h"
 #include "engine/ops/shape.h"
 
-#include "engine/autograd/version.h"
-#include "engine/autograd/views.h"
+#include "engine/graph/version.h"
+#include "engine/graph/views.h"
 
 static bool
 is_tracked(const td_tensor *self, const td_tensor *other) {

@@ -3,7 +3,7 @@
  * Views: other sizes, strides and offsets over the same storage. */
 #include "engine/ops/view.h"
 
-#include "engine/autograd/semantics.h"
+#include "engine/graph/semantics.h"
 
 td_view_node *
 td_view_new(const td_op_class *klass, td_tensor *self, const td_sizes *sizes,

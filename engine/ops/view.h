@@ -3,7 +3,7 @@
  * What the files of views share, and views that only compositions make. Private to engine/ops. */
 #pragma once
 
-#include "engine/autograd/views.h"
+#include "engine/graph/views.h"
 #include "engine/ops/op.h"
 
 /* What the formulas need to undo a view: the sizes it was taken of and the numbers it was made

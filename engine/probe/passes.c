@@ -262,7 +262,7 @@ depth_of(const td_rentry *entry) {
   return entry->pass->over ? INT_MAX : (int)entry->pass->depth;
 }
 
-/* Does b go before a? As in engine/autograd/ready_queue.c, without dummies: they never wait. */
+/* Does b go before a? As in engine/pass/ready_queue.c, without dummies: they never wait. */
 static inline bool
 goes_before(td_rentry a, td_rentry b, void *context) {
   int depth_a = depth_of(&a), depth_b = depth_of(&b);

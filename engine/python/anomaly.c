@@ -5,11 +5,11 @@
  * threads take the GIL for it. */
 #include "engine/python/anomaly.h"
 
-#include "engine/autograd/accumulate_grad.h"
-#include "engine/autograd/anomaly.h"
-#include "engine/autograd/metadata.h"
-#include "engine/autograd/warnings.h"
 #include "engine/base/alloc.h"
+#include "engine/graph/accumulate_grad.h"
+#include "engine/graph/anomaly.h"
+#include "engine/graph/metadata.h"
+#include "engine/pass/warnings.h"
 #include "engine/python/node_object.h"
 #include "engine/python/tensor_object.h"
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
  * The attributes of tensors. */
-#include "engine/autograd/tensor_hooks.h"
-#include "engine/autograd/variable.h"
-#include "engine/autograd/version.h"
-#include "engine/autograd/views.h"
+#include "engine/graph/tensor_hooks.h"
+#include "engine/graph/variable.h"
+#include "engine/graph/version.h"
+#include "engine/graph/views.h"
 #include "engine/ops/shape.h"
 #include "engine/python/errors.h"
 #include "engine/python/node_object.h"

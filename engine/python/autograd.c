@@ -5,11 +5,11 @@
 #include "engine/python/module.h"
 #include "engine/python/tensor_object.h"
 
-#include "engine/autograd/engine.h"
-#include "engine/autograd/inference.h"
-#include "engine/autograd/semantics.h"
-#include "engine/autograd/variable.h"
-#include "engine/autograd/version.h"
+#include "engine/graph/inference.h"
+#include "engine/graph/semantics.h"
+#include "engine/graph/variable.h"
+#include "engine/graph/version.h"
+#include "engine/pass/engine.h"
 
 #include <string.h>
 
@@ -55,7 +55,7 @@ policy(PyObject *self, PyObject *name) {
   if (!text) return NULL;
 #define TD_POLICY(policy, summary)                                                                 \
   if (strcmp(text, #policy) == 0) return PyBool_FromLong(td_policy(policy));
-#include "engine/autograd/semantics.def"
+#include "engine/graph/semantics.def"
 #undef TD_POLICY
   return PyErr_Format(PyExc_ValueError, "there is no policy %s", text);
 }

@@ -8,7 +8,7 @@
 #include "engine/python/module.h"
 #include "engine/python/types.h"
 
-#include "engine/autograd/variable.h"
+#include "engine/graph/variable.h"
 #include "engine/ops/random.h"
 #include "engine/tensor/kernels.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "engine/python/edge.h"
 
-#include "engine/autograd/variable.h"
+#include "engine/graph/variable.h"
 #include "engine/python/arguments.h"
 #include "engine/python/node_object.h"
 #include "engine/python/types.h"

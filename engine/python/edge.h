@@ -6,7 +6,7 @@
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 
-#include "engine/autograd/edge.h"
+#include "engine/graph/edge.h"
 
 /* tdpy_run_backward is Engine.run_backward(tensors, grad_tensors, keep_graph, create_graph,
  * inputs=(), allow_unreachable=False, accumulate_grad=False) with tuples: PyTorch's, and its texts.

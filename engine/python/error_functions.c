@@ -4,8 +4,8 @@
 #include "engine/python/module.h"
 #include "engine/python/tensor_object.h"
 
-#include "engine/autograd/error_node.h"
 #include "engine/base/alloc.h"
+#include "engine/graph/error_node.h"
 
 /* Borrowed tensors of a sequence; NULL for None. */
 static bool

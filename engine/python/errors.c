@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "engine/python/errors.h"
 
-#include "engine/autograd/pending.h"
+#include "engine/graph/pending.h"
 
 static PyObject *
 exception_for(td_status status) {

@@ -3,8 +3,8 @@
  * The forward half of custom functions. */
 #include "engine/python/function.h"
 
-#include "engine/autograd/anomaly.h"
 #include "engine/base/alloc.h"
+#include "engine/graph/anomaly.h"
 #include "engine/python/errors.h"
 #include "engine/python/tensor_object.h"
 

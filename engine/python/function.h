@@ -9,7 +9,7 @@
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 
-#include "engine/autograd/function.h"
+#include "engine/graph/function.h"
 
 /* A node with a Python class behind it. */
 typedef struct tdpy_function {

@@ -2,11 +2,11 @@
  *
  * What forward of a custom function returned becomes the outputs of its node, by PyTorch's rules.
  */
-#include "engine/autograd/anomaly.h"
-#include "engine/autograd/semantics.h"
-#include "engine/autograd/version.h"
-#include "engine/autograd/views.h"
 #include "engine/base/alloc.h"
+#include "engine/graph/anomaly.h"
+#include "engine/graph/semantics.h"
+#include "engine/graph/version.h"
+#include "engine/graph/views.h"
 #include "engine/python/errors.h"
 #include "engine/python/function.h"
 #include "engine/python/tensor_object.h"

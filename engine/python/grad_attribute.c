@@ -3,10 +3,10 @@
  * Tensor.grad: what may be assigned to it, in the words of each PyTorch. */
 #include "engine/python/tensor_object.h"
 
-#include "engine/autograd/semantics.h"
-#include "engine/autograd/variable.h"
 #include "engine/base/alloc.h"
 #include "engine/device/device.h"
+#include "engine/graph/semantics.h"
+#include "engine/graph/variable.h"
 
 PyObject *
 tdpy_tensor_get_grad(PyObject *self, void *closure) {

@@ -6,10 +6,10 @@
 #include "engine/python/module.h"
 #include "engine/python/node_object.h"
 
-#include "engine/autograd/callbacks.h"
-#include "engine/autograd/engine.h"
-#include "engine/autograd/warnings.h"
 #include "engine/base/alloc.h"
+#include "engine/pass/callbacks.h"
+#include "engine/pass/engine.h"
+#include "engine/pass/warnings.h"
 
 static PyObject *
 current_graph_task_id(PyObject *self, PyObject *unused) {

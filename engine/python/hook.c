@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "engine/python/hook.h"
 
-#include "engine/autograd/tensor_hooks.h"
 #include "engine/base/alloc.h"
+#include "engine/graph/tensor_hooks.h"
 #include "engine/python/errors.h"
 #include "engine/python/node_object.h"
 #include "engine/python/tensor_object.h"

@@ -7,7 +7,7 @@
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 
-#include "engine/autograd/hooks.h"
+#include "engine/graph/hooks.h"
 
 /* Methods of Node: post hooks get (grad_inputs, grad_outputs), pre-hooks (grad_outputs); each may
  * return a tuple of as many gradients instead. They return a RemovableHandle. */

@@ -3,9 +3,9 @@
  * tensor[...]: integers, slices, None, Ellipsis, tensors and lists of indices, masks, tuples of
  * them. Each part makes the node that PyTorch makes. */
 #include "engine/ops/indexing.h"
-#include "engine/autograd/semantics.h"
-#include "engine/autograd/variable.h"
 #include "engine/base/alloc.h"
+#include "engine/graph/semantics.h"
+#include "engine/graph/variable.h"
 #include "engine/ops/inplace.h"
 #include "engine/ops/pointwise.h"
 #include "engine/ops/shape.h"

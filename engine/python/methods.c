@@ -11,7 +11,7 @@
 #include "engine/python/stream.h"
 #include "engine/python/types.h"
 
-#include "engine/autograd/variable.h"
+#include "engine/graph/variable.h"
 
 static PyObject *
 requires_grad_(PyObject *self, PyObject *args) {

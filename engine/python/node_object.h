@@ -7,7 +7,7 @@
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 
-#include "engine/autograd/node.h"
+#include "engine/graph/node.h"
 
 typedef struct tdpy_node {
   PyObject_HEAD td_node *node; /* (owned reference) */

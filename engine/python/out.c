@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "engine/python/out.h"
 
-#include "engine/autograd/version.h"
-#include "engine/autograd/views.h"
+#include "engine/graph/version.h"
+#include "engine/graph/views.h"
 #include "engine/ops/inplace.h"
 #include "engine/python/errors.h"
 #include "engine/python/tensor_object.h"

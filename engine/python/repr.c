@@ -7,9 +7,9 @@
 #include "engine/python/stream.h"
 #include "engine/python/tensor_object.h"
 
-#include "engine/autograd/variable.h"
 #include "engine/base/alloc.h"
 #include "engine/device/device.h"
+#include "engine/graph/variable.h"
 #include "engine/tensor/sparse.h"
 
 #include <complex.h>

@@ -4,11 +4,11 @@
 #include "engine/python/stream.h"
 #include "engine/python/tensor_object.h"
 
-#include "engine/autograd/engine.h"
-#include "engine/autograd/semantics.h"
-#include "engine/autograd/tensor_hooks.h"
-#include "engine/autograd/variable.h"
 #include "engine/base/alloc.h"
+#include "engine/graph/semantics.h"
+#include "engine/graph/tensor_hooks.h"
+#include "engine/graph/variable.h"
+#include "engine/pass/engine.h"
 
 /* One backward pass in the making. */
 typedef struct backward_call {

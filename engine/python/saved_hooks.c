@@ -3,8 +3,8 @@
  * Saved-tensor hooks that are Python functions. */
 #include "engine/python/saved_hooks.h"
 
-#include "engine/autograd/semantics.h"
 #include "engine/base/alloc.h"
+#include "engine/graph/semantics.h"
 #include "engine/python/errors.h"
 #include "engine/python/tensor_object.h"
 

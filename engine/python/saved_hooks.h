@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Saved-tensor hooks (engine/autograd/saved_hooks.h) that are Python functions. */
+ * Saved-tensor hooks (engine/graph/saved_hooks.h) that are Python functions. */
 #pragma once
 
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 
-#include "engine/autograd/saved_hooks.h"
+#include "engine/graph/saved_hooks.h"
 
 /* tdpy_saved_hooks_new makes a pair of two callables. */
 td_saved_hooks *tdpy_saved_hooks_new(PyObject *pack_hook, PyObject *unpack_hook);

@@ -7,7 +7,7 @@
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 
-#include "engine/autograd/saved_variable.h"
+#include "engine/graph/saved_variable.h"
 
 /* tdpy_saved_attribute returns the attribute of a node (a Python object) if it is one of these, a
  * new reference; NULL without an exception where it is not, or with one. */

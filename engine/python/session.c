@@ -7,11 +7,11 @@
 #include "engine/python/module.h"
 #include "engine/python/tensor_object.h"
 
-#include "engine/autograd/engine.h"
-#include "engine/autograd/scheduler_2017.h"
-#include "engine/autograd/semantics.h"
-#include "engine/autograd/variable.h"
 #include "engine/device/device.h"
+#include "engine/graph/semantics.h"
+#include "engine/graph/variable.h"
+#include "engine/pass/engine.h"
+#include "engine/pass/variants/scheduler_2017.h"
 #include "engine/trace/recorder.h"
 
 #include <string.h>

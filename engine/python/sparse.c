@@ -10,7 +10,7 @@
 #include "engine/python/module.h"
 #include "engine/python/tensor_object.h"
 
-#include "engine/autograd/variable.h"
+#include "engine/graph/variable.h"
 #include "engine/tensor/kernels.h"
 #include "engine/tensor/sparse.h"
 

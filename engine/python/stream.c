@@ -5,11 +5,11 @@
 #include "engine/python/errors.h"
 #include "engine/python/types.h"
 
-#include "engine/autograd/arrival.h"
 #include "engine/device/device.h"
 #include "engine/device/kernel.h"
 #include "engine/device/sim.h"
 #include "engine/device/stream.h"
+#include "engine/pass/arrival.h"
 #include "engine/tensor/launch.h"
 
 static const char event_name[] = "tapedeck.stream_event";

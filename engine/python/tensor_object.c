@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "engine/python/tensor_object.h"
 
-#include "engine/autograd/tensor_hooks.h"
-#include "engine/autograd/variable.h"
+#include "engine/graph/tensor_hooks.h"
+#include "engine/graph/variable.h"
 #include "engine/python/arguments.h"
 #include "engine/python/errors.h"
 #include "engine/python/hook.h"

@@ -4,8 +4,8 @@
 
 #include "engine/python/where.h"
 
-#include "engine/autograd/version.h"
 #include "engine/base/alloc.h"
+#include "engine/graph/version.h"
 
 #include <string.h>
 

@@ -60,7 +60,7 @@ typedef int32_t td_device;
 #define TD_META ((td_device)-3) /* tensors with sizes and no elements; -2 is no device at all */
 
 /* Counts the writes in place into elements that tensors share. Any thread. See
- * engine/autograd/version.h. */
+ * engine/graph/version.h. */
 typedef struct td_version {
   _Atomic uint32_t count;
   _Atomic uint32_t id;           /* in events, or 0: given when a recording first meets it */
@@ -97,12 +97,12 @@ struct td_tensor {
   struct td_sparse *sparse;     /* (owned), NULL for a dense tensor; see engine/tensor/sparse.h */
   td_own_version *own_version;  /* (owned reference), or NULL: the storage's counter is its own */
   td_tensor *base; /* (owned reference) what a differentiable view was taken of, or NULL;
-                      see engine/autograd/views.h */
+                      see engine/graph/views.h */
   _Atomic uint32_t base_version; /* of a view: the version that its grad_fn is of */
   uint8_t creation;              /* of a view: td_creation */
   bool is_number;                /* made for a number beside a tensor: hooks do not see it saved */
   bool is_inference;             /* made in inference mode: no version, no history */
-  td_autograd_meta *autograd;    /* (owned), or NULL; see engine/autograd/variable.h */
+  td_autograd_meta *autograd;    /* (owned), or NULL; see engine/graph/variable.h */
   void (*autograd_free)(td_tensor *tensor);
   void *wrapper; /* (borrowed) the embedding language's object for this tensor, guarded by its own
                     lock */

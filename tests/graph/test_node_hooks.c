@@ -4,10 +4,10 @@
  * reach. The rest is in tests/semantics/group_h.py. */
 #include "tests/fixtures/call_nodes.h"
 
-#include "engine/autograd/evaluate.h"
-#include "engine/autograd/function.h"
-#include "engine/autograd/hooks.h"
 #include "engine/base/alloc.h"
+#include "engine/graph/function.h"
+#include "engine/graph/hooks.h"
+#include "engine/pass/evaluate.h"
 
 #include <glib.h>
 

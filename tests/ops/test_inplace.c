@@ -2,12 +2,11 @@
  *
  * Operations in place: each of them, on a whole tensor and through views of several geometries, has
  * the gradients that finite differences say; and threads that share what was written into. */
-#include "engine/autograd/engine.h"
-#include "engine/autograd/saved_hooks.h"
-#include "engine/autograd/variable.h"
-#include "engine/autograd/version.h"
-#include "engine/autograd/views.h"
 #include "engine/base/alloc.h"
+#include "engine/graph/saved_hooks.h"
+#include "engine/graph/variable.h"
+#include "engine/graph/version.h"
+#include "engine/graph/views.h"
 #include "engine/ops/activation.h"
 #include "engine/ops/compare.h"
 #include "engine/ops/indexing.h"
@@ -16,6 +15,7 @@
 #include "engine/ops/pointwise.h"
 #include "engine/ops/reduce.h"
 #include "engine/ops/shape.h"
+#include "engine/pass/engine.h"
 
 #include <glib.h>
 #include <math.h>

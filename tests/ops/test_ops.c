@@ -4,10 +4,9 @@
  * in float64, over contiguous and over strided inputs: one generic test over the table of cases.
  * Then what PyTorch promises and differences cannot see: node names, dtypes, error texts, views,
  * in-place updates, the random streams. */
-#include "engine/autograd/engine.h"
-#include "engine/autograd/variable.h"
 #include "engine/base/alloc.h"
 #include "engine/device/device.h"
+#include "engine/graph/variable.h"
 #include "engine/ops/compare.h"
 #include "engine/ops/convolution.h"
 #include "engine/ops/linalg.h"
@@ -18,6 +17,7 @@
 #include "engine/ops/random.h"
 #include "engine/ops/reduce.h"
 #include "engine/ops/shape.h"
+#include "engine/pass/engine.h"
 #include "engine/tensor/kernels.h"
 
 #include <glib.h>

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
  * Distributed passes on one worker, the network played by the test. */
-#include "engine/autograd/accumulate_grad.h"
-#include "engine/autograd/distributed.h"
-#include "engine/autograd/distributed_private.h"
-#include "engine/autograd/engine_thread.h"
-#include "engine/autograd/hooks.h"
-#include "engine/autograd/variable.h"
 #include "engine/device/device.h"
+#include "engine/graph/accumulate_grad.h"
+#include "engine/graph/hooks.h"
+#include "engine/graph/variable.h"
 #include "engine/ops/pointwise.h"
+#include "engine/pass/engine_thread.h"
+#include "engine/pass/variants/distributed.h"
+#include "engine/pass/variants/distributed_private.h"
 #include "tests/fixtures/call_nodes.h"
 
 #include <glib.h>

@@ -2,14 +2,14 @@
  *
  * The engine through its C interface: orders and counts as they stand on the tape, threads, errors,
  * captures. The golden graphs of real PyTorch are in tests/semantics/group_gt.py. */
-#include "engine/autograd/engine.h"
-#include "engine/autograd/function.h"
 #include "engine/base/alloc.h"
 #include "engine/device/device.h"
+#include "engine/graph/function.h"
 #include "engine/ops/linalg.h"
 #include "engine/ops/pointwise.h"
 #include "engine/ops/reduce.h"
 #include "engine/ops/shape.h"
+#include "engine/pass/engine.h"
 #include "engine/profile/check.h"
 #include "engine/trace/recorder.h"
 #include "engine/trace/tape.h"

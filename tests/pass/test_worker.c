@@ -2,13 +2,13 @@
  *
  * Workers: passes that call passes, over several devices and the thread pool; errors; the end of
  * the threads. What runs when is forced by flags, so that each test has one outcome. */
-#include "engine/autograd/callbacks.h"
-#include "engine/autograd/engine_thread.h"
-#include "engine/autograd/pool.h"
-#include "engine/autograd/warnings.h"
-#include "engine/autograd/worker.h"
 #include "engine/device/device.h"
 #include "engine/device/stream.h"
+#include "engine/pass/callbacks.h"
+#include "engine/pass/engine_thread.h"
+#include "engine/pass/pool.h"
+#include "engine/pass/warnings.h"
+#include "engine/pass/worker.h"
 #include "tests/fixtures/call_nodes.h"
 
 #include <glib.h>

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "engine/graph/anomaly.h"
+
+#include "engine/base/alloc.h"
+#include "engine/control/gate.h"
+#include "engine/events/emit.h"
+#include "engine/graph/variable.h"
+#include "engine/pass/engine.h"
+#include "engine/pass/graph_task.h"
+
+_Atomic unsigned td_anomaly_wanted;
+
+_Atomic bool td_anomaly_mode_enabled;
+static _Atomic bool check_nan_now = true;
+
+bool
+td_anomaly_mode_checks_nan(void) {
+  return atomic_load_explicit(&check_nan_now, memory_order_relaxed);
+}
+
+static bool
+raises(void) {
+  return td_anomaly_mode() && td_anomaly_mode_checks_nan();
+}
+
+void
+td_anomaly_refresh(void) {
+  static const unsigned bits[] = {[TD_ANOMALY_OFF] = 0,
+                                  [TD_ANOMALY_NAN] = TD_NUMBERS_NAN,
+                                  [TD_ANOMALY_NONFINITE] = TD_NUMBERS_NAN | TD_NUMBERS_INF};
+  unsigned wanted = bits[td_engine_get_options(td_engine_default()).anomaly];
+  if (raises()) wanted |= TD_NUMBERS_NAN;
+  atomic_store_explicit(&td_anomaly_wanted, wanted, memory_order_relaxed);
+}
+
+void
+td_anomaly_mode_set(bool enabled, bool check_nan) {
+  atomic_store_explicit(&check_nan_now, check_nan, memory_order_relaxed);
+  atomic_store_explicit(&td_anomaly_mode_enabled, enabled, memory_order_relaxed);
+  td_anomaly_refresh();
+}
+
+unsigned
+td_anomaly_look(const td_tensor *tensor) {
+  if (!td_anomaly_is_on()) return 0;
+  td_numbers numbers = td_tensor_numbers(tensor);
+  return td_numbers_look(&numbers);
+}
+
+void
+td_anomaly_note(unsigned before, unsigned after, const td_birth *birth) {
+  unsigned wanted = atomic_load_explicit(&td_anomaly_wanted, memory_order_relaxed);
+  unsigned fresh = td_numbers_born(before, after) & wanted;
+  if (!fresh) return;
+  TD_EMIT(anomaly, .kind = fresh & TD_NUMBERS_NAN ? TD_anomaly_kind_nan : TD_anomaly_kind_inf,
+          .born = birth->place, .node = td_node_id(birth->node),
+          .graph_task = td_graph_task_now_id(), .number = birth->number, .from = birth->from,
+          .from_output_nr = birth->from_output_nr, .other = birth->other,
+          .other_output_nr = birth->other_output_nr, .hook = td_intern(birth->hook));
+  td_gate_note(fresh & TD_NUMBERS_NAN ? TD_TROUBLE_NAN : TD_TROUBLE_INF, td_node_id(birth->node));
+}
+
+/* Within a pass the outputs of the node that runs are looked at instead. */
+static bool
+is_forward(void) {
+  return td_anomaly_is_on() && !td_graph_task_now();
+}
+
+void
+td_anomaly_begin_forward(td_node *node, td_tensor *const *operands, uint32_t n_operands) {
+  if (!is_forward()) return;
+  for (uint32_t i = 0; i < n_operands; i++) {
+    unsigned found = operands[i] ? td_anomaly_look(operands[i]) : 0;
+    bool from_outside = operands[i] && !td_grad_fn(operands[i]);
+    if (from_outside && found & ~node->forward.found) {
+      node->forward.came_in |= (uint8_t)found;
+      node->forward.operand_nr = (uint16_t)TD_MIN(i, (uint32_t)UINT16_MAX);
+    }
+    node->forward.found |= (uint8_t)found;
+  }
+}
+
+void
+td_anomaly_end_forward(td_node *node, td_tensor *const *results, uint32_t n_results) {
+  if (!is_forward()) return;
+  unsigned before = node->forward.found;
+  td_anomaly_note(
+      before & ~node->forward.came_in, before,
+      TD_BIRTH(.place = TD_birthplace_data, .node = node, .number = node->forward.operand_nr));
+  for (uint32_t i = 0; i < n_results; i++) {
+    unsigned found = results[i] ? td_anomaly_look(results[i]) : 0;
+    td_anomaly_note(before, found,
+                    TD_BIRTH(.place = TD_birthplace_forward, .node = node, .number = i));
+    node->forward.found |= (uint8_t)found;
+  }
+}
+
+/* "1th" and "2th" too: PyTorch writes "th" after every number. */
+td_status
+td_anomaly_raise(const td_node *node, uint32_t output_nr, unsigned found, td_error *error) {
+  if (!(found & TD_NUMBERS_NAN) || !raises()) return TD_OK;
+  return td_error_set(error, TD_ANOMALY, "Function '%s' returned nan values in its %uth output.",
+                      td_node_name(node), output_nr);
+}

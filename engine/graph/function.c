@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "engine/graph/function.h"
+
+#include "engine/graph/anomaly.h"
+#include "engine/pass/graph_task.h"
+
+static bool
+any_requires_grad(td_tensor *const *inputs, uint32_t n_inputs) {
+  for (uint32_t i = 0; i < n_inputs; i++)
+    if (inputs[i] && td_requires_grad(inputs[i])) return true;
+  return false;
+}
+
+void *
+td_function_begin(const td_node_class *klass, size_t size, td_tensor *const *inputs,
+                  uint32_t n_inputs) {
+  if (!td_grad_mode() || !any_requires_grad(inputs, n_inputs) || td_inference_mode()) return NULL;
+  td_node *node = td_node_new(klass, size, inputs, n_inputs);
+  td_anomaly_begin_forward(node, inputs, n_inputs);
+  return node;
+}
+
+void
+td_function_end(td_node *node, td_tensor *const *results, uint32_t n_results) {
+  for (uint32_t i = 0; i < n_results; i++) {
+    if (results[i] && td_dtype_is_differentiable(results[i]->dtype))
+      td_node_add_input(node, results[i]);
+    else
+      td_node_add_undefined_input(node);
+  }
+  td_node_announce(node);
+  td_anomaly_end_forward(node, results, n_results);
+  td_node_unref(node);
+}
+
+bool
+td_needs_gradient(const td_node *node, uint32_t output_nr) {
+  const td_node *next = node->next_edges[output_nr].node;
+  return next && td_graph_task_wants(next);
+}

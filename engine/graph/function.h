@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * What an operation needs to put itself into the graph. The pattern of every op in engine/ops:
+ *
+ *   td_status td_op_exp(td_tensor *self, td_tensor **out, td_error *error) {
+ *     td_tensor *result;
+ *     td_status status = unary_kernel(self, ..., &result, error);
+ *     if (status) return status;
+ *     exp_backward *node = td_function_begin(&exp_class, sizeof *node, (td_tensor *[]){self}, 1);
+ *     if (node) {
+ *       td_function_end(&node->node, &result, 1);
+ *       td_saved_variable_init(&node->result, result, true);
+ *     }
+ *     *out = result;
+ *     return TD_OK;
+ *   }
+ *
+ * Backward formulas are compositions of td_op_* wherever that is not a waste: they then record a
+ * graph of their own under create_graph. */
+#pragma once
+
+#include "engine/graph/saved_variable.h"
+#include "engine/graph/variable.h"
+
+/* td_function_begin returns a new node of `size` bytes with an edge per input if grad mode is on
+ * and any of the inputs (NULLs allowed) requires grad, else NULL: the operation then leaves no
+ * trace and consumes no sequence number. */
+void *td_function_begin(const td_node_class *klass, size_t size, td_tensor *const *inputs,
+                        uint32_t n_inputs);
+
+/* td_function_end makes the results the node's inputs (NULL or integer results: undefined inputs),
+ * announces it, and drops the caller's reference: the results hold the node now. */
+void td_function_end(td_node *node, td_tensor *const *results, uint32_t n_results);
+
+/* td_needs_gradient tells apply whether output `output_nr` leads anywhere (in this pass). */
+bool td_needs_gradient(const td_node *node, uint32_t output_nr);

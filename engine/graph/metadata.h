@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * What is remembered of a node beside the graph: what users note there, and, in anomaly mode, the
+ * stack of the forward call that made it and the node that was at work then (its parent). The
+ * embedding language keeps it, in a form that its users can read; here is when. Made on first use;
+ * it lives with its node, and its parents with it. */
+#pragma once
+
+#include "engine/graph/node.h"
+
+/* What the embedding language offers. Called by any thread that holds no lock of the engine but
+ * perhaps a node's mutex. */
+typedef struct td_metadata_class {
+  void *(*make)(void);
+  void (*free)(void *metadata);
+  /* store_stack remembers where the calling thread is; stack_text returns it, a frame a line,
+   * FILE:LINE FUNCTION, the innermost last (the caller frees), or NULL. */
+  void (*store_stack)(void *metadata);
+  char *(*stack_text)(void *metadata);
+  void (*set_parent)(void *metadata, td_node *parent);
+  /* print_stacks warns, by td_warn, of an error in the node: where it was made, and its parents. */
+  void (*print_stacks)(void *metadata, td_node *node);
+} td_metadata_class;
+
+/* td_metadata_set_class: while the program starts. */
+void td_metadata_set_class(const td_metadata_class *klass);
+
+/* td_node_metadata returns what is remembered of a node (borrowed), or NULL without a class. */
+void *td_node_metadata(td_node *node);
+void td_node_drop_metadata(td_node *node);
+
+/* td_metadata_note_birth is for a node that was just made, in anomaly mode.
+ * td_metadata_print_stacks is for the first error of a pass: in this node. */
+void td_metadata_note_birth(td_node *node);
+void td_metadata_print_stacks(td_node *node);
+
+/* td_metadata_stack returns the number of the string that is a node's forward stack, or 0. */
+uint32_t td_metadata_stack(const td_node *node);

@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "engine/graph/tensor_hooks.h"
+
+#include "engine/base/alloc.h"
+#include "engine/graph/differentiable.h"
+#include "engine/graph/semantics.h"
+#include "engine/graph/variable.h"
+#include "engine/graph/variable_private.h"
+
+/* The leaf's lists, made on first use, and known to its AccumulateGrad if there is one. */
+static td_hooks *
+hooks_of_leaf(td_tensor *leaf) {
+  td_autograd_meta *meta = td_autograd_meta_get(leaf); /* a view without history may have none */
+  pthread_mutex_lock(&meta->mutex);
+  if (!meta->hooks) meta->hooks = td_hooks_new();
+  pthread_mutex_unlock(&meta->mutex);
+  td_node *accumulator = td_grad_accumulator_find(leaf);
+  if (accumulator) td_hooks_of_leaf(accumulator, meta->hooks);
+  td_node_unref(accumulator);
+  return meta->hooks;
+}
+
+/* Before PyTorch 2 all hooks of a tensor were one list, on the node of the first of them; and so
+ * are a view's until somebody writes through it: those of a view whose base was changed do not run.
+ */
+static td_node *
+node_for_hooks(td_tensor *tensor) {
+  td_autograd_meta *meta = tensor->autograd;
+  td_node *node = td_grad_fn(tensor);
+  if (td_policy(separate_hooks) && !tensor->base) return node;
+  pthread_mutex_lock(&meta->mutex);
+  if (!meta->hooked) {
+    meta->hooked = td_node_ref(node);
+    meta->hooked_nr = meta->output_nr;
+  }
+  pthread_mutex_unlock(&meta->mutex);
+  return meta->hooked;
+}
+
+td_status
+td_tensor_add_hook(td_tensor *tensor, td_hook *hook, td_error *error) {
+  if (!td_requires_grad(tensor))
+    return td_error_set(error, TD_INVALID,
+                        "cannot register a hook on a tensor that doesn't require gradient");
+  if (td_is_leaf(tensor)) {
+    td_hooks_add(hooks_of_leaf(tensor), hook, TD_hook_kind_tensor_pre, 0);
+    return TD_OK;
+  }
+  td_node *node = node_for_hooks(tensor);
+  uint32_t input_nr = tensor->autograd->hooked ? tensor->autograd->hooked_nr : td_output_nr(tensor);
+  td_node_add_hook(node, hook, TD_hook_kind_tensor_pre, input_nr);
+  return TD_OK;
+}
+
+td_status
+td_tensor_add_post_accumulate_grad_hook(td_tensor *leaf, td_hook *hook, td_error *error) {
+  if (!td_requires_grad(leaf))
+    return td_error_set(error, TD_INVALID,
+                        "cannot register a hook on a tensor that doesn't require gradient");
+  if (!td_is_leaf(leaf))
+    return td_error_set(error, TD_INVALID,
+                        "post accumulate grad hooks cannot be registered on non-leaf tensors");
+  td_hooks_add(hooks_of_leaf(leaf), hook, TD_hook_kind_post_accumulate_grad, 0);
+  return TD_OK;
+}
+
+/* Holds its tensor weakly: a dying tensor takes itself out (td_tensor_hooks_fini). */
+typedef struct retain_hook {
+  td_hook hook;
+  pthread_mutex_t mutex; /* guards tensor */
+  td_tensor *tensor;     /* (weak) or NULL: gone */
+} retain_hook;
+
+static td_tensor *
+tensor_of(retain_hook *self) {
+  pthread_mutex_lock(&self->mutex);
+  td_tensor *tensor = self->tensor;
+  if (tensor && !td_refcount_try_inc(&tensor->refs)) tensor = NULL;
+  pthread_mutex_unlock(&self->mutex);
+  return tensor;
+}
+
+static td_status
+retain_call(td_hook *hook, const td_hook_call *call, td_error *error) {
+  td_tensor *grad = call->gradients[0], *kept = NULL;
+  td_tensor *tensor = grad ? tensor_of((retain_hook *)hook) : NULL;
+  if (!tensor) return TD_OK;
+  td_tensor *old = td_grad_get(tensor);
+  td_status status = old ? td_differentiable_get()->add(old, grad, &kept, error)
+                         : td_differentiable_get()->clone(grad, &kept, error);
+  if (!status) td_grad_set(tensor, kept);
+  td_tensor_unref(kept);
+  td_tensor_unref(old);
+  td_tensor_unref(tensor);
+  return status;
+}
+
+static void
+retain_free(td_hook *hook) {
+  pthread_mutex_destroy(&((retain_hook *)hook)->mutex);
+  free(hook);
+}
+
+static td_hook *
+retain_hook_new(td_tensor *tensor) {
+  retain_hook *self = TD_NEW(retain_hook);
+  td_hook_init(&self->hook, retain_call, retain_free, td_dup_string("retain_grad"));
+  pthread_mutex_init(&self->mutex, NULL);
+  self->tensor = tensor;
+  return &self->hook;
+}
+
+td_status
+td_retain_grad(td_tensor *tensor, td_error *error) {
+  if (!td_requires_grad(tensor))
+    return td_error_set(error, TD_INVALID,
+                        "can't retain_grad on Tensor that has requires_grad=False");
+  if (td_is_leaf(tensor) || td_retains_grad(tensor)) return TD_OK;
+  td_node *node = td_grad_fn(tensor); /* of a view, brought up to date */
+  tensor->autograd->retained = retain_hook_new(tensor);
+  td_node_add_hook(node, tensor->autograd->retained, TD_hook_kind_retains_grad,
+                   td_output_nr(tensor));
+  return TD_OK;
+}
+
+bool
+td_retains_grad(const td_tensor *tensor) {
+  return tensor->autograd && tensor->autograd->retained && !td_is_leaf(tensor);
+}
+
+td_hooks *
+td_tensor_leaf_hooks(const td_tensor *leaf) {
+  return leaf->autograd ? leaf->autograd->hooks : NULL;
+}
+
+void
+td_tensor_move_retained(td_tensor *tensor, td_node *node, uint32_t output_nr) {
+  td_hook *hook = tensor->autograd->retained;
+  if (!hook) return;
+  td_hook_remove(hook);
+  if (node) td_node_add_hook(node, hook, TD_hook_kind_retains_grad, output_nr);
+}
+
+void
+td_tensor_hooks_renew(td_tensor *tensor) {
+  td_autograd_meta *meta = tensor->autograd;
+  if (!td_policy(separate_hooks) || !meta) return;
+  pthread_mutex_lock(&meta->mutex);
+  td_node *hooked = meta->hooked;
+  meta->hooked = NULL;
+  pthread_mutex_unlock(&meta->mutex);
+  td_node_unref(hooked);
+}
+
+void
+td_tensor_hooks_fini(td_autograd_meta *meta) {
+  retain_hook *retained = (retain_hook *)meta->retained;
+  if (retained) {
+    pthread_mutex_lock(&retained->mutex);
+    retained->tensor = NULL;
+    pthread_mutex_unlock(&retained->mutex);
+    td_hook_unref(&retained->hook);
+  }
+  td_hooks_free(meta->hooks);
+  td_node_unref(meta->hooked);
+}

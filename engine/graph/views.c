@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "engine/graph/views.h"
+
+#include "engine/base/alloc.h"
+#include "engine/graph/differentiable.h"
+#include "engine/graph/semantics.h"
+#include "engine/graph/variable.h"
+#include "engine/graph/variable_private.h"
+#include "engine/graph/version.h"
+#include "engine/pass/graph_task.h"
+
+#include <string.h>
+
+static pthread_mutex_t views_mutex = PTHREAD_MUTEX_INITIALIZER; /* guards making grad_fns anew */
+
+static td_creation
+creation_now(void) {
+  if (td_inference_mode()) return TD_CREATION_INFERENCE;
+  return td_grad_mode() ? TD_CREATION_DEFAULT : TD_CREATION_NO_GRAD;
+}
+
+void
+td_view_init(td_tensor *view, td_tensor *of, td_creation creation) {
+  if (of->is_inference || (!td_grad_mode() && td_graph_task_now())) return;
+  td_creation now = creation_now();
+  if (now != TD_CREATION_DEFAULT) creation = now;
+  if (creation == TD_CREATION_DEFAULT && of->base) creation = (td_creation)of->creation;
+  view->base = td_tensor_ref(of->base ? of->base : of);
+  view->creation = (uint8_t)creation;
+  atomic_init(&view->base_version, td_tensor_version(view));
+}
+
+void
+td_view_set_creation(td_tensor *view, td_creation creation) {
+  view->creation = (uint8_t)creation;
+}
+
+bool
+td_view_is_fresh(const td_tensor *view) {
+  return atomic_load_explicit(&view->base_version, memory_order_acquire) == td_tensor_version(view);
+}
+
+/* What the two blocks are called that the text advises to move both statements into. */
+static const char *
+block_name(td_creation creation) {
+  return creation == TD_CREATION_INFERENCE ? "inference_mode" : "no_grad";
+}
+
+static char *
+reason_text(td_creation creation) {
+  switch (creation) {
+  case TD_CREATION_MULTI_OUTPUT:
+    return td_dup_string(
+        "This view is the output of a function that returns multiple views. Such functions do not "
+        "allow the output views to be modified inplace. You should replace the inplace operation "
+        "by an out-of-place one.");
+  case TD_CREATION_CUSTOM_FUNCTION:
+    return td_dup_string(
+        "This view was created inside a custom Function (or because an input was returned as-is) "
+        "and the autograd logic to handle view+inplace would override the custom backward "
+        "associated with the custom Function, leading to incorrect gradients. This behavior is "
+        "forbidden. You can fix this by cloning the output of the custom Function.");
+  default:
+    return td_format(
+        "Given that this use case is ambiguous and error-prone, it is forbidden. You can clarify "
+        "your code by moving both the view and the inplace either both inside the %s block (if you "
+        "don't want the inplace to be tracked) or both outside (if you want the inplace to be "
+        "tracked).",
+        block_name(creation));
+  }
+}
+
+/* "A view was created in no_grad mode and is being modified inplace with grad mode enabled." */
+static char *
+what_text(const td_tensor *view, const char *modified) {
+  td_creation creation = (td_creation)view->creation;
+  const td_node *node = td_grad_fn_stored(view);
+  bool by_mode = creation == TD_CREATION_INFERENCE || creation == TD_CREATION_NO_GRAD || !node;
+  char *name = node ? td_node_operation_name(node) : NULL, *text;
+  if (!by_mode)
+    text = td_format("Output %u of %s is a view and %s modified inplace.", td_output_nr(view), name,
+                     modified);
+  else {
+    char *made = node ? td_format("Output %u of %s is a view of a view which was created in",
+                                  td_output_nr(view), name)
+                      : td_dup_string("A view was created in");
+    text = td_format(creation == TD_CREATION_INFERENCE
+                         ? "%s inference mode and %s modified inplace in normal mode."
+                         : "%s no_grad mode and %s modified inplace with grad mode enabled.",
+                     made, modified);
+    free(made);
+  }
+  free(name);
+  return text;
+}
+
+static td_status
+refuse_view(const td_tensor *view, const char *modified, td_error *error) {
+  char *what = what_text(view, modified), *reason = reason_text((td_creation)view->creation);
+  td_error_set(error, TD_AUTOGRAD, "%s %s", what, reason);
+  free(what);
+  free(reason);
+  return TD_AUTOGRAD;
+}
+
+/* The old grad_fn goes to *old: who frees a graph may have to wait for the embedding language. */
+static td_status
+refresh_locked(td_tensor *view, td_node **old, td_error *error) {
+  if (td_view_is_fresh(view)) return TD_OK;
+  if (!td_grad_fn_stored(view) && !td_requires_grad(view->base)) return TD_OK;
+  if (view->creation != TD_CREATION_DEFAULT)
+    return refuse_view(view, "its base or another view of its base has been", error);
+  td_node *node = td_differentiable_get()->as_strided(view->base, view);
+  td_node_add_metadata(node, view);
+  *old = td_node_ref(td_grad_fn_stored(view));
+  td_set_grad_fn(view, node, 0);
+  td_node_announce(node);
+  td_node_unref(node);
+  return TD_OK;
+}
+
+td_status
+td_view_refresh(td_tensor *view, td_error *error) {
+  td_node *old = NULL;
+  pthread_mutex_lock(&views_mutex);
+  td_status status = refresh_locked(view, &old, error);
+  pthread_mutex_unlock(&views_mutex);
+  td_node_unref(old);
+  return status;
+}
+
+/* An expanded dimension is enough: other overlaps come of as_strided alone. */
+static bool
+elements_overlap(const td_tensor *tensor) {
+  for (int dim = 0; dim < tensor->n_dims; dim++)
+    if (tensor->sizes[dim] > 1 && tensor->strides[dim] == 0) return true;
+  return false;
+}
+
+static td_status
+check_history(const td_tensor *self, td_error *error) {
+  if (self->base) {
+    if (self->creation != TD_CREATION_DEFAULT) return refuse_view(self, "is being", error);
+    if (td_requires_grad(self) && td_is_leaf(self->base))
+      return td_error_set(error, TD_AUTOGRAD,
+                          "a view of a leaf Variable that requires grad is being used in an "
+                          "in-place operation.");
+  }
+  if (td_requires_grad(self) && td_is_leaf(self))
+    return td_error_set(error, TD_AUTOGRAD,
+                        "a leaf Variable that requires grad is being used in an in-place "
+                        "operation.");
+  return TD_OK;
+}
+
+td_status
+td_check_in_place(const td_tensor *self, bool tracked, td_error *error) {
+  if (TD_UNLIKELY(self->is_inference) && !td_inference_mode())
+    return td_error_set(
+        error, TD_AUTOGRAD,
+        "Inplace update to inference tensor outside InferenceMode is not allowed.You can make a "
+        "clone to get a normal tensor before doing inplace update.See "
+        "https://github.com/pytorch/rfcs/pull/17 for more details.");
+  if (elements_overlap(self))
+    return td_error_set(
+        error, TD_AUTOGRAD,
+        "unsupported operation: more than one element of the written-to tensor refers to a single "
+        "memory location. Please clone() the tensor before performing the operation.");
+  return tracked ? check_history(self, error) : TD_OK;
+}
+
+td_status
+td_rebase_history(td_tensor *self, td_node *node, uint32_t input_nr, td_error *error) {
+  if (!self->base) {
+    td_set_grad_fn(self, node, input_nr);
+    td_node_announce(node);
+    return TD_OK;
+  }
+  if (node->n_inputs != 1)
+    return td_error_set(error, TD_AUTOGRAD,
+                        "Functions which modify views in-place must return a single Variable");
+  td_node *slices = td_differentiable_get()->copy_slices(self->base, self, node);
+  td_node_add_metadata(slices, self->base);
+  td_set_grad_fn(self->base, slices, 0);
+  td_node_announce(slices);
+  td_node_unref(slices);
+  /* At once, as PyTorch, for it takes the next number; whoever looked since the write or not. */
+  atomic_store_explicit(&self->base_version, td_tensor_version(self) - 1, memory_order_relaxed);
+  td_tensor_hooks_renew(self);
+  return td_view_refresh(self, error);
+}
+
+td_status
+td_detach_in_place(td_tensor *self, td_error *error) {
+  if (self->base)
+    return td_error_set(
+        error, TD_AUTOGRAD,
+        "Can't detach views in-place. Use detach() instead. If you are using "
+        "DistributedDataParallel (DDP) for training, and gradient_as_bucket_view is set as True, "
+        "gradients are views of DDP buckets, and hence detach_() cannot be called on these "
+        "gradients. To fix this error, please refer to the Optimizer.zero_grad() function in "
+        "torch/optim/optimizer.py as the solution.");
+  td_forget_history(self);
+  return TD_OK;
+}

@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "engine/pass/device_threads.h"
+
+#include "engine/base/alloc.h"
+#include "engine/device/device.h"
+#include "engine/graph/semantics.h"
+#include "engine/pass/engine.h"
+#include "engine/pass/engine_thread.h"
+#include "engine/pass/worker.h"
+
+#include <math.h>
+
+#define SHUTDOWN_WAIT_LIMIT_S 10.0
+
+static struct {
+  pthread_once_t once;
+  td_ready_queue **queues; /* (owned references) [n] by device */
+  _Atomic int n;           /* 0 before they are started and after they were ended */
+  pthread_mutex_t mutex;   /* guards n_running, is_stopped */
+  pthread_cond_t changed;
+  int n_running;
+  bool is_stopped;
+} threads = {.once = PTHREAD_ONCE_INIT,
+             .mutex = PTHREAD_MUTEX_INITIALIZER,
+             .changed = PTHREAD_COND_INITIALIZER};
+
+static pthread_once_t fork_once = PTHREAD_ONCE_INIT;
+static bool forked; /* in the child of a fork: threads are missing here */
+
+static void
+forked_cb(void) {
+  forked = true;
+}
+
+static void
+watch_forks_cb(void) {
+  pthread_atfork(NULL, NULL, forked_cb);
+}
+
+void
+td_fork_forbid(void) {
+  pthread_once(&fork_once, watch_forks_cb);
+}
+
+static void
+count_running(int by) {
+  pthread_mutex_lock(&threads.mutex);
+  threads.n_running += by;
+  pthread_cond_broadcast(&threads.changed);
+  pthread_mutex_unlock(&threads.mutex);
+}
+
+static void *
+device_thread_main(void *data) {
+  td_thread_self.queue = data;
+  td_thread_self.device = td_thread_self.queue->device;
+  char *name = td_format("pt_autograd_%d", td_thread_self.device);
+  pthread_setname_np(pthread_self(), name);
+  td_emit_name_thread(name, td_thread_self.device);
+  free(name);
+  td_ready_queue_announce(td_thread_self.queue, td_emit_thread_id());
+  count_running(1);
+  td_worker_main(NULL);
+  count_running(-1);
+  return NULL;
+}
+
+/* Note [Start barrier]: no pass pushes a task before every device thread has its queue. */
+static void
+start_cb(void) {
+  int n = td_device_count();
+  if (!td_policy(fork_after_cpu) || n > 0) td_fork_forbid();
+  if (n == 0) return;
+  threads.queues = TD_NEW_N(td_ready_queue *, n);
+  for (int device = 0; device < n; device++)
+    threads.queues[device] = td_ready_queue_new(device);
+  int n_started = 0;
+  for (int device = 0; device < n; device++) {
+    pthread_t thread;
+    if (pthread_create(&thread, NULL, device_thread_main, threads.queues[device])) continue;
+    pthread_detach(thread);
+    n_started++;
+  }
+  pthread_mutex_lock(&threads.mutex);
+  while (threads.n_running < n_started)
+    pthread_cond_wait(&threads.changed, &threads.mutex);
+  pthread_mutex_unlock(&threads.mutex);
+  atomic_store_explicit(&threads.n, n, memory_order_release);
+}
+
+td_status
+td_device_threads_start(td_error *error) {
+  if (forked)
+    return td_error_set(
+        error, TD_AUTOGRAD,
+        "Unable to handle autograd's threading in combination with fork-based multiprocessing. See "
+        "https://github.com/pytorch/pytorch/wiki/Autograd-and-Fork");
+  pthread_once(&threads.once, start_cb);
+  return TD_OK;
+}
+
+td_ready_queue *
+td_device_threads_queue(td_device device) {
+  if (device < 0) return NULL;
+  int n = atomic_load_explicit(&threads.n, memory_order_acquire);
+  return device < n ? threads.queues[device] : NULL;
+}
+
+void
+td_device_threads_announce(void) {
+  for (int device = 0; device < threads.n; device++)
+    td_ready_queue_announce(threads.queues[device], TD_NONE);
+}
+
+static double
+shutdown_wait_limit_s(void) {
+  const char *text = getenv("TORCH_AUTOGRAD_SHUTDOWN_WAIT_LIMIT");
+  return text ? atof(text) : SHUTDOWN_WAIT_LIMIT_S;
+}
+
+static bool
+queues_are_empty(void) {
+  for (int device = 0; device < threads.n; device++)
+    if (td_ready_queue_size(threads.queues[device]) > 0) return false;
+  return true;
+}
+
+static void
+wait_for_end(double limit_s) {
+  struct timespec deadline;
+  clock_gettime(CLOCK_REALTIME, &deadline);
+  double whole = floor(limit_s);
+  deadline.tv_sec += (time_t)whole;
+  deadline.tv_nsec += (long)((limit_s - whole) * 1e9);
+  deadline.tv_sec += deadline.tv_nsec / 1000000000;
+  deadline.tv_nsec %= 1000000000;
+  pthread_mutex_lock(&threads.mutex);
+  while (threads.n_running > 0)
+    if (pthread_cond_timedwait(&threads.changed, &threads.mutex, &deadline)) break;
+  pthread_mutex_unlock(&threads.mutex);
+}
+
+void
+td_engine_stop(void) {
+  pthread_mutex_lock(&threads.mutex);
+  bool was_stopped = threads.is_stopped;
+  threads.is_stopped = true;
+  pthread_mutex_unlock(&threads.mutex);
+  double limit_s = shutdown_wait_limit_s();
+  if (was_stopped || forked || limit_s <= 0 || !queues_are_empty()) return;
+  int n = atomic_exchange_explicit(&threads.n, 0, memory_order_acq_rel);
+  for (int device = 0; device < n; device++)
+    td_ready_queue_push_shutdown(threads.queues[device]);
+  wait_for_end(limit_s);
+}

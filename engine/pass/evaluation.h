@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * One evaluation of a node, as the sources that do it in turns see it: evaluate.c (what is
+ * captured, what runs), call_function.c (the node's function and its hooks), scatter.c (where its
+ * gradients go). On the stack of the thread that does it; they nest. Private to engine/pass. */
+#pragma once
+
+#include "engine/graph/anomaly.h"
+#include "engine/graph/hooks.h"
+#include "engine/pass/evaluate.h"
+
+/* Most nodes have few inputs and outputs: room for those without an allocation. */
+#define TD_FEW 8
+
+/* The gradients of one evaluation. */
+typedef struct td_evaluation {
+  td_graph_task *graph_task;
+  td_node *node;
+  td_input_buffer *buffer; /* (borrowed) what came, or NULL; it holds the references of inputs */
+  td_tensor **inputs, **outputs; /* outputs: (owned references) */
+  unsigned *found;               /* per output, as anomaly.h */
+  unsigned inputs_found;
+  uint32_t n_inputs;
+  td_tensor *few_inputs[TD_FEW], *few_outputs[TD_FEW];
+  unsigned few_found[TD_FEW];
+} td_evaluation;
+
+/* td_evaluation_call_hooks calls the hooks of these kinds that come before the node's function. The
+ * inputs are then what they made of them. */
+td_status td_evaluation_call_hooks(td_evaluation *self, unsigned kinds, td_error *error);
+
+/* td_evaluation_call_function calls the node's pre-hooks, its function, and its post hooks; the
+ * outputs then fit the edges that they go along. */
+td_status td_evaluation_call_function(td_evaluation *self, td_error *error);
+
+/* td_evaluation_scatter moves the outputs to the nodes below. */
+td_status td_evaluation_scatter(td_evaluation *self, td_error *error);

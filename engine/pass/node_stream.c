@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "engine/pass/node_stream.h"
+
+#include "engine/base/alloc.h"
+#include "engine/device/device.h"
+#include "engine/device/sim.h"
+#include "engine/pass/arrival.h"
+#include "engine/pass/engine_thread.h"
+
+struct td_pass_streams {
+  td_stream *caller; /* (owned) [td_device_count()] by device, or NULL: no node has a stream */
+  td_stream *before; /* (owned) likewise: of the thread that runs final callbacks, meanwhile */
+  td_stream *leaves; /* (owned) [n] (guarded by the graph task's lock) */
+  size_t n, capacity;
+  uint64_t begun;            /* on the caller's clock: Note [Virtual time] */
+  _Atomic uint64_t finished; /* the latest time at which a node of the pass ended */
+};
+
+td_stream
+td_node_stream(const td_node *node) {
+  if (node->device == TD_CPU) return TD_NO_STREAM;
+  for (uint32_t i = 0; i < node->n_inputs; i++) {
+    const td_input_metadata *metadata = &node->input_metadata[i];
+    if (metadata->defined && metadata->device >= 0)
+      return (td_stream){metadata->device, metadata->stream};
+  }
+  return TD_NO_STREAM;
+}
+
+static bool
+any_has_stream(const td_graph_task *graph_task) {
+  for (uint32_t i = 0; i < graph_task->nodes.n; i++)
+    if (td_stream_is_some(td_node_stream(graph_task->nodes.entries[i].node))) return true;
+  return false;
+}
+
+/* The current streams of the calling thread; of devices that nothing was placed on, none. */
+static td_stream *
+current_streams(void) {
+  int n = td_device_count();
+  td_stream *streams = TD_NEW_N(td_stream, (size_t)n);
+  for (td_device device = 0; device < n; device++)
+    streams[device] = td_device_is_used(device) ? td_stream_current(device) : TD_NO_STREAM;
+  return streams;
+}
+
+static void
+set_current_streams(const td_stream *streams) {
+  for (int device = 0; device < td_device_count(); device++)
+    td_stream_set_current(streams[device]);
+}
+
+void
+td_pass_streams_begin(td_graph_task *graph_task) {
+  td_pass_streams *streams = graph_task->streams = TD_NEW(td_pass_streams);
+  streams->begun = td_sim_now();
+  if (any_has_stream(graph_task)) streams->caller = current_streams();
+}
+
+void
+td_pass_streams_join_locked(td_graph_task *graph_task) {
+  td_pass_streams *streams = graph_task->streams;
+  if (!streams->caller) return;
+  for (size_t i = 0; i < streams->n; i++)
+    td_stream_wait_stream(streams->caller[streams->leaves[i].device], streams->leaves[i], TD_NONE);
+  streams->before = current_streams();
+  set_current_streams(streams->caller);
+}
+
+void
+td_pass_streams_leave(td_graph_task *graph_task) {
+  td_pass_streams *streams = graph_task->streams;
+  if (streams->before) set_current_streams(streams->before);
+}
+
+void
+td_pass_streams_end(td_graph_task *graph_task) {
+  td_sim_catch_up(atomic_load_explicit(&graph_task->streams->finished, memory_order_acquire));
+}
+
+void
+td_pass_streams_free(td_pass_streams *streams) {
+  if (!streams) return;
+  free(streams->caller);
+  free(streams->before);
+  free(streams->leaves);
+  free(streams);
+}
+
+static void
+note_leaf(td_graph_task *graph_task, td_stream stream) {
+  td_pass_streams *streams = graph_task->streams;
+  bool known = false;
+  td_lock_acquire(&graph_task->lock);
+  for (size_t i = 0; i < streams->n && !known; i++)
+    known = td_stream_equal(streams->leaves[i], stream);
+  if (!known) {
+    TD_GROW(streams->leaves, streams->n, streams->capacity);
+    streams->leaves[streams->n++] = stream;
+  }
+  td_lock_release(&graph_task->lock);
+}
+
+static void
+raise_finished(td_pass_streams *streams) {
+  uint64_t now = td_sim_now();
+  uint64_t old = atomic_load_explicit(&streams->finished, memory_order_relaxed);
+  while (old < now &&
+         !atomic_compare_exchange_weak_explicit(&streams->finished, &old, now, memory_order_release,
+                                                memory_order_relaxed))
+    ;
+}
+
+void
+td_node_guard_enter(td_node_guard *guard, const td_evaluation *evaluation) {
+  td_stream stream = td_node_stream(evaluation->node);
+  td_device_set_current(td_thread_self.device);
+  guard->stream = td_stream_guard_begin(stream);
+  guard->earlier_node = td_kernel_set_node(td_node_id(evaluation->node));
+  td_sim_catch_up(evaluation->graph_task->streams->begun);
+  if (!evaluation->buffer) return;
+  td_sim_catch_up(evaluation->buffer->time);
+  td_arrivals_wait(evaluation->buffer, stream, evaluation->node);
+}
+
+void
+td_node_guard_leave(td_node_guard *guard, const td_evaluation *evaluation, bool is_last) {
+  td_stream stream = td_node_stream(evaluation->node);
+  raise_finished(evaluation->graph_task->streams);
+  td_kernel_set_node(guard->earlier_node);
+  td_stream_guard_end(&guard->stream);
+  if (is_last && td_stream_is_some(stream)) note_leaf(evaluation->graph_task, stream);
+}

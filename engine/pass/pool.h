@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * The thread pool: runs passes that are nested too deep for the thread that called them, PyTorch's
+ * ThreadPoolShared. Its threads are started as they are needed, are never joined, and adopt the
+ * device and the queue of the pass's owner, who waits meanwhile. Private to engine/pass.
+ *
+ * Note [Pool]
+ * A nested pass runs on the stack of the node that called it, so 60 of them on one thread are
+ * enough: the 61st gets a stack of its own, with room for 60 more. A thread is made whenever as
+ * many passes wait as threads are idle. The pool does not keep a pass alive: one that has gone
+ * meanwhile is thrown away. */
+#pragma once
+
+#include "engine/pass/graph_task.h"
+
+/* td_pool_submit hands a pass, whose root task is in its queue, to the pool. Any thread; the
+ * caller then waits for the pass. */
+void td_pool_submit(td_graph_task *graph_task);
+
+/* td_pool_size returns how many threads the pool has made. */
+uint32_t td_pool_size(void);

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "engine/pass/statistics.h"
+
+#include "engine/events/emit.h"
+#include "engine/pass/engine.h"
+#include "engine/pass/graph_task.h"
+
+static void
+measure_and_emit(td_stats_mode mode, td_stats_place place, const td_node *node, uint32_t number,
+                 const td_tensor *gradient) {
+  td_numbers numbers = td_tensor_numbers(gradient);
+  td_number_stats stats;
+  if (mode == TD_STATS_FULL)
+    td_numbers_measure(&numbers, &stats);
+  else
+    td_numbers_count(&numbers, &stats);
+  TD_EMIT(tensor_stats, .node = td_node_id(node), .graph_task = td_graph_task_now_id(),
+          .place = place, .number = number, .n_elements = stats.n_elements, .n_nan = stats.n_nan,
+          .n_inf = stats.n_inf, .min = stats.min, .max = stats.max, .mean = stats.mean,
+          .l2 = stats.l2);
+}
+
+void
+td_statistics_emit(td_stats_place place, const td_node *node, uint32_t number,
+                   const td_tensor *gradient) {
+  td_stats_mode mode = td_engine_get_options(td_engine_default()).stats;
+  if (mode != TD_STATS_OFF && gradient && td_recording())
+    measure_and_emit(mode, place, node, number, gradient);
+}

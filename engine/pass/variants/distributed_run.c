@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * The threads of distributed passes: whoever brings work does it. */
+#include "engine/base/alloc.h"
+#include "engine/pass/device_threads.h"
+#include "engine/pass/engine_thread.h"
+#include "engine/pass/variants/distributed_private.h"
+#include "engine/pass/worker.h"
+
+/* One task of the call's queue; false where the pass has failed and the rest stays behind. */
+static bool
+run_one(td_graph_task *graph_task, td_ready_queue *queue) {
+  td_node_task task = td_ready_queue_pop(queue);
+  bool fine = !task.node || td_worker_run_node(graph_task, &task);
+  td_node_task_fini(&task);
+  if (fine) td_graph_task_count_done(graph_task);
+  return fine;
+}
+
+/* The calling thread is a CPU worker for so long. */
+static void
+work(td_graph_task *graph_task, td_node_task task, bool is_counted) {
+  td_engine_thread before = td_thread_self;
+  td_ready_queue *queue = td_ready_queue_new(TD_CPU);
+  td_ready_queue_announce(queue, td_emit_thread_id());
+  if (is_counted)
+    td_ready_queue_push(queue, task, TD_push_reason_root);
+  else
+    td_ready_queue_push_uncounted(queue, task, TD_push_reason_precounted);
+  td_thread_self.device = TD_CPU;
+  td_thread_self.call.graph_task = graph_task;
+  td_thread_self.call.queue = queue;
+  while (td_ready_queue_size(queue) > 0 && run_one(graph_task, queue))
+    continue;
+  td_thread_self.device = before.device;
+  td_thread_self.call = before.call;
+  td_ready_queue_unref(queue);
+  if (td_graph_task_is_completed(graph_task)) td_graph_task_complete(graph_task);
+}
+
+void
+td_dist_run(td_graph_task *graph_task, td_node *node, td_input_buffer *buffer, bool is_counted) {
+  td_error error = {0};
+  if (td_device_threads_start(&error)) {
+    td_graph_task_fail(graph_task, TD_AUTOGRAD, &error);
+    return;
+  }
+  td_device_threads_announce();
+  td_node_task task = {.graph_task = td_graph_task_weak_ref(graph_task),
+                       .node = td_node_ref(node),
+                       .buffer = buffer};
+  work(graph_task, task, is_counted);
+}
+
+/* the global CPU thread */
+
+static struct {
+  pthread_once_t once;
+  td_ready_queue *queue; /* (owned reference) */
+} global = {.once = PTHREAD_ONCE_INIT};
+
+static void *
+continue_cb(void *data) {
+  td_node_task *task = data;
+  td_graph_task *graph_task = task->graph_task;
+  work(graph_task, *task, false);
+  td_graph_task_unref(graph_task);
+  free(task);
+  return NULL;
+}
+
+/* On a thread of its own, so that a node that waits holds nobody up. */
+static void
+launch(td_node_task task) {
+  td_node_task *launched = TD_NEW(td_node_task);
+  pthread_t thread;
+  *launched = task;
+  if (pthread_create(&thread, NULL, continue_cb, launched) == 0)
+    pthread_detach(thread);
+  else
+    continue_cb(launched);
+}
+
+static void *
+global_main(void *unused) {
+  pthread_setname_np(pthread_self(), "pt_dist_cpu");
+  td_emit_name_thread("pt_dist_cpu", TD_CPU);
+  for (;;) {
+    td_node_task task = td_ready_queue_pop(global.queue);
+    if (td_graph_task_try_ref(task.graph_task))
+      launch(task);
+    else
+      td_node_task_fini(&task);
+  }
+  return NULL;
+}
+
+static void
+start_global_cb(void) {
+  pthread_t thread;
+  td_fork_forbid();
+  global.queue = td_ready_queue_new(TD_CPU);
+  if (pthread_create(&thread, NULL, global_main, NULL) == 0) pthread_detach(thread);
+}
+
+td_ready_queue *
+td_dist_global_queue(void) {
+  pthread_once(&global.once, start_global_cb);
+  return global.queue;
+}
