@@ -5,7 +5,7 @@
 #include "app/bench/shapes.h"
 
 #include "engine/base/alloc.h"
-#include "ui/geometry/layout.h"
+#include "ui/geometry/layered.h"
 
 #define NODE_WIDTH 150
 #define NODE_HEIGHT 44

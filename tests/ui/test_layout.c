@@ -4,7 +4,7 @@
  * beside those of graphviz's dot. */
 #include "app/bench/shapes.h"
 #include "engine/base/alloc.h"
-#include "ui/geometry/layout.h"
+#include "ui/geometry/layered.h"
 
 #include <glib.h>
 #include <glib/gstdio.h>

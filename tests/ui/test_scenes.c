@@ -7,6 +7,7 @@
 #include "tests/fixtures/tape_maker.h"
 #include "ui/draw/graph_scene.h"
 #include "ui/draw/timeline.h"
+#include "ui/draw/timeline_picture.h"
 
 #include <glib.h>
 #include <glib/gstdio.h>

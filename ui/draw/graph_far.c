@@ -91,8 +91,10 @@ draw_anomalies(const td_scene_draw *draw) {
 
 static void
 draw_selected(const td_scene_draw *draw) {
-  double x, y, r = 9 / draw->view->scale;
-  if (!td_graph_scene_place(draw->scene, draw->view->selected, &x, &y)) return;
+  uint32_t found = td_scene_find(draw->scene, draw->view->selected);
+  if (found == TD_NONE) return;
+  double x = draw->scene->layout->x[found], y = draw->scene->layout->y[found];
+  double r = 9 / draw->view->scale;
   td_theme_source(draw->cr, draw->theme->accent);
   cairo_set_line_width(draw->cr, 2 / draw->view->scale);
   td_shape_rounded(draw->cr, (td_box){x - r, y - r, 2 * r, 2 * r}, r / 2);

@@ -6,18 +6,10 @@
  * alike. Building may run in any thread; drawing in the thread of its label cache. */
 #pragma once
 
+#include "ui/draw/graph_view.h"
 #include "ui/draw/theme.h"
 
 typedef struct td_graph_scene td_graph_scene;
-
-/* What part of the scene is shown and how. Scene units are pixels at scale 1. */
-typedef struct td_graph_view {
-  double width, height;      /* of the picture, pixels */
-  double centre_x, centre_y; /* scene point in its middle */
-  double scale;
-  uint32_t selected, hovered; /* nodes or TD_NONE */
-  uint64_t now_ns;            /* playhead: for the travelling dot */
-} td_graph_view;
 
 /* td_graph_scene_new lays out what is reachable from the roots of a graph task (TD_NONE: the whole
  * tape). */

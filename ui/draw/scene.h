@@ -4,7 +4,7 @@
  * Nodes of a scene have indices of their own; `node` leads to the graph's. Private to ui/draw. */
 #pragma once
 
-#include "ui/draw/graph_scene.h"
+#include "ui/draw/graph_view.h"
 #include "ui/draw/shapes.h"
 #include "ui/geometry/layout.h"
 
@@ -21,7 +21,7 @@ typedef struct td_scene_edge {
   float left, top, right, bottom;
 } td_scene_edge;
 
-struct td_graph_scene {
+typedef struct td_graph_scene {
   const td_graph *graph; /* (borrowed) */
   uint32_t graph_task;
   uint32_t n_nodes, n_edges;
@@ -30,7 +30,7 @@ struct td_graph_scene {
   uint32_t *slots;      /* (owned) [n_slots] hash table of scene nodes by their node, or TD_NONE */
   uint32_t n_slots;     /* a power of two */
   td_layout *layout;    /* (owned) */
-};
+} td_graph_scene;
 
 /* One drawing: everything that its parts need. */
 typedef struct td_scene_draw {
@@ -50,6 +50,13 @@ static const double td_scale_full = 0.62, td_scale_named = 0.26;
 /* td_scene_find returns the scene node of a graph's node, or TD_NONE. Costs what is in the scene,
  * not what is on the tape. */
 uint32_t td_scene_find(const td_graph_scene *scene, uint32_t node);
+
+/* td_scene_add appends a node of the graph unless the scene has it. `capacity` is that of
+ * `nodes`. */
+void td_scene_add(td_graph_scene *scene, uint32_t node, uint32_t *capacity);
+
+/* td_scene_build (scene_build.c) fills a new scene, whose graph and graph_task are set. */
+void td_scene_build(td_graph_scene *scene);
 
 static inline td_box
 td_scene_box(const td_graph_scene *scene, uint32_t i) {

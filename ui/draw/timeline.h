@@ -5,7 +5,7 @@
 #pragma once
 
 #include "ui/draw/shapes.h"
-#include "ui/draw/timeline_picture.h"
+#include "ui/draw/timeline_view.h"
 #include "ui/geometry/spans.h"
 
 typedef enum td_lane_kind { TD_LANE_THREAD, TD_LANE_DEVICE, TD_LANE_QUEUE } td_lane_kind;
@@ -58,7 +58,7 @@ typedef struct td_flags {
   size_t n, capacity;
 } td_flags;
 
-struct td_timeline {
+typedef struct td_timeline {
   const td_graph *graph; /* (borrowed) */
   td_lane *lanes;        /* (owned) threads, then devices, then queues */
   size_t n_lanes, lane_capacity;
@@ -69,12 +69,10 @@ struct td_timeline {
   td_flags marks, steps, anomalies;
   uint64_t duration;
   double height;
-};
+} td_timeline;
 
 /* Sizes of the picture. */
 enum {
-  TD_TIMELINE_GUTTER = 132,
-  TD_TIMELINE_RIGHT = 14,
   TD_TIMELINE_AXIS = 44,
   TD_LANE_PAD = 7,
   TD_LANE_ACTIVITY = 5,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "engine/base/alloc.h"
 #include "ui/draw/timeline.h"
+#include "ui/draw/timeline_picture.h"
 #include "ui/geometry/format.h"
 
 #include <inttypes.h>

@@ -6,26 +6,6 @@
 
 #include <math.h>
 
-static double
-axis_width(const td_timeline_view *view) {
-  return TD_MAX(view->width - TD_TIMELINE_GUTTER - TD_TIMELINE_RIGHT, 1);
-}
-
-static double
-visible_ns(const td_timeline_view *view) {
-  return TD_MAX(view->to_ns - view->from_ns, 1e-3);
-}
-
-double
-td_timeline_time_at(const td_timeline_view *view, double x) {
-  return view->from_ns + (x - TD_TIMELINE_GUTTER) / axis_width(view) * visible_ns(view);
-}
-
-double
-td_timeline_x(const td_timeline_view *view, double ns) {
-  return TD_TIMELINE_GUTTER + (ns - view->from_ns) / visible_ns(view) * axis_width(view);
-}
-
 double
 td_timeline_height(const td_timeline *timeline) {
   return timeline->height;
@@ -112,8 +92,8 @@ draw_lanes(const td_timeline_drawing *draw) {
     if (!seen || lane->height <= 0) continue;
     draw_lane_title(draw, lane);
     cairo_save(cr);
-    cairo_rectangle(cr, TD_TIMELINE_GUTTER, lane->y, axis_width(draw->view) + TD_TIMELINE_RIGHT,
-                    lane->height);
+    cairo_rectangle(cr, TD_TIMELINE_GUTTER, lane->y,
+                    td_timeline_axis_width(draw->view) + TD_TIMELINE_RIGHT, lane->height);
     cairo_clip(cr);
     td_timeline_draw_lane(draw, lane);
     cairo_restore(cr);
@@ -141,7 +121,8 @@ td_timeline_draw(td_timeline *timeline, cairo_t *cr, const td_timeline_view *vie
 static uint32_t
 hit_lane(const td_lane *lane, const td_timeline_view *view, double x, double y) {
   double row = floor((y - td_lane_first_row(lane)) / lane->row_height);
-  double time = td_timeline_time_at(view, x), slack = 2 * visible_ns(view) / axis_width(view);
+  double time = td_timeline_time_at(view, x),
+         slack = 2 * td_timeline_visible_ns(view) / td_timeline_axis_width(view);
   if (lane->kind == TD_LANE_QUEUE || row < 0 || row >= (double)lane->n_rows || time < 0)
     return TD_NONE;
   const td_span *span = td_spans_at(&lane->rows[(size_t)row], (uint64_t)time, (uint64_t)slack);

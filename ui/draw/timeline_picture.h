@@ -7,16 +7,9 @@
 
 #include "engine/replay/replay.h"
 #include "ui/draw/theme.h"
+#include "ui/draw/timeline_view.h"
 
 typedef struct td_timeline td_timeline;
-
-typedef struct td_timeline_view {
-  double width, height;
-  double from_ns, to_ns; /* the visible span of time */
-  double now_ns;         /* playhead */
-  double scroll_y;
-  uint32_t selected; /* node, or TD_NONE */
-} td_timeline_view;
 
 /* td_timeline_new reads the tape once. May run in a worker that owns the tape for that time. */
 td_status td_timeline_new(td_tape *tape, const td_graph *graph, td_timeline **timeline,
@@ -30,10 +23,6 @@ void td_timeline_extent(const td_timeline *timeline, double *from_ns, double *to
 double td_timeline_height(const td_timeline *timeline);
 void td_timeline_draw(td_timeline *timeline, cairo_t *cr, const td_timeline_view *view,
                       const td_theme *theme, td_label_cache *labels);
-
-/* td_timeline_time_at and td_timeline_x convert between pixels and nanoseconds in a view. */
-double td_timeline_time_at(const td_timeline_view *view, double x);
-double td_timeline_x(const td_timeline_view *view, double ns);
 
 /* td_timeline_hit returns the node whose span is at a point, or TD_NONE. */
 uint32_t td_timeline_hit(const td_timeline *timeline, const td_timeline_view *view, double x,

@@ -1,13 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Layered layout of a directed graph, top to bottom. Nodes that end an edge and are marked as ports
- * are placed beside one of their users instead of in layers of their own. Tall layouts are folded
- * into columns that read like a newspaper's. The result depends on the input alone, never on time.
- * Any thread.
- *
- * The method is Sugiyama's in four steps, one file each: layers.c, ordering.c, coordinates.c,
- * columns.c; routes.c turns edges into points. Memory grows with nodes and edges: edges that span
- * too many layers are led around the outside. */
+ * A layout: the places of a graph's nodes and the points of its edges. Beside it stand the graph
+ * that a layout is made of and the options of the method. Plain data; any thread. */
 #pragma once
 
 #include <stdbool.h>
@@ -60,7 +54,4 @@ typedef struct td_layout {
   uint64_t crossings; /* of edge segments between neighbouring layers */
 } td_layout;
 
-/* td_layout_new lays a graph out. Edges name existing nodes; cycles and self loops are led around.
- */
-td_layout *td_layout_new(const td_layout_graph *graph, const td_layout_options *options);
 void td_layout_free(td_layout *layout);

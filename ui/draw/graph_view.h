@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * Which part of a graph scene a picture shows, and which nodes the person points at. Plain data. */
+#pragma once
+
+#include <stdint.h>
+
+/* What part of the scene is shown and how. Scene units are pixels at scale 1. */
+typedef struct td_graph_view {
+  double width, height;      /* of the picture, pixels */
+  double centre_x, centre_y; /* scene point in its middle */
+  double scale;
+  uint32_t selected, hovered; /* nodes or TD_NONE */
+  uint64_t now_ns;            /* playhead: for the travelling dot */
+} td_graph_view;

@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * Builds a scene in steps: its nodes and edges, the texts and sizes of cards, the layout. */
+#include "engine/base/alloc.h"
+#include "ui/draw/scene.h"
+#include "ui/geometry/layered.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+enum { CARD_HEIGHT = 46, PORT_HEIGHT = 20, LEAST_CARD = 92 };
+enum { MOST_WITHOUT_PASS = 200000 };
+
+/* Widths of letters, so that a hundred thousand names are measured by adding. */
+typedef struct letters {
+  float bold[128], plain[128];
+} letters;
+
+static void
+letters_init(letters *self) {
+  td_label_cache *labels = td_label_cache_new(td_theme_default(false));
+  for (int c = 32; c < 127; c++) {
+    char text[2] = {(char)c, '\0'};
+    double width;
+    td_label_size(labels, text, 13, true, &width, NULL);
+    self->bold[c] = (float)width;
+    td_label_size(labels, text, 11, false, &width, NULL);
+    self->plain[c] = (float)width;
+  }
+  td_label_cache_free(labels);
+}
+
+static float
+width_of(const float *letter_widths, const char *text) {
+  float width = 0;
+  for (; *text; text++) {
+    unsigned char c = (unsigned char)*text;
+    if (c < 128)
+      width += letter_widths[c];
+    else if (c >= 0xc0)
+      width += letter_widths['m'];
+  }
+  return width;
+}
+
+/* Hooks that this pass calls on a node; on a picture of no pass, all that were ever called. */
+static uint32_t
+count_hooks(const td_graph_scene *scene, uint32_t node) {
+  const td_graph *graph = scene->graph;
+  uint32_t n, n_here = 0;
+  const td_graph_mention *calls = td_graph_mentions_of(graph, TD_MENTION_HOOKS, node, &n);
+  if (scene->graph_task >= graph->n_graph_tasks) return n;
+  const td_graph_task_facts *task = &graph->graph_tasks[scene->graph_task];
+  for (uint32_t i = 0; i < n; i++)
+    n_here += calls[i].seq >= task->begin_seq && calls[i].seq <= task->end_seq;
+  return n_here;
+}
+
+/* " · 2 hooks": hooks are a part of their node, and take time in it. */
+static char *
+with_hooks(const td_graph_scene *scene, uint32_t node, char *text) {
+  uint32_t n = count_hooks(scene, node);
+  if (n == 0) return text;
+  char *longer = td_format("%s · %" PRIu32 " hook%s", text, n, n == 1 ? "" : "s");
+  free(text);
+  return longer;
+}
+
+static void
+describe_port(td_graph_scene *scene, td_scene_node *self, const letters *widths) {
+  self->name = with_hooks(scene, self->node, td_node_title(scene->graph, self->node));
+  self->number = td_dup_string("");
+  self->height = PORT_HEIGHT;
+  self->width = TD_MIN(width_of(widths->plain, self->name) + 32, 220);
+}
+
+/* On the right of the number is room for "2/3". */
+static void
+describe_card(td_graph_scene *scene, td_scene_node *self, const letters *widths) {
+  self->name = td_node_title(scene->graph, self->node);
+  self->number = with_hooks(scene, self->node, td_format("#%" PRIu32, self->node));
+  self->height = CARD_HEIGHT;
+  float needed =
+      TD_MAX(width_of(widths->bold, self->name), width_of(widths->plain, self->number)) + 50;
+  self->width = TD_MAX(TD_MIN(needed, 260), LEAST_CARD);
+}
+
+static void
+describe_node(td_graph_scene *scene, uint32_t i, const letters *widths) {
+  td_scene_node *self = &scene->nodes[i];
+  self->port = td_node_is_leaf(scene->graph, self->node);
+  (self->port ? describe_port : describe_card)(scene, self, widths);
+}
+
+/* Breadth first from the root, and what ran besides: where the root or edges are not known, that
+ * is all there is. Where nothing is known of a pass, every node of the tape, within reason. */
+static void
+collect_nodes(td_graph_scene *scene) {
+  const td_graph *graph = scene->graph;
+  uint32_t capacity = 0;
+  bool has_task = scene->graph_task < graph->n_graph_tasks;
+  const td_graph_task_facts *task = has_task ? &graph->graph_tasks[scene->graph_task] : NULL;
+  if (task) td_scene_add(scene, task->root, &capacity);
+  for (uint32_t i = 0; task && i < task->n_ran; i++)
+    td_scene_add(scene, graph->ran[task->first_ran + i], &capacity);
+  uint32_t n_all = scene->n_nodes == 0 ? TD_MIN(graph->n_nodes, MOST_WITHOUT_PASS) : 0;
+  for (uint32_t i = 0; i < n_all; i++)
+    td_scene_add(scene, i, &capacity);
+  for (uint32_t at = 0; at < scene->n_nodes; at++) {
+    const td_graph_node *node = &graph->nodes[scene->nodes[at].node];
+    for (uint32_t k = 0; k < node->n_out; k++)
+      td_scene_add(scene, graph->edges[node->first_out + k].to, &capacity);
+  }
+}
+
+static void
+collect_edges(td_graph_scene *scene) {
+  const td_graph *graph = scene->graph;
+  uint32_t capacity = 0;
+  for (uint32_t i = 0; i < scene->n_nodes; i++) {
+    const td_graph_node *node = &graph->nodes[scene->nodes[i].node];
+    for (uint32_t k = 0; k < node->n_out; k++) {
+      uint32_t to = graph->edges[node->first_out + k].to;
+      if (to >= graph->n_nodes) continue;
+      TD_GROW(scene->edges, scene->n_edges, capacity);
+      scene->edges[scene->n_edges++] =
+          (td_scene_edge){.edge = node->first_out + k, .from = i, .to = td_scene_find(scene, to)};
+    }
+  }
+}
+
+/* Where an input slot lies on the top edge of its card, from the middle. */
+static float
+slot_x(const td_graph_scene *scene, const td_scene_edge *edge) {
+  const td_scene_node *to = &scene->nodes[edge->to];
+  uint32_t n = TD_MAX(scene->graph->nodes[to->node].n_inputs, 1u);
+  uint32_t slot = TD_MIN(scene->graph->edges[edge->edge].input_nr, n - 1);
+  return to->port ? 0
+                  : ((float)slot + 0.5f - (float)n / 2) * TD_MIN(44, to->width * 0.8f / (float)n);
+}
+
+static void
+set_edge_boxes(td_graph_scene *scene) {
+  const td_layout *layout = scene->layout;
+  for (uint32_t i = 0; i < scene->n_edges; i++) {
+    td_scene_edge *edge = &scene->edges[i];
+    edge->left = edge->top = 1e30f;
+    edge->right = edge->bottom = -1e30f;
+    for (uint32_t k = layout->first_point[i]; k < layout->first_point[i + 1]; k++) {
+      edge->left = TD_MIN(edge->left, layout->points[k].x);
+      edge->right = TD_MAX(edge->right, layout->points[k].x);
+      edge->top = TD_MIN(edge->top, layout->points[k].y);
+      edge->bottom = TD_MAX(edge->bottom, layout->points[k].y);
+    }
+  }
+}
+
+static void
+lay_out(td_graph_scene *scene) {
+  uint32_t n = scene->n_nodes, m = scene->n_edges;
+  uint32_t *from = TD_NEW_N(uint32_t, m), *to = TD_NEW_N(uint32_t, m);
+  float *to_x = TD_NEW_N(float, m), *width = TD_NEW_N(float, n), *height = TD_NEW_N(float, n);
+  uint8_t *port = TD_NEW_N(uint8_t, n);
+  for (uint32_t i = 0; i < m; i++) {
+    from[i] = scene->edges[i].from;
+    to[i] = scene->edges[i].to;
+    to_x[i] = slot_x(scene, &scene->edges[i]);
+  }
+  for (uint32_t i = 0; i < n; i++) {
+    width[i] = scene->nodes[i].width;
+    height[i] = scene->nodes[i].height;
+    port[i] = scene->nodes[i].port;
+  }
+  td_layout_graph input = {n, m, from, to, width, height, port, to_x};
+  scene->layout = td_layout_new(&input, &td_layout_defaults);
+  void *owned[] = {from, to, to_x, width, height, port};
+  for (size_t i = 0; i < TD_N_ELEMENTS(owned); i++)
+    free(owned[i]);
+}
+
+void
+td_scene_build(td_graph_scene *scene) {
+  letters widths = {0};
+  collect_nodes(scene);
+  collect_edges(scene);
+  letters_init(&widths);
+  for (uint32_t i = 0; i < scene->n_nodes; i++)
+    describe_node(scene, i, &widths);
+  lay_out(scene);
+  set_edge_boxes(scene);
+}
