@@ -1,0 +1,264 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Finds sentences of more than 25 words, and banned phrases, in documents, headers, notes and texts for users.
+
+    check_prose.py [--count] [--all] [ROOT] [PATH...]
+
+Prints a line for each find. With --count it prints a table per folder instead. A path limits it to
+files whose path begins so. Files below the folders of NOT_YET do not fail the test; --all prints
+their finds too.
+"""
+import argparse
+import collections
+import os
+import pathlib
+import re
+import sys
+
+MOST_WORDS = 25
+
+# Folders whose headers, notes or texts are still to be rewritten. Aim: empty.
+NOT_YET = (
+    "README.md", "HACKING.md", "NEWS", "engine/", "app/", "ui/", "resources/",
+)
+
+DOCUMENTS = ("README.md", "HACKING.md", "KNOWN-ISSUES.md", "CONTRIBUTING.md", "engine/DESIGN.md",
+             "engine/trace/FORMAT.md")
+# Strings of these folders are for people. In the other folders of the engine most are PyTorch's own.
+TEXTS_IN_C = ("app/", "ui/", "engine/base/", "engine/control/", "engine/exchange/", "engine/probe/",
+              "engine/profile/", "engine/replay/", "engine/trace/")
+
+BANNED = re.compile(
+    r"\b(?:(?:is|are|was|were|be|been|being) (?:told|asked)\b"
+    r"|(?:what|all that) (?:is|was|has been|were) (?:seen|known|told) of\b"
+    r"|of the one known\b|nothing where\b|is no damage\b"
+    r"|(?:NULL|TD_NONE|fails|false|true) where\b)", re.IGNORECASE)
+
+ABBREVIATION = re.compile(r"(?:^|[\s(])(?:e\.g|i\.e|cf|vs|etc|al|resp|[A-Z])\.$")
+SENTENCE_END = re.compile(r"[.!?][)\"'”*_]*(?=\s|$)")
+LIST_ITEM = re.compile(r"^\s*(?:[-*+•]|\d+[.)]|[a-z][)])\s+")
+TOKEN = re.compile(r'"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'|//[^\n]*|/\*.*?\*/', re.DOTALL)
+ROFF_FONT = re.compile(r"^\.(?:B|I|BR|BI|RB|RI|IR|IB)\s")
+
+Block = collections.namedtuple("Block", "line text")  # text without a break in it, and where it begins
+Sentence = collections.namedtuple("Sentence", "path line kind text")
+
+
+def words_in(text):
+    """Words as a reader counts them: a piece of code is one."""
+    text = re.sub(r"(`+).*?\1", " code ", text)
+    text = re.sub(r"!?\[([^\]]*)\]\([^)]*\)", r" \1 ", text)
+    return [word for word in text.split() if re.search(r"\w|%", word)]
+
+
+def sentences_of(block):
+    """(line, text) of each sentence in a block; a semicolon or colon ends none."""
+    hidden = re.sub(r"(`+)(.*?)\1", lambda code: code[0].replace(".", "·"), block.text, flags=re.DOTALL)
+    start = 0
+    ends = [match.end() for match in SENTENCE_END.finditer(hidden)
+            if not ABBREVIATION.search(hidden[start:match.end()]) and not hidden[:match.end()].endswith("...")]
+    for end in ends + [len(block.text)]:
+        text = block.text[start:end]
+        skipped = len(text) - len(text.lstrip())
+        if text.strip():
+            yield block.line + block.text.count("\n", 0, start + skipped), " ".join(text.split())
+        start = end
+
+
+def blocks_of_lines(lines, first_line):
+    """Joins lines into blocks: a blank line, an item of a list and another indentation end one."""
+    block, start, margin = [], first_line, 0
+    for number, line in enumerate([*lines, ""], first_line):
+        item = LIST_ITEM.match(line)
+        indent = len(line) - len(line.lstrip())
+        if block and (not line.strip() or item or indent != margin):
+            yield Block(start, "\n".join(block))
+            block = []
+        if line.strip():
+            start = start if block else number
+            margin = len(item[0]) if item else indent
+            block.append(line[margin:])
+
+
+def blocks_of_markdown(text):
+    plain = []
+    in_code = False
+    for line in text.splitlines():
+        if line.lstrip().startswith("```"):
+            in_code = not in_code
+            plain.append([""])
+        elif in_code or re.match(r"^\s*(?:\|[\s:|-]+\||=+|-{3,})$", line):
+            plain.append([""])
+        elif line.startswith("#"):
+            plain.append([line.lstrip("# "), ""])
+        elif line.startswith("|"):
+            plain.append(["", *re.split(r"(?<!\\)\|", line.strip().strip("|"))])
+        else:
+            plain.append([line])
+    pending, first = [], 1
+    for number, parts in enumerate(plain, 1):
+        if len(parts) == 1:
+            pending.append(parts[0])
+            continue
+        yield from blocks_of_lines(pending, first)
+        yield from (Block(number, part.strip()) for part in parts if part.strip())
+        pending, first = [], number + 1
+    yield from blocks_of_lines(pending, first)
+
+
+def blocks_of_comment(comment, line):
+    body = comment[2:-2] if comment.startswith("/*") else comment[2:]
+    first, *others = body.split("\n")
+    lines = [first.strip(), *(re.sub(r"^\s*\* ?|^\s+(?=[^*\s])", "", part) for part in others)]
+    return blocks_of_lines(["" if "SPDX" in part else part.rstrip() for part in lines], line)
+
+
+def tokens_of(source):
+    """(line, token, glued): comments and literals; glued when only space is between it and the one before."""
+    end = 0
+    for match in TOKEN.finditer(source):
+        yield source.count("\n", 0, match.start()) + 1, match[0], not source[end:match.start()].strip()
+        end = match.end()
+
+
+def blocks_of_c(source, wanted):
+    """Comments of a C file if `wanted` has "comments" (of a source: notes alone), its strings if it has "texts"."""
+    literal, literal_line = "", 0
+    for line, token, glued in list(tokens_of(source)) + [(0, "", False)]:
+        if literal and not (glued and token.startswith('"')):
+            text = literal.replace("\\n", "\n").replace('\\"', '"').replace("\\t", " ")
+            yield from (Block(literal_line, block.text) for block in blocks_of_lines(text.split("\n"), 0))
+            literal = ""
+        if token.startswith('"') and "texts" in wanted:
+            literal_line = literal_line if literal else line
+            literal += token[1:-1]
+        elif token.startswith("/") and ("comments" in wanted or ("notes" in wanted and "Note [" in token)):
+            yield from blocks_of_comment(token, line)
+
+
+def blocks_of_roff(text):
+    lines = []
+    for line in text.splitlines():
+        if ROFF_FONT.match(line):
+            lines.append("`" + ROFF_FONT.sub("", line) + "`")
+        else:
+            lines.append("" if line.startswith((".", "@")) else line)
+    return blocks_of_lines(lines, 1)
+
+
+def blocks_of_ui(text):
+    for match in re.finditer(r'translatable="(?:yes|true)"[^>]*>([^<]*)<|<(?:p|summary|li)>([^<]*)<', text):
+        yield Block(text.count("\n", 0, match.start()) + 1, match[1] or match[2])
+
+
+def newest_section(text):
+    """NEWS up to the second underlined heading; older sections stay as they were."""
+    headings = [match.start() for match in re.finditer(r"^\S.*\n=+$", text, re.MULTILINE)]
+    return text[:headings[1]] if len(headings) > 1 else text
+
+
+def prose_of(path, name):
+    """(kind, blocks) pairs of a file of the repository; none if it holds no prose that this checks."""
+    text = path.read_text(encoding="utf-8")
+    if name in DOCUMENTS or (path.suffix == ".md" and name.startswith("resources/")):
+        yield "document", blocks_of_markdown(text)
+    elif name == "NEWS":
+        yield "document", blocks_of_markdown(newest_section(text))
+    elif path.suffix in (".ui", ".xml") and name.startswith("resources/"):
+        yield "text", blocks_of_ui(text)
+    elif name == "resources/tapedeck.1.in":
+        yield "text", blocks_of_roff(text)
+    elif path.suffix in (".h", ".hpp"):
+        yield "header", blocks_of_c(text, ["comments"])
+    elif path.suffix == ".def":
+        yield "header", blocks_of_c(text, ["comments"])
+        yield "text", blocks_of_c(text, ["texts"])
+    elif path.suffix in (".c", ".cpp"):
+        yield "header", blocks_of_c(text, ["notes"])
+        if name.startswith(TEXTS_IN_C):
+            yield "text", blocks_of_c(text, ["texts"])
+
+
+def all_sentences(root, begins):
+    tops = [root / name for name in ("README.md", "HACKING.md", "KNOWN-ISSUES.md", "CONTRIBUTING.md", "NEWS")]
+    files = [path for path in tops if path.exists()]
+    files += sorted(path for top in ("engine", "app", "ui", "resources") for path in (root / top).rglob("*")
+                    if path.is_file())
+    for path in files:
+        name = path.relative_to(root).as_posix()
+        if path.suffix != ".png" and (not begins or name.startswith(begins)):
+            yield from (Sentence(name, line, kind, sentence) for kind, blocks in prose_of(path, name)
+                        for block in blocks for line, sentence in sentences_of(block))
+
+
+def finds_in(sentence):
+    """What is wrong with a sentence, as words."""
+    count = len(words_in(sentence.text))
+    if count > MOST_WORDS:
+        yield f"{count} words: {' '.join(sentence.text.split()[:9])} ..."
+    for phrase in BANNED.findall(sentence.text):
+        yield f'"{phrase}": {" ".join(sentence.text.split()[:9])} ...'
+
+
+def print_table(sentences):
+    columns = ("sentences", "long", "banned")
+    table = collections.defaultdict(collections.Counter)
+    for sentence in sentences:
+        where = sentence.path if sentence.kind == "document" else os.path.dirname(sentence.path)
+        for key in ((sentence.kind, where), (sentence.kind, "all")):
+            table[key]["sentences"] += 1
+            table[key]["long"] += len(words_in(sentence.text)) > MOST_WORDS
+            table[key]["banned"] += len(BANNED.findall(sentence.text))
+    print(f"{'kind':10}{'where':28}" + "".join(f"{column:>11}" for column in columns))
+    for (kind, where), row in sorted(table.items(), key=lambda item: (item[0][0], item[0][1] == "all", item[0][1])):
+        print(f"{kind:10}{where:28}" + "".join(f"{row[column]:>11}" for column in columns))
+
+
+def check_that_it_bites():
+    """A long sentence is found in every place, and short ones, however joined, are not."""
+    long = "word " * MOST_WORDS + "last"
+    places = {
+        "a document": blocks_of_markdown(f"Short.\n\nAlso short. {long}.\n"),
+        "an item": blocks_of_markdown(f"- short\n- {long[:60]}\n  {long[60:]}\n"),
+        "a cell": blocks_of_markdown(f"| short | {long} |\n"),
+        "a header": blocks_of_c(f"/* Short.\n * {long[:60]}\n * {long[60:]}. */", ["comments"]),
+        "a line comment": blocks_of_c(f"// {long}\n", ["comments"]),
+        "a note": blocks_of_c(f"/* Note [X]: {long} */", ["notes"]),
+        "a text": blocks_of_c(f'puts("{long[:60]}"\n "{long[60:]}");', ["texts"]),
+        "the man page": blocks_of_roff(f".PP\n{long[:60]}\n.B bold\n{long[60:]}\n"),
+        "the window": blocks_of_ui(f'<property translatable="yes">{long}</property>'),
+    }
+    for place, blocks in places.items():
+        found = [find for block in blocks for _, text in sentences_of(block)
+                 for find in finds_in(Sentence("", 0, "", text))]
+        assert len(found) == 1 and found[0].startswith("2"), f"a long sentence in {place}: {found}"
+    short = "word " * 20
+    for text in (f"{short}. td_foo does {short}.", f"- {short}\n- {short}", f"| {short} | {short} |",
+                 f"```\n{long}\n```", f"{short}\n\n{short}"):
+        assert not [find for block in blocks_of_markdown(text) for _, part in sentences_of(block)
+                    for find in finds_in(Sentence("", 0, "", part))], text
+    assert list(finds_in(Sentence("", 0, "", "The reader is told.")))
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--count", action="store_true")
+    parser.add_argument("--all", action="store_true")
+    parser.add_argument("root", nargs="?", type=pathlib.Path,
+                        default=pathlib.Path(os.environ.get("SOURCE_ROOT", ".")))
+    parser.add_argument("paths", nargs="*")
+    options = parser.parse_args()
+    check_that_it_bites()
+    sentences = list(all_sentences(options.root, tuple(options.paths)))
+    assert sentences, f"no prose under {options.root}"
+    if options.count:
+        print_table(sentences)
+        return 0
+    problems = [f"{sentence.path}:{sentence.line}: {find}" for sentence in sentences
+                if options.all or options.paths or not sentence.path.startswith(NOT_YET)
+                for find in finds_in(sentence)]
+    print("\n".join(problems) or f"{len(sentences)} sentences, none too long")
+    return 1 if problems else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
