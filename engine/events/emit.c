@@ -144,9 +144,12 @@ td_emit_make_room(size_t size) {
   return NULL;
 }
 
-void
-td_emit_string(uint32_t id, const char *text) {
-  size_t length = TD_MIN(strlen(text), (size_t)TD_STRING_BYTES_MAX);
+/* A record's size has 16 bits: a longer string is cut. */
+#define STRING_BYTES_MAX 60000
+
+static void
+emit_string(uint32_t id, const char *text) {
+  size_t length = TD_MIN(strlen(text), (size_t)STRING_BYTES_MAX);
   size_t size = (sizeof(td_event_string) + length + 7) & ~(size_t)7;
   td_ring *ring = td_emit_reserve(size);
   if (!ring) return;
@@ -157,6 +160,33 @@ td_emit_string(uint32_t id, const char *text) {
                              .length = (uint32_t)length};
   memcpy(event + 1, text, length);
   td_emit_publish(ring, time, size);
+}
+
+/* A new string is emitted under the table's lock. So no other thread's use of the number can bear
+ * an earlier time than the string. */
+uint32_t
+td_intern(const char *text) {
+  if (!text || !*text) return 0;
+  bool is_new;
+  td_strings_lock();
+  uint32_t id = td_strings_add_locked(text, &is_new);
+  if (is_new && td_recording()) emit_string(id, text);
+  td_strings_unlock();
+  return id;
+}
+
+uint32_t
+td_intern_static(const char *literal) {
+  static _Thread_local struct {
+    const char *literal;
+    uint32_t id;
+  } cache[64];
+  size_t at = ((uintptr_t)literal >> 3 ^ (uintptr_t)literal >> 9) % TD_N_ELEMENTS(cache);
+  if (cache[at].literal != literal) {
+    cache[at].id = td_intern(literal);
+    cache[at].literal = literal;
+  }
+  return cache[at].id;
 }
 
 uint32_t
@@ -200,6 +230,14 @@ begin_session_locked(td_ring_policy policy, size_t ring_bytes) {
   atomic_store_explicit(&td_emit_session_now, ++registry.last_session, memory_order_release);
 }
 
+static void
+emit_known_strings(void) {
+  td_strings_lock();
+  for (uint32_t id = 1; id < td_strings_n_locked(); id++)
+    emit_string(id, td_strings_text_locked(id));
+  td_strings_unlock();
+}
+
 /* Repeats what other threads told before this recording. The registry's mutex is not held while
  * emitting: the recorder needs it to make room. */
 static void
@@ -226,7 +264,7 @@ td_emit_enable(td_ring_policy policy, size_t ring_bytes) {
   if (n_threads) memcpy(threads, registry.threads, n_threads * sizeof *threads);
   pthread_mutex_unlock(&registry.mutex);
   td_emit_thread_id(); /* a ring of our own before the strings' mutex is taken */
-  td_strings_emit_all();
+  emit_known_strings();
   emit_known(n_devices, devices, n_threads, threads);
   free(devices);
   free(threads);

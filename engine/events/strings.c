@@ -2,7 +2,6 @@
 #include "engine/events/strings.h"
 
 #include "engine/base/alloc.h"
-#include "engine/events/emit.h"
 
 #include <pthread.h>
 #include <string.h>
@@ -50,43 +49,23 @@ add_locked(const char *text) {
 }
 
 uint32_t
-td_intern(const char *text) {
-  if (!text || !*text) return 0;
-  pthread_mutex_lock(&strings.mutex);
+td_strings_add_locked(const char *text, bool *is_new) {
   if (strings.n == 0) add_locked("");
   if (2 * (strings.n + 1) > strings.n_slots) grow_slots_locked();
   uint32_t *slot = find_slot_locked(text);
-  if (!*slot) {
-    *slot = add_locked(text);
-    /* Emitted under the lock, so that no other thread's use of the number can bear an earlier time.
-     */
-    if (td_recording()) td_emit_string(*slot, text);
-  }
-  uint32_t id = *slot;
-  pthread_mutex_unlock(&strings.mutex);
-  return id;
+  *is_new = *text && !*slot;
+  if (*is_new) *slot = add_locked(text);
+  return *slot;
 }
 
 uint32_t
-td_intern_static(const char *literal) {
-  static _Thread_local struct {
-    const char *literal;
-    uint32_t id;
-  } cache[64];
-  size_t at = ((uintptr_t)literal >> 3 ^ (uintptr_t)literal >> 9) % TD_N_ELEMENTS(cache);
-  if (cache[at].literal != literal) {
-    cache[at].id = td_intern(literal);
-    cache[at].literal = literal;
-  }
-  return cache[at].id;
+td_strings_n_locked(void) {
+  return strings.n;
 }
 
-void
-td_strings_emit_all(void) {
-  pthread_mutex_lock(&strings.mutex);
-  for (uint32_t id = 1; id < strings.n; id++)
-    td_emit_string(id, strings.texts[id]);
-  pthread_mutex_unlock(&strings.mutex);
+const char *
+td_strings_text_locked(uint32_t id) {
+  return strings.texts[id];
 }
 
 void

@@ -1,20 +1,26 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The process's interned strings, private to engine/events: numbers are given once and for all, and
- * each recording is told every string it may meet. Any thread. */
+ * The process's table of interned strings. A string keeps its number for the life of the process.
+ * Any thread may use the table, under its lock. td_intern (engine/events/emit.h) is the way in for
+ * everybody else: it also puts new strings on the tape. */
 #pragma once
 
+#include <stdbool.h>
 #include <stdint.h>
 
-#define TD_STRING_BYTES_MAX 60000 /* longer strings are cut: a record's size has 16 bits */
-
-/* td_strings_emit_all puts every known string on the tape that begins. */
-void td_strings_emit_all(void);
-
-/* td_emit_string emits one `string` event. */
-void td_emit_string(uint32_t id, const char *text);
-
-/* td_strings_lock and td_strings_unlock bracket a fork: the child must not inherit the table half
- * changed, nor its mutex from a thread that it does not have. */
+/* td_strings_lock locks the table. A caller may emit events while it holds this lock. A fork takes
+ * the lock too: the child must not inherit a table that is half changed, nor a mutex whose owner
+ * does not exist in the child. */
 void td_strings_lock(void);
 void td_strings_unlock(void);
+
+/* td_strings_add_locked returns the number of a string, and adds the string if it is new. is_new
+ * says which. Number 0 is the empty string. */
+uint32_t td_strings_add_locked(const char *text, bool *is_new);
+
+/* td_strings_n_locked returns how many numbers are taken: every number is below it. */
+uint32_t td_strings_n_locked(void);
+
+/* td_strings_text_locked returns the text of a number. Borrowed; valid for the life of the process.
+ */
+const char *td_strings_text_locked(uint32_t id);
