@@ -5,6 +5,7 @@
  * the order of first visit. Guarded by the graph task's lock once the pass runs. */
 #pragma once
 
+#include "engine/base/hash_index.h"
 #include "engine/graph/hooks.h"
 #include "engine/graph/node.h"
 #include "engine/pass/input_buffer.h"
@@ -29,8 +30,7 @@ typedef struct td_node_entry {
 typedef struct td_node_table {
   td_node_entry *entries; /* (owned) */
   uint32_t n, capacity;
-  uint32_t *slots; /* (owned) 1 + entry, 0 for free; a power of two of them, at most half full */
-  uint32_t n_slots;
+  td_hash_index numbers; /* 1 + entry, by node */
 } td_node_table;
 
 void td_node_table_fini(td_node_table *table);
