@@ -46,9 +46,8 @@ fill(PyObject *module) {
   if (tdpy_types_add(module) || tdpy_tensor_add(module) || tdpy_node_add(module) ||
       tdpy_hook_add(module) || tdpy_function_add(module) || tdpy_edge_add(module) ||
       tdpy_graph_task_add() || tdpy_saved_add(module) || tdpy_out_add(module) ||
-      tdpy_anomaly_add(module))
+      tdpy_anomaly_add(module) || tdpy_where_add())
     return -1;
-  tdpy_where_add();
   PyMethodDef *tables[] = {tdpy_construct_functions,   tdpy_operation_functions,
                            tdpy_sparse_functions,      tdpy_error_functions,
                            tdpy_layer_functions,       tdpy_autograd_functions,

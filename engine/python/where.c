@@ -7,12 +7,13 @@
 #include "engine/base/alloc.h"
 #include "engine/graph/version.h"
 
-#include <string.h>
+static PyObject *own_folder; /* (owned reference) this package's, with a slash at its end */
 
-/* Frames of this package, of an optimizer for one, are not where the program is. */
+/* Frames of this package, of an optimizer for one, are not where the program is. Python makes the
+ * paths of a package's files from the package's own path: links need not be resolved. */
 static bool
-is_ours(const char *file) {
-  return strstr(file, "/tapedeck/") != NULL;
+is_ours(PyObject *file) {
+  return PyUnicode_Tailmatch(file, own_folder, 0, PY_SSIZE_T_MAX, -1) == 1;
 }
 
 /* "train.py:12", interned. */
@@ -20,14 +21,13 @@ static uint32_t
 place_of(PyFrameObject *frame) {
   uint32_t place = 0;
   PyCodeObject *code = PyFrame_GetCode(frame);
-  const char *file = PyUnicode_AsUTF8(code->co_filename);
-  if (!file)
-    PyErr_Clear();
-  else if (!is_ours(file)) {
+  const char *file = is_ours(code->co_filename) ? NULL : PyUnicode_AsUTF8(code->co_filename);
+  if (file) {
     char *text = td_format("%s:%d", file, PyFrame_GetLineNumber(frame));
     place = td_intern(text);
     free(text);
   }
+  PyErr_Clear();
   Py_DECREF(code);
   return place;
 }
@@ -49,7 +49,23 @@ where(void) {
   return place;
 }
 
-void
+/* The package is in sys.modules before its extension module is loaded. */
+static PyObject *
+find_own_folder(void) {
+  PyObject *package = PyImport_ImportModule("tapedeck");
+  PyObject *folders = package ? PyObject_GetAttrString(package, "__path__") : NULL;
+  PyObject *folder = folders ? PySequence_GetItem(folders, 0) : NULL;
+  PyObject *with_slash = folder ? PyUnicode_FromFormat("%U/", folder) : NULL;
+  Py_XDECREF(folder);
+  Py_XDECREF(folders);
+  Py_XDECREF(package);
+  return with_slash;
+}
+
+int
 tdpy_where_add(void) {
+  own_folder = find_own_folder();
+  if (!own_folder) return -1;
   td_version_set_stack(where);
+  return 0;
 }
