@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""K: re-entrant backward and the thread pool. Passes over several devices are in tests/pass/test_worker.c."""
+"""K: re-entrant backward and the thread pool. Passes over several devices are in tests/pass/test_reentry.c."""
 import time
 
 from harness import of_kind, row, text_of

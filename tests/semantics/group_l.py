@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""L: threads, fork, the end of the process. Device threads are in tests/pass/test_worker.c."""
+"""L: threads, fork, the end of the process. Device threads are in tests/pass/test_device_threads.c."""
 import os
 import threading
 
