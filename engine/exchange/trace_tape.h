@@ -17,7 +17,7 @@
  * Belongs to one thread at a time. */
 #pragma once
 
-#include "engine/exchange/text_table.h"
+#include "engine/base/text_table.h"
 #include "engine/exchange/trace_index.h"
 #include "engine/trace/maker.h"
 
