@@ -21,6 +21,6 @@ uint32_t td_strings_add_locked(const char *text, bool *is_new);
 /* td_strings_n_locked returns how many numbers are taken: every number is below it. */
 uint32_t td_strings_n_locked(void);
 
-/* td_strings_text_locked returns the text of a number. Borrowed; valid for the life of the process.
- */
+/* td_strings_text_locked returns the text of a number. Borrowed; valid until the caller adds a
+ * string or unlocks the table. */
 const char *td_strings_text_locked(uint32_t id);
