@@ -2,6 +2,7 @@
 #include "engine/trace/maker.h"
 
 #include "engine/base/alloc.h"
+#include "engine/base/text_table.h"
 #include "engine/trace/writer.h"
 
 /* A chunk is written when it has this much: many threads must fit into memory. */
@@ -17,10 +18,7 @@ struct td_maker {
   td_writer *writer;    /* (owned) */
   made_thread *threads; /* (owned) [n_threads] */
   uint32_t n_threads;
-  char **texts; /* (owned) [n_texts]; 0 is the empty one */
-  uint32_t n_texts, texts_capacity;
-  uint32_t *slots; /* (owned) numbers by hash, 0 for free; a power of two, at most half full */
-  uint32_t n_slots;
+  td_text_table texts;
 };
 
 td_status
@@ -31,10 +29,6 @@ td_maker_open(const char *path, bool overwrite, uint32_t policy, uint64_t starte
   if (status != TD_OK) return status;
   *maker = TD_NEW(td_maker);
   (*maker)->writer = writer;
-  (*maker)->n_slots = 256;
-  (*maker)->slots = TD_NEW_N(uint32_t, (*maker)->n_slots);
-  (*maker)->n_texts = (*maker)->texts_capacity = 1;
-  (*maker)->texts = TD_NEW_N(char *, 1);
   return TD_OK;
 }
 
@@ -78,53 +72,26 @@ td_maker_add(td_maker *maker, td_any_event event) {
   add_record(maker, &event.event);
 }
 
-/* FNV-1a, 64 bits (Fowler, Noll, Vo). */
-static uint32_t *
-find_slot(const td_maker *maker, const char *text, size_t length) {
-  uint64_t hash = td_format_checksum(text, length);
-  uint32_t at = (uint32_t)(hash ^ hash >> 32) & (maker->n_slots - 1);
-  for (; maker->slots[at]; at = (at + 1) & (maker->n_slots - 1)) {
-    const char *there = maker->texts[maker->slots[at]];
-    if (strncmp(there, text, length) == 0 && !there[length]) break;
-  }
-  return &maker->slots[at];
-}
-
 static void
-grow_slots(td_maker *maker) {
-  free(maker->slots);
-  maker->n_slots *= 2;
-  maker->slots = TD_NEW_N(uint32_t, maker->n_slots);
-  for (uint32_t id = 1; id < maker->n_texts; id++)
-    *find_slot(maker, maker->texts[id], strlen(maker->texts[id])) = id;
-}
-
-static void
-add_string(td_maker *maker, uint32_t thread, uint64_t time, uint32_t id, size_t length) {
+add_string(td_maker *maker, uint32_t thread, uint64_t time, uint32_t id) {
+  const char *text = td_text_table_get(&maker->texts, id);
+  size_t length = strlen(text);
   size_t size = (sizeof(td_event_string) + length + 7) & ~(size_t)7;
   td_event_string *event = td_alloc(size, 1);
   *event = (td_event_string){.event = {time, TD_EVENT_string, (uint16_t)size, thread},
                              .id = id,
                              .length = (uint32_t)length};
-  memcpy(event + 1, maker->texts[id], length);
+  memcpy(event + 1, text, length);
   add_record(maker, &event->event);
   free(event);
 }
 
 uint32_t
 td_maker_intern(td_maker *maker, uint32_t thread, uint64_t time, const char *text) {
-  size_t length = strnlen(text, TEXT_BYTES_MAX);
-  if (length == 0) return 0;
-  if (2 * (maker->n_texts + 1) > maker->n_slots) grow_slots(maker);
-  uint32_t *slot = find_slot(maker, text, length);
-  if (*slot) return *slot;
-  TD_GROW(maker->texts, maker->n_texts, maker->texts_capacity);
-  char *copy = td_alloc(length + 1, 1);
-  memcpy(copy, text, length);
-  maker->texts[maker->n_texts] = copy;
-  *slot = maker->n_texts++;
-  add_string(maker, thread, time, *slot, length);
-  return *slot;
+  uint32_t n_known = maker->texts.n;
+  uint32_t id = td_text_table_put(&maker->texts, text, TEXT_BYTES_MAX);
+  if (id > n_known) add_string(maker, thread, time, id);
+  return id;
 }
 
 void
@@ -141,11 +108,8 @@ maker_free(td_maker *maker) {
     if (maker->threads[t].encoder) td_encoder_fini(maker->threads[t].encoder);
     free(maker->threads[t].encoder);
   }
-  for (uint32_t id = 1; id < maker->n_texts; id++)
-    free(maker->texts[id]);
   free(maker->threads);
-  free(maker->texts);
-  free(maker->slots);
+  td_text_table_fini(&maker->texts);
   free(maker);
 }
 
