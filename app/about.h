@@ -3,6 +3,6 @@
  * The About window. Main thread. */
 #pragma once
 
-#include "app/window.h"
+#include <gtk/gtk.h>
 
-void td_about_show(TdWindow *window);
+void td_about_show(GtkWindow *parent);

@@ -2,6 +2,7 @@
 #include "app/command.h"
 #include "app/screenshot.h"
 #include "app/window.h"
+#include "app/window_actions.h"
 #include "app/window_request.h"
 
 #include <adwaita.h>
@@ -32,6 +33,7 @@ activated(AdwApplication *application, gpointer data) {
                                        ADW_COLOR_SCHEME_FORCE_DARK);
   if (request->screenshot) hold_still();
   TdWindow *window = td_window_new(application);
+  td_window_actions_install(window);
   apply_request(window, request);
   if (request->screenshot) td_screenshot_when_settled(window, request);
   gtk_window_present(GTK_WINDOW(window));

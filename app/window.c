@@ -4,8 +4,7 @@
 #include "app/config.h"
 #include "app/example_runner.h"
 #include "app/examples.h"
-#include "app/window_actions.h"
-#include "app/window_live.h"
+#include "app/live_tape.h"
 #include "ui/model/error.h"
 #include "ui/model/facts.h"
 #include "ui/widgets/level_badge.h"
@@ -34,12 +33,19 @@ struct _TdWindow {
   TdPlayhead *playhead;  /* (owned) */
   AdwToast *said;        /* (owned): the last one, which the next one replaces */
   TdConfig *config;      /* (owned) */
-  TdWindowLive *live;    /* (owned) or NULL */
+  TdLiveTape *live;      /* (owned) or NULL */
   GCancellable *current; /* (owned): of what is in progress, or NULL */
   uint64_t wanted_position;
 };
 
 G_DEFINE_FINAL_TYPE(TdWindow, td_window, ADW_TYPE_APPLICATION_WINDOW)
+
+static guint changed_signal;
+
+static void
+changed(TdWindow *self) {
+  g_signal_emit(self, changed_signal, 0);
+}
 
 static void
 set_title(TdWindow *self, const char *title, const char *subtitle) {
@@ -65,7 +71,7 @@ show_page(TdWindow *self, const char *page) {
   gtk_spinner_set_spinning(self->spinner, busy);
   gtk_widget_set_visible(GTK_WIDGET(self->find_button), tape);
   gtk_widget_set_visible(self->side_button, tape);
-  td_window_actions_update(self);
+  changed(self);
 }
 
 static void
@@ -172,13 +178,34 @@ progress_changed(TdDocument *document, GParamSpec *spec, gpointer data) {
 }
 
 static void
+show_live(TdWindow *self, TdDocument *document) {
+  if (td_playhead_get_document(self->playhead))
+    td_playhead_update_document(self->playhead, document);
+  else
+    td_window_show_document(self, document);
+}
+
+/* NULL: the session of no program. */
+static void
+set_live(TdWindow *self, TdLiveTape *live) {
+  if (self->live) g_signal_handlers_disconnect_by_data(self->live, self);
+  td_tape_view_set_session(self->tape_view, live ? td_live_tape_get_session(live) : NULL);
+  g_clear_object(&self->live);
+  self->live = live;
+  if (!live) return;
+  g_signal_connect_swapped(live, "read", G_CALLBACK(show_live), self);
+  g_signal_connect_swapped(live, "failed", G_CALLBACK(td_window_say), self);
+  g_signal_connect_swapped(live, "changed", G_CALLBACK(changed), self);
+}
+
+static void
 leave_live(TdWindow *self) {
-  g_clear_pointer(&self->live, td_window_live_free);
+  if (self->live) set_live(self, NULL);
 }
 
 TdLiveSession *
 td_window_get_live(TdWindow *self) {
-  return self->live ? td_window_live_get_session(self->live) : NULL;
+  return self->live ? td_live_tape_get_session(self->live) : NULL;
 }
 
 void
@@ -188,8 +215,13 @@ td_window_attach(TdWindow *self, const char *session, guint32 process, const cha
   g_autofree char *title = g_markup_printf_escaped(_("Recording “%s”"), name);
   self->wanted_position = UINT64_MAX;
   show_busy(self, title, _("The window follows the program to its first stop."), FALSE);
-  self->live = td_window_live_new(self, session, process, tape);
-  if (!self->live) td_window_open(self, tape, UINT64_MAX);
+  TdLiveTape *live = td_live_tape_new(session, process, tape, self->playhead);
+  if (live) {
+    set_live(self, live);
+    return;
+  }
+  td_window_say(self, _("The program is no longer there: this is what was recorded"));
+  td_window_open(self, tape, UINT64_MAX);
 }
 
 void
@@ -301,7 +333,7 @@ td_window_say(TdWindow *self, const char *text) {
 gboolean
 td_window_is_settled(TdWindow *self) {
   TdDocument *document = td_playhead_get_document(self->playhead);
-  if (self->current || (self->live && td_window_live_is_reading(self->live))) return FALSE;
+  if (self->current || (self->live && td_live_tape_is_reading(self->live))) return FALSE;
   if (!document) return TRUE;
   uint64_t position = td_playhead_get_position(self->playhead);
   return td_document_get_graph_task(document) == td_document_graph_task_at(document, position);
@@ -371,6 +403,8 @@ td_window_class_init(TdWindowClass *klass) {
   GtkWidgetClass *widget_class = GTK_WIDGET_CLASS(klass);
   G_OBJECT_CLASS(klass)->dispose = td_window_dispose;
   GTK_WINDOW_CLASS(klass)->close_request = td_window_close_request;
+  changed_signal = g_signal_new("changed", TD_TYPE_WINDOW, G_SIGNAL_RUN_LAST, 0, NULL, NULL, NULL,
+                                G_TYPE_NONE, 0);
   g_resources_register(td_get_resource());
   g_type_ensure(TD_TYPE_NODE_SEARCH);
   g_type_ensure(TD_TYPE_LEVEL_BADGE);
@@ -433,7 +467,6 @@ td_window_init(TdWindow *self) {
   g_signal_connect(self->start_page, "open-tape", G_CALLBACK(open_tape_cb), self);
   add_target_actions(self);
   name_recent_button(self);
-  td_window_actions_install(self);
   recall(self);
   td_window_show_start(self);
   list_examples(self);

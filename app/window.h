@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The window: a start page, or a tape. It owns the playhead that all panes share. Main thread. */
+ * The window: a start page, or a tape. It owns the playhead that all panes share. Main thread.
+ *
+ * Signal "changed": another page is shown, or the state of the program that the window controls is
+ * another. */
 #pragma once
 
 #include "ui/model/live_session.h"
@@ -18,9 +21,10 @@ TdWindow *td_window_new(AdwApplication *application);
  * begin). */
 void td_window_open(TdWindow *self, const char *path, uint64_t position);
 
-/* td_window_attach shows the tape of a program that still runs, and controls it: see window_live.h.
- * It is let go when something else is opened or the window closed. td_window_get_live returns its
- * session, or NULL. */
+/* td_window_attach shows the tape of a program that still runs, and controls the program: see
+ * live_tape.h. The window lets the program go when it opens something else or closes. If the
+ * session is over, the tape is opened as any other. td_window_get_live returns the session of the
+ * program, or NULL. */
 void td_window_attach(TdWindow *self, const char *session, guint32 process, const char *tape);
 TdLiveSession *td_window_get_live(TdWindow *self);
 

@@ -192,12 +192,18 @@ unselect(TdWindow *window) {
 }
 
 static void
+about(TdWindow *window) {
+  td_about_show(GTK_WINDOW(window));
+}
+
+static void
 close_window(TdWindow *window) {
   gtk_window_close(GTK_WINDOW(window));
 }
 
-/* Without `activate` the action is a property's or made
- * below. */
+static void show_shortcuts(TdWindow *window);
+
+/* An action without `activate` is a property's, or add_stateful makes it. */
 static const struct {
   const char *name, *title;
   const char *keys; /* accelerators, separated by spaces */
@@ -253,8 +259,8 @@ static const struct {
     {"cancel", N_("Cancel what is in progress"), NULL, SECTION_WINDOW, NEED_NOTHING,
      td_window_cancel},
     {"shortcuts", N_("Keyboard shortcuts"), "<Control>question F1", SECTION_WINDOW, NEED_NOTHING,
-     td_window_actions_show_shortcuts},
-    {"about", N_("About Tapedeck"), NULL, SECTION_WINDOW, NEED_NOTHING, td_about_show},
+     show_shortcuts},
+    {"about", N_("About Tapedeck"), NULL, SECTION_WINDOW, NEED_NOTHING, about},
     {"close", N_("Close the window"), "<Control>w <Control>q", SECTION_WINDOW, NEED_NOTHING,
      close_window},
 };
@@ -353,20 +359,6 @@ add_stateful(TdWindow *window) {
   g_action_map_add_action(G_ACTION_MAP(window), G_ACTION(side));
 }
 
-void
-td_window_actions_install(TdWindow *window) {
-  add_stateful(window);
-  for (guint i = 0; i < G_N_ELEMENTS(actions); i++) {
-    if (!actions[i].activate) continue;
-    g_autoptr(GSimpleAction) action = g_simple_action_new(actions[i].name, NULL);
-    g_signal_connect(action, "activate", G_CALLBACK(activated), window);
-    g_action_map_add_action(G_ACTION_MAP(window), G_ACTION(action));
-  }
-  add_keys(window);
-  name_buttons(GTK_WIDGET(window));
-  td_window_actions_update(window);
-}
-
 static gboolean
 is_met(TdWindow *window, Need need) {
   gboolean tape = td_playhead_get_document(td_window_get_playhead(window)) != NULL;
@@ -380,13 +372,28 @@ is_met(TdWindow *window, Need need) {
   return met[need];
 }
 
-void
-td_window_actions_update(TdWindow *window) {
+static void
+update(TdWindow *window) {
   for (guint i = 0; i < G_N_ELEMENTS(actions); i++) {
     GAction *action = g_action_map_lookup_action(G_ACTION_MAP(window), actions[i].name);
     if (G_IS_SIMPLE_ACTION(action))
       g_simple_action_set_enabled(G_SIMPLE_ACTION(action), is_met(window, actions[i].need));
   }
+}
+
+void
+td_window_actions_install(TdWindow *window) {
+  add_stateful(window);
+  for (guint i = 0; i < G_N_ELEMENTS(actions); i++) {
+    if (!actions[i].activate) continue;
+    g_autoptr(GSimpleAction) action = g_simple_action_new(actions[i].name, NULL);
+    g_signal_connect(action, "activate", G_CALLBACK(activated), window);
+    g_action_map_add_action(G_ACTION_MAP(window), G_ACTION(action));
+  }
+  add_keys(window);
+  name_buttons(GTK_WIDGET(window));
+  g_signal_connect(window, "changed", G_CALLBACK(update), NULL);
+  update(window);
 }
 
 static void
@@ -409,8 +416,8 @@ append_group(GString *xml, Section section) {
   g_string_append(xml, "</object></child>");
 }
 
-void
-td_window_actions_show_shortcuts(TdWindow *window) {
+static void
+show_shortcuts(TdWindow *window) {
   g_autoptr(GString) xml = g_string_new(
       "<interface><object class='GtkShortcutsWindow' id='shortcuts'><property name='modal'>1"
       "</property><child><object class='GtkShortcutsSection'>"

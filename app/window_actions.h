@@ -6,12 +6,7 @@
 
 #include "app/window.h"
 
-/* td_window_actions_install adds the actions to a window and gives its buttons their tooltips and
- * names. */
+/* td_window_actions_install adds the actions to a window, and gives its buttons their tooltips and
+ * names. From then on the window's signal "changed" enables the actions that make sense. Call it
+ * once for a window. */
 void td_window_actions_install(TdWindow *window);
-
-/* td_window_actions_update enables what makes sense now. */
-void td_window_actions_update(TdWindow *window);
-
-/* td_window_actions_show_shortcuts opens the list of keys. */
-void td_window_actions_show_shortcuts(TdWindow *window);
