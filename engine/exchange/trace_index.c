@@ -115,8 +115,8 @@ static uint32_t
 collect_making_threads(const td_trace_index *self, uint32_t *threads) {
   uint32_t n = 0;
   uint64_t *seen = TD_NEW_N(uint64_t, self->n_threads);
-  for (size_t i = 0; i < self->makers.n_slots; i++)
-    if (self->makers.slots[i].key != NO_KEY) seen[thread_of(self->makers.slots[i].key)]++;
+  for (uint32_t i = 0; i < self->makers.n; i++)
+    seen[thread_of(self->makers.entries[i].key)]++;
   for (uint32_t thread = 0; thread < self->n_threads && n < MAKING_THREADS_MAX; thread++)
     if (seen[thread]) threads[n++] = thread;
   free(seen);

@@ -9,7 +9,7 @@
 #pragma once
 
 #include "engine/exchange/nesting.h"
-#include "engine/exchange/number_map.h"
+#include "engine/base/number_map.h"
 
 /* A node's key holds its forward thread in the upper bits and its sequence number below. */
 #define TD_TRACE_SEQUENCE_BITS 44
