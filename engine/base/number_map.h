@@ -17,8 +17,8 @@ typedef struct td_number_map {
   td_hash_index numbers; /* by key */
 } td_number_map;
 
-/* td_number_map_find returns where the key's value is, or NULL. td_number_map_put adds a missing key
- * with the value 0. Both pointers are valid until the next put. */
+/* td_number_map_find returns where the key's value is, or NULL. td_number_map_put adds a missing
+ * key with the value 0. Both pointers are valid until the next put. */
 uint64_t *td_number_map_find(const td_number_map *map, uint64_t key);
 uint64_t *td_number_map_put(td_number_map *map, uint64_t key);
 

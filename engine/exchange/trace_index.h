@@ -8,8 +8,8 @@
  */
 #pragma once
 
-#include "engine/exchange/nesting.h"
 #include "engine/base/number_map.h"
+#include "engine/exchange/nesting.h"
 
 /* A node's key holds its forward thread in the upper bits and its sequence number below. */
 #define TD_TRACE_SEQUENCE_BITS 44

@@ -3,39 +3,26 @@
 
 #include "engine/base/alloc.h"
 
-static td_check_task *
-find_slot(const td_check_tasks *tasks, uint32_t node) {
-  /* Fibonacci hashing, Knuth 6.4 */
-  uint64_t hash = node * 0x9e3779b97f4a7c15ull;
-  for (uint64_t at = hash >> 20;; at++) {
-    td_check_task *slot = &tasks->slots[at & (tasks->capacity - 1)];
-    if (!slot->used || slot->node == node) return slot;
-  }
+static inline uint32_t
+node_of(const void *tasks, uint32_t number) {
+  return ((const td_check_tasks *)tasks)->items[number - 1].node;
 }
 
-static void
-grow(td_check_tasks *tasks) {
-  td_check_tasks larger = {.n = tasks->n, .capacity = tasks->capacity ? 2 * tasks->capacity : 64};
-  larger.slots = td_alloc(larger.capacity, sizeof *larger.slots);
-  for (uint64_t i = 0; i < tasks->capacity; i++)
-    if (tasks->slots[i].used) *find_slot(&larger, tasks->slots[i].node) = tasks->slots[i];
-  free(tasks->slots);
-  *tasks = larger;
-}
+TD_HASH_INDEX_DEFINE(numbers, uint32_t, TD_HASH_INDEX_DENSE, node_of, TD_HASH_INDEX_EQUAL)
 
 td_check_task *
 td_check_tasks_get(td_check_tasks *tasks, uint32_t node) {
-  if (tasks->n >= tasks->capacity / 2) grow(tasks);
-  td_check_task *slot = find_slot(tasks, node);
-  if (!slot->used) {
-    *slot = (td_check_task){.node = node, .used = true};
-    tasks->n++;
+  uint32_t number = numbers_put(&tasks->numbers, tasks->n, node, tasks);
+  if (number > tasks->n) {
+    TD_GROW(tasks->items, tasks->n, tasks->capacity);
+    tasks->items[tasks->n++] = (td_check_task){.node = node};
   }
-  return slot;
+  return &tasks->items[number - 1];
 }
 
 void
 td_check_tasks_fini(td_check_tasks *tasks) {
-  free(tasks->slots);
+  free(tasks->items);
+  td_hash_index_fini(&tasks->numbers);
   *tasks = (td_check_tasks){0};
 }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * What a check remembers of each node in one graph task: a hash table with open addressing.
- * Private to engine/profile. One thread. */
+ * What a check remembers of each node in one graph task. Private to engine/profile. One thread. */
 #pragma once
+
+#include "engine/base/hash_index.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -14,12 +15,12 @@ typedef struct td_check_task {
   bool parked;   /* in not_ready */
   bool pushed;
   bool began;
-  bool used; /* this slot */
 } td_check_task;
 
 typedef struct td_check_tasks {
-  td_check_task *slots; /* (owned) */
-  uint64_t n, capacity; /* a power of two */
+  td_check_task *items; /* (owned) */
+  uint32_t n, capacity;
+  td_hash_index numbers; /* by node */
 } td_check_tasks;
 
 /* td_check_tasks_get finds a node or adds it; the pointer is good until the next call. */
