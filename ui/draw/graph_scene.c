@@ -27,7 +27,7 @@ td_graph_scene_free(td_graph_scene *scene) {
   td_layout_free(scene->layout);
   free(scene->nodes);
   free(scene->edges);
-  free(scene->slots);
+  td_hash_index_fini(&scene->numbers);
   free(scene);
 }
 

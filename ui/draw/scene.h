@@ -4,6 +4,7 @@
  * Nodes of a scene have indices of their own; `node` leads to the graph's. Private to ui/draw. */
 #pragma once
 
+#include "engine/base/hash_index.h"
 #include "ui/draw/graph_view.h"
 #include "ui/draw/shapes.h"
 #include "ui/geometry/layout.h"
@@ -25,11 +26,10 @@ typedef struct td_graph_scene {
   const td_graph *graph; /* (borrowed) */
   uint32_t graph_task;
   uint32_t n_nodes, n_edges;
-  td_scene_node *nodes; /* (owned) */
-  td_scene_edge *edges; /* (owned) */
-  uint32_t *slots;      /* (owned) [n_slots] hash table of scene nodes by their node, or TD_NONE */
-  uint32_t n_slots;     /* a power of two */
-  td_layout *layout;    /* (owned) */
+  td_scene_node *nodes;  /* (owned) */
+  td_scene_edge *edges;  /* (owned) */
+  td_hash_index numbers; /* 1 + place in nodes, by node */
+  td_layout *layout;     /* (owned) */
 } td_graph_scene;
 
 /* One drawing: everything that its parts need. */
