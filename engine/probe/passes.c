@@ -75,42 +75,30 @@ td_rnode_forget_all(void) {
 
 /* passes */
 
-static uint32_t *
-find_slot(const td_rpass *pass, uint32_t id) {
-  uint32_t at = id * 0x9e3779b1u & (pass->n_slots - 1);
-  while (pass->slots[at] && pass->tasks[pass->slots[at] - 1].node->id != id)
-    at = (at + 1) & (pass->n_slots - 1);
-  return &pass->slots[at];
+static inline uint32_t
+node_of(const void *pass, uint32_t number) {
+  return ((const td_rpass *)pass)->tasks[number - 1].node->id;
 }
+
+TD_HASH_INDEX_DEFINE(numbers, uint32_t, TD_HASH_INDEX_DENSE, node_of, TD_HASH_INDEX_EQUAL)
 
 td_rtask *
 td_rpass_find(const td_rpass *pass, const td_rnode *node) {
-  uint32_t index = pass->n_slots ? *find_slot(pass, node->id) : 0;
-  return index ? &pass->tasks[index - 1] : NULL;
-}
-
-static void
-grow_slots(td_rpass *pass) {
-  if (2 * (pass->n_tasks + 1) <= pass->n_slots) return;
-  free(pass->slots);
-  pass->n_slots = pass->n_slots ? 2 * pass->n_slots : 64;
-  pass->slots = TD_NEW_N(uint32_t, pass->n_slots);
-  for (uint32_t i = 0; i < pass->n_tasks; i++)
-    *find_slot(pass, pass->tasks[i].node->id) = i + 1;
+  uint32_t number = numbers_find(&pass->numbers, node->id, pass);
+  return number ? &pass->tasks[number - 1] : NULL;
 }
 
 /* The node's task, made if it is new; good until the next call. */
 static td_rtask *
 obtain(td_rpass *pass, td_rnode *node, bool *is_new) {
-  grow_slots(pass);
-  uint32_t *slot = find_slot(pass, node->id);
-  *is_new = *slot == 0;
-  if (*slot) return &pass->tasks[*slot - 1];
-  TD_GROW(pass->tasks, pass->n_tasks, pass->tasks_capacity);
-  pass->tasks[pass->n_tasks] = (td_rtask){.node = node, .device = TD_DEVICE_CPU};
-  td_rnode_hold(node);
-  *slot = ++pass->n_tasks;
-  return &pass->tasks[pass->n_tasks - 1];
+  uint32_t number = numbers_put(&pass->numbers, pass->n_tasks, node->id, pass);
+  *is_new = number > pass->n_tasks;
+  if (*is_new) {
+    TD_GROW(pass->tasks, pass->n_tasks, pass->tasks_capacity);
+    pass->tasks[pass->n_tasks++] = (td_rtask){.node = node, .device = TD_DEVICE_CPU};
+    td_rnode_hold(node);
+  }
+  return &pass->tasks[number - 1];
 }
 
 typedef struct walk {
@@ -251,7 +239,7 @@ td_rpass_unref(td_rpass *pass) {
     td_rnode_release(pass->tasks[i].node);
   free(pass->outputs);
   free(pass->tasks);
-  free(pass->slots);
+  td_hash_index_fini(&pass->numbers);
   free(pass);
 }
 

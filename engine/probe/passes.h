@@ -4,6 +4,7 @@
  * for, queues, threads. Private to reconstruct*.c, which hold its lock. */
 #pragma once
 
+#include "engine/base/hash_index.h"
 #include "engine/events/ring.h"
 #include "engine/probe/reconstruct.h"
 
@@ -48,8 +49,7 @@ typedef struct td_rpass {
   struct td_rqueue *queue; /* the calling thread's */
   td_rtask *tasks;         /* (owned) in the order found */
   uint32_t n_tasks, tasks_capacity;
-  uint32_t *slots; /* (owned) hash of node id to index in tasks + 1 */
-  uint32_t n_slots;
+  td_hash_index numbers; /* 1 + place in tasks, by node */
 } td_rpass;
 
 typedef struct td_rentry {
