@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "engine/probe/frames.h"
 
-#include "engine/base/alloc.h"
+#include "engine/base/number_map.h"
 #include "engine/events/emit.h"
 
 #include <stdio.h>
@@ -17,14 +17,8 @@ typedef struct frames {
   bool cut;
 } frames;
 
-/* The stacks seen: hash of the chain to number of the text. Guarded by the GIL. */
-typedef struct known {
-  uint64_t hash; /* 0: free */
-  uint32_t text;
-} known;
-
-static known *table; /* (owned) */
-static size_t n_known, capacity;
+/* The texts of the stacks seen, by the hash of their chain. Guarded by the GIL. */
+static td_number_map texts;
 
 bool
 td_frames_can(const td_python *python) {
@@ -56,27 +50,7 @@ hash_of(const frames *self) {
     hash = (hash ^ (hash >> 33) ^ (uint32_t)self->at[i]) * 0xc4ceb9fe1a85ec53u;
     hash ^= hash >> 29;
   }
-  return hash ? hash : 1;
-}
-
-static known *
-find_slot(uint64_t hash) {
-  size_t at = hash & (capacity - 1);
-  while (table[at].hash && table[at].hash != hash)
-    at = (at + 1) & (capacity - 1);
-  return &table[at];
-}
-
-static void
-make_room(void) {
-  if (4 * (n_known + 1) < 3 * capacity) return;
-  known *old = table;
-  size_t n_old = capacity;
-  capacity = capacity ? 2 * capacity : 1024;
-  table = TD_NEW_N(known, capacity);
-  for (size_t i = 0; i < n_old; i++)
-    if (old[i].hash) *find_slot(old[i].hash) = old[i];
-  free(old);
+  return hash;
 }
 
 static void
@@ -116,9 +90,7 @@ learn(const td_python *python, uint64_t hash) {
   frames self;
   walk(python, &self, true);
   uint32_t text = make_text(python, &self);
-  make_room();
-  *find_slot(hash) = (known){hash, text};
-  n_known++;
+  *td_number_map_put(&texts, hash) = text;
   return text;
 }
 
@@ -128,8 +100,8 @@ td_frames_text(const td_python *python) {
   walk(python, &self, false);
   if (self.n == 0) return 0;
   uint64_t hash = hash_of(&self);
-  known *slot = capacity ? find_slot(hash) : NULL;
-  uint32_t text = slot && slot->hash ? slot->text : learn(python, hash);
+  const uint64_t *known = td_number_map_find(&texts, hash);
+  uint32_t text = known ? (uint32_t)*known : learn(python, hash);
   for (size_t i = 0; i < self.n; i++)
     python->Py_DecRef(self.codes[i]);
   return text;
