@@ -2,6 +2,7 @@
 #include "engine/exchange/trace_tape.h"
 
 #include "engine/base/alloc.h"
+#include "engine/base/hash.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -48,15 +49,14 @@ static uint32_t
 join_names(td_trace_tape *self, const td_lane *lane, td_span_kind kind, char separator, uint32_t on,
            uint64_t at) {
   uint32_t names[STACK_FRAMES_MAX], n = 0;
-  uint64_t hash = 0xcbf29ce484222325u ^ kind;
+  uint64_t hash = td_hash_number(kind + 1u);
   for (uint32_t i = lane->n; i-- > 0 && n < STACK_FRAMES_MAX;) {
     if (lane->frames[i].span.kind != kind) continue;
     names[n++] = lane->frames[i].span.name;
-    hash = (hash ^ lane->frames[i].span.name) * 0x100000001b3u;
-    hash ^= hash >> 29;
+    hash = td_hash_number(hash ^ lane->frames[i].span.name);
   }
   if (n == 0) return 0;
-  uint64_t *known = td_number_map_put(&self->stacks, hash & INT64_MAX);
+  uint64_t *known = td_number_map_put(&self->stacks, hash);
   if (*known) return (uint32_t)*known;
   char *text = NULL;
   size_t size;
