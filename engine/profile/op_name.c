@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "engine/profile/op_name.h"
 
+#include "engine/base/hash.h"
+
 #include <string.h>
 
 #define QUALIFIER "torch::autograd::"
@@ -45,14 +47,6 @@ bool
 td_op_name_same(const char *a, const char *b) {
   stem left = stem_of(a), right = stem_of(b);
   return left.n == right.n && memcmp(left.text, right.text, left.n) == 0;
-}
-
-uint64_t
-td_hash_bytes(uint64_t hash, const void *bytes, uint64_t n) {
-  const unsigned char *byte = bytes;
-  for (uint64_t i = 0; i < n; i++)
-    hash = (hash ^ byte[i]) * 0x100000001b3u;
-  return hash;
 }
 
 uint64_t

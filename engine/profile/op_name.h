@@ -20,7 +20,3 @@
 /* td_op_name_same compares; td_op_name_hash gives the same number for names that are the same. */
 bool td_op_name_same(const char *a, const char *b);
 uint64_t td_op_name_hash(const char *name);
-
-/* td_hash_bytes continues an FNV-1a hash; begin with TD_HASH_SEED. */
-#define TD_HASH_SEED 0xcbf29ce484222325u
-uint64_t td_hash_bytes(uint64_t hash, const void *bytes, uint64_t n);

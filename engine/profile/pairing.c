@@ -2,6 +2,7 @@
 #include "engine/profile/pairing.h"
 
 #include "engine/base/alloc.h"
+#include "engine/base/hash.h"
 #include "engine/profile/op_name.h"
 #include "engine/profile/sequence.h"
 

@@ -5,6 +5,7 @@
  * padding. */
 #pragma once
 
+#include "engine/base/hash.h"
 #include "engine/events/event.h"
 
 #include <string.h>
@@ -62,14 +63,9 @@ typedef enum td_wire {
   TD_WIRE_TEXT = 1, /* varint length, then bytes */
 } td_wire;
 
-/* FNV-1a, 64 bits, eight bytes at a time are not worth it: headers are short. */
 static inline uint64_t
 td_format_checksum(const void *bytes, size_t n_bytes) {
-  const unsigned char *at = bytes;
-  uint64_t hash = 0xcbf29ce484222325u;
-  for (size_t i = 0; i < n_bytes; i++)
-    hash = (hash ^ at[i]) * 0x100000001b3u;
-  return hash;
+  return td_hash_bytes(TD_HASH_SEED, bytes, n_bytes);
 }
 
 static inline uint64_t
