@@ -6,12 +6,10 @@
 #include "engine/python/anomaly.h"
 
 #include "engine/base/alloc.h"
-#include "engine/graph/accumulate_grad.h"
 #include "engine/graph/anomaly.h"
 #include "engine/graph/metadata.h"
 #include "engine/pass/warnings.h"
 #include "engine/python/node_object.h"
-#include "engine/python/tensor_object.h"
 
 #define TRACEBACK "traceback_"
 #define PARENT "parent_"
@@ -151,14 +149,6 @@ PyObject *
 tdpy_node_metadata(PyObject *self, void *closure) {
   metadata *data = td_node_metadata(((tdpy_node *)self)->node);
   return Py_NewRef(data->dict);
-}
-
-PyObject *
-tdpy_node_variable(PyObject *self, void *closure) {
-  td_tensor *variable = td_accumulate_grad_variable(((tdpy_node *)self)->node);
-  if (variable) return tdpy_tensor_wrap(td_tensor_ref(variable));
-  return PyErr_Format(PyExc_AttributeError, "'%s' object has no attribute 'variable'",
-                      Py_TYPE(self)->tp_name);
 }
 
 static PyObject *

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Attributes of Node that tell what is remembered of it, and anomaly mode's side of Python. */
+ * Anomaly mode, and the dict `metadata` that each node has. See anomaly.c. */
 #pragma once
 
 #define PY_SSIZE_T_CLEAN
@@ -10,6 +10,5 @@
  * functions. */
 int tdpy_anomaly_add(PyObject *module);
 
-/* Getters of Node: the dict `metadata`; `variable`, the leaf of an AccumulateGrad. */
+/* tdpy_node_metadata is the getter of Node's dict `metadata`. */
 PyObject *tdpy_node_metadata(PyObject *self, void *closure);
-PyObject *tdpy_node_variable(PyObject *self, void *closure);

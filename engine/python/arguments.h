@@ -9,6 +9,10 @@
 
 #include "engine/tensor/tensor.h"
 
+/* The function and flags of a method or function with keyword arguments. */
+#define TDPY_KEYWORDS(function)                                                                    \
+  ((PyCFunction)(void (*)(void))function), METH_VARARGS | METH_KEYWORDS
+
 /* A list of sizes or dimensions. */
 typedef struct tdpy_sizes {
   int n;

@@ -2,9 +2,10 @@
  *
  * Operators of tensors. A Python number becomes a 0-dimensional tensor beside the other operand. */
 #include "engine/python/arguments.h"
+#include "engine/python/convert.h"
 #include "engine/python/errors.h"
 #include "engine/python/inplace.h"
-#include "engine/python/tensor_object.h"
+#include "engine/python/tensor_type.h"
 
 #include "engine/ops/compare.h"
 #include "engine/ops/linalg.h"

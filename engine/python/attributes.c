@@ -8,7 +8,7 @@
 #include "engine/ops/shape.h"
 #include "engine/python/errors.h"
 #include "engine/python/node_object.h"
-#include "engine/python/tensor_object.h"
+#include "engine/python/tensor_type.h"
 #include "engine/python/types.h"
 
 static PyObject *
@@ -30,14 +30,6 @@ get_device(PyObject *self, void *closure) {
 static PyObject *
 get_ndim(PyObject *self, void *closure) {
   return PyLong_FromLong(tdpy_tensor_of(self)->n_dims);
-}
-
-bool
-tdpy_tensor_has_history(PyObject *self) {
-  td_tensor *tensor = tdpy_tensor_of(self);
-  td_error error = {0};
-  return !tensor->base || td_view_is_fresh(tensor) ||
-         tdpy_check(td_view_refresh(tensor, &error), &error);
 }
 
 static PyObject *

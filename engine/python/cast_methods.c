@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "engine/python/cast_methods.h"
 #include "engine/ops/shape.h"
 #include "engine/python/arguments.h"
 #include "engine/python/errors.h"
-#include "engine/python/methods.h"
+#include "engine/python/tensor_object.h"
 #include "engine/python/types.h"
 
 static PyObject *

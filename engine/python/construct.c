@@ -4,7 +4,6 @@
 #include "engine/python/arguments.h"
 #include "engine/python/convert.h"
 #include "engine/python/errors.h"
-#include "engine/python/methods.h"
 #include "engine/python/module.h"
 #include "engine/python/types.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
  * Tensor.grad: what may be assigned to it, in the words of each PyTorch. */
-#include "engine/python/tensor_object.h"
+#include "engine/python/tensor_type.h"
 
 #include "engine/base/alloc.h"
 #include "engine/device/device.h"

@@ -3,6 +3,7 @@
  * What a program may ask and say about the backward pass that its code runs in: the names of
  * torch._C. Final callbacks are called on engine threads, which take the GIL for it. */
 #include "engine/python/errors.h"
+#include "engine/python/hook.h"
 #include "engine/python/module.h"
 #include "engine/python/node_object.h"
 

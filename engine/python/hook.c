@@ -17,7 +17,6 @@ hook_free(td_hook *hook) {
   free(hook);
 }
 
-/* A name for profiles: "module.function". */
 char *
 tdpy_owner_name(PyObject *callable) {
   PyObject *module = PyObject_GetAttrString(callable, "__module__");

@@ -19,6 +19,10 @@ PyObject *tdpy_tensor_register_hook(PyObject *self, PyObject *callable);
 PyObject *tdpy_tensor_register_post_accumulate_grad_hook(PyObject *self, PyObject *callable);
 PyObject *tdpy_tensor_retain_grad(PyObject *self, PyObject *unused);
 
+/* tdpy_owner_name returns the name of a hook or final callback for profiles, "module.function".
+ * (owned) */
+char *tdpy_owner_name(PyObject *callable);
+
 /* tdpy_hooks_traverse visits what the hooks of a list hold, for the garbage collector. */
 int tdpy_hooks_traverse(const td_hooks *hooks, visitproc visit, void *arg);
 

@@ -12,7 +12,7 @@
 #include "engine/python/arguments.h"
 #include "engine/python/convert.h"
 #include "engine/python/errors.h"
-#include "engine/python/tensor_object.h"
+#include "engine/python/tensor_type.h"
 
 /* What has been indexed so far, and the dimension that the next part is about. */
 typedef struct cursor {

@@ -8,7 +8,6 @@
 #include "engine/ops/random.h"
 #include "engine/python/arguments.h"
 #include "engine/python/errors.h"
-#include "engine/python/methods.h"
 #include "engine/python/tensor_object.h"
 
 typedef td_status (*update)(td_tensor *self, td_tensor *other, td_error *error);

@@ -3,8 +3,8 @@
  * Functions of layers: convolution, pooling, normalization. */
 #include "engine/python/arguments.h"
 #include "engine/python/errors.h"
-#include "engine/python/methods.h"
 #include "engine/python/module.h"
+#include "engine/python/tensor_object.h"
 
 #include "engine/ops/convolution.h"
 #include "engine/ops/normalization.h"

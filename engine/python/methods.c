@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
  * The methods of tensors but those that are operations (operations.def). */
-#include "engine/python/methods.h"
 #include "engine/python/arguments.h"
+#include "engine/python/cast_methods.h"
 #include "engine/python/convert.h"
 #include "engine/python/errors.h"
 #include "engine/python/hook.h"
 #include "engine/python/inplace.h"
 #include "engine/python/sparse.h"
 #include "engine/python/stream.h"
+#include "engine/python/tensor_type.h"
 #include "engine/python/types.h"
 
 #include "engine/graph/variable.h"

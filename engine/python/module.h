@@ -7,7 +7,6 @@
 #include <Python.h>
 
 extern PyMethodDef tdpy_construct_functions[];  /* construct.c: zeros, tensor, arange, ... */
-extern PyMethodDef tdpy_sparse_functions[];     /* sparse.c: sparse_coo_tensor */
 extern PyMethodDef tdpy_layer_functions[];      /* layers.c: conv2d, max_pool2d, ... */
 extern PyMethodDef tdpy_autograd_functions[];   /* autograd.c: run_backward, grad mode */
 extern PyMethodDef tdpy_error_functions[];      /* error_functions.c: nodes that fail */

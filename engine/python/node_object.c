@@ -1,13 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "engine/python/node_object.h"
 
-#include "engine/python/anomaly.h"
-#include "engine/python/edge.h"
-#include "engine/python/function.h"
-#include "engine/python/hook.h"
-#include "engine/python/saved_tensor.h"
-#include "engine/python/tensor_object.h"
-
 /* Node to object: {address: address}, both borrowed; an object removes itself. Class by node name.
  */
 static PyObject *objects, *types;
@@ -57,48 +50,6 @@ forget(td_node *node) {
   PyErr_Restore(type, value, traceback);
 }
 
-/* Of a node that nobody else holds: what its hooks hold is held by the object alone. */
-static td_hooks *
-own_hooks(PyObject *self) {
-  const td_node *node = ((tdpy_node *)self)->node;
-  if (!node || td_refcount_get(&node->refs) != 1) return NULL;
-  return atomic_load_explicit(&((td_node *)node)->hooks, memory_order_acquire);
-}
-
-/* Leaves' nodes are left out: leaves find them again without holding them. */
-static int
-traverse_some(const td_node *node, int *left, visitproc visit, void *arg) {
-  if (!node || node->sequence_nr == TD_SEQUENCE_NR_MAX || td_refcount_get(&node->refs) != 1 ||
-      --*left < 0)
-    return 0;
-  Py_VISIT(tdpy_function_context((td_node *)node));
-  int result = tdpy_hooks_traverse(
-      atomic_load_explicit(&((td_node *)node)->hooks, memory_order_acquire), visit, arg);
-  for (uint32_t i = 0; i < node->n_outputs && !result; i++)
-    result = traverse_some(node->next_edges[i].node, left, visit, arg);
-  return result;
-}
-
-int
-tdpy_node_traverse(const td_node *node, visitproc visit, void *arg) {
-  int left = 16;
-  return traverse_some(node, &left, visit, arg);
-}
-
-static int
-node_traverse(PyObject *self, visitproc visit, void *arg) {
-  const td_node *node = ((tdpy_node *)self)->node;
-  if (node && node->sequence_nr == TD_SEQUENCE_NR_MAX)
-    return tdpy_hooks_traverse(own_hooks(self), visit, arg);
-  return tdpy_node_traverse(node, visit, arg);
-}
-
-static int
-node_clear(PyObject *self) {
-  td_hooks_clear(own_hooks(self));
-  return 0;
-}
-
 static void
 node_dealloc(PyObject *self) {
   PyTypeObject *type = Py_TYPE(self);
@@ -111,167 +62,18 @@ node_dealloc(PyObject *self) {
   type->tp_free(self);
 }
 
-PyObject *
-tdpy_tensors_wrap(td_tensor *const *tensors, uint32_t n) {
-  PyObject *tuple = PyTuple_New(n);
-  for (uint32_t i = 0; tuple && i < n; i++) {
-    PyObject *item = tdpy_tensor_wrap(td_tensor_ref(tensors[i]));
-    if (!item)
-      Py_CLEAR(tuple);
-    else
-      PyTuple_SET_ITEM(tuple, i, item);
-  }
-  return tuple;
-}
-
-static PyObject *
-node_name(PyObject *self, PyObject *unused) {
-  return PyUnicode_FromString(td_node_name(((tdpy_node *)self)->node));
-}
-
-static PyObject *
-node_sequence_nr(PyObject *self, PyObject *unused) {
-  return PyLong_FromUnsignedLongLong(((tdpy_node *)self)->node->sequence_nr);
-}
-
-static PyObject *
-node_set_sequence_nr(PyObject *self, PyObject *number) {
-  PyObject *integer = PyNumber_Index(number);
-  if (!integer) {
-    PyErr_SetString(PyExc_TypeError, "an integer is required");
-    return NULL;
-  }
-  unsigned long long sequence_nr = PyLong_AsUnsignedLongLong(integer);
-  Py_DECREF(integer);
-  if (PyErr_Occurred()) return NULL;
-  td_node_set_sequence_nr(((tdpy_node *)self)->node, sequence_nr);
-  Py_RETURN_NONE;
-}
-
-static PyObject *
-edge_tuple(td_edge edge) {
-  PyObject *node = tdpy_node_wrap(edge.node);
-  PyObject *tuple = node ? Py_BuildValue("(OI)", node, edge.node ? edge.input_nr : 0) : NULL;
-  Py_XDECREF(node);
-  return tuple;
-}
-
-static PyObject *
-node_next_functions(PyObject *self, void *closure) {
-  const td_node *node = ((tdpy_node *)self)->node;
-  PyObject *tuple = PyTuple_New(node->n_outputs);
-  for (uint32_t i = 0; tuple && i < node->n_outputs; i++) {
-    PyObject *edge = edge_tuple(node->next_edges[i]);
-    if (!edge)
-      Py_CLEAR(tuple);
-    else
-      PyTuple_SET_ITEM(tuple, i, edge);
-  }
-  return tuple;
-}
-
-/* What the node saved, and what a custom Function's forward left on its ctx, are seen on the node
- * too.
- */
-static PyObject *
-node_getattr(PyObject *self, PyObject *name) {
-  PyObject *value = PyObject_GenericGetAttr(self, name);
-  if (value || !PyErr_ExceptionMatches(PyExc_AttributeError)) return value;
-  PyObject *type, *exception, *traceback;
-  PyErr_Fetch(&type, &exception, &traceback);
-  PyObject *context = tdpy_function_context(((tdpy_node *)self)->node);
-  value = tdpy_saved_attribute(self, name);
-  if (!value && !PyErr_Occurred() && context) value = PyObject_GetAttr(context, name);
-  if (!value && !PyErr_Occurred()) {
-    PyErr_Restore(type, exception, traceback);
-    return NULL;
-  }
-  Py_XDECREF(type);
-  Py_XDECREF(exception);
-  Py_XDECREF(traceback);
-  return value;
-}
-
-/* They can be set there, too. */
-static int
-node_setattr(PyObject *self, PyObject *name, PyObject *value) {
-  PyObject *context = tdpy_function_context(((tdpy_node *)self)->node);
-  return context ? PyObject_SetAttr(context, name, value)
-                 : PyObject_GenericSetAttr(self, name, value);
-}
-
-/* The node of a custom function is an instance of its ctx's class, and equal to the ctx. */
-static PyObject *
-node_class(PyObject *self, void *closure) {
-  PyObject *context = tdpy_function_context(((tdpy_node *)self)->node);
-  return Py_NewRef((PyObject *)Py_TYPE(context ? context : self));
-}
-
-static Py_hash_t
-node_hash(PyObject *self) {
-  PyObject *context = tdpy_function_context(((tdpy_node *)self)->node);
-  return _Py_HashPointer(context ? context : self);
-}
-
-static PyObject *
-node_compare(PyObject *self, PyObject *other, int op) {
-  if (op != Py_EQ && op != Py_NE) Py_RETURN_NOTIMPLEMENTED;
-  PyObject *context = tdpy_function_context(((tdpy_node *)self)->node);
-  return PyBool_FromLong((self == other || (context && context == other)) == (op == Py_EQ));
-}
-
-static PyObject *
-node_repr(PyObject *self) {
-  return PyUnicode_FromFormat("<%s object at %p>", td_node_name(((tdpy_node *)self)->node), self);
-}
-
-static PyObject *
-node_requires_grad(PyObject *self, void *closure) {
-  Py_RETURN_TRUE;
-}
-
-static PyMethodDef node_methods[] = {
-    {"name", node_name, METH_NOARGS, "The node's name."},
-    {"_sequence_nr", node_sequence_nr, METH_NOARGS,
-     "Its place in the forward pass, on its thread."},
-    {"_set_sequence_nr", node_set_sequence_nr, METH_O, NULL},
-    {"register_hook", tdpy_node_register_hook, METH_O,
-     "Calls hook(grad_inputs, grad_outputs) after the node ran; returns a handle with remove()."},
-    {"register_prehook", tdpy_node_register_prehook, METH_O,
-     "Calls hook(grad_outputs) before the node runs; returns a handle with remove()."},
-    {NULL}};
-
-static PyGetSetDef node_getset[] = {
-    {"__class__", node_class, NULL, NULL, NULL},
-    {"_input_metadata", tdpy_input_metadata, NULL, "shape, dtype and device of each input", NULL},
-    {"metadata", tdpy_node_metadata, NULL, "a dict for notes; anomaly mode's are there", NULL},
-    {"requires_grad", node_requires_grad, NULL, "True", NULL},
-    {"variable", tdpy_node_variable, NULL, "the leaf of an AccumulateGrad", NULL},
-    {"next_functions", node_next_functions, NULL, "(node, input_nr) for each of its outputs", NULL},
-    {NULL}};
-
 PyTypeObject tdpy_node_type = {
     PyVarObject_HEAD_INIT(NULL, 0).tp_name = "tapedeck.Node",
     .tp_basicsize = sizeof(tdpy_node),
     .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_DISALLOW_INSTANTIATION |
                 Py_TPFLAGS_HAVE_GC,
-    .tp_traverse = node_traverse,
-    .tp_clear = node_clear,
     .tp_doc = "A function of the backward graph.",
     .tp_dealloc = node_dealloc,
-    .tp_repr = node_repr,
-    .tp_getattro = node_getattr,
-    .tp_setattro = node_setattr,
-    .tp_hash = node_hash,
-    .tp_richcompare = node_compare,
-    .tp_methods = node_methods,
-    .tp_getset = node_getset,
 };
 
 int
-tdpy_node_add(PyObject *module) {
+tdpy_node_init(void) {
   objects = PyDict_New();
   types = PyDict_New();
-  if (!objects || !types || PyModule_AddType(module, &tdpy_node_type)) return -1;
-  return 0;
+  return objects && types ? 0 : -1;
 }

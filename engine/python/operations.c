@@ -6,8 +6,7 @@
 
 #include "engine/python/bind.h"
 #include "engine/python/errors.h"
-#include "engine/python/methods.h"
-#include "engine/python/module.h"
+#include "engine/python/tensor_object.h"
 
 #include "engine/ops/compare.h"
 #include "engine/ops/indexing.h"

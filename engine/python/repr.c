@@ -3,9 +3,10 @@
  * Tensors in print, laid out as PyTorch does (its torch/_tensor_str.py): four decimals, whole
  * numbers with a point, powers of ten where values differ much, three items at each end of more
  * than 1,000. */
+#include "engine/python/convert.h"
 #include "engine/python/node_object.h"
 #include "engine/python/stream.h"
-#include "engine/python/tensor_object.h"
+#include "engine/python/tensor_type.h"
 
 #include "engine/base/alloc.h"
 #include "engine/device/device.h"

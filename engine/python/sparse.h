@@ -6,6 +6,8 @@
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 
+extern PyMethodDef tdpy_sparse_functions[]; /* of the module: sparse_coo_tensor */
+
 PyObject *tdpy_sparse_raw_indices(PyObject *self, PyObject *unused);
 PyObject *tdpy_sparse_raw_values(PyObject *self, PyObject *unused);
 PyObject *tdpy_sparse_indices(PyObject *self, PyObject *unused);

@@ -15,6 +15,7 @@ typedef struct tdpy_tensor {
   PyObject *weakrefs;
 } tdpy_tensor;
 
+/* The type; tensor_type.c adds its methods and readies it. */
 extern PyTypeObject tdpy_tensor_type;
 
 static inline int
@@ -22,8 +23,8 @@ tdpy_tensor_is(PyObject *object) {
   return PyObject_TypeCheck(object, &tdpy_tensor_type);
 }
 
-/* tdpy_tensor_has_history tells whether a view's history can be told: false, with an exception set,
- * where a write forbids it. */
+/* tdpy_tensor_has_history tells whether a tensor's history is known. If a write has made the
+ * history of a view unknowable, it sets an exception and returns false. */
 bool tdpy_tensor_has_history(PyObject *object);
 
 /* tdpy_tensor_of borrows the tensor of an object that is one. */
@@ -32,32 +33,15 @@ tdpy_tensor_of(PyObject *object) {
   return ((tdpy_tensor *)object)->tensor;
 }
 
-/* tdpy_tensor_has_item: RuntimeError for tensors of the meta device, which have no elements to
- * read; those of an accelerator are waited for (stream.h). */
-int tdpy_tensor_has_item(const td_tensor *tensor);
-
 /* tdpy_tensor_wrap takes a reference and returns the tensor's object; NULL becomes None. */
 PyObject *tdpy_tensor_wrap(td_tensor *tensor);
 
+/* tdpy_tensor_new takes a reference and returns a new object of class `type`, tdpy_tensor_type or a
+ * class derived from it. The tensor has no object yet. */
+PyObject *tdpy_tensor_new(PyTypeObject *type, td_tensor *tensor);
+
+/* tdpy_tensors_wrap returns a tuple of tensors (borrowed; NULL becomes None). */
+PyObject *tdpy_tensors_wrap(td_tensor *const *tensors, uint32_t n);
+
 /* tdpy_result wraps what an operation returned, or raises its error. */
 PyObject *tdpy_result(td_status status, td_tensor *tensor, td_error *error);
-
-/* tdpy_tensor_add readies the type and puts it into the module. */
-int tdpy_tensor_add(PyObject *module);
-
-/* The attribute `grad` (grad_attribute.c). */
-PyObject *tdpy_tensor_get_grad(PyObject *self, void *closure);
-int tdpy_tensor_set_grad(PyObject *self, PyObject *value, void *closure);
-
-/* The parts of the type, one file each. */
-extern PyGetSetDef tdpy_tensor_getset[];                                /* attributes.c */
-extern PyMethodDef tdpy_tensor_methods[];                               /* methods.c */
-extern PyNumberMethods tdpy_tensor_number;                              /* arithmetic.c */
-extern PyMappingMethods tdpy_tensor_mapping;                            /* indexing.c */
-extern PySequenceMethods tdpy_tensor_sequence;                          /* indexing.c */
-PyObject *tdpy_tensor_iterate(PyObject *self);                          /* indexing.c */
-PyObject *tdpy_tensor_compare(PyObject *self, PyObject *other, int op); /* arithmetic.c */
-PyObject *tdpy_tensor_repr(PyObject *self);                             /* repr.c */
-PyObject *tdpy_tensor_format(PyObject *self, PyObject *specification);  /* repr.c */
-PyObject *tdpy_element(const td_tensor *tensor,
-                       int64_t index); /* convert.c: one element as a number */

@@ -1,14 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Methods of Tensor that are about dtype and device (cast_methods.c), for the table in methods.c.
- */
+ * Methods of Tensor that are about dtype and device, for the table in methods.c. */
 #pragma once
 
-#include "engine/python/tensor_object.h"
-
-/* The function and flags of a method or function with keyword arguments. */
-#define TDPY_KEYWORDS(function)                                                                    \
-  ((PyCFunction)(void (*)(void))function), METH_VARARGS | METH_KEYWORDS
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
 
 PyObject *tdpy_method_float(PyObject *self, PyObject *unused);
 PyObject *tdpy_method_double(PyObject *self, PyObject *unused);
