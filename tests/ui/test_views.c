@@ -284,6 +284,17 @@ test_stacks(void) {
        "os>:3 f",
        "/home/me/torch/net.py", "g", 8, 3},
       {"views.py:5 <module>\ntorch/nn/modules/linear.py:130 forward", "views.py", "<module>", 5, 2},
+      {"/home/me/torch/nn/train.py:4 main\n/home/me/torch/utils/data.py:7 load\n"
+       "/opt/pytorch/torch/_tensor.py:9 f",
+       "/home/me/torch/utils/data.py", "load", 7, 3},
+      {"torch/train.py:4 <module>\ntorch/nn/modules/module.py:9 _call_impl", "torch/train.py",
+       "<module>", 4, 2},
+      {"/home/me/tapedeck/train.py:4 <module>\n"
+       "/src/tapedeck/build/engine/python/tapedeck/nn/linear.py:9 forward",
+       "/home/me/tapedeck/train.py", "<module>", 4, 2},
+      {"/home/me/mytorch/nn/modules/net.py:4 f", "/home/me/mytorch/nn/modules/net.py", "f", 4, 1},
+      {"/home/me/mytorch/_net.py:4 f\n/opt/torch/functional.py:8 einsum",
+       "/home/me/mytorch/_net.py", "f", 4, 2},
       {"C:\\me\\net.py:44 g\n/usr/lib/python3/dist-packages/torch/nn/a.py:1 f", "C:\\me\\net.py",
        "g", 44, 2},
   };
