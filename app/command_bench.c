@@ -124,11 +124,11 @@ td_command_bench(int argc, char **argv) {
   gboolean as_json = FALSE;
   g_auto(GStrv) only = NULL;
   const GOptionEntry entries[] = {
-      {"json", 0, 0, G_OPTION_ARG_NONE, &as_json, "print one JSON document", NULL},
-      {"figure", 0, 0, G_OPTION_ARG_STRING_ARRAY, &only, "measure this figure alone (repeatable)",
-       "NAME"},
+      {"json", 0, 0, G_OPTION_ARG_NONE, &as_json, "Print one JSON document", NULL},
+      {"figure", 0, 0, G_OPTION_ARG_STRING_ARRAY, &only,
+       "Measure only this figure; may be repeated", "NAME"},
       {"torch", 0, G_OPTION_FLAG_OPTIONAL_ARG, G_OPTION_ARG_CALLBACK, (void *)torch_cb,
-       "measure what recording PyTorch costs, in that Python (default python3)", "PYTHON"},
+       "Also measure the cost of recording PyTorch, in this Python (default: python3)", "PYTHON"},
       {0}};
   int status;
   if (!td_command_parse("bench", entries, false, 0, 0, &argc, &argv, &status)) return status;

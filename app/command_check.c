@@ -38,7 +38,7 @@ print_summary(const char *path, const td_tape_info *info, uint64_t n_violations)
   if (n_violations == 0 && n_unjudged == 0)
     printf("%s: %s events, every rule holds\n", path, n_events);
   else if (n_violations == 0)
-    printf("%s: %s events, every rule that can be judged holds; %u cannot\n", path, n_events,
+    printf("%s: %s events, every judged rule holds; %u cannot be judged\n", path, n_events,
            n_unjudged);
   free(n_events);
 }
@@ -54,7 +54,7 @@ print_conflict(const char *path, const td_graph *graph, td_tape *tape, uint64_t 
   free(meaning);
 }
 
-/* Missing waits are the program's, not the engine's: they are told, and the tape is as good as any.
+/* A missing wait is the program's mistake, not the engine's. So it is printed and breaks no rule.
  */
 static td_status
 print_conflicts(const char *path, td_tape *tape, td_error *error) {

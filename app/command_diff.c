@@ -62,13 +62,13 @@ td_command_diff(int argc, char **argv) {
   gboolean as_json = FALSE;
   double tolerance = 1e-6;
   const GOptionEntry entries[] = {
-      {"json", 0, 0, G_OPTION_ARG_NONE, &as_json, "One JSON document", NULL},
+      {"json", 0, 0, G_OPTION_ARG_NONE, &as_json, "Print one JSON document", NULL},
       {"tolerance", 0, 0, G_OPTION_ARG_DOUBLE, &tolerance,
-       "How far values may be apart, as a share of their magnitude (1e-6)", "SHARE"},
+       "How far values may differ, as a share of their magnitude (default: 1e-6)", "SHARE"},
       {0}};
   int status;
   if (!td_command_parse("diff", entries, false, 2, 2, &argc, &argv, &status)) return status;
   if (!(tolerance >= 0 && isfinite(tolerance)))
-    return td_command_bad_usage("diff", "--tolerance is a share: 0 or a little more");
+    return td_command_bad_usage("diff", "--tolerance must be a number from 0 up, such as 1e-6");
   return diff(argv[1], argv[2], tolerance, as_json);
 }

@@ -107,7 +107,7 @@ read_id(const char *option, gint64 value, uint32_t *id) {
 static bool
 read_filter(const options *options, filter *filter) {
   if (options->from < 0 || options->to < 0) {
-    td_command_bad_usage("events", "--from and --to count events from 0");
+    td_command_bad_usage("events", "--from and --to must be 0 or more");
     return false;
   }
   filter->from = (uint64_t)options->from;
@@ -120,7 +120,8 @@ int
 td_command_events(int argc, char **argv) {
   options options = {.to = G_MAXINT64, .node = ANY, .thread = ANY};
   const GOptionEntry entries[] = {
-      {"json", 0, 0, G_OPTION_ARG_NONE, &options.json, "One JSON object a line", NULL},
+      {"json", 0, 0, G_OPTION_ARG_NONE, &options.json, "Print JSON Lines: one object per event",
+       NULL},
       {"from", 0, 0, G_OPTION_ARG_INT64, &options.from, "First event", "SEQ"},
       {"to", 0, 0, G_OPTION_ARG_INT64, &options.to, "Last event", "SEQ"},
       {"kind", 0, 0, G_OPTION_ARG_STRING_ARRAY, &options.kinds, "Only this kind; may be repeated",

@@ -117,7 +117,7 @@ read_text(trace_file *file, char **problem) {
     if (result == G_CONVERTER_ERROR && !wants_more) {
       *problem = g_strdup_printf("byte %" PRIu64 " of the compressed file: %s",
                                  file->n_read - (file->raw_n - file->raw_at),
-                                 over ? "it ends here, what it holds does not" : error->message);
+                                 over ? "it ends here, but its contents go on" : error->message);
       return -1;
     }
     if (made > 0) return (ssize_t)made;
@@ -160,13 +160,13 @@ tell_report(const trace_file *file, const char *tape, const td_import_report *re
   g_autofree char *quoted = g_shell_quote(tape);
   const char *name = strpbrk(tape, " '\"\\$`!*?[](){}<>|;&#~\t\n") ? quoted : tape;
   if (report->broken)
-    fprintf(stderr, "tapedeck: %s: %s: what comes before it was imported\n", file->path,
+    fprintf(stderr, "tapedeck: %s: %s; everything before it was imported\n", file->path,
             report->broken);
   if (report->n_bad) {
     g_autofree char *bad = counted(report->n_bad, "event", "events");
     fprintf(stderr,
             "tapedeck: %s: byte %" PRIu64
-            ": a time or number that is none: left out, in all %s like it\n",
+            ": a time or number is not valid; %s left out for this reason\n",
             file->path, report->first_bad, bad);
   }
   fprintf(stderr, "tapedeck: imported %s: %s in %s; see it with: tapedeck open %s\n", name, nodes,

@@ -187,7 +187,7 @@ print_line(const char *name, char *text) {
   free(text);
 }
 
-/* Nothing is said of what was seen: that is the rule. */
+/* Observed kinds are the normal case: a tape of Tapedeck's own engine does not list them. */
 static void
 print_knowledge(const td_tape_info *info, const td_graph *graph) {
   printf("%-12s %u, %s\n", "probe level", graph->probe_level,
@@ -206,10 +206,10 @@ static char *
 clock_words(const td_graph *graph, uint32_t process) {
   uint64_t error_ns = graph->processes[process].clock_error_ns;
   if (error_ns == UINT64_MAX)
-    return g_strdup(", of another machine: its times are as right as the two wall clocks");
+    return g_strdup(", on another machine: its times are only as exact as the two wall clocks");
   if (error_ns == 0) return g_strdup("");
   char *text = td_format_ns((double)error_ns);
-  char *words = g_strdup_printf(", its times right to %s", text);
+  char *words = g_strdup_printf(", its times exact to %s", text);
   free(text);
   return words;
 }
@@ -250,7 +250,7 @@ print_graph_tasks(td_tape *tape, const td_graph *graph) {
     const td_graph_task_facts *facts = &graph->graph_tasks[i];
     if (i == GRAPH_TASKS_SHOWN && graph->n_graph_tasks > GRAPH_TASKS_SHOWN + 2) {
       uint32_t n_hidden = graph->n_graph_tasks - 1 - i;
-      printf("%-12s ... %u more; --json has them all\n", "", n_hidden);
+      printf("%-12s ... %u more; --json lists all\n", "", n_hidden);
       i += n_hidden - 1;
       continue;
     }
@@ -315,7 +315,7 @@ int
 td_command_info(int argc, char **argv) {
   gboolean as_json = FALSE;
   const GOptionEntry entries[] = {
-      {"json", 0, 0, G_OPTION_ARG_NONE, &as_json, "One JSON document", NULL}, {0}};
+      {"json", 0, 0, G_OPTION_ARG_NONE, &as_json, "Print one JSON document", NULL}, {0}};
   int status;
   if (!td_command_parse("info", entries, false, 1, 1, &argc, &argv, &status)) return status;
   td_error error = {0};

@@ -25,11 +25,11 @@ page_exists(const char *page) {
 
 static int
 check_values(gint64 at, const char *size, TdWindowRequest *request) {
-  if (at < -1) return td_command_bad_usage("open", "--at wants the number of an event");
+  if (at < -1) return td_command_bad_usage("open", "--at needs the number of an event");
   if (size && !parse_size(size, request))
-    return td_command_bad_usage("open", "--size wants WIDTHxHEIGHT, as 1600x1000");
+    return td_command_bad_usage("open", "--size needs WIDTHxHEIGHT, such as 1600x1000");
   if (request->page && !page_exists(request->page))
-    return td_command_bad_usage("open", "--page wants inspector, events or problems");
+    return td_command_bad_usage("open", "--page needs inspector, events or problems");
   if (request->path && access(request->path, R_OK) != 0)
     return td_command_fail(request->path, "%s", strerror(errno));
   request->position = at >= 0 ? (guint64)at + 1 : G_MAXUINT64;
@@ -74,7 +74,7 @@ td_command_open(int argc, char **argv) {
   gint64 at = -1;
   g_autofree char *screenshot = NULL, *size = NULL, *page = NULL, *session = NULL;
   const GOptionEntry entries[] = {
-      {"at", 0, 0, G_OPTION_ARG_INT64, &at, "Go to the instant after event SEQ", "SEQ"},
+      {"at", 0, 0, G_OPTION_ARG_INT64, &at, "Go to the moment after event SEQ", "SEQ"},
       {"node", 0, 0, G_OPTION_ARG_INT64, &request.node, "Select this node", "NODE"},
       {"page", 0, 0, G_OPTION_ARG_STRING, &page, "Side pane: inspector, events or problems",
        "PAGE"},

@@ -146,7 +146,7 @@ static void
 refuse(process *self, const char *reason) {
   td_line_text line;
   if (!self->target) return;
-  fprintf(stderr, "tapedeck: not recorded: level 1 was asked for, but %s\n", reason);
+  fprintf(stderr, "tapedeck: not recorded: level 1 is not possible, because %s\n", reason);
   td_line_begin(&line, "ignore");
   td_line_add(&line, "reason", reason);
   td_hub_target_answer(self->target, &line);
@@ -157,7 +157,7 @@ static void
 answer_lower(process *self, const char *reason) {
   recording *recording = self->recording;
   if (!recording->why_lower)
-    fprintf(stderr, "tapedeck: recording at level 2 (hooks), for %s\n", reason);
+    fprintf(stderr, "tapedeck: recording at level 2 (hooks), because %s\n", reason);
   g_free(recording->why_lower);
   recording->why_lower = g_strdup(reason);
   answer(self, "2", NULL, reason);
@@ -197,7 +197,7 @@ hello_cb(td_hub_target *target, const td_line *hello, void *data) {
   if (!torch)
     answer(made, NULL, NULL, NULL);
   else if (strcmp(recording->options->level, "2") == 0)
-    answer_lower(made, "it was asked for with --level 2");
+    answer_lower(made, "the command line says --level 2");
   else
     td_probe_build_async(torch, built_cb, g_rc_box_acquire(made));
 }
@@ -266,7 +266,7 @@ tell_tapes(const td_session_tapes *tapes) {
   bool whole = true;
   for (guint i = 0; i < tapes->tapes->len; i++)
     whole = whole && ((const td_session_tape *)tapes->tapes->pdata[i])->whole;
-  const char *cut = whole ? "" : ", cut short where a process ended abruptly";
+  const char *cut = whole ? "" : ", cut short because a process ended abruptly";
   if (tapes->joined) {
     g_autofree char *joined = td_command_shell_name(tapes->joined);
     fprintf(stderr,
@@ -287,9 +287,9 @@ tell_why_nothing(const recording *recording, const char *program) {
   if (recording->tapes.n_lost > 0)
     reason = "the program was killed before its first backward pass was written";
   else if (recording->n_hellos > 0)
-    reason = "there was an engine, but no backward pass";
+    reason = "PyTorch ran, but no backward pass";
   else if (!problem)
-    reason = "no PyTorch that can be watched ran in this command";
+    reason = "no PyTorch that Tapedeck can watch ran in this command";
   fprintf(stderr, "tapedeck: nothing was recorded: %s\n", reason);
 }
 
@@ -336,16 +336,15 @@ td_command_record(int argc, char **argv) {
        "Where the tape goes (default: SCRIPT.tape here)", "FILE"},
       {"force", 0, 0, G_OPTION_ARG_NONE, &options.force, "Overwrite a tape that exists", NULL},
       {"policy", 0, 0, G_OPTION_ARG_STRING, &options.policy,
-       "When the recorder is behind: block (wait) or drop", "POLICY"},
+       "If the recorder is too slow: block (wait) or drop (lose events)", "POLICY"},
       {"anomaly", 0, 0, G_OPTION_ARG_STRING, &options.anomaly,
-       "What is looked for in every gradient and sum: off, nan, nonfinite", "WHAT"},
+       "What to look for in every gradient and sum: off, nan, nonfinite", "WHAT"},
       {"stats", 0, 0, G_OPTION_ARG_STRING, &options.stats,
-       "What is measured of every gradient: off, finite (counts of NaN and Inf), full", "WHAT"},
+       "What to measure of every gradient: off, finite (counts of NaN and Inf), full", "WHAT"},
       {"stacks", 0, 0, G_OPTION_ARG_NONE, &options.stacks,
        "Remember which line and module of the forward pass made each node", NULL},
       {"level", 0, 0, G_OPTION_ARG_STRING, &options.level,
-       "1, the engine itself, where it can be watched (the default); 2, PyTorch's public hooks",
-       "LEVEL"},
+       "1, inside the engine (the default, if possible); 2, PyTorch's public hooks", "LEVEL"},
       TD_LIVE_ENTRIES(options.live),
       {0}};
   int status;

@@ -208,9 +208,9 @@ prepare(job *self, const struct view *view, const char *at) {
   if (at) {
     uint64_t seq;
     if (!g_ascii_string_to_unsigned(at, 10, 0, UINT64_MAX - 1, &seq, NULL))
-      return td_command_bad_usage("render", "--at wants an event number, not '%s'", at);
+      return td_command_bad_usage("render", "--at needs the number of an event, not '%s'", at);
     if (seq >= length)
-      return td_command_fail(self->path, "there is no event %s: the last is %" PRIu64, at,
+      return td_command_fail(self->path, "there is no event %s; the last event is %" PRIu64, at,
                              length ? length - 1 : 0);
     position = seq + 1;
   }
@@ -243,17 +243,17 @@ run(const char *path, const options *wanted) {
               .height = 1000,
               .theme = td_theme_default(wanted->dark)};
   if (!wanted->view)
-    return td_command_bad_usage("render", "say --view graph, timeline, queues or overview");
+    return td_command_bad_usage("render", "--view is missing: graph, timeline, queues or overview");
   if (!view)
-    return td_command_bad_usage("render", "no view '%s': graph, timeline, queues or overview",
-                                wanted->view);
+    return td_command_bad_usage(
+        "render", "unknown view '%s': must be graph, timeline, queues or overview", wanted->view);
   if (!wanted->output)
-    return td_command_bad_usage("render", "say where the picture goes: -o OUT.png, .svg or .pdf");
+    return td_command_bad_usage("render", "-o is missing: OUT.png, OUT.svg or OUT.pdf");
   if (!format)
     return td_command_bad_usage("render", "'%s' does not end in .png, .svg or .pdf",
                                 wanted->output);
   if (wanted->size && !parse_size(wanted->size, &self.width, &self.height))
-    return td_command_bad_usage("render", "--size wants WIDTHxHEIGHT, each from %d to %d, not '%s'",
+    return td_command_bad_usage("render", "--size needs WIDTHxHEIGHT, each from %d to %d, not '%s'",
                                 LEAST_SIZE, MOST_SIZE, wanted->size);
   int status = prepare(&self, view, wanted->at);
   if (status == TD_EXIT_OK) status = save(&self, view, format);
@@ -269,12 +269,12 @@ td_command_render(int argc, char **argv) {
       {"view", 'v', 0, G_OPTION_ARG_STRING, &wanted.view,
        "What to draw: graph, timeline, queues or overview", "VIEW"},
       {"at", 0, 0, G_OPTION_ARG_STRING, &wanted.at,
-       "After which event (default: the middle of the tape)", "SEQ"},
+       "The moment after this event (default: the middle of the tape)", "SEQ"},
       {"size", 0, 0, G_OPTION_ARG_STRING, &wanted.size,
        "Size in pixels or points (default: 1600x1000)", "WxH"},
-      {"dark", 0, 0, G_OPTION_ARG_NONE, &wanted.dark, "Light on dark", NULL},
-      {"output", 'o', 0, G_OPTION_ARG_FILENAME, &wanted.output, "Where to: *.png, *.svg or *.pdf",
-       "OUT"},
+      {"dark", 0, 0, G_OPTION_ARG_NONE, &wanted.dark, "Dark colours", NULL},
+      {"output", 'o', 0, G_OPTION_ARG_FILENAME, &wanted.output,
+       "Where the picture goes: *.png, *.svg or *.pdf", "OUT"},
       {NULL}};
   if (td_command_parse("render", entries, false, 1, 1, &argc, &argv, &status))
     status = run(argv[1], &wanted);

@@ -180,11 +180,11 @@ conclude(const run_options *options, const char *report, int status) {
   else if (access(options->tape, F_OK) == 0)
     fprintf(
         stderr,
-        "tapedeck: %s was not finished, for the program ended abruptly (status %d); see what is "
-        "there with: tapedeck info %s\n",
+        "tapedeck: %s is not complete, because the program ended abruptly (status %d); see what it "
+        "has with: tapedeck info %s\n",
         name, status, name);
   else
-    fprintf(stderr, "tapedeck: no tape was made, for the program ended abruptly (status %d)\n",
+    fprintf(stderr, "tapedeck: there is no tape, because the program ended abruptly (status %d)\n",
             status);
   return status;
 }
@@ -253,21 +253,20 @@ td_command_run(int argc, char **argv) {
        "Where the tape goes (default: SCRIPT.tape here)", "FILE"},
       {"force", 0, 0, G_OPTION_ARG_NONE, &options.force, "Overwrite a tape that exists", NULL},
       {"devices", 0, 0, G_OPTION_ARG_STRING, &options.devices,
-       "cpu, sim:N[,latency=20us,bandwidth=4GB], cuda[:N], virtual for simulated devices whose "
-       "time "
-       "is counted, not waited for (default: cpu, or what the example asks for)",
+       "cpu, sim:N[,latency=20us,bandwidth=4GB], cuda[:N]; virtual counts simulated time without "
+       "waiting (default: cpu, or the example's devices)",
        "cpu,sim:N"},
       {"anomaly", 0, 0, G_OPTION_ARG_STRING, &options.anomaly,
-       "What is looked for in every gradient and sum: off, nan, nonfinite", "WHAT"},
+       "What to look for in every gradient and sum: off, nan, nonfinite", "WHAT"},
       {"policy", 0, 0, G_OPTION_ARG_STRING, &options.policy,
-       "When the recorder is behind: block (wait) or drop", "POLICY"},
-      {"seed", 0, 0, G_OPTION_ARG_STRING, &options.seed, "Start the random numbers from N", "N"},
+       "If the recorder is too slow: block (wait) or drop (lose events)", "POLICY"},
+      {"seed", 0, 0, G_OPTION_ARG_STRING, &options.seed, "Seed of the random numbers", "N"},
       {"scheduler", 0, 0, G_OPTION_ARG_STRING, &options.scheduler,
-       "Which engine's rules a pass follows: engine, 2017 (a stack), 2017-fifo", "NAME"},
+       "Which scheduler to use: engine, 2017 (a stack), 2017-fifo (a queue)", "NAME"},
       {"semantics", 0, 0, G_OPTION_ARG_STRING, &options.semantics,
-       "Which PyTorch the engine behaves like where versions differ: 2.13, 1.11", "VERSION"},
+       "Which PyTorch to follow if versions differ: 2.13, 1.11", "VERSION"},
       {"stats", 0, 0, G_OPTION_ARG_STRING, &options.stats,
-       "What is measured of every gradient: off, finite (counts of NaN and Inf), full", "WHAT"},
+       "What to measure of every gradient: off, finite (counts of NaN and Inf), full", "WHAT"},
       TD_LIVE_ENTRIES(options.live),
       {0}};
   int status;

@@ -27,7 +27,7 @@ static void
 print_rest(uint32_t n) {
   if (n <= SHOWN_MAX) return;
   begin_line("");
-  printf("... %u more; --json has them\n", n - SHOWN_MAX);
+  printf("... %u more; --json lists all\n", n - SHOWN_MAX);
 }
 
 static void
@@ -66,7 +66,7 @@ print_order(const td_align *align) {
   }
   printf("differs in %u of ", n_different);
   print_count(align->n_pairs, "graph task");
-  if (align->n_moved) printf("; %u of the nodes run at another place", align->n_moved);
+  if (align->n_moved) printf("; %u nodes run at another place", align->n_moved);
   putchar('\n');
   if (align->a.n_tasks != align->b.n_tasks) {
     begin_line("");
@@ -82,7 +82,7 @@ print_side(const char *letter, const td_visits *visits, uint32_t visit,
   begin_line("");
   printf("%s: ", letter);
   if (visit == TD_NONE) {
-    printf("no node is left here\n");
+    printf("no node left\n");
     return;
   }
   if (side->why) {

@@ -35,7 +35,7 @@ td_live_options_check(const char *command, td_live_options *options) {
   options->live = options->live || options->conditions;
   if (!options->live || has_display()) return true;
   options->live = FALSE;
-  fprintf(stderr, "tapedeck: no display for a window: recording without stopping anywhere\n");
+  fprintf(stderr, "tapedeck: no display for a window; recording without a stop\n");
   return true;
 }
 

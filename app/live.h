@@ -25,11 +25,12 @@ void td_live_options_clear(td_live_options *options);
    0,                                                                                              \
    G_OPTION_ARG_NONE,                                                                              \
    &(options).live,                                                                                \
-   "Open the window on it, stopped at the first event",                                            \
+   "Open the window on the program, stopped at its first event",                                   \
    NULL},                                                                                          \
   {                                                                                                \
     "break", 0, 0, G_OPTION_ARG_STRING_ARRAY, &(options).conditions,                               \
-        "Live, but run until this: node:N, op:NAME, nan, nonfinite, error, begin; repeatable",     \
+        "Like --live, but run until: node:N, op:NAME, nan, nonfinite, error, begin; may be "       \
+        "repeated",                                                                                \
         "CONDITION"                                                                                \
   }
 

@@ -15,8 +15,9 @@ print_help(void) {
   puts("Play, pause and rewind a backward pass. Without a command the window opens.\n\nCommands:");
   for (size_t i = 0; i < n; i++)
     printf("  %-10s %s\n", commands[i].name, commands[i].summary);
-  puts("\nOptions:\n  -h, --help   this text; `tapedeck COMMAND --help` tells more\n"
-       "  --version    the version");
+  puts("\nOptions:\n  -h, --help   show this help; `tapedeck COMMAND --help` shows that of a "
+       "command\n"
+       "  --version    show the version");
 }
 
 /* A file opened later must not become standard output because that was closed: printing would go

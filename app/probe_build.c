@@ -215,7 +215,8 @@ compile(const build *self, GError **error) {
   g_auto(GStrv) argv = compiler_arguments(self, output);
   g_autofree char *messages = NULL;
   int status = 0;
-  fprintf(stderr, "tapedeck: fitting the probe to PyTorch %s, once (about a minute)...\n",
+  fprintf(stderr,
+          "tapedeck: compiling an observer for PyTorch %s, only this once (about a minute)...\n",
           self->version);
   if (!g_spawn_sync(NULL, argv, NULL, G_SPAWN_STDOUT_TO_DEV_NULL, unblock_signals_cb, NULL, NULL,
                     &messages, &status, error))
@@ -225,7 +226,7 @@ compile(const build *self, GError **error) {
   g_file_set_contents(self->log, log, -1, NULL);
   if (status == 0 && g_rename(output, self->path) == 0) return TRUE;
   g_unlink(output);
-  return fail(error, "the probe does not compile against PyTorch %s (see %s)", self->version,
+  return fail(error, "the observer does not compile against PyTorch %s (see %s)", self->version,
               self->log);
 }
 

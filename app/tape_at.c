@@ -9,14 +9,14 @@ static bool
 parse(td_tape_at *at, const char *command, bool has_json, int argc, char **argv, int *status) {
   gint64 seq = -1;
   GOptionEntry entries[] = {
-      {"at", 0, 0, G_OPTION_ARG_INT64, &seq, "The instant after this event", "SEQ"},
-      {"json", 0, 0, G_OPTION_ARG_NONE, &at->json, "One JSON document", NULL},
+      {"at", 0, 0, G_OPTION_ARG_INT64, &seq, "The moment after this event", "SEQ"},
+      {"json", 0, 0, G_OPTION_ARG_NONE, &at->json, "Print one JSON document", NULL},
       {0}};
   if (!has_json) entries[1] = (GOptionEntry){0};
   if (!td_command_parse(command, entries, false, 1, 1, &argc, &argv, status)) return false;
   *status = TD_EXIT_USAGE;
   if (seq < 0) {
-    td_command_bad_usage(command, "--at SEQ is needed: an event's number, from 0");
+    td_command_bad_usage(command, "--at SEQ is missing: the number of an event, from 0");
     return false;
   }
   at->path = argv[1];
@@ -31,8 +31,8 @@ is_on_tape(const td_tape_at *at) {
   if (length == 0)
     td_command_fail(at->path, "the tape has no events");
   else
-    td_command_fail(at->path, "there is no event %" PRIu64 ": the tape has 0 to %" PRIu64, at->seq,
-                    length - 1);
+    td_command_fail(at->path, "there is no event %" PRIu64 "; the tape has events 0 to %" PRIu64,
+                    at->seq, length - 1);
   return false;
 }
 

@@ -40,12 +40,12 @@ td_watchable_problem(const char *name) {
   GStatBuf info;
   if (!path || g_stat(path, &info) != 0 || !S_ISREG(info.st_mode)) return NULL;
   if (info.st_mode & (S_ISUID | S_ISGID))
-    return g_strdup_printf("%s is setuid or setgid, and so refuses preloaded libraries", path);
+    return g_strdup_printf("%s is setuid or setgid, so it loads no preloaded library", path);
   g_autoptr(GMappedFile) file = g_mapped_file_new(path, FALSE, NULL);
   const char *bytes = file ? g_mapped_file_get_contents(file) : NULL;
   gsize n_bytes = file ? g_mapped_file_get_length(file) : 0;
   if (n_bytes < EI_NIDENT || memcmp(bytes, ELFMAG, SELFMAG) != 0) return NULL;
   if (bytes[EI_CLASS] != OWN_CLASS)
-    return g_strdup_printf("%s is for another kind of processor than Tapedeck", path);
+    return g_strdup_printf("%s was built for another kind of processor than Tapedeck", path);
   return is_static(bytes, n_bytes) ? g_strdup_printf("%s is a static executable", path) : NULL;
 }

@@ -128,10 +128,10 @@ static bool
 is_whole(td_checker *checker, td_status read, const td_any_event *event) {
   if (read != TD_OK)
     td_checker_violate(checker, TD_RULE_complete, TD_NONE,
-                       "cannot be read: what follows was not checked");
+                       "cannot be read; the rest was not checked");
   else if (event->event.kind == TD_EVENT_dropped)
     td_checker_violate(checker, TD_RULE_complete, TD_NONE,
-                       "%u events of thread %u are missing: what follows was not checked",
+                       "%u events of thread %u are missing; the rest was not checked",
                        event->dropped.count, event->event.thread);
   return read == TD_OK && event->event.kind != TD_EVENT_dropped;
 }

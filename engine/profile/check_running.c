@@ -111,7 +111,7 @@ check_lock_acquired(td_checker *checker, const td_any_event *any) {
   const char *kind = td_enum_word(TD_FIELD_ENUM_lock_kind, event->lock);
   if (at < checker->n_locks)
     td_checker_violate(checker, TD_RULE_lock_exclusive, TD_NONE,
-                       "thread %u gets the lock of %s %u, which thread %u holds",
+                       "thread %u gets the lock of %s %u, but thread %u holds it",
                        event->event.thread, kind ? kind : "object", event->object,
                        checker->locks[at].thread);
   if (at == checker->n_locks) {

@@ -458,7 +458,7 @@ class Import(unittest.TestCase):
     def test_left_out(self):
         good = self.backward("ABackward0", 10, 5, 2)
         bad = [("aten::sin", "soon", 1, 0), ("aten::sin", 1, -3, 0), ("aten::sin", 1e200, 1, 0)]
-        self.imported(self.write(self.hand(*good, *bad)), "3 events like it")
+        self.imported(self.write(self.hand(*good, *bad)), "3 events left out for this reason")
 
     def test_breaks_off(self):
         """What is whole is imported, and said to end early."""
@@ -468,7 +468,7 @@ class Import(unittest.TestCase):
         for n_bytes in (len(text) - 3, len(text) // 2):
             with open(cut, "wb") as file:
                 file.write(text[:n_bytes])
-            tape = self.imported(cut, "the file ends here, the trace does not: what comes before it was imported")
+            tape = self.imported(cut, "the file ends here, the trace does not; everything before it was imported")
             self.assertIn(f"breaks off at byte {n_bytes}", run("info", tape).stdout)
             self.assertGreater(self.info(tape)["n_nodes"], 10)
         between = text.index(b"},", len(text) // 2) + 2  # inside a string the same bytes would be text
