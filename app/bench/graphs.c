@@ -83,8 +83,7 @@ td_bench_backward(td_tensor *end, bool keep_graph) {
   td_execute_options options = {.accumulate_grad = true, .keep_graph = keep_graph};
   td_error error = {0};
   double begin = td_bench_now();
-  td_status status =
-      td_engine_execute(td_engine_default(), &root, &gradient, 1, &options, NULL, &error);
+  td_status status = td_engine_execute(&root, &gradient, 1, &options, NULL, &error);
   double took = td_bench_now() - begin;
   if (status) took = 1e30; /* never the best of anything */
   td_error_clear(&error);

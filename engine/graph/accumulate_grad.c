@@ -6,10 +6,10 @@
 #include "engine/graph/anomaly.h"
 #include "engine/graph/differentiable.h"
 #include "engine/graph/hooks.h"
+#include "engine/graph/now.h"
 #include "engine/graph/variable.h"
 #include "engine/graph/variable_private.h"
 #include "engine/graph/version.h"
-#include "engine/pass/graph_task.h"
 #include "engine/tensor/kernels.h"
 #include "engine/tensor/sparse.h"
 

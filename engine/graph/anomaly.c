@@ -4,14 +4,14 @@
 #include "engine/base/alloc.h"
 #include "engine/control/gate.h"
 #include "engine/events/emit.h"
+#include "engine/graph/now.h"
 #include "engine/graph/variable.h"
-#include "engine/pass/engine.h"
-#include "engine/pass/graph_task.h"
 
 _Atomic unsigned td_anomaly_wanted;
 
 _Atomic bool td_anomaly_mode_enabled;
 static _Atomic bool check_nan_now = true;
+static td_anomaly_search search_now = TD_ANOMALY_OFF;
 
 bool
 td_anomaly_mode_checks_nan(void) {
@@ -23,12 +23,12 @@ raises(void) {
   return td_anomaly_mode() && td_anomaly_mode_checks_nan();
 }
 
-void
-td_anomaly_refresh(void) {
+static void
+refresh(void) {
   static const unsigned bits[] = {[TD_ANOMALY_OFF] = 0,
                                   [TD_ANOMALY_NAN] = TD_NUMBERS_NAN,
                                   [TD_ANOMALY_NONFINITE] = TD_NUMBERS_NAN | TD_NUMBERS_INF};
-  unsigned wanted = bits[td_engine_get_options(td_engine_default()).anomaly];
+  unsigned wanted = bits[search_now];
   if (raises()) wanted |= TD_NUMBERS_NAN;
   atomic_store_explicit(&td_anomaly_wanted, wanted, memory_order_relaxed);
 }
@@ -37,7 +37,13 @@ void
 td_anomaly_mode_set(bool enabled, bool check_nan) {
   atomic_store_explicit(&check_nan_now, check_nan, memory_order_relaxed);
   atomic_store_explicit(&td_anomaly_mode_enabled, enabled, memory_order_relaxed);
-  td_anomaly_refresh();
+  refresh();
+}
+
+void
+td_anomaly_search_set(td_anomaly_search search) {
+  search_now = search;
+  refresh();
 }
 
 unsigned

@@ -2,7 +2,6 @@
 #include "engine/graph/function.h"
 
 #include "engine/graph/anomaly.h"
-#include "engine/pass/graph_task.h"
 
 static bool
 any_requires_grad(td_tensor *const *inputs, uint32_t n_inputs) {
@@ -31,10 +30,4 @@ td_function_end(td_node *node, td_tensor *const *results, uint32_t n_results) {
   td_node_announce(node);
   td_anomaly_end_forward(node, results, n_results);
   td_node_unref(node);
-}
-
-bool
-td_needs_gradient(const td_node *node, uint32_t output_nr) {
-  const td_node *next = node->next_edges[output_nr].node;
-  return next && td_graph_task_wants(next);
 }

@@ -31,6 +31,3 @@ void *td_function_begin(const td_node_class *klass, size_t size, td_tensor *cons
 /* td_function_end makes the results the node's inputs (NULL or integer results: undefined inputs),
  * announces it, and drops the caller's reference: the results hold the node now. */
 void td_function_end(td_node *node, td_tensor *const *results, uint32_t n_results);
-
-/* td_needs_gradient tells apply whether output `output_nr` leads anywhere (in this pass). */
-bool td_needs_gradient(const td_node *node, uint32_t output_nr);

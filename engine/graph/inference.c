@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "engine/graph/inference.h"
 
-#include "engine/pass/thread_locals.h"
+#include "engine/graph/thread_locals.h"
 #include "engine/tensor/tensor.h"
 
 void

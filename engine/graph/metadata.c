@@ -2,8 +2,8 @@
 #include "engine/graph/metadata.h"
 
 #include "engine/base/alloc.h"
-#include "engine/pass/graph_task.h"
-#include "engine/pass/warnings.h"
+#include "engine/graph/now.h"
+#include "engine/graph/warnings.h"
 
 static const td_metadata_class *metadata_class;
 

@@ -8,7 +8,6 @@
 #include "engine/graph/metadata.h"
 #include "engine/graph/semantics.h"
 #include "engine/graph/variable.h"
-#include "engine/pass/node_stream.h"
 
 #include <assert.h>
 #include <string.h>
@@ -65,6 +64,7 @@ td_node_new_raw(const td_node_class *klass, size_t size, uint32_t n_outputs, uin
   if (td_recording()) td_node_id(node); /* numbered as they are made */
   node->klass = klass;
   node->device = TD_CPU;
+  node->stream = TD_NO_STREAM;
   node->sequence_nr = sequence_nr;
   node->n_outputs = n_outputs;
   node->next_edges = (td_edge *)((char *)node + size);
@@ -114,12 +114,13 @@ td_node_add_metadata(td_node *node, const td_tensor *like) {
   metadata->dtype = like->dtype;
   metadata->device = like->device;
   metadata->sparse = like->sparse != NULL;
-  if (like->device >= 0) metadata->stream = td_stream_current(like->device).number;
   metadata->n_dims = like->n_dims;
   for (int d = 0; d < like->n_dims; d++)
     metadata->sizes[d] = like->sizes[d];
   metadata->defined = true;
   if (node->device == TD_CPU) node->device = like->device; /* PyTorch 2.6's routing */
+  if (like->device >= 0 && !td_stream_is_some(node->stream))
+    node->stream = td_stream_current(like->device);
 }
 
 void
@@ -182,8 +183,8 @@ td_node_announce(td_node *node) {
   uint32_t name_id = name == node->klass->name ? td_intern_static(name) : td_intern(name);
   TD_EMIT(node_new, .node = td_node_id(node), .name = name_id, .sequence_nr = node->sequence_nr,
           .topological_nr = (uint32_t)node->topological_nr, .device = node->device,
-          .stream = td_node_stream(node).number, .n_inputs = node->n_inputs,
-          .n_outputs = node->n_outputs, .stack = td_metadata_stack(node));
+          .stream = node->stream.number, .n_inputs = node->n_inputs, .n_outputs = node->n_outputs,
+          .stack = td_metadata_stack(node));
   for (uint32_t i = 0; i < node->n_inputs; i++)
     emit_metadata(node, i);
   emit_edges(node);

@@ -6,6 +6,7 @@
  * thread may hold them. */
 #pragma once
 
+#include "engine/device/stream.h"
 #include "engine/events/emit.h"
 #include "engine/graph/edge.h"
 #include "engine/tensor/tensor.h"
@@ -42,7 +43,6 @@ typedef struct td_node_class {
 typedef struct td_input_metadata {
   td_dtype dtype;
   td_device device;
-  int32_t stream; /* that was current on the device then */
   int n_dims;
   int64_t sizes[TD_MAX_DIMS];
   bool sparse;
@@ -65,7 +65,9 @@ struct td_node {
   td_input_metadata *input_metadata; /* [n_inputs]: in this block as long as there is one */
   _Atomic(td_hooks *) hooks;         /* (owned) or NULL: never had any */
   td_device device;                  /* of the first input that is not on the CPU, else TD_CPU */
-  _Atomic uint32_t announced;        /* recording session that was told of it, or 0 */
+  td_stream stream; /* of the first input on an accelerator, as it was current on its device when
+                       the node was built; TD_NO_STREAM if no input is on one */
+  _Atomic uint32_t announced; /* recording session that was told of it, or 0 */
   uint64_t topological_nr;
   struct { /* what the forward operation was given and gave, where that was looked at (anomaly.h) */
     uint8_t found, came_in;

@@ -2,7 +2,7 @@
 #include "engine/graph/saved_hooks.h"
 
 #include "engine/base/alloc.h"
-#include "engine/pass/thread_locals.h"
+#include "engine/graph/thread_locals.h"
 
 /* A thread's stack as a list that never changes, so that passes may share it. */
 typedef struct level {

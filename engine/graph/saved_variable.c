@@ -3,12 +3,12 @@
 
 #include "engine/base/alloc.h"
 #include "engine/graph/anomaly.h"
+#include "engine/graph/now.h"
 #include "engine/graph/pending.h"
 #include "engine/graph/semantics.h"
 #include "engine/graph/variable.h"
 #include "engine/graph/variable_private.h"
 #include "engine/graph/version.h"
-#include "engine/pass/graph_task.h"
 
 struct td_packed_variable {
   td_saved_hooks *hooks; /* (owned reference) */

@@ -3,11 +3,11 @@
 
 #include "engine/base/alloc.h"
 #include "engine/graph/differentiable.h"
+#include "engine/graph/now.h"
 #include "engine/graph/semantics.h"
 #include "engine/graph/variable.h"
 #include "engine/graph/variable_private.h"
 #include "engine/graph/version.h"
-#include "engine/pass/graph_task.h"
 
 #include <string.h>
 

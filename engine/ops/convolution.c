@@ -5,6 +5,7 @@
 #include "engine/ops/correlation.h"
 #include "engine/ops/op.h"
 #include "engine/ops/reduce.h"
+#include "engine/pass/exec_info.h"
 
 /* Of ConvolutionBackward0, which saves input and weight, and of ConvolutionBackwardBackward0, which
  * saves the gradient too. */

@@ -3,6 +3,7 @@
 
 #include "engine/ops/as_strided.h"
 #include "engine/ops/shape.h"
+#include "engine/pass/exec_info.h"
 
 typedef struct copy_slices {
   td_node node;

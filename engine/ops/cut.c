@@ -3,6 +3,7 @@
  * Cutting one tensor into several views: nodes with an input per piece. */
 #include "engine/ops/shape.h"
 #include "engine/ops/view.h"
+#include "engine/pass/exec_info.h"
 
 typedef struct cut_node {
   td_node node;

@@ -9,6 +9,7 @@
 #include "engine/ops/pointwise.h"
 #include "engine/ops/reduce.h"
 #include "engine/ops/shape.h"
+#include "engine/pass/exec_info.h"
 
 static td_status
 evaluate(const td_op_class *klass, td_op_node *op, td_tensor *grad, uint32_t which, td_tensor **out,

@@ -4,8 +4,8 @@
 #include "engine/base/alloc.h"
 #include "engine/graph/accumulate_grad.h"
 #include "engine/graph/semantics.h"
+#include "engine/graph/warnings.h"
 #include "engine/pass/node_stream.h"
-#include "engine/pass/warnings.h"
 
 static _Atomic bool warns_of_leaves = true;
 static _Atomic bool has_warned;
@@ -42,14 +42,14 @@ td_arrival_of(td_arrival *arrival, const td_tensor *gradient, td_stream from) {
   if (!td_policy(accumulation_streams)) arrival->stream_case = TD_stream_case_case_1;
   if (!gradient || gradient->device < 0) return NULL;
   arrival->from = from;
-  arrival->to = td_node_stream(arrival->consumer);
+  arrival->to = arrival->consumer->stream;
   return arrival;
 }
 
 td_arrival *
 td_arrival_between(td_arrival *arrival, const td_tensor *gradient, const td_node *producer) {
   bool matters = gradient && gradient->device >= 0;
-  return td_arrival_of(arrival, gradient, matters ? td_node_stream(producer) : TD_NO_STREAM);
+  return td_arrival_of(arrival, gradient, matters ? producer->stream : TD_NO_STREAM);
 }
 
 static td_slot_streams *

@@ -20,24 +20,24 @@ last_link_locked(td_graph_task *graph_task) {
 
 td_status
 td_final_callback_queue(td_final_callback *callback, td_error *error) {
-  td_graph_task *graph_task = td_thread_self.graph_task;
+  td_graph_task *graph_task = td_graph_task_now();
   if (!graph_task) {
     callback_free(callback);
     return td_error_set(error, TD_AUTOGRAD,
                         "Final callbacks can only be installed during backward pass.");
   }
   callback->next = NULL;
-  pthread_mutex_lock(&graph_task->notes_mutex);
+  pthread_mutex_lock(&graph_task->callbacks_mutex);
   *last_link_locked(graph_task) = callback;
-  pthread_mutex_unlock(&graph_task->notes_mutex);
+  pthread_mutex_unlock(&graph_task->callbacks_mutex);
   return TD_OK;
 }
 
 static td_final_callback *
 next_of(td_graph_task *graph_task, td_final_callback *const *link) {
-  pthread_mutex_lock(&graph_task->notes_mutex);
+  pthread_mutex_lock(&graph_task->callbacks_mutex);
   td_final_callback *callback = *link;
-  pthread_mutex_unlock(&graph_task->notes_mutex);
+  pthread_mutex_unlock(&graph_task->callbacks_mutex);
   return callback;
 }
 

@@ -6,41 +6,20 @@
 #include "engine/graph/anomaly.h"
 #include "engine/graph/graph_root.h"
 #include "engine/graph/variable.h"
+#include "engine/graph/warnings.h"
 #include "engine/pass/arrival.h"
 #include "engine/pass/evaluate.h"
+#include "engine/pass/exec_info.h"
 #include "engine/pass/node_stream.h"
 #include "engine/pass/statistics.h"
 #include "engine/pass/variants/scheduler_2017.h"
-#include "engine/pass/warnings.h"
 #include "engine/pass/worker.h"
-
-struct td_engine {
-  td_engine_options options;
-};
-
-static td_engine default_engine;
-
-td_engine *
-td_engine_default(void) {
-  return &default_engine;
-}
-
-void
-td_engine_set_options(td_engine *engine, td_engine_options options) {
-  engine->options = options;
-  td_anomaly_refresh();
-}
 
 static td_status (*engine_guard)(td_error *error);
 
 void
 td_engine_set_guard(td_status (*guard)(td_error *error)) {
   engine_guard = guard;
-}
-
-td_engine_options
-td_engine_get_options(const td_engine *engine) {
-  return engine->options;
 }
 
 static uint64_t
@@ -113,7 +92,8 @@ note_handed_in(td_node *root, const td_edge *roots, td_tensor *const *gradients,
 static td_status
 take_result(td_graph_task *graph_task, td_tensor **captured, td_error *error) {
   td_error raised = {0};
-  td_status status = td_warnings_replay(graph_task, &raised);
+  td_status status =
+      td_warnings_replay(&graph_task->warnings, graph_task->result != TD_OK, &raised);
   if (graph_task->result) {
     td_error_clear(&raised);
     td_error_move(error, &graph_task->error);
@@ -186,9 +166,8 @@ enter_and_run(const td_edge *roots, td_tensor **gradients, uint32_t n_roots,
 }
 
 td_status
-td_engine_execute(td_engine *engine, const td_edge *roots, td_tensor *const *root_gradients,
-                  uint32_t n_roots, const td_execute_options *options, td_tensor **captured,
-                  td_error *error) {
+td_engine_execute(const td_edge *roots, td_tensor *const *root_gradients, uint32_t n_roots,
+                  const td_execute_options *options, td_tensor **captured, td_error *error) {
   if (!options->accumulate_grad && options->n_outputs == 0)
     return td_error_set(error, TD_INVALID, "grad requires non-empty inputs.");
   td_status status = engine_guard ? engine_guard(error) : TD_OK;

@@ -1,36 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Engine: runs backward passes. One per process in practice. Any thread may call td_engine_execute;
+ * Engine: runs backward passes, one engine per process. Any thread may call td_engine_execute;
  * it becomes the CPU worker of its own pass, and the engine's device threads run what belongs to
  * their devices. */
 #pragma once
 
 #include "engine/graph/node.h"
-
-typedef struct td_engine td_engine;
-
-typedef enum td_anomaly_search {
-  TD_ANOMALY_OFF,
-  TD_ANOMALY_NAN,       /* NaN only, as PyTorch's anomaly mode */
-  TD_ANOMALY_NONFINITE, /* NaN and infinities */
-} td_anomaly_search;
-
-typedef enum td_stats_mode {
-  TD_STATS_OFF,
-  TD_STATS_FINITE, /* how many NaNs and infinities */
-  TD_STATS_FULL,   /* and least, greatest, mean and norm of the rest */
-} td_stats_mode;
-
-typedef struct td_engine_options {
-  td_anomaly_search
-      anomaly;         /* what is looked for in every gradient and every sum, and put on the tape */
-  td_stats_mode stats; /* what of every gradient goes on the tape */
-} td_engine_options;
-
-/* td_engine_default returns the process's engine. td_engine_set_options: not while a pass runs. */
-td_engine *td_engine_default(void);
-void td_engine_set_options(td_engine *engine, td_engine_options options);
-td_engine_options td_engine_get_options(const td_engine *engine);
 
 /* td_engine_set_guard sets who is asked before every pass whether the caller may wait for one
  * (NULL: nobody is): the embedding language, whose lock nodes may need. Before the first pass. */
@@ -47,10 +22,9 @@ typedef struct td_execute_options {
  * receive new references (or NULL where no gradient came). TD_AUTOGRAD, TD_ANOMALY, TD_SHAPE, ...
  * with PyTorch's text; the first error of the pass wins, and the engine is usable afterwards. The
  * caller must not hold locks that nodes need (in Python: release the GIL). */
-td_status td_engine_execute(td_engine *engine, const td_edge *roots,
-                            td_tensor *const *root_gradients, uint32_t n_roots,
-                            const td_execute_options *options, td_tensor **captured,
-                            td_error *error);
+td_status td_engine_execute(const td_edge *roots, td_tensor *const *root_gradients,
+                            uint32_t n_roots, const td_execute_options *options,
+                            td_tensor **captured, td_error *error);
 
 /* td_engine_stop ends the device threads, if nothing is queued for them, and waits for that, at
  * most 10 seconds or as many as the environment's TORCH_AUTOGRAD_SHUTDOWN_WAIT_LIMIT says (0:

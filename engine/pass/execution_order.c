@@ -1,30 +1,9 @@
-/* SPDX-License-Identifier: LGPL-2.1-or-later
- *
- * What a pass is going to run, and in which order, asked from within it. The nodes' counts of
- * dependencies are read without a lock, as in PyTorch: the answer to the second question is refused
- * where another thread could change them. */
-#include "engine/pass/graph_task.h"
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "engine/pass/execution_order.h"
 
 #include "engine/base/alloc.h"
 #include "engine/base/heap.h"
-#include "engine/pass/engine_thread.h"
-
-td_status
-td_graph_task_will_execute(const td_node *node, bool *will, td_error *error) {
-  td_graph_task *graph_task = td_thread_self.graph_task;
-  if (!graph_task)
-    return td_error_set(error, TD_AUTOGRAD,
-                        "_get_should_execute_nodes should only be called during the backward pass");
-  const td_node_entry *entry = td_node_table_find(&graph_task->nodes, node);
-  *will = entry && entry->in_graph;
-  if (!*will || !graph_task->selective) return TD_OK;
-  *will = entry->needed || entry->captures;
-  if (entry->captures && node->topological_nr == 0)
-    return td_error_set(error, TD_AUTOGRAD,
-                        "A leaf node was passed to _will_engine_execute_node but we are currently "
-                        "running autograd.grad(). This is currently not supported.");
-  return TD_OK;
-}
+#include "engine/pass/graph_task.h"
 
 /* A max-heap of nodes by sequence_nr; ties as in the ready queue. */
 static inline bool
@@ -78,7 +57,7 @@ predict(prediction *self, td_error *error) {
 
 td_status
 td_graph_task_order(td_node ***order, uint32_t *n, td_error *error) {
-  const td_graph_task *graph_task = td_thread_self.graph_task;
+  const td_graph_task *graph_task = td_graph_task_now();
   if (!graph_task)
     return td_error_set(error, TD_AUTOGRAD,
                         "_current_graph_task_execution_order should only be called during the "

@@ -6,7 +6,6 @@
 #include "engine/pass/engine_thread.h"
 #include "engine/pass/node_stream.h"
 #include "engine/pass/variants/scheduler_2017.h"
-#include "engine/pass/warnings.h"
 #include "engine/tensor/launch.h"
 
 static _Atomic uint32_t n_graph_tasks;
@@ -29,7 +28,8 @@ td_graph_task_new(const td_execute_options *options, uint32_t reentrant_depth,
   graph_task->captured = TD_NEW_N(td_tensor *, graph_task->n_captured);
   td_lock_init(&graph_task->lock, TD_lock_kind_graph_task, graph_task->id);
   pthread_cond_init(&graph_task->done, NULL);
-  pthread_mutex_init(&graph_task->notes_mutex, NULL);
+  pthread_mutex_init(&graph_task->callbacks_mutex, NULL);
+  td_warnings_init(&graph_task->warnings);
   td_thread_locals_save(&graph_task->locals);
   return graph_task;
 }
@@ -49,8 +49,8 @@ td_graph_task_unref(td_graph_task *graph_task) {
   td_thread_locals_fini(&graph_task->locals);
   td_pass_streams_free(graph_task->streams);
   td_final_callbacks_free(graph_task);
-  td_warnings_free(graph_task);
-  pthread_mutex_destroy(&graph_task->notes_mutex);
+  td_warnings_fini(&graph_task->warnings);
+  pthread_mutex_destroy(&graph_task->callbacks_mutex);
   td_graph_task_weak_unref(graph_task);
 }
 
@@ -120,99 +120,6 @@ td_graph_task_compute_dependencies(td_graph_task *graph_task, td_node *root, uin
   free(stack.nodes);
   td_graph_task_emit_dependencies(graph_task);
   if (td_accelerators_now) td_pass_streams_begin(graph_task);
-}
-
-static void
-mark_outputs(td_graph_task *graph_task, const td_edge *outputs, uint32_t n_outputs) {
-  for (uint32_t i = 0; i < n_outputs; i++) {
-    bool is_new;
-    td_node_entry *entry = td_node_table_add(&graph_task->nodes, outputs[i].node, &is_new);
-    if (graph_task->accumulate_grad) {
-      entry->needed = true;
-      continue;
-    }
-    td_capture **last = &entry->captures;
-    while (*last)
-      last = &(*last)->next;
-    *last = TD_NEW(td_capture);
-    **last = (td_capture){.input_nr = outputs[i].input_nr, .output_nr = i};
-  }
-}
-
-bool
-td_graph_task_should_execute(const td_graph_task *graph_task, const td_node *node) {
-  const td_node_entry *entry = td_node_table_find(&graph_task->nodes, node);
-  return entry && (entry->needed || entry->captures);
-}
-
-/* A node on the walk and the edge to look at next. */
-typedef struct walk_frame {
-  td_node *node;
-  uint32_t next_edge;
-} walk_frame;
-
-/* Depth first: a node is needed if a child that should execute hangs below it. `seen` holds
- * finished nodes too: the graph has no cycles, so a seen child that is not finished cannot occur.
- */
-static void
-mark_paths(td_graph_task *graph_task, td_node *root, uint64_t min_topo) {
-  td_node_table seen = {0};
-  walk_frame *frames = NULL;
-  size_t n = 0, capacity = 0;
-  bool is_new;
-  td_node_table_add(&seen, root, &is_new);
-  TD_GROW(frames, n, capacity);
-  frames[n++] = (walk_frame){root, 0};
-  while (n > 0) {
-    walk_frame *frame = &frames[n - 1];
-    td_node *node = frame->node;
-    if (frame->next_edge < node->n_outputs) {
-      td_node *next = node->next_edges[frame->next_edge++].node;
-      if (!next) continue;
-      td_node_table_add(&seen, next, &is_new);
-      if (!is_new && td_graph_task_should_execute(graph_task, next))
-        td_node_table_find(&graph_task->nodes, node)->needed = true;
-      if (!is_new || next->topological_nr < min_topo) continue;
-      TD_GROW(frames, n, capacity);
-      frames[n++] = (walk_frame){next, 0};
-      continue;
-    }
-    n--;
-    if (n > 0 && td_graph_task_should_execute(graph_task, node))
-      td_node_table_find(&graph_task->nodes, frames[n - 1].node)->needed = true;
-  }
-  free(frames);
-  td_node_table_fini(&seen);
-}
-
-/* As in PyTorch, the root always has an entry, and of the others those that should execute. */
-static void
-emit_exec_info(const td_graph_task *graph_task, const td_node *root) {
-  for (uint32_t i = 0; td_recording() && i < graph_task->nodes.n; i++) {
-    const td_node_entry *entry = &graph_task->nodes.entries[i];
-    uint32_t n_captures = 0;
-    for (const td_capture *capture = entry->captures; capture; capture = capture->next)
-      n_captures++;
-    if (!entry->needed && n_captures == 0 && entry->node != root) continue;
-    td_node_announce(entry->node);
-    TD_EMIT_BORROWED(exec_info, .graph_task = graph_task->id, .node = td_node_id(entry->node),
-                     .needed = entry->needed, .captures = n_captures);
-  }
-}
-
-void
-td_graph_task_set_wanted(td_graph_task *graph_task, uint32_t n_outputs) {
-  graph_task->selective = true;
-  graph_task->n_captured = n_outputs;
-  graph_task->captured = TD_NEW_N(td_tensor *, n_outputs);
-}
-
-void
-td_graph_task_init_to_execute(td_graph_task *graph_task, td_node *root, const td_edge *outputs,
-                              uint32_t n_outputs, uint64_t min_topo) {
-  mark_outputs(graph_task, outputs, n_outputs);
-  mark_paths(graph_task, root, min_topo);
-  emit_exec_info(graph_task, root);
 }
 
 void
@@ -294,28 +201,7 @@ td_graph_task_is_done(td_graph_task *graph_task) {
   return atomic_load_explicit(&graph_task->future_done, memory_order_acquire);
 }
 
-td_graph_task *
-td_graph_task_now(void) {
-  return td_thread_self.graph_task;
-}
-
 bool
 td_checkpoint_is_valid(void) {
   return td_thread_self.n_selective == 0;
-}
-
-uint32_t
-td_graph_task_now_id(void) {
-  return td_thread_self.graph_task ? td_thread_self.graph_task->id : TD_NONE;
-}
-
-td_node *
-td_node_now(void) {
-  return td_thread_self.node;
-}
-
-bool
-td_graph_task_wants(const td_node *node) {
-  td_graph_task *graph_task = td_thread_self.graph_task;
-  return !graph_task || !graph_task->selective || td_graph_task_should_execute(graph_task, node);
 }

@@ -5,13 +5,14 @@
  * thrown away. */
 #pragma once
 
+#include "engine/graph/now.h"
+#include "engine/graph/thread_locals.h"
+#include "engine/graph/warnings.h"
 #include "engine/pass/engine.h"
 #include "engine/pass/node_table.h"
 #include "engine/pass/ready_queue.h"
-#include "engine/pass/thread_locals.h"
 
 typedef struct td_final_callback td_final_callback;
-typedef struct td_warning td_warning;
 typedef struct td_scheduler_2017 td_scheduler_2017;
 typedef struct td_pass_streams td_pass_streams;
 
@@ -40,10 +41,10 @@ struct td_graph_task {
   uint32_t n_captured;
   td_pass_streams *streams; /* (owned) or NULL: node_stream.h */
   td_status result;
-  td_error error;                     /* (owned) why it failed */
-  pthread_mutex_t notes_mutex;        /* guards what follows */
+  td_error error; /* (owned) why it failed */
+  td_warnings warnings;
+  pthread_mutex_t callbacks_mutex;    /* guards what follows */
   td_final_callback *final_callbacks; /* (owned) in order; those at work stay */
-  td_warning *warnings;               /* (owned) in order */
   td_scheduler_2017 *scheduler_2017;  /* (owned) or NULL: the engine's own rules */
 };
 
@@ -59,21 +60,12 @@ bool td_graph_task_is_alive(td_graph_task *graph_task);
 
 /* td_graph_task_compute_dependencies counts the edges into every node that can be reached from
  * root. Nodes whose topological_nr is below min_topo are not followed: no path leads from them to a
- * wanted one. td_graph_task_init_to_execute marks, for the wanted outputs, what must run. */
+ * wanted one. */
 void td_graph_task_compute_dependencies(td_graph_task *graph_task, td_node *root,
                                         uint64_t min_topo);
-void td_graph_task_init_to_execute(td_graph_task *graph_task, td_node *root, const td_edge *outputs,
-                                   uint32_t n_outputs, uint64_t min_topo);
 
 /* td_graph_task_emit_dependencies tells the tape of the counts, where others than this did them. */
 void td_graph_task_emit_dependencies(const td_graph_task *graph_task);
-
-/* td_graph_task_set_wanted makes a pass that was made without wanted outputs one that returns
- * n_outputs gradients. Before it runs. */
-void td_graph_task_set_wanted(td_graph_task *graph_task, uint32_t n_outputs);
-
-/* td_graph_task_should_execute tells whether the marks want a node's function or its gradients. */
-bool td_graph_task_should_execute(const td_graph_task *graph_task, const td_node *node);
 
 /* td_graph_task_count_push is called by the queue under its lock, td_graph_task_count_done after a
  * task. td_graph_task_is_completed tells whether there is nothing left to do: nothing outstanding.
@@ -91,22 +83,6 @@ void td_graph_task_wait(td_graph_task *graph_task);
 void td_graph_task_fail(td_graph_task *graph_task, td_status status, td_error *error);
 bool td_graph_task_is_done(td_graph_task *graph_task);
 
-/* The graph task that the calling thread works for, and the node that it runs or whose hook it
- * calls: NULL outside; the node in a final callback too. Borrowed. td_graph_task_wants tells
- * whether that pass wants anything from a node: true outside. */
-td_graph_task *td_graph_task_now(void);
-uint32_t td_graph_task_now_id(void);
-td_node *td_node_now(void);
-
 /* td_checkpoint_is_valid: a nested backward of everything makes sense here: neither the calling
  * thread's pass nor one around it wants chosen gradients alone. */
 bool td_checkpoint_is_valid(void);
-bool td_graph_task_wants(const td_node *node);
-
-/* td_graph_task_will_execute tells whether the calling thread's pass is going to run a node.
- * TD_AUTOGRAD outside, and for a leaf whose gradient the pass returns: PyTorch's texts.
- * td_graph_task_order predicts in which order that pass will run its nodes, if it has not begun to
- * scatter: a new array of borrowed nodes. TD_AUTOGRAD with PyTorch's text outside, and where other
- * threads may work for the pass. */
-td_status td_graph_task_will_execute(const td_node *node, bool *will, td_error *error);
-td_status td_graph_task_order(td_node ***order, uint32_t *n, td_error *error);

@@ -16,21 +16,10 @@ struct td_pass_streams {
   _Atomic uint64_t finished; /* the latest time at which a node of the pass ended */
 };
 
-td_stream
-td_node_stream(const td_node *node) {
-  if (node->device == TD_CPU) return TD_NO_STREAM;
-  for (uint32_t i = 0; i < node->n_inputs; i++) {
-    const td_input_metadata *metadata = &node->input_metadata[i];
-    if (metadata->defined && metadata->device >= 0)
-      return (td_stream){metadata->device, metadata->stream};
-  }
-  return TD_NO_STREAM;
-}
-
 static bool
 any_has_stream(const td_graph_task *graph_task) {
   for (uint32_t i = 0; i < graph_task->nodes.n; i++)
-    if (td_stream_is_some(td_node_stream(graph_task->nodes.entries[i].node))) return true;
+    if (td_stream_is_some(graph_task->nodes.entries[i].node->stream)) return true;
   return false;
 }
 
@@ -113,7 +102,7 @@ raise_finished(td_pass_streams *streams) {
 
 void
 td_node_guard_enter(td_node_guard *guard, const td_evaluation *evaluation) {
-  td_stream stream = td_node_stream(evaluation->node);
+  td_stream stream = evaluation->node->stream;
   td_device_set_current(td_thread_self.device);
   guard->stream = td_stream_guard_begin(stream);
   guard->earlier_node = td_kernel_set_node(td_node_id(evaluation->node));
@@ -125,7 +114,7 @@ td_node_guard_enter(td_node_guard *guard, const td_evaluation *evaluation) {
 
 void
 td_node_guard_leave(td_node_guard *guard, const td_evaluation *evaluation, bool is_last) {
-  td_stream stream = td_node_stream(evaluation->node);
+  td_stream stream = evaluation->node->stream;
   raise_finished(evaluation->graph_task->streams);
   td_kernel_set_node(guard->earlier_node);
   td_stream_guard_end(&guard->stream);

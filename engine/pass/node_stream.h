@@ -14,10 +14,6 @@
 #include "engine/device/stream.h"
 #include "engine/pass/evaluation.h"
 
-/* td_node_stream returns the stream of a node's first input that is on an accelerator, as it was
- * when the node was built; TD_NO_STREAM where there is none. */
-td_stream td_node_stream(const td_node *node);
-
 /* What a pass knows of streams; graph_task->streams, NULL without accelerators. */
 typedef struct td_pass_streams td_pass_streams;
 

@@ -2,11 +2,17 @@
 #include "engine/pass/statistics.h"
 
 #include "engine/events/emit.h"
-#include "engine/pass/engine.h"
-#include "engine/pass/graph_task.h"
+#include "engine/graph/now.h"
+
+static td_stats_mode mode = TD_STATS_OFF;
+
+void
+td_statistics_set_mode(td_stats_mode wanted) {
+  mode = wanted;
+}
 
 static void
-measure_and_emit(td_stats_mode mode, td_stats_place place, const td_node *node, uint32_t number,
+measure_and_emit(td_stats_place place, const td_node *node, uint32_t number,
                  const td_tensor *gradient) {
   td_numbers numbers = td_tensor_numbers(gradient);
   td_number_stats stats;
@@ -23,7 +29,6 @@ measure_and_emit(td_stats_mode mode, td_stats_place place, const td_node *node, 
 void
 td_statistics_emit(td_stats_place place, const td_node *node, uint32_t number,
                    const td_tensor *gradient) {
-  td_stats_mode mode = td_engine_get_options(td_engine_default()).stats;
   if (mode != TD_STATS_OFF && gradient && td_recording())
-    measure_and_emit(mode, place, node, number, gradient);
+    measure_and_emit(place, node, number, gradient);
 }

@@ -8,7 +8,7 @@
 #include "engine/base/alloc.h"
 #include "engine/graph/anomaly.h"
 #include "engine/graph/metadata.h"
-#include "engine/pass/warnings.h"
+#include "engine/graph/warnings.h"
 #include "engine/python/node_object.h"
 
 #define TRACEBACK "traceback_"

@@ -8,9 +8,11 @@
 #include "engine/python/node_object.h"
 
 #include "engine/base/alloc.h"
+#include "engine/graph/warnings.h"
 #include "engine/pass/callbacks.h"
 #include "engine/pass/engine.h"
-#include "engine/pass/warnings.h"
+#include "engine/pass/exec_info.h"
+#include "engine/pass/execution_order.h"
 
 static PyObject *
 current_graph_task_id(PyObject *self, PyObject *unused) {
@@ -128,8 +130,7 @@ static PyObject *
 backward_with_gil(PyObject *self, PyObject *unused) {
   const td_execute_options options = {.accumulate_grad = true};
   td_error error = {0};
-  return tdpy_none(td_engine_execute(td_engine_default(), NULL, NULL, 0, &options, NULL, &error),
-                   &error);
+  return tdpy_none(td_engine_execute(NULL, NULL, 0, &options, NULL, &error), &error);
 }
 
 static td_status

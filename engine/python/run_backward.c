@@ -203,9 +203,8 @@ execute(backward_call *call) {
                                 .n_outputs = call->n_outputs};
   td_error error = {0};
   td_status status;
-  Py_BEGIN_ALLOW_THREADS status =
-      td_engine_execute(td_engine_default(), call->roots, call->root_gradients, call->n_roots,
-                        &options, call->captured, &error);
+  Py_BEGIN_ALLOW_THREADS status = td_engine_execute(
+      call->roots, call->root_gradients, call->n_roots, &options, call->captured, &error);
   Py_END_ALLOW_THREADS return tdpy_check(status, &error) && tdpy_warn_of_conflicts();
 }
 

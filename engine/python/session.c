@@ -8,9 +8,10 @@
 #include "engine/python/tensor_object.h"
 
 #include "engine/device/device.h"
+#include "engine/graph/anomaly.h"
 #include "engine/graph/semantics.h"
 #include "engine/graph/variable.h"
-#include "engine/pass/engine.h"
+#include "engine/pass/statistics.h"
 #include "engine/pass/variants/scheduler_2017.h"
 #include "engine/trace/recorder.h"
 
@@ -49,10 +50,8 @@ set_checks(PyObject *self, PyObject *args) {
   int anomaly_mode = find_word("anomaly", anomalies, anomaly);
   int stats_mode = anomaly_mode < 0 ? -1 : find_word("stats", statistics, stats);
   if (stats_mode < 0) return NULL;
-  td_engine_options options = td_engine_get_options(td_engine_default());
-  options.anomaly = (td_anomaly_search)anomaly_mode;
-  options.stats = (td_stats_mode)stats_mode;
-  td_engine_set_options(td_engine_default(), options);
+  td_anomaly_search_set((td_anomaly_search)anomaly_mode);
+  td_statistics_set_mode((td_stats_mode)stats_mode);
   Py_RETURN_NONE;
 }
 

@@ -8,6 +8,7 @@
 #include "engine/graph/function.h"
 #include "engine/graph/hooks.h"
 #include "engine/pass/evaluate.h"
+#include "engine/pass/exec_info.h"
 
 #include <glib.h>
 
@@ -177,9 +178,8 @@ wanted_for(call_node *root, unsigned *wanted, td_node *output, bool accumulate_g
     options.n_outputs = 1;
   }
   *wanted = 0;
-  g_assert_cmpint(
-      td_engine_execute(td_engine_default(), &root_edge, &gradient, 1, &options, &captured, &error),
-      ==, TD_OK);
+  g_assert_cmpint(td_engine_execute(&root_edge, &gradient, 1, &options, &captured, &error), ==,
+                  TD_OK);
   td_tensor_unref(captured);
   td_tensor_unref(gradient);
   return *wanted;

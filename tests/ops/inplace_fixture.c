@@ -257,7 +257,7 @@ run_backward(td_tensor *loss, bool keep_graph, td_error *error) {
   td_edge root = td_gradient_edge(loss);
   td_tensor *one = td_tensor_new_scalar(TD_FLOAT64, TD_CPU, 1);
   const td_execute_options options = {.keep_graph = keep_graph, .accumulate_grad = true};
-  td_status status = td_engine_execute(td_engine_default(), &root, &one, 1, &options, NULL, error);
+  td_status status = td_engine_execute(&root, &one, 1, &options, NULL, error);
   td_node_unref(root.node);
   td_tensor_unref(one);
   return status;

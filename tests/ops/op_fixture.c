@@ -105,8 +105,7 @@ gradients_of(td_tensor *scalar, const op_fixture *f, bool create_graph, td_tenso
                                 .create_graph = create_graph,
                                 .outputs = edges,
                                 .n_outputs = (uint32_t)f->n};
-  td_status status =
-      td_engine_execute(td_engine_default(), &root, &one, 1, &options, gradients, error);
+  td_status status = td_engine_execute(&root, &one, 1, &options, gradients, error);
   for (int i = 0; i < f->n; i++)
     td_node_unref(edges[i].node);
   td_node_unref(root.node);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
  * Final callbacks and warnings: on which thread, with which streams and under which locks. */
+#include "engine/graph/warnings.h"
 #include "engine/pass/callbacks.h"
 #include "engine/pass/engine_thread.h"
-#include "engine/pass/warnings.h"
 #include "tests/pass/story.h"
 
 static void
@@ -107,8 +107,8 @@ look_at_locks(td_final_callback *callback, td_error *error) {
   td_graph_task *graph_task = td_graph_task_now();
   g_assert_null(td_node_now());
   g_assert_cmpint(pthread_mutex_trylock(&graph_task->lock.mutex), ==, EBUSY);
-  g_assert_cmpint(pthread_mutex_trylock(&graph_task->notes_mutex), ==, 0);
-  pthread_mutex_unlock(&graph_task->notes_mutex);
+  g_assert_cmpint(pthread_mutex_trylock(&graph_task->callbacks_mutex), ==, 0);
+  pthread_mutex_unlock(&graph_task->callbacks_mutex);
   return TD_OK;
 }
 

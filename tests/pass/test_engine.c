@@ -4,6 +4,7 @@
  * captures. The golden graphs of real PyTorch are in tests/semantics/group_gt.py. */
 #include "engine/base/alloc.h"
 #include "engine/device/device.h"
+#include "engine/graph/anomaly.h"
 #include "engine/graph/function.h"
 #include "engine/ops/linalg.h"
 #include "engine/ops/pointwise.h"
@@ -68,8 +69,7 @@ backward(td_tensor *end, bool keep_graph, td_error *error) {
   for (int64_t i = 0; i < td_tensor_n_elements(gradient); i++)
     td_tensor_set(gradient, i, 1);
   td_execute_options options = {.keep_graph = keep_graph, .accumulate_grad = true};
-  td_status status =
-      td_engine_execute(td_engine_default(), &root, &gradient, 1, &options, NULL, error);
+  td_status status = td_engine_execute(&root, &gradient, 1, &options, NULL, error);
   td_tensor_unref(gradient);
   td_node_unref(root.node);
   return status;
@@ -248,9 +248,8 @@ test_capture(void) {
   td_edge root = td_gradient_edge(y), wanted = td_gradient_edge(x);
   td_tensor *gradient = leaf(1, 1, TD_CPU), *captured = NULL;
   td_execute_options options = {.outputs = &wanted, .n_outputs = 1};
-  g_assert_cmpint(
-      td_engine_execute(td_engine_default(), &root, &gradient, 1, &options, &captured, &no_error),
-      ==, TD_OK);
+  g_assert_cmpint(td_engine_execute(&root, &gradient, 1, &options, &captured, &no_error), ==,
+                  TD_OK);
   g_assert_cmpfloat(td_tensor_item(captured), ==, 5);
   g_assert_null(td_grad_get(x));
   g_assert_null(td_grad_get(w));
@@ -314,7 +313,7 @@ test_late_recording(void) {
  * contributors are named. In the forward pass they meet too. */
 static void
 test_nan_born_in_sum(void) {
-  td_engine_set_options(td_engine_default(), (td_engine_options){.anomaly = TD_ANOMALY_NAN});
+  td_anomaly_search_set(TD_ANOMALY_NAN);
   recording self = record();
   td_tensor *x = leaf(1, 2, TD_CPU), *z;
   g_assert_cmpint(td_op_sin(x, &z, &no_error), ==, TD_OK);
@@ -322,7 +321,7 @@ test_nan_born_in_sum(void) {
   td_tensor *down = times_number(td_tensor_ref(z), -INFINITY);
   td_tensor *sum = plus(up, down);
   g_assert_cmpint(backward(sum, false, &no_error), ==, TD_OK);
-  td_engine_set_options(td_engine_default(), (td_engine_options){0});
+  td_anomaly_search_set(TD_ANOMALY_OFF);
   td_tape *tape = stop_and_check(&self);
   const td_tape_info *info = td_tape_info_get(tape);
   g_assert_cmpuint(info->n_by_kind[TD_EVENT_anomaly], ==, 2);

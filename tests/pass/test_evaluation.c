@@ -110,8 +110,7 @@ test_told_of_release(void) {
   for (int keep = 1; keep >= 0; keep--) {
     td_execute_options options = {.keep_graph = keep, .accumulate_grad = true};
     td_edge root = {&told->node, 0};
-    g_assert_cmpint(td_engine_execute(td_engine_default(), &root, &one, 1, &options, NULL, NULL),
-                    ==, TD_OK);
+    g_assert_cmpint(td_engine_execute(&root, &one, 1, &options, NULL, NULL), ==, TD_OK);
   }
   g_assert_cmpstr(told->order, ==, "awar");
   td_tensor_unref(one);

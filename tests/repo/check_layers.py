@@ -19,7 +19,7 @@ MAY_INCLUDE = {
     "engine/exchange": ["engine/base", "engine/events", "engine/trace"],
     "engine/tensor": ["engine/base"],
     "engine/device": ["engine/base", "engine/events", "engine/tensor"],
-    "engine/graph": ["engine/base", "engine/events", "engine/control", "engine/tensor", "engine/device", "engine/pass"],
+    "engine/graph": ["engine/base", "engine/events", "engine/control", "engine/tensor", "engine/device"],
     "engine/pass": ["engine/base", "engine/events", "engine/control", "engine/tensor", "engine/device", "engine/graph"],
     "engine/ops": RUN,
     "engine/probe": ["engine/base", "engine/events", "engine/control", "engine/trace"],

@@ -6,6 +6,7 @@
 #include "engine/graph/graph_root.h"
 #include "engine/graph/variable.h"
 #include "engine/pass/engine.h"
+#include "engine/pass/exec_info.h"
 #include "engine/pass/variants/distributed_private.h"
 #include "engine/tensor/kernels.h"
 #include "engine/tensor/sparse.h"

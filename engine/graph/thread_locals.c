@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "engine/pass/thread_locals.h"
+#include "engine/graph/thread_locals.h"
 
 #include "engine/base/alloc.h"
 

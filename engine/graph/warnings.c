@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "engine/pass/warnings.h"
+#include "engine/graph/warnings.h"
 
 #include "engine/base/alloc.h"
-#include "engine/pass/engine_thread.h"
+#include "engine/graph/node.h"
 
 #include <stdio.h>
 
-struct td_warning {
+typedef struct td_warning {
   char *text; /* (owned) */
-  td_warning *next;
-};
+  struct td_warning *next;
+} td_warning;
 
 static td_status
 print_cb(const char *text, td_error *error) {
@@ -25,33 +25,32 @@ td_warning_set_handler(td_warning_handler wanted) {
 }
 
 static void
-collect(td_graph_task *graph_task, char *text) {
+collect(td_warnings *warnings, const char *text) {
   td_warning *warning = TD_NEW(td_warning);
-  warning->text = text;
-  pthread_mutex_lock(&graph_task->notes_mutex);
-  td_warning **link = &graph_task->warnings;
+  warning->text = td_dup_string(text);
+  pthread_mutex_lock(&warnings->mutex);
+  td_warning **link = &warnings->first;
   while (*link)
     link = &(*link)->next;
   *link = warning;
-  pthread_mutex_unlock(&graph_task->notes_mutex);
+  pthread_mutex_unlock(&warnings->mutex);
 }
 
 void
 td_warn(const td_node *node, const char *text) {
-  td_graph_task *graph_task = td_thread_self.graph_task;
   TD_EMIT(warning, .node = node ? td_node_id(node) : TD_NONE, .graph_task = td_graph_task_now_id(),
           .text = td_intern(text));
-  if (graph_task) return collect(graph_task, td_dup_string(text));
+  if (td_thread_now.warnings) return collect(td_thread_now.warnings, text);
   td_error error = {0};
   if (handler(text, &error)) td_error_clear(&error);
 }
 
 static td_warning *
-take(td_graph_task *graph_task) {
-  pthread_mutex_lock(&graph_task->notes_mutex);
-  td_warning *first = graph_task->warnings;
-  graph_task->warnings = NULL;
-  pthread_mutex_unlock(&graph_task->notes_mutex);
+take(td_warnings *warnings) {
+  pthread_mutex_lock(&warnings->mutex);
+  td_warning *first = warnings->first;
+  warnings->first = NULL;
+  pthread_mutex_unlock(&warnings->mutex);
   return first;
 }
 
@@ -66,20 +65,26 @@ drop(td_warning *first) {
 }
 
 td_status
-td_warnings_replay(td_graph_task *graph_task, td_error *error) {
-  td_warning *first = take(graph_task);
+td_warnings_replay(td_warnings *warnings, bool has_failed, td_error *error) {
+  td_warning *first = take(warnings);
   td_status status = TD_OK;
   for (td_warning *warning = first; warning && !status; warning = warning->next) {
-    if (td_thread_self.graph_task)
-      collect(td_thread_self.graph_task, td_dup_string(warning->text));
+    if (td_thread_now.warnings)
+      collect(td_thread_now.warnings, warning->text);
     else
-      status = handler(warning->text, graph_task->result ? NULL : error);
+      status = handler(warning->text, has_failed ? NULL : error);
   }
   drop(first);
   return status;
 }
 
 void
-td_warnings_free(td_graph_task *graph_task) {
-  drop(take(graph_task));
+td_warnings_init(td_warnings *warnings) {
+  pthread_mutex_init(&warnings->mutex, NULL);
+}
+
+void
+td_warnings_fini(td_warnings *warnings) {
+  drop(take(warnings));
+  pthread_mutex_destroy(&warnings->mutex);
 }
