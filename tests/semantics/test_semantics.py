@@ -21,12 +21,12 @@ TABLE = os.path.join(engines.SOURCE, 'engine', 'CONFORMANCE.md')
 LABELS = {'tapedeck': 'Tapedeck', '1.11': 'Tapedeck as 1.11', '1.13.1': 'PyTorch 1.13.1', '2.13.0': 'PyTorch 2.13.0'}
 HEAD = """# Conformance of the engine
 
-Made by `tests/semantics/test_semantics.py --write` from the tests of every row, on Tapedeck and on PyTorch itself: do
-not edit. The rows are those of [rows.py](../tests/semantics/rows.py); how to add one is in [HACKING.md](../HACKING.md).
+`tests/semantics/test_semantics.py --write` makes this table from the test of every row, on Tapedeck and on PyTorch. Do
+not edit it. The rows are those of [rows.py](../tests/semantics/rows.py). [HACKING.md](../HACKING.md) says how to add one.
 
-*same*: one test saw the same on Tapedeck and there, floats within rounding. *differs*: that version behaves differently,
-and `tapedeck run --semantics 1.11` behaves like it. *not there*: that version has no such thing. A dash: it cannot be seen
-from outside PyTorch; the remark tells how Tapedeck's own behaviour is tested instead.
+*same*: one test saw the same on Tapedeck and on that PyTorch, floats within rounding. *differs*: that version behaves
+differently, and `tapedeck run --semantics 1.11` behaves like it. *not there*: that version has no such thing. A dash: it
+cannot be seen from outside PyTorch. The remark then says how Tapedeck's own behaviour is tested instead.
 
 | row | behaviour | Tapedeck | 1.13.1 | 2.13.0 | remark |
 | --- | --- | --- | --- | --- | --- |
