@@ -3,35 +3,35 @@
 
 #include "engine/base/alloc.h"
 #include "engine/base/heap.h"
+#include "engine/base/task_order.h"
 #include "engine/pass/graph_task.h"
 
-#include <limits.h>
 #include <string.h>
 
 static _Atomic uint32_t n_queues;
 
-/* Evaluated at comparison time: a task whose graph task died becomes urgent, to be thrown away. */
-static int
-reentrant_depth(const td_node_task *task) {
-  return td_graph_task_is_alive(task->graph_task) ? (int)task->graph_task->reentrant_depth
-                                                  : INT_MAX;
+/* Evaluated when two tasks are compared: a graph task may be gone by then. */
+static inline uint32_t
+depth_of(td_graph_task *graph_task) {
+  return td_graph_task_is_alive(graph_task) ? graph_task->reentrant_depth : TD_TASK_DEPTH_GONE;
 }
 
-/* Does b go before a? */
+static inline td_task_place
+place_of(const td_node_task *task, bool with_depth) {
+  if (task->is_shutdown) return (td_task_place){.kind = TD_TASK_SHUTDOWN};
+  if (!task->node) return (td_task_place){.kind = TD_TASK_DUMMY};
+  return (td_task_place){.depth = with_depth ? depth_of(task->graph_task) : 0,
+                         .sequence_nr = task->node->sequence_nr};
+}
+
 static inline bool
-goes_before(td_node_task a, td_node_task b, void *context) {
-  if (b.is_shutdown) return true;
-  if (!a.node || a.is_shutdown) return false;
-  if (!b.node) return true;
-  if (a.graph_task != b.graph_task) {
-    int depth_a = reentrant_depth(&a), depth_b = reentrant_depth(&b);
-    if (depth_a != depth_b) return depth_a < depth_b;
-  }
-  return a.node->sequence_nr < b.node->sequence_nr;
+goes_after(td_node_task a, td_node_task b, void *context) {
+  bool with_depth = a.graph_task != b.graph_task;
+  return td_task_goes_after(place_of(&a, with_depth), place_of(&b, with_depth));
 }
 
 #define SET_TASK(context, slot, value) (*(slot) = (value))
-TD_HEAP_DEFINE(task_heap, td_node_task, goes_before, SET_TASK)
+TD_HEAP_DEFINE(task_heap, td_node_task, goes_after, SET_TASK)
 
 td_ready_queue *
 td_ready_queue_new(td_device device) {

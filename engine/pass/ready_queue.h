@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * ReadyQueue: the tasks that a thread may run next, in the engine's exact order: a shutdown task,
- * then dummy tasks, then tasks whose graph task is gone, then deeper re-entry, then higher
- * sequence_nr, ties as in a binary heap; or, for scheduler_2017.h, newest or oldest first. Any
- * thread pushes; its own thread pops. Reference-counted: the thread and the graph tasks that route
- * to it hold it. */
+ * ReadyQueue: the tasks that a thread may run next. Their order is the one of
+ * engine/base/task_order.h, with ties as in engine/base/heap.h; for scheduler_2017.h it is newest
+ * or oldest first. Any thread pushes; the queue's own thread pops. Reference-counted: the thread
+ * and the graph tasks that route to the queue hold it. */
 #pragma once
 
 #include "engine/events/lock.h"

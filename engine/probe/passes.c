@@ -3,8 +3,7 @@
 
 #include "engine/base/alloc.h"
 #include "engine/base/heap.h"
-
-#include <limits.h>
+#include "engine/base/task_order.h"
 
 static td_rnode **nodes; /* (owned) by id */
 static size_t n_nodes, nodes_capacity;
@@ -245,21 +244,20 @@ td_rpass_unref(td_rpass *pass) {
 
 /* queues */
 
-static int
-depth_of(const td_rentry *entry) {
-  return entry->pass->over ? INT_MAX : (int)entry->pass->depth;
+/* Dummies never wait here. */
+static inline td_task_place
+place_of(const td_rentry *entry) {
+  return (td_task_place){.depth = entry->pass->over ? TD_TASK_DEPTH_GONE : entry->pass->depth,
+                         .sequence_nr = entry->node->sequence_nr};
 }
 
-/* Does b go before a? As in engine/pass/ready_queue.c, without dummies: they never wait. */
 static inline bool
-goes_before(td_rentry a, td_rentry b, void *context) {
-  int depth_a = depth_of(&a), depth_b = depth_of(&b);
-  if (depth_a != depth_b) return depth_a < depth_b;
-  return a.node->sequence_nr < b.node->sequence_nr;
+goes_after(td_rentry a, td_rentry b, void *context) {
+  return td_task_goes_after(place_of(&a), place_of(&b));
 }
 
 #define SET(context, slot, value) (*(slot) = (value))
-TD_HEAP_DEFINE(entries, td_rentry, goes_before, SET)
+TD_HEAP_DEFINE(entries, td_rentry, goes_after, SET)
 
 void
 td_rqueue_push(td_rqueue *queue, td_rpass *pass, td_rnode *node) {

@@ -14,7 +14,8 @@ depth(const td_graph *graph, uint32_t graph_task) {
   return graph_task == TD_NONE ? 0 : graph->graph_tasks[graph_task].depth;
 }
 
-/* True when b goes strictly before a, by 03 section 1.5. */
+/* True if b goes strictly before a. The rule stands in engine/base/task_order.h too. It is written
+ * here a second time on purpose: a check by the code that it checks would find nothing. */
 static bool
 goes_after(td_check_entry a, td_check_entry b, void *data) {
   const order_context *context = data;

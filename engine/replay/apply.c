@@ -153,7 +153,7 @@ apply_queue_push(td_world *world, const td_any_event *any) {
     return trouble(world);
   uint32_t task = td_task_obtain(world, event->node, event->graph_task);
   if (task == TD_NONE || is_in_queue(world, task)) return trouble(world);
-  td_queue_entry entry = {event->node, event->graph_task, TD_ENTRY_NODE, 0};
+  td_queue_entry entry = {event->node, event->graph_task, TD_TASK_NODE, 0};
   if (!td_queue_enter(world, event->queue, entry)) return trouble(world);
   td_task_unpark(world, task);
   td_world_set(world, &world->state.tasks[task].queue, event->queue);
@@ -197,7 +197,7 @@ apply_queue_pop(td_world *world, const td_any_event *any) {
 static void
 apply_queue_wake(td_world *world, const td_any_event *any) {
   const td_event_queue_wake *event = &any->queue_wake;
-  td_queue_entry entry = {TD_NONE, event->graph_task, TD_ENTRY_DUMMY, 0};
+  td_queue_entry entry = {TD_NONE, event->graph_task, TD_TASK_DUMMY, 0};
   if (event->queue == TD_NONE || !td_queue_enter(world, event->queue, entry)) return trouble(world);
   add_outstanding(world, event->graph_task);
 }
@@ -205,7 +205,7 @@ apply_queue_wake(td_world *world, const td_any_event *any) {
 static void
 apply_queue_shutdown(td_world *world, const td_any_event *any) {
   uint32_t queue = any->queue_shutdown.queue;
-  td_queue_entry entry = {TD_NONE, TD_NONE, TD_ENTRY_SHUTDOWN, 0};
+  td_queue_entry entry = {TD_NONE, TD_NONE, TD_TASK_SHUTDOWN, 0};
   if (queue == TD_NONE || !td_queue_enter(world, queue, entry)) trouble(world);
 }
 

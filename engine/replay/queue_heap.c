@@ -3,7 +3,6 @@
 
 #include "engine/base/heap.h"
 
-#include <limits.h>
 #include <string.h>
 
 /* What comparing and storing need: world is NULL in a heap that is only read from a copy. */
@@ -14,27 +13,28 @@ typedef struct heap_context {
   td_world *world;
 } heap_context;
 
-/* A task whose graph task is over counts as deepest, for its weak reference has expired. */
+/* The weak reference to a graph task that is over has expired. */
 static uint32_t
 depth_of(const heap_context *context, const td_queue_entry *entry) {
-  if (entry->graph_task == TD_NONE) return INT_MAX;
+  if (entry->graph_task == TD_NONE) return TD_TASK_DEPTH_GONE;
   uint32_t status = context->state->graph_tasks[entry->graph_task].status;
-  if (status != 1 + TD_task_status_running) return INT_MAX;
+  if (status != 1 + TD_task_status_running) return TD_TASK_DEPTH_GONE;
   return context->graph->graph_tasks[entry->graph_task].depth;
 }
 
-/* True when b goes strictly before a. */
+static td_task_place
+place_of(const heap_context *context, const td_queue_entry *entry) {
+  if (entry->kind != TD_TASK_NODE) return (td_task_place){.kind = entry->kind};
+  return (td_task_place){.depth = depth_of(context, entry),
+                         .sequence_nr = context->graph->nodes[entry->node].sequence_nr};
+}
+
 static bool
 goes_after(td_queue_entry a, td_queue_entry b, void *data) {
   const heap_context *context = data;
   if (context->order == TD_queue_order_fifo) return b.order < a.order;
   if (context->order == TD_queue_order_lifo) return b.order > a.order;
-  if (b.kind == TD_ENTRY_SHUTDOWN) return true;
-  if (a.kind != TD_ENTRY_NODE) return false;
-  if (b.kind == TD_ENTRY_DUMMY) return true;
-  uint32_t depth_a = depth_of(context, &a), depth_b = depth_of(context, &b);
-  if (depth_a != depth_b) return depth_a < depth_b;
-  return context->graph->nodes[a.node].sequence_nr < context->graph->nodes[b.node].sequence_nr;
+  return td_task_goes_after(place_of(context, &a), place_of(context, &b));
 }
 
 static void
@@ -72,8 +72,8 @@ td_queue_enter(td_world *world, uint32_t queue, td_queue_entry entry) {
 
 static bool
 is_wanted(const td_queue_entry *entry, uint32_t node, uint32_t graph_task) {
-  if (node == TD_NONE) return entry->kind != TD_ENTRY_NODE;
-  return entry->kind == TD_ENTRY_NODE && entry->node == node && entry->graph_task == graph_task;
+  if (node == TD_NONE) return entry->kind != TD_TASK_NODE;
+  return entry->kind == TD_TASK_NODE && entry->node == node && entry->graph_task == graph_task;
 }
 
 /* Fills the hole with the last entry, as a heap whose entry at `hole` was the greatest would. */

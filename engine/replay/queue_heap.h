@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The ready queues of a world, with the order of the engine's (03 section 1.5, libstdc++'s heap):
- * shutdown, dummy, tasks of a graph task that is over, deeper graph tasks, higher sequence_nr; or
+ * The ready queues of a world. A queue has the engine's order (engine/base/task_order.h), or is
  * first in first out, or last in first out. Private to engine/replay. One thread. */
 #pragma once
 
+#include "engine/base/task_order.h"
 #include "engine/replay/world.h"
-
-enum { TD_ENTRY_NODE, TD_ENTRY_DUMMY, TD_ENTRY_SHUTDOWN };
 
 /* td_queue_enter pushes an entry and ranks it; false where the queue is full. */
 bool td_queue_enter(td_world *world, uint32_t queue, td_queue_entry entry);

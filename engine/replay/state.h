@@ -57,9 +57,9 @@ typedef struct td_arrival_now {
   uint32_t mode; /* td_accumulation */
 } td_arrival_now;
 
-/* One entry of a ready queue's heap. node TD_NONE: a dummy task; shutdown: kind 2. */
+/* One entry of a ready queue's heap. A dummy and a shutdown task have the node TD_NONE. */
 typedef struct td_queue_entry {
-  uint32_t node, graph_task, kind; /* kind: 0 node, 1 dummy, 2 shutdown */
+  uint32_t node, graph_task, kind; /* kind: td_task_kind */
   uint32_t order;                  /* rank of its push, for fifo and lifo queues */
 } td_queue_entry;
 
