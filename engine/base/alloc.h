@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Allocation. Small allocations abort when memory runs out; anything whose size comes from input
- * uses td_try_* and returns TD_OUT_OF_MEMORY. Any thread. */
+ * Allocation. A small allocation aborts if memory runs out. Code that takes a size from input calls
+ * td_try_alloc and returns TD_OUT_OF_MEMORY. Any thread. */
 #pragma once
 
 #include <stdarg.h>
@@ -13,7 +13,8 @@
 void *td_alloc(size_t n, size_t size);
 void *td_realloc(void *block, size_t n, size_t size);
 
-/* td_try_alloc is td_alloc for sizes that come from input: NULL on failure or overflow. */
+/* td_try_alloc is td_alloc for sizes that come from input. It returns NULL on failure or overflow.
+ */
 void *td_try_alloc(size_t n, size_t size);
 
 /* td_dup_string copies text; td_format prints into a new string. The caller frees. */

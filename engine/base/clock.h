@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The recording clock. Ticks come from the invariant cycle counter where the processor has one
- * (checked once, while loading), else from CLOCK_MONOTONIC in nanoseconds. Ticks become
- * nanoseconds in the reader, by two pairs (ticks, monotonic ns) taken at the start and end of a
- * recording. Any thread. */
+ * The recording clock. If the processor has an invariant cycle counter, ticks are its cycles. Else
+ * ticks are nanoseconds of CLOCK_MONOTONIC. The choice is made once, while loading. The recorder
+ * takes a pair (ticks, monotonic ns) at the start and at the end of a recording. From the two pairs
+ * the reader turns ticks into nanoseconds. Any thread. */
 #pragma once
 
 #include <stdbool.h>
@@ -35,7 +35,8 @@ td_clock_monotonic_ns(void) {
 }
 
 /* td_clock_now returns ticks. The processor may read the counter a little before earlier
- * instructions have finished: good for durations, not for ordering against another thread. */
+ * instructions have finished. So the ticks are good for durations, and not for an order between
+ * threads. */
 static inline uint64_t
 td_clock_now(void) {
 #if defined(__x86_64__)
@@ -44,8 +45,8 @@ td_clock_now(void) {
   return td_clock_monotonic_ns();
 }
 
-/* td_clock_ordered is td_clock_now after every earlier instruction has finished, a lock's
- * acquisition included. See Note [Stamps under a lock] in engine/events/emit.h. */
+/* td_clock_ordered returns ticks after every earlier instruction has finished, such as the
+ * acquisition of a lock. See Note [Stamps under a lock] in engine/events/emit.h. */
 static inline uint64_t
 td_clock_ordered(void) {
 #if defined(__x86_64__)

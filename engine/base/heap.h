@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The binary max-heap of the ready queue, ties included: exactly the order of std::push_heap and
- * std::pop_heap in libstdc++, because users see it in the order of equal sequence numbers
- * (engine/DESIGN.md, Note [Tie order]). One template for the engine's queue and for the replay of
- * it.
+ * The binary max-heap of the ready queue. Users see its order among equal sequence numbers, so it
+ * breaks ties exactly as std::push_heap and std::pop_heap of libstdc++ do. See Note [Tie order] in
+ * engine/DESIGN.md. The engine's queue and its replay use this one template.
  *
  * TD_HEAP_DEFINE(prefix, type, before, set) defines
  *   void prefix_push(type *heap, size_t n, type item, context)   the heap grows from n to n + 1
  *   type prefix_pop(type *heap, size_t n, context)               the heap shrinks from n to n - 1
  * `before(a, b, context)` is true when b goes strictly before a (a is smaller). `set(context, slot,
- * value)` stores a value: plain assignment in the engine, a journalled one in the replay. Caller
- * holds the lock. */
+ * value)` stores a value: a plain assignment in the engine, a journalled one in the replay. The
+ * caller holds the lock. */
 #pragma once
 
 #include <stddef.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * A streaming JSON writer over a FILE: nothing is held in memory, so 100 million lines cost what
- * one costs. Commas, quotes and escapes are its business; nesting is the caller's. One thread. */
+ * A JSON writer that streams to a FILE and keeps nothing in memory. It writes commas, quotes and
+ * escapes; the caller is responsible for the nesting. One thread. */
 #pragma once
 
 #include <stdbool.h>

@@ -8,7 +8,7 @@ length_of(int64_t stride) {
   return stride < 0 ? -stride : stride;
 }
 
-/* Puts a dimension where its stride belongs, shortest first. */
+/* Inserts a dimension so that the shortest stride comes first. */
 static void
 insert_dim(td_number_rows *self, int64_t size, int64_t stride) {
   int at = self->n_dims++;
@@ -20,7 +20,7 @@ insert_dim(td_number_rows *self, int64_t size, int64_t stride) {
   self->strides[at] = stride;
 }
 
-/* Two dimensions are one where a step in the outer is as long as a whole row of the inner. */
+/* Two dimensions are one if a step in the outer is as long as a whole row of the inner. */
 static void
 merge_dims(td_number_rows *self) {
   int kept = 0;

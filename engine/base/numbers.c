@@ -8,7 +8,7 @@
 
 #pragma GCC optimize("O3") /* loops over elements: vectorised also where the rest is not */
 
-/* How the parts of a number are written: a real number has one, a complex one two. */
+/* The layout of a number: a real number has one part, a complex one two. */
 typedef struct number_format {
   uint8_t n_bytes; /* of an element */
   uint8_t n_parts;
@@ -51,8 +51,9 @@ td_number_type_find(const char *text) {
   return type;
 }
 
-/* An exponent of ones is a NaN or an infinity, and one more overflows into the sign: no comparison
- * of wide integers, which the least of processors cannot do by vectors. The sign is let go. */
+/* An exponent of ones is a NaN or an infinity. Adding one to it overflows into the sign bit, which
+ * was cleared. That needs no comparison of wide integers, which basic processors cannot vectorise.
+ */
 #define LOOK_CASES(name, bits_type, exponent)                                                      \
   static bool all_finite_##name(const void *at, int64_t n, int64_t step) {                         \
     const bits_type *bits = at, ones = exponent, one = ones & -ones;                               \
@@ -108,8 +109,8 @@ look_at(td_number_type type, const void *at) {
   }
 }
 
-/* A float16's exponent and fraction, read as a float32's, are too small by a power of two: also
- * those of the numbers near zero. */
+/* The exponent and fraction of a float16, read as those of a float32, are too small by a power of
+ * two. This holds for subnormal numbers as well. */
 static double
 from_half(uint16_t bits) {
   uint32_t wide = (uint32_t)(bits & 0x7fff) << 13;
@@ -153,7 +154,7 @@ read_doubles(td_number_type type, const void *at, int64_t n, int64_t step, doubl
   }
 }
 
-/* Elements are taken in blocks that stay in the nearest cache. */
+/* The functions read elements in blocks that stay in the nearest cache. */
 #define BLOCK 1024
 
 static int64_t
@@ -215,7 +216,7 @@ n_elements(const td_numbers *numbers) {
   return n;
 }
 
-/* What is found in one element, of which a complex one has two parts. */
+/* Looks at one element; a complex one has two parts. */
 static unsigned
 look_at_element(td_number_type type, const char *at) {
   unsigned found = look_at(part_type(type), at);
@@ -244,10 +245,10 @@ td_numbers_count(const td_numbers *numbers, td_number_stats *stats) {
     count_row(&rows, numbers->type, stats);
 }
 
-/* Sums of several lanes: faster by vectors, and their error grows slower. */
+/* Sums in several lanes: vectors make them faster, and their error grows more slowly. */
 #define N_LANES 8
 typedef struct sums {
-  double scale; /* what values are multiplied with before they are squared and added */
+  double scale; /* multiplies each value before it is squared and added */
   uint64_t n;
   double min, max, total[N_LANES], squares[N_LANES];
 } sums;
@@ -301,7 +302,7 @@ keep_finite(double *values, int64_t n) {
   return kept;
 }
 
-/* Reads a block of magnitudes: of elements that are one real number, or of complex ones. */
+/* Reads a block of values: real numbers, or the magnitudes of complex ones. */
 static int64_t
 read_block(td_number_type type, const char *at, int64_t n, int64_t step, double *out) {
   if (formats[type].n_parts == 1) {
@@ -332,7 +333,7 @@ sum_up(const td_numbers *numbers, double scale, sums *sums) {
     }
 }
 
-/* Magnitudes whose squares, or sums, are no ordinary doubles. */
+/* The squares or sums of magnitudes beyond these are no ordinary doubles. */
 #define TOO_GREAT 0x1p480
 #define TOO_SMALL 0x1p-480
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Intrusive reference counts. Any thread. td_refcount_dec pairs its release with an acquire fence
- * in the thread that frees, so the freeing thread sees all writes made through other references. */
+ * Intrusive reference counts. Any thread. Each td_refcount_dec is a release and an acquire: the
+ * thread that frees sees all writes made through other references. */
 #pragma once
 
 #include <stdatomic.h>
@@ -22,8 +22,8 @@ td_refcount_inc(td_refcount *refs) {
   atomic_fetch_add_explicit(&refs->count, 1, memory_order_relaxed);
 }
 
-/* td_refcount_try_inc takes a reference unless the count has already reached zero: the upgrade of a
- * weak reference whose holder keeps the memory itself alive. */
+/* td_refcount_try_inc takes a reference unless the count has already reached zero. It upgrades a
+ * weak reference, whose holder keeps the memory alive. */
 static inline bool
 td_refcount_try_inc(td_refcount *refs) {
   uint32_t count = atomic_load_explicit(&refs->count, memory_order_relaxed);
@@ -34,9 +34,8 @@ td_refcount_try_inc(td_refcount *refs) {
   return false;
 }
 
-/* td_refcount_dec drops a reference; true means that it was the last and the caller frees. The
- * acquire is part of the operation and not a fence, because the thread sanitizer does not model
- * fences. */
+/* td_refcount_dec drops a reference. True: it was the last one, and the caller frees. The acquire
+ * is not a fence, because the thread sanitizer does not model fences. */
 static inline bool
 td_refcount_dec(td_refcount *refs) {
   return atomic_fetch_sub_explicit(&refs->count, 1, memory_order_acq_rel) == 1;

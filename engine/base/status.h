@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Status codes of the engine and the optional detail that travels with them. Every fallible
- * function returns a td_status (TD_OK is 0), writes its results through its last parameters and
- * only on success. Any thread; an error belongs to the caller that passed it in. */
+ * Status codes of the engine, and the optional detail that goes with them. Every fallible function
+ * returns a td_status; TD_OK is 0. It writes its results through its last parameters, and only on
+ * success. Any thread. A td_error belongs to the caller that passed it in. */
 #pragma once
 
 #include <stdarg.h>
@@ -14,8 +14,8 @@ typedef enum td_status {
   TD_N_STATUSES
 } td_status;
 
-/* What went wrong, in words for a person. Zero-initialise; td_error_clear() frees it.
- * `foreign` carries an exception of the embedding language through the engine unchanged. */
+/* What went wrong, in words for a person. Initialise it with zeros; td_error_clear frees what it
+ * holds. `foreign` carries an exception of the embedding language through the engine unchanged. */
 typedef struct td_error {
   td_status status;
   char *message; /* (owned) */
@@ -28,8 +28,9 @@ typedef struct td_error {
 const char *td_status_name(td_status status);
 const char *td_status_message(td_status status);
 
-/* td_error_set records status and a formatted message in error, which may be NULL, replacing what
- * it held. Returns status, so that `return td_error_set(error, TD_SHAPE, ...)` reads well. */
+/* td_error_set replaces what `error` holds by a status and a formatted message. `error` may be
+ * NULL. It returns the status, so that one can write `return td_error_set(error, TD_SHAPE, ...)`.
+ */
 td_status td_error_set(td_error *error, td_status status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
@@ -37,11 +38,11 @@ td_status td_error_set(td_error *error, td_status status, const char *format, ..
 void td_error_prefix(td_error *error, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* td_error_move hands what `from` holds to `to` (which may be NULL: then it is freed) and clears
- * from. */
+/* td_error_move moves what `from` holds into `to`, or frees it if `to` is NULL. `from` is empty
+ * then. */
 void td_error_move(td_error *to, td_error *from);
 
-/* td_error_text returns the message, or the status's own where there is none. Borrowed. */
+/* td_error_text returns the message, or the status's own text if there is none. Borrowed. */
 const char *td_error_text(const td_error *error);
 
 void td_error_clear(td_error *error);
