@@ -7,23 +7,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const struct {
-  const char *name;
-  const char *message;
-} statuses[] = {
-#define TD_STATUS(name, message) {#name, message},
+static const char *const messages[] = {
+#define TD_STATUS(name, message) message,
 #include "engine/base/status.def"
 #undef TD_STATUS
 };
 
 const char *
-td_status_name(td_status status) {
-  return statuses[status].name;
-}
-
-const char *
 td_status_message(td_status status) {
-  return statuses[status].message;
+  return messages[status];
 }
 
 td_status

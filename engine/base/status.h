@@ -23,9 +23,7 @@ typedef struct td_error {
   void (*foreign_free)(void *foreign);
 } td_error;
 
-/* td_status_name returns the constant's name, "OUT_OF_MEMORY"; td_status_message a short English
- * text. */
-const char *td_status_name(td_status status);
+/* td_status_message returns a short English text. */
 const char *td_status_message(td_status status);
 
 /* td_error_set replaces what `error` holds by a status and a formatted message. `error` may be
