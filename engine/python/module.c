@@ -2,6 +2,7 @@
 #include "engine/python/module.h"
 
 #include "engine/python/anomaly.h"
+#include "engine/python/distributed.h"
 #include "engine/python/edge.h"
 #include "engine/python/function.h"
 #include "engine/python/hook.h"
@@ -47,7 +48,7 @@ fill(PyObject *module) {
   if (tdpy_types_add(module) || tdpy_tensor_add(module) || tdpy_node_add(module) ||
       tdpy_hook_add(module) || tdpy_function_add(module) || tdpy_edge_add(module) ||
       tdpy_graph_task_add() || tdpy_saved_add(module) || tdpy_out_add(module) ||
-      tdpy_anomaly_add(module) || tdpy_where_add())
+      tdpy_anomaly_add(module) || tdpy_distributed_add(module) || tdpy_where_add())
     return -1;
   PyMethodDef *tables[] = {tdpy_construct_functions,   tdpy_operation_functions,
                            tdpy_sparse_functions,      tdpy_error_functions,

@@ -8,7 +8,7 @@
 #include "engine/ops/pointwise.h"
 #include "engine/pass/engine_thread.h"
 #include "engine/pass/variants/distributed.h"
-#include "engine/pass/variants/distributed_private.h"
+#include "engine/pass/variants/distributed_run.h"
 #include "tests/fixtures/call_nodes.h"
 
 #include <glib.h>
@@ -56,10 +56,10 @@ deliver_cb(void *data, td_tensor *const *gradients, uint32_t n, td_error *error)
 /* U-04: loss = x * r, where r came from another worker. */
 static void
 test_root_and_receive(void) {
-  td_dist_context *context = td_dist_context_new(0);
+  td_dist_context *context = td_dist_context_new(0, 0);
   delivery delivery = {0};
   td_tensor *x = leaf(3), *received = td_tensor_new_scalar(TD_FLOAT32, TD_CPU, 5);
-  td_node *receive = td_dist_receive_new(&received, 1, deliver_cb, &delivery);
+  td_node *receive = td_dist_receive_new(&received, 1, deliver_cb, &delivery, NULL);
   td_tensor *loss = product(x, received);
   g_assert_cmpint(td_dist_execute(context, &loss, 1, false, NULL), ==, TD_OK);
   g_assert_true(atomic_load(&delivery.came));
@@ -93,10 +93,10 @@ execute_cb(void *data) {
 /* U-02: the pass waits for what a send function will get, which was counted beforehand. */
 static void
 test_send_is_waited_for(void) {
-  td_dist_context *context = td_dist_context_new(0);
+  td_dist_context *context = td_dist_context_new(0, 0);
   delivery delivery = {0};
   td_tensor *x = leaf(3), *received = td_tensor_new_scalar(TD_FLOAT32, TD_CPU, 5);
-  td_node *receive = td_dist_receive_new(&received, 1, deliver_cb, &delivery);
+  td_node *receive = td_dist_receive_new(&received, 1, deliver_cb, &delivery, NULL);
   td_tensor *sent = product(x, x), *loss = product(x, received);
   td_node *send = td_dist_send_new(context, &sent, 1);
   call call = {.context = context, .loss = loss};
@@ -123,7 +123,7 @@ test_send_is_waited_for(void) {
 /* U-03 */
 static void
 test_leaves(void) {
-  td_dist_context *context = td_dist_context_new(0);
+  td_dist_context *context = td_dist_context_new(0, 0);
   td_tensor *value = td_tensor_new_scalar(TD_FLOAT32, TD_CPU, 1);
   call_node *above = call_node_new(TD_CPU, 1, NULL, NULL),
             *end = call_node_new(TD_CPU, 0, NULL, NULL);
@@ -170,7 +170,7 @@ no_free(td_hook *hook) {
 /* U-05: hooks of the leaf's AccumulateGrad see the gradient before and after. */
 static void
 test_leaf_hooks(void) {
-  td_dist_context *context = td_dist_context_new(0);
+  td_dist_context *context = td_dist_context_new(0, 0);
   td_tensor *x = leaf(3), *four = td_tensor_new_scalar(TD_FLOAT32, TD_CPU, 4),
             *loss = product(x, four);
   td_node *accumulate = td_grad_accumulator_find(x);
@@ -224,7 +224,7 @@ value_of(call_node *node, td_tensor *tensor) {
 /* U-06, U-09: each call has a queue; an error ends it at once. */
 static void
 test_queue_of_each_call(void) {
-  td_dist_context *context = td_dist_context_new(7);
+  td_dist_context *context = td_dist_context_new(0, 7);
   seen_queue seen[2] = {0}, never = {0};
   td_tensor *x = leaf(1), *values[3];
   call_node *nodes[] = {call_node_new(TD_CPU, 1, note_queue, &seen[0]),
@@ -267,10 +267,10 @@ test_queue_of_each_call(void) {
  */
 static void
 test_device_to_cpu(void) {
-  td_dist_context *context = td_dist_context_new(0);
+  td_dist_context *context = td_dist_context_new(0, 0);
   delivery delivery = {0};
   td_tensor *received = td_tensor_new_scalar(TD_FLOAT32, TD_CPU, 5);
-  td_node *receive = td_dist_receive_new(&received, 1, deliver_cb, &delivery);
+  td_node *receive = td_dist_receive_new(&received, 1, deliver_cb, &delivery, NULL);
   call_node *top = call_node_new(TD_CPU, 1, NULL, NULL), *device = call_node_new(0, 1, NULL, NULL);
   td_node_set_edge(&device->node, 0, (td_edge){td_node_ref(receive), 0});
   call_node_connect(top, 0, device);
@@ -290,7 +290,7 @@ test_device_to_cpu(void) {
 /* U-08 */
 static void
 assert_refused(td_tensor *root, const char *text) {
-  td_dist_context *context = td_dist_context_new(0);
+  td_dist_context *context = td_dist_context_new(0, 0);
   td_error error = {0};
   g_assert_cmpint(td_dist_execute(context, &root, root ? 1 : 0, false, &error), ==, TD_AUTOGRAD);
   g_assert_cmpstr(td_error_text(&error), ==, text);

@@ -7,145 +7,9 @@
 #include "engine/graph/variable.h"
 #include "engine/pass/engine.h"
 #include "engine/pass/exec_info.h"
-#include "engine/pass/variants/distributed_private.h"
-#include "engine/tensor/kernels.h"
-#include "engine/tensor/sparse.h"
+#include "engine/pass/variants/distributed_run.h"
 
 #include <inttypes.h>
-
-/* What a captured gradient is held by while its hook runs: the buffer, the capture, the call. */
-#define EXPECTED_REFS 3
-
-/* nodes */
-
-static td_status
-send_apply(td_node *node, td_tensor *const *inputs, td_tensor **outputs, td_error *error) {
-  for (uint32_t i = 0; i < node->n_outputs; i++)
-    outputs[i] = td_tensor_ref(inputs[i]);
-  return TD_OK;
-}
-
-static const td_node_class send_class = {.name = "SendRpcBackward", .apply = send_apply};
-
-td_node *
-td_dist_send_new(td_dist_context *context, td_tensor *const *sent, uint32_t n_sent) {
-  td_node *send = td_node_new(&send_class, sizeof *send, sent, n_sent);
-  for (uint32_t i = 0; i < n_sent; i++)
-    td_node_add_metadata(send, sent[i]);
-  TD_GROW(context->sends, context->n_sends, context->sends_capacity);
-  context->sends[context->n_sends++] = td_node_ref(send);
-  return send;
-}
-
-typedef struct receive_node {
-  td_node node;
-  td_dist_deliver deliver;
-  void *data;
-} receive_node;
-
-static td_status
-receive_apply(td_node *node, td_tensor *const *inputs, td_tensor **outputs, td_error *error) {
-  receive_node *self = (receive_node *)node;
-  return self->deliver(self->data, inputs, node->n_inputs, error);
-}
-
-static const td_node_class receive_class = {.name = "RecvRpcBackward", .apply = receive_apply};
-
-td_node *
-td_dist_receive_new(td_tensor *const *received, uint32_t n, td_dist_deliver deliver, void *data) {
-  receive_node *self =
-      (receive_node *)td_node_new_raw(&receive_class, sizeof *self, 0, td_sequence_nr_next());
-  self->deliver = deliver;
-  self->data = data;
-  for (uint32_t i = 0; i < n; i++)
-    td_node_add_input(&self->node, received[i]);
-  return &self->node;
-}
-
-/* contexts */
-
-td_dist_context *
-td_dist_context_new(int64_t worker_id) {
-  td_dist_context *context = TD_NEW(td_dist_context);
-  td_refcount_init(&context->refs);
-  pthread_mutex_init(&context->mutex, NULL);
-  context->worker_id = worker_id;
-  return context;
-}
-
-td_dist_context *
-td_dist_context_ref(td_dist_context *context) {
-  td_refcount_inc(&context->refs);
-  return context;
-}
-
-void
-td_dist_context_unref(td_dist_context *context) {
-  if (!td_refcount_dec(&context->refs)) return;
-  if (context->graph_task) {
-    TD_EMIT(graph_task_end, .graph_task = context->graph_task->id,
-            .status = context->graph_task->result ? TD_task_status_error : TD_task_status_ok);
-    td_graph_task_unref(context->graph_task);
-  }
-  td_node_unref(context->dummy);
-  td_node_unref(context->root);
-  for (size_t i = 0; i < context->n_sends; i++)
-    td_node_unref(context->sends[i]);
-  for (size_t i = 0; i < context->n_gradients; i++) {
-    td_tensor_unref(context->gradients[i].leaf);
-    td_tensor_unref(context->gradients[i].sum);
-  }
-  free(context->sends);
-  free(context->gradients);
-  pthread_mutex_destroy(&context->mutex);
-  free(context);
-}
-
-td_tensor *
-td_dist_gradient(td_dist_context *context, const td_tensor *leaf) {
-  td_tensor *sum = NULL;
-  pthread_mutex_lock(&context->mutex);
-  for (size_t i = 0; i < context->n_gradients; i++)
-    if (context->gradients[i].leaf == leaf) sum = td_tensor_ref(context->gradients[i].sum);
-  pthread_mutex_unlock(&context->mutex);
-  return sum;
-}
-
-static td_status
-first_of(td_tensor *gradient, td_tensor **sum, td_error *error) {
-  if (td_refcount_get(&gradient->refs) <= EXPECTED_REFS &&
-      td_refcount_get(&gradient->storage->refs) == 1) {
-    *sum = td_tensor_ref(gradient);
-    return TD_OK;
-  }
-  td_status status = td_tensor_new_like(gradient, sum, error);
-  if (!status) td_kernel_copy(*sum, gradient);
-  return status;
-}
-
-td_status
-td_dist_accumulate(td_dist_context *context, td_tensor *leaf, td_tensor *gradient,
-                   td_error *error) {
-  td_status status = TD_OK;
-  td_dist_sum *found = NULL;
-  if (td_tensor_is_sparse(gradient))
-    return td_error_set(error, TD_UNSUPPORTED,
-                        "distributed backward: sparse gradients are not supported");
-  pthread_mutex_lock(&context->mutex);
-  for (size_t i = 0; i < context->n_gradients; i++)
-    if (context->gradients[i].leaf == leaf) found = &context->gradients[i];
-  td_tensor *sum = NULL;
-  if (found)
-    td_kernel_add_into(found->sum, gradient);
-  else
-    status = first_of(gradient, &sum, error);
-  if (sum) {
-    TD_GROW(context->gradients, context->n_gradients, context->gradients_capacity);
-    context->gradients[context->n_gradients++] = (td_dist_sum){td_tensor_ref(leaf), sum};
-  }
-  pthread_mutex_unlock(&context->mutex);
-  return status;
-}
 
 /* What stands in for AccumulateGrad: its hooks, and the context in place of .grad. */
 typedef struct accumulate_hook {
@@ -200,7 +64,7 @@ see(search *self, td_edge edge, td_error *error) {
   TD_GROW(self->nodes, self->n, self->capacity);
   self->nodes[self->n++] = edge.node;
   if (edge.node->n_outputs > 0) return TD_OK;
-  if (!td_accumulate_grad_variable(edge.node) && edge.node->klass != &receive_class)
+  if (!td_accumulate_grad_variable(edge.node) && !td_dist_is_receive(edge.node))
     return td_error_set(error, TD_AUTOGRAD,
                         "dynamic_cast<AccumulateGrad*>(nextFn) || "
                         "dynamic_cast<RecvRpcBackward*>(nextFn) INTERNAL ASSERT FAILED");
@@ -253,7 +117,7 @@ choose_what_runs(td_dist_context *context, const search *found) {
                                 0);
   for (size_t i = 0; i < found->n_ends; i++) {
     td_node_entry *entry = td_node_table_find(&graph_task->nodes, found->ends[i].node);
-    entry->needed |= entry->node->klass == &receive_class;
+    entry->needed |= td_dist_is_receive(entry->node);
     for (td_capture *capture = entry->captures; capture && !entry->needed; capture = capture->next)
       if (!capture->hook) capture->hook = accumulate_hook_new(context);
   }
@@ -387,4 +251,53 @@ td_dist_execute_send(td_dist_context *context, td_node *send, td_tensor *const *
     buffer->slots[i] = td_input_slot_new(td_tensor_ref(gradients[i]), 0, TD_NO_CONTRIBUTOR);
   td_dist_run(context->graph_task, send, buffer, false);
   return outcome(context, error);
+}
+
+/* a worker that sends to itself */
+
+typedef struct loop {
+  td_dist_context *context; /* (owned reference) */
+  td_node *send;            /* (owned reference) */
+} loop;
+
+static void
+loop_free(void *data) {
+  loop *self = data;
+  td_node_unref(self->send);
+  td_dist_context_unref(self->context);
+  free(self);
+}
+
+static td_status
+zeros_for(const td_input_metadata *metadata, td_tensor **zeros, td_error *error) {
+  return td_tensor_new(metadata->dtype, metadata->device, metadata->n_dims, metadata->sizes, zeros,
+                       error);
+}
+
+static td_status
+deliver_cb(void *data, td_tensor *const *gradients, uint32_t n, td_error *error) {
+  loop *self = data;
+  td_status status = TD_OK;
+  if (atomic_load_explicit(&self->context->is_released, memory_order_relaxed))
+    return td_error_set(error, TD_AUTOGRAD, "Could not find autograd context with id: %" PRId64,
+                        self->context->id);
+  td_tensor **defined = TD_NEW_N(td_tensor *, n);
+  for (uint32_t i = 0; i < n && !status; i++)
+    if (gradients[i])
+      defined[i] = td_tensor_ref(gradients[i]);
+    else
+      status = zeros_for(&self->send->input_metadata[i], &defined[i], error);
+  if (!status) status = td_dist_execute_send(self->context, self->send, defined, false, error);
+  for (uint32_t i = 0; i < n; i++)
+    td_tensor_unref(defined[i]);
+  free(defined);
+  return status;
+}
+
+void
+td_dist_loop_back(td_dist_context *context, td_tensor *const *sent, td_tensor *const *received,
+                  uint32_t n) {
+  loop *self = TD_NEW(loop);
+  *self = (loop){td_dist_context_ref(context), td_dist_send_new(context, sent, n)};
+  td_node_unref(td_dist_receive_new(received, n, deliver_cb, self, loop_free));
 }

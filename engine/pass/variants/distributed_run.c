@@ -1,10 +1,9 @@
-/* SPDX-License-Identifier: LGPL-2.1-or-later
- *
- * The threads of distributed passes: whoever brings work does it. */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "engine/pass/variants/distributed_run.h"
+
 #include "engine/base/alloc.h"
 #include "engine/pass/device_threads.h"
 #include "engine/pass/engine_thread.h"
-#include "engine/pass/variants/distributed_private.h"
 #include "engine/pass/worker.h"
 
 /* One task of the call's queue; false where the pass has failed and the rest stays behind. */

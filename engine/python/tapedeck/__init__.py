@@ -50,7 +50,7 @@ globals().update({name: _C.with_out(name, globals()[name]) for name in _WITH_OUT
 
 from tapedeck.accelerator import Event, Stream  # noqa: E402
 from tapedeck import accelerator, autograd, linalg, nn, optim, sim  # noqa: E402  (they use the names above)
-from tapedeck import copies, functions, session, utils  # noqa: E402
+from tapedeck import copies, distributed, functions, session, utils  # noqa: E402
 
 _C._functions = functions
 

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "engine/pass/variants/distributed_context.h"
+
+#include "engine/base/alloc.h"
+#include "engine/tensor/kernels.h"
+#include "engine/tensor/sparse.h"
+
+/* What a captured gradient is held by while its hook runs: the buffer, the capture, the call. */
+#define EXPECTED_REFS 3
+
+td_dist_context *
+td_dist_context_new(int64_t id, int64_t worker_id) {
+  td_dist_context *context = TD_NEW(td_dist_context);
+  td_refcount_init(&context->refs);
+  pthread_mutex_init(&context->mutex, NULL);
+  context->id = id;
+  context->worker_id = worker_id;
+  return context;
+}
+
+td_dist_context *
+td_dist_context_ref(td_dist_context *context) {
+  td_refcount_inc(&context->refs);
+  return context;
+}
+
+void
+td_dist_context_end_pass(td_dist_context *context) {
+  if (!context->graph_task) return;
+  TD_EMIT(graph_task_end, .graph_task = context->graph_task->id,
+          .status = context->graph_task->result ? TD_task_status_error : TD_task_status_ok);
+  td_graph_task_unref(context->graph_task);
+  td_node_unref(context->dummy);
+  td_node_unref(context->root);
+  context->graph_task = NULL;
+  context->dummy = context->root = NULL;
+}
+
+void
+td_dist_context_release(td_dist_context *context) {
+  size_t n = context->n_sends;
+  atomic_store_explicit(&context->is_released, true, memory_order_relaxed);
+  td_dist_context_end_pass(context);
+  context->n_sends = 0;
+  for (size_t i = 0; i < n; i++)
+    td_node_unref(context->sends[i]);
+}
+
+void
+td_dist_context_unref(td_dist_context *context) {
+  if (!td_refcount_dec(&context->refs)) return;
+  td_dist_context_release(context);
+  for (size_t i = 0; i < context->n_gradients; i++) {
+    td_tensor_unref(context->gradients[i].leaf);
+    td_tensor_unref(context->gradients[i].sum);
+  }
+  free(context->sends);
+  free(context->gradients);
+  pthread_mutex_destroy(&context->mutex);
+  free(context);
+}
+
+td_tensor *
+td_dist_gradient(td_dist_context *context, const td_tensor *leaf) {
+  td_tensor *sum = NULL;
+  pthread_mutex_lock(&context->mutex);
+  for (size_t i = 0; i < context->n_gradients; i++)
+    if (context->gradients[i].leaf == leaf) sum = td_tensor_ref(context->gradients[i].sum);
+  pthread_mutex_unlock(&context->mutex);
+  return sum;
+}
+
+td_dist_sum *
+td_dist_gradients(td_dist_context *context, size_t *n) {
+  pthread_mutex_lock(&context->mutex);
+  *n = context->n_gradients;
+  td_dist_sum *sums = TD_NEW_N(td_dist_sum, *n + 1);
+  for (size_t i = 0; i < *n; i++)
+    sums[i] = (td_dist_sum){td_tensor_ref(context->gradients[i].leaf),
+                            td_tensor_ref(context->gradients[i].sum)};
+  pthread_mutex_unlock(&context->mutex);
+  return sums;
+}
+
+static td_status
+first_of(td_tensor *gradient, td_tensor **sum, td_error *error) {
+  if (td_refcount_get(&gradient->refs) <= EXPECTED_REFS &&
+      td_refcount_get(&gradient->storage->refs) == 1) {
+    *sum = td_tensor_ref(gradient);
+    return TD_OK;
+  }
+  td_status status = td_tensor_new_like(gradient, sum, error);
+  if (!status) td_kernel_copy(*sum, gradient);
+  return status;
+}
+
+td_status
+td_dist_accumulate(td_dist_context *context, td_tensor *leaf, td_tensor *gradient,
+                   td_error *error) {
+  td_status status = TD_OK;
+  td_dist_sum *found = NULL;
+  if (td_tensor_is_sparse(gradient))
+    return td_error_set(error, TD_UNSUPPORTED,
+                        "distributed backward: sparse gradients are not supported");
+  pthread_mutex_lock(&context->mutex);
+  for (size_t i = 0; i < context->n_gradients; i++)
+    if (context->gradients[i].leaf == leaf) found = &context->gradients[i];
+  td_tensor *sum = NULL;
+  if (found)
+    td_kernel_add_into(found->sum, gradient);
+  else
+    status = first_of(gradient, &sum, error);
+  if (sum) {
+    TD_GROW(context->gradients, context->n_gradients, context->gradients_capacity);
+    context->gradients[context->n_gradients++] = (td_dist_sum){td_tensor_ref(leaf), sum};
+  }
+  pthread_mutex_unlock(&context->mutex);
+  return status;
+}

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * The threads of distributed passes: whoever brings work does it. */
+#pragma once
+
+#include "engine/pass/graph_task.h"
+
+/* td_dist_global_queue returns the queue that device threads hand CPU nodes of distributed passes
+ * to (borrowed, for ever). The first call starts its thread. */
+td_ready_queue *td_dist_global_queue(void);
+
+/* td_dist_run runs a node of a pass, with its buffer (taken, or NULL), on the calling thread. Then
+ * it runs the CPU nodes that become ready by that, from a queue of its own. It returns when that
+ * queue is empty or a node fails. */
+void td_dist_run(td_graph_task *graph_task, td_node *node, td_input_buffer *buffer,
+                 bool is_counted);
