@@ -34,11 +34,8 @@ typedef struct options {
 
 static td_graph_view
 fitted(const job *self) {
-  td_graph_view view = {.width = self->width,
-                        .height = self->height,
-                        .selected = TD_NONE,
-                        .hovered = TD_NONE,
-                        .now_ns = td_replay_state(self->replay)->header->time_ns};
+  td_graph_view view = {
+      .width = self->width, .height = self->height, .selected = TD_NONE, .hovered = TD_NONE};
   td_graph_scene_fit(self->scene, &view);
   return view;
 }
@@ -65,6 +62,7 @@ draw_timeline(const job *self, cairo_t *cr) {
                            .selected = TD_NONE};
   td_timeline_extent(self->timeline, &view.from_ns, &view.to_ns);
   td_timeline_draw(self->timeline, cr, &view, self->theme, self->labels);
+  td_timeline_draw_over(self->timeline, cr, &view, self->theme, self->labels);
 }
 
 /* What the last event tells and, where that is no pop, why the last popped node was popped. */

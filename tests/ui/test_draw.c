@@ -97,6 +97,7 @@ static void
 draw_timeline(fixture *self, cairo_t *cr, const td_theme *theme) {
   td_timeline_view view = timeline_view(self);
   td_timeline_draw(self->timeline, cr, &view, theme, self->labels);
+  td_timeline_draw_over(self->timeline, cr, &view, theme, self->labels);
 }
 
 static void

@@ -127,14 +127,11 @@ edge_colour(const td_scene_draw *draw, uint32_t i, bool moved) {
 }
 
 static void
-draw_edge(const td_scene_draw *draw, uint32_t i, bool moved) {
+draw_edge(const td_scene_draw *draw, uint32_t i, td_colour colour, double width) {
   const td_layout *layout = draw->scene->layout;
-  uint32_t chosen = td_scene_find(draw->scene, draw->view->selected);
-  const td_scene_edge *edge = &draw->scene->edges[i];
-  bool marked = chosen != TD_NONE && (edge->from == chosen || edge->to == chosen);
   double least = 0.8 / draw->view->scale; /* never thinner than a good half pixel */
-  td_theme_source(draw->cr, marked ? draw->theme->accent : edge_colour(draw, i, moved));
-  cairo_set_line_width(draw->cr, TD_MAX(marked ? 2.4 : moved ? 2.0 : 1.4, least));
+  td_theme_source(draw->cr, colour);
+  cairo_set_line_width(draw->cr, TD_MAX(width, least));
   path_edge(draw->cr, layout, i, 9);
   cairo_stroke(draw->cr);
   if (draw->view->scale >= td_scale_named) draw_head(draw->cr, layout, i);
@@ -152,25 +149,39 @@ is_seen(const td_scene_draw *draw, uint32_t i) {
          td_scene_sees(draw, to.x, to.y, to.x + to.width, to.y + to.height);
 }
 
-/* Those that have moved lie over those that have not. */
+static void
+set_line_ends(const td_scene_draw *draw) {
+  cairo_set_line_cap(draw->cr, CAIRO_LINE_CAP_BUTT);
+  cairo_set_line_join(draw->cr, CAIRO_LINE_JOIN_ROUND);
+}
+
+/* Edges that have moved lie over edges that have not. */
 void
 td_scene_draw_edges(td_scene_draw *draw) {
   const td_graph_scene *scene = draw->scene;
   uint32_t *later = NULL, n_later = 0, capacity = 0;
-  cairo_set_line_cap(draw->cr, CAIRO_LINE_CAP_BUTT);
-  cairo_set_line_join(draw->cr, CAIRO_LINE_JOIN_ROUND);
+  set_line_ends(draw);
   for (uint32_t i = 0; i < scene->n_edges; i++) {
     if (!is_seen(draw, i)) continue;
     if (td_scene_edge_moved(draw, i)) {
       TD_GROW(later, n_later, capacity);
       later[n_later++] = i;
     } else {
-      draw_edge(draw, i, false);
+      draw_edge(draw, i, edge_colour(draw, i, false), 1.4);
     }
   }
   for (uint32_t i = 0; i < n_later; i++)
-    draw_edge(draw, later[i], true);
+    draw_edge(draw, later[i], edge_colour(draw, later[i], true), 2);
   free(later);
+}
+
+void
+td_scene_draw_edges_of(const td_scene_draw *draw, uint32_t i) {
+  const td_graph_scene *scene = draw->scene;
+  set_line_ends(draw);
+  for (uint32_t k = 0; k < scene->n_edges; k++)
+    if ((scene->edges[k].from == i || scene->edges[k].to == i) && is_seen(draw, k))
+      draw_edge(draw, k, draw->theme->accent, 2.4);
 }
 
 /* The edge along which the current node got its newest gradient. */
@@ -219,15 +230,12 @@ point_along(const td_layout *layout, uint32_t edge, double share) {
   return layout->points[end - 1];
 }
 
-/* The dot starts in the middle of its edge and comes to rest before the end within a tenth of a
- * millisecond. */
+/* A dot on its edge: the playhead stands at the event that moved the gradient. */
 void
 td_scene_draw_moving(td_scene_draw *draw) {
   uint32_t edge = moving_edge(draw);
   if (edge == TD_NONE) return;
-  uint64_t now = draw->view->now_ns, then = draw->state->header->time_ns;
-  double gone = now > then ? 1 - exp(-(double)(now - then) / 3e4) : 0;
-  td_layout_point at = point_along(draw->scene->layout, edge, 0.5 + 0.4 * gone);
+  td_layout_point at = point_along(draw->scene->layout, edge, 0.5);
   double r = TD_MAX(5, 3.5 / draw->view->scale);
   for (int i = 2; i >= 0; i--) {
     td_theme_source(draw->cr, td_colour_fade(draw->theme->accent, i ? 0.18 : 1));

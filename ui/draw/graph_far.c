@@ -89,11 +89,9 @@ draw_anomalies(const td_scene_draw *draw) {
                        draw->theme->error);
 }
 
-static void
-draw_selected(const td_scene_draw *draw) {
-  uint32_t found = td_scene_find(draw->scene, draw->view->selected);
-  if (found == TD_NONE) return;
-  double x = draw->scene->layout->x[found], y = draw->scene->layout->y[found];
+void
+td_scene_draw_far_ring(const td_scene_draw *draw, uint32_t i) {
+  double x = draw->scene->layout->x[i], y = draw->scene->layout->y[i];
   double r = 9 / draw->view->scale;
   td_theme_source(draw->cr, draw->theme->accent);
   cairo_set_line_width(draw->cr, 2 / draw->view->scale);
@@ -186,7 +184,6 @@ td_scene_draw_far(td_scene_draw *draw) {
   if (draw->scene->n_nodes <= MANY || !draw_by_raster(draw, states, classes))
     draw_by_cairo(draw, states, classes);
   draw_anomalies(draw);
-  draw_selected(draw);
   free(states);
   free(classes);
 }

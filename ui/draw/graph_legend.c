@@ -95,14 +95,23 @@ draw_panel(const td_scene_draw *draw, td_box box) {
   cairo_fill(draw->cr);
 }
 
+static bool
+has_room(const td_graph_view *view) {
+  return view->width >= 420 && view->height >= 160;
+}
+
+double
+td_scene_legend_top(const td_graph_view *view) {
+  return has_room(view) ? view->height - HEIGHT - 2 * MARGIN + 6 : view->height;
+}
+
 void
 td_scene_draw_legend(td_scene_draw *draw) {
   double y = draw->view->height - MARGIN - HEIGHT / 2.0, width = 0;
-  if (draw->view->width < 420 || draw->view->height < 160) return;
+  if (!has_room(draw->view)) return;
   char *text = hidden_text(draw);
   if (text) td_label_size(draw->labels, text, SIZE, false, &width, NULL);
-  draw_panel(draw,
-             (td_box){0, draw->view->height - HEIGHT - 2 * MARGIN + 6, draw->view->width, 60});
+  draw_panel(draw, (td_box){0, td_scene_legend_top(draw->view), draw->view->width, 60});
   double end = draw_items(draw, MARGIN + 8, y);
   double right = draw->view->width - MARGIN - 8, line = end + width + 20 > right ? y - HEIGHT : y;
   if (text && line != y) draw_panel(draw, (td_box){right - width - 10, line - 11, width + 20, 22});

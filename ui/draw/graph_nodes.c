@@ -69,15 +69,6 @@ draw_anomaly(const td_scene_draw *draw, td_box box, const td_node_now *now) {
   free(text);
 }
 
-static void
-draw_ring(const td_scene_draw *draw, td_box box, double radius, bool selected) {
-  td_box around = {box.x - 4, box.y - 4, box.width + 8, box.height + 8};
-  td_shape_rounded(draw->cr, around, radius + 4);
-  td_theme_source(draw->cr, td_colour_fade(draw->theme->accent, selected ? 1 : 0.5));
-  cairo_set_line_width(draw->cr, 2 / TD_MIN(draw->view->scale, 1));
-  cairo_stroke(draw->cr);
-}
-
 static const char *
 running_thread(const td_scene_draw *draw, const td_node_now *now) {
   const td_graph *graph = draw->scene->graph;
@@ -195,10 +186,7 @@ draw_node(const td_scene_draw *draw, uint32_t i) {
     draw_port(draw, i);
   else
     draw_card(draw, i);
-  double radius = self->port ? box.height / 2 : RADIUS;
   if (now->anomaly) draw_anomaly(draw, box, now);
-  if (draw->view->selected == self->node || draw->view->hovered == self->node)
-    draw_ring(draw, box, radius, draw->view->selected == self->node);
 }
 
 static void
@@ -235,4 +223,25 @@ td_scene_draw_nodes(td_scene_draw *draw) {
     draw_node(draw, above[i]);
   free(above);
   if (draw->view->scale >= td_scale_full) draw_slots(draw);
+}
+
+/* The slots at the ends of a node's edges lie over what marks the node. */
+static void
+draw_slots_of(const td_scene_draw *draw, uint32_t i) {
+  const td_graph_scene *scene = draw->scene;
+  for (uint32_t k = 0; k < scene->n_edges; k++) {
+    const td_scene_edge *edge = &scene->edges[k];
+    if ((edge->from == i || edge->to == i) && !scene->nodes[edge->to].port) draw_slot(draw, k);
+  }
+}
+
+void
+td_scene_draw_ring(const td_scene_draw *draw, uint32_t i, double strength) {
+  td_box box = td_scene_box(draw->scene, i);
+  td_box around = {box.x - 4, box.y - 4, box.width + 8, box.height + 8};
+  td_shape_rounded(draw->cr, around, 4 + (draw->scene->nodes[i].port ? box.height / 2 : RADIUS));
+  td_theme_source(draw->cr, td_colour_fade(draw->theme->accent, strength));
+  cairo_set_line_width(draw->cr, 2 / TD_MIN(draw->view->scale, 1));
+  cairo_stroke(draw->cr);
+  if (draw->view->scale >= td_scale_full) draw_slots_of(draw, i);
 }

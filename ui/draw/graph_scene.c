@@ -106,29 +106,42 @@ draw_ground(const td_scene_draw *draw) {
   cairo_fill(draw->cr);
 }
 
+/* Sets cairo to scene units; the caller saved it before. */
+static void
+enter_scene(const td_scene_draw *draw) {
+  const td_graph_view *view = draw->view;
+  cairo_translate(draw->cr, view->width / 2, view->height / 2);
+  cairo_scale(draw->cr, view->scale, view->scale);
+  cairo_translate(draw->cr, -view->centre_x, -view->centre_y);
+}
+
+static td_scene_draw
+make_drawing(td_graph_scene *scene, cairo_t *cr, const td_state *state, const td_graph_view *view,
+             const td_theme *theme, td_label_cache *labels) {
+  double half_width = view->width / 2 / view->scale, half_height = view->height / 2 / view->scale;
+  return (td_scene_draw){scene,
+                         cr,
+                         state,
+                         view,
+                         theme,
+                         labels,
+                         view->centre_x - half_width,
+                         view->centre_y - half_height,
+                         view->centre_x + half_width,
+                         view->centre_y + half_height,
+                         0};
+}
+
 void
 td_graph_scene_draw(td_graph_scene *scene, cairo_t *cr, const td_state *state,
                     const td_graph_view *view, const td_theme *theme, td_label_cache *labels) {
-  double half_width = view->width / 2 / view->scale, half_height = view->height / 2 / view->scale;
-  td_scene_draw draw = {scene,
-                        cr,
-                        state,
-                        view,
-                        theme,
-                        labels,
-                        view->centre_x - half_width,
-                        view->centre_y - half_height,
-                        view->centre_x + half_width,
-                        view->centre_y + half_height,
-                        0};
+  td_scene_draw draw = make_drawing(scene, cr, state, view, theme, labels);
   cairo_save(cr);
   cairo_rectangle(cr, 0, 0, view->width, view->height);
   cairo_clip(cr);
   draw_ground(&draw);
   cairo_save(cr);
-  cairo_translate(cr, view->width / 2, view->height / 2);
-  cairo_scale(cr, view->scale, view->scale);
-  cairo_translate(cr, -view->centre_x, -view->centre_y);
+  enter_scene(&draw);
   if (view->scale < td_scale_named) {
     td_scene_draw_far(&draw);
   } else {
@@ -140,4 +153,33 @@ td_graph_scene_draw(td_graph_scene *scene, cairo_t *cr, const td_state *state,
   td_scene_draw_legend(&draw);
   td_scene_draw_tower(&draw);
   cairo_restore(cr);
+}
+
+static void
+draw_selected(const td_scene_draw *draw, uint32_t i) {
+  if (draw->view->scale < td_scale_named) {
+    td_scene_draw_far_ring(draw, i);
+  } else {
+    td_scene_draw_edges_of(draw, i);
+    td_scene_draw_ring(draw, i, 1);
+  }
+}
+
+/* The legend and the tower lie over the nodes, and so over what marks a node. */
+void
+td_graph_scene_draw_over(td_graph_scene *scene, cairo_t *cr, const td_state *state,
+                         const td_graph_view *view, const td_theme *theme, td_label_cache *labels) {
+  td_scene_draw draw = make_drawing(scene, cr, state, view, theme, labels);
+  uint32_t selected = td_scene_find(scene, view->selected);
+  uint32_t hovered = td_scene_find(scene, view->hovered);
+  if (selected == TD_NONE && hovered == TD_NONE) return;
+  cairo_save(cr);
+  cairo_rectangle(cr, 0, 0, view->width, td_scene_legend_top(view));
+  cairo_clip(cr);
+  enter_scene(&draw);
+  if (selected != TD_NONE) draw_selected(&draw, selected);
+  if (hovered != TD_NONE && hovered != selected && view->scale >= td_scale_named)
+    td_scene_draw_ring(&draw, hovered, 0.5);
+  cairo_restore(cr);
+  td_scene_draw_tower(&draw);
 }

@@ -22,11 +22,17 @@ void td_graph_scene_free(td_graph_scene *scene);
 void td_graph_scene_size(const td_graph_scene *scene, double *width, double *height);
 void td_graph_scene_fit(const td_graph_scene *scene, td_graph_view *view);
 
-/* td_graph_scene_draw paints state over the theme's background. Costs what is visible, not what
- * exists: far out boxes become plain rectangles and edges thin lines without labels, and it is said
- * in a corner what is hidden. */
+/* td_graph_scene_draw paints the state over the theme's background. It costs what is visible, not
+ * what exists. From far away nodes become plain rectangles, edges become thin lines, and a corner
+ * says what the picture leaves out. The picture has no selection and no hovered node. */
 void td_graph_scene_draw(td_graph_scene *scene, cairo_t *cr, const td_state *state,
                          const td_graph_view *view, const td_theme *theme, td_label_cache *labels);
+
+/* td_graph_scene_draw_over marks the selected and the hovered node on a picture of the same view.
+ * It paints nothing else, so a caller may keep the picture while the pointer moves. */
+void td_graph_scene_draw_over(td_graph_scene *scene, cairo_t *cr, const td_state *state,
+                              const td_graph_view *view, const td_theme *theme,
+                              td_label_cache *labels);
 
 /* td_graph_scene_hit returns the node at a point of the picture, or TD_NONE; on the tower of
  * re-entry the node that called the pass of that floor. */

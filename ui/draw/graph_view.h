@@ -10,6 +10,5 @@ typedef struct td_graph_view {
   double width, height;      /* of the picture, pixels */
   double centre_x, centre_y; /* scene point in its middle */
   double scale;
-  uint32_t selected, hovered; /* nodes or TD_NONE */
-  uint64_t now_ns;            /* playhead: for the travelling dot */
+  uint32_t selected, hovered; /* nodes or TD_NONE; for td_graph_scene_draw_over */
 } td_graph_view;

@@ -29,11 +29,8 @@ draw_title(const td_overview *self, cairo_t *cr, double width, const td_theme *t
 static void
 draw_graph(const td_overview *self, cairo_t *cr, td_box box, const td_theme *theme,
            td_label_cache *labels) {
-  td_graph_view view = {.width = box.width,
-                        .height = box.height,
-                        .selected = TD_NONE,
-                        .hovered = TD_NONE,
-                        .now_ns = self->state->header->time_ns};
+  td_graph_view view = {
+      .width = box.width, .height = box.height, .selected = TD_NONE, .hovered = TD_NONE};
   td_graph_scene_fit(self->scene, &view);
   begin_panel(cr, box, theme);
   td_graph_scene_draw(self->scene, cr, self->state, &view, theme, labels);
@@ -59,6 +56,7 @@ draw_timeline(const td_overview *self, cairo_t *cr, td_box box, const td_theme *
   td_timeline_extent(self->timeline, &view.from_ns, &view.to_ns);
   begin_panel(cr, box, theme);
   td_timeline_draw(self->timeline, cr, &view, theme, labels);
+  td_timeline_draw_over(self->timeline, cr, &view, theme, labels);
   cairo_restore(cr);
 }
 

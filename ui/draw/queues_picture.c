@@ -99,12 +99,6 @@ draw_card(const strip *self, td_box box, uint32_t node, uint32_t graph_task, uin
                td_colour_mix(text, td_shape_fill_colour(state, self->theme), 0.25));
   td_shape_state_mark(self->cr, state, 1, box.x + box.width - 15, box.y + 15, 11,
                       state == TD_NODE_running ? text : self->theme->node_fill[state]);
-  if (node < self->graph->n_nodes && node == self->view->selected) {
-    td_shape_rounded(self->cr, (td_box){box.x - 4, box.y - 4, box.width + 8, box.height + 8}, 12);
-    td_theme_source(self->cr, self->theme->accent);
-    cairo_set_line_width(self->cr, 2);
-    cairo_stroke(self->cr);
-  }
   free(title);
   free(key);
 }
@@ -196,13 +190,18 @@ draw_more(const strip *self, uint32_t n_hidden) {
 }
 
 static void
+clip_cards(const strip *self) {
+  cairo_rectangle(self->cr, FIRST_CARD - 8, self->y, self->view->width - FIRST_CARD, STRIP);
+  cairo_clip(self->cr);
+}
+
+static void
 draw_cards(const strip *self) {
   uint32_t n = self->state->queues[self->queue].n, n_hidden = 0;
   td_queue_entry *order = TD_NEW_N(td_queue_entry, n);
   td_state_queue_order(self->state, self->graph, self->queue, order);
   cairo_save(self->cr);
-  cairo_rectangle(self->cr, FIRST_CARD - 8, self->y, self->view->width - FIRST_CARD, STRIP);
-  cairo_clip(self->cr);
+  clip_cards(self);
   for (uint32_t i = 0; i < n; i++) {
     td_box box = card_box(card_x(self->view, i), self->y);
     if (box.x + box.width > self->view->width - 8) n_hidden++;
@@ -228,26 +227,71 @@ draw_ground(const strip *self) {
   cairo_fill(self->cr);
 }
 
+static void
+draw_strip(const strip *self) {
+  draw_ground(self);
+  draw_title(self);
+  draw_last(self);
+  draw_arrow(self);
+  draw_cards(self);
+}
+
+static void
+draw_ring(const strip *self, td_box box) {
+  td_shape_rounded(self->cr, (td_box){box.x - 4, box.y - 4, box.width + 8, box.height + 8}, 12);
+  td_theme_source(self->cr, self->theme->accent);
+  cairo_set_line_width(self->cr, 2);
+  cairo_stroke(self->cr);
+}
+
+static void
+draw_rings(const strip *self) {
+  const td_queue_now *now = &self->state->queues[self->queue];
+  td_queue_entry *order = TD_NEW_N(td_queue_entry, now->n);
+  if (now->last_node == self->view->selected) draw_ring(self, card_box(LEFT, self->y));
+  td_state_queue_order(self->state, self->graph, self->queue, order);
+  cairo_save(self->cr);
+  clip_cards(self);
+  for (uint32_t i = 0; i < now->n; i++)
+    if (order[i].node == self->view->selected)
+      draw_ring(self, card_box(card_x(self->view, i), self->y));
+  cairo_restore(self->cr);
+  free(order);
+}
+
+/* Draws part of every strip that cairo's clip lets through. */
+static void
+draw_strips(strip *self, void (*part)(const strip *self)) {
+  double left, top, right, bottom;
+  cairo_save(self->cr);
+  cairo_rectangle(self->cr, 0, 0, self->view->width, self->view->height);
+  cairo_clip(self->cr);
+  cairo_clip_extents(self->cr, &left, &top, &right, &bottom);
+  for (self->queue = 0; self->queue < self->graph->n_queues; self->queue++) {
+    self->y = TOP + (double)self->queue * STRIP;
+    if (self->y < bottom && self->y + STRIP > top) part(self);
+  }
+  cairo_restore(self->cr);
+}
+
 void
 td_queues_draw(cairo_t *cr, const td_graph *graph, const td_state *state,
                const td_queues_view *view, const td_theme *theme, td_label_cache *labels) {
-  cairo_save(cr);
-  cairo_rectangle(cr, 0, 0, view->width, view->height);
-  cairo_clip(cr);
+  strip self = {cr, graph, state, view, theme, labels, 0, 0};
   td_theme_source(cr, theme->background);
-  cairo_paint(cr);
-  for (uint32_t q = 0; q < graph->n_queues; q++) {
-    strip self = {cr, graph, state, view, theme, labels, q, TOP + (double)q * STRIP};
-    draw_ground(&self);
-    draw_title(&self);
-    draw_last(&self);
-    draw_arrow(&self);
-    draw_cards(&self);
-  }
+  cairo_rectangle(cr, 0, 0, view->width, view->height);
+  cairo_fill(cr);
+  draw_strips(&self, draw_strip);
   if (!graph->n_queues)
     td_label_middle(labels, cr, "No ready queue on this tape", 13, view->width / 2, TOP + 30,
                     theme->dim, false);
-  cairo_restore(cr);
+}
+
+void
+td_queues_draw_over(cairo_t *cr, const td_graph *graph, const td_state *state,
+                    const td_queues_view *view, const td_theme *theme) {
+  strip self = {cr, graph, state, view, theme, NULL, 0, 0};
+  if (view->selected < graph->n_nodes) draw_strips(&self, draw_rings);
 }
 
 static bool

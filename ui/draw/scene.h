@@ -89,6 +89,16 @@ void td_scene_draw_nodes(td_scene_draw *draw);
 void td_scene_draw_far(td_scene_draw *draw);
 void td_scene_draw_legend(td_scene_draw *draw);
 
+/* td_scene_legend_top returns the y where the legend begins; without a legend, the height of the
+ * view. */
+double td_scene_legend_top(const td_graph_view *view);
+
+/* What marks one node of a finished picture, in scene units: accented edges, a ring around the
+ * node (strength 0 to 1), and a ring of fixed size for a node that is too small to see. */
+void td_scene_draw_edges_of(const td_scene_draw *draw, uint32_t i);
+void td_scene_draw_ring(const td_scene_draw *draw, uint32_t i, double strength);
+void td_scene_draw_far_ring(const td_scene_draw *draw, uint32_t i);
+
 /* The tower of re-entry (graph_tower.c), in pixels; nothing where the pass is nested in no other.
  * td_scene_hit_tower tells whether a point lies on it, and the node that called the pass of that
  * floor (TD_NONE: no one's). */

@@ -118,12 +118,16 @@ td_lane_first_row(const td_lane *lane) {
   return lane->y + TD_LANE_PAD + (lane->kind == TD_LANE_THREAD ? TD_LANE_ACTIVITY + 3 : 0);
 }
 
-/* td_timeline_draw_lane (timeline_lanes.c) draws what is in one lane; td_timeline_draw_axis
- * (timeline_axis.c) ticks, marks, steps, and td_timeline_draw_flags the anomalies and the playhead
- * over everything; td_timeline_draw_links (timeline_streams.c) who waited for whom. */
+/* The parts of a picture: what is in one lane (timeline_lanes.c), which stream waits for which
+ * (timeline_streams.c), and the time axis with ticks, marks, steps and anomalies
+ * (timeline_axis.c). */
 void td_timeline_draw_lane(const td_timeline_drawing *draw, const td_lane *lane);
 void td_timeline_draw_links(const td_timeline_drawing *draw);
 void td_timeline_draw_grid(const td_timeline_drawing *draw);
 void td_timeline_draw_axis(const td_timeline_drawing *draw);
 void td_timeline_draw_anomalies(const td_timeline_drawing *draw);
+
+/* What lies over a picture: an outline around the selected node's spans in a lane
+ * (timeline_lanes.c), and the playhead (timeline_axis.c). */
+void td_timeline_draw_chosen(const td_timeline_drawing *draw, const td_lane *lane);
 void td_timeline_draw_playhead(const td_timeline_drawing *draw);

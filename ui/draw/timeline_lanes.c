@@ -74,15 +74,22 @@ draw_span(const td_timeline_drawing *draw, const td_lane *lane, const td_span *s
   td_theme_source(draw->cr, hatched ? td_colour_fade(colour, 0.55) : colour);
   cairo_fill(draw->cr);
   if (hatched && box.width >= 4) td_shape_hatch(draw->cr, box, 5, 1.6, colour);
-  if (span->item != TD_NONE && span->item == draw->view->selected && span->kind != TD_SPAN_LOCK) {
-    td_shape_rounded(draw->cr,
-                     (td_box){box.x - 1, box.y - 1, TD_MAX(box.width, 2) + 2, box.height + 2}, 4);
-    td_theme_source(draw->cr, draw->theme->foreground);
-    cairo_set_line_width(draw->cr, 2);
-    cairo_stroke(draw->cr);
-  }
   if (box.width >= least_with_name && box.height >= least_height_with_name)
     draw_name(draw, span, box);
+}
+
+static td_box
+span_box(const td_timeline_drawing *draw, const td_lane *lane, const td_span *span, double y) {
+  double begin = td_timeline_x(draw->view, (double)span->begin);
+  double end = td_timeline_x(draw->view, (double)span->end), gap = end - begin > 3 ? 0.6 : 0;
+  return (td_box){begin, y, TD_MAX(end - begin - gap, 1), span_height(lane)};
+}
+
+/* A span that is too short to see, in a pixel that another span has filled. */
+static bool
+is_covered(const td_timeline_drawing *draw, const td_span *span, double last) {
+  double begin = td_timeline_x(draw->view, (double)span->begin);
+  return td_timeline_x(draw->view, (double)span->end) - begin < 0.5 && floor(begin) == last;
 }
 
 static void
@@ -91,14 +98,10 @@ draw_spans(const td_timeline_drawing *draw, const td_lane *lane, const td_spans 
   for (size_t i = td_spans_first(row, (uint64_t)TD_MAX(draw->view->from_ns, 0)); i < row->n; i++) {
     const td_span *span = &row->spans[i];
     if ((double)span->begin > draw->view->to_ns) return;
-    double begin = td_timeline_x(draw->view, (double)span->begin),
-           end = td_timeline_x(draw->view, (double)span->end);
-    bool chosen = span->item == draw->view->selected && span->item != TD_NONE;
-    if (end - begin < 0.5 && floor(begin) == last && !chosen) continue;
-    last = floor(begin);
-    double gap = end - begin > 3 ? 0.6 : 0;
-    draw_span(draw, lane, span,
-              (td_box){begin, y, TD_MAX(end - begin - gap, 1), span_height(lane)});
+    if (is_covered(draw, span, last)) continue;
+    td_box box = span_box(draw, lane, span, y);
+    last = floor(box.x);
+    draw_span(draw, lane, span, box);
   }
 }
 
@@ -121,17 +124,45 @@ draw_dense(const td_timeline_drawing *draw, const td_lane *lane, const td_spans 
   }
 }
 
+static bool
+is_dense(const td_timeline_drawing *draw, const td_spans *row) {
+  size_t first = td_spans_first(row, (uint64_t)TD_MAX(draw->view->from_ns, 0));
+  size_t last = td_spans_first(row, (uint64_t)TD_MAX(draw->view->to_ns, 0));
+  return (double)(last - first) > 4 * draw->view->width;
+}
+
+static double
+row_y(const td_lane *lane, size_t r) {
+  return td_lane_first_row(lane) + (double)r * lane->row_height;
+}
+
 static void
 draw_rows(const td_timeline_drawing *draw, const td_lane *lane) {
-  for (size_t r = 0; r < lane->n_rows; r++) {
-    const td_spans *row = &lane->rows[r];
-    double y = td_lane_first_row(lane) + (double)r * lane->row_height;
-    size_t first = td_spans_first(row, (uint64_t)TD_MAX(draw->view->from_ns, 0));
-    size_t last = td_spans_first(row, (uint64_t)TD_MAX(draw->view->to_ns, 0));
-    if ((double)(last - first) > 4 * draw->view->width)
-      draw_dense(draw, lane, row, y);
-    else
-      draw_spans(draw, lane, row, y);
+  for (size_t r = 0; r < lane->n_rows; r++)
+    (is_dense(draw, &lane->rows[r]) ? draw_dense : draw_spans)(draw, lane, &lane->rows[r],
+                                                               row_y(lane, r));
+}
+
+static void
+draw_outline(const td_timeline_drawing *draw, td_box box) {
+  td_shape_rounded(draw->cr,
+                   (td_box){box.x - 1, box.y - 1, TD_MAX(box.width, 2) + 2, box.height + 2}, 4);
+  td_theme_source(draw->cr, draw->theme->foreground);
+  cairo_set_line_width(draw->cr, 2);
+  cairo_stroke(draw->cr);
+}
+
+/* The picture may lack a chosen span that is very short. */
+static void
+draw_chosen_in(const td_timeline_drawing *draw, const td_lane *lane, const td_spans *row,
+               double y) {
+  for (size_t i = td_spans_first(row, (uint64_t)TD_MAX(draw->view->from_ns, 0)); i < row->n; i++) {
+    const td_span *span = &row->spans[i];
+    if ((double)span->begin > draw->view->to_ns) return;
+    if (span->item != draw->view->selected || span->kind == TD_SPAN_LOCK) continue;
+    td_box box = span_box(draw, lane, span, y);
+    if (box.width <= 1) draw_span(draw, lane, span, box);
+    draw_outline(draw, box);
   }
 }
 
@@ -228,6 +259,12 @@ draw_length(const td_timeline_drawing *draw, const td_lane *lane) {
   td_label_right(draw->labels, draw->cr, most, 9.5, right - 2, lane->y + 2, draw->theme->dim,
                  false);
   free(most);
+}
+
+void
+td_timeline_draw_chosen(const td_timeline_drawing *draw, const td_lane *lane) {
+  for (size_t r = 0; r < lane->n_rows; r++)
+    if (!is_dense(draw, &lane->rows[r])) draw_chosen_in(draw, lane, &lane->rows[r], row_y(lane, r));
 }
 
 void

@@ -72,35 +72,50 @@ draw_lane_title(const td_timeline_drawing *draw, const td_lane *lane) {
                 draw->theme->dim, false);
 }
 
+/* Sets cairo to the lanes' own pixels, below the axis; the caller restores it. */
+static void
+enter_lanes(const td_timeline_drawing *draw) {
+  cairo_save(draw->cr);
+  cairo_rectangle(draw->cr, 0, TD_TIMELINE_AXIS, draw->view->width, draw->view->height);
+  cairo_clip(draw->cr);
+  cairo_translate(draw->cr, 0, -draw->view->scroll_y);
+}
+
+static bool
+is_seen(const td_timeline_drawing *draw, const td_lane *lane) {
+  double y = lane->y - draw->view->scroll_y;
+  return lane->height > 0 && y + lane->height >= TD_TIMELINE_AXIS && y <= draw->view->height;
+}
+
+/* Draws in a lane, and nowhere else. */
+static void
+draw_inside(const td_timeline_drawing *draw, const td_lane *lane,
+            void (*part)(const td_timeline_drawing *draw, const td_lane *lane)) {
+  cairo_save(draw->cr);
+  cairo_rectangle(draw->cr, TD_TIMELINE_GUTTER, lane->y,
+                  td_timeline_axis_width(draw->view) + TD_TIMELINE_RIGHT, lane->height);
+  cairo_clip(draw->cr);
+  part(draw, lane);
+  cairo_restore(draw->cr);
+}
+
 static void
 draw_lanes(const td_timeline_drawing *draw) {
-  cairo_t *cr = draw->cr;
   td_timeline *timeline = draw->timeline;
-  cairo_save(cr);
-  cairo_rectangle(cr, 0, TD_TIMELINE_AXIS, draw->view->width, draw->view->height);
-  cairo_clip(cr);
-  cairo_translate(cr, 0, -draw->view->scroll_y);
+  enter_lanes(draw);
   for (size_t i = 0, n_shown = 0; i < timeline->n_lanes; i++)
     if (timeline->lanes[i].height > 0) draw_lane_ground(draw, &timeline->lanes[i], n_shown++ & 1);
   td_timeline_draw_grid(draw);
   for (size_t i = 0; i < timeline->n_bands; i++)
     draw_band(draw, &timeline->bands[i]);
   for (size_t i = 0; i < timeline->n_lanes; i++) {
-    const td_lane *lane = &timeline->lanes[i];
-    double y = lane->y - draw->view->scroll_y;
-    bool seen = y + lane->height >= TD_TIMELINE_AXIS && y <= draw->view->height;
-    if (!seen || lane->height <= 0) continue;
-    draw_lane_title(draw, lane);
-    cairo_save(cr);
-    cairo_rectangle(cr, TD_TIMELINE_GUTTER, lane->y,
-                    td_timeline_axis_width(draw->view) + TD_TIMELINE_RIGHT, lane->height);
-    cairo_clip(cr);
-    td_timeline_draw_lane(draw, lane);
-    cairo_restore(cr);
+    if (!is_seen(draw, &timeline->lanes[i])) continue;
+    draw_lane_title(draw, &timeline->lanes[i]);
+    draw_inside(draw, &timeline->lanes[i], td_timeline_draw_lane);
   }
   td_timeline_draw_links(draw);
   td_timeline_draw_anomalies(draw);
-  cairo_restore(cr);
+  cairo_restore(draw->cr);
 }
 
 void
@@ -114,6 +129,27 @@ td_timeline_draw(td_timeline *timeline, cairo_t *cr, const td_timeline_view *vie
   cairo_paint(cr);
   draw_lanes(&draw);
   td_timeline_draw_axis(&draw);
+  cairo_restore(cr);
+}
+
+static void
+draw_chosen(const td_timeline_drawing *draw) {
+  enter_lanes(draw);
+  for (size_t i = 0; i < draw->timeline->n_lanes; i++)
+    if (is_seen(draw, &draw->timeline->lanes[i]))
+      draw_inside(draw, &draw->timeline->lanes[i], td_timeline_draw_chosen);
+  td_timeline_draw_anomalies(draw);
+  cairo_restore(draw->cr);
+}
+
+void
+td_timeline_draw_over(td_timeline *timeline, cairo_t *cr, const td_timeline_view *view,
+                      const td_theme *theme, td_label_cache *labels) {
+  td_timeline_drawing draw = {timeline, cr, view, theme, labels};
+  cairo_save(cr);
+  cairo_rectangle(cr, 0, 0, view->width, view->height);
+  cairo_clip(cr);
+  if (view->selected != TD_NONE) draw_chosen(&draw);
   td_timeline_draw_playhead(&draw);
   cairo_restore(cr);
 }

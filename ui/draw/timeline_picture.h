@@ -21,8 +21,14 @@ void td_timeline_free(td_timeline *timeline);
 void td_timeline_extent(const td_timeline *timeline, double *from_ns, double *to_ns);
 
 double td_timeline_height(const td_timeline *timeline);
+
+/* td_timeline_draw paints the recording; what lies after the playhead is paler. The picture has no
+ * selection and no playhead. td_timeline_draw_over paints these two on a picture of the same
+ * view. */
 void td_timeline_draw(td_timeline *timeline, cairo_t *cr, const td_timeline_view *view,
                       const td_theme *theme, td_label_cache *labels);
+void td_timeline_draw_over(td_timeline *timeline, cairo_t *cr, const td_timeline_view *view,
+                           const td_theme *theme, td_label_cache *labels);
 
 /* td_timeline_hit returns the node whose span is at a point, or TD_NONE. */
 uint32_t td_timeline_hit(const td_timeline *timeline, const td_timeline_view *view, double x,

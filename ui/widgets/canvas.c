@@ -5,6 +5,7 @@
 
 #include <adwaita.h>
 #include <glib/gi18n.h>
+#include <math.h>
 
 #define WHEEL_STEP_PIXELS 60
 
@@ -12,7 +13,10 @@ typedef struct TdCanvasPrivate {
   TdPlayhead *playhead; /* (owned) */
   TdDocument *scene_of; /* (owned): whose "scene" we listen to */
   td_theme theme;
-  td_label_cache *labels; /* (owned), made when first drawn */
+  td_label_cache *labels;   /* (owned), made when first drawn */
+  GskRenderNode *picture;   /* (owned) or NULL: see Note [The kept picture] */
+  graphene_rect_t area;     /* of the widget, that the picture covers */
+  int width, height, scale; /* of the widget when the picture was painted */
   double pointer_x, pointer_y;
   uint32_t hovered;
   char *description; /* (owned): last told */
@@ -32,6 +36,12 @@ take_colour(GtkStyleContext *context, const char *name, td_colour *colour) {
     *colour = (td_colour){rgba.red, rgba.green, rgba.blue, rgba.alpha};
 }
 
+void
+td_canvas_repaint(TdCanvas *self) {
+  g_clear_pointer(&private_of(self)->picture, gsk_render_node_unref);
+  gtk_widget_queue_draw(GTK_WIDGET(self));
+}
+
 static void
 update_theme(TdCanvas *self) {
   TdCanvasPrivate *priv = private_of(self);
@@ -40,23 +50,35 @@ update_theme(TdCanvas *self) {
   take_colour(context, "view_bg_color", &priv->theme.background);
   take_colour(context, "accent_color", &priv->theme.accent);
   g_clear_pointer(&priv->labels, td_label_cache_free);
-  gtk_widget_queue_draw(GTK_WIDGET(self));
+  td_canvas_repaint(self);
 }
 
 static void
-update(TdCanvas *self, gboolean document) {
-  TD_CANVAS_GET_CLASS(self)->update(self, document);
+update(TdCanvas *self, TdCanvasChange change) {
+  if (!td_canvas_get_document(self)) return;
+  if (change == TD_CANVAS_SCENE || change == TD_CANVAS_POSITION) td_canvas_repaint(self);
+  TD_CANVAS_GET_CLASS(self)->update(self, change);
   gtk_widget_queue_draw(GTK_WIDGET(self));
-}
-
-static void
-playhead_changed(TdCanvas *self) {
-  if (td_canvas_get_document(self)) update(self, FALSE);
 }
 
 static void
 scene_changed(TdCanvas *self) {
-  if (td_canvas_get_document(self)) update(self, TRUE);
+  update(self, TD_CANVAS_SCENE);
+}
+
+static void
+position_changed(TdCanvas *self) {
+  update(self, TD_CANVAS_POSITION);
+}
+
+static void
+selection_changed(TdCanvas *self) {
+  update(self, TD_CANVAS_SELECTION);
+}
+
+static void
+span_changed(TdCanvas *self) {
+  update(self, TD_CANVAS_SPAN);
 }
 
 static void
@@ -64,10 +86,11 @@ document_changed(TdCanvas *self) {
   TdCanvasPrivate *priv = private_of(self);
   if (priv->scene_of) g_signal_handlers_disconnect_by_data(priv->scene_of, self);
   g_set_object(&priv->scene_of, td_canvas_get_document(self));
+  td_canvas_repaint(self);
   if (!priv->scene_of) return;
   g_signal_connect_swapped(priv->scene_of, "notify::scene", G_CALLBACK(scene_changed), self);
   priv->hovered = TD_NONE;
-  update(self, TRUE);
+  scene_changed(self);
 }
 
 void
@@ -76,11 +99,11 @@ td_canvas_set_playhead(TdCanvas *self, TdPlayhead *playhead) {
   if (!g_set_object(&priv->playhead, playhead)) return;
   g_signal_connect_object(playhead, "notify::document", G_CALLBACK(document_changed), self,
                           G_CONNECT_SWAPPED);
-  g_signal_connect_object(playhead, "notify::position", G_CALLBACK(playhead_changed), self,
+  g_signal_connect_object(playhead, "notify::position", G_CALLBACK(position_changed), self,
                           G_CONNECT_SWAPPED);
-  g_signal_connect_object(playhead, "notify::selection", G_CALLBACK(playhead_changed), self,
+  g_signal_connect_object(playhead, "notify::selection", G_CALLBACK(selection_changed), self,
                           G_CONNECT_SWAPPED);
-  g_signal_connect_object(playhead, "span-changed", G_CALLBACK(playhead_changed), self,
+  g_signal_connect_object(playhead, "span-changed", G_CALLBACK(span_changed), self,
                           G_CONNECT_SWAPPED);
   document_changed(self);
 }
@@ -189,14 +212,109 @@ td_canvas_query_tooltip(GtkWidget *widget, int x, int y, gboolean keyboard, GtkT
   return TRUE;
 }
 
+/* The part of the canvas that a scrolled window around it shows; the whole canvas without one. */
+static graphene_rect_t
+seen_part(TdCanvas *self) {
+  GtkWidget *widget = GTK_WIDGET(self);
+  GtkWidget *scroller = gtk_widget_get_ancestor(widget, GTK_TYPE_SCROLLED_WINDOW);
+  graphene_rect_t whole = GRAPHENE_RECT_INIT(0, 0, (float)gtk_widget_get_width(widget),
+                                             (float)gtk_widget_get_height(widget));
+  graphene_rect_t seen = whole;
+  if (scroller && gtk_widget_compute_bounds(scroller, widget, &seen))
+    graphene_rect_intersection(&whole, &seen, &seen);
+  return seen;
+}
+
+static gboolean
+has_picture_of(TdCanvas *self, const graphene_rect_t *seen) {
+  TdCanvasPrivate *priv = private_of(self);
+  GtkWidget *widget = GTK_WIDGET(self);
+  return priv->picture && priv->width == gtk_widget_get_width(widget) &&
+         priv->height == gtk_widget_get_height(widget) &&
+         priv->scale == gtk_widget_get_scale_factor(widget) &&
+         graphene_rect_contains_rect(&priv->area, seen);
+}
+
+/* Room to scroll in before the picture must be painted again. */
+static graphene_rect_t
+area_around(TdCanvas *self, const graphene_rect_t *seen) {
+  float top = MAX(seen->origin.y - seen->size.height, 0);
+  float bottom =
+      MIN(seen->origin.y + 2 * seen->size.height, (float)gtk_widget_get_height(GTK_WIDGET(self)));
+  return GRAPHENE_RECT_INIT(seen->origin.x, floorf(top), seen->size.width,
+                            ceilf(bottom) - floorf(top));
+}
+
+static cairo_surface_t *
+paint_area(TdCanvas *self, const graphene_rect_t *area, int scale) {
+  cairo_surface_t *surface =
+      cairo_image_surface_create(CAIRO_FORMAT_RGB24, (int)ceilf(area->size.width) * scale,
+                                 (int)ceilf(area->size.height) * scale);
+  cairo_surface_set_device_scale(surface, scale, scale);
+  cairo_t *cr = cairo_create(surface);
+  cairo_translate(cr, -area->origin.x, -area->origin.y);
+  TD_CANVAS_GET_CLASS(self)->draw(self, cr);
+  cairo_destroy(cr);
+  return surface;
+}
+
+static void
+paint_picture(TdCanvas *self, const graphene_rect_t *seen) {
+  TdCanvasPrivate *priv = private_of(self);
+  GtkWidget *widget = GTK_WIDGET(self);
+  priv->width = gtk_widget_get_width(widget);
+  priv->height = gtk_widget_get_height(widget);
+  priv->scale = gtk_widget_get_scale_factor(widget);
+  priv->area = area_around(self, seen);
+  cairo_surface_t *surface = paint_area(self, &priv->area, priv->scale);
+  g_clear_pointer(&priv->picture, gsk_render_node_unref);
+  priv->picture = gsk_cairo_node_new(&priv->area);
+  cairo_t *cr = gsk_cairo_node_get_draw_context(priv->picture);
+  cairo_set_source_surface(cr, surface, priv->area.origin.x, priv->area.origin.y);
+  cairo_paint(cr);
+  cairo_destroy(cr);
+  cairo_surface_destroy(surface);
+}
+
+/* GTK draws again where a node of the frame before differs: the node is as small as its ink. */
+static void
+append_over(TdCanvas *self, GtkSnapshot *snapshot) {
+  cairo_surface_t *ink = cairo_recording_surface_create(CAIRO_CONTENT_COLOR_ALPHA, NULL);
+  double x, y, width, height;
+  cairo_t *cr = cairo_create(ink);
+  TD_CANVAS_GET_CLASS(self)->draw_over(self, cr);
+  cairo_destroy(cr);
+  cairo_recording_surface_ink_extents(ink, &x, &y, &width, &height);
+  if (width > 0 && height > 0) {
+    graphene_rect_t bounds = GRAPHENE_RECT_INIT((float)x, (float)y, (float)width, (float)height);
+    graphene_rect_round_extents(&bounds, &bounds);
+    cr = gtk_snapshot_append_cairo(snapshot, &bounds);
+    cairo_set_source_surface(cr, ink, 0, 0);
+    cairo_paint(cr);
+    cairo_destroy(cr);
+  }
+  cairo_surface_destroy(ink);
+}
+
 static void
 td_canvas_snapshot(GtkWidget *widget, GtkSnapshot *snapshot) {
   TdCanvas *self = TD_CANVAS(widget);
-  int width = gtk_widget_get_width(widget), height = gtk_widget_get_height(widget);
-  if (!td_canvas_get_document(self) || width <= 0 || height <= 0) return;
-  cairo_t *cr = gtk_snapshot_append_cairo(snapshot, &GRAPHENE_RECT_INIT(0, 0, width, height));
-  TD_CANVAS_GET_CLASS(self)->draw(self, cr);
-  cairo_destroy(cr);
+  graphene_rect_t seen = seen_part(self);
+  if (!td_canvas_get_document(self) || seen.size.width < 1 || seen.size.height < 1) return;
+  if (!has_picture_of(self, &seen)) paint_picture(self, &seen);
+  gtk_snapshot_append_node(snapshot, private_of(self)->picture);
+  append_over(self, snapshot);
+}
+
+/* GTK keeps the nodes of a widget that is only scrolled: the canvas must ask to be drawn. */
+static void
+td_canvas_root(GtkWidget *widget) {
+  GTK_WIDGET_CLASS(td_canvas_parent_class)->root(widget);
+  GtkWidget *scroller = gtk_widget_get_ancestor(widget, GTK_TYPE_SCROLLED_WINDOW);
+  if (!scroller) return;
+  GtkAdjustment *down = gtk_scrolled_window_get_vadjustment(GTK_SCROLLED_WINDOW(scroller));
+  g_signal_connect_object(down, "value-changed", G_CALLBACK(gtk_widget_queue_draw), widget,
+                          G_CONNECT_SWAPPED);
 }
 
 static void
@@ -212,6 +330,7 @@ td_canvas_dispose(GObject *object) {
   g_clear_object(&priv->scene_of);
   g_clear_object(&priv->playhead);
   g_clear_pointer(&priv->labels, td_label_cache_free);
+  g_clear_pointer(&priv->picture, gsk_render_node_unref);
   g_clear_pointer(&priv->description, g_free);
   G_OBJECT_CLASS(td_canvas_parent_class)->dispose(object);
 }
@@ -220,6 +339,7 @@ static void
 td_canvas_class_init(TdCanvasClass *klass) {
   GtkWidgetClass *widget_class = GTK_WIDGET_CLASS(klass);
   G_OBJECT_CLASS(klass)->dispose = td_canvas_dispose;
+  widget_class->root = td_canvas_root;
   widget_class->snapshot = td_canvas_snapshot;
   widget_class->query_tooltip = td_canvas_query_tooltip;
   widget_class->css_changed = td_canvas_css_changed;

@@ -1,8 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * A widget that paints a picture of the state at the playhead: the base of graph, queues and
- * timeline. It keeps the theme in step with the desktop's (dark, light, accent) and draws again
- * only when something changed. Main thread. */
+ * A widget that shows a picture of the state at the playhead: the base of graph, queues and
+ * timeline. It keeps the theme in step with the desktop's (dark, light, accent). Main thread.
+ *
+ * Note [The kept picture]. A graph of 10,000 nodes takes milliseconds to paint, and a pointer moves
+ * hundreds of times a second. So the canvas paints the picture once and keeps it as pixels. A
+ * change of scene, position, theme or size drops the picture; a canvas that pans or zooms drops it
+ * with td_canvas_repaint. Hovered node, selection and the line of the playhead are no part of the
+ * picture: draw_over draws them anew in each frame. In a scrolled window the picture covers what is
+ * seen and as much again above and below, so its memory follows the window and not the tape. */
 #pragma once
 
 #include "ui/draw/theme.h"
@@ -13,20 +19,34 @@
 #define TD_TYPE_CANVAS (td_canvas_get_type())
 G_DECLARE_DERIVABLE_TYPE(TdCanvas, td_canvas, TD, CANVAS, GtkWidget)
 
+/* What the playhead shows another of. */
+typedef enum TdCanvasChange {
+  TD_CANVAS_SCENE, /* the document or its scene */
+  TD_CANVAS_POSITION,
+  TD_CANVAS_SELECTION,
+  TD_CANVAS_SPAN
+} TdCanvasChange;
+
 struct _TdCanvasClass {
   GtkWidgetClass parent_class;
 
-  /* draw paints the whole widget; a document is open. */
+  /* draw paints the picture that the canvas keeps: all of the widget that cairo's clip lets
+   * through. A document is open. */
   void (*draw)(TdCanvas *self, cairo_t *cr);
-  /* update is called when the document, its scene, the position, the selection or the span changed.
-   * `document` is TRUE where it is another document or scene. */
-  void (*update)(TdCanvas *self, gboolean document);
+  /* draw_over paints what lies over the picture, in every frame. */
+  void (*draw_over)(TdCanvas *self, cairo_t *cr);
+  /* The canvas calls update after a change. It has dropped the picture if the document, the scene
+   * or the position changed. */
+  void (*update)(TdCanvas *self, TdCanvasChange change);
   /* node_at returns the node at a point, or TD_NONE; for tooltips and the pointer. */
   uint32_t (*node_at)(TdCanvas *self, double x, double y);
 };
 
 void td_canvas_set_playhead(TdCanvas *self, TdPlayhead *playhead);
 TdPlayhead *td_canvas_get_playhead(TdCanvas *self);
+
+/* td_canvas_repaint drops the kept picture, because something that it shows has changed. */
+void td_canvas_repaint(TdCanvas *self);
 
 /* td_canvas_get_document returns what is open, or NULL. */
 TdDocument *td_canvas_get_document(TdCanvas *self);

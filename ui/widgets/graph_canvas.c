@@ -38,9 +38,10 @@ scene_of(TdGraphCanvas *self) {
   return document ? td_document_get_scene(document) : NULL;
 }
 
+/* The view moved: the picture shows another part of the scene. */
 static void
 redraw(TdGraphCanvas *self) {
-  gtk_widget_queue_draw(GTK_WIDGET(self));
+  td_canvas_repaint(TD_CANVAS(self));
 }
 
 static void
@@ -258,8 +259,9 @@ describe(TdGraphCanvas *self) {
 }
 
 static void
-td_graph_canvas_update(TdCanvas *canvas, gboolean document) {
+td_graph_canvas_update(TdCanvas *canvas, TdCanvasChange change) {
   TdGraphCanvas *self = TD_GRAPH_CANVAS(canvas);
+  gboolean document = change == TD_CANVAS_SCENE;
   uint32_t node = td_playhead_get_selection(td_canvas_get_playhead(canvas));
   TdDocument *shown = td_canvas_get_document(canvas);
   if (document &&
@@ -278,12 +280,19 @@ static void
 td_graph_canvas_draw(TdCanvas *canvas, cairo_t *cr) {
   TdGraphCanvas *self = TD_GRAPH_CANVAS(canvas);
   if (!ensure_placed(self)) return;
-  TdPlayhead *playhead = td_canvas_get_playhead(canvas);
-  self->view.selected = td_playhead_get_selection(playhead);
-  self->view.hovered = td_canvas_get_hovered(canvas);
-  self->view.now_ns = td_playhead_get_time_ns(playhead);
   td_graph_scene_draw(scene_of(self), cr, td_document_get_state(td_canvas_get_document(canvas)),
                       &self->view, td_canvas_get_theme(canvas), td_canvas_get_labels(canvas));
+}
+
+static void
+td_graph_canvas_draw_over(TdCanvas *canvas, cairo_t *cr) {
+  TdGraphCanvas *self = TD_GRAPH_CANVAS(canvas);
+  if (!ensure_placed(self)) return;
+  self->view.selected = td_playhead_get_selection(td_canvas_get_playhead(canvas));
+  self->view.hovered = td_canvas_get_hovered(canvas);
+  td_graph_scene_draw_over(scene_of(self), cr,
+                           td_document_get_state(td_canvas_get_document(canvas)), &self->view,
+                           td_canvas_get_theme(canvas), td_canvas_get_labels(canvas));
 }
 
 static uint32_t
@@ -305,6 +314,7 @@ td_graph_canvas_class_init(TdGraphCanvasClass *klass) {
   TdCanvasClass *canvas_class = TD_CANVAS_CLASS(klass);
   G_OBJECT_CLASS(klass)->dispose = td_graph_canvas_dispose;
   canvas_class->draw = td_graph_canvas_draw;
+  canvas_class->draw_over = td_graph_canvas_draw_over;
   canvas_class->update = td_graph_canvas_update;
   canvas_class->node_at = td_graph_canvas_node_at;
 }

@@ -29,6 +29,14 @@ td_queues_canvas_draw(TdCanvas *canvas, cairo_t *cr) {
                  td_canvas_get_theme(canvas), td_canvas_get_labels(canvas));
 }
 
+static void
+td_queues_canvas_draw_over(TdCanvas *canvas, cairo_t *cr) {
+  TdDocument *document = td_canvas_get_document(canvas);
+  td_queues_view view = make_view(canvas);
+  td_queues_draw_over(cr, td_document_get_graph(document), td_document_get_state(document), &view,
+                      td_canvas_get_theme(canvas));
+}
+
 static uint32_t
 td_queues_canvas_node_at(TdCanvas *canvas, double x, double y) {
   TdDocument *document = td_canvas_get_document(canvas);
@@ -52,8 +60,8 @@ describe(TdCanvas *canvas) {
 }
 
 static void
-td_queues_canvas_update(TdCanvas *canvas, gboolean document) {
-  if (document) {
+td_queues_canvas_update(TdCanvas *canvas, TdCanvasChange change) {
+  if (change == TD_CANVAS_SCENE) {
     TD_QUEUES_CANVAS(canvas)->scroll_x = 0;
     gtk_widget_queue_resize(GTK_WIDGET(canvas));
   }
@@ -73,6 +81,7 @@ static void
 td_queues_canvas_class_init(TdQueuesCanvasClass *klass) {
   TdCanvasClass *canvas_class = TD_CANVAS_CLASS(klass);
   canvas_class->draw = td_queues_canvas_draw;
+  canvas_class->draw_over = td_queues_canvas_draw_over;
   canvas_class->update = td_queues_canvas_update;
   canvas_class->node_at = td_queues_canvas_node_at;
   GTK_WIDGET_CLASS(klass)->measure = td_queues_canvas_measure;
@@ -94,7 +103,7 @@ scrolled(GtkEventControllerScroll *controller, double dx, double dy, gpointer da
   if (state & GDK_SHIFT_MASK && dx == 0) dx = dy;
   if (dx == 0) return GDK_EVENT_PROPAGATE;
   self->scroll_x = MAX(0, self->scroll_x + td_canvas_scroll_pixels(controller, dx));
-  gtk_widget_queue_draw(GTK_WIDGET(self));
+  td_canvas_repaint(TD_CANVAS(self));
   return GDK_EVENT_STOP;
 }
 

@@ -41,6 +41,13 @@ td_timeline_canvas_draw(TdCanvas *canvas, cairo_t *cr) {
                    td_canvas_get_labels(canvas));
 }
 
+static void
+td_timeline_canvas_draw_over(TdCanvas *canvas, cairo_t *cr) {
+  td_timeline_view view = make_view(canvas);
+  td_timeline_draw_over(timeline_of(canvas), cr, &view, td_canvas_get_theme(canvas),
+                        td_canvas_get_labels(canvas));
+}
+
 static uint32_t
 td_timeline_canvas_node_at(TdCanvas *canvas, double x, double y) {
   td_timeline_view view = make_view(canvas);
@@ -59,10 +66,11 @@ follow(TdCanvas *canvas) {
 }
 
 static void
-td_timeline_canvas_update(TdCanvas *canvas, gboolean document) {
+td_timeline_canvas_update(TdCanvas *canvas, TdCanvasChange change) {
   TdTimelineCanvas *self = TD_TIMELINE_CANVAS(canvas);
   TdPlayhead *playhead = td_canvas_get_playhead(canvas);
   double from, to;
+  if (change == TD_CANVAS_SPAN) td_canvas_repaint(canvas);
   if (td_playhead_get_time_ns(playhead) != self->last_ns) {
     self->last_ns = td_playhead_get_time_ns(playhead);
     follow(canvas);
@@ -123,7 +131,7 @@ scroll_lanes(TdTimelineCanvas *self, double dy) {
   double room =
       td_timeline_height(timeline_of(TD_CANVAS(self))) - gtk_widget_get_height(GTK_WIDGET(self));
   self->scroll_y = CLAMP(self->scroll_y + dy, 0, MAX(room, 0));
-  gtk_widget_queue_draw(GTK_WIDGET(self));
+  td_canvas_repaint(TD_CANVAS(self));
 }
 
 static gboolean
@@ -152,6 +160,7 @@ static void
 td_timeline_canvas_class_init(TdTimelineCanvasClass *klass) {
   TdCanvasClass *canvas_class = TD_CANVAS_CLASS(klass);
   canvas_class->draw = td_timeline_canvas_draw;
+  canvas_class->draw_over = td_timeline_canvas_draw_over;
   canvas_class->update = td_timeline_canvas_update;
   canvas_class->node_at = td_timeline_canvas_node_at;
 }
