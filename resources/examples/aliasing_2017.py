@@ -1,4 +1,4 @@
-"""A defect of 2016: gradients that are kept by reference. Run it with --scheduler 2017, with 2017-fifo, and without."""
+"""A defect of 2016: gradients kept by reference. Try --scheduler 2017, then 2017-fifo, then neither."""
 import torch
 
 x = torch.ones(2, requires_grad=True)

@@ -1,4 +1,4 @@
-"""A diamond: what splits in the forward pass meets again in one input buffer."""
+"""A diamond: two branches part in the forward pass and meet again in one input buffer."""
 import torch
 
 x = torch.tensor([1.0, 2.0, 3.0], requires_grad=True)

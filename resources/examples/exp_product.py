@@ -1,4 +1,4 @@
-"""exp(x*y).sum() with inputs=[x]: a gradient that is not wanted is not computed."""
+"""exp(x*y).sum() with inputs=[x]: the engine does not compute the gradient of y."""
 import torch
 
 x = torch.tensor([0.1, 0.8], requires_grad=True)

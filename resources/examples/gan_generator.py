@@ -1,4 +1,4 @@
-"""The generator of a GAN with transposed convolutions, trained to be taken for real."""
+"""The generator of a GAN, with transposed convolutions: it learns to make images that pass as real."""
 import torch
 from torch import nn
 from torch.nn import functional as F

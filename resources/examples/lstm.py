@@ -1,4 +1,4 @@
-"""nn.LSTM with two layers over ten steps, as PyTorch 1.13 makes it of small operations on the CPU."""
+"""nn.LSTM with two layers over ten steps, made of small operations as in PyTorch 1.13 on the CPU."""
 import torch
 from torch import nn
 

@@ -1,4 +1,4 @@
-"""A side stream reads what the default stream still writes: nothing makes it wait, and the tape says so."""
+"""A side stream reads while the default stream still writes. Nothing makes it wait, and the tape shows this."""
 # devices: cpu,sim:1
 import contextlib
 import sys

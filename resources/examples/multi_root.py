@@ -1,4 +1,4 @@
-"""Two roots at once: the GraphRoot hands each its gradient."""
+"""Two roots at once: the GraphRoot gives each its gradient."""
 import torch
 
 x = torch.tensor([1.0, 2.0], requires_grad=True)

@@ -1,4 +1,4 @@
-"""+inf and -inf meet in an input buffer: the NaN is made by the sum, and no node is to blame."""
+"""+inf and -inf meet in an input buffer: the sum makes the NaN, and no node is to blame."""
 import torch
 
 x = torch.tensor([2.0], requires_grad=True)

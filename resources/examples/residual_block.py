@@ -1,4 +1,4 @@
-"""x + relu(x @ w): the shortcut's gradient waits for the one that took the long way."""
+"""x + relu(x @ w): the gradient of the shortcut waits for the one from the long way."""
 import torch
 
 torch.manual_seed(1)

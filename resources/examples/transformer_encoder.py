@@ -1,4 +1,4 @@
-"""nn.TransformerEncoderLayer, as PyTorch 1.13 makes it of small operations."""
+"""nn.TransformerEncoderLayer, made of small operations as in PyTorch 1.13."""
 import torch
 from torch import nn
 

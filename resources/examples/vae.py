@@ -1,4 +1,4 @@
-"""A variational autoencoder: the gradient goes through a random sample."""
+"""A variational autoencoder: a gradient flows through a random sample."""
 import torch
 from torch import nn
 from torch.nn import functional as F

@@ -1,4 +1,4 @@
-"""Writes through views (CopySlices), and what reads the result: reductions, indexing, joins."""
+"""Writes through views (CopySlices), then operations that read the result: reductions, indexing, joins."""
 import torch
 
 

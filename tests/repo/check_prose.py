@@ -165,6 +165,8 @@ def prose_of(path, name):
         yield "document", blocks_of_markdown(text)
     elif path.suffix in (".ui", ".xml") and name.startswith("resources/"):
         yield "text", blocks_of_ui(text)
+    elif path.suffix == ".py" and name.startswith("resources/examples/"):
+        yield "text", [Block(1, text.split('"""')[1])]
     elif name == "resources/tapedeck.1.in":
         yield "text", blocks_of_roff(text)
     elif path.suffix in (".h", ".hpp"):
