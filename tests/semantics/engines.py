@@ -11,7 +11,17 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 SOURCE = os.environ.get('SOURCE_ROOT', os.path.dirname(os.path.dirname(HERE)))
 BUILD = os.environ.get('BUILD_ROOT', os.path.join(SOURCE, 'build'))
 TAPEDECK = os.environ.get('TAPEDECK', os.path.join(BUILD, 'app', 'tapedeck'))
-PYTHONS = {'1.13.1': '/usr/bin/python3', '2.13.0': os.path.join(BUILD, 'torch-2.13', 'bin', 'python')}
+
+
+def pythons():
+    """The Python of each PyTorch, '' for none. TEST_PYTHONS replaces them: '1.13.1=/usr/bin/python3' has no 2.13.0."""
+    found = {'1.13.1': '/usr/bin/python3', '2.13.0': os.path.join(BUILD, 'torch-2.13', 'bin', 'python')}
+    if 'TEST_PYTHONS' in os.environ:
+        found = {**dict.fromkeys(found, ''), **dict(word.split('=') for word in os.environ['TEST_PYTHONS'].split())}
+    return found
+
+
+PYTHONS = pythons()
 RUN_ROWS = os.path.join(HERE, 'run_rows.py')
 # What is compiled to watch a PyTorch is kept here, unless the caller keeps it elsewhere.
 ENVIRONMENT = {'XDG_CACHE_HOME': os.path.join(BUILD, 'test-cache'), 'OMP_NUM_THREADS': '1',
@@ -25,7 +35,7 @@ def call(command, folder, seconds):
 
 
 def installed():
-    """The PyTorchs that are here, of those wanted."""
+    """The versions of PyTorch that are here."""
     def is_there(version):
         python = PYTHONS[version]
         if not os.path.exists(python):
@@ -33,6 +43,10 @@ def installed():
         done = call([python, '-c', 'import torch; print(torch.__version__)'], None, 300)
         return done.returncode == 0 and done.stdout.startswith(version.rsplit('.', 1)[0])  # Debian's says 1.13.0a0
     return [version for version in PYTHONS if is_there(version)]
+
+
+def why_not(version):
+    return f'{PYTHONS[version] or "TEST_PYTHONS"} has no PyTorch {version}'
 
 
 class Batch:

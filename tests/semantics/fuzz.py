@@ -313,7 +313,7 @@ def main():
     parser.add_argument('--no-shrink', action='store_true')
     arguments = parser.parse_args()
     if arguments.python not in engines.installed():
-        print(f'skipped: {engines.PYTHONS[arguments.python]} has no PyTorch {arguments.python}')
+        print(f'skipped: {engines.why_not(arguments.python)}')
         return 77
     comparison = Comparison(arguments.python, '1.11' if arguments.python == '1.13.1' else '2.13')
     fine = show(arguments.program, comparison) if arguments.program else fuzz(arguments, comparison)

@@ -102,9 +102,9 @@ def tripled(ctx, a):
     return a
 
 
-@row('A-16', 'P-20')
+@row('A-16')
 def inputs_changed_in_place(torch):
-    """They are the outputs, with the node for history, one version more; views' bases too."""
+    """They are the outputs, with the node for history, one version more."""
     x, c = leaf(torch), torch.ones(2)
     apply = function(torch, tripled, lambda ctx, g: g * 3).apply
     a, b = x * 1, torch.zeros(2)
@@ -118,9 +118,6 @@ def inputs_changed_in_place(torch):
         return p
     r = function(torch, added, lambda ctx, g: (None, g * 2)).apply(b, x)
     seen += [r is b, b.requires_grad, b._version, gradient(r, x)]
-    base = x.clone()
-    view = base[:1]
-    seen += [apply(view) is view, type(view.grad_fn).__name__, gradient(base, x)]
 
     def saved(ctx, p):
         p.exp_()
@@ -131,20 +128,29 @@ def inputs_changed_in_place(torch):
     return seen + [gradient(kept, x)]
 
 
-@row('A-16', 'P-20')
-def refused_changes_in_place(torch):
-    x = leaf(torch)
-
+@row('P-20')
+def views_changed_in_place(torch):
+    """They are the outputs too, and so their bases change; beside another output they are refused."""
     def two(ctx, p):
         p.mul_(3)
         ctx.mark_dirty(p)
         return p, p * 2
+    x = leaf(torch)
+    base = x.clone()
+    view = base[:1]
+    changed = function(torch, tripled, lambda ctx, g: g * 3).apply(view)
+    return [changed is view, type(view.grad_fn).__name__, gradient(base, x),
+            text_of(lambda: function(torch, two).apply(x.clone()[:1]))]
+
+
+@row('A-16')
+def refused_changes_in_place(torch):
+    x = leaf(torch)
 
     def forget(ctx, p):
         ctx.mark_dirty(p)
         return p * 2
-    cases = [lambda: function(torch, tripled).apply(x), lambda: function(torch, two).apply(x.clone()[:1]),
-             lambda: function(torch, forget).apply(x * 1),
+    cases = [lambda: function(torch, tripled).apply(x), lambda: function(torch, forget).apply(x * 1),
              lambda: function(torch, lambda ctx, a: setattr(ctx, 'to_save', 3) or ctx.save_for_backward(a, 3) or a * 2).apply(x)]
     return [text_of(case) for case in cases]
 

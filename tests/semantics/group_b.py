@@ -19,11 +19,20 @@ def fed(events):
             sum(event['from'] in (None, 2**32 - 1) for event in of_kind(events, 'buffer_add'))]
 
 
-@row('B-01', 'B-09', tape=order_and_counts, expect_tape=['Mul[0,1] Leaf[M,0]', ['Leaf 1']])
 def one_root(torch):
     x = leaf(torch, 1.)
     (x * 2).backward()
     return x.grad.tolist()
+
+
+@row('B-01', tape=order, expect=[2.], expect_tape='Mul[0,1] Leaf[M,0]')
+def the_root_itself_is_first(torch):
+    return one_root(torch)
+
+
+@row('B-09', tape=counts, expect=[2.], expect_tape=['Leaf 1'])
+def the_root_is_not_counted(torch):
+    return one_root(torch)
 
 
 @row('B-02', tape=lambda events: [order(events), fed(events)], expect_tape=['GraphRoot[2,2] Sin[1,1] Mul[0,1] Leaf[M,0]', [0, 0]])
@@ -92,13 +101,23 @@ def nodes_below_the_wanted_one(torch):
     return g.tolist()
 
 
-@row('B-11', 'B-12', tape=counts, expect_tape=['Exp 1'] * 6 + ['Leaf 1'] * 4)
-def no_pruning(torch):
+def chain_beside_a_leaf(torch):
+    """x * h of a leaf x, and h, which is three nodes above another leaf."""
     w, x = leaf(torch, .5), leaf(torch, 2.)
     h = w.exp().exp().exp()
-    z = x * h
-    torch.autograd.grad(z, (x, h), retain_graph=True)
+    return x * h, x, h
+
+
+@row('B-11', tape=counts, expect_tape=['Exp 1'] * 3 + ['Leaf 1'] * 2)
+def backward_prunes_nothing(torch):
+    z, _, _ = chain_beside_a_leaf(torch)
     z.backward()
+
+
+@row('B-12', tape=counts, expect_tape=['Exp 1'] * 3 + ['Leaf 1'] * 2)
+def one_leaf_among_the_inputs_prunes_nothing(torch):
+    z, x, h = chain_beside_a_leaf(torch)
+    torch.autograd.grad(z, (x, h))
 
 
 @row('B-13', tape=lambda events: [order(events), len(of_kind(events, 'dependency'))],

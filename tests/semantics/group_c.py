@@ -15,9 +15,24 @@ def log_calls(calls, **nodes):
         node.register_hook(lambda *grads, name=name: calls.append(name))
 
 
-@row('C-01', 'C-02', tape=order_of, expect=['mul', 'cos', 'AG(p)', 'sin', 'AG(q)'],
+@row('C-01', tape=order_of, expect=['mul', 'mul', 'exp', 'sin', 'cos'],
+     expect_tape=['MulBackward0', 'MulBackward0', 'ExpBackward0', 'SinBackward0', 'CosBackward0', 'AccumulateGrad'])
+def later_built_first(torch):
+    """Whichever operand they are, and whichever became ready first."""
+    x, calls = torch.ones(1, requires_grad=True), []
+    c, s, e = x.cos(), x.sin(), x.exp()
+    inner = c * e
+    product = s * inner
+    log_calls(calls, cos=c.grad_fn, sin=s.grad_fn, exp=e.grad_fn)
+    inner.grad_fn.register_hook(lambda *grads: calls.append('mul'))
+    product.grad_fn.register_hook(lambda *grads: calls.append('mul'))
+    product.backward()
+    return calls
+
+
+@row('C-02', tape=order_of, expect=['mul', 'cos', 'AG(p)', 'sin', 'AG(q)'],
      expect_tape=['MulBackward0', 'CosBackward0', 'AccumulateGrad', 'SinBackward0', 'AccumulateGrad'])
-def later_built_first_and_leaves_before_all(torch):
+def leaves_before_all(torch):
     q, p = torch.ones(1, requires_grad=True), torch.ones(1, requires_grad=True)
     leaf_q, leaf_p = accumulator(q), accumulator(p)
     c = q.sin()
@@ -68,8 +83,7 @@ class Depths:
         return [f'{event["node_name"]} {depths[event["graph_task"]]}' for event in of_kind(events, 'node_begin')]
 
 
-@row('C-04', 'K-02', tape=Depths())
-def deeper_passes_first(torch):
+def beside_a_reentrant_node(torch):
     calls = []
     Reentrant = reentrant(torch, calls)
 
@@ -86,6 +100,19 @@ def deeper_passes_first(torch):
     b = Reentrant.apply(torch.tensor(2.0, requires_grad=True))
     (a * b).backward()
     return calls
+
+
+@row('C-04', expect=['Re', 'Re', 'Re', 'Sub', 'Sub', 'My'])
+def deeper_passes_first(torch):
+    return beside_a_reentrant_node(torch)
+
+
+@row('K-02', tape=Depths(),
+     expect_tape=['MulBackward0 0', 'ReentrantBackward 0', 'ReentrantBackward 1', 'ReentrantBackward 2', 'SubBackward0 2',
+                  'AccumulateGrad 2', 'SubBackward0 1', 'AccumulateGrad 1', 'AccumulateGrad 0', 'MyBackward 0',
+                  'AccumulateGrad 0'])
+def a_nested_pass_ends_before_waiting_nodes_run(torch):
+    return beside_a_reentrant_node(torch)
 
 
 @row('C-05', expect=['a', 'inner sin', 'inner leaf', 'b'], tape=Depths())

@@ -21,14 +21,23 @@ def outstanding(events):
     return [event['value'] for event in of_kind(events, 'outstanding')]
 
 
-@row('E-01', 'E-02', tape=lambda events: [readiness(events), outstanding(events)],
-     expect_tape=[[['AddBackward0', None, 0], ['MulBackward0', 'AddBackward0', 0], ['SinBackward0', 'AddBackward0', 0],
-                   ['MulBackward0', 'MulBackward0', 0], ['AccumulateGrad', 'MulBackward0', 0]], [2, 1, 1, 1, 0]])
-def ready_with_the_last_gradient(torch):
+def diamond(torch):
     x = torch.ones(1, requires_grad=True)
     y = x * 2
     (y * 3 + y.sin()).backward()
     return x.grad.tolist()
+
+
+@row('E-01', tape=readiness,
+     expect_tape=[['AddBackward0', None, 0], ['MulBackward0', 'AddBackward0', 0], ['SinBackward0', 'AddBackward0', 0],
+                  ['MulBackward0', 'MulBackward0', 0], ['AccumulateGrad', 'MulBackward0', 0]])
+def ready_with_the_last_gradient(torch):
+    return diamond(torch)
+
+
+@row('E-02', tape=outstanding, expect_tape=[2, 1, 1, 1, 0])
+def children_are_counted_before_their_parent_is_done(torch):
+    return diamond(torch)
 
 
 @row('E-17')

@@ -21,22 +21,31 @@ def node(torch, backward):
     return Node.apply
 
 
-@row('I-01', 'I-02', expect=['node', 'leaf hook', 'cb1', 'cb2', 'cb3'])
-def in_order_after_all_nodes(torch):
+def calls_with_callbacks(torch, first):
+    """What is called in a pass whose node queues first(calls) and another callback."""
     calls = []
-
-    def first():
-        calls.append('cb1')
-        queue(torch, lambda: calls.append('cb3'))
 
     def backward():
         calls.append('node')
-        queue(torch, first)
+        queue(torch, lambda: first(calls))
         queue(torch, lambda: calls.append('cb2'))
     x = torch.ones(1, requires_grad=True)
     x.register_hook(lambda g: calls.append('leaf hook'))
     node(torch, backward)(x).backward()
     return calls
+
+
+@row('I-01', expect=['node', 'leaf hook', 'cb1', 'cb2'])
+def in_order_after_all_nodes(torch):
+    return calls_with_callbacks(torch, lambda calls: calls.append('cb1'))
+
+
+@row('I-02', expect=['node', 'leaf hook', 'cb1', 'cb2', 'cb3'])
+def a_callback_queues_another(torch):
+    def first(calls):
+        calls.append('cb1')
+        queue(torch, lambda: calls.append('cb3'))
+    return calls_with_callbacks(torch, first)
 
 
 @row('I-03', expect='RuntimeError: Final callbacks can only be installed during backward pass.')

@@ -33,15 +33,34 @@ def left_over(events):
     return found
 
 
-@row('J-01', 'J-02', 'J-03', 'J-04', tape=left_over, expect=['RuntimeError: second', True, [3.0], [3.0]],
-     expect_tape=[[2, 'error'], [0, 'ok']])
-def the_first_error_wins(torch):
+def failed_pass(torch):
+    """The leaf of a pass that failed, and the text of its error."""
     x = torch.ones(1, requires_grad=True)
-    text = text_of(lambda: two_failing(torch, x).backward())
-    nothing_stored = x.grad is None
+    return x, text_of(lambda: two_failing(torch, x).backward())
+
+
+@row('J-01', expect='RuntimeError: second')
+def the_first_error_wins(torch):
+    return failed_pass(torch)[1]
+
+
+@row('J-02', tape=left_over, expect='RuntimeError: second', expect_tape=[[2, 'error']])
+def ready_tasks_stay_behind(torch):
+    return failed_pass(torch)[1]
+
+
+@row('J-03', tape=left_over, expect=[[3.0], [3.0]], expect_tape=[[2, 'error'], [0, 'ok']])
+def the_next_pass_drops_them(torch):
+    failed_pass(torch)
     y = torch.ones(1, requires_grad=True)
     (y * 3).backward()
-    return [text, nothing_stored, y.grad.tolist(), (y.grad * 1).tolist()]
+    return [y.grad.tolist(), (y.grad * 1).tolist()]
+
+
+@row('J-04', expect=['RuntimeError: second', True])
+def nothing_is_stored_after_the_error(torch):
+    x, text = failed_pass(torch)
+    return [text, x.grad is None]
 
 
 @row('J-05')

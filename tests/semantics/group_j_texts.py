@@ -140,11 +140,8 @@ def delayed_error(torch):
     return seen + [[e.requires_grad, constant.requires_grad, type(e.grad_fn).__name__], after(torch)]
 
 
-@row('J-17', 'E-03')
-def undefined_gradients(torch):
-    """They satisfy dependencies: what waits for them runs, and leaves nothing at leaves."""
-    seen = []
-
+def looking(torch, seen):
+    """A function whose backward notes its gradient and gives it on."""
     class Look(torch.autograd.Function):
         @staticmethod
         def forward(ctx, x):
@@ -155,13 +152,25 @@ def undefined_gradients(torch):
         def backward(ctx, g):
             seen.append(g if g is None else g.tolist())
             return g
-    x, y = torch.ones(1, requires_grad=True), torch.ones(1, requires_grad=True)
-    torch._C._functions.UndefinedGrad()(Look.apply(x)).backward()
-    function(torch, lambda ctx, g: (None, None))(Look.apply(y), 3).backward()
-    z = torch.ones(1, requires_grad=True)
-    middle = Look.apply(z)
+    return Look.apply
+
+
+@row('J-17')
+def undefined_gradients(torch):
+    """UndefinedGrad satisfies dependencies: nodes that wait for it run, and leave nothing at leaves."""
+    seen, x, z = [], torch.ones(1, requires_grad=True), torch.ones(1, requires_grad=True)
+    look = looking(torch, seen)
+    torch._C._functions.UndefinedGrad()(look(x)).backward()
+    middle = look(z)
     (torch._C._functions.UndefinedGrad()(middle) + middle * 3).backward()
-    return [seen, x.grad, y.grad, z.grad.tolist(), after(torch)]
+    return [seen, x.grad, z.grad.tolist(), after(torch)]
+
+
+@row('E-03')
+def undefined_from_a_function(torch):
+    seen, y = [], torch.ones(1, requires_grad=True)
+    function(torch, lambda ctx, g: (None, None))(looking(torch, seen)(y), 3).backward()
+    return [seen, y.grad, after(torch)]
 
 
 @row('J-18')

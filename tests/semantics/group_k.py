@@ -60,18 +60,31 @@ def the_61st_goes_to_the_pool(torch):
 
 
 def stretches(events):
-    """For each thread, in the order of depth: the depths of passes whose nodes it ran, whether it is of the pool; and how
-    many queues it popped from, and all together."""
-    depths, by_thread, queues = depths_of(events), {}, set()
-    pool = {event['thread'] for event in events if event['event'] == 'thread_new' and event['name'] == 'pt_autograd_pool'}
+    """For each thread, in the order of depth: the least and the greatest depth of the passes whose nodes it ran, and how
+    many depths."""
+    depths, by_thread = depths_of(events), {}
     for event in of_kind(events, 'queue_pop'):
         by_thread.setdefault(event['thread'], set()).add(depths[event['graph_task']])
-        queues.add(event['queue'])
-    return sorted([min(run), max(run), len(run)] for run in by_thread.values()), len(queues)
+    return sorted([min(run), max(run), len(run)] for run in by_thread.values())
 
 
-@row('K-04', 'K-05', 'K-06', tape=lambda events: [submissions(events), *stretches(events)], expect=[1.0],
-     expect_tape=[[61, 122], [[0, 60, 61], [61, 121, 61], [122, 130, 9]], 1])
+def queues(events):
+    """How many threads popped, and from how many queues."""
+    pops = of_kind(events, 'queue_pop')
+    return [len({event['thread'] for event in pops}), len({event['queue'] for event in pops})]
+
+
+@row('K-04', tape=submissions, expect=[1.0], expect_tape=[61, 122])
+def each_thread_of_the_pool_submits_the_62nd(torch):
+    return nested(torch, 130)
+
+
+@row('K-05', tape=queues, expect=[1.0], expect_tape=[3, 1])
+def threads_of_the_pool_pop_from_the_callers_queue(torch):
+    return nested(torch, 130)
+
+
+@row('K-06', tape=stretches, expect=[1.0], expect_tape=[[0, 60, 61], [61, 121, 61], [122, 130, 9]])
 def each_thread_of_the_pool_nests_61_deep(torch):
     return nested(torch, 130)
 
@@ -97,7 +110,7 @@ def who_submits_a_pass_waits_for_it(torch):
 
 
 def pool_use(events):
-    """New threads of the pool in each outermost pass, and whether the second one's were the first one's."""
+    """For each outermost pass: how many threads of the pool began, and which it used."""
     depths, new, used = depths_of(events), [], []
     for event in of_kind(events, 'graph_task_begin', 'pool_thread_new', 'queue_pop'):
         if event['event'] == 'graph_task_begin' and event['depth'] == 0:
@@ -107,14 +120,33 @@ def pool_use(events):
             new[-1] += 1
         elif event['event'] == 'queue_pop' and depths[event['graph_task']] > 60:
             used[-1].add(event['thread'])
-    return [new, [len(threads) for threads in used], used[0] == used[1]]
+    return [new, used]
 
 
-@row('K-07', 'K-08', process=True, tape=pool_use, expect_tape=[[2, 0], [2, 2], True])
-def idle_threads_are_used_again(torch):
+def new_threads(events):
+    return pool_use(events)[0]
+
+
+def used_threads(events):
+    """How many threads of the pool each outermost pass used, and whether they were the same."""
+    first, second = pool_use(events)[1]
+    return [len(first), len(second), first == second]
+
+
+def two_towers(torch):
     first = nested(torch, 130)
-    time.sleep(0.3)  # until they are idle
+    time.sleep(0.3)  # until the pool's threads are idle
     return first, nested(torch, 130)
+
+
+@row('K-07', process=True, tape=new_threads, expect=[[1.0], [1.0]], expect_tape=[2, 0])
+def idle_threads_are_used_again(torch):
+    return two_towers(torch)
+
+
+@row('K-08', process=True, tape=used_threads, expect=[[1.0], [1.0]], expect_tape=[2, 2, True])
+def any_idle_thread_will_do(torch):
+    return two_towers(torch)
 
 
 @row('K-09', process=True, since='2.1',
@@ -177,7 +209,7 @@ def hooks_may_call_backward(torch):
     return found
 
 
-@row('K-18', 'J-12', expect=['RuntimeError: deep', [1.0]])
+@row('J-12', expect=['RuntimeError: deep', [1.0]])
 def an_error_comes_up_from_the_pool(torch):
     def visit(depth):
         if depth == 125:

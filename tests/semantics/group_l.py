@@ -128,10 +128,17 @@ FORK = ("Unable to handle autograd's threading in combination with fork-based mu
         'https://github.com/pytorch/pytorch/wiki/Autograd-and-Fork')
 
 
-@row('L-07', 'L-08', process=True, only='PyTorch 1.11 is not at hand', semantics='1.11',
-     expect=[[2.0], f'RuntimeError: {FORK}'])
+IN_1_11 = {'process': True, 'only': 'PyTorch 1.11 is not at hand', 'semantics': '1.11'}
+
+
+@row('L-07', expect=[[2.0], f'RuntimeError: {FORK}'], **IN_1_11)
 def in_1_11_no_child_may_after_any_pass(torch):
     return [backward(torch), in_child(lambda: backward(torch))]
+
+
+@row('L-08', expect=[[1.0], f'RuntimeError: {FORK}', [2.0]], **IN_1_11)
+def in_1_11_no_child_may_after_threads(torch):
+    return [nested(torch, 61), in_child(lambda: backward(torch)), backward(torch)]
 
 
 @row('L-08', process=True, expect=[[1.0], f'RuntimeError: {FORK}', [2.0]])

@@ -36,8 +36,17 @@ def meta_tensors_go_to_the_callers_queue(torch):
     return [seen, x.grad.device.type, list(x.grad.shape)]
 
 
-@row('M-02', 'M-05', expect=[['at the root', 'pt_autograd_1'], ['below', 'pt_autograd_0']], **TWO)
-def a_device_has_a_thread_and_a_root_begins_on_its_own(torch):
+@row('M-05', expect=[[['root', 'pt_autograd_1']], [['root', 'pt_autograd_0']]], **TWO)
+def a_root_begins_on_its_own_device(torch):
+    def threads(device):
+        seen, x = [], torch.ones(2, device=device, requires_grad=True)
+        spy(torch, seen, 'root')(x).backward(torch.ones(2, device=device))
+        return seen
+    return [threads('sim:1'), threads('sim:0')]
+
+
+@row('M-02', expect=[['at the root', 'pt_autograd_1'], ['below', 'pt_autograd_0']], **TWO)
+def each_device_has_a_thread(torch):
     seen = []
     x = torch.ones(2, device='sim:0', requires_grad=True)
     below = spy(torch, seen, 'below')(x)

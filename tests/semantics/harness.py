@@ -7,7 +7,7 @@
 A row function gets the engine as `torch` (Tapedeck's module or PyTorch), runs on each in a fresh thread, so that sequence
 numbers start at 0, and returns what it saw: JSON-able, floats within rounding. What it saw must be equal on Tapedeck and
 on both PyTorchs. An exception that escapes counts as its type and text, unless it looks like a slip of the test itself.
-Several functions may carry one id, and one function several.
+A function carries one id; an id may have several functions, each for another side of it.
 
     expect=VALUE      and it must be this (default behaviour: PyTorch 2.13's); `expect_1_13` for the other. VALUE is what
                       the function returned, or raised as text, or what FUNCTION of `tape` gave
@@ -21,22 +21,41 @@ Several functions may carry one id, and one function several.
     differs='why'     Tapedeck cannot be the same; only `expect` holds it. The table shows the reason
     seconds=N         how long it may take (60)
 """
+import glob
+import importlib
 import json
 import math
+import os
+import sys
+import traceback
 
 from rows import ROWS
 
 TESTS = []  # every Row, in the order of the files
+HERE = os.path.dirname(os.path.abspath(__file__))
+GROUPS = os.environ.get('SEMANTICS_GROUPS', HERE)  # test_harness.py has groups of its own
+
+
+def load_groups():
+    """Imports every group; returns what is wrong with those that cannot be imported."""
+    problems = []
+    sys.path.insert(0, GROUPS)
+    for path in sorted(glob.glob(os.path.join(GROUPS, 'group_*.py'))):
+        try:
+            importlib.import_module(os.path.basename(path)[:-len('.py')])
+        except Exception:
+            problems.append(f'{path}:\n{traceback.format_exc(limit=-2)}')
+    return problems
 
 
 class Row:
-    def __init__(self, call, ids, expect=None, expect_1_13=None, in_1_13=None, since=None, tape=None, expect_tape=None,
+    def __init__(self, call, name, expect=None, expect_1_13=None, in_1_13=None, since=None, tape=None, expect_tape=None,
                  only=None, devices='cpu', semantics=None, scheduler='engine', process=False, differs=None, seconds=60):
-        self.call, self.ids, self.expect, self.expect_1_13 = call, ids, expect, expect_1_13
+        self.call, self.id, self.expect, self.expect_1_13 = call, name, expect, expect_1_13
         self.in_1_13, self.since, self.tape, self.expect_tape = in_1_13, since, tape, expect_tape
         self.only, self.devices, self.scheduler = only, devices, scheduler
         self.semantics, self.process, self.differs, self.seconds = semantics, process, differs, seconds
-        self.key = f'{ids[0]} {call.__module__}.{call.__name__}'
+        self.key = f'{name} {call.__module__}.{call.__name__}'
 
     def engines(self):
         """Where this row runs."""
@@ -46,15 +65,14 @@ class Row:
         return engines + ['1.11'] if self.in_1_13 else engines
 
 
-def row(*ids, **how):
-    unknown = [name for name in ids if name not in ROWS]
-    if unknown or not ids:
-        raise ValueError(f'no such row: {unknown}')
+def row(name, **how):
+    if name not in ROWS:
+        raise ValueError(f'no such row: {name}')
 
     def add(call):
-        TESTS.append(Row(call, ids, **how))
+        TESTS.append(Row(call, name, **how))
         if not how.get('only') and {'devices', 'semantics', 'scheduler'} & set(how):
-            raise ValueError(f'{ids}: devices, semantics and scheduler are for rows with `only`')
+            raise ValueError(f'{name}: devices, semantics and scheduler are for rows with `only`')
         if any(test.key == TESTS[-1].key for test in TESTS[:-1]):
             raise ValueError(f'{TESTS[-1].key} is there twice')
         return call

@@ -8,8 +8,6 @@ on the tape between two passes over nodes that are called after it and after its
 """
 import faulthandler
 import gc
-import glob
-import importlib
 import json
 import os
 import sys
@@ -25,18 +23,6 @@ import harness  # noqa: E402
 # An exception of these types is more likely a slip of the test than what the row is about: see text_of.
 SLIPS = (AssertionError, NameError, ImportError, AttributeError, KeyError, TypeError, SyntaxError)
 HUNG = 99
-
-
-def load_groups():
-    """Imports every group; returns the problems by file."""
-    problems = {}
-    for path in sorted(glob.glob(os.path.join(HERE, 'group_*.py'))):
-        name = os.path.basename(path)[:-len('.py')]
-        try:
-            importlib.import_module(name)
-        except Exception:
-            problems[name] = traceback.format_exc(limit=-2)
-    return problems
 
 
 def mark(name):
@@ -87,7 +73,7 @@ def run_marked(row, say):
 
 def main(out, keys):
     faulthandler.enable()
-    load_groups()
+    harness.load_groups()
     rows = {row.key: row for row in harness.TESTS}
     with open(out, 'a', encoding='utf-8') as file:
         def say(what):
