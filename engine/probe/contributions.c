@@ -2,11 +2,14 @@
 #include "engine/probe/contributions.h"
 
 #include "engine/base/alloc.h"
+#include "engine/events/event.h"
 
 #include <pthread.h>
 
 #define N_BUCKETS 4096 /* a power of two */
 
+/* Lists by node. base/hash_index.h does not fit: a list has many items of one key, and they leave.
+ */
 static struct {
   pthread_mutex_t mutex;
   td_contribution *buckets[N_BUCKETS]; /* (owned, guarded by mutex) oldest first */
@@ -38,8 +41,8 @@ td_contribution_add(const td_contribution *contribution) {
   return made;
 }
 
-/* Moves, with the lock held, those of a graph task (TD_NONE: any) and a node (TD_NONE: any) from
- * one list to another. */
+/* Moves the contributions of a graph task (TD_NONE: any) to a node (TD_NONE: any) from one list to
+ * another. */
 static void
 move_locked(td_contribution **from, uint32_t graph_task, uint32_t node, td_contribution **to) {
   while (*from) {

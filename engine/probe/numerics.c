@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "engine/probe/numerics.h"
+
 #include "engine/base/alloc.h"
-#include "engine/control/gate.h"
 #include "engine/events/emit.h"
+#include "engine/probe/birth.h"
 #include "engine/probe/contributions.h"
-#include "engine/probe/numerics_private.h"
+#include "engine/probe/operations.h"
 
 #include <stdatomic.h>
 #include <string.h>
 
 bool td_numerics_anomalies, td_numerics_statistics;
 
-static unsigned wanted; /* kinds of anomalies that are told */
-static bool in_full;    /* statistics, not counts alone */
+static bool in_full; /* statistics, not counts alone */
 #define N_REASONS 8
 static _Atomic(const char *) told[N_REASONS]; /* why gradients were not read */
 static _Thread_local td_numerics_frame *now;  /* (borrowed) the innermost evaluation */
@@ -25,7 +26,7 @@ void
 td_numerics_configure(const char *anomaly, const char *stats) {
   bool infinities = is_word(anomaly, "nonfinite");
   td_numerics_anomalies = infinities || is_word(anomaly, "nan");
-  wanted = td_numerics_anomalies ? TD_NUMBERS_NAN | (infinities ? TD_NUMBERS_INF : 0) : 0;
+  td_births_wanted = td_numerics_anomalies ? TD_NUMBERS_NAN | (infinities ? TD_NUMBERS_INF : 0) : 0;
   in_full = is_word(stats, "full");
   td_numerics_statistics = in_full || is_word(stats, "finite");
 }
@@ -33,7 +34,7 @@ td_numerics_configure(const char *anomaly, const char *stats) {
 void
 td_numerics_forget(void) {
   td_contributions_drop(TD_NONE);
-  td_numerics_forget_forward();
+  td_operations_forget_nodes();
   for (int i = 0; i < N_REASONS; i++)
     atomic_store(&told[i], NULL);
 }
@@ -41,18 +42,6 @@ td_numerics_forget(void) {
 bool
 td_numerics_is_evaluating(void) {
   return now != NULL;
-}
-
-void
-td_birth_note(unsigned before, unsigned after, const td_birth *birth) {
-  unsigned fresh = td_numbers_born(before, after) & wanted;
-  if (!fresh) return;
-  td_anomaly_kind kind = fresh & TD_NUMBERS_NAN ? TD_anomaly_kind_nan : TD_anomaly_kind_inf;
-  TD_EMIT(anomaly, .kind = kind, .born = birth->place, .node = birth->node,
-          .graph_task = birth->graph_task, .number = birth->number, .from = birth->from,
-          .from_output_nr = birth->from_output_nr, .other = birth->other,
-          .other_output_nr = birth->other_output_nr, .hook = birth->hook);
-  td_gate_note(kind == TD_anomaly_kind_nan ? TD_TROUBLE_NAN : TD_TROUBLE_INF, birth->node);
 }
 
 /* A birth in the evaluation that the thread is in. */
@@ -300,7 +289,7 @@ note_output(uint32_t i, bool is_graph_root, bool has_post_hooks, unsigned before
     birth.node = edge->node;
     birth.number = edge->input_nr;
   }
-  if (td_numbers_born(before, seen->found)) before |= td_numerics_found_forward(now->node);
+  if (td_numbers_born(before, seen->found)) before |= td_operations_found(now->node);
   td_birth_note(before, seen->found, &birth);
   if (edge->node == TD_NONE || !output->identity) return;
   seen->contribution = td_contribution_add(&(td_contribution){.graph_task = now->graph_task,
@@ -331,7 +320,7 @@ td_numerics_apply_end(bool is_graph_root, bool has_post_hooks, uint32_t n_output
 void
 td_numerics_store_begin(const td_gradient *stored) {
   if (!now || !td_numerics_anomalies) return;
-  bool matters = wanted & TD_NUMBERS_INF || found_in(&now->inputs) & TD_NUMBERS_INF;
+  bool matters = td_births_wanted & TD_NUMBERS_INF || found_in(&now->inputs) & TD_NUMBERS_INF;
   now->stored = (td_numerics_seen){.identity = stored->identity, .version = stored->version};
   if (matters) now->stored = look(stored);
 }
@@ -340,7 +329,7 @@ void
 td_numerics_store_end(const td_gradient *stored) {
   if (!now || !now->stored.identity) return; /* nothing was added to */
   unsigned before = found_in(&now->inputs) | now->stored.found;
-  if (!(wanted & TD_NUMBERS_INF) && !(before & TD_NUMBERS_INF)) return;
+  if (!(td_births_wanted & TD_NUMBERS_INF) && !(before & TD_NUMBERS_INF)) return;
   td_birth birth = birth_here(TD_birthplace_accumulate, 0);
   td_birth_note(before, look(stored).found, &birth);
 }

@@ -7,6 +7,7 @@
 #pragma once
 
 #include "engine/probe/observer/gradients.hpp"
+#include "engine/probe/operations.h"
 
 #include <ATen/SequenceNumber.h>
 #include <ATen/record_function.h>
@@ -141,16 +142,16 @@ grad_fn_of(at::TensorImpl *impl) {
 /* A result of a node whose operation was not seen, as that of a custom function. */
 inline void
 tell_of_maker(const Node *node, unsigned found) {
-  td_numerics_forward forward = {};
+  td_operation forward = {};
   forward.thread = node->thread_id_;
   forward.sequence_nr = node->sequence_nr();
   forward.after = found;
-  td_numerics_note_forward(&forward, true);
+  td_operations_note(&forward, true);
 }
 
 /* What was found in the operands, and what of it came in with one that has no history. */
 inline void
-find_in_operands(const Operation &operation, td_numerics_forward *forward) {
+find_in_operands(const Operation &operation, td_operation *forward) {
   for (size_t i = 0; i < operation.operands.size(); i++) {
     bool is_old = i == 0 && operation.overwrites;
     unsigned found = is_old ? operation.overwritten : look_at(operation.operands[i]);
@@ -168,7 +169,7 @@ inline void
 operation_end(const at::RecordFunction &function, at::ObserverContext *context) {
   if (!context || at::sequence_number::peek() <= static_cast<uint64_t>(function.seqNr())) return;
   const Operation &operation = *static_cast<Operation *>(context);
-  td_numerics_forward forward = {};
+  td_operation forward = {};
   uint32_t n = 0;
   for (const c10::IValue &value : function.outputs())
     each_tensor(value, [&](at::TensorImpl *impl) {
@@ -183,7 +184,7 @@ operation_end(const at::RecordFunction &function, at::ObserverContext *context) 
   forward.thread = at::RecordFunction::currentThreadId();
   forward.sequence_nr = static_cast<uint64_t>(function.seqNr());
   find_in_operands(operation, &forward);
-  td_numerics_note_forward(&forward, false);
+  td_operations_note(&forward, false);
 }
 
 /* Looks at the forward pass of all threads from now on, and no more. */

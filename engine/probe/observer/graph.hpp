@@ -5,8 +5,8 @@
  * alive by the object, and that by the node. */
 #pragma once
 
-#include "engine/probe/numerics.h"
 #include "engine/probe/observer/classes.hpp"
+#include "engine/probe/operations.h"
 #include "engine/probe/stacks.h"
 
 #include <unordered_map>
@@ -208,7 +208,7 @@ private:
     name_device(device_of(node));
     EMIT(node_new, when, id, name_of(node, found), node->sequence_nr_, clamp(node->topological_nr_),
          device_number(device_of(node)), 0, node->num_inputs(), node->num_outputs(), forward.stack);
-    td_numerics_announce(id, node->thread_id_, node->sequence_nr_);
+    td_operations_announce(id, node->thread_id_, node->sequence_nr_);
     when = TIME_LAST;
     td_stacks_emit(id, forward);
     if (td_probe_wanted.stacks && found && found->is_accumulate_grad) emit_label(node, id);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * What operations of the forward pass did, until the nodes they made are known, and after: two
- * tables in which the newest wins a place. Only what was not finite comes here. */
-#include "engine/probe/numerics_private.h"
+ * Two tables in which the newest item wins a place: operations that wait for their node, and what
+ * is known of nodes. */
+#include "engine/probe/operations.h"
 
 #include "engine/base/alloc.h"
-#include "engine/events/emit.h"
+#include "engine/probe/birth.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -19,38 +19,38 @@ typedef struct node_found {
 
 static struct {
   pthread_mutex_t mutex;
-  td_numerics_forward *waiting;        /* (owned, guarded by mutex) [N_SLOTS]; thread 0: free */
+  td_operation *waiting;               /* (owned, guarded by mutex) [N_SLOTS]; thread 0: free */
   node_found *known;                   /* (owned, guarded by mutex) [N_SLOTS] */
   _Atomic uint32_t n_waiting, n_known; /* relaxed: a hint that saves the lock */
 } table = {.mutex = PTHREAD_MUTEX_INITIALIZER};
 
-static td_numerics_forward *
+static td_operation *
 waiting_slot(uint64_t thread, uint64_t sequence_nr) {
   return &table.waiting[(sequence_nr + thread * 0x9e3779b97f4a7c15u) & (N_SLOTS - 1)];
 }
 
 static bool
-is_of(const td_numerics_forward *slot, uint64_t thread, uint64_t sequence_nr) {
+is_of(const td_operation *slot, uint64_t thread, uint64_t sequence_nr) {
   return slot->thread == thread && slot->sequence_nr == sequence_nr;
 }
 
 void
-td_numerics_note_forward(const td_numerics_forward *forward, bool if_new) {
+td_operations_note(const td_operation *operation, bool if_new) {
   pthread_mutex_lock(&table.mutex);
   if (!table.waiting) {
-    table.waiting = TD_NEW_N(td_numerics_forward, N_SLOTS);
+    table.waiting = TD_NEW_N(td_operation, N_SLOTS);
     table.known = TD_NEW_N(node_found, N_SLOTS);
   }
-  td_numerics_forward *slot = waiting_slot(forward->thread, forward->sequence_nr);
+  td_operation *slot = waiting_slot(operation->thread, operation->sequence_nr);
   if (!slot->thread) atomic_fetch_add_explicit(&table.n_waiting, 1, memory_order_relaxed);
-  if (!if_new || !is_of(slot, forward->thread, forward->sequence_nr)) *slot = *forward;
+  if (!if_new || !is_of(slot, operation->thread, operation->sequence_nr)) *slot = *operation;
   pthread_mutex_unlock(&table.mutex);
 }
 
 static bool
-take_waiting(uint32_t node, uint64_t thread, uint64_t sequence_nr, td_numerics_forward *out) {
+take_waiting(uint32_t node, uint64_t thread, uint64_t sequence_nr, td_operation *out) {
   pthread_mutex_lock(&table.mutex);
-  td_numerics_forward *slot = waiting_slot(thread, sequence_nr);
+  td_operation *slot = waiting_slot(thread, sequence_nr);
   bool is_it = is_of(slot, thread, sequence_nr);
   if (is_it) {
     *out = *slot;
@@ -64,21 +64,21 @@ take_waiting(uint32_t node, uint64_t thread, uint64_t sequence_nr, td_numerics_f
 }
 
 void
-td_numerics_announce(uint32_t node, uint64_t thread, uint64_t sequence_nr) {
-  td_numerics_forward forward;
+td_operations_announce(uint32_t node, uint64_t thread, uint64_t sequence_nr) {
+  td_operation operation;
   if (!atomic_load_explicit(&table.n_waiting, memory_order_relaxed)) return;
-  if (!take_waiting(node, thread, sequence_nr, &forward)) return;
+  if (!take_waiting(node, thread, sequence_nr, &operation)) return;
   td_birth birth = {.node = node, .graph_task = TD_NONE, .from = TD_NONE, .other = TD_NONE};
   birth.place = TD_birthplace_data;
-  birth.number = forward.operand_nr;
-  td_birth_note(forward.before & ~forward.came_in, forward.before, &birth);
+  birth.number = operation.operand_nr;
+  td_birth_note(operation.before & ~operation.came_in, operation.before, &birth);
   birth.place = TD_birthplace_forward;
-  birth.number = forward.result_nr;
-  td_birth_note(forward.before, forward.after, &birth);
+  birth.number = operation.result_nr;
+  td_birth_note(operation.before, operation.after, &birth);
 }
 
 unsigned
-td_numerics_found_forward(uint32_t node) {
+td_operations_found(uint32_t node) {
   if (!atomic_load_explicit(&table.n_known, memory_order_relaxed)) return 0;
   pthread_mutex_lock(&table.mutex);
   node_found slot = table.known[node & (N_SLOTS - 1)];
@@ -87,7 +87,7 @@ td_numerics_found_forward(uint32_t node) {
 }
 
 void
-td_numerics_forget_forward(void) {
+td_operations_forget_nodes(void) {
   pthread_mutex_init(&table.mutex, NULL); /* a fork may have left it locked */
   free(table.known);
   table.known = table.waiting ? TD_NEW_N(node_found, N_SLOTS) : NULL;
