@@ -5,6 +5,8 @@
 #include "engine/base/alloc.h"
 #include "engine/base/clock.h"
 #include "engine/graph/function.h"
+#include "engine/graph/grad_fn.h"
+#include "engine/graph/gradient_edge.h"
 
 /* Hands its one gradient to every output, after being busy for a while. */
 typedef struct pass_backward {

@@ -4,54 +4,9 @@
 #include "engine/base/alloc.h"
 #include "engine/control/gate.h"
 #include "engine/events/emit.h"
+#include "engine/graph/grad_fn.h"
 #include "engine/graph/now.h"
-#include "engine/graph/variable.h"
-
-_Atomic unsigned td_anomaly_wanted;
-
-_Atomic bool td_anomaly_mode_enabled;
-static _Atomic bool check_nan_now = true;
-static td_anomaly_search search_now = TD_ANOMALY_OFF;
-
-bool
-td_anomaly_mode_checks_nan(void) {
-  return atomic_load_explicit(&check_nan_now, memory_order_relaxed);
-}
-
-static bool
-raises(void) {
-  return td_anomaly_mode() && td_anomaly_mode_checks_nan();
-}
-
-static void
-refresh(void) {
-  static const unsigned bits[] = {[TD_ANOMALY_OFF] = 0,
-                                  [TD_ANOMALY_NAN] = TD_NUMBERS_NAN,
-                                  [TD_ANOMALY_NONFINITE] = TD_NUMBERS_NAN | TD_NUMBERS_INF};
-  unsigned wanted = bits[search_now];
-  if (raises()) wanted |= TD_NUMBERS_NAN;
-  atomic_store_explicit(&td_anomaly_wanted, wanted, memory_order_relaxed);
-}
-
-void
-td_anomaly_mode_set(bool enabled, bool check_nan) {
-  atomic_store_explicit(&check_nan_now, check_nan, memory_order_relaxed);
-  atomic_store_explicit(&td_anomaly_mode_enabled, enabled, memory_order_relaxed);
-  refresh();
-}
-
-void
-td_anomaly_search_set(td_anomaly_search search) {
-  search_now = search;
-  refresh();
-}
-
-unsigned
-td_anomaly_look(const td_tensor *tensor) {
-  if (!td_anomaly_is_on()) return 0;
-  td_numbers numbers = td_tensor_numbers(tensor);
-  return td_numbers_look(&numbers);
-}
+#include "engine/graph/warnings.h"
 
 void
 td_anomaly_note(unsigned before, unsigned after, const td_birth *birth) {
@@ -104,7 +59,18 @@ td_anomaly_end_forward(td_node *node, td_tensor *const *results, uint32_t n_resu
 /* "1th" and "2th" too: PyTorch writes "th" after every number. */
 td_status
 td_anomaly_raise(const td_node *node, uint32_t output_nr, unsigned found, td_error *error) {
-  if (!(found & TD_NUMBERS_NAN) || !raises()) return TD_OK;
+  if (!(found & TD_NUMBERS_NAN) || !(td_anomaly_mode() && td_anomaly_mode_checks_nan()))
+    return TD_OK;
   return td_error_set(error, TD_ANOMALY, "Function '%s' returned nan values in its %uth output.",
                       td_node_name(node), output_nr);
+}
+
+void
+td_anomaly_print_stacks(td_node *node) {
+  if (td_metadata_print_stacks(&node->metadata, node)) return;
+  char *text = td_format("Error detected in %s. No forward pass information available. Enable "
+                         "detect anomaly during forward pass for more information.",
+                         td_node_name(node));
+  td_warn(node, text);
+  free(text);
 }

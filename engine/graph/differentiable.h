@@ -6,7 +6,8 @@
  * the engine alone) gradients have no history, and nothing is written in place. */
 #pragma once
 
-#include "engine/graph/node.h"
+#include "engine/graph/edge.h"
+#include "engine/tensor/tensor.h"
 
 typedef struct td_differentiable {
   td_status (*add)(td_tensor *a, td_tensor *b, td_tensor **out, td_error *error);

@@ -1,7 +1,24 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "engine/graph/function.h"
 
+#include "engine/device/memory.h"
 #include "engine/graph/anomaly.h"
+#include "engine/graph/gradient_edge.h"
+
+td_node *
+td_node_new(const td_node_class *klass, size_t size, td_tensor *const *inputs, uint32_t n_inputs) {
+  td_node *node = td_node_new_raw(klass, size, n_inputs, td_sequence_nr_next());
+  for (uint32_t i = 0; i < n_inputs; i++)
+    if (inputs[i]) td_node_set_edge(node, i, td_gradient_edge(inputs[i]));
+  return node;
+}
+
+void
+td_node_add_input(td_node *node, td_tensor *output) {
+  td_node_add_metadata(node, output);
+  if (output->storage->memory) td_tensor_made_by(output, td_node_id(node));
+  td_set_grad_fn(output, node, node->n_inputs - 1);
+}
 
 static bool
 any_requires_grad(td_tensor *const *inputs, uint32_t n_inputs) {

@@ -22,6 +22,16 @@
 #include "engine/graph/saved_variable.h"
 #include "engine/graph/variable.h"
 
+/* td_node_new makes a node of `size` bytes (>= sizeof(td_node), zeroed) with the calling thread's
+ * next sequence number and one edge for each of `inputs` (the forward inputs): to its grad_fn or
+ * its AccumulateGrad, or nowhere where it is NULL or requires no grad. */
+td_node *td_node_new(const td_node_class *klass, size_t size, td_tensor *const *inputs,
+                     uint32_t n_inputs);
+
+/* td_node_add_input makes `output` (a forward output, without history) the node's next input: notes
+ * its metadata and sets its grad_fn and output_nr. */
+void td_node_add_input(td_node *node, td_tensor *output);
+
 /* td_function_begin returns a new node of `size` bytes with an edge per input if grad mode is on
  * and any of the inputs (NULLs allowed) requires grad, else NULL: the operation then leaves no
  * trace and consumes no sequence number. */

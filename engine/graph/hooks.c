@@ -2,8 +2,9 @@
 #include "engine/graph/hooks.h"
 
 #include "engine/base/alloc.h"
-#include "engine/events/emit.h"
 #include "engine/graph/semantics.h"
+
+#include <pthread.h>
 
 /* Hooks of all kinds in one list, in the order of their calls within each kind. */
 struct td_hooks {
@@ -119,27 +120,8 @@ td_hook_remove(td_hook *hook) {
   if (list) td_hook_unref(hook);
 }
 
-/* A node's lists, made by whoever needs them first. */
-static td_hooks *
-hooks_of(td_node *node) {
-  td_hooks *hooks = atomic_load_explicit(&node->hooks, memory_order_acquire);
-  if (hooks) return hooks;
-  td_hooks *made = td_hooks_new();
-  if (atomic_compare_exchange_strong_explicit(&node->hooks, &hooks, made, memory_order_acq_rel,
-                                              memory_order_acquire))
-    return made;
-  td_hooks_free(made);
-  return hooks;
-}
-
 void
-td_node_add_hook(td_node *node, td_hook *hook, td_hook_kind kind, uint32_t input_nr) {
-  td_hooks_add(hooks_of(node), hook, kind, input_nr);
-}
-
-void
-td_hooks_of_leaf(td_node *node, td_hooks *leaf) {
-  td_hooks *hooks = hooks_of(node);
+td_hooks_set_leaf(td_hooks *hooks, td_hooks *leaf) {
   pthread_mutex_lock(&lists_mutex);
   hooks->leaf = leaf;
   pthread_mutex_unlock(&lists_mutex);
@@ -161,7 +143,7 @@ td_hooks_have(td_hooks *hooks, unsigned kinds) {
   return have;
 }
 
-/* The hooks of a moment, with a reference to each. */
+/* An array that grows. */
 typedef struct held_hooks {
   td_hook **at; /* (owned) */
   size_t n, capacity;
@@ -177,46 +159,15 @@ hold_locked(held_hooks *held, const td_hooks *hooks, unsigned kinds) {
 }
 
 /* A leaf's tensor hooks come before those of its node; it has no others. */
-static held_hooks
-hold(const td_hooks *hooks, unsigned kinds) {
+td_hook **
+td_hooks_hold(const td_hooks *hooks, unsigned kinds, size_t *n) {
   held_hooks held = {0};
   pthread_mutex_lock(&lists_mutex);
   hold_locked(&held, hooks->leaf, kinds);
   hold_locked(&held, hooks, kinds);
   pthread_mutex_unlock(&lists_mutex);
-  return held;
-}
-
-static td_status
-call_one(td_hook *hook, const td_hook_call *call, td_error *error) {
-  td_hook_call own = *call;
-  if (1u << hook->kind & TD_HOOKS_OF_TENSORS) {
-    if (hook->input_nr >= call->n) return TD_OK;
-    own.gradients += hook->input_nr;
-    own.n = 1;
-  }
-  TD_EMIT(hook_begin, .node = td_node_id(call->node), .kind = hook->kind,
-          .owner = td_intern(hook->owner));
-  td_status status = hook->call(hook, &own, error);
-  TD_EMIT(hook_end, .node = td_node_id(call->node), .kind = hook->kind);
-  return status;
-}
-
-td_status
-td_node_call_hooks(unsigned kinds, const td_hook_call *call, td_hook_called called, void *data,
-                   td_error *error) {
-  td_hooks *hooks = atomic_load_explicit(&call->node->hooks, memory_order_acquire);
-  td_status status = TD_OK;
-  held_hooks held = hooks ? hold(hooks, kinds) : (held_hooks){0};
-  for (size_t i = 0; i < held.n; i++) {
-    if (!status) {
-      status = call_one(held.at[i], call, error);
-      if (called) called(held.at[i], data);
-    }
-    td_hook_unref(held.at[i]);
-  }
-  free(held.at);
-  return status;
+  *n = held.n;
+  return held.at;
 }
 
 int

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Hooks: functions of a program that the engine calls with the gradients at a node. A node's lists
- * are made with its first hook; a node without any costs a pass one pointer that is NULL. Hooks may
- * be added and removed by any thread at any time, by a hook that is running too: what is called is
+ * Hooks: functions of a program that the engine calls with gradients, and the lists that hold them.
+ * Any thread may add and remove hooks at any time, also while a hook runs: what the engine calls is
  * the list of the moment when its turn comes.
  *
  * Note [Order of hooks]
@@ -14,7 +13,11 @@
  * before any hook. */
 #pragma once
 
-#include "engine/graph/node.h"
+#include "engine/base/refcount.h"
+#include "engine/base/status.h"
+#include "engine/events/event.h"
+#include "engine/graph/edge.h"
+#include "engine/tensor/tensor.h"
 
 /* What a hook is called with. It may replace gradients[i] by a new reference (it then drops the old
  * one): of tensor_pre and retains_grad the one gradient of their input; of pre the node's inputs;
@@ -27,6 +30,9 @@ typedef struct td_hook_call {
   td_tensor *const *inputs; /* [n_inputs], 0 for a post hook that was added while its node ran */
   uint32_t n_inputs;
 } td_hook_call;
+
+/* The hooks of one node, or of a leaf, whose hooks outlive its AccumulateGrad. */
+typedef struct td_hooks td_hooks;
 
 /* Embedded as their first member by whoever makes hooks. */
 typedef struct td_hook td_hook;
@@ -48,36 +54,30 @@ void td_hook_init(td_hook *hook, td_status (*call)(td_hook *, const td_hook_call
 td_hook *td_hook_ref(td_hook *hook);
 void td_hook_unref(td_hook *hook); /* NULL is fine */
 
-/* td_node_add_hook puts a hook into a node's lists, which hold a reference to it. It must be in no
- * list. td_hook_remove takes it out of the list that it is in, if any. */
-void td_node_add_hook(td_node *node, td_hook *hook, td_hook_kind kind, uint32_t input_nr);
+/* td_hook_remove takes a hook out of the list that it is in, if any. */
 void td_hook_remove(td_hook *hook);
 
-/* td_node_has_hooks tells whether a node has hooks of one of these kinds: bits of TD_HOOKS. */
+/* Sets of kinds: bits of TD_HOOKS. */
 #define TD_HOOKS(kind) (1u << TD_hook_kind_##kind)
 #define TD_HOOKS_OF_TENSORS (TD_HOOKS(tensor_pre) | TD_HOOKS(retains_grad))
 #define TD_HOOKS_BEFORE (TD_HOOKS_OF_TENSORS | TD_HOOKS(pre))
-bool td_hooks_have(td_hooks *hooks, unsigned kinds);
-static inline bool
-td_node_has_hooks(const td_node *node, unsigned kinds) {
-  td_hooks *hooks = atomic_load_explicit(&((td_node *)node)->hooks, memory_order_acquire);
-  return __builtin_expect(hooks != NULL, 0) && td_hooks_have(hooks, kinds);
-}
 
-/* td_node_call_hooks calls a node's hooks of these kinds, one after the other, on its gradients
- * [n] (owned references, in place): inputs, outputs, or the leaf. `called`, which may be NULL, is
- * told of each that has returned. Emits hook_begin and hook_end. The first failure ends it. */
-typedef void (*td_hook_called)(const td_hook *hook, void *data);
-td_status td_node_call_hooks(unsigned kinds, const td_hook_call *call, td_hook_called called,
-                             void *data, td_error *error);
-
-/* The lists themselves, also of a leaf, whose hooks outlive its AccumulateGrad.
- * td_hooks_of_leaf makes an AccumulateGrad call its leaf's hooks too; they outlive the node. */
 td_hooks *td_hooks_new(void);
 void td_hooks_free(td_hooks *hooks);  /* NULL is fine */
 void td_hooks_clear(td_hooks *hooks); /* NULL is fine; the hooks are then in no list */
+
+/* td_hooks_add puts a hook that is in no list into this one, which holds a reference to it. */
 void td_hooks_add(td_hooks *hooks, td_hook *hook, td_hook_kind kind, uint32_t input_nr);
-void td_hooks_of_leaf(td_node *node, td_hooks *leaf);
+
+/* td_hooks_set_leaf makes the hooks of a leaf (borrowed) part of those of its AccumulateGrad. */
+void td_hooks_set_leaf(td_hooks *hooks, td_hooks *leaf);
+
+/* td_hooks_have tells whether there are hooks of one of these kinds, a leaf's included. */
+bool td_hooks_have(td_hooks *hooks, unsigned kinds);
+
+/* td_hooks_hold returns the hooks of these kinds that are there now, in the order of their calls,
+ * with a reference to each: an array that the caller frees, of *n. */
+td_hook **td_hooks_hold(const td_hooks *hooks, unsigned kinds, size_t *n);
 
 /* td_hooks_visit calls visit for each hook of a list, or until it returns nonzero, which it
  * returns: for those who look for cycles of references. The caller sees to it that nobody changes

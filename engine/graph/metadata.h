@@ -6,7 +6,10 @@
  * it lives with its node, and its parents with it. */
 #pragma once
 
-#include "engine/graph/node.h"
+#include "engine/graph/edge.h"
+
+#include <stdatomic.h>
+#include <stdbool.h>
 
 /* What the embedding language offers. Called by any thread that holds no lock of the engine but
  * perhaps a node's mutex. */
@@ -25,14 +28,18 @@ typedef struct td_metadata_class {
 /* td_metadata_set_class: while the program starts. */
 void td_metadata_set_class(const td_metadata_class *klass);
 
-/* td_node_metadata returns what is remembered of a node (borrowed), or NULL without a class. */
-void *td_node_metadata(td_node *node);
-void td_node_drop_metadata(td_node *node);
+/* td_metadata_at returns the metadata at a node's place for them (borrowed), made on first use;
+ * NULL without a class. td_metadata_free takes what was there; NULL is fine. */
+void *td_metadata_at(_Atomic(void *) *place);
+void td_metadata_free(void *metadata);
 
-/* td_metadata_note_birth is for a node that was just made, in anomaly mode.
- * td_metadata_print_stacks is for the first error of a pass: in this node. */
-void td_metadata_note_birth(td_node *node);
-void td_metadata_print_stacks(td_node *node);
+/* td_metadata_note_birth is for a node that was just made, in anomaly mode: it stores the stack,
+ * and the node that the calling thread runs as the parent. May wait for the GIL. */
+void td_metadata_note_birth(_Atomic(void *) *place);
+
+/* td_metadata_print_stacks warns of an error in the node that the metadata are of; false without a
+ * class. */
+bool td_metadata_print_stacks(_Atomic(void *) *place, td_node *node);
 
 /* td_metadata_stack returns the number of the string that is a node's forward stack, or 0. */
-uint32_t td_metadata_stack(const td_node *node);
+uint32_t td_metadata_stack(_Atomic(void *) *place);

@@ -2,12 +2,8 @@
 #include "engine/graph/node.h"
 
 #include "engine/base/alloc.h"
-#include "engine/events/emit.h"
-#include "engine/graph/anomaly.h"
-#include "engine/graph/hooks.h"
-#include "engine/graph/metadata.h"
+#include "engine/graph/anomaly_mode.h"
 #include "engine/graph/semantics.h"
-#include "engine/graph/variable.h"
 
 #include <assert.h>
 #include <string.h>
@@ -70,15 +66,7 @@ td_node_new_raw(const td_node_class *klass, size_t size, uint32_t n_outputs, uin
   node->next_edges = (td_edge *)((char *)node + size);
   pthread_mutex_init(&node->mutex, NULL);
   if (TD_UNLIKELY(td_anomaly_mode()) && sequence_nr != TD_SEQUENCE_NR_MAX)
-    td_metadata_note_birth(node);
-  return node;
-}
-
-td_node *
-td_node_new(const td_node_class *klass, size_t size, td_tensor *const *inputs, uint32_t n_inputs) {
-  td_node *node = td_node_new_raw(klass, size, n_inputs, td_sequence_nr_next());
-  for (uint32_t i = 0; i < n_inputs; i++)
-    if (inputs[i]) td_node_set_edge(node, i, td_gradient_edge(inputs[i]));
+    td_metadata_note_birth(&node->metadata);
   return node;
 }
 
@@ -121,13 +109,6 @@ td_node_add_metadata(td_node *node, const td_tensor *like) {
   if (node->device == TD_CPU) node->device = like->device; /* PyTorch 2.6's routing */
   if (like->device >= 0 && !td_stream_is_some(node->stream))
     node->stream = td_stream_current(like->device);
-}
-
-void
-td_node_add_input(td_node *node, td_tensor *output) {
-  td_node_add_metadata(node, output);
-  if (output->storage->memory) td_tensor_made_by(output, td_node_id(node));
-  td_set_grad_fn(output, node, node->n_inputs - 1);
 }
 
 void
@@ -184,7 +165,7 @@ td_node_announce(td_node *node) {
   TD_EMIT(node_new, .node = td_node_id(node), .name = name_id, .sequence_nr = node->sequence_nr,
           .topological_nr = (uint32_t)node->topological_nr, .device = node->device,
           .stream = node->stream.number, .n_inputs = node->n_inputs, .n_outputs = node->n_outputs,
-          .stack = td_metadata_stack(node));
+          .stack = td_metadata_stack(&node->metadata));
   for (uint32_t i = 0; i < node->n_inputs; i++)
     emit_metadata(node, i);
   emit_edges(node);
@@ -249,7 +230,7 @@ free_node(td_node *node) {
   for (uint32_t i = 0; i < node->n_outputs; i++)
     if (node->next_edges[i].node) td_node_unref(node->next_edges[i].node);
   td_hooks_free(atomic_load_explicit(&node->hooks, memory_order_relaxed));
-  td_node_drop_metadata(node);
+  td_metadata_free(atomic_load_explicit(&node->metadata, memory_order_relaxed));
   pthread_mutex_destroy(&node->mutex);
   if (node->input_metadata != metadata_inside(node)) free(node->input_metadata);
   free(node->label);

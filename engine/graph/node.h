@@ -8,7 +8,8 @@
 
 #include "engine/device/stream.h"
 #include "engine/events/emit.h"
-#include "engine/graph/edge.h"
+#include "engine/graph/hooks.h"
+#include "engine/graph/metadata.h"
 #include "engine/tensor/tensor.h"
 
 #include <pthread.h>
@@ -49,9 +50,6 @@ typedef struct td_input_metadata {
   bool defined; /* false: a placeholder for an output that no one can use */
 } td_input_metadata;
 
-/* The functions to be called around a node: engine/graph/hooks.h. */
-typedef struct td_hooks td_hooks;
-
 /* Subclasses embed it as their first member. What a pass reads comes first, to share a cache line.
  */
 struct td_node {
@@ -80,12 +78,6 @@ struct td_node {
   td_node *next_freed;      /* while its thread frees a graph */
 };
 
-/* td_node_new makes a node of `size` bytes (>= sizeof(td_node), zeroed) with the calling thread's
- * next sequence number and one edge for each of `inputs` (the forward inputs): to its grad_fn or
- * its AccumulateGrad, or nowhere where it is NULL or requires no grad. */
-td_node *td_node_new(const td_node_class *klass, size_t size, td_tensor *const *inputs,
-                     uint32_t n_inputs);
-
 /* td_node_new_raw makes a node with `n_outputs` null edges and the given sequence number (use
  * td_sequence_nr_next() or TD_SEQUENCE_NR_MAX). */
 td_node *td_node_new_raw(const td_node_class *klass, size_t size, uint32_t n_outputs,
@@ -96,11 +88,8 @@ uint64_t td_sequence_nr_next(void);
  * topological_nr. Only before the node has a parent. */
 void td_node_set_edge(td_node *node, uint32_t output_nr, td_edge edge);
 
-/* td_node_add_input makes `output` (a forward output, without history) the node's next input: notes
- * its metadata and sets its grad_fn and output_nr. td_node_add_undefined_input reserves an input
- * nobody can use. */
-void td_node_add_input(td_node *node, td_tensor *output);
-/* td_node_add_metadata is the first half of it: the tensor's history stays as it is. */
+/* td_node_add_metadata gives the node its next input: a forward output that looks like `like`.
+ * td_node_add_undefined_input reserves an input nobody can use. */
 void td_node_add_metadata(td_node *node, const td_tensor *like);
 void td_node_add_undefined_input(td_node *node);
 
@@ -117,6 +106,12 @@ td_node_id(const td_node *node) {
  * td_node_add_input. The engine announces what a pass reaches and a recording was not told of yet.
  */
 void td_node_announce(td_node *node);
+
+/* td_node_metadata returns what is remembered of a node (borrowed), or NULL without a class. */
+static inline void *
+td_node_metadata(td_node *node) {
+  return td_metadata_at(&node->metadata);
+}
 
 const char *td_node_name(const td_node *node);
 

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "engine/graph/saved_variable.h"
+#include "engine/graph/grad_fn.h"
+#include "engine/graph/gradient_edge.h"
 
 #include "engine/base/alloc.h"
 #include "engine/graph/anomaly.h"
+#include "engine/graph/autograd_meta.h"
 #include "engine/graph/now.h"
 #include "engine/graph/pending.h"
 #include "engine/graph/semantics.h"
 #include "engine/graph/variable.h"
-#include "engine/graph/variable_private.h"
 #include "engine/graph/version.h"
 
 struct td_packed_variable {

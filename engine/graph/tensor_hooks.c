@@ -2,10 +2,12 @@
 #include "engine/graph/tensor_hooks.h"
 
 #include "engine/base/alloc.h"
+#include "engine/graph/autograd_meta.h"
 #include "engine/graph/differentiable.h"
+#include "engine/graph/grad_fn.h"
+#include "engine/graph/node_hooks.h"
 #include "engine/graph/semantics.h"
 #include "engine/graph/variable.h"
-#include "engine/graph/variable_private.h"
 
 /* The leaf's lists, made on first use, and known to its AccumulateGrad if there is one. */
 static td_hooks *
@@ -15,7 +17,7 @@ hooks_of_leaf(td_tensor *leaf) {
   if (!meta->hooks) meta->hooks = td_hooks_new();
   pthread_mutex_unlock(&meta->mutex);
   td_node *accumulator = td_grad_accumulator_find(leaf);
-  if (accumulator) td_hooks_of_leaf(accumulator, meta->hooks);
+  if (accumulator) td_node_add_leaf_hooks(accumulator, meta->hooks);
   td_node_unref(accumulator);
   return meta->hooks;
 }
@@ -64,26 +66,15 @@ td_tensor_add_post_accumulate_grad_hook(td_tensor *leaf, td_hook *hook, td_error
   return TD_OK;
 }
 
-/* Holds its tensor weakly: a dying tensor takes itself out (td_tensor_hooks_fini). */
 typedef struct retain_hook {
   td_hook hook;
-  pthread_mutex_t mutex; /* guards tensor */
-  td_tensor *tensor;     /* (weak) or NULL: gone */
+  td_weak_tensor *tensor; /* (owned reference) */
 } retain_hook;
-
-static td_tensor *
-tensor_of(retain_hook *self) {
-  pthread_mutex_lock(&self->mutex);
-  td_tensor *tensor = self->tensor;
-  if (tensor && !td_refcount_try_inc(&tensor->refs)) tensor = NULL;
-  pthread_mutex_unlock(&self->mutex);
-  return tensor;
-}
 
 static td_status
 retain_call(td_hook *hook, const td_hook_call *call, td_error *error) {
   td_tensor *grad = call->gradients[0], *kept = NULL;
-  td_tensor *tensor = grad ? tensor_of((retain_hook *)hook) : NULL;
+  td_tensor *tensor = grad ? td_weak_tensor_get(((retain_hook *)hook)->tensor) : NULL;
   if (!tensor) return TD_OK;
   td_tensor *old = td_grad_get(tensor);
   td_status status = old ? td_differentiable_get()->add(old, grad, &kept, error)
@@ -97,16 +88,15 @@ retain_call(td_hook *hook, const td_hook_call *call, td_error *error) {
 
 static void
 retain_free(td_hook *hook) {
-  pthread_mutex_destroy(&((retain_hook *)hook)->mutex);
+  td_weak_tensor_unref(((retain_hook *)hook)->tensor);
   free(hook);
 }
 
 static td_hook *
-retain_hook_new(td_tensor *tensor) {
+retain_hook_new(td_weak_tensor *tensor) {
   retain_hook *self = TD_NEW(retain_hook);
   td_hook_init(&self->hook, retain_call, retain_free, td_dup_string("retain_grad"));
-  pthread_mutex_init(&self->mutex, NULL);
-  self->tensor = tensor;
+  self->tensor = td_weak_tensor_ref(tensor);
   return &self->hook;
 }
 
@@ -117,7 +107,8 @@ td_retain_grad(td_tensor *tensor, td_error *error) {
                         "can't retain_grad on Tensor that has requires_grad=False");
   if (td_is_leaf(tensor) || td_retains_grad(tensor)) return TD_OK;
   td_node *node = td_grad_fn(tensor); /* of a view, brought up to date */
-  tensor->autograd->retained = retain_hook_new(tensor);
+  if (!tensor->autograd->weak) tensor->autograd->weak = td_weak_tensor_new(tensor);
+  tensor->autograd->retained = retain_hook_new(tensor->autograd->weak);
   td_node_add_hook(node, tensor->autograd->retained, TD_hook_kind_retains_grad,
                    td_output_nr(tensor));
   return TD_OK;
@@ -134,14 +125,6 @@ td_tensor_leaf_hooks(const td_tensor *leaf) {
 }
 
 void
-td_tensor_move_retained(td_tensor *tensor, td_node *node, uint32_t output_nr) {
-  td_hook *hook = tensor->autograd->retained;
-  if (!hook) return;
-  td_hook_remove(hook);
-  if (node) td_node_add_hook(node, hook, TD_hook_kind_retains_grad, output_nr);
-}
-
-void
 td_tensor_hooks_renew(td_tensor *tensor) {
   td_autograd_meta *meta = tensor->autograd;
   if (!td_policy(separate_hooks) || !meta) return;
@@ -150,17 +133,4 @@ td_tensor_hooks_renew(td_tensor *tensor) {
   meta->hooked = NULL;
   pthread_mutex_unlock(&meta->mutex);
   td_node_unref(hooked);
-}
-
-void
-td_tensor_hooks_fini(td_autograd_meta *meta) {
-  retain_hook *retained = (retain_hook *)meta->retained;
-  if (retained) {
-    pthread_mutex_lock(&retained->mutex);
-    retained->tensor = NULL;
-    pthread_mutex_unlock(&retained->mutex);
-    td_hook_unref(&retained->hook);
-  }
-  td_hooks_free(meta->hooks);
-  td_node_unref(meta->hooked);
 }

@@ -25,6 +25,5 @@ bool td_retains_grad(const td_tensor *tensor);
 /* td_tensor_leaf_hooks borrows a leaf's own lists, or NULL. */
 td_hooks *td_tensor_leaf_hooks(const td_tensor *leaf);
 
-/* td_tensor_move_retained moves what td_retain_grad added to the tensor's new grad_fn (NULL: it is
- * in no list then): td_set_grad_fn calls it. Other hooks stay with the old node. */
-void td_tensor_move_retained(td_tensor *tensor, td_node *node, uint32_t output_nr);
+/* td_tensor_hooks_renew lets later hooks of a view that was written through be on its new node. */
+void td_tensor_hooks_renew(td_tensor *tensor);

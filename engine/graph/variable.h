@@ -10,17 +10,9 @@
 /* td_requires_grad: it is a leaf that wants a gradient, or the output of a node, or a view of such
  * a tensor. */
 bool td_requires_grad(const td_tensor *tensor);
-bool td_is_leaf(const td_tensor *tensor);
 
-/* td_set_requires_grad. TD_DTYPE "only Tensors of floating point dtype can require gradients";
- * TD_INVALID on switching off a non-leaf: PyTorch's texts. */
-td_status td_set_requires_grad(td_tensor *tensor, bool requires_grad, td_error *error);
-
-/* td_grad_fn returns the node that made the tensor, and its output number, or NULL for a leaf.
- * Borrowed. A view's is made anew where its base was written into; where that cannot be, the error
- * is left pending (pending.h). */
-td_node *td_grad_fn(const td_tensor *tensor);
-/* td_grad_fn_stored is td_grad_fn without a look at whether a view's is of the present version. */
+/* td_grad_fn_stored returns the node that made the tensor, as last noted: grad_fn.h has the one of
+ * the present version. td_output_nr is which of the node's forward outputs it is. Borrowed. */
 td_node *td_grad_fn_stored(const td_tensor *tensor);
 uint32_t td_output_nr(const td_tensor *tensor);
 void td_set_grad_fn(td_tensor *tensor, td_node *node,
@@ -36,11 +28,6 @@ td_status td_variable_set_data(td_tensor *tensor, const td_tensor *data, td_erro
 td_tensor *td_grad_get(td_tensor *tensor);
 void td_grad_set(td_tensor *tensor, td_tensor *grad);
 
-/* td_gradient_edge returns the edge to follow from a tensor: (grad_fn, output_nr) or
- * (AccumulateGrad, 0), which is made where there is none; node NULL where no grad is required. New
- * reference. */
-td_edge td_gradient_edge(td_tensor *tensor);
-
 /* td_grad_accumulator_find returns a new reference to the leaf's AccumulateGrad if it has one, else
  * NULL. */
 td_node *td_grad_accumulator_find(td_tensor *tensor);
@@ -52,3 +39,11 @@ void td_tensor_set_name(td_tensor *tensor, const char *name);
 /* Grad mode of the calling thread; initially on. */
 bool td_grad_mode(void);
 void td_grad_mode_set(bool enabled);
+
+/* For engine/graph alone. td_forget_history makes a tensor a leaf that requires no grad.
+ * td_variable_set_accumulator makes a new tensor a stand-in for a leaf: its gradients go to the
+ * leaf's AccumulateGrad, to which it takes a reference. td_variable_forget_accumulator is what a
+ * dying AccumulateGrad calls. */
+void td_forget_history(td_tensor *tensor);
+void td_variable_set_accumulator(td_tensor *tensor, td_node *accumulator);
+void td_variable_forget_accumulator(td_tensor *leaf, td_node *node);

@@ -36,17 +36,7 @@ bool td_view_is_fresh(const td_tensor *view);
  * where the view was made in a way that forbids it; the grad_fn stays then. */
 td_status td_view_refresh(td_tensor *view, td_error *error);
 
-/* td_check_in_place tells whether a tensor may be written into: `tracked` says whether the write
- * would leave history (grad mode on, and an operand requires grad). TD_AUTOGRAD with PyTorch's
- * texts for leaves, views of leaves, views of several outputs and the like; for inference tensors
- * outside inference mode; for memory that several elements share. */
-td_status td_check_in_place(const td_tensor *self, bool tracked, td_error *error);
-
-/* td_rebase_history makes a tensor that was just written into (and bumped) output `input_nr` of
- * `node` (borrowed), whose metadata of it is there: itself, or through CopySlices its base.
- * TD_AUTOGRAD for a view where the node has several inputs. Returns what it did only to the graph:
- * the caller announces the node if *announce. */
-td_status td_rebase_history(td_tensor *self, td_node *node, uint32_t input_nr, td_error *error);
-
-/* td_detach_in_place takes a tensor's history away; TD_AUTOGRAD for views. */
-td_status td_detach_in_place(td_tensor *self, td_error *error);
+/* td_view_refuse is the error of a write into a view that was made in a way that forbids it:
+ * TD_AUTOGRAD with PyTorch's text. `modified` is the part of the sentence that says what was
+ * written into: "is being", "its base or another view of its base has been". */
+td_status td_view_refuse(const td_tensor *view, const char *modified, td_error *error);

@@ -5,6 +5,7 @@
  * has (scatter); its own derivative is to take the elements of those places (gather). */
 #include "engine/ops/as_strided.h"
 
+#include "engine/graph/function.h"
 #include "engine/ops/view.h"
 
 typedef struct as_strided_node {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "engine/ops/copy_slices.h"
 
+#include "engine/graph/gradient_edge.h"
 #include "engine/ops/as_strided.h"
 #include "engine/ops/shape.h"
 #include "engine/pass/exec_info.h"

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "engine/ops/inplace.h"
 
+#include "engine/graph/grad_fn.h"
+#include "engine/graph/in_place.h"
 #include "engine/graph/version.h"
 #include "engine/graph/views.h"
 

@@ -6,6 +6,7 @@
 #include "engine/ops/reduce.h"
 #include "engine/ops/shape.h"
 
+#include "engine/graph/in_place.h"
 #include "engine/graph/version.h"
 #include "engine/graph/views.h"
 

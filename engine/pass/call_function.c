@@ -2,6 +2,7 @@
 #include "engine/base/alloc.h"
 #include "engine/control/gate.h"
 #include "engine/graph/accumulate_grad.h"
+#include "engine/graph/node_hooks.h"
 #include "engine/graph/pending.h"
 #include "engine/graph/semantics.h"
 #include "engine/graph/variable.h"

@@ -3,7 +3,6 @@
 
 #include "engine/base/alloc.h"
 #include "engine/graph/anomaly.h"
-#include "engine/graph/metadata.h"
 #include "engine/pass/device_threads.h"
 #include "engine/pass/engine_thread.h"
 #include "engine/pass/evaluate.h"
@@ -43,7 +42,7 @@ td_worker_run_node(td_graph_task *graph_task, td_node_task *task) {
   td_status status = td_evaluate_function(graph_task, task, &error);
   if (status) {
     bool is_first = !atomic_exchange_explicit(&graph_task->has_error, true, memory_order_acq_rel);
-    if (is_first && td_anomaly_mode()) td_metadata_print_stacks(task->node);
+    if (is_first && td_anomaly_mode()) td_anomaly_print_stacks(task->node);
     td_graph_task_fail(graph_task, status, &error);
   }
   td_task_guard_leave(&guard);

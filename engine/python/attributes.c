@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
  * The attributes of tensors. */
+#include "engine/graph/grad_fn.h"
 #include "engine/graph/tensor_hooks.h"
 #include "engine/graph/variable.h"
 #include "engine/graph/version.h"

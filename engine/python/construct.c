@@ -7,6 +7,7 @@
 #include "engine/python/module.h"
 #include "engine/python/types.h"
 
+#include "engine/graph/grad_fn.h"
 #include "engine/graph/variable.h"
 #include "engine/ops/random.h"
 #include "engine/tensor/kernels.h"

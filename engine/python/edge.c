@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "engine/python/edge.h"
 
+#include "engine/graph/gradient_edge.h"
 #include "engine/graph/variable.h"
 #include "engine/python/arguments.h"
 #include "engine/python/node_object.h"

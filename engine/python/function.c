@@ -5,6 +5,7 @@
 
 #include "engine/base/alloc.h"
 #include "engine/graph/anomaly.h"
+#include "engine/graph/grad_fn.h"
 #include "engine/python/errors.h"
 #include "engine/python/tensor_object.h"
 

@@ -4,6 +4,8 @@
  */
 #include "engine/base/alloc.h"
 #include "engine/graph/anomaly.h"
+#include "engine/graph/grad_fn.h"
+#include "engine/graph/in_place.h"
 #include "engine/graph/semantics.h"
 #include "engine/graph/version.h"
 #include "engine/graph/views.h"

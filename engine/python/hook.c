@@ -2,6 +2,7 @@
 #include "engine/python/hook.h"
 
 #include "engine/base/alloc.h"
+#include "engine/graph/node_hooks.h"
 #include "engine/graph/tensor_hooks.h"
 #include "engine/python/errors.h"
 #include "engine/python/node_object.h"

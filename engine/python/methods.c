@@ -12,6 +12,7 @@
 #include "engine/python/tensor_type.h"
 #include "engine/python/types.h"
 
+#include "engine/graph/grad_fn.h"
 #include "engine/graph/variable.h"
 
 static PyObject *

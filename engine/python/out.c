@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "engine/python/out.h"
 
+#include "engine/graph/in_place.h"
 #include "engine/graph/version.h"
 #include "engine/graph/views.h"
 #include "engine/ops/inplace.h"

@@ -10,6 +10,7 @@
 
 #include "engine/base/alloc.h"
 #include "engine/device/device.h"
+#include "engine/graph/grad_fn.h"
 #include "engine/graph/variable.h"
 #include "engine/tensor/sparse.h"
 

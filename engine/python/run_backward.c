@@ -5,6 +5,8 @@
 #include "engine/python/tensor_object.h"
 
 #include "engine/base/alloc.h"
+#include "engine/graph/grad_fn.h"
+#include "engine/graph/gradient_edge.h"
 #include "engine/graph/semantics.h"
 #include "engine/graph/tensor_hooks.h"
 #include "engine/graph/variable.h"

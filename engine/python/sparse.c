@@ -8,6 +8,7 @@
 #include "engine/python/errors.h"
 #include "engine/python/tensor_object.h"
 
+#include "engine/graph/grad_fn.h"
 #include "engine/graph/variable.h"
 #include "engine/tensor/kernels.h"
 #include "engine/tensor/sparse.h"

@@ -7,6 +7,7 @@
 #include "engine/base/alloc.h"
 #include "engine/graph/function.h"
 #include "engine/graph/hooks.h"
+#include "engine/graph/node_hooks.h"
 #include "engine/pass/evaluate.h"
 #include "engine/pass/exec_info.h"
 

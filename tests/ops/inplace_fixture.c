@@ -2,6 +2,8 @@
 #include "tests/ops/inplace_fixture.h"
 
 #include "engine/base/alloc.h"
+#include "engine/graph/grad_fn.h"
+#include "engine/graph/gradient_edge.h"
 #include "engine/graph/variable.h"
 #include "engine/ops/activation.h"
 #include "engine/ops/compare.h"

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "tests/ops/op_fixture.h"
 
+#include "engine/graph/grad_fn.h"
+#include "engine/graph/gradient_edge.h"
 #include "engine/graph/variable.h"
 #include "engine/ops/pointwise.h"
 #include "engine/ops/reduce.h"

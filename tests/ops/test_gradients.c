@@ -6,6 +6,7 @@
  * edges, the order of nodes, ties, special values, and passes that release what others use. */
 #include "engine/base/alloc.h"
 #include "engine/device/device.h"
+#include "engine/graph/grad_fn.h"
 #include "engine/graph/variable.h"
 #include "engine/ops/pointwise.h"
 #include "engine/ops/shape.h"

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
  * Threads that share what was written in place: its graph, its views, its version. */
+#include "engine/graph/grad_fn.h"
+#include "engine/graph/gradient_edge.h"
 #include "engine/graph/variable.h"
 #include "engine/graph/version.h"
 #include "engine/graph/views.h"

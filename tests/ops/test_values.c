@@ -4,6 +4,7 @@
  * and of writes in place, comparisons, random streams. */
 #include "engine/base/alloc.h"
 #include "engine/device/device.h"
+#include "engine/graph/grad_fn.h"
 #include "engine/graph/variable.h"
 #include "engine/ops/compare.h"
 #include "engine/ops/pointwise.h"

@@ -3,7 +3,10 @@
  * Distributed passes on one worker, the network played by the test. */
 #include "engine/device/device.h"
 #include "engine/graph/accumulate_grad.h"
+#include "engine/graph/grad_fn.h"
+#include "engine/graph/gradient_edge.h"
 #include "engine/graph/hooks.h"
+#include "engine/graph/node_hooks.h"
 #include "engine/graph/variable.h"
 #include "engine/ops/pointwise.h"
 #include "engine/pass/engine_thread.h"

@@ -6,6 +6,8 @@
 #include "engine/device/device.h"
 #include "engine/graph/anomaly.h"
 #include "engine/graph/function.h"
+#include "engine/graph/grad_fn.h"
+#include "engine/graph/gradient_edge.h"
 #include "engine/ops/linalg.h"
 #include "engine/ops/pointwise.h"
 #include "engine/ops/reduce.h"

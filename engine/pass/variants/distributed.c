@@ -3,7 +3,11 @@
 
 #include "engine/base/alloc.h"
 #include "engine/graph/accumulate_grad.h"
+#include "engine/graph/function.h"
+#include "engine/graph/grad_fn.h"
+#include "engine/graph/gradient_edge.h"
 #include "engine/graph/graph_root.h"
+#include "engine/graph/node_hooks.h"
 #include "engine/graph/variable.h"
 #include "engine/pass/engine.h"
 #include "engine/pass/exec_info.h"

@@ -3,6 +3,7 @@
 
 #include "engine/base/alloc.h"
 #include "engine/graph/hooks.h"
+#include "engine/graph/node_hooks.h"
 #include "engine/tensor/kernels.h"
 
 #include <string.h>

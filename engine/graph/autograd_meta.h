@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The autograd side of a tensor, for engine/graph alone. */
+ * The autograd side of a tensor, PyTorch's AutogradMeta. For engine/graph alone. */
 #pragma once
 
 #include "engine/graph/hooks.h"
+#include "engine/graph/weak_tensor.h"
+
+#include <pthread.h>
 
 struct td_autograd_meta {
   bool requires_grad; /* of a leaf */
@@ -18,25 +21,10 @@ struct td_autograd_meta {
                             are, or NULL */
   uint32_t hooked_nr;    /* and of which of its inputs */
   td_hook *retained;     /* (owned reference) what td_retain_grad made, or NULL */
+  td_weak_tensor *weak;  /* (owned reference) what that hook knows the tensor by, or NULL */
   td_node *held_accumulator; /* (owned reference) of a leaf that this is a copy of, or NULL */
 };
-
-/* td_forget_history makes a tensor a leaf that requires no grad. */
-void td_forget_history(td_tensor *tensor);
-
-/* td_variable_set_accumulator makes a new tensor a stand-in for a leaf: gradients go to the leaf's
- * AccumulateGrad. Takes a reference. */
-void td_variable_set_accumulator(td_tensor *tensor, td_node *accumulator);
-
-/* td_variable_forget_accumulator is what a dying AccumulateGrad tells its leaf. */
-void td_variable_forget_accumulator(td_tensor *leaf, td_node *node);
-
-/* td_tensor_hooks_renew lets later hooks of a view that was written through be on its new node. */
-void td_tensor_hooks_renew(td_tensor *tensor);
 
 /* td_autograd_meta_get returns a tensor's autograd side, made on first use: by the thread that made
  * the tensor, before it is shared. */
 td_autograd_meta *td_autograd_meta_get(td_tensor *tensor);
-
-/* td_tensor_hooks_fini drops what tensor_hooks.h hung on a tensor. */
-void td_tensor_hooks_fini(td_autograd_meta *meta);

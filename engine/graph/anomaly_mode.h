@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * What the process looks for among gradients: anomaly mode as PyTorch has it, and the search for
+ * what is not finite that goes on the tape. Any thread. "Found" are bits of td_numbers_look. */
+#pragma once
+
+#include "engine/events/emit.h"
+#include "engine/tensor/tensor.h"
+
+typedef enum td_anomaly_search {
+  TD_ANOMALY_OFF,
+  TD_ANOMALY_NAN,       /* NaN only, as PyTorch's anomaly mode */
+  TD_ANOMALY_NONFINITE, /* NaN and infinities */
+} td_anomaly_search;
+
+/* td_anomaly_search_set chooses what the process looks for in every gradient and every sum, and
+ * puts on the tape. Off at first. Not while a pass runs. */
+void td_anomaly_search_set(td_anomaly_search search);
+
+/* The kinds that are looked for and told, bits of td_numbers_look. Everything is looked at where
+ * anything is: an infinity is what a NaN in a sum is made of. */
+extern _Atomic unsigned td_anomaly_wanted;
+static inline bool
+td_anomaly_is_on(void) {
+  return TD_UNLIKELY(atomic_load_explicit(&td_anomaly_wanted, memory_order_relaxed) != 0);
+}
+
+/* Anomaly mode of the process, PyTorch's: nodes remember where they were made (metadata.h), the
+ * first error of a pass warns of it, and with check_nan a NaN among a node's outputs is an error.
+ * Off at first; any thread may set it at any time. */
+extern _Atomic bool td_anomaly_mode_enabled;
+void td_anomaly_mode_set(bool enabled, bool check_nan);
+bool td_anomaly_mode_checks_nan(void);
+static inline bool
+td_anomaly_mode(void) {
+  return TD_UNLIKELY(atomic_load_explicit(&td_anomaly_mode_enabled, memory_order_relaxed));
+}
+
+/* td_anomaly_look returns what is found in a tensor; 0 when anomaly mode is off. */
+unsigned td_anomaly_look(const td_tensor *tensor);

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * What a write in place does to the graph: Note [Writes in place] in engine/DESIGN.md. The thread
+ * that writes. */
+#pragma once
+
+#include "engine/graph/node.h"
+
+/* td_check_in_place tells whether a tensor may be written into; `tracked`: the write would leave
+ * history (grad mode is on, and an operand requires grad). TD_AUTOGRAD with PyTorch's texts for
+ * leaves, views of leaves, views of several outputs and the like; for inference tensors outside
+ * inference mode; for memory that several elements share. */
+td_status td_check_in_place(const td_tensor *self, bool tracked, td_error *error);
+
+/* td_rebase_history makes a tensor that was just written into (and bumped) output `input_nr` of
+ * `node` (borrowed), whose metadata of it is there: the tensor itself, or through CopySlices its
+ * base. Announces the node. TD_AUTOGRAD for a view if the node has several inputs. */
+td_status td_rebase_history(td_tensor *self, td_node *node, uint32_t input_nr, td_error *error);
+
+/* td_detach_in_place takes a tensor's history away; TD_AUTOGRAD for views. */
+td_status td_detach_in_place(td_tensor *self, td_error *error);
