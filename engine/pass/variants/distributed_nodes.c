@@ -2,6 +2,7 @@
 #include "engine/pass/variants/distributed_nodes.h"
 
 #include "engine/base/alloc.h"
+#include "engine/graph/function.h"
 #include "engine/graph/variable.h"
 
 static td_status
