@@ -43,8 +43,8 @@ spawn(char **argv, char **environment, short flags, const sigset_t *mask,
   return error;
 }
 
-/* What the terminal sends (SI_KERNEL) the child has got already, being in the same process group.
- */
+/* The child is in the same process group. So it has already got what the terminal sends
+ * (SI_KERNEL). */
 static gboolean
 signal_cb(gint fd, GIOCondition condition, gpointer data) {
   child_run *run = data;
@@ -81,8 +81,8 @@ wait_and_forward(child_run *run, const sigset_t *signals) {
   return exit_status(run->status);
 }
 
-/* Signals wait in the mask and are taken one by one, so nothing happens behind the program's back.
- */
+/* Signals wait in the mask, and this takes them one by one. So no handler interrupts the
+ * program. */
 int
 td_child_run(const td_child_options *options, char **problem) {
   sigset_t signals, before;

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * A child process that stands in for this one: same standard files, signals handed on, its exit
- * status ours. While it runs the default main context does, so that a hub can serve it. Main
- * thread. */
+ * A child process that takes this process's place. It has the same standard files, gets this
+ * process's signals, and its exit status becomes this one's. While the child runs, the default
+ * main context runs too, so that a hub can serve it. Main thread. */
 #pragma once
 
 #include <glib.h>
 #include <sys/types.h>
 
-/* Exit statuses of a program that starts another, as shells and env(1) have them. */
+/* Exit statuses of a program that starts another, as in shells and env(1). */
 enum {
   TD_EXIT_FAILED = 125,
   TD_EXIT_NOT_EXECUTABLE = 126,
@@ -19,16 +19,16 @@ enum {
 typedef struct td_child_options {
   char **argv;                               /* argv[0] is looked for in PATH */
   char **environment;                        /* NULL: ours */
-  void (*signalled)(int number, void *data); /* a signal came, and went to the child; or NULL */
+  void (*signalled)(int number, void *data); /* this process got a signal and sent it on; or NULL */
   void *data;
 } td_child_options;
 
-/* td_child_run starts a program and waits for its end. Returns its exit status, 128 + n where
- * signal n killed it, 126 or 127 where it could not be started: then *problem says why (free it).
- */
+/* td_child_run starts a program and waits for its end. Returns its exit status, or 128 + n if
+ * signal n killed it. If the program cannot start, returns 126 or 127 and sets *problem to the
+ * reason (free it). */
 int td_child_run(const td_child_options *options, char **problem);
 
-/* td_child_spawn starts a program that is not waited for here, out of the terminal's reach: in a
- * process group of its own, with nothing to read and nowhere to print but standard error. Returns 0
- * or errno. */
+/* td_child_spawn starts a program and does not wait for it. Signals of the terminal do not reach
+ * it: it has a process group of its own. Its standard input is empty; it can print to standard
+ * error alone. Returns 0 or errno. */
 int td_child_spawn(char **argv, char **environment, pid_t *pid);

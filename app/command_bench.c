@@ -7,7 +7,7 @@
 
 #include <math.h>
 
-/* How far a figure is from its bounds, in the bounds' own terms. */
+/* The distance of a figure from its bounds, in the terms of the bounds. */
 static double
 judged_value(const td_figure *figure, const td_measured *measured) {
   switch (figure->judged_by) {
@@ -103,7 +103,7 @@ print_text(const td_figure *figure, const td_measured *measured) {
   putchar('\n');
 }
 
-/* A figure is measured where it is asked for by name, or with --torch where it is PyTorch's. */
+/* A figure is measured if --figure names it. PyTorch's figures are measured with --torch too. */
 static bool
 is_wanted(const td_figure *figure, char **only, bool torch) {
   if (only) return g_strv_contains((const char *const *)only, figure->name);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * `tapedeck import`: feeds a trace, compressed or not, to engine/exchange, and puts the tape under
- * its name when it is whole. */
+ * `tapedeck import`: feeds a trace, compressed or not, to engine/exchange. The tape gets its
+ * name when it is whole. */
 #include "app/command.h"
 #include "engine/exchange/import.h"
 #include "ui/geometry/format.h"
@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #define BLOCK_BYTES (256u << 10)
-#define PROGRESS_US 200000 /* between two lines of progress, once a second has passed */
+#define PROGRESS_US 200000 /* seconds between two lines of progress */
 
 typedef struct trace_file {
   const char *path; /* (borrowed) */
@@ -125,8 +125,8 @@ read_text(trace_file *file, char **problem) {
   return 0;
 }
 
-/* Where the tape is written until it is whole: beside its name. What is no regular file is written
- * to as it is. */
+/* The path to write to until the tape is whole: beside its name. If that name is no regular
+ * file, this is the name itself. */
 static char *
 path_beside(const char *tape) {
   GStatBuf info;

@@ -243,7 +243,8 @@ print_queues(const td_graph *graph) {
            graph->queues[i].max_size);
 }
 
-/* A training run has thousands: the first few, the last, and how many lie between. */
+/* A training run has thousands of passes. This prints the first few and the last, and how many
+ * lie between. */
 static void
 print_graph_tasks(td_tape *tape, const td_graph *graph) {
   for (uint32_t i = 0; i < graph->n_graph_tasks; i++) {

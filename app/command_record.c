@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * `tapedeck record`: runs a command with the probe preloaded, answers the processes in it that meet
- * PyTorch (or Tapedeck's own engine), and says at the end where their tapes are. */
+ * `tapedeck record`: runs a command with the probe preloaded. It answers the processes that load
+ * PyTorch or Tapedeck's own engine. At the end it says where their tapes are. */
 #include "app/child.h"
 #include "app/command.h"
 #include "app/live.h"
@@ -18,7 +18,7 @@
 #include <unistd.h>
 
 #define PRELOAD "libtapedeck-preload.so"
-/* How long processes that outlive the command are waited for. */
+/* The longest wait for processes that outlive the command. */
 #define LINGER_MS 2000
 /* So many tapes are named one by one. */
 #define NAMES_MAX 4
@@ -51,7 +51,7 @@ typedef struct recording {
   char *why_lower;   /* (owned) why a process was recorded at a lower level, or NULL */
 } recording;
 
-/* A process that is recorded: held by its target, and by the build of its observer. */
+/* A recorded process. Its target holds it, and so does the build of its observer. */
 typedef struct process {
   recording *recording;
   td_hub_target *target; /* NULL once it has gone */
@@ -80,8 +80,8 @@ options_are_fine(record_options *options) {
          td_live_options_check("record", &options->live);
 }
 
-/* Named after the script, wherever it stands (torchrun's does late); else after Python's module;
- * else after the program. */
+/* The tape's name comes from the script, wherever that stands (torchrun has it late). Without a
+ * script it comes from Python's module, and without a module from the program. */
 static char *
 default_tape(char **command) {
   const char *script = NULL, *module = NULL;
@@ -107,8 +107,8 @@ nothing_taken(const char *path) {
   return false;
 }
 
-/* The folder must take a file, and NAME.tape must be free. The path becomes absolute, for the
- * processes may go elsewhere. */
+/* The folder must be writable, and NAME.tape must be free. The path becomes absolute, because
+ * the processes may change their folder. */
 static bool
 tape_is_free(record_options *options, char **command) {
   g_autofree char *given = options->tape ? options->tape : default_tape(command);
@@ -207,7 +207,7 @@ said_cb(td_hub_target *target, const td_line *line, void *data) {
   recording *recording = data;
   const char *path = td_line_find(line, "path");
   if (!td_line_is(line, "tape") || !path) return;
-  /* `tapedeck run` in the command has a tape of its own, and says itself where that is. */
+  /* A `tapedeck run` in the command has a tape of its own, and says where it is. */
   td_session_tape *tape = ((process *)td_hub_target_get_data(target))->tape;
   tape->begun = strcmp(tape->path, path) == 0;
   recording->n_elsewhere += !tape->begun;
@@ -236,7 +236,7 @@ lingered_cb(gpointer data) {
   return G_SOURCE_REMOVE;
 }
 
-/* What the command has left running may say that its tape is whole. */
+/* A process that the command left running may say that its tape is whole. */
 static void
 wait_for_targets(const recording *recording) {
   bool lingered = false;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * `tapedeck render`: a picture of one instant, by the code that the window draws with. */
+ * `tapedeck render`: a picture of one instant. The window draws with the same code. */
 #include "app/command.h"
 #include "engine/base/alloc.h"
 #include "engine/profile/why.h"
@@ -65,7 +65,7 @@ draw_timeline(const job *self, cairo_t *cr) {
   td_timeline_draw_over(self->timeline, cr, &view, self->theme, self->labels);
 }
 
-/* What the last event tells and, where that is no pop, why the last popped node was popped. */
+/* The sentence of the last event. If that is no pop, also why the engine popped the last node. */
 static char *
 why_text(td_replay *replay) {
   const td_state *state = td_replay_state(replay);
@@ -156,8 +156,8 @@ parse_size(const char *text, int *width, int *height) {
          *height <= MOST_SIZE;
 }
 
-/* The innermost graph task that runs; without one, the last that began, else the first of the tape.
- */
+/* The innermost graph task that runs. If none runs, the last that began; if none began, the
+ * first of the tape. */
 static uint32_t
 active_graph_task(const td_replay *replay) {
   const td_graph *graph = td_replay_graph(replay);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * `tapedeck run`: checks what can be checked, starts Python on tapedeck/runner.py, which runs the
- * script and records it, and says at the end where the tape is. */
+ * `tapedeck run`: checks the arguments and starts Python on tapedeck/runner.py, which runs the
+ * script and records it. At the end it says where the tape is. */
 #include "app/child.h"
 #include "app/command.h"
 #include "app/examples.h"
@@ -38,8 +38,8 @@ options_clear(run_options *options) {
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(run_options, options_clear)
 
-/* An option with a closed set of words: `known` are all that mean something, the first
- * `n_supported` of them can be had. NULL means the first. */
+/* An option with a fixed set of words. `known` are all words of the contract; only the first
+ * `n_supported` work. NULL means the first. */
 typedef struct word_option {
   const char *name;
   char **value;

@@ -10,30 +10,38 @@ typedef struct td_diff_report {
   td_tape *tape_a, *tape_b; /* (owned), as all below */
   td_graph *graph_a, *graph_b;
   td_align align;
-  td_divergence divergence; /* where align.diverges */
+  td_divergence divergence; /* valid if align.diverges */
   td_align_names names;
   td_align_values values;
   td_align_durations durations;
   double tolerance;
 } td_diff_report;
 
-/* td_diff_print_text writes a page for people; long lists are cut and say so. td_diff_print_json
- * writes one document, whole, in this shape (nodes, graph tasks and events are the tapes' own
- * numbers; "node" stands for {"node": 6, "name": "MulBackward0", "label": null, "graph_task": 0}):
- *
- *   {"a": {"path", "engine", "engine_version", "source", "graph_tasks": n, "nodes": n}, "b": the
- * same, "equal_order": false, "graph_tasks": {"paired": n, "equal": n, "only_a": [0], "only_b":
- * []}, "nodes": {"paired": n, "only_a": [node...], "only_b": [node...], "moved": n, "reshaped": n},
- * "divergence": null or {"device": "cpu", "position": 3, "cause": "tie", "text": "...", "a": null
- * or {"node"..., "event": 57, "ready": [6, 4], "why": "..."}, "b": the same}, "names": [{"a":
- * "SumBackward0", "b": "SumBackward1", "count": 1}...], "values": {"tolerance": 1e-06, "compared":
- * n, "different":
- * [{"a": node, "b": node, "field": "mean", "place": "output", "number": 0, "value_a": 1.5,
- * "value_b": null, "event_a": 90, "event_b": 91}...]}, "durations": {"a_ns": n, "b_ns": n,
- * "ratio": 1.2, "most": [{"a": node, "b": node, "a_ns": n, "b_ns": n, "ratio": 2.0}...]}}
- *
- * `ratio` is B's time divided by A's, null where A's is 0. For an anomaly, "field" is "anomaly",
- * "place" its birthplace, and value_a and value_b are "nan", "inf" or null. `most` has up to 100
- * nodes. */
+/* td_diff_print_text writes a page for people. It cuts long lists and says so. */
 void td_diff_print_text(const td_diff_report *report);
+
+/* td_diff_print_json writes one whole document. Nodes, graph tasks and events are the tapes' own
+ * numbers. Here NODE stands for
+ *
+ *     {"node": 6, "name": "MulBackward0", "label": null, "graph_task": 0}
+ *
+ * The document:
+ *
+ * - "a": {"path", "engine", "engine_version", "source", "graph_tasks": n, "nodes": n}
+ * - "b": the same
+ * - "equal_order": false
+ * - "graph_tasks": {"paired": n, "equal": n, "only_a": [0], "only_b": []}
+ * - "nodes": {"paired": n, "only_a": [NODE...], "only_b": [NODE...], "moved": n, "reshaped": n}
+ * - "divergence": null, or {"device": "cpu", "position": 3, "cause": "tie", "text": "...",
+ *   "a": null or {NODE's members, "event": 57, "ready": [6, 4], "why": "..."}, "b": the same}
+ * - "names": [{"a": "SumBackward0", "b": "SumBackward1", "count": 1}...]
+ * - "values": {"tolerance": 1e-06, "compared": n, "different": [{"a": NODE, "b": NODE,
+ *   "field": "mean", "place": "output", "number": 0, "value_a": 1.5, "value_b": null,
+ *   "event_a": 90, "event_b": 91}...]}
+ * - "durations": {"a_ns": n, "b_ns": n, "ratio": 1.2, "most": [{"a": NODE, "b": NODE,
+ *   "a_ns": n, "b_ns": n, "ratio": 2.0}...]}
+ *
+ * `ratio` is B's time divided by A's, or null if A's is 0. For an anomaly, "field" is "anomaly" and
+ * "place" is its birthplace; value_a and value_b are "nan", "inf" or null. `most` has up to 100
+ * nodes. */
 void td_diff_print_json(const td_diff_report *report);

@@ -8,7 +8,7 @@ own_program(void) {
   return g_file_read_link("/proc/self/exe", NULL);
 }
 
-/* The last line that the child wrote to standard error: what went wrong, in its words. */
+/* The last line that the child wrote to standard error: the reason of its failure, in its words. */
 static char *
 last_line(const char *text) {
   g_autofree char *trimmed = g_strstrip(g_strdup(text ? text : ""));

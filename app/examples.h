@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The shipped examples: scripts whose docstring's first line says what they show, and which may say
- * in a comment line "# devices: cpu,sim:2" which devices they are about. Any thread. */
+ * The shipped examples are scripts. The first line of the docstring says what an example shows.
+ * A comment line "# devices: cpu,sim:2" may say which devices it needs. Any thread. */
 #pragma once
 
 #include <glib.h>
@@ -13,8 +13,8 @@ typedef struct td_example {
   char *devices; /* (owned), or NULL */
 } td_example;
 
-/* td_examples_load returns all examples in the order of their names, a GPtrArray of td_example;
- * NULL and an error where their folder cannot be read. */
+/* td_examples_load returns all examples in the order of their names, a GPtrArray of td_example.
+ * If it cannot read their folder, it returns NULL and sets an error. */
 GPtrArray *td_examples_load(GError **error);
 
 /* td_example_find returns the example of that name, or NULL. Free it with td_example_free. */

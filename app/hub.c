@@ -12,7 +12,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-/* A peer that reads nothing may have so much waiting for it before it is hung up on. */
+/* The most bytes that may wait for a peer that does not read. Beyond that the hub hangs up. */
 #define UNSENT_BYTES_MAX (4u << 20)
 
 typedef enum peer_role { PEER_UNKNOWN, PEER_TARGET, PEER_VIEWER } peer_role;
@@ -22,11 +22,11 @@ struct td_hub_target {
   td_hub *hub;
   int fd; /* (owned) -1: hung up */
   peer_role role;
-  pid_t pid;              /* the target's; the one that a viewer looks at, or 0 */
+  pid_t pid;              /* of the target; or of the target that a viewer looks at, or 0 */
   guint reading, writing; /* sources, 0: none */
   td_line_reader reader;
   GByteArray *unsent; /* (owned) */
-  GHashTable *state;  /* (owned) of a target: key to line, what a new viewer has to know */
+  GHashTable *state;  /* (owned) of a target: key to line. A new viewer needs these lines */
   gpointer data;
   GDestroyNotify free_data;
 };
@@ -52,7 +52,7 @@ peer_free(gpointer data) {
   g_free(peer);
 }
 
-/* No more is sent or read; the reading source finds that out and removes the peer. */
+/* Stops sending and reading. The reading source notices it and removes the peer. */
 static void
 hang_up(td_hub_target *peer) {
   shutdown(peer->fd, SHUT_RDWR);
@@ -106,8 +106,7 @@ send_to_targets(td_hub *hub, pid_t pid, const char *line) {
   }
 }
 
-/* Remembers what is true of a target until it says otherwise: its tape, its gate, who is stopped.
- */
+/* Remembers the latest line of each kind: the target's tape, its gate, its stopped threads. */
 static void
 remember(td_hub_target *target, const td_line *line, const char *text) {
   const char *thread = td_line_find(line, "thread");
@@ -120,7 +119,7 @@ remember(td_hub_target *target, const td_line *line, const char *text) {
     g_hash_table_remove(target->state, stopped);
 }
 
-/* Passes a target's line on to the viewers, with its process. */
+/* Passes a line of a target on to the viewers, with the target's process. */
 static void
 relay(td_hub_target *target, const td_line *line) {
   td_line_text text;
@@ -131,7 +130,8 @@ relay(td_hub_target *target, const td_line *line) {
   td_line_text_fini(&text);
 }
 
-/* A viewer that comes late hears what it has missed: the tape before who is stopped on it. */
+/* A viewer that comes late gets the lines that it missed. The tape comes before the threads that
+ * stopped on it. */
 static void
 tell_state(td_hub_target *viewer) {
   GHashTableIter at;
@@ -146,7 +146,7 @@ tell_state(td_hub_target *viewer) {
   }
 }
 
-/* A viewer's command goes to the target it names, or to all. */
+/* A command of a viewer goes to the target that it names, or to all targets. */
 static void
 command(td_hub_target *viewer, const td_line *line) {
   guint32 pid = 0;
@@ -261,8 +261,8 @@ accept_cb(gint listening, GIOCondition condition, gpointer data) {
   return G_SOURCE_CONTINUE;
 }
 
-/* A new folder for this user alone, in the user's runtime folder where there is one and its path
- * leaves room for a socket's name. */
+/* A new folder for this user alone. It is in the user's runtime folder if there is one, and if
+ * its path leaves room for the name of a socket. */
 static char *
 make_folder(void) {
   const char *base = g_getenv("XDG_RUNTIME_DIR");

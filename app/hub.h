@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Hub: the session's meeting place, in the process of `tapedeck run` or `tapedeck record`. Programs
- * that are recorded (targets) connect to its socket, say hello and are answered by the owner;
- * windows (viewers) connect to it too, hear what the targets say, and send them commands. The
- * socket lies in a folder that only this user may enter, and the peer's user is checked all the
- * same. Sources of the default main context; main thread. */
+ * Hub: the meeting place of a session, in the process of `tapedeck run` or `tapedeck record`.
+ * Recorded programs (targets) connect to its socket and say hello; the owner answers. Windows
+ * (viewers) connect to the same socket. The hub passes on what targets say to viewers, and the
+ * viewers' commands to targets. Only this user may enter the socket's folder, and the hub also
+ * checks the user of each peer. Sources of the default main context; main thread. */
 #pragma once
 
 #include "engine/control/line.h"
@@ -15,10 +15,12 @@
 typedef struct td_hub td_hub;
 typedef struct td_hub_target td_hub_target;
 
-/* What the owner is told. `hello`: a target asks how it is to be recorded, to be answered now or
- * later with td_hub_target_answer. `said`: anything else it says (tape, stopped, running, gate).
- * `over`: the last call for this target, with its `over` line, or NULL where it hung up without;
- * it is freed then. Each may be NULL. */
+/* The owner's functions; each may be NULL.
+ *
+ * - hello: a target asks how to record. The owner answers now or later with td_hub_target_answer.
+ * - said: a target says anything else (tape, stopped, running, gate).
+ * - over: the last call for a target, with its `over` line. `over` is NULL if the target hung up
+ *   without one. The hub frees the target after it. */
 typedef struct td_hub_owner {
   void (*hello)(td_hub_target *target, const td_line *hello, void *data);
   void (*said)(td_hub_target *target, const td_line *line, void *data);
@@ -26,15 +28,16 @@ typedef struct td_hub_owner {
   void *data;
 } td_hub_owner;
 
-/* td_hub_new makes the socket. NULL: *problem says why (free it). */
+/* td_hub_new makes the socket. If it cannot, it returns NULL and sets *problem to the reason
+ * (free it). */
 td_hub *td_hub_new(const td_hub_owner *owner, char **problem);
 void td_hub_free(td_hub *hub);
 
 /* td_hub_get_path returns the path for TAPEDECK_SESSION. Borrowed. */
 const char *td_hub_get_path(const td_hub *hub);
 
-/* td_hub_detach releases a process from its gate, or all for 0: it runs on, and is recorded. Done
- * by itself when the last viewer of a process goes away. */
+/* td_hub_detach releases a process from its gate, or all processes if pid is 0. The process runs
+ * on, and its recording goes on. The hub does the same if the last viewer of a process leaves. */
 void td_hub_detach(td_hub *hub, pid_t pid);
 
 guint td_hub_get_n_targets(const td_hub *hub);
@@ -45,6 +48,6 @@ pid_t td_hub_target_get_pid(const td_hub_target *target);
 /* td_hub_target_answer sends a line to a target. */
 void td_hub_target_answer(td_hub_target *target, const td_line_text *line);
 
-/* Something of the owner's that goes with a target; freed with it. */
+/* Data of the owner for a target; the hub frees it with the target. */
 void td_hub_target_set_data(td_hub_target *target, gpointer data, GDestroyNotify free_data);
 gpointer td_hub_target_get_data(const td_hub_target *target);

@@ -57,7 +57,7 @@ typedef struct show {
   pid_t process;
 } show;
 
-/* A window that could not open must not leave its program waiting for ever. */
+/* If the window could not open, the program must not wait for it for ever. */
 static void
 window_gone_cb(GPid pid, gint status, gpointer data) {
   const show *self = data;

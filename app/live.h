@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The live half of `tapedeck run` and `tapedeck record`: the options, and a window for each program
- * that is controlled. A window is a process of its own, in a process group of its own: Ctrl+C in
- * the terminal is for the program, and the window outlives it. TAPEDECK_WINDOW in the environment
- * names a program to start in the window's place, for tests. Main thread. */
+ * The live half of `tapedeck run` and `tapedeck record`: the options, and a window for each
+ * program that someone controls. A window is a process of its own, in a process group of its
+ * own. So Ctrl+C in the terminal reaches the program, and the window outlives it. For tests, the
+ * environment variable TAPEDECK_WINDOW names a program to start in place of the window. Main
+ * thread. */
 #pragma once
 
 #include "app/hub.h"
@@ -34,17 +35,17 @@ void td_live_options_clear(td_live_options *options);
         "CONDITION"                                                                                \
   }
 
-/* td_live_options_check says what is wrong with --break and returns false. Where there is no
- * display it says so, and nothing is live. */
+/* td_live_options_check checks --break. If it is wrong, it says what is wrong and returns false.
+ * If there is no display, it says so and switches the live session off. */
 bool td_live_options_check(const char *command, td_live_options *options);
 
-/* td_live_anomaly_mode returns what is looked for where --anomaly does not say: everything in a
- * live program, so that it can be stopped at a NaN; NULL otherwise. */
+/* td_live_anomaly_mode returns what to look for if the user gave no --anomaly. In a live session
+ * that is everything, so that the program can stop at a NaN. NULL otherwise. */
 const char *td_live_anomaly_mode(const td_live_options *options);
 
-/* td_live_add_answer adds what a `record` line says of live control. */
+/* td_live_add_answer adds the members about live control to a `record` line. */
 void td_live_add_answer(const td_live_options *options, td_line_text *record);
 
-/* td_live_show opens a window on a target whose tape has begun. When the window is closed, or
- * cannot open, the target is released. */
+/* td_live_show opens a window on a target whose tape has begun. If the window closes or cannot
+ * open, the target runs on. */
 void td_live_show(td_hub_target *target, const char *tape);

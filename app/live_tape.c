@@ -4,8 +4,8 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-/* A program that runs through the same stop again and again must not make the window do nothing
- * but read. */
+/* A program may run through one stop again and again. The window must not do nothing but read
+ * then. */
 #define PAUSE_BETWEEN_READINGS_MS 60
 
 struct _TdLiveTape {
@@ -13,7 +13,7 @@ struct _TdLiveTape {
   TdLiveSession *session;   /* (owned) */
   TdPlayhead *playhead;     /* (owned) */
   char *path;               /* (owned) */
-  int fd;                   /* (owned) the tape, which may get another name when it is whole */
+  int fd;                   /* (owned) the tape; it may get another name when it is whole */
   GCancellable *reading;    /* (owned) or NULL */
   gboolean is_stale, ended; /* the tape has grown since it was read */
   guint later;              /* source, or 0 */

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The tape of a program that still runs. It holds the session that controls the program. Each time
- * the program stops or ends, it reads the tape again in the background. Main thread.
+ * The tape of a program that still runs. It holds the session that controls the program. Each
+ * time the program stops or ends, it reads the tape again in the background. Main thread.
  *
- * Signals: "read" with the TdDocument after each reading, "failed" with the message of a reading
- * that failed, and "changed" if the session or `is_reading` may answer differently. */
+ * Signals:
+ *
+ * - "read" with the TdDocument, after each reading;
+ * - "failed" with a message, if a reading failed;
+ * - "changed", if the session or `is_reading` may answer differently. */
 #pragma once
 
 #include "ui/model/live_session.h"

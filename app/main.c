@@ -20,8 +20,8 @@ print_help(void) {
        "  --version    show the version");
 }
 
-/* A file opened later must not become standard output because that was closed: printing would go
- * into it. Opened for reading only, so that a print to it fails and is told. */
+/* If standard output is closed, the next file to open would take its number, and printing would
+ * go into that file. So this opens /dev/null there, for reading only: a print fails and says so. */
 static void
 keep_standard_files_open(void) {
   for (int fd = 0; fd < 3; fd++)

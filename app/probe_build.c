@@ -11,7 +11,7 @@
 #include <sys/file.h>
 #include <unistd.h>
 
-/* How the observer is compiled, and what it is made of, below td_path_probe_sources(). */
+/* The compiler's options for the observer, and its sources below td_path_probe_sources(). */
 static const char *const flags[] = {
 #define FLAG(text) text,
 #define FILE(path)
@@ -27,7 +27,7 @@ static const char *const sources[] = {
 #undef FILE
 };
 
-/* Where PyTorch's headers may be, seen from the folder of its libraries: in the wheel, and as
+/* Where PyTorch's headers may be, relative to the folder of its libraries: in the wheel, and as
  * distributions install them. */
 static const char *const header_folders[] = {"../include", "/usr/local/include", "/usr/include"};
 
@@ -68,7 +68,7 @@ fail(GError **error, const char *format, ...) {
   return FALSE;
 }
 
-/* The version that a header of PyTorch's defines, or NULL. */
+/* The version that a header of PyTorch defines, or NULL. */
 static char *
 read_version(const char *path) {
   g_autofree char *text = NULL;
@@ -99,7 +99,7 @@ find_headers(build *self, GError **error) {
          fail(error, "the headers of %s are not installed (Debian: libtorch-dev)", self->library);
 }
 
-/* Whether strings have the new layout: the symbols of a small library of PyTorch's tell. */
+/* Whether strings have the new layout. The symbols of a small library of PyTorch show it. */
 static gboolean
 find_abi(build *self, GError **error) {
   g_autofree char *folder = g_path_get_dirname(self->library);
@@ -190,7 +190,7 @@ compiler_arguments(const build *self, const char *output) {
   return g_strv_builder_end(argv);
 }
 
-/* The compiler hears the signals that this process only forwards. */
+/* This process only forwards signals; the compiler must still react to them. */
 static void
 unblock_signals_cb(gpointer data) {
   sigset_t none;
@@ -198,7 +198,7 @@ unblock_signals_cb(gpointer data) {
   sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
-/* What a compile left that was killed. The lock is held. */
+/* Removes the files of a compile that was killed. The lock is held. */
 static void
 remove_leftovers(const build *self) {
   g_autoptr(GDir) folder = g_dir_open(self->folder, 0, NULL);
@@ -230,7 +230,7 @@ compile(const build *self, GError **error) {
               self->log);
 }
 
-/* Who waits for the lock finds the observer made when it gets it. */
+/* A process that waited for the lock may find the observer already made. */
 static gboolean
 find_or_compile(const build *self, GError **error) {
   if (g_file_test(self->path, G_FILE_TEST_EXISTS)) return TRUE;

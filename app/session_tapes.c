@@ -52,7 +52,7 @@ is_taken(const td_session_tapes *self, const char *path) {
   return g_file_test(path, G_FILE_TEST_EXISTS);
 }
 
-/* One process may come several times: it executes another program. */
+/* One process may come several times, if it executes another program. */
 td_session_tape *
 td_session_tapes_add(td_session_tapes *self, guint32 pid, guint32 rank) {
   td_session_tape *tape = g_new0(td_session_tape, 1);
@@ -78,8 +78,8 @@ td_session_tapes_find_taken(const td_session_tapes *self) {
   return taken;
 }
 
-/* A process that met an engine may never have run a backward pass. A tape that cannot be read is
- * kept: somebody may want to know why. */
+/* A process that loaded an engine may never have run a backward pass; its tape is not wanted. An
+ * unreadable tape is kept, because somebody may want to know why. */
 static bool
 is_wanted(td_session_tapes *self, td_session_tape *own) {
   td_tape *tape;
@@ -94,7 +94,7 @@ is_wanted(td_session_tapes *self, td_session_tape *own) {
   return wanted;
 }
 
-/* By rank, those without one last; a rank's worker processes after it. */
+/* By rank; processes without a rank come last. The worker processes of a rank follow it. */
 static void
 sort_by_rank(GPtrArray *tapes) {
   for (guint i = 1; i < tapes->len; i++)
@@ -120,7 +120,8 @@ rename_to(const td_session_tapes *self, td_session_tape *tape, char *path) {
   g_free(path);
 }
 
-/* "rank0", then "rank0-2" for what that rank has started; "3" for the third of those without. */
+/* "rank0", then "rank0-2" for a process that rank 0 started. "3" for the third process without a
+ * rank. */
 static void
 name_all(td_session_tapes *self) {
   guint again = 1;

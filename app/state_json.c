@@ -57,7 +57,7 @@ compare_arrivals(const void *a, const void *b, void *data) {
   return (left_nr > right_nr) - (left_nr < right_nr);
 }
 
-/* A task's arrivals by input_nr, within one in the order in which they came. */
+/* The arrivals of a task by input_nr, and those of one input in the order in which they came. */
 static GArray *
 sorted_arrivals(const td_state *state, const td_task_now *task) {
   GArray *arrivals = g_array_new(FALSE, FALSE, sizeof(uint32_t));
@@ -73,7 +73,7 @@ sorted_arrivals(const td_state *state, const td_task_now *task) {
   return arrivals;
 }
 
-/* One object for each input that has got something: who sent it, and how many bytes are held. */
+/* One object for each input that has a gradient: its senders, and the bytes that are held. */
 static void
 print_inputs(td_json *json, const td_state *state, const td_task_now *task) {
   g_autoptr(GArray) arrivals = sorted_arrivals(state, task);

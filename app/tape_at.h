@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * What the commands about one instant of a tape share: `FILE --at SEQ`, and names of threads. Main
- * thread. */
+ * What the commands about one instant of a tape share: the option `--at SEQ`, and names of
+ * threads. Main thread. */
 #pragma once
 
 #include "engine/replay/replay.h"
 
 #include <glib.h>
 
-/* A replay that stands after event `seq`, as the command line asked. */
+/* A replay that stands after event `seq`, which the command line names. */
 typedef struct td_tape_at {
   const char *path; /* (borrowed) from argv */
   uint64_t seq;
@@ -16,11 +16,12 @@ typedef struct td_tape_at {
   td_replay *replay; /* (owned) */
 } td_tape_at;
 
-/* td_tape_at_open reads a command's options, opens the tape and seeks. On failure it has told why,
- * and *status is what to exit with; likewise after --help. td_tape_at_close closes. */
+/* td_tape_at_open reads a command's options, opens the tape and seeks. If it returns false,
+ * *status is the exit status: it has printed the error, or --help. td_tape_at_close frees what
+ * it opened. */
 bool td_tape_at_open(td_tape_at *at, const char *command, bool has_json, int argc, char **argv,
                      int *status);
 void td_tape_at_close(td_tape_at *at);
 
-/* td_thread_label returns a thread's name, or its number where it has none. The caller frees. */
+/* td_thread_label returns a thread's name, or its number if it has no name. The caller frees it. */
 char *td_thread_label(const td_graph *graph, uint32_t thread);

@@ -100,7 +100,7 @@ begin(TdWindow *self) {
   return self->current;
 }
 
-/* Something ended: FALSE where it was cancelled or is not what the window waits for any more. */
+/* An operation ended. FALSE if it was cancelled, or if the window waits for another one now. */
 static gboolean
 end(TdWindow *self, GCancellable *cancellable) {
   if (g_cancellable_is_cancelled(cancellable) || self->current != cancellable) return FALSE;

@@ -2,8 +2,8 @@
  *
  * The window: a start page, or a tape. It owns the playhead that all panes share. Main thread.
  *
- * Signal "changed": another page is shown, or the state of the program that the window controls is
- * another. */
+ * The signal "changed" says that the window shows another page, or that the state of the program
+ * that it controls is another. */
 #pragma once
 
 #include "ui/model/live_session.h"
@@ -17,8 +17,8 @@ G_DECLARE_FINAL_TYPE(TdWindow, td_window, TD, WINDOW, AdwApplicationWindow)
 
 TdWindow *td_window_new(AdwApplication *application);
 
-/* td_window_open opens a tape in the background, at a position (UINT64_MAX: where a reader wants to
- * begin). */
+/* td_window_open opens a tape in the background, at a position. UINT64_MAX is the place where a
+ * reader wants to begin. */
 void td_window_open(TdWindow *self, const char *path, uint64_t position);
 
 /* td_window_attach shows the tape of a program that still runs, and controls the program: see
@@ -28,7 +28,7 @@ void td_window_open(TdWindow *self, const char *path, uint64_t position);
 void td_window_attach(TdWindow *self, const char *session, guint32 process, const char *tape);
 TdLiveSession *td_window_get_live(TdWindow *self);
 
-/* td_window_show_document shows a tape that was read. */
+/* td_window_show_document shows a tape that is loaded. */
 void td_window_show_document(TdWindow *self, TdDocument *document);
 
 /* td_window_show_start goes back to the start page. */
@@ -37,8 +37,8 @@ void td_window_show_start(TdWindow *self);
 /* td_window_record_example records an example and opens its tape. */
 void td_window_record_example(TdWindow *self, const char *name);
 
-/* td_window_choose_file lets the person choose a tape; td_window_cancel stops what is in progress.
- */
+/* td_window_choose_file lets the person choose a tape. td_window_cancel stops what is in
+ * progress. td_window_find opens the search for nodes. */
 void td_window_choose_file(TdWindow *self);
 void td_window_cancel(TdWindow *self);
 void td_window_find(TdWindow *self);
@@ -46,8 +46,8 @@ void td_window_find(TdWindow *self);
 /* td_window_say shows a short message over the content. */
 void td_window_say(TdWindow *self, const char *text);
 
-/* td_window_is_settled tells whether nothing is in progress: what is shown will not change by
- * itself. */
+/* td_window_is_settled tells whether nothing is in progress. If so, the picture does not change
+ * by itself. */
 gboolean td_window_is_settled(TdWindow *self);
 
 TdPlayhead *td_window_get_playhead(TdWindow *self);

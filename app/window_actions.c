@@ -15,7 +15,7 @@ typedef enum Section {
   N_SECTIONS
 } Section;
 
-/* What must be there for an action to be possible. */
+/* The condition under which an action is possible. */
 typedef enum Need {
   NEED_NOTHING,
   NEED_TAPE,
@@ -51,7 +51,7 @@ has_state(TdWindow *window, TdLiveState state) {
   return live && td_live_session_get_state(live) == state;
 }
 
-/* At the end of what is recorded a stopped program is asked for more. */
+/* At the end of the recording, a step lets the stopped program go on. */
 static gboolean
 step_program(TdWindow *window) {
   if (!has_state(window, TD_LIVE_STOPPED) || !td_playhead_is_at_end(stopped(window))) return FALSE;
@@ -278,8 +278,8 @@ side_pane_changed(GSimpleAction *action, GVariant *state, gpointer data) {
   g_simple_action_set_state(action, state);
 }
 
-/* A key that also types text must not be taken from an entry: only keys with Control or Alt, and
- * function keys, go before the focused widget. */
+/* A key that also types text must reach an entry. So only keys with Control or Alt, and function
+ * keys, go before the focused widget. */
 static gboolean
 goes_first(const char *key) {
   guint keyval;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Every action of the window in one table: its key, its words, what it does. Tooltips, screen
- * readers' names, the accelerators and the list of shortcuts come from it. Main thread. */
+ * Every action of the window in one table: its key, its title, its function. The table also
+ * gives tooltips, names for screen readers, accelerators and the list of shortcuts. Main thread. */
 #pragma once
 
 #include "app/window.h"

@@ -1,33 +1,33 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Figures: what `tapedeck bench` measures, each beside a floor or a peer measured in the same run.
- * A figure is one line in figures.def and one function. Main thread; the machine should be
- * otherwise idle. */
+ * Figures: what `tapedeck bench` measures. Each stands beside a floor or a peer from the same
+ * run. A figure is one line in figures.def and one function. Main thread; the machine should
+ * have nothing else to do. */
 #pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Ratios of rounds that were measured in turns: their quartiles. */
+/* The quartiles of the ratios of rounds. The rounds of the two sides took turns. */
 typedef struct td_spread {
   unsigned n_rounds;
   double low, median, high;
 } td_spread;
 
-/* What a measurement found. `skipped` says why it could not be made (owned); then nothing else
- * holds. */
+/* The result of a measurement. `skipped` says why there is none (owned); the other fields mean
+ * nothing then. */
 typedef struct td_measured {
   double value, floor_value;
   td_spread spread; /* n_rounds 0: not known */
   char *skipped;
 } td_measured;
 
-/* How a figure is held against its bounds. */
+/* How a figure is compared with its bounds. */
 typedef enum td_judged_by {
   TD_BY_VALUE,    /* value <= must */
   TD_BY_RATIO,    /* value / floor_value <= must */
-  TD_BY_INCREASE, /* value - floor_value <= must, the ratio is printed too */
-  TD_AS_PEER,     /* not at all: what others cost, to compare with */
+  TD_BY_INCREASE, /* value - floor_value <= must; the ratio is printed too */
+  TD_AS_PEER,     /* not at all: the cost of others, to compare with */
 } td_judged_by;
 
 typedef struct td_figure {
@@ -51,8 +51,8 @@ double td_bench_now(void);
 /* td_bench_p99 sorts the values and returns their 99th percentile. */
 double td_bench_p99(double *values, unsigned n);
 
-/* TD_BEST_OF runs a statement `times` times and leaves the least duration in seconds in `best`: on
- * a shared machine the least is what the code costs, the rest is what others did. */
+/* TD_BEST_OF runs a statement `times` times. It sets `best` to the least duration in seconds. On
+ * a shared machine the least is the cost of the code; the rest is due to other programs. */
 #define TD_BEST_OF(times, best, statement)                                                         \
   do {                                                                                             \
     (best) = 1e30;                                                                                 \

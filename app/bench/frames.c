@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * What a frame costs while the tape plays: the graph drawn as the window draws it, into an image of
- * 1600 x 1000, with a view that moves a little and a state that goes on between frames. */
+ * The cost of a frame while the tape plays. The window's code draws the graph into an image of
+ * 1600 x 1000. Between frames the view moves a little and the state goes on. */
 #include "app/bench/figure.h"
 #include "app/bench/graphs.h"
 #include "app/bench/recording.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Graphs for measuring the engine: nodes that do nothing or busy themselves for a given time. Main
+ * Graphs for measuring the engine. Their nodes do nothing, or are busy for a given time. Main
  * thread. */
 #pragma once
 
@@ -10,8 +10,8 @@
  * busy_ns, each node reads the clock for that long. */
 td_tensor *td_bench_chain(uint32_t n, uint64_t busy_ns);
 
-/* td_bench_net returns the end of a graph of about n nodes that looks like a deep net's: a trunk
- * with skip connections, and a leaf at every other node. */
+/* td_bench_net returns the end of a graph of about n nodes (new reference). It looks like a deep
+ * net's graph: a trunk with skip connections, and a leaf at every other node. */
 td_tensor *td_bench_net(uint32_t n);
 
 /* td_bench_backward runs a pass from the end of a graph and returns the seconds that it took. */

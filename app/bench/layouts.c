@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Laying out graphs of the shapes that people have: the slowest of them counts. */
+ * The layout of graphs of realistic shapes. The slowest of them counts. */
 #include "app/bench/figure.h"
 #include "app/bench/shapes.h"
 

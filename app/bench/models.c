@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * What a training step of a real model costs on Tapedeck's engine and on PyTorch, each in a process
- * of its own, in turns. Processor time, one thread each: others on the machine do not count. */
+ * The cost of a training step of a real model, on Tapedeck's engine and on PyTorch. Each runs in
+ * a process of its own, and they take turns. Processor time, one thread each: other programs on
+ * the machine do not count. */
 #include "app/bench/figure.h"
 #include "app/bench/torch.h"
 #include "app/paths.h"
@@ -46,7 +47,7 @@ environment_of(bool own) {
   return g_environ_unsetenv(environment, "PYTHONPATH");
 }
 
-/* Lowers *ms to what a run found; returns why there was none (owned), or NULL. */
+/* Lowers *ms to the time that a run took. Returns why there was no run (owned), or NULL. */
 static char *
 run_once(const char *python, bool own, double *ms) {
   const char *argv[] = {python, "-c", script, own ? "tapedeck" : "torch", td_path_examples(), NULL};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * What the engine costs per node, with and without a recording. */
+ * The engine's cost per node, with and without a recording. */
 #include "app/bench/figure.h"
 #include "app/bench/graphs.h"
 #include "app/bench/recording.h"

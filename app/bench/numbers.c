@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * What it costs to see that a gradient is finite, beside reading it at all. */
+ * The cost of seeing that a gradient is finite, beside the cost of reading it. */
 #include "app/bench/figure.h"
 
 #include "engine/base/alloc.h"
@@ -11,7 +11,7 @@
 #define N (16 << 20) /* more than caches hold */
 #define ROUNDS 20
 
-/* The least that a look can cost: every word is read, and nothing is made of it but a sum. */
+/* The least that a look can cost: it reads every word and only adds them up. */
 static uint64_t
 read_all(const uint64_t *words, size_t n) {
   uint64_t sums[8] = {0};

@@ -6,7 +6,7 @@
 #include <glib.h>
 #include <glib/gstdio.h>
 
-/* Large enough that the recorder does not have to keep up within a burst that is measured. */
+/* Large enough for a whole measured burst, so that the recorder need not keep up. */
 #define RING_BYTES (64u << 20)
 
 static char *

@@ -10,10 +10,11 @@ typedef struct td_bench_recording {
   td_recorder *recorder;
 } td_bench_recording;
 
-/* td_bench_record_begin starts recording to a new temporary file; returns why it cannot, in words,
- * or NULL. */
+/* td_bench_record_begin starts recording to a new temporary file. Returns NULL, or the reason
+ * why it cannot. */
 char *td_bench_record_begin(td_bench_recording *recording);
 
-/* td_bench_record_end stops it; the file stays until td_bench_record_remove. */
+/* td_bench_record_end stops recording. Returns NULL or what went wrong. The file stays until
+ * td_bench_record_remove. */
 char *td_bench_record_end(td_bench_recording *recording);
 void td_bench_record_remove(td_bench_recording *recording);

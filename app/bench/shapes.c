@@ -200,8 +200,8 @@ clamped(int value, int n) {
   return TD_MIN(TD_MAX(value, 0), n - 1);
 }
 
-/* About as many layers as nodes in a layer, 1.4 edges for each node, most of them short and local.
- */
+/* It has about as many layers as nodes in a layer, and 1.4 edges for each node. Most edges are
+ * short and local. */
 static void
 make_wide(td_made_graph *graph, uint32_t n) {
   uint32_t seed = 7;

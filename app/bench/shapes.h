@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Backward graphs of the shapes that people have, for tests and for the bench: residual networks,
+ * Backward graphs of realistic shapes, for tests and for the bench: residual networks,
  * transformers, unrolled LSTMs with shared weights, and random wide graphs. Deterministic. Any
  * thread. */
 #pragma once

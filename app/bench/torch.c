@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * What watching the real PyTorch costs. Processes that run the same work plain, with the probe
- * preloaded but off, and recorded are kept side by side and take turns, so that each round meets
- * the same noise; the profiler and anomaly mode take their turns in the plain one. What counts is
- * the least of all rounds; the spread is that of the rounds' ratios. */
+ * The cost of recording the real PyTorch. One process runs the work plain. Another has the probe
+ * preloaded but off, and another records. They take turns, so that each round meets the same
+ * noise. The profiler and anomaly mode take their turns in the plain process. The least time of
+ * all rounds counts. The spread is that of the rounds' ratios. */
 #include "app/bench/torch.h"
 
 #include "app/bench/figure.h"
@@ -20,8 +20,8 @@
 
 #define WARM_ROUNDS 3
 
-/* Waits for a way to run, runs one round of the work so, answers nanoseconds per node. Of the chain
- * the backward pass is timed, of the model a whole step. */
+/* Waits for the name of a way, runs one round of the work in that way and answers with
+ * nanoseconds per node. Of the chain it measures the backward pass, of the model a whole step. */
 static const char work[] =
     "import contextlib, sys, time, torch\n"
     "from torch import nn\n"
@@ -78,7 +78,7 @@ static const char work[] =
     "print(n_nodes, flush=True)\n"
     "for line in sys.stdin: print(once(line.strip()), flush=True)\n";
 
-/* Ways to be watched, and the process that each runs in. */
+/* Ways to observe, and the process of each. */
 typedef enum way { PLAIN, OFF, RECORDED, NONFINITE, PROFILER, ANOMALY, N_WAYS } way;
 
 static const struct {
@@ -176,7 +176,7 @@ run_once(workload *self, way way) {
   return fgets(line, sizeof line, worker->from) ? g_ascii_strtod(line, NULL) : -1;
 }
 
-/* The ways take turns, each round beginning with another one. */
+/* The ways take turns. Each round begins with another one. */
 static bool
 run_rounds(workload *self) {
   for (unsigned round = 0; round < WARM_ROUNDS + self->n_rounds; round++)
@@ -196,7 +196,8 @@ end_worker(worker *worker) {
   if (worker->pid) waitpid(worker->pid, NULL, 0);
 }
 
-/* A recording that saw nothing costs nothing: is everything on the tape, from inside the engine? */
+/* A recording without events would cost nothing. So this checks that everything is on the tape,
+ * from inside the engine. */
 static char *
 find_doubt(const workload *self, const worker *worker) {
   td_tape *tape;

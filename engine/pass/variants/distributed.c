@@ -15,7 +15,8 @@
 
 #include <inttypes.h>
 
-/* What stands in for AccumulateGrad: its hooks, and the context in place of .grad. */
+/* Takes the place of AccumulateGrad: it runs that node's hooks, and adds to the context instead
+ * of .grad. */
 typedef struct accumulate_hook {
   td_hook hook;
   td_dist_context *context; /* (borrowed: it holds the graph task) */
@@ -55,7 +56,7 @@ accumulate_hook_new(td_dist_context *context) {
 
 /* preparation */
 
-/* The nodes that were seen, in the order of their distance, and the ends of the graph. */
+/* The visited nodes in the order of their distance, and the ends of the graph. */
 typedef struct search {
   td_node **nodes; /* (owned) */
   size_t n, capacity;
@@ -109,7 +110,7 @@ join_roots(td_dist_context *context) {
   return dummy;
 }
 
-/* Gradients of leaves are captured into the context; receive functions run. */
+/* Captures the gradients of leaves into the context; receive functions run. */
 static void
 choose_what_runs(td_dist_context *context, const search *found) {
   td_graph_task *graph_task = context->graph_task;
@@ -217,7 +218,7 @@ make_root(td_tensor *const *roots, uint32_t n, td_node **root, td_error *error) 
   return status;
 }
 
-/* The error stays the graph task's, for others may ask for it too. */
+/* The error stays with the graph task, because other deliveries report it too. */
 static td_status
 outcome(td_dist_context *context, td_error *error) {
   td_graph_task *graph_task = context->graph_task;

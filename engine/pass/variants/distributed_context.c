@@ -5,7 +5,8 @@
 #include "engine/tensor/kernels.h"
 #include "engine/tensor/sparse.h"
 
-/* What a captured gradient is held by while its hook runs: the buffer, the capture, the call. */
+/* The references to a captured gradient while its hook runs: the buffer's, the capture's, the
+ * call's. */
 #define EXPECTED_REFS 3
 
 td_dist_context *

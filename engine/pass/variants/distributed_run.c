@@ -6,7 +6,8 @@
 #include "engine/pass/engine_thread.h"
 #include "engine/pass/worker.h"
 
-/* One task of the call's queue; false where the pass has failed and the rest stays behind. */
+/* Runs one task of the call's queue. Returns false if the pass has failed; the rest of the queue
+ * stays behind then. */
 static bool
 run_one(td_graph_task *graph_task, td_ready_queue *queue) {
   td_node_task task = td_ready_queue_pop(queue);
@@ -16,7 +17,7 @@ run_one(td_graph_task *graph_task, td_ready_queue *queue) {
   return fine;
 }
 
-/* The calling thread is a CPU worker for so long. */
+/* Makes the calling thread a CPU worker until its queue is empty. */
 static void
 work(td_graph_task *graph_task, td_node_task task, bool is_counted) {
   td_engine_thread before = td_thread_self;
@@ -68,7 +69,7 @@ continue_cb(void *data) {
   return NULL;
 }
 
-/* On a thread of its own, so that a node that waits holds nobody up. */
+/* Starts a thread, so that a node that waits delays no other. */
 static void
 launch(td_node_task task) {
   td_node_task *launched = TD_NEW(td_node_task);

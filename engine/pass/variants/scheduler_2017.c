@@ -15,10 +15,11 @@ typedef struct use {
   struct use *next;
 } use;
 
-/* What is known of one node, beside its entry in the graph task's table. */
+/* The scheduler's own data of one node. The rest is in the graph task's table. */
 typedef struct counters {
-  use *first;       /* (owned) in the order of visit; none left: ready */
-  bool *was_copied; /* (owned) [n_inputs] or NULL: gradients of our own making (2017-fifo) */
+  use *first; /* (owned) in the order of visit; none left: ready */
+  bool *
+      was_copied; /* (owned) [n_inputs] or NULL: gradients that this scheduler copied (2017-fifo) */
 } counters;
 
 struct td_scheduler_2017 {
@@ -182,8 +183,8 @@ td_scheduler_2017_each(const td_graph_task *graph_task, td_use_callback *callbac
       callback(graph_task->nodes.entries[i].node, use->output_nr, use->consumer, use->n, data);
 }
 
-/* What functions of 2016 returned was laid out row by row; here a sum's gradient may be one number
- * seen many times. Takes gradient. */
+/* Functions of 2016 returned row-major memory. Here the gradient of a sum may be one number that
+ * is repeated. So this makes a row-major copy. Takes gradient. */
 static td_status
 keep(td_tensor **slot, td_tensor *gradient, td_error *error) {
   if (gradient->sparse || td_tensor_is_contiguous(gradient)) {
@@ -195,7 +196,7 @@ keep(td_tensor **slot, td_tensor *gradient, td_error *error) {
   return status;
 }
 
-/* Adds to what is kept: in place, whoever else holds it, but for a copy that the successor makes
+/* Adds to the kept gradient in place, even if somebody else holds it. 2017-fifo makes a copy
  * first. Takes gradient. */
 static td_status
 add(td_tensor **slot, td_tensor *gradient, bool *was_copied, td_accumulation *mode,
@@ -258,7 +259,7 @@ add_to_buffer(delivery *self, td_tensor *gradient, td_error *error) {
   return status;
 }
 
-/* What either engine cannot do with a node that is ready at its first gradient. */
+/* Says what the scheduler cannot do with a node that is ready at its first gradient. */
 static td_status
 check_first(const delivery *self, td_error *error) {
   if (td_scheduler_now == TD_SCHEDULER_2017 && self->edge.input_nr != 0)
