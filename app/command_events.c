@@ -23,20 +23,10 @@ typedef struct options {
 } options;
 
 static bool
-names_node(const td_any_event *event, uint32_t node) {
-  const td_event_type *type = td_event_type_get(event->event.kind);
-  for (uint16_t i = 0; i < type->n_fields; i++)
-    if (type->fields[i].type == TD_FIELD_NODE &&
-        td_event_field_get(&event->event, &type->fields[i]) == node)
-      return true;
-  return false;
-}
-
-static bool
 passes(const filter *filter, const td_any_event *event) {
   if (!filter->any_kind && !filter->kinds[event->event.kind]) return false;
   if (filter->thread != TD_NONE && event->event.thread != filter->thread) return false;
-  return filter->node == TD_NONE || names_node(event, filter->node);
+  return filter->node == TD_NONE || td_event_names(&event->event, TD_ID_NODE, filter->node);
 }
 
 static void

@@ -4,6 +4,7 @@
 #include "engine/base/alloc.h"
 #include "engine/control/interrupt.h"
 #include "engine/events/emit.h"
+#include "engine/events/event_type.h"
 
 #include <pthread.h>
 #include <string.h>

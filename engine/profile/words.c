@@ -18,13 +18,27 @@ td_words_node(FILE *out, const td_graph *graph, uint32_t node) {
     fprintf(out, "%s #%u", name, node);
 }
 
+void
+td_words_process(FILE *out, const td_graph *graph, uint32_t process) {
+  char *label = td_graph_process_label(graph, process);
+  fputs(label, out);
+  free(label);
+}
+
+void
+td_words_graph_task(FILE *out, uint32_t graph_task) {
+  if (graph_task == TD_NONE)
+    fputs("no graph task", out);
+  else
+    fprintf(out, "graph task %u", graph_task);
+}
+
 static void
 write_thread(FILE *out, const td_graph *graph, uint32_t thread) {
   fprintf(out, "thread %s", graph->threads[thread].name);
   if (graph->n_processes < 2) return;
-  char *process = td_graph_process_label(graph, graph->threads[thread].process);
-  fprintf(out, " of %s", process);
-  free(process);
+  fputs(" of ", out);
+  td_words_process(out, graph, graph->threads[thread].process);
 }
 
 void

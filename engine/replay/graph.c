@@ -11,15 +11,15 @@
 #define EARLIER_IDS (1u << 20)
 
 static int
-table_of(td_field_type type) {
-  switch (type) {
-  case TD_FIELD_NODE:
+table_of(td_id_space space) {
+  switch (space) {
+  case TD_ID_NODE:
     return NODES;
-  case TD_FIELD_THREAD:
+  case TD_ID_THREAD:
     return THREADS;
-  case TD_FIELD_QUEUE:
+  case TD_ID_QUEUE:
     return QUEUES;
-  case TD_FIELD_GRAPH_TASK:
+  case TD_ID_GRAPH_TASK:
     return GRAPH_TASKS;
   default:
     return -1;
@@ -32,7 +32,7 @@ find_id_fields(td_graph_builder *builder) {
     const td_event_type *type = td_event_type_get(kind);
     id_fields *found = &builder->id_fields[kind];
     for (uint16_t i = 0; type && i < type->n_fields; i++) {
-      int table = table_of(type->fields[i].type);
+      int table = table_of(type->fields[i].space);
       if (table >= 0 && found->n < TD_N_ELEMENTS(found->fields))
         found->fields[found->n++] = (id_field){type->fields[i].offset, (uint16_t)table};
     }

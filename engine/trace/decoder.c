@@ -4,6 +4,7 @@
 #include "engine/base/alloc.h"
 
 #define KINDS_MAX 4096
+_Static_assert(TD_EVENT_LIMIT <= KINDS_MAX, "a tape cannot hold such a kind");
 
 /* The greatest size of a record that keeps the next one aligned: longer texts are cut. */
 #define RECORD_BYTES_MAX ((size_t)UINT16_MAX & ~(size_t)7)
@@ -80,19 +81,13 @@ store_field(const td_decoder *decoder, unsigned char *record, const td_field *fi
     memcpy(record + field->offset, &(uint32_t){(uint32_t)value}, 4);
 }
 
-static bool
-names_something(td_field_type type) {
-  return type == TD_FIELD_NODE || type == TD_FIELD_THREAD || type == TD_FIELD_QUEUE ||
-         type == TD_FIELD_GRAPH_TASK;
-}
-
-/* Fields that were added to a kind after the tape was written are 0, or name nothing. */
+/* A field that was added to its kind after the tape was written is 0, or names nothing. */
 static void
 begin_record(const td_decoder_kind *kind, unsigned char *record) {
   const td_event_type *type = kind->type;
   memset(record, 0, type->size);
   for (uint16_t i = kind->n_fields; i < type->n_fields; i++)
-    if (names_something(type->fields[i].type))
+    if (type->fields[i].form == TD_FORM_id)
       memcpy(record + type->fields[i].offset, &(uint32_t){TD_NONE}, 4);
 }
 

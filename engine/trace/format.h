@@ -6,7 +6,7 @@
 #pragma once
 
 #include "engine/base/hash.h"
-#include "engine/events/event.h"
+#include "engine/events/event_type.h"
 
 #include <string.h>
 

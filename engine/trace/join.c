@@ -33,7 +33,7 @@ typedef struct part {
 typedef struct join {
   part *parts; /* (owned) */
   size_t n_parts;
-  uint32_t next[TD_N_ID_TABLES];
+  uint32_t next[TD_N_ID_SPACES];
   uint64_t start_ns;
   td_writer *writer;
   td_encoder encoder;

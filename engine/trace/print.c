@@ -3,7 +3,7 @@
 #include "engine/trace/tape.h"
 
 static void
-print_enum(td_json *json, td_field_type type, uint64_t value) {
+print_word(td_json *json, td_field_type type, uint64_t value) {
   const char *word = td_enum_word(type, value);
   if (word)
     td_json_string(json, word);
@@ -12,35 +12,28 @@ print_enum(td_json *json, td_field_type type, uint64_t value) {
 }
 
 static void
-print_field(const td_tape *tape, td_json *json, td_field_type type, uint64_t value) {
-  switch (type) {
-  case TD_FIELD_NODE:
-  case TD_FIELD_THREAD:
-  case TD_FIELD_QUEUE:
-  case TD_FIELD_GRAPH_TASK:
-    td_json_id(json, (uint32_t)value);
-    break;
-  case TD_FIELD_BOOL:
-    td_json_bool(json, value != 0);
-    break;
-  case TD_FIELD_I32:
-  case TD_FIELD_DEVICE:
-    td_json_i64(json, (int64_t)value);
-    break;
-  case TD_FIELD_STRING:
-    td_json_string(json, value ? td_tape_string(tape, (uint32_t)value) : NULL);
-    break;
-  case TD_FIELD_F64:
-    td_json_double(json, td_event_double(value));
-    break;
-  case TD_FIELD_U32:
-  case TD_FIELD_U64:
-  case TD_FIELD_DURATION:
-  case TD_FIELD_TEXT:
+print_field(const td_tape *tape, td_json *json, const td_field *field, uint64_t value) {
+  switch (field->form) {
+  case TD_FORM_unsigned:
     td_json_u64(json, value);
     break;
-  default:
-    print_enum(json, type, value);
+  case TD_FORM_signed:
+    td_json_i64(json, (int64_t)value);
+    break;
+  case TD_FORM_real:
+    td_json_double(json, td_event_double(value));
+    break;
+  case TD_FORM_yes_no:
+    td_json_bool(json, value != 0);
+    break;
+  case TD_FORM_id:
+    td_json_id(json, (uint32_t)value);
+    break;
+  case TD_FORM_text:
+    td_json_string(json, value ? td_tape_string(tape, (uint32_t)value) : NULL);
+    break;
+  case TD_FORM_word:
+    print_word(json, field->type, value);
   }
 }
 
@@ -59,7 +52,7 @@ td_tape_print_json(td_tape *tape, uint64_t seq, const td_any_event *event, td_js
   for (uint16_t i = 0; i < type->n_fields; i++) {
     const td_field *field = &type->fields[i];
     td_json_key(json, field->name);
-    print_field(tape, json, field->type, td_event_field_get(&event->event, field));
+    print_field(tape, json, field, td_event_field_get(&event->event, field));
   }
   if (event->event.kind == TD_EVENT_string) {
     td_json_key(json, "text");

@@ -6,18 +6,7 @@
 #pragma once
 
 #include "engine/base/status.h"
-#include "engine/events/event.h"
-
-typedef enum td_id_table {
-  TD_ID_NODE,
-  TD_ID_THREAD,
-  TD_ID_QUEUE,
-  TD_ID_GRAPH_TASK,
-  TD_ID_DEVICE, /* accelerators; the processor is everybody's */
-  TD_ID_STRING, /* 0 stays the empty string */
-  TD_ID_PROCESS,
-  TD_N_ID_TABLES
-} td_id_table;
+#include "engine/events/event_type.h"
 
 typedef struct td_id_map {
   uint32_t *numbers; /* (owned) [n] new number by old; TD_NONE for one that was not met */
@@ -26,22 +15,22 @@ typedef struct td_id_map {
 
 /* Zero-initialise. */
 typedef struct td_renumbering {
-  td_id_map maps[TD_N_ID_TABLES];
+  td_id_map maps[TD_N_ID_SPACES];
 } td_renumbering;
 
 /* td_renumbering_note takes notice of one id, td_renumbering_note_event of all that an event names.
  * TD_DAMAGED for an id of limit or more: no tape of that length has it. TD_OUT_OF_MEMORY. */
-td_status td_renumbering_note(td_renumbering *renumbering, td_id_table table, uint32_t id,
+td_status td_renumbering_note(td_renumbering *renumbering, td_id_space space, uint32_t id,
                               uint64_t limit, td_error *error);
 td_status td_renumbering_note_event(td_renumbering *renumbering, const td_event *event,
                                     uint64_t limit, td_error *error);
 
-/* td_renumbering_settle gives out numbers from next[table] on, and moves those on. */
-void td_renumbering_settle(td_renumbering *renumbering, uint32_t next[TD_N_ID_TABLES]);
+/* td_renumbering_settle gives out numbers from next[space] on, and moves those on. */
+void td_renumbering_settle(td_renumbering *renumbering, uint32_t next[TD_N_ID_SPACES]);
 
 /* td_renumbering_get returns the new number of an id that was noted, or TD_NONE.
  * td_renumbering_apply writes the new numbers over the old in an event and its thread. */
-uint32_t td_renumbering_get(const td_renumbering *renumbering, td_id_table table, uint32_t id);
+uint32_t td_renumbering_get(const td_renumbering *renumbering, td_id_space space, uint32_t id);
 void td_renumbering_apply(const td_renumbering *renumbering, td_event *event);
 
 void td_renumbering_fini(td_renumbering *renumbering);

@@ -6,7 +6,7 @@
 #pragma once
 
 #include "engine/base/status.h"
-#include "engine/events/event.h"
+#include "engine/events/event_type.h"
 
 typedef struct td_tape td_tape;
 

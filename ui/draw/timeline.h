@@ -9,9 +9,6 @@
 #include "ui/geometry/spans.h"
 
 typedef enum td_lane_kind { TD_LANE_THREAD, TD_LANE_DEVICE, TD_LANE_QUEUE } td_lane_kind;
-/* Of hooks TD_SPAN_HOOK + td_hook_kind. */
-typedef enum td_span_kind { TD_SPAN_NODE, TD_SPAN_LOCK, TD_SPAN_KERNEL, TD_SPAN_HOOK } td_span_kind;
-
 /* The length of a queue from a time on. */
 typedef struct td_sample {
   uint64_t time;

@@ -6,24 +6,6 @@
 /* A tape belongs to one thread at a time, so a filter runs in the main thread, a slice per turn. */
 #define SLICE_US 4000
 
-static const struct {
-  const char *name;
-  uint16_t first, last; /* event kinds; the tens of events.def */
-  uint16_t but;         /* a kind between them that is not meant, or 0 */
-} families[] = {
-    {N_("All events"), 0, UINT16_MAX},
-    {N_("Nodes"), TD_EVENT_node_begin, TD_EVENT_accumulate},
-    {N_("Ready queues"), TD_EVENT_queue_new, TD_EVENT_queue_shutdown},
-    {N_("Input buffers"), TD_EVENT_buffer_new, TD_EVENT_dependency_dec},
-    {N_("Threads and locks"), TD_EVENT_thread_new, TD_EVENT_thread_end},
-    {N_("Devices"), TD_EVENT_kernel_begin, TD_EVENT_kernel_end},
-    {N_("Graph"), TD_EVENT_node_new, TD_EVENT_node_module},
-    {N_("Backward passes"), TD_EVENT_graph_task_begin, TD_EVENT_final_callback},
-    {N_("Re-entry and the thread pool"), TD_EVENT_reentrant_enter, TD_EVENT_pool_thread_new},
-    {N_("Numbers"), TD_EVENT_tensor_stats, TD_EVENT_tensor_stats},
-    {N_("Trouble"), TD_EVENT_anomaly, TD_EVENT_breakpoint_hit, TD_EVENT_tensor_stats},
-};
-
 typedef struct Filter {
   TdEventRule rule;
   uint64_t next;
@@ -37,26 +19,16 @@ filter_free(Filter *filter) {
 }
 
 const char *
-td_event_family_name(guint family) {
-  return family < G_N_ELEMENTS(families) ? _(families[family].name) : NULL;
-}
-
-gboolean
-td_event_names_node(const td_any_event *event, uint32_t node) {
-  const td_event_type *type = td_event_type_get(event->event.kind);
-  for (guint i = 0; type && i < type->n_fields; i++)
-    if (type->fields[i].type == TD_FIELD_NODE &&
-        (uint32_t)td_event_field_get(&event->event, &type->fields[i]) == node)
-      return TRUE;
-  return FALSE;
+td_event_filter_name(guint filter) {
+  if (filter == 0) return _("All events");
+  return filter <= TD_N_FAMILIES ? _(td_event_family_title((td_event_family)(filter - 1))) : NULL;
 }
 
 static gboolean
 chooses(const TdEventRule *rule, const td_any_event *event) {
-  uint16_t kind = event->event.kind;
-  if (kind < families[rule->family].first || kind > families[rule->family].last) return FALSE;
-  if (kind == families[rule->family].but) return FALSE;
-  return rule->node == TD_NONE || td_event_names_node(event, rule->node);
+  if (rule->filter && td_event_type_get(event->event.kind)->family != rule->filter - 1)
+    return FALSE;
+  return rule->node == TD_NONE || td_event_names(&event->event, TD_ID_NODE, rule->node);
 }
 
 static gboolean
@@ -83,7 +55,7 @@ void
 td_event_filter_async(TdDocument *document, TdEventRule rule, GCancellable *cancellable,
                       GAsyncReadyCallback done, gpointer data) {
   GTask *task = g_task_new(document, cancellable, done, data);
-  if (rule.family == 0 && rule.node == TD_NONE) {
+  if (rule.filter == 0 && rule.node == TD_NONE) {
     g_task_return_pointer(task, td_event_list_new(document), g_object_unref);
     g_object_unref(task);
     return;

@@ -30,18 +30,14 @@ TdEventList *td_event_list_new_chosen(TdDocument *document, GArray *seqs);
  */
 guint td_event_list_find(TdEventList *self, uint64_t seq);
 
-/* Which events to list: a family of kinds, and those that name a node (TD_NONE: any). */
+/* Which events to list: those that a filter lets through and that name a node (TD_NONE: any). */
 typedef struct TdEventRule {
-  guint family; /* index into td_event_family_name */
+  guint filter; /* 0 for all events, or 1 + td_event_family */
   uint32_t node;
 } TdEventRule;
 
-/* td_event_family_name returns the (translated) name of a family of kinds, or NULL beyond the last;
- * 0 is all. */
-const char *td_event_family_name(guint family);
-
-/* td_event_names_node tells whether any field of an event is this node. */
-gboolean td_event_names_node(const td_any_event *event, uint32_t node);
+/* td_event_filter_name returns the (translated) name of a filter, or NULL beyond the last. */
+const char *td_event_filter_name(guint filter);
 
 /* td_event_filter_async chooses events in slices of a few milliseconds between frames; a cancelled
  * filter ends with G_IO_ERROR_CANCELLED. */

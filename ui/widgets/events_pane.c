@@ -105,7 +105,7 @@ td_events_pane_init(TdEventsPane *self) {
   self->listed_node = TD_NONE;
   g_autoptr(GtkStringList) names = gtk_string_list_new(NULL);
   const char *name;
-  for (guint i = 0; (name = td_event_family_name(i)); i++)
+  for (guint i = 0; (name = td_event_filter_name(i)); i++)
     gtk_string_list_append(names, name);
   gtk_drop_down_set_model(self->family, G_LIST_MODEL(names));
   g_autoptr(GtkListItemFactory) factory = td_event_rows_new(FALSE);
