@@ -9,7 +9,7 @@ td_conflict_find_write(const td_graph *graph, td_tape *tape,
                        const td_event_version_conflict *conflict, td_event_tensor_write *write) {
   uint32_t n;
   const td_graph_mention *mentions =
-      td_graph_mentions_of(graph, TD_MENTION_WRITES, conflict->counter, &n);
+      td_graph_mentions_of(graph, TD_LIST_writes, conflict->counter, &n);
   td_any_event event;
   for (uint32_t i = 0; i < n; i++) {
     if (td_tape_get(tape, mentions[i].seq, &event, NULL) != TD_OK) continue;

@@ -14,7 +14,6 @@ typedef struct collector {
   uint32_t capacity, value_capacity;
   uint32_t *latest; /* (owned) by node */
   uint32_t *before; /* (owned) by visit */
-  uint32_t *outer;  /* (owned) by graph task: the one it was called from */
   bool out_of_memory;
 } collector;
 
@@ -81,46 +80,46 @@ add_value(collector *self, const td_visit_value *value) {
 }
 
 static void
+collect_value(collector *self, const td_any_event *event) {
+  td_visit_value value = {.kind = (td_event_kind)event->event.kind, .seq = self->seq};
+  if (value.kind == TD_EVENT_anomaly) {
+    value.anomaly = event->anomaly;
+    value.place = event->anomaly.born;
+    value.number = event->anomaly.number;
+  } else {
+    value.stats = event->tensor_stats;
+    value.place = event->tensor_stats.place;
+    value.number = event->tensor_stats.number;
+  }
+  add_value(self, &value);
+}
+
+static void
 collect_event(collector *self, const td_any_event *event) {
+  const td_event_type *type = td_event_type_get(event->event.kind);
+  if (type->visit.role == TD_VISIT_none) return;
+  uint32_t node = td_event_u32(&event->event, type->visit.node);
+  uint32_t graph_task = td_event_u32(&event->event, type->visit.graph_task);
   td_visit *visit;
-  switch (event->event.kind) {
-  case TD_EVENT_queue_pop:
-    add_visit(self, &event->event, event->queue_pop.node, event->queue_pop.graph_task,
-              event->queue_pop.queue);
+  switch (type->visit.role) {
+  case TD_VISIT_popped:
+    add_visit(self, &event->event, node, graph_task, event->queue_pop.queue);
     break;
-  case TD_EVENT_node_begin:
-    visit = visit_of(self, &event->event, event->node_begin.node, event->node_begin.graph_task);
+  case TD_VISIT_seen:
+    visit_of(self, &event->event, node, graph_task);
+    break;
+  case TD_VISIT_begins:
+    visit = visit_of(self, &event->event, node, graph_task);
     if (visit) visit->begin_ns = event->event.time;
     break;
-  case TD_EVENT_node_end:
-    visit = find_visit(self, event->node_end.node, event->node_end.graph_task);
+  case TD_VISIT_ends:
+    visit = find_visit(self, node, graph_task);
     if (visit) visit->end_ns = event->event.time;
     break;
-  case TD_EVENT_capture:
-    visit_of(self, &event->event, event->capture.node, event->capture.graph_task);
+  case TD_VISIT_value:
+    collect_value(self, event);
     break;
-  case TD_EVENT_node_skip:
-    visit_of(self, &event->event, event->node_skip.node, event->node_skip.graph_task);
-    break;
-  case TD_EVENT_reentrant_enter:
-    if (event->reentrant_enter.graph_task < self->graph->n_graph_tasks)
-      self->outer[event->reentrant_enter.graph_task] = event->reentrant_enter.outer;
-    break;
-  case TD_EVENT_anomaly:
-    add_value(self, &(td_visit_value){.kind = TD_EVENT_anomaly,
-                                      .place = event->anomaly.born,
-                                      .number = event->anomaly.number,
-                                      .seq = self->seq,
-                                      .anomaly = event->anomaly});
-    break;
-  case TD_EVENT_tensor_stats:
-    add_value(self, &(td_visit_value){.kind = TD_EVENT_tensor_stats,
-                                      .place = event->tensor_stats.place,
-                                      .number = event->tensor_stats.number,
-                                      .seq = self->seq,
-                                      .stats = event->tensor_stats});
-    break;
-  default:
+  case TD_VISIT_none:
     break;
   }
 }
@@ -182,8 +181,9 @@ static uint32_t
 stream_of(const collector *self, uint32_t graph_task) {
   uint32_t n = self->graph->n_graph_tasks;
   for (uint32_t steps = 0; steps < n && graph_task < n; steps++) {
-    if (self->outer[graph_task] >= n) return self->graph->graph_tasks[graph_task].owner;
-    graph_task = self->outer[graph_task];
+    const td_graph_task_facts *facts = &self->graph->graph_tasks[graph_task];
+    if (facts->outer >= n) return facts->owner;
+    graph_task = facts->outer;
   }
   return TD_NONE;
 }
@@ -230,10 +230,8 @@ static bool
 collect(collector *self) {
   uint64_t n_events = td_tape_info_get(self->tape)->n_events;
   self->latest = td_try_alloc(self->graph->n_nodes, sizeof *self->latest);
-  self->outer = td_try_alloc(self->graph->n_graph_tasks, sizeof *self->outer);
-  if (!self->latest || !self->outer) return false;
+  if (!self->latest) return false;
   memset(self->latest, 0xff, self->graph->n_nodes * sizeof *self->latest);
-  memset(self->outer, 0xff, self->graph->n_graph_tasks * sizeof *self->outer);
   for (; self->seq < n_events && !self->out_of_memory; self->seq++) {
     const td_any_event *event = td_tape_peek(self->tape, self->seq);
     if (event) collect_event(self, event);
@@ -251,7 +249,6 @@ td_visits_collect(td_tape *tape, const td_graph *graph, td_visits *visits, td_er
   bool collected = collect(&self);
   free(self.latest);
   free(self.before);
-  free(self.outer);
   if (collected) return TD_OK;
   td_visits_fini(visits);
   return td_error_set(error, TD_OUT_OF_MEMORY, "no memory for the visits of %s",

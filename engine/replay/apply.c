@@ -380,39 +380,16 @@ apply_step(td_world *world, const td_any_event *any) {
   td_world_set(world, &world->state.header->step, any->step.iteration);
 }
 
-/* Kinds without a function tell what does not change with time (td_graph) or what the state does
- * not hold. */
+/* The kinds that events.def counts among the changes of the state have a function here. */
 static void (*const appliers[TD_EVENT_LIMIT])(td_world *world, const td_any_event *any) = {
-    [TD_EVENT_node_new] = apply_node_new,
-    [TD_EVENT_node_free] = apply_node_free,
-    [TD_EVENT_graph_task_begin] = apply_graph_task_begin,
-    [TD_EVENT_dependency] = apply_dependency,
-    [TD_EVENT_exec_info] = apply_exec_info,
-    [TD_EVENT_outstanding] = apply_outstanding,
-    [TD_EVENT_graph_task_end] = apply_graph_task_end,
-    [TD_EVENT_queue_push] = apply_queue_push,
-    [TD_EVENT_queue_pop] = apply_queue_pop,
-    [TD_EVENT_queue_wake] = apply_queue_wake,
-    [TD_EVENT_queue_shutdown] = apply_queue_shutdown,
-    [TD_EVENT_buffer_add] = apply_buffer_add,
-    [TD_EVENT_buffer_ready] = apply_buffer_ready,
-    [TD_EVENT_buffer_park] = apply_buffer_park,
-    [TD_EVENT_dependency_dec] = apply_dependency_dec,
-    [TD_EVENT_node_begin] = apply_node_begin,
-    [TD_EVENT_node_end] = apply_node_end,
-    [TD_EVENT_node_skip] = apply_node_skip,
-    [TD_EVENT_capture] = apply_capture,
-    [TD_EVENT_thread_state] = apply_thread_state,
-    [TD_EVENT_thread_end] = apply_thread_end,
-    [TD_EVENT_reentrant_enter] = apply_reentrant_enter,
-    [TD_EVENT_reentrant_leave] = apply_reentrant_leave,
-    [TD_EVENT_pool_push] = apply_pool_push,
-    [TD_EVENT_breakpoint_hit] = apply_breakpoint_hit,
-    [TD_EVENT_lock_wait] = apply_lock_wait,
-    [TD_EVENT_lock_acquired] = apply_lock_acquired,
-    [TD_EVENT_anomaly] = apply_anomaly,
-    [TD_EVENT_error] = apply_error,
-    [TD_EVENT_step] = apply_step,
+#define APPLY_state(name) apply_##name
+#define APPLY_both(name) apply_##name
+#define APPLY_facts(name) NULL
+#define APPLY_neither(name) NULL
+#define TD_EVENT(number, name, family, lane, replay, summary, sentence, uses, fields)              \
+  [number] = APPLY_##replay(name),
+#include "engine/events/events.def"
+#undef TD_EVENT
 };
 
 void

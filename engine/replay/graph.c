@@ -149,10 +149,12 @@ collect_devices(td_graph_builder *builder) {
 static bool
 reserve_mentions(td_graph_builder *builder) {
   const td_tape_info *info = td_tape_info_get(builder->tape);
-  for (int list = 0; list < TD_N_MENTION_LISTS; list++) {
+  size_t n[TD_N_LISTS] = {0};
+  for (uint32_t kind = 1; kind < TD_EVENT_LIMIT; kind++)
+    if (info->n_by_kind[kind]) n[td_event_type_get(kind)->list.list] += info->n_by_kind[kind];
+  for (int list = TD_LIST_none + 1; list < TD_N_LISTS; list++) {
     td_graph_mentions *mentions = &builder->graph->mentions[list];
-    mentions->items =
-        td_try_alloc(td_graph_count_mentions(info, (td_mention_list)list), sizeof *mentions->items);
+    mentions->items = td_try_alloc(n[list], sizeof *mentions->items);
     if (!mentions->items) return false;
   }
   return true;
@@ -191,7 +193,7 @@ collect(td_graph_builder *builder) {
   for (uint32_t i = 0; i < graph->n_graph_tasks; i++)
     graph->graph_tasks[i].end_seq = TD_MIN(graph->graph_tasks[i].end_seq, info->n_events);
   td_graph_know_process(graph, 0);
-  for (int list = TD_MENTION_PROBLEMS + 1; list < TD_N_MENTION_LISTS; list++)
+  for (int list = TD_LIST_problems + 1; list < TD_N_LISTS; list++)
     qsort(graph->mentions[list].items, graph->mentions[list].n, sizeof *graph->mentions[list].items,
           compare_mentions);
   for (uint32_t i = 0; i < graph->n_threads; i++)
@@ -237,7 +239,7 @@ td_graph_free(td_graph *graph) {
   free(graph->steps);
   free(graph->settings);
   free(graph->streams);
-  for (int list = 0; list < TD_N_MENTION_LISTS; list++)
+  for (int list = 0; list < TD_N_LISTS; list++)
     free(graph->mentions[list].items);
   free(graph);
 }
@@ -288,7 +290,7 @@ td_graph_process_of_queue(const td_graph *graph, uint32_t queue) {
 }
 
 const td_graph_mention *
-td_graph_mentions_of(const td_graph *graph, td_mention_list list, uint32_t node, uint32_t *n) {
+td_graph_mentions_of(const td_graph *graph, td_event_list list, uint32_t node, uint32_t *n) {
   const td_graph_mentions *mentions = &graph->mentions[list];
   uint32_t low = 0, high = mentions->n;
   while (low < high) {

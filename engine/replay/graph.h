@@ -87,17 +87,8 @@ typedef struct td_graph_mention {
   uint32_t node, kind;
 } td_graph_mention;
 
-/* Events that people ask for, without a pass over the tape: trouble in the order of the tape, the
- * others by what they are about, then in that order. */
-typedef enum td_mention_list {
-  TD_MENTION_PROBLEMS, /* anomalies, errors, warnings, conflicts, breakpoints that were hit */
-  TD_MENTION_STATS,    /* tensor_stats */
-  TD_MENTION_SAVED,    /* saved_tensor */
-  TD_MENTION_HOOKS,    /* hook_begin */
-  TD_MENTION_WRITES,   /* tensor_write, by version counter */
-  TD_N_MENTION_LISTS
-} td_mention_list;
-
+/* The events of one td_event_list: problems in the order of the tape, the others by what they are
+ * about, then in that order. */
 typedef struct td_graph_mentions {
   td_graph_mention *items; /* (owned) [n] */
   uint32_t n;
@@ -117,7 +108,7 @@ typedef struct td_graph {
   td_graph_setting *settings;  /* in the order of the tape */
   uint64_t *steps;             /* event numbers of the program's steps, ascending */
   uint32_t n_steps, n_settings, n_streams;
-  td_graph_mentions mentions[TD_N_MENTION_LISTS];
+  td_graph_mentions mentions[TD_N_LISTS];
   uint32_t *ran; /* nodes by the graph task in which they began, in that order */
   uint32_t n_nodes, n_edges, n_metadata, n_threads, n_queues, n_graph_tasks, n_devices, n_processes,
       n_ran;
@@ -134,7 +125,7 @@ void td_graph_free(td_graph *graph);
 
 /* td_graph_mentions_of returns what a list (any but the problems) has about a node or counter, *n
  * of them. */
-const td_graph_mention *td_graph_mentions_of(const td_graph *graph, td_mention_list list,
+const td_graph_mention *td_graph_mentions_of(const td_graph *graph, td_event_list list,
                                              uint32_t node, uint32_t *n);
 
 /* td_graph_device_name returns "cpu", "sim:0", ...: the tape's name for a device. Borrowed. */

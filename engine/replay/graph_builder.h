@@ -38,8 +38,5 @@ typedef struct td_graph_builder {
 /* td_graph_take adds what an event tells to the graph; all ids in it are declared. */
 void td_graph_take(td_graph_builder *builder, const td_any_event *event);
 
-/* td_graph_count_mentions returns how many events of a tape belong to a list. */
-size_t td_graph_count_mentions(const td_tape_info *info, td_mention_list list);
-
 /* td_graph_know_process makes room for a process. */
 void td_graph_know_process(td_graph *graph, uint32_t process);

@@ -230,7 +230,7 @@ test_numbers(Fixture *fixture, gconstpointer data) {
   td_replay *replay = td_document_get_replay(fixture->document);
   uint32_t n;
   const td_graph_mention *stats =
-      td_graph_mentions_of(td_document_get_graph(fixture->document), TD_MENTION_STATS, node, &n);
+      td_graph_mentions_of(td_document_get_graph(fixture->document), TD_LIST_stats, node, &n);
   g_assert_cmpuint(n, ==, 1);
   g_assert_cmpint(td_replay_seek(replay, stats->seq, NULL), ==, TD_OK);
   g_assert_null(fact_of(fixture->document, node, "Output 0"));

@@ -48,7 +48,7 @@ static uint32_t
 count_hooks(const td_graph_scene *scene, uint32_t node) {
   const td_graph *graph = scene->graph;
   uint32_t n, n_here = 0;
-  const td_graph_mention *calls = td_graph_mentions_of(graph, TD_MENTION_HOOKS, node, &n);
+  const td_graph_mention *calls = td_graph_mentions_of(graph, TD_LIST_hooks, node, &n);
   if (scene->graph_task >= graph->n_graph_tasks) return n;
   const td_graph_task_facts *task = &graph->graph_tasks[scene->graph_task];
   for (uint32_t i = 0; i < n; i++)

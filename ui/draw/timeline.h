@@ -8,7 +8,6 @@
 #include "ui/draw/timeline_view.h"
 #include "ui/geometry/spans.h"
 
-typedef enum td_lane_kind { TD_LANE_THREAD, TD_LANE_DEVICE, TD_LANE_QUEUE } td_lane_kind;
 /* The length of a queue from a time on. */
 typedef struct td_sample {
   uint64_t time;
@@ -16,7 +15,7 @@ typedef struct td_sample {
 } td_sample;
 
 typedef struct td_lane {
-  td_lane_kind kind;
+  td_event_lane kind;     /* thread, stream or queue */
   uint32_t id;            /* thread, queue; of a device, its number as unsigned */
   int32_t device, stream; /* stream: of a device's lane */
   char *title, *note;     /* (owned) */
@@ -112,7 +111,7 @@ void td_timeline_place(td_timeline *timeline);
 /* td_timeline_first_row returns the y of a lane's first row of spans. */
 static inline double
 td_lane_first_row(const td_lane *lane) {
-  return lane->y + TD_LANE_PAD + (lane->kind == TD_LANE_THREAD ? TD_LANE_ACTIVITY + 3 : 0);
+  return lane->y + TD_LANE_PAD + (lane->kind == TD_LANE_thread ? TD_LANE_ACTIVITY + 3 : 0);
 }
 
 /* The parts of a picture: what is in one lane (timeline_lanes.c), which stream waits for which

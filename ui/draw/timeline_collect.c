@@ -28,7 +28,7 @@ typedef struct collector {
 } collector;
 
 static td_lane *
-add_lane(td_timeline *timeline, td_lane_kind kind, uint32_t id, int32_t device, char *title,
+add_lane(td_timeline *timeline, td_event_lane kind, uint32_t id, int32_t device, char *title,
          char *note) {
   TD_GROW(timeline->lanes, timeline->n_lanes, timeline->lane_capacity);
   td_lane *lane = &timeline->lanes[timeline->n_lanes++];
@@ -43,7 +43,7 @@ add_thread_lane(td_timeline *timeline, uint32_t i) {
   const td_graph_thread *thread = &graph->threads[i];
   const char *device = td_graph_device_name(graph, thread->device);
   td_lane *lane =
-      add_lane(timeline, TD_LANE_THREAD, i, thread->device,
+      add_lane(timeline, TD_LANE_thread, i, thread->device,
                *thread->name ? td_dup_string(thread->name) : td_format("thread %" PRIu32, i),
                thread->in_pool ? td_format("%s, thread pool", device) : td_dup_string(device));
   lane->process = thread->process;
@@ -53,7 +53,7 @@ static void
 add_stream_lane(td_timeline *timeline, int32_t device, int32_t stream) {
   if (td_stream_lane_find(timeline, device, stream) != SIZE_MAX) return;
   td_lane *lane =
-      add_lane(timeline, TD_LANE_DEVICE, (uint32_t)device, device,
+      add_lane(timeline, TD_LANE_stream, (uint32_t)device, device,
                td_dup_string(td_graph_device_name(timeline->graph, device)),
                stream ? td_format("stream %d", (int)stream) : td_dup_string("default stream"));
   lane->stream = stream;
@@ -79,7 +79,7 @@ add_lanes(td_timeline *timeline) {
     add_device_lanes(timeline, graph->devices[i].device);
   for (uint32_t i = 0; i < graph->n_queues; i++) {
     td_lane *lane =
-        add_lane(timeline, TD_LANE_QUEUE, i, graph->queues[i].device,
+        add_lane(timeline, TD_LANE_queue, i, graph->queues[i].device,
                  td_format("%s queue", td_graph_device_name(graph, graph->queues[i].device)),
                  td_dup_string("length"));
     lane->process = td_graph_process_of_queue(graph, i);
@@ -87,7 +87,7 @@ add_lanes(td_timeline *timeline) {
 }
 
 static size_t
-lane_find(const td_timeline *timeline, td_lane_kind kind, uint32_t id) {
+lane_find(const td_timeline *timeline, td_event_lane kind, uint32_t id) {
   for (size_t i = 0; i < timeline->n_lanes; i++)
     if (timeline->lanes[i].kind == kind && timeline->lanes[i].id == id) return i;
   return SIZE_MAX;
@@ -139,12 +139,14 @@ change_activity(collector *self, size_t lane, uint64_t time, uint32_t activity) 
 }
 
 static void
-add_sample(collector *self, uint32_t queue, uint64_t time, uint32_t size) {
-  size_t at = lane_find(self->timeline, TD_LANE_QUEUE, queue);
+add_sample(collector *self, const td_any_event *event, const td_event_type *type) {
+  uint32_t queue = td_event_u32(&event->event, type->sample.queue);
+  uint32_t size = td_event_u32(&event->event, type->sample.size);
+  size_t at = lane_find(self->timeline, TD_LANE_queue, queue);
   if (at == SIZE_MAX) return;
   td_lane *lane = &self->timeline->lanes[at];
   TD_GROW(lane->samples, lane->n_samples, lane->sample_capacity);
-  lane->samples[lane->n_samples++] = (td_sample){time, size};
+  lane->samples[lane->n_samples++] = (td_sample){event->event.time, size};
   lane->most = TD_MAX(lane->most, size);
 }
 
@@ -154,82 +156,74 @@ add_flag(td_flags *flags, td_flag flag) {
   flags->flags[flags->n++] = flag;
 }
 
+/* The lane on which the timeline shows an event, or SIZE_MAX for none. */
+static size_t
+lane_of(const td_timeline *timeline, const td_any_event *event, const td_event_type *type) {
+  if (type->lane == TD_LANE_stream)
+    return td_stream_lane_find(timeline, event->kernel_begin.device, 0);
+  return event->event.thread < timeline->graph->n_threads ? event->event.thread : SIZE_MAX;
+}
+
 static void
-take_thread_event(collector *self, const td_any_event *event, size_t lane) {
+take_span(collector *self, const td_any_event *event, const td_event_type *type) {
+  size_t lane = lane_of(self->timeline, event, type);
   uint64_t time = event->event.time;
-  switch (event->event.kind) {
-  case TD_EVENT_node_begin:
-    begin_frame(self, lane, time, TD_SPAN_NODE, event->node_begin.node);
+  uint32_t item = td_event_u32(&event->event, type->span.item), kind = type->span.kind;
+  if (type->span.detail) kind += td_event_u32(&event->event, type->span.detail);
+  switch (type->span.edge) {
+  case TD_EDGE_begin:
+    begin_frame(self, lane, time, kind, item);
     break;
-  case TD_EVENT_node_end:
-    end_frame(self, lane, time, TD_SPAN_NODE, event->node_end.node);
+  case TD_EDGE_end:
+    end_frame(self, lane, time, kind, item);
     break;
-  case TD_EVENT_error:
-    end_frame(self, lane, time, TD_SPAN_NODE, event->error.node);
+  case TD_EDGE_change:
+    change_activity(self, lane, time, item);
     break;
-  case TD_EVENT_hook_begin:
-    begin_frame(self, lane, time, TD_SPAN_HOOK + event->hook_begin.kind, event->hook_begin.node);
-    break;
-  case TD_EVENT_hook_end:
-    end_frame(self, lane, time, TD_SPAN_HOOK + event->hook_end.kind, event->hook_end.node);
-    break;
-  case TD_EVENT_lock_wait:
-    begin_frame(self, lane, time, TD_SPAN_LOCK, event->lock_wait.lock);
-    break;
-  case TD_EVENT_lock_acquired:
-    end_frame(self, lane, time, TD_SPAN_LOCK, event->lock_acquired.lock);
-    break;
-  case TD_EVENT_thread_state:
-    change_activity(self, lane, time, event->thread_state.state);
-    break;
-  default:
+  case TD_EDGE_none:
     break;
   }
 }
 
 static void
-take_shared_event(collector *self, const td_any_event *event) {
+take_flag(collector *self, const td_any_event *event, const td_event_type *type) {
   td_timeline *timeline = self->timeline;
-  uint64_t time = event->event.time;
-  switch (event->event.kind) {
-  case TD_EVENT_kernel_begin:
-    begin_frame(self, td_stream_lane_find(timeline, event->kernel_begin.device, 0), time,
-                TD_SPAN_KERNEL, event->kernel_begin.node);
+  uint32_t about = td_event_u32(&event->event, type->flag.about);
+  td_flag flag = {event->event.time, TD_NONE, event->event.thread, NULL};
+  switch (type->flag.flag) {
+  case TD_FLAG_mark:
+    flag.text = td_dup_string(td_tape_string(self->tape, about));
+    add_flag(&timeline->marks, flag);
     break;
-  case TD_EVENT_kernel_end:
-    end_frame(self, td_stream_lane_find(timeline, event->kernel_end.device, 0), time,
-              TD_SPAN_KERNEL, event->kernel_end.node);
+  case TD_FLAG_step:
+    flag.text = td_format("step %" PRIu32, about);
+    add_flag(&timeline->steps, flag);
     break;
-  case TD_EVENT_queue_push:
-    add_sample(self, event->queue_push.queue, time, event->queue_push.size);
+  case TD_FLAG_problem:
+    flag.node = about;
+    add_flag(&timeline->anomalies, flag);
     break;
-  case TD_EVENT_queue_pop:
-    add_sample(self, event->queue_pop.queue, time, event->queue_pop.size);
+  case TD_FLAG_none:
     break;
-  case TD_EVENT_queue_wake:
-    add_sample(self, event->queue_wake.queue, time, event->queue_wake.size);
+  }
+}
+
+static void
+take_event(collector *self, const td_any_event *event) {
+  const td_event_type *type = td_event_type_get(event->event.kind);
+  if (type->span.edge) take_span(self, event, type);
+  switch (type->lane) {
+  case TD_LANE_queue:
+    add_sample(self, event, type);
     break;
-  case TD_EVENT_mark:
-    add_flag(&timeline->marks,
-             (td_flag){time, TD_NONE, event->event.thread,
-                       td_dup_string(td_tape_string(self->tape, event->mark.text))});
+  case TD_LANE_stream:
+    td_stream_collector_take(&self->streams, event);
     break;
-  case TD_EVENT_step:
-    add_flag(&timeline->steps, (td_flag){time, TD_NONE, event->event.thread,
-                                         td_format("step %" PRIu32, event->step.iteration)});
+  case TD_LANE_flags:
+    take_flag(self, event, type);
     break;
-  case TD_EVENT_anomaly:
-    add_flag(&timeline->anomalies, (td_flag){time, event->anomaly.node, event->event.thread, NULL});
-    break;
-  case TD_EVENT_version_conflict:
-    add_flag(&timeline->anomalies,
-             (td_flag){time, event->version_conflict.node, event->event.thread, NULL});
-    break;
-  case TD_EVENT_stream_conflict:
-    add_flag(&timeline->anomalies,
-             (td_flag){time, event->stream_conflict.second, event->event.thread, NULL});
-    break;
-  default:
+  case TD_LANE_thread:
+  case TD_LANE_none:
     break;
   }
 }
@@ -240,10 +234,7 @@ take_all(collector *self, uint64_t n_events, td_error *error) {
   for (uint64_t seq = 0; seq < n_events; seq++) {
     td_status status = td_tape_get(self->tape, seq, &event, error);
     if (status) return status;
-    uint32_t thread = event.event.thread;
-    take_thread_event(self, &event, thread < self->timeline->graph->n_threads ? thread : SIZE_MAX);
-    take_shared_event(self, &event);
-    td_stream_collector_take(&self->streams, &event);
+    take_event(self, &event);
   }
   return TD_OK;
 }
@@ -255,7 +246,7 @@ finish(collector *self) {
     td_lane *lane = &timeline->lanes[i];
     while (self->stacks[i].n)
       close_top(self, i, timeline->duration);
-    if (lane->kind == TD_LANE_THREAD)
+    if (lane->kind == TD_LANE_thread)
       change_activity(self, i, timeline->duration, TD_thread_activity_ended);
     td_spans_seal(&lane->activity);
     for (size_t r = 0; r < lane->n_rows; r++)

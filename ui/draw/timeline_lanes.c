@@ -269,10 +269,10 @@ td_timeline_draw_chosen(const td_timeline_drawing *draw, const td_lane *lane) {
 
 void
 td_timeline_draw_lane(const td_timeline_drawing *draw, const td_lane *lane) {
-  if (lane->kind == TD_LANE_QUEUE) {
+  if (lane->kind == TD_LANE_queue) {
     draw_length(draw, lane);
     return;
   }
-  if (lane->kind == TD_LANE_THREAD) draw_activity(draw, lane);
+  if (lane->kind == TD_LANE_thread) draw_activity(draw, lane);
   draw_rows(draw, lane);
 }

@@ -159,7 +159,7 @@ hit_lane(const td_lane *lane, const td_timeline_view *view, double x, double y) 
   double row = floor((y - td_lane_first_row(lane)) / lane->row_height);
   double time = td_timeline_time_at(view, x),
          slack = 2 * td_timeline_visible_ns(view) / td_timeline_axis_width(view);
-  if (lane->kind == TD_LANE_QUEUE || row < 0 || row >= (double)lane->n_rows || time < 0)
+  if (lane->kind == TD_LANE_queue || row < 0 || row >= (double)lane->n_rows || time < 0)
     return TD_NONE;
   const td_span *span = td_spans_at(&lane->rows[(size_t)row], (uint64_t)time, (uint64_t)slack);
   return span && span->kind != TD_SPAN_LOCK ? span->item : TD_NONE;

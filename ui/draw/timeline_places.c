@@ -5,7 +5,7 @@
 /* A thread that never ran anything, or only built the graph, has nothing to show. */
 static bool
 is_empty(const td_lane *lane) {
-  return lane->kind != TD_LANE_QUEUE && lane->n_rows == 0 && lane->activity.n == 0;
+  return lane->kind != TD_LANE_queue && lane->n_rows == 0 && lane->activity.n == 0;
 }
 
 static bool
@@ -20,7 +20,7 @@ place_lane(td_lane *lane, double y, bool shown) {
   double n_rows = TD_MAX((double)lane->n_rows, 1);
   lane->row_height = TD_MIN((double)TD_LANE_ROW, TD_LANE_ROWS_HEIGHT / n_rows);
   lane->y = y;
-  lane->height = lane->kind == TD_LANE_QUEUE
+  lane->height = lane->kind == TD_LANE_queue
                      ? TD_LANE_QUEUE_HEIGHT
                      : td_lane_first_row(lane) - y + n_rows * lane->row_height + TD_LANE_PAD;
   if (!shown) lane->height = 0;

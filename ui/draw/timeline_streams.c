@@ -10,7 +10,7 @@ size_t
 td_stream_lane_find(const td_timeline *timeline, int32_t device, int32_t stream) {
   for (size_t i = 0; i < timeline->n_lanes; i++) {
     const td_lane *lane = &timeline->lanes[i];
-    if (lane->kind == TD_LANE_DEVICE && lane->device == device && lane->stream == stream) return i;
+    if (lane->kind == TD_LANE_stream && lane->device == device && lane->stream == stream) return i;
   }
   return SIZE_MAX;
 }

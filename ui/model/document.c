@@ -389,7 +389,7 @@ td_document_get_backward_span(TdDocument *self, double *from_ns, double *to_ns) 
 const td_graph_mention *
 td_document_get_problems(TdDocument *self, size_t *n) {
   const td_graph *graph = td_document_get_graph(self);
-  const td_graph_mentions *problems = &graph->mentions[TD_MENTION_PROBLEMS];
+  const td_graph_mentions *problems = &graph->mentions[TD_LIST_problems];
   *n = problems->n;
   return problems->items;
 }

@@ -83,7 +83,7 @@ void td_document_get_pass_span(TdDocument *self, uint32_t graph_task, double *fr
  * is none. */
 void td_document_get_backward_span(TdDocument *self, double *from_ns, double *to_ns);
 
-/* td_document_get_problems returns all events of TD_MENTION_PROBLEMS, ascending.
+/* td_document_get_problems returns all events of TD_LIST_problems, ascending.
  */
 const td_graph_mention *td_document_get_problems(TdDocument *self, size_t *n);
 

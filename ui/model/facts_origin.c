@@ -88,7 +88,7 @@ is_outdated(const td_event_tensor_stats *stats, const td_event_tensor_stats *lat
 void
 td_facts_add_numbers(TdFactList *facts, uint32_t node) {
   uint32_t n, n_shown = 0;
-  const td_graph_mention *mentions = td_graph_mentions_of(facts->graph, TD_MENTION_STATS, node, &n);
+  const td_graph_mention *mentions = td_graph_mentions_of(facts->graph, TD_LIST_stats, node, &n);
   td_event_tensor_stats shown[MAX_STATS_LISTED];
   td_any_event event;
   for (uint32_t i = n; i-- > 0 && n_shown < MAX_STATS_LISTED;) { /* newest first */

@@ -38,7 +38,7 @@ static const char *const hook_kinds[TD_hook_kind_LIMIT] = {
 void
 td_facts_add_hooks(TdFactList *facts, uint32_t node) {
   uint32_t n;
-  const td_graph_mention *mentions = td_graph_mentions_of(facts->graph, TD_MENTION_HOOKS, node, &n);
+  const td_graph_mention *mentions = td_graph_mentions_of(facts->graph, TD_LIST_hooks, node, &n);
   td_any_event event;
   facts->section = _("Hooks");
   for (uint32_t i = n > MAX_PARTS_LISTED ? n - MAX_PARTS_LISTED : 0; i < n; i++) {
@@ -104,7 +104,7 @@ td_facts_add_conflicts(TdFactList *facts, uint32_t node) {
 void
 td_facts_add_saved(TdFactList *facts, uint32_t node) {
   uint32_t n;
-  const td_graph_mention *mentions = td_graph_mentions_of(facts->graph, TD_MENTION_SAVED, node, &n);
+  const td_graph_mention *mentions = td_graph_mentions_of(facts->graph, TD_LIST_saved, node, &n);
   td_any_event event;
   facts->section = _("Saved for backward");
   for (uint32_t i = 0; i < MIN(n, MAX_PARTS_LISTED); i++) {
