@@ -304,3 +304,12 @@ td_graph_mentions_of(const td_graph *graph, td_event_list list, uint32_t node, u
     (*n)++;
   return &mentions->items[low];
 }
+
+const td_graph_metadata *
+td_graph_metadata_find(const td_graph *graph, const td_graph_node *node, uint32_t input_nr) {
+  for (uint32_t i = 0; i < node->n_metadata; i++) {
+    const td_graph_metadata *metadata = &graph->metadata[node->first_metadata + i];
+    if (metadata->input_nr == input_nr) return metadata;
+  }
+  return NULL;
+}

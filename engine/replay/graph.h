@@ -128,6 +128,11 @@ void td_graph_free(td_graph *graph);
 const td_graph_mention *td_graph_mentions_of(const td_graph *graph, td_event_list list,
                                              uint32_t node, uint32_t *n);
 
+/* td_graph_metadata_find returns what a node expects at an input, or NULL if the tape does not say:
+ * an undefined input has no metadata. */
+const td_graph_metadata *td_graph_metadata_find(const td_graph *graph, const td_graph_node *node,
+                                                uint32_t input_nr);
+
 /* td_graph_device_name returns "cpu", "sim:0", ...: the tape's name for a device. Borrowed. */
 const char *td_graph_device_name(const td_graph *graph, int32_t device);
 

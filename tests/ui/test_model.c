@@ -2,6 +2,7 @@
  *
  * The model without a display: a document loads, the playhead steps and says so, lists and filters
  * tell what is on the tape, facts what is known of a node. */
+#include "engine/events/emit.h"
 #include "tests/fixtures/tape_maker.h"
 #include "ui/model/error.h"
 #include "ui/model/event_list.h"
@@ -302,6 +303,48 @@ test_facts_of_nodes(Fixture *fixture, gconstpointer data) {
   }
 }
 
+/* The first gradient of the node is undefined, and so its shape is not on the tape. */
+static char *
+write_undefined_input(Fixture *fixture) {
+  char *path = g_build_filename(fixture->folder, "undefined.tape", NULL);
+  td_tape_script script = {.n_threads = 1};
+  td_any_event node = {
+      .node_new = {.event = {.kind = TD_EVENT_node_new, .size = sizeof node.node_new},
+                   .device = TD_DEVICE_CPU,
+                   .n_inputs = 2}};
+  td_any_event shape = {.input_metadata = {.event = {.kind = TD_EVENT_input_metadata,
+                                                     .size = sizeof shape.input_metadata},
+                                           .input_nr = 1,
+                                           .shape = td_intern("[3, 4]"),
+                                           .device = TD_DEVICE_CPU}};
+  td_any_event events[] = {node, shape};
+  script.events = events;
+  script.n = G_N_ELEMENTS(events);
+  g_assert_cmpint(td_tape_script_write(&script, path, NULL), ==, TD_OK);
+  return path;
+}
+
+static char *
+fact_called(GListModel *facts, const char *title) {
+  for (guint i = 0; i < g_list_model_get_n_items(facts); i++) {
+    g_autoptr(TdFact) fact = g_list_model_get_item(facts, i);
+    if (g_str_equal(td_fact_get_title(fact), title)) return g_strdup(td_fact_get_value(fact));
+  }
+  return NULL;
+}
+
+static void
+test_shapes_have_numbers(Fixture *fixture, gconstpointer data) {
+  g_autofree char *path = write_undefined_input(fixture);
+  g_autoptr(TdDocument) document = td_document_new(path);
+  g_assert_true(load(document, NULL));
+  g_autoptr(GListModel) facts = td_facts_of_node(document, 0);
+  g_autofree char *first = fact_called(facts, "Input 0"), *second = fact_called(facts, "Input 1");
+  g_assert_cmpstr(first, ==, "unknown shape");
+  g_assert_nonnull(strstr(second, "[3, 4]"));
+  g_unlink(path);
+}
+
 #define ADD(path, test) g_test_add("/ui/model/" path, Fixture, NULL, set_up, test, tear_down)
 
 int
@@ -321,5 +364,6 @@ main(int argc, char **argv) {
   ADD("event-list/filter-by-node", test_filter_by_node);
   ADD("event-list/filters-cover", test_filters_cover);
   ADD("facts/of-nodes", test_facts_of_nodes);
+  ADD("facts/shapes-have-numbers", test_shapes_have_numbers);
   return g_test_run();
 }

@@ -131,8 +131,8 @@ arrivals_text(TdFactList *facts, const td_task_now *task, uint32_t input_nr) {
 
 static char *
 metadata_text(const td_graph *graph, const td_graph_node *node, uint32_t input_nr) {
-  if (input_nr >= node->n_metadata) return g_strdup(_("unknown shape"));
-  const td_graph_metadata *metadata = &graph->metadata[node->first_metadata + input_nr];
+  const td_graph_metadata *metadata = td_graph_metadata_find(graph, node, input_nr);
+  if (!metadata) return g_strdup(_("unknown shape"));
   g_autofree char *bytes = td_format_bytes(metadata->bytes);
   g_auto(GStrv) words = g_strsplit(bytes, " ", -1);
   g_autofree char *unbroken = g_strjoinv("\u00a0", words);
