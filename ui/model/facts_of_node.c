@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "ui/geometry/format.h"
-#include "ui/model/fact_list.h"
+#include "ui/model/facts.h"
+#include "ui/model/facts_origin.h"
+#include "ui/model/facts_parts.h"
+#include "ui/model/node_state_text.h"
 
 #include <glib/gi18n.h>
 
@@ -72,7 +75,7 @@ add_now(TdFactList *facts, uint32_t node) {
   const td_node_now *now = &facts->state->nodes[node];
   const td_task_now *task = td_state_task_find(facts->state, node, TD_NONE);
   facts->section = _("Now");
-  td_fact_list_add(facts, _("State"), g_strdup(td_facts_node_state(facts->document, node)));
+  td_fact_list_add(facts, _("State"), g_strdup(td_node_state_text_now(facts->document, node)));
   if (task && task->expected)
     td_fact_list_add_known(facts, _("Gradients arrived"),
                            g_strdup_printf(_("%u of %u"),

@@ -2,6 +2,7 @@
 #include "engine/profile/knowledge.h"
 #include "ui/geometry/format.h"
 #include "ui/model/fact_list.h"
+#include "ui/model/facts.h"
 
 #include <glib/gi18n.h>
 #include <stdlib.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "ui/model/facts_origin.h"
+
 #include "ui/geometry/format.h"
-#include "ui/model/fact_list.h"
 #include "ui/model/source_line.h"
 
 #include <glib/gi18n.h>

@@ -2,9 +2,10 @@
  *
  * What a node is made of besides its function: its hooks, what it keeps for backward, and who wrote
  * into that. */
+#include "ui/model/facts_parts.h"
+
 #include "engine/profile/conflicts.h"
 #include "ui/geometry/format.h"
-#include "ui/model/fact_list.h"
 
 #include <glib/gi18n.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "ui/model/node_query.h"
 
-#include "ui/model/facts.h"
+#include "ui/model/node_state_text.h"
 
 #include <string.h>
 
@@ -80,7 +80,7 @@ td_node_query_new(TdDocument *document, const char *typed) {
   self->words = g_strv_builder_end(words);
   self->known = g_hash_table_new(NULL, NULL);
   for (guint state = 0; state < TD_N_NODE_STATES; state++)
-    self->in_state[state] = find_words(self, td_facts_state_name((td_node_state)state));
+    self->in_state[state] = find_words(self, td_node_state_text((td_node_state)state));
   return self;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "ui/widgets/canvas.h"
 
-#include "ui/model/facts.h"
+#include "ui/model/node_state_text.h"
 
 #include <adwaita.h>
 #include <glib/gi18n.h>
@@ -165,7 +165,7 @@ td_canvas_dup_node_text(TdCanvas *self, uint32_t node) {
   const td_graph *graph = td_document_get_graph(document);
   if (node >= graph->n_nodes) return g_steal_pointer(&name);
   const char *label = graph->nodes[node].label;
-  const char *state = td_facts_node_state(document, node);
+  const char *state = td_node_state_text_now(document, node);
   g_autofree char *number = sequence_text(graph->nodes[node].sequence_nr);
   return label ? g_strdup_printf("%s (%s), %s, %s", name, label, number, state)
                : g_strdup_printf("%s, %s, %s", name, number, state);

@@ -2,6 +2,7 @@
 #include "ui/widgets/inspector.h"
 
 #include "ui/model/facts.h"
+#include "ui/model/node_state_text.h"
 
 #include <glib/gi18n.h>
 
@@ -177,7 +178,7 @@ static void
 show_node(TdInspector *self, TdDocument *document, uint32_t node) {
   const td_graph_node *known = &td_document_get_graph(document)->nodes[node];
   g_autofree char *name = td_document_dup_node_name(document, node);
-  const char *in_words = td_facts_node_state(document, node);
+  const char *in_words = td_node_state_text_now(document, node);
   g_autofree char *subtitle =
       known->label ? g_strdup_printf("%s · %s", known->label, in_words) : g_strdup(in_words);
   g_autofree char *why = td_document_dup_wait_text(document, node);

@@ -2,8 +2,8 @@
 #include "ui/widgets/node_search.h"
 
 #include "ui/geometry/format.h"
-#include "ui/model/facts.h"
 #include "ui/model/node_query.h"
+#include "ui/model/node_state_text.h"
 #include "ui/model/source_line.h"
 
 #include <glib/gi18n.h>
@@ -27,7 +27,7 @@ describe(TdDocument *document, uint32_t node) {
   g_autofree char *line = td_source_line_dup_short(known->stack);
   GString *text = g_string_new(name);
   const char *const parts[] = {known->label, known->module, line,
-                               td_facts_node_state(document, node)};
+                               td_node_state_text_now(document, node)};
   for (guint i = 0; i < G_N_ELEMENTS(parts); i++)
     if (parts[i] && *parts[i]) g_string_append_printf(text, " · %s", parts[i]);
   return g_string_free(text, FALSE);

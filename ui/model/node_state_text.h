@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * The states of a node in words for people. Main thread only. */
+#pragma once
+
+#include "ui/model/document.h"
+
+/* td_node_state_text returns a state ("waiting for gradients"). */
+const char *td_node_state_text(td_node_state state);
+
+/* td_node_state_text_now returns the state of a node now. A node that has all its gradients is told
+ * from one that still waits. */
+const char *td_node_state_text_now(TdDocument *document, uint32_t node);
