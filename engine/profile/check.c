@@ -6,7 +6,6 @@
 
 #include "engine/base/alloc.h"
 #include "engine/profile/checker.h"
-#include "engine/profile/words.h"
 
 #define KINDS_MAX 4
 
@@ -68,27 +67,6 @@ choose_rules(td_checker *checker, const td_tape_info *info) {
     checker->judged[rule] = !reason;
     free(reason);
   }
-}
-
-void
-td_checker_violate(td_checker *checker, td_rule rule, uint32_t node, const char *format, ...) {
-  char *text = NULL;
-  size_t size;
-  if (!checker->judged[rule]) return;
-  checker->n_violations++;
-  FILE *out = checker->report ? open_memstream(&text, &size) : NULL;
-  if (!out) return;
-  va_list args;
-  va_start(args, format);
-  if (node != TD_NONE) {
-    td_words_node(out, checker->graph, node);
-    putc(' ', out);
-  }
-  vfprintf(out, format, args);
-  va_end(args);
-  fclose(out);
-  checker->report(&(td_violation){rules[rule].name, checker->seq, text}, checker->data);
-  free(text);
 }
 
 /* The format counts time forwards, so this holds a reader to its word. */
@@ -167,46 +145,19 @@ check_tape(td_checker *checker, td_tape *tape) {
     td_checker_violate(checker, TD_RULE_complete, TD_NONE, "the tape is damaged: %s", info->damage);
 }
 
-static bool
-reserve(td_checker *checker) {
-  const td_graph *graph = checker->graph;
-  checker->queues = td_try_alloc(graph->n_queues, sizeof *checker->queues);
-  checker->threads = td_try_alloc(graph->n_threads, sizeof *checker->threads);
-  checker->tallies = td_try_alloc(graph->n_graph_tasks, sizeof *checker->tallies);
-  if (!checker->queues || !checker->threads || !checker->tallies) return false;
-  for (uint32_t i = 0; i < graph->n_graph_tasks; i++)
-    checker->tallies[i] = (td_tally){.thread = TD_NONE, .mismatch_seq = UINT64_MAX};
-  return true;
-}
-
-static void
-release(td_checker *checker) {
-  for (uint32_t i = 0; checker->queues && i < checker->graph->n_queues; i++)
-    td_check_queue_fini(&checker->queues[i]);
-  for (uint32_t i = 0; checker->threads && i < checker->graph->n_threads; i++)
-    td_check_thread_fini(&checker->threads[i]);
-  for (uint32_t i = 0; checker->tallies && i < checker->graph->n_graph_tasks; i++)
-    td_check_tasks_fini(&checker->tallies[i].tasks);
-  free(checker->queues);
-  free(checker->threads);
-  free(checker->tallies);
-  free(checker->locks);
-  td_graph_free(checker->graph);
-}
-
 td_status
 td_check_run(td_tape *tape, td_check_report report, void *data, uint64_t *n_violations,
              td_error *error) {
   td_checker checker = {.report = report, .data = data};
   td_status status = td_graph_collect(tape, &checker.graph, error);
   if (status != TD_OK) return status;
-  if (reserve(&checker)) {
+  if (td_checker_init(&checker)) {
     choose_rules(&checker, td_tape_info_get(tape));
     check_tape(&checker, tape);
     *n_violations = checker.n_violations;
   } else {
     status = td_error_set(error, TD_OUT_OF_MEMORY, "no memory to check the tape");
   }
-  release(&checker);
+  td_checker_fini(&checker);
   return status;
 }

@@ -4,10 +4,10 @@
  * to engine/profile. One thread. */
 #pragma once
 
-#include "engine/profile/check.h"
 #include "engine/profile/check_queue.h"
 #include "engine/profile/check_tasks.h"
 #include "engine/profile/check_threads.h"
+#include "engine/profile/violation.h"
 
 typedef enum td_rule {
 #define RULE(id, name, summary, kinds) TD_RULE_##id,
@@ -55,6 +55,11 @@ typedef struct td_checker {
   void *data;
   uint64_t n_violations;
 } td_checker;
+
+/* td_checker_init makes the tables that fit checker->graph; false without memory. td_checker_fini
+ * frees them and the graph. */
+bool td_checker_init(td_checker *checker);
+void td_checker_fini(td_checker *checker);
 
 /* td_checker_violate reports a broken rule at the present event, in words that follow the node's
  * name, if any. */
