@@ -8,7 +8,7 @@
 #include "engine/control/gate.h"
 #include "engine/events/emit.h"
 #include "engine/probe/python.h"
-#include "engine/probe/reconstruct.h"
+#include "engine/probe/reconstruct/reconstruct.h"
 #include "engine/probe/stacks.h"
 
 #include <stdio.h>

@@ -1,78 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "engine/probe/passes.h"
+#include "engine/probe/reconstruct/pass.h"
 
 #include "engine/base/alloc.h"
-#include "engine/base/heap.h"
-#include "engine/base/task_order.h"
-
-static td_rnode **nodes; /* (owned) by id */
-static size_t n_nodes, nodes_capacity;
-
-/* nodes */
-
-static uint32_t
-topological_nr(const td_seen_node *seen) {
-  uint32_t result = 0;
-  for (uint32_t i = 0; i < seen->n_edges; i++) {
-    const td_rnode *child = td_rnode_find(seen->edges[i].node);
-    if (child) result = TD_MAX(result, child->topological_nr + 1);
-  }
-  return result;
-}
-
-td_rnode *
-td_rnode_add(const td_seen_node *seen) {
-  td_rnode *node = td_alloc(1, sizeof *node + seen->n_edges * sizeof *node->edges);
-  *node = (td_rnode){.id = (uint32_t)n_nodes,
-                     .sequence_nr = seen->sequence_nr,
-                     .topological_nr = topological_nr(seen),
-                     .device = seen->device,
-                     .n_inputs = seen->n_inputs,
-                     .n_edges = seen->n_edges};
-  for (uint32_t i = 0; i < seen->n_edges; i++)
-    node->edges[i] = seen->edges[i];
-  TD_GROW(nodes, n_nodes, nodes_capacity);
-  return nodes[n_nodes++] = node;
-}
-
-td_rnode *
-td_rnode_find(uint32_t id) {
-  return id < n_nodes ? nodes[id] : NULL;
-}
-
-static void
-free_if_done(td_rnode *node) {
-  if (!node->gone || node->n_passes > 0) return;
-  nodes[node->id] = NULL;
-  free(node);
-}
-
-void
-td_rnode_hold(td_rnode *node) {
-  node->n_passes++;
-}
-
-void
-td_rnode_release(td_rnode *node) {
-  node->n_passes--;
-  free_if_done(node);
-}
-
-void
-td_rnode_drop(uint32_t id) {
-  td_rnode *node = td_rnode_find(id);
-  if (!node) return;
-  node->gone = true;
-  free_if_done(node);
-}
-
-void
-td_rnode_forget_all(void) {
-  nodes = NULL;
-  n_nodes = nodes_capacity = 0;
-}
-
-/* passes */
+#include "engine/events/event.h"
 
 static inline uint32_t
 node_of(const void *pass, uint32_t number) {
@@ -240,58 +170,4 @@ td_rpass_unref(td_rpass *pass) {
   free(pass->tasks);
   td_hash_index_fini(&pass->numbers);
   free(pass);
-}
-
-/* queues */
-
-/* Dummies never wait here. */
-static inline td_task_place
-place_of(const td_rentry *entry) {
-  return (td_task_place){.depth = entry->pass->over ? TD_TASK_DEPTH_GONE : entry->pass->depth,
-                         .sequence_nr = entry->node->sequence_nr};
-}
-
-static inline bool
-goes_after(td_rentry a, td_rentry b, void *context) {
-  return td_task_goes_after(place_of(&a), place_of(&b));
-}
-
-#define SET(context, slot, value) (*(slot) = (value))
-TD_HEAP_DEFINE(entries, td_rentry, goes_after, SET)
-
-void
-td_rqueue_push(td_rqueue *queue, td_rpass *pass, td_rnode *node) {
-  pass->refs++;
-  TD_GROW(queue->heap, queue->n, queue->capacity);
-  entries_push(queue->heap, queue->n++, (td_rentry){pass, node}, NULL);
-}
-
-td_rentry
-td_rqueue_pop(td_rqueue *queue) {
-  return entries_pop(queue->heap, queue->n--, NULL);
-}
-
-/* Puts back all but those that match, in the array's order. */
-static size_t
-take_all(td_rqueue *queue, const td_rpass *pass, const td_rnode *node) {
-  size_t n = queue->n, n_taken = 0;
-  queue->n = 0;
-  for (size_t i = 0; i < n; i++) {
-    td_rentry entry = queue->heap[i];
-    bool matches = entry.pass == pass && (!node || entry.node == node);
-    n_taken += matches;
-    if (!matches) entries_push(queue->heap, queue->n++, entry, NULL);
-  }
-  return n_taken;
-}
-
-bool
-td_rqueue_take(td_rqueue *queue, const td_rpass *pass, const td_rnode *node) {
-  return take_all(queue, pass, node) > 0;
-}
-
-void
-td_rqueue_forget(td_rqueue *queue, td_rpass *pass) {
-  for (size_t n = take_all(queue, pass, NULL); n > 0; n--)
-    td_rpass_unref(pass);
 }
