@@ -16,8 +16,13 @@ import sys
 
 MOST_WORDS = 25
 
-# Documents, and folders whose headers, notes or texts are still to be rewritten. Aim: empty.
-NOT_YET = ("engine/", "app/", "ui/")
+# Folders whose headers, notes or texts are still to be rewritten. Aim: empty.
+NOT_YET = (
+    "engine/base", "engine/control", "engine/device", "engine/device/cuda", "engine/events",
+    "engine/exchange", "engine/graph", "engine/ops", "engine/pass", "engine/probe", "engine/probe/observer", "engine/probe/reconstruct",
+    "engine/profile", "engine/python", "engine/replay", "engine/tensor", "engine/trace", "ui/draw",
+    "ui/geometry", "ui/model", "ui/widgets",
+)
 
 AT_THE_TOP = ("README.md", "HACKING.md", "KNOWN-ISSUES.md", "CONTRIBUTING.md", "NEWS")
 DOCUMENTS = (*AT_THE_TOP, "engine/DESIGN.md", "engine/trace/FORMAT.md")
@@ -201,7 +206,7 @@ def finds_in(sentence):
 
 
 def is_excused(sentence):
-    return sentence.path in NOT_YET or (sentence.kind != "document" and sentence.path.startswith(NOT_YET))
+    return sentence.kind != "document" and os.path.dirname(sentence.path) in NOT_YET
 
 
 def print_table(sentences):
