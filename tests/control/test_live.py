@@ -6,13 +6,12 @@ import pathlib
 import random
 import signal
 import subprocess
-import sys
 import tempfile
 import unittest
 
+import torches
 from live_session import TAPEDECK, Session, wait_for
 
-NEW_TORCH = pathlib.Path(os.environ["BUILD_ROOT"]) / "torch-2.13/bin/python"
 
 CHAIN = """
 import torch
@@ -69,15 +68,7 @@ class Engine:
 
 
 def engines():
-    found = [Engine("tapedeck")]
-    for python in ("/usr/bin/python3", str(NEW_TORCH)):
-        done = subprocess.run([python, "-c", "import torch; print(torch.__version__)"], capture_output=True, text=True) \
-            if os.path.exists(python) else None
-        if done and done.returncode == 0:
-            found.append(Engine("torch " + done.stdout.strip(), python))
-        else:
-            print("without", python, "for it has no torch", file=sys.stderr)
-    return found
+    return [Engine("tapedeck"), *(Engine("torch " + version, python) for version, python in torches.installed().items())]
 
 
 ENGINES = engines()

@@ -11,6 +11,8 @@ import sys
 import tempfile
 import unittest
 
+import torches
+
 TAPEDECK = os.environ["TAPEDECK"]
 SANITIZED = "ASAN_OPTIONS" in os.environ
 EVALUATE = "autograd::engine::evaluate_function: "
@@ -104,19 +106,6 @@ def run(*arguments):
     return subprocess.run([TAPEDECK, *map(str, arguments)], capture_output=True, text=True, timeout=300)
 
 
-def interpreters():
-    """Pythons with a PyTorch each: the distribution's, and the second one of the tests."""
-    found = []
-    for folder in (os.environ["BUILD_ROOT"], os.path.join(os.environ["SOURCE_ROOT"], "build")):
-        candidate = os.path.join(folder, "torch-2.13", "bin", "python")
-        if os.path.exists(candidate) and candidate not in found:
-            found.append(candidate)
-            break
-    else:
-        print("PyTorch 2.13 is not installed: its traces are not tested", file=sys.stderr)
-    return found + ["/usr/bin/python3"]
-
-
 def trace_events(path):
     with open(path, encoding="utf-8", errors="replace") as file:
         document = json.load(file, strict=False)
@@ -147,16 +136,13 @@ class Import(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         cls.home = tempfile.TemporaryDirectory()
-        cls.sets = []  # (folder, passes) for each PyTorch
-        for number, python in enumerate(interpreters()):
+        cls.sets = []  # (folder, passes) for each PyTorch, the newest first
+        for number, python in enumerate(reversed(torches.installed().values())):
             folder = os.path.join(cls.home.name, str(number))
             os.mkdir(folder)
             environment = {k: v for k, v in os.environ.items() if k != "PYTHONPATH"} | {"OMP_NUM_THREADS": "1"}
             done = subprocess.run([python, "-c", MAKE_TRACES, folder, "24"], capture_output=True, text=True,
                                   env=environment, timeout=300)
-            if done.returncode != 0 and "No module named" in done.stderr:
-                print(f"{python} has no PyTorch: its traces are not tested", file=sys.stderr)
-                continue
             assert done.returncode == 0, done.stderr
             cls.sets.append((folder, json.loads(done.stdout.splitlines()[-1])))
 

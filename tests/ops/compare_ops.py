@@ -2,7 +2,7 @@
 """Every operation on two engines: PyTorch's and Tapedeck's give the same values, gradients, dtypes, trees of nodes, prints and
 error texts; and Tapedeck's gradients are those of finite differences. Skipped where there is no PyTorch.
 
-The reference is PyTorch 2.13 where the build has one (TORCH_2), else the system's, of which names and texts that later
+The reference is PyTorch 2.13 if it is installed, else the system's. Of the system's, the names and texts that later
 versions changed are not compared.
 """
 import json
@@ -13,9 +13,10 @@ import sys
 import tempfile
 import unittest
 
+import torches
+
 TAPEDECK = os.environ['TAPEDECK']
 CASES = os.path.join(os.path.dirname(os.path.abspath(__file__)), 'op_cases.py')
-TORCH_2 = os.path.join(os.environ['BUILD_ROOT'], 'torch-2.13', 'bin', 'python')
 TOLERANCE = 1e-5  # of finite differences
 
 PLAIN = {name: value for name, value in os.environ.items() if name != 'PYTHONPATH'}
@@ -41,17 +42,13 @@ def close(a, b):
     return a == b
 
 
-def has_torch(python):
-    return os.path.exists(python) and subprocess.run([python, '-c', 'import torch'], capture_output=True, env=PLAIN).returncode == 0
-
-
 class Compare(unittest.TestCase):
     maxDiff = None
 
     @classmethod
     def setUpClass(cls):
         cls.ours = run(lambda folder: [TAPEDECK, 'run', '--devices', 'cpu', '-o', os.path.join(folder, 'x.tape')])
-        cls.torch = run(lambda folder: [REFERENCE])
+        cls.torch = run(lambda folder: [torches.PYTHONS[REFERENCE]])
 
     def rows(self, part):
         for row, theirs in self.torch[part].items():
@@ -61,11 +58,11 @@ class Compare(unittest.TestCase):
     def test_values_gradients_and_nodes(self):
         for theirs, ours in self.rows('rows'):
             self.assertNotIn('failed', theirs)
-            for part in ('value', 'dtype', 'gradients', *(['tree'] if REFERENCE == TORCH_2 else [])):
+            for part in ('value', 'dtype', 'gradients', *(['tree'] if REFERENCE == '2.13.0' else [])):
                 self.assertTrue(close(theirs[part], ours.get(part)), f'{part}: {theirs[part]}, {ours}')
 
     def test_error_texts(self):
-        if REFERENCE != TORCH_2:
+        if REFERENCE != '2.13.0':
             self.skipTest('texts are those of PyTorch 2.13')
         for theirs, ours in self.rows('refused'):
             self.assertEqual(theirs, ours)
@@ -84,8 +81,7 @@ class Compare(unittest.TestCase):
 
 
 if __name__ == '__main__':
-    REFERENCE = next((python for python in (TORCH_2, sys.executable) if has_torch(python)), None)
-    if not REFERENCE:
-        print(f'skipped: {sys.executable} has no torch (Debian: python3-torch)')
+    if not torches.installed():
         sys.exit(77)
+    REFERENCE = max(torches.installed())
     unittest.main(verbosity=2)

@@ -11,10 +11,10 @@ import tempfile
 import unittest
 
 import test_probe
+import torches
 from test_probe import PRELUDE
 
 TAPEDECK = os.environ["TAPEDECK"]
-BUILD = pathlib.Path(os.environ["BUILD_ROOT"])
 
 # Of these, level 2 must tell the same in the same order.
 SCHEDULING = ("graph_task_begin", "dependency_dec", "buffer_park", "buffer_ready", "queue_push", "queue_pop", "node_begin",
@@ -110,13 +110,7 @@ class Hooks(unittest.TestCase):
         cls.temporary = tempfile.TemporaryDirectory()
         cls.folder = pathlib.Path(cls.temporary.name)
         cls.environment = dict(os.environ, OMP_NUM_THREADS="1", PYTHONWARNINGS="ignore")
-        cls.pythons = []
-        for python in ("/usr/bin/python3", str(BUILD / "torch-2.13" / "bin" / "python")):
-            if os.path.exists(python) and subprocess.run([python, "-c", "import torch"], capture_output=True,
-                                                         timeout=120).returncode == 0:
-                cls.pythons.append(python)
-            else:
-                print("skipped: no PyTorch with", python)
+        cls.pythons = list(torches.installed().values())
 
     @classmethod
     def tearDownClass(cls):

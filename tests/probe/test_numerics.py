@@ -9,6 +9,8 @@ import sys
 import tempfile
 import unittest
 
+import torches
+
 TAPEDECK, BUILD = os.environ['TAPEDECK'], os.environ['BUILD_ROOT']
 CASES = os.path.join(os.path.dirname(os.path.abspath(__file__)), 'numeric_cases.py')
 MEASURE = os.path.join(BUILD, 'tests', 'measure_numbers')
@@ -53,15 +55,6 @@ BLAMED = {
     'tensor_hook': 'SinBackward0',  # innocent
     'custom': None,
 }
-
-
-def has_torch(python):
-    return os.path.exists(python) and subprocess.run([python, '-c', 'import torch'], env=PLAIN).returncode == 0
-
-
-PYTHONS = {version: python for version, python in
-           (('1.13', sys.executable), ('2.13', os.path.join(BUILD, 'torch-2.13', 'bin', 'python')))
-           if has_torch(python)}
 
 
 def read_events(tape):
@@ -161,7 +154,7 @@ class PyTorch(Case):
         return read_events(self.tape)
 
     def test_births(self):
-        for version, python in PYTHONS.items():
+        for version, python in torches.installed().items():
             with self.subTest(version=version):
                 events = self.record(python, ['--anomaly', 'nan'], BIRTHS_IN_TORCH)
                 expected = [birth for births in BIRTHS_IN_TORCH.values() for birth in births]
@@ -169,7 +162,7 @@ class PyTorch(Case):
                 self.check_contributors(events)
 
     def test_overflow_and_unread(self):
-        for version, python in PYTHONS.items():
+        for version, python in torches.installed().items():
             with self.subTest(version=version):
                 events = self.record(python, ['--anomaly', 'nonfinite'], ['overflow', 'sparse', 'meta'])
                 backward = [birth for birth in births_of(events) if birth[1] not in ('forward', 'data')]
@@ -179,13 +172,13 @@ class PyTorch(Case):
                 self.assertIn("not in the CPU's memory", unread)
 
     def test_stats(self):
-        for version, python in PYTHONS.items():
+        for version, python in torches.installed().items():
             with self.subTest(version=version):
                 check_stats(self, self.record(python, ['--stats', 'full'], ['node']), full=True)
                 check_stats(self, self.record(python, ['--stats', 'finite'], ['node']), full=False)
 
     def test_nothing_is_looked_for_unless_asked(self):
-        for version, python in PYTHONS.items():
+        for version, python in torches.installed().items():
             with self.subTest(version=version):
                 kinds = {event['event'] for event in self.record(python, [], ['sum_at_node'])}
                 self.assertFalse(kinds & {'anomaly', 'tensor_stats', 'unread'})
@@ -195,7 +188,7 @@ class AnomalyMode(Case):
     """The comparison is honest: this is what PyTorch itself says."""
 
     def test_blames(self):
-        for version, python in PYTHONS.items():
+        for version, python in torches.installed().items():
             done = subprocess.run([python, CASES, *BLAMED, 'detect'], env=PLAIN, capture_output=True, text=True,
                                   timeout=120)
             self.assertEqual(done.returncode, 0, done.stderr)
@@ -255,7 +248,7 @@ for _ in range(int(sys.argv[3])):
 class Numbers(Case):
     def test_as_torch_counts(self):
         """Random arrays of every type: permuted, cut, strided, expanded, empty, of no and of up to 12 dimensions."""
-        for version, python in PYTHONS.items():
+        for version, python in torches.installed().items():
             with self.subTest(version=version):
                 answers = os.path.join(self.folder, 'answers')
                 arrays = subprocess.run([python, '-c', MAKE_ARRAYS, '7', answers, '600'], env=PLAIN, stdout=subprocess.PIPE,
@@ -275,7 +268,4 @@ class Numbers(Case):
 
 
 if __name__ == '__main__':
-    for version in ('1.13', '2.13'):
-        if version not in PYTHONS:
-            print(f'PyTorch {version} is not here: not compared with it', file=sys.stderr)
     unittest.main(verbosity=2)

@@ -10,6 +10,8 @@ import sys
 import tempfile
 import unittest
 
+import torches
+
 TAPEDECK = os.environ["TAPEDECK"]
 SOURCE = pathlib.Path(os.environ["SOURCE_ROOT"])
 BUILD = pathlib.Path(os.environ["BUILD_ROOT"])
@@ -184,15 +186,13 @@ class Torch:
     """A Python with its PyTorch, and the observer compiled for it."""
 
     def __init__(self, python, folder):
-        self.python = str(python)
+        self.python = python
         self.environment = dict(os.environ, OMP_NUM_THREADS="1", PYTHONWARNINGS="ignore")
         where = "import torch, sys; print(torch.__file__, torch.__version__)"
-        found = subprocess.run([self.python, "-c", where], capture_output=True, text=True, timeout=120)
-        self.works = found.returncode == 0
-        if self.works:
-            path, self.version = found.stdout.split()
-            self.observer = folder / ("observer-" + self.version + ".so")
-            self.compile(pathlib.Path(path).parent)
+        found = subprocess.run([self.python, "-c", where], capture_output=True, text=True, check=True, timeout=120)
+        path, self.version = found.stdout.split()
+        self.observer = folder / ("observer-" + self.version + ".so")
+        self.compile(pathlib.Path(path).parent)
 
     def compile(self, package):
         wheel = package / "include" / "torch" / "csrc" / "api" / "include"
@@ -216,11 +216,7 @@ class Probe(unittest.TestCase):
     def setUpClass(cls):
         cls.temporary = tempfile.TemporaryDirectory()
         cls.folder = pathlib.Path(cls.temporary.name)
-        pythons = ["/usr/bin/python3", BUILD / "torch-2.13" / "bin" / "python"]
-        cls.torches = [t for t in (Torch(p, cls.folder) for p in pythons if os.path.exists(p)) if t.works]
-        for python in pythons:
-            if not any(t.python == str(python) for t in cls.torches):
-                print("skipped: no PyTorch with", python)
+        cls.torches = [Torch(python, cls.folder) for python in torches.installed().values()]
 
     @classmethod
     def tearDownClass(cls):

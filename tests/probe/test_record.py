@@ -13,9 +13,9 @@ import tempfile
 import time
 import unittest
 
+import torches
+
 TAPEDECK = os.environ["TAPEDECK"]
-BUILD = pathlib.Path(os.environ["BUILD_ROOT"])
-PYTHONS = ["/usr/bin/python3", str(BUILD / "torch-2.13" / "bin" / "python")]
 
 # Observers are kept from one run of the tests to the next, as a user's are.
 CACHE = pathlib.Path(os.environ["TEST_OUTPUT"]) / "cache"
@@ -72,14 +72,7 @@ sys.exit(max(rank.wait() for rank in ranks))
 """
 
 
-def works(python):
-    return os.path.exists(python) and subprocess.run([python, "-c", "import torch"], capture_output=True,
-                                                     timeout=120).returncode == 0
-
-
-TORCHES = [python for python in PYTHONS if works(python)]
-for missing in set(PYTHONS) - set(TORCHES):
-    print("skipped: no PyTorch with", missing)
+TORCHES = list(torches.installed().values())
 
 
 def sessions():

@@ -16,6 +16,8 @@ import sys
 import tempfile
 import unittest
 
+import torches
+
 TAPEDECK, EXAMPLES, BUILD = os.environ['TAPEDECK'], os.environ['EXAMPLES'], os.environ['BUILD_ROOT']
 CORPUS = os.path.join(os.environ['SOURCE_ROOT'], 'tests', 'probe', 'programs')
 TOOLS = {'build.py', 'observe.py'}
@@ -25,7 +27,6 @@ SHARED = sorted(set(os.path.basename(path) for path in glob.glob(EXAMPLES + '/*.
 # Where 1.13 and 2.13 make the same graph in the same order, but for the names of two operations.
 SAME_GRAPHS = ('mlp.py', 'resnet.py', 'custom_function.py', 'checkpoint.py', 'exception.py', 'hooks.py', 'inf_sum.py',
                'grad_inputs.py', 'deep_reentry.py', 'train_images.py', 'train_vae.py')
-PYTHONS = {'1.13': '/usr/bin/python3', '2.13': os.path.join(BUILD, 'torch-2.13', 'bin', 'python')}
 CACHE = os.path.join(BUILD, 'test-cache')
 AT_ONCE = 2
 SECONDS = 480  # the first recording on a PyTorch compiles the observer; a machine may be busy
@@ -41,10 +42,6 @@ def run(command, **more):
                           capture_output=True, timeout=SECONDS)
 
 
-def has_torch(python):
-    return os.path.exists(python) and run([python, '-c', 'import torch']).returncode == 0
-
-
 @functools.lru_cache(None)
 def built(version, source):
     """A C++ file of the corpus, compiled against this PyTorch; kept in the build folder until the file changes."""
@@ -54,7 +51,7 @@ def built(version, source):
     library = os.path.join(CACHE, f'{source}-{version}-{key}.so')
     if not os.path.exists(library):
         os.makedirs(CACHE, exist_ok=True)
-        done = run([PYTHONS[version], os.path.join(CORPUS, 'build.py'), path, library])
+        done = run([torches.PYTHONS[version], os.path.join(CORPUS, 'build.py'), path, library])
         if done.returncode:
             raise RuntimeError(done.stderr)
     return library
@@ -68,7 +65,7 @@ def observe(version, script, recorder=()):
     """Runs a script under observe.py, by itself or under a recorder; returns how that ended and what was observed."""
     out = os.path.join(folder.name, f'{script}-{version}-{"recorded" if recorder else "plain"}.json')
     more = {'FAKE_DEVICE': built(version, 'fake_device.cpp')} if script == 'two_devices.py' else {}
-    done = run([*recorder, PYTHONS[version], os.path.join(CORPUS, 'observe.py'), out, built(version, 'oracle.cpp'),
+    done = run([*recorder, torches.PYTHONS[version], os.path.join(CORPUS, 'observe.py'), out, built(version, 'oracle.cpp'),
                 os.path.join(CORPUS, script)], **more)
     if not os.path.exists(out):
         raise RuntimeError(done.stderr)
@@ -172,7 +169,7 @@ class Unmodified(unittest.TestCase):
     """The training programs as a user would record them: nothing between `record` and the script."""
 
     def check_program(self, version, script):
-        command = [PYTHONS[version], os.path.join(CORPUS, script)]
+        command = [torches.PYTHONS[version], os.path.join(CORPUS, script)]
         plain = run(command)
         tape = tape_of(version, 'unmodified_' + script)
         recorded = run([TAPEDECK, 'record', '-o', tape, '--', *command])
@@ -186,8 +183,8 @@ class Unmodified(unittest.TestCase):
 
 # Scripts that make other operations of a model in one version.
 OTHERWISE = {
-    ('2.13', 'lstm.py'): 'a layer is one MkldnnRnnLayerBackward0 there',
-    ('2.13', 'transformer_encoder.py'): 'attention is scaled_dot_product_attention there',
+    ('2.13.0', 'lstm.py'): 'a layer is one MkldnnRnnLayerBackward0 there',
+    ('2.13.0', 'transformer_encoder.py'): 'attention is scaled_dot_product_attention there',
 }
 
 
@@ -201,7 +198,7 @@ class BothEngines(unittest.TestCase):
         semantics = '1.11' if version.startswith('1.') else '2.13'
         ours, theirs = tape_of(semantics, 'ours_' + script), tape_of(version, 'example_' + script)
         for command in ([TAPEDECK, 'run', '--devices', 'cpu', '--semantics', semantics, '-o', ours, '--force', path],
-                        [TAPEDECK, 'record', '-o', theirs, '--', PYTHONS[version], path]):
+                        [TAPEDECK, 'record', '-o', theirs, '--', torches.PYTHONS[version], path]):
             done = run(command)
             self.assertEqual(done.returncode, 0, done.stderr)
         diff = run([TAPEDECK, 'diff', ours, theirs])
@@ -214,7 +211,7 @@ class Levels(unittest.TestCase):
     def check_levels(self, version, script):
         case_of(version, script)
         second = tape_of(version, 'level_2_' + script)
-        done = run([TAPEDECK, 'record', '--level', '2', '-o', second, '--', PYTHONS[version],
+        done = run([TAPEDECK, 'record', '--level', '2', '-o', second, '--', torches.PYTHONS[version],
                     os.path.join(CORPUS, script)])
         self.assertEqual(done.returncode, 0, done.stderr)
         diff = run([TAPEDECK, 'diff', tape_of(version, script), second])
@@ -225,13 +222,13 @@ class Versions(unittest.TestCase):
     """Two versions of PyTorch: the same operations align, and where the order differs the cause is told."""
 
     def setUp(self):
-        if not all(map(has_torch, PYTHONS.values())):
+        if torches.installed().keys() != torches.PYTHONS.keys():
             self.skipTest('one of the two PyTorches is not here')
 
     def diff(self, script, *options):
-        for version in PYTHONS:
+        for version in torches.PYTHONS:
             case_of(version, script)
-        return run([TAPEDECK, 'diff', *(tape_of(version, script) for version in PYTHONS), *options])
+        return run([TAPEDECK, 'diff', *(tape_of(version, script) for version in torches.PYTHONS), *options])
 
     def test_same_graphs(self):
         for script in SAME_GRAPHS:
@@ -284,9 +281,7 @@ def add_tests(version):
 
 
 def main():
-    versions = [version for version, python in PYTHONS.items() if has_torch(python)]
-    for version in sorted(set(PYTHONS) - set(versions)):
-        print(f'skipped on PyTorch {version}: {PYTHONS[version]} has no torch')
+    versions = list(torches.installed())
     if not versions:
         return 77
     for version in versions:

@@ -10,9 +10,10 @@ import sys
 import tempfile
 import unittest
 
-TAPEDECK, EXAMPLES, BUILD = os.environ['TAPEDECK'], os.environ['EXAMPLES'], os.environ['BUILD_ROOT']
+import torches
+
+TAPEDECK, EXAMPLES = os.environ['TAPEDECK'], os.environ['EXAMPLES']
 CASES = os.path.join(os.path.dirname(os.path.abspath(__file__)), 'model_cases.py')
-NEW_TORCH = os.path.join(BUILD, 'torch-2.13', 'bin', 'python')
 
 # nodes, longest path, most edges into a node, joins, kinds
 ZOO = {
@@ -36,17 +37,13 @@ IN_2_13 = {
     'transformer_encoder': ((74, 46, 3, 2, 22), 'attention is scaled_dot_product_attention, in other operations'),
 }
 
+NAMES = {'1.13.1': 'torch', '2.13.0': 'torch 2'}
 OTHER_DROPOUT = {('torch 2', 'transformer_encoder')}  # its attention drops other elements for the same seed
 
 
 def environment():
     plain = {name: value for name, value in os.environ.items() if name != 'PYTHONPATH'}
     return {**plain, 'OMP_NUM_THREADS': '1'}
-
-
-def has_torch(python):
-    return os.path.exists(python) and subprocess.run([python, '-c', 'import torch'], capture_output=True,
-                                                     env=environment()).returncode == 0
 
 
 def run(command, folder, *arguments):
@@ -80,14 +77,14 @@ class Models(unittest.TestCase):
         folder = cls.home.name
         cls.tapes = {name: os.path.join(folder, name + '.tape') for name in ('ours', 'torch')}
         ours = [TAPEDECK, 'run', '--force', '--semantics', '1.11', '-o', cls.tapes['ours']]
+        commands = {'ours': ours, **{NAMES[version]: [python] for version, python in torches.installed().items()}}
         cls.seen = {}
-        for name, command in (('ours', ours), ('torch', [sys.executable]), ('torch 2', [NEW_TORCH])):
-            if name != 'torch 2' or has_torch(NEW_TORCH):
-                out = os.path.join(folder, name + '.json')
-                run(command, folder, CASES, 'all', out, EXAMPLES)
-                with open(out) as file:
-                    cls.seen[name] = json.load(file)
-        for command in ours, [TAPEDECK, 'record', '-o', cls.tapes['torch'], '--', sys.executable]:
+        for name, command in commands.items():
+            out = os.path.join(folder, name + '.json')
+            run(command, folder, CASES, 'all', out, EXAMPLES)
+            with open(out) as file:
+                cls.seen[name] = json.load(file)
+        for command in ours, [TAPEDECK, 'record', '-o', cls.tapes['torch'], '--', torches.PYTHONS['1.13.1']]:
             run(command, folder, CASES, 'first', os.path.join(folder, 'out.json'), EXAMPLES)
 
     @classmethod
@@ -175,9 +172,6 @@ class Models(unittest.TestCase):
 
 
 if __name__ == '__main__':
-    if not has_torch(NEW_TORCH):
-        print(f'not compared with PyTorch 2.13: {NEW_TORCH} has no torch')
-    if not has_torch(sys.executable):
-        print(f'skipped: {sys.executable} has no torch (Debian: python3-torch)')
+    if '1.13.1' not in torches.installed():
         sys.exit(77)
     unittest.main(verbosity=2)

@@ -5,23 +5,16 @@ import json
 import os
 import re
 import subprocess
+import sys
 import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(os.path.dirname(HERE), 'fixtures'))
+import torches  # noqa: E402
+
 SOURCE = os.environ.get('SOURCE_ROOT', os.path.dirname(os.path.dirname(HERE)))
 BUILD = os.environ.get('BUILD_ROOT', os.path.join(SOURCE, 'build'))
 TAPEDECK = os.environ.get('TAPEDECK', os.path.join(BUILD, 'app', 'tapedeck'))
-
-
-def pythons():
-    """The Python of each PyTorch, '' for none. TEST_PYTHONS replaces them: '1.13.1=/usr/bin/python3' has no 2.13.0."""
-    found = {'1.13.1': '/usr/bin/python3', '2.13.0': os.path.join(BUILD, 'torch-2.13', 'bin', 'python')}
-    if 'TEST_PYTHONS' in os.environ:
-        found = {**dict.fromkeys(found, ''), **dict(word.split('=') for word in os.environ['TEST_PYTHONS'].split())}
-    return found
-
-
-PYTHONS = pythons()
 RUN_ROWS = os.path.join(HERE, 'run_rows.py')
 # What is compiled to watch a PyTorch is kept here, unless the caller keeps it elsewhere.
 ENVIRONMENT = {'XDG_CACHE_HOME': os.path.join(BUILD, 'test-cache'), 'OMP_NUM_THREADS': '1',
@@ -34,21 +27,6 @@ def call(command, folder, seconds):
                           errors='replace')
 
 
-def installed():
-    """The versions of PyTorch that are here."""
-    def is_there(version):
-        python = PYTHONS[version]
-        if not os.path.exists(python):
-            return False
-        done = call([python, '-c', 'import torch; print(torch.__version__)'], None, 300)
-        return done.returncode == 0 and done.stdout.startswith(version.rsplit('.', 1)[0])  # Debian's says 1.13.0a0
-    return [version for version in PYTHONS if is_there(version)]
-
-
-def why_not(version):
-    return f'{PYTHONS[version] or "TEST_PYTHONS"} has no PyTorch {version}'
-
-
 class Batch:
     """Rows for one process of one engine. `seen` maps row keys to outcomes; `problems` are about the tape as a whole."""
 
@@ -59,8 +37,8 @@ class Batch:
 
     def command(self, tape, out, keys):
         script = [RUN_ROWS, out, *keys]
-        if self.engine in PYTHONS:
-            plain = [PYTHONS[self.engine], *script]
+        if self.engine in torches.PYTHONS:
+            plain = [torches.PYTHONS[self.engine], *script]
             return [TAPEDECK, 'record', '-o', tape, '--', *plain] if self.recorded else plain
         semantics = ['--semantics', '1.11'] if self.engine == '1.11' else []
         return [TAPEDECK, 'run', '--devices', self.devices, '--scheduler', self.scheduler, *semantics, '-o', tape, *script]

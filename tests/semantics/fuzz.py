@@ -20,6 +20,7 @@ import tempfile
 
 import engines
 import fuzz_programs
+import torches
 from known_seeds import KNOWN
 
 PROGRAMS = os.path.join(engines.HERE, 'programs')
@@ -91,7 +92,7 @@ class Runner:
         script = [RUN, out, programs]
         if self.engine == 'tapedeck':
             return [engines.TAPEDECK, 'run', '--devices', 'cpu', '--semantics', self.semantics, '-o', tape, *script]
-        return [engines.TAPEDECK, 'record', '-o', tape, '--', engines.PYTHONS[self.engine], *script]
+        return [engines.TAPEDECK, 'record', '-o', tape, '--', torches.PYTHONS[self.engine], *script]
 
     def run(self, programs):
         """{number: {'seen': ..., 'passes': ...} or {'failed': ...}}."""
@@ -306,14 +307,13 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument('--seed', type=int, default=1)
     parser.add_argument('--count', type=int, default=2000)
-    parser.add_argument('--python', choices=engines.PYTHONS, default='2.13.0')
+    parser.add_argument('--python', choices=torches.PYTHONS, default='2.13.0')
     parser.add_argument('--program')
     parser.add_argument('--without', nargs='*', default=[], help='kinds of steps that are left out')
     parser.add_argument('--saved', action='store_true')
     parser.add_argument('--no-shrink', action='store_true')
     arguments = parser.parse_args()
-    if arguments.python not in engines.installed():
-        print(f'skipped: {engines.why_not(arguments.python)}')
+    if arguments.python not in torches.installed():
         return 77
     comparison = Comparison(arguments.python, '1.11' if arguments.python == '1.13.1' else '2.13')
     fine = show(arguments.program, comparison) if arguments.program else fuzz(arguments, comparison)
