@@ -5,7 +5,6 @@
 #include "engine/graph/accumulate_grad.h"
 #include "engine/graph/semantics.h"
 #include "engine/graph/warnings.h"
-#include "engine/pass/node_stream.h"
 
 static _Atomic bool warns_of_leaves = true;
 static _Atomic bool has_warned;
@@ -52,14 +51,15 @@ td_arrival_between(td_arrival *arrival, const td_tensor *gradient, const td_node
   return td_arrival_of(arrival, gradient, matters ? producer->stream : TD_NO_STREAM);
 }
 
-static td_slot_streams *
-streams_of(td_input_buffer *buffer, uint32_t input_nr) {
-  if (!buffer->streams) {
-    buffer->streams = TD_NEW_N(td_slot_streams, buffer->n_slots);
-    for (uint32_t i = 0; i < buffer->n_slots; i++)
-      buffer->streams[i].accumulation = buffer->streams[i].ready = TD_NO_STREAM;
+td_slot_streams *
+td_slot_streams_of(td_slot_streams **streams, uint32_t n, uint32_t input_nr) {
+  if (!td_policy(accumulation_streams)) return NULL;
+  if (!*streams) {
+    *streams = TD_NEW_N(td_slot_streams, n);
+    for (uint32_t i = 0; i < n; i++)
+      (*streams)[i].accumulation = (*streams)[i].ready = TD_NO_STREAM;
   }
-  return &buffer->streams[input_nr];
+  return &(*streams)[input_nr];
 }
 
 /* Cases 1 to 5; the first is the caller's. */
@@ -132,26 +132,23 @@ prepare_later(td_slot_streams *slot, const td_tensor *there, const td_tensor *gr
 }
 
 void
-td_arrival_prepare(td_input_buffer *buffer, uint32_t input_nr, const td_tensor *gradient,
+td_arrival_prepare(td_slot_streams *slot, const td_tensor *there, const td_tensor *gradient,
                    td_arrival *arrival) {
-  if (!td_policy(accumulation_streams)) return prepare_with_defaults(gradient, arrival);
+  if (!slot) return prepare_with_defaults(gradient, arrival);
   td_stream current = td_stream_current(gradient->device);
   if (!td_stream_is_some(arrival->from)) arrival->from = current;
   if (!td_stream_is_some(arrival->to)) arrival->to = current;
   warn_of_leaf(arrival);
-  td_slot_streams *slot = streams_of(buffer, input_nr);
   if (td_stream_is_some(slot->accumulation))
-    prepare_later(slot, buffer->slots[input_nr].tensor, gradient, arrival);
+    prepare_later(slot, there, gradient, arrival);
   else
     prepare_first(slot, gradient, arrival);
   arrival->stream = slot->accumulation;
 }
 
 void
-td_arrival_conclude(td_input_buffer *buffer, uint32_t input_nr, const td_arrival *arrival,
-                    bool was_added) {
-  if (!was_added || !td_policy(accumulation_streams)) return;
-  td_slot_streams *slot = &buffer->streams[input_nr];
+td_arrival_conclude(td_slot_streams *slot, const td_arrival *arrival, bool was_added) {
+  if (!was_added || !slot) return;
   if (!td_stream_equal(arrival->to, slot->accumulation)) {
     td_stream_event_unref(slot->event);
     slot->event = td_stream_event_record(slot->accumulation, td_node_id(arrival->consumer));
@@ -160,9 +157,10 @@ td_arrival_conclude(td_input_buffer *buffer, uint32_t input_nr, const td_arrival
 }
 
 void
-td_arrivals_wait(td_input_buffer *buffer, td_stream stream, const td_node *consumer) {
-  for (uint32_t i = 0; buffer->streams && i < buffer->n_slots; i++) {
-    td_slot_streams *slot = &buffer->streams[i];
+td_arrivals_wait(const td_slot_streams *streams, uint32_t n, td_stream stream,
+                 const td_node *consumer) {
+  for (uint32_t i = 0; streams && i < n; i++) {
+    const td_slot_streams *slot = &streams[i];
     if (slot->event && !td_stream_equal(stream, slot->ready))
       td_stream_wait(stream, slot->event, td_node_id(consumer));
   }

@@ -24,21 +24,20 @@
 
 #include "engine/device/stream.h"
 #include "engine/graph/node.h"
-#include "engine/pass/input_buffer.h"
 
 /* What a slot knows of streams. */
-struct td_slot_streams {
+typedef struct td_slot_streams {
   td_stream accumulation; /* TD_NO_STREAM before the first gradient came */
   td_stream ready;        /* on which what is there was made */
   td_stream_event *event; /* (owned) when it is ready, or NULL: nobody has to wait */
-};
+} td_slot_streams;
 
-struct td_arrival {
+typedef struct td_arrival {
   const td_node *consumer;
   td_stream from, to;         /* the producer's and the consumer's stream, or TD_NO_STREAM */
   td_stream_case stream_case; /* filled in by td_arrival_prepare, as what follows */
   td_stream stream;           /* on which the gradient is added */
-};
+} td_arrival;
 
 /* td_arrival_of fills in an arrival, whose consumer is set, of a gradient that was made on stream
  * `from`, and returns it; NULL, with the case alone filled in, where the gradient is undefined or
@@ -47,17 +46,21 @@ td_arrival *td_arrival_of(td_arrival *arrival, const td_tensor *gradient, td_str
 td_arrival *td_arrival_between(td_arrival *arrival, const td_tensor *gradient,
                                const td_node *producer);
 
-/* td_arrival_prepare chooses the stream for a gradient on an accelerator and makes it wait as it
- * must; *arrival tells. td_arrival_conclude is called when the gradient is in the slot. */
-void td_arrival_prepare(td_input_buffer *buffer, uint32_t input_nr, const td_tensor *gradient,
-                        td_arrival *arrival);
-void td_arrival_conclude(td_input_buffer *buffer, uint32_t input_nr, const td_arrival *arrival,
-                         bool was_added);
-
-/* td_arrivals_wait makes the consumer's stream wait for the gradients of its buffer. */
-void td_arrivals_wait(td_input_buffer *buffer, td_stream stream, const td_node *consumer);
-
+/* td_slot_streams_of returns what slot `input_nr` of a buffer of n slots knows of streams; all n
+ * are made on first use. NULL without policy accumulation_streams. */
+td_slot_streams *td_slot_streams_of(td_slot_streams **streams, uint32_t n, uint32_t input_nr);
 void td_slot_streams_free(td_slot_streams *streams, uint32_t n); /* NULL is fine */
+
+/* td_arrival_prepare chooses the stream for a gradient on an accelerator, makes it wait as it must,
+ * and writes that into *arrival. `there` is what the slot holds, or NULL. td_arrival_conclude
+ * follows when the gradient is in the slot. */
+void td_arrival_prepare(td_slot_streams *slot, const td_tensor *there, const td_tensor *gradient,
+                        td_arrival *arrival);
+void td_arrival_conclude(td_slot_streams *slot, const td_arrival *arrival, bool was_added);
+
+/* td_arrivals_wait makes the consumer's stream wait for the gradients of its buffer's n slots. */
+void td_arrivals_wait(const td_slot_streams *streams, uint32_t n, td_stream stream,
+                      const td_node *consumer);
 
 /* Whether a leaf's node that is on another stream than the gradient's producer is warned of, once:
  * torch.autograd.graph.set_warn_on_accumulate_grad_stream_mismatch. Any thread. */

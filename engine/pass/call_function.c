@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "engine/pass/call_function.h"
+
 #include "engine/base/alloc.h"
 #include "engine/control/gate.h"
 #include "engine/graph/accumulate_grad.h"
+#include "engine/graph/anomaly.h"
 #include "engine/graph/node_hooks.h"
 #include "engine/graph/pending.h"
 #include "engine/graph/semantics.h"
 #include "engine/graph/variable.h"
-#include "engine/pass/evaluation.h"
+#include "engine/pass/validate.h"
 
 /* Whether this place, after what was found before, made something in the outputs. */
 static void
@@ -122,10 +125,11 @@ apply_and_validate(td_evaluation *self, td_error *error) {
 static td_status
 run_function(td_evaluation *self, td_error *error) {
   td_node *node = self->node;
-  TD_EMIT(node_begin, .node = td_node_id(node), .graph_task = self->graph_task->id);
-  TD_GATE_POLL(TD_EVENT_node_begin, td_node_id(node), self->graph_task->id, td_node_name(node));
+  TD_EMIT(node_begin, .node = td_node_id(node), .graph_task = self->graph_task->handle.id);
+  TD_GATE_POLL(TD_EVENT_node_begin, td_node_id(node), self->graph_task->handle.id,
+               td_node_name(node));
   td_status status = apply_and_validate(self, error);
-  TD_EMIT(node_end, .node = td_node_id(node), .graph_task = self->graph_task->id);
+  TD_EMIT(node_end, .node = td_node_id(node), .graph_task = self->graph_task->handle.id);
   return status;
 }
 
@@ -140,6 +144,7 @@ td_evaluation_call_function(td_evaluation *self, td_error *error) {
   if (!status) look_at_outputs(self, TD_birthplace_node, NULL);
   if (!status && TD_UNLIKELY(has_any_hooks(node))) status = call_post_hooks(self, kept, error);
   if (kept) drop_inputs(self, kept);
-  TD_GATE_POLL(TD_EVENT_node_end, td_node_id(node), self->graph_task->id, td_node_name(node));
+  TD_GATE_POLL(TD_EVENT_node_end, td_node_id(node), self->graph_task->handle.id,
+               td_node_name(node));
   return status;
 }

@@ -4,8 +4,9 @@
 #include "engine/base/alloc.h"
 #include "engine/device/device.h"
 #include "engine/graph/semantics.h"
-#include "engine/pass/engine.h"
+#include "engine/pass/device_queues.h"
 #include "engine/pass/engine_thread.h"
+#include "engine/pass/fork.h"
 #include "engine/pass/worker.h"
 
 #include <math.h>
@@ -14,33 +15,13 @@
 
 static struct {
   pthread_once_t once;
-  td_ready_queue **queues; /* (owned references) [n] by device */
-  _Atomic int n;           /* 0 before they are started and after they were ended */
-  pthread_mutex_t mutex;   /* guards n_running, is_stopped */
+  pthread_mutex_t mutex; /* guards n_running, is_stopped */
   pthread_cond_t changed;
   int n_running;
   bool is_stopped;
 } threads = {.once = PTHREAD_ONCE_INIT,
              .mutex = PTHREAD_MUTEX_INITIALIZER,
              .changed = PTHREAD_COND_INITIALIZER};
-
-static pthread_once_t fork_once = PTHREAD_ONCE_INIT;
-static bool forked; /* in the child of a fork: threads are missing here */
-
-static void
-forked_cb(void) {
-  forked = true;
-}
-
-static void
-watch_forks_cb(void) {
-  pthread_atfork(NULL, NULL, forked_cb);
-}
-
-void
-td_fork_forbid(void) {
-  pthread_once(&fork_once, watch_forks_cb);
-}
 
 static void
 count_running(int by) {
@@ -71,13 +52,13 @@ start_cb(void) {
   int n = td_device_count();
   if (!td_policy(fork_after_cpu) || n > 0) td_fork_forbid();
   if (n == 0) return;
-  threads.queues = TD_NEW_N(td_ready_queue *, n);
+  td_ready_queue **queues = TD_NEW_N(td_ready_queue *, n);
   for (int device = 0; device < n; device++)
-    threads.queues[device] = td_ready_queue_new(device);
+    queues[device] = td_ready_queue_new(device);
   int n_started = 0;
   for (int device = 0; device < n; device++) {
     pthread_t thread;
-    if (pthread_create(&thread, NULL, device_thread_main, threads.queues[device])) continue;
+    if (pthread_create(&thread, NULL, device_thread_main, queues[device])) continue;
     pthread_detach(thread);
     n_started++;
   }
@@ -85,31 +66,18 @@ start_cb(void) {
   while (threads.n_running < n_started)
     pthread_cond_wait(&threads.changed, &threads.mutex);
   pthread_mutex_unlock(&threads.mutex);
-  atomic_store_explicit(&threads.n, n, memory_order_release);
+  td_device_queues_open(queues, n);
 }
 
 td_status
 td_device_threads_start(td_error *error) {
-  if (forked)
+  if (td_fork_is_child())
     return td_error_set(
         error, TD_AUTOGRAD,
         "Unable to handle autograd's threading in combination with fork-based multiprocessing. See "
         "https://github.com/pytorch/pytorch/wiki/Autograd-and-Fork");
   pthread_once(&threads.once, start_cb);
   return TD_OK;
-}
-
-td_ready_queue *
-td_device_threads_queue(td_device device) {
-  if (device < 0) return NULL;
-  int n = atomic_load_explicit(&threads.n, memory_order_acquire);
-  return device < n ? threads.queues[device] : NULL;
-}
-
-void
-td_device_threads_announce(void) {
-  for (int device = 0; device < threads.n; device++)
-    td_ready_queue_announce(threads.queues[device], TD_NONE);
 }
 
 static double
@@ -120,8 +88,9 @@ shutdown_wait_limit_s(void) {
 
 static bool
 queues_are_empty(void) {
-  for (int device = 0; device < threads.n; device++)
-    if (td_ready_queue_size(threads.queues[device]) > 0) return false;
+  td_ready_queue *queue;
+  for (int device = 0; (queue = td_device_queue(device)); device++)
+    if (td_ready_queue_size(queue) > 0) return false;
   return true;
 }
 
@@ -141,15 +110,16 @@ wait_for_end(double limit_s) {
 }
 
 void
-td_engine_stop(void) {
+td_device_threads_stop(void) {
   pthread_mutex_lock(&threads.mutex);
   bool was_stopped = threads.is_stopped;
   threads.is_stopped = true;
   pthread_mutex_unlock(&threads.mutex);
   double limit_s = shutdown_wait_limit_s();
-  if (was_stopped || forked || limit_s <= 0 || !queues_are_empty()) return;
-  int n = atomic_exchange_explicit(&threads.n, 0, memory_order_acq_rel);
+  if (was_stopped || td_fork_is_child() || limit_s <= 0 || !queues_are_empty()) return;
+  int n;
+  td_ready_queue **queues = td_device_queues_close(&n);
   for (int device = 0; device < n; device++)
-    td_ready_queue_push_shutdown(threads.queues[device]);
+    td_ready_queue_push_shutdown(queues[device]);
   wait_for_end(limit_s);
 }

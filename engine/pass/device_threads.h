@@ -1,27 +1,18 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Device threads: one for each accelerator, with a ready queue of its own that tasks of all passes
- * go to. Started with the first pass, ended by td_engine_stop. Private to engine/pass. */
+ * Device threads: one for each accelerator, with a ready queue of its own (device_queues.h).
+ * Started with the first pass, ended by td_device_threads_stop. */
 #pragma once
 
-#include "engine/pass/ready_queue.h"
+#include "engine/base/status.h"
 
 /* td_device_threads_start starts them, once, and returns when all of them run. TD_AUTOGRAD with
- * PyTorch's text in the child of a fork that cannot have them: Note [Fork]. Any thread. */
+ * PyTorch's text in the child of a fork that cannot have them: Note [Fork] in fork.h. Any thread.
+ */
 td_status td_device_threads_start(td_error *error);
 
-/* td_device_threads_queue returns a device's ready queue (borrowed, for ever); there is none for
- * TD_CPU, and none where there are no device threads, or no more: NULL. */
-td_ready_queue *td_device_threads_queue(td_device device);
-
-/* td_device_threads_announce tells a recording of their queues. */
-void td_device_threads_announce(void);
-
-/* td_fork_forbid makes every pass in children of later forks an error; called before the engine
- * starts a thread. Any thread, any number of times.
- *
- * Note [Fork]
- * A child has none of its parent's threads, so a pass that counted on them would wait for ever.
- * Since PyTorch 1.13 a child may run passes as long as its parent had no thread to run them with;
- * before (policy fork_after_cpu off), not after any pass of the parent. */
-void td_fork_forbid(void);
+/* td_device_threads_stop ends the device threads, if nothing is queued for them. It waits for that,
+ * at most 10 seconds, or as many as the environment's TORCH_AUTOGRAD_SHUTDOWN_WAIT_LIMIT says; with
+ * 0 it leaves the threads alone. Once; later passes run on their callers' threads. The caller must
+ * not hold the GIL, which a thread may need to end. */
+void td_device_threads_stop(void);

@@ -7,13 +7,12 @@
 #include "engine/graph/graph_root.h"
 #include "engine/graph/variable.h"
 #include "engine/graph/warnings.h"
-#include "engine/pass/arrival.h"
-#include "engine/pass/evaluate.h"
+#include "engine/pass/caller.h"
+#include "engine/pass/completion.h"
+#include "engine/pass/dependencies.h"
 #include "engine/pass/exec_info.h"
-#include "engine/pass/node_stream.h"
 #include "engine/pass/statistics.h"
-#include "engine/pass/variants/scheduler_2017.h"
-#include "engine/pass/worker.h"
+#include "engine/pass/validate.h"
 
 static td_status (*engine_guard)(td_error *error);
 
@@ -33,24 +32,27 @@ least_topological_nr(const td_execute_options *options) {
 static void
 emit_begin(const td_graph_task *graph_task, const td_node *root, uint32_t n_roots,
            const td_execute_options *options) {
-  TD_EMIT(graph_task_begin, .graph_task = graph_task->id, .depth = graph_task->reentrant_depth,
-          .owner = td_emit_thread_id(), .keep_graph = options->keep_graph,
-          .create_graph = options->create_graph, .accumulate_grad = options->accumulate_grad,
-          .root = td_node_id(root), .n_roots = n_roots, .n_outputs = options->n_outputs);
+  TD_EMIT(graph_task_begin, .graph_task = graph_task->handle.id,
+          .depth = graph_task->handle.reentrant_depth, .owner = td_emit_thread_id(),
+          .keep_graph = options->keep_graph, .create_graph = options->create_graph,
+          .accumulate_grad = options->accumulate_grad, .root = td_node_id(root), .n_roots = n_roots,
+          .n_outputs = options->n_outputs);
   if (td_graph_task_now())
-    TD_EMIT_BORROWED(reentrant_enter, .graph_task = graph_task->id, .outer = td_graph_task_now_id(),
+    TD_EMIT_BORROWED(reentrant_enter, .graph_task = graph_task->handle.id,
+                     .outer = td_graph_task_now_id(),
                      .node = td_node_now() ? td_node_id(td_node_now()) : TD_NONE,
-                     .depth = graph_task->reentrant_depth);
+                     .depth = graph_task->handle.reentrant_depth);
 }
 
 static void
 emit_end(const td_graph_task *graph_task) {
-  TD_EMIT(graph_task_end, .graph_task = graph_task->id,
+  TD_EMIT(graph_task_end, .graph_task = graph_task->handle.id,
           .status = graph_task->result ? TD_task_status_error : TD_task_status_ok);
   if (td_graph_task_now())
-    TD_EMIT_BORROWED(reentrant_leave, .graph_task = graph_task->id, .outer = td_graph_task_now_id(),
+    TD_EMIT_BORROWED(reentrant_leave, .graph_task = graph_task->handle.id,
+                     .outer = td_graph_task_now_id(),
                      .node = td_node_now() ? td_node_id(td_node_now()) : TD_NONE,
-                     .depth = graph_task->reentrant_depth);
+                     .depth = graph_task->handle.reentrant_depth);
 }
 
 /* One root is its own beginning, fed at its input; several hang under a GraphRoot that is pushed
@@ -68,7 +70,7 @@ root_task(td_graph_task *graph_task, td_node *root, const td_edge *roots, td_ten
   td_arrival *streams =
       td_arrival_of(&arrival, gradients[0], td_stream_current(gradients[0]->device));
   td_input_buffer_add(task.buffer, roots[0].input_nr, gradient, streams, &mode, error);
-  TD_EMIT_BORROWED(buffer_add, .node = td_node_id(root), .graph_task = graph_task->id,
+  TD_EMIT_BORROWED(buffer_add, .node = td_node_id(root), .graph_task = graph_task->handle.id,
                    .input_nr = roots[0].input_nr, .from = TD_NONE, .mode = mode,
                    .bytes = (uint32_t)TD_MIN(td_tensor_n_bytes(gradients[0]), (size_t)UINT32_MAX),
                    .stream_case = arrival.stream_case, .stream = arrival.stream.number);
@@ -108,12 +110,12 @@ take_result(td_graph_task *graph_task, td_tensor **captured, td_error *error) {
   return TD_OK;
 }
 
-/* False where the scheduler of 2017 cannot run this graph: the pass has failed. */
+/* False if another scheduler cannot run this graph: the pass has failed. */
 static bool
 is_prepared(td_graph_task *graph_task) {
   td_error error = {0};
-  if (td_scheduler_now == TD_SCHEDULER_ENGINE) return true;
-  td_status status = td_scheduler_2017_prepare(graph_task, &error);
+  if (!graph_task->scheduler) return true;
+  td_status status = graph_task->scheduler->prepare(graph_task, &error);
   if (status) td_graph_task_fail(graph_task, status, &error);
   return status == TD_OK;
 }
@@ -128,40 +130,46 @@ run(td_graph_task *graph_task, const td_edge *roots, td_tensor **gradients, uint
   graph_task->n_roots = n_roots;
   td_node_announce(root);
   emit_begin(graph_task, root, n_roots, options);
-  TD_GATE_POLL(TD_EVENT_graph_task_begin, td_node_id(root), graph_task->id, td_node_name(root));
+  TD_GATE_POLL(TD_EVENT_graph_task_begin, td_node_id(root), graph_task->handle.id,
+               td_node_name(root));
   td_graph_task_compute_dependencies(graph_task, root, min_topo);
   if (options->outputs)
     td_graph_task_init_to_execute(graph_task, root, options->outputs, options->n_outputs, min_topo);
   note_handed_in(root, roots, gradients, n_roots);
   if (is_prepared(graph_task))
-    td_worker_execute(graph_task, root_task(graph_task, root, roots, gradients, n_roots, error));
-  if (graph_task->streams) td_pass_streams_end(graph_task);
+    td_caller_execute(graph_task, root_task(graph_task, root, roots, gradients, n_roots, error));
+  if (graph_task->streams) td_pass_streams_end(graph_task->streams);
   emit_end(graph_task);
-  TD_GATE_POLL(TD_EVENT_graph_task_end, TD_NONE, graph_task->id, NULL);
+  TD_GATE_POLL(TD_EVENT_graph_task_end, TD_NONE, graph_task->handle.id, NULL);
   td_status status = take_result(graph_task, captured, error);
   td_node_unref(root);
   return status;
 }
 
-/* A pass of the engine belongs to its thread's queue; one of 2017 has a queue of its own. */
+/* A pass of the engine belongs to its thread's queue; under another scheduler it has its own. */
+static td_ready_queue *
+queue_of_its_own(const td_scheduler *scheduler) {
+  td_ready_queue *queue = td_ready_queue_new_ordered(TD_CPU, scheduler->order);
+  td_ready_queue_announce(queue, td_emit_thread_id());
+  return queue;
+}
+
 static td_status
 enter_and_run(const td_edge *roots, td_tensor **gradients, uint32_t n_roots,
               const td_execute_options *options, td_tensor **captured, td_error *error) {
-  bool is_2017 = td_scheduler_now != TD_SCHEDULER_ENGINE;
+  const td_scheduler *scheduler = td_scheduler_now;
   td_ready_queue *queue, *own = NULL;
   uint32_t depth;
-  td_status status = td_worker_enter(&queue, &depth, error);
+  td_status status = td_caller_enter(&queue, &depth, error);
+  if (!status && scheduler) status = scheduler->enter(options, n_roots, error);
   if (status) return status;
-  if (is_2017) {
-    status = td_scheduler_2017_enter(options, n_roots, error);
-    if (status) return status;
-    queue = own = td_scheduler_2017_queue();
-  }
+  if (scheduler) queue = own = queue_of_its_own(scheduler);
   td_graph_task *graph_task = td_graph_task_new(options, depth, queue);
+  graph_task->scheduler = scheduler;
   status = run(graph_task, roots, gradients, n_roots, options, captured, error);
   td_graph_task_unref(graph_task);
   td_ready_queue_unref(own);
-  if (is_2017) td_scheduler_2017_leave();
+  if (scheduler) scheduler->leave();
   return status;
 }
 

@@ -5,8 +5,8 @@
  * own thread alone. Private to engine/pass. */
 #pragma once
 
-#include "engine/graph/variable.h"
-#include "engine/pass/graph_task.h"
+#include "engine/graph/now.h"
+#include "engine/pass/ready_queue.h"
 
 #define TD_NO_DEVICE ((td_device)-2)
 
@@ -24,32 +24,6 @@ typedef struct td_engine_thread {
 
 extern _Thread_local td_engine_thread td_thread_self;
 
-/* A task at work: what its graph task wants of the thread, and what was there before. */
-typedef struct td_task_guard {
-  td_graph_task *graph_task;
-  td_now outer;
-  td_thread_locals outer_locals;
-  bool outer_grad_mode;
-} td_task_guard;
-
-static inline void
-td_task_guard_enter(td_task_guard *guard, td_graph_task *graph_task, td_node *node) {
-  guard->graph_task = graph_task;
-  guard->outer = td_thread_now;
-  td_thread_now = (td_now){.graph_task = graph_task,
-                           .warnings = &graph_task->warnings,
-                           .node = node,
-                           .graph_task_id = graph_task->id};
-  td_thread_self.n_selective += graph_task->selective;
-  guard->outer_grad_mode = td_grad_mode();
-  td_grad_mode_set(graph_task->create_graph);
-  td_thread_locals_enter(&graph_task->locals, &guard->outer_locals);
-}
-
-static inline void
-td_task_guard_leave(td_task_guard *guard) {
-  td_thread_locals_leave(&guard->graph_task->locals, &guard->outer_locals);
-  td_grad_mode_set(guard->outer_grad_mode);
-  td_thread_self.n_selective -= guard->graph_task->selective;
-  td_thread_now = guard->outer;
-}
+/* td_checkpoint_is_valid: a nested backward of everything makes sense here: neither the calling
+ * thread's pass nor one around it wants chosen gradients alone. */
+bool td_checkpoint_is_valid(void);

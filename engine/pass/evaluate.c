@@ -3,9 +3,11 @@
 
 #include "engine/base/alloc.h"
 #include "engine/control/gate.h"
+#include "engine/graph/anomaly.h"
 #include "engine/graph/semantics.h"
-#include "engine/pass/evaluation.h"
-#include "engine/pass/node_stream.h"
+#include "engine/pass/call_function.h"
+#include "engine/pass/node_guard.h"
+#include "engine/pass/scatter.h"
 #include "engine/pass/statistics.h"
 
 static void
@@ -90,7 +92,7 @@ take_captured(td_evaluation *self, const td_node_entry *entry, td_error *error) 
     td_tensor **place = &graph_task->captured[capture->output_nr];
     td_tensor_unref(*place);
     *place = td_tensor_ref(self->inputs[capture->input_nr]);
-    TD_EMIT_AT(stamp, capture, .node = td_node_id(self->node), .graph_task = graph_task->id,
+    TD_EMIT_AT(stamp, capture, .node = td_node_id(self->node), .graph_task = graph_task->handle.id,
                .input_nr = capture->input_nr, .output_nr = capture->output_nr);
     if (capture->hook) status = call_capture_hook(self, capture->hook, place, error);
   }
@@ -120,7 +122,7 @@ select_node(td_evaluation *self, bool *runs, td_error *error) {
   *runs = entry->needed;
   td_status status = capture_gradients(self, entry, error);
   if (!status && !entry->needed && !entry->captures)
-    TD_EMIT_BORROWED(node_skip, .node = td_node_id(self->node), .graph_task = graph_task->id,
+    TD_EMIT_BORROWED(node_skip, .node = td_node_id(self->node), .graph_task = graph_task->handle.id,
                      .reason = TD_skip_reason_not_needed);
   return status;
 }
@@ -129,7 +131,8 @@ static void
 release_variables(const td_evaluation *self) {
   if (!self->node->klass->release_variables) return;
   td_node_release_variables(self->node);
-  TD_EMIT_BORROWED(release, .node = td_node_id(self->node), .graph_task = self->graph_task->id);
+  TD_EMIT_BORROWED(release, .node = td_node_id(self->node),
+                   .graph_task = self->graph_task->handle.id);
 }
 
 static td_status
@@ -164,16 +167,18 @@ td_evaluate_function(td_graph_task *graph_task, td_node_task *task, td_error *er
   td_evaluation self;
   td_node_guard guard;
   evaluation_init(&self, graph_task, task);
-  if (TD_UNLIKELY(graph_task->streams != NULL)) td_node_guard_enter(&guard, &self);
+  if (TD_UNLIKELY(graph_task->streams != NULL))
+    td_node_guard_enter(&guard, graph_task, task->node, task->buffer);
   td_status status = evaluate(&self, error);
-  if (TD_UNLIKELY(graph_task->streams != NULL)) td_node_guard_leave(&guard, &self, is_last(&self));
+  if (TD_UNLIKELY(graph_task->streams != NULL))
+    td_node_guard_leave(&guard, graph_task, self.node, is_last(&self));
   if (status) {
-    TD_EMIT(error, .node = td_node_id(task->node), .graph_task = graph_task->id,
+    TD_EMIT(error, .node = td_node_id(task->node), .graph_task = graph_task->handle.id,
             .text = td_intern(error ? td_error_text(error) : td_status_message(status)));
     td_gate_note(TD_TROUBLE_ERROR, td_node_id(task->node));
   }
-  TD_GATE_POLL(status ? TD_EVENT_error : TD_EVENT_anomaly, td_node_id(task->node), graph_task->id,
-               td_node_name(task->node));
+  TD_GATE_POLL(status ? TD_EVENT_error : TD_EVENT_anomaly, td_node_id(task->node),
+               graph_task->handle.id, td_node_name(task->node));
   evaluation_fini(&self);
   return status;
 }

@@ -10,9 +10,3 @@
 /* td_evaluate_function runs a task's node. The task keeps its node; its buffer may be emptied. On
  * failure the pass is to be failed with error. */
 td_status td_evaluate_function(td_graph_task *graph_task, td_node_task *task, td_error *error);
-
-/* td_validate_outputs makes gradients fit the edges that they go along, in PyTorch's order: counts
- * them, reduces broadcast shapes, casts dtypes, checks layouts and devices. With PyTorch's texts,
- * most of which begin with the name of their maker: a node, or NULL for the caller of backward. */
-td_status td_validate_outputs(const td_node *maker, const td_edge *edges, uint32_t n_edges,
-                              td_tensor **gradients, uint32_t n_gradients, td_error *error);

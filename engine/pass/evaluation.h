@@ -5,9 +5,7 @@
  * gradients go). On the stack of the thread that does it; they nest. Private to engine/pass. */
 #pragma once
 
-#include "engine/graph/anomaly.h"
-#include "engine/graph/hooks.h"
-#include "engine/pass/evaluate.h"
+#include "engine/pass/graph_task.h"
 
 /* Most nodes have few inputs and outputs: room for those without an allocation. */
 #define TD_FEW 8
@@ -24,14 +22,3 @@ typedef struct td_evaluation {
   td_tensor *few_inputs[TD_FEW], *few_outputs[TD_FEW];
   unsigned few_found[TD_FEW];
 } td_evaluation;
-
-/* td_evaluation_call_hooks calls the hooks of these kinds that come before the node's function. The
- * inputs are then what they made of them. */
-td_status td_evaluation_call_hooks(td_evaluation *self, unsigned kinds, td_error *error);
-
-/* td_evaluation_call_function calls the node's pre-hooks, its function, and its post hooks; the
- * outputs then fit the edges that they go along. */
-td_status td_evaluation_call_function(td_evaluation *self, td_error *error);
-
-/* td_evaluation_scatter moves the outputs to the nodes below. */
-td_status td_evaluation_scatter(td_evaluation *self, td_error *error);

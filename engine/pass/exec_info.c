@@ -76,8 +76,9 @@ emit_exec_info(const td_graph_task *graph_task, const td_node *root) {
       n_captures++;
     if (!entry->needed && n_captures == 0 && entry->node != root) continue;
     td_node_announce(entry->node);
-    TD_EMIT_BORROWED(exec_info, .graph_task = graph_task->id, .node = td_node_id(entry->node),
-                     .needed = entry->needed, .captures = n_captures);
+    TD_EMIT_BORROWED(exec_info, .graph_task = graph_task->handle.id,
+                     .node = td_node_id(entry->node), .needed = entry->needed,
+                     .captures = n_captures);
   }
 }
 

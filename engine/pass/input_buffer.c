@@ -6,7 +6,6 @@
 #include "engine/graph/differentiable.h"
 #include "engine/graph/semantics.h"
 #include "engine/graph/variable.h"
-#include "engine/pass/arrival.h"
 #include "engine/tensor/kernels.h"
 #include "engine/tensor/sparse.h"
 
@@ -116,13 +115,17 @@ td_input_buffer_add(td_input_buffer *buffer, uint32_t input_nr, td_input_slot gr
     *mode = TD_accumulation_undefined;
     return TD_OK;
   }
-  if (TD_UNLIKELY(arrival != NULL)) td_arrival_prepare(buffer, input_nr, gradient.tensor, arrival);
+  td_slot_streams *streams = NULL;
+  if (TD_UNLIKELY(arrival != NULL)) {
+    streams = td_slot_streams_of(&buffer->streams, buffer->n_slots, input_nr);
+    td_arrival_prepare(streams, slot->tensor, gradient.tensor, arrival);
+  }
   *mode = TD_accumulation_move;
   td_status status = TD_OK;
   if (is_first)
     *slot = gradient;
   else
     status = add(slot, gradient, arrival, mode, error);
-  if (TD_UNLIKELY(arrival != NULL)) td_arrival_conclude(buffer, input_nr, arrival, !is_first);
+  if (TD_UNLIKELY(arrival != NULL)) td_arrival_conclude(streams, arrival, !is_first);
   return status;
 }

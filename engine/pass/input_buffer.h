@@ -6,8 +6,7 @@
  * has a stream of its own: arrival.h. */
 #pragma once
 
-#include "engine/events/event.h"
-#include "engine/tensor/tensor.h"
+#include "engine/pass/arrival.h"
 
 /* An output of a node; node TD_NONE: the caller of backward, or nobody. */
 typedef struct td_contributor {
@@ -20,9 +19,6 @@ typedef struct td_input_slot {
   unsigned found;                             /* what is in it that is not finite (anomaly.h) */
   td_contributor latest, plus_inf, minus_inf; /* who came last, and last with an infinity */
 } td_input_slot;
-
-typedef struct td_slot_streams td_slot_streams; /* arrival.h */
-typedef struct td_arrival td_arrival;
 
 typedef struct td_input_buffer {
   uint32_t n_slots;

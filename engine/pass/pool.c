@@ -2,27 +2,27 @@
 #include "engine/pass/pool.h"
 
 #include "engine/base/alloc.h"
-#include "engine/pass/device_threads.h"
 #include "engine/pass/engine_thread.h"
+#include "engine/pass/fork.h"
 #include "engine/pass/worker.h"
 
 static struct {
   pthread_mutex_t mutex; /* guards what follows */
   pthread_cond_t work;
-  td_graph_task **queued; /* (owned weak references) first in, first out */
+  td_graph_task_handle **queued; /* (owned weak references) first in, first out */
   size_t n_queued, capacity;
   size_t n_idle;
   uint32_t n_threads;
 } pool = {.mutex = PTHREAD_MUTEX_INITIALIZER, .work = PTHREAD_COND_INITIALIZER};
 
-static td_graph_task *
+static td_graph_task_handle *
 take(void) {
   pthread_mutex_lock(&pool.mutex);
   pool.n_idle++;
   while (pool.n_queued == 0)
     pthread_cond_wait(&pool.work, &pool.mutex);
   pool.n_idle--;
-  td_graph_task *graph_task = pool.queued[0];
+  td_graph_task_handle *graph_task = pool.queued[0];
   pool.n_queued--;
   for (size_t i = 0; i < pool.n_queued; i++)
     pool.queued[i] = pool.queued[i + 1];
@@ -33,10 +33,10 @@ take(void) {
 /* Works as the owner's thread would. */
 static void
 run_for_owner(td_graph_task *graph_task) {
-  TD_EMIT(pool_pop, .graph_task = graph_task->id);
+  TD_EMIT(pool_pop, .graph_task = graph_task->handle.id);
   td_thread_self.device = graph_task->owner;
-  td_thread_self.queue = td_ready_queue_ref(td_worker_owner_queue(graph_task));
-  td_thread_self.total_depth = graph_task->reentrant_depth;
+  td_thread_self.queue = td_ready_queue_ref(graph_task->cpu_ready_queue);
+  td_thread_self.total_depth = graph_task->handle.reentrant_depth;
   td_worker_main(graph_task);
   td_ready_queue_unref(td_thread_self.queue);
   td_thread_self.queue = NULL;
@@ -48,19 +48,18 @@ pool_thread_main(void *unused) {
   td_emit_name_thread("pt_autograd_pool", TD_CPU);
   TD_EMIT(pool_thread_new, .id = td_emit_thread_id());
   for (;;) {
-    td_graph_task *graph_task = take();
-    bool is_alive = td_graph_task_try_ref(graph_task);
-    if (is_alive) {
-      run_for_owner(graph_task);
-      td_graph_task_unref(graph_task);
+    td_graph_task_handle *handle = take();
+    if (td_graph_task_handle_try_ref(handle)) {
+      run_for_owner(td_graph_task_of(handle));
+      td_graph_task_unref(td_graph_task_of(handle));
     }
-    td_graph_task_weak_unref(graph_task);
+    td_graph_task_handle_unref(handle);
   }
   return NULL;
 }
 
 static void
-start_thread(const td_graph_task *graph_task) {
+start_thread(const td_graph_task_handle *graph_task) {
   pthread_t thread;
   TD_EMIT(thread_state, .state = TD_thread_activity_spawn_thread, .graph_task = graph_task->id);
   td_fork_forbid();
@@ -68,13 +67,13 @@ start_thread(const td_graph_task *graph_task) {
 }
 
 void
-td_pool_submit(td_graph_task *graph_task) {
+td_pool_submit(td_graph_task_handle *graph_task) {
   TD_EMIT(pool_push, .graph_task = graph_task->id);
   pthread_mutex_lock(&pool.mutex);
   bool wants_thread = pool.n_idle <= pool.n_queued;
   pool.n_threads += wants_thread;
   TD_GROW(pool.queued, pool.n_queued, pool.capacity);
-  pool.queued[pool.n_queued++] = td_graph_task_weak_ref(graph_task);
+  pool.queued[pool.n_queued++] = td_graph_task_handle_ref(graph_task);
   pthread_mutex_unlock(&pool.mutex);
   if (wants_thread) start_thread(graph_task);
   pthread_cond_signal(&pool.work);

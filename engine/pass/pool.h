@@ -11,11 +11,11 @@
  * meanwhile is thrown away. */
 #pragma once
 
-#include "engine/pass/graph_task.h"
+#include "engine/pass/graph_task_handle.h"
 
 /* td_pool_submit hands a pass, whose root task is in its queue, to the pool. Any thread; the
  * caller then waits for the pass. */
-void td_pool_submit(td_graph_task *graph_task);
+void td_pool_submit(td_graph_task_handle *graph_task);
 
 /* td_pool_size returns how many threads the pool has made. */
 uint32_t td_pool_size(void);

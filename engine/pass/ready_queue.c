@@ -4,7 +4,6 @@
 #include "engine/base/alloc.h"
 #include "engine/base/heap.h"
 #include "engine/base/task_order.h"
-#include "engine/pass/graph_task.h"
 
 #include <string.h>
 
@@ -12,8 +11,9 @@ static _Atomic uint32_t n_queues;
 
 /* Evaluated when two tasks are compared: a graph task may be gone by then. */
 static inline uint32_t
-depth_of(td_graph_task *graph_task) {
-  return td_graph_task_is_alive(graph_task) ? graph_task->reentrant_depth : TD_TASK_DEPTH_GONE;
+depth_of(const td_graph_task_handle *graph_task) {
+  return td_graph_task_handle_is_alive(graph_task) ? graph_task->reentrant_depth
+                                                   : TD_TASK_DEPTH_GONE;
 }
 
 static inline td_task_place
@@ -113,7 +113,7 @@ take_locked(td_ready_queue *queue) {
 static void
 push(td_ready_queue *queue, td_node_task task, td_push_reason reason, bool is_counted) {
   td_lock_acquire(&queue->lock);
-  if (is_counted) td_graph_task_count_push(task.graph_task);
+  if (is_counted) td_graph_task_handle_count_push(task.graph_task);
   TD_GROW(queue->heap, queue->n, queue->capacity);
   put_locked(queue, task);
   emit_push(queue, td_lock_stamp(&queue->lock), &task, reason);
@@ -176,6 +176,6 @@ void
 td_node_task_fini(td_node_task *task) {
   td_input_buffer_free(task->buffer);
   td_node_unref(task->node);
-  td_graph_task_weak_unref(task->graph_task);
+  td_graph_task_handle_unref(task->graph_task);
   *task = (td_node_task){0};
 }

@@ -8,15 +8,14 @@
 
 #include "engine/events/lock.h"
 #include "engine/graph/node.h"
+#include "engine/pass/graph_task_handle.h"
 #include "engine/pass/input_buffer.h"
-
-typedef struct td_graph_task td_graph_task;
 
 /* A node to run with its gradients, for a graph task that it does not keep alive. */
 typedef struct td_node_task {
-  td_graph_task *graph_task; /* (weak reference) or NULL for a shutdown task */
-  td_node *node;             /* (owned reference), or NULL: a dummy that only wakes */
-  td_input_buffer *buffer;   /* (owned) or NULL */
+  td_graph_task_handle *graph_task; /* (weak reference) or NULL for a shutdown task */
+  td_node *node;                    /* (owned reference), or NULL: a dummy that only wakes */
+  td_input_buffer *buffer;          /* (owned) or NULL */
   bool is_shutdown;
 } td_node_task;
 

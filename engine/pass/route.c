@@ -2,7 +2,7 @@
 #include "engine/pass/route.h"
 
 #include "engine/graph/semantics.h"
-#include "engine/pass/device_threads.h"
+#include "engine/pass/device_queues.h"
 #include "engine/pass/engine_thread.h"
 
 static td_device
@@ -19,9 +19,9 @@ td_route_device(const td_node *node, const td_input_buffer *buffer) {
 }
 
 td_ready_queue *
-td_ready_queue_for(td_graph_task *graph_task, const td_node *node, const td_input_buffer *buffer) {
+td_route_queue(td_graph_task *graph_task, const td_node *node, const td_input_buffer *buffer) {
   td_ready_queue *queue = NULL;
-  if (!graph_task->single_threaded) queue = td_device_threads_queue(td_route_device(node, buffer));
+  if (!graph_task->single_threaded) queue = td_device_queue(td_route_device(node, buffer));
   if (queue) return queue;
   return td_thread_self.call.graph_task == graph_task ? td_thread_self.call.queue
                                                       : graph_task->cpu_ready_queue;

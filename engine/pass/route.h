@@ -13,8 +13,8 @@
  * be NULL: a GraphRoot's. */
 td_device td_route_device(const td_node *node, const td_input_buffer *buffer);
 
-/* td_ready_queue_for returns the queue for a task (borrowed). Where the pass runs without
+/* td_route_queue returns the queue for a task (borrowed). Where the pass runs without
  * multithreading it is always its caller's; distributed.h has a queue for each
  * call. */
-td_ready_queue *td_ready_queue_for(td_graph_task *graph_task, const td_node *node,
-                                   const td_input_buffer *buffer);
+td_ready_queue *td_route_queue(td_graph_task *graph_task, const td_node *node,
+                               const td_input_buffer *buffer);

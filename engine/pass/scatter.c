@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "engine/pass/arrival.h"
-#include "engine/pass/evaluation.h"
-#include "engine/pass/route.h"
-#include "engine/pass/variants/scheduler_2017.h"
+#include "engine/pass/scatter.h"
 
 #include "engine/base/alloc.h"
 #include "engine/device/sim.h"
+#include "engine/graph/anomaly.h"
+#include "engine/pass/route.h"
 
 /* A sum of more bytes than this takes long enough for the events after it to deserve a time of
  * their own. */
@@ -31,8 +30,9 @@ add_to_buffer(td_evaluation *self, td_input_buffer *buffer, uint32_t output_nr, 
   if (streams && *stamp) *stamp = td_emit_last_time(); /* of what joined streams */
   bool summed = mode == TD_accumulation_in_place || mode == TD_accumulation_out_of_place;
   if (summed && n_bytes > WORTH_A_STAMP_BYTES && *stamp) *stamp = td_clock_now();
-  TD_EMIT_AT(*stamp, buffer_add, .node = td_node_id(edge.node), .graph_task = self->graph_task->id,
-             .input_nr = edge.input_nr, .from = td_node_id(self->node), .mode = mode,
+  TD_EMIT_AT(*stamp, buffer_add, .node = td_node_id(edge.node),
+             .graph_task = self->graph_task->handle.id, .input_nr = edge.input_nr,
+             .from = td_node_id(self->node), .mode = mode,
              .bytes = (uint32_t)TD_MIN(n_bytes, (size_t)UINT32_MAX),
              .stream_case = arrival.stream_case, .stream = arrival.stream.number);
   td_contributor other = td_input_slot_blamed(&earlier, gradient.found);
@@ -57,13 +57,15 @@ scatter_one_locked(td_evaluation *self, uint32_t output_nr, uint64_t *stamp, td_
     return td_error_set(error, TD_AUTOGRAD, "dependency not found for %s", td_node_name(edge.node));
   bool is_ready = --entry->dependencies == 0;
   if (is_ready) entry->has_dependencies = false;
-  TD_EMIT_AT(*stamp, dependency_dec, .node = td_node_id(edge.node), .graph_task = graph_task->id,
-             .left = entry->dependencies, .by = td_node_id(self->node));
+  TD_EMIT_AT(*stamp, dependency_dec, .node = td_node_id(edge.node),
+             .graph_task = graph_task->handle.id, .left = entry->dependencies,
+             .by = td_node_id(self->node));
   bool was_parked = entry->buffer != NULL;
   if (!was_parked) {
     if (graph_task->selective && !entry->needed && !entry->captures) return TD_OK;
     entry->buffer = td_input_buffer_new(edge.node->n_inputs);
-    TD_EMIT_AT(*stamp, buffer_new, .node = td_node_id(edge.node), .graph_task = graph_task->id);
+    TD_EMIT_AT(*stamp, buffer_new, .node = td_node_id(edge.node),
+               .graph_task = graph_task->handle.id);
   }
   if (TD_UNLIKELY(td_sim_is_virtual))
     entry->buffer->time = TD_MAX(entry->buffer->time, td_sim_now());
@@ -72,16 +74,18 @@ scatter_one_locked(td_evaluation *self, uint32_t output_nr, uint64_t *stamp, td_
   if (!is_ready) {
     graph_task->n_parked += !was_parked;
     if (!was_parked)
-      TD_EMIT_AT(*stamp, buffer_park, .node = td_node_id(edge.node), .graph_task = graph_task->id);
+      TD_EMIT_AT(*stamp, buffer_park, .node = td_node_id(edge.node),
+                 .graph_task = graph_task->handle.id);
     return TD_OK;
   }
   graph_task->n_parked -= was_parked;
-  TD_EMIT_AT(*stamp, buffer_ready, .node = td_node_id(edge.node), .graph_task = graph_task->id);
+  TD_EMIT_AT(*stamp, buffer_ready, .node = td_node_id(edge.node),
+             .graph_task = graph_task->handle.id);
   td_node_task task = {.graph_task = td_graph_task_weak_ref(graph_task),
                        .node = td_node_ref(edge.node),
                        .buffer = entry->buffer};
   entry->buffer = NULL;
-  td_ready_queue *queue = td_ready_queue_for(graph_task, edge.node, task.buffer);
+  td_ready_queue *queue = td_route_queue(graph_task, edge.node, task.buffer);
   td_ready_queue_push(queue, task, TD_push_reason_ready);
   if (*stamp) *stamp = td_emit_last_time(); /* what follows is not earlier than the push */
   return TD_OK;
@@ -90,8 +94,8 @@ scatter_one_locked(td_evaluation *self, uint32_t output_nr, uint64_t *stamp, td_
 td_status
 td_evaluation_scatter(td_evaluation *self, td_error *error) {
   td_graph_task *graph_task = self->graph_task;
-  if (__builtin_expect(graph_task->scheduler_2017 != NULL, 0))
-    return td_scheduler_2017_scatter(graph_task, self->node, self->outputs, error);
+  if (TD_UNLIKELY(graph_task->scheduler != NULL))
+    return graph_task->scheduler->scatter(graph_task, self->node, self->outputs, error);
   td_status status = TD_OK;
   td_lock_acquire(&graph_task->lock);
   uint64_t stamp = td_lock_stamp(&graph_task->lock);

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "engine/pass/validate.h"
+
 #include "engine/base/alloc.h"
 #include "engine/device/device.h"
 #include "engine/graph/differentiable.h"
 #include "engine/graph/semantics.h"
-#include "engine/pass/evaluate.h"
 
 static bool
 has_sizes(const td_tensor *tensor, const td_input_metadata *metadata) {

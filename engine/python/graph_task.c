@@ -10,14 +10,16 @@
 #include "engine/base/alloc.h"
 #include "engine/graph/warnings.h"
 #include "engine/pass/callbacks.h"
+#include "engine/pass/device_threads.h"
 #include "engine/pass/engine.h"
+#include "engine/pass/engine_thread.h"
 #include "engine/pass/exec_info.h"
 #include "engine/pass/execution_order.h"
 
 static PyObject *
 current_graph_task_id(PyObject *self, PyObject *unused) {
   td_graph_task *graph_task = td_graph_task_now();
-  return PyLong_FromLong(graph_task ? (long)graph_task->id : -1);
+  return PyLong_FromLong(graph_task ? (long)graph_task->handle.id : -1);
 }
 
 static PyObject *
@@ -229,7 +231,7 @@ get_stashed(PyObject *module, PyObject *name) {
 /* A device thread may want the GIL to end what it does. */
 static PyObject *
 stop_engine(PyObject *self, PyObject *unused) {
-  Py_BEGIN_ALLOW_THREADS td_engine_stop();
+  Py_BEGIN_ALLOW_THREADS td_device_threads_stop();
   Py_END_ALLOW_THREADS Py_RETURN_NONE;
 }
 

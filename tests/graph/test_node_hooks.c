@@ -10,6 +10,7 @@
 #include "engine/graph/node_hooks.h"
 #include "engine/pass/evaluate.h"
 #include "engine/pass/exec_info.h"
+#include "engine/pass/validate.h"
 
 #include <glib.h>
 

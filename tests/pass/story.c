@@ -23,7 +23,7 @@ note_worker(call_node *self, td_error *error) {
   story *story = self->data;
   story->inner_thread = pthread_self();
   story->owner = td_graph_task_now()->owner;
-  story->depth = td_graph_task_now()->reentrant_depth;
+  story->depth = td_graph_task_now()->handle.reentrant_depth;
   story->queue_device = td_thread_self.queue->device;
   return TD_OK;
 }

@@ -107,8 +107,8 @@ look_at_locks(td_final_callback *callback, td_error *error) {
   td_graph_task *graph_task = td_graph_task_now();
   g_assert_null(td_node_now());
   g_assert_cmpint(pthread_mutex_trylock(&graph_task->lock.mutex), ==, EBUSY);
-  g_assert_cmpint(pthread_mutex_trylock(&graph_task->callbacks_mutex), ==, 0);
-  pthread_mutex_unlock(&graph_task->callbacks_mutex);
+  g_assert_cmpint(pthread_mutex_trylock(&graph_task->final_callbacks.mutex), ==, 0);
+  pthread_mutex_unlock(&graph_task->final_callbacks.mutex);
   return TD_OK;
 }
 

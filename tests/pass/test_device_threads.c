@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The threads of devices: how they start, and how td_engine_stop ends them. */
+ * The threads of devices: how they start, and how td_device_threads_stop ends them. */
+#include "engine/pass/device_threads.h"
 #include "engine/pass/engine_thread.h"
 #include "tests/pass/story.h"
 
@@ -40,9 +41,9 @@ in_child(void (*test)(void)) {
 static void
 stop_when_idle(void) {
   test_start_barrier();
-  td_engine_stop();
+  td_device_threads_stop();
   g_assert_cmpuint(device_threads_after_stop(0), ==, 0);
-  td_engine_stop();
+  td_device_threads_stop();
   /* What comes later runs where it is called. */
   story story;
   story_init(&story);
@@ -61,7 +62,7 @@ static void
 stop_without_waiting(void) {
   test_start_barrier();
   g_setenv("TORCH_AUTOGRAD_SHUTDOWN_WAIT_LIMIT", "0", TRUE);
-  td_engine_stop();
+  td_device_threads_stop();
   g_usleep(20000);
   g_assert_cmpuint(device_threads_after_stop(2), ==, 2);
 }
@@ -95,7 +96,7 @@ stop_while_busy(void) {
   call_wait(&story.in_nested);
   g_setenv("TORCH_AUTOGRAD_SHUTDOWN_WAIT_LIMIT", "0.2", TRUE);
   gint64 begin = g_get_monotonic_time();
-  td_engine_stop();
+  td_device_threads_stop();
   gint64 took = g_get_monotonic_time() - begin;
   g_assert_cmpint(took, >=, 190000);
   g_assert_cmpint(took, <, 5000000);

@@ -105,15 +105,15 @@ test_send_is_waited_for(void) {
   call call = {.context = context, .loss = loss};
   GThread *thread = g_thread_new("execute", execute_cb, &call);
   call_wait(&delivery.came);
-  for (int i = 0; i < 20000 && atomic_load(&context->graph_task->outstanding) != 1; i++)
+  for (int i = 0; i < 20000 && atomic_load(&context->graph_task->handle.outstanding) != 1; i++)
     g_usleep(1000);
-  g_assert_cmpuint(context->graph_task->outstanding, ==, 1);
+  g_assert_cmpuint(context->graph_task->handle.outstanding, ==, 1);
   g_assert_false(atomic_load(&call.is_over));
   g_assert_null(td_dist_gradient(context, x));
   td_tensor *gradient = td_tensor_new_scalar(TD_FLOAT32, TD_CPU, 10);
   g_assert_cmpint(td_dist_execute_send(context, send, &gradient, true, NULL), ==, TD_OK);
   g_thread_join(thread);
-  g_assert_cmpuint(context->graph_task->outstanding, ==, 0);
+  g_assert_cmpuint(context->graph_task->handle.outstanding, ==, 0);
   assert_gradient(context, x, 5 + 60);
   td_dist_context_unref(context);
   td_node_unref(send);
@@ -250,7 +250,7 @@ test_queue_of_each_call(void) {
   g_assert_cmpstr(td_error_text(&error), ==, "Error on Node 7: Simulate error");
   g_assert_cmpint(never.n, ==, 0);
   /* J-15: over, whatever is outstanding. */
-  g_assert_cmpuint(context->graph_task->outstanding, >, 0);
+  g_assert_cmpuint(context->graph_task->handle.outstanding, >, 0);
   g_assert_true(td_graph_task_is_completed(context->graph_task));
   g_assert_true(td_graph_task_is_done(context->graph_task));
   td_error_clear(&error);

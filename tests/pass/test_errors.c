@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
  * Errors of passes whose nodes run on several threads, and graphs that change under a pass. */
+#include "engine/pass/completion.h"
 #include "engine/pass/engine_thread.h"
 #include "tests/pass/story.h"
 
@@ -20,7 +21,7 @@ static td_status
 hold_graph_task(call_node *self, td_error *error) {
   story *story = self->data;
   story->graph_task = td_graph_task_now();
-  g_assert_true(td_graph_task_try_ref(story->graph_task));
+  g_assert_true(td_graph_task_handle_try_ref(&story->graph_task->handle));
   return TD_OK;
 }
 
@@ -40,7 +41,7 @@ must_not_run(call_node *self, td_error *error) {
 static uint64_t
 tasks_left(td_graph_task *graph_task) {
   uint64_t n_dummies = td_ready_queue_size(td_thread_self.queue);
-  return atomic_load(&graph_task->outstanding) - n_dummies;
+  return atomic_load(&graph_task->handle.outstanding) - n_dummies;
 }
 
 /* J-11: what another device has queued is skipped and counted down. */

@@ -2,6 +2,7 @@
  *
  * One node's evaluation as its graph task sees it: how many gradients it waits for, which locks it
  * takes, when it releases what it saved, and how tasks that are no node's are passed over. */
+#include "engine/pass/dependencies.h"
 #include "engine/pass/engine_thread.h"
 #include "tests/pass/story.h"
 

@@ -116,7 +116,7 @@ test_special_tasks_first(void) {
   td_node_task dummy = td_ready_queue_pop(queue);
   g_assert_null(dummy.node);
   td_node_task_fini(&dummy);
-  g_assert_cmpuint(graph_task->outstanding, ==, 2);
+  g_assert_cmpuint(graph_task->handle.outstanding, ==, 2);
   td_node_unref(node);
   td_node_unref(left_over);
   td_graph_task_unref(graph_task);
@@ -144,16 +144,16 @@ static void
 test_uncounted(void) {
   td_ready_queue *queue = td_ready_queue_new(TD_CPU);
   td_graph_task *graph_task = task_of_depth(queue, 0);
-  atomic_store(&graph_task->outstanding, 1);
+  atomic_store(&graph_task->handle.outstanding, 1);
   td_node *node = td_node_new_raw(&plain_class, sizeof *node, 0, 1);
   td_node_task task = {.graph_task = td_graph_task_weak_ref(graph_task), .node = td_node_ref(node)};
   td_ready_queue_push_uncounted(queue, task, TD_push_reason_root);
-  g_assert_cmpuint(graph_task->outstanding, ==, 1);
+  g_assert_cmpuint(graph_task->handle.outstanding, ==, 1);
   td_node *counted = push(queue, graph_task, 0);
-  g_assert_cmpuint(graph_task->outstanding, ==, 2);
+  g_assert_cmpuint(graph_task->handle.outstanding, ==, 2);
   assert_pops(queue, node);
   assert_pops(queue, counted);
-  g_assert_cmpuint(graph_task->outstanding, ==, 2);
+  g_assert_cmpuint(graph_task->handle.outstanding, ==, 2);
   td_node_unref(counted);
   td_node_unref(node);
   td_graph_task_unref(graph_task);
@@ -181,7 +181,7 @@ pop_cb(void *data) {
   double begin = cpu_of_thread_s();
   for (int i = 0; i < self->n; i++) {
     td_node_task task = td_ready_queue_pop(self->queue);
-    g_assert_cmpuint(atomic_load(&self->graph_task->outstanding), >=, 1);
+    g_assert_cmpuint(atomic_load(&self->graph_task->handle.outstanding), >=, 1);
     td_node_task_fini(&task);
     td_graph_task_count_done(self->graph_task);
   }
@@ -198,7 +198,7 @@ test_counted_before_seen(void) {
   for (int i = 0; i < self.n; i++)
     td_node_unref(push(queue, graph_task, (uint64_t)i));
   g_thread_join(thread);
-  g_assert_cmpuint(graph_task->outstanding, ==, 0);
+  g_assert_cmpuint(graph_task->handle.outstanding, ==, 0);
   td_graph_task_unref(graph_task);
   td_ready_queue_unref(queue);
 }
@@ -243,7 +243,7 @@ test_size_under_lock(void) {
   }
   for (int i = 0; i < 3; i++)
     g_thread_join(threads[i]);
-  g_assert_cmpuint(graph_task->outstanding, ==, 1500);
+  g_assert_cmpuint(graph_task->handle.outstanding, ==, 1500);
   td_graph_task_unref(graph_task);
   td_ready_queue_unref(queue);
 }

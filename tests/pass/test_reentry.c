@@ -11,7 +11,7 @@ run_inside(call_node *self, td_error *error) {
   story *story = self->data;
   g_assert_true(pthread_equal(pthread_self(), story->caller));
   g_assert_true(atomic_load(&story->in_nested));
-  g_assert_cmpuint(td_graph_task_now()->reentrant_depth, ==, 0);
+  g_assert_cmpuint(td_graph_task_now()->handle.reentrant_depth, ==, 0);
   g_assert_cmpuint(td_thread_self.current_depth, ==, 1);
   /* A lock that the waiting node holds: taking it would be the end. */
   g_assert_cmpint(pthread_mutex_trylock(&story->user_lock), ==, EBUSY);
@@ -105,7 +105,7 @@ typedef struct tower {
 static td_status
 nest(call_node *self, td_error *error) {
   tower *tower = self->data;
-  uint32_t depth = td_graph_task_now()->reentrant_depth;
+  uint32_t depth = td_graph_task_now()->handle.reentrant_depth;
   /* The first thread has depths 0 to 60, each of the pool 61 of them. */
   uint32_t expected = depth <= 60 ? depth : (depth - 61) % 61;
   tower->n_wrong += td_thread_self.current_depth != expected || td_thread_self.total_depth != depth;
@@ -155,10 +155,10 @@ test_expired_in_pool(void) {
   td_ready_queue *queue = td_ready_queue_new(TD_CPU);
   for (int i = 0; i < 3; i++) {
     td_graph_task *graph_task = graph_task_alone(queue);
-    td_graph_task *dead = td_graph_task_weak_ref(graph_task);
+    td_graph_task_handle *dead = td_graph_task_weak_ref(graph_task);
     td_graph_task_unref(graph_task);
     td_pool_submit(dead);
-    td_graph_task_weak_unref(dead);
+    td_graph_task_handle_unref(dead);
   }
   assert_tower(61);
   td_ready_queue_unref(queue);

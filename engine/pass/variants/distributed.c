@@ -9,7 +9,8 @@
 #include "engine/graph/graph_root.h"
 #include "engine/graph/node_hooks.h"
 #include "engine/graph/variable.h"
-#include "engine/pass/engine.h"
+#include "engine/pass/completion.h"
+#include "engine/pass/dependencies.h"
 #include "engine/pass/exec_info.h"
 #include "engine/pass/variants/distributed_run.h"
 
@@ -131,7 +132,7 @@ choose_what_runs(td_dist_context *context, const search *found) {
 static void
 emit_begin(const td_dist_context *context, bool retain_graph) {
   td_node_announce(context->root);
-  TD_EMIT(graph_task_begin, .graph_task = context->graph_task->id, .owner = TD_NONE,
+  TD_EMIT(graph_task_begin, .graph_task = context->graph_task->handle.id, .owner = TD_NONE,
           .keep_graph = retain_graph, .root = td_node_id(context->root),
           .n_roots = context->root->n_outputs);
   td_graph_task_emit_dependencies(context->graph_task);
@@ -152,7 +153,7 @@ prepare_locked(td_dist_context *context, td_node *root, bool retain_graph, td_er
     td_node_table_add(&graph_task->nodes, begin, &is_new);
     TD_GROW(found.nodes, found.n, found.capacity);
     found.nodes[found.n++] = begin;
-    if (i > 0) td_graph_task_count_push(graph_task);
+    if (i > 0) td_graph_task_handle_count_push(&graph_task->handle);
   }
   td_status status = count_edges(graph_task, &found, error);
   if (!status) emit_begin(context, retain_graph);

@@ -28,7 +28,7 @@ td_dist_context_ref(td_dist_context *context) {
 void
 td_dist_context_end_pass(td_dist_context *context) {
   if (!context->graph_task) return;
-  TD_EMIT(graph_task_end, .graph_task = context->graph_task->id,
+  TD_EMIT(graph_task_end, .graph_task = context->graph_task->handle.id,
           .status = context->graph_task->result ? TD_task_status_error : TD_task_status_ok);
   td_graph_task_unref(context->graph_task);
   td_node_unref(context->dummy);

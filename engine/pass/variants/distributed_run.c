@@ -2,8 +2,11 @@
 #include "engine/pass/variants/distributed_run.h"
 
 #include "engine/base/alloc.h"
+#include "engine/pass/completion.h"
+#include "engine/pass/device_queues.h"
 #include "engine/pass/device_threads.h"
 #include "engine/pass/engine_thread.h"
+#include "engine/pass/fork.h"
 #include "engine/pass/worker.h"
 
 /* Runs one task of the call's queue. Returns false if the pass has failed; the rest of the queue
@@ -45,7 +48,7 @@ td_dist_run(td_graph_task *graph_task, td_node *node, td_input_buffer *buffer, b
     td_graph_task_fail(graph_task, TD_AUTOGRAD, &error);
     return;
   }
-  td_device_threads_announce();
+  td_device_queues_announce();
   td_node_task task = {.graph_task = td_graph_task_weak_ref(graph_task),
                        .node = td_node_ref(node),
                        .buffer = buffer};
@@ -62,7 +65,7 @@ static struct {
 static void *
 continue_cb(void *data) {
   td_node_task *task = data;
-  td_graph_task *graph_task = task->graph_task;
+  td_graph_task *graph_task = td_graph_task_of(task->graph_task);
   work(graph_task, *task, false);
   td_graph_task_unref(graph_task);
   free(task);
@@ -87,7 +90,7 @@ global_main(void *unused) {
   td_emit_name_thread("pt_dist_cpu", TD_CPU);
   for (;;) {
     td_node_task task = td_ready_queue_pop(global.queue);
-    if (td_graph_task_try_ref(task.graph_task))
+    if (td_graph_task_handle_try_ref(task.graph_task))
       launch(task);
     else
       td_node_task_fini(&task);

@@ -2,8 +2,8 @@
 #include "engine/pass/variants/scheduler_2017.h"
 
 #include "engine/base/alloc.h"
-#include "engine/graph/hooks.h"
 #include "engine/graph/node_hooks.h"
+#include "engine/pass/graph_task.h"
 #include "engine/tensor/kernels.h"
 
 #include <string.h>
@@ -22,30 +22,15 @@ typedef struct counters {
       was_copied; /* (owned) [n_inputs] or NULL: gradients that this scheduler copied (2017-fifo) */
 } counters;
 
-struct td_scheduler_2017 {
+/* A graph task's scheduler_data. */
+typedef struct counted_uses {
   counters *nodes; /* (owned) [n] as the graph task's entries */
   uint32_t n;
-};
+} counted_uses;
 
-td_scheduler td_scheduler_now = TD_SCHEDULER_ENGINE;
-
-static const char *const names[] = {[TD_SCHEDULER_ENGINE] = "engine",
-                                    [TD_SCHEDULER_2017] = "2017",
-                                    [TD_SCHEDULER_2017_FIFO] = "2017-fifo"};
-
-td_status
-td_scheduler_set(const char *name, td_error *error) {
-  for (unsigned i = 0; i < TD_N_ELEMENTS(names); i++) {
-    if (strcmp(name, names[i])) continue;
-    td_scheduler_now = (td_scheduler)i;
-    return TD_OK;
-  }
-  return td_error_set(error, TD_INVALID, "scheduler '%s': must be engine, 2017 or 2017-fifo", name);
-}
-
-const char *
-td_scheduler_get(void) {
-  return names[td_scheduler_now];
+static bool
+is_fifo(void) {
+  return td_scheduler_now->order == TD_queue_order_fifo;
 }
 
 /* The thread that runs passes now. */
@@ -73,37 +58,33 @@ take_turn(void) {
   return free;
 }
 
-td_status
-td_scheduler_2017_enter(const td_execute_options *options, uint32_t n_roots, td_error *error) {
+static td_status
+enter(const td_execute_options *options, uint32_t n_roots, td_error *error) {
   if (!options->accumulate_grad) return refuse(error, "grad(): gradients go to leaves alone");
   if (options->n_outputs) return refuse(error, "inputs= of backward()");
   if (options->create_graph) return refuse(error, "create_graph");
-  if (options->keep_graph && td_scheduler_now == TD_SCHEDULER_2017)
+  if (options->keep_graph && !is_fifo())
     return refuse(error, "retain_graph: it never frees anything");
   if (n_roots != 1) return refuse(error, "backward of several tensors at once");
   return take_turn() ? TD_OK : refuse(error, "threads: another one runs a backward pass");
 }
 
-void
-td_scheduler_2017_leave(void) {
+static void
+leave(void) {
   pthread_mutex_lock(&running.mutex);
   running.n_passes--;
   pthread_mutex_unlock(&running.mutex);
 }
 
-td_ready_queue *
-td_scheduler_2017_queue(void) {
-  td_queue_order order =
-      td_scheduler_now == TD_SCHEDULER_2017 ? TD_queue_order_lifo : TD_queue_order_fifo;
-  td_ready_queue *queue = td_ready_queue_new_ordered(TD_CPU, order);
-  td_ready_queue_announce(queue, td_emit_thread_id());
-  return queue;
+static counted_uses *
+uses_of(const td_graph_task *graph_task) {
+  return graph_task->scheduler_data;
 }
 
 static counters *
 counters_of(const td_graph_task *graph_task, const td_node *node) {
   const td_node_entry *entry = td_node_table_find(&graph_task->nodes, node);
-  return entry ? &graph_task->scheduler_2017->nodes[entry - graph_task->nodes.entries] : NULL;
+  return entry ? &uses_of(graph_task)->nodes[entry - graph_task->nodes.entries] : NULL;
 }
 
 /* The place of a use in its list: of the entry, or of the NULL at the end. */
@@ -145,24 +126,25 @@ check_node(const td_node *node, td_error *error) {
   return TD_OK;
 }
 
-td_status
-td_scheduler_2017_prepare(td_graph_task *graph_task, td_error *error) {
+static td_status
+prepare(td_graph_task *graph_task, td_error *error) {
   const td_node_table *nodes = &graph_task->nodes;
   td_status status = TD_OK;
   for (uint32_t i = 0; i < nodes->n && !status; i++)
     status = check_node(nodes->entries[i].node, error);
   if (status) return status;
-  td_scheduler_2017 *self = graph_task->scheduler_2017 = TD_NEW(td_scheduler_2017);
+  counted_uses *self = graph_task->scheduler_data = TD_NEW(counted_uses);
   self->n = nodes->n;
   self->nodes = TD_NEW_N(counters, nodes->n);
   for (uint32_t i = 0; i < nodes->n; i++)
     count_uses(graph_task, nodes->entries[i].node);
-  if (td_scheduler_now == TD_SCHEDULER_2017) graph_task->keep_graph = true;
+  if (!is_fifo()) graph_task->keep_graph = true;
   return TD_OK;
 }
 
-void
-td_scheduler_2017_free(td_scheduler_2017 *self) {
+static void
+free_uses(void *data) {
+  counted_uses *self = data;
   if (!self) return;
   for (uint32_t i = 0; i < self->n; i++) {
     free(self->nodes[i].was_copied);
@@ -177,7 +159,7 @@ td_scheduler_2017_free(td_scheduler_2017 *self) {
 
 void
 td_scheduler_2017_each(const td_graph_task *graph_task, td_use_callback *callback, void *data) {
-  const td_scheduler_2017 *self = graph_task ? graph_task->scheduler_2017 : NULL;
+  const counted_uses *self = graph_task ? graph_task->scheduler_data : NULL;
   for (uint32_t i = 0; self && i < self->n; i++)
     for (const use *use = self->nodes[i].first; use; use = use->next)
       callback(graph_task->nodes.entries[i].node, use->output_nr, use->consumer, use->n, data);
@@ -243,7 +225,7 @@ static td_status
 add_to_buffer(delivery *self, td_tensor *gradient, td_error *error) {
   td_edge edge = self->edge;
   bool *was_copied = NULL;
-  if (td_scheduler_now == TD_SCHEDULER_2017_FIFO) {
+  if (is_fifo()) {
     if (!self->counters->was_copied)
       self->counters->was_copied = TD_NEW_N(bool, edge.node->n_inputs);
     was_copied = &self->counters->was_copied[edge.input_nr];
@@ -253,7 +235,7 @@ add_to_buffer(delivery *self, td_tensor *gradient, td_error *error) {
   td_status status = put_into_buffer(&self->entry->buffer->slots[edge.input_nr], gradient,
                                      was_copied, &mode, error);
   if (!status)
-    TD_EMIT(buffer_add, .node = td_node_id(edge.node), .graph_task = self->graph_task->id,
+    TD_EMIT(buffer_add, .node = td_node_id(edge.node), .graph_task = self->graph_task->handle.id,
             .input_nr = edge.input_nr, .from = td_node_id(self->from), .mode = mode,
             .bytes = (uint32_t)TD_MIN(n_bytes, (size_t)UINT32_MAX));
   return status;
@@ -262,11 +244,11 @@ add_to_buffer(delivery *self, td_tensor *gradient, td_error *error) {
 /* Says what the scheduler cannot do with a node that is ready at its first gradient. */
 static td_status
 check_first(const delivery *self, td_error *error) {
-  if (td_scheduler_now == TD_SCHEDULER_2017 && self->edge.input_nr != 0)
+  if (!is_fifo() && self->edge.input_nr != 0)
     return td_error_set(error, TD_ASSERTION,
                         "%s is ready with output %u alone: output_nr must be 0",
                         td_node_name(self->edge.node), self->edge.input_nr);
-  if (td_scheduler_now == TD_SCHEDULER_2017_FIFO && self->edge.node->n_inputs > 1)
+  if (is_fifo() && self->edge.node->n_inputs > 1)
     return td_error_set(error, TD_AUTOGRAD,
                         "one of the function outputs wasn't used - this is an error not, but "
                         "it's going to be fixed soon");
@@ -277,7 +259,7 @@ static void
 push(delivery *self) {
   td_graph_task *graph_task = self->graph_task;
   td_node *node = self->edge.node;
-  TD_EMIT(buffer_ready, .node = td_node_id(node), .graph_task = graph_task->id);
+  TD_EMIT(buffer_ready, .node = td_node_id(node), .graph_task = graph_task->handle.id);
   td_node_task task = {.graph_task = td_graph_task_weak_ref(graph_task),
                        .node = td_node_ref(node),
                        .buffer = self->entry->buffer};
@@ -292,7 +274,7 @@ deliver(delivery *self, td_tensor *gradient, td_error *error) {
   free_use(self->counters, self->edge.input_nr, self->from);
   bool is_ready = self->counters->first == NULL, was_parked = self->entry->buffer != NULL;
   self->entry->has_dependencies = !is_ready;
-  TD_EMIT(dependency_dec, .node = td_node_id(node), .graph_task = graph_task->id,
+  TD_EMIT(dependency_dec, .node = td_node_id(node), .graph_task = graph_task->handle.id,
           .left = --self->entry->dependencies, .by = td_node_id(self->from));
   td_status status = is_ready && !was_parked ? check_first(self, error) : TD_OK;
   if (status) {
@@ -301,21 +283,20 @@ deliver(delivery *self, td_tensor *gradient, td_error *error) {
   }
   if (!was_parked) {
     self->entry->buffer = td_input_buffer_new(node->n_inputs);
-    TD_EMIT(buffer_new, .node = td_node_id(node), .graph_task = graph_task->id);
+    TD_EMIT(buffer_new, .node = td_node_id(node), .graph_task = graph_task->handle.id);
   }
   status = add_to_buffer(self, gradient, error);
   if (status) return status;
   if (!is_ready && !was_parked)
-    TD_EMIT(buffer_park, .node = td_node_id(node), .graph_task = graph_task->id);
+    TD_EMIT(buffer_park, .node = td_node_id(node), .graph_task = graph_task->handle.id);
   graph_task->n_parked += !is_ready;
   graph_task->n_parked -= was_parked;
   if (is_ready) push(self);
   return TD_OK;
 }
 
-td_status
-td_scheduler_2017_scatter(td_graph_task *graph_task, td_node *node, td_tensor **outputs,
-                          td_error *error) {
+static td_status
+scatter(td_graph_task *graph_task, td_node *node, td_tensor **outputs, td_error *error) {
   td_status status = TD_OK;
   for (uint32_t i = 0; i < node->n_outputs && !status; i++) {
     delivery self = {.graph_task = graph_task, .from = node, .edge = node->next_edges[i]};
@@ -333,4 +314,38 @@ td_scheduler_2017_scatter(td_graph_task *graph_task, td_node *node, td_tensor **
     status = deliver(&self, gradient, error);
   }
   return status;
+}
+
+static const td_scheduler schedulers[] = {
+    {.name = "2017",
+     .order = TD_queue_order_lifo,
+     .enter = enter,
+     .leave = leave,
+     .prepare = prepare,
+     .free = free_uses,
+     .scatter = scatter},
+    {.name = "2017-fifo",
+     .order = TD_queue_order_fifo,
+     .enter = enter,
+     .leave = leave,
+     .prepare = prepare,
+     .free = free_uses,
+     .scatter = scatter},
+};
+
+const char *
+td_scheduler_get(void) {
+  return td_scheduler_now ? td_scheduler_now->name : "engine";
+}
+
+td_status
+td_scheduler_set(const char *name, td_error *error) {
+  const td_scheduler *wanted = NULL;
+  for (size_t i = 0; i < TD_N_ELEMENTS(schedulers); i++)
+    if (strcmp(name, schedulers[i].name) == 0) wanted = &schedulers[i];
+  if (!wanted && strcmp(name, "engine"))
+    return td_error_set(error, TD_INVALID, "scheduler '%s': must be engine, 2017 or 2017-fifo",
+                        name);
+  td_scheduler_now = wanted;
+  return TD_OK;
 }

@@ -14,44 +14,17 @@
  * leaves alone. It refuses the rest (td_scheduler_2017_enter). Source: seed 004. */
 #pragma once
 
-#include "engine/pass/graph_task.h"
+#include "engine/pass/scheduler.h"
 
-typedef enum td_scheduler {
-  TD_SCHEDULER_ENGINE,
-  TD_SCHEDULER_2017,
-  TD_SCHEDULER_2017_FIFO
-} td_scheduler;
+#include <stdint.h>
 
-/* td_scheduler_set takes "engine" (the default), "2017" or "2017-fifo", and not while a pass
- * runs. TD_INVALID for other names. Only the engine reads td_scheduler_now. */
+/* td_scheduler_set takes "engine" (the default), "2017" or "2017-fifo": not while a pass runs.
+ * TD_INVALID for all else. td_scheduler_get returns the name. */
 td_status td_scheduler_set(const char *name, td_error *error);
 const char *td_scheduler_get(void);
-extern td_scheduler td_scheduler_now;
 
-/* td_scheduler_2017_enter checks before a pass that this scheduler can run it. TD_UNSUPPORTED
- * says what it cannot do. If it succeeds, call td_scheduler_2017_leave on the same thread after
- * the pass. */
-td_status td_scheduler_2017_enter(const td_execute_options *options, uint32_t n_roots,
-                                  td_error *error);
-void td_scheduler_2017_leave(void);
-
-/* td_scheduler_2017_prepare reads a pass's dependencies into the scheduler's own form,
- * graph_task->scheduler_2017. It reads them from the visited nodes. TD_UNSUPPORTED for nodes
- * that it cannot run. */
-td_status td_scheduler_2017_prepare(td_graph_task *graph_task, td_error *error);
-void td_scheduler_2017_free(td_scheduler_2017 *self); /* NULL is fine */
-
-/* td_scheduler_2017_queue returns a new ready structure of the pass's own. */
-td_ready_queue *td_scheduler_2017_queue(void);
-
-/* td_scheduler_2017_scatter hands a node's outputs (taken) to the nodes below. TD_ASSERTION if
- * the original asserts, TD_AUTOGRAD with its text. The thread that runs the pass calls it. */
-td_status td_scheduler_2017_scatter(td_graph_task *graph_task, td_node *node, td_tensor **outputs,
-                                    td_error *error);
-
-/* td_scheduler_2017_each calls back for every use that is still counted: `consumer` takes the
- * output of that number `uses` times. The order is that of the visit. The thread that runs the
- * pass calls it. */
+/* td_scheduler_2017_each calls back for every use that is still counted: `uses` times `consumer`
+ * takes the output of that number. In the order of visit; the caller's thread runs the pass. */
 typedef void td_use_callback(td_node *node, uint32_t output_nr, td_node *consumer, uint32_t uses,
                              void *data);
 void td_scheduler_2017_each(const td_graph_task *graph_task, td_use_callback *callback, void *data);
