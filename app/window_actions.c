@@ -2,6 +2,7 @@
 #include "app/window_actions.h"
 
 #include "app/about.h"
+#include "ui/model/playhead_steps.h"
 
 #include <glib/gi18n.h>
 

@@ -8,6 +8,8 @@
 #include "ui/model/event_list.h"
 #include "ui/model/facts.h"
 #include "ui/model/playhead.h"
+#include "ui/model/playhead_steps.h"
+#include "ui/model/problems.h"
 
 #include <glib/gstdio.h>
 

@@ -10,7 +10,9 @@
 #include "ui/model/event_list.h"
 #include "ui/model/facts.h"
 #include "ui/model/node_query.h"
+#include "ui/model/passes.h"
 #include "ui/model/playhead.h"
+#include "ui/model/playhead_steps.h"
 #include "ui/model/source_line.h"
 
 #include <glib/gstdio.h>
@@ -143,7 +145,7 @@ test_several_processes(Fixture *fixture, gconstpointer data) {
   uint64_t length = td_replay_length(td_document_get_replay(fixture->document));
   uint32_t n;
   g_assert_cmpuint(td_document_graph_task_at(fixture->document, length), ==, 3);
-  g_assert_cmpuint(td_document_get_pass_number(fixture->document, 3, &n), ==, 2);
+  g_assert_cmpuint(td_pass_number(td_document_get_graph(fixture->document), 0, 3, &n), ==, 2);
   g_assert_cmpuint(n, ==, 2);
   td_document_set_process(fixture->document, 1);
   g_assert_cmpuint(td_document_graph_task_at(fixture->document, length), ==, 2);
@@ -252,7 +254,7 @@ test_training_steps(Fixture *fixture, gconstpointer data) {
   td_playhead_set_document(playhead, fixture->document);
   double from, to, first, last;
   td_playhead_get_span(playhead, &from, &to);
-  td_document_get_pass_span(fixture->document, 0, &first, &last);
+  td_pass_span(td_document_get_replay(fixture->document), 0, &first, &last);
   g_assert_cmpfloat(fabs(from - MAX(first, 0)), <, 1);
   g_assert_cmpfloat(to - from, <, (double)td_document_get_info(fixture->document)->duration_ns / 4);
   td_playhead_to_start(playhead);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "ui/model/event_list.h"
+#include "ui/model/document_texts.h"
 
 struct _TdEventItem {
   GObject parent_instance;

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "ui/geometry/format.h"
+#include "ui/model/document_texts.h"
 #include "ui/model/facts.h"
 #include "ui/model/facts_origin.h"
 #include "ui/model/facts_parts.h"
 #include "ui/model/node_state_text.h"
+#include "ui/model/problems.h"
 
 #include <glib/gi18n.h>
 

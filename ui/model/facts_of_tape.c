@@ -3,6 +3,7 @@
 #include "ui/geometry/format.h"
 #include "ui/model/fact_list.h"
 #include "ui/model/facts.h"
+#include "ui/model/problems.h"
 
 #include <glib/gi18n.h>
 #include <stdlib.h>

@@ -6,6 +6,7 @@
 
 #include "engine/profile/conflicts.h"
 #include "ui/geometry/format.h"
+#include "ui/model/problems.h"
 
 #include <glib/gi18n.h>
 

@@ -2,8 +2,7 @@
 #include "ui/model/playhead.h"
 
 #include "ui/model/error.h"
-
-#include <glib/gi18n.h>
+#include "ui/model/passes.h"
 
 #define DEFAULT_SPEED 30
 #define MIN_SPAN_NS 100
@@ -43,8 +42,8 @@ notify(TdPlayhead *self, guint prop) {
   g_object_notify_by_pspec(G_OBJECT(self), props[prop]);
 }
 
-static void
-say(TdPlayhead *self, const char *text) {
+void
+td_playhead_say(TdPlayhead *self, const char *text) {
   g_signal_emit(self, signals[SIGNAL_MESSAGE], 0, text);
 }
 
@@ -157,7 +156,7 @@ td_playhead_new(void) {
 static void
 show_all_passes(TdPlayhead *self) {
   double from, to;
-  td_document_get_backward_span(self->document, &from, &to);
+  td_pass_span_of_all(get_replay(self), &from, &to);
   td_playhead_set_span(self, from, to);
 }
 
@@ -202,7 +201,7 @@ td_playhead_get_document(TdPlayhead *self) {
 static void
 moved(TdPlayhead *self, td_error *error) {
   if (error->status != TD_OK) {
-    say(self, td_error_text(error));
+    td_playhead_say(self, td_error_text(error));
     td_error_clear(error);
   }
   uint64_t position = td_replay_position(get_replay(self));
@@ -219,6 +218,16 @@ td_playhead_set_position(TdPlayhead *self, uint64_t position) {
   if (!replay) return;
   td_error error = {0};
   error.status = td_replay_seek(replay, MIN(position, td_replay_length(replay)), &error);
+  moved(self, &error);
+}
+
+void
+td_playhead_step_event(TdPlayhead *self, int direction) {
+  td_replay *replay = get_replay(self);
+  if (!replay) return;
+  if (direction > 0 ? self->position >= td_replay_length(replay) : self->position == 0) return;
+  td_error error = {0};
+  error.status = direction > 0 ? td_replay_forward(replay, &error) : td_replay_back(replay, &error);
   moved(self, &error);
 }
 
@@ -269,7 +278,7 @@ td_playhead_get_selection(TdPlayhead *self) {
 void
 td_playhead_set_playing(TdPlayhead *self, gboolean playing) {
   if (playing && !self->document) return;
-  if (playing && self->position >= td_playhead_get_length(self)) td_playhead_to_start(self);
+  if (playing && self->position >= td_playhead_get_length(self)) td_playhead_set_position(self, 0);
   self->tick_us = 0;
   self->remainder = 0;
   if (playing == self->playing) return;
@@ -335,125 +344,8 @@ td_playhead_show_pass(TdPlayhead *self) {
   if (!self->document) return;
   uint32_t graph_task = td_document_graph_task_at(self->document, self->position);
   if (graph_task == TD_NONE) return;
-  td_document_get_pass_span(self->document, graph_task, &from, &to);
+  td_pass_span(get_replay(self), graph_task, &from, &to);
   td_playhead_set_span(self, from, to);
-}
-
-void
-td_playhead_step_event(TdPlayhead *self, int direction) {
-  td_replay *replay = get_replay(self);
-  if (!replay) return;
-  if (direction > 0 ? self->position >= td_replay_length(replay) : self->position == 0) return;
-  td_error error = {0};
-  error.status = direction > 0 ? td_replay_forward(replay, &error) : td_replay_back(replay, &error);
-  moved(self, &error);
-}
-
-static bool
-is_node_begin(const td_any_event *event, void *data) {
-  return event->event.kind == TD_EVENT_node_begin;
-}
-
-/* Event 0 has no number before it that a search could start from. */
-static gboolean
-find_from(TdPlayhead *self, int direction, td_event_predicate matches, uint64_t *seq) {
-  td_replay *replay = get_replay(self);
-  td_any_event first;
-  if (self->position == 0) {
-    if (direction < 0 || td_replay_event(replay, 0, &first, NULL) != TD_OK) return FALSE;
-    *seq = 0;
-    if (matches(&first, NULL)) return TRUE;
-  }
-  uint64_t from = self->position ? self->position - 1 : 0;
-  return td_replay_find(replay, from, direction > 0, matches, NULL, seq, NULL) == TD_OK;
-}
-
-void
-td_playhead_step_node(TdPlayhead *self, int direction) {
-  if (!self->document) return;
-  uint64_t seq;
-  if (find_from(self, direction, is_node_begin, &seq))
-    td_playhead_set_position(self, seq + 1);
-  else if (direction > 0)
-    td_playhead_to_end(self);
-  else
-    td_playhead_to_start(self);
-}
-
-void
-td_playhead_step_graph_task(TdPlayhead *self, int direction) {
-  if (!self->document) return;
-  const td_graph *graph = td_document_get_graph(self->document);
-  uint64_t best = direction > 0 ? G_MAXUINT64 : 0;
-  uint32_t process = td_document_get_process(self->document);
-  for (uint32_t i = 0; i < graph->n_graph_tasks; i++) {
-    if (!td_document_is_begun(self->document, i)) continue;
-    if (graph->n_processes > 1 && td_graph_process_of_task(graph, i) != process) continue;
-    uint64_t position = graph->graph_tasks[i].begin_seq + 1;
-    if (direction > 0 && position > self->position) best = MIN(best, position);
-    if (direction < 0 && position < self->position) best = MAX(best, position);
-  }
-  if (best == G_MAXUINT64)
-    say(self, _("There is no further backward pass on this tape"));
-  else
-    td_playhead_set_position(self, best);
-}
-
-/* Before the first step lies the start. */
-void
-td_playhead_step_training(TdPlayhead *self, int direction) {
-  if (!self->document) return;
-  const td_graph *graph = td_document_get_graph(self->document);
-  uint32_t low = 0, high = graph->n_steps; /* of the first step not before the playhead */
-  while (low < high) {
-    uint32_t middle = low + (high - low) / 2;
-    if (graph->steps[middle] + 1 < self->position + (direction > 0))
-      low = middle + 1;
-    else
-      high = middle;
-  }
-  if (direction > 0 && low < graph->n_steps)
-    td_playhead_set_position(self, graph->steps[low] + 1);
-  else if (direction < 0 && low > 0)
-    td_playhead_set_position(self, graph->steps[low - 1] + 1);
-  else if (direction < 0 && graph->n_steps)
-    td_playhead_to_start(self);
-  else
-    say(self, graph->n_steps ? _("There is no further training step on this tape")
-                             : _("The program counted no steps: tapedeck.step() does"));
-}
-
-void
-td_playhead_to_start(TdPlayhead *self) {
-  td_playhead_set_position(self, 0);
-}
-
-void
-td_playhead_to_end(TdPlayhead *self) {
-  td_playhead_set_position(self, G_MAXUINT64);
-}
-
-void
-td_playhead_show_problem(TdPlayhead *self, uint64_t seq) {
-  td_playhead_set_playing(self, FALSE);
-  td_playhead_set_position(self, seq + 1);
-  td_playhead_set_selection(self, td_document_get_state(self->document)->header->current_node);
-}
-
-void
-td_playhead_run_to_problem(TdPlayhead *self) {
-  if (!self->document) return;
-  size_t n;
-  const td_graph_mention *problems = td_document_get_problems(self->document, &n);
-  for (size_t i = 0; i < n; i++) {
-    if (problems[i].seq < self->position || problems[i].kind == TD_EVENT_breakpoint_hit) continue;
-    g_autofree char *text = td_document_dup_event_text(self->document, problems[i].seq);
-    td_playhead_show_problem(self, problems[i].seq);
-    say(self, text);
-    return;
-  }
-  say(self, n ? _("No further NaN, Inf or error after this event")
-              : _("No NaN, Inf or error was recorded on this tape"));
 }
 
 void

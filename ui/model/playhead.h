@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The one thing that all panes share: where we are on the tape, what is selected, whether it plays,
- * which span of time is looked at. Widgets hold it, set it and listen to it; no widget knows
- * another. Moving it moves the document's replay. Main thread only. */
+ * The one thing that all panes share: the position on the tape, the selection, whether it plays,
+ * and the visible span of time. Widgets hold the playhead, set it and listen to it; no widget knows
+ * another. Moving the playhead moves the document's replay. Main thread only. */
 #pragma once
 
 #include "ui/model/document.h"
@@ -10,18 +10,19 @@
 #define TD_TYPE_PLAYHEAD (td_playhead_get_type())
 G_DECLARE_FINAL_TYPE(TdPlayhead, td_playhead, TD, PLAYHEAD, GObject)
 
-/* td_playhead_new returns one without a document. Properties, all notified: "document", "position",
- * "selection", "playing", "speed" (events per second), "follow" (the selection goes to the node of
- * each event reached); signals: "span-changed", and "message" (const char *) with a sentence for
- * the person. */
+/* td_playhead_new returns a playhead without a document. Its properties notify: "document",
+ * "position", "selection", "playing", "speed" (events per second) and "follow" (the selection goes
+ * to the node of each event reached). Its signals are "span-changed" and "message" (const char *),
+ * a sentence for the person. */
 TdPlayhead *td_playhead_new(void);
 
 void td_playhead_set_document(TdPlayhead *self, TdDocument *document);
+
 /* td_playhead_update_document replaces the document by a later reading of the same tape, which has
- * grown: the selection stays, and the span unless it was never changed; who stood at the end stands
- * at the new end, who did not stays at the event. */
+ * grown. The selection stays. The span stays if somebody has changed it. A playhead at the end goes
+ * to the new end; any other stays at its event. */
 void td_playhead_update_document(TdPlayhead *self, TdDocument *document);
-TdDocument *td_playhead_get_document(TdPlayhead *self); /* NULL where none is open */
+TdDocument *td_playhead_get_document(TdPlayhead *self); /* NULL if none is open */
 
 gboolean td_playhead_is_at_end(TdPlayhead *self);
 
@@ -29,6 +30,9 @@ gboolean td_playhead_is_at_end(TdPlayhead *self);
  */
 void td_playhead_set_position(TdPlayhead *self, uint64_t position);
 uint64_t td_playhead_get_position(TdPlayhead *self);
+
+/* td_playhead_step_event moves by one event; direction is 1 or -1. */
+void td_playhead_step_event(TdPlayhead *self, int direction);
 uint64_t td_playhead_get_length(TdPlayhead *self);
 
 /* td_playhead_get_time_ns returns the time of the event reached, 0 before the first. */
@@ -57,21 +61,8 @@ void td_playhead_reset_span(TdPlayhead *self);
 /* td_playhead_show_pass makes the span that of the backward pass at the playhead. */
 void td_playhead_show_pass(TdPlayhead *self);
 
-/* Steps; direction is 1 or -1. A training step goes to the next or previous `step` that the program
- * counted. A node step goes to the next or previous node_begin, or to the end
- * or start where there is none. td_playhead_run_to_problem goes to the next anomaly or error and
- * says so where there is none. */
-void td_playhead_step_event(TdPlayhead *self, int direction);
-void td_playhead_step_node(TdPlayhead *self, int direction);
-void td_playhead_step_graph_task(TdPlayhead *self, int direction);
-void td_playhead_step_training(TdPlayhead *self, int direction);
-void td_playhead_to_start(TdPlayhead *self);
-void td_playhead_to_end(TdPlayhead *self);
-void td_playhead_run_to_problem(TdPlayhead *self);
-
-/* td_playhead_show_problem stops playing, goes to an event and selects its node whether or not the
- * selection follows. */
-void td_playhead_show_problem(TdPlayhead *self, uint64_t seq);
+/* td_playhead_say shows a sentence to the person: the signal "message". */
+void td_playhead_say(TdPlayhead *self, const char *text);
 
 /* td_playhead_tick moves a playing playhead to where it should be at a frame's time (microseconds).
  */

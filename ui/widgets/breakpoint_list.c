@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "ui/model/document_texts.h"
 #include "ui/widgets/live_lists.h"
 
 #include <glib/gi18n.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "ui/widgets/canvas.h"
 
+#include "ui/model/document_texts.h"
 #include "ui/model/node_state_text.h"
 
 #include <adwaita.h>

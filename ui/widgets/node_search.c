@@ -2,6 +2,7 @@
 #include "ui/widgets/node_search.h"
 
 #include "ui/geometry/format.h"
+#include "ui/model/document_texts.h"
 #include "ui/model/node_query.h"
 #include "ui/model/node_state_text.h"
 #include "ui/model/source_line.h"

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "ui/widgets/problems_pane.h"
 
+#include "ui/model/playhead_steps.h"
+#include "ui/model/problems.h"
 #include "ui/widgets/event_rows.h"
 
 struct _TdProblemsPane {

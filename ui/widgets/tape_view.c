@@ -2,6 +2,9 @@
 #include "ui/widgets/tape_view.h"
 
 #include "ui/draw/queues_picture.h"
+#include "ui/model/document_texts.h"
+#include "ui/model/passes.h"
+#include "ui/model/problems.h"
 #include "ui/widgets/events_pane.h"
 #include "ui/widgets/graph_canvas.h"
 #include "ui/widgets/inspector.h"
@@ -115,7 +118,8 @@ show_pass(TdTapeView *self, TdDocument *document) {
   uint32_t n, step = td_document_get_state(document)->header->step;
   uint64_t position = td_playhead_get_position(self->playhead);
   uint32_t graph_task = td_document_graph_task_at(document, position);
-  uint32_t number = td_document_get_pass_number(document, graph_task, &n);
+  uint32_t number = td_pass_number(td_document_get_graph(document),
+                                   td_document_get_process(document), graph_task, &n);
   const td_graph *graph = td_document_get_graph(document);
   uint32_t depth = graph_task < graph->n_graph_tasks ? graph->graph_tasks[graph_task].depth : 0;
   g_autofree char *pass =

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "ui/model/document_texts.h"
+
+#include "engine/profile/why.h"
+#include "ui/geometry/format.h"
+
+#include <glib/gi18n.h>
+
+char *
+td_document_dup_warning(TdDocument *self) {
+  const td_tape_info *info = td_document_get_info(self);
+  gboolean growing = td_document_is_growing(self);
+  if (info->damage && !growing)
+    return g_strdup_printf(_("This tape is damaged: %s. What could be read is shown."),
+                           info->damage);
+  if (info->n_dropped) {
+    g_autofree char *count = td_format_count(info->n_dropped);
+    return g_strdup_printf(_("%s events were dropped while recording: what is shown has gaps."),
+                           count);
+  }
+  uint64_t first, n = td_replay_trouble(td_document_get_replay(self), &first);
+  if (n == 0 || growing) return NULL;
+  return g_strdup_printf(_("%" G_GUINT64_FORMAT
+                           " events contradict what was before, the first is event "
+                           "%" G_GUINT64_FORMAT ". `tapedeck check` tells more."),
+                         n, first);
+}
+
+char *
+td_document_dup_node_name(TdDocument *self, uint32_t node) {
+  const td_graph *graph = td_document_get_graph(self);
+  const char *name = node < graph->n_nodes ? graph->nodes[node].name : "";
+  return g_strdup_printf("%s #%u", *name ? name : _("node"), node);
+}
+
+static char *
+take_error_text(td_error *error) {
+  char *text = g_strdup(td_error_text(error));
+  td_error_clear(error);
+  return text;
+}
+
+char *
+td_document_dup_event_text(TdDocument *self, uint64_t seq) {
+  td_replay *replay = td_document_get_replay(self);
+  td_any_event event;
+  td_error error = {0};
+  if (td_replay_event(replay, seq, &event, &error) != TD_OK) return take_error_text(&error);
+  return td_why_describe(td_document_get_graph(self), td_replay_tape(replay), &event);
+}
+
+char *
+td_document_dup_wait_text(TdDocument *self, uint32_t node) {
+  return td_why_wait(td_document_get_replay(self), node);
+}
+
+char *
+td_document_dup_pop_text(TdDocument *self, uint64_t seq) {
+  td_error error = {0};
+  char *text = NULL;
+  return td_why_pop(td_document_get_replay(self), seq, &text, &error) == TD_OK
+             ? text
+             : take_error_text(&error);
+}

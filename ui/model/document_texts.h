@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * Sentences about a document: what its tape lacks, what an event says, why a node waits. Main
+ * thread; the caller frees every text. */
+#pragma once
+
+#include "ui/model/document.h"
+
+/* td_document_dup_warning says what the tape lacks (damage, dropped events) or contradicts. It
+ * returns NULL if the tape is whole. */
+char *td_document_dup_warning(TdDocument *self);
+
+/* td_document_dup_node_name returns "MulBackward0 #6". td_document_dup_event_text returns what an
+ * event says. */
+char *td_document_dup_node_name(TdDocument *self, uint32_t node);
+char *td_document_dup_event_text(TdDocument *self, uint64_t seq);
+
+/* td_document_dup_wait_text says what a node waits for at the playhead; NULL if it waits for
+ * nothing. td_document_dup_pop_text answers "why this one next?" for the pop of event `seq`. */
+char *td_document_dup_wait_text(TdDocument *self, uint32_t node);
+char *td_document_dup_pop_text(TdDocument *self, uint64_t seq);

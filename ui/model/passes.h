@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * The backward passes of a tape as a reader meets them: which pass runs at a position, its number,
+ * its span of time. A pass is a graph task. A tape of several processes has passes of each; a
+ * reader looks at one process. Pure; the thread that owns the replay. */
+#pragma once
+
+#include "engine/replay/replay.h"
+
+#include <stdbool.h>
+
+/* td_pass_is_begun tells whether the tape has the beginning of a graph task. A damaged tape may
+ * have lost it. */
+bool td_pass_is_begun(const td_graph *graph, uint32_t graph_task);
+
+/* td_pass_is_of tells whether a begun pass belongs to a process. */
+bool td_pass_is_of(const td_graph *graph, uint32_t graph_task, uint32_t process);
+
+/* td_pass_at returns the graph task of a process to look at after a position. Of the passes that
+ * run then, it is the one that began last: an outer pass comes back after its inner pass. Between
+ * passes it is the last one, before all of them the first. TD_NONE on a tape without passes. */
+uint32_t td_pass_at(td_replay *replay, uint32_t process, uint64_t position);
+
+/* td_pass_number returns the place of a graph task among the passes of a process, from 1, in the
+ * order in which they began. It writes how many they are. */
+uint32_t td_pass_number(const td_graph *graph, uint32_t process, uint32_t graph_task, uint32_t *n);
+
+/* td_pass_first_position returns where a reader wants to begin: just after the first
+ * graph_task_begin, or 0. */
+uint64_t td_pass_first_position(td_replay *replay);
+
+/* td_pass_span writes the time of one graph task, with a little around it. */
+void td_pass_span(td_replay *replay, uint32_t graph_task, double *from_ns, double *to_ns);
+
+/* td_pass_span_of_all writes the time from the first graph_task_begin to the last graph_task_end,
+ * with a little around it: what most people come to see. On a tape without passes it writes the
+ * whole tape. */
+void td_pass_span_of_all(td_replay *replay, double *from_ns, double *to_ns);

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "ui/model/playhead_steps.h"
+
+#include "ui/model/document_texts.h"
+#include "ui/model/passes.h"
+#include "ui/model/problems.h"
+
+#include <glib/gi18n.h>
+
+static bool
+is_node_begin(const td_any_event *event, void *data) {
+  return event->event.kind == TD_EVENT_node_begin;
+}
+
+/* Event 0 has no number before it that a search could start from. */
+static gboolean
+find_from(TdPlayhead *self, int direction, td_event_predicate matches, uint64_t *seq) {
+  td_replay *replay = td_document_get_replay(td_playhead_get_document(self));
+  uint64_t position = td_playhead_get_position(self);
+  td_any_event first;
+  if (position == 0) {
+    if (direction < 0 || td_replay_event(replay, 0, &first, NULL) != TD_OK) return FALSE;
+    *seq = 0;
+    if (matches(&first, NULL)) return TRUE;
+  }
+  uint64_t from = position ? position - 1 : 0;
+  return td_replay_find(replay, from, direction > 0, matches, NULL, seq, NULL) == TD_OK;
+}
+
+void
+td_playhead_step_node(TdPlayhead *self, int direction) {
+  if (!td_playhead_get_document(self)) return;
+  uint64_t seq;
+  if (find_from(self, direction, is_node_begin, &seq))
+    td_playhead_set_position(self, seq + 1);
+  else if (direction > 0)
+    td_playhead_to_end(self);
+  else
+    td_playhead_to_start(self);
+}
+
+void
+td_playhead_step_graph_task(TdPlayhead *self, int direction) {
+  TdDocument *document = td_playhead_get_document(self);
+  if (!document) return;
+  const td_graph *graph = td_document_get_graph(document);
+  uint64_t here = td_playhead_get_position(self), best = direction > 0 ? G_MAXUINT64 : 0;
+  uint32_t process = td_document_get_process(document);
+  for (uint32_t i = 0; i < graph->n_graph_tasks; i++) {
+    if (!td_pass_is_of(graph, i, process)) continue;
+    uint64_t position = graph->graph_tasks[i].begin_seq + 1;
+    if (direction > 0 && position > here) best = MIN(best, position);
+    if (direction < 0 && position < here) best = MAX(best, position);
+  }
+  if (best == G_MAXUINT64)
+    td_playhead_say(self, _("There is no further backward pass on this tape"));
+  else
+    td_playhead_set_position(self, best);
+}
+
+/* Before the first step lies the start. */
+void
+td_playhead_step_training(TdPlayhead *self, int direction) {
+  TdDocument *document = td_playhead_get_document(self);
+  if (!document) return;
+  const td_graph *graph = td_document_get_graph(document);
+  uint64_t here = td_playhead_get_position(self);
+  uint32_t low = 0, high = graph->n_steps; /* of the first step not before the playhead */
+  while (low < high) {
+    uint32_t middle = low + (high - low) / 2;
+    if (graph->steps[middle] + 1 < here + (direction > 0))
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  if (direction > 0 && low < graph->n_steps)
+    td_playhead_set_position(self, graph->steps[low] + 1);
+  else if (direction < 0 && low > 0)
+    td_playhead_set_position(self, graph->steps[low - 1] + 1);
+  else if (direction < 0 && graph->n_steps)
+    td_playhead_to_start(self);
+  else
+    td_playhead_say(self, graph->n_steps ? _("There is no further training step on this tape")
+                                         : _("The program counted no steps: tapedeck.step() does"));
+}
+
+void
+td_playhead_to_start(TdPlayhead *self) {
+  td_playhead_set_position(self, 0);
+}
+
+void
+td_playhead_to_end(TdPlayhead *self) {
+  td_playhead_set_position(self, G_MAXUINT64);
+}
+
+void
+td_playhead_show_problem(TdPlayhead *self, uint64_t seq) {
+  td_playhead_set_playing(self, FALSE);
+  td_playhead_set_position(self, seq + 1);
+  const td_state *state = td_document_get_state(td_playhead_get_document(self));
+  td_playhead_set_selection(self, state->header->current_node);
+}
+
+void
+td_playhead_run_to_problem(TdPlayhead *self) {
+  TdDocument *document = td_playhead_get_document(self);
+  if (!document) return;
+  size_t n;
+  uint64_t here = td_playhead_get_position(self);
+  const td_graph_mention *problems = td_document_get_problems(document, &n);
+  for (size_t i = 0; i < n; i++) {
+    if (problems[i].seq < here || problems[i].kind == TD_EVENT_breakpoint_hit) continue;
+    g_autofree char *text = td_document_dup_event_text(document, problems[i].seq);
+    td_playhead_show_problem(self, problems[i].seq);
+    td_playhead_say(self, text);
+    return;
+  }
+  td_playhead_say(self, n ? _("No further NaN, Inf or error after this event")
+                          : _("No NaN, Inf or error was recorded on this tape"));
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * Scenes by graph task, the most recently shown ones: a reader who steps to and fro between
+ * backward passes does not wait for the same layout again. Main thread. */
+#pragma once
+
+#include "ui/draw/graph_scene.h"
+
+#include <glib.h>
+
+typedef struct td_scene_cache {
+  GHashTable *scenes; /* (owned) graph task -> td_graph_scene (owned) */
+  GQueue shown;       /* graph tasks with a scene, least recently shown first */
+} td_scene_cache;
+
+void td_scene_cache_init(td_scene_cache *cache);
+void td_scene_cache_fini(td_scene_cache *cache);
+
+/* td_scene_cache_take owns a scene from now on. If the cache is full it frees the scene least
+ * recently shown, unless that is the scene of `in_use`. */
+void td_scene_cache_take(td_scene_cache *cache, uint32_t graph_task, td_graph_scene *scene,
+                         uint32_t in_use);
+
+/* td_scene_cache_find returns a scene (borrowed) or NULL. */
+td_graph_scene *td_scene_cache_find(td_scene_cache *cache, uint32_t graph_task);
+
+/* td_scene_cache_show makes a scene of the cache the most recently shown one. */
+void td_scene_cache_show(td_scene_cache *cache, uint32_t graph_task);
