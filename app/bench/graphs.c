@@ -7,6 +7,7 @@
 #include "engine/graph/function.h"
 #include "engine/graph/grad_fn.h"
 #include "engine/graph/gradient_edge.h"
+#include "engine/tensor/factories.h"
 
 /* Hands its one gradient to every output, after being busy for a while. */
 typedef struct pass_backward {

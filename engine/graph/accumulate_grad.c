@@ -86,7 +86,7 @@ place_gradient(accumulate_grad *self, td_tensor *grad, td_accumulation *mode, td
     placed = grad->autograd || grad->base ? td_tensor_detach(grad) : td_tensor_ref(grad);
     *mode = TD_accumulation_steal;
   } else if (may_steal_sparse(&self->node, grad)) {
-    placed = td_sparse_detach(grad);
+    placed = td_tensor_detach(grad);
   } else {
     status = copy_gradient(grad, self->variable, &placed, error);
   }

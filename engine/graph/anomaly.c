@@ -2,6 +2,7 @@
 #include "engine/graph/anomaly.h"
 
 #include "engine/base/alloc.h"
+#include "engine/base/numbers.h"
 #include "engine/control/gate.h"
 #include "engine/events/emit.h"
 #include "engine/graph/grad_fn.h"

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "engine/graph/anomaly_mode.h"
 
+#include "engine/base/numbers.h"
+
 _Atomic unsigned td_anomaly_wanted;
 
 _Atomic bool td_anomaly_mode_enabled;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "engine/graph/differentiable.h"
 
+#include "engine/tensor/factories.h"
 #include "engine/tensor/kernels.h"
 
 static td_status

@@ -8,6 +8,7 @@
 #include "engine/graph/function.h"
 #include "engine/ops/pointwise.h"
 #include "engine/ops/shape.h"
+#include "engine/tensor/factories.h"
 #include "engine/tensor/kernels.h"
 #include "engine/tensor/launch.h"
 #include "engine/tensor/sparse.h"

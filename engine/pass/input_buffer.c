@@ -2,6 +2,7 @@
 #include "engine/pass/input_buffer.h"
 
 #include "engine/base/alloc.h"
+#include "engine/base/numbers.h"
 #include "engine/graph/anomaly.h"
 #include "engine/graph/differentiable.h"
 #include "engine/graph/semantics.h"

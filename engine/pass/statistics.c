@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "engine/pass/statistics.h"
 
+#include "engine/base/numbers.h"
 #include "engine/events/emit.h"
 #include "engine/graph/now.h"
 

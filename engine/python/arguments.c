@@ -4,6 +4,7 @@
 #include "engine/ops/pointwise.h"
 #include "engine/python/tensor_object.h"
 #include "engine/python/types.h"
+#include "engine/tensor/factories.h"
 
 #include <string.h>
 

@@ -10,6 +10,7 @@
 #include "engine/graph/grad_fn.h"
 #include "engine/graph/variable.h"
 #include "engine/ops/random.h"
+#include "engine/tensor/factories.h"
 #include "engine/tensor/kernels.h"
 
 #include <math.h>

@@ -6,6 +6,7 @@
 #include "engine/python/errors.h"
 
 #include "engine/python/stream.h"
+#include "engine/tensor/factories.h"
 #include "engine/tensor/kernels.h"
 #include <complex.h>
 

@@ -4,6 +4,7 @@
 #include "engine/python/errors.h"
 #include "engine/python/function.h"
 #include "engine/python/tensor_object.h"
+#include "engine/tensor/factories.h"
 
 static td_tensor *
 zeros_for(const td_input_metadata *metadata) {

@@ -1,54 +1,22 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "engine/tensor/kernels.h"
 
+#include "engine/tensor/dense.h"
+#include "engine/tensor/factories.h"
 #include "engine/tensor/sparse.h"
 #include "engine/tensor/walk.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define walk_like(walk, name, shape, ...)                                                          \
-  td_walk_init_named(walk, name, 1, (shape)->n_dims, (shape)->sizes, __VA_ARGS__)
-
-/* The target type converts: int64_t and bool sources must not go through double. */
-#define COPY_CASE(name, type, dst_type)                                                            \
-  case TD_##name:                                                                                  \
-    while (td_walk_row(&walk)) {                                                                   \
-      dst_type *to = walk.at[0];                                                                   \
-      const type *from = walk.at[1];                                                               \
-      int64_t to_step = walk.step[0], from_step = walk.step[1];                                    \
-      if (walk.dense)                                                                              \
-        for (int64_t i = 0; i < walk.n; i++)                                                       \
-          to[i] = (dst_type)from[i];                                                               \
-      else                                                                                         \
-        for (int64_t i = 0; i < walk.n; i++)                                                       \
-          to[i * to_step] = (dst_type)from[i * from_step];                                         \
-    }                                                                                              \
-    break;
-#define COPY_FROM(dst_type)                                                                        \
-  switch (src->dtype) {                                                                            \
-    COPY_CASE(FLOAT32, float, dst_type)                                                            \
-    COPY_CASE(FLOAT64, double, dst_type)                                                           \
-    COPY_CASE(INT64, int64_t, dst_type)                                                            \
-    COPY_CASE(BOOL, bool, dst_type)                                                                \
-    COPY_CASE(INT32, int32_t, dst_type)                                                            \
-    COPY_CASE(COMPLEX64, td_complex64, dst_type)                                                   \
-    COPY_CASE(COMPLEX128, td_complex128, dst_type)                                                 \
-  default:                                                                                         \
-    break;                                                                                         \
-  }
-
 void
 td_kernel_copy(td_tensor *dst, const td_tensor *src) {
-  if (src->sparse) {
-    td_kernel_fill(dst, 0);
-    td_sparse_add_into_dense(dst, src, 1);
+  if (!src->sparse) {
+    td_dense_copy(dst, src);
     return;
   }
-  td_walk walk;
-  walk_like(&walk, "copy.out", dst, 2, (const td_tensor *[]){dst, src});
-  TD_DISPATCH_ALL(dst->dtype, COPY_FROM(T))
+  td_kernel_fill(dst, 0);
+  td_sparse_add_into_dense(dst, src, 1);
 }
 
 td_status
@@ -60,14 +28,8 @@ td_kernel_check_source(const td_tensor *tensor, td_device device, td_error *erro
 static td_status
 copy_of(td_tensor *tensor, td_dtype dtype, td_device device, td_tensor **out, td_error *error) {
   if (tensor->sparse) return td_sparse_copy(tensor, dtype, device, out, error);
-  td_tensor *copy;
   td_status status = td_kernel_check_source(tensor, device, error);
-  if (status) return status;
-  status = td_tensor_new_empty(dtype, device, tensor->n_dims, tensor->sizes, &copy, error);
-  if (status) return status;
-  td_kernel_copy(copy, tensor);
-  *out = copy;
-  return TD_OK;
+  return status ? status : td_dense_clone(tensor, dtype, device, out, error);
 }
 
 td_status
@@ -92,23 +54,6 @@ td_kernel_to_device(td_tensor *tensor, td_device device, td_tensor **out, td_err
   return TD_OK;
 }
 
-static void
-add_kernel(td_tensor *sum, const td_tensor *a, const td_tensor *b) {
-  td_walk walk;
-  walk_like(&walk, "add.out", sum, 3, (const td_tensor *[]){sum, a, b});
-  TD_DISPATCH_ALL(
-      sum->dtype, while (td_walk_row(&walk)) {
-        T *to = walk.at[0];
-        const T *x = walk.at[1], *y = walk.at[2];
-        if (walk.dense)
-          for (int64_t i = 0; i < walk.n; i++)
-            to[i] = x[i] + y[i];
-        else
-          for (int64_t i = 0; i < walk.n; i++)
-            to[i * walk.step[0]] = x[i * walk.step[1]] + y[i * walk.step[2]];
-      })
-}
-
 td_status
 td_kernel_add(const td_tensor *a, const td_tensor *b, td_tensor **out, td_error *error) {
   if (a->sparse && b->sparse) return td_sparse_add(a, b, 1, out, error);
@@ -120,7 +65,7 @@ td_kernel_add(const td_tensor *a, const td_tensor *b, td_tensor **out, td_error 
     td_kernel_copy(sum, dense);
     td_sparse_add_into_dense(sum, other, 1);
   } else
-    add_kernel(sum, dense, other);
+    td_dense_add(sum, dense, other);
   *out = sum;
   return TD_OK;
 }
@@ -132,7 +77,7 @@ td_kernel_add_into(td_tensor *a, const td_tensor *b) {
   else if (b->sparse)
     td_sparse_add_into_dense(a, b, 1);
   else
-    add_kernel(a, a, b);
+    td_dense_add(a, a, b);
 }
 
 void
@@ -157,8 +102,8 @@ reduces_to(const td_tensor *tensor, int n_dims, const int64_t *sizes) {
   return true;
 }
 
-/* A row that ends in one element is summed in lanes: faster by vectors, and the error grows slower.
- */
+/* A row that ends in one element is summed in lanes. Vectors make that faster, and the error grows
+ * more slowly. */
 #define N_LANES 16
 #define SUM_ROW(T, from, step, n, total)                                                           \
   do {                                                                                             \
@@ -178,7 +123,8 @@ reduces_to(const td_tensor *tensor, int n_dims, const int64_t *sizes) {
 void
 td_kernel_sum_into(td_tensor *dst, const td_tensor *src) {
   td_walk walk;
-  walk_like(&walk, "sum_into.out", src, 2, (const td_tensor *[]){dst, src});
+  td_walk_init_named(&walk, "sum_into.out", 1, src->n_dims, src->sizes, 2,
+                     (const td_tensor *[]){dst, src});
   TD_DISPATCH_ALL(
       src->dtype, while (td_walk_row(&walk)) {
         T *to = walk.at[0];

@@ -2,14 +2,14 @@
 #include "engine/tensor/sparse.h"
 
 #include "engine/base/alloc.h"
-#include "engine/tensor/kernels.h"
-#include "engine/tensor/walk.h"
+#include "engine/tensor/dense.h"
+#include "engine/tensor/factories.h"
 
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* bool is among the types that numbers are added of. */
+/* The code below adds bools as well. */
 #pragma GCC diagnostic ignored "-Wint-in-bool-context"
 
 static int
@@ -94,74 +94,34 @@ check_range(const td_tensor *indices, const int64_t *sizes, td_error *error) {
   return TD_OK;
 }
 
-/* Takes new references; what it is given fits together. */
-static td_tensor *
-wrap(td_tensor *indices, td_tensor *values, int n_dims, const int64_t *sizes, bool coalesced) {
-  td_tensor *tensor = NULL;
-  int64_t nothing = 0;
-  if (td_tensor_new_empty(values->dtype, values->device, 1, &nothing, &tensor, NULL)) abort();
-  tensor->n_dims = n_dims;
-  for (int dim = 0; dim < n_dims; dim++)
-    tensor->sizes[dim] = sizes[dim];
-  tensor->strides[0] = 0;
-  tensor->sparse = td_alloc(1, sizeof *tensor->sparse);
-  *tensor->sparse = (td_sparse){td_tensor_ref(indices), td_tensor_ref(values), coalesced};
-  return tensor;
-}
-
 td_status
 td_sparse_new(td_tensor *indices, td_tensor *values, int n_dims, const int64_t *sizes,
               bool coalesced, td_tensor **out, td_error *error) {
   td_status status = check_indices(indices, values, n_dims, sizes, error);
   if (!status) status = check_range(indices, sizes, error);
-  if (!status) *out = wrap(indices, values, n_dims, sizes, coalesced || values->sizes[0] < 2);
+  if (!status)
+    *out = td_tensor_new_sparse(indices, values, n_dims, sizes, coalesced || values->sizes[0] < 2);
   return status;
-}
-
-void
-td_sparse_free(td_sparse *sparse) {
-  if (!sparse) return;
-  td_tensor_unref(sparse->indices);
-  td_tensor_unref(sparse->values);
-  free(sparse);
 }
 
 td_tensor *
 td_sparse_with_values(const td_tensor *tensor, td_tensor *values) {
-  return wrap(tensor->sparse->indices, values, tensor->n_dims, tensor->sizes,
-              tensor->sparse->coalesced);
-}
-
-td_tensor *
-td_sparse_detach(const td_tensor *tensor) {
-  return td_sparse_with_values(tensor, tensor->sparse->values);
-}
-
-/* A copy, even where td_kernel_cast and its like would give the tensor itself. */
-static td_status
-copy_dense(const td_tensor *tensor, td_dtype dtype, td_device device, td_tensor **out,
-           td_error *error) {
-  td_status status = td_tensor_new_empty(dtype, device, tensor->n_dims, tensor->sizes, out, error);
-  if (!status) td_kernel_copy(*out, tensor);
-  return status;
+  return td_tensor_new_sparse(tensor->sparse->indices, values, tensor->n_dims, tensor->sizes,
+                              tensor->sparse->coalesced);
 }
 
 td_status
 td_sparse_copy(const td_tensor *tensor, td_dtype dtype, td_device device, td_tensor **out,
                td_error *error) {
   td_tensor *indices = NULL, *values = NULL;
-  td_status status = copy_dense(tensor->sparse->indices, TD_INT64, device, &indices, error);
-  if (!status) status = copy_dense(tensor->sparse->values, dtype, device, &values, error);
+  td_status status = td_dense_clone(tensor->sparse->indices, TD_INT64, device, &indices, error);
+  if (!status) status = td_dense_clone(tensor->sparse->values, dtype, device, &values, error);
   if (!status)
-    *out = wrap(indices, values, tensor->n_dims, tensor->sizes, tensor->sparse->coalesced);
+    *out = td_tensor_new_sparse(indices, values, tensor->n_dims, tensor->sizes,
+                                tensor->sparse->coalesced);
   td_tensor_unref(indices);
   td_tensor_unref(values);
   return status;
-}
-
-td_status
-td_sparse_clone(const td_tensor *tensor, td_tensor **out, td_error *error) {
-  return td_sparse_copy(tensor, tensor->dtype, tensor->device, out, error);
 }
 
 /* A sparse tensor being written: room for `capacity` pieces, of which `n` are there. */
@@ -185,15 +145,23 @@ builder_init(builder *self, const td_tensor *like, int64_t capacity, td_error *e
   return status;
 }
 
-/* The place of piece i of `from` at the end, with its value added. */
+/* Appends the indices of piece i of `from`, and adds the value to what is at their place. */
 static void
 builder_take(builder *self, const td_tensor *from, int64_t i, const td_tensor *value) {
   int64_t *indices = td_tensor_data(self->indices);
   for (int dim = 0; dim < sparse_dim(from); dim++)
     indices[dim * self->capacity + self->n] = index_at(from, dim, i);
   td_tensor *place = value_at(self->values, self->n);
-  td_kernel_add_into(place, value);
+  td_dense_add_into(place, value);
   td_tensor_unref(place);
+}
+
+static td_tensor *
+contiguous_indices(td_tensor *indices) {
+  td_tensor *copy = NULL;
+  if (td_tensor_is_contiguous(indices)) return td_tensor_ref(indices);
+  if (td_dense_clone(indices, TD_INT64, indices->device, &copy, NULL)) abort();
+  return copy;
 }
 
 static td_tensor *
@@ -205,9 +173,9 @@ builder_end(builder *self, const td_tensor *like, bool coalesced) {
   sizes[0] = self->n;
   td_tensor *values =
       td_tensor_new_view(self->values, self->values->n_dims, sizes, self->values->strides, 0);
-  td_tensor *contiguous = NULL;
-  if (td_kernel_contiguous(indices, &contiguous, NULL)) abort();
-  td_tensor *tensor = wrap(contiguous, values, like->n_dims, like->sizes, coalesced);
+  td_tensor *contiguous = contiguous_indices(indices);
+  td_tensor *tensor =
+      td_tensor_new_sparse(contiguous, values, like->n_dims, like->sizes, coalesced);
   td_tensor *mine[] = {indices, values, contiguous, self->indices, self->values};
   for (size_t i = 0; i < TD_N_ELEMENTS(mine); i++)
     td_tensor_unref(mine[i]);
@@ -273,7 +241,7 @@ static td_tensor *
 scaled(td_tensor *value, double alpha) {
   td_tensor *copy = NULL;
   if (alpha == 1) return td_tensor_ref(value);
-  if (copy_dense(value, value->dtype, value->device, &copy, NULL)) abort();
+  if (td_dense_clone(value, value->dtype, value->device, &copy, NULL)) abort();
   int64_t n = td_tensor_n_elements(copy);
   TD_DISPATCH_ALL(copy->dtype, T *x = td_tensor_data(copy);
                   for (int64_t i = 0; i < n; i++) x[i] = (T)(alpha * x[i]);)
@@ -316,14 +284,21 @@ td_sparse_add_into(td_tensor *a, const td_tensor *b) {
   td_tensor_unref(sum);
 }
 
+static td_tensor *
+cast_values(const td_tensor *sparse, td_dtype dtype) {
+  td_tensor *values = sparse->sparse->values, *cast = NULL;
+  if (values->dtype == dtype) return td_tensor_ref(values);
+  if (td_dense_clone(values, dtype, values->device, &cast, NULL)) abort();
+  return cast;
+}
+
 void
 td_sparse_add_into_dense(td_tensor *dense, const td_tensor *sparse, double alpha) {
-  td_tensor *values = NULL;
-  if (td_kernel_cast(sparse->sparse->values, dense->dtype, &values, NULL)) abort();
+  td_tensor *values = cast_values(sparse, dense->dtype);
   for (int64_t i = 0; i < count(sparse); i++) {
     td_tensor *value = value_at(values, i), *more = scaled(value, alpha);
     td_tensor *place = place_of(dense, sparse, i);
-    td_kernel_add_into(place, more);
+    td_dense_add_into(place, more);
     td_tensor_unref(place);
     td_tensor_unref(more);
     td_tensor_unref(value);

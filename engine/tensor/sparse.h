@@ -1,51 +1,36 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Sparse tensors in coordinate form (torch.sparse_coo): a tensor whose `sparse` says which pieces
- * are there, and what they hold. The first sparse_dim dimensions are indexed, the others are dense
- * parts of each value. A piece may be there twice: its value is then their sum; a coalesced tensor
- * has each once, in row-major order. sizes, dtype and device of the tensor are as of a dense one;
- * strides mean nothing, its storage is empty. Any thread, as for dense tensors; nothing here knows
- * of gradients. */
+ * Sparse tensors in coordinate form (torch.sparse_coo). `sparse` of a tensor says which pieces are
+ * there, and their values. Indices name places in the first sparse_dim dimensions; the others are
+ * the dense dimensions of a value. A piece may occur twice, and its value is then the sum. In a
+ * coalesced tensor each piece occurs once, in row-major order. Sizes, dtype and device are those
+ * of a dense tensor; strides mean nothing and the storage is empty. Any thread, as for dense
+ * tensors. Nothing here knows of gradients. */
 #pragma once
 
 #include "engine/tensor/tensor.h"
 
-typedef struct td_sparse {
-  td_tensor *indices; /* (owned reference) int64 [sparse_dim, nnz] */
-  td_tensor *values;  /* (owned reference) [nnz, sizes of the dense dimensions ...] */
-  bool coalesced;
-} td_sparse;
-
-static inline bool
-td_tensor_is_sparse(const td_tensor *tensor) {
-  return tensor->sparse != NULL;
-}
-
-/* td_sparse_new makes a sparse tensor of values' dtype and device. It takes new references to
- * indices and values, which it shares. TD_SHAPE, TD_DTYPE, TD_OUT_OF_RANGE (an index outside
- * sizes) with PyTorch's texts. */
+/* td_sparse_new makes a sparse tensor with the dtype and device of `values`. It takes new
+ * references to indices and values. TD_SHAPE, TD_DTYPE, TD_INVALID (an index outside sizes) with
+ * PyTorch's texts. */
 td_status td_sparse_new(td_tensor *indices, td_tensor *values, int n_dims, const int64_t *sizes,
                         bool coalesced, td_tensor **out, td_error *error);
-void td_sparse_free(td_sparse *sparse); /* NULL is fine */
 
-/* td_sparse_detach is another tensor over the same indices and values, td_sparse_copy one over
- * copies of them, of another dtype and device perhaps. */
-td_tensor *td_sparse_detach(const td_tensor *tensor);
+/* td_sparse_copy copies indices and values. Dtype and device may be others. */
 td_status td_sparse_copy(const td_tensor *tensor, td_dtype dtype, td_device device, td_tensor **out,
                          td_error *error);
-td_status td_sparse_clone(const td_tensor *tensor, td_tensor **out, td_error *error);
 
-/* td_sparse_with_values is a tensor with other values at the same, shared indices. */
+/* td_sparse_with_values makes a tensor with other values that shares the indices. */
 td_tensor *td_sparse_with_values(const td_tensor *tensor, td_tensor *values);
 
-/* td_sparse_coalesce sums the values of equal indices; a new reference to a coalesced tensor
- * itself. */
+/* td_sparse_coalesce sums the values of equal indices. It returns a new reference to a tensor that
+ * is coalesced already. */
 td_status td_sparse_coalesce(td_tensor *tensor, td_tensor **out, td_error *error);
 td_status td_sparse_to_dense(const td_tensor *tensor, td_tensor **out, td_error *error);
 
-/* td_sparse_add writes a + alpha b of two sparse tensors of equal sizes and dtype into a new one:
- * as PyTorch merges two lists of indices that it takes for sorted. td_sparse_add_into replaces a by
- * that sum: only a's owner may look at a meanwhile. Aborts without memory. */
+/* td_sparse_add writes a + alpha b of two sparse tensors into a new one. Sizes and dtypes are the
+ * same. As PyTorch, it merges two lists of indices that it takes for sorted. td_sparse_add_into
+ * replaces a by a + b; nobody else may look at a meanwhile. It aborts without memory. */
 td_status td_sparse_add(const td_tensor *a, const td_tensor *b, double alpha, td_tensor **out,
                         td_error *error);
 void td_sparse_add_into(td_tensor *a, const td_tensor *b);

@@ -2,16 +2,10 @@
 #include "engine/tensor/tensor.h"
 
 #include "engine/base/alloc.h"
-#include "engine/tensor/kernels.h"
-#include "engine/tensor/launch.h"
-#include "engine/tensor/sparse.h"
-#include "engine/tensor/walk.h"
 
 #include <assert.h>
 #include <stdio.h>
 #include <string.h>
-
-#define DATA_ALIGNMENT 64
 
 static _Thread_local bool inference_mode;
 
@@ -23,76 +17,6 @@ td_inference_mode(void) {
 void
 td_inference_mode_set(bool enabled) {
   inference_mode = enabled;
-}
-
-static const struct {
-  const char *name;
-  size_t size;
-} dtypes[TD_N_DTYPES] = {
-#define X(name, text, ctype) {text, sizeof(ctype)},
-    TD_DTYPES(X)
-#undef X
-};
-
-size_t
-td_dtype_size(td_dtype dtype) {
-  return dtypes[dtype].size;
-}
-
-const char *
-td_dtype_name(td_dtype dtype) {
-  return dtypes[dtype].name;
-}
-
-const char *
-td_dtype_tensor_name(td_dtype dtype) {
-  static const char *const names[TD_N_DTYPES] = {
-      [TD_FLOAT32] = "FloatTensor",
-      [TD_FLOAT64] = "DoubleTensor",
-      [TD_INT64] = "LongTensor",
-      [TD_BOOL] = "BoolTensor",
-      [TD_INT32] = "IntTensor",
-      [TD_COMPLEX64] = "ComplexFloatTensor",
-      [TD_COMPLEX128] = "ComplexDoubleTensor",
-  };
-  return names[dtype];
-}
-
-const td_accelerators *td_accelerators_now;
-
-/* Header and data in one block: small tensors are many, and one allocation is half of two. */
-td_storage *
-td_storage_new_host(size_t n_bytes) {
-  if (n_bytes > SIZE_MAX / 2) return NULL;
-  td_storage *storage = malloc(sizeof *storage + DATA_ALIGNMENT - 1 + n_bytes);
-  if (!storage) return NULL;
-  td_refcount_init(&storage->refs);
-  atomic_init(&storage->version.count, 0);
-  atomic_init(&storage->version.id, 0);
-  storage->n_bytes = n_bytes;
-  storage->memory = NULL;
-  uintptr_t first = (uintptr_t)(storage + 1);
-  storage->data = (void *)((first + DATA_ALIGNMENT - 1) & ~(uintptr_t)(DATA_ALIGNMENT - 1));
-  return storage;
-}
-
-static td_storage *
-storage_new(td_device device, size_t n_bytes) {
-  if (device >= 0 && td_accelerators_now) return td_accelerators_now->storage_new(device, n_bytes);
-  if (device != TD_META) return td_storage_new_host(n_bytes);
-  td_storage *storage = td_storage_new_host(0);
-  if (!storage) return NULL;
-  storage->n_bytes = n_bytes;
-  storage->data = NULL;
-  return storage;
-}
-
-static void
-storage_free(td_storage *storage) {
-  if (storage->memory)
-    td_accelerators_now->storage_free(storage);
-  else
-    free(storage);
 }
 
 static td_tensor *
@@ -153,7 +77,7 @@ td_tensor_new_empty(td_dtype dtype, td_device device, int n_dims, const int64_t 
   int64_t strides[TD_MAX_DIMS];
   size_t n_bytes = SIZE_MAX;
   bool fits = contiguous_strides(dtype, n_dims, sizes, strides, &n_bytes);
-  td_storage *storage = fits ? storage_new(device, n_bytes) : NULL;
+  td_storage *storage = fits ? td_storage_new(device, n_bytes) : NULL;
   if (!storage) {
     char *text = td_sizes_text(n_dims, sizes);
     td_error_set(error, TD_OUT_OF_MEMORY, "no memory for a %s tensor of sizes %s",
@@ -165,31 +89,18 @@ td_tensor_new_empty(td_dtype dtype, td_device device, int n_dims, const int64_t 
   return TD_OK;
 }
 
-td_status
-td_tensor_new(td_dtype dtype, td_device device, int n_dims, const int64_t *sizes, td_tensor **out,
-              td_error *error) {
-  td_status status = td_tensor_new_empty(dtype, device, n_dims, sizes, out, error);
-  if (status) return status;
-  td_kernel_call zeros = {.name = "fill.out",
-                          .n_written = 1,
-                          .n_tensors = 1,
-                          .tensors = (const td_tensor *[]){*out},
-                          .sizes = sizes,
-                          .n_dims = n_dims};
-  if (td_launch(&zeros)) memset((*out)->storage->data, 0, (*out)->storage->n_bytes);
-  return TD_OK;
-}
-
-td_status
-td_tensor_new_like(const td_tensor *like, td_tensor **out, td_error *error) {
-  return td_tensor_new(like->dtype, like->device, like->n_dims, like->sizes, out, error);
-}
-
 td_tensor *
-td_tensor_new_scalar(td_dtype dtype, td_device device, double value) {
+td_tensor_new_sparse(td_tensor *indices, td_tensor *values, int n_dims, const int64_t *sizes,
+                     bool coalesced) {
   td_tensor *tensor = NULL;
-  if (td_tensor_new_empty(dtype, device, 0, NULL, &tensor, NULL) != TD_OK) abort();
-  td_tensor_set(tensor, 0, value);
+  int64_t nothing = 0;
+  if (td_tensor_new_empty(values->dtype, values->device, 1, &nothing, &tensor, NULL)) abort();
+  tensor->n_dims = n_dims;
+  for (int dim = 0; dim < n_dims; dim++)
+    tensor->sizes[dim] = sizes[dim];
+  tensor->strides[0] = 0;
+  tensor->sparse = td_alloc(1, sizeof *tensor->sparse);
+  *tensor->sparse = (td_sparse){td_tensor_ref(indices), td_tensor_ref(values), coalesced};
   return tensor;
 }
 
@@ -208,7 +119,10 @@ td_tensor_new_view(const td_tensor *base, int n_dims, const int64_t *sizes, cons
 
 td_tensor *
 td_tensor_detach(const td_tensor *tensor) {
-  if (tensor->sparse) return td_sparse_detach(tensor);
+  const td_sparse *sparse = tensor->sparse;
+  if (sparse)
+    return td_tensor_new_sparse(sparse->indices, sparse->values, tensor->n_dims, tensor->sizes,
+                                sparse->coalesced);
   return td_tensor_new_view(tensor, tensor->n_dims, tensor->sizes, tensor->strides, tensor->offset);
 }
 
@@ -225,11 +139,6 @@ own_version_unref(td_own_version *own) {
   if (own && td_refcount_dec(&own->refs)) free(own);
 }
 
-static void
-storage_unref(td_storage *storage) {
-  if (td_refcount_dec(&storage->refs)) storage_free(storage);
-}
-
 td_tensor *
 td_tensor_alias(const td_tensor *tensor) {
   td_tensor *alias = td_tensor_detach(tensor);
@@ -244,7 +153,7 @@ td_tensor_set_data(td_tensor *tensor, const td_tensor *data) {
       tensor->own_version ? &tensor->own_version->version : &tensor->storage->version;
   td_own_version *own = own_version_new(atomic_load(&version->count));
   td_refcount_inc(&data->storage->refs);
-  storage_unref(tensor->storage);
+  td_storage_unref(tensor->storage);
   own_version_unref(tensor->own_version);
   tensor->own_version = own;
   tensor->storage = data->storage;
@@ -262,14 +171,21 @@ td_tensor_ref(td_tensor *tensor) {
   return tensor;
 }
 
+static void
+sparse_free(td_sparse *sparse) {
+  td_tensor_unref(sparse->indices);
+  td_tensor_unref(sparse->values);
+  free(sparse);
+}
+
 void
 td_tensor_unref(td_tensor *tensor) {
   if (!tensor || !td_refcount_dec(&tensor->refs)) return;
   if (tensor->autograd_free) tensor->autograd_free(tensor);
   if (tensor->base) td_tensor_unref(tensor->base);
   own_version_unref(tensor->own_version);
-  storage_unref(tensor->storage);
-  if (tensor->sparse) td_sparse_free(tensor->sparse);
+  td_storage_unref(tensor->storage);
+  if (tensor->sparse) sparse_free(tensor->sparse);
   free(tensor);
 }
 

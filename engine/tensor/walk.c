@@ -11,8 +11,8 @@ broadcast_stride(const td_tensor *tensor, int n_dims, int dim) {
   return own < 0 || tensor->sizes[own] == 1 ? 0 : tensor->strides[own];
 }
 
-/* Dimension `outer` and the one inside it are one when a step in it is as long as a whole inner
- * row. */
+/* Dimension `outer` and the one inside it are one if a step in it is as long as a whole inner row.
+ */
 static bool
 mergeable(const td_walk *walk, int outer, int64_t inner_size, const int64_t *outer_strides) {
   for (int i = 0; i < walk->n_tensors; i++)
@@ -58,7 +58,7 @@ take_row(td_walk *walk, const td_tensor *const *tensors) {
   memmove(walk->sizes, walk->sizes + 1, (size_t)walk->n_dims * sizeof *walk->sizes);
 }
 
-/* As td_tensor_data, but for a kernel, which the launch has let in. */
+/* As td_tensor_data, but without waiting for the device: td_launch has let this kernel in. */
 static void *
 first_element(const td_tensor *tensor) {
   if (!td_tensor_has_data(tensor)) return NULL;

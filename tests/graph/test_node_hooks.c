@@ -11,6 +11,7 @@
 #include "engine/pass/evaluate.h"
 #include "engine/pass/exec_info.h"
 #include "engine/pass/validate.h"
+#include "engine/tensor/factories.h"
 
 #include <glib.h>
 

@@ -135,6 +135,7 @@ static const struct {
     {"index_put_", index_put},
 #define TD_UNARY(name, ...) {#name "_", name##_},
 #include "engine/ops/unary.def"
+#include "engine/tensor/factories.h"
 #undef TD_UNARY
 };
 

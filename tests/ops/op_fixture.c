@@ -7,6 +7,7 @@
 #include "engine/ops/pointwise.h"
 #include "engine/ops/reduce.h"
 #include "engine/pass/engine.h"
+#include "engine/tensor/factories.h"
 #include "tests/fixtures/assert_ok.h"
 
 #include <math.h>

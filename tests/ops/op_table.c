@@ -17,6 +17,7 @@
 
 #define TD_UNARY(name, ...) CALL(name, td_op_##name(x[0], out, error))
 #include "engine/ops/unary.def"
+#include "engine/tensor/factories.h"
 #undef TD_UNARY
 CALL(relu, td_op_relu(x[0], out, error))
 CALL(tanh, td_op_tanh(x[0], out, error))

@@ -10,6 +10,7 @@
 #include "engine/graph/variable.h"
 #include "engine/ops/pointwise.h"
 #include "engine/ops/shape.h"
+#include "engine/tensor/factories.h"
 #include "engine/tensor/kernels.h"
 #include "tests/fixtures/assert_ok.h"
 #include "tests/fixtures/elements.h"

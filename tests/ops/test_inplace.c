@@ -10,6 +10,7 @@
 #include "engine/ops/pointwise.h"
 #include "engine/ops/reduce.h"
 #include "engine/ops/shape.h"
+#include "engine/tensor/factories.h"
 #include "tests/fixtures/assert_ok.h"
 #include "tests/ops/inplace_fixture.h"
 

@@ -8,6 +8,7 @@
 #include "engine/graph/views.h"
 #include "engine/ops/inplace.h"
 #include "engine/ops/shape.h"
+#include "engine/tensor/factories.h"
 #include "tests/fixtures/assert_ok.h"
 #include "tests/ops/inplace_fixture.h"
 

@@ -11,6 +11,7 @@
 #include "engine/ops/random.h"
 #include "engine/ops/reduce.h"
 #include "engine/ops/shape.h"
+#include "engine/tensor/factories.h"
 #include "tests/fixtures/assert_ok.h"
 #include "tests/fixtures/elements.h"
 #include "tests/ops/op_fixture.h"

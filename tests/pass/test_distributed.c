@@ -12,6 +12,7 @@
 #include "engine/pass/engine_thread.h"
 #include "engine/pass/variants/distributed.h"
 #include "engine/pass/variants/distributed_run.h"
+#include "engine/tensor/factories.h"
 #include "tests/fixtures/call_nodes.h"
 
 #include <glib.h>

@@ -14,6 +14,7 @@
 #include "engine/ops/shape.h"
 #include "engine/pass/engine.h"
 #include "engine/profile/check.h"
+#include "engine/tensor/factories.h"
 #include "engine/trace/recorder.h"
 #include "engine/trace/tape.h"
 

@@ -4,6 +4,7 @@
  * takes, when it releases what it saved, and how tasks that are no node's are passed over. */
 #include "engine/pass/dependencies.h"
 #include "engine/pass/engine_thread.h"
+#include "engine/tensor/factories.h"
 #include "tests/pass/story.h"
 
 /* B-16: counting edges breadth first gives what the engine's walk gives. */

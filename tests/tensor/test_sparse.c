@@ -3,6 +3,7 @@
  * Sparse tensors. What is done to one, done to the dense tensor that it stands for, gives the same:
  * over random tensors with repeated indices. */
 #include "engine/base/alloc.h"
+#include "engine/tensor/factories.h"
 #include "engine/tensor/kernels.h"
 #include "engine/tensor/sparse.h"
 #include "tests/fixtures/elements.h"
@@ -95,7 +96,7 @@ static void
 test_shared_and_copied(void) {
   td_tensor *tensor = random_sparse(TD_FLOAT32), *same = td_tensor_detach(tensor), *copy = NULL;
   td_tensor *cast = NULL;
-  g_assert_cmpint(td_sparse_clone(tensor, &copy, NULL), ==, TD_OK);
+  g_assert_cmpint(td_sparse_copy(tensor, tensor->dtype, tensor->device, &copy, NULL), ==, TD_OK);
   g_assert_true(same->sparse->values == tensor->sparse->values);
   g_assert_false(copy->sparse->values == tensor->sparse->values);
   assert_same(dense_of(copy), dense_of(tensor));

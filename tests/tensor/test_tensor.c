@@ -3,7 +3,9 @@
  * Tensors, the walk over them, and the kernels the engine itself uses. */
 #include "engine/base/alloc.h"
 #include "engine/base/clock.h"
+#include "engine/base/numbers.h"
 #include "engine/device/device.h"
+#include "engine/tensor/factories.h"
 #include "engine/tensor/kernels.h"
 #include "engine/tensor/tensor.h"
 #include "engine/tensor/walk.h"

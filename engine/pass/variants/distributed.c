@@ -13,6 +13,9 @@
 #include "engine/pass/dependencies.h"
 #include "engine/pass/exec_info.h"
 #include "engine/pass/variants/distributed_run.h"
+#include "engine/tensor/factories.h"
+#include "engine/tensor/kernels.h"
+#include "engine/tensor/sparse.h"
 
 #include <inttypes.h>
 

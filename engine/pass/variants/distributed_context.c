@@ -2,6 +2,7 @@
 #include "engine/pass/variants/distributed_context.h"
 
 #include "engine/base/alloc.h"
+#include "engine/tensor/factories.h"
 #include "engine/tensor/kernels.h"
 #include "engine/tensor/sparse.h"
 
