@@ -152,7 +152,7 @@ advice(const GError *error) {
     return _("Choose a file that `tapedeck run` wrote; its name usually ends in .tape.");
   if (g_error_matches(error, TD_ERROR, TD_UNSUPPORTED))
     return _("A newer Tapedeck wrote this tape. Update Tapedeck to open it.");
-  return _("Check that the file is there and may be read, or open another one.");
+  return _("Check that the file exists and that you may read it, or open another one.");
 }
 
 static void
@@ -220,7 +220,7 @@ td_window_attach(TdWindow *self, const char *session, guint32 process, const cha
     set_live(self, live);
     return;
   }
-  td_window_say(self, _("The program is no longer there: this is what was recorded"));
+  td_window_say(self, _("The program is gone; this tape holds what Tapedeck recorded"));
   td_window_open(self, tape, UINT64_MAX);
 }
 
@@ -254,8 +254,8 @@ recorded(GObject *source, GAsyncResult *result, gpointer data) {
   if (path)
     td_window_open(self, path, UINT64_MAX);
   else
-    show_error(self, _("The Example Could Not Be Recorded"), error->message,
-               _("Run it in a terminal to see all it says: tapedeck run EXAMPLE"));
+    show_error(self, _("Cannot Record the Example"), error->message,
+               _("Run it in a terminal to see its messages: tapedeck run EXAMPLE"));
 }
 
 void

@@ -126,7 +126,7 @@ static void
 live_break(TdWindow *window) {
   uint32_t node = td_playhead_get_selection(td_window_get_playhead(window));
   if (node == TD_NONE) {
-    td_window_say(window, _("Select the node that the program shall stop at"));
+    td_window_say(window, _("First select the node to stop at"));
     return;
   }
   TdLiveSession *live = td_window_get_live(window);
@@ -229,13 +229,13 @@ static const struct {
     {"training-back", N_("Previous training step"), "braceleft", SECTION_MOVE, NEED_TAPE,
      training_back},
     {"follow", N_("Selection follows the playhead"), "l", SECTION_MOVE, NEED_TAPE, NULL},
-    {"live-step", N_("Step: to the next event, and at the end on to the program's next stop"), "F8",
+    {"live-step", N_("Step to the next event; at the end, run the program to its next stop"), "F8",
      SECTION_LIVE, NEED_PROGRAM, event_step},
     {"live-continue", N_("Let the program run to its next breakpoint"), "F5", SECTION_LIVE,
      NEED_STOPPED, live_continue},
     {"live-pause", N_("Stop the program at its next node"), "F6", SECTION_LIVE, NEED_RUNNING,
      live_pause},
-    {"live-break", N_("Stop at the selected node, or no longer"), "b", SECTION_LIVE, NEED_PROGRAM,
+    {"live-break", N_("Set or clear a stop at the selected node"), "b", SECTION_LIVE, NEED_PROGRAM,
      live_break},
     {"live-detach", N_("Let go: the program runs on and stops nowhere"), "<Control>d", SECTION_LIVE,
      NEED_PROGRAM, live_detach},

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * From far away: every node a rectangle in the colour of its state, every edge a thin line, in
- * large batches; where there are many, without cairo. */
+ * From far away: every node a rectangle in the colour of its state, every edge a thin line. Cairo
+ * draws them in large batches; a picture of many nodes does without cairo. */
 #include "engine/base/alloc.h"
 #include "ui/draw/raster.h"
 #include "ui/draw/scene.h"
@@ -146,7 +146,7 @@ raster_nodes(td_scene_draw *draw, td_raster *raster, td_node_state state, const 
   }
 }
 
-/* Into an image of its own in pixels; false where there is none. */
+/* Into an image of its own in pixels; false if there is no memory for it. */
 static bool
 draw_by_raster(td_scene_draw *draw, const uint8_t *states, const uint8_t *classes) {
   td_raster raster;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The backward graph of one graph task as a picture: layered top to bottom in the direction in
- * which gradients flow, AccumulateGrad nodes as ports beside their users. The scene holds what does
- * not change (layout, labels); drawing takes the state. The window and `tapedeck render` use it
- * alike. Building may run in any thread; drawing in the thread of its label cache. */
+ * The backward graph of one graph task as a picture. Layers run top to bottom, the way gradients
+ * flow. AccumulateGrad nodes are ports beside their users. The scene holds what does not change,
+ * the layout and the labels; drawing takes the state. The window and `tapedeck render` use the same
+ * scene. Any thread may build a scene; the thread of the label cache draws it. */
 #pragma once
 
 #include "ui/draw/graph_view.h"
@@ -11,14 +11,13 @@
 
 typedef struct td_graph_scene td_graph_scene;
 
-/* td_graph_scene_new lays out what is reachable from the roots of a graph task (TD_NONE: the whole
- * tape). */
+/* td_graph_scene_new lays out what the roots of a graph task reach (TD_NONE: the whole tape). */
 td_graph_scene *td_graph_scene_new(const td_graph *graph, uint32_t graph_task);
 void td_graph_scene_free(td_graph_scene *scene);
 
-/* td_graph_scene_size writes the extent of the whole scene; td_graph_scene_fit sets centre and
- * scale of a view whose width and height are set, so that all is seen (but never larger than
- * scale 1.5). */
+/* td_graph_scene_size writes the extent of the whole scene. td_graph_scene_fit sets the centre and
+ * scale of a view, whose width and height are set, so that the view shows all. It never sets a
+ * scale above 1.5. */
 void td_graph_scene_size(const td_graph_scene *scene, double *width, double *height);
 void td_graph_scene_fit(const td_graph_scene *scene, td_graph_view *view);
 
@@ -34,8 +33,8 @@ void td_graph_scene_draw_over(td_graph_scene *scene, cairo_t *cr, const td_state
                               const td_graph_view *view, const td_theme *theme,
                               td_label_cache *labels);
 
-/* td_graph_scene_hit returns the node at a point of the picture, or TD_NONE; on the tower of
- * re-entry the node that called the pass of that floor. */
+/* td_graph_scene_hit returns the node at a point of the picture, or TD_NONE. On the tower of
+ * re-entry it returns the node that called the pass of that floor. */
 uint32_t td_graph_scene_hit(const td_graph_scene *scene, const td_graph_view *view, double x,
                             double y);
 

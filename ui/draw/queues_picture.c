@@ -65,7 +65,7 @@ card_title(const strip *self, uint32_t node, uint32_t kind) {
   return td_node_title(self->graph, node);
 }
 
-/* The key on the left, the node's number on the right where there is room for both. */
+/* The key on the left, the node's number on the right if both have room. */
 static void
 draw_numbers(const strip *self, td_box box, const char *key, uint32_t node, td_colour colour) {
   char *id = node < self->graph->n_nodes ? td_format("#%" PRIu32, node) : td_dup_string("");

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The ready queues at one instant: a strip per queue, its tasks as cards in the order in which they
- * will be popped, each with its key (depth, sequence_nr), and the task that was popped last on the
- * left. */
+ * The ready queues at one instant, a strip per queue. Cards show the tasks in the order in which
+ * threads will pop them, each with its key (depth, sequence_nr). On the left is the task that was
+ * popped last. */
 #pragma once
 
 #include "ui/draw/theme.h"
@@ -16,7 +16,7 @@ typedef struct td_queues_view {
 /* td_queues_height returns the height that all strips need. */
 double td_queues_height(const td_graph *graph);
 
-/* td_queues_draw paints the strips that cairo's clip lets through, without the selection;
+/* td_queues_draw paints the strips that cairo's clip lets through, without the selection.
  * td_queues_draw_over paints a ring around the selected node's cards on a picture of the same
  * view. */
 void td_queues_draw(cairo_t *cr, const td_graph *graph, const td_state *state,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Plain rectangles and lines, a pixel wide, written straight into an image: a hundred thousand of
+ * Plain rectangles and lines, a pixel wide, written straight into an image. A hundred thousand of
  * them cost milliseconds. Everything is cut to the image. The thread that draws. */
 #pragma once
 
@@ -12,7 +12,8 @@ typedef struct td_raster {
   int width, height, stride; /* stride in pixels */
 } td_raster;
 
-/* td_raster_init makes an image filled with a colour; false where it cannot. */
+/* td_raster_init makes an image filled with a colour. It returns false if cairo has no
+ * memory. */
 bool td_raster_init(td_raster *raster, int width, int height, td_colour ground);
 void td_raster_fini(td_raster *raster);
 

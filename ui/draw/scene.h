@@ -93,15 +93,16 @@ void td_scene_draw_legend(td_scene_draw *draw);
  * view. */
 double td_scene_legend_top(const td_graph_view *view);
 
-/* What marks one node of a finished picture, in scene units: accented edges, a ring around the
- * node (strength 0 to 1), and a ring of fixed size for a node that is too small to see. */
+/* What marks one node of a finished picture, in scene units. The first accents the node's edges,
+ * the second draws a ring around the node (strength 0 to 1). The third draws a ring of fixed size,
+ * for a node that is too small to see. */
 void td_scene_draw_edges_of(const td_scene_draw *draw, uint32_t i);
 void td_scene_draw_ring(const td_scene_draw *draw, uint32_t i, double strength);
 void td_scene_draw_far_ring(const td_scene_draw *draw, uint32_t i);
 
-/* The tower of re-entry (graph_tower.c), in pixels; nothing where the pass is nested in no other.
- * td_scene_hit_tower tells whether a point lies on it, and the node that called the pass of that
- * floor (TD_NONE: no one's). */
+/* The tower of re-entry (graph_tower.c), in pixels. A pass that no other pass called has no tower.
+ * td_scene_hit_tower tells whether a point lies on the tower. It writes the node that called the
+ * pass of that floor, or TD_NONE. */
 void td_scene_draw_tower(td_scene_draw *draw);
 bool td_scene_hit_tower(const td_graph_scene *scene, const td_graph_view *view, double x, double y,
                         uint32_t *caller);

@@ -87,9 +87,9 @@ typedef struct td_timeline_drawing {
   td_label_cache *labels;
 } td_timeline_drawing;
 
-/* What streams did so far (timeline_streams.c). td_stream_collector_take adds kernels to the
- * streams' lanes and links between those that wait for each other; all other events are nothing to
- * it. td_stream_lane_find returns SIZE_MAX where there is no such stream. */
+/* What streams did so far (timeline_streams.c). td_stream_collector_take adds a kernel to the lane
+ * of its stream, and a link between two streams if one waits for the other. It ignores all other
+ * events. td_stream_lane_find returns SIZE_MAX if there is no such stream. */
 typedef struct td_recorded_event {
   uint32_t stream_event, lane;
   uint64_t time;
@@ -114,9 +114,8 @@ td_lane_first_row(const td_lane *lane) {
   return lane->y + TD_LANE_PAD + (lane->kind == TD_LANE_thread ? TD_LANE_ACTIVITY + 3 : 0);
 }
 
-/* The parts of a picture: what is in one lane (timeline_lanes.c), which stream waits for which
- * (timeline_streams.c), and the time axis with ticks, marks, steps and anomalies
- * (timeline_axis.c). */
+/* The parts of a picture. timeline_lanes.c draws one lane, timeline_streams.c draws which stream
+ * waits for which. timeline_axis.c draws ticks, marks, steps and anomalies. */
 void td_timeline_draw_lane(const td_timeline_drawing *draw, const td_lane *lane);
 void td_timeline_draw_links(const td_timeline_drawing *draw);
 void td_timeline_draw_grid(const td_timeline_drawing *draw);

@@ -207,7 +207,8 @@ sample_at(const td_lane *lane, double time) {
   return low;
 }
 
-/* The path of a queue's length: a step per sample, or one value per pixel where there are more. */
+/* The path of a queue's length: a step per sample, or one value per pixel if there are more samples
+ * than pixels. */
 static void
 path_length(const td_timeline_drawing *draw, const td_lane *lane, double from, double to) {
   double base = lane->y + lane->height - 5, unit = (lane->height - 14) / TD_MAX(lane->most, 1u);

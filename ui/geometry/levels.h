@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The working data of one layout, handed from step to step: vertices (the graph's nodes, then a
- * dummy for each layer that an edge passes) in levels, segments between neighbouring levels.
- * Private to ui/geometry. */
+ * The working data of one layout, which each step hands to the next. Vertices stand in levels: the
+ * graph's nodes, then a dummy for each layer that an edge passes. Segments join neighbouring
+ * levels. Private to ui/geometry. */
 #pragma once
 
 #include "ui/geometry/layout.h"

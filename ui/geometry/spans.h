@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * A row of spans that do not overlap, in the order of time, with prefix sums of their lengths: what
- * is seen in a pixel, or hit by a pointer, costs a binary search however many spans there are.
- * Filled by one thread, then read by any. */
+ * A row of spans that do not overlap, in the order of time, with prefix sums of their lengths. A
+ * look-up costs a binary search, however many spans there are: what a pixel shows, what a pointer
+ * hits. One thread fills a row; then any thread reads it. */
 #pragma once
 
 #include <stdbool.h>
@@ -28,7 +28,7 @@ void td_spans_push(td_spans *row, td_span span);
 void td_spans_seal(td_spans *row);
 void td_spans_fini(td_spans *row);
 
-/* td_spans_first returns the index of the first span that ends after a time (n where none does). */
+/* td_spans_first returns the index of the first span that ends after a time (n if none does). */
 size_t td_spans_first(const td_spans *row, uint64_t time);
 
 /* td_spans_share returns which part, 0 to 1, of a stretch of time is covered. */

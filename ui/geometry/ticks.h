@@ -12,6 +12,6 @@ typedef struct td_ticks {
   uint32_t n_minor; /* how many minor steps make one step */
 } td_ticks;
 
-/* td_ticks_choose places at most `most` ticks (at least 1) between from and to. Empty where to <=
+/* td_ticks_choose places at most `most` ticks (at least 1) between from and to. Empty if to <=
  * from. */
 td_ticks td_ticks_choose(double from, double to, uint32_t most);

@@ -20,8 +20,8 @@ TdDocument *td_document_new(const char *path);
 
 /* td_document_new_live returns a document of a tape that grew or grows while people look
  * at it. It opens at `position`, clamped to the length of the tape. Views that show an earlier
- * reading of the tape stay where they are. A `growing` tape has no trailer yet; that is no
- * damage. */
+ * reading of the tape stay where they are. A `growing` tape has no trailer yet, and the document
+ * does not call that damage. */
 TdDocument *td_document_new_live(const char *path, uint64_t position, gboolean growing);
 gboolean td_document_is_live(TdDocument *self);
 gboolean td_document_is_growing(TdDocument *self);

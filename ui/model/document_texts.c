@@ -11,12 +11,11 @@ td_document_dup_warning(TdDocument *self) {
   const td_tape_info *info = td_document_get_info(self);
   gboolean growing = td_document_is_growing(self);
   if (info->damage && !growing)
-    return g_strdup_printf(_("This tape is damaged: %s. What could be read is shown."),
-                           info->damage);
+    return g_strdup_printf(
+        _("This tape is damaged: %s. The window shows the part that can be read."), info->damage);
   if (info->n_dropped) {
     g_autofree char *count = td_format_count(info->n_dropped);
-    return g_strdup_printf(_("%s events were dropped while recording: what is shown has gaps."),
-                           count);
+    return g_strdup_printf(_("The recorder dropped %s events, so the pictures have gaps."), count);
   }
   uint64_t first, n = td_replay_trouble(td_document_get_replay(self), &first);
   if (n == 0 || growing) return NULL;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * A program that runs and is recorded, as seen from the window: connected to the hub of `tapedeck
- * run` or `record`, it knows which threads are stopped and where, and what is asked of the gate,
- * and sends commands. The recording itself is the tape, which is whole up to a stop when "stopped"
- * is emitted. Main thread. */
+ * A running program that Tapedeck records, as the window sees it. The session is connected to the
+ * hub of `tapedeck run` or `record`. It knows the stopped threads and what the gate will stop on,
+ * and it sends commands. The recording itself is the tape. When the session emits "stopped", the
+ * tape is whole up to that stop. Main thread. */
 #pragma once
 
 #include "engine/events/event.h"
@@ -16,7 +16,7 @@ G_DECLARE_FINAL_TYPE(TdLiveSession, td_live_session, TD, LIVE_SESSION, GObject)
 typedef enum TdLiveState {
   TD_LIVE_RUNNING,  /* no thread is stopped */
   TD_LIVE_STOPPED,  /* some thread is */
-  TD_LIVE_DETACHED, /* it was let go; a pause takes it back */
+  TD_LIVE_DETACHED, /* the window let it go; a pause takes it back */
   TD_LIVE_ENDED,    /* the recording is over: the tape is whole */
 } TdLiveState;
 
@@ -30,20 +30,21 @@ typedef struct TdLiveStop {
   const char *condition; /* that held, or NULL */
 } TdLiveStop;
 
-/* td_live_session_new connects to a hub and looks at one of its processes. Signals: "changed" when
- * anything below may answer differently, "stopped" when a thread has stopped and the tape has been
- * written up to there, "ended" once. */
+/* td_live_session_new connects to a hub and looks at one of its processes. It emits "changed" when
+ * a function below may answer differently, and "ended" once. It emits "stopped" when a thread has
+ * stopped and the recorder has written the tape up to there. */
 TdLiveSession *td_live_session_new(const char *path, uint32_t process, GError **error);
 
 TdLiveState td_live_session_get_state(TdLiveSession *self);
 
-/* td_live_session_get_stop returns the last stop of a thread that is stopped still, or NULL;
- * td_live_session_find_stop that of one thread. Borrowed until the next change. */
+/* td_live_session_get_stop returns the latest stop of a thread that still stands, or NULL.
+ * td_live_session_find_stop returns the stop of one thread. Both are borrowed until the next
+ * change. */
 const TdLiveStop *td_live_session_get_stop(TdLiveSession *self);
 const TdLiveStop *td_live_session_find_stop(TdLiveSession *self, uint32_t thread);
 guint td_live_session_get_n_stopped(TdLiveSession *self);
 
-/* What is asked of the gate: conditions to stop on, as --break writes them, and threads on hold. */
+/* What the gate stops on: conditions, as --break writes them, and threads on hold. */
 const char *const *td_live_session_get_conditions(TdLiveSession *self);
 gboolean td_live_session_has_condition(TdLiveSession *self, const char *condition);
 gboolean td_live_session_is_held(TdLiveSession *self, uint32_t thread);

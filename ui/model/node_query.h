@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Finding nodes by what a person types: words that each must be in the node's name, its number, its
- * label, the path of its module, the lines of the model that made it, or the name of its state. On
- * a tape of millions of nodes a search takes some tens of milliseconds: a text that many nodes
- * share is looked at once. Main thread only. */
+ * Finding nodes by what a person types. Each typed word must occur in a node: in its name, number,
+ * label, module path, state or the lines of the model that made it. On a tape of millions of nodes
+ * a search takes some tens of milliseconds, because it looks once at a text that many nodes share.
+ * Main thread only. */
 #pragma once
 
 #include "ui/model/document.h"

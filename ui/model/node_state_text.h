@@ -8,6 +8,6 @@
 /* td_node_state_text returns a state ("waiting for gradients"). */
 const char *td_node_state_text(td_node_state state);
 
-/* td_node_state_text_now returns the state of a node now. A node that has all its gradients is told
- * from one that still waits. */
+/* td_node_state_text_now returns the state of a node now. The text tells a
+ * node that has all its gradients from a node that still waits. */
 const char *td_node_state_text_now(TdDocument *document, uint32_t node);

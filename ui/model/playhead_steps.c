@@ -53,7 +53,7 @@ td_playhead_step_graph_task(TdPlayhead *self, int direction) {
     if (direction < 0 && position < here) best = MAX(best, position);
   }
   if (best == G_MAXUINT64)
-    td_playhead_say(self, _("There is no further backward pass on this tape"));
+    td_playhead_say(self, _("This tape has no further backward pass"));
   else
     td_playhead_set_position(self, best);
 }
@@ -80,8 +80,10 @@ td_playhead_step_training(TdPlayhead *self, int direction) {
   else if (direction < 0 && graph->n_steps)
     td_playhead_to_start(self);
   else
-    td_playhead_say(self, graph->n_steps ? _("There is no further training step on this tape")
-                                         : _("The program counted no steps: tapedeck.step() does"));
+    td_playhead_say(self,
+                    graph->n_steps
+                        ? _("This tape has no further training step")
+                        : _("The program counted no training steps; tapedeck.step() counts one"));
 }
 
 void
@@ -117,5 +119,5 @@ td_playhead_run_to_problem(TdPlayhead *self) {
     return;
   }
   td_playhead_say(self, n ? _("No further NaN, Inf or error after this event")
-                          : _("No NaN, Inf or error was recorded on this tape"));
+                          : _("This tape has no NaN, Inf or error"));
 }

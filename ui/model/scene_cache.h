@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Scenes by graph task, the most recently shown ones: a reader who steps to and fro between
+ * Scenes by graph task, the most recently shown ones. A reader who steps to and fro between
  * backward passes does not wait for the same layout again. Main thread. */
 #pragma once
 

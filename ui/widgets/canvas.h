@@ -7,8 +7,9 @@
  * hundreds of times a second. So the canvas paints the picture once and keeps it as pixels. A
  * change of scene, position, theme or size drops the picture; a canvas that pans or zooms drops it
  * with td_canvas_repaint. Hovered node, selection and the line of the playhead are no part of the
- * picture: draw_over draws them anew in each frame. In a scrolled window the picture covers what is
- * seen and as much again above and below, so its memory follows the window and not the tape. */
+ * picture: draw_over draws them anew in each frame. In a scrolled window the picture covers the
+ * visible part and as much again above and below. So its memory follows the window, not the
+ * tape. */
 #pragma once
 
 #include "ui/draw/theme.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The row of an event list: its number and what it tells. Shared by the panes that list events.
- * Main thread. */
+ * The row of an event list: its number and what the event says. The panes that list events share
+ * it. Main thread. */
 #pragma once
 
 #include "ui/model/event_list.h"

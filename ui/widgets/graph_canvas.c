@@ -81,7 +81,7 @@ point_of_interest(TdGraphCanvas *self) {
   return graph_task < graph->n_graph_tasks ? graph->graph_tasks[graph_task].root : TD_NONE;
 }
 
-/* Keeps the view over the scene: no empty half of the pane where there is graph to show. */
+/* Keeps the view over the scene: no half of the pane is empty while there is graph to show. */
 static double
 within(double centre, double seen, double extent) {
   double margin = seen / 2 - EDGE_PIXELS;

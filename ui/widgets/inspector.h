@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Everything about the selected node at the playhead; about the tape where nothing is selected.
- * Main thread. */
+ * Everything about the selected node at the playhead. Without a selection, everything about the
+ * tape. Main thread. */
 #pragma once
 
 #include "ui/model/playhead.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Says how what is on a tape is known, where not all of it was seen in Tapedeck's own engine: a
- * button with the level, and behind it what was reconstructed and what cannot be seen. Main thread.
- */
+ * How well a tape knows what it shows, if Tapedeck's own engine did not record all of it: a button
+ * with the level. Its popover lists what the recorder reconstructed and what it cannot see. Main
+ * thread. */
 #pragma once
 
 #include "ui/model/playhead.h"

@@ -43,7 +43,7 @@ dup_status(TdLiveBar *self) {
   case TD_LIVE_STOPPED:
     return dup_stopped_text(td_live_session_get_stop(self->session));
   case TD_LIVE_DETACHED:
-    return g_strdup(_("Let go: the program runs on, and is recorded"));
+    return g_strdup(_("Let go: the program runs on while Tapedeck records it"));
   case TD_LIVE_ENDED:
     return g_strdup(_("The program has ended: this is its whole tape"));
   default:

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The lists under the live bar's two menus: what the program stops on, with a box to tick for each,
- * and its threads, each with buttons to hold it and to step it alone. Main thread. */
+ * The lists under the live bar's two menus. One has a box to tick for each thing that the program
+ * stops on. The other has the program's threads, each with buttons to hold it and to step it alone.
+ * Main thread. */
 #pragma once
 
 #include "ui/model/live_session.h"

@@ -105,8 +105,8 @@ show_why(TdTapeView *self, TdDocument *document) {
   self->why_seq = seq;
   show_queue(self);
   bool unseen = td_document_get_info(document)->known[TD_EVENT_queue_pop] == TD_knowledge_absent;
-  const char *none = unseen ? _("Ready queues cannot be seen at the level of this tape.")
-                            : _("Nothing was popped from a ready queue yet.");
+  const char *none = unseen ? _("A recording of this level does not observe ready queues.")
+                            : _("No thread has popped a task yet.");
   g_autofree char *text =
       seq == UINT64_MAX ? g_strdup(none) : td_document_dup_pop_text(document, seq);
   gtk_label_set_text(self->why, text);

@@ -79,7 +79,8 @@ td_timeline_canvas_update(TdCanvas *canvas, TdCanvasChange change) {
   g_autofree char *now = td_format_ns((double)td_playhead_get_time_ns(playhead));
   g_autofree char *begin = td_format_ns(from);
   g_autofree char *end = td_format_ns(to);
-  g_autofree char *text = g_strdup_printf(_("At %s; from %s to %s is shown."), now, begin, end);
+  g_autofree char *text =
+      g_strdup_printf(_("At %s; the timeline shows %s to %s."), now, begin, end);
   td_canvas_describe(canvas, text);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The whole recording over time. Click or drag to go there, Ctrl+scroll to zoom around the pointer,
- * Shift+scroll to move along, double click to see everything again. Main thread. */
+ * The whole recording over time. Click or drag to go there, Ctrl+scroll to zoom around the pointer.
+ * Shift+scroll moves along, a double click shows everything again. Main thread. */
 #pragma once
 
 #include "ui/widgets/canvas.h"
