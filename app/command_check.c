@@ -4,6 +4,7 @@
 #include "engine/profile/why.h"
 
 #include "app/command.h"
+#include "engine/replay/catalog_collect.h"
 #include "ui/geometry/format.h"
 
 #include <inttypes.h>
@@ -44,11 +45,11 @@ print_summary(const char *path, const td_tape_info *info, uint64_t n_violations)
 }
 
 static void
-print_conflict(const char *path, const td_graph *graph, td_tape *tape, uint64_t seq) {
+print_conflict(const char *path, const td_catalog *catalog, td_tape *tape, uint64_t seq) {
   td_any_event event;
   if (td_tape_get(tape, seq, &event, NULL) || event.event.kind != TD_EVENT_stream_conflict) return;
-  char *what = td_why_describe(graph, tape, &event),
-       *meaning = td_conflict_meaning(graph, tape, &event);
+  char *what = td_why_describe(catalog, tape, &event),
+       *meaning = td_conflict_meaning(catalog, tape, &event);
   printf("%s: event %" PRIu64 " stream_conflict: %s. %s\n", path, seq, what, meaning);
   free(what);
   free(meaning);
@@ -59,12 +60,12 @@ print_conflict(const char *path, const td_graph *graph, td_tape *tape, uint64_t 
 static td_status
 print_conflicts(const char *path, td_tape *tape, td_error *error) {
   const td_tape_info *info = td_tape_info_get(tape);
-  td_graph *graph = NULL;
+  td_catalog *catalog = NULL;
   if (!info->n_by_kind[TD_EVENT_stream_conflict]) return TD_OK;
-  td_status status = td_graph_collect(tape, &graph, error);
+  td_status status = td_catalog_collect(tape, &catalog, error);
   for (uint64_t seq = 0; status == TD_OK && seq < info->n_events; seq++)
-    print_conflict(path, graph, tape, seq);
-  td_graph_free(graph);
+    print_conflict(path, catalog, tape, seq);
+  td_catalog_free(catalog);
   return status;
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "app/command.h"
 #include "app/diff_report.h"
+#include "engine/replay/catalog_collect.h"
 
 #include <math.h>
 
@@ -11,16 +12,16 @@ report_fini(td_diff_report *report) {
   td_align_names_fini(&report->names);
   td_divergence_fini(&report->divergence);
   td_align_fini(&report->align);
-  td_graph_free(report->graph_a);
-  td_graph_free(report->graph_b);
+  td_catalog_free(report->graph_a);
+  td_catalog_free(report->graph_b);
   td_tape_close(report->tape_a);
   td_tape_close(report->tape_b);
 }
 
 static td_status
-open_tape(const char *path, td_tape **tape, td_graph **graph, td_error *error) {
+open_tape(const char *path, td_tape **tape, td_catalog **catalog, td_error *error) {
   td_status status = td_tape_open(path, tape, error);
-  return status == TD_OK ? td_graph_collect(*tape, graph, error) : status;
+  return status == TD_OK ? td_catalog_collect(*tape, catalog, error) : status;
 }
 
 static td_status

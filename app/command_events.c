@@ -3,6 +3,7 @@
 #include "app/tape_at.h"
 #include "engine/base/json.h"
 #include "engine/profile/why.h"
+#include "engine/replay/catalog_collect.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -30,16 +31,16 @@ passes(const filter *filter, const td_any_event *event) {
 }
 
 static void
-print_text(td_tape *tape, const td_graph *graph, uint64_t seq, const td_any_event *event) {
-  char *text = td_why_describe(graph, tape, event);
-  g_autofree char *thread = td_thread_label(graph, event->event.thread);
+print_text(td_tape *tape, const td_catalog *catalog, uint64_t seq, const td_any_event *event) {
+  char *text = td_why_describe(catalog, tape, event);
+  g_autofree char *thread = td_thread_label(catalog, event->event.thread);
   printf("%8" PRIu64 "  %14" PRIu64 "  %-12s  %-16s  %s\n", seq, event->event.time, thread,
          td_event_type_get(event->event.kind)->name, text);
   free(text);
 }
 
 static td_status
-print_events(td_tape *tape, const td_graph *graph, const filter *filter, td_error *error) {
+print_events(td_tape *tape, const td_catalog *catalog, const filter *filter, td_error *error) {
   td_json json;
   td_json_init(&json, stdout);
   uint64_t n = td_tape_info_get(tape)->n_events;
@@ -48,8 +49,8 @@ print_events(td_tape *tape, const td_graph *graph, const filter *filter, td_erro
     td_status status = td_tape_get(tape, seq, &event, error);
     if (status != TD_OK) return status;
     if (!passes(filter, &event)) continue;
-    if (graph) {
-      print_text(tape, graph, seq, &event);
+    if (catalog) {
+      print_text(tape, catalog, seq, &event);
     } else {
       td_tape_print_json(tape, seq, &event, &json);
       td_json_newline(&json);
@@ -63,11 +64,11 @@ static int
 print_tape(const char *path, const filter *filter, bool as_json) {
   td_error error = {0};
   td_tape *tape = NULL;
-  td_graph *graph = NULL;
+  td_catalog *catalog = NULL;
   td_status status = td_tape_open(path, &tape, &error);
-  if (status == TD_OK && !as_json) status = td_graph_collect(tape, &graph, &error);
-  if (status == TD_OK) status = print_events(tape, graph, filter, &error);
-  td_graph_free(graph);
+  if (status == TD_OK && !as_json) status = td_catalog_collect(tape, &catalog, &error);
+  if (status == TD_OK) status = print_events(tape, catalog, filter, &error);
+  td_catalog_free(catalog);
   td_tape_close(tape);
   return status == TD_OK ? TD_EXIT_OK : td_command_file_error(path, &error);
 }

@@ -3,6 +3,7 @@
 #include "app/json_members.h"
 #include "app/tape_at.h"
 #include "engine/profile/knowledge.h"
+#include "engine/replay/catalog_collect.h"
 #include "ui/geometry/format.h"
 
 #include <inttypes.h>
@@ -12,7 +13,7 @@
 #define GRAPH_TASKS_SHOWN 8
 
 static const char *
-status_of(const td_tape_info *info, const td_graph_task_facts *facts, td_tape *tape) {
+status_of(const td_tape_info *info, const td_catalog_graph_task *facts, td_tape *tape) {
   td_any_event event;
   if (facts->end_seq >= info->n_events || td_tape_get(tape, facts->end_seq, &event, NULL) != TD_OK)
     return "running";
@@ -21,11 +22,11 @@ status_of(const td_tape_info *info, const td_graph_task_facts *facts, td_tape *t
 }
 
 static void
-print_graph_tasks_json(td_json *json, td_tape *tape, const td_graph *graph) {
+print_graph_tasks_json(td_json *json, td_tape *tape, const td_catalog *catalog) {
   td_json_key(json, "graph_tasks");
   td_json_begin_array(json);
-  for (uint32_t i = 0; i < graph->n_graph_tasks; i++) {
-    const td_graph_task_facts *facts = &graph->graph_tasks[i];
+  for (uint32_t i = 0; i < catalog->n_graph_tasks; i++) {
+    const td_catalog_graph_task *facts = &catalog->graph_tasks[i];
     td_json_begin_object(json);
     td_member_u64(json, "id", i);
     td_member_u64(json, "depth", facts->depth);
@@ -52,11 +53,11 @@ print_known_json(td_json *json, const td_tape_info *info) {
 }
 
 static void
-print_processes_json(td_json *json, const td_graph *graph) {
+print_processes_json(td_json *json, const td_catalog *catalog) {
   td_json_key(json, "processes");
   td_json_begin_array(json);
-  for (uint32_t i = 0; i < graph->n_processes; i++) {
-    const td_graph_process *process = &graph->processes[i];
+  for (uint32_t i = 0; i < catalog->n_processes; i++) {
+    const td_catalog_process *process = &catalog->processes[i];
     td_json_begin_object(json);
     td_member_u64(json, "id", i);
     td_member_id(json, "pid", process->pid ? process->pid : TD_NONE);
@@ -73,15 +74,15 @@ print_processes_json(td_json *json, const td_graph *graph) {
 }
 
 static void
-print_threads_json(td_json *json, const td_tape_info *info, const td_graph *graph) {
+print_threads_json(td_json *json, const td_tape_info *info, const td_catalog *catalog) {
   td_json_key(json, "threads");
   td_json_begin_array(json);
-  for (uint32_t i = 0; i < graph->n_threads; i++) {
+  for (uint32_t i = 0; i < catalog->n_threads; i++) {
     td_json_begin_object(json);
     td_member_u64(json, "id", i);
-    td_member_string(json, "name", graph->threads[i].name);
-    td_member_string(json, "device", td_graph_device_name(graph, graph->threads[i].device));
-    td_member_u64(json, "process", graph->threads[i].process);
+    td_member_string(json, "name", catalog->threads[i].name);
+    td_member_string(json, "device", td_catalog_device_name(catalog, catalog->threads[i].device));
+    td_member_u64(json, "process", catalog->threads[i].process);
     td_member_u64(json, "n_events", i < info->n_threads ? info->threads[i].n_events : 0);
     td_json_end_object(json);
   }
@@ -89,14 +90,14 @@ print_threads_json(td_json *json, const td_tape_info *info, const td_graph *grap
 }
 
 static void
-print_queues_json(td_json *json, const td_graph *graph) {
+print_queues_json(td_json *json, const td_catalog *catalog) {
   td_json_key(json, "queues");
   td_json_begin_array(json);
-  for (uint32_t i = 0; i < graph->n_queues; i++) {
-    const td_graph_queue *queue = &graph->queues[i];
+  for (uint32_t i = 0; i < catalog->n_queues; i++) {
+    const td_catalog_queue *queue = &catalog->queues[i];
     td_json_begin_object(json);
     td_member_u64(json, "id", i);
-    td_member_string(json, "device", td_graph_device_name(graph, queue->device));
+    td_member_string(json, "device", td_catalog_device_name(catalog, queue->device));
     td_member_id(json, "graph_task", queue->graph_task);
     td_member_id(json, "owner", queue->owner);
     td_member_string(json, "order", td_enum_word(TD_FIELD_ENUM_queue_order, queue->order));
@@ -107,20 +108,20 @@ print_queues_json(td_json *json, const td_graph *graph) {
 }
 
 static void
-print_devices_json(td_json *json, const td_graph *graph) {
+print_devices_json(td_json *json, const td_catalog *catalog) {
   td_json_key(json, "devices");
   td_json_begin_array(json);
-  for (uint32_t i = 0; i < graph->n_devices; i++)
-    td_json_string(json, td_graph_device_name(graph, graph->devices[i].device));
+  for (uint32_t i = 0; i < catalog->n_devices; i++)
+    td_json_string(json, td_catalog_device_name(catalog, catalog->devices[i].device));
   td_json_end_array(json);
 }
 
 static void
-print_settings_json(td_json *json, const td_graph *graph) {
+print_settings_json(td_json *json, const td_catalog *catalog) {
   td_json_key(json, "settings");
   td_json_begin_object(json);
-  for (uint32_t i = 0; i < graph->n_settings; i++)
-    td_member_string(json, graph->settings[i].name, graph->settings[i].value);
+  for (uint32_t i = 0; i < catalog->n_settings; i++)
+    td_member_string(json, catalog->settings[i].name, catalog->settings[i].value);
   td_json_end_object(json);
 }
 
@@ -145,32 +146,32 @@ format_started(const td_tape_info *info) {
 }
 
 static void
-print_json(td_tape *tape, const td_graph *graph) {
+print_json(td_tape *tape, const td_catalog *catalog) {
   const td_tape_info *info = td_tape_info_get(tape);
   g_autofree char *started = format_started(info);
   td_json writer, *json = &writer;
   td_json_init(json, stdout);
   td_json_begin_object(json);
   td_member_u64(json, "version", info->version);
-  td_member_string(json, "source", graph->source);
-  td_member_string(json, "engine", graph->engine);
-  td_member_string(json, "engine_version", graph->version);
-  td_member_string(json, "policy", graph->policy);
-  td_member_u64(json, "probe_level", graph->probe_level);
-  td_member_string(json, "probe_level_name", td_knowledge_level_name(graph->probe_level));
-  td_member_string(json, "probe_reason", graph->probe_reason);
+  td_member_string(json, "source", catalog->source);
+  td_member_string(json, "engine", catalog->engine);
+  td_member_string(json, "engine_version", catalog->version);
+  td_member_string(json, "policy", catalog->policy);
+  td_member_u64(json, "probe_level", catalog->probe_level);
+  td_member_string(json, "probe_level_name", td_knowledge_level_name(catalog->probe_level));
+  td_member_string(json, "probe_reason", catalog->probe_reason);
   td_member_string(json, "started", started);
   td_member_u64(json, "duration_ns", info->duration_ns);
   td_member_u64(json, "file_bytes", info->file_bytes);
   td_member_u64(json, "n_events", info->n_events);
-  td_member_u64(json, "n_nodes", graph->n_nodes);
-  td_member_u64(json, "n_edges", graph->n_edges);
-  print_graph_tasks_json(json, tape, graph);
-  print_processes_json(json, graph);
-  print_threads_json(json, info, graph);
-  print_queues_json(json, graph);
-  print_devices_json(json, graph);
-  print_settings_json(json, graph);
+  td_member_u64(json, "n_nodes", catalog->n_nodes);
+  td_member_u64(json, "n_edges", catalog->n_edges);
+  print_graph_tasks_json(json, tape, catalog);
+  print_processes_json(json, catalog);
+  print_threads_json(json, info, catalog);
+  print_queues_json(json, catalog);
+  print_devices_json(json, catalog);
+  print_settings_json(json, catalog);
   print_kinds_json(json, info);
   print_known_json(json, info);
   td_member_u64(json, "dropped", info->n_dropped);
@@ -189,13 +190,13 @@ print_line(const char *name, char *text) {
 
 /* Observed kinds are the normal case: a tape of Tapedeck's own engine does not list them. */
 static void
-print_knowledge(const td_tape_info *info, const td_graph *graph) {
-  printf("%-12s %u, %s\n", "probe level", graph->probe_level,
-         td_knowledge_level_name(graph->probe_level));
-  if (*graph->probe_reason) printf("%-12s %s\n", "", graph->probe_reason);
+print_knowledge(const td_tape_info *info, const td_catalog *catalog) {
+  printf("%-12s %u, %s\n", "probe level", catalog->probe_level,
+         td_knowledge_level_name(catalog->probe_level));
+  if (*catalog->probe_reason) printf("%-12s %s\n", "", catalog->probe_reason);
   for (td_knowledge how = TD_knowledge_observed; how < TD_knowledge_LIMIT; how++) {
     char *kinds = td_knowledge_list(info, how);
-    bool told = *kinds && (how != TD_knowledge_observed || graph->probe_level > 0);
+    bool told = *kinds && (how != TD_knowledge_observed || catalog->probe_level > 0);
     if (told) printf("%-12s %s\n", td_enum_word(TD_FIELD_ENUM_knowledge, how), kinds);
     free(kinds);
   }
@@ -203,8 +204,8 @@ print_knowledge(const td_tape_info *info, const td_graph *graph) {
 
 /* Times of several processes are matched by their clocks. */
 static char *
-clock_words(const td_graph *graph, uint32_t process) {
-  uint64_t error_ns = graph->processes[process].clock_error_ns;
+clock_words(const td_catalog *catalog, uint32_t process) {
+  uint64_t error_ns = catalog->processes[process].clock_error_ns;
   if (error_ns == UINT64_MAX)
     return g_strdup(", on another machine: its times are only as exact as the two wall clocks");
   if (error_ns == 0) return g_strdup("");
@@ -215,42 +216,42 @@ clock_words(const td_graph *graph, uint32_t process) {
 }
 
 static void
-print_processes(const td_graph *graph) {
-  if (graph->n_processes < 2) return;
-  printf("%-12s %u\n", "processes", graph->n_processes);
-  for (uint32_t i = 0; i < graph->n_processes; i++) {
-    g_autofree char *label = td_graph_process_label(graph, i), *clock = clock_words(graph, i);
+print_processes(const td_catalog *catalog) {
+  if (catalog->n_processes < 2) return;
+  printf("%-12s %u\n", "processes", catalog->n_processes);
+  for (uint32_t i = 0; i < catalog->n_processes; i++) {
+    g_autofree char *label = td_catalog_process_label(catalog, i), *clock = clock_words(catalog, i);
     printf("%-12s %u %s%s\n", "", i, label, clock);
   }
 }
 
 static void
-print_threads(const td_tape_info *info, const td_graph *graph) {
-  for (uint32_t i = 0; i < graph->n_threads; i++) {
-    g_autofree char *label = td_thread_label(graph, i);
+print_threads(const td_tape_info *info, const td_catalog *catalog) {
+  for (uint32_t i = 0; i < catalog->n_threads; i++) {
+    g_autofree char *label = td_thread_label(catalog, i);
     printf("%-12s %u %s (%s), %" PRIu64 " events\n", i ? "" : "threads", i, label,
-           td_graph_device_name(graph, graph->threads[i].device),
+           td_catalog_device_name(catalog, catalog->threads[i].device),
            i < info->n_threads ? info->threads[i].n_events : 0);
   }
 }
 
 static void
-print_queues(const td_graph *graph) {
-  for (uint32_t i = 0; i < graph->n_queues; i++)
+print_queues(const td_catalog *catalog) {
+  for (uint32_t i = 0; i < catalog->n_queues; i++)
     printf("%-12s %u %s, %s order, at most %u tasks in it\n", i ? "" : "queues", i,
-           td_graph_device_name(graph, graph->queues[i].device),
-           td_enum_word(TD_FIELD_ENUM_queue_order, graph->queues[i].order),
-           graph->queues[i].max_size);
+           td_catalog_device_name(catalog, catalog->queues[i].device),
+           td_enum_word(TD_FIELD_ENUM_queue_order, catalog->queues[i].order),
+           catalog->queues[i].max_size);
 }
 
 /* A training run has thousands of passes. This prints the first few and the last, and how many
  * lie between. */
 static void
-print_graph_tasks(td_tape *tape, const td_graph *graph) {
-  for (uint32_t i = 0; i < graph->n_graph_tasks; i++) {
-    const td_graph_task_facts *facts = &graph->graph_tasks[i];
-    if (i == GRAPH_TASKS_SHOWN && graph->n_graph_tasks > GRAPH_TASKS_SHOWN + 2) {
-      uint32_t n_hidden = graph->n_graph_tasks - 1 - i;
+print_graph_tasks(td_tape *tape, const td_catalog *catalog) {
+  for (uint32_t i = 0; i < catalog->n_graph_tasks; i++) {
+    const td_catalog_graph_task *facts = &catalog->graph_tasks[i];
+    if (i == GRAPH_TASKS_SHOWN && catalog->n_graph_tasks > GRAPH_TASKS_SHOWN + 2) {
+      uint32_t n_hidden = catalog->n_graph_tasks - 1 - i;
       printf("%-12s ... %u more; --json lists all\n", "", n_hidden);
       i += n_hidden - 1;
       continue;
@@ -262,17 +263,18 @@ print_graph_tasks(td_tape *tape, const td_graph *graph) {
 }
 
 static void
-print_devices(const td_graph *graph) {
+print_devices(const td_catalog *catalog) {
   printf("%-12s", "devices");
-  for (uint32_t i = 0; i < graph->n_devices; i++)
-    printf("%s %s", i ? "," : "", td_graph_device_name(graph, graph->devices[i].device));
+  for (uint32_t i = 0; i < catalog->n_devices; i++)
+    printf("%s %s", i ? "," : "", td_catalog_device_name(catalog, catalog->devices[i].device));
   putchar('\n');
 }
 
 static void
-print_settings(const td_graph *graph) {
-  for (uint32_t i = 0; i < graph->n_settings; i++)
-    printf("%-12s %s %s\n", i ? "" : "settings", graph->settings[i].name, graph->settings[i].value);
+print_settings(const td_catalog *catalog) {
+  for (uint32_t i = 0; i < catalog->n_settings; i++)
+    printf("%-12s %s %s\n", i ? "" : "settings", catalog->settings[i].name,
+           catalog->settings[i].value);
 }
 
 static void
@@ -288,27 +290,28 @@ print_kinds(const td_tape_info *info) {
 }
 
 static void
-print_text(td_tape *tape, const td_graph *graph) {
+print_text(td_tape *tape, const td_catalog *catalog) {
   const td_tape_info *info = td_tape_info_get(tape);
   g_autofree char *started = format_started(info);
   printf("%-12s %s\n", "tape", td_tape_path(tape));
-  printf("%-12s %s\n", "source", graph->source);
-  printf("%-12s %s%s%s\n", "engine", graph->engine, *graph->version ? " " : "", graph->version);
-  print_knowledge(info, graph);
+  printf("%-12s %s\n", "source", catalog->source);
+  printf("%-12s %s%s%s\n", "engine", catalog->engine, *catalog->version ? " " : "",
+         catalog->version);
+  print_knowledge(info, catalog);
   printf("%-12s %s\n", "started", started ? started : "unknown");
   print_line("duration", td_format_ns((double)info->duration_ns));
   print_line("size", td_format_bytes(info->file_bytes));
   printf("%-12s %s\n", "damage", info->damage ? info->damage : "none");
   print_line("dropped", td_format_count(info->n_dropped));
   print_line("events", td_format_count(info->n_events));
-  print_line("nodes", td_format_count(graph->n_nodes));
-  print_line("edges", td_format_count(graph->n_edges));
-  print_devices(graph);
-  print_settings(graph);
-  print_processes(graph);
-  print_threads(info, graph);
-  print_queues(graph);
-  print_graph_tasks(tape, graph);
+  print_line("nodes", td_format_count(catalog->n_nodes));
+  print_line("edges", td_format_count(catalog->n_edges));
+  print_devices(catalog);
+  print_settings(catalog);
+  print_processes(catalog);
+  print_threads(info, catalog);
+  print_queues(catalog);
+  print_graph_tasks(tape, catalog);
   print_kinds(info);
 }
 
@@ -321,12 +324,12 @@ td_command_info(int argc, char **argv) {
   if (!td_command_parse("info", entries, false, 1, 1, &argc, &argv, &status)) return status;
   td_error error = {0};
   td_tape *tape = NULL;
-  td_graph *graph = NULL;
+  td_catalog *catalog = NULL;
   td_status opened = td_tape_open(argv[1], &tape, &error);
-  if (opened == TD_OK) opened = td_graph_collect(tape, &graph, &error);
-  if (opened == TD_OK && as_json) print_json(tape, graph);
-  if (opened == TD_OK && !as_json) print_text(tape, graph);
-  td_graph_free(graph);
+  if (opened == TD_OK) opened = td_catalog_collect(tape, &catalog, &error);
+  if (opened == TD_OK && as_json) print_json(tape, catalog);
+  if (opened == TD_OK && !as_json) print_text(tape, catalog);
+  td_catalog_free(catalog);
   td_tape_close(tape);
   return opened == TD_OK ? TD_EXIT_OK : td_command_file_error(argv[1], &error);
 }

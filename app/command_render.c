@@ -50,7 +50,7 @@ draw_graph(const job *self, cairo_t *cr) {
 static void
 draw_queues(const job *self, cairo_t *cr) {
   td_queues_view view = {.width = self->width, .height = self->height, .selected = TD_NONE};
-  td_queues_draw(cr, td_replay_graph(self->replay), td_replay_state(self->replay), &view,
+  td_queues_draw(cr, td_replay_catalog(self->replay), td_replay_state(self->replay), &view,
                  self->theme, self->labels);
 }
 
@@ -72,7 +72,7 @@ why_text(td_replay *replay) {
   uint64_t position = td_replay_position(replay), last_pop = UINT64_MAX;
   char *event = NULL, *pop = NULL;
   if (!position) return NULL;
-  for (uint32_t i = 0; i < td_replay_graph(replay)->n_queues; i++) {
+  for (uint32_t i = 0; i < td_replay_catalog(replay)->n_queues; i++) {
     uint64_t seq = state->queues[i].last_pop_seq;
     if (seq != UINT64_MAX && (last_pop == UINT64_MAX || seq > last_pop)) last_pop = seq;
   }
@@ -88,7 +88,7 @@ why_text(td_replay *replay) {
 
 static void
 draw_overview(const job *self, cairo_t *cr) {
-  const td_graph *graph = td_replay_graph(self->replay);
+  const td_catalog *catalog = td_replay_catalog(self->replay);
   const td_state *state = td_replay_state(self->replay);
   uint64_t position = td_replay_position(self->replay);
   char *time = td_format_ns((double)state->header->time_ns),
@@ -97,8 +97,8 @@ draw_overview(const job *self, cairo_t *cr) {
   char *note = td_format("event %s of %s · %s", now, length, time);
   char *why = why_text(self->replay);
   char *title =
-      *graph->source ? g_path_get_basename(graph->source) : g_path_get_basename(self->path);
-  td_overview overview = {self->scene, self->timeline, graph, state, title, note, why};
+      *catalog->source ? g_path_get_basename(catalog->source) : g_path_get_basename(self->path);
+  td_overview overview = {self->scene, self->timeline, catalog, state, title, note, why};
   td_overview_draw(&overview, cr, self->width, self->height, self->theme, self->labels);
   g_free(title);
   free(note);
@@ -160,10 +160,10 @@ parse_size(const char *text, int *width, int *height) {
  * first of the tape. */
 static uint32_t
 active_graph_task(const td_replay *replay) {
-  const td_graph *graph = td_replay_graph(replay);
+  const td_catalog *catalog = td_replay_catalog(replay);
   const td_state *state = td_replay_state(replay);
-  uint32_t begun = graph->n_graph_tasks ? 0 : TD_NONE, running = TD_NONE;
-  for (uint32_t i = 0; i < graph->n_graph_tasks; i++) {
+  uint32_t begun = catalog->n_graph_tasks ? 0 : TD_NONE, running = TD_NONE;
+  for (uint32_t i = 0; i < catalog->n_graph_tasks; i++) {
     if (state->graph_tasks[i].status) begun = i;
     if (state->graph_tasks[i].status == 1 + TD_task_status_running) running = i;
   }
@@ -214,10 +214,10 @@ prepare(job *self, const struct view *view, const char *at) {
   }
   if (td_replay_seek(self->replay, position, &error))
     return td_command_file_error(self->path, &error);
-  const td_graph *graph = td_replay_graph(self->replay);
-  if (view->needs_scene) self->scene = td_graph_scene_new(graph, active_graph_task(self->replay));
+  const td_catalog *catalog = td_replay_catalog(self->replay);
+  if (view->needs_scene) self->scene = td_graph_scene_new(catalog, active_graph_task(self->replay));
   if (view->needs_timeline &&
-      td_timeline_new(td_replay_tape(self->replay), graph, &self->timeline, &error))
+      td_timeline_new(td_replay_tape(self->replay), catalog, &self->timeline, &error))
     return td_command_file_error(self->path, &error);
   self->labels = td_label_cache_new(self->theme);
   return TD_EXIT_OK;

@@ -10,36 +10,36 @@
 #include <stdlib.h>
 
 static void
-print_node(const td_graph *graph, uint32_t node) {
-  char *name = td_why_name_node(graph, node);
+print_node(const td_catalog *catalog, uint32_t node) {
+  char *name = td_why_name_node(catalog, node);
   fputs(name, stdout);
   free(name);
 }
 
 static void
-print_graph_tasks(const td_graph *graph, const td_state *state) {
+print_graph_tasks(const td_catalog *catalog, const td_state *state) {
   puts("\nGraph tasks");
-  for (uint32_t i = 0; i < graph->n_graph_tasks; i++) {
+  for (uint32_t i = 0; i < catalog->n_graph_tasks; i++) {
     const td_graph_task_now *now = &state->graph_tasks[i];
     if (now->status == 0) continue;
     printf("  %u  %s, depth %u, %u outstanding, %u done, %u in not_ready\n", i,
-           td_enum_word(TD_FIELD_ENUM_task_status, now->status - 1), graph->graph_tasks[i].depth,
+           td_enum_word(TD_FIELD_ENUM_task_status, now->status - 1), catalog->graph_tasks[i].depth,
            now->outstanding, now->n_done, now->n_parked);
   }
 }
 
 static void
-print_queue(const td_graph *graph, const td_state *state, uint32_t queue) {
+print_queue(const td_catalog *catalog, const td_state *state, uint32_t queue) {
   uint32_t n = state->queues[queue].n;
   td_queue_entry *entries = g_new(td_queue_entry, n);
-  td_state_queue_order(state, graph, queue, entries);
-  printf("  %u  %s:", queue, td_graph_device_name(graph, graph->queues[queue].device));
+  td_state_queue_order(state, catalog, queue, entries);
+  printf("  %u  %s:", queue, td_catalog_device_name(catalog, catalog->queues[queue].device));
   for (uint32_t i = 0; i < n; i++) {
     fputs(i ? ", " : " ", stdout);
     if (entries[i].node == TD_NONE)
       fputs(entries[i].kind == 2 ? "shutdown" : "dummy", stdout);
     else
-      print_node(graph, entries[i].node);
+      print_node(catalog, entries[i].node);
   }
   puts(n ? "" : " empty");
   g_free(entries);
@@ -57,24 +57,24 @@ print_not_ready(const td_replay *replay, const td_state *state) {
 }
 
 static void
-print_threads(const td_graph *graph, const td_state *state) {
+print_threads(const td_catalog *catalog, const td_state *state) {
   puts("\nThreads");
-  for (uint32_t i = 0; i < graph->n_threads; i++) {
+  for (uint32_t i = 0; i < catalog->n_threads; i++) {
     const td_thread_now *now = &state->threads[i];
-    g_autofree char *label = td_thread_label(graph, i);
+    g_autofree char *label = td_thread_label(catalog, i);
     printf("  %u  %s: %s", i, label, td_enum_word(TD_FIELD_ENUM_thread_activity, now->state));
     if (now->node != TD_NONE) {
       putchar(' ');
-      print_node(graph, now->node);
+      print_node(catalog, now->node);
     }
     putchar('\n');
   }
 }
 
 static void
-print_node_states(const td_graph *graph, const td_state *state) {
+print_node_states(const td_catalog *catalog, const td_state *state) {
   uint32_t counts[TD_N_NODE_STATES] = {0};
-  for (uint32_t i = 0; i < graph->n_nodes; i++)
+  for (uint32_t i = 0; i < catalog->n_nodes; i++)
     counts[state->nodes[i].state]++;
   puts("\nNodes");
   for (int i = 0; i < TD_N_NODE_STATES; i++)
@@ -83,18 +83,18 @@ print_node_states(const td_graph *graph, const td_state *state) {
 
 static void
 print_text(const td_tape_at *at) {
-  const td_graph *graph = td_replay_graph(at->replay);
+  const td_catalog *catalog = td_replay_catalog(at->replay);
   const td_state *state = td_replay_state(at->replay);
   char *time = td_format_ns((double)state->header->time_ns);
   printf("After event %" PRIu64 ", at %s\n", at->seq, time);
   free(time);
-  print_graph_tasks(graph, state);
+  print_graph_tasks(catalog, state);
   puts("\nQueues, in the order in which they will be popped");
-  for (uint32_t i = 0; i < graph->n_queues; i++)
-    print_queue(graph, state, i);
+  for (uint32_t i = 0; i < catalog->n_queues; i++)
+    print_queue(catalog, state, i);
   print_not_ready(at->replay, state);
-  print_threads(graph, state);
-  print_node_states(graph, state);
+  print_threads(catalog, state);
+  print_node_states(catalog, state);
 }
 
 int
@@ -103,7 +103,7 @@ td_command_state(int argc, char **argv) {
   int status;
   if (!td_tape_at_open(&at, "state", true, argc, argv, &status)) return status;
   if (at.json)
-    td_state_print_json(td_replay_graph(at.replay), td_replay_state(at.replay), at.seq, stdout);
+    td_state_print_json(td_replay_catalog(at.replay), td_replay_state(at.replay), at.seq, stdout);
   else
     print_text(&at);
   td_tape_at_close(&at);

@@ -11,9 +11,9 @@ print_tape(td_json *json, const char *key, td_tape *tape, const td_visits *visit
   td_json_key(json, key);
   td_json_begin_object(json);
   td_member_string(json, "path", td_tape_path(tape));
-  td_member_string(json, "engine", visits->graph->engine);
-  td_member_string(json, "engine_version", visits->graph->version);
-  td_member_string(json, "source", visits->graph->source);
+  td_member_string(json, "engine", visits->catalog->engine);
+  td_member_string(json, "engine_version", visits->catalog->version);
+  td_member_string(json, "source", visits->catalog->source);
   td_member_u64(json, "graph_tasks", visits->n_tasks);
   td_member_u64(json, "nodes", visits->n);
   td_json_end_object(json);
@@ -24,8 +24,8 @@ static void
 print_node_members(td_json *json, const td_visits *visits, uint32_t visit) {
   const td_visit *facts = &visits->visits[visit];
   td_member_u64(json, "node", facts->node);
-  td_member_string(json, "name", visits->graph->nodes[facts->node].name);
-  td_member_string(json, "label", visits->graph->nodes[facts->node].label);
+  td_member_string(json, "name", visits->catalog->nodes[facts->node].name);
+  td_member_string(json, "label", visits->catalog->nodes[facts->node].label);
   td_member_id(json, "graph_task", facts->graph_task);
 }
 
@@ -110,14 +110,14 @@ print_side(td_json *json, const char *key, const td_visits *visits, uint32_t vis
 static void
 print_divergence(td_json *json, const td_align *align, const td_divergence *divergence) {
   const td_align_divergence *at = &align->divergence;
-  const td_graph *graph = at->a == TD_NONE ? align->b.graph : align->a.graph;
+  const td_catalog *catalog = at->a == TD_NONE ? align->b.catalog : align->a.catalog;
   td_json_key(json, "divergence");
   if (!align->diverges) {
     td_json_null(json);
     return;
   }
   td_json_begin_object(json);
-  td_member_string(json, "device", td_graph_device_name(graph, at->lane));
+  td_member_string(json, "device", td_catalog_device_name(catalog, at->lane));
   td_member_u64(json, "position", at->position);
   td_member_string(json, "cause", td_align_cause_name(divergence->cause));
   td_member_string(json, "text", divergence->text);

@@ -8,7 +8,7 @@
 
 typedef struct td_diff_report {
   td_tape *tape_a, *tape_b; /* (owned), as all below */
-  td_graph *graph_a, *graph_b;
+  td_catalog *graph_a, *graph_b;
   td_align align;
   td_divergence divergence; /* valid if align.diverges */
   td_align_names names;

@@ -32,9 +32,10 @@ print_rest(uint32_t n) {
 
 static void
 print_tape(const char *letter, td_tape *tape, const td_visits *visits) {
-  const td_graph *graph = visits->graph;
+  const td_catalog *catalog = visits->catalog;
   begin_line(letter);
-  printf("%s: %s on %s %s, ", td_tape_path(tape), graph->source, graph->engine, graph->version);
+  printf("%s: %s on %s %s, ", td_tape_path(tape), catalog->source, catalog->engine,
+         catalog->version);
   print_count(visits->n, "node");
   printf(" in ");
   print_count(visits->n_tasks, "graph task");
@@ -43,7 +44,7 @@ print_tape(const char *letter, td_tape *tape, const td_visits *visits) {
 
 static void
 print_node(const td_visits *visits, uint32_t visit) {
-  char *name = td_why_name_node(visits->graph, visits->visits[visit].node);
+  char *name = td_why_name_node(visits->catalog, visits->visits[visit].node);
   fputs(name, stdout);
   free(name);
 }
@@ -97,11 +98,11 @@ static void
 print_divergence(const td_align *align, const td_divergence *divergence) {
   const td_align_divergence *at = &align->divergence;
   const td_align_pair *pair = &align->pairs[at->pair];
-  const td_graph *graph = at->a == TD_NONE ? align->b.graph : align->a.graph;
+  const td_catalog *catalog = at->a == TD_NONE ? align->b.catalog : align->a.catalog;
   begin_line("first");
   printf("graph task %u of A, %u of B, place %u on %s\n", align->a.tasks[pair->task_a].graph_task,
          align->b.tasks[pair->task_b].graph_task, at->position,
-         td_graph_device_name(graph, at->lane));
+         td_catalog_device_name(catalog, at->lane));
   print_side("A", &align->a, at->a, &divergence->a);
   print_side("B", &align->b, at->b, &divergence->b);
   begin_line("cause");

@@ -7,11 +7,11 @@
 #include <stdlib.h>
 
 static void
-print_graph_tasks(td_json *json, const td_graph *graph, const td_state *state) {
+print_graph_tasks(td_json *json, const td_catalog *catalog, const td_state *state) {
   td_json_key(json, "graph_tasks");
   td_json_begin_array(json);
-  for (uint32_t i = 0; i < graph->n_graph_tasks; i++) {
-    const td_graph_task_facts *facts = &graph->graph_tasks[i];
+  for (uint32_t i = 0; i < catalog->n_graph_tasks; i++) {
+    const td_catalog_graph_task *facts = &catalog->graph_tasks[i];
     const td_graph_task_now *now = &state->graph_tasks[i];
     if (now->status == 0) continue;
     td_json_begin_object(json);
@@ -28,16 +28,16 @@ print_graph_tasks(td_json *json, const td_graph *graph, const td_state *state) {
 
 /* Dummies and shutdown tasks have no node: null. */
 static void
-print_queues(td_json *json, const td_graph *graph, const td_state *state) {
+print_queues(td_json *json, const td_catalog *catalog, const td_state *state) {
   td_json_key(json, "queues");
   td_json_begin_array(json);
-  for (uint32_t i = 0; i < graph->n_queues; i++) {
+  for (uint32_t i = 0; i < catalog->n_queues; i++) {
     td_queue_entry *entries = g_new(td_queue_entry, state->queues[i].n);
-    td_state_queue_order(state, graph, i, entries);
+    td_state_queue_order(state, catalog, i, entries);
     td_json_begin_object(json);
     td_member_u64(json, "id", i);
-    td_member_string(json, "device", td_graph_device_name(graph, graph->queues[i].device));
-    td_member_id(json, "graph_task", graph->queues[i].graph_task);
+    td_member_string(json, "device", td_catalog_device_name(catalog, catalog->queues[i].device));
+    td_member_id(json, "graph_task", catalog->queues[i].graph_task);
     td_json_key(json, "nodes");
     td_json_begin_array(json);
     for (uint32_t entry = 0; entry < state->queues[i].n; entry++)
@@ -115,15 +115,15 @@ print_not_ready(td_json *json, const td_state *state) {
 }
 
 static void
-print_threads(td_json *json, const td_graph *graph, const td_state *state) {
+print_threads(td_json *json, const td_catalog *catalog, const td_state *state) {
   td_json_key(json, "threads");
   td_json_begin_array(json);
-  for (uint32_t i = 0; i < graph->n_threads; i++) {
+  for (uint32_t i = 0; i < catalog->n_threads; i++) {
     const td_thread_now *now = &state->threads[i];
     td_json_begin_object(json);
     td_member_u64(json, "id", i);
-    td_member_string(json, "name", graph->threads[i].name);
-    td_member_string(json, "device", td_graph_device_name(graph, graph->threads[i].device));
+    td_member_string(json, "name", catalog->threads[i].name);
+    td_member_string(json, "device", td_catalog_device_name(catalog, catalog->threads[i].device));
     td_member_string(json, "state", td_enum_word(TD_FIELD_ENUM_thread_activity, now->state));
     td_member_id(json, "node", now->node);
     td_json_end_object(json);
@@ -133,18 +133,18 @@ print_threads(td_json *json, const td_graph *graph, const td_state *state) {
 
 /* Nodes that are not created yet are not there. */
 static void
-print_nodes(td_json *json, const td_graph *graph, const td_state *state) {
+print_nodes(td_json *json, const td_catalog *catalog, const td_state *state) {
   td_json_key(json, "nodes");
   td_json_begin_array(json);
-  for (uint32_t i = 0; i < graph->n_nodes; i++) {
-    const td_graph_node *facts = &graph->nodes[i];
+  for (uint32_t i = 0; i < catalog->n_nodes; i++) {
+    const td_catalog_node *facts = &catalog->nodes[i];
     if (state->nodes[i].state == TD_NODE_absent) continue;
     td_json_begin_object(json);
     td_member_u64(json, "id", i);
     td_member_string(json, "name", facts->name);
     td_member_u64(json, "sequence_nr", facts->sequence_nr);
     td_member_u64(json, "topological_nr", facts->topological_nr);
-    td_member_string(json, "device", td_graph_device_name(graph, facts->device));
+    td_member_string(json, "device", td_catalog_device_name(catalog, facts->device));
     td_member_string(json, "state", td_node_state_name((td_node_state)state->nodes[i].state));
     td_json_end_object(json);
   }
@@ -152,17 +152,17 @@ print_nodes(td_json *json, const td_graph *graph, const td_state *state) {
 }
 
 void
-td_state_print_json(const td_graph *graph, const td_state *state, uint64_t seq, FILE *file) {
+td_state_print_json(const td_catalog *catalog, const td_state *state, uint64_t seq, FILE *file) {
   td_json json;
   td_json_init(&json, file);
   td_json_begin_object(&json);
   td_member_u64(&json, "seq", seq);
   td_member_u64(&json, "t", state->header->time_ns);
-  print_graph_tasks(&json, graph, state);
-  print_queues(&json, graph, state);
+  print_graph_tasks(&json, catalog, state);
+  print_queues(&json, catalog, state);
   print_not_ready(&json, state);
-  print_threads(&json, graph, state);
-  print_nodes(&json, graph, state);
+  print_threads(&json, catalog, state);
+  print_nodes(&json, catalog, state);
   td_json_end_object(&json);
   td_json_newline(&json);
 }

@@ -8,4 +8,5 @@
 #include <stdio.h>
 
 /* td_state_print_json writes the state after event seq, in the shape of `tapedeck state --json`. */
-void td_state_print_json(const td_graph *graph, const td_state *state, uint64_t seq, FILE *file);
+void td_state_print_json(const td_catalog *catalog, const td_state *state, uint64_t seq,
+                         FILE *file);

@@ -61,8 +61,8 @@ td_tape_at_close(td_tape_at *at) {
 }
 
 char *
-td_thread_label(const td_graph *graph, uint32_t thread) {
+td_thread_label(const td_catalog *catalog, uint32_t thread) {
   if (thread == TD_NONE) return g_strdup("-");
-  bool named = thread < graph->n_threads && *graph->threads[thread].name;
-  return named ? td_graph_thread_label(graph, thread) : g_strdup_printf("%u", thread);
+  bool named = thread < catalog->n_threads && *catalog->threads[thread].name;
+  return named ? td_catalog_thread_label(catalog, thread) : g_strdup_printf("%u", thread);
 }

@@ -24,4 +24,4 @@ bool td_tape_at_open(td_tape_at *at, const char *command, bool has_json, int arg
 void td_tape_at_close(td_tape_at *at);
 
 /* td_thread_label returns a thread's name, or its number if it has no name. The caller frees it. */
-char *td_thread_label(const td_graph *graph, uint32_t thread);
+char *td_thread_label(const td_catalog *catalog, uint32_t thread);

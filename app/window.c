@@ -56,12 +56,12 @@ set_title(TdWindow *self, const char *title, const char *subtitle) {
 
 static void
 set_title_of_tape(TdWindow *self, TdDocument *document) {
-  const td_graph *graph = td_document_get_graph(document);
+  const td_catalog *catalog = td_document_get_catalog(document);
   g_autofree char *name = g_path_get_basename(td_document_get_path(document));
-  g_autofree char *script = g_path_get_basename(graph->source);
+  g_autofree char *script = g_path_get_basename(catalog->source);
   g_autofree char *engine = td_facts_engine_text(document);
   g_autofree char *subtitle = g_strdup_printf("%s · %s", engine, script);
-  set_title(self, name, *graph->source ? subtitle : "");
+  set_title(self, name, *catalog->source ? subtitle : "");
 }
 
 static void

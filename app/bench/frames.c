@@ -29,9 +29,9 @@ record_net(td_bench_recording *recording, uint32_t n_nodes) {
 /* The whole graph in view is the worst case: nothing is culled. */
 static double
 frames_p99_ms(td_replay *replay) {
-  const td_graph *graph = td_replay_graph(replay);
+  const td_catalog *catalog = td_replay_catalog(replay);
   const td_theme *theme = td_theme_default(false);
-  td_graph_scene *scene = td_graph_scene_new(graph, 0);
+  td_graph_scene *scene = td_graph_scene_new(catalog, 0);
   td_label_cache *labels = td_label_cache_new(theme);
   cairo_surface_t *surface = cairo_image_surface_create(CAIRO_FORMAT_ARGB32, WIDTH, HEIGHT);
   td_graph_view view = {.width = WIDTH, .height = HEIGHT, .selected = TD_NONE, .hovered = TD_NONE};

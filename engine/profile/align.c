@@ -37,7 +37,7 @@ static uint64_t
 hash_task(const td_visits *visits, const td_visit_task *task, uint64_t hash) {
   for (uint32_t i = 0; i < task->n; i++) {
     uint32_t node = visits->visits[task->first + i].node;
-    uint64_t name = td_op_name_hash(visits->graph->nodes[node].name);
+    uint64_t name = td_op_name_hash(visits->catalog->nodes[node].name);
     hash = td_hash_bytes(hash, &name, sizeof name);
   }
   return td_hash_bytes(hash, &task->n, sizeof task->n);
@@ -238,8 +238,8 @@ nothing(uint32_t n) {
 
 static bool
 is_reshaped(const td_align *align, uint32_t visit_a, uint32_t visit_b) {
-  uint64_t a = td_pairing_shape(align->a.graph, align->a.visits[visit_a].node);
-  uint64_t b = td_pairing_shape(align->b.graph, align->b.visits[visit_b].node);
+  uint64_t a = td_pairing_shape(align->a.catalog, align->a.visits[visit_a].node);
+  uint64_t b = td_pairing_shape(align->b.catalog, align->b.visits[visit_b].node);
   return a && b && a != b;
 }
 
@@ -270,8 +270,8 @@ align_pairs(td_align *align, uint32_t *places_a, uint32_t *places_b) {
 
 static td_status
 align_visits(td_align *align) {
-  uint32_t *places_a = nothing(align->a.graph->n_nodes);
-  uint32_t *places_b = nothing(align->b.graph->n_nodes);
+  uint32_t *places_a = nothing(align->a.catalog->n_nodes);
+  uint32_t *places_b = nothing(align->b.catalog->n_nodes);
   align->partners_a = nothing(align->a.n);
   align->partners_b = nothing(align->b.n);
   align->equal_order = true;
@@ -285,7 +285,7 @@ align_visits(td_align *align) {
 }
 
 td_status
-td_align_tapes(td_tape *a, const td_graph *graph_a, td_tape *b, const td_graph *graph_b,
+td_align_tapes(td_tape *a, const td_catalog *graph_a, td_tape *b, const td_catalog *graph_b,
                td_align *align, td_error *error) {
   *align = (td_align){0};
   td_status status = td_visits_collect(a, graph_a, &align->a, error);

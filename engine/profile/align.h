@@ -41,6 +41,6 @@ typedef struct td_align {
 /* td_align_tapes reads both tapes and aligns them. The graphs must outlive the alignment. Linear in
  * the number of nodes where the passes are alike, n log n at worst but for what was added or
  * removed. */
-td_status td_align_tapes(td_tape *a, const td_graph *graph_a, td_tape *b, const td_graph *graph_b,
-                         td_align *align, td_error *error);
+td_status td_align_tapes(td_tape *a, const td_catalog *graph_a, td_tape *b,
+                         const td_catalog *graph_b, td_align *align, td_error *error);
 void td_align_fini(td_align *align);

@@ -68,13 +68,13 @@ static const char *const meanings[TD_birthplace_LIMIT] = {
   "silent: {node} is a leaf's and has no outputs to look at."
 
 static bool
-is_leaf(const td_graph *graph, uint32_t node) {
-  return node < graph->n_nodes && graph->nodes[node].sequence_nr == UINT64_MAX;
+is_leaf(const td_catalog *catalog, uint32_t node) {
+  return node < catalog->n_nodes && catalog->nodes[node].sequence_nr == UINT64_MAX;
 }
 
 const char *
-td_birth_meaning(const td_event_anomaly *anomaly, const td_graph *graph) {
+td_birth_meaning(const td_event_anomaly *anomaly, const td_catalog *catalog) {
   if (anomaly->born >= TD_birthplace_LIMIT || anomaly->kind != TD_anomaly_kind_nan) return "";
-  if (anomaly->born == TD_birthplace_sum && is_leaf(graph, anomaly->node)) return SILENT_AT_LEAF;
+  if (anomaly->born == TD_birthplace_sum && is_leaf(catalog, anomaly->node)) return SILENT_AT_LEAF;
   return meanings[anomaly->born];
 }

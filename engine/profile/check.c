@@ -6,6 +6,7 @@
 
 #include "engine/base/alloc.h"
 #include "engine/profile/checker.h"
+#include "engine/replay/catalog_collect.h"
 
 #define KINDS_MAX 4
 
@@ -116,7 +117,7 @@ is_whole(td_checker *checker, td_status read, const td_any_event *event) {
 
 static void
 check_left_over(td_checker *checker) {
-  for (uint32_t i = 0; i < checker->graph->n_queues; i++) {
+  for (uint32_t i = 0; i < checker->catalog->n_queues; i++) {
     const td_check_queue *queue = &checker->queues[i];
     for (size_t entry = 0; entry < queue->n; entry++) {
       const td_check_entry *left = &queue->heap[entry];
@@ -149,7 +150,7 @@ td_status
 td_check_run(td_tape *tape, td_check_report report, void *data, uint64_t *n_violations,
              td_error *error) {
   td_checker checker = {.report = report, .data = data};
-  td_status status = td_graph_collect(tape, &checker.graph, error);
+  td_status status = td_catalog_collect(tape, &checker.catalog, error);
   if (status != TD_OK) return status;
   if (td_checker_init(&checker)) {
     choose_rules(&checker, td_tape_info_get(tape));

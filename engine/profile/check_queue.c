@@ -5,13 +5,13 @@
 #include "engine/base/heap.h"
 
 typedef struct order_context {
-  const td_graph *graph;
+  const td_catalog *catalog;
   td_queue_order order;
 } order_context;
 
 static uint32_t
-depth(const td_graph *graph, uint32_t graph_task) {
-  return graph_task == TD_NONE ? 0 : graph->graph_tasks[graph_task].depth;
+depth(const td_catalog *catalog, uint32_t graph_task) {
+  return graph_task == TD_NONE ? 0 : catalog->graph_tasks[graph_task].depth;
 }
 
 /* True if b goes strictly before a. The rule stands in engine/base/task_order.h too. It is written
@@ -19,15 +19,15 @@ depth(const td_graph *graph, uint32_t graph_task) {
 static bool
 goes_after(td_check_entry a, td_check_entry b, void *data) {
   const order_context *context = data;
-  const td_graph *graph = context->graph;
+  const td_catalog *catalog = context->catalog;
   if (context->order == TD_queue_order_fifo) return b.seq < a.seq;
   if (context->order == TD_queue_order_lifo) return b.seq > a.seq;
   if (b.is_shutdown) return true;
   if (a.node == TD_NONE) return false;
   if (b.node == TD_NONE) return true;
-  uint32_t depth_a = depth(graph, a.graph_task), depth_b = depth(graph, b.graph_task);
+  uint32_t depth_a = depth(catalog, a.graph_task), depth_b = depth(catalog, b.graph_task);
   if (depth_a != depth_b) return depth_a < depth_b;
-  return graph->nodes[a.node].sequence_nr < graph->nodes[b.node].sequence_nr;
+  return catalog->nodes[a.node].sequence_nr < catalog->nodes[b.node].sequence_nr;
 }
 
 static void
@@ -38,9 +38,9 @@ set_entry(void *context, td_check_entry *slot, td_check_entry value) {
 TD_HEAP_DEFINE(entries, td_check_entry, goes_after, set_entry)
 
 void
-td_check_queue_push(td_check_queue *queue, const td_graph *graph, td_queue_order order,
+td_check_queue_push(td_check_queue *queue, const td_catalog *catalog, td_queue_order order,
                     td_check_entry entry) {
-  order_context context = {graph, order};
+  order_context context = {catalog, order};
   TD_GROW(queue->heap, queue->n, queue->capacity);
   entries_push(queue->heap, queue->n++, entry, &context);
 }
@@ -54,9 +54,9 @@ is_wanted(const td_check_entry *entry, const td_event_queue_pop *pop) {
 
 /* Among equals any may come first, though an engine with the same heap takes the same one. */
 bool
-td_check_queue_pop(td_check_queue *queue, const td_graph *graph, td_queue_order order,
+td_check_queue_pop(td_check_queue *queue, const td_catalog *catalog, td_queue_order order,
                    const td_event_queue_pop *pop, td_check_entry *popped, td_check_entry *ahead) {
-  order_context context = {graph, order};
+  order_context context = {catalog, order};
   size_t at = 0;
   while (at < queue->n && !is_wanted(&queue->heap[at], pop))
     at++;

@@ -4,7 +4,7 @@
  * Private to engine/profile. One thread. */
 #pragma once
 
-#include "engine/replay/graph.h"
+#include "engine/replay/catalog.h"
 
 typedef struct td_check_entry {
   uint64_t seq;  /* of its push */
@@ -20,12 +20,12 @@ typedef struct td_check_queue {
                   since */
 } td_check_queue;
 
-void td_check_queue_push(td_check_queue *queue, const td_graph *graph, td_queue_order order,
+void td_check_queue_push(td_check_queue *queue, const td_catalog *catalog, td_queue_order order,
                          td_check_entry entry);
 
 /* td_check_queue_pop takes out (node, graph_task), or a dummy or shutdown task for TD_NONE; false
  * where there is none. *ahead is what should have come first by the order, or the entry itself. */
-bool td_check_queue_pop(td_check_queue *queue, const td_graph *graph, td_queue_order order,
+bool td_check_queue_pop(td_check_queue *queue, const td_catalog *catalog, td_queue_order order,
                         const td_event_queue_pop *pop, td_check_entry *popped,
                         td_check_entry *ahead);
 

@@ -89,7 +89,7 @@ check_node_skip(td_checker *checker, const td_any_event *any) {
 /* Objects are numbered in each process by itself. */
 static td_held_lock
 lock_of(const td_checker *checker, const td_event *event, uint32_t kind, uint32_t object) {
-  uint32_t process = checker->graph->threads[event->thread].process;
+  uint32_t process = checker->catalog->threads[event->thread].process;
   return (td_held_lock){kind, object, process, event->thread};
 }
 

@@ -76,8 +76,8 @@ check_size(td_checker *checker, uint32_t queue, uint32_t size) {
 static void
 enter(td_checker *checker, uint32_t queue, td_check_entry entry) {
   entry.seq = checker->seq;
-  td_check_queue_push(&checker->queues[queue], checker->graph, checker->graph->queues[queue].order,
-                      entry);
+  td_check_queue_push(&checker->queues[queue], checker->catalog,
+                      checker->catalog->queues[queue].order, entry);
 }
 
 static void
@@ -124,11 +124,11 @@ check_queue_shutdown(td_checker *checker, const td_any_event *any) {
 
 static void
 check_popping_thread(td_checker *checker, const td_event_queue_pop *event) {
-  const td_graph *graph = checker->graph;
-  const td_graph_queue *queue = &graph->queues[event->queue];
+  const td_catalog *catalog = checker->catalog;
+  const td_catalog_queue *queue = &catalog->queues[event->queue];
   uint32_t thread = event->event.thread;
-  if (graph->threads[thread].in_pool) return; /* it serves whom it works for */
-  bool owns = queue->owner == TD_NONE ? graph->threads[thread].device == queue->device
+  if (catalog->threads[thread].in_pool) return; /* it serves whom it works for */
+  bool owns = queue->owner == TD_NONE ? catalog->threads[thread].device == queue->device
                                       : queue->owner == thread;
   if (!owns)
     td_checker_violate(checker, TD_RULE_run_thread, event->node,
@@ -137,7 +137,7 @@ check_popping_thread(td_checker *checker, const td_event_queue_pop *event) {
                        event->queue, thread);
   if (event->node == TD_NONE || event->graph_task == TD_NONE || queue->device != TD_DEVICE_CPU)
     return;
-  uint32_t owner = graph->graph_tasks[event->graph_task].owner;
+  uint32_t owner = catalog->graph_tasks[event->graph_task].owner;
   if (owner != TD_NONE && owner != thread)
     td_checker_violate(checker, TD_RULE_run_owner, event->node,
                        "is taken by thread %u, but thread %u called backward", thread, owner);
@@ -146,10 +146,10 @@ check_popping_thread(td_checker *checker, const td_event_queue_pop *event) {
 static void
 check_queue_pop(td_checker *checker, const td_any_event *any) {
   const td_event_queue_pop *event = &any->queue_pop;
-  td_queue_order order = checker->graph->queues[event->queue].order;
+  td_queue_order order = checker->catalog->queues[event->queue].order;
   td_check_queue *queue = &checker->queues[event->queue];
   td_check_entry popped, ahead;
-  if (!td_check_queue_pop(queue, checker->graph, order, event, &popped, &ahead)) {
+  if (!td_check_queue_pop(queue, checker->catalog, order, event, &popped, &ahead)) {
     td_checker_violate(checker, TD_RULE_pop_pushed, event->node,
                        "is popped from queue %u, where it is not", event->queue);
   } else {
@@ -216,7 +216,7 @@ static void
 check_graph_task_end(td_checker *checker, const td_any_event *any) {
   const td_event_graph_task_end *event = &any->graph_task_end;
   td_tally *tally = &checker->tallies[event->graph_task];
-  for (uint32_t i = 0; i < checker->graph->n_queues; i++)
+  for (uint32_t i = 0; i < checker->catalog->n_queues; i++)
     td_check_queue_end(&checker->queues[i], event->graph_task);
   check_values(checker, tally);
   tally->mismatch_seq = UINT64_MAX;
@@ -248,7 +248,7 @@ check_good_end(td_checker *checker, uint32_t graph_task) {
 
 void
 td_check_graph_tasks_end(td_checker *checker) {
-  for (uint32_t i = 0; i < checker->graph->n_graph_tasks; i++)
+  for (uint32_t i = 0; i < checker->catalog->n_graph_tasks; i++)
     if (checker->tallies[i].ended_well) check_good_end(checker, i);
 }
 

@@ -14,29 +14,29 @@ static const char *const names[TD_N_RULES] = {
 
 bool
 td_checker_init(td_checker *checker) {
-  const td_graph *graph = checker->graph;
-  checker->queues = td_try_alloc(graph->n_queues, sizeof *checker->queues);
-  checker->threads = td_try_alloc(graph->n_threads, sizeof *checker->threads);
-  checker->tallies = td_try_alloc(graph->n_graph_tasks, sizeof *checker->tallies);
+  const td_catalog *catalog = checker->catalog;
+  checker->queues = td_try_alloc(catalog->n_queues, sizeof *checker->queues);
+  checker->threads = td_try_alloc(catalog->n_threads, sizeof *checker->threads);
+  checker->tallies = td_try_alloc(catalog->n_graph_tasks, sizeof *checker->tallies);
   if (!checker->queues || !checker->threads || !checker->tallies) return false;
-  for (uint32_t i = 0; i < graph->n_graph_tasks; i++)
+  for (uint32_t i = 0; i < catalog->n_graph_tasks; i++)
     checker->tallies[i] = (td_tally){.thread = TD_NONE, .mismatch_seq = UINT64_MAX};
   return true;
 }
 
 void
 td_checker_fini(td_checker *checker) {
-  for (uint32_t i = 0; checker->queues && i < checker->graph->n_queues; i++)
+  for (uint32_t i = 0; checker->queues && i < checker->catalog->n_queues; i++)
     td_check_queue_fini(&checker->queues[i]);
-  for (uint32_t i = 0; checker->threads && i < checker->graph->n_threads; i++)
+  for (uint32_t i = 0; checker->threads && i < checker->catalog->n_threads; i++)
     td_check_thread_fini(&checker->threads[i]);
-  for (uint32_t i = 0; checker->tallies && i < checker->graph->n_graph_tasks; i++)
+  for (uint32_t i = 0; checker->tallies && i < checker->catalog->n_graph_tasks; i++)
     td_check_tasks_fini(&checker->tallies[i].tasks);
   free(checker->queues);
   free(checker->threads);
   free(checker->tallies);
   free(checker->locks);
-  td_graph_free(checker->graph);
+  td_catalog_free(checker->catalog);
 }
 
 void
@@ -50,7 +50,7 @@ td_checker_violate(td_checker *checker, td_rule rule, uint32_t node, const char 
   va_list args;
   va_start(args, format);
   if (node != TD_NONE) {
-    td_words_node(out, checker->graph, node);
+    td_words_node(out, checker->catalog, node);
     putc(' ', out);
   }
   vfprintf(out, format, args);

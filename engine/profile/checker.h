@@ -41,7 +41,7 @@ typedef struct td_held_lock {
 } td_held_lock;
 
 typedef struct td_checker {
-  td_graph *graph; /* (owned) */
+  td_catalog *catalog; /* (owned) */
   bool judged[TD_N_RULES];
   td_check_queue *queues;        /* (owned) [n_queues] */
   td_check_thread *threads;      /* (owned) [n_threads] */

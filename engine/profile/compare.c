@@ -219,8 +219,8 @@ td_align_names_collect(const td_align *align, td_align_names *names) {
   for (uint32_t i = 0; i < align->a.n; i++) {
     uint32_t partner = align->partners_a[i];
     if (partner == TD_NONE) continue;
-    const char *a = align->a.graph->nodes[align->a.visits[i].node].name;
-    const char *b = align->b.graph->nodes[align->b.visits[partner].node].name;
+    const char *a = align->a.catalog->nodes[align->a.visits[i].node].name;
+    const char *b = align->b.catalog->nodes[align->b.visits[partner].node].name;
     if (strcmp(a, b) != 0) note_name(names, a, b);
   }
 }

@@ -5,11 +5,11 @@
 #include "engine/profile/words.h"
 
 bool
-td_conflict_find_write(const td_graph *graph, td_tape *tape,
+td_conflict_find_write(const td_catalog *catalog, td_tape *tape,
                        const td_event_version_conflict *conflict, td_event_tensor_write *write) {
   uint32_t n;
-  const td_graph_mention *mentions =
-      td_graph_mentions_of(graph, TD_LIST_writes, conflict->counter, &n);
+  const td_catalog_mention *mentions =
+      td_catalog_mentions_of(catalog, TD_LIST_writes, conflict->counter, &n);
   td_any_event event;
   for (uint32_t i = 0; i < n; i++) {
     if (td_tape_get(tape, mentions[i].seq, &event, NULL) != TD_OK) continue;
@@ -21,17 +21,17 @@ td_conflict_find_write(const td_graph *graph, td_tape *tape,
 }
 
 static void
-tell_versions(FILE *out, const td_graph *graph, td_tape *tape,
+tell_versions(FILE *out, const td_catalog *catalog, td_tape *tape,
               const td_event_version_conflict *conflict) {
   td_event_tensor_write write;
-  if (!td_conflict_find_write(graph, tape, conflict, &write)) {
+  if (!td_conflict_find_write(catalog, tape, conflict, &write)) {
     fputs("What wrote into it is not on the tape.", out);
     return;
   }
   fprintf(out, "%s wrote into it after it was saved", td_tape_string(tape, write.operation));
   if (write.node != TD_NONE) {
     fputs(" (", out);
-    td_words_node(out, graph, write.node);
+    td_words_node(out, catalog, write.node);
     putc(')', out);
   }
   const char *stack = td_tape_string(tape, write.stack);
@@ -40,13 +40,13 @@ tell_versions(FILE *out, const td_graph *graph, td_tape *tape,
 }
 
 char *
-td_conflict_meaning(const td_graph *graph, td_tape *tape, const td_any_event *event) {
+td_conflict_meaning(const td_catalog *catalog, td_tape *tape, const td_any_event *event) {
   char *text = NULL;
   size_t size;
   FILE *out = open_memstream(&text, &size);
   if (!out) return td_dup_string("");
   if (event->event.kind == TD_EVENT_version_conflict)
-    tell_versions(out, graph, tape, &event->version_conflict);
+    tell_versions(out, catalog, tape, &event->version_conflict);
   if (event->event.kind == TD_EVENT_stream_conflict)
     fprintf(out,
             "Which comes first is left to chance: stream %d should wait for an event that was "

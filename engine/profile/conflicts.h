@@ -3,14 +3,14 @@
  * Who wrote into a tensor that a node had saved. Any thread that owns the tape's reader. */
 #pragma once
 
-#include "engine/replay/graph.h"
+#include "engine/replay/catalog.h"
 
 /* td_conflict_find_write returns the write that made the version after the one that was saved;
  * false where the tape does not tell. */
-bool td_conflict_find_write(const td_graph *graph, td_tape *tape,
+bool td_conflict_find_write(const td_catalog *catalog, td_tape *tape,
                             const td_event_version_conflict *conflict,
                             td_event_tensor_write *write);
 
 /* td_conflict_meaning says what a version conflict, a stream conflict means and what to do about
  * it; "" for other events. The caller frees. */
-char *td_conflict_meaning(const td_graph *graph, td_tape *tape, const td_any_event *event);
+char *td_conflict_meaning(const td_catalog *catalog, td_tape *tape, const td_any_event *event);

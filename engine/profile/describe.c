@@ -76,7 +76,7 @@ sentence_of(const td_any_event *event) {
 
 typedef struct describer {
   FILE *out;
-  const td_graph *graph;
+  const td_catalog *catalog;
   td_tape *tape;
   const td_event *event;
   const td_event_type *type;
@@ -104,22 +104,22 @@ static bool
 write_id(const describer *to, td_id_space space, uint32_t id) {
   switch (space) {
   case TD_ID_NODE:
-    td_words_node(to->out, to->graph, id);
+    td_words_node(to->out, to->catalog, id);
     return true;
   case TD_ID_THREAD:
-    td_words_thread(to->out, to->graph, id);
+    td_words_thread(to->out, to->catalog, id);
     return true;
   case TD_ID_QUEUE:
-    td_words_queue(to->out, to->graph, id);
+    td_words_queue(to->out, to->catalog, id);
     return true;
   case TD_ID_GRAPH_TASK:
     td_words_graph_task(to->out, id);
     return true;
   case TD_ID_DEVICE:
-    fputs(td_graph_device_name(to->graph, (int32_t)id), to->out);
+    fputs(td_catalog_device_name(to->catalog, (int32_t)id), to->out);
     return true;
   case TD_ID_PROCESS:
-    td_words_process(to->out, to->graph, id);
+    td_words_process(to->out, to->catalog, id);
     return true;
   default:
     return false;
@@ -160,7 +160,7 @@ write_named(const describer *to, const char *name, size_t length) {
     if (strncmp(field->name, name, length) == 0 && field->name[length] == '\0')
       return write_value(to, field);
   }
-  td_words_thread(to->out, to->graph, to->event->thread);
+  td_words_thread(to->out, to->catalog, to->event->thread);
 }
 
 static void
@@ -178,10 +178,10 @@ write_sentence(const describer *to, const char *sentence) {
 
 /* Writes a sentence with the event's fields. The caller frees. */
 static char *
-fill_in(const td_graph *graph, td_tape *tape, const td_any_event *event, const char *sentence) {
+fill_in(const td_catalog *catalog, td_tape *tape, const td_any_event *event, const char *sentence) {
   char *text = NULL;
   size_t size;
-  describer to = {open_memstream(&text, &size), graph, tape, &event->event,
+  describer to = {open_memstream(&text, &size), catalog, tape, &event->event,
                   td_event_type_get(event->event.kind)};
   if (!to.out) return td_dup_string("");
   write_sentence(&to, sentence);
@@ -190,24 +190,24 @@ fill_in(const td_graph *graph, td_tape *tape, const td_any_event *event, const c
 }
 
 char *
-td_why_describe(const td_graph *graph, td_tape *tape, const td_any_event *event) {
-  return fill_in(graph, tape, event, sentence_of(event));
+td_why_describe(const td_catalog *catalog, td_tape *tape, const td_any_event *event) {
+  return fill_in(catalog, tape, event, sentence_of(event));
 }
 
 char *
-td_why_mean(const td_graph *graph, td_tape *tape, const td_any_event *event) {
+td_why_mean(const td_catalog *catalog, td_tape *tape, const td_any_event *event) {
   if (event->event.kind == TD_EVENT_anomaly)
-    return fill_in(graph, tape, event, td_birth_meaning(&event->anomaly, graph));
-  return td_conflict_meaning(graph, tape, event);
+    return fill_in(catalog, tape, event, td_birth_meaning(&event->anomaly, catalog));
+  return td_conflict_meaning(catalog, tape, event);
 }
 
 char *
-td_why_name_node(const td_graph *graph, uint32_t node) {
+td_why_name_node(const td_catalog *catalog, uint32_t node) {
   char *text = NULL;
   size_t size;
   FILE *out = open_memstream(&text, &size);
   if (!out) return td_dup_string("");
-  td_words_node(out, graph, node);
+  td_words_node(out, catalog, node);
   fclose(out);
   return text;
 }

@@ -45,7 +45,7 @@ list_ready(view *view, uint32_t queue, td_divergence_side *side) {
   td_queue_entry *entries = td_try_alloc(n, sizeof *entries);
   side->ready = td_try_alloc(n, sizeof *side->ready);
   if (entries && side->ready) {
-    td_state_queue_order(state, view->visits->graph, queue, entries);
+    td_state_queue_order(state, view->visits->catalog, queue, entries);
     for (uint32_t i = 0; i < n; i++) {
       if (entries[i].node == TD_NONE) continue;
       side->ready[side->n_ready++] = entries[i].node;
@@ -65,8 +65,8 @@ look(view *view, td_tape *tape, td_divergence_side *side, td_error *error) {
   if (status == TD_OK) status = td_replay_event(view->replay, view->took->at, &event, error);
   if (status == TD_OK) status = td_why_pop(view->replay, view->took->at, &side->why, error);
   if (status == TD_OK) status = td_replay_seek(view->replay, view->took->at, error);
-  if (status != TD_OK || event.queue_pop.queue >= view->visits->graph->n_queues) return status;
-  view->order = view->visits->graph->queues[event.queue_pop.queue].order;
+  if (status != TD_OK || event.queue_pop.queue >= view->visits->catalog->n_queues) return status;
+  view->order = view->visits->catalog->queues[event.queue_pop.queue].order;
   return list_ready(view, event.queue_pop.queue, side);
 }
 
@@ -74,7 +74,7 @@ look(view *view, td_tape *tape, td_divergence_side *side, td_error *error) {
 
 static uint64_t
 sequence_nr(const view *view, const td_visit *visit) {
-  return view->visits->graph->nodes[visit->node].sequence_nr;
+  return view->visits->catalog->nodes[visit->node].sequence_nr;
 }
 
 /* 1 where the node that was taken goes before the other by its sequence number, 0 on a tie. */
@@ -112,12 +112,12 @@ judge(const view *a, const view *b) {
 
 static void
 write_visit(FILE *out, const view *view, const td_visit *visit) {
-  td_words_node(out, view->visits->graph, visit->node);
+  td_words_node(out, view->visits->catalog, visit->node);
 }
 
 static void
 write_lane(FILE *out, const view *view, const td_visit *visit) {
-  fputs(td_graph_device_name(view->visits->graph, visit->lane), out);
+  fputs(td_catalog_device_name(view->visits->catalog, visit->lane), out);
 }
 
 static void

@@ -30,10 +30,10 @@ sorted_arrivals(const td_state *state, const td_task_now *task, uint32_t *n) {
 }
 
 static uint64_t *
-sorted_edges(const td_graph *graph, const td_graph_node *node) {
+sorted_edges(const td_catalog *catalog, const td_catalog_node *node) {
   uint64_t *keys = TD_NEW_N(uint64_t, node->n_in);
   for (uint32_t i = 0; i < node->n_in; i++) {
-    const td_graph_edge *edge = &graph->edges[graph->in_edges[node->first_in + i]];
+    const td_catalog_edge *edge = &catalog->edges[catalog->in_edges[node->first_in + i]];
     keys[i] = key(edge->from, edge->input_nr);
   }
   qsort(keys, node->n_in, sizeof *keys, compare_keys);
@@ -41,8 +41,9 @@ sorted_edges(const td_graph *graph, const td_graph_node *node) {
 }
 
 static bool
-is_scattering(const td_graph *graph, const td_state *state, uint32_t node, uint32_t graph_task) {
-  for (uint32_t i = 0; i < graph->n_threads; i++)
+is_scattering(const td_catalog *catalog, const td_state *state, uint32_t node,
+              uint32_t graph_task) {
+  for (uint32_t i = 0; i < catalog->n_threads; i++)
     if (state->threads[i].node == node && state->threads[i].graph_task == graph_task) return true;
   return false;
 }
@@ -50,9 +51,9 @@ is_scattering(const td_graph *graph, const td_state *state, uint32_t node, uint3
 /* Will this node send something in the graph task? It waits or runs, or is handing out its
  * gradients. */
 static bool
-will_send(const td_graph *graph, const td_state *state, uint32_t node, uint32_t graph_task) {
+will_send(const td_catalog *catalog, const td_state *state, uint32_t node, uint32_t graph_task) {
   return td_state_task_find(state, node, graph_task) ||
-         is_scattering(graph, state, node, graph_task);
+         is_scattering(catalog, state, node, graph_task);
 }
 
 static void
@@ -67,7 +68,7 @@ add_sender(td_missing *missing, uint32_t from) {
 /* A gradient on its way is counted off (dependency_dec) before it lies in the buffer (buffer_add):
  * between the two its sender owes one gradient less than have arrived. */
 static void
-forget_delivered(td_missing *missing, const td_graph *graph, const td_state *state,
+forget_delivered(td_missing *missing, const td_catalog *catalog, const td_state *state,
                  const td_task_now *task) {
   uint32_t n_gradients = 0, kept = 0;
   for (uint32_t i = 0; i < missing->n; i++)
@@ -75,7 +76,7 @@ forget_delivered(td_missing *missing, const td_graph *graph, const td_state *sta
   for (uint32_t i = 0; i < missing->n; i++) {
     td_sender sender = missing->senders[i];
     if (n_gradients > task->dependencies &&
-        is_scattering(graph, state, sender.from, task->graph_task)) {
+        is_scattering(catalog, state, sender.from, task->graph_task)) {
       sender.n_gradients--;
       n_gradients--;
     }
@@ -85,12 +86,12 @@ forget_delivered(td_missing *missing, const td_graph *graph, const td_state *sta
 }
 
 void
-td_missing_find(td_missing *missing, const td_graph *graph, const td_state *state,
+td_missing_find(td_missing *missing, const td_catalog *catalog, const td_state *state,
                 const td_task_now *task) {
-  const td_graph_node *node = &graph->nodes[task->node];
+  const td_catalog_node *node = &catalog->nodes[task->node];
   uint32_t n_arrived, arrived = 0;
   uint64_t *arrivals = sorted_arrivals(state, task, &n_arrived);
-  uint64_t *edges = sorted_edges(graph, node);
+  uint64_t *edges = sorted_edges(catalog, node);
   *missing = (td_missing){.senders = TD_NEW_N(td_sender, node->n_in)};
   for (uint32_t i = 0; i < node->n_in; i++) {
     while (arrived < n_arrived && arrivals[arrived] < edges[i])
@@ -100,9 +101,9 @@ td_missing_find(td_missing *missing, const td_graph *graph, const td_state *stat
       continue;
     }
     uint32_t from = (uint32_t)(edges[i] >> 32);
-    if (will_send(graph, state, from, task->graph_task)) add_sender(missing, from);
+    if (will_send(catalog, state, from, task->graph_task)) add_sender(missing, from);
   }
-  forget_delivered(missing, graph, state, task);
+  forget_delivered(missing, catalog, state, task);
   free(arrivals);
   free(edges);
 }

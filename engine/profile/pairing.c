@@ -12,7 +12,7 @@
 typedef struct side {
   const td_visits *visits;
   const td_visit_task *task;
-  const td_graph *graph;
+  const td_catalog *catalog;
   uint32_t *order;    /* (owned) by place: the visit */
   uint64_t *names;    /* (owned) by place: hash of the name */
   uint64_t *shapes;   /* (owned) by place; 0: unknown */
@@ -28,11 +28,11 @@ typedef struct pairing {
 } pairing;
 
 uint64_t
-td_pairing_shape(const td_graph *graph, uint32_t node) {
-  const td_graph_node *facts = &graph->nodes[node];
+td_pairing_shape(const td_catalog *catalog, uint32_t node) {
+  const td_catalog_node *facts = &catalog->nodes[node];
   uint64_t hash = TD_HASH_SEED;
   for (uint32_t i = 0; i < facts->n_metadata; i++) {
-    const td_graph_metadata *metadata = &graph->metadata[facts->first_metadata + i];
+    const td_catalog_metadata *metadata = &catalog->metadata[facts->first_metadata + i];
     const char *dtype = metadata->dtype, *dot = strrchr(dtype, '.');
     if (dot) dtype = dot + 1; /* "torch.float32" */
     hash = td_hash_bytes(hash, &metadata->input_nr, sizeof metadata->input_nr);
@@ -47,9 +47,9 @@ node_at(const side *side, uint32_t place) {
   return side->visits->visits[side->order[place]].node;
 }
 
-static const td_graph_node *
+static const td_catalog_node *
 facts_at(const side *side, uint32_t place) {
-  return &side->graph->nodes[node_at(side, place)];
+  return &side->catalog->nodes[node_at(side, place)];
 }
 
 /* The forward order */
@@ -82,9 +82,9 @@ put_leaves(side *side, const place_key *keys, uint32_t n) {
   for (uint32_t i = first; i < n; i++)
     side->places[side->visits->visits[keys[i].visit].node] = n + i;
   for (uint32_t place = 0; place < first; place++) {
-    const td_graph_node *facts = facts_at(side, place);
+    const td_catalog_node *facts = facts_at(side, place);
     for (uint32_t i = 0; i < facts->n_out; i++) {
-      uint32_t to = side->graph->edges[facts->first_out + i].to, mark = side->places[to];
+      uint32_t to = side->catalog->edges[facts->first_out + i].to, mark = side->places[to];
       if (mark == TD_NONE || mark < n) continue;
       side->places[to] = TD_NONE;
       put(side, keys[mark - n].visit);
@@ -106,7 +106,8 @@ order_forward(side *side) {
   if (!keys) return TD_OUT_OF_MEMORY;
   for (uint32_t i = 0; i < n; i++) {
     uint32_t visit = side->task->first + i;
-    keys[i] = (place_key){side->graph->nodes[side->visits->visits[visit].node].sequence_nr, visit};
+    keys[i] =
+        (place_key){side->catalog->nodes[side->visits->visits[visit].node].sequence_nr, visit};
   }
   qsort(keys, n, sizeof *keys, compare_keys);
   while (side->n < n && keys[side->n].sequence_nr != UINT64_MAX)
@@ -121,7 +122,7 @@ static void
 hash_nodes(side *side) {
   for (uint32_t place = 0; place < side->n; place++) {
     side->names[place] = td_op_name_hash(facts_at(side, place)->name);
-    side->shapes[place] = td_pairing_shape(side->graph, node_at(side, place));
+    side->shapes[place] = td_pairing_shape(side->catalog, node_at(side, place));
   }
 }
 
@@ -130,7 +131,7 @@ side_init(side *side, const td_visits *visits, const td_visit_task *task, uint32
           uint32_t *places) {
   *side = (struct side){.visits = visits,
                         .task = task,
-                        .graph = visits->graph,
+                        .catalog = visits->catalog,
                         .order = td_try_alloc(task->n, sizeof *side->order),
                         .names = td_try_alloc(task->n, sizeof *side->names),
                         .shapes = td_try_alloc(task->n, sizeof *side->shapes),
@@ -163,10 +164,10 @@ look_alike(const pairing *self, uint32_t place) {
 }
 
 /* The next edge that stays inside the pass, from *i on; NULL after the last. */
-static const td_graph_edge *
-next_inside(const side *side, const td_graph_node *facts, uint32_t *i) {
+static const td_catalog_edge *
+next_inside(const side *side, const td_catalog_node *facts, uint32_t *i) {
   while (*i < facts->n_out) {
-    const td_graph_edge *edge = &side->graph->edges[facts->first_out + (*i)++];
+    const td_catalog_edge *edge = &side->catalog->edges[facts->first_out + (*i)++];
     if (side->places[edge->to] != TD_NONE) return edge;
   }
   return NULL;
@@ -174,12 +175,12 @@ next_inside(const side *side, const td_graph_node *facts, uint32_t *i) {
 
 static bool
 lead_alike(const pairing *self, uint32_t place) {
-  const td_graph_node *facts_a = facts_at(&self->a, place), *facts_b = facts_at(&self->b, place);
+  const td_catalog_node *facts_a = facts_at(&self->a, place), *facts_b = facts_at(&self->b, place);
   uint32_t i = 0, j = 0;
-  if (self->a.graph->n_edges == 0 || self->b.graph->n_edges == 0) return true;
+  if (self->a.catalog->n_edges == 0 || self->b.catalog->n_edges == 0) return true;
   for (;;) {
-    const td_graph_edge *a = next_inside(&self->a, facts_a, &i);
-    const td_graph_edge *b = next_inside(&self->b, facts_b, &j);
+    const td_catalog_edge *a = next_inside(&self->a, facts_a, &i);
+    const td_catalog_edge *b = next_inside(&self->b, facts_b, &j);
     if (!a || !b) return a == b;
     if (a->output_nr != b->output_nr || a->input_nr != b->input_nr ||
         self->a.places[a->to] != self->b.places[b->to])
@@ -269,17 +270,17 @@ pair_gaps(pairing *self, ranges all) {
 /* By name and shape, and then by name alone. */
 static td_status
 pair_range(pairing *self, ranges all) {
-  bool has_shapes = self->a.graph->n_metadata && self->b.graph->n_metadata;
+  bool has_shapes = self->a.catalog->n_metadata && self->b.catalog->n_metadata;
   td_status status = pair_common(self, all, has_shapes);
   return status == TD_OK && has_shapes ? pair_gaps(self, all) : status;
 }
 
 /* The place that an edge of b leads to from the same output, or TD_NONE. */
 static uint32_t
-place_from_output(const pairing *self, uint32_t place_b, const td_graph_edge *edge) {
-  const td_graph_node *facts = facts_at(&self->b, place_b);
+place_from_output(const pairing *self, uint32_t place_b, const td_catalog_edge *edge) {
+  const td_catalog_node *facts = facts_at(&self->b, place_b);
   uint32_t i = 0;
-  for (const td_graph_edge *other; (other = next_inside(&self->b, facts, &i));)
+  for (const td_catalog_edge *other; (other = next_inside(&self->b, facts, &i));)
     if (other->output_nr == edge->output_nr && other->input_nr == edge->input_nr)
       return self->b.places[other->to];
   return TD_NONE;
@@ -287,9 +288,9 @@ place_from_output(const pairing *self, uint32_t place_b, const td_graph_edge *ed
 
 static void
 follow_edges(pairing *self, uint32_t place_a) {
-  const td_graph_node *facts = facts_at(&self->a, place_a);
+  const td_catalog_node *facts = facts_at(&self->a, place_a);
   uint32_t place_b = partner_place(self, place_a), i = 0;
-  for (const td_graph_edge *edge; (edge = next_inside(&self->a, facts, &i));) {
+  for (const td_catalog_edge *edge; (edge = next_inside(&self->a, facts, &i));) {
     uint32_t to_a = self->a.places[edge->to], to_b = place_from_output(self, place_b, edge);
     if (to_b != TD_NONE && is_free(&self->a, to_a) && is_free(&self->b, to_b) &&
         self->a.names[to_a] == self->b.names[to_b])
@@ -304,7 +305,7 @@ pair_by_likeness(pairing *self) {
   td_status status = pair_range(self, (ranges){0, a->n_inner, 0, b->n_inner});
   while (status == TD_OK && self->n_stack)
     follow_edges(self, self->stack[--self->n_stack]);
-  bool has_edges = a->graph->n_edges && b->graph->n_edges;
+  bool has_edges = a->catalog->n_edges && b->catalog->n_edges;
   if (status != TD_OK || has_edges) return status;
   return pair_range(self, (ranges){a->n_inner, a->n, b->n_inner, b->n});
 }

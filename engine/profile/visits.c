@@ -8,7 +8,7 @@
 /* Visits and values as they come, with the latest visit of each node and the one before each. */
 typedef struct collector {
   td_tape *tape;
-  const td_graph *graph;
+  const td_catalog *catalog;
   td_visits *out;
   uint64_t seq;
   uint32_t capacity, value_capacity;
@@ -28,7 +28,7 @@ grow(collector *self, void **array, uint32_t n, uint32_t capacity, size_t size) 
 
 static td_visit *
 find_visit(collector *self, uint32_t node, uint32_t graph_task) {
-  if (node >= self->graph->n_nodes) return NULL;
+  if (node >= self->catalog->n_nodes) return NULL;
   uint32_t i = self->latest[node];
   while (i != TD_NONE && self->out->visits[i].graph_task != graph_task)
     i = self->before[i];
@@ -37,8 +37,8 @@ find_visit(collector *self, uint32_t node, uint32_t graph_task) {
 
 static int32_t
 lane_of(const collector *self, const td_event *event, uint32_t queue) {
-  if (queue < self->graph->n_queues) return self->graph->queues[queue].device;
-  return self->graph->threads[event->thread].device;
+  if (queue < self->catalog->n_queues) return self->catalog->queues[queue].device;
+  return self->catalog->threads[event->thread].device;
 }
 
 static void
@@ -46,7 +46,7 @@ add_visit(collector *self, const td_event *event, uint32_t node, uint32_t graph_
           uint32_t queue) {
   td_visits *out = self->out;
   uint32_t capacity = self->capacity;
-  if (node >= self->graph->n_nodes) return;
+  if (node >= self->catalog->n_nodes) return;
   if (!grow(self, (void **)&out->visits, out->n, capacity, sizeof *out->visits) ||
       !grow(self, (void **)&self->before, out->n, capacity, sizeof *self->before))
     return;
@@ -150,7 +150,7 @@ static void
 sort_visits(collector *self) {
   td_visits *out = self->out;
   if (!are_sorted(out)) qsort(out->visits, out->n, sizeof *out->visits, compare_visits);
-  memset(self->latest, 0xff, self->graph->n_nodes * sizeof *self->latest);
+  memset(self->latest, 0xff, self->catalog->n_nodes * sizeof *self->latest);
   for (uint32_t i = 0; i < out->n; i++) {
     self->before[i] = self->latest[out->visits[i].node];
     self->latest[out->visits[i].node] = i;
@@ -179,9 +179,9 @@ attach_values(collector *self) {
 
 static uint32_t
 stream_of(const collector *self, uint32_t graph_task) {
-  uint32_t n = self->graph->n_graph_tasks;
+  uint32_t n = self->catalog->n_graph_tasks;
   for (uint32_t steps = 0; steps < n && graph_task < n; steps++) {
-    const td_graph_task_facts *facts = &self->graph->graph_tasks[graph_task];
+    const td_catalog_graph_task *facts = &self->catalog->graph_tasks[graph_task];
     if (facts->outer >= n) return facts->owner;
     graph_task = facts->outer;
   }
@@ -192,8 +192,8 @@ stream_of(const collector *self, uint32_t graph_task) {
 static uint64_t
 began(const td_visits *out, const td_visit_task *task) {
   uint64_t at = task->n ? out->visits[task->first].at : UINT64_MAX;
-  uint64_t seq = task->graph_task < out->graph->n_graph_tasks
-                     ? out->graph->graph_tasks[task->graph_task].begin_seq
+  uint64_t seq = task->graph_task < out->catalog->n_graph_tasks
+                     ? out->catalog->graph_tasks[task->graph_task].begin_seq
                      : 0;
   return seq ? TD_MIN(seq, at) : at;
 }
@@ -213,7 +213,7 @@ sort_tasks(td_visits *out) {
 static bool
 list_tasks(collector *self) {
   td_visits *out = self->out;
-  out->tasks = td_try_alloc((size_t)self->graph->n_graph_tasks + 1, sizeof *out->tasks);
+  out->tasks = td_try_alloc((size_t)self->catalog->n_graph_tasks + 1, sizeof *out->tasks);
   if (!out->tasks) return false;
   for (uint32_t first = 0, end; first < out->n; first = end) {
     uint32_t graph_task = out->visits[first].graph_task;
@@ -229,9 +229,9 @@ list_tasks(collector *self) {
 static bool
 collect(collector *self) {
   uint64_t n_events = td_tape_info_get(self->tape)->n_events;
-  self->latest = td_try_alloc(self->graph->n_nodes, sizeof *self->latest);
+  self->latest = td_try_alloc(self->catalog->n_nodes, sizeof *self->latest);
   if (!self->latest) return false;
-  memset(self->latest, 0xff, self->graph->n_nodes * sizeof *self->latest);
+  memset(self->latest, 0xff, self->catalog->n_nodes * sizeof *self->latest);
   for (; self->seq < n_events && !self->out_of_memory; self->seq++) {
     const td_any_event *event = td_tape_peek(self->tape, self->seq);
     if (event) collect_event(self, event);
@@ -243,9 +243,9 @@ collect(collector *self) {
 }
 
 td_status
-td_visits_collect(td_tape *tape, const td_graph *graph, td_visits *visits, td_error *error) {
-  collector self = {.tape = tape, .graph = graph, .out = visits};
-  *visits = (td_visits){.graph = graph};
+td_visits_collect(td_tape *tape, const td_catalog *catalog, td_visits *visits, td_error *error) {
+  collector self = {.tape = tape, .catalog = catalog, .out = visits};
+  *visits = (td_visits){.catalog = catalog};
   bool collected = collect(&self);
   free(self.latest);
   free(self.before);

@@ -5,7 +5,7 @@
  * Read-only once collected; any number of threads may read it. */
 #pragma once
 
-#include "engine/replay/graph.h"
+#include "engine/replay/catalog.h"
 
 typedef struct td_visit {
   uint32_t node, graph_task;
@@ -38,14 +38,14 @@ typedef struct td_visit_task {
 } td_visit_task;
 
 typedef struct td_visits {
-  const td_graph *graph;  /* (borrowed) */
-  td_visit *visits;       /* (owned) by task */
-  td_visit_value *values; /* (owned) by visit, then by event */
-  td_visit_task *tasks;   /* (owned) in the order in which they began */
+  const td_catalog *catalog; /* (borrowed) */
+  td_visit *visits;          /* (owned) by task */
+  td_visit_value *values;    /* (owned) by visit, then by event */
+  td_visit_task *tasks;      /* (owned) in the order in which they began */
   uint32_t n, n_values, n_tasks;
 } td_visits;
 
 /* td_visits_collect reads the tape once. The graph is that tape's, and must outlive the visits. */
-td_status td_visits_collect(td_tape *tape, const td_graph *graph, td_visits *visits,
+td_status td_visits_collect(td_tape *tape, const td_catalog *catalog, td_visits *visits,
                             td_error *error);
 void td_visits_fini(td_visits *visits);

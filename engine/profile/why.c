@@ -12,7 +12,7 @@
 
 typedef struct story {
   FILE *out;
-  const td_graph *graph;
+  const td_catalog *catalog;
   const td_state *state;
 } story;
 
@@ -27,7 +27,7 @@ write_entry(const story *story, const td_queue_entry *entry) {
   if (entry->node == TD_NONE)
     fputs(entry->kind == 2 ? "the shutdown task" : "a dummy task", story->out);
   else
-    td_words_node(story->out, story->graph, entry->node);
+    td_words_node(story->out, story->catalog, entry->node);
 }
 
 /* Separator before item i of n that are told: "a, b and c". */
@@ -52,12 +52,12 @@ write_entries(const story *story, const td_queue_entry *entries, uint32_t n, uin
 
 static uint64_t
 sequence_nr(const story *story, const td_queue_entry *entry) {
-  return story->graph->nodes[entry->node].sequence_nr;
+  return story->catalog->nodes[entry->node].sequence_nr;
 }
 
 static void
 write_depth_rule(const story *story, const td_queue_entry *winner, const td_queue_entry *loser) {
-  const td_graph_task_facts *facts = story->graph->graph_tasks;
+  const td_catalog_graph_task *facts = story->catalog->graph_tasks;
   if (is_over(story->state, winner->graph_task))
     fputs("its graph task is over, and such tasks are popped first, to be thrown away", story->out);
   else
@@ -87,13 +87,13 @@ write_sequence_rule(const story *story, const td_queue_entry *winner, const td_q
 static uint32_t
 depth_rank(const story *story, const td_queue_entry *entry) {
   if (is_over(story->state, entry->graph_task)) return INT_MAX;
-  return story->graph->graph_tasks[entry->graph_task].depth;
+  return story->catalog->graph_tasks[entry->graph_task].depth;
 }
 
 static void
 write_rule(const story *story, uint32_t queue, const td_queue_entry *winner,
            const td_queue_entry *loser) {
-  td_queue_order order = story->graph->queues[queue].order;
+  td_queue_order order = story->catalog->queues[queue].order;
   if (order == TD_queue_order_fifo)
     fputs("this queue is first in, first out", story->out);
   else if (order == TD_queue_order_lifo)
@@ -113,7 +113,7 @@ write_rule(const story *story, uint32_t queue, const td_queue_entry *winner,
 static void
 write_sender(const story *story, uint32_t from, uint32_t n_gradients) {
   td_node_state state = (td_node_state)story->state->nodes[from].state;
-  td_words_node(story->out, story->graph, from);
+  td_words_node(story->out, story->catalog, from);
   if (n_gradients > 1)
     fprintf(story->out, " (%s, %u gradients)", td_node_state_name(state), n_gradients);
   else
@@ -123,7 +123,7 @@ write_sender(const story *story, uint32_t from, uint32_t n_gradients) {
 static void
 write_missing(const story *story, const td_task_now *task) {
   td_missing missing;
-  td_missing_find(&missing, story->graph, story->state, task);
+  td_missing_find(&missing, story->catalog, story->state, task);
   uint32_t named = TD_MIN(missing.n, NAMED_MAX), n_told = named + (missing.n > named);
   for (uint32_t i = 0; i < named; i++) {
     fputs(i ? separator(i, n_told) : ", from ", story->out);
@@ -135,7 +135,7 @@ write_missing(const story *story, const td_task_now *task) {
 
 static void
 write_wait(const story *story, const td_task_now *task) {
-  td_words_node(story->out, story->graph, task->node);
+  td_words_node(story->out, story->catalog, task->node);
   fprintf(story->out, " still waits for %u of ", task->dependencies);
   td_words_plural(story->out, task->expected, "gradient");
   write_missing(story, task);
@@ -168,7 +168,7 @@ write_winner(const story *story, uint32_t queue, const td_queue_entry *entries, 
   else
     fputs(entries[at].kind == 2 ? "The shutdown task" : "A dummy task", story->out);
   fputs(" was popped from ", story->out);
-  td_words_queue(story->out, story->graph, queue);
+  td_words_queue(story->out, story->catalog, queue);
   if (n == 1) {
     fputs(": it was the only task there.", story->out);
     return;
@@ -199,15 +199,15 @@ static void
 write_pop(const story *story, const td_event_queue_pop *pop) {
   uint32_t n = pop->queue == TD_NONE ? 0 : story->state->queues[pop->queue].n;
   td_queue_entry *entries = TD_NEW_N(td_queue_entry, n);
-  if (n) td_state_queue_order(story->state, story->graph, pop->queue, entries);
+  if (n) td_state_queue_order(story->state, story->catalog, pop->queue, entries);
   uint32_t at = place_in_queue(entries, n, pop);
   if (at < n) {
     write_winner(story, pop->queue, entries, n, at);
     write_not_ready(story, pop->graph_task);
   } else {
-    td_words_node(story->out, story->graph, pop->node);
+    td_words_node(story->out, story->catalog, pop->node);
     fputs(" was popped, though the tape never told that it entered ", story->out);
-    td_words_queue(story->out, story->graph, pop->queue);
+    td_words_queue(story->out, story->catalog, pop->queue);
     putc('.', story->out);
   }
   free(entries);
@@ -215,8 +215,8 @@ write_pop(const story *story, const td_event_queue_pop *pop) {
 
 static td_status
 open_story(story *story, const td_replay *replay, char **text, size_t *size, td_error *error) {
-  *story =
-      (struct story){open_memstream(text, size), td_replay_graph(replay), td_replay_state(replay)};
+  *story = (struct story){open_memstream(text, size), td_replay_catalog(replay),
+                          td_replay_state(replay)};
   return story->out ? TD_OK : td_error_set(error, TD_OUT_OF_MEMORY, "no memory for a sentence");
 }
 
@@ -251,12 +251,12 @@ static void
 write_queued(const story *story, uint32_t node, const td_task_now *task) {
   uint32_t n = story->state->queues[task->queue].n, ahead = 0;
   td_queue_entry *entries = TD_NEW_N(td_queue_entry, n);
-  td_state_queue_order(story->state, story->graph, task->queue, entries);
+  td_state_queue_order(story->state, story->catalog, task->queue, entries);
   while (ahead < n &&
          (entries[ahead].node != node || entries[ahead].graph_task != task->graph_task))
     ahead++;
   fputs(" is ready and waits in ", story->out);
-  td_words_queue(story->out, story->graph, task->queue);
+  td_words_queue(story->out, story->catalog, task->queue);
   if (ahead == 0) {
     fputs(": it is the next to be popped", story->out);
   } else {
@@ -271,7 +271,7 @@ write_queued(const story *story, uint32_t node, const td_task_now *task) {
 static void
 write_on_thread(const story *story, const char *verb, const td_node_now *now) {
   fprintf(story->out, " %s ", verb);
-  td_words_thread(story->out, story->graph, now->thread);
+  td_words_thread(story->out, story->catalog, now->thread);
 }
 
 /* What is said of a node that waits for nothing any more, or for nothing yet. */
@@ -297,7 +297,7 @@ write_node_now(const story *story, uint32_t node) {
     putc('.', story->out);
     return;
   }
-  td_words_node(story->out, story->graph, node);
+  td_words_node(story->out, story->catalog, node);
   if (task && task->queue != TD_NONE)
     write_queued(story, node, task);
   else if (now->state == TD_NODE_running)
@@ -317,7 +317,7 @@ td_why_wait(const td_replay *replay, uint32_t node) {
   char *text = NULL;
   size_t size;
   if (open_story(&story, replay, &text, &size, NULL) != TD_OK) return td_dup_string("");
-  if (node < story.graph->n_nodes) write_node_now(&story, node);
+  if (node < story.catalog->n_nodes) write_node_now(&story, node);
   fclose(story.out);
   return text;
 }
@@ -336,8 +336,8 @@ tell_event(td_replay *replay, uint64_t seq, const td_any_event *event, char **te
            td_error *error) {
   td_status status = td_replay_seek(replay, seq + 1, error);
   if (status != TD_OK) return status;
-  char *what = td_why_describe(td_replay_graph(replay), td_replay_tape(replay), event);
-  char *wait = td_why_mean(td_replay_graph(replay), td_replay_tape(replay), event);
+  char *what = td_why_describe(td_replay_catalog(replay), td_replay_tape(replay), event);
+  char *wait = td_why_mean(td_replay_catalog(replay), td_replay_tape(replay), event);
   if (!*wait) {
     free(wait);
     wait = td_why_wait(replay, node_of(event));

@@ -18,12 +18,12 @@ char *td_why_wait(const td_replay *replay, uint32_t node);
 
 /* td_why_name_node returns what people call a node: "AccumulateGrad(conv1.weight)", "MulBackward0
  * #3", or "no node" for TD_NONE. The caller frees. */
-char *td_why_name_node(const td_graph *graph, uint32_t node);
+char *td_why_name_node(const td_catalog *catalog, uint32_t node);
 
 /* td_why_describe says in a few words what an event tells: "AddBackward0 #3 enters queue 0 (cpu), 2
  * tasks in it". For event lists. The caller frees. */
-char *td_why_describe(const td_graph *graph, td_tape *tape, const td_any_event *event);
+char *td_why_describe(const td_catalog *catalog, td_tape *tape, const td_any_event *event);
 
 /* td_why_mean says what to make of an event where there is something to say: of a NaN's birth, what
  * it comes from and what PyTorch's anomaly mode would say. "" elsewhere. The caller frees. */
-char *td_why_mean(const td_graph *graph, td_tape *tape, const td_any_event *event);
+char *td_why_mean(const td_catalog *catalog, td_tape *tape, const td_any_event *event);

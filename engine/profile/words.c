@@ -5,12 +5,12 @@
 #include <stdlib.h>
 
 void
-td_words_node(FILE *out, const td_graph *graph, uint32_t node) {
+td_words_node(FILE *out, const td_catalog *catalog, uint32_t node) {
   if (node == TD_NONE) {
     fputs("no node", out);
     return;
   }
-  const td_graph_node *facts = node < graph->n_nodes ? &graph->nodes[node] : NULL;
+  const td_catalog_node *facts = node < catalog->n_nodes ? &catalog->nodes[node] : NULL;
   const char *name = facts && *facts->name ? facts->name : "node";
   if (facts && facts->label && *facts->label)
     fprintf(out, "%s(%s)", name, facts->label);
@@ -19,8 +19,8 @@ td_words_node(FILE *out, const td_graph *graph, uint32_t node) {
 }
 
 void
-td_words_process(FILE *out, const td_graph *graph, uint32_t process) {
-  char *label = td_graph_process_label(graph, process);
+td_words_process(FILE *out, const td_catalog *catalog, uint32_t process) {
+  char *label = td_catalog_process_label(catalog, process);
   fputs(label, out);
   free(label);
 }
@@ -34,17 +34,17 @@ td_words_graph_task(FILE *out, uint32_t graph_task) {
 }
 
 static void
-write_thread(FILE *out, const td_graph *graph, uint32_t thread) {
-  fprintf(out, "thread %s", graph->threads[thread].name);
-  if (graph->n_processes < 2) return;
+write_thread(FILE *out, const td_catalog *catalog, uint32_t thread) {
+  fprintf(out, "thread %s", catalog->threads[thread].name);
+  if (catalog->n_processes < 2) return;
   fputs(" of ", out);
-  td_words_process(out, graph, graph->threads[thread].process);
+  td_words_process(out, catalog, catalog->threads[thread].process);
 }
 
 void
-td_words_thread(FILE *out, const td_graph *graph, uint32_t thread) {
-  if (thread < graph->n_threads && *graph->threads[thread].name)
-    write_thread(out, graph, thread);
+td_words_thread(FILE *out, const td_catalog *catalog, uint32_t thread) {
+  if (thread < catalog->n_threads && *catalog->threads[thread].name)
+    write_thread(out, catalog, thread);
   else if (thread == TD_NONE)
     fputs("no thread", out);
   else
@@ -52,16 +52,16 @@ td_words_thread(FILE *out, const td_graph *graph, uint32_t thread) {
 }
 
 void
-td_words_queue(FILE *out, const td_graph *graph, uint32_t queue) {
-  if (queue >= graph->n_queues) {
+td_words_queue(FILE *out, const td_catalog *catalog, uint32_t queue) {
+  if (queue >= catalog->n_queues) {
     fprintf(out, queue == TD_NONE ? "no queue" : "queue %u", queue);
     return;
   }
-  const td_graph_queue *facts = &graph->queues[queue];
-  fprintf(out, "queue %u (%s", queue, td_graph_device_name(graph, facts->device));
+  const td_catalog_queue *facts = &catalog->queues[queue];
+  fprintf(out, "queue %u (%s", queue, td_catalog_device_name(catalog, facts->device));
   if (facts->owner != TD_NONE) {
     fputs(", ", out);
-    td_words_thread(out, graph, facts->owner);
+    td_words_thread(out, catalog, facts->owner);
   }
   putc(')', out);
 }

@@ -3,21 +3,21 @@
  * How nodes, queues and threads are called in sentences. Private to engine/profile. Any thread. */
 #pragma once
 
-#include "engine/replay/graph.h"
+#include "engine/replay/catalog.h"
 
 #include <stdio.h>
 
 /* td_words_node writes "AccumulateGrad(w)" or "MulBackward0 #3"; td_words_queue "queue 0 (cpu,
  * thread main)"; td_words_thread "thread main". Ids beyond the graph, and TD_NONE, are written as
  * what they are. */
-void td_words_node(FILE *out, const td_graph *graph, uint32_t node);
-void td_words_queue(FILE *out, const td_graph *graph, uint32_t queue);
-void td_words_thread(FILE *out, const td_graph *graph, uint32_t thread);
+void td_words_node(FILE *out, const td_catalog *catalog, uint32_t node);
+void td_words_queue(FILE *out, const td_catalog *catalog, uint32_t queue);
+void td_words_thread(FILE *out, const td_catalog *catalog, uint32_t thread);
 
 /* td_words_graph_task writes "graph task 3" or "no graph task"; td_words_process "process 0", "rank
  * 1" or "train.py (1234)". */
 void td_words_graph_task(FILE *out, uint32_t graph_task);
-void td_words_process(FILE *out, const td_graph *graph, uint32_t process);
+void td_words_process(FILE *out, const td_catalog *catalog, uint32_t process);
 
 /* td_words_plural writes "1 task", "2 tasks". */
 void td_words_plural(FILE *out, uint64_t n, const char *noun);

@@ -8,7 +8,7 @@
 /* What comparing and storing need: world is NULL in a heap that is only read from a copy. */
 typedef struct heap_context {
   const td_state *state;
-  const td_graph *graph;
+  const td_catalog *catalog;
   td_queue_order order;
   td_world *world;
 } heap_context;
@@ -19,14 +19,14 @@ depth_of(const heap_context *context, const td_queue_entry *entry) {
   if (entry->graph_task == TD_NONE) return TD_TASK_DEPTH_GONE;
   uint32_t status = context->state->graph_tasks[entry->graph_task].status;
   if (status != 1 + TD_task_status_running) return TD_TASK_DEPTH_GONE;
-  return context->graph->graph_tasks[entry->graph_task].depth;
+  return context->catalog->graph_tasks[entry->graph_task].depth;
 }
 
 static td_task_place
 place_of(const heap_context *context, const td_queue_entry *entry) {
   if (entry->kind != TD_TASK_NODE) return (td_task_place){.kind = entry->kind};
   return (td_task_place){.depth = depth_of(context, entry),
-                         .sequence_nr = context->graph->nodes[entry->node].sequence_nr};
+                         .sequence_nr = context->catalog->nodes[entry->node].sequence_nr};
 }
 
 static bool
@@ -55,13 +55,13 @@ TD_HEAP_DEFINE(entries, td_queue_entry, goes_after, set_entry)
 
 static heap_context
 context_of(td_world *world, uint32_t queue) {
-  return (heap_context){&world->state, world->graph, world->graph->queues[queue].order, world};
+  return (heap_context){&world->state, world->catalog, world->catalog->queues[queue].order, world};
 }
 
 bool
 td_queue_enter(td_world *world, uint32_t queue, td_queue_entry entry) {
   td_queue_now *now = &world->state.queues[queue];
-  if (now->n >= world->graph->queues[queue].max_size) return false;
+  if (now->n >= world->catalog->queues[queue].max_size) return false;
   heap_context context = context_of(world, queue);
   entry.order = now->n_pushed;
   entries_push(world->state.entries + world->state.first_entry[queue], now->n, entry, &context);
@@ -113,11 +113,11 @@ td_queue_leave(td_world *world, uint32_t queue, uint32_t node, uint32_t graph_ta
 }
 
 void
-td_state_queue_order(const td_state *state, const td_graph *graph, uint32_t queue,
+td_state_queue_order(const td_state *state, const td_catalog *catalog, uint32_t queue,
                      td_queue_entry *out) {
   uint32_t n = state->queues[queue].n;
   if (n == 0) return;
-  heap_context context = {state, graph, graph->queues[queue].order, NULL};
+  heap_context context = {state, catalog, catalog->queues[queue].order, NULL};
   memcpy(out, state->entries + state->first_entry[queue], n * sizeof *out);
   while (n > 1) {
     td_queue_entry first = entries_pop(out, n, &context);

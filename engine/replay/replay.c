@@ -2,6 +2,7 @@
 #include "engine/replay/replay.h"
 
 #include "engine/base/alloc.h"
+#include "engine/replay/catalog_collect.h"
 #include "engine/replay/checkpoints.h"
 
 #include <stdlib.h>
@@ -11,8 +12,8 @@
 #define NEAR_EVENTS 1024 /* undoing so many is as quick as going to a checkpoint */
 
 struct td_replay {
-  td_tape *tape;   /* (owned) */
-  td_graph *graph; /* (owned) */
+  td_tape *tape;       /* (owned) */
+  td_catalog *catalog; /* (owned) */
   td_world world;
   td_checkpoints *checkpoints; /* (owned) */
   uint64_t length;
@@ -74,11 +75,11 @@ static td_status
 open_parts(td_replay *replay, const char *path, td_replay_progress progress, void *data,
            td_error *error) {
   td_status status = td_tape_open(path, &replay->tape, error);
-  if (status == TD_OK) status = td_graph_collect(replay->tape, &replay->graph, error);
+  if (status == TD_OK) status = td_catalog_collect(replay->tape, &replay->catalog, error);
   if (status != TD_OK) return status;
   const td_tape_info *info = td_tape_info_get(replay->tape);
   replay->length = info->n_events;
-  status = td_world_init(&replay->world, replay->graph, info, error);
+  status = td_world_init(&replay->world, replay->catalog, info, error);
   if (status != TD_OK) return status;
   replay->checkpoints = td_checkpoints_new(&replay->world, 0, 0);
   if (!replay->checkpoints)
@@ -103,7 +104,7 @@ td_replay_close(td_replay *replay) {
   if (!replay) return;
   td_checkpoints_free(replay->checkpoints);
   td_world_fini(&replay->world);
-  td_graph_free(replay->graph);
+  td_catalog_free(replay->catalog);
   td_tape_close(replay->tape);
   free(replay->marks);
   free(replay);
@@ -114,9 +115,9 @@ td_replay_tape(td_replay *replay) {
   return replay->tape;
 }
 
-const td_graph *
-td_replay_graph(const td_replay *replay) {
-  return replay->graph;
+const td_catalog *
+td_replay_catalog(const td_replay *replay) {
+  return replay->catalog;
 }
 
 const td_state *

@@ -12,7 +12,7 @@
 
 typedef struct td_replay td_replay;
 
-/* td_replay_open opens the tape, collects its graph and runs through it once to lay checkpoints.
+/* td_replay_open opens the tape, collects its catalog and runs through it once to lay checkpoints.
  * `progress`, where not NULL, is called now and then with a share from 0 to 1; returning false
  * cancels (TD_INVALID, "cancelled"). Damage in the middle of a tape is not an error: see
  * td_replay_trouble. */
@@ -22,7 +22,7 @@ td_status td_replay_open(const char *path, td_replay_progress progress, void *da
 void td_replay_close(td_replay *replay);
 
 td_tape *td_replay_tape(td_replay *replay);
-const td_graph *td_replay_graph(const td_replay *replay);
+const td_catalog *td_replay_catalog(const td_replay *replay);
 const td_state *td_replay_state(const td_replay *replay);
 uint64_t td_replay_length(const td_replay *replay); /* number of events */
 uint64_t td_replay_position(const td_replay *replay);

@@ -7,7 +7,7 @@
  * `const td_state *`, valid until the replay that owns it moves. */
 #pragma once
 
-#include "engine/replay/graph.h"
+#include "engine/replay/catalog.h"
 
 /* TD_NODE_STATE(name): a node's life, in the words of `state --json`. */
 #define TD_NODE_STATES(X)                                                                          \
@@ -103,10 +103,10 @@ typedef struct td_state {
   unsigned char *bytes; /* the block; the pointers below point into it */
   size_t n_bytes;
   td_state_header *header;
-  td_node_now *nodes;             /* [graph->n_nodes] */
-  td_queue_now *queues;           /* [graph->n_queues] */
-  td_thread_now *threads;         /* [graph->n_threads] */
-  td_graph_task_now *graph_tasks; /* [graph->n_graph_tasks] */
+  td_node_now *nodes;             /* [catalog->n_nodes] */
+  td_queue_now *queues;           /* [catalog->n_queues] */
+  td_thread_now *threads;         /* [catalog->n_threads] */
+  td_graph_task_now *graph_tasks; /* [catalog->n_graph_tasks] */
   td_queue_entry *entries;        /* heaps of all queues, end to end */
   uint32_t *first_entry;          /* [n_queues]: where each queue's heap begins (constant) */
   td_task_now *tasks;
@@ -115,7 +115,7 @@ typedef struct td_state {
 
 /* td_state_queue_order writes the tasks of a queue in the order in which they will be popped if
  * nothing else is pushed. `out` has room for state->queues[queue].n entries. */
-void td_state_queue_order(const td_state *state, const td_graph *graph, uint32_t queue,
+void td_state_queue_order(const td_state *state, const td_catalog *catalog, uint32_t queue,
                           td_queue_entry *out);
 
 /* td_state_task_find returns the live task of a node in a graph task (TD_NONE: in any), or NULL. */

@@ -19,14 +19,14 @@ place(size_t *end, uint64_t n, size_t size) {
 }
 
 static layout
-lay_out(const td_graph *graph, const td_world *world) {
+lay_out(const td_catalog *catalog, const td_world *world) {
   layout at = {0};
   at.header = place(&at.end, 1, sizeof(td_state_header));
-  at.nodes = place(&at.end, graph->n_nodes, sizeof(td_node_now));
-  at.queues = place(&at.end, graph->n_queues, sizeof(td_queue_now));
-  at.threads = place(&at.end, graph->n_threads, sizeof(td_thread_now));
-  at.graph_tasks = place(&at.end, graph->n_graph_tasks, sizeof(td_graph_task_now));
-  at.first_entry = place(&at.end, graph->n_queues, sizeof(uint32_t));
+  at.nodes = place(&at.end, catalog->n_nodes, sizeof(td_node_now));
+  at.queues = place(&at.end, catalog->n_queues, sizeof(td_queue_now));
+  at.threads = place(&at.end, catalog->n_threads, sizeof(td_thread_now));
+  at.graph_tasks = place(&at.end, catalog->n_graph_tasks, sizeof(td_graph_task_now));
+  at.first_entry = place(&at.end, catalog->n_queues, sizeof(uint32_t));
   at.entries = place(&at.end, world->n_entries, sizeof(td_queue_entry));
   at.tasks = place(&at.end, world->n_tasks, sizeof(td_task_now));
   at.arrivals = place(&at.end, world->n_arrivals, sizeof(td_arrival_now));
@@ -47,23 +47,23 @@ point_into_block(td_state *state, const layout *at) {
 }
 
 static void
-fill_first_state(td_state *state, const td_graph *graph) {
+fill_first_state(td_state *state, const td_catalog *catalog) {
   *state->header = (td_state_header){.free_task = TD_NONE,
                                      .free_arrival = TD_NONE,
                                      .first_parked = TD_NONE,
                                      .last_parked = TD_NONE,
                                      .current_node = TD_NONE,
                                      .step = TD_NONE};
-  for (uint32_t i = 0; i < graph->n_nodes; i++)
+  for (uint32_t i = 0; i < catalog->n_nodes; i++)
     state->nodes[i] = (td_node_now){
         .state = TD_NODE_absent, .thread = TD_NONE, .graph_task = TD_NONE, .task = TD_NONE};
   uint32_t entry = 0;
-  for (uint32_t i = 0; i < graph->n_queues; i++) {
+  for (uint32_t i = 0; i < catalog->n_queues; i++) {
     state->queues[i] = (td_queue_now){.last_node = TD_NONE, .last_pop_seq = UINT64_MAX};
     state->first_entry[i] = entry;
-    entry += graph->queues[i].max_size;
+    entry += catalog->queues[i].max_size;
   }
-  for (uint32_t i = 0; i < graph->n_threads; i++)
+  for (uint32_t i = 0; i < catalog->n_threads; i++)
     state->threads[i] = (td_thread_now){.state = TD_thread_activity_outside,
                                         .node = TD_NONE,
                                         .graph_task = TD_NONE,
@@ -83,10 +83,10 @@ reserve_block(td_state *state, size_t n_bytes) {
 }
 
 static uint64_t
-count_entries(const td_graph *graph) {
+count_entries(const td_catalog *catalog) {
   uint64_t n = 0;
-  for (uint32_t i = 0; i < graph->n_queues; i++)
-    n += graph->queues[i].max_size;
+  for (uint32_t i = 0; i < catalog->n_queues; i++)
+    n += catalog->queues[i].max_size;
   return n;
 }
 
@@ -96,14 +96,15 @@ upper_bound(uint64_t n) {
 }
 
 td_status
-td_world_init(td_world *world, const td_graph *graph, const td_tape_info *info, td_error *error) {
+td_world_init(td_world *world, const td_catalog *catalog, const td_tape_info *info,
+              td_error *error) {
   const uint64_t *counts = info->n_by_kind;
-  *world = (td_world){.graph = graph};
-  world->n_entries = upper_bound(count_entries(graph));
+  *world = (td_world){.catalog = catalog};
+  world->n_entries = upper_bound(count_entries(catalog));
   world->n_arrivals = upper_bound(counts[TD_EVENT_buffer_add]);
   world->n_tasks = upper_bound(counts[TD_EVENT_dependency] + counts[TD_EVENT_queue_push] +
                                counts[TD_EVENT_buffer_add]);
-  layout at = lay_out(graph, world);
+  layout at = lay_out(catalog, world);
   size_t n_bytes = (at.end + TD_WORLD_PAGE_BYTES - 1) & ~(TD_WORLD_PAGE_BYTES - 1);
   world->n_pages = n_bytes >> TD_WORLD_PAGE_SHIFT;
   world->n_initial_pages = (at.entries + TD_WORLD_PAGE_BYTES - 1) >> TD_WORLD_PAGE_SHIFT;
@@ -113,10 +114,10 @@ td_world_init(td_world *world, const td_graph *graph, const td_tape_info *info, 
   if (!fits || !world->dirty || !world->dirty_pages || !reserve_block(&world->state, n_bytes)) {
     td_world_fini(world);
     return td_error_set(error, TD_OUT_OF_MEMORY, "no memory for the state of %u nodes",
-                        graph->n_nodes);
+                        catalog->n_nodes);
   }
   point_into_block(&world->state, &at);
-  fill_first_state(&world->state, graph);
+  fill_first_state(&world->state, catalog);
   return TD_OK;
 }
 

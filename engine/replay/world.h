@@ -22,7 +22,7 @@ typedef struct td_undo_word {
 
 typedef struct td_world {
   td_state state; /* (owned) its block */
-  const td_graph *graph;
+  const td_catalog *catalog;
   uint32_t n_tasks, n_arrivals, n_entries; /* room */
   size_t n_pages, n_initial_pages; /* of the block; those of them that do not begin as zeros */
 
@@ -37,8 +37,8 @@ typedef struct td_world {
   bool troubled; /* the event being applied contradicts the state */
 } td_world;
 
-/* td_world_init reserves a state for the graph, before the first event. TD_OUT_OF_MEMORY. */
-td_status td_world_init(td_world *world, const td_graph *graph, const td_tape_info *info,
+/* td_world_init reserves a state for the catalog, before the first event. TD_OUT_OF_MEMORY. */
+td_status td_world_init(td_world *world, const td_catalog *catalog, const td_tape_info *info,
                         td_error *error);
 void td_world_fini(td_world *world);
 

@@ -5,6 +5,7 @@
 #include "engine/profile/divergence.h"
 #include "engine/profile/op_name.h"
 #include "engine/profile/sequence.h"
+#include "engine/replay/catalog_collect.h"
 #include "tests/fixtures/tape_maker.h"
 
 #include <glib.h>
@@ -125,7 +126,7 @@ test_names(void) {
 
 typedef struct reel {
   td_tape *tape;
-  td_graph *graph;
+  td_catalog *catalog;
 } reel;
 
 static reel
@@ -135,14 +136,14 @@ open_reel(const td_tape_script *script) {
   reel reel = {0};
   g_assert_cmpint(td_tape_script_write(script, path, NULL), ==, TD_OK);
   g_assert_cmpint(td_tape_open(path, &reel.tape, NULL), ==, TD_OK);
-  g_assert_cmpint(td_graph_collect(reel.tape, &reel.graph, NULL), ==, TD_OK);
+  g_assert_cmpint(td_catalog_collect(reel.tape, &reel.catalog, NULL), ==, TD_OK);
   return reel;
 }
 
 static void
 close_reel(reel *reel) {
   g_unlink(td_tape_path(reel->tape));
-  td_graph_free(reel->graph);
+  td_catalog_free(reel->catalog);
   td_tape_close(reel->tape);
 }
 
@@ -158,8 +159,8 @@ static void
 align(fixture *self) {
   self->reel_a = open_reel(&self->a);
   self->reel_b = open_reel(&self->b);
-  g_assert_cmpint(td_align_tapes(self->reel_a.tape, self->reel_a.graph, self->reel_b.tape,
-                                 self->reel_b.graph, &self->align, NULL),
+  g_assert_cmpint(td_align_tapes(self->reel_a.tape, self->reel_a.catalog, self->reel_b.tape,
+                                 self->reel_b.catalog, &self->align, NULL),
                   ==, TD_OK);
   const td_align *align = &self->align;
   g_assert_cmpuint(align->n_paired + align->n_only_a, ==, align->a.n);
@@ -285,8 +286,8 @@ test_swapped_pop(const void *data) {
     g_assert_cmpuint(self.divergence.a.ready[0], ==, a->node);
     g_assert_cmpuint(self.divergence.a.n_ready, ==, self.a.events[at].queue_pop.size + 1);
     g_assert_nonnull(self.divergence.b.why);
-    bool tied = self.reel_a.graph->nodes[a->node].sequence_nr ==
-                self.reel_a.graph->nodes[b->node].sequence_nr;
+    bool tied = self.reel_a.catalog->nodes[a->node].sequence_nr ==
+                self.reel_a.catalog->nodes[b->node].sequence_nr;
     g_assert_cmpstr(td_align_cause_name(self.divergence.cause), ==, tied ? "tie" : "out_of_turn");
     if (!tied) g_assert_nonnull(strstr(self.divergence.text, "B popped out of turn"));
     finish(&self);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "engine/base/alloc.h"
+#include "engine/replay/catalog_collect.h"
 #include "engine/replay/checkpoints.h"
 #include "engine/replay/replay.h"
 #include "engine/replay/world.h"
@@ -108,13 +109,13 @@ test_thinned(void) {
   g_autofree char *path = tape_path("thinned");
   td_tape_plan plan = {.n_nodes = 300, .n_threads = 3, .n_passes = 4, .seed = 11};
   td_tape *tape;
-  td_graph *graph;
+  td_catalog *catalog;
   td_world world;
   g_assert_cmpint(td_tape_make(&plan, path, NULL), ==, TD_OK);
   g_assert_cmpint(td_tape_open(path, &tape, NULL), ==, TD_OK);
-  g_assert_cmpint(td_graph_collect(tape, &graph, NULL), ==, TD_OK);
+  g_assert_cmpint(td_catalog_collect(tape, &catalog, NULL), ==, TD_OK);
   const td_tape_info *info = td_tape_info_get(tape);
-  g_assert_cmpint(td_world_init(&world, graph, info, NULL), ==, TD_OK);
+  g_assert_cmpint(td_world_init(&world, catalog, info, NULL), ==, TD_OK);
   td_checkpoints *checkpoints = td_checkpoints_new(&world, 16, 100 * TD_WORLD_PAGE_BYTES);
   GPtrArray *states = g_ptr_array_new_with_free_func(free_bytes_cb);
   for (uint64_t seq = 0; seq < info->n_events; seq++) {
@@ -137,7 +138,7 @@ test_thinned(void) {
   g_ptr_array_unref(states);
   td_checkpoints_free(checkpoints);
   td_world_fini(&world);
-  td_graph_free(graph);
+  td_catalog_free(catalog);
   td_tape_close(tape);
   g_unlink(path);
 }
@@ -147,15 +148,15 @@ test_end_state(void) {
   td_tape_plan plan = {.n_nodes = 60, .n_threads = 3, .n_passes = 2, .seed = 5, .n_anomalies = 3};
   td_replay *replay = open_plan(&plan);
   const td_state *state = td_replay_state(replay);
-  const td_graph *graph = td_replay_graph(replay);
+  const td_catalog *catalog = td_replay_catalog(replay);
   g_assert_cmpint(td_replay_seek(replay, td_replay_length(replay), NULL), ==, TD_OK);
-  g_assert_cmpuint(graph->n_nodes, ==, plan.n_nodes);
-  g_assert_cmpuint(graph->n_graph_tasks, ==, plan.n_passes);
-  for (uint32_t i = 0; i < graph->n_nodes; i++)
+  g_assert_cmpuint(catalog->n_nodes, ==, plan.n_nodes);
+  g_assert_cmpuint(catalog->n_graph_tasks, ==, plan.n_passes);
+  for (uint32_t i = 0; i < catalog->n_nodes; i++)
     g_assert_cmpuint(state->nodes[i].state, ==, TD_NODE_released);
-  for (uint32_t i = 0; i < graph->n_queues; i++)
+  for (uint32_t i = 0; i < catalog->n_queues; i++)
     g_assert_cmpuint(state->queues[i].n, ==, 0);
-  for (uint32_t i = 0; i < graph->n_graph_tasks; i++) {
+  for (uint32_t i = 0; i < catalog->n_graph_tasks; i++) {
     g_assert_cmpuint(state->graph_tasks[i].status, ==, 1 + TD_task_status_ok);
     g_assert_cmpuint(state->graph_tasks[i].outstanding, ==, 0);
     g_assert_cmpuint(state->graph_tasks[i].n_live, ==, 0);
@@ -183,7 +184,7 @@ test_foretells_pops(void) {
     const td_state *state = td_replay_state(replay);
     uint32_t n = state->queues[event.queue_pop.queue].n;
     g_autofree td_queue_entry *order = g_new(td_queue_entry, n);
-    td_state_queue_order(state, td_replay_graph(replay), event.queue_pop.queue, order);
+    td_state_queue_order(state, td_replay_catalog(replay), event.queue_pop.queue, order);
     g_assert_cmpuint(n, ==, event.queue_pop.size + 1);
     g_assert_cmpuint(order[0].node, ==, event.queue_pop.node);
     n_choices += n > 1;

@@ -4,6 +4,7 @@
  * reader takes the result for any other tape. */
 #include "engine/base/alloc.h"
 #include "engine/profile/check.h"
+#include "engine/replay/catalog_collect.h"
 #include "engine/replay/replay.h"
 #include "engine/trace/format.h"
 #include "engine/trace/join.h"
@@ -192,13 +193,13 @@ is_added(td_tape *tape, const td_any_event *event) {
 /* All that one process told, a line each with the time since its first event. `all` gathers what
  * the processes declare. */
 static GPtrArray *
-spell_process(td_tape *tape, const td_graph *graph, uint32_t process, who *all) {
+spell_process(td_tape *tape, const td_catalog *catalog, uint32_t process, who *all) {
   who who = who_new(tape);
   GPtrArray *lines = g_ptr_array_new_with_free_func(g_free);
   td_any_event event;
   uint64_t first_ns = UINT64_MAX;
   for (uint64_t seq = 0; td_tape_get(tape, seq, &event, NULL) == TD_OK; seq++) {
-    if (graph->threads[event.event.thread].process != process || is_added(tape, &event)) continue;
+    if (catalog->threads[event.event.thread].process != process || is_added(tape, &event)) continue;
     first_ns = MIN(first_ns, event.event.time);
     learn(&who, &event);
     g_autofree char *text = spell(&who, &event);
@@ -216,17 +217,18 @@ spell_process(td_tape *tape, const td_graph *graph, uint32_t process, who *all) 
 }
 
 static void
-assert_part(td_tape *joined, const td_graph *graph, const char *path, uint32_t process, who *all) {
+assert_part(td_tape *joined, const td_catalog *catalog, const char *path, uint32_t process,
+            who *all) {
   td_tape *part = open_tape(path);
-  td_graph *own;
-  g_assert_cmpint(td_graph_collect(part, &own, &no_error), ==, TD_OK);
+  td_catalog *own;
+  g_assert_cmpint(td_catalog_collect(part, &own, &no_error), ==, TD_OK);
   g_autoptr(GPtrArray) expected = spell_process(part, own, 0, NULL);
-  g_autoptr(GPtrArray) found = spell_process(joined, graph, process, all);
+  g_autoptr(GPtrArray) found = spell_process(joined, catalog, process, all);
   g_assert_cmpuint(expected->len, >, 1000);
   g_assert_cmpuint(found->len, ==, expected->len);
   for (guint i = 0; i < found->len; i++)
     g_assert_cmpstr(found->pdata[i], ==, expected->pdata[i]);
-  td_graph_free(own);
+  td_catalog_free(own);
   td_tape_close(part);
 }
 
@@ -236,15 +238,15 @@ test_every_event_once(void) {
   make_parts(paths);
   g_autofree char *path = join_parts(paths);
   td_tape *joined = open_tape(path);
-  td_graph *graph;
+  td_catalog *catalog;
   g_assert_null(td_tape_info_get(joined)->damage);
-  g_assert_cmpint(td_graph_collect(joined, &graph, &no_error), ==, TD_OK);
-  g_assert_cmpuint(graph->n_processes, ==, N_PARTS);
+  g_assert_cmpint(td_catalog_collect(joined, &catalog, &no_error), ==, TD_OK);
+  g_assert_cmpuint(catalog->n_processes, ==, N_PARTS);
   who all = who_new(joined);
   for (uint32_t i = 0; i < N_PARTS; i++)
-    assert_part(joined, graph, paths[i], i, &all);
+    assert_part(joined, catalog, paths[i], i, &all);
   who_fini(&all);
-  td_graph_free(graph);
+  td_catalog_free(catalog);
   td_tape_close(joined);
   g_unlink(path);
   remove_parts(paths);
@@ -257,20 +259,20 @@ test_clocks(void) {
   make_parts(paths);
   g_autofree char *path = join_parts(paths);
   td_tape *joined = open_tape(path);
-  td_graph *graph;
-  g_assert_cmpint(td_graph_collect(joined, &graph, &no_error), ==, TD_OK);
-  g_assert_cmpuint(graph->processes[0].clock_error_ns, ==, 0);
-  g_assert_cmpuint(graph->processes[1].clock_error_ns, ==, 400);
-  g_assert_cmpuint(graph->processes[2].clock_error_ns, ==, UINT64_MAX);
+  td_catalog *catalog;
+  g_assert_cmpint(td_catalog_collect(joined, &catalog, &no_error), ==, TD_OK);
+  g_assert_cmpuint(catalog->processes[0].clock_error_ns, ==, 0);
+  g_assert_cmpuint(catalog->processes[1].clock_error_ns, ==, 400);
+  g_assert_cmpuint(catalog->processes[2].clock_error_ns, ==, UINT64_MAX);
   g_assert_cmpuint(td_tape_info_get(joined)->started_ns, ==, WALL_NS);
   uint32_t n_changes = 0, last = 0;
   for (uint64_t seq = 0; seq < td_tape_info_get(joined)->n_events; seq++) {
-    uint32_t process = graph->threads[td_tape_peek(joined, seq)->event.thread].process;
+    uint32_t process = catalog->threads[td_tape_peek(joined, seq)->event.thread].process;
     n_changes += process != last;
     last = process;
   }
   g_assert_cmpuint(n_changes, >, 2);
-  td_graph_free(graph);
+  td_catalog_free(catalog);
   td_tape_close(joined);
   g_unlink(path);
   remove_parts(paths);
@@ -310,11 +312,11 @@ test_join_of_joins(void) {
   const char *both[] = {inner, paths[0]};
   g_assert_cmpint(td_join(both, 2, path, true, &no_error), ==, TD_OK);
   td_tape *joined = open_tape(path), *part = open_tape(inner);
-  td_graph *graph;
-  g_assert_cmpint(td_graph_collect(joined, &graph, &no_error), ==, TD_OK);
-  g_assert_cmpuint(graph->n_processes, ==, N_PARTS + 1);
+  td_catalog *catalog;
+  g_assert_cmpint(td_catalog_collect(joined, &catalog, &no_error), ==, TD_OK);
+  g_assert_cmpuint(catalog->n_processes, ==, N_PARTS + 1);
   g_assert_cmpuint(td_tape_info_get(joined)->n_events, >, td_tape_info_get(part)->n_events);
-  td_graph_free(graph);
+  td_catalog_free(catalog);
   td_tape_close(part);
   td_tape_close(joined);
   g_unlink(path);

@@ -4,7 +4,7 @@
  * leads to what belongs to its process. */
 #include "engine/base/alloc.h"
 #include "engine/events/emit.h"
-#include "engine/replay/graph.h"
+#include "engine/replay/catalog_collect.h"
 #include "engine/trace/join.h"
 #include "tests/fixtures/tape_maker.h"
 
@@ -65,7 +65,7 @@ make_twin(const char *process, const char *path) {
 /* Counters and stream events that the tape names, with the processes that name them. */
 typedef struct twins {
   td_tape *tape;
-  td_graph *graph;
+  td_catalog *catalog;
   uint32_t counters[2], stream_events[2];
 } twins;
 
@@ -77,13 +77,13 @@ assert_of(uint32_t process, const char *what, const char *text) {
 
 static void
 assert_lock(const twins *twins, uint32_t process, const td_event_lock_wait *lock) {
-  const td_graph *graph = twins->graph;
+  const td_catalog *catalog = twins->catalog;
   uint32_t id = lock->object;
-  if (lock->lock == TD_lock_kind_node) assert_of(process, "node", graph->nodes[id].name);
+  if (lock->lock == TD_lock_kind_node) assert_of(process, "node", catalog->nodes[id].name);
   if (lock->lock == TD_lock_kind_graph_task)
-    assert_of(process, "node", graph->nodes[graph->graph_tasks[id].root].name);
+    assert_of(process, "node", catalog->nodes[catalog->graph_tasks[id].root].name);
   if (lock->lock == TD_lock_kind_queue)
-    g_assert_true(g_str_has_suffix(td_graph_device_name(graph, graph->queues[id].device),
+    g_assert_true(g_str_has_suffix(td_catalog_device_name(catalog, catalog->queues[id].device),
                                    process ? "device of right" : "device of left"));
 }
 
@@ -129,7 +129,7 @@ static void
 for_each_twin_event(twins *twins, void (*visit)(struct twins *, uint32_t, const td_any_event *)) {
   td_any_event event;
   for (uint64_t seq = 0; td_tape_get(twins->tape, seq, &event, NULL) == TD_OK; seq++)
-    visit(twins, twins->graph->threads[event.event.thread].process, &event);
+    visit(twins, twins->catalog->threads[event.event.thread].process, &event);
 }
 
 static void
@@ -141,12 +141,12 @@ test_twins(void) {
   g_assert_cmpint(td_join(paths, 2, path, true, &no_error), ==, TD_OK);
   twins twins = {0};
   g_assert_cmpint(td_tape_open(path, &twins.tape, &no_error), ==, TD_OK);
-  g_assert_cmpint(td_graph_collect(twins.tape, &twins.graph, &no_error), ==, TD_OK);
+  g_assert_cmpint(td_catalog_collect(twins.tape, &twins.catalog, &no_error), ==, TD_OK);
   for_each_twin_event(&twins, assert_twin_event);
   for_each_twin_event(&twins, assert_shared_numbers);
   g_assert_cmpuint(twins.counters[0], !=, twins.counters[1]);
   g_assert_cmpuint(twins.stream_events[0], !=, twins.stream_events[1]);
-  td_graph_free(twins.graph);
+  td_catalog_free(twins.catalog);
   td_tape_close(twins.tape);
   g_unlink(left);
   g_unlink(right);

@@ -17,7 +17,7 @@ enum { WIDTH = 1000, HEIGHT = 700 };
 typedef struct fixture {
   char *path;
   td_replay *replay;
-  const td_graph *graph;
+  const td_catalog *catalog;
   const td_state *state;
   td_timeline *timeline;
   td_graph_scene *scene;
@@ -36,12 +36,12 @@ fixture_init(fixture *self, uint32_t n_nodes) {
   g_remove(self->path);
   g_assert_cmpint(td_tape_make(&plan, self->path, &error), ==, TD_OK);
   g_assert_cmpint(td_replay_open(self->path, NULL, NULL, &self->replay, &error), ==, TD_OK);
-  self->graph = td_replay_graph(self->replay);
+  self->catalog = td_replay_catalog(self->replay);
   self->state = td_replay_state(self->replay);
   g_assert_cmpint(
-      td_timeline_new(td_replay_tape(self->replay), self->graph, &self->timeline, &error), ==,
+      td_timeline_new(td_replay_tape(self->replay), self->catalog, &self->timeline, &error), ==,
       TD_OK);
-  self->scene = td_graph_scene_new(self->graph, 0);
+  self->scene = td_graph_scene_new(self->catalog, 0);
   self->labels = td_label_cache_new(td_theme_default(false));
   g_assert_cmpint(td_replay_seek(self->replay, td_replay_length(self->replay) / 2, &error), ==,
                   TD_OK);
@@ -80,7 +80,7 @@ draw_graph(fixture *self, cairo_t *cr, const td_theme *theme) {
 static void
 draw_queues(fixture *self, cairo_t *cr, const td_theme *theme) {
   td_queues_view view = {.width = WIDTH, .height = HEIGHT, .selected = TD_NONE};
-  td_queues_draw(cr, self->graph, self->state, &view, theme, self->labels);
+  td_queues_draw(cr, self->catalog, self->state, &view, theme, self->labels);
 }
 
 static td_timeline_view
@@ -102,7 +102,7 @@ draw_timeline(fixture *self, cairo_t *cr, const td_theme *theme) {
 
 static void
 draw_overview(fixture *self, cairo_t *cr, const td_theme *theme) {
-  td_overview overview = {self->scene, self->timeline, self->graph, self->state,
+  td_overview overview = {self->scene, self->timeline, self->catalog, self->state,
                           "title",     "note",         "Because."};
   td_overview_draw(&overview, cr, WIDTH, HEIGHT, theme, self->labels);
 }
@@ -190,11 +190,11 @@ test_cards_follow_states(void) {
   for (uint64_t position = length / 4; position + 40 < length; position += 40) {
     seek(&self, position);
     cairo_surface_t *a = paint(&self, draw_graph, false);
-    for (uint32_t i = 0; i < self.graph->n_nodes; i++)
+    for (uint32_t i = 0; i < self.catalog->n_nodes; i++)
       before[i] = self.state->nodes[i].state;
     seek(&self, position + 40);
     cairo_surface_t *b = paint(&self, draw_graph, false);
-    for (uint32_t i = 0; i < self.graph->n_nodes; i++) {
+    for (uint32_t i = 0; i < self.catalog->n_nodes; i++) {
       double x, y;
       if (!td_graph_scene_place(self.scene, i, &x, &y) || before[i] == self.state->nodes[i].state)
         continue;
@@ -232,7 +232,7 @@ test_hit_is_what_was_drawn(void) {
   g_assert_cmpuint(td_graph_scene_n_nodes(self.scene), >, 100);
   for (double scale = view.scale; scale < 1.5; scale *= 1.9) {
     view.scale = scale;
-    for (uint32_t i = 0; i < self.graph->n_nodes; i++) {
+    for (uint32_t i = 0; i < self.catalog->n_nodes; i++) {
       double x, y;
       if (!td_graph_scene_place(self.scene, i, &x, &y)) continue;
       x = (x - view.centre_x) * view.scale + view.width / 2;
@@ -242,7 +242,7 @@ test_hit_is_what_was_drawn(void) {
     g_assert_cmpuint(td_graph_scene_hit(self.scene, &view, -1e6, 0), ==, TD_NONE);
   }
   g_assert_false(
-      td_graph_scene_place(self.scene, self.graph->n_nodes, &view.centre_x, &view.centre_y));
+      td_graph_scene_place(self.scene, self.catalog->n_nodes, &view.centre_x, &view.centre_y));
   fixture_fini(&self);
 }
 
@@ -252,7 +252,7 @@ test_fit(void) {
   fixture self;
   fixture_init(&self, 500);
   td_graph_view view = graph_view(&self);
-  for (uint32_t i = 0; i < self.graph->n_nodes; i++) {
+  for (uint32_t i = 0; i < self.catalog->n_nodes; i++) {
     double x, y;
     if (!td_graph_scene_place(self.scene, i, &x, &y)) continue;
     g_assert_cmpfloat(fabs(x - view.centre_x) * view.scale, <, view.width / 2);
@@ -267,7 +267,7 @@ test_neighbours(void) {
   fixture self;
   fixture_init(&self, 60);
   uint32_t n = 0;
-  for (uint32_t i = 0; i < self.graph->n_nodes; i++) {
+  for (uint32_t i = 0; i < self.catalog->n_nodes; i++) {
     double x, y, other_x, other_y;
     uint32_t below = td_graph_scene_neighbour(self.scene, i, 0, 1);
     uint32_t right = td_graph_scene_neighbour(self.scene, i, 1, 0);
@@ -292,16 +292,16 @@ test_queue_cards(void) {
   uint32_t n_cards = 0, n_last = 0;
   for (uint64_t position = 0; position < length; position += 17) {
     seek(&self, position);
-    double strip = (td_queues_height(self.graph) - 20) / self.graph->n_queues;
-    for (uint32_t q = 0; q < self.graph->n_queues; q++) {
+    double strip = (td_queues_height(self.catalog) - 20) / self.catalog->n_queues;
+    for (uint32_t q = 0; q < self.catalog->n_queues; q++) {
       double y = 10 + (q + 0.5) * strip;
       uint32_t n = self.state->queues[q].n,
-               hit = td_queues_hit(self.graph, self.state, &view, 270, y);
-      g_assert_cmpuint(td_queues_hit(self.graph, self.state, &view, 80, y), ==,
+               hit = td_queues_hit(self.catalog, self.state, &view, 270, y);
+      g_assert_cmpuint(td_queues_hit(self.catalog, self.state, &view, 80, y), ==,
                        self.state->queues[q].last_node);
       n_last += self.state->queues[q].last_node != TD_NONE;
       td_queue_entry *order = TD_NEW_N(td_queue_entry, n);
-      td_state_queue_order(self.state, self.graph, q, order);
+      td_state_queue_order(self.state, self.catalog, q, order);
       g_assert_cmpuint(hit, ==, n ? order[0].node : TD_NONE);
       n_cards += n > 0;
       free(order);
@@ -322,7 +322,7 @@ test_timeline(void) {
     g_assert_cmpfloat_with_epsilon(td_timeline_x(&view, td_timeline_time_at(&view, x)), x, 1e-3);
     for (double y = 50; y < td_timeline_height(self.timeline); y += 5) {
       uint32_t node = td_timeline_hit(self.timeline, &view, x, y);
-      g_assert_true(node == TD_NONE || node < self.graph->n_nodes);
+      g_assert_true(node == TD_NONE || node < self.catalog->n_nodes);
       n_hit += node != TD_NONE;
     }
   }

@@ -175,7 +175,7 @@ static void
 test_runs_to_problems(Fixture *fixture, gconstpointer data) {
   size_t n;
   guint said = 0;
-  const td_graph_mention *problems = td_document_get_problems(fixture->document, &n);
+  const td_catalog_mention *problems = td_document_get_problems(fixture->document, &n);
   g_assert_cmpuint(n, >, 0);
   g_signal_connect(fixture->playhead, "message", G_CALLBACK(say_cb), &said);
   td_playhead_to_start(fixture->playhead);
@@ -262,7 +262,7 @@ filter(Fixture *fixture, TdEventRule rule) {
 
 static void
 test_filter_by_node(Fixture *fixture, gconstpointer data) {
-  const uint32_t node = td_document_get_graph(fixture->document)->graph_tasks[0].root;
+  const uint32_t node = td_document_get_catalog(fixture->document)->graph_tasks[0].root;
   g_autoptr(TdEventList) list = filter(fixture, (TdEventRule){0, node});
   guint row = 0, n = g_list_model_get_n_items(G_LIST_MODEL(list));
   for (uint64_t seq = 0; seq < td_playhead_get_length(fixture->playhead); seq++) {
@@ -289,9 +289,9 @@ test_filters_cover(Fixture *fixture, gconstpointer data) {
 
 static void
 test_facts_of_nodes(Fixture *fixture, gconstpointer data) {
-  const td_graph *graph = td_document_get_graph(fixture->document);
+  const td_catalog *catalog = td_document_get_catalog(fixture->document);
   td_playhead_set_position(fixture->playhead, td_playhead_get_length(fixture->playhead) / 3);
-  for (uint32_t node = 0; node < graph->n_nodes; node++) {
+  for (uint32_t node = 0; node < catalog->n_nodes; node++) {
     g_autoptr(GListModel) facts = td_facts_of_node(fixture->document, node);
     guint links = 0;
     for (guint i = 0; i < g_list_model_get_n_items(facts); i++) {
@@ -300,8 +300,8 @@ test_facts_of_nodes(Fixture *fixture, gconstpointer data) {
       g_assert_cmpstr(td_fact_get_value(fact), !=, NULL);
       if (td_fact_get_node(fact) != TD_NONE) links++;
     }
-    g_assert_cmpuint(links, <=, graph->nodes[node].n_in + graph->nodes[node].n_out + 1);
-    g_assert_cmpuint(links, >=, graph->nodes[node].n_out);
+    g_assert_cmpuint(links, <=, catalog->nodes[node].n_in + catalog->nodes[node].n_out + 1);
+    g_assert_cmpuint(links, >=, catalog->nodes[node].n_out);
   }
 }
 

@@ -3,7 +3,7 @@
  * Streams on the timeline: a kernel lies on its stream's lane at the device's time, and a wait is
  * an arrow. */
 #include "engine/base/alloc.h"
-#include "engine/replay/graph.h"
+#include "engine/replay/catalog_collect.h"
 #include "tests/fixtures/tape_maker.h"
 #include "ui/draw/graph_scene.h"
 #include "ui/draw/timeline.h"
@@ -46,13 +46,13 @@ static void
 test_streams(void) {
   g_autofree char *path = g_build_filename(g_get_tmp_dir(), "tapedeck-streams.tape", NULL);
   td_tape *tape;
-  td_graph *graph;
+  td_catalog *catalog;
   td_timeline *timeline;
   td_error error = {0};
   write_tape(path);
   g_assert_cmpint(td_tape_open(path, &tape, &error), ==, TD_OK);
-  g_assert_cmpint(td_graph_collect(tape, &graph, &error), ==, TD_OK);
-  g_assert_cmpint(td_timeline_new(tape, graph, &timeline, &error), ==, TD_OK);
+  g_assert_cmpint(td_catalog_collect(tape, &catalog, &error), ==, TD_OK);
+  g_assert_cmpint(td_timeline_new(tape, catalog, &timeline, &error), ==, TD_OK);
   size_t first = td_stream_lane_find(timeline, 0, 0), second = td_stream_lane_find(timeline, 0, 3);
   g_assert_cmpuint(td_stream_lane_find(timeline, 0, 1), ==, SIZE_MAX);
   const td_span *earlier = &timeline->lanes[first].rows[0].spans[0];
@@ -69,7 +69,7 @@ test_streams(void) {
   g_assert_cmpuint(timeline->links[0].from, ==, earlier->end);
   g_assert_cmpuint(timeline->links[0].to, ==, earlier->end);
   td_timeline_free(timeline);
-  td_graph_free(graph);
+  td_catalog_free(catalog);
   td_tape_close(tape);
   g_unlink(path);
 }
@@ -103,19 +103,19 @@ static void
 test_tower(void) {
   g_autofree char *path = g_build_filename(g_get_tmp_dir(), "tapedeck-tower.tape", NULL);
   td_tape *tape;
-  td_graph *graph;
+  td_catalog *catalog;
   td_error error = {0};
   write_tower(path);
   g_assert_cmpint(td_tape_open(path, &tape, &error), ==, TD_OK);
-  g_assert_cmpint(td_graph_collect(tape, &graph, &error), ==, TD_OK);
-  td_graph_scene *scene = td_graph_scene_new(graph, 19);
+  g_assert_cmpint(td_catalog_collect(tape, &catalog, &error), ==, TD_OK);
+  td_graph_scene *scene = td_graph_scene_new(catalog, 19);
   td_graph_view view = {.width = 900, .height = 700, .selected = TD_NONE, .hovered = TD_NONE};
   td_graph_scene_fit(scene, &view);
   const uint32_t callers[] = {18, 17, 16, 15, 14, 13, TD_NONE, 0, TD_NONE};
   for (size_t i = 0; i < G_N_ELEMENTS(callers); i++)
     g_assert_cmpuint(td_graph_scene_hit(scene, &view, 110, 20 + 24 * (double)i), ==, callers[i]);
   td_graph_scene_free(scene);
-  td_graph_free(graph);
+  td_catalog_free(catalog);
   td_tape_close(tape);
   g_unlink(path);
 }

@@ -137,15 +137,15 @@ test_several_processes(Fixture *fixture, gconstpointer data) {
     NEW(script, 0, process_new, .process = rank, .pid = 100 + rank, .rank = (int32_t)rank,
         .name = td_intern("train.py"));
   open_document(fixture);
-  const td_graph *graph = td_document_get_graph(fixture->document);
-  g_assert_cmpuint(graph->n_processes, ==, 2);
-  char *label = td_graph_thread_label(graph, graph->n_threads - 1);
+  const td_catalog *catalog = td_document_get_catalog(fixture->document);
+  g_assert_cmpuint(catalog->n_processes, ==, 2);
+  char *label = td_catalog_thread_label(catalog, catalog->n_threads - 1);
   g_assert_true(g_str_has_prefix(label, "rank 1 · "));
   free(label);
   uint64_t length = td_replay_length(td_document_get_replay(fixture->document));
   uint32_t n;
   g_assert_cmpuint(td_document_graph_task_at(fixture->document, length), ==, 3);
-  g_assert_cmpuint(td_pass_number(td_document_get_graph(fixture->document), 0, 3, &n), ==, 2);
+  g_assert_cmpuint(td_pass_number(td_document_get_catalog(fixture->document), 0, 3, &n), ==, 2);
   g_assert_cmpuint(n, ==, 2);
   td_document_set_process(fixture->document, 1);
   g_assert_cmpuint(td_document_graph_task_at(fixture->document, length), ==, 2);
@@ -162,8 +162,8 @@ test_nested_passes(Fixture *fixture, gconstpointer data) {
   NEW(script, end, reentrant_enter, .graph_task = 4, .outer = 0, .node = 29, .depth = 1);
   NEW(script, end, graph_task_begin, .graph_task = 4, .depth = 1, .owner = 0, .root = 3);
   open_document(fixture);
-  const td_graph *graph = td_document_get_graph(fixture->document);
-  const td_graph_task_facts *inner = &graph->graph_tasks[4];
+  const td_catalog *catalog = td_document_get_catalog(fixture->document);
+  const td_catalog_graph_task *inner = &catalog->graph_tasks[4];
   g_assert_cmpuint(td_document_graph_task_at(fixture->document, inner->begin_seq), ==, 0);
   g_assert_cmpuint(td_document_graph_task_at(fixture->document, inner->begin_seq + 1), ==, 4);
   g_assert_cmpuint(td_document_graph_task_at(fixture->document, inner->end_seq + 1), ==, 0);
@@ -208,13 +208,13 @@ test_origin(Fixture *fixture, gconstpointer data) {
 static void
 test_search_order(Fixture *fixture, gconstpointer data) {
   open_document(fixture);
-  const td_graph *graph = td_document_get_graph(fixture->document);
+  const td_catalog *catalog = td_document_get_catalog(fixture->document);
   g_autoptr(TdNodeQuery) leaves = td_node_query_new(fixture->document, "accumulate w1");
   uint32_t nodes[3], n = td_node_query_run(leaves, nodes, 3);
   g_assert_cmpuint(n, >=, 4);
   g_assert_cmpuint(nodes[0], <, 30); /* of the pass that is shown */
   for (int i = 0; i < 3; i++)
-    g_assert_nonnull(strstr(graph->nodes[nodes[i]].label, "w1"));
+    g_assert_nonnull(strstr(catalog->nodes[nodes[i]].label, "w1"));
   g_autoptr(TdNodeQuery) number = td_node_query_new(fixture->document, "#12");
   g_assert_cmpuint(td_node_query_run(number, nodes, 3), ==, 1);
   g_assert_cmpuint(nodes[0], ==, 12);
@@ -231,8 +231,8 @@ test_numbers(Fixture *fixture, gconstpointer data) {
   open_document(fixture);
   td_replay *replay = td_document_get_replay(fixture->document);
   uint32_t n;
-  const td_graph_mention *stats =
-      td_graph_mentions_of(td_document_get_graph(fixture->document), TD_LIST_stats, node, &n);
+  const td_catalog_mention *stats =
+      td_catalog_mentions_of(td_document_get_catalog(fixture->document), TD_LIST_stats, node, &n);
   g_assert_cmpuint(n, ==, 1);
   g_assert_cmpint(td_replay_seek(replay, stats->seq, NULL), ==, TD_OK);
   g_assert_null(fact_of(fixture->document, node, "Output 0"));
@@ -249,7 +249,7 @@ test_training_steps(Fixture *fixture, gconstpointer data) {
   td_tape_script_fini(&fixture->script);
   td_tape_script_make(&fixture->script, &plan);
   open_document(fixture);
-  const td_graph *graph = td_document_get_graph(fixture->document);
+  const td_catalog *catalog = td_document_get_catalog(fixture->document);
   g_autoptr(TdPlayhead) playhead = td_playhead_new();
   td_playhead_set_document(playhead, fixture->document);
   double from, to, first, last;
@@ -258,7 +258,7 @@ test_training_steps(Fixture *fixture, gconstpointer data) {
   g_assert_cmpfloat(fabs(from - MAX(first, 0)), <, 1);
   g_assert_cmpfloat(to - from, <, (double)td_document_get_info(fixture->document)->duration_ns / 4);
   td_playhead_to_start(playhead);
-  g_assert_cmpuint(graph->n_steps, ==, 40);
+  g_assert_cmpuint(catalog->n_steps, ==, 40);
   for (uint32_t i = 0; i < 40; i++) {
     td_playhead_step_training(playhead, 1);
     g_assert_cmpuint(td_document_get_state(fixture->document)->header->step, ==, i);

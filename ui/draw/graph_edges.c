@@ -11,7 +11,7 @@ has_run(uint32_t state) {
 }
 
 static uint32_t
-count_arrivals(const td_state *state, const td_task_now *task, const td_graph_edge *edge) {
+count_arrivals(const td_state *state, const td_task_now *task, const td_catalog_edge *edge) {
   uint32_t n = 0;
   for (uint32_t a = task->first_arrival; a != TD_NONE; a = state->arrivals[a].next)
     n += state->arrivals[a].from == edge->from && state->arrivals[a].input_nr == edge->input_nr;
@@ -21,10 +21,10 @@ count_arrivals(const td_state *state, const td_task_now *task, const td_graph_ed
 /* Of edges between the same two ends, how many come before this one: x * x sends two gradients to
  * x. */
 static uint32_t
-count_twins_before(const td_graph *graph, const td_graph_edge *edge) {
+count_twins_before(const td_catalog *catalog, const td_catalog_edge *edge) {
   uint32_t n = 0;
-  const td_graph_edge *first = &graph->edges[graph->nodes[edge->from].first_out];
-  for (const td_graph_edge *other = first; other < edge; other++)
+  const td_catalog_edge *first = &catalog->edges[catalog->nodes[edge->from].first_out];
+  for (const td_catalog_edge *other = first; other < edge; other++)
     n += other->to == edge->to && other->input_nr == edge->input_nr;
   return n;
 }
@@ -34,13 +34,13 @@ count_twins_before(const td_graph *graph, const td_graph_edge *edge) {
 bool
 td_scene_edge_moved(const td_scene_draw *draw, uint32_t i) {
   const td_scene_edge *edge = &draw->scene->edges[i];
-  const td_graph_edge *facts = &draw->scene->graph->edges[edge->edge];
+  const td_catalog_edge *facts = &draw->scene->catalog->edges[edge->edge];
   uint32_t from = td_scene_now(draw, edge->from)->state, to = td_scene_now(draw, edge->to)->state;
   if (has_run(to) || to == TD_NODE_queued) return has_run(from);
   if (to != TD_NODE_partial && to != TD_NODE_waiting) return false;
   const td_task_now *task = td_state_task_find(draw->state, facts->to, draw->scene->graph_task);
   return task &&
-         count_arrivals(draw->state, task, facts) > count_twins_before(draw->scene->graph, facts);
+         count_arrivals(draw->state, task, facts) > count_twins_before(draw->scene->catalog, facts);
 }
 
 static void
@@ -197,7 +197,7 @@ moving_edge(const td_scene_draw *draw) {
   if (!task || task->first_arrival == TD_NONE) return TD_NONE;
   const td_arrival_now *newest = &draw->state->arrivals[task->first_arrival];
   for (uint32_t i = 0; i < scene->n_edges; i++) {
-    const td_graph_edge *edge = &scene->graph->edges[scene->edges[i].edge];
+    const td_catalog_edge *edge = &scene->catalog->edges[scene->edges[i].edge];
     if (edge->to == node && edge->from == newest->from && edge->input_nr == newest->input_nr)
       return i;
   }

@@ -43,7 +43,7 @@ draw_item(const td_scene_draw *draw, td_node_state state, double x, double y) {
 
 static double
 draw_device(const td_scene_draw *draw, int32_t device, double x, double y) {
-  const char *name = td_graph_device_name(draw->scene->graph, device);
+  const char *name = td_catalog_device_name(draw->scene->catalog, device);
   double width;
   td_shape_rounded(draw->cr, (td_box){x, y - 6.5, STRIPE_WIDTH, 13}, 2);
   td_theme_source(draw->cr, td_theme_device(draw->theme, device));
@@ -60,8 +60,8 @@ draw_items(const td_scene_draw *draw, double x, double y) {
   for (uint32_t i = 0; i < TD_N_NODE_STATES; i++)
     if (present[i]) x += draw_item(draw, i, x, y);
   x += 6;
-  for (uint32_t i = 0; i < draw->scene->graph->n_devices; i++)
-    x += draw_device(draw, draw->scene->graph->devices[i].device, x, y);
+  for (uint32_t i = 0; i < draw->scene->catalog->n_devices; i++)
+    x += draw_device(draw, draw->scene->catalog->devices[i].device, x, y);
   return x;
 }
 

@@ -17,7 +17,8 @@ td_scene_share(const td_scene_draw *draw, uint32_t i, uint32_t *arrived, uint32_
 }
 
 static void
-draw_stripe(const td_scene_draw *draw, td_box box, const td_graph_node *node, td_node_state state) {
+draw_stripe(const td_scene_draw *draw, td_box box, const td_catalog_node *node,
+            td_node_state state) {
   cairo_t *cr = draw->cr;
   td_colour colour = td_theme_device(draw->theme, node->device);
   cairo_save(cr);
@@ -71,8 +72,8 @@ draw_anomaly(const td_scene_draw *draw, td_box box, const td_node_now *now) {
 
 static const char *
 running_thread(const td_scene_draw *draw, const td_node_now *now) {
-  const td_graph *graph = draw->scene->graph;
-  return now->thread < graph->n_threads ? graph->threads[now->thread].name : "";
+  const td_catalog *catalog = draw->scene->catalog;
+  return now->thread < catalog->n_threads ? catalog->threads[now->thread].name : "";
 }
 
 /* The name of the thread that runs a node, on a tag that hangs on its card. */
@@ -129,7 +130,7 @@ draw_card(const td_scene_draw *draw, uint32_t i) {
   double share = td_scene_share(draw, i, &arrived, &expected);
   td_colour text = td_shape_text_colour(now->state, draw->theme);
   td_shape_card(draw->cr, box, RADIUS, now->state, share, draw->theme);
-  draw_stripe(draw, box, &draw->scene->graph->nodes[self->node], now->state);
+  draw_stripe(draw, box, &draw->scene->catalog->nodes[self->node], now->state);
   td_label_draw(draw->labels, draw->cr, self->name, 13, box.x + STRIPE + 9, box.y + 7,
                 box.width - STRIPE - 33, text, true);
   td_shape_state_mark(draw->cr, now->state, share, box.x + box.width - 15, box.y + 15, 11,
@@ -162,7 +163,7 @@ draw_small_card(const td_scene_draw *draw, uint32_t i) {
   double share = td_scene_share(draw, i, &arrived, &expected), width, height,
          size = self->port ? 13 : 17;
   td_shape_card(draw->cr, box, self->port ? box.height / 2 : RADIUS, state, share, draw->theme);
-  if (!self->port) draw_stripe(draw, box, &draw->scene->graph->nodes[self->node], state);
+  if (!self->port) draw_stripe(draw, box, &draw->scene->catalog->nodes[self->node], state);
   td_label_size(draw->labels, self->name, size, true, &width, &height);
   double room = box.width - (self->port ? 14 : STRIPE + 13);
   if (width > room) size = TD_MAX(size * room / width, self->port ? 11 : 13);

@@ -9,9 +9,9 @@
 enum { MARGIN = 28 };
 
 td_graph_scene *
-td_graph_scene_new(const td_graph *graph, uint32_t graph_task) {
+td_graph_scene_new(const td_catalog *catalog, uint32_t graph_task) {
   td_graph_scene *scene = TD_NEW(td_graph_scene);
-  scene->graph = graph;
+  scene->catalog = catalog;
   scene->graph_task = graph_task;
   td_scene_build(scene);
   return scene;

@@ -12,7 +12,7 @@
 typedef struct td_graph_scene td_graph_scene;
 
 /* td_graph_scene_new lays out what the roots of a graph task reach (TD_NONE: the whole tape). */
-td_graph_scene *td_graph_scene_new(const td_graph *graph, uint32_t graph_task);
+td_graph_scene *td_graph_scene_new(const td_catalog *catalog, uint32_t graph_task);
 void td_graph_scene_free(td_graph_scene *scene);
 
 /* td_graph_scene_size writes the extent of the whole scene. td_graph_scene_fit sets the centre and

@@ -26,13 +26,13 @@ typedef struct tower_floor {
  * that says otherwise ends the walk. */
 static uint32_t
 height_of(const td_graph_scene *scene) {
-  const td_graph *graph = scene->graph;
+  const td_catalog *catalog = scene->catalog;
   uint32_t n = 0, at = scene->graph_task;
-  while (at < graph->n_graph_tasks) {
-    uint32_t outer = graph->graph_tasks[at].outer;
+  while (at < catalog->n_graph_tasks) {
+    uint32_t outer = catalog->graph_tasks[at].outer;
     n++;
-    if (outer >= graph->n_graph_tasks ||
-        graph->graph_tasks[outer].begin_seq >= graph->graph_tasks[at].begin_seq)
+    if (outer >= catalog->n_graph_tasks ||
+        catalog->graph_tasks[outer].begin_seq >= catalog->graph_tasks[at].begin_seq)
       break;
     at = outer;
   }
@@ -42,7 +42,7 @@ height_of(const td_graph_scene *scene) {
 static uint32_t
 outer_of(const td_graph_scene *scene, uint32_t graph_task, uint32_t n) {
   while (n-- > 0)
-    graph_task = scene->graph->graph_tasks[graph_task].outer;
+    graph_task = scene->catalog->graph_tasks[graph_task].outer;
   return graph_task;
 }
 
@@ -68,12 +68,12 @@ has_room(const td_graph_view *view) {
 
 static char *
 floor_text(const td_graph_scene *scene, const tower_floor *floor) {
-  const td_graph *graph = scene->graph;
+  const td_catalog *catalog = scene->catalog;
   if (floor->graph_task == TD_NONE)
     return td_format("%" PRIu32 " more passes", height_of(scene) - MOST_FLOORS + 1);
-  uint32_t caller = graph->graph_tasks[floor->graph_task].caller;
-  if (caller >= graph->n_nodes) return td_format("pass %" PRIu32, floor->graph_task + 1);
-  char *title = td_node_title(graph, caller);
+  uint32_t caller = catalog->graph_tasks[floor->graph_task].caller;
+  if (caller >= catalog->n_nodes) return td_format("pass %" PRIu32, floor->graph_task + 1);
+  char *title = td_node_title(catalog, caller);
   char *text = td_format("pass %" PRIu32 " in %s #%" PRIu32, floor->graph_task + 1, title, caller);
   free(title);
   return text;
@@ -113,7 +113,7 @@ td_scene_hit_tower(const td_graph_scene *scene, const td_graph_view *view, doubl
     if (x < box.x || x >= box.x + box.width || y < box.y || y >= box.y + box.height) continue;
     *caller = floors[i].graph_task == TD_NONE
                   ? TD_NONE
-                  : scene->graph->graph_tasks[floors[i].graph_task].caller;
+                  : scene->catalog->graph_tasks[floors[i].graph_task].caller;
     return true;
   }
   return false;

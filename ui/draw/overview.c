@@ -42,7 +42,7 @@ draw_queues(const td_overview *self, cairo_t *cr, td_box box, const td_theme *th
             td_label_cache *labels) {
   td_queues_view view = {.width = box.width, .height = box.height, .selected = TD_NONE};
   begin_panel(cr, box, theme);
-  td_queues_draw(cr, self->graph, self->state, &view, theme, labels);
+  td_queues_draw(cr, self->catalog, self->state, &view, theme, labels);
   cairo_restore(cr);
 }
 
@@ -76,7 +76,7 @@ draw_why(const td_overview *self, cairo_t *cr, td_box box, const td_theme *theme
 static void
 draw_right(const td_overview *self, cairo_t *cr, td_box box, const td_theme *theme,
            td_label_cache *labels) {
-  double needed = td_queues_height(self->graph), left = box.height - needed - PAD;
+  double needed = td_queues_height(self->catalog), left = box.height - needed - PAD;
   bool room = self->why && left >= LEAST_WHY;
   draw_queues(self, cr, (td_box){box.x, box.y, box.width, room ? needed : box.height}, theme,
               labels);

@@ -11,7 +11,7 @@
 typedef struct td_overview {
   td_graph_scene *scene; /* (borrowed), as all below */
   td_timeline *timeline;
-  const td_graph *graph;
+  const td_catalog *catalog;
   const td_state *state;
   const char *title, *note; /* "digits.py", "event 412 of 9 031 · 1.84 ms" */
   const char *why;          /* what happened and why, in a sentence or several; or NULL */

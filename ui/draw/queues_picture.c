@@ -21,7 +21,7 @@ enum {
 /* One strip while it is drawn. */
 typedef struct strip {
   cairo_t *cr;
-  const td_graph *graph;
+  const td_catalog *catalog;
   const td_state *state;
   const td_queues_view *view;
   const td_theme *theme;
@@ -31,8 +31,8 @@ typedef struct strip {
 } strip;
 
 double
-td_queues_height(const td_graph *graph) {
-  return 2 * TOP + (double)TD_MAX(graph->n_queues, 1u) * STRIP;
+td_queues_height(const td_catalog *catalog) {
+  return 2 * TOP + (double)TD_MAX(catalog->n_queues, 1u) * STRIP;
 }
 
 static td_box
@@ -47,10 +47,10 @@ card_x(const td_queues_view *view, uint32_t i) {
 
 static char *
 key_text(const strip *self, uint32_t node, uint32_t graph_task) {
-  const td_graph *graph = self->graph;
-  uint32_t depth = graph_task < graph->n_graph_tasks ? graph->graph_tasks[graph_task].depth : 0;
-  if (node >= graph->n_nodes) return td_format("depth %" PRIu32, depth);
-  uint64_t number = graph->nodes[node].sequence_nr;
+  const td_catalog *catalog = self->catalog;
+  uint32_t depth = graph_task < catalog->n_graph_tasks ? catalog->graph_tasks[graph_task].depth : 0;
+  if (node >= catalog->n_nodes) return td_format("depth %" PRIu32, depth);
+  uint64_t number = catalog->nodes[node].sequence_nr;
   char *deep = depth ? td_format("depth %" PRIu32 ", ", depth) : td_dup_string("");
   char *text = number == UINT64_MAX ? td_format("%sseq max", deep)
                                     : td_format("%sseq %" PRIu64, deep, number);
@@ -61,14 +61,14 @@ key_text(const strip *self, uint32_t node, uint32_t graph_task) {
 static char *
 card_title(const strip *self, uint32_t node, uint32_t kind) {
   if (kind == 2) return td_dup_string("shutdown");
-  if (node >= self->graph->n_nodes) return td_dup_string("wake-up");
-  return td_node_title(self->graph, node);
+  if (node >= self->catalog->n_nodes) return td_dup_string("wake-up");
+  return td_node_title(self->catalog, node);
 }
 
 /* The key on the left, the node's number on the right if both have room. */
 static void
 draw_numbers(const strip *self, td_box box, const char *key, uint32_t node, td_colour colour) {
-  char *id = node < self->graph->n_nodes ? td_format("#%" PRIu32, node) : td_dup_string("");
+  char *id = node < self->catalog->n_nodes ? td_format("#%" PRIu32, node) : td_dup_string("");
   double key_width, id_width, room = box.width - 14 - 9;
   td_label_size(self->labels, key, 11.5, false, &key_width, NULL);
   td_label_size(self->labels, id, 11.5, false, &id_width, NULL);
@@ -84,7 +84,8 @@ draw_card(const strip *self, td_box box, uint32_t node, uint32_t graph_task, uin
           td_node_state state) {
   char *title = card_title(self, node, kind), *key = key_text(self, node, graph_task);
   td_colour text = td_shape_text_colour(state, self->theme);
-  int32_t device = node < self->graph->n_nodes ? self->graph->nodes[node].device : TD_DEVICE_CPU;
+  int32_t device =
+      node < self->catalog->n_nodes ? self->catalog->nodes[node].device : TD_DEVICE_CPU;
   td_shape_card(self->cr, box, 8, state, 1, self->theme);
   cairo_save(self->cr);
   td_shape_rounded(self->cr, box, 8);
@@ -105,11 +106,11 @@ draw_card(const strip *self, td_box box, uint32_t node, uint32_t graph_task, uin
 
 static void
 draw_title(const strip *self) {
-  const td_graph_queue *queue = &self->graph->queues[self->queue];
+  const td_catalog_queue *queue = &self->catalog->queues[self->queue];
   const td_queue_now *now = &self->state->queues[self->queue];
-  const char *device = td_graph_device_name(self->graph, queue->device);
-  bool owned = queue->owner < self->graph->n_threads;
-  char *owner = owned ? td_graph_thread_label(self->graph, queue->owner) : td_dup_string("");
+  const char *device = td_catalog_device_name(self->catalog, queue->device);
+  bool owned = queue->owner < self->catalog->n_threads;
+  char *owner = owned ? td_catalog_thread_label(self->catalog, queue->owner) : td_dup_string("");
   char *title = td_format("%s%s%s", device, *owner ? " · " : "", owner);
   free(owner);
   char *count = now->n == 0   ? td_dup_string("empty")
@@ -160,7 +161,7 @@ static void
 draw_last(const strip *self) {
   const td_queue_now *now = &self->state->queues[self->queue];
   td_box box = card_box(LEFT, self->y);
-  bool known = now->last_node < self->graph->n_nodes;
+  bool known = now->last_node < self->catalog->n_nodes;
   if (known) {
     const td_node_now *node = &self->state->nodes[now->last_node];
     draw_card(self, box, now->last_node, node->graph_task, 0, settled(node->state));
@@ -199,7 +200,7 @@ static void
 draw_cards(const strip *self) {
   uint32_t n = self->state->queues[self->queue].n, n_hidden = 0;
   td_queue_entry *order = TD_NEW_N(td_queue_entry, n);
-  td_state_queue_order(self->state, self->graph, self->queue, order);
+  td_state_queue_order(self->state, self->catalog, self->queue, order);
   cairo_save(self->cr);
   clip_cards(self);
   for (uint32_t i = 0; i < n; i++) {
@@ -249,7 +250,7 @@ draw_rings(const strip *self) {
   const td_queue_now *now = &self->state->queues[self->queue];
   td_queue_entry *order = TD_NEW_N(td_queue_entry, now->n);
   if (now->last_node == self->view->selected) draw_ring(self, card_box(LEFT, self->y));
-  td_state_queue_order(self->state, self->graph, self->queue, order);
+  td_state_queue_order(self->state, self->catalog, self->queue, order);
   cairo_save(self->cr);
   clip_cards(self);
   for (uint32_t i = 0; i < now->n; i++)
@@ -267,7 +268,7 @@ draw_strips(strip *self, void (*part)(const strip *self)) {
   cairo_rectangle(self->cr, 0, 0, self->view->width, self->view->height);
   cairo_clip(self->cr);
   cairo_clip_extents(self->cr, &left, &top, &right, &bottom);
-  for (self->queue = 0; self->queue < self->graph->n_queues; self->queue++) {
+  for (self->queue = 0; self->queue < self->catalog->n_queues; self->queue++) {
     self->y = TOP + (double)self->queue * STRIP;
     if (self->y < bottom && self->y + STRIP > top) part(self);
   }
@@ -275,23 +276,23 @@ draw_strips(strip *self, void (*part)(const strip *self)) {
 }
 
 void
-td_queues_draw(cairo_t *cr, const td_graph *graph, const td_state *state,
+td_queues_draw(cairo_t *cr, const td_catalog *catalog, const td_state *state,
                const td_queues_view *view, const td_theme *theme, td_label_cache *labels) {
-  strip self = {cr, graph, state, view, theme, labels, 0, 0};
+  strip self = {cr, catalog, state, view, theme, labels, 0, 0};
   td_theme_source(cr, theme->background);
   cairo_rectangle(cr, 0, 0, view->width, view->height);
   cairo_fill(cr);
   draw_strips(&self, draw_strip);
-  if (!graph->n_queues)
+  if (!catalog->n_queues)
     td_label_middle(labels, cr, "No ready queue on this tape", 13, view->width / 2, TOP + 30,
                     theme->dim, false);
 }
 
 void
-td_queues_draw_over(cairo_t *cr, const td_graph *graph, const td_state *state,
+td_queues_draw_over(cairo_t *cr, const td_catalog *catalog, const td_state *state,
                     const td_queues_view *view, const td_theme *theme) {
-  strip self = {cr, graph, state, view, theme, NULL, 0, 0};
-  if (view->selected < graph->n_nodes) draw_strips(&self, draw_rings);
+  strip self = {cr, catalog, state, view, theme, NULL, 0, 0};
+  if (view->selected < catalog->n_nodes) draw_strips(&self, draw_rings);
 }
 
 static bool
@@ -300,15 +301,15 @@ contains(td_box box, double x, double y) {
 }
 
 uint32_t
-td_queues_hit(const td_graph *graph, const td_state *state, const td_queues_view *view, double x,
-              double y) {
-  if (y < TOP || y >= TOP + (double)graph->n_queues * STRIP) return TD_NONE;
+td_queues_hit(const td_catalog *catalog, const td_state *state, const td_queues_view *view,
+              double x, double y) {
+  if (y < TOP || y >= TOP + (double)catalog->n_queues * STRIP) return TD_NONE;
   uint32_t queue = (uint32_t)((y - TOP) / STRIP), n = state->queues[queue].n, found = TD_NONE;
   double strip_y = TOP + (double)queue * STRIP;
   if (contains(card_box(LEFT, strip_y), x, y)) return state->queues[queue].last_node;
   if (x < FIRST_CARD - 8 || x > view->width - 8) return TD_NONE;
   td_queue_entry *order = TD_NEW_N(td_queue_entry, n);
-  td_state_queue_order(state, graph, queue, order);
+  td_state_queue_order(state, catalog, queue, order);
   for (uint32_t i = 0; i < n && found == TD_NONE; i++)
     if (contains(card_box(card_x(view, i), strip_y), x, y)) found = order[i].node;
   free(order);

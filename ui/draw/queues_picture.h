@@ -14,16 +14,16 @@ typedef struct td_queues_view {
 } td_queues_view;
 
 /* td_queues_height returns the height that all strips need. */
-double td_queues_height(const td_graph *graph);
+double td_queues_height(const td_catalog *catalog);
 
 /* td_queues_draw paints the strips that cairo's clip lets through, without the selection.
  * td_queues_draw_over paints a ring around the selected node's cards on a picture of the same
  * view. */
-void td_queues_draw(cairo_t *cr, const td_graph *graph, const td_state *state,
+void td_queues_draw(cairo_t *cr, const td_catalog *catalog, const td_state *state,
                     const td_queues_view *view, const td_theme *theme, td_label_cache *labels);
-void td_queues_draw_over(cairo_t *cr, const td_graph *graph, const td_state *state,
+void td_queues_draw_over(cairo_t *cr, const td_catalog *catalog, const td_state *state,
                          const td_queues_view *view, const td_theme *theme);
 
 /* td_queues_hit returns the node of the card at a point, or TD_NONE. */
-uint32_t td_queues_hit(const td_graph *graph, const td_state *state, const td_queues_view *view,
+uint32_t td_queues_hit(const td_catalog *catalog, const td_state *state, const td_queues_view *view,
                        double x, double y);

@@ -23,7 +23,7 @@ typedef struct td_scene_edge {
 } td_scene_edge;
 
 typedef struct td_graph_scene {
-  const td_graph *graph; /* (borrowed) */
+  const td_catalog *catalog; /* (borrowed) */
   uint32_t graph_task;
   uint32_t n_nodes, n_edges;
   td_scene_node *nodes;  /* (owned) */

@@ -46,11 +46,11 @@ width_of(const float *letter_widths, const char *text) {
 /* Hooks that this pass calls on a node; on a picture of no pass, all that were ever called. */
 static uint32_t
 count_hooks(const td_graph_scene *scene, uint32_t node) {
-  const td_graph *graph = scene->graph;
+  const td_catalog *catalog = scene->catalog;
   uint32_t n, n_here = 0;
-  const td_graph_mention *calls = td_graph_mentions_of(graph, TD_LIST_hooks, node, &n);
-  if (scene->graph_task >= graph->n_graph_tasks) return n;
-  const td_graph_task_facts *task = &graph->graph_tasks[scene->graph_task];
+  const td_catalog_mention *calls = td_catalog_mentions_of(catalog, TD_LIST_hooks, node, &n);
+  if (scene->graph_task >= catalog->n_graph_tasks) return n;
+  const td_catalog_graph_task *task = &catalog->graph_tasks[scene->graph_task];
   for (uint32_t i = 0; i < n; i++)
     n_here += calls[i].seq >= task->begin_seq && calls[i].seq <= task->end_seq;
   return n_here;
@@ -68,7 +68,7 @@ with_hooks(const td_graph_scene *scene, uint32_t node, char *text) {
 
 static void
 describe_port(td_graph_scene *scene, td_scene_node *self, const letters *widths) {
-  self->name = with_hooks(scene, self->node, td_node_title(scene->graph, self->node));
+  self->name = with_hooks(scene, self->node, td_node_title(scene->catalog, self->node));
   self->number = td_dup_string("");
   self->height = PORT_HEIGHT;
   self->width = TD_MIN(width_of(widths->plain, self->name) + 32, 220);
@@ -77,7 +77,7 @@ describe_port(td_graph_scene *scene, td_scene_node *self, const letters *widths)
 /* On the right of the number is room for "2/3". */
 static void
 describe_card(td_graph_scene *scene, td_scene_node *self, const letters *widths) {
-  self->name = td_node_title(scene->graph, self->node);
+  self->name = td_node_title(scene->catalog, self->node);
   self->number = with_hooks(scene, self->node, td_format("#%" PRIu32, self->node));
   self->height = CARD_HEIGHT;
   float needed =
@@ -88,7 +88,7 @@ describe_card(td_graph_scene *scene, td_scene_node *self, const letters *widths)
 static void
 describe_node(td_graph_scene *scene, uint32_t i, const letters *widths) {
   td_scene_node *self = &scene->nodes[i];
-  self->port = td_node_is_leaf(scene->graph, self->node);
+  self->port = td_node_is_leaf(scene->catalog, self->node);
   (self->port ? describe_port : describe_card)(scene, self, widths);
 }
 
@@ -96,32 +96,32 @@ describe_node(td_graph_scene *scene, uint32_t i, const letters *widths) {
  * is all there is. Where nothing is known of a pass, every node of the tape, within reason. */
 static void
 collect_nodes(td_graph_scene *scene) {
-  const td_graph *graph = scene->graph;
+  const td_catalog *catalog = scene->catalog;
   uint32_t capacity = 0;
-  bool has_task = scene->graph_task < graph->n_graph_tasks;
-  const td_graph_task_facts *task = has_task ? &graph->graph_tasks[scene->graph_task] : NULL;
+  bool has_task = scene->graph_task < catalog->n_graph_tasks;
+  const td_catalog_graph_task *task = has_task ? &catalog->graph_tasks[scene->graph_task] : NULL;
   if (task) td_scene_add(scene, task->root, &capacity);
   for (uint32_t i = 0; task && i < task->n_ran; i++)
-    td_scene_add(scene, graph->ran[task->first_ran + i], &capacity);
-  uint32_t n_all = scene->n_nodes == 0 ? TD_MIN(graph->n_nodes, MOST_WITHOUT_PASS) : 0;
+    td_scene_add(scene, catalog->ran[task->first_ran + i], &capacity);
+  uint32_t n_all = scene->n_nodes == 0 ? TD_MIN(catalog->n_nodes, MOST_WITHOUT_PASS) : 0;
   for (uint32_t i = 0; i < n_all; i++)
     td_scene_add(scene, i, &capacity);
   for (uint32_t at = 0; at < scene->n_nodes; at++) {
-    const td_graph_node *node = &graph->nodes[scene->nodes[at].node];
+    const td_catalog_node *node = &catalog->nodes[scene->nodes[at].node];
     for (uint32_t k = 0; k < node->n_out; k++)
-      td_scene_add(scene, graph->edges[node->first_out + k].to, &capacity);
+      td_scene_add(scene, catalog->edges[node->first_out + k].to, &capacity);
   }
 }
 
 static void
 collect_edges(td_graph_scene *scene) {
-  const td_graph *graph = scene->graph;
+  const td_catalog *catalog = scene->catalog;
   uint32_t capacity = 0;
   for (uint32_t i = 0; i < scene->n_nodes; i++) {
-    const td_graph_node *node = &graph->nodes[scene->nodes[i].node];
+    const td_catalog_node *node = &catalog->nodes[scene->nodes[i].node];
     for (uint32_t k = 0; k < node->n_out; k++) {
-      uint32_t to = graph->edges[node->first_out + k].to;
-      if (to >= graph->n_nodes) continue;
+      uint32_t to = catalog->edges[node->first_out + k].to;
+      if (to >= catalog->n_nodes) continue;
       TD_GROW(scene->edges, scene->n_edges, capacity);
       scene->edges[scene->n_edges++] =
           (td_scene_edge){.edge = node->first_out + k, .from = i, .to = td_scene_find(scene, to)};
@@ -133,8 +133,8 @@ collect_edges(td_graph_scene *scene) {
 static float
 slot_x(const td_graph_scene *scene, const td_scene_edge *edge) {
   const td_scene_node *to = &scene->nodes[edge->to];
-  uint32_t n = TD_MAX(scene->graph->nodes[to->node].n_inputs, 1u);
-  uint32_t slot = TD_MIN(scene->graph->edges[edge->edge].input_nr, n - 1);
+  uint32_t n = TD_MAX(scene->catalog->nodes[to->node].n_inputs, 1u);
+  uint32_t slot = TD_MIN(scene->catalog->edges[edge->edge].input_nr, n - 1);
   return to->port ? 0
                   : ((float)slot + 0.5f - (float)n / 2) * TD_MIN(44, to->width * 0.8f / (float)n);
 }

@@ -277,14 +277,14 @@ skip_qualifier(const char *name) {
 }
 
 bool
-td_node_is_leaf(const td_graph *graph, uint32_t node) {
-  return !strcmp(skip_qualifier(graph->nodes[node].name), "AccumulateGrad");
+td_node_is_leaf(const td_catalog *catalog, uint32_t node) {
+  return !strcmp(skip_qualifier(catalog->nodes[node].name), "AccumulateGrad");
 }
 
 char *
-td_node_title(const td_graph *graph, uint32_t node) {
-  const td_graph_node *facts = &graph->nodes[node];
-  if (td_node_is_leaf(graph, node))
+td_node_title(const td_catalog *catalog, uint32_t node) {
+  const td_catalog_node *facts = &catalog->nodes[node];
+  if (td_node_is_leaf(catalog, node))
     return facts->label ? td_dup_string(facts->label) : td_format("leaf %" PRIu32, node);
   return *facts->name ? td_format_op(skip_qualifier(facts->name))
                       : td_format("node %" PRIu32, node);

@@ -55,8 +55,8 @@ typedef struct td_flags {
 } td_flags;
 
 typedef struct td_timeline {
-  const td_graph *graph; /* (borrowed) */
-  td_lane *lanes;        /* (owned) threads, then devices, then queues */
+  const td_catalog *catalog; /* (borrowed) */
+  td_lane *lanes;            /* (owned) threads, then devices, then queues */
   size_t n_lanes, lane_capacity;
   td_band *bands; /* (owned) [n_bands] */
   size_t n_bands;

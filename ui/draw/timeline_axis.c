@@ -164,13 +164,13 @@ td_timeline_draw_anomalies(const td_timeline_drawing *draw) {
   for (size_t i = 0; i < timeline->anomalies.n; i++) {
     const td_flag *flag = &timeline->anomalies.flags[i];
     double x = td_timeline_x(draw->view, (double)flag->time);
-    if (!is_in_view(draw, x) || flag->thread >= timeline->graph->n_threads) continue;
+    if (!is_in_view(draw, x) || flag->thread >= timeline->catalog->n_threads) continue;
     const td_lane *lane = &timeline->lanes[flag->thread];
     bool ahead = (double)flag->time > draw->view->now_ns;
     td_colour colour = td_colour_fade(draw->theme->error, ahead ? 0.5 : 1);
     if (!crowded)
       draw_diamond(draw, lane, x, colour);
-    else if (floor(x) != last || timeline->graph->n_threads > 1)
+    else if (floor(x) != last || timeline->catalog->n_threads > 1)
       draw_tick(draw, lane, x, colour);
     last = floor(x);
   }

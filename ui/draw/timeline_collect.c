@@ -39,9 +39,9 @@ add_lane(td_timeline *timeline, td_event_lane kind, uint32_t id, int32_t device,
 /* Processes have bands of their own, so a thread's name is enough. */
 static void
 add_thread_lane(td_timeline *timeline, uint32_t i) {
-  const td_graph *graph = timeline->graph;
-  const td_graph_thread *thread = &graph->threads[i];
-  const char *device = td_graph_device_name(graph, thread->device);
+  const td_catalog *catalog = timeline->catalog;
+  const td_catalog_thread *thread = &catalog->threads[i];
+  const char *device = td_catalog_device_name(catalog, thread->device);
   td_lane *lane =
       add_lane(timeline, TD_LANE_thread, i, thread->device,
                *thread->name ? td_dup_string(thread->name) : td_format("thread %" PRIu32, i),
@@ -54,7 +54,7 @@ add_stream_lane(td_timeline *timeline, int32_t device, int32_t stream) {
   if (td_stream_lane_find(timeline, device, stream) != SIZE_MAX) return;
   td_lane *lane =
       add_lane(timeline, TD_LANE_stream, (uint32_t)device, device,
-               td_dup_string(td_graph_device_name(timeline->graph, device)),
+               td_dup_string(td_catalog_device_name(timeline->catalog, device)),
                stream ? td_format("stream %d", (int)stream) : td_dup_string("default stream"));
   lane->stream = stream;
 }
@@ -62,27 +62,27 @@ add_stream_lane(td_timeline *timeline, int32_t device, int32_t stream) {
 /* Every accelerator has its default stream; the streams of one lie beside each other. */
 static void
 add_device_lanes(td_timeline *timeline, int32_t device) {
-  const td_graph *graph = timeline->graph;
+  const td_catalog *catalog = timeline->catalog;
   if (device < 0) return;
   add_stream_lane(timeline, device, 0);
-  for (uint32_t i = 0; i < graph->n_streams; i++)
-    if (graph->streams[i].device == device)
-      add_stream_lane(timeline, device, graph->streams[i].stream);
+  for (uint32_t i = 0; i < catalog->n_streams; i++)
+    if (catalog->streams[i].device == device)
+      add_stream_lane(timeline, device, catalog->streams[i].stream);
 }
 
 static void
 add_lanes(td_timeline *timeline) {
-  const td_graph *graph = timeline->graph;
-  for (uint32_t i = 0; i < graph->n_threads; i++)
+  const td_catalog *catalog = timeline->catalog;
+  for (uint32_t i = 0; i < catalog->n_threads; i++)
     add_thread_lane(timeline, i);
-  for (uint32_t i = 0; i < graph->n_devices; i++)
-    add_device_lanes(timeline, graph->devices[i].device);
-  for (uint32_t i = 0; i < graph->n_queues; i++) {
+  for (uint32_t i = 0; i < catalog->n_devices; i++)
+    add_device_lanes(timeline, catalog->devices[i].device);
+  for (uint32_t i = 0; i < catalog->n_queues; i++) {
     td_lane *lane =
-        add_lane(timeline, TD_LANE_queue, i, graph->queues[i].device,
-                 td_format("%s queue", td_graph_device_name(graph, graph->queues[i].device)),
+        add_lane(timeline, TD_LANE_queue, i, catalog->queues[i].device,
+                 td_format("%s queue", td_catalog_device_name(catalog, catalog->queues[i].device)),
                  td_dup_string("length"));
-    lane->process = td_graph_process_of_queue(graph, i);
+    lane->process = td_catalog_process_of_queue(catalog, i);
   }
 }
 
@@ -161,7 +161,7 @@ static size_t
 lane_of(const td_timeline *timeline, const td_any_event *event, const td_event_type *type) {
   if (type->lane == TD_LANE_stream)
     return td_stream_lane_find(timeline, event->kernel_begin.device, 0);
-  return event->event.thread < timeline->graph->n_threads ? event->event.thread : SIZE_MAX;
+  return event->event.thread < timeline->catalog->n_threads ? event->event.thread : SIZE_MAX;
 }
 
 static void
@@ -258,10 +258,10 @@ finish(collector *self) {
 }
 
 td_status
-td_timeline_new(td_tape *tape, const td_graph *graph, td_timeline **timeline, td_error *error) {
+td_timeline_new(td_tape *tape, const td_catalog *catalog, td_timeline **timeline, td_error *error) {
   const td_tape_info *info = td_tape_info_get(tape);
   td_timeline *made = TD_NEW(td_timeline);
-  made->graph = graph;
+  made->catalog = catalog;
   made->duration = TD_MAX(info->duration_ns, (uint64_t)1);
   add_lanes(made);
   collector self = {made, tape, {.timeline = made}, TD_NEW_N(stack, made->n_lanes)};

@@ -14,13 +14,13 @@ span_height(const td_lane *lane) {
 static td_colour
 span_colour(const td_timeline_drawing *draw, const td_lane *lane, const td_span *span) {
   const td_theme *theme = draw->theme;
-  const td_graph *graph = draw->timeline->graph;
+  const td_catalog *catalog = draw->timeline->catalog;
   if (span->kind >= TD_SPAN_HOOK) return theme->node_fill[TD_NODE_captured];
   if (span->kind == TD_SPAN_LOCK) return theme->warning;
   td_colour colour = span->kind == TD_SPAN_KERNEL
                          ? td_theme_device(theme, lane->device)
                          : theme->thread_fill[TD_thread_activity_processing];
-  const char *name = span->item < graph->n_nodes ? graph->nodes[span->item].name : "";
+  const char *name = span->item < catalog->n_nodes ? catalog->nodes[span->item].name : "";
   uint32_t hash = 5381;
   for (; *name; name++)
     hash = hash * 33 + (unsigned char)*name;
@@ -38,15 +38,15 @@ span_title(const td_timeline_drawing *draw, const td_span *span) {
       [TD_hook_kind_capture] = "capture hook",
       [TD_hook_kind_post_accumulate_grad] = "after accumulation",
   };
-  if (span->kind < TD_SPAN_HOOK) return td_node_title(draw->timeline->graph, span->item);
+  if (span->kind < TD_SPAN_HOOK) return td_node_title(draw->timeline->catalog, span->item);
   uint32_t kind = span->kind - TD_SPAN_HOOK;
   return td_dup_string(kind < TD_hook_kind_LIMIT ? hooks[kind] : "hook");
 }
 
 static void
 draw_name(const td_timeline_drawing *draw, const td_span *span, td_box box) {
-  const td_graph *graph = draw->timeline->graph;
-  if (span->item >= graph->n_nodes || span->kind == TD_SPAN_LOCK) return;
+  const td_catalog *catalog = draw->timeline->catalog;
+  if (span->item >= catalog->n_nodes || span->kind == TD_SPAN_LOCK) return;
   char *name = span_title(draw, span);
   /* Hatched spans are pale. */
   td_colour colour =

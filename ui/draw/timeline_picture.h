@@ -13,7 +13,7 @@
 typedef struct td_timeline td_timeline;
 
 /* td_timeline_new reads the tape once. May run in a worker that owns the tape for that time. */
-td_status td_timeline_new(td_tape *tape, const td_graph *graph, td_timeline **timeline,
+td_status td_timeline_new(td_tape *tape, const td_catalog *catalog, td_timeline **timeline,
                           td_error *error);
 void td_timeline_free(td_timeline *timeline);
 

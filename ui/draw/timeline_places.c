@@ -30,13 +30,13 @@ place_lane(td_lane *lane, double y, bool shown) {
 static double
 place_band(td_timeline *timeline, uint32_t process, double y) {
   timeline->bands[timeline->n_bands++] =
-      (td_band){td_graph_process_label(timeline->graph, process), y};
+      (td_band){td_catalog_process_label(timeline->catalog, process), y};
   return y + TD_BAND_HEIGHT;
 }
 
 void
 td_timeline_place(td_timeline *timeline) {
-  uint32_t n = timeline->graph->n_processes;
+  uint32_t n = timeline->catalog->n_processes;
   bool all = all_are_empty(timeline);
   double y = TD_TIMELINE_AXIS;
   timeline->bands = TD_NEW_N(td_band, n);

@@ -131,14 +131,14 @@ load(TdDocument *self, GTask *task, td_error *error) {
   if (td_replay_open(self->path, replay_progress_cb, task, &self->replay, error) != TD_OK)
     return FALSE;
   report_progress(self, 0.8);
-  const td_graph *graph = td_document_get_graph(self);
-  if (td_timeline_new(td_replay_tape(self->replay), graph, &self->timeline, error) != TD_OK)
+  const td_catalog *catalog = td_document_get_catalog(self);
+  if (td_timeline_new(td_replay_tape(self->replay), catalog, &self->timeline, error) != TD_OK)
     return FALSE;
   report_progress(self, 0.9);
   uint64_t start = self->start == UINT64_MAX ? td_pass_first_position(self->replay)
                                              : MIN(self->start, td_replay_length(self->replay));
   self->scene_task = self->wanted_task = td_document_graph_task_at(self, start);
-  self->scene = td_graph_scene_new(graph, self->scene_task);
+  self->scene = td_graph_scene_new(catalog, self->scene_task);
   return td_replay_seek(self->replay, start, error) == TD_OK;
 }
 
@@ -183,8 +183,8 @@ show_scene(TdDocument *self, uint32_t graph_task, td_graph_scene *scene) {
 
 static void
 scene_worker(GTask *task, gpointer source, gpointer data, GCancellable *cancellable) {
-  const td_graph *graph = td_document_get_graph(source);
-  g_task_return_pointer(task, td_graph_scene_new(graph, GPOINTER_TO_UINT(data)),
+  const td_catalog *catalog = td_document_get_catalog(source);
+  g_task_return_pointer(task, td_graph_scene_new(catalog, GPOINTER_TO_UINT(data)),
                         (GDestroyNotify)td_graph_scene_free);
 }
 
@@ -231,9 +231,9 @@ td_document_get_replay(TdDocument *self) {
   return self->replay;
 }
 
-const td_graph *
-td_document_get_graph(TdDocument *self) {
-  return td_replay_graph(self->replay);
+const td_catalog *
+td_document_get_catalog(TdDocument *self) {
+  return td_replay_catalog(self->replay);
 }
 
 const td_state *
@@ -273,7 +273,7 @@ td_document_get_process(TdDocument *self) {
 
 void
 td_document_set_process(TdDocument *self, uint32_t process) {
-  if (process == self->process || process >= td_document_get_graph(self)->n_processes) return;
+  if (process == self->process || process >= td_document_get_catalog(self)->n_processes) return;
   self->process = process;
   td_document_show_graph_task(self,
                               td_document_graph_task_at(self, td_replay_position(self->replay)));
@@ -282,9 +282,9 @@ td_document_set_process(TdDocument *self, uint32_t process) {
 
 uint32_t
 td_document_process_of(TdDocument *self, uint32_t node) {
-  const td_graph *graph = td_document_get_graph(self);
-  uint32_t thread = node < graph->n_nodes ? graph->nodes[node].thread : TD_NONE;
-  return thread < graph->n_threads ? graph->threads[thread].process : 0;
+  const td_catalog *catalog = td_document_get_catalog(self);
+  uint32_t thread = node < catalog->n_nodes ? catalog->nodes[node].thread : TD_NONE;
+  return thread < catalog->n_threads ? catalog->threads[thread].process : 0;
 }
 
 gboolean

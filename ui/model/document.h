@@ -35,7 +35,7 @@ gboolean td_document_load_finish(TdDocument *self, GAsyncResult *result, GError 
 const char *td_document_get_path(TdDocument *self);
 double td_document_get_progress(TdDocument *self);
 td_replay *td_document_get_replay(TdDocument *self);
-const td_graph *td_document_get_graph(TdDocument *self);
+const td_catalog *td_document_get_catalog(TdDocument *self);
 const td_state *td_document_get_state(TdDocument *self);
 const td_tape_info *td_document_get_info(TdDocument *self);
 td_timeline *td_document_get_timeline(TdDocument *self);

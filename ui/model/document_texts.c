@@ -27,8 +27,8 @@ td_document_dup_warning(TdDocument *self) {
 
 char *
 td_document_dup_node_name(TdDocument *self, uint32_t node) {
-  const td_graph *graph = td_document_get_graph(self);
-  const char *name = node < graph->n_nodes ? graph->nodes[node].name : "";
+  const td_catalog *catalog = td_document_get_catalog(self);
+  const char *name = node < catalog->n_nodes ? catalog->nodes[node].name : "";
   return g_strdup_printf("%s #%u", *name ? name : _("node"), node);
 }
 
@@ -45,7 +45,7 @@ td_document_dup_event_text(TdDocument *self, uint64_t seq) {
   td_any_event event;
   td_error error = {0};
   if (td_replay_event(replay, seq, &event, &error) != TD_OK) return take_error_text(&error);
-  return td_why_describe(td_document_get_graph(self), td_replay_tape(replay), &event);
+  return td_why_describe(td_document_get_catalog(self), td_replay_tape(replay), &event);
 }
 
 char *

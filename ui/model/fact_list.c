@@ -7,7 +7,7 @@
 
 TdFactList
 td_fact_list_new(TdDocument *document) {
-  return (TdFactList){g_list_store_new(TD_TYPE_FACT), document, td_document_get_graph(document),
+  return (TdFactList){g_list_store_new(TD_TYPE_FACT), document, td_document_get_catalog(document),
                       td_document_get_state(document), NULL};
 }
 

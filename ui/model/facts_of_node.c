@@ -13,15 +13,15 @@
 #define MAX_EDGES_LISTED 64
 
 static char *
-queue_name(const td_graph *graph, uint32_t queue) {
-  if (queue >= graph->n_queues) return g_strdup("");
-  const char *device = td_graph_device_name(graph, graph->queues[queue].device);
+queue_name(const td_catalog *catalog, uint32_t queue) {
+  if (queue >= catalog->n_queues) return g_strdup("");
+  const char *device = td_catalog_device_name(catalog, catalog->queues[queue].device);
   return g_strdup_printf(_("queue %u (%s)"), queue, device);
 }
 
 static char *
-thread_name(const td_graph *graph, uint32_t thread) {
-  const char *name = thread < graph->n_threads ? graph->threads[thread].name : NULL;
+thread_name(const td_catalog *catalog, uint32_t thread) {
+  const char *name = thread < catalog->n_threads ? catalog->threads[thread].name : NULL;
   return name && *name ? g_strdup_printf("%s (%u)", name, thread)
                        : g_strdup_printf(_("thread %u"), thread);
 }
@@ -85,14 +85,14 @@ add_now(TdFactList *facts, uint32_t node) {
                                            task->expected),
                            TD_EVENT_dependency_dec);
   if (task && task->queue != TD_NONE)
-    td_fact_list_add_known(facts, _("Waits in"), queue_name(facts->graph, task->queue),
+    td_fact_list_add_known(facts, _("Waits in"), queue_name(facts->catalog, task->queue),
                            TD_EVENT_queue_push);
   if (now->graph_task != TD_NONE)
     td_fact_list_add(facts, _("Backward pass"),
                      g_strdup_printf(_("%u of %u (graph task %u)"), now->graph_task + 1,
-                                     facts->graph->n_graph_tasks, now->graph_task));
+                                     facts->catalog->n_graph_tasks, now->graph_task));
   if (now->thread != TD_NONE)
-    td_fact_list_add(facts, _("Thread"), thread_name(facts->graph, now->thread));
+    td_fact_list_add(facts, _("Thread"), thread_name(facts->catalog, now->thread));
   if (now->begin_ns) td_fact_list_add(facts, _("Began at"), td_format_ns(now->begin_ns));
   if (now->begin_ns && now->end_ns >= now->begin_ns)
     td_fact_list_add(facts, _("Took"), td_format_ns(now->end_ns - now->begin_ns));
@@ -100,7 +100,7 @@ add_now(TdFactList *facts, uint32_t node) {
 
 static void
 add_identity(TdFactList *facts, uint32_t node) {
-  const td_graph_node *facts_of = &facts->graph->nodes[node];
+  const td_catalog_node *facts_of = &facts->catalog->nodes[node];
   facts->section = _("Node");
   if (facts_of->label) td_fact_list_add(facts, _("Known as"), g_strdup(facts_of->label));
   td_fact_list_add(facts, _("Number"), g_strdup_printf(_("#%u on this tape"), node));
@@ -113,7 +113,7 @@ add_identity(TdFactList *facts, uint32_t node) {
   }
   td_fact_list_add_count(facts, "topological_nr", facts_of->topological_nr);
   td_fact_list_add(facts, _("Device"),
-                   g_strdup(td_graph_device_name(facts->graph, facts_of->device)));
+                   g_strdup(td_catalog_device_name(facts->catalog, facts_of->device)));
   td_fact_list_add(facts, _("Inputs, outputs"),
                    g_strdup_printf("%u, %u", facts_of->n_inputs, facts_of->n_outputs));
 }
@@ -135,8 +135,8 @@ arrivals_text(TdFactList *facts, const td_task_now *task, uint32_t input_nr) {
 }
 
 static char *
-metadata_text(const td_graph *graph, const td_graph_node *node, uint32_t input_nr) {
-  const td_graph_metadata *metadata = td_graph_metadata_find(graph, node, input_nr);
+metadata_text(const td_catalog *catalog, const td_catalog_node *node, uint32_t input_nr) {
+  const td_catalog_metadata *metadata = td_catalog_metadata_find(catalog, node, input_nr);
   if (!metadata) return g_strdup(_("unknown shape"));
   g_autofree char *bytes = td_format_bytes(metadata->bytes);
   g_auto(GStrv) words = g_strsplit(bytes, " ", -1);
@@ -146,12 +146,12 @@ metadata_text(const td_graph *graph, const td_graph_node *node, uint32_t input_n
 
 static void
 add_inputs(TdFactList *facts, uint32_t node) {
-  const td_graph_node *facts_of = &facts->graph->nodes[node];
+  const td_catalog_node *facts_of = &facts->catalog->nodes[node];
   const td_task_now *task = td_state_task_find(facts->state, node, TD_NONE);
   facts->section = _("Input buffer");
   for (uint32_t i = 0; i < MIN(facts_of->n_inputs, MAX_EDGES_LISTED); i++) {
     g_autofree char *title = g_strdup_printf(_("Input %u"), i);
-    g_autofree char *shape = metadata_text(facts->graph, facts_of, i);
+    g_autofree char *shape = metadata_text(facts->catalog, facts_of, i);
     g_autofree char *from = arrivals_text(facts, task, i);
     td_fact_list_add_known(facts, title,
                            *from ? g_strdup_printf(_("%s\narrived from %s"), shape, from)
@@ -182,11 +182,12 @@ add_rest(TdFactList *facts, uint32_t n_left_out) {
 
 static void
 add_edges_in(TdFactList *facts, uint32_t node) {
-  const td_graph_node *known = &facts->graph->nodes[node];
+  const td_catalog_node *known = &facts->catalog->nodes[node];
   uint32_t n_listed = 0;
   facts->section = _("Gradients come from");
   for (uint32_t i = 0; i < known->n_in; i++) {
-    const td_graph_edge *edge = &facts->graph->edges[facts->graph->in_edges[known->first_in + i]];
+    const td_catalog_edge *edge =
+        &facts->catalog->edges[facts->catalog->in_edges[known->first_in + i]];
     if (!is_current(facts, edge->from) || n_listed == MAX_EDGES_LISTED) continue;
     g_autofree char *title = edge->input_nr == TD_NONE
                                  ? g_strdup(_("into an input"))
@@ -199,14 +200,14 @@ add_edges_in(TdFactList *facts, uint32_t node) {
 
 static void
 add_edges_out(TdFactList *facts, uint32_t node) {
-  const td_graph_node *known = &facts->graph->nodes[node];
+  const td_catalog_node *known = &facts->catalog->nodes[node];
   facts->section = _("Gradients go to");
   for (uint32_t i = 0; i < MIN(known->n_out, MAX_EDGES_LISTED); i++) {
-    const td_graph_edge *edge = &facts->graph->edges[known->first_out + i];
+    const td_catalog_edge *edge = &facts->catalog->edges[known->first_out + i];
     g_autofree char *title = edge->output_nr == TD_NONE
                                  ? g_strdup(_("an output"))
                                  : g_strdup_printf(_("output %u"), edge->output_nr);
-    if (edge->to < facts->graph->n_nodes)
+    if (edge->to < facts->catalog->n_nodes)
       td_fact_list_add_link(facts, title, edge_text(facts, edge->to), edge->to);
   }
   add_rest(facts, known->n_out - MIN(known->n_out, MAX_EDGES_LISTED));
@@ -215,7 +216,7 @@ add_edges_out(TdFactList *facts, uint32_t node) {
 GListModel *
 td_facts_of_node(TdDocument *document, uint32_t node) {
   TdFactList facts = td_fact_list_new(document);
-  if (node < facts.graph->n_nodes) {
+  if (node < facts.catalog->n_nodes) {
     add_anomalies(&facts, node);
     td_facts_add_error(&facts, node);
     td_facts_add_conflicts(&facts, node);

@@ -9,10 +9,10 @@
 #include <stdlib.h>
 
 static char *
-devices_text(const td_graph *graph) {
+devices_text(const td_catalog *catalog) {
   GString *text = g_string_new(NULL);
-  for (uint32_t i = 0; i < graph->n_devices; i++)
-    g_string_append_printf(text, "%s%s", i ? ", " : "", graph->devices[i].name);
+  for (uint32_t i = 0; i < catalog->n_devices; i++)
+    g_string_append_printf(text, "%s%s", i ? ", " : "", catalog->devices[i].name);
   return g_string_free(text, FALSE);
 }
 
@@ -25,21 +25,21 @@ started_text(const td_tape_info *info) {
 
 char *
 td_facts_engine_text(TdDocument *document) {
-  const td_graph *graph = td_document_get_graph(document);
-  const char *engine = g_str_equal(graph->engine, "pytorch") ? "PyTorch" : graph->engine;
-  const char *gap = *graph->version ? " " : "";
-  if (graph->probe_level == 0) return g_strdup_printf("%s%s%s", engine, gap, graph->version);
-  return g_strdup_printf(_("%s%s%s, level %u: %s"), engine, gap, graph->version, graph->probe_level,
-                         td_knowledge_level_name(graph->probe_level));
+  const td_catalog *catalog = td_document_get_catalog(document);
+  const char *engine = g_str_equal(catalog->engine, "pytorch") ? "PyTorch" : catalog->engine;
+  const char *gap = *catalog->version ? " " : "";
+  if (catalog->probe_level == 0) return g_strdup_printf("%s%s%s", engine, gap, catalog->version);
+  return g_strdup_printf(_("%s%s%s, level %u: %s"), engine, gap, catalog->version,
+                         catalog->probe_level, td_knowledge_level_name(catalog->probe_level));
 }
 
 static void
 add_recording(TdFactList *facts) {
   const td_tape_info *info = td_document_get_info(facts->document);
-  const td_graph *graph = facts->graph;
+  const td_catalog *catalog = facts->catalog;
   facts->section = _("Recording");
-  if (*graph->source) td_fact_list_add(facts, _("Script"), g_path_get_basename(graph->source));
-  if (*graph->engine) td_fact_list_add(facts, _("Engine"), td_facts_engine_text(facts->document));
+  if (*catalog->source) td_fact_list_add(facts, _("Script"), g_path_get_basename(catalog->source));
+  if (*catalog->engine) td_fact_list_add(facts, _("Engine"), td_facts_engine_text(facts->document));
   td_fact_list_add(facts, _("Recorded"), started_text(info));
   td_fact_list_add(facts, _("Duration"), td_format_ns(info->duration_ns));
   td_fact_list_add_count(facts, _("Events"), info->n_events);
@@ -48,16 +48,16 @@ add_recording(TdFactList *facts) {
 
 static void
 add_contents(TdFactList *facts) {
-  const td_graph *graph = facts->graph;
+  const td_catalog *catalog = facts->catalog;
   size_t n_problems;
   td_document_get_problems(facts->document, &n_problems);
   facts->section = _("What is on it");
-  td_fact_list_add_count(facts, _("Backward passes"), graph->n_graph_tasks);
-  td_fact_list_add_count(facts, _("Nodes"), graph->n_nodes);
-  td_fact_list_add_count(facts, _("Edges"), graph->n_edges);
-  td_fact_list_add_count(facts, _("Threads"), graph->n_threads);
-  td_fact_list_add_count(facts, _("Ready queues"), graph->n_queues);
-  if (graph->n_devices) td_fact_list_add(facts, _("Devices"), devices_text(graph));
+  td_fact_list_add_count(facts, _("Backward passes"), catalog->n_graph_tasks);
+  td_fact_list_add_count(facts, _("Nodes"), catalog->n_nodes);
+  td_fact_list_add_count(facts, _("Edges"), catalog->n_edges);
+  td_fact_list_add_count(facts, _("Threads"), catalog->n_threads);
+  td_fact_list_add_count(facts, _("Ready queues"), catalog->n_queues);
+  if (catalog->n_devices) td_fact_list_add(facts, _("Devices"), devices_text(catalog));
   td_fact_list_add_count(facts, _("Problems"), n_problems);
 }
 
@@ -74,13 +74,13 @@ add_list(TdFactList *facts, const char *title, td_knowledge how) {
 
 static void
 add_knowledge(TdFactList *facts) {
-  const td_graph *graph = facts->graph;
-  if (graph->probe_level == 0) return;
+  const td_catalog *catalog = facts->catalog;
+  if (catalog->probe_level == 0) return;
   facts->section = _("How it is known");
-  td_fact_list_add(
-      facts, _("Level"),
-      g_strdup_printf("%u, %s", graph->probe_level, td_knowledge_level_name(graph->probe_level)));
-  if (*graph->probe_reason) td_fact_list_add(facts, _("Reason"), g_strdup(graph->probe_reason));
+  td_fact_list_add(facts, _("Level"),
+                   g_strdup_printf("%u, %s", catalog->probe_level,
+                                   td_knowledge_level_name(catalog->probe_level)));
+  if (*catalog->probe_reason) td_fact_list_add(facts, _("Reason"), g_strdup(catalog->probe_reason));
   add_list(facts, _("Seen"), TD_knowledge_observed);
   add_list(facts, _("Reconstructed"), TD_knowledge_reconstructed);
   add_list(facts, _("Cannot be seen"), TD_knowledge_absent);
@@ -89,19 +89,19 @@ add_knowledge(TdFactList *facts) {
 static void
 add_settings(TdFactList *facts) {
   facts->section = _("Settings");
-  for (uint32_t i = 0; i < facts->graph->n_settings; i++)
-    td_fact_list_add(facts, facts->graph->settings[i].name,
-                     g_strdup(facts->graph->settings[i].value));
+  for (uint32_t i = 0; i < facts->catalog->n_settings; i++)
+    td_fact_list_add(facts, facts->catalog->settings[i].name,
+                     g_strdup(facts->catalog->settings[i].value));
 }
 
 static void
 add_processes(TdFactList *facts) {
-  const td_graph *graph = facts->graph;
-  if (graph->n_processes < 2) return;
+  const td_catalog *catalog = facts->catalog;
+  if (catalog->n_processes < 2) return;
   facts->section = _("Processes");
-  for (uint32_t i = 0; i < graph->n_processes; i++) {
-    char *label = td_graph_process_label(graph, i);
-    const td_graph_process *process = &graph->processes[i];
+  for (uint32_t i = 0; i < catalog->n_processes; i++) {
+    char *label = td_catalog_process_label(catalog, i);
+    const td_catalog_process *process = &catalog->processes[i];
     td_fact_list_add(facts, label,
                      process->pid ? g_strdup_printf(_("%s, pid %u"), process->name, process->pid)
                                   : g_strdup(process->name));

@@ -42,7 +42,7 @@ add_stack(TdFactList *facts, const char *stack) {
 
 void
 td_facts_add_origin(TdFactList *facts, uint32_t node) {
-  const td_graph_node *known = &facts->graph->nodes[node];
+  const td_catalog_node *known = &facts->catalog->nodes[node];
   facts->section = _("Made by the forward pass");
   if (known->module && *known->module)
     td_fact_list_add(facts, _("Module"), g_strdup(known->module));
@@ -89,7 +89,8 @@ is_outdated(const td_event_tensor_stats *stats, const td_event_tensor_stats *lat
 void
 td_facts_add_numbers(TdFactList *facts, uint32_t node) {
   uint32_t n, n_shown = 0;
-  const td_graph_mention *mentions = td_graph_mentions_of(facts->graph, TD_LIST_stats, node, &n);
+  const td_catalog_mention *mentions =
+      td_catalog_mentions_of(facts->catalog, TD_LIST_stats, node, &n);
   td_event_tensor_stats shown[MAX_STATS_LISTED];
   td_any_event event;
   for (uint32_t i = n; i-- > 0 && n_shown < MAX_STATS_LISTED;) { /* newest first */

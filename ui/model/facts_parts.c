@@ -23,7 +23,7 @@ text_of(const TdFactList *facts, uint32_t string) {
 }
 
 static gboolean
-has_happened(const TdFactList *facts, const td_graph_mention *mention) {
+has_happened(const TdFactList *facts, const td_catalog_mention *mention) {
   return mention->seq < facts->state->header->seq;
 }
 
@@ -40,7 +40,8 @@ static const char *const hook_kinds[TD_hook_kind_LIMIT] = {
 void
 td_facts_add_hooks(TdFactList *facts, uint32_t node) {
   uint32_t n;
-  const td_graph_mention *mentions = td_graph_mentions_of(facts->graph, TD_LIST_hooks, node, &n);
+  const td_catalog_mention *mentions =
+      td_catalog_mentions_of(facts->catalog, TD_LIST_hooks, node, &n);
   td_any_event event;
   facts->section = _("Hooks");
   for (uint32_t i = n > MAX_PARTS_LISTED ? n - MAX_PARTS_LISTED : 0; i < n; i++) {
@@ -59,7 +60,7 @@ static void
 add_writer(TdFactList *facts, const td_event_version_conflict *conflict) {
   td_event_tensor_write write;
   td_tape *tape = td_replay_tape(td_document_get_replay(facts->document));
-  if (!td_conflict_find_write(facts->graph, tape, conflict, &write)) return;
+  if (!td_conflict_find_write(facts->catalog, tape, conflict, &write)) return;
   const char *operation = text_of(facts, write.operation);
   const char *stack = text_of(facts, write.stack);
   char *text = g_strdup_printf(_("%s, which made it version %u"), operation, write.version);
@@ -73,7 +74,7 @@ add_writer(TdFactList *facts, const td_event_version_conflict *conflict) {
 void
 td_facts_add_error(TdFactList *facts, uint32_t node) {
   size_t n;
-  const td_graph_mention *problems = td_document_get_problems(facts->document, &n);
+  const td_catalog_mention *problems = td_document_get_problems(facts->document, &n);
   td_any_event event;
   if (facts->state->nodes[node].state != TD_NODE_failed) return;
   facts->section = _("Failed");
@@ -87,7 +88,7 @@ td_facts_add_error(TdFactList *facts, uint32_t node) {
 void
 td_facts_add_conflicts(TdFactList *facts, uint32_t node) {
   size_t n;
-  const td_graph_mention *problems = td_document_get_problems(facts->document, &n);
+  const td_catalog_mention *problems = td_document_get_problems(facts->document, &n);
   td_any_event event;
   facts->section = _("Version conflict");
   for (size_t i = 0; i < n && has_happened(facts, &problems[i]); i++) {
@@ -106,7 +107,8 @@ td_facts_add_conflicts(TdFactList *facts, uint32_t node) {
 void
 td_facts_add_saved(TdFactList *facts, uint32_t node) {
   uint32_t n;
-  const td_graph_mention *mentions = td_graph_mentions_of(facts->graph, TD_LIST_saved, node, &n);
+  const td_catalog_mention *mentions =
+      td_catalog_mentions_of(facts->catalog, TD_LIST_saved, node, &n);
   td_any_event event;
   facts->section = _("Saved for backward");
   for (uint32_t i = 0; i < MIN(n, MAX_PARTS_LISTED); i++) {

@@ -93,7 +93,7 @@ td_node_query_free(TdNodeQuery *self) {
 
 gboolean
 td_node_query_matches(TdNodeQuery *self, uint32_t node) {
-  const td_graph_node *known = &td_document_get_graph(self->document)->nodes[node];
+  const td_catalog_node *known = &td_document_get_catalog(self->document)->nodes[node];
   uint32_t all = (1u << self->n_words) - 1;
   uint32_t found = find_in_text(self, known->name) | find_in_text(self, known->label) |
                    find_in_text(self, known->module) | find_in_text(self, known->stack);
@@ -113,7 +113,7 @@ td_node_query_run(TdNodeQuery *self, uint32_t *nodes, uint32_t room) {
     if (n++ < room) nodes[n - 1] = node;
   }
   double x, y;
-  for (uint32_t i = 0; i < td_document_get_graph(self->document)->n_nodes; i++) {
+  for (uint32_t i = 0; i < td_document_get_catalog(self->document)->n_nodes; i++) {
     if (!td_node_query_matches(self, i)) continue;
     if (scene && td_graph_scene_place(scene, i, &x, &y)) continue;
     if (n++ < room) nodes[n - 1] = i;

@@ -7,25 +7,25 @@
 #define SPAN_MARGIN 0.04
 
 bool
-td_pass_is_begun(const td_graph *graph, uint32_t graph_task) {
-  const td_graph_task_facts *facts = &graph->graph_tasks[graph_task];
+td_pass_is_begun(const td_catalog *catalog, uint32_t graph_task) {
+  const td_catalog_graph_task *facts = &catalog->graph_tasks[graph_task];
   return facts->begin_seq > 0 || facts->root != TD_NONE || facts->owner != TD_NONE;
 }
 
 bool
-td_pass_is_of(const td_graph *graph, uint32_t graph_task, uint32_t process) {
-  return td_pass_is_begun(graph, graph_task) &&
-         (graph->n_processes < 2 || td_graph_process_of_task(graph, graph_task) == process);
+td_pass_is_of(const td_catalog *catalog, uint32_t graph_task, uint32_t process) {
+  return td_pass_is_begun(catalog, graph_task) &&
+         (catalog->n_processes < 2 || td_catalog_process_of_task(catalog, graph_task) == process);
 }
 
 uint32_t
 td_pass_at(td_replay *replay, uint32_t process, uint64_t position) {
-  const td_graph *graph = td_replay_graph(replay);
-  const td_graph_task_facts *tasks = graph->graph_tasks;
+  const td_catalog *catalog = td_replay_catalog(replay);
+  const td_catalog_graph_task *tasks = catalog->graph_tasks;
   uint32_t last = TD_NONE, running = TD_NONE, first = TD_NONE;
-  for (uint32_t i = 0; i < graph->n_graph_tasks; i++) {
+  for (uint32_t i = 0; i < catalog->n_graph_tasks; i++) {
     uint64_t begin = tasks[i].begin_seq;
-    if (!td_pass_is_of(graph, i, process)) continue;
+    if (!td_pass_is_of(catalog, i, process)) continue;
     if (first == TD_NONE || begin < tasks[first].begin_seq) first = i;
     if (begin >= position) continue;
     if (last == TD_NONE || begin > tasks[last].begin_seq) last = i;
@@ -38,14 +38,15 @@ td_pass_at(td_replay *replay, uint32_t process, uint64_t position) {
 }
 
 uint32_t
-td_pass_number(const td_graph *graph, uint32_t process, uint32_t graph_task, uint32_t *n) {
-  uint64_t begin = graph_task < graph->n_graph_tasks ? graph->graph_tasks[graph_task].begin_seq : 0;
+td_pass_number(const td_catalog *catalog, uint32_t process, uint32_t graph_task, uint32_t *n) {
+  uint64_t begin =
+      graph_task < catalog->n_graph_tasks ? catalog->graph_tasks[graph_task].begin_seq : 0;
   uint32_t number = 0;
   *n = 0;
-  for (uint32_t i = 0; i < graph->n_graph_tasks; i++) {
-    if (!td_pass_is_of(graph, i, process)) continue;
+  for (uint32_t i = 0; i < catalog->n_graph_tasks; i++) {
+    if (!td_pass_is_of(catalog, i, process)) continue;
     ++*n;
-    number += graph->graph_tasks[i].begin_seq <= begin;
+    number += catalog->graph_tasks[i].begin_seq <= begin;
   }
   return number;
 }
@@ -54,7 +55,7 @@ uint64_t
 td_pass_first_position(td_replay *replay) {
   uint32_t first = td_pass_at(replay, 0, 0);
   if (first == TD_NONE) return 0;
-  uint64_t position = td_replay_graph(replay)->graph_tasks[first].begin_seq + 1;
+  uint64_t position = td_replay_catalog(replay)->graph_tasks[first].begin_seq + 1;
   return MIN(position, td_replay_length(replay));
 }
 
@@ -78,18 +79,18 @@ set_span(td_replay *replay, uint64_t first, uint64_t last, double *from_ns, doub
 
 void
 td_pass_span(td_replay *replay, uint32_t graph_task, double *from_ns, double *to_ns) {
-  const td_graph_task_facts *task = &td_replay_graph(replay)->graph_tasks[graph_task];
+  const td_catalog_graph_task *task = &td_replay_catalog(replay)->graph_tasks[graph_task];
   set_span(replay, task->begin_seq, task->end_seq, from_ns, to_ns);
 }
 
 void
 td_pass_span_of_all(td_replay *replay, double *from_ns, double *to_ns) {
-  const td_graph *graph = td_replay_graph(replay);
+  const td_catalog *catalog = td_replay_catalog(replay);
   uint64_t first = UINT64_MAX, last = 0;
-  for (uint32_t i = 0; i < graph->n_graph_tasks; i++) {
-    if (!td_pass_is_begun(graph, i)) continue;
-    first = MIN(first, graph->graph_tasks[i].begin_seq);
-    last = MAX(last, graph->graph_tasks[i].end_seq);
+  for (uint32_t i = 0; i < catalog->n_graph_tasks; i++) {
+    if (!td_pass_is_begun(catalog, i)) continue;
+    first = MIN(first, catalog->graph_tasks[i].begin_seq);
+    last = MAX(last, catalog->graph_tasks[i].end_seq);
   }
   set_span(replay, first, last, from_ns, to_ns);
 }

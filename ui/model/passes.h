@@ -11,10 +11,10 @@
 
 /* td_pass_is_begun tells whether the tape has the beginning of a graph task. A damaged tape may
  * have lost it. */
-bool td_pass_is_begun(const td_graph *graph, uint32_t graph_task);
+bool td_pass_is_begun(const td_catalog *catalog, uint32_t graph_task);
 
 /* td_pass_is_of tells whether a begun pass belongs to a process. */
-bool td_pass_is_of(const td_graph *graph, uint32_t graph_task, uint32_t process);
+bool td_pass_is_of(const td_catalog *catalog, uint32_t graph_task, uint32_t process);
 
 /* td_pass_at returns the graph task of a process to look at after a position. Of the passes that
  * run then, it is the one that began last: an outer pass comes back after its inner pass. Between
@@ -23,7 +23,8 @@ uint32_t td_pass_at(td_replay *replay, uint32_t process, uint64_t position);
 
 /* td_pass_number returns the place of a graph task among the passes of a process, from 1, in the
  * order in which they began. It writes how many they are. */
-uint32_t td_pass_number(const td_graph *graph, uint32_t process, uint32_t graph_task, uint32_t *n);
+uint32_t td_pass_number(const td_catalog *catalog, uint32_t process, uint32_t graph_task,
+                        uint32_t *n);
 
 /* td_pass_first_position returns where a reader wants to begin: just after the first
  * graph_task_begin, or 0. */

@@ -169,7 +169,7 @@ td_playhead_set_document(TdPlayhead *self, TdDocument *document) {
   self->from_ns = self->to_ns = 0;
   notify(self, PROP_DOCUMENT);
   if (!document) return;
-  if (td_document_get_graph(document)->n_graph_tasks > PASSES_SEEN)
+  if (td_document_get_catalog(document)->n_graph_tasks > PASSES_SEEN)
     td_playhead_show_pass(self);
   else
     show_all_passes(self);
@@ -262,7 +262,7 @@ td_playhead_seek_time(TdPlayhead *self, double ns) {
 
 void
 td_playhead_set_selection(TdPlayhead *self, uint32_t node) {
-  if (self->document && node >= td_document_get_graph(self->document)->n_nodes) node = TD_NONE;
+  if (self->document && node >= td_document_get_catalog(self->document)->n_nodes) node = TD_NONE;
   if (node == self->selection) return;
   self->selection = node;
   if (self->document && node != TD_NONE)

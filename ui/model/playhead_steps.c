@@ -43,12 +43,12 @@ void
 td_playhead_step_graph_task(TdPlayhead *self, int direction) {
   TdDocument *document = td_playhead_get_document(self);
   if (!document) return;
-  const td_graph *graph = td_document_get_graph(document);
+  const td_catalog *catalog = td_document_get_catalog(document);
   uint64_t here = td_playhead_get_position(self), best = direction > 0 ? G_MAXUINT64 : 0;
   uint32_t process = td_document_get_process(document);
-  for (uint32_t i = 0; i < graph->n_graph_tasks; i++) {
-    if (!td_pass_is_of(graph, i, process)) continue;
-    uint64_t position = graph->graph_tasks[i].begin_seq + 1;
+  for (uint32_t i = 0; i < catalog->n_graph_tasks; i++) {
+    if (!td_pass_is_of(catalog, i, process)) continue;
+    uint64_t position = catalog->graph_tasks[i].begin_seq + 1;
     if (direction > 0 && position > here) best = MIN(best, position);
     if (direction < 0 && position < here) best = MAX(best, position);
   }
@@ -63,25 +63,25 @@ void
 td_playhead_step_training(TdPlayhead *self, int direction) {
   TdDocument *document = td_playhead_get_document(self);
   if (!document) return;
-  const td_graph *graph = td_document_get_graph(document);
+  const td_catalog *catalog = td_document_get_catalog(document);
   uint64_t here = td_playhead_get_position(self);
-  uint32_t low = 0, high = graph->n_steps; /* of the first step not before the playhead */
+  uint32_t low = 0, high = catalog->n_steps; /* of the first step not before the playhead */
   while (low < high) {
     uint32_t middle = low + (high - low) / 2;
-    if (graph->steps[middle] + 1 < here + (direction > 0))
+    if (catalog->steps[middle] + 1 < here + (direction > 0))
       low = middle + 1;
     else
       high = middle;
   }
-  if (direction > 0 && low < graph->n_steps)
-    td_playhead_set_position(self, graph->steps[low] + 1);
+  if (direction > 0 && low < catalog->n_steps)
+    td_playhead_set_position(self, catalog->steps[low] + 1);
   else if (direction < 0 && low > 0)
-    td_playhead_set_position(self, graph->steps[low - 1] + 1);
-  else if (direction < 0 && graph->n_steps)
+    td_playhead_set_position(self, catalog->steps[low - 1] + 1);
+  else if (direction < 0 && catalog->n_steps)
     td_playhead_to_start(self);
   else
     td_playhead_say(self,
-                    graph->n_steps
+                    catalog->n_steps
                         ? _("This tape has no further training step")
                         : _("The program counted no training steps; tapedeck.step() counts one"));
 }
@@ -110,7 +110,7 @@ td_playhead_run_to_problem(TdPlayhead *self) {
   if (!document) return;
   size_t n;
   uint64_t here = td_playhead_get_position(self);
-  const td_graph_mention *problems = td_document_get_problems(document, &n);
+  const td_catalog_mention *problems = td_document_get_problems(document, &n);
   for (size_t i = 0; i < n; i++) {
     if (problems[i].seq < here || problems[i].kind == TD_EVENT_breakpoint_hit) continue;
     g_autofree char *text = td_document_dup_event_text(document, problems[i].seq);

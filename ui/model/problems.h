@@ -6,7 +6,7 @@
 #include "ui/model/document.h"
 
 /* td_document_get_problems returns all events of TD_LIST_problems, ascending. */
-const td_graph_mention *td_document_get_problems(TdDocument *self, size_t *n);
+const td_catalog_mention *td_document_get_problems(TdDocument *self, size_t *n);
 
 /* td_document_find_anomaly copies the nth `anomaly` event of a node, from 0, before the present
  * position. It returns FALSE if the node has no more. */

@@ -163,11 +163,11 @@ char *
 td_canvas_dup_node_text(TdCanvas *self, uint32_t node) {
   TdDocument *document = td_canvas_get_document(self);
   g_autofree char *name = td_document_dup_node_name(document, node);
-  const td_graph *graph = td_document_get_graph(document);
-  if (node >= graph->n_nodes) return g_steal_pointer(&name);
-  const char *label = graph->nodes[node].label;
+  const td_catalog *catalog = td_document_get_catalog(document);
+  if (node >= catalog->n_nodes) return g_steal_pointer(&name);
+  const char *label = catalog->nodes[node].label;
   const char *state = td_node_state_text_now(document, node);
-  g_autofree char *number = sequence_text(graph->nodes[node].sequence_nr);
+  g_autofree char *number = sequence_text(catalog->nodes[node].sequence_nr);
   return label ? g_strdup_printf("%s (%s), %s, %s", name, label, number, state)
                : g_strdup_printf("%s, %s, %s", name, number, state);
 }

@@ -76,9 +76,9 @@ point_of_interest(TdGraphCanvas *self) {
   double x, y;
   if (node != TD_NONE && td_graph_scene_place(scene_of(self), node, &x, &y)) return node;
   TdDocument *document = td_canvas_get_document(canvas);
-  const td_graph *graph = td_document_get_graph(document);
+  const td_catalog *catalog = td_document_get_catalog(document);
   uint32_t graph_task = td_document_get_graph_task(document);
-  return graph_task < graph->n_graph_tasks ? graph->graph_tasks[graph_task].root : TD_NONE;
+  return graph_task < catalog->n_graph_tasks ? catalog->graph_tasks[graph_task].root : TD_NONE;
 }
 
 /* Keeps the view over the scene: no half of the pane is empty while there is graph to show. */

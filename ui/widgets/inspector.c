@@ -177,7 +177,7 @@ show_tape(TdInspector *self, TdDocument *document) {
 
 static void
 show_node(TdInspector *self, TdDocument *document, uint32_t node) {
-  const td_graph_node *known = &td_document_get_graph(document)->nodes[node];
+  const td_catalog_node *known = &td_document_get_catalog(document)->nodes[node];
   g_autofree char *name = td_document_dup_node_name(document, node);
   const char *in_words = td_node_state_text_now(document, node);
   g_autofree char *subtitle =

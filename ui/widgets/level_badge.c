@@ -43,11 +43,11 @@ add_kinds(GtkBox *box, TdDocument *document, td_knowledge how, const char *headi
 
 static GtkWidget *
 make_popover(TdDocument *document, const char *title) {
-  const td_graph *graph = td_document_get_graph(document);
+  const td_catalog *catalog = td_document_get_catalog(document);
   GtkWidget *box = gtk_box_new(GTK_ORIENTATION_VERTICAL, 9);
   GtkWidget *scroller = gtk_scrolled_window_new(), *popover = gtk_popover_new();
   add_text(GTK_BOX(box), title, "heading");
-  add_text(GTK_BOX(box), graph->probe_reason, NULL);
+  add_text(GTK_BOX(box), catalog->probe_reason, NULL);
   add_kinds(GTK_BOX(box), document, TD_knowledge_absent, _("What cannot be seen"));
   add_kinds(GTK_BOX(box), document, TD_knowledge_reconstructed, _("Reconstructed, not seen"));
   gtk_scrolled_window_set_child(GTK_SCROLLED_WINDOW(scroller), box);
@@ -61,7 +61,7 @@ make_popover(TdDocument *document, const char *title) {
 static void
 document_changed(TdLevelBadge *self) {
   TdDocument *document = td_playhead_get_document(self->playhead);
-  uint32_t level = document ? td_document_get_graph(document)->probe_level : 0;
+  uint32_t level = document ? td_document_get_catalog(document)->probe_level : 0;
   gtk_widget_set_visible(GTK_WIDGET(self), level > 0);
   gtk_menu_button_set_popover(self->button, NULL);
   if (level == 0) return;

@@ -27,7 +27,7 @@ document_changed(TdProblemsPane *self) {
   gtk_list_view_set_model(self->list, NULL);
   if (!document) return;
   size_t n;
-  const td_graph_mention *problems = td_document_get_problems(document, &n);
+  const td_catalog_mention *problems = td_document_get_problems(document, &n);
   GArray *seqs = g_array_new(FALSE, FALSE, sizeof(uint64_t));
   for (size_t i = 0; i < n; i++)
     g_array_append_val(seqs, problems[i].seq);

@@ -25,7 +25,7 @@ static void
 td_queues_canvas_draw(TdCanvas *canvas, cairo_t *cr) {
   TdDocument *document = td_canvas_get_document(canvas);
   td_queues_view view = make_view(canvas);
-  td_queues_draw(cr, td_document_get_graph(document), td_document_get_state(document), &view,
+  td_queues_draw(cr, td_document_get_catalog(document), td_document_get_state(document), &view,
                  td_canvas_get_theme(canvas), td_canvas_get_labels(canvas));
 }
 
@@ -33,7 +33,7 @@ static void
 td_queues_canvas_draw_over(TdCanvas *canvas, cairo_t *cr) {
   TdDocument *document = td_canvas_get_document(canvas);
   td_queues_view view = make_view(canvas);
-  td_queues_draw_over(cr, td_document_get_graph(document), td_document_get_state(document), &view,
+  td_queues_draw_over(cr, td_document_get_catalog(document), td_document_get_state(document), &view,
                       td_canvas_get_theme(canvas));
 }
 
@@ -41,18 +41,18 @@ static uint32_t
 td_queues_canvas_node_at(TdCanvas *canvas, double x, double y) {
   TdDocument *document = td_canvas_get_document(canvas);
   td_queues_view view = make_view(canvas);
-  return td_queues_hit(td_document_get_graph(document), td_document_get_state(document), &view, x,
+  return td_queues_hit(td_document_get_catalog(document), td_document_get_state(document), &view, x,
                        y);
 }
 
 static void
 describe(TdCanvas *canvas) {
   TdDocument *document = td_canvas_get_document(canvas);
-  const td_graph *graph = td_document_get_graph(document);
+  const td_catalog *catalog = td_document_get_catalog(document);
   const td_state *state = td_document_get_state(document);
   g_autoptr(GString) text = g_string_new(NULL);
-  for (uint32_t i = 0; i < graph->n_queues; i++) {
-    const char *device = td_graph_device_name(graph, graph->queues[i].device);
+  for (uint32_t i = 0; i < catalog->n_queues; i++) {
+    const char *device = td_catalog_device_name(catalog, catalog->queues[i].device);
     if (!state->queues[i].n) continue;
     g_string_append_printf(text, _("Queue %u on %s holds %u. "), i, device, state->queues[i].n);
   }
@@ -74,7 +74,7 @@ td_queues_canvas_measure(GtkWidget *widget, GtkOrientation orientation, int for_
   TdDocument *document = td_canvas_get_document(TD_CANVAS(widget));
   *minimum = *natural = 0;
   if (orientation == GTK_ORIENTATION_VERTICAL && document)
-    *minimum = *natural = (int)td_queues_height(td_document_get_graph(document));
+    *minimum = *natural = (int)td_queues_height(td_document_get_catalog(document));
 }
 
 static void

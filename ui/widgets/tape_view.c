@@ -74,9 +74,9 @@ static uint64_t
 last_pop(TdDocument *document, uint32_t *queue) {
   const td_state *state = td_document_get_state(document);
   uint64_t last = UINT64_MAX;
-  for (uint32_t i = 0; i < td_document_get_graph(document)->n_queues; i++) {
+  for (uint32_t i = 0; i < td_document_get_catalog(document)->n_queues; i++) {
     uint64_t seq = state->queues[i].last_pop_seq;
-    uint32_t process = td_graph_process_of_queue(td_document_get_graph(document), i);
+    uint32_t process = td_catalog_process_of_queue(td_document_get_catalog(document), i);
     if (process != td_document_get_process(document)) continue;
     if (seq == UINT64_MAX || (last != UINT64_MAX && seq < last)) continue;
     last = seq;
@@ -91,9 +91,9 @@ show_queue(TdTapeView *self) {
   TdDocument *document = td_playhead_get_document(self->playhead);
   uint32_t queue = 0;
   if (!document || last_pop(document, &queue) == UINT64_MAX) return;
-  const td_graph *graph = td_document_get_graph(document);
+  const td_catalog *catalog = td_document_get_catalog(document);
   GtkAdjustment *scroll = gtk_scrolled_window_get_vadjustment(self->queues_scroller);
-  double strip = td_queues_height(graph) / graph->n_queues;
+  double strip = td_queues_height(catalog) / catalog->n_queues;
   gtk_adjustment_clamp_page(scroll, queue * strip, (queue + 1) * strip);
 }
 
@@ -118,10 +118,10 @@ show_pass(TdTapeView *self, TdDocument *document) {
   uint32_t n, step = td_document_get_state(document)->header->step;
   uint64_t position = td_playhead_get_position(self->playhead);
   uint32_t graph_task = td_document_graph_task_at(document, position);
-  uint32_t number = td_pass_number(td_document_get_graph(document),
+  uint32_t number = td_pass_number(td_document_get_catalog(document),
                                    td_document_get_process(document), graph_task, &n);
-  const td_graph *graph = td_document_get_graph(document);
-  uint32_t depth = graph_task < graph->n_graph_tasks ? graph->graph_tasks[graph_task].depth : 0;
+  const td_catalog *catalog = td_document_get_catalog(document);
+  uint32_t depth = graph_task < catalog->n_graph_tasks ? catalog->graph_tasks[graph_task].depth : 0;
   g_autofree char *pass =
       depth ? g_strdup_printf(_("Backward pass %u of %u · depth %u"), number, n, depth)
             : g_strdup_printf(_("Backward pass %u of %u"), number, n);
@@ -150,17 +150,17 @@ process_chosen(TdTapeView *self) {
 /* Each process has graphs of its own: one is shown, and this chooses which. */
 static void
 list_processes(TdTapeView *self, TdDocument *document) {
-  const td_graph *graph = td_document_get_graph(document);
+  const td_catalog *catalog = td_document_get_catalog(document);
   g_autoptr(GtkStringList) names = gtk_string_list_new(NULL);
-  for (uint32_t i = 0; i < graph->n_processes; i++) {
-    char *name = td_graph_process_label(graph, i);
+  for (uint32_t i = 0; i < catalog->n_processes; i++) {
+    char *name = td_catalog_process_label(catalog, i);
     gtk_string_list_append(names, name);
     free(name);
   }
   g_signal_handlers_block_by_func(self->process, process_chosen, self);
   gtk_drop_down_set_model(GTK_DROP_DOWN(self->process), G_LIST_MODEL(names));
   g_signal_handlers_unblock_by_func(self->process, process_chosen, self);
-  gtk_widget_set_visible(self->process, graph->n_processes > 1);
+  gtk_widget_set_visible(self->process, catalog->n_processes > 1);
   g_signal_connect_object(document, "notify::process", G_CALLBACK(process_changed), self,
                           G_CONNECT_SWAPPED);
 }

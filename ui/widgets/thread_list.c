@@ -22,8 +22,8 @@ typedef struct Line {
 char *
 td_live_dup_thread_name(TdPlayhead *playhead, uint32_t thread) {
   TdDocument *document = td_playhead_get_document(playhead);
-  const td_graph *graph = document ? td_document_get_graph(document) : NULL;
-  const char *name = graph && thread < graph->n_threads ? graph->threads[thread].name : "";
+  const td_catalog *catalog = document ? td_document_get_catalog(document) : NULL;
+  const char *name = catalog && thread < catalog->n_threads ? catalog->threads[thread].name : "";
   return *name ? g_strdup(name) : g_strdup_printf("%u", thread);
 }
 
@@ -118,7 +118,7 @@ static void
 fill(TdThreadList *self) {
   TdDocument *document = self->playhead ? td_playhead_get_document(self->playhead) : NULL;
   if (!self->session || !document) return;
-  while (self->lines->len < td_document_get_graph(document)->n_threads)
+  while (self->lines->len < td_document_get_catalog(document)->n_threads)
     add_line(self, self->lines->len);
   update(self);
 }

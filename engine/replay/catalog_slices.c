@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "engine/replay/slices.h"
+#include "engine/replay/catalog_slices.h"
 
 #include "engine/base/alloc.h"
 
@@ -65,7 +65,7 @@ gather(const keyed *array, const uint32_t *order) {
   return sorted;
 }
 
-/* The items by key: `items` itself where they stand so already, as those of a graph that is told
+/* The items by key: `items` itself where they stand so already, as those of a tape that tells
  * node by node do; else a copy, and items is freed. NULL without memory. */
 static void *
 sort_by_key(const keyed *array, void *items, uint32_t n_keys, uint32_t **first) {
@@ -80,13 +80,13 @@ sort_by_key(const keyed *array, void *items, uint32_t n_keys, uint32_t **first) 
 
 static int
 compare_edges(const void *a, const void *b) {
-  const td_graph_edge *left = a, *right = b;
+  const td_catalog_edge *left = a, *right = b;
   return (left->output_nr > right->output_nr) - (left->output_nr < right->output_nr);
 }
 
 static int
 compare_metadata(const void *a, const void *b) {
-  const td_graph_metadata *left = a, *right = b;
+  const td_catalog_metadata *left = a, *right = b;
   return (left->input_nr > right->input_nr) - (left->input_nr < right->input_nr);
 }
 
@@ -100,69 +100,70 @@ sort_slice(void *items, uint32_t n, size_t size, int (*compare)(const void *, co
 }
 
 static bool
-slice_edges(td_graph *graph) {
-  keyed edges = {graph->edges, sizeof(td_graph_edge), offsetof(td_graph_edge, from),
-                 graph->n_edges};
+slice_edges(td_catalog *catalog) {
+  keyed edges = {catalog->edges, sizeof(td_catalog_edge), offsetof(td_catalog_edge, from),
+                 catalog->n_edges};
   uint32_t *first = NULL;
-  td_graph_edge *sorted = sort_by_key(&edges, graph->edges, graph->n_nodes, &first);
-  for (uint32_t i = 0; sorted && i < graph->n_nodes; i++) {
-    td_graph_node *node = &graph->nodes[i];
+  td_catalog_edge *sorted = sort_by_key(&edges, catalog->edges, catalog->n_nodes, &first);
+  for (uint32_t i = 0; sorted && i < catalog->n_nodes; i++) {
+    td_catalog_node *node = &catalog->nodes[i];
     node->first_out = first[i];
     node->n_out = first[i + 1] - first[i];
     sort_slice(sorted + first[i], node->n_out, sizeof *sorted, compare_edges);
   }
-  if (sorted) graph->edges = sorted;
+  if (sorted) catalog->edges = sorted;
   free(first);
   return sorted != NULL;
 }
 
 static bool
-slice_in_edges(td_graph *graph) {
-  keyed edges = {graph->edges, sizeof(td_graph_edge), offsetof(td_graph_edge, to), graph->n_edges};
+slice_in_edges(td_catalog *catalog) {
+  keyed edges = {catalog->edges, sizeof(td_catalog_edge), offsetof(td_catalog_edge, to),
+                 catalog->n_edges};
   uint32_t *first = NULL;
-  bool made = order_by_key(&edges, graph->n_nodes, &first, &graph->in_edges);
-  for (uint32_t i = 0; made && i < graph->n_nodes; i++) {
-    graph->nodes[i].first_in = first[i];
-    graph->nodes[i].n_in = first[i + 1] - first[i];
+  bool made = order_by_key(&edges, catalog->n_nodes, &first, &catalog->in_edges);
+  for (uint32_t i = 0; made && i < catalog->n_nodes; i++) {
+    catalog->nodes[i].first_in = first[i];
+    catalog->nodes[i].n_in = first[i + 1] - first[i];
   }
   free(first);
   return made;
 }
 
 static bool
-slice_metadata(td_graph *graph) {
-  keyed metadata = {graph->metadata, sizeof(td_graph_metadata), offsetof(td_graph_metadata, node),
-                    graph->n_metadata};
+slice_metadata(td_catalog *catalog) {
+  keyed metadata = {catalog->metadata, sizeof(td_catalog_metadata),
+                    offsetof(td_catalog_metadata, node), catalog->n_metadata};
   uint32_t *first = NULL;
-  td_graph_metadata *sorted = sort_by_key(&metadata, graph->metadata, graph->n_nodes, &first);
-  for (uint32_t i = 0; sorted && i < graph->n_nodes; i++) {
-    td_graph_node *node = &graph->nodes[i];
+  td_catalog_metadata *sorted = sort_by_key(&metadata, catalog->metadata, catalog->n_nodes, &first);
+  for (uint32_t i = 0; sorted && i < catalog->n_nodes; i++) {
+    td_catalog_node *node = &catalog->nodes[i];
     node->first_metadata = first[i];
     node->n_metadata = first[i + 1] - first[i];
     sort_slice(sorted + first[i], node->n_metadata, sizeof *sorted, compare_metadata);
   }
-  if (sorted) graph->metadata = sorted;
+  if (sorted) catalog->metadata = sorted;
   free(first);
   return sorted != NULL;
 }
 
 static bool
-slice_runs(td_graph *graph, const td_graph_run *runs) {
-  keyed keys = {runs, sizeof *runs, offsetof(td_graph_run, graph_task), graph->n_ran};
+slice_runs(td_catalog *catalog, const td_catalog_run *runs) {
+  keyed keys = {runs, sizeof *runs, offsetof(td_catalog_run, graph_task), catalog->n_ran};
   uint32_t *first = NULL;
-  bool made = order_by_key(&keys, graph->n_graph_tasks, &first, &graph->ran);
-  for (uint32_t i = 0; made && i < graph->n_ran; i++)
-    graph->ran[i] = runs[graph->ran[i]].node;
-  for (uint32_t i = 0; made && i < graph->n_graph_tasks; i++) {
-    graph->graph_tasks[i].first_ran = first[i];
-    graph->graph_tasks[i].n_ran = first[i + 1] - first[i];
+  bool made = order_by_key(&keys, catalog->n_graph_tasks, &first, &catalog->ran);
+  for (uint32_t i = 0; made && i < catalog->n_ran; i++)
+    catalog->ran[i] = runs[catalog->ran[i]].node;
+  for (uint32_t i = 0; made && i < catalog->n_graph_tasks; i++) {
+    catalog->graph_tasks[i].first_ran = first[i];
+    catalog->graph_tasks[i].n_ran = first[i + 1] - first[i];
   }
   free(first);
   return made;
 }
 
 bool
-td_graph_slice(td_graph *graph, const td_graph_run *runs) {
-  return slice_edges(graph) && slice_in_edges(graph) && slice_metadata(graph) &&
-         slice_runs(graph, runs);
+td_catalog_slice(td_catalog *catalog, const td_catalog_run *runs) {
+  return slice_edges(catalog) && slice_in_edges(catalog) && slice_metadata(catalog) &&
+         slice_runs(catalog, runs);
 }

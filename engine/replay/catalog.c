@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "engine/replay/catalog.h"
+
+#include "engine/base/alloc.h"
+
+#include <stdlib.h>
+
+void
+td_catalog_free(td_catalog *catalog) {
+  if (!catalog) return;
+  free(catalog->nodes);
+  free(catalog->edges);
+  free(catalog->in_edges);
+  free(catalog->metadata);
+  free(catalog->threads);
+  free(catalog->queues);
+  free(catalog->graph_tasks);
+  free(catalog->devices);
+  free(catalog->processes);
+  free(catalog->ran);
+  free(catalog->steps);
+  free(catalog->settings);
+  free(catalog->streams);
+  for (int list = 0; list < TD_N_LISTS; list++)
+    free(catalog->mentions[list].items);
+  free(catalog);
+}
+
+const char *
+td_catalog_device_name(const td_catalog *catalog, int32_t device) {
+  for (uint32_t i = 0; i < catalog->n_devices; i++)
+    if (catalog->devices[i].device == device && *catalog->devices[i].name)
+      return catalog->devices[i].name;
+  return device == TD_DEVICE_CPU ? "cpu" : device == TD_DEVICE_META ? "meta" : "unknown";
+}
+
+char *
+td_catalog_process_label(const td_catalog *catalog, uint32_t process) {
+  const td_catalog_process *facts =
+      process < catalog->n_processes ? &catalog->processes[process] : NULL;
+  if (facts && facts->rank >= 0) return td_format("rank %d", (int)facts->rank);
+  if (facts && *facts->name && facts->pid) return td_format("%s (%u)", facts->name, facts->pid);
+  if (facts && *facts->name) return td_dup_string(facts->name);
+  return td_format("process %u", process);
+}
+
+char *
+td_catalog_thread_label(const td_catalog *catalog, uint32_t thread) {
+  const td_catalog_thread *facts = thread < catalog->n_threads ? &catalog->threads[thread] : NULL;
+  char *name = facts && *facts->name ? td_dup_string(facts->name) : td_format("thread %u", thread);
+  if (!facts || catalog->n_processes < 2) return name;
+  char *process = td_catalog_process_label(catalog, facts->process);
+  char *label = td_format("%s · %s", process, name);
+  free(process);
+  free(name);
+  return label;
+}
+
+static uint32_t
+process_of(const td_catalog *catalog, uint32_t thread) {
+  return thread < catalog->n_threads ? catalog->threads[thread].process : 0;
+}
+
+uint32_t
+td_catalog_process_of_task(const td_catalog *catalog, uint32_t graph_task) {
+  return graph_task < catalog->n_graph_tasks
+             ? process_of(catalog, catalog->graph_tasks[graph_task].owner)
+             : 0;
+}
+
+uint32_t
+td_catalog_process_of_queue(const td_catalog *catalog, uint32_t queue) {
+  return queue < catalog->n_queues ? process_of(catalog, catalog->queues[queue].owner) : 0;
+}
+
+const td_catalog_mention *
+td_catalog_mentions_of(const td_catalog *catalog, td_event_list list, uint32_t node, uint32_t *n) {
+  const td_catalog_mentions *mentions = &catalog->mentions[list];
+  uint32_t low = 0, high = mentions->n;
+  while (low < high) {
+    uint32_t middle = low + (high - low) / 2;
+    if (mentions->items[middle].node < node)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  for (*n = 0; low + *n < mentions->n && mentions->items[low + *n].node == node;)
+    (*n)++;
+  return &mentions->items[low];
+}
+
+const td_catalog_metadata *
+td_catalog_metadata_find(const td_catalog *catalog, const td_catalog_node *node,
+                         uint32_t input_nr) {
+  for (uint32_t i = 0; i < node->n_metadata; i++) {
+    const td_catalog_metadata *metadata = &catalog->metadata[node->first_metadata + i];
+    if (metadata->input_nr == input_nr) return metadata;
+  }
+  return NULL;
+}

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * Everything that is on a tape, described once: nodes, edges, threads, queues, devices and graph
+ * tasks as flat arrays indexed by id. What changes with time is in state.h. A catalog is read-only
+ * once it is collected, so any number of threads may read it. Strings are borrowed from the tape.
+ */
+#pragma once
+
+#include "engine/trace/tape.h"
+
+typedef struct td_catalog_node {
+  const char *name;   /* "MulBackward0"; "" where the tape does not say */
+  const char *label;  /* "conv1.weight", or NULL */
+  const char *stack;  /* where the forward pass made it, innermost line last, or NULL */
+  const char *module; /* "encoder.layers.3", or NULL */
+  uint64_t sequence_nr;
+  uint32_t topological_nr;
+  int32_t device, stream;
+  uint32_t n_inputs, n_outputs;
+  uint32_t thread;           /* that created it */
+  uint64_t created_seq;      /* event number of its node_new; UINT64_MAX without one */
+  uint32_t first_out, n_out; /* slice of catalog->edges: edges from this node, by output_nr */
+  uint32_t first_in, n_in;   /* slice of catalog->in_edges: numbers of edges to this node */
+  uint32_t first_metadata, n_metadata; /* slice of catalog->metadata, by input_nr */
+} td_catalog_node;
+
+typedef struct td_catalog_edge {
+  uint32_t from, output_nr, to, input_nr;
+} td_catalog_edge;
+
+typedef struct td_catalog_metadata {
+  uint32_t node, input_nr;
+  const char *shape, *dtype;
+  int32_t device;
+  uint32_t bytes;
+} td_catalog_metadata;
+
+typedef struct td_catalog_thread {
+  const char *name;
+  int32_t device;
+  uint32_t process; /* index of catalog->processes; 0 on a tape of one process */
+  bool in_pool;     /* of the pool that runs passes too deep for their thread */
+} td_catalog_thread;
+
+typedef struct td_catalog_process {
+  const char *name; /* "" where the tape does not say */
+  uint32_t pid;     /* 0 where the tape does not say */
+  int32_t rank;     /* -1: it has none */
+  uint64_t
+      clock_error_ns; /* how far its times may be off those of the first; UINT64_MAX: unknown */
+} td_catalog_process;
+
+typedef struct td_catalog_queue {
+  int32_t device;
+  uint32_t graph_task; /* TD_NONE: shared by all */
+  uint32_t owner;      /* thread, or TD_NONE */
+  td_queue_order order;
+  uint32_t max_size; /* the most tasks it ever held */
+} td_catalog_queue;
+
+typedef struct td_catalog_graph_task {
+  uint32_t depth, owner, root, n_roots, n_outputs;
+  bool keep_graph, create_graph, accumulate_grad;
+  uint64_t begin_seq, end_seq; /* end_seq is n_events where it never ended */
+  uint32_t outer,
+      caller; /* of a nested pass: the pass and the node that it runs in; else TD_NONE */
+  uint32_t first_ran, n_ran; /* slice of catalog->ran: nodes that began in it */
+} td_catalog_graph_task;
+
+typedef struct td_catalog_device {
+  int32_t device;
+  const char *name;
+} td_catalog_device;
+
+typedef struct td_catalog_stream {
+  int32_t device, stream;
+} td_catalog_stream;
+
+/* How the engine was set: "semantics" is "2.13". */
+typedef struct td_catalog_setting {
+  const char *name, *value;
+} td_catalog_setting;
+
+/* An event and what it is about: a node, or for a write a version counter; or TD_NONE. */
+typedef struct td_catalog_mention {
+  uint64_t seq;
+  uint32_t node, kind;
+} td_catalog_mention;
+
+/* The events of one td_event_list: problems in the order of the tape, the others by what they are
+ * about, then in that order. */
+typedef struct td_catalog_mentions {
+  td_catalog_mention *items; /* (owned) [n] */
+  uint32_t n;
+} td_catalog_mentions;
+
+typedef struct td_catalog {
+  td_catalog_node *nodes; /* (owned), as all below */
+  td_catalog_edge *edges; /* ordered by (from, output_nr) */
+  uint32_t *in_edges;
+  td_catalog_metadata *metadata;
+  td_catalog_thread *threads;
+  td_catalog_queue *queues;
+  td_catalog_graph_task *graph_tasks;
+  td_catalog_device *devices;
+  td_catalog_process *processes; /* at least one */
+  td_catalog_stream *streams;    /* in the order in which they were made */
+  td_catalog_setting *settings;  /* in the order of the tape */
+  uint64_t *steps;               /* event numbers of the program's steps, ascending */
+  uint32_t n_steps, n_settings, n_streams;
+  td_catalog_mentions mentions[TD_N_LISTS];
+  uint32_t *ran; /* nodes by the graph task in which they began, in that order */
+  uint32_t n_nodes, n_edges, n_metadata, n_threads, n_queues, n_graph_tasks, n_devices, n_processes,
+      n_ran;
+  const char *engine, *version, *source, *policy; /* from session_begin; "" where absent */
+  uint32_t probe_level;
+  const char *probe_reason; /* why not a higher level; "" where the tape does not say */
+} td_catalog;
+
+/* td_catalog_free frees a catalog. Its strings stay with the tape. */
+void td_catalog_free(td_catalog *catalog);
+
+/* td_catalog_mentions_of returns what a list (any but the problems) has about a node or counter, *n
+ * of them. */
+const td_catalog_mention *td_catalog_mentions_of(const td_catalog *catalog, td_event_list list,
+                                                 uint32_t node, uint32_t *n);
+
+/* td_catalog_metadata_find returns what a node expects at an input, or NULL if the tape does not
+ * say: an undefined input has no metadata. */
+const td_catalog_metadata *td_catalog_metadata_find(const td_catalog *catalog,
+                                                    const td_catalog_node *node, uint32_t input_nr);
+
+/* td_catalog_device_name returns "cpu", "sim:0", ...: the tape's name for a device. Borrowed. */
+const char *td_catalog_device_name(const td_catalog *catalog, int32_t device);
+
+/* td_catalog_process_label returns what people call a process: "rank 1", "train.py (1234)" or
+ * "process 1". td_catalog_thread_label returns a thread's name, or "thread 3" where it has none; on
+ * a tape of several processes after that of its process, "rank 1 · main". The caller frees. */
+char *td_catalog_process_label(const td_catalog *catalog, uint32_t process);
+char *td_catalog_thread_label(const td_catalog *catalog, uint32_t thread);
+
+/* td_catalog_process_of_task returns the process in which a graph task ran,
+ * td_catalog_process_of_queue that of a queue's owner. */
+uint32_t td_catalog_process_of_task(const td_catalog *catalog, uint32_t graph_task);
+uint32_t td_catalog_process_of_queue(const td_catalog *catalog, uint32_t queue);

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * What td_catalog_collect carries through the tape: the catalog so far, and how much room its
+ * tables have. Private to engine/replay. One thread. */
+#pragma once
+
+#include "engine/replay/catalog_slices.h"
+
+#define TD_CATALOG_DEVICES_MAX 1024
+#define TD_CATALOG_PROCESSES_MAX 65536
+
+/* The tables that grow with the ids met, and which of them an id field belongs to. */
+typedef enum td_catalog_table { NODES, THREADS, QUEUES, GRAPH_TASKS, N_TABLES } table;
+
+typedef struct id_field {
+  uint16_t offset;
+  uint16_t table;
+} id_field;
+
+typedef struct id_fields {
+  uint32_t n;
+  id_field fields[8];
+} id_fields;
+
+typedef struct td_catalog_builder {
+  td_tape *tape;
+  td_catalog *catalog;
+  td_error *error;
+  uint64_t seq, limit; /* ids stay below limit */
+  uint32_t capacity[N_TABLES];
+  uint32_t *queue_lengths;                           /* now, by queue */
+  td_catalog_run *runs;                              /* (owned) [catalog->n_ran] */
+  uint32_t device_names[TD_CATALOG_DEVICES_MAX + 1]; /* string numbers by device + 1 */
+  bool device_seen[TD_CATALOG_DEVICES_MAX + 1];
+  id_fields id_fields[TD_EVENT_LIMIT];
+} td_catalog_builder;
+
+/* td_catalog_take adds what an event tells to the catalog. All ids of the event are declared. */
+void td_catalog_take(td_catalog_builder *builder, const td_any_event *event);
+
+/* td_catalog_know_process makes room for a process. */
+void td_catalog_know_process(td_catalog *catalog, uint32_t process);

@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "engine/replay/catalog_collect.h"
+
+#include "engine/base/alloc.h"
+#include "engine/replay/catalog_builder.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* A recording may begin late in a process that has numbered nodes before. */
+#define EARLIER_IDS (1u << 20)
+
+static int
+table_of(td_id_space space) {
+  switch (space) {
+  case TD_ID_NODE:
+    return NODES;
+  case TD_ID_THREAD:
+    return THREADS;
+  case TD_ID_QUEUE:
+    return QUEUES;
+  case TD_ID_GRAPH_TASK:
+    return GRAPH_TASKS;
+  default:
+    return -1;
+  }
+}
+
+static void
+find_id_fields(td_catalog_builder *builder) {
+  for (uint32_t kind = 0; kind < TD_EVENT_LIMIT; kind++) {
+    const td_event_type *type = td_event_type_get(kind);
+    id_fields *found = &builder->id_fields[kind];
+    for (uint16_t i = 0; type && i < type->n_fields; i++) {
+      int table = table_of(type->fields[i].space);
+      if (table >= 0 && found->n < TD_N_ELEMENTS(found->fields))
+        found->fields[found->n++] = (id_field){type->fields[i].offset, (uint16_t)table};
+    }
+  }
+}
+
+static void
+fill_node(td_catalog *catalog, uint32_t i) {
+  catalog->nodes[i] = (td_catalog_node){
+      .name = "", .device = TD_DEVICE_CPU, .thread = TD_NONE, .created_seq = UINT64_MAX};
+}
+
+static void
+fill_thread(td_catalog *catalog, uint32_t i) {
+  catalog->threads[i] = (td_catalog_thread){.name = "", .device = TD_DEVICE_CPU};
+}
+
+static void
+fill_queue(td_catalog *catalog, uint32_t i) {
+  catalog->queues[i] =
+      (td_catalog_queue){.device = TD_DEVICE_CPU, .graph_task = TD_NONE, .owner = TD_NONE};
+}
+
+static void
+fill_graph_task(td_catalog *catalog, uint32_t i) {
+  catalog->graph_tasks[i] = (td_catalog_graph_task){.owner = TD_NONE,
+                                                    .root = TD_NONE,
+                                                    .outer = TD_NONE,
+                                                    .caller = TD_NONE,
+                                                    .end_seq = UINT64_MAX};
+}
+
+static const struct {
+  size_t array, n,
+      size; /* offsets in td_catalog of the pointer and the count; size of an element */
+  void (*fill)(td_catalog *catalog, uint32_t i);
+} tables[N_TABLES] = {
+    [NODES] = {offsetof(td_catalog, nodes), offsetof(td_catalog, n_nodes), sizeof(td_catalog_node),
+               fill_node},
+    [THREADS] = {offsetof(td_catalog, threads), offsetof(td_catalog, n_threads),
+                 sizeof(td_catalog_thread), fill_thread},
+    [QUEUES] = {offsetof(td_catalog, queues), offsetof(td_catalog, n_queues),
+                sizeof(td_catalog_queue), fill_queue},
+    [GRAPH_TASKS] = {offsetof(td_catalog, graph_tasks), offsetof(td_catalog, n_graph_tasks),
+                     sizeof(td_catalog_graph_task), fill_graph_task},
+};
+
+static uint32_t *
+table_count(td_catalog *catalog, table which) {
+  return (uint32_t *)(void *)((char *)catalog + tables[which].n);
+}
+
+static bool
+resize(void **array, uint32_t n, size_t size) {
+  void *larger = realloc(*array, (size_t)n * size);
+  if (larger) *array = larger;
+  return larger != NULL;
+}
+
+static bool
+reserve(td_catalog_builder *builder, table which, uint32_t n) {
+  if (n <= builder->capacity[which]) return true;
+  uint64_t doubled = 2 * (uint64_t)builder->capacity[which];
+  uint32_t capacity = (uint32_t)TD_MIN(TD_MAX(TD_MAX(doubled, n), 16), UINT32_MAX);
+  void **array = (void **)(void *)((char *)builder->catalog + tables[which].array);
+  if (!resize(array, capacity, tables[which].size)) return false;
+  if (which == QUEUES) {
+    if (!resize((void **)&builder->queue_lengths, capacity, sizeof(uint32_t))) return false;
+    memset(builder->queue_lengths + builder->capacity[which], 0,
+           (capacity - builder->capacity[which]) * sizeof(uint32_t));
+  }
+  builder->capacity[which] = capacity;
+  return true;
+}
+
+static td_status
+declare(td_catalog_builder *builder, table which, uint32_t id) {
+  uint32_t *n = table_count(builder->catalog, which);
+  if (id < *n || id == TD_NONE) return TD_OK;
+  if (id >= builder->limit)
+    return td_error_set(builder->error, TD_DAMAGED, "event %llu names an impossible id, %u",
+                        (unsigned long long)builder->seq, id);
+  if (!reserve(builder, which, id + 1))
+    return td_error_set(builder->error, TD_OUT_OF_MEMORY, "no memory for id %u", id);
+  while (*n <= id)
+    tables[which].fill(builder->catalog, (*n)++);
+  return TD_OK;
+}
+
+static td_status
+declare_ids(td_catalog_builder *builder, const td_any_event *event) {
+  const id_fields *ids = &builder->id_fields[event->event.kind];
+  td_status status = declare(builder, THREADS, event->event.thread);
+  for (uint32_t i = 0; i < ids->n && status == TD_OK; i++) {
+    uint32_t id;
+    memcpy(&id, (const char *)event + ids->fields[i].offset, sizeof id);
+    status = declare(builder, (table)ids->fields[i].table, id);
+  }
+  return status;
+}
+
+static bool
+collect_devices(td_catalog_builder *builder) {
+  td_catalog *catalog = builder->catalog;
+  catalog->devices = td_try_alloc(TD_CATALOG_DEVICES_MAX + 1, sizeof *catalog->devices);
+  if (!catalog->devices) return false;
+  for (int32_t device = -1; device < TD_CATALOG_DEVICES_MAX; device++)
+    if (builder->device_seen[device + 1])
+      catalog->devices[catalog->n_devices++] = (td_catalog_device){
+          device, td_tape_string(builder->tape, builder->device_names[device + 1])};
+  return true;
+}
+
+/* Room for every event of each list. */
+static bool
+reserve_mentions(td_catalog_builder *builder) {
+  const td_tape_info *info = td_tape_info_get(builder->tape);
+  size_t n[TD_N_LISTS] = {0};
+  for (uint32_t kind = 1; kind < TD_EVENT_LIMIT; kind++)
+    if (info->n_by_kind[kind]) n[td_event_type_get(kind)->list.list] += info->n_by_kind[kind];
+  for (int list = TD_LIST_none + 1; list < TD_N_LISTS; list++) {
+    td_catalog_mentions *mentions = &builder->catalog->mentions[list];
+    mentions->items = td_try_alloc(n[list], sizeof *mentions->items);
+    if (!mentions->items) return false;
+  }
+  return true;
+}
+
+static int
+compare_mentions(const void *a, const void *b) {
+  const td_catalog_mention *left = a, *right = b;
+  if (left->node != right->node) return left->node < right->node ? -1 : 1;
+  return (left->seq > right->seq) - (left->seq < right->seq);
+}
+
+static td_status
+collect(td_catalog_builder *builder) {
+  const td_tape_info *info = td_tape_info_get(builder->tape);
+  td_catalog *catalog = builder->catalog;
+  catalog->engine = catalog->version = catalog->source = catalog->policy = catalog->probe_reason =
+      "";
+  catalog->edges = td_try_alloc(info->n_by_kind[TD_EVENT_edge_new], sizeof *catalog->edges);
+  catalog->metadata =
+      td_try_alloc(info->n_by_kind[TD_EVENT_input_metadata], sizeof *catalog->metadata);
+  builder->runs = td_try_alloc(info->n_by_kind[TD_EVENT_node_begin], sizeof *builder->runs);
+  catalog->steps = td_try_alloc(info->n_by_kind[TD_EVENT_step], sizeof *catalog->steps);
+  catalog->settings = td_try_alloc(info->n_by_kind[TD_EVENT_setting], sizeof *catalog->settings);
+  catalog->streams = td_try_alloc(info->n_by_kind[TD_EVENT_stream_new], sizeof *catalog->streams);
+  bool reserved = catalog->settings && catalog->streams && catalog->edges && catalog->metadata &&
+                  builder->runs && catalog->steps && reserve_mentions(builder);
+  for (table which = 0; which < N_TABLES; which++)
+    reserved = reserved && reserve(builder, which, 1);
+  td_status status = TD_OK;
+  for (; builder->seq < info->n_events && reserved && status == TD_OK; builder->seq++) {
+    const td_any_event *event = td_tape_peek(builder->tape, builder->seq);
+    if (!event) continue;
+    status = declare_ids(builder, event);
+    if (status == TD_OK) td_catalog_take(builder, event);
+  }
+  if (status != TD_OK) return status;
+  for (uint32_t i = 0; i < catalog->n_graph_tasks; i++)
+    catalog->graph_tasks[i].end_seq = TD_MIN(catalog->graph_tasks[i].end_seq, info->n_events);
+  td_catalog_know_process(catalog, 0);
+  for (int list = TD_LIST_problems + 1; list < TD_N_LISTS; list++)
+    qsort(catalog->mentions[list].items, catalog->mentions[list].n,
+          sizeof *catalog->mentions[list].items, compare_mentions);
+  for (uint32_t i = 0; i < catalog->n_threads; i++)
+    td_catalog_know_process(catalog, catalog->threads[i].process);
+  if (!reserved || !collect_devices(builder) || !td_catalog_slice(catalog, builder->runs))
+    return td_error_set(builder->error, TD_OUT_OF_MEMORY, "no memory for the catalog");
+  return TD_OK;
+}
+
+td_status
+td_catalog_collect(td_tape *tape, td_catalog **catalog, td_error *error) {
+  const td_tape_info *info = td_tape_info_get(tape);
+  td_catalog_builder *state = TD_NEW(td_catalog_builder);
+  state->tape = tape;
+  state->error = error;
+  state->catalog = TD_NEW(td_catalog);
+  state->limit = TD_MIN(info->n_events + info->n_dropped + EARLIER_IDS, TD_NONE);
+  find_id_fields(state);
+  td_status status = collect(state);
+  if (status == TD_OK)
+    *catalog = state->catalog;
+  else
+    td_catalog_free(state->catalog);
+  free(state->queue_lengths);
+  free(state->runs);
+  free(state);
+  return status;
+}

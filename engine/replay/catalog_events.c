@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * What each kind of event tells of the unchanging side of a tape. */
+#include "engine/base/alloc.h"
+#include "engine/replay/catalog_builder.h"
+
+#include <string.h>
+
+static void
+take_node_new(td_catalog_builder *builder, const td_any_event *any) {
+  const td_event_node_new *event = &any->node_new;
+  if (event->node == TD_NONE) return;
+  td_catalog_node *node = &builder->catalog->nodes[event->node];
+  const char *stack = td_tape_string(builder->tape, event->stack);
+  *node = (td_catalog_node){.name = td_tape_string(builder->tape, event->name),
+                            .label = node->label,
+                            .module = node->module,
+                            .stack = *stack ? stack : NULL,
+                            .sequence_nr = event->sequence_nr,
+                            .topological_nr = event->topological_nr,
+                            .device = event->device,
+                            .stream = event->stream,
+                            .n_inputs = event->n_inputs,
+                            .n_outputs = event->n_outputs,
+                            .thread = event->event.thread,
+                            .created_seq = builder->seq};
+}
+
+static void
+take_edge_new(td_catalog_builder *builder, const td_any_event *any) {
+  const td_event_edge_new *event = &any->edge_new;
+  td_catalog *catalog = builder->catalog;
+  if (event->from == TD_NONE || event->to == TD_NONE) return;
+  catalog->edges[catalog->n_edges++] =
+      (td_catalog_edge){event->from, event->output_nr, event->to, event->input_nr};
+}
+
+static void
+take_input_metadata(td_catalog_builder *builder, const td_any_event *any) {
+  const td_event_input_metadata *event = &any->input_metadata;
+  td_catalog *catalog = builder->catalog;
+  if (event->node == TD_NONE) return;
+  catalog->metadata[catalog->n_metadata++] =
+      (td_catalog_metadata){event->node,
+                            event->input_nr,
+                            td_tape_string(builder->tape, event->shape),
+                            td_tape_string(builder->tape, event->dtype),
+                            event->device,
+                            event->bytes};
+}
+
+static void
+take_graph_task_begin(td_catalog_builder *builder, const td_any_event *any) {
+  const td_event_graph_task_begin *event = &any->graph_task_begin;
+  if (event->graph_task == TD_NONE) return;
+  td_catalog_graph_task *facts = &builder->catalog->graph_tasks[event->graph_task];
+  *facts = (td_catalog_graph_task){.outer = facts->outer,
+                                   .caller = facts->caller,
+                                   .depth = event->depth,
+                                   .owner = event->owner,
+                                   .root = event->root,
+                                   .n_roots = event->n_roots,
+                                   .n_outputs = event->n_outputs,
+                                   .keep_graph = event->keep_graph,
+                                   .create_graph = event->create_graph,
+                                   .accumulate_grad = event->accumulate_grad,
+                                   .begin_seq = builder->seq,
+                                   .end_seq = UINT64_MAX};
+}
+
+/* PyTorch tells of the entry before or after the pass's own beginning. */
+static void
+take_reentrant_enter(td_catalog_builder *builder, const td_any_event *any) {
+  const td_event_reentrant_enter *event = &any->reentrant_enter;
+  if (event->graph_task == TD_NONE) return;
+  td_catalog_graph_task *facts = &builder->catalog->graph_tasks[event->graph_task];
+  facts->outer = event->outer;
+  facts->caller = event->node;
+}
+
+static void
+take_queue_new(td_catalog_builder *builder, const td_any_event *any) {
+  const td_event_queue_new *event = &any->queue_new;
+  if (event->queue == TD_NONE) return;
+  td_catalog_queue *queue = &builder->catalog->queues[event->queue];
+  queue->device = event->device;
+  queue->graph_task = event->graph_task;
+  queue->owner = event->owner;
+  queue->order = (td_queue_order)TD_MIN(event->order, (uint32_t)TD_queue_order_lifo);
+}
+
+/* Processes are few and numbered from 0. */
+void
+td_catalog_know_process(td_catalog *catalog, uint32_t process) {
+  if (process < catalog->n_processes) return;
+  catalog->processes = td_realloc(catalog->processes, process + 1u, sizeof *catalog->processes);
+  while (catalog->n_processes <= process)
+    catalog->processes[catalog->n_processes++] = (td_catalog_process){.name = "", .rank = -1};
+}
+
+static void
+take_thread_new(td_catalog_builder *builder, const td_any_event *any) {
+  const td_event_thread_new *event = &any->thread_new;
+  if (event->id == TD_NONE) return;
+  td_catalog_thread *thread = &builder->catalog->threads[event->id];
+  thread->name = td_tape_string(builder->tape, event->name);
+  thread->device = event->device;
+  if (event->process < TD_CATALOG_PROCESSES_MAX) thread->process = event->process;
+}
+
+static void
+take_process_new(td_catalog_builder *builder, const td_any_event *any) {
+  const td_event_process_new *event = &any->process_new;
+  td_catalog *catalog = builder->catalog;
+  if (event->process >= TD_CATALOG_PROCESSES_MAX) return;
+  td_catalog_know_process(catalog, event->process);
+  catalog->processes[event->process] = (td_catalog_process){
+      td_tape_string(builder->tape, event->name), event->pid, event->rank, event->clock_error_ns};
+}
+
+static void
+take_node_begin(td_catalog_builder *builder, const td_any_event *any) {
+  const td_event_node_begin *event = &any->node_begin;
+  td_catalog *catalog = builder->catalog;
+  if (event->node == TD_NONE || event->graph_task == TD_NONE) return;
+  builder->runs[catalog->n_ran++] = (td_catalog_run){event->graph_task, event->node};
+}
+
+static void
+take_device_new(td_catalog_builder *builder, const td_any_event *any) {
+  const td_event_device_new *event = &any->device_new;
+  if (event->device < -1 || event->device >= TD_CATALOG_DEVICES_MAX) return;
+  builder->device_seen[event->device + 1] = true;
+  builder->device_names[event->device + 1] = event->name;
+}
+
+static void
+take_session_begin(td_catalog_builder *builder, const td_any_event *any) {
+  const td_event_session_begin *event = &any->session_begin;
+  td_catalog *catalog = builder->catalog;
+  catalog->engine = td_tape_string(builder->tape, event->engine);
+  catalog->version = td_tape_string(builder->tape, event->version);
+  catalog->source = td_tape_string(builder->tape, event->source);
+  catalog->policy = td_tape_string(builder->tape, event->policy);
+}
+
+/* A joined tape has the knowledge level of its least-observed process. */
+static void
+take_probe_level(td_catalog_builder *builder, const td_any_event *any) {
+  const td_event_probe_level *event = &any->probe_level;
+  td_catalog *catalog = builder->catalog;
+  if (event->level < catalog->probe_level) return;
+  catalog->probe_level = event->level;
+  catalog->probe_reason = td_tape_string(builder->tape, event->reason);
+}
+
+static void
+take_stream_new(td_catalog_builder *builder, const td_any_event *any) {
+  td_catalog *catalog = builder->catalog;
+  catalog->streams[catalog->n_streams++] =
+      (td_catalog_stream){any->stream_new.device, any->stream_new.stream};
+}
+
+static void
+take_setting(td_catalog_builder *builder, const td_any_event *any) {
+  td_catalog *catalog = builder->catalog;
+  catalog->settings[catalog->n_settings++] =
+      (td_catalog_setting){td_tape_string(builder->tape, any->setting.name),
+                           td_tape_string(builder->tape, any->setting.value)};
+}
+
+static void
+take_node_sequence_nr(td_catalog_builder *builder, const td_any_event *any) {
+  const td_event_node_sequence_nr *event = &any->node_sequence_nr;
+  if (event->node != TD_NONE) builder->catalog->nodes[event->node].sequence_nr = event->sequence_nr;
+}
+
+static void
+take_node_label(td_catalog_builder *builder, const td_any_event *any) {
+  const td_event_node_label *event = &any->node_label;
+  if (event->node != TD_NONE)
+    builder->catalog->nodes[event->node].label = td_tape_string(builder->tape, event->label);
+}
+
+static void
+take_node_module(td_catalog_builder *builder, const td_any_event *any) {
+  const td_event_node_module *event = &any->node_module;
+  if (event->node != TD_NONE)
+    builder->catalog->nodes[event->node].module = td_tape_string(builder->tape, event->module);
+}
+
+static void
+take_pool_thread_new(td_catalog_builder *builder, const td_any_event *any) {
+  uint32_t thread = any->pool_thread_new.id;
+  if (thread != TD_NONE) builder->catalog->threads[thread].in_pool = true;
+}
+
+static void
+take_graph_task_end(td_catalog_builder *builder, const td_any_event *any) {
+  uint32_t graph_task = any->graph_task_end.graph_task;
+  if (graph_task != TD_NONE) builder->catalog->graph_tasks[graph_task].end_seq = builder->seq;
+}
+
+static void
+take_step(td_catalog_builder *builder, const td_any_event *any) {
+  builder->catalog->steps[builder->catalog->n_steps++] = builder->seq;
+}
+
+/* The kinds that events.def counts among the facts have a function here. */
+static void (*const takers[TD_EVENT_LIMIT])(td_catalog_builder *builder,
+                                            const td_any_event *any) = {
+#define TAKE_facts(name) take_##name
+#define TAKE_both(name) take_##name
+#define TAKE_state(name) NULL
+#define TAKE_neither(name) NULL
+#define TD_EVENT(number, name, family, lane, replay, summary, sentence, uses, fields)              \
+  [number] = TAKE_##replay(name),
+#include "engine/events/events.def"
+#undef TD_EVENT
+};
+
+static void
+change_length(td_catalog_builder *builder, uint32_t queue, int change) {
+  if (queue == TD_NONE) return;
+  uint32_t *length = &builder->queue_lengths[queue];
+  uint32_t *max = &builder->catalog->queues[queue].max_size;
+  if (change > 0) *max = TD_MAX(*max, ++*length);
+  if (change < 0 && *length) --*length;
+}
+
+static void
+add_mention(td_catalog_builder *builder, const td_event *event, const td_event_type *type) {
+  td_catalog_mentions *list = &builder->catalog->mentions[type->list.list];
+  uint32_t about = td_event_u32(event, type->list.about);
+  list->items[list->n++] = (td_catalog_mention){builder->seq, about, event->kind};
+}
+
+void
+td_catalog_take(td_catalog_builder *builder, const td_any_event *any) {
+  const td_event *event = &any->event;
+  const td_event_type *type = td_event_type_get(event->kind);
+  if (takers[event->kind]) takers[event->kind](builder, any);
+  if (type->list.list) add_mention(builder, event, type);
+  if (type->queue.change)
+    change_length(builder, td_event_u32(event, type->queue.queue), type->queue.change);
+}
