@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * Golden pictures: every picture, light and dark, against an image in tests/ui/golden.
+ *
+ * Versions of cairo and of fonts draw the same thing a little differently, so pixels cannot be
+ * equal. But a colour or a line that is missing must be found. So the test compares the mean
+ * colours of squares, and judges by the worst square.
+ *
+ *     test_golden_pictures --generate    writes the images */
+#include "tests/ui/picture_fixture.h"
+#include "ui/draw/scene.h"
+
+#include <glib/gstdio.h>
+#include <math.h>
+#include <string.h>
+
+#define SQUARE 6        /* pixels along each side */
+#define TOLERANCE 0.025 /* of a channel's range, in the worst square */
+
+static const struct {
+  int width, height;
+} sizes[G_N_ELEMENTS(pictures)] = {{640, 620}, {640, 360}, {640, 360}, {1000, 680}};
+
+static char *
+golden_path(size_t i, bool dark) {
+  return g_strdup_printf("%s/tests/ui/golden/%s-%s.png", g_getenv("SOURCE_ROOT"), pictures[i].name,
+                         dark ? "dark" : "light");
+}
+
+/* The mean of one channel in a square, 0 to 1. */
+static double
+mean_of(cairo_surface_t *surface, int left, int top, int channel) {
+  const unsigned char *data = cairo_image_surface_get_data(surface);
+  int stride = cairo_image_surface_get_stride(surface), sum = 0;
+  for (int y = top; y < top + SQUARE; y++)
+    for (int x = left; x < left + SQUARE; x++)
+      sum += data[y * stride + 4 * x + channel];
+  return sum / (255.0 * SQUARE * SQUARE);
+}
+
+/* How far the mean of a square is outside what the golden picture has there and a pixel beside. So
+ * a picture that moved by less than a pixel is no other picture. */
+static double
+outside(cairo_surface_t *drawn, cairo_surface_t *golden, int left, int top, int channel) {
+  double least = 1, most = 0, mean = mean_of(drawn, left, top, channel);
+  for (int y = top - 1; y <= top + 1; y++)
+    for (int x = left - 1; x <= left + 1; x++) {
+      double here = mean_of(golden, x, y, channel);
+      least = MIN(least, here);
+      most = MAX(most, here);
+    }
+  return MAX(MAX(least - mean, mean - most), 0);
+}
+
+/* The greatest difference of all squares and channels, and where it is. Squares overlap by half. */
+static double
+difference(cairo_surface_t *drawn, cairo_surface_t *golden, int *x, int *y) {
+  int width = cairo_image_surface_get_width(golden);
+  int height = cairo_image_surface_get_height(golden);
+  g_assert_cmpint(cairo_image_surface_get_width(drawn), ==, width);
+  g_assert_cmpint(cairo_image_surface_get_height(drawn), ==, height);
+  double worst = 0;
+  for (int top = 1; top + SQUARE < height; top += SQUARE / 2)
+    for (int left = 1; left + SQUARE < width; left += SQUARE / 2)
+      for (int channel = 0; channel < 3; channel++) {
+        double here = outside(drawn, golden, left, top, channel);
+        if (here <= worst) continue;
+        worst = here;
+        *x = left;
+        *y = top;
+      }
+  return worst;
+}
+
+static cairo_surface_t *
+paint_golden(picture_fixture *self, size_t i, bool dark) {
+  return paint(self, &pictures[i], td_theme_default(dark), sizes[i].width, sizes[i].height);
+}
+
+/* The same picture, moved to the right and down. */
+static cairo_surface_t *
+shifted(cairo_surface_t *surface, double shift) {
+  cairo_surface_t *moved =
+      cairo_image_surface_create(CAIRO_FORMAT_ARGB32, cairo_image_surface_get_width(surface),
+                                 cairo_image_surface_get_height(surface));
+  cairo_t *cr = cairo_create(moved);
+  cairo_set_source_surface(cr, surface, shift, shift);
+  cairo_pattern_set_extend(cairo_get_source(cr), CAIRO_EXTEND_PAD);
+  cairo_paint(cr);
+  cairo_destroy(cr);
+  cairo_surface_destroy(surface);
+  cairo_surface_flush(moved);
+  return moved;
+}
+
+static cairo_surface_t *
+read_golden(size_t i, bool dark) {
+  g_autofree char *path = golden_path(i, dark);
+  cairo_surface_t *surface = cairo_image_surface_create_from_png(path);
+  if (cairo_surface_status(surface)) g_error("%s cannot be read", path);
+  return shifted(surface, 0); /* in the format of the others */
+}
+
+/* Leaves a picture for a person to look at. */
+static void
+keep(picture_fixture *self, size_t i, bool dark) {
+  cairo_surface_t *drawn = paint_golden(self, i, dark);
+  g_autofree char *folder = g_build_filename(g_getenv("TEST_OUTPUT"), "golden", NULL);
+  g_autofree char *path =
+      g_strdup_printf("%s/%s-%s.png", folder, pictures[i].name, dark ? "dark" : "light");
+  g_mkdir_with_parents(folder, 0777);
+  cairo_surface_write_to_png(drawn, path);
+  g_test_message("drawn: %s", path);
+  cairo_surface_destroy(drawn);
+}
+
+/* How far what is drawn now is from the golden picture. */
+static double
+distance(picture_fixture *self, size_t i, bool dark, double shift) {
+  cairo_surface_t *golden = read_golden(i, dark);
+  cairo_surface_t *drawn = shifted(paint_golden(self, i, dark), shift);
+  int x = 0, y = 0;
+  double found = difference(drawn, golden, &x, &y);
+  g_test_message("%s, %s: %.4f at %d, %d", pictures[i].name, dark ? "dark" : "light", found, x, y);
+  cairo_surface_destroy(golden);
+  cairo_surface_destroy(drawn);
+  return found;
+}
+
+/* The golden pictures are of Cantarell, which ./bootstrap installs. Another font has other widths.
+ */
+static bool
+has_font(void) {
+  PangoFontMap *map = pango_cairo_font_map_get_default();
+  PangoContext *context = pango_font_map_create_context(map);
+  PangoFontDescription *wanted = pango_font_description_from_string("Cantarell");
+  PangoFont *font = pango_font_map_load_font(map, context, wanted);
+  PangoFontDescription *found = font ? pango_font_describe(font) : NULL;
+  bool same = found && !g_strcmp0(pango_font_description_get_family(found), "Cantarell");
+  pango_font_description_free(found);
+  g_clear_object(&font);
+  g_object_unref(context);
+  pango_font_description_free(wanted);
+  return same;
+}
+
+static void
+test_golden(gconstpointer data) {
+  size_t i = GPOINTER_TO_SIZE(data);
+  picture_fixture self;
+  picture_fixture_init(&self, 16);
+  for (int dark = 0; dark < 2; dark++) {
+    keep(&self, i, dark);
+    g_assert_cmpfloat(distance(&self, i, dark, 0), <, TOLERANCE);
+  }
+  picture_fixture_fini(&self);
+}
+
+/* The comparison itself: half a pixel is no difference. */
+static void
+test_half_a_pixel(void) {
+  picture_fixture self;
+  picture_fixture_init(&self, 16);
+  for (size_t i = 0; i < G_N_ELEMENTS(pictures); i++)
+    for (int dark = 0; dark < 2; dark++)
+      g_assert_cmpfloat(distance(&self, i, dark, 0.5), <, TOLERANCE);
+  picture_fixture_fini(&self);
+}
+
+/* Each node in turn has another state, and so another colour, in the graph. */
+static void
+test_one_colour(void) {
+  picture_fixture self;
+  picture_fixture_init(&self, 16);
+  for (uint32_t i = 0; i < self.scene->n_nodes; i++) {
+    td_node_now *now = (td_node_now *)&self.state->nodes[self.scene->nodes[i].node];
+    td_node_now before = *now;
+    for (int dark = 0; dark < 2; dark++) {
+      now->state = before.state == TD_NODE_failed ? TD_NODE_queued : TD_NODE_failed;
+      g_assert_cmpfloat(distance(&self, 0, dark, 0), >, TOLERANCE);
+      *now = before;
+    }
+  }
+  picture_fixture_fini(&self);
+}
+
+/* Each edge in turn is not drawn. */
+static void
+test_one_edge(void) {
+  picture_fixture self;
+  picture_fixture_init(&self, 16);
+  td_graph_scene *scene = self.scene;
+  uint32_t n_hidden = 0;
+  for (uint32_t i = 0; i < scene->n_edges; i++) {
+    td_scene_edge *edge = &scene->edges[i], before = *edge;
+    if (scene->layout->route[i] == TD_ROUTE_AROUND) continue; /* pale on purpose */
+    edge->left = edge->right = 1e9;                           /* far outside the view */
+    for (int dark = 0; dark < 2; dark++)
+      g_assert_cmpfloat(distance(&self, 0, dark, 0), >, TOLERANCE);
+    *edge = before;
+    n_hidden++;
+  }
+  g_assert_cmpuint(n_hidden, >, 10);
+  picture_fixture_fini(&self);
+}
+
+static void
+skip(void) {
+  g_test_skip("the font Cantarell is not installed");
+}
+
+static int
+generate(void) {
+  picture_fixture self;
+  picture_fixture_init(&self, 16);
+  for (size_t i = 0; i < G_N_ELEMENTS(pictures); i++)
+    for (int dark = 0; dark < 2; dark++) {
+      g_autofree char *path = golden_path(i, dark);
+      cairo_surface_t *surface = paint_golden(&self, i, dark);
+      g_assert_cmpint(cairo_surface_write_to_png(surface, path), ==, CAIRO_STATUS_SUCCESS);
+      cairo_surface_destroy(surface);
+    }
+  picture_fixture_fini(&self);
+  return 0;
+}
+
+int
+main(int argc, char **argv) {
+  if (argc == 2 && !strcmp(argv[1], "--generate")) return generate();
+  g_test_init(&argc, &argv, NULL);
+  if (!has_font()) {
+    g_test_add_func("/ui/golden-pictures", skip);
+    return g_test_run();
+  }
+  for (size_t i = 0; i < G_N_ELEMENTS(pictures); i++) {
+    g_autofree char *path = g_strdup_printf("/ui/golden-pictures/%s", pictures[i].name);
+    g_test_add_data_func(path, GSIZE_TO_POINTER(i), test_golden);
+  }
+  g_test_add_func("/ui/golden-pictures/half-a-pixel", test_half_a_pixel);
+  g_test_add_func("/ui/golden-pictures/one-colour", test_one_colour);
+  g_test_add_func("/ui/golden-pictures/one-edge", test_one_edge);
+  return g_test_run();
+}
