@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The bar over a tape whose program still runs. It says where the program is stopped, and has
- * buttons to let it go on, a menu of what it stops on, and a menu of its threads. Without a session
- * it is hidden. Main thread. */
+ * The bar over a tape whose program still runs. It says where the program stopped. Its buttons let
+ * the program go on; its two menus show what the program stops on, and the threads. Without a
+ * session the bar is hidden. Main thread. */
 #pragma once
 
 #include "ui/model/live_session.h"
