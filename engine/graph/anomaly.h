@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
  * Where a NaN or an infinity is born: in a value none of whose ingredients had one. PyTorch's
- * anomaly mode looks at node outputs alone; here every sum, every hook and the forward pass are
- * looked at too: +Inf and -Inf may meet in an input buffer. Any thread. "Found" are bits of
+ * anomaly mode looks at the outputs of nodes alone. But +Inf and -Inf may meet in an input buffer,
+ * so this looks at every sum, every hook and the forward pass too. Any thread. "Found" are bits of
  * td_numbers_look. */
 #pragma once
 
@@ -19,22 +19,23 @@ typedef struct td_birth {
 } td_birth;
 #define TD_BIRTH(...) (&(const td_birth){.from = TD_NONE, .other = TD_NONE, __VA_ARGS__})
 
-/* td_anomaly_note compares what was found in the ingredients with what is found in the result, and
- * emits an `anomaly` if a kind that is wanted was born (td_numbers_born): a NaN before an
- * infinity. */
+/* td_anomaly_note compares what was found in the ingredients with what is found in the result. It
+ * emits an `anomaly` if a wanted kind was born (td_numbers_born). If both kinds were born, it tells
+ * the NaN. */
 void td_anomaly_note(unsigned before, unsigned after, const td_birth *birth);
 
 /* td_anomaly_begin_forward and td_anomaly_end_forward look at the operands and the results of an
- * operation that makes a node: what the operation made is a birth, and what it was given by data
- * or a leaf came in there. Not within a backward pass. The end comes when the node is announced. */
+ * operation that makes a node. What only the results have was born there. What an operand without a
+ * grad_fn has came in there. Both do nothing within a backward pass. Call the end after the node
+ * was announced. */
 void td_anomaly_begin_forward(td_node *node, td_tensor *const *operands, uint32_t n_operands);
 void td_anomaly_end_forward(td_node *node, td_tensor *const *results, uint32_t n_results);
 
-/* td_anomaly_raise is the error that PyTorch's anomaly mode ends a pass with, if it is on, checks,
- * and one of a node's outputs has a NaN. */
+/* td_anomaly_raise is the error with which PyTorch's anomaly mode ends a pass. TD_OK unless that
+ * mode is on, checks for NaN, and this output of the node has one. */
 td_status td_anomaly_raise(const td_node *node, uint32_t output_nr, unsigned found,
                            td_error *error);
 
-/* td_anomaly_print_stacks is for the first error of a pass, in anomaly mode: it warns of the error
- * in this node, and says where the forward pass made it. */
+/* td_anomaly_print_stacks warns of an error in this node, and says where the forward pass made the
+ * node. For the first error of a pass, in anomaly mode. */
 void td_anomaly_print_stacks(td_node *node);

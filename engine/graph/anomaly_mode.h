@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * What the process looks for among gradients: anomaly mode as PyTorch has it, and the search for
- * what is not finite that goes on the tape. Any thread. "Found" are bits of td_numbers_look. */
+ * What the process looks for among gradients. Anomaly mode is PyTorch's. The search for values that
+ * are not finite is Tapedeck's, and goes on the tape. Any thread. "Found" are bits of
+ * td_numbers_look. */
 #pragma once
 
 #include "engine/events/emit.h"
@@ -17,17 +18,17 @@ typedef enum td_anomaly_search {
  * puts on the tape. Off at first. Not while a pass runs. */
 void td_anomaly_search_set(td_anomaly_search search);
 
-/* The kinds that are looked for and told, bits of td_numbers_look. Everything is looked at where
- * anything is: an infinity is what a NaN in a sum is made of. */
+/* The kinds that anomalies are emitted for: bits of td_numbers_look. If there is one,
+ * td_anomaly_look looks for all kinds, because a NaN in a sum may be made of infinities. */
 extern _Atomic unsigned td_anomaly_wanted;
 static inline bool
 td_anomaly_is_on(void) {
   return TD_UNLIKELY(atomic_load_explicit(&td_anomaly_wanted, memory_order_relaxed) != 0);
 }
 
-/* Anomaly mode of the process, PyTorch's: nodes remember where they were made (metadata.h), the
- * first error of a pass warns of it, and with check_nan a NaN among a node's outputs is an error.
- * Off at first; any thread may set it at any time. */
+/* Anomaly mode of the process, as in PyTorch. Nodes remember where they were made (metadata.h), and
+ * the first error of a pass warns with that. With check_nan, a NaN among a node's outputs is an
+ * error. Off at first; any thread may set it at any time. */
 extern _Atomic bool td_anomaly_mode_enabled;
 void td_anomaly_mode_set(bool enabled, bool check_nan);
 bool td_anomaly_mode_checks_nan(void);

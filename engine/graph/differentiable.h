@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
  * The operations that the engine itself performs on gradients under create_graph, and the nodes of
- * views that were written into. They must leave history, so they are operations like any other, and
- * operations lie above the engine: engine/ops hands them down while loading. Without it (a test of
- * the engine alone) gradients have no history, and nothing is written in place. */
+ * views that were written into. They must leave history, so they are operations like any other. But
+ * operations lie above the engine, so engine/ops hands them down while it loads. Without
+ * engine/ops, as in a test of the engine alone, gradients have no history, and nothing is written
+ * in place. */
 #pragma once
 
 #include "engine/graph/edge.h"
@@ -19,8 +20,9 @@ typedef struct td_differentiable {
   td_status (*to)(td_tensor *tensor, td_dtype dtype, td_device device, td_tensor **out,
                   td_error *error);
 
-  /* as_strided makes the node of a view of `base`, copy_slices the one of a base after `fn`
-   * (borrowed) was applied to a view of it in place. Without metadata of their input. */
+  /* as_strided makes the node of a view of `base`. copy_slices makes the node of a base after `fn`
+   * (borrowed) was applied in place to a view of it. The caller adds the metadata of their input.
+   */
   td_node *(*as_strided)(td_tensor *base, const td_tensor *view);
   td_node *(*copy_slices)(td_tensor *base, const td_tensor *view, td_node *fn);
 } td_differentiable;

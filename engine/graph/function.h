@@ -23,8 +23,8 @@
 #include "engine/graph/variable.h"
 
 /* td_node_new makes a node of `size` bytes (>= sizeof(td_node), zeroed) with the calling thread's
- * next sequence number and one edge for each of `inputs` (the forward inputs): to its grad_fn or
- * its AccumulateGrad, or nowhere where it is NULL or requires no grad. */
+ * next sequence number. It has one edge for each of `inputs` (the forward inputs): to the input's
+ * grad_fn or AccumulateGrad. The edge leads nowhere if the input is NULL or requires no grad. */
 td_node *td_node_new(const td_node_class *klass, size_t size, td_tensor *const *inputs,
                      uint32_t n_inputs);
 
@@ -32,12 +32,13 @@ td_node *td_node_new(const td_node_class *klass, size_t size, td_tensor *const *
  * its metadata and sets its grad_fn and output_nr. */
 void td_node_add_input(td_node *node, td_tensor *output);
 
-/* td_function_begin returns a new node of `size` bytes with an edge per input if grad mode is on
- * and any of the inputs (NULLs allowed) requires grad, else NULL: the operation then leaves no
- * trace and consumes no sequence number. */
+/* td_function_begin returns a new node as td_node_new, if grad mode is on and any of the inputs
+ * (NULLs allowed) requires grad. Else it returns NULL: the operation leaves no trace and takes no
+ * sequence number. */
 void *td_function_begin(const td_node_class *klass, size_t size, td_tensor *const *inputs,
                         uint32_t n_inputs);
 
-/* td_function_end makes the results the node's inputs (NULL or integer results: undefined inputs),
- * announces it, and drops the caller's reference: the results hold the node now. */
+/* td_function_end makes the results the node's inputs; NULL and integer results are undefined
+ * inputs. It announces the node and drops the caller's reference, because the results hold the node
+ * now. */
 void td_function_end(td_node *node, td_tensor *const *results, uint32_t n_results);

@@ -6,6 +6,6 @@
 #include "engine/graph/node.h"
 
 /* td_gradient_edge returns the edge to follow from a tensor: (grad_fn, output_nr), or
- * (AccumulateGrad, 0), which is made if there is none; its node is NULL if the tensor requires no
- * grad. New reference. */
+ * (AccumulateGrad, 0) for a leaf. It makes the AccumulateGrad if there is none. The edge's node is
+ * NULL if the tensor requires no grad. New reference. */
 td_edge td_gradient_edge(td_tensor *tensor);

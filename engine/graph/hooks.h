@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
  * Hooks: functions of a program that the engine calls with gradients, and the lists that hold them.
- * Any thread may add and remove hooks at any time, also while a hook runs: what the engine calls is
- * the list of the moment when its turn comes.
+ * Any thread may add and remove hooks at any time, also while a hook runs. The engine calls the
+ * hooks that a list has when its turn comes.
  *
  * Note [Order of hooks]
- * What comes before a node's function, in PyTorch 2: tensor hooks, those of one input together, in
- * the order of the inputs' first hooks; then retained gradients; then the node's own pre-hooks; and
- * the first two also where the node's gradient is only captured. Without td_policy(separate_hooks)
- * they are one list: hooks of one kind and input stay together, where the first of them was added;
- * a leaf's tensor hooks are called by AccumulateGrad itself, and captured gradients are taken
- * before any hook. */
+ * In PyTorch 2, three kinds of hooks come before a node's function. First come tensor hooks, those
+ * of one input together, in the order of the inputs' first hooks. Then come retained gradients,
+ * then the node's own pre-hooks. If the gradient is only captured, the first two kinds run all the
+ * same. Without td_policy(separate_hooks) all are one list: hooks of one kind and input stay
+ * together, where the first of them was added. AccumulateGrad itself then calls its leaf's tensor
+ * hooks, and captured gradients are taken before any hook. */
 #pragma once
 
 #include "engine/base/refcount.h"
@@ -19,10 +19,10 @@
 #include "engine/graph/edge.h"
 #include "engine/tensor/tensor.h"
 
-/* What a hook is called with. It may replace gradients[i] by a new reference (it then drops the old
- * one): of tensor_pre and retains_grad the one gradient of their input; of pre the node's inputs;
- * of post its outputs, `inputs` being what it was given. For post_accumulate_grad gradients[0] is
- * the leaf, and is not to be replaced. NULL: an undefined gradient. */
+/* The argument of a hook. `gradients` are the one gradient of their input for tensor_pre and
+ * retains_grad, the node's inputs for pre, and its outputs for post. A hook may replace
+ * gradients[i] by a new reference; it then drops the old one. For post_accumulate_grad,
+ * gradients[0] is the leaf, which a hook does not replace. NULL: an undefined gradient. */
 typedef struct td_hook_call {
   td_node *node;
   td_tensor **gradients; /* (owned references) [n] */
@@ -76,7 +76,7 @@ void td_hooks_set_leaf(td_hooks *hooks, td_hooks *leaf);
 bool td_hooks_have(td_hooks *hooks, unsigned kinds);
 
 /* td_hooks_hold returns the hooks of these kinds that are there now, in the order of their calls,
- * with a reference to each: an array that the caller frees, of *n. */
+ * with a reference to each. The caller frees the array of *n. */
 td_hook **td_hooks_hold(const td_hooks *hooks, unsigned kinds, size_t *n);
 
 /* td_hooks_visit calls visit for each hook of a list, or until it returns nonzero, which it

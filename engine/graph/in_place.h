@@ -8,13 +8,14 @@
 
 /* td_check_in_place tells whether a tensor may be written into; `tracked`: the write would leave
  * history (grad mode is on, and an operand requires grad). TD_AUTOGRAD with PyTorch's texts for
- * leaves, views of leaves, views of several outputs and the like; for inference tensors outside
- * inference mode; for memory that several elements share. */
+ * leaves, for views of leaves, and for views that may not be written into. So too for inference
+ * tensors outside inference mode, and for memory that several elements share. */
 td_status td_check_in_place(const td_tensor *self, bool tracked, td_error *error);
 
-/* td_rebase_history makes a tensor that was just written into (and bumped) output `input_nr` of
- * `node` (borrowed), whose metadata of it is there: the tensor itself, or through CopySlices its
- * base. Announces the node. TD_AUTOGRAD for a view if the node has several inputs. */
+/* td_rebase_history notes that `node` (borrowed) has just written a tensor, as its forward output
+ * `input_nr`. The version was bumped, and the node has the metadata. The tensor gets the node as
+ * its grad_fn; a view's base gets a CopySlices. Announces the node. TD_AUTOGRAD for a view if the
+ * node has several inputs. */
 td_status td_rebase_history(td_tensor *self, td_node *node, uint32_t input_nr, td_error *error);
 
 /* td_detach_in_place takes a tensor's history away; TD_AUTOGRAD for views. */

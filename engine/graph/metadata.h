@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * What is remembered of a node beside the graph: what users note there, and, in anomaly mode, the
- * stack of the forward call that made it and the node that was at work then (its parent). The
- * embedding language keeps it, in a form that its users can read; here is when. Made on first use;
- * it lives with its node, and its parents with it. */
+ * Metadata of a node: what users note there, and what anomaly mode needs. Anomaly mode stores the
+ * stack of the forward call that made the node, and its parent: the node that ran then. The
+ * embedding language keeps metadata in a form that its users can read; this file decides when. They
+ * are made on first use, live with their node, and keep its parent alive. */
 #pragma once
 
 #include "engine/graph/edge.h"
@@ -33,8 +33,8 @@ void td_metadata_set_class(const td_metadata_class *klass);
 void *td_metadata_at(_Atomic(void *) *place);
 void td_metadata_free(void *metadata);
 
-/* td_metadata_note_birth is for a node that was just made, in anomaly mode: it stores the stack,
- * and the node that the calling thread runs as the parent. May wait for the GIL. */
+/* td_metadata_note_birth stores the stack, and the node that the calling thread runs as the parent.
+ * For a node that was just made, in anomaly mode. May wait for the GIL. */
 void td_metadata_note_birth(_Atomic(void *) *place);
 
 /* td_metadata_print_stacks warns of an error in the node that the metadata are of; false without a

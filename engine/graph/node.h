@@ -63,9 +63,9 @@ struct td_node {
   td_input_metadata *input_metadata; /* [n_inputs]: in this block as long as there is one */
   _Atomic(td_hooks *) hooks;         /* (owned) or NULL: never had any */
   td_device device;                  /* of the first input that is not on the CPU, else TD_CPU */
-  td_stream stream; /* of the first input on an accelerator, as it was current on its device when
-                       the node was built; TD_NO_STREAM if no input is on one */
-  _Atomic uint32_t announced; /* recording session that was told of it, or 0 */
+  td_stream stream; /* the current stream of the first input's accelerator when the node was built;
+                       TD_NO_STREAM without such an input */
+  _Atomic uint32_t announced; /* recording session that announced it, or 0 */
   uint64_t topological_nr;
   struct { /* what the forward operation was given and gave, where that was looked at (anomaly.h) */
     uint8_t found, came_in;
@@ -93,8 +93,8 @@ void td_node_set_edge(td_node *node, uint32_t output_nr, td_edge edge);
 void td_node_add_metadata(td_node *node, const td_tensor *like);
 void td_node_add_undefined_input(td_node *node);
 
-/* td_node_id returns a node's id in the events of the present recording; it numbers nodes from 0 as
- * it meets them, however many were made before. TD_NONE while nothing is recorded. */
+/* td_node_id returns a node's id in the events of the present recording. A recording numbers nodes
+ * from 0 as it meets them. TD_NONE if nothing records. */
 uint32_t td_node_number(const td_node *node); /* its slow path */
 static inline uint32_t
 td_node_id(const td_node *node) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Errors of places that cannot return one: while an operation puts itself into the graph, a hook on
- * what it saves may fail, or a view may turn out not to have a history any more. The first is kept
- * for its thread until whoever can return an error takes it: the engine after each node, the
+ * Errors of places that cannot return one. While an operation puts itself into the graph, a hook on
+ * what it saves may fail, or a view may have lost its history. The thread keeps the first such
+ * error until somebody who can return it takes it. The engine does so after each node, the
  * embedding language after each operation. */
 #pragma once
 
@@ -15,7 +15,7 @@
 void td_pending_set(td_status status, td_error *error);
 
 /* td_pending_take moves the thread's failure into *error (NULL: away) and returns its status; TD_OK
- * where there is none. */
+ * if there is none. */
 td_status td_pending_take(td_error *error);
 
 /* td_pending tells whether there is one. */

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Hooks of tensors: called with the gradient of a tensor when it is complete. A leaf's live with
- * the leaf; those of a tensor that a node made live with the node that is its grad_fn when they are
- * added, and stay there when an operation in place gives the tensor another one. Any thread. */
+ * Hooks of tensors: called with the gradient of a tensor when it is complete. A leaf's hooks live
+ * with the leaf. Hooks of another tensor live with the node that is its grad_fn when they are
+ * added. They stay with that node if an operation in place gives the tensor another one. Any
+ * thread. */
 #pragma once
 
 #include "engine/graph/hooks.h"
@@ -25,5 +26,6 @@ bool td_retains_grad(const td_tensor *tensor);
 /* td_tensor_leaf_hooks borrows a leaf's own lists, or NULL. */
 td_hooks *td_tensor_leaf_hooks(const td_tensor *leaf);
 
-/* td_tensor_hooks_renew lets later hooks of a view that was written through be on its new node. */
+/* td_tensor_hooks_renew is called after a write through a view: later hooks of the view go to its
+ * new node. */
 void td_tensor_hooks_renew(td_tensor *tensor);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Thread-local settings that follow a backward pass: what the caller of backward has set is what
- * its nodes and final callbacks see, on whatever thread they run, PyTorch's ThreadLocalState. Each
- * such setting declares a class here. A thread's settings together have a stamp, so that a node
- * that finds them as they should be costs one comparison. Grad mode goes another way: a graph task
- * sets it.
+ * Thread-local settings that follow a backward pass, as PyTorch's ThreadLocalState. Nodes and final
+ * callbacks may run on any thread, but must see what the caller of backward has set. So each such
+ * setting declares a class here, and a pass installs its caller's values around each node. To make
+ * that cheap, a thread's settings together have a stamp: if the stamps are equal, nothing is to be
+ * done. Grad mode is not among them: a graph task sets it.
  *
  * Any thread, for its own settings; classes are added while the program starts. */
 #pragma once
@@ -29,14 +29,14 @@ void td_thread_local_changed(void);
 /* A thread's settings at one moment. */
 typedef struct td_thread_locals {
   uint64_t stamp; /* 0: all are initial */
-  void **values;  /* (owned) one for each class, or NULL where all are initial */
+  void **values;  /* (owned) one for each class, or NULL: all are initial */
 } td_thread_locals;
 
 void td_thread_locals_save(td_thread_locals *locals);
 void td_thread_locals_fini(td_thread_locals *locals);
 
 /* td_thread_locals_enter makes `wanted` the calling thread's settings and notes what was there in
- * *before; td_thread_locals_leave puts that back, whatever was changed meanwhile. */
+ * *before; td_thread_locals_leave restores that, whatever was changed meanwhile. */
 extern _Thread_local uint64_t td_thread_locals_stamp;
 void td_thread_locals_switch(const td_thread_locals *wanted, td_thread_locals *before);
 void td_thread_locals_restore(const td_thread_locals *wanted, td_thread_locals *before);

@@ -18,9 +18,9 @@ uint32_t td_output_nr(const td_tensor *tensor);
 void td_set_grad_fn(td_tensor *tensor, td_node *node,
                     uint32_t output_nr); /* takes a new reference */
 
-/* td_variable_set_data gives a tensor the elements of another one (which both share then), and
- * keeps its history and version; a leaf whose dtype or device changes gets a new AccumulateGrad.
- * TD_DTYPE where it requires grad and data could not. */
+/* td_variable_set_data gives a tensor the elements of another one, which both share then. The
+ * tensor keeps its history and version. A leaf whose dtype or device changes gets a new
+ * AccumulateGrad. TD_DTYPE if the tensor requires grad and data cannot. */
 td_status td_variable_set_data(td_tensor *tensor, const td_tensor *data, td_error *error);
 
 /* td_grad_get returns a new reference to .grad, or NULL; td_grad_set replaces it (NULL: none). Safe

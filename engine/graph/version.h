@@ -17,7 +17,7 @@ td_tensor_version(const td_tensor *tensor) {
   return atomic_load_explicit(&td_tensor_counter(tensor)->count, memory_order_acquire);
 }
 
-/* td_tensor_bump is what every operation calls that wrote into a tensor, whatever the grad mode:
+/* Every operation that wrote into a tensor calls td_tensor_bump, whatever the grad mode:
  * `operation` is a literal, "add_". td_tensor_bump_by names the operation's node besides (NULL: it
  * has none). Emits tensor_write. */
 void td_tensor_bump(td_tensor *tensor, const char *operation);
@@ -32,6 +32,6 @@ void td_tensor_announce_write(const td_tensor *tensor, uint32_t version, const c
 /* td_tensor_counter_id numbers the counter in events. */
 uint32_t td_tensor_counter_id(const td_tensor *tensor);
 
-/* td_version_set_stack sets who tells where the program is when it writes ("file.py:12", interned;
- * 0: unknown), which is asked while something records; NULL: nobody. Before the recording. */
+/* td_version_set_stack sets the function that returns where the program is ("file.py:12", interned;
+ * 0: unknown), for tensor_write. NULL: none. Set before the recording. */
 void td_version_set_stack(uint32_t (*stack)(void));

@@ -1,25 +1,26 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Arrival: a gradient on an accelerator comes into an input buffer: on which stream it is added to
- * what is there, and who waits for whom. Guarded as the input buffer is. Private to
- * engine/pass.
+ * Arrival: a gradient on an accelerator comes into an input buffer. On which stream is it added to
+ * what is there, and who waits for whom? Guarded as the input buffer is. Private to engine/pass.
  *
  * Note [Streams of an input buffer]
- * The producer's stream is that of the node that the gradient comes from, the consumer's that of
- * the node whose buffer it is; a node of the CPU has none.
+ * The producer is the node that the gradient comes from, the consumer the node whose buffer it
+ * enters. Each has a stream, but nodes of the CPU have none.
  *
- * PyTorch 2.8 and later (policy accumulation_streams): the first gradient of a slot chooses where
- * sums are made: (a) on the consumer's stream if the gradient is on its device, (b) else on the
- * producer's if it is on its, (c) else on the current stream of the gradient's device. It is moved
- * in, and an event is recorded on the producer's stream if somebody will have to wait for it. A
- * later one is added on that stream, after it has waited for the new producer and for what was
+ * PyTorch 2.8 and later (policy accumulation_streams): the first gradient of a slot chooses the
+ * stream on which sums are made. It is (a) the consumer's stream if the gradient is on the
+ * consumer's device. Else it is (b) the producer's stream if the gradient is on the producer's
+ * device, else (c) the current stream of the gradient's device. The gradient is moved in. If
+ * somebody will have to wait for it, an event is recorded on the producer's stream. A later
+ * gradient is added on the chosen stream, which first waits for the new producer and for what was
  * there. The consumer waits when it is evaluated (td_arrivals_wait), not before.
  *
- * Before: (1) a gradient on the CPU is added without ado. (2) on the device of both: on the
- * consumer's stream, which waits for the producer's. (3) on the consumer's alone: on its stream,
- * which waits for the default stream of that device. (4) on the producer's alone: on the default
- * stream of that device, which waits for the producer's. (5) on neither's: on the default stream of
- * its device. All of that at every arrival, also of the first. */
+ * Before, at every arrival: (1) A gradient on the CPU is simply added. (2) If it is on the device
+ * of both, it is added on the consumer's stream, which waits for the producer's. (3) If on the
+ * consumer's device alone, it is added on the consumer's stream, which waits for that device's
+ * default stream. (4) If on the producer's device alone, it is added on that device's default
+ * stream, which waits for the producer's. (5) Else it is added on the default stream of its own
+ * device. */
 #pragma once
 
 #include "engine/device/stream.h"
@@ -39,9 +40,10 @@ typedef struct td_arrival {
   td_stream stream;           /* on which the gradient is added */
 } td_arrival;
 
-/* td_arrival_of fills in an arrival, whose consumer is set, of a gradient that was made on stream
- * `from`, and returns it; NULL, with the case alone filled in, where the gradient is undefined or
- * not on an accelerator. td_arrival_between does so for what `producer` made. */
+/* td_arrival_of fills in an arrival whose consumer is set, for a gradient that was made on stream
+ * `from`, and returns it. If the gradient is undefined or not on an accelerator, it fills in the
+ * case alone and returns NULL. td_arrival_between does the same for a gradient that `producer`
+ * made. */
 td_arrival *td_arrival_of(td_arrival *arrival, const td_tensor *gradient, td_stream from);
 td_arrival *td_arrival_between(td_arrival *arrival, const td_tensor *gradient,
                                const td_node *producer);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Final callbacks of a backward pass. The thread that finishes the pass calls them once, in the
- * order in which the program queued them, with the thread-local settings of the pass's caller. A
- * callback may queue further ones. */
+ * Final callbacks of a backward pass. The thread that finishes the pass calls each once, in the
+ * order in which the program queued them. They see the thread-local settings of the pass's caller.
+ * A callback may queue further ones. */
 #pragma once
 
 #include "engine/pass/final_callback.h"

@@ -4,11 +4,12 @@
  * when it is done. Private to engine/pass.
  *
  * Note [Reentrant backward]
- * A node may call backward. Its thread then works in two passes: it pops whatever goes first in its
- * queue, the inner pass's tasks before all others because they are deeper, until the inner pass is
- * done. Where other threads work for the inner pass too, tasks of the outer one may run meanwhile,
- * inside the waiting node: passes do not form a stack. A pass belongs to the queue of the thread
- * that called it: a device thread's CPU work is in its device's queue. */
+ * A node may call backward, and must not return before that pass is done. So its thread works in
+ * two passes: it pops whatever goes first in its queue until the inner pass is done. The inner
+ * pass's tasks go first, because they are deeper. But if other threads work for the inner pass too,
+ * the thread may meanwhile run tasks of the outer pass, inside the waiting node. Passes do not form
+ * a stack. A pass belongs to the queue of the thread that called it: a device thread's CPU work is
+ * in its device's queue. */
 #pragma once
 
 #include "engine/pass/graph_task.h"

@@ -8,13 +8,14 @@
 #include "engine/pass/execute_options.h"
 #include "engine/tensor/tensor.h"
 
-/* td_engine_set_guard sets who is asked before every pass whether the caller may wait for one
- * (NULL: nobody is): the embedding language, whose lock nodes may need. Before the first pass. */
+/* td_engine_set_guard sets a function that may refuse a pass before it begins; NULL: none. The
+ * embedding language refuses a caller that holds its lock, because nodes may need that lock. Set
+ * before the first pass. */
 void td_engine_set_guard(td_status (*guard)(td_error *error));
 
 /* td_engine_execute runs one backward pass from roots[i], fed with root_gradients[i] (all defined,
  * borrowed), and returns when it is complete. With !accumulate_grad, captured[0 .. n_outputs)
- * receive new references (or NULL where no gradient came). TD_AUTOGRAD, TD_ANOMALY, TD_SHAPE, ...
+ * receive new references, or NULL if no gradient came. TD_AUTOGRAD, TD_ANOMALY, TD_SHAPE, ...
  * with PyTorch's text; the first error of the pass wins, and the engine is usable afterwards. The
  * caller must not hold locks that nodes need (in Python: release the GIL). */
 td_status td_engine_execute(const td_edge *roots, td_tensor *const *root_gradients,

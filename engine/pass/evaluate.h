@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * What happens to one task: call the node's function, validate what it returns, and scatter the
- * gradients to the nodes below, which become ready or wait in not_ready. Called by workers, private
- * to engine/pass. */
+ * What happens to one task. The node's function is called, what it returns is validated, and the
+ * gradients are scattered to the nodes below. Those become ready or wait in not_ready. Called by
+ * workers, private to engine/pass. */
 #pragma once
 
 #include "engine/pass/graph_task.h"

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * One evaluation of a node, as the sources that do it in turns see it: evaluate.c (what is
- * captured, what runs), call_function.c (the node's function and its hooks), scatter.c (where its
- * gradients go). On the stack of the thread that does it; they nest. Private to engine/pass. */
+ * One evaluation of a node, which three units carry out in turn. evaluate.h decides what is
+ * captured and what runs. call_function.h calls the node's function and its hooks. scatter.h sends
+ * the gradients on. An evaluation is on the stack of its thread; evaluations nest. Private to
+ * engine/pass. */
 #pragma once
 
 #include "engine/pass/graph_task.h"

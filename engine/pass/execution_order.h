@@ -7,7 +7,7 @@
 
 #include "engine/graph/node.h"
 
-/* td_graph_task_order predicts in which order the calling thread's pass will run its nodes, if it
- * has not begun to scatter: a new array of borrowed nodes. TD_AUTOGRAD with PyTorch's text outside
- * a pass, and if other threads may work for the pass. */
+/* td_graph_task_order predicts in which order the calling thread's pass will run its nodes. The
+ * pass must not have begun to scatter. The result is a new array of borrowed nodes. TD_AUTOGRAD
+ * with PyTorch's text outside a pass, and if other threads may work for the pass. */
 td_status td_graph_task_order(td_node ***order, uint32_t *n, td_error *error);

@@ -4,8 +4,8 @@
  *
  * Note [Fork]
  * A child has none of its parent's threads, so a pass that counted on them would wait for ever.
- * Since PyTorch 1.13 a child may run passes as long as its parent had no thread to run them with;
- * before (policy fork_after_cpu off), not after any pass of the parent. */
+ * Since PyTorch 1.13 a child may run passes if its parent had no thread to run them with. Before
+ * (policy fork_after_cpu off), it may not if the parent had run any pass. */
 #pragma once
 
 #include "engine/base/status.h"

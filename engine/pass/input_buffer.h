@@ -30,17 +30,17 @@ typedef struct td_input_buffer {
 td_input_buffer *td_input_buffer_new(uint32_t n_slots);
 void td_input_buffer_free(td_input_buffer *buffer); /* NULL is fine */
 
-/* td_input_slot_new is a slot as its first gradient (taken) fills it. td_input_slot_blamed returns
- * who is in the sum so far that may have made something with a gradient in which `found` is: one
- * with the opposite infinity, else the latest. */
+/* td_input_slot_new is a slot as its first gradient (taken) fills it. td_input_slot_blamed is for a
+ * gradient in which `found` is: with whose part of the sum may it have made a NaN? It returns a
+ * contributor with the opposite infinity, else the latest one. */
 td_input_slot td_input_slot_new(td_tensor *gradient, unsigned found, td_contributor from);
 td_contributor td_input_slot_blamed(const td_input_slot *slot, unsigned found);
 
 /* td_input_buffer_add takes gradient (NULL: undefined) into a slot and tells how. Policy
- * sum_in_place (PyTorch 2): into the older tensor, or of a sparse and a dense one into the dense
- * one, where nobody else holds it or its storage and no graph is being recorded. Before: in place
- * only a sparse one into a dense one whose storage nobody else holds. `arrival` says where it comes
- * from, and hears how streams were joined; NULL without accelerators. TD_SHAPE, TD_DTYPE,
- * TD_OUT_OF_MEMORY. */
+ * sum_in_place (PyTorch 2): if nobody else holds the older tensor or its storage, and no graph is
+ * recorded, the sum goes into that tensor. Of a sparse and a dense tensor, it goes into the dense
+ * one. Without that policy, only a sparse gradient is added in place, into a dense tensor whose
+ * storage nobody else holds. `arrival` says where the gradient comes from, and receives how streams
+ * were joined; NULL without accelerators. TD_SHAPE, TD_DTYPE, TD_OUT_OF_MEMORY. */
 td_status td_input_buffer_add(td_input_buffer *buffer, uint32_t input_nr, td_input_slot gradient,
                               td_arrival *arrival, td_accumulation *mode, td_error *error);

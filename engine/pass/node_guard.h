@@ -14,8 +14,8 @@ typedef struct td_node_guard {
 } td_node_guard;
 
 /* td_node_guard_enter makes the node's stream and device current. The stream waits for the
- * gradients in the buffer (NULL: none). td_node_guard_leave restores what was current, and notes
- * the node's stream for the end of the pass if is_last: nobody in the pass waits for the node. */
+ * gradients in the buffer (NULL: none). td_node_guard_leave restores what was current. If is_last,
+ * nobody in the pass waits for the node, so its stream is noted for the end of the pass. */
 void td_node_guard_enter(td_node_guard *guard, const td_graph_task *graph_task, const td_node *node,
                          const td_input_buffer *buffer);
 void td_node_guard_leave(td_node_guard *guard, td_graph_task *graph_task, const td_node *node,

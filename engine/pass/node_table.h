@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * What one graph task knows of each node it may reach: PyTorch's dependencies_, not_ready_ and
- * exec_info_ in one entry, so that the scatter of a gradient looks a node up once. Entries stay in
- * the order of first visit. Guarded by the graph task's lock once the pass runs. */
+ * What one graph task knows of each node it may reach. PyTorch's dependencies_, not_ready_ and
+ * exec_info_ are one entry here, so that the scatter of a gradient looks a node up once. Entries
+ * stay in the order of first visit. Guarded by the graph task's lock once the pass runs. */
 #pragma once
 
 #include "engine/base/hash_index.h"

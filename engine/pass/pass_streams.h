@@ -7,8 +7,9 @@
  * A node remembers the stream that was current on its device when it was built, and runs on it. Who
  * gives it a gradient has run on another stream, perhaps: the input buffer sees to it that the
  * node's stream waits (arrival.h). When a pass is over its caller's current streams wait for those
- * of the nodes that nobody waits for: leaves and captured ones. So a program that looks at .grad on
- * the stream on which it called backward needs no waits of its own, on any other it does. */
+ * of the nodes that nobody waits for: leaves and captured ones. So a program may look at .grad on
+ * the stream on which it called backward, without waits of its own. On any other stream it must
+ * wait. */
 #pragma once
 
 #include "engine/device/stream.h"
@@ -30,7 +31,7 @@ void td_pass_streams_join_locked(td_pass_streams *streams);
 void td_pass_streams_leave(td_pass_streams *streams);
 void td_pass_streams_end(td_pass_streams *streams);
 
-/* td_pass_streams_node_begins and td_pass_streams_node_ends keep the clock of simulated devices: a
- * node is not earlier than its pass, and a pass ends not before its nodes: Note [Virtual time]. */
+/* td_pass_streams_node_begins and td_pass_streams_node_ends keep the clock of simulated devices. No
+ * node begins before its pass, and no pass ends before its nodes: Note [Virtual time]. */
 void td_pass_streams_node_begins(const td_pass_streams *streams);
 void td_pass_streams_node_ends(td_pass_streams *streams);

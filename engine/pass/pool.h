@@ -5,10 +5,10 @@
  * device and the queue of the pass's owner, who waits meanwhile. Private to engine/pass.
  *
  * Note [Pool]
- * A nested pass runs on the stack of the node that called it, so 60 of them on one thread are
- * enough: the 61st gets a stack of its own, with room for 60 more. A thread is made whenever as
- * many passes wait as threads are idle. The pool does not keep a pass alive: one that has gone
- * meanwhile is thrown away. */
+ * A nested pass runs on the stack of the node that called it, and stacks are small. So one thread
+ * takes at most 60 nested passes. The 61st goes to another thread, whose stack has room for 60
+ * more. The pool makes a thread if no idle one is left for a pass. It does not keep a pass alive: a
+ * pass that is over by then is thrown away. */
 #pragma once
 
 #include "engine/pass/graph_task_handle.h"

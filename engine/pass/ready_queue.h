@@ -29,7 +29,7 @@ typedef struct td_ready_queue {
   td_node_task *heap; /* (owned) */
   size_t n, capacity;
   uint32_t n_waiting;
-  uint32_t announced; /* recording session that was told of it (guarded by lock) */
+  uint32_t announced; /* recording session that announced it (guarded by lock) */
 } td_ready_queue;
 
 td_ready_queue *td_ready_queue_new(td_device device); /* a heap */

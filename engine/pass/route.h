@@ -8,13 +8,12 @@
 #include "engine/pass/graph_task.h"
 
 /* td_route_device returns the device that a task belongs to. By policy route_by_node (PyTorch 2.6
- * and later) that of the node's first input that is not on the CPU; else (before) that of the first
- * gradient in its buffer that is not, so that a node that got nothing runs on the CPU. buffer may
- * be NULL: a GraphRoot's. */
+ * and later) it is the device of the node's first input that is not on the CPU. Before, it was the
+ * device of the first gradient in its buffer that is not on the CPU. A node without gradients ran
+ * on the CPU. buffer may be NULL: a GraphRoot's. */
 td_device td_route_device(const td_node *node, const td_input_buffer *buffer);
 
-/* td_route_queue returns the queue for a task (borrowed). Where the pass runs without
- * multithreading it is always its caller's; distributed.h has a queue for each
- * call. */
+/* td_route_queue returns the queue for a task (borrowed). If the pass runs without multithreading,
+ * it is always the caller's queue. A distributed pass has a queue for each call. */
 td_ready_queue *td_route_queue(td_graph_task *graph_task, const td_node *node,
                                const td_input_buffer *buffer);

@@ -5,9 +5,10 @@
  * that are nested too deep run on a thread of the pool (pool.h). Private to engine/pass.
  *
  * Note [Owner's wake-up]
- * Whoever finishes the last task of a pass completes it. If that is not the owner, the owner may be
- * asleep in pop, so a dummy task is pushed to its queue. The dummy counts as outstanding and its
- * pop takes the count down again; a stray dummy in a user's queue is thrown away by the next pass.
+ * The thread that finishes the last task of a pass completes the pass. If that is not the owner,
+ * the owner may be asleep in pop. So the thread pushes a dummy task to the owner's queue. The dummy
+ * counts as outstanding until its pop. If a stray dummy is left in a user's queue, the next pass
+ * throws it away.
  */
 #pragma once
 
