@@ -22,7 +22,8 @@ check_node_begin(td_checker *checker, const td_any_event *any) {
   const td_event_queue_pop *pop = td_check_thread_now(thread);
   if (!pop || pop->node != event->node || pop->graph_task != event->graph_task)
     td_checker_violate(checker, TD_RULE_run_popped, event->node,
-                       "begins on thread %u, which did not just pop it", event->event.thread);
+                       "begins on thread %u, but that thread did not just pop it",
+                       event->event.thread);
   td_check_task *task = td_check_tasks_get(&checker->tallies[event->graph_task].tasks, event->node);
   if (task->began)
     td_checker_violate(checker, TD_RULE_run_popped, event->node,
@@ -45,7 +46,7 @@ end_span(td_checker *checker, const td_event *event, uint32_t object, uint32_t d
   td_check_thread *thread = &checker->threads[event->thread];
   if (!td_check_thread_end(thread, span, is_broken_off, checker))
     td_checker_violate(checker, TD_RULE_nesting, object,
-                       "ends its %s on thread %u, but that is not what began last", what,
+                       "ends its %s on thread %u, but something else began last", what,
                        event->thread);
 }
 
@@ -129,8 +130,7 @@ check_lock_released(td_checker *checker, const td_any_event *any) {
   if (at == checker->n_locks || checker->locks[at].thread != event->event.thread) {
     const char *kind = td_enum_word(TD_FIELD_ENUM_lock_kind, event->lock);
     td_checker_violate(checker, TD_RULE_lock_exclusive, TD_NONE,
-                       "thread %u gives back the lock of %s %u, which it does "
-                       "not hold",
+                       "thread %u releases the lock of %s %u, but does not hold it",
                        event->event.thread, kind ? kind : "object", event->object);
   }
   if (at < checker->n_locks) checker->locks[at] = checker->locks[--checker->n_locks];

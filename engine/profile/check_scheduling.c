@@ -33,15 +33,14 @@ check_dependency_dec(td_checker *checker, const td_any_event *any) {
   td_check_task *task = task_of(checker, event->graph_task, event->node);
   if (!task->counted)
     td_checker_violate(checker, TD_RULE_dependency, event->node,
-                       "got a gradient in graph task %u, which never "
-                       "counted its dependencies",
+                       "got a gradient in graph task %u, but no event counted its dependencies",
                        event->graph_task);
   else if (task->left == 0)
     td_checker_violate(checker, TD_RULE_dependency, event->node,
                        "got one gradient more than it waited for");
   else if (event->left != task->left - 1)
-    td_checker_violate(checker, TD_RULE_dependency, event->node, "waits for %u more, after %u",
-                       event->left, task->left);
+    td_checker_violate(checker, TD_RULE_dependency, event->node,
+                       "waits for %u gradients, but waited for %u before", event->left, task->left);
   task->left = event->left;
 }
 
@@ -89,11 +88,10 @@ check_queue_push(td_checker *checker, const td_any_event *any) {
                        "enters a queue a second time in graph task %u", event->graph_task);
   if (task->counted && task->left > 0)
     td_checker_violate(checker, TD_RULE_push_ready, event->node,
-                       "enters a queue but still waits for %u", task->left);
+                       "enters a queue but still waits for %u gradients", task->left);
   if (!task->counted && event->reason == TD_push_reason_ready)
     td_checker_violate(checker, TD_RULE_push_ready, event->node,
-                       "enters a queue as ready, but nothing said what it "
-                       "waits for");
+                       "enters a queue as ready, but no event counted its dependencies");
   task->pushed = true;
   td_tally *tally = &checker->tallies[event->graph_task];
   unpark(tally, task);
@@ -132,8 +130,7 @@ check_popping_thread(td_checker *checker, const td_event_queue_pop *event) {
                                       : queue->owner == thread;
   if (!owns)
     td_checker_violate(checker, TD_RULE_run_thread, event->node,
-                       "is popped from queue %u by thread %u, which does not "
-                       "own that queue",
+                       "is popped from queue %u by thread %u, but another thread owns it",
                        event->queue, thread);
   if (event->node == TD_NONE || event->graph_task == TD_NONE || queue->device != TD_DEVICE_CPU)
     return;
@@ -151,13 +148,13 @@ check_queue_pop(td_checker *checker, const td_any_event *any) {
   td_check_entry popped, ahead;
   if (!td_check_queue_pop(queue, checker->catalog, order, event, &popped, &ahead)) {
     td_checker_violate(checker, TD_RULE_pop_pushed, event->node,
-                       "is popped from queue %u, where it is not", event->queue);
+                       "is popped from queue %u, but is not in it", event->queue);
   } else {
     if (ahead.seq != popped.seq) {
       char *name = ahead.node == TD_NONE ? td_dup_string("a task without a node")
                                          : td_format("node %u", ahead.node);
       td_checker_violate(checker, TD_RULE_pop_order, event->node,
-                         "is popped from queue %u before %s, which goes first", event->queue, name);
+                         "is popped from queue %u, but %s goes first", event->queue, name);
       free(name);
     }
     check_size(checker, event->queue, event->size);
@@ -177,8 +174,7 @@ check_outstanding(td_checker *checker, const td_any_event *any) {
   if (!td_check_thread_completed(&checker->threads[event->event.thread], event->graph_task,
                                  &had_node)) {
     td_checker_violate(checker, TD_RULE_outstanding, TD_NONE,
-                       "thread %u completes a task of graph task %u that it did "
-                       "not pop",
+                       "thread %u completes a task of graph task %u, but did not pop it",
                        event->event.thread, event->graph_task);
     return;
   }
@@ -197,8 +193,8 @@ check_values(td_checker *checker, const td_tally *tally) {
   uint64_t now = checker->seq;
   checker->seq = tally->mismatch_seq;
   td_checker_violate(checker, TD_RULE_outstanding, TD_NONE,
-                     "%u tasks are said to be outstanding, but pushes minus "
-                     "completions is %" PRIu64,
+                     "the event says %u outstanding tasks, but pushes minus "
+                     "completions are %" PRIu64,
                      tally->mismatch_value, tally->mismatch_expected);
   checker->seq = now;
 }
@@ -237,12 +233,12 @@ check_good_end(td_checker *checker, uint32_t graph_task) {
   checker->seq = tally->end_seq;
   if (tally->n_pushed != tally->n_done)
     td_checker_violate(checker, TD_RULE_outstanding, TD_NONE,
-                       "graph task %u ends well, but %" PRIu64 " nodes were pushed "
+                       "graph task %u succeeds, but %" PRIu64 " nodes were pushed "
                        "and %" PRIu64 " completed",
                        graph_task, tally->n_pushed, tally->n_done);
   if (tally->n_parked > 0)
     td_checker_violate(checker, TD_RULE_not_ready_empty, TD_NONE,
-                       "graph task %u ends well with %u buffers in not_ready", graph_task,
+                       "graph task %u succeeds with %u buffers in not_ready", graph_task,
                        tally->n_parked);
 }
 
