@@ -19,12 +19,12 @@ MOST_WORDS = 25
 # Folders whose headers, notes or texts are still to be rewritten. Aim: empty.
 NOT_YET = (
     "engine/base", "engine/control", "engine/device", "engine/device/cuda", "engine/events",
-    "engine/exchange", "engine/graph", "engine/ops", "engine/pass", "engine/probe", "engine/probe/observer", "engine/probe/reconstruct",
+    "engine/exchange", "engine/graph", "engine/ops", "engine/pass", "engine/probe",
+    "engine/probe/observer", "engine/probe/reconstruct",
     "engine/profile", "engine/python", "engine/replay", "engine/tensor", "engine/trace",
 )
 
-AT_THE_TOP = ("README.md", "HACKING.md", "KNOWN-ISSUES.md", "CONTRIBUTING.md", "NEWS")
-DOCUMENTS = (*AT_THE_TOP, "engine/DESIGN.md", "engine/trace/FORMAT.md")
+MADE = "engine/CONFORMANCE.md"  # from the names of tests
 # Strings of these folders are for people. In the other folders of the engine most are PyTorch's own.
 TEXTS_IN_C = ("app/", "ui/", "engine/base/", "engine/control/", "engine/exchange/", "engine/probe/",
               "engine/profile/", "engine/replay/", "engine/trace/")
@@ -165,7 +165,7 @@ def prose_of(path, name):
     text = path.read_text(encoding="utf-8")
     if name == "NEWS":
         yield "document", blocks_of_markdown(newest_section(text))
-    elif name in DOCUMENTS or (path.suffix == ".md" and name.startswith("resources/")):
+    elif path.suffix == ".md" and name != MADE:
         yield "document", blocks_of_markdown(text)
     elif path.suffix in (".ui", ".xml") and name.startswith("resources/"):
         yield "text", blocks_of_ui(text)
@@ -185,12 +185,12 @@ def prose_of(path, name):
 
 
 def all_sentences(root, begins):
-    files = [root / name for name in AT_THE_TOP if (root / name).exists()]
-    files += sorted(path for top in ("engine", "app", "ui", "resources") for path in (root / top).rglob("*")
-                    if path.is_file())
+    files = [root / "NEWS", *root.glob("*.md"), *(root / "tests").rglob("*.md")]
+    for top in ("engine", "app", "ui", "resources"):
+        files += sorted(path for path in (root / top).rglob("*") if path.is_file() and path.suffix != ".png")
     for path in files:
         name = path.relative_to(root).as_posix()
-        if path.suffix != ".png" and (not begins or name.startswith(begins)):
+        if not begins or name.startswith(begins):
             yield from (Sentence(name, line, kind, sentence) for kind, blocks in prose_of(path, name)
                         for block in blocks for line, sentence in sentences_of(block))
 
