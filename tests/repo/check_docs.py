@@ -9,6 +9,7 @@ import unittest
 ROOT = pathlib.Path(os.environ.get("SOURCE_ROOT", "."))
 BUILD = pathlib.Path(os.environ.get("BUILD_ROOT", "build"))
 TAPEDECK = os.environ.get("TAPEDECK", str(BUILD / "app" / "tapedeck"))
+FILE_NAME = re.compile(r"`([\w/]+\.(?:c|h|cpp|hpp|py|def|ui|xml))`")
 MARKDOWN_LINK = re.compile(r"\]\(([^)#\s]+)[^)]*\)")
 
 
@@ -23,6 +24,13 @@ def commands():
 def packages():
     table = re.search(r"^packages='\n(.*?)^'", text_of("bootstrap"), re.MULTILINE | re.DOTALL)[1]
     return [line.split()[0] for line in table.splitlines()]
+
+
+def documents():
+    found = [path for path in ROOT.rglob("*.md")
+             if not path.relative_to(ROOT).parts[0].startswith(("build", "out", "."))]
+    assert found, "no documents"
+    return found
 
 
 def source_folders():
@@ -62,11 +70,16 @@ class Documents(unittest.TestCase):
                                  stdout=subprocess.PIPE).stdout.split()
         self.assertEqual([name for name in commands() if name not in offered], [])
 
+    def test_files_exist(self):
+        there = {path.relative_to(ROOT).as_posix() for top in ("app", "engine", "resources", "tests", "ui")
+                 for path in (ROOT / top).rglob("*.*")}
+        gone = [f"{path.relative_to(ROOT)}: {name}" for path in documents()
+                for name in FILE_NAME.findall(path.read_text(encoding="utf-8"))
+                if not any(("/" + file).endswith("/" + name) for file in there)]
+        self.assertEqual(gone, [])
+
     def test_links_lead_somewhere(self):
-        documents = [path for path in ROOT.rglob("*.md")
-                     if not path.relative_to(ROOT).parts[0].startswith(("build", "out", "."))]
-        self.assertTrue(documents)
-        broken = [f"{path.relative_to(ROOT)}: {link}" for path in documents
+        broken = [f"{path.relative_to(ROOT)}: {link}" for path in documents()
                   for link in MARKDOWN_LINK.findall(path.read_text(encoding="utf-8"))
                   if "://" not in link and not (path.parent / link).exists()]
         self.assertEqual(broken, [])
