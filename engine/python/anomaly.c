@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Anomaly mode, and the metadata of nodes: a dict for each, in which the mode keeps `traceback_`,
- * the lines of the forward call's stack, and `parent_`, the node that was at work then. Engine
- * threads take the GIL for it. */
+ * Anomaly mode, and the metadata of nodes. The metadata is a dict for each node. The mode keeps
+ * two things there: `traceback_`, the lines of the forward call's stack, and `parent_`, the node
+ * that ran then. Engine threads take the GIL for it. */
 #include "engine/python/anomaly.h"
 
 #include "engine/base/alloc.h"
@@ -16,7 +16,7 @@
 
 typedef struct metadata {
   PyObject *dict;   /* (owned reference) */
-  PyObject *frames; /* (owned reference) the stack as traceback.extract_stack gives it, or NULL */
+  PyObject *frames; /* (owned reference) the stack of traceback.extract_stack, or NULL */
 } metadata;
 
 static void *
@@ -40,7 +40,7 @@ metadata_free(void *data) {
   free(self);
 }
 
-/* What goes wrong while something is noted must not end what the program is doing. */
+/* An error while the mode makes a note must not end the program's operation. */
 static void
 report(PyObject *where) {
   if (PyErr_Occurred()) PyErr_WriteUnraisable(where);
@@ -88,7 +88,7 @@ set_parent(void *data, td_node *parent) {
   PyGILState_Release(gil);
 }
 
-/* The lines of a stack, which users may have replaced: (owned), or NULL where there is none. */
+/* The lines of a stack (owned), or NULL if there is none. Users may have replaced them. */
 static char *
 joined_lines(PyObject *dict) {
   PyObject *lines = PyDict_Check(dict) ? PyDict_GetItemString(dict, TRACEBACK) : NULL;

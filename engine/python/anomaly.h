@@ -6,8 +6,8 @@
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 
-/* tdpy_anomaly_add gives the engine the metadata that Python keeps, and the module the mode's
- * functions. */
+/* tdpy_anomaly_add gives the engine the functions for metadata of nodes, and puts the mode's
+ * functions into the module. */
 int tdpy_anomaly_add(PyObject *module);
 
 /* tdpy_node_metadata is the getter of Node's dict `metadata`. */

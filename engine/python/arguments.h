@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Reading the arguments of calls: converters for PyArg_Parse's "O&" (None leaves what was there,
- * where it is allowed), and the options that all constructors share. */
+ * Reads the arguments of calls. It has converters for PyArg_Parse's "O&", and the options that
+ * all constructors share. A converter that allows None changes nothing for it. */
 #pragma once
 
 #define PY_SSIZE_T_CLEAN
@@ -32,23 +32,27 @@ typedef struct tdpy_options {
   int requires_grad;
 } tdpy_options;
 
-int tdpy_tensor_converter(PyObject *object, void *tensor);          /* td_tensor *, borrowed */
-int tdpy_optional_tensor_converter(PyObject *object, void *tensor); /* the same; None: NULL */
+int tdpy_tensor_converter(PyObject *object, void *tensor); /* td_tensor *, borrowed */
+int tdpy_optional_tensor_converter(PyObject *object,
+                                   void *tensor); /* the same; None changes nothing */
 int tdpy_sizes_converter(PyObject *object,
                          void *sizes); /* tdpy_sizes: an int or a sequence of them */
 int tdpy_pair_converter(PyObject *object, void *pair); /* int64_t[2]: an int or two */
 int tdpy_int_converter(PyObject *object,
                        void *value); /* int64_t; one-element integer tensors too */
 
-/* tdpy_number_read returns whether object is a number (no tensor), and reads it. */
+/* tdpy_number_read reads a number. Returns false, without an exception, if object is a tensor or
+ * no number. */
 bool tdpy_number_read(PyObject *object, tdpy_number *number);
 
-/* tdpy_sizes_from_args reads f(2, 3) and f((2, 3)) alike. Returns 0 and raises where it cannot. */
+/* tdpy_sizes_from_args reads f(2, 3) and f((2, 3)) alike. Returns 1, or 0 with an exception. */
 int tdpy_sizes_from_args(PyObject *args, tdpy_sizes *sizes);
 
-/* tdpy_options_read reads the keywords of a constructor; others are a TypeError. */
+/* tdpy_options_read reads the keywords of a constructor. Returns 1, or 0 with a TypeError if it
+ * knows no such keyword. */
 int tdpy_options_read(const char *function, PyObject *kwargs, tdpy_options *options);
 
-/* tdpy_operand returns a new reference to object as a tensor beside `like`: itself, or a number as
- * a 0-dimensional one; NULL without an exception where it is neither. */
+/* tdpy_operand returns object as a tensor that can stand beside `like`: itself, or a number as a
+ * 0-dimensional tensor. A new reference. If object is neither, it returns NULL without an
+ * exception. */
 td_tensor *tdpy_operand(PyObject *object, const td_tensor *like);

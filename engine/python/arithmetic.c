@@ -25,7 +25,7 @@ binary(td_tensor *self, PyObject *other, binary_op op) {
   return tdpy_result(status, out, &error);
 }
 
-/* number OP tensor, where PyTorch has an operation of its own for it. */
+/* number OP tensor, if PyTorch has an operation of its own for it. */
 static PyObject *
 reflected(PyObject *number_object, PyObject *tensor, number_op op) {
   td_error error = {0};

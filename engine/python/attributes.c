@@ -120,7 +120,7 @@ get_is_sparse(PyObject *self, void *closure) {
   return PyBool_FromLong(tdpy_tensor_of(self)->sparse != NULL);
 }
 
-/* A layout is compared and printed, no more: its name does. */
+/* Programs only compare and print a layout, so its name is enough. */
 static PyObject *
 get_layout(PyObject *self, void *closure) {
   return tdpy_layout_wrap(tdpy_tensor_of(self)->sparse != NULL);

@@ -47,8 +47,8 @@ increment_version(PyObject *self, PyObject *tensor) {
   Py_RETURN_NONE;
 }
 
-/* policy(name): whether the engine behaves like the newest PyTorch in what semantics.def calls so.
- */
+/* policy(name): whether the engine behaves like the newest PyTorch in the matter that
+ * semantics.def calls so. */
 static PyObject *
 policy(PyObject *self, PyObject *name) {
   const char *text = PyUnicode_AsUTF8(name);

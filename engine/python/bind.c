@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-/* Copies up to the next of the delimiters; the signature was written to fit. */
+/* Copies up to the next of the delimiters. The text of a signature always fits. */
 static const char *
 take_word(const char *text, const char *delimiters, char *word, size_t size) {
   size_t length = strcspn(text, delimiters);

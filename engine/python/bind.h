@@ -1,13 +1,19 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Binding the arguments of a call to a signature written as text:
+ * Binds the arguments of a call to a signature, which is a text:
  *
- *   "clamp self:T min:N= max:N="     clamp(self, min=None, max=None), a tensor and two numbers
+ *   "clamp self:T min:N= max:N="     clamp(self, min=None, max=None): a tensor, two numbers
  *
- * A parameter is name:type, followed by = where it may be left out or None; * stands before the
- * first that is a keyword alone. Types: T tensor; O tensor or number, as an operand beside the
- * first argument; N number; I integer; B truth; S integers, or one; V integers, all positional
- * arguments, f(2, 3) or f((2, 3)); L list of tensors; D dtype; W word; A anything (borrowed).
+ * A parameter is name:type. A = after it says that it may be absent or None. A * stands before
+ * the first parameter that is a keyword only. Types:
+ *
+ * - T: a tensor
+ * - O: a tensor or a number, as an operand beside the first argument
+ * - N: a number; I: an integer; B: a truth value
+ * - S: integers, or one integer
+ * - V: integers that take all positional arguments, f(2, 3) or f((2, 3))
+ * - L: a list of tensors; D: a dtype; W: a word
+ * - A: anything (borrowed)
  *
  * Errors are TypeErrors with PyTorch's texts. GIL held. */
 #pragma once
@@ -31,7 +37,7 @@ typedef struct tdpy_value {
 
 typedef struct tdpy_signature {
   const char *text;
-  /* Read from the text by the first call. */
+  /* The first call reads these from the text. */
   bool parsed;
   int n, n_positional;
   char name[32];
@@ -41,8 +47,8 @@ typedef struct tdpy_signature {
   } parameters[TDPY_MAX_PARAMETERS];
 } tdpy_signature;
 
-/* tdpy_bind fills values, one per parameter. self, where not NULL, is the first argument. Returns
- * false with an exception, and nothing to clear. */
+/* tdpy_bind fills one value for each parameter. self is the first argument, if it is not NULL.
+ * If it fails, it returns false with an exception; there is nothing to clear then. */
 bool tdpy_bind(tdpy_signature *signature, PyObject *self, PyObject *args, PyObject *kwargs,
                tdpy_value *values);
 

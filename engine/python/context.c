@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * _FunctionBase: base of the ctx that forward and backward of a custom function share, and of class
- * Function itself. */
+ * _FunctionBase: base of class Function, and of the ctx that forward and backward of a custom
+ * function share. */
 #include "engine/python/errors.h"
 #include "engine/python/function.h"
 #include "engine/python/node_object.h"
@@ -47,14 +47,15 @@ ctx_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
   return (PyObject *)ctx;
 }
 
-/* A node whose count is zero waits for the GIL to say so: it does not come back. */
-td_node *
-tdpy_function_hold(tdpy_function_ctx *ctx) {
+/* A new reference to the node of a ctx, or NULL. A node whose count is zero waits for the GIL in
+ * order to end. It does not come back. */
+static td_node *
+hold_node(tdpy_function_ctx *ctx) {
   if (!ctx->function || !td_refcount_try_inc(&ctx->function->node.refs)) return NULL;
   return &ctx->function->node;
 }
 
-/* What a node has, its ctx has: name(), next_functions, register_hook and so on. */
+/* The ctx has the attributes of its node too: name(), next_functions, register_hook and so on. */
 static PyObject *
 ctx_getattr(PyObject *self, PyObject *name) {
   PyObject *value = PyObject_GenericGetAttr(self, name);
@@ -62,7 +63,7 @@ ctx_getattr(PyObject *self, PyObject *name) {
   PyObject *is_of_node = PyDict_GetItem(tdpy_node_type.tp_dict, name);
   if (!is_of_node || !((tdpy_function_ctx *)self)->needs_input_grad) return NULL;
   PyErr_Clear();
-  td_node *node = tdpy_function_hold((tdpy_function_ctx *)self);
+  td_node *node = hold_node((tdpy_function_ctx *)self);
   if (!node)
     return PyErr_Format(
         PyExc_RuntimeError,
@@ -81,7 +82,7 @@ ctx_getattr(PyObject *self, PyObject *name) {
 static PyObject *
 get_saved_tensors(PyObject *self, void *closure) {
   tdpy_function_ctx *ctx = (tdpy_function_ctx *)self;
-  td_node *node = tdpy_function_hold(ctx);
+  td_node *node = hold_node(ctx);
   if (!node) return PyTuple_New(0);
   td_error error = {0};
   PyObject *tensors = NULL;

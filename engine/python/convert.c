@@ -10,7 +10,7 @@
 #include "engine/tensor/kernels.h"
 #include <complex.h>
 
-/* What a first walk through the data finds out. */
+/* What the first walk through the data learns. */
 typedef struct survey {
   tdpy_sizes sizes;
   bool any_complex, any_float, any_integer, any_bool;

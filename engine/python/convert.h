@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Nested lists and numbers to tensors and back. */
+ * Turns nested lists and numbers into tensors, and back. */
 #pragma once
 
 #include "engine/python/tensor_object.h"
 
-/* tdpy_tensor_from_data makes a tensor from a number, nested sequences of them, or a tensor
- * (copied, without history); dtype -1: what the numbers are (float32, int64, bool). NULL and an
- * exception on failure. */
+/* tdpy_tensor_from_data makes a tensor from a number or from nested sequences of numbers. It
+ * copies a tensor, without history. A dtype of -1 takes the dtype of the data: float32, int64 or
+ * bool. Returns NULL with an exception if it fails. */
 td_tensor *tdpy_tensor_from_data(PyObject *data, int dtype, td_device device);
 
 /* tdpy_tensor_to_list returns nested lists, or a number for a 0-dimensional tensor. */

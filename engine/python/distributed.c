@@ -11,7 +11,8 @@ typedef struct context_object {
   PyObject_HEAD td_dist_context *context; /* (owned reference) */
 } context_object;
 
-/* Borrows the tensors [*n] of a tuple; the caller frees the array. NULL with an exception. */
+/* Returns the tensors [*n] of a tuple, borrowed; the caller frees the array. If an item is no
+ * tensor, NULL with an exception. */
 static td_tensor **
 tensors_of(PyObject *tuple, uint32_t *n) {
   td_tensor **tensors = TD_NEW_N(td_tensor *, PyTuple_GET_SIZE(tuple) + 1);
@@ -42,8 +43,8 @@ context_dealloc(PyObject *self) {
   Py_TYPE(self)->tp_free(self);
 }
 
-/* A device thread may still work for a pass that failed, and looks at the context then: the context
- * of such a pass stays for ever. */
+/* After an error a device thread may still work for the pass, and use the context. So the
+ * context of such a pass stays for ever. */
 static td_status
 run(td_dist_context *context, td_tensor **roots, uint32_t n, bool retain_graph, td_error *error) {
   td_status status;
@@ -70,7 +71,7 @@ context_backward(PyObject *self, PyObject *args) {
   Py_RETURN_NONE;
 }
 
-/* The arrays were checked to be of one length. */
+/* rpc.py makes both tuples. */
 static PyObject *
 context_loop_back(PyObject *self, PyObject *args) {
   PyObject *sent, *received;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The functions behind torch._C._functions: nodes that fail, or let no gradient through. */
+ * The functions behind torch._C._functions. Their nodes fail, or let no gradient through. */
 #include "engine/python/module.h"
 #include "engine/python/tensor_object.h"
 
@@ -22,7 +22,7 @@ read_tensors(PyObject *tuple, td_tensor **tensors) {
   return true;
 }
 
-/* Takes the tensors. One alone, several as a tuple. */
+/* Takes the tensors. Returns a single one as itself, several as a tuple. */
 static PyObject *
 wrap_tensors(td_tensor **tensors, Py_ssize_t n) {
   PyObject *tuple = PyTuple_New(n);

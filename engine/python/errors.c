@@ -23,8 +23,7 @@ exception_for(td_status status) {
   }
 }
 
-/* Restores the exception with the traceback it has already, so that the user's own line is shown.
- */
+/* Restores the exception with its traceback, so that it shows the user's own line. */
 static void
 raise_foreign(td_error *error) {
   PyObject *exception = error->foreign;

@@ -37,8 +37,8 @@ new_ctx(PyObject *type, PyObject *args) {
   return ctx;
 }
 
-/* The node is made before forward runs, as in PyTorch, so that its sequence number precedes those
- * of nodes that forward makes; and a number is used up even where no gradient is wanted. */
+/* As in PyTorch, the node exists before forward runs: its sequence number precedes those of
+ * nodes that forward makes. This uses up a number even if nothing needs a gradient. */
 static tdpy_function *
 new_function(PyObject *args, tdpy_function_ctx *ctx) {
   Py_ssize_t n = PyTuple_GET_SIZE(args);
@@ -49,7 +49,8 @@ new_function(PyObject *args, tdpy_function_ctx *ctx) {
     if ((is_tensor[i] = tdpy_tensor_is(PyTuple_GET_ITEM(args, i))))
       tensors[n_tensors++] = tdpy_tensor_of(PyTuple_GET_ITEM(args, i));
   for (uint32_t i = 0; i < n_tensors; i++)
-    td_grad_fn(tensors[i]); /* what a view's takes comes before this node's number, as in PyTorch */
+    td_grad_fn(
+        tensors[i]); /* a view's new grad_fn takes its number before this node, as in PyTorch */
   tdpy_function *function =
       td_function_begin(&tdpy_function_class, sizeof *function, tensors, n_tensors);
   free(tensors);
@@ -99,7 +100,7 @@ call_forward(const tdpy_forward_call *call, PyObject *forward, PyObject *setup_c
   return result;
 }
 
-/* The class's _own_setup_context is None where forward itself is given the ctx. */
+/* The class's _own_setup_context is None if forward itself takes the ctx. */
 static PyObject *
 run_forward(PyObject *type, const tdpy_forward_call *call) {
   PyObject *forward = PyObject_GetAttrString(type, "forward");

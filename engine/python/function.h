@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * autograd.Function: a node whose forward and backward are Python. The node owns the ctx object;
- * the ctx borrows the node, so they do not keep each other. tapedeck/autograd/function.py has the
- * classes that users see; here is their base. All of it needs the GIL but what engine threads call,
- * which take it. */
+ * autograd.Function: a node whose forward and backward are Python. The node owns the ctx object.
+ * The ctx borrows the node, so they do not keep each other alive. Users see the classes of
+ * tapedeck/autograd/function.py; their base is here. All of it needs the GIL. Functions that
+ * engine threads call take the GIL themselves. */
 #pragma once
 
 #define PY_SSIZE_T_CLEAN
@@ -24,20 +24,20 @@ typedef struct tdpy_function {
   bool was_released;       /* written under node.mutex, read with the GIL */
 } tdpy_function;
 
-/* tdpy_function_context borrows the ctx of a node that is a custom function; NULL for all others.
- */
+/* tdpy_function_context returns the ctx of a custom function's node, borrowed. NULL for all
+ * other nodes. */
 PyObject *tdpy_function_context(td_node *node);
 
-/* tdpy_function_is_custom tells whether a node is one. */
+/* tdpy_function_is_custom tells whether a node is that of a custom function. */
 bool tdpy_function_is_custom(const td_node *node);
 
 extern PyTypeObject tdpy_function_base_type;
 
-/* _FunctionBase: what forward leaves for C; see context.c. All but function are (owned), or NULL.
- */
+/* _FunctionBase: the data that forward leaves for C; see context.c. All members but `function`
+ * are (owned), or NULL. */
 typedef struct tdpy_function_ctx {
-  PyObject_HEAD tdpy_function *function; /* (borrowed), NULL before forward and once the node is
-                                            gone; changes with the GIL held */
+  PyObject_HEAD tdpy_function *function; /* (borrowed) NULL before forward, and after the end of the
+                                            node; changes with the GIL held */
   PyObject *to_save;                     /* tuple given to save_for_backward */
   PyObject *non_differentiable;          /* tuple given to mark_non_differentiable */
   PyObject *dirty_tensors;               /* tuple given to mark_dirty */
@@ -46,25 +46,23 @@ typedef struct tdpy_function_ctx {
   bool materialize_grads, materialize_non_diff_grads;
 } tdpy_function_ctx;
 
-/* tdpy_function_hold returns the node of a ctx, with a new reference, or NULL without exception. */
-td_node *tdpy_function_hold(tdpy_function_ctx *ctx);
-
-/* tdpy_function_apply is _FunctionBase.apply of class `type`: runs forward and makes the node. */
+/* tdpy_function_apply is _FunctionBase.apply of class `type`. It makes the node and runs
+ * forward. */
 PyObject *tdpy_function_apply(PyObject *type, PyObject *args, PyObject *kwargs);
 
-/* Forward in the making. */
+/* One call of forward, while it runs. */
 typedef struct tdpy_forward_call {
   PyObject *args, *kwargs; /* (borrowed) of forward */
   tdpy_function_ctx *ctx;  /* (owned reference) */
-  tdpy_function *function; /* (owned reference), or NULL where no gradient is wanted */
-  PyObject *outputs;       /* (owned) tuple of what forward returned, made outputs of the node */
-  bool single;             /* it returned one thing, no tuple */
-  Py_ssize_t n_returned;   /* how many things it returned */
+  tdpy_function *function; /* (owned reference), or NULL if nothing needs a gradient */
+  PyObject *outputs;     /* (owned) tuple of forward's results, which are outputs of the node now */
+  bool single;           /* forward returned one thing, no tuple */
+  Py_ssize_t n_returned; /* how many things forward returned */
 } tdpy_forward_call;
 
-/* tdpy_function_take_outputs makes what forward returned the outputs of the node
- * (function_outputs.c): inputs as views of themselves, dirty ones with a new history. 0 with an
- * exception. */
+/* tdpy_function_take_outputs makes the results of forward outputs of the node
+ * (function_outputs.c). An input that forward returns becomes a view of itself. A dirty input
+ * gets a new history. Returns 0 with an exception if it fails. */
 int tdpy_function_take_outputs(tdpy_forward_call *call, PyObject *result);
 
 /* tdpy_function_add readies the type and puts it into the module. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The backward half of custom functions: called on engine threads, which take the GIL for it. */
+ * The backward half of custom functions. Engine threads call it, and take the GIL for it. */
 #include "engine/python/errors.h"
 #include "engine/python/function.h"
 #include "engine/python/tensor_object.h"
@@ -15,7 +15,7 @@ zeros_for(const td_input_metadata *metadata) {
   return zeros;
 }
 
-/* A gradient that did not come is zeros, or None if the function asked for it. */
+/* An undefined gradient becomes zeros, or None if the function wants that. */
 static PyObject *
 backward_arguments(tdpy_function *self, td_tensor *const *inputs) {
   tdpy_function_ctx *ctx = (tdpy_function_ctx *)self->context;
@@ -42,7 +42,7 @@ as_tuple(PyObject *result) {
   return tuple;
 }
 
-/* The ctx's own method `apply` knows which of the class's functions goes back. */
+/* The ctx's own method `apply` knows which function of the class runs backward. */
 static PyObject *
 call_backward(tdpy_function *self, td_tensor *const *inputs) {
   PyObject *args = backward_arguments(self, inputs);

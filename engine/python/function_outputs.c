@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * What forward of a custom function returned becomes the outputs of its node, by PyTorch's rules.
- */
+ * Makes the results of a custom function's forward outputs of its node, by PyTorch's rules. */
 #include "engine/base/alloc.h"
 #include "engine/graph/anomaly.h"
 #include "engine/graph/grad_fn.h"
@@ -23,8 +22,8 @@ contains(PyObject *tuple, const td_tensor *tensor) {
   return false;
 }
 
-/* What forward left on the ctx must be a tuple of tensors, if anything: writes the place of the
- * first thing that is none, or -1. */
+/* A member of the ctx must be a tuple of tensors, if it is set. Writes the place of the first
+ * item that is none, or -1. */
 static int
 find_bad_mark(PyObject *marks, const char *attribute, Py_ssize_t *bad) {
   *bad = -1;
@@ -63,7 +62,7 @@ check_marks(const tdpy_forward_call *call) {
   return bad_dirty < 0 && bad_other < 0;
 }
 
-/* Replaces *tensor by another tensor of the same elements, without history. */
+/* Replaces *tensor by another tensor with the same elements and no history. */
 static void
 replace_by_alias(td_tensor **tensor, bool is_view) {
   td_tensor *alias = td_tensor_detach(*tensor);
@@ -80,7 +79,7 @@ warn_not_an_input(void) {
                       1) == 0;
 }
 
-/* The base of a view becomes the output of a CopySlices, which has room for one function's one
+/* The base of a view becomes the output of a CopySlices. That has room for one function with one
  * gradient. */
 static int
 may_write_view(const tdpy_forward_call *call, const td_tensor *view) {
@@ -113,7 +112,7 @@ take_dirty(tdpy_forward_call *call, td_tensor *tensor, uint32_t output_nr, bool 
   return tdpy_check(td_rebase_history(tensor, &call->function->node, output_nr, &error), &error);
 }
 
-/* One output of the node that has a history: *tensor (owned reference) may be replaced. */
+/* Makes *tensor (owned reference) an output of the node with a history. May replace *tensor. */
 static int
 take_differentiable(tdpy_forward_call *call, td_tensor **tensor, uint32_t output_nr) {
   bool is_input = contains(call->args, *tensor);
@@ -124,8 +123,8 @@ take_differentiable(tdpy_forward_call *call, td_tensor **tensor, uint32_t output
   return 1;
 }
 
-/* An input that comes back without history is another tensor all the same, so that nobody changes
- * the input's requires_grad. */
+/* An input that forward returns without history becomes another tensor. So nobody can change the
+ * input's requires_grad through it. */
 static int
 take_plain(tdpy_forward_call *call, td_tensor **tensor) {
   bool is_input = contains(call->args, *tensor), requires_grad = td_requires_grad(*tensor);
@@ -143,7 +142,7 @@ is_differentiable(const tdpy_forward_call *call, const td_tensor *tensor) {
          !contains(call->ctx->non_differentiable, tensor);
 }
 
-/* A new reference to what becomes of one thing that forward returned. */
+/* Returns the output for one thing that forward returned, a new reference. */
 static PyObject *
 take_output(tdpy_forward_call *call, PyObject *object, uint32_t i) {
   td_node *node = call->function ? &call->function->node : NULL;
@@ -166,7 +165,7 @@ take_output(tdpy_forward_call *call, PyObject *object, uint32_t i) {
   return NULL;
 }
 
-/* The new history of a tensor that was changed is right only where it is an output. */
+/* A changed tensor gets a new history. That is right only if the tensor is an output. */
 static int
 all_dirty_returned(const tdpy_forward_call *call, PyObject *returned) {
   PyObject *dirty = call->ctx->dirty_tensors;
@@ -182,7 +181,7 @@ all_dirty_returned(const tdpy_forward_call *call, PyObject *returned) {
   return 1;
 }
 
-/* Of several outputs with a history, none that is a view may be changed in place. */
+/* If several outputs have a history, none that is a view may be changed in place. */
 static void
 protect_views(const tdpy_forward_call *call) {
   uint32_t n = call->function->node.n_inputs, n_differentiable = 0;

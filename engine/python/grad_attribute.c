@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Tensor.grad: what may be assigned to it, in the words of each PyTorch. */
+ * Tensor.grad: which tensors a program may assign to it, in the words of each PyTorch. */
 #include "engine/python/tensor_type.h"
 
 #include "engine/base/alloc.h"

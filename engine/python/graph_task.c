@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * What a program may ask and say about the backward pass that its code runs in: the names of
- * torch._C. Final callbacks are called on engine threads, which take the GIL for it. */
+ * Questions and settings of a program about the backward pass that runs its code: the names of
+ * torch._C. Engine threads call final callbacks, and take the GIL for it. */
 #include "engine/python/errors.h"
 #include "engine/python/hook.h"
 #include "engine/python/module.h"
@@ -115,7 +115,7 @@ queue_callback(PyObject *self, PyObject *callable) {
 
 /* warnings */
 
-/* Nodes may wait for the GIL: whoever holds it would wait for them in vain. */
+/* Nodes may wait for the GIL. A caller of backward that holds it would wait for them for ever. */
 static td_status
 guard_cb(td_error *error) {
   if (!PyGILState_Check()) return TD_OK;
@@ -127,7 +127,8 @@ guard_cb(td_error *error) {
       "API, please report a bug to the pytorch team.");
 }
 
-/* _backward_with_gil() is a pass by C code that forgot to release the GIL, for tests. */
+/* _backward_with_gil(), for tests, is a pass that C code starts while it holds the GIL by
+ * mistake. */
 static PyObject *
 backward_with_gil(PyObject *self, PyObject *unused) {
   const td_execute_options options = {.accumulate_grad = true};
@@ -145,8 +146,8 @@ warn_cb(const char *text, td_error *error) {
   return status;
 }
 
-/* Objects that follow a backward pass to whatever thread its nodes run on: a name's object, by
- * threads. The dict is never changed once it is made, so that threads can share it. */
+/* Objects that follow a backward pass to each thread that runs its nodes, by name. Nobody
+ * changes the dict after its making, so threads can share it. */
 typedef struct stash {
   td_refcount refs;
   PyObject *objects; /* (owned reference) a dict */
@@ -228,7 +229,7 @@ get_stashed(PyObject *module, PyObject *name) {
   return NULL;
 }
 
-/* A device thread may want the GIL to end what it does. */
+/* A device thread may need the GIL to finish its node. */
 static PyObject *
 stop_engine(PyObject *self, PyObject *unused) {
   Py_BEGIN_ALLOW_THREADS td_device_threads_stop();

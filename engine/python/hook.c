@@ -34,7 +34,7 @@ tdpy_owner_name(PyObject *callable) {
   return owner;
 }
 
-/* A handle does not keep what the hook hangs on: the hook knows its list. */
+/* A handle keeps the hook, and not the node or tensor. The hook knows its list. */
 typedef struct handle_object {
   PyObject_HEAD td_hook *hook; /* (owned reference) */
   unsigned long long id;
@@ -42,7 +42,7 @@ typedef struct handle_object {
 
 static PyTypeObject handle_type;
 
-/* Takes the hook, and puts it where `add` says. */
+/* Takes the hook and returns its handle. */
 static PyObject *
 handle_new(td_hook *hook) {
   static unsigned long long next_id; /* guarded by the GIL */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Hooks in Python: of nodes and of tensors, and the handles that take them away. A hook is named on
- * the tape after its function, "module.function". */
+ * Hooks in Python, on nodes and on tensors, and the handles that remove them. On the tape a hook
+ * has the name of its function, "module.function". */
 #pragma once
 
 #define PY_SSIZE_T_CLEAN
@@ -9,8 +9,9 @@
 
 #include "engine/graph/hooks.h"
 
-/* Methods of Node: post hooks get (grad_inputs, grad_outputs), pre-hooks (grad_outputs); each may
- * return a tuple of as many gradients instead. They return a RemovableHandle. */
+/* Methods of Node. A post hook gets (grad_inputs, grad_outputs), a pre-hook (grad_outputs). Each
+ * may return a tuple of as many gradients, which replace them. The methods return a
+ * RemovableHandle. */
 PyObject *tdpy_node_register_hook(PyObject *self, PyObject *callable);
 PyObject *tdpy_node_register_prehook(PyObject *self, PyObject *callable);
 
@@ -23,13 +24,14 @@ PyObject *tdpy_tensor_retain_grad(PyObject *self, PyObject *unused);
  * (owned) */
 char *tdpy_owner_name(PyObject *callable);
 
-/* tdpy_hooks_traverse visits what the hooks of a list hold, for the garbage collector. */
+/* tdpy_hooks_traverse visits the functions of the hooks in a list, for the garbage collector. */
 int tdpy_hooks_traverse(const td_hooks *hooks, visitproc visit, void *arg);
 
-/* tdpy_hook_call calls the Python function of a hook; td_hook.call of all of them (hook_call.c). */
+/* tdpy_hook_call calls the Python function of a hook. It is td_hook.call of all these hooks
+ * (hook_call.c). */
 td_status tdpy_hook_call(td_hook *hook, const td_hook_call *call, td_error *error);
 
-/* A hook whose function is Python's. */
+/* A hook with a Python function. */
 typedef struct tdpy_hook {
   td_hook hook;
   PyObject *callable; /* (owned reference) */

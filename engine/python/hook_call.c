@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * What a Python hook is called with, and what it may give back: PyTorch's rules and texts. On
- * engine threads, which take the GIL for it. */
+ * The arguments of a Python hook and the results that it may return: PyTorch's rules and texts.
+ * Engine threads take the GIL for it. */
 #include "engine/python/errors.h"
 #include "engine/python/hook.h"
 #include "engine/python/node_object.h"
 #include "engine/python/tensor_object.h"
 
-/* The name that texts call a hook by. A new reference. */
+/* The name of a hook in texts. A new reference. */
 static PyObject *
 hook_name(PyObject *callable) {
   PyObject *name = PyObject_GetAttrString(callable, "__name__");
@@ -30,13 +30,13 @@ complain(PyObject *callable, const char *format, ...) {
   return false;
 }
 
-/* PyTorch's own types are not called by their module. */
+/* PyTorch's texts name its own types without their module. */
 static const char *
 type_name(PyObject *object) {
   return Py_IS_TYPE(object, &tdpy_tensor_type) ? "Tensor" : Py_TYPE(object)->tp_name;
 }
 
-/* May `result` stand for `original`? None always may; nothing may stand for None. */
+/* Whether `result` may replace `original`. None always may; nothing may replace None. */
 static bool
 fits(PyObject *callable, PyObject *original, PyObject *result) {
   if (result == Py_None) return true;
@@ -85,7 +85,8 @@ is_of_tensor(const td_hook *hook) {
   return 1u << hook->kind & (TD_HOOKS_OF_TENSORS | TD_HOOKS(post_accumulate_grad));
 }
 
-/* A tensor's hook gets its gradient (the leaf, after accumulation), a node's hook tuples. */
+/* A tensor's hook gets its gradient. A hook after accumulation gets the leaf. A node's hook gets
+ * tuples. */
 static PyObject *
 call_arguments(const td_hook *hook, const td_hook_call *call) {
   PyObject *first = is_of_tensor(hook) ? tdpy_tensor_wrap(td_tensor_ref(call->gradients[0]))

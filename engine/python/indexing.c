@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * tensor[...]: integers, slices, None, Ellipsis, tensors and lists of indices, masks, tuples of
- * them. Each part makes the node that PyTorch makes. */
+ * tensor[...]: integers, slices, None, Ellipsis, tensors and lists of indices, masks, and tuples
+ * of them. Each part makes the same node as in PyTorch. */
 #include "engine/ops/indexing.h"
 #include "engine/base/alloc.h"
 #include "engine/graph/semantics.h"
@@ -14,13 +14,13 @@
 #include "engine/python/errors.h"
 #include "engine/python/tensor_type.h"
 
-/* What has been indexed so far, and the dimension that the next part is about. */
+/* The result of the parts so far, and the dimension of the next part. */
 typedef struct cursor {
   td_tensor *tensor; /* (owned reference) */
   int64_t dim;
   int n_given; /* dimensions of the tensor that is indexed */
   bool sliced; /* some operation was done */
-  bool writes; /* it will be written into: what is whole is no view */
+  bool writes; /* the caller writes into it: a whole tensor is not made a view */
 
   td_tensor *indices[TD_MAX_DIMS]; /* (owned references) one per dimension, or mask; NULL: all */
   int n_indices, masked;           /* masked: dimensions that masks cover beyond their first */
@@ -58,8 +58,8 @@ take_int(cursor *at, PyObject *part) {
   return advance(at, status, next, &error);
 }
 
-/* As PyTorch: a slice of a whole dimension makes no node beside other parts; in PyTorch 1 only
- * where its end is given. */
+/* As in PyTorch, a slice of a whole dimension makes no node beside other parts. In PyTorch 1
+ * that is so only if the slice has an end. */
 static int
 take_slice(cursor *at, PyObject *part, bool keep_whole) {
   Py_ssize_t start, stop, step;
@@ -91,7 +91,7 @@ take_new_dimension(cursor *at) {
   return advance(at, status, next, &error);
 }
 
-/* Index tensors wait for the end: together they are one operation. */
+/* Index tensors are applied last: together they are one operation. */
 static int
 take_indices(cursor *at, td_tensor *indices) {
   int covers = indices->dtype == TD_BOOL ? indices->n_dims : 1;
@@ -152,8 +152,8 @@ cursor_clear(cursor *at) {
     td_tensor_unref(at->indices[i]);
 }
 
-/* Follows all parts but index tensors, which it collects. Returns 0 with an exception, and nothing
- * to clear. */
+/* Applies all parts but index tensors, which it collects. Returns 0 with an exception; there is
+ * nothing to clear then. */
 static int
 follow(cursor *at, td_tensor *tensor, PyObject *key, bool writes) {
   PyObject *parts = PyTuple_Check(key) ? Py_NewRef(key) : PyTuple_Pack(1, key);
@@ -183,7 +183,7 @@ get_item(PyObject *self, PyObject *key) {
   return tdpy_result(status, out, &error);
 }
 
-/* The value without the leading dimensions of size 1 that the place does not have, as wide as the
+/* The value without leading dimensions of size 1 that the place does not have, expanded to the
  * place. */
 static td_status
 fit_value(td_tensor *place, td_tensor *value, td_tensor **out, td_error *error) {
@@ -221,8 +221,8 @@ value_of(PyObject *value, const td_tensor *like) {
   return source;
 }
 
-/* index_put_, on a view where other parts made one. Leading dimensions of size 1 of the value do
- * not count. */
+/* index_put_. Other parts make a view first. Leading dimensions of size 1 of the value do not
+ * count. */
 static td_status
 write_indexed(const cursor *at, td_tensor *value, td_error *error) {
   td_in_place now;

@@ -58,8 +58,8 @@ tdpy_inplace_div(PyObject *self, PyObject *other) {
   return apply(self, other, td_op_div_into);
 }
 
-/* An operation of Tensor that is not in place, made so: the method itself is called, on an alias.
- */
+/* An operation in place that is made of the one that is not: this calls the method itself on an
+ * alias. */
 
 static int
 other_operands(PyObject *args, td_tensor **operands, int n) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Operations in place and what belongs to views. Each update returns self, as a new reference. */
+ * Operations in place, and methods about views. Each operation returns self, as a new reference. */
 #pragma once
 
 #define PY_SSIZE_T_CLEAN
@@ -12,9 +12,8 @@ PyObject *tdpy_inplace_mul(PyObject *self, PyObject *other);
 PyObject *tdpy_inplace_div(PyObject *self, PyObject *other);
 PyObject *tdpy_inplace_pow(PyObject *self, PyObject *exponent, PyObject *modulus);
 
-/* Rows of the method table of Tensor: add_, sub_, mul_, div_, copy_, fill_, zero_, uniform_,
- * normal_, detach_, exp_ and the others of unary.def, clamp_ and the others of inplace.def;
- * _is_view, is_inference. */
+/* Rows of Tensor's table of methods. Below them are those of unary.def (exp_ and others) and of
+ * inplace.def (clamp_ and others). */
 PyObject *tdpy_method_add_(PyObject *self, PyObject *args, PyObject *kwargs);
 PyObject *tdpy_method_sub_(PyObject *self, PyObject *args, PyObject *kwargs);
 PyObject *tdpy_method_copy_(PyObject *self, PyObject *source);

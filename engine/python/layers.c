@@ -10,8 +10,8 @@
 #include "engine/ops/normalization.h"
 #include "engine/ops/pooling.h"
 
-/* The arguments that every convolution has, in both orders of PyTorch's: output_padding stands
- * before groups in those of the transposed. */
+/* The arguments of every convolution, in both orders of PyTorch. A transposed convolution has
+ * output_padding before groups. */
 typedef struct convolution_call {
   td_tensor *input, *weight, *bias;
   td_convolution shape;
@@ -75,7 +75,7 @@ conv_transpose2d(PyObject *self, PyObject *args, PyObject *kwargs) {
   return convolve_transposed(args, kwargs, 2);
 }
 
-/* A stride that was not given is the kernel's size. */
+/* Without a stride, the size of the kernel is the stride. */
 static void
 default_stride(td_pooling *pooling) {
   for (int i = 0; i < 2; i++)
@@ -139,7 +139,7 @@ adaptive_avg_pool2d(PyObject *self, PyObject *args, PyObject *kwargs) {
   return tdpy_result(status, out, &error);
 }
 
-/* Positions as in torch.batch_norm, whose last argument is about another backend. */
+/* The positions of torch.batch_norm. Its last argument is about another backend. */
 static PyObject *
 batch_norm(PyObject *self, PyObject *args, PyObject *kwargs) {
   static char *names[] = {"input",    "weight",   "bias", "running_mean",  "running_var",

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The methods of tensors but those that are operations (operations.def). */
+ * The methods of tensors, except those that are operations (operations.def). */
 #include "engine/python/arguments.h"
 #include "engine/python/cast_methods.h"
 #include "engine/python/convert.h"
@@ -89,7 +89,7 @@ data_ptr(PyObject *self, PyObject *unused) {
   return PyLong_FromVoidPtr(td_tensor_data(tdpy_tensor_of(self)));
 }
 
-/* The Python function does the work, so that there is one. */
+/* Calls the Python function autograd.backward, so that there is only one. */
 static PyObject *
 backward(PyObject *self, PyObject *args, PyObject *kwargs) {
   static char *names[] = {"gradient", "retain_graph", "create_graph", "inputs", NULL};

@@ -24,7 +24,8 @@ static struct PyModuleDef module_def = {
     .m_size = -1,
 };
 
-/* The methods of operations.def, and their names: functions of the package too. */
+/* Adds the methods of operations.def to Tensor. Their names go into `operations`: the package
+ * makes them functions too. */
 static int
 add_operations(PyObject *module) {
   PyObject *names = PyList_New(0);

@@ -13,6 +13,6 @@ extern PyMethodDef tdpy_error_functions[];      /* error_functions.c: nodes that
 extern PyMethodDef tdpy_graph_task_functions[]; /* graph_task.c: the pass at work */
 extern PyMethodDef tdpy_session_functions[];    /* session.c: recording, marks, devices */
 
-/* tdpy_graph_task_add gives the engine what it wants of Python: a handler of warnings. -1 with an
- * exception. */
+/* tdpy_graph_task_add gives the engine its handler of warnings, the thread's objects that follow
+ * a pass, and the guard of the GIL. Returns 0, or -1 with an exception. */
 int tdpy_graph_task_add(void);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "engine/python/node_object.h"
 
-/* Node to object: {address: address}, both borrowed; an object removes itself. Class by node name.
- */
+/* objects: {address of node: address of object}, both borrowed; an object removes itself. types:
+ * classes by the name of the node. */
 static PyObject *objects, *types;
 
-/* A subclass of Node that bears the node's name, made once. Borrowed. */
+/* The subclass of Node with the node's name. Made once; borrowed. */
 static PyTypeObject *
 type_for(const char *name) {
   PyObject *type = PyDict_GetItemString(types, name);

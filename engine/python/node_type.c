@@ -10,7 +10,8 @@
 #include "engine/python/saved_tensor.h"
 #include "engine/python/tensor_object.h"
 
-/* Of a node that nobody else holds: what its hooks hold is held by the object alone. */
+/* The hooks of a node, if nobody else holds the node. Then the object alone holds what the hooks
+ * hold. */
 static td_hooks *
 own_hooks(PyObject *self) {
   const td_node *node = ((tdpy_node *)self)->node;
@@ -18,7 +19,7 @@ own_hooks(PyObject *self) {
   return atomic_load_explicit(&((td_node *)node)->hooks, memory_order_acquire);
 }
 
-/* Leaves' nodes are left out: leaves find them again without holding them. */
+/* This leaves out AccumulateGrads: their leaves find them again without holding them. */
 static int
 traverse_some(const td_node *node, int *left, visitproc visit, void *arg) {
   if (!node || node->sequence_nr == TD_SEQUENCE_NR_MAX || td_refcount_get(&node->refs) != 1 ||
@@ -98,9 +99,8 @@ node_next_functions(PyObject *self, void *closure) {
   return tuple;
 }
 
-/* What the node saved, and what a custom Function's forward left on its ctx, are seen on the node
- * too.
- */
+/* A node also has the attributes of the tensors that it saved. A custom Function's node has
+ * those of its ctx. */
 static PyObject *
 node_getattr(PyObject *self, PyObject *name) {
   PyObject *value = PyObject_GenericGetAttr(self, name);
@@ -120,7 +120,7 @@ node_getattr(PyObject *self, PyObject *name) {
   return value;
 }
 
-/* They can be set there, too. */
+/* A custom Function's node sets attributes on its ctx. */
 static int
 node_setattr(PyObject *self, PyObject *name, PyObject *value) {
   PyObject *context = tdpy_function_context(((tdpy_node *)self)->node);
@@ -186,7 +186,7 @@ static PyGetSetDef node_getset[] = {
     {"next_functions", node_next_functions, NULL, "(node, input_nr) for each of its outputs", NULL},
     {NULL}};
 
-/* What an object is and how it ends stands in node_object.c; this adds what it can do. */
+/* node_object.c says what an object is and how it ends. This adds what it can do. */
 static void
 fill_slots(PyTypeObject *type) {
   type->tp_traverse = node_traverse;

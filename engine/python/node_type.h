@@ -12,9 +12,9 @@
 int tdpy_node_add(PyObject *module);
 
 /* tdpy_node_traverse visits the Python objects that a node keeps, for the garbage collector: its
- * ctx and the functions of its hooks. It does so only if the caller alone holds the node. It also
- * visits those of a few nodes below that nobody else holds.
+ * ctx and the functions of its hooks. It does so only if the caller alone holds the node. It
+ * also visits those of a few nodes below that nobody else holds.
  *
- * No engine thread can come to hold one of these nodes meanwhile: the only way to them leads
+ * No engine thread can come to hold one of these nodes meanwhile. The only way to them leads
  * through the caller, and the caller has the GIL. */
 int tdpy_node_traverse(const td_node *node, visitproc visit, void *arg);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Operations whose arguments bind.h reads: operations.def is expanded into a Python function per
- * row. Below are the calls that choose between several operations. */
+ * Operations whose arguments bind.h reads. Each row of operations.def becomes a Python function.
+ * Below are the calls that choose between several operations. */
 #include "engine/python/operations.h"
 
 #include "engine/python/bind.h"
@@ -20,7 +20,7 @@
 #include <math.h>
 #include <string.h>
 
-/* What an operation gave: `one`, or that and `two`, or a list. */
+/* The result of an operation: `one`, or `one` and `two`, or a list. */
 typedef struct results {
   td_tensor *one, *two; /* (owned references) */
   td_tensor **many;     /* (owned) of n owned references */
@@ -41,7 +41,7 @@ typedef struct results {
 #define TRUTH(condition) (results->truth = (condition) ? Py_True : Py_False, TD_OK)
 #define CHOICE(name) static td_status name(tdpy_value *v, td_error *error, results_of *results)
 
-/* TD_REDUCTION_NONE - 1 for a word that is none: refused by the operation's caller. */
+/* Returns TD_REDUCTION_NONE - 1 for an unknown word; the operation's caller refuses it. */
 static td_reduction
 reduction_of(const tdpy_value *value) {
   static const char *const words[] = {
@@ -57,7 +57,7 @@ is_reduction(const char *word) {
   return strcmp(word, "none") == 0 || strcmp(word, "mean") == 0 || strcmp(word, "sum") == 0;
 }
 
-/* An argument of any type as a tensor beside the first: (owned reference) or NULL. */
+/* An argument as a tensor beside the first argument: (owned reference) or NULL. */
 static td_tensor *
 operand(const tdpy_value *value, const td_tensor *first) {
   return value->given ? tdpy_operand(value->object, first) : NULL;
@@ -109,7 +109,7 @@ CHOICE(masked_fill) {
   return status ? status : ONE(td_op_masked_fill, T(0), T(1), number);
 }
 
-/* where(condition, self, other): numbers stand beside the other one. */
+/* where(condition, self, other): a number stands beside the other operand. */
 static td_status
 where_of(td_tensor *condition, PyObject *yes, PyObject *no, td_tensor **out, td_error *error) {
   const td_tensor *like = tdpy_tensor_is(yes)  ? tdpy_tensor_of(yes)
@@ -148,7 +148,7 @@ CHOICE(divide) {
   return status;
 }
 
-/* As the operator: of two tensors, or a tensor and a number. */
+/* The same as the operator: of two tensors, or a tensor and a number. */
 CHOICE(power) {
   PyObject *result = PyNumber_Power(v[0].object, v[1].object, Py_None);
   if (!result) return tdpy_fetch(error);
@@ -164,7 +164,7 @@ CHOICE(lerp) {
   return status ? status : ONE(td_op_lerp, T(0), T(1), weight);
 }
 
-/* self as another dtype, where one was asked for: (owned reference). */
+/* self as the dtype that the caller wants, if any: (owned reference). */
 static td_status
 as_dtype(const tdpy_value *self, const tdpy_value *dtype, td_tensor **out, td_error *error) {
   return td_op_to_dtype(self->tensor, dtype->given ? dtype->dtype : self->tensor->dtype, out,
@@ -271,7 +271,7 @@ CHOICE(movedim) {
   return ONE(td_op_movedim, T(0), v[1].sizes.n, v[1].sizes.values, v[2].sizes.values);
 }
 
-/* repeat, of as many dimensions as self at least. */
+/* repeat: there must be at least as many sizes as self has dimensions. */
 CHOICE(tile) {
   int64_t repeats[TD_MAX_DIMS];
   int n = v[1].sizes.n > T(0)->n_dims ? v[1].sizes.n : T(0)->n_dims;
@@ -351,7 +351,7 @@ finish(const char *name, td_status status, results_of *results, td_error *error)
   return tdpy_tensor_wrap(results->one);
 }
 
-/* PyTorch's texts for what every operation refuses alike. */
+/* PyTorch's texts for arguments that every operation refuses alike. */
 static bool
 check_words(const tdpy_signature *signature, const tdpy_value *values) {
   for (int i = 0; i < signature->n; i++)

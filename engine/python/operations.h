@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The Python functions of operations.def: methods of Tensor, which the type gets besides those of
- * methods.c, and functions of the module. */
+ * The Python functions of operations.def. The methods are of Tensor; the type gets them besides
+ * those of methods.c. The functions are the module's. */
 #pragma once
 
 #define PY_SSIZE_T_CLEAN

@@ -81,7 +81,7 @@ give(out_function *self, PyObject *result, PyObject *out) {
   return tdpy_check(status, &error) ? Py_NewRef(out) : NULL;
 }
 
-/* The keywords without the one at `at`, whose value stands last among the others'. */
+/* Calls the function without the keyword at `at`. */
 static PyObject *
 call_without(out_function *self, PyObject *const *args, Py_ssize_t n, PyObject *names,
              Py_ssize_t at) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Functions of the module with the keyword out=, which gets the result: without history, as PyTorch
- * has it. */
+ * Functions of the module with the keyword out=. The tensor `out` gets the result without
+ * history, as in PyTorch. */
 #pragma once
 
 #define PY_SSIZE_T_CLEAN

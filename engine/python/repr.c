@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Tensors in print, laid out as PyTorch does (its torch/_tensor_str.py): four decimals, whole
- * numbers with a point, powers of ten where values differ much, three items at each end of more
- * than 1,000. */
+ * The printed form of tensors, laid out as in PyTorch's torch/_tensor_str.py. Numbers have four
+ * decimals, whole numbers only a point. Powers of ten appear if values differ much. Of more than
+ * 1,000 elements it shows three at each end. */
 #include "engine/python/convert.h"
 #include "engine/python/node_object.h"
 #include "engine/python/stream.h"
@@ -25,13 +25,14 @@ typedef struct printer {
   const td_tensor *tensor;
   FILE *file;
   bool summarize, whole, scientific;
-  bool imaginary;  /* of complex numbers, it formats the other part */
-  double min, max; /* sizes of the finite values that are not zero; max 0: there are none */
+  bool imaginary;  /* of complex numbers: formats the other part */
+  double min, max; /* least and largest size of the finite values that are not zero; max 0: there
+                      are none */
   int width;
   const struct printer *other; /* (borrowed) of the imaginary parts, or NULL */
 } printer;
 
-/* Calls visit for the elements that are shown, in order. */
+/* Calls visit for each shown element, in order. */
 static void
 visit_shown(printer *self, int dim, int64_t index, void (*visit)(printer *, double)) {
   const td_tensor *tensor = self->tensor;
@@ -74,7 +75,7 @@ measure_width(printer *self, double value) {
   self->width = TD_MAX(self->width, print_value(self, value, text, sizeof text));
 }
 
-/* Two walks over the shown values: the first chooses the style, the second finds the width. */
+/* Walks twice over the shown values: first to choose the style, then to find the width. */
 static void
 choose_format(printer *self) {
   self->whole = true;
@@ -215,7 +216,7 @@ print_elements(const td_tensor *tensor, FILE *file, int indent) {
   print_dims(&self, 0, 0, indent);
 }
 
-/* Indices and values, each aligned below its own beginning. */
+/* Prints indices and values, each aligned below its own beginning. */
 static void
 print_sparse(const td_tensor *tensor, FILE *file) {
   static const char first[] = "indices=tensor(", second[] = "values=tensor(";
@@ -254,7 +255,7 @@ tdpy_tensor_repr(PyObject *self) {
   return result;
 }
 
-/* A single number takes a format, as in f"{loss:.4f}"; other tensors print as they are. */
+/* A single number takes a format, as in f"{loss:.4f}". Other tensors print as usual. */
 PyObject *
 tdpy_tensor_format(PyObject *self, PyObject *specification) {
   const td_tensor *tensor = tdpy_tensor_of(self);

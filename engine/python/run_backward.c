@@ -12,7 +12,7 @@
 #include "engine/graph/variable.h"
 #include "engine/pass/engine.h"
 
-/* One backward pass in the making. */
+/* The arguments of one backward pass. */
 typedef struct backward_call {
   PyObject *tensors, *gradients, *inputs; /* (borrowed) tuples; inputs: NULL for none */
   int keep_graph, create_graph, allow_unreachable, accumulate_grad;
@@ -62,7 +62,7 @@ check_tuples(const backward_call *call) {
          fail(PyExc_RuntimeError, "got %zd tensors and %zd gradients", n, n_gradients);
 }
 
-/* The edge of one root: a tensor's or the given one. */
+/* The edge of one root, which is a tensor or an edge. */
 static bool
 read_root(PyObject *item, Py_ssize_t i, td_edge *edge) {
   if (!tdpy_tensor_is(item)) {
@@ -107,7 +107,7 @@ set_roots(backward_call *call) {
   return true;
 }
 
-/* Stands for an input that no graph uses: no node of the pass will ever be it. */
+/* Takes the place of an input that no graph uses. No pass has such a node. */
 static const td_node_class identity_class = {.name = "Identity"};
 
 static td_edge
@@ -180,7 +180,7 @@ captured_tuple(backward_call *call) {
   return tuple;
 }
 
-/* Said once in the life of a process, as PyTorch does. */
+/* Warns once in the life of a process, as PyTorch does. */
 static bool
 warn_of_cycle(const backward_call *call) {
   static bool was_said;

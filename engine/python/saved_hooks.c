@@ -13,7 +13,7 @@ typedef struct python_hooks {
   PyObject *pack, *unpack; /* (owned references) */
 } python_hooks;
 
-/* The exception of a hook, which PyTorch 1.13 turns into a RuntimeError. */
+/* The exception of a hook. PyTorch 1.13 makes it a RuntimeError. */
 static td_status
 fetch(td_error *error) {
   td_status status = tdpy_fetch(error);
@@ -103,7 +103,7 @@ pop(PyObject *self, PyObject *unused) {
   Py_RETURN_NONE;
 }
 
-/* disable(message or None) returns the message before, or None. */
+/* disable(message or None) returns the previous message, or None. */
 static PyObject *
 disable(PyObject *self, PyObject *message) {
   const char *text = NULL, *before = td_saved_hooks_disabled();

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Saved-tensor hooks (engine/graph/saved_hooks.h) that are Python functions. */
+ * Saved-tensor hooks (engine/graph/saved_hooks.h) with Python functions. GIL held. */
 #pragma once
 
 #define PY_SSIZE_T_CLEAN
@@ -8,7 +8,7 @@
 
 #include "engine/graph/saved_hooks.h"
 
-/* tdpy_saved_hooks_new makes a pair of two callables. */
+/* tdpy_saved_hooks_new makes a pair of two callables, with references of its own. */
 td_saved_hooks *tdpy_saved_hooks_new(PyObject *pack_hook, PyObject *unpack_hook);
 
 extern PyMethodDef tdpy_saved_hooks_functions[]; /* of the module */

@@ -10,14 +10,14 @@
 
 #include <string.h>
 
-/* A place in a node where something is saved. */
+/* A place in a node that holds a saved tensor. */
 typedef struct saved_tensor {
   PyObject_HEAD td_node *node; /* (owned reference) */
   td_saved_variable *saved;    /* (borrowed) the node's */
 } saved_tensor;
 
-/* Under the node's mutex, which others hold while they wait for the GIL: it is not held while this
- * waits for the mutex. */
+/* Takes the node's mutex. Another thread may hold the mutex while it waits for the GIL. So this
+ * releases the GIL while it waits for the mutex. */
 static void
 lock(td_node *node) {
   Py_BEGIN_ALLOW_THREADS;

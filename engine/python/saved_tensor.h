@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * What nodes saved, for Python: grad_fn._saved_self, grad_fn._raw_saved_self (a SavedTensor, which
- * can be given hooks), and the stack of hooks on all that is saved. */
+ * The tensors that a node saved: grad_fn._saved_self, and grad_fn._raw_saved_self. The latter is
+ * a SavedTensor, which takes hooks. */
 #pragma once
 
 #define PY_SSIZE_T_CLEAN
@@ -9,12 +9,13 @@
 
 #include "engine/graph/saved_variable.h"
 
-/* tdpy_saved_attribute returns the attribute of a node (a Python object) if it is one of these, a
- * new reference; NULL without an exception where it is not, or with one. */
+/* tdpy_saved_attribute returns the attribute `name` of a node's object, if it is one of these. A
+ * new reference. If it is not one of these, it returns NULL without an exception. If it fails,
+ * NULL with one. */
 PyObject *tdpy_saved_attribute(PyObject *node, PyObject *name);
 
-/* tdpy_saved_unpack_all returns a tuple of what a custom function's node saved, with all its
- * history. */
+/* tdpy_saved_unpack_all returns a tuple of the tensors that a custom function's node saved, with
+ * their history. */
 PyObject *tdpy_saved_unpack_all(td_saved_variable *saved, uint32_t n, td_node *node);
 
 /* tdpy_saved_add readies the type and puts it into the module. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * What `tapedeck run` needs of the process: devices, checks, recording; and marks on the tape. */
+ * The functions of the process for `tapedeck run` and `record`: devices, checks, recording; and
+ * marks on the tape. */
 #include "engine/python/arguments.h"
 #include "engine/python/errors.h"
 #include "engine/python/live.h"
@@ -18,7 +19,7 @@
 #include <string.h>
 #include <unistd.h>
 
-static td_recorder *recorder; /* (owned) the one of this process, or NULL */
+static td_recorder *recorder; /* (owned) the process's, or NULL */
 static uint32_t n_steps;
 
 static PyObject *
@@ -28,7 +29,7 @@ set_devices(PyObject *self, PyObject *specification) {
   return text ? tdpy_none(td_device_setup(text, &error), &error) : NULL;
 }
 
-/* The index of a word among three, -1 with an exception where it is none of them. */
+/* The index of a word among three. If it is none of them, -1 with an exception. */
 static int
 find_word(const char *what, const char *const words[3], const char *word) {
   for (int i = 0; i < 3; i++)
@@ -69,7 +70,7 @@ set_scheduler(PyObject *self, PyObject *name) {
   return text ? tdpy_none(td_scheduler_set(text, &error), &error) : NULL;
 }
 
-/* Appends one use as (node, output_nr, consumer, uses); the list is lost where memory is. */
+/* Appends one use as (node, output_nr, consumer, uses). Drops the list if there is no memory. */
 static void
 append_use(td_node *node, uint32_t output_nr, td_node *consumer, uint32_t uses, void *data) {
   PyObject **list = data;
@@ -143,8 +144,8 @@ record_as_asked(const td_line *reply, const char *program, td_error *error) {
   return tdpy_live_open(reply, tape, recorder, error);
 }
 
-/* record_for_session(path, program): asks the hub of `tapedeck record`, and records as it says.
- * True where it does. */
+/* record_for_session(path, program): joins the session of `tapedeck record` and records as the
+ * hub says. Returns True if it records. */
 static PyObject *
 record_for_session(PyObject *self, PyObject *args) {
   const char *path, *program;
@@ -164,8 +165,7 @@ record_for_session(PyObject *self, PyObject *args) {
   return done ? PyBool_FromLong(wanted) : NULL;
 }
 
-/* join_session(path, program, tape): whoever sits at the session's hub controls what is recorded.
- */
+/* join_session(path, program, tape): lets the session's hub control the recorded program. */
 static PyObject *
 join_session(PyObject *self, PyObject *args) {
   const char *path, *program, *tape;
@@ -190,7 +190,8 @@ end(td_recorder *ending, int code, td_error *error) {
   return status;
 }
 
-/* The recorder's thread may have to empty rings of threads that wait for the GIL: let them. */
+/* The recorder's thread may have to empty rings of threads that wait for the GIL. So this
+ * releases the GIL. */
 static PyObject *
 record_end(PyObject *self, PyObject *exit_status) {
   long code = PyLong_AsLong(exit_status);
@@ -203,7 +204,7 @@ record_end(PyObject *self, PyObject *exit_status) {
   Py_END_ALLOW_THREADS return tdpy_none(status, &error);
 }
 
-/* For the child of a fork: the tape is the parent's. */
+/* For the child of a fork: the tape belongs to the parent. */
 static PyObject *
 record_abandon(PyObject *self, PyObject *unused) {
   tdpy_live_abandon();

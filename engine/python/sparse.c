@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Sparse tensors: how they are made and what they hold. */
+ * How programs make sparse tensors and see their parts. */
 #include "engine/python/sparse.h"
 
 #include "engine/python/arguments.h"
@@ -13,7 +13,7 @@
 #include "engine/tensor/kernels.h"
 #include "engine/tensor/sparse.h"
 
-/* Raises where the tensor is dense; PyTorch's text names the method. */
+/* Raises an exception if the tensor is dense. PyTorch's text names the method. */
 static td_sparse *
 sparse_of(PyObject *self, const char *what) {
   td_sparse *sparse = tdpy_tensor_of(self)->sparse;
@@ -97,7 +97,8 @@ tdpy_sparse_to_dense(PyObject *self, PyObject *unused) {
   return tdpy_result(status, out, &error);
 }
 
-/* As large as the largest indices say, and as the values are. */
+/* The sizes of a tensor without size=: those that the largest indices need, then those of the
+ * values. */
 static void
 infer_sizes(const td_tensor *indices, const td_tensor *values, tdpy_sizes *sizes) {
   int64_t nnz = indices->n_dims == 2 ? indices->sizes[1] : 0;
@@ -113,7 +114,7 @@ infer_sizes(const td_tensor *indices, const td_tensor *values, tdpy_sizes *sizes
     sizes->values[sizes->n++] = values->sizes[dim];
 }
 
-/* A list or a tensor as a tensor: (owned reference), or NULL with an exception. */
+/* Makes a tensor of a list, or takes a tensor: (owned reference), or NULL with an exception. */
 static td_tensor *
 tensor_from(PyObject *object, int dtype) {
   return tdpy_tensor_from_data(object, dtype, TD_CPU);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Methods of sparse tensors, for the table in methods.c. They raise where the tensor is dense. */
+ * Methods of sparse tensors, for the table in methods.c. They raise an exception if the tensor is
+ * dense; to_dense returns such a tensor. */
 #pragma once
 
 #define PY_SSIZE_T_CLEAN

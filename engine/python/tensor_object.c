@@ -29,7 +29,7 @@ tdpy_tensor_wrap(td_tensor *tensor) {
 
 PyObject *
 tdpy_result(td_status status, td_tensor *tensor, td_error *error) {
-  bool returned = status == TD_OK; /* that it is there need not mean that all went well */
+  bool returned = status == TD_OK; /* a tensor may be there although an error is pending */
   if (tdpy_check(status, error)) return tdpy_tensor_wrap(tensor);
   if (returned) td_tensor_unref(tensor);
   return NULL;
@@ -69,7 +69,7 @@ tensor_dealloc(PyObject *self) {
   Py_TYPE(self)->tp_free(self);
 }
 
-/* Tensor(1., 2.) is not how tensors are made; its own message is kinder than Python's. */
+/* Programs do not make tensors with Tensor(1., 2.). This message says what to write instead. */
 static PyObject *
 tensor_construct(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
   return PyErr_Format(PyExc_TypeError, "%s(...) is not supported: use torch.tensor(...)",

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * torch.Tensor: a Python object that holds a reference to a td_tensor, which points back at it
- * (wrapper), so that one tensor is one object for as long as Python holds it. */
+ * torch.Tensor: a Python object that holds a reference to a td_tensor. The td_tensor points back
+ * at its object (wrapper). So a tensor has one object for as long as Python holds it. GIL held. */
 #pragma once
 
 #define PY_SSIZE_T_CLEAN
@@ -27,7 +27,7 @@ tdpy_tensor_is(PyObject *object) {
  * history of a view unknowable, it sets an exception and returns false. */
 bool tdpy_tensor_has_history(PyObject *object);
 
-/* tdpy_tensor_of borrows the tensor of an object that is one. */
+/* tdpy_tensor_of returns the tensor of an object that is one, borrowed. */
 static inline td_tensor *
 tdpy_tensor_of(PyObject *object) {
   return ((tdpy_tensor *)object)->tensor;
@@ -43,5 +43,5 @@ PyObject *tdpy_tensor_new(PyTypeObject *type, td_tensor *tensor);
 /* tdpy_tensors_wrap returns a tuple of tensors (borrowed; NULL becomes None). */
 PyObject *tdpy_tensors_wrap(td_tensor *const *tensors, uint32_t n);
 
-/* tdpy_result wraps what an operation returned, or raises its error. */
+/* tdpy_result wraps the result of an operation, or raises its error. */
 PyObject *tdpy_result(td_status status, td_tensor *tensor, td_error *error);

@@ -9,7 +9,7 @@
 #include "engine/python/hook.h"
 #include "engine/python/node_type.h"
 
-/* Nobody else holds the tensor: what its hooks hold is held by the object alone. */
+/* Nobody else holds the tensor. So the object alone holds what the tensor's hooks hold. */
 static bool
 is_ours_alone(const td_tensor *tensor) {
   return tensor && td_refcount_get(&tensor->refs) == 1;
@@ -32,8 +32,8 @@ tensor_clear(PyObject *self) {
   return 0;
 }
 
-/* Tensor._make_subclass(cls, data, requires_grad): the same elements as an object of another class,
- * without history. Parameters are made so. */
+/* Tensor._make_subclass(cls, data, requires_grad): the same elements as an object of another
+ * class, without history. Parameters are made so. */
 static PyObject *
 make_subclass(PyObject *self, PyObject *args) {
   PyTypeObject *type;
@@ -55,7 +55,7 @@ make_subclass(PyObject *self, PyObject *args) {
 
 static PyMethodDef make_subclass_def = {"_make_subclass", make_subclass, METH_VARARGS, NULL};
 
-/* What an object is and how it ends stands in tensor_object.c; this adds what it can do. */
+/* tensor_object.c says what an object is and how it ends. This adds what it can do. */
 static void
 fill_slots(PyTypeObject *type) {
   type->tp_traverse = tensor_traverse;

@@ -91,9 +91,11 @@ device_repr(PyObject *self) {
   return text;
 }
 
+static PyTypeObject device_type;
+
 static PyObject *
 device_compare(PyObject *self, PyObject *other, int op) {
-  if (Py_TYPE(other) != &tdpy_device_type || (op != Py_EQ && op != Py_NE)) Py_RETURN_NOTIMPLEMENTED;
+  if (Py_TYPE(other) != &device_type || (op != Py_EQ && op != Py_NE)) Py_RETURN_NOTIMPLEMENTED;
   bool equal = ((device_object *)self)->device == ((device_object *)other)->device;
   return PyBool_FromLong(equal == (op == Py_EQ));
 }
@@ -125,7 +127,7 @@ static PyGetSetDef device_getset[] = {
     {"index", device_index, NULL, "its number, or None", NULL},
     {NULL}};
 
-PyTypeObject tdpy_device_type = {
+static PyTypeObject device_type = {
     PyVarObject_HEAD_INIT(NULL, 0).tp_name = "tapedeck.device",
     .tp_basicsize = sizeof(device_object),
     .tp_flags = Py_TPFLAGS_DEFAULT,
@@ -141,7 +143,7 @@ PyTypeObject tdpy_device_type = {
 
 PyObject *
 tdpy_device_wrap(td_device device) {
-  device_object *self = PyObject_New(device_object, &tdpy_device_type);
+  device_object *self = PyObject_New(device_object, &device_type);
   if (self) self->device = device;
   return (PyObject *)self;
 }
@@ -149,7 +151,7 @@ tdpy_device_wrap(td_device device) {
 int
 tdpy_device_converter(PyObject *object, void *device) {
   if (object == Py_None) return 1;
-  if (Py_TYPE(object) == &tdpy_device_type) {
+  if (Py_TYPE(object) == &device_type) {
     *(td_device *)device = ((device_object *)object)->device;
     return 1;
   }
@@ -180,12 +182,14 @@ size_numel(PyObject *self, PyObject *unused) {
   return PyErr_Occurred() ? NULL : PyLong_FromLongLong(n);
 }
 
+static PyTypeObject size_type;
+
 /* A slice of a size is a size. */
 static PyObject *
 size_subscript(PyObject *self, PyObject *index) {
   PyObject *item = PyTuple_Type.tp_as_mapping->mp_subscript(self, index);
   if (!item || !PyTuple_Check(item)) return item;
-  PyObject *size = PyObject_CallFunctionObjArgs((PyObject *)&tdpy_size_type, item, NULL);
+  PyObject *size = PyObject_CallFunctionObjArgs((PyObject *)&size_type, item, NULL);
   Py_DECREF(item);
   return size;
 }
@@ -195,7 +199,7 @@ static PyMappingMethods size_mapping = {.mp_subscript = size_subscript};
 static PyMethodDef size_methods[] = {
     {"numel", size_numel, METH_NOARGS, "The number of elements of a tensor of this size."}, {NULL}};
 
-PyTypeObject tdpy_size_type = {
+static PyTypeObject size_type = {
     PyVarObject_HEAD_INIT(NULL, 0).tp_name = "tapedeck.Size",
     .tp_flags = Py_TPFLAGS_DEFAULT,
     .tp_repr = size_repr,
@@ -205,7 +209,7 @@ PyTypeObject tdpy_size_type = {
 
 PyObject *
 tdpy_size_wrap(int n_dims, const int64_t *sizes) {
-  PyObject *size = tdpy_size_type.tp_alloc(&tdpy_size_type, n_dims);
+  PyObject *size = size_type.tp_alloc(&size_type, n_dims);
   for (int i = 0; size && i < n_dims; i++) {
     PyObject *item = PyLong_FromLongLong(sizes[i]);
     if (!item)
@@ -266,9 +270,9 @@ add_dtypes(PyObject *module) {
 
 int
 tdpy_types_add(PyObject *module) {
-  tdpy_size_type.tp_base = &PyTuple_Type;
-  if (PyModule_AddType(module, &tdpy_dtype_type) || PyModule_AddType(module, &tdpy_device_type) ||
-      PyModule_AddType(module, &tdpy_size_type))
+  size_type.tp_base = &PyTuple_Type;
+  if (PyModule_AddType(module, &tdpy_dtype_type) || PyModule_AddType(module, &device_type) ||
+      PyModule_AddType(module, &size_type))
     return -1;
   if (PyType_Ready(&layout_type) || add_layouts(module)) return -1;
   return add_dtypes(module);

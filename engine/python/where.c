@@ -7,10 +7,11 @@
 #include "engine/base/alloc.h"
 #include "engine/graph/version.h"
 
-static PyObject *own_folder; /* (owned reference) this package's, with a slash at its end */
+static PyObject
+    *own_folder; /* (owned reference) the folder of this package, with a slash at its end */
 
-/* Frames of this package, of an optimizer for one, are not where the program is. Python makes the
- * paths of a package's files from the package's own path: links need not be resolved. */
+/* Frames of this package, such as an optimizer's, are not the program's. Python makes the paths
+ * of the package's files from the path of its folder. So links need not be resolved. */
 static bool
 is_ours(PyObject *file) {
   return PyUnicode_Tailmatch(file, own_folder, 0, PY_SSIZE_T_MAX, -1) == 1;
@@ -32,7 +33,7 @@ place_of(PyFrameObject *frame) {
   return place;
 }
 
-/* 0 on threads of the engine, which do not hold the GIL. */
+/* The place, or 0 on threads of the engine, which do not hold the GIL. */
 static uint32_t
 where(void) {
   if (!PyGILState_Check()) return 0;
