@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Tapedeck's own engine, with PyTorch's names.
 
-`tapedeck run` makes `import torch` in a script mean this module, so one script runs on both. mark(text)
-and step() annotate the tape that is being recorded, and do nothing where none is.
+`tapedeck run` makes `import torch` in a script mean this module, so one script runs on both. mark(text) and step()
+annotate the tape. They do nothing if there is no recording.
 """
 from tapedeck._C import (arange, bool, cat, celu, complex128, complex64, device, device_count, dropout, dtype, embedding, empty,
                          float32, float64, full, int32, int64, is_anomaly_check_nan_enabled, is_anomaly_enabled,
@@ -23,12 +23,12 @@ get_rng_state, set_rng_state = _C.get_rng_state, _C.set_rng_state
 
 
 def manual_seed(seed):
-    """Restarts the random numbers. Returns nothing, where PyTorch returns its generator."""
+    """Restarts the random numbers. Returns None; PyTorch returns its generator."""
     _C.seed_generator(seed)
 
 
 def set_num_threads(n):
-    """An operation runs on the thread that asks for it alone; nothing to set."""
+    """Does nothing: an operation runs on the calling thread alone."""
 
 
 def get_num_threads():
@@ -43,7 +43,7 @@ def get_default_dtype():
     return float32
 
 
-# Functions of one result that take out=, of those that are there.
+# Functions of one result that take out=, as far as they exist.
 _WITH_OUT = ('abs add addcdiv addcmul addmm bmm cat clamp cos div dot exp log log_softmax matmul mean mm mul mv neg pow '
              'reciprocal sigmoid sin softmax sqrt stack sub sum tanh').split()
 globals().update({name: _C.with_out(name, globals()[name]) for name in _WITH_OUT if name in globals()})

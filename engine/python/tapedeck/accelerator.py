@@ -77,7 +77,7 @@ def synchronize(device=None):
 
 
 class Stream:
-    """A queue of an accelerator: what is put on it runs in order. As a context manager it is the current one."""
+    """A queue of an accelerator, which works in order. As a context manager it is the current stream."""
 
     def __init__(self, device=None, *, priority=0):
         self.device_index = _index(device)

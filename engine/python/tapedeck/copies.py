@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Tensors in copy.copy, copy.deepcopy and pickle: by value; of a graph, leaves alone."""
+"""Tensors in copy.copy, copy.deepcopy and pickle: by value, and only leaves of a graph."""
 import copyreg
 
 from tapedeck import _C

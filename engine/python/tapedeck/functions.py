@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""torch._C._functions: functions whose nodes fail when a backward pass needs them, or let no gradient through."""
+"""torch._C._functions: functions whose nodes fail if a backward pass needs them, or let no gradient through."""
 from tapedeck import _C
 
 __all__ = ['DelayedError', 'UndefinedGrad']
 
 
 class DelayedError:
-    """DelayedError(text, n)(*tensors): the n tensors, which cannot be differentiated: then the text is raised."""
+    """DelayedError(text, n)(*tensors) returns the n tensors. A backward pass that needs them raises the text."""
 
     def __init__(self, text, num_inputs):
         self.text = text.decode() if isinstance(text, bytes) else text
@@ -19,7 +19,7 @@ class DelayedError:
 
 
 class UndefinedGrad:
-    """UndefinedGrad()(*tensors): the tensors; gradients end there."""
+    """UndefinedGrad()(*tensors) returns the tensors. Gradients end there."""
 
     def __call__(self, *tensors):
         return _C.undefined_grad(tensors)

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The child's side of `tapedeck run`: runs a script as `python3 script.py` would, with `import torch` meaning
-Tapedeck's module, and records it. Started by app/command_run.c:
+"""The child's side of `tapedeck run`. It runs a script as `python3 script.py` would, and records it. `import torch`
+means Tapedeck's module there. app/command_run.c starts it:
 
     python3 runner.py REPORT_FD TAPE OVERWRITE SOURCE DEVICES ANOMALY STATS POLICY SEED SEMANTICS SCHEDULER SCRIPT [ARGS...]
 
-On REPORT_FD goes one line at the end: "ok", or "usage WHY" or "failed WHY" where Tapedeck itself could not go on.
+At the end it writes one line to REPORT_FD: "ok", or "usage WHY" or "failed WHY" if Tapedeck itself failed.
 """
 import atexit
 import builtins
@@ -26,7 +26,7 @@ def give_up(fd, text, status):
 
 
 def pose_as_torch(package):
-    """`import torch` and its parts give Tapedeck's modules."""
+    """Makes `import torch` and imports of its parts give Tapedeck's modules."""
     sys.modules['torch'] = package
     own = package.__name__ + '.'
     for name, module in list(sys.modules.items()):
@@ -36,7 +36,7 @@ def pose_as_torch(package):
 
 
 def join_session(engine, session, source, tape):
-    """Where `tapedeck run --live` started this, its window controls the passes."""
+    """If `tapedeck run --live` started this, lets its window control the passes."""
     if not session:
         return
     try:
@@ -46,7 +46,7 @@ def join_session(engine, session, source, tape):
 
 
 class Recording:
-    """The tape of this process. It ends after the script's threads and exit handlers have, so that they are on it."""
+    """The tape of this process. It ends after the script's threads and exit handlers, so that it has them too."""
 
     def __init__(self, engine, report_fd):
         self.engine, self.report_fd, self.status, self.pid = engine, report_fd, 0, os.getpid()
@@ -65,7 +65,7 @@ class Recording:
             report(self.report_fd, f'failed {problem}')
 
     def warn_of_conflicts(self):
-        """Those that no call of the engine told of any more; too late for an error."""
+        """Prints the conflicts of streams that the engine has not reported yet. It is too late for an error."""
         try:
             self.engine.warn_of_conflicts()
         except Warning as problem:
@@ -79,7 +79,7 @@ def exit_status(code):
 
 
 def hide_own_frames():
-    """Makes a traceback what plain Python would print, whoever prints it."""
+    """Takes the frames of this file out of tracebacks, as plain Python would print them."""
     shown_by = sys.excepthook
 
     def hook(kind, problem, traceback):
@@ -109,7 +109,7 @@ def start(arguments):
     report_fd, tape, overwrite, source, devices, anomaly, stats, policy, seed, semantics, scheduler = arguments[:11]
     report_fd = int(report_fd)
     os.set_inheritable(report_fd, False)
-    session = os.environ.pop('TAPEDECK_SESSION', None)  # programs started from here are no part of it
+    session = os.environ.pop('TAPEDECK_SESSION', None)  # programs that the script starts are not part of it
     package = importlib.import_module('tapedeck')
     engine = importlib.import_module('tapedeck._C')
     try:

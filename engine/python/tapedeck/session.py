@@ -11,8 +11,8 @@ from tapedeck import _C
 
 
 def ask():
-    """Whether the session's hub wants this process on a tape, which it then is. What fails is said; the program
-    runs on."""
+    """Asks the session's hub whether to record this process. If so, the recording begins. An error is printed, and
+    the program runs on."""
     program = os.path.basename(sys.argv[0] if sys.argv and sys.argv[0] else sys.executable)
     try:
         return _C.record_for_session(os.environ['TAPEDECK_SESSION'], program)

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Simulated accelerators, by the names of torch.cuda: `tapedeck run --devices cpu,sim:2`.
 
-A kernel is put on the current stream and begins when the stream is free and what it waits for is ready; it takes the
-device's latency, and time for its bytes: --devices sim:2,latency=20us,bandwidth=4GB. With `virtual` among the devices
-nobody waits: time is counted, and now_ns() tells it.
+A kernel goes onto the current stream. It begins when the stream is free and the events that it waits for are ready. It
+takes the device's latency, and time for its bytes: --devices sim:2,latency=20us,bandwidth=4GB. With `virtual` among the
+devices nobody waits. Time is only counted then, and now_ns() returns it.
 """
 from tapedeck import _C
 from tapedeck._C import device_count
@@ -19,7 +19,7 @@ def default_stream(device=None):
 
 
 class stream:
-    """Context: a stream is the current one of its device; None changes nothing."""
+    """A context in which a stream is the current one of its device. None changes nothing."""
 
     def __init__(self, stream):
         self.stream = stream
@@ -33,7 +33,7 @@ class stream:
 
 
 class device:
-    """Context: a device is the current one."""
+    """A context in which a device is the current one."""
 
     def __init__(self, device):
         self.index = _index(device)
@@ -51,5 +51,5 @@ def is_virtual():
 
 
 def now_ns():
-    """The calling thread's time: of the model where it is virtual, else of the machine's clock."""
+    """The time of the calling thread: the model's if it is virtual, else the machine's clock."""
     return _C.sim_now_ns()

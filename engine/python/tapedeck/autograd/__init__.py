@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""backward and grad; and in modules of this package, with PyTorch's names, custom functions, grad mode, anomaly mode
-and the graph."""
+"""backward and grad. The modules of this package have custom functions, grad mode, anomaly mode and the graph, with
+PyTorch's names."""
 import collections.abc
 import warnings
 
@@ -20,7 +20,7 @@ __all__ = ['Function', 'Variable', 'backward', 'detect_anomaly', 'enable_grad', 
 
 
 def _quote(text):
-    """Where 2.x writes `name`, 1.x wrote 'name', and a function's name without anything."""
+    """2.x writes `name`. 1.x wrote 'name', and the name of a function without quotes."""
     return text if _C.policy('gradient_edges') else text.replace('`backward()`', 'backward()').replace('`', "'")
 
 
@@ -62,8 +62,8 @@ def backward(tensors, grad_tensors=None, retain_graph=None, create_graph=False, 
 
 def grad(outputs, inputs, grad_outputs=None, retain_graph=None, create_graph=False, only_inputs=True,
          allow_unused=None, is_grads_batched=False, materialize_grads=False):
-    """Returns the gradients of outputs with respect to inputs; leaves' .grad stay as they are. With a dict of inputs
-    a dict of gradients."""
+    """Returns the gradients of outputs with respect to inputs. The .grad of leaves stays as it is. A dict of inputs
+    gives a dict of gradients."""
     if materialize_grads and allow_unused is False:
         raise ValueError('Expected allow_unused to be True or not passed when materialize_grads=True, '
                          'but got: allow_unused=False.')
@@ -89,7 +89,7 @@ def _run(outputs, gradients, keep, create_graph, inputs, allow_unused):
 
 
 def _run_batched(outputs, gradients, keep, create_graph, inputs, allow_unused):
-    """One pass for each slice of the gradients along their first dimension; the results stacked."""
+    """Runs one pass for each slice of the gradients along their first dimension, and stacks the results."""
     batch = slices(gradients)
     rows = [_run(outputs, row, keep or i + 1 < len(batch), create_graph, inputs, allow_unused)
             for i, row in enumerate(batch)]

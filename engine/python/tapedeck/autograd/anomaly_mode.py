@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Anomaly mode: nodes remember the forward call that made them, an error in a backward pass warns of it, and a NaN is an
-error. It holds for the whole process."""
+"""Anomaly mode. A node remembers the forward call that made it, and an error in a backward pass warns of that call.
+A NaN is an error. The mode holds for the whole process."""
 import os
 import sys
 import traceback
@@ -48,7 +48,7 @@ def _is_ours(frame):
 
 
 def forward_stack():
-    """Where the program is, without the frames that ran it: a traceback.StackSummary. The engine calls this."""
+    """The stack of the program without the frames that started it: a traceback.StackSummary. The engine calls this."""
     try:
         frames = traceback.extract_stack(sys._getframe(1))
     except ValueError:  # a thread of the engine's own: nobody called
@@ -59,5 +59,5 @@ def forward_stack():
 
 
 def stack_text(frames):
-    """The same as tapes have it: a frame a line, the innermost last."""
+    """The stack as tapes have it: a frame a line, the innermost last."""
     return '\n'.join(f'{frame.filename}:{frame.lineno} {frame.name}' for frame in frames)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""What backward and grad are given for the gradients of their outputs."""
+"""Checks the gradients of outputs that backward and grad get, and makes those that are missing."""
 from tapedeck import _C
 from tapedeck._C import Tensor
 from tapedeck.autograd.graph import GradientEdge
@@ -12,8 +12,8 @@ def to_tuple(tensors, length):
 
 
 def make_grads(outputs, grads, is_batched=False):
-    """The gradient of each output: the given one, or ones for a single element; None where none is wanted. What is
-    given beyond the outputs is dropped."""
+    """The gradient of each output. It is the given one, or ones for a single element, or None if the output needs
+    none. Drops gradients beyond the outputs."""
     return tuple(_make_grad(output, grad, i, is_batched) for i, (output, grad) in enumerate(zip(outputs, grads)))
 
 

@@ -12,14 +12,14 @@ __all__ = ['BackwardCFunction', 'Function', 'FunctionCtx', 'FunctionMeta', 'Inpl
 
 
 class FunctionCtx:
-    """What forward can tell backward, and the engine."""
+    """The methods by which forward leaves notes for backward and the engine."""
 
     def save_for_backward(self, *tensors):
         """Keeps tensors for backward, where they are saved_tensors."""
         self.to_save = tensors
 
     def save_for_forward(self, *tensors):
-        """There is no forward mode: nothing is done with them."""
+        """Does nothing: there is no forward mode."""
         self.saved_for_forward = tensors
 
     def mark_dirty(self, *args):
@@ -31,7 +31,7 @@ class FunctionCtx:
         self.non_differentiable = args
 
     def set_materialize_grads(self, value):
-        """Whether backward sees zeros where no gradient came."""
+        """Sets whether backward gets zeros in place of undefined gradients."""
         self.materialize_grads = value
 
 
@@ -39,7 +39,7 @@ class BackwardCFunction(_C._FunctionBase, FunctionCtx):
     """The ctx. Its class is made for each Function, and named after it."""
 
     def apply(self, *args):
-        """Goes back; the engine calls it with the gradients of forward's outputs."""
+        """Runs the class's backward. The engine calls it with the gradients of forward's outputs."""
         kind = self._forward_cls
         own_backward = kind.backward is not _Base.backward
         if own_backward and kind.vjp is not _Base.vjp:
@@ -55,7 +55,7 @@ class FunctionMeta(type):
 
     @property
     def _own_setup_context(cls):
-        """The class's setup_context, or None where forward is given the ctx."""
+        """The class's setup_context, or None if forward takes the ctx."""
         return None if cls.setup_context is _Base.setup_context else cls.setup_context
 
 
@@ -90,8 +90,8 @@ class _Base(_C._FunctionBase, FunctionCtx, metaclass=FunctionMeta):
 
 
 class Function(_Base):
-    """Base class of custom functions: static methods forward(ctx, ...) and backward(ctx, ...), or forward(...),
-    setup_context(ctx, inputs, output) and backward."""
+    """Base class of custom functions. A subclass has static methods forward(ctx, ...) and backward(ctx, ...), or
+    forward(...), setup_context(ctx, inputs, output) and backward."""
 
     def __init__(self, *args, **kwargs):
         warnings.warn(f'{self.__class__} should not be instantiated. Methods on autograd functions are all static, so '

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Jacobians, Hessians, and their products with vectors, of functions of one tensor or several.
 
-What is a tensor in the arguments or the result of the function is one in what comes back, and a tuple a tuple.
-With create_graph=True results can be differentiated again. strict=True refuses inputs that an output does not depend on,
-which count as zero otherwise.
+If an argument or the function's result is a single tensor, its part of the answer is one too; a tuple gives a tuple.
+With create_graph=True results can be differentiated again. strict=True refuses inputs that an output does not depend
+on. Otherwise their part is zero.
 """
 from tapedeck import _C
 from tapedeck._C import Tensor
@@ -24,7 +24,7 @@ def _as_tuple(value, what, function):
 
 
 def _fresh(tensors, create_graph):
-    """The tensors as inputs of their own graph, which hangs on theirs only if that is wanted."""
+    """The tensors as inputs of a graph of their own. It hangs on their graph only if the caller wants that."""
     return tuple(t.view(t.shape) if create_graph and t.requires_grad else t.detach().requires_grad_() for t in tensors)
 
 
@@ -42,7 +42,7 @@ def _call(function, inputs, name, create_graph):
 
 
 def _vector(v, like, what, name):
-    """v as a tuple like `like`; None stands for one where there is a single element."""
+    """v as a tuple like `like`. None means one, if there is a single element."""
     if v is None:
         if len(like) != 1 or like[0].numel() != 1:
             raise RuntimeError(f'The vector v can only be None if the user-provided function {what} a single Tensor with '
@@ -61,7 +61,7 @@ def _vector(v, like, what, name):
 
 
 def _grad(outputs, inputs, vectors, create_graph, strict, keep=False):
-    """Gradients of what can have some; zeros where there is no path."""
+    """The gradients of the inputs; zeros for inputs without a path."""
     pairs = [(o, v) for o, v in zip(outputs, vectors) if o.requires_grad]
     if strict and len(pairs) < len(outputs):
         raise RuntimeError('An output of the user-provided function does not require gradients. The outputs must be '
@@ -87,8 +87,8 @@ def vjp(func, inputs, v=None, create_graph=False, strict=False):
 
 @enable_grad()
 def jvp(func, inputs, v=None, create_graph=False, strict=False):
-    """(func(*inputs), its Jacobian times v). By two passes: vjp is linear in its vector, and the second pass
-    differentiates by that."""
+    """(func(*inputs), its Jacobian times v). This takes two passes: vjp is linear in its vector, and the second pass
+    differentiates by that vector."""
     inputs, _, outputs, outputs_tuple = _call(func, inputs, 'jvp', create_graph)
     v = _vector(v, inputs, 'has', 'jvp')
     dummies = tuple(_C.zeros_like(o).requires_grad_() for o in outputs)

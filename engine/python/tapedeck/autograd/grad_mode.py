@@ -9,7 +9,7 @@ __all__ = ['enable_grad', 'inference_mode', 'no_grad', 'set_grad_enabled', 'set_
 
 
 def decorate(function, again):
-    """The function, with each of its calls inside a context that again() makes; a generator's each step."""
+    """Wraps the function: each call runs inside a context that again() makes. Of a generator, each step does."""
     if inspect.isgeneratorfunction(function):
         return _decorate_generator(function, again)
 
@@ -21,7 +21,7 @@ def decorate(function, again):
 
 
 def _decorate_generator(function, again):
-    """Between two steps the caller's mode is in force."""
+    """A generator whose steps run inside the context. Between two steps the caller's mode is in force."""
     @functools.wraps(function)
     def wrapper(*args, **kwargs):
         generator = function(*args, **kwargs)
@@ -44,8 +44,8 @@ def _decorate_generator(function, again):
 
 
 class Mode:
-    """A setting of this thread for the length of a with block, or of each call of a decorated function.
-    Subclasses have _get, _set and _wanted."""
+    """A setting of this thread, for the length of a with block or of each call of a decorated function. Subclasses
+    have _get, _set and _wanted."""
 
     def __init__(self):
         self._before = False
@@ -79,7 +79,7 @@ class enable_grad(no_grad):
 
 
 class inference_mode(Mode):
-    """What is made inside has no history and no version, and never will; with mode=False, all is as usual inside."""
+    """Tensors that are made inside have no history and no version, for ever. With mode=False it changes nothing."""
 
     def __new__(cls, mode=True):
         self = super().__new__(cls)
@@ -110,7 +110,7 @@ class inference_mode(Mode):
 
 
 class set_grad_enabled(Mode):
-    """Switches at once; as a context manager, for the length of the block; on a function, for each of its calls."""
+    """Switches at once. As a context manager it holds for the block, on a function for each of its calls."""
     _get, _set = no_grad._get, no_grad._set
 
     def __init__(self, mode):
@@ -130,5 +130,6 @@ class set_grad_enabled(Mode):
 
 
 class set_multithreading_enabled(set_grad_enabled):
-    """Whether backward passes that this thread calls use the threads of devices; without, all runs on this thread."""
+    """Whether backward passes that this thread calls use the threads of devices. If not, all nodes run on this
+    thread."""
     _get, _set = staticmethod(_C._is_multithreading_enabled), staticmethod(_C._set_multithreading_enabled)

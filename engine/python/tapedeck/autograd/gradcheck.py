@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Gradients beside finite differences."""
+"""Compares gradients with finite differences."""
 import warnings
 
 from tapedeck import _C
@@ -35,7 +35,7 @@ def _check_inputs(inputs):
 
 
 def _numerical(func, inputs, tensor, n_outputs, eps):
-    """[output][element of tensor]: how each output changes with it."""
+    """[output][element of tensor]: the change of each output with that element."""
     elements, columns = tensor.data.view(-1), []
 
     def outputs_at(i, value):
@@ -86,8 +86,8 @@ def _check(func, inputs, eps, atol, rtol):
 
 
 def gradcheck(func, inputs, eps=1e-6, atol=1e-5, rtol=1e-3, raise_exception=True):
-    """True if the gradients of func by those inputs that require one are what finite differences of the step eps
-    give; else GradcheckError, or False."""
+    """Compares the gradients of func, by the inputs that require one, with finite differences of step eps. Returns
+    True if they agree; if not, raises GradcheckError or returns False."""
     try:
         _check(func, _tuple(inputs), eps, atol, rtol)
     except GradcheckError:
@@ -98,8 +98,8 @@ def gradcheck(func, inputs, eps=1e-6, atol=1e-5, rtol=1e-3, raise_exception=True
 
 
 def gradgradcheck(func, inputs, grad_outputs=None, eps=1e-6, atol=1e-5, rtol=1e-3, raise_exception=True):
-    """gradcheck of the gradients themselves, by the inputs and by the gradients of the outputs (drawn at random, if
-    not given)."""
+    """gradcheck of the gradients themselves, by the inputs and by the gradients of the outputs. Without grad_outputs
+    these are random."""
     inputs = _tuple(inputs)
     if grad_outputs is None:
         outputs = _differentiable(func(*inputs))
@@ -107,7 +107,7 @@ def gradgradcheck(func, inputs, grad_outputs=None, eps=1e-6, atol=1e-5, rtol=1e-
     grad_outputs = _tuple(grad_outputs)
     n = len(grad_outputs)
 
-    @enable_grad()  # differences are taken without
+    @enable_grad()  # gradcheck computes differences without grad mode
     def gradients(*args):
         given, vectors = args[:-n], args[-n:]
         found = grad(_differentiable(func(*given)), _differentiable(given), vectors, create_graph=True, allow_unused=True)

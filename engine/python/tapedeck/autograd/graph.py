@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Nodes and edges of the backward graph, and what happens to the tensors that nodes save."""
+"""Nodes and edges of the backward graph, and hooks on the tensors that nodes save."""
 import contextlib
 from typing import NamedTuple, Optional
 
@@ -13,25 +13,26 @@ __all__ = ['GradientEdge', 'Node', 'disable_saved_tensors_hooks', 'get_gradient_
 
 
 def set_warn_on_accumulate_grad_stream_mismatch(enabled):
-    """Whether to warn, once, of a leaf's node that was made on another stream than its gradient."""
+    """Sets whether to warn, once, if a leaf's node was made on another stream than its gradient."""
     _C.set_warn_on_accumulate_grad_stream_mismatch(enabled)
 
 
 class GradientEdge(NamedTuple):
-    """Where a gradient goes: the input number output_nr of a node, which is the forward output of that number.
-    backward and grad take it for a tensor."""
+    """Where a gradient goes: input number output_nr of a node. The forward output of that number has this gradient.
+    backward and grad take an edge in place of a tensor."""
     node: Node
     output_nr: int
     ownership_token: Optional[Node] = None
 
 
 def get_gradient_edge(tensor):
-    """The edge that the tensor's gradient takes now; an in-place operation gives the tensor another."""
+    """The edge that the tensor's gradient takes now. An in-place operation gives the tensor another edge."""
     return GradientEdge(*_C.gradient_edge(tensor))
 
 
 class saved_tensors_hooks:
-    """What nodes made inside save is pack_hook(tensor) instead, which unpack_hook turns into the tensor again."""
+    """Nodes that are made inside save pack_hook(tensor) in place of the tensor. unpack_hook makes the tensor of it
+    again."""
 
     def __init__(self, pack_hook, unpack_hook):
         self.pack_hook, self.unpack_hook = pack_hook, unpack_hook
@@ -44,7 +45,7 @@ class saved_tensors_hooks:
 
 
 class save_on_cpu(saved_tensors_hooks):
-    """What is saved waits for backward in the CPU's memory. pin_memory is accepted and means nothing here."""
+    """Saved tensors wait for backward in the CPU's memory. pin_memory has no effect."""
 
     def __init__(self, pin_memory=False, device_type='cuda'):
         super().__init__(lambda tensor: (tensor.device, tensor.cpu()),
@@ -53,7 +54,7 @@ class save_on_cpu(saved_tensors_hooks):
 
 @contextlib.contextmanager
 def disable_saved_tensors_hooks(error_message):
-    """Inside, hooks on saved tensors are refused with this message; so is this, where there are some."""
+    """Refuses hooks on saved tensors inside, with this message. It also refuses to begin if there are such hooks."""
     before = _C._disable_saved_tensors_hooks(error_message)
     try:
         yield
@@ -62,6 +63,6 @@ def disable_saved_tensors_hooks(error_message):
 
 
 def increment_version(tensor):
-    """Counts up the version of a tensor, or of each of several, as if it had been written into."""
+    """Counts up the version of a tensor, or of each of several, as a write would."""
     for one in (tensor,) if isinstance(tensor, _C.Tensor) else tensor:
         _C.increment_version(one)

@@ -34,9 +34,9 @@ def _pass_id():
 
 
 def _node_of(tensor):
-    """Where the tensor's gradient arrives; of a leaf, its AccumulateGrad."""
+    """The node at which the tensor's gradient arrives. For a leaf it is the AccumulateGrad."""
     if tensor.grad_fn is None and tensor.requires_grad:
-        with enable_grad():  # by a view, as PyTorch does: it takes a sequence number
+        with enable_grad():  # a view, as in PyTorch, takes a sequence number
             return tensor.view(tensor.shape).grad_fn.next_functions[0][0]
     if tensor.grad_fn is None:
         raise AssertionError('Expected gradient function to be set')
@@ -63,7 +63,7 @@ def _hook_for_all(tensors, function):
             arrivals = passes[graph_task]
             arrivals.gradients[place] = gradient
             arrivals.left -= 1
-            if arrivals.left != 0:  # below, where a root that is not needed came, too
+            if arrivals.left != 0:  # negative if a root came that is not needed
                 return
             del passes[graph_task]
         function(arrivals.gradients)
@@ -94,8 +94,9 @@ def _named(hook, function):
 
 
 def register_multi_grad_hook(tensors, fn, *, mode='all'):
-    """Calls fn once in each backward pass: with a list of gradients, None for those that do not come, when the last of
-    them has arrived; or with the first that arrives, where mode is 'any'. Returns a handle with remove()."""
+    """Calls fn once in each backward pass, and returns a handle with remove(). fn gets a list of gradients when the
+    last of them has arrived; None stands for those that do not come. With mode 'any' it gets the first gradient
+    that arrives."""
     if mode not in _MODES:
         raise ValueError(f'Expects mode to be one of {_MODES} but got {mode}')
     if mode == 'all':

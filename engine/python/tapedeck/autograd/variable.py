@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Variable, which is PyTorch's old name of a tensor, and the engine as PyTorch's Python shows it."""
+"""Variable, PyTorch's old name of a tensor, and the engine as PyTorch's Python shows it."""
 from tapedeck import _C
 
 __all__ = ['Variable']
 
 
 class Engine:
-    """The one engine. run_backward takes tuples and says at once what is wrong with them."""
+    """The one engine. run_backward takes tuples, and checks them before the pass."""
     run_backward = staticmethod(_C.run_backward)
     queue_callback = staticmethod(_C.queue_callback)
     is_checkpoint_valid = staticmethod(_C.is_checkpoint_valid)

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """torch.distributed.autograd: a pass whose gradients go into a context and not into .grad.
 
-There is one worker, in one process. rpc.py sends from it to itself, through the same send and receive functions as
-in PyTorch, so the local half of PyTorch's distributed engine runs. PyTorch has each delivery on a thread of its own;
-here the thread that runs the receive function delivers.
+There is one worker, in one process. rpc.py sends from it to itself, through the same send and receive functions as in
+PyTorch. So the local half of PyTorch's distributed engine runs. PyTorch has each delivery on a thread of its own; here
+the thread that runs the receive function delivers.
 """
 import operator
 import threading

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """torch.distributed.rpc in a world of one worker, which calls functions of its own process.
 
-What a call gets and gives are copies, as if they had been sent. Within a context of distributed autograd the copies
-remember where they came from.
+The arguments and results of a call are copies, as if they had been sent. Within a context of distributed autograd the
+copies have a history that leads to the originals.
 """
 import collections
 import traceback

@@ -6,7 +6,7 @@ from tapedeck import _C
 
 
 def _in_projection(query, key, value, weight, bias):
-    """One product for what is one tensor, else one each."""
+    """The projections. A tensor that appears several times takes part in one product."""
     if query is key and key is value:
         return _C.linear(query, weight, bias).chunk(3, -1)
     size = query.size(-1)
@@ -32,7 +32,7 @@ def _attend(q, k, v, mask, dropout_p):
 
 
 def _additive(mask, like):
-    """A mask of booleans forbids, one of numbers is added."""
+    """The mask as numbers to add. A mask of booleans forbids."""
     if mask is None or mask.is_floating_point():
         return mask
     return _C.zeros_like(mask, dtype=like.dtype).masked_fill_(mask, float('-inf'))
@@ -52,8 +52,8 @@ def _merged(attn_mask, key_padding_mask, query, n_batch, n_heads):
 def multi_head_attention_forward(query, key, value, embed_dim_to_check, num_heads, in_proj_weight, in_proj_bias,
                                  dropout_p, out_proj_weight, out_proj_bias, training=True, key_padding_mask=None,
                                  need_weights=True, attn_mask=None, average_attn_weights=True):
-    """query [target, batch, size], key and value [source, batch, size]: the output like query, and the weights
-    [batch, target, source] or None."""
+    """query [target, batch, size], key and value [source, batch, size]. Returns an output like query, and the
+    weights [batch, target, source] or None."""
     n_target, n_batch, size = query.shape
     if size != embed_dim_to_check:
         raise AssertionError(f'was expecting embedding dimension of {embed_dim_to_check}, but got {size}')

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Backward hooks of modules: identity nodes around the module see the gradients of its outputs come in and those of its
-inputs go out."""
+"""Backward hooks of modules. Identity nodes around the module see the gradients of its outputs and of its inputs."""
 from tapedeck._C import Tensor
 from tapedeck.autograd import Function
 
@@ -21,8 +20,8 @@ def _tuple(value):
 
 
 def _pass_through(values, hook):
-    """The same values, the tensors among them behind one node with a hook, and where they stood; None where no
-    tensor requires grad."""
+    """Returns the values with their tensors behind one node that has the hook, and the places of the tensors. If no
+    tensor requires grad, the places are None."""
     places = [i for i, value in enumerate(values) if isinstance(value, Tensor)]
     if not any(values[i].requires_grad for i in places):
         return values, None
@@ -53,7 +52,7 @@ def _checked(module_grads, changed, what):
 
 
 class _Call:
-    """One call of a module with backward hooks: what its two nodes have seen."""
+    """One call of a module with backward hooks: the gradients that its two nodes have seen."""
 
     def __init__(self, module, n_inputs):
         self.module, self.n_inputs = module, n_inputs

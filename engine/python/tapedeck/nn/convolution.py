@@ -8,7 +8,7 @@ from tapedeck.nn.parameter import Parameter
 
 
 class _Convolution(Module):
-    """Base of all: its class says how many dimensions, and whether it is transposed."""
+    """Base of all convolutions. A class says how many dimensions it has, and whether it is transposed."""
     _n_dims, _transposed = 2, False
 
     def __init__(self, in_channels, out_channels, kernel_size, stride=1, padding=0, dilation=1, groups=1, bias=True,

@@ -13,7 +13,7 @@ def pair(value):
     return tuple(value) if isinstance(value, (tuple, list)) else (value, value)
 
 
-# Activations. relu alone writes into its input; the others take `inplace`, and it makes no difference.
+# Activations. Only relu writes into its input; `inplace` has no effect on the others.
 
 def relu(input, inplace=False):
     return input.relu_() if inplace else input.relu()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""How parameters start. Each function fills its tensor in place, without history, and returns it."""
+"""First values of parameters. Each function fills its tensor in place, without history, and returns it."""
 import functools
 import math
 
@@ -17,7 +17,7 @@ def calculate_gain(nonlinearity, param=None):
 
 
 def _fans(tensor):
-    """How many elements each output sums, and how many outputs each input goes to."""
+    """The number of elements that each output sums, and of outputs that each input goes to."""
     if tensor.dim() < 2:
         raise ValueError('Fan in and fan out can not be computed for tensor with fewer than 2 dimensions')
     field = math.prod(tensor.shape[2:])

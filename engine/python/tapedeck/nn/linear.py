@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Linear layers and embeddings. Parameters start as PyTorch's do, number for number where the seed is the same."""
+"""Linear layers and embeddings. With the same seed parameters start with the same numbers as PyTorch's."""
 import math
 
 from tapedeck import _C
@@ -9,7 +9,7 @@ from tapedeck.nn.parameter import Parameter
 
 
 def reset_weight_and_bias(weight, bias):
-    """As layers of weights start: uniform by the number of what each output sums."""
+    """Fills weights uniformly. The bounds follow from the number of elements that each output sums."""
     init.kaiming_uniform_(weight, a=math.sqrt(5))
     if bias is not None:
         bound = 1 / math.sqrt(init.fan_in_of(weight))

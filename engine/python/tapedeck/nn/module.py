@@ -111,25 +111,25 @@ class Module:
         raise NotImplementedError(f'Module [{type(self).__name__}] is missing the required "forward" function')
 
     def register_forward_pre_hook(self, hook):
-        """hook(module, args) before each forward; what it returns replaces args."""
+        """hook(module, args) runs before each forward. Its result replaces args."""
         return _add_hook(self._forward_pre_hooks, hook)
 
     def register_forward_hook(self, hook):
-        """hook(module, args, output) after each forward; what it returns replaces the output."""
+        """hook(module, args, output) runs after each forward. Its result replaces the output."""
         return _add_hook(self._forward_hooks, hook)
 
     def register_full_backward_hook(self, hook):
-        """hook(module, grad_input, grad_output) when the gradients by the inputs are there; what it returns
-        replaces them."""
+        """hook(module, grad_input, grad_output) runs when the gradients of the inputs are there. Its result replaces
+        them."""
         return _add_hook(self._backward_hooks, hook)
 
     def register_full_backward_pre_hook(self, hook):
-        """hook(module, grad_output) when the gradients of the outputs are there; what it returns replaces them."""
+        """hook(module, grad_output) runs when the gradients of the outputs are there. Its result replaces them."""
         return _add_hook(self._backward_pre_hooks, hook)
 
     def _name_parameters(self):
-        """Tells the engine the parameters' names, so that the tape has them: from the root, the first module
-        of a tree that is called."""
+        """Gives the engine the names of parameters, so that the tape has them. The first module of a tree that is
+        called is the root of the names."""
         for name, p in self.named_parameters():
             _C.set_name(p, name)
         for module in self.modules():
@@ -142,7 +142,7 @@ class Module:
         self._parameters[name] = param
 
     def register_buffer(self, name, tensor, persistent=True):
-        """A tensor that belongs to the module but is not learned; persistent: in its state_dict too."""
+        """A tensor of the module that does not learn. A persistent one is in its state_dict too."""
         self._forget(name)
         self._buffers[name] = tensor
         (self._non_persistent.discard if persistent else self._non_persistent.add)(name)
@@ -172,7 +172,7 @@ class Module:
         return (module for _, module in self.named_modules())
 
     def _walk(self, table, prefix, recurse=True):
-        """Pairs of a full name and a member, shared ones once, in PyTorch's order."""
+        """Pairs of a full name and a member, in PyTorch's order. A shared member appears once."""
         seen = set()
         for path, module in self.named_modules(prefix=prefix) if recurse else ((prefix, self),):
             for name, member in module.__dict__[table].items():
@@ -181,7 +181,7 @@ class Module:
                     yield f'{path}.{name}' if path else name, member
 
     def named_parameters(self, prefix='', recurse=True):
-        """Pairs of a name such as "conv1.weight" and a parameter; a shared one is named once."""
+        """Pairs of a name such as "conv1.weight" and a parameter. A shared parameter has one name."""
         return self._walk('_parameters', prefix, recurse)
 
     def parameters(self, recurse=True):
@@ -208,7 +208,8 @@ class Module:
     # What is in it.
 
     def _members(self, prefix=''):
-        """Every parameter and every persistent buffer by its full name, shared ones by each of theirs."""
+        """Every parameter and every persistent buffer by its full name. A shared one appears under each of its
+        names."""
         for name, p in self._parameters.items():
             if p is not None:
                 yield prefix + name, p
@@ -255,7 +256,7 @@ class Module:
         return self
 
     def _convert(self, convert):
-        """Parameters that change are new leaves afterwards, so make the optimizer later."""
+        """A parameter that changes is a new leaf. So make the optimizer later."""
         for module in self.modules():
             for name, p in list(module._parameters.items()):
                 if p is not None:
@@ -267,7 +268,7 @@ class Module:
         return self
 
     def to(self, *args, **kwargs):
-        """Moves parameters and buffers; a dtype applies to those of floating dtypes."""
+        """Moves parameters and buffers. A dtype applies only to those with a floating dtype."""
         device, dtype = args[:1] if args and not isinstance(args[0], _C.dtype) else (), kwargs.pop('dtype', None)
         dtype = next((a for a in args if isinstance(a, _C.dtype)), dtype)
         device = kwargs.pop('device', *device) if device else kwargs.pop('device', None)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""What a module learns."""
+"""Parameters, which a module learns."""
 import copyreg
 
 from tapedeck import _C
@@ -7,7 +7,7 @@ from tapedeck._C import Tensor
 
 
 class Parameter(Tensor):
-    """A leaf that wants a gradient."""
+    """A leaf that requires grad."""
 
     def __new__(cls, data=None, requires_grad=True):
         return _C._make_subclass(cls, _C.empty(0) if data is None else data, requires_grad)

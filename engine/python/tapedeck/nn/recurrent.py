@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Recurrent layers and cells, made of the operations that PyTorch 1.13 makes them of on the CPU."""
+"""Recurrent layers and cells, made of the same operations as in PyTorch 1.13 on the CPU."""
 import math
 
 from tapedeck import _C
@@ -34,15 +34,16 @@ def _simple_step(activation):
     return step
 
 
-# Of each mode: gates per hidden unit, and one step from (gates_of_input, state, weight, bias) to (output, state).
-# gates_of_input() makes the product with the input, in a cell, or has it; the order of the products is PyTorch's.
+# For each mode: gates per hidden unit, and one step from (gates_of_input, state, weight, bias) to (output, state).
+# gates_of_input() returns the product with the input. A cell computes it there, so that the order of products is
+# PyTorch's.
 _MODES = {'LSTM': (4, _lstm_step), 'GRU': (3, _gru_step), 'RNN_TANH': (1, _simple_step(F.tanh)),
           'RNN_RELU': (1, _simple_step(F.relu))}
 
 
 class _Recurrent(Module):
-    """Parameters weight_ih_l0, weight_hh_l0, bias_ih_l0, bias_hh_l0, then layer 1's; of the other direction
-    with _reverse."""
+    """Its parameters are weight_ih_l0, weight_hh_l0, bias_ih_l0, bias_hh_l0, then those of layer 1. The names of the
+    other direction end in _reverse."""
 
     def __init__(self, input_size, hidden_size, num_layers=1, bias=True, batch_first=False, dropout=0.0,
                  bidirectional=False):
@@ -67,7 +68,7 @@ class _Recurrent(Module):
             self.register_parameter('bias_hh' + name, Parameter(_C.empty(rows)))
 
     def _run(self, input, name, state, backwards):
-        """One layer in one direction: input [time, batch, size]. The product with the input is one for all times."""
+        """One layer in one direction: input [time, batch, size]. One product with the input serves all times."""
         w_ih, w_hh = (getattr(self, kind + name) for kind in ('weight_ih', 'weight_hh'))
         b_ih, b_hh = (getattr(self, kind + name) if self.bias else None for kind in ('bias_ih', 'bias_hh'))
         outputs = []
@@ -78,7 +79,7 @@ class _Recurrent(Module):
         return _C.stack(outputs[::-1] if backwards else outputs, 0), state
 
     def _layers(self, input, states):
-        """states: one per layer and direction."""
+        """states has one entry per layer and direction."""
         final = []
         for layer in range(self.num_layers):
             directions = []

@@ -41,7 +41,7 @@ class MultiheadAttention(Module):
 
     @staticmethod
     def _time_first(query, key, value):
-        """What is one tensor stays one: its projection is one product then."""
+        """Keeps one tensor one, so that there is one projection."""
         swapped = query.transpose(1, 0)
         other = swapped if key is query else key.transpose(1, 0)
         return swapped, other, other if value is key else value.transpose(1, 0)
@@ -77,7 +77,7 @@ class TransformerEncoderLayer(Module):
 
 
 class TransformerEncoder(Module):
-    """Layers that begin as copies of one."""
+    """A stack of layers, which begin as copies of one."""
 
     def __init__(self, encoder_layer, num_layers, norm=None):
         super().__init__()

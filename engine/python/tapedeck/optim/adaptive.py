@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Optimizers that scale each element's step by the size of its gradients so far."""
+"""Optimizers that scale the step of each element by the size of its past gradients."""
 import math
 
 from tapedeck import _C
@@ -45,7 +45,7 @@ class Adam(Optimizer):
 
 
 class AdamW(Adam):
-    """Adam whose weight decay is not a part of the gradient (Loshchilov and Hutter)."""
+    """Adam with a weight decay that is not part of the gradient (Loshchilov and Hutter)."""
 
     def __init__(self, params, lr=1e-3, betas=(0.9, 0.999), eps=1e-8, weight_decay=1e-2, amsgrad=False, **settings):
         super().__init__(params, lr, betas, eps, weight_decay, amsgrad, **settings)

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Learning rates that change from epoch to epoch, in closed form from those that the groups began with."""
+"""Learning rates that change from epoch to epoch. They are functions of the epoch and of the group's first rate."""
 import math
 
 
 class LRScheduler:
-    """A subclass says what the rate is after so many steps: _rate(initial, group)."""
+    """A subclass has _rate(initial, group), the rate after so many steps."""
 
     def __init__(self, optimizer, last_epoch=-1):
         self.optimizer, self.last_epoch = optimizer, last_epoch

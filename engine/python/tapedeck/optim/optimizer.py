@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""What all optimizers share: groups of parameters with settings, and a state for each parameter."""
+"""Base of all optimizers: groups of parameters with settings, and a state for each parameter."""
 import collections
 
 from tapedeck._C import Tensor
@@ -7,7 +7,7 @@ from tapedeck.autograd import enable_grad, no_grad
 
 
 class Optimizer:
-    """A subclass says how one parameter is updated: _update(p, grad, state, group)."""
+    """A subclass has _update(p, grad, state, group), which updates one parameter."""
 
     def __init__(self, params, defaults):
         self.defaults, self.state, self.param_groups = defaults, collections.defaultdict(dict), []
@@ -45,7 +45,7 @@ class Optimizer:
 
     @no_grad()
     def step(self, closure=None):
-        """Updates every parameter that has a gradient; closure() is called first, and computes them."""
+        """Updates every parameter that has a gradient. First it calls closure(), which computes the gradients."""
         loss = None
         if closure is not None:
             with enable_grad():

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Checkpoints: forward keeps what goes into a function alone, and backward runs it again for the rest.
+"""Checkpoints: forward keeps only the arguments of a function, and backward runs the function again for the rest.
 
-The reentrant kind is a Function whose backward runs a backward pass of its own. The other (recompute.py) keeps
-the graph and runs the function again when the first saved tensor is wanted.
+The reentrant kind is a Function whose backward runs a backward pass of its own. The other (recompute.py) keeps the
+graph. It runs the function again when a node first needs a saved tensor.
 """
 import warnings
 

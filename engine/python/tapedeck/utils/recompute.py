@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Checkpoints without a nested backward: saved-tensor hooks keep nothing but places, and the first unpacking in a pass
-runs the function again with hooks that fill them."""
+"""Checkpoints without a nested backward. Saved-tensor hooks keep only places. The first unpacking in a pass runs the
+function again, with hooks that fill the places."""
 import contextlib
 import weakref
 

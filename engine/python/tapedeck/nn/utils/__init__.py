@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""What training loops do with all parameters at once."""
+"""Functions of training loops, for all parameters at once."""
 import math
 
 from tapedeck import _C
@@ -9,7 +9,7 @@ from tapedeck.autograd import no_grad
 
 @no_grad()
 def clip_grad_norm_(parameters, max_norm, norm_type=2.0, error_if_nonfinite=False):
-    """Scales all gradients so that the norm of their norms is at most max_norm; returns what it was."""
+    """Scales all gradients so that the norm of their norms is at most max_norm. Returns the norm before."""
     parameters = [parameters] if isinstance(parameters, Tensor) else parameters
     grads = [p.grad for p in parameters if p.grad is not None]
     if not grads:
