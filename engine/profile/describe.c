@@ -50,12 +50,12 @@ choose_stream_conflict(const td_any_event *event) {
        second = event->stream_conflict.second != TD_NONE;
   if (first && second) return NULL;
   if (first)
-    return "{first} and the forward pass on stream {second_stream} touched one buffer of {device}, "
+    return "{first} and the forward pass on stream {second_stream} touch one buffer of {device}, "
            "unordered";
   if (second)
-    return "the forward pass on stream {first_stream} and {second} touched one buffer of {device}, "
+    return "the forward pass on stream {first_stream} and {second} touch one buffer of {device}, "
            "unordered";
-  return "streams {first_stream} and {second_stream} of {device} touched one buffer, unordered";
+  return "streams {first_stream} and {second_stream} of {device} touch one buffer, unordered";
 }
 
 static const char *(*const choosers[TD_EVENT_LIMIT])(const td_any_event *event) = {
