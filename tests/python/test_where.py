@@ -10,7 +10,7 @@ import tempfile
 import unittest
 
 TAPEDECK = os.environ['TAPEDECK']
-PACKAGE = pathlib.Path(os.environ['PYTHONPATH']) / 'tapedeck'
+PACKAGE = pathlib.Path(os.environ['BUILD_ROOT']) / 'engine' / 'python' / 'tapedeck'
 SCRIPT = '''\
 import tapedeck as torch
 x = torch.ones(2, requires_grad=True)
