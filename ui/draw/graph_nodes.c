@@ -7,8 +7,9 @@
 
 enum { RADIUS = 8, STRIPE = 5 };
 
-double
-td_scene_share(const td_scene_draw *draw, uint32_t i, uint32_t *arrived, uint32_t *expected) {
+/* Which part of a node's gradients has arrived; writes both counts. */
+static double
+arrived_share(const td_scene_draw *draw, uint32_t i, uint32_t *arrived, uint32_t *expected) {
   const td_task_now *task =
       td_state_task_find(draw->state, draw->scene->nodes[i].node, draw->scene->graph_task);
   *expected = task ? task->expected : 0;
@@ -103,7 +104,7 @@ draw_facts(const td_scene_draw *draw, uint32_t i, td_box box, td_colour colour) 
   double y = box.y + 25, left = box.x + STRIPE + 9, right = box.x + box.width - 9;
   td_label_draw(draw->labels, draw->cr, number, 11, left, y, 0,
                 td_colour_mix(colour, td_shape_fill_colour(now->state, draw->theme), 0.3), false);
-  td_scene_share(draw, i, &arrived, &expected);
+  arrived_share(draw, i, &arrived, &expected);
   if (now->state == TD_NODE_running) {
     draw_thread(draw, now, box);
   } else if (expected && (now->state == TD_NODE_waiting || now->state == TD_NODE_partial ||
@@ -127,7 +128,7 @@ draw_card(const td_scene_draw *draw, uint32_t i) {
   const td_node_now *now = td_scene_now(draw, i);
   td_box box = td_scene_box(draw->scene, i);
   uint32_t arrived, expected;
-  double share = td_scene_share(draw, i, &arrived, &expected);
+  double share = arrived_share(draw, i, &arrived, &expected);
   td_colour text = td_shape_text_colour(now->state, draw->theme);
   td_shape_card(draw->cr, box, RADIUS, now->state, share, draw->theme);
   draw_stripe(draw, box, &draw->scene->catalog->nodes[self->node], now->state);
@@ -144,7 +145,7 @@ draw_port(const td_scene_draw *draw, uint32_t i) {
   td_node_state state = td_scene_now(draw, i)->state;
   td_box box = td_scene_box(draw->scene, i);
   uint32_t arrived, expected;
-  double share = td_scene_share(draw, i, &arrived, &expected);
+  double share = arrived_share(draw, i, &arrived, &expected);
   td_shape_card(draw->cr, box, box.height / 2, state, share, draw->theme);
   td_shape_state_mark(draw->cr,
                       state == TD_NODE_created || state == TD_NODE_absent ? TD_NODE_waiting : state,
@@ -160,7 +161,7 @@ draw_small_card(const td_scene_draw *draw, uint32_t i) {
   td_node_state state = td_scene_now(draw, i)->state;
   td_box box = td_scene_box(draw->scene, i);
   uint32_t arrived, expected;
-  double share = td_scene_share(draw, i, &arrived, &expected), width, height,
+  double share = arrived_share(draw, i, &arrived, &expected), width, height,
          size = self->port ? 13 : 17;
   td_shape_card(draw->cr, box, self->port ? box.height / 2 : RADIUS, state, share, draw->theme);
   if (!self->port) draw_stripe(draw, box, &draw->scene->catalog->nodes[self->node], state);

@@ -78,9 +78,6 @@ td_scene_sees(const td_scene_draw *draw, double left, double top, double right, 
 /* td_scene_edge_moved tells whether the gradient of an edge has reached the buffer at its end. */
 bool td_scene_edge_moved(const td_scene_draw *draw, uint32_t edge);
 
-/* td_scene_share returns which part of a node's gradients has arrived; writes both counts. */
-double td_scene_share(const td_scene_draw *draw, uint32_t i, uint32_t *arrived, uint32_t *expected);
-
 /* The parts of a drawing, in scene units (graph_edges.c, graph_nodes.c, graph_far.c), and over it
  * in pixels (graph_legend.c). */
 void td_scene_draw_edges(td_scene_draw *draw);

@@ -6,15 +6,15 @@
 /* Of a span, on both sides. */
 #define SPAN_MARGIN 0.04
 
-bool
-td_pass_is_begun(const td_catalog *catalog, uint32_t graph_task) {
+static bool
+is_begun(const td_catalog *catalog, uint32_t graph_task) {
   const td_catalog_graph_task *facts = &catalog->graph_tasks[graph_task];
   return facts->begin_seq > 0 || facts->root != TD_NONE || facts->owner != TD_NONE;
 }
 
 bool
 td_pass_is_of(const td_catalog *catalog, uint32_t graph_task, uint32_t process) {
-  return td_pass_is_begun(catalog, graph_task) &&
+  return is_begun(catalog, graph_task) &&
          (catalog->n_processes < 2 || td_catalog_process_of_task(catalog, graph_task) == process);
 }
 
@@ -88,7 +88,7 @@ td_pass_span_of_all(td_replay *replay, double *from_ns, double *to_ns) {
   const td_catalog *catalog = td_replay_catalog(replay);
   uint64_t first = UINT64_MAX, last = 0;
   for (uint32_t i = 0; i < catalog->n_graph_tasks; i++) {
-    if (!td_pass_is_begun(catalog, i)) continue;
+    if (!is_begun(catalog, i)) continue;
     first = MIN(first, catalog->graph_tasks[i].begin_seq);
     last = MAX(last, catalog->graph_tasks[i].end_seq);
   }

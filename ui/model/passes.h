@@ -9,11 +9,8 @@
 
 #include <stdbool.h>
 
-/* td_pass_is_begun tells whether the tape has the beginning of a graph task. A damaged tape may
- * have lost it. */
-bool td_pass_is_begun(const td_catalog *catalog, uint32_t graph_task);
-
-/* td_pass_is_of tells whether a begun pass belongs to a process. */
+/* td_pass_is_of tells whether a graph task belongs to a process and the tape has its beginning. A
+ * damaged tape may have lost it. */
 bool td_pass_is_of(const td_catalog *catalog, uint32_t graph_task, uint32_t process);
 
 /* td_pass_at returns the graph task of a process to look at after a position. Of the passes that

@@ -9,8 +9,8 @@
 #define LINE_BYTES_MAX 4096
 #define FILE_BYTES_MAX (16 << 20) /* nobody writes such a model by hand */
 
-void
-td_source_line_free(TdSourceLine *self) {
+static void
+free_line(TdSourceLine *self) {
   g_free(self->file);
   g_free(self->function);
   g_free(self);
@@ -56,7 +56,7 @@ reverse(GPtrArray *lines) {
 
 GPtrArray *
 td_source_lines_parse(const char *stack) {
-  GPtrArray *lines = g_ptr_array_new_with_free_func((GDestroyNotify)td_source_line_free);
+  GPtrArray *lines = g_ptr_array_new_with_free_func((GDestroyNotify)free_line);
   g_auto(GStrv) parts = g_strsplit(stack ? stack : "", "\n", -1);
   gboolean innermost_last = FALSE;
   for (guint i = 0; parts[i]; i++) {

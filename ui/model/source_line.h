@@ -13,8 +13,6 @@ typedef struct TdSourceLine {
   guint line;
 } TdSourceLine;
 
-void td_source_line_free(TdSourceLine *self);
-
 /* td_source_lines_parse returns the lines of a stack, innermost first: an array of TdSourceLine
  * (owned by it), empty for NULL. */
 GPtrArray *td_source_lines_parse(const char *stack);

@@ -116,8 +116,9 @@ ensure_placed(TdGraphCanvas *self) {
   return TRUE;
 }
 
-void
-td_graph_canvas_reveal(TdGraphCanvas *self, uint32_t node) {
+/* Moves the view until a node is well inside. */
+static void
+reveal(TdGraphCanvas *self, uint32_t node) {
   double x, y;
   if (!ensure_placed(self) || !td_graph_scene_place(scene_of(self), node, &x, &y)) return;
   const td_graph_view *view = &self->view;
@@ -271,8 +272,7 @@ td_graph_canvas_update(TdCanvas *canvas, TdCanvasChange change) {
   }
   self->last_task = td_document_get_graph_task(shown);
   describe(self);
-  if (node != TD_NONE && (document || node != self->last_selection))
-    td_graph_canvas_reveal(self, node);
+  if (node != TD_NONE && (document || node != self->last_selection)) reveal(self, node);
   self->last_selection = node;
 }
 

@@ -16,6 +16,3 @@ void td_graph_canvas_zoom(TdGraphCanvas *self, double factor);
 /* td_graph_canvas_fit shows the whole graph, and keeps showing it while the pane changes its size.
  */
 void td_graph_canvas_fit(TdGraphCanvas *self);
-
-/* td_graph_canvas_reveal moves the view so that a node is seen. */
-void td_graph_canvas_reveal(TdGraphCanvas *self, uint32_t node);
