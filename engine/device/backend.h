@@ -1,24 +1,23 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
  * Backend: what a kind of accelerator must be able to do. engine/device keeps the streams, their
- * order and the tape; a backend has the memory and the time. Its functions may be called by any
- * thread; those with a `stream` for one stream by one thread at a time. Private to engine/device.
- */
+ * order and the tape; a backend has the memory and the time. Any thread may call its functions. For
+ * one `stream`, one thread calls at a time. Private to engine/device. */
 #pragma once
 
-#include "engine/device/stream.h"
-#include "engine/tensor/launch.h"
+#include "engine/device/stream_handle.h"
+#include "engine/tensor/accelerators.h"
 
-/* A kernel as it is launched, and what the backend has to say to that. */
+/* A kernel as it is launched, and the backend's answer (out). */
 typedef struct td_kernel {
   const td_kernel_call *call;
   td_stream stream;
   uint32_t node, name; /* of the kernel's event */
   size_t n_bytes;      /* read and written */
-  bool is_computed;    /* out: the device does it; false: the host may, and must */
-  bool is_told;        /* out: its event is emitted when it has run, by the backend; not now */
-  uint64_t queued; /* out: it begins so many nanoseconds of the device's time after its launch */
-  uint64_t took;   /* out: and takes so many */
+  bool is_computed;    /* out: the device computes; false: the host may, and must */
+  bool is_told;        /* out: the backend emits the event itself, after the kernel has run */
+  uint64_t queued;     /* out: from launch to begin, in nanoseconds of the device's time */
+  uint64_t took;       /* out: from begin to end, likewise */
 } td_kernel;
 
 typedef struct td_backend {
@@ -41,11 +40,8 @@ typedef struct td_backend {
 
   void (*launch)(td_device device, void *stream, td_kernel *kernel);
 
-  /* Before the host looks at memory of the device; may be NULL, as the next. */
+  /* Called before the host looks at memory of the device. May be NULL, as the next. */
   void (*host_access)(td_device device);
-  /* Emits what is still to be told of kernels, waiting for them. */
+  /* Waits for kernels and emits the rest of their events. */
   void (*flush)(td_device device);
 } td_backend;
-
-extern const td_backend td_backend_sim;
-extern const td_backend td_backend_cuda;

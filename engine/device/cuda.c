@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Memory is shared with the host (managed). Kernels that the module knows run on the device; for
- * any other the device is waited for and the host computes: correct first. An error of CUDA ends
- * the program, for after one the device's results cannot be told from garbage. */
+ * Memory is shared with the host (managed). Kernels that the module knows run on the device. For
+ * any other kernel the host waits for the device and computes: correct first. An error of CUDA ends
+ * the program, because results of the device may be garbage after it. */
 #include "engine/device/cuda.h"
 
 #include "engine/base/alloc.h"
 #include "engine/base/clock.h"
-#include "engine/device/backend.h"
 #include "engine/device/cuda/module.h"
 #include "engine/device/cuda_calls.h"
 #include "engine/device/specification.h"
 #include "engine/device/stream_table.h"
 #include "engine/events/emit.h"
+#include "engine/tensor/tensor.h"
 
 #include <dlfcn.h>
 #include <stdio.h>
@@ -127,7 +127,7 @@ cuda_stream_is_done(td_device device, void *stream) {
   return module->stream_is_done(ordinals[device], stream);
 }
 
-/* What has run by now is told: the kernels before the first that has not. */
+/* Emits the kernels that have run, up to the first that has not. */
 static void tell_finished_locked(td_device device);
 
 static void
@@ -185,8 +185,8 @@ cuda_stream_wait(td_device device, void *stream, void *event) {
   must(module->stream_wait(ordinals[device], stream, ((cuda_event *)event)->handle));
 }
 
-/* An event of now, to measure from: times between events are floats of milliseconds, so they are
- * good for a second or so. */
+/* Records an event of now, to measure from. Times between events are floats of milliseconds, so
+ * they are good for a second or so. */
 static void
 set_base_locked(td_device device) {
   int ordinal = ordinals[device];
@@ -204,7 +204,7 @@ time_of_locked(td_device device, void *event) {
   return devices[device].base_ns + (uint64_t)(int64_t)(ms * 1e6);
 }
 
-/* It is told late: `queued` is from now back to its beginning, below zero. */
+/* The event comes late: `queued` leads from now back to the kernel's begin, so it is below zero. */
 static void
 tell_locked(td_device device, const pending *kernel) {
   uint64_t begin = time_of_locked(device, kernel->begin), now = td_clock_monotonic_ns();
@@ -234,7 +234,7 @@ tell_finished_locked(td_device device) {
           devices[device].n * sizeof(pending));
 }
 
-/* Puts it on the stream between two events where it is recorded. */
+/* Puts the kernel on the stream. */
 static bool
 run(td_device device, void *stream, td_kernel *kernel) {
   const char *error = NULL;
@@ -270,7 +270,7 @@ wait_for_all_of(const td_kernel_call *call) {
       must(module->synchronize(ordinals[call->tensors[i]->device]));
 }
 
-/* What the host computes is no kernel of the device, and is not told as one. */
+/* If the host computes, there is no kernel of the device, and no event. */
 static void
 cuda_launch(td_device device, void *stream, td_kernel *kernel) {
   if (td_recording())

@@ -6,20 +6,14 @@
 #include "engine/device/kernel.h"
 #include "engine/device/memory.h"
 #include "engine/device/sim.h"
+#include "engine/device/specification.h"
 #include "engine/events/emit.h"
-#include "engine/tensor/launch.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
-typedef struct accelerator {
-  char *name; /* (owned) */
-  const td_backend *backend;
-} accelerator;
-
-/* Written once by td_device_setup, before there are other threads; constant afterwards. */
-static accelerator accelerators[TD_ACCELERATORS_MAX];
-static int n_accelerators;
+/* Set by td_device_setup, before there are other threads. */
 static bool was_set_up;
 
 static const td_accelerators functions = {
@@ -32,18 +26,16 @@ static const td_accelerators functions = {
 static int
 count_of(const td_backend *backend) {
   int n = 0;
-  for (int i = 0; i < n_accelerators; i++)
-    n += accelerators[i].backend == backend;
+  for (td_device device = 0; device < td_device_count(); device++)
+    n += td_device_backend(device) == backend;
   return n;
 }
 
 static void
 add_sims(int count, td_device_model model) {
   int first = count_of(&td_backend_sim);
-  for (int i = 0; i < count; i++, n_accelerators++) {
-    accelerators[n_accelerators] = (accelerator){td_format("sim:%d", first + i), &td_backend_sim};
-    td_sim_add(n_accelerators, model);
-  }
+  for (int i = 0; i < count; i++)
+    td_sim_add(td_device_add(&td_backend_sim, first + i), model);
 }
 
 /* Reads a number that is the whole text, from 0; -1 if it is none. */
@@ -65,14 +57,11 @@ is_kind(const char *text, const char *kind) {
 /* CUDA's own numbers count from 0 too; td_cuda_add remembers which is which. */
 static void
 add_cudas(int count) {
-  for (int i = 0; i < count; i++, n_accelerators++) {
-    accelerators[n_accelerators] = (accelerator){td_format("cuda:%d", i), &td_backend_cuda};
-    td_cuda_add(n_accelerators, i);
-  }
+  for (int i = 0; i < count; i++)
+    td_cuda_add(td_device_add(&td_backend_cuda, i), i);
 }
 
-/* How many CUDA devices there will be; TD_UNSUPPORTED where they are asked for and are not there.
- */
+/* Counts the CUDA devices of a specification. TD_UNSUPPORTED if this machine does not have them. */
 static td_status
 open_cuda(const td_specification *specification, int *count, td_error *error) {
   *count = 0;
@@ -87,7 +76,7 @@ open_cuda(const td_specification *specification, int *count, td_error *error) {
 
 static void
 announce_all(void) {
-  for (td_device device = TD_CPU; device < n_accelerators; device++)
+  for (td_device device = TD_CPU; device < td_device_count(); device++)
     td_emit_device(device, td_device_name(device));
 }
 
@@ -105,7 +94,7 @@ td_device_setup(const char *text, td_error *error) {
     else
       add_sims(read.parts[i].count, read.parts[i].model);
   if (read.is_virtual) td_sim_set_virtual();
-  if (n_accelerators > 0) td_accelerators_now = &functions;
+  if (td_device_count() > 0) td_accelerators_now = &functions;
   was_set_up = true;
   announce_all();
   return TD_OK;
@@ -113,29 +102,13 @@ td_device_setup(const char *text, td_error *error) {
 
 void
 td_device_flush(void) {
-  for (td_device device = 0; device < n_accelerators; device++)
-    if (accelerators[device].backend->flush) accelerators[device].backend->flush(device);
+  for (td_device device = 0; device < td_device_count(); device++)
+    if (td_device_backend(device)->flush) td_device_backend(device)->flush(device);
 }
 
 bool
 td_device_is_used(td_device device) {
   return td_memory_is_used(device);
-}
-
-const td_backend *
-td_device_backend(td_device device) {
-  return accelerators[device].backend;
-}
-
-int
-td_device_count(void) {
-  return n_accelerators;
-}
-
-const char *
-td_device_name(td_device device) {
-  if (device == TD_META) return "meta";
-  return device >= 0 && device < n_accelerators ? accelerators[device].name : "cpu";
 }
 
 int
@@ -150,8 +123,8 @@ find_accelerator(const char *name, const char *kind, td_device *device, td_error
   size_t length = strlen(kind);
   int index = name[length] ? parse_number(name + length + 1) : 0, n = 0;
   if (index < 0) return td_error_set(error, TD_INVALID, "Invalid device string: '%s'", name);
-  for (td_device i = 0; i < n_accelerators; i++) {
-    if (strcmp(accelerators[i].backend->kind, kind) != 0) continue;
+  for (td_device i = 0; i < td_device_count(); i++) {
+    if (strcmp(td_device_backend(i)->kind, kind) != 0) continue;
     if (n++ != index) continue;
     *device = i;
     return TD_OK;

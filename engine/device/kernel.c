@@ -3,8 +3,10 @@
 
 #include "engine/base/alloc.h"
 #include "engine/device/backend.h"
-#include "engine/device/device.h"
+#include "engine/device/device_table.h"
 #include "engine/device/memory.h"
+#include "engine/device/stream.h"
+#include "engine/device/stream_table.h"
 #include "engine/events/emit.h"
 
 #include <stdio.h>
@@ -41,8 +43,8 @@ range_of(const td_tensor *tensor, size_t *first, size_t *last) {
   *last = (size_t)(most + 1) * element - 1;
 }
 
-/* Kernels go by their function, td_kernel_copy, exp_kernel, or by what error texts call it,
- * add.out. */
+/* A kernel has the name of its function (td_kernel_copy, exp_kernel) or that of error texts
+ * (add.out). */
 static const char *
 plain_name(const char *function, char *out, size_t size) {
   static const char *const prefixes[] = {"td_kernel_", "td_op_"};
@@ -156,7 +158,8 @@ put(td_stream stream, const td_kernel_call *call) {
   return kernel.is_computed;
 }
 
-/* The device that runs it: that of the last tensor, a copy's source, that is on one. */
+/* The device of the last tensor that is on an accelerator runs the kernel. In a copy that is the
+ * source. */
 static td_device
 device_of(const td_kernel_call *call) {
   td_device device = TD_CPU;

@@ -1,16 +1,20 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
  * Kernels: what happens at a launch (engine/tensor/launch.h). A kernel goes to the current stream
- * of its device: of the source's, where it copies from one accelerator to another, whose streams
- * then wait for each other, as PyTorch has it. One that touches more of the host's memory than a
- * number is waited for. Private to engine/device but for td_conflict_take. Any thread. */
+ * of its device. A copy between accelerators runs on the source's device, and the two streams wait
+ * for each other, as in PyTorch. The host waits for a kernel that touches more of the host's memory
+ * than a number. Any thread. */
 #pragma once
 
 #include "engine/tensor/launch.h"
 
-/* For td_accelerators_now. */
+/* td_kernel_launch is for td_accelerators_now. */
 bool td_kernel_launch(const td_kernel_call *call);
 
-/* td_conflict_take returns the text of the oldest conflict of streams that nobody was told of yet
- * (Note [Missing waits]), NULL where there is none. The caller frees. Any thread. */
+/* td_conflict_take returns the text of the oldest conflict of streams that nobody has taken yet, or
+ * NULL. See Note [Missing waits] in memory.h. The caller frees. Any thread. */
 char *td_conflict_take(void);
+
+/* td_kernel_set_node names the node for which the calling thread launches kernels from now on, and
+ * returns the one before. TD_NONE: the program itself. */
+uint32_t td_kernel_set_node(uint32_t node);

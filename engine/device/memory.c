@@ -3,7 +3,10 @@
 
 #include "engine/base/alloc.h"
 #include "engine/device/backend.h"
-#include "engine/device/device.h"
+#include "engine/device/device_table.h"
+#include "engine/device/specification.h"
+#include "engine/device/stream.h"
+#include "engine/device/stream_table.h"
 #include "engine/events/emit.h"
 
 #include <string.h>
@@ -78,9 +81,8 @@ td_memory_free(td_storage *storage) {
   free(memory);
 }
 
-void
-td_memory_record_stream(td_storage *storage, td_stream stream) {
-  td_device_memory *memory = storage->memory;
+static void
+record_stream(td_device_memory *memory, td_stream stream) {
   pthread_mutex_lock(&td_stream_mutex);
   bool known = false;
   for (size_t i = 0; i < memory->n_users; i++)
@@ -102,8 +104,8 @@ covers(const td_access *outer, const td_access *inner) {
   return outer->first <= inner->first && outer->last >= inner->last;
 }
 
-/* Whether a later access need not be held against `old` any more: whoever comes after `new` comes
- * after `old`, and `new` is at least as strict. */
+/* True if later accesses need no comparison with `old`: whatever comes after `new` comes after
+ * `old`, and `new` is at least as strict. */
 static bool
 is_superseded(const td_access *old, const td_access *new, bool ordered) {
   return ordered && covers(new, old) && (new->is_write || !old->is_write);
@@ -144,11 +146,21 @@ td_memory_touch_locked(td_storage *storage, const td_access *access, const td_or
   return found;
 }
 
-void
-td_memory_wrote(td_storage *storage, uint32_t node) {
-  td_device_memory *memory = storage->memory;
+static void
+wrote(td_device_memory *memory, uint32_t node) {
   pthread_mutex_lock(&td_stream_mutex);
   td_access *last = memory->n ? &memory->accesses[memory->n - 1] : NULL;
   if (last && last->is_write && last->node == TD_NONE) last->node = node;
   pthread_mutex_unlock(&td_stream_mutex);
+}
+
+void
+td_tensor_made_by(const td_tensor *tensor, uint32_t node) {
+  if (tensor->storage->memory) wrote(tensor->storage->memory, node);
+}
+
+void
+td_tensor_record_stream(const td_tensor *tensor, td_stream stream) {
+  if (!tensor->storage->memory || tensor->device != stream.device) return;
+  record_stream(tensor->storage->memory, stream);
 }

@@ -3,11 +3,11 @@
 
 #include "engine/base/alloc.h"
 #include "engine/base/clock.h"
-#include "engine/device/backend.h"
-#include "engine/tensor/launch.h"
+#include "engine/tensor/storage.h"
 
 #include <errno.h>
 #include <stdatomic.h>
+#include <stdlib.h>
 #include <sys/prctl.h>
 
 /* When what was launched on it will have ended. */

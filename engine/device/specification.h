@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * What --devices says: a list of devices and what is to be known of them.
+ * What --devices says: a list of devices and their properties.
  *
  * - cpu,sim:2: two simulated accelerators;
- * - cpu,sim:2,latency=5us,bandwidth=100GB: whose kernels take 5 us and a nanosecond per 100 bytes;
+ * - cpu,sim:2,latency=5us,bandwidth=100GB: kernels take 5 us and a nanosecond per 100 bytes;
  * - cpu,sim:1,latency=1ms,sim:1,latency=2us: a slow one and a fast one;
- * - cpu,sim:2,virtual: whose time is counted, not waited for;
+ * - cpu,sim:2,virtual: nobody waits for simulated time, it is only counted;
  * - cpu,cuda: all CUDA devices.
  *
- * latency= and bandwidth= (bytes a second: KB, MB, GB, TB) are those of the part before them. */
+ * latency= and bandwidth= (bytes a second: KB, MB, GB, TB) belong to the part before them. */
 #pragma once
 
 #include "engine/base/status.h"

@@ -2,91 +2,34 @@
 #include "engine/device/stream.h"
 
 #include "engine/base/alloc.h"
+#include "engine/base/refcount.h"
 #include "engine/device/backend.h"
-#include "engine/device/device.h"
-#include "engine/device/memory.h"
+#include "engine/device/device_table.h"
+#include "engine/device/specification.h"
 #include "engine/device/stream_table.h"
 #include "engine/events/emit.h"
-
-#include <stdatomic.h>
 
 struct td_stream_event {
   td_refcount refs;
   td_stream stream;
   void *handle;             /* (owned) the backend's */
-  td_ordering before;       /* (owned) what comes before whoever waits for it */
+  td_ordering before;       /* (owned) what comes before the work that waits for it */
   uint32_t session, number; /* (guarded by td_stream_mutex) in that recording */
 };
 
-pthread_mutex_t td_stream_mutex = PTHREAD_MUTEX_INITIALIZER;
-
-/* Guarded by td_stream_mutex, but for entries once they are there. */
-static struct {
-  td_stream_entry **streams[TD_ACCELERATORS_MAX]; /* (owned) by device, then number */
-  int n_streams[TD_ACCELERATORS_MAX], capacity[TD_ACCELERATORS_MAX];
-  uint32_t n; /* of all devices */
-  td_ordering host;
-  uint32_t session, n_events; /* events of that recording */
-} table;
+/* Guarded by td_stream_mutex. */
+static struct { uint32_t session, n_events; /* events of that recording */ } numbered;
 
 static _Thread_local struct {
   int32_t stream[TD_ACCELERATORS_MAX];
   td_device device;
 } current;
 
-static td_stream_entry *
-add_stream_locked(td_device device) {
-  td_stream_entry ***streams = &table.streams[device];
-  if (table.n_streams[device] == table.capacity[device]) {
-    table.capacity[device] = TD_MAX(8, 2 * table.capacity[device]);
-    *streams = td_realloc(*streams, (size_t)table.capacity[device], sizeof **streams);
-  }
-  td_stream_entry *entry = TD_NEW(td_stream_entry);
-  entry->stream = (td_stream){device, table.n_streams[device]};
-  entry->index = table.n++;
-  entry->handle = td_device_backend(device)->stream_new(device);
-  (*streams)[table.n_streams[device]++] = entry;
-  return entry;
-}
-
-static td_stream_entry *
-entry_locked(td_stream stream) {
-  if (table.n_streams[stream.device] == 0) add_stream_locked(stream.device);
-  return table.streams[stream.device][stream.number];
-}
-
-td_stream_entry *
-td_stream_entry_of(td_stream stream) {
-  pthread_mutex_lock(&td_stream_mutex);
-  td_stream_entry *entry = entry_locked(stream);
-  pthread_mutex_unlock(&td_stream_mutex);
-  return entry;
-}
-
-td_ordering *
-td_stream_host_before_locked(void) {
-  return &table.host;
-}
-
-uint64_t
-td_stream_stamp_locked(void) {
-  return td_recording() ? td_clock_ordered() : 0;
-}
-
-void
-td_stream_announce_locked(td_stream_entry *entry) {
-  uint32_t session = td_emit_session();
-  if (!session || entry->announced == session) return;
-  entry->announced = session;
-  TD_EMIT_AT(td_clock_ordered(), stream_new, .device = entry->stream.device,
-             .stream = entry->stream.number);
-}
-
 td_stream
 td_stream_new(td_device device) {
   pthread_mutex_lock(&td_stream_mutex);
-  entry_locked((td_stream){device, 0});
-  td_stream_entry *entry = add_stream_locked(device);
+  td_stream_entry_locked((td_stream){device, 0});
+  td_stream_entry *entry = td_stream_add_locked(device);
   td_stream_announce_locked(entry);
   pthread_mutex_unlock(&td_stream_mutex);
   return entry->stream;
@@ -95,7 +38,7 @@ td_stream_new(td_device device) {
 int
 td_stream_count(td_device device) {
   pthread_mutex_lock(&td_stream_mutex);
-  int n = table.n_streams[device];
+  int n = td_stream_count_locked(device);
   pthread_mutex_unlock(&td_stream_mutex);
   return n > 0 ? n : 1;
 }
@@ -140,15 +83,15 @@ td_stream_guard_end(const td_stream_guard *guard) {
   current.device = guard->device;
 }
 
-/* The host has seen all of that end. */
+/* The host has seen everything in `before` end. */
 static void
 host_saw(const td_ordering *before) {
   pthread_mutex_lock(&td_stream_mutex);
-  td_ordering_join(&table.host, before);
+  td_ordering_join(td_stream_host_before_locked(), before);
   pthread_mutex_unlock(&td_stream_mutex);
 }
 
-/* What the stream was given up to now. */
+/* A copy of the stream's ordering: all that was launched on it up to now. */
 static td_ordering
 before_now(td_stream_entry *entry) {
   td_ordering before = {0};
@@ -183,7 +126,7 @@ void
 td_device_synchronize(td_device device) {
   if (device < 0) return;
   pthread_mutex_lock(&td_stream_mutex);
-  int n = table.n_streams[device];
+  int n = td_stream_count_locked(device);
   pthread_mutex_unlock(&td_stream_mutex);
   for (int32_t i = 0; i < n; i++)
     td_stream_synchronize((td_stream){device, i});
@@ -193,9 +136,9 @@ static void
 number_event_locked(td_stream_event *event) {
   uint32_t session = td_emit_session();
   if (!session || event->session == session) return;
-  if (table.session != session) table.n_events = 0;
-  table.session = event->session = session;
-  event->number = table.n_events++;
+  if (numbered.session != session) numbered.n_events = 0;
+  numbered.session = event->session = session;
+  event->number = numbered.n_events++;
 }
 
 td_stream_event *
@@ -204,7 +147,7 @@ td_stream_event_record(td_stream stream, uint32_t node) {
   td_refcount_init(&event->refs);
   event->stream = stream;
   pthread_mutex_lock(&td_stream_mutex);
-  td_stream_entry *entry = entry_locked(stream);
+  td_stream_entry *entry = td_stream_entry_locked(stream);
   event->handle = td_device_backend(stream.device)->event_new(stream.device, entry->handle);
   td_ordering_join(&event->before, &entry->before);
   number_event_locked(event);
@@ -215,23 +158,12 @@ td_stream_event_record(td_stream stream, uint32_t node) {
   return event;
 }
 
-td_stream_event *
-td_stream_event_ref(td_stream_event *event) {
-  if (event) td_refcount_inc(&event->refs);
-  return event;
-}
-
 void
 td_stream_event_unref(td_stream_event *event) {
   if (!event || !td_refcount_dec(&event->refs)) return;
   td_device_backend(event->stream.device)->event_free(event->handle);
   td_ordering_fini(&event->before);
   free(event);
-}
-
-td_stream
-td_stream_event_stream(const td_stream_event *event) {
-  return event->stream;
 }
 
 bool
@@ -256,7 +188,7 @@ void
 td_stream_wait(td_stream stream, td_stream_event *event, uint32_t node) {
   if (!td_stream_is_some(stream)) return;
   pthread_mutex_lock(&td_stream_mutex);
-  td_stream_entry *entry = entry_locked(stream);
+  td_stream_entry *entry = td_stream_entry_locked(stream);
   td_device_backend(stream.device)->stream_wait(stream.device, entry->handle, event->handle);
   td_ordering_join(&entry->before, &event->before);
   number_event_locked(event);
@@ -273,15 +205,4 @@ td_stream_wait_stream(td_stream stream, td_stream other, uint32_t node) {
   td_stream_event *event = td_stream_event_record(other, node);
   td_stream_wait(stream, event, node);
   td_stream_event_unref(event);
-}
-
-void
-td_tensor_made_by(const td_tensor *tensor, uint32_t node) {
-  if (tensor->storage->memory) td_memory_wrote(tensor->storage, node);
-}
-
-void
-td_tensor_record_stream(const td_tensor *tensor, td_stream stream) {
-  if (!tensor->storage->memory || tensor->device != stream.device) return;
-  td_memory_record_stream(tensor->storage, stream);
 }

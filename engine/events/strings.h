@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 /* td_strings_lock locks the table. A caller may emit events while it holds this lock. A fork takes
- * the lock too: the child must not inherit a table that is half changed, nor a mutex whose owner
+ * the lock too. Else the child might inherit a table that is half changed, or a mutex whose owner
  * does not exist in the child. */
 void td_strings_lock(void);
 void td_strings_unlock(void);

@@ -2,6 +2,7 @@
 #include "engine/pass/arrival.h"
 
 #include "engine/base/alloc.h"
+#include "engine/device/memory.h"
 #include "engine/graph/accumulate_grad.h"
 #include "engine/graph/semantics.h"
 #include "engine/graph/warnings.h"

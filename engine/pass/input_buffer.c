@@ -3,6 +3,7 @@
 
 #include "engine/base/alloc.h"
 #include "engine/base/numbers.h"
+#include "engine/device/kernel.h"
 #include "engine/graph/anomaly.h"
 #include "engine/graph/differentiable.h"
 #include "engine/graph/semantics.h"

@@ -2,6 +2,7 @@
 #include "engine/pass/node_guard.h"
 
 #include "engine/device/device.h"
+#include "engine/device/kernel.h"
 #include "engine/device/sim.h"
 #include "engine/pass/arrival.h"
 #include "engine/pass/engine_thread.h"

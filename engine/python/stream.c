@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "engine/python/stream.h"
 
+#include "engine/device/memory.h"
 #include "engine/python/arguments.h"
 #include "engine/python/errors.h"
 #include "engine/python/types.h"

@@ -5,7 +5,7 @@
  * formulas: the host's, engine/ops/unary.def and binary.c. */
 #pragma once
 
-#include "engine/device/cuda/module.h"
+#include "engine/device/cuda/launch.h"
 
 #include <math.h>
 
