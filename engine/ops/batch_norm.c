@@ -3,6 +3,8 @@
 #include "engine/ops/normalization.h"
 #include "engine/ops/normalize.h"
 #include "engine/ops/op.h"
+#include "engine/ops/pointwise.h"
+#include "engine/ops/shape.h"
 #include "engine/pass/exec_info.h"
 
 #include <math.h>

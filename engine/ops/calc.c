@@ -19,6 +19,14 @@ td_calc_end(td_calc *c, td_tensor *result, td_tensor **out) {
   return c->status;
 }
 
+td_status
+td_calc_formula(td_op_node *op, td_tensor *grad, uint32_t which, td_tensor **out, td_error *error) {
+  const td_op_class *klass = (const td_op_class *)op->node.klass;
+  td_calc c = {.error = error};
+  td_tensor *result = klass->calc(&c, op, grad, which);
+  return td_calc_end(&c, result, out);
+}
+
 /* Runs one operation, if none has failed. */
 #define STEP(call)                                                                                 \
   do {                                                                                             \

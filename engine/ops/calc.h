@@ -15,8 +15,11 @@
 #pragma once
 
 #include "engine/ops/compare.h"
+#include "engine/ops/gradient_sum.h"
 #include "engine/ops/op.h"
-#include "engine/ops/reduce.h"
+#include "engine/ops/pointwise.h"
+#include "engine/ops/reductions.h"
+#include "engine/ops/shape.h"
 
 #define TD_CALC_MAX 48
 
@@ -26,6 +29,16 @@ typedef struct td_calc {
   td_tensor *made[TD_CALC_MAX]; /* (owned references) */
   int n;
 } td_calc;
+
+/* td_calc_formula computes a gradient by the expression of the node's class. TD_CALC_CLASS makes
+ * such a class. */
+td_status td_calc_formula(td_op_node *op, td_tensor *grad, uint32_t which, td_tensor **out,
+                          td_error *error);
+#define TD_CALC_CLASS(name_, calc_)                                                                \
+  {                                                                                                \
+    {.name = (name_), .apply = td_op_apply, .release_variables = td_op_release},                   \
+        .formula = td_calc_formula, .calc = (calc_)                                                \
+  }
 
 /* td_calc_end drops everything but a new reference to the result, and returns the status. */
 td_status td_calc_end(td_calc *c, td_tensor *result, td_tensor **out);

@@ -4,7 +4,9 @@
 #include "engine/ops/convolution_shape.h"
 #include "engine/ops/correlation.h"
 #include "engine/ops/op.h"
-#include "engine/ops/reduce.h"
+#include "engine/ops/pointwise.h"
+#include "engine/ops/reductions.h"
+#include "engine/ops/shape.h"
 #include "engine/pass/exec_info.h"
 
 /* Of ConvolutionBackward0, which saves input and weight, and of ConvolutionBackwardBackward0, which

@@ -5,15 +5,8 @@
  * operations. */
 #pragma once
 
+#include "engine/ops/convolution_params.h"
 #include "engine/tensor/tensor.h"
-
-/* Pairs are (height, width); for lines the first of each is not used. */
-typedef struct td_convolution {
-  int n_dims; /* 2: images, 1: lines */
-  bool transposed;
-  int64_t groups;
-  int64_t stride[2], padding[2], dilation[2], output_padding[2];
-} td_convolution;
 
 /* td_op_convolution: weight [out_channels, in_channels / groups, kernel], transposed [in_channels,
  * out_channels / groups, kernel]; bias [out_channels] or NULL (ConvolutionBackward0, edges input,

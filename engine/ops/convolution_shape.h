@@ -3,7 +3,7 @@
  * What may be convolved with what, and how large the result is. Private to engine/ops. */
 #pragma once
 
-#include "engine/ops/convolution.h"
+#include "engine/ops/convolution_params.h"
 #include "engine/ops/correlation.h"
 
 /* td_convolution_check holds numbers of dimensions, channels and dtypes against each other:

@@ -2,6 +2,7 @@
  *
  * Copies: clone, contiguous, and to another dtype or device. */
 #include "engine/ops/op.h"
+#include "engine/ops/shape.h"
 
 static td_status
 clone_formula(td_op_node *op, td_tensor *grad, uint32_t which, td_tensor **out, td_error *error) {

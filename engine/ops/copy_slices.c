@@ -3,6 +3,7 @@
 
 #include "engine/graph/gradient_edge.h"
 #include "engine/ops/as_strided.h"
+#include "engine/ops/pointwise.h"
 #include "engine/ops/shape.h"
 #include "engine/pass/exec_info.h"
 

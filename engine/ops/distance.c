@@ -3,7 +3,7 @@
  * Losses that compare element by element. */
 #include "engine/ops/calc.h"
 #include "engine/ops/loss.h"
-#include "engine/ops/mix.h"
+#include "engine/ops/pointwise.h"
 
 typedef struct distance_node {
   td_op_node op;
@@ -293,6 +293,7 @@ CALC(bce_logits) {
 static const td_op_class bce_logits_class = {{.name = "BinaryCrossEntropyWithLogitsBackward0",
                                               .apply = td_op_apply,
                                               .release_variables = release_all},
+                                             .formula = td_calc_formula,
                                              .calc = bce_logits_calc};
 
 td_status

@@ -217,6 +217,7 @@ bag_calc(td_calc *c, td_op_node *op, td_tensor *grad, uint32_t which) {
 }
 static const td_op_class bag_class = {
     {.name = "EmbeddingBagBackward0", .apply = td_op_apply, .release_variables = bag_release},
+    .formula = td_calc_formula,
     .calc = bag_calc};
 
 /* The largest of each bag by column, and which rows they are, both [bags, width]. */

@@ -227,7 +227,10 @@ index_release(td_node *node) {
 }
 
 #define INDEX_CLASS(name_, calc_)                                                                  \
-  { {.name = (name_), .apply = td_op_apply, .release_variables = index_release}, .calc = (calc_) }
+  {                                                                                                \
+    {.name = (name_), .apply = td_op_apply, .release_variables = index_release},                   \
+        .formula = td_calc_formula, .calc = (calc_)                                                \
+  }
 
 static void
 save_indices(index_node *node, uint32_t n, td_tensor *const *indices) {

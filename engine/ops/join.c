@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
  * Joining tensors: cat, stack. */
+#include "engine/ops/shape.h"
 #include "engine/ops/view.h"
 
 typedef struct cat_node {

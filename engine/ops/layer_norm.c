@@ -6,6 +6,7 @@
 #include "engine/ops/normalization.h"
 #include "engine/ops/normalize.h"
 #include "engine/ops/op.h"
+#include "engine/ops/shape.h"
 #include "engine/pass/exec_info.h"
 
 #include <math.h>

@@ -4,7 +4,10 @@
 #include "engine/ops/linalg.h"
 
 #include "engine/ops/gemm.h"
+#include "engine/ops/gradient_sum.h"
 #include "engine/ops/op.h"
+#include "engine/ops/pointwise.h"
+#include "engine/ops/shape.h"
 
 static td_matrix
 matrix_of(const td_tensor *tensor, int row_dim, int column_dim) {

@@ -5,7 +5,7 @@
 
 #include "engine/ops/calc.h"
 #include "engine/ops/indexing.h"
-#include "engine/ops/mix.h"
+#include "engine/ops/pointwise.h"
 
 #include "engine/graph/semantics.h"
 

@@ -3,6 +3,8 @@
  * matmul and linear: compositions that make the nodes of PyTorch, in its order (seen on 1.13.1 and
  * 2.13.0). */
 #include "engine/ops/linalg.h"
+#include "engine/ops/pointwise.h"
+#include "engine/ops/shape.h"
 #include "engine/ops/view.h"
 
 #include "engine/graph/semantics.h"

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "engine/ops/normalize.h"
 
+#include "engine/ops/gradient_sum.h"
 #include "engine/ops/op.h"
-#include "engine/ops/reduce.h"
+#include "engine/ops/pointwise.h"
+#include "engine/ops/reductions.h"
 
 enum { INPUT, WEIGHT, BIAS };
 

@@ -2,23 +2,7 @@
 #include "engine/ops/op.h"
 
 #include "engine/device/device.h"
-#include "engine/graph/differentiable.h"
-#include "engine/ops/as_strided.h"
-#include "engine/ops/calc.h"
-#include "engine/ops/copy_slices.h"
-#include "engine/ops/pointwise.h"
-#include "engine/ops/reduce.h"
-#include "engine/ops/shape.h"
 #include "engine/pass/exec_info.h"
-
-static td_status
-evaluate(const td_op_class *klass, td_op_node *op, td_tensor *grad, uint32_t which, td_tensor **out,
-         td_error *error) {
-  if (klass->formula) return klass->formula(op, grad, which, out, error);
-  td_calc c = {.error = error};
-  td_tensor *result = klass->calc(&c, op, grad, which);
-  return td_calc_end(&c, result, out);
-}
 
 td_status
 td_op_apply(td_node *node, td_tensor *const *inputs, td_tensor **outputs, td_error *error) {
@@ -33,7 +17,7 @@ td_op_apply(td_node *node, td_tensor *const *inputs, td_tensor **outputs, td_err
     uint32_t i = klass->last_first ? node->n_outputs - 1 - n : n;
     outputs[i] = NULL;
     if (status == TD_OK && grad && td_needs_gradient(node, i))
-      status = evaluate(klass, op, grad, i, &outputs[i], error);
+      status = klass->formula(op, grad, i, &outputs[i], error);
   }
   for (uint32_t i = 0; status && i < node->n_outputs; i++)
     td_tensor_unref(td_op_take(&outputs[i]));
@@ -112,36 +96,6 @@ td_op_metadata(const td_tensor *tensor) {
   for (int dim = 0; dim < tensor->n_dims; dim++)
     metadata.sizes[dim] = tensor->sizes[dim];
   return metadata;
-}
-
-/* Sums in a way that has a history of its own. */
-static td_status
-sum_to_recorded(td_tensor *grad, int n_dims, const int64_t *sizes, td_tensor **out,
-                td_error *error) {
-  int64_t dims[TD_MAX_DIMS];
-  int leading = grad->n_dims - n_dims, n = 0;
-  for (int dim = 0; dim < grad->n_dims; dim++)
-    if (dim < leading || (sizes[dim - leading] == 1 && grad->sizes[dim] != 1)) dims[n++] = dim;
-  if (n == 0) {
-    *out = td_tensor_ref(grad);
-    return TD_OK;
-  }
-  TD_LOCAL(sum);
-  TD_TRY(td_op_sum_dims(grad, n, dims, true, &sum, error));
-  return td_op_view(sum, n_dims, sizes, out, error);
-}
-
-static td_status
-sum_to(td_tensor *grad, int n_dims, const int64_t *sizes, td_tensor **out, td_error *error) {
-  bool recorded = td_grad_mode() && td_requires_grad(grad);
-  return (recorded ? sum_to_recorded : td_kernel_sum_to)(grad, n_dims, sizes, out, error);
-}
-
-td_status
-td_op_reduce_to(td_tensor *grad, const td_input_metadata *like, td_tensor **out, td_error *error) {
-  TD_LOCAL(sum);
-  TD_TRY(sum_to(grad, like->n_dims, like->sizes, &sum, error));
-  return td_op_to(sum, like->dtype, like->device, out, error);
 }
 
 /* 0 bool, 1 integer, 2 floating, 3 complex */
@@ -283,23 +237,4 @@ td_op_want_averageable(const td_tensor *tensor, td_error *error) {
                       "mean(): could not infer output dtype. Input dtype must be either a floating "
                       "point or complex dtype. Got: %s",
                       scalar_types[tensor->dtype]);
-}
-
-/* Of a dense and a sparse tensor the dense one has to come first. */
-static td_status
-add(td_tensor *a, td_tensor *b, td_tensor **out, td_error *error) {
-  bool swap = a->sparse && !b->sparse;
-  return td_op_add(swap ? b : a, swap ? a : b, 1, out, error);
-}
-
-/* In this file, because every operation needs it: it is linked whenever any of them is. */
-__attribute__((constructor)) static void
-hand_down(void) {
-  td_differentiable_set((td_differentiable){.add = add,
-                                            .clone = td_op_clone,
-                                            .copy_into = td_op_copy_into,
-                                            .sum_to = sum_to,
-                                            .to = td_op_to,
-                                            .as_strided = td_as_strided_node,
-                                            .copy_slices = td_copy_slices_node});
 }

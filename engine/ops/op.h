@@ -6,8 +6,6 @@
 
 #include "engine/base/alloc.h"
 #include "engine/graph/function.h"
-#include "engine/ops/pointwise.h"
-#include "engine/ops/shape.h"
 #include "engine/tensor/factories.h"
 #include "engine/tensor/kernels.h"
 #include "engine/tensor/launch.h"
@@ -62,8 +60,9 @@ typedef td_status (*td_op_formula)(td_op_node *op, td_tensor *grad, uint32_t whi
 typedef struct td_calc td_calc;
 typedef struct td_op_class {
   td_node_class base;
-  td_op_formula formula;                                                           /* or calc */
-  td_tensor *(*calc)(td_calc *c, td_op_node *op, td_tensor *grad, uint32_t which); /* calc.h */
+  td_op_formula formula;
+  /* If formula is td_calc_formula (calc.h): the formula as an expression. */
+  td_tensor *(*calc)(td_calc *c, td_op_node *op, td_tensor *grad, uint32_t which);
   bool takes_sparse; /* the formula knows sparse gradients; others get a dense one */
   bool last_first;   /* which gradient is computed first shows in the sequence numbers of
                       * create_graph: PyTorch goes by the operands' names, other before self */
@@ -90,9 +89,6 @@ void td_op_release(td_node *node);
         .formula = (formula_), .takes_sparse = true                                                \
   }
 
-#define TD_CALC_CLASS(name_, calc_)                                                                \
-  { {.name = (name_), .apply = td_op_apply, .release_variables = td_op_release}, .calc = (calc_) }
-
 /* td_op_begin is td_function_begin for a td_op_class; td_op_end is td_function_end for its result.
  * td_op_save keeps a forward input, td_op_save_result a result (after td_op_end). td_op_saved is a
  * new reference to what was saved. Under the node's mutex: another pass may release it at the same
@@ -115,11 +111,6 @@ void td_op_end_once(td_tensor *result, td_tensor *const *inputs, uint32_t n_inpu
 
 /* What a gradient must become to be an input's: its sizes, dtype and device. */
 td_input_metadata td_op_metadata(const td_tensor *tensor);
-
-/* td_op_reduce_to undoes broadcasting, promotion and moving: it sums, casts and copies a gradient
- * until it is like `like`. */
-td_status td_op_reduce_to(td_tensor *grad, const td_input_metadata *like, td_tensor **out,
-                          td_error *error);
 
 /* td_op_promote returns the dtype of a result of two operands, td_op_float_dtype the one that a
  * function with fractional results computes in. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
  * Views with the dimensions in another order. */
+#include "engine/ops/shape.h"
 #include "engine/ops/view.h"
 
 static td_status

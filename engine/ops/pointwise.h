@@ -11,7 +11,6 @@
  * operand goes with any device. */
 #pragma once
 
-#include "engine/ops/activation.h"
 #include "engine/tensor/tensor.h"
 
 /* td_op_scalar makes the 0-dimensional operand for a Python number beside `like`: of like's dtype
@@ -56,6 +55,57 @@ td_status td_op_heaviside(td_tensor *self, td_tensor *values, td_tensor **out, t
   td_status td_op_##name(td_tensor *self, td_tensor **out, td_error *error);
 #include "engine/ops/unary.def"
 #undef TD_UNARY
+
+/* td_op_<name>_with takes the row's three numbers; NULL: zeros, for rows without. Integers become
+ * float32, but for relu, threshold and the clamps, which keep them. */
+#define TD_ACTIVATION(name, ...)                                                                   \
+  td_status td_op_##name##_with(td_tensor *self, const double *numbers, td_tensor **out,           \
+                                td_error *error);
+#include "engine/ops/activation.def"
+#undef TD_ACTIVATION
+
+td_status td_op_relu(td_tensor *self, td_tensor **out, td_error *error);
+td_status td_op_tanh(td_tensor *self, td_tensor **out, td_error *error);
+td_status td_op_sigmoid(td_tensor *self, td_tensor **out, td_error *error);
+
+/* td_op_clamp_tensor is clamp between tensors (ClampBackward0, three edges); either may be NULL. */
+td_status td_op_clamp_tensor(td_tensor *self, td_tensor *min, td_tensor *max, td_tensor **out,
+                             td_error *error);
+
+/* td_op_maximum (MaximumBackward0), td_op_minimum (MinimumBackward0): equal ones share the
+ * gradient. td_op_atan2 (Atan2Backward0), td_op_fmod, td_op_remainder (FmodBackward1,
+ * RemainderBackward1), td_op_xlogy is self log other, 0 where self is (XlogyBackward0).
+ * td_op_nextafter (NextafterBackward0) passes the gradient on to self; in PyTorch 1 it has no
+ * derivative: TD_UNSUPPORTED when a pass gets there. */
+td_status td_op_maximum(td_tensor *self, td_tensor *other, td_tensor **out, td_error *error);
+td_status td_op_minimum(td_tensor *self, td_tensor *other, td_tensor **out, td_error *error);
+td_status td_op_atan2(td_tensor *self, td_tensor *other, td_tensor **out, td_error *error);
+td_status td_op_fmod(td_tensor *self, td_tensor *other, td_tensor **out, td_error *error);
+td_status td_op_remainder(td_tensor *self, td_tensor *other, td_tensor **out, td_error *error);
+td_status td_op_xlogy(td_tensor *self, td_tensor *other, td_tensor **out, td_error *error);
+td_status td_op_nextafter(td_tensor *self, td_tensor *other, td_tensor **out, td_error *error);
+
+/* td_op_floor_divide has no gradient (NotImplemented). */
+td_status td_op_floor_divide(td_tensor *self, td_tensor *other, td_tensor **out, td_error *error);
+
+/* td_op_lerp is self + weight (end - self): a number (LerpBackward0, two edges) or a tensor
+ * (LerpBackward1). td_op_addcmul is self + value a b (AddcmulBackward0), td_op_addcdiv self + value
+ * a / b (AddcdivBackward0), three edges. */
+td_status td_op_lerp(td_tensor *self, td_tensor *end, double weight, td_tensor **out,
+                     td_error *error);
+td_status td_op_lerp_tensor(td_tensor *self, td_tensor *end, td_tensor *weight, td_tensor **out,
+                            td_error *error);
+td_status td_op_addcmul(td_tensor *self, td_tensor *a, td_tensor *b, double value, td_tensor **out,
+                        td_error *error);
+td_status td_op_addcdiv(td_tensor *self, td_tensor *a, td_tensor *b, double value, td_tensor **out,
+                        td_error *error);
+
+/* td_op_masked_fill writes a number where mask (torch.bool) is true (MaskedFillBackward0),
+ * td_op_masked_fill_tensor a 0-dimensional tensor (MaskedFillBackward1, edges self, value). */
+td_status td_op_masked_fill(td_tensor *self, td_tensor *mask, double value, td_tensor **out,
+                            td_error *error);
+td_status td_op_masked_fill_tensor(td_tensor *self, td_tensor *mask, td_tensor *value,
+                                   td_tensor **out, td_error *error);
 
 /* Operations in place (updates.c). `other` broadcasts to self, whose dtype the result must go into.
  * The tensor's version is counted up; where the write is tracked, its history becomes the

@@ -7,6 +7,7 @@
 
 #include "engine/ops/cephes.h"
 #include "engine/ops/op.h"
+#include "engine/ops/pointwise.h"
 
 #include <math.h>
 #include <pthread.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
  * Sums and means. */
-#include "engine/ops/reduce.h"
+#include "engine/ops/reductions.h"
 
 #include "engine/ops/calc.h"
 #include "engine/ops/plan.h"

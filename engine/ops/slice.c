@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
  * Pieces of a tensor that are views of it: slices and single indices. */
+#include "engine/ops/shape.h"
 #include "engine/ops/view.h"
 
 enum { DIM, START, STEP };

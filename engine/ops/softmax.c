@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "engine/ops/loss.h"
 #include "engine/ops/op.h"
-#include "engine/ops/reduce.h"
+#include "engine/ops/pointwise.h"
+#include "engine/ops/reductions.h"
 
 #include <math.h>
 

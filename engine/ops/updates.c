@@ -2,8 +2,10 @@
  *
  * Operations in place. The arithmetic ones work without a temporary where they leave no history,
  * for optimizers. */
+#include "engine/ops/gradient_sum.h"
 #include "engine/ops/inplace.h"
-#include "engine/ops/reduce.h"
+#include "engine/ops/pointwise.h"
+#include "engine/ops/reductions.h"
 #include "engine/ops/shape.h"
 
 #include "engine/graph/in_place.h"

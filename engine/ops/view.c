@@ -4,6 +4,8 @@
 #include "engine/ops/view.h"
 
 #include "engine/graph/semantics.h"
+#include "engine/ops/gradient_sum.h"
+#include "engine/ops/shape.h"
 
 td_view_node *
 td_view_new(const td_op_class *klass, td_tensor *self, const td_sizes *sizes,

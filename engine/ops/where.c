@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "engine/ops/gradient_sum.h"
 #include "engine/ops/op.h"
+#include "engine/ops/pointwise.h"
 
 typedef struct where_node {
   td_op_node op;

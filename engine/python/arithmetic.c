@@ -9,7 +9,6 @@
 
 #include "engine/ops/compare.h"
 #include "engine/ops/linalg.h"
-#include "engine/ops/mix.h"
 #include "engine/ops/pointwise.h"
 
 typedef td_status (*binary_op)(td_tensor *self, td_tensor *other, td_tensor **out, td_error *error);

@@ -4,6 +4,7 @@
  * Below are the calls that choose between several operations. */
 #include "engine/python/operations.h"
 
+#include "engine/ops/dropout.h"
 #include "engine/python/bind.h"
 #include "engine/python/errors.h"
 #include "engine/python/tensor_object.h"
@@ -12,9 +13,8 @@
 #include "engine/ops/indexing.h"
 #include "engine/ops/linalg.h"
 #include "engine/ops/loss.h"
-#include "engine/ops/mix.h"
 #include "engine/ops/pointwise.h"
-#include "engine/ops/reduce.h"
+#include "engine/ops/reductions.h"
 #include "engine/ops/shape.h"
 
 #include <math.h>

@@ -5,7 +5,7 @@
 #include "engine/graph/gradient_edge.h"
 #include "engine/graph/variable.h"
 #include "engine/ops/pointwise.h"
-#include "engine/ops/reduce.h"
+#include "engine/ops/reductions.h"
 #include "engine/pass/engine.h"
 #include "engine/tensor/factories.h"
 #include "tests/fixtures/assert_ok.h"

@@ -8,7 +8,7 @@
 #include "engine/ops/normalization.h"
 #include "engine/ops/pointwise.h"
 #include "engine/ops/pooling.h"
-#include "engine/ops/reduce.h"
+#include "engine/ops/reductions.h"
 #include "engine/ops/shape.h"
 #include "engine/tensor/kernels.h"
 

@@ -6,7 +6,7 @@
 #include "engine/ops/linalg.h"
 #include "engine/ops/loss.h"
 #include "engine/ops/pointwise.h"
-#include "engine/ops/reduce.h"
+#include "engine/ops/reductions.h"
 #include "engine/ops/shape.h"
 #include "tests/ops/op_fixture.h"
 

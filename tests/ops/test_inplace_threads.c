@@ -7,6 +7,7 @@
 #include "engine/graph/version.h"
 #include "engine/graph/views.h"
 #include "engine/ops/inplace.h"
+#include "engine/ops/pointwise.h"
 #include "engine/ops/shape.h"
 #include "engine/tensor/factories.h"
 #include "tests/fixtures/assert_ok.h"

@@ -9,7 +9,7 @@
 #include "engine/ops/compare.h"
 #include "engine/ops/pointwise.h"
 #include "engine/ops/random.h"
-#include "engine/ops/reduce.h"
+#include "engine/ops/reductions.h"
 #include "engine/ops/shape.h"
 #include "engine/tensor/factories.h"
 #include "tests/fixtures/assert_ok.h"

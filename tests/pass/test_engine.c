@@ -10,7 +10,7 @@
 #include "engine/graph/gradient_edge.h"
 #include "engine/ops/linalg.h"
 #include "engine/ops/pointwise.h"
-#include "engine/ops/reduce.h"
+#include "engine/ops/reductions.h"
 #include "engine/ops/shape.h"
 #include "engine/pass/engine.h"
 #include "engine/profile/check.h"

@@ -1,9 +1,7 @@
-/* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "engine/ops/mix.h"
-
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * Pointwise operations on two or three tensors, but for arithmetic (binary_ops.c). */
 #include "engine/ops/calc.h"
-#include "engine/ops/random.h"
-#include "engine/ops/shape.h"
 
 #include "engine/graph/semantics.h"
 
@@ -11,17 +9,17 @@
 
 #define MAX_OPERANDS 3
 
-typedef struct mix_node {
+typedef struct pointwise_node {
   td_op_node op;
   td_input_metadata operands[MAX_OPERANDS];
   double number;
-} mix_node;
+} pointwise_node;
 
 /* Makes the node of a result, which saves all operands (or none, for masks of its own). */
 static void
-mix_end(const td_op_class *klass, uint32_t n, td_tensor *const *operands, double number,
-        td_tensor *result) {
-  mix_node *node = td_op_begin(klass, sizeof *node, operands, n);
+pointwise_end(const td_op_class *klass, uint32_t n, td_tensor *const *operands, double number,
+              td_tensor *result) {
+  pointwise_node *node = td_op_begin(klass, sizeof *node, operands, n);
   if (!node) return;
   node->number = number;
   for (uint32_t i = 0; i < n; i++) {
@@ -31,7 +29,7 @@ mix_end(const td_op_class *klass, uint32_t n, td_tensor *const *operands, double
   td_op_end(&node->op, result);
 }
 
-#define OPERAND(which) &((mix_node *)op)->operands[which]
+#define OPERAND(which) &((pointwise_node *)op)->operands[which]
 #define CALC(name)                                                                                 \
   static td_tensor *name##_calc(td_calc *c, td_op_node *op, td_tensor *grad, uint32_t which)
 
@@ -79,7 +77,7 @@ pair(const td_op_class *klass, const char *name, pair_kernel kernel, bool floati
   td_walk walk;
   td_walk_init(&walk, sizes.n_dims, sizes.at, 3, (const td_tensor *[]){*out, a_cast, b_cast});
   kernel(&walk, dtype);
-  mix_end(klass, 2, (td_tensor *[]){a, b}, 0, *out);
+  pointwise_end(klass, 2, (td_tensor *[]){a, b}, 0, *out);
   return TD_OK;
 }
 
@@ -177,7 +175,7 @@ bare(td_calc *c, td_tensor *tensor) {
 }
 
 CALC(lerp) {
-  double weight = ((mix_node *)op)->number;
+  double weight = ((pointwise_node *)op)->number;
   return REDUCE(SCALE(grad, which == 0 ? 1 - weight : weight), OPERAND(which));
 }
 static const td_op_class lerp_class = TD_CALC_CLASS("LerpBackward0", lerp_calc);
@@ -194,7 +192,7 @@ td_op_lerp(td_tensor *self, td_tensor *end, double weight, td_tensor **out, td_e
   td_calc calc = {.error = error}, *c = &calc;
   TD_TRY(td_op_same_dtype(self, end, error));
   TD_TRY(td_calc_end(c, lerp_of(c, bare(c, self), bare(c, end), weight), out));
-  mix_end(&lerp_class, 2, (td_tensor *[]){self, end}, weight, *out);
+  pointwise_end(&lerp_class, 2, (td_tensor *[]){self, end}, weight, *out);
   return TD_OK;
 }
 
@@ -213,12 +211,12 @@ td_op_lerp_tensor(td_tensor *self, td_tensor *end, td_tensor *weight, td_tensor 
   td_tensor *half = NUMBER(w, 0.5);
   td_tensor *way = SUB(b, a), *near = ADD(a, MUL(way, w)), *far = SUB(b, MUL(way, RSUB(1, w)));
   TD_TRY(td_calc_end(c, WHERE(td_calc_lt(c, w, half), near, far), out));
-  mix_end(&lerp_tensor_class, 3, (td_tensor *[]){self, end, weight}, 0, *out);
+  pointwise_end(&lerp_tensor_class, 3, (td_tensor *[]){self, end, weight}, 0, *out);
   return TD_OK;
 }
 
 CALC(addcmul) {
-  double value = ((mix_node *)op)->number;
+  double value = ((pointwise_node *)op)->number;
   if (which == 0) return REDUCE(grad, OPERAND(0));
   return REDUCE(MUL(grad, SCALE(SAVED(3 - (int)which), value)), OPERAND(which));
 }
@@ -230,12 +228,12 @@ td_op_addcmul(td_tensor *self, td_tensor *a, td_tensor *b, double value, td_tens
   td_calc calc = {.error = error}, *c = &calc;
   td_tensor *product = MUL(bare(c, a), bare(c, b));
   TD_TRY(td_calc_end(c, td_calc_add(c, bare(c, self), product, value), out));
-  mix_end(&addcmul_class, 3, (td_tensor *[]){self, a, b}, value, *out);
+  pointwise_end(&addcmul_class, 3, (td_tensor *[]){self, a, b}, value, *out);
   return TD_OK;
 }
 
 CALC(addcdiv) {
-  double value = ((mix_node *)op)->number;
+  double value = ((pointwise_node *)op)->number;
   if (which == 0) return REDUCE(grad, OPERAND(0));
   td_tensor *a = SAVED(1), *b = SAVED(2);
   if (which == 1) return REDUCE(MUL(grad, DIV(NUMBER(b, value), b)), OPERAND(1));
@@ -249,7 +247,7 @@ td_op_addcdiv(td_tensor *self, td_tensor *a, td_tensor *b, double value, td_tens
   td_calc calc = {.error = error}, *c = &calc;
   td_tensor *quotient = DIV(bare(c, a), bare(c, b));
   TD_TRY(td_calc_end(c, td_calc_add(c, bare(c, self), quotient, value), out));
-  mix_end(&addcdiv_class, 3, (td_tensor *[]){self, a, b}, value, *out);
+  pointwise_end(&addcdiv_class, 3, (td_tensor *[]){self, a, b}, value, *out);
   return TD_OK;
 }
 
@@ -279,7 +277,7 @@ masked_fill(const td_op_class *klass, td_tensor *self, td_tensor *mask, td_tenso
   td_tensor *cast = td_calc_to(c, bare(c, value), self->dtype);
   TD_TRY(td_calc_end(c, WHERE(mask, cast, bare(c, self)), out));
   td_tensor *inputs[] = {self, value};
-  mix_node *node = td_op_begin(klass, sizeof *node, inputs, n_inputs);
+  pointwise_node *node = td_op_begin(klass, sizeof *node, inputs, n_inputs);
   if (!node) return TD_OK;
   node->operands[0] = td_op_metadata(self);
   node->operands[1] = td_op_metadata(value);
@@ -300,20 +298,4 @@ td_status
 td_op_masked_fill_tensor(td_tensor *self, td_tensor *mask, td_tensor *value, td_tensor **out,
                          td_error *error) {
   return masked_fill(&fill_tensor_class, self, mask, value, 2, out, error);
-}
-
-td_status
-td_op_dropout(td_tensor *self, double p, bool training, td_tensor **out, td_error *error) {
-  TD_LOCAL(noise);
-  if (p < 0 || p > 1)
-    return td_error_set(error, TD_INVALID,
-                        "dropout probability has to be between 0 and 1, but got %g", p);
-  if (!training || p == 0 || td_tensor_n_elements(self) == 0) {
-    *out = td_tensor_ref(self);
-    return TD_OK;
-  }
-  TD_TRY(td_op_want_floating(self, "dropout", error));
-  TD_TRY(td_tensor_new(self->dtype, self->device, self->n_dims, self->sizes, &noise, error));
-  if (p < 1) TD_TRY(td_op_bernoulli_into(noise, 1 - p, error));
-  return td_op_mul(self, noise, out, error);
 }

@@ -3,8 +3,8 @@
  * Each row of activation.def becomes three kernels (the function, its gradient, the gradient's
  * derivative) and two classes of nodes: a backward pass under create_graph hangs a node of its own
  * above the gradient, which knows how to go back once more. */
-#include "engine/ops/activation.h"
 #include "engine/ops/calc.h"
+#include "engine/ops/pointwise.h"
 
 #include <math.h>
 

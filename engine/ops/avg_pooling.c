@@ -2,7 +2,7 @@
  *
  * Averages over windows, whose backward is to spread, whose backward is the average again. */
 #include "engine/ops/pooling_window.h"
-#include "engine/ops/reduce.h"
+#include "engine/ops/reductions.h"
 
 /* The places of the image that one output is the average of, along each dimension, and the number
  * that their sum is divided by. */

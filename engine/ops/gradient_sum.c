@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "engine/ops/gradient_sum.h"
+
+#include "engine/ops/op.h"
+#include "engine/ops/pointwise.h"
+#include "engine/ops/reductions.h"
+#include "engine/ops/shape.h"
+
+/* Sums with a history of its own. */
+static td_status
+sum_to_recorded(td_tensor *grad, int n_dims, const int64_t *sizes, td_tensor **out,
+                td_error *error) {
+  int64_t dims[TD_MAX_DIMS];
+  int leading = grad->n_dims - n_dims, n = 0;
+  for (int dim = 0; dim < grad->n_dims; dim++)
+    if (dim < leading || (sizes[dim - leading] == 1 && grad->sizes[dim] != 1)) dims[n++] = dim;
+  if (n == 0) {
+    *out = td_tensor_ref(grad);
+    return TD_OK;
+  }
+  TD_LOCAL(sum);
+  TD_TRY(td_op_sum_dims(grad, n, dims, true, &sum, error));
+  return td_op_view(sum, n_dims, sizes, out, error);
+}
+
+td_status
+td_op_sum_to(td_tensor *grad, int n_dims, const int64_t *sizes, td_tensor **out, td_error *error) {
+  bool recorded = td_grad_mode() && td_requires_grad(grad);
+  return (recorded ? sum_to_recorded : td_kernel_sum_to)(grad, n_dims, sizes, out, error);
+}
+
+td_status
+td_op_reduce_to(td_tensor *grad, const td_input_metadata *like, td_tensor **out, td_error *error) {
+  TD_LOCAL(sum);
+  TD_TRY(td_op_sum_to(grad, like->n_dims, like->sizes, &sum, error));
+  return td_op_to(sum, like->dtype, like->device, out, error);
+}
