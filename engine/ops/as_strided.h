@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * A tensor's elements by their places in memory: what the history of views that were written into
- * is made of. Private to engine/ops. */
+ * A tensor's elements by their places in memory. The history of a view consists of this after a
+ * write into the view or its base. Private to engine/ops. */
 #pragma once
 
 #include "engine/ops/op.h"
@@ -15,13 +15,13 @@ typedef struct td_geometry {
 
 td_geometry td_geometry_of(const td_tensor *tensor);
 
-/* td_geometry_empty makes an uninitialised tensor of the geometry's strides in memory of its own,
- * at offset 0. */
+/* td_geometry_empty makes an uninitialised tensor with the geometry's strides, at offset 0, in
+ * memory of its own. */
 td_status td_geometry_empty(const td_geometry *geometry, td_dtype dtype, td_device device,
                             td_tensor **out, td_error *error);
 
 /* td_as_strided_node makes the AsStridedBackward0 of a view of base, without metadata. */
 td_node *td_as_strided_node(td_tensor *base, const td_tensor *view);
 
-/* td_as_strided_node_of makes it of output 0 of a node, which has geometry base. */
+/* td_as_strided_node_of makes the node for output 0 of `maker`, which has geometry base. */
 td_node *td_as_strided_node_of(td_node *maker, const td_geometry *base, const td_geometry *view);

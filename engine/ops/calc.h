@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Calc: a formula as an expression. Each function does one operation, keeps the result until the
- * end, and does nothing once one has failed, so that MUL(grad, COS(SAVED(0))) needs no temporaries
+ * Calc: a formula as an expression. Each function does one operation and keeps the result until the
+ * end. After a failure the functions do nothing. So MUL(grad, COS(SAVED(0))) needs no temporaries
  * and no checks:
  *
  *   static td_tensor *sin_calc(td_calc *c, td_op_node *op, td_tensor *grad, uint32_t which) {
@@ -9,9 +9,9 @@
  *   }
  *   static const td_op_class sin_class = TD_CALC_CLASS("SinBackward0", sin_calc);
  *
- * What is returned is borrowed from the calc, or an argument, or NULL (no gradient, or it failed).
- * Operations are recorded where grad mode is on, so that such a formula can be differentiated
- * again. Private to engine/ops; on one thread's stack. */
+ * A function returns what the calc owns, or an argument, or NULL (no gradient, or it failed). If
+ * grad mode is on, operations are recorded, so such a formula can be differentiated again. Private
+ * to engine/ops. A calc belongs to one thread. */
 #pragma once
 
 #include "engine/ops/compare.h"
@@ -43,7 +43,7 @@ td_status td_calc_formula(td_op_node *op, td_tensor *grad, uint32_t which, td_te
 /* td_calc_end drops everything but a new reference to the result, and returns the status. */
 td_status td_calc_end(td_calc *c, td_tensor *result, td_tensor **out);
 
-/* td_calc_keep takes a result into the calc; NULL where it failed. */
+/* td_calc_keep takes a result into the calc; NULL if the operation failed. */
 td_tensor *td_calc_keep(td_calc *c, td_tensor *made);
 
 #define TD_CALC_UNARY(X)                                                                           \

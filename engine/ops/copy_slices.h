@@ -6,7 +6,8 @@
 
 #include "engine/ops/op.h"
 
-/* td_copy_slices_node makes it for base, of which fn (a reference is taken) was applied to the view
- * in place; without metadata. fn's own edge to the view's history is turned to the base's: it is
- * never evaluated as a node, and asks that edge alone whether its gradient is wanted. */
+/* td_copy_slices_node makes the node for `base` after fn was applied to a view of it in place. It
+ * takes a reference to fn, and adds no metadata. fn's edge to the view's history is turned to the
+ * history of the base. fn is never evaluated as a node, and asks only that edge whether its
+ * gradient is wanted. */
 td_node *td_copy_slices_node(td_tensor *base, const td_tensor *view, td_node *fn);

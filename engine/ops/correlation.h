@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The three products that every convolution, its gradients and its transposed form are made of, on
- * contiguous arrays without history. By unfolding: the patches of images become the columns of a
- * matrix [channels kh kw, images oh ow], which is multiplied with the weight seen as [out_channels,
- * channels kh kw]. Any thread. */
+ * The three products that make up every convolution, its gradients and its transposed form. They
+ * work on contiguous arrays without history, by unfolding. The patches of images become the columns
+ * of a matrix [channels kh kw, images oh ow]. That matrix is multiplied with the weight, seen as
+ * [out_channels, channels kh kw]. Any thread. */
 #pragma once
 
 #include "engine/tensor/tensor.h"
@@ -16,10 +16,10 @@ typedef struct td_correlation {
   int64_t stride[2], padding[2], dilation[2];
 } td_correlation;
 
-/* out[y] = sum over k of weight[k] image[stride y - padding + dilation k]; added to what is in out
- * if `accumulate`. td_correlation_adjoint is its transpose from out to image, whose elements are
- * zeros at first; td_correlation_weight its derivative by the weight, in which weight is written.
- * TD_OUT_OF_MEMORY. */
+/* td_correlation_apply: out[y] = sum over k of weight[k] image[stride y - padding + dilation k]. If
+ * `accumulate`, it adds to out. td_correlation_adjoint is the transpose, from out to image; the
+ * caller has filled image with zeros. td_correlation_weight is the derivative by the weight, and
+ * writes weight. TD_OUT_OF_MEMORY. */
 td_status td_correlation_apply(const td_correlation *self, td_tensor *image, td_tensor *weight,
                                td_tensor *out, bool accumulate, td_error *error);
 td_status td_correlation_adjoint(const td_correlation *self, td_tensor *out, td_tensor *weight,

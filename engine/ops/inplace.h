@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * What operations in place are made of. Either way the tensor keeps its identity and elements'
- * place, its version is counted up, and where the write is tracked (grad mode on, and an operand
- * requires grad) its history becomes the operation's. Private to engine/ops and engine/python. */
+ * Two ways to make operations in place. With both, the tensor keeps its identity and the place of
+ * its elements, and its version is counted up. If the write is tracked, the tensor's history
+ * becomes the operation's. A write is tracked if grad mode is on and an operand requires grad.
+ * Private to engine/ops and engine/python. */
 #pragma once
 
 #include "engine/ops/op.h"
@@ -11,7 +12,7 @@
 typedef struct td_write {
   td_tensor *self;  /* (borrowed) */
   const char *name; /* a literal: "zero_" */
-  td_node *node;    /* (owned reference) of the class, to be filled in; NULL where not tracked */
+  td_node *node;    /* (owned reference) of the class, to be filled in; NULL if not tracked */
 } td_write;
 
 /* td_write_begin checks that operands[0] may be written into (td_check_in_place) and makes a node
@@ -20,17 +21,18 @@ td_status td_write_begin(td_write *write, const td_op_class *klass, size_t size,
                          td_tensor *const *operands, uint32_t n_operands, td_error *error);
 td_status td_write_end(td_write *write, td_error *error);
 
-/* An operation that is not in place, made so: it is applied to `alias` for self, and its result (of
- * self's sizes, of a dtype that goes into self's) and its history become self's. What it saves of
- * the alias gets elements of its own; what it saves of the result is self. */
+/* Makes an operation in place of one that is not. The caller applies the operation to `alias`
+ * instead of self. Its result and history become self's. The result has self's sizes, and a dtype
+ * that goes into self's. What the operation saved of the alias gets elements of its own. What it
+ * saved of the result is self. */
 typedef struct td_in_place {
   td_tensor *self;  /* (borrowed) */
   td_tensor *alias; /* (owned reference) */
   const char *name;
 } td_in_place;
 
-/* td_in_place_begin checks; on success td_in_place_end must follow. It takes what the operation
- * returned (status, result, *error), and the references. */
+/* td_in_place_begin checks; on success td_in_place_end must follow. td_in_place_end takes what the
+ * operation returned (status, result, *error), and the references. */
 td_status td_in_place_begin(td_in_place *now, const char *name, td_tensor *const *operands,
                             uint32_t n_operands, td_error *error);
 td_status td_in_place_end(td_in_place *now, td_status status, td_tensor *result, td_error *error);

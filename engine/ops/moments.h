@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Sums over runs of neighbouring elements and what normalizations make of them. Sums go in lanes,
- * which vectors add, and from run to run in double. Floating dtypes. Private to engine/ops. */
+ * Sums over runs of neighbouring elements, for normalizations. Within a run, vectors add in lanes;
+ * from run to run, sums are doubles. Floating dtypes. Private to engine/ops. */
 #pragma once
 
 #include "engine/tensor/tensor.h"
 
-/* td_moment_sum is the sum of x, td_moment_squares that of (x - mean)^2; td_moment_products adds
- * the sum of y to sums[0], that of y (x - mean) to sums[1]. */
+/* td_moment_sum is the sum of x, td_moment_squares that of (x - mean)^2. td_moment_products adds
+ * the sum of y to sums[0], and that of y (x - mean) to sums[1]. */
 double td_moment_sum(td_dtype dtype, const void *x, int64_t n);
 double td_moment_squares(td_dtype dtype, const void *x, int64_t n, double mean);
 void td_moment_products(td_dtype dtype, const void *y, const void *x, int64_t n, double mean,

@@ -15,8 +15,7 @@
 #include <assert.h>
 #include <string.h>
 
-/* bool is among the types that kernels are made for, where x * y and x < 0 are meant all the same.
- */
+/* Kernels exist for bool as well, with the same x * y and x < 0. */
 #pragma GCC diagnostic ignored "-Wint-in-bool-context"
 #pragma GCC diagnostic ignored "-Wbool-compare"
 #pragma GCC diagnostic ignored "-Wtype-limits"
@@ -28,7 +27,7 @@
     if (try_status_) return try_status_;                                                           \
   } while (0)
 
-/* TD_LOCAL declares a temporary, NULL at first, whose reference is dropped at the end of its block;
+/* TD_LOCAL declares a temporary, NULL at first, whose reference is dropped at the end of its block.
  * TD_TAKE moves the reference out of it. */
 #define TD_LOCAL(name) __attribute__((cleanup(td_op_unref_local))) td_tensor *name = NULL
 #define TD_TAKE(name) td_op_take(&(name))
@@ -53,8 +52,8 @@ typedef struct td_op_node {
   td_saved_variable saved[TD_OP_MAX_SAVED];
 } td_op_node;
 
-/* The formula computes the gradient of input `which` from the (defined) gradient of the result. It
- * is called once for each input whose gradient is wanted. */
+/* The formula computes the gradient of input `which` from the (defined) gradient of the result.
+ * td_op_apply calls it once for each input whose gradient is wanted. */
 typedef td_status (*td_op_formula)(td_op_node *op, td_tensor *grad, uint32_t which, td_tensor **out,
                                    td_error *error);
 typedef struct td_calc td_calc;
@@ -90,9 +89,9 @@ void td_op_release(td_node *node);
   }
 
 /* td_op_begin is td_function_begin for a td_op_class; td_op_end is td_function_end for its result.
- * td_op_save keeps a forward input, td_op_save_result a result (after td_op_end). td_op_saved is a
- * new reference to what was saved. Under the node's mutex: another pass may release it at the same
- * time. */
+ * td_op_save keeps a forward input, td_op_save_result a result (after td_op_end). td_op_saved
+ * returns a new reference to what was saved. It takes the node's mutex, because another pass may
+ * release the saved tensor at the same time. */
 void *td_op_begin(const td_op_class *klass, size_t size, td_tensor *const *inputs,
                   uint32_t n_inputs);
 void td_op_end(td_op_node *op, td_tensor *result);
@@ -100,30 +99,30 @@ void td_op_save(td_op_node *op, int index, td_tensor *tensor);
 void td_op_save_result(td_op_node *op, int index, td_tensor *result);
 td_status td_op_saved(td_op_node *op, int index, td_tensor **out, td_error *error);
 
-/* td_op_announce_saved emits saved_tensor for all that op saved, as kept by an announced node:
- * itself, or the CopySlices that it is part of. */
+/* td_op_announce_saved emits saved_tensor for everything that op saved. The events name `node`: op
+ * itself, or the CopySlices that op is part of. */
 void td_op_announce_saved(const td_op_node *op, const td_node *node);
 
-/* td_op_end_once gives a result of a backward kernel, computed from `inputs`, a node that fails
- * when a backward pass reaches it (DelayedError): its own derivative is not implemented. Without
- * history it does nothing. */
+/* td_op_end_once is for the result of a backward kernel without a derivative of its own. It gives
+ * the result a node (DelayedError) with edges to `inputs`. The node fails when a backward pass
+ * reaches it. Without history td_op_end_once does nothing. */
 void td_op_end_once(td_tensor *result, td_tensor *const *inputs, uint32_t n_inputs);
 
 /* What a gradient must become to be an input's: its sizes, dtype and device. */
 td_input_metadata td_op_metadata(const td_tensor *tensor);
 
-/* td_op_promote returns the dtype of a result of two operands, td_op_float_dtype the one that a
- * function with fractional results computes in. */
+/* td_op_promote returns the dtype of a result of two operands. A function with fractional results
+ * computes in td_op_float_dtype. */
 td_dtype td_op_promote(const td_tensor *a, const td_tensor *b);
 td_dtype td_op_wider(td_dtype a, td_dtype b); /* of two tensors with dimensions */
 td_dtype td_op_float_dtype(td_dtype dtype);
 
-/* td_op_can_cast tells whether results of one dtype may be written into a tensor of another: not
- * where they are of a higher category (complex, floating, integer, bool). */
+/* td_op_can_cast tells whether results of one dtype may be written into a tensor of another. They
+ * may not if their category is higher: complex, floating, integer, bool. */
 bool td_op_can_cast(td_dtype from, td_dtype to);
 
-/* td_op_common_device: TD_DEVICE unless all tensors (NULLs allowed) but 0-dimensional ones of the
- * CPU are on one. */
+/* td_op_common_device finds the device of the tensors (NULLs allowed), and TD_DEVICE if they are on
+ * several. 0-dimensional tensors of the CPU do not count. */
 td_status td_op_common_device(uint32_t n, td_tensor *const *tensors, td_device *device,
                               td_error *error);
 
@@ -138,9 +137,9 @@ td_sizes td_op_sizes(const td_tensor *tensor);
 /* td_op_wrap_dim turns a dimension in [-n_dims, n_dims) into [0, n_dims); TD_OUT_OF_RANGE. */
 td_status td_op_wrap_dim(int64_t dim, int n_dims, int *out, td_error *error);
 
-/* TD_DTYPE or TD_UNSUPPORTED with PyTorch's texts. td_op_same_dtype: unless both have one dtype.
- * td_op_want_floating: unless it is a floating one, for the kernel `what`, td_op_want_real: unless
- * it is not complex; td_op_want_averageable the same for a mean. */
+/* These checks fail with TD_DTYPE or TD_UNSUPPORTED and PyTorch's texts. td_op_same_dtype wants one
+ * dtype. td_op_want_floating wants a floating dtype for the kernel `what`, td_op_want_real one that
+ * is not complex. td_op_want_averageable wants a dtype that has means. */
 td_status td_op_same_dtype(const td_tensor *a, const td_tensor *b, td_error *error);
 td_status td_op_want_floating(const td_tensor *tensor, const char *what, td_error *error);
 td_status td_op_want_real(const td_tensor *tensor, const char *what, td_error *error);

@@ -10,11 +10,11 @@ typedef struct td_plan {
   int64_t dims[TD_MAX_DIMS]; /* [n_dims] the reduced ones, in order */
   td_sizes kept;             /* sizes with the reduced dimensions as 1 */
   td_sizes result;           /* kept, or without them */
-  int64_t count;             /* elements that make one of the result */
+  int64_t count;             /* how many elements one element of the result is made of */
 } td_plan;
 
-/* td_plan_init plans over `dims` (n_dims 0: all), which may be negative. TD_OUT_OF_RANGE,
- * TD_INVALID for one that is there twice. */
+/* td_plan_init plans a reduction over `dims` (n_dims 0: all), which may be negative.
+ * TD_OUT_OF_RANGE; TD_INVALID if a dimension occurs twice. */
 td_status td_plan_init(td_plan *plan, const td_tensor *self, int n_dims, const int64_t *dims,
                        bool keepdim, td_error *error);
 

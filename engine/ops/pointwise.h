@@ -2,19 +2,19 @@
  *
  * Pointwise operations: broadcasting arithmetic, elementwise functions, and updates in place.
  *
- * All operations of engine/ops: inputs are borrowed; *out is a new reference, with history if grad
- * mode is on and an input requires grad. TD_SHAPE, TD_DTYPE, TD_DEVICE with PyTorch's texts. Any
- * thread.
+ * The rules of all operations of engine/ops: inputs are borrowed. *out is a new reference. It has a
+ * history if grad mode is on and an input requires grad. TD_SHAPE, TD_DTYPE, TD_DEVICE with
+ * PyTorch's texts. Any thread.
  *
- * Dtypes follow PyTorch: bool < int64 < float32 < float64, but a 0-dimensional operand does not
- * widen one with dimensions of the same category (floating, integer, bool). A 0-dimensional CPU
- * operand goes with any device. */
+ * Dtypes follow PyTorch: bool < int64 < float32 < float64. But a 0-dimensional operand does not
+ * widen an operand with dimensions, if both have one category (floating, integer, bool). A
+ * 0-dimensional CPU operand goes with any device. */
 #pragma once
 
 #include "engine/tensor/tensor.h"
 
-/* td_op_scalar makes the 0-dimensional operand for a Python number beside `like`: of like's dtype
- * where it is of the number's category or a higher one, else int64 or float32. */
+/* td_op_scalar makes the 0-dimensional operand for a Python number beside `like`. It has like's
+ * dtype if that is of the number's category or a higher one. Else it is int64 or float32. */
 td_tensor *td_op_scalar(const td_tensor *like, double value, bool is_integer);
 
 /* td_op_add is self + alpha * other (AddBackward0), td_op_sub self - alpha * other (SubBackward0),
@@ -42,8 +42,8 @@ td_status td_op_pow(td_tensor *self, td_tensor *exponent, td_tensor **out, td_er
 /* td_op_number_pow is number ** tensor (PowBackward2, one edge; in PyTorch 1 td_op_pow). */
 td_status td_op_number_pow(td_tensor *base, td_tensor *exponent, td_tensor **out, td_error *error);
 
-/* td_op_where takes self where condition (torch.bool) is true, else other (WhereBackward0, edges
- * self, other). */
+/* td_op_where takes an element of self if its condition (torch.bool) is true, else one of other
+ * (WhereBackward0, edges self, other). */
 td_status td_op_where(td_tensor *condition, td_tensor *self, td_tensor *other, td_tensor **out,
                       td_error *error);
 
@@ -56,8 +56,8 @@ td_status td_op_heaviside(td_tensor *self, td_tensor *values, td_tensor **out, t
 #include "engine/ops/unary.def"
 #undef TD_UNARY
 
-/* td_op_<name>_with takes the row's three numbers; NULL: zeros, for rows without. Integers become
- * float32, but for relu, threshold and the clamps, which keep them. */
+/* Activations and clamps: td_op_<name>_with is a row of activation.def and takes its three numbers;
+ * NULL means zeros. Integers become float32; relu, threshold and the clamps keep them. */
 #define TD_ACTIVATION(name, ...)                                                                   \
   td_status td_op_##name##_with(td_tensor *self, const double *numbers, td_tensor **out,           \
                                 td_error *error);
@@ -72,11 +72,11 @@ td_status td_op_sigmoid(td_tensor *self, td_tensor **out, td_error *error);
 td_status td_op_clamp_tensor(td_tensor *self, td_tensor *min, td_tensor *max, td_tensor **out,
                              td_error *error);
 
-/* td_op_maximum (MaximumBackward0), td_op_minimum (MinimumBackward0): equal ones share the
- * gradient. td_op_atan2 (Atan2Backward0), td_op_fmod, td_op_remainder (FmodBackward1,
- * RemainderBackward1), td_op_xlogy is self log other, 0 where self is (XlogyBackward0).
- * td_op_nextafter (NextafterBackward0) passes the gradient on to self; in PyTorch 1 it has no
- * derivative: TD_UNSUPPORTED when a pass gets there. */
+/* Functions of two tensors. Equal operands of td_op_maximum (MaximumBackward0) and td_op_minimum
+ * (MinimumBackward0) share the gradient. td_op_atan2 (Atan2Backward0), td_op_fmod
+ * (FmodBackward1), td_op_remainder (RemainderBackward1). td_op_xlogy is self log other, and 0 if
+ * self is 0 (XlogyBackward0). td_op_nextafter (NextafterBackward0) passes the gradient on to self.
+ * In PyTorch 1 it has no derivative: TD_UNSUPPORTED when a pass gets there. */
 td_status td_op_maximum(td_tensor *self, td_tensor *other, td_tensor **out, td_error *error);
 td_status td_op_minimum(td_tensor *self, td_tensor *other, td_tensor **out, td_error *error);
 td_status td_op_atan2(td_tensor *self, td_tensor *other, td_tensor **out, td_error *error);
@@ -88,9 +88,9 @@ td_status td_op_nextafter(td_tensor *self, td_tensor *other, td_tensor **out, td
 /* td_op_floor_divide has no gradient (NotImplemented). */
 td_status td_op_floor_divide(td_tensor *self, td_tensor *other, td_tensor **out, td_error *error);
 
-/* td_op_lerp is self + weight (end - self): a number (LerpBackward0, two edges) or a tensor
- * (LerpBackward1). td_op_addcmul is self + value a b (AddcmulBackward0), td_op_addcdiv self + value
- * a / b (AddcdivBackward0), three edges. */
+/* td_op_lerp is self + weight (end - self), of a number (LerpBackward0, two edges) or a tensor
+ * (LerpBackward1). td_op_addcmul is self + value a b (AddcmulBackward0, three edges). td_op_addcdiv
+ * is self + value a / b (AddcdivBackward0, three edges). */
 td_status td_op_lerp(td_tensor *self, td_tensor *end, double weight, td_tensor **out,
                      td_error *error);
 td_status td_op_lerp_tensor(td_tensor *self, td_tensor *end, td_tensor *weight, td_tensor **out,
@@ -100,17 +100,18 @@ td_status td_op_addcmul(td_tensor *self, td_tensor *a, td_tensor *b, double valu
 td_status td_op_addcdiv(td_tensor *self, td_tensor *a, td_tensor *b, double value, td_tensor **out,
                         td_error *error);
 
-/* td_op_masked_fill writes a number where mask (torch.bool) is true (MaskedFillBackward0),
- * td_op_masked_fill_tensor a 0-dimensional tensor (MaskedFillBackward1, edges self, value). */
+/* td_op_masked_fill writes a number at the places where mask (torch.bool) is true
+ * (MaskedFillBackward0). td_op_masked_fill_tensor writes a 0-dimensional tensor
+ * (MaskedFillBackward1, edges self, value). */
 td_status td_op_masked_fill(td_tensor *self, td_tensor *mask, double value, td_tensor **out,
                             td_error *error);
 td_status td_op_masked_fill_tensor(td_tensor *self, td_tensor *mask, td_tensor *value,
                                    td_tensor **out, td_error *error);
 
-/* Operations in place (updates.c). `other` broadcasts to self, whose dtype the result must go into.
- * The tensor's version is counted up; where the write is tracked, its history becomes the
- * operation's, through CopySlices where it is a view. TD_AUTOGRAD with PyTorch's texts where it may
- * not be written into (engine/graph/views.h). td_op_add_into: self += alpha * other.
+/* Operations in place (updates.c). `other` broadcasts to self, and the result must go into self's
+ * dtype. The tensor's version is counted up. If the write is tracked, the tensor's history becomes
+ * the operation's; that of a view goes through CopySlices. TD_AUTOGRAD with PyTorch's texts if
+ * nobody may write into the tensor (engine/graph/views.h). td_op_add_into: self += alpha * other.
  * td_op_exp_into, ...: see unary.def. */
 td_status td_op_add_into(td_tensor *self, td_tensor *other, double alpha, td_error *error);
 td_status td_op_sub_into(td_tensor *self, td_tensor *other, double alpha, td_error *error);
@@ -120,9 +121,10 @@ td_status td_op_div_into(td_tensor *self, td_tensor *other, td_error *error);
 #include "engine/ops/unary.def"
 #undef TD_UNARY
 
-/* td_op_copy_into casts and broadcasts (CopyBackwards), td_op_fill_into writes a number
- * (FillBackward2), td_op_fill_tensor_into a 0-dimensional tensor (FillBackward3), td_op_zero_into
- * zeros (ZeroBackward0), td_op_overwrite random numbers (UniformBackward0, NormalBackward0). */
+/* td_op_copy_into casts and broadcasts (CopyBackwards). td_op_fill_into writes a number
+ * (FillBackward2), td_op_fill_tensor_into a 0-dimensional tensor (FillBackward3). td_op_zero_into
+ * writes zeros (ZeroBackward0), td_op_overwrite random numbers (UniformBackward0, NormalBackward0).
+ */
 td_status td_op_copy_into(td_tensor *self, td_tensor *source, td_error *error);
 td_status td_op_fill_tensor_into(td_tensor *self, td_tensor *value, td_error *error);
 td_status td_op_zero_into(td_tensor *self, td_error *error);

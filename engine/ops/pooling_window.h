@@ -11,13 +11,13 @@ typedef struct td_window {
   int64_t kernel[2], stride[2], padding[2], dilation[2];
 } td_window;
 
-/* td_window_init checks a pooling of self and tells the sizes of its result, as many as self has.
- * TD_SHAPE, TD_DTYPE, TD_INVALID; `what` is the operation's name. */
+/* td_window_init checks a pooling of a tensor and writes the sizes of its result, as many as the
+ * tensor has. TD_SHAPE, TD_DTYPE, TD_INVALID. `what` is the operation's name. */
 td_status td_window_init(td_window *self, const char *what, const td_pooling *pooling,
                          const td_tensor *tensor, int64_t sizes[4], td_error *error);
 
-/* td_window_first and td_window_end tell the places [first, end), dilation apart, that output `at`
- * looks at along a dimension, those in the padding left out. */
+/* Output `at` looks at the places [td_window_first, td_window_end) of a dimension, `dilation`
+ * apart. Places in the padding are left out. */
 static inline int64_t
 td_window_first(const td_window *self, int dim, int64_t at) {
   int64_t first = at * self->stride[dim] - self->padding[dim], step = self->dilation[dim];

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Random tensors: the Mersenne twister of PyTorch's CPU generator, with its streams of uniform and
- * normal numbers, so that a script with a seed sees the same values. One generator per process,
- * under its own lock. */
+ * Random tensors, by the Mersenne twister of PyTorch's CPU generator. Its streams of uniform and
+ * normal numbers are PyTorch's, so a script with a seed sees the same values. One generator per
+ * process, under its own lock. */
 #pragma once
 
 #include "engine/tensor/tensor.h"
 
-/* td_manual_seed restarts the generator; its seed is otherwise 5489. */
+/* td_manual_seed restarts the generator. Without it the seed is 5489. */
 void td_manual_seed(uint64_t seed);
 
-/* Where the generator is: td_generator_set goes back to what td_generator_get wrote. */
+/* The generator's state. td_generator_set returns to a state that td_generator_get wrote. */
 #define TD_GENERATOR_WORDS 624
 typedef struct td_generator_state {
   uint32_t words[TD_GENERATOR_WORDS];
@@ -37,6 +37,6 @@ td_status td_op_normal_into(td_tensor *self, double mean, double std, td_error *
 /* td_op_randperm is a random permutation of 0 .. n - 1, int64. */
 td_status td_op_randperm(int64_t n, td_tensor **out, td_error *error);
 
-/* td_op_bernoulli_into fills a new, contiguous tensor with 1 / p, drawn with probability p, and
- * zeros: what dropout multiplies by. */
+/* td_op_bernoulli_into fills a new, contiguous tensor for dropout: an element is 1 / p with
+ * probability p, else 0. */
 td_status td_op_bernoulli_into(td_tensor *noise, double p, td_error *error);

@@ -5,9 +5,9 @@
 
 #include "engine/tensor/tensor.h"
 
-/* td_op_sum and td_op_mean reduce everything (SumBackward0, MeanBackward0), the _dims versions some
- * dimensions (SumBackward1, MeanBackward1; n_dims 0: all). A sum of integers is int64; a mean needs
- * a floating dtype. */
+/* td_op_sum and td_op_mean reduce everything (SumBackward0, MeanBackward0). The _dims versions
+ * reduce some dimensions (SumBackward1, MeanBackward1; n_dims 0: all). A sum of integers is int64.
+ * A mean needs a floating dtype. */
 td_status td_op_sum(td_tensor *self, td_tensor **out, td_error *error);
 td_status td_op_mean(td_tensor *self, td_tensor **out, td_error *error);
 td_status td_op_sum_dims(td_tensor *self, int n_dims, const int64_t *dims, bool keepdim,
@@ -15,7 +15,7 @@ td_status td_op_sum_dims(td_tensor *self, int n_dims, const int64_t *dims, bool 
 td_status td_op_mean_dims(td_tensor *self, int n_dims, const int64_t *dims, bool keepdim,
                           td_tensor **out, td_error *error);
 
-/* td_op_max is the largest element (MaxBackward1; equal ones share the gradient). */
+/* td_op_max is the largest element (MaxBackward1). Equal elements share the gradient. */
 td_status td_op_max(td_tensor *self, td_tensor **out, td_error *error);
 
 /* td_op_argmax returns int64 row-major indices, td_op_argmax_dim those along one dimension. No
@@ -24,10 +24,10 @@ td_status td_op_argmax(td_tensor *self, td_tensor **out, td_error *error);
 td_status td_op_argmax_dim(td_tensor *self, int64_t dim, bool keepdim, td_tensor **out,
                            td_error *error);
 
-/* td_op_min (MinBackward1); td_op_amax, td_op_amin over dimensions (AmaxBackward0; n_dims 0: all).
- * td_op_max_dim and td_op_min_dim give the values and where they were (MaxBackward0: only values
- * have a gradient, which goes to the first of equal elements). TD_UNSUPPORTED for complex numbers.
- */
+/* td_op_min is the smallest element (MinBackward1). td_op_amax and td_op_amin reduce dimensions
+ * (AmaxBackward0; n_dims 0: all). td_op_max_dim and td_op_min_dim give the values and their indices
+ * (MaxBackward0). Only values have a gradient; it goes to the first of equal elements.
+ * TD_UNSUPPORTED for complex numbers. */
 td_status td_op_min(td_tensor *self, td_tensor **out, td_error *error);
 td_status td_op_amax(td_tensor *self, int n_dims, const int64_t *dims, bool keepdim,
                      td_tensor **out, td_error *error);
@@ -41,10 +41,11 @@ td_status td_op_argmin(td_tensor *self, td_tensor **out, td_error *error);
 td_status td_op_argmin_dim(td_tensor *self, int64_t dim, bool keepdim, td_tensor **out,
                            td_error *error);
 
-/* td_op_var and td_op_std divide by n - correction (VarBackward0, StdBackward0; n_dims 0: all
- * dimensions, here and below). td_op_norm is (sum |x|^p)^(1/p), p 0: how many are not 0, p
- * infinite: the extreme (LinalgVectorNormBackward0, in PyTorch 1 NormBackward1); td_op_vector_norm
- * has the first name in all versions. td_op_logsumexp (LogsumexpBackward0). */
+/* Here n_dims 0 means all dimensions. td_op_var and td_op_std divide by n - correction
+ * (VarBackward0, StdBackward0). td_op_norm is (sum |x|^p)^(1/p). For p 0 it counts the elements
+ * that are not 0; for infinite p it is the extreme. Its node is LinalgVectorNormBackward0, in
+ * PyTorch 1 NormBackward1. td_op_vector_norm has the first name in all versions. td_op_logsumexp
+ * (LogsumexpBackward0). */
 td_status td_op_var(td_tensor *self, int n_dims, const int64_t *dims, double correction,
                     bool keepdim, td_tensor **out, td_error *error);
 td_status td_op_std(td_tensor *self, int n_dims, const int64_t *dims, double correction,

@@ -7,8 +7,8 @@
 
 #include "engine/tensor/tensor.h"
 
-/* td_op_view needs compatible strides (ViewBackward0). td_op_reshape is a view where it can be one
- * (ViewBackward0, in PyTorch 1 ReshapeAliasBackward0), else a copy (CloneBackward0,
+/* td_op_view needs compatible strides (ViewBackward0). td_op_reshape is a view if it can be one
+ * (ViewBackward0, in PyTorch 1 ReshapeAliasBackward0). Else it is a copy (CloneBackward0,
  * UnsafeViewBackward0). td_op_flatten reshapes dimensions start_dim to end_dim, both included, into
  * one. */
 td_status td_op_view(td_tensor *self, int n_dims, const int64_t *sizes, td_tensor **out,
@@ -39,8 +39,8 @@ td_status td_op_as_strided(td_tensor *self, int n_dims, const int64_t *sizes,
 /* td_op_alias is a view of all of it (AliasBackward0). */
 td_status td_op_alias(td_tensor *self, td_tensor **out, td_error *error);
 
-/* td_op_narrow is a slice by length, td_op_movedim a permutation, td_op_unflatten a view with one
- * dimension cut into several. */
+/* td_op_narrow is a slice by length, td_op_movedim a permutation. td_op_unflatten is a view with
+ * one dimension cut into several. */
 td_status td_op_narrow(td_tensor *self, int64_t dim, int64_t start, int64_t length, td_tensor **out,
                        td_error *error);
 td_status td_op_movedim(td_tensor *self, int n, const int64_t *from, const int64_t *to,
@@ -69,17 +69,17 @@ td_status td_op_index(td_tensor *self, td_tensor *indices, td_tensor **out, td_e
 td_status td_op_flip(td_tensor *self, int n_dims, const int64_t *dims, td_tensor **out,
                      td_error *error);
 
-/* td_op_split cuts a dimension into pieces of split_size, the last one smaller (SplitBackward0, one
- * input per piece); td_op_chunk into at most `chunks` equal ones. *out is a new array of *n_out new
- * references: free both. */
+/* td_op_split cuts a dimension into pieces of split_size; the last may be smaller. SplitBackward0
+ * has one input per piece. td_op_chunk cuts into at most `chunks` equal pieces. *out is a new array
+ * of *n_out new references: free both. */
 td_status td_op_split(td_tensor *self, int64_t split_size, int64_t dim, td_tensor ***out,
                       uint32_t *n_out, td_error *error);
 td_status td_op_chunk(td_tensor *self, int64_t chunks, int64_t dim, td_tensor ***out,
                       uint32_t *n_out, td_error *error);
 
-/* td_op_split_sizes cuts pieces of given lengths (SplitWithSizesBackward0), td_op_unbind all slices
- * of a dimension, without it (UnbindBackward0). td_op_unsafe_chunk is td_op_chunk whose pieces may
- * be written into (UnsafeSplitBackward0). */
+/* td_op_split_sizes cuts pieces of given lengths (SplitWithSizesBackward0). td_op_unbind returns
+ * all slices of a dimension, without that dimension (UnbindBackward0). td_op_unsafe_chunk is
+ * td_op_chunk, but the caller may write into the pieces (UnsafeSplitBackward0). */
 td_status td_op_split_sizes(td_tensor *self, int n, const int64_t *lengths, int64_t dim,
                             td_tensor ***out, uint32_t *n_out, td_error *error);
 td_status td_op_unbind(td_tensor *self, int64_t dim, td_tensor ***out, uint32_t *n_out,
@@ -94,7 +94,7 @@ td_status td_op_cat(uint32_t n, td_tensor *const *tensors, int64_t dim, td_tenso
 td_status td_op_stack(uint32_t n, td_tensor *const *tensors, int64_t dim, td_tensor **out,
                       td_error *error);
 
-/* td_op_clone copies (CloneBackward0); td_op_contiguous too, but returns self where it is
+/* td_op_clone copies (CloneBackward0). td_op_contiguous copies too, or returns self if it is
  * contiguous. td_op_detach is a view without history. */
 td_status td_op_clone(td_tensor *self, td_tensor **out, td_error *error);
 td_status td_op_contiguous(td_tensor *self, td_tensor **out, td_error *error);
@@ -103,17 +103,17 @@ td_status td_op_detach(td_tensor *self, td_tensor **out, td_error *error);
 /* td_op_conj negates the imaginary parts (ConjBackward0); a real tensor is returned as it is. */
 td_status td_op_conj(td_tensor *self, td_tensor **out, td_error *error);
 
-/* td_op_to_device and td_op_to_dtype copy (ToCopyBackward0), or return self where nothing changes;
+/* td_op_to_device and td_op_to_dtype copy (ToCopyBackward0), or return self if nothing changes.
  * td_op_to does both in one node. */
 td_status td_op_to_device(td_tensor *self, td_device device, td_tensor **out, td_error *error);
 td_status td_op_to_dtype(td_tensor *self, td_dtype dtype, td_tensor **out, td_error *error);
 td_status td_op_to(td_tensor *self, td_dtype dtype, td_device device, td_tensor **out,
                    td_error *error);
 
-/* td_op_roll shifts elements around (RollBackward0; n_dims 0: over the flattened tensor, n_shifts
- * is then 1). td_op_repeat repeats whole dimensions (RepeatBackward0; n_dims may be more than
- * self's). td_op_tril and td_op_triu clear what is above or below a diagonal of the last two
- * dimensions (TrilBackward0, TriuBackward0). */
+/* td_op_roll shifts elements around (RollBackward0). With n_dims 0 it shifts the flattened tensor,
+ * and n_shifts is 1. td_op_repeat repeats whole dimensions (RepeatBackward0); n_dims may be more
+ * than self's. td_op_tril and td_op_triu clear the elements above or below a diagonal of the last
+ * two dimensions (TrilBackward0, TriuBackward0). */
 td_status td_op_roll(td_tensor *self, int n_shifts, const int64_t *shifts, int n_dims,
                      const int64_t *dims, td_tensor **out, td_error *error);
 td_status td_op_repeat(td_tensor *self, int n_dims, const int64_t *repeats, td_tensor **out,

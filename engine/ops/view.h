@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * What the files of views share, and views that only compositions make. Private to engine/ops. */
+ * What the files of views share, and views that only compositions use. Private to engine/ops. */
 #pragma once
 
 #include "engine/graph/views.h"
 #include "engine/ops/op.h"
 
-/* What the formulas need to undo a view: the sizes it was taken of and the numbers it was made
- * with. */
+/* What the formulas need to undo a view: the sizes of its base, and the numbers of the operation.
+ */
 typedef struct td_view_node {
   td_op_node op;
   td_sizes self;
   int64_t numbers[TD_MAX_DIMS];
 } td_view_node;
 
-/* td_view_new makes a view with a node of the class, where history is wanted, and returns the node
- * or NULL. The caller may still write the node's numbers. */
+/* td_view_new makes a view. If history is wanted, it makes a node of the class and returns it; else
+ * NULL. The caller may still write the node's numbers. */
 td_view_node *td_view_new(const td_op_class *klass, td_tensor *self, const td_sizes *sizes,
                           const int64_t *strides, int64_t offset, td_tensor **out);
 
