@@ -26,12 +26,3 @@ td_op_saved_find(td_node *node, const char *name) {
     if (row->names[i] && strcmp(row->names[i], name) == 0) return &((td_op_node *)node)->saved[i];
   return NULL;
 }
-
-int
-td_op_saved_names(const td_node *node, const char **names) {
-  const struct row *row = row_of(node);
-  int n = 0;
-  for (int i = 0; row && i < TD_OP_MAX_SAVED; i++)
-    if (row->names[i]) names[n++] = row->names[i];
-  return n;
-}
