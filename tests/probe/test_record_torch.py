@@ -165,19 +165,21 @@ class Corpus(unittest.TestCase):
         self.assertEqual(walked, on_tape)
 
 
+def unmodified(version, script):
+    """A program by itself and recorded; and what `info` and `check` say of the tape."""
+    command, tape = [torches.PYTHONS[version], os.path.join(CORPUS, script)], tape_of(version, 'unmodified_' + script)
+    return (run(command), run([TAPEDECK, 'record', '-o', tape, '--', *command]), run([TAPEDECK, 'info', tape]),
+            run([TAPEDECK, 'check', tape]))
+
+
 class Unmodified(unittest.TestCase):
     """The training programs as a user would record them: nothing between `record` and the script."""
 
     def check_program(self, version, script):
-        command = [torches.PYTHONS[version], os.path.join(CORPUS, script)]
-        plain = run(command)
-        tape = tape_of(version, 'unmodified_' + script)
-        recorded = run([TAPEDECK, 'record', '-o', tape, '--', *command])
+        plain, recorded, info, check = soon(unmodified, version, script).result()
         self.assertEqual(plain.returncode, 0, plain.stderr)
         self.assertEqual((recorded.returncode, recorded.stdout), (plain.returncode, plain.stdout))
-        info = run([TAPEDECK, 'info', tape])
         self.assertEqual(info.returncode, 0, info.stderr)
-        check = run([TAPEDECK, 'check', tape])
         self.assertEqual(check.returncode, 0, check.stdout[-2000:])
 
 
@@ -188,20 +190,25 @@ OTHERWISE = {
 }
 
 
+def on_both_engines(version, script):
+    """Tapedeck's run, PyTorch's, and what `diff` says of their tapes."""
+    path = os.path.join(EXAMPLES, script)
+    semantics = '1.11' if version.startswith('1.') else '2.13'
+    ours, theirs = tape_of(semantics, 'ours_' + script), tape_of(version, 'example_' + script)
+    return (run([TAPEDECK, 'run', '--devices', 'cpu', '--semantics', semantics, '-o', ours, '--force', path]),
+            run([TAPEDECK, 'record', '-o', theirs, '--', torches.PYTHONS[version], path]),
+            run([TAPEDECK, 'diff', ours, theirs]))
+
+
 class BothEngines(unittest.TestCase):
     """One script on Tapedeck's engine and on PyTorch's: the same nodes in the same order."""
 
     def check_example(self, version, script):
         if (version, script) in OTHERWISE:
             self.skipTest(OTHERWISE[version, script])
-        path = os.path.join(EXAMPLES, script)
-        semantics = '1.11' if version.startswith('1.') else '2.13'
-        ours, theirs = tape_of(semantics, 'ours_' + script), tape_of(version, 'example_' + script)
-        for command in ([TAPEDECK, 'run', '--devices', 'cpu', '--semantics', semantics, '-o', ours, '--force', path],
-                        [TAPEDECK, 'record', '-o', theirs, '--', torches.PYTHONS[version], path]):
-            done = run(command)
-            self.assertEqual(done.returncode, 0, done.stderr)
-        diff = run([TAPEDECK, 'diff', ours, theirs])
+        ours, theirs, diff = soon(on_both_engines, version, script).result()
+        self.assertEqual(ours.returncode, 0, ours.stderr)
+        self.assertEqual(theirs.returncode, 0, theirs.stderr)
         self.assertEqual(diff.returncode, 0, diff.stdout + diff.stderr)
 
 
@@ -247,13 +254,19 @@ class Versions(unittest.TestCase):
         self.assertEqual({found['divergence'][side]['name'] for side in 'ab'}, {'TBackward0', 'ViewBackward0'})
 
 
-cases = {}
+futures = {}
+
+
+def soon(call, version, script):
+    """The future of a call, which runs once, beside another one."""
+    key = call, version, script
+    if key not in futures:
+        futures[key] = executor.submit(*key)
+    return futures[key]
 
 
 def case_of(version, script):
-    if (version, script) not in cases:
-        cases[version, script] = executor.submit(Case, version, script)
-    return cases[version, script].result()
+    return soon(Case, version, script).result()
 
 
 def submit_all(versions):
@@ -261,7 +274,13 @@ def submit_all(versions):
         built(version, 'oracle.cpp')
         built(version, 'fake_device.cpp')
         for script in SCRIPTS:
-            cases[version, script] = executor.submit(Case, version, script)
+            soon(Case, version, script)
+    for version in versions:
+        for script in TRAINING:
+            soon(unmodified, version, script)
+        for script in SHARED:
+            if (version, script) not in OTHERWISE:
+                soon(on_both_engines, version, script)
 
 
 def add_tests(version):
