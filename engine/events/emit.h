@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Emitting events. TD_EMIT(queue_wake, .queue = q, .graph_task = g) puts an event into the calling
- * thread's ring: no lock, no allocation, no system call but the clock (the first event of a thread
- * makes its ring). When nothing records it is one load and one predicted branch. Any thread.
+ * Emitting events. `TD_EMIT(queue_wake, .queue = q, .graph_task = g)` puts an event into the ring
+ * of the calling thread. It takes no lock, allocates nothing and makes no system call but the
+ * clock. Only the first event of a thread makes the ring. Without a recorder it costs one load and
+ * one predicted branch. Any thread.
  *
  * Note [Stamps under a lock]
- * The tape is the merge of all rings by time, so an event about shared state must bear a time at
- * which its thread held the lock of that state. The processor may read the counter before the lock
- * is taken, and the fence against that (td_clock_ordered) costs as much as the read. But if this
- * thread was also the last to hold the lock, no other thread can have an event in between, and any
- * time not before this thread's last event will do: TD_EMIT_BORROWED reuses that one and reads no
+ * The tape is the merge of all rings by time. So the time of an event about shared state must lie
+ * in the span in which its thread held the lock of that state. But the processor may read the
+ * counter before the thread has the lock. The fence against that (td_clock_ordered) costs as much
+ * as the read. The trick: if this thread was also the last to hold the lock, no other thread has
+ * an event in between. Any time from this thread's last event on will then do. TD_EMIT_BORROWED
+ * reuses the time of that event and reads no
  * clock at all. td_lock_stamp (engine/events/lock.h) decides. */
 #pragma once
 
@@ -79,27 +81,28 @@ td_emit_last_time(void) {
 #define TD_EMIT(name, ...) TD_EMIT_AT(td_clock_now(), name, __VA_ARGS__)
 #define TD_EMIT_BORROWED(name, ...) TD_EMIT_AT(td_emit_last_time(), name, __VA_ARGS__)
 
-/* td_intern returns the number of a string, the same for equal strings for the life of the process,
- * and sees to it that the tape has it. 0 for NULL or "". Takes a lock: not for the hot path. */
+/* td_intern returns the number of a string and puts the string on the tape if it is new. Equal
+ * strings have equal numbers for the life of the process. 0 for NULL or "". It takes a lock: not
+ * for the hot path. */
 uint32_t td_intern(const char *text);
 
 /* td_intern_static is td_intern for literals: a small cache per thread is looked up by address. */
 uint32_t td_intern_static(const char *literal);
 
-/* td_emit_thread_id returns the calling thread's number in events, making its ring if it records;
- * TD_NONE when nothing is recorded. */
+/* td_emit_thread_id returns the calling thread's number in events. It makes the thread's ring if a
+ * recorder runs, and returns TD_NONE if none runs. */
 uint32_t td_emit_thread_id(void);
 
-/* td_emit_name_thread names the calling thread and tells which device's queue it serves. */
+/* td_emit_name_thread names the calling thread and the device whose queue the thread serves. */
 void td_emit_name_thread(const char *name, int32_t device);
 
-/* td_emit_device tells of a device; repeated at the start of every recording. */
+/* td_emit_device announces a device, now and at the start of every later recording. */
 void td_emit_device(int32_t device, const char *name);
 
-/* For the recorder alone. td_emit_enable begins session after session (the policy and ring size
- * hold for rings made from then on) and emits what the process knows already: strings, devices,
- * threads. td_emit_disable ends it. td_emit_each_ring visits rings; a ring whose thread has ended
- * is freed after the visit if it was emptied. */
+/* For the recorder alone. td_emit_enable begins a session and emits what the process knows already:
+ * strings, devices, threads. The policy and the ring size hold for rings made from then on.
+ * td_emit_disable ends the session. td_emit_each_ring visits rings. It frees the ring of a thread
+ * that has ended once the visit has emptied that ring. */
 void td_emit_enable(td_ring_policy policy, size_t ring_bytes);
 void td_emit_disable(void);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * A mutex that tells the tape about its waits. An acquisition that finds the lock free emits
- * nothing; one that has to wait emits lock_wait, lock_acquired and lock_released, so contention is
- * measured and costs nothing where there is none. Any thread. */
+ * A mutex that records its waits. A thread that finds the lock free emits nothing. A thread that
+ * has to wait emits lock_wait, lock_acquired and lock_released. So contention is on the tape, and a
+ * lock without contention costs nothing. Any thread. */
 #pragma once
 
 #include "engine/events/emit.h"
@@ -35,8 +35,8 @@ td_lock_release(td_lock *lock) {
   pthread_mutex_unlock(&lock->mutex);
 }
 
-/* td_lock_sleep waits for a condition. The lock is somebody else's meanwhile: the tape is told that
- * it was given back, and the next stamp is a fresh one. */
+/* td_lock_sleep waits for a condition. Another thread may hold the lock meanwhile. So the tape says
+ * that this thread gave it back, and the next stamp is a fresh one. */
 static inline void
 td_lock_sleep(td_lock *lock, pthread_cond_t *condition) {
   if (lock->was_contended) td_lock_release_traced(lock);

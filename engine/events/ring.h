@@ -4,9 +4,9 @@
  * (the recorder). The buffer is mapped twice in a row, so that no record ever wraps. Faulted in
  * beforehand.
  *
- * Atomics: `published` is stored with release by the producer and loaded with acquire by the
- * consumer, so the bytes of a record are there before its end is; `consumed` likewise the other
- * way, so that bytes are read before they are overwritten. */
+ * Atomics: the producer stores `published` with release, and the consumer loads it with acquire. So
+ * the consumer finds the bytes of every record that it may read. `consumed` works the other way
+ * round: the producer overwrites only bytes that the consumer has read. */
 #pragma once
 
 #include "engine/events/event.h"

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Two tapes, node by node. Graph tasks are paired by position: the first with the first, separately
- * for each thread that called backward, for what two threads do at once has no order; nodes within
- * a pair by structure (pairing.h), so that a tape of Tapedeck's engine and one of PyTorch's align.
+ * Two tapes, node by node. Graph tasks are paired by position, separately for each thread that
+ * called backward, because two threads have no order. Nodes of a pair are paired by structure
+ * (pairing.h), so that a tape of Tapedeck's engine aligns with one of PyTorch's.
  *
- * The order that is compared is that in which a lane's nodes were popped, a lane being a device
- * within a graph task: the engine orders a queue, and what happens on two queues at once is chance.
- */
+ * A lane is a device within a graph task. The alignment compares the order in which a lane's nodes
+ * were popped. The engine orders a queue; what happens on two queues at once is chance. */
 #pragma once
 
 #include "engine/profile/visits.h"
@@ -16,7 +15,7 @@ typedef struct td_align_pair {
   bool equal;              /* the same nodes in the same order on every lane */
 } td_align_pair;
 
-/* The first place where a lane's order differs. A visit is TD_NONE where that side has no more. */
+/* The first place where a lane's order differs. A visit is TD_NONE if that side has no more. */
 typedef struct td_align_divergence {
   uint32_t pair;
   int32_t lane;
@@ -34,12 +33,12 @@ typedef struct td_align {
       n_moved; /* paired visits outside the longest run that kept its order, or on another lane */
   uint32_t n_reshaped; /* paired visits whose nodes expect gradients of another shape or dtype */
   bool equal_order;
-  bool diverges; /* `divergence` is set: false where order is equal, or whole tasks are missing */
+  bool diverges; /* `divergence` is set; false if the order is equal or whole tasks are missing */
   td_align_divergence divergence;
 } td_align;
 
-/* td_align_tapes reads both tapes and aligns them. The graphs must outlive the alignment. Linear in
- * the number of nodes where the passes are alike, n log n at worst but for what was added or
+/* td_align_tapes reads both tapes and aligns them. The catalogs must outlive the alignment. It
+ * takes linear time if the passes are alike, else n log n and the time for what was added or
  * removed. */
 td_status td_align_tapes(td_tape *a, const td_catalog *graph_a, td_tape *b,
                          const td_catalog *graph_b, td_align *align, td_error *error);

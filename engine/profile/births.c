@@ -2,38 +2,35 @@
 #include "engine/profile/births.h"
 
 static const char *const places[TD_birthplace_LIMIT] = {
-    [TD_birthplace_node] = "{kind} born in {node}: in its output {number}, of inputs that had none",
-    [TD_birthplace_hook] = "{kind} born in the hook {hook} on {node}: in gradient {number} that it "
-                           "gave back",
-    [TD_birthplace_forward] = "{kind} born in the forward pass: in result {number} of the "
-                              "operation that made {node}, of operands that had none",
-    [TD_birthplace_input] = "{kind} handed in: backward was called with it, at input {number} of "
-                            "{node}",
+    [TD_birthplace_node] =
+        "{kind} was born in {node}: its output {number} has it, and its inputs had none",
+    [TD_birthplace_hook] =
+        "{kind} was born in the hook {hook} on {node}, in gradient {number} that the hook returned",
+    [TD_birthplace_forward] = "{kind} was born in the forward pass: result {number} of the "
+                              "operation that created {node} has it, and its operands had none",
+    [TD_birthplace_input] =
+        "{kind} came with the call of backward: input {number} of {node} has it",
     [TD_birthplace_data] =
-        "{kind} came in with the data: in operand {number} of the operation that "
-        "made {node}",
+        "{kind} came with the data: operand {number} of the operation that created {node} has it",
 };
-#define UNNAMED_HOOK "{kind} born in a hook on {node}: in gradient {number} that it gave back"
+#define UNNAMED_HOOK                                                                               \
+  "{kind} was born in a hook on {node}, in gradient {number} that the hook returned"
 
-/* A NaN in a sum of what had none is an infinity met by its opposite; an infinity in a sum of
- * finite numbers is one that is too great for the type. */
-#define FROM_BOTH                                                                                  \
-  "from output {from_output_nr} of {from} and from output {other_output_nr} of {other}"
+/* A NaN in a sum of terms without one: an infinity met its opposite. An Inf in a sum of finite
+ * numbers: the sum is too great for the type. */
+#define IN_SUM "was born in the sum at input {number} of {node}: "
+#define FROM_ONE "from output {from_output_nr} of {from}"
+#define FROM_BOTH FROM_ONE " and from output {other_output_nr} of {other}"
 static const char *const in_sums[TD_anomaly_kind_LIMIT][2] = {
-    [TD_anomaly_kind_nan] = {"NaN born in the sum at input {number} of {node}: +Inf and -Inf meet "
-                             "there, one of them from output {from_output_nr} of {from}",
-                             "NaN born in the sum at input {number} of {node}: +Inf and -Inf meet "
-                             "there, " FROM_BOTH},
-    [TD_anomaly_kind_inf] =
-        {"Inf born in the sum at input {number} of {node}: too great a number, "
-         "completed from output {from_output_nr} of {from}",
-         "Inf born in the sum at input {number} of {node}: too great a number, " FROM_BOTH},
+    [TD_anomaly_kind_nan] = {"NaN " IN_SUM "+Inf met -Inf, one of them " FROM_ONE,
+                             "NaN " IN_SUM "+Inf met -Inf, " FROM_BOTH},
+    [TD_anomaly_kind_inf] = {"Inf " IN_SUM "it grew too great with the gradient " FROM_ONE,
+                             "Inf " IN_SUM "it grew too great with the gradients " FROM_BOTH},
 };
+#define WHERE_ADDED "where {node} added this pass's gradient to the stored one"
 static const char *const in_grad[TD_anomaly_kind_LIMIT] = {
-    [TD_anomaly_kind_nan] = "NaN born in .grad: +Inf and -Inf meet where {node} adds this pass's "
-                            "gradient to the one stored before",
-    [TD_anomaly_kind_inf] = "Inf born in .grad: too great a number where {node} adds this pass's "
-                            "gradient to the one stored before",
+    [TD_anomaly_kind_nan] = "NaN was born in .grad: +Inf met -Inf " WHERE_ADDED,
+    [TD_anomaly_kind_inf] = "Inf was born in .grad: it grew too great " WHERE_ADDED,
 };
 
 const char *
@@ -47,21 +44,21 @@ td_birth_sentence(const td_event_anomaly *anomaly) {
 
 /* Anomaly mode looks at outputs alone, for NaN alone, and blames the node that they are of. */
 static const char *const meanings[TD_birthplace_LIMIT] = {
-    [TD_birthplace_node] = "Its own formula made it, of a finite gradient: see what {node} kept "
-                           "from the forward pass. PyTorch's anomaly mode names this node too.",
+    [TD_birthplace_node] = "Its own formula made it from a finite gradient: see what {node} saved "
+                           "in the forward pass. PyTorch's anomaly mode names this node too.",
     [TD_birthplace_sum] = "Neither of the two had a NaN: see where their infinities come from. "
                           "{node} only passes it on, but PyTorch's anomaly mode would blame it.",
-    [TD_birthplace_hook] = "What {node} itself had returned, or was given, was free of it; "
-                           "PyTorch's anomaly mode would blame a node.",
+    [TD_birthplace_hook] = "The gradient was free of it before the hook. PyTorch's anomaly mode "
+                           "would blame a node.",
     [TD_birthplace_forward] = "Gradients may be fine all the same. PyTorch's anomaly mode does not "
                               "look at the forward pass.",
     [TD_birthplace_input] = "See what made the gradient that the program passed. PyTorch's anomaly "
                             "mode would blame {node}, which only passes it on.",
     [TD_birthplace_accumulate] = "Neither of the two passes had a NaN in this gradient. PyTorch's "
                                  "anomaly mode is silent: it does not look at .grad.",
-    [TD_birthplace_data] = "No operation of the graph made it: it was in what the program gave. "
-                           "PyTorch's anomaly mode would blame the first node that multiplies by "
-                           "it.",
+    [TD_birthplace_data] =
+        "No operation of the graph made it: the program's data had it. PyTorch's "
+        "anomaly mode would blame the first node that multiplies by it.",
 };
 #define SILENT_AT_LEAF                                                                             \
   "Neither of the two had a NaN: see where their infinities come from. PyTorch's anomaly mode is " \

@@ -23,12 +23,12 @@ typedef struct td_check_queue {
 void td_check_queue_push(td_check_queue *queue, const td_catalog *catalog, td_queue_order order,
                          td_check_entry entry);
 
-/* td_check_queue_pop takes out (node, graph_task), or a dummy or shutdown task for TD_NONE; false
- * where there is none. *ahead is what should have come first by the order, or the entry itself. */
+/* td_check_queue_pop takes out (node, graph_task), or a dummy or shutdown task for TD_NONE. False
+ * if there is none. *ahead is the entry that the order puts first. */
 bool td_check_queue_pop(td_check_queue *queue, const td_catalog *catalog, td_queue_order order,
                         const td_event_queue_pop *pop, td_check_entry *popped,
                         td_check_entry *ahead);
 
-/* td_check_queue_end is told when a graph task is over. */
+/* td_check_queue_end marks the queue as unsure if a graph task ended with tasks in it. */
 void td_check_queue_end(td_check_queue *queue, uint32_t graph_task);
 void td_check_queue_fini(td_check_queue *queue);

@@ -33,7 +33,7 @@ bool td_check_thread_end(td_check_thread *thread, td_check_span span,
 void td_check_thread_popped(td_check_thread *thread, const td_event_queue_pop *pop);
 
 /* td_check_thread_completed takes away the innermost pop of a graph task, and what was left above
- * it, and writes whether it had a node. False where there is none. */
+ * it, and writes whether it had a node. False if there is none. */
 bool td_check_thread_completed(td_check_thread *thread, uint32_t graph_task, bool *had_node);
 
 /* td_check_thread_now returns the innermost pop, or NULL. */

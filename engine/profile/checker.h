@@ -16,12 +16,13 @@ typedef enum td_rule {
   TD_N_RULES
 } td_rule;
 
-/* A thread may tell of its last task after another has told of the graph task's end: so many ended
- * ones are remembered node by node. */
+/* A thread may finish its last task after another thread has ended the graph task. So the checker
+ * remembers the nodes of this many ended graph tasks. */
 #define TD_ENDED_KEPT 64
 
-/* A graph task's tally. With several threads the stamps of decrements are not under a lock, so
- * values between are compared only where one thread did all the work, which is known at the end. */
+/* A graph task's tally. With several threads the stamps of decrements are not under a lock. So
+ * the checker compares values in between only if one thread did all the work. That is known at the
+ * end. */
 typedef struct td_tally {
   td_check_tasks tasks;      /* (owned) until some graph tasks later have ended */
   uint64_t n_pushed, n_done; /* nodes */
@@ -56,8 +57,8 @@ typedef struct td_checker {
   uint64_t n_violations;
 } td_checker;
 
-/* td_checker_init makes the tables that fit checker->graph; false without memory. td_checker_fini
- * frees them and the graph. */
+/* td_checker_init makes the tables that fit checker->catalog; false without memory. td_checker_fini
+ * frees them and the catalog. */
 bool td_checker_init(td_checker *checker);
 void td_checker_fini(td_checker *checker);
 
@@ -66,13 +67,13 @@ void td_checker_fini(td_checker *checker);
 void td_checker_violate(td_checker *checker, td_rule rule, uint32_t node, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 
-/* td_check_scheduling holds an event to the rules about dependencies, buffers, queues and graph
+/* td_check_scheduling checks an event by the rules about dependencies, buffers, queues and graph
  * tasks; td_check_running to those about nodes, hooks, kernels and locks. The event's queue and
  * graph task exist. */
 void td_check_scheduling(td_checker *checker, const td_any_event *event);
 void td_check_running(td_checker *checker, const td_any_event *event);
 
-/* td_check_graph_tasks_end holds the graph tasks that ended well to what must be true of them in
- * the end: once the whole tape is read, for a thread may tell of its last task after another has
- * told of the end. */
+/* td_check_graph_tasks_end checks what must be true of every graph task that ended well. The caller
+ * has read the whole tape: a thread may finish its last task after another thread has ended the
+ * graph task. */
 void td_check_graph_tasks_end(td_checker *checker);

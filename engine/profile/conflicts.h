@@ -5,12 +5,12 @@
 
 #include "engine/replay/catalog.h"
 
-/* td_conflict_find_write returns the write that made the version after the one that was saved;
- * false where the tape does not tell. */
+/* td_conflict_find_write returns the write that made the version after the saved one. False
+ * if the tape does not have that write. */
 bool td_conflict_find_write(const td_catalog *catalog, td_tape *tape,
                             const td_event_version_conflict *conflict,
                             td_event_tensor_write *write);
 
-/* td_conflict_meaning says what a version conflict, a stream conflict means and what to do about
+/* td_conflict_meaning says what a version conflict or a stream conflict means and how to mend
  * it; "" for other events. The caller frees. */
 char *td_conflict_meaning(const td_catalog *catalog, td_tape *tape, const td_any_event *event);

@@ -218,8 +218,8 @@ write_cause(FILE *out, td_align_cause cause, const pair_of_views *views) {
     write_numbers(out, b);
     break;
   case TD_ALIGN_CAUSE_tie:
-    fputs("both were ready on both sides with equal sequence numbers; among equals the place in "
-          "the heap decides, and they came into it in another order",
+    fputs("both were ready on both sides with equal sequence numbers; so the place in the heap "
+          "decides, and they entered it in another order",
           out);
     break;
   case TD_ALIGN_CAUSE_out_of_turn:

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Why two tapes part: at the first place where their order differs, what each side had ready, why
- * it took the node it took, and what made the difference, as far as the tapes tell. */
+ * Why two tapes part. At the first place where their order differs: what each side had ready, and
+ * why it took the node that it took. Then the cause of the difference, if the tapes show it. */
 #pragma once
 
 #include "engine/profile/align.h"
@@ -33,7 +33,7 @@ const char *td_align_cause_name(td_align_cause cause);
 typedef struct td_divergence_side {
   uint32_t *ready; /* (owned) nodes in the queue at that pop, in pop order, the popped one first */
   uint32_t n_ready;
-  char *why; /* (owned) td_why_pop's words, or NULL where there is no pop */
+  char *why; /* (owned) td_why_pop's words, or NULL without a pop */
 } td_divergence_side;
 
 typedef struct td_divergence {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * How what is on a tape is known: the level of the probe, and which kinds of events were seen, were
- * reconstructed, or cannot be seen at all. Any thread. */
+ * How a tape knows its events. A probe has a level. It saw the events of a kind, reconstructed
+ * them, or cannot see them. Any thread. */
 #pragma once
 
 #include "engine/trace/tape.h"

@@ -15,8 +15,8 @@ typedef struct td_missing {
   uint32_t n;
 } td_missing;
 
-/* td_missing_find lists the senders of a task's missing gradients: nodes with edges to it that
- * still take part in its graph task and have not sent all they will. td_missing_fini frees. */
+/* td_missing_find lists the senders of a task's missing gradients. A sender has an edge to the
+ * task's node, takes part in its graph task, and still owes a gradient. td_missing_fini frees. */
 void td_missing_find(td_missing *missing, const td_catalog *catalog, const td_state *state,
                      const td_task_now *task);
 void td_missing_fini(td_missing *missing);

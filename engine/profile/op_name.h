@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
  * When two nodes' names mean the same operation. Names of one engine and version are compared as
- * they are; between versions they differ in four ways, and the rule is to look past these alone:
+ * they are. Between versions they differ in four ways. The rule looks past these alone:
  *
  * - a leading "torch::autograd::" (AccumulateGrad, CopySlices, CopyBackwards, GraphRoot) is C++'s;
  * - digits that end a name ("SumBackward0", "SumBackward1") number the overloads of an operation,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * What the engine did with nodes, in its order: one visit for each node and graph task that it took
- * from a queue, with the time the node's function took and the values that the tape has of it.
+ * What the engine did with nodes, in its order. A visit is one node in one graph task, from the
+ * pop of its task to the end of its function. It has a time and the values of its gradients.
  * Read-only once collected; any number of threads may read it. */
 #pragma once
 
@@ -29,8 +29,8 @@ typedef struct td_visit_value {
   };
 } td_visit_value;
 
-/* One backward pass and the streams of passes: those that one call from outside led to lie on the
- * stream of the thread that made it, nested ones included. */
+/* One backward pass. Its stream is the thread whose call from outside led to it; nested passes lie
+ * on the stream of the outermost pass. */
 typedef struct td_visit_task {
   uint32_t graph_task; /* TD_NONE: visits that name no graph task */
   uint32_t stream;     /* thread that called the outermost pass around this one, or TD_NONE */
@@ -45,7 +45,8 @@ typedef struct td_visits {
   uint32_t n, n_values, n_tasks;
 } td_visits;
 
-/* td_visits_collect reads the tape once. The graph is that tape's, and must outlive the visits. */
+/* td_visits_collect reads the tape once. The catalog is that tape's, and must outlive the visits.
+ */
 td_status td_visits_collect(td_tape *tape, const td_catalog *catalog, td_visits *visits,
                             td_error *error);
 void td_visits_fini(td_visits *visits);

@@ -59,9 +59,10 @@ static void
 write_depth_rule(const story *story, const td_queue_entry *winner, const td_queue_entry *loser) {
   const td_catalog_graph_task *facts = story->catalog->graph_tasks;
   if (is_over(story->state, winner->graph_task))
-    fputs("its graph task is over, and such tasks are popped first, to be thrown away", story->out);
+    fputs("Its graph task is over, and the engine pops such tasks first to throw them away",
+          story->out);
   else
-    fprintf(story->out, "its graph task is nested deeper (depth %u, against %u)",
+    fprintf(story->out, "Its graph task is nested deeper (depth %u against %u)",
             facts[winner->graph_task].depth, facts[loser->graph_task].depth);
 }
 
@@ -69,19 +70,19 @@ static void
 write_sequence_rule(const story *story, const td_queue_entry *winner, const td_queue_entry *loser) {
   uint64_t won = sequence_nr(story, winner), lost = sequence_nr(story, loser);
   if (won == lost)
-    fputs("their depths and sequence numbers are equal, and among equals the place in the heap "
-          "decides",
+    fputs("Their depths and sequence numbers are equal, so the place in the heap decides",
           story->out);
   else if (won == UINT64_MAX)
-    fputs("AccumulateGrad has the highest sequence_nr, so a leaf's gradient is stored as soon as "
-          "it is "
-          "complete",
+    fputs("AccumulateGrad has the highest sequence_nr: the engine stores a leaf's gradient as soon "
+          "as "
+          "it is complete",
           story->out);
   else
-    fprintf(story->out,
-            "its sequence_nr is higher (%llu, against %llu): what was created later in the forward "
-            "pass goes first",
-            (unsigned long long)won, (unsigned long long)lost);
+    fprintf(
+        story->out,
+        "Its sequence_nr is higher (%llu against %llu): the node created later in the forward pass "
+        "goes first",
+        (unsigned long long)won, (unsigned long long)lost);
 }
 
 static uint32_t
@@ -95,15 +96,16 @@ write_rule(const story *story, uint32_t queue, const td_queue_entry *winner,
            const td_queue_entry *loser) {
   td_queue_order order = story->catalog->queues[queue].order;
   if (order == TD_queue_order_fifo)
-    fputs("this queue is first in, first out", story->out);
+    fputs("This queue is first in, first out", story->out);
   else if (order == TD_queue_order_lifo)
-    fputs("this queue is last in, first out", story->out);
+    fputs("This queue is last in, first out", story->out);
   else if (winner->kind == 2)
-    fputs("a shutdown task goes before everything", story->out);
+    fputs("A shutdown task goes before everything", story->out);
   else if (winner->kind == 1)
-    fputs("a dummy task goes before every node, to wake the thread at once", story->out);
+    fputs("A dummy task goes before every node, to wake the thread at once", story->out);
   else if (loser->node == TD_NONE)
-    fputs("a graph task ended while both were in the heap, which moves nothing in it", story->out);
+    fputs("A graph task ended while both were in the heap, and that moves nothing in the heap",
+          story->out);
   else if (depth_rank(story, winner) != depth_rank(story, loser))
     write_depth_rule(story, winner, loser);
   else
@@ -170,16 +172,16 @@ write_winner(const story *story, uint32_t queue, const td_queue_entry *entries, 
   fputs(" was popped from ", story->out);
   td_words_queue(story->out, story->catalog, queue);
   if (n == 1) {
-    fputs(": it was the only task there.", story->out);
+    fputs(". It was the only task there.", story->out);
     return;
   }
   fputs(" before ", story->out);
   write_entries(story, entries, n, at);
-  fputs(": ", story->out);
+  fputs(". ", story->out);
   if (at == 0) {
     write_rule(story, queue, &entries[0], &entries[1]);
   } else {
-    fputs("out of turn, for by the order of the queue it was the turn of ", story->out);
+    fputs("Out of turn: by the order of the queue it was the turn of ", story->out);
     write_entry(story, &entries[0]);
   }
   putc('.', story->out);
@@ -206,7 +208,7 @@ write_pop(const story *story, const td_event_queue_pop *pop) {
     write_not_ready(story, pop->graph_task);
   } else {
     td_words_node(story->out, story->catalog, pop->node);
-    fputs(" was popped, though the tape never told that it entered ", story->out);
+    fputs(" was popped, but the tape has no event of its entry into ", story->out);
     td_words_queue(story->out, story->catalog, pop->queue);
     putc('.', story->out);
   }
@@ -258,11 +260,11 @@ write_queued(const story *story, uint32_t node, const td_task_now *task) {
   fputs(" is ready and waits in ", story->out);
   td_words_queue(story->out, story->catalog, task->queue);
   if (ahead == 0) {
-    fputs(": it is the next to be popped", story->out);
+    fputs(". It is the next to be popped", story->out);
   } else {
     fputs(" behind ", story->out);
     write_entries(story, entries, ahead, TD_NONE);
-    fputs(": ", story->out);
+    fputs(". ", story->out);
     write_rule(story, task->queue, &entries[0], &entries[TD_MIN(ahead, n - 1)]);
   }
   free(entries);

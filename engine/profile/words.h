@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * How nodes, queues and threads are called in sentences. Private to engine/profile. Any thread. */
+ * What sentences call nodes, queues, threads, graph tasks and processes. Private to engine/profile.
+ * Any thread. */
 #pragma once
 
 #include "engine/replay/catalog.h"
@@ -8,8 +9,8 @@
 #include <stdio.h>
 
 /* td_words_node writes "AccumulateGrad(w)" or "MulBackward0 #3"; td_words_queue "queue 0 (cpu,
- * thread main)"; td_words_thread "thread main". Ids beyond the graph, and TD_NONE, are written as
- * what they are. */
+ * thread main)"; td_words_thread "thread main". An id that is not in the catalog is
+ * written as a number, and TD_NONE as "no node" and so on. */
 void td_words_node(FILE *out, const td_catalog *catalog, uint32_t node);
 void td_words_queue(FILE *out, const td_catalog *catalog, uint32_t queue);
 void td_words_thread(FILE *out, const td_catalog *catalog, uint32_t thread);

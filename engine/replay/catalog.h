@@ -9,7 +9,7 @@
 #include "engine/trace/tape.h"
 
 typedef struct td_catalog_node {
-  const char *name;   /* "MulBackward0"; "" where the tape does not say */
+  const char *name;   /* "MulBackward0"; "" if the tape does not say */
   const char *label;  /* "conv1.weight", or NULL */
   const char *stack;  /* where the forward pass made it, innermost line last, or NULL */
   const char *module; /* "encoder.layers.3", or NULL */
@@ -134,8 +134,8 @@ const td_catalog_metadata *td_catalog_metadata_find(const td_catalog *catalog,
 const char *td_catalog_device_name(const td_catalog *catalog, int32_t device);
 
 /* td_catalog_process_label returns what people call a process: "rank 1", "train.py (1234)" or
- * "process 1". td_catalog_thread_label returns a thread's name, or "thread 3" where it has none; on
- * a tape of several processes after that of its process, "rank 1 · main". The caller frees. */
+ * "process 1". td_catalog_thread_label returns a thread's name, or "thread 3" without one. On a
+ * tape of several processes the process comes first: "rank 1 · main". The caller frees. */
 char *td_catalog_process_label(const td_catalog *catalog, uint32_t process);
 char *td_catalog_thread_label(const td_catalog *catalog, uint32_t thread);
 

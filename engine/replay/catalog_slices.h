@@ -12,6 +12,6 @@ typedef struct td_catalog_run {
 } td_catalog_run;
 
 /* td_catalog_slice orders catalog->edges by (from, output_nr) and catalog->metadata by (node,
- * input_nr), makes catalog->in_edges, and sets every node's slices; makes catalog->ran of `runs`
- * [catalog->n_ran] and sets every graph task's slice. False without memory. */
+ * input_nr). It makes catalog->in_edges and sets every node's slices. It makes catalog->ran of
+ * `runs` [catalog->n_ran] and sets every graph task's slice. False without memory. */
 bool td_catalog_slice(td_catalog *catalog, const td_catalog_run *runs);

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
  * Checkpoints of a world: number k is the state after k * interval events. A checkpoint stores only
- * the pages that changed since the one before; page p of checkpoint k is its newest version not
- * after k, or zeros. Going to one copies the pages that differ from what the world holds now. When
- * the versions outgrow their budget every second checkpoint is dropped and the interval doubles.
+ * the pages that changed since the one before. Page p of checkpoint k is the newest version of p
+ * up to k, or zeros. Restoring a checkpoint copies the pages that differ from the world's present
+ * ones. If the versions outgrow their budget, every second checkpoint goes and the interval
+ * doubles.
  * Private to engine/replay. */
 #pragma once
 

@@ -7,11 +7,11 @@
 #include "engine/base/task_order.h"
 #include "engine/replay/world.h"
 
-/* td_queue_enter pushes an entry and ranks it; false where the queue is full. */
+/* td_queue_enter pushes an entry and ranks it. False if the queue is full. */
 bool td_queue_enter(td_world *world, uint32_t queue, td_queue_entry entry);
 
 /* td_queue_leave removes the entry of (node, graph_task), or, for node TD_NONE, the first that is a
- * dummy or a shutdown task, into *removed. False where there is none. *was_first tells whether it
+ * dummy or a shutdown task, into *removed. False if there is none. *was_first tells whether it
  * was its turn. */
 bool td_queue_leave(td_world *world, uint32_t queue, uint32_t node, uint32_t graph_task,
                     td_queue_entry *removed, bool *was_first);

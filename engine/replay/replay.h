@@ -13,7 +13,7 @@
 typedef struct td_replay td_replay;
 
 /* td_replay_open opens the tape, collects its catalog and runs through it once to lay checkpoints.
- * `progress`, where not NULL, is called now and then with a share from 0 to 1; returning false
+ * It calls `progress`, if not NULL, now and then with a share from 0 to 1; returning false
  * cancels (TD_INVALID, "cancelled"). Damage in the middle of a tape is not an error: see
  * td_replay_trouble. */
 typedef bool (*td_replay_progress)(double share, void *data);
@@ -40,11 +40,11 @@ td_status td_replay_back(td_replay *replay, td_error *error);
 td_status td_replay_event(td_replay *replay, uint64_t seq, td_any_event *out, td_error *error);
 
 /* td_replay_find looks from `from` (exclusive) forwards or backwards for the next event that
- * matches and writes its number. TD_OUT_OF_RANGE where there is none. */
+ * matches and writes its number. TD_OUT_OF_RANGE if there is none. */
 typedef bool (*td_event_predicate)(const td_any_event *event, void *data);
 td_status td_replay_find(td_replay *replay, uint64_t from, bool forwards,
                          td_event_predicate matches, void *data, uint64_t *seq, td_error *error);
 
-/* td_replay_trouble returns how many events could not be applied because they contradict what was
- * before (unknown ids, a pop from an empty queue), and the first of them. */
+/* td_replay_trouble returns how many events contradict the state before them, and the first one.
+ * Examples: an unknown id, a pop from an empty queue. The replay does not apply such events. */
 uint64_t td_replay_trouble(const td_replay *replay, uint64_t *first_seq);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The world after an event: what every node, task, queue, thread and graph task is doing. All of it
- * lies in flat arrays inside one block of memory without pointers, so that two states are equal
- * when their bytes are, a checkpoint is a copy of pages, and an undo is a list of old words
+ * The world after an event: what every node, task, queue, thread and graph task is doing. It lies
+ * in flat arrays inside one block of memory without pointers. So two states are equal if their
+ * bytes are. A checkpoint is a copy of pages, and an undo is a list of old words
  * (engine/replay/replay.h). Only engine/replay/apply.c writes it. Everybody else reads through
  * `const td_state *`, valid until the replay that owns it moves. */
 #pragma once

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
  * World: a state that can be written, private to engine/replay. Every write goes through
- * td_world_set, which marks the page as changed (for checkpoints) and, where wanted, notes the old
- * word in a journal (for undo): so nothing that applies an event needs to know how it is undone.
+ * td_world_set. It marks the page as changed, for checkpoints. While a journal is kept, it also
+ * notes the old word there, for undo. So an applier of events need not know how to undo them.
  * One thread. */
 #pragma once
 
@@ -73,7 +73,7 @@ td_world_set_u64(td_world *world, uint64_t *at, uint64_t value) {
 /* td_world_undo takes journal entries back until `mark` are left. */
 void td_world_undo(td_world *world, size_t mark);
 
-/* td_apply_event applies one event: the only interpreter of the vocabulary. An event that
- * contradicts the state changes what can be trusted and sets world->troubled. NULL: an event that
+/* td_apply_event applies one event: only this function changes the state. An event that
+ * contradicts the state sets world->troubled. NULL: an event that
  * cannot be read. */
 void td_apply_event(td_world *world, const td_any_event *event);

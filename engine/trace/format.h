@@ -55,8 +55,8 @@ typedef struct td_trailer {
   char magic[8];
 } td_trailer;
 
-/* A kind in the schema chunk is its number, its name, the number of its fields and for each a wire
- * class and a name; names are a varint length and bytes. */
+/* A kind in the schema chunk is its number, its name, the number of its fields, and each field's
+ * wire class and name. A name is a varint length and bytes. */
 typedef enum td_wire {
   TD_WIRE_DELTA =
       0, /* zigzag varint of the difference to this field's value in the last such event */

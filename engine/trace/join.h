@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
  * Joining: the tapes of several processes become one, as if one recorder had seen them all. Every
- * event of each part is on it once, in the part's order, with ids that are nobody else's. Times are
- * matched by the wall clocks in the headers; how far that may be wrong stands in `process_new`. Any
+ * event of each part is on it once, in the part's order, with ids that no other part uses. The wall
+ * clocks in the headers match the times. `process_new` says how far that may be wrong. Any
  * thread. */
 #pragma once
 
@@ -12,8 +12,8 @@
 #include <stddef.h>
 
 /* td_join writes the tapes at `paths` into a new one at `path`, whose processes are in that order.
- * A part that was cut off at its end makes the joined tape one that was not ended; a part that is
- * damaged elsewhere is refused, and nothing is left at `path`. The error names the part. TD_IO,
+ * If a part lacks its end, the joined tape has no trailer either. td_join refuses a part that is
+ * damaged elsewhere and leaves nothing at `path`. The error names the part. TD_IO,
  * TD_NOT_A_TAPE, TD_UNSUPPORTED, TD_DAMAGED, TD_OUT_OF_MEMORY. */
 td_status td_join(const char *const *paths, size_t n, const char *path, bool overwrite,
                   td_error *error);

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
  * Maker: a tape of events that come from somewhere else than the rings of a live program: another
- * tool's trace, or other tapes. Times are nanoseconds since the tape's start, and must not decrease
- * on a thread; threads may be told in any order, for the reader merges them. Memory: what the
- * threads' unwritten events take (at most 128 KiB a thread) and the distinct texts. One thread. */
+ * tool's trace, or other tapes. Times are nanoseconds since the tape's start. They must not
+ * decrease on a thread. Threads may come in any order, because the reader merges them. Memory: what
+ * the threads' unwritten events take (at most 128 KiB a thread) and the distinct texts. One thread.
+ */
 #pragma once
 
 #include "engine/base/status.h"

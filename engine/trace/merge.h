@@ -32,9 +32,9 @@ typedef struct td_merge {
 void td_merge_init(td_merge *merge, td_directory *directory);
 void td_merge_fini(td_merge *merge);
 
-/* td_merge_start puts the merge before the first event, td_merge_seek before the first event with
- * (time, thread) not less than key; of that thread `skip` events with the same time are passed
- * over. */
+/* td_merge_start puts the merge before the first event. td_merge_seek puts it before the first
+ * event with (time, thread) not less than key, and passes over `skip` events of that thread and
+ * time. */
 void td_merge_start(td_merge *merge);
 void td_merge_seek(td_merge *merge, td_merge_key key, uint32_t skip);
 

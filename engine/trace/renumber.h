@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Renumbering: the ids of one tape become ids that no other tape of a join uses. Each table of ids
- * (nodes, threads, strings, ...) is mapped to a run of numbers of its own, in the order they had.
- * First note everything, then settle, then apply. One thread. */
+ * Renumbering: the ids of one tape become ids that no other tape of a join uses. The ids of each
+ * space (nodes, threads, strings, ...) get a run of numbers, in their old order. First note
+ * everything, then settle, then apply. One thread. */
 #pragma once
 
 #include "engine/base/status.h"

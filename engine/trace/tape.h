@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Reading a tape: an mmap of the file, a directory of its chunks, and the merge of all threads'
- * events in the order of (time, thread, position). A tape is untrusted: every function returns a
- * status and reads nothing outside the file. A tape object belongs to one thread at a time. */
+ * Reading a tape: an mmap of the file, a directory of its chunks, and all threads' events merged by
+ * (time, thread, position). A tape is untrusted. Every function returns a status and reads nothing
+ * outside the file. A tape object belongs to one thread at a time. */
 #pragma once
 
 #include "engine/base/status.h"
@@ -15,7 +15,7 @@ typedef struct td_tape_thread {
   uint64_t first_ns, last_ns;
 } td_tape_thread;
 
-/* What is known of a tape as a whole. All borrowed from the tape. */
+/* Facts about a tape as a whole. All borrowed from the tape. */
 typedef struct td_tape_info {
   uint32_t version;     /* of the format */
   uint64_t n_events;    /* in the merged order */
@@ -47,12 +47,12 @@ const char *td_tape_path(const td_tape *tape);
  * define. */
 const char *td_tape_string(const td_tape *tape, uint32_t id);
 
-/* td_tape_get copies event number seq of the merged order (times and durations in ns; all ids as
- * written, so check them against your own tables) into out. Near-sequential access in either
+/* td_tape_get copies event number seq of the merged order into out. Times and durations are in ns.
+ * Ids are as written: check them against your own tables. Near-sequential access in either
  * direction is cheap; random access costs the decoding of a block. TD_OUT_OF_RANGE, TD_DAMAGED. */
 td_status td_tape_get(td_tape *tape, uint64_t seq, td_any_event *out, td_error *error);
 
-/* td_tape_peek is td_tape_get without the copy, for reading a tape from end to end: NULL where
+/* td_tape_peek is td_tape_get without the copy, for reading a tape from end to end. NULL if
  * there is no such event. The event is valid until the next call for this tape, and only as far as
  * its kind's struct goes. */
 const td_any_event *td_tape_peek(td_tape *tape, uint64_t seq);

@@ -83,12 +83,11 @@ test_sentence(void) {
   TELL(&script, queue_pop, .node = ROOT, .size = 2);
   td_replay *replay = open_script(&script);
   g_autofree char *text = why(replay, last_event(replay));
-  g_assert_cmpstr(
-      text, ==,
-      "node #4 was popped from queue 0 (cpu, thread 0) before node #3 and node #2: its "
-      "sequence_nr is higher (4, against 3): what was created later in the forward pass "
-      "goes first. Not ready: node #0 still waits for 1 of 2 gradients, from node #1 "
-      "(waiting).");
+  g_assert_cmpstr(text, ==,
+                  "node #4 was popped from queue 0 (cpu, thread 0) before node #3 and node #2. Its "
+                  "sequence_nr is higher (4 against 3): the node created later in the forward pass "
+                  "goes first. Not ready: node #0 still waits for 1 of 2 gradients, from node #1 "
+                  "(waiting).");
   g_assert_cmpuint(td_replay_position(replay), ==, 0);
   td_replay_close(replay);
   td_tape_script_fini(&script);
@@ -117,7 +116,7 @@ test_out_of_turn(void) {
   TELL(&script, queue_pop, .node = MUL, .size = 1);
   td_replay *replay = open_script(&script);
   g_autofree char *text = why(replay, last_event(replay));
-  g_assert_nonnull(strstr(text, "out of turn"));
+  g_assert_nonnull(strstr(text, "Out of turn"));
   g_assert_nonnull(strstr(text, "it was the turn of node #4"));
   td_replay_close(replay);
   td_tape_script_fini(&script);
@@ -130,7 +129,7 @@ test_never_entered(void) {
   TELL(&script, queue_pop, .node = SIN);
   td_replay *replay = open_script(&script);
   g_autofree char *text = why(replay, last_event(replay));
-  g_assert_nonnull(strstr(text, "never told that it entered queue 0"));
+  g_assert_nonnull(strstr(text, "no event of its entry into queue 0"));
   td_replay_close(replay);
   td_tape_script_fini(&script);
 }
