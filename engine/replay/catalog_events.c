@@ -224,8 +224,9 @@ change_length(td_catalog_builder *builder, uint32_t queue, int change) {
   if (queue == TD_NONE) return;
   uint32_t *length = &builder->queue_lengths[queue];
   uint32_t *max = &builder->catalog->queues[queue].max_size;
-  if (change > 0) *max = TD_MAX(*max, ++*length);
+  if (change > 0) ++*length;
   if (change < 0 && *length) --*length;
+  *max = TD_MAX(*max, *length);
 }
 
 static void

@@ -195,6 +195,23 @@ test_foretells_pops(void) {
 
 /* Events taken out, put twice and renumbered: no crash, the same state on every way, and trouble is
  * told. */
+/* The catalog knows the greatest length of each queue before the replay has seen it. */
+static void
+test_longest_queues(void) {
+  const td_tape_plan plan = {.n_nodes = 120, .n_threads = 3, .n_passes = 2, .seed = 4};
+  td_replay *replay = open_plan(&plan);
+  const td_catalog *catalog = td_replay_catalog(replay);
+  g_autofree uint32_t *longest = g_new0(uint32_t, catalog->n_queues);
+  do
+    for (uint32_t i = 0; i < catalog->n_queues; i++)
+      longest[i] = MAX(longest[i], td_replay_state(replay)->queues[i].n);
+  while (td_replay_forward(replay, NULL) == TD_OK);
+  for (uint32_t i = 0; i < catalog->n_queues; i++)
+    g_assert_cmpuint(catalog->queues[i].max_size, ==, longest[i]);
+  g_assert_cmpuint(longest[0], >, 1);
+  td_replay_close(replay);
+}
+
 static void
 test_contradictions(void) {
   td_tape_plan plan = {.n_nodes = 40, .n_threads = 3, .n_passes = 2, .seed = 3};
@@ -295,6 +312,7 @@ main(int argc, char **argv) {
   g_test_add_func("/replay/thinned-checkpoints", test_thinned);
   g_test_add_func("/replay/end-state", test_end_state);
   g_test_add_func("/replay/foretells-pops", test_foretells_pops);
+  g_test_add_func("/replay/longest-queues", test_longest_queues);
   g_test_add_func("/replay/contradictions", test_contradictions);
   g_test_add_func("/replay/damage", test_damage);
   g_test_add_func("/replay/cancel", test_cancel);
