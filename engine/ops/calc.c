@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "engine/ops/calc.h"
 
-#include "engine/ops/linalg.h"
-
 td_tensor *
 td_calc_keep(td_calc *c, td_tensor *made) {
   if (!made) return NULL;
@@ -114,11 +112,6 @@ td_calc_sum_all(td_calc *c, td_tensor *a) {
 td_tensor *
 td_calc_unsqueeze(td_calc *c, td_tensor *a, int64_t dim) {
   STEP(td_op_unsqueeze(a, dim, out, error));
-}
-
-td_tensor *
-td_calc_transpose(td_calc *c, td_tensor *a, int64_t dim0, int64_t dim1) {
-  STEP(td_op_transpose(a, dim0, dim1, out, error));
 }
 
 td_tensor *

@@ -52,10 +52,8 @@ td_tensor *td_calc_keep(td_calc *c, td_tensor *made);
   X(sign)                                                                                          \
   X(exp)                                                                                           \
   X(log)                                                                                           \
-  X(sqrt)                                                                                          \
-  X(rsqrt) X(reciprocal) X(sin) X(cos) X(sinh) X(cosh) X(conj) X(isnan) X(t) X(sigmoid) X(tanh)
-#define TD_CALC_BINARY(X)                                                                          \
-  X(mul) X(div) X(pow) X(eq) X(ne) X(lt) X(le) X(gt) X(ge) X(mm) X(mv) X(bmm)
+  X(sqrt) X(rsqrt) X(reciprocal) X(sin) X(cos) X(sinh) X(cosh) X(isnan) X(sigmoid)
+#define TD_CALC_BINARY(X) X(mul) X(div) X(eq) X(ne) X(lt) X(le) X(gt) X(ge)
 #define X(name) td_tensor *td_calc_##name(td_calc *c, td_tensor *a);
 TD_CALC_UNARY(X)
 #undef X
@@ -76,7 +74,6 @@ td_tensor *td_calc_sum(td_calc *c, td_tensor *a, int64_t dim); /* keeps the dime
 td_tensor *td_calc_sum_dims(td_calc *c, td_tensor *a, int n, const int64_t *dims);
 td_tensor *td_calc_sum_all(td_calc *c, td_tensor *a);
 td_tensor *td_calc_unsqueeze(td_calc *c, td_tensor *a, int64_t dim);
-td_tensor *td_calc_transpose(td_calc *c, td_tensor *a, int64_t dim0, int64_t dim1);
 td_tensor *td_calc_reshape(td_calc *c, td_tensor *a, const td_sizes *sizes);
 td_tensor *td_calc_expand(td_calc *c, td_tensor *a, const td_sizes *sizes);
 td_tensor *td_calc_to(td_calc *c, td_tensor *a, td_dtype dtype);

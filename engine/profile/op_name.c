@@ -3,6 +3,7 @@
 
 #include "engine/base/hash.h"
 
+#include <stdbool.h>
 #include <string.h>
 
 #define QUALIFIER "torch::autograd::"
@@ -41,12 +42,6 @@ stem_of(const char *name) {
     stem.n--;
   if (ends_with(stem, "Backwards")) stem.n--;
   return ends_with(stem, "Backward") ? today(stem) : whole;
-}
-
-bool
-td_op_name_same(const char *a, const char *b) {
-  stem left = stem_of(a), right = stem_of(b);
-  return left.n == right.n && memcmp(left.text, right.text, left.n) == 0;
 }
 
 uint64_t

@@ -14,9 +14,7 @@
  */
 #pragma once
 
-#include <stdbool.h>
 #include <stdint.h>
 
-/* td_op_name_same compares; td_op_name_hash gives the same number for names that are the same. */
-bool td_op_name_same(const char *a, const char *b);
+/* td_op_name_hash returns the same number for names that mean the same operation. */
 uint64_t td_op_name_hash(const char *name);

@@ -44,8 +44,3 @@ td_fact_list_add_known(TdFactList *facts, const char *title, char *value, td_eve
                    seen ? g_strdup(value) : g_strdup_printf(_("%s (reconstructed)"), value));
   g_free(value);
 }
-
-gboolean
-td_fact_list_is_absent(const TdFactList *facts, td_event_kind kind) {
-  return td_document_get_info(facts->document)->known[kind] == TD_knowledge_absent;
-}

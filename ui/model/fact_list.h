@@ -26,6 +26,3 @@ void td_fact_list_add_count(TdFactList *facts, const char *title, uint64_t count
 /* td_fact_list_add_known adds a value that comes from events of a kind. The value says so if those
  * events were reconstructed. */
 void td_fact_list_add_known(TdFactList *facts, const char *title, char *value, td_event_kind kind);
-
-/* td_fact_list_is_absent tells whether events of a kind cannot be seen on this tape. */
-gboolean td_fact_list_is_absent(const TdFactList *facts, td_event_kind kind);

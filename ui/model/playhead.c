@@ -311,11 +311,6 @@ td_playhead_set_follow(TdPlayhead *self, gboolean follow) {
   if (self->document) select_current(self);
 }
 
-gboolean
-td_playhead_get_follow(TdPlayhead *self) {
-  return self->follow;
-}
-
 void
 td_playhead_set_span(TdPlayhead *self, double from_ns, double to_ns) {
   if (!self->document) return;

@@ -50,7 +50,6 @@ gboolean td_playhead_get_playing(TdPlayhead *self);
 void td_playhead_set_speed(TdPlayhead *self, double events_per_second);
 double td_playhead_get_speed(TdPlayhead *self);
 void td_playhead_set_follow(TdPlayhead *self, gboolean follow);
-gboolean td_playhead_get_follow(TdPlayhead *self);
 
 /* td_playhead_set_span sets which nanoseconds the timeline shows, kept inside the tape and not
  * narrower than 100 ns. */
