@@ -6,11 +6,12 @@
  *   TD_EMIT(node_begin, ...);
  *   TD_GATE_POLL(TD_EVENT_node_begin, id, task, name);
  *
- * One load and one predicted branch when nothing is to be stopped; the arguments are evaluated only
- * otherwise. Any thread may poll; it must hold no lock that another thread could want, and not the
- * GIL, for it may sleep here as long as the user pleases. Waiting ends for all threads when the hub
- * is gone, on `detach`, on SIGINT (the handler that the program had is called as ever), and when
- * the gate is closed. Before a stop is reported, everything emitted so far is in the tape's file.
+ * If nothing is to be stopped, a poll costs one load and one predicted branch, and does not
+ * evaluate its arguments. Any thread may poll. It may sleep here as long as the user pleases. So it
+ * holds neither the GIL nor a lock that another thread could want. All threads go on when the hub
+ * is gone, on `detach`, on SIGINT, and when the gate is closed. After SIGINT the program's own
+ * handler runs as ever. Before the gate reports a stop, everything emitted so far is in the tape's
+ * file.
  */
 #pragma once
 
@@ -42,8 +43,8 @@ typedef struct td_gate_point {
 /* td_gate_pass is what TD_GATE_POLL calls: returns when the thread may go on. */
 void td_gate_pass(const td_gate_point *point);
 
-/* td_gate_note remembers that something went wrong at a node, where the thread cannot stop for the
- * locks that it holds; it stops at its next poll, if a condition asks for that. Any thread. */
+/* td_gate_note remembers that something went wrong at a node. The thread holds locks and cannot
+ * stop yet. It stops at its next poll, if a condition wants that. Any thread. */
 void td_gate_note_armed(td_trouble trouble, uint32_t node);
 
 static inline void
@@ -51,11 +52,11 @@ td_gate_note(td_trouble trouble, uint32_t node) {
   if (td_gate_is_armed()) td_gate_note_armed(trouble, node);
 }
 
-/* td_gate_open does what the hub's `record` line asks for. Nothing where it is not live; else the
- * link is listened to from now on, and the program is stopped at its first poll, or, where there
- * are conditions, at the first that holds. `flush` must bring what was emitted into the tape's
- * file; the threads that stop call it. TD_INVALID for conditions that are none. One owner per
- * process. */
+/* td_gate_open does what the hub's `record` line asks for. It does nothing if that line is not
+ * live. Otherwise the gate listens to the link from now on. The program stops at its first poll, or
+ * at the first poll at which a condition holds, if there are conditions. The threads that stop call
+ * `flush`, which must bring what was emitted into the tape's file. TD_INVALID if a condition cannot
+ * be read. One owner per process. */
 td_status td_gate_open(td_link *link, const td_line *record, void (*flush)(void *data), void *data,
                        td_error *error);
 

@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
  * The lines that targets, hub and viewers say to each other: `word key=value key=value\n`. Words
- * and keys are made of a-z and _; in values everything but plain printable characters stands as
- * %XX, and a key may come several times. What is read comes from another process and is believed in
- * nothing: a line that is too long, or is not written so, is refused. No state of its own; any
- * thread.
+ * and keys are made of a-z and _. In values everything but plain printable characters stands as
+ * %XX. A key may come several times. A line comes from another process, so the reader trusts
+ * nothing: it refuses a line that is too long or malformed. No state of its own; any thread.
  *
  * Target to hub:
  *   hello pid= program= torch=|engine=tapedeck rank=
  *   tape path= level=             recording has begun
  *   stopped thread= kind= node= name= graph_task= reason=first|pause|step|break|hold condition=
  *   running thread=               that thread goes on
- *   gate paused=0|1 break=... hold=...   what is asked of the gate, after each change
+ *   gate paused=0|1 break=... hold=...   what the gate waits for, after each change
  *   over status=
  * Hub to target, once:
  *   record level=1|2 observer= reason= tape= policy= anomaly= stats= stacks= live=0|1 break=...
@@ -19,8 +18,8 @@
  * and to a live one:
  *   pause   continue   step [thread=]   hold thread=   release thread=
  *   break add=COND | remove=COND | clear=1   detach
- * Viewer to hub: `view pid=`, then commands as above, with pid= for one target or without for
- * all; hub to viewer: the targets' lines with pid= added, a newcomer being told what still holds.
+ * Viewer to hub: `view pid=`, then commands as above, with pid= for one target or without for all.
+ * Hub to viewer: the targets' lines with pid= added. A new viewer gets the lines that still hold.
  */
 #pragma once
 

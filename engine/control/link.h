@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Link: the target's end of a session. It says hello to the hub, hears how it is to be recorded,
- * and then reports; a live target also listens, on a thread of its own. The other end may go away
- * at any time: reports are then lost without a word, no signal is raised, and the listener is told
- * once. In the child of a fork a link is dead (its socket is closed there): abandon it and open
- * another. */
+ * Link: the target's end of a session. It says hello to the hub, hears how to record the target,
+ * and then reports. A live target also listens, on a thread of its own. The other end may go away
+ * at any time. Reports are then lost without a word and without a signal; the listener hears of it
+ * once. In the child of a fork a link is dead, because its socket is closed there: abandon it and
+ * open another. */
 #pragma once
 
 #include "engine/base/status.h"

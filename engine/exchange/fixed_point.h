@@ -9,5 +9,5 @@
 #include <stdint.h>
 
 /* td_fixed_point_read reads a decimal number of JSON, exponents included, and drops the decimals
- * after `decimals`. False where the text is no such number or beyond 2^61. */
+ * after `decimals`. False if the text is no such number or beyond 2^61. */
 bool td_fixed_point_read(const char *text, size_t length, int decimals, int64_t *value);

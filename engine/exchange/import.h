@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
  * Import of what PyTorch's profilers export: Chrome traces of torch.profiler (Kineto) and of the
- * profiler before it. The file is read once, in pieces and in bounded memory; what bears on
- * backward passes goes, sorted by time, through a nameless file beside the tape, which is read
- * twice: to learn which nodes there are, and to tell the tape. What follows from a trace and what
- * does not stands in trace_tape.h. Belongs to one thread at a time. */
+ * profiler before it. The importer reads the file once, in pieces and in bounded memory. What
+ * bears on backward passes goes, sorted by time, through a nameless file beside the tape. The
+ * importer reads that file twice: to learn which nodes there are, and to write the tape. What
+ * follows from a trace and what does not stands in trace_tape.h. Belongs to one thread at a time.
+ */
 #pragma once
 
 #include "engine/base/status.h"

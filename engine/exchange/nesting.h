@@ -11,7 +11,8 @@
 
 #include <stdbool.h>
 
-/* A backward pass that is being told: on a thread, or inside a node that called backward. */
+/* A backward pass that has begun and not ended: on a thread, or inside a node that called backward.
+ */
 typedef struct td_open_pass {
   uint32_t graph_task; /* TD_NONE: no pass is open */
   uint32_t owner;      /* the thread that called backward */
@@ -63,7 +64,7 @@ void td_nesting_fini(td_nesting *nesting);
 void td_nesting_add(td_nesting *nesting, const td_span *span);
 void td_nesting_end(td_nesting *nesting);
 
-/* td_lane_top returns the last frame, td_lane_evaluation the innermost evaluation that is open
- * below it; NULL where there is none. */
+/* td_lane_top returns the last frame, or NULL. td_lane_evaluation returns the innermost evaluation
+ * that is open below the last frame, or NULL. */
 td_frame *td_lane_top(const td_lane *lane);
 td_frame *td_lane_evaluation(const td_lane *lane);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Sorts any number of spans by (begin, longest first, order of arrival) in bounded memory: runs of
- * them are sorted and laid into a nameless file, and merged when they are read, as often as one
- * likes. Belongs to one thread at a time. */
+ * Sorts any number of spans by (begin, longest first, order of arrival) in bounded memory. It sorts
+ * runs of spans, lays them into a nameless file, and merges them for each reading. Belongs to one
+ * thread at a time. */
 #pragma once
 
 #include "engine/base/status.h"
@@ -16,8 +16,8 @@ typedef struct td_span_sorter td_span_sorter;
 td_span_sorter *td_span_sorter_new(const char *folder);
 void td_span_sorter_free(td_span_sorter *sorter);
 
-/* td_span_sorter_add takes a span; `order` is filled in. A file that cannot be written is told by
- * td_span_sorter_start. */
+/* td_span_sorter_add takes a span; `order` is filled in. If its file cannot be written,
+ * td_span_sorter_start says so. */
 void td_span_sorter_add(td_span_sorter *sorter, const td_span *span);
 
 /* td_span_sorter_start begins reading from the first span; nothing may be added any more. TD_IO. */

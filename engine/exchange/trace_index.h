@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * What must be known of a trace before its tape can be told from the front: which nodes there are,
- * and which forward operator made each. A node is known by its sequence number on the thread that
- * made it; evaluations name that thread by a small number of the profiler's own. Which of the
- * system's threads that is, newer traces tell by `fwdbwd` arrows; in others it follows where one
- * thread has more of the node's sequence numbers than any other. Belongs to one thread at a time.
+ * An index of a trace: which nodes there are, and which forward operator made each. A tape begins
+ * with them, so the index comes first. A node has a sequence number on the thread that made it.
+ * Evaluations name that thread by a small number of the profiler's own. Newer traces say by
+ * `fwdbwd` arrows which of the system's threads that is. In older traces it is the thread with more
+ * of the nodes' sequence numbers than any other. Belongs to one thread at a time.
  */
 #pragma once
 
@@ -47,8 +47,8 @@ void td_trace_index_fini(td_trace_index *index);
 void td_trace_index_add(td_trace_index *index, const td_span *span);
 void td_trace_index_end(td_trace_index *index);
 
-/* td_trace_index_find returns the node that a span of the engine is about, NULL for one without a
- * sequence number; td_trace_index_find_made the node that a forward operator, or the arrow that
- * leaves it, made. */
+/* td_trace_index_find returns the node that a span of the engine is about, or NULL if the span has
+ * no sequence number. td_trace_index_find_made returns the node that a forward operator made; the
+ * span is the operator or the arrow that leaves it. */
 td_trace_node *td_trace_index_find(const td_trace_index *index, const td_span *span);
 td_trace_node *td_trace_index_find_made(const td_trace_index *index, const td_span *span);

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The JSON of a Chrome trace, as PyTorch's profilers write it, event by event while it streams by:
- * an object with `traceEvents` anywhere in it, or a bare list of events. What bites is handled
- * here: raw control characters in texts, numbers that are texts, keys in any order, values of the
- * wrong type. Memory does not grow with the file. Belongs to one thread at a time. */
+ * The JSON of a Chrome trace, as PyTorch's profilers write it. It is an object with `traceEvents`
+ * anywhere in it, or a bare list of events. The parser hands on event by event while the file
+ * streams by. It copes with what bites: raw control characters in texts, numbers that are texts,
+ * keys in any order, values of the wrong type. Memory does not grow with the file. Belongs to one
+ * thread at a time. */
 #pragma once
 
 #include "engine/base/status.h"

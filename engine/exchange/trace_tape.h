@@ -68,8 +68,8 @@ uint64_t td_trace_tape_at(const td_trace_tape *tape, int64_t ns);
 /* td_trace_tape_thread returns a thread's number on the tape, where it appears at that time. */
 uint32_t td_trace_tape_thread(td_trace_tape *tape, uint32_t thread, int64_t ns);
 
-/* td_trace_tape_node returns the node of the evaluation on top of the lane, which is new at that
- * time where no forward operator made it before; known is NULL for one without a number. */
+/* td_trace_tape_node returns the node of the evaluation on top of the lane. If no forward operator
+ * made the node before, it is new at that time. known is NULL for a node without a number. */
 uint32_t td_trace_tape_node(td_trace_tape *tape, td_lane *lane, td_trace_node *known, int64_t ns);
 
 /* td_trace_pass_enter puts the evaluation on top of the lane into its pass, which may end another

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Deadly signals: a program that crashes or is told to go leaves a whole tape. Only what would end
- * the process anyway is handled, and it ends as it would have, by the same signal; handlers of the
- * program's own are left alone, and take the place of these whenever it sets them. */
+ * Deadly signals: a program that crashes or is terminated leaves a whole tape. The probe handles
+ * only signals that would end the process anyway. The process then ends by the same signal. The
+ * program's own handlers stay, and take the place of the probe's if the program sets them later. */
 #pragma once
 
 #include "engine/trace/recorder.h"

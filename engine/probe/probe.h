@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
  * What libtapedeck-probe.so is to an observer, and an observer to it. The probe is C and knows no
- * PyTorch: it talks with the hub, owns the tape, numbers and emits. An observer is C++, compiled on
- * the user's machine against the headers of the very PyTorch that runs; it watches that engine and
- * says what it sees. Read by both compilers. Any thread, unless a function says otherwise. */
+ * PyTorch: it talks with the hub, owns the tape, numbers and emits. An observer is C++. The user's
+ * machine compiles it against the headers of the very PyTorch that runs. The observer watches that
+ * engine and says what it sees. Read by both compilers. Any thread, unless a function says
+ * otherwise. */
 #pragma once
 
 #include "engine/base/clock.h"
@@ -68,21 +69,23 @@ extern TD_PROBE_API td_probe_options td_probe_wanted;
 /* What an observer's library exports as `td_observer_get`. */
 typedef struct td_observer {
   const char *version;  /* of PyTorch, for the tape */
-  bool (*attach)(void); /* begins to watch; false where nothing was found to watch */
+  bool (*attach)(void); /* begins to watch; false if there is nothing to watch */
   void (*detach)(void); /* stops: nothing is left in the program's way */
   void (*begin)(void);  /* a recording begins: forget all ids, say how events are known */
 } td_observer;
 
 TD_PROBE_API const td_observer *td_observer_get(void);
 
-/* For preload.c: td_probe_attach makes itself known to the hub and loads what it says, once per
- * process; td_probe_end ends the tape with the program's status; td_probe_die does so where a
- * signal is about to end the program, and is async-signal-safe. */
+/* For preload.c. td_probe_attach says hello to the hub and loads what the hub answers, once per
+ * process. td_probe_end ends the tape with the program's status. td_probe_die does so if a signal
+ * is about to end the program; it is async-signal-safe. */
 TD_PROBE_API void td_probe_attach(void);
 
-/* td_probe_start_scripts runs what is Python of it, if that is wanted: called after td_probe_attach
- * by each thread that comes by. The first holds no lock but perhaps the GIL; others wait for it,
- * but not with the GIL: they go on as if nothing were recorded. */
+/* td_probe_start_scripts runs the probe's Python programs, if the hub wants them. Each thread that
+ * comes by calls it after td_probe_attach. The first thread holds no lock but perhaps the GIL.
+ * Other threads wait for the first, unless they hold the GIL. Then they go on as if nothing were
+ * recorded.
+ */
 TD_PROBE_API void td_probe_start_scripts(void);
 TD_PROBE_API void td_probe_end(int status);
 TD_PROBE_API void td_probe_die(int number);

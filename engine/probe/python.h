@@ -29,15 +29,15 @@ typedef struct td_python {
 #undef PYTHON
 } td_python;
 
-/* td_python_find returns the functions of the process's Python, or NULL where there is none that
- * runs. Any thread. */
+/* td_python_find returns the functions of the process's Python, or NULL if no Python runs. Any
+ * thread. */
 const td_python *td_python_find(void);
 
 /* td_python_is_held tells whether this thread has the GIL. */
 bool td_python_is_held(void);
 
-/* td_python_enter takes the GIL for a thread that Python knows; false, and nothing is to be undone,
- * where the thread is not known or Python ends. td_python_leave gives back what it took. */
+/* td_python_enter takes the GIL for a thread that Python knows. It returns false and takes nothing
+ * if Python does not know the thread or is ending. td_python_leave gives back what it took. */
 typedef struct td_python_hold {
   bool taken;
   int state;
@@ -46,7 +46,7 @@ typedef struct td_python_hold {
 bool td_python_enter(const td_python *python, td_python_hold *hold);
 void td_python_leave(const td_python *python, td_python_hold hold);
 
-/* td_python_run runs a text as a module of its own, with the listed functions as its names, and
+/* td_python_run runs a text as a module of its own, with the listed functions as its names. It
  * returns the module's names (owned), or NULL with the reason in words (owned by the caller). */
 void *td_python_run(const td_python *python, const char *source, const char *name,
                     td_python_method *methods, char **reason);

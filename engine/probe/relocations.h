@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Pointing a loaded library's references to functions somewhere else: its procedure linkage table,
- * its global offset table and its vtables, wherever a relocation names the symbol. Undone, nothing
- * is left of it. The caller sees to it that one thread at a time does this. */
+ * Points a loaded library's references to functions somewhere else. References are in its procedure
+ * linkage table, its global offset table and its vtables: every place whose relocation names the
+ * symbol. After the undoing nothing is left of it. The caller lets one thread at a time do this. */
 #pragma once
 
 #include <stdbool.h>
@@ -21,8 +21,8 @@ typedef struct td_relocation {
 
 typedef struct td_relocated td_relocated;
 
-/* td_relocations_point points every reference to the listed symbols to its hook and returns what it
- * changed, for the undoing; *n says how many places, 0 when there were none. */
+/* td_relocations_point points every reference to the listed symbols to its hook. It returns what it
+ * changed, for the undoing. *n is the number of places, perhaps 0. */
 __attribute__((visibility("default"))) td_relocated *td_relocations_point(const td_relocation *list,
                                                                           size_t *n);
 

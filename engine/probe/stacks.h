@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
  * The forward side: which line of the program made a node, in which module, and what a leaf is
- * called there. A node takes a sequence number when it is made: that is where the Python stack is
- * read, and kept under (thread, sequence number) until a backward pass meets the node. Only with
+ * called there. A node takes a sequence number when it is made. The probe reads the Python stack at
+ * that moment, and keeps it under (thread, sequence number) until a backward pass meets the node.
+ * Only with
  * `--stacks`; see Note [Forward stacks] in stacks.c.
  *
  * A stack is one text, a frame a line, `FILE:LINE FUNCTION`, the innermost last, as in a traceback
@@ -18,7 +19,7 @@ extern "C" {
 
 #define TD_STACKS_API __attribute__((visibility("default")))
 
-/* What is known of a node's making: interned strings, 0 where nothing is. */
+/* Where a node was made: interned strings, 0 if unknown. */
 typedef struct td_forward {
   uint32_t stack, module;
 } td_forward;
@@ -35,7 +36,7 @@ void td_stacks_tell(void);
  * at::sequence_number::get_and_increment, which it is given. */
 TD_STACKS_API void *td_stacks_hook(void *get_and_increment);
 
-/* td_stacks_find returns what is known of the node that took this number on that thread. Any
+/* td_stacks_find returns where the node was made that took this number on that thread. Any
  * thread that came to know of the node. */
 TD_STACKS_API td_forward td_stacks_find(uint64_t thread_id, uint64_t sequence_nr);
 

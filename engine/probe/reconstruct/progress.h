@@ -26,8 +26,8 @@ void td_progress_give_up(td_rpass *pass, const char *why);
 void td_progress_settle(td_rthread *thread);
 bool td_progress_settle_another(const td_rpass *pass);
 
-/* td_progress_run_silent pops and runs the first task of a queue if no hook will show it; false if
- * a hook will, or the queue is empty. */
+/* td_progress_run_silent pops and runs the first task of a queue if no hook will show it. It
+ * returns false if a hook will, or the queue is empty. */
 bool td_progress_run_silent(td_rqueue *queue);
 
 /* td_progress_capture emits the captures of a task. */

@@ -1,20 +1,27 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
  * Note [Reconstruction]
- * Seen are the graph, the calls of backward, and on which thread each node begins and ends. What
- * lies between follows: a node that ended hands its gradients on, counts fall, what reaches zero
- * enters the queue of its device, and the thread pops what it begins next. When a thread hands on
- * is not seen, only that it is after the node's end and before the thread's next event or the begin
- * of a node that needed it. So it is told at the last moment: by the thread itself at its next
- * event, or, if another thread begins what can only have come from there, just before that, on the
- * thread that did it: nobody writes to a thread's ring but under the lock of this file.
+ * Problem: hooks see the graph, the calls of backward, and on which thread each node begins and
+ * ends. Queues, counts and buffers happen between these moments, unseen.
  *
- * Some tasks pass without a hook being called: the GraphRoot, a node that is only captured, tasks
- * of a pass that failed. They are popped when the queue's order says so, which is just before what
- * is seen next. Where a thread begins a node that waits for more, the rules do not explain what was
- * seen: the pass is given up with a mark on the tape, and only begins and ends are told. Where it
- * begins one that is ready but not first, another thread's push was told of too early: the seen
- * order stands, with a mark. */
+ * What happens there follows by the engine's rules. A node that ended hands its gradients on.
+ * Counts fall. A task whose count reaches zero enters the queue of its device. The thread pops the
+ * task that it begins next. One moment does not follow: when a thread hands on. It is after the
+ * node's end. It is before the thread's next event, and before the begin of a node that needed the
+ * gradient.
+ *
+ * Trick: that moment goes on the tape as late as possible. The thread itself emits it at its next
+ * event. Another thread may begin a node earlier that only this gradient can have made ready. Then
+ * the events come just before that begin, under the number of the thread that handed on. The lock
+ * of this file guards every thread's ring, so nobody else writes there.
+ *
+ * Some tasks call no hook: the GraphRoot, a node that is only captured, tasks of a pass that
+ * failed. They are popped when the queue's order says so, which is just before what hooks see next.
+ * If a thread begins a node that waits for more, the rules do not explain the program. The pass is
+ * given up with a mark on the tape, and only begins and ends follow. If a thread begins a ready
+ * node that is not first, another thread's push came too early on the tape. The seen order stands,
+ * with a mark.
+ */
 #include "engine/probe/reconstruct/reconstruct.h"
 
 #include "engine/base/alloc.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The threads that a reconstruction has seen: which nodes each runs, which calls of backward it is
- * in, and what it has yet to hand on. The caller holds the lock of reconstruct.c. */
+ * The threads that a reconstruction has seen. Each knows which nodes it runs, which calls of
+ * backward it is in, and what it has yet to hand on. The caller holds the lock of reconstruct.c. */
 #pragma once
 
 #include "engine/events/ring.h"
