@@ -31,8 +31,8 @@ typedef struct td_condition {
 td_status td_condition_parse(const char *text, td_condition *condition, td_error *error);
 void td_condition_fini(td_condition *condition);
 
-/* td_condition_holds_at tells whether an event that was just emitted fulfils it; name is the
- * node's, or NULL. What is born or fails is asked with td_condition_holds_for. */
+/* td_condition_holds_at returns true if an event that was just emitted fulfils the condition; name
+ * is the node's, or NULL. For births and failures there is td_condition_holds_for. */
 bool td_condition_holds_at(const td_condition *condition, td_event_kind event, uint32_t node,
                            const char *name);
 

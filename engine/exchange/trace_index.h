@@ -19,7 +19,7 @@ typedef struct td_trace_node {
   uint64_t key;
   int64_t first_begin_ns;
   uint32_t name;       /* in the importer's texts */
-  uint32_t id;         /* on the tape, TD_NONE until it is told */
+  uint32_t id;         /* on the tape, TD_NONE until it is there */
   uint32_t made_on;    /* the thread that made it, TD_NONE: unknown */
   uint32_t graph_task; /* in which it ran last */
 } td_trace_node;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Classes of nodes and of hooks. When an object of a class is met for the first time, slots of the
- * class's vtable are pointed to the observer: apply and the destructors of nodes, the call of
- * hooks. Whoever calls the function through the vtable comes by here; calls between a class and its
- * base do not. */
+ * Classes of nodes and of hooks. When the observer first meets an object of a class, it points
+ * slots of the class's vtable to itself: apply and the destructors of nodes, the call of hooks.
+ * Whoever calls the function through the vtable comes by here; calls between a class and its base
+ * do not. */
 #pragma once
 
 #include "engine/probe/observer/thread.hpp"

@@ -23,8 +23,8 @@ struct Operation : at::ObserverContext {
   unsigned overwritten = 0; /* what was found in the first operand, before */
 };
 
-/* The sequence number of the last node of this thread that was told of: an operation that contains
- * others ends after they do. */
+/* The sequence number of this thread's last node whose operation is noted. An operation that
+ * contains others ends after they do. */
 inline thread_local int64_t last_told = -1;
 
 inline unsigned
@@ -34,10 +34,9 @@ look_at(at::TensorImpl *impl) {
   return td_numerics_look(&gradient);
 }
 
-/* Results that this thread found finite, by where they lie: a view, and the result of an operation
- * within another, need not be read once more. Memory is used again, so that this is believed only
- * of what is known to be the same: the operand of a view, or what was read since the operation
- * began. */
+/* Results that this thread found finite, by where they lie. So it need not read a view again, nor
+ * the result of an operation within another. But memory is used again. So the thread trusts an
+ * entry only for the operand of a view, or for what it read since the operation began. */
 class Finite {
 public:
   uint64_t n_operations = 0;
@@ -83,7 +82,7 @@ private:
 };
 inline thread_local Finite finite;
 
-/* The operand whose memory a result shares, all of it; NULL where there is none. */
+/* The operand whose memory a result shares, all of it; or NULL. */
 inline const at::TensorImpl *
 viewed(const Operation &operation, at::TensorImpl *result) {
   for (at::TensorImpl *operand : operation.operands)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * What engine/probe/numerics.h is told of PyTorch's gradients. Their memory is read as it lies
+ * What engine/probe/numerics.h hears about PyTorch's gradients. Their memory is read as it lies
  * there: no operation is called, no reference taken, nothing thrown. Any thread that holds them. */
 #pragma once
 

@@ -68,8 +68,8 @@ device_of(const Node *node) {
   return at::kCPU;
 }
 
-/* Device threads and queues go by an index alone: what it stands for is told with the first node
- * there. Under the world's mutex. */
+/* Device threads and queues have an index alone. The first node there says what the index stands
+ * for. Under the world's mutex. */
 inline void
 name_device(at::Device device) {
   static uint32_t told_in_session[64];

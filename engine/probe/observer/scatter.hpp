@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
  * Scattering: evaluate_function hands a node's outputs on under the graph task's mutex. When the
- * mutex is taken, what will happen is settled: counts, buffers and exec_info are read then, and
- * every event is foretold. They are told in time: up to the push that a queue's mutex shows, and
- * the rest when the mutex is given back. */
+ * mutex is taken, what will happen is settled. The observer reads counts, buffers and exec_info
+ * then, and foretells every event. It emits the events up to a push when a queue's mutex shows that
+ * push, and the rest when the thread gives the graph task's mutex back. */
 #pragma once
 
 #include "engine/probe/observer/graph.hpp"
@@ -67,7 +67,7 @@ foretell_mode(const Tensor *gradient, const Tensor *slot, bool filled) {
   return sparse ? TD_accumulation_sparse : TD_accumulation_out_of_place;
 }
 
-/* One edge's arrival; false where the engine is going to throw. */
+/* One edge's arrival; false if the engine is going to throw. */
 inline bool
 foretell(const Evaluation *evaluation, uint32_t output_nr, const Edge &edge, EarlierFinder &finder,
          std::vector<Arrival> &arrivals) {

@@ -18,7 +18,7 @@ struct Queue {
   std::weak_ptr<ReadyQueue> keep; /* so that the address stays its own */
   uint32_t id;
   uint32_t last;    /* for stamp (guarded by the queue's mutex) */
-  uint32_t session; /* that was told of it */
+  uint32_t session; /* in which the queue entered the tape */
 };
 
 /* A graph task; its number changes when another one takes over the address. */
@@ -92,7 +92,7 @@ struct Evaluation {
   Phase phase;
   bool holds_lock; /* the graph task's, right now */
   bool captured;
-  const Tensor *outputs; /* as they are handed on, or NULL where that is not known */
+  const Tensor *outputs; /* as they are handed on, or NULL if unknown */
   size_t n_outputs;
 };
 
