@@ -6,9 +6,9 @@
  *
  * TD_HASH_INDEX_DEFINE(prefix, key, hash, key_of, equal) defines
  *   uint32_t prefix_find(index, key wanted, context)      the number of the item, or 0
- *   uint32_t prefix_put(index, n, key wanted, context)    the number of the item, n + 1 if it is
- * new n is how many items there are. If the item is new, the caller appends it before the next
- * call.
+ *   uint32_t prefix_put(index, n, key wanted, context)    the same, or n + 1 for a new item
+ *
+ * `n` is how many items there are. If the item is new, the caller appends it before the next call.
  *
  * `hash(key)` returns bits of which the lowest choose the place. `key_of(context, number)` reads an
  * item's key from the owner, which is `context`. `equal(a, b)` compares two keys. */

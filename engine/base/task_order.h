@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Which of two ready tasks goes first: a shutdown task, then a dummy task, then a task whose graph
- * task is gone, then the deeper re-entrant pass, then the higher sequence_nr. Ties are the heap's
- * (engine/base/heap.h). The engine's ready queue, the replay of it and the probe's reconstruction
- * share this order; engine/profile/check_queue.c judges them by a second one. Pure functions. */
+ * Which of two ready tasks goes first. A shutdown task does, then a dummy task, then a task whose
+ * graph task is gone. After these goes the deeper re-entrant pass, then the higher sequence_nr. The
+ * heap breaks ties (engine/base/heap.h). The engine's ready queue, its replay and the probe's
+ * reconstruction share this order; engine/profile/check_queue.c has a second one to judge them.
+ * Pure functions. */
 #pragma once
 
 #include <stdbool.h>
