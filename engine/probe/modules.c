@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
  * Note [Modules that raise]
- * A module's forward hook does not run when its forward raises, so what a thread has entered may be
- * stale. Each entry bears the frame that called the hook, and that frame's code: an entry is alive
- * while that frame is on the thread's stack. The frame is not held, for it would keep tensors
- * alive: another frame may take its address, but with this code it is another module's call, which
- * took the entry away when it entered. */
+ * Problem: a module's forward hook does not run when its forward raises. So an entry of a thread's
+ * list may be stale.
+ *
+ * Constraint: an entry must not hold a frame, because a frame keeps tensors alive.
+ *
+ * Trick: each entry has the address of the frame that called the hook, and that frame's code. An
+ * entry is alive while this frame is on the thread's stack. Another frame may get the address. If
+ * it also has this code, it is another call of a module, and that call removed the entry when it
+ * entered. */
 #include "engine/probe/modules.h"
 
 #include "engine/base/alloc.h"

@@ -1,14 +1,19 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
  * Note [Forward stacks]
- * at::sequence_number::get_and_increment is called by the thread that makes a node, mostly without
- * the GIL, which is taken here to walk the frames. Most nodes are made at lines that have made
- * nodes before: the chain of (code, instruction) is hashed and its text is made once, with a
- * reference to each code object, so that an address stands for one code for ever. The node's
- * pointer is not known yet; (thread, sequence number) is, and the node bears both. Each thread
- * keeps the numbers of its last STACKS_KEPT nodes: an older graph's are forgotten, never mistaken,
- * for each entry bears its sequence number. Written by the thread alone; readers came to know of
- * the node after it was made. */
+ * Problem: the stack must be read when a node is made, and text for each stack costs too much.
+ *
+ * Constraint: the thread that makes a node calls at::sequence_number::get_and_increment, mostly
+ * without the GIL. So the GIL is taken here to walk the frames. The node has no address yet. Its
+ * thread and sequence number are known, and the node will have both.
+ *
+ * Trick: most nodes are made at lines that have made nodes before. So the chain of (code,
+ * instruction) is hashed, and its text is made once. A reference to each code object ensures that
+ * an address means one code for ever.
+ *
+ * Each thread keeps the numbers of its last STACKS_KEPT nodes. Numbers of older graphs are
+ * forgotten. They are never mistaken, because each entry has its sequence number. Only the thread
+ * writes. Readers learn of a node after it was made. */
 #include "engine/probe/stacks.h"
 
 #include "engine/base/alloc.h"

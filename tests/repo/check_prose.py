@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Finds sentences of more than 25 words, and banned phrases, in documents, headers, notes and texts for users.
 
-    check_prose.py [--count] [--all] [ROOT] [PATH...]
+    check_prose.py [--count] [ROOT] [PATH...]
 
-Prints a line for each find. With --count it prints a table per folder instead. A path limits it to
-files whose path begins so. Files below the folders of NOT_YET do not fail the test; --all prints
-their finds too.
+Prints a line for each find. With --count it prints a table per folder instead. A PATH limits it to
+files whose path begins with it.
 """
 import argparse
 import collections
@@ -15,12 +14,6 @@ import re
 import sys
 
 MOST_WORDS = 25
-
-# Folders whose headers, notes or texts are still to be rewritten. Aim: empty.
-NOT_YET = (
-    "engine/control", "engine/events", "engine/exchange", "engine/probe",
-    "engine/probe/observer", "engine/probe/reconstruct", "engine/profile", "engine/replay", "engine/trace",
-)
 
 MADE = "engine/CONFORMANCE.md"  # from the names of tests
 # Strings of these folders are for people. In the other folders of the engine most are PyTorch's own.
@@ -203,10 +196,6 @@ def finds_in(sentence):
         yield f'"{phrase}": {" ".join(sentence.text.split()[:9])} ...'
 
 
-def is_excused(sentence):
-    return sentence.kind != "document" and os.path.dirname(sentence.path) in NOT_YET
-
-
 def print_table(sentences):
     columns = ("sentences", "long", "banned")
     table = collections.defaultdict(collections.Counter)
@@ -250,7 +239,6 @@ def check_that_it_bites():
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--count", action="store_true")
-    parser.add_argument("--all", action="store_true")
     parser.add_argument("root", nargs="?", type=pathlib.Path,
                         default=pathlib.Path(os.environ.get("SOURCE_ROOT", ".")))
     parser.add_argument("paths", nargs="*")
@@ -262,7 +250,6 @@ def main():
         print_table(sentences)
         return 0
     problems = [f"{sentence.path}:{sentence.line}: {find}" for sentence in sentences
-                if options.all or options.paths or not is_excused(sentence)
                 for find in finds_in(sentence)]
     print("\n".join(problems) or f"{len(sentences)} sentences, none too long")
     return 1 if problems else 0

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
  * Classes of nodes and of hooks. When the observer first meets an object of a class, it points
- * slots of the class's vtable to itself: apply and the destructors of nodes, the call of hooks.
- * Whoever calls the function through the vtable comes by here; calls between a class and its base
- * do not. */
+ * slots of the class's vtable to itself. For nodes these are apply and the destructors, for hooks
+ * the call. A call through the vtable then comes here. A call between a class and its base does
+ * not. */
 #pragma once
 
 #include "engine/probe/observer/thread.hpp"

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * What the forward pass makes: while anomalies are looked for, PyTorch calls these functions around
- * each of its operations, as it does for its profiler. The results of an operation are read when it
- * has ended; its operands only where a result is not finite, or before, where it overwrites them.
- * Operations within backward are left to the nodes that call them. */
+ * What the forward pass makes. While the observer looks for anomalies, PyTorch calls these
+ * functions around each of its operations, as it does for its profiler. The observer reads the
+ * results of an operation when the operation has ended. It reads the operands only if a result is
+ * not finite. If the operation overwrites its operands, the observer reads them before. Operations
+ * within backward are left to the nodes that call them. */
 #pragma once
 
 #include "engine/probe/observer/gradients.hpp"

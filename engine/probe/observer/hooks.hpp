@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Hooks of nodes and leaves, told apart from the nodes: the call operator of every class of hooks
- * is taken over when the node that has such a hook is first evaluated. */
+ * Hooks of nodes and leaves, as events of their own. When a node with hooks is first evaluated, the
+ * observer takes over the call operator of each of their classes. */
 #pragma once
 
 #include "engine/probe/observer/gradients.hpp"

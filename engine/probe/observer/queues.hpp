@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Ready queues, seen through their mutexes: a queue whose size grew by one while its mutex was held
- * was pushed to, one that shrank was popped. All this runs with the mutex held, so the times of the
- * events are in their true order. */
+ * Ready queues, seen through their mutexes. If a queue grew by one while its mutex was held, a
+ * thread pushed a task. If it shrank by one, a thread popped one. All this runs with the mutex
+ * held, so the times of the events are in their true order. */
 #pragma once
 
 #include "engine/probe/observer/scatter.hpp"

@@ -2,8 +2,8 @@
  *
  * Scattering: evaluate_function hands a node's outputs on under the graph task's mutex. When the
  * mutex is taken, what will happen is settled. The observer reads counts, buffers and exec_info
- * then, and foretells every event. It emits the events up to a push when a queue's mutex shows that
- * push, and the rest when the thread gives the graph task's mutex back. */
+ * then, and foretells every event. When a queue's mutex shows a push, the observer emits the events
+ * up to that push. It emits the rest when the thread gives the graph task's mutex back. */
 #pragma once
 
 #include "engine/probe/observer/graph.hpp"

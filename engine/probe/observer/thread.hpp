@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * What the observer knows of queues, graph tasks and threads. Records of queues and graph tasks are
- * kept for the life of the process, one per address: an address is not used again while somebody
- * refers to what was there, even weakly. */
+ * What the observer knows of queues, graph tasks and threads. It keeps the records of queues and
+ * graph tasks for the life of the process, one per address. PyTorch does not use an address again
+ * while somebody refers to what was there, even weakly. */
 #pragma once
 
 #include "engine/probe/observer/torch.hpp"
