@@ -48,11 +48,10 @@ td_conflict_meaning(const td_catalog *catalog, td_tape *tape, const td_any_event
   if (event->event.kind == TD_EVENT_version_conflict)
     tell_versions(out, catalog, tape, &event->version_conflict);
   if (event->event.kind == TD_EVENT_stream_conflict)
-    fprintf(
-        out,
-        "Nothing orders the two: stream %d should wait for an event of stream %d, recorded after "
-        "the first.",
-        event->stream_conflict.second_stream, event->stream_conflict.first_stream);
+    fprintf(out,
+            "Which comes first is left to chance: stream %d should wait for an event that was "
+            "recorded on stream %d after the first.",
+            event->stream_conflict.second_stream, event->stream_conflict.first_stream);
   fclose(out);
   return text;
 }
