@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Fails where an #include crosses a layer: each folder may include itself and what this table lists."""
+"""Holds every #include to the structure of the house: a folder includes itself and what a table lists, and
+inside a folder units include each other one way only. A unit is a header and its source of the same name."""
 import os
 import pathlib
+import posixpath
 import re
 import sys
 
@@ -21,9 +23,10 @@ MAY_INCLUDE = {
     "engine/device": ["engine/base", "engine/events", "engine/tensor"],
     "engine/graph": ["engine/base", "engine/events", "engine/control", "engine/tensor", "engine/device"],
     "engine/pass": ["engine/base", "engine/events", "engine/control", "engine/tensor", "engine/device", "engine/graph"],
+    "engine/pass/variants": RUN,
     "engine/ops": RUN,
     "engine/probe": ["engine/base", "engine/events", "engine/control", "engine/trace"],
-    "engine/python": RUN + ["engine/ops", "engine/trace"],
+    "engine/python": RUN + ["engine/pass/variants", "engine/ops", "engine/trace"],
     "ui/geometry": ["engine/base"],
     "ui/draw": CORE + ["ui/geometry"],
     "ui/model": CORE + ["engine/control", "ui/geometry", "ui/draw"],  # a document owns its scenes
@@ -67,31 +70,85 @@ def problem_with(layer, quote, target):
     return f'{layer} may not include {home} ("{target}")'
 
 
-def problems_in(root):
+def sources_in(root):
+    """The texts of all sources, by path from the root."""
     sources = sorted(p for top in ("app", "engine", "ui", "tests")
-                     for p in (root / top).rglob("*") if p.suffix in (".c", ".h", ".def", ".cpp", ".hpp"))
+                     for p in (root / top).rglob("*") if p.suffix in (".c", ".h", ".def", ".cpp", ".hpp", ".cu"))
     assert sources, "no sources under " + str(root)
-    for source in sources:
-        path = source.relative_to(root).as_posix()
+    return {source.relative_to(root).as_posix(): source.read_text(encoding="utf-8") for source in sources}
+
+
+def problems_in(files):
+    for path, text in files.items():
         layer = layer_of(path)
         if layer is None:
             yield f"{path}: its folder is not in the table of tests/repo/check_layers.py"
             continue
-        for quote, target in INCLUDE.findall(source.read_text(encoding="utf-8")):
+        for quote, target in INCLUDE.findall(text):
             problem = problem_with(layer, quote, target)
             if problem:
                 yield f"{path}: {problem}"
 
 
-def main():
-    # The table must bite: one crossing of each sort, and one include that is fine.
+def units_of(files):
+    """Which units each unit includes, of its own folder; files maps paths to texts."""
+    uses = {}
+    for path, text in files.items():
+        unit, dot, suffix = path.rpartition(".")
+        uses.setdefault(unit, set())
+        for quote, target in INCLUDE.findall(text):
+            other = target.rpartition(".")[0]
+            if quote == '"' and other != unit and posixpath.dirname(other) == posixpath.dirname(unit):
+                uses[unit].add(other)
+    return uses
+
+
+def circles_in(uses):
+    """Sets of nodes of a graph that reach each other (Tarjan's strongly connected components)."""
+    number, lowest, path, circles = {}, {}, [], []
+
+    def visit(node):
+        number[node] = lowest[node] = len(number)
+        path.append(node)
+        for other in sorted(uses.get(node, ())):
+            if other not in number:
+                visit(other)
+            if other in path:
+                lowest[node] = min(lowest[node], lowest[other])
+        if lowest[node] == number[node]:
+            circle = path[path.index(node):]
+            del path[path.index(node):]
+            if len(circle) > 1:
+                circles.append(sorted(circle))
+
+    for node in sorted(uses):
+        if node not in number:
+            visit(node)
+    return circles
+
+
+def check_the_check():
+    """The tables must bite: a crossing of each sort, a planted circle, and what is fine."""
     assert problem_with("engine/pass", '"', "engine/replay/state.h")
+    assert problem_with("engine/pass", '"', "engine/pass/variants/distributed.h")
     assert problem_with("engine/base", "<", "glib.h")
     assert problem_with("ui/geometry", "<", "cairo.h")
     assert problem_with("ui/widgets", '"', "neighbour.h")
     assert problem_with("engine/trace", '"', "engine/base/status.h") is None
-    problems = list(problems_in(pathlib.Path(os.environ.get("SOURCE_ROOT", "."))))
-    print("\n".join(problems) or "every include keeps to its layer")
+    planted = {"a/x.c": '#include "a/x.h"', "a/x.h": '#include "a/y.h"', "a/y.c": '#include "a/z.h"',
+               "a/z.h": '#include "a/x.h"', "b/x.c": '#include "a/x.h"', "b/x.h": '#include "b/w.h"'}
+    assert circles_in(units_of(planted)) == [["a/x", "a/y", "a/z"]]
+    planted["a/z.h"] = '#include "b/x.h"'
+    assert circles_in(units_of(planted)) == []
+
+
+def main():
+    check_the_check()
+    files = sources_in(pathlib.Path(os.environ.get("SOURCE_ROOT", ".")))
+    problems = list(problems_in(files))
+    problems += ["a circle of folders in the table: " + " ".join(circle) for circle in circles_in(MAY_INCLUDE)]
+    problems += ["a circle of units: " + " ".join(circle) for circle in circles_in(units_of(files))]
+    print("\n".join(problems) or "every include keeps to its layer, and no units include each other in a circle")
     return 1 if problems else 0
 
 
