@@ -72,11 +72,7 @@ extreme(const td_op_class *klass, const char *what, bool largest, td_tensor *sel
   first = td_tensor_new_view(self, self->n_dims, plan.kept.at, self->strides, self->offset);
   td_kernel_copy(kept, first);
   extreme_into(kept, self, largest);
-  td_plan_node *node = td_plan_begin(klass, self, &plan);
-  if (!node) return TD_OK;
-  td_op_save(&node->op, 0, self);
-  td_op_end(&node->op, *out);
-  td_op_save_result(&node->op, 1, *out);
+  td_plan_end_saving(klass, self, &plan, *out);
   return TD_OK;
 }
 

@@ -58,3 +58,13 @@ td_plan_begin(const td_op_class *klass, td_tensor *self, const td_plan *plan) {
   node->self = td_op_metadata(self);
   return node;
 }
+
+void
+td_plan_end_saving(const td_op_class *klass, td_tensor *self, const td_plan *plan,
+                   td_tensor *result) {
+  td_plan_node *node = td_plan_begin(klass, self, plan);
+  if (!node) return;
+  td_op_save(&node->op, 0, self);
+  td_op_end(&node->op, result);
+  td_op_save_result(&node->op, 1, result);
+}

@@ -32,3 +32,8 @@ typedef struct td_plan_node {
 
 /* td_plan_begin is td_op_begin for one input. */
 td_plan_node *td_plan_begin(const td_op_class *klass, td_tensor *self, const td_plan *plan);
+
+/* td_plan_end_saving gives a result its node, if it needs one. The node saves the input as number 0
+ * and the result as number 1. */
+void td_plan_end_saving(const td_op_class *klass, td_tensor *self, const td_plan *plan,
+                        td_tensor *result);

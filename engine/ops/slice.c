@@ -101,13 +101,8 @@ td_op_select(td_tensor *self, int64_t dim, int64_t index, td_tensor **out, td_er
                         "index %lld is out of bounds for dimension %d with size %lld",
                         (long long)index, at, (long long)size);
   if (index < 0) index += size;
-  td_sizes sizes = {0};
   int64_t strides[TD_MAX_DIMS];
-  for (int i = 0; i < self->n_dims; i++) {
-    if (i == at) continue;
-    strides[sizes.n_dims] = self->strides[i];
-    sizes.at[sizes.n_dims++] = self->sizes[i];
-  }
+  td_sizes sizes = td_view_sizes_without(self, at, strides);
   int64_t offset = self->offset + index * self->strides[at];
   set_numbers(td_view_new(&select_class, self, &sizes, strides, offset, out), at, index, 1);
   return TD_OK;

@@ -150,13 +150,8 @@ td_op_unbind(td_tensor *self, int64_t dim, td_tensor ***out, uint32_t *n_out, td
                         "Dimension specified as %lld but tensor has no dimensions", (long long)dim);
   TD_TRY(td_op_want_dense(self, "unbind.int", error));
   TD_TRY(td_op_wrap_dim(dim, self->n_dims, &at, error));
-  td_sizes sizes = {0};
   int64_t strides[TD_MAX_DIMS];
-  for (int i = 0; i < self->n_dims; i++) {
-    if (i == at) continue;
-    strides[sizes.n_dims] = self->strides[i];
-    sizes.at[sizes.n_dims++] = self->sizes[i];
-  }
+  td_sizes sizes = td_view_sizes_without(self, at, strides);
   *n_out = (uint32_t)self->sizes[at];
   *out = TD_NEW_N(td_tensor *, *n_out + 1);
   for (uint32_t i = 0; i < *n_out; i++)

@@ -331,11 +331,7 @@ prod(const td_op_class *klass, td_tensor *self, td_tensor *lines, const int64_t 
   td_plan plan;
   TD_TRY(td_plan_init(&plan, lines, dim ? 1 : 0, dim, keepdim, error));
   TD_TRY(prod_result(lines, &plan, plan.n_dims ? (int)plan.dims[0] : 0, out, error));
-  td_plan_node *node = td_plan_begin(klass, self, &plan);
-  if (!node) return TD_OK;
-  td_op_save(&node->op, 0, self);
-  td_op_end(&node->op, *out);
-  td_op_save_result(&node->op, 1, *out);
+  td_plan_end_saving(klass, self, &plan, *out);
   return TD_OK;
 }
 

@@ -7,6 +7,17 @@
 #include "engine/ops/gradient_sum.h"
 #include "engine/ops/shape.h"
 
+td_sizes
+td_view_sizes_without(const td_tensor *self, int dim, int64_t strides[TD_MAX_DIMS]) {
+  td_sizes sizes = {0};
+  for (int i = 0; i < self->n_dims; i++) {
+    if (i == dim) continue;
+    strides[sizes.n_dims] = self->strides[i];
+    sizes.at[sizes.n_dims++] = self->sizes[i];
+  }
+  return sizes;
+}
+
 td_view_node *
 td_view_new(const td_op_class *klass, td_tensor *self, const td_sizes *sizes,
             const int64_t *strides, int64_t offset, td_tensor **out) {

@@ -19,6 +19,10 @@ typedef struct td_view_node {
 td_view_node *td_view_new(const td_op_class *klass, td_tensor *self, const td_sizes *sizes,
                           const int64_t *strides, int64_t offset, td_tensor **out);
 
+/* td_view_sizes_without returns the sizes of a view that lacks dimension `dim`, and writes its
+ * strides. */
+td_sizes td_view_sizes_without(const td_tensor *self, int dim, int64_t strides[TD_MAX_DIMS]);
+
 /* td_op_unsafe_view is a view of a temporary (UnsafeViewBackward0). td_op_squeeze_in_place is
  * squeeze_ on a temporary (SqueezeBackward3). */
 td_status td_op_unsafe_view(td_tensor *self, int n_dims, const int64_t *sizes, td_tensor **out,
