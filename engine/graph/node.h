@@ -103,7 +103,8 @@ td_node_id(const td_node *node) {
 }
 
 /* td_node_announce emits node_new, its edges and its input metadata, once: call it after the last
- * td_node_add_input. The engine announces what a pass reaches and a recording was not told of yet.
+ * input was added (function.h). The engine announces what a pass reaches, if the recording does not
+ * have it yet.
  */
 void td_node_announce(td_node *node);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The hooks of nodes. A node's lists are made with its first hook; a node without any costs a pass
- * one pointer that is NULL. Any thread. */
+ * The hooks of nodes. A node's lists are made with its first hook; for a node without hooks, a pass
+ * only reads one NULL pointer. Any thread. */
 #pragma once
 
 #include "engine/graph/hooks.h"

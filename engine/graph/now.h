@@ -18,19 +18,19 @@ typedef struct td_now {
   uint32_t graph_task_id;    /* as in events; TD_NONE outside a pass */
 } td_now;
 
-extern _Thread_local td_now td_thread_now;
+extern _Thread_local td_now td_now_self;
 
 static inline td_graph_task *
 td_graph_task_now(void) {
-  return td_thread_now.graph_task;
+  return td_now_self.graph_task;
 }
 
 static inline uint32_t
 td_graph_task_now_id(void) {
-  return td_thread_now.graph_task_id;
+  return td_now_self.graph_task_id;
 }
 
 static inline td_node *
 td_node_now(void) {
-  return td_thread_now.node;
+  return td_now_self.node;
 }

@@ -20,14 +20,15 @@ struct td_saved_hooks {
 void td_saved_hooks_unref(td_saved_hooks *hooks);
 
 /* td_saved_hooks_push puts a pair (takes the reference) on the calling thread's stack, _pop drops
- * the innermost. TD_AUTOGRAD with the message given to _disable while they are disabled. */
+ * the innermost. While hooks are disabled, push fails: TD_AUTOGRAD with the message given to
+ * _disable. */
 td_status td_saved_hooks_push(td_saved_hooks *hooks, td_error *error);
 void td_saved_hooks_pop(void);
 
 /* td_saved_hooks_now borrows the innermost pair, or NULL. */
 td_saved_hooks *td_saved_hooks_now(void);
 
-/* td_saved_hooks_disable refuses pairs with `message` from now on: TD_AUTOGRAD with that message
- * where there are some. NULL enables them again. _disabled returns the message, or NULL. */
+/* td_saved_hooks_disable refuses pairs with `message` from now on: TD_AUTOGRAD with that message if
+ * the thread has pairs. NULL enables them again. _disabled returns the message, or NULL. */
 td_status td_saved_hooks_disable(const char *message, td_error *error);
 const char *td_saved_hooks_disabled(void);

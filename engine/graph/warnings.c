@@ -40,7 +40,7 @@ void
 td_warn(const td_node *node, const char *text) {
   TD_EMIT(warning, .node = node ? td_node_id(node) : TD_NONE, .graph_task = td_graph_task_now_id(),
           .text = td_intern(text));
-  if (td_thread_now.warnings) return collect(td_thread_now.warnings, text);
+  if (td_now_self.warnings) return collect(td_now_self.warnings, text);
   td_error error = {0};
   if (handler(text, &error)) td_error_clear(&error);
 }
@@ -69,8 +69,8 @@ td_warnings_replay(td_warnings *warnings, bool has_failed, td_error *error) {
   td_warning *first = take(warnings);
   td_status status = TD_OK;
   for (td_warning *warning = first; warning && !status; warning = warning->next) {
-    if (td_thread_now.warnings)
-      collect(td_thread_now.warnings, warning->text);
+    if (td_now_self.warnings)
+      collect(td_now_self.warnings, warning->text);
     else
       status = handler(warning->text, has_failed ? NULL : error);
   }

@@ -64,6 +64,6 @@ void td_arrival_conclude(td_slot_streams *slot, const td_arrival *arrival, bool 
 void td_arrivals_wait(const td_slot_streams *streams, uint32_t n, td_stream stream,
                       const td_node *consumer);
 
-/* Whether a leaf's node that is on another stream than the gradient's producer is warned of, once:
- * torch.autograd.graph.set_warn_on_accumulate_grad_stream_mismatch. Any thread. */
+/* Whether to warn, once, if a leaf's node and the producer of its gradient are on different
+ * streams: torch.autograd.graph.set_warn_on_accumulate_grad_stream_mismatch. Any thread. */
 void td_arrival_warn_of_leaves(bool enabled);

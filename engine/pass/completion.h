@@ -5,7 +5,7 @@
 
 #include "engine/pass/graph_task.h"
 
-/* td_graph_task_complete settles the result, once; later calls wait for it. It is an error if
+/* td_graph_task_complete sets the result; later calls wait until it is set. It is an error if
  * buffers are left waiting. Else final callbacks are called, under the graph task's lock, and the
  * first that fails gives the error. td_graph_task_fail settles the result with an error, which it
  * takes; an error after completion is ignored. td_graph_task_wait waits until it is settled. */

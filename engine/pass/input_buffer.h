@@ -31,8 +31,8 @@ td_input_buffer *td_input_buffer_new(uint32_t n_slots);
 void td_input_buffer_free(td_input_buffer *buffer); /* NULL is fine */
 
 /* td_input_slot_new is a slot as its first gradient (taken) fills it. td_input_slot_blamed is for a
- * gradient in which `found` is: with whose part of the sum may it have made a NaN? It returns a
- * contributor with the opposite infinity, else the latest one. */
+ * gradient in which `found` is: which earlier gradient may have made a NaN together with it? It
+ * returns a contributor with the opposite infinity, else the latest one. */
 td_input_slot td_input_slot_new(td_tensor *gradient, unsigned found, td_contributor from);
 td_contributor td_input_slot_blamed(const td_input_slot *slot, unsigned found);
 

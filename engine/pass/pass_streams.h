@@ -4,8 +4,8 @@
  * of a pass]. Nothing here is called on a machine of the CPU alone. Private to engine/pass.
  *
  * Note [Streams of a pass]
- * A node remembers the stream that was current on its device when it was built, and runs on it. Who
- * gives it a gradient has run on another stream, perhaps: the input buffer sees to it that the
+ * A node remembers the stream that was current on its device when it was built, and runs on it. The
+ * producer of its gradient may have run on another stream: the input buffer sees to it that the
  * node's stream waits (arrival.h). When a pass is over its caller's current streams wait for those
  * of the nodes that nobody waits for: leaves and captured ones. So a program may look at .grad on
  * the stream on which it called backward, without waits of its own. On any other stream it must

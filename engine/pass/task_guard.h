@@ -19,11 +19,11 @@ typedef struct td_task_guard {
 static inline void
 td_task_guard_enter(td_task_guard *guard, td_graph_task *graph_task, td_node *node) {
   guard->graph_task = graph_task;
-  guard->outer = td_thread_now;
-  td_thread_now = (td_now){.graph_task = graph_task,
-                           .warnings = &graph_task->warnings,
-                           .node = node,
-                           .graph_task_id = graph_task->handle.id};
+  guard->outer = td_now_self;
+  td_now_self = (td_now){.graph_task = graph_task,
+                         .warnings = &graph_task->warnings,
+                         .node = node,
+                         .graph_task_id = graph_task->handle.id};
   td_thread_self.n_selective += graph_task->selective;
   guard->outer_grad_mode = td_grad_mode();
   td_grad_mode_set(graph_task->create_graph);
@@ -35,5 +35,5 @@ td_task_guard_leave(td_task_guard *guard) {
   td_thread_locals_leave(&guard->graph_task->locals, &guard->outer_locals);
   td_grad_mode_set(guard->outer_grad_mode);
   td_thread_self.n_selective -= guard->graph_task->selective;
-  td_thread_now = guard->outer;
+  td_now_self = guard->outer;
 }

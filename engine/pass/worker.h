@@ -14,10 +14,10 @@
 
 #include "engine/pass/graph_task.h"
 
-/* td_worker_main pops and runs tasks until graph_task is done; for ever where it is NULL, but for a
- * shutdown task. */
+/* td_worker_main pops and runs tasks until graph_task is done; If graph_task is NULL, it ends only
+ * at a shutdown task. */
 void td_worker_main(td_graph_task *graph_task);
 
-/* td_worker_run_node runs a task's node as its graph task wants it, or skips it after an error, and
- * settles the pass if it fails: false. */
+/* td_worker_run_node runs a task's node, or skips it after an error. If the node fails, the
+ * function fails the pass and returns false. */
 bool td_worker_run_node(td_graph_task *graph_task, td_node_task *task);

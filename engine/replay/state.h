@@ -79,7 +79,7 @@ typedef struct td_thread_now {
 } td_thread_now;
 
 typedef struct td_graph_task_now {
-  uint32_t status; /* 0 not begun, else 1 + td_task_status */
+  uint32_t status; /* 0 not begun, else 1 + a task_status of enums.def */
   uint32_t outstanding;
   uint32_t n_done; /* nodes run, skipped or captured */
   uint32_t n_parked;

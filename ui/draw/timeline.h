@@ -108,7 +108,7 @@ size_t td_stream_lane_find(const td_timeline *timeline, int32_t device, int32_t 
 /* td_timeline_place (timeline_places.c) gives every lane its place, process by process. */
 void td_timeline_place(td_timeline *timeline);
 
-/* td_timeline_first_row returns the y of a lane's first row of spans. */
+/* td_lane_first_row returns the y of a lane's first row of spans. */
 static inline double
 td_lane_first_row(const td_lane *lane) {
   return lane->y + TD_LANE_PAD + (lane->kind == TD_LANE_thread ? TD_LANE_ACTIVITY + 3 : 0);

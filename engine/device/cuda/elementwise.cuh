@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
  * Elementwise kernels: one thread for each element of operand 0, any strides. Each is a functor over
- * numbers of one dtype; td_cuda_kernels in kernels.cu names them as launches do. Sources of the
- * formulas: the host's, engine/ops/unary.def and binary.c. */
+ * numbers of one dtype; kernels.cu names them as launches do. Sources of the
+ * formulas: the host's, engine/ops/unary.def and binary_ops.c. */
 #pragma once
 
 #include "engine/device/cuda/launch.h"

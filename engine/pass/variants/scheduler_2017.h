@@ -11,7 +11,7 @@
  *   number per node. It copies a kept gradient before the first addition.
  *
  * Either belongs to one thread at a time, and knows one root and the CPU only. Results go to
- * leaves alone. It refuses the rest (td_scheduler_2017_enter). Source: seed 004. */
+ * leaves alone. It refuses the rest. Source: the two Python engines in the history of PyTorch. */
 #pragma once
 
 #include "engine/pass/scheduler.h"
