@@ -52,11 +52,10 @@ typedef struct td_hash_index {
     return *slot;                                                                                  \
   }
 
-/* TD_HASH_INDEX_EQUAL is `equal` for keys that are numbers or pointers. TD_HASH_INDEX_DENSE is
- * `hash` for numbers without large gaps, such as the ids of nodes: neighbours get neighbouring
- * places. */
+/* TD_HASH_INDEX_EQUAL is `equal` for keys that are numbers or pointers. The `hash` of numbers that
+ * a stranger chose must spread them: td_hash_number. Else two long runs of ids, a multiple of the
+ * table's size apart, make every search a walk along a run. */
 #define TD_HASH_INDEX_EQUAL(a, b) ((a) == (b))
-#define TD_HASH_INDEX_DENSE(key) (key)
 
 static inline void
 td_hash_index_fini(td_hash_index *index) {

@@ -15,7 +15,8 @@
 #define TD_NUMBERS_INF (TD_NUMBERS_PLUS_INF | TD_NUMBERS_MINUS_INF)
 
 /* What td_numbers_measure finds. The statistics are of the finite elements alone, and NaN if there
- * is none. Statistics of complex numbers are of their magnitudes; l2 is the norm either way. */
+ * is none. Statistics of complex numbers are of their magnitudes; l2 is the norm either way. A
+ * magnitude that overflows is left out. */
 typedef struct td_number_stats {
   uint64_t n_elements, n_nan, n_inf; /* a complex number may be both */
   double min, max, absmax, mean, l2;

@@ -2,13 +2,14 @@
 #include "engine/profile/check_tasks.h"
 
 #include "engine/base/alloc.h"
+#include "engine/base/hash.h"
 
 static inline uint32_t
 node_of(const void *tasks, uint32_t number) {
   return ((const td_check_tasks *)tasks)->items[number - 1].node;
 }
 
-TD_HASH_INDEX_DEFINE(numbers, uint32_t, TD_HASH_INDEX_DENSE, node_of, TD_HASH_INDEX_EQUAL)
+TD_HASH_INDEX_DEFINE(numbers, uint32_t, td_hash_number, node_of, TD_HASH_INDEX_EQUAL)
 
 td_check_task *
 td_check_tasks_get(td_check_tasks *tasks, uint32_t node) {

@@ -13,8 +13,11 @@ typedef struct items {
   td_hash_index index;
 } items;
 
+static uint64_t n_looks; /* at keys */
+
 static uint32_t
 key_of(const void *context, uint32_t number) {
+  n_looks++;
   return ((const items *)context)->keys[number - 1];
 }
 
@@ -73,6 +76,21 @@ test_colliding_keys(void) {
   compare_with_glib(crowded_put, crowded_find, 500, 1024);
 }
 
+/* Ids of a tape may be two long runs that are a table's size apart. */
+static void
+test_two_runs(void) {
+  const uint32_t n_run = 32768, apart = 1u << 19;
+  items self = {0};
+  n_looks = 0;
+  for (uint32_t i = 0; i < 2 * n_run; i++) {
+    uint32_t key = i < n_run ? i : apart + i - n_run;
+    g_assert_cmpuint(mixed_put(&self.index, self.n, key, &self), ==, self.n + 1);
+    append(&self, key);
+  }
+  g_assert_cmpuint(n_looks, <, 8 * 2 * n_run);
+  items_fini(&self);
+}
+
 static void
 test_empty(void) {
   items self = {0};
@@ -110,6 +128,7 @@ main(int argc, char **argv) {
   g_test_init(&argc, &argv, NULL);
   g_test_add_func("/engine/hash_index/any_keys", test_any_keys);
   g_test_add_func("/engine/hash_index/colliding_keys", test_colliding_keys);
+  g_test_add_func("/engine/hash_index/two_runs", test_two_runs);
   g_test_add_func("/engine/hash_index/empty", test_empty);
   g_test_add_func("/engine/hash_index/wraps_around", test_wraps_around);
   g_test_add_func("/engine/hash/bytes", test_hash_of_bytes);

@@ -73,14 +73,15 @@ typedef struct reference {
 } reference;
 
 static void
-reference_add(reference *self, double complex value) {
+reference_add(reference *self, double complex value, bool is_magnitude) {
   bool nan = isnan(creal(value)) || isnan(cimag(value));
   bool inf = isinf(creal(value)) || isinf(cimag(value));
   self->stats.n_elements++;
   self->stats.n_nan += nan;
   self->stats.n_inf += inf;
   if (nan || inf) return;
-  double number = creal(value);
+  double number = is_magnitude ? cabs(value) : creal(value);
+  if (isinf(number)) return; /* both parts are finite, but the magnitude overflows */
   self->n_finite++;
   self->total += number;
   self->squares += (long double)number * number;
@@ -107,10 +108,7 @@ refer(const td_numbers *numbers, td_number_stats *stats) {
       at += index[dim] * numbers->strides[dim] * element_bytes[numbers->type];
     }
     double complex value = element(numbers->type, at);
-    reference_add(&self,
-                  is_complex(numbers->type) && isfinite(creal(value)) && isfinite(cimag(value))
-                      ? CMPLX(cabs(value), 0)
-                      : value);
+    reference_add(&self, value, is_complex(numbers->type));
     for (int dim = numbers->n_dims - 1; dim >= 0 && !more; dim--) {
       more = ++index[dim] < numbers->sizes[dim];
       if (!more) index[dim] = 0;

@@ -2,13 +2,14 @@
 #include "ui/draw/scene.h"
 
 #include "engine/base/alloc.h"
+#include "engine/base/hash.h"
 
 static inline uint32_t
 node_of(const void *scene, uint32_t number) {
   return ((const td_graph_scene *)scene)->nodes[number - 1].node;
 }
 
-TD_HASH_INDEX_DEFINE(numbers, uint32_t, TD_HASH_INDEX_DENSE, node_of, TD_HASH_INDEX_EQUAL)
+TD_HASH_INDEX_DEFINE(numbers, uint32_t, td_hash_number, node_of, TD_HASH_INDEX_EQUAL)
 
 uint32_t
 td_scene_find(const td_graph_scene *scene, uint32_t node) {

@@ -2,6 +2,7 @@
 #include "engine/probe/reconstruct/pass.h"
 
 #include "engine/base/alloc.h"
+#include "engine/base/hash.h"
 #include "engine/events/event.h"
 
 static inline uint32_t
@@ -9,7 +10,7 @@ node_of(const void *pass, uint32_t number) {
   return ((const td_rpass *)pass)->tasks[number - 1].node->id;
 }
 
-TD_HASH_INDEX_DEFINE(numbers, uint32_t, TD_HASH_INDEX_DENSE, node_of, TD_HASH_INDEX_EQUAL)
+TD_HASH_INDEX_DEFINE(numbers, uint32_t, td_hash_number, node_of, TD_HASH_INDEX_EQUAL)
 
 td_rtask *
 td_rpass_find(const td_rpass *pass, const td_rnode *node) {
