@@ -108,6 +108,7 @@ read_fields(const td_decoder *decoder, const td_decoder_kind *kind, uint64_t *la
         unsigned char *record = reserve_record(decoded, size);
         store_field(decoder, record, &type->fields[i], length);
         memcpy(record + type->size, at, length);
+        memset(record + type->size + length, 0, size - type->size - length);
         ((td_event *)(void *)record)->size = (uint16_t)size;
       }
       at += value;

@@ -56,6 +56,12 @@ event_at(td_tape *tape, uint64_t seq) {
   return event;
 }
 
+static void
+assert_same_event(td_tape *tape, uint64_t seq, const td_any_event *expected) {
+  td_any_event event = event_at(tape, seq);
+  g_assert_cmpmem(&event, event.event.size, expected, expected->event.size);
+}
+
 #define TURNS 40000
 #define N_THREADS 4
 
@@ -104,22 +110,27 @@ test_order_is_lock_order(void) {
   td_tape_close(tape);
 }
 
-/* Numbers by position and positions by time agree, in whatever order one asks. */
+/* Numbers by position and positions by time agree, in whatever order one asks. The flushes make
+ * chunks, so that one chunk is decoded into the memory of another. */
 static void
 test_random_access(void) {
   char *path = new_path();
   td_recorder *recorder = start(path, TD_RING_BLOCK, 0);
-  for (uint32_t i = 0; i < 50000; i++)
+  for (uint32_t i = 0; i < 50000; i++) {
     TD_EMIT(outstanding, .graph_task = i % 7, .value = i);
+    if (i % 10000 == 9999) td_recorder_flush(recorder);
+  }
   td_tape *tape = stop(recorder, path);
   const td_tape_info *info = td_tape_info_get(tape);
   td_any_event *all = TD_NEW_N(td_any_event, info->n_events);
   for (uint64_t seq = 0; seq < info->n_events; seq++)
     all[seq] = event_at(tape, seq);
+  for (uint64_t seq = info->n_events; seq-- > 0;)
+    assert_same_event(tape, seq, &all[seq]);
   for (int i = 0; i < 3000; i++) {
     uint64_t seq = (uint64_t)g_test_rand_int_range(0, (gint32)info->n_events);
     td_any_event event = event_at(tape, seq);
-    g_assert_cmpmem(&event, event.event.size, &all[seq], all[seq].event.size);
+    assert_same_event(tape, seq, &all[seq]);
     uint64_t last = td_tape_seq_at(tape, event.event.time);
     g_assert_cmpuint(all[last].event.time, ==, event.event.time);
     if (last + 1 < info->n_events) g_assert_cmpuint(all[last + 1].event.time, >, event.event.time);
