@@ -5,7 +5,7 @@
 #include "app/child.h"
 #include "app/command.h"
 #include "app/live.h"
-#include "app/paths.h"
+#include "app/preload.h"
 #include "app/probe_build.h"
 #include "app/session_tapes.h"
 #include "app/watchable.h"
@@ -17,7 +17,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#define PRELOAD "libtapedeck-preload.so"
 /* The longest wait for processes that outlive the command. */
 #define LINGER_MS 2000
 /* So many tapes are named one by one. */
@@ -221,12 +220,9 @@ signalled_cb(int number, void *data) {
 }
 
 static char **
-child_environment(const recording *recording) {
-  char **environment = g_get_environ();
-  const char *before = g_environ_getenv(environment, "LD_PRELOAD");
-  g_autofree char *preload = g_strdup_printf("%s/%s%s%s", td_path_probe_libraries(), PRELOAD,
-                                             before && *before ? ":" : "", before ? before : "");
-  environment = g_environ_setenv(environment, "LD_PRELOAD", preload, TRUE);
+child_environment(const recording *recording, char **problem) {
+  char **environment = td_preload_set(g_get_environ(), problem);
+  if (!environment) return NULL;
   return g_environ_setenv(environment, TD_LINK_VARIABLE, td_hub_get_path(recording->hub), TRUE);
 }
 
@@ -301,6 +297,20 @@ conclude(recording *recording, const char *program) {
     tell_why_nothing(recording, program);
 }
 
+/* Runs the command and returns its status, or says in *problem why it did not run. */
+static int
+run_recorded(recording *self, char **command, char **problem) {
+  g_auto(GStrv) environment = child_environment(self, problem);
+  if (!environment) return TD_EXIT_FAILED;
+  const td_child_options child = {
+      .argv = command, .environment = environment, .signalled = signalled_cb, .data = self};
+  int status = td_child_run(&child, problem);
+  if (*problem) return status;
+  wait_for_targets(self);
+  conclude(self, command[0]);
+  return status;
+}
+
 static int
 record(const record_options *options, char **command) {
   g_autofree char *problem = NULL;
@@ -312,16 +322,8 @@ record(const record_options *options, char **command) {
     return TD_EXIT_FAILED;
   }
   td_session_tapes_init(&self.tapes, options->tape, options->force);
-  g_auto(GStrv) environment = child_environment(&self);
-  const td_child_options child = {
-      .argv = command, .environment = environment, .signalled = signalled_cb, .data = &self};
-  int status = td_child_run(&child, &problem);
-  if (problem)
-    fprintf(stderr, "tapedeck: %s\n", problem);
-  else {
-    wait_for_targets(&self);
-    conclude(&self, command[0]);
-  }
+  int status = run_recorded(&self, command, &problem);
+  if (problem) fprintf(stderr, "tapedeck: %s\n", problem);
   td_hub_free(self.hub);
   td_session_tapes_fini(&self.tapes);
   g_free(self.why_lower);

@@ -7,7 +7,7 @@
 #include "app/bench/torch.h"
 
 #include "app/bench/figure.h"
-#include "app/paths.h"
+#include "app/preload.h"
 #include "engine/base/alloc.h"
 #include "engine/trace/tape.h"
 
@@ -136,14 +136,12 @@ arguments_of(const workload *self, way process, const char *tape) {
   return g_strv_builder_end(builder);
 }
 
+/* NULL, with *problem, if the probe cannot be preloaded. */
 static char **
-environment_of(way process) {
+environment_of(way process, char **problem) {
   char **environment = g_environ_setenv(g_get_environ(), "OMP_NUM_THREADS", "1", TRUE);
   environment = g_environ_unsetenv(environment, "PYTHONPATH");
-  if (process != OFF) return environment;
-  g_autofree char *preload =
-      g_build_filename(td_path_probe_libraries(), "libtapedeck-preload.so", NULL);
-  return g_environ_setenv(environment, "LD_PRELOAD", preload, TRUE);
+  return process == OFF ? td_preload_set(environment, problem) : environment;
 }
 
 static bool
@@ -152,9 +150,10 @@ start_worker(workload *self, way process, const char *folder) {
   bool recorded = process == RECORDED || process == NONFINITE;
   if (recorded) worker->tape = g_strdup_printf("%s/%s-%d.tape", folder, self->name, process);
   g_auto(GStrv) argv = arguments_of(self, process, worker->tape);
-  g_auto(GStrv) environment = environment_of(process);
+  g_auto(GStrv) environment = environment_of(process, &self->skipped);
   int to, from;
   char line[64];
+  if (!environment) return false;
   if (!g_spawn_async_with_pipes(NULL, argv, environment,
                                 G_SPAWN_SEARCH_PATH | G_SPAWN_DO_NOT_REAP_CHILD |
                                     G_SPAWN_STDERR_TO_DEV_NULL,
@@ -222,7 +221,7 @@ find_missing_torch(void) {
   static bool found;
   if (found) return NULL;
   const char *argv[] = {python, "-c", "import torch; print(torch.__version__)", NULL};
-  g_auto(GStrv) environment = environment_of(PLAIN);
+  g_auto(GStrv) environment = environment_of(PLAIN, NULL);
   g_autofree char *output = NULL;
   int status = 1;
   if (!g_spawn_sync(NULL, (char **)argv, environment,
@@ -243,7 +242,7 @@ run_workload(workload *self) {
     self->samples[way] = TD_NEW_N(double, self->n_rounds);
   for (way process = 0; process < N_PROCESSES && fine; process++)
     fine = start_worker(self, process, folder);
-  if (!fine || !run_rounds(self))
+  if (!self->skipped && (!fine || !run_rounds(self)))
     self->skipped = g_strdup("a process that runs PyTorch ended early");
   for (way process = 0; process < N_PROCESSES; process++)
     end_worker(&self->workers[process]);

@@ -6,7 +6,8 @@
 #
 #   tests/repo/bare_machine.sh FOLDER [USER]     as root there, or as a new user of that name who has sudo
 #
-# Set MIRROR to another mirror of Debian. The root gets this machine's settings of apt and pip.
+# Set MIRROR to another mirror of Debian. The root gets this machine's settings of apt and pip. If WHEELS is a folder
+# with a wheel of PyTorch 2.13.0+cpu, the tests find it; if not, they look where pip looks.
 set -eu
 folder=${1:?usage: bare_machine.sh FOLDER [USER]}
 user=${2:-root}
@@ -30,9 +31,13 @@ clean_up() {
 trap clean_up EXIT
 
 debootstrap --variant=minbase bookworm "$root" ${MIRROR:+"$MIRROR"} >/dev/null
-for settings in /etc/apt /etc/pip.conf /etc/resolv.conf /etc/ssl/certs; do
+for settings in /etc/apt/apt.conf.d /etc/pip.conf /etc/resolv.conf /etc/ssl/certs; do
   [ ! -e "$settings" ] || { mkdir -p "$root${settings%/*}" && cp -aL "$settings" "$root${settings%/*}/"; }
 done
+if [ -n "${WHEELS:-}" ]; then
+  cp -r "$WHEELS" "$root/opt/wheels"
+  printf '\n[install]\nfind-links = /opt/wheels\n' >>"$root/etc/pip.conf"
+fi
 mount -t proc proc "$root/proc"
 mount --rbind --make-rslave /dev "$root/dev"
 if [ "$user" != root ]; then
