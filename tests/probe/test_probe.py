@@ -188,9 +188,9 @@ class Torch:
     def __init__(self, python, folder):
         self.python = python
         self.environment = dict(os.environ, OMP_NUM_THREADS="1", PYTHONWARNINGS="ignore")
-        where = "import torch, sys; print(torch.__file__, torch.__version__)"
+        where = "import torch; print(torch.__file__, torch.__version__, sep='\\n')"
         found = subprocess.run([self.python, "-c", where], capture_output=True, text=True, check=True, timeout=120)
-        path, self.version = found.stdout.split()
+        path, self.version = found.stdout.splitlines()
         self.observer = folder / ("observer-" + self.version + ".so")
         self.compile(pathlib.Path(path).parent)
 
@@ -198,9 +198,9 @@ class Torch:
         wheel = package / "include" / "torch" / "csrc" / "api" / "include"
         headers = [wheel, package / "include"] if wheel.exists() else ["/usr/include/torch/csrc/api/include"]
         libraries = subprocess.run(
-            [self.python, "-c", "import torch; print('\\n'.join(sorted({l.split()[-1] for l in open('/proc/self/maps')"
+            [self.python, "-c", "import torch; print('\\n'.join(sorted({l[l.index('/'):-1] for l in open('/proc/self/maps')"
              " if 'libtorch_cpu.so' in l or 'libc10.so' in l})))"],
-            capture_output=True, text=True, check=True, timeout=120).stdout.split()
+            capture_output=True, text=True, check=True, timeout=120).stdout.splitlines()
         command = ["g++", *declared("FLAG"), f"-I{SOURCE}", *(f"-isystem{h}" for h in headers),
                    *(str(SOURCE / f) for f in declared("FILE") if f.endswith(".cpp")),
                    "-o", str(self.observer), str(PROBE / "libtapedeck-probe.so"), *libraries]
@@ -216,6 +216,8 @@ class Probe(unittest.TestCase):
     def setUpClass(cls):
         cls.temporary = tempfile.TemporaryDirectory()
         cls.folder = pathlib.Path(cls.temporary.name)
+        cls.libraries = cls.folder / "libraries"  # LD_PRELOAD is divided at spaces, which PROBE may have
+        cls.libraries.symlink_to(PROBE)
         cls.torches = [Torch(python, cls.folder) for python in torches.installed().values()]
 
     @classmethod
@@ -228,7 +230,7 @@ class Probe(unittest.TestCase):
         self.assertEqual(plain.returncode, 0, plain.stderr)
         name = hashlib.sha1((torch.version + script).encode()).hexdigest()[:12]
         pattern = self.folder / (name + ".%p.tape")
-        done = torch.run(script, LD_PRELOAD=str(PROBE / "libtapedeck-preload.so"), TAPEDECK_SESSION="none",
+        done = torch.run(script, LD_PRELOAD=str(self.libraries / "libtapedeck-preload.so"), TAPEDECK_SESSION="none",
                          TAPEDECK_OBSERVER=str(torch.observer), TAPEDECK_TAPE=str(pattern))
         self.assertEqual((done.returncode, done.stdout), (0, plain.stdout), done.stderr)
         self.assertNotIn("tapedeck", done.stderr)
