@@ -116,6 +116,31 @@ for _ in range(2):
 show(x.grad)
 """
 
+# Errors of C++ and of Python. Each prints what Python shows of it.
+ERROR_TEXTS = PRELUDE + """
+class Wrong(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x, what):
+        ctx.what = what
+        return x * 1
+    @staticmethod
+    def backward(ctx, g): return ctx.what(), None
+def run(what):
+    x = torch.randn(3, requires_grad=True)
+    try: Wrong.apply(x * 2, what).sum().backward()
+    except Exception as error: print(type(error).__name__, str(error), sep=": ")
+def bad_index(): raise IndexError("no such\\nplace")
+run(lambda: torch.ones(4))
+run(lambda: torch.mm(torch.ones(2), torch.ones(2)))
+run(lambda: torch.ones(2)[5])
+run(bad_index)
+x = torch.randn(3, requires_grad=True)
+loss = (x * 2).exp().sum()
+loss.backward()
+try: loss.backward()
+except RuntimeError as error: print(error)
+"""
+
 HOOKS = PRELUDE + """
 x = torch.randn(3, requires_grad=True)
 y = x * 2
@@ -245,6 +270,8 @@ class Probe(unittest.TestCase):
                               timeout=60).stdout
         events = [json.loads(line) for line in text.splitlines()]
         self.assertGreater(len(events), 10)
+        lines = subprocess.run([TAPEDECK, "events", str(tape)], capture_output=True, text=True, check=True, timeout=60)
+        self.assertEqual(lines.stdout.count("\n"), len(events))
         return events
 
     def each(self, script, n_tapes=1):
@@ -298,6 +325,14 @@ class Probe(unittest.TestCase):
             errors = [e for e in events if e["event"] == "error"]
             self.assertEqual([self.names(events)[e["node"]] for e in errors], ["BadBackward"] * 2)
             self.assertTrue(all("boom" in e["text"] for e in errors))
+
+    def test_error_texts(self):
+        """The tape's text is what Python shows: no backtrace of C++."""
+        for events in self.each(ERROR_TEXTS):
+            texts = [e["text"] for e in events if e["event"] == "error"]
+            self.assertEqual(len(texts), 5)
+            for text in texts:
+                self.assertIn(text, self.output)
 
     def test_hooks(self):
         for events in self.each(HOOKS):

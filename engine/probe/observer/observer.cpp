@@ -215,11 +215,19 @@ evaluate_function_hook(Engine *self, std::shared_ptr<GraphTask> &graph_task, Nod
   evaluating.finish();
 }
 
+/* What Python shows of an error: no backtrace of C++. */
+const char *
+shown_text(const std::exception &exception) {
+  const auto *error = dynamic_cast<const c10::Error *>(&exception);
+  return error ? error->what_without_backtrace() : exception.what();
+}
+
 void
 thread_on_exception_hook(Engine *self, const std::shared_ptr<GraphTask> &graph_task,
                          const NodePtr &node, std::exception &exception) {
   Task *task = td_probe_is_on() ? world->tasks.find(graph_task.get()) : nullptr;
-  if (task) EMIT(error, TIME_NOW, id_of(node.get()), task->id, td_probe_intern(exception.what()));
+  if (task)
+    EMIT(error, TIME_NOW, id_of(node.get()), task->id, td_probe_intern(shown_text(exception)));
   if (task) td_probe_note_error(id_of(node.get()));
   if (task) poll(TD_EVENT_error, id_of(node.get()), task->id, node.get());
   self->Engine::thread_on_exception(graph_task, node, exception);
