@@ -2,6 +2,7 @@
  *
  * `tapedeck render`: a picture of one instant. The window draws with the same code. */
 #include "app/command.h"
+#include "app/moment.h"
 #include "engine/base/alloc.h"
 #include "engine/profile/why.h"
 #include "engine/replay/replay.h"
@@ -28,7 +29,8 @@ typedef struct job {
 
 /* The options as they were typed. */
 typedef struct options {
-  char *view, *at, *size, *output;
+  char *view, *size, *output;
+  td_moment_options moment;
   gboolean dark;
 } options;
 
@@ -197,23 +199,25 @@ save(const job *self, const struct view *view, const struct format *format) {
   return status ? td_command_fail(self->output, "%s", cairo_status_to_string(status)) : TD_EXIT_OK;
 }
 
+/* A moment that the user did not give by its number: which one it is. */
+static void
+tell_moment(const job *self, uint64_t seq, const char *how) {
+  if (how)
+    fprintf(stderr, "tapedeck: %s shows the moment after event %" PRIu64 ", %s\n", self->output,
+            seq, how);
+}
+
 static int
-prepare(job *self, const struct view *view, const char *at) {
+prepare(job *self, const struct view *view, const td_moment_options *moment) {
   td_error error = {0};
   if (td_replay_open(self->path, NULL, NULL, &self->replay, &error))
     return td_command_file_error(self->path, &error);
-  uint64_t length = td_replay_length(self->replay), position = length / 2;
-  if (at) {
-    uint64_t seq;
-    if (!g_ascii_string_to_unsigned(at, 10, 0, UINT64_MAX - 1, &seq, NULL))
-      return td_command_bad_usage("render", "--at needs the number of an event, not '%s'", at);
-    if (seq >= length)
-      return td_command_fail(self->path, "there is no event %s; the last event is %" PRIu64, at,
-                             length ? length - 1 : 0);
-    position = seq + 1;
-  }
-  if (td_replay_seek(self->replay, position, &error))
+  uint64_t seq;
+  g_autofree char *how = NULL;
+  if (!td_moment_find(self->path, self->replay, moment, &seq, &how)) return TD_EXIT_USAGE;
+  if (td_replay_seek(self->replay, seq + 1, &error))
     return td_command_file_error(self->path, &error);
+  tell_moment(self, seq, how);
   const td_catalog *catalog = td_replay_catalog(self->replay);
   if (view->needs_scene) self->scene = td_graph_scene_new(catalog, active_graph_task(self->replay));
   if (view->needs_timeline &&
@@ -253,7 +257,8 @@ run(const char *path, const options *wanted) {
   if (wanted->size && !parse_size(wanted->size, &self.width, &self.height))
     return td_command_bad_usage("render", "--size needs WIDTHxHEIGHT, each from %d to %d, not '%s'",
                                 LEAST_SIZE, MOST_SIZE, wanted->size);
-  int status = prepare(&self, view, wanted->at);
+  if (!td_moment_options_check("render", &wanted->moment)) return TD_EXIT_USAGE;
+  int status = prepare(&self, view, &wanted->moment);
   if (status == TD_EXIT_OK) status = save(&self, view, format);
   job_fini(&self);
   return status;
@@ -261,13 +266,12 @@ run(const char *path, const options *wanted) {
 
 int
 td_command_render(int argc, char **argv) {
-  options wanted = {0};
+  options wanted = {.moment = TD_MOMENT_OPTIONS};
   int status;
   const GOptionEntry entries[] = {
       {"view", 'v', 0, G_OPTION_ARG_STRING, &wanted.view,
        "What to draw: graph, timeline, queues or overview", "VIEW"},
-      {"at", 0, 0, G_OPTION_ARG_STRING, &wanted.at,
-       "The moment after this event (default: the middle of the tape)", "SEQ"},
+      TD_MOMENT_ENTRIES(wanted.moment),
       {"size", 0, 0, G_OPTION_ARG_STRING, &wanted.size,
        "Size in pixels or points (default: 1600x1000)", "WxH"},
       {"dark", 0, 0, G_OPTION_ARG_NONE, &wanted.dark, "Dark colours", NULL},
@@ -277,7 +281,7 @@ td_command_render(int argc, char **argv) {
   if (td_command_parse("render", entries, false, 1, 1, &argc, &argv, &status))
     status = run(argv[1], &wanted);
   g_free(wanted.view);
-  g_free(wanted.at);
+  td_moment_options_fini(&wanted.moment);
   g_free(wanted.size);
   g_free(wanted.output);
   return status;

@@ -86,7 +86,8 @@ print_text(const td_tape_at *at) {
   const td_catalog *catalog = td_replay_catalog(at->replay);
   const td_state *state = td_replay_state(at->replay);
   char *time = td_format_ns((double)state->header->time_ns);
-  printf("After event %" PRIu64 ", at %s\n", at->seq, time);
+  printf("After event %" PRIu64 "%s%s, at %s\n", at->seq, at->how ? ", " : "",
+         at->how ? at->how : "", time);
   free(time);
   print_graph_tasks(catalog, state);
   puts("\nQueues, in the order in which they will be popped");

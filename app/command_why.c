@@ -4,6 +4,7 @@
 #include "app/command.h"
 #include "app/tape_at.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -15,6 +16,7 @@ td_command_why(int argc, char **argv) {
   int status;
   if (!td_tape_at_open(&at, "why", false, argc, argv, &status)) return status;
   if (td_why_at(at.replay, at.seq, &text, &error) == TD_OK) {
+    if (at.how) printf("After event %" PRIu64 ", %s:\n", at.seq, at.how);
     puts(text);
     free(text);
     status = TD_EXIT_OK;

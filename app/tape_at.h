@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * What the commands about one instant of a tape share: the option `--at SEQ`, and names of
- * threads. Main thread. */
+ * What the commands that print one moment of a tape share: its options, and names of threads. Main
+ * thread. */
 #pragma once
 
-#include "engine/replay/replay.h"
+#include "app/moment.h"
 
-#include <glib.h>
-
-/* A replay that stands after event `seq`, which the command line names. */
+/* A replay that stands after event `seq`, which the command line names or Tapedeck chose. */
 typedef struct td_tape_at {
   const char *path; /* (borrowed) from argv */
   uint64_t seq;
+  char *how; /* (owned) of td_moment_find */
+  td_moment_options options;
   gboolean json;
   td_replay *replay; /* (owned) */
 } td_tape_at;

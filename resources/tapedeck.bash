@@ -6,6 +6,8 @@ _tapedeck() {
     words="--help --version $("$program" --help | sed -n '/^Commands:/,/^$/s/^  \([a-z]\+\) .*/\1/p')"
   elif [[ $word == -* ]]; then
     words=$("$program" "$command" --help | grep -o -e '--[a-z][a-z-]*')
+  elif [ "${COMP_WORDS[COMP_CWORD - 1]}" = --at ]; then
+    words=$("$program" "$command" --help | sed -n 's/.*--at=WHEN .*first \(.*\) (default.*/\1/p' | sed 's/,\| or//g')
   elif [ "$command" = run ]; then
     words=$("$program" examples | sed 's/ .*//')
   fi

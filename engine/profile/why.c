@@ -340,7 +340,7 @@ tell_event(td_replay *replay, uint64_t seq, const td_any_event *event, char **te
   if (status != TD_OK) return status;
   char *what = td_why_describe(td_replay_catalog(replay), td_replay_tape(replay), event);
   char *wait = td_why_mean(td_replay_catalog(replay), td_replay_tape(replay), event);
-  if (!*wait) {
+  if (!*wait && event->event.kind != TD_EVENT_error) {
     free(wait);
     wait = td_why_wait(replay, node_of(event));
   }

@@ -62,8 +62,10 @@ class Cli(unittest.TestCase):
         self.assertIn("frobnicate", self.refused("events", self.tape, "--kind", "frobnicate"))
         self.refused("events", self.tape, "--from", "x")
         self.refused("events", self.tape, "--node", "-1")
-        self.refused("state", self.tape)
-        self.refused("why", self.tape, "--at", "-3")
+        for at in ("-3", "soon", "", "99999999999999999999999"):
+            self.assertIn("nan, inf, error or end", self.refused("why", self.tape, "--at", at))
+        self.assertIn("two moments", self.refused("state", self.tape, "--at", "3", "--pass", "0"))
+        self.assertIn("--pass -1", self.refused("state", self.tape, "--pass", "-1"))
 
     def test_bench_of_torch(self):
         """Not measured unless asked for, nor where it is not, and so not taken for a pass."""
@@ -92,6 +94,52 @@ class Cli(unittest.TestCase):
         for command in ("state", "why"):
             self.assertEqual(run(command, self.tape, "--at", last).returncode, 0)
             self.assertIn("0 to %d" % last, self.refused(command, self.tape, "--at", last + 1))
+
+    def moment(self, *options, tape=None):
+        """The event whose moment `state` shows, and what `why` says of it. Both name the moment alike."""
+        tape = tape or self.tape
+        seq = self.document("state", tape, *options, "--json")["seq"]
+        how = run("state", tape, *options).stdout.splitlines()[0]
+        why = run("why", tape, *options).stdout
+        self.assertTrue(how.startswith(f"After event {seq}, "), how)
+        self.assertEqual(why.splitlines()[0], how[:how.rindex(", at ")] + ":")
+        return self.events[seq], how, why
+
+    def test_moments_have_names(self):
+        begun = [e for e in self.events if e["event"] == "graph_task_begin"]
+        for each in begun:
+            number = each["graph_task"]
+            end = next(e["seq"] for e in self.events if e["event"] == "graph_task_end" and e["graph_task"] == number)
+            event, how, why = self.moment("--pass", number)
+            self.assertTrue(each["seq"] < event["seq"] < end, (event, each, end))
+            self.assertEqual((event["event"], event["graph_task"]), ("queue_pop", number))
+            self.assertGreater(event["size"], 0)
+            self.assertIn(f"in the middle of graph task {number}", how)
+            self.assertIn(" before ", why)
+        ran = [sum(e["event"] == "node_begin" and e["graph_task"] == each["graph_task"] for e in self.events)
+               for each in begun]
+        largest = begun[ran.index(max(ran))]["graph_task"]
+        self.assertEqual(self.moment(), self.moment("--pass", largest))
+        self.assertEqual(self.moment("--at", "end")[0], self.events[-1])
+        first = next(e for e in self.events if e["event"] == "anomaly")
+        word, other = ("nan", "inf") if first["kind"] == "nan" else ("inf", "nan")
+        self.assertEqual(self.moment("--at", word)[0], first)
+        self.assertIn("--anomaly", self.refused("why", self.tape, "--at", other))
+        self.assertIn("has no error", self.refused("state", self.tape, "--at", "error"))
+        self.assertIn("has 0 to %d" % (len(begun) - 1), self.refused("why", self.tape, "--pass", len(begun)))
+
+    def test_moment_of_a_picture(self):
+        picture = os.path.join(self.folder.name, "moment.svg")
+        seq = self.moment("--pass", "1")[0]["seq"]
+        done = run("render", self.tape, "--view", "overview", "--pass", "1", "-o", picture)
+        self.assertEqual((done.returncode, done.stdout), (0, ""))
+        self.assertEqual(done.stderr, f"tapedeck: {picture} shows the moment after event {seq}, in the middle of graph task 1\n")
+        with open(picture, "rb") as file:
+            chosen = file.read()
+        self.assertEqual(run("render", self.tape, "--view", "overview", "--at", seq, "-o", picture).stderr, "")
+        with open(picture, "rb") as file:
+            self.assertEqual(file.read(), chosen)
+        self.assertIn("--at", self.refused("render", self.tape, "--view", "graph", "--at", "x", "-o", picture))
 
     def test_full_or_closed_output(self):
         for command in (["info"], ["events", "--json"], ["check"], ["state", "--at", "9"], ["why", "--at", "9"]):

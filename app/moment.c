@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "app/moment.h"
+
+#include "app/command.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+/* How far from the middle of a pass a good event is looked for. */
+#define REACH 4096
+
+typedef struct place {
+  const char *path; /* (borrowed) */
+  td_replay *replay;
+  const td_catalog *catalog;
+  uint64_t length;
+} place;
+
+void
+td_moment_options_fini(td_moment_options *options) {
+  g_clear_pointer(&options->at, g_free);
+}
+
+static bool
+find_last(const place *place, uint64_t *seq) {
+  *seq = place->length - 1;
+  return true;
+}
+
+static bool
+is_birth_of(const place *place, const td_catalog_mention *problem, td_anomaly_kind kind) {
+  td_any_event event;
+  return problem->kind == TD_EVENT_anomaly &&
+         td_replay_event(place->replay, problem->seq, &event, NULL) == TD_OK &&
+         event.anomaly.kind == kind;
+}
+
+static bool
+find_birth(const place *place, td_anomaly_kind kind, uint64_t *seq) {
+  const td_catalog_mentions *problems = &place->catalog->mentions[TD_LIST_problems];
+  for (uint32_t i = 0; i < problems->n; i++)
+    if (is_birth_of(place, &problems->items[i], kind)) {
+      *seq = problems->items[i].seq;
+      return true;
+    }
+  return false;
+}
+
+static bool
+find_nan(const place *place, uint64_t *seq) {
+  return find_birth(place, TD_anomaly_kind_nan, seq);
+}
+
+static bool
+find_inf(const place *place, uint64_t *seq) {
+  return find_birth(place, TD_anomaly_kind_inf, seq);
+}
+
+static bool
+find_error(const place *place, uint64_t *seq) {
+  const td_catalog_mentions *problems = &place->catalog->mentions[TD_LIST_problems];
+  for (uint32_t i = 0; i < problems->n; i++)
+    if (problems->items[i].kind == TD_EVENT_error) {
+      *seq = problems->items[i].seq;
+      return true;
+    }
+  return false;
+}
+
+static const struct word {
+  const char *word, *how, *absent;
+  bool (*find)(const place *place, uint64_t *seq);
+} words[] = {
+    {"nan", "the first NaN",
+     "the tape has no birth of a NaN; `run` and `record` look for it with --anomaly nan", find_nan},
+    {"inf", "the first Inf",
+     "the tape has no birth of an Inf; `run` and `record` look for it with --anomaly nonfinite",
+     find_inf},
+    {"error", "the first error", "the tape has no error", find_error},
+    {"end", "the last event", "", find_last},
+};
+
+static const struct word *
+word_find(const char *text) {
+  for (size_t i = 0; i < G_N_ELEMENTS(words); i++)
+    if (strcmp(words[i].word, text) == 0) return &words[i];
+  return NULL;
+}
+
+static bool
+read_number(const char *text, uint64_t *seq) {
+  return g_ascii_string_to_unsigned(text, 10, 0, UINT64_MAX - 1, seq, NULL);
+}
+
+bool
+td_moment_options_check(const char *command, const td_moment_options *options) {
+  uint64_t seq;
+  if (options->at && options->pass != TD_MOMENT_NO_PASS)
+    td_command_bad_usage(command, "--at and --pass name two moments: give one of them");
+  else if (options->pass != TD_MOMENT_NO_PASS && options->pass < 0)
+    td_command_bad_usage(command, "--pass %" G_GINT64_FORMAT ": must be the number of a graph task",
+                         options->pass);
+  else if (options->at && !word_find(options->at) && !read_number(options->at, &seq))
+    td_command_bad_usage(command,
+                         "--at '%s': must be the number of an event, or nan, inf, error or end",
+                         options->at);
+  else
+    return true;
+  return false;
+}
+
+static bool
+find_named(const place *place, const char *at, uint64_t *seq, char **how) {
+  const struct word *word = word_find(at);
+  if (word && word->find(place, seq)) {
+    *how = g_strdup(word->how);
+    return true;
+  }
+  if (word)
+    td_command_fail(place->path, "%s", word->absent);
+  else if (read_number(at, seq) && *seq < place->length)
+    return true;
+  else
+    td_command_fail(place->path, "there is no event %s; the tape has events 0 to %" PRIu64, at,
+                    place->length - 1);
+  return false;
+}
+
+/* How much there is to see after an event of a pass. Best is a pop that left other tasks waiting.
+ */
+static int
+rate(const td_any_event *event, uint32_t graph_task) {
+  if (event->event.kind == TD_EVENT_queue_pop && event->queue_pop.graph_task == graph_task &&
+      event->queue_pop.node != TD_NONE)
+    return event->queue_pop.size > 0 ? 3 : 2;
+  return event->event.kind == TD_EVENT_node_begin && event->node_begin.graph_task == graph_task;
+}
+
+static uint64_t
+find_in_pass(const place *place, uint32_t graph_task) {
+  const td_catalog_graph_task *facts = &place->catalog->graph_tasks[graph_task];
+  uint64_t begin = facts->begin_seq, end = MIN(facts->end_seq, place->length - 1);
+  uint64_t middle = begin + (end - begin) / 2, best_seq = begin;
+  int best = 0;
+  for (uint64_t i = 0; i < 2 * REACH && best < 3; i++) {
+    uint64_t seq = i % 2 ? middle + (i + 1) / 2 : middle - i / 2;
+    td_any_event event;
+    if (seq < begin || seq > end) continue;
+    if (td_replay_event(place->replay, seq, &event, NULL) != TD_OK) break;
+    int rated = rate(&event, graph_task);
+    if (rated > best) best_seq = seq;
+    best = MAX(best, rated);
+  }
+  return best_seq;
+}
+
+/* The pass in which most nodes ran; TD_NONE if the tape has none. */
+static uint32_t
+find_largest_pass(const td_catalog *catalog) {
+  uint32_t largest = catalog->n_graph_tasks ? 0 : TD_NONE;
+  for (uint32_t i = 1; i < catalog->n_graph_tasks; i++)
+    if (catalog->graph_tasks[i].n_ran > catalog->graph_tasks[largest].n_ran) largest = i;
+  return largest;
+}
+
+static bool
+has_pass(const place *place, gint64 pass) {
+  uint32_t n = place->catalog->n_graph_tasks;
+  if (pass < n) return true;
+  if (n == 0)
+    td_command_fail(place->path, "the tape has no backward pass");
+  else if (n == 1)
+    td_command_fail(place->path, "there is no graph task %" G_GINT64_FORMAT "; the tape has only 0",
+                    pass);
+  else
+    td_command_fail(place->path,
+                    "there is no graph task %" G_GINT64_FORMAT "; the tape has 0 to %u", pass,
+                    n - 1);
+  return false;
+}
+
+bool
+td_moment_find(const char *path, td_replay *replay, const td_moment_options *options, uint64_t *seq,
+               char **how) {
+  place place = {path, replay, td_replay_catalog(replay), td_replay_length(replay)};
+  *how = NULL;
+  if (place.length == 0) {
+    td_command_fail(path, "the tape has no events");
+    return false;
+  }
+  if (options->at) return find_named(&place, options->at, seq, how);
+  bool chosen = options->pass == TD_MOMENT_NO_PASS;
+  uint32_t pass = chosen ? find_largest_pass(place.catalog) : (uint32_t)options->pass;
+  if (!chosen && !has_pass(&place, options->pass)) return false;
+  if (pass == TD_NONE) return find_named(&place, "end", seq, how);
+  *seq = find_in_pass(&place, pass);
+  *how = g_strdup_printf("in the middle of graph task %u", pass);
+  return true;
+}

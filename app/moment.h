@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * A moment of a tape as the command line names it: --at SEQ, nan, inf, error or end, or --pass N.
+ * Without an option Tapedeck chooses one. Main thread. */
+#pragma once
+
+#include "engine/replay/replay.h"
+
+#include <glib.h>
+
+/* The options as they were typed. Initialise with TD_MOMENT_OPTIONS; td_moment_options_fini frees
+ * them. */
+typedef struct td_moment_options {
+  char *at;    /* (owned) or NULL */
+  gint64 pass; /* or TD_MOMENT_NO_PASS */
+} td_moment_options;
+#define TD_MOMENT_NO_PASS G_MININT64
+#define TD_MOMENT_OPTIONS                                                                          \
+  (td_moment_options) {                                                                            \
+    .pass = TD_MOMENT_NO_PASS                                                                      \
+  }
+void td_moment_options_fini(td_moment_options *options);
+
+/* The two entries of a table of options. */
+#define TD_MOMENT_ENTRIES(options)                                                                 \
+  {"at",                                                                                           \
+   0,                                                                                              \
+   0,                                                                                              \
+   G_OPTION_ARG_STRING,                                                                            \
+   &(options).at,                                                                                  \
+   "The moment after this event: its number, or the first nan, inf or error, or end "              \
+   "(default: in the middle of the largest pass)",                                                 \
+   "WHEN"},                                                                                        \
+  {                                                                                                \
+    "pass", 0, 0, G_OPTION_ARG_INT64, &(options).pass, "A moment in the middle of graph task N",   \
+        "N"                                                                                        \
+  }
+
+/* td_moment_options_check returns false and prints why if the options are no moment of any tape. */
+bool td_moment_options_check(const char *command, const td_moment_options *options);
+
+/* td_moment_find writes the event that the options name on a tape. If the tape does not have it,
+ * the function prints why and returns false. *how says in words which moment it is, "in the middle
+ * of graph task 0", or is NULL if the options gave the number. The caller frees it. */
+bool td_moment_find(const char *path, td_replay *replay, const td_moment_options *options,
+                    uint64_t *seq, char **how);
