@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * A moment of a tape as the command line names it: --at SEQ, nan, inf, error or end, or --pass N.
- * Without an option Tapedeck chooses one. Main thread. */
+ * A moment of a tape as the command line names it. --at takes a number, nan, inf, error or end;
+ * --pass takes a graph task. Without an option Tapedeck chooses a moment. Main thread. */
 #pragma once
 
 #include "engine/replay/replay.h"
