@@ -12,17 +12,30 @@
 #include <unistd.h>
 
 /* The compiler's options for the observer, and its sources below td_path_probe_sources(). */
+static const char *const standards[] = {
+#define STANDARD(text) text,
+#define FLAG(text)
+#define FILE(path)
+#include "engine/probe/observer.def"
+#undef STANDARD
+#undef FLAG
+#undef FILE
+};
 static const char *const flags[] = {
+#define STANDARD(text)
 #define FLAG(text) text,
 #define FILE(path)
 #include "engine/probe/observer.def"
+#undef STANDARD
 #undef FLAG
 #undef FILE
 };
 static const char *const sources[] = {
+#define STANDARD(text)
 #define FLAG(text)
 #define FILE(path) path,
 #include "engine/probe/observer.def"
+#undef STANDARD
 #undef FLAG
 #undef FILE
 };
@@ -99,7 +112,20 @@ find_headers(build *self, GError **error) {
          fail(error, "the headers of %s are not installed (Debian: libtorch-dev)", self->library);
 }
 
-/* Whether strings have the new layout. The symbols of a small library of PyTorch show it. */
+/* Whether one of PyTorch's own functions takes a string of the new layout. Other names do not tell:
+ * libstdc++ leaves some with the new layout in every library. */
+static gboolean
+has_new_strings(const char *bytes, gsize n_bytes) {
+  static const char own[] = "\0_ZN3c10", mark[] = "St7__cxx11";
+  const char *end = bytes + n_bytes;
+  while ((bytes = memmem(bytes, (gsize)(end - bytes), own, sizeof own - 1))) {
+    bytes++;
+    if (memmem(bytes, strnlen(bytes, (gsize)(end - bytes)), mark, sizeof mark - 1)) return TRUE;
+  }
+  return FALSE;
+}
+
+/* The names in a small library of PyTorch show the layout of strings. */
 static gboolean
 find_abi(build *self, GError **error) {
   g_autofree char *folder = g_path_get_dirname(self->library);
@@ -108,11 +134,8 @@ find_abi(build *self, GError **error) {
       g_strconcat(folder, "/libc10", suffix ? suffix + strlen("libtorch_cpu") : ".so", NULL);
   g_autoptr(GMappedFile) file = g_mapped_file_new(self->c10, FALSE, NULL);
   if (!file) return fail(error, "%s cannot be read", self->c10);
-  static const char mark[] = "St7__cxx11";
   self->cxx11_abi =
-      memmem(g_mapped_file_get_contents(file), g_mapped_file_get_length(file), mark, strlen(mark))
-          ? "1"
-          : "0";
+      has_new_strings(g_mapped_file_get_contents(file), g_mapped_file_get_length(file)) ? "1" : "0";
   return TRUE;
 }
 
@@ -166,10 +189,11 @@ choose_folder(build *self, GError **error) {
   return fail(error, "%s: %s", self->folder, g_strerror(errno));
 }
 
+/* Without an output the compiler only preprocesses. */
 static char **
-compiler_arguments(const build *self, const char *output) {
+compiler_arguments(const build *self, const char *standard, const char *output) {
   g_autoptr(GStrvBuilder) argv = g_strv_builder_new();
-  g_strv_builder_add(argv, self->compiler);
+  g_strv_builder_add_many(argv, self->compiler, standard, NULL);
   for (gsize i = 0; i < G_N_ELEMENTS(flags); i++)
     g_strv_builder_add(argv, flags[i]);
   g_autofree char *abi = g_strdup_printf("-D_GLIBCXX_USE_CXX11_ABI=%s", self->cxx11_abi);
@@ -186,7 +210,10 @@ compiler_arguments(const build *self, const char *output) {
     g_autofree char *path = g_build_filename(td_path_probe_sources(), sources[i], NULL);
     g_strv_builder_add(argv, path);
   }
-  g_strv_builder_add_many(argv, "-o", output, probe, self->library, self->c10, NULL);
+  if (output)
+    g_strv_builder_add_many(argv, "-o", output, probe, self->library, self->c10, NULL);
+  else
+    g_strv_builder_add(argv, "-E");
   return g_strv_builder_end(argv);
 }
 
@@ -208,24 +235,44 @@ remove_leftovers(const build *self) {
   }
 }
 
+/* Runs the compiler, and adds the command and what the compiler says to `log`. */
 static gboolean
-compile(const build *self, GError **error) {
-  remove_leftovers(self);
-  g_autofree char *output = g_strdup_printf("%s.%d", self->path, (int)getpid());
-  g_auto(GStrv) argv = compiler_arguments(self, output);
+run_compiler(const build *self, const char *standard, const char *output, GString *log,
+             GError **error) {
+  g_auto(GStrv) argv = compiler_arguments(self, standard, output);
   g_autofree char *messages = NULL;
   int status = 0;
-  fprintf(stderr,
-          "tapedeck: compiling an observer for PyTorch %s, only this once (about a minute)...\n",
-          self->version);
   if (!g_spawn_sync(NULL, argv, NULL, G_SPAWN_STDOUT_TO_DEV_NULL, unblock_signals_cb, NULL, NULL,
                     &messages, &status, error))
     return FALSE;
   g_autofree char *command = g_strjoinv(" ", argv);
-  g_autofree char *log = g_strconcat(command, "\n", messages, NULL);
-  g_file_set_contents(self->log, log, -1, NULL);
-  if (status == 0 && g_rename(output, self->path) == 0) return TRUE;
+  g_string_append_printf(log, "%s\n%s\n", command, messages);
+  return status == 0;
+}
+
+/* PyTorch's headers refuse a standard that is too old, and the preprocessor shows it at once. */
+static gboolean
+compile_with_standards(const build *self, const char *output, GString *log, GError **error) {
+  gboolean made = FALSE;
+  for (gsize i = 0; i < G_N_ELEMENTS(standards) && !made && !*error; i++)
+    made = run_compiler(self, standards[i], NULL, log, error) &&
+           run_compiler(self, standards[i], output, log, error);
+  return made;
+}
+
+static gboolean
+compile(const build *self, GError **error) {
+  remove_leftovers(self);
+  g_autofree char *output = g_strdup_printf("%s.%d", self->path, (int)getpid());
+  g_autoptr(GString) log = g_string_new(NULL);
+  fprintf(stderr,
+          "tapedeck: compiling an observer for PyTorch %s, only this once (about a minute)...\n",
+          self->version);
+  gboolean made = compile_with_standards(self, output, log, error);
+  g_file_set_contents(self->log, log->str, -1, NULL);
+  if (made && g_rename(output, self->path) == 0) return TRUE;
   g_unlink(output);
+  if (*error) return FALSE;
   return fail(error, "the observer does not compile against PyTorch %s (see %s)", self->version,
               self->log);
 }

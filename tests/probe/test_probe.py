@@ -226,7 +226,7 @@ class Torch:
             [self.python, "-c", "import torch; print('\\n'.join(sorted({l[l.index('/'):-1] for l in open('/proc/self/maps')"
              " if 'libtorch_cpu.so' in l or 'libc10.so' in l})))"],
             capture_output=True, text=True, check=True, timeout=120).stdout.splitlines()
-        command = ["g++", *declared("FLAG"), f"-I{SOURCE}", *(f"-isystem{h}" for h in headers),
+        command = ["g++", declared("STANDARD")[0], *declared("FLAG"), f"-I{SOURCE}", *(f"-isystem{h}" for h in headers),
                    *(str(SOURCE / f) for f in declared("FILE") if f.endswith(".cpp")),
                    "-o", str(self.observer), str(PROBE / "libtapedeck-probe.so"), *libraries]
         subprocess.run(command, check=True, timeout=300)

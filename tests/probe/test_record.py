@@ -272,6 +272,18 @@ print("unharmed")
         self.assertIn("level 2", done.stderr)
         self.assertIn("Not a directory", done.stderr)
 
+    def test_standard_is_found(self):
+        """PyTorch 2.15 refuses C++17. A compiler that does the same must be asked for the next standard."""
+        compiler = self.folder / "cxx"
+        compiler.write_text("#!/bin/sh\ncase \"$*\" in *gnu++17*) echo '#error C++20 is required' >&2; exit 1;; esac\n"
+                            "exec g++ \"$@\"\n")
+        compiler.chmod(0o755)
+        fussy = dict(self.environment, CXX=str(compiler), XDG_CACHE_HOME=str(self.folder / "cache"))
+        for python in TORCHES:
+            done = self.record(python, self.script(BACKWARD + "work()"), env=fussy, options=["--force", "--level", "1"])
+            self.assert_says(done, "recorded script.tape")
+            self.assert_checked("script.tape")
+
     def test_children(self):
         for python in TORCHES:
             done = self.record(python, self.script(CHILDREN), options=["--force", "-o", "all.tape"])

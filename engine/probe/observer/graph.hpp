@@ -10,6 +10,7 @@
 #include "engine/probe/stacks.h"
 
 #include <unordered_map>
+#include <variant>
 
 namespace tapedeck {
 
@@ -161,12 +162,6 @@ private:
   }
 };
 
-#if TORCH_AT_LEAST(2, 0)
-using std::get_if;
-#else
-using c10::get_if;
-#endif
-
 /* Walks what a root reaches and is not numbered yet, in the order of the engine's own walk. */
 class Announcer {
 public:
@@ -246,7 +241,8 @@ private:
   }
 
   void emit_metadata(uint32_t id, uint32_t input_nr, const InputMetadata &metadata) {
-    const SymIntSmallVec *sizes = tapedeck::get_if<SymIntSmallVec>(&metadata.shape_);
+    using std::get_if; /* or c10's: some versions have a variant of their own */
+    const SymIntSmallVec *sizes = get_if<SymIntSmallVec>(&metadata.shape_);
     if (!metadata.options_.has_dtype() || !sizes) return;
     uint64_t n_bytes = metadata.dtype().itemsize();
     for (const c10::SymInt &size : *sizes)
