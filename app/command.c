@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "app/command.h"
 
+#include "engine/trace/tape.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -133,6 +135,31 @@ td_command_parse(const char *name, const GOptionEntry *entries, bool strict, int
   }
   remove_separator(argc, *argv);
   return count_is_right(command, min, max, *argc, *argv);
+}
+
+char *
+td_command_list_words(const char *const *words) {
+  g_autoptr(GString) list = g_string_new(words[0]);
+  for (size_t i = 1; words[i]; i++)
+    g_string_append_printf(list, "%s%s", words[i + 1] ? ", " : " or ", words[i]);
+  return g_string_free(g_steal_pointer(&list), FALSE);
+}
+
+bool
+td_command_check_word(const char *command, const char *option, const char *value,
+                      const char *const *words) {
+  if (g_strv_contains(words, value)) return true;
+  g_autofree char *list = td_command_list_words(words);
+  td_command_bad_usage(command, "%s '%s': must be %s", option, value, list);
+  return false;
+}
+
+bool
+td_command_refuse_tape(const char *path) {
+  if (!td_tape_is_at(path)) return false;
+  g_autofree char *name = td_command_shell_name(path);
+  td_command_fail(name, "is a tape; see it with: tapedeck open %s", name);
+  return true;
 }
 
 char *

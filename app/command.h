@@ -51,6 +51,17 @@ int td_command_bad_usage(const char *name, const char *format, ...) G_GNUC_PRINT
 int td_command_fail(const char *file, const char *format, ...) G_GNUC_PRINTF(2, 3);
 int td_command_file_error(const char *file, td_error *error);
 
+/* td_command_list_words returns "off, nan or nonfinite" of a list that ends with NULL. Free it.
+ * td_command_check_word returns true if a value is one of the words. Else it prints which option
+ * must be which. */
+char *td_command_list_words(const char *const *words);
+bool td_command_check_word(const char *command, const char *option, const char *value,
+                           const char *const *words);
+
+/* td_command_refuse_tape returns false if a file is no tape. Else it prints how to see that tape.
+ */
+bool td_command_refuse_tape(const char *path);
+
 /* td_command_shell_name returns the name of a file as one types it in a shell. It is relative if
  * the file is below the current folder, and quoted if the shell needs that. Free it. */
 char *td_command_shell_name(const char *path);

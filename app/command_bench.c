@@ -138,7 +138,9 @@ td_command_bench(int argc, char **argv) {
     unsigned i = 0;
     while (i < n && !g_str_equal(figures[i].name, *name))
       i++;
-    if (i == n) return td_command_bad_usage("bench", "unknown figure '%s'", *name);
+    if (i == n)
+      return td_command_bad_usage("bench",
+                                  "--figure '%s': `tapedeck bench` prints the names of all", *name);
   }
   td_json json;
   td_json_init(&json, stdout);

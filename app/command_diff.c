@@ -39,6 +39,11 @@ compare(td_diff_report *report, td_error *error) {
   return TD_OK;
 }
 
+static bool
+are_equal(const td_diff_report *report) {
+  return report->align.equal_order && report->align.n_reshaped == 0 && report->values.n == 0;
+}
+
 static int
 diff(const char *path_a, const char *path_b, double tolerance, bool as_json) {
   td_diff_report report = {.tolerance = tolerance};
@@ -52,7 +57,7 @@ diff(const char *path_a, const char *path_b, double tolerance, bool as_json) {
     td_command_file_error(path_a, &error);
   } else {
     (as_json ? td_diff_print_json : td_diff_print_text)(&report);
-    exit_status = report.align.equal_order ? TD_EXIT_OK : TD_EXIT_BAD;
+    exit_status = are_equal(&report) ? TD_EXIT_OK : TD_EXIT_BAD;
   }
   report_fini(&report);
   return exit_status;
@@ -70,6 +75,6 @@ td_command_diff(int argc, char **argv) {
   int status;
   if (!td_command_parse("diff", entries, false, 2, 2, &argc, &argv, &status)) return status;
   if (!(tolerance >= 0 && isfinite(tolerance)))
-    return td_command_bad_usage("diff", "--tolerance must be a number from 0 up, such as 1e-6");
+    return td_command_bad_usage("diff", "--tolerance: must be a number from 0 up, such as 1e-6");
   return diff(argv[1], argv[2], tolerance, as_json);
 }

@@ -79,7 +79,9 @@ read_kinds(gchar **names, filter *filter) {
   for (size_t i = 0; names && names[i]; i++) {
     td_event_kind kind = td_event_kind_find(names[i]);
     if (kind == TD_EVENT_none) {
-      td_command_bad_usage("events", "unknown kind '%s'", names[i]);
+      td_command_bad_usage(
+          "events", "--kind '%s': must be a kind of event; `tapedeck info` lists those of a tape",
+          names[i]);
       return false;
     }
     filter->kinds[kind] = true;
@@ -91,14 +93,15 @@ static bool
 read_id(const char *option, gint64 value, uint32_t *id) {
   *id = value == ANY ? TD_NONE : (uint32_t)value;
   if (value == ANY || (value >= 0 && value < (gint64)TD_NONE)) return true;
-  td_command_bad_usage("events", "%s %" G_GINT64_FORMAT " is out of range", option, value);
+  td_command_bad_usage("events", "%s %" G_GINT64_FORMAT ": must be a number from 0 up", option,
+                       value);
   return false;
 }
 
 static bool
 read_filter(const options *options, filter *filter) {
   if (options->from < 0 || options->to < 0) {
-    td_command_bad_usage("events", "--from and --to must be 0 or more");
+    td_command_bad_usage("events", "--from and --to: must be the numbers of events");
     return false;
   }
   filter->from = (uint64_t)options->from;

@@ -241,6 +241,7 @@ td_command_import(int argc, char **argv) {
       {0}};
   int status;
   if (!td_command_parse("import", entries, false, 1, 1, &argc, &argv, &status)) return status;
+  if (td_command_refuse_tape(argv[1])) return TD_EXIT_USAGE;
   if (!tape) tape = default_tape(argv[1]);
   return is_free(tape, force) ? import(argv[1], tape) : TD_EXIT_USAGE;
 }

@@ -17,19 +17,17 @@ parse_size(const char *text, TdWindowRequest *request) {
          request->height <= 10000;
 }
 
-static bool
-page_exists(const char *page) {
-  static const char *const pages[] = {"inspector", "events", "problems", NULL};
-  return g_strv_contains(pages, page);
-}
-
 static int
 check_values(gint64 at, const char *size, TdWindowRequest *request) {
-  if (at < -1) return td_command_bad_usage("open", "--at needs the number of an event");
+  static const char *const pages[] = {"inspector", "events", "problems", NULL};
+  if (at < -1)
+    return td_command_bad_usage("open", "--at %" G_GINT64_FORMAT ": must be the number of an event",
+                                at);
   if (size && !parse_size(size, request))
-    return td_command_bad_usage("open", "--size needs WIDTHxHEIGHT, such as 1600x1000");
-  if (request->page && !page_exists(request->page))
-    return td_command_bad_usage("open", "--page needs inspector, events or problems");
+    return td_command_bad_usage("open", "--size '%s': must be WIDTHxHEIGHT, such as 1600x1000",
+                                size);
+  if (request->page && !td_command_check_word("open", "--page", request->page, pages))
+    return TD_EXIT_USAGE;
   if (request->path && access(request->path, R_OK) != 0)
     return td_command_fail(request->path, "%s", strerror(errno));
   request->position = at >= 0 ? (guint64)at + 1 : G_MAXUINT64;

@@ -60,22 +60,19 @@ typedef struct process {
 static bool
 word_is_fine(const char *name, char **value, const char *const *known) {
   if (!*value) *value = g_strdup(known[0]);
-  if (g_strv_contains(known, *value)) return true;
-  g_autofree char *words = g_strjoinv(", ", (char **)known);
-  td_command_bad_usage("record", "--%s '%s': must be one of %s", name, *value, words);
-  return false;
+  return td_command_check_word("record", name, *value, known);
 }
 
 static bool
 options_are_fine(record_options *options) {
   options->level_is_forced = options->level != NULL;
   if (!options->anomaly) options->anomaly = g_strdup(td_live_anomaly_mode(&options->live));
-  return word_is_fine("anomaly", &options->anomaly,
+  return word_is_fine("--anomaly", &options->anomaly,
                       (const char *const[]){"off", "nan", "nonfinite", NULL}) &&
-         word_is_fine("stats", &options->stats,
+         word_is_fine("--stats", &options->stats,
                       (const char *const[]){"off", "finite", "full", NULL}) &&
-         word_is_fine("policy", &options->policy, (const char *const[]){"block", "drop", NULL}) &&
-         word_is_fine("level", &options->level, (const char *const[]){"1", "2", NULL}) &&
+         word_is_fine("--policy", &options->policy, (const char *const[]){"block", "drop", NULL}) &&
+         word_is_fine("--level", &options->level, (const char *const[]){"1", "2", NULL}) &&
          td_live_options_check("record", &options->live);
 }
 
@@ -354,6 +351,8 @@ td_command_record(int argc, char **argv) {
   char **command = argv + 1;
   if (strcmp(command[0], "--") == 0) command++;
   if (!command[0]) return td_command_bad_usage("record", "COMMAND is missing");
-  if (!options_are_fine(&options) || !tape_is_free(&options, command)) return TD_EXIT_USAGE;
+  if (!options_are_fine(&options) || td_command_refuse_tape(command[0]) ||
+      !tape_is_free(&options, command))
+    return TD_EXIT_USAGE;
   return record(&options, command);
 }

@@ -244,19 +244,20 @@ run(const char *path, const options *wanted) {
               .width = 1600,
               .height = 1000,
               .theme = td_theme_default(wanted->dark)};
-  if (!wanted->view)
-    return td_command_bad_usage("render", "--view is missing: graph, timeline, queues or overview");
-  if (!view)
-    return td_command_bad_usage(
-        "render", "unknown view '%s': must be graph, timeline, queues or overview", wanted->view);
+  const char *names[TD_N_ELEMENTS(views) + 1] = {NULL};
+  for (size_t i = 0; i < TD_N_ELEMENTS(views); i++)
+    names[i] = views[i].name;
+  g_autofree char *list = td_command_list_words(names);
+  if (!wanted->view) return td_command_bad_usage("render", "--view is missing: must be %s", list);
+  if (!td_command_check_word("render", "--view", wanted->view, names)) return TD_EXIT_USAGE;
   if (!wanted->output)
-    return td_command_bad_usage("render", "-o is missing: OUT.png, OUT.svg or OUT.pdf");
+    return td_command_bad_usage("render", "-o is missing: must be OUT.png, OUT.svg or OUT.pdf");
   if (!format)
-    return td_command_bad_usage("render", "'%s' does not end in .png, .svg or .pdf",
+    return td_command_bad_usage("render", "-o '%s': must end in .png, .svg or .pdf",
                                 wanted->output);
   if (wanted->size && !parse_size(wanted->size, &self.width, &self.height))
-    return td_command_bad_usage("render", "--size needs WIDTHxHEIGHT, each from %d to %d, not '%s'",
-                                LEAST_SIZE, MOST_SIZE, wanted->size);
+    return td_command_bad_usage("render", "--size '%s': must be WIDTHxHEIGHT, each from %d to %d",
+                                wanted->size, LEAST_SIZE, MOST_SIZE);
   if (!td_moment_options_check("render", &wanted->moment)) return TD_EXIT_USAGE;
   int status = prepare(&self, view, &wanted->moment);
   if (status == TD_EXIT_OK) status = save(&self, view, format);

@@ -38,41 +38,27 @@ options_clear(run_options *options) {
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(run_options, options_clear)
 
-/* An option with a fixed set of words. `known` are all words of the contract; only the first
- * `n_supported` work. NULL means the first. */
+/* An option with a fixed set of words. NULL means the first. */
 typedef struct word_option {
   const char *name;
   char **value;
   const char *const *known;
-  guint n_supported;
 } word_option;
-
-static bool
-word_is_fine(const word_option *option) {
-  if (!*option->value) *option->value = g_strdup(option->known[0]);
-  for (guint i = 0; option->known[i]; i++) {
-    if (strcmp(option->known[i], *option->value) != 0) continue;
-    if (i < option->n_supported) return true;
-    td_command_bad_usage("run", "--%s %s is not supported yet", option->name, *option->value);
-    return false;
-  }
-  g_autofree char *words = g_strjoinv(", ", (char **)option->known);
-  td_command_bad_usage("run", "--%s '%s': must be one of %s", option->name, *option->value, words);
-  return false;
-}
 
 static bool
 words_are_fine(run_options *options) {
   const word_option words[] = {
-      {"anomaly", &options->anomaly, (const char *const[]){"off", "nan", "nonfinite", NULL}, 3},
-      {"policy", &options->policy, (const char *const[]){"block", "drop", NULL}, 2},
-      {"scheduler", &options->scheduler, (const char *const[]){"engine", "2017", "2017-fifo", NULL},
-       3},
-      {"semantics", &options->semantics, (const char *const[]){"2.13", "1.11", NULL}, 2},
-      {"stats", &options->stats, (const char *const[]){"off", "finite", "full", NULL}, 3},
+      {"--anomaly", &options->anomaly, (const char *const[]){"off", "nan", "nonfinite", NULL}},
+      {"--policy", &options->policy, (const char *const[]){"block", "drop", NULL}},
+      {"--scheduler", &options->scheduler,
+       (const char *const[]){"engine", "2017", "2017-fifo", NULL}},
+      {"--semantics", &options->semantics, (const char *const[]){"2.13", "1.11", NULL}},
+      {"--stats", &options->stats, (const char *const[]){"off", "finite", "full", NULL}},
   };
-  for (guint i = 0; i < G_N_ELEMENTS(words); i++)
-    if (!word_is_fine(&words[i])) return false;
+  for (guint i = 0; i < G_N_ELEMENTS(words); i++) {
+    if (!*words[i].value) *words[i].value = g_strdup(words[i].known[0]);
+    if (!td_command_check_word("run", words[i].name, *words[i].value, words[i].known)) return false;
+  }
   return true;
 }
 
@@ -114,6 +100,7 @@ find_script(const char *argument, run_options *options) {
 
 static bool
 script_is_readable(const run_options *options) {
+  if (td_command_refuse_tape(options->script)) return false;
   if (access(options->script, R_OK) == 0) return true;
   td_command_fail(options->script, "%s", g_strerror(errno));
   return false;

@@ -179,7 +179,8 @@ print_values(const td_diff_report *report) {
     return;
   }
   print_count(values->n_compared, "value");
-  printf(" compared, %u differ by more than %g\n", values->n, report->tolerance);
+  printf(" compared, %u %s (tolerance %g)\n", values->n, values->n == 1 ? "differs" : "differ",
+         report->tolerance);
   for (uint32_t i = 0; i < values->n && i < SHOWN_MAX; i++)
     print_value(&report->align, &values->items[i]);
   print_rest(values->n);

@@ -40,6 +40,7 @@ run_command(int argc, char **argv) {
     return TD_EXIT_OK;
   }
   const td_command *command = td_command_find(name);
+  if (!command && td_command_refuse_tape(name)) return TD_EXIT_USAGE;
   if (!command) {
     fprintf(stderr, "tapedeck: unknown %s '%s' (see tapedeck --help)\n",
             name[0] == '-' ? "option" : "command", name);

@@ -40,9 +40,8 @@ td_status
 td_condition_parse(const char *text, td_condition *condition, td_error *error) {
   td_condition made = {.node = TD_NONE};
   if (!parse(text, &made))
-    return td_error_set(
-        error, TD_INVALID,
-        "'%s' is no condition: node:NUMBER, op:NAME, nan, nonfinite, error or begin", text);
+    return td_error_set(error, TD_INVALID,
+                        "'%s': must be node:NUMBER, op:NAME, nan, nonfinite, error or begin", text);
   made.text = td_dup_string(text);
   *condition = made;
   return TD_OK;

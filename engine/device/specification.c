@@ -102,7 +102,7 @@ read_part(td_specification *out, const char *text, td_error *error) {
   if ((rest = after(text, "cuda")) && (*rest == '\0' || *rest == ':'))
     return read_device(out, text, rest, true, error);
   if (after(text, "latency=") || after(text, "bandwidth=")) return read_option(out, text, error);
-  return td_error_set(error, TD_INVALID, "unknown device '%s': expected cpu, sim:N or cuda", text);
+  return td_error_set(error, TD_INVALID, "unknown device '%s': must be cpu, sim:N or cuda", text);
 }
 
 td_status

@@ -49,9 +49,9 @@ td_conflict_meaning(const td_catalog *catalog, td_tape *tape, const td_any_event
     tell_versions(out, catalog, tape, &event->version_conflict);
   if (event->event.kind == TD_EVENT_stream_conflict)
     fprintf(out,
-            "Which comes first is left to chance: stream %d should wait for an event that was "
-            "recorded on stream %d after the first.",
-            event->stream_conflict.second_stream, event->stream_conflict.first_stream);
+            "Chance decides which of the two comes first. To order them, record an event on stream "
+            "%d after its access, and let stream %d wait for that event.",
+            event->stream_conflict.first_stream, event->stream_conflict.second_stream);
   fclose(out);
   return text;
 }

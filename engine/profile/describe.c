@@ -133,7 +133,7 @@ write_value(const describer *to, const td_field *field) {
   switch (field->form) {
   case TD_FORM_unsigned:
   case TD_FORM_id:
-    fprintf(to->out, "%" PRIu64, value);
+    td_words_number(to->out, value);
     break;
   case TD_FORM_signed:
     fprintf(to->out, "%" PRId64, (int64_t)value);

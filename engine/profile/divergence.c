@@ -155,23 +155,15 @@ write_readiness(FILE *out, const pair_of_views *views) {
 }
 
 static void
-write_number(FILE *out, uint64_t sequence_nr) {
-  if (sequence_nr == UINT64_MAX)
-    fputs("the highest", out);
-  else
-    fprintf(out, "%llu", (unsigned long long)sequence_nr);
-}
-
-static void
 write_numbers(FILE *out, const view *view) {
   fprintf(out, "in %s ", view->letter);
   write_visit(out, view, view->took);
   fputs(" has ", out);
-  write_number(out, sequence_nr(view, view->took));
+  td_words_number(out, sequence_nr(view, view->took));
   fputs(" and ", out);
   write_visit(out, view, view->passed_over);
   fputs(" has ", out);
-  write_number(out, sequence_nr(view, view->passed_over));
+  td_words_number(out, sequence_nr(view, view->passed_over));
 }
 
 static void

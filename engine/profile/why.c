@@ -102,7 +102,7 @@ write_rule(const story *story, uint32_t queue, const td_queue_entry *winner,
   else if (winner->kind == 2)
     fputs("A shutdown task goes before everything", story->out);
   else if (winner->kind == 1)
-    fputs("A dummy task goes before every node, to wake the thread at once", story->out);
+    fputs("A dummy task goes before every node", story->out);
   else if (loser->node == TD_NONE)
     fputs("A graph task ended while both were in the heap, and that moves nothing in the heap",
           story->out);
@@ -162,6 +162,19 @@ write_not_ready(const story *story, uint32_t graph_task) {
   if (told) putc('.', story->out);
 }
 
+/* What a task without a node is for. */
+static void
+write_purpose(const story *story, const td_queue_entry *entry) {
+  if (entry->node != TD_NONE) return;
+  if (entry->kind == 2) {
+    fputs(" It runs no node: it tells the thread to end.", story->out);
+    return;
+  }
+  fputs(" It runs no node: it wakes the thread, because another thread completed ", story->out);
+  td_words_graph_task(story->out, entry->graph_task);
+  putc('.', story->out);
+}
+
 static void
 write_winner(const story *story, uint32_t queue, const td_queue_entry *entries, uint32_t n,
              uint32_t at) {
@@ -173,6 +186,7 @@ write_winner(const story *story, uint32_t queue, const td_queue_entry *entries, 
   td_words_queue(story->out, story->catalog, queue);
   if (n == 1) {
     fputs(". It was the only task there.", story->out);
+    write_purpose(story, &entries[at]);
     return;
   }
   fputs(" before ", story->out);
@@ -185,6 +199,7 @@ write_winner(const story *story, uint32_t queue, const td_queue_entry *entries, 
     write_entry(story, &entries[0]);
   }
   putc('.', story->out);
+  write_purpose(story, &entries[at]);
 }
 
 static uint32_t
@@ -207,7 +222,10 @@ write_pop(const story *story, const td_event_queue_pop *pop) {
     write_winner(story, pop->queue, entries, n, at);
     write_not_ready(story, pop->graph_task);
   } else {
-    td_words_node(story->out, story->catalog, pop->node);
+    if (pop->node == TD_NONE)
+      fputs("A task without a node", story->out);
+    else
+      td_words_node(story->out, story->catalog, pop->node);
     fputs(" was popped, but the tape has no event of its entry into ", story->out);
     td_words_queue(story->out, story->catalog, pop->queue);
     putc('.', story->out);

@@ -67,6 +67,14 @@ td_words_queue(FILE *out, const td_catalog *catalog, uint32_t queue) {
 }
 
 void
+td_words_number(FILE *out, uint64_t number) {
+  if (number == UINT64_MAX)
+    fputs("max", out);
+  else
+    fprintf(out, "%" PRIu64, number);
+}
+
+void
 td_words_plural(FILE *out, uint64_t n, const char *noun) {
   fprintf(out, "%" PRIu64 " %s%s", n, noun, n == 1 ? "" : "s");
 }

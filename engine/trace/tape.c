@@ -4,7 +4,10 @@
 #include "engine/base/alloc.h"
 #include "engine/trace/merge.h"
 
+#include <fcntl.h>
 #include <inttypes.h>
+#include <string.h>
+#include <unistd.h>
 
 /* Events are handed out from blocks of the merged order, of which the newest few are kept. */
 #define BLOCK_EVENTS 1024u
@@ -117,6 +120,16 @@ scan(td_tape *tape) {
   tape->merge_block = UINT64_MAX;
   resolve_known(tape);
   free(same_time);
+}
+
+bool
+td_tape_is_at(const char *path) {
+  char magic[sizeof TD_TAPE_MAGIC - 1];
+  int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  if (file < 0) return false;
+  ssize_t n = read(file, magic, sizeof magic);
+  close(file);
+  return n == sizeof magic && memcmp(magic, TD_TAPE_MAGIC, sizeof magic) == 0;
 }
 
 td_status

@@ -40,6 +40,9 @@ typedef struct td_tape_info {
 td_status td_tape_open(const char *path, td_tape **tape, td_error *error);
 void td_tape_close(td_tape *tape);
 
+/* td_tape_is_at returns true if a file begins as a tape does. */
+bool td_tape_is_at(const char *path);
+
 const td_tape_info *td_tape_info_get(const td_tape *tape);
 const char *td_tape_path(const td_tape *tape);
 

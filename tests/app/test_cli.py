@@ -67,6 +67,23 @@ class Cli(unittest.TestCase):
         self.assertIn("two moments", self.refused("state", self.tape, "--at", "3", "--pass", "0"))
         self.assertIn("--pass -1", self.refused("state", self.tape, "--pass", "-1"))
 
+    def test_what_an_option_must_be(self):
+        """One form in all commands."""
+        for command, option, words in (("run", "--anomaly", "off, nan or nonfinite"), ("run", "--policy", "block or drop"),
+                                       ("run", "--semantics", "2.13 or 1.11"), ("record", "--level", "1 or 2"),
+                                       ("record", "--stats", "off, finite or full"),
+                                       ("open", "--page", "inspector, events or problems"),
+                                       ("render", "--view", "graph, timeline, queues or overview")):
+            said = self.refused(command, option, "sideways", self.tape)
+            self.assertEqual(said, f"tapedeck {command}: {option} 'sideways': must be {words}\n")
+        self.assertIn("--break 'sideways': must be node:NUMBER", self.refused("run", "--break", "sideways", "mlp"))
+        self.assertIn("must be graph, timeline, queues or overview", self.refused("render", self.tape, "-o", "x.png"))
+
+    def test_a_tape_is_no_program(self):
+        for command in (["run"], ["record", "--"], ["import"], []):
+            self.assertEqual(self.refused(*command, self.tape),
+                             f"tapedeck: {self.tape}: is a tape; see it with: tapedeck open {self.tape}\n")
+
     def test_bench_of_torch(self):
         """Not measured unless asked for, nor where it is not, and so not taken for a pass."""
         row, = self.document("bench", "--json", "--figure", "torch_model")
@@ -307,6 +324,21 @@ class Cli(unittest.TestCase):
         self.assertEqual((same["equal_order"], same["divergence"], same["durations"]["ratio"]), (True, None, 1))
         self.assertEqual(same["nodes"], {"paired": same["a"]["nodes"], "only_a": [], "only_b": [], "moved": 0,
                                          "reshaped": 0})
+
+    def test_diff_of_values(self):
+        """Values that differ are a bad answer too, like another order."""
+        script = os.path.join(self.folder.name, "values.py")
+        with open(script, "w") as file:
+            file.write("import sys, torch\nx = torch.ones(3, requires_grad=True)\n(x * float(sys.argv[1])).sum().backward()\n")
+        tapes = {value: os.path.join(self.folder.name, value + ".tape") for value in ("2", "3")}
+        for value, tape in tapes.items():
+            done = run("run", "--stats", "full", "-o", tape, script, value)
+            self.assertEqual(done.returncode, 0, done.stderr)
+        same, different = run("diff", tapes["2"], tapes["2"]), run("diff", *tapes.values())
+        self.assertEqual((same.returncode, different.returncode), (0, 1))
+        self.assertIn("0 differ (tolerance", same.stdout)
+        self.assertIn("the same, node by node", different.stdout)
+        self.assertEqual(run("diff", *tapes.values(), "--tolerance", "1").returncode, 0)
 
     def test_diff_bad_usage(self):
         self.refused("diff", self.tape)

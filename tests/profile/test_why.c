@@ -123,6 +123,35 @@ test_out_of_turn(void) {
 }
 
 static void
+test_task_without_node(void) {
+  td_tape_script script = {.n_threads = 1};
+  tell_nodes(&script);
+  tell_push(&script, ROOT);
+  TELL(&script, queue_wake, .size = 2);
+  TELL(&script, queue_pop, .node = TD_NONE, .size = 1);
+  td_replay *replay = open_script(&script);
+  g_autofree char *text = why(replay, last_event(replay));
+  g_assert_cmpstr(
+      text, ==,
+      "A dummy task was popped from queue 0 (cpu, thread 0) before node #4. A dummy task "
+      "goes before every node. It runs no node: it wakes the thread, because another "
+      "thread completed graph task 0.");
+  td_replay_close(replay);
+  td_tape_script_fini(&script);
+}
+
+static void
+test_greatest_number(void) {
+  td_tape_script script = {.n_threads = 1};
+  TELL(&script, node_new, .node = LEAF, .sequence_nr = UINT64_MAX, .device = TD_DEVICE_CPU);
+  td_replay *replay = open_script(&script);
+  g_autofree char *text = why(replay, last_event(replay));
+  g_assert_nonnull(strstr(text, "created node #0 with sequence_nr max."));
+  td_replay_close(replay);
+  td_tape_script_fini(&script);
+}
+
+static void
 test_never_entered(void) {
   td_tape_script script = {.n_threads = 1};
   tell_nodes(&script);
@@ -174,6 +203,8 @@ main(int argc, char **argv) {
   g_test_add_func("/why/sentence", test_sentence);
   g_test_add_func("/why/leaf-first", test_leaf_first);
   g_test_add_func("/why/out-of-turn", test_out_of_turn);
+  g_test_add_func("/why/task-without-node", test_task_without_node);
+  g_test_add_func("/why/greatest-number", test_greatest_number);
   g_test_add_func("/why/never-entered", test_never_entered);
   g_test_add_func("/why/every-event", test_every_event);
   return g_test_run();
