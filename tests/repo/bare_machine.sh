@@ -38,6 +38,7 @@ if [ -n "${WHEELS:-}" ]; then
   cp -r "$WHEELS" "$root/opt/wheels"
   printf '\n[install]\nfind-links = /opt/wheels\n' >>"$root/etc/pip.conf"
 fi
+chmod 755 "$root" "$root/opt"
 mount -t proc proc "$root/proc"
 mount --rbind --make-rslave /dev "$root/dev"
 if [ "$user" != root ]; then
