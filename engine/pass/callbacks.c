@@ -11,6 +11,9 @@ td_final_callback_queue(td_final_callback *callback, td_error *error) {
     return td_error_set(error, TD_AUTOGRAD,
                         "Final callbacks can only be installed during backward pass.");
   }
+  const td_node *node = td_node_now();
+  TD_EMIT(final_callback_new, .graph_task = graph_task->handle.id,
+          .node = node ? td_node_id(node) : TD_NONE, .owner = td_intern(callback->owner));
   td_final_callback_list_append(&graph_task->final_callbacks, callback);
   return TD_OK;
 }

@@ -4,6 +4,9 @@
 #include "engine/control/gate.h"
 #include "engine/events/emit.h"
 #include "engine/probe/probe.h"
+#include "engine/probe/python.h"
+
+#include <stdlib.h>
 
 td_ring *
 td_probe_ring(void) {
@@ -38,6 +41,15 @@ td_probe_name_device(int32_t device, const char *name) {
 uint32_t
 td_probe_intern(const char *text) {
   return td_intern(text);
+}
+
+uint32_t
+td_probe_intern_callable(const void *object) {
+  const td_python *python = td_python_find();
+  char *name = python ? td_python_callable_name(python, object) : NULL;
+  uint32_t number = name ? td_intern(name) : 0;
+  free(name);
+  return number;
 }
 
 const bool *const td_probe_has_counter = &td_clock_has_counter;

@@ -255,6 +255,7 @@ static const struct {
     {"pool_push", TD_knowledge_reconstructed},
     {"pool_thread_new", TD_knowledge_reconstructed},
     {"final_callback", TD_knowledge_absent},
+    {"final_callback_new", TD_knowledge_absent},
     {"hook_begin", TD_knowledge_absent},
     {"hook_end", TD_knowledge_absent},
     {"accumulate", TD_knowledge_absent},

@@ -40,6 +40,11 @@ TD_PROBE_API void td_probe_name_device(int32_t device, const char *name);
 /* td_probe_intern returns the number of a text. Takes a lock. */
 TD_PROBE_API uint32_t td_probe_intern(const char *text);
 
+/* td_probe_intern_callable returns the number of "module.name" of a function of Python, or of the
+ * class of another callable. 0 if `object` is no object of Python, or Python is ending. Takes the
+ * GIL; reads no memory that is not there. */
+TD_PROBE_API uint32_t td_probe_intern_callable(const void *object);
+
 /* td_probe_begin begins the recording that the hub has asked for, if it has not begun: called when
  * an engine is entered. Takes a moment the first time, and in the child of a fork. */
 TD_PROBE_API void td_probe_begin(void);

@@ -22,12 +22,16 @@ static const struct {
 };
 
 /* A tape that says at which level it was recorded, and on which nodes run but nothing is ever
- * popped, has no pops, whether or not it says so. */
+ * popped, has no pops, whether or not it says so. Tapes of older versions have final callbacks that
+ * nobody queued. */
 static bool
 is_missing(const td_tape_info *info, uint16_t kind) {
   bool always =
       kind == TD_EVENT_queue_push || kind == TD_EVENT_queue_pop || kind == TD_EVENT_outstanding;
   bool by_a_probe = info->n_by_kind[TD_EVENT_probe_level] > 0;
+  if (kind == TD_EVENT_final_callback_new && info->n_by_kind[kind] == 0 &&
+      info->n_by_kind[TD_EVENT_final_callback] > 0)
+    return true;
   return info->known[kind] == TD_knowledge_absent ||
          (always && by_a_probe && info->n_by_kind[kind] == 0 &&
           info->n_by_kind[TD_EVENT_node_begin] > 0);
@@ -100,6 +104,7 @@ check_event(td_checker *checker, const td_any_event *event) {
   if (!is_about_something(event)) return;
   td_check_scheduling(checker, event);
   td_check_running(checker, event);
+  td_check_finishing(checker, event);
 }
 
 /* What is lost cannot be checked, and makes the rest look wrong. */

@@ -76,6 +76,25 @@ check_kernel_end(td_checker *checker, const td_any_event *any) {
   end_span(checker, &any->event, any->kernel_end.node, (uint32_t)any->kernel_end.device, "kernel");
 }
 
+static void
+check_callback_begin(td_checker *checker, const td_any_event *any) {
+  uint32_t graph_task = any->final_callback.graph_task;
+  td_check_span span = {TD_EVENT_final_callback_end, graph_task, 0, graph_task};
+  td_check_thread_begin(&checker->threads[any->event.thread], span);
+}
+
+static void
+check_callback_end(td_checker *checker, const td_any_event *any) {
+  uint32_t graph_task = any->final_callback_end.graph_task;
+  td_check_span span = {TD_EVENT_final_callback_end, graph_task, 0, graph_task};
+  td_check_thread *thread = &checker->threads[any->event.thread];
+  if (!td_check_thread_end(thread, span, is_broken_off, checker))
+    td_checker_violate(checker, TD_RULE_nesting, TD_NONE,
+                       "graph task %u ends a final callback on thread %u, but something else began "
+                       "last",
+                       graph_task, any->event.thread);
+}
+
 /* A task whose graph task is gone is thrown away without being counted. */
 static void
 check_node_skip(td_checker *checker, const td_any_event *any) {
@@ -137,11 +156,17 @@ check_lock_released(td_checker *checker, const td_any_event *any) {
 }
 
 static void (*const checks[TD_EVENT_LIMIT])(td_checker *checker, const td_any_event *any) = {
-    [TD_EVENT_node_begin] = check_node_begin,       [TD_EVENT_node_end] = check_node_end,
-    [TD_EVENT_hook_begin] = check_hook_begin,       [TD_EVENT_hook_end] = check_hook_end,
-    [TD_EVENT_node_skip] = check_node_skip,         [TD_EVENT_kernel_begin] = check_kernel_begin,
-    [TD_EVENT_kernel_end] = check_kernel_end,       [TD_EVENT_lock_acquired] = check_lock_acquired,
+    [TD_EVENT_node_begin] = check_node_begin,
+    [TD_EVENT_node_end] = check_node_end,
+    [TD_EVENT_hook_begin] = check_hook_begin,
+    [TD_EVENT_hook_end] = check_hook_end,
+    [TD_EVENT_node_skip] = check_node_skip,
+    [TD_EVENT_kernel_begin] = check_kernel_begin,
+    [TD_EVENT_kernel_end] = check_kernel_end,
+    [TD_EVENT_lock_acquired] = check_lock_acquired,
     [TD_EVENT_lock_released] = check_lock_released,
+    [TD_EVENT_final_callback] = check_callback_begin,
+    [TD_EVENT_final_callback_end] = check_callback_end,
 };
 
 void

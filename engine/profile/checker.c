@@ -30,8 +30,10 @@ td_checker_fini(td_checker *checker) {
     td_check_queue_fini(&checker->queues[i]);
   for (uint32_t i = 0; checker->threads && i < checker->catalog->n_threads; i++)
     td_check_thread_fini(&checker->threads[i]);
-  for (uint32_t i = 0; checker->tallies && i < checker->catalog->n_graph_tasks; i++)
+  for (uint32_t i = 0; checker->tallies && i < checker->catalog->n_graph_tasks; i++) {
     td_check_tasks_fini(&checker->tallies[i].tasks);
+    td_check_callbacks_fini(&checker->tallies[i].callbacks);
+  }
   free(checker->queues);
   free(checker->threads);
   free(checker->tallies);

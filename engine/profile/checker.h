@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Checker: the bookkeeping of one td_check_run and the two groups of rules that share it. Private
+ * Checker: the bookkeeping of one td_check_run and the groups of rules that share it. Private
  * to engine/profile. One thread. */
 #pragma once
 
+#include "engine/profile/check_callbacks.h"
 #include "engine/profile/check_queue.h"
 #include "engine/profile/check_tasks.h"
 #include "engine/profile/check_threads.h"
@@ -24,9 +25,10 @@ typedef enum td_rule {
  * the checker compares values in between only if one thread did all the work. That is known at the
  * end. */
 typedef struct td_tally {
-  td_check_tasks tasks;      /* (owned) until some graph tasks later have ended */
-  uint64_t n_pushed, n_done; /* nodes */
-  uint64_t outstanding;      /* nodes and dummies */
+  td_check_tasks tasks;         /* (owned) until some graph tasks later have ended */
+  td_check_callbacks callbacks; /* (owned) until the graph task ends */
+  uint64_t n_pushed, n_done;    /* nodes */
+  uint64_t outstanding;         /* nodes and dummies */
   uint32_t n_parked;
   uint32_t thread; /* the first that worked for it */
   bool several_threads, failed, ended_well;
@@ -67,11 +69,12 @@ void td_checker_fini(td_checker *checker);
 void td_checker_violate(td_checker *checker, td_rule rule, uint32_t node, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 
-/* td_check_scheduling checks an event by the rules about dependencies, buffers, queues and graph
- * tasks; td_check_running to those about nodes, hooks, kernels and locks. The event's queue and
- * graph task exist. */
+/* These check an event by one group of rules each. Scheduling is about dependencies, buffers,
+ * queues and graph tasks. Running is about nodes, hooks, kernels and locks. Finishing is about
+ * final callbacks. The event's queue and graph task exist. */
 void td_check_scheduling(td_checker *checker, const td_any_event *event);
 void td_check_running(td_checker *checker, const td_any_event *event);
+void td_check_finishing(td_checker *checker, const td_any_event *event);
 
 /* td_check_graph_tasks_end checks what must be true of every graph task that ended well. The caller
  * has read the whole tape: a thread may finish its last task after another thread has ended the

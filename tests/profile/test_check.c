@@ -347,6 +347,74 @@ end_early(td_tape_script *script) {
   script->events[end - 1] = kept;
 }
 
+/* The pass queues `n` final callbacks after its last node, and calls them. Returns where the first
+ * call is. */
+static size_t
+call_back(td_tape_script *script, uint32_t n) {
+  size_t begin = find_event(script, TD_EVENT_graph_task_end, 0);
+  for (uint32_t i = 0; i < n; i++)
+    insert_new(script, begin + i, TD_EVENT_final_callback_new)->final_callback_new.owner = i;
+  for (uint32_t i = 0; i < n; i++) {
+    insert_new(script, begin + n + 2 * i, TD_EVENT_final_callback)->final_callback.owner = i;
+    insert_new(script, begin + n + 2 * i + 1, TD_EVENT_final_callback_end);
+  }
+  return begin + n;
+}
+
+static void
+call_back_well(td_tape_script *script) {
+  call_back(script, 3);
+}
+
+/* As older tapes have it. */
+static void
+call_back_unannounced(td_tape_script *script) {
+  size_t first = call_back(script, 1);
+  drop(script, first - 1);
+}
+
+static void
+call_back_too_often(td_tape_script *script) {
+  size_t first = call_back(script, 2);
+  drop(script, first - 1);
+}
+
+static void
+call_back_too_seldom(td_tape_script *script) {
+  size_t first = call_back(script, 2);
+  drop(script, first + 2);
+  drop(script, first + 2);
+}
+
+static void
+call_back_backwards(td_tape_script *script) {
+  size_t first = call_back(script, 2);
+  script->events[first].final_callback.owner = 1;
+  script->events[first + 2].final_callback.owner = 0;
+}
+
+/* The callback is queued, called and over before the sixth node begins. */
+static void
+call_back_early(td_tape_script *script) {
+  size_t first = call_back(script, 1), node = find_event(script, TD_EVENT_node_begin, 5);
+  for (size_t i = 0; i < 3; i++)
+    insert_copy(script, node + i, first - 1 + 2 * i);
+  for (size_t i = 0; i < 3; i++)
+    drop(script, first + 2);
+}
+
+static void
+call_back_after_an_error(td_tape_script *script) {
+  size_t first = call_back(script, 1);
+  insert_new(script, first, TD_EVENT_error)->error.node = TD_NONE;
+}
+
+static void
+call_back_ends_twice(td_tape_script *script) {
+  size_t end = call_back(script, 1) + 1;
+  insert_copy(script, end, end);
+}
+
 static const struct accepted {
   const char *name;
   void (*bend)(td_tape_script *script);
@@ -359,6 +427,8 @@ static const struct accepted {
     {"exception", throw_exception, NULL, 3},
     {"pool", take_by_pool, NULL, 2},
     {"early-end", end_early, NULL, 3},
+    {"final-callbacks", call_back_well, NULL, 3},
+    {"final-callbacks-of-old", call_back_unannounced, "final-callbacks", 1},
 };
 
 static void
@@ -391,6 +461,12 @@ static const struct bend {
     {"swapped-pops-of-devices", swap_pops, "pop-order queue_pop", 3},
     {"dropped-push", drop_push, "pop-pushed queue_pop", 1},
     {"dropped-pop", drop_pop, "push-popped queue_push", 1},
+    {"callback-of-nobody", call_back_too_often, "final-callbacks final_callback", 1},
+    {"callback-forgotten", call_back_too_seldom, "final-callbacks graph_task_end", 2},
+    {"callbacks-swapped", call_back_backwards, "final-callbacks final_callback", 1},
+    {"callback-early", call_back_early, "final-callbacks node_begin", 1},
+    {"callback-after-error", call_back_after_an_error, "final-callbacks final_callback", 1},
+    {"callback-ends-twice", call_back_ends_twice, "nesting final_callback_end", 1},
     {"dropped-pop-runs", drop_pop, "run-popped node_begin", 1},
     {"second-push", push_twice, "push-once queue_push", 2},
     {"early-push", push_early, "push-ready queue_push", 1},

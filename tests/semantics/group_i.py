@@ -7,6 +7,18 @@ def queue(torch, callback):
     torch.autograd.Variable._execution_engine.queue_callback(callback)
 
 
+def callbacks(events):
+    """What was queued, called and over, in order, with the pass it belongs to; the first such pass is 0."""
+    passes = {}
+    words = {'final_callback_new': 'queue', 'final_callback': 'call', 'final_callback_end': 'end'}
+    found = []
+    for event in of_kind(events, *words):
+        owner = event.get('owner', '').split('.')[-1]
+        found.append(' '.join([words[event['event']], *([owner] if owner else []),
+                               str(passes.setdefault(event['graph_task'], len(passes)))]))
+    return found
+
+
 def node(torch, backward):
     """A function whose backward calls backward() first."""
     class Node(torch.autograd.Function):
@@ -35,12 +47,15 @@ def calls_with_callbacks(torch, first):
     return calls
 
 
-@row('I-01', expect=['node', 'leaf hook', 'cb1', 'cb2'])
+@row('I-01', tape=callbacks, expect=['node', 'leaf hook', 'cb1', 'cb2'],
+     expect_tape=['queue <lambda> 0', 'queue <lambda> 0', 'call <lambda> 0', 'end 0', 'call <lambda> 0', 'end 0'])
 def in_order_after_all_nodes(torch):
     return calls_with_callbacks(torch, lambda calls: calls.append('cb1'))
 
 
-@row('I-02', expect=['node', 'leaf hook', 'cb1', 'cb2', 'cb3'])
+@row('I-02', tape=callbacks, expect=['node', 'leaf hook', 'cb1', 'cb2', 'cb3'],
+     expect_tape=['queue <lambda> 0', 'queue <lambda> 0', 'call <lambda> 0', 'queue <lambda> 0', 'end 0', 'call <lambda> 0',
+                  'end 0', 'call <lambda> 0', 'end 0'])
 def a_callback_queues_another(torch):
     def first(calls):
         calls.append('cb1')
@@ -53,7 +68,7 @@ def outside_a_pass(torch):
     return text_of(lambda: queue(torch, lambda: None))
 
 
-@row('I-04', expect=['RuntimeError: cb boom', [1.0], ['before'], None])
+@row('I-04', tape=callbacks, expect=['RuntimeError: cb boom', [1.0], ['before'], None])
 def an_error_ends_the_pass(torch):
     calls = []
 
@@ -69,7 +84,7 @@ def an_error_ends_the_pass(torch):
     return [text, x.grad.tolist(), calls, text_of(lambda: (x * 2).backward())]
 
 
-@row('I-05', expect=['RuntimeError: node boom', []])
+@row('I-05', tape=callbacks, expect=['RuntimeError: node boom', []], expect_tape=['queue <lambda> 0'])
 def not_after_an_error(torch):
     calls = []
 
@@ -80,7 +95,8 @@ def not_after_an_error(torch):
     return [text_of(lambda: node(torch, backward)(x).backward()), calls]
 
 
-@row('I-06', expect=['inner node', 'inner callback', 'outer node ends', 'outer callback'])
+@row('I-06', tape=callbacks, expect=['inner node', 'inner callback', 'outer node ends', 'outer callback'],
+     expect_tape=['queue <lambda> 0', 'queue <lambda> 1', 'call <lambda> 1', 'end 1', 'call <lambda> 0', 'end 0'])
 def of_the_innermost_pass(torch):
     calls = []
 
@@ -97,7 +113,30 @@ def of_the_innermost_pass(torch):
     return calls
 
 
-@row('I-06', expect=['callback', 'its own pass', 'its callback', 'next callback'])
+@row('I-06', tape=callbacks, expect=['inner', 'queued by inner', 'outer'],
+     expect_tape=['queue outer 0', 'queue inner 1', 'call inner 1', 'queue <lambda> 1', 'end 1', 'call <lambda> 1', 'end 1',
+                  'call outer 0', 'end 0'])
+def a_callback_of_an_inner_pass_queues_another(torch):
+    calls = []
+
+    def inner():
+        calls.append('inner')
+        queue(torch, lambda: calls.append('queued by inner'))
+
+    def outer():
+        calls.append('outer')
+
+    def backward():
+        queue(torch, outer)
+        with torch.enable_grad():
+            node(torch, lambda: queue(torch, inner))(torch.ones(1, requires_grad=True)).backward()
+    node(torch, backward)(torch.ones(1, requires_grad=True)).backward()
+    return calls
+
+
+@row('I-06', tape=callbacks, expect=['callback', 'its own pass', 'its callback', 'next callback'],
+     expect_tape=['queue callback 0', 'queue <lambda> 0', 'call callback 0', 'queue <lambda> 1', 'call <lambda> 1', 'end 1',
+                  'end 0', 'call <lambda> 0', 'end 0'])
 def a_callback_may_call_backward(torch):
     calls = []
 
@@ -146,7 +185,7 @@ def callback_threads(events):
 
 
 @row('I-07', tape=callback_threads, expect_tape=[['named', True]], devices='cpu,sim:1',
-     only='PyTorch has no simulated device to finish a pass; the probe does not see callbacks', expect=['pt_autograd_0'])
+     only='PyTorch has no simulated device to finish a pass', expect=['pt_autograd_0'])
 def by_the_thread_that_finished(torch):
     threads = []
 

@@ -14,14 +14,18 @@ using PostHookCall = variable_list (*)(FunctionPostHook *, const variable_list &
                                        const variable_list &);
 
 /* Whose lambda it is: "c10d::Reducer" of "c10d::Reducer::Reducer(...)::{lambda...}". */
-inline uint32_t
-owner_of_lambda(const FunctionPostHook *hook) {
-  const auto *lambda = static_cast<const torch::autograd::utils::LambdaPostHook *>(hook);
-  std::string name = demangle(lambda->fn_.target_type().name());
+inline std::string
+owner_of_lambda(const std::type_info &type) {
+  std::string name = demangle(type.name());
   size_t arguments = name.find('(');
   size_t method = name.rfind("::", arguments);
-  return td_probe_intern(method == std::string::npos ? name.c_str()
-                                                     : name.substr(0, method).c_str());
+  return name.substr(0, method == std::string::npos ? arguments : method);
+}
+
+inline uint32_t
+name_of_lambda(const FunctionPostHook *hook) {
+  const auto *lambda = static_cast<const torch::autograd::utils::LambdaPostHook *>(hook);
+  return td_probe_intern(owner_of_lambda(lambda->fn_.target_type()).c_str());
 }
 
 struct Hooking {
@@ -70,7 +74,7 @@ post_hook(FunctionPostHook *self, const variable_list &outputs, const variable_l
   PostHookCall call = reinterpret_cast<PostHookCall>(found->call);
   Evaluation *evaluation = evaluation_now();
   if (!evaluation) return call(self, outputs, inputs);
-  uint32_t name = found->is_lambda ? owner_of_lambda(self) : found->name;
+  uint32_t name = found->is_lambda ? name_of_lambda(self) : found->name;
   Hooking hooking(evaluation->id, TD_hook_kind_post, name);
   variable_list changed = call(self, outputs, inputs);
   numerics_hook_end(true, name, changed);

@@ -5,6 +5,7 @@
  * beginnings, so that one list serves all versions: a shared_ptr that is passed by value and one
  * that is passed by reference are the same pointer to whoever is called. */
 #include "engine/probe/observer/evaluate.hpp"
+#include "engine/probe/observer/final_callbacks.hpp"
 #include "engine/probe/observer/forward.hpp"
 
 #include <condition_variable>
@@ -416,6 +417,7 @@ const td_relocation relocations[] = {
     ENGINE_HOOK("20compute_dependenciesE", compute_dependencies_hook),
     ENGINE_HOOK("17evaluate_functionE", evaluate_function_hook),
     ENGINE_HOOK("19thread_on_exceptionE", thread_on_exception_hook),
+    ENGINE_HOOK("14queue_callbackE", queue_callback_hook),
     ENGINE_HOOK("4stopE", stop_hook),
     ENGINE_HOOK("11thread_initE", thread_init_hook),
     ENGINE_HOOK("11thread_mainE", thread_main_hook),
@@ -470,7 +472,7 @@ begin() {
 #else
   say_known("buffer_add", TD_knowledge_reconstructed);
 #endif
-  for (const char *kind : {"final_callback", "kernel_begin", "kernel_end"})
+  for (const char *kind : {"kernel_begin", "kernel_end"})
     say_known(kind, TD_knowledge_absent);
   if (!td_numerics_anomalies) say_known("anomaly", TD_knowledge_absent);
   if (!td_numerics_statistics) say_known("tensor_stats", TD_knowledge_absent);

@@ -142,6 +142,7 @@ struct Thread {
   pthread_mutex_t *done_mutex; /* of the graph task that it worked for last */
   Task *done_task;
   Scatter scatter;
+  Task *finishing; /* whose final callback runs */
   /* What was found last; records stay at their addresses. */
   GraphTask *found_graph_task;
   Task *found_task;
