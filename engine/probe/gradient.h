@@ -8,12 +8,20 @@
 
 #include <stdint.h>
 
+/* Why nobody can read a gradient's memory as it lies there. */
+#define TD_UNREAD_SUBCLASS "it is of a subclass of Tensor, or a wrapper"
+#define TD_UNREAD_LAYOUT "it is sparse, or of another layout"
+#define TD_UNREAD_DEVICE "it is not in the CPU's memory"
+#define TD_UNREAD_NO_MEMORY "it has no memory of its own"
+#define TD_UNREAD_TYPE "its type of number is not known"
+#define TD_UNREAD_REFUSES "it does not let itself be read"
+
 /* A gradient as an observer sees it. */
 typedef struct td_gradient {
   const void *identity; /* its address; NULL: undefined */
   uint32_t version;     /* changes with each write in place */
   td_numbers numbers;
-  const char *unread; /* why nobody can read it, a literal; NULL: it can be read */
+  const char *unread; /* one of the above; NULL: it can be read */
 } td_gradient;
 
 /* Where an output goes. */

@@ -7,6 +7,8 @@
 #include "engine/base/alloc.h"
 #include "engine/control/gate.h"
 #include "engine/events/emit.h"
+#include "engine/probe/hooks_gradients.h"
+#include "engine/probe/numerics.h"
 #include "engine/probe/python.h"
 #include "engine/probe/reconstruct/reconstruct.h"
 #include "engine/probe/stacks.h"
@@ -31,6 +33,11 @@ none(void) {
 static void *
 from_id(uint32_t id) {
   return python->PyLong_FromUnsignedLongLong(id);
+}
+
+static bool
+is_looking(void) {
+  return td_numerics_anomalies || td_numerics_statistics;
 }
 
 /* The numbers of `n` edges, two for each. */
@@ -146,17 +153,20 @@ tell_pass_over(void *self, void *const *arguments, td_python_size n) {
   if (n != 2) return none();
   bool failed = python->PyObject_IsTrue(arguments[1]) == 1;
   const char *words = failed ? python->PyUnicode_AsUTF8(arguments[1]) : NULL;
-  td_reconstruct_pass_end((uint32_t)number(arguments[0]), words);
+  td_numerics_end_task(td_reconstruct_pass_end((uint32_t)number(arguments[0]), words));
   return none();
 }
 
-/* tell_begin(node, engine's number of the pass, name). The GIL is let go while the thread waits at
- * the gate. */
+/* tell_begin(node, engine's number of the pass, name, is_leaf, memories...). The GIL is let go
+ * while the thread waits at the gate. */
 static void *
 tell_begin(void *self, void *const *arguments, td_python_size n) {
-  if (n != 3) return none();
+  if (n < 4) return none();
   uint32_t node = (uint32_t)number(arguments[0]);
-  uint32_t graph_task = td_reconstruct_begin(node, number(arguments[1]));
+  bool is_root;
+  uint32_t graph_task = td_reconstruct_begin(node, number(arguments[1]), &is_root);
+  td_hooks_evaluation begun = {node, graph_task, is_root, number(arguments[3]) != 0};
+  if (is_looking()) td_hooks_gradients_begin(python, &begun, arguments + 4, (size_t)n - 4);
   if (td_gate_is_armed()) {
     const char *name = python->PyUnicode_AsUTF8(arguments[2]);
     void *state = python->PyEval_SaveThread();
@@ -175,6 +185,22 @@ tell_end(void *self, void *const *arguments, td_python_size n) {
   td_reconstruct_end((uint32_t)number(arguments[0]), gradients, (uint32_t)n_gradients);
   free(gradients);
   return none();
+}
+
+/* tell_outputs(node, is_leaf, n_edges, edges..., memories...), after tell_end */
+static void *
+tell_outputs(void *self, void *const *arguments, td_python_size n) {
+  if (n < 3) return none();
+  td_hooks_evaluation ended = {.node = (uint32_t)number(arguments[0]),
+                               .is_leaf = number(arguments[1]) != 0};
+  td_hooks_gradients_end(python, &ended, arguments + 2, (size_t)n - 2);
+  return none();
+}
+
+/* looking(): whether gradients are read. */
+static void *
+looking(void *self, void *const *arguments, td_python_size n) {
+  return from_id(is_looking());
 }
 
 /* complain(words): recording is worse than promised, the program unharmed. */
@@ -220,6 +246,8 @@ static td_python_method methods[] = {
     {"tell_pass_over", tell_pass_over, TD_PYTHON_FASTCALL, NULL},
     {"tell_begin", tell_begin, TD_PYTHON_FASTCALL, NULL},
     {"tell_end", tell_end, TD_PYTHON_FASTCALL, NULL},
+    {"tell_outputs", tell_outputs, TD_PYTHON_FASTCALL, NULL},
+    {"looking", looking, TD_PYTHON_FASTCALL, NULL},
     {"recording", recording, TD_PYTHON_FASTCALL, NULL},
     {"complain", complain, TD_PYTHON_FASTCALL, NULL},
     {"run_backward", (td_python_function)(void (*)(void))run_backward, TD_PYTHON_KEYWORDS, NULL},
@@ -264,8 +292,6 @@ static const struct {
     {"lock_acquired", TD_knowledge_absent},
     {"lock_released", TD_knowledge_absent},
     {"queue_shutdown", TD_knowledge_absent},
-    {"anomaly", TD_knowledge_absent},
-    {"tensor_stats", TD_knowledge_absent},
 };
 
 static const char *const queue_kinds[] = {"queue_new", "queue_push", "queue_pop", "queue_wake"};
@@ -278,9 +304,18 @@ read_flag(const char *name) {
 
 static td_reconstruct_options options;
 
+static void
+say_known(const char *kind, bool is_known) {
+  TD_EMIT(known, .kind = td_intern_static(kind),
+          .how = is_known ? TD_knowledge_observed : TD_knowledge_absent);
+}
+
 /* A recording begins. */
 static void
 begin(void) {
+  td_numerics_hooks_unseen = true;
+  say_known("anomaly", td_numerics_anomalies);
+  say_known("tensor_stats", td_numerics_statistics);
   td_reconstruct_start(options);
   for (size_t i = 0; i < TD_N_ELEMENTS(known); i++)
     TD_EMIT(known, .kind = td_intern_static(known[i].kind), .how = known[i].how);

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Level 2 of recording: hooks that PyTorch's Python API offers, on 1.13 and later. Runs inside the program that
-is recorded, as a module of its own; the probe has put tell_*(), recording(), run_backward() and
+is recorded, as a module of its own; the probe has put tell_*(), recording(), looking(), run_backward() and
 complain() among its names.
 
 Every call of backward from Python, also checkpoint's and a custom Function's inner one, goes through
@@ -31,7 +31,7 @@ engine_task = getattr(torch._C, "_current_graph_task_id", lambda: UNKNOWN)
 
 class Mark:
     """A node's number on the tape of a recording; the node's end."""
-    __slots__ = ("recording", "number", "name", "is_shaped")
+    __slots__ = ("recording", "number", "name", "is_shaped", "edges")
 
     def __del__(self, tell_freed=tell_freed):
         tell_freed(self.recording, self.number)
@@ -193,6 +193,7 @@ def announce(node, edges, n_inputs, now):
     mark.recording, mark.name, mark.is_shaped = now, node.name().split("::")[-1], bool(inputs)
     mark.number = tell_node(mark.name, sequence_nr, device, len(inputs) or n_inputs,
                             leaf._cdata if leaf is not None else 0, *flat)
+    mark.edges = flat if looking() else None
     node.metadata[MARK] = mark
     for input_nr, metadata in enumerate(inputs):
         tell_shape(mark, input_nr, metadata)
@@ -204,13 +205,44 @@ def mark_of(node, now):
     return mark if mark and mark.recording == now else None
 
 
+# What --anomaly and --stats read. C reads the memory while the hook runs.
+
+SUBCLASS, LAYOUT, DEVICE, REFUSES = 1, 2, 3, 4  # why nobody can read a gradient, as in hooks_gradients.c
+name_of_type = functools.lru_cache(maxsize=None)(str)
+
+
+def memory_of(tensor):
+    """(identity, version, why nobody can read it, type, data, n dims, sizes and strides); (0,) for none."""
+    if tensor is None:
+        return (0,)
+    try:
+        if type(tensor) is not torch.Tensor:
+            return id(tensor), 0, SUBCLASS, "", 0, 0
+        reason = LAYOUT if tensor.layout is not torch.strided else DEVICE if tensor.device.type != "cpu" else 0
+        version = 0 if tensor.is_inference() else tensor._version
+        if reason:
+            return tensor._cdata, version, reason, "", 0, 0
+        return (tensor._cdata, version, 0, name_of_type(tensor.dtype), tensor.data_ptr(), tensor.dim(), *tensor.shape,
+                *tensor.stride())
+    except Exception:  # a wrapper of functorch's, or another tensor without memory
+        return id(tensor), 0, REFUSES, "", 0, 0
+
+
+def memories_of(gradients, leaf):
+    """Of gradients, and for an AccumulateGrad of .grad behind them."""
+    found = []
+    for gradient in gradients if isinstance(gradients, tuple) else (gradients,):
+        found += memory_of(gradient)
+    return found if leaf is None else [*found, *memory_of(leaf.grad)]
+
+
 # A node's hooks
 
 callers, helpers = set(), set()  # threads that called backward, and others that ran nodes
 
 
 @never_raises
-def before_node(mark, gradients):
+def before_node(mark, leaf, gradients):
     if threading.get_ident() not in callers:
         helpers.add(threading.get_ident())
     if not mark.is_shaped:
@@ -218,15 +250,18 @@ def before_node(mark, gradients):
         for input_nr, gradient in enumerate(gradients):
             if gradient is not None:
                 tell_shape(mark, input_nr, gradient)
-    tell_begin(mark.number, engine_task(), mark.name)
+    memories = () if mark.edges is None else memories_of(gradients, leaf)
+    tell_begin(mark.number, engine_task(), mark.name, leaf is not None, *memories)
 
 
 @never_raises
-def after_node(mark, gradients, _):
+def after_node(mark, leaf, gradients, _):
     flat = []
     for gradient in gradients if isinstance(gradients, tuple) else (gradients,):
         flat += size_of(gradient)
     tell_end(mark.number, *flat)
+    if mark.edges is not None:
+        tell_outputs(mark.number, leaf is not None, len(mark.edges) // 2, *mark.edges, *memories_of(gradients, leaf))
 
 
 def size_of(gradient):
@@ -240,8 +275,9 @@ def hook(node, mark):
         entry = hooked.setdefault(mark.number, [0])
         entry[0] += 1
         if entry[0] == 1:
-            entry.append(node.register_prehook(functools.partial(before_node, mark)))
-            entry.append(node.register_hook(functools.partial(after_node, mark)))
+            leaf = getattr(node, "variable", None)
+            entry.append(node.register_prehook(functools.partial(before_node, mark, leaf)))
+            entry.append(node.register_hook(functools.partial(after_node, mark, leaf)))
 
 
 def unhook(number):

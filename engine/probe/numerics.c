@@ -10,7 +10,7 @@
 #include <stdatomic.h>
 #include <string.h>
 
-bool td_numerics_anomalies, td_numerics_statistics;
+bool td_numerics_anomalies, td_numerics_statistics, td_numerics_hooks_unseen;
 
 static bool in_full; /* statistics, not counts alone */
 #define N_REASONS 8
@@ -190,14 +190,35 @@ blame(const td_contribution *all, uint32_t input_nr, td_birth *birth) {
   birth->other_output_nr = other->output_nr;
 }
 
+static void
+note_unseen_hook(uint32_t input_nr, unsigned before, unsigned found) {
+  td_birth birth = birth_here(TD_birthplace_hook, input_nr);
+  td_birth_note(before, found, &birth);
+}
+
 /* What one contribution alone cannot have become without somebody changing it: a post hook, or the
  * engine, which makes the node's output fit. */
 static void
-note_change(const td_contribution *contribution, unsigned found) {
+note_change(const td_contribution *contribution, uint32_t input_nr, const td_gradient *gradient,
+            unsigned found) {
+  bool fits = contribution->seen.n == n_elements(gradient);
+  if (td_numerics_hooks_unseen && fits)
+    return note_unseen_hook(input_nr, contribution->seen.found, found);
   td_birth birth = birth_here(contribution->hooked ? TD_birthplace_hook : TD_birthplace_node,
                               contribution->output_nr);
   birth.node = contribution->from;
   td_birth_note(contribution->seen.found, found, &birth);
+}
+
+/* Opposite infinities make a NaN; a sum without them makes none. */
+static void
+note_sum(const td_contribution *all, uint32_t input_nr, unsigned before, unsigned found) {
+  bool can_make_nan = (before & TD_NUMBERS_INF) == TD_NUMBERS_INF;
+  if (td_numerics_hooks_unseen && found & TD_NUMBERS_NAN && !can_make_nan)
+    return note_unseen_hook(input_nr, before, found);
+  td_birth birth = birth_here(TD_birthplace_sum, input_nr);
+  blame(all, input_nr, &birth);
+  td_birth_note(before, found, &birth);
 }
 
 static void
@@ -213,12 +234,11 @@ note_arrival(const td_contribution *all, uint32_t input_nr, bool is_root,
     }
   td_numerics_seen *seen = &now->inputs.at[input_nr];
   *seen = n == 1 && is_as_seen(&only->seen, gradient) ? only->seen : look(gradient);
+  if (n > 0 && is_root) return; /* what the caller gave is in the sum, and unseen */
   if (n == 1) {
-    note_change(only, seen->found);
+    note_change(only, input_nr, gradient, seen->found);
   } else if (n > 1) {
-    td_birth birth = birth_here(TD_birthplace_sum, input_nr);
-    blame(all, input_nr, &birth);
-    td_birth_note(before, seen->found, &birth);
+    note_sum(all, input_nr, before, seen->found);
   } else if (is_root) {
     td_birth birth = birth_here(TD_birthplace_input, input_nr);
     td_birth_note(0, seen->found, &birth);

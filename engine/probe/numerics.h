@@ -19,6 +19,10 @@ extern "C" {
 /* What the probe looks for. If both are false, the observer may leave out all the calls below. */
 extern TD_NUMERICS_API bool td_numerics_anomalies, td_numerics_statistics;
 
+/* Set if nobody tells of hooks. A change on the way to an input is then a hook's, and so is a NaN
+ * that no sum can have made. */
+extern TD_NUMERICS_API bool td_numerics_hooks_unseen;
+
 /* td_numerics_configure sets both by the hub's words. `anomaly` is off, nan or nonfinite; `stats`
  * is off, finite or full; NULL is off. The caller may not call it while an engine runs. */
 TD_NUMERICS_API void td_numerics_configure(const char *anomaly, const char *stats);

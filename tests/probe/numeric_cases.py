@@ -130,6 +130,44 @@ def overflow():
     return x
 
 
+def fails():
+    """A node raises while a NaN is on its way to it."""
+    class Fails(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            return x.clone()
+
+        @staticmethod
+        def backward(ctx, grad):
+            raise ValueError('it fails')
+
+    x = leaf(2.)
+    try:
+        (Fails.apply(x).sin() * INF).sum().backward()
+    except ValueError:
+        pass
+    x.grad = torch.zeros(1)
+    return x
+
+
+def nested():
+    """A pass within a node, with the birth inside it."""
+    class Nested(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            return x.clone()
+
+        @staticmethod
+        def backward(ctx, grad):
+            with torch.enable_grad():
+                node()
+            return grad
+
+    x = leaf(2.)
+    Nested.apply(x).sum().backward()
+    return x
+
+
 def sparse():
     """A gradient that is not dense. (PyTorch alone.)"""
     x = torch.ones(5, 2, requires_grad=True)

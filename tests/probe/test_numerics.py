@@ -38,6 +38,9 @@ BIRTHS_IN_TORCH = {
     'tensor_hook': [('nan', 'hook', 'SinBackward0', 0)],
     'custom': [('nan', 'forward', 'RootBackward', 0)],
 }
+# Level 2 sees no forward pass. Its hooks are the last of a node: a post hook before them counts as the node's.
+BIRTHS_IN_HOOKS = {case: [birth for birth in births if birth[1] != 'forward'] for case, births in BIRTHS_IN_TORCH.items()}
+BIRTHS_IN_HOOKS.update(data=[('nan', 'node', 'MulBackward0', 0)], hook=[('nan', 'node', 'SinBackward0', 0)])
 OVERFLOW = [('inf', 'sum', 'SinBackward0', 0, 'MulBackward0', 0, 'MulBackward0', 0)]
 
 # What anomaly mode says: the function it blames, or None where it is silent though x.grad, or the loss, is a NaN.
@@ -144,6 +147,7 @@ def check_stats(test, events, full):
 
 class PyTorch(Case):
     """The real engine, watched: the same births, and the program's own output as it is without us."""
+    births = BIRTHS_IN_TORCH
 
     def record(self, python, options, cases):
         plain = subprocess.run([python, CASES, *cases], env=PLAIN, capture_output=True, text=True, timeout=120)
@@ -156,8 +160,8 @@ class PyTorch(Case):
     def test_births(self):
         for version, python in torches.installed().items():
             with self.subTest(version=version):
-                events = self.record(python, ['--anomaly', 'nan'], BIRTHS_IN_TORCH)
-                expected = [birth for births in BIRTHS_IN_TORCH.values() for birth in births]
+                events = self.record(python, ['--anomaly', 'nan'], self.births)
+                expected = [birth for births in self.births.values() for birth in births]
                 self.assertEqual(births_of(events), expected)
                 self.check_contributors(events)
 
@@ -182,6 +186,29 @@ class PyTorch(Case):
             with self.subTest(version=version):
                 kinds = {event['event'] for event in self.record(python, [], ['sum_at_node'])}
                 self.assertFalse(kinds & {'anomaly', 'tensor_stats', 'unread'})
+
+
+class Hooks(PyTorch):
+    """Level 2, PyTorch's public hooks, looks for the same and measures the same."""
+    births = BIRTHS_IN_HOOKS
+
+    def record(self, python, options, cases):
+        return super().record(python, ['--level', '2', *options], cases)
+
+    def test_what_is_known(self):
+        python = next(iter(torches.installed().values()))
+        for options, known in (([], ('absent', 'absent')), (['--anomaly', 'nan'], ('observed', 'absent')),
+                               (['--stats', 'finite'], ('absent', 'observed'))):
+            self.record(python, options, ['node'])
+            found = json.loads(self.tapedeck('info', '--json', self.tape))['known']
+            self.assertEqual((found['anomaly'], found['tensor_stats']), known)
+
+    def test_errors_leave_nothing(self):
+        """A node that raises has no hook after it. The next pass is looked at as if nothing had happened."""
+        for version, python in torches.installed().items():
+            with self.subTest(version=version):
+                births = births_of(self.record(python, ['--anomaly', 'nan'], ['fails', 'sum_at_node', 'fails', 'nested']))
+                self.assertEqual([birth[:4] for birth in births], [('nan', 'sum', 'SinBackward0', 0), ('nan', 'node', 'SqrtBackward0', 0)])
 
 
 class AnomalyMode(Case):

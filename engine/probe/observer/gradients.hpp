@@ -56,13 +56,13 @@ number_type(caffe2::TypeMeta type) {
 inline const char *
 why_unread(at::TensorImpl *impl) {
   const c10::DispatchKeySet keys = impl->key_set();
-  if (impl->is_python_dispatch()) return "it is of a subclass of Tensor, or a wrapper";
-  if (impl->layout() != c10::kStrided) return "it is sparse, or of another layout";
-  if (impl->device_type() != c10::DeviceType::CPU) return "it is not in the CPU's memory";
+  if (impl->is_python_dispatch()) return TD_UNREAD_SUBCLASS;
+  if (impl->layout() != c10::kStrided) return TD_UNREAD_LAYOUT;
+  if (impl->device_type() != c10::DeviceType::CPU) return TD_UNREAD_DEVICE;
   if (keys.has(c10::DispatchKey::Negative) || keys.has(c10::DispatchKey::ZeroTensor) ||
       !impl->has_storage() || !impl->storage_initialized())
-    return "it has no memory of its own";
-  if (number_type(impl->dtype()) == TD_N_NUMBER_TYPES) return "its type of number is not known";
+    return TD_UNREAD_NO_MEMORY;
+  if (number_type(impl->dtype()) == TD_N_NUMBER_TYPES) return TD_UNREAD_TYPE;
   return nullptr;
 }
 
@@ -86,7 +86,7 @@ describe(at::TensorImpl *impl, td_gradient *out) noexcept {
     out->unread = why_unread(impl);
     if (!out->unread) describe_memory(impl, &out->numbers);
   } catch (...) {
-    out->unread = "it does not let itself be read";
+    out->unread = TD_UNREAD_REFUSES;
   }
 }
 

@@ -119,11 +119,21 @@ pop(td_rpass *pass, td_rtask *task, td_rqueue *queue) {
   td_rpass_unref(pass);
 }
 
+/* A root, or one of several under the GraphRoot. */
+static bool
+is_root_of(const td_rpass *pass, const td_rnode *node) {
+  if (pass->n_roots == 1) return node == pass->root;
+  for (uint32_t i = 0; i < pass->root->n_edges; i++)
+    if (pass->root->edges[i].node == node->id) return true;
+  return false;
+}
+
 static uint32_t
-begin(td_rthread *thread, td_rnode *node, int64_t engine_task) {
+begin(td_rthread *thread, td_rnode *node, int64_t engine_task, bool *is_root) {
   td_rpass *pass = find_pass(thread, node, engine_task);
   td_progress_settle(thread);
   if (!pass) return TD_NONE;
+  *is_root = is_root_of(pass, node);
   td_progress_announce_for_owner(pass);
   td_rtask *task = td_rpass_find(pass, node);
   adopt(thread, pass, task);
@@ -140,11 +150,12 @@ begin(td_rthread *thread, td_rnode *node, int64_t engine_task) {
 }
 
 uint32_t
-td_reconstruct_begin(uint32_t id, int64_t engine_task) {
+td_reconstruct_begin(uint32_t id, int64_t engine_task, bool *is_root) {
+  *is_root = false;
   pthread_mutex_lock(&mutex);
   td_rthread *thread = td_rthread_now();
   td_rnode *node = td_rnode_find(id);
-  uint32_t graph_task = node ? begin(thread, node, engine_task) : TD_NONE;
+  uint32_t graph_task = node ? begin(thread, node, engine_task, is_root) : TD_NONE;
   pthread_mutex_unlock(&mutex);
   return graph_task;
 }
@@ -310,18 +321,21 @@ forget(td_rthread *thread, td_rpass *pass, size_t at) {
   td_rpass_unref(pass);
 }
 
-void
+uint32_t
 td_reconstruct_pass_end(uint32_t number, const char *error) {
+  uint32_t graph_task = TD_NONE;
   pthread_mutex_lock(&mutex);
   td_rthread *thread = td_rthread_now();
   for (size_t i = 0; i < n_passes; i++) {
     if (passes[i]->number != number) continue;
     td_rpass *pass = passes[i];
     end_pass(thread, pass, error);
+    graph_task = pass->graph_task;
     forget(thread, pass, i);
     break;
   }
   pthread_mutex_unlock(&mutex);
+  return graph_task;
 }
 
 /* Nodes, and the beginning */

@@ -27,13 +27,14 @@ void td_reconstruct_node_free(uint32_t node);
  * that the engine refuses leave no pass on the tape. */
 uint32_t td_reconstruct_pass_begin(const td_seen_pass *seen);
 
-/* td_reconstruct_pass_end: backward returns (error NULL), or raises these words. */
-void td_reconstruct_pass_end(uint32_t pass, const char *error);
+/* td_reconstruct_pass_end: backward returns (error NULL), or raises these words. Returns the graph
+ * task, or TD_NONE if it never began. */
+uint32_t td_reconstruct_pass_end(uint32_t pass, const char *error);
 
 /* td_reconstruct_begin: the calling thread calls a node's function. `engine_task` is the engine's
  * own number of the pass, or -1. Returns the graph task, or TD_NONE if no known pass wants the
- * node. */
-uint32_t td_reconstruct_begin(uint32_t node, int64_t engine_task);
+ * node. *is_root: the caller of backward gave the node a gradient. */
+uint32_t td_reconstruct_begin(uint32_t node, int64_t engine_task, bool *is_root);
 
 /* td_reconstruct_end: the node's function returned these gradients. */
 void td_reconstruct_end(uint32_t node, const td_seen_gradient *gradients, uint32_t n);
