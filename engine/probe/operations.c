@@ -9,6 +9,7 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdlib.h>
 
 #define N_SLOTS 16384 /* a power of two: more in one step than a step can be read by */
 
@@ -23,6 +24,17 @@ static struct {
   node_found *known;                   /* (owned, guarded by mutex) [N_SLOTS] */
   _Atomic uint32_t n_waiting, n_known; /* relaxed: a hint that saves the lock */
 } table = {.mutex = PTHREAD_MUTEX_INITIALIZER};
+
+/* Nodes of the walk that is under way, whose operations met a value that is not finite. */
+typedef struct announced {
+  uint32_t node;
+  td_operation operation;
+} announced;
+
+static struct {
+  announced *at; /* (owned) */
+  size_t n, capacity;
+} walk;
 
 static td_operation *
 waiting_slot(uint64_t thread, uint64_t sequence_nr) {
@@ -65,16 +77,39 @@ take_waiting(uint32_t node, uint64_t thread, uint64_t sequence_nr, td_operation 
 
 void
 td_operations_announce(uint32_t node, uint64_t thread, uint64_t sequence_nr) {
-  td_operation operation;
+  announced one = {.node = node};
   if (!atomic_load_explicit(&table.n_waiting, memory_order_relaxed)) return;
-  if (!take_waiting(node, thread, sequence_nr, &operation)) return;
+  if (!take_waiting(node, thread, sequence_nr, &one.operation)) return;
+  TD_GROW(walk.at, walk.n, walk.capacity);
+  walk.at[walk.n++] = one;
+}
+
+static int
+compare_made(const void *first, const void *second) {
+  const td_operation *a = &((const announced *)first)->operation;
+  const td_operation *b = &((const announced *)second)->operation;
+  if (a->thread != b->thread) return a->thread < b->thread ? -1 : 1;
+  return a->sequence_nr < b->sequence_nr ? -1 : a->sequence_nr > b->sequence_nr;
+}
+
+static void
+tell_births(uint32_t node, const td_operation *operation) {
   td_birth birth = {.node = node, .graph_task = TD_NONE, .from = TD_NONE, .other = TD_NONE};
   birth.place = TD_birthplace_data;
-  birth.number = operation.operand_nr;
-  td_birth_note(operation.before & ~operation.came_in, operation.before, &birth);
+  birth.number = operation->operand_nr;
+  td_birth_note(operation->before & ~operation->came_in, operation->before, &birth);
   birth.place = TD_birthplace_forward;
-  birth.number = operation.result_nr;
-  td_birth_note(operation.before, operation.after, &birth);
+  birth.number = operation->result_nr;
+  td_birth_note(operation->before, operation->after, &birth);
+}
+
+void
+td_operations_tell(void) {
+  if (walk.n == 0) return;
+  qsort(walk.at, walk.n, sizeof *walk.at, compare_made);
+  for (size_t i = 0; i < walk.n; i++)
+    tell_births(walk.at[i].node, &walk.at[i].operation);
+  walk.n = 0;
 }
 
 unsigned
@@ -88,6 +123,7 @@ td_operations_found(uint32_t node) {
 
 void
 td_operations_forget_nodes(void) {
+  walk.n = 0;
   pthread_mutex_init(&table.mutex, NULL); /* a fork may have left it locked */
   free(table.known);
   table.known = table.waiting ? TD_NEW_N(node_found, N_SLOTS) : NULL;

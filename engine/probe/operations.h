@@ -28,8 +28,11 @@ typedef struct td_operation {
  * same operation before stays. A newer operation may take the place of an old one. */
 TD_OPERATIONS_API void td_operations_note(const td_operation *operation, bool if_new);
 
-/* td_operations_announce emits the births of a node's operation; the node has an id now. */
+/* td_operations_announce: a node of a walk through the graph has an id now. td_operations_tell ends
+ * the walk: it emits the births of these nodes' operations, in the order in which each thread made
+ * the nodes. Nobody else may walk meanwhile. */
 TD_OPERATIONS_API void td_operations_announce(uint32_t node, uint64_t thread, uint64_t sequence_nr);
+TD_OPERATIONS_API void td_operations_tell(void);
 
 /* td_operations_found returns the bits that a node's operation found, before and after. */
 unsigned td_operations_found(uint32_t node);

@@ -44,8 +44,9 @@ td_birth_sentence(const td_event_anomaly *anomaly) {
 
 /* Anomaly mode looks at outputs alone, for NaN alone, and blames the node that they are of. */
 static const char *const meanings[TD_birthplace_LIMIT] = {
-    [TD_birthplace_node] = "Its own formula made it from a finite gradient: see what {node} saved "
-                           "in the forward pass. PyTorch's anomaly mode names this node too.",
+    [TD_birthplace_node] =
+        "Its own formula made it from a gradient without one: see what {node} saved "
+        "in the forward pass. PyTorch's anomaly mode names this node too.",
     [TD_birthplace_sum] = "Neither of the two had a NaN: see where their infinities come from. "
                           "{node} only passes it on, but PyTorch's anomaly mode would blame it.",
     [TD_birthplace_hook] = "The gradient was free of it before the hook. PyTorch's anomaly mode "

@@ -7,6 +7,7 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* The choosers that events.def names: each returns the sentence of one event, or NULL if the
@@ -80,6 +81,8 @@ typedef struct describer {
   td_tape *tape;
   const td_event *event;
   const td_event_type *type;
+  bool with_origin;   /* nodes with their module and line */
+  uint32_t told_node; /* the last node that was written so */
 } describer;
 
 static void
@@ -101,10 +104,12 @@ write_enum(FILE *out, td_field_type type, uint64_t value) {
 
 /* Writes an id as the thing that it names. False for a plain number. */
 static bool
-write_id(const describer *to, td_id_space space, uint32_t id) {
+write_id(describer *to, td_id_space space, uint32_t id) {
   switch (space) {
   case TD_ID_NODE:
     td_words_node(to->out, to->catalog, id);
+    if (to->with_origin && id != to->told_node) td_words_origin(to->out, to->catalog, id);
+    to->told_node = id;
     return true;
   case TD_ID_THREAD:
     td_words_thread(to->out, to->catalog, id);
@@ -127,7 +132,7 @@ write_id(const describer *to, td_id_space space, uint32_t id) {
 }
 
 static void
-write_value(const describer *to, const td_field *field) {
+write_value(describer *to, const td_field *field) {
   uint64_t value = td_event_field_get(to->event, field);
   if (write_id(to, td_event_id_space(to->event, field), (uint32_t)value)) return;
   switch (field->form) {
@@ -154,7 +159,7 @@ write_value(const describer *to, const td_field *field) {
 
 /* Writes the value of the field named by name[0 .. length), or the event's thread. */
 static void
-write_named(const describer *to, const char *name, size_t length) {
+write_named(describer *to, const char *name, size_t length) {
   for (uint16_t i = 0; i < to->type->n_fields; i++) {
     const td_field *field = &to->type->fields[i];
     if (strncmp(field->name, name, length) == 0 && field->name[length] == '\0')
@@ -164,7 +169,7 @@ write_named(const describer *to, const char *name, size_t length) {
 }
 
 static void
-write_sentence(const describer *to, const char *sentence) {
+write_sentence(describer *to, const char *sentence) {
   for (const char *at = sentence; *at; at++) {
     if (*at != '{') {
       putc(*at, to->out);
@@ -178,11 +183,12 @@ write_sentence(const describer *to, const char *sentence) {
 
 /* Writes a sentence with the event's fields. The caller frees. */
 static char *
-fill_in(const td_catalog *catalog, td_tape *tape, const td_any_event *event, const char *sentence) {
+fill_in(const td_catalog *catalog, td_tape *tape, const td_any_event *event, const char *sentence,
+        bool with_origin) {
   char *text = NULL;
   size_t size;
-  describer to = {open_memstream(&text, &size), catalog, tape, &event->event,
-                  td_event_type_get(event->event.kind)};
+  describer to = {open_memstream(&text, &size),         catalog,     tape,   &event->event,
+                  td_event_type_get(event->event.kind), with_origin, TD_NONE};
   if (!to.out) return td_dup_string("");
   write_sentence(&to, sentence);
   fclose(to.out);
@@ -191,13 +197,14 @@ fill_in(const td_catalog *catalog, td_tape *tape, const td_any_event *event, con
 
 char *
 td_why_describe(const td_catalog *catalog, td_tape *tape, const td_any_event *event) {
-  return fill_in(catalog, tape, event, sentence_of(event));
+  bool is_trouble = td_event_type_get(event->event.kind)->family == TD_FAMILY_trouble;
+  return fill_in(catalog, tape, event, sentence_of(event), is_trouble);
 }
 
 char *
 td_why_mean(const td_catalog *catalog, td_tape *tape, const td_any_event *event) {
   if (event->event.kind == TD_EVENT_anomaly)
-    return fill_in(catalog, tape, event, td_birth_meaning(&event->anomaly, catalog));
+    return fill_in(catalog, tape, event, td_birth_meaning(&event->anomaly, catalog), false);
   return td_conflict_meaning(catalog, tape, event);
 }
 

@@ -2,6 +2,7 @@
 #include "engine/profile/why.h"
 
 #include "engine/base/alloc.h"
+#include "engine/profile/causes.h"
 #include "engine/profile/missing.h"
 #include "engine/profile/words.h"
 
@@ -351,6 +352,20 @@ node_of(const td_any_event *event) {
   return TD_NONE;
 }
 
+/* " Event 12 may have led to it: ...", or "". */
+static char *
+cause_of(const td_catalog *catalog, td_tape *tape, uint64_t seq, const td_event_anomaly *anomaly) {
+  uint64_t cause;
+  td_any_event event;
+  if (!td_cause_find(catalog, tape, seq, anomaly, &cause) ||
+      td_tape_get(tape, cause, &event, NULL) != TD_OK)
+    return td_dup_string("");
+  char *what = td_why_describe(catalog, tape, &event);
+  char *text = td_format(" Event %llu may have led to it: %s.", (unsigned long long)cause, what);
+  free(what);
+  return text;
+}
+
 static td_status
 tell_event(td_replay *replay, uint64_t seq, const td_any_event *event, char **text,
            td_error *error) {
@@ -358,11 +373,17 @@ tell_event(td_replay *replay, uint64_t seq, const td_any_event *event, char **te
   if (status != TD_OK) return status;
   char *what = td_why_describe(td_replay_catalog(replay), td_replay_tape(replay), event);
   char *wait = td_why_mean(td_replay_catalog(replay), td_replay_tape(replay), event);
+  char *cause =
+      event->event.kind == TD_EVENT_anomaly
+          ? cause_of(td_replay_catalog(replay), td_replay_tape(replay), seq, &event->anomaly)
+          : td_dup_string("");
   if (!*wait && event->event.kind != TD_EVENT_error) {
     free(wait);
     wait = td_why_wait(replay, node_of(event));
   }
-  *text = td_format("Event %llu: %s.%s%s", (unsigned long long)seq, what, *wait ? " " : "", wait);
+  *text = td_format("Event %llu: %s.%s%s%s", (unsigned long long)seq, what, *wait ? " " : "", wait,
+                    cause);
+  free(cause);
   free(what);
   free(wait);
   return TD_OK;

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "engine/profile/words.h"
 
+#include "engine/profile/source_place.h"
+
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 void
 td_words_node(FILE *out, const td_catalog *catalog, uint32_t node) {
@@ -16,6 +19,28 @@ td_words_node(FILE *out, const td_catalog *catalog, uint32_t node) {
     fprintf(out, "%s(%s)", name, facts->label);
   else
     fprintf(out, "%s #%u", name, node);
+}
+
+/* A module without a name has its class in parentheses: "(Net)". */
+static void
+write_module(FILE *out, const char *module) {
+  size_t length = strlen(module);
+  if (module[0] == '(' && module[length - 1] == ')')
+    fprintf(out, "%.*s", (int)length - 2, module + 1);
+  else
+    fputs(module, out);
+}
+
+void
+td_words_origin(FILE *out, const td_catalog *catalog, uint32_t node) {
+  const td_catalog_node *facts = node < catalog->n_nodes ? &catalog->nodes[node] : NULL;
+  const char *module = facts && facts->module && *facts->module ? facts->module : NULL;
+  char *place = facts ? td_source_place(facts->stack) : NULL;
+  if (module || place) fputs(" (", out);
+  if (module) write_module(out, module);
+  if (place) fprintf(out, "%s%s", module ? ", " : "", place);
+  if (module || place) putc(')', out);
+  free(place);
 }
 
 void

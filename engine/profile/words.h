@@ -15,6 +15,10 @@ void td_words_node(FILE *out, const td_catalog *catalog, uint32_t node);
 void td_words_queue(FILE *out, const td_catalog *catalog, uint32_t queue);
 void td_words_thread(FILE *out, const td_catalog *catalog, uint32_t thread);
 
+/* td_words_origin writes " (encoder.0, net.py:9)": the module and the line that made a node, as far
+ * as the tape knows them. */
+void td_words_origin(FILE *out, const td_catalog *catalog, uint32_t node);
+
 /* td_words_graph_task writes "graph task 3" or "no graph task"; td_words_process "process 0", "rank
  * 1" or "train.py (1234)". */
 void td_words_graph_task(FILE *out, uint32_t graph_task);

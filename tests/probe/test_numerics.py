@@ -86,7 +86,7 @@ class Case(unittest.TestCase):
         self.tape = os.path.join(folder.name, 'a.tape')
 
     def tapedeck(self, *arguments):
-        done = subprocess.run([TAPEDECK, *arguments], env=PLAIN, cwd=self.folder, capture_output=True, text=True, timeout=120)
+        done = subprocess.run([TAPEDECK, *arguments], env=PLAIN, cwd=self.folder, capture_output=True, text=True, timeout=400)
         self.assertEqual(done.returncode, 0, done.stderr)
         return done.stdout
 
@@ -186,6 +186,27 @@ class PyTorch(Case):
             with self.subTest(version=version):
                 kinds = {event['event'] for event in self.record(python, [], ['sum_at_node'])}
                 self.assertFalse(kinds & {'anomaly', 'tensor_stats', 'unread'})
+
+
+class Order(Case):
+    """Births of the forward pass stand in the order in which they were made, and point to their causes."""
+
+    def test_forward(self):
+        for version, python in torches.installed().items():
+            with self.subTest(version=version):
+                self.tapedeck('record', '--force', '--stacks', '--anomaly', 'nonfinite', '-o', self.tape, '--', python, CASES,
+                              'in_order')
+                events = read_events(self.tape)
+                births = [e for e in events if e['event'] == 'anomaly' and e['born'] == 'forward']
+                made = {e['node']: e for e in events if e['event'] == 'node_new'}
+                self.assertEqual([made[birth['node']]['name'] for birth in births],
+                                 ['LogBackward0', 'SubBackward0', 'SqrtBackward0', 'ExpBackward0', 'MulBackward0'])
+                seqs = [birth['seq'] for birth in births]
+                for birth, cause in zip(births, (None, seqs[0], None, None, seqs[3])):
+                    said = self.tapedeck('why', self.tape, '--at', str(birth['seq']))
+                    self.assertEqual(f'Event {cause} may have led to it' in said, cause is not None, said)
+                    line = made[birth['node']]['stack'].split('\n')[-1].split(':')[1].split()[0]
+                    self.assertIn(f"(numeric_cases.py:{line})", said)
 
 
 class Hooks(PyTorch):

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "engine/base/alloc.h"
 #include "engine/profile/check.h"
+#include "engine/profile/source_place.h"
 #include "engine/profile/why.h"
 #include "tests/fixtures/tape_maker.h"
 
@@ -151,6 +152,50 @@ test_greatest_number(void) {
   td_tape_script_fini(&script);
 }
 
+/* An Inf in one node, a NaN in the next: the NaN points to the Inf, and both say where they are. */
+static void
+test_cause(void) {
+  td_tape_script script = {.n_threads = 1};
+  tell_nodes(&script);
+  TELL(&script, edge_new, .from = ROOT, .to = MUL);
+  TELL(&script, edge_new, .from = MUL, .to = SIN);
+  TELL(&script, anomaly, .kind = TD_anomaly_kind_inf, .born = TD_birthplace_node, .node = ROOT,
+       .from = TD_NONE, .other = TD_NONE);
+  TELL(&script, anomaly, .kind = TD_anomaly_kind_nan, .born = TD_birthplace_node, .node = LEAF,
+       .from = TD_NONE, .other = TD_NONE);
+  TELL(&script, anomaly, .kind = TD_anomaly_kind_nan, .born = TD_birthplace_node, .node = SIN,
+       .from = TD_NONE, .other = TD_NONE);
+  td_replay *replay = open_script(&script);
+  uint64_t last = last_event(replay);
+  g_autofree char *text = why(replay, last),
+                  *led = g_strdup_printf("Event %" G_GUINT64_FORMAT
+                                         " may have led to it: Inf was born in node #4",
+                                         last - 2);
+  g_assert_nonnull(strstr(text, led));
+  td_replay_close(replay);
+  td_tape_script_fini(&script);
+}
+
+static void
+check_place(const char *stack, const char *expected) {
+  g_autofree char *place = td_source_place(stack);
+  g_assert_cmpstr(place, ==, expected);
+}
+
+static void
+test_place(void) {
+  check_place(
+      "/a/net.py:9 forward\n/usr/lib/python3/dist-packages/torch/nn/functional.py:1457 relu",
+      "net.py:9");
+  check_place("/usr/lib/python3/dist-packages/torch/nn/functional.py:1457 relu",
+              "functional.py:1457");
+  check_place("  File \"/a/net.py\", line 12, in forward\n    y = f(x)\n", "net.py:12");
+  check_place("/a/inner.py(3): f\n/a/outer.py(4): <module>", "inner.py:3");
+  check_place("/a/a:1/net.py:7", "net.py:7");
+  check_place("no line", NULL);
+  check_place(NULL, NULL);
+}
+
 static void
 test_never_entered(void) {
   td_tape_script script = {.n_threads = 1};
@@ -205,6 +250,8 @@ main(int argc, char **argv) {
   g_test_add_func("/why/out-of-turn", test_out_of_turn);
   g_test_add_func("/why/task-without-node", test_task_without_node);
   g_test_add_func("/why/greatest-number", test_greatest_number);
+  g_test_add_func("/why/cause", test_cause);
+  g_test_add_func("/why/place", test_place);
   g_test_add_func("/why/never-entered", test_never_entered);
   g_test_add_func("/why/every-event", test_every_event);
   return g_test_run();

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "ui/model/source_line.h"
 
+#include "engine/profile/source_place.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -67,66 +69,11 @@ td_source_lines_parse(const char *stack) {
   return lines;
 }
 
-/* Files of PyTorch, below its folder `torch`. A folder of one's own may have that name too, so
- * these are precise where a person would choose the same names. */
-static const char *const pytorch_files[] = {
-    "_",
-    "autograd/__init__.py",
-    "autograd/_",
-    "autograd/anomaly_mode.py",
-    "autograd/forward_ad.py",
-    "autograd/function.py",
-    "autograd/functional.py",
-    "autograd/grad",
-    "autograd/graph.py",
-    "distributed/",
-    "distributions/",
-    "functional.py",
-    "fx/",
-    "jit/",
-    "nn/functional.py",
-    "nn/init.py",
-    "nn/modules/",
-    "nn/parallel/",
-    "nn/parameter.py",
-    "nn/utils/",
-    "optim/_",
-    "optim/lr_scheduler.py",
-    "optim/optimizer.py",
-    "overrides.py",
-    "utils/_",
-    "utils/checkpoint.py",
-    "utils/data/_",
-    "utils/data/dataloader.py",
-    "utils/hooks.py",
-};
-
-/* `tail` is what follows "torch/" in a path. */
-static gboolean
-is_of_pytorch(const char *tail) {
-  for (guint i = 0; i < G_N_ELEMENTS(pytorch_files); i++)
-    if (g_str_has_prefix(tail, pytorch_files[i])) return TRUE;
-  return FALSE;
-}
-
-/* Installed packages, what has no file, and PyTorch or Tapedeck's package in a checkout. */
-static gboolean
-is_library(const char *file) {
-  static const char *const parts[] = {"/site-packages/", "/dist-packages/",
-                                      "/engine/python/tapedeck/"};
-  if (*file == '<') return TRUE;
-  for (guint i = 0; i < G_N_ELEMENTS(parts); i++)
-    if (strstr(file, parts[i])) return TRUE;
-  for (const char *at = strstr(file, "torch/"); at; at = strstr(at + 1, "torch/"))
-    if ((at == file || at[-1] == '/') && is_of_pytorch(at + strlen("torch/"))) return TRUE;
-  return FALSE;
-}
-
 const TdSourceLine *
 td_source_lines_find_own(GPtrArray *lines) {
   for (guint i = 0; i < lines->len; i++) {
     const TdSourceLine *line = lines->pdata[i];
-    if (!is_library(line->file)) return line;
+    if (!td_source_is_library(line->file)) return line;
   }
   return lines->len ? lines->pdata[0] : NULL;
 }

@@ -175,6 +175,7 @@ public:
       stack.pop_back();
       emit(node, node_id);
     }
+    td_operations_tell();
     return id;
   }
 

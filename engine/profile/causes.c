@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "engine/profile/causes.h"
+
+#include "engine/base/alloc.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* So many nodes are looked at for one cause. */
+#define NODES_MAX 20000
+
+/* A search through the graph, breadth first. */
+typedef struct search {
+  const td_catalog *catalog;
+  td_tape *tape;
+  uint64_t seq;
+  const td_event_anomaly *anomaly;
+  bool forward;    /* along the edges: what the forward pass did before */
+  uint32_t *nodes; /* (owned) [NODES_MAX] found so far */
+  uint32_t n;
+  unsigned char *seen; /* (owned) [n_nodes] */
+} search;
+
+static bool
+is_of_forward(uint32_t born) {
+  return born == TD_birthplace_forward || born == TD_birthplace_data;
+}
+
+/* An Inf leads to a NaN. A NaN of the forward pass leads to one of the backward pass. */
+static bool
+can_lead(const search *self, const td_event_anomaly *earlier) {
+  if (self->anomaly->kind != TD_anomaly_kind_nan) return false;
+  if (is_of_forward(earlier->born) != self->forward) return false;
+  bool crosses = is_of_forward(earlier->born) && !is_of_forward(self->anomaly->born);
+  return earlier->kind == TD_anomaly_kind_inf || crosses;
+}
+
+/* The latest birth at a node before the event; of a forward pass, any but the event. */
+static bool
+find_birth(const search *self, uint32_t node, uint64_t *cause) {
+  const td_catalog_mentions *problems = &self->catalog->mentions[TD_LIST_problems];
+  td_any_event event;
+  bool found = false;
+  for (uint32_t i = 0; i < problems->n; i++) {
+    const td_catalog_mention *item = &problems->items[i];
+    if (item->kind != TD_EVENT_anomaly || item->node != node || item->seq >= self->seq) continue;
+    if (td_tape_get(self->tape, item->seq, &event, NULL) != TD_OK) continue;
+    if (!can_lead(self, &event.anomaly)) continue;
+    *cause = item->seq;
+    found = true;
+  }
+  return found;
+}
+
+static void
+add(search *self, uint32_t node) {
+  if (node >= self->catalog->n_nodes || self->seen[node] || self->n == NODES_MAX) return;
+  self->seen[node] = 1;
+  self->nodes[self->n++] = node;
+}
+
+static void
+add_neighbours(search *self, uint32_t node) {
+  const td_catalog *catalog = self->catalog;
+  const td_catalog_node *facts = &catalog->nodes[node];
+  for (uint32_t i = 0; self->forward && i < facts->n_out; i++)
+    add(self, catalog->edges[facts->first_out + i].to);
+  for (uint32_t i = 0; !self->forward && i < facts->n_in; i++)
+    add(self, catalog->edges[catalog->in_edges[facts->first_in + i]].from);
+}
+
+static bool
+run(search *self, uint64_t *cause) {
+  uint32_t n_nodes = self->catalog->n_nodes;
+  self->n = 0;
+  memset(self->seen, 0, n_nodes);
+  if (self->anomaly->from != TD_NONE) {
+    add(self, self->anomaly->from);
+    add(self, self->anomaly->other);
+  }
+  add(self, self->anomaly->node);
+  for (uint32_t i = 0; i < self->n; i++) {
+    if (find_birth(self, self->nodes[i], cause)) return true;
+    add_neighbours(self, self->nodes[i]);
+  }
+  return false;
+}
+
+static bool
+has_others(const td_catalog *catalog, uint64_t seq) {
+  const td_catalog_mentions *problems = &catalog->mentions[TD_LIST_problems];
+  return problems->n > 0 && problems->items[0].seq < seq;
+}
+
+bool
+td_cause_find(const td_catalog *catalog, td_tape *tape, uint64_t seq,
+              const td_event_anomaly *anomaly, uint64_t *cause) {
+  search search = {.catalog = catalog, .tape = tape, .seq = seq, .anomaly = anomaly};
+  if (anomaly->kind != TD_anomaly_kind_nan || !has_others(catalog, seq)) return false;
+  search.nodes = TD_NEW_N(uint32_t, NODES_MAX);
+  search.seen = td_try_alloc(catalog->n_nodes, 1);
+  search.forward = is_of_forward(anomaly->born);
+  bool found = search.seen && run(&search, cause);
+  if (search.seen && !found && !search.forward) {
+    search.forward = true;
+    found = run(&search, cause);
+  }
+  free(search.nodes);
+  free(search.seen);
+  return found;
+}

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * Which earlier birth of a NaN or Inf led to a later one. An Inf turns into a NaN where it meets
+ * zero or its opposite, so no value has to be read. Any thread that owns the tape's reader. */
+#pragma once
+
+#include "engine/replay/catalog.h"
+
+/* td_cause_find looks upstream of event seq, which is `anomaly`: first along the backward pass,
+ * then along the forward pass. It writes the event number of the nearest birth that can have led
+ * to it. False if there is none. */
+bool td_cause_find(const td_catalog *catalog, td_tape *tape, uint64_t seq,
+                   const td_event_anomaly *anomaly, uint64_t *cause);
