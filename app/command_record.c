@@ -195,7 +195,8 @@ hello_cb(td_hub_target *target, const td_line *hello, void *data) {
   else if (strcmp(recording->options->level, "2") == 0)
     answer_lower(made, "the command line says --level 2");
   else
-    td_probe_build_async(torch, built_cb, g_rc_box_acquire(made));
+    td_probe_build_async(torch, td_trial_host_of_process((pid_t)pid), built_cb,
+                         g_rc_box_acquire(made));
 }
 
 static void
@@ -214,6 +215,13 @@ said_cb(td_hub_target *target, const td_line *line, void *data) {
 static void
 signalled_cb(int number, void *data) {
   td_hub_detach(((recording *)data)->hub, 0);
+}
+
+/* A process has one recorder: the innermost. */
+static void
+tell_of_outer(void) {
+  if (g_getenv(TD_LINK_VARIABLE))
+    fprintf(stderr, "tapedeck: this recording runs inside another one, which gets nothing of it\n");
 }
 
 static char **
@@ -318,6 +326,7 @@ record(const record_options *options, char **command) {
     td_command_fail(command[0], "%s", problem);
     return TD_EXIT_FAILED;
   }
+  tell_of_outer();
   td_session_tapes_init(&self.tapes, options->tape, options->force);
   int status = run_recorded(&self, command, &problem);
   if (problem) fprintf(stderr, "tapedeck: %s\n", problem);

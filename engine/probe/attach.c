@@ -200,8 +200,17 @@ forked_cb(void) {
   probe.forked = probe.wanted = probe.observer != NULL;
 }
 
+/* Another thread may fork while this one waits for the hub: the child attaches for itself. */
+static void
+watch_forks(void) {
+  static bool is_watching;
+  if (!is_watching) pthread_atfork(NULL, NULL, forked_cb);
+  is_watching = true;
+}
+
 void
 td_probe_attach(void) {
+  watch_forks();
   pthread_mutex_lock(&probe.mutex);
   const char *observer = getenv(OBSERVER_VARIABLE), *tape = getenv(TAPE_VARIABLE);
   probe.pid = getpid();
@@ -217,10 +226,7 @@ td_probe_attach(void) {
                                     : load_observer(td_line_find(&probe.answer, "observer"));
   }
   probe.wanted = probe.observer != NULL;
-  if (probe.wanted) {
-    on_exit(on_exit_cb, NULL);
-    pthread_atfork(NULL, NULL, forked_cb);
-  }
+  if (probe.wanted) on_exit(on_exit_cb, NULL);
   pthread_mutex_unlock(&probe.mutex);
 }
 

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "app/chore.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static void
+show(const td_progress *self) {
+  gint64 seconds = (g_get_monotonic_time() - self->begun_us) / G_USEC_PER_SEC;
+  if (self->on_terminal && seconds > 0)
+    fprintf(stderr, "\rtapedeck: %s %d s ", self->text, (int)seconds);
+}
+
+void
+td_progress_begin(td_progress *self, const char *format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  *self = (td_progress){.text = g_strdup_vprintf(format, arguments),
+                        .begun_us = g_get_monotonic_time(),
+                        .on_terminal = isatty(STDERR_FILENO)};
+  va_end(arguments);
+  fprintf(stderr, "tapedeck: %s%s", self->text, self->on_terminal ? "" : "\n");
+}
+
+void
+td_progress_end(td_progress *self) {
+  show(self);
+  if (self->on_terminal) fputc('\n', stderr);
+  g_free(self->text);
+}
+
+/* This process may only forward signals. The program must still react to them. */
+static void
+prepare_cb(gpointer data) {
+  const td_chore *chore = data;
+  sigset_t none;
+  sigemptyset(&none);
+  sigprocmask(SIG_SETMASK, &none, NULL);
+  alarm(chore->limit_s);
+}
+
+static void
+read_all(int fd, const td_progress *progress, GString *said) {
+  char bytes[4096];
+  ssize_t n = 1;
+  while (n != 0) {
+    struct pollfd waiting = {.fd = fd, .events = POLLIN};
+    int ready = poll(&waiting, 1, 1000);
+    show(progress);
+    if (ready <= 0) continue;
+    n = read(fd, bytes, sizeof bytes);
+    if (n > 0) g_string_append_len(said, bytes, n);
+    if (n < 0 && errno != EINTR) break;
+  }
+}
+
+gboolean
+td_chore_run(const td_chore *chore, td_progress *progress, GString *said, int *wait_status,
+             GError **error) {
+  GPid pid;
+  int from;
+  if (!g_spawn_async_with_pipes(chore->folder, chore->argv, chore->environment,
+                                G_SPAWN_DO_NOT_REAP_CHILD | G_SPAWN_STDOUT_TO_DEV_NULL, prepare_cb,
+                                (gpointer)chore, &pid, NULL, NULL, &from, error))
+    return FALSE;
+  read_all(from, progress, said);
+  close(from);
+  while (waitpid(pid, wait_status, 0) < 0 && errno == EINTR) {
+  }
+  return TRUE;
+}
