@@ -34,8 +34,8 @@ static void
 print_tape(const char *letter, td_tape *tape, const td_visits *visits) {
   const td_catalog *catalog = visits->catalog;
   begin_line(letter);
-  printf("%s: %s on %s %s, ", td_tape_path(tape), catalog->source, catalog->engine,
-         catalog->version);
+  printf("%s: %s on %s%s%s, ", td_tape_path(tape), catalog->source, catalog->engine,
+         *catalog->version ? " " : "", catalog->version);
   print_count(visits->n, "node");
   printf(" in ");
   print_count(visits->n_tasks, "graph task");

@@ -8,6 +8,12 @@
 
 #include <string.h>
 
+/* Note [Absent is not different]
+ * An imported trace has no edges but some to leaves, without output_nr, and perhaps no sequence
+ * numbers. A recording of the same program has both. So the two are compared in what both know: the
+ * order in which nodes ran. Without the numbers of one side, that order takes the place of the
+ * forward order on both. Without the edges of one side, leaves are paired in that order. */
+
 /* One of the two passes. A place is a number in the forward order. */
 typedef struct side {
   const td_visits *visits;
@@ -25,6 +31,7 @@ typedef struct pairing {
   side a, b;
   uint32_t *stack; /* (owned) places of a whose edges are to be followed */
   uint32_t n_stack;
+  bool has_edges; /* both tapes have all edges */
 } pairing;
 
 uint64_t
@@ -99,15 +106,42 @@ put_leaves(side *side, const place_key *keys, uint32_t n) {
   }
 }
 
+static bool
+is_leaf(const side *side, uint32_t visit) {
+  return side->catalog->nodes[side->visits->visits[visit].node].sequence_nr == UINT64_MAX;
+}
+
+/* Whether nodes of the pass that are no leaves have different numbers, if there are two such nodes.
+ */
+static bool
+has_numbers(const td_visits *visits, const td_visit_task *task) {
+  const td_catalog_node *first = NULL;
+  uint32_t n = 0;
+  for (uint32_t i = 0; i < task->n; i++) {
+    const td_catalog_node *facts = &visits->catalog->nodes[visits->visits[task->first + i].node];
+    if (facts->sequence_nr == UINT64_MAX) continue;
+    if (!first) first = facts;
+    if (facts->sequence_nr != first->sequence_nr) return true;
+    n++;
+  }
+  return n < 2;
+}
+
+/* The edge of an imported trace does not know its output. */
+static bool
+has_all_edges(const td_catalog *catalog) {
+  return catalog->n_edges > 0 && catalog->edges[0].output_nr != TD_NONE;
+}
+
 static td_status
-order_forward(side *side) {
+order_forward(side *side, bool by_number) {
   uint32_t n = side->task->n;
   place_key *keys = td_try_alloc(n, sizeof *keys);
   if (!keys) return TD_OUT_OF_MEMORY;
   for (uint32_t i = 0; i < n; i++) {
     uint32_t visit = side->task->first + i;
-    keys[i] =
-        (place_key){side->catalog->nodes[side->visits->visits[visit].node].sequence_nr, visit};
+    uint64_t number = side->catalog->nodes[side->visits->visits[visit].node].sequence_nr;
+    keys[i] = (place_key){by_number || is_leaf(side, visit) ? number : 0, visit};
   }
   qsort(keys, n, sizeof *keys, compare_keys);
   while (side->n < n && keys[side->n].sequence_nr != UINT64_MAX)
@@ -128,7 +162,7 @@ hash_nodes(side *side) {
 
 static td_status
 side_init(side *side, const td_visits *visits, const td_visit_task *task, uint32_t *partners,
-          uint32_t *places) {
+          uint32_t *places, bool by_number) {
   *side = (struct side){.visits = visits,
                         .task = task,
                         .catalog = visits->catalog,
@@ -140,7 +174,7 @@ side_init(side *side, const td_visits *visits, const td_visit_task *task, uint32
   for (uint32_t i = 0; i < task->n; i++)
     partners[task->first + i] = TD_NONE;
   if (!side->order || !side->names || !side->shapes) return TD_OUT_OF_MEMORY;
-  td_status status = order_forward(side);
+  td_status status = order_forward(side, by_number);
   if (status == TD_OK) hash_nodes(side);
   return status;
 }
@@ -177,7 +211,6 @@ static bool
 lead_alike(const pairing *self, uint32_t place) {
   const td_catalog_node *facts_a = facts_at(&self->a, place), *facts_b = facts_at(&self->b, place);
   uint32_t i = 0, j = 0;
-  if (self->a.catalog->n_edges == 0 || self->b.catalog->n_edges == 0) return true;
   for (;;) {
     const td_catalog_edge *a = next_inside(&self->a, facts_a, &i);
     const td_catalog_edge *b = next_inside(&self->b, facts_b, &j);
@@ -198,7 +231,8 @@ pair(pairing *self, uint32_t place_a, uint32_t place_b) {
 
 static bool
 are_equal(const pairing *self) {
-  if (self->a.n != self->b.n || self->a.n_inner != self->b.n_inner) return false;
+  if (!self->has_edges || self->a.n != self->b.n || self->a.n_inner != self->b.n_inner)
+    return false;
   for (uint32_t place = 0; place < self->a.n; place++)
     if (!look_alike(self, place) || !lead_alike(self, place)) return false;
   return true;
@@ -298,16 +332,48 @@ follow_edges(pairing *self, uint32_t place_a) {
   }
 }
 
-/* Leaves are paired by what leads to them; in their own order only where a tape has no edges. */
+/* What ran, in the order in which it ran: a pair's own key for its nodes, the name for a leaf that
+ * has no partner yet. */
+static uint64_t *
+keys_of_run(const side *side, const uint32_t *partners_a) {
+  uint64_t *keys = td_try_alloc(side->task->n, sizeof *keys);
+  for (uint32_t i = 0; keys && i < side->task->n; i++) {
+    uint32_t visit = side->task->first + i, partner = side->partners[visit];
+    uint32_t of_a = partner == TD_NONE || side->partners == partners_a ? visit : partner;
+    uint64_t name = td_op_name_hash(side->catalog->nodes[side->visits->visits[visit].node].name);
+    keys[i] = partner == TD_NONE ? name : td_hash_bytes(TD_HASH_SEED, &of_a, sizeof of_a);
+  }
+  return keys;
+}
+
+static td_status
+pair_leaves_as_run(pairing *self) {
+  side *a = &self->a, *b = &self->b;
+  uint64_t *keys_a = keys_of_run(a, a->partners), *keys_b = keys_of_run(b, a->partners);
+  uint32_t *match = td_try_alloc(a->task->n, sizeof *match);
+  td_status status = TD_OUT_OF_MEMORY;
+  if (keys_a && keys_b && match)
+    status = td_sequence_match(keys_a, a->task->n, keys_b, b->task->n, match);
+  for (uint32_t i = 0; status == TD_OK && i < a->task->n; i++) {
+    uint32_t visit_a = a->task->first + i, visit_b = b->task->first + match[i];
+    if (match[i] == UINT32_MAX || a->partners[visit_a] != TD_NONE || !is_leaf(a, visit_a)) continue;
+    a->partners[visit_a] = visit_b;
+    b->partners[visit_b] = visit_a;
+  }
+  free(keys_a);
+  free(keys_b);
+  free(match);
+  return status;
+}
+
+/* Leaves are paired by what leads to them; in the order of the pass if a tape lacks edges. */
 static td_status
 pair_by_likeness(pairing *self) {
   side *a = &self->a, *b = &self->b;
   td_status status = pair_range(self, (ranges){0, a->n_inner, 0, b->n_inner});
-  while (status == TD_OK && self->n_stack)
+  while (status == TD_OK && self->has_edges && self->n_stack)
     follow_edges(self, self->stack[--self->n_stack]);
-  bool has_edges = a->catalog->n_edges && b->catalog->n_edges;
-  if (status != TD_OK || has_edges) return status;
-  return pair_range(self, (ranges){a->n_inner, a->n, b->n_inner, b->n});
+  return status != TD_OK || self->has_edges ? status : pair_leaves_as_run(self);
 }
 
 static td_status
@@ -324,9 +390,10 @@ td_status
 td_pairing_find(const td_visits *a, const td_visit_task *task_a, const td_visits *b,
                 const td_visit_task *task_b, uint32_t *partners_a, uint32_t *partners_b,
                 uint32_t *places_a, uint32_t *places_b) {
-  pairing self = {0};
-  td_status status = side_init(&self.a, a, task_a, partners_a, places_a);
-  td_status other = side_init(&self.b, b, task_b, partners_b, places_b);
+  pairing self = {.has_edges = has_all_edges(a->catalog) && has_all_edges(b->catalog)};
+  bool by_number = has_numbers(a, task_a) && has_numbers(b, task_b);
+  td_status status = side_init(&self.a, a, task_a, partners_a, places_a, by_number);
+  td_status other = side_init(&self.b, b, task_b, partners_b, places_b, by_number);
   if (status == TD_OK) status = other;
   if (status == TD_OK) status = pair_all(&self);
   free(self.stack);

@@ -230,6 +230,49 @@ test_other_numbers(const void *data) {
   finish(&self);
 }
 
+/* What an imported trace does not know: edges, but for one to each leaf without its output, and
+ * perhaps sequence numbers. */
+static void
+forget(td_tape_script *script, bool with_numbers) {
+  bool *is_leaf = g_new0(bool, script->n), *has_edge = g_new0(bool, script->n);
+  size_t n = 0;
+  for (size_t i = 0; i < script->n; i++) {
+    td_any_event event = script->events[i];
+    if (event.event.kind == TD_EVENT_input_metadata) continue;
+    if (event.event.kind == TD_EVENT_node_new) {
+      is_leaf[event.node_new.node] = event.node_new.sequence_nr == UINT64_MAX;
+      if (!with_numbers && !is_leaf[event.node_new.node]) event.node_new.sequence_nr = 0;
+    }
+    if (event.event.kind == TD_EVENT_edge_new) {
+      uint32_t to = event.edge_new.to;
+      if (!is_leaf[to] || has_edge[to]) continue;
+      has_edge[to] = true;
+      event.edge_new.output_nr = TD_NONE;
+    }
+    script->events[n++] = event;
+  }
+  script->n = n;
+  g_free(is_leaf);
+  g_free(has_edge);
+}
+
+static void
+test_absent(const void *data) {
+  for (int i = 0; i < 4; i++) {
+    fixture self = {0};
+    td_tape_script_make(&self.a, data);
+    td_tape_script_make(&self.b, data);
+    forget(i & 1 ? &self.a : &self.b, i & 2);
+    align(&self);
+    g_assert_true(self.align.equal_order);
+    g_assert_cmpuint(self.align.n_paired, ==, self.align.a.n);
+    g_assert_cmpuint(self.align.n_reshaped, ==, 0);
+    for (uint32_t visit = 0; visit < self.align.a.n; visit++)
+      g_assert_cmpuint(self.align.partners_a[visit], ==, visit);
+    finish(&self);
+  }
+}
+
 /* Two pops of one queue with nothing between that could have changed it, or 0. */
 static size_t
 find_choice(const td_tape_script *script, size_t from, size_t *next) {
@@ -492,6 +535,8 @@ main(int argc, char **argv) {
     g_autofree char *swapped = g_strdup_printf("/profile/align/swapped-pop/%zu", i);
     g_test_add_data_func(itself, &plans[i], test_equal_to_itself);
     g_test_add_data_func(numbers, &plans[i], test_other_numbers);
+    g_autofree char *absent = g_strdup_printf("/profile/align/absent/%zu", i);
+    g_test_add_data_func(absent, &plans[i], test_absent);
     if (plans[i].n_nodes > 2) g_test_add_data_func(swapped, &plans[i], test_swapped_pop);
   }
   g_test_add_func("/profile/align/removed-node", test_removed_node);
