@@ -20,6 +20,8 @@ TAPEDECK = os.environ["TAPEDECK"]
 # Observers are kept from one run of the tests to the next, as a user's are.
 CACHE = pathlib.Path(os.environ["TEST_OUTPUT"]) / "cache"
 
+RANKS = pathlib.Path(os.environ["SOURCE_ROOT"]) / "tests" / "fixtures" / "two_ranks.py"
+
 BACKWARD = """
 import os, signal, sys, time, torch
 def work(k=2):
@@ -48,20 +50,6 @@ if __name__ == "__main__":
     assert os.waitstatus_to_exitcode(os.wait()[1]) == 3
     os.execv(sys.executable, [sys.executable, "-c", "import torch; torch.ones(1, requires_grad=True).sum().backward()"])
 """
-
-DISTRIBUTED = """
-import os, torch, torch.distributed as dist
-from torch.nn.parallel import DistributedDataParallel
-dist.init_process_group("gloo")
-torch.manual_seed(0)
-model = DistributedDataParallel(torch.nn.Sequential(torch.nn.Linear(8, 8), torch.nn.ReLU(), torch.nn.Linear(8, 1)))
-for i in range(3):
-    model.zero_grad()
-    model(torch.randn(4, 8)).sum().backward()
-dist.destroy_process_group()
-os._exit(0)  # PyTorch 2.13 aborts in two of twelve interpreter exits after gloo, unrecorded too
-"""
-
 
 # What torchrun does, for a PyTorch whose own does not run with this Python.
 LAUNCHER = """
@@ -309,7 +297,7 @@ print("unharmed")
                 2: [self.script(LAUNCHER, "launch.py")]}.get(status)
 
     def test_two_ranks(self):
-        self.script(DISTRIBUTED, "ddp.py")
+        shutil.copy(RANKS, self.folder / "ddp.py")
         for python in TORCHES:
             launcher = self.launcher(python)
             if not launcher:
