@@ -34,6 +34,9 @@ td_probe_options td_probe_wanted;
 #define STATS_VARIABLE "TAPEDECK_STATS"
 #define STACKS_VARIABLE "TAPEDECK_STACKS"
 
+/* If it is 0, modules and parameters get no names: `bench` measures what the names cost. */
+#define NAMES_VARIABLE "TAPEDECK_NAMES"
+
 #define THREAD_ID "_ZN2at14RecordFunction15currentThreadIdEv"
 #define SEQUENCE_NR "_ZN2at15sequence_number4peekEv"
 
@@ -114,7 +117,7 @@ ask_hub(const char *path) {
 static void
 read_answer(void) {
   const char *tape = td_line_find(&probe.answer, "tape");
-  td_probe_wanted = (td_probe_options){.stacks = td_line_flag(&probe.answer, "stacks")};
+  td_probe_wanted.stacks = td_line_flag(&probe.answer, "stacks");
   td_numerics_configure(td_line_find(&probe.answer, "anomaly"),
                         td_line_find(&probe.answer, "stats"));
   free(probe.tape);
@@ -213,7 +216,9 @@ td_probe_attach(void) {
   watch_forks();
   pthread_mutex_lock(&probe.mutex);
   const char *observer = getenv(OBSERVER_VARIABLE), *tape = getenv(TAPE_VARIABLE);
+  const char *names = getenv(NAMES_VARIABLE);
   probe.pid = getpid();
+  td_probe_wanted.names = !names || strcmp(names, "0") != 0;
   if (observer && tape) {
     probe.tape = td_dup_string(tape);
     td_numerics_configure(getenv(ANOMALY_VARIABLE), getenv(STATS_VARIABLE));
@@ -238,17 +243,21 @@ stop_wanting(const char *why) {
   pthread_mutex_unlock(&probe.mutex);
 }
 
+/* Without names a tape is whole, and says that it has none. */
+static void
+start_names(void) {
+  const char *trouble =
+      td_stacks_start((uint64_t(*)(void))find_in_torch(THREAD_ID), td_probe_wanted.stacks);
+  if (trouble && td_probe_wanted.stacks) fprintf(stderr, "tapedeck: no stacks: %s\n", trouble);
+}
+
 static void
 start_scripts(void) {
   char *trouble = NULL;
   if (probe.level == 2) trouble = td_hooks_start((uint64_t(*)(void))find_in_torch(SEQUENCE_NR));
   if (trouble) stop_wanting(trouble);
   free(trouble);
-  trouble = NULL;
-  if (td_probe_wanted.stacks)
-    trouble = td_stacks_start((uint64_t(*)(void))find_in_torch(THREAD_ID));
-  if (trouble) fprintf(stderr, "tapedeck: no stacks: %s\n", trouble);
-  free(trouble);
+  if (td_probe_wanted.names || td_probe_wanted.stacks) start_names();
 }
 
 /* The first thread that comes by does it. Not in td_probe_attach: whoever attaches has others wait
@@ -258,7 +267,7 @@ td_probe_start_scripts(void) {
   static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
   static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
   static enum { NOT_YET, UNDER_WAY, DONE } state;
-  if (!probe.observer || (probe.level != 2 && !td_probe_wanted.stacks)) return;
+  if (!probe.observer) return;
   pthread_mutex_lock(&mutex);
   bool is_first = state == NOT_YET;
   if (is_first) state = UNDER_WAY;

@@ -20,11 +20,6 @@ typedef struct frames {
 /* The texts of the stacks seen, by the hash of their chain. Guarded by the GIL. */
 static td_number_map texts;
 
-bool
-td_frames_can(const td_python *python) {
-  return python->PyFrame_GetBack && python->PyFrame_GetCode;
-}
-
 /* Walks the stack. With lines: for a text. The frame on top is borrowed, those below are owned. */
 static void
 walk(const td_python *python, frames *self, bool with_lines) {

@@ -5,9 +5,6 @@
 
 #include "engine/probe/python.h"
 
-/* td_frames_can tells whether this Python lets its frames be walked. */
-bool td_frames_can(const td_python *python);
-
 /* td_frames_text returns the number of the stack's text, 0 where no Python function runs. A frame
  * is a line, `FILE:LINE FUNCTION`, the innermost last; of deep stacks the innermost frames. */
 uint32_t td_frames_text(const td_python *python);

@@ -8,6 +8,7 @@
 #include "engine/control/gate.h"
 #include "engine/events/emit.h"
 #include "engine/probe/hooks_gradients.h"
+#include "engine/probe/leaves.h"
 #include "engine/probe/numerics.h"
 #include "engine/probe/python.h"
 #include "engine/probe/reconstruct/reconstruct.h"
@@ -88,6 +89,7 @@ tell_node(void *self, void *const *arguments, td_python_size n) {
   td_stacks_emit(node, forward);
   uint32_t label = leaf ? td_stacks_label(leaf) : 0;
   if (label) TD_EMIT(node_label, .node = node, .label = label);
+  if (leaf && !label) td_leaves_want(node, leaf);
   return from_id(node);
 }
 
@@ -140,6 +142,7 @@ tell_pass(void *self, void *const *arguments, td_python_size n) {
                        .outputs = outputs,
                        .gradients = gradients,
                        .next_sequence_nr = next_sequence_nr ? next_sequence_nr() : 0};
+  td_leaves_name();
   uint32_t pass = td_reconstruct_pass_begin(&seen);
   free(roots);
   free(gradients);

@@ -1,41 +1,73 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Note [Modules that raise]
- * Problem: a module's forward hook does not run when its forward raises. So an entry of a thread's
- * list may be stale.
+ * Note [Calls of modules]
+ * Problem: a node must get the module whose forward makes it, at a cost that nobody measures.
  *
- * Constraint: an entry must not hold a frame, because a frame keeps tensors alive.
+ * Constraint: PyTorch's global hooks on modules are visible. torch.compile warns of them and
+ * compiles them, and each costs a microsecond. They do not run if a forward raises.
  *
- * Trick: each entry has the address of the frame that called the hook, and that frame's code. An
- * entry is alive while this frame is on the thread's stack. Another frame may get the address. If
- * it also has this code, it is another call of a module, and that call removed the entry when it
- * entered. */
+ * Trick: a Python function has a pointer to the C function that calls it. That of Module.__call__
+ * is exchanged. The function, its code and its class stay as they are, so no Python code sees a
+ * difference. PyFunction_SetVectorcall is made for this; before Python 3.12 the pointer is written
+ * where PyVectorcall_Function found it.
+ *
+ * Note [Forwards that run already]
+ * The first node is made within a forward, so its module was called before anybody watched. Such a
+ * forward has no end that would be seen. So each entry has the address of its frame, and that
+ * frame's code. An entry is alive while that frame is on the thread's stack. An entry holds no
+ * reference, because a frame keeps tensors alive. */
 #include "engine/probe/modules.h"
 
 #include "engine/base/alloc.h"
-#include "engine/events/emit.h"
-#include "engine/probe/ids.h"
+#include "engine/events/event.h"
+#include "engine/probe/module_root.h"
+#include "engine/probe/variables.h"
+
+#define CALL_HAS_SPARE ((size_t)1 << 63) /* PY_VECTORCALL_ARGUMENTS_OFFSET */
+#define N_WORDS 24                       /* of a function object */
+
+typedef void *(*call_function)(void *function, void *const *arguments, size_t n, void *names);
 
 typedef struct entry {
-  const void *frame, *code; /* never followed */
-  uint32_t name;
+  void *module; /* (borrowed) from its call */
+  td_module_name name;
+  const void *frame, *code; /* of a forward that ran already, never followed; else NULL */
 } entry;
 
 typedef struct entered {
   entry *entries; /* (owned) by the thread, and left when it ends: few and small */
   size_t n, capacity;
+  size_t n_before; /* the first ones ran already */
 } entered;
 
 static _Thread_local entered own;
-static td_ids *labels; /* (owned) */
 static const td_python *python_now;
+static call_function original;
 
-/* The next frame outwards; takes the reference of the one before, if it is held. */
-static void *
-step_out(const td_python *python, void *frame, void **held) {
-  void *back = python->PyFrame_GetBack(frame);
-  if (*held) python->Py_DecRef(*held);
-  return *held = back;
+static void
+push(entry new) {
+  TD_GROW(own.entries, own.n, own.capacity);
+  own.entries[own.n++] = new;
+}
+
+static uint32_t
+learn(void *module, void *frame) {
+  const entry *outer = own.n > 0 ? &own.entries[own.n - 1] : NULL;
+  uint32_t parent = outer ? td_module_tree_find(outer->module) : TD_NONE;
+  if (parent != TD_NONE) td_module_tree_refresh(python_now, outer->module, parent);
+  if (td_module_tree_find(module) == TD_NONE)
+    td_module_root_name(python_now, module, frame, outer != NULL);
+  return td_module_tree_find(module);
+}
+
+static td_module_name
+name_of(void *module, void *frame) {
+  uint32_t number = td_module_tree_find(module);
+  if (number == TD_NONE)
+    number = learn(module, frame);
+  else if (own.n == 0)
+    td_module_tree_refresh(python_now, module, number);
+  return number == TD_NONE ? (td_module_name){0} : td_module_tree_name(number);
 }
 
 static bool
@@ -43,7 +75,7 @@ is_alive(const td_python *python, const entry *wanted) {
   void *held = NULL;
   bool alive = false;
   for (void *frame = python->PyEval_GetFrame(); frame && !alive;
-       frame = step_out(python, frame, &held)) {
+       frame = td_variables_outer(python, frame, &held)) {
     if (frame != wanted->frame) continue;
     void *code = python->PyFrame_GetCode(frame);
     alive = code == wanted->code;
@@ -53,116 +85,96 @@ is_alive(const td_python *python, const entry *wanted) {
   return alive;
 }
 
+/* Only if none of the watched forwards runs within them. */
 static void
 drop_stale(const td_python *python) {
-  while (own.n > 0 && !is_alive(python, &own.entries[own.n - 1]))
-    own.n--;
+  while (own.n_before > 0 && own.n == own.n_before && !is_alive(python, &own.entries[own.n - 1]))
+    own.n = --own.n_before;
 }
 
-uint32_t
+/* What is called instead of Module.__call__. */
+static void *
+call(void *function, void *const *arguments, size_t n, void *names) {
+  if ((n & ~CALL_HAS_SPARE) == 0) return original(function, arguments, n, names);
+  drop_stale(python_now);
+  size_t depth = own.n;
+  void *module = arguments[0];
+  push((entry){.module = module, .name = name_of(module, python_now->PyEval_GetFrame())});
+  void *result = original(function, arguments, n, names);
+  if (own.n > depth) own.n = depth;
+  return result;
+}
+
+td_module_name
 td_modules_now(const td_python *python) {
-  drop_stale(python);
-  return own.n > 0 ? own.entries[own.n - 1].name : 0;
+  if (own.n == own.n_before) drop_stale(python);
+  return own.n > 0 ? own.entries[own.n - 1].name : (td_module_name){0};
 }
 
-static void *
-none(void) {
-  return python_now->Py_BuildValue("");
+bool
+td_modules_want_gil(void) {
+  return own.n_before > 0 && own.n == own.n_before;
 }
 
-/* The frame that calls a module's hooks: the one outside the hook's own. */
-static entry
-caller(void) {
-  entry here = {0};
-  void *back = python_now->PyFrame_GetBack(python_now->PyEval_GetFrame());
-  if (!back) return here;
-  void *code = python_now->PyFrame_GetCode(back);
-  here.frame = back;
-  here.code = code;
-  python_now->Py_DecRef(code);
-  python_now->Py_DecRef(back);
-  return here;
-}
-
+/* The forwards that this thread is in already, the outermost first. */
 static void
-enter_entry(entry here) {
-  for (size_t i = 0; i < own.n; i++)
-    if (own.entries[i].frame == here.frame) own.n = i;
-  TD_GROW(own.entries, own.n, own.capacity);
-  own.entries[own.n++] = here;
+enter_running(const td_python *python, void *frame, const void *wanted) {
+  if (!frame) return;
+  void *back = python->PyFrame_GetBack(frame), *code = python->PyFrame_GetCode(frame);
+  enter_running(python, back, wanted);
+  void *module = code == wanted ? td_variables_local(python, frame, "self") : NULL;
+  if (module && td_module_is_one(python, module)) {
+    td_module_name name = name_of(module, back);
+    push((entry){.module = module, .name = name, .frame = frame, .code = code});
+    own.n_before = own.n;
+  }
+  python->Py_DecRef(code);
+  if (back) python->Py_DecRef(back);
 }
 
-/* enter(name): a module's forward begins; its name is a number of name_number. */
+static bool
+exchange(const td_python *python, void *function) {
+  original = (call_function)python->PyVectorcall_Function(function);
+  if (!original) return false;
+  if (python->PyFunction_SetVectorcall) {
+    python->PyFunction_SetVectorcall(function, (void *)call);
+    return true;
+  }
+  void **words = function;
+  for (size_t i = 2; i < N_WORDS; i++)
+    if (words[i] == (void *)original) {
+      words[i] = (void *)call;
+      return true;
+    }
+  return false;
+}
+
+/* The code whose frames have a module as `self` while its forward runs. */
 static void *
-enter_module(void *self, void *const *arguments, td_python_size n) {
-  entry here = caller();
-  if (n != 1 || !here.frame) return none();
-  here.name = (uint32_t)python_now->PyLong_AsUnsignedLongLongMask(arguments[0]);
-  enter_entry(here);
-  return none();
+find_running_code(const td_python *python, void *type) {
+  void *function = python->PyObject_GetAttrString(type, "_call_impl");
+  void *code = function ? python->PyObject_GetAttrString(function, "__code__") : NULL;
+  python->PyErr_Clear();
+  if (function) python->Py_DecRef(function);
+  return code;
 }
 
-/* enter_at(frame, code, name): one that began before anybody watched. */
-static void *
-enter_module_at(void *self, void *const *arguments, td_python_size n) {
-  if (n == 3)
-    enter_entry((entry){.frame = arguments[0],
-                        .code = arguments[1],
-                        .name = (uint32_t)python_now->PyLong_AsUnsignedLongLongMask(arguments[2])});
-  return none();
-}
-
-/* leave(): its forward has returned. */
-static void *
-leave_module(void *self, void *const *arguments, td_python_size n) {
-  entry here = caller();
-  size_t at = own.n;
-  while (at > 0 && own.entries[at - 1].frame != here.frame)
-    at--;
-  if (at > 0) own.n = at - 1;
-  return none();
-}
-
-/* name_number(text) */
-static void *
-name_number(void *self, void *const *arguments, td_python_size n) {
-  const char *text = n == 1 ? python_now->PyUnicode_AsUTF8(arguments[0]) : NULL;
-  if (!text) return NULL;
-  return python_now->PyLong_FromUnsignedLongLong(td_intern(text));
-}
-
-/* label(address, number): the parameter at this address has this name; None takes it away. */
-static void *
-label_parameter(void *self, void *const *arguments, td_python_size n) {
-  if (n != 2) return none();
-  uint64_t address = python_now->PyLong_AsUnsignedLongLongMask(arguments[0]);
-  uint32_t number = (uint32_t)python_now->PyLong_AsUnsignedLongLongMask(arguments[1]);
-  td_ids_set(labels, (const void *)(uintptr_t)address, number ? number : TD_NONE);
-  return none();
-}
-
-static td_python_method methods[] = {
-    {"enter", enter_module, TD_PYTHON_FASTCALL, NULL},
-    {"enter_at", enter_module_at, TD_PYTHON_FASTCALL, NULL},
-    {"leave", leave_module, TD_PYTHON_FASTCALL, NULL},
-    {"name_number", name_number, TD_PYTHON_FASTCALL, NULL},
-    {"label", label_parameter, TD_PYTHON_FASTCALL, NULL},
-    {0},
-};
-
-uint32_t
-td_modules_label(const void *tensor) {
-  uint32_t label = tensor ? td_ids_find(labels, tensor) : TD_NONE;
-  return label == TD_NONE ? 0 : label;
-}
-
-char *
+const char *
 td_modules_start(const td_python *python) {
-  char *reason = NULL;
+  if (!td_python_has_gil()) return "this Python has no GIL";
+  if (!python->PyVectorcall_Function || !python->PyFrame_GetBack || !python->PyFrame_GetCode)
+    return "this Python is older than 3.9";
+  const char *trouble = td_module_tree_start(python);
+  if (trouble) return trouble;
   python_now = python;
-  labels = td_ids_new();
-  int state = python->PyGILState_Ensure();
-  td_python_run(python, td_python_stacks, "<tapedeck stacks.py>", methods, &reason);
-  python->PyGILState_Release(state);
-  return reason;
+  void *type = td_python_module_item(python, "torch.nn.modules.module", "Module");
+  void *function = python->PyObject_GetAttrString(type, "__call__");
+  void *code = find_running_code(python, type);
+  bool done = function && exchange(python, function);
+  if (done && code) enter_running(python, python->PyEval_GetFrame(), code);
+  python->PyErr_Clear();
+  if (code) python->Py_DecRef(code);
+  if (function) python->Py_DecRef(function);
+  python->Py_DecRef(type);
+  return done ? NULL : "this Python calls modules in another way";
 }

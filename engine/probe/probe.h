@@ -35,6 +35,11 @@ extern TD_PROBE_API const bool *const td_probe_has_counter;
 /* td_probe_thread returns the calling thread's id in events. td_probe_name_thread names it. */
 TD_PROBE_API uint32_t td_probe_thread(void);
 TD_PROBE_API void td_probe_name_thread(const char *name, int32_t device);
+
+/* td_probe_name_caller names the calling thread as Python does: "main", or the name of its
+ * threading.Thread; else as the system does. It holds no lock but perhaps the GIL, and takes that.
+ */
+TD_PROBE_API void td_probe_name_caller(void);
 TD_PROBE_API void td_probe_name_device(int32_t device, const char *name);
 
 /* td_probe_intern returns the number of a text. Takes a lock. */
@@ -67,6 +72,7 @@ td_probe_may_stop(void) {
 /* What the hub wants to be recorded beyond what an engine does, and numerics.h. Constant while
  * recording. */
 typedef struct td_probe_options {
+  bool names;  /* of modules and parameters */
   bool stacks; /* where in the forward pass nodes were made */
 } td_probe_options;
 extern TD_PROBE_API td_probe_options td_probe_wanted;

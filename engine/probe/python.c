@@ -22,7 +22,11 @@ find_once_cb(void) {
   whole = whole && found.name;
 #define PYTHON_IF_THERE(result, name, arguments)                                                   \
   found.name = (result(*) arguments)dlsym(RTLD_DEFAULT, #name);
+#define PYTHON_TYPE(name)                                                                          \
+  found.name = dlsym(RTLD_DEFAULT, #name);                                                         \
+  whole = whole && found.name;
 #include "engine/probe/python_api.def"
+#undef PYTHON_TYPE
 #undef PYTHON_IF_THERE
 #undef PYTHON
   is_found = whole;
@@ -136,6 +140,31 @@ td_python_callable_name(const td_python *python, const void *object) {
   python->PyErr_Restore(type, value, traceback);
   td_python_leave(python, hold);
   return name;
+}
+
+bool
+td_python_is_a(const td_python *python, void *object, void *type) {
+  void *own = td_python_type_of(object);
+  return own == type || python->PyType_IsSubtype(own, type);
+}
+
+bool
+td_python_has_gil(void) {
+  return !dlsym(RTLD_DEFAULT, "_Py_MergeZeroLocalRefcount");
+}
+
+char *
+td_python_class_name(const td_python *python, void *object) {
+  char *name = text_attribute(python, td_python_type_of(object), "__name__");
+  return name ? name : td_dup_string("?");
+}
+
+void *
+td_python_module_item(const td_python *python, const char *module, const char *name) {
+  void *found_module = python->PyDict_GetItemString(python->PyImport_GetModuleDict(), module);
+  void *item = found_module ? python->PyObject_GetAttrString(found_module, name) : NULL;
+  if (!item) python->PyErr_Clear();
+  return item;
 }
 
 static bool

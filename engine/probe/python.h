@@ -24,7 +24,9 @@ typedef struct td_python_method {
 typedef struct td_python {
 #define PYTHON(result, name, arguments) result(*name) arguments;
 #define PYTHON_IF_THERE PYTHON
+#define PYTHON_TYPE(name) void *name;
 #include "engine/probe/python_api.def"
+#undef PYTHON_TYPE
 #undef PYTHON_IF_THERE
 #undef PYTHON
 } td_python;
@@ -57,8 +59,25 @@ char *td_python_callable_name(const td_python *python, const void *object);
 void *td_python_run(const td_python *python, const char *source, const char *name,
                     td_python_method *methods, char **reason);
 
-/* The probe's Python programs: hooks.py and stacks.py. */
-extern const char td_python_hooks[], td_python_stacks[];
+/* The probe's Python program. */
+extern const char td_python_hooks[];
+
+/* td_python_type_of returns an object's type (borrowed), td_python_is_a whether its class is `type`
+ * or inherits from it. Both read the object's head, which builds without a GIL lay out otherwise:
+ * td_python_has_gil. */
+static inline void *
+td_python_type_of(void *object) {
+  return ((void **)object)[1];
+}
+
+bool td_python_is_a(const td_python *python, void *object, void *type);
+bool td_python_has_gil(void);
+
+/* td_python_class_name returns the name of an object's class; the caller frees. */
+char *td_python_class_name(const td_python *python, void *object);
+
+/* td_python_module_item returns what a loaded module has under a name (owned), or NULL. */
+void *td_python_module_item(const td_python *python, const char *module, const char *name);
 
 /* td_python_error takes the pending exception away and returns it in words; the caller frees. */
 char *td_python_error(const td_python *python);

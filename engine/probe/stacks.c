@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
  * Note [Forward stacks]
- * Problem: the stack must be read when a node is made, and text for each stack costs too much.
+ * Problem: where a node is made must be read when it is made, and text for each stack costs too
+ * much.
  *
  * Constraint: the thread that makes a node calls at::sequence_number::get_and_increment, mostly
- * without the GIL. So the GIL is taken here to walk the frames. The node has no address yet. Its
- * thread and sequence number are known, and the node will have both.
+ * without the GIL. So the GIL is taken here to walk the frames; the module is known without it. The
+ * node has no address yet. Its thread and sequence number are known, and the node will have both.
  *
  * Trick: most nodes are made at lines that have made nodes before. So the chain of (code,
  * instruction) is hashed, and its text is made once. A reference to each code object ensures that
@@ -28,7 +29,7 @@
 #define PAGE 4096u
 
 typedef struct note {
-  uint64_t number; /* sequence number + 1; 0: none */
+  uint32_t number; /* sequence number + 1, its low bits; 0: none */
   td_forward forward;
 } note;
 
@@ -41,7 +42,8 @@ typedef struct notes {
 static const td_python *python;
 static uint64_t (*current_thread_id)(void); /* set before is_on */
 static uint64_t (*original)(void);
-static _Atomic bool is_on;
+static _Atomic bool is_on;         /* modules and parameters are named */
+static bool with_stacks;           /* set before is_on */
 static _Atomic(notes *) all_notes; /* (owned) threads are added, never taken away */
 static _Thread_local notes *own_notes;
 
@@ -66,26 +68,36 @@ keep(uint64_t sequence_nr, td_forward forward) {
     page = TD_NEW_N(note, PAGE);
     atomic_store_explicit(slot, page, memory_order_release);
   }
-  page[sequence_nr % PAGE] = (note){sequence_nr + 1, forward};
+  page[sequence_nr % PAGE] = (note){(uint32_t)sequence_nr + 1, forward};
+}
+
+static uint32_t
+stack_now(void) {
+  int had_gc = python->PyGC_Disable ? python->PyGC_Disable() : 0;
+  uint32_t stack = td_frames_text(python);
+  if (had_gc) python->PyGC_Enable();
+  return stack;
 }
 
 static void
-note_stack(uint64_t sequence_nr) {
+note_forward(uint64_t sequence_nr) {
   td_python_hold hold;
-  td_forward forward = {0};
-  if (!td_python_enter(python, &hold)) return;
-  int had_gc = python->PyGC_Disable ? python->PyGC_Disable() : 0;
-  forward.stack = td_frames_text(python);
-  forward.module = td_modules_now(python);
-  if (had_gc) python->PyGC_Enable();
-  td_python_leave(python, hold);
+  bool wants_gil = with_stacks || td_modules_want_gil();
+  if (wants_gil && !td_python_enter(python, &hold)) return;
+  td_module_name module = td_modules_now(python);
+  td_forward forward = {
+      .module = module.name,
+      .module_class = module.class_name,
+      .stack = with_stacks ? stack_now() : 0,
+  };
+  if (wants_gil) td_python_leave(python, hold);
   if (forward.stack || forward.module) keep(sequence_nr, forward);
 }
 
 static uint64_t
 hook(void) {
   uint64_t sequence_nr = original();
-  if (atomic_load_explicit(&is_on, memory_order_acquire)) note_stack(sequence_nr);
+  if (atomic_load_explicit(&is_on, memory_order_acquire)) note_forward(sequence_nr);
   return sequence_nr;
 }
 
@@ -100,7 +112,7 @@ look_up(const notes *of, uint64_t sequence_nr) {
   note *page =
       atomic_load_explicit(&of->pages[sequence_nr % STACKS_KEPT / PAGE], memory_order_acquire);
   const note *found = page ? &page[sequence_nr % PAGE] : NULL;
-  return found && found->number == sequence_nr + 1 ? found->forward : (td_forward){0};
+  return found && found->number == (uint32_t)sequence_nr + 1 ? found->forward : (td_forward){0};
 }
 
 td_forward
@@ -127,31 +139,48 @@ td_stacks_find_any(uint64_t sequence_nr) {
 
 void
 td_stacks_emit(uint32_t node, td_forward forward) {
-  if (forward.module) TD_EMIT_BORROWED(node_module, .node = node, .module = forward.module);
+  if (forward.module)
+    TD_EMIT_BORROWED(node_module, .node = node, .module = forward.module,
+                     .module_class = forward.module_class);
+}
+
+bool
+td_stacks_has_names(void) {
+  return atomic_load_explicit(&is_on, memory_order_acquire);
 }
 
 uint32_t
 td_stacks_label(const void *tensor) {
-  return atomic_load_explicit(&is_on, memory_order_acquire) ? td_modules_label(tensor) : 0;
+  return td_stacks_has_names() ? td_module_tree_label(tensor) : 0;
 }
 
 void
 td_stacks_tell(void) {
-  bool on = atomic_load_explicit(&is_on, memory_order_acquire);
-  td_knowledge how = on ? TD_knowledge_observed : TD_knowledge_absent;
+  td_knowledge how = td_stacks_has_names() ? TD_knowledge_observed : TD_knowledge_absent;
   TD_EMIT(known, .kind = td_intern_static("node_module"), .how = how);
   TD_EMIT(known, .kind = td_intern_static("node_label"), .how = how);
 }
 
-char *
-td_stacks_start(uint64_t (*thread_id)(void)) {
+static const char *
+start_holding_gil(void) {
+  int had_gc = python->PyGC_Disable ? python->PyGC_Disable() : 0;
+  const char *trouble = td_modules_start(python);
+  if (had_gc) python->PyGC_Enable();
+  return trouble;
+}
+
+const char *
+td_stacks_start(uint64_t (*thread_id)(void), bool stacks) {
+  td_python_hold hold;
   python = td_python_find();
-  if (!python) return td_dup_string("there is no Python in this program");
-  if (!td_frames_can(python)) return td_dup_string("this Python is older than 3.9");
-  if (!thread_id) return td_dup_string("this PyTorch does not number its threads");
-  char *trouble = td_modules_start(python);
+  if (!python) return "there is no Python in this program";
+  if (!thread_id) return "this PyTorch does not number its threads";
+  if (!td_python_enter(python, &hold)) return "Python does not know the program's first thread";
+  const char *trouble = start_holding_gil();
+  td_python_leave(python, hold);
   if (trouble) return trouble;
   current_thread_id = thread_id;
+  with_stacks = stacks;
   atomic_store_explicit(&is_on, true, memory_order_release);
   return NULL;
 }

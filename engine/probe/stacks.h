@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The forward side: which line of the program made a node, in which module, and what a leaf is
- * called there. A node takes a sequence number when it is made. The probe reads the Python stack at
- * that moment, and keeps it under (thread, sequence number) until a backward pass meets the node.
- * Only with
- * `--stacks`; see Note [Forward stacks] in stacks.c.
+ * The forward side: in which module and at which line of the program a node was made, and what a
+ * leaf is called there. A node takes a sequence number when it is made. The probe reads the module
+ * at that moment, and keeps it under (thread, sequence number) until a backward pass meets the
+ * node. With `--stacks` it reads the Python stack too; see Note [Forward stacks] in stacks.c.
  *
  * A stack is one text, a frame a line, `FILE:LINE FUNCTION`, the innermost last, as in a traceback
  * and in PyTorch's anomaly mode. */
@@ -21,13 +20,16 @@ extern "C" {
 
 /* Where a node was made: interned strings, 0 if unknown. */
 typedef struct td_forward {
-  uint32_t stack, module;
+  uint32_t stack, module, module_class;
 } td_forward;
 
-/* td_stacks_start begins to read stacks and to follow the modules. `thread_id` is
- * at::RecordFunction::currentThreadId, the number that nodes bear. NULL when it works, else why it
- * does not, in words (the caller frees). Any thread, holding no lock; takes the GIL. */
-char *td_stacks_start(uint64_t (*thread_id)(void));
+/* td_stacks_start begins to follow the modules and, if they are wanted, to read stacks. `thread_id`
+ * is at::RecordFunction::currentThreadId, the number that nodes bear. NULL when it works, else why
+ * it does not, in words (static). Any thread, holding no lock; takes the GIL. */
+const char *td_stacks_start(uint64_t (*thread_id)(void), bool stacks);
+
+/* td_stacks_has_names tells whether modules and parameters are named. Any thread. */
+TD_STACKS_API bool td_stacks_has_names(void);
 
 /* td_stacks_tell says on the tape that begins how modules and names are known. */
 void td_stacks_tell(void);

@@ -5,6 +5,7 @@
  * alive by the object, and that by the node. */
 #pragma once
 
+#include "engine/probe/leaves.h"
 #include "engine/probe/observer/classes.hpp"
 #include "engine/probe/operations.h"
 #include "engine/probe/stacks.h"
@@ -207,7 +208,7 @@ private:
     td_operations_announce(id, node->thread_id_, node->sequence_nr_);
     when = TIME_LAST;
     td_stacks_emit(id, forward);
-    if (td_probe_wanted.stacks && found && found->is_accumulate_grad) emit_label(node, id);
+    if (found && found->is_accumulate_grad) emit_label(node, id);
     for (uint32_t i = 0; i < node->num_inputs(); i++)
       emit_metadata(id, i, node->input_metadata_[i]);
     for (uint32_t i = 0; i < node->num_outputs(); i++) {
@@ -218,14 +219,16 @@ private:
   }
 
   static td_forward forward_of(const Node *node) {
-    if (!td_probe_wanted.stacks) return {0, 0};
     return td_stacks_find(node->thread_id_, node->sequence_nr_);
   }
 
   void emit_label(const Node *node, uint32_t id) {
     const Tensor &leaf = static_cast<const AccumulateGrad *>(node)->variable;
     uint32_t label = td_stacks_label(leaf.unsafeGetTensorImpl());
-    if (label) EMIT(node_label, TIME_LAST, id, label);
+    if (label)
+      EMIT(node_label, TIME_LAST, id, label);
+    else
+      td_leaves_want(id, leaf.unsafeGetTensorImpl());
   }
 
   const NodeClass *class_of(Node *node) {

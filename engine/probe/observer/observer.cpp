@@ -69,17 +69,6 @@ emit_dependencies(const GraphTask &graph_task, const Task *task, uint32_t n_befo
       EMIT(dependency, TIME_LAST, task->id, n_before + static_cast<uint32_t>(i), fresh[i]);
 }
 
-/* The calling thread of a pass gets the name that the system has for it. */
-void
-name_caller() {
-  char name[16] = "";
-  if (gettid() == getpid())
-    strcpy(name, "main");
-  else
-    pthread_getname_np(pthread_self(), name, sizeof name);
-  td_probe_name_thread(name, TD_DEVICE_CPU);
-}
-
 /* Engine::execute: from graph_task_begin to graph_task_end. */
 struct Calling : Call {
   Thread *thread;
@@ -115,7 +104,7 @@ execute_hook(Engine *self, const edge_list &roots, const variable_list &inputs, 
   td_probe_begin();
   if (!td_probe_is_on())
     return self->Engine::execute(roots, inputs, keep_graph, create_graph, accumulate_grad, outputs);
-  if (!thread_self) name_caller();
+  if (!thread_self) td_probe_name_caller();
   Calling calling(thread_now(), keep_graph, create_graph, accumulate_grad, roots.size(),
                   outputs.size());
   variable_list results =
@@ -149,6 +138,7 @@ compute_dependencies_hook(Engine *self, Node *root, GraphTask &graph_task, uint6
   uint32_t n_before = world->n_nodes;
   uint32_t root_id = announcer->announce(root);
   task->root = root_id;
+  td_leaves_name();
   begin_graph_task(thread_now(), root, root_id, graph_task, task);
   poll(TD_EVENT_graph_task_begin, root_id, task->id, root);
   self->Engine::compute_dependencies(root, graph_task, min_topo_nr);

@@ -3,10 +3,7 @@
 
 #include "engine/base/alloc.h"
 #include "engine/events/emit.h"
-
-#include <pthread.h>
-#include <sys/syscall.h>
-#include <unistd.h>
+#include "engine/probe/probe.h"
 
 static td_rthread *threads;                  /* (owned) all that were seen */
 static _Thread_local td_rthread *own_thread; /* (borrowed) */
@@ -20,13 +17,10 @@ td_rthreads_start(void) {
 
 static td_rthread *
 make_thread(void) {
-  char name[16] = "";
   td_rthread *thread = TD_NEW(td_rthread);
   *thread = (td_rthread){.next = threads, .recording = n_recordings, .id = td_emit_thread_id()};
   threads = thread;
-  pthread_getname_np(pthread_self(), name, sizeof name);
-  bool is_main = syscall(SYS_gettid) == getpid();
-  td_emit_name_thread(is_main ? "main" : name, TD_DEVICE_CPU);
+  td_probe_name_caller();
   return thread;
 }
 
