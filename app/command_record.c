@@ -46,6 +46,7 @@ typedef struct recording {
   td_session_tapes tapes;
   td_hub *hub;
   guint n_hellos;
+  guint n_loaded;    /* processes that loaded PyTorch and never said hello */
   guint n_elsewhere; /* processes that `tapedeck run` records */
   char *why_lower;   /* (owned) why a process was recorded at a lower level, or NULL */
 } recording;
@@ -211,6 +212,11 @@ said_cb(td_hub_target *target, const td_line *line, void *data) {
   if (recording->options->live.live) td_live_show(target, path);
 }
 
+static void
+loaded_cb(void *data) {
+  ((recording *)data)->n_loaded++;
+}
+
 /* Ctrl+C is for the program, which may be waiting for the window. */
 static void
 signalled_cb(int number, void *data) {
@@ -244,6 +250,8 @@ wait_for_targets(const recording *recording) {
   guint source = g_timeout_add(LINGER_MS, lingered_cb, &lingered);
   while (!lingered && td_hub_get_n_targets(recording->hub) > 0)
     g_main_context_iteration(NULL, TRUE);
+  while (g_main_context_iteration(NULL, FALSE)) /* what the command said last */
+    continue;
   if (!lingered) g_source_remove(source);
 }
 
@@ -283,14 +291,17 @@ tell_tapes(const td_session_tapes *tapes) {
 
 static void
 tell_why_nothing(const recording *recording, const char *program) {
-  g_autofree char *problem = recording->n_hellos ? NULL : td_watchable_problem(program);
+  bool has_torch = recording->n_hellos > 0 || recording->n_loaded > 0;
+  g_autofree char *problem = has_torch ? NULL : td_watchable_problem(program);
   const char *reason = problem;
   if (recording->tapes.n_lost > 0)
     reason = "the program was killed before its first backward pass was written";
-  else if (recording->n_hellos > 0)
-    reason = "PyTorch ran, but no backward pass";
+  else if (has_torch)
+    reason = "the command loaded PyTorch, but no backward pass ran";
   else if (!problem)
-    reason = "no PyTorch that Tapedeck can watch ran in this command";
+    reason =
+        "the command did not load PyTorch, as far as Tapedeck can see (not in static programs, "
+        "nor without LD_PRELOAD and TAPEDECK_SESSION in the environment)";
   fprintf(stderr, "tapedeck: nothing was recorded: %s\n", reason);
 }
 
@@ -320,7 +331,8 @@ static int
 record(const record_options *options, char **command) {
   g_autofree char *problem = NULL;
   recording self = {.options = options};
-  const td_hub_owner owner = {.hello = hello_cb, .said = said_cb, .data = &self};
+  const td_hub_owner owner = {
+      .hello = hello_cb, .said = said_cb, .loaded = loaded_cb, .data = &self};
   self.hub = td_hub_new(&owner, &problem);
   if (!self.hub) {
     td_command_fail(command[0], "%s", problem);

@@ -170,6 +170,8 @@ introduce(td_hub_target *peer, const td_line *line) {
     relay(peer, line);
     if (peer->hub->owner.hello) peer->hub->owner.hello(peer, line, peer->hub->owner.data);
   } else {
+    if (td_line_is(line, "loaded") && peer->hub->owner.loaded)
+      peer->hub->owner.loaded(peer->hub->owner.data);
     hang_up(peer);
   }
 }

@@ -19,11 +19,13 @@ typedef struct td_hub_target td_hub_target;
  *
  * - hello: a target asks how to record. The owner answers now or later with td_hub_target_answer.
  * - said: a target says anything else (tape, stopped, running, gate).
+ * - loaded: a process that loaded PyTorch ends, and it never said hello.
  * - over: the last call for a target, with its `over` line. `over` is NULL if the target hung up
  *   without one. The hub frees the target after it. */
 typedef struct td_hub_owner {
   void (*hello)(td_hub_target *target, const td_line *hello, void *data);
   void (*said)(td_hub_target *target, const td_line *line, void *data);
+  void (*loaded)(void *data);
   void (*over)(td_hub_target *target, const td_line *over, void *data);
   void *data;
 } td_hub_owner;

@@ -17,7 +17,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #define EXPORTED __attribute__((visibility("default")))
@@ -127,10 +129,42 @@ td_preload_first_call(void) {
   __atomic_store_n(&td_preload_execute, execute_itself, __ATOMIC_RELEASE);
 }
 
+static pid_t own_pid;
+
+__attribute__((constructor)) static void
+note_pid(void) {
+  own_pid = getpid();
+}
+
+/* A process that ends may have loaded PyTorch and never have called either function. The hub must
+ * know, or it would say that there was no PyTorch. The child of a fork leaves that to its parent.
+ */
+static void
+tell_loaded(void) {
+  static const char line[] = "loaded\n";
+  const char *hub = getenv(SESSION_VARIABLE), *torch = NULL;
+  struct sockaddr_un address = {.sun_family = AF_UNIX};
+  int before = errno;
+  if (!hub || end_probe || getpid() != own_pid || strlen(hub) >= sizeof address.sun_path) return;
+  dl_iterate_phdr(find_torch_cb, &torch);
+  int hub_socket = torch ? socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0) : -1;
+  memcpy(address.sun_path, hub, strlen(hub));
+  if (hub_socket >= 0 && connect(hub_socket, (const void *)&address, sizeof address) == 0)
+    send(hub_socket, line, sizeof line - 1, MSG_NOSIGNAL);
+  if (hub_socket >= 0) close(hub_socket);
+  errno = before;
+}
+
+__attribute__((destructor)) static void
+end_cb(void) {
+  tell_loaded();
+}
+
 /* What ends without the handlers of exit() ends its tape here. */
 EXPORTED void
 _exit(int status) {
   if (end_probe) end_probe(status);
+  tell_loaded();
   for (;;)
     syscall(SYS_exit_group, status);
 }
@@ -144,6 +178,7 @@ EXPORTED int
 execve(const char *path, char *const argv[], char *const environment[]) {
   int before = errno;
   if (end_probe && access(path, X_OK) == 0) end_probe(0);
+  tell_loaded();
   errno = before;
   return (int)syscall(SYS_execve, path, argv, environment);
 }

@@ -140,8 +140,8 @@ class Record(unittest.TestCase):
         for options, words in ((["-o", "taken.tape"], "taken.tape: exists already"),
                                (["-o", "ranks.tape"], "ranks.rank0.tape: exists already"),
                                (["-o", "."], "directory"), (["-o", "nowhere/a.tape"], "nowhere/a.tape: No such"),
-                               (["--policy", "maybe"], "block, drop"), (["--level", "3"], "1, 2"),
-                               (["--anomaly", "yes"], "off, nan, nonfinite"), (["--frobnicate"], "--frobnicate")):
+                               (["--policy", "maybe"], "block or drop"), (["--level", "3"], "1 or 2"),
+                               (["--anomaly", "yes"], "off, nan or nonfinite"), (["--frobnicate"], "--frobnicate")):
             done = self.record("true", options=options)
             self.assertEqual((done.returncode, done.stderr.count("\n")), (2, 1), done)
             self.assertIn(words, done.stderr)
@@ -149,7 +149,7 @@ class Record(unittest.TestCase):
         self.assertEqual((self.folder / "taken.tape").read_text(), "precious")
 
     def test_nothing_to_record(self):
-        self.assert_says(self.record("true"), "nothing was recorded", "no PyTorch")
+        self.assert_says(self.record("true"), "nothing was recorded", "did not load PyTorch")
         shutil.copy("/bin/true", self.folder / "mine")
         os.chmod(self.folder / "mine", 0o4755)
         self.assert_says(self.record("./mine"), "nothing was recorded", "setuid")
@@ -164,7 +164,13 @@ class Record(unittest.TestCase):
         for python in TORCHES:
             done = self.record(python, "-c", "import torch; torch.ones(2, requires_grad=True) * 2")
             self.assertEqual(done.returncode, 0)
-            self.assert_says(done, "nothing was recorded", "no backward pass")
+            self.assert_says(done, "nothing was recorded", "loaded PyTorch, but no backward pass ran")
+            for ending in ("", "import os; os._exit(0)", "import os; os.execv('/bin/true', ['true'])"):
+                done = self.record(python, "-c", "import torch; print(torch.ones(2) * 2);" + ending)
+                self.assertEqual(done.returncode, 0)
+                self.assert_says(done, "nothing was recorded", "loaded PyTorch, but no backward pass ran")
+            done = self.record("env", "-i", python, "-c", "import torch")
+            self.assert_says(done, "nothing was recorded", "LD_PRELOAD")
         self.assertEqual(self.tapes(), [])
 
     def test_deadly_signals(self):
