@@ -91,6 +91,7 @@ td_child_run(const td_child_options *options, char **problem) {
   signal(SIGCHLD, SIG_DFL);
   sigprocmask(SIG_BLOCK, &signals, &before);
   int error = spawn(options->argv, options->environment, 0, &before, NULL, &run.pid);
+  if (!error && options->started) options->started(run.pid, options->data);
   int status = error == 0        ? wait_and_forward(&run, &signals)
                : error == ENOENT ? TD_EXIT_NOT_FOUND
                                  : TD_EXIT_NOT_EXECUTABLE;

@@ -19,6 +19,7 @@ enum {
 typedef struct td_child_options {
   char **argv;                               /* argv[0] is looked for in PATH */
   char **environment;                        /* NULL: ours */
+  void (*started)(pid_t pid, void *data);    /* the child runs; or NULL */
   void (*signalled)(int number, void *data); /* this process got a signal and sent it on; or NULL */
   void *data;
 } td_child_options;

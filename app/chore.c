@@ -5,13 +5,17 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+/* Whether a line on the terminal has no end yet. There is one at a time. */
+static gint is_open;
 
 static void
 show(const td_progress *self) {
   gint64 seconds = (g_get_monotonic_time() - self->begun_us) / G_USEC_PER_SEC;
-  if (self->on_terminal && seconds > 0)
+  if (self->on_terminal && seconds > 0 && g_atomic_int_get(&is_open))
     fprintf(stderr, "\rtapedeck: %s %d s ", self->text, (int)seconds);
 }
 
@@ -24,16 +28,23 @@ td_progress_begin(td_progress *self, const char *format, ...) {
                         .on_terminal = isatty(STDERR_FILENO)};
   va_end(arguments);
   fprintf(stderr, "tapedeck: %s%s", self->text, self->on_terminal ? "" : "\n");
+  if (self->on_terminal) g_atomic_int_set(&is_open, 1);
+}
+
+void
+td_progress_break(void) {
+  if (g_atomic_int_compare_and_exchange(&is_open, 1, 0)) fputc('\n', stderr);
 }
 
 void
 td_progress_end(td_progress *self) {
   show(self);
-  if (self->on_terminal) fputc('\n', stderr);
+  td_progress_break();
   g_free(self->text);
 }
 
-/* This process may only forward signals. The program must still react to them. */
+/* This process may only forward signals. The program must still react to them. It ends with the
+ * thread that waits for it. */
 static void
 prepare_cb(gpointer data) {
   const td_chore *chore = data;
@@ -41,6 +52,7 @@ prepare_cb(gpointer data) {
   sigemptyset(&none);
   sigprocmask(SIG_SETMASK, &none, NULL);
   alarm(chore->limit_s);
+  prctl(PR_SET_PDEATHSIG, SIGTERM);
 }
 
 static void

@@ -17,6 +17,9 @@ typedef struct td_progress {
 void td_progress_begin(td_progress *self, const char *format, ...) G_GNUC_PRINTF(2, 3);
 void td_progress_end(td_progress *self);
 
+/* td_progress_break ends the line of work that still goes on: other lines follow. */
+void td_progress_break(void);
+
 typedef struct td_chore {
   char **argv;        /* argv[0] is a path */
   char **environment; /* NULL: ours */

@@ -8,6 +8,7 @@
 #include "app/preload.h"
 #include "app/probe_build.h"
 #include "app/session_tapes.h"
+#include "app/torch_watch.h"
 #include "app/watchable.h"
 #include "engine/control/link.h"
 
@@ -46,9 +47,10 @@ typedef struct recording {
   td_session_tapes tapes;
   td_hub *hub;
   guint n_hellos;
-  guint n_loaded;    /* processes that loaded PyTorch and never said hello */
-  guint n_elsewhere; /* processes that `tapedeck run` records */
-  char *why_lower;   /* (owned) why a process was recorded at a lower level, or NULL */
+  guint n_loaded;        /* processes that loaded PyTorch and never said hello */
+  guint n_elsewhere;     /* processes that `tapedeck run` records */
+  td_torch_watch *watch; /* (owned) of the command, or NULL */
+  char *why_lower;       /* (owned) why a process was recorded at a lower level, or NULL */
 } recording;
 
 /* A recorded process. Its target holds it, and so does the build of its observer. */
@@ -237,6 +239,25 @@ child_environment(const recording *recording, char **problem) {
   return g_environ_setenv(environment, TD_LINK_VARIABLE, td_hub_get_path(recording->hub), TRUE);
 }
 
+static void
+built_early_cb(GObject *source, GAsyncResult *result, gpointer data) {
+  g_autofree char *observer = td_probe_build_finish(result, NULL);
+}
+
+/* The observer is made while the command still loads PyTorch and its data. What goes wrong is said
+ * when a process asks for the observer. */
+static void
+torch_seen_cb(pid_t pid, const char *library, void *data) {
+  td_probe_build_async(library, td_trial_host_of_process(pid), built_early_cb, NULL);
+}
+
+static void
+started_cb(pid_t pid, void *data) {
+  recording *recording = data;
+  if (strcmp(recording->options->level, "2") != 0)
+    recording->watch = td_torch_watch_new(pid, torch_seen_cb, NULL);
+}
+
 static gboolean
 lingered_cb(gpointer data) {
   *(bool *)data = true;
@@ -318,9 +339,14 @@ static int
 run_recorded(recording *self, char **command, char **problem) {
   g_auto(GStrv) environment = child_environment(self, problem);
   if (!environment) return TD_EXIT_FAILED;
-  const td_child_options child = {
-      .argv = command, .environment = environment, .signalled = signalled_cb, .data = self};
+  const td_child_options child = {.argv = command,
+                                  .environment = environment,
+                                  .started = started_cb,
+                                  .signalled = signalled_cb,
+                                  .data = self};
   int status = td_child_run(&child, problem);
+  td_torch_watch_free(self->watch);
+  td_progress_break();
   if (*problem) return status;
   wait_for_targets(self);
   conclude(self, command[0]);

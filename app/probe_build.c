@@ -178,9 +178,8 @@ make(const build *self, state found, GError **error) {
   g_autoptr(GString) log = g_string_new(NULL);
   td_progress progress;
   remove_leftovers(self);
-  td_progress_begin(&progress,
-                    "compiling an observer for PyTorch %s, only this once (a minute or two)...",
-                    self->torch.version);
+  td_progress_begin(&progress, "%s an observer for PyTorch %s, only this once (a minute or two)...",
+                    found == STATE_UNTRIED ? "trying" : "compiling", self->torch.version);
   gboolean good = found == STATE_UNTRIED || compile(self, output, &progress, log, error);
   if (good && self->host->python) good = try(self, made, &progress, log, error);
   td_progress_end(&progress);

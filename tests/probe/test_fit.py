@@ -40,6 +40,17 @@ thread.join()
 print(work())
 """
 
+# The observer is in the making before the first node is.
+EARLY = """
+import os, time, torch
+for _ in range(600):
+    if os.path.exists("compiling"): break
+    time.sleep(0.1)
+print("early" if os.path.exists("compiling") else "late")
+x = torch.ones(3, requires_grad=True)
+(x * 2).sum().backward()
+"""
+
 # GraphTask gets one more member, so everything behind it lies elsewhere.
 MOVED = "-Dfuture_completed_=future_completed_{false}; long moved_"
 
@@ -163,6 +174,14 @@ class Observer(Fit):
         self.assertIn("recorded 2 processes", done.stderr)
         self.assertEqual(len(self.lines(done, "compiling")), 1)
         self.assertEqual(self.level("fork.tape")[0], 1)
+
+    def test_begins_while_pytorch_loads(self):
+        (self.folder / "early.py").write_text(EARLY)
+        quick = compiler(self.folder / "cxx", f"touch {self.folder}/compiling\n" + QUICK % self.observer)
+        done = self.record(self.python, "early.py", CXX=quick)
+        self.assert_unharmed(done, "early\n")
+        self.assertEqual(len(self.lines(done, "compiling")), 1)
+        self.assertEqual(self.level("early.tape")[0], 1)
 
     def test_two_recorders(self):
         shutil.copytree(self.kept, self.cache)
