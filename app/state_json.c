@@ -132,6 +132,15 @@ print_threads(td_json *json, const td_catalog *catalog, const td_state *state) {
 }
 
 /* Nodes that are not created yet are not there. */
+/* What a node has none of is left out: a node has few names. */
+static void
+write_names(td_json *json, const td_catalog_node *facts) {
+  if (facts->label && *facts->label) td_member_string(json, "label", facts->label);
+  if (facts->module && *facts->module) td_member_string(json, "module", facts->module);
+  if (facts->module_class && *facts->module_class)
+    td_member_string(json, "module_class", facts->module_class);
+}
+
 static void
 print_nodes(td_json *json, const td_catalog *catalog, const td_state *state) {
   td_json_key(json, "nodes");
@@ -146,6 +155,7 @@ print_nodes(td_json *json, const td_catalog *catalog, const td_state *state) {
     td_member_u64(json, "topological_nr", facts->topological_nr);
     td_member_string(json, "device", td_catalog_device_name(catalog, facts->device));
     td_member_string(json, "state", td_node_state_name((td_node_state)state->nodes[i].state));
+    write_names(json, facts);
     td_json_end_object(json);
   }
   td_json_end_array(json);

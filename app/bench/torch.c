@@ -79,15 +79,16 @@ static const char work[] =
     "for line in sys.stdin: print(once(line.strip()), flush=True)\n";
 
 /* Ways to observe, and the process of each. */
-typedef enum way { PLAIN, OFF, RECORDED, NONFINITE, PROFILER, ANOMALY, N_WAYS } way;
+typedef enum way { PLAIN, OFF, RECORDED, NAMELESS, NONFINITE, PROFILER, ANOMALY, N_WAYS } way;
 
 static const struct {
   const char *word; /* told to the process */
   way process;
 } ways[N_WAYS] = {
-    [PLAIN] = {"plain", PLAIN},       [OFF] = {"plain", OFF},
-    [RECORDED] = {"plain", RECORDED}, [NONFINITE] = {"plain", NONFINITE},
-    [PROFILER] = {"profiler", PLAIN}, [ANOMALY] = {"anomaly", PLAIN},
+    [PLAIN] = {"plain", PLAIN},         [OFF] = {"plain", OFF},
+    [RECORDED] = {"plain", RECORDED},   [NAMELESS] = {"plain", NAMELESS},
+    [NONFINITE] = {"plain", NONFINITE}, [PROFILER] = {"profiler", PLAIN},
+    [ANOMALY] = {"anomaly", PLAIN},
 };
 
 #define N_PROCESSES (NONFINITE + 1)
@@ -141,13 +142,14 @@ static char **
 environment_of(way process, char **problem) {
   char **environment = g_environ_setenv(g_get_environ(), "OMP_NUM_THREADS", "1", TRUE);
   environment = g_environ_unsetenv(environment, "PYTHONPATH");
+  if (process == NAMELESS) environment = g_environ_setenv(environment, "TAPEDECK_NAMES", "0", TRUE);
   return process == OFF ? td_preload_set(environment, problem) : environment;
 }
 
 static bool
 start_worker(workload *self, way process, const char *folder) {
   worker *worker = &self->workers[process];
-  bool recorded = process == RECORDED || process == NONFINITE;
+  bool recorded = process >= RECORDED && process <= NONFINITE;
   if (recorded) worker->tape = g_strdup_printf("%s/%s-%d.tape", folder, self->name, process);
   g_auto(GStrv) argv = arguments_of(self, process, worker->tape);
   g_auto(GStrv) environment = environment_of(process, &self->skipped);
@@ -269,8 +271,9 @@ least(const double *values, unsigned n) {
   return best;
 }
 
+/* A way beside another one. */
 static void
-measure(workload *self, way way, td_measured *measured) {
+compare(workload *self, way way, enum way with, td_measured *measured) {
   unsigned n = self->n_rounds;
   if (!self->measured && python && !(self->skipped = find_missing_torch())) run_workload(self);
   if (python) self->measured = true;
@@ -279,17 +282,18 @@ measure(workload *self, way way, td_measured *measured) {
   if (measured->skipped) return;
   g_autofree double *ratios = g_new(double, n);
   for (unsigned i = 0; i < n; i++)
-    ratios[i] = self->samples[way][i] / self->samples[PLAIN][i];
+    ratios[i] = self->samples[way][i] / self->samples[with][i];
   qsort(ratios, n, sizeof *ratios, compare_doubles);
   measured->value = least(self->samples[way], n);
-  measured->floor_value = least(self->samples[PLAIN], n);
+  measured->floor_value = least(self->samples[with], n);
   measured->spread = (td_spread){n, ratios[n / 4], ratios[n / 2], ratios[n * 3 / 4]};
 }
 
-#define TD_TORCH_FIGURE(name, workload, way)                                                       \
+#define TD_TORCH_COMPARISON(name, workload, way, with)                                             \
   void td_bench_##name(td_measured *measured) {                                                    \
-    measure(&workload, way, measured);                                                             \
+    compare(&workload, way, with, measured);                                                       \
   }
+#define TD_TORCH_FIGURE(name, workload, way) TD_TORCH_COMPARISON(name, workload, way, PLAIN)
 TD_TORCH_FIGURE(torch_tiny_ops, chain, RECORDED)
 TD_TORCH_FIGURE(torch_tiny_ops_off, chain, OFF)
 TD_TORCH_FIGURE(torch_tiny_ops_nonfinite, chain, NONFINITE)
@@ -297,6 +301,7 @@ TD_TORCH_FIGURE(torch_tiny_ops_profiler, chain, PROFILER)
 TD_TORCH_FIGURE(torch_tiny_ops_anomaly, chain, ANOMALY)
 TD_TORCH_FIGURE(torch_model, model, RECORDED)
 TD_TORCH_FIGURE(torch_model_off, model, OFF)
+TD_TORCH_COMPARISON(torch_model_names, model, RECORDED, NAMELESS)
 TD_TORCH_FIGURE(torch_model_nonfinite, model, NONFINITE)
 TD_TORCH_FIGURE(torch_model_profiler, model, PROFILER)
 TD_TORCH_FIGURE(torch_model_anomaly, model, ANOMALY)

@@ -107,8 +107,10 @@ static bool
 write_id(describer *to, td_id_space space, uint32_t id) {
   switch (space) {
   case TD_ID_NODE:
-    td_words_node(to->out, to->catalog, id);
-    if (to->with_origin && id != to->told_node) td_words_origin(to->out, to->catalog, id);
+    if (id == to->told_node)
+      td_words_node_again(to->out, to->catalog, id);
+    else
+      (to->with_origin ? td_words_node_whole : td_words_node)(to->out, to->catalog, id);
     to->told_node = id;
     return true;
   case TD_ID_THREAD:

@@ -5,10 +5,9 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
 
 void
-td_words_node(FILE *out, const td_catalog *catalog, uint32_t node) {
+td_words_node_again(FILE *out, const td_catalog *catalog, uint32_t node) {
   if (node == TD_NONE) {
     fputs("no node", out);
     return;
@@ -21,26 +20,26 @@ td_words_node(FILE *out, const td_catalog *catalog, uint32_t node) {
     fprintf(out, "%s #%u", name, node);
 }
 
-/* A module without a name has its class in parentheses: "(Net)". */
 static void
-write_module(FILE *out, const char *module) {
-  size_t length = strlen(module);
-  if (module[0] == '(' && module[length - 1] == ')')
-    fprintf(out, "%.*s", (int)length - 2, module + 1);
-  else
-    fputs(module, out);
+write_node(FILE *out, const td_catalog *catalog, uint32_t node, char *place) {
+  char *module = td_catalog_module_label(catalog, node);
+  td_words_node_again(out, catalog, node);
+  if (module || place)
+    fprintf(out, " (%s%s%s)", module ? module : "", module && place ? ", " : "",
+            place ? place : "");
+  free(module);
+  free(place);
 }
 
 void
-td_words_origin(FILE *out, const td_catalog *catalog, uint32_t node) {
-  const td_catalog_node *facts = node < catalog->n_nodes ? &catalog->nodes[node] : NULL;
-  const char *module = facts && facts->module && *facts->module ? facts->module : NULL;
-  char *place = facts ? td_source_place(facts->stack) : NULL;
-  if (module || place) fputs(" (", out);
-  if (module) write_module(out, module);
-  if (place) fprintf(out, "%s%s", module ? ", " : "", place);
-  if (module || place) putc(')', out);
-  free(place);
+td_words_node(FILE *out, const td_catalog *catalog, uint32_t node) {
+  write_node(out, catalog, node, NULL);
+}
+
+void
+td_words_node_whole(FILE *out, const td_catalog *catalog, uint32_t node) {
+  write_node(out, catalog, node,
+             node < catalog->n_nodes ? td_source_place(catalog->nodes[node].stack) : NULL);
 }
 
 void

@@ -8,16 +8,16 @@
 
 #include <stdio.h>
 
-/* td_words_node writes "AccumulateGrad(w)" or "MulBackward0 #3"; td_words_queue "queue 0 (cpu,
- * thread main)"; td_words_thread "thread main". An id that is not in the catalog is
- * written as a number, and TD_NONE as "no node" and so on. */
+/* td_words_node writes "AccumulateGrad(w)", or "MulBackward0 #3 (Block · encoder.0)" with the
+ * module. td_words_node_whole writes the line too: "(Block · encoder.0, net.py:9)".
+ * td_words_node_again writes the name alone. td_words_queue writes "queue 0 (cpu, thread main)";
+ * td_words_thread "thread main". An id that is not in the catalog is written as a number, and
+ * TD_NONE as "no node" and so on. */
 void td_words_node(FILE *out, const td_catalog *catalog, uint32_t node);
+void td_words_node_whole(FILE *out, const td_catalog *catalog, uint32_t node);
+void td_words_node_again(FILE *out, const td_catalog *catalog, uint32_t node);
 void td_words_queue(FILE *out, const td_catalog *catalog, uint32_t queue);
 void td_words_thread(FILE *out, const td_catalog *catalog, uint32_t thread);
-
-/* td_words_origin writes " (encoder.0, net.py:9)": the module and the line that made a node, as far
- * as the tape knows them. */
-void td_words_origin(FILE *out, const td_catalog *catalog, uint32_t node);
 
 /* td_words_graph_task writes "graph task 3" or "no graph task"; td_words_process "process 0", "rank
  * 1" or "train.py (1234)". */

@@ -4,6 +4,7 @@
 #include "engine/base/alloc.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 void
 td_catalog_free(td_catalog *catalog) {
@@ -32,6 +33,19 @@ td_catalog_device_name(const td_catalog *catalog, int32_t device) {
     if (catalog->devices[i].device == device && *catalog->devices[i].name)
       return catalog->devices[i].name;
   return device == TD_DEVICE_CPU ? "cpu" : device == TD_DEVICE_META ? "meta" : "unknown";
+}
+
+/* A module without a name has its class in parentheses: "(Net)". */
+char *
+td_catalog_module_label(const td_catalog *catalog, uint32_t node) {
+  const td_catalog_node *facts = node < catalog->n_nodes ? &catalog->nodes[node] : NULL;
+  const char *module = facts ? facts->module : NULL;
+  size_t length = module ? strlen(module) : 0;
+  if (length == 0) return NULL;
+  if (length > 2 && module[0] == '(' && module[length - 1] == ')')
+    return td_format("%.*s", (int)length - 2, module + 1);
+  bool has_class = facts->module_class && *facts->module_class;
+  return has_class ? td_format("%s · %s", facts->module_class, module) : td_dup_string(module);
 }
 
 char *

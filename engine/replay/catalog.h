@@ -9,10 +9,11 @@
 #include "engine/trace/tape.h"
 
 typedef struct td_catalog_node {
-  const char *name;   /* "MulBackward0"; "" if the tape does not say */
-  const char *label;  /* "conv1.weight", or NULL */
-  const char *stack;  /* where the forward pass made it, innermost line last, or NULL */
-  const char *module; /* "encoder.layers.3", or NULL */
+  const char *name;         /* "MulBackward0"; "" if the tape does not say */
+  const char *label;        /* "conv1.weight", or NULL */
+  const char *stack;        /* where the forward pass made it, innermost line last, or NULL */
+  const char *module;       /* "encoder.layers.3", or NULL */
+  const char *module_class; /* "Linear", or NULL */
   uint64_t sequence_nr;
   uint32_t topological_nr;
   int32_t device, stream;
@@ -132,6 +133,10 @@ const td_catalog_metadata *td_catalog_metadata_find(const td_catalog *catalog,
 
 /* td_catalog_device_name returns "cpu", "sim:0", ...: the tape's name for a device. Borrowed. */
 const char *td_catalog_device_name(const td_catalog *catalog, int32_t device);
+
+/* td_catalog_module_label returns the class and the name of the module that made a node: "Linear ·
+ * encoder.layers.3". NULL if the tape does not say. The caller frees. */
+char *td_catalog_module_label(const td_catalog *catalog, uint32_t node);
 
 /* td_catalog_process_label returns what people call a process: "rank 1", "train.py (1234)" or
  * "process 1". td_catalog_thread_label returns a thread's name, or "thread 3" without one. On a

@@ -15,6 +15,7 @@ take_node_new(td_catalog_builder *builder, const td_any_event *any) {
   *node = (td_catalog_node){.name = td_tape_string(builder->tape, event->name),
                             .label = node->label,
                             .module = node->module,
+                            .module_class = node->module_class,
                             .stack = *stack ? stack : NULL,
                             .sequence_nr = event->sequence_nr,
                             .topological_nr = event->topological_nr,
@@ -185,8 +186,10 @@ take_node_label(td_catalog_builder *builder, const td_any_event *any) {
 static void
 take_node_module(td_catalog_builder *builder, const td_any_event *any) {
   const td_event_node_module *event = &any->node_module;
-  if (event->node != TD_NONE)
-    builder->catalog->nodes[event->node].module = td_tape_string(builder->tape, event->module);
+  if (event->node == TD_NONE) return;
+  td_catalog_node *node = &builder->catalog->nodes[event->node];
+  node->module = td_tape_string(builder->tape, event->module);
+  node->module_class = td_tape_string(builder->tape, event->module_class);
 }
 
 static void

@@ -246,7 +246,9 @@ class Cli(unittest.TestCase):
                          ["id", "depth", "owner", "outstanding", "keep_graph", "status"])
         self.assertEqual(len(state["nodes"]), 80)
         for node in state["nodes"]:
-            self.assertEqual(list(node), ["id", "name", "sequence_nr", "topological_nr", "device", "state"])
+            named = [key for key in ("label", "module", "module_class") if key in node]
+            self.assertEqual(list(node), ["id", "name", "sequence_nr", "topological_nr", "device", "state"] + named)
+            self.assertTrue(all(node[key] for key in named))
             self.assertIn(node["state"], NODE_STATES)
         for thread in state["threads"]:
             self.assertEqual(list(thread), ["id", "name", "device", "state", "node"])

@@ -236,6 +236,15 @@ class Names(unittest.TestCase):
             self.assertEqual(set(labels), {"D.weight", "D.bias", "G.weight", "G.bias", "D#2.weight", "D#2.bias"})
             self.assertEqual(set(modules["AddmmBackward0"]), {("D", "Linear"), ("G", "Linear"), ("D#2", "Linear")})
 
+    def test_readers_say_the_module(self):
+        for _ in self.each(ONE_ROOT):
+            told = self.run_program(TAPEDECK, "events", "t.tape", "--kind", "node_begin").stdout
+            self.assertRegex(told, r"AddmmBackward0 #\d+ \(Linear · 0\.lin\)")
+            state = json.loads(self.run_program(TAPEDECK, "state", "t.tape", "--at", "end", "--json").stdout)
+            self.assertIn(("SinBackward0", "0", "Block"),
+                          {(node["name"], node.get("module"), node.get("module_class")) for node in state["nodes"]})
+            self.assertIn("2.bias", {node.get("label") for node in state["nodes"]})
+
     def test_a_root_that_comes_later_has_its_name(self):
         for _, labels, _ in self.each(ALONE_THEN_NOT):
             self.assertEqual(set(labels), {"weight", "bias", "Trainer.model.0.weight", "Trainer.model.0.bias"})

@@ -10,6 +10,7 @@
 
 enum { CARD_HEIGHT = 46, PORT_HEIGHT = 20, LEAST_CARD = 92 };
 enum { MOST_WITHOUT_PASS = 200000 };
+enum { MOST_OF_PATH = 26 }; /* bytes */
 
 /* Widths of letters, so that a hundred thousand names are measured by adding. */
 typedef struct letters {
@@ -66,9 +67,39 @@ with_hooks(const td_graph_scene *scene, uint32_t node, char *text) {
   return longer;
 }
 
+/* The end of a long path says more than its beginning: "… h.0.attn.weight". Only whole names of
+ * the path go. */
+static char *
+shorten_path(char *text, size_t most) {
+  size_t length = strlen(text);
+  const char *from = length > most ? strchr(text + (length - most), '.') : NULL;
+  if (!from) return text;
+  char *shorter = td_format("…%s", from);
+  free(text);
+  return shorter;
+}
+
+/* With its module, a card has the node's number behind its name: "Addmm #12". */
+static bool
+describe_module(td_graph_scene *scene, td_scene_node *self) {
+  const td_catalog_node *facts = &scene->catalog->nodes[self->node];
+  char *module = td_catalog_module_label(scene->catalog, self->node);
+  if (!module) return false;
+  char *title = td_format("%s #%" PRIu32, self->name, self->node);
+  free(self->name);
+  self->name = title;
+  bool has_path = facts->module[0] != '(' && facts->module_class && *facts->module_class;
+  char *path = has_path ? shorten_path(td_dup_string(facts->module), MOST_OF_PATH) : NULL;
+  self->number = path ? td_format("%s · %s", facts->module_class, path) : td_dup_string(module);
+  free(path);
+  free(module);
+  return true;
+}
+
 static void
 describe_port(td_graph_scene *scene, td_scene_node *self, const letters *widths) {
-  self->name = with_hooks(scene, self->node, td_node_title(scene->catalog, self->node));
+  char *title = shorten_path(td_node_title(scene->catalog, self->node), MOST_OF_PATH);
+  self->name = with_hooks(scene, self->node, title);
   self->number = td_dup_string("");
   self->height = PORT_HEIGHT;
   self->width = TD_MIN(width_of(widths->plain, self->name) + 32, 220);
@@ -78,7 +109,8 @@ describe_port(td_graph_scene *scene, td_scene_node *self, const letters *widths)
 static void
 describe_card(td_graph_scene *scene, td_scene_node *self, const letters *widths) {
   self->name = td_node_title(scene->catalog, self->node);
-  self->number = with_hooks(scene, self->node, td_format("#%" PRIu32, self->node));
+  if (!describe_module(scene, self)) self->number = td_format("#%" PRIu32, self->node);
+  self->number = with_hooks(scene, self->node, self->number);
   self->height = CARD_HEIGHT;
   float needed =
       TD_MAX(width_of(widths->bold, self->name), width_of(widths->plain, self->number)) + 50;

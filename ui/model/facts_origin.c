@@ -44,8 +44,8 @@ void
 td_facts_add_origin(TdFactList *facts, uint32_t node) {
   const td_catalog_node *known = &facts->catalog->nodes[node];
   facts->section = _("Made by the forward pass");
-  if (known->module && *known->module)
-    td_fact_list_add(facts, _("Module"), g_strdup(known->module));
+  char *module = td_catalog_module_label(facts->catalog, node);
+  if (module) td_fact_list_add(facts, _("Module"), module);
   if (known->stack && *known->stack) add_stack(facts, known->stack);
 }
 

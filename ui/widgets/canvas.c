@@ -165,7 +165,8 @@ td_canvas_dup_node_text(TdCanvas *self, uint32_t node) {
   g_autofree char *name = td_document_dup_node_name(document, node);
   const td_catalog *catalog = td_document_get_catalog(document);
   if (node >= catalog->n_nodes) return g_steal_pointer(&name);
-  const char *label = catalog->nodes[node].label;
+  g_autofree char *module = td_catalog_module_label(catalog, node);
+  const char *label = catalog->nodes[node].label ? catalog->nodes[node].label : module;
   const char *state = td_node_state_text_now(document, node);
   g_autofree char *number = sequence_text(catalog->nodes[node].sequence_nr);
   return label ? g_strdup_printf("%s (%s), %s, %s", name, label, number, state)

@@ -27,8 +27,8 @@ describe(TdDocument *document, uint32_t node) {
   g_autofree char *name = td_document_dup_node_name(document, node);
   g_autofree char *line = td_source_line_dup_short(known->stack);
   GString *text = g_string_new(name);
-  const char *const parts[] = {known->label, known->module, line,
-                               td_node_state_text_now(document, node)};
+  g_autofree char *module = td_catalog_module_label(td_document_get_catalog(document), node);
+  const char *const parts[] = {known->label, module, line, td_node_state_text_now(document, node)};
   for (guint i = 0; i < G_N_ELEMENTS(parts); i++)
     if (parts[i] && *parts[i]) g_string_append_printf(text, " · %s", parts[i]);
   return g_string_free(text, FALSE);
