@@ -9,38 +9,32 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Whether a line on the terminal has no end yet. There is one at a time. */
-static gint is_open;
+#define CLEAR_LINE "\r\033[K"
 
+/* Whether a count of seconds stands on the terminal. There is one at a time. */
+static gint is_counting;
+
+/* The count has a short line of its own: a line that wraps cannot be written over. */
 static void
 show(const td_progress *self) {
   gint64 seconds = (g_get_monotonic_time() - self->begun_us) / G_USEC_PER_SEC;
-  if (self->on_terminal && seconds > 0 && g_atomic_int_get(&is_open))
-    fprintf(stderr, "\rtapedeck: %s %d s ", self->text, (int)seconds);
+  if (seconds > 0 && g_atomic_int_get(&is_counting)) fprintf(stderr, "\r%d s ", (int)seconds);
 }
 
 void
 td_progress_begin(td_progress *self, const char *format, ...) {
   va_list arguments;
   va_start(arguments, format);
-  *self = (td_progress){.text = g_strdup_vprintf(format, arguments),
-                        .begun_us = g_get_monotonic_time(),
-                        .on_terminal = isatty(STDERR_FILENO)};
+  g_autofree char *text = g_strdup_vprintf(format, arguments);
   va_end(arguments);
-  fprintf(stderr, "tapedeck: %s%s", self->text, self->on_terminal ? "" : "\n");
-  if (self->on_terminal) g_atomic_int_set(&is_open, 1);
+  self->begun_us = g_get_monotonic_time();
+  fprintf(stderr, "tapedeck: %s\n", text);
+  g_atomic_int_set(&is_counting, isatty(STDERR_FILENO));
 }
 
 void
-td_progress_break(void) {
-  if (g_atomic_int_compare_and_exchange(&is_open, 1, 0)) fputc('\n', stderr);
-}
-
-void
-td_progress_end(td_progress *self) {
-  show(self);
-  td_progress_break();
-  g_free(self->text);
+td_progress_end(void) {
+  if (g_atomic_int_compare_and_exchange(&is_counting, 1, 0)) fputs(CLEAR_LINE, stderr);
 }
 
 /* This process may only forward signals. The program must still react to them. It ends with the

@@ -6,19 +6,14 @@
 
 #include <gio/gio.h>
 
-/* A line on standard error about work that takes a while. On a terminal the line counts seconds
- * until td_progress_end. */
+/* A line on standard error about work that takes a while. On a terminal a count of seconds follows
+ * it, until td_progress_end. One at a time. */
 typedef struct td_progress {
-  char *text; /* (owned) */
   gint64 begun_us;
-  gboolean on_terminal;
 } td_progress;
 
 void td_progress_begin(td_progress *self, const char *format, ...) G_GNUC_PRINTF(2, 3);
-void td_progress_end(td_progress *self);
-
-/* td_progress_break ends the line of work that still goes on: other lines follow. */
-void td_progress_break(void);
+void td_progress_end(void);
 
 typedef struct td_chore {
   char **argv;        /* argv[0] is a path */

@@ -346,7 +346,7 @@ run_recorded(recording *self, char **command, char **problem) {
                                   .data = self};
   int status = td_child_run(&child, problem);
   td_torch_watch_free(self->watch);
-  td_progress_break();
+  td_progress_end(); /* of what nobody waits for any more */
   if (*problem) return status;
   wait_for_targets(self);
   conclude(self, command[0]);

@@ -182,7 +182,7 @@ make(const build *self, state found, GError **error) {
                     found == STATE_UNTRIED ? "trying" : "compiling", self->torch.version);
   gboolean good = found == STATE_UNTRIED || compile(self, output, &progress, log, error);
   if (good && self->host->python) good = try(self, made, &progress, log, error);
-  td_progress_end(&progress);
+  td_progress_end();
   g_file_set_contents(self->log, log->str, -1, NULL);
   good = good && keep(self, made, error);
   g_unlink(output);

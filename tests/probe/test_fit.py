@@ -169,7 +169,8 @@ class Observer(Fit):
     def test_fork_while_fitting(self):
         (self.folder / "fork.py").write_text(FORK)
         slow = compiler(self.folder / "cxx", f"touch {self.folder}/compiling\nsleep 3\n" + QUICK % self.observer)
-        done = self.record(self.python, "fork.py", CXX=slow)
+        # Behind a shell, nobody begins before the first pass asks.
+        done = self.record("sh", "-c", f"{self.python} fork.py; exit $?", options=["-o", "fork.tape"], CXX=slow)
         self.assert_unharmed(done, "6.0\n6.0\n")
         self.assertIn("recorded 2 processes", done.stderr)
         self.assertEqual(len(self.lines(done, "compiling")), 1)
@@ -182,6 +183,17 @@ class Observer(Fit):
         self.assert_unharmed(done, "early\n")
         self.assertEqual(len(self.lines(done, "compiling")), 1)
         self.assertEqual(self.level("early.tape")[0], 1)
+
+    def test_seconds_on_a_terminal(self):
+        """They stand on a line of their own, which is gone at the end."""
+        slow = compiler(self.folder / "cxx", "sleep 2\n" + QUICK % self.observer)
+        master, slave = os.openpty()
+        subprocess.run([TAPEDECK, "record", "--", self.python, "program.py"], cwd=self.folder, stderr=slave, timeout=600,
+                       stdout=subprocess.DEVNULL, check=True, env=dict(self.environment, CXX=slow))
+        os.close(slave)
+        said = os.read(master, 65536).decode().replace("\r\n", "\n")
+        os.close(master)
+        self.assertRegex(said, r"^tapedeck: compiling an observer [^\r]*\.\.\.\n\r1 s (\r\d+ s )*\r\x1b\[Ktapedeck: recorded ")
 
     def test_two_recorders(self):
         shutil.copytree(self.kept, self.cache)
