@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "app/command.h"
+#include "app/info_summary.h"
 #include "app/json_members.h"
 #include "app/tape_at.h"
 #include "engine/profile/knowledge.h"
@@ -22,7 +23,8 @@ status_of(const td_tape_info *info, const td_catalog_graph_task *facts, td_tape 
 }
 
 static void
-print_graph_tasks_json(td_json *json, td_tape *tape, const td_catalog *catalog) {
+print_graph_tasks_json(td_json *json, td_tape *tape, const td_catalog *catalog,
+                       const td_summary *summary) {
   td_json_key(json, "graph_tasks");
   td_json_begin_array(json);
   for (uint32_t i = 0; i < catalog->n_graph_tasks; i++) {
@@ -35,6 +37,7 @@ print_graph_tasks_json(td_json *json, td_tape *tape, const td_catalog *catalog) 
     td_member_bool(json, "keep_graph", facts->keep_graph);
     td_member_u64(json, "begin", facts->begin_seq);
     td_member_u64(json, "end", facts->end_seq);
+    td_member_u64(json, "duration_ns", summary->task_ns[i]);
     td_member_string(json, "status", status_of(td_tape_info_get(tape), facts, tape));
     td_json_end_object(json);
   }
@@ -146,7 +149,7 @@ format_started(const td_tape_info *info) {
 }
 
 static void
-print_json(td_tape *tape, const td_catalog *catalog) {
+print_json(td_tape *tape, const td_catalog *catalog, const td_summary *summary) {
   const td_tape_info *info = td_tape_info_get(tape);
   g_autofree char *started = format_started(info);
   td_json writer, *json = &writer;
@@ -166,7 +169,7 @@ print_json(td_tape *tape, const td_catalog *catalog) {
   td_member_u64(json, "n_events", info->n_events);
   td_member_u64(json, "n_nodes", catalog->n_nodes);
   td_member_u64(json, "n_edges", catalog->n_edges);
-  print_graph_tasks_json(json, tape, catalog);
+  print_graph_tasks_json(json, tape, catalog, summary);
   print_processes_json(json, catalog);
   print_threads_json(json, info, catalog);
   print_queues_json(json, catalog);
@@ -178,6 +181,7 @@ print_json(td_tape *tape, const td_catalog *catalog) {
   td_member_u64(json, "unknown", info->n_unknown);
   td_member_bool(json, "complete", info->complete);
   td_member_string(json, "damage", info->damage);
+  td_info_summary_json(json, tape, catalog, summary);
   td_json_end_object(json);
   td_json_newline(json);
 }
@@ -247,7 +251,7 @@ print_queues(const td_catalog *catalog) {
 /* A training run has thousands of passes. This prints the first few and the last, and how many
  * lie between. */
 static void
-print_graph_tasks(td_tape *tape, const td_catalog *catalog) {
+print_graph_tasks(td_tape *tape, const td_catalog *catalog, const td_summary *summary) {
   for (uint32_t i = 0; i < catalog->n_graph_tasks; i++) {
     const td_catalog_graph_task *facts = &catalog->graph_tasks[i];
     if (i == GRAPH_TASKS_SHOWN && catalog->n_graph_tasks > GRAPH_TASKS_SHOWN + 2) {
@@ -256,9 +260,11 @@ print_graph_tasks(td_tape *tape, const td_catalog *catalog) {
       i += n_hidden - 1;
       continue;
     }
-    printf("%-12s %u %s, depth %u, events %" PRIu64 " to %" PRIu64 "\n", i ? "" : "graph tasks", i,
-           status_of(td_tape_info_get(tape), facts, tape), facts->depth, facts->begin_seq,
-           facts->end_seq);
+    char *time = td_format_ns((double)summary->task_ns[i]);
+    printf("%-12s %u %s, depth %u, events %" PRIu64 " to %" PRIu64 ", %s\n", i ? "" : "graph tasks",
+           i, status_of(td_tape_info_get(tape), facts, tape), facts->depth, facts->begin_seq,
+           facts->end_seq, summary->task_ns[i] ? time : "no end");
+    free(time);
   }
 }
 
@@ -290,7 +296,7 @@ print_kinds(const td_tape_info *info) {
 }
 
 static void
-print_text(td_tape *tape, const td_catalog *catalog) {
+print_text(td_tape *tape, const td_catalog *catalog, const td_summary *summary) {
   const td_tape_info *info = td_tape_info_get(tape);
   g_autofree char *started = format_started(info);
   printf("%-12s %s\n", "tape", td_tape_path(tape));
@@ -311,7 +317,9 @@ print_text(td_tape *tape, const td_catalog *catalog) {
   print_processes(catalog);
   print_threads(info, catalog);
   print_queues(catalog);
-  print_graph_tasks(tape, catalog);
+  print_graph_tasks(tape, catalog, summary);
+  td_info_print_slowest(catalog, summary);
+  td_info_print_anomalies(tape, catalog);
   print_kinds(info);
 }
 
@@ -327,8 +335,11 @@ td_command_info(int argc, char **argv) {
   td_catalog *catalog = NULL;
   td_status opened = td_tape_open(argv[1], &tape, &error);
   if (opened == TD_OK) opened = td_catalog_collect(tape, &catalog, &error);
-  if (opened == TD_OK && as_json) print_json(tape, catalog);
-  if (opened == TD_OK && !as_json) print_text(tape, catalog);
+  td_summary summary = {0};
+  if (opened == TD_OK) opened = td_summary_make(tape, catalog, &summary, &error);
+  if (opened == TD_OK && as_json) print_json(tape, catalog, &summary);
+  if (opened == TD_OK && !as_json) print_text(tape, catalog, &summary);
+  td_summary_fini(&summary);
   td_catalog_free(catalog);
   td_tape_close(tape);
   return opened == TD_OK ? TD_EXIT_OK : td_command_file_error(argv[1], &error);

@@ -210,13 +210,23 @@ td_why_mean(const td_catalog *catalog, td_tape *tape, const td_any_event *event)
   return td_conflict_meaning(catalog, tape, event);
 }
 
-char *
-td_why_name_node(const td_catalog *catalog, uint32_t node) {
+static char *
+name_node(const td_catalog *catalog, uint32_t node, bool with_origin) {
   char *text = NULL;
   size_t size;
   FILE *out = open_memstream(&text, &size);
   if (!out) return td_dup_string("");
-  td_words_node(out, catalog, node);
+  (with_origin ? td_words_node_whole : td_words_node)(out, catalog, node);
   fclose(out);
   return text;
+}
+
+char *
+td_why_name_node(const td_catalog *catalog, uint32_t node) {
+  return name_node(catalog, node, false);
+}
+
+char *
+td_why_name_node_whole(const td_catalog *catalog, uint32_t node) {
+  return name_node(catalog, node, true);
 }

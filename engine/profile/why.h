@@ -20,6 +20,10 @@ char *td_why_wait(const td_replay *replay, uint32_t node);
  * #3", or "no node" for TD_NONE. The caller frees. */
 char *td_why_name_node(const td_catalog *catalog, uint32_t node);
 
+/* td_why_name_node_whole adds the module and the line that made the node, as far as the tape knows
+ * them: "MulBackward0 #3 (encoder.0, net.py:9)". The caller frees. */
+char *td_why_name_node_whole(const td_catalog *catalog, uint32_t node);
+
 /* td_why_describe returns the sentence of an event by events.def: "AddBackward0 #3 entered queue 0
  * (cpu), 2 in it". The caller frees. */
 char *td_why_describe(const td_catalog *catalog, td_tape *tape, const td_any_event *event);

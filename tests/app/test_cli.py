@@ -183,6 +183,36 @@ class Cli(unittest.TestCase):
         self.assertEqual((info["dropped"], info["damage"]), (0, None))
         self.assertIn("random graph", run("info", self.tape).stdout)
 
+    def test_info_sums_up(self):
+        """Times of passes and nodes are sums over the events, and anomalies point to their events."""
+        info = self.document("info", self.tape, "--json")
+        begun, node_ns, stacks = {}, {}, {}
+        for event in self.events:
+            stack = stacks.setdefault(event["thread"], [])
+            if event["event"] == "graph_task_begin":
+                begun[event["graph_task"]] = event["t"]
+            elif event["event"] == "graph_task_end":
+                took = event["t"] - begun[event["graph_task"]]
+                self.assertEqual(info["graph_tasks"][event["graph_task"]]["duration_ns"], took)
+            elif event["event"] == "node_begin":
+                stack.append([event["t"], 0])
+            elif event["event"] == "node_end":
+                since, inner = stack.pop()
+                took = event["t"] - since
+                node_ns[event["node"]] = node_ns.get(event["node"], 0) + took - inner
+                if stack:
+                    stack[-1][1] += took
+        slowest = info["slowest_nodes"]
+        self.assertEqual([item["ns"] for item in slowest], sorted((ns for ns in node_ns.values() if ns), reverse=True)[:100])
+        for item in slowest:
+            self.assertEqual(item["ns"], node_ns[item["node"]])
+        births = [event for event in self.events if event["event"] == "anomaly"]
+        self.assertEqual([(item["seq"], item["kind"], item["node"]) for item in info["anomalies"]],
+                         [(event["seq"], event["kind"], event["node"]) for event in births])
+        text = run("info", self.tape).stdout
+        self.assertIn(f"\nanomalies    event {births[0]['seq']}, ", text)
+        self.assertIn("\nslow nodes   ", text)
+
     def test_knowledge(self):
         hooked = self.tape + ".hooked.tape"
         subprocess.run([MAKE_TAPE, "40", "1", "1", "4", hooked, "hooked"], check=True)

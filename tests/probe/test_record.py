@@ -173,6 +173,20 @@ class Record(unittest.TestCase):
             self.assert_says(done, "nothing was recorded", "LD_PRELOAD")
         self.assertEqual(self.tapes(), [])
 
+    def test_slowest_module(self):
+        text = """
+import torch
+net = torch.nn.Sequential(torch.nn.Tanh(), torch.nn.Linear(400, 400), torch.nn.Tanh())
+for step in range(3): net(torch.ones(400, 400)).sum().backward()
+"""
+        for python in TORCHES:
+            done = self.record(python, self.script(text, "slow.py"), options=["--force", "--stacks"])
+            self.assertEqual(done.returncode, 0, done.stderr)
+            slowest = self.info("slow.tape")["slowest_modules"]
+            self.assertEqual({item["module"] for item in slowest}, {"1", "2"})
+            self.assertEqual(slowest[0]["module"], "1")
+            self.assertIn("\nslow modules 1: ", self.ask("info", "slow.tape").stdout)
+
     def test_deadly_signals(self):
         for python in TORCHES:
             for name in ("SIGTERM", "SIGINT", "SIGSEGV", "SIGKILL"):

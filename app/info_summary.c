@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "app/info_summary.h"
+
+#include "app/json_members.h"
+#include "engine/profile/causes.h"
+#include "engine/profile/source_place.h"
+#include "engine/profile/why.h"
+#include "ui/geometry/format.h"
+
+#include <glib.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define SHOWN 5        /* for people, of each list */
+#define SHOWN_JSON 100 /* in JSON */
+
+static void
+print_time(const td_summary *summary, uint64_t ns) {
+  char *time = td_format_ns((double)ns);
+  double share = summary->total_ns ? 100.0 * (double)ns / (double)summary->total_ns : 0;
+  printf("%s, %.0f %%", time, share);
+  free(time);
+}
+
+static void
+print_nodes(const td_catalog *catalog, const td_summary *summary) {
+  for (uint32_t i = 0; i < MIN(summary->n_nodes, SHOWN); i++) {
+    char *name = td_why_name_node_whole(catalog, summary->nodes[i].node);
+    printf("%-12s %s: ", i ? "" : "slow nodes", name);
+    print_time(summary, summary->nodes[i].ns);
+    putchar('\n');
+    free(name);
+  }
+}
+
+static void
+print_modules(const td_summary *summary) {
+  for (uint32_t i = 0; i < MIN(summary->n_modules, SHOWN); i++) {
+    const td_summary_module *item = &summary->modules[i];
+    printf("%-12s %s: ", i ? "" : "slow modules", item->module);
+    print_time(summary, item->ns);
+    printf(" in %u node%s\n", item->n_nodes, item->n_nodes == 1 ? "" : "s");
+  }
+}
+
+void
+td_info_print_slowest(const td_catalog *catalog, const td_summary *summary) {
+  print_nodes(catalog, summary);
+  print_modules(summary);
+}
+
+/* The next anomaly among the problems from *i on; false after the last. */
+static bool
+next_anomaly(td_tape *tape, const td_catalog *catalog, uint32_t *i, uint64_t *seq,
+             td_any_event *event) {
+  const td_catalog_mentions *problems = &catalog->mentions[TD_LIST_problems];
+  while (*i < problems->n) {
+    const td_catalog_mention *item = &problems->items[(*i)++];
+    *seq = item->seq;
+    if (item->kind == TD_EVENT_anomaly && td_tape_get(tape, item->seq, event, NULL) == TD_OK)
+      return true;
+  }
+  return false;
+}
+
+void
+td_info_print_anomalies(td_tape *tape, const td_catalog *catalog) {
+  uint64_t n = td_tape_info_get(tape)->n_by_kind[TD_EVENT_anomaly], seq;
+  td_any_event event;
+  uint32_t at = 0;
+  for (uint32_t i = 0; i < SHOWN && next_anomaly(tape, catalog, &at, &seq, &event); i++) {
+    char *text = td_why_describe(catalog, tape, &event);
+    uint64_t cause;
+    printf("%-12s event %" PRIu64 ", %s", i ? "" : "anomalies", seq, text);
+    if (td_cause_find(catalog, tape, seq, &event.anomaly, &cause))
+      printf(" (event %" PRIu64 " may have led to it)", cause);
+    putchar('\n');
+    free(text);
+  }
+  if (n > SHOWN)
+    printf("%-12s ... %" PRIu64 " more; `tapedeck events --kind anomaly` lists all\n", "",
+           n - SHOWN);
+}
+
+/* Members of an open object that say what a node is. */
+static void
+write_node(td_json *json, const td_catalog *catalog, uint32_t node) {
+  const td_catalog_node *facts = node < catalog->n_nodes ? &catalog->nodes[node] : NULL;
+  char *line = facts ? td_source_place_whole(facts->stack) : NULL;
+  td_member_id(json, "node", node);
+  td_member_string(json, "name", facts ? facts->name : NULL);
+  td_member_string(json, "label", facts ? facts->label : NULL);
+  td_member_string(json, "module", facts ? facts->module : NULL);
+  td_member_string(json, "line", line);
+  free(line);
+}
+
+static void
+write_slowest(td_json *json, const td_catalog *catalog, const td_summary *summary) {
+  td_json_key(json, "slowest_nodes");
+  td_json_begin_array(json);
+  for (uint32_t i = 0; i < MIN(summary->n_nodes, SHOWN_JSON); i++) {
+    td_json_begin_object(json);
+    write_node(json, catalog, summary->nodes[i].node);
+    td_member_u64(json, "ns", summary->nodes[i].ns);
+    td_json_end_object(json);
+  }
+  td_json_end_array(json);
+  td_json_key(json, "slowest_modules");
+  td_json_begin_array(json);
+  for (uint32_t i = 0; i < MIN(summary->n_modules, SHOWN_JSON); i++) {
+    td_json_begin_object(json);
+    td_member_string(json, "module", summary->modules[i].module);
+    td_member_u64(json, "nodes", summary->modules[i].n_nodes);
+    td_member_u64(json, "ns", summary->modules[i].ns);
+    td_json_end_object(json);
+  }
+  td_json_end_array(json);
+}
+
+static void
+write_anomaly(td_json *json, td_tape *tape, const td_catalog *catalog, uint64_t seq,
+              const td_event_anomaly *anomaly) {
+  uint64_t cause;
+  td_json_begin_object(json);
+  td_member_u64(json, "seq", seq);
+  td_member_string(json, "kind", td_enum_word(TD_FIELD_ENUM_anomaly_kind, anomaly->kind));
+  td_member_string(json, "born", td_enum_word(TD_FIELD_ENUM_birthplace, anomaly->born));
+  write_node(json, catalog, anomaly->node);
+  td_json_key(json, "cause");
+  if (td_cause_find(catalog, tape, seq, anomaly, &cause))
+    td_json_u64(json, cause);
+  else
+    td_json_null(json);
+  td_json_end_object(json);
+}
+
+void
+td_info_summary_json(td_json *json, td_tape *tape, const td_catalog *catalog,
+                     const td_summary *summary) {
+  td_any_event event;
+  uint64_t seq;
+  uint32_t at = 0;
+  write_slowest(json, catalog, summary);
+  td_json_key(json, "anomalies");
+  td_json_begin_array(json);
+  for (uint32_t i = 0; i < SHOWN_JSON && next_anomaly(tape, catalog, &at, &seq, &event); i++)
+    write_anomaly(json, tape, catalog, seq, &event.anomaly);
+  td_json_end_array(json);
+}

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * What `tapedeck info` says of times and anomalies, for people and as members of its JSON. Main
+ * thread. */
+#pragma once
+
+#include "engine/base/json.h"
+#include "engine/profile/summary.h"
+
+/* For people: the slowest nodes and modules, and the anomalies, a few of each. */
+void td_info_print_slowest(const td_catalog *catalog, const td_summary *summary);
+void td_info_print_anomalies(td_tape *tape, const td_catalog *catalog);
+
+/* td_info_summary_json writes three members:
+ *
+ * - "slowest_nodes": [{"node", "name", "label", "module", "line", "ns"}...], up to 100
+ * - "slowest_modules": [{"module", "nodes": n, "ns"}...], up to 100
+ * - "anomalies": [{"seq", "kind", "born", "node", "name", "module", "line", "cause"}...], up to
+ * 100. "cause" is the event number of an earlier anomaly that may have led to it, or null. */
+void td_info_summary_json(td_json *json, td_tape *tape, const td_catalog *catalog,
+                          const td_summary *summary);

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "engine/profile/summary.h"
+
+#include "engine/base/alloc.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* A node that runs on a thread. */
+typedef struct running {
+  uint32_t node;
+  uint64_t since_ns, inner_ns; /* inner: time of nodes that ran inside it */
+} running;
+
+typedef struct thread_stack {
+  running *at; /* (owned) */
+  size_t n, capacity;
+} thread_stack;
+
+typedef struct collector {
+  const td_catalog *catalog;
+  td_summary *out;
+  thread_stack *threads; /* (owned) by thread */
+  uint64_t *node_ns;     /* (owned) by node */
+  uint64_t *task_begin;  /* (owned) by graph task */
+} collector;
+
+static void
+begin_node(collector *self, const td_event *event, uint32_t node) {
+  thread_stack *stack = &self->threads[event->thread];
+  TD_GROW(stack->at, stack->n, stack->capacity);
+  stack->at[stack->n++] = (running){.node = node, .since_ns = event->time};
+}
+
+/* An error ends a node too. What began above it and never ended has no time. */
+static void
+end_node(collector *self, const td_event *event, uint32_t node) {
+  thread_stack *stack = &self->threads[event->thread];
+  size_t at = stack->n;
+  while (at > 0 && stack->at[at - 1].node != node)
+    at--;
+  if (at == 0) return;
+  const running *ended = &stack->at[at - 1];
+  uint64_t took = event->time - ended->since_ns;
+  if (node < self->catalog->n_nodes)
+    self->node_ns[node] += took > ended->inner_ns ? took - ended->inner_ns : 0;
+  stack->n = at - 1;
+  if (stack->n > 0) stack->at[stack->n - 1].inner_ns += took;
+}
+
+static void
+take(collector *self, const td_any_event *event) {
+  uint32_t n_tasks = self->catalog->n_graph_tasks, task;
+  switch (event->event.kind) {
+  case TD_EVENT_node_begin:
+    begin_node(self, &event->event, event->node_begin.node);
+    break;
+  case TD_EVENT_node_end:
+    end_node(self, &event->event, event->node_end.node);
+    break;
+  case TD_EVENT_graph_task_begin:
+    task = event->graph_task_begin.graph_task;
+    if (task < n_tasks) self->task_begin[task] = event->event.time;
+    break;
+  case TD_EVENT_graph_task_end:
+    task = event->graph_task_end.graph_task;
+    if (task < n_tasks) self->out->task_ns[task] = event->event.time - self->task_begin[task];
+    break;
+  default:
+    break;
+  }
+}
+
+static int
+compare_nodes(const void *a, const void *b) {
+  const td_summary_node *left = a, *right = b;
+  if (left->ns != right->ns) return left->ns > right->ns ? -1 : 1;
+  return (left->node > right->node) - (left->node < right->node);
+}
+
+static int
+compare_names(const void *a, const void *b) {
+  const td_summary_module *left = a, *right = b;
+  return left->module == right->module ? 0 : strcmp(left->module, right->module);
+}
+
+static int
+compare_modules(const void *a, const void *b) {
+  const td_summary_module *left = a, *right = b;
+  if (left->ns != right->ns) return left->ns > right->ns ? -1 : 1;
+  return strcmp(left->module, right->module);
+}
+
+/* Makes one item of all that have the same name. */
+static void
+merge_modules(td_summary *out) {
+  uint32_t n = 0;
+  qsort(out->modules, out->n_modules, sizeof *out->modules, compare_names);
+  for (uint32_t i = 0; i < out->n_modules; i++) {
+    td_summary_module *item = &out->modules[i];
+    if (n > 0 && compare_names(&out->modules[n - 1], item) == 0) {
+      out->modules[n - 1].ns += item->ns;
+      out->modules[n - 1].n_nodes += item->n_nodes;
+    } else {
+      out->modules[n++] = *item;
+    }
+  }
+  out->n_modules = n;
+  qsort(out->modules, n, sizeof *out->modules, compare_modules);
+}
+
+static void
+conclude(collector *self) {
+  td_summary *out = self->out;
+  for (uint32_t node = 0; node < self->catalog->n_nodes; node++) {
+    uint64_t ns = self->node_ns[node];
+    const char *module = self->catalog->nodes[node].module;
+    if (ns == 0) continue;
+    out->nodes[out->n_nodes++] = (td_summary_node){node, ns};
+    out->total_ns += ns;
+    if (module && *module)
+      out->modules[out->n_modules++] =
+          (td_summary_module){.module = module, .n_nodes = 1, .ns = ns};
+  }
+  qsort(out->nodes, out->n_nodes, sizeof *out->nodes, compare_nodes);
+  merge_modules(out);
+}
+
+td_status
+td_summary_make(td_tape *tape, const td_catalog *catalog, td_summary *summary, td_error *error) {
+  uint64_t n_events = td_tape_info_get(tape)->n_events;
+  *summary = (td_summary){.task_ns = td_try_alloc(catalog->n_graph_tasks, sizeof(uint64_t)),
+                          .nodes = td_try_alloc(catalog->n_nodes, sizeof(td_summary_node)),
+                          .modules = td_try_alloc(catalog->n_nodes, sizeof(td_summary_module))};
+  collector self = {.catalog = catalog,
+                    .out = summary,
+                    .threads = td_try_alloc(catalog->n_threads, sizeof(thread_stack)),
+                    .node_ns = td_try_alloc(catalog->n_nodes, sizeof(uint64_t)),
+                    .task_begin = td_try_alloc(catalog->n_graph_tasks, sizeof(uint64_t))};
+  bool has_memory = summary->task_ns && summary->nodes && summary->modules && self.threads &&
+                    self.node_ns && self.task_begin;
+  const td_any_event *event;
+  for (uint64_t seq = 0; has_memory && seq < n_events && (event = td_tape_peek(tape, seq)); seq++)
+    if (event->event.thread < catalog->n_threads) take(&self, event);
+  if (has_memory) conclude(&self);
+  for (uint32_t i = 0; self.threads && i < catalog->n_threads; i++)
+    free(self.threads[i].at);
+  free(self.threads);
+  free(self.node_ns);
+  free(self.task_begin);
+  if (has_memory) return TD_OK;
+  td_summary_fini(summary);
+  return td_error_set(error, TD_OUT_OF_MEMORY, "no memory to sum up the tape");
+}
+
+void
+td_summary_fini(td_summary *summary) {
+  free(summary->task_ns);
+  free(summary->nodes);
+  free(summary->modules);
+  *summary = (td_summary){0};
+}
