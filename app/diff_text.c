@@ -132,7 +132,8 @@ print_reshaped(const td_align *align) {
   if (align->n_reshaped == 0) return;
   begin_line("shapes");
   print_count(align->n_reshaped, "node");
-  printf(" expect gradients of another shape or dtype in B\n");
+  printf(" %s gradients of another shape or dtype in B\n",
+         align->n_reshaped == 1 ? "expects" : "expect");
 }
 
 static void
