@@ -35,10 +35,12 @@ print_nodes(const td_catalog *catalog, const td_summary *summary) {
 }
 
 static void
-print_modules(const td_summary *summary) {
+print_modules(const td_catalog *catalog, const td_summary *summary) {
   for (uint32_t i = 0; i < MIN(summary->n_modules, SHOWN); i++) {
     const td_summary_module *item = &summary->modules[i];
-    printf("%-12s %s: ", i ? "" : "slow modules", item->module);
+    char *label = td_catalog_module_label(catalog, item->node);
+    printf("%-12s %s: ", i ? "" : "slow modules", label ? label : item->module);
+    free(label);
     print_time(summary, item->ns);
     printf(" in %u node%s\n", item->n_nodes, item->n_nodes == 1 ? "" : "s");
   }
@@ -47,7 +49,7 @@ print_modules(const td_summary *summary) {
 void
 td_info_print_slowest(const td_catalog *catalog, const td_summary *summary) {
   print_nodes(catalog, summary);
-  print_modules(summary);
+  print_modules(catalog, summary);
 }
 
 /* The next anomaly among the problems from *i on; false after the last. */
@@ -111,9 +113,11 @@ write_slowest(td_json *json, const td_catalog *catalog, const td_summary *summar
   td_json_begin_array(json);
   for (uint32_t i = 0; i < MIN(summary->n_modules, SHOWN_JSON); i++) {
     td_json_begin_object(json);
-    td_member_string(json, "module", summary->modules[i].module);
-    td_member_u64(json, "nodes", summary->modules[i].n_nodes);
-    td_member_u64(json, "ns", summary->modules[i].ns);
+    const td_summary_module *item = &summary->modules[i];
+    td_member_string(json, "module", item->module);
+    td_member_string(json, "class", catalog->nodes[item->node].module_class);
+    td_member_u64(json, "nodes", item->n_nodes);
+    td_member_u64(json, "ns", item->ns);
     td_json_end_object(json);
   }
   td_json_end_array(json);

@@ -14,7 +14,7 @@ void td_info_print_anomalies(td_tape *tape, const td_catalog *catalog);
 /* td_info_summary_json writes three members:
  *
  * - "slowest_nodes": [{"node", "name", "label", "module", "line", "ns"}...], up to 100
- * - "slowest_modules": [{"module", "nodes": n, "ns"}...], up to 100
+ * - "slowest_modules": [{"module", "class", "nodes": n, "ns"}...], up to 100
  * - "anomalies": [{"seq", "kind", "born", "node", "name", "module", "line", "cause"}...], up to
  * 100. "cause" is the event number of an earlier anomaly that may have led to it, or null. */
 void td_info_summary_json(td_json *json, td_tape *tape, const td_catalog *catalog,

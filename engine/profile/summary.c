@@ -120,7 +120,7 @@ conclude(collector *self) {
     out->total_ns += ns;
     if (module && *module)
       out->modules[out->n_modules++] =
-          (td_summary_module){.module = module, .n_nodes = 1, .ns = ns};
+          (td_summary_module){.module = module, .n_nodes = 1, .node = node, .ns = ns};
   }
   qsort(out->nodes, out->n_nodes, sizeof *out->nodes, compare_nodes);
   merge_modules(out);

@@ -14,8 +14,8 @@ typedef struct td_summary_node {
 
 /* A module and the time inside the functions of the nodes that its forward pass made. */
 typedef struct td_summary_module {
-  const char *module; /* (borrowed) from the catalog */
-  uint32_t n_nodes;
+  const char *module;     /* (borrowed) from the catalog */
+  uint32_t n_nodes, node; /* node: one of them */
   uint64_t ns;
 } td_summary_module;
 

@@ -185,7 +185,8 @@ for step in range(3): net(torch.ones(400, 400)).sum().backward()
             slowest = self.info("slow.tape")["slowest_modules"]
             self.assertEqual({item["module"] for item in slowest}, {"1", "2"})
             self.assertEqual(slowest[0]["module"], "1")
-            self.assertIn("\nslow modules 1: ", self.ask("info", "slow.tape").stdout)
+            self.assertEqual(slowest[0]["class"], "Linear")
+            self.assertIn("\nslow modules Linear · 1: ", self.ask("info", "slow.tape").stdout)
 
     def test_deadly_signals(self):
         for python in TORCHES:
