@@ -4,6 +4,7 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <string.h>
 
 enum { RADIUS = 8, STRIPE = 5 };
 
@@ -102,9 +103,10 @@ draw_facts(const td_scene_draw *draw, uint32_t i, td_box box, td_colour colour) 
   const char *number = draw->scene->nodes[i].number;
   uint32_t arrived, expected;
   double y = box.y + 25, left = box.x + STRIPE + 9, right = box.x + box.width - 9;
-  td_label_draw(draw->labels, draw->cr, number, 11, left, y, 0,
-                td_colour_mix(colour, td_shape_fill_colour(now->state, draw->theme), 0.3), false);
   arrived_share(draw, i, &arrived, &expected);
+  bool has_count = expected && now->state != TD_NODE_running && now->state != TD_NODE_done;
+  td_label_draw(draw->labels, draw->cr, number, 11, left, y, right - left - (has_count ? 30 : 0),
+                td_colour_mix(colour, td_shape_fill_colour(now->state, draw->theme), 0.3), false);
   if (now->state == TD_NODE_running) {
     draw_thread(draw, now, box);
   } else if (expected && (now->state == TD_NODE_waiting || now->state == TD_NODE_partial ||
@@ -154,7 +156,31 @@ draw_port(const td_scene_draw *draw, uint32_t i) {
                 td_shape_text_colour(state, draw->theme), false);
 }
 
-/* Too small for two lines: a card with its name as large as there is room. */
+/* "Linear · layers.0.linear1", or its path alone if there is no room for both. */
+static const char *
+module_for(const td_scene_draw *draw, const char *module, double size, double room) {
+  static const char dot[] = " · ";
+  double width;
+  const char *path = strstr(module, dot);
+  td_label_size(draw->labels, module, size, false, &width, NULL);
+  return path && width > room ? path + strlen(dot) : module;
+}
+
+/* The module that made a node, below its name, if letters of that size can be read. */
+static bool
+draw_small_lines(const td_scene_draw *draw, const td_scene_node *self, td_box box,
+                 td_colour colour) {
+  enum { SIZE = 15 };
+  bool has_module = *self->number && *self->number != '#';
+  if (self->port || !has_module || SIZE * draw->view->scale < 5) return false;
+  double left = box.x + STRIPE + 7, room = box.width - STRIPE - 11;
+  const char *module = module_for(draw, self->number, SIZE, room);
+  td_label_draw(draw->labels, draw->cr, self->name, SIZE, left, box.y + 3, room, colour, true);
+  td_label_draw(draw->labels, draw->cr, module, SIZE, left, box.y + 23, room, colour, false);
+  return true;
+}
+
+/* Too small for all that a card says: a card with its name as large as there is room. */
 static void
 draw_small_card(const td_scene_draw *draw, uint32_t i) {
   const td_scene_node *self = &draw->scene->nodes[i];
@@ -165,6 +191,7 @@ draw_small_card(const td_scene_draw *draw, uint32_t i) {
          size = self->port ? 13 : 17;
   td_shape_card(draw->cr, box, self->port ? box.height / 2 : RADIUS, state, share, draw->theme);
   if (!self->port) draw_stripe(draw, box, &draw->scene->catalog->nodes[self->node], state);
+  if (draw_small_lines(draw, self, box, td_shape_text_colour(state, draw->theme))) return;
   td_label_size(draw->labels, self->name, size, true, &width, &height);
   double room = box.width - (self->port ? 14 : STRIPE + 13);
   if (width > room) size = TD_MAX(size * room / width, self->port ? 11 : 13);

@@ -11,6 +11,7 @@
 enum { CARD_HEIGHT = 46, PORT_HEIGHT = 20, LEAST_CARD = 92 };
 enum { MOST_WITHOUT_PASS = 200000 };
 enum { MOST_OF_PATH = 26 }; /* bytes */
+enum { MOST_OF_CARD = 290 };
 
 /* Widths of letters, so that a hundred thousand names are measured by adding. */
 typedef struct letters {
@@ -114,7 +115,7 @@ describe_card(td_graph_scene *scene, td_scene_node *self, const letters *widths)
   self->height = CARD_HEIGHT;
   float needed =
       TD_MAX(width_of(widths->bold, self->name), width_of(widths->plain, self->number)) + 50;
-  self->width = TD_MAX(TD_MIN(needed, 260), LEAST_CARD);
+  self->width = TD_MAX(TD_MIN(needed, MOST_OF_CARD), LEAST_CARD);
 }
 
 static void
