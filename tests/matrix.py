@@ -33,8 +33,8 @@ records with 1.13.1 and 2.13.0 alone.
 
 - *level*: 1 is the engine itself, 2 is PyTorch's public hooks. [README.md](../README.md) says what each sees.
 - *check*: the programs are a multilayer perceptron, a transformer with hooks and a custom Function, and re-entrant
-  checkpoints. Then there are two threads, two ranks with gloo, and sums that make a NaN. `tapedeck check`
-  judged every rule.
+  checkpoints. Then there are two threads, two ranks with gloo, sums that make a NaN, and what newer engines offer
+  (`newer.py`). `tapedeck check` judged every rule.
 - *order*: the nodes that each thread ran, beside what PyTorch's own RecordFunction says. The profiler uses the same.
 - *two ranks*: the processes that one tape of `torchrun` holds.
 - *NaN of a sum*: `record --anomaly nan` names the sum.
@@ -64,7 +64,7 @@ def step():
 print(min(chain() for _ in range(40)), min(step() for _ in range(40)))
 """
 COLUMNS = "PyTorch Python level check order two_ranks NaN_of_a_sum tiny_nodes model".split()
-SCRIPTS = ("mlp.py", "transformer.py", "checkpoint.py", "two_threads.py", "inf_sum.py")
+SCRIPTS = ("mlp.py", "transformer.py", "checkpoint.py", "two_threads.py", "inf_sum.py", "newer.py")
 
 
 def say(text):

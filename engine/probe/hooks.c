@@ -279,6 +279,7 @@ static const struct {
     {"outstanding", TD_knowledge_reconstructed},
     {"buffer_new", TD_knowledge_reconstructed},
     {"buffer_add", TD_knowledge_reconstructed},
+    {"buffer_expose", TD_knowledge_absent},
     {"buffer_ready", TD_knowledge_reconstructed},
     {"buffer_park", TD_knowledge_reconstructed},
     {"capture", TD_knowledge_reconstructed},

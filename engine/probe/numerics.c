@@ -335,6 +335,23 @@ td_numerics_apply_end(bool is_graph_root, bool has_post_hooks, uint32_t n_output
   measure_all(TD_stats_place_output, n_outputs, outputs);
 }
 
+void
+td_numerics_added(uint32_t output_nr, unsigned before, const td_gradient *sum,
+                  const td_gradient_edge *edge) {
+  if (!now || !td_numerics_anomalies) return;
+  td_numerics_seen seen = look(sum);
+  td_birth birth = birth_here(TD_birthplace_node, output_nr);
+  before |= found_in(&now->inputs);
+  if (td_numbers_born(before, seen.found)) before |= td_operations_found(now->node);
+  td_birth_note(before, seen.found, &birth);
+  td_contribution_add(&(td_contribution){.graph_task = now->graph_task,
+                                         .node = edge->node,
+                                         .input_nr = edge->input_nr,
+                                         .from = now->node,
+                                         .output_nr = output_nr,
+                                         .seen = seen});
+}
+
 /* Where a gradient is added to a finite one, only an infinity in it, or one too many, can make
  * anything: what .grad held is not read where that is not asked. */
 void

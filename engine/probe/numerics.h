@@ -72,6 +72,11 @@ TD_NUMERICS_API void td_numerics_apply_end(bool is_graph_root, bool has_post_hoo
                                            uint32_t n_outputs, const td_gradient *outputs,
                                            const td_gradient_edge *edges);
 
+/* td_numerics_added: the node has added to the sum that waits for another node, by itself, where
+ * this output would go. `before` is what td_numerics_look found in the sum earlier. */
+TD_NUMERICS_API void td_numerics_added(uint32_t output_nr, unsigned before, const td_gradient *sum,
+                                       const td_gradient_edge *edge);
+
 /* td_numerics_hook_end: a hook returned these gradients. They are the node's outputs if is_post,
  * and its inputs otherwise. `name` is an interned string. */
 TD_NUMERICS_API void td_numerics_hook_end(bool is_post, uint32_t name, uint32_t n,

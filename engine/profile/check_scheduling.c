@@ -62,6 +62,37 @@ unpark(td_tally *tally, td_check_task *task) {
   tally->n_parked--;
 }
 
+/* A buffer is exposed until the node that may add to it has scattered. */
+static void
+check_buffer_expose(td_checker *checker, const td_any_event *any) {
+  const td_event_buffer_expose *event = &any->buffer_expose;
+  td_check_task *task = task_of(checker, event->graph_task, event->node);
+  const td_event_queue_pop *pop = td_check_thread_now(&checker->threads[event->event.thread]);
+  if (!task->parked)
+    td_checker_violate(checker, TD_RULE_exposed_buffer, event->node,
+                       "has no buffer in not_ready, but it is exposed to node %u", event->by);
+  if (!pop || pop->node != event->by || pop->graph_task != event->graph_task)
+    td_checker_violate(checker, TD_RULE_exposed_buffer, event->node,
+                       "exposes its buffer to node %u, which thread %u does not run", event->by,
+                       event->event.thread);
+  task->exposed_to = event->by;
+  task->exposed_nr = event->input_nr;
+}
+
+static void
+check_buffer_add(td_checker *checker, const td_any_event *any) {
+  const td_event_buffer_add *event = &any->buffer_add;
+  if (event->mode != TD_accumulation_direct) return;
+  td_check_task *task = task_of(checker, event->graph_task, event->node);
+  const td_event_queue_pop *pop = td_check_thread_now(&checker->threads[event->event.thread]);
+  bool is_exposed = task->exposed_to == event->from && task->exposed_nr == event->input_nr;
+  if (!is_exposed || !pop || pop->node != event->from || pop->graph_task != event->graph_task)
+    td_checker_violate(checker, TD_RULE_exposed_buffer, event->node,
+                       "got a gradient that node %u added by itself, but gradient %u was not "
+                       "exposed to it",
+                       event->from, event->input_nr);
+}
+
 /* queues */
 
 static void
@@ -254,6 +285,7 @@ static void (*const checks[TD_EVENT_LIMIT])(td_checker *checker, const td_any_ev
     [TD_EVENT_queue_pop] = check_queue_pop,           [TD_EVENT_queue_wake] = check_queue_wake,
     [TD_EVENT_queue_shutdown] = check_queue_shutdown, [TD_EVENT_buffer_park] = check_buffer_park,
     [TD_EVENT_dependency_dec] = check_dependency_dec, [TD_EVENT_error] = check_error,
+    [TD_EVENT_buffer_expose] = check_buffer_expose,   [TD_EVENT_buffer_add] = check_buffer_add,
 };
 
 void

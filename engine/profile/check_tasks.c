@@ -3,6 +3,7 @@
 
 #include "engine/base/alloc.h"
 #include "engine/base/hash.h"
+#include "engine/events/event.h"
 
 static inline uint32_t
 node_of(const void *tasks, uint32_t number) {
@@ -16,7 +17,7 @@ td_check_tasks_get(td_check_tasks *tasks, uint32_t node) {
   uint32_t number = numbers_put(&tasks->numbers, tasks->n, node, tasks);
   if (number > tasks->n) {
     TD_GROW(tasks->items, tasks->n, tasks->capacity);
-    tasks->items[tasks->n++] = (td_check_task){.node = node};
+    tasks->items[tasks->n++] = (td_check_task){.node = node, .exposed_to = TD_NONE};
   }
   return &tasks->items[number - 1];
 }

@@ -15,6 +15,7 @@ typedef struct td_check_task {
   bool parked;   /* in not_ready */
   bool pushed;
   bool began;
+  uint32_t exposed_to, exposed_nr; /* the node that may add to this input by itself, or TD_NONE */
 } td_check_task;
 
 typedef struct td_check_tasks {

@@ -347,6 +347,47 @@ end_early(td_tape_script *script) {
   script->events[end - 1] = kept;
 }
 
+/* The sixth node that begins adds to a buffer in not_ready by itself. Returns where. */
+static size_t
+add_directly(td_tape_script *script, bool exposes) {
+  size_t begin = find_event(script, TD_EVENT_node_begin, 5), park = 0;
+  for (size_t i = 0; i < begin; i++)
+    if (script->events[i].event.kind == TD_EVENT_buffer_park) park = i;
+  td_event_buffer_park parked = script->events[park].buffer_park;
+  uint32_t by = script->events[begin].node_begin.node, graph_task = parked.graph_task;
+  td_event_buffer_add *add = &insert_new(script, begin + 1, TD_EVENT_buffer_add)->buffer_add;
+  add->node = parked.node, add->graph_task = graph_task, add->from = by;
+  add->mode = TD_accumulation_direct;
+  if (!exposes) return begin + 1;
+  td_event_buffer_expose *expose =
+      &insert_new(script, begin + 1, TD_EVENT_buffer_expose)->buffer_expose;
+  expose->node = parked.node, expose->graph_task = graph_task, expose->by = by;
+  return begin + 1;
+}
+
+static void
+add_to_exposed(td_tape_script *script) {
+  add_directly(script, true);
+}
+
+static void
+add_to_hidden(td_tape_script *script) {
+  add_directly(script, false);
+}
+
+static void
+expose_to_another(td_tape_script *script) {
+  size_t at = add_directly(script, true);
+  script->events[at].buffer_expose.by = script->events[at].buffer_expose.node;
+}
+
+static void
+expose_nothing(td_tape_script *script) {
+  size_t at = add_directly(script, true);
+  script->events[at].buffer_expose.node = script->events[at + 1].buffer_add.node =
+      script->events[at].buffer_expose.by;
+}
+
 /* The pass queues `n` final callbacks after its last node, and calls them. Returns where the first
  * call is. */
 static size_t
@@ -427,6 +468,7 @@ static const struct accepted {
     {"exception", throw_exception, NULL, 3},
     {"pool", take_by_pool, NULL, 2},
     {"early-end", end_early, NULL, 3},
+    {"exposed-buffer", add_to_exposed, NULL, 1},
     {"final-callbacks", call_back_well, NULL, 3},
     {"final-callbacks-of-old", call_back_unannounced, "final-callbacks", 1},
 };
@@ -461,6 +503,9 @@ static const struct bend {
     {"swapped-pops-of-devices", swap_pops, "pop-order queue_pop", 3},
     {"dropped-push", drop_push, "pop-pushed queue_pop", 1},
     {"dropped-pop", drop_pop, "push-popped queue_push", 1},
+    {"added-to-hidden", add_to_hidden, "exposed-buffer buffer_add", 1},
+    {"exposed-to-another", expose_to_another, "exposed-buffer buffer_expose", 1},
+    {"exposed-nothing", expose_nothing, "exposed-buffer buffer_expose", 1},
     {"callback-of-nobody", call_back_too_often, "final-callbacks final_callback", 1},
     {"callback-forgotten", call_back_too_seldom, "final-callbacks graph_task_end", 2},
     {"callbacks-swapped", call_back_backwards, "final-callbacks final_callback", 1},

@@ -37,6 +37,7 @@ span_title(const td_timeline_drawing *draw, const td_span *span) {
       [TD_hook_kind_post] = "post-hook",
       [TD_hook_kind_capture] = "capture hook",
       [TD_hook_kind_post_accumulate_grad] = "after accumulation",
+      [TD_hook_kind_creation] = "creation hook",
   };
   if (span->kind < TD_SPAN_HOOK) return td_node_title(draw->timeline->catalog, span->item);
   uint32_t kind = span->kind - TD_SPAN_HOOK;

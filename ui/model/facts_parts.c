@@ -34,6 +34,7 @@ static const char *const hook_kinds[TD_hook_kind_LIMIT] = {
     [TD_hook_kind_post] = N_("Post-hook"),
     [TD_hook_kind_capture] = N_("Capture hook"),
     [TD_hook_kind_post_accumulate_grad] = N_("After accumulation"),
+    [TD_hook_kind_creation] = N_("Creation hook"),
 };
 
 /* In the order in which they ran; a later pass calls the same hooks again. */

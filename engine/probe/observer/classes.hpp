@@ -64,10 +64,11 @@ public:
     return hooks.find(vtable_of(hook));
   }
 
+  /* Points a slot of any vtable to `hook`, until restore() puts back what was there. */
+  void take(void **slot, void *hook);
   void restore();
 
 private:
-  void take(void **slot, void *hook);
   Registry<NodeClass> nodes;
   Registry<HookClass> hooks;
   std::mutex mutex;

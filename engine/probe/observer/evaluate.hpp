@@ -189,6 +189,7 @@ struct Evaluating : Evaluation {
   }
 
   ~Evaluating() {
+    if (UNLIKELY(exposures)) forget_exposures(this);
     thread->evaluation = outer;
     thread->done_task = task;
     thread->done_mutex = native(graph_task->mutex_);

@@ -4,6 +4,7 @@
  * does its own work around the original and lets exceptions pass. Names are matched by their
  * beginnings, so that one list serves all versions: a shared_ptr that is passed by value and one
  * that is passed by reference are the same pointer to whoever is called. */
+#include "engine/probe/observer/creation.hpp"
 #include "engine/probe/observer/evaluate.hpp"
 #include "engine/probe/observer/final_callbacks.hpp"
 #include "engine/probe/observer/forward.hpp"
@@ -397,6 +398,7 @@ cond_wait_hook(pthread_cond_t *condition, pthread_mutex_t *mutex) {
 #define CPU "libtorch_cpu.so"
 #define PYTHON "libtorch_python.so"
 #define ENGINE "_ZN5torch8autograd6Engine"
+#define INPUT_GRAD_BUFFERS "_ZN5torch8autograd30get_current_input_grad_buffersE"
 #define HOOK(library, symbol, hook)                                                                \
   { library, symbol, reinterpret_cast<void *>(hook) }
 #define ENGINE_HOOK(symbol, hook) HOOK(CPU, ENGINE symbol, hook), HOOK(PYTHON, ENGINE symbol, hook)
@@ -416,6 +418,10 @@ const td_relocation relocations[] = {
 #if TORCH_AT_LEAST(2, 13)
     HOOK(CPU, "_ZN5torch8autograd11InputBuffer3addE", add_hook),
 #endif
+#if TORCH_AT_LEAST(2, 15)
+    HOOK(CPU, INPUT_GRAD_BUFFERS, input_grad_buffers_hook),
+    HOOK(PYTHON, INPUT_GRAD_BUFFERS, input_grad_buffers_hook),
+#endif
     HOOK(CPU, "pthread_mutex_lock", mutex_lock_hook),
     HOOK(CPU, "pthread_mutex_unlock", mutex_unlock_hook),
     HOOK(CPU, "pthread_cond_wait", cond_wait_hook),
@@ -431,6 +437,9 @@ attach() {
   size_t n;
   pthread_key_create(&thread_key, thread_gone_cb);
   relocated = td_relocations_point(relocations, &n);
+#if TORCH_AT_LEAST(2, 14)
+  watch_creation();
+#endif
   if (td_numerics_anomalies) forward_handle = forward_watch();
   return n > 0;
 }

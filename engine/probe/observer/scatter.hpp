@@ -6,7 +6,7 @@
  * up to that push. It emits the rest when the thread gives the graph task's mutex back. */
 #pragma once
 
-#include "engine/probe/observer/graph.hpp"
+#include "engine/probe/observer/exposure.hpp"
 
 namespace tapedeck {
 
@@ -95,6 +95,8 @@ foretell(const Evaluation *evaluation, uint32_t output_nr, const Edge &edge, Ear
                            : nullptr;
   arrival.mode = foretell_mode(gradient, slot, earlier.filled);
   arrival.bytes = gradient ? bytes_of(*gradient) : 0;
+  arrival.added_directly = has_added(evaluation, edge, output_nr, slot);
+  if (arrival.added_directly) arrival.direct_bytes = bytes_of(*slot);
   finder.note(node, arrivals.size());
   arrivals.push_back(arrival);
   return true;
@@ -119,10 +121,15 @@ tell(Scatter &scatter, const Evaluation *evaluation, const Arrival &arrival) {
   scatter.time = TIME_LAST;
   if (arrival.skipped) return;
   if (arrival.makes_buffer) EMIT(buffer_new, TIME_LAST, arrival.id, task);
+  if (arrival.added_directly)
+    EMIT(buffer_add, TIME_LAST, arrival.id, task, arrival.input_nr, evaluation->id,
+         TD_accumulation_direct, arrival.direct_bytes);
   bool summed =
       arrival.mode == TD_accumulation_in_place || arrival.mode == TD_accumulation_out_of_place;
-  EMIT(buffer_add, summed && arrival.bytes > WORTH_A_STAMP_BYTES ? TIME_NOW : TIME_LAST, arrival.id,
-       task, arrival.input_nr, evaluation->id, arrival.mode, arrival.bytes);
+  bool has_own = !arrival.added_directly || arrival.mode != TD_accumulation_undefined;
+  if (has_own)
+    EMIT(buffer_add, summed && arrival.bytes > WORTH_A_STAMP_BYTES ? TIME_NOW : TIME_LAST,
+         arrival.id, task, arrival.input_nr, evaluation->id, arrival.mode, arrival.bytes);
   if (arrival.completes)
     EMIT(buffer_ready, TIME_LAST, arrival.id, task);
   else if (arrival.makes_buffer)

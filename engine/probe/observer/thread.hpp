@@ -66,11 +66,12 @@ private:
 struct Arrival {
   Node *node;
   uint32_t id, output_nr, input_nr, left;
-  bool skipped;      /* the pass does not want it: it only counts */
-  bool makes_buffer; /* it is the first */
-  bool completes;    /* it is the last: the node is pushed */
+  bool skipped;        /* the pass does not want it: it only counts */
+  bool makes_buffer;   /* it is the first */
+  bool completes;      /* it is the last: the node is pushed */
+  bool added_directly; /* by the node that scatters, before: exposure.hpp */
   td_accumulation mode;
-  uint32_t bytes;
+  uint32_t bytes, direct_bytes;
 };
 
 struct Scatter {
@@ -94,6 +95,7 @@ struct Evaluation {
   bool captured;
   const Tensor *outputs; /* as they are handed on, or NULL if unknown */
   size_t n_outputs;
+  struct Exposure *exposures; /* (owned) of the buffers that the node may add to: exposure.hpp */
 };
 
 /* A call of Engine::execute. */

@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""What newer engines offer, on tapes: final callbacks, creation hooks and buffers that are exposed to custom functions.
+tests/probe/programs/newer.py does all of it and prints what PyTorch did. Its tape must say the same."""
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+
+import torches
+
+TAPEDECK = os.environ['TAPEDECK']
+PROGRAM = os.path.join(os.environ['SOURCE_ROOT'], 'tests', 'probe', 'programs', 'newer.py')
+CACHE = os.path.join(os.environ['BUILD_ROOT'], 'test-cache')
+NEEDS = {'created': '2.14', 'exposed': '2.15'}
+
+# A NaN that a custom function adds to a sum which waits for a leaf.
+NAN = '''
+import torch
+class Times(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x, k):
+        ctx.k = k
+        return x * 2
+    @staticmethod
+    def backward(ctx, gradient):
+        ctx.input_grad_buffers[0].add_(gradient * ctx.k)
+        return None, None
+x = torch.ones(3, requires_grad=True)
+(Times.apply(x, float("nan")).sum() + (x * 5).sum()).backward()
+print(x.grad.tolist())
+'''
+
+
+class Tape:
+    """A program, recorded and not."""
+    def __init__(self, python, *command, options=()):
+        environment = {name: value for name, value in os.environ.items() if name != 'PYTHONPATH'}
+        environment.update(XDG_CACHE_HOME=CACHE, OMP_NUM_THREADS='1')
+        with tempfile.TemporaryDirectory() as folder:
+            tape = os.path.join(folder, 'newer.tape')
+
+            def run(*words):
+                return subprocess.run(words, env=environment, cwd=folder, text=True, capture_output=True, timeout=480)
+            self.plain = run(python, *command)
+            self.recorded = run(TAPEDECK, 'record', *options, '-o', tape, '--', python, *command)
+            self.check = run(TAPEDECK, 'check', tape)
+            self.events = [json.loads(line) for line in run(TAPEDECK, 'events', tape, '--json').stdout.splitlines()]
+        self.names = {event['node']: event['name'] for event in self.of('node_new')}
+
+    def of(self, *kinds):
+        return [event for event in self.events if event['event'] in kinds]
+
+
+class Newer(unittest.TestCase):
+    tapes = {}
+
+    def each(self, what=None):
+        """(what the program said, its tape) on each PyTorch that has the feature."""
+        found = []
+        for version, python in torches.installed().items():
+            if version not in self.tapes:
+                self.tapes[version] = Tape(python, PROGRAM)
+            tape = self.tapes[version]
+            said = {line['what']: line for line in map(json.loads, tape.plain.stdout.splitlines())}
+            if what in said or not what:
+                found.append((said.get(what), tape, version))
+        if not found:
+            print(f'skipped: no PyTorch {NEEDS.get(what)} is here', flush=True)
+            self.skipTest(f'no PyTorch {NEEDS.get(what)} is here')
+        return found
+
+    def test_nothing_changes(self):
+        for _, tape, _ in self.each():
+            self.assertEqual((tape.recorded.returncode, tape.recorded.stdout), (0, tape.plain.stdout), tape.recorded.stderr)
+            self.assertEqual(tape.check.returncode, 0, tape.check.stdout)
+            self.assertNotIn('not judged', tape.check.stdout)
+
+    def test_final_callbacks(self):
+        for said, tape, _ in self.each('final'):
+            called = [event['owner'].split('.')[-1] for event in tape.of('final_callback')]
+            self.assertEqual(called, said['done'])
+            queued = [event['owner'].split('.')[-1] for event in tape.of('final_callback_new')]
+            self.assertEqual(sorted(queued), sorted(called + ['first']))  # one came after one that failed
+            self.assertEqual(len(tape.of('final_callback_end')), len(called))
+
+    def test_creation_hooks(self):
+        for said, tape, _ in self.each('created'):
+            hooks = [event for event in tape.of('hook_begin') if event['kind'] == 'creation']
+            names = {'note': 'noted', '<lambda>': 'twice'}
+            for owner, what in names.items():
+                met = [tape.names[event['node']] for event in hooks if event['owner'].split('.')[-1] == owner]
+                self.assertEqual(met, [name.split('::')[-1] for name in said[what]])
+            self.assertEqual(len(hooks), len(said['noted']) + len(said['twice']))
+            news = {event['node']: event['seq'] for event in tape.of('node_new')}
+            begins = {event['node']: event['seq'] for event in reversed(tape.of('node_begin'))}
+            for event in hooks:
+                self.assertLess(news[event['node']], event['seq'])
+                self.assertLess(event['seq'], begins.get(event['node'], len(tape.events)))
+
+    def test_exposed_buffers(self):
+        for said, tape, _ in self.each('exposed'):
+            exposed = [(event['by'], event['node'], event['input_nr']) for event in tape.of('buffer_expose')]
+            direct = [event for event in tape.of('buffer_add') if event['mode'] == 'direct']
+            self.assertEqual(len(exposed), said['n'])
+            self.assertEqual(len(direct), len(said['added']))
+            for event in direct:
+                self.assertIn((event['from'], event['node'], event['input_nr']), exposed)
+                self.assertEqual(event['bytes'], 12)
+            self.check_what_else_came(said, tape, direct)
+
+    def check_what_else_came(self, said, tape, direct):
+        """A function that added everything gives no gradient beside; one that added a part gives the rest."""
+        for how, event in zip(said['added'], direct):
+            beside = [other['mode'] for other in tape.of('buffer_add')
+                      if (other['from'], other['node']) == (event['from'], event['node']) and other['mode'] != 'direct']
+            self.assertEqual(beside, [] if how == 'all' else ['in_place'])
+
+    def test_nan_of_an_exposed_buffer(self):
+        for _, _, version in self.each('exposed'):
+            tape = Tape(torches.PYTHONS[version], '-c', NAN, options=['--anomaly', 'nan'])
+            self.assertEqual(tape.recorded.stdout, tape.plain.stdout)
+            born = [(event['born'], tape.names[event['node']]) for event in tape.of('anomaly')]
+            self.assertEqual(born, [('node', 'TimesBackward')])
+
+
+if __name__ == '__main__':
+    if not torches.installed():
+        sys.exit(77)
+    unittest.main(verbosity=2)
