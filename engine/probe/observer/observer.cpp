@@ -226,27 +226,27 @@ thread_on_exception_hook(Engine *self, const std::shared_ptr<GraphTask> &graph_t
   if (task) EMIT(outstanding, TIME_LAST, task->id, clamp(graph_task->outstanding_tasks_ - 1));
 }
 
-/* InputBuffer::add can be watched since 2.13; before, it is not exported. */
-#if TORCH_AT_LEAST(2, 13)
-void
-add_hook(InputBuffer *self, size_t position, Tensor &&gradient,
-         const std::optional<c10::Stream> &producer, const std::optional<c10::Stream> &consumer,
-         Node *node) {
-  Evaluation *evaluation = td_probe_is_on() && thread_self ? thread_self->evaluation : nullptr;
-  Arrival *arrival =
-      evaluation && evaluation->holds_lock ? next_added(thread_self->scatter) : nullptr;
-  if (!arrival || !gradient.defined())
-    return self->add(position, std::move(gradient), producer, consumer, node);
-  const at::TensorImpl *before = self->buffer[position].unsafeGetTensorImpl();
-  bool meets = self->buffer[position].defined();
-  bool sparse = meets && (is_sparse(gradient) || is_sparse(self->buffer[position]));
-  self->add(position, std::move(gradient), producer, consumer, node);
-  bool same = self->buffer[position].unsafeGetTensorImpl() == before;
-  arrival->mode = !meets   ? TD_accumulation_move
-                  : sparse ? TD_accumulation_sparse
-                  : same   ? TD_accumulation_in_place
-                           : TD_accumulation_out_of_place;
-}
+/* InputBuffer::add can be watched since 2.1; before, it is not exported. Versions differ in what
+ * comes after the gradient: streams, and the node since 2.10. */
+#if ADD_IS_EXPORTED
+template <class Member> struct AddHook;
+template <class... More> struct AddHook<void (InputBuffer::*)(size_t, Tensor &&, More...)> {
+  static void call(InputBuffer *self, size_t position, Tensor &&gradient, More... more) {
+    Evaluation *evaluation = td_probe_is_on() && thread_self ? thread_self->evaluation : nullptr;
+    Arrival *arrival =
+        evaluation && evaluation->holds_lock ? next_added(thread_self->scatter) : nullptr;
+    if (!arrival || !gradient.defined()) return self->add(position, std::move(gradient), more...);
+    const at::TensorImpl *before = self->buffer[position].unsafeGetTensorImpl();
+    bool meets = self->buffer[position].defined();
+    bool sparse = meets && (is_sparse(gradient) || is_sparse(self->buffer[position]));
+    self->add(position, std::move(gradient), more...);
+    bool same = self->buffer[position].unsafeGetTensorImpl() == before;
+    arrival->mode = !meets   ? TD_accumulation_move
+                    : sparse ? TD_accumulation_sparse
+                    : same   ? TD_accumulation_in_place
+                             : TD_accumulation_out_of_place;
+  }
+};
 #endif
 
 /* threads */
@@ -415,8 +415,8 @@ const td_relocation relocations[] = {
     ENGINE_HOOK("11thread_mainE", thread_main_hook),
     ENGINE_HOOK("21reentrant_thread_initE", reentrant_thread_init_hook),
     ENGINE_HOOK("20add_thread_pool_taskE", add_thread_pool_task_hook),
-#if TORCH_AT_LEAST(2, 13)
-    HOOK(CPU, "_ZN5torch8autograd11InputBuffer3addE", add_hook),
+#if ADD_IS_EXPORTED
+    HOOK(CPU, "_ZN5torch8autograd11InputBuffer3addE", AddHook<decltype(&InputBuffer::add)>::call),
 #endif
 #if TORCH_AT_LEAST(2, 15)
     HOOK(CPU, INPUT_GRAD_BUFFERS, input_grad_buffers_hook),
@@ -466,11 +466,7 @@ begin() {
   td_ids_clear(world->nodes);
   world->n_nodes = 0;
   world->n_tasks = 0;
-#if TORCH_AT_LEAST(2, 13)
-  say_known("buffer_add", TD_knowledge_observed);
-#else
-  say_known("buffer_add", TD_knowledge_reconstructed);
-#endif
+  say_known("buffer_add", ADD_IS_EXPORTED ? TD_knowledge_observed : TD_knowledge_reconstructed);
   for (const char *kind : {"kernel_begin", "kernel_end"})
     say_known(kind, TD_knowledge_absent);
   if (!td_numerics_anomalies) say_known("anomaly", TD_knowledge_absent);

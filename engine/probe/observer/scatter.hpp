@@ -57,7 +57,8 @@ private:
   }
 };
 
-/* How a gradient that meets another in a slot is added. Since 2.x the call itself is observed. */
+/* How a gradient that meets another in a slot is added. Where
+ * the call itself is observed, it says otherwise. */
 inline td_accumulation
 foretell_mode(const Tensor *gradient, const Tensor *slot, bool filled) {
   if (gradient && !gradient->defined()) return TD_accumulation_undefined;

@@ -24,6 +24,9 @@ using at::Tensor;
   (TORCH_VERSION_MAJOR > (major) ||                                                                \
    (TORCH_VERSION_MAJOR == (major) && TORCH_VERSION_MINOR >= (minor)))
 
+/* Where PyTorch sums gradients in an input buffer. */
+#define ADD_IS_EXPORTED TORCH_AT_LEAST(2, 1)
+
 /* shared_ptr, and intrusive_ptr since 2.13. */
 using NodePtr = decltype(NodeTask::fn_);
 
