@@ -31,7 +31,8 @@ clean_up() {
 trap clean_up EXIT
 
 debootstrap --variant=minbase bookworm "$root" ${MIRROR:+"$MIRROR"} >/dev/null
-for settings in /etc/apt/apt.conf.d /etc/pip.conf /etc/resolv.conf /etc/ssl/certs /usr/local/share/ca-certificates; do
+for settings in /etc/apt/apt.conf.d /etc/hosts /etc/pip.conf /etc/resolv.conf /etc/ssl/certs \
+  /usr/local/share/ca-certificates; do
   [ ! -e "$settings" ] || { mkdir -p "$root${settings%/*}" && cp -aL "$settings" "$root${settings%/*}/"; }
 done
 if [ -n "${WHEELS:-}" ]; then
