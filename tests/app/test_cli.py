@@ -365,6 +365,8 @@ class Cli(unittest.TestCase):
         tapes = {value: os.path.join(self.folder.name, value + ".tape") for value in ("2", "3")}
         for value, tape in tapes.items():
             done = run("run", "--stats", "full", "-o", tape, script, value)
+            if "ASan runtime does not come first" in done.stderr:
+                self.skipTest("a Python without sanitizers cannot load a module with them")
             self.assertEqual(done.returncode, 0, done.stderr)
         same, different = run("diff", tapes["2"], tapes["2"]), run("diff", *tapes.values())
         self.assertEqual((same.returncode, different.returncode), (0, 1))
