@@ -11,11 +11,13 @@
 void td_info_print_slowest(const td_catalog *catalog, const td_summary *summary);
 void td_info_print_anomalies(td_tape *tape, const td_catalog *catalog);
 
-/* td_info_summary_json writes three members:
+/* td_info_summary_json writes three arrays of up to 100 objects each.
  *
- * - "slowest_nodes": [{"node", "name", "label", "module", "line", "ns"}...], up to 100
- * - "slowest_modules": [{"module", "class", "nodes": n, "ns"}...], up to 100
- * - "anomalies": [{"seq", "kind", "born", "node", "name", "module", "line", "cause"}...], up to
- * 100. "cause" is the event number of an earlier anomaly that may have led to it, or null. */
+ * "slowest_nodes" has the members node, name, label, module, line, ns.
+ *
+ * "slowest_modules" has module, class, nodes (how many), ns.
+ *
+ * "anomalies" has seq, kind, born, node, name, module, line, cause. The cause is the event number
+ * of an earlier anomaly that may have led to it, or null. */
 void td_info_summary_json(td_json *json, td_tape *tape, const td_catalog *catalog,
                           const td_summary *summary);

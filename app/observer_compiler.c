@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "app/observer_compiler.h"
 
+#include "app/failure.h"
 #include "app/paths.h"
 
 #include <string.h>
@@ -35,25 +36,19 @@ static const char *const sources[] = {
 #undef FILE
 };
 
-static gboolean
-fail(GError **error, const char *format, const char *what) {
-  *error = g_error_new(G_IO_ERROR, G_IO_ERROR_FAILED, format, what);
-  return FALSE;
-}
-
 gboolean
 td_observer_compiler_find(td_observer_compiler *self, GError **error) {
   const char *candidates[] = {g_getenv("CXX"), "g++", "c++", "clang++"};
   *self = (td_observer_compiler){0};
   for (gsize i = 0; i < G_N_ELEMENTS(candidates) && !self->path; i++)
     if (candidates[i] && *candidates[i]) self->path = g_find_program_in_path(candidates[i]);
-  if (!self->path) return fail(error, "there is no C++ compiler (%s)", "Debian: g++");
+  if (!self->path) return td_fail(error, "there is no C++ compiler (Debian: g++)");
   char *argv[] = {self->path, (char *)"--version", NULL};
   int status = 0;
   if (!g_spawn_sync(NULL, argv, NULL, G_SPAWN_STDERR_TO_DEV_NULL, NULL, NULL, &self->version, NULL,
                     &status, NULL) ||
       status != 0)
-    return fail(error, "%s does not run", self->path);
+    return td_fail(error, "%s does not run", self->path);
   self->version[strcspn(self->version, "\n")] = '\0';
   return TRUE;
 }
@@ -71,7 +66,7 @@ td_observer_add_sources(GChecksum *sum, GError **error) {
     g_autofree char *text = NULL;
     gsize length;
     if (!g_file_get_contents(path, &text, &length, NULL))
-      return fail(error, "a source of the probe is missing: %s", path);
+      return td_fail(error, "a source of the probe is missing: %s", path);
     g_checksum_update(sum, (const guchar *)text, (gssize)length);
   }
   return TRUE;
@@ -190,5 +185,5 @@ td_observer_compile(const td_observer_compiler *self, const td_torch_files *torc
     keep_complaint(&kept, &latest);
   }
   *is_final = kept.is_final;
-  return fail(error, "%s", kept.complaint);
+  return td_fail(error, "%s", kept.complaint);
 }

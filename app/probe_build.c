@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "app/probe_build.h"
 
+#include "app/failure.h"
 #include "app/observer_compiler.h"
 
 #include <errno.h>
@@ -36,15 +37,6 @@ build_clear(build *self) {
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(build, build_clear)
 
-static gboolean
-fail(GError **error, const char *format, ...) {
-  va_list arguments;
-  va_start(arguments, format);
-  *error = g_error_new_valist(G_IO_ERROR, G_IO_ERROR_FAILED, format, arguments);
-  va_end(arguments);
-  return FALSE;
-}
-
 /* the folder */
 
 /* Another PyTorch, compiler or probe gives another folder. */
@@ -52,7 +44,7 @@ static gboolean
 choose_folder(build *self, GError **error) {
   GStatBuf file;
   const td_torch_files *torch = &self->torch;
-  if (g_stat(torch->library, &file)) return fail(error, "%s cannot be read", torch->library);
+  if (g_stat(torch->library, &file)) return td_fail(error, "%s cannot be read", torch->library);
   g_autoptr(GChecksum) sum = g_checksum_new(G_CHECKSUM_SHA256);
   g_autofree char *facts =
       g_strdup_printf("%s\n%" G_GINT64_FORMAT " %" G_GINT64_FORMAT "\n%s\n%s\n%s\n%s\n",
@@ -67,7 +59,7 @@ choose_folder(build *self, GError **error) {
   self->log = g_build_filename(self->folder, "compiler.log", NULL);
   self->verdict = g_build_filename(self->folder, "verdict", NULL);
   if (g_mkdir_with_parents(self->folder, 0700) == 0) return TRUE;
-  return fail(error, "%s: %s", self->folder, g_strerror(errno));
+  return td_fail(error, "%s: %s", self->folder, g_strerror(errno));
 }
 
 /* Removes the files of a compile that was killed. The lock is held. */
@@ -117,7 +109,7 @@ look_up(const build *self, GError **error) {
   if (g_str_has_prefix(text, UNTRIED) && is_whole(self, text + strlen(UNTRIED)))
     return self->host->python ? STATE_UNTRIED : STATE_READY;
   if (!g_str_has_prefix(text, FAILED) || self->again) return STATE_NONE;
-  fail(error, "%s", text + strlen(FAILED));
+  td_fail(error, "%s", text + strlen(FAILED));
   return STATE_FAILED;
 }
 
@@ -130,7 +122,7 @@ reject(const build *self, gboolean is_final, GError **error, const char *what,
   g_autofree char *reason = g_strdup_printf("%s PyTorch %s: %s (see %s)", what, self->torch.version,
                                             complaint, self->log);
   if (is_final) keep_verdict(self, FAILED, reason);
-  return fail(error, "%s", reason);
+  return td_fail(error, "%s", reason);
 }
 
 static gboolean
@@ -167,7 +159,7 @@ keep(const build *self, const char *made, GError **error) {
     keep_verdict(self, self->host->python ? PASSED : UNTRIED, checksum);
     return TRUE;
   }
-  return fail(error, "%s: %s", self->path, g_strerror(errno));
+  return td_fail(error, "%s: %s", self->path, g_strerror(errno));
 }
 
 /* `found`: there may be an observer that nobody has tried. */
@@ -195,7 +187,7 @@ lock(const build *self, GError **error) {
   g_autofree char *path = g_build_filename(self->folder, "lock", NULL);
   int fd = g_open(path, O_CREAT | O_RDWR | O_CLOEXEC, 0600);
   if (fd < 0) {
-    fail(error, "%s: %s", path, g_strerror(errno));
+    td_fail(error, "%s: %s", path, g_strerror(errno));
     return -1;
   }
   if (flock(fd, LOCK_EX | LOCK_NB) == 0) return fd;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "app/torch_files.h"
 
+#include "app/failure.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,15 +12,6 @@ static const char *const system_folders[] = {"/usr/local/include", "/usr/include
 
 static const char *const version_headers[] = {"torch/csrc/api/include/torch/version.h",
                                               "torch/version.h", "torch/headeronly/version.h"};
-
-static gboolean
-fail(GError **error, const char *format, ...) {
-  va_list arguments;
-  va_start(arguments, format);
-  *error = g_error_new_valist(G_IO_ERROR, G_IO_ERROR_FAILED, format, arguments);
-  va_end(arguments);
-  return FALSE;
-}
 
 /* The version that a header of PyTorch defines, or NULL. */
 static char *
@@ -71,8 +64,8 @@ find_headers(td_torch_files *self, const char *folder, GError **error) {
   if (take_headers(self, g_canonicalize_filename("../include", folder))) return TRUE;
   for (gsize i = 0; i < G_N_ELEMENTS(system_folders) && !self->package; i++)
     if (take_headers(self, g_strdup(system_folders[i]))) return TRUE;
-  return fail(error, "the headers of %s are not installed%s", self->library,
-              self->package ? "" : " (Debian: libtorch-dev)");
+  return td_fail(error, "the headers of %s are not installed%s", self->library,
+                 self->package ? "" : " (Debian: libtorch-dev)");
 }
 
 /* Whether one of PyTorch's own functions takes a string of the new layout. Other names do not tell:
@@ -95,7 +88,7 @@ find_abi(td_torch_files *self, const char *folder, GError **error) {
   self->c10 =
       g_strconcat(folder, "/libc10", suffix ? suffix + strlen("libtorch_cpu") : ".so", NULL);
   g_autoptr(GMappedFile) file = g_mapped_file_new(self->c10, FALSE, NULL);
-  if (!file) return fail(error, "%s cannot be read", self->c10);
+  if (!file) return td_fail(error, "%s cannot be read", self->c10);
   const char *bytes = g_mapped_file_get_contents(file);
   self->cxx11_abi = bytes && has_new_strings(bytes, g_mapped_file_get_length(file)) ? "1" : "0";
   return TRUE;
@@ -104,7 +97,7 @@ find_abi(td_torch_files *self, const char *folder, GError **error) {
 gboolean
 td_torch_files_find(td_torch_files *self, const char *libtorch_cpu, GError **error) {
   *self = (td_torch_files){.library = realpath(libtorch_cpu, NULL)};
-  if (!self->library) return fail(error, "%s: %s", libtorch_cpu, g_strerror(errno));
+  if (!self->library) return td_fail(error, "%s: %s", libtorch_cpu, g_strerror(errno));
   g_autofree char *folder = g_path_get_dirname(self->library);
   return find_headers(self, folder, error) && find_abi(self, folder, error);
 }
