@@ -544,7 +544,7 @@ class Run(Case):
         self.write('print("ran")')
         for arguments, word in [
                 (['nothing.py'], 'nothing.py'), (['--colour', 'script.py'], '--colour'), ([], 'few'),
-                (['--anomaly', 'perhaps', 'script.py'], 'perhaps'), (['--break', '', 'script.py'], 'no condition'),
+                (['--anomaly', 'perhaps', 'script.py'], 'perhaps'), (['--break', '', 'script.py'], 'node:NUMBER'),
                 (['--scheduler', '2018', 'script.py'], '2017-fifo'),
                 (['--stats', 'perhaps', 'script.py'], 'perhaps'),
                 (['--break', 'node:x', 'script.py'], 'node:x'),
