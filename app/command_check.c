@@ -35,13 +35,12 @@ print_unjudged(const char *rule, const char *reason, void *data) {
 static void
 print_summary(const char *path, const td_tape_info *info, uint64_t n_violations) {
   uint32_t n_unjudged = td_check_find_unjudged(info, print_unjudged, (void *)path);
-  char *n_events = td_format_count(info->n_events);
+  char *events = td_format_many(info->n_events, "event", "events");
   if (n_violations == 0 && n_unjudged == 0)
-    printf("%s: %s events, every rule holds\n", path, n_events);
+    printf("%s: %s, every rule holds\n", path, events);
   else if (n_violations == 0)
-    printf("%s: %s events, every judged rule holds; %u cannot be judged\n", path, n_events,
-           n_unjudged);
-  free(n_events);
+    printf("%s: %s, every judged rule holds; %u cannot be judged\n", path, events, n_unjudged);
+  free(events);
 }
 
 static void

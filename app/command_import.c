@@ -145,25 +145,18 @@ put_in_place(const char *part, const char *tape) {
   return false;
 }
 
-static char *
-counted(uint64_t n, const char *one, const char *many) {
-  char *count = td_format_count(n);
-  char *text = g_strdup_printf("%s %s", count, n == 1 ? one : many);
-  free(count);
-  return text;
-}
-
 static void
 tell_report(const trace_file *file, const char *tape, const td_import_report *report) {
-  g_autofree char *nodes = counted(report->n_nodes, "node", "nodes");
-  g_autofree char *passes = counted(report->n_graph_tasks, "backward pass", "backward passes");
+  g_autofree char *nodes = td_format_many(report->n_nodes, "node", "nodes");
+  g_autofree char *passes =
+      td_format_many(report->n_graph_tasks, "backward pass", "backward passes");
   g_autofree char *quoted = g_shell_quote(tape);
   const char *name = strpbrk(tape, " '\"\\$`!*?[](){}<>|;&#~\t\n") ? quoted : tape;
   if (report->broken)
     fprintf(stderr, "tapedeck: %s: %s; everything before it was imported\n", file->path,
             report->broken);
   if (report->n_bad) {
-    g_autofree char *bad = counted(report->n_bad, "event", "events");
+    g_autofree char *bad = td_format_many(report->n_bad, "event", "events");
     fprintf(stderr,
             "tapedeck: %s: byte %" PRIu64
             ": a time or number is not valid; %s left out for this reason\n",

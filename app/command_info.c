@@ -233,19 +233,21 @@ static void
 print_threads(const td_tape_info *info, const td_catalog *catalog) {
   for (uint32_t i = 0; i < catalog->n_threads; i++) {
     g_autofree char *label = td_thread_label(catalog, i);
-    printf("%-12s %u %s (%s), %" PRIu64 " events\n", i ? "" : "threads", i, label,
-           td_catalog_device_name(catalog, catalog->threads[i].device),
-           i < info->n_threads ? info->threads[i].n_events : 0);
+    g_autofree char *events =
+        td_format_many(i < info->n_threads ? info->threads[i].n_events : 0, "event", "events");
+    printf("%-12s %u %s (%s), %s\n", i ? "" : "threads", i, label,
+           td_catalog_device_name(catalog, catalog->threads[i].device), events);
   }
 }
 
 static void
 print_queues(const td_catalog *catalog) {
-  for (uint32_t i = 0; i < catalog->n_queues; i++)
-    printf("%-12s %u %s, %s order, at most %u tasks in it\n", i ? "" : "queues", i,
+  for (uint32_t i = 0; i < catalog->n_queues; i++) {
+    g_autofree char *tasks = td_format_many(catalog->queues[i].max_size, "task", "tasks");
+    printf("%-12s %u %s, %s order, at most %s in it\n", i ? "" : "queues", i,
            td_catalog_device_name(catalog, catalog->queues[i].device),
-           td_enum_word(TD_FIELD_ENUM_queue_order, catalog->queues[i].order),
-           catalog->queues[i].max_size);
+           td_enum_word(TD_FIELD_ENUM_queue_order, catalog->queues[i].order), tasks);
+  }
 }
 
 /* A training run has thousands of passes. This prints the first few and the last, and how many

@@ -17,9 +17,9 @@ begin_line(const char *heading) {
 }
 
 static void
-print_count(uint64_t count, const char *noun) {
-  char *text = td_format_count(count);
-  printf("%s %s%s", text, noun, count == 1 ? "" : "s");
+print_count(uint64_t count, const char *one, const char *many) {
+  char *text = td_format_many(count, one, many);
+  fputs(text, stdout);
   free(text);
 }
 
@@ -36,9 +36,9 @@ print_tape(const char *letter, td_tape *tape, const td_visits *visits) {
   begin_line(letter);
   printf("%s: %s on %s%s%s, ", td_tape_path(tape), catalog->source, catalog->engine,
          *catalog->version ? " " : "", catalog->version);
-  print_count(visits->n, "node");
+  print_count(visits->n, "node", "nodes");
   printf(" in ");
-  print_count(visits->n_tasks, "graph task");
+  print_count(visits->n_tasks, "graph task", "graph tasks");
   putchar('\n');
 }
 
@@ -66,13 +66,16 @@ print_order(const td_align *align) {
     return;
   }
   printf("differs in %u of ", n_different);
-  print_count(align->n_pairs, "graph task");
-  if (align->n_moved) printf("; %u nodes run at another place", align->n_moved);
+  print_count(align->n_pairs, "graph task", "graph tasks");
+  if (align->n_moved) {
+    printf("; ");
+    print_count(align->n_moved, "node runs at another place", "nodes run at another place");
+  }
   putchar('\n');
   if (align->a.n_tasks != align->b.n_tasks) {
     begin_line("");
     printf("A has ");
-    print_count(align->a.n_tasks, "graph task");
+    print_count(align->a.n_tasks, "graph task", "graph tasks");
     printf(", B has %u\n", align->b.n_tasks);
   }
 }
@@ -114,7 +117,7 @@ print_lone_nodes(const char *heading, const td_visits *visits, const uint32_t *p
                  uint32_t n) {
   if (n == 0) return;
   begin_line(heading);
-  print_count(n, "node");
+  print_count(n, "node", "nodes");
   putchar('\n');
   for (uint32_t i = 0, shown = 0; i < visits->n && shown < SHOWN_MAX; i++) {
     if (partners[i] != TD_NONE) continue;
@@ -131,9 +134,8 @@ static void
 print_reshaped(const td_align *align) {
   if (align->n_reshaped == 0) return;
   begin_line("shapes");
-  print_count(align->n_reshaped, "node");
-  printf(" %s gradients of another shape or dtype in B\n",
-         align->n_reshaped == 1 ? "expects" : "expect");
+  print_count(align->n_reshaped, "node expects", "nodes expect");
+  printf(" gradients of another shape or dtype in B\n");
 }
 
 static void
@@ -141,7 +143,7 @@ print_names(const td_align_names *names) {
   for (uint32_t i = 0; i < names->n && i < SHOWN_MAX; i++) {
     begin_line(i ? "" : "names");
     printf("%s is %s in B (", names->items[i].a, names->items[i].b);
-    print_count(names->items[i].count, "node");
+    print_count(names->items[i].count, "node", "nodes");
     printf(")\n");
   }
   print_rest(names->n);
@@ -179,7 +181,7 @@ print_values(const td_diff_report *report) {
     printf("none are on both tapes\n");
     return;
   }
-  print_count(values->n_compared, "value");
+  print_count(values->n_compared, "value", "values");
   printf(" compared, %u %s (tolerance %g)\n", values->n, values->n == 1 ? "differs" : "differ",
          report->tolerance);
   for (uint32_t i = 0; i < values->n && i < SHOWN_MAX; i++)
@@ -205,7 +207,7 @@ print_durations(const td_align *align, const td_align_durations *durations) {
   }
   print_times(durations->a_ns, durations->b_ns);
   printf(" in the functions of ");
-  print_count(durations->n, "node");
+  print_count(durations->n, "node", "nodes");
   printf("; those that differ most:\n");
   for (uint32_t i = 0; i < durations->n && i < SHOWN_MAX; i++) {
     uint32_t a = durations->visits[i], b = align->partners_a[a];

@@ -42,7 +42,8 @@ print_modules(const td_catalog *catalog, const td_summary *summary) {
     printf("%-12s %s: ", i ? "" : "slow modules", label ? label : item->module);
     free(label);
     print_time(summary, item->ns);
-    printf(" in %u node%s\n", item->n_nodes, item->n_nodes == 1 ? "" : "s");
+    g_autofree char *nodes = td_format_many(item->n_nodes, "node", "nodes");
+    printf(" in %s\n", nodes);
   }
 }
 

@@ -36,6 +36,9 @@ test_bytes_and_counts(void) {
   assert_text(td_format_count(7), "7");
   assert_text(td_format_count(1797), "1\u202f797");
   assert_text(td_format_count(12345678), "12\u202f345\u202f678");
+  assert_text(td_format_many(0, "node", "nodes"), "0 nodes");
+  assert_text(td_format_many(1, "node", "nodes"), "1 node");
+  assert_text(td_format_many(1797, "pass", "passes"), "1\u202f797 passes");
   assert_text(td_format_count(UINT64_MAX),
               "18\u202f446\u202f744\u202f073\u202f709\u202f551\u202f615");
 }

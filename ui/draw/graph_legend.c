@@ -71,20 +71,17 @@ hidden_text(const td_scene_draw *draw) {
   uint32_t n = draw->scene->n_nodes;
   bool far = draw->view->scale < td_scale_named, all_shown = draw->n_shown == n;
   if (all_shown && draw->view->scale >= td_scale_full) return NULL;
-  char *shown = td_format_count(draw->n_shown), *all = td_format_count(n);
-  char *hidden = td_format_count(draw->n_edges_hidden);
-  char *nodes =
-      all_shown ? td_format("%s nodes", all) : td_format("%s of %s nodes in view", shown, all);
-  char *text = td_format("%s%s%s%s%s", nodes, draw->n_edges_hidden ? " · " : "",
+  char *shown = td_format_count(draw->n_shown), *all = td_format_many(n, "node", "nodes");
+  char *hidden = td_format_many(draw->n_edges_hidden, "long edge hidden", "long edges hidden");
+  char *text = td_format("%s%s%s%s%s%s%s", all_shown ? "" : shown, all_shown ? "" : " of ", all,
+                         all_shown ? "" : " in view", draw->n_edges_hidden ? " · " : "",
                          draw->n_edges_hidden ? hidden : "",
-                         draw->n_edges_hidden ? " long edges hidden" : "",
                          far                                 ? " · names appear closer"
                          : draw->view->scale < td_scale_full ? " · counts appear closer"
                                                              : "");
   free(shown);
   free(all);
   free(hidden);
-  free(nodes);
   return text;
 }
 

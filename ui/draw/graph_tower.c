@@ -4,6 +4,7 @@
  * the outermost at the bottom, each above it called by the node it names. */
 #include "engine/base/alloc.h"
 #include "ui/draw/scene.h"
+#include "ui/geometry/format.h"
 
 #include <inttypes.h>
 
@@ -70,7 +71,7 @@ static char *
 floor_text(const td_graph_scene *scene, const tower_floor *floor) {
   const td_catalog *catalog = scene->catalog;
   if (floor->graph_task == TD_NONE)
-    return td_format("%" PRIu32 " more passes", height_of(scene) - MOST_FLOORS + 1);
+    return td_format_many(height_of(scene) - MOST_FLOORS + 1, "more pass", "more passes");
   uint32_t caller = catalog->graph_tasks[floor->graph_task].caller;
   if (caller >= catalog->n_nodes) return td_format("pass %" PRIu32, floor->graph_task + 1);
   char *title = td_node_title(catalog, caller);

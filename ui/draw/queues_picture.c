@@ -3,6 +3,7 @@
 
 #include "engine/base/alloc.h"
 #include "ui/draw/shapes.h"
+#include "ui/geometry/format.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -113,9 +114,7 @@ draw_title(const strip *self) {
   char *owner = owned ? td_catalog_thread_label(self->catalog, queue->owner) : td_dup_string("");
   char *title = td_format("%s%s%s", device, *owner ? " · " : "", owner);
   free(owner);
-  char *count = now->n == 0   ? td_dup_string("empty")
-                : now->n == 1 ? td_dup_string("1 task")
-                              : td_format("%" PRIu32 " tasks", now->n);
+  char *count = now->n ? td_format_many(now->n, "task", "tasks") : td_dup_string("empty");
   char *totals = td_format("%" PRIu32 " pushed, %" PRIu32 " popped", now->n_pushed, now->n_popped);
   double y = self->y + 6, width;
   td_shape_rounded(self->cr, (td_box){LEFT, y + 2.5, 10, 10}, 3);

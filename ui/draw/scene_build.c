@@ -3,6 +3,7 @@
  * Builds a scene in steps: its nodes and edges, the texts and sizes of cards, the layout. */
 #include "engine/base/alloc.h"
 #include "ui/draw/scene.h"
+#include "ui/geometry/format.h"
 #include "ui/geometry/layered.h"
 
 #include <inttypes.h>
@@ -63,7 +64,8 @@ static char *
 with_hooks(const td_graph_scene *scene, uint32_t node, char *text) {
   uint32_t n = count_hooks(scene, node);
   if (n == 0) return text;
-  char *longer = td_format("%s · %" PRIu32 " hook%s", text, n, n == 1 ? "" : "s");
+  char *hooks = td_format_many(n, "hook", "hooks"), *longer = td_format("%s · %s", text, hooks);
+  free(hooks);
   free(text);
   return longer;
 }

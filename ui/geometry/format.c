@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 typedef struct unit {
@@ -64,6 +65,14 @@ td_format_count(uint64_t count) {
     text[at++] = digits[i];
   }
   free(digits);
+  return text;
+}
+
+char *
+td_format_many(uint64_t count, const char *one, const char *many) {
+  char *number = td_format_count(count);
+  char *text = td_format("%s %s", number, count == 1 ? one : many);
+  free(number);
   return text;
 }
 

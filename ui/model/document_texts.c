@@ -15,13 +15,19 @@ td_document_dup_warning(TdDocument *self) {
         _("This tape is damaged: %s. The window shows the part that can be read."), info->damage);
   if (info->n_dropped) {
     g_autofree char *count = td_format_count(info->n_dropped);
-    return g_strdup_printf(_("The recorder dropped %s events, so the pictures have gaps."), count);
+    return g_strdup_printf(ngettext("The recorder dropped %s event, so the pictures have gaps.",
+                                    "The recorder dropped %s events, so the pictures have gaps.",
+                                    (gulong)info->n_dropped),
+                           count);
   }
   uint64_t first, n = td_replay_trouble(td_document_get_replay(self), &first);
   if (n == 0 || growing) return NULL;
-  return g_strdup_printf(_("%" G_GUINT64_FORMAT
-                           " events contradict what was before, the first is event "
-                           "%" G_GUINT64_FORMAT ". `tapedeck check` tells more."),
+  return g_strdup_printf(ngettext("%" G_GUINT64_FORMAT " event contradicts what was before: event "
+                                  "%" G_GUINT64_FORMAT ". `tapedeck check` tells more.",
+                                  "%" G_GUINT64_FORMAT
+                                  " events contradict what was before, the first is event "
+                                  "%" G_GUINT64_FORMAT ". `tapedeck check` tells more.",
+                                  (gulong)n),
                          n, first);
 }
 

@@ -66,9 +66,12 @@ add_list(TdFactList *facts, const char *title, td_knowledge how) {
   char *kinds = td_knowledge_list(td_document_get_info(facts->document), how);
   g_auto(GStrv) names = g_strsplit(kinds, ", ", -1);
   g_autofree char *lines = g_strjoinv("\n", names);
-  g_autofree char *count = td_format_count(g_strv_length(names));
+  guint n = g_strv_length(names);
+  g_autofree char *count = td_format_count(n);
   if (*kinds)
-    td_fact_list_add_more(facts, title, g_strdup_printf(_("%s kinds of events"), count), lines);
+    td_fact_list_add_more(
+        facts, title, g_strdup_printf(ngettext("%s kind of event", "%s kinds of events", n), count),
+        lines);
   free(kinds);
 }
 

@@ -253,9 +253,10 @@ describe(TdGraphCanvas *self) {
   uint32_t node = td_playhead_get_selection(td_canvas_get_playhead(canvas));
   uint32_t n = scene_of(self) ? td_graph_scene_n_nodes(scene_of(self)) : 0;
   g_autofree char *name = node == TD_NONE ? NULL : td_canvas_dup_node_text(canvas, node);
-  g_autofree char *text = name
-                              ? g_strdup_printf(_("Selected: %s. The graph has %u nodes."), name, n)
-                              : g_strdup_printf(_("Nothing selected. The graph has %u nodes."), n);
+  g_autofree char *size =
+      g_strdup_printf(ngettext("The graph has %u node.", "The graph has %u nodes.", n), n);
+  g_autofree char *text = name ? g_strdup_printf(_("Selected: %s. %s"), name, size)
+                               : g_strdup_printf(_("Nothing selected. %s"), size);
   td_canvas_describe(canvas, text);
 }
 

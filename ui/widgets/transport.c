@@ -52,7 +52,10 @@ static char *
 position_text(TdPlayhead *playhead) {
   g_autofree char *length = td_format_count(td_playhead_get_length(playhead));
   uint64_t position = td_playhead_get_position(playhead);
-  if (position == 0) return g_strdup_printf(_("start of %s events"), length);
+  if (position == 0)
+    return g_strdup_printf(ngettext("start of %s event", "start of %s events",
+                                    (gulong)td_playhead_get_length(playhead)),
+                           length);
   g_autofree char *event = td_format_count(position - 1);
   g_autofree char *time = td_format_ns((double)td_playhead_get_time_ns(playhead));
   return g_strdup_printf(_("event %s of %s · %s"), event, length, time);
