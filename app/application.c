@@ -22,7 +22,8 @@ apply_request(TdWindow *window, const TdWindowRequest *request) {
   if (request->path && request->session)
     td_window_attach(window, request->session, (guint32)request->process, request->path);
   else if (request->path)
-    td_window_open(window, request->path, request->position);
+    td_window_open_at(window, request->path, request->position,
+                      request->node >= 0 ? (guint64)request->node : G_MAXUINT64);
 }
 
 static void

@@ -272,7 +272,7 @@ td_command_render(int argc, char **argv) {
   const GOptionEntry entries[] = {
       {"view", 'v', 0, G_OPTION_ARG_STRING, &wanted.view,
        "What to draw: graph, timeline, queues or overview", "VIEW"},
-      TD_MOMENT_ENTRIES(wanted.moment),
+      TD_MOMENT_ENTRIES(wanted.moment, TD_MOMENT_MIDDLE),
       {"size", 0, 0, G_OPTION_ARG_STRING, &wanted.size,
        "Size in pixels or points (default: 1600x1000)", "WxH"},
       {"dark", 0, 0, G_OPTION_ARG_NONE, &wanted.dark, "Dark colours", NULL},

@@ -93,6 +93,11 @@ read_number(const char *text, uint64_t *seq) {
 }
 
 bool
+td_moment_options_given(const td_moment_options *options) {
+  return options->at || options->pass != TD_MOMENT_NO_PASS;
+}
+
+bool
 td_moment_options_check(const char *command, const td_moment_options *options) {
   uint64_t seq;
   if (options->at && options->pass != TD_MOMENT_NO_PASS)

@@ -21,22 +21,27 @@ typedef struct td_moment_options {
   }
 void td_moment_options_fini(td_moment_options *options);
 
-/* The two entries of a table of options. */
-#define TD_MOMENT_ENTRIES(options)                                                                 \
+/* The two entries of a table of options. `otherwise` is the moment without them, in words. */
+#define TD_MOMENT_ENTRIES(options, otherwise)                                                      \
   {"at",                                                                                           \
    0,                                                                                              \
    0,                                                                                              \
    G_OPTION_ARG_STRING,                                                                            \
    &(options).at,                                                                                  \
    "The moment after this event: its number, or the first nan, inf or error, or end "              \
-   "(default: in the middle of the largest pass)",                                                 \
+   "(default: " otherwise ")",                                                                     \
    "WHEN"},                                                                                        \
   {                                                                                                \
     "pass", 0, 0, G_OPTION_ARG_INT64, &(options).pass, "A moment in the middle of graph task N",   \
         "N"                                                                                        \
   }
 
-/* td_moment_options_check returns false and prints why if the options are no moment of any tape. */
+/* TD_MOMENT_MIDDLE is the default of td_moment_find. */
+#define TD_MOMENT_MIDDLE "in the middle of the largest pass"
+
+/* td_moment_options_given tells whether there is an option at all. td_moment_options_check returns
+ * false and prints why if the options are no moment of any tape. */
+bool td_moment_options_given(const td_moment_options *options);
 bool td_moment_options_check(const char *command, const td_moment_options *options);
 
 /* td_moment_find writes the event that the options name on a tape. If the tape does not have it,

@@ -37,8 +37,6 @@ frame_cb(GtkWidget *widget, GdkFrameClock *clock, gpointer data) {
   int quiet = GPOINTER_TO_INT(g_object_get_data(G_OBJECT(window), "quiet-frames"));
   quiet = td_window_is_settled(window) ? quiet + 1 : 0;
   g_object_set_data(G_OBJECT(window), "quiet-frames", GINT_TO_POINTER(quiet));
-  if (quiet == 1 && request->node >= 0)
-    td_playhead_set_selection(td_window_get_playhead(window), (uint32_t)request->node);
   if (quiet < QUIET_FRAMES) return G_SOURCE_CONTINUE;
   save(window, request->screenshot);
   gtk_window_destroy(GTK_WINDOW(window));

@@ -6,7 +6,7 @@
 static bool
 parse(td_tape_at *at, const char *command, bool has_json, int argc, char **argv, int *status) {
   GOptionEntry entries[] = {
-      TD_MOMENT_ENTRIES(at->options),
+      TD_MOMENT_ENTRIES(at->options, TD_MOMENT_MIDDLE),
       {"json", 0, 0, G_OPTION_ARG_NONE, &at->json, "Print one JSON document", NULL},
       {0}};
   if (!has_json) entries[2] = (GOptionEntry){0};

@@ -35,7 +35,7 @@ struct _TdWindow {
   TdConfig *config;      /* (owned) */
   TdLiveTape *live;      /* (owned) or NULL */
   GCancellable *current; /* (owned): of what is in progress, or NULL */
-  uint64_t wanted_position;
+  uint64_t wanted_position, wanted_node;
 };
 
 G_DEFINE_FINAL_TYPE(TdWindow, td_window, ADW_TYPE_APPLICATION_WINDOW)
@@ -110,7 +110,7 @@ end(TdWindow *self, GCancellable *cancellable) {
 
 static void
 recent_activated(GSimpleAction *action, GVariant *parameter, gpointer data) {
-  td_window_open(data, g_variant_get_string(parameter, NULL), UINT64_MAX);
+  td_window_open(data, g_variant_get_string(parameter, NULL));
 }
 
 static void
@@ -138,6 +138,8 @@ td_window_show_document(TdWindow *self, TdDocument *document) {
   td_playhead_set_document(self->playhead, document);
   if (self->wanted_position != UINT64_MAX)
     td_playhead_set_position(self->playhead, self->wanted_position);
+  if (self->wanted_node < td_document_get_catalog(document)->n_nodes)
+    td_playhead_set_selection(self->playhead, (uint32_t)self->wanted_node);
   set_title_of_tape(self, document);
   td_config_add_recent(self->config, td_document_get_path(document));
   td_config_save(self->config);
@@ -213,7 +215,7 @@ td_window_attach(TdWindow *self, const char *session, guint32 process, const cha
   td_window_cancel(self);
   g_autofree char *name = g_path_get_basename(tape);
   g_autofree char *title = g_markup_printf_escaped(_("Recording “%s”"), name);
-  self->wanted_position = UINT64_MAX;
+  self->wanted_position = self->wanted_node = UINT64_MAX;
   show_busy(self, title, _("The window follows the program to its first stop."), FALSE);
   TdLiveTape *live = td_live_tape_new(session, process, tape, self->playhead);
   if (live) {
@@ -221,16 +223,22 @@ td_window_attach(TdWindow *self, const char *session, guint32 process, const cha
     return;
   }
   td_window_say(self, _("The program is gone; this tape holds what Tapedeck recorded"));
-  td_window_open(self, tape, UINT64_MAX);
+  td_window_open(self, tape);
 }
 
 void
-td_window_open(TdWindow *self, const char *path, uint64_t position) {
+td_window_open(TdWindow *self, const char *path) {
+  td_window_open_at(self, path, UINT64_MAX, UINT64_MAX);
+}
+
+void
+td_window_open_at(TdWindow *self, const char *path, uint64_t position, uint64_t node) {
   GCancellable *cancellable = begin(self);
   g_autoptr(TdDocument) document = td_document_new(path);
   g_autofree char *name = g_path_get_basename(path);
   g_autofree char *title = g_markup_printf_escaped(_("Opening “%s”"), name);
   self->wanted_position = position;
+  self->wanted_node = node;
   show_busy(self, title, NULL, TRUE);
   g_signal_connect(document, "notify::progress", G_CALLBACK(progress_changed), self);
   td_document_load_async(document, cancellable, loaded, g_object_ref(self));
@@ -252,7 +260,7 @@ recorded(GObject *source, GAsyncResult *result, gpointer data) {
   g_autofree char *path = td_example_record_finish(result, &error);
   if (!end(self, g_task_get_cancellable(G_TASK(result)))) return;
   if (path)
-    td_window_open(self, path, UINT64_MAX);
+    td_window_open(self, path);
   else
     show_error(self, _("Cannot Record the Example"), error->message,
                _("Run it in a terminal to see its messages: tapedeck run EXAMPLE"));
@@ -284,7 +292,7 @@ file_chosen(GtkNativeDialog *dialog, int response, gpointer data) {
   if (response == GTK_RESPONSE_ACCEPT) {
     g_autoptr(GFile) file = gtk_file_chooser_get_file(GTK_FILE_CHOOSER(dialog));
     g_autofree char *path = g_file_get_path(file);
-    if (path) td_window_open(self, path, UINT64_MAX);
+    if (path) td_window_open(self, path);
   }
   gtk_native_dialog_destroy(dialog);
   g_object_unref(dialog);
@@ -430,7 +438,7 @@ td_window_class_init(TdWindowClass *klass) {
 
 static void
 open_tape_cb(TdStartPage *page, const char *path, gpointer data) {
-  td_window_open(data, path, UINT64_MAX);
+  td_window_open(data, path);
 }
 
 /* The arrow of a split button has a tooltip of its own, but no name for screen readers. */

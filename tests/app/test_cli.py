@@ -145,6 +145,13 @@ class Cli(unittest.TestCase):
         self.assertIn("has no error", self.refused("state", self.tape, "--at", "error"))
         self.assertIn("has 0 to %d" % (len(begun) - 1), self.refused("why", self.tape, "--pass", len(begun)))
 
+    def test_window_refuses_what_is_no_moment(self):
+        self.assertIn("nan, inf, error or end", self.refused("open", self.tape, "--at", "soon"))
+        self.assertIn("two moments", self.refused("open", self.tape, "--at", "end", "--pass", "0"))
+        self.assertIn("has no error", self.refused("open", self.tape, "--at", "error"))
+        self.assertIn("0 to %d" % (len(self.events) - 1), self.refused("open", self.tape, "--at", len(self.events)))
+        self.assertIn("need a tape", self.refused("open", "--pass", "0"))
+
     def test_moment_of_a_picture(self):
         picture = os.path.join(self.folder.name, "moment.svg")
         seq = self.moment("--pass", "1")[0]["seq"]
