@@ -114,6 +114,7 @@ typedef struct td_catalog {
   uint32_t n_nodes, n_edges, n_metadata, n_threads, n_queues, n_graph_tasks, n_devices, n_processes,
       n_ran;
   const char *engine, *version, *source, *policy; /* from session_begin; "" where absent */
+  bool has_modules;                               /* some node has its module */
   uint32_t probe_level;
   const char *probe_reason; /* why not a higher level; "" where the tape does not say */
 } td_catalog;

@@ -190,6 +190,7 @@ take_node_module(td_catalog_builder *builder, const td_any_event *any) {
   td_catalog_node *node = &builder->catalog->nodes[event->node];
   node->module = td_tape_string(builder->tape, event->module);
   node->module_class = td_tape_string(builder->tape, event->module_class);
+  builder->catalog->has_modules |= *node->module != '\0';
 }
 
 static void

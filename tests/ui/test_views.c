@@ -189,15 +189,17 @@ test_origin(Fixture *fixture, gconstpointer data) {
   g_assert_true(
       g_file_set_contents(fixture->source, "def forward(self, x):\n    return x * 2\n", -1, NULL));
   script->events[made].node_new.stack = td_intern(stack);
-  NEW(script, made + 1, node_module, .node = node, .module = td_intern("encoder.layers.3"));
+  NEW(script, made + 1, node_module, .node = node, .module = td_intern("encoder.layers.3"),
+      .module_class = td_intern("Linear"));
   open_document(fixture);
   g_autofree char *line = fact_of(fixture->document, node, "Line");
   g_autofree char *source = fact_of(fixture->document, node, "Source");
   g_autofree char *module = fact_of(fixture->document, node, "Module");
   g_assert_cmpstr(line, ==, "model.py:2 in forward");
   g_assert_cmpstr(source, ==, "return x * 2");
-  g_assert_cmpstr(module, ==, "encoder.layers.3");
-  static const char *const found_by[] = {"layers.3", "MODEL.py:2", "encoder model.py", ""};
+  g_assert_cmpstr(module, ==, "Linear · encoder.layers.3");
+  static const char *const found_by[] = {"layers.3", "Linear · encoder.layers.3", "MODEL.py:2",
+                                         "encoder model.py", ""};
   for (guint i = 0; i < G_N_ELEMENTS(found_by); i++) {
     g_autoptr(TdNodeQuery) query = td_node_query_new(fixture->document, found_by[i]);
     g_assert_true(td_node_query_matches(query, node));

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "engine/base/alloc.h"
+#include "ui/draw/node_label.h"
 #include "ui/draw/scene.h"
 
 #include <inttypes.h>
 #include <math.h>
-#include <string.h>
+#include <stdlib.h>
 
 enum { RADIUS = 8, STRIPE = 5 };
 
@@ -156,27 +157,18 @@ draw_port(const td_scene_draw *draw, uint32_t i) {
                 td_shape_text_colour(state, draw->theme), false);
 }
 
-/* "Linear · layers.0.linear1", or its path alone if there is no room for both. */
-static const char *
-module_for(const td_scene_draw *draw, const char *module, double size, double room) {
-  static const char dot[] = " · ";
-  double width;
-  const char *path = strstr(module, dot);
-  td_label_size(draw->labels, module, size, false, &width, NULL);
-  return path && width > room ? path + strlen(dot) : module;
-}
-
 /* The module that made a node, below its name, if letters of that size can be read. */
 static bool
 draw_small_lines(const td_scene_draw *draw, const td_scene_node *self, td_box box,
                  td_colour colour) {
   enum { SIZE = 15 };
-  bool has_module = *self->number && *self->number != '#';
-  if (self->port || !has_module || SIZE * draw->view->scale < 5) return false;
   double left = box.x + STRIPE + 7, room = box.width - STRIPE - 11;
-  const char *module = module_for(draw, self->number, SIZE, room);
+  if (self->port || SIZE * draw->view->scale < 5) return false;
+  char *module = td_node_module_fit(draw->labels, draw->scene->catalog, self->node, SIZE, room);
+  if (!module) return false;
   td_label_draw(draw->labels, draw->cr, self->name, SIZE, left, box.y + 3, room, colour, true);
   td_label_draw(draw->labels, draw->cr, module, SIZE, left, box.y + 23, room, colour, false);
+  free(module);
   return true;
 }
 

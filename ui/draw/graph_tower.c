@@ -3,6 +3,7 @@
  * The tower of re-entry, over the picture of a pass that runs inside others: a floor for each pass,
  * the outermost at the bottom, each above it called by the node it names. */
 #include "engine/base/alloc.h"
+#include "ui/draw/node_label.h"
 #include "ui/draw/scene.h"
 #include "ui/geometry/format.h"
 

@@ -2,6 +2,7 @@
 #include "ui/draw/queues_picture.h"
 
 #include "engine/base/alloc.h"
+#include "ui/draw/node_label.h"
 #include "ui/draw/shapes.h"
 #include "ui/geometry/format.h"
 
@@ -9,10 +10,12 @@
 #include <math.h>
 
 enum {
-  STRIP = 114,
   TITLE = 28,
   CARD_WIDTH = 148,
   CARD_HEIGHT = 50,
+  MODULE_HEIGHT = 15, /* the line with the module, on tapes with modules */
+  BESIDE_CARD = 64,   /* of a strip: its title, and a word below the card */
+  TITLE_SIZE = 13,    /* of a card */
   GAP = 12,
   LEFT = 16,
   TOP = 10,
@@ -31,14 +34,24 @@ typedef struct strip {
   double y;
 } strip;
 
+static double
+card_height(const td_catalog *catalog) {
+  return CARD_HEIGHT + (catalog->has_modules ? MODULE_HEIGHT : 0);
+}
+
+static double
+strip_height(const td_catalog *catalog) {
+  return card_height(catalog) + BESIDE_CARD;
+}
+
 double
 td_queues_height(const td_catalog *catalog) {
-  return 2 * TOP + (double)TD_MAX(catalog->n_queues, 1u) * STRIP;
+  return 2 * TOP + TD_MAX(catalog->n_queues, 1u) * strip_height(catalog);
 }
 
 static td_box
-card_box(double x, double strip_y) {
-  return (td_box){x, strip_y + TITLE + 6, CARD_WIDTH, CARD_HEIGHT};
+card_box(const td_catalog *catalog, double x, double strip_y) {
+  return (td_box){x, strip_y + TITLE + 6, CARD_WIDTH, card_height(catalog)};
 }
 
 static double
@@ -60,31 +73,42 @@ key_text(const strip *self, uint32_t node, uint32_t graph_task) {
 }
 
 static char *
-card_title(const strip *self, uint32_t node, uint32_t kind) {
+card_title(const strip *self, uint32_t node, uint32_t kind, double room) {
   if (kind == 2) return td_dup_string("shutdown");
   if (node >= self->catalog->n_nodes) return td_dup_string("wake-up");
-  return td_node_title(self->catalog, node);
+  return td_node_title_fit(self->labels, self->catalog, node, TITLE_SIZE, room);
 }
 
 /* The key on the left, the node's number on the right if both have room. */
 static void
 draw_numbers(const strip *self, td_box box, const char *key, uint32_t node, td_colour colour) {
   char *id = node < self->catalog->n_nodes ? td_format("#%" PRIu32, node) : td_dup_string("");
-  double key_width, id_width, room = box.width - 14 - 9;
+  double key_width, id_width, room = box.width - 14 - 9, y = box.y + box.height - 23;
   td_label_size(self->labels, key, 11.5, false, &key_width, NULL);
   td_label_size(self->labels, id, 11.5, false, &id_width, NULL);
   double size = TD_MIN(11.5, 11.5 * room / (key_width + id_width + 6));
-  td_label_draw(self->labels, self->cr, key, size, box.x + 14, box.y + 27, 0, colour, false);
-  td_label_right(self->labels, self->cr, id, size, box.x + box.width - 9, box.y + 27, colour,
-                 false);
+  td_label_draw(self->labels, self->cr, key, size, box.x + 14, y, 0, colour, false);
+  td_label_right(self->labels, self->cr, id, size, box.x + box.width - 9, y, colour, false);
   free(id);
+}
+
+static void
+draw_module(const strip *self, td_box box, uint32_t node, td_colour colour) {
+  double room = box.width - 14 - 7;
+  if (node >= self->catalog->n_nodes) return;
+  char *module = td_node_module_fit(self->labels, self->catalog, node, 11, room);
+  if (module)
+    td_label_draw(self->labels, self->cr, module, 11, box.x + 14, box.y + 25, room, colour, false);
+  free(module);
 }
 
 static void
 draw_card(const strip *self, td_box box, uint32_t node, uint32_t graph_task, uint32_t kind,
           td_node_state state) {
-  char *title = card_title(self, node, kind), *key = key_text(self, node, graph_task);
+  double room = box.width - 40;
+  char *title = card_title(self, node, kind, room), *key = key_text(self, node, graph_task);
   td_colour text = td_shape_text_colour(state, self->theme);
+  td_colour paler = td_colour_mix(text, td_shape_fill_colour(state, self->theme), 0.25);
   int32_t device =
       node < self->catalog->n_nodes ? self->catalog->nodes[node].device : TD_DEVICE_CPU;
   td_shape_card(self->cr, box, 8, state, 1, self->theme);
@@ -95,10 +119,9 @@ draw_card(const strip *self, td_box box, uint32_t node, uint32_t graph_task, uin
   td_theme_source(self->cr, td_theme_device(self->theme, device));
   cairo_fill(self->cr);
   cairo_restore(self->cr);
-  td_label_draw(self->labels, self->cr, title, 13, box.x + 14, box.y + 7, box.width - 40, text,
-                true);
-  draw_numbers(self, box, key, node,
-               td_colour_mix(text, td_shape_fill_colour(state, self->theme), 0.25));
+  td_label_draw(self->labels, self->cr, title, TITLE_SIZE, box.x + 14, box.y + 7, room, text, true);
+  draw_module(self, box, node, text);
+  draw_numbers(self, box, key, node, paler);
   td_shape_state_mark(self->cr, state, 1, box.x + box.width - 15, box.y + 15, 11,
                       state == TD_NODE_running ? text : self->theme->node_fill[state]);
   free(title);
@@ -134,7 +157,7 @@ draw_title(const strip *self) {
 
 static void
 draw_arrow(const strip *self) {
-  double x = LEFT + CARD_WIDTH + 12, y = self->y + TITLE + 6 + CARD_HEIGHT / 2.0;
+  double x = LEFT + CARD_WIDTH + 12, y = self->y + TITLE + 6 + card_height(self->catalog) / 2;
   td_theme_source(self->cr, self->theme->line);
   cairo_set_line_width(self->cr, 1.6);
   cairo_move_to(self->cr, x + 32, y);
@@ -159,7 +182,7 @@ settled(uint32_t state) {
 static void
 draw_last(const strip *self) {
   const td_queue_now *now = &self->state->queues[self->queue];
-  td_box box = card_box(LEFT, self->y);
+  td_box box = card_box(self->catalog, LEFT, self->y);
   bool known = now->last_node < self->catalog->n_nodes;
   if (known) {
     const td_node_now *node = &self->state->nodes[now->last_node];
@@ -176,14 +199,14 @@ draw_last(const strip *self) {
   cairo_stroke(self->cr);
   cairo_set_dash(self->cr, NULL, 0, 0);
   td_label_middle(self->labels, self->cr, "nothing popped yet", 11, box.x + box.width / 2,
-                  box.y + 17, self->theme->dim, false);
+                  box.y + box.height / 2 - 8, self->theme->dim, false);
 }
 
 /* How many cards end beyond the right side of the picture. */
 static void
 draw_more(const strip *self, uint32_t n_hidden) {
   char *text = td_format("%" PRIu32 " more", n_hidden);
-  td_box box = card_box(0, self->y);
+  td_box box = card_box(self->catalog, 0, self->y);
   td_label_right(self->labels, self->cr, text, 11, self->view->width - LEFT, box.y + box.height + 2,
                  self->theme->foreground, true);
   free(text);
@@ -191,7 +214,8 @@ draw_more(const strip *self, uint32_t n_hidden) {
 
 static void
 clip_cards(const strip *self) {
-  cairo_rectangle(self->cr, FIRST_CARD - 8, self->y, self->view->width - FIRST_CARD, STRIP);
+  cairo_rectangle(self->cr, FIRST_CARD - 8, self->y, self->view->width - FIRST_CARD,
+                  strip_height(self->catalog));
   cairo_clip(self->cr);
 }
 
@@ -203,7 +227,7 @@ draw_cards(const strip *self) {
   cairo_save(self->cr);
   clip_cards(self);
   for (uint32_t i = 0; i < n; i++) {
-    td_box box = card_box(card_x(self->view, i), self->y);
+    td_box box = card_box(self->catalog, card_x(self->view, i), self->y);
     if (box.x + box.width > self->view->width - 8) n_hidden++;
     if (box.x > self->view->width || box.x + box.width < FIRST_CARD - 8) continue;
     draw_card(self, box, order[i].node, order[i].graph_task, order[i].kind, TD_NODE_queued);
@@ -213,15 +237,15 @@ draw_cards(const strip *self) {
   }
   cairo_restore(self->cr);
   if (!n)
-    td_label_draw(self->labels, self->cr, "no task is ready", 12, FIRST_CARD, self->y + TITLE + 22,
-                  0, self->theme->dim, false);
+    td_label_draw(self->labels, self->cr, "no task is ready", 12, FIRST_CARD,
+                  self->y + TITLE + card_height(self->catalog) / 2 - 3, 0, self->theme->dim, false);
   if (n_hidden) draw_more(self, n_hidden);
   free(order);
 }
 
 static void
 draw_ground(const strip *self) {
-  td_box box = {8, self->y, self->view->width - 16, STRIP - 8};
+  td_box box = {8, self->y, self->view->width - 16, strip_height(self->catalog) - 8};
   td_shape_rounded(self->cr, box, 10);
   td_theme_source(self->cr, td_colour_mix(self->theme->background, self->theme->foreground, 0.03));
   cairo_fill(self->cr);
@@ -248,13 +272,14 @@ static void
 draw_rings(const strip *self) {
   const td_queue_now *now = &self->state->queues[self->queue];
   td_queue_entry *order = TD_NEW_N(td_queue_entry, now->n);
-  if (now->last_node == self->view->selected) draw_ring(self, card_box(LEFT, self->y));
+  if (now->last_node == self->view->selected)
+    draw_ring(self, card_box(self->catalog, LEFT, self->y));
   td_state_queue_order(self->state, self->catalog, self->queue, order);
   cairo_save(self->cr);
   clip_cards(self);
   for (uint32_t i = 0; i < now->n; i++)
     if (order[i].node == self->view->selected)
-      draw_ring(self, card_box(card_x(self->view, i), self->y));
+      draw_ring(self, card_box(self->catalog, card_x(self->view, i), self->y));
   cairo_restore(self->cr);
   free(order);
 }
@@ -262,14 +287,14 @@ draw_rings(const strip *self) {
 /* Draws part of every strip that cairo's clip lets through. */
 static void
 draw_strips(strip *self, void (*part)(const strip *self)) {
-  double left, top, right, bottom;
+  double left, top, right, bottom, height = strip_height(self->catalog);
   cairo_save(self->cr);
   cairo_rectangle(self->cr, 0, 0, self->view->width, self->view->height);
   cairo_clip(self->cr);
   cairo_clip_extents(self->cr, &left, &top, &right, &bottom);
   for (self->queue = 0; self->queue < self->catalog->n_queues; self->queue++) {
-    self->y = TOP + (double)self->queue * STRIP;
-    if (self->y < bottom && self->y + STRIP > top) part(self);
+    self->y = TOP + self->queue * height;
+    if (self->y < bottom && self->y + height > top) part(self);
   }
   cairo_restore(self->cr);
 }
@@ -302,15 +327,16 @@ contains(td_box box, double x, double y) {
 uint32_t
 td_queues_hit(const td_catalog *catalog, const td_state *state, const td_queues_view *view,
               double x, double y) {
-  if (y < TOP || y >= TOP + (double)catalog->n_queues * STRIP) return TD_NONE;
-  uint32_t queue = (uint32_t)((y - TOP) / STRIP), n = state->queues[queue].n, found = TD_NONE;
-  double strip_y = TOP + (double)queue * STRIP;
-  if (contains(card_box(LEFT, strip_y), x, y)) return state->queues[queue].last_node;
+  double height = strip_height(catalog);
+  if (y < TOP || y >= TOP + catalog->n_queues * height) return TD_NONE;
+  uint32_t queue = (uint32_t)((y - TOP) / height), n = state->queues[queue].n, found = TD_NONE;
+  double strip_y = TOP + queue * height;
+  if (contains(card_box(catalog, LEFT, strip_y), x, y)) return state->queues[queue].last_node;
   if (x < FIRST_CARD - 8 || x > view->width - 8) return TD_NONE;
   td_queue_entry *order = TD_NEW_N(td_queue_entry, n);
   td_state_queue_order(state, catalog, queue, order);
   for (uint32_t i = 0; i < n && found == TD_NONE; i++)
-    if (contains(card_box(card_x(view, i), strip_y), x, y)) found = order[i].node;
+    if (contains(card_box(catalog, card_x(view, i), strip_y), x, y)) found = order[i].node;
   free(order);
   return found;
 }

@@ -2,6 +2,7 @@
  *
  * Builds a scene in steps: its nodes and edges, the texts and sizes of cards, the layout. */
 #include "engine/base/alloc.h"
+#include "ui/draw/node_label.h"
 #include "ui/draw/scene.h"
 #include "ui/geometry/format.h"
 #include "ui/geometry/layered.h"
@@ -70,38 +71,21 @@ with_hooks(const td_graph_scene *scene, uint32_t node, char *text) {
   return longer;
 }
 
-/* The end of a long path says more than its beginning: "… h.0.attn.weight". Only whole names of
- * the path go. */
-static char *
-shorten_path(char *text, size_t most) {
-  size_t length = strlen(text);
-  const char *from = length > most ? strchr(text + (length - most), '.') : NULL;
-  if (!from) return text;
-  char *shorter = td_format("…%s", from);
-  free(text);
-  return shorter;
-}
-
 /* With its module, a card has the node's number behind its name: "Addmm #12". */
 static bool
 describe_module(td_graph_scene *scene, td_scene_node *self) {
-  const td_catalog_node *facts = &scene->catalog->nodes[self->node];
-  char *module = td_catalog_module_label(scene->catalog, self->node);
+  char *module = td_node_module_within(scene->catalog, self->node, MOST_OF_PATH);
   if (!module) return false;
   char *title = td_format("%s #%" PRIu32, self->name, self->node);
   free(self->name);
   self->name = title;
-  bool has_path = facts->module[0] != '(' && facts->module_class && *facts->module_class;
-  char *path = has_path ? shorten_path(td_dup_string(facts->module), MOST_OF_PATH) : NULL;
-  self->number = path ? td_format("%s · %s", facts->module_class, path) : td_dup_string(module);
-  free(path);
-  free(module);
+  self->number = module;
   return true;
 }
 
 static void
 describe_port(td_graph_scene *scene, td_scene_node *self, const letters *widths) {
-  char *title = shorten_path(td_node_title(scene->catalog, self->node), MOST_OF_PATH);
+  char *title = td_node_title_within(scene->catalog, self->node, MOST_OF_PATH);
   self->name = with_hooks(scene, self->node, title);
   self->number = td_dup_string("");
   self->height = PORT_HEIGHT;

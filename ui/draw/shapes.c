@@ -267,25 +267,3 @@ td_label_middle(td_label_cache *labels, cairo_t *cr, const char *text, double si
   td_label_size(labels, text, size, bold, &width, NULL);
   td_label_draw(labels, cr, text, size, x - width / 2, y, 0, colour, bold);
 }
-
-/* Traces of PyTorch's profiler have names as C++ has them: "torch::autograd::AccumulateGrad". */
-static const char *
-skip_qualifier(const char *name) {
-  static const char qualifier[] = "torch::autograd::";
-  size_t length = sizeof qualifier - 1;
-  return strncmp(name, qualifier, length) == 0 ? name + length : name;
-}
-
-bool
-td_node_is_leaf(const td_catalog *catalog, uint32_t node) {
-  return !strcmp(skip_qualifier(catalog->nodes[node].name), "AccumulateGrad");
-}
-
-char *
-td_node_title(const td_catalog *catalog, uint32_t node) {
-  const td_catalog_node *facts = &catalog->nodes[node];
-  if (td_node_is_leaf(catalog, node))
-    return facts->label ? td_dup_string(facts->label) : td_format("leaf %" PRIu32, node);
-  return *facts->name ? td_format_op(skip_qualifier(facts->name))
-                      : td_format("node %" PRIu32, node);
-}

@@ -44,8 +44,3 @@ void td_label_right(td_label_cache *labels, cairo_t *cr, const char *text, doubl
                     double y, td_colour colour, bool bold);
 void td_label_middle(td_label_cache *labels, cairo_t *cr, const char *text, double size, double x,
                      double y, td_colour colour, bool bold);
-
-/* td_node_title returns what a card calls a node: its label, "Addmm", "leaf 4". The caller frees.
- * td_node_is_leaf tells an AccumulateGrad. */
-char *td_node_title(const td_catalog *catalog, uint32_t node);
-bool td_node_is_leaf(const td_catalog *catalog, uint32_t node);

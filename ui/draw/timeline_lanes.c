@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "engine/base/alloc.h"
+#include "ui/draw/node_label.h"
 #include "ui/draw/timeline.h"
 
 #include <math.h>
 
 static const double least_with_name = 22, least_with_cut_name = 48, least_height_with_name = 14;
+enum { NAME_SIZE = 11 };
 
 static double
 span_height(const td_lane *lane) {
@@ -29,7 +31,7 @@ span_colour(const td_timeline_drawing *draw, const td_lane *lane, const td_span 
 
 /* A hook's span says which kind of hook it is; its place, whose. */
 static char *
-span_title(const td_timeline_drawing *draw, const td_span *span) {
+span_title(const td_timeline_drawing *draw, const td_span *span, double room) {
   static const char *const hooks[TD_hook_kind_LIMIT] = {
       [TD_hook_kind_tensor_pre] = "tensor hook",
       [TD_hook_kind_retains_grad] = "retain_grad",
@@ -39,7 +41,8 @@ span_title(const td_timeline_drawing *draw, const td_span *span) {
       [TD_hook_kind_post_accumulate_grad] = "after accumulation",
       [TD_hook_kind_creation] = "creation hook",
   };
-  if (span->kind < TD_SPAN_HOOK) return td_node_title(draw->timeline->catalog, span->item);
+  if (span->kind < TD_SPAN_HOOK)
+    return td_node_label_fit(draw->labels, draw->timeline->catalog, span->item, NAME_SIZE, room);
   uint32_t kind = span->kind - TD_SPAN_HOOK;
   return td_dup_string(kind < TD_hook_kind_LIMIT ? hooks[kind] : "hook");
 }
@@ -48,17 +51,16 @@ static void
 draw_name(const td_timeline_drawing *draw, const td_span *span, td_box box) {
   const td_catalog *catalog = draw->timeline->catalog;
   if (span->item >= catalog->n_nodes || span->kind == TD_SPAN_LOCK) return;
-  char *name = span_title(draw, span);
+  double width, room = box.width - 8;
+  char *name = span_title(draw, span, room);
   /* Hatched spans are pale. */
   td_colour colour =
       span->kind >= TD_SPAN_HOOK ? draw->theme->foreground : (td_colour){1, 1, 1, 0.96};
-  double width, room = box.width - 8;
-  td_label_size(draw->labels, name, 11, false, &width, NULL);
-  if (width <= room)
-    td_label_draw(draw->labels, draw->cr, name, 11, box.x + 5, box.y + 1.5, 0, colour, false);
-  else if (box.width >= least_with_cut_name)
-    td_label_draw(draw->labels, draw->cr, name, 11, box.x + 5, box.y + 1.5, floor(room / 8) * 8,
-                  colour, false);
+  td_label_size(draw->labels, name, NAME_SIZE, false, &width, NULL);
+  double most = width <= room ? 0 : floor(room / 8) * 8;
+  if (width <= room || box.width >= least_with_cut_name)
+    td_label_draw(draw->labels, draw->cr, name, NAME_SIZE, box.x + 5, box.y + 1.5, most, colour,
+                  false);
   free(name);
 }
 

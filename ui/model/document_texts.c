@@ -38,6 +38,20 @@ td_document_dup_node_name(TdDocument *self, uint32_t node) {
   return g_strdup_printf("%s #%u", *name ? name : _("node"), node);
 }
 
+char *
+td_document_dup_node_called(TdDocument *self, uint32_t node) {
+  const td_catalog *catalog = td_document_get_catalog(self);
+  const char *label = node < catalog->n_nodes ? catalog->nodes[node].label : NULL;
+  return label ? g_strdup(label) : td_catalog_module_label(catalog, node);
+}
+
+char *
+td_document_dup_node_words(TdDocument *self, uint32_t node) {
+  g_autofree char *name = td_document_dup_node_name(self, node);
+  g_autofree char *called = td_document_dup_node_called(self, node);
+  return called ? g_strdup_printf("%s (%s)", name, called) : g_steal_pointer(&name);
+}
+
 static char *
 take_error_text(td_error *error) {
   char *text = g_strdup(td_error_text(error));

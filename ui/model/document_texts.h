@@ -10,9 +10,13 @@
  * returns NULL if the tape is whole. */
 char *td_document_dup_warning(TdDocument *self);
 
-/* td_document_dup_node_name returns "MulBackward0 #6". td_document_dup_event_text returns what an
- * event says. */
+/* td_document_dup_node_name returns "MulBackward0 #6". td_document_dup_node_called returns what the
+ * program calls it: the name of a leaf, "Linear · layers.0" of other nodes, or NULL.
+ * td_document_dup_node_words returns both: "AccumulateGrad #6 (layers.0.weight)".
+ * td_document_dup_event_text returns what an event says. */
 char *td_document_dup_node_name(TdDocument *self, uint32_t node);
+char *td_document_dup_node_called(TdDocument *self, uint32_t node);
+char *td_document_dup_node_words(TdDocument *self, uint32_t node);
 char *td_document_dup_event_text(TdDocument *self, uint64_t seq);
 
 /* td_document_dup_wait_text says what a node waits for at the playhead; NULL if it waits for

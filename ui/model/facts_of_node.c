@@ -47,7 +47,7 @@ with_number(const char *text, uint32_t number) {
 static void
 add_contributor(TdFactList *facts, const char *title, uint32_t node, uint32_t output_nr) {
   if (node == TD_NONE) return;
-  g_autofree char *name = td_document_dup_node_name(facts->document, node);
+  g_autofree char *name = td_document_dup_node_words(facts->document, node);
   td_fact_list_add_link(facts, title, g_strdup_printf(_("output %u of %s"), output_nr, name), node);
 }
 
@@ -127,7 +127,7 @@ arrivals_text(TdFactList *facts, const td_task_now *task, uint32_t input_nr) {
     if (arrival->input_nr != input_nr) continue;
     g_autofree char *from = arrival->from == TD_NONE
                                 ? g_strdup(_("the caller"))
-                                : td_document_dup_node_name(facts->document, arrival->from);
+                                : td_document_dup_node_words(facts->document, arrival->from);
     g_autofree char *before = g_strdup(text->str);
     g_string_printf(text, "%s%s%s", from, *before ? ", " : "", before);
   }
@@ -162,7 +162,7 @@ add_inputs(TdFactList *facts, uint32_t node) {
 
 static char *
 edge_text(TdFactList *facts, uint32_t node) {
-  g_autofree char *name = td_document_dup_node_name(facts->document, node);
+  g_autofree char *name = td_document_dup_node_words(facts->document, node);
   return g_strdup_printf("%s · %s", name, td_node_state_name(facts->state->nodes[node].state));
 }
 

@@ -71,7 +71,7 @@ td_node_query_new(TdDocument *document, const char *typed) {
   g_auto(GStrv) parts = g_strsplit_set(folded, " \t", -1);
   g_autoptr(GStrvBuilder) words = g_strv_builder_new();
   for (guint i = 0; parts[i] && self->n_words < MOST_WORDS; i++) {
-    if (!*parts[i]) continue;
+    if (!*parts[i] || !strcmp(parts[i], "·")) continue; /* of "Linear · layers.0" on a card */
     g_strv_builder_add(words, parts[i]);
     bool number = *parts[i] == '#' || strspn(parts[i], "0123456789") == strlen(parts[i]);
     self->may_be_numbers |= (uint32_t)number << self->n_words++;
@@ -96,7 +96,8 @@ td_node_query_matches(TdNodeQuery *self, uint32_t node) {
   const td_catalog_node *known = &td_document_get_catalog(self->document)->nodes[node];
   uint32_t all = (1u << self->n_words) - 1;
   uint32_t found = find_in_text(self, known->name) | find_in_text(self, known->label) |
-                   find_in_text(self, known->module) | find_in_text(self, known->stack);
+                   find_in_text(self, known->module) | find_in_text(self, known->module_class) |
+                   find_in_text(self, known->stack);
   if (found == all) return TRUE;
   found |= self->in_state[td_document_get_state(self->document)->nodes[node].state];
   if (found == all) return TRUE;

@@ -49,7 +49,7 @@ add_selected(TdBreakpointList *self) {
   TdDocument *document = td_playhead_get_document(self->playhead);
   uint32_t node = td_playhead_get_selection(self->playhead);
   if (!document || node == TD_NONE) return;
-  g_autofree char *name = td_document_dup_node_name(document, node);
+  g_autofree char *name = td_document_dup_node_words(document, node);
   g_autofree char *here = g_strdup_printf("node:%u", node);
   g_autofree char *title = g_strdup_printf(_("%s runs"), name);
   add_row(self, here, title);

@@ -162,15 +162,12 @@ sequence_text(uint64_t sequence_nr) {
 char *
 td_canvas_dup_node_text(TdCanvas *self, uint32_t node) {
   TdDocument *document = td_canvas_get_document(self);
-  g_autofree char *name = td_document_dup_node_name(document, node);
+  g_autofree char *name = td_document_dup_node_words(document, node);
   const td_catalog *catalog = td_document_get_catalog(document);
   if (node >= catalog->n_nodes) return g_steal_pointer(&name);
-  g_autofree char *module = td_catalog_module_label(catalog, node);
-  const char *label = catalog->nodes[node].label ? catalog->nodes[node].label : module;
   const char *state = td_node_state_text_now(document, node);
   g_autofree char *number = sequence_text(catalog->nodes[node].sequence_nr);
-  return label ? g_strdup_printf("%s (%s), %s, %s", name, label, number, state)
-               : g_strdup_printf("%s, %s, %s", name, number, state);
+  return g_strdup_printf("%s, %s, %s", name, number, state);
 }
 
 double

@@ -177,11 +177,9 @@ show_tape(TdInspector *self, TdDocument *document) {
 
 static void
 show_node(TdInspector *self, TdDocument *document, uint32_t node) {
-  const td_catalog_node *known = &td_document_get_catalog(document)->nodes[node];
   g_autofree char *name = td_document_dup_node_name(document, node);
   const char *in_words = td_node_state_text_now(document, node);
-  g_autofree char *module = td_catalog_module_label(td_document_get_catalog(document), node);
-  const char *called = known->label ? known->label : module;
+  g_autofree char *called = td_document_dup_node_called(document, node);
   g_autofree char *subtitle =
       called ? g_strdup_printf("%s · %s", called, in_words) : g_strdup(in_words);
   g_autofree char *why = td_document_dup_wait_text(document, node);

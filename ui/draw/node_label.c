@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "ui/draw/node_label.h"
+
+#include "engine/base/alloc.h"
+#include "ui/geometry/format.h"
+
+#include <ctype.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Traces of PyTorch's profiler have names as C++ has them: "torch::autograd::AccumulateGrad". */
+static const char *
+skip_prefix(const char *text, const char *prefix) {
+  size_t length = strlen(prefix);
+  return strncmp(text, prefix, length) == 0 ? text + length : text;
+}
+
+static const char *
+op_of(const td_catalog *catalog, uint32_t node) {
+  return skip_prefix(catalog->nodes[node].name, "torch::autograd::");
+}
+
+bool
+td_node_is_leaf(const td_catalog *catalog, uint32_t node) {
+  return !strcmp(op_of(catalog, node), "AccumulateGrad");
+}
+
+/* "[3, 4]" is "3×4", "[]" is "scalar". */
+static char *
+shape_text(const char *shape) {
+  size_t n = 0;
+  char *text = td_alloc(strlen(shape) + 1, 2);
+  for (; *shape; shape++) {
+    if (*shape == ',') n += (size_t)sprintf(text + n, "×");
+    if (!strchr("[], ", *shape)) text[n++] = *shape;
+  }
+  if (n) return text;
+  free(text);
+  return td_dup_string("scalar");
+}
+
+static char *
+leaf_title(const td_catalog *catalog, uint32_t node) {
+  const td_catalog_node *facts = &catalog->nodes[node];
+  const td_catalog_metadata *known = td_catalog_metadata_find(catalog, facts, 0);
+  if (facts->label) return td_dup_string(facts->label);
+  if (!known) return td_format("leaf %" PRIu32, node);
+  char *shape = shape_text(known->shape);
+  char *title =
+      td_format("leaf %" PRIu32 " (%s %s)", node, shape, skip_prefix(known->dtype, "torch."));
+  free(shape);
+  return title;
+}
+
+char *
+td_node_title(const td_catalog *catalog, uint32_t node) {
+  if (td_node_is_leaf(catalog, node)) return leaf_title(catalog, node);
+  const char *op = op_of(catalog, node);
+  return *op ? td_format_op(op) : td_format("node %" PRIu32, node);
+}
+
+static const char *
+name_of(const char *path, uint32_t i) {
+  while (i-- > 0)
+    path = strchr(path, '.') + 1;
+  return path;
+}
+
+static uint32_t
+count_names(const char *path) {
+  uint32_t n = 1;
+  while ((path = strchr(path, '.'))) {
+    path++;
+    n++;
+  }
+  return n;
+}
+
+/* The last number before name `end`, or `end`. */
+static uint32_t
+find_number(const char *path, uint32_t end) {
+  for (uint32_t i = end; i-- > 0;)
+    if (isdigit((unsigned char)*name_of(path, i))) return i;
+  return end;
+}
+
+char *
+td_path_short(const char *path, uint32_t n_kept, uint32_t step) {
+  uint32_t n = count_names(path), last = n - TD_MIN(n, n_kept), number = find_number(path, last);
+  if (step == 0) return td_dup_string(path);
+  if (step <= number) return td_format("…%s", name_of(path, step));
+  if (step > number + 1 || number + 1 >= last) return NULL;
+  const char *layer = name_of(path, number);
+  return td_format("%.*s…%s", (int)strcspn(layer, "."), layer, name_of(path, last));
+}
+
+/* A room is counted in pixels, or without labels in bytes. */
+typedef struct room {
+  td_label_cache *labels; /* (borrowed) or NULL */
+  double size, width;
+  bool bold;
+} room;
+
+static bool
+fits(const room *room, const char *text) {
+  double width = (double)strlen(text);
+  if (room->labels) td_label_size(room->labels, text, room->size, room->bold, &width, NULL);
+  return width <= room->width;
+}
+
+/* Returns the first step of a path that fits behind a prefix, with the prefix. NULL if none fits.
+ */
+static char *
+fit_path(const room *room, const char *prefix, const char *path, uint32_t n_kept) {
+  char *part;
+  for (uint32_t step = 0; (part = td_path_short(path, n_kept, step)); step++) {
+    char *text = td_format("%s%s", prefix, part);
+    free(part);
+    if (fits(room, text)) return text;
+    free(text);
+  }
+  return NULL;
+}
+
+enum { OF_MODULE = 1, OF_LEAF = 2 /* "linear1.weight" */ };
+
+/* A module without a name has only its class, in parentheses. */
+static const char *
+path_of(const td_catalog *catalog, uint32_t node) {
+  const char *path = catalog->nodes[node].module;
+  return path && *path && *path != '(' ? path : NULL;
+}
+
+static char *
+shortest_path(const char *path, uint32_t n_kept) {
+  char *text = td_dup_string(path), *next;
+  for (uint32_t step = 1; (next = td_path_short(path, n_kept, step)); step++) {
+    free(text);
+    text = next;
+  }
+  return text;
+}
+
+static char *
+take_if_fits(const room *room, char *text) {
+  if (text && fits(room, text)) return text;
+  free(text);
+  return NULL;
+}
+
+static char *
+fit_title(const room *room, const td_catalog *catalog, uint32_t node) {
+  const char *label = td_node_is_leaf(catalog, node) ? catalog->nodes[node].label : NULL;
+  char *text = label ? fit_path(room, "", label, OF_LEAF) : NULL;
+  if (text) return text;
+  return label ? shortest_path(label, OF_LEAF) : td_node_title(catalog, node);
+}
+
+char *
+td_node_title_within(const td_catalog *catalog, uint32_t node, size_t most) {
+  return fit_title(&(room){.width = (double)most}, catalog, node);
+}
+
+char *
+td_node_title_fit(td_label_cache *labels, const td_catalog *catalog, uint32_t node, double size,
+                  double width) {
+  return fit_title(&(room){labels, size, width, true}, catalog, node);
+}
+
+char *
+td_node_module_within(const td_catalog *catalog, uint32_t node, size_t most) {
+  const td_catalog_node *facts = &catalog->nodes[node];
+  const char *path = path_of(catalog, node);
+  bool has_class = facts->module_class && *facts->module_class;
+  if (!path) return td_catalog_module_label(catalog, node);
+  char *name = fit_path(&(room){.width = (double)most}, "", path, OF_MODULE);
+  if (!name) name = shortest_path(path, OF_MODULE);
+  if (!has_class) return name;
+  char *text = td_format("%s · %s", facts->module_class, name);
+  free(name);
+  return text;
+}
+
+char *
+td_node_module_fit(td_label_cache *labels, const td_catalog *catalog, uint32_t node, double size,
+                   double width) {
+  room room = {labels, size, width, false};
+  const char *path = path_of(catalog, node);
+  char *whole = td_catalog_module_label(catalog, node);
+  if (!whole || !path || fits(&room, whole)) return whole;
+  free(whole);
+  char *text = fit_path(&room, "", path, OF_MODULE);
+  return text ? text : shortest_path(path, OF_MODULE);
+}
+
+/* "Addmm · Linear · layers.0.linear1", or as much of it as there is room for. NULL if there is no
+ * room for the layer. */
+static char *
+fit_both(const room *room, const td_catalog *catalog, uint32_t node, const char *title) {
+  const char *path = path_of(catalog, node);
+  char *module = td_catalog_module_label(catalog, node), *prefix = td_format("%s · ", title);
+  char *text = module ? take_if_fits(room, td_format("%s%s", prefix, module)) : NULL;
+  if (!text && path) text = fit_path(room, prefix, path, OF_MODULE);
+  if (!text && path) text = fit_path(room, "", path, OF_MODULE);
+  free(prefix);
+  free(module);
+  return text;
+}
+
+char *
+td_node_label_fit(td_label_cache *labels, const td_catalog *catalog, uint32_t node, double size,
+                  double width) {
+  room room = {labels, size, width, false};
+  char *title = fit_title(&room, catalog, node);
+  if (td_node_is_leaf(catalog, node)) return title;
+  char *text = fit_both(&room, catalog, node, title);
+  if (!text) return title;
+  free(title);
+  return text;
+}
