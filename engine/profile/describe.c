@@ -81,8 +81,8 @@ typedef struct describer {
   td_tape *tape;
   const td_event *event;
   const td_event_type *type;
-  bool with_origin;   /* nodes with their module and line */
-  uint32_t told_node; /* the last node that was written so */
+  void (*name)(FILE *out, const td_catalog *catalog, uint32_t node);
+  uint32_t told_node; /* the last node that was named */
 } describer;
 
 static void
@@ -107,10 +107,7 @@ static bool
 write_id(describer *to, td_id_space space, uint32_t id) {
   switch (space) {
   case TD_ID_NODE:
-    if (id == to->told_node)
-      td_words_node_again(to->out, to->catalog, id);
-    else
-      (to->with_origin ? td_words_node_whole : td_words_node)(to->out, to->catalog, id);
+    (id == to->told_node ? td_words_node_again : to->name)(to->out, to->catalog, id);
     to->told_node = id;
     return true;
   case TD_ID_THREAD:
@@ -186,11 +183,11 @@ write_sentence(describer *to, const char *sentence) {
 /* Writes a sentence with the event's fields. The caller frees. */
 static char *
 fill_in(const td_catalog *catalog, td_tape *tape, const td_any_event *event, const char *sentence,
-        bool with_origin) {
+        void (*name)(FILE *out, const td_catalog *catalog, uint32_t node)) {
   char *text = NULL;
   size_t size;
-  describer to = {open_memstream(&text, &size),         catalog,     tape,   &event->event,
-                  td_event_type_get(event->event.kind), with_origin, TD_NONE};
+  describer to = {open_memstream(&text, &size),         catalog, tape,   &event->event,
+                  td_event_type_get(event->event.kind), name,    TD_NONE};
   if (!to.out) return td_dup_string("");
   write_sentence(&to, sentence);
   fclose(to.out);
@@ -200,13 +197,19 @@ fill_in(const td_catalog *catalog, td_tape *tape, const td_any_event *event, con
 char *
 td_why_describe(const td_catalog *catalog, td_tape *tape, const td_any_event *event) {
   bool is_trouble = td_event_type_get(event->event.kind)->family == TD_FAMILY_trouble;
-  return fill_in(catalog, tape, event, sentence_of(event), is_trouble);
+  return fill_in(catalog, tape, event, sentence_of(event),
+                 is_trouble ? td_words_node_whole : td_words_node);
+}
+
+char *
+td_why_describe_briefly(const td_catalog *catalog, td_tape *tape, const td_any_event *event) {
+  return fill_in(catalog, tape, event, sentence_of(event), td_words_node_again);
 }
 
 char *
 td_why_mean(const td_catalog *catalog, td_tape *tape, const td_any_event *event) {
   if (event->event.kind == TD_EVENT_anomaly)
-    return fill_in(catalog, tape, event, td_birth_meaning(&event->anomaly, catalog), false);
+    return fill_in(catalog, tape, event, td_birth_meaning(&event->anomaly, catalog), td_words_node);
   return td_conflict_meaning(catalog, tape, event);
 }
 

@@ -343,8 +343,8 @@ td_why_wait(const td_replay *replay, uint32_t node) {
   return text;
 }
 
-static uint32_t
-node_of(const td_any_event *event) {
+uint32_t
+td_why_node_of(const td_any_event *event) {
   const td_event_type *type = td_event_type_get(event->event.kind);
   for (uint16_t i = 0; i < type->n_fields; i++)
     if (type->fields[i].type == TD_FIELD_NODE)
@@ -379,7 +379,7 @@ tell_event(td_replay *replay, uint64_t seq, const td_any_event *event, char **te
           : td_dup_string("");
   if (!*wait && event->event.kind != TD_EVENT_error) {
     free(wait);
-    wait = td_why_wait(replay, node_of(event));
+    wait = td_why_wait(replay, td_why_node_of(event));
   }
   *text = td_format("Event %llu: %s.%s%s%s", (unsigned long long)seq, what, *wait ? " " : "", wait,
                     cause);

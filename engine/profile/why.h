@@ -24,9 +24,14 @@ char *td_why_name_node(const td_catalog *catalog, uint32_t node);
  * them: "MulBackward0 #3 (encoder.0, net.py:9)". The caller frees. */
 char *td_why_name_node_whole(const td_catalog *catalog, uint32_t node);
 
-/* td_why_describe returns the sentence of an event by events.def: "AddBackward0 #3 entered queue 0
- * (cpu), 2 in it". The caller frees. */
+/* td_why_describe returns the sentence of an event by events.def: "AddBackward0 #3 (Block ·
+ * layers.0) entered queue 0 (cpu), 2 in it". td_why_describe_briefly leaves the modules away. The
+ * caller frees. */
 char *td_why_describe(const td_catalog *catalog, td_tape *tape, const td_any_event *event);
+char *td_why_describe_briefly(const td_catalog *catalog, td_tape *tape, const td_any_event *event);
+
+/* td_why_node_of returns the node that an event is about, or TD_NONE. */
+uint32_t td_why_node_of(const td_any_event *event);
 
 /* td_why_mean says what a NaN's birth or a conflict means and what to do about it. "" for other
  * events. The caller frees. */

@@ -7,6 +7,7 @@
 #include "engine/events/emit.h"
 #include "engine/profile/knowledge.h"
 #include "tests/fixtures/tape_maker.h"
+#include "ui/model/document_texts.h"
 #include "ui/model/event_list.h"
 #include "ui/model/facts.h"
 #include "ui/model/node_query.h"
@@ -207,6 +208,28 @@ test_origin(Fixture *fixture, gconstpointer data) {
   }
 }
 
+/* A row of the list has no room for modules in its sentence. */
+static void
+test_brief_events(Fixture *fixture, gconstpointer data) {
+  td_tape_script *script = &fixture->script;
+  size_t made = find(script, TD_EVENT_node_new, 20);
+  uint32_t node = script->events[made].node_new.node;
+  NEW(script, made + 1, node_module, .node = node, .module = td_intern("layers.3"),
+      .module_class = td_intern("Linear"));
+  open_document(fixture);
+  uint64_t seq = td_document_get_catalog(fixture->document)->nodes[node].created_seq;
+  g_autofree char *name = td_document_dup_node_name(fixture->document, node);
+  g_autofree char *words = td_document_dup_node_words(fixture->document, node);
+  g_autofree char *text = td_document_dup_event_text(fixture->document, seq);
+  g_autofree char *brief = td_document_dup_event_brief(fixture->document, seq);
+  g_autofree char *module = td_document_dup_event_module(fixture->document, seq);
+  g_assert_nonnull(strstr(text, words));
+  g_assert_nonnull(strstr(brief, name));
+  g_assert_null(strstr(brief, "layers.3"));
+  g_assert_cmpstr(module, ==, "Linear · layers.3");
+  g_assert_null(td_document_dup_event_module(fixture->document, 0));
+}
+
 static void
 test_search_order(Fixture *fixture, gconstpointer data) {
   open_document(fixture);
@@ -328,6 +351,7 @@ main(int argc, char **argv) {
       {"/views/several-processes", test_several_processes},
       {"/views/nested-passes", test_nested_passes},
       {"/views/origin", test_origin},
+      {"/views/brief-events", test_brief_events},
       {"/views/search-order", test_search_order},
       {"/views/numbers", test_numbers},
       {"/views/training-steps", test_training_steps},

@@ -172,7 +172,8 @@ def test_lists(tape):
     with Window(tape, "--at", nan["seq"], "--page", "events") as window:
         window.wait_for_position(nan["seq"] + 1)
         window.read(str(nan["seq"]))
-    with Window(tape, "--at", "nan", "--node", nan["node"]) as window:
+    word = nan["kind"]
+    with Window(tape, "--at", word, "--node", nan["node"]) as window:
         window.wait_for_position(nan["seq"] + 1)
         window.read(node_name(events, nan["node"]))
     with Window(tape, "--page", "problems") as window:

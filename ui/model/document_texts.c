@@ -59,13 +59,32 @@ take_error_text(td_error *error) {
   return text;
 }
 
-char *
-td_document_dup_event_text(TdDocument *self, uint64_t seq) {
+static char *
+describe_event(TdDocument *self, uint64_t seq,
+               char *(*describe)(const td_catalog *catalog, td_tape *tape,
+                                 const td_any_event *event)) {
   td_replay *replay = td_document_get_replay(self);
   td_any_event event;
   td_error error = {0};
   if (td_replay_event(replay, seq, &event, &error) != TD_OK) return take_error_text(&error);
-  return td_why_describe(td_document_get_catalog(self), td_replay_tape(replay), &event);
+  return describe(td_document_get_catalog(self), td_replay_tape(replay), &event);
+}
+
+char *
+td_document_dup_event_text(TdDocument *self, uint64_t seq) {
+  return describe_event(self, seq, td_why_describe);
+}
+
+char *
+td_document_dup_event_brief(TdDocument *self, uint64_t seq) {
+  return describe_event(self, seq, td_why_describe_briefly);
+}
+
+char *
+td_document_dup_event_module(TdDocument *self, uint64_t seq) {
+  td_any_event event;
+  if (td_replay_event(td_document_get_replay(self), seq, &event, NULL) != TD_OK) return NULL;
+  return td_catalog_module_label(td_document_get_catalog(self), td_why_node_of(&event));
 }
 
 char *

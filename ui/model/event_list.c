@@ -35,6 +35,16 @@ td_event_item_dup_text(TdEventItem *self) {
   return td_document_dup_event_text(self->document, self->seq);
 }
 
+char *
+td_event_item_dup_brief(TdEventItem *self) {
+  return td_document_dup_event_brief(self->document, self->seq);
+}
+
+char *
+td_event_item_dup_module(TdEventItem *self) {
+  return td_document_dup_event_module(self->document, self->seq);
+}
+
 gboolean
 td_event_item_is_reconstructed(TdEventItem *self) {
   return td_document_is_reconstructed(self->document, self->seq);

@@ -12,8 +12,11 @@ G_DECLARE_FINAL_TYPE(TdEventItem, td_event_item, TD, EVENT_ITEM, GObject)
 
 uint64_t td_event_item_get_seq(TdEventItem *self);
 
-/* td_event_item_dup_text says what the event tells. */
+/* td_event_item_dup_text says what the event tells. td_event_item_dup_brief leaves the modules
+ * away; td_event_item_dup_module names that of the event's node, or returns NULL. */
 char *td_event_item_dup_text(TdEventItem *self);
+char *td_event_item_dup_brief(TdEventItem *self);
+char *td_event_item_dup_module(TdEventItem *self);
 
 /* td_event_item_is_reconstructed tells whether the event was not seen but follows from others. */
 gboolean td_event_item_is_reconstructed(TdEventItem *self);

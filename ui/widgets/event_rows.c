@@ -5,38 +5,43 @@
 
 #define ROWS_AROUND 4
 
+static GtkLabel *
+add_label(GtkWidget *box, const char *css_class) {
+  GtkWidget *label = gtk_label_new(NULL);
+  gtk_label_set_xalign(GTK_LABEL(label), 0);
+  gtk_widget_add_css_class(label, css_class);
+  gtk_box_append(GTK_BOX(box), label);
+  return GTK_LABEL(label);
+}
+
+/* A row that is not whole has room for the sentence, not for modules in it. The module has a line
+ * of its own, whose end says more than its beginning. */
 static void
 setup(GtkSignalListItemFactory *factory, GtkListItem *item, gpointer whole) {
   GtkWidget *box = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 9);
-  GtkWidget *seq = gtk_label_new(NULL), *text = gtk_label_new(NULL);
-  gtk_label_set_xalign(GTK_LABEL(seq), 1);
-  gtk_label_set_yalign(GTK_LABEL(seq), 0);
-  gtk_label_set_width_chars(GTK_LABEL(seq), 5);
-  gtk_widget_add_css_class(seq, "numeric");
-  gtk_widget_add_css_class(seq, "seq");
-  gtk_label_set_xalign(GTK_LABEL(text), 0);
-  gtk_widget_set_hexpand(text, TRUE);
-  gtk_label_set_wrap(GTK_LABEL(text), TRUE);
-  gtk_label_set_wrap_mode(GTK_LABEL(text), PANGO_WRAP_WORD_CHAR);
-  if (!whole) gtk_label_set_ellipsize(GTK_LABEL(text), PANGO_ELLIPSIZE_END);
-  if (!whole) gtk_label_set_lines(GTK_LABEL(text), 2);
-  gtk_widget_add_css_class(text, "what");
-  gtk_box_append(GTK_BOX(box), seq);
+  GtkLabel *seq = add_label(box, "numeric");
+  gtk_label_set_xalign(seq, 1);
+  gtk_label_set_yalign(seq, 0);
+  gtk_label_set_width_chars(seq, 5);
+  gtk_widget_add_css_class(GTK_WIDGET(seq), "seq");
   GtkWidget *right = gtk_box_new(GTK_ORIENTATION_VERTICAL, 0);
-  GtkWidget *known = gtk_label_new(_("reconstructed"));
-  gtk_label_set_xalign(GTK_LABEL(known), 0);
-  gtk_widget_add_css_class(known, "seq");
-  gtk_box_append(GTK_BOX(right), text);
-  gtk_box_append(GTK_BOX(right), known);
   gtk_box_append(GTK_BOX(box), right);
+  GtkLabel *text = add_label(right, "what");
+  gtk_widget_set_hexpand(GTK_WIDGET(text), TRUE);
+  gtk_label_set_wrap(text, TRUE);
+  gtk_label_set_wrap_mode(text, PANGO_WRAP_WORD_CHAR);
+  if (!whole) gtk_label_set_ellipsize(text, PANGO_ELLIPSIZE_END);
+  if (!whole) gtk_label_set_lines(text, 3);
+  gtk_label_set_ellipsize(add_label(right, "seq"), PANGO_ELLIPSIZE_START);
+  gtk_label_set_text(add_label(right, "seq"), _("reconstructed"));
   gtk_list_item_set_child(item, box);
 }
 
 /* The number of a node stays with its name. */
 static char *
-dup_row_text(TdEventItem *event) {
-  g_autofree char *text = td_event_item_dup_text(event);
+take_row_text(char *text) {
   g_auto(GStrv) parts = g_strsplit(text, " #", -1);
+  g_free(text);
   return g_strjoinv("\u00a0#", parts);
 }
 
@@ -45,12 +50,17 @@ bind(GtkSignalListItemFactory *factory, GtkListItem *item, gpointer whole) {
   TdEventItem *event = gtk_list_item_get_item(item);
   GtkWidget *box = gtk_list_item_get_child(item);
   GtkWidget *seq = gtk_widget_get_first_child(box);
-  g_autofree char *number = g_strdup_printf("%" G_GUINT64_FORMAT, td_event_item_get_seq(event));
-  g_autofree char *text = dup_row_text(event);
-  gtk_label_set_text(GTK_LABEL(seq), number);
   GtkWidget *what = gtk_widget_get_first_child(gtk_widget_get_next_sibling(seq));
-  gtk_label_set_text(GTK_LABEL(what), text);
-  gtk_widget_set_visible(gtk_widget_get_next_sibling(what), td_event_item_is_reconstructed(event));
+  GtkWidget *where = gtk_widget_get_next_sibling(what), *known = gtk_widget_get_next_sibling(where);
+  g_autofree char *number = g_strdup_printf("%" G_GUINT64_FORMAT, td_event_item_get_seq(event));
+  g_autofree char *text = take_row_text(td_event_item_dup_text(event));
+  g_autofree char *brief = take_row_text(td_event_item_dup_brief(event));
+  g_autofree char *module = whole ? NULL : td_event_item_dup_module(event);
+  gtk_label_set_text(GTK_LABEL(seq), number);
+  gtk_label_set_text(GTK_LABEL(what), whole ? text : brief);
+  gtk_label_set_text(GTK_LABEL(where), module ? module : "");
+  gtk_widget_set_visible(where, module != NULL);
+  gtk_widget_set_visible(known, td_event_item_is_reconstructed(event));
   gtk_widget_set_tooltip_text(box, whole ? NULL : text);
 }
 
