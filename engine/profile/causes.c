@@ -26,6 +26,11 @@ is_of_forward(uint32_t born) {
   return born == TD_birthplace_forward || born == TD_birthplace_data;
 }
 
+bool
+td_cause_of_forward(const td_event_anomaly *anomaly) {
+  return is_of_forward(anomaly->born);
+}
+
 /* An Inf leads to a NaN. A NaN of the forward pass leads to one of the backward pass. */
 static bool
 can_lead(const search *self, const td_event_anomaly *earlier) {
@@ -69,21 +74,48 @@ add_neighbours(search *self, uint32_t node) {
     add(self, catalog->edges[catalog->in_edges[facts->first_in + i]].from);
 }
 
-static bool
-run(search *self, uint64_t *cause) {
-  uint32_t n_nodes = self->catalog->n_nodes;
+static void
+begin(search *self) {
   self->n = 0;
-  memset(self->seen, 0, n_nodes);
+  memset(self->seen, 0, self->catalog->n_nodes);
   if (self->anomaly->from != TD_NONE) {
     add(self, self->anomaly->from);
     add(self, self->anomaly->other);
   }
   add(self, self->anomaly->node);
+}
+
+static bool
+run(search *self, uint64_t *cause) {
+  begin(self);
   for (uint32_t i = 0; i < self->n; i++) {
     if (find_birth(self, self->nodes[i], cause)) return true;
     add_neighbours(self, self->nodes[i]);
   }
   return false;
+}
+
+static bool
+reaches(search *self, uint32_t node) {
+  begin(self);
+  for (uint32_t i = 0; i < self->n; i++) {
+    if (self->nodes[i] == node) return true;
+    add_neighbours(self, self->nodes[i]);
+  }
+  return false;
+}
+
+static bool
+search_init(search *self) {
+  self->nodes = TD_NEW_N(uint32_t, NODES_MAX);
+  self->seen = td_try_alloc(self->catalog->n_nodes, 1);
+  return self->seen != NULL;
+}
+
+static void
+search_fini(search *self) {
+  free(self->nodes);
+  free(self->seen);
 }
 
 static bool
@@ -97,15 +129,47 @@ td_cause_find(const td_catalog *catalog, td_tape *tape, uint64_t seq,
               const td_event_anomaly *anomaly, uint64_t *cause) {
   search search = {.catalog = catalog, .tape = tape, .seq = seq, .anomaly = anomaly};
   if (anomaly->kind != TD_anomaly_kind_nan || !has_others(catalog, seq)) return false;
-  search.nodes = TD_NEW_N(uint32_t, NODES_MAX);
-  search.seen = td_try_alloc(catalog->n_nodes, 1);
   search.forward = is_of_forward(anomaly->born);
-  bool found = search.seen && run(&search, cause);
+  bool found = search_init(&search) && run(&search, cause);
   if (search.seen && !found && !search.forward) {
     search.forward = true;
     found = run(&search, cause);
   }
-  free(search.nodes);
-  free(search.seen);
+  search_fini(&search);
   return found;
+}
+
+static bool
+get_anomaly(td_tape *tape, uint64_t seq, td_event_anomaly *anomaly) {
+  td_any_event event;
+  if (td_tape_get(tape, seq, &event, NULL) != TD_OK || event.event.kind != TD_EVENT_anomaly)
+    return false;
+  *anomaly = event.anomaly;
+  return true;
+}
+
+/* The backward formulas of the nodes on such a path may have saved what the operation made. */
+static bool
+has_path(const td_catalog *catalog, const td_event_anomaly *birth, uint32_t operation) {
+  search search = {.catalog = catalog, .anomaly = birth, .forward = true};
+  bool found = search_init(&search) && reaches(&search, operation);
+  search_fini(&search);
+  return found;
+}
+
+bool
+td_cause_find_in_gradients(const td_catalog *catalog, td_tape *tape, uint64_t seq, uint64_t *birth,
+                           bool *led) {
+  const td_catalog_mentions *problems = &catalog->mentions[TD_LIST_problems];
+  td_event_anomaly anomaly, first;
+  if (!get_anomaly(tape, seq, &first)) return false;
+  for (uint32_t i = 0; i < problems->n; i++) {
+    uint64_t at = problems->items[i].seq;
+    if (at <= seq || !get_anomaly(tape, at, &anomaly)) continue;
+    if (anomaly.kind != TD_anomaly_kind_nan || is_of_forward(anomaly.born)) continue;
+    *birth = at;
+    *led = has_path(catalog, &anomaly, first.node);
+    return true;
+  }
+  return false;
 }

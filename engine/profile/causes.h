@@ -11,3 +11,13 @@
  * to it. False if there is none. */
 bool td_cause_find(const td_catalog *catalog, td_tape *tape, uint64_t seq,
                    const td_event_anomaly *anomaly, uint64_t *cause);
+
+/* td_cause_of_forward tells whether the birth is one of the forward pass or of the program's data.
+ */
+bool td_cause_of_forward(const td_event_anomaly *anomaly);
+
+/* td_cause_find_in_gradients writes the first birth of a NaN in the gradients after event seq.
+ * False if there is none. *led tells whether the graph has a path, so that
+ * event seq may have led to it. */
+bool td_cause_find_in_gradients(const td_catalog *catalog, td_tape *tape, uint64_t seq,
+                                uint64_t *birth, bool *led);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "engine/profile/describe.h"
+
 #include "engine/base/alloc.h"
 #include "engine/profile/births.h"
 #include "engine/profile/conflicts.h"
-#include "engine/profile/why.h"
 #include "engine/profile/words.h"
 
 #include <inttypes.h>
@@ -232,4 +233,13 @@ td_why_name_node(const td_catalog *catalog, uint32_t node) {
 char *
 td_why_name_node_whole(const td_catalog *catalog, uint32_t node) {
   return name_node(catalog, node, true);
+}
+
+uint32_t
+td_why_node_of(const td_any_event *event) {
+  const td_event_type *type = td_event_type_get(event->event.kind);
+  for (uint16_t i = 0; i < type->n_fields; i++)
+    if (type->fields[i].type == TD_FIELD_NODE)
+      return (uint32_t)td_event_field_get(&event->event, &type->fields[i]);
+  return TD_NONE;
 }

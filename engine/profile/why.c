@@ -2,7 +2,7 @@
 #include "engine/profile/why.h"
 
 #include "engine/base/alloc.h"
-#include "engine/profile/causes.h"
+#include "engine/profile/birth_links.h"
 #include "engine/profile/missing.h"
 #include "engine/profile/words.h"
 
@@ -343,29 +343,6 @@ td_why_wait(const td_replay *replay, uint32_t node) {
   return text;
 }
 
-uint32_t
-td_why_node_of(const td_any_event *event) {
-  const td_event_type *type = td_event_type_get(event->event.kind);
-  for (uint16_t i = 0; i < type->n_fields; i++)
-    if (type->fields[i].type == TD_FIELD_NODE)
-      return (uint32_t)td_event_field_get(&event->event, &type->fields[i]);
-  return TD_NONE;
-}
-
-/* " Event 12 may have led to it: ...", or "". */
-static char *
-cause_of(const td_catalog *catalog, td_tape *tape, uint64_t seq, const td_event_anomaly *anomaly) {
-  uint64_t cause;
-  td_any_event event;
-  if (!td_cause_find(catalog, tape, seq, anomaly, &cause) ||
-      td_tape_get(tape, cause, &event, NULL) != TD_OK)
-    return td_dup_string("");
-  char *what = td_why_describe(catalog, tape, &event);
-  char *text = td_format(" Event %llu may have led to it: %s.", (unsigned long long)cause, what);
-  free(what);
-  return text;
-}
-
 static td_status
 tell_event(td_replay *replay, uint64_t seq, const td_any_event *event, char **text,
            td_error *error) {
@@ -373,17 +350,17 @@ tell_event(td_replay *replay, uint64_t seq, const td_any_event *event, char **te
   if (status != TD_OK) return status;
   char *what = td_why_describe(td_replay_catalog(replay), td_replay_tape(replay), event);
   char *wait = td_why_mean(td_replay_catalog(replay), td_replay_tape(replay), event);
-  char *cause =
+  char *links =
       event->event.kind == TD_EVENT_anomaly
-          ? cause_of(td_replay_catalog(replay), td_replay_tape(replay), seq, &event->anomaly)
+          ? td_birth_links(td_replay_catalog(replay), td_replay_tape(replay), seq, &event->anomaly)
           : td_dup_string("");
   if (!*wait && event->event.kind != TD_EVENT_error) {
     free(wait);
     wait = td_why_wait(replay, td_why_node_of(event));
   }
   *text = td_format("Event %llu: %s.%s%s%s", (unsigned long long)seq, what, *wait ? " " : "", wait,
-                    cause);
-  free(cause);
+                    links);
+  free(links);
   free(what);
   free(wait);
   return TD_OK;

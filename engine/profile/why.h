@@ -5,6 +5,7 @@
  */
 #pragma once
 
+#include "engine/profile/describe.h"
 #include "engine/replay/replay.h"
 
 /* td_why_pop explains event seq, which is a queue_pop: what the queue held, which task won by which
@@ -15,24 +16,3 @@ td_status td_why_at(td_replay *replay, uint64_t seq, char **text, td_error *erro
 
 /* td_why_wait explains, in the replay's present state, what a node waits for. The caller frees. */
 char *td_why_wait(const td_replay *replay, uint32_t node);
-
-/* td_why_name_node returns what people call a node: "AccumulateGrad(conv1.weight)", "MulBackward0
- * #3", or "no node" for TD_NONE. The caller frees. */
-char *td_why_name_node(const td_catalog *catalog, uint32_t node);
-
-/* td_why_name_node_whole adds the module and the line that made the node, as far as the tape knows
- * them: "MulBackward0 #3 (encoder.0, net.py:9)". The caller frees. */
-char *td_why_name_node_whole(const td_catalog *catalog, uint32_t node);
-
-/* td_why_describe returns the sentence of an event by events.def: "AddBackward0 #3 (Block ·
- * layers.0) entered queue 0 (cpu), 2 in it". td_why_describe_briefly leaves the modules away. The
- * caller frees. */
-char *td_why_describe(const td_catalog *catalog, td_tape *tape, const td_any_event *event);
-char *td_why_describe_briefly(const td_catalog *catalog, td_tape *tape, const td_any_event *event);
-
-/* td_why_node_of returns the node that an event is about, or TD_NONE. */
-uint32_t td_why_node_of(const td_any_event *event);
-
-/* td_why_mean says what a NaN's birth or a conflict means and what to do about it. "" for other
- * events. The caller frees. */
-char *td_why_mean(const td_catalog *catalog, td_tape *tape, const td_any_event *event);

@@ -176,6 +176,38 @@ test_cause(void) {
   td_tape_script_fini(&script);
 }
 
+/* A NaN of the forward pass may or may not lead to one in the gradients. Both are told at once. */
+static void
+check_gradients(uint32_t forward, bool has_gradients, const char *expected) {
+  td_tape_script script = {.n_threads = 1};
+  tell_nodes(&script);
+  TELL(&script, edge_new, .from = ROOT, .to = MUL);
+  TELL(&script, edge_new, .from = MUL, .to = SIN);
+  TELL(&script, anomaly, .kind = TD_anomaly_kind_nan, .born = TD_birthplace_forward,
+       .node = forward, .from = TD_NONE, .other = TD_NONE);
+  TELL(&script, anomaly, .kind = TD_anomaly_kind_inf, .born = TD_birthplace_node, .node = ROOT,
+       .from = TD_NONE, .other = TD_NONE);
+  if (has_gradients)
+    TELL(&script, anomaly, .kind = TD_anomaly_kind_nan, .born = TD_birthplace_node, .node = MUL,
+         .from = TD_NONE, .other = TD_NONE);
+  td_replay *replay = open_script(&script);
+  uint64_t last = last_event(replay);
+  g_autofree char *text = why(replay, last - 1 - has_gradients);
+  g_autofree char *begin = g_strdup_printf(
+      "In the gradients, the first NaN is event %" G_GUINT64_FORMAT ": NaN was born in ", last);
+  g_assert_true(g_str_has_suffix(text, expected));
+  g_assert_cmpint(strstr(text, begin) != NULL, ==, has_gradients);
+  td_replay_close(replay);
+  td_tape_script_fini(&script);
+}
+
+static void
+test_gradients_after_forward(void) {
+  check_gradients(SIN, true, " This one may have led to it.");
+  check_gradients(ADD, true, " No path leads there from this one: it has a cause of its own.");
+  check_gradients(SIN, false, " No NaN was born in the gradients after it.");
+}
+
 static void
 check_place(const char *stack, const char *expected) {
   g_autofree char *place = td_source_place(stack);
@@ -251,6 +283,7 @@ main(int argc, char **argv) {
   g_test_add_func("/why/task-without-node", test_task_without_node);
   g_test_add_func("/why/greatest-number", test_greatest_number);
   g_test_add_func("/why/cause", test_cause);
+  g_test_add_func("/why/gradients-after-forward", test_gradients_after_forward);
   g_test_add_func("/why/place", test_place);
   g_test_add_func("/why/never-entered", test_never_entered);
   g_test_add_func("/why/every-event", test_every_event);

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * What a birth of a NaN or Inf has to do with others. Private to engine/profile. Any thread that
+ * owns the tape's reader. */
+#pragma once
+
+#include "engine/replay/catalog.h"
+
+/* td_birth_links says which earlier birth may have led to event seq. After a birth of the forward
+ * pass it names the first NaN in the gradients. Each sentence begins with a space; "" if there is
+ * nothing to say. The caller frees. */
+char *td_birth_links(const td_catalog *catalog, td_tape *tape, uint64_t seq,
+                     const td_event_anomaly *anomaly);
