@@ -65,21 +65,18 @@ read_gradients(void *const *arguments, size_t n) {
 }
 
 /* tell_node(name, sequence_nr, device, n_inputs, leaf, edges...): `leaf` is the address of an
- * AccumulateGrad's tensor, else 0; a sequence number below 0 is not known. */
+ * AccumulateGrad's tensor, else 0. */
 static void *
 tell_node(void *self, void *const *arguments, td_python_size n) {
   const char *name = n >= 5 ? python->PyUnicode_AsUTF8(arguments[0]) : NULL;
   if (!name) return NULL;
-  long long sequence_nr = number(arguments[1]);
+  uint64_t sequence_nr = python->PyLong_AsUnsignedLongLongMask(arguments[1]);
   const void *leaf = (const void *)(uintptr_t)number(arguments[4]);
   td_seen_edge *edges = read_edges(arguments + 5, (size_t)(n - 5) / 2);
   td_forward forward = {0};
-  if (!leaf && sequence_nr >= 0) forward = td_stacks_find_any((uint64_t)sequence_nr);
-  uint64_t sequence_nr_told = leaf               ? UINT64_MAX
-                              : sequence_nr >= 0 ? (uint64_t)sequence_nr
-                                                 : TD_SEQUENCE_NR_UNKNOWN;
+  if (sequence_nr < TD_SEQUENCE_NR_UNKNOWN) forward = td_stacks_find_any(sequence_nr);
   uint32_t node = td_reconstruct_node(&(td_seen_node){.name = name,
-                                                      .sequence_nr = sequence_nr_told,
+                                                      .sequence_nr = sequence_nr,
                                                       .device = (int32_t)number(arguments[2]),
                                                       .n_inputs = (uint32_t)number(arguments[3]),
                                                       .n_edges = (uint32_t)(n - 5) / 2,

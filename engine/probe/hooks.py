@@ -12,6 +12,7 @@ import atexit
 import functools
 import os
 import struct
+import sys
 import threading
 import time
 
@@ -23,6 +24,7 @@ NO_EDGE = (NO_NODE, 0)
 MARK = "tapedeck"
 CPU = -1
 UNKNOWN = -1
+NO_NUMBER, LEAF_NUMBER = 2**64 - 2, 2**64 - 1  # sequence numbers: unknown, and that of each AccumulateGrad
 
 lock = threading.Lock()  # guards `hooked`
 hooked = {}  # a node's number: how many passes want its hooks, and the hooks' handles
@@ -43,14 +45,14 @@ def never_raises(function):
         try:
             return function(*args, **keywords)
         except Exception as error:
-            complain_once(f"{type(error).__name__}: {error}")
+            complain_once(f"the hooks do not understand this program: {type(error).__name__}: {error}")
             return None
     return guarded
 
 
 @functools.lru_cache(maxsize=None)
 def complain_once(words):
-    complain("the hooks do not understand this program: " + words)
+    complain(words)
 
 
 # Sequence numbers: from the API since 2.1. Before that they are read where the nodes keep them, and that place is
@@ -185,7 +187,7 @@ def announce(node, edges, n_inputs, now):
     inputs = inputs_of(node)
     device = next((device_of(metadata) for metadata in inputs if device_of(metadata) != CPU), CPU)
     leaf = getattr(node, "variable", None)
-    sequence_nr = sequence_nr_of(node) if sequence_nr_of and leaf is None else UNKNOWN
+    sequence_nr = LEAF_NUMBER if leaf is not None else sequence_nr_of(node) if sequence_nr_of else NO_NUMBER
     flat = []
     for child, input_nr in edges:
         flat += (mark_of(child, now).number, input_nr) if child is not None else NO_EDGE
@@ -318,6 +320,12 @@ def output_of(wanted, leaves):
     return node and (node, wanted.output_nr)
 
 
+def is_compiled():
+    """Whether compiled autograd is on. It compiles the hooks of a graph too, and cannot compile ours."""
+    module = sys.modules.get("torch._dynamo.compiled_autograd")
+    return getattr(module, "compiled_autograd_enabled", False)
+
+
 class Pass:
     """One call, from before() to after()."""
 
@@ -325,6 +333,9 @@ class Pass:
         self.number, self.numbers = None, []
         self.recording = recording()
         if not self.recording:
+            return
+        if is_compiled():
+            complain_once("compiled autograd runs no hooks, so its passes are not recorded")
             return
         roots = [root_of(tensor) for tensor in tensors]
         if not roots or None in roots:
@@ -375,6 +386,35 @@ def after(call, error):
         call.end((str(error) or type(error).__name__) if isinstance(error, BaseException) else None)
 
 
+# torch.compile
+
+def codes_in(code):
+    yield code
+    for inner in code.co_consts:
+        if isinstance(inner, type(code)):
+            yield from codes_in(inner)
+
+
+def make_skip(compiler):
+    """A function that hides a code from the compiler, or None before PyTorch 2.0."""
+    if hasattr(compiler, "skip_code"):
+        return compiler.skip_code
+    if not hasattr(compiler, "set_code_exec_strategy"):
+        return None
+    skip = compiler._FrameAction.SKIP
+    itself_and_what_it_calls = compiler._FrameExecStrategy(skip, skip)
+    return lambda code: compiler.set_code_exec_strategy(code, itself_and_what_it_calls)
+
+
+@never_raises
+def hide_from_compiler(own_code):
+    """If a compiled function calls backward, the compiler follows the call into hooks and what is around it."""
+    skip = make_skip(getattr(getattr(torch._C, "_dynamo", None), "eval_frame", None))
+    for code in codes_in(own_code) if skip else ():
+        skip(code)
+
+
+hide_from_compiler(sys._getframe().f_code)
 sequence_nr_of = make_reader()
 queues_known = sequence_nr_of is not None
 sums_in_place = int(torch.__version__.split(".")[0]) >= 2

@@ -92,6 +92,35 @@ thread.join()
 outs[0].sum().backward()  # line of sum
 """
 
+# A compiled function that calls backward, so that the compiler sees all that Python does there; then compiled autograd.
+COMPILED = """
+import torch
+torch.manual_seed(0)
+net = torch.nn.Sequential(torch.nn.Linear(4, 4), torch.nn.Tanh(), torch.nn.Linear(4, 1))
+
+def train():
+    loss = net(torch.ones(2, 4)).sum()
+    loss.backward()
+    return loss
+
+def show(*losses):
+    print([loss.item() for loss in losses], [p.grad.double().sum().item() for p in net.parameters()])
+
+compiled = torch.compile(train, backend="aot_eager")
+show(compiled(), compiled())
+torch._dynamo.reset()
+torch._dynamo.config.compiled_autograd = True
+compiled = torch.compile(train, backend="aot_eager")
+show(compiled(), compiled())
+torch._dynamo.config.compiled_autograd = False
+from torch._dynamo import compiled_autograd
+with compiled_autograd._enable(lambda graph: torch.compile(graph, backend="aot_eager")):
+    show(train())
+show(train())
+for kind in "stats", "graph_break", "compiled_autograd":  # others differ from run to run
+    print(kind, dict(torch._dynamo.utils.counters[kind]))
+"""
+
 COST = """
 import sys, time, torch
 net = torch.nn.Sequential(*[torch.nn.Linear(2, 2) for _ in range(100)])
@@ -179,6 +208,39 @@ class Hooks(unittest.TestCase):
             engine, _ = self.record(python, test_probe.SELECTIVE, 1)
             told = [[t for t in self.told(events) if t[0] in kinds] for events in (engine, hooks)]
             self.assertEqual(told[0], told[1], python)
+
+    def test_compiled_programs_stay_as_they_are(self):
+        pythons = [python for version, python in torches.installed().items() if version != "1.13.1"]
+        if not pythons:
+            self.skipTest("no PyTorch that compiles")
+        (self.folder / "script.py").write_text(COMPILED)
+        for python in pythons:
+            runs = [[python, "script.py"]]
+            for level in ("1", "2"):
+                runs.append([TAPEDECK, "record", "--force", "--level", level, "-o", f"{level}.tape", "--", *runs[0]])
+            plain, engine, hooks = [subprocess.run(run, capture_output=True, text=True, cwd=self.folder, timeout=400,
+                                                   env=dict(os.environ, OMP_NUM_THREADS="1")) for run in runs]
+            said = [line for line in (engine.stderr + hooks.stderr).splitlines() if line.startswith("tapedeck: ")]
+            for done in (engine, hooks):
+                self.assertEqual((done.returncode, done.stdout), (0, plain.stdout), done.stderr)
+                beside = [line for line in done.stderr.splitlines() if line not in said]
+                self.assertEqual(beside, plain.stderr.splitlines())
+            self.assertEqual([line for line in said if "hooks" in line and "level" not in line],
+                             ["tapedeck: compiled autograd runs no hooks, so its passes are not recorded"])
+            self.check_passes_of_compiled_programs()
+
+    def check_passes_of_compiled_programs(self):
+        """Level 1 has passes without nodes where compiled autograd did the work. Level 2 has only the others."""
+        passes = []
+        for level in ("1", "2"):
+            tape = str(self.folder / f"{level}.tape")
+            subprocess.run([TAPEDECK, "check", tape], check=True, capture_output=True, timeout=60)
+            text = subprocess.run([TAPEDECK, "events", tape, "--json"], capture_output=True, text=True, timeout=60).stdout
+            events = [json.loads(line) for line in text.splitlines()]
+            begun = collections.Counter(e["graph_task"] for e in events if e["event"] == "node_begin")
+            passes.append([begun[e["graph_task"]] for e in events if e["event"] == "graph_task_begin"])
+        self.assertGreaterEqual(passes[0].count(0), 3)
+        self.assertEqual([n for n in passes[0] if n], passes[1])
 
     def test_deep(self):
         for _, events in self.each(test_probe.DEEP):
