@@ -2,18 +2,17 @@
 #include "engine/probe/module_tree.h"
 
 #include "engine/base/alloc.h"
-#include "engine/base/number_map.h"
 #include "engine/events/emit.h"
 #include "engine/events/strings.h"
 #include "engine/probe/ids.h"
-#include "engine/probe/tensors.h"
+#include "engine/probe/module_labels.h"
 
 #include <string.h>
 
 /* A module. Its number is its place in the array. */
 typedef struct record {
   void *weak; /* (owned) takes the record away when the module dies; NULL: the place is free */
-  const void *address;
+  void *address;
   char *path; /* (owned) before the names of what is below it; "" for a root that is alone */
   uint32_t name, class_name;
   uint32_t root;      /* its own number: it is one */
@@ -23,15 +22,12 @@ typedef struct record {
   size_t n_impls;
 } record;
 
-/* Guarded by the GIL; `ids` and `labels` are found without it. */
+/* Guarded by the GIL; `ids` are found without it. */
 static struct {
   record *records;
   size_t n, capacity, n_free;
-  td_ids *ids;          /* numbers by address */
-  td_ids *labels;       /* names of parameters by at::TensorImpl */
-  td_number_map owners; /* numbers + 1 of the modules that named parameters, by at::TensorImpl */
+  td_ids *ids; /* numbers by address */
   uint32_t n_walks;
-  void *module_type, *modules_key, *parameters_key; /* (owned) */
   const td_python *python;
 } tree;
 
@@ -49,141 +45,31 @@ add_changed(walk *self, uint32_t number) {
   self->changed[self->n_changed++] = number;
 }
 
-typedef void (*visit_item)(const char *key, void *value, void *data);
-
-/* What a module of TorchScript has instead of a dict: its items are asked for. */
-static void
-visit_items(const td_python *python, void *mapping, visit_item visit, void *data) {
-  void *view = python->PyObject_CallMethod(mapping, "items", NULL);
-  void *items = view ? python->PySequence_List(view) : NULL;
-  for (td_python_size i = 0; items && i < python->PyList_Size(items); i++) {
-    void *pair = python->PyList_GetItem(items, i);
-    if (td_python_type_of(pair) != python->PyTuple_Type || python->PyTuple_Size(pair) != 2)
-      continue;
-    const char *key = python->PyUnicode_AsUTF8(python->PyTuple_GetItem(pair, 0));
-    if (key) visit(key, python->PyTuple_GetItem(pair, 1), data);
-  }
-  python->PyErr_Clear();
-  if (items) python->Py_DecRef(items);
-  if (view) python->Py_DecRef(view);
-}
-
-/* The modules or the parameters of a module, in their order. */
-static void
-each_item(const td_python *python, void *module, void *which, bool also_script, visit_item visit,
-          void *data) {
-  void *items = python->PyObject_GetAttr(module, which), *key, *value;
-  td_python_size at = 0;
-  if (!items) {
-    python->PyErr_Clear();
-  } else if (td_python_is_a(python, items, python->PyDict_Type)) {
-    while (python->PyDict_Next(items, &at, &key, &value)) {
-      const char *name =
-          td_python_type_of(key) == python->PyUnicode_Type ? python->PyUnicode_AsUTF8(key) : NULL;
-      if (name) visit(name, value, data);
-    }
-  } else if (also_script) {
-    visit_items(python, items, visit, data);
-  }
-  if (items) python->Py_DecRef(items);
-}
-
-/* labels */
-
-static uint32_t
-owner_of(const void *impl) {
-  const uint64_t *owner = td_number_map_find(&tree.owners, (uint64_t)(uintptr_t)impl);
-  return owner && *owner ? (uint32_t)*owner - 1 : TD_NONE;
-}
-
-static void
-set_owner(const void *impl, uint32_t number) {
-  *td_number_map_put(&tree.owners, (uint64_t)(uintptr_t)impl) = (uint64_t)number + 1;
-}
-
 /* Also from parameters that another module named: their names have this module's in them. That
  * module is to name them again. */
 static void
 take_labels(uint32_t number, walk *walk) {
   record *self = &tree.records[number];
   for (size_t i = 0; i < self->n_impls; i++) {
-    uint32_t owner = owner_of(self->impls[i]);
-    if (owner == TD_NONE) continue;
-    td_ids_set(tree.labels, self->impls[i], TD_NONE);
-    *td_number_map_put(&tree.owners, (uint64_t)(uintptr_t)self->impls[i]) = 0;
-    if (walk && owner != number) add_changed(walk, owner);
+    void *giver = td_module_label_take(self->impls[i]);
+    uint32_t other = giver ? td_module_tree_find(giver) : TD_NONE;
+    if (walk && other != TD_NONE && other != number) add_changed(walk, other);
   }
   self->n_impls = 0;
 }
 
-typedef struct search {
-  const td_python *python;
-  const void *wanted;
-  bool found;
-} search;
-
-static void
-look_for_impl(const char *key, void *value, void *data) {
-  search *self = data;
-  self->found = self->found || td_tensors_impl(self->python, value) == self->wanted;
-}
-
-/* Whether the module that named a parameter has it still: another one may live where it was. */
-static bool
-has_it_still(const td_python *python, uint32_t owner, const void *impl) {
-  search search = {python, impl, false};
-  each_item(python, (void *)tree.records[owner].address, tree.parameters_key, true, look_for_impl,
-            &search);
-  return search.found;
-}
-
-static char *
-dup_label(uint32_t label) {
-  td_strings_lock();
-  char *text = td_dup_string(td_strings_text_locked(label));
-  td_strings_unlock();
-  return text;
-}
-
-static bool
-is_among(const char *names, const char *name) {
-  size_t length = strlen(name);
-  for (const char *at = names; (at = strstr(at, name)); at += length)
-    if ((at == names || at[-1] == ' ') && (at[length] == '\0' || at[length] == ' ')) return true;
-  return false;
-}
-
-/* A parameter that two modules share has both names: "wte.weight = lm_head.weight". */
-static void
-label(const td_python *python, uint32_t number, const void *impl, const char *name) {
-  uint32_t before = td_ids_find(tree.labels, impl), owner = owner_of(impl);
-  bool is_shared = before != TD_NONE && owner != TD_NONE && has_it_still(python, owner, impl);
-  if (!is_shared) {
-    td_ids_set(tree.labels, impl, td_intern(name));
-    set_owner(impl, number);
-    return;
-  }
-  char *names = dup_label(before);
-  char *both = is_among(names, name) ? NULL : td_format("%s = %s", names, name);
-  if (both) td_ids_set(tree.labels, impl, td_intern(both));
-  free(both);
-  free(names);
-}
-
 typedef struct naming {
   const td_python *python;
-  uint32_t number;
+  record *module;
   size_t capacity;
 } naming;
 
 static void
-name_parameter(const char *key, void *value, void *data) {
+name_parameter(const char *key, const void *impl, void *data) {
   naming *self = data;
-  const void *impl = td_tensors_impl(self->python, value);
-  record *module = &tree.records[self->number];
-  if (!impl) return;
+  record *module = self->module;
   char *name = *module->path ? td_format("%s.%s", module->path, key) : td_dup_string(key);
-  label(self->python, self->number, impl, name);
+  td_module_label_give(self->python, module->address, impl, name);
   free(name);
   TD_GROW(module->impls, module->n_impls, self->capacity);
   module->impls[module->n_impls++] = impl;
@@ -192,32 +78,27 @@ name_parameter(const char *key, void *value, void *data) {
 static void
 name_parameters(const td_python *python, uint32_t number) {
   record *self = &tree.records[number];
-  naming naming = {python, number, 0};
+  naming naming = {python, self, 0};
   free(self->impls);
   self->impls = NULL;
   self->n_impls = 0;
-  each_item(python, (void *)self->address, tree.parameters_key, true, name_parameter, &naming);
+  td_module_each_parameter(python, self->address, true, name_parameter, &naming);
   tree.records[self->root].n_below += (uint32_t)self->n_impls;
 }
 
 typedef struct comparison {
-  const td_python *python;
   const record *with;
   size_t n;
   bool differs;
 } comparison;
 
 static void
-compare_parameter(const char *key, void *value, void *data) {
+compare_parameter(const char *key, const void *impl, void *data) {
   comparison *self = data;
-  const void *impl = td_tensors_impl(self->python, value);
-  if (!impl) return;
   size_t i = self->n++;
   self->differs = self->differs || i >= self->with->n_impls || self->with->impls[i] != impl ||
-                  td_ids_find(tree.labels, impl) == TD_NONE;
+                  !td_module_label_find(impl);
 }
-
-/* records */
 
 /* What a dead root leaves behind keeps its name, until another root has it. */
 static void
@@ -320,7 +201,7 @@ set_path(const td_python *python, uint32_t number, char *path, uint32_t root) {
   free(self->path);
   self->path = path;
   self->root = root;
-  char *class_name = *path ? NULL : dup_class(python, (void *)self->address);
+  char *class_name = *path ? NULL : dup_class(python, self->address);
   char *in_parentheses = class_name ? td_format("(%s)", class_name) : NULL;
   self->name = td_intern(in_parentheses ? in_parentheses : path);
   free(in_parentheses);
@@ -344,21 +225,20 @@ static void walk_module(walk *self, void *module, uint32_t parent, const char *k
 static void
 walk_child(const char *key, void *value, void *data) {
   below *self = data;
-  if (td_module_is_one(self->walk->python, value))
-    walk_module(self->walk, value, self->parent, key);
+  walk_module(self->walk, value, self->parent, key);
 }
 
 static void
 walk_known(walk *self, void *module, uint32_t number, bool is_new) {
   const td_python *python = self->python;
-  comparison comparison = {python, &tree.records[number], 0, is_new};
+  comparison comparison = {&tree.records[number], 0, is_new};
   tree.records[number].walk = self->number;
-  each_item(python, module, tree.parameters_key, is_new, compare_parameter, &comparison);
+  td_module_each_parameter(python, module, is_new, compare_parameter, &comparison);
   if (comparison.differs || comparison.n < tree.records[number].n_impls) {
     take_labels(number, self);
     add_changed(self, number);
   }
-  each_item(python, module, tree.modules_key, is_new, walk_child, &(below){self, number});
+  td_module_each_child(python, module, is_new, walk_child, &(below){self, number});
 }
 
 static void
@@ -434,56 +314,6 @@ td_module_tree_name(uint32_t number) {
   return (td_module_name){tree.records[number].name, tree.records[number].class_name};
 }
 
-uint32_t
-td_module_tree_label(const void *impl) {
-  uint32_t found = impl && tree.labels ? td_ids_find(tree.labels, impl) : TD_NONE;
-  return found == TD_NONE ? 0 : found;
-}
-
-bool
-td_module_is_one(const td_python *python, void *object) {
-  return td_python_is_a(python, object, tree.module_type);
-}
-
-typedef struct count {
-  const td_python *python;
-  const void *wanted;
-  bool has_wanted;
-  size_t n, n_parameters;
-} count;
-
-static void count_module(count *self, void *module);
-
-static void
-count_child(const char *key, void *value, void *data) {
-  count *self = data;
-  if (td_module_is_one(self->python, value)) count_module(self, value);
-}
-
-static void
-count_parameter(const char *key, void *value, void *data) {
-  count *self = data;
-  self->n_parameters += td_tensors_impl(self->python, value) != NULL;
-}
-
-static void
-count_module(count *self, void *module) {
-  self->n++;
-  self->has_wanted = self->has_wanted || module == self->wanted;
-  each_item(self->python, module, tree.parameters_key, true, count_parameter, self);
-  each_item(self->python, module, tree.modules_key, true, count_child, self);
-}
-
-size_t
-td_module_count(const td_python *python, void *module, const void *wanted, bool *has_wanted,
-                size_t *n_parameters) {
-  count count = {.python = python, .wanted = wanted};
-  count_module(&count, module);
-  *has_wanted = count.has_wanted;
-  *n_parameters = count.n_parameters;
-  return count.n;
-}
-
 bool
 td_module_tree_has_other(const td_python *python, void *root) {
   for (uint32_t i = 0; i < tree.n; i++) {
@@ -499,12 +329,10 @@ td_module_tree_has_other(const td_python *python, void *root) {
 
 const char *
 td_module_tree_start(const td_python *python) {
-  tree.module_type = td_python_module_item(python, "torch.nn.modules.module", "Module");
-  if (!tree.module_type || !td_tensors_start(python)) return "PyTorch has no modules";
-  tree.modules_key = python->PyUnicode_InternFromString("_modules");
-  tree.parameters_key = python->PyUnicode_InternFromString("_parameters");
+  const char *trouble = td_module_items_start(python);
+  if (trouble) return trouble;
   tree.python = python;
   tree.ids = td_ids_new();
-  tree.labels = td_ids_new();
+  td_module_labels_start(tree.ids);
   return NULL;
 }

@@ -18,9 +18,7 @@
  * All functions want the GIL, unless they say otherwise. Private to the probe. */
 #pragma once
 
-#include "engine/probe/python.h"
-
-#include <stddef.h>
+#include "engine/probe/module_items.h"
 
 /* td_module_tree_start begins; NULL, or why not (static). */
 const char *td_module_tree_start(const td_python *python);
@@ -44,14 +42,3 @@ typedef struct td_module_name {
 } td_module_name;
 
 td_module_name td_module_tree_name(uint32_t number);
-
-/* td_module_tree_label returns the name of the parameter that is this at::TensorImpl, or 0. Any
- * thread, without the GIL. */
-uint32_t td_module_tree_label(const void *impl);
-
-/* td_module_is_one tells whether an object is a torch.nn.Module. td_module_count returns how many
- * modules it has with itself, and whether `wanted` is one of them; with `n_parameters`, also how
- * many parameters. */
-bool td_module_is_one(const td_python *python, void *object);
-size_t td_module_count(const td_python *python, void *module, const void *wanted, bool *has_wanted,
-                       size_t *n_parameters);

@@ -20,6 +20,7 @@
 #include "engine/base/alloc.h"
 #include "engine/events/emit.h"
 #include "engine/probe/frames.h"
+#include "engine/probe/module_labels.h"
 #include "engine/probe/modules.h"
 #include "engine/probe/python.h"
 
@@ -151,7 +152,7 @@ td_stacks_has_names(void) {
 
 uint32_t
 td_stacks_label(const void *tensor) {
-  return td_stacks_has_names() ? td_module_tree_label(tensor) : 0;
+  return td_stacks_has_names() ? td_module_label_find(tensor) : 0;
 }
 
 void

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "engine/probe/module_items.h"
+
+#include "engine/probe/tensors.h"
+
+/* Guarded by the GIL; (owned). */
+static void *module_type, *modules_key, *parameters_key;
+
+typedef void (*visit_item)(const char *key, void *value, void *data);
+
+/* What a module of TorchScript has instead of a dict: its items are asked for. */
+static void
+visit_items(const td_python *python, void *mapping, visit_item visit, void *data) {
+  void *view = python->PyObject_CallMethod(mapping, "items", NULL);
+  void *items = view ? python->PySequence_List(view) : NULL;
+  for (td_python_size i = 0; items && i < python->PyList_Size(items); i++) {
+    void *pair = python->PyList_GetItem(items, i);
+    if (td_python_type_of(pair) != python->PyTuple_Type || python->PyTuple_Size(pair) != 2)
+      continue;
+    const char *key = python->PyUnicode_AsUTF8(python->PyTuple_GetItem(pair, 0));
+    if (key) visit(key, python->PyTuple_GetItem(pair, 1), data);
+  }
+  python->PyErr_Clear();
+  if (items) python->Py_DecRef(items);
+  if (view) python->Py_DecRef(view);
+}
+
+/* The dict of a module that has its modules or its parameters. */
+static void
+each_item(const td_python *python, void *module, void *which, bool also_script, visit_item visit,
+          void *data) {
+  void *items = python->PyObject_GetAttr(module, which), *key, *value;
+  td_python_size at = 0;
+  if (!items) {
+    python->PyErr_Clear();
+  } else if (td_python_is_a(python, items, python->PyDict_Type)) {
+    while (python->PyDict_Next(items, &at, &key, &value)) {
+      const char *name =
+          td_python_type_of(key) == python->PyUnicode_Type ? python->PyUnicode_AsUTF8(key) : NULL;
+      if (name) visit(name, value, data);
+    }
+  } else if (also_script) {
+    visit_items(python, items, visit, data);
+  }
+  if (items) python->Py_DecRef(items);
+}
+
+bool
+td_module_is_one(const td_python *python, void *object) {
+  return td_python_is_a(python, object, module_type);
+}
+
+typedef struct visitor {
+  const td_python *python;
+  td_module_visit child;
+  td_parameter_visit parameter;
+  void *data;
+} visitor;
+
+static void
+visit_child(const char *key, void *value, void *data) {
+  visitor *self = data;
+  if (td_module_is_one(self->python, value)) self->child(key, value, self->data);
+}
+
+void
+td_module_each_child(const td_python *python, void *module, bool also_script, td_module_visit visit,
+                     void *data) {
+  visitor self = {.python = python, .child = visit, .data = data};
+  each_item(python, module, modules_key, also_script, visit_child, &self);
+}
+
+static void
+visit_parameter(const char *key, void *value, void *data) {
+  visitor *self = data;
+  const void *impl = td_tensors_impl(self->python, value);
+  if (impl) self->parameter(key, impl, self->data);
+}
+
+void
+td_module_each_parameter(const td_python *python, void *module, bool also_script,
+                         td_parameter_visit visit, void *data) {
+  visitor self = {.python = python, .parameter = visit, .data = data};
+  each_item(python, module, parameters_key, also_script, visit_parameter, &self);
+}
+
+typedef struct count {
+  const td_python *python;
+  const void *wanted;
+  bool has_wanted;
+  size_t n, n_parameters;
+} count;
+
+static void
+count_parameter(const char *name, const void *impl, void *data) {
+  ((count *)data)->n_parameters++;
+}
+
+static void
+count_module(const char *name, void *module, void *data) {
+  count *self = data;
+  self->n++;
+  self->has_wanted = self->has_wanted || module == self->wanted;
+  td_module_each_parameter(self->python, module, true, count_parameter, self);
+  td_module_each_child(self->python, module, true, count_module, self);
+}
+
+size_t
+td_module_count(const td_python *python, void *module, const void *wanted, bool *has_wanted,
+                size_t *n_parameters) {
+  count count = {.python = python, .wanted = wanted};
+  count_module(NULL, module, &count);
+  *has_wanted = count.has_wanted;
+  *n_parameters = count.n_parameters;
+  return count.n;
+}
+
+const char *
+td_module_items_start(const td_python *python) {
+  module_type = td_python_module_item(python, "torch.nn.modules.module", "Module");
+  if (!module_type || !td_tensors_start(python)) return "PyTorch has no modules";
+  modules_key = python->PyUnicode_InternFromString("_modules");
+  parameters_key = python->PyUnicode_InternFromString("_parameters");
+  return NULL;
+}
