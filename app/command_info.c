@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "app/command.h"
+#include "app/info_steps.h"
 #include "app/info_summary.h"
 #include "app/json_members.h"
 #include "app/tape_at.h"
@@ -175,6 +176,7 @@ print_json(td_tape *tape, const td_catalog *catalog, const td_summary *summary) 
   print_queues_json(json, catalog);
   print_devices_json(json, catalog);
   print_settings_json(json, catalog);
+  td_info_print_steps_json(json, catalog);
   print_kinds_json(json, info);
   print_known_json(json, info);
   td_member_u64(json, "dropped", info->n_dropped);
@@ -316,6 +318,7 @@ print_text(td_tape *tape, const td_catalog *catalog, const td_summary *summary) 
   print_line("edges", td_format_count(catalog->n_edges));
   print_devices(catalog);
   print_settings(catalog);
+  td_info_print_steps(catalog);
   print_processes(catalog);
   print_threads(info, catalog);
   print_queues(catalog);

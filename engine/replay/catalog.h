@@ -82,6 +82,18 @@ typedef struct td_catalog_setting {
   const char *name, *value;
 } td_catalog_setting;
 
+/* A training step that is over, in the process of a thread. */
+typedef struct td_catalog_step {
+  uint64_t seq;
+  uint32_t iteration, thread;
+} td_catalog_step;
+
+/* Steps of which the tape lacks passes. */
+typedef struct td_catalog_left_out {
+  uint32_t first, n_steps, n_passes, thread;
+  const char *chosen; /* the user's options */
+} td_catalog_left_out;
+
 /* An event and what it is about: a node, or for a write a version counter; or TD_NONE. */
 typedef struct td_catalog_mention {
   uint64_t seq;
@@ -107,8 +119,9 @@ typedef struct td_catalog {
   td_catalog_process *processes; /* at least one */
   td_catalog_stream *streams;    /* in the order in which they were made */
   td_catalog_setting *settings;  /* in the order of the tape */
-  uint64_t *steps;               /* event numbers of the program's steps, ascending */
-  uint32_t n_steps, n_settings, n_streams;
+  td_catalog_step *steps;        /* in the order of the tape */
+  td_catalog_left_out *left_out; /* in the order of the tape */
+  uint32_t n_steps, n_left_out, n_settings, n_streams;
   td_catalog_mentions mentions[TD_N_LISTS];
   uint32_t *ran; /* nodes by the graph task in which they began, in that order */
   uint32_t n_nodes, n_edges, n_metadata, n_threads, n_queues, n_graph_tasks, n_devices, n_processes,

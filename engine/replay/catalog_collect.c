@@ -181,8 +181,9 @@ collect(td_catalog_builder *builder) {
   catalog->steps = td_try_alloc(info->n_by_kind[TD_EVENT_step], sizeof *catalog->steps);
   catalog->settings = td_try_alloc(info->n_by_kind[TD_EVENT_setting], sizeof *catalog->settings);
   catalog->streams = td_try_alloc(info->n_by_kind[TD_EVENT_stream_new], sizeof *catalog->streams);
-  bool reserved = catalog->settings && catalog->streams && catalog->edges && catalog->metadata &&
-                  builder->runs && catalog->steps && reserve_mentions(builder);
+  catalog->left_out = td_try_alloc(info->n_by_kind[TD_EVENT_left_out], sizeof *catalog->left_out);
+  bool reserved = catalog->settings && catalog->left_out && catalog->streams && catalog->edges &&
+                  catalog->metadata && builder->runs && catalog->steps && reserve_mentions(builder);
   for (table which = 0; which < N_TABLES; which++)
     reserved = reserved && reserve(builder, which, 1);
   td_status status = TD_OK;

@@ -207,7 +207,19 @@ take_graph_task_end(td_catalog_builder *builder, const td_any_event *any) {
 
 static void
 take_step(td_catalog_builder *builder, const td_any_event *any) {
-  builder->catalog->steps[builder->catalog->n_steps++] = builder->seq;
+  builder->catalog->steps[builder->catalog->n_steps++] = (td_catalog_step){
+      .seq = builder->seq, .iteration = any->step.iteration, .thread = any->event.thread};
+}
+
+static void
+take_left_out(td_catalog_builder *builder, const td_any_event *any) {
+  const td_event_left_out *event = &any->left_out;
+  builder->catalog->left_out[builder->catalog->n_left_out++] =
+      (td_catalog_left_out){.first = event->first,
+                            .n_steps = event->steps,
+                            .n_passes = event->passes,
+                            .thread = any->event.thread,
+                            .chosen = td_tape_string(builder->tape, event->chosen)};
 }
 
 /* The kinds that events.def counts among the facts have a function here. */

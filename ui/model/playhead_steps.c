@@ -68,15 +68,15 @@ td_playhead_step_training(TdPlayhead *self, int direction) {
   uint32_t low = 0, high = catalog->n_steps; /* of the first step not before the playhead */
   while (low < high) {
     uint32_t middle = low + (high - low) / 2;
-    if (catalog->steps[middle] + 1 < here + (direction > 0))
+    if (catalog->steps[middle].seq + 1 < here + (direction > 0))
       low = middle + 1;
     else
       high = middle;
   }
   if (direction > 0 && low < catalog->n_steps)
-    td_playhead_set_position(self, catalog->steps[low] + 1);
+    td_playhead_set_position(self, catalog->steps[low].seq + 1);
   else if (direction < 0 && low > 0)
-    td_playhead_set_position(self, catalog->steps[low - 1] + 1);
+    td_playhead_set_position(self, catalog->steps[low - 1].seq + 1);
   else if (direction < 0 && catalog->n_steps)
     td_playhead_to_start(self);
   else
