@@ -8,6 +8,7 @@
 #include "app/preload.h"
 #include "app/probe_build.h"
 #include "app/session_tapes.h"
+#include "app/steps_options.h"
 #include "app/torch_watch.h"
 #include "app/watchable.h"
 #include "engine/control/link.h"
@@ -28,6 +29,7 @@ typedef struct record_options {
   gboolean force, stacks;
   bool level_is_forced;
   td_live_options live;
+  td_steps_choice steps;
 } record_options;
 
 static void
@@ -38,6 +40,7 @@ options_clear(record_options *options) {
   g_free(options->policy);
   g_free(options->level);
   td_live_options_clear(&options->live);
+  td_steps_choice_clear(&options->steps);
 }
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(record_options, options_clear)
@@ -50,6 +53,9 @@ typedef struct recording {
   guint n_loaded;        /* processes that loaded PyTorch and never said hello */
   guint n_elsewhere;     /* processes that `tapedeck run` records */
   td_torch_watch *watch; /* (owned) of the command, or NULL */
+  guint32 n_steps;       /* of the process that made most */
+  guint32 n_passes;      /* of all processes, recorded or not */
+  bool nan_came;         /* in one of them */
   char *why_lower;       /* (owned) why a process was recorded at a lower level, or NULL */
 } recording;
 
@@ -67,10 +73,19 @@ word_is_fine(const char *name, char **value, const char *const *known) {
 }
 
 static bool
+until_is_fine(const record_options *options) {
+  if (!options->steps.until || g_strcmp0(options->anomaly, "off") != 0) return true;
+  td_command_bad_usage("record", "--until nan looks for NaN, and --anomaly off does not");
+  return false;
+}
+
+static bool
 options_are_fine(record_options *options) {
   options->level_is_forced = options->level != NULL;
   if (!options->anomaly) options->anomaly = g_strdup(td_live_anomaly_mode(&options->live));
-  return word_is_fine("--anomaly", &options->anomaly,
+  if (!options->anomaly) options->anomaly = g_strdup(options->steps.until);
+  return td_steps_choice_check("record", &options->steps) && until_is_fine(options) &&
+         word_is_fine("--anomaly", &options->anomaly,
                       (const char *const[]){"off", "nan", "nonfinite", NULL}) &&
          word_is_fine("--stats", &options->stats,
                       (const char *const[]){"off", "finite", "full", NULL}) &&
@@ -137,6 +152,7 @@ answer(process *self, const char *level, const char *observer, const char *reaso
   td_line_add(&line, "stats", options->stats);
   td_line_add(&line, "stacks", options->stacks ? "1" : "0");
   td_live_add_answer(&options->live, &line);
+  td_steps_choice_add_answer(&options->steps, &line);
   td_hub_target_answer(self->target, &line);
   td_line_text_fini(&line);
 }
@@ -219,6 +235,18 @@ loaded_cb(void *data) {
   ((recording *)data)->n_loaded++;
 }
 
+static void
+over_cb(td_hub_target *target, const td_line *over, void *data) {
+  recording *recording = data;
+  guint32 n_steps = 0, n_passes = 0;
+  if (!over) return;
+  td_line_find_u32(over, "steps", &n_steps);
+  td_line_find_u32(over, "passes", &n_passes);
+  recording->n_steps = MAX(recording->n_steps, n_steps);
+  recording->n_passes += n_passes;
+  recording->nan_came = recording->nan_came || td_line_flag(over, "nan");
+}
+
 /* Ctrl+C is for the program, which may be waiting for the window. */
 static void
 signalled_cb(int number, void *data) {
@@ -291,12 +319,16 @@ list_names(const GPtrArray *tapes) {
 }
 
 static void
-tell_tapes(const td_session_tapes *tapes) {
+tell_tapes(const recording *recording) {
+  const td_session_tapes *tapes = &recording->tapes;
   g_autofree char *names = list_names(tapes->tapes);
   bool whole = true;
   for (guint i = 0; i < tapes->tapes->len; i++)
     whole = whole && ((const td_session_tape *)tapes->tapes->pdata[i])->whole;
-  const char *cut = whole ? "" : ", cut short because a process ended abruptly";
+  const char *cut = !whole ? ", cut short because a process ended abruptly"
+                    : recording->options->steps.until && !recording->nan_came
+                        ? ", in which no NaN was born"
+                        : "";
   if (tapes->joined) {
     g_autofree char *joined = td_command_shell_name(tapes->joined);
     fprintf(stderr,
@@ -314,6 +346,12 @@ static void
 tell_why_nothing(const recording *recording, const char *program) {
   bool has_torch = recording->n_hellos > 0 || recording->n_loaded > 0;
   g_autofree char *problem = has_torch ? NULL : td_watchable_problem(program);
+  if (recording->n_passes > 0 && recording->options->steps.words) {
+    fprintf(stderr,
+            "tapedeck: nothing was recorded: the program made %u steps, none of them in %s\n",
+            recording->n_steps, recording->options->steps.words);
+    return;
+  }
   const char *reason = problem;
   if (recording->tapes.n_lost > 0)
     reason = "the program was killed before its first backward pass was written";
@@ -329,7 +367,7 @@ tell_why_nothing(const recording *recording, const char *program) {
 static void
 conclude(recording *recording, const char *program) {
   if (td_session_tapes_conclude(&recording->tapes) > 0)
-    tell_tapes(&recording->tapes);
+    tell_tapes(recording);
   else if (recording->n_elsewhere == 0)
     tell_why_nothing(recording, program);
 }
@@ -358,7 +396,7 @@ record(const record_options *options, char **command) {
   g_autofree char *problem = NULL;
   recording self = {.options = options};
   const td_hub_owner owner = {
-      .hello = hello_cb, .said = said_cb, .loaded = loaded_cb, .data = &self};
+      .hello = hello_cb, .said = said_cb, .over = over_cb, .loaded = loaded_cb, .data = &self};
   self.hub = td_hub_new(&owner, &problem);
   if (!self.hub) {
     td_command_fail(command[0], "%s", problem);
@@ -391,6 +429,7 @@ td_command_record(int argc, char **argv) {
        "Remember which line and module of the forward pass made each node", NULL},
       {"level", 0, 0, G_OPTION_ARG_STRING, &options.level,
        "1, inside the engine (the default, if possible); 2, PyTorch's public hooks", "LEVEL"},
+      TD_STEPS_ENTRIES(options.steps),
       TD_LIVE_ENTRIES(options.live),
       {0}};
   int status;

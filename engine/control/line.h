@@ -11,9 +11,10 @@
  *   stopped thread= kind= node= name= graph_task= reason=first|pause|step|break|hold condition=
  *   running thread=               that thread goes on
  *   gate paused=0|1 break=... hold=...   what the gate waits for, after each change
- *   over status=
+ *   over status= whole= steps= passes= nan=0|1
  * Hub to target, once:
  *   record level=1|2 observer= reason= tape= policy= anomaly= stats= stacks= live=0|1 break=...
+ *          steps= from= to= every= until=nan   `steps` in words: the rest is there only with it
  *   ignore reason=
  * and to a live one:
  *   pause   continue   step [thread=]   hold thread=   release thread=

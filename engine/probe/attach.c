@@ -1,16 +1,30 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The life of a recording in somebody else's program: hello to the hub, the observer, the tape from
- * the first graph task to the end of the process, and all of it anew in the child of a fork. What
- * goes wrong is said in one line; the program runs on. */
+ * The life of a recording in somebody else's program: hello to the hub, the observer, the tape. The
+ * tape goes from the first graph task to the end of the process. The child of a fork begins all of
+ * it anew. What goes wrong is said in one line; the program runs on.
+ *
+ * Note [Pauses]
+ * Problem: in a step that nobody wants, the probe must cost as little as if it were off. But it
+ * must notice when the next wanted step begins, and the tape must stay true: a node on it may die
+ * now.
+ *
+ * Trick: the observer takes its hooks out of everything that a node calls. What remains is called
+ * once per pass, or by threads that come and go. Destructors stay watched until no node of the tape
+ * is alive. The recorder goes on, so the deaths of those nodes reach the tape.
+ *
+ * Several threads end steps and passes at once. Each calls follow_locked afterwards, which compares
+ * what is wanted with what is. So the order of these calls does not matter. */
 #include "engine/base/alloc.h"
 #include "engine/control/gate.h"
 #include "engine/probe/deadly.h"
 #include "engine/probe/hooks.h"
+#include "engine/probe/markers.h"
 #include "engine/probe/numerics.h"
 #include "engine/probe/probe.h"
 #include "engine/probe/python.h"
 #include "engine/probe/stacks.h"
+#include "engine/probe/steps.h"
 #include "engine/trace/recorder.h"
 
 #include <dlfcn.h>
@@ -21,7 +35,7 @@
 #include <string.h>
 #include <unistd.h>
 
-uint32_t td_probe_session;
+uint32_t td_probe_session, td_probe_watching;
 td_probe_options td_probe_wanted;
 
 /* Quick to make for a new thread, and room for what a pass of ten thousand nodes says. */
@@ -51,6 +65,7 @@ static struct {
   td_recorder *recorder; /* (owned) while recording */
   pid_t pid;             /* of the process that all this is about */
   bool wanted;           /* begin a tape at the next graph task */
+  bool watches;          /* the observer does not pause */
   bool forked;           /* this is a child: its parent's hub and tape are not its own */
   bool over;
 } probe = {.mutex = PTHREAD_MUTEX_INITIALIZER};
@@ -115,6 +130,19 @@ ask_hub(const char *path) {
 }
 
 static void
+read_steps(void) {
+  const char *until = td_line_find(&probe.answer, "until");
+  td_steps_options options = {.to = UINT32_MAX,
+                              .every = 1,
+                              .until_nan = until && strcmp(until, "nan") == 0,
+                              .words = td_line_find(&probe.answer, "steps")};
+  td_line_find_u32(&probe.answer, "from", &options.from);
+  td_line_find_u32(&probe.answer, "to", &options.to);
+  td_line_find_u32(&probe.answer, "every", &options.every);
+  td_steps_configure(&options);
+}
+
+static void
 read_answer(void) {
   const char *tape = td_line_find(&probe.answer, "tape");
   td_probe_wanted.stacks = td_line_flag(&probe.answer, "stacks");
@@ -122,6 +150,7 @@ read_answer(void) {
                         td_line_find(&probe.answer, "stats"));
   free(probe.tape);
   probe.tape = tape ? td_dup_string(tape) : NULL;
+  read_steps();
 }
 
 /* A function of PyTorch's by its mangled name, or NULL. */
@@ -194,7 +223,8 @@ static void
 forked_cb(void) {
   pthread_mutex_init(&probe.mutex, NULL);
   probe.pid = getpid();
-  td_probe_session = 0;
+  td_probe_session = td_probe_watching = 0;
+  td_steps_forget();
   td_deadly_forget();
   if (probe.recorder) td_recorder_abandon(probe.recorder);
   if (probe.link) td_link_abandon(probe.link);
@@ -209,6 +239,27 @@ watch_forks(void) {
   static bool is_watching;
   if (!is_watching) pthread_atfork(NULL, NULL, forked_cb);
   is_watching = true;
+}
+
+/* Has the observer pause or go on, as the steps want it. */
+static void
+follow_locked(void) {
+  bool watches = td_steps_wants_watching();
+  if (!probe.observer) return;
+  if (probe.recorder && td_steps_wants_this()) td_steps_tell_left_out();
+  if (watches && !probe.watches && probe.observer->resume) probe.observer->resume();
+  uint32_t session = watches && probe.recorder ? td_probe_session : 0;
+  __atomic_store_n(&td_probe_watching, session, __ATOMIC_RELEASE);
+  if (!watches && probe.watches && probe.observer->pause) probe.observer->pause();
+  probe.watches = watches;
+}
+
+static void
+follow_steps(void) {
+  if (!td_steps_are_chosen()) return;
+  pthread_mutex_lock(&probe.mutex);
+  follow_locked();
+  pthread_mutex_unlock(&probe.mutex);
 }
 
 void
@@ -230,8 +281,11 @@ td_probe_attach(void) {
     level &&strcmp(level, "2") == 0 ? use_hooks(td_line_find(&probe.answer, "reason"))
                                     : load_observer(td_line_find(&probe.answer, "observer"));
   }
-  probe.wanted = probe.observer != NULL;
-  if (probe.wanted) on_exit(on_exit_cb, NULL);
+  probe.wanted = probe.watches = probe.observer != NULL;
+  if (probe.wanted) {
+    follow_locked();
+    on_exit(on_exit_cb, NULL);
+  }
   pthread_mutex_unlock(&probe.mutex);
 }
 
@@ -252,11 +306,17 @@ start_names(void) {
 }
 
 static void
+mark_cb(uint32_t marker) {
+  if (td_steps_mark(marker)) follow_steps();
+}
+
+static void
 start_scripts(void) {
   char *trouble = NULL;
   if (probe.level == 2) trouble = td_hooks_start((uint64_t(*)(void))find_in_torch(SEQUENCE_NR));
   if (trouble) stop_wanting(trouble);
   free(trouble);
+  td_markers_start(mark_cb);
   if (td_probe_wanted.names || td_probe_wanted.stacks) start_names();
 }
 
@@ -334,6 +394,7 @@ start_recorder(void) {
     td_deadly_watch(probe.recorder);
     introduce(program);
     td_numerics_forget();
+    td_steps_tell_left_out();
     probe.observer->begin();
     td_stacks_tell();
     __atomic_store_n(&td_probe_session, td_emit_session(), __ATOMIC_RELEASE);
@@ -358,19 +419,51 @@ ask_again(void) {
 
 void
 td_probe_begin(void) {
-  if (td_probe_is_on()) return;
+  if (td_probe_is_on() && !td_steps_are_chosen()) return;
   pthread_mutex_lock(&probe.mutex);
-  if (probe.wanted && !probe.over && (!probe.forked || ask_again())) start_recorder();
-  probe.wanted = false;
+  bool begins = probe.wanted && !probe.over && td_steps_wants_watching();
+  if (begins && (!probe.forked || ask_again())) start_recorder();
+  if (begins) probe.wanted = false;
+  follow_locked();
   pthread_mutex_unlock(&probe.mutex);
+}
+
+td_pass_ticket
+td_probe_pass_begin(void) {
+  td_pass_ticket ticket = td_steps_pass_begin();
+  if (ticket.is_first && td_steps_are_chosen() && !td_markers_expect_optimizer())
+    td_steps_count_passes();
+  if (ticket.recorded) td_probe_begin();
+  return ticket;
+}
+
+void
+td_probe_pass_end(td_pass_ticket ticket) {
+  if (td_steps_pass_end(ticket) || ticket.recorded) follow_steps();
+}
+
+void
+td_probe_step(void) {
+  mark_cb(TD_MARKER_PROGRAM);
+}
+
+void
+td_probe_leave_mark(const char *text) {
+  TD_EMIT(mark, .text = td_intern(text));
 }
 
 static void
 report_over(int status, bool whole) {
   td_line_text message;
+  uint32_t n_steps, n_passes;
+  bool nan_came;
   td_line_begin(&message, "over");
   td_line_add_number(&message, "status", status);
   td_line_add(&message, "whole", whole ? "1" : "0");
+  td_steps_counts(&n_steps, &n_passes, &nan_came);
+  td_line_add_number(&message, "steps", n_steps);
+  td_line_add_number(&message, "passes", n_passes);
+  td_line_add(&message, "nan", nan_came ? "1" : "0");
   td_link_report(probe.link, &message);
   td_line_text_fini(&message);
 }
@@ -384,6 +477,8 @@ td_probe_end(int status) {
   td_recorder *recorder = probe.recorder;
   probe.recorder = NULL;
   probe.over = true;
+  if (recorder) td_steps_tell_left_out();
+  __atomic_store_n(&td_probe_watching, 0, __ATOMIC_RELEASE);
   __atomic_store_n(&td_probe_session, 0, __ATOMIC_RELEASE);
   pthread_mutex_unlock(&probe.mutex);
   if (recorder) {

@@ -4,6 +4,7 @@
 #include "engine/base/numbers.h"
 #include "engine/control/gate.h"
 #include "engine/events/emit.h"
+#include "engine/probe/steps.h"
 
 unsigned td_births_wanted;
 
@@ -16,5 +17,6 @@ td_birth_note(unsigned before, unsigned after, const td_birth *birth) {
           .graph_task = birth->graph_task, .number = birth->number, .from = birth->from,
           .from_output_nr = birth->from_output_nr, .other = birth->other,
           .other_output_nr = birth->other_output_nr, .hook = birth->hook);
+  if (kind == TD_anomaly_kind_nan) td_steps_note_nan();
   td_gate_note(kind == TD_anomaly_kind_nan ? TD_TROUBLE_NAN : TD_TROUBLE_INF, birth->node);
 }

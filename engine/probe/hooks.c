@@ -115,7 +115,7 @@ recording(void *self, void *const *arguments, td_python_size n) {
 /* tell_freed(recording, node) */
 static void *
 tell_freed(void *self, void *const *arguments, td_python_size n) {
-  if (n == 2 && (uint32_t)number(arguments[0]) == td_probe_is_on())
+  if (n == 2 && (uint32_t)number(arguments[0]) == td_probe_session)
     td_reconstruct_node_free((uint32_t)number(arguments[1]));
   return none();
 }
@@ -217,7 +217,7 @@ complain(void *self, void *const *arguments, td_python_size n) {
 
 /* The engine's entry, with hooks.py's before() and after() around it, which never raise. */
 static void *
-run_backward(void *self, void *arguments, void *keywords) {
+run_hooked(void *arguments, void *keywords) {
   void *type = NULL, *value = NULL, *traceback = NULL;
   void *before = python->PyDict_GetItemString(names, "before");
   void *after = python->PyDict_GetItemString(names, "after");
@@ -235,6 +235,37 @@ run_backward(void *self, void *arguments, void *keywords) {
   if (done) python->Py_DecRef(done);
   if (pass) python->Py_DecRef(pass);
   if (!result) python->PyErr_Restore(type, value, traceback);
+  return result;
+}
+
+/* This thread's calls of the engine, and whether they are recorded. A thread that the engine has
+ * made is in a pass, too. */
+static _Thread_local unsigned n_calls;
+static _Thread_local bool is_recorded;
+
+static bool
+is_engine_thread(void) {
+  void *task = python->PyDict_GetItemString(names, "engine_task");
+  void *id = task ? python->PyObject_CallFunctionObjArgs(task, NULL) : NULL;
+  bool is_in_pass = id && number(id) >= 0;
+  if (id) python->Py_DecRef(id);
+  python->PyErr_Clear();
+  return is_in_pass;
+}
+
+static void *
+run_backward(void *self, void *arguments, void *keywords) {
+  bool is_first = n_calls == 0, is_outermost = is_first && !is_engine_thread();
+  td_pass_ticket ticket = {0};
+  if (is_outermost) ticket = td_probe_pass_begin();
+  if (is_first) is_recorded = is_outermost ? ticket.recorded : td_probe_is_on() != 0;
+  n_calls++;
+  void *result = is_recorded
+                     ? run_hooked(arguments, keywords)
+                     : python->PyObject_Call(python->PyDict_GetItemString(names, "original"),
+                                             arguments, keywords);
+  n_calls--;
+  if (is_outermost) td_probe_pass_end(ticket);
   return result;
 }
 

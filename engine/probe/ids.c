@@ -26,6 +26,7 @@ typedef struct table {
 struct td_ids {
   _Atomic(table *) table;
   pthread_mutex_t mutex; /* guards writing */
+  _Atomic uint32_t n_alive;
 };
 
 #define SLOTS_AT_FIRST 4096
@@ -124,6 +125,8 @@ td_ids_set(td_ids *ids, const void *address, uint32_t id) {
     if (2 * (table->n_used + 1) > table->n_slots) table = grow_locked(ids, table);
     fill_slot(table, address, id);
   }
+  int change = (id != TD_NONE) - (before != TD_NONE);
+  if (change) atomic_fetch_add_explicit(&ids->n_alive, (uint32_t)change, memory_order_relaxed);
   pthread_mutex_unlock(&ids->mutex);
   return before;
 }
@@ -136,4 +139,10 @@ td_ids_clear(td_ids *ids) {
     free(old);
   }
   atomic_store(&ids->table, table_new(SLOTS_AT_FIRST, NULL));
+  atomic_store(&ids->n_alive, 0);
+}
+
+uint32_t
+td_ids_n_alive(const td_ids *ids) {
+  return atomic_load_explicit(&ids->n_alive, memory_order_relaxed);
 }

@@ -21,6 +21,7 @@
 #include "engine/base/alloc.h"
 #include "engine/events/event.h"
 #include "engine/probe/module_root.h"
+#include "engine/probe/steps.h"
 #include "engine/probe/variables.h"
 
 #define CALL_HAS_SPARE ((size_t)1 << 63) /* PY_VECTORCALL_ARGUMENTS_OFFSET */
@@ -95,7 +96,8 @@ drop_stale(const td_python *python) {
 /* What is called instead of Module.__call__. */
 static void *
 call(void *function, void *const *arguments, size_t n, void *names) {
-  if ((n & ~CALL_HAS_SPARE) == 0) return original(function, arguments, n, names);
+  bool is_watched = (n & ~CALL_HAS_SPARE) != 0 && td_steps_wants_this();
+  if (!is_watched) return original(function, arguments, n, names);
   drop_stale(python_now);
   size_t depth = own.n;
   void *module = arguments[0];

@@ -65,6 +65,8 @@ FORWARD(EXECUTE, "td_preload_execute");
 static void (*end_probe)(int status);
 static void (*die)(int number);
 static void (*start_scripts)(void);
+static void (*step)(void);
+static void (*leave_mark)(const char *text);
 static void *execute_itself;
 static void *(*hook_sequence_nr)(void *original);
 
@@ -105,7 +107,20 @@ load_probe(void) {
   hook_sequence_nr = (void *(*)(void *))dlsym(probe, "td_stacks_hook");
   end_probe = (void (*)(int))dlsym(probe, "td_probe_end");
   die = (void (*)(int))dlsym(probe, "td_probe_die");
+  step = (void (*)(void))dlsym(probe, "td_probe_step");
+  leave_mark = (void (*)(const char *))dlsym(probe, "td_probe_leave_mark");
   if (attach) attach();
+}
+
+/* For programs, which find them by name: tapedeck.step() and tapedeck.mark(). */
+EXPORTED void
+tapedeck_step(void) {
+  if (step) step();
+}
+
+EXPORTED void
+tapedeck_mark(const char *text) {
+  if (leave_mark) leave_mark(text);
 }
 
 static void

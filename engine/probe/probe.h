@@ -16,12 +16,16 @@ extern "C" {
 
 #define TD_PROBE_API __attribute__((visibility("default")))
 
-/* Nonzero while a tape is recorded: the number of the recording. Read it with td_probe_is_on. */
+/* Nonzero while a tape is recorded: the number of the recording. */
 extern TD_PROBE_API uint32_t td_probe_session;
+
+/* td_probe_is_on returns td_probe_session, or 0 while the recording pauses: the program makes steps
+ * that nobody wants. Nodes on the tape are freed meanwhile, and the tape says so. */
+extern TD_PROBE_API uint32_t td_probe_watching; /* for td_probe_is_on alone */
 
 static inline uint32_t
 td_probe_is_on(void) {
-  return __atomic_load_n(&td_probe_session, __ATOMIC_ACQUIRE);
+  return __atomic_load_n(&td_probe_watching, __ATOMIC_ACQUIRE);
 }
 
 /* td_probe_ring returns the calling thread's ring, making it if need be; NULL when nothing is
@@ -54,6 +58,17 @@ TD_PROBE_API uint32_t td_probe_intern_callable(const void *object);
  * an engine is entered. Takes a moment the first time, and in the child of a fork. */
 TD_PROBE_API void td_probe_begin(void);
 
+/* td_probe_pass_begin and td_probe_pass_end: around each pass that no node called. `recorded` says
+ * whether the pass and all passes inside it belong on the tape. Then the recording has begun, or
+ * td_probe_is_on says that it could not. */
+typedef struct td_pass_ticket {
+  uint32_t generation; /* a child of a fork ignores tickets of its parent */
+  bool recorded, is_first;
+} td_pass_ticket;
+
+TD_PROBE_API td_pass_ticket td_probe_pass_begin(void);
+TD_PROBE_API void td_probe_pass_end(td_pass_ticket ticket);
+
 /* td_probe_poll is where a live target can be stopped: no lock held that others want, nor the GIL.
  * Worth calling where td_probe_may_stop says so. That an `error` or an `anomaly` was emitted is a
  * reason to stop at the thread's next poll. */
@@ -83,6 +98,8 @@ typedef struct td_observer {
   bool (*attach)(void); /* begins to watch; false if there is nothing to watch */
   void (*detach)(void); /* stops: nothing is left in the program's way */
   void (*begin)(void);  /* a recording begins: forget all ids, say how events are known */
+  void (*pause)(void);  /* no recorded pass is under way: get out of the way; NULL: nothing to do */
+  void (*resume)(void); /* what pause did is undone */
 } td_observer;
 
 TD_PROBE_API const td_observer *td_observer_get(void);
@@ -98,6 +115,11 @@ TD_PROBE_API void td_probe_attach(void);
  * recorded.
  */
 TD_PROBE_API void td_probe_start_scripts(void);
+
+/* td_probe_step: the program says that a training step is over. td_probe_leave_mark puts a text on
+ * the tape. */
+TD_PROBE_API void td_probe_step(void);
+TD_PROBE_API void td_probe_leave_mark(const char *text);
 TD_PROBE_API void td_probe_end(int status);
 TD_PROBE_API void td_probe_die(int number);
 

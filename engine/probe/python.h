@@ -59,8 +59,8 @@ char *td_python_callable_name(const td_python *python, const void *object);
 void *td_python_run(const td_python *python, const char *source, const char *name,
                     td_python_method *methods, char **reason);
 
-/* The probe's Python program. */
-extern const char td_python_hooks[];
+/* The probe's Python programs: hooks.py and markers.py. */
+extern const char td_python_hooks[], td_python_markers[];
 
 /* td_python_type_of returns an object's type (borrowed), td_python_is_a whether its class is `type`
  * or inherits from it. Both read the object's head, which builds without a GIL lay out otherwise:

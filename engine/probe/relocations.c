@@ -20,6 +20,7 @@
 typedef struct change {
   void **slot;
   void *before, *hook;
+  bool yields;
 } change;
 
 struct td_relocated {
@@ -66,10 +67,10 @@ td_relocations_write(void **slot, void *value) {
 }
 
 static void
-point(td_relocated *self, void **slot, void *hook) {
-  if (*slot == hook) return;
-  change made = {slot, *slot, hook};
-  if (!td_relocations_write(slot, hook)) return;
+point(td_relocated *self, void **slot, const td_relocation *wanted) {
+  if (*slot == wanted->hook) return;
+  change made = {slot, *slot, wanted->hook, wanted->yields};
+  if (!td_relocations_write(slot, wanted->hook)) return;
   TD_GROW(self->changes, self->n, self->capacity);
   self->changes[self->n++] = made;
 }
@@ -84,7 +85,7 @@ point_all(td_relocated *self, const struct dl_phdr_info *info, const tables *tab
     for (const td_relocation *wanted = self->list; wanted->library; wanted++)
       if (strncmp(name, wanted->symbol, strlen(wanted->symbol)) == 0 &&
           strstr(info->dlpi_name, wanted->library))
-        point(self, (void **)(info->dlpi_addr + relocations[i].r_offset), wanted->hook);
+        point(self, (void **)(info->dlpi_addr + relocations[i].r_offset), wanted);
   }
 }
 
@@ -110,6 +111,22 @@ td_relocations_point(const td_relocation *list, size_t *n) {
   self->list = NULL;
   *n = self->n;
   return self;
+}
+
+void
+td_relocations_pause(td_relocated *self) {
+  for (change *made = self->changes; made < self->changes + self->n; made++)
+    if (made->yields && *made->slot == made->hook) td_relocations_write(made->slot, made->before);
+}
+
+/* The dynamic linker may have found the function meanwhile: it binds at the first call. */
+void
+td_relocations_resume(td_relocated *self) {
+  for (change *made = self->changes; made < self->changes + self->n; made++) {
+    if (!made->yields || *made->slot == made->hook) continue;
+    made->before = *made->slot;
+    td_relocations_write(made->slot, made->hook);
+  }
 }
 
 void

@@ -17,6 +17,7 @@ typedef struct td_relocation {
   const char *library; /* part of the file's name: "libtorch_cpu.so"; a NULL ends a list */
   const char *symbol;  /* as mangled; a name that begins with it will do */
   void *hook;
+  bool yields; /* td_relocations_pause puts back what was there */
 } td_relocation;
 
 typedef struct td_relocated td_relocated;
@@ -25,6 +26,11 @@ typedef struct td_relocated td_relocated;
  * changed, for the undoing. *n is the number of places, perhaps 0. */
 __attribute__((visibility("default"))) td_relocated *td_relocations_point(const td_relocation *list,
                                                                           size_t *n);
+
+/* td_relocations_pause puts back what was there for each relocation that yields.
+ * td_relocations_resume points to the hooks again. */
+__attribute__((visibility("default"))) void td_relocations_pause(td_relocated *relocated);
+__attribute__((visibility("default"))) void td_relocations_resume(td_relocated *relocated);
 
 /* td_relocations_restore puts back what was there, but where somebody else has changed it since. */
 __attribute__((visibility("default"))) void td_relocations_restore(td_relocated *relocated);

@@ -23,6 +23,7 @@
 #include "engine/probe/module_labels.h"
 #include "engine/probe/modules.h"
 #include "engine/probe/python.h"
+#include "engine/probe/steps.h"
 
 #include <pthread.h>
 
@@ -98,7 +99,8 @@ note_forward(uint64_t sequence_nr) {
 static uint64_t
 hook(void) {
   uint64_t sequence_nr = original();
-  if (atomic_load_explicit(&is_on, memory_order_acquire)) note_forward(sequence_nr);
+  if (atomic_load_explicit(&is_on, memory_order_acquire) && td_steps_wants_this())
+    note_forward(sequence_nr);
   return sequence_nr;
 }
 

@@ -43,10 +43,11 @@ without_namespace(std::string name) {
   return name.compare(0, prefix.size(), prefix) == 0 ? name.substr(prefix.size()) : name;
 }
 
-/* A vtable's slot and what was in it. */
+/* A vtable's slot and what was in it. `is_death`: the function is called when a node dies. */
 struct Patch {
   void **slot;
   void *before, *hook;
+  bool is_death;
 };
 
 class Classes {
@@ -65,10 +66,18 @@ public:
   }
 
   /* Points a slot of any vtable to `hook`, until restore() puts back what was there. */
-  void take(void **slot, void *hook);
+  void take(void **slot, void *hook, bool is_death = false);
   void restore();
 
+  /* While nobody is recorded, no slot leads to the observer but those that hear of deaths. rest()
+   * gives these back too: no node that is known is alive. */
+  void pause();
+  void rest();
+  void resume();
+
 private:
+  void give_back(bool deaths);
+  bool is_paused = false; /* (guarded by mutex) */
   Registry<NodeClass> nodes;
   Registry<HookClass> hooks;
   std::mutex mutex;
@@ -84,9 +93,9 @@ void destroy_deleting_hook(Node *self);
 void release_hook(Node *self);
 
 inline void
-Classes::take(void **slot, void *hook) {
+Classes::take(void **slot, void *hook, bool is_death) {
   std::lock_guard<std::mutex> lock(mutex);
-  Patch patch = {slot, *slot, hook};
+  Patch patch = {slot, *slot, hook, is_death};
   if (patch.before != hook && td_relocations_write(slot, hook)) patches.push_back(patch);
 }
 
@@ -96,6 +105,34 @@ Classes::restore() {
   for (const Patch &patch : patches)
     if (*patch.slot == patch.hook) td_relocations_write(patch.slot, patch.before);
   patches.clear();
+}
+
+inline void
+Classes::give_back(bool deaths) {
+  for (const Patch &patch : patches)
+    if (patch.is_death == deaths && *patch.slot == patch.hook)
+      td_relocations_write(patch.slot, patch.before);
+}
+
+inline void
+Classes::pause() {
+  std::lock_guard<std::mutex> lock(mutex);
+  is_paused = true;
+  give_back(false);
+}
+
+inline void
+Classes::rest() {
+  std::lock_guard<std::mutex> lock(mutex);
+  if (is_paused) give_back(true);
+}
+
+inline void
+Classes::resume() {
+  std::lock_guard<std::mutex> lock(mutex);
+  is_paused = false;
+  for (const Patch &patch : patches)
+    if (*patch.slot == patch.before) td_relocations_write(patch.slot, patch.hook);
 }
 
 inline bool
@@ -122,11 +159,12 @@ Classes::of(Node *node) {
     made.name = td_probe_intern(made.text);
   });
   if (!found) return nullptr;
-  take(&vtable[apply], reinterpret_cast<void *>(apply_hook));
-  take(&vtable[0], reinterpret_cast<void *>(destroy_complete_hook));
-  take(&vtable[1], reinterpret_cast<void *>(destroy_deleting_hook));
+  take(&vtable[apply], reinterpret_cast<void *>(apply_hook), false);
+  take(&vtable[0], reinterpret_cast<void *>(destroy_complete_hook), true);
+  take(&vtable[1], reinterpret_cast<void *>(destroy_deleting_hook), true);
 #if TORCH_AT_LEAST(2, 13)
-  take(&vtable[vtable_slot(&Node::release_resources)], reinterpret_cast<void *>(release_hook));
+  take(&vtable[vtable_slot(&Node::release_resources)], reinterpret_cast<void *>(release_hook),
+       true);
 #endif
   return found;
 }
@@ -140,7 +178,7 @@ Classes::of_hook(const void *object, const std::type_info &type, size_t slot, vo
     made.is_lambda = is_named(type, "N5torch8autograd5utils14LambdaPostHookE");
     made.name = td_probe_intern(without_namespace(demangle(type.name())).c_str());
   });
-  if (found) take(&vtable[slot], hook);
+  if (found) take(&vtable[slot], hook, false);
   return found;
 }
 

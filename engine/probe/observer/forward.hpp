@@ -8,6 +8,7 @@
 #pragma once
 
 #include "engine/probe/observer/gradients.hpp"
+#include "engine/probe/observer/thread.hpp"
 #include "engine/probe/operations.h"
 
 #include <ATen/SequenceNumber.h>
@@ -41,6 +42,7 @@ look_at(at::TensorImpl *impl) {
 class Finite {
 public:
   uint64_t n_operations = 0;
+  uint32_t period = 0; /* of world->period: what was read before a pause says nothing */
 
   static bool is_same(at::TensorImpl *a, at::TensorImpl *b) {
     return a->storage_.storage_impl_.get() == b->storage_.storage_impl_.get() &&
@@ -125,6 +127,10 @@ inline std::unique_ptr<at::ObserverContext>
 operation_begin(const at::RecordFunction &function) {
   if (function.seqNr() < 0 || td_numerics_is_evaluating()) return nullptr;
   auto operation = std::make_unique<Operation>();
+  if (UNLIKELY(finite.period != world->period)) {
+    finite = Finite();
+    finite.period = world->period;
+  }
   operation->begin = finite.n_operations;
   for (const c10::IValue &value : function.inputs())
     each_tensor(value, [&](at::TensorImpl *impl) { operation->operands.push_back(impl); });

@@ -266,10 +266,14 @@ id_of(Node *node) {
   return LIKELY(id != TD_NONE) ? id : announcer->announce(node);
 }
 
+/* While the recording pauses, most nodes that die are not known. */
 inline void
 forget(Node *node) {
+  bool is_on = td_probe_is_on();
+  if (!is_on && td_ids_find(world->nodes, node) == TD_NONE) return;
   uint32_t id = td_ids_set(world->nodes, node, TD_NONE);
-  if (id != TD_NONE && td_probe_is_on()) EMIT(node_free, TIME_NOW, id);
+  if (id != TD_NONE && td_probe_session) EMIT(node_free, TIME_NOW, id);
+  if (!is_on && td_ids_n_alive(world->nodes) == 0) classes->rest();
 }
 
 } // namespace tapedeck

@@ -38,15 +38,35 @@ struct Inside {
   }
 };
 
+/* A thread in a node of a pass that is not recorded. */
+struct Skipping {
+  Thread *thread;
+  bool skipped;
+  explicit Skipping(Thread *thread) : thread(thread), skipped(thread->skips) {
+    thread->skips = true;
+  }
+  ~Skipping() {
+    thread->skips = skipped;
+  }
+};
+
 /* graph tasks */
 
 Task *
 new_task(GraphTask *graph_task) {
   Task *task = world->tasks.obtain(graph_task, [&](Task &made) { made.graph_task = graph_task; });
   if (!task) return nullptr;
+  task->graph_task = graph_task;
   task->id = world->n_tasks++;
   task->last = TD_NONE;
   return task;
+}
+
+/* A pass that is not recorded takes over the address. */
+void
+hide_task(GraphTask *graph_task) {
+  Task *task = world->tasks.obtain(graph_task, [](Task &) {});
+  if (task) task->graph_task = nullptr;
 }
 
 /* In the order of the ids: the engine's map is in the order of addresses. What this pass announced
@@ -99,14 +119,40 @@ struct Calling : Call {
   int task_depth = 0;
 };
 
+/* Is this thread in a pass that is recorded? A node may call backward, and so may the last callback
+ * of a pass. */
+bool
+serves_recorded(const Thread *thread) {
+  if (!td_probe_is_on() || thread->skips) return false;
+  return thread->evaluation || thread->finishing;
+}
+
+/* A call of Engine::execute, recorded or not. */
+struct Passing {
+  Thread *thread;
+  bool is_outermost, skipped;
+  td_pass_ticket ticket{};
+
+  explicit Passing(Thread *thread)
+      : thread(thread), is_outermost(!thread->inside), skipped(thread->skips) {
+    if (is_outermost) ticket = td_probe_pass_begin();
+    bool recorded = is_outermost ? ticket.recorded && td_probe_is_on() : serves_recorded(thread);
+    thread->skips = !recorded;
+  }
+  ~Passing() {
+    thread->skips = skipped;
+    if (is_outermost) td_probe_pass_end(ticket);
+  }
+};
+
 variable_list
 execute_hook(Engine *self, const edge_list &roots, const variable_list &inputs, bool keep_graph,
              bool create_graph, bool accumulate_grad, const edge_list &outputs) {
-  td_probe_begin();
-  if (!td_probe_is_on())
-    return self->Engine::execute(roots, inputs, keep_graph, create_graph, accumulate_grad, outputs);
   if (!thread_self) td_probe_name_caller();
-  Calling calling(thread_now(), keep_graph, create_graph, accumulate_grad, roots.size(),
+  Passing passing(thread_now());
+  if (passing.thread->skips)
+    return self->Engine::execute(roots, inputs, keep_graph, create_graph, accumulate_grad, outputs);
+  Calling calling(passing.thread, keep_graph, create_graph, accumulate_grad, roots.size(),
                   outputs.size());
   variable_list results =
       self->Engine::execute(roots, inputs, keep_graph, create_graph, accumulate_grad, outputs);
@@ -133,14 +179,17 @@ begin_graph_task(Thread *thread, Node *root, uint32_t root_id, const GraphTask &
 
 void
 compute_dependencies_hook(Engine *self, Node *root, GraphTask &graph_task, uint64_t min_topo_nr) {
-  td_probe_begin();
-  Task *task = td_probe_is_on() ? new_task(&graph_task) : nullptr;
+  Thread *thread = thread_now();
+  if (!thread->call && !thread->skips) td_probe_begin();
+  bool recorded = td_probe_is_on() && !thread->skips;
+  Task *task = recorded ? new_task(&graph_task) : nullptr;
+  if (!recorded) hide_task(&graph_task);
   if (!task) return self->Engine::compute_dependencies(root, graph_task, min_topo_nr);
   uint32_t n_before = world->n_nodes;
   uint32_t root_id = announcer->announce(root);
   task->root = root_id;
   td_leaves_name();
-  begin_graph_task(thread_now(), root, root_id, graph_task, task);
+  begin_graph_task(thread, root, root_id, graph_task, task);
   poll(TD_EVENT_graph_task_begin, root_id, task->id, root);
   self->Engine::compute_dependencies(root, graph_task, min_topo_nr);
   emit_dependencies(graph_task, task, n_before);
@@ -175,11 +224,11 @@ emit_roots(const Thread *thread, const InputBuffer &inputs) {
 FuturePtr
 execute_with_graph_task_hook(Engine *self, const std::shared_ptr<GraphTask> &graph_task,
                              NodePtr root, InputBuffer &&inputs) {
-  Task *task = td_probe_is_on() ? world->tasks.find(graph_task.get()) : nullptr;
-  if (!task || task->graph_task != graph_task.get())
-    return self->Engine::execute_with_graph_task(graph_task, std::move(root), std::move(inputs));
   Thread *thread = thread_now();
-  Inside inside(thread);
+  Inside inside(thread); /* the queue's hidden tasks count, too */
+  Task *task = td_probe_is_on() ? recorded_task(graph_task.get()) : nullptr;
+  if (!task)
+    return self->Engine::execute_with_graph_task(graph_task, std::move(root), std::move(inputs));
   know_queues(self, *graph_task);
   emit_exec_info(*graph_task, task);
   thread->root_task = task;
@@ -199,7 +248,10 @@ evaluate_function_hook(Engine *self, std::shared_ptr<GraphTask> &graph_task, Nod
                        InputBuffer &inputs, const std::shared_ptr<ReadyQueue> &cpu_ready_queue) {
   Thread *thread = thread_now();
   Task *task = td_probe_is_on() ? find_task(thread, graph_task.get()) : nullptr;
-  if (!task) return self->Engine::evaluate_function(graph_task, node, inputs, cpu_ready_queue);
+  if (!task) {
+    Skipping skipping(thread);
+    return self->Engine::evaluate_function(graph_task, node, inputs, cpu_ready_queue);
+  }
   Inside inside(thread);
   Evaluating evaluating(thread, graph_task.get(), task, node);
   NumericsEvaluation numerics(task->id, evaluating.id, task->root == evaluating.id, inputs.buffer);
@@ -217,7 +269,7 @@ shown_text(const std::exception &exception) {
 void
 thread_on_exception_hook(Engine *self, const std::shared_ptr<GraphTask> &graph_task,
                          const NodePtr &node, std::exception &exception) {
-  Task *task = td_probe_is_on() ? world->tasks.find(graph_task.get()) : nullptr;
+  Task *task = td_probe_is_on() ? recorded_task(graph_task.get()) : nullptr;
   if (task)
     EMIT(error, TIME_NOW, id_of(node.get()), task->id, td_probe_intern(shown_text(exception)));
   if (task) td_probe_note_error(id_of(node.get()));
@@ -266,12 +318,21 @@ thread_init_hook(Engine *self, int device, const std::shared_ptr<ReadyQueue> &qu
   self->Engine::thread_init(device, queue, should_increment);
 }
 
+/* The pool's threads may have come while the recording paused. */
+void
+tell_of_pool(Thread *thread) {
+  if (!td_probe_is_on() || thread->told_in_session == td_probe_session) return;
+  thread->told_in_session = td_probe_session;
+  EMIT(pool_thread_new, TIME_NOW, td_probe_thread());
+}
+
 void
 thread_main_hook(Engine *self, const std::shared_ptr<GraphTask> &graph_task) {
   Thread *thread = thread_now();
   Inside inside(thread);
   GraphTask *outer = thread->own;
   thread->own = graph_task.get();
+  if (thread->in_pool) tell_of_pool(thread);
   self->Engine::thread_main(graph_task);
   if (td_probe_is_on()) settle(thread);
   thread->own = outer;
@@ -280,13 +341,16 @@ thread_main_hook(Engine *self, const std::shared_ptr<GraphTask> &graph_task) {
 void
 reentrant_thread_init_hook(Engine *self) {
   td_probe_name_thread("pt_autograd_pool", TD_DEVICE_CPU);
-  if (td_probe_is_on()) EMIT(pool_thread_new, TIME_NOW, td_probe_thread());
+  Thread *thread = thread_now();
+  thread->in_pool = true;
+  tell_of_pool(thread);
   self->Engine::reentrant_thread_init();
 }
 
 void
 add_thread_pool_task_hook(Engine *self, const std::weak_ptr<GraphTask> &graph_task) {
-  if (td_probe_is_on()) EMIT(pool_push, TIME_NOW, task_id(graph_task._M_ptr));
+  Task *task = td_probe_is_on() ? recorded_task(graph_task._M_ptr) : nullptr;
+  if (task) EMIT(pool_push, TIME_NOW, task->id);
   self->Engine::add_thread_pool_task(graph_task);
 }
 
@@ -360,10 +424,10 @@ mutex_unlock_hook(pthread_mutex_t *mutex) {
   Thread *thread = thread_self;
   if (LIKELY(!thread || !thread->inside || !td_probe_is_on())) return pthread_mutex_unlock(mutex);
   Evaluation *evaluation = thread->evaluation;
-  if (thread->queue && mutex == native(thread->queue->queue->mutex_)) {
-    uint32_t queue = thread->queue->id;
+  Queue *queue = held_queue(thread);
+  if (queue && mutex == native(queue->queue->mutex_)) {
     queue_unlocking(thread);
-    note_unlocking(TD_lock_kind_queue, queue, &thread->queue_contended);
+    note_unlocking(TD_lock_kind_queue, queue->id, &thread->queue_contended);
   } else if (evaluation && mutex == native(evaluation->graph_task->mutex_)) {
     task_unlocking(thread, evaluation);
     note_unlocking(TD_lock_kind_graph_task, evaluation->task->id, &thread->task_contended);
@@ -371,25 +435,27 @@ mutex_unlock_hook(pthread_mutex_t *mutex) {
   return pthread_mutex_unlock(mutex);
 }
 
-bool
-sleeps_on_queue(const Thread *thread, pthread_mutex_t *mutex) {
-  return thread && thread->queue && td_probe_is_on() &&
-         mutex == native(thread->queue->queue->mutex_);
+/* A wait for a queue is one of a thread in the engine. */
+template <class Wait>
+void
+watch_wait(pthread_mutex_t *mutex, Wait wait) {
+  Thread *thread = thread_self;
+  if (!thread || !thread->inside) return wait();
+  Queue *queue = td_probe_is_on() ? held_queue(thread) : nullptr;
+  if (queue && mutex == native(queue->queue->mutex_))
+    note_unlocking(TD_lock_kind_queue, queue->id, &thread->queue_contended);
+  sleep_on_queue(thread, mutex, wait);
 }
 
 void
 condition_wait_hook(std::condition_variable *condition, std::unique_lock<std::mutex> &lock) {
-  if (!sleeps_on_queue(thread_self, native(*lock.mutex()))) return condition->wait(lock);
-  note_unlocking(TD_lock_kind_queue, thread_self->queue->id, &thread_self->queue_contended);
-  sleep_on_queue(thread_self, [&] { condition->wait(lock); });
+  watch_wait(native(*lock.mutex()), [&] { condition->wait(lock); });
 }
 
 int
 cond_wait_hook(pthread_cond_t *condition, pthread_mutex_t *mutex) {
-  if (!sleeps_on_queue(thread_self, mutex)) return pthread_cond_wait(condition, mutex);
   int result = 0;
-  note_unlocking(TD_lock_kind_queue, thread_self->queue->id, &thread_self->queue_contended);
-  sleep_on_queue(thread_self, [&] { result = pthread_cond_wait(condition, mutex); });
+  watch_wait(mutex, [&] { result = pthread_cond_wait(condition, mutex); });
   return result;
 }
 
@@ -400,14 +466,18 @@ cond_wait_hook(pthread_cond_t *condition, pthread_mutex_t *mutex) {
 #define ENGINE "_ZN5torch8autograd6Engine"
 #define INPUT_GRAD_BUFFERS "_ZN5torch8autograd30get_current_input_grad_buffersE"
 #define HOOK(library, symbol, hook)                                                                \
-  { library, symbol, reinterpret_cast<void *>(hook) }
+  { library, symbol, reinterpret_cast<void *>(hook), false }
 #define ENGINE_HOOK(symbol, hook) HOOK(CPU, ENGINE symbol, hook), HOOK(PYTHON, ENGINE symbol, hook)
+/* What is called for each node. It yields while the recording pauses. */
+#define NODE_HOOK(library, symbol, hook)                                                           \
+  { library, symbol, reinterpret_cast<void *>(hook), true }
 
 const td_relocation relocations[] = {
     ENGINE_HOOK("7executeE", execute_hook),
     ENGINE_HOOK("23execute_with_graph_taskE", execute_with_graph_task_hook),
     ENGINE_HOOK("20compute_dependenciesE", compute_dependencies_hook),
-    ENGINE_HOOK("17evaluate_functionE", evaluate_function_hook),
+    NODE_HOOK(CPU, ENGINE "17evaluate_functionE", evaluate_function_hook),
+    NODE_HOOK(PYTHON, ENGINE "17evaluate_functionE", evaluate_function_hook),
     ENGINE_HOOK("19thread_on_exceptionE", thread_on_exception_hook),
     ENGINE_HOOK("14queue_callbackE", queue_callback_hook),
     ENGINE_HOOK("4stopE", stop_hook),
@@ -416,14 +486,15 @@ const td_relocation relocations[] = {
     ENGINE_HOOK("21reentrant_thread_initE", reentrant_thread_init_hook),
     ENGINE_HOOK("20add_thread_pool_taskE", add_thread_pool_task_hook),
 #if ADD_IS_EXPORTED
-    HOOK(CPU, "_ZN5torch8autograd11InputBuffer3addE", AddHook<decltype(&InputBuffer::add)>::call),
+    NODE_HOOK(CPU, "_ZN5torch8autograd11InputBuffer3addE",
+              AddHook<decltype(&InputBuffer::add)>::call),
 #endif
 #if TORCH_AT_LEAST(2, 15)
     HOOK(CPU, INPUT_GRAD_BUFFERS, input_grad_buffers_hook),
     HOOK(PYTHON, INPUT_GRAD_BUFFERS, input_grad_buffers_hook),
 #endif
-    HOOK(CPU, "pthread_mutex_lock", mutex_lock_hook),
-    HOOK(CPU, "pthread_mutex_unlock", mutex_unlock_hook),
+    NODE_HOOK(CPU, "pthread_mutex_lock", mutex_lock_hook),
+    NODE_HOOK(CPU, "pthread_mutex_unlock", mutex_unlock_hook),
     HOOK(CPU, "pthread_cond_wait", cond_wait_hook),
     HOOK(CPU, "_ZNSt18condition_variable4waitE", condition_wait_hook),
     {},
@@ -431,6 +502,17 @@ const td_relocation relocations[] = {
 
 td_relocated *relocated;
 at::CallbackHandle forward_handle = at::INVALID_CALLBACK_HANDLE;
+
+void
+watch_forward(bool watches) {
+  bool is_watching = forward_handle != at::INVALID_CALLBACK_HANDLE;
+  if (!td_numerics_anomalies || watches == is_watching) return;
+  if (watches)
+    forward_handle = forward_watch();
+  else
+    forward_unwatch(forward_handle);
+  if (!watches) forward_handle = at::INVALID_CALLBACK_HANDLE;
+}
 
 bool
 attach() {
@@ -440,7 +522,7 @@ attach() {
 #if TORCH_AT_LEAST(2, 14)
   watch_creation();
 #endif
-  if (td_numerics_anomalies) forward_handle = forward_watch();
+  watch_forward(true);
   return n > 0;
 }
 
@@ -449,8 +531,23 @@ detach() {
   td_relocations_restore(relocated);
   relocated = nullptr;
   classes->restore();
-  if (forward_handle != at::INVALID_CALLBACK_HANDLE) forward_unwatch(forward_handle);
-  forward_handle = at::INVALID_CALLBACK_HANDLE;
+  watch_forward(false);
+}
+
+void
+pause() {
+  classes->pause();
+  if (td_ids_n_alive(world->nodes) == 0) classes->rest();
+  td_relocations_pause(relocated);
+  watch_forward(false);
+}
+
+void
+resume() {
+  world->period++;
+  classes->resume();
+  td_relocations_resume(relocated);
+  watch_forward(true);
 }
 
 void
@@ -498,7 +595,7 @@ bool td_clock_has_counter;
 const td_observer *
 td_observer_get(void) {
   td_clock_has_counter = *td_probe_has_counter;
-  static const td_observer observer = {TORCH_VERSION, tapedeck::attach, tapedeck::detach,
-                                       tapedeck::begin};
+  static const td_observer observer = {TORCH_VERSION,   tapedeck::attach, tapedeck::detach,
+                                       tapedeck::begin, tapedeck::pause,  tapedeck::resume};
   return &observer;
 }

@@ -19,7 +19,7 @@ inline Queue *
 know_queue(const std::shared_ptr<ReadyQueue> &queue, int32_t device, uint32_t owner) {
   if (!queue) return nullptr;
   Queue *known = world->queues.obtain(native(queue->mutex_), [&](Queue &made) {
-    made = {queue.get(), queue, world->n_queues++, TD_NONE, 0};
+    made = {queue.get(), queue, world->n_queues++, TD_NONE, 0, UINT32_MAX, 0};
   });
   if (known && known->session != td_probe_session) {
     known->session = td_probe_session;
@@ -30,8 +30,33 @@ know_queue(const std::shared_ptr<ReadyQueue> &queue, int32_t device, uint32_t ow
 
 inline uint32_t
 task_id(GraphTask *graph_task) {
-  Task *task = graph_task ? world->tasks.find(graph_task) : nullptr;
+  Task *task = recorded_task(graph_task);
   return task ? task->id : TD_NONE;
+}
+
+/* Is this a task of a pass that is not recorded? */
+inline bool
+is_hidden(const GraphTask *graph_task) {
+  const Task *task = graph_task ? world->tasks.find(graph_task) : nullptr;
+  return task && !task->graph_task;
+}
+
+/* The queue that this thread has locked before the observer's eyes. */
+inline Queue *
+held_queue(const Thread *thread) {
+  return thread->queue && thread->queue_period == world->period ? thread->queue : nullptr;
+}
+
+/* Counts the hidden tasks when the queue is first locked after a pause. */
+inline void
+enter_queue(Thread *thread, Queue *queue) {
+  thread->queue = queue;
+  thread->queue_period = world->period;
+  if (LIKELY(queue->period == thread->queue_period)) return;
+  queue->period = thread->queue_period;
+  queue->n_hidden = 0;
+  for (const NodeTask &task : heap_of(queue->queue))
+    queue->n_hidden += is_hidden(task.base_._M_ptr);
 }
 
 /* A popped task that was not evaluated after all: its pass had failed meanwhile. */
@@ -69,6 +94,13 @@ inline void
 note_popped(Thread *thread, Queue *queue, size_t size) {
   const Front &front = thread->front;
   Task *task = find_task(thread, front.graph_task);
+  if (UNLIKELY(!task && !front.is_shutdown && is_hidden(front.graph_task))) {
+    queue->n_hidden--;
+    thread->popped = {};
+    thread->done_mutex = nullptr;
+    return;
+  }
+  size -= queue->n_hidden;
   bool is_pushed_last = front.node && front.node == thread->pushed;
   uint32_t id = is_pushed_last ? thread->pushed_id : id_of(front.node);
   uint32_t task_id = task ? task->id : TD_NONE;
@@ -96,6 +128,7 @@ note_popped(Thread *thread, Queue *queue, size_t size) {
 inline void
 note_pushed(Thread *thread, Queue *queue, size_t size) {
   Evaluation *evaluation = thread->evaluation;
+  size -= queue->n_hidden;
   if (evaluation && evaluation->holds_lock) {
     const Arrival *arrival = tell_until_push(thread, evaluation);
     if (!arrival) return;
@@ -107,11 +140,15 @@ note_pushed(Thread *thread, Queue *queue, size_t size) {
     EMIT(queue_push, stamp(&queue->last), queue->id, thread->root, thread->root_task->id,
          clamp(size), TD_push_reason_root);
     thread->root_task = nullptr;
+  } else if (UNLIKELY(thread->skips)) {
+    queue->n_hidden++;
   } else {
     const NodeTask &front = heap_of(queue->queue).front();
     uint32_t task = task_id(front.base_._M_ptr);
     if (front.isShutdownTask_)
       EMIT(queue_shutdown, stamp(&queue->last), queue->id);
+    else if (UNLIKELY(is_hidden(front.base_._M_ptr)))
+      queue->n_hidden++;
     else if (!front.fn_)
       EMIT(queue_wake, stamp(&queue->last), queue->id, task, clamp(size));
     else
@@ -122,7 +159,7 @@ note_pushed(Thread *thread, Queue *queue, size_t size) {
 
 inline void
 queue_locked(Thread *thread, Queue *queue) {
-  thread->queue = queue;
+  enter_queue(thread, queue);
   thread->queue_size = heap_of(queue->queue).size();
   thread->waited = 0;
   thread->slept = false;
@@ -141,18 +178,25 @@ queue_unlocking(Thread *thread) {
   if (size + 1 == thread->queue_size) note_popped(thread, queue, size);
 }
 
-/* The queue's mutex is given up for as long as its condition is waited for. */
+/* The queue's mutex is given up for as long as its condition is waited for. A device's thread may
+ * begin to wait in a step that nobody wants, and wake in one that is recorded. */
 template <class Wait>
 void
-sleep_on_queue(Thread *thread, Wait wait) {
+sleep_on_queue(Thread *thread, pthread_mutex_t *mutex, Wait wait) {
   uint64_t begin = td_clock_now();
-  if (!thread->slept) EMIT(thread_state, begin, TD_thread_activity_idle, TD_NONE);
-  thread->slept = true;
+  Queue *held = td_probe_is_on() ? held_queue(thread) : nullptr;
+  if (held && mutex != native(held->queue->mutex_)) return wait();
+  if (held && !thread->slept) EMIT(thread_state, begin, TD_thread_activity_idle, TD_NONE);
+  if (!held) thread->waited = 0;
+  thread->slept = held;
   wait();
-  thread->waited += td_clock_now() - begin;
-  thread->queue->last = TD_NONE;
-  thread->queue_size = heap_of(thread->queue->queue).size();
-  read_front(thread, thread->queue);
+  Queue *queue = td_probe_is_on() ? find_queue(thread, mutex) : nullptr;
+  if (!queue) return;
+  if (held) thread->waited += td_clock_now() - begin;
+  enter_queue(thread, queue);
+  queue->last = TD_NONE;
+  thread->queue_size = heap_of(queue->queue).size();
+  read_front(thread, queue);
 }
 
 } // namespace tapedeck

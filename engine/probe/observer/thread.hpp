@@ -19,9 +19,12 @@ struct Queue {
   uint32_t id;
   uint32_t last;    /* for stamp (guarded by the queue's mutex) */
   uint32_t session; /* in which the queue entered the tape */
+  uint32_t period;  /* of world->period, for n_hidden */
+  size_t n_hidden;  /* tasks in it of passes that are not recorded (guarded by its mutex) */
 };
 
-/* A graph task; its number changes when another one takes over the address. */
+/* A graph task; its number changes when another one takes over the address. NULL: that other one is
+ * not recorded. */
 struct Task {
   GraphTask *graph_task;
   uint32_t id, root; /* root: the node's */
@@ -126,12 +129,16 @@ struct Popped {
 };
 
 struct Thread {
-  int inside; /* calls of the engine that pop or push */
+  int inside;               /* calls of the engine that pop or push */
+  bool skips;               /* in a pass that is not recorded */
+  bool in_pool;             /* a thread of the engine's pool */
+  uint32_t told_in_session; /* that it is in the pool */
   Call *call;
   Evaluation *evaluation;
   GraphTask *own; /* whose thread_main runs innermost: alive */
   /* while a known queue is locked: */
   Queue *queue;
+  uint32_t queue_period; /* of world->period in which it locked the queue */
   size_t queue_size;
   bool queue_contended, task_contended; /* it had to wait for the lock that it holds */
   Front front;
@@ -179,17 +186,28 @@ struct World {
   std::atomic<uint32_t> n_nodes{0}; /* written under the mutex */
   std::atomic<uint32_t> n_tasks{0};
   std::atomic<uint32_t> n_queues{0};
+  std::atomic<uint32_t> period{0}; /* changes when the observer goes on after a pause */
 };
 
 extern World *world; /* never freed: threads outlive main */
 
+/* The record of a graph task that is recorded, or NULL. */
+inline Task *
+recorded_task(const GraphTask *graph_task) {
+  Task *found = graph_task ? world->tasks.find(graph_task) : nullptr;
+  return found && found->graph_task ? found : nullptr;
+}
+
 inline Task *
 find_task(Thread *thread, GraphTask *graph_task) {
-  if (LIKELY(graph_task == thread->found_graph_task)) return thread->found_task;
-  Task *found = graph_task ? world->tasks.find(graph_task) : nullptr;
-  if (!found) return nullptr;
-  thread->found_graph_task = graph_task;
-  return thread->found_task = found;
+  Task *found = thread->found_task;
+  if (UNLIKELY(graph_task != thread->found_graph_task)) {
+    found = graph_task ? world->tasks.find(graph_task) : nullptr;
+    if (!found) return nullptr;
+    thread->found_graph_task = graph_task;
+    thread->found_task = found;
+  }
+  return found && found->graph_task ? found : nullptr;
 }
 
 inline Queue *

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "engine/probe/markers.h"
+
+#include "engine/probe/python.h"
+#include "engine/probe/steps.h"
+
+#include <stddef.h>
+#include <stdlib.h>
+
+static const td_python *python;
+static void (*tell)(uint32_t marker);
+static void *names; /* (owned) of markers.py */
+
+static void *
+none(void) {
+  return python->Py_BuildValue("");
+}
+
+/* tell_optimizer(number) */
+static void *
+tell_optimizer(void *self, void *const *arguments, td_python_size n) {
+  if (n == 1) tell(TD_MARKER_OPTIMIZER + (uint32_t)python->PyLong_AsLongLong(arguments[0]));
+  return none();
+}
+
+/* tell_profiler() */
+static void *
+tell_profiler(void *self, void *const *arguments, td_python_size n) {
+  tell(TD_MARKER_PROFILER);
+  return none();
+}
+
+static td_python_method methods[] = {
+    {"tell_optimizer", tell_optimizer, TD_PYTHON_FASTCALL, NULL},
+    {"tell_profiler", tell_profiler, TD_PYTHON_FASTCALL, NULL},
+    {0},
+};
+
+void
+td_markers_start(void (*mark)(uint32_t marker)) {
+  char *reason = NULL;
+  python = td_python_find();
+  if (!python) return;
+  tell = mark;
+  int state = python->PyGILState_Ensure();
+  names = td_python_run(python, td_python_markers, "<tapedeck markers.py>", methods, &reason);
+  python->PyGILState_Release(state);
+  free(reason); /* a PyTorch without optimizers */
+}
+
+bool
+td_markers_expect_optimizer(void) {
+  td_python_hold hold;
+  if (!names || !td_python_enter(python, &hold)) return false;
+  void *has = python->PyDict_GetItemString(names, "has_optimizer");
+  void *answer = has ? python->PyObject_CallFunctionObjArgs(has, NULL) : NULL;
+  bool expects = answer && python->PyObject_IsTrue(answer) == 1;
+  if (answer) python->Py_DecRef(answer);
+  python->PyErr_Clear();
+  td_python_leave(python, hold);
+  return expects;
+}

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * Markers: markers.py runs in the target and hears when an optimizer or PyTorch's profiler has made
+ * a step. A program without Python has no markers. */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* td_markers_start begins to listen. `mark` gets the numbers of steps.h. Any thread that holds no
+ * lock but perhaps the GIL, which this takes. */
+void td_markers_start(void (*mark)(uint32_t marker));
+
+/* td_markers_expect_optimizer returns true if the program has made an optimizer so far. Takes the
+ * GIL. */
+bool td_markers_expect_optimizer(void);
