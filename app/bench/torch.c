@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
  * The cost of recording the real PyTorch. One process runs the work plain. Another has the probe
- * preloaded but off, and another records. They take turns, so that each round meets the same
- * noise. The profiler and anomaly mode take their turns in the plain process. The least time of
- * all rounds counts. The spread is that of the rounds' ratios. */
+ * preloaded but off, another records, and another records in steps that nobody wants. They take
+ * turns, so that each round meets the same noise. The profiler and anomaly mode take their turns in
+ * the plain process. The least time of all rounds counts. The spread is that of the rounds' ratios.
+ */
 #include "app/bench/torch.h"
 
 #include "app/bench/figure.h"
@@ -79,7 +80,17 @@ static const char work[] =
     "for line in sys.stdin: print(once(line.strip()), flush=True)\n";
 
 /* Ways to observe, and the process of each. */
-typedef enum way { PLAIN, OFF, RECORDED, NAMELESS, NONFINITE, PROFILER, ANOMALY, N_WAYS } way;
+typedef enum way {
+  PLAIN,
+  OFF,
+  RECORDED,
+  NAMELESS,
+  NONFINITE,
+  OUTSIDE,
+  PROFILER,
+  ANOMALY,
+  N_WAYS
+} way;
 
 static const struct {
   const char *word; /* told to the process */
@@ -87,11 +98,11 @@ static const struct {
 } ways[N_WAYS] = {
     [PLAIN] = {"plain", PLAIN},         [OFF] = {"plain", OFF},
     [RECORDED] = {"plain", RECORDED},   [NAMELESS] = {"plain", NAMELESS},
-    [NONFINITE] = {"plain", NONFINITE}, [PROFILER] = {"profiler", PLAIN},
-    [ANOMALY] = {"anomaly", PLAIN},
+    [NONFINITE] = {"plain", NONFINITE}, [OUTSIDE] = {"plain", OUTSIDE},
+    [PROFILER] = {"profiler", PLAIN},   [ANOMALY] = {"anomaly", PLAIN},
 };
 
-#define N_PROCESSES (NONFINITE + 1)
+#define N_PROCESSES (OUTSIDE + 1)
 
 typedef struct worker {
   GPid pid;
@@ -130,8 +141,10 @@ arguments_of(const workload *self, way process, const char *tape) {
   if (tape) {
     g_autofree char *program = g_file_read_link("/proc/self/exe", NULL);
     g_strv_builder_add_many(builder, program ? program : "tapedeck", "record", "--force", "-o",
-                            tape, "--anomaly", process == NONFINITE ? "nonfinite" : "off", "--",
-                            NULL);
+                            tape, "--anomaly", process == NONFINITE ? "nonfinite" : "off", NULL);
+    /* Without an optimizer a pass is a step: the one before the rounds. */
+    if (process == OUTSIDE) g_strv_builder_add_many(builder, "--first", "1", NULL);
+    g_strv_builder_add(builder, "--");
   }
   g_strv_builder_add_many(builder, python, "-c", work, self->name, NULL);
   return g_strv_builder_end(builder);
@@ -149,7 +162,7 @@ environment_of(way process, char **problem) {
 static bool
 start_worker(workload *self, way process, const char *folder) {
   worker *worker = &self->workers[process];
-  bool recorded = process >= RECORDED && process <= NONFINITE;
+  bool recorded = process >= RECORDED && process <= OUTSIDE;
   if (recorded) worker->tape = g_strdup_printf("%s/%s-%d.tape", folder, self->name, process);
   g_auto(GStrv) argv = arguments_of(self, process, worker->tape);
   g_auto(GStrv) environment = environment_of(process, &self->skipped);
@@ -200,13 +213,15 @@ end_worker(worker *worker) {
 /* A recording without events would cost nothing. So this checks that everything is on the tape,
  * from inside the engine. */
 static char *
-find_doubt(const workload *self, const worker *worker) {
+find_doubt(const workload *self, way process) {
+  const worker *worker = &self->workers[process];
   td_tape *tape;
   td_any_event event;
   if (td_tape_open(worker->tape, &tape, NULL) != TD_OK) return g_strdup("nothing was recorded");
   const td_tape_info *info = td_tape_info_get(tape);
   /* each round, and one before them */
-  double wanted = worker->n_nodes * (WARM_ROUNDS + self->n_rounds + 1);
+  double rounds = process == OUTSIDE ? 0 : WARM_ROUNDS + self->n_rounds;
+  double wanted = worker->n_nodes * (rounds + 1);
   uint32_t level = 0;
   for (uint64_t seq = 0; seq < MIN(info->n_events, 10000) && !level; seq++)
     if (td_tape_get(tape, seq, &event, NULL) == TD_OK && event.event.kind == TD_EVENT_probe_level)
@@ -214,6 +229,7 @@ find_doubt(const workload *self, const worker *worker) {
   double seen = (double)info->n_by_kind[TD_EVENT_node_begin];
   td_tape_close(tape);
   if (level != 1) return g_strdup_printf("PyTorch could only be recorded at level %u here", level);
+  if (process == OUTSIDE && seen >= 2 * wanted) return g_strdup("passes were not left out");
   return seen < wanted ? g_strdup_printf("only %.0f of %.0f nodes were recorded", seen, wanted)
                        : NULL;
 }
@@ -250,7 +266,7 @@ run_workload(workload *self) {
     end_worker(&self->workers[process]);
   for (way process = RECORDED; process < N_PROCESSES; process++) {
     worker *worker = &self->workers[process];
-    if (!self->skipped) self->skipped = find_doubt(self, worker);
+    if (!self->skipped) self->skipped = find_doubt(self, process);
     if (worker->tape) g_unlink(worker->tape);
     g_free(worker->tape);
   }
@@ -296,12 +312,14 @@ compare(workload *self, way way, enum way with, td_measured *measured) {
 #define TD_TORCH_FIGURE(name, workload, way) TD_TORCH_COMPARISON(name, workload, way, PLAIN)
 TD_TORCH_FIGURE(torch_tiny_ops, chain, RECORDED)
 TD_TORCH_FIGURE(torch_tiny_ops_off, chain, OFF)
+TD_TORCH_FIGURE(torch_tiny_ops_outside, chain, OUTSIDE)
 TD_TORCH_FIGURE(torch_tiny_ops_nonfinite, chain, NONFINITE)
 TD_TORCH_FIGURE(torch_tiny_ops_profiler, chain, PROFILER)
 TD_TORCH_FIGURE(torch_tiny_ops_anomaly, chain, ANOMALY)
 TD_TORCH_FIGURE(torch_model, model, RECORDED)
 TD_TORCH_FIGURE(torch_model_off, model, OFF)
 TD_TORCH_COMPARISON(torch_model_names, model, RECORDED, NAMELESS)
+TD_TORCH_FIGURE(torch_model_outside, model, OUTSIDE)
 TD_TORCH_FIGURE(torch_model_nonfinite, model, NONFINITE)
 TD_TORCH_FIGURE(torch_model_profiler, model, PROFILER)
 TD_TORCH_FIGURE(torch_model_anomaly, model, ANOMALY)
