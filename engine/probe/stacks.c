@@ -37,6 +37,7 @@ typedef struct note {
 
 typedef struct notes {
   uint64_t thread_id;
+  _Atomic uint64_t n_numbers;                /* sequence numbers that the thread took */
   _Atomic(note *) pages[STACKS_KEPT / PAGE]; /* (owned) NULL until used */
   struct notes *next;
 } notes;
@@ -62,8 +63,13 @@ make_own_notes(void) {
 }
 
 static void
-keep(uint64_t sequence_nr, td_forward forward) {
+note_number(uint64_t sequence_nr) {
   if (!own_notes) own_notes = make_own_notes();
+  atomic_store_explicit(&own_notes->n_numbers, sequence_nr + 1, memory_order_release);
+}
+
+static void
+keep(uint64_t sequence_nr, td_forward forward) {
   _Atomic(note *) *slot = &own_notes->pages[sequence_nr % STACKS_KEPT / PAGE];
   note *page = atomic_load_explicit(slot, memory_order_relaxed);
   if (!page) {
@@ -84,6 +90,7 @@ stack_now(void) {
 static void
 note_forward(uint64_t sequence_nr) {
   td_python_hold hold;
+  note_number(sequence_nr);
   bool wants_gil = with_stacks || td_modules_want_gil();
   if (wants_gil && !td_python_enter(python, &hold)) return;
   td_module_name module = td_modules_now(python);
@@ -132,9 +139,8 @@ td_stacks_find_any(uint64_t sequence_nr) {
   int n = 0;
   for (const notes *of = atomic_load_explicit(&all_notes, memory_order_acquire); of;
        of = of->next) {
-    td_forward here = look_up(of, sequence_nr);
-    if (!here.stack && !here.module) continue;
-    found = here;
+    if (atomic_load_explicit(&of->n_numbers, memory_order_acquire) <= sequence_nr) continue;
+    found = look_up(of, sequence_nr);
     n++;
   }
   return n == 1 ? found : (td_forward){0};

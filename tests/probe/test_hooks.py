@@ -15,6 +15,7 @@ import torches
 from test_probe import PRELUDE
 
 TAPEDECK = os.environ["TAPEDECK"]
+SAME_NUMBERS = (pathlib.Path(__file__).parent / "programs" / "same_numbers.py").read_text()
 
 # Of these, level 2 must tell the same in the same order.
 SCHEDULING = ("graph_task_begin", "dependency_dec", "buffer_park", "buffer_ready", "queue_push", "queue_pop", "node_begin",
@@ -307,6 +308,23 @@ print(seen[0]() is None)
                                          (python, level, e["name"], e["stack"]))
                 self.assertEqual(sum(e["event"] == "node_new" and e["name"] in expected for e in events), 7)
                 self.modules(events)
+
+    def made(self, events):
+        """How many nodes there are of each name and number, with the module, the label and the stack that they have."""
+        nodes = {e["node"]: dict.fromkeys(("module", "module_class", "label"), None) | e
+                 for e in events if e["event"] == "node_new"}
+        for e in events:
+            if e["event"] in ("node_module", "node_label"):
+                nodes[e["node"]].update({name: e[name] for name in ("module", "module_class", "label") if name in e})
+        return collections.Counter(tuple(node[name] for name in ("name", "sequence_nr", "module", "module_class", "label",
+                                                                 "stack")) for node in nodes.values())
+
+    def test_two_threads_take_the_same_numbers(self):
+        for python, hooks in self.each(SAME_NUMBERS):
+            engine, _ = self.record(python, SAME_NUMBERS, 1)
+            named = collections.Counter({made: n for made, n in self.made(hooks).items() if made[2] or made[4]})
+            self.assertEqual(named - self.made(engine), {}, f"a node has another node's name with {python}")
+            self.assertTrue(any(made[2] for made in named), python)
 
     def modules(self, events):
         keys = self.keys(events)
