@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
  * Streams on the timeline: a kernel lies on its stream's lane at the device's time, and a wait is
- * an arrow. */
+ * an arrow. Towers of nested passes, and the layers of a model. */
 #include "engine/base/alloc.h"
+#include "engine/events/emit.h"
 #include "engine/replay/catalog_collect.h"
 #include "tests/fixtures/tape_maker.h"
 #include "ui/draw/graph_scene.h"
+#include "ui/draw/scene.h"
 #include "ui/draw/timeline.h"
 #include "ui/draw/timeline_picture.h"
 
@@ -120,10 +122,57 @@ test_tower(void) {
   g_unlink(path);
 }
 
+/* A chain of nodes: the backward pass of an encoder, a decoder and a head. */
+static const char *const modules[] = {
+    "(Net)", "net.head", "decoder.layers.10.fc", "decoder.layers.10.attn", "decoder.layers.0.fc",
+    "",      "net.norm", "encoder.layers.0",     "encoder.layers.0.fc",    "encoder.layers.0.mlp.3",
+};
+
+static void
+write_model(const char *path) {
+  td_tape_script script = {.n_threads = 1};
+  td_error error = {0};
+  for (uint32_t node = 0; node < G_N_ELEMENTS(modules); node++) {
+    TELL(&script, node_new, .node = node, .sequence_nr = 100 - node, .device = -1);
+    TELL(&script, node_module, .node = node, .module = td_intern(modules[node]));
+    if (node) TELL(&script, edge_new, .from = node - 1, .to = node);
+  }
+  tell_pass(&script, 0, 0);
+  g_assert_cmpint(td_tape_script_write(&script, path, &error), ==, TD_OK);
+  td_tape_script_fini(&script);
+}
+
+static void
+test_layers(void) {
+  g_autofree char *path = g_build_filename(g_get_tmp_dir(), "tapedeck-layers.tape", NULL);
+  td_tape *tape;
+  td_catalog *catalog;
+  td_error error = {0};
+  write_model(path);
+  g_assert_cmpint(td_tape_open(path, &tape, &error), ==, TD_OK);
+  g_assert_cmpint(td_catalog_collect(tape, &catalog, &error), ==, TD_OK);
+  td_graph_scene *scene = td_graph_scene_new(catalog, 0);
+  static const struct {
+    const char *name;
+    uint32_t first;
+  } layers[] = {
+      {"head", 1}, {"layers.10", 2}, {"decoder.layers.0", 4}, {"norm", 6}, {"encoder.layers.0", 7}};
+  g_assert_cmpuint(scene->n_layers, ==, G_N_ELEMENTS(layers));
+  for (uint32_t i = 0; i < scene->n_layers; i++) {
+    g_assert_cmpstr(scene->layers[i].name, ==, layers[i].name);
+    g_assert_cmpuint(scene->nodes[scene->layers[i].first].node, ==, layers[i].first);
+  }
+  td_graph_scene_free(scene);
+  td_catalog_free(catalog);
+  td_tape_close(tape);
+  g_unlink(path);
+}
+
 int
 main(int argc, char **argv) {
   g_test_init(&argc, &argv, NULL);
   g_test_add_func("/ui/scenes/streams", test_streams);
   g_test_add_func("/ui/scenes/tower", test_tower);
+  g_test_add_func("/ui/scenes/layers", test_layers);
   return g_test_run();
 }

@@ -163,13 +163,27 @@ draw_small_lines(const td_scene_draw *draw, const td_scene_node *self, td_box bo
                  td_colour colour) {
   enum { SIZE = 15 };
   double left = box.x + STRIPE + 7, room = box.width - STRIPE - 11;
-  if (self->port || SIZE * draw->view->scale < 5) return false;
+  if (self->port || draw->view->scale < td_scale_modules) return false;
   char *module = td_node_module_fit(draw->labels, draw->scene->catalog, self->node, SIZE, room);
   if (!module) return false;
   td_label_draw(draw->labels, draw->cr, self->name, SIZE, left, box.y + 3, room, colour, true);
   td_label_draw(draw->labels, draw->cr, module, SIZE, left, box.y + 23, room, colour, false);
   free(module);
   return true;
+}
+
+/* A port's path gets shorter, a card's name gets smaller. At one scale all have a name or none. */
+static char *
+small_name(const td_scene_draw *draw, const td_scene_node *self, double room, double *size) {
+  double least = 5 / draw->view->scale, width;
+  *size = self->port ? 13 : 17;
+  if (*size < least) return NULL;
+  if (self->port)
+    return td_node_title_fit(draw->labels, draw->scene->catalog, self->node, *size, room);
+  td_label_size(draw->labels, self->name, *size, true, &width, NULL);
+  if (width > room) *size = TD_MAX(TD_MAX(*size * room / width, 13), least);
+  *size = ceil(*size * 2) / 2;
+  return td_dup_string(self->name);
 }
 
 /* Too small for all that a card says: a card with its name as large as there is room. */
@@ -179,21 +193,19 @@ draw_small_card(const td_scene_draw *draw, uint32_t i) {
   td_node_state state = td_scene_now(draw, i)->state;
   td_box box = td_scene_box(draw->scene, i);
   uint32_t arrived, expected;
-  double share = arrived_share(draw, i, &arrived, &expected), width, height,
-         size = self->port ? 13 : 17;
+  double share = arrived_share(draw, i, &arrived, &expected), width, height, size,
+         left = self->port ? 0 : STRIPE, room = box.width - (self->port ? 14 : STRIPE + 13);
+  td_colour colour = td_shape_text_colour(state, draw->theme);
   td_shape_card(draw->cr, box, self->port ? box.height / 2 : RADIUS, state, share, draw->theme);
   if (!self->port) draw_stripe(draw, box, &draw->scene->catalog->nodes[self->node], state);
-  if (draw_small_lines(draw, self, box, td_shape_text_colour(state, draw->theme))) return;
-  td_label_size(draw->labels, self->name, size, true, &width, &height);
-  double room = box.width - (self->port ? 14 : STRIPE + 13);
-  if (width > room) size = TD_MAX(size * room / width, self->port ? 11 : 13);
-  size = floor(size * 2) / 2;
-  if (size * draw->view->scale < 5) return;
-  td_label_size(draw->labels, self->name, size, true, &width, &height);
-  double x = box.x + (self->port ? 0 : STRIPE) +
-             TD_MAX(7, (box.width - width - (self->port ? 0 : STRIPE)) / 2);
-  td_label_draw(draw->labels, draw->cr, self->name, size, x, box.y + (box.height - height) / 2,
-                room, td_shape_text_colour(state, draw->theme), true);
+  if (draw_small_lines(draw, self, box, colour)) return;
+  char *name = small_name(draw, self, room, &size);
+  if (!name) return;
+  td_label_size(draw->labels, name, size, true, &width, &height);
+  double x = box.x + left + TD_MAX(7, (box.width - width - left) / 2);
+  td_label_draw(draw->labels, draw->cr, name, size, x, box.y + (box.height - height) / 2, room,
+                colour, true);
+  free(name);
 }
 
 static void

@@ -24,7 +24,10 @@ td_graph_scene_free(td_graph_scene *scene) {
     free(scene->nodes[i].name);
     free(scene->nodes[i].number);
   }
+  for (uint32_t i = 0; i < scene->n_layers; i++)
+    free(scene->layers[i].path);
   td_layout_free(scene->layout);
+  free(scene->layers);
   free(scene->nodes);
   free(scene->edges);
   td_hash_index_fini(&scene->numbers);
@@ -150,6 +153,7 @@ td_graph_scene_draw(td_graph_scene *scene, cairo_t *cr, const td_state *state,
   }
   td_scene_draw_moving(&draw);
   cairo_restore(cr);
+  if (view->scale < td_scale_modules) td_scene_draw_layers(&draw);
   td_scene_draw_legend(&draw);
   td_scene_draw_tower(&draw);
   cairo_restore(cr);

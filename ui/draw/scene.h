@@ -22,14 +22,23 @@ typedef struct td_scene_edge {
   float left, top, right, bottom;
 } td_scene_edge;
 
+/* A part of the model that a far picture names. */
+typedef struct td_scene_layer {
+  char *path;       /* (owned) "transformer.h.3" */
+  const char *name; /* (borrowed) a part of the path */
+  uint32_t first;   /* scene node */
+} td_scene_layer;
+
 typedef struct td_graph_scene {
   const td_catalog *catalog; /* (borrowed) */
   uint32_t graph_task;
   uint32_t n_nodes, n_edges;
-  td_scene_node *nodes;  /* (owned) */
-  td_scene_edge *edges;  /* (owned) */
-  td_hash_index numbers; /* 1 + place in nodes, by node */
-  td_layout *layout;     /* (owned) */
+  td_scene_node *nodes;   /* (owned) */
+  td_scene_edge *edges;   /* (owned) */
+  td_hash_index numbers;  /* 1 + place in nodes, by node */
+  td_layout *layout;      /* (owned) */
+  td_scene_layer *layers; /* (owned) in the order in which gradients reach them */
+  uint32_t n_layers;
 } td_graph_scene;
 
 /* One drawing: everything that its parts need. */
@@ -44,8 +53,9 @@ typedef struct td_scene_draw {
   uint32_t n_shown, n_edges_hidden;
 } td_scene_draw;
 
-/* Below these scales names give way to plain cards, and cards to rectangles. */
-static const double td_scale_full = 0.62, td_scale_named = 0.26;
+/* Below these scales names give way to plain cards, modules to names of layers, and cards to
+ * rectangles. */
+static const double td_scale_full = 0.62, td_scale_modules = 0.34, td_scale_named = 0.26;
 
 /* td_scene_find returns the scene node of a graph's node, or TD_NONE. Costs what is in the scene,
  * not what is on the tape. */
@@ -54,6 +64,9 @@ uint32_t td_scene_find(const td_graph_scene *scene, uint32_t node);
 /* td_scene_add appends a node of the graph unless the scene has it. `capacity` is that of
  * `nodes`. */
 void td_scene_add(td_graph_scene *scene, uint32_t node, uint32_t *capacity);
+
+/* td_scene_find_layers (graph_layers.c) finds the layers of a scene that has its nodes. */
+void td_scene_find_layers(td_graph_scene *scene);
 
 /* td_scene_build (scene_build.c) fills a new scene, whose graph and graph_task are set. */
 void td_scene_build(td_graph_scene *scene);
@@ -79,11 +92,12 @@ td_scene_sees(const td_scene_draw *draw, double left, double top, double right, 
 bool td_scene_edge_moved(const td_scene_draw *draw, uint32_t edge);
 
 /* The parts of a drawing, in scene units (graph_edges.c, graph_nodes.c, graph_far.c), and over it
- * in pixels (graph_legend.c). */
+ * in pixels (graph_layers.c, graph_legend.c). */
 void td_scene_draw_edges(td_scene_draw *draw);
 void td_scene_draw_moving(td_scene_draw *draw);
 void td_scene_draw_nodes(td_scene_draw *draw);
 void td_scene_draw_far(td_scene_draw *draw);
+void td_scene_draw_layers(const td_scene_draw *draw);
 void td_scene_draw_legend(td_scene_draw *draw);
 
 /* td_scene_legend_top returns the y where the legend begins; without a legend, the height of the

@@ -205,6 +205,7 @@ td_scene_build(td_graph_scene *scene) {
   letters_init(&widths);
   for (uint32_t i = 0; i < scene->n_nodes; i++)
     describe_node(scene, i, &widths);
+  td_scene_find_layers(scene);
   lay_out(scene);
   set_edge_boxes(scene);
 }
