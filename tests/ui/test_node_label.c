@@ -132,6 +132,9 @@ test_leaves(Fixture *self, gconstpointer path) {
   g_autofree char *least = td_node_label_fit(self->labels, &self->catalog, LAYERS + 3, SIZE, 0);
   g_assert_true(g_str_has_suffix(least, ".weight"));
   g_assert_nonnull(strchr(least, '3'));
+  g_autofree char *shape = td_node_shape(&self->catalog, LAYERS);
+  g_assert_cmpstr(shape, ==, "3×4 float32");
+  g_assert_null(td_node_shape(&self->catalog, 0));
   self->nodes[LAYERS].label = NULL;
   check_title(self, "[3, 4]", "leaf 12 (3×4 float32)");
   check_title(self, "[]", "leaf 12 (scalar float32)");

@@ -41,15 +41,22 @@ shape_text(const char *shape) {
   return td_dup_string("scalar");
 }
 
+char *
+td_node_shape(const td_catalog *catalog, uint32_t node) {
+  const td_catalog_metadata *known = td_catalog_metadata_find(catalog, &catalog->nodes[node], 0);
+  if (!known || !td_node_is_leaf(catalog, node)) return NULL;
+  char *shape = shape_text(known->shape);
+  char *text = td_format("%s %s", shape, skip_prefix(known->dtype, "torch."));
+  free(shape);
+  return text;
+}
+
 static char *
 leaf_title(const td_catalog *catalog, uint32_t node) {
-  const td_catalog_node *facts = &catalog->nodes[node];
-  const td_catalog_metadata *known = td_catalog_metadata_find(catalog, facts, 0);
-  if (facts->label) return td_dup_string(facts->label);
-  if (!known) return td_format("leaf %" PRIu32, node);
-  char *shape = shape_text(known->shape);
-  char *title =
-      td_format("leaf %" PRIu32 " (%s %s)", node, shape, skip_prefix(known->dtype, "torch."));
+  const char *label = catalog->nodes[node].label;
+  char *shape = label ? NULL : td_node_shape(catalog, node);
+  if (!shape) return label ? td_dup_string(label) : td_format("leaf %" PRIu32, node);
+  char *title = td_format("leaf %" PRIu32 " (%s)", node, shape);
   free(shape);
   return title;
 }
@@ -150,17 +157,22 @@ take_if_fits(const room *room, char *text) {
   return NULL;
 }
 
+/* Of a leaf without a name, the shape goes first. */
 static char *
 fit_title(const room *room, const td_catalog *catalog, uint32_t node) {
-  const char *label = td_node_is_leaf(catalog, node) ? catalog->nodes[node].label : NULL;
-  char *text = label ? fit_path(room, "", label, OF_LEAF) : NULL;
+  const char *label = catalog->nodes[node].label;
+  bool is_leaf = td_node_is_leaf(catalog, node);
+  char *text = is_leaf && label ? fit_path(room, "", label, OF_LEAF)
+                                : take_if_fits(room, td_node_title(catalog, node));
   if (text) return text;
-  return label ? shortest_path(label, OF_LEAF) : td_node_title(catalog, node);
+  if (!is_leaf) return td_node_title(catalog, node);
+  return label ? shortest_path(label, OF_LEAF) : td_format("leaf %" PRIu32, node);
 }
 
 char *
 td_node_title_within(const td_catalog *catalog, uint32_t node, size_t most) {
-  return fit_title(&(room){.width = (double)most}, catalog, node);
+  return catalog->nodes[node].label ? fit_title(&(room){.width = (double)most}, catalog, node)
+                                    : td_node_title(catalog, node);
 }
 
 char *

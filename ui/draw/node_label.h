@@ -14,6 +14,10 @@ bool td_node_is_leaf(const td_catalog *catalog, uint32_t node);
  * name has its shape: "leaf 4 (3×4 float32)". */
 char *td_node_title(const td_catalog *catalog, uint32_t node);
 
+/* td_node_shape returns the shape of what a leaf holds, "3×4 float32". NULL for other nodes, and if
+ * the tape does not say. */
+char *td_node_shape(const td_catalog *catalog, uint32_t node);
+
 /* td_path_short returns the path of a module at one of the steps by which it gets shorter, or NULL
  * after the last. The number of the layer and the last n_kept names stay:
  * "encoder.layers.0.mlp.fc1", "…layers.0.mlp.fc1", "…0.mlp.fc1", "0…fc1". */

@@ -92,14 +92,16 @@ draw_numbers(const strip *self, td_box box, const char *key, uint32_t node, td_c
   free(id);
 }
 
+/* The module that made a node, or the shape of a leaf. */
 static void
 draw_module(const strip *self, td_box box, uint32_t node, td_colour colour) {
   double room = box.width - 14 - 7;
-  if (node >= self->catalog->n_nodes) return;
-  char *module = td_node_module_fit(self->labels, self->catalog, node, 11, room);
-  if (module)
-    td_label_draw(self->labels, self->cr, module, 11, box.x + 14, box.y + 25, room, colour, false);
-  free(module);
+  if (node >= self->catalog->n_nodes || !self->catalog->has_modules) return;
+  char *text = td_node_module_fit(self->labels, self->catalog, node, 11, room);
+  if (!text) text = td_node_shape(self->catalog, node);
+  if (text)
+    td_label_draw(self->labels, self->cr, text, 11, box.x + 14, box.y + 25, room, colour, false);
+  free(text);
 }
 
 static void
@@ -228,10 +230,11 @@ draw_cards(const strip *self) {
   clip_cards(self);
   for (uint32_t i = 0; i < n; i++) {
     td_box box = card_box(self->catalog, card_x(self->view, i), self->y);
-    if (box.x + box.width > self->view->width - 8) n_hidden++;
+    bool is_hidden = box.x + box.width > self->view->width - 8;
+    n_hidden += is_hidden;
     if (box.x > self->view->width || box.x + box.width < FIRST_CARD - 8) continue;
     draw_card(self, box, order[i].node, order[i].graph_task, order[i].kind, TD_NODE_queued);
-    if (i == 0)
+    if (i == 0 && !is_hidden)
       td_label_middle(self->labels, self->cr, "next", 10, box.x + box.width / 2,
                       box.y + box.height + 3, self->theme->dim, false);
   }
