@@ -141,7 +141,7 @@ draw_title(const strip *self) {
   free(owner);
   char *count = now->n ? td_format_many(now->n, "task", "tasks") : td_dup_string("empty");
   char *totals = td_format("%" PRIu32 " pushed, %" PRIu32 " popped", now->n_pushed, now->n_popped);
-  double y = self->y + 6, width;
+  double y = self->y + 6, width, count_width, totals_width;
   td_shape_rounded(self->cr, (td_box){LEFT, y + 2.5, 10, 10}, 3);
   td_theme_source(self->cr, td_theme_device(self->theme, queue->device));
   cairo_fill(self->cr);
@@ -150,8 +150,11 @@ draw_title(const strip *self) {
   td_label_size(self->labels, title, 13, true, &width, NULL);
   td_label_draw(self->labels, self->cr, count, 13, LEFT + 18 + width + 10, y - 1, 0,
                 self->theme->dim, false);
-  td_label_right(self->labels, self->cr, totals, 11, self->view->width - LEFT, y + 1,
-                 self->theme->dim, false);
+  td_label_size(self->labels, count, 13, false, &count_width, NULL);
+  td_label_size(self->labels, totals, 11, false, &totals_width, NULL);
+  if (LEFT + 18 + width + 10 + count_width + 10 + totals_width + LEFT <= self->view->width)
+    td_label_right(self->labels, self->cr, totals, 11, self->view->width - LEFT, y + 1,
+                   self->theme->dim, false);
   free(title);
   free(count);
   free(totals);
@@ -241,7 +244,8 @@ draw_cards(const strip *self) {
   cairo_restore(self->cr);
   if (!n)
     td_label_draw(self->labels, self->cr, "no task is ready", 12, FIRST_CARD,
-                  self->y + TITLE + card_height(self->catalog) / 2 - 3, 0, self->theme->dim, false);
+                  self->y + TITLE + card_height(self->catalog) / 2 - 3,
+                  TD_MAX(self->view->width - FIRST_CARD - LEFT, 1), self->theme->dim, false);
   if (n_hidden) draw_more(self, n_hidden);
   free(order);
 }
