@@ -22,6 +22,7 @@
 #include "engine/probe/markers.h"
 #include "engine/probe/numerics.h"
 #include "engine/probe/probe.h"
+#include "engine/probe/program.h"
 #include "engine/probe/python.h"
 #include "engine/probe/stacks.h"
 #include "engine/probe/steps.h"
@@ -75,24 +76,6 @@ complain(const char *what, const td_error *error) {
   fprintf(stderr, "tapedeck: %s: %s\n", what, td_error_text(error));
 }
 
-/* The script where an interpreter runs one, else the program. The caller frees. */
-static char *
-program_name(void) {
-  char bytes[4096];
-  FILE *file = fopen("/proc/self/cmdline", "re");
-  size_t n = file ? fread(bytes, 1, sizeof bytes - 1, file) : 0;
-  if (file) fclose(file);
-  bytes[n] = '\0';
-  const char *name = bytes, *base = strrchr(bytes, '/');
-  bool is_python = strncmp(base ? base + 1 : bytes, "python", 6) == 0;
-  for (const char *word = bytes; is_python && word < bytes + n; word += strlen(word) + 1)
-    if (word > bytes && *word != '-') {
-      name = word;
-      break;
-    }
-  return td_dup_string(*name ? name : "?");
-}
-
 static int
 find_torch_cb(struct dl_phdr_info *info, size_t size, void *data) {
   if (!info->dlpi_name || !strstr(info->dlpi_name, "/libtorch_cpu.so")) return 0;
@@ -116,7 +99,7 @@ static bool
 ask_hub(const char *path) {
   td_line_text hello;
   td_error error = {0};
-  char *program = program_name();
+  char *program = td_program_name();
   say_hello(&hello, program);
   td_status status = td_link_open(path, &hello, &probe.answer, &probe.link, &error);
   td_line_text_fini(&hello);
@@ -378,7 +361,7 @@ static void
 start_recorder(void) {
   td_error error = {0};
   const char *policy = td_line_find(&probe.answer, "policy");
-  char *path = tape_path(), *program = program_name();
+  char *path = tape_path(), *program = td_program_name();
   td_recorder_options options = {
       .engine = "pytorch",
       .version = probe.observer->version,

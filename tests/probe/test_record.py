@@ -123,6 +123,15 @@ class Record(unittest.TestCase):
             again = self.record(python, "script.py", "x", options=["--force"], input="")
             self.assertNotIn("compiling an observer", again.stderr, "the observer was not kept")
 
+    def test_source_is_what_python_runs(self):
+        self.script(BACKWARD + "work()")
+        for options, source in ((["-W", "ignore", "script.py"], "script.py"), (["-Wignore", "-u", "script.py"], "script.py"),
+                                (["-Xutf8", "-X", "dev", "script.py", "-m", "x"], "script.py"), (["-m", "script"], "script"),
+                                (["-um", "script", "-c"], "script"), (["-c", BACKWARD + "work()"], "-c")):
+            done = self.record(TORCHES[-1], *options, options=["--force", "-o", "script.tape"])
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertEqual(self.info("script.tape")["source"], source, options)
+
     def test_shell(self):
         for status in (0, 1, 125):
             self.assertEqual(self.record("sh", "-c", f"exit {status}").returncode, status)

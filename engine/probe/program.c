@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "engine/probe/program.h"
+
+#include "engine/base/alloc.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+static bool
+is_python(const char *program) {
+  const char *slash = strrchr(program, '/');
+  return strncmp(slash ? slash + 1 : program, "python", 6) == 0;
+}
+
+/* Python reads the letters of a word such as -um one by one. These four take the rest of the word,
+ * or the next word if there is no rest. */
+static const char *
+find_argument_letter(const char *word) {
+  return *word == '-' && word[1] != '-' ? strpbrk(word, "cmWX") : NULL;
+}
+
+/* What Python runs: a script, a module, or -c; the words are those after its own name. */
+static const char *
+find_script(const char *word, const char *end) {
+  for (; word < end; word += strlen(word) + 1) {
+    const char *letter = find_argument_letter(word);
+    if (!letter && *word != '-') return word;
+    if (!letter) continue;
+    if (*letter == 'c') return "-c";
+    if (!letter[1]) word += strlen(word) + 1;
+    if (*letter == 'm') return letter[1] ? letter + 1 : word < end ? word : NULL;
+  }
+  return NULL;
+}
+
+char *
+td_program_name(void) {
+  char words[4096];
+  FILE *file = fopen("/proc/self/cmdline", "re");
+  size_t n = file ? fread(words, 1, sizeof words - 1, file) : 0;
+  if (file) fclose(file);
+  words[n] = '\0';
+  const char *script = is_python(words) ? find_script(words + strlen(words) + 1, words + n) : NULL;
+  const char *name = script ? script : words;
+  return td_dup_string(*name ? name : "?");
+}

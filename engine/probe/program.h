@@ -1,0 +1,6 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/* td_program_name returns what people call this process: the script or module that Python runs, or
+ * "-c"; for other programs the path. Any thread. The caller frees. */
+char *td_program_name(void);
