@@ -54,6 +54,7 @@ td_probe_options td_probe_wanted;
 
 #define THREAD_ID "_ZN2at14RecordFunction15currentThreadIdEv"
 #define SEQUENCE_NR "_ZN2at15sequence_number4peekEv"
+#define NO_CREATION_HOOKS "_ZN2at4impl17NodeCreationHooks5emptyEv"
 
 static struct {
   pthread_mutex_t mutex;       /* guards all below */
@@ -283,8 +284,9 @@ stop_wanting(const char *why) {
 /* Without names a tape is whole, and says that it has none. */
 static void
 start_names(void) {
-  const char *trouble =
-      td_stacks_start((uint64_t(*)(void))find_in_torch(THREAD_ID), td_probe_wanted.stacks);
+  void *no_hooks = probe.level == 2 ? find_in_torch(NO_CREATION_HOOKS) : NULL;
+  const char *trouble = td_stacks_start((uint64_t(*)(void))find_in_torch(THREAD_ID),
+                                        (bool (*)(void))no_hooks, td_probe_wanted.stacks);
   if (trouble && td_probe_wanted.stacks) fprintf(stderr, "tapedeck: no stacks: %s\n", trouble);
 }
 

@@ -64,22 +64,28 @@ read_gradients(void *const *arguments, size_t n) {
   return gradients;
 }
 
-/* tell_node(name, sequence_nr, device, n_inputs, leaf, edges...): `leaf` is the address of an
- * AccumulateGrad's tensor, else 0. */
+static td_forward
+find_forward(uint64_t sequence_nr, long long thread) {
+  if (sequence_nr >= TD_SEQUENCE_NR_UNKNOWN) return (td_forward){0};
+  return thread < 0 ? td_stacks_find_any(sequence_nr)
+                    : td_stacks_find((uint64_t)thread, sequence_nr);
+}
+
+/* tell_node(name, sequence_nr, thread, device, n_inputs, leaf, edges...): `leaf` is the address of
+ * an AccumulateGrad's tensor, else 0. A thread below 0 is not known. */
 static void *
 tell_node(void *self, void *const *arguments, td_python_size n) {
-  const char *name = n >= 5 ? python->PyUnicode_AsUTF8(arguments[0]) : NULL;
+  const char *name = n >= 6 ? python->PyUnicode_AsUTF8(arguments[0]) : NULL;
   if (!name) return NULL;
   uint64_t sequence_nr = python->PyLong_AsUnsignedLongLongMask(arguments[1]);
-  const void *leaf = (const void *)(uintptr_t)number(arguments[4]);
-  td_seen_edge *edges = read_edges(arguments + 5, (size_t)(n - 5) / 2);
-  td_forward forward = {0};
-  if (sequence_nr < TD_SEQUENCE_NR_UNKNOWN) forward = td_stacks_find_any(sequence_nr);
+  const void *leaf = (const void *)(uintptr_t)number(arguments[5]);
+  td_seen_edge *edges = read_edges(arguments + 6, (size_t)(n - 6) / 2);
+  td_forward forward = find_forward(sequence_nr, number(arguments[2]));
   uint32_t node = td_reconstruct_node(&(td_seen_node){.name = name,
                                                       .sequence_nr = sequence_nr,
-                                                      .device = (int32_t)number(arguments[2]),
-                                                      .n_inputs = (uint32_t)number(arguments[3]),
-                                                      .n_edges = (uint32_t)(n - 5) / 2,
+                                                      .device = (int32_t)number(arguments[3]),
+                                                      .n_inputs = (uint32_t)number(arguments[4]),
+                                                      .n_edges = (uint32_t)(n - 6) / 2,
                                                       .edges = edges,
                                                       .stack = forward.stack});
   free(edges);

@@ -19,6 +19,7 @@
 
 #include "engine/base/alloc.h"
 #include "engine/events/emit.h"
+#include "engine/probe/creation.h"
 #include "engine/probe/frames.h"
 #include "engine/probe/module_labels.h"
 #include "engine/probe/modules.h"
@@ -91,8 +92,10 @@ static void
 note_forward(uint64_t sequence_nr) {
   td_python_hold hold;
   note_number(sequence_nr);
-  bool wants_gil = with_stacks || td_modules_want_gil();
+  bool is_missing = td_creation_is_missing();
+  bool wants_gil = with_stacks || is_missing || td_modules_want_gil();
   if (wants_gil && !td_python_enter(python, &hold)) return;
+  if (is_missing) td_creation_enter();
   td_module_name module = td_modules_now(python);
   td_forward forward = {
       .module = module.name,
@@ -171,21 +174,22 @@ td_stacks_tell(void) {
 }
 
 static const char *
-start_holding_gil(void) {
+start_holding_gil(uint64_t (*thread_id)(void), bool (*no_hooks)(void)) {
   int had_gc = python->PyGC_Disable ? python->PyGC_Disable() : 0;
   const char *trouble = td_modules_start(python);
+  if (!trouble) td_creation_start(python, no_hooks, thread_id);
   if (had_gc) python->PyGC_Enable();
   return trouble;
 }
 
 const char *
-td_stacks_start(uint64_t (*thread_id)(void), bool stacks) {
+td_stacks_start(uint64_t (*thread_id)(void), bool (*no_hooks)(void), bool stacks) {
   td_python_hold hold;
   python = td_python_find();
   if (!python) return "there is no Python in this program";
   if (!thread_id) return "this PyTorch does not number its threads";
   if (!td_python_enter(python, &hold)) return "Python does not know the program's first thread";
-  const char *trouble = start_holding_gil();
+  const char *trouble = start_holding_gil(thread_id, no_hooks);
   td_python_leave(python, hold);
   if (trouble) return trouble;
   current_thread_id = thread_id;

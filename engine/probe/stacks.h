@@ -24,9 +24,10 @@ typedef struct td_forward {
 } td_forward;
 
 /* td_stacks_start begins to follow the modules and, if they are wanted, to read stacks. `thread_id`
- * is at::RecordFunction::currentThreadId, the number that nodes bear. NULL when it works, else why
- * it does not, in words (static). Any thread, holding no lock; takes the GIL. */
-const char *td_stacks_start(uint64_t (*thread_id)(void), bool stacks);
+ * is at::RecordFunction::currentThreadId, the number that nodes bear. `no_hooks` is for creation.h;
+ * NULL if an observer reads that number. NULL when it works, else why it does not, in words
+ * (static). Any thread, holding no lock; takes the GIL. */
+const char *td_stacks_start(uint64_t (*thread_id)(void), bool (*no_hooks)(void), bool stacks);
 
 /* td_stacks_has_names tells whether modules and parameters are named. Any thread. */
 TD_STACKS_API bool td_stacks_has_names(void);
