@@ -18,6 +18,7 @@ import time
 
 import torch
 from torch.autograd import Variable
+from torch.autograd.function import FunctionCtx
 
 NO_NODE = 0xFFFFFFFF
 NO_EDGE = (NO_NODE, 0)
@@ -327,6 +328,21 @@ def is_compiled():
     return getattr(module, "compiled_autograd_enabled", False)
 
 
+def codes_in(code):
+    yield code
+    for inner in code.co_consts:
+        if isinstance(inner, type(code)):
+            yield from codes_in(inner)
+
+
+def asks_for_sums(node):
+    """Whether a custom Function adds to the sums of other nodes itself. PyTorch refuses that to a node with hooks, even if
+    they are gone again. Only the code of its backward is searched."""
+    backward = getattr(getattr(node, "_forward_cls", None), "backward", None)
+    code = getattr(backward, "__code__", None)
+    return code is not None and any("input_grad_buffers" in inner.co_names for inner in codes_in(code))
+
+
 class Pass:
     """One call, from before() to after()."""
 
@@ -344,6 +360,9 @@ class Pass:
         order = gather([node for node, _ in roots] +
                        [wanted.grad_fn for wanted in inputs
                         if isinstance(wanted, torch.Tensor) and wanted.grad_fn is not None])
+        if hasattr(FunctionCtx, "input_grad_buffers") and any(asks_for_sums(node) for node, _ in order):
+            complain_once("input_grad_buffers refuses hooks, so passes with it are not recorded")
+            return
         n_inputs = count_inputs(order)
         leaves = {}
         for node, edges in order:
@@ -388,13 +407,6 @@ def after(call, error):
 
 
 # torch.compile
-
-def codes_in(code):
-    yield code
-    for inner in code.co_consts:
-        if isinstance(inner, type(code)):
-            yield from codes_in(inner)
-
 
 def make_skip(compiler):
     """A function that hides a code from the compiler, or None before PyTorch 2.0."""

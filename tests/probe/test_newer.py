@@ -77,6 +77,14 @@ class Newer(unittest.TestCase):
             self.assertEqual(tape.check.returncode, 0, tape.check.stdout)
             self.assertNotIn('not judged', tape.check.stdout)
 
+    def test_nothing_changes_at_level_2(self):
+        for _, _, version in self.each():
+            tape = Tape(torches.PYTHONS[version], PROGRAM, options=['--level', '2'])
+            self.assertEqual((tape.recorded.returncode, tape.recorded.stdout), (0, tape.plain.stdout), tape.recorded.stderr)
+            self.assertEqual(tape.check.returncode, 0, tape.check.stdout)
+            refused = [line for line in tape.recorded.stderr.splitlines() if 'input_grad_buffers' in line]
+            self.assertEqual(len(refused), '"exposed"' in tape.plain.stdout)
+
     def test_final_callbacks(self):
         for said, tape, _ in self.each('final'):
             called = [event['owner'].split('.')[-1] for event in tape.of('final_callback')]
