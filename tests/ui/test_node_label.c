@@ -68,7 +68,11 @@ test_paths(void) {
               (const char *const[]){"h.11.attn.c_attn", "…11.attn.c_attn", "11…c_attn", NULL});
   check_steps("h.11.attn.c_attn.weight", 2,
               (const char *const[]){"h.11.attn.c_attn.weight", "…11.attn.c_attn.weight",
-                                    "11…c_attn.weight", NULL});
+                                    "11…c_attn.weight", "11…weight", NULL});
+  check_steps(
+      "layers.1.attn.in_weight", 2,
+      (const char *const[]){"layers.1.attn.in_weight", "…1.attn.in_weight", "1…in_weight", NULL});
+  check_steps("layers.0.weight", 2, (const char *const[]){"layers.0.weight", "…0.weight", NULL});
 }
 
 static double
@@ -130,7 +134,7 @@ static void
 test_leaves(Fixture *self, gconstpointer path) {
   check_title(self, "[3, 4]", self->texts[LAYERS]);
   g_autofree char *least = td_node_label_fit(self->labels, &self->catalog, LAYERS + 3, SIZE, 0);
-  g_assert_true(g_str_has_suffix(least, ".weight"));
+  g_assert_true(g_str_has_suffix(least, "weight"));
   g_assert_nonnull(strchr(least, '3'));
   g_autofree char *shape = td_node_shape(&self->catalog, LAYERS);
   g_assert_cmpstr(shape, ==, "3×4 float32");
@@ -139,6 +143,8 @@ test_leaves(Fixture *self, gconstpointer path) {
   check_title(self, "[3, 4]", "leaf 12 (3×4 float32)");
   check_title(self, "[]", "leaf 12 (scalar float32)");
   check_title(self, "[768]", "leaf 12 (768 float32)");
+  g_autofree char *bare = td_node_title_fit(self->labels, &self->catalog, LAYERS, SIZE, true, 60);
+  g_assert_cmpstr(bare, ==, "leaf 12");
   self->nodes[LAYERS].n_metadata = 0;
   check_title(self, "", "leaf 12");
 }

@@ -179,7 +179,7 @@ small_name(const td_scene_draw *draw, const td_scene_node *self, double room, do
   *size = self->port ? 13 : 17;
   if (*size < least) return NULL;
   if (self->port)
-    return td_node_title_fit(draw->labels, draw->scene->catalog, self->node, *size, room);
+    return td_node_title_fit(draw->labels, draw->scene->catalog, self->node, *size, false, room);
   td_label_size(draw->labels, self->name, *size, true, &width, NULL);
   if (width > room) *size = TD_MAX(TD_MAX(*size * room / width, 13), least);
   *size = ceil(*size * 2) / 2;
@@ -201,10 +201,10 @@ draw_small_card(const td_scene_draw *draw, uint32_t i) {
   if (draw_small_lines(draw, self, box, colour)) return;
   char *name = small_name(draw, self, room, &size);
   if (!name) return;
-  td_label_size(draw->labels, name, size, true, &width, &height);
+  td_label_size(draw->labels, name, size, !self->port, &width, &height);
   double x = box.x + left + TD_MAX(7, (box.width - width - left) / 2);
   td_label_draw(draw->labels, draw->cr, name, size, x, box.y + (box.height - height) / 2, room,
-                colour, true);
+                colour, !self->port);
   free(name);
 }
 

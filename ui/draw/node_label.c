@@ -98,9 +98,10 @@ td_path_short(const char *path, uint32_t n_kept, uint32_t step) {
   uint32_t n = count_names(path), last = n - TD_MIN(n, n_kept), number = find_number(path, last);
   if (step == 0) return td_dup_string(path);
   if (step <= number) return td_format("…%s", name_of(path, step));
-  if (step > number + 1 || number + 1 >= last) return NULL;
+  uint32_t from = TD_MAX(last, number + 2) + step - number - 1;
+  if (number == last || from >= n) return NULL;
   const char *layer = name_of(path, number);
-  return td_format("%.*s…%s", (int)strcspn(layer, "."), layer, name_of(path, last));
+  return td_format("%.*s…%s", (int)strcspn(layer, "."), layer, name_of(path, from));
 }
 
 /* A room is counted in pixels, or without labels in bytes. */
@@ -177,8 +178,8 @@ td_node_title_within(const td_catalog *catalog, uint32_t node, size_t most) {
 
 char *
 td_node_title_fit(td_label_cache *labels, const td_catalog *catalog, uint32_t node, double size,
-                  double width) {
-  return fit_title(&(room){labels, size, width, true}, catalog, node);
+                  bool bold, double width) {
+  return fit_title(&(room){labels, size, width, bold}, catalog, node);
 }
 
 char *

@@ -19,7 +19,7 @@ char *td_node_title(const td_catalog *catalog, uint32_t node);
 char *td_node_shape(const td_catalog *catalog, uint32_t node);
 
 /* td_path_short returns the path of a module at one of the steps by which it gets shorter, or NULL
- * after the last. The number of the layer and the last n_kept names stay:
+ * after the last. The number of the layer stays. The last n_kept names stay longest:
  * "encoder.layers.0.mlp.fc1", "…layers.0.mlp.fc1", "…0.mlp.fc1", "0…fc1". */
 char *td_path_short(const char *path, uint32_t n_kept, uint32_t step);
 
@@ -29,9 +29,9 @@ char *td_path_short(const char *path, uint32_t n_kept, uint32_t step);
 char *td_node_title_within(const td_catalog *catalog, uint32_t node, size_t most);
 char *td_node_module_within(const td_catalog *catalog, uint32_t node, size_t most);
 
-/* td_node_title_fit returns as much of the title as there is room for in bold letters. */
+/* td_node_title_fit returns as much of the title as there is room for. */
 char *td_node_title_fit(td_label_cache *labels, const td_catalog *catalog, uint32_t node,
-                        double size, double room);
+                        double size, bool bold, double room);
 
 /* td_node_module_fit returns as much of "Linear · layers.0.linear1" as there is room for, or the
  * shortest form if there is no room. NULL if the tape does not name the module. */

@@ -76,7 +76,7 @@ static char *
 card_title(const strip *self, uint32_t node, uint32_t kind, double room) {
   if (kind == 2) return td_dup_string("shutdown");
   if (node >= self->catalog->n_nodes) return td_dup_string("wake-up");
-  return td_node_title_fit(self->labels, self->catalog, node, TITLE_SIZE, room);
+  return td_node_title_fit(self->labels, self->catalog, node, TITLE_SIZE, true, room);
 }
 
 /* The key on the left, the node's number on the right if both have room. */
