@@ -21,6 +21,7 @@
 #include "engine/probe/hooks.h"
 #include "engine/probe/markers.h"
 #include "engine/probe/numerics.h"
+#include "engine/probe/orders.h"
 #include "engine/probe/probe.h"
 #include "engine/probe/program.h"
 #include "engine/probe/python.h"
@@ -29,7 +30,6 @@
 #include "engine/trace/recorder.h"
 
 #include <dlfcn.h>
-#include <link.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -37,20 +37,9 @@
 #include <unistd.h>
 
 uint32_t td_probe_session, td_probe_watching;
-td_probe_options td_probe_wanted;
 
 /* Quick to make for a new thread, and room for what a pass of ten thousand nodes says. */
 #define RING_BYTES (4 << 20)
-
-/* The tests' way without a hub: what its answer would say. The observer may be "hooks". */
-#define OBSERVER_VARIABLE "TAPEDECK_OBSERVER"
-#define TAPE_VARIABLE "TAPEDECK_TAPE"
-#define ANOMALY_VARIABLE "TAPEDECK_ANOMALY"
-#define STATS_VARIABLE "TAPEDECK_STATS"
-#define STACKS_VARIABLE "TAPEDECK_STACKS"
-
-/* If it is 0, modules and parameters get no names: `bench` measures what the names cost. */
-#define NAMES_VARIABLE "TAPEDECK_NAMES"
 
 #define THREAD_ID "_ZN2at14RecordFunction15currentThreadIdEv"
 #define SEQUENCE_NR "_ZN2at15sequence_number4peekEv"
@@ -59,9 +48,6 @@ td_probe_options td_probe_wanted;
 static struct {
   pthread_mutex_t mutex;       /* guards all below */
   const td_observer *observer; /* loaded and attached, or NULL */
-  td_link *link;               /* (owned) or NULL: no hub, or it is gone */
-  td_line answer;              /* the hub's `record` */
-  char *tape;                  /* (owned) path, %p for the pid */
   char *reason;                /* (owned) why this level */
   int level;
   td_recorder *recorder; /* (owned) while recording */
@@ -77,71 +63,10 @@ complain(const char *what, const td_error *error) {
   fprintf(stderr, "tapedeck: %s: %s\n", what, td_error_text(error));
 }
 
-static int
-find_torch_cb(struct dl_phdr_info *info, size_t size, void *data) {
-  if (!info->dlpi_name || !strstr(info->dlpi_name, "/libtorch_cpu.so")) return 0;
-  *(const char **)data = info->dlpi_name;
-  return 1;
-}
-
-static void
-say_hello(td_line_text *hello, const char *program) {
-  const char *torch = NULL;
-  dl_iterate_phdr(find_torch_cb, &torch);
-  td_line_begin(hello, "hello");
-  td_line_add_number(hello, "pid", getpid());
-  td_line_add(hello, "program", program);
-  td_line_add(hello, "torch", torch);
-  td_line_add(hello, "rank", getenv("RANK"));
-}
-
-/* Asks the hub what is wanted. False where nothing is. */
-static bool
-ask_hub(const char *path) {
-  td_line_text hello;
-  td_error error = {0};
-  char *program = td_program_name();
-  say_hello(&hello, program);
-  td_status status = td_link_open(path, &hello, &probe.answer, &probe.link, &error);
-  td_line_text_fini(&hello);
-  free(program);
-  if (status) {
-    complain("not recorded", &error);
-    td_error_clear(&error);
-    return false;
-  }
-  return td_line_is(&probe.answer, "record");
-}
-
-static void
-read_steps(void) {
-  const char *until = td_line_find(&probe.answer, "until");
-  td_steps_options options = {.to = UINT32_MAX,
-                              .every = 1,
-                              .until_nan = until && strcmp(until, "nan") == 0,
-                              .words = td_line_find(&probe.answer, "steps")};
-  td_line_find_u32(&probe.answer, "from", &options.from);
-  td_line_find_u32(&probe.answer, "to", &options.to);
-  td_line_find_u32(&probe.answer, "every", &options.every);
-  td_steps_configure(&options);
-}
-
-static void
-read_answer(void) {
-  const char *tape = td_line_find(&probe.answer, "tape");
-  td_probe_wanted.stacks = td_line_flag(&probe.answer, "stacks");
-  td_numerics_configure(td_line_find(&probe.answer, "anomaly"),
-                        td_line_find(&probe.answer, "stats"));
-  free(probe.tape);
-  probe.tape = tape ? td_dup_string(tape) : NULL;
-  read_steps();
-}
-
 /* A function of PyTorch's by its mangled name, or NULL. */
 static void *
 find_in_torch(const char *name) {
-  const char *path = NULL;
-  dl_iterate_phdr(find_torch_cb, &path);
+  const char *path = td_program_torch();
   void *torch = path ? dlopen(path, RTLD_NOLOAD | RTLD_LAZY) : NULL;
   return torch ? dlsym(torch, name) : NULL;
 }
@@ -211,9 +136,8 @@ forked_cb(void) {
   td_steps_forget();
   td_deadly_forget();
   if (probe.recorder) td_recorder_abandon(probe.recorder);
-  if (probe.link) td_link_abandon(probe.link);
+  td_orders_abandon();
   probe.recorder = NULL;
-  probe.link = NULL;
   probe.forked = probe.wanted = probe.observer != NULL;
 }
 
@@ -250,21 +174,9 @@ void
 td_probe_attach(void) {
   watch_forks();
   pthread_mutex_lock(&probe.mutex);
-  const char *observer = getenv(OBSERVER_VARIABLE), *tape = getenv(TAPE_VARIABLE);
-  const char *names = getenv(NAMES_VARIABLE);
+  const td_orders *orders = td_orders_ask();
   probe.pid = getpid();
-  td_probe_wanted.names = !names || strcmp(names, "0") != 0;
-  if (observer && tape) {
-    probe.tape = td_dup_string(tape);
-    td_numerics_configure(getenv(ANOMALY_VARIABLE), getenv(STATS_VARIABLE));
-    td_probe_wanted.stacks = getenv(STACKS_VARIABLE) != NULL;
-    strcmp(observer, "hooks") == 0 ? use_hooks(NULL) : load_observer(observer);
-  } else if (ask_hub(getenv(TD_LINK_VARIABLE))) {
-    const char *level = td_line_find(&probe.answer, "level");
-    read_answer();
-    level &&strcmp(level, "2") == 0 ? use_hooks(td_line_find(&probe.answer, "reason"))
-                                    : load_observer(td_line_find(&probe.answer, "observer"));
-  }
+  if (orders) orders->hooks ? use_hooks(orders->reason) : load_observer(orders->observer);
   probe.wanted = probe.watches = probe.observer != NULL;
   if (probe.wanted) {
     follow_locked();
@@ -327,48 +239,15 @@ td_probe_start_scripts(void) {
   pthread_mutex_unlock(&mutex);
 }
 
-static char *
-tape_path(void) {
-  const char *place = strstr(probe.tape, "%p");
-  if (!place) return td_dup_string(probe.tape);
-  return td_format("%.*s%d%s", (int)(place - probe.tape), probe.tape, (int)getpid(), place + 2);
-}
-
-static void
-report_tape(const char *path) {
-  td_line_text message;
-  if (!probe.link) return;
-  td_line_begin(&message, "tape");
-  td_line_add(&message, "path", path);
-  td_line_add_number(&message, "level", probe.level);
-  td_link_report(probe.link, &message);
-  td_line_text_fini(&message);
-}
-
-static void
-flush_cb(void *recorder) {
-  td_recorder_flush(recorder);
-}
-
-static void
-open_gate(void) {
-  td_error error = {0};
-  if (!probe.link) return;
-  if (td_gate_open(probe.link, &probe.answer, flush_cb, probe.recorder, &error))
-    complain("not live", &error);
-  td_error_clear(&error);
-}
-
 static void
 start_recorder(void) {
   td_error error = {0};
-  const char *policy = td_line_find(&probe.answer, "policy");
-  char *path = tape_path(), *program = td_program_name();
+  char *path = td_orders_tape(), *program = td_program_name();
   td_recorder_options options = {
       .engine = "pytorch",
       .version = probe.observer->version,
       .source = program,
-      .policy = policy && strcmp(policy, "drop") == 0 ? TD_RING_DROP : TD_RING_BLOCK,
+      .policy = td_orders_policy(),
       .ring_bytes = RING_BYTES,
   };
   if (td_recorder_start(path, true, &options, &probe.recorder, &error)) {
@@ -383,23 +262,11 @@ start_recorder(void) {
     probe.observer->begin();
     td_stacks_tell();
     __atomic_store_n(&td_probe_session, td_emit_session(), __ATOMIC_RELEASE);
-    report_tape(path);
-    open_gate();
+    td_orders_report_tape(path, probe.level);
+    td_orders_open_gate(probe.recorder);
   }
   free(path);
   free(program);
-}
-
-/* A child of a fork has its parent's observer, and asks the hub for a tape of its own. */
-static bool
-ask_again(void) {
-  const char *hub = getenv(TD_LINK_VARIABLE);
-  probe.forked = false;
-  if (getenv(OBSERVER_VARIABLE) || !hub) return true;
-  td_line_fini(&probe.answer);
-  if (!ask_hub(hub)) return false;
-  read_answer();
-  return true;
 }
 
 void
@@ -407,7 +274,9 @@ td_probe_begin(void) {
   if (td_probe_is_on() && !td_steps_are_chosen()) return;
   pthread_mutex_lock(&probe.mutex);
   bool begins = probe.wanted && !probe.over && td_steps_wants_watching();
-  if (begins && (!probe.forked || ask_again())) start_recorder();
+  bool is_refused = begins && probe.forked && !td_orders_ask_again();
+  if (begins) probe.forked = false;
+  if (begins && !is_refused) start_recorder();
   if (begins) probe.wanted = false;
   follow_locked();
   pthread_mutex_unlock(&probe.mutex);
@@ -437,22 +306,6 @@ td_probe_leave_mark(const char *text) {
   TD_EMIT(mark, .text = td_intern(text));
 }
 
-static void
-report_over(int status, bool whole) {
-  td_line_text message;
-  uint32_t n_steps, n_passes;
-  bool nan_came;
-  td_line_begin(&message, "over");
-  td_line_add_number(&message, "status", status);
-  td_line_add(&message, "whole", whole ? "1" : "0");
-  td_steps_counts(&n_steps, &n_passes, &nan_came);
-  td_line_add_number(&message, "steps", n_steps);
-  td_line_add_number(&message, "passes", n_passes);
-  td_line_add(&message, "nan", nan_came ? "1" : "0");
-  td_link_report(probe.link, &message);
-  td_line_text_fini(&message);
-}
-
 /* The child of a vfork that ends with _exit has this memory, but is not this process. */
 void
 td_probe_end(int status) {
@@ -474,8 +327,5 @@ td_probe_end(int status) {
     if (!whole) complain("the tape is not whole", &error);
     td_error_clear(&error);
   }
-  if (!probe.link) return;
-  report_over(status, whole);
-  td_link_close(probe.link);
-  probe.link = NULL;
+  td_orders_report_over(status, whole);
 }

@@ -3,6 +3,7 @@
 
 #include "engine/base/alloc.h"
 
+#include <link.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -44,4 +45,18 @@ td_program_name(void) {
   const char *script = is_python(words) ? find_script(words + strlen(words) + 1, words + n) : NULL;
   const char *name = script ? script : words;
   return td_dup_string(*name ? name : "?");
+}
+
+static int
+find_torch_cb(struct dl_phdr_info *info, size_t size, void *data) {
+  if (!info->dlpi_name || !strstr(info->dlpi_name, "/libtorch_cpu.so")) return 0;
+  *(const char **)data = info->dlpi_name;
+  return 1;
+}
+
+const char *
+td_program_torch(void) {
+  const char *path = NULL;
+  dl_iterate_phdr(find_torch_cb, &path);
+  return path;
 }

@@ -4,3 +4,7 @@
 /* td_program_name returns what people call this process: the script or module that Python runs, or
  * "-c"; for other programs the path. Any thread. The caller frees. */
 char *td_program_name(void);
+
+/* td_program_torch returns the path of the libtorch_cpu.so that is loaded, or NULL. It lives as
+ * long as the library. Any thread. */
+const char *td_program_torch(void);

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * What somebody wants of this process. The hub of `tapedeck record` says it through a link; in
+ * tests the environment says it instead, and nothing is reported. No lock of its own: attach.c
+ * calls all of this under its mutex, or while a single thread is left. */
+#pragma once
+
+#include "engine/events/ring.h"
+#include "engine/trace/recorder.h"
+
+#include <stdbool.h>
+
+typedef struct td_orders {
+  bool hooks;           /* level 2 */
+  const char *observer; /* the path of the library for level 1, or NULL */
+  const char *reason;   /* why level 2, or NULL */
+} td_orders;
+
+/* td_orders_ask asks what is wanted, and hands numerics.h, steps.h and td_probe_wanted their parts.
+ * It returns NULL if nothing is wanted. It says so and returns NULL if the hub does not answer. The
+ * result lives until td_orders_ask_again. */
+const td_orders *td_orders_ask(void);
+
+/* td_orders_ask_again asks for the child of a fork, which keeps its parent's observer. Returns
+ * false if nothing is wanted. */
+bool td_orders_ask_again(void);
+
+/* td_orders_abandon forgets the parent's link in the child of a fork. */
+void td_orders_abandon(void);
+
+/* td_orders_tape returns the path of this process's tape; the caller frees. */
+char *td_orders_tape(void);
+td_ring_policy td_orders_policy(void);
+
+/* td_orders_report_tape: the tape has begun. td_orders_open_gate lets the hub stop the program if
+ * it wants to. td_orders_report_over: the process ends, and the link with it. */
+void td_orders_report_tape(const char *path, int level);
+void td_orders_open_gate(td_recorder *recorder);
+void td_orders_report_over(int status, bool whole);
