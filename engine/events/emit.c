@@ -175,18 +175,26 @@ td_intern(const char *text) {
   return id;
 }
 
+/* Shared by all threads, and a place is written once. A library that is loaded late gets little
+ * thread-local memory. */
 uint32_t
 td_intern_static(const char *literal) {
-  static _Thread_local struct {
-    const char *literal;
-    uint32_t id;
-  } cache[64];
-  size_t at = ((uintptr_t)literal >> 3 ^ (uintptr_t)literal >> 9) % TD_N_ELEMENTS(cache);
-  if (cache[at].literal != literal) {
-    cache[at].id = td_intern(literal);
-    cache[at].literal = literal;
+  static struct {
+    _Atomic(const char *) literal;
+    _Atomic uint32_t id; /* 0: not known yet */
+  } known[1024];
+  size_t first = (uintptr_t)literal >> 3 ^ (uintptr_t)literal >> 9;
+  for (size_t i = first; i < first + 4; i++) {
+    const char *there = NULL;
+    size_t at = i % TD_N_ELEMENTS(known);
+    uint32_t id = atomic_load_explicit(&known[at].id, memory_order_acquire);
+    if (id && atomic_load_explicit(&known[at].literal, memory_order_relaxed) == literal) return id;
+    if (id || !atomic_compare_exchange_strong(&known[at].literal, &there, literal)) continue;
+    id = td_intern(literal);
+    atomic_store_explicit(&known[at].id, id, memory_order_release);
+    return id;
   }
-  return cache[at].id;
+  return td_intern(literal);
 }
 
 uint32_t

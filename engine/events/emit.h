@@ -86,7 +86,7 @@ td_emit_last_time(void) {
  * for the hot path. */
 uint32_t td_intern(const char *text);
 
-/* td_intern_static is td_intern for literals: a small cache per thread is looked up by address. */
+/* td_intern_static is td_intern for literals: a small table is looked up by address. */
 uint32_t td_intern_static(const char *literal);
 
 /* td_emit_thread_id returns the calling thread's number in events. It makes the thread's ring if a

@@ -372,6 +372,44 @@ os.wait()
         self.assertEqual((info["engine"], len(info["graph_tasks"])), ("tapedeck", 2))
         self.assert_checked("script.tape")
 
+    def test_both_engines_in_one_process(self):
+        """Each engine has a recorder, whichever comes first."""
+        text = "\nfor name in %r:\n" \
+               "    x = importlib.import_module(name).ones(3, requires_grad=True)\n" \
+               "    (x * 2).sum().backward()\n" \
+               "    print(x.grad.sum().item())\n"
+        for python in TORCHES:
+            for order in (["torch", "tapedeck", "torch"], ["tapedeck", "torch", "tapedeck"]):
+                done = self.record(python, self.script("import importlib, torch" + text % order), options=["--force"])
+                self.assertEqual((done.returncode, done.stdout), (0, "6.0\n" * 3), done.stderr)
+                self.assert_says(done, "recorded 2 processes")
+                self.assertEqual(len(self.info("script.tape")["graph_tasks"]), 3)
+                self.assert_checked("script.tape")
+
+    def test_run_within_record(self):
+        """The inner recording is the one that is made, and one line says so."""
+        script = self.script("import torch\nx = torch.ones(3, requires_grad=True)\n(x * 2).sum().backward()\nprint(x.grad)\n")
+        plain = self.ask("run", "-o", "plain.tape", script)
+        done = self.record(TAPEDECK, "run", "-o", "inner.tape", script, options=["-o", "outer.tape"])
+        self.assertEqual((done.returncode, done.stdout), (plain.returncode, plain.stdout), done.stderr)
+        self.assertEqual(len(done.stderr.splitlines()), 1, done.stderr)
+        self.assert_says(done, "recorded inner.tape")
+        self.assertEqual(self.tapes(), ["inner.tape", "plain.tape"])
+
+    def test_program_with_the_probe_of_another_installation(self):
+        """The library that was to be preloaded already comes second and does nothing."""
+        libraries = pathlib.Path(os.environ["BUILD_ROOT"]) / "engine" / "probe"
+        other = self.folder / "other"
+        other.mkdir()
+        for name in ("libtapedeck-preload.so", "libtapedeck-probe.so"):
+            shutil.copy(libraries / name, other)
+        preloaded = dict(self.environment, LD_PRELOAD=str(other / "libtapedeck-preload.so"))
+        for python in TORCHES:
+            done = self.record(python, self.script(BACKWARD + "print(work())"), options=["--force"], env=preloaded)
+            self.assertEqual((done.returncode, done.stdout), (0, "6.0\n"), done.stderr)
+            self.assert_says(done, "recorded script.tape")
+            self.assertEqual((self.tapes(), len(self.info("script.tape")["graph_tasks"])), (["script.tape"], 1))
+
 
 if __name__ == "__main__":
     if not TORCHES:
