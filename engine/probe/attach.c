@@ -115,16 +115,20 @@ own_rank(void) {
   return rank >= 0 && rank < INT32_MAX && !*end ? (int32_t)rank : -1;
 }
 
-/* What a joined tape and its readers call this process and this thread. */
+/* Any other thread got its name when it came into the engine: td_probe_name_caller. */
+static void
+name_main_thread(void) {
+  if (gettid() == getpid()) td_emit_name_thread("main", TD_DEVICE_CPU);
+}
+
+/* What a joined tape and its readers call this process and its main thread. */
 static void
 introduce(const char *program) {
-  char name[16] = "";
   const char *base = strrchr(program, '/');
   TD_EMIT(process_new, .process = 0, .pid = (uint32_t)getpid(), .rank = own_rank(),
           .name = td_intern(base ? base + 1 : program));
-  pthread_getname_np(pthread_self(), name, sizeof name);
   td_emit_device(TD_DEVICE_CPU, "cpu");
-  td_emit_name_thread(gettid() == getpid() ? "main" : name, TD_DEVICE_CPU);
+  name_main_thread();
 }
 
 /* The child keeps the observer; everything else is its parent's. */
@@ -202,8 +206,10 @@ start_names(void) {
   if (trouble && td_probe_wanted.stacks) fprintf(stderr, "tapedeck: no stacks: %s\n", trouble);
 }
 
+/* This thread may make a step without ever coming into the engine. */
 static void
 mark_cb(uint32_t marker) {
+  if (td_recording() && !td_emit_ring) td_probe_name_caller();
   if (td_steps_mark(marker)) follow_steps();
 }
 
@@ -311,6 +317,7 @@ void
 td_probe_end(int status) {
   if (probe.pid != getpid()) return;
   bool whole = true;
+  if (!td_emit_ring) name_main_thread();
   pthread_mutex_lock(&probe.mutex);
   td_recorder *recorder = probe.recorder;
   probe.recorder = NULL;

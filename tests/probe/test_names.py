@@ -124,6 +124,19 @@ for thread in threads: thread.start()
 for thread in threads: thread.join()
 """
 
+ONLY_THREADS = BEGIN + """
+def work():
+    net = nn.Linear(3, 3)
+    optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+    for step in range(4):
+        net(torch.ones(2, 3)).sum().backward()
+        optimizer.step()
+for i in range(2):
+    thread = threading.Thread(target=work, name=f"trainer {i}")
+    thread.start()
+    thread.join()
+"""
+
 INVISIBLE = BEGIN + """
 import copy, dis, gc, sys, weakref
 class Net(nn.Module):
@@ -210,12 +223,12 @@ class Names(unittest.TestCase):
         events = self.run_program(TAPEDECK, "events", "t.tape", "--json").stdout
         return [json.loads(line) for line in events.splitlines()], done
 
-    def each(self, script):
+    def each(self, script, *options):
         """The events, the labels of leaves, and the modules and classes of nodes by name: with each PyTorch, at each level."""
         self.assertTrue(self.pythons)
         for python in self.pythons.values():
             for level in (1, 2):
-                events, _ = self.record(python, script, level)
+                events, _ = self.record(python, script, level, *options)
                 names = {e["node"]: e["name"] for e in events if e["event"] == "node_new"}
                 modules = collections.defaultdict(list)
                 for e in events:
@@ -281,6 +294,11 @@ class Names(unittest.TestCase):
             named = {e["id"]: e["name"] for e in events if e["event"] == "thread_new"}
             owners = collections.Counter(named[e["owner"]] for e in events if e["event"] == "graph_task_begin")
             self.assertEqual(owners, collections.Counter(["main"] + [f"trainer {i} of the three" for i in range(3)]))
+
+    def test_the_thread_that_begins_the_tape_has_its_name(self):
+        for events, _, _ in self.each(ONLY_THREADS, "--every", "2"):
+            named = {e["id"]: e["name"] for e in events if e["event"] == "thread_new"}
+            self.assertCountEqual(named.values(), ["main", "trainer 0", "trainer 1"])
 
     def test_the_program_notices_nothing(self):
         for python in self.pythons.values():
