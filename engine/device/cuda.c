@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Memory is shared with the host (managed). Kernels that the module knows run on the device. For
- * any other kernel the host waits for the device and computes: correct first. An error of CUDA ends
- * the program, because results of the device may be garbage after it. */
+ * Memory is page-locked and lies on the host; kernels reach it over the bus. Managed memory would
+ * move to the device, but its page faults can hang a card. Kernels that the module knows run on the
+ * device. For any other kernel the host waits for the device and computes: correct first. An error
+ * of CUDA ends the program, because results of the device may be garbage after it. */
 #include "engine/device/cuda.h"
 
 #include "engine/base/alloc.h"

@@ -20,12 +20,10 @@ use(int device) {
   return text_of(cudaSetDevice(device));
 }
 
-/* Kernels and the host share memory: a host without that would fault while a kernel runs. */
+/* Tensors lie in page-locked memory of the host, which kernels reach at the same address. */
 static bool
-shares_memory(int device) {
-  int can = 0;
-  return cudaDeviceGetAttribute(&can, cudaDevAttrConcurrentManagedAccess, device) == cudaSuccess &&
-         can;
+reaches_host(const cudaDeviceProp *properties) {
+  return properties->unifiedAddressing && properties->canMapHostMemory;
 }
 
 static const char *
@@ -38,9 +36,8 @@ open_devices(int *n_devices) {
     cudaDeviceProp properties;
     status = cudaGetDeviceProperties(&properties, device);
     if (status != cudaSuccess) return cudaGetErrorString(status);
-    if (!shares_memory(device))
-      return "a CUDA device cannot share memory with the host while kernels run "
-             "(concurrentManagedAccess)";
+    if (!reaches_host(&properties))
+      return "a CUDA device cannot reach the host's memory (unifiedAddressing, canMapHostMemory)";
     for (size_t i = 0; i < sizeof device_names[0] - 1; i++)
       device_names[device][i] = properties.name[i];
   }
@@ -57,15 +54,19 @@ static void *
 allocate(int device, size_t n_bytes) {
   void *data = nullptr;
   if (use(device)) return nullptr;
-  if (cudaMallocManaged(&data, n_bytes ? n_bytes : 1, cudaMemAttachGlobal) == cudaSuccess)
+  if (cudaHostAlloc(&data, n_bytes ? n_bytes : 1, cudaHostAllocPortable | cudaHostAllocMapped) ==
+      cudaSuccess)
     return data;
-  cudaGetLastError(); /* it is told by the NULL */
+  cudaGetLastError(); /* the NULL says it */
   return nullptr;
 }
 
+/* A kernel may still use the memory, and cudaFreeHost does not promise to wait. */
 static void
 release(int device, void *data) {
-  if (!use(device)) cudaFree(data);
+  if (use(device)) return;
+  cudaDeviceSynchronize();
+  cudaFreeHost(data);
 }
 
 static const char *

@@ -22,11 +22,11 @@ extern "C" {
 typedef struct td_cuda_module {
   int version;
 
-  /* Counts the usable devices: the host may use their memory too while kernels run. */
+  /* Counts the devices; an error if one of them cannot reach the host's memory. */
   const char *(*open)(int *n_devices);
   const char *(*device_name)(int device);
 
-  void *(*allocate)(int device, size_t n_bytes); /* managed; NULL without memory */
+  void *(*allocate)(int device, size_t n_bytes); /* page-locked, on the host; or NULL */
   void (*release)(int device, void *data);       /* waits for kernels */
 
   const char *(*stream_new)(int device, void **stream);
