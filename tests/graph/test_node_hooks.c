@@ -15,7 +15,9 @@
 
 #include <glib.h>
 
-/* A hook that counts its calls and frees, and may take others away. */
+/* A hook that counts its calls and frees, and may take others away. Whoever holds the last
+ * reference frees it: the thread that runs a pass, or the one that removed it. So the counts are
+ * atomic. */
 typedef struct count_hook {
   td_hook hook;
   unsigned *n_calls, *n_freed;
@@ -25,14 +27,14 @@ typedef struct count_hook {
 static td_status
 count_call(td_hook *hook, const td_hook_call *call, td_error *error) {
   count_hook *self = (count_hook *)hook;
-  (*self->n_calls)++;
+  __atomic_fetch_add(self->n_calls, 1, __ATOMIC_RELAXED);
   if (self->removes) td_hook_remove(self->removes);
   return TD_OK;
 }
 
 static void
 count_free(td_hook *hook) {
-  (*((count_hook *)hook)->n_freed)++;
+  __atomic_fetch_add(((count_hook *)hook)->n_freed, 1, __ATOMIC_RELAXED);
   free(hook);
 }
 
