@@ -8,10 +8,23 @@
 #include <adwaita.h>
 #include <glib/gi18n.h>
 
+static gboolean is_refused; /* the tape lacks the moment */
+
 static void
 hold_still(void) {
   g_object_set(gtk_settings_get_default(), "gtk-enable-animations", FALSE, "gtk-cursor-blink",
                FALSE, NULL);
+}
+
+static gboolean
+find_position(TdDocument *document, gpointer data, uint64_t *position) {
+  const TdWindowRequest *request = data;
+  g_autofree char *how = NULL;
+  uint64_t seq;
+  is_refused = !td_moment_find(request->path, td_document_get_replay(document), &request->moment,
+                               &seq, &how);
+  if (!is_refused) *position = seq + 1;
+  return !is_refused;
 }
 
 static void
@@ -22,8 +35,9 @@ apply_request(TdWindow *window, const TdWindowRequest *request) {
   if (request->path && request->session)
     td_window_attach(window, request->session, (guint32)request->process, request->path);
   else if (request->path)
-    td_window_open_at(window, request->path, request->position,
-                      request->node >= 0 ? (guint64)request->node : G_MAXUINT64);
+    td_window_open_at(window, request->path,
+                      td_moment_options_given(&request->moment) ? find_position : NULL,
+                      (gpointer)request, request->node >= 0 ? (guint64)request->node : G_MAXUINT64);
 }
 
 static void
@@ -55,5 +69,6 @@ td_window_run(const TdWindowRequest *request) {
   g_signal_connect(application, "activate", G_CALLBACK(activated), (gpointer)request);
   g_set_application_name("Tapedeck");
   int status = g_application_run(G_APPLICATION(application), 0, NULL);
+  if (is_refused) return TD_EXIT_USAGE;
   return status ? status : td_screenshot_status();
 }

@@ -19,10 +19,10 @@ parse_size(const char *text, TdWindowRequest *request) {
 }
 
 static int
-check_values(const td_moment_options *moment, const char *size, TdWindowRequest *request) {
+check_values(const char *size, TdWindowRequest *request) {
   static const char *const pages[] = {"inspector", "events", "problems", NULL};
-  if (!td_moment_options_check("open", moment)) return TD_EXIT_USAGE;
-  if (td_moment_options_given(moment) && !request->path)
+  if (!td_moment_options_check("open", &request->moment)) return TD_EXIT_USAGE;
+  if (td_moment_options_given(&request->moment) && !request->path)
     return td_command_bad_usage("open", "--at and --pass need a tape");
   if (size && !parse_size(size, request))
     return td_command_bad_usage("open", "--size '%s': must be WIDTHxHEIGHT, such as 1600x1000",
@@ -32,30 +32,6 @@ check_values(const td_moment_options *moment, const char *size, TdWindowRequest 
   if (request->path && access(request->path, R_OK) != 0)
     return td_command_fail(request->path, "%s", strerror(errno));
   return TD_EXIT_OK;
-}
-
-/* The window is shown only if the tape has the moment. */
-static bool
-find_position(const td_moment_options *moment, TdWindowRequest *request) {
-  td_replay *replay;
-  td_error error = {0};
-  uint64_t seq;
-  request->position = G_MAXUINT64;
-  if (!td_moment_options_given(moment)) return true;
-  if (td_replay_open(request->path, NULL, NULL, &replay, &error) != TD_OK) {
-    td_command_file_error(request->path, &error);
-    return false;
-  }
-  g_autofree char *how = NULL;
-  bool found = td_moment_find(request->path, replay, moment, &seq, &how);
-  if (found) request->position = seq + 1;
-  td_replay_close(replay);
-  return found;
-}
-
-static int
-run_window(const td_moment_options *moment, TdWindowRequest *request) {
-  return find_position(moment, request) ? td_window_run(request) : TD_EXIT_USAGE;
 }
 
 /* A.tape and B.tape become A+B.tape in a new folder, as long as the window is open. */
@@ -72,7 +48,7 @@ join_path(char **paths, const char *folder) {
 }
 
 static int
-run_joined(const td_moment_options *moment, TdWindowRequest *request, char **paths) {
+run_joined(TdWindowRequest *request, char **paths) {
   g_autoptr(GError) problem = NULL;
   g_autofree char *folder = g_dir_make_tmp("tapedeck-XXXXXX", &problem);
   if (!folder) return td_command_fail(paths[0], "%s", problem->message);
@@ -81,7 +57,7 @@ run_joined(const td_moment_options *moment, TdWindowRequest *request, char **pat
   int status = TD_EXIT_USAGE;
   request->path = path;
   if (td_join((const char *const *)paths, g_strv_length(paths), path, false, &error) == TD_OK)
-    status = run_window(moment, request);
+    status = td_window_run(request);
   else
     fprintf(stderr, "tapedeck: %s\n", td_error_text(&error));
   td_error_clear(&error);
@@ -92,11 +68,10 @@ run_joined(const td_moment_options *moment, TdWindowRequest *request, char **pat
 
 int
 td_command_open(int argc, char **argv) {
-  TdWindowRequest request = {.node = -1};
-  td_moment_options moment = TD_MOMENT_OPTIONS;
+  TdWindowRequest request = {.node = -1, .moment = TD_MOMENT_OPTIONS};
   g_autofree char *screenshot = NULL, *size = NULL, *page = NULL, *session = NULL;
   const GOptionEntry entries[] = {
-      TD_MOMENT_ENTRIES(moment, "the begin of the first pass"),
+      TD_MOMENT_ENTRIES(request.moment, "the begin of the first pass"),
       {"node", 0, 0, G_OPTION_ARG_INT64, &request.node, "Select this node", "NODE"},
       {"page", 0, 0, G_OPTION_ARG_STRING, &page, "Side pane: inspector, events or problems",
        "PAGE"},
@@ -113,9 +88,9 @@ td_command_open(int argc, char **argv) {
   request.page = page;
   request.session = session;
   request.screenshot = screenshot;
-  status = check_values(&moment, size, &request);
+  status = check_values(size, &request);
   if (status == TD_EXIT_OK)
-    status = argc > 2 ? run_joined(&moment, &request, argv + 1) : run_window(&moment, &request);
-  td_moment_options_fini(&moment);
+    status = argc > 2 ? run_joined(&request, argv + 1) : td_window_run(&request);
+  td_moment_options_fini(&request.moment);
   return status;
 }

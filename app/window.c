@@ -35,7 +35,9 @@ struct _TdWindow {
   TdConfig *config;      /* (owned) */
   TdLiveTape *live;      /* (owned) or NULL */
   GCancellable *current; /* (owned): of what is in progress, or NULL */
-  uint64_t wanted_position, wanted_node;
+  TdFindPosition find;   /* or NULL */
+  gpointer find_data;    /* (borrowed) */
+  uint64_t wanted_node;
 };
 
 G_DEFINE_FINAL_TYPE(TdWindow, td_window, ADW_TYPE_APPLICATION_WINDOW)
@@ -135,9 +137,13 @@ show_recent(TdWindow *self) {
 
 void
 td_window_show_document(TdWindow *self, TdDocument *document) {
+  uint64_t position;
+  if (self->find && !self->find(document, self->find_data, &position)) {
+    gtk_window_destroy(GTK_WINDOW(self));
+    return;
+  }
   td_playhead_set_document(self->playhead, document);
-  if (self->wanted_position != UINT64_MAX)
-    td_playhead_set_position(self->playhead, self->wanted_position);
+  if (self->find) td_playhead_set_position(self->playhead, position);
   if (self->wanted_node < td_document_get_catalog(document)->n_nodes)
     td_playhead_set_selection(self->playhead, (uint32_t)self->wanted_node);
   set_title_of_tape(self, document);
@@ -215,7 +221,8 @@ td_window_attach(TdWindow *self, const char *session, guint32 process, const cha
   td_window_cancel(self);
   g_autofree char *name = g_path_get_basename(tape);
   g_autofree char *title = g_markup_printf_escaped(_("Recording “%s”"), name);
-  self->wanted_position = self->wanted_node = UINT64_MAX;
+  self->find = NULL;
+  self->wanted_node = UINT64_MAX;
   show_busy(self, title, _("The window follows the program to its first stop."), FALSE);
   TdLiveTape *live = td_live_tape_new(session, process, tape, self->playhead);
   if (live) {
@@ -228,16 +235,18 @@ td_window_attach(TdWindow *self, const char *session, guint32 process, const cha
 
 void
 td_window_open(TdWindow *self, const char *path) {
-  td_window_open_at(self, path, UINT64_MAX, UINT64_MAX);
+  td_window_open_at(self, path, NULL, NULL, UINT64_MAX);
 }
 
 void
-td_window_open_at(TdWindow *self, const char *path, uint64_t position, uint64_t node) {
+td_window_open_at(TdWindow *self, const char *path, TdFindPosition find, gpointer data,
+                  uint64_t node) {
   GCancellable *cancellable = begin(self);
   g_autoptr(TdDocument) document = td_document_new(path);
   g_autofree char *name = g_path_get_basename(path);
   g_autofree char *title = g_markup_printf_escaped(_("Opening “%s”"), name);
-  self->wanted_position = position;
+  self->find = find;
+  self->find_data = data;
   self->wanted_node = node;
   show_busy(self, title, NULL, TRUE);
   g_signal_connect(document, "notify::progress", G_CALLBACK(progress_changed), self);

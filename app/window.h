@@ -17,10 +17,17 @@ G_DECLARE_FINAL_TYPE(TdWindow, td_window, TD, WINDOW, AdwApplicationWindow)
 
 TdWindow *td_window_new(AdwApplication *application);
 
-/* td_window_open opens a tape in the background. td_window_open_at goes to a position, or with
- * UINT64_MAX to where a reader wants to begin, and selects a node if the tape has it. */
+/* td_window_open opens a tape in the background, where a reader wants to begin. */
 void td_window_open(TdWindow *self, const char *path);
-void td_window_open_at(TdWindow *self, const char *path, uint64_t position, uint64_t node);
+
+/* A function that looks for a position on a tape which the window has just loaded. If it returns
+ * FALSE, the window closes. */
+typedef gboolean (*TdFindPosition)(TdDocument *document, gpointer data, uint64_t *position);
+
+/* td_window_open_at goes to the position that `find` returns, and selects a node if the tape has
+ * it. NULL finds where a reader wants to begin. */
+void td_window_open_at(TdWindow *self, const char *path, TdFindPosition find, gpointer data,
+                       uint64_t node);
 
 /* td_window_attach shows the tape of a program that still runs, and controls the program: see
  * live_tape.h. The window lets the program go when it opens something else or closes. If the

@@ -274,10 +274,13 @@ def fails_in_one_line(arguments, environment, words):
 
 
 def test_failures(tape):
-    """No such file, no display, bad options: one line, exit status 2, no window."""
+    """No such file, no display, bad options, no such moment: one line and exit status 2. No window stays open."""
     here = dict(os.environ)
     fails_in_one_line([str(OUTPUT / "absent.tape")], here, "absent.tape")
     fails_in_one_line(["--size", "big"], here, "--size")
+    length = len(read_events(tape))
+    fails_in_one_line([str(tape), "--at", str(length)], here, f"events 0 to {length - 1}")
+    fails_in_one_line([str(tape), "--pass", "99"], here, "no graph task 99")
     fails_in_one_line(["--page", "nonsense"], here, "--page")
     nowhere = {key: value for key, value in here.items() if key not in ("DISPLAY", "WAYLAND_DISPLAY")}
     fails_in_one_line([str(tape)], nowhere, "no display")
