@@ -7,8 +7,7 @@
 
 #include "engine/probe/python.h"
 
-/* Under this name a node's metadata has the number of the thread that made the node. hooks.py reads
- * it. */
+/* Under this name a node's metadata has the number of the thread that made the node. */
 #define TD_CREATION_THREAD "tapedeck thread"
 
 /* td_creation_start prepares the hook. `no_hooks` is at::impl::NodeCreationHooks::empty, or NULL:

@@ -7,6 +7,7 @@
 #include "engine/base/alloc.h"
 #include "engine/control/gate.h"
 #include "engine/events/emit.h"
+#include "engine/probe/creation.h"
 #include "engine/probe/hooks_gradients.h"
 #include "engine/probe/leaves.h"
 #include "engine/probe/numerics.h"
@@ -71,8 +72,15 @@ find_forward(uint64_t sequence_nr, long long thread) {
                     : td_stacks_find((uint64_t)thread, sequence_nr);
 }
 
-/* tell_node(name, sequence_nr, thread, device, n_inputs, leaf, edges...): `leaf` is the address of
- * an AccumulateGrad's tensor, else 0. A thread below 0 is not known. */
+/* The thread that made a node, by the node's metadata. -1: unknown. */
+static long long
+find_maker(void *metadata) {
+  void *thread = python->PyDict_GetItemString(metadata, TD_CREATION_THREAD);
+  return thread ? number(thread) : -1;
+}
+
+/* tell_node(name, sequence_nr, metadata, device, n_inputs, leaf, edges...): `metadata` is the
+ * node's dict; `leaf` is the address of an AccumulateGrad's tensor, else 0. */
 static void *
 tell_node(void *self, void *const *arguments, td_python_size n) {
   const char *name = n >= 6 ? python->PyUnicode_AsUTF8(arguments[0]) : NULL;
@@ -80,7 +88,7 @@ tell_node(void *self, void *const *arguments, td_python_size n) {
   uint64_t sequence_nr = python->PyLong_AsUnsignedLongLongMask(arguments[1]);
   const void *leaf = (const void *)(uintptr_t)number(arguments[5]);
   td_seen_edge *edges = read_edges(arguments + 6, (size_t)(n - 6) / 2);
-  td_forward forward = find_forward(sequence_nr, number(arguments[2]));
+  td_forward forward = find_forward(sequence_nr, find_maker(arguments[2]));
   uint32_t node = td_reconstruct_node(&(td_seen_node){.name = name,
                                                       .sequence_nr = sequence_nr,
                                                       .device = (int32_t)number(arguments[3]),

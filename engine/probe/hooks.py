@@ -23,7 +23,6 @@ from torch.autograd.function import FunctionCtx
 NO_NODE = 0xFFFFFFFF
 NO_EDGE = (NO_NODE, 0)
 MARK = "tapedeck"
-THREAD = "tapedeck thread"  # which thread made a node, see creation.h
 CPU = -1
 UNKNOWN = -1
 NO_NUMBER, LEAF_NUMBER = 2**64 - 2, 2**64 - 1  # sequence numbers: unknown, and that of each AccumulateGrad
@@ -195,8 +194,8 @@ def announce(node, edges, n_inputs, now):
         flat += (mark_of(child, now).number, input_nr) if child is not None else NO_EDGE
     mark = Mark()
     mark.recording, mark.name, mark.is_shaped = now, node.name().split("::")[-1], bool(inputs)
-    mark.number = tell_node(mark.name, sequence_nr, node.metadata.get(THREAD, UNKNOWN), device,
-                            len(inputs) or n_inputs, leaf._cdata if leaf is not None else 0, *flat)
+    mark.number = tell_node(mark.name, sequence_nr, node.metadata, device, len(inputs) or n_inputs,
+                            leaf._cdata if leaf is not None else 0, *flat)
     mark.edges = flat if looking() else None
     node.metadata[MARK] = mark
     for input_nr, metadata in enumerate(inputs):
