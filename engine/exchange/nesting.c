@@ -4,6 +4,8 @@
 #include "engine/base/alloc.h"
 #include "engine/events/event.h"
 
+#include <string.h>
+
 void
 td_nesting_init(td_nesting *nesting, uint32_t n_threads, int64_t slack_ns, td_frame_cb open,
                 td_frame_cb close, void *data) {
@@ -29,10 +31,13 @@ td_lane_top(const td_lane *lane) {
 }
 
 td_frame *
+td_lane_below(const td_lane *lane, const td_frame *frame, td_span_kind kind) {
+  return frame->below[kind] ? &lane->frames[frame->below[kind] - 1] : NULL;
+}
+
+td_frame *
 td_lane_evaluation(const td_lane *lane) {
-  for (uint32_t i = lane->n; i-- > 1;)
-    if (lane->frames[i - 1].span.kind == TD_SPAN_EVALUATION) return &lane->frames[i - 1];
-  return NULL;
+  return lane->n ? td_lane_below(lane, td_lane_top(lane), TD_SPAN_EVALUATION) : NULL;
 }
 
 /* A span without length at another's end belongs to it, and so does what lies within the clock's
@@ -56,21 +61,44 @@ bounds_what_is_inside(const td_span *span) {
   return span->kind == TD_SPAN_EVALUATION || span->kind == TD_SPAN_OP;
 }
 
+/* The number of frames that lie around the outermost evaluation that ends before that time. The
+ * earliest end of an evaluation only falls from frame to frame, so this can bisect. */
+static uint32_t
+count_lasting(const td_lane *lane, int64_t end_ns) {
+  uint32_t n = 0, beyond = lane->n;
+  while (n < beyond) {
+    uint32_t middle = n + (beyond - n) / 2;
+    if (lane->frames[middle].first_evaluation_end_ns < end_ns)
+      beyond = middle;
+    else
+      n = middle + 1;
+  }
+  return n;
+}
+
 /* Ends the evaluations that `next` outlasts. */
 static void
 end_outlasted(td_nesting *nesting, const td_span *next) {
   td_lane *lane = &nesting->lanes[next->thread];
-  uint32_t keep = lane->n;
-  for (uint32_t i = lane->n; i-- > 0;)
-    if (lane->frames[i].span.kind == TD_SPAN_EVALUATION &&
-        lane->frames[i].span.end_ns < next->end_ns)
-      keep = i;
+  uint32_t keep = count_lasting(lane, next->end_ns);
   nesting->n_cut += keep < lane->n;
   while (lane->n > keep) {
     td_span *span = &lane->frames[lane->n - 1].span;
     span->end_ns = TD_MIN(span->end_ns, next->begin_ns);
     close_top(nesting, next->thread);
   }
+}
+
+/* Notes in a new frame what is below it. */
+static void
+link_frame(const td_lane *lane, td_frame *frame) {
+  const td_frame *under = td_lane_top(lane);
+  frame->first_evaluation_end_ns = under ? under->first_evaluation_end_ns : INT64_MAX;
+  if (frame->span.kind == TD_SPAN_EVALUATION)
+    frame->first_evaluation_end_ns = TD_MIN(frame->first_evaluation_end_ns, frame->span.end_ns);
+  if (!under) return;
+  memcpy(frame->below, under->below, sizeof frame->below);
+  if (under->span.kind < TD_N_ELEMENTS(frame->below)) frame->below[under->span.kind] = lane->n;
 }
 
 void
@@ -89,6 +117,7 @@ td_nesting_add(td_nesting *nesting, const td_span *span) {
     nesting->n_cut += around->span.end_ns + nesting->slack_ns < frame.span.end_ns;
     frame.span.end_ns = TD_MAX(around->span.end_ns, frame.span.begin_ns);
   }
+  link_frame(lane, &frame);
   TD_GROW(lane->frames, lane->n, lane->capacity);
   lane->frames[lane->n++] = frame;
   nesting->open(lane, span->thread, nesting->data);

@@ -3,8 +3,8 @@
  * Nesting: which spans of a thread lie inside which, found while they come by in order of time.
  * Foreign spans may fail to nest: one that outlasts an operator around it is cut; an evaluation
  * that outlasts another one ends that. Where begins and durations were cut to whole microseconds, a
- * span may begin or end one microsecond after the span that it was in. Belongs to one thread at a
- * time. */
+ * span may begin or end one microsecond after the span that it was in. n spans take n log n steps,
+ * whatever their times are. Belongs to one thread at a time. */
 #pragma once
 
 #include "engine/exchange/span.h"
@@ -36,6 +36,9 @@ typedef struct td_frame {
   uint32_t hook_kind;
   int64_t hook_end_ns; /* an evaluation: last end of operators that a hook called; INT64_MIN */
   td_open_pass inner;  /* an evaluation: the pass inside its node */
+  int64_t
+      first_evaluation_end_ns; /* of the evaluations up to this frame; INT64_MAX: there is none */
+  uint32_t below[TD_SPAN_STEP + 1]; /* by kind: 1 + the nearest frame below of that kind, or 0 */
 } td_frame;
 
 /* The spans that are open on a thread, outermost first. */
@@ -64,7 +67,9 @@ void td_nesting_fini(td_nesting *nesting);
 void td_nesting_add(td_nesting *nesting, const td_span *span);
 void td_nesting_end(td_nesting *nesting);
 
-/* td_lane_top returns the last frame, or NULL. td_lane_evaluation returns the innermost evaluation
- * that is open below the last frame, or NULL. */
+/* td_lane_top returns the last frame, or NULL. td_lane_below returns the innermost frame of a kind
+ * that is open below a frame, or NULL. td_lane_evaluation returns the innermost evaluation that is
+ * open below the last frame, or NULL. Each takes constant time. */
 td_frame *td_lane_top(const td_lane *lane);
+td_frame *td_lane_below(const td_lane *lane, const td_frame *frame, td_span_kind kind);
 td_frame *td_lane_evaluation(const td_lane *lane);

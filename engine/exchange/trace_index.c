@@ -6,6 +6,7 @@
 
 #define NO_KEY UINT64_MAX
 #define MAKING_THREADS_MAX 64 /* that are asked whether they made a node */
+#define ARROW_FRAMES_MAX 64   /* among which an arrow looks for its node */
 
 static uint64_t
 key_of(uint32_t thread, int64_t sequence_nr) {
@@ -43,7 +44,8 @@ note_node(td_trace_index *self, const td_span *span) {
 static void
 note_flow(td_trace_index *self, const td_lane *lane) {
   const td_frame *arrow = &lane->frames[lane->n - 1];
-  for (uint32_t i = lane->n - 1; i-- > 0;) {
+  uint32_t last = lane->n > ARROW_FRAMES_MAX ? lane->n - ARROW_FRAMES_MAX : 0;
+  for (uint32_t i = lane->n - 1; i-- > last;) {
     const td_span *span = &lane->frames[i].span;
     if (span->begin_ns != arrow->span.begin_ns) return;
     uint64_t key = key_of(span->forward_thread, span->sequence_nr);

@@ -191,8 +191,8 @@ map_key_cb(void *data, const unsigned char *text, size_t length) {
   if (!is_here(self)) return 1;
   self->key = KEY_OTHER;
   for (size_t i = 0; i < TD_N_ELEMENTS(keys); i++)
-    if (keys[i].where == self->place && strncmp(keys[i].text, (const char *)text, length) == 0 &&
-        !keys[i].text[length]) {
+    if (keys[i].where == self->place && strlen(keys[i].text) == length &&
+        memcmp(keys[i].text, text, length) == 0) {
       self->key = keys[i].key;
       break;
     }

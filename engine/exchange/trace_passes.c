@@ -15,14 +15,21 @@ find_owner(const td_trace_tape *self, uint32_t thread, const td_trace_node *know
   return before != TD_NONE && self->passes[before].graph_task != TD_NONE ? before : thread;
 }
 
-/* When the innermost of Python's calls into the engine returns that is open at that time, above
- * the evaluation `below`; INT64_MAX where none was seen. */
+/* The innermost of Python's calls into the engine that is open at that time, above the evaluation
+ * `below`; NULL if none was seen. Time never runs back here, so a call that is over stays over.
+ * The search takes such calls out of the chain as it goes, and is fast the next time. */
 static const td_span *
 find_call(const td_lane *lane, const td_frame *below, int64_t ns) {
-  for (uint32_t i = lane->n; i-- > 0 && &lane->frames[i] != below;)
-    if (lane->frames[i].span.kind == TD_SPAN_RUN_BACKWARD && lane->frames[i].span.end_ns > ns)
-      return &lane->frames[i].span;
-  return NULL;
+  td_frame *frame = td_lane_top(lane);
+  if (frame && frame->span.kind != TD_SPAN_RUN_BACKWARD)
+    frame = td_lane_below(lane, frame, TD_SPAN_RUN_BACKWARD);
+  while (frame && frame->span.end_ns <= ns) {
+    td_frame *outer = td_lane_below(lane, frame, TD_SPAN_RUN_BACKWARD);
+    if (outer && outer->span.end_ns <= ns)
+      frame->below[TD_SPAN_RUN_BACKWARD] = outer->below[TD_SPAN_RUN_BACKWARD];
+    frame = td_lane_below(lane, frame, TD_SPAN_RUN_BACKWARD);
+  }
+  return frame && (!below || frame > below) ? &frame->span : NULL;
 }
 
 /* The pass begins where Python called, if that was seen, else with its first evaluation, whose node

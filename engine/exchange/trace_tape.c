@@ -50,10 +50,11 @@ join_names(td_trace_tape *self, const td_lane *lane, td_span_kind kind, char sep
            uint64_t at) {
   uint32_t names[STACK_FRAMES_MAX], n = 0;
   uint64_t hash = td_hash_number(kind + 1u);
-  for (uint32_t i = lane->n; i-- > 0 && n < STACK_FRAMES_MAX;) {
-    if (lane->frames[i].span.kind != kind) continue;
-    names[n++] = lane->frames[i].span.name;
-    hash = td_hash_number(hash ^ lane->frames[i].span.name);
+  const td_frame *frame = td_lane_top(lane);
+  if (frame->span.kind != kind) frame = td_lane_below(lane, frame, kind);
+  for (; frame && n < STACK_FRAMES_MAX; frame = td_lane_below(lane, frame, kind)) {
+    names[n++] = frame->span.name;
+    hash = td_hash_number(hash ^ frame->span.name);
   }
   if (n == 0) return 0;
   uint64_t *known = td_number_map_put(&self->stacks, hash);

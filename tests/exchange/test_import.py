@@ -342,6 +342,24 @@ class Import(unittest.TestCase):
         self.assertTrue(started[0].startswith("2026-09-21T"), started)
         self.assertTrue(started[1790857026000000000].startswith("2026-10-01T"), started)
 
+    def test_deep_and_equal_spans(self):
+        """The time grows with the number of spans, whatever their times are. Squares would take minutes here."""
+        n = 150000
+        call = "<built-in method run_backward of torch._C._EngineBase object>"
+        frame = {"cat": "python_function"}
+        for spans in (
+                ((EVALUATE + "A", 10, 5, i) for i in range(n)),
+                ((EVALUATE + "A", i, 2 * (n - i), i) for i in range(n)),
+                (*((call, i + 1, n - i, None, frame) for i in range(n)), ("f", n, 10**7, None, frame),
+                 *((EVALUATE + "A", 2 * n + 10 * i, 4, 1) for i in range(n))),
+                (*(("x", 5, 9, None) for _ in range(n)),
+                 *(("fwdbwd", 5, 0, None, {"ph": "f", "id": i}) for i in range(n)), (EVALUATE + "A", 50, 5, 1)),
+                (*(("x", i / 1000, 10**9, None) for i in range(n)), *(("x", 1000 + i, 1, i) for i in range(n)),
+                 *((EVALUATE + "ABackward0", 10**6 + i, 0.5, i) for i in range(n)))):
+            done = subprocess.run([TAPEDECK, "import", self.write(self.hand(*spans)), "-o", self.path("out.tape"), "--force"],
+                                  capture_output=True, text=True, timeout=120 if SANITIZED else 20)
+            self.assertEqual(done.returncode, 0, done.stderr)
+
     def test_exact_times(self):
         text = json.dumps(self.hand(*self.backward("SinBackward0", 111, 222, 3)))
         text = text.replace("111,", "1790857026123456.789,").replace("222,", "0.001,").replace("112,", "1.790857026123456789e15,")
@@ -355,6 +373,15 @@ class Import(unittest.TestCase):
         info = self.info(self.imported(self.write(text)))
         self.assertEqual((info["n_nodes"], info["threads"][0]["name"]), (1, "tid stream 9"))
         self.assertEqual(info["processes"][0]["pid"], 7)
+
+    def test_keys_with_nul(self):
+        """A key goes on after an escaped NUL. It is not the key that it begins with, however long it is."""
+        events = self.hand(*self.backward("ABackward0", 10, 5, 2))
+        for length in (0, 1, 1000, MEGABYTE, 4 * MEGABYTE, 15 * MEGABYTE):
+            strange = {"ph\0" + "A" * length: "?", "ts\0" + "A" * length: "no time"}
+            document = {"traceEvents\0" + "A" * length: 3} | events
+            document["traceEvents"] = [strange | event | strange for event in events["traceEvents"]]
+            self.assertEqual(self.info(self.imported(self.write(document)))["n_nodes"], 1)
 
     def test_events_not_last_and_strange_neighbours(self):
         document = {"deviceProperties": [{"id": 0, "traceEvents": [1, 2]}], "distributedInfo": {"rank": 3},
