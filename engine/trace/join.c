@@ -47,10 +47,10 @@ has_fields_of_newer(const td_decoder *decoder, uint32_t kind) {
   return decoder->kinds[kind].n_fields > td_event_type_get(kind)->n_fields;
 }
 
-/* The number is one that was noted, and so within bounds. */
+/* The id is one that the renumbering has accepted, and so within its map. */
 static void
 remember_name(part *part, const td_event_string *event) {
-  if (event->length > NAME_BYTES_MAX || event->id == TD_NONE) return;
+  if (event->length > NAME_BYTES_MAX || event->id == TD_NONE || event->id == 0) return;
   if (event->id >= part->n_names) {
     uint32_t n = part->ids.maps[TD_ID_STRING].n;
     part->names = td_realloc(part->names, n, sizeof *part->names);
@@ -93,7 +93,7 @@ survey_events(part *part, const td_decoded *decoded, uint64_t limit, td_error *e
     if (has_fields_of_newer(&part->directory.decoder, event->kind))
       return td_error_set(error, TD_UNSUPPORTED, "a newer Tapedeck wrote it");
     status = td_renumbering_note_event(&part->ids, event, limit, error);
-    take_notice(part, event);
+    if (!status) take_notice(part, event);
   }
   return status;
 }

@@ -3,11 +3,13 @@
  * Several tapes as one: nothing lost, nothing doubled, no two things under one number, and every
  * reader takes the result for any other tape. */
 #include "engine/base/alloc.h"
+#include "engine/events/ring.h"
 #include "engine/profile/check.h"
 #include "engine/replay/catalog_collect.h"
 #include "engine/replay/replay.h"
 #include "engine/trace/format.h"
 #include "engine/trace/join.h"
+#include "engine/trace/maker.h"
 #include "tests/fixtures/tape_maker.h"
 
 #include <glib.h>
@@ -361,6 +363,41 @@ test_corrupt_parts(void) {
   remove_parts(paths);
 }
 
+/* A tape of one event, as a hostile writer makes it. */
+static char *
+make_lone(td_any_event event, td_event_kind kind) {
+  char *path = path_of("lone");
+  td_maker *maker;
+  g_assert_cmpint(td_maker_open(path, true, TD_RING_BLOCK, WALL_NS, &maker, &no_error), ==, TD_OK);
+  event.event = (td_event){.kind = (uint16_t)kind};
+  td_maker_add(maker, event);
+  g_assert_cmpint(td_maker_close(maker, &no_error), ==, TD_OK);
+  return path;
+}
+
+static td_status
+join_lone(td_any_event event, td_event_kind kind) {
+  g_autofree char *lone = make_lone(event, kind), *path = path_of("joined");
+  td_error error = {0};
+  td_status status = td_join((const char *const[]){lone}, 1, path, true, &error);
+  g_assert_true(g_file_test(path, G_FILE_TEST_EXISTS) == (status == TD_OK));
+  td_error_clear(&error);
+  g_unlink(lone);
+  g_unlink(path);
+  return status;
+}
+
+/* Ids that no writer gives, in the events that td_join itself looks into. */
+static void
+test_impossible_ids(void) {
+  const uint32_t far = 1u << 30;
+  g_assert_cmpint(join_lone((td_any_event){.thread_new = {.id = far}}, TD_EVENT_thread_new), ==,
+                  TD_DAMAGED);
+  g_assert_cmpint(join_lone((td_any_event){.string = {.id = far}}, TD_EVENT_string), ==,
+                  TD_DAMAGED);
+  g_assert_cmpint(join_lone((td_any_event){.string = {.id = 0}}, TD_EVENT_string), ==, TD_OK);
+}
+
 static void
 test_missing_part(void) {
   g_autofree char *path = path_of("joined");
@@ -379,6 +416,7 @@ main(int argc, char **argv) {
   g_test_add_func("/trace/join/readers", test_readers);
   g_test_add_func("/trace/join/join-of-joins", test_join_of_joins);
   g_test_add_func("/trace/join/corrupt-parts", test_corrupt_parts);
+  g_test_add_func("/trace/join/impossible-ids", test_impossible_ids);
   g_test_add_func("/trace/join/missing-part", test_missing_part);
   return g_test_run();
 }
