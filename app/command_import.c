@@ -3,6 +3,7 @@
  * `tapedeck import`: feeds a trace, compressed or not, to engine/exchange. The tape gets its
  * name when it is whole. */
 #include "app/command.h"
+#include "app/output_file.h"
 #include "engine/exchange/import.h"
 #include "ui/geometry/format.h"
 
@@ -11,7 +12,6 @@
 #include <gio/gio.h>
 #include <glib/gstdio.h>
 #include <inttypes.h>
-#include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -125,26 +125,6 @@ read_text(trace_file *file, char **problem) {
   return 0;
 }
 
-/* The path to write to until the tape is whole: beside its name. If that name is no regular
- * file, this is the name itself. */
-static char *
-path_beside(const char *tape) {
-  GStatBuf info;
-  if (g_stat(tape, &info) == 0 && !S_ISREG(info.st_mode)) return g_strdup(tape);
-  g_autofree char *target = realpath(tape, NULL); /* a link stays one */
-  return g_strdup_printf("%s.%d.part", target ? target : tape, (int)getpid());
-}
-
-static bool
-put_in_place(const char *part, const char *tape) {
-  if (strcmp(part, tape) == 0) return true;
-  g_autofree char *target = realpath(tape, NULL);
-  if (g_rename(part, target ? target : tape) == 0) return true;
-  td_command_fail(tape, "%s", g_strerror(errno));
-  g_unlink(part);
-  return false;
-}
-
 static void
 tell_report(const trace_file *file, const char *tape, const td_import_report *report) {
   g_autofree char *nodes = td_format_many(report->n_nodes, "node", "nodes");
@@ -170,14 +150,15 @@ static int
 write_tape(td_import *import, const trace_file *file, const char *tape) {
   td_error error = {0};
   td_import_report report;
-  g_autofree char *part = path_beside(tape);
+  td_output_file output;
   g_autofree char *source = g_path_get_basename(file->path);
-  td_status status = td_import_write(import, part, true, source, &report, &error);
+  td_output_file_begin(&output, tape);
+  td_status status = td_import_write(import, output.part, true, source, &report, &error);
   if (status != TD_OK) {
-    if (strcmp(part, tape) != 0) g_unlink(part);
+    td_output_file_drop(&output);
     return td_command_file_error(status == TD_IO ? tape : file->path, &error);
   }
-  if (!put_in_place(part, tape)) return TD_EXIT_USAGE;
+  if (!td_output_file_keep(&output, true)) return td_command_fail(tape, "%s", g_strerror(errno));
   tell_report(file, tape, &report);
   return TD_EXIT_OK;
 }

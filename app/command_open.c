@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "app/command.h"
+#include "app/leftovers.h"
 #include "app/moment.h"
 #include "app/window_request.h"
 #include "engine/trace/join.h"
@@ -56,6 +57,8 @@ run_joined(TdWindowRequest *request, char **paths) {
   td_error error = {0};
   int status = TD_EXIT_USAGE;
   request->path = path;
+  td_leftovers_add(folder);
+  td_leftovers_add(path);
   if (td_join((const char *const *)paths, g_strv_length(paths), path, false, &error) == TD_OK)
     status = td_window_run(request);
   else
@@ -63,6 +66,8 @@ run_joined(TdWindowRequest *request, char **paths) {
   td_error_clear(&error);
   g_unlink(path);
   g_rmdir(folder);
+  td_leftovers_forget(path);
+  td_leftovers_forget(folder);
   return status;
 }
 

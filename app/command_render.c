@@ -3,6 +3,7 @@
  * `tapedeck render`: a picture of one instant. The window draws with the same code. */
 #include "app/command.h"
 #include "app/moment.h"
+#include "app/output_file.h"
 #include "engine/base/alloc.h"
 #include "engine/profile/why.h"
 #include "engine/replay/replay.h"
@@ -176,27 +177,41 @@ active_graph_task(const td_replay *replay) {
 static bool
 can_write(const char *path, int *error) {
   FILE *file = fopen(path, "wb");
-  *error = errno;
-  if (file) fclose(file);
+  if (file)
+    fclose(file);
+  else
+    *error = errno;
   return file != NULL;
 }
 
-static int
-save(const job *self, const struct view *view, const struct format *format) {
-  int error;
-  if (!can_write(self->output, &error))
-    return td_command_fail(self->output, "%s", g_strerror(error));
-  cairo_surface_t *surface = format->create(self->output, self->width, self->height);
+static cairo_status_t
+draw(const job *self, const struct view *view, const struct format *format, const char *path) {
+  cairo_surface_t *surface = format->create(path, self->width, self->height);
   cairo_t *cr = cairo_create(surface);
   view->draw(self, cr);
   cairo_status_t status = cairo_status(cr);
   cairo_destroy(cr);
-  if (!status && format->create == png_surface)
-    status = cairo_surface_write_to_png(surface, self->output);
+  if (!status && format->create == png_surface) status = cairo_surface_write_to_png(surface, path);
   cairo_surface_finish(surface);
   if (!status) status = cairo_surface_status(surface);
   cairo_surface_destroy(surface);
-  return status ? td_command_fail(self->output, "%s", cairo_status_to_string(status)) : TD_EXIT_OK;
+  return status;
+}
+
+static int
+save(const job *self, const struct view *view, const struct format *format) {
+  td_output_file output;
+  int error = 0;
+  td_output_file_begin(&output, self->output);
+  cairo_status_t status = can_write(output.part, &error) ? draw(self, view, format, output.part)
+                                                         : CAIRO_STATUS_WRITE_ERROR;
+  if (status) {
+    td_output_file_drop(&output);
+    return td_command_fail(self->output, "%s",
+                           error ? g_strerror(error) : cairo_status_to_string(status));
+  }
+  if (td_output_file_keep(&output, true)) return TD_EXIT_OK;
+  return td_command_fail(self->output, "%s", g_strerror(errno));
 }
 
 /* A moment that the user did not give by its number: which one it is. */

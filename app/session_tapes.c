@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "app/session_tapes.h"
 
+#include "app/output_file.h"
 #include "engine/trace/join.h"
 #include "engine/trace/tape.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <glib/gstdio.h>
-#include <stdio.h>
 #include <string.h>
 
 #define SUFFIX ".tape"
@@ -108,12 +107,7 @@ sort_by_rank(GPtrArray *tapes) {
 
 static void
 rename_to(const td_session_tapes *self, td_session_tape *tape, char *path) {
-  int failed = self->overwrite ? g_rename(tape->path, path)
-                               : renameat2(AT_FDCWD, tape->path, AT_FDCWD, path, RENAME_NOREPLACE);
-  /* Some file systems know no such thing. */
-  if (failed && errno == EINVAL && !g_file_test(path, G_FILE_TEST_EXISTS))
-    failed = g_rename(tape->path, path);
-  if (!failed) {
+  if (td_output_rename(tape->path, path, self->overwrite)) {
     g_free(tape->path);
     tape->path = g_steal_pointer(&path);
   }
@@ -142,10 +136,16 @@ join_all(td_session_tapes *self) {
   g_autofree const char **paths = g_new(const char *, self->tapes->len);
   for (guint i = 0; i < self->tapes->len; i++)
     paths[i] = ((td_session_tape *)self->tapes->pdata[i])->path;
-  if (td_join(paths, self->tapes->len, self->path, self->overwrite, &error) == TD_OK)
-    self->joined = g_strdup(self->path);
-  else
+  td_output_file output;
+  td_output_file_begin(&output, self->path);
+  if (td_join(paths, self->tapes->len, output.part, true, &error) != TD_OK) {
     self->problem = g_strdup(td_error_text(&error));
+    td_output_file_drop(&output);
+  } else if (!td_output_file_keep(&output, self->overwrite)) {
+    self->problem = g_strdup(g_strerror(errno));
+  } else {
+    self->joined = g_strdup(self->path);
+  }
   td_error_clear(&error);
 }
 

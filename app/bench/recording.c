@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "app/bench/recording.h"
 
+#include "app/leftovers.h"
 #include "engine/base/alloc.h"
 
 #include <glib.h>
@@ -22,6 +23,7 @@ td_bench_record_begin(td_bench_recording *recording) {
   int fd = g_mkstemp(recording->path);
   if (fd < 0) return g_strdup("no temporary file");
   close(fd);
+  td_leftovers_add(recording->path);
   td_recorder_options options = {
       .engine = "tapedeck", .version = TD_VERSION, .source = "bench", .ring_bytes = RING_BYTES};
   td_error error = {0};
@@ -39,5 +41,6 @@ td_bench_record_end(td_bench_recording *recording) {
 void
 td_bench_record_remove(td_bench_recording *recording) {
   g_unlink(recording->path);
+  td_leftovers_forget(recording->path);
   g_free(recording->path);
 }

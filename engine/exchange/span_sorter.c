@@ -61,8 +61,12 @@ compare_spans(const void *a, const void *b) {
   return (x->order > y->order) - (x->order < y->order);
 }
 
+/* A file without a name, so that none is left if this process is killed. Some file systems can only
+ * take the name away afterwards. */
 static int
 open_file(const char *folder) {
+  int nameless = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+  if (nameless >= 0) return nameless;
   char *path = td_format("%s/.tapedeck-import-XXXXXX", folder);
   int file = mkostemp(path, O_CLOEXEC);
   if (file >= 0) unlink(path);

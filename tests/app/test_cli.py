@@ -1,9 +1,11 @@
 # Exit statuses, messages and the shapes of the JSON of the commands that read a tape.
 import json
 import os
+import signal
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 TAPEDECK = os.environ["TAPEDECK"]
@@ -41,6 +43,33 @@ class Cli(unittest.TestCase):
         self.assertEqual(done.stderr.count("\n"), 1, done.stderr)
         self.assertTrue(done.stderr.startswith("tapedeck"), done.stderr)
         return done.stderr
+
+    def killed(self, folder, *arguments, **options):
+        """Ends a command by SIGTERM as soon as it has made something in the folder."""
+        before = set(os.listdir(folder))
+        command = subprocess.Popen([TAPEDECK, *map(str, arguments)], stderr=subprocess.DEVNULL, **options)
+        while command.poll() is None and set(os.listdir(folder)) == before:
+            time.sleep(0.001)
+        self.assertIsNone(command.poll(), "it was over before it could be killed")
+        command.terminate()
+        self.assertEqual(command.wait(), -signal.SIGTERM)
+        self.assertEqual(set(os.listdir(folder)), before)
+
+    def test_killed(self):
+        """A signal leaves no half picture, no half tape and no folder. An older picture stays."""
+        with tempfile.TemporaryDirectory() as folder:
+            for name in ("new.png", "new.svg", "old.png"):
+                picture = os.path.join(folder, name)
+                if name == "old.png":
+                    self.assertEqual(run("render", self.tape, "--view", "overview", "-o", picture).returncode, 0)
+                    old = os.path.getsize(picture)
+                self.killed(folder, "render", self.tape, "--view", "overview", "--size", "12000x12000", "-o", picture)
+            self.assertEqual(os.path.getsize(os.path.join(folder, "old.png")), old)
+        with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryDirectory() as scratch:
+            tapes = [os.path.join(folder, name) for name in ("a.tape", "b.tape")]
+            for tape in tapes:
+                subprocess.run([MAKE_TAPE, "30000", "3", "2", "4", tape], check=True)
+            self.killed(scratch, "open", *tapes, env=os.environ | {"TMPDIR": scratch})
 
     def test_help_names_every_command(self):
         done = run("--help")

@@ -6,9 +6,11 @@ import json
 import os
 import random
 import re
+import signal
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 import torches
@@ -488,6 +490,20 @@ class Import(unittest.TestCase):
         with open(cut, "wb") as file:
             file.write(text[:between] + b"\x80{]" + text[between:])
         self.imported(cut, "byte ")
+
+    def test_killed(self):
+        """A signal leaves neither a tape nor a part of one, and still ends the command."""
+        trace = self.write(self.hand(*((EVALUATE + "A", 10 * i, 5, i) for i in range(300000))))
+        for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+            with tempfile.TemporaryDirectory(dir=self.home.name) as folder:
+                command = subprocess.Popen([TAPEDECK, "import", trace, "-o", os.path.join(folder, "out.tape")],
+                                           stderr=subprocess.PIPE)
+                while command.poll() is None and not os.listdir(folder):
+                    time.sleep(0.001)
+                self.assertIsNone(command.poll(), "it was over before it could be killed")
+                command.send_signal(number)
+                command.communicate()
+                self.assertEqual((command.returncode, os.listdir(folder)), (-number, []))
 
     def test_mutated(self):
         """Whatever a trace contains: a tape that opens and checks, or one clear line. Never a crash."""
