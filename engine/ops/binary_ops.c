@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "engine/ops/calc.h"
+#include "engine/ops/integers.h"
 
 #include "engine/graph/semantics.h"
 
@@ -60,7 +61,7 @@ binary_kernel(binary_function function, td_tensor *out, const td_tensor *a, cons
     TD_DISPATCH_ALL(out->dtype, ROWS(T, x / y))
     break;
   case BINARY_POW:
-    TD_DISPATCH(out->dtype, ROWS(T, pow((double)x, (double)y)))
+    TD_DISPATCH(out->dtype, ROWS(T, TD_POWER(x, y)))
     break;
   }
 }

@@ -2,6 +2,7 @@
  *
  * Operations of a tensor and a number that is part of the operation: rsub, pow. */
 #include "engine/ops/calc.h"
+#include "engine/ops/integers.h"
 
 #include <math.h>
 
@@ -101,7 +102,7 @@ pow_kernel(td_tensor *out, const td_tensor *in, double exponent) {
   else if (out->dtype == TD_FLOAT32)
     NUMBER_ROWS(float, powf(x, (float)exponent))
   else
-    TD_DISPATCH(out->dtype, NUMBER_ROWS(T, pow((double)x, exponent)))
+    TD_DISPATCH(out->dtype, const double y = exponent; NUMBER_ROWS(T, TD_POWER(x, y)))
 }
 
 td_status

@@ -2,6 +2,7 @@
  *
  * Pointwise operations on two or three tensors, but for arithmetic (binary_ops.c). */
 #include "engine/ops/calc.h"
+#include "engine/ops/integers.h"
 
 #include "engine/graph/semantics.h"
 
@@ -33,6 +34,29 @@ pointwise_end(const td_op_class *klass, uint32_t n, td_tensor *const *operands, 
 #define CALC(name)                                                                                 \
   static td_tensor *name##_calc(td_calc *c, td_op_node *op, td_tensor *grad, uint32_t which)
 
+/* The rest has the sign of x in fmod, and the sign of y in remainder. x // y is (x - rest) / y, to
+ * the nearest whole number. A quotient of 0 has the sign of x / y. */
+#define FLOATING_DIVISIONS(T, name)                                                                \
+  static T fmod_##name(T x, T y) {                                                                 \
+    return (T)fmod((double)x, (double)y);                                                          \
+  }                                                                                                \
+  static T remainder_##name(T x, T y) {                                                            \
+    T rest = fmod_##name(x, y);                                                                    \
+    return rest != 0 && (rest < 0) != (y < 0) ? rest + y : rest;                                   \
+  }                                                                                                \
+  static T floor_divide_##name(T x, T y) {                                                         \
+    if (y == 0) return x / y;                                                                      \
+    T rest = fmod_##name(x, y), quotient = (x - rest) / y;                                         \
+    if (rest != 0 && (rest < 0) != (y < 0)) quotient -= 1;                                         \
+    if (quotient == 0) return (T)copysign(0, (double)(x / y));                                     \
+    T whole = (T)floor((double)quotient);                                                          \
+    return quotient - whole > (T)0.5 ? whole + 1 : whole;                                          \
+  }
+FLOATING_DIVISIONS(float, float)
+FLOATING_DIVISIONS(double, double)
+#define DIVISION(name, x, y)                                                                       \
+  _Generic(x, float : name##_float, double : name##_double, default : td_integer_##name)(x, y)
+
 typedef void (*pair_kernel)(td_walk *walk, td_dtype dtype);
 
 #define PAIR_KERNEL(name, dispatch, expression)                                                    \
@@ -51,9 +75,9 @@ typedef void (*pair_kernel)(td_walk *walk, td_dtype dtype);
 PAIR_KERNEL(maximum, TD_DISPATCH, x != x || x > y ? x : y)
 PAIR_KERNEL(minimum, TD_DISPATCH, x != x || x < y ? x : y)
 PAIR_KERNEL(atan2, TD_DISPATCH_FLOATING, atan2((double)x, (double)y))
-PAIR_KERNEL(fmod, TD_DISPATCH, fmod((double)x, (double)y))
-PAIR_KERNEL(remainder, TD_DISPATCH, (double)x - floor((double)x / (double)y) * (double)y)
-PAIR_KERNEL(floor_divide, TD_DISPATCH, floor((double)x / (double)y))
+PAIR_KERNEL(fmod, TD_DISPATCH, DIVISION(fmod, x, y))
+PAIR_KERNEL(remainder, TD_DISPATCH, DIVISION(remainder, x, y))
+PAIR_KERNEL(floor_divide, TD_DISPATCH, DIVISION(floor_divide, x, y))
 PAIR_KERNEL(xlogy, TD_DISPATCH_FLOATING, y != y ? y : x == 0 ? 0 : x * log((double)y))
 #define NEXTAFTER(x, y) _Generic(x, float : nextafterf, default : nextafter)(x, y)
 PAIR_KERNEL(nextafter, TD_DISPATCH_FLOATING, NEXTAFTER(x, y))
@@ -155,6 +179,29 @@ static const td_op_class xlogy_class = TD_CALC_CLASS("XlogyBackward0", xlogy_cal
 static const td_op_class nextafter_class = TD_CALC_CLASS("NextafterBackward0", nextafter_calc);
 static const td_op_class floor_divide_class = TD_OP_CLASS("NotImplemented", no_derivative);
 
+static bool
+has_zero(const td_tensor *tensor) {
+  bool found = false;
+  td_walk walk;
+  td_walk_init_reading(&walk, tensor->n_dims, tensor->sizes, 1, (const td_tensor *[]){tensor});
+  TD_DISPATCH(
+      tensor->dtype, while (td_walk_row(&walk)) {
+        const T *x = walk.at[0];
+        for (int64_t i = 0; i < walk.n; i++)
+          found |= x[i * walk.step[0]] == 0;
+      })
+  return found;
+}
+
+static td_status
+divide(const td_op_class *klass, const char *name, pair_kernel kernel, td_tensor *self,
+       td_tensor *other, td_tensor **out, td_error *error) {
+  if (!td_dtype_is_floating(td_op_promote(self, other)) && td_tensor_n_elements(self) > 0 &&
+      has_zero(other))
+    return td_error_set(error, TD_INVALID, "ZeroDivisionError");
+  return pair(klass, name, kernel, false, self, other, out, error);
+}
+
 #define PAIR(name, floating)                                                                       \
   td_status td_op_##name(td_tensor *self, td_tensor *other, td_tensor **out, td_error *error) {    \
     return pair(&name##_class, #name, name##_kernel, floating, self, other, out, error);           \
@@ -162,11 +209,15 @@ static const td_op_class floor_divide_class = TD_OP_CLASS("NotImplemented", no_d
 PAIR(maximum, false)
 PAIR(minimum, false)
 PAIR(atan2, true)
-PAIR(fmod, false)
-PAIR(remainder, false)
-PAIR(floor_divide, false)
 PAIR(xlogy, true)
 PAIR(nextafter, true)
+#define DIVIDE(name)                                                                               \
+  td_status td_op_##name(td_tensor *self, td_tensor *other, td_tensor **out, td_error *error) {    \
+    return divide(&name##_class, #name, name##_kernel, self, other, out, error);                   \
+  }
+DIVIDE(fmod)
+DIVIDE(remainder)
+DIVIDE(floor_divide)
 
 /* A tensor's part in a computation without history. */
 static td_tensor *

@@ -90,7 +90,10 @@ tdpy_number_read(PyObject *object, tdpy_number *number) {
       !(Py_TYPE(object)->tp_as_number && Py_TYPE(object)->tp_as_number->nb_float))
     return false;
   number->value = PyFloat_AsDouble(object);
-  if (number->value != -1 || !PyErr_Occurred()) return true;
+  if (number->value != -1 || !PyErr_Occurred()) {
+    if (number->is_integer) number->whole = (int64_t)PyLong_AsUnsignedLongLongMask(object);
+    return true;
+  }
   PyErr_Clear();
   return false;
 }
@@ -124,6 +127,7 @@ tdpy_operand(PyObject *object, const td_tensor *like) {
   if (tdpy_tensor_is(object)) return td_tensor_ref(tdpy_tensor_of(object));
   if (!tdpy_number_read(object, &number)) return NULL;
   td_tensor *scalar = td_op_scalar(like, number.value, number.is_integer);
+  if (scalar->dtype == TD_INT64) *(int64_t *)td_tensor_data(scalar) = number.whole;
   if (!number.is_complex) return scalar;
   bool is_double = like->dtype == TD_FLOAT64 || like->dtype == TD_COMPLEX128;
   td_tensor_unref(scalar);

@@ -19,9 +19,10 @@ typedef struct tdpy_sizes {
   int64_t values[TD_MAX_DIMS];
 } tdpy_sizes;
 
-/* A Python number. */
+/* A Python number. An integer is `whole` too, with all its bits. */
 typedef struct tdpy_number {
   double value, imaginary;
+  int64_t whole;
   bool is_integer, is_bool, is_complex;
 } tdpy_number;
 

@@ -110,15 +110,23 @@ tensor_pow(PyObject *base, PyObject *exponent, PyObject *modulus) {
 }
 
 static PyObject *
+either_way(PyObject *a, PyObject *b, binary_op op) {
+  if (tdpy_tensor_is(a)) return binary(tdpy_tensor_of(a), b, op);
+  td_tensor *number = tdpy_operand(a, tdpy_tensor_of(b));
+  if (!number) Py_RETURN_NOTIMPLEMENTED;
+  PyObject *result = binary(number, b, op);
+  td_tensor_unref(number);
+  return result;
+}
+
+static PyObject *
 tensor_remainder(PyObject *a, PyObject *b) {
-  if (!tdpy_tensor_is(a)) Py_RETURN_NOTIMPLEMENTED;
-  return binary(tdpy_tensor_of(a), b, td_op_remainder);
+  return either_way(a, b, td_op_remainder);
 }
 
 static PyObject *
 tensor_floor_divide(PyObject *a, PyObject *b) {
-  if (!tdpy_tensor_is(a)) Py_RETURN_NOTIMPLEMENTED;
-  return binary(tdpy_tensor_of(a), b, td_op_floor_divide);
+  return either_way(a, b, td_op_floor_divide);
 }
 
 static PyObject *

@@ -150,8 +150,7 @@ tdpy_tensor_from_data(PyObject *data, int dtype, td_device device) {
 
 PyObject *
 tdpy_element(const td_tensor *tensor, int64_t index) {
-  if (tensor->dtype == TD_INT64 && td_tensor_is_contiguous(tensor))
-    return PyLong_FromLongLong(((const int64_t *)td_tensor_data(tensor))[index]);
+  if (tensor->dtype == TD_INT64) return PyLong_FromLongLong(td_tensor_get_integer(tensor, index));
   if (td_dtype_is_complex(tensor->dtype)) {
     td_complex128 number = td_tensor_get_complex(tensor, index);
     return PyComplex_FromDoubles(creal(number), cimag(number));

@@ -15,6 +15,7 @@
 #include "engine/tensor/sparse.h"
 
 #include <complex.h>
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -32,13 +33,18 @@ typedef struct printer {
   const struct printer *other; /* (borrowed) of the imaginary parts, or NULL */
 } printer;
 
+static double
+value_at(const printer *self, int64_t index) {
+  td_complex128 value = td_tensor_get_complex(self->tensor, index);
+  return self->imaginary ? cimag(value) : creal(value);
+}
+
 /* Calls visit for each shown element, in order. */
 static void
-visit_shown(printer *self, int dim, int64_t index, void (*visit)(printer *, double)) {
+visit_shown(printer *self, int dim, int64_t index, void (*visit)(printer *, int64_t index)) {
   const td_tensor *tensor = self->tensor;
   if (dim == tensor->n_dims) {
-    td_complex128 value = td_tensor_get_complex(tensor, index);
-    visit(self, self->imaginary ? cimag(value) : creal(value));
+    visit(self, index);
     return;
   }
   int64_t n = tensor->sizes[dim];
@@ -49,10 +55,12 @@ visit_shown(printer *self, int dim, int64_t index, void (*visit)(printer *, doub
 }
 
 static int
-print_value(const printer *self, double value, char *text, size_t size) {
+print_value(const printer *self, int64_t index, char *text, size_t size) {
+  double value = value_at(self, index);
   if (self->tensor->dtype == TD_BOOL)
     return snprintf(text, size, "%s", value != 0 ? "True" : "False");
-  if (!td_dtype_is_differentiable(self->tensor->dtype)) return snprintf(text, size, "%.0f", value);
+  if (!td_dtype_is_differentiable(self->tensor->dtype))
+    return snprintf(text, size, "%" PRId64, td_tensor_get_integer(self->tensor, index));
   if (isnan(value)) return snprintf(text, size, "nan");
   if (isinf(value)) return snprintf(text, size, value < 0 ? "-inf" : "inf");
   if (self->scientific) return snprintf(text, size, "%.4e", value);
@@ -60,7 +68,8 @@ print_value(const printer *self, double value, char *text, size_t size) {
 }
 
 static void
-measure_extent(printer *self, double value) {
+measure_extent(printer *self, int64_t index) {
+  double value = value_at(self, index);
   if (!isfinite(value) || value == 0) return;
   self->min = fmin(self->min, fabs(value));
   self->max = fmax(self->max, fabs(value));
@@ -68,11 +77,12 @@ measure_extent(printer *self, double value) {
 }
 
 static void
-measure_width(printer *self, double value) {
+measure_width(printer *self, int64_t index) {
   char text[400];
+  double value = value_at(self, index);
   bool floating = td_dtype_is_differentiable(self->tensor->dtype);
   if (floating && (!isfinite(value) || value == 0)) return;
-  self->width = TD_MAX(self->width, print_value(self, value, text, sizeof text));
+  self->width = TD_MAX(self->width, print_value(self, index, text, sizeof text));
 }
 
 /* Walks twice over the shown values: first to choose the style, then to find the width. */
@@ -91,11 +101,10 @@ choose_format(printer *self) {
 static void
 print_scalar(printer *self, int64_t index) {
   char text[400];
-  td_complex128 value = td_tensor_get_complex(self->tensor, index);
-  print_value(self, creal(value), text, sizeof text);
+  print_value(self, index, text, sizeof text);
   fprintf(self->file, "%*s", self->width, text);
   if (!self->other) return;
-  print_value(self->other, cimag(value), text, sizeof text);
+  print_value(self->other, index, text, sizeof text);
   fprintf(self->file, "%s%sj", text[0] == '-' ? "" : "+", text);
 }
 

@@ -285,6 +285,13 @@ td_tensor_get(const td_tensor *tensor, int64_t index) {
   return value;
 }
 
+int64_t
+td_tensor_get_integer(const td_tensor *tensor, int64_t index) {
+  bool is_wide = tensor->dtype == TD_INT64 && td_tensor_has_data(tensor);
+  return is_wide ? *(const int64_t *)element_at(tensor, index)
+                 : (int64_t)td_tensor_get(tensor, index);
+}
+
 td_complex128
 td_tensor_get_complex(const td_tensor *tensor, int64_t index) {
   assert(index >= 0 && index < td_tensor_n_elements(tensor));

@@ -115,9 +115,11 @@ td_numbers td_tensor_numbers(const td_tensor *tensor);
 
 /* td_tensor_get returns the element with a row-major index, td_tensor_item the only one. Of a
  * complex number they return the real part. On the meta device they return 0, and td_tensor_set
- * does nothing. The _complex functions read and write both parts of a complex number. */
+ * does nothing. The _complex functions read and write both parts of a complex number.
+ * td_tensor_get_integer keeps all bits of an int64. */
 double td_tensor_item(const td_tensor *tensor);
 double td_tensor_get(const td_tensor *tensor, int64_t index);
+int64_t td_tensor_get_integer(const td_tensor *tensor, int64_t index);
 td_complex128 td_tensor_get_complex(const td_tensor *tensor, int64_t index);
 void td_tensor_set(td_tensor *tensor, int64_t index, double value);
 void td_tensor_set_complex(td_tensor *tensor, int64_t index, td_complex128 value);

@@ -105,6 +105,11 @@ torch.zeros(2, dtype=torch.int32) + 1 | torch.zeros(2, dtype=torch.int32) + torc
 torch.ones(2, dtype=torch.int32).sum() | torch.ones(2, dtype=torch.complex64) + torch.ones(2, dtype=torch.float64) | torch.arange(3).max(0) | torch.arange(6).view(2, 3).argmax(1) | torch.arange(3).argmin()
 torch.nonzero(torch.tensor([[1, 0], [0, 1]])) | torch.cat([torch.ones(1), torch.arange(2)]) | torch.tensor([True, False]).sum() | torch.arange(4).prod() | torch.arange(4).cumsum(0) | torch.arange(4).clamp(1, 2)
 torch.arange(4) % 3 | torch.arange(-3, 4) // 2 | torch.tensor([5., -5.]) % 3 | torch.div(torch.tensor([5., -5.]), 3, rounding_mode='floor') | torch.tensor([1., float('nan')]).max() | list(torch.arange(2))
+torch.tensor([2**53 + 1, 2**63 - 1, -2**63, -7]) % torch.tensor([3, 2, 5, 3]) | torch.tensor([2**53 + 1, 2**63 - 1, -2**63, -7]) // torch.tensor([3, 2, 5, 3])
+torch.fmod(torch.tensor([2**53 + 1, -7, 7]), torch.tensor([3, 3, -3])) | torch.tensor([2**53 + 1, -7]) % 3 | (2**53 + 1) // torch.tensor([3, 2]) | 7 % torch.tensor([-3, 4]) | torch.tensor([2**53 + 1]) + (2**53 + 1)
+torch.tensor([7]) % 0 | torch.tensor([7, 8]) // torch.tensor([1, 0]) | torch.fmod(torch.tensor([7]), 0) | torch.tensor([2**53 + 1, 3]) == 2**53 + 1 | torch.tensor([3, 2**53 + 1]) ** torch.tensor([39, 1])
+torch.tensor([7., -7., 5.3, -5.3, 1e30, 0.3, float('inf'), 2.]) % torch.tensor([0., 0., .1, .1, -3., .1, 2., float('inf')]) | torch.tensor([2**63 - 1]) * 3 | torch.tensor([[2**53 + 1, 1], [2, 3]]).t().tolist()
+torch.tensor([7., -7., 5.3, -5.3, 1e30, 0.3, float('inf'), 2., -0.3]) // torch.tensor([0., 0., .1, .1, -3., .1, 2., float('inf'), -1.])
 '''
 
 
