@@ -140,15 +140,40 @@ emit_edges(const td_node *node) {
                        .input_nr = node->next_edges[i].input_nr);
 }
 
+/* A label stays until its node dies: another thread may be reading it. */
+typedef struct td_label {
+  struct td_label *older; /* (owned) or NULL */
+  char text[];
+} td_label;
+
+static td_label *
+label_new(const char *text, td_label *older) {
+  size_t size = strlen(text) + 1;
+  td_label *label = td_alloc(1, sizeof *label + size);
+  label->older = older;
+  memcpy(label->text, text, size);
+  return label;
+}
+
+static void
+labels_free(td_label *label) {
+  while (label) {
+    td_label *older = label->older;
+    free(label);
+    label = older;
+  }
+}
+
 static void
 emit_label(const td_node *node) {
-  if (node->label)
-    TD_EMIT_BORROWED(node_label, .node = td_node_id(node), .label = td_intern(node->label));
+  const td_label *label = atomic_load(&node->label);
+  if (label)
+    TD_EMIT_BORROWED(node_label, .node = td_node_id(node), .label = td_intern(label->text));
 }
 
 static bool
 is_announced(const td_node *node) {
-  uint32_t announced = atomic_load_explicit(&node->announced, memory_order_relaxed);
+  uint32_t announced = atomic_load(&node->announced);
   return announced && announced == td_emit_session();
 }
 
@@ -156,7 +181,7 @@ void
 td_node_announce(td_node *node) {
   uint32_t session = td_emit_session();
   if (!session || announcements_held || is_announced(node)) return;
-  if (atomic_exchange_explicit(&node->announced, session, memory_order_relaxed) == session) return;
+  if (atomic_exchange(&node->announced, session) == session) return;
   for (uint32_t i = 0; i < node->n_outputs; i++)
     if (node->next_edges[i].node && node->next_edges[i].node->sequence_nr == TD_SEQUENCE_NR_MAX)
       td_node_announce(node->next_edges[i].node); /* a leaf has nobody else to announce it */
@@ -233,7 +258,7 @@ free_node(td_node *node) {
   td_metadata_free(atomic_load_explicit(&node->metadata, memory_order_relaxed));
   pthread_mutex_destroy(&node->mutex);
   if (node->input_metadata != metadata_inside(node)) free(node->input_metadata);
-  free(node->label);
+  labels_free(atomic_load_explicit(&node->label, memory_order_relaxed));
   free(node);
 }
 
@@ -254,8 +279,12 @@ td_node_unref(td_node *node) {
 
 void
 td_node_set_label(td_node *node, const char *label) {
-  free(node->label);
-  node->label = td_dup_string(label);
+  td_label *old = atomic_load(&node->label);
+  if (!old || strcmp(old->text, label)) {
+    td_label *new = label_new(label, old);
+    while (!atomic_compare_exchange_weak(&node->label, &old, new))
+      new->older = old;
+  }
   if (is_announced(node)) emit_label(node);
 }
 

@@ -71,11 +71,11 @@ struct td_node {
     uint8_t found, came_in;
     uint16_t operand_nr; /* of the operand that came in */
   } forward;
-  _Atomic bool has_parent;  /* threads may hang nodes above a shared leaf at once */
-  pthread_mutex_t mutex;    /* guards apply and release of nodes with state */
-  char *label;              /* (owned) or NULL */
-  _Atomic(void *) metadata; /* (owned) or NULL: metadata.h */
-  td_node *next_freed;      /* while its thread frees a graph */
+  _Atomic bool has_parent;          /* threads may hang nodes above a shared leaf at once */
+  pthread_mutex_t mutex;            /* guards apply and release of nodes with state */
+  _Atomic(struct td_label *) label; /* (owned) the newest, or NULL */
+  _Atomic(void *) metadata;         /* (owned) or NULL: metadata.h */
+  td_node *next_freed;              /* while its thread frees a graph */
 };
 
 /* td_node_new_raw makes a node with `n_outputs` null edges and the given sequence number (use
@@ -131,7 +131,8 @@ td_node *td_node_ref(td_node *node);
 /* td_node_unref frees the node with its last reference, and the graph below it, iteratively. */
 void td_node_unref(td_node *node);
 
-/* td_node_set_label names the node for people ("conv1.weight") and emits node_label. */
+/* td_node_set_label names the node for people ("conv1.weight") and emits node_label. Any thread,
+ * also while another thread announces the node. */
 void td_node_set_label(td_node *node, const char *label);
 
 /* td_node_set_sequence_nr moves the node in the order of passes that have not reached it. */
