@@ -66,10 +66,13 @@ run_outermost(td_graph_task *graph_task, td_node_task root) {
 static void
 run_nested(td_graph_task *graph_task, td_node_task root) {
   bool is_too_deep = td_thread_self.current_depth >= TD_MAX_DEPTH;
+  td_error error = {0};
+  td_status status = TD_OK;
   td_lock_acquire(&graph_task->lock);
   push_root_locked(graph_task, root);
-  if (is_too_deep) td_pool_submit(&graph_task->handle);
+  if (is_too_deep) status = td_pool_submit(&graph_task->handle, &error);
   td_lock_release(&graph_task->lock);
+  if (status) return td_graph_task_fail(graph_task, status, &error);
   if (is_too_deep) {
     emit_state(TD_thread_activity_reentrant_wait, graph_task);
     return td_graph_task_wait(graph_task);

@@ -10,16 +10,18 @@
 #include "engine/pass/worker.h"
 
 #include <math.h>
+#include <string.h>
 
 #define SHUTDOWN_WAIT_LIMIT_S 10.0
 
 static struct {
-  pthread_once_t once;
-  pthread_mutex_t mutex; /* guards n_running, is_stopped */
+  _Atomic bool is_started;  /* for good, also if there is no device */
+  pthread_mutex_t starting; /* guards the change of is_started */
+  pthread_mutex_t mutex;    /* guards n_running, is_stopped */
   pthread_cond_t changed;
   int n_running;
   bool is_stopped;
-} threads = {.once = PTHREAD_ONCE_INIT,
+} threads = {.starting = PTHREAD_MUTEX_INITIALIZER,
              .mutex = PTHREAD_MUTEX_INITIALIZER,
              .changed = PTHREAD_COND_INITIALIZER};
 
@@ -46,27 +48,68 @@ device_thread_main(void *data) {
   return NULL;
 }
 
-/* Note [Start barrier]: no pass pushes a task before every device thread has its queue. */
 static void
-start_cb(void) {
-  int n = td_device_count();
-  if (!td_policy(fork_after_cpu) || n > 0) td_fork_forbid();
-  if (n == 0) return;
-  td_ready_queue **queues = TD_NEW_N(td_ready_queue *, n);
-  for (int device = 0; device < n; device++)
-    queues[device] = td_ready_queue_new(device);
-  int n_started = 0;
-  for (int device = 0; device < n; device++) {
-    pthread_t thread;
-    if (pthread_create(&thread, NULL, device_thread_main, queues[device])) continue;
-    pthread_detach(thread);
-    n_started++;
-  }
+wait_until_running(int n) {
   pthread_mutex_lock(&threads.mutex);
-  while (threads.n_running < n_started)
+  while (threads.n_running != n)
     pthread_cond_wait(&threads.changed, &threads.mutex);
   pthread_mutex_unlock(&threads.mutex);
+}
+
+static void
+end_threads(td_ready_queue **queues, int n) {
+  for (int device = 0; device < n; device++)
+    td_ready_queue_push_shutdown(queues[device]);
+}
+
+static int
+start_threads(td_ready_queue **queues, int n) {
+  for (int device = 0; device < n; device++) {
+    pthread_t thread;
+    queues[device] = td_ready_queue_new(device);
+    int failure = pthread_create(&thread, NULL, device_thread_main, queues[device]);
+    wait_until_running(failure ? device : device + 1);
+    if (!failure) {
+      pthread_detach(thread);
+      continue;
+    }
+    end_threads(queues, device);
+    wait_until_running(0);
+    for (int i = 0; i <= device; i++)
+      td_ready_queue_unref(queues[i]);
+    return failure;
+  }
+  return 0;
+}
+
+/* Note [Start barrier]: no pass pushes a task before every device thread has its queue. All of them
+ * start, or none; a later pass tries again. */
+static td_status
+start_locked(int n, td_error *error) {
+  td_ready_queue **queues = TD_NEW_N(td_ready_queue *, n);
+  int failure = start_threads(queues, n);
+  if (failure) {
+    free(queues);
+    return td_error_set(error, TD_AUTOGRAD, "%s", strerror(failure));
+  }
   td_device_queues_open(queues, n);
+  atomic_store(&threads.is_started, true);
+  return TD_OK;
+}
+
+static td_status
+start(td_error *error) {
+  int n = td_device_count();
+  td_status status = TD_OK;
+  if (!td_policy(fork_after_cpu) || n > 0) td_fork_forbid();
+  if (n == 0) {
+    atomic_store(&threads.is_started, true);
+    return TD_OK;
+  }
+  pthread_mutex_lock(&threads.starting);
+  if (!atomic_load(&threads.is_started)) status = start_locked(n, error);
+  pthread_mutex_unlock(&threads.starting);
+  return status;
 }
 
 td_status
@@ -76,8 +119,7 @@ td_device_threads_start(td_error *error) {
         error, TD_AUTOGRAD,
         "Unable to handle autograd's threading in combination with fork-based multiprocessing. See "
         "https://github.com/pytorch/pytorch/wiki/Autograd-and-Fork");
-  pthread_once(&threads.once, start_cb);
-  return TD_OK;
+  return atomic_load(&threads.is_started) ? TD_OK : start(error);
 }
 
 static double
@@ -119,7 +161,6 @@ td_device_threads_stop(void) {
   if (was_stopped || td_fork_is_child() || limit_s <= 0 || !queues_are_empty()) return;
   int n;
   td_ready_queue **queues = td_device_queues_close(&n);
-  for (int device = 0; device < n; device++)
-    td_ready_queue_push_shutdown(queues[device]);
+  end_threads(queues, n);
   wait_for_end(limit_s);
 }

@@ -7,8 +7,8 @@
 #include "engine/base/status.h"
 
 /* td_device_threads_start starts them, once, and returns when all of them run. TD_AUTOGRAD with
- * PyTorch's text in the child of a fork that cannot have them: Note [Fork] in fork.h. Any thread.
- */
+ * PyTorch's text in the child of a fork that cannot have them: Note [Fork] in fork.h. TD_AUTOGRAD
+ * with the system's text if a thread cannot be started: then no thread is left. Any thread. */
 td_status td_device_threads_start(td_error *error);
 
 /* td_device_threads_stop ends the device threads, if nothing is queued for them. It waits for that,

@@ -6,6 +6,8 @@
 #include "engine/pass/fork.h"
 #include "engine/pass/worker.h"
 
+#include <string.h>
+
 static struct {
   pthread_mutex_t mutex; /* guards what follows */
   pthread_cond_t work;
@@ -58,16 +60,36 @@ pool_thread_main(void *unused) {
   return NULL;
 }
 
-static void
-start_thread(const td_graph_task_handle *graph_task) {
+/* A busy thread may have taken the pass meanwhile. Returns false then. */
+static bool
+take_back(td_graph_task_handle *graph_task) {
+  pthread_mutex_lock(&pool.mutex);
+  size_t at = 0, n = pool.n_queued;
+  while (at < n && pool.queued[at] != graph_task)
+    at++;
+  for (size_t i = at; i + 1 < n; i++)
+    pool.queued[i] = pool.queued[i + 1];
+  pool.n_queued -= at < n;
+  pool.n_threads--;
+  pthread_mutex_unlock(&pool.mutex);
+  if (at < n) td_graph_task_handle_unref(graph_task);
+  return at < n;
+}
+
+static td_status
+start_thread(td_graph_task_handle *graph_task, td_error *error) {
   pthread_t thread;
   TD_EMIT(thread_state, .state = TD_thread_activity_spawn_thread, .graph_task = graph_task->id);
   td_fork_forbid();
-  if (pthread_create(&thread, NULL, pool_thread_main, NULL) == 0) pthread_detach(thread);
+  int failure = pthread_create(&thread, NULL, pool_thread_main, NULL);
+  if (failure && take_back(graph_task))
+    return td_error_set(error, TD_AUTOGRAD, "%s", strerror(failure));
+  if (!failure) pthread_detach(thread);
+  return TD_OK;
 }
 
-void
-td_pool_submit(td_graph_task_handle *graph_task) {
+td_status
+td_pool_submit(td_graph_task_handle *graph_task, td_error *error) {
   TD_EMIT(pool_push, .graph_task = graph_task->id);
   pthread_mutex_lock(&pool.mutex);
   bool wants_thread = pool.n_idle <= pool.n_queued;
@@ -75,8 +97,8 @@ td_pool_submit(td_graph_task_handle *graph_task) {
   TD_GROW(pool.queued, pool.n_queued, pool.capacity);
   pool.queued[pool.n_queued++] = td_graph_task_handle_ref(graph_task);
   pthread_mutex_unlock(&pool.mutex);
-  if (wants_thread) start_thread(graph_task);
   pthread_cond_signal(&pool.work);
+  return wants_thread ? start_thread(graph_task, error) : TD_OK;
 }
 
 uint32_t

@@ -11,11 +11,13 @@
  * pass that is over by then is thrown away. */
 #pragma once
 
+#include "engine/base/status.h"
 #include "engine/pass/graph_task_handle.h"
 
 /* td_pool_submit hands a pass, whose root task is in its queue, to the pool. Any thread; the
- * caller then waits for the pass. */
-void td_pool_submit(td_graph_task_handle *graph_task);
+ * caller then waits for the pass. TD_AUTOGRAD with the system's text if no thread is idle and none
+ * can be started. */
+td_status td_pool_submit(td_graph_task_handle *graph_task, td_error *error);
 
 /* td_pool_size returns how many threads the pool has made. */
 uint32_t td_pool_size(void);

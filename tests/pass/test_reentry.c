@@ -157,7 +157,7 @@ test_expired_in_pool(void) {
     td_graph_task *graph_task = graph_task_alone(queue);
     td_graph_task_handle *dead = td_graph_task_weak_ref(graph_task);
     td_graph_task_unref(graph_task);
-    td_pool_submit(dead);
+    g_assert_cmpint(td_pool_submit(dead, NULL), ==, TD_OK);
     td_graph_task_handle_unref(dead);
   }
   assert_tower(61);

@@ -144,7 +144,10 @@ emit_begin(const td_dist_context *context, bool retain_graph) {
 static td_status
 prepare_locked(td_dist_context *context, td_node *root, bool retain_graph, td_error *error) {
   td_execute_options options = {.keep_graph = retain_graph};
-  td_graph_task *graph_task = td_graph_task_new(&options, 0, td_dist_global_queue());
+  td_ready_queue *queue;
+  td_status status = td_dist_global_queue(&queue, error);
+  if (status) return status;
+  td_graph_task *graph_task = td_graph_task_new(&options, 0, queue);
   graph_task->owner = TD_CPU;
   graph_task->exit_on_error = true;
   context->graph_task = graph_task;
@@ -158,7 +161,7 @@ prepare_locked(td_dist_context *context, td_node *root, bool retain_graph, td_er
     found.nodes[found.n++] = begin;
     if (i > 0) td_graph_task_handle_count_push(&graph_task->handle);
   }
-  td_status status = count_edges(graph_task, &found, error);
+  status = count_edges(graph_task, &found, error);
   if (!status) emit_begin(context, retain_graph);
   if (!status && found.n_ends > 0) choose_what_runs(context, &found);
   free(found.nodes);

@@ -9,6 +9,8 @@
 #include "engine/pass/fork.h"
 #include "engine/pass/worker.h"
 
+#include <string.h>
+
 /* Runs one task of the call's queue. Returns false if the pass has failed; the rest of the queue
  * stays behind then. */
 static bool
@@ -60,6 +62,7 @@ td_dist_run(td_graph_task *graph_task, td_node *node, td_input_buffer *buffer, b
 static struct {
   pthread_once_t once;
   td_ready_queue *queue; /* (owned reference) */
+  int failure;           /* errno of the attempt to start the thread */
 } global = {.once = PTHREAD_ONCE_INIT};
 
 static void *
@@ -103,11 +106,13 @@ start_global_cb(void) {
   pthread_t thread;
   td_fork_forbid();
   global.queue = td_ready_queue_new(TD_CPU);
-  if (pthread_create(&thread, NULL, global_main, NULL) == 0) pthread_detach(thread);
+  global.failure = pthread_create(&thread, NULL, global_main, NULL);
+  if (!global.failure) pthread_detach(thread);
 }
 
-td_ready_queue *
-td_dist_global_queue(void) {
+td_status
+td_dist_global_queue(td_ready_queue **queue, td_error *error) {
   pthread_once(&global.once, start_global_cb);
-  return global.queue;
+  *queue = global.queue;
+  return global.failure ? td_error_set(error, TD_AUTOGRAD, "%s", strerror(global.failure)) : TD_OK;
 }
