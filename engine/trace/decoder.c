@@ -137,9 +137,9 @@ td_decoder_run(const td_decoder *decoder, const td_chunk_header *header, const u
   for (uint32_t i = 0; i < header->n_events; i++) {
     uint64_t number, delta;
     if (!(at = td_varint_get(at, end, &number)) || !(at = td_varint_get(at, end, &delta)) ||
-        number >= decoder->n_kinds || !decoder->kinds[number].on_tape)
+        number >= decoder->n_kinds || !decoder->kinds[number].on_tape ||
+        __builtin_add_overflow(ticks, delta, &ticks))
       return damaged(header, error);
-    ticks += delta;
     const td_decoder_kind *kind = &decoder->kinds[number];
     if (kind->type) begin_record(kind, reserve_record(decoded, kind->type->size));
     at = read_fields(decoder, kind, last[kind->type ? number : TD_EVENT_LIMIT], at, end, decoded);

@@ -36,9 +36,11 @@ td_status td_decoder_init(td_decoder *decoder, const unsigned char *schema, size
                           td_error *error);
 void td_decoder_fini(td_decoder *decoder);
 
+/* td_decoder_ns never decreases with ticks: what 64 bits cannot hold is the greatest time. */
 static inline uint64_t
 td_decoder_ns(const td_decoder *decoder, uint64_t ticks) {
-  return (uint64_t)((unsigned __int128)ticks * decoder->ns_per_tick >> 32);
+  unsigned __int128 ns = (unsigned __int128)ticks * decoder->ns_per_tick >> 32;
+  return __builtin_expect(ns <= UINT64_MAX, 1) ? (uint64_t)ns : UINT64_MAX;
 }
 
 /* td_decoder_run decodes a chunk into `decoded`, whose memory it reuses. TD_DAMAGED. */
