@@ -99,6 +99,14 @@ ring_make_for_thread(void) {
   return ring;
 }
 
+uint64_t
+td_emit_first_time(void) {
+  td_ring *ring = td_emit_ring;
+  if (!ring) return td_clock_now();
+  ring->session = td_emit_session();
+  return ring->last_time = td_clock_now();
+}
+
 /* Looks how far the recorder has come. The limit is set no further than half a ring ahead, so that
  * a busy thread comes by here in time to call the recorder. */
 static bool

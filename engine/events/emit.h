@@ -56,10 +56,16 @@ td_emit_publish(td_ring *ring, uint64_t time, size_t size) {
   atomic_store_explicit(&ring->published, ring->head, memory_order_release);
 }
 
-/* td_emit_last_time returns the time of the calling thread's last event, or now if it has none. */
+/* td_emit_first_time is the slow path of td_emit_last_time. */
+uint64_t td_emit_first_time(void);
+
+/* td_emit_last_time returns the time of the calling thread's last event, or now if it has none in
+ * this recording. The recorder drops events that bear a time of an earlier one. */
 static inline uint64_t
 td_emit_last_time(void) {
-  return TD_LIKELY(td_emit_ring != NULL) ? td_emit_ring->last_time : td_clock_now();
+  const td_ring *ring = td_emit_ring;
+  if (TD_LIKELY(ring && ring->session == td_emit_session())) return ring->last_time;
+  return td_emit_first_time();
 }
 
 /* The fields are evaluated first: they may intern a string, which emits an event of its own. */

@@ -49,8 +49,8 @@ td_lock_sleep(td_lock *lock, pthread_cond_t *condition) {
 static inline uint64_t
 td_lock_stamp(td_lock *lock) {
   if (!td_recording()) return 0;
-  td_ring *ring = td_emit_ring;
-  if (TD_LIKELY(ring && lock->last == ring->thread)) return ring->last_time;
+  const td_ring *ring = td_emit_ring;
+  if (TD_LIKELY(ring && lock->last == ring->thread)) return td_emit_last_time();
   lock->last = td_emit_thread_id();
   return td_clock_ordered();
 }

@@ -35,6 +35,7 @@ struct td_ring {
   _Alignas(64) uint64_t head;
   uint64_t limit;     /* head may grow up to here without looking at `consumed` again */
   uint64_t last_time; /* of its last event */
+  uint32_t session;   /* the recording that last_time is known to belong to */
   /* shared: */
   _Alignas(64) _Atomic(uint64_t) published;
   _Alignas(64) _Atomic(uint64_t) consumed;

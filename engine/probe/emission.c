@@ -10,7 +10,9 @@
 
 td_ring *
 td_probe_ring(void) {
-  return td_recording() && td_emit_thread_id() != TD_NONE ? td_emit_ring : NULL;
+  if (!td_recording() || td_emit_thread_id() == TD_NONE) return NULL;
+  td_emit_last_time(); /* the observer borrows last_time: it shall be of this recording */
+  return td_emit_ring;
 }
 
 td_ring *

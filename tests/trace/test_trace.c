@@ -189,6 +189,38 @@ test_second_recording(void) {
   }
 }
 
+/* A thread that tells something in two recordings, each time at a time that it borrows. */
+static void *
+borrow_cb(void *data) {
+  pthread_barrier_t *turns = data;
+  for (uint32_t i = 0; i < 2; i++) {
+    pthread_barrier_wait(turns);
+    TD_EMIT_BORROWED(step, .iteration = i);
+    pthread_barrier_wait(turns);
+  }
+  return NULL;
+}
+
+/* The first event of a thread in a recording has no event before it to borrow a time from. */
+static void
+test_borrowed_first(void) {
+  pthread_barrier_t turns;
+  pthread_t thread;
+  pthread_barrier_init(&turns, NULL, 2);
+  g_assert_cmpint(pthread_create(&thread, NULL, borrow_cb, &turns), ==, 0);
+  for (int i = 0; i < 2; i++) {
+    char *path = new_path();
+    td_recorder *recorder = start(path, TD_RING_BLOCK, 0);
+    pthread_barrier_wait(&turns);
+    pthread_barrier_wait(&turns);
+    td_tape *tape = stop(recorder, path);
+    g_assert_cmpuint(td_tape_info_get(tape)->n_by_kind[TD_EVENT_step], ==, 1);
+    td_tape_close(tape);
+  }
+  pthread_join(thread, NULL);
+  pthread_barrier_destroy(&turns);
+}
+
 /* The child of a fork is not recorded, and leaves the tape alone. */
 static void
 test_fork(void) {
@@ -319,6 +351,7 @@ main(int argc, char **argv) {
   g_test_add_data_func("/trace/policy/block", GINT_TO_POINTER(TD_RING_BLOCK), test_policy);
   g_test_add_data_func("/trace/policy/drop", GINT_TO_POINTER(TD_RING_DROP), test_policy);
   g_test_add_func("/trace/second-recording", test_second_recording);
+  g_test_add_func("/trace/borrowed-first", test_borrowed_first);
   g_test_add_func("/trace/fork", test_fork);
   g_test_add_func("/trace/full-disk", test_full_disk);
   g_test_add_func("/trace/replaced-under-reader", test_replaced_under_reader);
