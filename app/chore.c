@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "app/chore.h"
 
+#include "app/terminal.h"
+
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
@@ -18,7 +20,9 @@ static gint is_counting;
 static void
 show(const td_progress *self) {
   gint64 seconds = (g_get_monotonic_time() - self->begun_us) / G_USEC_PER_SEC;
-  if (seconds > 0 && g_atomic_int_get(&is_counting)) fprintf(stderr, "\r%d s ", (int)seconds);
+  if (seconds <= 0 || !g_atomic_int_get(&is_counting)) return;
+  td_terminal_control("\r");
+  fprintf(stderr, "%d s ", (int)seconds);
 }
 
 void
@@ -34,7 +38,7 @@ td_progress_begin(td_progress *self, const char *format, ...) {
 
 void
 td_progress_end(void) {
-  if (g_atomic_int_compare_and_exchange(&is_counting, 1, 0)) fputs(CLEAR_LINE, stderr);
+  if (g_atomic_int_compare_and_exchange(&is_counting, 1, 0)) td_terminal_control(CLEAR_LINE);
 }
 
 /* This process may only forward signals. The program must still react to them. It ends with the

@@ -4,6 +4,7 @@
  * name when it is whole. */
 #include "app/command.h"
 #include "app/output_file.h"
+#include "app/terminal.h"
 #include "engine/exchange/import.h"
 #include "ui/geometry/format.h"
 
@@ -16,6 +17,7 @@
 #include <unistd.h>
 
 #define BLOCK_BYTES (256u << 10)
+#define CLEAR_LINE "\r\033[K"
 #define PROGRESS_US 200000 /* seconds between two lines of progress */
 
 typedef struct trace_file {
@@ -68,13 +70,14 @@ tell_progress(trace_file *file) {
   if (!isatty(STDERR_FILENO)) return;
   file->told_us = now;
   g_autofree char *size = g_format_size(file->n_bytes);
-  fprintf(stderr, "\r\033[Kreading %s: %.0f %% of %s", file->path,
+  td_terminal_control(CLEAR_LINE);
+  fprintf(stderr, "reading %s: %.0f %% of %s", file->path,
           100.0 * (double)file->n_read / (double)MAX(file->n_bytes, 1), size);
 }
 
 static void
 end_progress(const trace_file *file) {
-  if (file->told_us) fputs("\r\033[K", stderr);
+  if (file->told_us) td_terminal_control(CLEAR_LINE);
 }
 
 /* The next bytes of the file as they lie there: 0 at its end, -1 with errno. */

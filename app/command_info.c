@@ -4,6 +4,7 @@
 #include "app/info_summary.h"
 #include "app/json_members.h"
 #include "app/tape_at.h"
+#include "engine/base/alloc.h"
 #include "engine/profile/knowledge.h"
 #include "engine/replay/catalog_collect.h"
 #include "ui/geometry/format.h"
@@ -188,9 +189,10 @@ print_json(td_tape *tape, const td_catalog *catalog, const td_summary *summary) 
   td_json_newline(json);
 }
 
+/* Frees the text. A name of the tape with a line break is still one line. */
 static void
 print_line(const char *name, char *text) {
-  printf("%-12s %s\n", name, text);
+  printf("%-12s %s\n", name, g_strdelimit(text, "\n", ' '));
   free(text);
 }
 
@@ -199,7 +201,7 @@ static void
 print_knowledge(const td_tape_info *info, const td_catalog *catalog) {
   printf("%-12s %u, %s\n", "probe level", catalog->probe_level,
          td_knowledge_level_name(catalog->probe_level));
-  if (*catalog->probe_reason) printf("%-12s %s\n", "", catalog->probe_reason);
+  if (*catalog->probe_reason) print_line("", td_dup_string(catalog->probe_reason));
   for (td_knowledge how = TD_knowledge_observed; how < TD_knowledge_LIMIT; how++) {
     char *kinds = td_knowledge_list(info, how);
     bool told = *kinds && (how != TD_knowledge_observed || catalog->probe_level > 0);
@@ -274,17 +276,18 @@ print_graph_tasks(td_tape *tape, const td_catalog *catalog, const td_summary *su
 
 static void
 print_devices(const td_catalog *catalog) {
-  printf("%-12s", "devices");
+  g_autoptr(GString) names = g_string_new(NULL);
   for (uint32_t i = 0; i < catalog->n_devices; i++)
-    printf("%s %s", i ? "," : "", td_catalog_device_name(catalog, catalog->devices[i].device));
-  putchar('\n');
+    g_string_append_printf(names, "%s%s", i ? ", " : "",
+                           td_catalog_device_name(catalog, catalog->devices[i].device));
+  print_line("devices", td_dup_string(names->str));
 }
 
 static void
 print_settings(const td_catalog *catalog) {
   for (uint32_t i = 0; i < catalog->n_settings; i++)
-    printf("%-12s %s %s\n", i ? "" : "settings", catalog->settings[i].name,
-           catalog->settings[i].value);
+    print_line(i ? "" : "settings",
+               td_format("%s %s", catalog->settings[i].name, catalog->settings[i].value));
 }
 
 static void
@@ -303,10 +306,10 @@ static void
 print_text(td_tape *tape, const td_catalog *catalog, const td_summary *summary) {
   const td_tape_info *info = td_tape_info_get(tape);
   g_autofree char *started = format_started(info);
-  printf("%-12s %s\n", "tape", td_tape_path(tape));
-  printf("%-12s %s\n", "source", catalog->source);
-  printf("%-12s %s%s%s\n", "engine", catalog->engine, *catalog->version ? " " : "",
-         catalog->version);
+  print_line("tape", td_dup_string(td_tape_path(tape)));
+  print_line("source", td_dup_string(catalog->source));
+  print_line("engine",
+             td_format("%s%s%s", catalog->engine, *catalog->version ? " " : "", catalog->version));
   print_knowledge(info, catalog);
   printf("%-12s %s\n", "started", started ? started : "unknown");
   print_line("duration", td_format_ns((double)info->duration_ns));

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "app/command.h"
+#include "app/terminal.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -53,6 +54,7 @@ run_command(int argc, char **argv) {
 int
 main(int argc, char **argv) {
   keep_standard_files_open();
+  td_terminal_guard();
   setlocale(LC_ALL, "");
   setlocale(LC_NUMERIC, "C");
   int status = run_command(argc, argv);

@@ -6,6 +6,13 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+/* A name from a tape is no more than one line. */
+static void
+write_name(FILE *out, const char *name) {
+  for (; *name; name++)
+    putc(*name == '\n' ? ' ' : *name, out);
+}
+
 void
 td_words_node_again(FILE *out, const td_catalog *catalog, uint32_t node) {
   if (node == TD_NONE) {
@@ -14,10 +21,14 @@ td_words_node_again(FILE *out, const td_catalog *catalog, uint32_t node) {
   }
   const td_catalog_node *facts = node < catalog->n_nodes ? &catalog->nodes[node] : NULL;
   const char *name = facts && *facts->name ? facts->name : "node";
-  if (facts && facts->label && *facts->label)
-    fprintf(out, "%s(%s)", name, facts->label);
-  else
-    fprintf(out, "%s #%u", name, node);
+  write_name(out, name);
+  if (facts && facts->label && *facts->label) {
+    putc('(', out);
+    write_name(out, facts->label);
+    putc(')', out);
+  } else {
+    fprintf(out, " #%u", node);
+  }
 }
 
 static void
@@ -59,7 +70,8 @@ td_words_graph_task(FILE *out, uint32_t graph_task) {
 
 static void
 write_thread(FILE *out, const td_catalog *catalog, uint32_t thread) {
-  fprintf(out, "thread %s", catalog->threads[thread].name);
+  fputs("thread ", out);
+  write_name(out, catalog->threads[thread].name);
   if (catalog->n_processes < 2) return;
   fputs(" of ", out);
   td_words_process(out, catalog, catalog->threads[thread].process);
@@ -82,7 +94,8 @@ td_words_queue(FILE *out, const td_catalog *catalog, uint32_t queue) {
     return;
   }
   const td_catalog_queue *facts = &catalog->queues[queue];
-  fprintf(out, "queue %u (%s", queue, td_catalog_device_name(catalog, facts->device));
+  fprintf(out, "queue %u (", queue);
+  write_name(out, td_catalog_device_name(catalog, facts->device));
   if (facts->owner != TD_NONE) {
     fputs(", ", out);
     td_words_thread(out, catalog, facts->owner);

@@ -385,6 +385,34 @@ class Import(unittest.TestCase):
             document["traceEvents"] = [strange | event | strange for event in events["traceEvents"]]
             self.assertEqual(self.info(self.imported(self.write(document)))["n_nodes"], 1)
 
+    def test_terminal(self):
+        """No name moves a terminal's cursor, whatever command prints it. JSON has the name as it is."""
+        evil = "\x1b]0;owned\x07\x1b[2J\x9b31m\u202eabc\u2066\x7f\r\u2028·é😀"
+        seen = r"\u001b]0;owned\u0007\u001b[2J\u009b31m\u202eabc\u2066\u007f\u000d\u2028·é😀"
+        document = self.hand(*self.backward(evil, 10, 5, 2), *self.backward("B" + evil, 30, 5, 3),
+                             ("mark" + evil, 50, 1, None, {"cat": "user_annotation"}))
+        document["traceEvents"].append({"ph": "M", "name": "thread_name", "pid": 7, "tid": 7,
+                                        "args": {"name": evil + "\nforged line"}})
+        trace, tape = self.write(document, f"x{evil}.json"), self.path(f"x{evil}.tape")
+        harmless = re.compile(r"[^\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]*")
+        for arguments in (("import", trace, "-o", tape, "--force"), ("info", tape), ("events", tape), ("state", tape),
+                          ("why", tape), ("check", tape), ("diff", tape, tape), ("import", trace, "-o", tape),
+                          ("render", tape, "--view", "queues", "-o", tape + ".png"), ("render", tape, "--view", evil),
+                          ("info", trace), ("open", trace + "none", tape), (evil,), ("info", "--" + evil),
+                          ("run", "--devices", evil, trace), ("record", "--", trace), ("fit", trace)):
+            done = subprocess.run([TAPEDECK, *arguments], capture_output=True, timeout=60)
+            for text in (done.stdout.decode(), done.stderr.decode()):
+                self.assertTrue(harmless.fullmatch(text), (arguments[0], text))
+                self.assertFalse([line for line in text.splitlines() if line.strip().startswith("forged")], text)
+            self.assertIn(seen if arguments != ("check", tape) else "x", (done.stdout + done.stderr).decode(), arguments)
+        raw = subprocess.run([TAPEDECK, "events", tape, "--json"], capture_output=True, timeout=60).stdout.decode()
+        self.assertTrue(harmless.fullmatch(raw))
+        names = [event["text"] for event in map(json.loads, raw.splitlines()) if event["event"] == "string"]
+        self.assertIn(evil, names)
+        self.assertIn("mark" + evil, names)
+        broken = os.fsencode(self.path("")) + b"\x9b31m\xe9.tape"
+        self.assertIn(rb"\x9b31m\xe9.tape: No such file", subprocess.run([TAPEDECK, "info", broken], capture_output=True).stderr)
+
     def test_events_not_last_and_strange_neighbours(self):
         document = {"deviceProperties": [{"id": 0, "traceEvents": [1, 2]}], "distributedInfo": {"rank": 3},
                     **self.hand(*self.backward("SinBackward0", 10, 5, 3)), "more": {"deep": [[[{}]]]}}
