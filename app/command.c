@@ -137,6 +137,12 @@ td_command_parse(const char *name, const GOptionEntry *entries, bool strict, int
   return count_is_right(command, min, max, *argc, *argv);
 }
 
+gboolean
+td_command_trust_cb(const char *option, const char *value, void *data, GError **error) {
+  td_tape_trust_all();
+  return TRUE;
+}
+
 char *
 td_command_list_words(const char *const *words) {
   g_autoptr(GString) list = g_string_new(words[0]);

@@ -42,6 +42,14 @@ const td_command *td_command_find(const char *name);
 bool td_command_parse(const char *name, const GOptionEntry *entries, bool strict, int min, int max,
                       int *argc, char ***argv, int *status);
 
+/* The option of all commands that read tapes. It lifts the limits on what a tape may cost. */
+#define TD_TRUST_ENTRY                                                                             \
+  {                                                                                                \
+    "trust", 0, G_OPTION_FLAG_NO_ARG, G_OPTION_ARG_CALLBACK, (void *)td_command_trust_cb,          \
+        "Read a tape that is unlikely large for its file", NULL                                    \
+  }
+gboolean td_command_trust_cb(const char *option, const char *value, void *data, GError **error);
+
 /* td_command_bad_usage prints "tapedeck NAME: message" to standard error and returns TD_EXIT_USAGE.
  */
 int td_command_bad_usage(const char *name, const char *format, ...) G_GNUC_PRINTF(2, 3);

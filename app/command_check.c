@@ -85,7 +85,8 @@ check(const char *path) {
 
 int
 td_command_check(int argc, char **argv) {
+  const GOptionEntry entries[] = {TD_TRUST_ENTRY, {0}};
   int status;
-  if (!td_command_parse("check", NULL, false, 1, 1, &argc, &argv, &status)) return status;
+  if (!td_command_parse("check", entries, false, 1, 1, &argc, &argv, &status)) return status;
   return check(argv[1]);
 }

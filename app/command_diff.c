@@ -71,6 +71,7 @@ td_command_diff(int argc, char **argv) {
       {"json", 0, 0, G_OPTION_ARG_NONE, &as_json, "Print one JSON document", NULL},
       {"tolerance", 0, 0, G_OPTION_ARG_DOUBLE, &tolerance,
        "How far values may differ, as a share of their magnitude (default: 1e-6)", "SHARE"},
+      TD_TRUST_ENTRY,
       {0}};
   int status;
   if (!td_command_parse("diff", entries, false, 2, 2, &argc, &argv, &status)) return status;

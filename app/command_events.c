@@ -121,6 +121,7 @@ td_command_events(int argc, char **argv) {
       {"kind", 0, 0, G_OPTION_ARG_STRING_ARRAY, &options.kinds, "Only this kind; may be repeated",
        "KIND"},
       {"node", 0, 0, G_OPTION_ARG_INT64, &options.node, "Only events that name this node", "N"},
+      TD_TRUST_ENTRY,
       {"thread", 0, 0, G_OPTION_ARG_INT64, &options.thread, "Only events of this thread", "T"},
       {0}};
   int status;

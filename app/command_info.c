@@ -335,7 +335,9 @@ int
 td_command_info(int argc, char **argv) {
   gboolean as_json = FALSE;
   const GOptionEntry entries[] = {
-      {"json", 0, 0, G_OPTION_ARG_NONE, &as_json, "Print one JSON document", NULL}, {0}};
+      {"json", 0, 0, G_OPTION_ARG_NONE, &as_json, "Print one JSON document", NULL},
+      TD_TRUST_ENTRY,
+      {0}};
   int status;
   if (!td_command_parse("info", entries, false, 1, 1, &argc, &argv, &status)) return status;
   td_error error = {0};

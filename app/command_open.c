@@ -82,6 +82,7 @@ td_command_open(int argc, char **argv) {
        "PAGE"},
       {"size", 0, 0, G_OPTION_ARG_STRING, &size, "Size of the window", "WxH"},
       {"dark", 0, 0, G_OPTION_ARG_NONE, &request.dark, "Dark colours", NULL},
+      TD_TRUST_ENTRY,
       {"session", 0, G_OPTION_FLAG_HIDDEN, G_OPTION_ARG_FILENAME, &session, NULL, NULL},
       {"process", 0, G_OPTION_FLAG_HIDDEN, G_OPTION_ARG_INT, &request.process, NULL, NULL},
       {"screenshot", 0, 0, G_OPTION_ARG_FILENAME, &screenshot,

@@ -291,6 +291,7 @@ td_command_render(int argc, char **argv) {
       {"size", 0, 0, G_OPTION_ARG_STRING, &wanted.size,
        "Size in pixels or points (default: 1600x1000)", "WxH"},
       {"dark", 0, 0, G_OPTION_ARG_NONE, &wanted.dark, "Dark colours", NULL},
+      TD_TRUST_ENTRY,
       {"output", 'o', 0, G_OPTION_ARG_FILENAME, &wanted.output,
        "Where the picture goes: *.png, *.svg or *.pdf", "OUT"},
       {NULL}};

@@ -7,9 +7,10 @@ static bool
 parse(td_tape_at *at, const char *command, bool has_json, int argc, char **argv, int *status) {
   GOptionEntry entries[] = {
       TD_MOMENT_ENTRIES(at->options, TD_MOMENT_MIDDLE),
+      TD_TRUST_ENTRY,
       {"json", 0, 0, G_OPTION_ARG_NONE, &at->json, "Print one JSON document", NULL},
       {0}};
-  if (!has_json) entries[2] = (GOptionEntry){0};
+  if (!has_json) entries[3] = (GOptionEntry){0};
   if (!td_command_parse(command, entries, false, 1, 1, &argc, &argv, status)) return false;
   *status = TD_EXIT_USAGE;
   at->path = argv[1];

@@ -7,8 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A recording may begin late in a process that has numbered nodes before. */
-#define EARLIER_IDS (1u << 20)
+/* A recording may begin late in a process that has numbered passes and queues before. More of them
+ * only on a tape that is trusted. */
+#define EARLIER_IDS (1u << 16)
+#define EARLIER_IDS_TRUSTED (1u << 20)
 
 static int
 table_of(td_id_space space) {
@@ -113,7 +115,8 @@ declare(td_catalog_builder *builder, table which, uint32_t id) {
   uint32_t *n = table_count(builder->catalog, which);
   if (id < *n || id == TD_NONE) return TD_OK;
   if (id >= builder->limit)
-    return td_error_set(builder->error, TD_DAMAGED, "event %llu names an impossible id, %u",
+    return td_error_set(builder->error, TD_DAMAGED,
+                        "event %llu names an impossible id, %u; --trust allows greater ones",
                         (unsigned long long)builder->seq, id);
   if (!reserve(builder, which, id + 1))
     return td_error_set(builder->error, TD_OUT_OF_MEMORY, "no memory for id %u", id);
@@ -207,6 +210,15 @@ collect(td_catalog_builder *builder) {
   return TD_OK;
 }
 
+/* Each event names few new ids, so tables of ids follow the size of the tape. The tape itself says
+ * how many events it lost: of a stranger's tape, they count as far as there are events. */
+static uint64_t
+id_limit(const td_tape_info *info) {
+  uint64_t n_dropped = info->trusted ? info->n_dropped : TD_MIN(info->n_dropped, info->n_events);
+  uint64_t earlier = info->trusted ? EARLIER_IDS_TRUSTED : EARLIER_IDS;
+  return TD_MIN(info->n_events + n_dropped + earlier, TD_NONE);
+}
+
 td_status
 td_catalog_collect(td_tape *tape, td_catalog **catalog, td_error *error) {
   const td_tape_info *info = td_tape_info_get(tape);
@@ -214,7 +226,7 @@ td_catalog_collect(td_tape *tape, td_catalog **catalog, td_error *error) {
   state->tape = tape;
   state->error = error;
   state->catalog = TD_NEW(td_catalog);
-  state->limit = TD_MIN(info->n_events + info->n_dropped + EARLIER_IDS, TD_NONE);
+  state->limit = id_limit(info);
   find_id_fields(state);
   td_status status = collect(state);
   if (status == TD_OK)

@@ -65,7 +65,7 @@ td_decoder_fini(td_decoder *decoder) {
 static unsigned char *
 reserve_record(td_decoded *decoded, size_t size) {
   while (decoded->n_bytes + size > decoded->bytes_capacity) {
-    decoded->bytes_capacity = TD_MAX(decoded->bytes_capacity * 2, (size_t)65536);
+    decoded->bytes_capacity = TD_MAX(decoded->bytes_capacity * 2, (size_t)512);
     decoded->bytes = td_realloc(decoded->bytes, decoded->bytes_capacity, 1);
   }
   return decoded->bytes + decoded->n_bytes;

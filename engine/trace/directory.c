@@ -6,13 +6,32 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <stdatomic.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <zstd.h>
 
-/* A tape says which threads wrote it; a number beyond this is damage, not a program. */
-#define THREADS_MAX (1u << 20)
+/* Note [What a stranger's tape may cost]
+ * A few kilobytes can claim gigabytes: a compressed run of one byte, or the id 4,000,000,000. So
+ * memory and time follow the size of the file, unless the user trusts the tape (--trust):
+ *
+ * - The contents are at most CONTENTS_PER_BYTE times as large as the file. Recordings reach 20. A
+ *   short one may be more repetitive, so CONTENTS_FREE bytes are always allowed.
+ * - A thread that wrote events has a chunk. So its number lies below the number of chunks that the
+ *   file can hold, and THREADS_FREE more for threads that wrote none.
+ * - The ids of nodes, passes and queues have a limit of the same kind: engine/replay. */
+#define CONTENTS_PER_BYTE 50
+#define CONTENTS_FREE (UINT64_C(4) << 20)
+#define THREADS_FREE (1u << 16)
+#define THREADS_MAX (1u << 20) /* of a tape that is trusted */
+
+static _Atomic bool all_are_trusted;
+
+void
+td_directory_trust_all(void) {
+  atomic_store_explicit(&all_are_trusted, true, memory_order_relaxed);
+}
 
 void
 td_directory_note_damage(td_directory *directory, const char *format, ...) {
@@ -81,7 +100,7 @@ chunk_header_at(const td_directory *directory, uint64_t offset, td_chunk_header 
   memcpy(header, directory->bytes + offset, sizeof *header);
   return header->magic == TD_CHUNK_MAGIC &&
          header->checksum == td_format_checksum(header, offsetof(td_chunk_header, checksum)) &&
-         header->raw_bytes <= TD_CHUNK_RAW_MAX && header->n_events <= header->raw_bytes &&
+         header->raw_bytes <= TD_CHUNK_RAW_MAX && header->n_events <= header->raw_bytes / 2 &&
          header->stored_bytes <= directory->n_bytes - offset - sizeof *header;
 }
 
@@ -113,18 +132,28 @@ read_schema(td_directory *directory, uint64_t *offset, td_error *error) {
   return status;
 }
 
+static bool
+is_possible_thread(const td_directory *directory, uint32_t thread) {
+  uint64_t most = THREADS_FREE + directory->n_bytes / sizeof(td_chunk_header);
+  return thread < (directory->trusted ? THREADS_MAX : TD_MIN(most, THREADS_MAX));
+}
+
+static td_directory_thread *
+thread_of(td_directory *directory, uint32_t thread) {
+  while (directory->n_threads <= thread) {
+    TD_GROW(directory->threads, directory->n_threads, directory->threads_capacity);
+    directory->threads[directory->n_threads++] = (td_directory_thread){0};
+  }
+  return &directory->threads[thread];
+}
+
 static void
 add_chunk(td_directory *directory, uint64_t offset, const td_chunk_header *header) {
-  if (header->thread >= THREADS_MAX || header->last_ticks < header->first_ticks) {
+  if (!is_possible_thread(directory, header->thread) || header->last_ticks < header->first_ticks) {
     td_directory_note_damage(directory, "the chunk at byte %" PRIu64 " makes no sense", offset);
     return;
   }
-  while (directory->n_threads <= header->thread) {
-    directory->threads =
-        td_realloc(directory->threads, directory->n_threads + 1u, sizeof *directory->threads);
-    directory->threads[directory->n_threads++] = (td_directory_thread){0};
-  }
-  td_directory_thread *thread = &directory->threads[header->thread];
+  td_directory_thread *thread = thread_of(directory, header->thread);
   if (header->first_number != thread->next_number || header->first_ticks < thread->last_ticks)
     td_directory_note_damage(directory,
                              "events %" PRIu64 " to %" PRIu64 " of thread %u are missing",
@@ -214,6 +243,7 @@ walk_chunks(td_directory *directory, uint64_t offset) {
       continue;
     }
     if (header.kind == TD_CHUNK_EVENTS) add_chunk(directory, offset, &header);
+    directory->raw_bytes += header.raw_bytes;
     ticks = header.clock_ticks;
     monotonic_ns = header.clock_monotonic_ns;
     offset += sizeof header + header.stored_bytes;
@@ -224,21 +254,32 @@ walk_chunks(td_directory *directory, uint64_t offset) {
                  td_dup_string("the recording was not ended: what came last may be missing"));
 }
 
+static td_status
+check_size(const td_directory *directory, td_error *error) {
+  uint64_t most = TD_MAX(CONTENTS_FREE, directory->n_bytes * CONTENTS_PER_BYTE);
+  if (directory->trusted || directory->raw_bytes <= most) return TD_OK;
+  return td_error_set(error, TD_UNSUPPORTED,
+                      "its %zu bytes become %" PRIu64
+                      " when decompressed, which no recording does; --trust reads it all the same",
+                      directory->n_bytes, directory->raw_bytes);
+}
+
 td_status
 td_directory_open(const char *path, td_directory *directory, td_error *error) {
-  *directory = (td_directory){0};
+  *directory =
+      (td_directory){.trusted = atomic_load_explicit(&all_are_trusted, memory_order_relaxed)};
   uint64_t offset;
   td_status status = map_file(path, directory, error);
   if (!status) status = read_header(directory, error);
   if (!status) status = read_schema(directory, &offset, error);
-  if (status) {
-    td_directory_close(directory);
-    return status;
+  if (!status) {
+    directory->complete = ends_with_trailer(directory);
+    directory->cut_off = !directory->complete;
+    walk_chunks(directory, offset);
+    status = check_size(directory, error);
   }
-  directory->complete = ends_with_trailer(directory);
-  directory->cut_off = !directory->complete;
-  walk_chunks(directory, offset);
-  return TD_OK;
+  if (status) td_directory_close(directory);
+  return status;
 }
 
 void

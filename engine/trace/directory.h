@@ -25,17 +25,23 @@ typedef struct td_directory {
   td_tape_header header;
   td_decoder decoder;
   td_directory_thread *threads; /* (owned) */
-  uint32_t n_threads;
+  uint32_t n_threads, threads_capacity;
   uint64_t n_chunks;
+  uint64_t raw_bytes; /* of all contents, after decompression */
+  bool trusted;
   bool complete; /* ends with an index */
   bool cut_off;  /* what is wrong, if anything, is wrong with its end alone */
   char *damage;  /* (owned) first trouble, or NULL */
 } td_directory;
 
-/* td_directory_open maps the file and finds its chunks. TD_IO, TD_NOT_A_TAPE, TD_UNSUPPORTED,
- * TD_DAMAGED (nothing in it can be read). */
+/* td_directory_open maps the file and finds its chunks. TD_IO, TD_NOT_A_TAPE, TD_UNSUPPORTED (a
+ * newer format, or more contents than Note [What a stranger's tape may cost] allows), TD_DAMAGED
+ * (nothing in it can be read). */
 td_status td_directory_open(const char *path, td_directory *directory, td_error *error);
 void td_directory_close(td_directory *directory);
+
+/* td_directory_trust_all lifts the limits of that note for all tapes that are opened later. */
+void td_directory_trust_all(void);
 
 /* td_directory_load decompresses and decodes a chunk. TD_DAMAGED. */
 td_status td_directory_load(const td_directory *directory, uint32_t thread, uint32_t chunk,

@@ -9,8 +9,9 @@
 
 #include <unistd.h>
 
-/* A recording may begin late in a process that has numbered nodes before; as in replay. */
-#define EARLIER_IDS (1u << 20)
+/* A recording may begin late in a process that has numbered things before; as in replay. */
+#define EARLIER_IDS (1u << 16)
+#define EARLIER_IDS_TRUSTED (1u << 20)
 /* Two processes of one machine see the same difference of wall clock and monotonic clock, but for
  * what sets the wall clock right meanwhile. */
 #define SAME_MACHINE_NS 1000000000u
@@ -112,7 +113,8 @@ survey(part *part, td_decoded *decoded, td_error *error) {
   const td_directory *directory = &part->directory;
   if (directory->damage && !directory->cut_off)
     return td_error_set(error, TD_DAMAGED, "%s", directory->damage);
-  uint64_t limit = TD_MIN(count_events(directory) + EARLIER_IDS, TD_NONE);
+  uint64_t earlier = directory->trusted ? EARLIER_IDS_TRUSTED : EARLIER_IDS;
+  uint64_t limit = TD_MIN(count_events(directory) + earlier, TD_NONE);
   td_status status = td_renumbering_note(&part->ids, TD_ID_PROCESS, 0, limit, error);
   if (!status) status = td_renumbering_note(&part->ids, TD_ID_THREAD, 0, limit, error);
   for (uint32_t t = 0; t < directory->n_threads; t++)

@@ -132,6 +132,11 @@ td_tape_is_at(const char *path) {
   return n == sizeof magic && memcmp(magic, TD_TAPE_MAGIC, sizeof magic) == 0;
 }
 
+void
+td_tape_trust_all(void) {
+  td_directory_trust_all();
+}
+
 td_status
 td_tape_open(const char *path, td_tape **tape, td_error *error) {
   td_directory directory;
@@ -149,6 +154,7 @@ td_tape_open(const char *path, td_tape **tape, td_error *error) {
   made->info.started_ns = directory.header.start_wall_ns;
   made->info.file_bytes = directory.n_bytes;
   made->info.n_chunks = directory.n_chunks;
+  made->info.trusted = directory.trusted;
   made->info.n_threads = directory.n_threads;
   made->info.threads = made->threads;
   made->info.complete = directory.complete;

@@ -23,6 +23,7 @@ typedef struct td_tape_info {
   uint64_t duration_ns; /* last event's time */
   uint64_t n_dropped;   /* sum over `dropped` events */
   uint64_t file_bytes, n_chunks;
+  bool trusted;       /* see td_tape_trust_all */
   uint32_t n_threads; /* threads that wrote events: ids 0 .. n_threads - 1 */
   const td_tape_thread *threads;
   uint64_t n_by_kind[TD_EVENT_LIMIT];
@@ -34,9 +35,13 @@ typedef struct td_tape_info {
   const char *damage; /* what is missing or wrong, in words, or NULL */
 } td_tape_info;
 
+/* td_tape_trust_all lifts the limits on what a tape may cost: see the note in
+ * engine/trace/directory.c. It holds for all tapes that this process opens later. Any thread. */
+void td_tape_trust_all(void);
+
 /* td_tape_open maps the file, checks its header, and scans it once: strings, counts, the merged
  * order. What follows damage is left out and told in info->damage. TD_IO, TD_NOT_A_TAPE (too short,
- * wrong magic), TD_UNSUPPORTED (a newer format). */
+ * wrong magic), TD_UNSUPPORTED (a newer format, or too large for its file). */
 td_status td_tape_open(const char *path, td_tape **tape, td_error *error);
 void td_tape_close(td_tape *tape);
 

@@ -2,6 +2,7 @@
  *
  * Tapes that no recorder writes: their bytes lie about times and sizes. The reader says so, and
  * its cost follows the size of the file. */
+#include "engine/replay/catalog_collect.h"
 #include "engine/trace/format.h"
 #include "engine/trace/tape.h"
 #include "tests/fuzz/pack.h"
@@ -35,6 +36,16 @@ add_step(GByteArray *unpacked, uint64_t ticks) {
   unsigned char event[3 * TD_VARINT_MAX], *end = td_varint_put(event, TD_EVENT_step);
   end = td_varint_put(end, ticks);
   end = td_varint_put(end, 0);
+  g_byte_array_append(unpacked, event, (guint)(end - event));
+}
+
+/* An event of two fields, right after the one before it. */
+static void
+add_event(GByteArray *unpacked, td_event_kind kind, uint64_t first, uint64_t second) {
+  unsigned char event[4 * TD_VARINT_MAX], *end = td_varint_put(event, kind);
+  end = td_varint_put(end, 1);
+  end = td_varint_put(end, td_zigzag(first));
+  end = td_varint_put(end, td_zigzag(second));
   g_byte_array_append(unpacked, event, (guint)(end - event));
 }
 
@@ -74,9 +85,76 @@ test_wrapped_time(void) {
   g_unlink(path);
 }
 
+/* 6 MB of contents in a few kilobytes: more than a stranger may ask for, unless trusted. The option
+ * holds for a process, so a child takes it. */
+static void
+test_bomb(void) {
+  GByteArray *unpacked = new_unpacked();
+  for (int section = 0; section < 6; section++) {
+    add_section(unpacked, 0, 0);
+    for (int i = 0; i < 333000; i++)
+      add_step(unpacked, 1);
+  }
+  g_autofree char *path = write_tape(unpacked);
+  td_tape *tape;
+  if (g_test_subprocess()) {
+    td_tape_trust_all();
+    g_assert_cmpint(td_tape_open(path, &tape, &no_error), ==, TD_OK);
+    g_assert_cmpuint(td_tape_info_get(tape)->n_events, ==, 6 * 333000);
+    td_tape_close(tape);
+  } else {
+    td_error error = {0};
+    g_assert_cmpint(td_tape_open(path, &tape, &error), ==, TD_UNSUPPORTED);
+    g_assert_nonnull(strstr(td_error_text(&error), "--trust"));
+    td_error_clear(&error);
+    g_test_trap_subprocess(NULL, 0, 0);
+    g_test_trap_assert_passed();
+  }
+  g_unlink(path);
+}
+
+/* One chunk of the greatest thread that a file of this size cannot have. */
+static void
+test_far_thread(void) {
+  GByteArray *unpacked = new_unpacked();
+  add_section(unpacked, TD_LIE_THREAD, 4000);
+  add_step(unpacked, 5);
+  g_autofree char *path = write_tape(unpacked);
+  td_tape *tape;
+  g_assert_cmpint(td_tape_open(path, &tape, &no_error), ==, TD_OK);
+  g_assert_cmpuint(td_tape_info_get(tape)->n_threads, ==, 0);
+  g_assert_nonnull(td_tape_info_get(tape)->damage);
+  td_tape_close(tape);
+  g_unlink(path);
+}
+
+/* Four events with an id that a tape of four events does not have, and one that it says it lost
+ * events for. */
+static void
+test_far_ids(void) {
+  for (int dropped = 0; dropped < 2; dropped++) {
+    GByteArray *unpacked = new_unpacked();
+    add_section(unpacked, 0, 0);
+    if (dropped) add_event(unpacked, TD_EVENT_dropped, UINT32_MAX - 1, 0);
+    add_event(unpacked, TD_EVENT_node_end, dropped ? 100000000 : 1048570, 0);
+    g_autofree char *path = write_tape(unpacked);
+    td_tape *tape;
+    td_catalog *catalog;
+    td_error error = {0};
+    g_assert_cmpint(td_tape_open(path, &tape, &no_error), ==, TD_OK);
+    g_assert_cmpint(td_catalog_collect(tape, &catalog, &error), ==, TD_DAMAGED);
+    td_error_clear(&error);
+    td_tape_close(tape);
+    g_unlink(path);
+  }
+}
+
 int
 main(int argc, char **argv) {
   g_test_init(&argc, &argv, NULL);
   g_test_add_func("/trace/hostile/wrapped-time", test_wrapped_time);
+  g_test_add_func("/trace/hostile/bomb", test_bomb);
+  g_test_add_func("/trace/hostile/far-thread", test_far_thread);
+  g_test_add_func("/trace/hostile/far-ids", test_far_ids);
   return g_test_run();
 }
