@@ -169,7 +169,7 @@ next_section(const unsigned char *at, const unsigned char *end, section *section
   const unsigned char *next = memmem(contents, (size_t)(end - contents), MARK, MARK_BYTES);
   if (!next) next = end;
   *section = (struct section){.kind = at[4], .lies = at[5], .at = contents};
-  memcpy(&section->thread, at + 6, 2);
+  memcpy(&section->thread, at + 6, section->lies & TD_FAR_THREAD ? 2 : 1);
   memcpy(&section->ticks, at + 8, 4);
   section->n = TD_MIN((size_t)(next - contents), (size_t)TD_CHUNK_RAW_MAX);
   return next;
@@ -221,7 +221,8 @@ is_own_schema(const unsigned char *raw, size_t n) {
 static void
 add_section(const td_chunk_header *header, uint64_t ticks, const unsigned char *raw,
             td_bytes *unpacked) {
-  unsigned char head[SECTION_BYTES] = {'C', 'H', 'N', 'K', (unsigned char)header->kind};
+  unsigned char head[SECTION_BYTES] = {
+      'C', 'H', 'N', 'K', (unsigned char)header->kind, header->thread > 0xff ? TD_FAR_THREAD : 0};
   memcpy(head + 6, &header->thread, 2);
   memcpy(head + 8, &(uint32_t){(uint32_t)TD_MIN(ticks, (uint64_t)UINT32_MAX)}, 4);
   td_bytes_add(unpacked, head, sizeof head);

@@ -23,9 +23,10 @@ enum {
   TD_LIE_LAST = 2,     /* the last event is one tick later */
   TD_LIE_NUMBER = 4,   /* the chunk follows 1000 lost events */
   TD_LIE_CHECKSUM = 8, /* the header's checksum does not hold */
-  TD_LIE_THREAD = 16,  /* the thread's number is 256 times as great */
+  TD_FAR_THREAD = 16,  /* no lie: both bytes of `thread` count, not the first alone */
   TD_LIE_TIME = 32,    /* `ticks` counts from the tape's start */
   TD_LIE_CONTENT = 64, /* a byte of the compressed content is another */
+  TD_LIE_THREAD = 128, /* the thread's number is 256 times as great */
 };
 
 typedef struct td_bytes {

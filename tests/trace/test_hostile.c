@@ -117,7 +117,7 @@ test_bomb(void) {
 static void
 test_far_thread(void) {
   GByteArray *unpacked = new_unpacked();
-  add_section(unpacked, TD_LIE_THREAD, 4000);
+  add_section(unpacked, TD_LIE_THREAD | TD_FAR_THREAD, 4000);
   add_step(unpacked, 5);
   g_autofree char *path = write_tape(unpacked);
   td_tape *tape;
