@@ -7,7 +7,6 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdatomic.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <zstd.h>
@@ -52,9 +51,22 @@ note_cut_off(td_directory *directory, char *words) {
     directory->damage = words;
 }
 
+/* Copies bytes of the file; false if it has less. */
+static bool
+read_at(const td_directory *directory, uint64_t offset, void *bytes, size_t n) {
+  for (size_t done = 0; done < n;) {
+    ssize_t got = pread(directory->fd, (char *)bytes + done, n - done, (off_t)(offset + done));
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) return false;
+    done += (size_t)got;
+  }
+  return true;
+}
+
 static td_status
-map_file(const char *path, td_directory *directory, td_error *error) {
+open_file(const char *path, td_directory *directory, td_error *error) {
   int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a pipe nobody writes to */
+  directory->fd = -1;
   if (fd < 0) return td_error_set(error, TD_IO, "%s", strerror(errno));
   struct stat info;
   td_status status = TD_OK;
@@ -66,22 +78,16 @@ map_file(const char *path, td_directory *directory, td_error *error) {
     status = td_error_set(error, TD_NOT_A_TAPE, "not a tape: not a regular file");
   else if ((size_t)info.st_size < sizeof(td_tape_header))
     status = td_error_set(error, TD_NOT_A_TAPE, "not a tape: too short for a header");
-  if (!status) {
-    directory->n_bytes = (size_t)info.st_size;
-    void *bytes = mmap(NULL, directory->n_bytes, PROT_READ, MAP_PRIVATE, fd, 0);
-    if (bytes == MAP_FAILED)
-      status = td_error_set(error, TD_IO, "%s", strerror(errno));
-    else
-      directory->bytes = bytes;
-  }
-  close(fd);
+  directory->fd = fd;
+  directory->n_bytes = status ? 0 : (size_t)info.st_size;
   return status;
 }
 
 static td_status
 read_header(td_directory *directory, td_error *error) {
   td_tape_header *header = &directory->header;
-  memcpy(header, directory->bytes, sizeof *header);
+  if (!read_at(directory, 0, header, sizeof *header))
+    return td_error_set(error, TD_IO, "%s", strerror(errno));
   if (memcmp(header->magic, TD_TAPE_MAGIC, sizeof header->magic) != 0)
     return td_error_set(error, TD_NOT_A_TAPE, "not a tape: it does not begin with " TD_TAPE_MAGIC);
   if (header->version != TD_TAPE_VERSION)
@@ -95,26 +101,46 @@ read_header(td_directory *directory, td_error *error) {
 }
 
 static bool
-chunk_header_at(const td_directory *directory, uint64_t offset, td_chunk_header *header) {
-  if (offset > directory->n_bytes || directory->n_bytes - offset < sizeof *header) return false;
-  memcpy(header, directory->bytes + offset, sizeof *header);
+is_header(const td_directory *directory, uint64_t offset, const td_chunk_header *header) {
   return header->magic == TD_CHUNK_MAGIC &&
          header->checksum == td_format_checksum(header, offsetof(td_chunk_header, checksum)) &&
          header->raw_bytes <= TD_CHUNK_RAW_MAX && header->n_events <= header->raw_bytes / 2 &&
+         header->stored_bytes <= ZSTD_COMPRESSBOUND(TD_CHUNK_RAW_MAX) &&
          header->stored_bytes <= directory->n_bytes - offset - sizeof *header;
 }
 
-/* Decompresses the chunk at offset into a buffer of the calling thread's. */
+static bool
+chunk_header_at(const td_directory *directory, uint64_t offset, td_chunk_header *header) {
+  if (offset > directory->n_bytes || directory->n_bytes - offset < sizeof *header) return false;
+  return read_at(directory, offset, header, sizeof *header) && is_header(directory, offset, header);
+}
+
+/* The checksum at the end of a chunk's frame; 0 for a frame that is too short for one. */
+static uint32_t
+content_checksum_at(const td_directory *directory, uint64_t offset, const td_chunk_header *header) {
+  uint32_t checksum = 0;
+  uint64_t end = offset + sizeof *header + header->stored_bytes;
+  if (header->stored_bytes >= sizeof checksum)
+    read_at(directory, end - sizeof checksum, &checksum, sizeof checksum);
+  return checksum;
+}
+
+/* Decompresses the chunk at offset into a buffer that the caller frees. */
 static td_status
 decompress(const td_directory *directory, uint64_t offset, const td_chunk_header *header,
            unsigned char **raw, td_error *error) {
+  unsigned char *stored = td_try_alloc(TD_MAX(header->stored_bytes, 1u), 1);
   *raw = td_try_alloc(TD_MAX(header->raw_bytes, 1u), 1);
-  if (!*raw) return td_error_set(error, TD_OUT_OF_MEMORY, "out of memory");
-  size_t n = ZSTD_decompress(*raw, header->raw_bytes, directory->bytes + offset + sizeof *header,
-                             header->stored_bytes);
-  if (!ZSTD_isError(n) && n == header->raw_bytes) return TD_OK;
-  free(*raw);
-  return td_error_set(error, TD_DAMAGED, "the chunk at byte %" PRIu64 " is damaged", offset);
+  td_status status = TD_OK;
+  if (!*raw || !stored)
+    status = td_error_set(error, TD_OUT_OF_MEMORY, "out of memory");
+  else if (!read_at(directory, offset + sizeof *header, stored, header->stored_bytes) ||
+           ZSTD_decompress(*raw, header->raw_bytes, stored, header->stored_bytes) !=
+               header->raw_bytes)
+    status = td_error_set(error, TD_DAMAGED, "the chunk at byte %" PRIu64 " is damaged", offset);
+  free(stored);
+  if (status) free(*raw);
+  return status;
 }
 
 static td_status
@@ -164,6 +190,8 @@ add_chunk(td_directory *directory, uint64_t offset, const td_chunk_header *heade
   TD_GROW(thread->chunks, thread->n_chunks, thread->capacity);
   thread->chunks[thread->n_chunks++] = (td_directory_chunk){
       .offset = offset,
+      .checksum = header->checksum,
+      .content = content_checksum_at(directory, offset, header),
       .first_ns = header->first_ticks, /* ticks until the clock is known */
       .last_ns = header->last_ticks,
       .n_events = header->n_events,
@@ -194,8 +222,9 @@ calibrate(td_directory *directory, uint64_t ticks, uint64_t monotonic_ns) {
 static bool
 ends_with_trailer(const td_directory *directory) {
   td_trailer trailer;
-  if (directory->n_bytes < sizeof trailer) return false;
-  memcpy(&trailer, directory->bytes + directory->n_bytes - sizeof trailer, sizeof trailer);
+  if (directory->n_bytes < sizeof trailer ||
+      !read_at(directory, directory->n_bytes - sizeof trailer, &trailer, sizeof trailer))
+    return false;
   td_chunk_header header;
   return memcmp(trailer.magic, TD_TRAILER_MAGIC, sizeof trailer.magic) == 0 &&
          chunk_header_at(directory, trailer.index_offset, &header) && header.kind == TD_CHUNK_INDEX;
@@ -205,16 +234,20 @@ ends_with_trailer(const td_directory *directory) {
 static uint64_t
 find_chunk(const td_directory *directory, uint64_t offset) {
   const uint32_t magic = TD_CHUNK_MAGIC;
+  static const size_t piece = 65536;
   td_chunk_header header;
-  while (offset + sizeof header <= directory->n_bytes) {
-    const unsigned char *found =
-        memmem(directory->bytes + offset, directory->n_bytes - offset, &magic, sizeof magic);
-    if (!found) break;
-    offset = (uint64_t)(found - directory->bytes);
-    if (chunk_header_at(directory, offset, &header)) return offset;
-    offset++;
+  unsigned char *bytes = TD_NEW_N(unsigned char, piece);
+  uint64_t found = directory->n_bytes;
+  while (offset + sizeof header <= directory->n_bytes && found == directory->n_bytes) {
+    size_t n = TD_MIN(piece, directory->n_bytes - offset);
+    if (!read_at(directory, offset, bytes, n)) break;
+    const unsigned char *at = memmem(bytes, n, &magic, sizeof magic);
+    uint64_t next = at ? offset + (uint64_t)(at - bytes) : offset + n - sizeof magic + 1;
+    if (at && chunk_header_at(directory, next, &header)) found = next;
+    offset = at ? next + 1 : next;
   }
-  return directory->n_bytes;
+  free(bytes);
+  return found;
 }
 
 static void
@@ -269,7 +302,7 @@ td_directory_open(const char *path, td_directory *directory, td_error *error) {
   *directory =
       (td_directory){.trusted = atomic_load_explicit(&all_are_trusted, memory_order_relaxed)};
   uint64_t offset;
-  td_status status = map_file(path, directory, error);
+  td_status status = open_file(path, directory, error);
   if (!status) status = read_header(directory, error);
   if (!status) status = read_schema(directory, &offset, error);
   if (!status) {
@@ -282,6 +315,11 @@ td_directory_open(const char *path, td_directory *directory, td_error *error) {
   return status;
 }
 
+td_status
+td_directory_tell_changed(td_error *error) {
+  return td_error_set(error, TD_IO, "another program changed the file while it was open");
+}
+
 void
 td_directory_close(td_directory *directory) {
   for (uint32_t t = 0; t < directory->n_threads; t++)
@@ -289,18 +327,20 @@ td_directory_close(td_directory *directory) {
   free(directory->threads);
   td_decoder_fini(&directory->decoder);
   free(directory->damage);
-  if (directory->bytes) munmap((void *)directory->bytes, directory->n_bytes);
-  *directory = (td_directory){0};
+  if (directory->fd >= 0) close(directory->fd);
+  *directory = (td_directory){.fd = -1};
 }
 
 td_status
 td_directory_load(const td_directory *directory, uint32_t thread, uint32_t chunk,
                   td_decoded *decoded, td_error *error) {
-  uint64_t offset = directory->threads[thread].chunks[chunk].offset;
+  const td_directory_chunk *known = &directory->threads[thread].chunks[chunk];
   td_chunk_header header;
   unsigned char *raw;
-  chunk_header_at(directory, offset, &header);
-  td_status status = decompress(directory, offset, &header, &raw, error);
+  if (!chunk_header_at(directory, known->offset, &header) || header.checksum != known->checksum ||
+      content_checksum_at(directory, known->offset, &header) != known->content)
+    return td_directory_tell_changed(error);
+  td_status status = decompress(directory, known->offset, &header, &raw, error);
   if (status) return status;
   status = td_decoder_run(&directory->decoder, &header, raw, decoded, error);
   free(raw);

@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Directory: the mapped file, its header, and where its chunks of events lie, thread by thread. It
- * trusts no byte; what cannot be used is left out and told. Constant after opening. */
+ * Directory: the file, its header, and where its chunks of events lie, thread by thread. It trusts
+ * no byte; what cannot be used is left out and told. Constant after opening, but for `changed`.
+ *
+ * Another program may shorten or overwrite the file while it is open. A mapping would then kill the
+ * reader with SIGBUS, or show events whose ids nobody has checked. So the directory reads copies,
+ * and remembers the checksums of each chunk. */
 #pragma once
 
 #include "engine/trace/decoder.h"
@@ -9,6 +13,8 @@
 typedef struct td_directory_chunk {
   uint64_t offset; /* of its header in the file */
   uint64_t first_ns, last_ns;
+  uint64_t checksum; /* of its header */
+  uint32_t content;  /* checksum of its content: the last 4 bytes of the frame */
   uint32_t n_events;
 } td_directory_chunk;
 
@@ -20,8 +26,8 @@ typedef struct td_directory_thread {
 } td_directory_thread;
 
 typedef struct td_directory {
-  const unsigned char *bytes; /* the mapping */
-  size_t n_bytes;
+  int fd;         /* (owned) */
+  size_t n_bytes; /* of the file, when it was opened */
   td_tape_header header;
   td_decoder decoder;
   td_directory_thread *threads; /* (owned) */
@@ -31,10 +37,11 @@ typedef struct td_directory {
   bool trusted;
   bool complete; /* ends with an index */
   bool cut_off;  /* what is wrong, if anything, is wrong with its end alone */
+  bool changed;  /* the file is not what it was: for the users of td_directory_load to set */
   char *damage;  /* (owned) first trouble, or NULL */
 } td_directory;
 
-/* td_directory_open maps the file and finds its chunks. TD_IO, TD_NOT_A_TAPE, TD_UNSUPPORTED (a
+/* td_directory_open opens the file and finds its chunks. TD_IO, TD_NOT_A_TAPE, TD_UNSUPPORTED (a
  * newer format, or more contents than Note [What a stranger's tape may cost] allows), TD_DAMAGED
  * (nothing in it can be read). */
 td_status td_directory_open(const char *path, td_directory *directory, td_error *error);
@@ -43,9 +50,13 @@ void td_directory_close(td_directory *directory);
 /* td_directory_trust_all lifts the limits of that note for all tapes that are opened later. */
 void td_directory_trust_all(void);
 
-/* td_directory_load decompresses and decodes a chunk. TD_DAMAGED. */
+/* td_directory_load decompresses and decodes a chunk. TD_DAMAGED, TD_OUT_OF_MEMORY. TD_IO if the
+ * chunk is not what it was when the file was opened. */
 td_status td_directory_load(const td_directory *directory, uint32_t thread, uint32_t chunk,
                             td_decoded *decoded, td_error *error);
+
+/* td_directory_tell_changed returns TD_IO and says why. */
+td_status td_directory_tell_changed(td_error *error);
 
 /* td_directory_note_damage remembers the first trouble, in words; it is not one of the end alone.
  */

@@ -159,8 +159,17 @@ td_tape_open(const char *path, td_tape **tape, td_error *error) {
   made->info.threads = made->threads;
   made->info.complete = directory.complete;
   made->info.damage = made->directory.damage;
-  *tape = made;
-  return TD_OK;
+  status = td_tape_check_same(made, error);
+  if (status)
+    td_tape_close(made);
+  else
+    *tape = made;
+  return status;
+}
+
+td_status
+td_tape_check_same(const td_tape *tape, td_error *error) {
+  return tape->directory.changed ? td_directory_tell_changed(error) : TD_OK;
 }
 
 void
@@ -241,11 +250,11 @@ block_get(td_tape *tape, uint64_t number) {
 
 const td_any_event *
 td_tape_peek(td_tape *tape, uint64_t seq) {
-  if (seq >= tape->info.n_events) return NULL;
+  if (seq >= tape->info.n_events || tape->directory.changed) return NULL;
   if (!tape->last || tape->last->number != seq / BLOCK_EVENTS)
     tape->last = block_get(tape, seq / BLOCK_EVENTS);
   uint32_t at = (uint32_t)(seq % BLOCK_EVENTS);
-  if (at >= tape->last->events.n_events) return NULL;
+  if (at >= tape->last->events.n_events || tape->directory.changed) return NULL;
   return (const void *)td_decoded_get(&tape->last->events, at);
 }
 
@@ -256,6 +265,7 @@ td_tape_get(td_tape *tape, uint64_t seq, td_any_event *out, td_error *error) {
                         "event %" PRIu64 " is not on the tape: it has %" PRIu64, seq,
                         tape->info.n_events);
   const td_any_event *event = td_tape_peek(tape, seq);
+  if (tape->directory.changed) return td_tape_check_same(tape, error);
   if (!event) return td_error_set(error, TD_DAMAGED, "event %" PRIu64 " cannot be read", seq);
   memcpy(out, event, TD_MIN((size_t)event->event.size, sizeof *out));
   return TD_OK;

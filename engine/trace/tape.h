@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Reading a tape: an mmap of the file, a directory of its chunks, and all threads' events merged by
+ * Reading a tape: a file, a directory of its chunks, and all threads' events merged by
  * (time, thread, position). A tape is untrusted. Every function returns a status and reads nothing
  * outside the file. A tape object belongs to one thread at a time. */
 #pragma once
@@ -39,7 +39,7 @@ typedef struct td_tape_info {
  * engine/trace/directory.c. It holds for all tapes that this process opens later. Any thread. */
 void td_tape_trust_all(void);
 
-/* td_tape_open maps the file, checks its header, and scans it once: strings, counts, the merged
+/* td_tape_open opens the file, checks its header, and scans it once: strings, counts, the merged
  * order. What follows damage is left out and told in info->damage. TD_IO, TD_NOT_A_TAPE (too short,
  * wrong magic), TD_UNSUPPORTED (a newer format, or too large for its file). */
 td_status td_tape_open(const char *path, td_tape **tape, td_error *error);
@@ -47,6 +47,10 @@ void td_tape_close(td_tape *tape);
 
 /* td_tape_is_at returns true if a file begins as a tape does. */
 bool td_tape_is_at(const char *path);
+
+/* td_tape_check_same returns TD_IO if another program has changed the file since it was opened.
+ * Events cannot be read then. */
+td_status td_tape_check_same(const td_tape *tape, td_error *error);
 
 const td_tape_info *td_tape_info_get(const td_tape *tape);
 const char *td_tape_path(const td_tape *tape);
@@ -57,7 +61,8 @@ const char *td_tape_string(const td_tape *tape, uint32_t id);
 
 /* td_tape_get copies event number seq of the merged order into out. Times and durations are in ns.
  * Ids are as written: check them against your own tables. Near-sequential access in either
- * direction is cheap; random access costs the decoding of a block. TD_OUT_OF_RANGE, TD_DAMAGED. */
+ * direction is cheap; random access costs the decoding of a block. TD_OUT_OF_RANGE, TD_DAMAGED,
+ * TD_IO as td_tape_check_same. */
 td_status td_tape_get(td_tape *tape, uint64_t seq, td_any_event *out, td_error *error);
 
 /* td_tape_peek is td_tape_get without the copy, for reading a tape from end to end. NULL if

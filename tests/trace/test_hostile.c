@@ -149,12 +149,42 @@ test_far_ids(void) {
   }
 }
 
+/* Another program cuts the tape off, or writes another over it, while it is open. The first events
+ * are in memory by then; the last are not. */
+static void
+test_changed(gconstpointer overwrites) {
+  GByteArray *unpacked = new_unpacked();
+  for (int section = 0; section < 60; section++) {
+    add_section(unpacked, 0, 0);
+    for (int i = 0; i < 1000; i++)
+      add_step(unpacked, (uint64_t)g_test_rand_int_range(1, 1 << 20));
+  }
+  g_autofree char *path = write_tape(unpacked);
+  td_tape *tape;
+  td_any_event event;
+  td_error error = {0};
+  g_assert_cmpint(td_tape_open(path, &tape, &no_error), ==, TD_OK);
+  g_assert_cmpint(td_tape_get(tape, 0, &event, &no_error), ==, TD_OK);
+  g_assert_cmpint(td_tape_check_same(tape, NULL), ==, TD_OK);
+  g_assert_cmpint(truncate(path, overwrites ? 0 : 8192), ==, 0);
+  if (overwrites) g_assert_cmpint(truncate(path, 200000), ==, 0);
+  g_assert_cmpint(td_tape_get(tape, 59000, &event, &error), ==, TD_IO);
+  g_assert_nonnull(strstr(td_error_text(&error), "changed the file"));
+  g_assert_cmpint(td_tape_check_same(tape, NULL), ==, TD_IO);
+  td_error_clear(&error);
+  td_tape_close(tape);
+  g_unlink(path);
+}
+
 int
 main(int argc, char **argv) {
   g_test_init(&argc, &argv, NULL);
   g_test_add_func("/trace/hostile/wrapped-time", test_wrapped_time);
   g_test_add_func("/trace/hostile/bomb", test_bomb);
   g_test_add_func("/trace/hostile/far-thread", test_far_thread);
+  g_test_add_data_func("/trace/hostile/cut-while-open", GINT_TO_POINTER(false), test_changed);
+  g_test_add_data_func("/trace/hostile/overwritten-while-open", GINT_TO_POINTER(true),
+                       test_changed);
   g_test_add_func("/trace/hostile/far-ids", test_far_ids);
   return g_test_run();
 }

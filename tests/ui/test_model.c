@@ -12,6 +12,7 @@
 #include "ui/model/problems.h"
 
 #include <glib/gstdio.h>
+#include <unistd.h>
 
 typedef struct Fixture {
   char *folder, *path;
@@ -347,6 +348,38 @@ test_shapes_have_numbers(Fixture *fixture, gconstpointer data) {
   g_unlink(path);
 }
 
+static void
+store_message(TdPlayhead *playhead, const char *text, gpointer data) {
+  g_free(*(char **)data);
+  *(char **)data = g_strdup(text);
+}
+
+/* Another program cuts off a tape that a window shows: the window says so and goes on. */
+static void
+test_cut_while_open(Fixture *fixture, gconstpointer data) {
+  td_tape_plan plan = {.n_nodes = 4000, .n_threads = 3, .n_passes = 2, .seed = 8};
+  g_autofree char *message = NULL;
+  g_assert_cmpint(td_tape_make(&plan, fixture->path, NULL), ==, TD_OK);
+  g_autoptr(TdDocument) document = td_document_new(fixture->path);
+  g_assert_true(load(document, NULL));
+  td_playhead_set_document(fixture->playhead, document);
+  g_signal_connect(fixture->playhead, "message", G_CALLBACK(store_message), &message);
+  guint64 length = td_playhead_get_length(fixture->playhead);
+  g_assert_cmpuint(length, >, 50000);
+  g_assert_cmpint(truncate(fixture->path, 4096), ==, 0);
+  for (int i = 0; i <= 20; i++)
+    td_playhead_set_position(fixture->playhead, length * (guint64)(i * 7 % 20) / 20);
+  g_assert_nonnull(message);
+  g_assert_nonnull(strstr(message, "changed the file"));
+  td_playhead_step_event(fixture->playhead, 1);
+  td_playhead_step_event(fixture->playhead, -1);
+  g_autoptr(TdEventList) list = td_event_list_new(document);
+  g_autoptr(TdEventItem) item = g_list_model_get_item(G_LIST_MODEL(list), (guint)length - 1);
+  g_autofree char *text = td_event_item_dup_text(item);
+  g_assert_nonnull(text);
+  td_playhead_set_document(fixture->playhead, fixture->document);
+}
+
 #define ADD(path, test) g_test_add("/ui/model/" path, Fixture, NULL, set_up, test, tear_down)
 
 int
@@ -361,6 +394,7 @@ main(int argc, char **argv) {
   ADD("playhead/runs-to-problems", test_runs_to_problems);
   ADD("playhead/follow-can-stop", test_follow_can_stop);
   ADD("playhead/plays", test_plays);
+  ADD("playhead/cut-while-open", test_cut_while_open);
   ADD("playhead/span-stays-inside", test_span_stays_inside);
   ADD("event-list/lazy-and-whole", test_list_is_lazy_and_whole);
   ADD("event-list/filter-by-node", test_filter_by_node);
