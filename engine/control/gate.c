@@ -2,6 +2,7 @@
 #include "engine/control/gate.h"
 
 #include "engine/base/alloc.h"
+#include "engine/base/forks.h"
 #include "engine/control/interrupt.h"
 #include "engine/events/emit.h"
 #include "engine/events/event_type.h"
@@ -293,19 +294,9 @@ detach_cb(void *unused) {
   pthread_mutex_unlock(&gate.mutex);
 }
 
-static void
-before_fork_cb(void) {
-  pthread_mutex_lock(&gate.mutex);
-}
-
-static void
-after_fork_cb(void) {
-  pthread_mutex_unlock(&gate.mutex);
-}
-
 /* The child has one thread, which was outside, and a socket that is its parent's. */
 static void
-after_fork_in_child_cb(void) {
+forked_cb(void) {
   gate.link = NULL;
   gate.waiters = NULL;
   gate.n_inside = 0;
@@ -313,13 +304,13 @@ after_fork_in_child_cb(void) {
   gate.n_held = 0;
   arm_locked();
   pthread_cond_init(&gate.changed, NULL);
-  after_fork_cb();
   td_interrupt_unwatch();
 }
 
-static void
-watch_forks_cb(void) {
-  pthread_atfork(before_fork_cb, after_fork_cb, after_fork_in_child_cb);
+__attribute__((constructor)) static void
+watch_forks(void) {
+  td_fork_guard(&gate.mutex, TD_FORK_GATE);
+  td_fork_reset(forked_cb);
 }
 
 static td_status
@@ -338,11 +329,10 @@ read_conditions_locked(const td_line *record, td_error *error) {
 td_status
 td_gate_open(td_link *link, const td_line *record, void (*flush)(void *data), void *data,
              td_error *error) {
-  static pthread_once_t once = PTHREAD_ONCE_INIT;
   static const td_link_listener listener = {
       .command = command_cb, .lost = detach_cb, .woken = detach_cb};
   if (!td_line_flag(record, "live")) return TD_OK;
-  pthread_once(&once, watch_forks_cb);
+  td_fork_watch();
   pthread_mutex_lock(&gate.mutex);
   td_status status = read_conditions_locked(record, error);
   gate.paused = gate.is_first = gate.n_conditions == 0;

@@ -111,14 +111,26 @@ link_free(td_link *link) {
 }
 
 td_status
-td_link_open(const char *path, const td_line_text *hello, td_line *reply, td_link **link,
-             td_error *error) {
+td_link_connect(const char *path, td_link **link, td_error *error) {
   int socket = -1;
   td_status status = connect_to(path, &socket, error);
+  if (!status) *link = link_new(socket);
+  return status;
+}
+
+td_status
+td_link_ask(td_link *link, const td_line_text *hello, td_line *reply, td_error *error) {
+  if (!send_line(link, hello)) return td_error_set(error, TD_IO, "the session hung up");
+  return receive_reply(link, reply, error);
+}
+
+td_status
+td_link_open(const char *path, const td_line_text *hello, td_line *reply, td_link **link,
+             td_error *error) {
+  td_link *made;
+  td_status status = td_link_connect(path, &made, error);
   if (status) return status;
-  td_link *made = link_new(socket);
-  status = send_line(made, hello) ? receive_reply(made, reply, error)
-                                  : td_error_set(error, TD_IO, "the session hung up");
+  status = td_link_ask(made, hello, reply, error);
   if (status)
     link_free(made);
   else
@@ -198,7 +210,9 @@ td_link_close(td_link *link) {
   link_free(link);
 }
 
+/* Nothing is freed: a thread that the fork left behind may have been changing it. */
 void
 td_link_abandon(td_link *link) {
-  link_free(link);
+  close(link->socket);
+  if (link->wake >= 0) close(link->wake);
 }

@@ -15,9 +15,11 @@
 
 typedef struct td_link td_link;
 
-/* td_link_open connects to the hub at `path`, sends `hello` and waits for the answer, which may
- * take as long as a compile does. TD_IO with the reason: nobody there, nothing or nonsense
- * answered. The caller finishes *reply. */
+/* td_link_connect connects to the hub at `path`. td_link_ask sends `hello` and waits for the
+ * answer, which may take as long as a compile does. TD_IO with the reason: nobody there, nothing or
+ * nonsense answered. The caller finishes *reply. td_link_open does both. */
+td_status td_link_connect(const char *path, td_link **link, td_error *error);
+td_status td_link_ask(td_link *link, const td_line_text *hello, td_line *reply, td_error *error);
 td_status td_link_open(const char *path, const td_line_text *hello, td_line *reply, td_link **link,
                        td_error *error);
 
@@ -43,5 +45,5 @@ void td_link_wake(td_link *link);
 /* td_link_close ends the listener, hangs up and frees. Not from the listener's thread. */
 void td_link_close(td_link *link);
 
-/* td_link_abandon is td_link_close for the child of a fork, which has no listener. */
+/* td_link_abandon hangs up in the child of a fork, which has no listener. It frees nothing. */
 void td_link_abandon(td_link *link);

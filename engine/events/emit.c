@@ -2,6 +2,7 @@
 #include "engine/events/emit.h"
 
 #include "engine/base/alloc.h"
+#include "engine/base/forks.h"
 #include "engine/events/strings.h"
 
 #include <pthread.h>
@@ -47,32 +48,24 @@ thread_gone_cb(void *data) {
   atomic_store_explicit(&ring->ended, true, memory_order_release);
 }
 
-/* A fork waits until no thread is changing the tables: see td_strings_lock. */
-static void
-before_fork_cb(void) {
-  td_strings_lock();
-  pthread_mutex_lock(&registry.mutex);
-}
-
-static void
-after_fork_cb(void) {
-  pthread_mutex_unlock(&registry.mutex);
-  td_strings_unlock();
-}
-
 /* The child of a fork has one thread and no recorder: its events would go nowhere. */
 static void
-after_fork_in_child_cb(void) {
-  after_fork_cb();
+forked_cb(void) {
   atomic_store_explicit(&td_emit_session_now, 0, memory_order_relaxed);
   td_emit_ring = NULL;
+}
+
+__attribute__((constructor)) static void
+watch_forks(void) {
+  td_fork_guard(&registry.mutex, TD_FORK_RINGS);
+  td_fork_reset(forked_cb);
 }
 
 static void
 make_key_cb(void) {
   sem_init(&registry.wanted, 0, 0);
   pthread_key_create(&registry.key, thread_gone_cb);
-  pthread_atfork(before_fork_cb, after_fork_cb, after_fork_in_child_cb);
+  td_fork_watch();
 }
 
 static td_ring *

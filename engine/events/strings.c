@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "engine/events/strings.h"
 
+#include "engine/base/forks.h"
 #include "engine/base/text_table.h"
 
 #include <pthread.h>
@@ -10,6 +11,11 @@ static struct {
   pthread_mutex_t mutex; /* guards texts */
   td_text_table texts;
 } strings = {.mutex = PTHREAD_MUTEX_INITIALIZER};
+
+__attribute__((constructor)) static void
+guard_forks(void) {
+  td_fork_guard(&strings.mutex, TD_FORK_STRINGS);
+}
 
 uint32_t
 td_strings_add_locked(const char *text, bool *is_new) {

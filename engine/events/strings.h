@@ -8,9 +8,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* td_strings_lock locks the table. A caller may emit events while it holds this lock. A fork takes
- * the lock too. Else the child might inherit a table that is half changed, or a mutex whose owner
- * does not exist in the child. */
+/* td_strings_lock locks the table. A caller may emit events while it holds this lock. A fork
+ * takes the lock too: Note [Forks]. */
 void td_strings_lock(void);
 void td_strings_unlock(void);
 

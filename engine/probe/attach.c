@@ -16,6 +16,7 @@
  * Several threads end steps and passes at once. Each calls follow_locked afterwards, which compares
  * what is wanted with what is. So the order of these calls does not matter. */
 #include "engine/base/alloc.h"
+#include "engine/base/forks.h"
 #include "engine/control/gate.h"
 #include "engine/probe/deadly.h"
 #include "engine/probe/hooks.h"
@@ -25,6 +26,7 @@
 #include "engine/probe/probe.h"
 #include "engine/probe/program.h"
 #include "engine/probe/python.h"
+#include "engine/probe/scripts.h"
 #include "engine/probe/stacks.h"
 #include "engine/probe/steps.h"
 #include "engine/trace/recorder.h"
@@ -44,6 +46,10 @@ uint32_t td_probe_session, td_probe_watching;
 #define THREAD_ID "_ZN2at14RecordFunction15currentThreadIdEv"
 #define SEQUENCE_NR "_ZN2at15sequence_number4peekEv"
 #define NO_CREATION_HOOKS "_ZN2at4impl17NodeCreationHooks5emptyEv"
+
+/* Held for as long as the hub's answer takes, and for the end of a tape. Taken before probe.mutex,
+ * and by no fork: the child makes it new. Guards orders.h. */
+static pthread_mutex_t asking = PTHREAD_MUTEX_INITIALIZER;
 
 static struct {
   pthread_mutex_t mutex;       /* guards all below */
@@ -134,7 +140,7 @@ introduce(const char *program) {
 /* The child keeps the observer; everything else is its parent's. */
 static void
 forked_cb(void) {
-  pthread_mutex_init(&probe.mutex, NULL);
+  pthread_mutex_init(&asking, NULL);
   probe.pid = getpid();
   td_probe_session = td_probe_watching = 0;
   td_steps_forget();
@@ -145,12 +151,10 @@ forked_cb(void) {
   probe.forked = probe.wanted = probe.observer != NULL;
 }
 
-/* Another thread may fork while this one waits for the hub: the child attaches for itself. */
-static void
+__attribute__((constructor)) static void
 watch_forks(void) {
-  static bool is_watching;
-  if (!is_watching) pthread_atfork(NULL, NULL, forked_cb);
-  is_watching = true;
+  td_fork_guard(&probe.mutex, TD_FORK_PROBE);
+  td_fork_reset(forked_cb);
 }
 
 /* Has the observer pause or go on, as the steps want it. */
@@ -174,19 +178,26 @@ follow_steps(void) {
   pthread_mutex_unlock(&probe.mutex);
 }
 
-void
-td_probe_attach(void) {
-  watch_forks();
-  pthread_mutex_lock(&probe.mutex);
-  const td_orders *orders = td_orders_ask();
-  probe.pid = getpid();
+static void
+obey_locked(const td_orders *orders) {
   if (orders) orders->hooks ? use_hooks(orders->reason) : load_observer(orders->observer);
   probe.wanted = probe.watches = probe.observer != NULL;
-  if (probe.wanted) {
-    follow_locked();
-    on_exit(on_exit_cb, NULL);
-  }
+  if (!probe.wanted) return;
+  follow_locked();
+  on_exit(on_exit_cb, NULL);
+}
+
+/* The child of a fork comes here again if its parent had not finished. */
+void
+td_probe_attach(void) {
+  td_fork_watch();
+  pthread_mutex_lock(&asking);
+  const td_orders *orders = probe.observer ? NULL : td_orders_ask();
+  pthread_mutex_lock(&probe.mutex);
+  probe.pid = getpid();
+  if (!probe.observer) obey_locked(orders);
   pthread_mutex_unlock(&probe.mutex);
+  pthread_mutex_unlock(&asking);
 }
 
 static void
@@ -227,22 +238,9 @@ start_scripts(void) {
  * for it in pthread_once, perhaps with the GIL. */
 void
 td_probe_start_scripts(void) {
-  static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
-  static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
-  static enum { NOT_YET, UNDER_WAY, DONE } state;
-  if (!probe.observer) return;
-  pthread_mutex_lock(&mutex);
-  bool is_first = state == NOT_YET;
-  if (is_first) state = UNDER_WAY;
-  while (!is_first && state == UNDER_WAY && !td_python_is_held())
-    pthread_cond_wait(&changed, &mutex);
-  pthread_mutex_unlock(&mutex);
-  if (!is_first) return;
+  if (!probe.observer || !td_scripts_begin()) return;
   start_scripts();
-  pthread_mutex_lock(&mutex);
-  state = DONE;
-  pthread_cond_broadcast(&changed);
-  pthread_mutex_unlock(&mutex);
+  td_scripts_end();
 }
 
 static void
@@ -275,14 +273,43 @@ start_recorder(void) {
   free(program);
 }
 
+static bool
+begins_locked(void) {
+  return probe.wanted && !probe.over && td_steps_wants_watching();
+}
+
+/* What the hub wants of this child of a fork. Hooks that a thread of the parent had not finished
+ * are of no use. */
+static bool
+ask_for_child(void) {
+  bool has_hooks = probe.level != 2 || !td_scripts_are_cut();
+  if (!has_hooks)
+    fprintf(stderr, "tapedeck: not recorded: the program forked while the hooks were starting\n");
+  return has_hooks && td_orders_ask_again();
+}
+
+/* One thread asks. Others that begin wait for it, and forks do not. */
+static void
+ask_again(void) {
+  pthread_mutex_lock(&asking);
+  pthread_mutex_lock(&probe.mutex);
+  bool asks = probe.forked && begins_locked();
+  pthread_mutex_unlock(&probe.mutex);
+  bool is_wanted = asks && ask_for_child();
+  pthread_mutex_lock(&probe.mutex);
+  if (asks) probe.forked = false;
+  if (asks && !is_wanted) probe.wanted = false;
+  pthread_mutex_unlock(&probe.mutex);
+  pthread_mutex_unlock(&asking);
+}
+
 void
 td_probe_begin(void) {
   if (td_probe_is_on() && !td_steps_are_chosen()) return;
+  if (probe.forked) ask_again();
   pthread_mutex_lock(&probe.mutex);
-  bool begins = probe.wanted && !probe.over && td_steps_wants_watching();
-  bool is_refused = begins && probe.forked && !td_orders_ask_again();
-  if (begins) probe.forked = false;
-  if (begins && !is_refused) start_recorder();
+  bool begins = begins_locked() && !probe.forked;
+  if (begins) start_recorder();
   if (begins) probe.wanted = false;
   follow_locked();
   pthread_mutex_unlock(&probe.mutex);
@@ -318,6 +345,7 @@ td_probe_end(int status) {
   if (probe.pid != getpid()) return;
   bool whole = true;
   if (!td_emit_ring) name_main_thread();
+  pthread_mutex_lock(&asking);
   pthread_mutex_lock(&probe.mutex);
   td_recorder *recorder = probe.recorder;
   probe.recorder = NULL;
@@ -335,4 +363,5 @@ td_probe_end(int status) {
     td_error_clear(&error);
   }
   td_orders_report_over(status, whole);
+  pthread_mutex_unlock(&asking);
 }

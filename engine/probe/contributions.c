@@ -2,6 +2,7 @@
 #include "engine/probe/contributions.h"
 
 #include "engine/base/alloc.h"
+#include "engine/base/forks.h"
 #include "engine/events/event.h"
 
 #include <pthread.h>
@@ -16,6 +17,11 @@ static struct {
   td_contribution *spare;              /* (owned, guarded by mutex) */
   uint64_t n;                          /* in the buckets (guarded by mutex) */
 } table = {.mutex = PTHREAD_MUTEX_INITIALIZER};
+
+__attribute__((constructor)) static void
+guard_forks(void) {
+  td_fork_guard(&table.mutex, TD_FORK_CONTRIBUTIONS);
+}
 
 static td_contribution **
 bucket_of(uint32_t graph_task, uint32_t node) {
@@ -89,7 +95,6 @@ td_contributions_free(td_contribution *list) {
 
 void
 td_contributions_drop(uint32_t graph_task) {
-  if (graph_task == TD_NONE) pthread_mutex_init(&table.mutex, NULL); /* a fork may have left it */
   pthread_mutex_lock(&table.mutex);
   for (int i = 0; table.n && i < N_BUCKETS; i++) {
     td_contribution *dropped = NULL;

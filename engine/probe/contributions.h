@@ -25,6 +25,5 @@ td_contribution *td_contribution_add(const td_contribution *contribution);
 td_contribution *td_contributions_take(uint32_t graph_task, uint32_t node);
 void td_contributions_free(td_contribution *list);
 
-/* td_contributions_drop drops those of a graph task, or all (TD_NONE). The child of a fork may drop
- * all too. */
+/* td_contributions_drop drops those of a graph task, or all (TD_NONE). */
 void td_contributions_drop(uint32_t graph_task);

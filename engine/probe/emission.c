@@ -8,6 +8,11 @@
 
 #include <stdlib.h>
 
+void
+td_probe_guard(pthread_mutex_t *mutex, td_fork_rank rank) {
+  td_fork_guard(mutex, rank);
+}
+
 td_ring *
 td_probe_ring(void) {
   if (!td_recording() || td_emit_thread_id() == TD_NONE) return NULL;

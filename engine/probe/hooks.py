@@ -285,7 +285,9 @@ def hook(node, mark):
 
 def unhook(number):
     with lock:
-        entry = hooked[number]
+        entry = hooked.get(number)
+        if entry is None:  # a pass of the parent of this fork
+            return
         entry[0] -= 1
         if entry[0] == 0:
             del hooked[number]
@@ -435,6 +437,15 @@ real_engine = Variable._execution_engine
 original = real_engine.run_backward
 Engine = type("Engine", (type(real_engine),), {"run_backward": run_backward})
 Variable._execution_engine = Engine()
+
+
+def begin_in_child():
+    """Numbers begin anew, and no other thread ends its pass here."""
+    hooked.clear()
+    lock.release()
+
+
+os.register_at_fork(before=lock.acquire, after_in_parent=lock.release, after_in_child=begin_in_child)
 
 
 @atexit.register

@@ -2,6 +2,7 @@
 #include "engine/probe/ids.h"
 
 #include "engine/base/alloc.h"
+#include "engine/base/forks.h"
 #include "engine/events/event.h"
 
 #include <pthread.h>
@@ -43,6 +44,7 @@ td_ids *
 td_ids_new(void) {
   td_ids *ids = TD_NEW(td_ids);
   pthread_mutex_init(&ids->mutex, NULL);
+  td_fork_guard(&ids->mutex, TD_FORK_IDS);
   atomic_init(&ids->table, table_new(SLOTS_AT_FIRST, NULL));
   return ids;
 }
@@ -133,7 +135,6 @@ td_ids_set(td_ids *ids, const void *address, uint32_t id) {
 
 void
 td_ids_clear(td_ids *ids) {
-  pthread_mutex_init(&ids->mutex, NULL); /* perhaps held by a thread that a fork left behind */
   for (table *old = atomic_load(&ids->table), *before; old; old = before) {
     before = old->before;
     free(old);

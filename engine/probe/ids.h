@@ -15,6 +15,7 @@ typedef struct td_ids td_ids;
 
 #define TD_IDS_API __attribute__((visibility("default")))
 
+/* td_ids_new makes a table for the life of the process. */
 TD_IDS_API td_ids *td_ids_new(void);
 
 /* td_ids_find returns the id of an address, or TD_NONE. */

@@ -5,6 +5,7 @@
 #include "engine/probe/operations.h"
 
 #include "engine/base/alloc.h"
+#include "engine/base/forks.h"
 #include "engine/probe/birth.h"
 
 #include <pthread.h>
@@ -24,6 +25,11 @@ static struct {
   node_found *known;                   /* (owned, guarded by mutex) [N_SLOTS] */
   _Atomic uint32_t n_waiting, n_known; /* relaxed: a hint that saves the lock */
 } table = {.mutex = PTHREAD_MUTEX_INITIALIZER};
+
+__attribute__((constructor)) static void
+guard_forks(void) {
+  td_fork_guard(&table.mutex, TD_FORK_OPERATIONS);
+}
 
 /* Nodes of the walk that is under way, whose operations met a value that is not finite. */
 typedef struct announced {
@@ -124,7 +130,6 @@ td_operations_found(uint32_t node) {
 void
 td_operations_forget_nodes(void) {
   walk.n = 0;
-  pthread_mutex_init(&table.mutex, NULL); /* a fork may have left it locked */
   free(table.known);
   table.known = table.waiting ? TD_NEW_N(node_found, N_SLOTS) : NULL;
   atomic_store(&table.n_known, 0);

@@ -49,13 +49,21 @@ say_hello(td_line_text *hello, const char *program) {
   td_line_add(hello, "rank", getenv("RANK"));
 }
 
+static void
+hang_up(void) {
+  if (orders.link) td_link_close(orders.link);
+  orders.link = NULL;
+}
+
 static bool
 ask_hub(const char *path) {
   td_line_text hello;
   td_error error = {0};
   char *program = td_program_name();
   say_hello(&hello, program);
-  td_status status = td_link_open(path, &hello, &orders.answer, &orders.link, &error);
+  td_status status = td_link_connect(path, &orders.link, &error);
+  if (!status) status = td_link_ask(orders.link, &hello, &orders.answer, &error);
+  if (status) hang_up();
   td_line_text_fini(&hello);
   free(program);
   if (status) complain("not recorded", &error);
@@ -107,25 +115,26 @@ td_orders_ask(void) {
     read_environment(observer, tape);
   else if (ask_hub(getenv(TD_LINK_VARIABLE)))
     read_answer();
-  else
-    return NULL;
-  return &orders.now;
+  return orders.tape ? &orders.now : NULL;
 }
 
 bool
 td_orders_ask_again(void) {
   const char *hub = getenv(TD_LINK_VARIABLE);
-  if (getenv(OBSERVER_VARIABLE) || !hub) return true;
-  td_line_fini(&orders.answer);
+  if (getenv(OBSERVER_VARIABLE) || !hub) return orders.tape != NULL;
   if (!ask_hub(hub)) return false;
   read_answer();
-  return true;
+  return orders.tape != NULL;
 }
 
+/* What came from the parent's hub is not freed: a thread of the parent may have been changing it.
+ */
 void
 td_orders_abandon(void) {
   if (orders.link) td_link_abandon(orders.link);
   orders.link = NULL;
+  orders.answer = (td_line){0};
+  if (!getenv(OBSERVER_VARIABLE)) orders.tape = NULL;
 }
 
 char *
@@ -179,6 +188,5 @@ td_orders_report_over(int status, bool whole) {
   td_line_add(&message, "nan", nan_came ? "1" : "0");
   td_link_report(orders.link, &message);
   td_line_text_fini(&message);
-  td_link_close(orders.link);
-  orders.link = NULL;
+  hang_up();
 }

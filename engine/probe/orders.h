@@ -2,7 +2,7 @@
  *
  * What somebody wants of this process. The hub of `tapedeck record` says it through a link; in
  * tests the environment says it instead, and nothing is reported. No lock of its own: attach.c
- * calls all of this under its mutex, or while a single thread is left. */
+ * lets one thread at a time in here. */
 #pragma once
 
 #include "engine/events/ring.h"
@@ -25,7 +25,7 @@ const td_orders *td_orders_ask(void);
  * false if nothing is wanted. */
 bool td_orders_ask_again(void);
 
-/* td_orders_abandon forgets the parent's link in the child of a fork. */
+/* td_orders_abandon forgets the parent's link and the hub's answer in the child of a fork. */
 void td_orders_abandon(void);
 
 /* td_orders_tape returns the path of this process's tape; the caller frees. */

@@ -87,29 +87,44 @@ find_original(void *torch, const char *name) {
   abort();
 }
 
+/* Held while libraries are opened. A fork waits for it: the child would inherit a list of libraries
+ * that is half changed. Even PyTorch's library, which is there, gets a list of its own. */
+static pthread_mutex_t loading = PTHREAD_MUTEX_INITIALIZER;
+
+static void
+before_fork_cb(void) {
+  pthread_mutex_lock(&loading);
+}
+
+static void
+after_fork_cb(void) {
+  pthread_mutex_unlock(&loading);
+}
+
+typedef void (*attach_function)(void);
+
 /* The probe lies beside this library. Without it, or when it cannot attach, the program runs on
  * unrecorded; the probe itself has said why. */
-static void
+static attach_function
 load_probe(void) {
   Dl_info here;
   char path[4096];
-  if (!getenv(SESSION_VARIABLE) || !dladdr((void *)load_probe, &here)) return;
+  if (!getenv(SESSION_VARIABLE) || !dladdr((void *)load_probe, &here)) return NULL;
   const char *slash = strrchr(here.dli_fname, '/');
   int folder = slash ? (int)(slash + 1 - here.dli_fname) : 0;
   snprintf(path, sizeof path, "%.*s%s", folder, here.dli_fname, PROBE);
   void *probe = dlopen(path, RTLD_NOW | RTLD_LOCAL);
   if (!probe) {
     fprintf(stderr, "tapedeck: %s\n", dlerror());
-    return;
+    return NULL;
   }
-  void (*attach)(void) = (void (*)(void))dlsym(probe, "td_probe_attach");
   start_scripts = (void (*)(void))dlsym(probe, "td_probe_start_scripts");
   hook_sequence_nr = (void *(*)(void *))dlsym(probe, "td_stacks_hook");
   end_probe = (void (*)(int))dlsym(probe, "td_probe_end");
   die = (void (*)(int))dlsym(probe, "td_probe_die");
   step = (void (*)(void))dlsym(probe, "td_probe_step");
   leave_mark = (void (*)(const char *))dlsym(probe, "td_probe_leave_mark");
-  if (attach) attach();
+  return (attach_function)dlsym(probe, "td_probe_attach");
 }
 
 /* For programs, which find them by name: tapedeck.step() and tapedeck.mark(). */
@@ -126,11 +141,14 @@ tapedeck_mark(const char *text) {
 static void
 attach_once_cb(void) {
   const char *path = NULL;
+  pthread_mutex_lock(&loading);
   dl_iterate_phdr(find_torch_cb, &path);
   void *torch = path ? dlopen(path, RTLD_NOLOAD | RTLD_LAZY) : NULL;
   void *sequence_nr = find_original(torch, SEQUENCE_NR);
   execute_itself = find_original(torch, EXECUTE);
-  load_probe();
+  attach_function attach = load_probe();
+  pthread_mutex_unlock(&loading);
+  if (attach) attach();
   if (hook_sequence_nr) sequence_nr = hook_sequence_nr(sequence_nr);
   __atomic_store_n(&td_preload_sequence_nr, sequence_nr, __ATOMIC_RELEASE);
 }
@@ -147,8 +165,9 @@ td_preload_first_call(void) {
 static pid_t own_pid;
 
 __attribute__((constructor)) static void
-note_pid(void) {
+begin_cb(void) {
   own_pid = getpid();
+  pthread_atfork(before_fork_cb, after_fork_cb, after_fork_cb);
 }
 
 /* A process that ends may have loaded PyTorch and never have called either function. The hub must

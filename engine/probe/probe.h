@@ -8,6 +8,7 @@
 #pragma once
 
 #include "engine/base/clock.h"
+#include "engine/base/forks.h"
 #include "engine/events/ring.h"
 
 #ifdef __cplusplus
@@ -53,6 +54,9 @@ TD_PROBE_API uint32_t td_probe_intern(const char *text);
  * class of another callable. 0 if `object` is no object of Python, or Python is ending. Takes the
  * GIL; reads no memory that is not there. */
 TD_PROBE_API uint32_t td_probe_intern_callable(const void *object);
+
+/* td_probe_guard is td_fork_guard for a mutex of an observer. */
+TD_PROBE_API void td_probe_guard(pthread_mutex_t *mutex, td_fork_rank rank);
 
 /* td_probe_begin begins the recording that the hub has asked for, if it has not begun: called when
  * an engine is entered. Takes a moment the first time, and in the child of a fork. */

@@ -22,6 +22,7 @@
 #include "engine/probe/steps.h"
 
 #include "engine/base/alloc.h"
+#include "engine/base/forks.h"
 #include "engine/events/emit.h"
 
 #include <pthread.h>
@@ -63,6 +64,11 @@ static struct {
     .now = {.leader = NO_MARKER, .is_first_round = true},
 };
 
+__attribute__((constructor)) static void
+guard_forks(void) {
+  td_fork_guard(&steps.mutex, TD_FORK_STEPS);
+}
+
 /* A step begins. */
 static void
 decide_locked(void) {
@@ -84,7 +90,6 @@ td_steps_configure(const td_steps_options *options) {
 
 void
 td_steps_forget(void) {
-  pthread_mutex_init(&steps.mutex, NULL); /* perhaps held by a thread that the fork left behind */
   steps.now = (counts){.leader = NO_MARKER, .is_first_round = true};
   steps.left = (left_out){0};
   steps.generation++;

@@ -208,9 +208,7 @@ td_recorder_flush(td_recorder *recorder) {
 
 void
 td_recorder_abandon(td_recorder *recorder) {
-  td_writer_abandon(recorder->writer);
-  td_encoder_fini(&recorder->encoder);
-  free(recorder);
+  td_writer_leave(recorder->writer);
 }
 
 void

@@ -29,8 +29,8 @@ td_status td_recorder_stop(td_recorder *recorder, int status, td_error *error);
  * thread, while the recorder runs: nobody may be inside when it is stopped. */
 void td_recorder_flush(td_recorder *recorder);
 
-/* td_recorder_abandon is for the child of a fork: forgets the recorder without touching the file.
- */
+/* td_recorder_abandon is for the child of a fork. It leaves the file alone, and frees nothing: the
+ * parent's recorder thread may have been changing it. */
 void td_recorder_abandon(td_recorder *recorder);
 
 /* td_recorder_finish_dying is for the handler of a signal that ends the process: the recorder's

@@ -217,6 +217,11 @@ td_writer_close(td_writer *writer, td_error *error) {
 }
 
 void
+td_writer_leave(const td_writer *writer) {
+  close(writer->fd);
+}
+
+void
 td_writer_abandon(td_writer *writer) {
   close(writer->fd);
   writer_free(writer);

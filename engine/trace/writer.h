@@ -34,3 +34,7 @@ td_status td_writer_cut(td_writer *writer, td_error *error);
 
 /* td_writer_abandon closes the file as it is and frees the writer. */
 void td_writer_abandon(td_writer *writer);
+
+/* td_writer_leave is for the child of a fork: it closes the child's descriptor and frees nothing. A
+ * thread of the parent may have been changing the writer. */
+void td_writer_leave(const td_writer *writer);

@@ -52,6 +52,10 @@ struct Patch {
 
 class Classes {
 public:
+  Classes() {
+    td_probe_guard(mutex.native_handle(), TD_FORK_PATCHES);
+  }
+
   /* The class of a node, its vtable taken over if it is met for the first time. Under the world's
    * mutex: a slot leads to the observer only once the class can be found. */
   NodeClass *of(Node *node);
@@ -78,8 +82,8 @@ public:
 private:
   void give_back(bool deaths);
   bool is_paused = false; /* (guarded by mutex) */
-  Registry<NodeClass> nodes;
-  Registry<HookClass> hooks;
+  Registry<NodeClass> nodes{TD_FORK_CLASSES};
+  Registry<HookClass> hooks{TD_FORK_CLASSES};
   std::mutex mutex;
   std::vector<Patch> patches; /* (guarded by mutex) */
 };

@@ -34,6 +34,10 @@ struct Task {
 /* Records by address, found without a lock. */
 template <class Record> class Registry {
 public:
+  explicit Registry(td_fork_rank rank) {
+    td_probe_guard(mutex.native_handle(), rank);
+  }
+
   Record *find(const void *address) const {
     uint32_t index = td_ids_find(ids, address);
     return index == TD_NONE ? nullptr : records[index];
@@ -180,8 +184,12 @@ native(std::mutex &mutex) {
 /* Everything that is numbered. */
 struct World {
   td_ids *nodes = td_ids_new();
-  Registry<Queue> queues; /* by the address of the mutex */
-  Registry<Task> tasks;
+  World() {
+    td_probe_guard(mutex.native_handle(), TD_FORK_WORLD);
+  }
+
+  Registry<Queue> queues{TD_FORK_RECORDS}; /* by the address of the mutex */
+  Registry<Task> tasks{TD_FORK_RECORDS};
   std::mutex mutex;                 /* guards announcing, and what follows */
   std::atomic<uint32_t> n_nodes{0}; /* written under the mutex */
   std::atomic<uint32_t> n_tasks{0};

@@ -25,6 +25,7 @@
 #include "engine/probe/reconstruct/reconstruct.h"
 
 #include "engine/base/alloc.h"
+#include "engine/base/forks.h"
 #include "engine/events/emit.h"
 #include "engine/probe/reconstruct/progress.h"
 
@@ -36,6 +37,11 @@ static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static td_rpass **passes; /* (owned references) under way */
 static size_t n_passes, passes_capacity;
 static uint32_t n_calls;
+
+__attribute__((constructor)) static void
+guard_forks(void) {
+  td_fork_guard(&mutex, TD_FORK_RECONSTRUCT);
+}
 
 /* A node begins */
 
@@ -363,7 +369,6 @@ td_reconstruct_node_free(uint32_t node) {
  * it. */
 void
 td_reconstruct_start(td_reconstruct_options options) {
-  pthread_mutex_init(&mutex, NULL);
   passes = NULL;
   n_passes = passes_capacity = 0;
   n_calls = 0;

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "engine/base/forks.h"
+
+#include <assert.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#define PER_RANK 8
+#define RESETS_MAX 8
+
+static _Atomic(pthread_mutex_t *) guarded[TD_N_FORK_RANKS][PER_RANK];
+
+static void (*resets[RESETS_MAX])(void);
+static size_t n_resets;
+
+static pthread_mutex_t forking = PTHREAD_MUTEX_INITIALIZER; /* guards taken */
+static pthread_mutex_t *taken[TD_N_FORK_RANKS * PER_RANK];
+static size_t n_taken;
+
+/* A child of a fork in the middle of td_fork_watch may install the handlers twice. */
+static _Thread_local int depth;
+
+static void
+before_fork_cb(void) {
+  if (depth++ > 0) return;
+  pthread_mutex_lock(&forking);
+  for (int rank = 0; rank < TD_N_FORK_RANKS; rank++)
+    for (int i = 0; i < PER_RANK; i++) {
+      pthread_mutex_t *mutex = atomic_load_explicit(&guarded[rank][i], memory_order_acquire);
+      if (!mutex) break;
+      pthread_mutex_lock(mutex);
+      taken[n_taken++] = mutex;
+    }
+}
+
+static void
+after_fork_cb(void) {
+  if (--depth > 0) return;
+  while (n_taken > 0)
+    pthread_mutex_unlock(taken[--n_taken]);
+  pthread_mutex_unlock(&forking);
+}
+
+static void
+forked_cb(void) {
+  after_fork_cb();
+  for (size_t i = 0; depth == 0 && i < n_resets; i++)
+    resets[i]();
+}
+
+void
+td_fork_watch(void) {
+  static _Atomic bool is_watching;
+  if (atomic_load_explicit(&is_watching, memory_order_acquire)) return;
+  pthread_atfork(before_fork_cb, after_fork_cb, forked_cb);
+  atomic_store_explicit(&is_watching, true, memory_order_release);
+}
+
+void
+td_fork_reset(void (*reset)(void)) {
+  assert(n_resets < RESETS_MAX);
+  resets[n_resets++] = reset;
+}
+
+void
+td_fork_guard(pthread_mutex_t *mutex, td_fork_rank rank) {
+  for (int i = 0; i < PER_RANK; i++) {
+    pthread_mutex_t *free = NULL;
+    if (atomic_compare_exchange_strong(&guarded[rank][i], &free, mutex)) return;
+  }
+  assert(!"more mutexes of one rank than there is room for");
+}
