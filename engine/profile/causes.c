@@ -2,6 +2,7 @@
 #include "engine/profile/causes.h"
 
 #include "engine/base/alloc.h"
+#include "engine/base/number_map.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +19,8 @@ typedef struct search {
   bool forward;    /* along the edges: what the forward pass did before */
   uint32_t *nodes; /* (owned) [NODES_MAX] found so far */
   uint32_t n;
-  unsigned char *seen; /* (owned) [n_nodes] */
+  unsigned char *seen;  /* (owned) [n_nodes] */
+  td_number_map births; /* by node: 1 + the latest birth there that can be the cause */
 } search;
 
 static bool
@@ -40,21 +42,26 @@ can_lead(const search *self, const td_event_anomaly *earlier) {
   return earlier->kind == TD_anomaly_kind_inf || crosses;
 }
 
-/* The latest birth at a node before the event; of a forward pass, any but the event. */
-static bool
-find_birth(const search *self, uint32_t node, uint64_t *cause) {
+/* Notes the latest birth at each node before the event; of a forward pass, any but the event. */
+static void
+note_births(search *self) {
   const td_catalog_mentions *problems = &self->catalog->mentions[TD_LIST_problems];
   td_any_event event;
-  bool found = false;
+  td_number_map_fini(&self->births);
   for (uint32_t i = 0; i < problems->n; i++) {
     const td_catalog_mention *item = &problems->items[i];
-    if (item->kind != TD_EVENT_anomaly || item->node != node || item->seq >= self->seq) continue;
+    if (item->kind != TD_EVENT_anomaly || item->seq >= self->seq) continue;
     if (td_tape_get(self->tape, item->seq, &event, NULL) != TD_OK) continue;
-    if (!can_lead(self, &event.anomaly)) continue;
-    *cause = item->seq;
-    found = true;
+    if (can_lead(self, &event.anomaly))
+      *td_number_map_put(&self->births, item->node) = item->seq + 1;
   }
-  return found;
+}
+
+static bool
+find_birth(const search *self, uint32_t node, uint64_t *cause) {
+  const uint64_t *birth = td_number_map_find(&self->births, node);
+  if (birth) *cause = *birth - 1;
+  return birth != NULL;
 }
 
 static void
@@ -88,6 +95,7 @@ begin(search *self) {
 static bool
 run(search *self, uint64_t *cause) {
   begin(self);
+  note_births(self);
   for (uint32_t i = 0; i < self->n; i++) {
     if (find_birth(self, self->nodes[i], cause)) return true;
     add_neighbours(self, self->nodes[i]);
@@ -116,6 +124,7 @@ static void
 search_fini(search *self) {
   free(self->nodes);
   free(self->seen);
+  td_number_map_fini(&self->births);
 }
 
 static bool

@@ -4,6 +4,7 @@
  * Private to engine/profile. One thread. */
 #pragma once
 
+#include "engine/base/number_map.h"
 #include "engine/replay/catalog.h"
 
 typedef struct td_check_entry {
@@ -13,9 +14,16 @@ typedef struct td_check_entry {
   bool is_shutdown;
 } td_check_entry;
 
+/* An entry that leaves out of turn stays in the heap until it comes to the top. `seqs` knows which
+ * entries still count, so that each push and pop takes logarithmic time. */
 typedef struct td_check_queue {
-  td_check_entry *heap; /* (owned) */
-  size_t n, capacity;
+  td_check_entry *heap; /* (owned) [n_heap] */
+  size_t n_heap, capacity;
+  size_t n;             /* tasks in the queue */
+  td_number_map seqs;   /* by node and graph task: 1 + seq of its push; 0: it is not in the queue */
+  td_number_map counts; /* by graph task: its tasks in the queue */
+  size_t n_searched;    /* entries looked at for tasks of unknown graph tasks */
+  uint64_t n_pushed;
   bool unsure; /* a graph task ended with tasks in here: their order may have changed at any time
                   since */
 } td_check_queue;
@@ -28,6 +36,9 @@ void td_check_queue_push(td_check_queue *queue, const td_catalog *catalog, td_qu
 bool td_check_queue_pop(td_check_queue *queue, const td_catalog *catalog, td_queue_order order,
                         const td_event_queue_pop *pop, td_check_entry *popped,
                         td_check_entry *ahead);
+
+/* td_check_queue_has returns true if an entry of the heap is of a task in the queue. */
+bool td_check_queue_has(const td_check_queue *queue, const td_check_entry *entry);
 
 /* td_check_queue_end marks the queue as unsure if a graph task ended with tasks in it. */
 void td_check_queue_end(td_check_queue *queue, uint32_t graph_task);

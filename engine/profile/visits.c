@@ -2,18 +2,20 @@
 #include "engine/profile/visits.h"
 
 #include "engine/base/alloc.h"
+#include "engine/base/number_map.h"
 
 #include <string.h>
 
 /* Visits and values as they come, with the latest visit of each node and the one before each. */
+#define UNKNOWN (TD_NONE - 1) /* a stream that is not found yet */
+
 typedef struct collector {
   td_tape *tape;
   const td_catalog *catalog;
   td_visits *out;
   uint64_t seq;
   uint32_t capacity, value_capacity;
-  uint32_t *latest; /* (owned) by node */
-  uint32_t *before; /* (owned) by visit */
+  td_number_map latest; /* by node and graph task: the number of the last visit */
   bool out_of_memory;
 } collector;
 
@@ -26,13 +28,16 @@ grow(collector *self, void **array, uint32_t n, uint32_t capacity, size_t size) 
   return larger != NULL;
 }
 
+static uint64_t
+key_of(uint32_t node, uint32_t graph_task) {
+  return (uint64_t)node << 32 | graph_task;
+}
+
 static td_visit *
 find_visit(collector *self, uint32_t node, uint32_t graph_task) {
   if (node >= self->catalog->n_nodes) return NULL;
-  uint32_t i = self->latest[node];
-  while (i != TD_NONE && self->out->visits[i].graph_task != graph_task)
-    i = self->before[i];
-  return i == TD_NONE ? NULL : &self->out->visits[i];
+  const uint64_t *visit = td_number_map_find(&self->latest, key_of(node, graph_task));
+  return visit ? &self->out->visits[*visit] : NULL;
 }
 
 static int32_t
@@ -45,20 +50,16 @@ static void
 add_visit(collector *self, const td_event *event, uint32_t node, uint32_t graph_task,
           uint32_t queue) {
   td_visits *out = self->out;
-  uint32_t capacity = self->capacity;
   if (node >= self->catalog->n_nodes) return;
-  if (!grow(self, (void **)&out->visits, out->n, capacity, sizeof *out->visits) ||
-      !grow(self, (void **)&self->before, out->n, capacity, sizeof *self->before))
-    return;
-  if (out->n == capacity) self->capacity = TD_MAX(2 * out->n, 64);
+  if (!grow(self, (void **)&out->visits, out->n, self->capacity, sizeof *out->visits)) return;
+  if (out->n == self->capacity) self->capacity = TD_MAX(2 * out->n, 64);
   out->visits[out->n] = (td_visit){.node = node,
                                    .graph_task = graph_task,
                                    .thread = event->thread,
                                    .lane = lane_of(self, event, queue),
                                    .popped = event->kind == TD_EVENT_queue_pop,
                                    .at = self->seq};
-  self->before[out->n] = self->latest[node];
-  self->latest[node] = out->n++;
+  *td_number_map_put(&self->latest, key_of(node, graph_task)) = out->n++;
 }
 
 /* Where pops are not on the tape, what a node does shows that it was visited. */
@@ -145,15 +146,13 @@ are_sorted(const td_visits *out) {
   return true;
 }
 
-/* By graph task; the chains of a node's visits are made anew. */
+/* By graph task; where the last visits are is noted anew. */
 static void
 sort_visits(collector *self) {
   td_visits *out = self->out;
   if (!are_sorted(out)) qsort(out->visits, out->n, sizeof *out->visits, compare_visits);
-  memset(self->latest, 0xff, self->catalog->n_nodes * sizeof *self->latest);
   for (uint32_t i = 0; i < out->n; i++) {
-    self->before[i] = self->latest[out->visits[i].node];
-    self->latest[out->visits[i].node] = i;
+    *td_number_map_put(&self->latest, key_of(out->visits[i].node, out->visits[i].graph_task)) = i;
     if (out->visits[i].end_ns < out->visits[i].begin_ns || out->visits[i].begin_ns == 0)
       out->visits[i].begin_ns = out->visits[i].end_ns = 0;
   }
@@ -177,15 +176,21 @@ attach_values(collector *self) {
   if (n) qsort(out->values, n, sizeof *out->values, compare_values);
 }
 
+/* The owner of the outermost pass around a graph task, or TD_NONE if there is none. Each graph task
+ * on the way remembers it, so that all of them take linear time. A circle has none. */
 static uint32_t
-stream_of(const collector *self, uint32_t graph_task) {
-  uint32_t n = self->catalog->n_graph_tasks;
-  for (uint32_t steps = 0; steps < n && graph_task < n; steps++) {
-    const td_catalog_graph_task *facts = &self->catalog->graph_tasks[graph_task];
-    if (facts->outer >= n) return facts->owner;
-    graph_task = facts->outer;
+stream_of(const collector *self, uint32_t *streams, uint32_t graph_task) {
+  const td_catalog *catalog = self->catalog;
+  uint32_t n = catalog->n_graph_tasks, at = graph_task, stream = TD_NONE;
+  for (; at < n && streams[at] == UNKNOWN; at = catalog->graph_tasks[at].outer) {
+    streams[at] = TD_NONE;
+    if (catalog->graph_tasks[at].outer >= n) stream = catalog->graph_tasks[at].owner;
   }
-  return TD_NONE;
+  if (at < n && stream == TD_NONE) stream = streams[at];
+  for (at = graph_task; at < n && streams[at] == TD_NONE && stream != TD_NONE;
+       at = catalog->graph_tasks[at].outer)
+    streams[at] = stream;
+  return stream;
 }
 
 /* Event number at which a task began, as far as is known. */
@@ -198,40 +203,58 @@ began(const td_visits *out, const td_visit_task *task) {
   return seq ? TD_MIN(seq, at) : at;
 }
 
-/* Insertion: graph tasks are numbered as they begin, or nearly so. */
-static void
+/* qsort has no argument for the visits, so each task carries what it is sorted by. */
+typedef struct begun_task {
+  uint64_t at;
+  uint32_t place;
+  td_visit_task task;
+} begun_task;
+
+static int
+compare_begun(const void *a, const void *b) {
+  const begun_task *left = a, *right = b;
+  if (left->at != right->at) return left->at < right->at ? -1 : 1;
+  return (left->place > right->place) - (left->place < right->place);
+}
+
+static bool
 sort_tasks(td_visits *out) {
-  for (uint32_t i = 1; i < out->n_tasks; i++) {
-    td_visit_task task = out->tasks[i];
-    uint32_t at = i;
-    for (; at && began(out, &out->tasks[at - 1]) > began(out, &task); at--)
-      out->tasks[at] = out->tasks[at - 1];
-    out->tasks[at] = task;
-  }
+  begun_task *begun = td_try_alloc(out->n_tasks, sizeof *begun);
+  if (!begun) return false;
+  for (uint32_t i = 0; i < out->n_tasks; i++)
+    begun[i] = (begun_task){began(out, &out->tasks[i]), i, out->tasks[i]};
+  qsort(begun, out->n_tasks, sizeof *begun, compare_begun);
+  for (uint32_t i = 0; i < out->n_tasks; i++)
+    out->tasks[i] = begun[i].task;
+  free(begun);
+  return true;
 }
 
 static bool
 list_tasks(collector *self) {
   td_visits *out = self->out;
   out->tasks = td_try_alloc((size_t)self->catalog->n_graph_tasks + 1, sizeof *out->tasks);
-  if (!out->tasks) return false;
+  uint32_t *streams = td_try_alloc(self->catalog->n_graph_tasks, sizeof *streams);
+  for (uint32_t i = 0; streams && i < self->catalog->n_graph_tasks; i++)
+    streams[i] = UNKNOWN;
+  if (!out->tasks || !streams) {
+    free(streams);
+    return false;
+  }
   for (uint32_t first = 0, end; first < out->n; first = end) {
     uint32_t graph_task = out->visits[first].graph_task;
     for (end = first; end < out->n && out->visits[end].graph_task == graph_task;)
       end++;
     out->tasks[out->n_tasks++] =
-        (td_visit_task){graph_task, stream_of(self, graph_task), first, end - first};
+        (td_visit_task){graph_task, stream_of(self, streams, graph_task), first, end - first};
   }
-  sort_tasks(out);
-  return true;
+  free(streams);
+  return sort_tasks(out);
 }
 
 static bool
 collect(collector *self) {
   uint64_t n_events = td_tape_info_get(self->tape)->n_events;
-  self->latest = td_try_alloc(self->catalog->n_nodes, sizeof *self->latest);
-  if (!self->latest) return false;
-  memset(self->latest, 0xff, self->catalog->n_nodes * sizeof *self->latest);
   for (; self->seq < n_events && !self->out_of_memory; self->seq++) {
     const td_any_event *event = td_tape_peek(self->tape, self->seq);
     if (event) collect_event(self, event);
@@ -247,8 +270,7 @@ td_visits_collect(td_tape *tape, const td_catalog *catalog, td_visits *visits, t
   collector self = {.tape = tape, .catalog = catalog, .out = visits};
   *visits = (td_visits){.catalog = catalog};
   bool collected = collect(&self);
-  free(self.latest);
-  free(self.before);
+  td_number_map_fini(&self.latest);
   if (collected) return TD_OK;
   td_visits_fini(visits);
   return td_error_set(error, TD_OUT_OF_MEMORY, "no memory for the visits of %s",

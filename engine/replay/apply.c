@@ -126,12 +126,14 @@ apply_outstanding(td_world *world, const td_any_event *any) {
   set_thread(world, &event->event, TD_thread_activity_idle);
 }
 
+/* A task in a queue stays until it is popped. */
 static void
 drop_leftover_tasks(td_world *world, uint32_t graph_task) {
-  td_graph_task_now *now = &world->state.graph_tasks[graph_task];
-  for (uint32_t i = 0; now->n_live > 0 && i < world->state.header->n_tasks_used; i++) {
-    const td_task_now *task = &world->state.tasks[i];
-    if (task->node != TD_NONE && task->graph_task == graph_task) td_task_drop(world, i);
+  uint32_t task = world->state.graph_tasks[graph_task].first_live - 1;
+  while (task != TD_NONE) {
+    uint32_t next = world->state.tasks[task].pass_next;
+    if (!is_in_queue(world, task)) td_task_drop(world, task);
+    task = next;
   }
 }
 
@@ -140,9 +142,10 @@ apply_graph_task_end(td_world *world, const td_any_event *any) {
   const td_event_graph_task_end *event = &any->graph_task_end;
   if (event->graph_task == TD_NONE) return trouble(world);
   td_graph_task_now *now = &world->state.graph_tasks[event->graph_task];
+  bool is_over = now->status > 1 + TD_task_status_running;
   if (now->status != 1 + TD_task_status_running) trouble(world);
   td_world_set(world, &now->status, 1 + TD_MIN(event->status, (uint32_t)TD_task_status_error));
-  drop_leftover_tasks(world, event->graph_task);
+  if (!is_over) drop_leftover_tasks(world, event->graph_task);
 }
 
 /* queue */
@@ -168,7 +171,11 @@ leave_queue(td_world *world, const td_event_queue_pop *event) {
   uint32_t task = TD_NONE;
   if (event->node != TD_NONE && event->graph_task != TD_NONE)
     task = td_task_find(world, event->node, event->graph_task);
-  if (task != TD_NONE) td_world_set(world, &world->state.tasks[task].queue, TD_NONE);
+  if (task != TD_NONE) {
+    td_world_set(world, &world->state.tasks[task].queue, TD_NONE);
+    uint32_t status = world->state.graph_tasks[event->graph_task].status;
+    if (status > 1 + TD_task_status_running) td_task_drop(world, task);
+  }
   /* It is the thread's now, whatever comes first: a capture, a skip, or its function. */
   if (event->node != TD_NONE) {
     td_world_set(world, &world->state.nodes[event->node].thread, event->event.thread);

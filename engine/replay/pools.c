@@ -3,11 +3,7 @@
 
 uint32_t
 td_task_find(const td_world *world, uint32_t node, uint32_t graph_task) {
-  const td_task_now *tasks = world->state.tasks;
-  uint32_t task = world->state.nodes[node].task;
-  while (task != TD_NONE && tasks[task].graph_task != graph_task)
-    task = tasks[task].next;
-  return task;
+  return td_state_task_at(&world->state, node, graph_task);
 }
 
 static uint32_t
@@ -15,13 +11,58 @@ take_task(td_world *world) {
   td_state_header *header = world->state.header;
   uint32_t task = header->free_task;
   if (task != TD_NONE) {
-    td_world_set(world, &header->free_task, world->state.tasks[task].next);
+    td_world_set(world, &header->free_task, world->state.tasks[task].child[0]);
     return task;
   }
   if (header->n_tasks_used == world->n_tasks) return TD_NONE;
   task = header->n_tasks_used;
   td_world_set(world, &header->n_tasks_used, task + 1);
   return task;
+}
+
+/* Where the tree of a node points to this task, or where it would if the task were in it. */
+static uint32_t *
+find_link(td_world *world, uint32_t node, uint32_t graph_task, uint32_t task) {
+  uint32_t *link = &world->state.nodes[node].task;
+  for (uint32_t bits = graph_task; *link != task && *link != TD_NONE; bits >>= 1)
+    link = &world->state.tasks[*link].child[bits & 1];
+  return link;
+}
+
+/* A leaf of the tree takes the task's place: any task below has the same bits up to here. */
+static void
+leave_tree(td_world *world, uint32_t task) {
+  td_task_now *tasks = world->state.tasks, *left = &tasks[task];
+  uint32_t *link = find_link(world, left->node, left->graph_task, task), *last = link;
+  while (tasks[*last].child[0] != TD_NONE || tasks[*last].child[1] != TD_NONE)
+    last = &tasks[*last].child[tasks[*last].child[0] == TD_NONE];
+  uint32_t leaf = *last;
+  td_world_set(world, last, TD_NONE);
+  if (leaf == task) return;
+  td_world_set(world, &tasks[leaf].child[0], left->child[0]);
+  td_world_set(world, &tasks[leaf].child[1], left->child[1]);
+  td_world_set(world, link, leaf);
+}
+
+static void
+enter_pass(td_world *world, uint32_t task, td_graph_task_now *owner) {
+  uint32_t newer = owner->first_live;
+  if (newer) td_world_set(world, &world->state.tasks[newer - 1].pass_prev, task);
+  td_world_set(world, &owner->first_live, task + 1);
+  td_world_set(world, &owner->n_live, owner->n_live + 1);
+}
+
+static void
+leave_pass(td_world *world, uint32_t task) {
+  td_task_now *tasks = world->state.tasks, *left = &tasks[task];
+  td_graph_task_now *owner = &world->state.graph_tasks[left->graph_task];
+  if (left->pass_prev == TD_NONE)
+    td_world_set(world, &owner->first_live, left->pass_next + 1);
+  else
+    td_world_set(world, &tasks[left->pass_prev].pass_next, left->pass_next);
+  if (left->pass_next != TD_NONE)
+    td_world_set(world, &tasks[left->pass_next].pass_prev, left->pass_prev);
+  td_world_set(world, &owner->n_live, owner->n_live - 1);
 }
 
 static void
@@ -38,19 +79,20 @@ td_task_obtain(td_world *world, uint32_t node, uint32_t graph_task) {
   if (task != TD_NONE) return task;
   task = take_task(world);
   if (task == TD_NONE) return TD_NONE;
-  td_node_now *now = &world->state.nodes[node];
   td_graph_task_now *owner = &world->state.graph_tasks[graph_task];
   set_task(world, task,
            &(td_task_now){.node = node,
                           .graph_task = graph_task,
-                          .next = now->task,
+                          .child = {TD_NONE, TD_NONE},
+                          .pass_prev = TD_NONE,
+                          .pass_next = owner->first_live - 1,
                           .first_arrival = TD_NONE,
                           .queue = TD_NONE,
                           .parked_prev = TD_NONE,
                           .parked_next = TD_NONE});
-  td_world_set(world, &now->task, task);
-  td_world_set(world, &now->graph_task, graph_task);
-  td_world_set(world, &owner->n_live, owner->n_live + 1);
+  td_world_set(world, find_link(world, node, graph_task, TD_NONE), task);
+  td_world_set(world, &world->state.nodes[node].graph_task, graph_task);
+  enter_pass(world, task, owner);
   return task;
 }
 
@@ -67,25 +109,15 @@ free_arrivals(td_world *world, uint32_t task) {
   td_world_set(world, &world->state.tasks[task].first_arrival, TD_NONE);
 }
 
-static void
-unlink_from_node(td_world *world, uint32_t task) {
-  td_task_now *tasks = world->state.tasks;
-  uint32_t *link = &world->state.nodes[tasks[task].node].task;
-  while (*link != task)
-    link = &tasks[*link].next;
-  td_world_set(world, link, tasks[task].next);
-}
-
 void
 td_task_drop(td_world *world, uint32_t task) {
   td_task_now *dropped = &world->state.tasks[task];
-  td_graph_task_now *owner = &world->state.graph_tasks[dropped->graph_task];
   td_task_unpark(world, task);
   free_arrivals(world, task);
-  unlink_from_node(world, task);
-  td_world_set(world, &owner->n_live, owner->n_live - 1);
+  leave_tree(world, task);
+  leave_pass(world, task);
   td_world_set(world, &dropped->node, TD_NONE);
-  td_world_set(world, &dropped->next, world->state.header->free_task);
+  td_world_set(world, &dropped->child[0], world->state.header->free_task);
   td_world_set(world, &world->state.header->free_task, task);
 }
 

@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "engine/replay/queue_heap.h"
 
+#include "engine/base/alloc.h"
 #include "engine/base/heap.h"
 
 #include <string.h>
+
+/* From this length on, each task in a heap knows its place there. Shorter heaps are searched. */
+#define INDEXED_LENGTH 64
 
 /* What comparing and storing need: world is NULL in a heap that is only read from a copy. */
 typedef struct heap_context {
@@ -11,6 +15,8 @@ typedef struct heap_context {
   const td_catalog *catalog;
   td_queue_order order;
   td_world *world;
+  td_queue_entry *heap; /* of the world */
+  bool indexed;
 } heap_context;
 
 /* The weak reference to a graph task that is over has expired. */
@@ -38,24 +44,43 @@ goes_after(td_queue_entry a, td_queue_entry b, void *data) {
 }
 
 static void
-set_entry(void *data, td_queue_entry *slot, td_queue_entry value) {
-  const heap_context *context = data;
-  td_world *world = context->world;
-  if (!world) {
-    *slot = value;
-    return;
-  }
+store_entry(td_world *world, td_queue_entry *slot, td_queue_entry value) {
   td_world_set(world, &slot->node, value.node);
   td_world_set(world, &slot->graph_task, value.graph_task);
   td_world_set(world, &slot->kind, value.kind);
   td_world_set(world, &slot->order, value.order);
 }
 
+static void
+note_place(const heap_context *context, const td_queue_entry *slot) {
+  if (slot->kind != TD_TASK_NODE) return;
+  uint32_t task = td_state_task_at(context->state, slot->node, slot->graph_task);
+  if (task != TD_NONE)
+    td_world_set(context->world, &context->state->tasks[task].place,
+                 (uint32_t)(slot - context->heap));
+}
+
+static void
+set_entry(void *data, td_queue_entry *slot, td_queue_entry value) {
+  const heap_context *context = data;
+  if (!context->world) {
+    *slot = value;
+    return;
+  }
+  store_entry(context->world, slot, value);
+  if (context->indexed) note_place(context, slot);
+}
+
 TD_HEAP_DEFINE(entries, td_queue_entry, goes_after, set_entry)
 
 static heap_context
 context_of(td_world *world, uint32_t queue) {
-  return (heap_context){&world->state, world->catalog, world->catalog->queues[queue].order, world};
+  return (heap_context){.state = &world->state,
+                        .catalog = world->catalog,
+                        .order = world->catalog->queues[queue].order,
+                        .world = world,
+                        .heap = world->state.entries + world->state.first_entry[queue],
+                        .indexed = world->state.queues[queue].n >= INDEXED_LENGTH};
 }
 
 bool
@@ -64,9 +89,11 @@ td_queue_enter(td_world *world, uint32_t queue, td_queue_entry entry) {
   if (now->n >= world->catalog->queues[queue].max_size) return false;
   heap_context context = context_of(world, queue);
   entry.order = now->n_pushed;
-  entries_push(world->state.entries + world->state.first_entry[queue], now->n, entry, &context);
+  entries_push(context.heap, now->n, entry, &context);
   td_world_set(world, &now->n, now->n + 1);
   td_world_set(world, &now->n_pushed, now->n_pushed + 1);
+  for (uint32_t i = 0; now->n == INDEXED_LENGTH && i < INDEXED_LENGTH; i++)
+    note_place(&context, &context.heap[i]);
   return true;
 }
 
@@ -74,6 +101,20 @@ static bool
 is_wanted(const td_queue_entry *entry, uint32_t node, uint32_t graph_task) {
   if (node == TD_NONE) return entry->kind != TD_TASK_NODE;
   return entry->kind == TD_TASK_NODE && entry->node == node && entry->graph_task == graph_task;
+}
+
+/* Where the entry is, or n. */
+static uint32_t
+find_entry(const heap_context *context, uint32_t n, uint32_t node, uint32_t graph_task) {
+  uint32_t at = 0, task = TD_NONE;
+  if (n && is_wanted(&context->heap[0], node, graph_task)) return 0;
+  if (node != TD_NONE && graph_task != TD_NONE)
+    task = td_state_task_at(context->state, node, graph_task);
+  if (context->indexed && task != TD_NONE) at = context->state->tasks[task].place;
+  uint32_t end = context->indexed ? TD_MIN(n, at + INDEXED_LENGTH) : n;
+  while (at < end && !is_wanted(&context->heap[at], node, graph_task))
+    at++;
+  return at < end ? at : n;
 }
 
 /* Fills the hole with the last entry, as a heap whose entry at `hole` was the greatest would. */
@@ -95,20 +136,17 @@ bool
 td_queue_leave(td_world *world, uint32_t queue, uint32_t node, uint32_t graph_task,
                td_queue_entry *removed, bool *was_first) {
   td_queue_now *now = &world->state.queues[queue];
-  td_queue_entry *heap = world->state.entries + world->state.first_entry[queue];
   heap_context context = context_of(world, queue);
-  uint32_t at = 0;
-  while (at < now->n && !is_wanted(&heap[at], node, graph_task))
-    at++;
+  uint32_t at = find_entry(&context, now->n, node, graph_task);
   if (at == now->n) return false;
-  *removed = heap[at];
+  *removed = context.heap[at];
   *was_first = at == 0;
   if (at == 0)
-    entries_pop(heap, now->n, &context);
+    entries_pop(context.heap, now->n, &context);
   else
-    remove_at(heap, now->n, at, &context);
+    remove_at(context.heap, now->n, at, &context);
   td_world_set(world, &now->n, now->n - 1);
-  set_entry(&context, &heap[now->n], (td_queue_entry){0});
+  store_entry(world, &context.heap[now->n], (td_queue_entry){0});
   return true;
 }
 
@@ -117,7 +155,8 @@ td_state_queue_order(const td_state *state, const td_catalog *catalog, uint32_t 
                      td_queue_entry *out) {
   uint32_t n = state->queues[queue].n;
   if (n == 0) return;
-  heap_context context = {state, catalog, catalog->queues[queue].order, NULL};
+  heap_context context = {
+      .state = state, .catalog = catalog, .order = catalog->queues[queue].order};
   memcpy(out, state->entries + state->first_entry[queue], n * sizeof *out);
   while (n > 1) {
     td_queue_entry first = entries_pop(out, n, &context);

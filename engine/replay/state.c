@@ -14,8 +14,9 @@ td_node_state_name(td_node_state state) {
 
 const td_task_now *
 td_state_task_find(const td_state *state, uint32_t node, uint32_t graph_task) {
-  uint32_t task = state->nodes[node].task;
-  while (task != TD_NONE && graph_task != TD_NONE && state->tasks[task].graph_task != graph_task)
-    task = state->tasks[task].next;
+  const td_node_now *now = &state->nodes[node];
+  bool any = graph_task == TD_NONE;
+  uint32_t task = td_state_task_at(state, node, any ? now->graph_task : graph_task);
+  if (any && task == TD_NONE) task = now->task;
   return task == TD_NONE ? NULL : &state->tasks[task];
 }

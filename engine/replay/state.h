@@ -33,7 +33,7 @@ typedef struct td_node_now {
   uint8_t unused;
   uint32_t thread;           /* that runs or ran it last, or TD_NONE */
   uint32_t graph_task;       /* that it took part in last, or TD_NONE */
-  uint32_t task;             /* first of its live tasks, or TD_NONE */
+  uint32_t task;             /* root of the tree of its live tasks, or TD_NONE */
   uint64_t begin_ns, end_ns; /* of its last run; 0 before */
 } td_node_now;
 
@@ -41,12 +41,14 @@ typedef struct td_node_now {
  * until the node was run, skipped or captured. */
 typedef struct td_task_now {
   uint32_t node, graph_task;
-  uint32_t dependencies;  /* gradients still missing */
-  uint32_t expected;      /* gradients at the start */
-  uint32_t next;          /* next live task of this node, or TD_NONE; while free: next free entry */
-  uint32_t first_arrival; /* newest first, or TD_NONE */
-  uint32_t queue;         /* that it waits in, or TD_NONE */
-  uint32_t parked;        /* 1: its buffer lies in not_ready */
+  uint32_t dependencies; /* gradients still missing */
+  uint32_t expected;     /* gradients at the start */
+  uint32_t child[2];     /* in the tree, or TD_NONE; while free: child[0] is the next free entry */
+  uint32_t pass_prev, pass_next; /* list of the graph task's live tasks, newest first, or TD_NONE */
+  uint32_t first_arrival;        /* newest first, or TD_NONE */
+  uint32_t queue;                /* that it waits in, or TD_NONE */
+  uint32_t place;                /* in that queue's heap, if the heap is large (queue_heap.c) */
+  uint32_t parked;               /* 1: its buffer lies in not_ready */
   uint32_t parked_prev, parked_next; /* list of parked tasks, in the order of parking */
 } td_task_now;
 
@@ -83,8 +85,8 @@ typedef struct td_graph_task_now {
   uint32_t outstanding;
   uint32_t n_done; /* nodes run, skipped or captured */
   uint32_t n_parked;
-  uint32_t n_live; /* its entries in `tasks` */
-  uint32_t unused;
+  uint32_t n_live;     /* its entries in `tasks` */
+  uint32_t first_live; /* 1 + the newest of them, or 0 */
 } td_graph_task_now;
 
 typedef struct td_state_header {
@@ -118,5 +120,19 @@ typedef struct td_state {
 void td_state_queue_order(const td_state *state, const td_catalog *catalog, uint32_t queue,
                           td_queue_entry *out);
 
-/* td_state_task_find returns the live task of a node in a graph task (TD_NONE: in any), or NULL. */
+/* td_state_task_at returns the index of the live task of a node in a graph task, or TD_NONE. The
+ * live tasks of a node are a tree. Level n of the tree decides by bit n of the graph task's id: if
+ * it is set, the way goes on at child[1]. So no way is longer than an id has bits, however many
+ * graph tasks share a node. */
+static inline uint32_t
+td_state_task_at(const td_state *state, uint32_t node, uint32_t graph_task) {
+  uint32_t task = state->nodes[node].task;
+  for (uint32_t bits = graph_task; task != TD_NONE && state->tasks[task].graph_task != graph_task;
+       bits >>= 1)
+    task = state->tasks[task].child[bits & 1];
+  return task;
+}
+
+/* td_state_task_find returns the live task of a node in a graph task, or NULL. For TD_NONE, it is
+ * that of the graph task in which the node took part last, or else any. */
 const td_task_now *td_state_task_find(const td_state *state, uint32_t node, uint32_t graph_task);

@@ -4,6 +4,7 @@
  * drawn by timeline_picture.c and timeline_lanes.c. Private to ui/draw. */
 #pragma once
 
+#include "engine/base/number_map.h"
 #include "ui/draw/shapes.h"
 #include "ui/draw/timeline_view.h"
 #include "ui/geometry/spans.h"
@@ -58,7 +59,8 @@ typedef struct td_timeline {
   const td_catalog *catalog; /* (borrowed) */
   td_lane *lanes;            /* (owned) threads, then devices, then queues */
   size_t n_lanes, lane_capacity;
-  td_band *bands; /* (owned) [n_bands] */
+  td_number_map stream_lanes; /* by device and stream: numbers of lanes */
+  td_band *bands;             /* (owned) [n_bands] */
   size_t n_bands;
   td_wait_link *links; /* (owned) by the time of the wait */
   size_t n_links, link_capacity;
@@ -89,7 +91,8 @@ typedef struct td_timeline_drawing {
 
 /* What streams did so far (timeline_streams.c). td_stream_collector_take adds a kernel to the lane
  * of its stream, and a link between two streams if one waits for the other. It ignores all other
- * events. td_stream_lane_find returns SIZE_MAX if there is no such stream. */
+ * events. td_stream_lane_note says which lane a stream has. td_stream_lane_find returns that lane,
+ * or SIZE_MAX if there is none. */
 typedef struct td_recorded_event {
   uint32_t stream_event, lane;
   uint64_t time;
@@ -103,6 +106,7 @@ typedef struct td_stream_collector {
 
 void td_stream_collector_take(td_stream_collector *collector, const td_any_event *event);
 void td_stream_collector_fini(td_stream_collector *collector);
+void td_stream_lane_note(td_timeline *timeline, int32_t device, int32_t stream, size_t lane);
 size_t td_stream_lane_find(const td_timeline *timeline, int32_t device, int32_t stream);
 
 /* td_timeline_place (timeline_places.c) gives every lane its place, process by process. */

@@ -57,6 +57,7 @@ add_stream_lane(td_timeline *timeline, int32_t device, int32_t stream) {
                td_dup_string(td_catalog_device_name(timeline->catalog, device)),
                stream ? td_format("stream %d", (int)stream) : td_dup_string("default stream"));
   lane->stream = stream;
+  td_stream_lane_note(timeline, device, stream, timeline->n_lanes - 1);
 }
 
 /* Every accelerator has its default stream; the streams of one lie beside each other. */
@@ -286,6 +287,7 @@ flags_fini(td_flags *flags) {
 void
 td_timeline_free(td_timeline *timeline) {
   if (!timeline) return;
+  td_number_map_fini(&timeline->stream_lanes);
   for (size_t i = 0; i < timeline->n_lanes; i++) {
     td_lane *lane = &timeline->lanes[i];
     for (size_t r = 0; r < lane->n_rows; r++)

@@ -6,13 +6,20 @@
 
 #include <math.h>
 
+static uint64_t
+key_of(int32_t device, int32_t stream) {
+  return (uint64_t)(uint32_t)device << 32 | (uint32_t)stream;
+}
+
+void
+td_stream_lane_note(td_timeline *timeline, int32_t device, int32_t stream, size_t lane) {
+  *td_number_map_put(&timeline->stream_lanes, key_of(device, stream)) = lane;
+}
+
 size_t
 td_stream_lane_find(const td_timeline *timeline, int32_t device, int32_t stream) {
-  for (size_t i = 0; i < timeline->n_lanes; i++) {
-    const td_lane *lane = &timeline->lanes[i];
-    if (lane->kind == TD_LANE_stream && lane->device == device && lane->stream == stream) return i;
-  }
-  return SIZE_MAX;
+  const uint64_t *lane = td_number_map_find(&timeline->stream_lanes, key_of(device, stream));
+  return lane ? (size_t)*lane : SIZE_MAX;
 }
 
 static void
