@@ -56,6 +56,7 @@ typedef struct recording {
   guint32 n_steps;       /* of the process that made most */
   guint32 n_passes;      /* of all processes, recorded or not */
   bool nan_came;         /* in one of them */
+  char *problem;         /* (owned) why a process could not write its tape to the end, or NULL */
   char *why_lower;       /* (owned) why a process was recorded at a lower level, or NULL */
 } recording;
 
@@ -245,6 +246,10 @@ over_cb(td_hub_target *target, const td_line *over, void *data) {
   recording->n_steps = MAX(recording->n_steps, n_steps);
   recording->n_passes += n_passes;
   recording->nan_came = recording->nan_came || td_line_flag(over, "nan");
+  const char *problem = td_line_find(over, "problem");
+  if (!problem) return;
+  g_free(recording->problem);
+  recording->problem = g_strdup(problem);
 }
 
 /* Ctrl+C is for the program, which may be waiting for the window. */
@@ -325,7 +330,10 @@ tell_tapes(const recording *recording) {
   bool whole = true;
   for (guint i = 0; i < tapes->tapes->len; i++)
     whole = whole && ((const td_session_tape *)tapes->tapes->pdata[i])->whole;
-  const char *cut = !whole ? ", cut short because a process ended abruptly"
+  g_autofree char *unwritten =
+      recording->problem ? g_strdup_printf(", cut short: %s", recording->problem) : NULL;
+  const char *cut = unwritten ? unwritten
+                    : !whole  ? ", cut short because a process ended abruptly"
                     : recording->options->steps.until && !recording->nan_came
                         ? ", in which no NaN was born"
                         : "";
@@ -353,7 +361,9 @@ tell_why_nothing(const recording *recording, const char *program) {
     return;
   }
   const char *reason = problem;
-  if (recording->tapes.n_lost > 0)
+  if (recording->problem)
+    reason = recording->problem;
+  else if (recording->tapes.n_lost > 0)
     reason = "the program was killed before its first backward pass was written";
   else if (has_torch)
     reason = "the command loaded PyTorch, but no backward pass ran";
@@ -409,6 +419,7 @@ record(const record_options *options, char **command) {
   td_hub_free(self.hub);
   td_session_tapes_fini(&self.tapes);
   g_free(self.why_lower);
+  g_free(self.problem);
   return status;
 }
 

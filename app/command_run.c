@@ -161,6 +161,11 @@ conclude(const run_options *options, const char *report, int status) {
     td_command_fail(options->tape, "%s", words);
     return status ? status : TD_EXIT_FAILED;
   }
+  if (g_str_has_prefix(report, "cut ")) {
+    bool is_left = access(options->tape, F_OK) == 0;
+    td_command_fail(options->tape, "%s%s", words, is_left ? "; it has what came before" : "");
+    return status ? status : TD_EXIT_FAILED;
+  }
   g_autofree char *name = td_command_shell_name(options->tape);
   if (strcmp(report, "ok") == 0)
     fprintf(stderr, "tapedeck: recorded %s; see it with: tapedeck open %s\n", name, name);

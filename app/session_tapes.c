@@ -82,7 +82,7 @@ td_session_tapes_find_taken(const td_session_tapes *self) {
 static bool
 is_wanted(td_session_tapes *self, td_session_tape *own) {
   td_tape *tape;
-  if (!own->begun) return false;
+  if (!own->begun || !g_file_test(own->path, G_FILE_TEST_EXISTS)) return false;
   if (td_tape_open(own->path, &tape, NULL) != TD_OK) return true;
   const td_tape_info *info = td_tape_info_get(tape);
   bool wanted = info->n_by_kind[TD_EVENT_graph_task_begin] > 0;

@@ -11,7 +11,7 @@
  *   stopped thread= kind= node= name= graph_task= reason=first|pause|step|break|hold condition=
  *   running thread=               that thread goes on
  *   gate paused=0|1 break=... hold=...   what the gate waits for, after each change
- *   over status= whole= steps= passes= nan=0|1
+ *   over status= whole= problem= steps= passes= nan=0|1   `problem`: why the tape is not whole
  * Hub to target, once:
  *   record level=1|2 observer= reason= tape= policy= anomaly= stats= stacks= live=0|1 break=...
  *          steps= from= to= every= until=nan   `steps` in words: the rest is there only with it

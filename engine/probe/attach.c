@@ -62,11 +62,16 @@ static struct {
   bool watches;          /* the observer does not pause */
   bool forked;           /* this is a child: its parent's hub and tape are not its own */
   bool over;
+  char *problem; /* (owned) why the tape is not whole, or NULL */
 } probe = {.mutex = PTHREAD_MUTEX_INITIALIZER};
 
+/* The tape cannot be written, or not to its end. */
 static void
-complain(const char *what, const td_error *error) {
+tell_failure(const char *what, td_error *error) {
   fprintf(stderr, "tapedeck: %s: %s\n", what, td_error_text(error));
+  free(probe.problem);
+  probe.problem = td_dup_string(td_error_text(error));
+  td_error_clear(error);
 }
 
 /* A function of PyTorch's by its mangled name, or NULL. */
@@ -255,8 +260,7 @@ start_recorder(void) {
       .ring_bytes = RING_BYTES,
   };
   if (td_recorder_start(path, true, &options, &probe.recorder, &error)) {
-    complain("not recorded", &error);
-    td_error_clear(&error);
+    tell_failure("not recorded", &error);
   } else {
     TD_EMIT(probe_level, .level = (uint32_t)probe.level, .reason = td_intern(probe.reason));
     td_deadly_watch(probe.recorder);
@@ -343,7 +347,6 @@ td_probe_leave_mark(const char *text) {
 void
 td_probe_end(int status) {
   if (probe.pid != getpid()) return;
-  bool whole = true;
   if (!td_emit_ring) name_main_thread();
   pthread_mutex_lock(&asking);
   pthread_mutex_lock(&probe.mutex);
@@ -358,10 +361,8 @@ td_probe_end(int status) {
     td_error error = {0};
     td_gate_close();
     td_deadly_forget();
-    whole = td_recorder_stop(recorder, status, &error) == TD_OK;
-    if (!whole) complain("the tape is not whole", &error);
-    td_error_clear(&error);
+    if (td_recorder_stop(recorder, status, &error)) tell_failure("the tape is not whole", &error);
   }
-  td_orders_report_over(status, whole);
+  td_orders_report_over(status, probe.problem);
   pthread_mutex_unlock(&asking);
 }

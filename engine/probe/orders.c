@@ -174,7 +174,7 @@ td_orders_open_gate(td_recorder *recorder) {
 }
 
 void
-td_orders_report_over(int status, bool whole) {
+td_orders_report_over(int status, const char *problem) {
   td_line_text message;
   uint32_t n_steps, n_passes;
   bool nan_came;
@@ -182,7 +182,8 @@ td_orders_report_over(int status, bool whole) {
   td_steps_counts(&n_steps, &n_passes, &nan_came);
   td_line_begin(&message, "over");
   td_line_add_number(&message, "status", status);
-  td_line_add(&message, "whole", whole ? "1" : "0");
+  td_line_add(&message, "whole", problem ? "0" : "1");
+  td_line_add(&message, "problem", problem);
   td_line_add_number(&message, "steps", n_steps);
   td_line_add_number(&message, "passes", n_passes);
   td_line_add(&message, "nan", nan_came ? "1" : "0");

@@ -33,7 +33,8 @@ char *td_orders_tape(void);
 td_ring_policy td_orders_policy(void);
 
 /* td_orders_report_tape: the tape has begun. td_orders_open_gate lets the hub stop the program if
- * it wants to. td_orders_report_over: the process ends, and the link with it. */
+ * it wants to. td_orders_report_over: the process ends, and the link with it;
+ * `problem` says why its tape is not whole, or is NULL. */
 void td_orders_report_tape(const char *path, int level);
 void td_orders_open_gate(td_recorder *recorder);
-void td_orders_report_over(int status, bool whole);
+void td_orders_report_over(int status, const char *problem);

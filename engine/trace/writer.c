@@ -18,7 +18,9 @@
 struct td_writer {
   int fd;
   int failure; /* errno of the first failed write, or 0 */
-  bool made;   /* of events that bear nanoseconds since the start: no clock is read */
+  char *path;  /* (owned) absolute, to remove the file if nothing useful is in it; or NULL */
+  bool has_events;
+  bool made; /* of events that bear nanoseconds since the start: no clock is read */
   uint64_t offset;
   ZSTD_CCtx *zstd;       /* (owned) */
   unsigned char *stored; /* (owned) room for a compressed chunk */
@@ -99,6 +101,7 @@ writer_free(td_writer *writer) {
   ZSTD_freeCCtx(writer->zstd);
   free(writer->stored);
   free(writer->offsets);
+  free(writer->path);
   free(writer);
 }
 
@@ -147,6 +150,7 @@ open_with(const char *path, bool overwrite, bool made, const td_tape_header *hea
   if (status) return status;
   flock(fd, LOCK_EX | LOCK_NB); /* for replace_file in another process; some files have no locks */
   td_writer *opened = writer_new(fd);
+  opened->path = realpath(path, NULL);
   opened->made = made;
   write_header(opened, *header);
   write_schema(opened);
@@ -183,7 +187,9 @@ td_writer_events(td_writer *writer, const td_encoder *encoder, uint32_t thread,
       .last_ticks = encoder->last_ticks,
       .first_number = first_number,
   };
-  if (!writer->failure) write_chunk(writer, &header, encoder->bytes, encoder->n_bytes);
+  if (writer->failure) return;
+  write_chunk(writer, &header, encoder->bytes, encoder->n_bytes);
+  writer->has_events = writer->has_events || !writer->failure;
 }
 
 /* The index is written in pieces that fit into a chunk; the trailer names the first. */
@@ -199,8 +205,19 @@ write_index(td_writer *writer) {
   write_bytes(writer, &trailer, sizeof trailer);
 }
 
+/* Nobody else's file: the name may lead to another by now. */
+static void
+remove_useless(const td_writer *writer) {
+  struct stat own, named;
+  if (!writer->failure || writer->has_events || !writer->path) return;
+  if (fstat(writer->fd, &own) == 0 && S_ISREG(own.st_mode) && stat(writer->path, &named) == 0 &&
+      own.st_dev == named.st_dev && own.st_ino == named.st_ino)
+    unlink(writer->path);
+}
+
 td_status
 td_writer_cut(td_writer *writer, td_error *error) {
+  remove_useless(writer);
   if (close(writer->fd) != 0 && !writer->failure) writer->failure = errno;
   td_status status = TD_OK;
   if (writer->failure)

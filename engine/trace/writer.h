@@ -25,7 +25,7 @@ void td_writer_events(td_writer *writer, const td_encoder *encoder, uint32_t thr
                       uint64_t first_number);
 
 /* td_writer_close writes the index, closes, and tells the first failure (TD_IO). Frees the writer.
- */
+ * If no event could be written, it removes the file: td_writer_open failing does so too. */
 td_status td_writer_close(td_writer *writer, td_error *error);
 
 /* td_writer_cut is td_writer_close without the index: readers take the recording for one that was

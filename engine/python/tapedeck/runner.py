@@ -62,7 +62,7 @@ class Recording:
             self.engine.record_end(self.status)
             report(self.report_fd, 'ok')
         except Exception as problem:
-            report(self.report_fd, f'failed {problem}')
+            report(self.report_fd, f'cut {problem}')
 
     def warn_of_conflicts(self):
         """Prints the conflicts of streams that the engine has not reported yet. It is too late for an error."""

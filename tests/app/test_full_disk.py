@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""A disk that fills up at any byte: `run` and `record` say so in these words, keep what is of use, and leave nothing
+else. test_full_disk.py run|record"""
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+import torches
+
+TAPEDECK = os.environ["TAPEDECK"]
+PRELOAD = pathlib.Path(os.environ["BUILD_ROOT"]) / "tests" / "libfull_disk.so"
+ENVIRONMENT = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+ENVIRONMENT.update(OMP_NUM_THREADS="1", XDG_CACHE_HOME=os.environ["BUILD_ROOT"] + "/test-cache")
+REASON = "the tape could not be written: No space left on device"
+PROGRAM = """
+import torch
+x = torch.ones(3, requires_grad=True)
+for _ in range(400):
+    (x * x).sum().backward()
+"""
+
+
+def record_with(command, room):
+    """Runs a command whose tape has so much room; returns its words and the tape, or None."""
+    with tempfile.TemporaryDirectory(prefix="tapedeck-full-") as folder:
+        pathlib.Path(folder, "program.py").write_text(PROGRAM, encoding="utf-8")
+        environment = dict(ENVIRONMENT, LD_PRELOAD=str(PRELOAD), FULL_DISK_BYTES=str(room))
+        ended = subprocess.run(command, cwd=folder, env=environment, stderr=subprocess.PIPE, text=True, timeout=400)
+        left = sorted(path.name for path in pathlib.Path(folder).iterdir() if path.name != "program.py")
+        assert left in ([], ["out.tape"]), left
+        if left:
+            info = subprocess.run([TAPEDECK, "info", "--json", folder + "/out.tape"], stdout=subprocess.PIPE, text=True)
+            assert info.returncode == 0 and '"n_events": 0,' not in info.stdout, info.stdout
+        return ended.stderr, (pathlib.Path(folder) / left[0]).stat().st_size if left else None
+
+
+def check(command, n_disks):
+    words, size = record_with(command, 1 << 30)
+    assert REASON not in words and "see it with" in words, words
+    n_kept = 0
+    for room in [size * 3 // 4 * disk // (n_disks - 1) for disk in range(n_disks)]:  # a tape has never quite its size
+        words, left = record_with(command, room)
+        assert REASON in words, (room, words)
+        assert "killed" not in words and "abruptly" not in words and "no backward pass" not in words, (room, words)
+        n_kept += left is not None
+    assert 0 < n_kept < n_disks, n_kept
+    print(f"{n_disks} disks, {n_kept} tapes of use")
+
+
+def main():
+    if sys.argv[1] == "run":
+        check([TAPEDECK, "run", "-o", "out.tape", "program.py"], 40)
+        return
+    if not torches.installed():
+        sys.exit(77)
+    for python in torches.installed().values():
+        check([TAPEDECK, "record", "-o", "out.tape", "--", python, "program.py"], 7)
+
+
+if __name__ == "__main__":
+    main()
