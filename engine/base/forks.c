@@ -18,11 +18,11 @@ static pthread_mutex_t forking = PTHREAD_MUTEX_INITIALIZER; /* guards taken */
 static pthread_mutex_t *taken[TD_N_FORK_RANKS * PER_RANK];
 static size_t n_taken;
 
-/* A child of a fork in the middle of td_fork_watch may install the handlers twice. */
+/* Two handlers may surround one fork: ours and the preloaded library's. */
 static _Thread_local int depth;
 
-static void
-before_fork_cb(void) {
+void
+td_fork_before(void) {
   if (depth++ > 0) return;
   pthread_mutex_lock(&forking);
   for (int rank = 0; rank < TD_N_FORK_RANKS; rank++)
@@ -34,18 +34,29 @@ before_fork_cb(void) {
     }
 }
 
+/* Older C libraries call a handler that came in the middle of a fork. */
+static bool
+is_last(void) {
+  return depth > 0 && --depth == 0;
+}
+
 static void
-after_fork_cb(void) {
-  if (--depth > 0) return;
+release(void) {
   while (n_taken > 0)
     pthread_mutex_unlock(taken[--n_taken]);
   pthread_mutex_unlock(&forking);
 }
 
-static void
-forked_cb(void) {
-  after_fork_cb();
-  for (size_t i = 0; depth == 0 && i < n_resets; i++)
+void
+td_fork_after(void) {
+  if (is_last()) release();
+}
+
+void
+td_fork_after_in_child(void) {
+  if (!is_last()) return;
+  release();
+  for (size_t i = 0; i < n_resets; i++)
     resets[i]();
 }
 
@@ -53,7 +64,7 @@ void
 td_fork_watch(void) {
   static _Atomic bool is_watching;
   if (atomic_load_explicit(&is_watching, memory_order_acquire)) return;
-  pthread_atfork(before_fork_cb, after_fork_cb, forked_cb);
+  pthread_atfork(td_fork_before, td_fork_after, td_fork_after_in_child);
   atomic_store_explicit(&is_watching, true, memory_order_release);
 }
 

@@ -53,6 +53,11 @@ void td_fork_reset(void (*reset)(void));
  * nothing that a handler takes. */
 void td_fork_watch(void);
 
+/* What td_fork_watch installs, for whoever watches forks already. */
+void td_fork_before(void);
+void td_fork_after(void);
+void td_fork_after_in_child(void);
+
 #ifdef __cplusplus
 }
 #endif

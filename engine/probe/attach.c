@@ -195,7 +195,6 @@ obey_locked(const td_orders *orders) {
 /* The child of a fork comes here again if its parent had not finished. */
 void
 td_probe_attach(void) {
-  td_fork_watch();
   pthread_mutex_lock(&asking);
   const td_orders *orders = probe.observer ? NULL : td_orders_ask();
   pthread_mutex_lock(&probe.mutex);

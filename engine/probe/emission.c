@@ -13,6 +13,8 @@ td_probe_guard(pthread_mutex_t *mutex, td_fork_rank rank) {
   td_fork_guard(mutex, rank);
 }
 
+const td_probe_forks td_probe_fork = {td_fork_before, td_fork_after, td_fork_after_in_child};
+
 td_ring *
 td_probe_ring(void) {
   if (!td_recording() || td_emit_thread_id() == TD_NONE) return NULL;

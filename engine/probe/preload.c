@@ -87,17 +87,33 @@ find_original(void *torch, const char *name) {
   abort();
 }
 
+/* What the probe has forks do, as td_probe_forks of probe.h. */
+typedef struct fork_handlers {
+  void (*before)(void), (*after)(void), (*after_in_child)(void);
+} fork_handlers;
+
 /* Held while libraries are opened. A fork waits for it: the child would inherit a list of libraries
- * that is half changed. Even PyTorch's library, which is there, gets a list of its own. */
+ * that is half changed. Even PyTorch's library, which is there, gets a list of its own. The probe's
+ * handlers are called from here: if the probe installed them itself, a fork that has begun would
+ * miss them. */
 static pthread_mutex_t loading = PTHREAD_MUTEX_INITIALIZER;
+static const fork_handlers *handlers; /* (guarded by loading) NULL: no probe yet */
 
 static void
 before_fork_cb(void) {
   pthread_mutex_lock(&loading);
+  if (handlers) handlers->before();
 }
 
 static void
 after_fork_cb(void) {
+  if (handlers) handlers->after();
+  pthread_mutex_unlock(&loading);
+}
+
+static void
+forked_cb(void) {
+  if (handlers) handlers->after_in_child();
   pthread_mutex_unlock(&loading);
 }
 
@@ -118,6 +134,7 @@ load_probe(void) {
     fprintf(stderr, "tapedeck: %s\n", dlerror());
     return NULL;
   }
+  handlers = dlsym(probe, "td_probe_fork");
   start_scripts = (void (*)(void))dlsym(probe, "td_probe_start_scripts");
   hook_sequence_nr = (void *(*)(void *))dlsym(probe, "td_stacks_hook");
   end_probe = (void (*)(int))dlsym(probe, "td_probe_end");
@@ -167,7 +184,7 @@ static pid_t own_pid;
 __attribute__((constructor)) static void
 begin_cb(void) {
   own_pid = getpid();
-  pthread_atfork(before_fork_cb, after_fork_cb, after_fork_cb);
+  pthread_atfork(before_fork_cb, after_fork_cb, forked_cb);
 }
 
 /* A process that ends may have loaded PyTorch and never have called either function. The hub must

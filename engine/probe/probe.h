@@ -113,6 +113,12 @@ TD_PROBE_API const td_observer *td_observer_get(void);
  * is about to end the program; it is async-signal-safe. */
 TD_PROBE_API void td_probe_attach(void);
 
+/* td_probe_fork is for preload.c too: td_fork_before, td_fork_after and td_fork_after_in_child. */
+typedef struct td_probe_forks {
+  void (*before)(void), (*after)(void), (*after_in_child)(void);
+} td_probe_forks;
+extern TD_PROBE_API const td_probe_forks td_probe_fork;
+
 /* td_probe_start_scripts runs the probe's Python programs, if the hub wants them. Each thread that
  * comes by calls it after td_probe_attach. The first thread holds no lock but perhaps the GIL.
  * Other threads wait for the first, unless they hold the GIL. Then they go on as if nothing were
