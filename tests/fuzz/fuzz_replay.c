@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * The replay: the state after an event is the same, byte for byte, whichever way leads there: event
+ * by event, by undo, or by a seek. */
+#include "engine/base/alloc.h"
+#include "engine/replay/replay.h"
+#include "tests/fuzz/target.h"
+
+#include <stdlib.h>
+
+#define HASHED_BYTES_MAX ((uint64_t)64 << 20) /* of one input */
+#define N_SEEKS 12
+
+static uint64_t
+hash_state(const td_replay *replay) {
+  const td_state *state = td_replay_state(replay);
+  const uint64_t *words = (const void *)state->bytes;
+  uint64_t hash = 0;
+  for (size_t i = 0; i < state->n_bytes / sizeof *words; i++)
+    hash = (hash ^ words[i]) * 0x9e3779b97f4a7c15u;
+  return hash;
+}
+
+static void
+check_position(const td_replay *replay, uint64_t position) {
+  if (td_replay_position(replay) != position) abort();
+}
+
+static void
+check_state(const td_replay *replay, const uint64_t *hashes, uint64_t share) {
+  uint64_t position = td_replay_position(replay);
+  if (position % share == 0 && hashes[position / share] != hash_state(replay)) abort();
+}
+
+static void
+go_forwards(td_replay *replay, uint64_t *hashes, uint64_t share) {
+  for (uint64_t position = 0;; position++) {
+    check_position(replay, position);
+    if (position % share == 0) hashes[position / share] = hash_state(replay);
+    if (td_replay_forward(replay, NULL)) return;
+  }
+}
+
+static void
+go_back(td_replay *replay, const uint64_t *hashes, uint64_t share) {
+  for (uint64_t position = td_replay_length(replay);; position--) {
+    check_position(replay, position);
+    check_state(replay, hashes, share);
+    if (td_replay_back(replay, NULL)) return;
+  }
+}
+
+static void
+seek_here_and_there(td_replay *replay, const uint64_t *hashes, uint64_t share) {
+  uint64_t n = td_replay_length(replay) + 1;
+  for (uint64_t i = 1; i <= N_SEEKS; i++) {
+    uint64_t position = i * 2654435761u % n / share * share;
+    if (td_replay_seek(replay, position, NULL)) abort();
+    check_position(replay, position);
+    check_state(replay, hashes, share);
+    if (i % 3 == 0 && position && !td_replay_back(replay, NULL)) check_state(replay, hashes, share);
+  }
+}
+
+int
+LLVMFuzzerTestOneInput(const uint8_t *data, size_t n) {
+  td_replay *replay;
+  td_error error = {0};
+  if (td_replay_open(td_fuzz_tape(0, data, n), NULL, NULL, &replay, &error) == TD_OK) {
+    uint64_t length = td_replay_length(replay);
+    uint64_t share = 1 + (length + 1) * 2 * td_replay_state(replay)->n_bytes / HASHED_BYTES_MAX;
+    uint64_t *hashes = TD_NEW_N(uint64_t, length / share + 1);
+    go_forwards(replay, hashes, share);
+    go_back(replay, hashes, share);
+    seek_here_and_there(replay, hashes, share);
+    free(hashes);
+    td_replay_close(replay);
+  }
+  td_error_clear(&error);
+  return 0;
+}

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * All that commands say about a tape: the sentence of each event, why, check, the state as JSON,
+ * the summary, and the comparison of the tape with itself. */
+#include "app/state_json.h"
+#include "engine/profile/align.h"
+#include "engine/profile/causes.h"
+#include "engine/profile/check.h"
+#include "engine/profile/conflicts.h"
+#include "engine/profile/summary.h"
+#include "engine/profile/why.h"
+#include "engine/replay/catalog_collect.h"
+#include "engine/replay/replay.h"
+#include "tests/fuzz/target.h"
+
+#include <stdlib.h>
+
+#define N_MOMENTS 8
+#define N_EVENTS 256
+
+static void
+describe(td_replay *replay, uint64_t seq) {
+  const td_catalog *catalog = td_replay_catalog(replay);
+  td_tape *tape = td_replay_tape(replay);
+  td_any_event event;
+  uint64_t cause;
+  if (td_tape_get(tape, seq, &event, NULL)) return;
+  free(td_why_describe(catalog, tape, &event));
+  free(td_why_describe_briefly(catalog, tape, &event));
+  free(td_why_mean(catalog, tape, &event));
+  if (event.event.kind == TD_EVENT_stream_conflict)
+    free(td_conflict_meaning(catalog, tape, &event));
+  if (event.event.kind == TD_EVENT_anomaly)
+    td_cause_find(catalog, tape, seq, &event.anomaly, &cause);
+}
+
+static void
+print_state(td_replay *replay, uint64_t seq) {
+  char *text = NULL;
+  size_t size;
+  FILE *out = open_memstream(&text, &size);
+  td_state_print_json(td_replay_catalog(replay), td_replay_state(replay), seq, out);
+  fclose(out);
+  free(text);
+}
+
+static void
+explain(td_replay *replay, uint64_t seq) {
+  td_error error = {0};
+  char *text = NULL;
+  if (td_why_at(replay, seq, &text, &error) == TD_OK) free(text);
+  td_error_clear(&error);
+  if (td_why_pop(replay, seq, &text, &error) == TD_OK) free(text);
+  td_error_clear(&error);
+  if (td_replay_seek(replay, seq + 1, NULL)) abort();
+  for (uint32_t i = 0; i < td_replay_catalog(replay)->n_nodes && i < N_MOMENTS; i++)
+    free(td_why_wait(replay, i));
+  print_state(replay, seq);
+}
+
+static void
+report_cb(const td_violation *violation, void *data) {
+  if (!violation->rule || !violation->text) abort();
+}
+
+static void
+judge(td_tape *tape) {
+  td_error error = {0};
+  uint64_t n;
+  td_check_run(tape, report_cb, NULL, &n, &error);
+  td_error_clear(&error);
+}
+
+static void
+sum_up(td_tape *tape, const td_catalog *catalog) {
+  td_error error = {0};
+  td_summary summary;
+  if (td_summary_make(tape, catalog, &summary, &error) == TD_OK) td_summary_fini(&summary);
+  td_error_clear(&error);
+}
+
+/* A tape never differs from itself. */
+static void
+compare(td_tape *tape, const td_catalog *catalog) {
+  td_error error = {0};
+  td_align align = {0};
+  if (td_align_tapes(tape, catalog, tape, catalog, &align, &error) == TD_OK && align.diverges)
+    abort();
+  td_align_fini(&align);
+  td_error_clear(&error);
+}
+
+int
+LLVMFuzzerTestOneInput(const uint8_t *data, size_t n) {
+  td_replay *replay;
+  td_error error = {0};
+  if (td_replay_open(td_fuzz_tape(0, data, n), NULL, NULL, &replay, &error) == TD_OK) {
+    uint64_t length = td_replay_length(replay);
+    for (uint64_t i = 0; i < N_EVENTS && i < length; i++)
+      describe(replay, length <= N_EVENTS ? i : i * length / N_EVENTS);
+    for (uint64_t i = 0; i < N_MOMENTS && i < length; i++)
+      explain(replay, (i + 1) * length / (N_MOMENTS + 1));
+    judge(td_replay_tape(replay));
+    sum_up(td_replay_tape(replay), td_replay_catalog(replay));
+    compare(td_replay_tape(replay), td_replay_catalog(replay));
+    td_replay_close(replay);
+  }
+  td_error_clear(&error);
+  return 0;
+}
