@@ -2,6 +2,8 @@
 #include "app/hub.h"
 
 #include "app/stale_sessions.h"
+#include "engine/base/trust.h"
+#include "engine/control/link.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -35,6 +37,7 @@ struct td_hub {
   td_hub_owner owner;
   char *folder, *path; /* (owned) */
   int fd;              /* (owned) */
+  bool stays;          /* the folder, after the session */
   guint accepting;
   GPtrArray *peers; /* (owned) of td_hub_target */
 };
@@ -237,19 +240,12 @@ read_cb(gint fd, GIOCondition condition, gpointer data) {
   return G_SOURCE_REMOVE;
 }
 
-static bool
-is_this_user(int fd) {
-  struct ucred peer;
-  socklen_t size = sizeof peer;
-  return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 && peer.uid == geteuid();
-}
-
 static gboolean
 accept_cb(gint listening, GIOCondition condition, gpointer data) {
   td_hub *hub = data;
   int fd = accept4(listening, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
   if (fd < 0) return G_SOURCE_CONTINUE;
-  if (!is_this_user(fd)) {
+  if (!td_link_is_own_user(fd)) {
     close(fd);
     return G_SOURCE_CONTINUE;
   }
@@ -263,21 +259,14 @@ accept_cb(gint listening, GIOCondition condition, gpointer data) {
   return G_SOURCE_CONTINUE;
 }
 
-/* A new folder for this user alone. It is in the user's runtime folder if there is one, and if
- * its path leaves room for the name of a socket. */
-static char *
-make_folder(void) {
-  const char *base = g_getenv("XDG_RUNTIME_DIR");
-  char *folder = NULL;
-  td_stale_sessions_remove("/tmp");
-  if (base) td_stale_sessions_remove(base);
-  if (base && strlen(base) < 64) folder = g_build_filename(base, "tapedeck-XXXXXX", NULL);
-  if (folder && g_mkdtemp_full(folder, 0700)) return folder;
-  g_free(folder);
-  folder = g_strdup("/tmp/tapedeck-XXXXXX");
-  if (g_mkdtemp_full(folder, 0700)) return folder;
-  g_free(folder);
-  return NULL;
+/* A process that outlives the session may still look for its socket. So nobody else may be able to
+ * make the same path again. */
+static bool
+is_private(const char *base) {
+  struct stat info;
+  g_autofree char *real = NULL;
+  return td_trust_check(base, &real, NULL) == TD_OK && g_stat(real, &info) == 0 &&
+         !(info.st_mode & S_ISVTX);
 }
 
 static bool
@@ -289,15 +278,52 @@ listen_at(td_hub *hub) {
          g_chmod(hub->path, 0600) == 0 && listen(hub->fd, 128) == 0;
 }
 
+static void
+close_socket(td_hub *hub) {
+  if (hub->fd >= 0) close(hub->fd);
+  hub->fd = -1;
+  if (hub->path) g_unlink(hub->path);
+  if (hub->folder && !hub->stays) g_rmdir(hub->folder);
+  g_clear_pointer(&hub->path, g_free);
+  g_clear_pointer(&hub->folder, g_free);
+}
+
+/* Listens in a new folder for this user alone. The path must leave room for the socket's name. */
+static bool
+open_socket(td_hub *hub, const char *base) {
+  td_stale_sessions_remove(base);
+  char *folder = g_build_filename(base, "tapedeck-XXXXXX", NULL);
+  if (strlen(base) < 64 && g_mkdtemp_full(folder, 0700)) {
+    hub->folder = folder;
+    hub->path = g_build_filename(folder, "session", NULL);
+    if (listen_at(hub)) return true;
+    close_socket(hub);
+    return false;
+  }
+  g_free(folder);
+  return false;
+}
+
+/* In the user's runtime folder or in the user's cache. In /tmp the folder stays, empty: else
+ * another user could make one of its name. */
+static bool
+open_somewhere(td_hub *hub) {
+  const char *runtime = g_getenv("XDG_RUNTIME_DIR");
+  g_autofree char *cache = g_build_filename(g_get_user_cache_dir(), "tapedeck", NULL);
+  if (runtime && is_private(runtime) && open_socket(hub, runtime)) return true;
+  if (g_mkdir_with_parents(cache, 0700) == 0 && is_private(cache) && open_socket(hub, cache))
+    return true;
+  hub->stays = true;
+  return open_socket(hub, "/tmp");
+}
+
 td_hub *
 td_hub_new(const td_hub_owner *owner, char **problem) {
   td_hub *hub = g_new0(td_hub, 1);
   hub->owner = *owner;
   hub->fd = -1;
   hub->peers = g_ptr_array_new_with_free_func(peer_free);
-  hub->folder = make_folder();
-  hub->path = hub->folder ? g_build_filename(hub->folder, "session", NULL) : NULL;
-  if (!hub->folder || !listen_at(hub)) {
+  if (!open_somewhere(hub)) {
     *problem = g_strdup_printf("no socket for the session: %s", g_strerror(errno));
     td_hub_free(hub);
     return NULL;
@@ -310,11 +336,7 @@ void
 td_hub_free(td_hub *hub) {
   if (hub->accepting) g_source_remove(hub->accepting);
   g_ptr_array_unref(hub->peers);
-  if (hub->fd >= 0) close(hub->fd);
-  if (hub->path) g_unlink(hub->path);
-  if (hub->folder) g_rmdir(hub->folder);
-  g_free(hub->path);
-  g_free(hub->folder);
+  close_socket(hub);
   g_free(hub);
 }
 

@@ -3,6 +3,7 @@
 
 #include "app/failure.h"
 #include "app/observer_compiler.h"
+#include "engine/base/trust.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -39,6 +40,17 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(build, build_clear)
 
 /* the folder */
 
+/* Programs load what lies here: see engine/base/trust.h. */
+static gboolean
+is_trusted(const char *folder, GError **error) {
+  td_error problem = {0};
+  g_autofree char *real = NULL;
+  if (td_trust_check(folder, &real, &problem) == TD_OK) return TRUE;
+  td_fail(error, "%s", td_error_text(&problem));
+  td_error_clear(&problem);
+  return FALSE;
+}
+
 /* Another PyTorch, compiler or probe gives another folder. */
 static gboolean
 choose_folder(build *self, GError **error) {
@@ -58,7 +70,7 @@ choose_folder(build *self, GError **error) {
   self->path = g_build_filename(self->folder, "observer.so", NULL);
   self->log = g_build_filename(self->folder, "compiler.log", NULL);
   self->verdict = g_build_filename(self->folder, "verdict", NULL);
-  if (g_mkdir_with_parents(self->folder, 0700) == 0) return TRUE;
+  if (g_mkdir_with_parents(self->folder, 0700) == 0) return is_trusted(self->folder, error);
   return td_fail(error, "%s: %s", self->folder, g_strerror(errno));
 }
 
@@ -132,7 +144,7 @@ compile(const build *self, const char *output, td_progress *progress, GString *l
   g_autoptr(GError) complaint = NULL;
   if (td_observer_compile(&self->compiler, &self->torch, output, progress, log, &is_final,
                           &complaint))
-    return TRUE;
+    return g_chmod(output, 0700) == 0 || td_fail(error, "%s: %s", output, g_strerror(errno));
   return reject(self, is_final, error, "the observer does not compile against", complaint->message);
 }
 

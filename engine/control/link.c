@@ -29,6 +29,14 @@ struct td_link {
   pthread_t thread;
 };
 
+bool
+td_link_is_own_user(int fd) {
+  struct ucred peer;
+  socklen_t size = sizeof peer;
+  return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 && peer.uid == geteuid();
+}
+
+/* Nothing is said to a hub of another user: its answer names code to load. */
 static td_status
 connect_to(const char *path, int *fd, td_error *error) {
   struct sockaddr_un address = {.sun_family = AF_UNIX};
@@ -36,8 +44,12 @@ connect_to(const char *path, int *fd, td_error *error) {
     return td_error_set(error, TD_IO, "the session's path is too long: %s", path);
   strcpy(address.sun_path, path);
   *fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  if (*fd >= 0 && connect(*fd, (const void *)&address, sizeof address) == 0) return TD_OK;
-  td_error_set(error, TD_IO, "no session at %s: %s", path, strerror(errno));
+  if (*fd < 0 || connect(*fd, (const void *)&address, sizeof address) != 0)
+    td_error_set(error, TD_IO, "no session at %s: %s", path, strerror(errno));
+  else if (!td_link_is_own_user(*fd))
+    td_error_set(error, TD_IO, "the session at %s belongs to another user", path);
+  else
+    return TD_OK;
   if (*fd >= 0) close(*fd);
   return TD_IO;
 }

@@ -15,9 +15,12 @@
 
 typedef struct td_link td_link;
 
+/* td_link_is_own_user tells whether the other end of a socket is a process of this user. */
+bool td_link_is_own_user(int fd);
+
 /* td_link_connect connects to the hub at `path`. td_link_ask sends `hello` and waits for the
- * answer, which may take as long as a compile does. TD_IO with the reason: nobody there, nothing or
- * nonsense answered. The caller finishes *reply. td_link_open does both. */
+ * answer, which may take as long as a compile does. TD_IO with the reason: nobody there, another
+ * user's hub, nothing or nonsense answered. The caller finishes *reply. td_link_open does both. */
 td_status td_link_connect(const char *path, td_link **link, td_error *error);
 td_status td_link_ask(td_link *link, const td_line_text *hello, td_line *reply, td_error *error);
 td_status td_link_open(const char *path, const td_line_text *hello, td_line *reply, td_link **link,

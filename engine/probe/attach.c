@@ -17,6 +17,7 @@
  * what is wanted with what is. So the order of these calls does not matter. */
 #include "engine/base/alloc.h"
 #include "engine/base/forks.h"
+#include "engine/base/trust.h"
 #include "engine/control/gate.h"
 #include "engine/probe/deadly.h"
 #include "engine/probe/hooks.h"
@@ -96,13 +97,28 @@ use_hooks(const char *reason) {
   probe.observer = td_hooks_observer();
 }
 
+/* NULL with a reason. Nobody else can change what lies at a path that td_trust_check trusts. */
+static void *
+open_trusted(const char *path, td_error *error) {
+  char *real = NULL;
+  if (td_trust_check(path, &real, error)) return NULL;
+  void *library = dlopen(real, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+  if (!library) td_error_set(error, TD_IO, "%s", dlerror());
+  free(real);
+  return library;
+}
+
 static void
 load_observer(const char *path) {
-  void *library = path ? dlopen(path, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE) : NULL;
+  td_error error = {0};
+  void *library = path ? open_trusted(path, &error) : NULL;
   const td_observer *(*get)(void) =
       library ? (const td_observer *(*)(void))dlsym(library, "td_observer_get") : NULL;
   if (!get) {
-    fprintf(stderr, "tapedeck: not recorded: %s\n", path ? dlerror() : "no observer was named");
+    if (!library && !path) td_error_set(&error, TD_IO, "no observer was named");
+    if (library) td_error_set(&error, TD_IO, "%s is no observer", path);
+    fprintf(stderr, "tapedeck: not recorded: %s\n", td_error_text(&error));
+    td_error_clear(&error);
     return;
   }
   probe.observer = get();

@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""What another user of the machine may do to a program that is recorded: nothing. The two-user parts need root."""
+import os
+import pathlib
+import signal
+import socket
+import subprocess
+import tempfile
+import time
+import unittest
+
+import torches
+
+TAPEDECK = os.environ['TAPEDECK']
+PRELOAD = pathlib.Path(os.environ['BUILD_ROOT']) / 'engine' / 'probe' / 'libtapedeck-preload.so'
+CACHE = pathlib.Path(os.environ['TEST_OUTPUT']) / 'cache'
+PYTHON = list(torches.installed().values())[-1]
+BACKWARD = 'import torch; torch.ones(2, requires_grad=True).sum().backward(); print("fine")'
+NOBODY = 65534
+
+
+def serve(path, said):
+    """As another user: a hub that names code to load, and writes down what it hears."""
+    os.setgroups([])
+    os.setgid(NOBODY)
+    os.setuid(NOBODY)
+    listening = socket.socket(socket.AF_UNIX)
+    listening.bind(path)
+    os.chmod(path, 0o777)
+    listening.listen()
+    while True:
+        peer, _ = listening.accept()
+        heard = peer.recv(4096)
+        with open(said, 'ab') as file:
+            file.write(heard)
+        peer.sendall(b'record level=1 observer=/tmp/evil.so tape=/tmp/evil.tape\n')
+        peer.close()
+
+
+class Strangers(unittest.TestCase):
+    def setUp(self):
+        temporary = tempfile.TemporaryDirectory()
+        self.addCleanup(temporary.cleanup)
+        self.folder = pathlib.Path(temporary.name)
+        self.environment = dict(os.environ, XDG_CACHE_HOME=str(CACHE), OMP_NUM_THREADS='1')
+        for name in ('PYTHONPATH', 'TAPEDECK_SESSION', 'XDG_RUNTIME_DIR'):
+            self.environment.pop(name, None)
+
+    def run_target(self, **environment):
+        done = subprocess.run([PYTHON, '-c', BACKWARD], capture_output=True, text=True, timeout=120, cwd=self.folder,
+                              env=dict(self.environment, LD_PRELOAD=str(PRELOAD), **environment))
+        self.assertEqual((done.returncode, done.stdout), (0, 'fine\n'), done.stderr)
+        return done.stderr
+
+    def record(self, *command, **environment):
+        return subprocess.run([TAPEDECK, 'record', '--force', '-o', 'a.tape', '--', *command], capture_output=True, text=True,
+                              timeout=300, cwd=self.folder, env=dict(self.environment, **environment))
+
+    @unittest.skipUnless(os.geteuid() == 0, 'only root can become another user')
+    def test_hub_of_another_user(self):
+        shared = self.folder / 'shared'
+        shared.mkdir()
+        os.chmod(self.folder, 0o755)
+        os.chmod(shared, 0o777)
+        path, said = str(shared / 'session'), str(shared / 'said')
+        server = os.fork()
+        if server == 0:
+            try:
+                serve(path, said)
+            finally:
+                os._exit(1)
+        self.addCleanup(lambda: (os.kill(server, signal.SIGKILL), os.waitpid(server, 0)))
+        for _ in range(100):
+            if os.path.exists(path):
+                break
+            time.sleep(0.05)
+        self.assertIn('belongs to another user', self.run_target(TAPEDECK_SESSION=path))
+        heard = pathlib.Path(said).read_bytes() if os.path.exists(said) else b''
+        self.assertNotIn(b'hello', heard)
+
+    @unittest.skipUnless(os.geteuid() == 0, 'only root can become another user')
+    def test_client_of_another_user(self):
+        visit = ('import os, socket, sys; os.setuid(65534); s = socket.socket(socket.AF_UNIX);\n'
+                 'try: s.connect(os.environ["TAPEDECK_SESSION"]); s.sendall(b"view\\n"); print(len(s.recv(100)))\n'
+                 'except OSError as error: print(type(error).__name__)')
+        done = self.record('/usr/bin/python3', '-c', visit)
+        self.assertIn(done.stdout, ('0\n', 'PermissionError\n', 'ConnectionResetError\n'), done.stderr)
+
+    def test_observer_that_others_can_write(self):
+        done = self.record(PYTHON, '-c', BACKWARD)
+        self.assertIn('recorded a.tape', done.stderr)
+        observer = max(CACHE.glob('tapedeck/probe/*/observer.so'), key=lambda path: path.stat().st_mtime)
+        (self.folder / 'o').mkdir()
+        copy = self.folder / 'o' / 'observer.so'
+        copy.write_bytes(observer.read_bytes())
+        for folder_mode, file_mode in ((0o777, 0o644), (0o755, 0o666), (0o755, 0o664)):
+            os.chmod(copy.parent, folder_mode)
+            os.chmod(copy, file_mode)
+            said = self.run_target(TAPEDECK_SESSION='trial', TAPEDECK_OBSERVER=str(copy), TAPEDECK_TAPE=str(self.folder / 'b.tape'))
+            self.assertIn('another user may write to', said)
+            self.assertFalse((self.folder / 'b.tape').exists())
+
+    def test_cache_that_others_can_write(self):
+        cache = self.folder / 'cache'
+        cache.mkdir()
+        os.chmod(cache, 0o777)
+        done = self.record(PYTHON, '-c', BACKWARD, XDG_CACHE_HOME=str(cache))
+        self.assertIn('recording at level 2', done.stderr)
+        self.assertIn('another user may write to', done.stderr)
+
+    def test_folder_of_the_session(self):
+        """It lies where nobody else can make it again, or it stays."""
+        shared = self.folder / 'shared'
+        shared.mkdir()
+        os.chmod(shared, 0o1777)
+        show = 'import os; print(os.environ["TAPEDECK_SESSION"], oct(os.stat(os.path.dirname(os.environ["TAPEDECK_SESSION"])).st_mode))'
+        for environment, begin in (({'XDG_RUNTIME_DIR': str(self.folder)}, self.folder),
+                                   ({'XDG_RUNTIME_DIR': str(shared), 'XDG_CACHE_HOME': str(self.folder / 'c')}, self.folder / 'c'),
+                                   ({'XDG_CACHE_HOME': str(shared / 'no' / 'x')}, shared / 'no' / 'x'),
+                                   ({'XDG_CACHE_HOME': '/proc/x'}, '/tmp')):
+            done = self.record('/usr/bin/python3', '-c', show, **environment)
+            path, mode = done.stdout.split()
+            self.assertTrue(path.startswith(f'{begin}/'), (path, begin))
+            self.assertEqual(mode, '0o40700')
+            stays = os.path.exists(os.path.dirname(path))
+            self.assertEqual(stays, str(begin) == '/tmp')
+            if stays:
+                os.rmdir(os.path.dirname(path))
+
+
+if __name__ == '__main__':
+    unittest.main(verbosity=2)
