@@ -7,7 +7,8 @@
 #include <string.h>
 
 static const td_command commands[] = {
-#define TD_COMMAND(name, arguments, summary) {#name, arguments, summary, td_command_##name},
+#define TD_COMMAND(name, needs, arguments, summary)                                                \
+  {#name, arguments, summary, TD_NEEDS_##needs, td_command_##name},
 #include "app/commands.def"
 #undef TD_COMMAND
 };

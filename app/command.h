@@ -15,14 +15,17 @@
  * input. */
 enum { TD_EXIT_OK = 0, TD_EXIT_BAD = 1, TD_EXIT_USAGE = 2 };
 
+typedef enum td_command_needs { TD_NEEDS_ALL, TD_NEEDS_READING } td_command_needs;
+
 typedef struct td_command {
   const char *name;
   const char *arguments; /* "FILE [OPTION…]" */
   const char *summary;
+  td_command_needs needs;
   int (*run)(int argc, char **argv);
 } td_command;
 
-#define TD_COMMAND(name, arguments, summary) int td_command_##name(int argc, char **argv);
+#define TD_COMMAND(name, needs, arguments, summary) int td_command_##name(int argc, char **argv);
 #include "app/commands.def"
 #undef TD_COMMAND
 

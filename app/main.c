@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "app/command.h"
+#include "app/confine.h"
 #include "app/terminal.h"
 
 #include <errno.h>
@@ -47,6 +48,7 @@ run_command(int argc, char **argv) {
             name[0] == '-' ? "option" : "command", name);
     return TD_EXIT_USAGE;
   }
+  if (command->needs == TD_NEEDS_READING) td_confine_to_reading();
   if (argc == 1) return command->run(1, (char *[]){(char *)name, NULL});
   return command->run(argc - 1, argv + 1);
 }

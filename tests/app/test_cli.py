@@ -1,4 +1,5 @@
 # Exit statuses, messages and the shapes of the JSON of the commands that read a tape.
+import fcntl
 import json
 import os
 import signal
@@ -191,6 +192,23 @@ class Cli(unittest.TestCase):
         with open(picture, "rb") as file:
             self.assertEqual(file.read(), chosen)
         self.assertIn("--at", self.refused("render", self.tape, "--view", "graph", "--at", "x", "-o", picture))
+
+    def test_readers_are_confined(self):
+        with open(TAPEDECK, "rb") as file:
+            if b"libasan" in file.read():
+                self.skipTest("the address sanitizer needs the rights")
+        reading, writing = os.pipe()
+        fcntl.fcntl(writing, fcntl.F_SETPIPE_SZ, 4096)
+        with open(reading) as output:
+            reader = subprocess.Popen([TAPEDECK, "events", "--json", self.tape], stdout=writing)
+            os.close(writing)
+            lines = [output.readline()]
+            with open(f"/proc/{reader.pid}/status") as file:
+                status = file.read()
+            lines += output.readlines()
+            self.assertEqual([json.loads(line) for line in lines], self.events)
+            self.assertEqual(reader.wait(), 0)
+        self.assertIn("Seccomp:\t2", status)
 
     def test_full_or_closed_output(self):
         for command in (["info"], ["events", "--json"], ["check"], ["state", "--at", "9"], ["why", "--at", "9"]):
