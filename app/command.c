@@ -121,6 +121,7 @@ bool
 td_command_parse(const char *name, const GOptionEntry *entries, bool strict, int min, int max,
                  int *argc, char ***argv, int *status) {
   const td_command *command = td_command_find(name);
+  g_assert(command);
   gboolean help = FALSE;
   g_autoptr(GError) error = NULL;
   g_autoptr(GOptionContext) context = make_context(command, entries, strict, &help);

@@ -281,13 +281,14 @@ td_trial_verdict
 td_observer_try(const td_trial_host *host, const td_torch_files *torch, const char *observer,
                 const char *folder, td_progress *progress, GString *log, char **complaint) {
   g_autofree char *script = g_build_filename(td_path_probe_sources(), SCRIPT, NULL);
-  g_autofree char *tape = g_build_filename(folder, TAPE, NULL), *text = NULL;
+  g_autofree char *tape = g_build_filename(folder, TAPE, NULL);
   g_auto(GStrv) environment = child_environment(host, torch, observer, tape, complaint);
+  if (!environment) return TD_TRIAL_OPEN;
+  g_autofree char *text = NULL;
   g_autoptr(GString) said = g_string_new(NULL);
   g_autoptr(GError) error = NULL;
   td_trial_verdict verdict = TD_TRIAL_OPEN;
   int status;
-  if (!environment) return verdict;
   /* By -c: the folder of a script would be one of Python's own. */
   if (g_file_get_contents(script, &text, NULL, &error)) {
     const td_chore chore = {.argv = (char *[]){host->python, (char *)"-c", text, NULL},

@@ -19,7 +19,9 @@ void *
 td_alloc(size_t n, size_t size) {
   if (n <= SMALL_BYTES && size <= SMALL_BYTES && n * size <= SMALL_BYTES) {
     size_t n_bytes = TD_MAX(n * size, (size_t)1);
-    return memset(abort_if_null(malloc(n_bytes)), 0, n_bytes);
+    void *block = abort_if_null(malloc(n_bytes));
+    memset(block, 0, n_bytes);
+    return block;
   }
   return abort_if_null(calloc(n ? n : 1, size ? size : 1));
 }

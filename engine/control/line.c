@@ -106,7 +106,7 @@ td_line_flag(const td_line *line, const char *key) {
 
 static void
 append(td_line_text *text, const char *bytes, size_t n_bytes) {
-  while (text->n_bytes + n_bytes + 1 > text->capacity) {
+  while (!text->bytes || text->n_bytes + n_bytes + 1 > text->capacity) {
     text->capacity = text->capacity ? text->capacity * 2 : 256;
     text->bytes = td_realloc(text->bytes, text->capacity, 1);
   }

@@ -137,7 +137,7 @@ td_event_id_space(const td_event *event, const td_field *field) {
 bool
 td_event_names(const td_event *event, td_id_space space, uint32_t id) {
   const td_event_type *type = td_event_type_get(event->kind);
-  for (uint16_t i = 0; i < type->n_fields; i++)
+  for (uint16_t i = 0; type && i < type->n_fields; i++)
     if (td_event_id_space(event, &type->fields[i]) == space &&
         (uint32_t)td_event_field_get(event, &type->fields[i]) == id)
       return true;

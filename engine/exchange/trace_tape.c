@@ -4,6 +4,7 @@
 #include "engine/base/alloc.h"
 #include "engine/base/hash.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -239,6 +240,7 @@ close_cb(td_lane *lane, uint32_t thread, void *data) {
   td_trace_tape *self = data;
   td_frame *top = td_lane_top(lane);
   td_frame *around = lane->n > 1 ? &lane->frames[lane->n - 2] : NULL;
+  assert(around || !(top->is_node || top->is_hook)); /* they are inside an evaluation */
   if ((top->is_node || top->is_hook) && around->inner.graph_task != TD_NONE)
     td_trace_pass_end(self, &around->inner);
   if (top->span.kind == TD_SPAN_EVALUATION)

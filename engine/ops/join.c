@@ -88,8 +88,9 @@ dtypes_of(uint32_t n, td_tensor *const *tensors, const td_tensor *result) {
   bool same = true;
   for (uint32_t i = 0; i < n; i++)
     same = same && tensors[i]->dtype == result->dtype;
-  td_dtype *dtypes = same ? NULL : TD_NEW_N(td_dtype, n);
-  for (uint32_t i = 0; !same && i < n; i++)
+  if (same) return NULL;
+  td_dtype *dtypes = TD_NEW_N(td_dtype, n);
+  for (uint32_t i = 0; i < n; i++)
     dtypes[i] = tensors[i]->dtype;
   return dtypes;
 }

@@ -144,6 +144,7 @@ add_bias(td_tensor *bias, td_tensor *product, double beta, double alpha, td_tens
   TD_LOCAL(expanded);
   TD_LOCAL(weighted);
   TD_LOCAL(whole);
+  assert(product);
   bare = td_tensor_detach(bias);
   TD_TRY(td_op_expand(bare, product->n_dims, product->sizes, &expanded, error));
   if (beta == 1 && alpha == 1) {

@@ -5,6 +5,7 @@
 #include "engine/profile/why.h"
 #include "engine/profile/words.h"
 
+#include <assert.h>
 #include <stdio.h>
 
 /* A side at its pop: the visit it made there, and where the other side's visit is on this one. */
@@ -80,6 +81,7 @@ sequence_nr(const view *view, const td_visit *visit) {
 /* 1 where the node that was taken goes before the other by its sequence number, 0 on a tie. */
 static int
 precedence(const view *view) {
+  assert(view->took && view->passed_over);
   uint64_t took = sequence_nr(view, view->took), other = sequence_nr(view, view->passed_over);
   return (took > other) - (took < other);
 }
@@ -112,11 +114,13 @@ judge(const view *a, const view *b) {
 
 static void
 write_visit(FILE *out, const view *view, const td_visit *visit) {
+  assert(visit);
   td_words_node(out, view->visits->catalog, visit->node);
 }
 
 static void
 write_lane(FILE *out, const view *view, const td_visit *visit) {
+  assert(visit);
   fputs(td_catalog_device_name(view->visits->catalog, visit->lane), out);
 }
 
@@ -138,6 +142,7 @@ write_device(FILE *out, const view *view, const struct view *other) {
 
 static void
 write_unready(FILE *out, const view *view) {
+  assert(view->took && view->passed_over);
   char *wait = td_why_wait(view->replay, view->passed_over->node);
   fprintf(out, "in %s, ", view->letter);
   write_visit(out, view, view->passed_over);

@@ -18,14 +18,14 @@ compare_keys(const void *a, const void *b) {
 
 static uint64_t *
 sorted_arrivals(const td_state *state, const td_task_now *task, uint32_t *n) {
-  uint64_t *keys = NULL;
-  uint32_t capacity = 0;
+  uint32_t capacity = 8;
+  uint64_t *keys = TD_NEW_N(uint64_t, capacity);
   *n = 0;
   for (uint32_t i = task->first_arrival; i != TD_NONE; i = state->arrivals[i].next) {
     TD_GROW(keys, *n, capacity);
     keys[(*n)++] = key(state->arrivals[i].from, state->arrivals[i].input_nr);
   }
-  if (keys) qsort(keys, *n, sizeof *keys, compare_keys);
+  qsort(keys, *n, sizeof *keys, compare_keys);
   return keys;
 }
 

@@ -238,7 +238,9 @@ static td_status
 open_story(story *story, const td_replay *replay, char **text, size_t *size, td_error *error) {
   *story = (struct story){open_memstream(text, size), td_replay_catalog(replay),
                           td_replay_state(replay)};
-  return story->out ? TD_OK : td_error_set(error, TD_OUT_OF_MEMORY, "no memory for a sentence");
+  if (story->out) return TD_OK;
+  td_error_set(error, TD_OUT_OF_MEMORY, "no memory for a sentence");
+  return TD_OUT_OF_MEMORY;
 }
 
 static td_status

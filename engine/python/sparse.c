@@ -126,7 +126,7 @@ make(PyObject *indices_object, PyObject *values_object, tdpy_sizes *sizes, bool 
   td_error error = {0};
   td_tensor *out = NULL, *indices = tensor_from(indices_object, TD_INT64);
   td_tensor *values =
-      indices ? tensor_from(values_object, options->dtype == TD_N_DTYPES ? -1 : options->dtype)
+      indices ? tensor_from(values_object, options->dtype == TD_N_DTYPES ? -1 : (int)options->dtype)
               : NULL;
   int fine = indices && values;
   if (fine && !has_sizes) infer_sizes(indices, values, sizes);

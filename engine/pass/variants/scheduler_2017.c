@@ -6,6 +6,7 @@
 #include "engine/pass/graph_task.h"
 #include "engine/tensor/kernels.h"
 
+#include <assert.h>
 #include <string.h>
 
 /* One entry of a Counter. */
@@ -113,6 +114,7 @@ count_uses(td_graph_task *graph_task, td_node *consumer) {
 static void
 free_use(counters *self, uint32_t output_nr, const td_node *consumer) {
   use **place = find_use(self, output_nr, consumer), *found = *place;
+  assert(found);
   if (--found->n > 0) return;
   *place = found->next;
   free(found);
