@@ -249,6 +249,8 @@ test_full_disk(void) {
   small = before;
   small.rlim_cur = 16384;
   td_recorder *recorder = start(path, TD_RING_BLOCK, 0);
+  TD_EMIT(step, .iteration = 1);
+  td_recorder_flush(recorder); /* without an event there would be no tape */
   setrlimit(RLIMIT_FSIZE, &small);
   for (uint32_t i = 0; i < 400000; i++)
     TD_EMIT(outstanding, .graph_task = (uint32_t)g_test_rand_int(), .value = i);
