@@ -37,6 +37,7 @@ struct td_hub {
   td_hub_owner owner;
   char *folder, *path; /* (owned) */
   int fd;              /* (owned) */
+  int spare;           /* (owned) a descriptor for refuse_one, or -1 */
   bool stays;          /* the folder, after the session */
   guint accepting;
   GPtrArray *peers; /* (owned) of td_hub_target */
@@ -109,14 +110,20 @@ send_to_targets(td_hub *hub, pid_t pid, const char *line) {
   }
 }
 
+/* Beyond this a target's threads, or its words, are not remembered for viewers that come later. */
+#define STATE_LINES_MAX 1024
+#define STATE_BYTES_MAX 16384
+
 /* Remembers the latest line of each kind: the target's tape, its gate, its stopped threads. */
 static void
 remember(td_hub_target *target, const td_line *line, const char *text) {
+  bool is_full = g_hash_table_size(target->state) >= STATE_LINES_MAX;
   const char *thread = td_line_find(line, "thread");
   g_autofree char *stopped = g_strconcat("stopped ", thread ? thread : "", NULL);
+  if (strlen(text) > STATE_BYTES_MAX) return;
   if (td_line_is(line, "tape") || td_line_is(line, "gate"))
     g_hash_table_replace(target->state, g_strdup(line->word), g_strdup(text));
-  else if (td_line_is(line, "stopped"))
+  else if (td_line_is(line, "stopped") && !is_full)
     g_hash_table_replace(target->state, g_strdup(stopped), g_strdup(text));
   else if (td_line_is(line, "running"))
     g_hash_table_remove(target->state, stopped);
@@ -240,10 +247,21 @@ read_cb(gint fd, GIOCondition condition, gpointer data) {
   return G_SOURCE_REMOVE;
 }
 
+/* Without a free descriptor nobody can be accepted, nor hear so: the peer would wait, and this
+ * process would be woken again and again. So one descriptor is kept for that. */
+static void
+refuse_one(td_hub *hub) {
+  if (hub->spare >= 0) close(hub->spare);
+  int fd = accept4(hub->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+  if (fd >= 0) close(fd);
+  hub->spare = open("/dev/null", O_RDONLY | O_CLOEXEC);
+}
+
 static gboolean
 accept_cb(gint listening, GIOCondition condition, gpointer data) {
   td_hub *hub = data;
   int fd = accept4(listening, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+  if (fd < 0 && (errno == EMFILE || errno == ENFILE)) refuse_one(hub);
   if (fd < 0) return G_SOURCE_CONTINUE;
   if (!td_link_is_own_user(fd)) {
     close(fd);
@@ -322,6 +340,7 @@ td_hub_new(const td_hub_owner *owner, char **problem) {
   td_hub *hub = g_new0(td_hub, 1);
   hub->owner = *owner;
   hub->fd = -1;
+  hub->spare = open("/dev/null", O_RDONLY | O_CLOEXEC);
   hub->peers = g_ptr_array_new_with_free_func(peer_free);
   if (!open_somewhere(hub)) {
     *problem = g_strdup_printf("no socket for the session: %s", g_strerror(errno));
@@ -337,6 +356,7 @@ td_hub_free(td_hub *hub) {
   if (hub->accepting) g_source_remove(hub->accepting);
   g_ptr_array_unref(hub->peers);
   close_socket(hub);
+  if (hub->spare >= 0) close(hub->spare);
   g_free(hub);
 }
 

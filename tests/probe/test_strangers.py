@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""What another user of the machine may do to a program that is recorded: nothing. The two-user parts need root."""
+"""What another user of the machine may do to a program that is recorded: nothing; and what too many connections do to the
+hub. The two-user parts need root."""
 import os
 import pathlib
 import signal
@@ -17,6 +18,33 @@ CACHE = pathlib.Path(os.environ['TEST_OUTPUT']) / 'cache'
 PYTHON = list(torches.installed().values())[-1]
 BACKWARD = 'import torch; torch.ones(2, requires_grad=True).sum().backward(); print("fine")'
 NOBODY = 65534
+
+
+# Opens connections until the hub, its parent, has no descriptor left; says how many it closed, and how busy it was.
+CROWD = '''
+import os, socket, time
+def used():
+    with open(f"/proc/{os.getppid()}/stat") as file:
+        return sum(map(int, file.read().rpartition(")")[2].split()[11:13])) / os.sysconf("SC_CLK_TCK")
+crowd = []
+for _ in range(60):
+    peer = socket.socket(socket.AF_UNIX)
+    peer.settimeout(5)
+    peer.connect(os.environ["TAPEDECK_SESSION"])
+    crowd.append(peer)
+time.sleep(0.3)
+before = used()
+time.sleep(2)
+busy = used() - before
+refused = 0
+for peer in crowd:
+    peer.setblocking(False)
+    try:
+        refused += peer.recv(1) == b""
+    except BlockingIOError:
+        pass
+print(refused > 10, refused < 60, busy < 0.5)
+'''
 
 
 def serve(path, said):
@@ -52,9 +80,10 @@ class Strangers(unittest.TestCase):
         self.assertEqual((done.returncode, done.stdout), (0, 'fine\n'), done.stderr)
         return done.stderr
 
-    def record(self, *command, **environment):
-        return subprocess.run([TAPEDECK, 'record', '--force', '-o', 'a.tape', '--', *command], capture_output=True, text=True,
-                              timeout=300, cwd=self.folder, env=dict(self.environment, **environment))
+    def record(self, *command, limit=0, **environment):
+        limited = ['sh', '-c', f'ulimit -Sn {limit}; exec "$@"', 'sh'] if limit else []
+        return subprocess.run([*limited, TAPEDECK, 'record', '--force', '-o', 'a.tape', '--', *command], capture_output=True,
+                              text=True, timeout=300, cwd=self.folder, env=dict(self.environment, **environment))
 
     @unittest.skipUnless(os.geteuid() == 0, 'only root can become another user')
     def test_hub_of_another_user(self):
@@ -126,6 +155,11 @@ class Strangers(unittest.TestCase):
             self.assertEqual(stays, str(begin) == '/tmp')
             if stays:
                 os.rmdir(os.path.dirname(path))
+
+    def test_hub_without_descriptors(self):
+        done = self.record('/usr/bin/python3', '-c', 'import resource; resource.setrlimit(resource.RLIMIT_NOFILE, (500, 500))\n' + CROWD,
+                           limit=40)
+        self.assertEqual(done.stdout, 'True True True\n', done.stderr)
 
 
 if __name__ == '__main__':

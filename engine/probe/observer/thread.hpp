@@ -40,31 +40,36 @@ public:
 
   Record *find(const void *address) const {
     uint32_t index = td_ids_find(ids, address);
-    return index == TD_NONE ? nullptr : records[index];
+    return index == TD_NONE ? nullptr : at(index);
   }
 
   /* The record of an address; where there is none, `fill` makes it whole before others find it. */
   template <class Fill> Record *obtain(const void *address, Fill fill) {
     std::lock_guard<std::mutex> lock(mutex);
     Record *found = find(address);
-    if (found || n == N_MAX) return found;
-    records[n] = new Record{};
-    fill(*records[n]);
-    td_ids_set(ids, address, n);
-    return records[n++];
+    if (found || n == N_PAGES * PAGE) return found;
+    if (n % PAGE == 0) pages[n / PAGE] = static_cast<Record **>(calloc(PAGE, sizeof(Record *)));
+    Record *made = pages[n / PAGE][n % PAGE] = new Record{};
+    fill(*made);
+    td_ids_set(ids, address, n++);
+    return made;
   }
 
   template <class Visit> void each(Visit visit) {
     std::lock_guard<std::mutex> lock(mutex);
     for (uint32_t i = 0; i < n; i++)
-      visit(*records[i]);
+      visit(*at(i));
   }
 
 private:
-  uint32_t n = 0; /* (guarded by mutex) */
-  static constexpr uint32_t N_MAX = 1 << 16;
+  Record *at(uint32_t index) const {
+    return pages[index / PAGE][index % PAGE];
+  }
+
+  uint32_t n = 0;                                        /* (guarded by mutex) */
+  static constexpr uint32_t N_PAGES = 4096, PAGE = 4096; /* memory ends before them */
   td_ids *ids = td_ids_new();
-  Record **records = static_cast<Record **>(calloc(N_MAX, sizeof(Record *)));
+  Record **pages[N_PAGES] = {}; /* a page is there before an index leads to it */
   std::mutex mutex;
 };
 
