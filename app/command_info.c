@@ -31,6 +31,7 @@ print_graph_tasks_json(td_json *json, td_tape *tape, const td_catalog *catalog,
   td_json_begin_array(json);
   for (uint32_t i = 0; i < catalog->n_graph_tasks; i++) {
     const td_catalog_graph_task *facts = &catalog->graph_tasks[i];
+    if (!facts->named) continue;
     td_json_begin_object(json);
     td_member_u64(json, "id", i);
     td_member_u64(json, "depth", facts->depth);
@@ -83,6 +84,7 @@ print_threads_json(td_json *json, const td_tape_info *info, const td_catalog *ca
   td_json_key(json, "threads");
   td_json_begin_array(json);
   for (uint32_t i = 0; i < catalog->n_threads; i++) {
+    if (!catalog->threads[i].named) continue;
     td_json_begin_object(json);
     td_member_u64(json, "id", i);
     td_member_string(json, "name", catalog->threads[i].name);
@@ -100,6 +102,7 @@ print_queues_json(td_json *json, const td_catalog *catalog) {
   td_json_begin_array(json);
   for (uint32_t i = 0; i < catalog->n_queues; i++) {
     const td_catalog_queue *queue = &catalog->queues[i];
+    if (!queue->named) continue;
     td_json_begin_object(json);
     td_member_u64(json, "id", i);
     td_member_string(json, "device", td_catalog_device_name(catalog, queue->device));
@@ -235,22 +238,28 @@ print_processes(const td_catalog *catalog) {
 
 static void
 print_threads(const td_tape_info *info, const td_catalog *catalog) {
+  const char *heading = "threads";
   for (uint32_t i = 0; i < catalog->n_threads; i++) {
+    if (!catalog->threads[i].named) continue;
     g_autofree char *label = td_thread_label(catalog, i);
     g_autofree char *events =
         td_format_many(i < info->n_threads ? info->threads[i].n_events : 0, "event", "events");
-    printf("%-12s %u %s (%s), %s\n", i ? "" : "threads", i, label,
+    printf("%-12s %u %s (%s), %s\n", heading, i, label,
            td_catalog_device_name(catalog, catalog->threads[i].device), events);
+    heading = "";
   }
 }
 
 static void
 print_queues(const td_catalog *catalog) {
+  const char *heading = "queues";
   for (uint32_t i = 0; i < catalog->n_queues; i++) {
+    if (!catalog->queues[i].named) continue;
     g_autofree char *tasks = td_format_many(catalog->queues[i].max_size, "task", "tasks");
-    printf("%-12s %u %s, %s order, at most %s in it\n", i ? "" : "queues", i,
+    printf("%-12s %u %s, %s order, at most %s in it\n", heading, i,
            td_catalog_device_name(catalog, catalog->queues[i].device),
            td_enum_word(TD_FIELD_ENUM_queue_order, catalog->queues[i].order), tasks);
+    heading = "";
   }
 }
 

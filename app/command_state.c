@@ -61,6 +61,7 @@ print_threads(const td_catalog *catalog, const td_state *state) {
   puts("\nThreads");
   for (uint32_t i = 0; i < catalog->n_threads; i++) {
     const td_thread_now *now = &state->threads[i];
+    if (!catalog->threads[i].named) continue;
     g_autofree char *label = td_thread_label(catalog, i);
     printf("  %u  %s: %s", i, label, td_enum_word(TD_FIELD_ENUM_thread_activity, now->state));
     if (now->node != TD_NONE) {
@@ -92,7 +93,7 @@ print_text(const td_tape_at *at) {
   print_graph_tasks(catalog, state);
   puts("\nQueues, in the order in which they will be popped");
   for (uint32_t i = 0; i < catalog->n_queues; i++)
-    print_queue(catalog, state, i);
+    if (catalog->queues[i].named) print_queue(catalog, state, i);
   print_not_ready(at->replay, state);
   print_threads(catalog, state);
   print_node_states(catalog, state);

@@ -32,6 +32,7 @@ print_queues(td_json *json, const td_catalog *catalog, const td_state *state) {
   td_json_key(json, "queues");
   td_json_begin_array(json);
   for (uint32_t i = 0; i < catalog->n_queues; i++) {
+    if (!catalog->queues[i].named) continue;
     td_queue_entry *entries = g_new(td_queue_entry, state->queues[i].n);
     td_state_queue_order(state, catalog, i, entries);
     td_json_begin_object(json);
@@ -120,6 +121,7 @@ print_threads(td_json *json, const td_catalog *catalog, const td_state *state) {
   td_json_begin_array(json);
   for (uint32_t i = 0; i < catalog->n_threads; i++) {
     const td_thread_now *now = &state->threads[i];
+    if (!catalog->threads[i].named) continue;
     td_json_begin_object(json);
     td_member_u64(json, "id", i);
     td_member_string(json, "name", catalog->threads[i].name);

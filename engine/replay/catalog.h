@@ -41,6 +41,7 @@ typedef struct td_catalog_thread {
   int32_t device;
   uint32_t process; /* index of catalog->processes; 0 on a tape of one process */
   bool in_pool;     /* of the pool that runs passes too deep for their thread */
+  bool named;       /* an event names it: ids may have gaps */
 } td_catalog_thread;
 
 typedef struct td_catalog_process {
@@ -57,11 +58,13 @@ typedef struct td_catalog_queue {
   uint32_t owner;      /* thread, or TD_NONE */
   td_queue_order order;
   uint32_t max_size; /* the most tasks it ever held */
+  bool named;        /* an event names it */
 } td_catalog_queue;
 
 typedef struct td_catalog_graph_task {
   uint32_t depth, owner, root, n_roots, n_outputs;
   bool keep_graph, create_graph, accumulate_grad;
+  bool named;                  /* an event names it */
   uint64_t begin_seq, end_seq; /* end_seq is n_events where it never ended */
   uint32_t outer,
       caller; /* of a nested pass: the pass and the node that it runs in; else TD_NONE */

@@ -71,15 +71,17 @@ static const struct {
   size_t array, n,
       size; /* offsets in td_catalog of the pointer and the count; size of an element */
   void (*fill)(td_catalog *catalog, uint32_t i);
+  size_t named; /* offset in an element of `named`, or 0: it has none */
 } tables[N_TABLES] = {
     [NODES] = {offsetof(td_catalog, nodes), offsetof(td_catalog, n_nodes), sizeof(td_catalog_node),
                fill_node},
     [THREADS] = {offsetof(td_catalog, threads), offsetof(td_catalog, n_threads),
-                 sizeof(td_catalog_thread), fill_thread},
+                 sizeof(td_catalog_thread), fill_thread, offsetof(td_catalog_thread, named)},
     [QUEUES] = {offsetof(td_catalog, queues), offsetof(td_catalog, n_queues),
-                sizeof(td_catalog_queue), fill_queue},
+                sizeof(td_catalog_queue), fill_queue, offsetof(td_catalog_queue, named)},
     [GRAPH_TASKS] = {offsetof(td_catalog, graph_tasks), offsetof(td_catalog, n_graph_tasks),
-                     sizeof(td_catalog_graph_task), fill_graph_task},
+                     sizeof(td_catalog_graph_task), fill_graph_task,
+                     offsetof(td_catalog_graph_task, named)},
 };
 
 static uint32_t *
@@ -111,9 +113,8 @@ reserve(td_catalog_builder *builder, table which, uint32_t n) {
 }
 
 static td_status
-declare(td_catalog_builder *builder, table which, uint32_t id) {
+make_room(td_catalog_builder *builder, table which, uint32_t id) {
   uint32_t *n = table_count(builder->catalog, which);
-  if (id < *n || id == TD_NONE) return TD_OK;
   if (id >= builder->limit)
     return td_error_set(builder->error, TD_DAMAGED,
                         "event %llu names an impossible id, %u; --trust allows greater ones",
@@ -122,6 +123,20 @@ declare(td_catalog_builder *builder, table which, uint32_t id) {
     return td_error_set(builder->error, TD_OUT_OF_MEMORY, "no memory for id %u", id);
   while (*n <= id)
     tables[which].fill(builder->catalog, (*n)++);
+  return TD_OK;
+}
+
+static td_status
+declare(td_catalog_builder *builder, table which, uint32_t id) {
+  if (id == TD_NONE) return TD_OK;
+  if (id >= *table_count(builder->catalog, which)) {
+    td_status status = make_room(builder, which, id);
+    if (status != TD_OK) return status;
+  }
+  if (tables[which].named) {
+    char *elements = *(char **)(void *)((char *)builder->catalog + tables[which].array);
+    *(bool *)(elements + id * tables[which].size + tables[which].named) = true;
+  }
   return TD_OK;
 }
 
