@@ -51,13 +51,12 @@ join_path(char **paths, const char *folder) {
 static int
 run_joined(TdWindowRequest *request, char **paths) {
   g_autoptr(GError) problem = NULL;
-  g_autofree char *folder = g_dir_make_tmp("tapedeck-XXXXXX", &problem);
+  g_autofree char *folder = td_leftovers_make_folder("tapedeck-XXXXXX", &problem);
   if (!folder) return td_command_fail(paths[0], "%s", problem->message);
   g_autofree char *path = join_path(paths, folder);
   td_error error = {0};
   int status = TD_EXIT_USAGE;
   request->path = path;
-  td_leftovers_add(folder);
   td_leftovers_add(path);
   if (td_join((const char *const *)paths, g_strv_length(paths), path, false, &error) == TD_OK)
     status = td_window_run(request);

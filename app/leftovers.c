@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "app/leftovers.h"
 
-#include <glib.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <string.h>
@@ -50,4 +49,17 @@ td_leftovers_forget(const char *path) {
     g_free(leftover);
     return;
   }
+}
+
+char *
+td_leftovers_make_folder(const char *name, GError **error) {
+  sigset_t waiting, before;
+  sigemptyset(&waiting);
+  for (size_t i = 0; i < G_N_ELEMENTS(signals); i++)
+    sigaddset(&waiting, signals[i]);
+  sigprocmask(SIG_BLOCK, &waiting, &before);
+  char *folder = g_dir_make_tmp(name, error);
+  if (folder) td_leftovers_add(folder);
+  sigprocmask(SIG_SETMASK, &before, NULL);
+  return folder;
 }
