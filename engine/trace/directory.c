@@ -3,13 +3,8 @@
 
 #include "engine/base/alloc.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdatomic.h>
-#include <sys/stat.h>
-#include <unistd.h>
-#include <zstd.h>
 
 /* Note [What a stranger's tape may cost]
  * A few kilobytes can claim gigabytes: a compressed run of one byte, or the id 4,000,000,000. So
@@ -51,43 +46,11 @@ note_cut_off(td_directory *directory, char *words) {
     directory->damage = words;
 }
 
-/* Copies bytes of the file; false if it has less. */
-static bool
-read_at(const td_directory *directory, uint64_t offset, void *bytes, size_t n) {
-  for (size_t done = 0; done < n;) {
-    ssize_t got = pread(directory->fd, (char *)bytes + done, n - done, (off_t)(offset + done));
-    if (got < 0 && errno == EINTR) continue;
-    if (got <= 0) return false;
-    done += (size_t)got;
-  }
-  return true;
-}
-
-static td_status
-open_file(const char *path, td_directory *directory, td_error *error) {
-  int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a pipe nobody writes to */
-  directory->fd = -1;
-  if (fd < 0) return td_error_set(error, TD_IO, "%s", strerror(errno));
-  struct stat info;
-  td_status status = TD_OK;
-  if (fstat(fd, &info) != 0)
-    status = td_error_set(error, TD_IO, "%s", strerror(errno));
-  else if (S_ISDIR(info.st_mode))
-    status = td_error_set(error, TD_IO, "is a directory");
-  else if (!S_ISREG(info.st_mode))
-    status = td_error_set(error, TD_NOT_A_TAPE, "not a tape: not a regular file");
-  else if ((size_t)info.st_size < sizeof(td_tape_header))
-    status = td_error_set(error, TD_NOT_A_TAPE, "not a tape: too short for a header");
-  directory->fd = fd;
-  directory->n_bytes = status ? 0 : (size_t)info.st_size;
-  return status;
-}
-
 static td_status
 read_header(td_directory *directory, td_error *error) {
   td_tape_header *header = &directory->header;
-  if (!read_at(directory, 0, header, sizeof *header))
-    return td_error_set(error, TD_IO, "%s", strerror(errno));
+  if (!td_tape_file_read(&directory->file, 0, header, sizeof *header))
+    return td_error_set(error, TD_IO, "its header cannot be read");
   if (memcmp(header->magic, TD_TAPE_MAGIC, sizeof header->magic) != 0)
     return td_error_set(error, TD_NOT_A_TAPE, "not a tape: it does not begin with " TD_TAPE_MAGIC);
   if (header->version != TD_TAPE_VERSION)
@@ -100,67 +63,22 @@ read_header(td_directory *directory, td_error *error) {
   return TD_OK;
 }
 
-static bool
-is_header(const td_directory *directory, uint64_t offset, const td_chunk_header *header) {
-  return header->magic == TD_CHUNK_MAGIC &&
-         header->checksum == td_format_checksum(header, offsetof(td_chunk_header, checksum)) &&
-         header->raw_bytes <= TD_CHUNK_RAW_MAX && header->n_events <= header->raw_bytes / 2 &&
-         header->stored_bytes <= ZSTD_COMPRESSBOUND(TD_CHUNK_RAW_MAX) &&
-         header->stored_bytes <= directory->n_bytes - offset - sizeof *header;
-}
-
-static bool
-chunk_header_at(const td_directory *directory, uint64_t offset, td_chunk_header *header) {
-  if (offset > directory->n_bytes || directory->n_bytes - offset < sizeof *header) return false;
-  return read_at(directory, offset, header, sizeof *header) && is_header(directory, offset, header);
-}
-
-/* The checksum at the end of a chunk's frame; 0 for a frame that is too short for one. */
-static uint32_t
-content_checksum_at(const td_directory *directory, uint64_t offset, const td_chunk_header *header) {
-  uint32_t checksum = 0;
-  uint64_t end = offset + sizeof *header + header->stored_bytes;
-  if (header->stored_bytes >= sizeof checksum)
-    read_at(directory, end - sizeof checksum, &checksum, sizeof checksum);
-  return checksum;
-}
-
-/* Decompresses the chunk at offset into a buffer that the caller frees. */
-static td_status
-decompress(const td_directory *directory, uint64_t offset, const td_chunk_header *header,
-           unsigned char **raw, td_error *error) {
-  unsigned char *stored = td_try_alloc(TD_MAX(header->stored_bytes, 1u), 1);
-  *raw = td_try_alloc(TD_MAX(header->raw_bytes, 1u), 1);
-  td_status status = TD_OK;
-  if (!*raw || !stored)
-    status = td_error_set(error, TD_OUT_OF_MEMORY, "out of memory");
-  else if (!read_at(directory, offset + sizeof *header, stored, header->stored_bytes) ||
-           ZSTD_decompress(*raw, header->raw_bytes, stored, header->stored_bytes) !=
-               header->raw_bytes)
-    status = td_error_set(error, TD_DAMAGED, "the chunk at byte %" PRIu64 " is damaged", offset);
-  free(stored);
-  if (status) free(*raw);
-  return status;
-}
-
 static td_status
 read_schema(td_directory *directory, uint64_t *offset, td_error *error) {
   td_chunk_header header;
   *offset = sizeof(td_tape_header);
-  if (!chunk_header_at(directory, *offset, &header) || header.kind != TD_CHUNK_SCHEMA)
+  if (!td_tape_file_header(&directory->file, *offset, &header) || header.kind != TD_CHUNK_SCHEMA)
     return td_error_set(error, TD_DAMAGED, "its table of event kinds is missing");
-  unsigned char *raw;
-  td_status status = decompress(directory, *offset, &header, &raw, error);
+  uint32_t checksum;
+  td_status status = td_tape_file_contents(&directory->file, *offset, &header, &checksum, error);
   if (status) return status;
-  status = td_decoder_init(&directory->decoder, raw, header.raw_bytes, error);
-  free(raw);
   *offset += sizeof header + header.stored_bytes;
-  return status;
+  return td_decoder_init(&directory->decoder, directory->file.raw, header.raw_bytes, error);
 }
 
 static bool
 is_possible_thread(const td_directory *directory, uint32_t thread) {
-  uint64_t most = THREADS_FREE + directory->n_bytes / sizeof(td_chunk_header);
+  uint64_t most = THREADS_FREE + directory->file.n_bytes / sizeof(td_chunk_header);
   return thread < (directory->trusted ? THREADS_MAX : TD_MIN(most, THREADS_MAX));
 }
 
@@ -191,7 +109,7 @@ add_chunk(td_directory *directory, uint64_t offset, const td_chunk_header *heade
   thread->chunks[thread->n_chunks++] = (td_directory_chunk){
       .offset = offset,
       .checksum = header->checksum,
-      .content = content_checksum_at(directory, offset, header),
+      .content = td_tape_file_checksum(&directory->file, offset, header),
       .first_ns = header->first_ticks, /* ticks until the clock is known */
       .last_ns = header->last_ticks,
       .n_events = header->n_events,
@@ -222,39 +140,21 @@ calibrate(td_directory *directory, uint64_t ticks, uint64_t monotonic_ns) {
 static bool
 ends_with_trailer(const td_directory *directory) {
   td_trailer trailer;
-  if (directory->n_bytes < sizeof trailer ||
-      !read_at(directory, directory->n_bytes - sizeof trailer, &trailer, sizeof trailer))
+  if (directory->file.n_bytes < sizeof trailer ||
+      !td_tape_file_read(&directory->file, directory->file.n_bytes - sizeof trailer, &trailer,
+                         sizeof trailer))
     return false;
   td_chunk_header header;
   return memcmp(trailer.magic, TD_TRAILER_MAGIC, sizeof trailer.magic) == 0 &&
-         chunk_header_at(directory, trailer.index_offset, &header) && header.kind == TD_CHUNK_INDEX;
-}
-
-/* The next place after `offset` where a chunk header holds, or the file's end. */
-static uint64_t
-find_chunk(const td_directory *directory, uint64_t offset) {
-  const uint32_t magic = TD_CHUNK_MAGIC;
-  static const size_t piece = 65536;
-  td_chunk_header header;
-  unsigned char *bytes = TD_NEW_N(unsigned char, piece);
-  uint64_t found = directory->n_bytes;
-  while (offset + sizeof header <= directory->n_bytes && found == directory->n_bytes) {
-    size_t n = TD_MIN(piece, directory->n_bytes - offset);
-    if (!read_at(directory, offset, bytes, n)) break;
-    const unsigned char *at = memmem(bytes, n, &magic, sizeof magic);
-    uint64_t next = at ? offset + (uint64_t)(at - bytes) : offset + n - sizeof magic + 1;
-    if (at && chunk_header_at(directory, next, &header)) found = next;
-    offset = at ? next + 1 : next;
-  }
-  free(bytes);
-  return found;
+         td_tape_file_header(&directory->file, trailer.index_offset, &header) &&
+         header.kind == TD_CHUNK_INDEX;
 }
 
 static void
 note_unreadable(td_directory *directory, uint64_t offset, uint64_t end) {
   char *words =
       td_format("%" PRIu64 " bytes from byte %" PRIu64 " cannot be read", end - offset, offset);
-  if (end == directory->n_bytes)
+  if (end == directory->file.n_bytes)
     note_cut_off(directory, words);
   else {
     td_directory_note_damage(directory, "%s", words);
@@ -266,11 +166,11 @@ note_unreadable(td_directory *directory, uint64_t offset, uint64_t end) {
 static void
 walk_chunks(td_directory *directory, uint64_t offset) {
   uint64_t ticks = 0, monotonic_ns = 0;
-  uint64_t end = directory->n_bytes - (directory->complete ? sizeof(td_trailer) : 0);
+  uint64_t end = directory->file.n_bytes - (directory->complete ? sizeof(td_trailer) : 0);
   while (offset < end) {
     td_chunk_header header;
-    if (!chunk_header_at(directory, offset, &header)) {
-      uint64_t next = find_chunk(directory, offset + 1);
+    if (!td_tape_file_header(&directory->file, offset, &header)) {
+      uint64_t next = td_tape_file_find(&directory->file, offset + 1);
       note_unreadable(directory, offset, TD_MIN(next, end));
       offset = next;
       continue;
@@ -289,12 +189,12 @@ walk_chunks(td_directory *directory, uint64_t offset) {
 
 static td_status
 check_size(const td_directory *directory, td_error *error) {
-  uint64_t most = TD_MAX(CONTENTS_FREE, directory->n_bytes * CONTENTS_PER_BYTE);
+  uint64_t most = TD_MAX(CONTENTS_FREE, directory->file.n_bytes * CONTENTS_PER_BYTE);
   if (directory->trusted || directory->raw_bytes <= most) return TD_OK;
   return td_error_set(error, TD_UNSUPPORTED,
                       "its %zu bytes become %" PRIu64
                       " when decompressed, which no recording does; --trust reads it all the same",
-                      directory->n_bytes, directory->raw_bytes);
+                      directory->file.n_bytes, directory->raw_bytes);
 }
 
 td_status
@@ -302,7 +202,7 @@ td_directory_open(const char *path, td_directory *directory, td_error *error) {
   *directory =
       (td_directory){.trusted = atomic_load_explicit(&all_are_trusted, memory_order_relaxed)};
   uint64_t offset;
-  td_status status = open_file(path, directory, error);
+  td_status status = td_tape_file_open(path, &directory->file, error);
   if (!status) status = read_header(directory, error);
   if (!status) status = read_schema(directory, &offset, error);
   if (!status) {
@@ -327,22 +227,22 @@ td_directory_close(td_directory *directory) {
   free(directory->threads);
   td_decoder_fini(&directory->decoder);
   free(directory->damage);
-  if (directory->fd >= 0) close(directory->fd);
-  *directory = (td_directory){.fd = -1};
+  td_tape_file_close(&directory->file);
+  *directory = (td_directory){.file.fd = -1};
 }
 
 td_status
-td_directory_load(const td_directory *directory, uint32_t thread, uint32_t chunk,
-                  td_decoded *decoded, td_error *error) {
+td_directory_load(td_directory *directory, uint32_t thread, uint32_t chunk, td_decoded *decoded,
+                  td_error *error) {
   const td_directory_chunk *known = &directory->threads[thread].chunks[chunk];
+  td_tape_file *file = &directory->file;
   td_chunk_header header;
-  unsigned char *raw;
-  if (!chunk_header_at(directory, known->offset, &header) || header.checksum != known->checksum ||
-      content_checksum_at(directory, known->offset, &header) != known->content)
+  uint32_t checksum;
+  if (!td_tape_file_header(file, known->offset, &header) || header.checksum != known->checksum)
     return td_directory_tell_changed(error);
-  td_status status = decompress(directory, known->offset, &header, &raw, error);
+  td_status status = td_tape_file_contents(file, known->offset, &header, &checksum, error);
+  if (status != TD_OUT_OF_MEMORY && checksum != known->content)
+    status = td_directory_tell_changed(error);
   if (status) return status;
-  status = td_decoder_run(&directory->decoder, &header, raw, decoded, error);
-  free(raw);
-  return status;
+  return td_decoder_run(&directory->decoder, &header, file->raw, decoded, error);
 }

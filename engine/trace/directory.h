@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
  * Directory: the file, its header, and where its chunks of events lie, thread by thread. It trusts
- * no byte; what cannot be used is left out and told. Constant after opening, but for `changed`.
+ * no byte; what cannot be used is left out and told. One thread.
  *
- * Another program may shorten or overwrite the file while it is open. A mapping would then kill the
- * reader with SIGBUS, or show events whose ids nobody has checked. So the directory reads copies,
- * and remembers the checksums of each chunk. */
+ * Another program may overwrite the file while it is open. Readers would then meet events whose ids
+ * nobody has checked. So the directory remembers the checksums of each chunk. */
 #pragma once
 
 #include "engine/trace/decoder.h"
+#include "engine/trace/tape_file.h"
 
 typedef struct td_directory_chunk {
   uint64_t offset; /* of its header in the file */
@@ -26,8 +26,7 @@ typedef struct td_directory_thread {
 } td_directory_thread;
 
 typedef struct td_directory {
-  int fd;         /* (owned) */
-  size_t n_bytes; /* of the file, when it was opened */
+  td_tape_file file;
   td_tape_header header;
   td_decoder decoder;
   td_directory_thread *threads; /* (owned) */
@@ -52,7 +51,7 @@ void td_directory_trust_all(void);
 
 /* td_directory_load decompresses and decodes a chunk. TD_DAMAGED, TD_OUT_OF_MEMORY. TD_IO if the
  * chunk is not what it was when the file was opened. */
-td_status td_directory_load(const td_directory *directory, uint32_t thread, uint32_t chunk,
+td_status td_directory_load(td_directory *directory, uint32_t thread, uint32_t chunk,
                             td_decoded *decoded, td_error *error);
 
 /* td_directory_tell_changed returns TD_IO and says why. */

@@ -110,7 +110,7 @@ count_events(const td_directory *directory) {
 
 static td_status
 survey(part *part, td_decoded *decoded, td_error *error) {
-  const td_directory *directory = &part->directory;
+  td_directory *directory = &part->directory;
   if (directory->damage && !directory->cut_off)
     return td_error_set(error, TD_DAMAGED, "%s", directory->damage);
   uint64_t earlier = directory->trusted ? EARLIER_IDS_TRUSTED : EARLIER_IDS;
@@ -250,7 +250,7 @@ rewrite_event(join *join, const part *part, const td_event *event) {
 
 /* All of a thread, one chunk after another. */
 static td_status
-write_thread(join *join, const part *part, uint32_t thread, td_error *error) {
+write_thread(join *join, part *part, uint32_t thread, td_error *error) {
   uint32_t number = td_renumbering_get(&part->ids, TD_ID_THREAD, thread);
   td_status status = TD_OK;
   for (uint32_t c = 0; c < part->directory.threads[thread].n_chunks && !status; c++) {

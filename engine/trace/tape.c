@@ -152,7 +152,7 @@ td_tape_open(const char *path, td_tape **tape, td_error *error) {
   scan(made);
   made->info.version = directory.header.version;
   made->info.started_ns = directory.header.start_wall_ns;
-  made->info.file_bytes = directory.n_bytes;
+  made->info.file_bytes = directory.file.n_bytes;
   made->info.n_chunks = directory.n_chunks;
   made->info.trusted = directory.trusted;
   made->info.n_threads = directory.n_threads;

@@ -268,6 +268,24 @@ test_full_disk(void) {
   g_unlink(path);
 }
 
+/* Without room for any event, nothing is left. */
+static void
+test_no_disk(void) {
+  g_autofree char *path = new_path();
+  struct rlimit before, small;
+  td_error error = {0};
+  getrlimit(RLIMIT_FSIZE, &before);
+  small = before;
+  td_recorder *recorder = start(path, TD_RING_BLOCK, 0);
+  small.rlim_cur = 0;
+  setrlimit(RLIMIT_FSIZE, &small);
+  td_status status = td_recorder_stop(recorder, 0, &error);
+  setrlimit(RLIMIT_FSIZE, &before);
+  g_assert_cmpint(status, ==, TD_IO);
+  td_error_clear(&error);
+  g_assert_false(g_file_test(path, G_FILE_TEST_EXISTS));
+}
+
 /* A tape that is recorded anew under a reader stays the old one for the reader. */
 static void
 test_replaced_under_reader(void) {
@@ -356,6 +374,7 @@ main(int argc, char **argv) {
   g_test_add_func("/trace/borrowed-first", test_borrowed_first);
   g_test_add_func("/trace/fork", test_fork);
   g_test_add_func("/trace/full-disk", test_full_disk);
+  g_test_add_func("/trace/no-disk", test_no_disk);
   g_test_add_func("/trace/replaced-under-reader", test_replaced_under_reader);
   g_test_add_func("/trace/busy", test_busy);
   g_test_add_func("/trace/maker", test_maker);
