@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * replay FILE or FOLDER...: calls a target with each file, where no fuzzer is linked. A file may
- * take 10 seconds and, without a sanitizer, 2 GiB. */
+ * replay FILE or FOLDER...: calls a target with each file, where no fuzzer is linked. A target that
+ * never crashed may have no folder of its own. A file may take 10 seconds and, without a sanitizer,
+ * 2 GiB. */
 #include "tests/fuzz/target.h"
 
 #include <ftw.h>
@@ -38,7 +39,7 @@ main(int argc, char **argv) {
   setrlimit(RLIMIT_AS, &(struct rlimit){BYTES_MAX, BYTES_MAX});
 #endif
   for (int i = 1; i < argc; i++)
-    if (nftw(argv[i], run_file, 16, FTW_PHYS) != 0) {
+    if (access(argv[i], F_OK) == 0 && nftw(argv[i], run_file, 16, FTW_PHYS) != 0) {
       fprintf(stderr, "replay: %s cannot be read\n", argv[i]);
       return 2;
     }

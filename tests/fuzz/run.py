@@ -34,7 +34,7 @@ class Target:
     def __init__(self, test):
         self.name = test["name"].removeprefix("fuzz_")
         self.program, *folders = test["cmd"]
-        self.folders = [pathlib.Path(folder) for folder in folders]
+        self.folders = [pathlib.Path(folder) for folder in folders if pathlib.Path(folder).exists()]
         self.max_bytes = test["env"]["FUZZ_MAX_BYTES"]
 
     def keep(self, found, how):

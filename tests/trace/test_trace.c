@@ -10,6 +10,7 @@
 
 #include <glib.h>
 #include <glib/gstdio.h>
+#include <signal.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -272,15 +273,19 @@ test_full_disk(void) {
 static void
 test_no_disk(void) {
   g_autofree char *path = new_path();
-  struct rlimit before, small;
+  struct rlimit before, none;
   td_error error = {0};
+  td_maker *maker;
   getrlimit(RLIMIT_FSIZE, &before);
-  small = before;
-  td_recorder *recorder = start(path, TD_RING_BLOCK, 0);
-  small.rlim_cur = 0;
-  setrlimit(RLIMIT_FSIZE, &small);
-  td_status status = td_recorder_stop(recorder, 0, &error);
+  none = before;
+  none.rlim_cur = 0;
+  g_assert_cmpint(td_maker_open(path, true, TD_RING_BLOCK, 0, &maker, &no_error), ==, TD_OK);
+  TD_MAKE(maker, 0, 5, step, .iteration = 1);
+  signal(SIGXFSZ, SIG_IGN);
+  setrlimit(RLIMIT_FSIZE, &none);
+  td_status status = td_maker_close(maker, &error);
   setrlimit(RLIMIT_FSIZE, &before);
+  signal(SIGXFSZ, SIG_DFL);
   g_assert_cmpint(status, ==, TD_IO);
   td_error_clear(&error);
   g_assert_false(g_file_test(path, G_FILE_TEST_EXISTS));
