@@ -279,6 +279,7 @@ start_recorder(void) {
   } else {
     TD_EMIT(probe_level, .level = (uint32_t)probe.level, .reason = td_intern(probe.reason));
     td_deadly_watch(probe.recorder);
+    td_deadly_arm_thread();
     introduce(program);
     td_numerics_forget();
     td_steps_tell_left_out();

@@ -4,11 +4,14 @@
 #include "engine/base/alloc.h"
 #include "engine/probe/probe.h"
 
+#include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <sys/mman.h>
 
 #define PATIENCE_MS 2000
 #define STATUS_OF_SIGNAL 128
+#define STACK_BYTES (64u << 10)
 
 static const int deadly[] = {SIGSEGV, SIGBUS, SIGFPE,  SIGILL, SIGSYS,
                              SIGABRT, SIGINT, SIGTERM, SIGHUP, SIGQUIT};
@@ -31,10 +34,36 @@ deadly_cb(int number, siginfo_t *info, void *context) {
   if (!comes_again) raise(number);
 }
 
+static void
+give_back_cb(void *stack) {
+  sigaltstack(&(stack_t){.ss_flags = SS_DISABLE}, NULL);
+  munmap(stack, STACK_BYTES);
+}
+
+static pthread_key_t stack_key;
+
+static void
+make_key_cb(void) {
+  pthread_key_create(&stack_key, give_back_cb);
+}
+
+void
+td_deadly_arm_thread(void) {
+  static pthread_once_t once = PTHREAD_ONCE_INIT;
+  stack_t now;
+  pthread_once(&once, make_key_cb);
+  if (sigaltstack(NULL, &now) != 0 || !(now.ss_flags & SS_DISABLE)) return;
+  void *stack = mmap(NULL, STACK_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (stack == MAP_FAILED) return;
+  sigaltstack(&(stack_t){.ss_sp = stack, .ss_size = STACK_BYTES}, NULL);
+  pthread_setspecific(stack_key, stack);
+}
+
 void
 td_deadly_watch(td_recorder *recorder) {
   struct sigaction own = {.sa_sigaction = deadly_cb,
-                          .sa_flags = SA_SIGINFO | SA_RESETHAND | SA_NODEFER | SA_RESTART};
+                          .sa_flags =
+                              SA_SIGINFO | SA_RESETHAND | SA_NODEFER | SA_RESTART | SA_ONSTACK};
   atomic_store_explicit(&watched, recorder, memory_order_release);
   for (size_t i = 0; i < TD_N_ELEMENTS(deadly); i++) {
     struct sigaction before;

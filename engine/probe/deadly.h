@@ -10,4 +10,9 @@
 /* td_deadly_watch has the recorder finished when a deadly signal comes. td_deadly_forget before the
  * recorder is stopped or abandoned. One recorder at a time. */
 void td_deadly_watch(td_recorder *recorder);
+
+/* td_deadly_arm_thread gives the calling thread a stack for the handler, if it has none. Without
+ * it, an overflow of the thread's own stack ends the process at once. It stays until the thread
+ * ends. */
+void td_deadly_arm_thread(void);
 void td_deadly_forget(void);

@@ -3,6 +3,7 @@
  * What an observer cannot do itself: engine/events/emit.h is C11, which C++ does not read. */
 #include "engine/control/gate.h"
 #include "engine/events/emit.h"
+#include "engine/probe/deadly.h"
 #include "engine/probe/probe.h"
 #include "engine/probe/python.h"
 
@@ -18,6 +19,7 @@ const td_probe_forks td_probe_fork = {td_fork_before, td_fork_after, td_fork_aft
 td_ring *
 td_probe_ring(void) {
   if (!td_recording() || td_emit_thread_id() == TD_NONE) return NULL;
+  td_deadly_arm_thread();
   td_emit_last_time(); /* the observer borrows last_time: it shall be of this recording */
   return td_emit_ring;
 }

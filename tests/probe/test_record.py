@@ -197,6 +197,25 @@ for step in range(3): net(torch.ones(400, 400)).sum().backward()
             self.assertEqual(slowest[0]["class"], "Linear")
             self.assertIn("\nslow modules Linear · 1: ", self.ask("info", "slow.tape").stdout)
 
+    def test_stack_overflow(self):
+        text = BACKWARD + """
+import ctypes, threading
+sys.setrecursionlimit(10**6)
+def deeper(): again()
+again = ctypes.CFUNCTYPE(None)(deeper)
+def run(): work(); again()
+work()
+if sys.argv[1] == "main": run()
+thread = threading.Thread(target=run); thread.start(); thread.join()
+"""
+        for python in TORCHES:
+            for where in ("main", "thread"):
+                done = self.record(python, self.script(text), where, options=["--force"])
+                self.assertEqual(done.returncode, 128 + signal.SIGSEGV, done.stderr)
+                self.assert_says(done, "recorded script.tape")
+                info = self.info("script.tape")
+                self.assertEqual((info["complete"], info["damage"]), (True, None))
+
     def test_deadly_signals(self):
         for python in TORCHES:
             for name in ("SIGTERM", "SIGINT", "SIGSEGV", "SIGKILL"):
