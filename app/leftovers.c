@@ -8,7 +8,8 @@
 
 #define LEFTOVERS_MAX 8
 
-static const int signals[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM};
+/* The last two: we, or GLib, ran out of memory. */
+static const int signals[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGABRT, SIGTRAP};
 static _Atomic(char *) leftovers[LEFTOVERS_MAX]; /* (owned) the handler reads them */
 
 /* Async-signal-safe. The signal waits until its handler returns, and then has its default effect.

@@ -34,10 +34,11 @@ typedef struct td_directory {
   uint64_t n_chunks;
   uint64_t raw_bytes; /* of all contents, after decompression */
   bool trusted;
-  bool complete; /* ends with an index */
-  bool cut_off;  /* what is wrong, if anything, is wrong with its end alone */
-  bool changed;  /* the file is not what it was: for the users of td_directory_load to set */
-  char *damage;  /* (owned) first trouble, or NULL */
+  bool complete;      /* ends with an index */
+  bool cut_off;       /* what is wrong, if anything, is wrong with its end alone */
+  bool changed;       /* the file is not what it was: for the users of td_directory_load to set */
+  bool out_of_memory; /* a chunk is missing for that reason: for the same users */
+  char *damage;       /* (owned) first trouble, or NULL */
 } td_directory;
 
 /* td_directory_open opens the file and finds its chunks. TD_IO, TD_NOT_A_TAPE, TD_UNSUPPORTED (a

@@ -169,6 +169,7 @@ td_tape_open(const char *path, td_tape **tape, td_error *error) {
 
 td_status
 td_tape_check_same(const td_tape *tape, td_error *error) {
+  if (tape->directory.out_of_memory) return td_error_set(error, TD_OUT_OF_MEMORY, "out of memory");
   return tape->directory.changed ? td_directory_tell_changed(error) : TD_OK;
 }
 
@@ -248,13 +249,18 @@ block_get(td_tape *tape, uint64_t number) {
   return oldest;
 }
 
+static bool
+is_unusable(const td_tape *tape) {
+  return tape->directory.changed || tape->directory.out_of_memory;
+}
+
 const td_any_event *
 td_tape_peek(td_tape *tape, uint64_t seq) {
-  if (seq >= tape->info.n_events || tape->directory.changed) return NULL;
+  if (seq >= tape->info.n_events || is_unusable(tape)) return NULL;
   if (!tape->last || tape->last->number != seq / BLOCK_EVENTS)
     tape->last = block_get(tape, seq / BLOCK_EVENTS);
   uint32_t at = (uint32_t)(seq % BLOCK_EVENTS);
-  if (at >= tape->last->events.n_events || tape->directory.changed) return NULL;
+  if (at >= tape->last->events.n_events || is_unusable(tape)) return NULL;
   return (const void *)td_decoded_get(&tape->last->events, at);
 }
 
@@ -265,7 +271,7 @@ td_tape_get(td_tape *tape, uint64_t seq, td_any_event *out, td_error *error) {
                         "event %" PRIu64 " is not on the tape: it has %" PRIu64, seq,
                         tape->info.n_events);
   const td_any_event *event = td_tape_peek(tape, seq);
-  if (tape->directory.changed) return td_tape_check_same(tape, error);
+  if (is_unusable(tape)) return td_tape_check_same(tape, error);
   if (!event) return td_error_set(error, TD_DAMAGED, "event %" PRIu64 " cannot be read", seq);
   memcpy(out, event, TD_MIN((size_t)event->event.size, sizeof *out));
   return TD_OK;
