@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Fuzzes the targets of tests/fuzz/meson.build, each for some seconds.
 
-    tests/fuzz/run.py [--afl] [--seconds N] [--jobs N] [TARGET...]
+    tests/fuzz/run.py [--afl] [--seconds N] [--seed N] [--jobs N] [TARGET...]
 
 Configures and builds build-fuzz/ with clang and libFuzzer, or build-afl/ with afl++. New inputs stay in the build
-folder, so a later run goes on from there. Prints a line per target. Exits with 1 if an input crashed, hung for 10
+folder, so a later run goes on from there. Prints a line per target. Exits with 1 if an input crashed, hung for 30
 seconds or took too much memory: that input lies in tests/fuzz/corpus/TARGET/ then. Exits with 77 if the compiler is
 not installed.
 """
@@ -22,7 +22,7 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 CORPUS = ROOT / "tests/fuzz/corpus"
-HANG_SECONDS = 10
+HANG_SECONDS = 30
 MEMORY_MB = 1024
 SANITIZERS = {
     "ASAN_OPTIONS": "quarantine_size_mb=16:abort_on_error=1:symbolize=0:allocator_may_return_null=1",
@@ -49,14 +49,14 @@ class LibFuzzer:
     environment = {**SANITIZERS, "ASAN_OPTIONS": SANITIZERS["ASAN_OPTIONS"].replace("symbolize=0", "symbolize=1")}
     options = ["-Db_sanitize=address,undefined", "-Dc_args=-fsanitize=fuzzer-no-link"]
 
-    def run(self, target, seconds):
+    def run(self, target, seconds, seed):
         place = self.build / "found" / target.name
         grown, crashes = place / "corpus", place / "crashes"
         grown.mkdir(parents=True, exist_ok=True)
         shutil.rmtree(crashes, ignore_errors=True)
         crashes.mkdir()
-        command = [target.program, f"-max_total_time={seconds}", f"-timeout={HANG_SECONDS}", "-print_final_stats=1",
-                   f"-rss_limit_mb={MEMORY_MB}", f"-max_len={target.max_bytes}", f"-artifact_prefix={crashes}/",
+        command = [target.program, f"-max_total_time={seconds}", f"-seed={seed}", f"-timeout={HANG_SECONDS}",
+                   "-print_final_stats=1", f"-rss_limit_mb={MEMORY_MB}", f"-max_len={target.max_bytes}", f"-artifact_prefix={crashes}/",
                    grown, *target.folders]
         with (place / "log").open("wb") as log:
             ended = subprocess.run(command, env={**os.environ, **self.environment}, stdout=log, stderr=log)
@@ -76,7 +76,7 @@ class Afl:
                    "AFL_NO_AFFINITY": "1", "AFL_AUTORESUME": "1"}
     options = ["-Db_sanitize=address"]
 
-    def run(self, target, seconds):
+    def run(self, target, seconds, seed):
         place = self.build / "found" / target.name
         seeds, out = place / "seeds", place / "out"
         shutil.rmtree(seeds, ignore_errors=True)
@@ -85,8 +85,8 @@ class Afl:
             for path in folder.iterdir():
                 shutil.copy(path, seeds / f"{folder.name}-{path.name}")
         before = set(self.found_in(out))
-        command = ["afl-fuzz", "-i", seeds, "-o", out, "-V", str(seconds), "-m", "none", "-t",
-                   str(HANG_SECONDS * 1000), "-G", target.max_bytes, "--", target.program]
+        command = ["afl-fuzz", "-i", seeds, "-o", out, "-V", str(seconds), *(["-s", str(seed)] if seed else []),
+                   "-m", "none", "-t", str(HANG_SECONDS * 1000), "-G", target.max_bytes, "--", target.program]
         with (place / "log").open("wb") as log:
             ended = subprocess.run(command, env={**os.environ, **self.environment}, stdout=log, stderr=log)
         found = [path for path in self.found_in(out) if path not in before]
@@ -127,6 +127,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--afl", action="store_true", help="afl++ instead of libFuzzer")
     parser.add_argument("--seconds", type=int, default=30, help="for each target (30)")
+    parser.add_argument("--seed", type=int, default=0, help="of the random changes; 0: another one each time (0)")
     parser.add_argument("--jobs", type=int, default=2, help="targets at a time (2)")
     parser.add_argument("targets", nargs="*", metavar="TARGET", help="all, if none is named")
     args = parser.parse_args()
@@ -139,7 +140,7 @@ def main():
     n_crashes = 0
     print(f"{'target':<12} {'execs':>12} {'execs/s':>9} {'failed':>7}")
     with concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
-        for target, result in zip(targets, pool.map(lambda target: fuzzer.run(target, args.seconds), targets)):
+        for target, result in zip(targets, pool.map(lambda target: fuzzer.run(target, args.seconds, args.seed), targets)):
             n_execs, rate, n_failed, log = result
             n_crashes += n_failed
             print(f"{target.name:<12} {n_execs:>12} {rate:>9} {n_failed:>7}" + (f"   {log}" if n_failed else ""),
