@@ -48,8 +48,8 @@ void td_tape_close(td_tape *tape);
 /* td_tape_is_at returns true if a file begins as a tape does. */
 bool td_tape_is_at(const char *path);
 
-/* td_tape_check_same returns TD_IO if another program has changed the file since it was opened, and
- * TD_OUT_OF_MEMORY if a part of it did not fit into memory. Events cannot be read then. */
+/* td_tape_check_same returns TD_IO if another program has changed the file since it was opened. It
+ * returns TD_OUT_OF_MEMORY if memory ran out for a part of it. Events cannot be read then. */
 td_status td_tape_check_same(const td_tape *tape, td_error *error);
 
 const td_tape_info *td_tape_info_get(const td_tape *tape);
