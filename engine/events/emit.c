@@ -17,8 +17,8 @@ static _Thread_local int32_t own_device = TD_DEVICE_CPU;
 
 /* The rings of all threads that have emitted, and what a new recording must be told again. */
 static struct {
-  pthread_mutex_t mutex; /* guards all below; taken after the strings' mutex, never before it */
-  td_ring *rings;
+  pthread_mutex_t mutex;    /* guards all below; taken after the strings' mutex, never before it */
+  _Atomic(td_ring *) rings; /* new ones in front; the recorder takes them out without the mutex */
   uint32_t n_threads;
   size_t ring_bytes;
   _Atomic int policy; /* td_ring_policy */
@@ -77,8 +77,9 @@ ring_make_for_thread(void) {
     TD_GROW(registry.threads, registry.n_threads, registry.threads_capacity);
     registry.threads[registry.n_threads++] =
         (struct known_thread){.name = own_name, .device = own_device, .alive = true};
-    ring->next = registry.rings;
-    registry.rings = ring;
+    ring->next = atomic_load(&registry.rings);
+    while (!atomic_compare_exchange_weak(&registry.rings, &ring->next, ring)) {
+    }
   }
   pthread_mutex_unlock(&registry.mutex);
   if (!ring) {
@@ -312,17 +313,10 @@ is_finished(td_ring *ring) {
          (!td_emit_session() || !atomic_load_explicit(&ring->n_dropped, memory_order_relaxed));
 }
 
-void
-td_emit_each_ring(void (*visit)(td_ring *ring, void *data), void *data) {
-  pthread_mutex_lock(&registry.mutex);
-  td_ring *first = registry.rings;
-  pthread_mutex_unlock(&registry.mutex);
-  /* New rings are put in front, and only this function takes rings out: the rest of the list is
-   * ours. */
-  for (td_ring *ring = first; ring; ring = ring->next)
-    visit(ring, data);
-  pthread_mutex_lock(&registry.mutex);
-  for (td_ring **link = &registry.rings; *link;) {
+/* If other rings have come in front meanwhile, the first one stays until the next visit. */
+static void
+free_finished(td_ring *first) {
+  for (td_ring **link = &first->next; *link;) {
     td_ring *ring = *link;
     if (is_finished(ring)) {
       *link = ring->next;
@@ -331,5 +325,17 @@ td_emit_each_ring(void (*visit)(td_ring *ring, void *data), void *data) {
       link = &ring->next;
     }
   }
-  pthread_mutex_unlock(&registry.mutex);
+  td_ring *front = first;
+  if (is_finished(first) && atomic_compare_exchange_strong(&registry.rings, &front, first->next))
+    td_ring_free(first);
+}
+
+/* New rings are put in front, and only this function takes rings out. So the list from `first` on
+ * is its own, and it needs no mutex: a dying thread may hold that. */
+void
+td_emit_each_ring(void (*visit)(td_ring *ring, void *data), void *data) {
+  td_ring *first = atomic_load(&registry.rings);
+  for (td_ring *ring = first; ring; ring = ring->next)
+    visit(ring, data);
+  if (first) free_finished(first);
 }

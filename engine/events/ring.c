@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "engine/events/ring.h"
 
-#include "engine/base/alloc.h"
-
 #include <string.h>
 #include <sys/mman.h>
 
@@ -26,12 +24,13 @@ td_ring *
 td_ring_new(size_t n_bytes, uint32_t thread) {
   unsigned char *bytes = map_twice(n_bytes);
   if (!bytes) return NULL;
-  td_ring *ring = aligned_alloc(_Alignof(td_ring), sizeof *ring);
-  if (!ring) {
+  /* Not from malloc: the recorder frees rings, and it must not wait for malloc's locks. */
+  td_ring *ring =
+      mmap(NULL, sizeof *ring, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (ring == MAP_FAILED) {
     munmap(bytes, 2 * n_bytes);
     return NULL;
   }
-  memset(ring, 0, sizeof *ring);
   ring->bytes = bytes;
   ring->mask = n_bytes - 1;
   ring->thread = thread;
@@ -44,7 +43,7 @@ void
 td_ring_free(td_ring *ring) {
   munmap(ring->bytes, 2 * (ring->mask + 1));
   sem_destroy(&ring->space);
-  free(ring);
+  munmap(ring, sizeof *ring);
 }
 
 size_t

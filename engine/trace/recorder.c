@@ -118,11 +118,13 @@ recorder_main(void *data) {
         stopping || asked != recorder->flushes_done || now - last_complete > PATIENCE_NS;
     if (recorder->everything) last_complete = now;
     td_emit_each_ring(empty_ring_cb, recorder);
-    finish_flushes(recorder, asked);
+    /* A thread that asked for a flush may have been interrupted inside the mutex. */
+    if (!atomic_load_explicit(&recorder->dying, memory_order_acquire))
+      finish_flushes(recorder, asked);
   }
   if (!atomic_load_explicit(&recorder->dying, memory_order_acquire)) return NULL;
   if (!atomic_exchange_explicit(&recorder->finished, true, memory_order_acq_rel))
-    td_writer_close(recorder->writer, NULL);
+    td_writer_close_dying(recorder->writer);
   atomic_store_explicit(&recorder->died, true, memory_order_release);
   return NULL;
 }

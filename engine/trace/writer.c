@@ -3,17 +3,20 @@
 
 #include "engine/base/alloc.h"
 #include "engine/base/clock.h"
+#include "engine/base/pages.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#define ZSTD_STATIC_LINKING_ONLY /* a context in memory of ours */
 #include <zstd.h>
 
 /* Level 1 keeps up with a busy engine; higher ones gain a tenth in size and cost three times as
  * much. */
 #define COMPRESSION_LEVEL 1
+#define OFFSETS_AT_FIRST 4096
 
 struct td_writer {
   int fd;
@@ -22,10 +25,12 @@ struct td_writer {
   bool has_events;
   bool made; /* of events that bear nanoseconds since the start: no clock is read */
   uint64_t offset;
-  ZSTD_CCtx *zstd;       /* (owned) */
-  unsigned char *stored; /* (owned) room for a compressed chunk */
+  ZSTD_CCtx *zstd;  /* in zstd_pages */
+  void *zstd_pages; /* (owned) all that zstd ever needs */
+  size_t zstd_bytes;
+  unsigned char *stored; /* (owned pages) room for a compressed chunk */
   size_t stored_capacity;
-  uint64_t *offsets; /* (owned) of all chunks */
+  uint64_t *offsets; /* (owned pages) of all chunks */
   size_t n_chunks, chunks_capacity;
 };
 
@@ -46,6 +51,15 @@ write_bytes(td_writer *writer, const void *bytes, size_t n_bytes) {
 }
 
 static void
+make_room_for_offset(td_writer *writer) {
+  size_t capacity = writer->chunks_capacity;
+  if (writer->n_chunks < capacity) return;
+  writer->offsets =
+      td_pages_grow(writer->offsets, capacity * sizeof(uint64_t), 2 * capacity * sizeof(uint64_t));
+  writer->chunks_capacity = 2 * capacity;
+}
+
+static void
 write_chunk(td_writer *writer, td_chunk_header *header, const void *raw, size_t raw_bytes) {
   size_t stored =
       ZSTD_compress2(writer->zstd, writer->stored, writer->stored_capacity, raw, raw_bytes);
@@ -60,7 +74,7 @@ write_chunk(td_writer *writer, td_chunk_header *header, const void *raw, size_t 
   header->clock_ticks = writer->made ? header->last_ticks + 1 : td_clock_now();
   header->clock_monotonic_ns = writer->made ? header->clock_ticks : td_clock_monotonic_ns();
   header->checksum = td_format_checksum(header, offsetof(td_chunk_header, checksum));
-  TD_GROW(writer->offsets, writer->n_chunks, writer->chunks_capacity);
+  make_room_for_offset(writer);
   writer->offsets[writer->n_chunks++] = writer->offset;
   write_bytes(writer, header, sizeof *header);
   write_bytes(writer, writer->stored, stored);
@@ -89,8 +103,12 @@ writer_new(int fd) {
   td_writer *writer = TD_NEW(td_writer);
   writer->fd = fd;
   writer->stored_capacity = ZSTD_compressBound(TD_CHUNK_RAW_MAX);
-  writer->stored = TD_NEW_N(unsigned char, writer->stored_capacity);
-  writer->zstd = ZSTD_createCCtx();
+  writer->stored = td_pages_new(writer->stored_capacity);
+  writer->chunks_capacity = OFFSETS_AT_FIRST;
+  writer->offsets = td_pages_new(OFFSETS_AT_FIRST * sizeof(uint64_t));
+  writer->zstd_bytes = ZSTD_estimateCCtxSize(COMPRESSION_LEVEL);
+  writer->zstd_pages = td_pages_new(writer->zstd_bytes);
+  writer->zstd = ZSTD_initStaticCCtx(writer->zstd_pages, writer->zstd_bytes);
   ZSTD_CCtx_setParameter(writer->zstd, ZSTD_c_compressionLevel, COMPRESSION_LEVEL);
   ZSTD_CCtx_setParameter(writer->zstd, ZSTD_c_checksumFlag, 1);
   return writer;
@@ -98,9 +116,9 @@ writer_new(int fd) {
 
 static void
 writer_free(td_writer *writer) {
-  ZSTD_freeCCtx(writer->zstd);
-  free(writer->stored);
-  free(writer->offsets);
+  td_pages_free(writer->zstd_pages, writer->zstd_bytes);
+  td_pages_free(writer->stored, writer->stored_capacity);
+  td_pages_free(writer->offsets, writer->chunks_capacity * sizeof(uint64_t));
   free(writer->path);
   free(writer);
 }
@@ -215,10 +233,21 @@ remove_useless(const td_writer *writer) {
     unlink(writer->path);
 }
 
-td_status
-td_writer_cut(td_writer *writer, td_error *error) {
+static void
+close_file(td_writer *writer) {
   remove_useless(writer);
   if (close(writer->fd) != 0 && !writer->failure) writer->failure = errno;
+}
+
+void
+td_writer_close_dying(td_writer *writer) {
+  if (!writer->failure) write_index(writer);
+  close_file(writer);
+}
+
+td_status
+td_writer_cut(td_writer *writer, td_error *error) {
+  close_file(writer);
   td_status status = TD_OK;
   if (writer->failure)
     status =

@@ -32,6 +32,10 @@ td_status td_writer_close(td_writer *writer, td_error *error);
  * not ended. */
 td_status td_writer_cut(td_writer *writer, td_error *error);
 
+/* td_writer_close_dying is td_writer_close for a process that dies of a signal: it takes no lock of
+ * malloc, and frees nothing. td_writer_events takes none either. */
+void td_writer_close_dying(td_writer *writer);
+
 /* td_writer_abandon closes the file as it is and frees the writer. */
 void td_writer_abandon(td_writer *writer);
 
