@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "engine/base/pages.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 
 static void *
 abort_if_failed(void *pages) {
-  if (pages == MAP_FAILED) abort();
+  if (pages == MAP_FAILED) {
+    fputs("tapedeck: out of memory\n", stderr);
+    abort();
+  }
   return pages;
 }
 

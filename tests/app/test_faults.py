@@ -51,7 +51,7 @@ class Faults:
     def judge(self, kind, number, ended):
         where = (self.command, kind, number, ended)
         if ended.returncode in ABORTS:
-            assert kind == "malloc" and b"memory" in ended.stderr, where
+            assert kind in ("malloc", "mmap") and b"memory" in ended.stderr, where
         else:
             assert ended.returncode in STATUSES, where
             silent = kind == "write" and number == 0  # the first thing that a command writes may be its complaint
