@@ -4,6 +4,7 @@
 import gzip
 import json
 import os
+import pathlib
 import random
 import re
 import signal
@@ -400,6 +401,8 @@ class Import(unittest.TestCase):
                           ("render", tape, "--view", "queues", "-o", tape + ".png"), ("render", tape, "--view", evil),
                           ("info", trace), ("open", trace + "none", tape), (evil,), ("info", "--" + evil),
                           ("run", "--devices", evil, trace), ("record", "--", trace), ("fit", trace)):
+            if arguments[0] == "run" and b"libasan" in pathlib.Path(TAPEDECK).read_bytes():
+                continue  # the module does not load into a Python without the sanitizer
             done = subprocess.run([TAPEDECK, *arguments], capture_output=True, timeout=60)
             for text in (done.stdout.decode(), done.stderr.decode()):
                 self.assertTrue(harmless.fullmatch(text), (arguments[0], text))
