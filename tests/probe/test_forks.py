@@ -12,7 +12,7 @@ import unittest
 import torches
 
 TAPEDECK = os.environ['TAPEDECK']
-PROGRAM = pathlib.Path(os.environ['SOURCE_ROOT']) / 'tests' / 'probe' / 'programs' / 'forks.py'
+PROGRAM = pathlib.Path(os.environ['SOURCE_ROOT']) / 'tests' / 'fixtures' / 'forks.py'
 CACHE = pathlib.Path(os.environ['TEST_OUTPUT']) / 'cache'
 N_FORKS = 12
 times = 1
