@@ -1,26 +1,19 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """`tapedeck record`: what it does to the command (nothing), what it leaves (tapes, and nothing else), and what it says
 when something is not as it should be. With every PyTorch that is here."""
-import glob
-import json
 import os
 import pathlib
 import shutil
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 import unittest
 
 import torches
+from record_case import SOURCE, TAPEDECK, RecordCase
 
-TAPEDECK = os.environ["TAPEDECK"]
-
-# Observers are kept from one run of the tests to the next, as a user's are.
-CACHE = pathlib.Path(os.environ["TEST_OUTPUT"]) / "cache"
-
-RANKS = pathlib.Path(os.environ["SOURCE_ROOT"]) / "tests" / "fixtures" / "two_ranks.py"
+RANKS = SOURCE / "tests" / "fixtures" / "two_ranks.py"
 
 BACKWARD = """
 import os, signal, sys, time, torch
@@ -63,44 +56,9 @@ sys.exit(max(rank.wait() for rank in ranks))
 TORCHES = list(torches.installed().values())
 
 
-def sessions():
-    return set(glob.glob("/tmp/tapedeck-??????")) | set(glob.glob(os.environ.get("XDG_RUNTIME_DIR", "/nowhere") +
-                                                                  "/tapedeck-??????"))
-
-
-class Record(unittest.TestCase):
-    def setUp(self):
-        self.temporary = tempfile.TemporaryDirectory()
-        self.folder = pathlib.Path(self.temporary.name)
-        self.environment = dict(os.environ, XDG_CACHE_HOME=str(CACHE), OMP_NUM_THREADS="1")
-        self.environment.pop("TAPEDECK_SESSION", None)
-        self.environment["XDG_RUNTIME_DIR"] = str(self.folder)
-
-    def tearDown(self):
-        self.assertEqual(glob.glob(str(self.folder / "tapedeck-*")), [], "a session's folder was left behind")
-        self.temporary.cleanup()
-
-    def record(self, *command, options=(), **more):
-        more.setdefault("env", self.environment)
-        return subprocess.run([TAPEDECK, "record", *options, "--", *map(str, command)], capture_output=True, text=True,
-                              timeout=300, cwd=self.folder, **more)
-
-    def script(self, text, name="script.py"):
-        (self.folder / name).write_text(text)
-        return name
-
-    def tapes(self):
-        return sorted(path.name for path in self.folder.glob("*.tape"))
-
-    def ask(self, *arguments):
-        return subprocess.run([TAPEDECK, *arguments], capture_output=True, text=True, timeout=60, cwd=self.folder)
-
-    def info(self, tape):
-        return json.loads(self.ask("info", tape, "--json").stdout)
-
-    def assert_checked(self, tape):
-        done = self.ask("check", tape)
-        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+class Record(RecordCase):
+    def with_own_engine(self):
+        return dict(self.environment, PYTHONPATH=os.environ["PYTHONPATH"])
 
     def assert_says(self, done, *words):
         """One line of tapedeck's own, at the end."""
@@ -154,7 +112,7 @@ class Record(unittest.TestCase):
             done = self.record("true", options=options)
             self.assertEqual((done.returncode, done.stderr.count("\n")), (2, 1), done)
             self.assertIn(words, done.stderr)
-        self.assertEqual(subprocess.run([TAPEDECK, "record"], capture_output=True, timeout=60).returncode, 2)
+        self.assertEqual(self.ask("record").returncode, 2)
         self.assertEqual((self.folder / "taken.tape").read_text(), "precious")
 
     def test_nothing_to_record(self):
@@ -367,8 +325,7 @@ print("unharmed")
 
     def assert_reducer(self, tape):
         """DDP's reducer hangs on every parameter, as a hook that is not the node's own work."""
-        lines = self.ask("events", tape, "--json").stdout.splitlines()
-        events = [json.loads(line) for line in lines]
+        events = self.events(tape)
         names = {event["node"]: event["name"] for event in events if event["event"] == "node_new"}
         hooks = [event for event in events if event["event"] == "hook_begin" and "Reducer" in event["owner"]]
         self.assertEqual({names[event["node"]] for event in hooks}, {"AccumulateGrad"})
@@ -384,7 +341,7 @@ if os.fork() == 0:
     raise SystemExit
 os.wait()
 """
-        done = self.record(sys.executable, self.script(text))
+        done = self.record(sys.executable, self.script(text), env=self.with_own_engine())
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assert_says(done, "2 processes")
         info = self.info("script.tape")
@@ -399,7 +356,8 @@ os.wait()
                "    print(x.grad.sum().item())\n"
         for python in TORCHES:
             for order in (["torch", "tapedeck", "torch"], ["tapedeck", "torch", "tapedeck"]):
-                done = self.record(python, self.script("import importlib, torch" + text % order), options=["--force"])
+                done = self.record(python, self.script("import importlib, torch" + text % order), options=["--force"],
+                                   env=self.with_own_engine())
                 self.assertEqual((done.returncode, done.stdout), (0, "6.0\n" * 3), done.stderr)
                 self.assert_says(done, "recorded 2 processes")
                 self.assertEqual(len(self.info("script.tape")["graph_tasks"]), 3)
@@ -434,5 +392,4 @@ if __name__ == "__main__":
     if not TORCHES:
         print("skipped: no PyTorch here")
         sys.exit(77)
-    CACHE.mkdir(parents=True, exist_ok=True)
     unittest.main(verbosity=2)

@@ -5,16 +5,13 @@ import os
 import pathlib
 import signal
 import socket
-import subprocess
-import tempfile
 import time
 import unittest
 
 import torches
+from record_case import CACHE, TAPEDECK, RecordCase
 
-TAPEDECK = os.environ['TAPEDECK']
 PRELOAD = pathlib.Path(os.environ['BUILD_ROOT']) / 'engine' / 'probe' / 'libtapedeck-preload.so'
-CACHE = pathlib.Path(os.environ['TEST_OUTPUT']) / 'cache'
 PYTHON = list(torches.installed().values())[-1]
 BACKWARD = 'import torch; torch.ones(2, requires_grad=True).sum().backward(); print("fine")'
 NOBODY = 65534
@@ -65,25 +62,14 @@ def serve(path, said):
         peer.close()
 
 
-class Strangers(unittest.TestCase):
-    def setUp(self):
-        temporary = tempfile.TemporaryDirectory()
-        self.addCleanup(temporary.cleanup)
-        self.folder = pathlib.Path(temporary.name)
-        self.environment = dict(os.environ, XDG_CACHE_HOME=str(CACHE), OMP_NUM_THREADS='1')
-        for name in ('PYTHONPATH', 'TAPEDECK_SESSION', 'XDG_RUNTIME_DIR'):
-            self.environment.pop(name, None)
-
+class Strangers(RecordCase):
     def run_target(self, **environment):
-        done = subprocess.run([PYTHON, '-c', BACKWARD], capture_output=True, text=True, timeout=120, cwd=self.folder,
-                              env=dict(self.environment, LD_PRELOAD=str(PRELOAD), **environment))
+        done = self.run_in(PYTHON, '-c', BACKWARD, env=dict(self.environment, LD_PRELOAD=str(PRELOAD), **environment))
         self.assertEqual((done.returncode, done.stdout), (0, 'fine\n'), done.stderr)
         return done.stderr
 
-    def record(self, *command, limit=0, **environment):
-        limited = ['sh', '-c', f'ulimit -Sn {limit}; exec "$@"', 'sh'] if limit else []
-        return subprocess.run([*limited, TAPEDECK, 'record', '--force', '-o', 'a.tape', '--', *command], capture_output=True,
-                              text=True, timeout=300, cwd=self.folder, env=dict(self.environment, **environment))
+    def record_here(self, *command, **environment):
+        return self.record(*command, options=['--force', '-o', 'a.tape'], env=dict(self.environment, **environment))
 
     @unittest.skipUnless(os.geteuid() == 0, 'only root can become another user')
     def test_hub_of_another_user(self):
@@ -112,11 +98,11 @@ class Strangers(unittest.TestCase):
         visit = ('import os, socket, sys; os.setuid(65534); s = socket.socket(socket.AF_UNIX);\n'
                  'try: s.connect(os.environ["TAPEDECK_SESSION"]); s.sendall(b"view\\n"); print(len(s.recv(100)))\n'
                  'except OSError as error: print(type(error).__name__)')
-        done = self.record('/usr/bin/python3', '-c', visit)
+        done = self.record_here('/usr/bin/python3', '-c', visit)
         self.assertIn(done.stdout, ('0\n', 'PermissionError\n', 'ConnectionResetError\n'), done.stderr)
 
     def test_observer_that_others_can_write(self):
-        done = self.record(PYTHON, '-c', BACKWARD)
+        done = self.record_here(PYTHON, '-c', BACKWARD)
         self.assertIn('recorded a.tape', done.stderr)
         observer = max(CACHE.glob('tapedeck/probe/*/observer.so'), key=lambda path: path.stat().st_mtime)
         (self.folder / 'o').mkdir()
@@ -133,7 +119,7 @@ class Strangers(unittest.TestCase):
         cache = self.folder / 'cache'
         cache.mkdir()
         os.chmod(cache, 0o777)
-        done = self.record(PYTHON, '-c', BACKWARD, XDG_CACHE_HOME=str(cache))
+        done = self.record_here(PYTHON, '-c', BACKWARD, XDG_CACHE_HOME=str(cache))
         self.assertIn('recording at level 2', done.stderr)
         self.assertIn('another user may write to', done.stderr)
 
@@ -142,12 +128,13 @@ class Strangers(unittest.TestCase):
         shared = self.folder / 'shared'
         shared.mkdir()
         os.chmod(shared, 0o1777)
+        self.environment.pop('XDG_RUNTIME_DIR')
         show = 'import os; print(os.environ["TAPEDECK_SESSION"], oct(os.stat(os.path.dirname(os.environ["TAPEDECK_SESSION"])).st_mode))'
         for environment, begin in (({'XDG_RUNTIME_DIR': str(self.folder)}, self.folder),
                                    ({'XDG_RUNTIME_DIR': str(shared), 'XDG_CACHE_HOME': str(self.folder / 'c')}, self.folder / 'c'),
                                    ({'XDG_CACHE_HOME': str(shared / 'no' / 'x')}, shared / 'no' / 'x'),
                                    ({'XDG_CACHE_HOME': '/proc/x'}, '/tmp')):
-            done = self.record('/usr/bin/python3', '-c', show, **environment)
+            done = self.record_here('/usr/bin/python3', '-c', show, **environment)
             path, mode = done.stdout.split()
             self.assertTrue(path.startswith(f'{begin}/'), (path, begin))
             self.assertEqual(mode, '0o40700')
@@ -157,8 +144,9 @@ class Strangers(unittest.TestCase):
                 os.rmdir(os.path.dirname(path))
 
     def test_hub_without_descriptors(self):
-        done = self.record('/usr/bin/python3', '-c', 'import resource; resource.setrlimit(resource.RLIMIT_NOFILE, (500, 500))\n' + CROWD,
-                           limit=40)
+        crowd = 'import resource; resource.setrlimit(resource.RLIMIT_NOFILE, (500, 500))\n' + CROWD
+        limited = 'ulimit -Sn 40; exec "$0" record -- /usr/bin/python3 -c "$1"'
+        done = self.run_in('sh', '-c', limited, TAPEDECK, crowd)
         self.assertEqual(done.stdout, 'True True True\n', done.stderr)
 
 
