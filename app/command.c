@@ -46,7 +46,7 @@ int
 td_command_fail(const char *file, const char *format, ...) {
   va_list args;
   va_start(args, format);
-  print_line(file, ": ", format, args);
+  print_line(file ? file : "", file ? ": " : "", format, args);
   va_end(args);
   return TD_EXIT_USAGE;
 }

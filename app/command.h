@@ -58,7 +58,8 @@ gboolean td_command_trust_cb(const char *option, const char *value, void *data, 
 int td_command_bad_usage(const char *name, const char *format, ...) G_GNUC_PRINTF(2, 3);
 
 /* td_command_fail prints "tapedeck: FILE: reason" to standard error and returns TD_EXIT_USAGE.
- * td_command_file_error does the same with an engine's error, and clears it. */
+ * td_command_file_error does the same with an engine's error, and clears it. The file is NULL if
+ * the reason names it. */
 int td_command_fail(const char *file, const char *format, ...) G_GNUC_PRINTF(2, 3);
 int td_command_file_error(const char *file, td_error *error);
 

@@ -64,6 +64,7 @@ print_conflicts(const char *path, td_tape *tape, td_error *error) {
   td_status status = td_catalog_collect(tape, &catalog, error);
   for (uint64_t seq = 0; status == TD_OK && seq < info->n_events; seq++)
     print_conflict(path, catalog, tape, seq);
+  if (status == TD_OK) status = td_tape_check_readable(tape, error);
   td_catalog_free(catalog);
   return status;
 }

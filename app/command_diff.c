@@ -54,7 +54,7 @@ diff(const char *path_a, const char *path_b, double tolerance, bool as_json) {
   } else if (open_tape(path_b, &report.tape_b, &report.graph_b, &error) != TD_OK) {
     td_command_file_error(path_b, &error);
   } else if (compare(&report, &error) != TD_OK) {
-    td_command_file_error(path_a, &error);
+    td_command_file_error(NULL, &error);
   } else {
     (as_json ? td_diff_print_json : td_diff_print_text)(&report);
     exit_status = are_equal(&report) ? TD_EXIT_OK : TD_EXIT_BAD;

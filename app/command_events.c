@@ -56,7 +56,7 @@ print_events(td_tape *tape, const td_catalog *catalog, const filter *filter, td_
       td_json_newline(&json);
     }
   }
-  return TD_OK;
+  return td_tape_check_readable(tape, error);
 }
 
 /* The graph is collected for the names in readable text; JSON has ids alone and needs none. */

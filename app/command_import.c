@@ -22,7 +22,7 @@
 
 typedef struct trace_file {
   const char *path; /* (borrowed) */
-  int fd;
+  int fd, failure;  /* errno of a read that failed, or 0 */
   uint64_t n_bytes, n_read;
   GZlibDecompressor *gzip; /* (owned) or NULL */
   bool gzip_ended;
@@ -58,8 +58,13 @@ open_trace(trace_file *file, const char *path) {
   file->raw = g_malloc(BLOCK_BYTES);
   file->text = g_malloc(BLOCK_BYTES);
   file->began_us = g_get_monotonic_time();
-  bool compressed = pread(file->fd, magic, 2, 0) == 2 && magic[0] == 0x1f && magic[1] == 0x8b;
-  if (compressed) file->gzip = g_zlib_decompressor_new(G_ZLIB_COMPRESSOR_FORMAT_GZIP);
+  ssize_t n = pread(file->fd, magic, 2, 0);
+  if (n < 0) {
+    td_command_fail(path, "%s", g_strerror(errno));
+    return false;
+  }
+  if (n == 2 && magic[0] == 0x1f && magic[1] == 0x8b)
+    file->gzip = g_zlib_decompressor_new(G_ZLIB_COMPRESSOR_FORMAT_GZIP);
   return true;
 }
 
@@ -80,30 +85,27 @@ end_progress(const trace_file *file) {
   if (file->told_us) td_terminal_control(CLEAR_LINE);
 }
 
-/* The next bytes of the file as they lie there: 0 at its end, -1 with errno. */
+/* The next bytes of the file as they lie there: 0 at its end, -1 if the disk failed. */
 static ssize_t
 read_raw(trace_file *file, unsigned char *into) {
   ssize_t n;
   do
     n = read(file->fd, into, BLOCK_BYTES);
   while (n < 0 && errno == EINTR);
+  if (n < 0) file->failure = errno;
   if (n > 0) file->n_read += (uint64_t)n;
   tell_progress(file);
   return n;
 }
 
-/* The next bytes of the trace in file->text; -1 with a problem (owned by the caller). */
+/* The next bytes of the trace in file->text; -1 if the disk failed, or with a problem (owned by the
+ * caller). */
 static ssize_t
 read_text(trace_file *file, char **problem) {
-  if (!file->gzip) {
-    ssize_t n = read_raw(file, file->text);
-    if (n < 0) *problem = g_strdup(g_strerror(errno));
-    return n;
-  }
+  if (!file->gzip) return read_raw(file, file->text);
   while (!file->gzip_ended) {
     if (file->raw_at == file->raw_n) {
       ssize_t n = read_raw(file, file->raw);
-      if (n < 0) *problem = g_strdup(g_strerror(errno));
       if (n < 0) return -1;
       file->raw_at = 0;
       file->raw_n = (size_t)n;
@@ -178,7 +180,8 @@ import(const char *path, const char *tape) {
     continue;
   end_progress(&file);
   if (problem) td_import_break(import, problem);
-  int status = write_tape(import, &file, tape);
+  int status = file.failure ? td_command_fail(path, "%s", g_strerror(file.failure))
+                            : write_tape(import, &file, tape);
   td_import_free(import);
   return status;
 }

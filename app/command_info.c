@@ -358,6 +358,7 @@ td_command_info(int argc, char **argv) {
   if (opened == TD_OK) opened = td_summary_make(tape, catalog, &summary, &error);
   if (opened == TD_OK && as_json) print_json(tape, catalog, &summary);
   if (opened == TD_OK && !as_json) print_text(tape, catalog, &summary);
+  if (opened == TD_OK) opened = td_tape_check_readable(tape, &error);
   td_summary_fini(&summary);
   td_catalog_free(catalog);
   td_tape_close(tape);

@@ -205,6 +205,11 @@ save(const job *self, const struct view *view, const struct format *format) {
   td_output_file_begin(&output, self->output);
   cairo_status_t status = can_write(output.part, &error) ? draw(self, view, format, output.part)
                                                          : CAIRO_STATUS_WRITE_ERROR;
+  td_error unread = {0};
+  if (td_tape_check_readable(td_replay_tape(self->replay), &unread)) {
+    td_output_file_drop(&output);
+    return td_command_file_error(self->path, &unread);
+  }
   if (status) {
     td_output_file_drop(&output);
     return td_command_fail(self->output, "%s",

@@ -108,6 +108,5 @@ td_command_state(int argc, char **argv) {
     td_state_print_json(td_replay_catalog(at.replay), td_replay_state(at.replay), at.seq, stdout);
   else
     print_text(&at);
-  td_tape_at_close(&at);
-  return TD_EXIT_OK;
+  return td_tape_at_conclude(&at);
 }

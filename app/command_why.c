@@ -19,10 +19,9 @@ td_command_why(int argc, char **argv) {
     if (at.how) printf("After event %" PRIu64 ", %s:\n", at.seq, at.how);
     puts(text);
     free(text);
-    status = TD_EXIT_OK;
-  } else {
-    status = td_command_file_error(at.path, &error);
+    return td_tape_at_conclude(&at);
   }
+  status = td_command_file_error(at.path, &error);
   td_tape_at_close(&at);
   return status;
 }

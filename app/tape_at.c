@@ -45,6 +45,16 @@ td_tape_at_close(td_tape_at *at) {
   at->replay = NULL;
 }
 
+int
+td_tape_at_conclude(td_tape_at *at) {
+  td_error error = {0};
+  int status = TD_EXIT_OK;
+  if (td_tape_check_readable(td_replay_tape(at->replay), &error))
+    status = td_command_file_error(at->path, &error);
+  td_tape_at_close(at);
+  return status;
+}
+
 char *
 td_thread_label(const td_catalog *catalog, uint32_t thread) {
   if (thread == TD_NONE) return g_strdup("-");

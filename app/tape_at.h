@@ -23,5 +23,9 @@ bool td_tape_at_open(td_tape_at *at, const char *command, bool has_json, int arg
                      int *status);
 void td_tape_at_close(td_tape_at *at);
 
+/* td_tape_at_conclude closes it too. A command calls it after it has printed what
+ * it read, and returns its result. If the tape could not be read to the end, that is an error. */
+int td_tape_at_conclude(td_tape_at *at);
+
 /* td_thread_label returns a thread's name, or its number if it has no name. The caller frees it. */
 char *td_thread_label(const td_catalog *catalog, uint32_t thread);

@@ -284,12 +284,19 @@ align_visits(td_align *align) {
   return status;
 }
 
+static td_status
+collect_visits(td_tape *tape, const td_catalog *graph, td_visits *visits, td_error *error) {
+  td_status status = td_visits_collect(tape, graph, visits, error);
+  if (status) td_error_prefix(error, "%s: ", td_tape_path(tape));
+  return status;
+}
+
 td_status
 td_align_tapes(td_tape *a, const td_catalog *graph_a, td_tape *b, const td_catalog *graph_b,
                td_align *align, td_error *error) {
   *align = (td_align){0};
-  td_status status = td_visits_collect(a, graph_a, &align->a, error);
-  if (status == TD_OK) status = td_visits_collect(b, graph_b, &align->b, error);
+  td_status status = collect_visits(a, graph_a, &align->a, error);
+  if (status == TD_OK) status = collect_visits(b, graph_b, &align->b, error);
   if (status != TD_OK) {
     td_align_fini(align);
     return status;

@@ -39,7 +39,7 @@ typedef struct td_align {
 
 /* td_align_tapes reads both tapes and aligns them. The catalogs must outlive the alignment. It
  * takes linear time if the passes are alike, else n log n and the time for what was added or
- * removed. */
+ * removed. An error names the tape. */
 td_status td_align_tapes(td_tape *a, const td_catalog *graph_a, td_tape *b,
                          const td_catalog *graph_b, td_align *align, td_error *error);
 void td_align_fini(td_align *align);

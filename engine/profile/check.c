@@ -163,7 +163,7 @@ td_check_run(td_tape *tape, td_check_report report, void *data, uint64_t *n_viol
     choose_rules(&checker, td_tape_info_get(tape));
     check_tape(&checker, tape);
     *n_violations = checker.n_violations;
-    status = td_tape_check_same(tape, error);
+    status = td_tape_check_readable(tape, error);
   } else {
     status = td_error_set(error, TD_OUT_OF_MEMORY, "no memory to check the tape");
   }

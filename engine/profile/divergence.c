@@ -59,9 +59,8 @@ list_ready(view *view, uint32_t queue, td_divergence_side *side) {
 }
 
 static td_status
-look(view *view, td_tape *tape, td_divergence_side *side, td_error *error) {
+look_into(view *view, td_tape *tape, td_divergence_side *side, td_error *error) {
   td_any_event event;
-  if (!view->took || !view->took->popped) return TD_OK;
   td_status status = td_replay_open(td_tape_path(tape), NULL, NULL, &view->replay, error);
   if (status == TD_OK) status = td_replay_event(view->replay, view->took->at, &event, error);
   if (status == TD_OK) status = td_why_pop(view->replay, view->took->at, &side->why, error);
@@ -69,6 +68,14 @@ look(view *view, td_tape *tape, td_divergence_side *side, td_error *error) {
   if (status != TD_OK || event.queue_pop.queue >= view->visits->catalog->n_queues) return status;
   view->order = view->visits->catalog->queues[event.queue_pop.queue].order;
   return list_ready(view, event.queue_pop.queue, side);
+}
+
+static td_status
+look(view *view, td_tape *tape, td_divergence_side *side, td_error *error) {
+  if (!view->took || !view->took->popped) return TD_OK;
+  td_status status = look_into(view, tape, side, error);
+  if (status) td_error_prefix(error, "%s: ", td_tape_path(tape));
+  return status;
 }
 
 /* Judging */

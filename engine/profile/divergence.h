@@ -43,7 +43,7 @@ typedef struct td_divergence {
 } td_divergence;
 
 /* td_divergence_explain looks into both tapes at align->divergence, which is set; it replays them
- * up to there. */
+ * up to there. An error names the tape. */
 td_status td_divergence_explain(const td_align *align, td_tape *a, td_tape *b,
                                 td_divergence *divergence, td_error *error);
 void td_divergence_fini(td_divergence *divergence);

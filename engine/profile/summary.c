@@ -148,9 +148,11 @@ td_summary_make(td_tape *tape, const td_catalog *catalog, td_summary *summary, t
   free(self.threads);
   free(self.node_ns);
   free(self.task_begin);
-  if (has_memory) return TD_OK;
-  td_summary_fini(summary);
-  return td_error_set(error, TD_OUT_OF_MEMORY, "no memory to sum up the tape");
+  td_status status = has_memory
+                         ? td_tape_check_readable(tape, error)
+                         : td_error_set(error, TD_OUT_OF_MEMORY, "no memory to sum up the tape");
+  if (status) td_summary_fini(summary);
+  return status;
 }
 
 void

@@ -27,7 +27,7 @@ typedef struct td_summary {
   uint64_t total_ns; /* of all nodes */
 } td_summary;
 
-/* td_summary_make reads the tape once. TD_OUT_OF_MEMORY. */
+/* td_summary_make reads the tape once. TD_OUT_OF_MEMORY, or as td_tape_check_readable. */
 td_status td_summary_make(td_tape *tape, const td_catalog *catalog, td_summary *summary,
                           td_error *error);
 void td_summary_fini(td_summary *summary);

@@ -271,10 +271,10 @@ td_visits_collect(td_tape *tape, const td_catalog *catalog, td_visits *visits, t
   *visits = (td_visits){.catalog = catalog};
   bool collected = collect(&self);
   td_number_map_fini(&self.latest);
-  if (collected) return TD_OK;
-  td_visits_fini(visits);
-  return td_error_set(error, TD_OUT_OF_MEMORY, "no memory for the visits of %s",
-                      td_tape_path(tape));
+  td_status status = collected ? td_tape_check_readable(tape, error)
+                               : td_error_set(error, TD_OUT_OF_MEMORY, "no memory for its visits");
+  if (status) td_visits_fini(visits);
+  return status;
 }
 
 void

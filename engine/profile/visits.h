@@ -46,7 +46,7 @@ typedef struct td_visits {
 } td_visits;
 
 /* td_visits_collect reads the tape once. The catalog is that tape's, and must outlive the visits.
- */
+ * TD_OUT_OF_MEMORY, or as td_tape_check_readable. */
 td_status td_visits_collect(td_tape *tape, const td_catalog *catalog, td_visits *visits,
                             td_error *error);
 void td_visits_fini(td_visits *visits);

@@ -211,7 +211,7 @@ collect(td_catalog_builder *builder) {
     status = declare_ids(builder, event);
     if (status == TD_OK) td_catalog_take(builder, event);
   }
-  if (status == TD_OK) status = td_tape_check_same(builder->tape, builder->error);
+  if (status == TD_OK) status = td_tape_check_readable(builder->tape, builder->error);
   if (status != TD_OK) return status;
   for (uint32_t i = 0; i < catalog->n_graph_tasks; i++)
     catalog->graph_tasks[i].end_seq = TD_MIN(catalog->graph_tasks[i].end_seq, info->n_events);

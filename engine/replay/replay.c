@@ -68,7 +68,7 @@ index_events(td_replay *replay, td_replay_progress progress, void *data, td_erro
   }
   td_checkpoints_restore(replay->checkpoints, 0);
   replay->world.journalling = true;
-  return td_tape_check_same(replay->tape, error);
+  return td_tape_check_readable(replay->tape, error);
 }
 
 static td_status
@@ -160,7 +160,7 @@ td_replay_seek(td_replay *replay, uint64_t position, td_error *error) {
   }
   while (td_replay_position(replay) < position)
     step_forward(replay);
-  return td_tape_check_same(replay->tape, error);
+  return td_tape_check_readable(replay->tape, error);
 }
 
 td_status
@@ -168,7 +168,7 @@ td_replay_forward(td_replay *replay, td_error *error) {
   if (td_replay_position(replay) == replay->length)
     return td_error_set(error, TD_OUT_OF_RANGE, "the tape is at its end");
   step_forward(replay);
-  return td_tape_check_same(replay->tape, error);
+  return td_tape_check_readable(replay->tape, error);
 }
 
 td_status

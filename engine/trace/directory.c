@@ -138,7 +138,7 @@ calibrate(td_directory *directory, uint64_t ticks, uint64_t monotonic_ns) {
 }
 
 static bool
-ends_with_trailer(const td_directory *directory) {
+ends_with_trailer(td_directory *directory) {
   td_trailer trailer;
   if (directory->file.n_bytes < sizeof trailer ||
       !td_tape_file_read(&directory->file, directory->file.n_bytes - sizeof trailer, &trailer,
@@ -211,12 +211,14 @@ td_directory_open(const char *path, td_directory *directory, td_error *error) {
     walk_chunks(directory, offset);
     status = check_size(directory, error);
   }
+  if (directory->file.failure) status = td_tape_file_check(&directory->file, error);
   if (status) td_directory_close(directory);
   return status;
 }
 
 td_status
-td_directory_tell_changed(td_error *error) {
+td_directory_tell_unreadable(const td_directory *directory, td_error *error) {
+  if (directory->file.failure) return td_tape_file_check(&directory->file, error);
   return td_error_set(error, TD_IO, "another program changed the file while it was open");
 }
 
@@ -239,10 +241,10 @@ td_directory_load(td_directory *directory, uint32_t thread, uint32_t chunk, td_d
   td_chunk_header header;
   uint32_t checksum;
   if (!td_tape_file_header(file, known->offset, &header) || header.checksum != known->checksum)
-    return td_directory_tell_changed(error);
+    return td_directory_tell_unreadable(directory, error);
   td_status status = td_tape_file_contents(file, known->offset, &header, &checksum, error);
-  if (status != TD_OUT_OF_MEMORY && checksum != known->content)
-    status = td_directory_tell_changed(error);
+  if (status != TD_OUT_OF_MEMORY && (file->failure || checksum != known->content))
+    status = td_directory_tell_unreadable(directory, error);
   if (status) return status;
   return td_decoder_run(&directory->decoder, &header, file->raw, decoded, error);
 }

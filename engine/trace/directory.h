@@ -36,7 +36,7 @@ typedef struct td_directory {
   bool trusted;
   bool complete;      /* ends with an index */
   bool cut_off;       /* what is wrong, if anything, is wrong with its end alone */
-  bool changed;       /* the file is not what it was: for the users of td_directory_load to set */
+  bool unreadable;    /* TD_IO came: for the users of td_directory_load to set */
   bool out_of_memory; /* a chunk is missing for that reason: for the same users */
   char *damage;       /* (owned) first trouble, or NULL */
 } td_directory;
@@ -50,13 +50,14 @@ void td_directory_close(td_directory *directory);
 /* td_directory_trust_all lifts the limits of that note for all tapes that are opened later. */
 void td_directory_trust_all(void);
 
-/* td_directory_load decompresses and decodes a chunk. TD_DAMAGED, TD_OUT_OF_MEMORY. TD_IO if the
- * chunk is not what it was when the file was opened. */
+/* td_directory_load decompresses and decodes a chunk. TD_DAMAGED, TD_OUT_OF_MEMORY. TD_IO as
+ * td_directory_tell_unreadable. */
 td_status td_directory_load(td_directory *directory, uint32_t thread, uint32_t chunk,
                             td_decoded *decoded, td_error *error);
 
-/* td_directory_tell_changed returns TD_IO and says why. */
-td_status td_directory_tell_changed(td_error *error);
+/* td_directory_tell_unreadable returns TD_IO. It says why the system cannot read the file; if the
+ * system can, another program changed the file. */
+td_status td_directory_tell_unreadable(const td_directory *directory, td_error *error);
 
 /* td_directory_note_damage remembers the first trouble, in words; it is not one of the end alone.
  */

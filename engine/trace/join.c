@@ -290,8 +290,10 @@ write_all(join *join, const char *path, bool overwrite, td_error *error) {
   td_status status =
       td_writer_open_made(path, overwrite, policy, join->start_ns, &join->writer, error);
   if (status) return status;
-  for (size_t i = 0; i < join->n_parts && !status; i++)
+  for (size_t i = 0; i < join->n_parts && !status; i++) {
     status = write_part(join, &join->parts[i], error);
+    if (status) td_error_prefix(error, "%s: ", join->parts[i].path);
+  }
   if (status)
     td_writer_abandon(join->writer);
   else

@@ -53,7 +53,7 @@ stream_fill(td_merge *merge, uint32_t thread) {
     if (stream->loaded != stream->chunk) {
       td_error error = {0};
       if (td_directory_load(merge->directory, thread, stream->chunk, &stream->decoded, &error)) {
-        merge->directory->changed |= error.status == TD_IO;
+        merge->directory->unreadable |= error.status == TD_IO;
         merge->directory->out_of_memory |= error.status == TD_OUT_OF_MEMORY;
         td_directory_note_damage(merge->directory, "%s", td_error_text(&error));
         td_error_clear(&error);

@@ -159,7 +159,7 @@ td_tape_open(const char *path, td_tape **tape, td_error *error) {
   made->info.threads = made->threads;
   made->info.complete = directory.complete;
   made->info.damage = made->directory.damage;
-  status = td_tape_check_same(made, error);
+  status = td_tape_check_readable(made, error);
   if (status)
     td_tape_close(made);
   else
@@ -168,9 +168,9 @@ td_tape_open(const char *path, td_tape **tape, td_error *error) {
 }
 
 td_status
-td_tape_check_same(const td_tape *tape, td_error *error) {
+td_tape_check_readable(const td_tape *tape, td_error *error) {
   if (tape->directory.out_of_memory) return td_error_set(error, TD_OUT_OF_MEMORY, "out of memory");
-  return tape->directory.changed ? td_directory_tell_changed(error) : TD_OK;
+  return tape->directory.unreadable ? td_directory_tell_unreadable(&tape->directory, error) : TD_OK;
 }
 
 void
@@ -251,7 +251,7 @@ block_get(td_tape *tape, uint64_t number) {
 
 static bool
 is_unusable(const td_tape *tape) {
-  return tape->directory.changed || tape->directory.out_of_memory;
+  return tape->directory.unreadable || tape->directory.out_of_memory;
 }
 
 const td_any_event *
@@ -271,7 +271,7 @@ td_tape_get(td_tape *tape, uint64_t seq, td_any_event *out, td_error *error) {
                         "event %" PRIu64 " is not on the tape: it has %" PRIu64, seq,
                         tape->info.n_events);
   const td_any_event *event = td_tape_peek(tape, seq);
-  if (is_unusable(tape)) return td_tape_check_same(tape, error);
+  if (is_unusable(tape)) return td_tape_check_readable(tape, error);
   if (!event) return td_error_set(error, TD_DAMAGED, "event %" PRIu64 " cannot be read", seq);
   memcpy(out, event, TD_MIN((size_t)event->event.size, sizeof *out));
   return TD_OK;

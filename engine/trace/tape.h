@@ -48,9 +48,10 @@ void td_tape_close(td_tape *tape);
 /* td_tape_is_at returns true if a file begins as a tape does. */
 bool td_tape_is_at(const char *path);
 
-/* td_tape_check_same returns TD_IO if another program has changed the file since it was opened. It
- * returns TD_OUT_OF_MEMORY if memory ran out for a part of it. Events cannot be read then. */
-td_status td_tape_check_same(const td_tape *tape, td_error *error);
+/* td_tape_check_readable returns TD_IO if the disk failed, or if another program has changed the
+ * file since it was opened. It returns TD_OUT_OF_MEMORY if memory ran out for a part of the tape.
+ * Events cannot be read then. So a command calls this after it has printed what it read. */
+td_status td_tape_check_readable(const td_tape *tape, td_error *error);
 
 const td_tape_info *td_tape_info_get(const td_tape *tape);
 const char *td_tape_path(const td_tape *tape);
@@ -62,7 +63,7 @@ const char *td_tape_string(const td_tape *tape, uint32_t id);
 /* td_tape_get copies event number seq of the merged order into out. Times and durations are in ns.
  * Ids are as written: check them against your own tables. Near-sequential access in either
  * direction is cheap; random access costs the decoding of a block. TD_OUT_OF_RANGE, TD_DAMAGED,
- * TD_IO as td_tape_check_same. */
+ * TD_IO as td_tape_check_readable. */
 td_status td_tape_get(td_tape *tape, uint64_t seq, td_any_event *out, td_error *error);
 
 /* td_tape_peek is td_tape_get without the copy, for reading a tape from end to end. NULL if

@@ -37,18 +37,24 @@ td_tape_file_close(td_tape_file *file) {
 }
 
 bool
-td_tape_file_read(const td_tape_file *file, uint64_t offset, void *bytes, size_t n) {
+td_tape_file_read(td_tape_file *file, uint64_t offset, void *bytes, size_t n) {
   for (size_t done = 0; done < n;) {
     ssize_t got = pread(file->fd, (char *)bytes + done, n - done, (off_t)(offset + done));
     if (got < 0 && errno == EINTR) continue;
+    if (got < 0 && !file->failure) file->failure = errno;
     if (got <= 0) return false;
     done += (size_t)got;
   }
   return true;
 }
 
+td_status
+td_tape_file_check(const td_tape_file *file, td_error *error) {
+  return file->failure ? td_error_set(error, TD_IO, "%s", strerror(file->failure)) : TD_OK;
+}
+
 bool
-td_tape_file_header(const td_tape_file *file, uint64_t offset, td_chunk_header *header) {
+td_tape_file_header(td_tape_file *file, uint64_t offset, td_chunk_header *header) {
   if (offset > file->n_bytes || file->n_bytes - offset < sizeof *header) return false;
   return td_tape_file_read(file, offset, header, sizeof *header) &&
          header->magic == TD_CHUNK_MAGIC &&
@@ -59,7 +65,7 @@ td_tape_file_header(const td_tape_file *file, uint64_t offset, td_chunk_header *
 }
 
 uint64_t
-td_tape_file_find(const td_tape_file *file, uint64_t offset) {
+td_tape_file_find(td_tape_file *file, uint64_t offset) {
   const uint32_t magic = TD_CHUNK_MAGIC;
   const size_t piece = 65536;
   td_chunk_header header;
@@ -78,7 +84,7 @@ td_tape_file_find(const td_tape_file *file, uint64_t offset) {
 }
 
 uint32_t
-td_tape_file_checksum(const td_tape_file *file, uint64_t offset, const td_chunk_header *header) {
+td_tape_file_checksum(td_tape_file *file, uint64_t offset, const td_chunk_header *header) {
   uint32_t checksum = 0;
   uint64_t end = offset + sizeof *header + header->stored_bytes;
   if (header->stored_bytes >= sizeof checksum)

@@ -10,6 +10,7 @@
 
 typedef struct td_tape_file {
   int fd;                      /* (owned) */
+  int failure;                 /* errno of the first read that failed, or 0 */
   size_t n_bytes;              /* when it was opened */
   unsigned char *stored, *raw; /* (owned) a chunk's contents, and the same decompressed */
   size_t stored_capacity, raw_capacity;
@@ -21,19 +22,22 @@ typedef struct td_tape_file {
 td_status td_tape_file_open(const char *path, td_tape_file *file, td_error *error);
 void td_tape_file_close(td_tape_file *file);
 
-/* td_tape_file_read copies bytes. False if the file has less. */
-bool td_tape_file_read(const td_tape_file *file, uint64_t offset, void *bytes, size_t n);
+/* td_tape_file_read copies bytes. False if the file has less, or if the system cannot read it. Only
+ * the second sets file->failure: then the disk failed, and the tape may be whole. */
+bool td_tape_file_read(td_tape_file *file, uint64_t offset, void *bytes, size_t n);
 
 /* td_tape_file_header reads the header of a chunk. False if none is there that holds and whose
  * contents the file has. */
-bool td_tape_file_header(const td_tape_file *file, uint64_t offset, td_chunk_header *header);
+bool td_tape_file_header(td_tape_file *file, uint64_t offset, td_chunk_header *header);
 
 /* td_tape_file_find returns the next place from offset on where a header holds, or n_bytes. */
-uint64_t td_tape_file_find(const td_tape_file *file, uint64_t offset);
+uint64_t td_tape_file_find(td_tape_file *file, uint64_t offset);
 
 /* td_tape_file_checksum returns the checksum at the end of a chunk's frame, 0 if it has none. */
-uint32_t td_tape_file_checksum(const td_tape_file *file, uint64_t offset,
-                               const td_chunk_header *header);
+uint32_t td_tape_file_checksum(td_tape_file *file, uint64_t offset, const td_chunk_header *header);
+
+/* td_tape_file_check returns TD_IO and the system's words if a read has failed. */
+td_status td_tape_file_check(const td_tape_file *file, td_error *error);
 
 /* td_tape_file_contents decompresses a chunk into file->raw, and sets *checksum as
  * td_tape_file_checksum does. TD_DAMAGED, TD_OUT_OF_MEMORY. */
