@@ -8,11 +8,9 @@ import sys
 import tempfile
 
 import torches
+from record_case import TAPEDECK, plain_environment
 
-TAPEDECK = os.environ["TAPEDECK"]
 PRELOAD = pathlib.Path(os.environ["BUILD_ROOT"]) / "tests" / "libfull_disk.so"
-ENVIRONMENT = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
-ENVIRONMENT.update(OMP_NUM_THREADS="1", XDG_CACHE_HOME=os.environ["BUILD_ROOT"] + "/test-cache")
 REASON = "the tape could not be written: No space left on device"
 # The recorder writes what it has while the program sleeps: half of the tape.
 PROGRAM = """
@@ -30,7 +28,7 @@ def record_with(command, room):
     """Runs a command whose tape has so much room; returns its words and the tape, or None."""
     with tempfile.TemporaryDirectory(prefix="tapedeck-full-") as folder:
         pathlib.Path(folder, "program.py").write_text(PROGRAM, encoding="utf-8")
-        environment = dict(ENVIRONMENT, LD_PRELOAD=str(PRELOAD), FULL_DISK_BYTES=str(room))
+        environment = plain_environment(LD_PRELOAD=str(PRELOAD), FULL_DISK_BYTES=str(room))
         ended = subprocess.run(command, cwd=folder, env=environment, stderr=subprocess.PIPE, text=True, timeout=400)
         left = sorted(path.name for path in pathlib.Path(folder).iterdir() if path.name != "program.py")
         assert left in ([], ["out.tape"]), left

@@ -3,15 +3,11 @@
 # program cannot notice that they have.
 import collections
 import json
-import os
-import pathlib
-import subprocess
-import tempfile
 import unittest
 
 import torches
+from record_case import TAPEDECK, RecordCase
 
-TAPEDECK = os.environ["TAPEDECK"]
 BEGIN = "import threading, torch\nfrom torch import nn\ntorch.manual_seed(3)\n"
 
 ONE_ROOT = BEGIN + """
@@ -199,29 +195,18 @@ print([float(p.grad.double().sum()) for p in net.parameters()])
 """
 
 
-class Names(unittest.TestCase):
-    @classmethod
-    def setUpClass(cls):
-        cls.temporary = tempfile.TemporaryDirectory()
-        cls.folder = pathlib.Path(cls.temporary.name)
-        cls.environment = dict(os.environ, OMP_NUM_THREADS="1")
-        cls.pythons = torches.installed()
-
-    @classmethod
-    def tearDownClass(cls):
-        cls.temporary.cleanup()
+class Names(RecordCase):
+    pythons = torches.installed()
 
     def run_program(self, *command):
-        done = subprocess.run(command, capture_output=True, text=True, cwd=self.folder, timeout=500, env=self.environment)
+        done = self.run_in(*command)
         self.assertEqual(done.returncode, 0, done.stderr)
         return done
 
     def record(self, python, script, level, *options):
-        (self.folder / "script.py").write_text(script)
-        done = self.run_program(TAPEDECK, "record", "--force", "--level", str(level), *options, "-o", "t.tape", "--",
-                                python, "script.py")
-        events = self.run_program(TAPEDECK, "events", "t.tape", "--json").stdout
-        return [json.loads(line) for line in events.splitlines()], done
+        done = super().record(python, self.script(script), options=["--force", "--level", level, *options, "-o", "t.tape"])
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return self.events("t.tape"), done
 
     def each(self, script, *options):
         """The events, the labels of leaves, and the modules and classes of nodes by name: with each PyTorch, at each level."""
@@ -302,8 +287,7 @@ class Names(unittest.TestCase):
 
     def test_the_program_notices_nothing(self):
         for python in self.pythons.values():
-            (self.folder / "script.py").write_text(INVISIBLE)
-            plain = self.run_program(python, "script.py").stdout
+            plain = self.run_program(python, self.script(INVISIBLE)).stdout
             for options in ((), ("--stacks",)):
                 _, done = self.record(python, INVISIBLE, 1, *options)
                 self.assertEqual(done.stdout, plain)
@@ -312,8 +296,7 @@ class Names(unittest.TestCase):
         python = self.pythons.get("2.13.0")
         if not python:
             self.skipTest("no PyTorch 2.13")
-        (self.folder / "script.py").write_text(COMPILED)
-        plain = self.run_program(python, "script.py")
+        plain = self.run_program(python, self.script(COMPILED))
         for options in ((), ("--stacks",)):
             events, done = self.record(python, COMPILED, 1, *options)
             self.assertEqual(done.stdout, plain.stdout)

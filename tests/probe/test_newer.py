@@ -9,10 +9,9 @@ import tempfile
 import unittest
 
 import torches
+from record_case import TAPEDECK, plain_environment
 
-TAPEDECK = os.environ['TAPEDECK']
 PROGRAM = os.path.join(os.environ['SOURCE_ROOT'], 'tests', 'probe', 'programs', 'newer.py')
-CACHE = os.path.join(os.environ['BUILD_ROOT'], 'test-cache')
 NEEDS = {'created': '2.14', 'exposed': '2.15'}
 
 # A NaN that a custom function adds to a sum which waits for a leaf.
@@ -36,13 +35,11 @@ print(x.grad.tolist())
 class Tape:
     """A program, recorded and not."""
     def __init__(self, python, *command, options=()):
-        environment = {name: value for name, value in os.environ.items() if name != 'PYTHONPATH'}
-        environment.update(XDG_CACHE_HOME=CACHE, OMP_NUM_THREADS='1')
         with tempfile.TemporaryDirectory() as folder:
             tape = os.path.join(folder, 'newer.tape')
 
             def run(*words):
-                return subprocess.run(words, env=environment, cwd=folder, text=True, capture_output=True, timeout=480)
+                return subprocess.run(words, env=plain_environment(), cwd=folder, text=True, capture_output=True, timeout=480)
             self.plain = run(python, *command)
             self.recorded = run(TAPEDECK, 'record', *options, '-o', tape, '--', python, *command)
             self.check = run(TAPEDECK, 'check', tape)

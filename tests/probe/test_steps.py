@@ -2,19 +2,14 @@
 """`record --steps`, `--every`, `--first` and `--until`: the passes of the chosen steps are on the tape as a full recording
 has them, the others leave no trace, and the program computes the same to the bit. With every PyTorch that is here."""
 import collections
-import glob
 import hashlib
 import json
 import os
-import pathlib
-import subprocess
-import tempfile
 import unittest
 
 import torches
+from record_case import SOURCE, TAPEDECK, RecordCase
 
-TAPEDECK, SOURCE = os.environ["TAPEDECK"], pathlib.Path(os.environ["SOURCE_ROOT"])
-CACHE = pathlib.Path(os.environ["TEST_OUTPUT"]) / "cache"
 TORCHES = list(torches.installed().values())
 
 BEGIN = """
@@ -212,41 +207,20 @@ def passes_by_step(events):
     return {step: [passes[task] for task in tasks] for step, tasks in steps.items()}
 
 
-class Steps(unittest.TestCase):
+class Steps(RecordCase):
     maxDiff = 3000
 
-    def setUp(self):
-        self.temporary = tempfile.TemporaryDirectory()
-        self.folder = pathlib.Path(self.temporary.name)
-        self.environment = dict(os.environ, XDG_CACHE_HOME=str(CACHE), OMP_NUM_THREADS="1")
-        self.environment.pop("TAPEDECK_SESSION", None)
-        self.environment["XDG_RUNTIME_DIR"] = str(self.folder)
-        self.plain = {name: value for name, value in self.environment.items() if name != "PYTHONPATH"}
-
-    def tearDown(self):
-        self.temporary.cleanup()
-
-    def run_(self, *command):
-        return subprocess.run([str(word) for word in command], capture_output=True, text=True, timeout=400, cwd=self.folder,
-                              env=self.plain)
-
     def script(self, text):
-        name = f"{hashlib.sha256(text.encode()).hexdigest()[:8]}.py"
-        (self.folder / name).write_text(text)
-        return name
+        return super().script(text, f"{hashlib.sha256(text.encode()).hexdigest()[:8]}.py")
 
     def record(self, python, text, *options, tape="p.tape", arguments=(), fine=True):
         """Records a program; its events, and what it and `record` said."""
-        done = self.run_(TAPEDECK, "record", "--force", "-o", tape, *options, "--", python, self.script(text), *arguments)
+        done = super().record(python, self.script(text), *arguments, options=["--force", "-o", tape, *options])
         self.assertEqual(done.returncode, 0, done.stderr)
         if not fine:
             return [], done
-        check = self.run_(TAPEDECK, "check", tape)
-        self.assertEqual(check.returncode, 0, check.stdout[-2000:] + check.stderr)
+        self.assert_checked(tape)
         return self.events(tape), done
-
-    def events(self, tape):
-        return [json.loads(line) for line in self.run_(TAPEDECK, "events", tape, "--json").stdout.splitlines()]
 
     def left_out(self, events):
         return [(event["first"], event["steps"], event["passes"]) for event in events if event["event"] == "left_out"]
@@ -257,7 +231,7 @@ class Steps(unittest.TestCase):
             with self.subTest(python=python, options=options):
                 full, all_ = self.record(python, text, "--level", level, "--first", "1000")
                 some, done = self.record(python, text, "--level", level, *options)
-                self.assertEqual(done.stdout, self.run_(python, self.script(text)).stdout)
+                self.assertEqual(done.stdout, self.run_in(python, self.script(text)).stdout)
                 self.assertEqual(all_.stdout, done.stdout)
                 of_full, of_some = passes_by_step(full), passes_by_step(some)
                 self.assertEqual(sorted(of_some), wanted)
@@ -309,7 +283,7 @@ class Steps(unittest.TestCase):
     def test_a_thread_beside(self):
         """Whole passes of the other thread, or none of it."""
         for python in TORCHES:
-            plain = self.run_(python, self.script(BESIDE)).stdout
+            plain = self.run_in(python, self.script(BESIDE)).stdout
             events, done = self.record(python, BESIDE, "--every", "7")
             self.assertEqual(done.stdout, plain)
             steps = [event["iteration"] for event in events if event["event"] == "step"]
@@ -322,15 +296,15 @@ class Steps(unittest.TestCase):
 
     def test_devices(self):
         """The threads of devices wait through the steps that nobody wants."""
-        program = str(SOURCE / "tests" / "probe" / "programs" / "two_devices.py")
+        program = SOURCE / "tests" / "probe" / "programs" / "two_devices.py"
         for python in TORCHES:
             library = self.folder / "fake_device.so"
-            built = self.run_(python, SOURCE / "tests" / "probe" / "programs" / "build.py",
+            built = self.run_in(python, SOURCE / "tests" / "probe" / "programs" / "build.py",
                               SOURCE / "tests" / "probe" / "programs" / "fake_device.cpp", library)
             self.assertEqual(built.returncode, 0, built.stderr)
-            text = pathlib.Path(program).read_text().replace("range(3)", "range(8)")
-            self.plain["FAKE_DEVICE"] = str(library)
-            plain = self.run_(python, self.script(text)).stdout
+            text = program.read_text().replace("range(3)", "range(8)")
+            self.environment["FAKE_DEVICE"] = str(library)
+            plain = self.run_in(python, self.script(text)).stdout
             events, done = self.record(python, text, "--every", "3")
             self.assertEqual(done.stdout, plain)
             self.assertEqual([event["iteration"] for event in events if event["event"] == "step"], [0, 3, 6])
@@ -341,9 +315,9 @@ class Steps(unittest.TestCase):
     def test_fork(self):
         """The child counts its own steps."""
         for python in TORCHES:
-            for tape in glob.glob(str(self.folder / "*.tape")):
-                os.unlink(tape)
-            plain = self.run_(python, self.script(FORK)).stdout
+            for tape in self.tapes():
+                os.unlink(self.folder / tape)
+            plain = self.run_in(python, self.script(FORK)).stdout
             _, done = self.record(python, FORK, "--steps", "2:5")
             self.assertEqual(done.stdout, plain)
             parts = [self.events(tape) for tape in ("p.1.tape", "p.2.tape")]
@@ -354,7 +328,7 @@ class Steps(unittest.TestCase):
     def test_until_nan(self):
         for python in TORCHES:
             events, done = self.record(python, NAN, "--until", "nan")
-            self.assertEqual(done.stdout, self.run_(python, self.script(NAN)).stdout)
+            self.assertEqual(done.stdout, self.run_in(python, self.script(NAN)).stdout)
             self.assertEqual([event["iteration"] for event in events if event["event"] == "step"], [0, 1, 2, 3, 4])
             self.assertEqual(self.left_out(events), [(5, 4, 4)])
             kinds = [event["event"] for event in events]
@@ -384,7 +358,7 @@ class Steps(unittest.TestCase):
         for version, python in torches.installed().items():
             if version.startswith("1."):
                 continue
-            plain = self.run_(python, self.script(COMPILED))
+            plain = self.run_in(python, self.script(COMPILED))
             self.assertEqual(plain.returncode, 0, plain.stderr)
             _, done = self.record(python, COMPILED)
             self.assertEqual((done.stdout, done.stderr.count("Error")), (plain.stdout, 0))
@@ -392,10 +366,10 @@ class Steps(unittest.TestCase):
     def test_info(self):
         python = TORCHES[0]
         self.record(python, GAN, "--steps", "3:5")
-        told = json.loads(self.run_(TAPEDECK, "info", "p.tape", "--json").stdout)["steps"]
+        told = self.info("p.tape")["steps"]
         self.assertEqual(told, [{"process": 0, "recorded": [[3, 4]], "chosen": "--steps 3:5",
                                  "left_out": [{"first": 0, "steps": 3, "passes": 6}, {"first": 5, "steps": 2, "passes": 4}]}])
-        text = self.run_(TAPEDECK, "info", "p.tape").stdout
+        text = self.run_in(TAPEDECK, "info", "p.tape").stdout
         self.assertIn("3 to 4", text)
         self.assertIn("left out     6 passes of steps 0 to 2, 4 passes of steps 5 to 6: --steps 3:5", text)
 
@@ -405,7 +379,7 @@ class Steps(unittest.TestCase):
                                (["--every", "0"], "from 1 on"), (["--first", "0"], "from 1 on"), (["--until", "inf"], "must be nan"),
                                (["--first", "2", "--steps", "3:"], "only one"), (["--until", "nan", "--anomaly", "off"], "does not"),
                                (["--steps", "99999999999:"], "FROM:TO"), (["--every", "two"], "from 1 on")):
-            done = self.run_(TAPEDECK, "record", *options, "--", "true")
+            done = self.run_in(TAPEDECK, "record", *options, "--", "true")
             self.assertEqual((done.returncode, done.stderr.count("\n")), (2, 1), (options, done.stderr))
             self.assertIn(words, done.stderr)
 
@@ -414,7 +388,7 @@ class Steps(unittest.TestCase):
             _, done = self.record(python, MLP, "--steps", "100:103", fine=False)
             self.assertEqual(done.stderr.splitlines()[-1], "tapedeck: nothing was recorded: the program made 7 steps, none of "
                              "them in --steps 100:103")
-            self.assertEqual(glob.glob(str(self.folder / "*.tape")), [])
+            self.assertEqual(self.tapes(), [])
 
 
 if __name__ == "__main__":
