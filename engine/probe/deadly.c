@@ -8,18 +8,25 @@
 #include <signal.h>
 #include <stdatomic.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #define PATIENCE_MS 2000
 #define STATUS_OF_SIGNAL 128
 #define STACK_BYTES (64u << 10)
 
-static const int deadly[] = {SIGSEGV, SIGBUS, SIGFPE,  SIGILL, SIGSYS,
-                             SIGABRT, SIGINT, SIGTERM, SIGHUP, SIGQUIT};
+/* Not SIGPROF: a profiler does not start if somebody handles it. Not SIGTRAP: it is a debugger's.
+ * Not SIGXFSZ: the recorder itself may be the one whose file is too large. */
+static const int deadly[] = {SIGSEGV, SIGBUS,  SIGFPE,  SIGILL,  SIGSYS,  SIGABRT, SIGINT, SIGTERM,
+                             SIGHUP,  SIGQUIT, SIGALRM, SIGPIPE, SIGXCPU, SIGUSR1, SIGUSR2};
 
 static _Atomic(td_recorder *) watched;
+static pid_t watching; /* the process of that recorder */
 
+/* A fork without handlers (_Fork, clone, vfork) leaves a child that has its parent's memory, but
+ * not its parent's tape. */
 void
 td_probe_die(int number) {
+  if (watching != getpid()) return;
   td_recorder *recorder = atomic_exchange_explicit(&watched, NULL, memory_order_acq_rel);
   if (recorder) td_recorder_finish_dying(recorder, STATUS_OF_SIGNAL + number, PATIENCE_MS);
 }
@@ -59,17 +66,29 @@ td_deadly_arm_thread(void) {
   pthread_setspecific(stack_key, stack);
 }
 
-void
-td_deadly_watch(td_recorder *recorder) {
+static void
+handle(int number) {
+  struct sigaction before;
   struct sigaction own = {.sa_sigaction = deadly_cb,
                           .sa_flags =
                               SA_SIGINFO | SA_RESETHAND | SA_NODEFER | SA_RESTART | SA_ONSTACK};
+  if (sigaction(number, NULL, &before) == 0 && before.sa_handler == SIG_DFL)
+    sigaction(number, &own, NULL);
+}
+
+void
+td_deadly_watch(td_recorder *recorder) {
+  watching = getpid();
   atomic_store_explicit(&watched, recorder, memory_order_release);
-  for (size_t i = 0; i < TD_N_ELEMENTS(deadly); i++) {
-    struct sigaction before;
-    if (sigaction(deadly[i], NULL, &before) != 0 || before.sa_handler != SIG_DFL) continue;
-    sigaction(deadly[i], &own, NULL);
-  }
+  for (size_t i = 0; i < TD_N_ELEMENTS(deadly); i++)
+    handle(deadly[i]);
+}
+
+void
+td_probe_brace(int number) {
+  if (watching != getpid() || !atomic_load_explicit(&watched, memory_order_acquire)) return;
+  for (size_t i = 0; i < TD_N_ELEMENTS(deadly); i++)
+    if (deadly[i] == number) handle(number);
 }
 
 void

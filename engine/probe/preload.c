@@ -5,7 +5,7 @@
  * one that every node calls when it is made, and the engine's entry. The first call of either loads
  * libtapedeck-probe.so from the same folder and lets it attach; from then on both jump to the
  * originals. It also defines _exit, which ends the children of Python's multiprocessing,
- * execve, with which a program becomes another, and kill, with which it may end itself.
+ * execve, with which a program becomes another, and kill and raise, with which it may end itself.
  *
  * PyTorch is loaded with RTLD_LOCAL, so the originals are looked up in its library, not with
  * RTLD_NEXT. */
@@ -63,7 +63,7 @@ FORWARD(SEQUENCE_NR, "td_preload_sequence_nr");
 FORWARD(EXECUTE, "td_preload_execute");
 
 static void (*end_probe)(int status);
-static void (*die)(int number);
+static void (*die)(int number), (*brace)(int number);
 static void (*start_scripts)(void);
 static void (*step)(void);
 static void (*leave_mark)(const char *text);
@@ -139,6 +139,7 @@ load_probe(void) {
   hook_sequence_nr = (void *(*)(void *))dlsym(probe, "td_stacks_hook");
   end_probe = (void (*)(int))dlsym(probe, "td_probe_end");
   die = (void (*)(int))dlsym(probe, "td_probe_die");
+  brace = (void (*)(int))dlsym(probe, "td_probe_brace");
   step = (void (*)(void))dlsym(probe, "td_probe_step");
   leave_mark = (void (*)(const char *))dlsym(probe, "td_probe_leave_mark");
   return (attach_function)dlsym(probe, "td_probe_attach");
@@ -239,19 +240,24 @@ execv(const char *path, char *const argv[]) {
   return execve(path, argv, environ);
 }
 
-static int
-ends_the_program(int number) {
-  struct sigaction now;
-  if (number == SIGKILL) return 1;
-  int by_default = number == SIGINT || number == SIGTERM || number == SIGHUP || number == SIGQUIT;
-  return by_default && sigaction(number, NULL, &now) == 0 && now.sa_handler == SIG_DFL;
+/* A program that is about to end by a signal has often put back the default before. */
+static void
+expect_signal(int number) {
+  int before = errno;
+  if (number == SIGKILL && die) die(number);
+  if (number != SIGKILL && brace) brace(number);
+  errno = before;
 }
 
 /* Python ends so after Ctrl+C. */
 EXPORTED int
 kill(pid_t pid, int number) {
-  int before = errno;
-  if (die && pid == getpid() && ends_the_program(number)) die(number);
-  errno = before;
+  if (pid == getpid()) expect_signal(number);
   return (int)syscall(SYS_kill, pid, number);
+}
+
+EXPORTED int
+raise(int number) {
+  expect_signal(number);
+  return (int)syscall(SYS_tgkill, getpid(), (pid_t)syscall(SYS_gettid), number);
 }

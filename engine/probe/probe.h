@@ -110,7 +110,8 @@ TD_PROBE_API const td_observer *td_observer_get(void);
 
 /* For preload.c. td_probe_attach says hello to the hub and loads what the hub answers, once per
  * process. td_probe_end ends the tape with the program's status. td_probe_die does so if a signal
- * is about to end the program; it is async-signal-safe. */
+ * is about to end the program. td_probe_brace: the program sends itself a signal, and may have put
+ * back the default before. Both are async-signal-safe. */
 TD_PROBE_API void td_probe_attach(void);
 
 /* td_probe_fork is for preload.c too: td_fork_before, td_fork_after and td_fork_after_in_child. */
@@ -132,6 +133,7 @@ TD_PROBE_API void td_probe_step(void);
 TD_PROBE_API void td_probe_leave_mark(const char *text);
 TD_PROBE_API void td_probe_end(int status);
 TD_PROBE_API void td_probe_die(int number);
+TD_PROBE_API void td_probe_brace(int number);
 
 #ifdef __cplusplus
 }

@@ -176,11 +176,53 @@ thread = threading.Thread(target=run); thread.start(); thread.join()
 
     def test_deadly_signals(self):
         for python in TORCHES:
-            for name in ("SIGTERM", "SIGINT", "SIGSEGV", "SIGKILL"):
+            for name in ("SIGTERM", "SIGINT", "SIGSEGV", "SIGKILL", "SIGALRM", "SIGUSR1"):
+                (self.folder / "script.tape").unlink(missing_ok=True)
                 script = self.script(BACKWARD + f"work(); os.kill(os.getpid(), signal.{name}); time.sleep(60)")
                 done = self.record(python, script, options=["--force"])
                 self.assertEqual(done.returncode, 128 + getattr(signal, name), done.stderr)
                 self.assert_checked("script.tape")
+
+    def test_default_is_put_back(self):
+        """What a handler does that cleans up and then has the program die of the same signal."""
+        text = BACKWARD + "work(); signal.signal(signal.SIGTERM, signal.SIG_DFL); %s; time.sleep(60)"
+        for python in TORCHES:
+            for way in ("signal.raise_signal(15)", "os.kill(os.getpid(), 15)"):
+                (self.folder / "script.tape").unlink(missing_ok=True)
+                done = self.record(python, self.script(text % way), options=["--force"])
+                self.assertEqual(done.returncode, 128 + signal.SIGTERM, done.stderr)
+                self.assert_checked("script.tape")
+
+    def test_blocked_signal(self):
+        """A signal that the program takes with sigwait ends nothing."""
+        script = self.script(BACKWARD + """
+signal.signal(signal.SIGTERM, signal.SIG_DFL)
+signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGTERM])
+work()
+signal.signal(signal.SIGTERM, signal.SIG_DFL)
+os.kill(os.getpid(), signal.SIGTERM)
+assert signal.sigwait([signal.SIGTERM]) == signal.SIGTERM
+work()
+""")
+        for python in TORCHES:
+            done = self.record(python, script, options=["--force"])
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertEqual(len(self.info("script.tape")["graph_tasks"]), 2)
+            self.assert_checked("script.tape")
+
+    def test_signal_to_the_child_of_a_vfork(self):
+        """It has the memory of its parent. The parent's tape goes on all the same."""
+        self.script("#include <signal.h>\n#include <sys/wait.h>\n#include <unistd.h>\nint child(void) { int status; "
+                    "pid_t pid = vfork(); if (pid == 0) { kill(getpid(), SIGTERM); _exit(1); } "
+                    "return waitpid(pid, &status, 0) == pid ? status : -1; }", "child.c")
+        built = self.run_in("cc", "-shared", "-fPIC", "-o", "child.so", "child.c")
+        self.assertEqual(built.returncode, 0, built.stderr)
+        script = self.script(BACKWARD + "work(); import ctypes; print(ctypes.CDLL('./child.so').child()); work()")
+        for python in TORCHES:
+            done = self.record(python, script, options=["--force"])
+            self.assertEqual((done.returncode, done.stdout), (0, "15\n"), done.stderr)
+            self.assertEqual(len(self.info("script.tape")["graph_tasks"]), 2)
+            self.assert_checked("script.tape")
 
     def test_signals_are_handed_on(self):
         script = self.script(BACKWARD + """
