@@ -9,6 +9,7 @@
 #include <string.h>
 
 #define STACK_FRAMES_MAX 64
+#define STACK_BYTES_MAX 8192 /* so a small trace cannot make a tape of any size */
 
 uint64_t
 td_trace_tape_at(const td_trace_tape *self, int64_t ns) {
@@ -45,18 +46,30 @@ intern(td_trace_tape *self, uint32_t on, uint64_t at, uint32_t text) {
   return td_maker_intern(self->maker, on, at, td_text_table_get(self->texts, text));
 }
 
-/* The names of the open spans of one kind, outermost first, as one text of the tape. */
+/* The names of the innermost open spans of one kind. Returns how many. */
 static uint32_t
-join_names(td_trace_tape *self, const td_lane *lane, td_span_kind kind, char separator, uint32_t on,
-           uint64_t at) {
-  uint32_t names[STACK_FRAMES_MAX], n = 0;
-  uint64_t hash = td_hash_number(kind + 1u);
+innermost_names(const td_trace_tape *self, const td_lane *lane, td_span_kind kind,
+                uint32_t names[STACK_FRAMES_MAX]) {
+  uint32_t n = 0;
+  size_t n_bytes = 0;
   const td_frame *frame = td_lane_top(lane);
   if (frame->span.kind != kind) frame = td_lane_below(lane, frame, kind);
   for (; frame && n < STACK_FRAMES_MAX; frame = td_lane_below(lane, frame, kind)) {
+    n_bytes += strnlen(td_text_table_get(self->texts, frame->span.name), STACK_BYTES_MAX) + 1;
+    if (n && n_bytes > STACK_BYTES_MAX) break;
     names[n++] = frame->span.name;
-    hash = td_hash_number(hash ^ frame->span.name);
   }
+  return n;
+}
+
+/* These names, outermost first, as one text of the tape. */
+static uint32_t
+join_names(td_trace_tape *self, const td_lane *lane, td_span_kind kind, char separator, uint32_t on,
+           uint64_t at) {
+  uint32_t names[STACK_FRAMES_MAX], n = innermost_names(self, lane, kind, names);
+  uint64_t hash = td_hash_number(kind + 1u);
+  for (uint32_t i = 0; i < n; i++)
+    hash = td_hash_number(hash ^ names[i]);
   if (n == 0) return 0;
   uint64_t *known = td_number_map_put(&self->stacks, hash);
   if (*known) return (uint32_t)*known;

@@ -363,6 +363,19 @@ class Import(unittest.TestCase):
                                   capture_output=True, text=True, timeout=120 if SANITIZED else 20)
             self.assertEqual(done.returncode, 0, done.stderr)
 
+    def test_long_stacks(self):
+        """Many stacks of long names make no endless tape: outer frames are left out."""
+        n = 500
+        frame = {"cat": "python_function"}
+        spans = [*((f"{i:02}" * 500, i / 100, 10**6, None, frame) for i in range(60)),
+                 *((f"leaf {i}", 10 + 10 * i, 9, None, frame) for i in range(n)),
+                 *(("aten::sin", 11 + 10 * i, 1, i) for i in range(n)),
+                 *((EVALUATE + "SinBackward0", 10**6 + 10 * i, 5, n - 1 - i) for i in range(n))]
+        tape = self.imported(self.write(self.hand(*spans)))
+        stacks = [event["stack"] for event in self.events(tape, "node_new")]
+        self.assertEqual([stack.rpartition("\n")[2] for stack in stacks], [f"leaf {i}" for i in range(n)])
+        self.assertTrue(all("59" * 500 in stack and len(stack) < 9000 for stack in stacks), len(stacks[0]))
+
     def test_exact_times(self):
         text = json.dumps(self.hand(*self.backward("SinBackward0", 111, 222, 3)))
         text = text.replace("111,", "1790857026123456.789,").replace("222,", "0.001,").replace("112,", "1.790857026123456789e15,")
