@@ -142,6 +142,11 @@ td_check_queue_pop(td_check_queue *queue, const td_catalog *catalog, td_queue_or
   return true;
 }
 
+bool
+td_check_queue_knows(const td_check_queue *queue, uint32_t graph_task) {
+  return td_number_map_find(&queue->counts, graph_task) != NULL;
+}
+
 void
 td_check_queue_end(td_check_queue *queue, uint32_t graph_task) {
   const uint64_t *n = td_number_map_find(&queue->counts, graph_task);

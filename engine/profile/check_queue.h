@@ -40,6 +40,10 @@ bool td_check_queue_pop(td_check_queue *queue, const td_catalog *catalog, td_que
 /* td_check_queue_has returns true if an entry of the heap is of a task in the queue. */
 bool td_check_queue_has(const td_check_queue *queue, const td_check_entry *entry);
 
+/* td_check_queue_knows returns true if a task of this graph task came into the queue before. A long
+ * queue that becomes empty forgets that. */
+bool td_check_queue_knows(const td_check_queue *queue, uint32_t graph_task);
+
 /* td_check_queue_end marks the queue as unsure if a graph task ended with tasks in it. */
 void td_check_queue_end(td_check_queue *queue, uint32_t graph_task);
 void td_check_queue_fini(td_check_queue *queue);

@@ -110,6 +110,24 @@ enter(td_checker *checker, uint32_t queue, td_check_entry entry) {
                       checker->catalog->queues[queue].order, entry);
 }
 
+/* A pass ends. It costs as much as the pass used queues: a tape may have very many of both. */
+static void
+leave_queues(td_checker *checker, td_tally *tally, uint32_t graph_task) {
+  for (size_t i = 0; i < tally->n_queues; i++)
+    td_check_queue_end(&checker->queues[tally->queues[i]], graph_task);
+  free(tally->queues);
+  tally->queues = NULL;
+  tally->n_queues = tally->queues_capacity = 0;
+}
+
+static void
+note_queue(td_checker *checker, uint32_t queue, uint32_t graph_task) {
+  td_tally *tally = &checker->tallies[graph_task];
+  if (td_check_queue_knows(&checker->queues[queue], graph_task)) return;
+  TD_GROW(tally->queues, tally->n_queues, tally->queues_capacity);
+  tally->queues[tally->n_queues++] = queue;
+}
+
 static void
 check_queue_push(td_checker *checker, const td_any_event *any) {
   const td_event_queue_push *event = &any->queue_push;
@@ -131,6 +149,7 @@ check_queue_push(td_checker *checker, const td_any_event *any) {
   note_thread(checker, event->graph_task, event->event.thread);
   /* One that was counted before: when is not on the tape, so values between are not compared. */
   tally->several_threads |= event->reason == TD_push_reason_precounted;
+  note_queue(checker, event->queue, event->graph_task);
   enter(checker, event->queue,
         (td_check_entry){.node = event->node, .graph_task = event->graph_task});
   check_size(checker, event->queue, event->size);
@@ -243,8 +262,7 @@ static void
 check_graph_task_end(td_checker *checker, const td_any_event *any) {
   const td_event_graph_task_end *event = &any->graph_task_end;
   td_tally *tally = &checker->tallies[event->graph_task];
-  for (uint32_t i = 0; i < checker->catalog->n_queues; i++)
-    td_check_queue_end(&checker->queues[i], event->graph_task);
+  leave_queues(checker, tally, event->graph_task);
   check_values(checker, tally);
   tally->mismatch_seq = UINT64_MAX;
   tally->failed |= event->status != TD_task_status_ok;

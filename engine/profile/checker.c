@@ -33,6 +33,7 @@ td_checker_fini(td_checker *checker) {
   for (uint32_t i = 0; checker->tallies && i < checker->catalog->n_graph_tasks; i++) {
     td_check_tasks_fini(&checker->tallies[i].tasks);
     td_check_callbacks_fini(&checker->tallies[i].callbacks);
+    free(checker->tallies[i].queues);
   }
   free(checker->queues);
   free(checker->threads);

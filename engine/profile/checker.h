@@ -27,8 +27,10 @@ typedef enum td_rule {
 typedef struct td_tally {
   td_check_tasks tasks;         /* (owned) until some graph tasks later have ended */
   td_check_callbacks callbacks; /* (owned) until the graph task ends */
-  uint64_t n_pushed, n_done;    /* nodes */
-  uint64_t outstanding;         /* nodes and dummies */
+  uint32_t *queues;             /* (owned) that had its nodes, until it ends */
+  size_t n_queues, queues_capacity;
+  uint64_t n_pushed, n_done; /* nodes */
+  uint64_t outstanding;      /* nodes and dummies */
   uint32_t n_parked;
   uint32_t thread; /* the first that worked for it */
   bool several_threads, failed, ended_well;
