@@ -87,11 +87,11 @@ add_lanes(td_timeline *timeline) {
   }
 }
 
-static size_t
-lane_find(const td_timeline *timeline, td_event_lane kind, uint32_t id) {
-  for (size_t i = 0; i < timeline->n_lanes; i++)
-    if (timeline->lanes[i].kind == kind && timeline->lanes[i].id == id) return i;
-  return SIZE_MAX;
+/* The queues have the last lanes, in their order. */
+static td_lane *
+lane_of_queue(const td_timeline *timeline, uint32_t queue) {
+  uint32_t n_queues = timeline->catalog->n_queues;
+  return queue < n_queues ? &timeline->lanes[timeline->n_lanes - n_queues + queue] : NULL;
 }
 
 static void
@@ -143,9 +143,8 @@ static void
 add_sample(collector *self, const td_any_event *event, const td_event_type *type) {
   uint32_t queue = td_event_u32(&event->event, type->sample.queue);
   uint32_t size = td_event_u32(&event->event, type->sample.size);
-  size_t at = lane_find(self->timeline, TD_LANE_queue, queue);
-  if (at == SIZE_MAX) return;
-  td_lane *lane = &self->timeline->lanes[at];
+  td_lane *lane = lane_of_queue(self->timeline, queue);
+  if (!lane) return;
   TD_GROW(lane->samples, lane->n_samples, lane->sample_capacity);
   lane->samples[lane->n_samples++] = (td_sample){event->event.time, size};
   lane->most = TD_MAX(lane->most, size);
