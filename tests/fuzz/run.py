@@ -5,7 +5,7 @@
     tests/fuzz/run.py [--afl] [--seconds N] [--seed N] [--jobs N] [TARGET...]
 
 Configures and builds build-fuzz/ with clang and libFuzzer, or build-afl/ with afl++. New inputs stay in the build
-folder, so a later run goes on from there. Prints a line per target. Exits with 1 if an input crashed, hung for 30
+folder, so a later run goes on from there; afl++ then counts on. Prints a line per target. Exits with 1 if an input crashed, hung for 30
 seconds or took too much memory: that input lies in tests/fuzz/corpus/TARGET/ then. Exits with 77 if the compiler is
 not installed.
 """
@@ -45,7 +45,7 @@ class Target:
 
 
 class LibFuzzer:
-    build, compiler = ROOT / "build-fuzz", "clang"
+    name, build, compiler = "libFuzzer", ROOT / "build-fuzz", "clang"
     environment = {**SANITIZERS, "ASAN_OPTIONS": SANITIZERS["ASAN_OPTIONS"].replace("symbolize=0", "symbolize=1")}
     options = ["-Db_sanitize=address,undefined", "-Dc_args=-fsanitize=fuzzer-no-link"]
 
@@ -65,13 +65,11 @@ class LibFuzzer:
         for path in found:
             target.keep(path, path.name.split("-")[0])
         number = re.search(r"number_of_executed_units: (\d+)", text)
-        rate = re.search(r"average_exec_per_sec: +(\d+)", text)
-        return (int(number[1]) if number else 0, int(rate[1]) if rate else 0,
-                max(len(found), int(ended.returncode != 0)), place / "log")
+        return int(number[1]) if number else 0, seconds, max(len(found), int(ended.returncode != 0)), place / "log"
 
 
 class Afl:
-    build, compiler = ROOT / "build-afl", "afl-clang-fast"
+    name, build, compiler = "afl++", ROOT / "build-afl", "afl-clang-fast"
     environment = {**SANITIZERS, "AFL_SKIP_CPUFREQ": "1", "AFL_I_DONT_CARE_ABOUT_MISSING_CRASHES": "1", "AFL_NO_UI": "1",
                    "AFL_NO_AFFINITY": "1", "AFL_AUTORESUME": "1"}
     options = ["-Db_sanitize=address"]
@@ -95,9 +93,9 @@ class Afl:
         stats = out / "default/fuzzer_stats"
         text = stats.read_text() if stats.exists() else ""
         number = re.search(r"^execs_done +: (\d+)", text, re.MULTILINE)
-        rate = re.search(r"^execs_per_sec +: ([\d.]+)", text, re.MULTILINE)
+        length = re.search(r"^run_time +: (\d+)", text, re.MULTILINE)
         failed = int(ended.returncode != 0 or not number)
-        return (int(number[1]) if number else 0, int(float(rate[1])) if rate else 0, max(len(found), failed),
+        return (int(number[1]) if number else 0, int(length[1]) if length else 0, max(len(found), failed),
                 place / "log")
 
     @staticmethod
@@ -138,13 +136,13 @@ def main():
     build(fuzzer)
     targets = targets_of(fuzzer, args.targets)
     n_crashes = 0
-    print(f"{'target':<12} {'execs':>12} {'execs/s':>9} {'failed':>7}")
     with concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
         for target, result in zip(targets, pool.map(lambda target: fuzzer.run(target, args.seconds, args.seed), targets)):
-            n_execs, rate, n_failed, log = result
+            n_execs, took_s, n_failed, log = result
             n_crashes += n_failed
-            print(f"{target.name:<12} {n_execs:>12} {rate:>9} {n_failed:>7}" + (f"   {log}" if n_failed else ""),
-                  flush=True)
+            print(f"tried {target.name} by {fuzzer.name}: {n_execs}, {n_failed} failed, {took_s} s", flush=True)
+            if n_failed:
+                print(log, flush=True)
     return 1 if n_crashes else 0
 
 

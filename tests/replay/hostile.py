@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: LGPL-2.1-or-later
 """What hostile tapes cost: builds tapes of growing size and measures each command that reads them.
 
-hostile.py [--sizes 1000,4000,16000,64000] [--shapes nested,pops] [--commands why,state] [--limit SECONDS]
+hostile.py [--sizes 1000,4000,16000,64000] [--shapes nested,pops] [--commands why,state] [--limit SECONDS] [--worst]
 
 prints a table in Markdown: for the greatest tape of each shape its size, and for each command the seconds of processor
 time, the peak of memory, the bytes printed, and the slopes of time and memory over the number of events, log to log
-(1: they grow as the tape does; 2: with its square). `--check` prints nothing and fails if a bound does not hold: that
-is the test. Needs TAPEDECK and BUILD_ROOT, or runs in a checkout with build/.
+(1: they grow as the tape does; 2: with its square). `--worst` prints one row per shape: of the slowest command, and of
+the one that takes most memory. `--check` prints nothing and fails if a bound does not hold: that is the test. Needs
+TAPEDECK and BUILD_ROOT, or runs in a checkout with build/.
 """
 import argparse
 import math
@@ -21,6 +23,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 BUILD = os.environ.get("BUILD_ROOT", os.path.join(ROOT, "build"))
 TAPEDECK = os.environ.get("TAPEDECK", os.path.join(BUILD, "app", "tapedeck"))
 MAKE = os.path.join(BUILD, "tests", "make_hostile")
+UNPACK = os.path.join(BUILD, "tests", "fuzz", "unpack")
 SANITIZED = "ASAN_OPTIONS" in os.environ
 COMMANDS = {"info": ["info", "TAPE"], "info --json": ["info", "TAPE", "--json"], "events": ["events", "TAPE"], "events --json": ["events", "TAPE", "--json"],
             "state": ["state", "TAPE", "--at", "end"], "state --json": ["state", "TAPE", "--at", "end", "--json"],
@@ -30,7 +33,7 @@ COMMANDS |= {f"render {view}": ["render", "TAPE", "--view", view, "--at", "end",
 # A test's bounds. A cost that grows with the square has slope 2. Half a second is noise on a busy machine.
 CHECK_SIZES, CHECK_SLOPE, CHECK_NOISE = ((1000, 4000) if SANITIZED else (10000, 60000)), 1.6, 0.5
 CHECK_COMMANDS = "info,info --json,events,state,state --json,why,check,diff,render overview"
-MEMORY_OF_ALL, MEMORY_OF_EVENT = 160 << 20, 6 << 10  # bytes
+MEMORY_OF_ALL, MEMORY_OF_BYTE = 64 << 20, 64  # bytes, and bytes for each byte of the tape's contents
 OUTPUT_OF_ALL, OUTPUT_OF_EVENT = 64 << 10, 1 << 10
 FEW_EVENTS = {"great-ids"}  # their tapes have a few events, whatever the size
 
@@ -56,9 +59,15 @@ def measure(arguments, limit):
     return Cost(usage.ru_utime + usage.ru_stime, usage.ru_maxrss, printed, failed)
 
 
-def make(shape, size, path):
-    subprocess.run([MAKE, shape, str(size), path], check=True)
-    return os.path.getsize(path)
+class Tape:
+    """`n_contents` are the bytes of the tape if nothing is compressed."""
+
+    def __init__(self, shape, size, folder):
+        self.path, unpacked = os.path.join(folder, f"{shape}-{size}.tape"), os.path.join(folder, "unpacked")
+        subprocess.run([MAKE, shape, str(size), self.path], check=True)
+        subprocess.run([UNPACK, self.path, unpacked], check=True)
+        self.n_bytes = os.path.getsize(self.path)
+        self.n_contents = max(self.n_bytes, os.path.getsize(unpacked))
 
 
 def slope(small, great, n_small, n_great, floor):
@@ -71,41 +80,66 @@ def shapes():
 
 
 def costs(shape, sizes, commands, limit, folder):
-    """{command: {size: Cost}}, and the bytes of the greatest tape. Stops with the first size that takes too long."""
-    found = {command: {} for command in commands}
+    """{command: {size: Cost}}, and {size: Tape}. A command stops with the first size that takes too long."""
+    found, tapes = {command: {} for command in commands}, {}
     for size in sizes:
-        tape = os.path.join(folder, f"{shape}-{size}.tape")
-        n_bytes = make(shape, size, tape)
+        tape = tapes[size] = Tape(shape, size, folder)
         for command in commands:
             earlier = found[command].values()
             if any(cost.failed for cost in earlier):
                 continue
-            arguments = [os.path.join(folder, word) if word == "OUT.png" else tape if word == "TAPE" else word
+            arguments = [os.path.join(folder, word) if word == "OUT.png" else tape.path if word == "TAPE" else word
                          for word in COMMANDS[command]]
             found[command][size] = measure([TAPEDECK, *arguments], limit)
-        os.unlink(tape)
-    return found, n_bytes
+        os.unlink(tape.path)
+    return found, tapes
 
 
-def tell(shape, found, n_bytes):
-    for command, by_size in found.items():
+class Row:
+    """What a command costs with the greatest tape that it could read, and the slopes up to there."""
+
+    def __init__(self, command, by_size):
+        self.command = command
         sizes = sorted(size for size, cost in by_size.items() if not cost.failed)
-        failed = [f"{size}: {cost.failed}" for size, cost in by_size.items() if cost.failed]
-        if not sizes:
-            print(f"| {shape} | {n_bytes} | {command} | {failed[0]} | | | | |", flush=True)
-            continue
-        last, before = by_size[sizes[-1]], by_size[sizes[-2]] if len(sizes) > 1 else by_size[sizes[-1]]
+        self.failed = [f"{size}: {cost.failed}" for size, cost in by_size.items() if cost.failed]
+        self.size = sizes[-1] if sizes else 0
+        self.cost = by_size[self.size] if sizes else Cost(0, 0, 0, None)
+        self.slope_of_time = self.slope_of_memory = math.nan
         if len(sizes) > 1:
-            times = slope(before.seconds, last.seconds, sizes[-2], sizes[-1], 0.02)
-            memories = slope(before.memory, last.memory, sizes[-2], sizes[-1], 1)
-        else:
-            times = memories = math.nan
-        note = f"; {failed[0]}" if failed else ""
-        print(f"| {shape} {sizes[-1]:,} | {n_bytes:,} | {command} | {last.seconds:.2f}{note} | {last.memory / 1e6:.0f} "
-              f"| {last.printed:,} | {times:.1f} | {memories:.1f} |", flush=True)
+            before, ends = by_size[sizes[-2]], sizes[-2:]
+            self.slope_of_time = slope(before.seconds, self.cost.seconds, *ends, 0.02)
+            self.slope_of_memory = slope(before.memory, self.cost.memory, *ends, 1)
+
+    def time(self):
+        return f"{self.cost.seconds:.2f} | {self.slope_of_time:.1f}"
+
+    def memory(self):
+        return f"{self.cost.memory / 1e6:.0f} | {self.slope_of_memory:.1f}"
 
 
-def problems(shape, found):
+EACH_HEAD = """| shape and events | tape, bytes | contents, bytes | command | seconds | slope | MB | slope | printed, bytes |
+| --- | ---: | ---: | --- | ---: | ---: | ---: | ---: | ---: |"""
+WORST_HEAD = """| shape and events | tape, bytes | contents, bytes | slowest | seconds | slope | most memory | MB | slope |
+| --- | ---: | ---: | --- | ---: | ---: | --- | ---: | ---: |"""
+
+
+def tell(shape, found, tapes):
+    for row in (Row(command, by_size) for command, by_size in found.items()):
+        tape = tapes[row.size or min(tapes)]
+        print(f"| {shape} {row.size:,} | {tape.n_bytes:,} | {tape.n_contents:,} | {row.command} | {row.time()} | {row.memory()} "
+              f"| {row.cost.printed:,}{'; '.join(['', *row.failed])} |", flush=True)
+
+
+def tell_worst(shape, found, tapes):
+    rows = [Row(command, by_size) for command, by_size in found.items()]
+    slowest, hungriest = max(rows, key=lambda row: row.cost.seconds), max(rows, key=lambda row: row.cost.memory)
+    failed = "; ".join(["", *(f"{row.command} {text}" for row in rows for text in row.failed)])
+    tape = tapes[max(tapes)]
+    print(f"| {shape} {max(tapes):,} | {tape.n_bytes:,} | {tape.n_contents:,} | {slowest.command} | {slowest.time()} "
+          f"| {hungriest.command} | {hungriest.memory()}{failed} |", flush=True)
+
+
+def problems(shape, found, tapes):
     for command, by_size in found.items():
         small, great = by_size[CHECK_SIZES[0]], by_size.get(CHECK_SIZES[1], by_size[CHECK_SIZES[0]])
         times = slope(small.seconds, great.seconds, *CHECK_SIZES, CHECK_NOISE / 8)
@@ -115,7 +149,7 @@ def problems(shape, found):
                 yield f"{where}: {cost.failed}"
             if cost.seconds > CHECK_NOISE and times > CHECK_SLOPE:
                 yield f"{where} takes {cost.seconds:.1f} s: its slope is {times:.1f}"
-            if not SANITIZED and cost.memory > MEMORY_OF_ALL + MEMORY_OF_EVENT * size:
+            if not SANITIZED and cost.memory > MEMORY_OF_ALL + MEMORY_OF_BYTE * tapes[size].n_contents:
                 yield f"{where} takes {cost.memory >> 20} MiB"
             if cost.printed > OUTPUT_OF_ALL + OUTPUT_OF_EVENT * (0 if shape in FEW_EVENTS else size):
                 yield f"{where} prints {cost.printed} bytes"
@@ -127,21 +161,21 @@ def main():
     parser.add_argument("--shapes")
     parser.add_argument("--commands")
     parser.add_argument("--limit", type=float, default=60)
+    parser.add_argument("--worst", action="store_true")
     parser.add_argument("--check", action="store_true")
     options = parser.parse_args()
     sizes = CHECK_SIZES if options.check else [int(size) for size in options.sizes.split(",")]
     commands = (options.commands or (CHECK_COMMANDS if options.check else ",".join(COMMANDS))).split(",")
     found_problems, begin = [], time.monotonic()
     if not options.check:
-        print("| shape and size | bytes of the tape | command | seconds | MB at most | bytes printed "
-              "| slope of time | of memory |\n| --- | --- | --- | --- | --- | --- | --- | --- |")
+        print(WORST_HEAD if options.worst else EACH_HEAD)
     with tempfile.TemporaryDirectory() as folder:
         for shape in options.shapes.split(",") if options.shapes else shapes():
-            found, n_bytes = costs(shape, sizes, commands, options.limit, folder)
+            found, tapes = costs(shape, sizes, commands, options.limit, folder)
             if options.check:
-                found_problems += problems(shape, found)
+                found_problems += problems(shape, found, tapes)
             else:
-                tell(shape, found, n_bytes)
+                (tell_worst if options.worst else tell)(shape, found, tapes)
     for problem in found_problems:
         print(problem)
     print(f"{time.monotonic() - begin:.0f} s", file=sys.stderr)
