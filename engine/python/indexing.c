@@ -28,7 +28,11 @@ typedef struct cursor {
 
 static int
 advance(cursor *at, td_status status, td_tensor *next, td_error *error) {
-  if (!tdpy_check(status, error)) return 0;
+  bool returned = status == TD_OK; /* a tensor may be there although an error is pending */
+  if (!tdpy_check(status, error)) {
+    if (returned) td_tensor_unref(next);
+    return 0;
+  }
   td_tensor_unref(at->tensor);
   at->tensor = next;
   at->sliced = true;
@@ -300,10 +304,15 @@ tdpy_tensor_iterate(PyObject *self) {
     PyErr_SetString(PyExc_TypeError, "iteration over a 0-d tensor");
     return NULL;
   }
-  if (!tdpy_check(td_op_unbind(tdpy_tensor_of(self), 0, &rows, &n, &error), &error)) return NULL;
-  PyObject *tuple = PyTuple_New(n);
-  for (uint32_t i = 0; tuple && i < n; i++)
-    PyTuple_SET_ITEM(tuple, i, tdpy_tensor_wrap(rows[i]));
+  td_status status = td_op_unbind(tdpy_tensor_of(self), 0, &rows, &n, &error);
+  bool fine = tdpy_check(status, &error); /* rows may be there although an error is pending */
+  if (status) return NULL;
+  PyObject *tuple = fine ? PyTuple_New(n) : NULL;
+  for (uint32_t i = 0; i < n; i++)
+    if (tuple)
+      PyTuple_SET_ITEM(tuple, i, tdpy_tensor_wrap(rows[i]));
+    else
+      td_tensor_unref(rows[i]);
   free(rows);
   PyObject *iterator = tuple ? PyObject_GetIter(tuple) : NULL;
   Py_XDECREF(tuple);

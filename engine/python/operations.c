@@ -342,9 +342,22 @@ wrap_pair(const char *name, td_tensor *values, td_tensor *indices) {
   return pair;
 }
 
+static void
+drop(results_of *results) {
+  td_tensor_unref(results->one);
+  td_tensor_unref(results->two);
+  for (uint32_t i = 0; i < results->n; i++)
+    td_tensor_unref(results->many[i]);
+  free(results->many);
+}
+
 static PyObject *
 finish(const char *name, td_status status, results_of *results, td_error *error) {
-  if (!tdpy_check(status, error)) return NULL;
+  bool returned = status == TD_OK; /* results may be there although an error is pending */
+  if (!tdpy_check(status, error)) {
+    if (returned) drop(results);
+    return NULL;
+  }
   if (results->truth) return Py_NewRef(results->truth);
   if (results->many) return wrap_many(results->many, results->n);
   if (results->two) return wrap_pair(name, results->one, results->two);

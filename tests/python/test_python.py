@@ -271,6 +271,29 @@ class Module(ScriptCase):
         labels = {e['label'] for e in self.events() if e['event'] == 'node_label'}
         self.assertEqual(labels, {'0.weight', '0.bias', '3.weight', '3.bias'})
 
+    def test_results_of_operations_that_fail(self):
+        """An operation has its result when a hook refuses what it saves, or when its operand has lost its history."""
+        self.assertEqual(self.output('''
+            import torch
+            def refuse(tensor):
+                raise ValueError('refused')
+            x = torch.ones(4, 2, requires_grad=True)
+            with torch.autograd.graph.saved_tensors_hooks(refuse, refuse):
+                for call in (x.tanh, lambda: x.max(0), lambda: x * x, lambda: x[x > 0], lambda: torch.stack([x.exp()])):
+                    try:
+                        call()
+                    except ValueError as problem:
+                        print(problem)
+            y = x * 2
+            lost = y.unbind(0)[0]
+            y.add_(1)
+            for call in (lambda: lost.chunk(2), lambda: list(lost), lambda: lost.unbind(0), lambda: lost.sin(), lambda: lost[0]):
+                try:
+                    print(call())
+                except RuntimeError as problem:
+                    print(str(problem)[:30])
+            '''), '\n'.join(['refused'] * 5 + ['Output 0 of Unbind is a view a'] * 5))
+
     def test_hooks_that_remove_hooks(self):
         code = '''\
             import torch
