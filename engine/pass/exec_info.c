@@ -86,6 +86,7 @@ void
 td_graph_task_set_wanted(td_graph_task *graph_task, uint32_t n_outputs) {
   graph_task->selective = true;
   graph_task->n_captured = n_outputs;
+  free(graph_task->captured);
   graph_task->captured = TD_NEW_N(td_tensor *, n_outputs);
 }
 
