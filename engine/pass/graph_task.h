@@ -45,6 +45,12 @@ struct td_graph_task {
 
 td_graph_task *td_graph_task_new(const td_execute_options *options, uint32_t reentrant_depth,
                                  td_ready_queue *cpu_ready_queue);
+static inline td_graph_task *
+td_graph_task_ref(td_graph_task *graph_task) {
+  td_refcount_inc(&graph_task->handle.refs);
+  return graph_task;
+}
+
 void td_graph_task_unref(td_graph_task *graph_task);
 
 /* td_graph_task_weak_ref returns a weak reference, for a task in a queue. td_graph_task_of returns

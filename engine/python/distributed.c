@@ -43,14 +43,11 @@ context_dealloc(PyObject *self) {
   Py_TYPE(self)->tp_free(self);
 }
 
-/* After an error a device thread may still work for the pass, and use the context. So the
- * context of such a pass stays for ever. */
 static td_status
 run(td_dist_context *context, td_tensor **roots, uint32_t n, bool retain_graph, td_error *error) {
   td_status status;
   Py_BEGIN_ALLOW_THREADS;
   status = td_dist_execute(context, roots, n, retain_graph, error);
-  if (status && context->graph_task) td_dist_context_ref(context);
   td_dist_context_end_pass(context);
   Py_END_ALLOW_THREADS;
   return status;

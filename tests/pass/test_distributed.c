@@ -24,6 +24,12 @@ leaf(double value) {
   return tensor;
 }
 
+static void
+finish(td_dist_context *context) {
+  td_dist_context_release(context);
+  td_dist_context_unref(context);
+}
+
 static td_tensor *
 product(td_tensor *a, td_tensor *b) {
   td_tensor *out = NULL;
@@ -75,7 +81,7 @@ test_root_and_receive(void) {
   td_ready_queue *queue;
   g_assert_cmpint(td_dist_global_queue(&queue, NULL), ==, TD_OK);
   g_assert_true(context->graph_task->cpu_ready_queue == queue);
-  td_dist_context_unref(context);
+  finish(context);
   td_node_unref(receive);
   td_tensor_unref(loss);
   td_tensor_unref(received);
@@ -118,7 +124,7 @@ test_send_is_waited_for(void) {
   g_thread_join(thread);
   g_assert_cmpuint(context->graph_task->handle.outstanding, ==, 0);
   assert_gradient(context, x, 5 + 60);
-  td_dist_context_unref(context);
+  finish(context);
   td_node_unref(send);
   td_node_unref(receive);
   td_tensor *tensors[] = {gradient, loss, sent, received, x};
@@ -140,7 +146,7 @@ test_leaves(void) {
   g_assert_nonnull(
       strstr(td_error_text(&error), "RecvRpcBackward*>(nextFn) INTERNAL ASSERT FAILED"));
   td_error_clear(&error);
-  td_dist_context_unref(context);
+  finish(context);
   td_tensor_unref(value);
   call_node_unref(above);
   call_node_unref(end);
@@ -189,7 +195,7 @@ test_leaf_hooks(void) {
   g_assert_cmpint(before.n, ==, 1);
   g_assert_cmpint(after.n, ==, 1);
   assert_gradient(context, x, 8);
-  td_dist_context_unref(context);
+  finish(context);
   td_node_unref(accumulate);
   td_hook_unref(&before.hook);
   td_hook_unref(&after.hook);
@@ -257,7 +263,7 @@ test_queue_of_each_call(void) {
   g_assert_true(td_graph_task_is_completed(context->graph_task));
   g_assert_true(td_graph_task_is_done(context->graph_task));
   td_error_clear(&error);
-  td_dist_context_unref(context);
+  finish(context);
   for (int i = 0; i < 3; i++) {
     td_node_unref(sends[i]);
     td_tensor_unref(values[i]);
@@ -285,7 +291,7 @@ test_device_to_cpu(void) {
   g_assert_cmpint(td_dist_execute(context, &loss, 1, false, NULL), ==, TD_OK);
   g_assert_true(atomic_load(&delivery.came));
   g_assert_false(pthread_equal(delivery.thread, pthread_self()));
-  td_dist_context_unref(context);
+  finish(context);
   td_tensor_unref(loss);
   td_tensor_unref(received);
   td_node_unref(receive);
@@ -301,7 +307,7 @@ assert_refused(td_tensor *root, const char *text) {
   g_assert_cmpint(td_dist_execute(context, &root, root ? 1 : 0, false, &error), ==, TD_AUTOGRAD);
   g_assert_cmpstr(td_error_text(&error), ==, text);
   td_error_clear(&error);
-  td_dist_context_unref(context);
+  finish(context);
   td_tensor_unref(root);
 }
 

@@ -23,7 +23,7 @@
  * of .grad. */
 typedef struct accumulate_hook {
   td_hook hook;
-  td_dist_context *context; /* (borrowed: it holds the graph task) */
+  td_dist_context *context; /* (owned reference) */
 } accumulate_hook;
 
 static td_status
@@ -47,6 +47,7 @@ accumulate_call(td_hook *hook, const td_hook_call *call, td_error *error) {
 
 static void
 accumulate_free(td_hook *hook) {
+  td_dist_context_unref(((accumulate_hook *)hook)->context);
   free(hook);
 }
 
@@ -54,7 +55,7 @@ static td_hook *
 accumulate_hook_new(td_dist_context *context) {
   accumulate_hook *self = TD_NEW(accumulate_hook);
   td_hook_init(&self->hook, accumulate_call, accumulate_free, td_dup_string("distributed"));
-  self->context = context;
+  self->context = td_dist_context_ref(context);
   return &self->hook;
 }
 
@@ -177,15 +178,21 @@ forget_locked(td_dist_context *context) {
   context->root = NULL;
 }
 
-/* Once for each context, by whoever comes first. */
+/* Once for each pass, by whoever comes first. The caller owns *graph_task: the pass may fail and
+ * end on another thread meanwhile. */
 static td_status
-prepare(td_dist_context *context, td_node *root, bool retain_graph, td_error *error) {
+prepare(td_dist_context *context, td_node *root, bool retain_graph, td_graph_task **graph_task,
+        td_error *error) {
   td_status status = TD_OK;
   pthread_mutex_lock(&context->mutex);
-  if (!context->graph_task) {
+  if (context->is_released)
+    status = td_error_set(error, TD_AUTOGRAD, "Could not find autograd context with id: %" PRId64,
+                          context->id);
+  else if (!context->graph_task) {
     status = prepare_locked(context, root, retain_graph, error);
-    if (status) forget_locked(context);
+    if (status && context->graph_task) forget_locked(context);
   }
+  if (!status) *graph_task = td_graph_task_ref(context->graph_task);
   pthread_mutex_unlock(&context->mutex);
   return status;
 }
@@ -227,8 +234,7 @@ make_root(td_tensor *const *roots, uint32_t n, td_node **root, td_error *error) 
 
 /* The error stays with the graph task, because other deliveries report it too. */
 static td_status
-outcome(td_dist_context *context, td_error *error) {
-  td_graph_task *graph_task = context->graph_task;
+outcome(const td_dist_context *context, td_graph_task *graph_task, td_error *error) {
   if (!td_graph_task_is_done(graph_task) || !graph_task->result) return TD_OK;
   return td_error_set(error, graph_task->result, "Error on Node %" PRId64 ": %s",
                       context->worker_id, td_error_text(&graph_task->error));
@@ -238,14 +244,16 @@ td_status
 td_dist_execute(td_dist_context *context, td_tensor *const *roots, uint32_t n_roots,
                 bool retain_graph, td_error *error) {
   td_node *root = NULL;
+  td_graph_task *graph_task;
   td_status status = check_roots(roots, n_roots, error);
   if (!status) status = make_root(roots, n_roots, &root, error);
   if (status) return status;
-  status = prepare(context, root, retain_graph, error);
+  status = prepare(context, root, retain_graph, &graph_task, error);
   if (!status) {
-    td_dist_run(context->graph_task, root, NULL, true);
-    td_graph_task_wait(context->graph_task);
-    status = outcome(context, error);
+    td_dist_run(graph_task, root, NULL, true);
+    td_graph_task_wait(graph_task);
+    status = outcome(context, graph_task, error);
+    td_graph_task_unref(graph_task);
   }
   td_node_unref(root);
   return status;
@@ -255,14 +263,17 @@ td_status
 td_dist_execute_send(td_dist_context *context, td_node *send, td_tensor *const *gradients,
                      bool retain_graph, td_error *error) {
   td_node *nothing = td_graph_root_new(NULL, NULL, 0);
-  td_status status = prepare(context, nothing, retain_graph, error);
+  td_graph_task *graph_task;
+  td_status status = prepare(context, nothing, retain_graph, &graph_task, error);
   td_node_unref(nothing);
   if (status) return status;
   td_input_buffer *buffer = td_input_buffer_new(send->n_inputs);
   for (uint32_t i = 0; i < send->n_inputs; i++)
     buffer->slots[i] = td_input_slot_new(td_tensor_ref(gradients[i]), 0, TD_NO_CONTRIBUTOR);
-  td_dist_run(context->graph_task, send, buffer, false);
-  return outcome(context, error);
+  td_dist_run(graph_task, send, buffer, false);
+  status = outcome(context, graph_task, error);
+  td_graph_task_unref(graph_task);
+  return status;
 }
 
 /* a worker that sends to itself */
@@ -290,9 +301,6 @@ static td_status
 deliver_cb(void *data, td_tensor *const *gradients, uint32_t n, td_error *error) {
   loop *self = data;
   td_status status = TD_OK;
-  if (atomic_load_explicit(&self->context->is_released, memory_order_relaxed))
-    return td_error_set(error, TD_AUTOGRAD, "Could not find autograd context with id: %" PRId64,
-                        self->context->id);
   td_tensor **defined = TD_NEW_N(td_tensor *, n);
   for (uint32_t i = 0; i < n && !status; i++)
     if (gradients[i])

@@ -26,26 +26,52 @@ td_dist_context_ref(td_dist_context *context) {
   return context;
 }
 
-void
-td_dist_context_end_pass(td_dist_context *context) {
-  if (!context->graph_task) return;
-  TD_EMIT(graph_task_end, .graph_task = context->graph_task->handle.id,
-          .status = context->graph_task->result ? TD_task_status_error : TD_task_status_ok);
-  td_graph_task_unref(context->graph_task);
-  td_node_unref(context->dummy);
-  td_node_unref(context->root);
+/* What a context forgets; freed without its mutex, because hooks hold the context. */
+typedef struct forgotten {
+  td_graph_task *graph_task;
+  td_node *root, *dummy;
+} forgotten;
+
+static forgotten
+forget_locked(td_dist_context *context) {
+  forgotten pass = {context->graph_task, context->root, context->dummy};
   context->graph_task = NULL;
   context->dummy = context->root = NULL;
+  return pass;
+}
+
+static void
+forgotten_free(forgotten pass) {
+  if (!pass.graph_task) return;
+  TD_EMIT(graph_task_end, .graph_task = pass.graph_task->handle.id,
+          .status = pass.graph_task->result ? TD_task_status_error : TD_task_status_ok);
+  td_graph_task_unref(pass.graph_task);
+  td_node_unref(pass.dummy);
+  td_node_unref(pass.root);
+}
+
+void
+td_dist_context_end_pass(td_dist_context *context) {
+  pthread_mutex_lock(&context->mutex);
+  forgotten pass = forget_locked(context);
+  pthread_mutex_unlock(&context->mutex);
+  forgotten_free(pass);
 }
 
 void
 td_dist_context_release(td_dist_context *context) {
+  pthread_mutex_lock(&context->mutex);
   size_t n = context->n_sends;
-  atomic_store_explicit(&context->is_released, true, memory_order_relaxed);
-  td_dist_context_end_pass(context);
-  context->n_sends = 0;
+  td_node **sends = context->sends;
+  context->is_released = true;
+  context->sends = NULL;
+  context->n_sends = context->sends_capacity = 0;
+  forgotten pass = forget_locked(context);
+  pthread_mutex_unlock(&context->mutex);
+  forgotten_free(pass);
   for (size_t i = 0; i < n; i++)
-    td_node_unref(context->sends[i]);
+    td_node_unref(sends[i]);
+  free(sends);
 }
 
 void
@@ -56,7 +82,6 @@ td_dist_context_unref(td_dist_context *context) {
     td_tensor_unref(context->gradients[i].leaf);
     td_tensor_unref(context->gradients[i].sum);
   }
-  free(context->sends);
   free(context->gradients);
   pthread_mutex_destroy(&context->mutex);
   free(context);

@@ -14,9 +14,9 @@ typedef struct td_dist_sum {
 typedef struct td_dist_context {
   td_refcount refs;
   int64_t id, worker_id;
-  _Atomic bool is_released;
-  pthread_mutex_t mutex;     /* guards graph_task until it is there, and gradients */
-  td_graph_task *graph_task; /* (owned reference) once prepared */
+  pthread_mutex_t mutex;     /* guards what follows */
+  bool is_released;          /* no pass begins any more */
+  td_graph_task *graph_task; /* (owned reference) once prepared, until the pass is over */
   td_node *root, *dummy;     /* (owned references) of the pass; above it and the send functions */
   td_node **sends;           /* (owned references) */
   size_t n_sends, sends_capacity;
@@ -30,12 +30,13 @@ td_dist_context *td_dist_context_ref(td_dist_context *context);
 void td_dist_context_unref(td_dist_context *context);
 
 /* td_dist_context_end_pass forgets the pass that is over; the context can run another one. It keeps
- * its gradients and send functions. Does nothing if no pass began. Call it while no thread works
- * for the pass. */
+ * its gradients and send functions. Does nothing if no pass began. After an error, other threads
+ * may still work for the pass: they hold its graph task, which holds the context. */
 void td_dist_context_end_pass(td_dist_context *context);
 
 /* td_dist_context_release says that nobody will use the context: it ends the pass and forgets the
- * send functions. The graph above them may hold the context, so that nothing else would free it. */
+ * send functions. Without it, the pass and the graph above the send functions hold the context for
+ * ever. */
 void td_dist_context_release(td_dist_context *context);
 
 /* td_dist_accumulate adds a gradient (borrowed) to the sum of a leaf. */

@@ -19,8 +19,10 @@ td_dist_send_new(td_dist_context *context, td_tensor *const *sent, uint32_t n_se
   td_node *send = td_node_new(&send_class, sizeof *send, sent, n_sent);
   for (uint32_t i = 0; i < n_sent; i++)
     td_node_add_metadata(send, sent[i]);
+  pthread_mutex_lock(&context->mutex);
   TD_GROW(context->sends, context->n_sends, context->sends_capacity);
   context->sends[context->n_sends++] = td_node_ref(send);
+  pthread_mutex_unlock(&context->mutex);
   return send;
 }
 
