@@ -85,13 +85,13 @@ def note(task, kind, event, nodes):
 class Runner:
     """Programs on one engine, in as few processes as they let live."""
 
-    def __init__(self, engine, semantics='2.13'):
-        self.engine, self.semantics, self.problems = engine, semantics, []
+    def __init__(self, engine, semantics='2.13', devices='cpu'):
+        self.engine, self.semantics, self.devices, self.problems = engine, semantics, devices, []
 
     def command(self, tape, out, programs):
         script = [RUN, out, programs]
         if self.engine == 'tapedeck':
-            return [engines.TAPEDECK, 'run', '--devices', 'cpu', '--semantics', self.semantics, '-o', tape, *script]
+            return [engines.TAPEDECK, 'run', '--devices', self.devices, '--semantics', self.semantics, '-o', tape, *script]
         return [engines.TAPEDECK, 'record', '-o', tape, '--', torches.PYTHONS[self.engine], *script]
 
     def run(self, programs):
@@ -128,11 +128,14 @@ class Runner:
             found[last] = {'failed': f'the process died ({done.returncode})', 'stderr': tail}
         return found
 
+    def check(self, tape):
+        check = engines.call([engines.TAPEDECK, 'check', tape], None, 300)
+        if check.returncode:
+            self.problems.append(f'{self.engine}: tapedeck check: {check.stdout[-1500:]}{check.stderr[-500:]}')
+
     def read_tape(self, tape, status, found):
         if status == 0:
-            check = engines.call([engines.TAPEDECK, 'check', tape], None, 300)
-            if check.returncode:
-                self.problems.append(f'{self.engine}: tapedeck check: {check.stdout[-1500:]}{check.stderr[-500:]}')
+            self.check(tape)
         sections = split(engines.read_events(tape))
         for number, result in found.items():
             if 'failed' not in result and number in sections:

@@ -291,3 +291,44 @@ def is_alone(step, shared):
         step['retain'] = True  # create_graph in several threads at one leaf: PyTorch can deadlock
     writes = step['do'] in UNSHARED or step['do'].endswith('_')
     return not (writes and any(name in shared for name in step['in']))
+
+
+# Programs for the sanitizers: the outcome may be a matter of luck, but no thread may write elements that another one reads.
+
+VIEWS = ('view reshape t transpose unsqueeze squeeze expand select slice narrow chunk split unbind contiguous detach float double '
+         'to write').split()
+DEVICES = [None, 'sim:0', 'sim:1', None]  # where the threads work
+
+
+def concurrent(seed):
+    """A program of threads that run passes through one graph at once, on several devices; always the same."""
+    shared = Generator(seed)
+    for _ in range(shared.random.randint(1, 2)):
+        shared.leaf()
+    for _ in range(shared.random.randint(2, 6)):
+        getattr(shared, shared.random.choice(['unary', 'binary', 'function', 'scalar', 'several', 'hook']))()
+    return {'seed': seed, 'shared': shared.steps, 'switch_interval': 1e-4, 'threads': [
+        elements_alone(worker(Generator(seed * 8 + i, shared), device), shared)
+        for i, device in enumerate(DEVICES[:shared.random.randint(2, 4)])]}
+
+
+def worker(generator, device):
+    """The steps of a thread that works on the results of the shared graph, as they are or moved to a device."""
+    moved = [name for name in generator.shapes if device and name not in generator.leaves]
+    for name in moved:
+        generator.emit('to', [name], [generator.shapes.pop(name)], device=device)
+    return steps_of(generator, generator.random.randint(3, 10))
+
+
+def elements_alone(steps, shared):
+    """The steps without those that write elements of a shared tensor, or read a shared gradient while a pass adds to it."""
+    tainted, kept = set(shared.shapes), []
+    for step in steps:
+        touches = any(name in tainted for name in step['in'])
+        if touches and (step['do'].endswith('_') and step['do'] != 'requires_grad_' or
+                        step['do'] in ('set_item', 'write', 'grad_of')):
+            continue
+        kept.append(step)
+        if touches and step['do'] in VIEWS:
+            tainted.update([step['out'], *(f'{step["out"]}.{i}' for i in range(8))])
+    return kept

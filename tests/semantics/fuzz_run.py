@@ -27,6 +27,7 @@ from fuzz_functions import FUNCTIONS  # noqa: E402
 from run_rows import mark  # noqa: E402
 
 SECONDS = 20
+SWITCH_INTERVAL = sys.getswitchinterval()
 RESULTS = {  # from the tensors and the step to a tensor or a tuple of tensors
     'add': lambda s, a, b: a + b, 'sub': lambda s, a, b: a - b, 'mul': lambda s, a, b: a * b,
     'div': lambda s, a, b: a / b, 'safe_div': lambda s, a, b: a / (b * b + 1),
@@ -47,7 +48,7 @@ RESULTS = {  # from the tensors and the step to a tensor or a tuple of tensors
     'cat': lambda s, *a: torch.cat(a), 'stack': lambda s, *a: torch.stack(a),
     'where': lambda s, a, b: torch.where(a > 0, a, b), 'chunk': lambda s, a: a.chunk(2),
     'split': lambda s, a: a.split(1), 'unbind': lambda s, a: a.unbind(0),
-    'float': lambda s, a: a.float(), 'double': lambda s, a: a.double(),
+    'float': lambda s, a: a.float(), 'double': lambda s, a: a.double(), 'to': lambda s, a: a.to(s['device']),
     'grad_of': lambda s, a: a.grad,  # None where there is none: nothing to bind
 }
 WRITES = {  # in place, into the first tensor
@@ -203,10 +204,18 @@ class Thread:
             except RuntimeError as problem:  # a view may be out of use
                 self.seen.append(['grad', name, str(problem)])
 
+    def cut_cycles(self):
+        """A gradient with a history may lead back to its tensor. In PyTorch too, both then live for ever."""
+        for tensor in self.variables.values():
+            if tensor is not None:
+                with contextlib.suppress(RuntimeError):  # a view may be out of use
+                    tensor.grad = None
+
 
 def run_program(program):
     """[observations of each thread], the shared steps' first."""
     first = Thread({})
+    sys.setswitchinterval(program.get('switch_interval', SWITCH_INTERVAL))
     first.run(program['shared'])
     threads = [Thread(first.variables) for _ in program['threads']]
     if len(threads) == 1:
@@ -219,6 +228,8 @@ def run_program(program):
             thread.join()
     for thread in threads:
         thread.finish()
+    for thread in threads:
+        thread.cut_cycles()
     return [first.seen, *(thread.seen for thread in threads)]
 
 
