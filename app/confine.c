@@ -7,6 +7,8 @@
 #include <sched.h>
 #include <seccomp.h>
 #include <stdbool.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
 
 /* What no reader needs. The first list has all calls that a program can be without; the kernel
  * answers EPERM to them. */
@@ -46,17 +48,29 @@ refuse_writing(scmp_filter_ctx filter, int call, unsigned argument) {
                      SCMP_CMP(argument, SCMP_CMP_MASKED_EQ, modes[i][0], modes[i][1]));
 }
 
+/* These calls have a harmless use too: a thread, an abort, the size of the terminal. Who types into
+ * the terminal makes the shell run what was typed. */
+static void
+refuse_partly(scmp_filter_ctx filter) {
+  refuse_writing(filter, SCMP_SYS(open), 1);
+  refuse_writing(filter, SCMP_SYS(openat), 2);
+  seccomp_rule_add(filter, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(clone), 1,
+                   SCMP_CMP(0, SCMP_CMP_MASKED_EQ, CLONE_THREAD, 0));
+  seccomp_rule_add(filter, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(tgkill), 1,
+                   SCMP_CMP(0, SCMP_CMP_NE, (scmp_datum_t)getpid()));
+  const scmp_datum_t typing[] = {TIOCSTI, TIOCLINUX};
+  for (size_t i = 0; i < G_N_ELEMENTS(typing); i++)
+    seccomp_rule_add(filter, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(ioctl), 1,
+                     SCMP_CMP(1, SCMP_CMP_MASKED_EQ, UINT32_MAX, typing[i]));
+}
+
 static void
 refuse(scmp_filter_ctx filter) {
   for (size_t i = 0; i < G_N_ELEMENTS(refused); i++)
     seccomp_rule_add(filter, SCMP_ACT_ERRNO(EPERM), refused[i], 0);
   for (size_t i = 0; i < G_N_ELEMENTS(unknown); i++)
     seccomp_rule_add(filter, SCMP_ACT_ERRNO(ENOSYS), unknown[i], 0);
-  refuse_writing(filter, SCMP_SYS(open), 1);
-  refuse_writing(filter, SCMP_SYS(openat), 2);
-  /* A thread, but no process. */
-  seccomp_rule_add(filter, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(clone), 1,
-                   SCMP_CMP(0, SCMP_CMP_MASKED_EQ, CLONE_THREAD, 0));
+  refuse_partly(filter);
 }
 
 #if defined(__SANITIZE_ADDRESS__)

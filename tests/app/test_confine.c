@@ -7,6 +7,8 @@
 #include <fcntl.h>
 #include <glib.h>
 #include <glib/gstdio.h>
+#include <signal.h>
+#include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -37,6 +39,9 @@ find_wrong_right(void) {
   if (g_chmod(file, 0777) == 0) return "changes modes";
   if (socket(AF_UNIX, SOCK_STREAM, 0) >= 0) return "makes a socket";
   if (kill(getppid(), 0) == 0) return "sends signals";
+  if (tgkill(getppid(), getppid(), 0) == 0) return "sends signals to threads";
+  if (tgkill(getpid(), gettid(), 0) != 0) return "cannot abort";
+  if (ioctl(0, TIOCSTI, "!") == 0 || errno != EPERM) return "types into the terminal";
   pid_t child = fork();
   if (child == 0) _exit(0);
   if (child > 0) return "forks";
