@@ -61,12 +61,13 @@ td_steps_choice_check(const char *command, td_steps_choice *choice) {
     td_command_bad_usage(command, "--steps '%s': must be FROM:TO, two numbers of steps",
                          choice->steps);
   else if (choice->first && !read_number(choice->first, 1, &choice->to))
-    td_command_bad_usage(command, "--first '%s': must be a number from 1 on", choice->first);
+    td_command_bad_usage(command, "--first '%s': must be a number from 1 to %u", choice->first,
+                         G_MAXUINT32 - 1);
   else if (choice->from >= choice->to)
-    td_command_bad_usage(command, "--steps '%s': no step is from %u up to, but without, %u",
-                         choice->steps, choice->from, choice->to);
+    td_command_bad_usage(command, "--steps '%s': FROM must be less than TO", choice->steps);
   else if (choice->every && !read_number(choice->every, 1, &choice->n))
-    td_command_bad_usage(command, "--every '%s': must be a number from 1 on", choice->every);
+    td_command_bad_usage(command, "--every '%s': must be a number from 1 to %u", choice->every,
+                         G_MAXUINT32 - 1);
   else if (!choice->until || td_command_check_word(command, "--until", choice->until,
                                                    (const char *const[]){"nan", NULL})) {
     choice->words = list_words(choice);
