@@ -286,8 +286,8 @@ start_recorder(void) {
     probe.observer->begin();
     td_stacks_tell();
     __atomic_store_n(&td_probe_session, td_emit_session(), __ATOMIC_RELEASE);
-    td_orders_report_tape(path, probe.level);
     td_orders_open_gate(probe.recorder);
+    td_orders_report_tape(path, probe.level);
   }
   free(path);
   free(program);

@@ -32,9 +32,10 @@ void td_orders_abandon(void);
 char *td_orders_tape(void);
 td_ring_policy td_orders_policy(void);
 
-/* td_orders_report_tape: the tape has begun. td_orders_open_gate lets the hub stop the program if
- * it wants to. td_orders_report_over: the process ends, and the link with it;
- * `problem` says why its tape is not whole, or is NULL. */
-void td_orders_report_tape(const char *path, int level);
+/* td_orders_open_gate lets the hub stop the program if it wants to. td_orders_report_tape: the tape
+ * has begun. Call it second: somebody who hears of a tape may interrupt the program at once, and
+ * only an open gate lets its threads go then. td_orders_report_over: the process ends, and the link
+ * with it; `problem` says why its tape is not whole, or is NULL. */
 void td_orders_open_gate(td_recorder *recorder);
+void td_orders_report_tape(const char *path, int level);
 void td_orders_report_over(int status, const char *problem);
