@@ -3,19 +3,16 @@
 # And --stacks: the line, the module and the parameter that the program itself would name, at both levels.
 import collections
 import functools
-import json
-import os
 import pathlib
 import re
 import subprocess
-import tempfile
 import unittest
 
 import test_probe
 import torches
+from record_case import RecordCase, plain_environment
 from test_probe import PRELUDE
 
-TAPEDECK = os.environ["TAPEDECK"]
 SAME_NUMBERS = (pathlib.Path(__file__).parent / "programs" / "same_numbers.py").read_text()
 
 # Of these, level 2 must tell the same in the same order.
@@ -137,43 +134,29 @@ print(min(once() for _ in range(5)) / 20 / 200 * 1e6)
 
 @functools.cache
 def has_creation_hooks(python):
-    plain = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
     say = "import torch; print(hasattr(torch.autograd.graph, 'node_creation_hook'))"
-    return subprocess.run([python, "-c", say], capture_output=True, text=True, check=True, env=plain).stdout == "True\n"
+    return subprocess.run([python, "-c", say], capture_output=True, text=True, check=True,
+                          env=plain_environment()).stdout == "True\n"
 
 
-class Hooks(unittest.TestCase):
-    @classmethod
-    def setUpClass(cls):
-        cls.temporary = tempfile.TemporaryDirectory()
-        cls.folder = pathlib.Path(cls.temporary.name)
-        cls.environment = dict(os.environ, OMP_NUM_THREADS="1", PYTHONWARNINGS="ignore")
-        cls.pythons = list(torches.installed().values())
+class Hooks(RecordCase):
+    pythons = list(torches.installed().values())
 
-    @classmethod
-    def tearDownClass(cls):
-        cls.temporary.cleanup()
+    def setUp(self):
+        super().setUp()
+        self.environment["PYTHONWARNINGS"] = "ignore"
 
     def run_plain(self, python, script):
-        (self.folder / "script.py").write_text(script)
-        done = subprocess.run([python, "script.py"], capture_output=True, text=True, cwd=self.folder, timeout=120,
-                              env=self.environment)
+        done = self.run_in(python, self.script(script))
         self.assertEqual(done.returncode, 0, done.stderr)
         return done.stdout
 
     def record(self, python, script, level, *options):
         """The events of a script's tape, and what it printed."""
-        (self.folder / "script.py").write_text(script)
-        done = subprocess.run([TAPEDECK, "record", "--force", "--level", str(level), *options, "-o", "t.tape", "--", python,
-                               "script.py"], capture_output=True, text=True, cwd=self.folder, timeout=400,
-                              env=self.environment)
+        done = super().record(python, self.script(script), options=["--force", "--level", level, *options, "-o", "t.tape"])
         self.assertEqual(done.returncode, 0, done.stderr)
-        tape = str(self.folder / "t.tape")
-        check = subprocess.run([TAPEDECK, "check", tape], capture_output=True, text=True, timeout=60)
-        self.assertEqual(check.returncode, 0, check.stdout)
-        text = subprocess.run([TAPEDECK, "events", tape, "--json"], capture_output=True, text=True, check=True,
-                              timeout=60).stdout
-        events = [json.loads(line) for line in text.splitlines()]
+        self.assert_checked("t.tape")
+        events = self.events("t.tape")
         self.assertEqual([e["level"] for e in events if e["event"] == "probe_level"], [level], done.stderr)
         return events, done.stdout
 
@@ -222,13 +205,12 @@ class Hooks(unittest.TestCase):
         pythons = [python for version, python in torches.installed().items() if version != "1.13.1"]
         if not pythons:
             self.skipTest("no PyTorch that compiles")
-        (self.folder / "script.py").write_text(COMPILED)
+        self.environment.pop("PYTHONWARNINGS")
         for python in pythons:
-            runs = [[python, "script.py"]]
-            for level in ("1", "2"):
-                runs.append([TAPEDECK, "record", "--force", "--level", level, "-o", f"{level}.tape", "--", *runs[0]])
-            plain, engine, hooks = [subprocess.run(run, capture_output=True, text=True, cwd=self.folder, timeout=400,
-                                                   env=dict(os.environ, OMP_NUM_THREADS="1")) for run in runs]
+            program = [python, self.script(COMPILED)]
+            plain = self.run_in(*program)
+            engine, hooks = [super(Hooks, self).record(*program, options=["--force", "--level", level, "-o", f"{level}.tape"])
+                             for level in ("1", "2")]
             said = [line for line in (engine.stderr + hooks.stderr).splitlines() if line.startswith("tapedeck: ")]
             for done in (engine, hooks):
                 self.assertEqual((done.returncode, done.stdout), (0, plain.stdout), done.stderr)
@@ -242,10 +224,8 @@ class Hooks(unittest.TestCase):
         """Level 1 has passes without nodes where compiled autograd did the work. Level 2 has only the others."""
         passes = []
         for level in ("1", "2"):
-            tape = str(self.folder / f"{level}.tape")
-            subprocess.run([TAPEDECK, "check", tape], check=True, capture_output=True, timeout=60)
-            text = subprocess.run([TAPEDECK, "events", tape, "--json"], capture_output=True, text=True, timeout=60).stdout
-            events = [json.loads(line) for line in text.splitlines()]
+            self.assert_checked(f"{level}.tape")
+            events = self.events(f"{level}.tape")
             begun = collections.Counter(e["graph_task"] for e in events if e["event"] == "node_begin")
             passes.append([begun[e["graph_task"]] for e in events if e["event"] == "graph_task_begin"])
         self.assertGreaterEqual(passes[0].count(0), 3)

@@ -17,8 +17,9 @@ import tempfile
 import unittest
 
 import torches
+from record_case import CACHE, TAPEDECK, plain_environment
 
-TAPEDECK, EXAMPLES, BUILD = os.environ['TAPEDECK'], os.environ['EXAMPLES'], os.environ['BUILD_ROOT']
+EXAMPLES = os.environ['EXAMPLES']
 CORPUS = os.path.join(os.environ['SOURCE_ROOT'], 'tests', 'probe', 'programs')
 TOOLS = {'build.py', 'observe.py'}
 SCRIPTS = sorted(set(os.path.basename(path) for path in glob.glob(CORPUS + '/*.py')) - TOOLS)
@@ -27,18 +28,15 @@ SHARED = sorted(set(os.path.basename(path) for path in glob.glob(EXAMPLES + '/*.
 # Where 1.13 and 2.13 make the same graph in the same order, but for the names of two operations.
 SAME_GRAPHS = ('mlp.py', 'resnet.py', 'custom_function.py', 'checkpoint.py', 'exception.py', 'hooks.py', 'inf_sum.py',
                'grad_inputs.py', 'deep_reentry.py', 'train_images.py', 'train_vae.py')
-CACHE = os.path.join(BUILD, 'test-cache')
 AT_ONCE = 2
 SECONDS = 480  # the first recording on a PyTorch compiles the observer; a machine may be busy
 
-environment = {name: value for name, value in os.environ.items() if name != 'PYTHONPATH'}
-environment.update(OMP_NUM_THREADS='1', XDG_CACHE_HOME=CACHE)
 folder = tempfile.TemporaryDirectory()
 executor = concurrent.futures.ThreadPoolExecutor(AT_ONCE)
 
 
 def run(command, **more):
-    return subprocess.run([str(word) for word in command], env=dict(environment, **more), cwd=folder.name, text=True,
+    return subprocess.run([str(word) for word in command], env=plain_environment(**more), cwd=folder.name, text=True,
                           capture_output=True, timeout=SECONDS)
 
 
