@@ -12,10 +12,8 @@ import tempfile
 import time
 
 import torches
+from record_case import TAPEDECK, plain_environment
 
-TAPEDECK = os.environ["TAPEDECK"]
-ENVIRONMENT = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
-ENVIRONMENT.update(OMP_NUM_THREADS="1", XDG_CACHE_HOME=os.environ["BUILD_ROOT"] + "/test-cache")
 PROGRAM = """
 import os, torch
 print(os.getpid(), flush=True)
@@ -27,21 +25,21 @@ for i in range(100000):
 """
 
 
-def kill_one(folder, command, after_s, whole):
-    """Kills the program, or its whole process group, some time after its first line. Returns what it printed."""
+def kill_one(folder, command, after, after_s, whole):
+    """Kills the program, or its whole process group, some time after it printed a word. Returns what it printed."""
     with open(folder / "printed", "w+") as output:
-        running = subprocess.Popen(command, cwd=folder, env=ENVIRONMENT, stdout=output, stderr=subprocess.DEVNULL,
+        running = subprocess.Popen(command, cwd=folder, env=plain_environment(), stdout=output, stderr=subprocess.DEVNULL,
                                    start_new_session=True)
-        while not (first := (folder / "printed").read_text().partition("\n"))[1]:
+        while after not in (printed := (folder / "printed").read_text()):
             assert running.poll() is None, running
             time.sleep(0.01)
         time.sleep(after_s)
         if whole:
             os.killpg(running.pid, signal.SIGKILL)
         else:
-            os.kill(int(first[0]), signal.SIGKILL)
+            os.kill(int(printed.partition("\n")[0]), signal.SIGKILL)
         status = running.wait(timeout=120)
-    assert status == (-signal.SIGKILL if whole else 128 + signal.SIGKILL), status
+    assert status == (-signal.SIGKILL if whole else 128 + signal.SIGKILL), f"ended with {status}"
     return (folder / "printed").read_text().split()
 
 
@@ -63,34 +61,44 @@ def judge(folder, tape, printed):
     return ends
 
 
-def kill_many(command, number, chance, latest_s):
-    n_absent = n_empty = n_passes = 0
+def kill_many(engine, command, number, chance):
+    """One kill in four may come before the first pass, while the recording begins. The others come after it. Returns
+    how many failed."""
+    n_absent = n_empty = n_passes = n_failed = 0
+    begin = time.monotonic()
     for turn in range(number):
         with tempfile.TemporaryDirectory(prefix="tapedeck-kills-") as name:
             folder = pathlib.Path(name)
             (folder / "program.py").write_text(PROGRAM)
-            printed = kill_one(folder, command, chance.uniform(0, latest_s), chance.random() < 0.3)
-            tapes = list(folder.glob("**/*.tape"))
-            ends = [judge(folder, tape, printed) for tape in tapes]
+            after = "\n" if chance.random() < 0.25 else "end\n"
+            try:
+                printed = kill_one(folder, command, after, chance.uniform(0, 0.4), chance.random() < 0.3)
+                tapes = list(folder.glob("**/*.tape"))
+                ends = [judge(folder, tape, printed) for tape in tapes]
+            except (AssertionError, subprocess.TimeoutExpired) as problem:
+                n_failed += 1
+                print(f"{engine}: kill {turn} failed: {problem}", flush=True)
+                continue
             n_absent += not tapes
             n_empty += ends == [0]
             n_passes += sum(ends)
-    print(f"{' '.join(command[1:2])}: {number} kills, {n_absent} without a tape, {n_empty} before the end of a pass, "
-          f"{n_passes} passes on the tapes, 0 failed", flush=True)
+    print(f"{engine}: {n_absent} without a tape, {n_empty} before the end of a pass, {n_passes} passes on the tapes")
+    print(f"tried kills, {engine}: {number}, {n_failed} failed, {time.monotonic() - begin:.0f} s", flush=True)
     assert n_passes > number, "the kills came too early"
+    return n_failed
 
 
 def main():
     number = int(sys.argv[2]) if len(sys.argv) > 2 else 25
     chance = random.Random(int(sys.argv[3]) if len(sys.argv) > 3 else 1)
     if sys.argv[1] == "run":
-        kill_many([TAPEDECK, "run", "-o", "out.tape", "program.py"], number, chance, 0.4)
-    elif not torches.installed():
-        sys.exit(77)
-    else:
-        for python in torches.installed().values():
-            subprocess.run([TAPEDECK, "fit", python], env=ENVIRONMENT, check=True, capture_output=True)
-            kill_many([TAPEDECK, "record", "-o", "out.tape", "--", python, "program.py"], number, chance, 3)
+        sys.exit(bool(kill_many("run", [TAPEDECK, "run", "-o", "out.tape", "program.py"], number, chance)))
+    n_failed = 0
+    for version, python in torches.installed().items():
+        subprocess.run([TAPEDECK, "fit", python], env=plain_environment(), check=True, capture_output=True)
+        command = [TAPEDECK, "record", "-o", "out.tape", "--", python, "program.py"]
+        n_failed += kill_many(f"PyTorch {version}", command, number, chance)
+    sys.exit(bool(n_failed) if torches.installed() else 77)
 
 
 if __name__ == "__main__":
