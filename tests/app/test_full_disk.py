@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """A disk that fills up at any byte: `run` and `record` say so in these words, keep what is of use, and leave nothing
-else. test_full_disk.py run|record"""
+else. test_full_disk.py run|record [NUMBER of disks]"""
 import os
 import pathlib
 import subprocess
 import sys
 import tempfile
+import time
 
 import torches
 from record_case import TAPEDECK, plain_environment
@@ -38,7 +39,8 @@ def record_with(command, room):
         return ended.stderr, (pathlib.Path(folder) / left[0]).stat().st_size if left else None
 
 
-def check(command, n_disks):
+def check(what, command, n_disks):
+    begin = time.monotonic()
     words, size = record_with(command, 1 << 30)
     assert REASON not in words and "see it with" in words, words
     n_kept = 0
@@ -48,17 +50,19 @@ def check(command, n_disks):
         assert "killed" not in words and "abruptly" not in words and "no backward pass" not in words, (room, words)
         n_kept += left is not None
     assert 0 < n_kept < n_disks, n_kept
-    print(f"{n_disks} disks, {n_kept} tapes of use")
+    print(f"{size} bytes of tape, {n_kept} tapes of use")
+    print(f"tried full disk, {what}: {n_disks}, 0 failed, {time.monotonic() - begin:.0f} s", flush=True)
 
 
 def main():
+    n_disks = int(sys.argv[2]) if len(sys.argv) > 2 else 0
     if sys.argv[1] == "run":
-        check([TAPEDECK, "run", "-o", "out.tape", "program.py"], 16)
+        check("run", [TAPEDECK, "run", "-o", "out.tape", "program.py"], n_disks or 16)
         return
     if not torches.installed():
         sys.exit(77)
-    for python in torches.installed().values():
-        check([TAPEDECK, "record", "-o", "out.tape", "--", python, "program.py"], 7)
+    for version, python in torches.installed().items():
+        check(f"record {version}", [TAPEDECK, "record", "-o", "out.tape", "--", python, "program.py"], n_disks or 7)
 
 
 if __name__ == "__main__":
