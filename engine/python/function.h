@@ -18,10 +18,10 @@ typedef struct tdpy_function {
   char *name;               /* (owned) "MyFunctionBackward": the context's class */
   td_saved_variable *saved; /* (owned) [n_saved] */
   uint32_t n_saved;
-  uint32_t n_arguments;    /* of forward */
-  bool *is_tensor;         /* (owned) [n_arguments]: which of them were tensors */
-  bool *is_differentiable; /* (owned) [n_inputs]: which outputs of forward have a history */
-  bool was_released;       /* written under node.mutex, read with the GIL */
+  uint32_t n_arguments;      /* of forward */
+  bool *is_tensor;           /* (owned) [n_arguments]: which of them were tensors */
+  bool *is_differentiable;   /* (owned) [n_inputs]: which outputs of forward have a history */
+  _Atomic bool was_released; /* written under node.mutex, read without it */
 } tdpy_function;
 
 /* tdpy_function_context returns the ctx of a custom function's node, borrowed. NULL for all
