@@ -24,6 +24,7 @@ struct td_hub_target {
   td_hub *hub;
   int fd; /* (owned) -1: hung up */
   peer_role role;
+  bool answered;          /* of a target: it reads its answer first, and nothing may come before */
   pid_t pid;              /* of the target; or of the target that a viewer looks at, or 0 */
   guint reading, writing; /* sources, 0: none */
   td_line_reader reader;
@@ -105,7 +106,7 @@ static void
 send_to_targets(td_hub *hub, pid_t pid, const char *line) {
   for (guint i = 0; i < hub->peers->len; i++) {
     td_hub_target *peer = hub->peers->pdata[i];
-    if (peer->role == PEER_TARGET && (!pid || peer->pid == pid))
+    if (peer->role == PEER_TARGET && peer->answered && (!pid || peer->pid == pid))
       peer_send(peer, line, strlen(line));
   }
 }
@@ -390,6 +391,7 @@ td_hub_target_get_pid(const td_hub_target *target) {
 
 void
 td_hub_target_answer(td_hub_target *target, const td_line_text *line) {
+  target->answered = true;
   peer_send(target, line->bytes, line->n_bytes);
 }
 

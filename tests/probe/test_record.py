@@ -242,6 +242,26 @@ while True: time.sleep(0.1)
             self.assertEqual(len(self.info("script.tape")["graph_tasks"]), 2)
             self.assert_checked("script.tape")
 
+    def test_signal_before_the_hub_answers(self):
+        """The program waits for its observer when Ctrl+C comes. Its handler goes on, and so does the recording."""
+        compiler = self.folder / "cxx"
+        compiler.write_text("#!/bin/sh\n[ \"$1\" = --version ] && exec echo 'slow 1.0'\nsleep 4\nexit 1\n")
+        compiler.chmod(0o755)
+        self.environment.update(CXX=str(compiler), XDG_CACHE_HOME=str(self.folder / "cache"))
+        script = self.script(BACKWARD + """
+came = []
+signal.signal(signal.SIGINT, lambda number, frame: came.append(number))
+print("ready", flush=True)
+print(work(), came, flush=True)
+""")
+        with subprocess.Popen([TAPEDECK, "record", "--", TORCHES[-1], script], stdout=subprocess.PIPE, text=True,
+                              stderr=subprocess.DEVNULL, cwd=self.folder, env=self.environment) as running:
+            self.assertEqual(running.stdout.readline(), "ready\n")
+            time.sleep(1)  # the program has said hello
+            running.send_signal(signal.SIGINT)
+            self.assertEqual((running.stdout.read(), running.wait(timeout=120)), (f"6.0 [{int(signal.SIGINT)}]\n", 0))
+        self.assertEqual(len(self.info("script.tape")["graph_tasks"]), 1)
+
     def test_record_is_killed(self):
         script = self.script(BACKWARD + """
 work(); print("ready", flush=True); sys.stdin.read(); work(); open("over", "w").close()
