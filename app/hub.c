@@ -1,17 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "app/hub.h"
 
-#include "app/stale_sessions.h"
-#include "engine/base/trust.h"
+#include "app/session_socket.h"
 #include "engine/control/link.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <glib-unix.h>
-#include <glib/gstdio.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 /* The most bytes that may wait for a peer that does not read. Beyond that the hub hangs up. */
@@ -36,10 +33,8 @@ struct td_hub_target {
 
 struct td_hub {
   td_hub_owner owner;
-  char *folder, *path; /* (owned) */
-  int fd;              /* (owned) */
-  int spare;           /* (owned) a descriptor for refuse_one, or -1 */
-  bool stays;          /* the folder, after the session */
+  td_session_socket socket; /* (owned) */
+  int spare;                /* (owned) a descriptor for refuse_one, or -1 */
   guint accepting;
   GPtrArray *peers; /* (owned) of td_hub_target */
 };
@@ -253,7 +248,7 @@ read_cb(gint fd, GIOCondition condition, gpointer data) {
 static void
 refuse_one(td_hub *hub) {
   if (hub->spare >= 0) close(hub->spare);
-  int fd = accept4(hub->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+  int fd = accept4(hub->socket.fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
   if (fd >= 0) close(fd);
   hub->spare = open("/dev/null", O_RDONLY | O_CLOEXEC);
 }
@@ -278,77 +273,18 @@ accept_cb(gint listening, GIOCondition condition, gpointer data) {
   return G_SOURCE_CONTINUE;
 }
 
-/* A process that outlives the session may still look for its socket. So nobody else may be able to
- * make the same path again. */
-static bool
-is_private(const char *base) {
-  struct stat info;
-  g_autofree char *real = NULL;
-  return td_trust_check(base, &real, NULL) == TD_OK && g_stat(real, &info) == 0 &&
-         !(info.st_mode & S_ISVTX);
-}
-
-static bool
-listen_at(td_hub *hub) {
-  struct sockaddr_un address = {.sun_family = AF_UNIX};
-  g_strlcpy(address.sun_path, hub->path, sizeof address.sun_path);
-  hub->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-  return hub->fd >= 0 && bind(hub->fd, (const void *)&address, sizeof address) == 0 &&
-         g_chmod(hub->path, 0600) == 0 && listen(hub->fd, 128) == 0;
-}
-
-static void
-close_socket(td_hub *hub) {
-  if (hub->fd >= 0) close(hub->fd);
-  hub->fd = -1;
-  if (hub->path) g_unlink(hub->path);
-  if (hub->folder && !hub->stays) g_rmdir(hub->folder);
-  g_clear_pointer(&hub->path, g_free);
-  g_clear_pointer(&hub->folder, g_free);
-}
-
-/* Listens in a new folder for this user alone. The path must leave room for the socket's name. */
-static bool
-open_socket(td_hub *hub, const char *base) {
-  td_stale_sessions_remove(base);
-  char *folder = g_build_filename(base, "tapedeck-XXXXXX", NULL);
-  if (strlen(base) < 64 && g_mkdtemp_full(folder, 0700)) {
-    hub->folder = folder;
-    hub->path = g_build_filename(folder, "session", NULL);
-    if (listen_at(hub)) return true;
-    close_socket(hub);
-    return false;
-  }
-  g_free(folder);
-  return false;
-}
-
-/* In the user's runtime folder or in the user's cache. In /tmp the folder stays, empty: else
- * another user could make one of its name. */
-static bool
-open_somewhere(td_hub *hub) {
-  const char *runtime = g_getenv("XDG_RUNTIME_DIR");
-  g_autofree char *cache = g_build_filename(g_get_user_cache_dir(), "tapedeck", NULL);
-  if (runtime && is_private(runtime) && open_socket(hub, runtime)) return true;
-  if (g_mkdir_with_parents(cache, 0700) == 0 && is_private(cache) && open_socket(hub, cache))
-    return true;
-  hub->stays = true;
-  return open_socket(hub, "/tmp");
-}
-
 td_hub *
 td_hub_new(const td_hub_owner *owner, char **problem) {
   td_hub *hub = g_new0(td_hub, 1);
   hub->owner = *owner;
-  hub->fd = -1;
   hub->spare = open("/dev/null", O_RDONLY | O_CLOEXEC);
   hub->peers = g_ptr_array_new_with_free_func(peer_free);
-  if (!open_somewhere(hub)) {
+  if (!td_session_socket_open(&hub->socket)) {
     *problem = g_strdup_printf("no socket for the session: %s", g_strerror(errno));
     td_hub_free(hub);
     return NULL;
   }
-  hub->accepting = g_unix_fd_add(hub->fd, G_IO_IN, accept_cb, hub);
+  hub->accepting = g_unix_fd_add(hub->socket.fd, G_IO_IN, accept_cb, hub);
   return hub;
 }
 
@@ -356,14 +292,14 @@ void
 td_hub_free(td_hub *hub) {
   if (hub->accepting) g_source_remove(hub->accepting);
   g_ptr_array_unref(hub->peers);
-  close_socket(hub);
+  td_session_socket_close(&hub->socket);
   if (hub->spare >= 0) close(hub->spare);
   g_free(hub);
 }
 
 const char *
 td_hub_get_path(const td_hub *hub) {
-  return hub->path;
+  return hub->socket.path;
 }
 
 void
