@@ -17,10 +17,10 @@
  * what is wanted with what is. So the order of these calls does not matter. */
 #include "engine/base/alloc.h"
 #include "engine/base/forks.h"
-#include "engine/base/trust.h"
 #include "engine/control/gate.h"
 #include "engine/probe/deadly.h"
 #include "engine/probe/hooks.h"
+#include "engine/probe/level.h"
 #include "engine/probe/markers.h"
 #include "engine/probe/numerics.h"
 #include "engine/probe/orders.h"
@@ -32,7 +32,6 @@
 #include "engine/probe/steps.h"
 #include "engine/trace/recorder.h"
 
-#include <dlfcn.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -53,10 +52,8 @@ uint32_t td_probe_session, td_probe_watching;
 static pthread_mutex_t asking = PTHREAD_MUTEX_INITIALIZER;
 
 static struct {
-  pthread_mutex_t mutex;       /* guards all below */
-  const td_observer *observer; /* loaded and attached, or NULL */
-  char *reason;                /* (owned) why this level */
-  int level;
+  pthread_mutex_t mutex; /* guards all below */
+  td_level level;
   td_recorder *recorder; /* (owned) while recording */
   pid_t pid;             /* of the process that all this is about */
   bool wanted;           /* begin a tape at the next graph task */
@@ -73,59 +70,6 @@ tell_failure(const char *what, td_error *error) {
   free(probe.problem);
   probe.problem = td_dup_string(td_error_text(error));
   td_error_clear(error);
-}
-
-/* A function of PyTorch's by its mangled name, or NULL. */
-static void *
-find_in_torch(const char *name) {
-  const char *path = td_program_torch();
-  void *torch = path ? dlopen(path, RTLD_NOLOAD | RTLD_LAZY) : NULL;
-  return torch ? dlsym(torch, name) : NULL;
-}
-
-static void
-choose_level(int level, const char *reason) {
-  probe.level = level;
-  free(probe.reason);
-  probe.reason = td_dup_string(reason ? reason : "the engine itself is observed");
-}
-
-/* Level 2: Python is asked once the thread holds nothing, see td_probe_start_scripts. */
-static void
-use_hooks(const char *reason) {
-  choose_level(2, reason ? reason : "asked for");
-  probe.observer = td_hooks_observer();
-}
-
-/* NULL with a reason. Nobody else can change what lies at a path that td_trust_check trusts. */
-static void *
-open_trusted(const char *path, td_error *error) {
-  char *real = NULL;
-  if (td_trust_check(path, &real, error)) return NULL;
-  void *library = dlopen(real, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
-  if (!library) td_error_set(error, TD_IO, "%s", dlerror());
-  free(real);
-  return library;
-}
-
-static void
-load_observer(const char *path) {
-  td_error error = {0};
-  void *library = path ? open_trusted(path, &error) : NULL;
-  const td_observer *(*get)(void) =
-      library ? (const td_observer *(*)(void))dlsym(library, "td_observer_get") : NULL;
-  if (!get) {
-    if (!library && !path) td_error_set(&error, TD_IO, "no observer was named");
-    if (library) td_error_set(&error, TD_IO, "%s is no observer", path);
-    fprintf(stderr, "tapedeck: not recorded: %s\n", td_error_text(&error));
-    td_error_clear(&error);
-    return;
-  }
-  probe.observer = get();
-  choose_level(1, NULL);
-  if (probe.observer->attach()) return;
-  fprintf(stderr, "tapedeck: not recorded: nothing of PyTorch's engine was found to watch\n");
-  probe.observer = NULL;
 }
 
 static void
@@ -169,7 +113,7 @@ forked_cb(void) {
   if (probe.recorder) td_recorder_abandon(probe.recorder);
   td_orders_abandon();
   probe.recorder = NULL;
-  probe.forked = probe.wanted = probe.observer != NULL;
+  probe.forked = probe.wanted = probe.level.observer != NULL;
 }
 
 __attribute__((constructor)) static void
@@ -182,12 +126,12 @@ watch_forks(void) {
 static void
 follow_locked(void) {
   bool watches = td_steps_wants_watching();
-  if (!probe.observer) return;
+  if (!probe.level.observer) return;
   if (probe.recorder && td_steps_wants_this()) td_steps_tell_left_out();
-  if (watches && !probe.watches && probe.observer->resume) probe.observer->resume();
+  if (watches && !probe.watches && probe.level.observer->resume) probe.level.observer->resume();
   uint32_t session = watches && probe.recorder ? td_probe_session : 0;
   __atomic_store_n(&td_probe_watching, session, __ATOMIC_RELEASE);
-  if (!watches && probe.watches && probe.observer->pause) probe.observer->pause();
+  if (!watches && probe.watches && probe.level.observer->pause) probe.level.observer->pause();
   probe.watches = watches;
 }
 
@@ -201,8 +145,8 @@ follow_steps(void) {
 
 static void
 obey_locked(const td_orders *orders) {
-  if (orders) orders->hooks ? use_hooks(orders->reason) : load_observer(orders->observer);
-  probe.wanted = probe.watches = probe.observer != NULL;
+  if (orders) td_level_choose(&probe.level, orders);
+  probe.wanted = probe.watches = probe.level.observer != NULL;
   if (!probe.wanted) return;
   follow_locked();
   on_exit(on_exit_cb, NULL);
@@ -212,10 +156,10 @@ obey_locked(const td_orders *orders) {
 void
 td_probe_attach(void) {
   pthread_mutex_lock(&asking);
-  const td_orders *orders = probe.observer ? NULL : td_orders_ask();
+  const td_orders *orders = probe.level.observer ? NULL : td_orders_ask();
   pthread_mutex_lock(&probe.mutex);
   probe.pid = getpid();
-  if (!probe.observer) obey_locked(orders);
+  if (!probe.level.observer) obey_locked(orders);
   pthread_mutex_unlock(&probe.mutex);
   pthread_mutex_unlock(&asking);
 }
@@ -231,8 +175,8 @@ stop_wanting(const char *why) {
 /* Without names a tape is whole, and says that it has none. */
 static void
 start_names(void) {
-  void *no_hooks = probe.level == 2 ? find_in_torch(NO_CREATION_HOOKS) : NULL;
-  const char *trouble = td_stacks_start((uint64_t(*)(void))find_in_torch(THREAD_ID),
+  void *no_hooks = probe.level.number == 2 ? td_program_find_in_torch(NO_CREATION_HOOKS) : NULL;
+  const char *trouble = td_stacks_start((uint64_t(*)(void))td_program_find_in_torch(THREAD_ID),
                                         (bool (*)(void))no_hooks, td_probe_wanted.stacks);
   if (trouble && td_probe_wanted.stacks) fprintf(stderr, "tapedeck: no stacks: %s\n", trouble);
 }
@@ -247,7 +191,8 @@ mark_cb(uint32_t marker) {
 static void
 start_scripts(void) {
   char *trouble = NULL;
-  if (probe.level == 2) trouble = td_hooks_start((uint64_t(*)(void))find_in_torch(SEQUENCE_NR));
+  if (probe.level.number == 2)
+    trouble = td_hooks_start((uint64_t(*)(void))td_program_find_in_torch(SEQUENCE_NR));
   if (trouble) stop_wanting(trouble);
   free(trouble);
   td_markers_start(mark_cb);
@@ -258,7 +203,7 @@ start_scripts(void) {
  * for it in pthread_once, perhaps with the GIL. */
 void
 td_probe_start_scripts(void) {
-  if (!probe.observer || !td_scripts_begin()) return;
+  if (!probe.level.observer || !td_scripts_begin()) return;
   start_scripts();
   td_scripts_end();
 }
@@ -269,7 +214,7 @@ start_recorder(void) {
   char *path = td_orders_tape(), *program = td_program_name();
   td_recorder_options options = {
       .engine = "pytorch",
-      .version = probe.observer->version,
+      .version = probe.level.observer->version,
       .source = program,
       .policy = td_orders_policy(),
       .ring_bytes = RING_BYTES,
@@ -277,17 +222,18 @@ start_recorder(void) {
   if (td_recorder_start(path, true, &options, &probe.recorder, &error)) {
     tell_failure("not recorded", &error);
   } else {
-    TD_EMIT(probe_level, .level = (uint32_t)probe.level, .reason = td_intern(probe.reason));
+    TD_EMIT(probe_level, .level = (uint32_t)probe.level.number,
+            .reason = td_intern(probe.level.reason));
     td_deadly_watch(probe.recorder);
     td_deadly_arm_thread();
     introduce(program);
     td_numerics_forget();
     td_steps_tell_left_out();
-    probe.observer->begin();
+    probe.level.observer->begin();
     td_stacks_tell();
     __atomic_store_n(&td_probe_session, td_emit_session(), __ATOMIC_RELEASE);
     td_orders_open_gate(probe.recorder);
-    td_orders_report_tape(path, probe.level);
+    td_orders_report_tape(path, probe.level.number);
   }
   free(path);
   free(program);
@@ -302,7 +248,7 @@ begins_locked(void) {
  * are of no use. */
 static bool
 ask_for_child(void) {
-  bool has_hooks = probe.level != 2 || !td_scripts_are_cut();
+  bool has_hooks = probe.level.number != 2 || !td_scripts_are_cut();
   if (!has_hooks)
     fprintf(stderr, "tapedeck: not recorded: the program forked while the hooks were starting\n");
   return has_hooks && td_orders_ask_again();

@@ -3,6 +3,7 @@
 
 #include "engine/base/alloc.h"
 
+#include <dlfcn.h>
 #include <link.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -59,4 +60,11 @@ td_program_torch(void) {
   const char *path = NULL;
   dl_iterate_phdr(find_torch_cb, &path);
   return path;
+}
+
+void *
+td_program_find_in_torch(const char *name) {
+  const char *path = td_program_torch();
+  void *torch = path ? dlopen(path, RTLD_NOLOAD | RTLD_LAZY) : NULL;
+  return torch ? dlsym(torch, name) : NULL;
 }

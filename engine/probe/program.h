@@ -8,3 +8,8 @@ char *td_program_name(void);
 /* td_program_torch returns the path of the libtorch_cpu.so that is loaded, or NULL. It lives as
  * long as the library. Any thread. */
 const char *td_program_torch(void);
+
+/* td_program_find_in_torch returns a function of PyTorch's by its mangled name, or NULL. Any
+ * thread.
+ */
+void *td_program_find_in_torch(const char *name);
