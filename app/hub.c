@@ -59,12 +59,14 @@ hang_up(td_hub_target *peer) {
   g_byte_array_set_size(peer->unsent, 0);
 }
 
-/* Returns how many bytes went out at once. */
+/* Returns how many bytes went out at once. A peer that lost a part would wait for it: it shall see
+ * the end instead, and so does the reading source here. */
 static gsize
 send_now(td_hub_target *peer, const void *bytes, gsize n_bytes) {
   ssize_t n = send(peer->fd, bytes, n_bytes, MSG_NOSIGNAL | MSG_DONTWAIT);
-  if (n < 0 && errno != EAGAIN && errno != EINTR) return n_bytes; /* gone: reading will tell */
-  return n > 0 ? (gsize)n : 0;
+  bool is_lost = n < 0 && errno != EAGAIN && errno != EINTR;
+  if (is_lost) shutdown(peer->fd, SHUT_RDWR);
+  return is_lost ? n_bytes : n > 0 ? (gsize)n : 0;
 }
 
 static gboolean
