@@ -226,8 +226,7 @@ said_cb(td_hub_target *target, const td_line *line, void *data) {
   if (!td_line_is(line, "tape") || !path) return;
   /* A `tapedeck run` in the command has a tape of its own, and says where it is. */
   td_session_tape *tape = ((process *)td_hub_target_get_data(target))->tape;
-  tape->begun = strcmp(tape->path, path) == 0;
-  recording->n_elsewhere += !tape->begun;
+  recording->n_elsewhere += strcmp(tape->path, path) != 0;
   if (recording->options->live.live) td_live_show(target, path);
 }
 
@@ -331,7 +330,9 @@ tell_tapes(const recording *recording) {
   for (guint i = 0; i < tapes->tapes->len; i++)
     whole = whole && ((const td_session_tape *)tapes->tapes->pdata[i])->whole;
   g_autofree char *unwritten =
-      recording->problem ? g_strdup_printf(", cut short: %s", recording->problem) : NULL;
+      recording->problem ? g_strdup_printf(", cut short: %s", recording->problem)
+      : tapes->unread    ? g_strdup_printf(", which cannot be read now: %s", tapes->unread)
+                         : NULL;
   const char *cut = unwritten ? unwritten
                     : !whole  ? ", cut short because a process ended abruptly"
                     : recording->options->steps.until && !recording->nan_came

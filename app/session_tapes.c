@@ -29,6 +29,7 @@ td_session_tapes_fini(td_session_tapes *self) {
   g_free(self->path);
   g_free(self->joined);
   g_free(self->problem);
+  g_free(self->unread);
   g_ptr_array_unref(self->tapes);
 }
 
@@ -82,8 +83,14 @@ td_session_tapes_find_taken(const td_session_tapes *self) {
 static bool
 is_wanted(td_session_tapes *self, td_session_tape *own) {
   td_tape *tape;
-  if (!own->begun || !g_file_test(own->path, G_FILE_TEST_EXISTS)) return false;
-  if (td_tape_open(own->path, &tape, NULL) != TD_OK) return true;
+  if (!g_file_test(own->path, G_FILE_TEST_EXISTS)) return false;
+  td_error error = {0};
+  if (td_tape_open(own->path, &tape, &error) != TD_OK) {
+    g_free(self->unread);
+    self->unread = g_strdup(td_error_text(&error));
+    td_error_clear(&error);
+    return true;
+  }
   const td_tape_info *info = td_tape_info_get(tape);
   bool wanted = info->n_by_kind[TD_EVENT_graph_task_begin] > 0;
   own->whole = info->complete && !info->damage;

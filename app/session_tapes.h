@@ -10,7 +10,6 @@
 typedef struct td_session_tape {
   char *path;   /* (owned) where it is now */
   guint32 rank; /* or TD_NO_RANK */
-  bool begun;   /* the process has begun to write it */
   bool whole;   /* known once concluded: the process ended its tape properly */
 } td_session_tape;
 
@@ -21,6 +20,7 @@ typedef struct td_session_tapes {
   bool overwrite;   /* replace files that have the last names */
   char *joined;     /* (owned) the tape of all processes, if there are several */
   char *problem;    /* (owned) why there is no joined tape, or NULL */
+  char *unread;     /* (owned) why a tape cannot be read, or NULL */
   guint n_lost;     /* processes that died before their first pass was written */
   GPtrArray *tapes; /* (owned) of td_session_tape, in the order of their processes' hellos */
 } td_session_tapes;
