@@ -209,6 +209,9 @@ class Command(Fit):
         done = self.call([TAPEDECK, "fit", self.python], env=dict(self.environment, XDG_CACHE_HOME=str(self.kept)))
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         self.assertIn("recorded at level 1", done.stdout)
+        headers = self.call(["readelf", "--dynamic", "--program-headers", "--wide", done.stdout.split()[-1]]).stdout
+        self.assertIn("BIND_NOW", headers)
+        self.assertIn("GNU_RELRO", headers)
 
     def test_bad_usage(self):
         for python, words in (("nowhere", "there is no such program"), ("/bin/true", "it is no Python"),
