@@ -1,15 +1,27 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "engine/base/alloc.h"
 
+#include "engine/base/reserve.h"
+
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-static void *
-abort_if_null(void *block) {
-  if (block) return block;
+static _Noreturn void
+give_up(void) {
   fputs("tapedeck: out of memory\n", stderr);
   abort();
+}
+
+/* Tries twice: a program that keeps a reserve has memory again after the first failure. */
+static void *
+resize(void *block, size_t n_bytes) {
+  void *resized = realloc(block, n_bytes);
+  if (resized) return resized;
+  td_reserve_spend();
+  resized = realloc(block, n_bytes);
+  if (!resized) give_up();
+  return resized;
 }
 
 /* The C library's calloc passes by its per-thread cache of small blocks; malloc does not. */
@@ -19,17 +31,20 @@ void *
 td_alloc(size_t n, size_t size) {
   if (n <= SMALL_BYTES && size <= SMALL_BYTES && n * size <= SMALL_BYTES) {
     size_t n_bytes = TD_MAX(n * size, (size_t)1);
-    void *block = abort_if_null(malloc(n_bytes));
-    memset(block, 0, n_bytes);
-    return block;
+    return memset(resize(NULL, n_bytes), 0, n_bytes);
   }
-  return abort_if_null(calloc(n ? n : 1, size ? size : 1));
+  void *block = td_try_alloc(n, size);
+  if (block) return block;
+  td_reserve_spend();
+  block = td_try_alloc(n, size);
+  if (!block) give_up();
+  return block;
 }
 
 void *
 td_realloc(void *block, size_t n, size_t size) {
-  if (size && n > SIZE_MAX / size) abort_if_null(NULL);
-  return abort_if_null(realloc(block, TD_MAX(n * size, (size_t)1)));
+  if (size && n > SIZE_MAX / size) give_up();
+  return resize(block, TD_MAX(n * size, (size_t)1));
 }
 
 void *
@@ -39,7 +54,8 @@ td_try_alloc(size_t n, size_t size) {
 
 char *
 td_dup_string(const char *text) {
-  return abort_if_null(strdup(text));
+  size_t n_bytes = strlen(text) + 1;
+  return memcpy(resize(NULL, n_bytes), text, n_bytes);
 }
 
 char *
@@ -53,7 +69,15 @@ td_format(const char *format, ...) {
 
 char *
 td_format_v(const char *format, va_list args) {
+  va_list again;
+  va_copy(again, args);
   char *text = NULL;
-  if (vasprintf(&text, format, args) < 0) abort_if_null(NULL);
+  int n = vasprintf(&text, format, args);
+  if (n < 0) {
+    td_reserve_spend();
+    n = vasprintf(&text, format, again);
+  }
+  va_end(again);
+  if (n < 0) give_up();
   return text;
 }

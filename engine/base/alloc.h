@@ -8,8 +8,8 @@
 #include <stddef.h>
 #include <stdlib.h>
 
-/* td_alloc returns n zeroed elements of `size` bytes, td_realloc a resized block; both abort on
- * failure. */
+/* td_alloc returns n zeroed elements of `size` bytes, td_realloc a resized block. Both abort on
+ * failure, if engine/base/reserve.h does not help. */
 void *td_alloc(size_t n, size_t size);
 void *td_realloc(void *block, size_t n, size_t size);
 

@@ -28,6 +28,7 @@
 #include "engine/probe/program.h"
 #include "engine/probe/python.h"
 #include "engine/probe/scripts.h"
+#include "engine/probe/shortage.h"
 #include "engine/probe/stacks.h"
 #include "engine/probe/steps.h"
 #include "engine/trace/recorder.h"
@@ -63,12 +64,17 @@ static struct {
   char *problem; /* (owned) why the tape is not whole, or NULL */
 } probe = {.mutex = PTHREAD_MUTEX_INITIALIZER};
 
+static void
+note_problem(const char *words) {
+  free(probe.problem);
+  probe.problem = td_dup_string(words);
+}
+
 /* The tape cannot be written, or not to its end. */
 static void
 tell_failure(const char *what, td_error *error) {
   fprintf(stderr, "tapedeck: %s: %s\n", what, td_error_text(error));
-  free(probe.problem);
-  probe.problem = td_dup_string(td_error_text(error));
+  note_problem(td_error_text(error));
   td_error_clear(error);
 }
 
@@ -131,6 +137,7 @@ follow_locked(void) {
   if (watches && !probe.watches && probe.level.observer->resume) probe.level.observer->resume();
   uint32_t session = watches && probe.recorder ? td_probe_session : 0;
   __atomic_store_n(&td_probe_watching, session, __ATOMIC_RELEASE);
+  td_shortage_settle();
   if (!watches && probe.watches && probe.level.observer->pause) probe.level.observer->pause();
   probe.watches = watches;
 }
@@ -156,6 +163,7 @@ obey_locked(const td_orders *orders) {
 void
 td_probe_attach(void) {
   pthread_mutex_lock(&asking);
+  td_shortage_watch();
   const td_orders *orders = probe.level.observer ? NULL : td_orders_ask();
   pthread_mutex_lock(&probe.mutex);
   probe.pid = getpid();
@@ -241,7 +249,7 @@ start_recorder(void) {
 
 static bool
 begins_locked(void) {
-  return probe.wanted && !probe.over && td_steps_wants_watching();
+  return probe.wanted && !probe.over && !td_shortage_came() && td_steps_wants_watching();
 }
 
 /* What the hub wants of this child of a fork. Hooks that a thread of the parent had not finished
@@ -319,6 +327,7 @@ td_probe_end(int status) {
   __atomic_store_n(&td_probe_watching, 0, __ATOMIC_RELEASE);
   __atomic_store_n(&td_probe_session, 0, __ATOMIC_RELEASE);
   pthread_mutex_unlock(&probe.mutex);
+  if (td_shortage_came()) note_problem("the memory of the program ran out");
   if (recorder) {
     td_error error = {0};
     td_gate_close();

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
  * What an observer cannot do itself: engine/events/emit.h is C11, which C++ does not read. */
+#include "engine/base/alloc.h"
 #include "engine/control/gate.h"
 #include "engine/events/emit.h"
 #include "engine/probe/deadly.h"
@@ -15,6 +16,11 @@ td_probe_guard(pthread_mutex_t *mutex, td_fork_rank rank) {
 }
 
 const td_probe_forks td_probe_fork = {td_fork_before, td_fork_after, td_fork_after_in_child};
+
+void *
+td_probe_alloc(size_t n_bytes) {
+  return td_realloc(NULL, n_bytes, 1);
+}
 
 td_ring *
 td_probe_ring(void) {

@@ -87,6 +87,17 @@ find_original(void *torch, const char *name) {
   abort();
 }
 
+/* Only without memory can a library not be opened that is there. Another thread may free some. */
+static void *
+open_torch(const char *path) {
+  void *torch = NULL;
+  for (int i = 0; path && !torch && i < 100; i++) {
+    if (i > 0) usleep(10000);
+    torch = dlopen(path, RTLD_NOLOAD | RTLD_LAZY);
+  }
+  return torch;
+}
+
 /* What the probe has forks do, as td_probe_forks of probe.h. */
 typedef struct fork_handlers {
   void (*before)(void), (*after)(void), (*after_in_child)(void);
@@ -161,7 +172,7 @@ attach_once_cb(void) {
   const char *path = NULL;
   pthread_mutex_lock(&loading);
   dl_iterate_phdr(find_torch_cb, &path);
-  void *torch = path ? dlopen(path, RTLD_NOLOAD | RTLD_LAZY) : NULL;
+  void *torch = open_torch(path);
   void *sequence_nr = find_original(torch, SEQUENCE_NR);
   execute_itself = find_original(torch, EXECUTE);
   attach_function attach = load_probe();

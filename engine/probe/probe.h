@@ -47,6 +47,10 @@ TD_PROBE_API void td_probe_name_thread(const char *name, int32_t device);
 TD_PROBE_API void td_probe_name_caller(void);
 TD_PROBE_API void td_probe_name_device(int32_t device, const char *name);
 
+/* td_probe_alloc returns memory that free() takes. It ends the recording if memory runs out, and
+ * the process if the reserve has run out too. */
+TD_PROBE_API void *td_probe_alloc(size_t n_bytes);
+
 /* td_probe_intern returns the number of a text. Takes a lock. */
 TD_PROBE_API uint32_t td_probe_intern(const char *text);
 

@@ -18,7 +18,7 @@ struct NodeClass {
   void (*release)(Node *self);    /* since 2.13: the last strong reference is gone */
   uint32_t name;                  /* 0 where each object has its own */
   bool is_accumulate_grad, is_python;
-  char *text; /* (owned) the name, or NULL */
+  const char *text; /* the name, for good, or NULL */
 };
 
 struct HookClass {
@@ -159,7 +159,7 @@ Classes::of(Node *node) {
 #endif
     made.is_accumulate_grad = typeid(*node) == typeid(AccumulateGrad);
     made.is_python = is_named(typeid(*node), "N5torch8autograd6PyNodeE");
-    made.text = made.is_python ? nullptr : strdup(without_namespace(node->name()).c_str());
+    if (!made.is_python) made.text = (new std::string(without_namespace(node->name())))->c_str();
     made.name = td_probe_intern(made.text);
   });
   if (!found) return nullptr;

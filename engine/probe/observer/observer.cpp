@@ -10,6 +10,22 @@
 #include "engine/probe/observer/locks.hpp"
 #include "engine/probe/observer/passes.hpp"
 
+/* All that the observer allocates. An exception would end the program's pass. */
+__attribute__((visibility("hidden"))) void *
+operator new(std::size_t n_bytes) {
+  return td_probe_alloc(n_bytes);
+}
+
+__attribute__((visibility("hidden"))) void
+operator delete(void *block) noexcept {
+  std::free(block);
+}
+
+__attribute__((visibility("hidden"))) void
+operator delete(void *block, std::size_t) noexcept {
+  std::free(block);
+}
+
 namespace tapedeck {
 
 World *world = new World;

@@ -48,8 +48,8 @@ public:
     std::lock_guard<std::mutex> lock(mutex);
     Record *found = find(address);
     if (found || n == N_PAGES * PAGE) return found;
-    if (n % PAGE == 0) pages[n / PAGE] = static_cast<Record **>(calloc(PAGE, sizeof(Record *)));
-    Record *made = pages[n / PAGE][n % PAGE] = new Record{};
+    if (n % PAGE == 0) pages[n / PAGE] = new Page{};
+    Record *made = pages[n / PAGE]->records[n % PAGE] = new Record{};
     fill(*made);
     td_ids_set(ids, address, n++);
     return made;
@@ -63,13 +63,16 @@ public:
 
 private:
   Record *at(uint32_t index) const {
-    return pages[index / PAGE][index % PAGE];
+    return pages[index / PAGE]->records[index % PAGE];
   }
 
   uint32_t n = 0;                                        /* (guarded by mutex) */
   static constexpr uint32_t N_PAGES = 4096, PAGE = 4096; /* memory ends before them */
   td_ids *ids = td_ids_new();
-  Record **pages[N_PAGES] = {}; /* a page is there before an index leads to it */
+  struct Page {
+    Record *records[PAGE];
+  };
+  Page *pages[N_PAGES] = {}; /* a page is there before an index leads to it */
   std::mutex mutex;
 };
 
