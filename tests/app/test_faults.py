@@ -55,7 +55,7 @@ raise SystemExit(3)
 """
 N_PASSES = 6
 ABORTS = (-signal.SIGABRT, -signal.SIGTRAP, 128 + signal.SIGABRT)  # ours, GLib's, that of the program that `run` runs
-STATUSES = (0, 1, 2, 125)
+STATUSES = (0, 1, 2, 125, 126)  # 126: the program cannot be started
 READ_ERROR = re.compile(rb"tapedeck: kept\.\w+: Input/output error")
 
 

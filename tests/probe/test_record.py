@@ -142,18 +142,25 @@ class Record(RecordCase):
 
     def test_slowest_module(self):
         text = """
-import torch
-net = torch.nn.Sequential(torch.nn.Tanh(), torch.nn.Linear(400, 400), torch.nn.Tanh())
-for step in range(3): net(torch.ones(400, 400)).sum().backward()
+import time, torch
+class Sleep(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x): return x * 1
+    @staticmethod
+    def backward(ctx, grad): time.sleep(0.5); return grad
+class Slow(torch.nn.Module):
+    def forward(self, x): return Sleep.apply(x)
+net = torch.nn.Sequential(torch.nn.Linear(4, 4), Slow(), torch.nn.Tanh())
+for step in range(3): net(torch.ones(4, 4)).sum().backward()
 """
         for python in TORCHES:
             done = self.record(python, self.script(text, "slow.py"), options=["--force", "--stacks"])
             self.assertEqual(done.returncode, 0, done.stderr)
             slowest = self.info("slow.tape")["slowest_modules"]
-            self.assertEqual({item["module"] for item in slowest}, {"1", "2"})
+            self.assertEqual({item["module"] for item in slowest}, {"0", "1", "2"})
             self.assertEqual(slowest[0]["module"], "1")
-            self.assertEqual(slowest[0]["class"], "Linear")
-            self.assertIn("\nslow modules Linear · 1: ", self.ask("info", "slow.tape").stdout)
+            self.assertEqual(slowest[0]["class"], "Slow")
+            self.assertIn("\nslow modules Slow · 1: ", self.ask("info", "slow.tape").stdout)
 
     def test_stack_overflow(self):
         text = BACKWARD + """
