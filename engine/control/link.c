@@ -2,24 +2,27 @@
 #include "engine/control/link.h"
 
 #include "engine/base/alloc.h"
+#include "engine/base/own_file.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <string.h>
-#include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
 
 #define SEND_SECONDS_MAX 5
 #define REPLY_SECONDS_MAX 600
+#define POLL_MS 500 /* if the program closed the pipe, nothing wakes the listener */
 
 struct td_link {
-  int socket; /* (owned) */
-  int wake;   /* (owned) an eventfd */
+  td_own_file socket;
+  td_own_file wake_out, wake_in; /* the ends of a pipe */
+  _Atomic bool wanted;           /* td_link_wake was called */
   _Atomic bool lost;
   _Atomic bool closing;
   pthread_mutex_t sending; /* keeps messages whole */
@@ -57,7 +60,8 @@ connect_to(const char *path, int *fd, td_error *error) {
 static bool
 send_all(td_link *link, const char *bytes, size_t n_bytes) {
   while (n_bytes > 0) {
-    ssize_t n = send(link->socket, bytes, n_bytes, MSG_NOSIGNAL);
+    if (!td_own_file_is_there(&link->socket)) return false;
+    ssize_t n = send(link->socket.fd, bytes, n_bytes, MSG_NOSIGNAL);
     if (n < 0 && errno == EINTR) continue;
     if (n <= 0) return false;
     bytes += n;
@@ -73,7 +77,7 @@ send_line(td_link *link, const td_line_text *message) {
   bool lost = atomic_load_explicit(&link->lost, memory_order_relaxed);
   if (!lost && !send_all(link, message->bytes, message->n_bytes)) {
     atomic_store_explicit(&link->lost, true, memory_order_relaxed);
-    shutdown(link->socket, SHUT_RDWR);
+    if (td_own_file_is_there(&link->socket)) shutdown(link->socket.fd, SHUT_RDWR);
     lost = true;
   }
   pthread_mutex_unlock(&link->sending);
@@ -86,7 +90,7 @@ receive(td_link *link) {
   char bytes[4096];
   ssize_t n;
   do
-    n = recv(link->socket, bytes, sizeof bytes, 0);
+    n = td_own_file_is_there(&link->socket) ? recv(link->socket.fd, bytes, sizeof bytes, 0) : 0;
   while (n < 0 && errno == EINTR);
   if (n > 0) td_line_reader_add(&link->reader, bytes, (size_t)n);
   return n > 0;
@@ -108,16 +112,25 @@ link_new(int socket) {
   struct timeval send_max = {.tv_sec = SEND_SECONDS_MAX}, reply_max = {.tv_sec = REPLY_SECONDS_MAX};
   setsockopt(socket, SOL_SOCKET, SO_SNDTIMEO, &send_max, sizeof send_max);
   setsockopt(socket, SOL_SOCKET, SO_RCVTIMEO, &reply_max, sizeof reply_max);
-  link->socket = socket;
-  link->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+  link->socket = td_own_file_init(socket);
+  int ends[2];
+  if (pipe2(ends, O_CLOEXEC | O_NONBLOCK) != 0) ends[0] = ends[1] = -1;
+  link->wake_out = td_own_file_init(ends[0]);
+  link->wake_in = td_own_file_init(ends[1]);
   pthread_mutex_init(&link->sending, NULL);
   return link;
 }
 
 static void
+close_files(td_link *link) {
+  td_own_file_close(&link->socket);
+  td_own_file_close(&link->wake_out);
+  td_own_file_close(&link->wake_in);
+}
+
+static void
 link_free(td_link *link) {
-  close(link->socket);
-  if (link->wake >= 0) close(link->wake);
+  close_files(link);
   td_line_reader_fini(&link->reader);
   free(link);
 }
@@ -173,21 +186,33 @@ lose(td_link *link) {
   return true;
 }
 
+/* poll passes by a descriptor of -1. */
+static struct pollfd
+wait_on(const td_own_file *file) {
+  return (struct pollfd){.fd = td_own_file_is_there(file) ? file->fd : -1, .events = POLLIN};
+}
+
+static bool
+hub_has_gone(td_link *link, const struct pollfd *socket) {
+  if (socket->fd < 0) return true;
+  return socket->revents && !(receive(link) && hear_commands(link));
+}
+
 /* Both descriptors until the hub is lost, then only the wakening one. */
 static void *
 listen_main(void *data) {
   td_link *link = data;
   bool lost = !hear_commands(link) && lose(link);
   while (!atomic_load_explicit(&link->closing, memory_order_acquire)) {
-    struct pollfd fds[] = {{.fd = link->wake, .events = POLLIN},
-                           {.fd = link->socket, .events = POLLIN}};
-    if (poll(fds, lost ? 1 : 2, -1) < 0) continue;
-    uint64_t count;
-    if (fds[0].revents && read(link->wake, &count, sizeof count) > 0 &&
+    struct pollfd fds[] = {wait_on(&link->wake_out), wait_on(&link->socket)};
+    if (poll(fds, lost ? 1 : 2, POLL_MS) < 0) continue;
+    char bytes[64];
+    if (fds[0].revents && read(link->wake_out.fd, bytes, sizeof bytes) < 0 && errno != EAGAIN)
+      continue;
+    if (atomic_exchange_explicit(&link->wanted, false, memory_order_acq_rel) &&
         !atomic_load_explicit(&link->closing, memory_order_acquire))
       link->listener.woken(link->listener.data);
-    if (lost || !fds[1].revents || (receive(link) && hear_commands(link))) continue;
-    lost = lose(link);
+    if (!lost && hub_has_gone(link, &fds[1])) lost = lose(link);
   }
   return NULL;
 }
@@ -198,7 +223,8 @@ td_link_listen(td_link *link, const td_link_listener *listener, td_error *error)
   link->listener = *listener;
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
-  int failure = link->wake < 0 ? ENOMEM : pthread_create(&link->thread, NULL, listen_main, link);
+  int failure =
+      link->wake_in.fd < 0 ? ENOMEM : pthread_create(&link->thread, NULL, listen_main, link);
   pthread_sigmask(SIG_SETMASK, &before, NULL);
   if (failure) return td_error_set(error, TD_OUT_OF_MEMORY, "no thread for live control");
   pthread_setname_np(link->thread, "td-control");
@@ -209,7 +235,8 @@ td_link_listen(td_link *link, const td_link_listener *listener, td_error *error)
 void
 td_link_wake(td_link *link) {
   int before = errno;
-  if (write(link->wake, &(uint64_t){1}, sizeof(uint64_t)) < 0) errno = before;
+  atomic_store_explicit(&link->wanted, true, memory_order_release);
+  if (td_own_file_is_there(&link->wake_in) && write(link->wake_in.fd, "", 1) < 0) errno = before;
 }
 
 void
@@ -225,6 +252,5 @@ td_link_close(td_link *link) {
 /* Nothing is freed: a thread that the fork left behind may have been changing it. */
 void
 td_link_abandon(td_link *link) {
-  close(link->socket);
-  if (link->wake >= 0) close(link->wake);
+  close_files(link);
 }

@@ -3,6 +3,7 @@
 
 #include "engine/base/alloc.h"
 #include "engine/base/clock.h"
+#include "engine/base/own_file.h"
 #include "engine/base/pages.h"
 
 #include <errno.h>
@@ -19,7 +20,7 @@
 #define OFFSETS_AT_FIRST 4096
 
 struct td_writer {
-  int fd;
+  td_own_file file;
   int failure; /* errno of the first failed write, or 0 */
   char *path;  /* (owned) absolute, to remove the file if nothing useful is in it; or NULL */
   bool has_events;
@@ -34,11 +35,28 @@ struct td_writer {
   size_t n_chunks, chunks_capacity;
 };
 
+/* Opens the tape again if the program has closed its descriptor. */
+static bool
+has_file(td_writer *writer) {
+  if (td_own_file_is_there(&writer->file)) return true;
+  int fd = writer->path ? open(writer->path, O_WRONLY | O_CLOEXEC) : -1;
+  td_own_file found = td_own_file_init(fd);
+  bool is_ours = fd >= 0 && found.device == writer->file.device &&
+                 found.number == writer->file.number &&
+                 lseek(fd, (off_t)writer->offset, SEEK_SET) >= 0;
+  if (is_ours)
+    writer->file = found;
+  else
+    td_own_file_close(&found);
+  return is_ours;
+}
+
 static void
 write_bytes(td_writer *writer, const void *bytes, size_t n_bytes) {
   const char *at = bytes;
+  if (!writer->failure && !has_file(writer)) writer->failure = EBADF;
   while (n_bytes > 0 && !writer->failure) {
-    ssize_t n = write(writer->fd, at, n_bytes);
+    ssize_t n = write(writer->file.fd, at, n_bytes);
     if (n < 0 && errno == EINTR) continue;
     if (n <= 0) {
       writer->failure = n < 0 ? errno : ENOSPC;
@@ -101,7 +119,7 @@ write_schema(td_writer *writer) {
 static td_writer *
 writer_new(int fd) {
   td_writer *writer = TD_NEW(td_writer);
-  writer->fd = fd;
+  writer->file = td_own_file_init(fd);
   writer->stored_capacity = ZSTD_compressBound(TD_CHUNK_RAW_MAX);
   writer->stored = td_pages_new(writer->stored_capacity);
   writer->chunks_capacity = OFFSETS_AT_FIRST;
@@ -226,17 +244,18 @@ write_index(td_writer *writer) {
 /* Nobody else's file: the name may lead to another by now. */
 static void
 remove_useless(const td_writer *writer) {
-  struct stat own, named;
+  struct stat named;
   if (!writer->failure || writer->has_events || !writer->path) return;
-  if (fstat(writer->fd, &own) == 0 && S_ISREG(own.st_mode) && stat(writer->path, &named) == 0 &&
-      own.st_dev == named.st_dev && own.st_ino == named.st_ino)
+  if (stat(writer->path, &named) == 0 && S_ISREG(named.st_mode) &&
+      writer->file.device == named.st_dev && writer->file.number == named.st_ino)
     unlink(writer->path);
 }
 
 static void
 close_file(td_writer *writer) {
   remove_useless(writer);
-  if (close(writer->fd) != 0 && !writer->failure) writer->failure = errno;
+  int failure = td_own_file_close(&writer->file);
+  if (!writer->failure) writer->failure = failure;
 }
 
 void
@@ -264,11 +283,11 @@ td_writer_close(td_writer *writer, td_error *error) {
 
 void
 td_writer_leave(const td_writer *writer) {
-  close(writer->fd);
+  td_own_file_close(&writer->file);
 }
 
 void
 td_writer_abandon(td_writer *writer) {
-  close(writer->fd);
+  td_own_file_close(&writer->file);
   writer_free(writer);
 }

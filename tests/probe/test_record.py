@@ -269,6 +269,54 @@ print(work(), came, flush=True)
             self.assertEqual((running.stdout.read(), running.wait(timeout=120)), (f"6.0 [{int(signal.SIGINT)}]\n", 0))
         self.assertEqual(len(self.info("script.tape")["graph_tasks"]), 1)
 
+    def test_descriptors_are_closed(self):
+        """A program may close descriptors that it did not open. What it opens then is its own, and its children's."""
+        text = BACKWARD + """
+import socket
+work()
+os.closerange(3, 256)
+files = [open(f"own{i}.txt", "w") for i in range(12)]
+pairs = [socket.socketpair() for i in range(6)]
+for i in range(3000): work()
+child = os.fork()
+if child == 0:
+    os._exit(sum(os.fstat(end.fileno()).st_ino == 0 for pair in pairs for end in pair))
+assert os.waitpid(child, 0)[1] == 0
+for file in files: file.write("own"); file.close()
+for end in (end for pair in pairs for end in pair):
+    end.setblocking(False)
+    try: print(end.recv(100))
+    except BlockingIOError: pass
+"""
+        for python in TORCHES:
+            done = self.record(python, self.script(text), options=["--force", "-o", "closed.tape"])
+            self.assertEqual((done.returncode, done.stdout), (0, ""), done.stderr)
+            self.assertEqual({path.read_text() for path in self.folder.glob("own*.txt")}, {"own"})
+            self.assertEqual(len(self.info("closed.tape")["graph_tasks"]), 3001)
+            self.assert_checked("closed.tape")
+
+    def test_standard_files_are_closed(self):
+        """The program finds them closed, as it does without Tapedeck, and prints into no file of ours."""
+        text = BACKWARD + """
+def is_open(number):
+    try: os.fstat(number)
+    except OSError: return False
+    return True
+before = [is_open(number) for number in range(3)]
+work()
+after = [is_open(number) for number in range(3)]
+open("told", "w").write(repr((before, after)))
+"""
+        for closed in ("<&-", ">&-", "2>&-", "<&- >&- 2>&-"):
+            for python in TORCHES:
+                told = []
+                for command in ([python], [TAPEDECK, "record", "--force", "-o", "closed.tape", "--", python]):
+                    done = self.run_in("sh", "-c", f'exec "$@" {closed}', "sh", *command, self.script(text))
+                    self.assertEqual(done.returncode, 0, done.stderr)
+                    told.append((self.folder / "told").read_text())
+                self.assertEqual(*told)
+                self.assert_checked("closed.tape")
+
     def test_record_is_killed(self):
         script = self.script(BACKWARD + """
 work(); print("ready", flush=True); sys.stdin.read(); work(); open("over", "w").close()
