@@ -26,8 +26,10 @@ print_help(void) {
  * go into that file. So this opens /dev/null there, for reading only: a print fails and says so. */
 static void
 keep_standard_files_open(void) {
-  for (int fd = 0; fd < 3; fd++)
-    if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", fd == 2 ? O_WRONLY : O_RDONLY) < 0) return;
+  for (int fd = 0; fd < 3; fd++) {
+    int mode = (fd == 2 ? O_WRONLY : O_RDONLY) | O_CLOEXEC;
+    if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", mode) < 0) return;
+  }
 }
 
 static int

@@ -56,6 +56,30 @@ td_preload_path(const char *library, char **problem) {
   return NULL;
 }
 
+/* The runtime of a sanitizer ends the program if another library comes before it. */
+static size_t
+sanitizers_length(const char *libraries) {
+  size_t length = 0;
+  for (;;) {
+    size_t n = strcspn(libraries + length, ": ");
+    g_autofree char *path = g_strndup(libraries + length, n);
+    g_autofree char *name = g_path_get_basename(path);
+    if (!g_regex_match_simple("^lib([a-z]*san|clang_rt\\.)", name, 0, 0)) return length;
+    length += n;
+    if (!libraries[length]) return length;
+    length++;
+  }
+}
+
+static char *
+add_library(const char *libraries, const char *path) {
+  size_t n = sanitizers_length(libraries);
+  const char *rest = libraries + n;
+  g_autofree char *first = g_strndup(libraries, n);
+  bool ends = n == 0 || strchr(": ", libraries[n - 1]);
+  return g_strconcat(first, ends ? "" : ":", path, *rest ? ":" : "", rest, NULL);
+}
+
 char **
 td_preload_set(char **environment, char **problem) {
   g_autofree char *library = g_build_filename(td_path_probe_libraries(), PRELOAD, NULL);
@@ -65,6 +89,6 @@ td_preload_set(char **environment, char **problem) {
     return NULL;
   }
   const char *before = g_environ_getenv(environment, "LD_PRELOAD");
-  g_autofree char *all = before && *before ? g_strconcat(path, ":", before, NULL) : g_strdup(path);
+  g_autofree char *all = add_library(before ? before : "", path);
   return g_environ_setenv(environment, "LD_PRELOAD", all, TRUE);
 }

@@ -96,6 +96,28 @@ test_in_the_way(fixture *self, const void *name) {
   g_assert_cmpint(g_rmdir(link), ==, 0);
 }
 
+/* Sets LD_PRELOAD to `before`, and expects the library between `first` and `rest`. */
+static void
+check_place(const fixture *self, const char *before, const char *first, const char *rest) {
+  char *problem = NULL;
+  g_autofree char *path = path_of(self);
+  char **environment = g_environ_setenv(NULL, "LD_PRELOAD", before, TRUE);
+  environment = td_preload_set(environment, &problem);
+  g_autofree char *expected = g_strconcat(first, path, rest, NULL);
+  g_assert_cmpstr(g_environ_getenv(environment, "LD_PRELOAD"), ==, expected);
+  g_strfreev(environment);
+}
+
+static void
+test_sanitizers(fixture *self, const void *name) {
+  check_place(self, "", "", "");
+  check_place(self, "/usr/lib/libasan.so.8", "/usr/lib/libasan.so.8:", "");
+  check_place(self, "/a/libtsan.so:/b/other.so", "/a/libtsan.so:", ":/b/other.so");
+  check_place(self, "libclang_rt.asan-x86_64.so libubsan.so",
+              "libclang_rt.asan-x86_64.so libubsan.so:", "");
+  check_place(self, "/libasan/other.so", "", ":/libasan/other.so");
+}
+
 static void
 test_set(fixture *self, const void *name) {
   char *problem = NULL;
@@ -118,6 +140,7 @@ main(int argc, char **argv) {
   g_test_add("/preload/space", fixture, "a b", set_up, test_linked, tear_down);
   g_test_add("/preload/colon", fixture, "a:b", set_up, test_linked, tear_down);
   g_test_add("/preload/in-the-way", fixture, "in the way", set_up, test_in_the_way, tear_down);
+  g_test_add("/preload/sanitizers", fixture, "plain", set_up, test_sanitizers, tear_down);
   g_test_add("/preload/set", fixture, "c d", set_up, test_set, tear_down);
   return g_test_run();
 }

@@ -514,6 +514,17 @@ class Import(unittest.TestCase):
         self.assertEqual(again.returncode, 2)
         self.assertIn("--force", again.stderr)
 
+    def test_trace_is_kept(self):
+        trace = self.write(self.hand(*self.backward("ABackward0", 10, 5, 2)))
+        before = self.read(trace)
+        link = self.path("link.json")
+        os.symlink(trace, link)
+        for out in (trace, link):
+            done = run("import", trace, "-o", out, "--force")
+            self.assertEqual(done.returncode, 2, done)
+            self.assertIn("is the trace itself", done.stderr)
+            self.assertEqual(self.read(trace), before)
+
     def test_left_out(self):
         good = self.backward("ABackward0", 10, 5, 2)
         bad = [("aten::sin", "soon", 1, 0), ("aten::sin", 1, -3, 0), ("aten::sin", 1e200, 1, 0)]
