@@ -11,5 +11,6 @@
 char *td_preload_path(const char *library, char **problem);
 
 /* td_preload_set puts the probe's library before what LD_PRELOAD has in `environment`, but after
- * the runtimes of sanitizers. It takes `environment` and returns the new one, or NULL with *problem as above. */
+ * the runtimes of sanitizers. It takes `environment` and returns the new one, or NULL with *problem
+ * as above. */
 char **td_preload_set(char **environment, char **problem);
