@@ -7,7 +7,6 @@
 #include <string.h>
 
 #define INTERVAL_EVENTS 4096
-#define BUDGET_BYTES ((size_t)256 << 20)
 #define BLOCK_SLOTS 1024 /* stored pages are allocated so many at a time */
 #define ZEROS 0          /* "slot" of a page before its first version; slots count from 1 */
 
@@ -156,7 +155,7 @@ td_checkpoints_new(td_world *world, uint32_t interval_events, size_t budget_byte
   td_checkpoints *checkpoints = TD_NEW(td_checkpoints);
   checkpoints->world = world;
   checkpoints->interval = interval_events ? interval_events : INTERVAL_EVENTS;
-  checkpoints->budget_slots = (budget_bytes ? budget_bytes : BUDGET_BYTES) / TD_WORLD_PAGE_BYTES;
+  checkpoints->budget_slots = budget_bytes / TD_WORLD_PAGE_BYTES;
   checkpoints->histories = td_try_alloc(world->n_pages, sizeof *checkpoints->histories);
   checkpoints->pages = td_try_alloc(world->n_pages, sizeof *checkpoints->pages);
   if (checkpoints->histories && checkpoints->pages && lay_first(checkpoints)) return checkpoints;

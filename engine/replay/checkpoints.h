@@ -13,7 +13,7 @@
 typedef struct td_checkpoints td_checkpoints;
 
 /* td_checkpoints_new begins with checkpoint 0, the world as td_world_init left it. NULL without
- * memory. interval_events: 0 for the usual one; budget_bytes: 0 for the usual one. */
+ * memory. interval_events: 0 for the usual one. budget_bytes: of all versions. */
 td_checkpoints *td_checkpoints_new(td_world *world, uint32_t interval_events, size_t budget_bytes);
 void td_checkpoints_free(td_checkpoints *checkpoints);
 

@@ -7,6 +7,9 @@
 
 #include <stdlib.h>
 
+#define CHECKPOINT_BYTES_OF_EVENT 128
+#define CHECKPOINT_BYTES_MIN ((uint64_t)8 << 20)
+#define CHECKPOINT_BYTES_MAX ((uint64_t)256 << 20)
 #define JOURNAL_WORDS_MAX ((size_t)1 << 20)
 #define PROGRESS_EVENTS 65536
 #define NEAR_EVENTS 1024 /* undoing so many is as quick as going to a checkpoint */
@@ -71,6 +74,13 @@ index_events(td_replay *replay, td_replay_progress progress, void *data, td_erro
   return td_tape_check_readable(replay->tape, error);
 }
 
+/* A small tape may not take much memory, whatever it does to the state. */
+static size_t
+checkpoint_bytes(uint64_t n_events) {
+  uint64_t n_bytes = TD_MIN(n_events, (uint64_t)CHECKPOINT_BYTES_MAX) * CHECKPOINT_BYTES_OF_EVENT;
+  return TD_MIN(TD_MAX(n_bytes, CHECKPOINT_BYTES_MIN), CHECKPOINT_BYTES_MAX);
+}
+
 static td_status
 open_parts(td_replay *replay, const char *path, td_replay_progress progress, void *data,
            td_error *error) {
@@ -81,7 +91,7 @@ open_parts(td_replay *replay, const char *path, td_replay_progress progress, voi
   replay->length = info->n_events;
   status = td_world_init(&replay->world, replay->catalog, info, error);
   if (status != TD_OK) return status;
-  replay->checkpoints = td_checkpoints_new(&replay->world, 0, 0);
+  replay->checkpoints = td_checkpoints_new(&replay->world, 0, checkpoint_bytes(info->n_events));
   if (!replay->checkpoints)
     return td_error_set(error, TD_OUT_OF_MEMORY, "no memory for checkpoints");
   return index_events(replay, progress, data, error);

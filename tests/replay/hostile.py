@@ -33,7 +33,8 @@ COMMANDS |= {f"render {view}": ["render", "TAPE", "--view", view, "--at", "end",
 # A test's bounds. A cost that grows with the square has slope 2. Half a second is noise on a busy machine.
 CHECK_SIZES, CHECK_SLOPE, CHECK_NOISE = ((1000, 4000) if SANITIZED else (10000, 60000)), 1.6, 0.5
 CHECK_COMMANDS = "info,info --json,events,state,state --json,why,check,diff,render overview"
-MEMORY_OF_ALL, MEMORY_OF_BYTE = 64 << 20, 64  # bytes, and bytes for each byte of the tape's contents
+# Bytes, and bytes for each byte of the contents. Any tape may have 65,536 ids of each kind.
+MEMORY_OF_ALL, MEMORY_OF_BYTE = 96 << 20, 64
 OUTPUT_OF_ALL, OUTPUT_OF_EVENT = 64 << 10, 1 << 10
 FEW_EVENTS = {"great-ids"}  # their tapes have a few events, whatever the size
 
