@@ -6,6 +6,7 @@
 #include "app/output_file.h"
 #include "app/terminal.h"
 #include "engine/exchange/import.h"
+#include "engine/trace/tape.h"
 #include "ui/geometry/format.h"
 
 #include <errno.h>
@@ -130,6 +131,17 @@ read_text(trace_file *file, char **problem) {
   return 0;
 }
 
+/* A tape of a trace that says the same again and again is smaller than a reader believes. */
+static bool
+needs_trust(const char *path) {
+  td_tape *tape = NULL;
+  td_error error = {0};
+  bool is_refused = td_tape_open(path, &tape, &error) != TD_OK;
+  td_error_clear(&error);
+  td_tape_close(tape);
+  return is_refused;
+}
+
 static void
 tell_report(const trace_file *file, const char *tape, const td_import_report *report) {
   g_autofree char *nodes = td_format_many(report->n_nodes, "node", "nodes");
@@ -147,8 +159,8 @@ tell_report(const trace_file *file, const char *tape, const td_import_report *re
             ": a time or number is not valid; %s left out for this reason\n",
             file->path, report->first_bad, bad);
   }
-  fprintf(stderr, "tapedeck: imported %s: %s in %s; see it with: tapedeck open %s\n", name, nodes,
-          passes, name);
+  fprintf(stderr, "tapedeck: imported %s: %s in %s; see it with: tapedeck open %s%s\n", name, nodes,
+          passes, needs_trust(tape) ? "--trust " : "", name);
 }
 
 static int

@@ -514,6 +514,12 @@ class Import(unittest.TestCase):
         self.assertEqual(again.returncode, 2)
         self.assertIn("--force", again.stderr)
 
+    def test_repetitive(self):
+        """The tape is so small beside its contents that readers take it for hostile. `import` says how to open it."""
+        trace = self.write(self.hand(*((EVALUATE + "A", 10, 5, 3) for _ in range(150000))))
+        tape = self.imported(trace, stderr_has="tapedeck open --trust")
+        self.assertEqual((run("info", tape).returncode, run("info", "--trust", tape).returncode), (2, 0))
+
     def test_trace_is_kept(self):
         trace = self.write(self.hand(*self.backward("ABackward0", 10, 5, 2)))
         before = self.read(trace)
