@@ -36,7 +36,8 @@ CHECK_COMMANDS = "info,info --json,events,state,state --json,why,check,diff,rend
 # Bytes, and bytes for each byte of the contents. Any tape may have 65,536 ids of each kind.
 MEMORY_OF_ALL, MEMORY_OF_BYTE = 96 << 20, 64
 OUTPUT_OF_ALL, OUTPUT_OF_EVENT = 64 << 10, 1 << 10
-FEW_EVENTS = {"great-ids"}  # their tapes have a few events, whatever the size
+OUTPUT_OF_SHAPE = {"great-ids": 0,  # a few events, whatever the size
+                   "long-name": 5 << 10}  # each event has a name of 4 KiB
 
 
 class Cost:
@@ -152,7 +153,7 @@ def problems(shape, found, tapes):
                 yield f"{where} takes {cost.seconds:.1f} s: its slope is {times:.1f}"
             if not SANITIZED and cost.memory > MEMORY_OF_ALL + MEMORY_OF_BYTE * tapes[size].n_contents:
                 yield f"{where} takes {cost.memory >> 20} MiB"
-            if cost.printed > OUTPUT_OF_ALL + OUTPUT_OF_EVENT * (0 if shape in FEW_EVENTS else size):
+            if cost.printed > OUTPUT_OF_ALL + OUTPUT_OF_SHAPE.get(shape, OUTPUT_OF_EVENT) * size:
                 yield f"{where} prints {cost.printed} bytes"
 
 

@@ -7,6 +7,8 @@
 #include <inttypes.h>
 #include <string.h>
 
+enum { LONGEST_MARK = 200 /* bytes */ };
+
 /* Something that has begun on a thread or device and not ended. */
 typedef struct frame {
   uint64_t begin;
@@ -185,6 +187,16 @@ take_span(collector *self, const td_any_event *event, const td_event_type *type)
   }
 }
 
+/* A tape may repeat a long name in each mark. A label beyond some bytes would not fit the axis. */
+static char *
+mark_text(const char *name) {
+  size_t n = strnlen(name, LONGEST_MARK + 1);
+  if (n <= LONGEST_MARK) return td_dup_string(name);
+  for (n = LONGEST_MARK; n > 0 && ((unsigned char)name[n] & 0xc0) == 0x80;)
+    n--; /* not inside a character of UTF-8 */
+  return td_format("%.*s…", (int)n, name);
+}
+
 static void
 take_flag(collector *self, const td_any_event *event, const td_event_type *type) {
   td_timeline *timeline = self->timeline;
@@ -192,7 +204,7 @@ take_flag(collector *self, const td_any_event *event, const td_event_type *type)
   td_flag flag = {event->event.time, TD_NONE, event->event.thread, NULL};
   switch (type->flag.flag) {
   case TD_FLAG_mark:
-    flag.text = td_dup_string(td_tape_string(self->tape, about));
+    flag.text = mark_text(td_tape_string(self->tape, about));
     add_flag(&timeline->marks, flag);
     break;
   case TD_FLAG_step:
