@@ -2,6 +2,7 @@
 #include "engine/profile/summary.h"
 
 #include "engine/base/alloc.h"
+#include "engine/base/number_map.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +16,7 @@ typedef struct running {
 typedef struct thread_stack {
   running *at; /* (owned) */
   size_t n, capacity;
+  td_number_map n_open; /* by node: how often it is on the stack */
 } thread_stack;
 
 typedef struct collector {
@@ -30,22 +32,35 @@ begin_node(collector *self, const td_event *event, uint32_t node) {
   thread_stack *stack = &self->threads[event->thread];
   TD_GROW(stack->at, stack->n, stack->capacity);
   stack->at[stack->n++] = (running){.node = node, .since_ns = event->time};
+  ++*td_number_map_put(&stack->n_open, node);
+}
+
+static const running *
+pop_node(thread_stack *stack) {
+  const running *last = &stack->at[--stack->n];
+  --*td_number_map_find(&stack->n_open, last->node);
+  return last;
 }
 
 /* An error ends a node too. What began above it and never ended has no time. */
 static void
 end_node(collector *self, const td_event *event, uint32_t node) {
   thread_stack *stack = &self->threads[event->thread];
-  size_t at = stack->n;
-  while (at > 0 && stack->at[at - 1].node != node)
-    at--;
-  if (at == 0) return;
-  const running *ended = &stack->at[at - 1];
+  const uint64_t *n_open = td_number_map_find(&stack->n_open, node);
+  if (!n_open || *n_open == 0) return;
+  const running *ended = pop_node(stack);
+  while (ended->node != node)
+    ended = pop_node(stack);
   uint64_t took = event->time - ended->since_ns;
   if (node < self->catalog->n_nodes)
     self->node_ns[node] += took > ended->inner_ns ? took - ended->inner_ns : 0;
-  stack->n = at - 1;
   if (stack->n > 0) stack->at[stack->n - 1].inner_ns += took;
+}
+
+static void
+stack_fini(thread_stack *stack) {
+  free(stack->at);
+  td_number_map_fini(&stack->n_open);
 }
 
 static void
@@ -144,7 +159,7 @@ td_summary_make(td_tape *tape, const td_catalog *catalog, td_summary *summary, t
     if (event->event.thread < catalog->n_threads) take(&self, event);
   if (has_memory) conclude(&self);
   for (uint32_t i = 0; self.threads && i < catalog->n_threads; i++)
-    free(self.threads[i].at);
+    stack_fini(&self.threads[i]);
   free(self.threads);
   free(self.node_ns);
   free(self.task_begin);
