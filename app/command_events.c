@@ -32,7 +32,7 @@ passes(const filter *filter, const td_any_event *event) {
 
 static void
 print_text(td_tape *tape, const td_catalog *catalog, uint64_t seq, const td_any_event *event) {
-  char *text = g_strdelimit(td_why_describe(catalog, tape, event), "\n", ' ');
+  char *text = td_why_describe(catalog, tape, event);
   g_autofree char *thread = td_thread_label(catalog, event->event.thread);
   printf("%8" PRIu64 "  %14" PRIu64 "  %-12s  %-16s  %s\n", seq, event->event.time, thread,
          td_event_type_get(event->event.kind)->name, text);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "app/diff_report.h"
 #include "app/tape_at.h"
+#include "engine/base/alloc.h"
 #include "engine/profile/why.h"
 #include "ui/geometry/format.h"
 
@@ -33,9 +34,12 @@ print_rest(uint32_t n) {
 static void
 print_tape(const char *letter, td_tape *tape, const td_visits *visits) {
   const td_catalog *catalog = visits->catalog;
+  char *what =
+      td_flatten(td_format("%s: %s on %s%s%s", td_tape_path(tape), catalog->source, catalog->engine,
+                           *catalog->version ? " " : "", catalog->version));
   begin_line(letter);
-  printf("%s: %s on %s%s%s, ", td_tape_path(tape), catalog->source, catalog->engine,
-         *catalog->version ? " " : "", catalog->version);
+  printf("%s, ", what);
+  free(what);
   print_count(visits->n, "node", "nodes");
   printf(" in ");
   print_count(visits->n_tasks, "graph task", "graph tasks");
@@ -102,10 +106,11 @@ print_divergence(const td_align *align, const td_divergence *divergence) {
   const td_align_divergence *at = &align->divergence;
   const td_align_pair *pair = &align->pairs[at->pair];
   const td_catalog *catalog = at->a == TD_NONE ? align->b.catalog : align->a.catalog;
+  char *device = td_catalog_device_label(catalog, at->lane);
   begin_line("first");
   printf("graph task %u of A, %u of B, place %u on %s\n", align->a.tasks[pair->task_a].graph_task,
-         align->b.tasks[pair->task_b].graph_task, at->position,
-         td_catalog_device_name(catalog, at->lane));
+         align->b.tasks[pair->task_b].graph_task, at->position, device);
+  free(device);
   print_side("A", &align->a, at->a, &divergence->a);
   print_side("B", &align->b, at->b, &divergence->b);
   begin_line("cause");
@@ -141,8 +146,10 @@ print_reshaped(const td_align *align) {
 static void
 print_names(const td_align_names *names) {
   for (uint32_t i = 0; i < names->n && i < SHOWN_MAX; i++) {
+    char *pair = td_flatten(td_format("%s is %s in B", names->items[i].a, names->items[i].b));
     begin_line(i ? "" : "names");
-    printf("%s is %s in B (", names->items[i].a, names->items[i].b);
+    printf("%s (", pair);
+    free(pair);
     print_count(names->items[i].count, "node", "nodes");
     printf(")\n");
   }

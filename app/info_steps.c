@@ -2,6 +2,7 @@
 #include "app/info_steps.h"
 
 #include "app/json_members.h"
+#include "engine/base/alloc.h"
 
 #include <glib.h>
 #include <inttypes.h>
@@ -88,7 +89,7 @@ left_out_words(const GPtrArray *left_out) {
     g_string_append_printf(words, "%" PRIu64 " passes of %" PRIu64 " steps", n_passes, n_steps);
   const td_catalog_left_out *first = left_out->pdata[0];
   g_string_append_printf(words, ": %s", first->chosen);
-  return g_string_free(words, FALSE);
+  return td_flatten(g_string_free(words, FALSE));
 }
 
 static void

@@ -28,14 +28,16 @@ tell_versions(FILE *out, const td_catalog *catalog, td_tape *tape,
     fputs("What wrote into it is not on the tape.", out);
     return;
   }
-  fprintf(out, "%s wrote into it after it was saved", td_tape_string(tape, write.operation));
+  td_words_text(out, td_tape_string(tape, write.operation));
+  fputs(" wrote into it after it was saved", out);
   if (write.node != TD_NONE) {
     fputs(" (", out);
     td_words_node(out, catalog, write.node);
     putc(')', out);
   }
   const char *stack = td_tape_string(tape, write.stack);
-  if (*stack) fprintf(out, ", at %s", stack);
+  if (*stack) fputs(", at ", out);
+  td_words_text(out, stack);
   fputs(": write before it is used, or into a clone.", out);
 }
 

@@ -121,7 +121,7 @@ write_id(describer *to, td_id_space space, uint32_t id) {
     td_words_graph_task(to->out, id);
     return true;
   case TD_ID_DEVICE:
-    fputs(td_catalog_device_name(to->catalog, (int32_t)id), to->out);
+    td_words_text(to->out, td_catalog_device_name(to->catalog, (int32_t)id));
     return true;
   case TD_ID_PROCESS:
     td_words_process(to->out, to->catalog, id);
@@ -150,7 +150,7 @@ write_value(describer *to, const td_field *field) {
     fputs(value ? "yes" : "no", to->out);
     break;
   case TD_FORM_text:
-    fputs(td_tape_string(to->tape, (uint32_t)value), to->out);
+    td_words_text(to->out, td_tape_string(to->tape, (uint32_t)value));
     break;
   case TD_FORM_word:
     write_enum(to->out, field->type, value);

@@ -6,11 +6,10 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-/* A name from a tape is no more than one line. */
-static void
-write_name(FILE *out, const char *name) {
-  for (; *name; name++)
-    putc(*name == '\n' ? ' ' : *name, out);
+void
+td_words_text(FILE *out, const char *text) {
+  for (; *text; text++)
+    putc(*text == '\n' ? ' ' : *text, out);
 }
 
 void
@@ -21,10 +20,10 @@ td_words_node_again(FILE *out, const td_catalog *catalog, uint32_t node) {
   }
   const td_catalog_node *facts = node < catalog->n_nodes ? &catalog->nodes[node] : NULL;
   const char *name = facts && *facts->name ? facts->name : "node";
-  write_name(out, name);
+  td_words_text(out, name);
   if (facts && facts->label && *facts->label) {
     putc('(', out);
-    write_name(out, facts->label);
+    td_words_text(out, facts->label);
     putc(')', out);
   } else {
     fprintf(out, " #%u", node);
@@ -71,7 +70,7 @@ td_words_graph_task(FILE *out, uint32_t graph_task) {
 static void
 write_thread(FILE *out, const td_catalog *catalog, uint32_t thread) {
   fputs("thread ", out);
-  write_name(out, catalog->threads[thread].name);
+  td_words_text(out, catalog->threads[thread].name);
   if (catalog->n_processes < 2) return;
   fputs(" of ", out);
   td_words_process(out, catalog, catalog->threads[thread].process);
@@ -95,7 +94,7 @@ td_words_queue(FILE *out, const td_catalog *catalog, uint32_t queue) {
   }
   const td_catalog_queue *facts = &catalog->queues[queue];
   fprintf(out, "queue %u (", queue);
-  write_name(out, td_catalog_device_name(catalog, facts->device));
+  td_words_text(out, td_catalog_device_name(catalog, facts->device));
   if (facts->owner != TD_NONE) {
     fputs(", ", out);
     td_words_thread(out, catalog, facts->owner);

@@ -24,6 +24,9 @@ void td_words_thread(FILE *out, const td_catalog *catalog, uint32_t thread);
 void td_words_graph_task(FILE *out, uint32_t graph_task);
 void td_words_process(FILE *out, const td_catalog *catalog, uint32_t process);
 
+/* td_words_text writes a text of the tape, as one line. */
+void td_words_text(FILE *out, const char *text);
+
 /* td_words_number writes a number; the greatest of 64 bits, which is a leaf's sequence_nr, as
  * "max". td_words_plural writes "1 task", "2 tasks". */
 void td_words_number(FILE *out, uint64_t number);

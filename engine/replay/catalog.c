@@ -36,12 +36,9 @@ td_catalog_device_name(const td_catalog *catalog, int32_t device) {
   return device == TD_DEVICE_CPU ? "cpu" : device == TD_DEVICE_META ? "meta" : "unknown";
 }
 
-/* A label is no more than one line, whatever names the tape has. */
-static char *
-flatten(char *label) {
-  for (char *at = strchr(label, '\n'); at; at = strchr(at, '\n'))
-    *at = ' ';
-  return label;
+char *
+td_catalog_device_label(const td_catalog *catalog, int32_t device) {
+  return td_flatten(td_dup_string(td_catalog_device_name(catalog, device)));
 }
 
 /* A module without a name has its class in parentheses: "(Net)". */
@@ -52,10 +49,10 @@ td_catalog_module_label(const td_catalog *catalog, uint32_t node) {
   size_t length = module ? strlen(module) : 0;
   if (length == 0) return NULL;
   if (length > 2 && module[0] == '(' && module[length - 1] == ')')
-    return flatten(td_format("%.*s", (int)length - 2, module + 1));
+    return td_flatten(td_format("%.*s", (int)length - 2, module + 1));
   bool has_class = facts->module_class && *facts->module_class;
-  return flatten(has_class ? td_format("%s · %s", facts->module_class, module)
-                           : td_dup_string(module));
+  return td_flatten(has_class ? td_format("%s · %s", facts->module_class, module)
+                              : td_dup_string(module));
 }
 
 char *
@@ -64,16 +61,16 @@ td_catalog_process_label(const td_catalog *catalog, uint32_t process) {
       process < catalog->n_processes ? &catalog->processes[process] : NULL;
   if (facts && facts->rank >= 0) return td_format("rank %d", (int)facts->rank);
   if (facts && *facts->name && facts->pid)
-    return flatten(td_format("%s (%u)", facts->name, facts->pid));
-  if (facts && *facts->name) return flatten(td_dup_string(facts->name));
+    return td_flatten(td_format("%s (%u)", facts->name, facts->pid));
+  if (facts && *facts->name) return td_flatten(td_dup_string(facts->name));
   return td_format("process %u", process);
 }
 
 char *
 td_catalog_thread_label(const td_catalog *catalog, uint32_t thread) {
   const td_catalog_thread *facts = thread < catalog->n_threads ? &catalog->threads[thread] : NULL;
-  char *name =
-      facts && *facts->name ? flatten(td_dup_string(facts->name)) : td_format("thread %u", thread);
+  char *name = facts && *facts->name ? td_flatten(td_dup_string(facts->name))
+                                     : td_format("thread %u", thread);
   if (!facts || catalog->n_processes < 2) return name;
   char *process = td_catalog_process_label(catalog, facts->process);
   char *label = td_format("%s · %s", process, name);

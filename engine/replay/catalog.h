@@ -148,8 +148,10 @@ const td_catalog_mention *td_catalog_mentions_of(const td_catalog *catalog, td_e
 const td_catalog_metadata *td_catalog_metadata_find(const td_catalog *catalog,
                                                     const td_catalog_node *node, uint32_t input_nr);
 
-/* td_catalog_device_name returns "cpu", "sim:0", ...: the tape's name for a device. Borrowed. */
+/* td_catalog_device_name returns "cpu", "sim:0", ...: the tape's name for a device. Borrowed.
+ * td_catalog_device_label returns it as one line, for people. The caller frees it. */
 const char *td_catalog_device_name(const td_catalog *catalog, int32_t device);
+char *td_catalog_device_label(const td_catalog *catalog, int32_t device);
 
 /* td_catalog_module_label returns the class and the name of the module that made a node: "Linear ·
  * encoder.layers.3". NULL if the tape does not say. The caller frees. */

@@ -11,6 +11,7 @@ import unittest
 
 TAPEDECK = os.environ["TAPEDECK"]
 MAKE_TAPE = os.path.join(os.environ["BUILD_ROOT"], "tests", "make_tape")
+MAKE_HOSTILE = os.path.join(os.environ["BUILD_ROOT"], "tests", "make_hostile")
 NODE_STATES = {"created", "waiting", "partial", "queued", "running", "done", "skipped", "captured",
                "failed", "released"}
 
@@ -209,6 +210,22 @@ class Cli(unittest.TestCase):
             self.assertEqual([json.loads(line) for line in lines], self.events)
             self.assertEqual(reader.wait(), 0)
         self.assertIn("Seccomp:\t2", status)
+
+    def test_names_forge_no_lines(self):
+        """A text of the tape may have a newline. What people read shows it as a space, JSON as it is."""
+        tapes = [os.path.join(self.folder.name, f"forged-{n}.tape") for n in (1, 2)]
+        for n, tape in enumerate(tapes, 1):
+            subprocess.run([MAKE_HOSTILE, "forged", str(n), tape], check=True)
+        commands = [("info",), ("events",), ("check",), ("diff",), ("state",)]
+        commands += [(name, "--at", str(seq)) for name in ("why", "state")
+                     for seq in range(len(run("events", "--json", tapes[0]).stdout.splitlines()))]
+        for command in commands:
+            paths = tapes if command[0] == "diff" else tapes[:1]
+            text = run(command[0], *paths, *command[1:]).stdout
+            self.assertNotRegex(text, "(?m)^FORGED", command)
+            self.assertTrue(text, command)
+        info = self.document("info", "--json", tapes[0])
+        self.assertEqual((info["source"], info["devices"]), ("x\nFORGED", ["x\nFORGED"]))
 
     def test_full_or_closed_output(self):
         for command in (["info"], ["events", "--json"], ["check"], ["state", "--at", "9"], ["why", "--at", "9"]):

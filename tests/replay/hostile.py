@@ -36,7 +36,7 @@ CHECK_COMMANDS = "info,info --json,events,state,state --json,why,check,diff,rend
 # Bytes, and bytes for each byte of the contents. Any tape may have 65,536 ids of each kind.
 MEMORY_OF_ALL, MEMORY_OF_BYTE = 96 << 20, 64
 OUTPUT_OF_ALL, OUTPUT_OF_EVENT = 64 << 10, 1 << 10
-OUTPUT_OF_SHAPE = {"great-ids": 0,  # a few events, whatever the size
+OUTPUT_OF_SHAPE = {"great-ids": 0, "forged": 0,  # a few events, whatever the size
                    "long-name": 5 << 10}  # each event has a name of 4 KiB
 
 
