@@ -95,11 +95,18 @@ class Strangers(RecordCase):
 
     @unittest.skipUnless(os.geteuid() == 0, 'only root can become another user')
     def test_client_of_another_user(self):
-        visit = ('import os, socket, sys; os.setuid(65534); s = socket.socket(socket.AF_UNIX);\n'
-                 'try: s.connect(os.environ["TAPEDECK_SESSION"]); s.sendall(b"view\\n"); print(len(s.recv(100)))\n'
+        """The folder keeps others out. So this visitor opens the folder first, as root: the hub must hang up by itself."""
+        visit = ('import os, socket; os.chdir(os.path.dirname(os.environ["TAPEDECK_SESSION"]))\n'
+                 'os.chmod(".", 0o755); os.chmod("session", 0o666)\n'
+                 'if USER: os.setuid(USER)\n'
+                 's = socket.socket(socket.AF_UNIX); s.settimeout(3); s.connect("session")\n'
+                 'try: s.sendall(b"view\\n"); print(len(s.recv(100)))\n'
                  'except OSError as error: print(type(error).__name__)')
-        done = self.record_here('/usr/bin/python3', '-c', visit)
-        self.assertIn(done.stdout, ('0\n', 'PermissionError\n', 'ConnectionResetError\n'), done.stderr)
+        refused = ('0\n', 'ConnectionResetError\n', 'BrokenPipeError\n')
+        done = self.record_here('/usr/bin/python3', '-c', visit.replace('USER', str(NOBODY)))
+        self.assertIn(done.stdout, refused, done.stderr)
+        done = self.record_here('/usr/bin/python3', '-c', visit.replace('USER', '0'))
+        self.assertNotIn(done.stdout, refused, 'the hub hangs up on its own user too')
 
     def test_observer_that_others_can_write(self):
         done = self.record_here(PYTHON, '-c', BACKWARD)
