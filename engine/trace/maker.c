@@ -7,17 +7,18 @@
 
 /* A chunk is written when it has this much: many threads must fit into memory. */
 #define CHUNK_BYTES (128u << 10)
+#define ENCODERS_MAX 128     /* at a time: beyond, all write what they have */
 #define TEXT_BYTES_MAX 60000 /* a record's size has 16 bits */
 
 typedef struct made_thread {
-  td_encoder *encoder; /* (owned) NULL until the thread has an event */
-  uint64_t n_written;
+  td_encoder *encoder; /* (owned) or NULL if nothing is to be written */
+  uint64_t n_written, last_ticks;
 } made_thread;
 
 struct td_maker {
   td_writer *writer;    /* (owned) */
   made_thread *threads; /* (owned) [n_threads] */
-  uint32_t n_threads;
+  uint32_t n_threads, n_encoders;
   td_text_table texts;
 };
 
@@ -36,11 +37,39 @@ static void
 write_chunk(td_maker *maker, uint32_t thread) {
   made_thread *self = &maker->threads[thread];
   if (!self->encoder || self->encoder->n_events == 0) return;
-  uint64_t last_ticks = self->encoder->last_ticks;
+  self->last_ticks = self->encoder->last_ticks;
   td_writer_events(maker->writer, self->encoder, thread, self->n_written);
   self->n_written += self->encoder->n_events;
   td_encoder_begin(self->encoder);
-  td_encoder_continue(self->encoder, last_ticks);
+  td_encoder_continue(self->encoder, self->last_ticks);
+}
+
+static void
+free_encoders(td_maker *maker) {
+  for (uint32_t t = 0; t < maker->n_threads; t++) {
+    if (maker->threads[t].encoder) td_encoder_fini(maker->threads[t].encoder);
+    free(maker->threads[t].encoder);
+    maker->threads[t].encoder = NULL;
+  }
+  maker->n_encoders = 0;
+}
+
+static void
+write_chunks(td_maker *maker) {
+  for (uint32_t t = 0; t < maker->n_threads; t++)
+    write_chunk(maker, t);
+}
+
+static void
+add_encoder(td_maker *maker, made_thread *thread) {
+  if (maker->n_encoders == ENCODERS_MAX) {
+    write_chunks(maker);
+    free_encoders(maker);
+  }
+  thread->encoder = TD_NEW(td_encoder);
+  td_encoder_init(thread->encoder);
+  td_encoder_continue(thread->encoder, thread->last_ticks);
+  maker->n_encoders++;
 }
 
 static td_encoder *
@@ -52,10 +81,7 @@ encoder_of(td_maker *maker, uint32_t thread) {
     maker->n_threads = n;
   }
   made_thread *self = &maker->threads[thread];
-  if (!self->encoder) {
-    self->encoder = TD_NEW(td_encoder);
-    td_encoder_init(self->encoder);
-  }
+  if (!self->encoder) add_encoder(maker, self);
   return self->encoder;
 }
 
@@ -104,10 +130,7 @@ td_maker_know(td_maker *maker, td_knowledge how, const td_event_kind *kinds) {
 
 static void
 maker_free(td_maker *maker) {
-  for (uint32_t t = 0; t < maker->n_threads; t++) {
-    if (maker->threads[t].encoder) td_encoder_fini(maker->threads[t].encoder);
-    free(maker->threads[t].encoder);
-  }
+  free_encoders(maker);
   free(maker->threads);
   td_text_table_fini(&maker->texts);
   free(maker);
@@ -115,8 +138,7 @@ maker_free(td_maker *maker) {
 
 td_status
 td_maker_close(td_maker *maker, td_error *error) {
-  for (uint32_t t = 0; t < maker->n_threads; t++)
-    write_chunk(maker, t);
+  write_chunks(maker);
   td_status status = td_writer_close(maker->writer, error);
   maker_free(maker);
   return status;

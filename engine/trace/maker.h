@@ -3,7 +3,8 @@
  * Maker: a tape of events that come from somewhere else than the rings of a live program: another
  * tool's trace, or other tapes. Times are nanoseconds since the tape's start. They must not
  * decrease on a thread. Threads may come in any order, because the reader merges them. Memory: what
- * the threads' unwritten events take (at most 128 KiB a thread) and the distinct texts. One thread.
+ * the unwritten events of 128 threads take (at most 128 KiB each) and the distinct texts. One
+ * thread.
  */
 #pragma once
 

@@ -152,6 +152,8 @@ class Plan:
 
 
 class Round:
+    errors = ''
+
     def __init__(self, folder, plan, command):
         self.folder, self.plan, self.command = folder, plan, command
         self.environment = plain_environment(XDG_RUNTIME_DIR=str(folder), ROUND=str(folder))
@@ -165,7 +167,7 @@ class Round:
         running = subprocess.Popen(self.command, cwd=self.folder, env=self.environment, text=True, stdin=subprocess.DEVNULL,
                                    stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True)
         try:
-            output, errors = running.communicate(timeout=DEADLINE_S)
+            output, self.errors = running.communicate(timeout=DEADLINE_S)
         except subprocess.TimeoutExpired:
             self.show_stacks()
             raise
@@ -173,9 +175,9 @@ class Round:
             self.end_all()
         status = self.plan.processes[0]['status']
         expected = status if status >= 0 else 128 - status
-        assert running.returncode == expected, f'ended with {running.returncode}, not {expected}: {output}{errors}'
+        assert running.returncode == expected, f'ended with {running.returncode}, not {expected}: {output}'
         self.take_lines(output)
-        self.judge_words(errors)
+        self.judge_words(self.errors)
         left = list(self.folder.glob('tapedeck-*'))
         assert not left, f'left: {left}'
 
@@ -282,7 +284,7 @@ def play_many(name, kind, command, number, first):
             shutil.rmtree(folder)
         except (AssertionError, subprocess.TimeoutExpired) as problem:
             failed.append(seed)
-            print(f'{name}: round {seed} failed: {problem}\nits folder is {folder}', flush=True)
+            print(f'{name}: round {seed} failed: {problem}\n{one.errors}\nits folder is {folder}', flush=True)
     print(f'{name}: {totals["processes"]} processes, {totals["passes"]} passes, {totals["held up"]} held up by PyTorch')
     print(f'tried programs of forks and signals, {name}: {number}, {len(failed)} failed, {time.monotonic() - begin:.0f} s',
           flush=True)
