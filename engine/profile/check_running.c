@@ -2,6 +2,7 @@
 #include "engine/profile/checker.h"
 
 #include "engine/base/alloc.h"
+#include "engine/base/hash.h"
 
 /* nodes */
 
@@ -113,46 +114,53 @@ lock_of(const td_checker *checker, const td_event *event, uint32_t kind, uint32_
   return (td_held_lock){kind, object, process, event->thread};
 }
 
-static size_t
-find_lock(const td_checker *checker, const td_held_lock *wanted) {
-  size_t at = 0;
-  while (at < checker->n_locks &&
-         (checker->locks[at].kind != wanted->kind || checker->locks[at].object != wanted->object ||
-          checker->locks[at].process != wanted->process))
-    at++;
-  return at;
+static uint64_t
+hash_lock(td_held_lock lock) {
+  return td_hash_number(td_hash_number((uint64_t)lock.kind << 32 | lock.object) ^ lock.process);
 }
+
+static td_held_lock
+lock_at(const void *checker, uint32_t number) {
+  return ((const td_checker *)checker)->locks[number - 1];
+}
+
+static bool
+is_same_lock(td_held_lock a, td_held_lock b) {
+  return a.kind == b.kind && a.object == b.object && a.process == b.process;
+}
+
+TD_HASH_INDEX_DEFINE(locks, td_held_lock, hash_lock, lock_at, is_same_lock)
 
 static void
 check_lock_acquired(td_checker *checker, const td_any_event *any) {
   const td_event_lock_acquired *event = &any->lock_acquired;
   td_held_lock lock = lock_of(checker, &event->event, event->lock, event->object);
-  size_t at = find_lock(checker, &lock);
+  uint32_t number = locks_put(&checker->lock_numbers, checker->n_locks, lock, checker);
   const char *kind = td_enum_word(TD_FIELD_ENUM_lock_kind, event->lock);
-  if (at < checker->n_locks)
+  if (number > checker->n_locks) {
+    TD_GROW(checker->locks, checker->n_locks, checker->locks_capacity);
+    checker->n_locks++;
+  } else if (checker->locks[number - 1].thread != TD_NONE) {
     td_checker_violate(checker, TD_RULE_lock_exclusive, TD_NONE,
                        "thread %u gets the lock of %s %u, but thread %u holds it",
                        event->event.thread, kind ? kind : "object", event->object,
-                       checker->locks[at].thread);
-  if (at == checker->n_locks) {
-    TD_GROW(checker->locks, checker->n_locks, checker->locks_capacity);
-    checker->n_locks++;
+                       checker->locks[number - 1].thread);
   }
-  checker->locks[at] = lock;
+  checker->locks[number - 1] = lock;
 }
 
 static void
 check_lock_released(td_checker *checker, const td_any_event *any) {
   const td_event_lock_released *event = &any->lock_released;
   td_held_lock lock = lock_of(checker, &event->event, event->lock, event->object);
-  size_t at = find_lock(checker, &lock);
-  if (at == checker->n_locks || checker->locks[at].thread != event->event.thread) {
+  uint32_t number = locks_find(&checker->lock_numbers, lock, checker);
+  if (number == 0 || checker->locks[number - 1].thread != event->event.thread) {
     const char *kind = td_enum_word(TD_FIELD_ENUM_lock_kind, event->lock);
     td_checker_violate(checker, TD_RULE_lock_exclusive, TD_NONE,
                        "thread %u releases the lock of %s %u, but does not hold it",
                        event->event.thread, kind ? kind : "object", event->object);
   }
-  if (at < checker->n_locks) checker->locks[at] = checker->locks[--checker->n_locks];
+  if (number > 0) checker->locks[number - 1].thread = TD_NONE;
 }
 
 static void (*const checks[TD_EVENT_LIMIT])(td_checker *checker, const td_any_event *any) = {

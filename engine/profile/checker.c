@@ -39,6 +39,7 @@ td_checker_fini(td_checker *checker) {
   free(checker->threads);
   free(checker->tallies);
   free(checker->locks);
+  td_hash_index_fini(&checker->lock_numbers);
   td_catalog_free(checker->catalog);
 }
 

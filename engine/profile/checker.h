@@ -4,6 +4,7 @@
  * to engine/profile. One thread. */
 #pragma once
 
+#include "engine/base/hash_index.h"
 #include "engine/profile/check_callbacks.h"
 #include "engine/profile/check_queue.h"
 #include "engine/profile/check_tasks.h"
@@ -40,7 +41,7 @@ typedef struct td_tally {
   uint64_t mismatch_expected;
 } td_tally;
 
-/* A contended lock and who holds it. */
+/* A contended lock and the thread that holds it, or TD_NONE. */
 typedef struct td_held_lock {
   uint32_t kind, object, process, thread;
 } td_held_lock;
@@ -53,8 +54,9 @@ typedef struct td_checker {
   td_tally *tallies;             /* (owned) [n_graph_tasks] */
   uint32_t ended[TD_ENDED_KEPT]; /* graph tasks that ended last, a ring */
   uint64_t n_ended;
-  td_held_lock *locks; /* (owned) held now: few */
-  size_t n_locks, locks_capacity;
+  td_held_lock *locks; /* (owned) in the order in which threads first got them */
+  uint32_t n_locks, locks_capacity;
+  td_hash_index lock_numbers; /* by kind, object and process */
   uint64_t seq;
   td_check_report report;
   void *data;
