@@ -29,16 +29,24 @@ void
 td_check_thread_popped(td_check_thread *thread, const td_event_queue_pop *pop) {
   TD_GROW(thread->pops, thread->n_pops, thread->pops_capacity);
   thread->pops[thread->n_pops++] = *pop;
+  ++*td_number_map_put(&thread->n_open, pop->graph_task);
+}
+
+static const td_event_queue_pop *
+take_pop(td_check_thread *thread) {
+  const td_event_queue_pop *last = &thread->pops[--thread->n_pops];
+  --*td_number_map_find(&thread->n_open, last->graph_task);
+  return last;
 }
 
 bool
 td_check_thread_completed(td_check_thread *thread, uint32_t graph_task, bool *had_node) {
-  size_t n = thread->n_pops;
-  while (n > 0 && thread->pops[n - 1].graph_task != graph_task)
-    n--;
-  if (n == 0) return false;
-  thread->n_pops = n - 1;
-  *had_node = thread->pops[n - 1].node != TD_NONE;
+  const uint64_t *n_open = td_number_map_find(&thread->n_open, graph_task);
+  if (!n_open || *n_open == 0) return false;
+  const td_event_queue_pop *pop = take_pop(thread);
+  while (pop->graph_task != graph_task)
+    pop = take_pop(thread);
+  *had_node = pop->node != TD_NONE;
   return true;
 }
 
@@ -50,6 +58,7 @@ td_check_thread_now(const td_check_thread *thread) {
 void
 td_check_thread_fini(td_check_thread *thread) {
   free(thread->pops);
+  td_number_map_fini(&thread->n_open);
   free(thread->spans);
   *thread = (td_check_thread){0};
 }

@@ -4,6 +4,7 @@
  * has not ended. Private to engine/profile. One thread. */
 #pragma once
 
+#include "engine/base/number_map.h"
 #include "engine/events/event.h"
 
 /* A node, hook or kernel that began. */
@@ -17,6 +18,7 @@ typedef struct td_check_span {
 typedef struct td_check_thread {
   td_event_queue_pop *pops; /* (owned) innermost last */
   size_t n_pops, pops_capacity;
+  td_number_map n_open; /* by graph task: how many of its pops there are */
   td_check_span *spans; /* (owned) innermost last */
   size_t n_spans, spans_capacity;
   uint64_t last_ns;
