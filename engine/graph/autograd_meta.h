@@ -9,8 +9,8 @@
 #include <pthread.h>
 
 struct td_autograd_meta {
-  bool requires_grad; /* of a leaf */
-  td_node *grad_fn;   /* (owned reference) or NULL for a leaf */
+  _Atomic bool requires_grad; /* of a leaf; a thread may set it while another runs a pass */
+  td_node *grad_fn;           /* (owned reference) or NULL for a leaf */
   uint32_t output_nr;
   pthread_mutex_t mutex; /* guards what follows */
   td_tensor *grad;       /* (owned reference) */

@@ -35,6 +35,21 @@ class Races(ScriptCase):
             print(len(seen), [what for what in seen if what not in known])
             '''), '200 []')
 
+    def test_requires_grad_is_set_while_a_pass_runs(self):
+        self.assertEqual(self.output('''
+            import threading, torch
+            leaf = torch.ones(2, device="sim:0", requires_grad=True)
+            y = leaf * 2
+            def backward():
+                for _ in range(200):
+                    y.sum().backward(retain_graph=True)
+            thread = threading.Thread(target=backward)
+            thread.start()
+            while thread.is_alive():
+                leaf.requires_grad_(not leaf.requires_grad)
+            print(leaf.grad is not None)
+            ''', '--devices', 'cpu,sim'), 'True')
+
 
 if __name__ == '__main__':
     unittest.main(verbosity=2)
