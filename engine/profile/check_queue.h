@@ -24,8 +24,8 @@ typedef struct td_check_queue {
   td_number_map counts; /* by graph task: its tasks in the queue */
   size_t n_searched;    /* entries looked at for tasks of unknown graph tasks */
   uint64_t n_pushed;
-  bool unsure; /* a graph task ended with tasks in here: their order may have changed at any time
-                  since */
+  bool unsure; /* tasks of an ended graph task are in here: its depth counts no more once it is
+                  freed, which is not on the tape */
 } td_check_queue;
 
 void td_check_queue_push(td_check_queue *queue, const td_catalog *catalog, td_queue_order order,
@@ -44,6 +44,7 @@ bool td_check_queue_has(const td_check_queue *queue, const td_check_entry *entry
  * queue that becomes empty forgets that. */
 bool td_check_queue_knows(const td_check_queue *queue, uint32_t graph_task);
 
-/* td_check_queue_end marks the queue as unsure if a graph task ended with tasks in it. */
+/* td_check_queue_end marks the queue as unsure if it holds tasks of this graph task, which has
+ * ended. */
 void td_check_queue_end(td_check_queue *queue, uint32_t graph_task);
 void td_check_queue_fini(td_check_queue *queue);

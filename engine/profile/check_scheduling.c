@@ -152,6 +152,7 @@ check_queue_push(td_checker *checker, const td_any_event *any) {
   note_queue(checker, event->queue, event->graph_task);
   enter(checker, event->queue,
         (td_check_entry){.node = event->node, .graph_task = event->graph_task});
+  if (tally->end_seq) td_check_queue_end(&checker->queues[event->queue], event->graph_task);
   check_size(checker, event->queue, event->size);
 }
 

@@ -347,6 +347,18 @@ end_early(td_tape_script *script) {
   script->events[end - 1] = kept;
 }
 
+/* A failed pass is over, and another thread still pushes its tasks: when they move behind those of
+ * other passes is not on the tape. */
+static void
+swap_pops_of_an_ended_pass(td_tape_script *script) {
+  swap_pops(script);
+  size_t end = find_event(script, TD_EVENT_graph_task_end, 0);
+  size_t push = find_event(script, TD_EVENT_queue_push, 0);
+  script->events[end].graph_task_end.status = TD_task_status_error;
+  insert_copy(script, push, end);
+  drop(script, end + 1);
+}
+
 /* The sixth node that begins adds to a buffer in not_ready by itself. Returns where. */
 static size_t
 add_directly(td_tape_script *script, bool exposes) {
@@ -469,6 +481,7 @@ static const struct accepted {
     {"pool", take_by_pool, NULL, 2},
     {"early-end", end_early, NULL, 3},
     {"exposed-buffer", add_to_exposed, NULL, 1},
+    {"swapped-pops-of-an-ended-pass", swap_pops_of_an_ended_pass, NULL, 1},
     {"final-callbacks", call_back_well, NULL, 3},
     {"final-callbacks-of-old", call_back_unannounced, "final-callbacks", 1},
 };

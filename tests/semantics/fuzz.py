@@ -15,6 +15,7 @@ import glob
 import json
 import math
 import os
+import shutil
 import sys
 import tempfile
 
@@ -36,6 +37,13 @@ def close(a, b):
     if isinstance(a, float) and isinstance(b, float):
         return a == b or (math.isnan(a) and math.isnan(b)) or math.isclose(a, b, rel_tol=1e-5, abs_tol=1e-5)
     return type(a) is type(b) and a == b
+
+
+def keep(tape):
+    """Where a tape that broke a rule stays, in a test's output."""
+    output = os.environ.get('TEST_OUTPUT', tempfile.gettempdir())
+    os.makedirs(output, exist_ok=True)
+    return shutil.copy(tape, os.path.join(output, f'fuzz-{os.getpid()}.tape'))
 
 
 # What a tape says of one program.
@@ -131,7 +139,8 @@ class Runner:
     def check(self, tape):
         check = engines.call([engines.TAPEDECK, 'check', tape], None, 300)
         if check.returncode:
-            self.problems.append(f'{self.engine}: tapedeck check: {check.stdout[-1500:]}{check.stderr[-500:]}')
+            self.problems.append(f'{self.engine}: tapedeck check: {check.stdout[-1500:]}{check.stderr[-500:]}'
+                                 f'kept: {keep(tape)}')
 
     def read_tape(self, tape, status, found):
         if status == 0:
