@@ -1,11 +1,15 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Programs under live control: Tapedeck's engine and both PyTorches, stopped, stepped, held, and left alone."""
+"""Programs under live control: Tapedeck's engine and both PyTorches, stopped, stepped, held, and left alone.
+
+    test_live.py rounds N   N rounds at random for each engine, for long runs
+"""
 import contextlib
 import os
 import pathlib
 import random
 import signal
 import subprocess
+import sys
 import tempfile
 import unittest
 
@@ -253,8 +257,8 @@ class Live(unittest.TestCase):
 
 class Stress(unittest.TestCase):
     """Many rounds in which everything happens at random moments."""
-    ROUNDS = {"tapedeck": 60}
-    ROUNDS_OF_TORCH = 20
+    ROUNDS = {"tapedeck": 40}
+    ROUNDS_OF_TORCH = 6  # it takes seconds to start
 
     def act(self, session, choose):
         """One thing that a person, a system or a cat on the keyboard might do. True: it was the last."""
@@ -319,4 +323,7 @@ class Stress(unittest.TestCase):
 
 
 if __name__ == "__main__":
+    if sys.argv[1:2] == ["rounds"]:
+        Stress.ROUNDS, Stress.ROUNDS_OF_TORCH = {}, int(sys.argv[2])
+        sys.argv[1:] = ["Stress"]
     unittest.main()
