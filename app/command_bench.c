@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "app/bench/figure.h"
+#include "app/bench/scale.h"
 #include "app/bench/torch.h"
 #include "app/command.h"
 
@@ -110,6 +111,67 @@ is_wanted(const td_figure *figure, char **only, bool torch) {
   return !torch || g_str_has_prefix(figure->name, "torch_");
 }
 
+static void
+print_doubles_json(td_json *json, const char *key, const double *values) {
+  td_json_key(json, key);
+  td_json_begin_array(json);
+  for (int k = 0; k < TD_N_SIZES; k++)
+    td_json_double(json, values[k]);
+  td_json_end_array(json);
+}
+
+static void
+print_scale_json(td_json *json, const td_scale *scale, const td_scaled *measured) {
+  td_json_begin_object(json);
+  td_json_key(json, "figure");
+  td_json_string(json, scale->name);
+  td_json_key(json, "what");
+  td_json_string(json, scale->what);
+  td_json_key(json, "unit");
+  td_json_string(json, scale->unit);
+  td_json_key(json, "things");
+  td_json_string(json, scale->things);
+  if (measured->skipped) {
+    td_json_key(json, "skipped");
+    td_json_string(json, measured->skipped);
+  } else {
+    td_json_key(json, "sizes");
+    td_json_begin_array(json);
+    for (int k = 0; k < TD_N_SIZES; k++)
+      td_json_u64(json, measured->n[k]);
+    td_json_end_array(json);
+    print_doubles_json(json, "values", measured->value);
+    td_json_key(json, "exponent");
+    td_json_double(json, measured->exponent);
+    print_doubles_json(json, "memory_mb", measured->memory_mb);
+    td_json_key(json, "memory_exponent");
+    td_json_double(json, measured->memory_exponent);
+  }
+  td_json_end_object(json);
+}
+
+static void
+print_growth(const char *what, const char *unit, const double *values, double exponent) {
+  printf("%-44s %-3s", what, unit);
+  for (int k = 0; k < TD_N_SIZES; k++)
+    printf(" %10.3g", values[k]);
+  printf("   grows as n^%.2f\n", exponent);
+}
+
+static void
+print_scale_text(const td_scale *scale, const td_scaled *measured) {
+  if (measured->skipped) {
+    printf("%-48s skipped: %s\n", scale->what, measured->skipped);
+    return;
+  }
+  printf("%-48s", scale->what);
+  for (int k = 0; k < TD_N_SIZES; k++)
+    printf(" %10u", measured->n[k]);
+  printf("   %s\n", scale->things);
+  print_growth("  time", scale->unit, measured->value, measured->exponent);
+  print_growth("  most memory", "MB", measured->memory_mb, measured->memory_exponent);
+}
+
 static gboolean torch_wanted;
 
 static gboolean
@@ -119,43 +181,78 @@ torch_cb(const char *option, const char *value, void *data, GError **error) {
   return TRUE;
 }
 
-int
-td_command_bench(int argc, char **argv) {
-  gboolean as_json = FALSE;
-  g_auto(GStrv) only = NULL;
-  const GOptionEntry entries[] = {
-      {"json", 0, 0, G_OPTION_ARG_NONE, &as_json, "Print one JSON document", NULL},
-      {"figure", 0, 0, G_OPTION_ARG_STRING_ARRAY, &only,
-       "Measure only this figure; may be repeated", "NAME"},
-      {"torch", 0, G_OPTION_FLAG_OPTIONAL_ARG, G_OPTION_ARG_CALLBACK, (void *)torch_cb,
-       "Also measure the cost of recording PyTorch, in this Python (default: python3)", "PYTHON"},
-      {0}};
-  int status;
-  if (!td_command_parse("bench", entries, false, 0, 0, &argc, &argv, &status)) return status;
+static void
+measure_figures(td_json *json, char **only) {
   unsigned n;
   const td_figure *figures = td_bench_figures(&n);
-  for (char **name = only; name && *name; name++) {
-    unsigned i = 0;
-    while (i < n && !g_str_equal(figures[i].name, *name))
-      i++;
-    if (i == n)
-      return td_command_bad_usage("bench",
-                                  "--figure '%s': `tapedeck bench` prints the names of all", *name);
-  }
-  td_json json;
-  td_json_init(&json, stdout);
-  if (as_json) td_json_begin_array(&json);
   for (unsigned i = 0; i < n; i++) {
     if (!is_wanted(&figures[i], only, torch_wanted)) continue;
     td_measured measured = {0};
     figures[i].measure(&measured);
-    if (as_json)
-      print_json(&json, &figures[i], &measured);
+    if (json)
+      print_json(json, &figures[i], &measured);
     else
       print_text(&figures[i], &measured);
     fflush(stdout);
     g_free(measured.skipped);
   }
+}
+
+static void
+measure_scales(td_json *json, char **only) {
+  unsigned n;
+  const td_scale *scales = td_bench_scales(&n);
+  for (unsigned i = 0; i < n; i++) {
+    if (only && !g_strv_contains((const char *const *)only, scales[i].name)) continue;
+    td_scaled measured = {0};
+    td_bench_scale_measure(&scales[i], &measured);
+    if (json)
+      print_scale_json(json, &scales[i], &measured);
+    else
+      print_scale_text(&scales[i], &measured);
+    fflush(stdout);
+    g_free(measured.skipped);
+  }
+}
+
+static bool
+is_figure(const char *name, bool scaled) {
+  unsigned n;
+  if (scaled) {
+    const td_scale *scales = td_bench_scales(&n);
+    for (unsigned i = 0; i < n; i++)
+      if (g_str_equal(scales[i].name, name)) return true;
+    return false;
+  }
+  const td_figure *figures = td_bench_figures(&n);
+  for (unsigned i = 0; i < n; i++)
+    if (g_str_equal(figures[i].name, name)) return true;
+  return false;
+}
+
+int
+td_command_bench(int argc, char **argv) {
+  gboolean as_json = FALSE, scaled = FALSE;
+  g_auto(GStrv) only = NULL;
+  const GOptionEntry entries[] = {
+      {"json", 0, 0, G_OPTION_ARG_NONE, &as_json, "Print one JSON document", NULL},
+      {"figure", 0, 0, G_OPTION_ARG_STRING_ARRAY, &only,
+       "Measure only this figure; may be repeated", "NAME"},
+      {"scale", 0, 0, G_OPTION_ARG_NONE, &scaled,
+       "Measure how time and memory grow: each figure at four sizes", NULL},
+      {"torch", 0, G_OPTION_FLAG_OPTIONAL_ARG, G_OPTION_ARG_CALLBACK, (void *)torch_cb,
+       "Also measure the cost of recording PyTorch, in this Python (default: python3)", "PYTHON"},
+      {0}};
+  int status;
+  if (!td_command_parse("bench", entries, false, 0, 0, &argc, &argv, &status)) return status;
+  for (char **name = only; name && *name; name++)
+    if (!is_figure(*name, scaled))
+      return td_command_bad_usage("bench", "--figure '%s': `tapedeck bench%s` prints the names",
+                                  *name, scaled ? " --scale --json" : " --json");
+  td_json json;
+  td_json_init(&json, stdout);
+  if (as_json) td_json_begin_array(&json);
+  (scaled ? measure_scales : measure_figures)(as_json ? &json : NULL, only);
   if (as_json) {
     td_json_end_array(&json);
     td_json_newline(&json);

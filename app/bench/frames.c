@@ -3,8 +3,8 @@
  * The cost of a frame while the tape plays. The window's code draws the graph into an image of
  * 1600 x 1000. Between frames the view moves a little and the state goes on. */
 #include "app/bench/figure.h"
-#include "app/bench/graphs.h"
 #include "app/bench/recording.h"
+#include "app/bench/scale.h"
 
 #include "engine/base/alloc.h"
 #include "engine/replay/replay.h"
@@ -15,16 +15,6 @@
 #define FRAMES 120
 #define WIDTH 1600
 #define HEIGHT 1000
-
-static char *
-record_net(td_bench_recording *recording, uint32_t n_nodes) {
-  char *trouble = td_bench_record_begin(recording);
-  if (trouble) return trouble;
-  td_tensor *end = td_bench_net(n_nodes);
-  td_bench_backward(end, false);
-  td_tensor_unref(end);
-  return td_bench_record_end(recording);
-}
 
 /* The whole graph in view is the worst case: nothing is culled. */
 static double
@@ -54,29 +44,26 @@ frames_p99_ms(td_replay *replay) {
   return td_bench_p99(took, FRAMES);
 }
 
-static void
-measure_frames(td_measured *measured, uint32_t n_nodes) {
-  td_bench_recording recording;
-  measured->skipped = record_net(&recording, n_nodes);
-  if (measured->skipped) return;
-  td_replay *replay;
-  td_error error = {0};
-  if (td_replay_open(recording.path, NULL, NULL, &replay, &error)) {
-    measured->skipped = g_strdup(td_error_text(&error));
-    td_error_clear(&error);
-  } else {
-    measured->value = frames_p99_ms(replay);
-    td_replay_close(replay);
-  }
-  td_bench_record_remove(&recording);
+static char *
+measure_frames(char *(*make)(td_bench_tape *tape), uint32_t n, double *value) {
+  td_bench_tape tape = {.n_nodes = n, .n_passes = 1, .trains = true};
+  char *trouble = make(&tape);
+  if (!trouble) *value = frames_p99_ms(tape.replay);
+  td_bench_tape_remove(&tape);
+  return trouble;
 }
 
 void
 td_bench_frame_10000(td_measured *measured) {
-  measure_frames(measured, 10000);
+  measured->skipped = measure_frames(td_bench_tape_make, 10000, &measured->value);
 }
 
 void
 td_bench_frame_100000(td_measured *measured) {
-  measure_frames(measured, 100000);
+  measured->skipped = measure_frames(td_bench_tape_make, 100000, &measured->value);
+}
+
+char *
+td_bench_scale_frame(uint32_t n, double *value) {
+  return measure_frames(td_bench_tape_make_apart, n, value);
 }

@@ -2,6 +2,7 @@
  *
  * The layout of graphs of realistic shapes. The slowest of them counts. */
 #include "app/bench/figure.h"
+#include "app/bench/scale.h"
 #include "app/bench/shapes.h"
 
 #include "engine/base/alloc.h"
@@ -33,25 +34,31 @@ layout_ms(td_graph_shape shape, uint32_t n) {
   return best * 1e3;
 }
 
-static void
-measure_worst(td_measured *measured, uint32_t n) {
-  for (int shape = 0; shape < TD_N_SHAPES; shape++) {
-    double ms = layout_ms((td_graph_shape)shape, n);
-    measured->value = TD_MAX(measured->value, ms);
-  }
+static double
+worst_ms(uint32_t n) {
+  double worst = 0;
+  for (int shape = 0; shape < TD_N_SHAPES; shape++)
+    worst = TD_MAX(worst, layout_ms((td_graph_shape)shape, n));
+  return worst;
 }
 
 void
 td_bench_layout_1000(td_measured *measured) {
-  measure_worst(measured, 1000);
+  measured->value = worst_ms(1000);
 }
 
 void
 td_bench_layout_10000(td_measured *measured) {
-  measure_worst(measured, 10000);
+  measured->value = worst_ms(10000);
 }
 
 void
 td_bench_layout_100000(td_measured *measured) {
-  measure_worst(measured, 100000);
+  measured->value = worst_ms(100000);
+}
+
+char *
+td_bench_scale_layout(uint32_t n, double *value) {
+  *value = worst_ms(n);
+  return NULL;
 }

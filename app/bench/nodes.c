@@ -4,6 +4,7 @@
 #include "app/bench/figure.h"
 #include "app/bench/graphs.h"
 #include "app/bench/recording.h"
+#include "app/bench/scale.h"
 
 #include "engine/base/alloc.h"
 
@@ -107,12 +108,34 @@ td_bench_free_node(td_measured *measured) {
   measured->floor_value = malloc_free();
 }
 
+static double
+build_and_run_ms(uint32_t n) {
+  double best;
+  TD_BEST_OF(3, best, td_tensor *end = td_bench_chain(n, 0); td_bench_backward(end, false);
+             td_tensor_unref(end););
+  return best * 1e3;
+}
+
 /* The pass runs on memory that no cache holds. */
 void
 td_bench_chain_million(td_measured *measured) {
-  double best;
-  TD_BEST_OF(3, best, td_tensor *end = td_bench_chain(MANY, 0); td_bench_backward(end, false);
-             td_tensor_unref(end););
-  measured->value = best / MANY * 1e9;
+  measured->value = build_and_run_ms(MANY) * 1e6 / MANY;
   measured->floor_value = malloc_free();
+}
+
+char *
+td_bench_scale_chain(uint32_t n, double *value) {
+  *value = build_and_run_ms(n);
+  return NULL;
+}
+
+char *
+td_bench_scale_recorded_chain(uint32_t n, double *value) {
+  td_bench_recording recording;
+  char *trouble = td_bench_record_begin(&recording);
+  if (trouble) return trouble;
+  *value = build_and_run_ms(n);
+  trouble = td_bench_record_end(&recording);
+  td_bench_record_remove(&recording);
+  return trouble;
 }

@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "app/bench/recording.h"
 
+#include "app/bench/apart.h"
+#include "app/bench/figure.h"
+#include "app/bench/graphs.h"
 #include "app/leftovers.h"
 #include "engine/base/alloc.h"
 
 #include <glib.h>
 #include <glib/gstdio.h>
+#include <string.h>
 
 /* Large enough for a whole measured burst, so that the recorder need not keep up. */
 #define RING_BYTES (64u << 20)
@@ -42,5 +46,67 @@ void
 td_bench_record_remove(td_bench_recording *recording) {
   g_unlink(recording->path);
   td_leftovers_forget(recording->path);
-  g_free(recording->path);
+  g_clear_pointer(&recording->path, g_free);
+}
+
+static void
+run_passes(const td_bench_tape *tape) {
+  td_tensor *end = td_bench_net(tape->n_nodes);
+  for (uint32_t i = 0; i < tape->n_passes; i++) {
+    td_bench_backward(end, !tape->trains);
+    if (!tape->trains || i + 1 == tape->n_passes) continue;
+    td_tensor_unref(end);
+    end = td_bench_net(tape->n_nodes);
+  }
+  td_tensor_unref(end);
+}
+
+static char *
+open_tape(td_bench_tape *tape) {
+  td_error error = {0};
+  double begin = td_bench_now();
+  td_status status = td_replay_open(tape->recording.path, NULL, NULL, &tape->replay, &error);
+  tape->open_ms = (td_bench_now() - begin) * 1e3;
+  return status ? words_of(&error) : NULL;
+}
+
+static char *
+record_tape(td_bench_tape *tape) {
+  char *trouble = td_bench_record_begin(&tape->recording);
+  if (trouble) return trouble;
+  run_passes(tape);
+  return td_bench_record_end(&tape->recording);
+}
+
+char *
+td_bench_tape_make(td_bench_tape *tape) {
+  char *trouble = record_tape(tape);
+  return trouble ? trouble : open_tape(tape);
+}
+
+/* The path, then a newline and the trouble if there is any. */
+static char *
+record_cb(void *data) {
+  td_bench_tape *tape = data;
+  g_autofree char *trouble = record_tape(tape);
+  return g_strdup_printf("%s%s%s", tape->recording.path, trouble ? "\n" : "",
+                         trouble ? trouble : "");
+}
+
+char *
+td_bench_tape_make_apart(td_bench_tape *tape) {
+  char *path = td_bench_apart(record_cb, tape);
+  if (!path) return g_strdup("the recording's process died");
+  tape->recording.path = path;
+  td_leftovers_add(path);
+  char *end = strchr(path, '\n');
+  if (!end) return open_tape(tape);
+  *end = '\0';
+  return g_strdup(end + 1);
+}
+
+void
+td_bench_tape_remove(td_bench_tape *tape) {
+  if (tape->replay) td_replay_close(tape->replay);
+  if (tape->recording.path) td_bench_record_remove(&tape->recording);
 }

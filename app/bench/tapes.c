@@ -2,46 +2,32 @@
  *
  * Reading: a tape of 10 million events, recorded from the engine on a graph of 200,000 nodes. */
 #include "app/bench/figure.h"
-#include "app/bench/graphs.h"
 #include "app/bench/recording.h"
+#include "app/bench/scale.h"
 
 #include "engine/base/alloc.h"
-#include "engine/replay/replay.h"
+#include "engine/profile/check.h"
 
 #include <glib.h>
 #include <string.h>
 
 #define NODES 200000
-#define EVENTS 10000000u
+#define PASSES 4
 #define SEEKS 2000
+#define NODES_OF_STEP 200
+#define EVENTS_PER_NODE (14 * PASSES)
 
 /* Made for the first figure that wants it, removed with the last. */
 static struct {
-  bool made;
+  bool tried;
   char *trouble; /* (owned) why there is none */
-  td_bench_recording recording;
-  td_replay *replay; /* (owned) */
-  double open_ms, read_ms;
-} tape;
+  td_bench_tape tape;
+  double read_ms;
+} made;
 
 static void
 remove_tape(void) {
-  if (tape.replay) td_replay_close(tape.replay);
-  if (tape.made) td_bench_record_remove(&tape.recording);
-}
-
-static char *
-record_passes(void) {
-  char *trouble = td_bench_record_begin(&tape.recording);
-  if (trouble) return trouble;
-  tape.made = true;
-  atexit(remove_tape);
-  td_tensor *end = td_bench_net(NODES);
-  const uint32_t events_per_pass = NODES * 14;
-  for (uint32_t events = 0; events < EVENTS; events += events_per_pass)
-    td_bench_backward(end, true);
-  td_tensor_unref(end);
-  return td_bench_record_end(&tape.recording);
+  td_bench_tape_remove(&made.tape);
 }
 
 /* One pass over the file's bytes: no reader can be faster. */
@@ -60,24 +46,21 @@ read_file_ms(const char *path) {
 
 static bool
 tape_ready(td_measured *measured) {
-  if (!tape.made && !tape.trouble) {
-    tape.trouble = record_passes();
-    td_error error = {0};
-    double begin = td_bench_now();
-    if (!tape.trouble && td_replay_open(tape.recording.path, NULL, NULL, &tape.replay, &error))
-      tape.trouble = g_strdup(td_error_text(&error));
-    tape.open_ms = (td_bench_now() - begin) * 1e3;
-    td_error_clear(&error);
-    tape.read_ms = read_file_ms(tape.recording.path);
+  if (!made.tried) {
+    made.tried = true;
+    atexit(remove_tape);
+    made.tape = (td_bench_tape){.n_nodes = NODES, .n_passes = PASSES};
+    made.trouble = td_bench_tape_make(&made.tape);
+    if (!made.trouble) made.read_ms = read_file_ms(made.tape.recording.path);
   }
-  measured->skipped = g_strdup(tape.trouble);
-  return !tape.trouble;
+  measured->skipped = g_strdup(made.trouble);
+  return !made.trouble;
 }
 
 void
 td_bench_bytes_per_event(td_measured *measured) {
   if (!tape_ready(measured)) return;
-  const td_tape_info *info = td_tape_info_get(td_replay_tape(tape.replay));
+  const td_tape_info *info = td_tape_info_get(td_replay_tape(made.tape.replay));
   measured->value = (double)info->file_bytes / (double)info->n_events;
   for (uint32_t kind = 0; kind < TD_EVENT_LIMIT; kind++)
     if (info->n_by_kind[kind])
@@ -88,32 +71,86 @@ td_bench_bytes_per_event(td_measured *measured) {
 void
 td_bench_open_10m(td_measured *measured) {
   if (!tape_ready(measured)) return;
-  uint64_t n_events = td_replay_length(tape.replay);
-  measured->value = tape.open_ms * 1e7 / (double)n_events;
-  measured->floor_value = tape.read_ms * 1e7 / (double)n_events;
+  uint64_t n_events = td_replay_length(made.tape.replay);
+  measured->value = made.tape.open_ms * 1e7 / (double)n_events;
+  measured->floor_value = made.read_ms * 1e7 / (double)n_events;
+}
+
+static char *
+seek_p99_ms(td_replay *replay, double *value) {
+  double took[SEEKS];
+  uint64_t random = 88172645463325252u, length = td_replay_length(replay);
+  td_error error = {0};
+  td_status status = TD_OK;
+  for (int i = 0; i < SEEKS && !status; i++) {
+    random ^= random << 13; /* xorshift64 (Marsaglia) */
+    random ^= random >> 7;
+    random ^= random << 17;
+    double begin = td_bench_now();
+    status = td_replay_seek(replay, random % (length + 1), &error);
+    took[i] = (td_bench_now() - begin) * 1e3;
+  }
+  *value = td_bench_p99(took, SEEKS);
+  char *trouble = status ? g_strdup(td_error_text(&error)) : NULL;
+  td_error_clear(&error);
+  return trouble;
 }
 
 void
 td_bench_seek_p99(td_measured *measured) {
   if (!tape_ready(measured)) return;
-  double *took = TD_NEW_N(double, SEEKS);
-  uint64_t random = 88172645463325252u, length = td_replay_length(tape.replay);
-  for (int i = 0; i < SEEKS; i++) {
-    random ^= random << 13; /* xorshift64 (Marsaglia) */
-    random ^= random >> 7;
-    random ^= random << 17;
-    double begin = td_bench_now();
-    td_error error = {0};
-    if (td_replay_seek(tape.replay, random % (length + 1), &error)) measured->value = 1e30;
-    td_error_clear(&error);
-    took[i] = (td_bench_now() - begin) * 1e3;
-  }
-  measured->value = TD_MAX(measured->value, td_bench_p99(took, SEEKS));
-  free(took);
+  measured->skipped = seek_p99_ms(made.tape.replay, &measured->value);
   size_t n_bytes = NODES * sizeof(td_node_now);
   void *copy = TD_NEW_N(char, n_bytes);
   double best;
-  TD_BEST_OF(5, best, memcpy(copy, td_replay_state(tape.replay)->nodes, n_bytes));
+  TD_BEST_OF(5, best, memcpy(copy, td_replay_state(made.tape.replay)->nodes, n_bytes));
   free(copy);
   measured->floor_value = best * 1e3;
+}
+
+char *
+td_bench_scale_open(uint32_t n, double *value) {
+  td_bench_tape tape = {.n_nodes = n / EVENTS_PER_NODE, .n_passes = PASSES};
+  char *trouble = td_bench_tape_make_apart(&tape);
+  *value = tape.open_ms;
+  td_bench_tape_remove(&tape);
+  return trouble;
+}
+
+char *
+td_bench_scale_open_steps(uint32_t n, double *value) {
+  td_bench_tape tape = {.n_nodes = NODES_OF_STEP, .n_passes = n, .trains = true};
+  char *trouble = td_bench_tape_make_apart(&tape);
+  *value = tape.open_ms;
+  td_bench_tape_remove(&tape);
+  return trouble;
+}
+
+char *
+td_bench_scale_seek(uint32_t n, double *value) {
+  td_bench_tape tape = {.n_nodes = n, .n_passes = PASSES};
+  char *trouble = td_bench_tape_make_apart(&tape);
+  if (!trouble) trouble = seek_p99_ms(tape.replay, value);
+  td_bench_tape_remove(&tape);
+  return trouble;
+}
+
+static void
+ignore_violation(const td_violation *violation, void *data) {
+}
+
+char *
+td_bench_scale_check(uint32_t n, double *value) {
+  td_bench_tape tape = {.n_nodes = n / EVENTS_PER_NODE, .n_passes = PASSES};
+  char *trouble = td_bench_tape_make_apart(&tape);
+  td_error error = {0};
+  uint64_t n_violations;
+  double begin = td_bench_now();
+  if (!trouble &&
+      td_check_run(td_replay_tape(tape.replay), ignore_violation, NULL, &n_violations, &error))
+    trouble = g_strdup(td_error_text(&error));
+  *value = (td_bench_now() - begin) * 1e3;
+  td_error_clear(&error);
+  td_bench_tape_remove(&tape);
+  return trouble;
 }

@@ -1,8 +1,10 @@
 # Exit statuses, messages and the shapes of the JSON of the commands that read a tape.
 import json
+import math
 import os
 import re
 import signal
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -124,6 +126,17 @@ class Cli(unittest.TestCase):
         for row in rows:
             self.assertEqual(row["skipped"], "/does/not/exist cannot be run")
             self.assertNotIn("holds", row)
+
+    def test_bench_of_scale(self):
+        """Four sizes, each in a process of its own; the exponent is the slope through the largest three."""
+        row, = self.document("bench", "--scale", "--json", "--figure", "chain")
+        self.assertEqual(row["sizes"], [1000, 10000, 100000, 1000000])
+        for values, exponent in (("values", "exponent"), ("memory_mb", "memory_exponent")):
+            slope, _ = statistics.linear_regression([math.log(size) for size in row["sizes"][1:]],
+                                                    [math.log(value) for value in row[values][1:]])
+            self.assertAlmostEqual(row[exponent], slope, 6)
+        self.assertGreater(row["memory_mb"][3], 2 * row["memory_mb"][2])
+        self.assertIn("'seek_p99'", self.refused("bench", "--scale", "--figure", "seek_p99"))
 
     def test_unreadable(self):
         not_a_tape = os.path.join(self.folder.name, "not a tape")
