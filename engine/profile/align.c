@@ -2,82 +2,18 @@
 #include "engine/profile/align.h"
 
 #include "engine/base/alloc.h"
-#include "engine/base/hash.h"
-#include "engine/profile/op_name.h"
+#include "engine/profile/align_streams.h"
 #include "engine/profile/pairing.h"
 #include "engine/profile/sequence.h"
 
 #include <string.h>
 
-/* Streams: the passes that one thread called */
-
-typedef struct stream {
-  uint32_t thread;
-  uint32_t *tasks; /* (owned) indices into visits.tasks */
-  uint32_t n, capacity;
-  uint64_t hash; /* of what its passes did */
-  bool taken;
-} stream;
-
-typedef struct streams {
-  stream *items; /* (owned) in the order of their first pass */
-  uint32_t n, capacity;
-} streams;
-
-static stream *
-stream_get(streams *streams, uint32_t thread) {
-  for (uint32_t i = 0; i < streams->n; i++)
-    if (streams->items[i].thread == thread) return &streams->items[i];
-  TD_GROW(streams->items, streams->n, streams->capacity);
-  streams->items[streams->n] = (stream){.thread = thread, .hash = TD_HASH_SEED};
-  return &streams->items[streams->n++];
-}
-
-static uint64_t
-hash_task(const td_visits *visits, const td_visit_task *task, uint64_t hash) {
-  for (uint32_t i = 0; i < task->n; i++) {
-    uint32_t node = visits->visits[task->first + i].node;
-    uint64_t name = td_op_name_hash(visits->catalog->nodes[node].name);
-    hash = td_hash_bytes(hash, &name, sizeof name);
-  }
-  return td_hash_bytes(hash, &task->n, sizeof task->n);
-}
-
-/* Hashes are needed only to tell several streams apart. */
-static void
-streams_init(streams *streams, const td_visits *visits) {
-  for (uint32_t i = 0; i < visits->n_tasks; i++) {
-    stream *stream = stream_get(streams, visits->tasks[i].stream);
-    TD_GROW(stream->tasks, stream->n, stream->capacity);
-    stream->tasks[stream->n++] = i;
-  }
-  for (uint32_t i = 0; streams->n > 1 && i < streams->n; i++)
-    for (uint32_t j = 0; j < streams->items[i].n; j++)
-      streams->items[i].hash =
-          hash_task(visits, &visits->tasks[streams->items[i].tasks[j]], streams->items[i].hash);
-}
+/* Tasks */
 
 static void
-streams_fini(streams *streams) {
-  for (uint32_t i = 0; i < streams->n; i++)
-    free(streams->items[i].tasks);
-  free(streams->items);
-}
-
-/* The stream of b that goes with one of a: the first that did the same; else, on the second round,
- * the first that is left. */
-static stream *
-stream_match(streams *streams, const stream *like, bool same) {
-  for (uint32_t i = 0; i < streams->n; i++)
-    if (!streams->items[i].taken && (!same || streams->items[i].hash == like->hash))
-      return &streams->items[i];
-  return NULL;
-}
-
-static void
-pair_streams(td_align *align, const stream *a, const stream *b) {
-  for (uint32_t i = 0; i < TD_MIN(a->n, b->n); i++)
-    align->pairs[align->n_pairs++] = (td_align_pair){a->tasks[i], b->tasks[i], false};
+add_pair(uint32_t task_a, uint32_t task_b, void *data) {
+  td_align *align = data;
+  align->pairs[align->n_pairs++] = (td_align_pair){task_a, task_b, false};
 }
 
 static int
@@ -90,44 +26,62 @@ static td_status
 pair_tasks(td_align *align) {
   align->pairs = td_try_alloc(TD_MIN(align->a.n_tasks, align->b.n_tasks), sizeof *align->pairs);
   if (!align->pairs) return TD_OUT_OF_MEMORY;
-  streams a = {0}, b = {0};
-  streams_init(&a, &align->a);
-  streams_init(&b, &align->b);
-  for (int same = 1; same >= 0; same--)
-    for (uint32_t i = 0; i < a.n; i++) {
-      stream *from = &a.items[i], *to = from->taken ? NULL : stream_match(&b, from, same);
-      if (!to) continue;
-      from->taken = to->taken = true;
-      pair_streams(align, from, to);
-    }
-  streams_fini(&a);
-  streams_fini(&b);
+  td_align_streams_pair(&align->a, &align->b, add_pair, align);
   qsort(align->pairs, align->n_pairs, sizeof *align->pairs, compare_pairs);
   return TD_OK;
 }
 
 /* Order */
 
-/* The visits of one lane in both tasks of a pair, and scratch memory for as many places. */
-typedef struct lane {
-  uint32_t *a, *b, *places; /* (owned) */
-  uint32_t n_a, n_b;
-} lane;
+/* A visit with its lane, so that numbers sort by lane, then in the order of the visits. */
+static uint64_t
+with_lane(const td_visits *visits, uint32_t visit) {
+  uint64_t lane = (uint32_t)visits->visits[visit].lane ^ 1u << 31; /* negative ones first */
+  return lane << 32 | visit;
+}
 
 static uint32_t
-select_lane(const td_visits *visits, const td_visit_task *task, int32_t device, uint32_t *out) {
-  uint32_t n = 0;
-  for (uint32_t i = 0; i < task->n; i++)
-    if (visits->visits[task->first + i].lane == device) out[n++] = task->first + i;
-  return n;
+visit_of(uint64_t lane_and_visit) {
+  return (uint32_t)lane_and_visit;
 }
+
+static uint32_t
+lane_of(uint64_t lane_and_visit) {
+  return (uint32_t)(lane_and_visit >> 32);
+}
+
+static int
+compare_numbers(const void *a, const void *b) {
+  uint64_t left = *(const uint64_t *)a, right = *(const uint64_t *)b;
+  return (left > right) - (left < right);
+}
+
+/* The visits of a task, lane by lane. The caller frees; NULL without memory. */
+static uint64_t *
+sort_by_lane(const td_visits *visits, const td_visit_task *task) {
+  uint64_t *sorted = td_try_alloc(task->n, sizeof *sorted);
+  bool in_order = true;
+  for (uint32_t i = 0; sorted && i < task->n; i++) {
+    sorted[i] = with_lane(visits, task->first + i);
+    in_order &= i == 0 || sorted[i - 1] < sorted[i];
+  }
+  if (!in_order) qsort(sorted, task->n, sizeof *sorted, compare_numbers);
+  return sorted;
+}
+
+/* The visits of one lane in both tasks of a pair, and scratch memory for as many places. */
+typedef struct lane {
+  const uint64_t *a, *b; /* (borrowed) with_lane */
+  uint32_t *places;      /* (owned) */
+  uint32_t n_a, n_b;
+} lane;
 
 /* The place of a lane's first difference, or TD_NONE. */
 static uint32_t
 first_difference(const td_align *align, const lane *lane) {
   uint32_t n = TD_MIN(lane->n_a, lane->n_b);
   for (uint32_t i = 0; i < n; i++)
-    if (align->partners_a[lane->a[i]] != lane->b[i]) return i;
+    if (align->partners_a[visit_of(lane->a[i])] != visit_of(lane->b[i])) return i;
   return lane->n_a == lane->n_b ? TD_NONE : n;
 }
 
@@ -135,9 +89,9 @@ static td_status
 count_moved(td_align *align, const lane *lane) {
   uint32_t n = 0, n_kept;
   for (uint32_t i = 0; i < lane->n_a; i++) {
-    uint32_t partner = align->partners_a[lane->a[i]];
+    uint32_t visit = visit_of(lane->a[i]), partner = align->partners_a[visit];
     if (partner == TD_NONE) continue;
-    if (align->b.visits[partner].lane == align->a.visits[lane->a[i]].lane)
+    if (align->b.visits[partner].lane == align->a.visits[visit].lane)
       lane->places[n++] = partner;
     else
       align->n_moved++;
@@ -168,61 +122,54 @@ note_divergence(td_align *align, const td_align_divergence *found) {
 }
 
 static td_status
-compare_lane(td_align *align, uint32_t pair, lane *lane, int32_t device) {
-  const td_align_pair *tasks = &align->pairs[pair];
-  lane->n_a = select_lane(&align->a, &align->a.tasks[tasks->task_a], device, lane->a);
-  lane->n_b = select_lane(&align->b, &align->b.tasks[tasks->task_b], device, lane->b);
+compare_lane(td_align *align, uint32_t pair, const lane *lane) {
   uint32_t at = first_difference(align, lane);
   if (at == TD_NONE) return TD_OK;
-  note_divergence(align, &(td_align_divergence){.pair = pair,
-                                                .lane = device,
-                                                .position = at,
-                                                .a = at < lane->n_a ? lane->a[at] : TD_NONE,
-                                                .b = at < lane->n_b ? lane->b[at] : TD_NONE});
+  uint32_t a = at < lane->n_a ? visit_of(lane->a[at]) : TD_NONE;
+  uint32_t b = at < lane->n_b ? visit_of(lane->b[at]) : TD_NONE;
+  int32_t device = a == TD_NONE ? align->b.visits[b].lane : align->a.visits[a].lane;
+  note_divergence(
+      align, &(td_align_divergence){.pair = pair, .lane = device, .position = at, .a = a, .b = b});
   return count_moved(align, lane);
 }
 
-/* The next greater device among a task's visits; false after the last. */
-static bool
-next_device(const td_visits *visits, const td_visit_task *task, int64_t after, int64_t *next) {
-  bool found = false;
-  for (uint32_t i = 0; i < task->n; i++) {
-    int64_t device = visits->visits[task->first + i].lane;
-    if (device <= after || (found && device >= *next)) continue;
-    *next = device;
-    found = true;
-  }
-  return found;
+/* How many of these visits lie on the lane. */
+static uint32_t
+length_of_lane(const uint64_t *visits, uint32_t n, uint32_t lane) {
+  uint32_t length = 0;
+  while (length < n && lane_of(visits[length]) == lane)
+    length++;
+  return length;
 }
 
 static td_status
-compare_lanes(td_align *align, uint32_t pair, lane *lane) {
-  const td_align_pair *tasks = &align->pairs[pair];
-  int64_t device = INT64_MIN;
+compare_lanes(td_align *align, uint32_t pair, lane *lane, uint32_t n_a, uint32_t n_b) {
   td_status status = TD_OK;
-  while (status == TD_OK) {
-    int64_t next_a = INT64_MAX, next_b = INT64_MAX;
-    bool in_a = next_device(&align->a, &align->a.tasks[tasks->task_a], device, &next_a);
-    bool in_b = next_device(&align->b, &align->b.tasks[tasks->task_b], device, &next_b);
-    if (!in_a && !in_b) break;
-    device = TD_MIN(next_a, next_b);
-    status = compare_lane(align, pair, lane, (int32_t)device);
+  while ((n_a || n_b) && status == TD_OK) {
+    uint32_t in_a = n_a ? lane_of(*lane->a) : UINT32_MAX;
+    uint32_t in_b = n_b ? lane_of(*lane->b) : UINT32_MAX;
+    lane->n_a = length_of_lane(lane->a, n_a, TD_MIN(in_a, in_b));
+    lane->n_b = length_of_lane(lane->b, n_b, TD_MIN(in_a, in_b));
+    status = compare_lane(align, pair, lane);
+    lane->a += lane->n_a;
+    lane->b += lane->n_b;
+    n_a -= lane->n_a;
+    n_b -= lane->n_b;
   }
   return status;
 }
 
 static td_status
 compare_order(td_align *align, uint32_t pair) {
-  uint32_t n_a = align->a.tasks[align->pairs[pair].task_a].n;
-  uint32_t n_b = align->b.tasks[align->pairs[pair].task_b].n;
-  lane lane = {.a = td_try_alloc(n_a, sizeof *lane.a),
-               .b = td_try_alloc(n_b, sizeof *lane.b),
-               .places = td_try_alloc(n_a, sizeof *lane.places)};
+  const td_visit_task *task_a = &align->a.tasks[align->pairs[pair].task_a];
+  const td_visit_task *task_b = &align->b.tasks[align->pairs[pair].task_b];
+  uint64_t *a = sort_by_lane(&align->a, task_a), *b = sort_by_lane(&align->b, task_b);
+  lane lane = {.a = a, .b = b, .places = td_try_alloc(task_a->n, sizeof *lane.places)};
   align->pairs[pair].equal = true;
-  bool allocated = lane.a && lane.b && lane.places;
-  td_status status = allocated ? compare_lanes(align, pair, &lane) : TD_OUT_OF_MEMORY;
-  free(lane.a);
-  free(lane.b);
+  td_status status = a && b && lane.places ? compare_lanes(align, pair, &lane, task_a->n, task_b->n)
+                                           : TD_OUT_OF_MEMORY;
+  free(a);
+  free(b);
   free(lane.places);
   return status;
 }
@@ -238,8 +185,8 @@ nothing(uint32_t n) {
 
 static bool
 is_reshaped(const td_align *align, uint32_t visit_a, uint32_t visit_b) {
-  uint64_t a = td_pairing_shape(align->a.catalog, align->a.visits[visit_a].node);
-  uint64_t b = td_pairing_shape(align->b.catalog, align->b.visits[visit_b].node);
+  uint64_t a = align->a.likeness.shapes[align->a.visits[visit_a].node];
+  uint64_t b = align->b.likeness.shapes[align->b.visits[visit_b].node];
   return a && b && a != b;
 }
 

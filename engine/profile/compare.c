@@ -2,6 +2,8 @@
 #include "engine/profile/compare.h"
 
 #include "engine/base/alloc.h"
+#include "engine/base/number_map.h"
+#include "engine/base/text_table.h"
 
 #include <math.h>
 #include <string.h>
@@ -66,12 +68,6 @@ compare_stats(td_align_values *values, const td_visits *a, const td_visits *b,
   }
 }
 
-static bool
-is_same_value(const td_visit_value *a, const td_visit_value *b) {
-  return a->kind == b->kind && a->place == b->place && a->number == b->number &&
-         (a->kind != TD_EVENT_anomaly || a->anomaly.kind == b->anomaly.kind);
-}
-
 /* The values of one visit: a slice of its side's. */
 typedef struct slice {
   uint32_t first, end;
@@ -92,22 +88,78 @@ slice_of(const td_visits *visits, uint32_t visit) {
   return (slice){low, high};
 }
 
-static uint32_t
-find_value(const td_visits *visits, slice slice, const td_visit_value *like) {
-  for (uint32_t i = slice.first; i < slice.end; i++)
-    if (is_same_value(&visits->values[i], like)) return i;
-  return TD_NONE;
+/* What a value must have in common with that of the other side, and where it is. */
+typedef struct value_key {
+  uint64_t place, kind;
+  uint32_t value;
+} value_key;
+
+static value_key
+key_of(const td_visits *visits, uint32_t i) {
+  const td_visit_value *value = &visits->values[i];
+  uint64_t anomaly = value->kind == TD_EVENT_anomaly ? value->anomaly.kind : 0;
+  return (value_key){(uint64_t)value->place << 32 | value->number,
+                     (uint64_t)value->kind << 32 | anomaly, i};
 }
 
+static int
+compare_keys(const void *a, const void *b) {
+  const value_key *left = a, *right = b;
+  if (left->place != right->place) return left->place < right->place ? -1 : 1;
+  if (left->kind != right->kind) return left->kind < right->kind ? -1 : 1;
+  return (left->value > right->value) - (left->value < right->value);
+}
+
+/* The values of one visit, sorted. */
+typedef struct value_keys {
+  value_key *items; /* (owned) */
+  uint32_t n, capacity;
+} value_keys;
+
 static void
-compare_visit(const td_align *align, uint32_t visit_a, double tolerance, td_align_values *values) {
+list_keys(value_keys *keys, const td_visits *visits, slice slice) {
+  keys->n = 0;
+  for (uint32_t i = slice.first; i < slice.end; i++) {
+    TD_GROW(keys->items, keys->n, keys->capacity);
+    keys->items[keys->n++] = key_of(visits, i);
+  }
+  if (keys->n > 1) qsort(keys->items, keys->n, sizeof *keys->items, compare_keys);
+}
+
+/* The first value of the other side with the same key, or TD_NONE. */
+static uint32_t
+find_value(const value_keys *keys, value_key like) {
+  uint32_t low = 0, high = keys->n;
+  like.value = 0;
+  while (low < high) {
+    uint32_t middle = low + (high - low) / 2;
+    if (compare_keys(&keys->items[middle], &like) < 0)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  const value_key *found = &keys->items[low];
+  bool same = low < keys->n && found->place == like.place && found->kind == like.kind;
+  return same ? found->value : TD_NONE;
+}
+
+/* Scratch memory for the values of a pair of visits. */
+typedef struct both_keys {
+  value_keys a, b;
+} both_keys;
+
+static void
+compare_visit(const td_align *align, uint32_t visit_a, double tolerance, both_keys *keys,
+              td_align_values *values) {
   const td_visits *a = &align->a, *b = &align->b;
   td_align_value difference = {.visit_a = visit_a, .visit_b = align->partners_a[visit_a]};
   slice in_a = slice_of(a, visit_a), in_b = slice_of(b, difference.visit_b);
+  list_keys(&keys->a, a, in_a);
+  list_keys(&keys->b, b, in_b);
   for (uint32_t i = in_a.first; i < in_a.end; i++) {
     bool is_anomaly = a->values[i].kind == TD_EVENT_anomaly;
     difference.value_a = i;
-    difference.value_b = find_value(b, in_b, &a->values[i]);
+    difference.value_b = find_value(&keys->b, key_of(a, i));
     difference.field = "anomaly";
     values->n_compared += is_anomaly || difference.value_b != TD_NONE;
     if (!is_anomaly && difference.value_b != TD_NONE)
@@ -117,7 +169,7 @@ compare_visit(const td_align *align, uint32_t visit_a, double tolerance, td_alig
   }
   for (uint32_t i = in_b.first; i < in_b.end; i++) {
     if (b->values[i].kind != TD_EVENT_anomaly) continue;
-    if (find_value(a, in_a, &b->values[i]) != TD_NONE) continue;
+    if (find_value(&keys->a, key_of(b, i)) != TD_NONE) continue;
     values->n_compared++;
     add_difference(values, &(td_align_value){.visit_a = visit_a,
                                              .visit_b = difference.visit_b,
@@ -131,8 +183,11 @@ void
 td_align_values_collect(const td_align *align, double tolerance, td_align_values *values) {
   *values = (td_align_values){0};
   if (align->a.n_values == 0 && align->b.n_values == 0) return;
+  both_keys keys = {0};
   for (uint32_t i = 0; i < align->a.n; i++)
-    if (align->partners_a[i] != TD_NONE) compare_visit(align, i, tolerance, values);
+    if (align->partners_a[i] != TD_NONE) compare_visit(align, i, tolerance, &keys, values);
+  free(keys.a.items);
+  free(keys.b.items);
 }
 
 void
@@ -202,27 +257,57 @@ td_align_durations_fini(td_align_durations *durations) {
 
 /* Names */
 
+/* Texts of both tapes by number, so that each text is read once. */
+typedef struct numbered {
+  td_number_map numbers; /* by address */
+  td_text_table texts;
+  td_number_map pairs; /* by both numbers: 1 + the place in the list */
+} numbered;
+
+/* Names that differ do so early, but for hostile ones. */
+#define SHORT_NAME 64
+
+static uint64_t
+number_of(numbered *self, const char *text) {
+  const uint64_t *known = td_number_map_find(&self->numbers, (uintptr_t)text);
+  if (known) return *known;
+  uint64_t number = td_text_table_put(&self->texts, text, strlen(text));
+  *td_number_map_put(&self->numbers, (uintptr_t)text) = number;
+  return number;
+}
+
+static bool
+is_same_name(numbered *self, const char *a, const char *b) {
+  if (strncmp(a, b, SHORT_NAME) != 0) return false;
+  return strnlen(a, SHORT_NAME) < SHORT_NAME || number_of(self, a) == number_of(self, b);
+}
+
 static void
-note_name(td_align_names *names, const char *a, const char *b) {
-  for (uint32_t i = 0; i < names->n; i++)
-    if (strcmp(names->items[i].a, a) == 0 && strcmp(names->items[i].b, b) == 0) {
-      names->items[i].count++;
-      return;
-    }
-  TD_GROW(names->items, names->n, names->capacity);
-  names->items[names->n++] = (td_align_name){a, b, 1};
+note_name(td_align_names *names, numbered *known, const char *a, const char *b) {
+  uint64_t *place =
+      td_number_map_put(&known->pairs, number_of(known, a) << 32 | number_of(known, b));
+  if (*place == 0) {
+    TD_GROW(names->items, names->n, names->capacity);
+    names->items[names->n++] = (td_align_name){a, b, 0};
+    *place = names->n;
+  }
+  names->items[*place - 1].count++;
 }
 
 void
 td_align_names_collect(const td_align *align, td_align_names *names) {
+  numbered known = {0};
   *names = (td_align_names){0};
   for (uint32_t i = 0; i < align->a.n; i++) {
     uint32_t partner = align->partners_a[i];
     if (partner == TD_NONE) continue;
     const char *a = align->a.catalog->nodes[align->a.visits[i].node].name;
     const char *b = align->b.catalog->nodes[align->b.visits[partner].node].name;
-    if (strcmp(a, b) != 0) note_name(names, a, b);
+    if (!is_same_name(&known, a, b)) note_name(names, &known, a, b);
   }
+  td_number_map_fini(&known.numbers);
+  td_number_map_fini(&known.pairs);
+  td_text_table_fini(&known.texts);
 }
 
 void

@@ -3,10 +3,8 @@
 
 #include "engine/base/alloc.h"
 #include "engine/base/hash.h"
-#include "engine/profile/op_name.h"
+#include "engine/profile/inside_edges.h"
 #include "engine/profile/sequence.h"
-
-#include <string.h>
 
 /* Note [Absent is not different]
  * An imported trace has no edges but some to leaves, without output_nr, and perhaps no sequence
@@ -24,39 +22,30 @@ typedef struct side {
   uint64_t *shapes;   /* (owned) by place; 0: unknown */
   uint32_t *partners; /* by visit */
   uint32_t *places;   /* by node */
+  uint32_t *nodes;    /* (owned) [inside.n]: those of the pass, each once */
+  td_inside inside;
+  td_inside_edges edges; /* of the node at hand */
   uint32_t n, n_inner;
 } side;
+
+/* Where an edge leads to, by its output and its input. */
+typedef struct target {
+  uint64_t output_and_input;
+  uint32_t order, place;
+} target;
 
 typedef struct pairing {
   side a, b;
   uint32_t *stack; /* (owned) places of a whose edges are to be followed */
   uint32_t n_stack;
+  target *targets; /* (owned) of the edges of a node of b */
+  uint32_t n_targets, targets_capacity;
   bool has_edges; /* both tapes have all edges */
 } pairing;
-
-uint64_t
-td_pairing_shape(const td_catalog *catalog, uint32_t node) {
-  const td_catalog_node *facts = &catalog->nodes[node];
-  uint64_t hash = TD_HASH_SEED;
-  for (uint32_t i = 0; i < facts->n_metadata; i++) {
-    const td_catalog_metadata *metadata = &catalog->metadata[facts->first_metadata + i];
-    const char *dtype = metadata->dtype, *dot = strrchr(dtype, '.');
-    if (dot) dtype = dot + 1; /* "torch.float32" */
-    hash = td_hash_bytes(hash, &metadata->input_nr, sizeof metadata->input_nr);
-    hash = td_hash_bytes(hash, metadata->shape, strlen(metadata->shape));
-    hash = td_hash_bytes(hash, dtype, strlen(dtype));
-  }
-  return facts->n_metadata ? hash : 0;
-}
 
 static uint32_t
 node_at(const side *side, uint32_t place) {
   return side->visits->visits[side->order[place]].node;
-}
-
-static const td_catalog_node *
-facts_at(const side *side, uint32_t place) {
-  return &side->catalog->nodes[node_at(side, place)];
 }
 
 /* The forward order */
@@ -88,12 +77,12 @@ put_leaves(side *side, const place_key *keys, uint32_t n) {
   uint32_t first = side->n_inner;
   for (uint32_t i = first; i < n; i++)
     side->places[side->visits->visits[keys[i].visit].node] = n + i;
-  for (uint32_t place = 0; place < first; place++) {
-    const td_catalog_node *facts = facts_at(side, place);
-    for (uint32_t i = 0; i < facts->n_out; i++) {
-      uint32_t to = side->catalog->edges[facts->first_out + i].to, mark = side->places[to];
-      if (mark == TD_NONE || mark < n) continue;
-      side->places[to] = TD_NONE;
+  for (uint32_t place = 0; place < first && first < n; place++) {
+    td_inside_edges_begin(&side->edges, &side->inside, node_at(side, place));
+    for (const td_catalog_edge *edge; (edge = td_inside_edges_next(&side->edges));) {
+      uint32_t mark = side->places[edge->to];
+      if (mark < n) continue;
+      side->places[edge->to] = TD_NONE;
       put(side, keys[mark - n].visit);
     }
   }
@@ -155,9 +144,24 @@ order_forward(side *side, bool by_number) {
 static void
 hash_nodes(side *side) {
   for (uint32_t place = 0; place < side->n; place++) {
-    side->names[place] = td_op_name_hash(facts_at(side, place)->name);
-    side->shapes[place] = td_pairing_shape(side->catalog, node_at(side, place));
+    side->names[place] = side->visits->likeness.operations[node_at(side, place)];
+    side->shapes[place] = side->visits->likeness.shapes[node_at(side, place)];
   }
+}
+
+/* The places serve as marks, and are all TD_NONE again. */
+static void
+list_nodes(side *side) {
+  const td_visit *visits = side->visits->visits + side->task->first;
+  uint32_t n = 0;
+  for (uint32_t i = 0; i < side->task->n; i++) {
+    if (side->places[visits[i].node] != TD_NONE) continue;
+    side->places[visits[i].node] = 0;
+    side->nodes[n++] = visits[i].node;
+  }
+  for (uint32_t i = 0; i < n; i++)
+    side->places[side->nodes[i]] = TD_NONE;
+  side->inside = (td_inside){side->catalog, side->nodes, side->places, n};
 }
 
 static td_status
@@ -169,11 +173,13 @@ side_init(side *side, const td_visits *visits, const td_visit_task *task, uint32
                         .order = td_try_alloc(task->n, sizeof *side->order),
                         .names = td_try_alloc(task->n, sizeof *side->names),
                         .shapes = td_try_alloc(task->n, sizeof *side->shapes),
+                        .nodes = td_try_alloc(task->n, sizeof *side->nodes),
                         .partners = partners,
                         .places = places};
   for (uint32_t i = 0; i < task->n; i++)
     partners[task->first + i] = TD_NONE;
-  if (!side->order || !side->names || !side->shapes) return TD_OUT_OF_MEMORY;
+  if (!side->order || !side->names || !side->shapes || !side->nodes) return TD_OUT_OF_MEMORY;
+  list_nodes(side);
   td_status status = order_forward(side, by_number);
   if (status == TD_OK) hash_nodes(side);
   return status;
@@ -186,6 +192,8 @@ side_fini(side *side) {
   free(side->order);
   free(side->names);
   free(side->shapes);
+  free(side->nodes);
+  td_inside_edges_fini(&side->edges);
 }
 
 /* Exact alignment */
@@ -197,23 +205,13 @@ look_alike(const pairing *self, uint32_t place) {
          (shape_a == shape_b || shape_a == 0 || shape_b == 0);
 }
 
-/* The next edge that stays inside the pass, from *i on; NULL after the last. */
-static const td_catalog_edge *
-next_inside(const side *side, const td_catalog_node *facts, uint32_t *i) {
-  while (*i < facts->n_out) {
-    const td_catalog_edge *edge = &side->catalog->edges[facts->first_out + (*i)++];
-    if (side->places[edge->to] != TD_NONE) return edge;
-  }
-  return NULL;
-}
-
 static bool
-lead_alike(const pairing *self, uint32_t place) {
-  const td_catalog_node *facts_a = facts_at(&self->a, place), *facts_b = facts_at(&self->b, place);
-  uint32_t i = 0, j = 0;
+lead_alike(pairing *self, uint32_t place) {
+  td_inside_edges_begin(&self->a.edges, &self->a.inside, node_at(&self->a, place));
+  td_inside_edges_begin(&self->b.edges, &self->b.inside, node_at(&self->b, place));
   for (;;) {
-    const td_catalog_edge *a = next_inside(&self->a, facts_a, &i);
-    const td_catalog_edge *b = next_inside(&self->b, facts_b, &j);
+    const td_catalog_edge *a = td_inside_edges_next(&self->a.edges);
+    const td_catalog_edge *b = td_inside_edges_next(&self->b.edges);
     if (!a || !b) return a == b;
     if (a->output_nr != b->output_nr || a->input_nr != b->input_nr ||
         self->a.places[a->to] != self->b.places[b->to])
@@ -230,7 +228,7 @@ pair(pairing *self, uint32_t place_a, uint32_t place_b) {
 }
 
 static bool
-are_equal(const pairing *self) {
+are_equal(pairing *self) {
   if (!self->has_edges || self->a.n != self->b.n || self->a.n_inner != self->b.n_inner)
     return false;
   for (uint32_t place = 0; place < self->a.n; place++)
@@ -309,23 +307,56 @@ pair_range(pairing *self, ranges all) {
   return status == TD_OK && has_shapes ? pair_gaps(self, all) : status;
 }
 
-/* The place that an edge of b leads to from the same output, or TD_NONE. */
+static int
+compare_targets(const void *a, const void *b) {
+  const target *left = a, *right = b;
+  if (left->output_and_input != right->output_and_input)
+    return left->output_and_input < right->output_and_input ? -1 : 1;
+  return (left->order > right->order) - (left->order < right->order);
+}
+
+static uint64_t
+output_and_input(const td_catalog_edge *edge) {
+  return (uint64_t)edge->output_nr << 32 | edge->input_nr;
+}
+
+static void
+list_targets(pairing *self, uint32_t place_b) {
+  side *b = &self->b;
+  self->n_targets = 0;
+  td_inside_edges_begin(&b->edges, &b->inside, node_at(b, place_b));
+  for (const td_catalog_edge *edge; (edge = td_inside_edges_next(&b->edges));) {
+    TD_GROW(self->targets, self->n_targets, self->targets_capacity);
+    self->targets[self->n_targets] =
+        (target){output_and_input(edge), self->n_targets, b->places[edge->to]};
+    self->n_targets++;
+  }
+  if (self->n_targets > 1)
+    qsort(self->targets, self->n_targets, sizeof *self->targets, compare_targets);
+}
+
+/* The place that the first such edge of b leads to, or TD_NONE. */
 static uint32_t
-place_from_output(const pairing *self, uint32_t place_b, const td_catalog_edge *edge) {
-  const td_catalog_node *facts = facts_at(&self->b, place_b);
-  uint32_t i = 0;
-  for (const td_catalog_edge *other; (other = next_inside(&self->b, facts, &i));)
-    if (other->output_nr == edge->output_nr && other->input_nr == edge->input_nr)
-      return self->b.places[other->to];
-  return TD_NONE;
+find_target(const pairing *self, const td_catalog_edge *edge) {
+  uint32_t low = 0, high = self->n_targets;
+  while (low < high) {
+    uint32_t middle = low + (high - low) / 2;
+    if (self->targets[middle].output_and_input < output_and_input(edge))
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  bool found =
+      low < self->n_targets && self->targets[low].output_and_input == output_and_input(edge);
+  return found ? self->targets[low].place : TD_NONE;
 }
 
 static void
 follow_edges(pairing *self, uint32_t place_a) {
-  const td_catalog_node *facts = facts_at(&self->a, place_a);
-  uint32_t place_b = partner_place(self, place_a), i = 0;
-  for (const td_catalog_edge *edge; (edge = next_inside(&self->a, facts, &i));) {
-    uint32_t to_a = self->a.places[edge->to], to_b = place_from_output(self, place_b, edge);
+  list_targets(self, partner_place(self, place_a));
+  td_inside_edges_begin(&self->a.edges, &self->a.inside, node_at(&self->a, place_a));
+  for (const td_catalog_edge *edge; (edge = td_inside_edges_next(&self->a.edges));) {
+    uint32_t to_a = self->a.places[edge->to], to_b = find_target(self, edge);
     if (to_b != TD_NONE && is_free(&self->a, to_a) && is_free(&self->b, to_b) &&
         self->a.names[to_a] == self->b.names[to_b])
       pair(self, to_a, to_b);
@@ -340,7 +371,7 @@ keys_of_run(const side *side, const uint32_t *partners_a) {
   for (uint32_t i = 0; keys && i < side->task->n; i++) {
     uint32_t visit = side->task->first + i, partner = side->partners[visit];
     uint32_t of_a = partner == TD_NONE || side->partners == partners_a ? visit : partner;
-    uint64_t name = td_op_name_hash(side->catalog->nodes[side->visits->visits[visit].node].name);
+    uint64_t name = side->visits->likeness.operations[side->visits->visits[visit].node];
     keys[i] = partner == TD_NONE ? name : td_hash_bytes(TD_HASH_SEED, &of_a, sizeof of_a);
   }
   return keys;
@@ -397,6 +428,7 @@ td_pairing_find(const td_visits *a, const td_visit_task *task_a, const td_visits
   if (status == TD_OK) status = other;
   if (status == TD_OK) status = pair_all(&self);
   free(self.stack);
+  free(self.targets);
   side_fini(&self.a);
   side_fini(&self.b);
   return status;

@@ -18,7 +18,3 @@
 td_status td_pairing_find(const td_visits *a, const td_visit_task *task_a, const td_visits *b,
                           const td_visit_task *task_b, uint32_t *partners_a, uint32_t *partners_b,
                           uint32_t *places_a, uint32_t *places_b);
-
-/* td_pairing_shape writes what is compared of a node's expected gradients, "[4, 8] float32, ...",
- * as a hash; 0 where the tape does not say. */
-uint64_t td_pairing_shape(const td_catalog *catalog, uint32_t node);

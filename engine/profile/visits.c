@@ -254,6 +254,7 @@ list_tasks(collector *self) {
 
 static bool
 collect(collector *self) {
+  td_visits *out = self->out;
   uint64_t n_events = td_tape_info_get(self->tape)->n_events;
   for (; self->seq < n_events && !self->out_of_memory; self->seq++) {
     const td_any_event *event = td_tape_peek(self->tape, self->seq);
@@ -262,7 +263,7 @@ collect(collector *self) {
   if (self->out_of_memory) return false;
   sort_visits(self);
   attach_values(self);
-  return list_tasks(self);
+  return td_likeness_init(&out->likeness, self->catalog) && list_tasks(self);
 }
 
 td_status
@@ -282,5 +283,6 @@ td_visits_fini(td_visits *visits) {
   free(visits->visits);
   free(visits->values);
   free(visits->tasks);
+  td_likeness_fini(&visits->likeness);
   *visits = (td_visits){0};
 }

@@ -5,7 +5,7 @@
  * Read-only once collected; any number of threads may read it. */
 #pragma once
 
-#include "engine/replay/catalog.h"
+#include "engine/profile/likeness.h"
 
 typedef struct td_visit {
   uint32_t node, graph_task;
@@ -42,6 +42,7 @@ typedef struct td_visits {
   td_visit *visits;          /* (owned) by task */
   td_visit_value *values;    /* (owned) by visit, then by event */
   td_visit_task *tasks;      /* (owned) in the order in which they began */
+  td_likeness likeness;      /* (owned) of all nodes */
   uint32_t n, n_values, n_tasks;
 } td_visits;
 

@@ -112,12 +112,39 @@ td_catalog_mentions_of(const td_catalog *catalog, td_event_list list, uint32_t n
   return &mentions->items[low];
 }
 
+/* The edges to a node stand in rising order, so by the node that they come from. */
+static uint32_t
+first_from(const td_catalog *catalog, const td_catalog_node *to, uint64_t from) {
+  uint32_t low = to->first_in, high = to->first_in + to->n_in;
+  while (low < high) {
+    uint32_t middle = low + (high - low) / 2;
+    if (catalog->edges[catalog->in_edges[middle]].from < from)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return low;
+}
+
+const uint32_t *
+td_catalog_edges_between(const td_catalog *catalog, uint32_t from, uint32_t to, uint32_t *n) {
+  const td_catalog_node *facts = &catalog->nodes[to];
+  uint32_t first = first_from(catalog, facts, from);
+  *n = first_from(catalog, facts, (uint64_t)from + 1) - first;
+  return &catalog->in_edges[first];
+}
+
 const td_catalog_metadata *
 td_catalog_metadata_find(const td_catalog *catalog, const td_catalog_node *node,
                          uint32_t input_nr) {
-  for (uint32_t i = 0; i < node->n_metadata; i++) {
-    const td_catalog_metadata *metadata = &catalog->metadata[node->first_metadata + i];
-    if (metadata->input_nr == input_nr) return metadata;
+  const td_catalog_metadata *all = catalog->metadata + node->first_metadata;
+  uint32_t low = 0, high = node->n_metadata;
+  while (low < high) {
+    uint32_t middle = low + (high - low) / 2;
+    if (all[middle].input_nr < input_nr)
+      low = middle + 1;
+    else
+      high = middle;
   }
-  return NULL;
+  return low < node->n_metadata && all[low].input_nr == input_nr ? &all[low] : NULL;
 }

@@ -21,7 +21,7 @@ typedef struct td_catalog_node {
   uint32_t thread;           /* that created it */
   uint64_t created_seq;      /* event number of its node_new; UINT64_MAX without one */
   uint32_t first_out, n_out; /* slice of catalog->edges: edges from this node, by output_nr */
-  uint32_t first_in, n_in;   /* slice of catalog->in_edges: numbers of edges to this node */
+  uint32_t first_in, n_in;   /* slice of catalog->in_edges: edges to this node, in rising order */
   uint32_t first_metadata, n_metadata; /* slice of catalog->metadata, by input_nr */
 } td_catalog_node;
 
@@ -113,7 +113,7 @@ typedef struct td_catalog_mentions {
 typedef struct td_catalog {
   td_catalog_node *nodes; /* (owned), as all below */
   td_catalog_edge *edges; /* ordered by (from, output_nr) */
-  uint32_t *in_edges;
+  uint32_t *in_edges;     /* numbers of edges */
   td_catalog_metadata *metadata;
   td_catalog_thread *threads;
   td_catalog_queue *queues;
@@ -142,6 +142,11 @@ void td_catalog_free(td_catalog *catalog);
  * of them. */
 const td_catalog_mention *td_catalog_mentions_of(const td_catalog *catalog, td_event_list list,
                                                  uint32_t node, uint32_t *n);
+
+/* td_catalog_edges_between returns the numbers of the edges from one node to another, *n of them,
+ * by output_nr. */
+const uint32_t *td_catalog_edges_between(const td_catalog *catalog, uint32_t from, uint32_t to,
+                                         uint32_t *n);
 
 /* td_catalog_metadata_find returns what a node expects at an input, or NULL if the tape does not
  * say: an undefined input has no metadata. */

@@ -27,7 +27,7 @@ UNPACK = os.path.join(BUILD, "tests", "fuzz", "unpack")
 SANITIZED = "ASAN_OPTIONS" in os.environ
 COMMANDS = {"info": ["info", "TAPE"], "info --json": ["info", "TAPE", "--json"], "events": ["events", "TAPE"], "events --json": ["events", "TAPE", "--json"],
             "state": ["state", "TAPE", "--at", "end"], "state --json": ["state", "TAPE", "--at", "end", "--json"],
-            "why": ["why", "TAPE", "--at", "end"], "check": ["check", "TAPE"], "diff": ["diff", "TAPE", "TAPE"]}
+            "why": ["why", "TAPE", "--at", "end"], "check": ["check", "TAPE"], "diff": ["diff", "TAPE", "OTHER"]}
 COMMANDS |= {f"render {view}": ["render", "TAPE", "--view", view, "--at", "end", "-o", "OUT.png"]
              for view in ("graph", "timeline", "queues", "overview")}
 # A test's bounds. A cost that grows with the square has slope 2. Half a second is noise on a busy machine.
@@ -62,11 +62,14 @@ def measure(arguments, limit):
 
 
 class Tape:
-    """`n_contents` are the bytes of the tape if nothing is compressed."""
+    """A tape, and another of nearly the same size to compare it with. `n_contents` are the bytes of the tape if nothing
+    is compressed."""
 
     def __init__(self, shape, size, folder):
-        self.path, unpacked = os.path.join(folder, f"{shape}-{size}.tape"), os.path.join(folder, "unpacked")
+        self.path, self.other = (os.path.join(folder, f"{shape}-{n}.tape") for n in (size, size + 1))
+        unpacked = os.path.join(folder, "unpacked")
         subprocess.run([MAKE, shape, str(size), self.path], check=True)
+        subprocess.run([MAKE, shape, str(size + 1), self.other], check=True)
         subprocess.run([UNPACK, self.path, unpacked], check=True)
         self.n_bytes = os.path.getsize(self.path)
         self.n_contents = max(self.n_bytes, os.path.getsize(unpacked))
@@ -90,10 +93,11 @@ def costs(shape, sizes, commands, limit, folder):
             earlier = found[command].values()
             if any(cost.failed for cost in earlier):
                 continue
-            arguments = [os.path.join(folder, word) if word == "OUT.png" else tape.path if word == "TAPE" else word
-                         for word in COMMANDS[command]]
+            files = {"TAPE": tape.path, "OTHER": tape.other, "OUT.png": os.path.join(folder, "OUT.png")}
+            arguments = [files.get(word, word) for word in COMMANDS[command]]
             found[command][size] = measure([TAPEDECK, *arguments], limit)
         os.unlink(tape.path)
+        os.unlink(tape.other)
     return found, tapes
 
 
