@@ -13,7 +13,8 @@ begin_span(td_checker *checker, const td_event *event, td_event_kind end_kind, u
   td_check_thread *thread = &checker->threads[event->thread];
   const td_event_queue_pop *pop = td_check_thread_now(thread);
   uint32_t graph_task = end_kind == TD_EVENT_node_end ? detail : pop ? pop->graph_task : TD_NONE;
-  td_check_thread_begin(thread, (td_check_span){(uint16_t)end_kind, object, detail, graph_task});
+  td_check_spans_begin(&thread->spans,
+                       (td_check_span){(uint16_t)end_kind, object, detail, graph_task});
 }
 
 static void
@@ -45,7 +46,7 @@ end_span(td_checker *checker, const td_event *event, uint32_t object, uint32_t d
          const char *what) {
   td_check_span span = {event->kind, object, detail, TD_NONE};
   td_check_thread *thread = &checker->threads[event->thread];
-  if (!td_check_thread_end(thread, span, is_broken_off, checker))
+  if (!td_check_spans_end(&thread->spans, span, is_broken_off, checker))
     td_checker_violate(checker, TD_RULE_nesting, object,
                        "ends its %s on thread %u, but something else began last", what,
                        event->thread);
@@ -81,7 +82,7 @@ static void
 check_callback_begin(td_checker *checker, const td_any_event *any) {
   uint32_t graph_task = any->final_callback.graph_task;
   td_check_span span = {TD_EVENT_final_callback_end, graph_task, 0, graph_task};
-  td_check_thread_begin(&checker->threads[any->event.thread], span);
+  td_check_spans_begin(&checker->threads[any->event.thread].spans, span);
 }
 
 static void
@@ -89,7 +90,7 @@ check_callback_end(td_checker *checker, const td_any_event *any) {
   uint32_t graph_task = any->final_callback_end.graph_task;
   td_check_span span = {TD_EVENT_final_callback_end, graph_task, 0, graph_task};
   td_check_thread *thread = &checker->threads[any->event.thread];
-  if (!td_check_thread_end(thread, span, is_broken_off, checker))
+  if (!td_check_spans_end(&thread->spans, span, is_broken_off, checker))
     td_checker_violate(checker, TD_RULE_nesting, TD_NONE,
                        "graph task %u ends a final callback on thread %u, but something else began "
                        "last",

@@ -4,28 +4,6 @@
 #include "engine/base/alloc.h"
 
 void
-td_check_thread_begin(td_check_thread *thread, td_check_span span) {
-  TD_GROW(thread->spans, thread->n_spans, thread->spans_capacity);
-  thread->spans[thread->n_spans++] = span;
-}
-
-bool
-td_check_thread_end(td_check_thread *thread, td_check_span span, td_check_span_test is_broken_off,
-                    void *data) {
-  for (size_t n = thread->n_spans; n > 0; n--) {
-    const td_check_span *last = &thread->spans[n - 1];
-    bool same = last->end_kind == span.end_kind && last->object == span.object &&
-                last->detail == span.detail;
-    if (same) {
-      thread->n_spans = n - 1;
-      return true;
-    }
-    if (!is_broken_off(last, data)) return false;
-  }
-  return false;
-}
-
-void
 td_check_thread_popped(td_check_thread *thread, const td_event_queue_pop *pop) {
   TD_GROW(thread->pops, thread->n_pops, thread->pops_capacity);
   thread->pops[thread->n_pops++] = *pop;
@@ -59,6 +37,6 @@ void
 td_check_thread_fini(td_check_thread *thread) {
   free(thread->pops);
   td_number_map_fini(&thread->n_open);
-  free(thread->spans);
+  td_check_spans_fini(&thread->spans);
   *thread = (td_check_thread){0};
 }
