@@ -50,11 +50,7 @@ static void
 print_not_ready(const td_replay *replay, const td_state *state) {
   bool none = state->header->first_parked == TD_NONE;
   puts(none ? "\nNot ready\n  none" : "\nNot ready");
-  for (uint32_t i = state->header->first_parked; i != TD_NONE; i = state->tasks[i].parked_next) {
-    char *text = td_why_wait(replay, state->tasks[i].node);
-    printf("  %s\n", text);
-    free(text);
-  }
+  td_why_write_parked(replay, stdout);
 }
 
 static void

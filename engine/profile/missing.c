@@ -5,10 +5,8 @@
 
 #include <stdlib.h>
 
-static uint64_t
-key(uint32_t from, uint32_t input_nr) {
-  return (uint64_t)from << 32 | input_nr;
-}
+/* A search among the edges to a node costs about as much as a look at this many edges. */
+#define EDGES_PER_SEARCH 16
 
 static int
 compare_keys(const void *a, const void *b) {
@@ -16,67 +14,156 @@ compare_keys(const void *a, const void *b) {
   return (left > right) - (left < right);
 }
 
-static uint64_t *
-sorted_arrivals(const td_state *state, const td_task_now *task, uint32_t *n) {
-  uint32_t capacity = 8;
-  uint64_t *keys = TD_NEW_N(uint64_t, capacity);
-  *n = 0;
-  for (uint32_t i = task->first_arrival; i != TD_NONE; i = state->arrivals[i].next) {
-    TD_GROW(keys, *n, capacity);
-    keys[(*n)++] = key(state->arrivals[i].from, state->arrivals[i].input_nr);
-  }
-  qsort(keys, *n, sizeof *keys, compare_keys);
-  return keys;
+static int
+compare_nodes(const void *a, const void *b) {
+  uint32_t left = *(const uint32_t *)a, right = *(const uint32_t *)b;
+  return (left > right) - (left < right);
 }
 
-static uint64_t *
-sorted_edges(const td_catalog *catalog, const td_catalog_node *node) {
-  uint64_t *keys = TD_NEW_N(uint64_t, node->n_in);
-  for (uint32_t i = 0; i < node->n_in; i++) {
-    const td_catalog_edge *edge = &catalog->edges[catalog->in_edges[node->first_in + i]];
-    keys[i] = key(edge->from, edge->input_nr);
+/* Senders now */
+
+static uint64_t
+key(uint32_t graph_task, uint32_t node) {
+  return (uint64_t)graph_task << 32 | node;
+}
+
+void
+td_senders_now_list(td_senders_now *now, const td_catalog *catalog, const td_state *state) {
+  uint32_t capacity = 0;
+  *now = (td_senders_now){0};
+  for (uint32_t i = 0; i < catalog->n_threads; i++) {
+    if (state->threads[i].node >= catalog->n_nodes) continue;
+    TD_GROW(now->keys, now->n, capacity);
+    now->keys[now->n++] = key(state->threads[i].graph_task, state->threads[i].node);
   }
-  qsort(keys, node->n_in, sizeof *keys, compare_keys);
-  return keys;
+  if (now->n > 1) qsort(now->keys, now->n, sizeof *now->keys, compare_keys);
+}
+
+void
+td_senders_now_fini(td_senders_now *now) {
+  free(now->keys);
+  *now = (td_senders_now){0};
+}
+
+static uint32_t
+first_of(const td_senders_now *now, uint64_t wanted) {
+  uint32_t low = 0, high = now->n;
+  while (low < high) {
+    uint32_t middle = low + (high - low) / 2;
+    if (now->keys[middle] < wanted)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return low;
 }
 
 static bool
-is_scattering(const td_catalog *catalog, const td_state *state, uint32_t node,
-              uint32_t graph_task) {
-  for (uint32_t i = 0; i < catalog->n_threads; i++)
-    if (state->threads[i].node == node && state->threads[i].graph_task == graph_task) return true;
-  return false;
+is_scattering(const td_senders_now *now, uint32_t node, uint32_t graph_task) {
+  uint32_t at = first_of(now, key(graph_task, node));
+  return at < now->n && now->keys[at] == key(graph_task, node);
+}
+
+/* Finding */
+
+typedef struct search {
+  const td_catalog *catalog;
+  const td_state *state;
+  const td_senders_now *now;
+  const td_task_now *task;
+  uint32_t *arrived;      /* (owned) what sent a gradient, sorted */
+  uint32_t n_arrived, at; /* at: the next of them */
+  td_missing *out;
+} search;
+
+static void
+list_arrived(search *self) {
+  uint32_t capacity = 0;
+  for (uint32_t i = self->task->first_arrival; i != TD_NONE; i = self->state->arrivals[i].next) {
+    TD_GROW(self->arrived, self->n_arrived, capacity);
+    self->arrived[self->n_arrived++] = self->state->arrivals[i].from;
+  }
+  if (self->n_arrived > 1)
+    qsort(self->arrived, self->n_arrived, sizeof *self->arrived, compare_nodes);
+}
+
+/* Senders come in rising order. */
+static void
+add_sender(search *self, uint32_t from, uint32_t n_edges) {
+  uint32_t n_sent = 0;
+  while (self->at < self->n_arrived && self->arrived[self->at] < from)
+    self->at++;
+  for (; self->at < self->n_arrived && self->arrived[self->at] == from; self->at++)
+    n_sent++;
+  if (n_sent >= n_edges) return;
+  TD_GROW(self->out->senders, self->out->n, self->out->capacity);
+  self->out->senders[self->out->n++] = (td_sender){from, n_edges - n_sent};
 }
 
 /* Will this node send something in the graph task? It waits or runs, or is handing out its
  * gradients. */
 static bool
-will_send(const td_catalog *catalog, const td_state *state, uint32_t node, uint32_t graph_task) {
-  return td_state_task_find(state, node, graph_task) ||
-         is_scattering(catalog, state, node, graph_task);
+will_send(const search *self, uint32_t node) {
+  return td_state_task_find(self->state, node, self->task->graph_task) ||
+         is_scattering(self->now, node, self->task->graph_task);
 }
 
 static void
-add_sender(td_missing *missing, uint32_t from) {
-  td_sender *last = missing->n ? &missing->senders[missing->n - 1] : NULL;
-  if (last && last->from == from)
-    last->n_gradients++;
-  else
-    missing->senders[missing->n++] = (td_sender){from, 1};
+follow_edges(search *self, const td_catalog_node *node) {
+  const uint32_t *in_edges = self->catalog->in_edges + node->first_in;
+  for (uint32_t first = 0, end; first < node->n_in; first = end) {
+    uint32_t from = self->catalog->edges[in_edges[first]].from;
+    for (end = first; end < node->n_in && self->catalog->edges[in_edges[end]].from == from;)
+      end++;
+    if (will_send(self, from)) add_sender(self, from, end - first);
+  }
+}
+
+static uint32_t
+count_at_work(const td_senders_now *now, uint32_t graph_task) {
+  return first_of(now, key(graph_task, TD_NONE)) - first_of(now, key(graph_task, 0));
+}
+
+/* The nodes that will send something in the graph task; some may be there twice. */
+static uint32_t *
+list_candidates(const search *self, uint32_t *n) {
+  const td_graph_task_now *pass = &self->state->graph_tasks[self->task->graph_task];
+  uint32_t n_at_work = count_at_work(self->now, self->task->graph_task);
+  uint32_t first = first_of(self->now, key(self->task->graph_task, 0));
+  uint32_t *nodes = TD_NEW_N(uint32_t, pass->n_live + n_at_work);
+  *n = 0;
+  for (uint32_t i = 0; i < n_at_work; i++)
+    nodes[(*n)++] = (uint32_t)self->now->keys[first + i];
+  for (uint32_t i = pass->first_live - 1; i != TD_NONE; i = self->state->tasks[i].pass_next)
+    nodes[(*n)++] = self->state->tasks[i].node;
+  qsort(nodes, *n, sizeof *nodes, compare_nodes);
+  return nodes;
+}
+
+static void
+follow_pass(search *self) {
+  uint32_t n, n_edges;
+  uint32_t *nodes = list_candidates(self, &n);
+  for (uint32_t i = 0; i < n; i++) {
+    if (i > 0 && nodes[i] == nodes[i - 1]) continue;
+    td_catalog_edges_between(self->catalog, nodes[i], self->task->node, &n_edges);
+    add_sender(self, nodes[i], n_edges);
+  }
+  free(nodes);
 }
 
 /* A gradient on its way is counted off (dependency_dec) before it lies in the buffer (buffer_add):
  * between the two its sender owes one gradient less than have arrived. */
 static void
-forget_delivered(td_missing *missing, const td_catalog *catalog, const td_state *state,
-                 const td_task_now *task) {
+forget_delivered(const search *self) {
+  td_missing *missing = self->out;
   uint32_t n_gradients = 0, kept = 0;
   for (uint32_t i = 0; i < missing->n; i++)
     n_gradients += missing->senders[i].n_gradients;
   for (uint32_t i = 0; i < missing->n; i++) {
     td_sender sender = missing->senders[i];
-    if (n_gradients > task->dependencies &&
-        is_scattering(catalog, state, sender.from, task->graph_task)) {
+    if (n_gradients > self->task->dependencies &&
+        is_scattering(self->now, sender.from, self->task->graph_task)) {
       sender.n_gradients--;
       n_gradients--;
     }
@@ -87,25 +174,19 @@ forget_delivered(td_missing *missing, const td_catalog *catalog, const td_state 
 
 void
 td_missing_find(td_missing *missing, const td_catalog *catalog, const td_state *state,
-                const td_task_now *task) {
+                const td_senders_now *now, const td_task_now *task) {
+  search self = {catalog, state, now, task, .out = missing};
   const td_catalog_node *node = &catalog->nodes[task->node];
-  uint32_t n_arrived, arrived = 0;
-  uint64_t *arrivals = sorted_arrivals(state, task, &n_arrived);
-  uint64_t *edges = sorted_edges(catalog, node);
-  *missing = (td_missing){.senders = TD_NEW_N(td_sender, node->n_in)};
-  for (uint32_t i = 0; i < node->n_in; i++) {
-    while (arrived < n_arrived && arrivals[arrived] < edges[i])
-      arrived++;
-    if (arrived < n_arrived && arrivals[arrived] == edges[i]) {
-      arrived++;
-      continue;
-    }
-    uint32_t from = (uint32_t)(edges[i] >> 32);
-    if (will_send(catalog, state, from, task->graph_task)) add_sender(missing, from);
-  }
-  forget_delivered(missing, catalog, state, task);
-  free(arrivals);
-  free(edges);
+  uint64_t n_candidates =
+      (uint64_t)state->graph_tasks[task->graph_task].n_live + count_at_work(now, task->graph_task);
+  *missing = (td_missing){0};
+  list_arrived(&self);
+  if (node->n_in / EDGES_PER_SEARCH > n_candidates)
+    follow_pass(&self);
+  else
+    follow_edges(&self, node);
+  forget_delivered(&self);
+  free(self.arrived);
 }
 
 void

@@ -15,6 +15,7 @@ typedef struct story {
   FILE *out;
   const td_catalog *catalog;
   const td_state *state;
+  td_senders_now senders; /* (owned) */
 } story;
 
 static bool
@@ -126,7 +127,7 @@ write_sender(const story *story, uint32_t from, uint32_t n_gradients) {
 static void
 write_missing(const story *story, const td_task_now *task) {
   td_missing missing;
-  td_missing_find(&missing, story->catalog, story->state, task);
+  td_missing_find(&missing, story->catalog, story->state, &story->senders, task);
   uint32_t named = TD_MIN(missing.n, NAMED_MAX), n_told = named + (missing.n > named);
   for (uint32_t i = 0; i < named; i++) {
     fputs(i ? separator(i, n_told) : ", from ", story->out);
@@ -234,13 +235,24 @@ write_pop(const story *story, const td_event_queue_pop *pop) {
   free(entries);
 }
 
+static void
+begin_story(story *story, const td_replay *replay, FILE *out) {
+  *story = (struct story){out, td_replay_catalog(replay), td_replay_state(replay)};
+  td_senders_now_list(&story->senders, story->catalog, story->state);
+}
+
 static td_status
 open_story(story *story, const td_replay *replay, char **text, size_t *size, td_error *error) {
-  *story = (struct story){open_memstream(text, size), td_replay_catalog(replay),
-                          td_replay_state(replay)};
-  if (story->out) return TD_OK;
-  td_error_set(error, TD_OUT_OF_MEMORY, "no memory for a sentence");
-  return TD_OUT_OF_MEMORY;
+  FILE *out = open_memstream(text, size);
+  if (!out) return td_error_set(error, TD_OUT_OF_MEMORY, "no memory for a sentence");
+  begin_story(story, replay, out);
+  return TD_OK;
+}
+
+static void
+close_story(story *story) {
+  fclose(story->out);
+  td_senders_now_fini(&story->senders);
 }
 
 static td_status
@@ -252,7 +264,7 @@ tell_pop(td_replay *replay, uint64_t seq, const td_any_event *event, char **text
   status = open_story(&story, replay, text, &size, error);
   if (status != TD_OK) return status;
   write_pop(&story, &event->queue_pop);
-  fclose(story.out);
+  close_story(&story);
   return TD_OK;
 }
 
@@ -310,10 +322,10 @@ static const char *const conditions[TD_N_NODE_STATES] = {
     [TD_NODE_released] = " is released",
 };
 
+/* `task` is one of the node's, or NULL. */
 static void
-write_node_now(const story *story, uint32_t node) {
+write_node_now(const story *story, uint32_t node, const td_task_now *task) {
   const td_node_now *now = &story->state->nodes[node];
-  const td_task_now *task = td_state_task_find(story->state, node, TD_NONE);
   bool waits = now->state == TD_NODE_waiting || now->state == TD_NODE_partial;
   if (task && waits && task->dependencies > 0) {
     write_wait(story, task);
@@ -340,9 +352,23 @@ td_why_wait(const td_replay *replay, uint32_t node) {
   char *text = NULL;
   size_t size;
   if (open_story(&story, replay, &text, &size, NULL) != TD_OK) return td_dup_string("");
-  if (node < story.catalog->n_nodes) write_node_now(&story, node);
-  fclose(story.out);
+  if (node < story.catalog->n_nodes)
+    write_node_now(&story, node, td_state_task_find(story.state, node, TD_NONE));
+  close_story(&story);
   return text;
+}
+
+void
+td_why_write_parked(const td_replay *replay, FILE *out) {
+  story story;
+  begin_story(&story, replay, out);
+  const td_task_now *tasks = story.state->tasks;
+  for (uint32_t i = story.state->header->first_parked; i != TD_NONE; i = tasks[i].parked_next) {
+    fputs("  ", out);
+    write_node_now(&story, tasks[i].node, &tasks[i]);
+    putc('\n', out);
+  }
+  td_senders_now_fini(&story.senders);
 }
 
 static td_status
