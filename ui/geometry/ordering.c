@@ -1,24 +1,37 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Fewer crossings: from several starting orders, sweeps down and up that sort each level by the
- * median or the mean of its neighbours, each followed by swaps of neighbours while that helps. The
- * best order seen wins. */
+ * Fewer crossings: from one or two starting orders, sweeps down and up sort each level by the
+ * median or the mean of its neighbours. The best order is sifted. A graph too large for that has
+ * swaps of neighbours after each sweep. The best order seen wins. */
 #include "engine/base/alloc.h"
-#include "ui/geometry/levels.h"
+#include "ui/geometry/sifting.h"
+#include "ui/geometry/starts.h"
 
 #include <string.h>
 
-enum {
-  N_STARTS = 4,
-  N_SWEEPS = 24,
-  MOST_SWAP_ROUNDS = 30,
-  MOST_IN_MEDIAN = 64,
-  MOST_TO_SIFT = 6000,
-  N_POLISHES = 12
-};
+enum { N_SWEEPS = 24, MOST_IN_MEDIAN = 64 };
+
+/* What a graph may cost: the larger it is, the less is tried. */
+typedef struct effort {
+  uint32_t most_vertices; /* of the graphs that this is for */
+  int n_starts;       /* 1: depth first, 2: breadth first too, 3: breadth first from below too */
+  int sweeps_in_vain; /* sweeps without progress that end a start */
+  int swap_rounds;    /* after each sweep, at most */
+  int n_polishes;     /* rounds of sifting, at most; 0: none */
+  int budget_share;   /* of td_layout_options.effort: one in so many */
+} effort;
+
+/* Chosen by trial: time beside crossings, on the shapes of the bench and on small random graphs. */
+static const effort efforts[] = {
+    {1000, 4, 8, 30, 20, 1},      /* milliseconds, whatever is tried */
+    {6000, 2, 4, 0, 12, 1},       /* sifting finds more than swaps do */
+    {20000, 1, 3, 0, 12, 8},      /* one start leaves time to sift */
+    {60000, 1, 2, 30, 0, 8},      /* sifting takes squares of a level's width */
+    {UINT32_MAX, 1, 2, 2, 0, 8}}; /* even swaps take long */
 
 typedef struct sorter {
   td_levels *levels;
+  const effort *effort;
   float *key;           /* [n_vertices] where a vertex wants to be */
   uint32_t *scratch;    /* [2 * widest] */
   uint32_t *tree;       /* [widest + 1] Fenwick tree of ends */
@@ -26,6 +39,9 @@ typedef struct sorter {
   uint64_t best;
   int64_t budget; /* steps left */
   bool swap_equals, reverse_equals, by_median;
+  td_sifter *sifter;          /* NULL: the graph is too large to sift */
+  uint32_t now;               /* counts changes and siftings */
+  uint32_t *changed, *sifted; /* [n_levels] when last; sifted: without any gain */
 } sorter;
 
 static void
@@ -171,6 +187,7 @@ swap_level(sorter *self, uint32_t l) {
   td_levels *levels = self->levels;
   uint32_t *order = levels->order + levels->level_first[l], width = td_level_size(levels, l);
   int64_t gained = 0;
+  self->now++;
   for (uint32_t i = 0; i + 1 < width; i++) {
     uint32_t left = order[i], right = order[i + 1];
     int64_t gain = swap_gain(levels, left, right);
@@ -180,6 +197,7 @@ swap_level(sorter *self, uint32_t l) {
     order[i + 1] = left;
     levels->position[right] = i;
     levels->position[left] = i + 1;
+    self->changed[l] = self->now;
   }
   self->budget -= 4 * (int64_t)width;
   return gained;
@@ -196,48 +214,20 @@ swap_while_better(sorter *self, int most_rounds) {
   }
 }
 
-/* Where a vertex would best stand in its level, found by walking it past one neighbour after the
- * other. */
-static int64_t
-best_place(const td_levels *levels, const uint32_t *order, uint32_t width, uint32_t from,
-           uint32_t *to) {
-  int64_t best = 0, gain = 0;
-  *to = from;
-  for (uint32_t i = from; i > 0; i--) {
-    gain += swap_gain(levels, order[i - 1], order[from]);
-    if (gain <= best) continue;
-    best = gain;
-    *to = i - 1;
-  }
-  gain = 0;
-  for (uint32_t i = from + 1; i < width; i++) {
-    gain += swap_gain(levels, order[from], order[i]);
-    if (gain <= best) continue;
-    best = gain;
-    *to = i;
-  }
-  return best;
+/* True if neither the level nor one beside it has changed since sifting it last gained nothing. */
+static bool
+is_sifted(const sorter *self, uint32_t l) {
+  uint32_t at = self->sifted[l];
+  return at > self->changed[l] && (l == 0 || at > self->changed[l - 1]) &&
+         (l + 1 == self->levels->n_levels || at > self->changed[l + 1]);
 }
 
 static int64_t
 sift_level(sorter *self, uint32_t l) {
-  td_levels *levels = self->levels;
-  uint32_t *order = levels->order + levels->level_first[l], width = td_level_size(levels, l);
-  int64_t gained = 0;
-  for (uint32_t i = 0; i < width; i++) {
-    uint32_t vertex = order[i], to;
-    int64_t gain = best_place(levels, order, width, i, &to);
-    if (gain <= 0) continue;
-    gained += gain;
-    if (to < i)
-      memmove(order + to + 1, order + to, (i - to) * sizeof *order);
-    else
-      memmove(order + i, order + i + 1, (to - i) * sizeof *order);
-    order[to] = vertex;
-    for (uint32_t k = TD_MIN(i, to); k <= TD_MAX(i, to); k++)
-      levels->position[order[k]] = k;
-  }
-  self->budget -= 4 * (int64_t)width * width;
+  if (is_sifted(self, l)) return 0;
+  int64_t width = td_level_size(self->levels, l), gained = td_sifter_level(self->sifter, l);
+  (gained ? self->changed : self->sifted)[l] = ++self->now;
+  self->budget -= width * width;
   return gained;
 }
 
@@ -270,7 +260,7 @@ sweep_once(sorter *self, int number) {
     for (uint32_t l = 1; l < levels->n_levels; l++)
       sweep_level(self, l, &levels->up);
   self->swap_equals = (number & 3) == 3;
-  swap_while_better(self, levels->n_placed > 60000 ? 2 : MOST_SWAP_ROUNDS);
+  swap_while_better(self, self->effort->swap_rounds);
 }
 
 static void
@@ -278,7 +268,9 @@ improve(sorter *self) {
   uint64_t local = count_all(self);
   int without_progress = 0;
   keep_if_best(self, local);
-  for (int i = 0; i < N_SWEEPS && self->best > 0 && self->budget > 0 && without_progress < 8; i++) {
+  for (int i = 0; i < N_SWEEPS && self->best > 0 && self->budget > 0 &&
+                  without_progress < self->effort->sweeps_in_vain;
+       i++) {
     sweep_once(self, i);
     uint64_t crossings = count_all(self);
     keep_if_best(self, crossings);
@@ -287,92 +279,21 @@ improve(sorter *self) {
   }
 }
 
-/* The best order so far, sifted and swapped in turns, and then a few sweeps from there. */
+/* The best order so far, sifted. Swaps that neither gain nor lose lead on from there. */
 static void
 polish(sorter *self) {
   td_levels *levels = self->levels;
-  if (levels->n_placed > MOST_TO_SIFT || self->best == 0) return;
+  if (!self->sifter || self->best == 0) return;
   memcpy(levels->order, self->best_order, levels->n_placed * sizeof *levels->order);
   set_positions(levels);
-  for (int round = 0; round < N_POLISHES && self->budget > 0; round++) {
+  for (uint32_t l = 0; l < levels->n_levels; l++)
+    self->changed[l] = ++self->now;
+  for (int round = 0; round < self->effort->n_polishes && self->budget > 0; round++) {
     sift_while_better(self);
     self->swap_equals = true;
-    swap_while_better(self, MOST_SWAP_ROUNDS);
+    swap_while_better(self, 1);
     keep_if_best(self, count_all(self));
   }
-}
-
-/* A depth-first walk puts what belongs together side by side. */
-static void
-start_depth_first(td_levels *levels, uint32_t *fill, uint8_t *seen) {
-  uint32_t *stack = NULL, n = 0, capacity = 0;
-  for (uint32_t i = 0; i < levels->n_vertices; i++) {
-    if (td_degree(&levels->up, i)) continue;
-    TD_GROW(stack, n, capacity);
-    stack[n++] = i;
-    while (n) {
-      uint32_t vertex = stack[--n];
-      if (seen[vertex]) continue;
-      seen[vertex] = 1;
-      levels->order[fill[levels->level[vertex]]++] = vertex;
-      for (uint32_t k = levels->down.first[vertex + 1]; k > levels->down.first[vertex]; k--) {
-        TD_GROW(stack, n, capacity);
-        stack[n++] = levels->down.targets[k - 1];
-      }
-    }
-  }
-  free(stack);
-}
-
-static void
-start_breadth_first(td_levels *levels, const td_adjacency *ahead, const td_adjacency *behind,
-                    uint32_t *fill, uint8_t *seen) {
-  uint32_t *queue = TD_NEW_N(uint32_t, levels->n_vertices), n = 0;
-  for (uint32_t i = 0; i < levels->n_vertices; i++) {
-    if (seen[i] || td_degree(behind, i)) continue;
-    seen[i] = 1;
-    queue[n++] = i;
-  }
-  for (uint32_t at = 0; at < n; at++) {
-    levels->order[fill[levels->level[queue[at]]]++] = queue[at];
-    for (uint32_t k = ahead->first[queue[at]]; k < ahead->first[queue[at] + 1]; k++) {
-      uint32_t next = ahead->targets[k];
-      if (seen[next]) continue;
-      seen[next] = 1;
-      queue[n++] = next;
-    }
-  }
-  free(queue);
-}
-
-static void
-start_mirrored(sorter *self) {
-  td_levels *levels = self->levels;
-  for (uint32_t l = 0; l < levels->n_levels; l++) {
-    uint32_t first = levels->level_first[l], last = levels->level_first[l + 1] - 1;
-    for (uint32_t i = first; i <= last && first + last >= i; i++)
-      levels->order[i] = self->best_order[first + last - i];
-  }
-}
-
-static void
-start(sorter *self, int number) {
-  td_levels *levels = self->levels;
-  if (number == 3) {
-    start_mirrored(self);
-  } else {
-    uint32_t *fill = TD_NEW_N(uint32_t, levels->n_levels);
-    uint8_t *seen = TD_NEW_N(uint8_t, levels->n_vertices);
-    memcpy(fill, levels->level_first, levels->n_levels * sizeof *fill);
-    for (uint32_t i = 0; i < levels->graph->n_nodes; i++)
-      seen[i] = levels->host[i] != TD_LAYOUT_NONE;
-    if (number == 0) start_depth_first(levels, fill, seen);
-    if (number == 1) start_breadth_first(levels, &levels->down, &levels->up, fill, seen);
-    if (number == 2) start_breadth_first(levels, &levels->up, &levels->down, fill, seen);
-    free(fill);
-    free(seen);
-  }
-  set_positions(levels);
 }
 
 void
@@ -384,10 +305,16 @@ td_levels_sort(td_levels *levels) {
   self.scratch = TD_NEW_N(uint32_t, 2 * (size_t)levels->widest);
   self.tree = TD_NEW_N(uint32_t, (size_t)levels->widest + 1);
   self.best_order = TD_NEW_N(uint32_t, levels->n_placed);
-  self.budget = (int64_t)levels->options->effort * 1000000;
-  if (levels->n_placed > MOST_TO_SIFT) self.budget /= 8;
-  for (int i = 0; i < N_STARTS && self.best > 0 && (i == 0 || self.budget > 0); i++) {
-    start(&self, i);
+  self.changed = TD_NEW_N(uint32_t, levels->n_levels);
+  self.sifted = TD_NEW_N(uint32_t, levels->n_levels);
+  self.effort = efforts;
+  while (self.effort->most_vertices < levels->n_placed)
+    self.effort++;
+  self.budget = (int64_t)levels->options->effort * 1000000 / self.effort->budget_share;
+  if (self.effort->n_polishes) self.sifter = td_sifter_new(levels);
+  for (int i = 0; i < self.effort->n_starts && self.best > 0 && (i == 0 || self.budget > 0); i++) {
+    td_levels_start(levels, (td_start)i, self.best_order);
+    set_positions(levels);
     improve(&self);
   }
   polish(&self);
@@ -398,4 +325,7 @@ td_levels_sort(td_levels *levels) {
   free(self.scratch);
   free(self.tree);
   free(self.best_order);
+  free(self.changed);
+  free(self.sifted);
+  td_sifter_free(self.sifter);
 }
