@@ -244,7 +244,7 @@ print_threads(const td_tape_info *info, const td_catalog *catalog) {
     g_autofree char *label = td_thread_label(catalog, i);
     g_autofree char *events =
         td_format_many(i < info->n_threads ? info->threads[i].n_events : 0, "event", "events");
-    g_autofree char *device = td_catalog_device_label(catalog, catalog->threads[i].device);
+    const char *device = td_catalog_device_label(catalog, catalog->threads[i].device);
     printf("%-12s %u %s (%s), %s\n", heading, i, label, device, events);
     heading = "";
   }
@@ -256,7 +256,7 @@ print_queues(const td_catalog *catalog) {
   for (uint32_t i = 0; i < catalog->n_queues; i++) {
     if (!catalog->queues[i].named) continue;
     g_autofree char *tasks = td_format_many(catalog->queues[i].max_size, "task", "tasks");
-    g_autofree char *device = td_catalog_device_label(catalog, catalog->queues[i].device);
+    const char *device = td_catalog_device_label(catalog, catalog->queues[i].device);
     printf("%-12s %u %s, %s order, at most %s in it\n", heading, i, device,
            td_enum_word(TD_FIELD_ENUM_queue_order, catalog->queues[i].order), tasks);
     heading = "";

@@ -33,7 +33,7 @@ print_queue(const td_catalog *catalog, const td_state *state, uint32_t queue) {
   uint32_t n = state->queues[queue].n;
   td_queue_entry *entries = g_new(td_queue_entry, n);
   td_state_queue_order(state, catalog, queue, entries);
-  g_autofree char *device = td_catalog_device_label(catalog, catalog->queues[queue].device);
+  const char *device = td_catalog_device_label(catalog, catalog->queues[queue].device);
   printf("  %u  %s:", queue, device);
   for (uint32_t i = 0; i < n; i++) {
     fputs(i ? ", " : " ", stdout);

@@ -106,11 +106,10 @@ print_divergence(const td_align *align, const td_divergence *divergence) {
   const td_align_divergence *at = &align->divergence;
   const td_align_pair *pair = &align->pairs[at->pair];
   const td_catalog *catalog = at->a == TD_NONE ? align->b.catalog : align->a.catalog;
-  char *device = td_catalog_device_label(catalog, at->lane);
+  const char *device = td_catalog_device_label(catalog, at->lane);
   begin_line("first");
   printf("graph task %u of A, %u of B, place %u on %s\n", align->a.tasks[pair->task_a].graph_task,
          align->b.tasks[pair->task_b].graph_task, at->position, device);
-  free(device);
   print_side("A", &align->a, at->a, &divergence->a);
   print_side("B", &align->b, at->b, &divergence->b);
   begin_line("cause");

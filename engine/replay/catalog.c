@@ -16,6 +16,8 @@ td_catalog_free(td_catalog *catalog) {
   free(catalog->threads);
   free(catalog->queues);
   free(catalog->graph_tasks);
+  for (uint32_t i = 0; i < catalog->n_devices; i++)
+    free(catalog->devices[i].label);
   free(catalog->devices);
   free(catalog->processes);
   free(catalog->ran);
@@ -28,17 +30,36 @@ td_catalog_free(td_catalog *catalog) {
   free(catalog);
 }
 
-const char *
-td_catalog_device_name(const td_catalog *catalog, int32_t device) {
-  for (uint32_t i = 0; i < catalog->n_devices; i++)
-    if (catalog->devices[i].device == device && *catalog->devices[i].name)
-      return catalog->devices[i].name;
+/* NULL if the tape does not name the device. */
+static const td_catalog_device *
+find_device(const td_catalog *catalog, int32_t device) {
+  uint32_t low = 0, high = catalog->n_devices;
+  while (low < high) {
+    uint32_t middle = low + (high - low) / 2;
+    if (catalog->devices[middle].device < device)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  const td_catalog_device *found = &catalog->devices[low];
+  return low < catalog->n_devices && found->device == device && *found->name ? found : NULL;
+}
+
+static const char *
+unnamed_device(int32_t device) {
   return device == TD_DEVICE_CPU ? "cpu" : device == TD_DEVICE_META ? "meta" : "unknown";
 }
 
-char *
+const char *
+td_catalog_device_name(const td_catalog *catalog, int32_t device) {
+  const td_catalog_device *found = find_device(catalog, device);
+  return found ? found->name : unnamed_device(device);
+}
+
+const char *
 td_catalog_device_label(const td_catalog *catalog, int32_t device) {
-  return td_flatten(td_dup_string(td_catalog_device_name(catalog, device)));
+  const td_catalog_device *found = find_device(catalog, device);
+  return found ? found->label : unnamed_device(device);
 }
 
 /* A module without a name has its class in parentheses: "(Net)". */

@@ -74,6 +74,7 @@ typedef struct td_catalog_graph_task {
 typedef struct td_catalog_device {
   int32_t device;
   const char *name;
+  char *label; /* (owned) the name as one line, for people */
 } td_catalog_device;
 
 typedef struct td_catalog_stream {
@@ -118,7 +119,7 @@ typedef struct td_catalog {
   td_catalog_thread *threads;
   td_catalog_queue *queues;
   td_catalog_graph_task *graph_tasks;
-  td_catalog_device *devices;
+  td_catalog_device *devices;    /* ordered by device */
   td_catalog_process *processes; /* at least one */
   td_catalog_stream *streams;    /* in the order in which they were made */
   td_catalog_setting *settings;  /* in the order of the tape */
@@ -153,10 +154,10 @@ const uint32_t *td_catalog_edges_between(const td_catalog *catalog, uint32_t fro
 const td_catalog_metadata *td_catalog_metadata_find(const td_catalog *catalog,
                                                     const td_catalog_node *node, uint32_t input_nr);
 
-/* td_catalog_device_name returns "cpu", "sim:0", ...: the tape's name for a device. Borrowed.
- * td_catalog_device_label returns it as one line, for people. The caller frees it. */
+/* td_catalog_device_name returns "cpu", "sim:0", ...: the tape's name for a device.
+ * td_catalog_device_label returns it as one line, for people. Both are borrowed. */
 const char *td_catalog_device_name(const td_catalog *catalog, int32_t device);
-char *td_catalog_device_label(const td_catalog *catalog, int32_t device);
+const char *td_catalog_device_label(const td_catalog *catalog, int32_t device);
 
 /* td_catalog_module_label returns the class and the name of the module that made a node: "Linear ·
  * encoder.layers.3". NULL if the tape does not say. The caller frees. */

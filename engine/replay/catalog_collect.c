@@ -157,10 +157,12 @@ collect_devices(td_catalog_builder *builder) {
   td_catalog *catalog = builder->catalog;
   catalog->devices = td_try_alloc(TD_CATALOG_DEVICES_MAX + 1, sizeof *catalog->devices);
   if (!catalog->devices) return false;
-  for (int32_t device = -1; device < TD_CATALOG_DEVICES_MAX; device++)
-    if (builder->device_seen[device + 1])
-      catalog->devices[catalog->n_devices++] = (td_catalog_device){
-          device, td_tape_string(builder->tape, builder->device_names[device + 1])};
+  for (int32_t device = -1; device < TD_CATALOG_DEVICES_MAX; device++) {
+    if (!builder->device_seen[device + 1]) continue;
+    const char *name = td_tape_string(builder->tape, builder->device_names[device + 1]);
+    catalog->devices[catalog->n_devices++] =
+        (td_catalog_device){device, name, td_flatten(td_dup_string(name))};
+  }
   return true;
 }
 

@@ -32,7 +32,7 @@ write_tape(const char *path) {
   const uint64_t unit = 1000000; /* nanoseconds */
   td_tape_script script = {.n_threads = 1};
   td_error error = {0};
-  TELL(&script, device_new, .device = 0);
+  TELL(&script, device_new, .device = 0, .name = td_intern("gpu\n0"));
   TELL(&script, stream_new, .device = 0, .stream = 3);
   TELL(&script, node_new, .node = 0, .device = 0);
   TELL(&script, node_new, .node = 1, .device = 0);
@@ -59,6 +59,7 @@ test_streams(void) {
   g_assert_cmpuint(td_stream_lane_find(timeline, 0, 1), ==, SIZE_MAX);
   const td_span *earlier = &timeline->lanes[first].rows[0].spans[0];
   const td_span *later = &timeline->lanes[second].rows[0].spans[0];
+  g_assert_cmpstr(timeline->lanes[first].title, ==, "gpu 0"); /* one line, whatever the name */
   g_assert_cmpuint(earlier->item, ==, 0);
   g_assert_cmpuint(later->item, ==, 1);
   g_assert_cmpfloat_with_epsilon(

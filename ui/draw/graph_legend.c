@@ -43,7 +43,7 @@ draw_item(const td_scene_draw *draw, td_node_state state, double x, double y) {
 
 static double
 draw_device(const td_scene_draw *draw, int32_t device, double x, double y) {
-  const char *name = td_catalog_device_name(draw->scene->catalog, device);
+  const char *name = td_catalog_device_label(draw->scene->catalog, device);
   double width;
   td_shape_rounded(draw->cr, (td_box){x, y - 6.5, STRIPE_WIDTH, 13}, 2);
   td_theme_source(draw->cr, td_theme_device(draw->theme, device));

@@ -134,7 +134,7 @@ static void
 draw_title(const strip *self) {
   const td_catalog_queue *queue = &self->catalog->queues[self->queue];
   const td_queue_now *now = &self->state->queues[self->queue];
-  const char *device = td_catalog_device_name(self->catalog, queue->device);
+  const char *device = td_catalog_device_label(self->catalog, queue->device);
   bool owned = queue->owner < self->catalog->n_threads;
   char *owner = owned ? td_catalog_thread_label(self->catalog, queue->owner) : td_dup_string("");
   char *title = td_format("%s%s%s", device, *owner ? " · " : "", owner);

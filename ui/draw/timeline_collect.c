@@ -43,7 +43,7 @@ static void
 add_thread_lane(td_timeline *timeline, uint32_t i) {
   const td_catalog *catalog = timeline->catalog;
   const td_catalog_thread *thread = &catalog->threads[i];
-  const char *device = td_catalog_device_name(catalog, thread->device);
+  const char *device = td_catalog_device_label(catalog, thread->device);
   td_lane *lane =
       add_lane(timeline, TD_LANE_thread, i, thread->device,
                *thread->name ? td_dup_string(thread->name) : td_format("thread %" PRIu32, i),
@@ -56,7 +56,7 @@ add_stream_lane(td_timeline *timeline, int32_t device, int32_t stream) {
   if (td_stream_lane_find(timeline, device, stream) != SIZE_MAX) return;
   td_lane *lane =
       add_lane(timeline, TD_LANE_stream, (uint32_t)device, device,
-               td_dup_string(td_catalog_device_name(timeline->catalog, device)),
+               td_dup_string(td_catalog_device_label(timeline->catalog, device)),
                stream ? td_format("stream %d", (int)stream) : td_dup_string("default stream"));
   lane->stream = stream;
   td_stream_lane_note(timeline, device, stream, timeline->n_lanes - 1);
@@ -83,7 +83,7 @@ add_lanes(td_timeline *timeline) {
   for (uint32_t i = 0; i < catalog->n_queues; i++) {
     td_lane *lane =
         add_lane(timeline, TD_LANE_queue, i, catalog->queues[i].device,
-                 td_format("%s queue", td_catalog_device_name(catalog, catalog->queues[i].device)),
+                 td_format("%s queue", td_catalog_device_label(catalog, catalog->queues[i].device)),
                  td_dup_string("length"));
     lane->process = td_catalog_process_of_queue(catalog, i);
   }

@@ -15,7 +15,7 @@
 static char *
 queue_name(const td_catalog *catalog, uint32_t queue) {
   if (queue >= catalog->n_queues) return g_strdup("");
-  const char *device = td_catalog_device_name(catalog, catalog->queues[queue].device);
+  const char *device = td_catalog_device_label(catalog, catalog->queues[queue].device);
   return g_strdup_printf(_("queue %u (%s)"), queue, device);
 }
 
@@ -113,7 +113,7 @@ add_identity(TdFactList *facts, uint32_t node) {
   }
   td_fact_list_add_count(facts, "topological_nr", facts_of->topological_nr);
   td_fact_list_add(facts, _("Device"),
-                   g_strdup(td_catalog_device_name(facts->catalog, facts_of->device)));
+                   g_strdup(td_catalog_device_label(facts->catalog, facts_of->device)));
   td_fact_list_add(facts, _("Inputs, outputs"),
                    g_strdup_printf("%u, %u", facts_of->n_inputs, facts_of->n_outputs));
 }

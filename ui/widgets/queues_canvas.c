@@ -52,7 +52,7 @@ describe(TdCanvas *canvas) {
   const td_state *state = td_document_get_state(document);
   g_autoptr(GString) text = g_string_new(NULL);
   for (uint32_t i = 0; i < catalog->n_queues; i++) {
-    const char *device = td_catalog_device_name(catalog, catalog->queues[i].device);
+    const char *device = td_catalog_device_label(catalog, catalog->queues[i].device);
     if (!state->queues[i].n) continue;
     g_string_append_printf(text, _("Queue %u on %s holds %u. "), i, device, state->queues[i].n);
   }
