@@ -5,6 +5,7 @@
 #include "app/json_members.h"
 #include "app/tape_at.h"
 #include "engine/base/alloc.h"
+#include "engine/base/line.h"
 #include "engine/profile/knowledge.h"
 #include "engine/replay/catalog_collect.h"
 #include "ui/geometry/format.h"
@@ -192,11 +193,12 @@ print_json(td_tape *tape, const td_catalog *catalog, const td_summary *summary) 
   td_json_newline(json);
 }
 
-/* Frees the text. A name of the tape with a line break is still one line. */
+/* Frees the text. */
 static void
 print_line(const char *name, char *text) {
-  printf("%-12s %s\n", name, td_flatten(text));
-  free(text);
+  char *line = td_line_make(text, TD_TEXT_SHOWN);
+  printf("%-12s %s\n", name, line);
+  free(line);
 }
 
 /* Observed kinds are the normal case: a tape of Tapedeck's own engine does not list them. */

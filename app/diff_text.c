@@ -2,6 +2,7 @@
 #include "app/diff_report.h"
 #include "app/tape_at.h"
 #include "engine/base/alloc.h"
+#include "engine/base/line.h"
 #include "engine/profile/why.h"
 #include "ui/geometry/format.h"
 
@@ -35,8 +36,9 @@ static void
 print_tape(const char *letter, td_tape *tape, const td_visits *visits) {
   const td_catalog *catalog = visits->catalog;
   char *what =
-      td_flatten(td_format("%s: %s on %s%s%s", td_tape_path(tape), catalog->source, catalog->engine,
-                           *catalog->version ? " " : "", catalog->version));
+      td_line_make(td_format("%s: %s on %s%s%s", td_tape_path(tape), catalog->source,
+                             catalog->engine, *catalog->version ? " " : "", catalog->version),
+                   TD_TEXT_SHOWN);
   begin_line(letter);
   printf("%s, ", what);
   free(what);
@@ -145,10 +147,12 @@ print_reshaped(const td_align *align) {
 static void
 print_names(const td_align_names *names) {
   for (uint32_t i = 0; i < names->n && i < SHOWN_MAX; i++) {
-    char *pair = td_flatten(td_format("%s is %s in B", names->items[i].a, names->items[i].b));
+    char *a = td_line_dup(names->items[i].a, TD_NAME_SHOWN);
+    char *b = td_line_dup(names->items[i].b, TD_NAME_SHOWN);
     begin_line(i ? "" : "names");
-    printf("%s (", pair);
-    free(pair);
+    printf("%s is %s in B (", a, b);
+    free(a);
+    free(b);
     print_count(names->items[i].count, "node", "nodes");
     printf(")\n");
   }

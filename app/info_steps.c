@@ -2,7 +2,7 @@
 #include "app/info_steps.h"
 
 #include "app/json_members.h"
-#include "engine/base/alloc.h"
+#include "engine/base/line.h"
 
 #include <glib.h>
 #include <inttypes.h>
@@ -89,7 +89,7 @@ left_out_words(const GPtrArray *left_out) {
     g_string_append_printf(words, "%" PRIu64 " passes of %" PRIu64 " steps", n_passes, n_steps);
   const td_catalog_left_out *first = left_out->pdata[0];
   g_string_append_printf(words, ": %s", first->chosen);
-  return td_flatten(g_string_free(words, FALSE));
+  return td_line_make(g_string_free(words, FALSE), TD_TEXT_SHOWN);
 }
 
 static void

@@ -2,7 +2,7 @@
 #include "app/info_summary.h"
 
 #include "app/json_members.h"
-#include "engine/base/alloc.h"
+#include "engine/base/line.h"
 #include "engine/profile/causes.h"
 #include "engine/profile/source_place.h"
 #include "engine/profile/why.h"
@@ -40,7 +40,7 @@ print_modules(const td_catalog *catalog, const td_summary *summary) {
   for (uint32_t i = 0; i < MIN(summary->n_modules, SHOWN); i++) {
     const td_summary_module *item = &summary->modules[i];
     char *label = td_catalog_module_label(catalog, item->node);
-    if (!label) label = td_flatten(td_dup_string(item->module));
+    if (!label) label = td_line_dup(item->module, TD_NAME_SHOWN);
     printf("%-12s %s: ", i ? "" : "slow modules", label);
     free(label);
     print_time(summary, item->ns);

@@ -26,11 +26,13 @@ is_harmless(gunichar c) {
            (c >= 0x2066 && c <= 0x2069));
 }
 
-static bool
-is_plain(const char *bytes, size_t n) {
-  for (size_t i = 0; i < n; i++)
-    if ((unsigned char)bytes[i] >= 0x7f || !is_harmless((unsigned char)bytes[i])) return false;
-  return true;
+/* How many harmless letters of ASCII stand in front. */
+static size_t
+count_plain(const char *bytes, size_t n) {
+  size_t i = 0;
+  while (i < n && (unsigned char)bytes[i] < 0x7f && is_harmless((unsigned char)bytes[i]))
+    i++;
+  return i;
 }
 
 /* Escapes the character or byte at `at` and returns how many bytes it took, or 0 if the character
@@ -56,6 +58,10 @@ td_terminal_escape(const char *bytes, size_t n, bool last, char **text, size_t *
   GString *out = g_string_sized_new(n + 1);
   size_t taken = 0, step = 1;
   while (taken < n && step > 0) {
+    size_t n_plain = count_plain(bytes + taken, n - taken);
+    g_string_append_len(out, bytes + taken, (gssize)n_plain);
+    taken += n_plain;
+    if (taken == n) break;
     step = take_character(bytes + taken, bytes + n, last, out);
     taken += step;
   }
@@ -93,7 +99,7 @@ write_escaped(guarded *output, const char *bytes, size_t n, bool last) {
 static ssize_t
 write_cb(void *data, const char *bytes, size_t n) {
   guarded *output = data;
-  bool plain = output->n_held == 0 && is_plain(bytes, n);
+  bool plain = output->n_held == 0 && count_plain(bytes, n) == n;
   bool done = plain ? write_all(output->fd, bytes, n) : write_escaped(output, bytes, n, false);
   return done ? (ssize_t)n : 0;
 }

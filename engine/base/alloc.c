@@ -81,10 +81,3 @@ td_format_v(const char *format, va_list args) {
   if (n < 0) give_up();
   return text;
 }
-
-char *
-td_flatten(char *text) {
-  for (char *at = strchr(text, '\n'); at; at = strchr(at, '\n'))
-    *at = ' ';
-  return text;
-}

@@ -22,10 +22,6 @@ char *td_dup_string(const char *text);
 char *td_format(const char *format, ...) __attribute__((format(printf, 1, 2)));
 char *td_format_v(const char *format, va_list args);
 
-/* td_flatten makes each newline of a text a space, and returns the text. What people read is one
- * line per fact, and a name with a newline would forge a line. */
-char *td_flatten(char *text);
-
 #define TD_NEW(type) ((type *)td_alloc(1, sizeof(type)))
 #define TD_NEW_N(type, n) ((type *)td_alloc((n), sizeof(type)))
 #define TD_N_ELEMENTS(array) (sizeof(array) / sizeof((array)[0]))

@@ -73,10 +73,23 @@ utf8_length(const unsigned char *text) {
   return 0;
 }
 
+/* How many letters follow that stand for themselves. */
+static size_t
+count_plain(const unsigned char *text) {
+  size_t n = 0;
+  while (text[n] >= 0x20 && text[n] < 0x7f && text[n] != '"' && text[n] != '\\')
+    n++;
+  return n;
+}
+
 static void
 put_string(FILE *file, const char *utf8) {
   putc('"', file);
   for (const unsigned char *at = (const unsigned char *)utf8; *at;) {
+    size_t n_plain = count_plain(at);
+    fwrite(at, 1, n_plain, file);
+    at += n_plain;
+    if (!*at) break;
     int length = utf8_length(at);
     if (length == 0) {
       fputs("\\ufffd", file);

@@ -121,7 +121,7 @@ write_id(describer *to, td_id_space space, uint32_t id) {
     td_words_graph_task(to->out, id);
     return true;
   case TD_ID_DEVICE:
-    td_words_text(to->out, td_catalog_device_name(to->catalog, (int32_t)id));
+    td_words_name(to->out, td_catalog_device_name(to->catalog, (int32_t)id));
     return true;
   case TD_ID_PROCESS:
     td_words_process(to->out, to->catalog, id);

@@ -128,7 +128,7 @@ write_visit(FILE *out, const view *view, const td_visit *visit) {
 static void
 write_lane(FILE *out, const view *view, const td_visit *visit) {
   assert(visit);
-  td_words_text(out, td_catalog_device_name(view->visits->catalog, visit->lane));
+  td_words_name(out, td_catalog_device_name(view->visits->catalog, visit->lane));
 }
 
 static void

@@ -1,15 +1,34 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "engine/profile/words.h"
 
+#include "engine/base/line.h"
 #include "engine/profile/source_place.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
+
+static void
+write_line(FILE *out, const char *text, size_t max) {
+  size_t n = td_line_cut(text, max);
+  for (size_t i = 0; i < n; i++) {
+    const char *newline = memchr(text + i, '\n', n - i);
+    size_t end = newline ? (size_t)(newline - text) : n;
+    fwrite(text + i, 1, end - i, out);
+    if (newline) putc(' ', out);
+    i = end;
+  }
+  if (text[n]) fputs(TD_LINE_CUT, out);
+}
+
+void
+td_words_name(FILE *out, const char *name) {
+  write_line(out, name, TD_NAME_SHOWN);
+}
 
 void
 td_words_text(FILE *out, const char *text) {
-  for (; *text; text++)
-    putc(*text == '\n' ? ' ' : *text, out);
+  write_line(out, text, TD_TEXT_SHOWN);
 }
 
 void
@@ -20,10 +39,10 @@ td_words_node_again(FILE *out, const td_catalog *catalog, uint32_t node) {
   }
   const td_catalog_node *facts = node < catalog->n_nodes ? &catalog->nodes[node] : NULL;
   const char *name = facts && *facts->name ? facts->name : "node";
-  td_words_text(out, name);
+  td_words_name(out, name);
   if (facts && facts->label && *facts->label) {
     putc('(', out);
-    td_words_text(out, facts->label);
+    td_words_name(out, facts->label);
     putc(')', out);
   } else {
     fprintf(out, " #%u", node);
@@ -48,8 +67,8 @@ td_words_node(FILE *out, const td_catalog *catalog, uint32_t node) {
 
 void
 td_words_node_whole(FILE *out, const td_catalog *catalog, uint32_t node) {
-  write_node(out, catalog, node,
-             node < catalog->n_nodes ? td_source_place(catalog->nodes[node].stack) : NULL);
+  char *place = node < catalog->n_nodes ? td_source_place(catalog->nodes[node].stack) : NULL;
+  write_node(out, catalog, node, place ? td_line_make(place, TD_NAME_SHOWN) : NULL);
 }
 
 void
@@ -70,7 +89,7 @@ td_words_graph_task(FILE *out, uint32_t graph_task) {
 static void
 write_thread(FILE *out, const td_catalog *catalog, uint32_t thread) {
   fputs("thread ", out);
-  td_words_text(out, catalog->threads[thread].name);
+  td_words_name(out, catalog->threads[thread].name);
   if (catalog->n_processes < 2) return;
   fputs(" of ", out);
   td_words_process(out, catalog, catalog->threads[thread].process);
@@ -94,7 +113,7 @@ td_words_queue(FILE *out, const td_catalog *catalog, uint32_t queue) {
   }
   const td_catalog_queue *facts = &catalog->queues[queue];
   fprintf(out, "queue %u (", queue);
-  td_words_text(out, td_catalog_device_name(catalog, facts->device));
+  td_words_name(out, td_catalog_device_name(catalog, facts->device));
   if (facts->owner != TD_NONE) {
     fputs(", ", out);
     td_words_thread(out, catalog, facts->owner);

@@ -24,7 +24,9 @@ void td_words_thread(FILE *out, const td_catalog *catalog, uint32_t thread);
 void td_words_graph_task(FILE *out, uint32_t graph_task);
 void td_words_process(FILE *out, const td_catalog *catalog, uint32_t process);
 
-/* td_words_text writes a text of the tape, as one line. */
+/* td_words_name writes a name of the tape, td_words_text any text: as one line, and no more of it
+ * than people get to see (engine/base/line.h). */
+void td_words_name(FILE *out, const char *name);
 void td_words_text(FILE *out, const char *text);
 
 /* td_words_number writes a number; the greatest of 64 bits, which is a leaf's sequence_nr, as

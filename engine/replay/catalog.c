@@ -2,6 +2,7 @@
 #include "engine/replay/catalog.h"
 
 #include "engine/base/alloc.h"
+#include "engine/base/line.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -63,17 +64,36 @@ td_catalog_device_label(const td_catalog *catalog, int32_t device) {
 }
 
 /* A module without a name has its class in parentheses: "(Net)". */
+static char *
+without_parentheses(char *module) {
+  size_t length = strlen(module);
+  if (length <= 2 || module[0] != '(' || module[length - 1] != ')') return NULL;
+  char *class = td_format("%.*s", (int)length - 2, module + 1);
+  free(module);
+  return class;
+}
+
 char *
 td_catalog_module_label(const td_catalog *catalog, uint32_t node) {
   const td_catalog_node *facts = node < catalog->n_nodes ? &catalog->nodes[node] : NULL;
-  const char *module = facts ? facts->module : NULL;
-  size_t length = module ? strlen(module) : 0;
-  if (length == 0) return NULL;
-  if (length > 2 && module[0] == '(' && module[length - 1] == ')')
-    return td_flatten(td_format("%.*s", (int)length - 2, module + 1));
-  bool has_class = facts->module_class && *facts->module_class;
-  return td_flatten(has_class ? td_format("%s · %s", facts->module_class, module)
-                              : td_dup_string(module));
+  if (!facts || !facts->module || !*facts->module) return NULL;
+  char *module = td_line_dup(facts->module, TD_NAME_SHOWN);
+  char *bare = without_parentheses(module);
+  if (bare) return bare;
+  if (!facts->module_class || !*facts->module_class) return module;
+  char *class = td_line_dup(facts->module_class, TD_NAME_SHOWN);
+  char *label = td_format("%s · %s", class, module);
+  free(class);
+  free(module);
+  return label;
+}
+
+static char *
+label_process(const td_catalog_process *facts) {
+  char *name = td_line_dup(facts->name, TD_NAME_SHOWN);
+  char *label = td_format("%s (%u)", name, facts->pid);
+  free(name);
+  return label;
 }
 
 char *
@@ -81,16 +101,15 @@ td_catalog_process_label(const td_catalog *catalog, uint32_t process) {
   const td_catalog_process *facts =
       process < catalog->n_processes ? &catalog->processes[process] : NULL;
   if (facts && facts->rank >= 0) return td_format("rank %d", (int)facts->rank);
-  if (facts && *facts->name && facts->pid)
-    return td_flatten(td_format("%s (%u)", facts->name, facts->pid));
-  if (facts && *facts->name) return td_flatten(td_dup_string(facts->name));
+  if (facts && *facts->name && facts->pid) return label_process(facts);
+  if (facts && *facts->name) return td_line_dup(facts->name, TD_NAME_SHOWN);
   return td_format("process %u", process);
 }
 
 char *
 td_catalog_thread_label(const td_catalog *catalog, uint32_t thread) {
   const td_catalog_thread *facts = thread < catalog->n_threads ? &catalog->threads[thread] : NULL;
-  char *name = facts && *facts->name ? td_flatten(td_dup_string(facts->name))
+  char *name = facts && *facts->name ? td_line_dup(facts->name, TD_NAME_SHOWN)
                                      : td_format("thread %u", thread);
   if (!facts || catalog->n_processes < 2) return name;
   char *process = td_catalog_process_label(catalog, facts->process);

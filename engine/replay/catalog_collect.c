@@ -2,6 +2,7 @@
 #include "engine/replay/catalog_collect.h"
 
 #include "engine/base/alloc.h"
+#include "engine/base/line.h"
 #include "engine/replay/catalog_builder.h"
 
 #include <stdlib.h>
@@ -161,7 +162,7 @@ collect_devices(td_catalog_builder *builder) {
     if (!builder->device_seen[device + 1]) continue;
     const char *name = td_tape_string(builder->tape, builder->device_names[device + 1]);
     catalog->devices[catalog->n_devices++] =
-        (td_catalog_device){device, name, td_flatten(td_dup_string(name))};
+        (td_catalog_device){device, name, td_line_dup(name, TD_NAME_SHOWN)};
   }
   return true;
 }

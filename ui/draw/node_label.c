@@ -2,6 +2,7 @@
 #include "ui/draw/node_label.h"
 
 #include "engine/base/alloc.h"
+#include "engine/base/line.h"
 #include "ui/geometry/format.h"
 
 #include <ctype.h>
@@ -48,14 +49,14 @@ td_node_shape(const td_catalog *catalog, uint32_t node) {
   char *shape = shape_text(known->shape);
   char *text = td_format("%s %s", shape, skip_prefix(known->dtype, "torch."));
   free(shape);
-  return text;
+  return td_line_make(text, TD_NAME_SHOWN);
 }
 
 static char *
 leaf_title(const td_catalog *catalog, uint32_t node) {
   const char *label = catalog->nodes[node].label;
   char *shape = label ? NULL : td_node_shape(catalog, node);
-  if (!shape) return label ? td_dup_string(label) : td_format("leaf %" PRIu32, node);
+  if (!shape) return label ? td_line_dup(label, TD_NAME_SHOWN) : td_format("leaf %" PRIu32, node);
   char *title = td_format("leaf %" PRIu32 " (%s)", node, shape);
   free(shape);
   return title;
@@ -65,7 +66,10 @@ char *
 td_node_title(const td_catalog *catalog, uint32_t node) {
   if (td_node_is_leaf(catalog, node)) return leaf_title(catalog, node);
   const char *op = op_of(catalog, node);
-  return *op ? td_format_op(op) : td_format("node %" PRIu32, node);
+  if (!*op) return td_format("node %" PRIu32, node);
+  char *shown = td_line_dup(op, TD_NAME_SHOWN), *title = td_format_op(shown);
+  free(shown);
+  return title;
 }
 
 static const char *
@@ -148,7 +152,7 @@ shortest_path(const char *path, uint32_t n_kept) {
     free(text);
     text = next;
   }
-  return text;
+  return td_line_make(text, TD_NAME_SHOWN);
 }
 
 static char *
@@ -193,7 +197,7 @@ td_node_module_within(const td_catalog *catalog, uint32_t node, size_t most) {
   if (!has_class) return name;
   char *text = td_format("%s · %s", facts->module_class, name);
   free(name);
-  return text;
+  return td_line_make(text, 2 * TD_NAME_SHOWN);
 }
 
 char *

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "engine/base/alloc.h"
+#include "engine/base/line.h"
 #include "ui/draw/timeline.h"
 #include "ui/draw/timeline_picture.h"
 #include "ui/geometry/format.h"
 
 #include <inttypes.h>
 #include <string.h>
-
-enum { LONGEST_MARK = 200 /* bytes */ };
 
 /* Something that has begun on a thread or device and not ended. */
 typedef struct frame {
@@ -187,16 +186,6 @@ take_span(collector *self, const td_any_event *event, const td_event_type *type)
   }
 }
 
-/* A tape may repeat a long name in each mark. A label beyond some bytes would not fit the axis. */
-static char *
-mark_text(const char *name) {
-  size_t n = strnlen(name, LONGEST_MARK + 1);
-  if (n <= LONGEST_MARK) return td_dup_string(name);
-  for (n = LONGEST_MARK; n > 0 && ((unsigned char)name[n] & 0xc0) == 0x80;)
-    n--; /* not inside a character of UTF-8 */
-  return td_format("%.*s…", (int)n, name);
-}
-
 static void
 take_flag(collector *self, const td_any_event *event, const td_event_type *type) {
   td_timeline *timeline = self->timeline;
@@ -204,7 +193,7 @@ take_flag(collector *self, const td_any_event *event, const td_event_type *type)
   td_flag flag = {event->event.time, TD_NONE, event->event.thread, NULL};
   switch (type->flag.flag) {
   case TD_FLAG_mark:
-    flag.text = mark_text(td_tape_string(self->tape, about));
+    flag.text = td_line_dup(td_tape_string(self->tape, about), TD_NAME_SHOWN);
     add_flag(&timeline->marks, flag);
     break;
   case TD_FLAG_step:
