@@ -17,17 +17,13 @@
 #define GRAPH_TASKS_SHOWN 8
 
 static const char *
-status_of(const td_tape_info *info, const td_catalog_graph_task *facts, td_tape *tape) {
-  td_any_event event;
-  if (facts->end_seq >= info->n_events || td_tape_get(tape, facts->end_seq, &event, NULL) != TD_OK)
-    return "running";
-  const char *word = td_enum_word(TD_FIELD_ENUM_task_status, event.graph_task_end.status);
+status_of(const td_catalog_graph_task *facts) {
+  const char *word = td_enum_word(TD_FIELD_ENUM_task_status, facts->status);
   return word ? word : "error";
 }
 
 static void
-print_graph_tasks_json(td_json *json, td_tape *tape, const td_catalog *catalog,
-                       const td_summary *summary) {
+print_graph_tasks_json(td_json *json, const td_catalog *catalog, const td_summary *summary) {
   td_json_key(json, "graph_tasks");
   td_json_begin_array(json);
   for (uint32_t i = 0; i < catalog->n_graph_tasks; i++) {
@@ -42,7 +38,7 @@ print_graph_tasks_json(td_json *json, td_tape *tape, const td_catalog *catalog,
     td_member_u64(json, "begin", facts->begin_seq);
     td_member_u64(json, "end", facts->end_seq);
     td_member_u64(json, "duration_ns", summary->task_ns[i]);
-    td_member_string(json, "status", status_of(td_tape_info_get(tape), facts, tape));
+    td_member_string(json, "status", status_of(facts));
     td_json_end_object(json);
   }
   td_json_end_array(json);
@@ -175,7 +171,7 @@ print_json(td_tape *tape, const td_catalog *catalog, const td_summary *summary) 
   td_member_u64(json, "n_events", info->n_events);
   td_member_u64(json, "n_nodes", catalog->n_nodes);
   td_member_u64(json, "n_edges", catalog->n_edges);
-  print_graph_tasks_json(json, tape, catalog, summary);
+  print_graph_tasks_json(json, catalog, summary);
   print_processes_json(json, catalog);
   print_threads_json(json, info, catalog);
   print_queues_json(json, catalog);
@@ -268,7 +264,7 @@ print_queues(const td_catalog *catalog) {
 /* A training run has thousands of passes. This prints the first few and the last, and how many
  * lie between. */
 static void
-print_graph_tasks(td_tape *tape, const td_catalog *catalog, const td_summary *summary) {
+print_graph_tasks(const td_catalog *catalog, const td_summary *summary) {
   for (uint32_t i = 0; i < catalog->n_graph_tasks; i++) {
     const td_catalog_graph_task *facts = &catalog->graph_tasks[i];
     if (i == GRAPH_TASKS_SHOWN && catalog->n_graph_tasks > GRAPH_TASKS_SHOWN + 2) {
@@ -279,8 +275,8 @@ print_graph_tasks(td_tape *tape, const td_catalog *catalog, const td_summary *su
     }
     char *time = td_format_ns((double)summary->task_ns[i]);
     printf("%-12s %u %s, depth %u, events %" PRIu64 " to %" PRIu64 ", %s\n", i ? "" : "graph tasks",
-           i, status_of(td_tape_info_get(tape), facts, tape), facts->depth, facts->begin_seq,
-           facts->end_seq, summary->task_ns[i] ? time : "no end");
+           i, status_of(facts), facts->depth, facts->begin_seq, facts->end_seq,
+           summary->task_ns[i] ? time : "no end");
     free(time);
   }
 }
@@ -336,7 +332,7 @@ print_text(td_tape *tape, const td_catalog *catalog, const td_summary *summary) 
   print_processes(catalog);
   print_threads(info, catalog);
   print_queues(catalog);
-  print_graph_tasks(tape, catalog, summary);
+  print_graph_tasks(catalog, summary);
   td_info_print_slowest(catalog, summary);
   td_info_print_anomalies(tape, catalog);
   print_kinds(info);

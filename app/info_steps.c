@@ -21,30 +21,45 @@ process_of(const td_catalog *catalog, uint32_t thread) {
   return thread < catalog->n_threads ? catalog->threads[thread].process : 0;
 }
 
-/* The steps of a process that are on the tape. Free it. */
-static GArray *
-list_runs(const td_catalog *catalog, uint32_t process) {
-  GArray *runs = g_array_new(FALSE, FALSE, sizeof(run));
-  for (uint32_t i = 0; i < catalog->n_steps; i++) {
-    const td_catalog_step *step = &catalog->steps[i];
-    if (process_of(catalog, step->thread) != process) continue;
-    run *last = runs->len ? &g_array_index(runs, run, runs->len - 1) : NULL;
-    if (last && last->last + 1 == step->iteration)
-      last->last++;
-    else
-      g_array_append_val(runs, ((run){step->iteration, step->iteration}));
-  }
-  return runs;
+/* What a process recorded and left out. NULL: nothing. */
+typedef struct steps_of_process {
+  GArray *runs;        /* (owned) of run */
+  GPtrArray *left_out; /* (owned) of td_catalog_left_out */
+} steps_of_process;
+
+static void
+add_step(GArray *runs, uint32_t iteration) {
+  run *last = runs->len ? &g_array_index(runs, run, runs->len - 1) : NULL;
+  if (last && last->last + 1 == iteration)
+    last->last++;
+  else
+    g_array_append_val(runs, ((run){iteration, iteration}));
 }
 
-/* What a process left out. Free it. */
-static GPtrArray *
-list_left_out(const td_catalog *catalog, uint32_t process) {
-  GPtrArray *found = g_ptr_array_new();
-  for (uint32_t i = 0; i < catalog->n_left_out; i++)
-    if (process_of(catalog, catalog->left_out[i].thread) == process)
-      g_ptr_array_add(found, &catalog->left_out[i]);
-  return found;
+/* By process. */
+static steps_of_process *
+list_steps(const td_catalog *catalog) {
+  steps_of_process *all = g_new0(steps_of_process, catalog->n_processes);
+  for (uint32_t i = 0; i < catalog->n_steps; i++) {
+    steps_of_process *self = &all[process_of(catalog, catalog->steps[i].thread)];
+    if (!self->runs) self->runs = g_array_new(FALSE, FALSE, sizeof(run));
+    add_step(self->runs, catalog->steps[i].iteration);
+  }
+  for (uint32_t i = 0; i < catalog->n_left_out; i++) {
+    steps_of_process *self = &all[process_of(catalog, catalog->left_out[i].thread)];
+    if (!self->left_out) self->left_out = g_ptr_array_new();
+    g_ptr_array_add(self->left_out, &catalog->left_out[i]);
+  }
+  return all;
+}
+
+static void
+free_steps(steps_of_process *all, uint32_t n) {
+  for (uint32_t i = 0; i < n; i++) {
+    g_clear_pointer(&all[i].runs, g_array_unref);
+    g_clear_pointer(&all[i].left_out, g_ptr_array_unref);
+  }
+  g_free(all);
 }
 
 static void
@@ -93,44 +108,45 @@ left_out_words(const GPtrArray *left_out) {
 }
 
 static void
-print_process(const td_catalog *catalog, uint32_t process) {
-  g_autoptr(GArray) runs = list_runs(catalog, process);
-  g_autoptr(GPtrArray) left_out = list_left_out(catalog, process);
-  g_autofree char *steps = runs_words(runs);
+print_process(const td_catalog *catalog, uint32_t process, const steps_of_process *self) {
   g_autofree char *label =
       catalog->n_processes > 1 ? td_catalog_process_label(catalog, process) : NULL;
   const char *colon = label ? ": " : "";
-  if (runs->len) printf("%-12s %s%s%s\n", "steps", label ? label : "", colon, steps);
-  if (!left_out->len) return;
-  g_autofree char *left = left_out_words(left_out);
-  printf("%-12s %s%s%s\n", "left out", label ? label : "", colon, left);
+  g_autofree char *steps = self->runs ? runs_words(self->runs) : NULL;
+  g_autofree char *left = self->left_out ? left_out_words(self->left_out) : NULL;
+  if (steps) printf("%-12s %s%s%s\n", "steps", label ? label : "", colon, steps);
+  if (left) printf("%-12s %s%s%s\n", "left out", label ? label : "", colon, left);
 }
 
 void
 td_info_print_steps(const td_catalog *catalog) {
+  steps_of_process *all = list_steps(catalog);
   for (uint32_t process = 0; process < catalog->n_processes; process++)
-    print_process(catalog, process);
+    print_process(catalog, process, &all[process]);
+  free_steps(all, catalog->n_processes);
 }
 
 static void
-print_process_json(td_json *json, uint32_t process, const GArray *runs, const GPtrArray *left_out) {
+print_process_json(td_json *json, uint32_t process, const steps_of_process *self) {
+  guint n_runs = self->runs ? self->runs->len : 0;
+  guint n_left_out = self->left_out ? self->left_out->len : 0;
   td_json_begin_object(json);
   td_member_u64(json, "process", process);
   td_json_key(json, "recorded");
   td_json_begin_array(json);
-  for (guint i = 0; i < runs->len; i++) {
+  for (guint i = 0; i < n_runs; i++) {
     td_json_begin_array(json);
-    td_json_u64(json, g_array_index(runs, run, i).first);
-    td_json_u64(json, g_array_index(runs, run, i).last);
+    td_json_u64(json, g_array_index(self->runs, run, i).first);
+    td_json_u64(json, g_array_index(self->runs, run, i).last);
     td_json_end_array(json);
   }
   td_json_end_array(json);
-  const td_catalog_left_out *first = left_out->len ? left_out->pdata[0] : NULL;
+  const td_catalog_left_out *first = n_left_out ? self->left_out->pdata[0] : NULL;
   td_member_string(json, "chosen", first ? first->chosen : NULL);
   td_json_key(json, "left_out");
   td_json_begin_array(json);
-  for (guint i = 0; i < left_out->len; i++) {
-    const td_catalog_left_out *left = left_out->pdata[i];
+  for (guint i = 0; i < n_left_out; i++) {
+    const td_catalog_left_out *left = self->left_out->pdata[i];
     td_json_begin_object(json);
     td_member_u64(json, "first", left->first);
     td_member_u64(json, "steps", left->n_steps);
@@ -145,10 +161,10 @@ void
 td_info_print_steps_json(td_json *json, const td_catalog *catalog) {
   td_json_key(json, "steps");
   td_json_begin_array(json);
-  for (uint32_t process = 0; process < catalog->n_processes; process++) {
-    g_autoptr(GArray) runs = list_runs(catalog, process);
-    g_autoptr(GPtrArray) left_out = list_left_out(catalog, process);
-    if (runs->len || left_out->len) print_process_json(json, process, runs, left_out);
-  }
+  steps_of_process *all = list_steps(catalog);
+  for (uint32_t process = 0; process < catalog->n_processes; process++)
+    if (all[process].runs || all[process].left_out)
+      print_process_json(json, process, &all[process]);
+  free_steps(all, catalog->n_processes);
   td_json_end_array(json);
 }

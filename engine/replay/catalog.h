@@ -66,6 +66,7 @@ typedef struct td_catalog_graph_task {
   bool keep_graph, create_graph, accumulate_grad;
   bool named;                  /* an event names it */
   uint64_t begin_seq, end_seq; /* end_seq is n_events where it never ended */
+  uint32_t status;             /* a task_status; running if it never ended */
   uint32_t outer,
       caller; /* of a nested pass: the pass and the node that it runs in; else TD_NONE */
   uint32_t first_ran, n_ran; /* slice of catalog->ran: nodes that began in it */

@@ -65,7 +65,8 @@ fill_graph_task(td_catalog *catalog, uint32_t i) {
                                                     .root = TD_NONE,
                                                     .outer = TD_NONE,
                                                     .caller = TD_NONE,
-                                                    .end_seq = UINT64_MAX};
+                                                    .end_seq = UINT64_MAX,
+                                                    .status = TD_task_status_running};
 }
 
 static const struct {

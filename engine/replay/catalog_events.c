@@ -202,7 +202,9 @@ take_pool_thread_new(td_catalog_builder *builder, const td_any_event *any) {
 static void
 take_graph_task_end(td_catalog_builder *builder, const td_any_event *any) {
   uint32_t graph_task = any->graph_task_end.graph_task;
-  if (graph_task != TD_NONE) builder->catalog->graph_tasks[graph_task].end_seq = builder->seq;
+  if (graph_task == TD_NONE) return;
+  builder->catalog->graph_tasks[graph_task].end_seq = builder->seq;
+  builder->catalog->graph_tasks[graph_task].status = any->graph_task_end.status;
 }
 
 static void
