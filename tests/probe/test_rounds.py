@@ -202,6 +202,7 @@ class Round:
 
     def take_lines(self, output):
         """What was printed is what the plan says, but for children that PyTorch held up and what comes from them."""
+        assert 'a child hangs:' not in output, output
         lines = [line.split() for line in output.splitlines()]
         self.held_up = {int(words[2]) for words in lines if words[:2] == ['held', 'up']}
         self.uncertain = set().union(*map(self.plan.below, self.held_up))
