@@ -3,7 +3,7 @@
 
 #include "engine/base/alloc.h"
 #include "engine/base/hash.h"
-#include "engine/profile/inside_edges.h"
+#include "engine/profile/pass_side.h"
 #include "engine/profile/sequence.h"
 
 /* Note [Absent is not different]
@@ -12,22 +12,6 @@
  * order in which nodes ran. Without the numbers of one side, that order takes the place of the
  * forward order on both. Without the edges of one side, leaves are paired in that order. */
 
-/* One of the two passes. A place is a number in the forward order. */
-typedef struct side {
-  const td_visits *visits;
-  const td_visit_task *task;
-  const td_catalog *catalog;
-  uint32_t *order;    /* (owned) by place: the visit */
-  uint64_t *names;    /* (owned) by place: hash of the name */
-  uint64_t *shapes;   /* (owned) by place; 0: unknown */
-  uint32_t *partners; /* by visit */
-  uint32_t *places;   /* by node */
-  uint32_t *nodes;    /* (owned) [inside.n]: those of the pass, each once */
-  td_inside inside;
-  td_inside_edges edges; /* of the node at hand */
-  uint32_t n, n_inner;
-} side;
-
 /* Where an edge leads to, by its output and its input. */
 typedef struct target {
   uint64_t output_and_input;
@@ -35,7 +19,7 @@ typedef struct target {
 } target;
 
 typedef struct pairing {
-  side a, b;
+  td_pass_side a, b;
   uint32_t *stack; /* (owned) places of a whose edges are to be followed */
   uint32_t n_stack;
   target *targets; /* (owned) of the edges of a node of b */
@@ -43,157 +27,10 @@ typedef struct pairing {
   bool has_edges; /* both tapes have all edges */
 } pairing;
 
-static uint32_t
-node_at(const side *side, uint32_t place) {
-  return side->visits->visits[side->order[place]].node;
-}
-
-/* The forward order */
-
-typedef struct place_key {
-  uint64_t sequence_nr;
-  uint32_t visit;
-} place_key;
-
-static int
-compare_keys(const void *a, const void *b) {
-  const place_key *left = a, *right = b;
-  if (left->sequence_nr != right->sequence_nr)
-    return left->sequence_nr < right->sequence_nr ? -1 : 1;
-  return (left->visit > right->visit) - (left->visit < right->visit);
-}
-
-static void
-put(side *side, uint32_t visit) {
-  uint32_t node = side->visits->visits[visit].node;
-  if (side->places[node] == TD_NONE) side->places[node] = side->n;
-  side->order[side->n++] = visit;
-}
-
-/* Leaves all have the same sequence number: what leads to them first orders them. Until one is put,
- * its node's place is n + its number among the keys. */
-static void
-put_leaves(side *side, const place_key *keys, uint32_t n) {
-  uint32_t first = side->n_inner;
-  for (uint32_t i = first; i < n; i++)
-    side->places[side->visits->visits[keys[i].visit].node] = n + i;
-  for (uint32_t place = 0; place < first && first < n; place++) {
-    td_inside_edges_begin(&side->edges, &side->inside, node_at(side, place));
-    for (const td_catalog_edge *edge; (edge = td_inside_edges_next(&side->edges));) {
-      uint32_t mark = side->places[edge->to];
-      if (mark < n) continue;
-      side->places[edge->to] = TD_NONE;
-      put(side, keys[mark - n].visit);
-    }
-  }
-  for (uint32_t i = first; i < n; i++) { /* a root that is a leaf; or a tape without edges */
-    uint32_t *place = &side->places[side->visits->visits[keys[i].visit].node];
-    bool is_put = *place < n && side->order[*place] == keys[i].visit;
-    if (is_put) continue;
-    if (*place >= n) *place = TD_NONE;
-    put(side, keys[i].visit);
-  }
-}
-
-static bool
-is_leaf(const side *side, uint32_t visit) {
-  return side->catalog->nodes[side->visits->visits[visit].node].sequence_nr == UINT64_MAX;
-}
-
-/* Whether nodes of the pass that are no leaves have different numbers, if there are two such nodes.
- */
-static bool
-has_numbers(const td_visits *visits, const td_visit_task *task) {
-  const td_catalog_node *first = NULL;
-  uint32_t n = 0;
-  for (uint32_t i = 0; i < task->n; i++) {
-    const td_catalog_node *facts = &visits->catalog->nodes[visits->visits[task->first + i].node];
-    if (facts->sequence_nr == UINT64_MAX) continue;
-    if (!first) first = facts;
-    if (facts->sequence_nr != first->sequence_nr) return true;
-    n++;
-  }
-  return n < 2;
-}
-
 /* The edge of an imported trace does not know its output. */
 static bool
 has_all_edges(const td_catalog *catalog) {
   return catalog->n_edges > 0 && catalog->edges[0].output_nr != TD_NONE;
-}
-
-static td_status
-order_forward(side *side, bool by_number) {
-  uint32_t n = side->task->n;
-  place_key *keys = td_try_alloc(n, sizeof *keys);
-  if (!keys) return TD_OUT_OF_MEMORY;
-  for (uint32_t i = 0; i < n; i++) {
-    uint32_t visit = side->task->first + i;
-    uint64_t number = side->catalog->nodes[side->visits->visits[visit].node].sequence_nr;
-    keys[i] = (place_key){by_number || is_leaf(side, visit) ? number : 0, visit};
-  }
-  qsort(keys, n, sizeof *keys, compare_keys);
-  while (side->n < n && keys[side->n].sequence_nr != UINT64_MAX)
-    put(side, keys[side->n].visit);
-  side->n_inner = side->n;
-  put_leaves(side, keys, n);
-  free(keys);
-  return TD_OK;
-}
-
-static void
-hash_nodes(side *side) {
-  for (uint32_t place = 0; place < side->n; place++) {
-    side->names[place] = side->visits->likeness.operations[node_at(side, place)];
-    side->shapes[place] = side->visits->likeness.shapes[node_at(side, place)];
-  }
-}
-
-/* The places serve as marks, and are all TD_NONE again. */
-static void
-list_nodes(side *side) {
-  const td_visit *visits = side->visits->visits + side->task->first;
-  uint32_t n = 0;
-  for (uint32_t i = 0; i < side->task->n; i++) {
-    if (side->places[visits[i].node] != TD_NONE) continue;
-    side->places[visits[i].node] = 0;
-    side->nodes[n++] = visits[i].node;
-  }
-  for (uint32_t i = 0; i < n; i++)
-    side->places[side->nodes[i]] = TD_NONE;
-  side->inside = (td_inside){side->catalog, side->nodes, side->places, n};
-}
-
-static td_status
-side_init(side *side, const td_visits *visits, const td_visit_task *task, uint32_t *partners,
-          uint32_t *places, bool by_number) {
-  *side = (struct side){.visits = visits,
-                        .task = task,
-                        .catalog = visits->catalog,
-                        .order = td_try_alloc(task->n, sizeof *side->order),
-                        .names = td_try_alloc(task->n, sizeof *side->names),
-                        .shapes = td_try_alloc(task->n, sizeof *side->shapes),
-                        .nodes = td_try_alloc(task->n, sizeof *side->nodes),
-                        .partners = partners,
-                        .places = places};
-  for (uint32_t i = 0; i < task->n; i++)
-    partners[task->first + i] = TD_NONE;
-  if (!side->order || !side->names || !side->shapes || !side->nodes) return TD_OUT_OF_MEMORY;
-  list_nodes(side);
-  td_status status = order_forward(side, by_number);
-  if (status == TD_OK) hash_nodes(side);
-  return status;
-}
-
-static void
-side_fini(side *side) {
-  for (uint32_t i = 0; i < side->task->n; i++)
-    side->places[side->visits->visits[side->task->first + i].node] = TD_NONE;
-  free(side->order);
-  free(side->names);
-  free(side->shapes);
-  free(side->nodes);
-  td_inside_edges_fini(&side->edges);
 }
 
 /* Exact alignment */
@@ -207,8 +44,8 @@ look_alike(const pairing *self, uint32_t place) {
 
 static bool
 lead_alike(pairing *self, uint32_t place) {
-  td_inside_edges_begin(&self->a.edges, &self->a.inside, node_at(&self->a, place));
-  td_inside_edges_begin(&self->b.edges, &self->b.inside, node_at(&self->b, place));
+  td_inside_edges_begin(&self->a.edges, &self->a.inside, td_pass_side_node(&self->a, place));
+  td_inside_edges_begin(&self->b.edges, &self->b.inside, td_pass_side_node(&self->b, place));
   for (;;) {
     const td_catalog_edge *a = td_inside_edges_next(&self->a.edges);
     const td_catalog_edge *b = td_inside_edges_next(&self->b.edges);
@@ -245,13 +82,13 @@ partner_place(const pairing *self, uint32_t place_a) {
 }
 
 static bool
-is_free(const side *side, uint32_t place) {
+is_free(const td_pass_side *side, uint32_t place) {
   return side->partners[side->order[place]] == TD_NONE;
 }
 
 /* A key per place: name and shape, the shape only where both tapes have shapes at all. */
 static uint64_t *
-keys_of(const side *side, uint32_t first, uint32_t end, bool with_shapes) {
+keys_of(const td_pass_side *side, uint32_t first, uint32_t end, bool with_shapes) {
   uint64_t *keys = td_try_alloc(end - first, sizeof *keys);
   for (uint32_t place = first; keys && place < end; place++)
     keys[place - first] =
@@ -322,9 +159,9 @@ output_and_input(const td_catalog_edge *edge) {
 
 static void
 list_targets(pairing *self, uint32_t place_b) {
-  side *b = &self->b;
+  td_pass_side *b = &self->b;
   self->n_targets = 0;
-  td_inside_edges_begin(&b->edges, &b->inside, node_at(b, place_b));
+  td_inside_edges_begin(&b->edges, &b->inside, td_pass_side_node(b, place_b));
   for (const td_catalog_edge *edge; (edge = td_inside_edges_next(&b->edges));) {
     TD_GROW(self->targets, self->n_targets, self->targets_capacity);
     self->targets[self->n_targets] =
@@ -354,7 +191,7 @@ find_target(const pairing *self, const td_catalog_edge *edge) {
 static void
 follow_edges(pairing *self, uint32_t place_a) {
   list_targets(self, partner_place(self, place_a));
-  td_inside_edges_begin(&self->a.edges, &self->a.inside, node_at(&self->a, place_a));
+  td_inside_edges_begin(&self->a.edges, &self->a.inside, td_pass_side_node(&self->a, place_a));
   for (const td_catalog_edge *edge; (edge = td_inside_edges_next(&self->a.edges));) {
     uint32_t to_a = self->a.places[edge->to], to_b = find_target(self, edge);
     if (to_b != TD_NONE && is_free(&self->a, to_a) && is_free(&self->b, to_b) &&
@@ -366,7 +203,7 @@ follow_edges(pairing *self, uint32_t place_a) {
 /* What ran, in the order in which it ran: a pair's own key for its nodes, the name for a leaf that
  * has no partner yet. */
 static uint64_t *
-keys_of_run(const side *side, const uint32_t *partners_a) {
+keys_of_run(const td_pass_side *side, const uint32_t *partners_a) {
   uint64_t *keys = td_try_alloc(side->task->n, sizeof *keys);
   for (uint32_t i = 0; keys && i < side->task->n; i++) {
     uint32_t visit = side->task->first + i, partner = side->partners[visit];
@@ -379,7 +216,7 @@ keys_of_run(const side *side, const uint32_t *partners_a) {
 
 static td_status
 pair_leaves_as_run(pairing *self) {
-  side *a = &self->a, *b = &self->b;
+  td_pass_side *a = &self->a, *b = &self->b;
   uint64_t *keys_a = keys_of_run(a, a->partners), *keys_b = keys_of_run(b, a->partners);
   uint32_t *match = td_try_alloc(a->task->n, sizeof *match);
   td_status status = TD_OUT_OF_MEMORY;
@@ -387,7 +224,9 @@ pair_leaves_as_run(pairing *self) {
     status = td_sequence_match(keys_a, a->task->n, keys_b, b->task->n, match);
   for (uint32_t i = 0; status == TD_OK && i < a->task->n; i++) {
     uint32_t visit_a = a->task->first + i, visit_b = b->task->first + match[i];
-    if (match[i] == UINT32_MAX || a->partners[visit_a] != TD_NONE || !is_leaf(a, visit_a)) continue;
+    if (match[i] == UINT32_MAX || a->partners[visit_a] != TD_NONE ||
+        !td_pass_side_is_leaf(a, visit_a))
+      continue;
     a->partners[visit_a] = visit_b;
     b->partners[visit_b] = visit_a;
   }
@@ -400,7 +239,7 @@ pair_leaves_as_run(pairing *self) {
 /* Leaves are paired by what leads to them; in the order of the pass if a tape lacks edges. */
 static td_status
 pair_by_likeness(pairing *self) {
-  side *a = &self->a, *b = &self->b;
+  td_pass_side *a = &self->a, *b = &self->b;
   td_status status = pair_range(self, (ranges){0, a->n_inner, 0, b->n_inner});
   while (status == TD_OK && self->has_edges && self->n_stack)
     follow_edges(self, self->stack[--self->n_stack]);
@@ -422,14 +261,14 @@ td_pairing_find(const td_visits *a, const td_visit_task *task_a, const td_visits
                 const td_visit_task *task_b, uint32_t *partners_a, uint32_t *partners_b,
                 uint32_t *places_a, uint32_t *places_b) {
   pairing self = {.has_edges = has_all_edges(a->catalog) && has_all_edges(b->catalog)};
-  bool by_number = has_numbers(a, task_a) && has_numbers(b, task_b);
-  td_status status = side_init(&self.a, a, task_a, partners_a, places_a, by_number);
-  td_status other = side_init(&self.b, b, task_b, partners_b, places_b, by_number);
+  bool by_number = td_pass_side_has_numbers(a, task_a) && td_pass_side_has_numbers(b, task_b);
+  td_status status = td_pass_side_init(&self.a, a, task_a, partners_a, places_a, by_number);
+  td_status other = td_pass_side_init(&self.b, b, task_b, partners_b, places_b, by_number);
   if (status == TD_OK) status = other;
   if (status == TD_OK) status = pair_all(&self);
   free(self.stack);
   free(self.targets);
-  side_fini(&self.a);
-  side_fini(&self.b);
+  td_pass_side_fini(&self.a);
+  td_pass_side_fini(&self.b);
   return status;
 }
