@@ -328,12 +328,13 @@ td_probe_end(int status) {
   __atomic_store_n(&td_probe_session, 0, __ATOMIC_RELEASE);
   pthread_mutex_unlock(&probe.mutex);
   if (td_shortage_came()) note_problem("the memory of the program ran out");
-  if (recorder) {
+  bool is_ours = recorder && td_deadly_begin_end();
+  if (is_ours) {
     td_error error = {0};
     td_gate_close();
-    td_deadly_forget();
     if (td_recorder_stop(recorder, status, &error)) tell_failure("the tape is not whole", &error);
   }
-  td_orders_report_over(status, probe.problem);
+  if (is_ours || !recorder) td_orders_report_over(status, probe.problem);
   pthread_mutex_unlock(&asking);
+  if (is_ours) td_deadly_end();
 }

@@ -8,6 +8,7 @@
 #include <signal.h>
 #include <stdatomic.h>
 #include <sys/mman.h>
+#include <time.h>
 #include <unistd.h>
 
 #define PATIENCE_MS 2000
@@ -22,22 +23,52 @@ static const int deadly[] = {SIGSEGV, SIGBUS,  SIGFPE,  SIGILL,  SIGSYS,  SIGABR
 static _Atomic(td_recorder *) watched;
 static pid_t watching; /* the process of that recorder */
 
+/* One thread ends the tape: the first that comes from a signal or from the program's end. A signal
+ * that comes later must not end the process before. */
+static _Atomic pid_t ending; /* that thread, or 0 */
+static _Atomic bool ended;
+static _Atomic int pending; /* a signal that interrupted that thread, or 0 */
+
+static bool
+claim(void) {
+  pid_t nobody = 0;
+  return atomic_compare_exchange_strong(&ending, &nobody, gettid());
+}
+
+static void
+wait_for_end(void) {
+  const struct timespec one_ms = {.tv_nsec = 1000000};
+  for (unsigned i = 0; i < PATIENCE_MS && !atomic_load(&ended); i++)
+    nanosleep(&one_ms, NULL);
+}
+
 /* A fork without handlers (_Fork, clone, vfork) leaves a child that has its parent's memory, but
  * not its parent's tape. */
 void
 td_probe_die(int number) {
-  if (watching != getpid()) return;
-  td_recorder *recorder = atomic_exchange_explicit(&watched, NULL, memory_order_acq_rel);
-  if (recorder) td_recorder_finish_dying(recorder, STATUS_OF_SIGNAL + number, PATIENCE_MS);
+  td_recorder *recorder = atomic_load_explicit(&watched, memory_order_acquire);
+  if (watching != getpid() || !recorder) return;
+  if (claim()) {
+    td_recorder_finish_dying(recorder, STATUS_OF_SIGNAL + number, PATIENCE_MS);
+    atomic_store(&ended, true);
+  } else if (atomic_load(&ending) != gettid()) {
+    wait_for_end();
+  }
 }
 
-/* The disposition is the default's again (SA_RESETHAND). A fault comes again on return, with the
- * program as it was; everything else has to be raised. */
+/* A fault comes again on return, with the program as it was. Everything else has to be raised: by
+ * the thread that ends the tape once it has done so, if the signal has interrupted that thread. */
 static void
 deadly_cb(int number, siginfo_t *info, void *context) {
-  td_probe_die(number);
   bool comes_again = info->si_code > 0 && (number == SIGSEGV || number == SIGBUS ||
                                            number == SIGFPE || number == SIGILL);
+  bool interrupts = watching == getpid() && atomic_load(&ending) == gettid();
+  if (interrupts && !comes_again && !atomic_load(&ended)) {
+    atomic_store(&pending, number);
+    return;
+  }
+  if (!interrupts) td_probe_die(number);
+  signal(number, SIG_DFL);
   if (!comes_again) raise(number);
 }
 
@@ -70,8 +101,7 @@ static void
 handle(int number) {
   struct sigaction before;
   struct sigaction own = {.sa_sigaction = deadly_cb,
-                          .sa_flags =
-                              SA_SIGINFO | SA_RESETHAND | SA_NODEFER | SA_RESTART | SA_ONSTACK};
+                          .sa_flags = SA_SIGINFO | SA_NODEFER | SA_RESTART | SA_ONSTACK};
   if (sigaction(number, NULL, &before) == 0 && before.sa_handler == SIG_DFL)
     sigaction(number, &own, NULL);
 }
@@ -79,6 +109,7 @@ handle(int number) {
 void
 td_deadly_watch(td_recorder *recorder) {
   watching = getpid();
+  td_deadly_forget();
   atomic_store_explicit(&watched, recorder, memory_order_release);
   for (size_t i = 0; i < TD_N_ELEMENTS(deadly); i++)
     handle(deadly[i]);
@@ -86,12 +117,33 @@ td_deadly_watch(td_recorder *recorder) {
 
 void
 td_probe_brace(int number) {
-  if (watching != getpid() || !atomic_load_explicit(&watched, memory_order_acquire)) return;
+  bool is_over = atomic_load(&ended) || !atomic_load_explicit(&watched, memory_order_acquire);
+  if (watching != getpid() || is_over) return;
   for (size_t i = 0; i < TD_N_ELEMENTS(deadly); i++)
     if (deadly[i] == number) handle(number);
+}
+
+bool
+td_deadly_begin_end(void) {
+  if (claim()) return true;
+  wait_for_end();
+  return false;
+}
+
+void
+td_deadly_end(void) {
+  atomic_store_explicit(&watched, NULL, memory_order_release);
+  atomic_store(&ended, true);
+  int number = atomic_load(&pending);
+  if (!number) return;
+  signal(number, SIG_DFL);
+  raise(number);
 }
 
 void
 td_deadly_forget(void) {
   atomic_store_explicit(&watched, NULL, memory_order_release);
+  atomic_store(&ending, 0);
+  atomic_store(&ended, false);
+  atomic_store(&pending, 0);
 }

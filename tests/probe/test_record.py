@@ -190,6 +190,31 @@ thread = threading.Thread(target=run); thread.start(); thread.join()
                 self.assertEqual(done.returncode, 128 + getattr(signal, name), done.stderr)
                 self.assert_checked("script.tape")
 
+    def test_signals_while_the_tape_ends(self):
+        """A signal comes while the process ends, or while it ends because of another signal."""
+        script = self.script(BACKWARD + """
+for signals, ends in 4 * [((15,), True), ((15, 15), False), ((1, 15), False)]:
+    ready, said = os.pipe()
+    child = os.fork()
+    if child == 0:
+        for _ in range(1000):
+            work()
+        os.write(said, b'.')
+        time.sleep(0 if ends else 60)
+        os._exit(0)
+    os.read(ready, 1)
+    for number in signals:
+        os.kill(child, number)
+    assert os.WTERMSIG(os.waitpid(child, 0)[1]) in (*signals, 0)
+work()
+""")
+        for python in TORCHES:
+            done = self.record(python, script, options=["--force"])
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertNotIn("cut short", done.stderr)
+            self.assertEqual(len(self.info("script.tape")["graph_tasks"]), 12001)
+            self.assert_checked("script.tape")
+
     def test_default_is_put_back(self):
         """What a handler does that cleans up and then has the program die of the same signal."""
         text = BACKWARD + "work(); signal.signal(signal.SIGTERM, signal.SIG_DFL); %s; time.sleep(60)"
