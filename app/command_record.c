@@ -370,8 +370,8 @@ tell_why_nothing(const recording *recording, const char *program) {
     reason = "the command loaded PyTorch, but no backward pass ran";
   else if (!problem)
     reason =
-        "the command did not load PyTorch, as far as Tapedeck can see (not in static programs, "
-        "nor without LD_PRELOAD and TAPEDECK_SESSION in the environment)";
+        "the command did not load PyTorch, or hid it: in a static program, without LD_PRELOAD and "
+        "TAPEDECK_SESSION in its environment, or with no file descriptor left";
   fprintf(stderr, "tapedeck: nothing was recorded: %s\n", reason);
 }
 

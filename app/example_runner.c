@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "app/example_runner.h"
 
+#include "app/paths.h"
+
 #include <glib/gi18n.h>
 
 static char *
@@ -54,7 +56,7 @@ void
 td_example_record_async(const char *name, GCancellable *cancellable, GAsyncReadyCallback done,
                         gpointer data) {
   g_autofree char *program = own_program();
-  g_autofree char *folder = g_build_filename(g_get_user_cache_dir(), "tapedeck", NULL);
+  const char *folder = td_path_cache();
   g_autofree char *file = g_strconcat(name, ".tape", NULL);
   char *path = g_build_filename(folder, file, NULL);
   GTask *task = g_task_new(NULL, cancellable, done, data);

@@ -33,3 +33,13 @@ const char *
 td_path_probe_sources(void) {
   return runs_from_build_folder() ? TD_SOURCE_FOLDER : TD_INSTALLED_PROBE_SOURCES;
 }
+
+const char *
+td_path_cache(void) {
+  static char *path;
+  if (path) return path;
+  const char *cache = g_get_user_cache_dir();
+  path = g_path_is_absolute(cache) ? g_build_filename(cache, "tapedeck", NULL)
+                                   : g_build_filename(g_get_home_dir(), ".cache", "tapedeck", NULL);
+  return path;
+}

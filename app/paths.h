@@ -14,3 +14,8 @@ const char *td_path_examples(void);
  * td_path_probe_sources returns the root of the files that engine/probe/observer.def lists. */
 const char *td_path_probe_libraries(void);
 const char *td_path_probe_sources(void);
+
+/* td_path_cache returns the user's folder for files that can be made again: tapedeck in
+ * $XDG_CACHE_HOME, or in ~/.cache. As the XDG base directory specification has it, a relative path
+ * in the variable counts for nothing. */
+const char *td_path_cache(void);

@@ -3,6 +3,7 @@
 
 #include "app/failure.h"
 #include "app/observer_compiler.h"
+#include "app/paths.h"
 #include "engine/base/trust.h"
 
 #include <errno.h>
@@ -66,7 +67,7 @@ choose_folder(build *self, GError **error) {
   if (!td_observer_add_sources(sum, error)) return FALSE;
   g_autofree char *key =
       g_strdup_printf("torch-%s-%.16s", torch->version, g_checksum_get_string(sum));
-  self->folder = g_build_filename(g_get_user_cache_dir(), "tapedeck", "probe", key, NULL);
+  self->folder = g_build_filename(td_path_cache(), "probe", key, NULL);
   self->path = g_build_filename(self->folder, "observer.so", NULL);
   self->log = g_build_filename(self->folder, "compiler.log", NULL);
   self->verdict = g_build_filename(self->folder, "verdict", NULL);

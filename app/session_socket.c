@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "app/session_socket.h"
 
+#include "app/paths.h"
 #include "app/stale_sessions.h"
 #include "engine/base/trust.h"
 
@@ -61,8 +62,9 @@ open_socket(td_session_socket *self, const char *base) {
 static bool
 open_somewhere(td_session_socket *self) {
   const char *runtime = g_getenv("XDG_RUNTIME_DIR");
-  g_autofree char *cache = g_build_filename(g_get_user_cache_dir(), "tapedeck", NULL);
-  if (runtime && is_private(runtime) && open_socket(self, runtime)) return true;
+  const char *cache = td_path_cache();
+  if (runtime && g_path_is_absolute(runtime) && is_private(runtime) && open_socket(self, runtime))
+    return true;
   if (g_mkdir_with_parents(cache, 0700) == 0 && is_private(cache) && open_socket(self, cache))
     return true;
   self->stays = true;

@@ -140,6 +140,7 @@ class Strangers(RecordCase):
         for environment, begin in (({'XDG_RUNTIME_DIR': str(self.folder)}, self.folder),
                                    ({'XDG_RUNTIME_DIR': str(shared), 'XDG_CACHE_HOME': str(self.folder / 'c')}, self.folder / 'c'),
                                    ({'XDG_CACHE_HOME': str(shared / 'no' / 'x')}, shared / 'no' / 'x'),
+                                   ({'XDG_RUNTIME_DIR': 'a', 'XDG_CACHE_HOME': 'b', 'HOME': str(self.folder / 'h')}, self.folder / 'h/.cache'),
                                    ({'XDG_CACHE_HOME': '/proc/x'}, '/tmp')):
             done = self.record_here('/usr/bin/python3', '-c', show, **environment)
             path, mode = done.stdout.split()
