@@ -21,10 +21,14 @@
 #define CLEAR_LINE "\r\033[K"
 #define PROGRESS_US 200000 /* seconds between two lines of progress */
 
+/* A compressed trace that is larger than both is made to be so: real ones reach 30 times. */
+#define TEXT_BYTES_OF_BYTE 100
+#define TEXT_BYTES_MIN (64u << 20)
+
 typedef struct trace_file {
   const char *path; /* (borrowed) */
   int fd, failure;  /* errno of a read that failed, or 0 */
-  uint64_t n_bytes, n_read;
+  uint64_t n_bytes, n_read, n_text;
   GZlibDecompressor *gzip; /* (owned) or NULL */
   bool gzip_ended;
   gint64 began_us, told_us;
@@ -124,6 +128,12 @@ read_text(trace_file *file, char **problem) {
       *problem = g_strdup_printf("byte %" PRIu64 " of the compressed file: %s",
                                  file->n_read - (file->raw_n - file->raw_at),
                                  over ? "it ends here, but its contents go on" : error->message);
+      return -1;
+    }
+    file->n_text += made;
+    if (file->n_text > MAX(file->n_bytes * TEXT_BYTES_OF_BYTE, TEXT_BYTES_MIN)) {
+      *problem = g_strdup_printf("its contents are more than %d times as large as the file",
+                                 TEXT_BYTES_OF_BYTE);
       return -1;
     }
     if (made > 0) return (ssize_t)made;

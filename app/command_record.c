@@ -369,9 +369,8 @@ tell_why_nothing(const recording *recording, const char *program) {
   else if (has_torch)
     reason = "the command loaded PyTorch, but no backward pass ran";
   else if (!problem)
-    reason =
-        "the command did not load PyTorch, or hid it: in a static program, without LD_PRELOAD and "
-        "TAPEDECK_SESSION in its environment, or with no file descriptor left";
+    reason = "the command did not load PyTorch, or hid it (a static program, no LD_PRELOAD or "
+             "TAPEDECK_SESSION in the environment, no descriptor left)";
   fprintf(stderr, "tapedeck: nothing was recorded: %s\n", reason);
 }
 

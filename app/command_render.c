@@ -26,6 +26,8 @@ typedef struct job {
   td_timeline *timeline;  /* (owned) or NULL */
   td_graph_scene *scene;  /* (owned) or NULL */
   td_label_cache *labels; /* (owned) */
+  uint64_t seq;           /* the last event before the moment */
+  char *how;              /* (owned) how the moment was chosen; NULL: the user gave its number */
 } job;
 
 /* The options as they were typed. */
@@ -221,10 +223,10 @@ save(const job *self, const struct view *view, const struct format *format) {
 
 /* A moment that the user did not give by its number: which one it is. */
 static void
-tell_moment(const job *self, uint64_t seq, const char *how) {
-  if (how)
+tell_moment(const job *self) {
+  if (self->how)
     fprintf(stderr, "tapedeck: %s shows the moment after event %" PRIu64 ", %s\n", self->output,
-            seq, how);
+            self->seq, self->how);
 }
 
 static int
@@ -232,12 +234,10 @@ prepare(job *self, const struct view *view, const td_moment_options *moment) {
   td_error error = {0};
   if (td_replay_open(self->path, NULL, NULL, &self->replay, &error))
     return td_command_file_error(self->path, &error);
-  uint64_t seq;
-  g_autofree char *how = NULL;
-  if (!td_moment_find(self->path, self->replay, moment, &seq, &how)) return TD_EXIT_USAGE;
-  if (td_replay_seek(self->replay, seq + 1, &error))
+  if (!td_moment_find(self->path, self->replay, moment, &self->seq, &self->how))
+    return TD_EXIT_USAGE;
+  if (td_replay_seek(self->replay, self->seq + 1, &error))
     return td_command_file_error(self->path, &error);
-  tell_moment(self, seq, how);
   const td_catalog *catalog = td_replay_catalog(self->replay);
   if (view->needs_scene) self->scene = td_graph_scene_new(catalog, active_graph_task(self->replay));
   if (view->needs_timeline &&
@@ -253,6 +253,7 @@ job_fini(job *self) {
   td_timeline_free(self->timeline);
   td_graph_scene_free(self->scene);
   if (self->replay) td_replay_close(self->replay);
+  g_free(self->how);
 }
 
 static int
@@ -281,6 +282,7 @@ run(const char *path, const options *wanted) {
   if (!td_moment_options_check("render", &wanted->moment)) return TD_EXIT_USAGE;
   int status = prepare(&self, view, &wanted->moment);
   if (status == TD_EXIT_OK) status = save(&self, view, format);
+  if (status == TD_EXIT_OK) tell_moment(&self);
   job_fini(&self);
   return status;
 }

@@ -197,6 +197,9 @@ class Cli(unittest.TestCase):
     def test_moment_of_a_picture(self):
         picture = os.path.join(self.folder.name, "moment.svg")
         seq = self.moment("--pass", "1")[0]["seq"]
+        nowhere = os.path.join(self.folder.name, "absent", "picture.png")
+        done = run("render", self.tape, "--view", "overview", "-o", nowhere)
+        self.assertEqual((done.returncode, done.stderr), (2, f"tapedeck: {nowhere}: No such file or directory\n"))
         done = run("render", self.tape, "--view", "overview", "--pass", "1", "-o", picture)
         self.assertEqual((done.returncode, done.stdout), (0, ""))
         self.assertEqual(done.stderr, f"tapedeck: {picture} shows the moment after event {seq}, in the middle of graph task 1\n")

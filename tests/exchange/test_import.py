@@ -283,6 +283,11 @@ class Import(unittest.TestCase):
         with open(packed, "rb+") as file:
             file.truncate(os.path.getsize(packed) * 2 // 3)
         self.imported(packed, "compressed file: it ends here")
+        with open(trace, "rb") as file, gzip.open(packed, "wb") as out:
+            text = file.read()
+            end = text.rindex(b"}", 0, text.rindex(b"]")) + 1
+            out.write(text[:end] + 20 * MEGABYTE * b", {}" + text[end:])
+        self.imported(packed, "its contents are more than 100 times as large as the file")
 
     def test_huge(self):
         """A real trace, grown beyond 200 MB by repeating its events with later times and further numbers."""
