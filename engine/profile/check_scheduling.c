@@ -137,7 +137,8 @@ check_queue_push(td_checker *checker, const td_any_event *any) {
                        "enters a queue a second time in graph task %u", event->graph_task);
   if (task->counted && task->left > 0)
     td_checker_violate(checker, TD_RULE_push_ready, event->node,
-                       "enters a queue but still waits for %u gradients", task->left);
+                       "enters a queue but still waits for %u gradient%s", task->left,
+                       task->left == 1 ? "" : "s");
   if (!task->counted && event->reason == TD_push_reason_ready)
     td_checker_violate(checker, TD_RULE_push_ready, event->node,
                        "enters a queue as ready, but no event counted its dependencies");
