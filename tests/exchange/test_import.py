@@ -563,7 +563,8 @@ class Import(unittest.TestCase):
         for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
             with tempfile.TemporaryDirectory(dir=self.home.name) as folder:
                 command = subprocess.Popen([TAPEDECK, "import", trace, "-o", os.path.join(folder, "out.tape")],
-                                           stderr=subprocess.PIPE)
+                                           stderr=subprocess.PIPE,
+                                           preexec_fn=lambda number=number: signal.signal(number, signal.SIG_DFL))
                 while command.poll() is None and not os.listdir(folder):
                     time.sleep(0.001)
                 self.assertIsNone(command.poll(), "it was over before it could be killed")
