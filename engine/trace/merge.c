@@ -117,11 +117,12 @@ stream_seek(td_merge *merge, uint32_t thread, uint64_t ns, bool after) {
 }
 
 void
-td_merge_seek(td_merge *merge, td_merge_key key, uint32_t skip) {
+td_merge_seek(td_merge *merge, const td_merge_place *place) {
   for (uint32_t t = 0; t < merge->directory->n_threads; t++)
-    stream_seek(merge, t, key.ns, t < key.thread);
-  for (; skip > 0 && stream_fill(merge, key.thread); skip--)
-    merge->streams[key.thread].next++;
+    if (t != place->thread) stream_seek(merge, t, place->ns, t < place->thread);
+  /* Very many events of a thread may bear one time. */
+  merge->streams[place->thread].chunk = place->chunk;
+  merge->streams[place->thread].next = place->number;
   build_heap(merge);
 }
 
@@ -141,4 +142,11 @@ td_merge_next(td_merge *merge) {
   if (!merge->handed_out) return NULL;
   const td_merge_stream *stream = &merge->streams[merge->heap[0]];
   return td_decoded_get(&stream->decoded, stream->next);
+}
+
+td_merge_place
+td_merge_last(const td_merge *merge) {
+  uint32_t thread = merge->heap[0];
+  const td_merge_stream *stream = &merge->streams[thread];
+  return (td_merge_place){merge->times[thread], thread, stream->chunk, stream->next};
 }

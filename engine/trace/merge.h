@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
  * Merge: all threads' events in the order of (time, thread, position). A merge stands before some
- * event and moves forwards; it can be put before any event whose key is known. One thread. */
+ * event and moves forwards; it can be put before any event whose place is known. One thread. */
 #pragma once
 
 #include "engine/trace/directory.h"
 
-/* What orders events; number counts within the thread. */
-typedef struct td_merge_key {
+/* Where an event lies, to put a merge before it. */
+typedef struct td_merge_place {
   uint64_t ns;
   uint32_t thread;
-} td_merge_key;
+  uint32_t chunk, number; /* of the thread's chunks, and of the events in it */
+} td_merge_place;
 
 typedef struct td_merge_stream {
   td_decoded decoded; /* of `chunk` */
@@ -32,11 +33,13 @@ typedef struct td_merge {
 void td_merge_init(td_merge *merge, td_directory *directory);
 void td_merge_fini(td_merge *merge);
 
-/* td_merge_start puts the merge before the first event. td_merge_seek puts it before the first
- * event with (time, thread) not less than key, and passes over `skip` events of that thread and
- * time. */
+/* td_merge_start puts the merge before the first event, td_merge_seek before the event of a place.
+ */
 void td_merge_start(td_merge *merge);
-void td_merge_seek(td_merge *merge, td_merge_key key, uint32_t skip);
+void td_merge_seek(td_merge *merge, const td_merge_place *place);
 
 /* td_merge_next returns the next event, or NULL at the end. Valid until the merge moves again. */
 const td_event *td_merge_next(td_merge *merge);
+
+/* td_merge_last returns the place of the event that td_merge_next returned. */
+td_merge_place td_merge_last(const td_merge *merge);

@@ -13,12 +13,6 @@
 #define BLOCK_EVENTS 1024u
 #define BLOCKS_KEPT 8
 
-/* The first event of a block: how to put a merge before it again. */
-typedef struct block_key {
-  td_merge_key key;
-  uint32_t skip; /* events of that thread and time before it */
-} block_key;
-
 typedef struct block {
   uint64_t number; /* UINT64_MAX: empty */
   uint64_t used;   /* when it was used last */
@@ -29,9 +23,9 @@ struct td_tape {
   char *path; /* (owned) */
   td_directory directory;
   td_merge merge;
-  uint64_t merge_block; /* the block that merge stands before */
-  block_key *keys;      /* (owned) [n_blocks] */
-  size_t n_blocks, keys_capacity;
+  uint64_t merge_block;   /* the block that merge stands before */
+  td_merge_place *places; /* (owned) [n_blocks] of the first events of the blocks */
+  size_t n_blocks, places_capacity;
   block blocks[BLOCKS_KEPT];
   const block *last; /* used last, or NULL */
   uint64_t clock;    /* counts uses of blocks */
@@ -80,13 +74,6 @@ collect_event(td_tape *tape, const td_event *event) {
 }
 
 static void
-add_key(td_tape *tape, const td_event *event, uint32_t skip) {
-  TD_GROW(tape->keys, tape->n_blocks, tape->keys_capacity);
-  tape->keys[tape->n_blocks++] =
-      (block_key){.key = {.ns = event->time, .thread = event->thread}, .skip = skip};
-}
-
-static void
 resolve_known(td_tape *tape) {
   bool said[TD_EVENT_LIMIT] = {false};
   for (size_t i = 0; i < tape->n_known; i++) {
@@ -98,28 +85,21 @@ resolve_known(td_tape *tape) {
   }
 }
 
-/* One pass over all events: counts, strings, and the key of each block's first event. */
+/* One pass over all events: counts, strings, and the place of each block's first event. */
 static void
 scan(td_tape *tape) {
-  uint32_t n_threads = tape->directory.n_threads;
-  struct {
-    uint64_t ns;
-    uint32_t n;
-  } *same_time = td_alloc(n_threads, sizeof *same_time);
   td_merge_start(&tape->merge);
   for (const td_event *event; (event = td_merge_next(&tape->merge));) {
-    uint32_t t = event->thread;
-    same_time[t].n = same_time[t].ns == event->time ? same_time[t].n : 0;
-    same_time[t].ns = event->time;
-    if (tape->info.n_events % BLOCK_EVENTS == 0) add_key(tape, event, same_time[t].n);
-    same_time[t].n++;
+    if (tape->info.n_events % BLOCK_EVENTS == 0) {
+      TD_GROW(tape->places, tape->n_blocks, tape->places_capacity);
+      tape->places[tape->n_blocks++] = td_merge_last(&tape->merge);
+    }
     collect_event(tape, event);
   }
-  for (uint32_t t = 0; t < n_threads; t++)
+  for (uint32_t t = 0; t < tape->directory.n_threads; t++)
     tape->info.n_unknown += tape->merge.streams[t].n_unknown;
   tape->merge_block = UINT64_MAX;
   resolve_known(tape);
-  free(same_time);
 }
 
 bool
@@ -185,7 +165,7 @@ td_tape_close(td_tape *tape) {
   free(tape->strings);
   free(tape->threads);
   free(tape->known);
-  free(tape->keys);
+  free(tape->places);
   free(tape->path);
   free(tape);
 }
@@ -222,8 +202,7 @@ block_add(block *into, const td_event *event) {
 
 static void
 block_load(td_tape *tape, block *into, uint64_t number) {
-  if (tape->merge_block != number)
-    td_merge_seek(&tape->merge, tape->keys[number].key, tape->keys[number].skip);
+  if (tape->merge_block != number) td_merge_seek(&tape->merge, &tape->places[number]);
   into->number = number;
   into->events.n_events = 0;
   into->events.n_bytes = 0;
@@ -282,7 +261,7 @@ td_tape_seq_at(td_tape *tape, uint64_t ns) {
   uint64_t low = 0, high = tape->n_blocks;
   while (low < high) {
     uint64_t middle = low + (high - low) / 2;
-    if (tape->keys[middle].key.ns <= ns)
+    if (tape->places[middle].ns <= ns)
       low = middle + 1;
     else
       high = middle;
