@@ -78,7 +78,7 @@ why_text(td_replay *replay) {
   char *event = NULL, *pop = NULL;
   if (!position) return NULL;
   for (uint32_t i = 0; i < td_replay_catalog(replay)->n_queues; i++) {
-    uint64_t seq = state->queues[i].last_pop_seq;
+    uint64_t seq = td_state_queue(state, i)->last_pop_seq;
     if (seq != UINT64_MAX && (last_pop == UINT64_MAX || seq > last_pop)) last_pop = seq;
   }
   if (td_why_at(replay, position - 1, &event, NULL)) return NULL;
@@ -169,8 +169,8 @@ active_graph_task(const td_replay *replay) {
   const td_state *state = td_replay_state(replay);
   uint32_t begun = catalog->n_graph_tasks ? 0 : TD_NONE, running = TD_NONE;
   for (uint32_t i = 0; i < catalog->n_graph_tasks; i++) {
-    if (state->graph_tasks[i].status) begun = i;
-    if (state->graph_tasks[i].status == 1 + TD_task_status_running) running = i;
+    if (td_state_graph_task(state, i)->status) begun = i;
+    if (td_state_graph_task(state, i)->status == 1 + TD_task_status_running) running = i;
   }
   return running != TD_NONE ? running : begun;
 }

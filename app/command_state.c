@@ -20,7 +20,7 @@ static void
 print_graph_tasks(const td_catalog *catalog, const td_state *state) {
   puts("\nGraph tasks");
   for (uint32_t i = 0; i < catalog->n_graph_tasks; i++) {
-    const td_graph_task_now *now = &state->graph_tasks[i];
+    const td_graph_task_now *now = td_state_graph_task(state, i);
     if (now->status == 0) continue;
     printf("  %u  %s, depth %u, %u outstanding, %u done, %u in not_ready\n", i,
            td_enum_word(TD_FIELD_ENUM_task_status, now->status - 1), catalog->graph_tasks[i].depth,
@@ -30,7 +30,7 @@ print_graph_tasks(const td_catalog *catalog, const td_state *state) {
 
 static void
 print_queue(const td_catalog *catalog, const td_state *state, uint32_t queue) {
-  uint32_t n = state->queues[queue].n;
+  uint32_t n = td_state_queue(state, queue)->n;
   td_queue_entry *entries = g_new(td_queue_entry, n);
   td_state_queue_order(state, catalog, queue, entries);
   const char *device = td_catalog_device_label(catalog, catalog->queues[queue].device);
@@ -57,7 +57,7 @@ static void
 print_threads(const td_catalog *catalog, const td_state *state) {
   puts("\nThreads");
   for (uint32_t i = 0; i < catalog->n_threads; i++) {
-    const td_thread_now *now = &state->threads[i];
+    const td_thread_now *now = td_state_thread(state, i);
     if (!catalog->threads[i].named) continue;
     g_autofree char *label = td_thread_label(catalog, i);
     printf("  %u  %s: %s", i, label, td_enum_word(TD_FIELD_ENUM_thread_activity, now->state));
@@ -73,7 +73,7 @@ static void
 print_node_states(const td_catalog *catalog, const td_state *state) {
   uint32_t counts[TD_N_NODE_STATES] = {0};
   for (uint32_t i = 0; i < catalog->n_nodes; i++)
-    counts[state->nodes[i].state]++;
+    counts[td_state_node(state, i)->state]++;
   puts("\nNodes");
   for (int i = 0; i < TD_N_NODE_STATES; i++)
     if (counts[i]) printf("  %-8s  %u\n", td_node_state_name((td_node_state)i), counts[i]);

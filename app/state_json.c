@@ -12,7 +12,7 @@ print_graph_tasks(td_json *json, const td_catalog *catalog, const td_state *stat
   td_json_begin_array(json);
   for (uint32_t i = 0; i < catalog->n_graph_tasks; i++) {
     const td_catalog_graph_task *facts = &catalog->graph_tasks[i];
-    const td_graph_task_now *now = &state->graph_tasks[i];
+    const td_graph_task_now *now = td_state_graph_task(state, i);
     if (now->status == 0) continue;
     td_json_begin_object(json);
     td_member_u64(json, "id", i);
@@ -33,7 +33,7 @@ print_queues(td_json *json, const td_catalog *catalog, const td_state *state) {
   td_json_begin_array(json);
   for (uint32_t i = 0; i < catalog->n_queues; i++) {
     if (!catalog->queues[i].named) continue;
-    td_queue_entry *entries = g_new(td_queue_entry, state->queues[i].n);
+    td_queue_entry *entries = g_new(td_queue_entry, td_state_queue(state, i)->n);
     td_state_queue_order(state, catalog, i, entries);
     td_json_begin_object(json);
     td_member_u64(json, "id", i);
@@ -41,7 +41,7 @@ print_queues(td_json *json, const td_catalog *catalog, const td_state *state) {
     td_member_id(json, "graph_task", catalog->queues[i].graph_task);
     td_json_key(json, "nodes");
     td_json_begin_array(json);
-    for (uint32_t entry = 0; entry < state->queues[i].n; entry++)
+    for (uint32_t entry = 0; entry < td_state_queue(state, i)->n; entry++)
       td_json_id(json, entries[entry].node);
     td_json_end_array(json);
     td_json_end_object(json);
@@ -54,7 +54,8 @@ static int
 compare_arrivals(const void *a, const void *b, void *data) {
   const td_state *state = data;
   uint32_t left = *(const uint32_t *)a, right = *(const uint32_t *)b;
-  uint32_t left_nr = state->arrivals[left].input_nr, right_nr = state->arrivals[right].input_nr;
+  uint32_t left_nr = td_state_arrival(state, left)->input_nr,
+           right_nr = td_state_arrival(state, right)->input_nr;
   return (left_nr > right_nr) - (left_nr < right_nr);
 }
 
@@ -62,7 +63,7 @@ compare_arrivals(const void *a, const void *b, void *data) {
 static GArray *
 sorted_arrivals(const td_state *state, const td_task_now *task) {
   GArray *arrivals = g_array_new(FALSE, FALSE, sizeof(uint32_t));
-  for (uint32_t i = task->first_arrival; i != TD_NONE; i = state->arrivals[i].next)
+  for (uint32_t i = task->first_arrival; i != TD_NONE; i = td_state_arrival(state, i)->next)
     g_array_append_val(arrivals, i);
   for (guint i = 0; i < arrivals->len / 2; i++) {
     uint32_t *first = &g_array_index(arrivals, uint32_t, i);
@@ -81,13 +82,13 @@ print_inputs(td_json *json, const td_state *state, const td_task_now *task) {
   td_json_key(json, "inputs");
   td_json_begin_array(json);
   for (guint i = 0; i < arrivals->len;) {
-    const td_arrival_now *first = &state->arrivals[g_array_index(arrivals, uint32_t, i)];
+    const td_arrival_now *first = td_state_arrival(state, g_array_index(arrivals, uint32_t, i));
     uint64_t bytes = 0;
     td_json_begin_object(json);
     td_json_key(json, "arrived");
     td_json_begin_array(json);
     for (; i < arrivals->len; i++) {
-      const td_arrival_now *arrival = &state->arrivals[g_array_index(arrivals, uint32_t, i)];
+      const td_arrival_now *arrival = td_state_arrival(state, g_array_index(arrivals, uint32_t, i));
       if (arrival->input_nr != first->input_nr) break;
       td_json_id(json, arrival->from);
       bytes = MAX(bytes, arrival->bytes);
@@ -103,8 +104,9 @@ static void
 print_not_ready(td_json *json, const td_state *state) {
   td_json_key(json, "not_ready");
   td_json_begin_array(json);
-  for (uint32_t i = state->header->first_parked; i != TD_NONE; i = state->tasks[i].parked_next) {
-    const td_task_now *task = &state->tasks[i];
+  for (uint32_t i = state->header->first_parked; i != TD_NONE;
+       i = td_state_task(state, i)->parked_next) {
+    const td_task_now *task = td_state_task(state, i);
     td_json_begin_object(json);
     td_member_u64(json, "node", task->node);
     td_member_u64(json, "graph_task", task->graph_task);
@@ -120,7 +122,7 @@ print_threads(td_json *json, const td_catalog *catalog, const td_state *state) {
   td_json_key(json, "threads");
   td_json_begin_array(json);
   for (uint32_t i = 0; i < catalog->n_threads; i++) {
-    const td_thread_now *now = &state->threads[i];
+    const td_thread_now *now = td_state_thread(state, i);
     if (!catalog->threads[i].named) continue;
     td_json_begin_object(json);
     td_member_u64(json, "id", i);
@@ -149,14 +151,15 @@ print_nodes(td_json *json, const td_catalog *catalog, const td_state *state) {
   td_json_begin_array(json);
   for (uint32_t i = 0; i < catalog->n_nodes; i++) {
     const td_catalog_node *facts = &catalog->nodes[i];
-    if (state->nodes[i].state == TD_NODE_absent) continue;
+    if (td_state_node(state, i)->state == TD_NODE_absent) continue;
     td_json_begin_object(json);
     td_member_u64(json, "id", i);
     td_member_string(json, "name", facts->name);
     td_member_u64(json, "sequence_nr", facts->sequence_nr);
     td_member_u64(json, "topological_nr", facts->topological_nr);
     td_member_string(json, "device", td_catalog_device_name(catalog, facts->device));
-    td_member_string(json, "state", td_node_state_name((td_node_state)state->nodes[i].state));
+    td_member_string(json, "state",
+                     td_node_state_name((td_node_state)td_state_node(state, i)->state));
     write_names(json, facts);
     td_json_end_object(json);
   }

@@ -10,9 +10,8 @@ static inline bool
 is_lower(td_node *a, td_node *b, void *context) {
   return a->sequence_nr < b->sequence_nr;
 }
-#define SET_NODE(context, slot, value) (*(slot) = (value))
 typedef td_node *node_pointer;
-TD_HEAP_DEFINE(node_heap, node_pointer, is_lower, SET_NODE)
+TD_HEAP_DEFINE(node_heap, node_pointer, TD_HEAP_GET, is_lower, TD_HEAP_SET)
 
 typedef struct prediction {
   const td_graph_task *graph_task;

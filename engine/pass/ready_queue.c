@@ -30,8 +30,7 @@ goes_after(td_node_task a, td_node_task b, void *context) {
   return td_task_goes_after(place_of(&a, with_depth), place_of(&b, with_depth));
 }
 
-#define SET_TASK(context, slot, value) (*(slot) = (value))
-TD_HEAP_DEFINE(task_heap, td_node_task, goes_after, SET_TASK)
+TD_HEAP_DEFINE(task_heap, td_node_task, TD_HEAP_GET, goes_after, TD_HEAP_SET)
 
 td_ready_queue *
 td_ready_queue_new(td_device device) {

@@ -34,12 +34,7 @@ goes_after(td_check_entry a, td_check_entry b, void *data) {
   return catalog->nodes[a.node].sequence_nr < catalog->nodes[b.node].sequence_nr;
 }
 
-static void
-set_entry(void *context, td_check_entry *slot, td_check_entry value) {
-  *slot = value;
-}
-
-TD_HEAP_DEFINE(entries, td_check_entry, goes_after, set_entry)
+TD_HEAP_DEFINE(entries, td_check_entry, TD_HEAP_GET, goes_after, TD_HEAP_SET)
 
 static uint64_t
 key_of(uint32_t node, uint32_t graph_task) {

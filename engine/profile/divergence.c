@@ -42,7 +42,7 @@ visit_at(const td_visits *visits, uint32_t i) {
 static td_status
 list_ready(view *view, uint32_t queue, td_divergence_side *side) {
   const td_state *state = td_replay_state(view->replay);
-  uint32_t n = state->queues[queue].n;
+  uint32_t n = td_state_queue(state, queue)->n;
   td_queue_entry *entries = td_try_alloc(n, sizeof *entries);
   side->ready = td_try_alloc(n, sizeof *side->ready);
   if (entries && side->ready) {

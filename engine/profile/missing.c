@@ -32,9 +32,10 @@ td_senders_now_list(td_senders_now *now, const td_catalog *catalog, const td_sta
   uint32_t capacity = 0;
   *now = (td_senders_now){0};
   for (uint32_t i = 0; i < catalog->n_threads; i++) {
-    if (state->threads[i].node >= catalog->n_nodes) continue;
+    if (td_state_thread(state, i)->node >= catalog->n_nodes) continue;
     TD_GROW(now->keys, now->n, capacity);
-    now->keys[now->n++] = key(state->threads[i].graph_task, state->threads[i].node);
+    now->keys[now->n++] =
+        key(td_state_thread(state, i)->graph_task, td_state_thread(state, i)->node);
   }
   if (now->n > 1) qsort(now->keys, now->n, sizeof *now->keys, compare_keys);
 }
@@ -79,9 +80,10 @@ typedef struct search {
 static void
 list_arrived(search *self) {
   uint32_t capacity = 0;
-  for (uint32_t i = self->task->first_arrival; i != TD_NONE; i = self->state->arrivals[i].next) {
+  for (uint32_t i = self->task->first_arrival; i != TD_NONE;
+       i = td_state_arrival(self->state, i)->next) {
     TD_GROW(self->arrived, self->n_arrived, capacity);
-    self->arrived[self->n_arrived++] = self->state->arrivals[i].from;
+    self->arrived[self->n_arrived++] = td_state_arrival(self->state, i)->from;
   }
   if (self->n_arrived > 1)
     qsort(self->arrived, self->n_arrived, sizeof *self->arrived, compare_nodes);
@@ -127,15 +129,16 @@ count_at_work(const td_senders_now *now, uint32_t graph_task) {
 /* The nodes that will send something in the graph task; some may be there twice. */
 static uint32_t *
 list_candidates(const search *self, uint32_t *n) {
-  const td_graph_task_now *pass = &self->state->graph_tasks[self->task->graph_task];
+  const td_graph_task_now *pass = td_state_graph_task(self->state, self->task->graph_task);
   uint32_t n_at_work = count_at_work(self->now, self->task->graph_task);
   uint32_t first = first_of(self->now, key(self->task->graph_task, 0));
   uint32_t *nodes = TD_NEW_N(uint32_t, pass->n_live + n_at_work);
   *n = 0;
   for (uint32_t i = 0; i < n_at_work; i++)
     nodes[(*n)++] = (uint32_t)self->now->keys[first + i];
-  for (uint32_t i = pass->first_live - 1; i != TD_NONE; i = self->state->tasks[i].pass_next)
-    nodes[(*n)++] = self->state->tasks[i].node;
+  for (uint32_t i = pass->first_live - 1; i != TD_NONE;
+       i = td_state_task(self->state, i)->pass_next)
+    nodes[(*n)++] = td_state_task(self->state, i)->node;
   qsort(nodes, *n, sizeof *nodes, compare_nodes);
   return nodes;
 }
@@ -177,8 +180,8 @@ td_missing_find(td_missing *missing, const td_catalog *catalog, const td_state *
                 const td_senders_now *now, const td_task_now *task) {
   search self = {catalog, state, now, task, .out = missing};
   const td_catalog_node *node = &catalog->nodes[task->node];
-  uint64_t n_candidates =
-      (uint64_t)state->graph_tasks[task->graph_task].n_live + count_at_work(now, task->graph_task);
+  uint64_t n_candidates = (uint64_t)td_state_graph_task(state, task->graph_task)->n_live +
+                          count_at_work(now, task->graph_task);
   *missing = (td_missing){0};
   list_arrived(&self);
   if (node->n_in / EDGES_PER_SEARCH > n_candidates)

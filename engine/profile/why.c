@@ -21,7 +21,7 @@ typedef struct story {
 static bool
 is_over(const td_state *state, uint32_t graph_task) {
   return graph_task == TD_NONE ||
-         state->graph_tasks[graph_task].status != 1 + TD_task_status_running;
+         td_state_graph_task(state, graph_task)->status != 1 + TD_task_status_running;
 }
 
 static void
@@ -116,7 +116,7 @@ write_rule(const story *story, uint32_t queue, const td_queue_entry *winner,
 
 static void
 write_sender(const story *story, uint32_t from, uint32_t n_gradients) {
-  td_node_state state = (td_node_state)story->state->nodes[from].state;
+  td_node_state state = (td_node_state)td_state_node(story->state, from)->state;
   td_words_node(story->out, story->catalog, from);
   if (n_gradients > 1)
     fprintf(story->out, " (%s, %u gradients)", td_node_state_name(state), n_gradients);
@@ -150,8 +150,9 @@ static void
 write_not_ready(const story *story, uint32_t graph_task) {
   const td_state *state = story->state;
   uint32_t told = 0, more = 0;
-  for (uint32_t i = state->header->first_parked; i != TD_NONE; i = state->tasks[i].parked_next) {
-    const td_task_now *task = &state->tasks[i];
+  for (uint32_t i = state->header->first_parked; i != TD_NONE;
+       i = td_state_task(state, i)->parked_next) {
+    const td_task_now *task = td_state_task(state, i);
     if (task->graph_task != graph_task) continue;
     if (told == NAMED_MAX) {
       more++;
@@ -216,7 +217,7 @@ place_in_queue(const td_queue_entry *entries, uint32_t n, const td_event_queue_p
 /* The state is the one just before the pop. */
 static void
 write_pop(const story *story, const td_event_queue_pop *pop) {
-  uint32_t n = pop->queue == TD_NONE ? 0 : story->state->queues[pop->queue].n;
+  uint32_t n = pop->queue == TD_NONE ? 0 : td_state_queue(story->state, pop->queue)->n;
   td_queue_entry *entries = TD_NEW_N(td_queue_entry, n);
   if (n) td_state_queue_order(story->state, story->catalog, pop->queue, entries);
   uint32_t at = place_in_queue(entries, n, pop);
@@ -284,7 +285,7 @@ td_why_pop(td_replay *replay, uint64_t seq, char **text, td_error *error) {
 
 static void
 write_queued(const story *story, uint32_t node, const td_task_now *task) {
-  uint32_t n = story->state->queues[task->queue].n, ahead = 0;
+  uint32_t n = td_state_queue(story->state, task->queue)->n, ahead = 0;
   td_queue_entry *entries = TD_NEW_N(td_queue_entry, n);
   td_state_queue_order(story->state, story->catalog, task->queue, entries);
   while (ahead < n &&
@@ -325,7 +326,7 @@ static const char *const conditions[TD_N_NODE_STATES] = {
 /* `task` is one of the node's, or NULL. */
 static void
 write_node_now(const story *story, uint32_t node, const td_task_now *task) {
-  const td_node_now *now = &story->state->nodes[node];
+  const td_node_now *now = td_state_node(story->state, node);
   bool waits = now->state == TD_NODE_waiting || now->state == TD_NODE_partial;
   if (task && waits && task->dependencies > 0) {
     write_wait(story, task);
@@ -362,11 +363,13 @@ void
 td_why_write_parked(const td_replay *replay, FILE *out) {
   story story;
   begin_story(&story, replay, out);
-  const td_task_now *tasks = story.state->tasks;
-  for (uint32_t i = story.state->header->first_parked; i != TD_NONE; i = tasks[i].parked_next) {
+  uint32_t next;
+  for (uint32_t i = story.state->header->first_parked; i != TD_NONE; i = next) {
+    const td_task_now *task = td_state_task(story.state, i);
     fputs("  ", out);
-    write_node_now(&story, tasks[i].node, &tasks[i]);
+    write_node_now(&story, task->node, task);
     putc('\n', out);
+    next = task->parked_next;
   }
   td_senders_now_fini(&story.senders);
 }

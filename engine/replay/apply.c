@@ -14,8 +14,7 @@ trouble(td_world *world) {
 
 static void
 set_node_state(td_world *world, uint32_t node, td_node_state state) {
-  td_node_now *now = &world->state.nodes[node];
-  td_node_now changed = *now;
+  td_node_now *now = td_world_node(world, node), changed = *now;
   changed.state = (uint8_t)state;
   td_world_set(world, (td_word *)now, *(td_word *)&changed);
 }
@@ -27,7 +26,7 @@ name_current(td_world *world, uint32_t node) {
 
 static void
 set_thread(td_world *world, const td_event *event, td_thread_activity state) {
-  td_thread_now *thread = &world->state.threads[event->thread];
+  td_thread_now *thread = td_world_thread(world, event->thread);
   if (thread->state == (uint32_t)state) return;
   td_world_set(world, &thread->state, (uint32_t)state);
   td_world_set_u64(world, &thread->since_ns, event->time);
@@ -35,14 +34,14 @@ set_thread(td_world *world, const td_event *event, td_thread_activity state) {
 
 static void
 set_thread_node(td_world *world, const td_event *event, uint32_t node, uint32_t graph_task) {
-  td_thread_now *thread = &world->state.threads[event->thread];
+  td_thread_now *thread = td_world_thread(world, event->thread);
   td_world_set(world, &thread->node, node);
   td_world_set(world, &thread->graph_task, graph_task);
 }
 
 static bool
 is_in_queue(const td_world *world, uint32_t task) {
-  return world->state.tasks[task].queue != TD_NONE;
+  return td_state_task(&world->state, task)->queue != TD_NONE;
 }
 
 /* A task is over: run, skipped or captured. */
@@ -50,7 +49,7 @@ static void
 finish_task(td_world *world, uint32_t node, uint32_t graph_task) {
   uint32_t task = td_task_find(world, node, graph_task);
   if (task == TD_NONE || is_in_queue(world, task)) return;
-  td_graph_task_now *owner = &world->state.graph_tasks[graph_task];
+  td_graph_task_now *owner = td_world_graph_task(world, graph_task);
   td_world_set(world, &owner->n_done, owner->n_done + 1);
   td_task_drop(world, task);
 }
@@ -58,7 +57,7 @@ finish_task(td_world *world, uint32_t node, uint32_t graph_task) {
 static void
 add_outstanding(td_world *world, uint32_t graph_task) {
   if (graph_task == TD_NONE) return;
-  td_graph_task_now *now = &world->state.graph_tasks[graph_task];
+  td_graph_task_now *now = td_world_graph_task(world, graph_task);
   td_world_set(world, &now->outstanding, now->outstanding + 1);
 }
 
@@ -67,7 +66,8 @@ add_outstanding(td_world *world, uint32_t graph_task) {
 static void
 apply_node_new(td_world *world, const td_any_event *any) {
   uint32_t node = any->node_new.node;
-  if (node == TD_NONE || world->state.nodes[node].state != TD_NODE_absent) return trouble(world);
+  if (node == TD_NONE || td_state_node(&world->state, node)->state != TD_NODE_absent)
+    return trouble(world);
   set_node_state(world, node, TD_NODE_created);
   name_current(world, node);
 }
@@ -85,7 +85,7 @@ static void
 apply_graph_task_begin(td_world *world, const td_any_event *any) {
   const td_event_graph_task_begin *event = &any->graph_task_begin;
   if (event->graph_task == TD_NONE) return trouble(world);
-  td_graph_task_now *now = &world->state.graph_tasks[event->graph_task];
+  td_graph_task_now *now = td_world_graph_task(world, event->graph_task);
   if (now->status != 0) return trouble(world);
   td_world_set(world, &now->status, 1 + TD_task_status_running);
 }
@@ -96,8 +96,8 @@ apply_dependency(td_world *world, const td_any_event *any) {
   if (event->node == TD_NONE || event->graph_task == TD_NONE) return trouble(world);
   uint32_t task = td_task_obtain(world, event->node, event->graph_task);
   if (task == TD_NONE) return trouble(world);
-  td_world_set(world, &world->state.tasks[task].dependencies, event->count);
-  td_world_set(world, &world->state.tasks[task].expected, event->count);
+  td_world_set(world, &td_world_task(world, task)->dependencies, event->count);
+  td_world_set(world, &td_world_task(world, task)->expected, event->count);
   bool is_selective = world->catalog->graph_tasks[event->graph_task].n_outputs > 0;
   set_node_state(world, event->node, is_selective ? TD_NODE_skipped : TD_NODE_waiting);
   name_current(world, event->node);
@@ -117,8 +117,8 @@ static void
 apply_outstanding(td_world *world, const td_any_event *any) {
   const td_event_outstanding *event = &any->outstanding;
   if (event->graph_task == TD_NONE) return trouble(world);
-  td_thread_now *thread = &world->state.threads[event->event.thread];
-  td_world_set(world, &world->state.graph_tasks[event->graph_task].outstanding, event->value);
+  const td_thread_now *thread = td_state_thread(&world->state, event->event.thread);
+  td_world_set(world, &td_world_graph_task(world, event->graph_task)->outstanding, event->value);
   /* A node that was only captured, or that failed, has no end of its own. */
   if (thread->node != TD_NONE && thread->graph_task == event->graph_task)
     finish_task(world, thread->node, event->graph_task);
@@ -129,9 +129,9 @@ apply_outstanding(td_world *world, const td_any_event *any) {
 /* A task in a queue stays until it is popped. */
 static void
 drop_leftover_tasks(td_world *world, uint32_t graph_task) {
-  uint32_t task = world->state.graph_tasks[graph_task].first_live - 1;
+  uint32_t task = td_state_graph_task(&world->state, graph_task)->first_live - 1;
   while (task != TD_NONE) {
-    uint32_t next = world->state.tasks[task].pass_next;
+    uint32_t next = td_state_task(&world->state, task)->pass_next;
     if (!is_in_queue(world, task)) td_task_drop(world, task);
     task = next;
   }
@@ -141,7 +141,7 @@ static void
 apply_graph_task_end(td_world *world, const td_any_event *any) {
   const td_event_graph_task_end *event = &any->graph_task_end;
   if (event->graph_task == TD_NONE) return trouble(world);
-  td_graph_task_now *now = &world->state.graph_tasks[event->graph_task];
+  td_graph_task_now *now = td_world_graph_task(world, event->graph_task);
   bool is_over = now->status > 1 + TD_task_status_running;
   if (now->status != 1 + TD_task_status_running) trouble(world);
   td_world_set(world, &now->status, 1 + TD_MIN(event->status, (uint32_t)TD_task_status_error));
@@ -160,7 +160,7 @@ apply_queue_push(td_world *world, const td_any_event *any) {
   td_queue_entry entry = {event->node, event->graph_task, TD_TASK_NODE, 0};
   if (!td_queue_enter(world, event->queue, entry)) return trouble(world);
   td_task_unpark(world, task);
-  td_world_set(world, &world->state.tasks[task].queue, event->queue);
+  td_world_set(world, &td_world_task(world, task)->queue, event->queue);
   add_outstanding(world, event->graph_task);
   set_node_state(world, event->node, TD_NODE_queued);
   name_current(world, event->node);
@@ -172,13 +172,13 @@ leave_queue(td_world *world, const td_event_queue_pop *event) {
   if (event->node != TD_NONE && event->graph_task != TD_NONE)
     task = td_task_find(world, event->node, event->graph_task);
   if (task != TD_NONE) {
-    td_world_set(world, &world->state.tasks[task].queue, TD_NONE);
-    uint32_t status = world->state.graph_tasks[event->graph_task].status;
+    td_world_set(world, &td_world_task(world, task)->queue, TD_NONE);
+    uint32_t status = td_state_graph_task(&world->state, event->graph_task)->status;
     if (status > 1 + TD_task_status_running) td_task_drop(world, task);
   }
   /* It is the thread's now, whatever comes first: a capture, a skip, or its function. */
   if (event->node != TD_NONE) {
-    td_world_set(world, &world->state.nodes[event->node].thread, event->event.thread);
+    td_world_set(world, &td_world_node(world, event->node)->thread, event->event.thread);
     set_node_state(world, event->node, TD_NODE_running);
   }
 }
@@ -192,7 +192,7 @@ apply_queue_pop(td_world *world, const td_any_event *any) {
   if (!td_queue_leave(world, event->queue, event->node, event->graph_task, &entry, &was_first))
     return trouble(world);
   if (!was_first) trouble(world);
-  td_queue_now *queue = &world->state.queues[event->queue];
+  td_queue_now *queue = td_world_queue(world, event->queue);
   td_world_set(world, &queue->n_popped, queue->n_popped + 1);
   td_world_set(world, &queue->last_node, event->node);
   td_world_set_u64(world, &queue->last_pop_seq, world->state.header->seq);
@@ -255,7 +255,7 @@ static void
 apply_dependency_dec(td_world *world, const td_any_event *any) {
   const td_event_dependency_dec *event = &any->dependency_dec;
   uint32_t task = task_of(world, event->node, event->graph_task);
-  if (task != TD_NONE) td_world_set(world, &world->state.tasks[task].dependencies, event->left);
+  if (task != TD_NONE) td_world_set(world, &td_world_task(world, task)->dependencies, event->left);
 }
 
 /* node */
@@ -264,7 +264,7 @@ static void
 apply_node_begin(td_world *world, const td_any_event *any) {
   const td_event_node_begin *event = &any->node_begin;
   if (event->node == TD_NONE) return trouble(world);
-  td_node_now *node = &world->state.nodes[event->node];
+  td_node_now *node = td_world_node(world, event->node);
   td_world_set(world, &node->thread, event->event.thread);
   td_world_set(world, &node->graph_task, event->graph_task);
   td_world_set_u64(world, &node->begin_ns, event->event.time);
@@ -279,7 +279,7 @@ static void
 apply_node_end(td_world *world, const td_any_event *any) {
   const td_event_node_end *event = &any->node_end;
   if (event->node == TD_NONE) return trouble(world);
-  td_node_now *node = &world->state.nodes[event->node];
+  td_node_now *node = td_world_node(world, event->node);
   if (node->state != TD_NODE_running && node->state != TD_NODE_failed) trouble(world);
   td_world_set_u64(world, &node->end_ns, event->event.time);
   if (node->state != TD_NODE_failed) set_node_state(world, event->node, TD_NODE_done);
@@ -292,7 +292,7 @@ static void
 apply_node_skip(td_world *world, const td_any_event *any) {
   const td_event_node_skip *event = &any->node_skip;
   if (event->node == TD_NONE) return trouble(world);
-  if (world->state.nodes[event->node].state != TD_NODE_captured)
+  if (td_state_node(&world->state, event->node)->state != TD_NODE_captured)
     set_node_state(world, event->node, TD_NODE_skipped);
   if (event->graph_task != TD_NONE) finish_task(world, event->node, event->graph_task);
   name_current(world, event->node);
@@ -319,7 +319,7 @@ apply_anomaly(td_world *world, const td_any_event *any) {
   td_state_header *header = world->state.header;
   td_world_set(world, &header->n_anomalies, header->n_anomalies + 1);
   if (event->node == TD_NONE) return;
-  td_node_now *now = &world->state.nodes[event->node], changed = *now;
+  td_node_now *now = td_world_node(world, event->node), changed = *now;
   changed.anomaly = (uint8_t)(1 + TD_MIN(event->kind, (uint32_t)TD_anomaly_kind_LIMIT));
   changed.birthplace = (uint8_t)TD_MIN(event->born, (uint32_t)TD_birthplace_LIMIT);
   if (!now->anomaly) td_world_set(world, (td_word *)now, *(td_word *)&changed);
@@ -333,7 +333,7 @@ apply_thread_state(td_world *world, const td_any_event *any) {
   const td_event_thread_state *event = &any->thread_state;
   if (event->state >= TD_thread_activity_LIMIT) return trouble(world);
   set_thread(world, &event->event, (td_thread_activity)event->state);
-  td_world_set(world, &world->state.threads[event->event.thread].graph_task, event->graph_task);
+  td_world_set(world, &td_world_thread(world, event->event.thread)->graph_task, event->graph_task);
 }
 
 static void
@@ -375,12 +375,12 @@ apply_breakpoint_hit(td_world *world, const td_any_event *any) {
 
 static void
 apply_lock_wait(td_world *world, const td_any_event *any) {
-  td_world_set(world, &world->state.threads[any->event.thread].lock, any->lock_wait.lock);
+  td_world_set(world, &td_world_thread(world, any->event.thread)->lock, any->lock_wait.lock);
 }
 
 static void
 apply_lock_acquired(td_world *world, const td_any_event *any) {
-  td_world_set(world, &world->state.threads[any->event.thread].lock, TD_NONE);
+  td_world_set(world, &td_world_thread(world, any->event.thread)->lock, TD_NONE);
 }
 
 static void

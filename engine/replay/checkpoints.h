@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Checkpoints of a world: number k is the state after k * interval events. A checkpoint stores only
- * the pages that changed since the one before. Page p of checkpoint k is the newest version of p
- * up to k, or zeros. Restoring a checkpoint copies the pages that differ from the world's present
- * ones. If the versions outgrow their budget, every second checkpoint goes and the interval
- * doubles.
+ * Checkpoints of a world, numbered from 0, the world before any event. The next one is due after so
+ * many events, or after so many changed pages. A checkpoint has only the pages that changed since
+ * the one before. Page p of checkpoint k is the newest version of p up to k, or the initial page.
+ * Versions are shared with the world: laying and restoring a checkpoint copy no page but the
+ * header's. If the versions outgrow their budget, every second checkpoint goes, and the distances
+ * double.
  * Private to engine/replay. */
 #pragma once
 
@@ -13,16 +14,16 @@
 typedef struct td_checkpoints td_checkpoints;
 
 /* td_checkpoints_new begins with checkpoint 0, the world as td_world_init left it. NULL without
- * memory. interval_events: 0 for the usual one. budget_bytes: of all versions. */
-td_checkpoints *td_checkpoints_new(td_world *world, uint32_t interval_events, size_t budget_bytes);
+ * memory. most_events: from one checkpoint to the next at first, 0 for the usual number.
+ * budget_bytes: of all versions. */
+td_checkpoints *td_checkpoints_new(td_world *world, uint32_t most_events, size_t budget_bytes);
 void td_checkpoints_free(td_checkpoints *checkpoints);
 
-/* td_checkpoints_interval returns the distance between checkpoints in events; it may grow while
- * they are laid. */
-uint64_t td_checkpoints_interval(const td_checkpoints *checkpoints);
+/* td_checkpoints_due returns true if the next checkpoint should be laid. */
+bool td_checkpoints_due(const td_checkpoints *checkpoints);
 
-/* td_checkpoints_lay stores the world's present state, which is a multiple of the interval, as the
- * next checkpoint. False without memory. */
+/* td_checkpoints_lay stores the world's present state as the next checkpoint, and may drop others.
+ * False without memory. */
 bool td_checkpoints_lay(td_checkpoints *checkpoints);
 
 /* td_checkpoints_before returns the position of the last checkpoint not after a position. */

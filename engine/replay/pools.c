@@ -11,7 +11,7 @@ take_task(td_world *world) {
   td_state_header *header = world->state.header;
   uint32_t task = header->free_task;
   if (task != TD_NONE) {
-    td_world_set(world, &header->free_task, world->state.tasks[task].child[0]);
+    td_world_set(world, &header->free_task, td_state_task(&world->state, task)->child[0]);
     return task;
   }
   if (header->n_tasks_used == world->n_tasks) return TD_NONE;
@@ -23,52 +23,54 @@ take_task(td_world *world) {
 /* Where the tree of a node points to this task, or where it would if the task were in it. */
 static uint32_t *
 find_link(td_world *world, uint32_t node, uint32_t graph_task, uint32_t task) {
-  uint32_t *link = &world->state.nodes[node].task;
+  uint32_t *link = &td_world_node(world, node)->task;
   for (uint32_t bits = graph_task; *link != task && *link != TD_NONE; bits >>= 1)
-    link = &world->state.tasks[*link].child[bits & 1];
+    link = &td_world_task(world, *link)->child[bits & 1];
   return link;
 }
 
 /* A leaf of the tree takes the task's place: any task below has the same bits up to here. */
 static void
 leave_tree(td_world *world, uint32_t task) {
-  td_task_now *tasks = world->state.tasks, *left = &tasks[task];
+  td_task_now *left = td_world_task(world, task), *below = left;
   uint32_t *link = find_link(world, left->node, left->graph_task, task), *last = link;
-  while (tasks[*last].child[0] != TD_NONE || tasks[*last].child[1] != TD_NONE)
-    last = &tasks[*last].child[tasks[*last].child[0] == TD_NONE];
+  while (below->child[0] != TD_NONE || below->child[1] != TD_NONE) {
+    last = &below->child[below->child[0] == TD_NONE];
+    below = td_world_task(world, *last);
+  }
   uint32_t leaf = *last;
   td_world_set(world, last, TD_NONE);
   if (leaf == task) return;
-  td_world_set(world, &tasks[leaf].child[0], left->child[0]);
-  td_world_set(world, &tasks[leaf].child[1], left->child[1]);
+  td_world_set(world, &below->child[0], left->child[0]);
+  td_world_set(world, &below->child[1], left->child[1]);
   td_world_set(world, link, leaf);
 }
 
 static void
 enter_pass(td_world *world, uint32_t task, td_graph_task_now *owner) {
   uint32_t newer = owner->first_live;
-  if (newer) td_world_set(world, &world->state.tasks[newer - 1].pass_prev, task);
+  if (newer) td_world_set(world, &td_world_task(world, newer - 1)->pass_prev, task);
   td_world_set(world, &owner->first_live, task + 1);
   td_world_set(world, &owner->n_live, owner->n_live + 1);
 }
 
 static void
 leave_pass(td_world *world, uint32_t task) {
-  td_task_now *tasks = world->state.tasks, *left = &tasks[task];
-  td_graph_task_now *owner = &world->state.graph_tasks[left->graph_task];
-  if (left->pass_prev == TD_NONE)
-    td_world_set(world, &owner->first_live, left->pass_next + 1);
+  const td_task_now *left = td_state_task(&world->state, task);
+  uint32_t newer = left->pass_prev, older = left->pass_next;
+  td_graph_task_now *owner = td_world_graph_task(world, left->graph_task);
+  if (newer == TD_NONE)
+    td_world_set(world, &owner->first_live, older + 1);
   else
-    td_world_set(world, &tasks[left->pass_prev].pass_next, left->pass_next);
-  if (left->pass_next != TD_NONE)
-    td_world_set(world, &tasks[left->pass_next].pass_prev, left->pass_prev);
+    td_world_set(world, &td_world_task(world, newer)->pass_next, older);
+  if (older != TD_NONE) td_world_set(world, &td_world_task(world, older)->pass_prev, newer);
   td_world_set(world, &owner->n_live, owner->n_live - 1);
 }
 
 static void
 set_task(td_world *world, uint32_t task, const td_task_now *value) {
   const td_word *words = (const td_word *)value;
-  td_word *at = (td_word *)&world->state.tasks[task];
+  td_word *at = (td_word *)td_world_task(world, task);
   for (size_t i = 0; i < sizeof *value / sizeof *words; i++)
     td_world_set(world, at + i, words[i]);
 }
@@ -79,7 +81,7 @@ td_task_obtain(td_world *world, uint32_t node, uint32_t graph_task) {
   if (task != TD_NONE) return task;
   task = take_task(world);
   if (task == TD_NONE) return TD_NONE;
-  td_graph_task_now *owner = &world->state.graph_tasks[graph_task];
+  td_graph_task_now *owner = td_world_graph_task(world, graph_task);
   set_task(world, task,
            &(td_task_now){.node = node,
                           .graph_task = graph_task,
@@ -91,7 +93,7 @@ td_task_obtain(td_world *world, uint32_t node, uint32_t graph_task) {
                           .parked_prev = TD_NONE,
                           .parked_next = TD_NONE});
   td_world_set(world, find_link(world, node, graph_task, TD_NONE), task);
-  td_world_set(world, &world->state.nodes[node].graph_task, graph_task);
+  td_world_set(world, &td_world_node(world, node)->graph_task, graph_task);
   enter_pass(world, task, owner);
   return task;
 }
@@ -99,19 +101,18 @@ td_task_obtain(td_world *world, uint32_t node, uint32_t graph_task) {
 static void
 free_arrivals(td_world *world, uint32_t task) {
   td_state_header *header = world->state.header;
-  td_arrival_now *arrivals = world->state.arrivals;
-  uint32_t first = world->state.tasks[task].first_arrival, last = first;
+  uint32_t first = td_state_task(&world->state, task)->first_arrival, last = first, next;
   if (first == TD_NONE) return;
-  while (arrivals[last].next != TD_NONE)
-    last = arrivals[last].next;
-  td_world_set(world, &arrivals[last].next, header->free_arrival);
+  while ((next = td_state_arrival(&world->state, last)->next) != TD_NONE)
+    last = next;
+  td_world_set(world, &td_world_arrival(world, last)->next, header->free_arrival);
   td_world_set(world, &header->free_arrival, first);
-  td_world_set(world, &world->state.tasks[task].first_arrival, TD_NONE);
+  td_world_set(world, &td_world_task(world, task)->first_arrival, TD_NONE);
 }
 
 void
 td_task_drop(td_world *world, uint32_t task) {
-  td_task_now *dropped = &world->state.tasks[task];
+  td_task_now *dropped = td_world_task(world, task);
   td_task_unpark(world, task);
   free_arrivals(world, task);
   leave_tree(world, task);
@@ -124,14 +125,16 @@ td_task_drop(td_world *world, uint32_t task) {
 void
 td_task_park(td_world *world, uint32_t task) {
   td_state_header *header = world->state.header;
-  td_task_now *tasks = world->state.tasks, *parked = &tasks[task];
-  td_graph_task_now *owner = &world->state.graph_tasks[parked->graph_task];
-  if (parked->parked) return;
+  if (td_state_task(&world->state, task)->parked) return;
+  td_task_now *parked = td_world_task(world, task);
+  td_graph_task_now *owner = td_world_graph_task(world, parked->graph_task);
   uint32_t last = header->last_parked;
   td_world_set(world, &parked->parked, 1);
   td_world_set(world, &parked->parked_prev, last);
   td_world_set(world, &parked->parked_next, TD_NONE);
-  td_world_set(world, last == TD_NONE ? &header->first_parked : &tasks[last].parked_next, task);
+  td_world_set(world,
+               last == TD_NONE ? &header->first_parked : &td_world_task(world, last)->parked_next,
+               task);
   td_world_set(world, &header->last_parked, task);
   td_world_set(world, &owner->n_parked, owner->n_parked + 1);
 }
@@ -139,13 +142,16 @@ td_task_park(td_world *world, uint32_t task) {
 void
 td_task_unpark(td_world *world, uint32_t task) {
   td_state_header *header = world->state.header;
-  td_task_now *tasks = world->state.tasks, *parked = &tasks[task];
-  td_graph_task_now *owner = &world->state.graph_tasks[parked->graph_task];
-  if (!parked->parked) return;
+  if (!td_state_task(&world->state, task)->parked) return;
+  td_task_now *parked = td_world_task(world, task);
+  td_graph_task_now *owner = td_world_graph_task(world, parked->graph_task);
   uint32_t before = parked->parked_prev, after = parked->parked_next;
-  td_world_set(world, before == TD_NONE ? &header->first_parked : &tasks[before].parked_next,
-               after);
-  td_world_set(world, after == TD_NONE ? &header->last_parked : &tasks[after].parked_prev, before);
+  td_world_set(
+      world, before == TD_NONE ? &header->first_parked : &td_world_task(world, before)->parked_next,
+      after);
+  td_world_set(world,
+               after == TD_NONE ? &header->last_parked : &td_world_task(world, after)->parked_prev,
+               before);
   td_world_set(world, &parked->parked, 0);
   td_world_set(world, &owner->n_parked, owner->n_parked - 1);
 }
@@ -155,7 +161,7 @@ take_arrival(td_world *world) {
   td_state_header *header = world->state.header;
   uint32_t arrival = header->free_arrival;
   if (arrival != TD_NONE) {
-    td_world_set(world, &header->free_arrival, world->state.arrivals[arrival].next);
+    td_world_set(world, &header->free_arrival, td_state_arrival(&world->state, arrival)->next);
     return arrival;
   }
   if (header->n_arrivals_used == world->n_arrivals) return TD_NONE;
@@ -168,8 +174,8 @@ bool
 td_arrival_add(td_world *world, uint32_t task, const td_event_buffer_add *event) {
   uint32_t arrival = take_arrival(world);
   if (arrival == TD_NONE) return false;
-  td_arrival_now *now = &world->state.arrivals[arrival];
-  td_task_now *owner = &world->state.tasks[task];
+  td_arrival_now *now = td_world_arrival(world, arrival);
+  td_task_now *owner = td_world_task(world, task);
   td_world_set(world, &now->from, event->from);
   td_world_set(world, &now->input_nr, event->input_nr);
   td_world_set(world, &now->next, owner->first_arrival);

@@ -4,18 +4,17 @@
 #include "engine/base/alloc.h"
 #include "engine/base/heap.h"
 
-#include <string.h>
-
 /* From this length on, each task in a heap knows its place there. Shorter heaps are searched. */
 #define INDEXED_LENGTH 64
 
-/* What comparing and storing need: world is NULL in a heap that is only read from a copy. */
+/* What comparing and storing need. A heap is an array, or NULL: the entries of the world from
+ * `first` on. */
 typedef struct heap_context {
   const td_state *state;
   const td_catalog *catalog;
   td_queue_order order;
-  td_world *world;
-  td_queue_entry *heap; /* of the world */
+  td_world *world; /* NULL: the heap is an array */
+  uint32_t first;
   bool indexed;
 } heap_context;
 
@@ -23,7 +22,7 @@ typedef struct heap_context {
 static uint32_t
 depth_of(const heap_context *context, const td_queue_entry *entry) {
   if (entry->graph_task == TD_NONE) return TD_TASK_DEPTH_GONE;
-  uint32_t status = context->state->graph_tasks[entry->graph_task].status;
+  uint32_t status = td_state_graph_task(context->state, entry->graph_task)->status;
   if (status != 1 + TD_task_status_running) return TD_TASK_DEPTH_GONE;
   return context->catalog->graph_tasks[entry->graph_task].depth;
 }
@@ -43,8 +42,14 @@ goes_after(td_queue_entry a, td_queue_entry b, void *data) {
   return td_task_goes_after(place_of(context, &a), place_of(context, &b));
 }
 
+static td_queue_entry
+get_entry(const heap_context *context, const td_queue_entry *heap, size_t i) {
+  return heap ? heap[i] : *td_state_entry(context->state, context->first + (uint32_t)i);
+}
+
 static void
-store_entry(td_world *world, td_queue_entry *slot, td_queue_entry value) {
+store_entry(td_world *world, uint32_t place, td_queue_entry value) {
+  td_queue_entry *slot = td_world_entry(world, place);
   td_world_set(world, &slot->node, value.node);
   td_world_set(world, &slot->graph_task, value.graph_task);
   td_world_set(world, &slot->kind, value.kind);
@@ -52,26 +57,24 @@ store_entry(td_world *world, td_queue_entry *slot, td_queue_entry value) {
 }
 
 static void
-note_place(const heap_context *context, const td_queue_entry *slot) {
-  if (slot->kind != TD_TASK_NODE) return;
-  uint32_t task = td_state_task_at(context->state, slot->node, slot->graph_task);
+note_place(const heap_context *context, uint32_t place, td_queue_entry entry) {
+  if (entry.kind != TD_TASK_NODE) return;
+  uint32_t task = td_state_task_at(context->state, entry.node, entry.graph_task);
   if (task != TD_NONE)
-    td_world_set(context->world, &context->state->tasks[task].place,
-                 (uint32_t)(slot - context->heap));
+    td_world_set(context->world, &td_world_task(context->world, task)->place, place);
 }
 
 static void
-set_entry(void *data, td_queue_entry *slot, td_queue_entry value) {
-  const heap_context *context = data;
-  if (!context->world) {
-    *slot = value;
+set_entry(const heap_context *context, td_queue_entry *heap, size_t i, td_queue_entry value) {
+  if (heap) {
+    heap[i] = value;
     return;
   }
-  store_entry(context->world, slot, value);
-  if (context->indexed) note_place(context, slot);
+  store_entry(context->world, context->first + (uint32_t)i, value);
+  if (context->indexed) note_place(context, (uint32_t)i, value);
 }
 
-TD_HEAP_DEFINE(entries, td_queue_entry, goes_after, set_entry)
+TD_HEAP_DEFINE(entries, td_queue_entry, get_entry, goes_after, set_entry)
 
 static heap_context
 context_of(td_world *world, uint32_t queue) {
@@ -79,26 +82,27 @@ context_of(td_world *world, uint32_t queue) {
                         .catalog = world->catalog,
                         .order = world->catalog->queues[queue].order,
                         .world = world,
-                        .heap = world->state.entries + world->state.first_entry[queue],
-                        .indexed = world->state.queues[queue].n >= INDEXED_LENGTH};
+                        .first = world->state.first_entry[queue],
+                        .indexed = td_state_queue(&world->state, queue)->n >= INDEXED_LENGTH};
 }
 
 bool
 td_queue_enter(td_world *world, uint32_t queue, td_queue_entry entry) {
-  td_queue_now *now = &world->state.queues[queue];
+  td_queue_now *now = td_world_queue(world, queue);
   if (now->n >= world->catalog->queues[queue].max_size) return false;
   heap_context context = context_of(world, queue);
   entry.order = now->n_pushed;
-  entries_push(context.heap, now->n, entry, &context);
+  entries_push(NULL, now->n, entry, &context);
   td_world_set(world, &now->n, now->n + 1);
   td_world_set(world, &now->n_pushed, now->n_pushed + 1);
   for (uint32_t i = 0; now->n == INDEXED_LENGTH && i < INDEXED_LENGTH; i++)
-    note_place(&context, &context.heap[i]);
+    note_place(&context, i, get_entry(&context, NULL, i));
   return true;
 }
 
 static bool
-is_wanted(const td_queue_entry *entry, uint32_t node, uint32_t graph_task) {
+is_wanted(const heap_context *context, uint32_t place, uint32_t node, uint32_t graph_task) {
+  const td_queue_entry *entry = td_state_entry(context->state, context->first + place);
   if (node == TD_NONE) return entry->kind != TD_TASK_NODE;
   return entry->kind == TD_TASK_NODE && entry->node == node && entry->graph_task == graph_task;
 }
@@ -107,62 +111,65 @@ is_wanted(const td_queue_entry *entry, uint32_t node, uint32_t graph_task) {
 static uint32_t
 find_entry(const heap_context *context, uint32_t n, uint32_t node, uint32_t graph_task) {
   uint32_t at = 0, task = TD_NONE;
-  if (n && is_wanted(&context->heap[0], node, graph_task)) return 0;
+  if (n && is_wanted(context, 0, node, graph_task)) return 0;
   if (node != TD_NONE && graph_task != TD_NONE)
     task = td_state_task_at(context->state, node, graph_task);
-  if (context->indexed && task != TD_NONE) at = context->state->tasks[task].place;
+  if (context->indexed && task != TD_NONE) at = td_state_task(context->state, task)->place;
   uint32_t end = context->indexed ? TD_MIN(n, at + INDEXED_LENGTH) : n;
-  while (at < end && !is_wanted(&context->heap[at], node, graph_task))
+  while (at < end && !is_wanted(context, at, node, graph_task))
     at++;
   return at < end ? at : n;
 }
 
 /* Fills the hole with the last entry, as a heap whose entry at `hole` was the greatest would. */
 static void
-remove_at(td_queue_entry *heap, uint32_t n, uint32_t hole, heap_context *context) {
-  td_queue_entry last = heap[n - 1];
+remove_at(uint32_t n, uint32_t hole, heap_context *context) {
+  td_queue_entry last = get_entry(context, NULL, n - 1);
   uint32_t length = n - 1;
   if (hole == length) return;
   while (2 * (uint64_t)hole + 1 < length) {
     uint32_t child = 2 * hole + 1;
-    if (child + 1 < length && goes_after(heap[child], heap[child + 1], context)) child++;
-    set_entry(context, &heap[hole], heap[child]);
+    td_queue_entry left = get_entry(context, NULL, child);
+    if (child + 1 < length && goes_after(left, get_entry(context, NULL, child + 1), context))
+      child++;
+    set_entry(context, NULL, hole, get_entry(context, NULL, child));
     hole = child;
   }
-  entries_sift_up(heap, hole, last, context);
+  entries_sift_up(NULL, hole, last, context);
 }
 
 bool
 td_queue_leave(td_world *world, uint32_t queue, uint32_t node, uint32_t graph_task,
                td_queue_entry *removed, bool *was_first) {
-  td_queue_now *now = &world->state.queues[queue];
+  td_queue_now *now = td_world_queue(world, queue);
   heap_context context = context_of(world, queue);
   uint32_t at = find_entry(&context, now->n, node, graph_task);
   if (at == now->n) return false;
-  *removed = context.heap[at];
+  *removed = get_entry(&context, NULL, at);
   *was_first = at == 0;
   if (at == 0)
-    entries_pop(context.heap, now->n, &context);
+    entries_pop(NULL, now->n, &context);
   else
-    remove_at(context.heap, now->n, at, &context);
+    remove_at(now->n, at, &context);
   td_world_set(world, &now->n, now->n - 1);
-  store_entry(world, &context.heap[now->n], (td_queue_entry){0});
+  store_entry(world, context.first + now->n, (td_queue_entry){0});
   return true;
 }
 
 void
 td_state_queue_order(const td_state *state, const td_catalog *catalog, uint32_t queue,
                      td_queue_entry *out) {
-  uint32_t n = state->queues[queue].n;
+  uint32_t n = td_state_queue(state, queue)->n;
   if (n == 0) return;
   heap_context context = {
       .state = state, .catalog = catalog, .order = catalog->queues[queue].order};
-  memcpy(out, state->entries + state->first_entry[queue], n * sizeof *out);
+  for (uint32_t i = 0; i < n; i++)
+    out[i] = *td_state_entry(state, state->first_entry[queue] + i);
   while (n > 1) {
     td_queue_entry first = entries_pop(out, n, &context);
     out[--n] = first;
   }
-  n = state->queues[queue].n;
+  n = td_state_queue(state, queue)->n;
   for (uint32_t i = 0; i < n / 2; i++) {
     td_queue_entry swapped = out[i];
     out[i] = out[n - 1 - i];

@@ -60,8 +60,8 @@ note_trouble(td_replay *replay, uint64_t seq) {
 static td_status
 index_events(td_replay *replay, td_replay_progress progress, void *data, td_error *error) {
   for (uint64_t seq = 0; seq < replay->length; seq++) {
-    bool due = seq && seq % td_checkpoints_interval(replay->checkpoints) == 0;
-    if (due && !td_checkpoints_lay(replay->checkpoints))
+    bool is_due = td_checkpoints_due(replay->checkpoints);
+    if (is_due && !td_checkpoints_lay(replay->checkpoints))
       return td_error_set(error, TD_OUT_OF_MEMORY, "no memory for checkpoints");
     bool wanted =
         !progress || seq % PROGRESS_EVENTS || progress((double)seq / (double)replay->length, data);

@@ -14,9 +14,9 @@ td_node_state_name(td_node_state state) {
 
 const td_task_now *
 td_state_task_find(const td_state *state, uint32_t node, uint32_t graph_task) {
-  const td_node_now *now = &state->nodes[node];
+  const td_node_now *now = td_state_node(state, node);
   bool any = graph_task == TD_NONE;
   uint32_t task = td_state_task_at(state, node, any ? now->graph_task : graph_task);
   if (any && task == TD_NONE) task = now->task;
-  return task == TD_NONE ? NULL : &state->tasks[task];
+  return task == TD_NONE ? NULL : td_state_task(state, task);
 }

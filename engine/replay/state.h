@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The world after an event: what every node, task, queue, thread and graph task is doing. It lies
- * in flat arrays inside one block of memory without pointers. So two states are equal if their
- * bytes are. A checkpoint is a copy of pages, and an undo is a list of old words
- * (engine/replay/replay.h). Only engine/replay/apply.c writes it. Everybody else reads through
- * `const td_state *`, valid until the replay that owns it moves. */
+ * The world after an event: what every node, task, queue, thread and graph task is doing. Each of
+ * them is a table without pointers, so two states are equal if their bytes are. A table lies in
+ * pages. States of different moments share the pages that are equal in both, so that a checkpoint
+ * and a seek copy nothing (engine/replay/checkpoints.h). Only engine/replay/apply.c writes a state.
+ * Everybody else reads through `const td_state *`, valid until the replay that owns it moves. */
 #pragma once
 
 #include "engine/replay/catalog.h"
@@ -101,22 +101,47 @@ typedef struct td_state_header {
   uint32_t unused;
 } td_state_header;
 
+/* TD_STATE_PART(element, table, type): the tables of a state, indexed by id or by place. */
+#define TD_STATE_PARTS(PART)                                                                       \
+  PART(node, nodes, td_node_now)                                                                   \
+  PART(queue, queues, td_queue_now)                                                                \
+  PART(thread, threads, td_thread_now)                                                             \
+  PART(graph_task, graph_tasks, td_graph_task_now)                                                 \
+  PART(entry, entries, td_queue_entry) /* heaps of all queues, end to end */                       \
+  PART(task, tasks, td_task_now)                                                                   \
+  PART(arrival, arrivals, td_arrival_now)
+
+#define TD_STATE_PAGE_BYTES 2048u
+
+/* Elements of one table. They never lie across two pages. */
+typedef struct td_state_page {
+  _Alignas(16) uint64_t number; /* in td_state.pages, if the page is not shared */
+  _Alignas(16) unsigned char elements[TD_STATE_PAGE_BYTES - 16];
+} td_state_page;
+
+#define TD_STATE_PER_PAGE(type) ((uint32_t)(sizeof(((td_state_page *)0)->elements) / sizeof(type)))
+
 typedef struct td_state {
-  unsigned char *bytes; /* the block; the pointers below point into it */
-  size_t n_bytes;
   td_state_header *header;
-  td_node_now *nodes;             /* [catalog->n_nodes] */
-  td_queue_now *queues;           /* [catalog->n_queues] */
-  td_thread_now *threads;         /* [catalog->n_threads] */
-  td_graph_task_now *graph_tasks; /* [catalog->n_graph_tasks] */
-  td_queue_entry *entries;        /* heaps of all queues, end to end */
-  uint32_t *first_entry;          /* [n_queues]: where each queue's heap begins (constant) */
-  td_task_now *tasks;
-  td_arrival_now *arrivals;
+  const uint32_t *first_entry; /* [catalog->n_queues]: where each queue's heap begins */
+  td_state_page *const *pages; /* of all tables; the first one has the header */
+  uint32_t n_pages;
+#define TD_STATE_PART(element, table, type) td_state_page *const *table;
+  TD_STATE_PARTS(TD_STATE_PART)
+#undef TD_STATE_PART
 } td_state;
 
+/* td_state_node, td_state_queue, ... return an element of a table. */
+#define TD_STATE_PART(element, table, type)                                                        \
+  static inline const type *td_state_##element(const td_state *state, uint32_t i) {                \
+    const td_state_page *page = state->table[i / TD_STATE_PER_PAGE(type)];                         \
+    return (const type *)(const void *)page->elements + i % TD_STATE_PER_PAGE(type);               \
+  }
+TD_STATE_PARTS(TD_STATE_PART)
+#undef TD_STATE_PART
+
 /* td_state_queue_order writes the tasks of a queue in the order in which they will be popped if
- * nothing else is pushed. `out` has room for state->queues[queue].n entries. */
+ * nothing else is pushed. `out` has room for td_state_queue(state, queue)->n. */
 void td_state_queue_order(const td_state *state, const td_catalog *catalog, uint32_t queue,
                           td_queue_entry *out);
 
@@ -126,10 +151,10 @@ void td_state_queue_order(const td_state *state, const td_catalog *catalog, uint
  * graph tasks share a node. */
 static inline uint32_t
 td_state_task_at(const td_state *state, uint32_t node, uint32_t graph_task) {
-  uint32_t task = state->nodes[node].task;
-  for (uint32_t bits = graph_task; task != TD_NONE && state->tasks[task].graph_task != graph_task;
-       bits >>= 1)
-    task = state->tasks[task].child[bits & 1];
+  uint32_t task = td_state_node(state, node)->task;
+  for (uint32_t bits = graph_task;
+       task != TD_NONE && td_state_task(state, task)->graph_task != graph_task; bits >>= 1)
+    task = td_state_task(state, task)->child[bits & 1];
   return task;
 }
 

@@ -1,38 +1,53 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * World: a state that can be written, private to engine/replay. Every write goes through
- * td_world_set. It marks the page as changed, for checkpoints. While a journal is kept, it also
- * notes the old word there, for undo. So an applier of events need not know how to undo them.
+ * World: a state that can be written, private to engine/replay. A page of a state may be shared
+ * with checkpoints. The world gets a page of its own before the first write: td_world_node and its
+ * like return elements that may be written. Every write goes through td_world_set. It marks the
+ * page as changed, for checkpoints. While a journal is kept, it also notes the old word there, for
+ * undo. So an applier of events need not know how to undo them.
+ *
+ * An element read by td_state_node and its like is out of date after a write to its page.
  * One thread. */
 #pragma once
 
-#include "engine/replay/state.h"
+#include "engine/replay/page_pool.h"
 
-/* Checkpoints copy this much at a time. */
-#define TD_WORLD_PAGE_SHIFT 12
-#define TD_WORLD_PAGE_BYTES ((size_t)1 << TD_WORLD_PAGE_SHIFT)
-
-/* A 32-bit word of the block, whatever members lie in it. */
+/* A 32-bit word of a page, whatever members lie in it. */
 typedef uint32_t __attribute__((may_alias)) td_word;
 
+#define TD_STATE_PAGE_WORDS (TD_STATE_PAGE_BYTES / (uint32_t)sizeof(td_word))
+
 typedef struct td_undo_word {
-  uint32_t word; /* number of the 32-bit word in the block */
+  uint32_t word; /* page * TD_STATE_PAGE_WORDS + number of the word in the page */
   uint32_t old;
 } td_undo_word;
 
+#define TD_WORLD_HEADER_PAGE 0u /* always the world's own */
+
+/* What the world knows about one of its pages. */
+typedef struct td_world_page {
+  uint32_t current; /* in the pool */
+  uint32_t initial; /* in the pool: the page before any event, shared by a whole table */
+  bool own;         /* current is not shared */
+  bool dirty;       /* written since the last checkpoint or restore */
+} td_world_page;
+
 typedef struct td_world {
-  td_state state; /* (owned) its block */
+  td_state state;
   const td_catalog *catalog;
-  uint32_t n_tasks, n_arrivals, n_entries; /* room */
-  size_t n_pages, n_initial_pages; /* of the block; those of them that do not begin as zeros */
+  uint32_t n_tasks, n_arrivals; /* room */
+
+  td_page_pool pool;
+  td_state_page **contents; /* (owned) [state.n_pages]: state.pages */
+  td_world_page *pages;     /* (owned) [state.n_pages] */
+  uint32_t *first_entry;    /* (owned) [catalog->n_queues]: state.first_entry */
+  uint32_t n_own;           /* pages */
+  uint32_t *dirty_pages;    /* (owned) [state.n_pages] the pages with dirty set */
+  uint32_t n_dirty;
 
   bool journalling;
   td_undo_word *journal; /* (owned) */
   size_t n_journal, journal_capacity;
-
-  uint8_t *dirty;        /* (owned) [n_pages] */
-  uint32_t *dirty_pages; /* (owned) [n_pages] the pages with dirty set */
-  size_t n_dirty;
 
   bool troubled; /* the event being applied contradicts the state */
 } td_world;
@@ -42,22 +57,48 @@ td_status td_world_init(td_world *world, const td_catalog *catalog, const td_tap
                         td_error *error);
 void td_world_fini(td_world *world);
 
+/* td_world_own gives the world a copy of a shared page. */
+void td_world_own(td_world *world, uint32_t page);
+
+/* td_world_share lets a page of the world's own become `current` of a checkpoint too.
+ * td_world_put makes a page of the pool the world's, and gives back a page of its own. The page is
+ * no longer dirty after both. */
+void td_world_share(td_world *world, uint32_t page);
+void td_world_put(td_world *world, uint32_t page, uint32_t current);
+
+/* td_world_promise makes sure that the world can own each page, and that one checkpoint can copy
+ * the header. False without memory. */
+bool td_world_promise(td_world *world);
+
 /* td_world_grow_journal is td_world_set's slow path. */
 void td_world_grow_journal(td_world *world);
 
-/* td_world_set stores a word of the block. */
+/* td_world_node, td_world_queue, ... return an element of a table, to be written. */
+#define TD_STATE_PART(element, table, type)                                                        \
+  static inline type *td_world_##element(td_world *world, uint32_t i) {                            \
+    uint32_t first = (uint32_t)(world->state.table - world->state.pages);                          \
+    uint32_t number = first + i / TD_STATE_PER_PAGE(type);                                         \
+    if (!world->pages[number].own) td_world_own(world, number);                                    \
+    void *elements = world->contents[number]->elements;                                            \
+    return (type *)elements + i % TD_STATE_PER_PAGE(type);                                         \
+  }
+TD_STATE_PARTS(TD_STATE_PART)
+#undef TD_STATE_PART
+
+/* td_world_set stores a word of an element that may be written, or of the header. */
 static inline void
 td_world_set(td_world *world, td_word *at, uint32_t value) {
-  size_t word = (size_t)(at - (td_word *)(void *)world->state.bytes);
-  size_t page = word >> (TD_WORLD_PAGE_SHIFT - 2);
+  uintptr_t within = (uintptr_t)at % TD_STATE_PAGE_BYTES;
+  uint32_t page = (uint32_t)((const td_state_page *)(const void *)((char *)at - within))->number;
   if (*at == value) return;
-  if (!world->dirty[page]) {
-    world->dirty[page] = 1;
-    world->dirty_pages[world->n_dirty++] = (uint32_t)page;
+  if (!world->pages[page].dirty) {
+    world->pages[page].dirty = true;
+    world->dirty_pages[world->n_dirty++] = page;
   }
   if (world->journalling) {
     if (world->n_journal == world->journal_capacity) td_world_grow_journal(world);
-    world->journal[world->n_journal++] = (td_undo_word){(uint32_t)word, *at};
+    uint32_t word = page * TD_STATE_PAGE_WORDS + (uint32_t)(within / sizeof *at);
+    world->journal[world->n_journal++] = (td_undo_word){word, *at};
   }
   *at = value;
 }

@@ -14,10 +14,12 @@
 static uint64_t
 hash_state(const td_replay *replay) {
   const td_state *state = td_replay_state(replay);
-  const uint64_t *words = (const void *)state->bytes;
   uint64_t hash = 0;
-  for (size_t i = 0; i < state->n_bytes / sizeof *words; i++)
-    hash = (hash ^ words[i]) * 0x9e3779b97f4a7c15u;
+  for (uint32_t page = 0; page < state->n_pages; page++) {
+    const uint64_t *words = (const void *)state->pages[page]->elements;
+    for (size_t i = 0; i < sizeof state->pages[page]->elements / sizeof *words; i++)
+      hash = (hash ^ words[i]) * 0x9e3779b97f4a7c15u;
+  }
   return hash;
 }
 
@@ -68,7 +70,8 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t n) {
   td_error error = {0};
   if (td_replay_open(td_fuzz_tape(0, data, n), NULL, NULL, &replay, &error) == TD_OK) {
     uint64_t length = td_replay_length(replay);
-    uint64_t share = 1 + (length + 1) * 2 * td_replay_state(replay)->n_bytes / HASHED_BYTES_MAX;
+    uint64_t share = 1 + (length + 1) * 2 * td_replay_state(replay)->n_pages * TD_STATE_PAGE_BYTES /
+                             HASHED_BYTES_MAX;
     uint64_t *hashes = TD_NEW_N(uint64_t, length / share + 1);
     go_forwards(replay, hashes, share);
     go_back(replay, hashes, share);

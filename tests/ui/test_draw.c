@@ -55,12 +55,13 @@ test_cards_follow_states(void) {
     seek(&self, position);
     cairo_surface_t *a = paint_light(&self, GRAPH);
     for (uint32_t i = 0; i < self.catalog->n_nodes; i++)
-      before[i] = self.state->nodes[i].state;
+      before[i] = td_state_node(self.state, i)->state;
     seek(&self, position + 40);
     cairo_surface_t *b = paint_light(&self, GRAPH);
     for (uint32_t i = 0; i < self.catalog->n_nodes; i++) {
       double x, y;
-      if (!td_graph_scene_place(self.scene, i, &x, &y) || before[i] == self.state->nodes[i].state)
+      if (!td_graph_scene_place(self.scene, i, &x, &y) ||
+          before[i] == td_state_node(self.state, i)->state)
         continue;
       x = (x - view.centre_x) * view.scale + view.width / 2;
       y = (y - view.centre_y) * view.scale + view.height / 2;
@@ -159,11 +160,11 @@ test_queue_cards(void) {
     double strip = (td_queues_height(self.catalog) - 20) / self.catalog->n_queues;
     for (uint32_t q = 0; q < self.catalog->n_queues; q++) {
       double y = 10 + (q + 0.5) * strip;
-      uint32_t n = self.state->queues[q].n,
+      uint32_t n = td_state_queue(self.state, q)->n,
                hit = td_queues_hit(self.catalog, self.state, &view, 270, y);
       g_assert_cmpuint(td_queues_hit(self.catalog, self.state, &view, 80, y), ==,
-                       self.state->queues[q].last_node);
-      n_last += self.state->queues[q].last_node != TD_NONE;
+                       td_state_queue(self.state, q)->last_node);
+      n_last += td_state_queue(self.state, q)->last_node != TD_NONE;
       td_queue_entry *order = TD_NEW_N(td_queue_entry, n);
       td_state_queue_order(self.state, self.catalog, q, order);
       g_assert_cmpuint(hit, ==, n ? order[0].node : TD_NONE);

@@ -173,7 +173,7 @@ test_one_colour(void) {
   picture_fixture self;
   picture_fixture_init(&self, 16);
   for (uint32_t i = 0; i < self.scene->n_nodes; i++) {
-    td_node_now *now = (td_node_now *)&self.state->nodes[self.scene->nodes[i].node];
+    td_node_now *now = (td_node_now *)td_state_node(self.state, self.scene->nodes[i].node);
     td_node_now before = *now;
     for (int dark = 0; dark < 2; dark++) {
       now->state = before.state == TD_NODE_failed ? TD_NODE_queued : TD_NODE_failed;

@@ -171,11 +171,11 @@ test_nested_passes(Fixture *fixture, gconstpointer data) {
   td_replay *replay = td_document_get_replay(fixture->document);
   const td_state *state = td_replay_state(replay);
   g_assert_cmpint(td_replay_seek(replay, inner->begin_seq + 2, NULL), ==, TD_OK);
-  g_assert_cmpuint(state->threads[0].state, ==, TD_thread_activity_reentrant_wait);
+  g_assert_cmpuint(td_state_thread(state, 0)->state, ==, TD_thread_activity_reentrant_wait);
   g_assert_cmpint(td_replay_forward(replay, NULL), ==, TD_OK);
-  g_assert_cmpuint(state->threads[0].state, ==, TD_thread_activity_processing);
-  g_assert_cmpuint(state->threads[0].node, ==, 29);
-  g_assert_cmpuint(state->threads[0].graph_task, ==, 0);
+  g_assert_cmpuint(td_state_thread(state, 0)->state, ==, TD_thread_activity_processing);
+  g_assert_cmpuint(td_state_thread(state, 0)->node, ==, 29);
+  g_assert_cmpuint(td_state_thread(state, 0)->graph_task, ==, 0);
 }
 
 static void

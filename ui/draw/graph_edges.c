@@ -13,8 +13,9 @@ has_run(uint32_t state) {
 static uint32_t
 count_arrivals(const td_state *state, const td_task_now *task, const td_catalog_edge *edge) {
   uint32_t n = 0;
-  for (uint32_t a = task->first_arrival; a != TD_NONE; a = state->arrivals[a].next)
-    n += state->arrivals[a].from == edge->from && state->arrivals[a].input_nr == edge->input_nr;
+  for (uint32_t a = task->first_arrival; a != TD_NONE; a = td_state_arrival(state, a)->next)
+    n += td_state_arrival(state, a)->from == edge->from &&
+         td_state_arrival(state, a)->input_nr == edge->input_nr;
   return n;
 }
 
@@ -190,12 +191,12 @@ moving_edge(const td_scene_draw *draw) {
   const td_graph_scene *scene = draw->scene;
   uint32_t node = draw->state->header->current_node;
   if (td_scene_find(scene, node) == TD_NONE) return TD_NONE;
-  uint32_t state = draw->state->nodes[node].state;
+  uint32_t state = td_state_node(draw->state, node)->state;
   if (state != TD_NODE_partial && state != TD_NODE_waiting && state != TD_NODE_queued)
     return TD_NONE;
   const td_task_now *task = td_state_task_find(draw->state, node, scene->graph_task);
   if (!task || task->first_arrival == TD_NONE) return TD_NONE;
-  const td_arrival_now *newest = &draw->state->arrivals[task->first_arrival];
+  const td_arrival_now *newest = td_state_arrival(draw->state, task->first_arrival);
   for (uint32_t i = 0; i < scene->n_edges; i++) {
     const td_catalog_edge *edge = &scene->catalog->edges[scene->edges[i].edge];
     if (edge->to == node && edge->from == newest->from && edge->input_nr == newest->input_nr)

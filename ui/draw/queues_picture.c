@@ -133,7 +133,7 @@ draw_card(const strip *self, td_box box, uint32_t node, uint32_t graph_task, uin
 static void
 draw_title(const strip *self) {
   const td_catalog_queue *queue = &self->catalog->queues[self->queue];
-  const td_queue_now *now = &self->state->queues[self->queue];
+  const td_queue_now *now = td_state_queue(self->state, self->queue);
   const char *device = td_catalog_device_label(self->catalog, queue->device);
   bool owned = queue->owner < self->catalog->n_threads;
   char *owner = owned ? td_catalog_thread_label(self->catalog, queue->owner) : td_dup_string("");
@@ -186,11 +186,11 @@ settled(uint32_t state) {
 
 static void
 draw_last(const strip *self) {
-  const td_queue_now *now = &self->state->queues[self->queue];
+  const td_queue_now *now = td_state_queue(self->state, self->queue);
   td_box box = card_box(self->catalog, LEFT, self->y);
   bool known = now->last_node < self->catalog->n_nodes;
   if (known) {
-    const td_node_now *node = &self->state->nodes[now->last_node];
+    const td_node_now *node = td_state_node(self->state, now->last_node);
     draw_card(self, box, now->last_node, node->graph_task, 0, settled(node->state));
     td_label_middle(self->labels, self->cr, "last popped", 10, box.x + box.width / 2,
                     box.y + box.height + 3, self->theme->dim, false);
@@ -226,7 +226,7 @@ clip_cards(const strip *self) {
 
 static void
 draw_cards(const strip *self) {
-  uint32_t n = self->state->queues[self->queue].n, n_hidden = 0;
+  uint32_t n = td_state_queue(self->state, self->queue)->n, n_hidden = 0;
   td_queue_entry *order = TD_NEW_N(td_queue_entry, n);
   td_state_queue_order(self->state, self->catalog, self->queue, order);
   cairo_save(self->cr);
@@ -277,7 +277,7 @@ draw_ring(const strip *self, td_box box) {
 
 static void
 draw_rings(const strip *self) {
-  const td_queue_now *now = &self->state->queues[self->queue];
+  const td_queue_now *now = td_state_queue(self->state, self->queue);
   td_queue_entry *order = TD_NEW_N(td_queue_entry, now->n);
   if (now->last_node == self->view->selected)
     draw_ring(self, card_box(self->catalog, LEFT, self->y));
@@ -336,9 +336,11 @@ td_queues_hit(const td_catalog *catalog, const td_state *state, const td_queues_
               double x, double y) {
   double height = strip_height(catalog);
   if (y < TOP || y >= TOP + catalog->n_queues * height) return TD_NONE;
-  uint32_t queue = (uint32_t)((y - TOP) / height), n = state->queues[queue].n, found = TD_NONE;
+  uint32_t queue = (uint32_t)((y - TOP) / height), n = td_state_queue(state, queue)->n,
+           found = TD_NONE;
   double strip_y = TOP + queue * height;
-  if (contains(card_box(catalog, LEFT, strip_y), x, y)) return state->queues[queue].last_node;
+  if (contains(card_box(catalog, LEFT, strip_y), x, y))
+    return td_state_queue(state, queue)->last_node;
   if (x < FIRST_CARD - 8 || x > view->width - 8) return TD_NONE;
   td_queue_entry *order = TD_NEW_N(td_queue_entry, n);
   td_state_queue_order(state, catalog, queue, order);

@@ -80,7 +80,7 @@ td_scene_box(const td_graph_scene *scene, uint32_t i) {
 
 static inline const td_node_now *
 td_scene_now(const td_scene_draw *draw, uint32_t i) {
-  return &draw->state->nodes[draw->scene->nodes[i].node];
+  return td_state_node(draw->state, draw->scene->nodes[i].node);
 }
 
 static inline bool

@@ -66,7 +66,7 @@ add_birth(TdFactList *facts, const td_event_anomaly *anomaly) {
 static void
 add_anomalies(TdFactList *facts, uint32_t node) {
   td_event_anomaly anomaly;
-  if (!facts->state->nodes[node].anomaly) return;
+  if (!td_state_node(facts->state, node)->anomaly) return;
   facts->section = _("Not finite");
   for (uint32_t i = 0; td_document_find_anomaly(facts->document, node, i, &anomaly); i++)
     add_birth(facts, &anomaly);
@@ -74,7 +74,7 @@ add_anomalies(TdFactList *facts, uint32_t node) {
 
 static void
 add_now(TdFactList *facts, uint32_t node) {
-  const td_node_now *now = &facts->state->nodes[node];
+  const td_node_now *now = td_state_node(facts->state, node);
   const td_task_now *task = td_state_task_find(facts->state, node, TD_NONE);
   facts->section = _("Now");
   td_fact_list_add(facts, _("State"), g_strdup(td_node_state_text_now(facts->document, node)));
@@ -122,8 +122,8 @@ static char *
 arrivals_text(TdFactList *facts, const td_task_now *task, uint32_t input_nr) {
   GString *text = g_string_new(NULL);
   uint32_t at = task ? task->first_arrival : TD_NONE;
-  for (; at != TD_NONE; at = facts->state->arrivals[at].next) {
-    const td_arrival_now *arrival = &facts->state->arrivals[at];
+  for (; at != TD_NONE; at = td_state_arrival(facts->state, at)->next) {
+    const td_arrival_now *arrival = td_state_arrival(facts->state, at);
     if (arrival->input_nr != input_nr) continue;
     g_autofree char *from = arrival->from == TD_NONE
                                 ? g_strdup(_("the caller"))
@@ -163,13 +163,14 @@ add_inputs(TdFactList *facts, uint32_t node) {
 static char *
 edge_text(TdFactList *facts, uint32_t node) {
   g_autofree char *name = td_document_dup_node_words(facts->document, node);
-  return g_strdup_printf("%s · %s", name, td_node_state_name(facts->state->nodes[node].state));
+  return g_strdup_printf("%s · %s", name,
+                         td_node_state_name(td_state_node(facts->state, node)->state));
 }
 
 /* Nodes of earlier passes that used the same leaf, and of later ones, say nothing about now. */
 static gboolean
 is_current(TdFactList *facts, uint32_t node) {
-  td_node_state state = facts->state->nodes[node].state;
+  td_node_state state = td_state_node(facts->state, node)->state;
   return state != TD_NODE_released && state != TD_NODE_absent;
 }
 

@@ -99,7 +99,7 @@ td_node_query_matches(TdNodeQuery *self, uint32_t node) {
                    find_in_text(self, known->module) | find_in_text(self, known->module_class) |
                    find_in_text(self, known->stack);
   if (found == all) return TRUE;
-  found |= self->in_state[td_document_get_state(self->document)->nodes[node].state];
+  found |= self->in_state[td_state_node(td_document_get_state(self->document), node)->state];
   if (found == all) return TRUE;
   return (found | self->may_be_numbers) == all && (found | find_in_number(self, node)) == all;
 }

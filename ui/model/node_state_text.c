@@ -26,7 +26,7 @@ const char *
 td_node_state_text_now(TdDocument *document, uint32_t node) {
   const td_state *state = td_document_get_state(document);
   const td_task_now *task = td_state_task_find(state, node, TD_NONE);
-  td_node_state now = state->nodes[node].state;
+  td_node_state now = td_state_node(state, node)->state;
   if (now == TD_NODE_partial && task && task->expected && !task->dependencies)
     return _("has all its gradients");
   return td_node_state_text(now);

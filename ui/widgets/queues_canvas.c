@@ -53,8 +53,9 @@ describe(TdCanvas *canvas) {
   g_autoptr(GString) text = g_string_new(NULL);
   for (uint32_t i = 0; i < catalog->n_queues; i++) {
     const char *device = td_catalog_device_label(catalog, catalog->queues[i].device);
-    if (!state->queues[i].n) continue;
-    g_string_append_printf(text, _("Queue %u on %s holds %u. "), i, device, state->queues[i].n);
+    if (!td_state_queue(state, i)->n) continue;
+    g_string_append_printf(text, _("Queue %u on %s holds %u. "), i, device,
+                           td_state_queue(state, i)->n);
   }
   td_canvas_describe(canvas, text->len ? text->str : _("All queues are empty."));
 }

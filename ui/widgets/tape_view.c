@@ -75,7 +75,7 @@ last_pop(TdDocument *document, uint32_t *queue) {
   const td_state *state = td_document_get_state(document);
   uint64_t last = UINT64_MAX;
   for (uint32_t i = 0; i < td_document_get_catalog(document)->n_queues; i++) {
-    uint64_t seq = state->queues[i].last_pop_seq;
+    uint64_t seq = td_state_queue(state, i)->last_pop_seq;
     uint32_t process = td_catalog_process_of_queue(td_document_get_catalog(document), i);
     if (process != td_document_get_process(document)) continue;
     if (seq == UINT64_MAX || (last != UINT64_MAX && seq < last)) continue;

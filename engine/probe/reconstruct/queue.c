@@ -22,8 +22,7 @@ goes_after(td_rentry a, td_rentry b, void *context) {
   return td_task_goes_after(place_of(&a), place_of(&b));
 }
 
-#define SET(context, slot, value) (*(slot) = (value))
-TD_HEAP_DEFINE(entries, td_rentry, goes_after, SET)
+TD_HEAP_DEFINE(entries, td_rentry, TD_HEAP_GET, goes_after, TD_HEAP_SET)
 
 void
 td_rqueues_start(bool known) {
