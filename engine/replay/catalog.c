@@ -2,6 +2,7 @@
 #include "engine/replay/catalog.h"
 
 #include "engine/base/alloc.h"
+#include "engine/base/bisect.h"
 #include "engine/base/line.h"
 
 #include <stdlib.h>
@@ -34,16 +35,10 @@ td_catalog_free(td_catalog *catalog) {
 /* NULL if the tape does not name the device. */
 static const td_catalog_device *
 find_device(const td_catalog *catalog, int32_t device) {
-  uint32_t low = 0, high = catalog->n_devices;
-  while (low < high) {
-    uint32_t middle = low + (high - low) / 2;
-    if (catalog->devices[middle].device < device)
-      low = middle + 1;
-    else
-      high = middle;
-  }
-  const td_catalog_device *found = &catalog->devices[low];
-  return low < catalog->n_devices && found->device == device && *found->name ? found : NULL;
+  uint32_t at;
+  TD_BISECT(at, 0, catalog->n_devices, catalog->devices[at].device < device);
+  const td_catalog_device *found = &catalog->devices[at];
+  return at < catalog->n_devices && found->device == device && *found->name ? found : NULL;
 }
 
 static const char *
@@ -139,31 +134,20 @@ td_catalog_process_of_queue(const td_catalog *catalog, uint32_t queue) {
 const td_catalog_mention *
 td_catalog_mentions_of(const td_catalog *catalog, td_event_list list, uint32_t node, uint32_t *n) {
   const td_catalog_mentions *mentions = &catalog->mentions[list];
-  uint32_t low = 0, high = mentions->n;
-  while (low < high) {
-    uint32_t middle = low + (high - low) / 2;
-    if (mentions->items[middle].node < node)
-      low = middle + 1;
-    else
-      high = middle;
-  }
-  for (*n = 0; low + *n < mentions->n && mentions->items[low + *n].node == node;)
-    (*n)++;
-  return &mentions->items[low];
+  uint32_t first, end;
+  TD_BISECT(first, 0, mentions->n, mentions->items[first].node < node);
+  TD_BISECT(end, first, mentions->n, mentions->items[end].node == node);
+  *n = end - first;
+  return &mentions->items[first];
 }
 
 /* The edges to a node stand in rising order, so by the node that they come from. */
 static uint32_t
 first_from(const td_catalog *catalog, const td_catalog_node *to, uint64_t from) {
-  uint32_t low = to->first_in, high = to->first_in + to->n_in;
-  while (low < high) {
-    uint32_t middle = low + (high - low) / 2;
-    if (catalog->edges[catalog->in_edges[middle]].from < from)
-      low = middle + 1;
-    else
-      high = middle;
-  }
-  return low;
+  uint32_t at;
+  TD_BISECT(at, to->first_in, to->first_in + to->n_in,
+            catalog->edges[catalog->in_edges[at]].from < from);
+  return at;
 }
 
 const uint32_t *
@@ -178,13 +162,7 @@ const td_catalog_metadata *
 td_catalog_metadata_find(const td_catalog *catalog, const td_catalog_node *node,
                          uint32_t input_nr) {
   const td_catalog_metadata *all = catalog->metadata + node->first_metadata;
-  uint32_t low = 0, high = node->n_metadata;
-  while (low < high) {
-    uint32_t middle = low + (high - low) / 2;
-    if (all[middle].input_nr < input_nr)
-      low = middle + 1;
-    else
-      high = middle;
-  }
-  return low < node->n_metadata && all[low].input_nr == input_nr ? &all[low] : NULL;
+  uint32_t at;
+  TD_BISECT(at, 0, node->n_metadata, all[at].input_nr < input_nr);
+  return at < node->n_metadata && all[at].input_nr == input_nr ? &all[at] : NULL;
 }

@@ -2,6 +2,7 @@
 #include "engine/replay/checkpoints.h"
 
 #include "engine/base/alloc.h"
+#include "engine/base/bisect.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -174,17 +175,11 @@ td_checkpoints_before(const td_checkpoints *checkpoints, uint64_t position) {
 
 static uint32_t
 version_at(const page_versions *history, uint32_t checkpoint) {
-  uint32_t low = 0, high = history->n;
-  if (high == 0 || checkpoint < history->first_checkpoint) return INITIAL;
+  if (history->n == 0 || checkpoint < history->first_checkpoint) return INITIAL;
   if (checkpoint >= history->last.checkpoint) return history->last.page;
-  while (low < high) {
-    uint32_t middle = low + (high - low) / 2;
-    if (history->versions[middle].checkpoint <= checkpoint)
-      low = middle + 1;
-    else
-      high = middle;
-  }
-  return low ? history->versions[low - 1].page : INITIAL;
+  uint32_t after;
+  TD_BISECT(after, 0, history->n, history->versions[after].checkpoint <= checkpoint);
+  return after ? history->versions[after - 1].page : INITIAL;
 }
 
 static void

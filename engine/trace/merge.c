@@ -2,6 +2,7 @@
 #include "engine/trace/merge.h"
 
 #include "engine/base/alloc.h"
+#include "engine/base/bisect.h"
 
 void
 td_merge_init(td_merge *merge, td_directory *directory) {
@@ -87,33 +88,24 @@ td_merge_start(td_merge *merge) {
   build_heap(merge);
 }
 
+static bool
+is_left_behind(uint64_t time, uint64_t ns, bool after) {
+  return time < ns || (after && time == ns);
+}
+
 /* Puts a stream before its first event with time >= ns (or > ns, where `after`). */
 static void
 stream_seek(td_merge *merge, uint32_t thread, uint64_t ns, bool after) {
   td_merge_stream *stream = &merge->streams[thread];
   const td_directory_thread *chunks = &merge->directory->threads[thread];
-  uint32_t low = 0, high = chunks->n_chunks;
-  while (low < high) {
-    uint32_t middle = low + (high - low) / 2;
-    uint64_t last = chunks->chunks[middle].last_ns;
-    if (last < ns || (after && last == ns))
-      low = middle + 1;
-    else
-      high = middle;
-  }
-  stream->chunk = low;
+  uint32_t chunk, i;
+  TD_BISECT(chunk, 0, chunks->n_chunks, is_left_behind(chunks->chunks[chunk].last_ns, ns, after));
+  stream->chunk = chunk;
   stream->next = 0;
-  if (!stream_fill(merge, thread) || stream->chunk != low) return;
-  uint32_t first = 0, end = stream->decoded.n_events;
-  while (first < end) {
-    uint32_t middle = first + (end - first) / 2;
-    uint64_t time = td_decoded_get(&stream->decoded, middle)->time;
-    if (time < ns || (after && time == ns))
-      first = middle + 1;
-    else
-      end = middle;
-  }
-  stream->next = first;
+  if (!stream_fill(merge, thread) || stream->chunk != chunk) return;
+  TD_BISECT(i, 0, stream->decoded.n_events,
+            is_left_behind(td_decoded_get(&stream->decoded, i)->time, ns, after));
+  stream->next = i;
 }
 
 void

@@ -2,6 +2,7 @@
 #include "engine/trace/tape.h"
 
 #include "engine/base/alloc.h"
+#include "engine/base/bisect.h"
 #include "engine/trace/merge.h"
 
 #include <fcntl.h>
@@ -258,23 +259,11 @@ td_tape_get(td_tape *tape, uint64_t seq, td_any_event *out, td_error *error) {
 
 uint64_t
 td_tape_seq_at(td_tape *tape, uint64_t ns) {
-  uint64_t low = 0, high = tape->n_blocks;
-  while (low < high) {
-    uint64_t middle = low + (high - low) / 2;
-    if (tape->places[middle].ns <= ns)
-      low = middle + 1;
-    else
-      high = middle;
-  }
-  if (low == 0) return 0;
-  const block *events = block_get(tape, low - 1);
-  uint32_t first = 0, end = events->events.n_events;
-  while (first < end) {
-    uint32_t middle = first + (end - first) / 2;
-    if (td_decoded_get(&events->events, middle)->time <= ns)
-      first = middle + 1;
-    else
-      end = middle;
-  }
-  return (low - 1) * BLOCK_EVENTS + (first ? first - 1 : 0);
+  uint64_t after;
+  TD_BISECT(after, 0, tape->n_blocks, tape->places[after].ns <= ns);
+  if (after == 0) return 0;
+  const td_decoded *events = &block_get(tape, after - 1)->events;
+  uint32_t i;
+  TD_BISECT(i, 0, events->n_events, td_decoded_get(events, i)->time <= ns);
+  return (after - 1) * BLOCK_EVENTS + (i ? i - 1 : 0);
 }
