@@ -2,6 +2,7 @@
 #include "engine/exchange/nesting.h"
 
 #include "engine/base/alloc.h"
+#include "engine/base/bisect.h"
 #include "engine/events/event.h"
 
 #include <string.h>
@@ -65,14 +66,8 @@ bounds_what_is_inside(const td_span *span) {
  * earliest end of an evaluation only falls from frame to frame, so this can bisect. */
 static uint32_t
 count_lasting(const td_lane *lane, int64_t end_ns) {
-  uint32_t n = 0, beyond = lane->n;
-  while (n < beyond) {
-    uint32_t middle = n + (beyond - n) / 2;
-    if (lane->frames[middle].first_evaluation_end_ns < end_ns)
-      beyond = middle;
-    else
-      n = middle + 1;
-  }
+  uint32_t n;
+  TD_BISECT(n, 0, lane->n, lane->frames[n].first_evaluation_end_ns >= end_ns);
   return n;
 }
 

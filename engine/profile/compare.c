@@ -2,6 +2,7 @@
 #include "engine/profile/compare.h"
 
 #include "engine/base/alloc.h"
+#include "engine/base/bisect.h"
 #include "engine/base/number_map.h"
 #include "engine/base/text_table.h"
 
@@ -75,17 +76,10 @@ typedef struct slice {
 
 static slice
 slice_of(const td_visits *visits, uint32_t visit) {
-  uint32_t low = 0, high = visits->n_values;
-  while (low < high) {
-    uint32_t middle = low + (high - low) / 2;
-    if (visits->values[middle].visit < visit)
-      low = middle + 1;
-    else
-      high = middle;
-  }
-  while (high < visits->n_values && visits->values[high].visit == visit)
-    high++;
-  return (slice){low, high};
+  slice found;
+  TD_BISECT(found.first, 0, visits->n_values, visits->values[found.first].visit < visit);
+  TD_BISECT(found.end, found.first, visits->n_values, visits->values[found.end].visit == visit);
+  return found;
 }
 
 /* What a value must have in common with that of the other side, and where it is. */
@@ -129,17 +123,11 @@ list_keys(value_keys *keys, const td_visits *visits, slice slice) {
 /* The first value of the other side with the same key, or TD_NONE. */
 static uint32_t
 find_value(const value_keys *keys, value_key like) {
-  uint32_t low = 0, high = keys->n;
+  uint32_t at;
   like.value = 0;
-  while (low < high) {
-    uint32_t middle = low + (high - low) / 2;
-    if (compare_keys(&keys->items[middle], &like) < 0)
-      low = middle + 1;
-    else
-      high = middle;
-  }
-  const value_key *found = &keys->items[low];
-  bool same = low < keys->n && found->place == like.place && found->kind == like.kind;
+  TD_BISECT(at, 0, keys->n, compare_keys(&keys->items[at], &like) < 0);
+  const value_key *found = &keys->items[at];
+  bool same = at < keys->n && found->place == like.place && found->kind == like.kind;
   return same ? found->value : TD_NONE;
 }
 

@@ -2,6 +2,7 @@
 #include "engine/profile/missing.h"
 
 #include "engine/base/alloc.h"
+#include "engine/base/bisect.h"
 
 #include <stdlib.h>
 
@@ -48,15 +49,9 @@ td_senders_now_fini(td_senders_now *now) {
 
 static uint32_t
 first_of(const td_senders_now *now, uint64_t wanted) {
-  uint32_t low = 0, high = now->n;
-  while (low < high) {
-    uint32_t middle = low + (high - low) / 2;
-    if (now->keys[middle] < wanted)
-      low = middle + 1;
-    else
-      high = middle;
-  }
-  return low;
+  uint32_t at;
+  TD_BISECT(at, 0, now->n, now->keys[at] < wanted);
+  return at;
 }
 
 static bool

@@ -2,6 +2,7 @@
 #include "engine/profile/pairing.h"
 
 #include "engine/base/alloc.h"
+#include "engine/base/bisect.h"
 #include "engine/base/hash.h"
 #include "engine/profile/pass_side.h"
 #include "engine/profile/sequence.h"
@@ -175,17 +176,11 @@ list_targets(pairing *self, uint32_t place_b) {
 /* The place that the first such edge of b leads to, or TD_NONE. */
 static uint32_t
 find_target(const pairing *self, const td_catalog_edge *edge) {
-  uint32_t low = 0, high = self->n_targets;
-  while (low < high) {
-    uint32_t middle = low + (high - low) / 2;
-    if (self->targets[middle].output_and_input < output_and_input(edge))
-      low = middle + 1;
-    else
-      high = middle;
-  }
-  bool found =
-      low < self->n_targets && self->targets[low].output_and_input == output_and_input(edge);
-  return found ? self->targets[low].place : TD_NONE;
+  uint64_t wanted = output_and_input(edge);
+  uint32_t at;
+  TD_BISECT(at, 0, self->n_targets, self->targets[at].output_and_input < wanted);
+  bool found = at < self->n_targets && self->targets[at].output_and_input == wanted;
+  return found ? self->targets[at].place : TD_NONE;
 }
 
 static void

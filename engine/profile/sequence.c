@@ -2,6 +2,7 @@
 #include "engine/profile/sequence.h"
 
 #include "engine/base/alloc.h"
+#include "engine/base/bisect.h"
 
 #include <stdbool.h>
 #include <string.h>
@@ -151,16 +152,10 @@ td_sequence_rising(const uint32_t *places, uint32_t n, uint32_t *length) {
   uint32_t *last = td_try_alloc(n, sizeof *last), longest = 0;
   if (!last && n) return TD_OUT_OF_MEMORY;
   for (uint32_t i = 0; i < n; i++) {
-    uint32_t low = 0, high = longest;
-    while (low < high) {
-      uint32_t middle = low + (high - low) / 2;
-      if (last[middle] < places[i])
-        low = middle + 1;
-      else
-        high = middle;
-    }
-    last[low] = places[i];
-    longest += low == longest;
+    uint32_t at;
+    TD_BISECT(at, 0, longest, last[at] < places[i]);
+    last[at] = places[i];
+    longest += at == longest;
   }
   free(last);
   *length = longest;

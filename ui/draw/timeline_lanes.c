@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "engine/base/alloc.h"
+#include "engine/base/bisect.h"
 #include "ui/draw/node_label.h"
 #include "ui/draw/timeline.h"
 
@@ -199,15 +200,9 @@ draw_activity(const td_timeline_drawing *draw, const td_lane *lane) {
 
 static size_t
 sample_at(const td_lane *lane, double time) {
-  size_t low = 0, high = lane->n_samples;
-  while (low < high) {
-    size_t middle = low + (high - low) / 2;
-    if ((double)lane->samples[middle].time > time)
-      high = middle;
-    else
-      low = middle + 1;
-  }
-  return low;
+  size_t at;
+  TD_BISECT(at, 0, lane->n_samples, (double)lane->samples[at].time <= time);
+  return at;
 }
 
 /* The path of a queue's length: a step per sample, or one value per pixel if there are more samples

@@ -2,6 +2,7 @@
 #include "ui/geometry/spans.h"
 
 #include "engine/base/alloc.h"
+#include "engine/base/bisect.h"
 
 void
 td_spans_push(td_spans *row, td_span span) {
@@ -28,15 +29,9 @@ td_spans_fini(td_spans *row) {
 
 size_t
 td_spans_first(const td_spans *row, uint64_t time) {
-  size_t low = 0, high = row->n;
-  while (low < high) {
-    size_t middle = low + (high - low) / 2;
-    if (row->spans[middle].end > time)
-      high = middle;
-    else
-      low = middle + 1;
-  }
-  return low;
+  size_t at;
+  TD_BISECT(at, 0, row->n, row->spans[at].end <= time);
+  return at;
 }
 
 static uint64_t

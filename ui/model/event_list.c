@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "ui/model/event_list.h"
+#include "engine/base/bisect.h"
 #include "ui/model/document_texts.h"
 
 struct _TdEventItem {
@@ -128,13 +129,7 @@ td_event_list_new_chosen(TdDocument *document, GArray *seqs) {
 
 guint
 td_event_list_find(TdEventList *self, uint64_t seq) {
-  guint low = 0, high = get_n_items(G_LIST_MODEL(self));
-  while (low < high) {
-    guint middle = low + (high - low) / 2;
-    if (seq_at(self, middle) <= seq)
-      low = middle + 1;
-    else
-      high = middle;
-  }
-  return low ? low - 1 : G_MAXUINT;
+  guint after;
+  TD_BISECT(after, 0, get_n_items(G_LIST_MODEL(self)), seq_at(self, after) <= seq);
+  return after ? after - 1 : G_MAXUINT;
 }

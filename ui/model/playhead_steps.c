@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "ui/model/playhead_steps.h"
+#include "engine/base/bisect.h"
 
 #include "ui/model/document_texts.h"
 #include "ui/model/passes.h"
@@ -65,18 +66,12 @@ td_playhead_step_training(TdPlayhead *self, int direction) {
   if (!document) return;
   const td_catalog *catalog = td_document_get_catalog(document);
   uint64_t here = td_playhead_get_position(self);
-  uint32_t low = 0, high = catalog->n_steps; /* of the first step not before the playhead */
-  while (low < high) {
-    uint32_t middle = low + (high - low) / 2;
-    if (catalog->steps[middle].seq + 1 < here + (direction > 0))
-      low = middle + 1;
-    else
-      high = middle;
-  }
-  if (direction > 0 && low < catalog->n_steps)
-    td_playhead_set_position(self, catalog->steps[low].seq + 1);
-  else if (direction < 0 && low > 0)
-    td_playhead_set_position(self, catalog->steps[low - 1].seq + 1);
+  uint32_t next; /* the first step not before the playhead */
+  TD_BISECT(next, 0, catalog->n_steps, catalog->steps[next].seq + 1 < here + (direction > 0));
+  if (direction > 0 && next < catalog->n_steps)
+    td_playhead_set_position(self, catalog->steps[next].seq + 1);
+  else if (direction < 0 && next > 0)
+    td_playhead_set_position(self, catalog->steps[next - 1].seq + 1);
   else if (direction < 0 && catalog->n_steps)
     td_playhead_to_start(self);
   else
