@@ -36,26 +36,32 @@ print_spread_json(td_json *json, const td_spread *spread) {
 }
 
 static void
+print_string_json(td_json *json, const char *key, const char *value) {
+  td_json_key(json, key);
+  td_json_string(json, value);
+}
+
+static void
+print_head_json(td_json *json, const char *name, const char *what, const char *unit) {
+  print_string_json(json, "figure", name);
+  print_string_json(json, "what", what);
+  print_string_json(json, "unit", unit);
+}
+
+static void
 print_json(td_json *json, const td_figure *figure, const td_measured *measured) {
   td_json_begin_object(json);
-  td_json_key(json, "figure");
-  td_json_string(json, figure->name);
-  td_json_key(json, "what");
-  td_json_string(json, figure->what);
-  td_json_key(json, "unit");
-  td_json_string(json, figure->unit);
+  print_head_json(json, figure->name, figure->what, figure->unit);
   td_json_key(json, "must");
   td_json_double(json, figure->must);
   td_json_key(json, "aim");
   td_json_double(json, figure->aim);
   if (measured->skipped) {
-    td_json_key(json, "skipped");
-    td_json_string(json, measured->skipped);
+    print_string_json(json, "skipped", measured->skipped);
   } else {
     td_json_key(json, "value");
     td_json_double(json, measured->value);
-    td_json_key(json, "floor");
-    td_json_string(json, figure->floor);
+    print_string_json(json, "floor", figure->floor);
     td_json_key(json, "floor_value");
     td_json_double(json, figure->floor ? measured->floor_value : NAN);
     td_json_key(json, "ratio");
@@ -123,17 +129,10 @@ print_doubles_json(td_json *json, const char *key, const double *values) {
 static void
 print_scale_json(td_json *json, const td_scale *scale, const td_scaled *measured) {
   td_json_begin_object(json);
-  td_json_key(json, "figure");
-  td_json_string(json, scale->name);
-  td_json_key(json, "what");
-  td_json_string(json, scale->what);
-  td_json_key(json, "unit");
-  td_json_string(json, scale->unit);
-  td_json_key(json, "things");
-  td_json_string(json, scale->things);
+  print_head_json(json, scale->name, scale->what, scale->unit);
+  print_string_json(json, "things", scale->things);
   if (measured->skipped) {
-    td_json_key(json, "skipped");
-    td_json_string(json, measured->skipped);
+    print_string_json(json, "skipped", measured->skipped);
   } else {
     td_json_key(json, "sizes");
     td_json_begin_array(json);
