@@ -2,8 +2,8 @@
  *
  * Everything that is on a tape, described once: nodes, edges, threads, queues, devices and graph
  * tasks as flat arrays indexed by id. What changes with time is in state.h. A catalog is read-only
- * once it is collected, so any number of threads may read it. Strings are borrowed from the tape.
- */
+ * once it is collected, so any number of threads may read it. Strings are borrowed from the tape,
+ * except those marked (owned). */
 #pragma once
 
 #include "engine/trace/tape.h"
@@ -156,7 +156,8 @@ const td_catalog_metadata *td_catalog_metadata_find(const td_catalog *catalog,
                                                     const td_catalog_node *node, uint32_t input_nr);
 
 /* td_catalog_device_name returns "cpu", "sim:0", ...: the tape's name for a device.
- * td_catalog_device_label returns it as one line, for people. Both are borrowed. */
+ * td_catalog_device_label returns it as one line, for people. Both results are borrowed, and live
+ * as long as the catalog. */
 const char *td_catalog_device_name(const td_catalog *catalog, int32_t device);
 const char *td_catalog_device_label(const td_catalog *catalog, int32_t device);
 
