@@ -5,7 +5,8 @@
  * one that every node calls when it is made, and the engine's entry. The first call of either loads
  * libtapedeck-probe.so from the same folder and lets it attach; from then on both jump to the
  * originals. It also defines _exit, which ends the children of Python's multiprocessing,
- * execve, with which a program becomes another, and kill and raise, with which it may end itself.
+ * execve, with which a program becomes another, and kill, killpg, pthread_kill and raise, with
+ * which it may end itself.
  *
  * PyTorch is loaded with RTLD_LOCAL, so the originals are looked up in its library, not with
  * RTLD_NEXT. */
@@ -192,10 +193,17 @@ td_preload_first_call(void) {
 }
 
 static pid_t own_pid;
+static int (*pthread_kill_itself)(pthread_t thread, int number);
+
+static void
+find_pthread_kill(void) {
+  pthread_kill_itself = (int (*)(pthread_t, int))dlsym(RTLD_NEXT, "pthread_kill");
+}
 
 __attribute__((constructor)) static void
 begin_cb(void) {
   own_pid = getpid();
+  find_pthread_kill();
   pthread_atfork(before_fork_cb, after_fork_cb, forked_cb);
 }
 
@@ -260,11 +268,25 @@ expect_signal(int number) {
   errno = before;
 }
 
-/* Python ends so after Ctrl+C. */
+/* Python ends so after Ctrl+C. 0 and negative numbers stand for groups of processes. */
 EXPORTED int
 kill(pid_t pid, int number) {
-  if (pid == getpid()) expect_signal(number);
+  if (pid == getpid() || pid == 0 || pid == -getpgrp()) expect_signal(number);
   return (int)syscall(SYS_kill, pid, number);
+}
+
+EXPORTED int
+killpg(pid_t group, int number) {
+  if (group >= 0) return kill(-group, number);
+  errno = EINVAL;
+  return -1;
+}
+
+EXPORTED int
+pthread_kill(pthread_t thread, int number) {
+  if (!pthread_kill_itself) find_pthread_kill(); /* another library's constructor calls */
+  expect_signal(number);
+  return pthread_kill_itself(thread, number);
 }
 
 EXPORTED int

@@ -190,6 +190,17 @@ thread = threading.Thread(target=run); thread.start(); thread.join()
                 self.assertEqual(done.returncode, 128 + getattr(signal, name), done.stderr)
                 self.assert_checked("script.tape")
 
+    def test_ways_to_kill_oneself(self):
+        """The process leads a group of its own: `record` must not die with it."""
+        text = BACKWARD + "import threading; os.setpgrp(); work(); %s; time.sleep(60)"
+        for python in TORCHES:
+            for way in ("os.killpg(os.getpgrp(), 9)", "os.killpg(0, 9)", "os.kill(0, 9)", "os.kill(-os.getpgrp(), 9)",
+                        "signal.pthread_kill(threading.get_ident(), 9)"):
+                (self.folder / "script.tape").unlink(missing_ok=True)
+                done = self.record(python, self.script(text % way), options=["--force"])
+                self.assertEqual(done.returncode, 128 + signal.SIGKILL, (way, done.stderr))
+                self.assert_checked("script.tape")
+
     def test_signals_while_the_tape_ends(self):
         """A signal comes while the process ends, or while it ends because of another signal."""
         script = self.script(BACKWARD + """
@@ -219,7 +230,8 @@ work()
         """What a handler does that cleans up and then has the program die of the same signal."""
         text = BACKWARD + "work(); signal.signal(signal.SIGTERM, signal.SIG_DFL); %s; time.sleep(60)"
         for python in TORCHES:
-            for way in ("signal.raise_signal(15)", "os.kill(os.getpid(), 15)"):
+            for way in ("signal.raise_signal(15)", "os.kill(os.getpid(), 15)",
+                        "import threading; signal.pthread_kill(threading.get_ident(), 15)"):
                 (self.folder / "script.tape").unlink(missing_ok=True)
                 done = self.record(python, self.script(text % way), options=["--force"])
                 self.assertEqual(done.returncode, 128 + signal.SIGTERM, done.stderr)
