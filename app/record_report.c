@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "app/record_report.h"
+
+#include "app/command.h"
+#include "app/watchable.h"
+
+#include <stdio.h>
+
+/* So many tapes are named one by one. */
+#define NAMES_MAX 4
+
+/* "a.tape, b.tape", or the first and the last of many. */
+static char *
+list_names(const GPtrArray *tapes) {
+  g_autoptr(GString) names = g_string_new(NULL);
+  for (guint i = 0; i < tapes->len; i++) {
+    bool skipped = tapes->len > NAMES_MAX && i > 0 && i + 1 < tapes->len;
+    if (skipped) continue;
+    g_autofree char *name = td_command_shell_name(((const td_session_tape *)tapes->pdata[i])->path);
+    const char *between = tapes->len > NAMES_MAX ? " ... " : ", ";
+    g_string_append_printf(names, "%s%s", i ? between : "", name);
+  }
+  return g_string_free(g_steal_pointer(&names), FALSE);
+}
+
+void
+td_record_report_tapes(const td_record_outcome *outcome, const td_session_tapes *tapes,
+                       const td_steps_choice *steps) {
+  g_autofree char *names = list_names(tapes->tapes);
+  bool whole = true;
+  for (guint i = 0; i < tapes->tapes->len; i++)
+    whole = whole && ((const td_session_tape *)tapes->tapes->pdata[i])->whole;
+  g_autofree char *unwritten =
+      outcome->problem ? g_strdup_printf(", cut short: %s", outcome->problem)
+      : tapes->unread  ? g_strdup_printf(", which cannot be read now: %s", tapes->unread)
+                       : NULL;
+  const char *cut = unwritten ? unwritten
+                    : !whole  ? ", cut short because a process ended abruptly"
+                    : steps->until && !outcome->nan_came ? ", in which no NaN was born"
+                                                         : "";
+  if (tapes->joined) {
+    g_autofree char *joined = td_command_shell_name(tapes->joined);
+    fprintf(stderr,
+            "tapedeck: recorded %u processes (%s) into %s%s; see it with: tapedeck open %s\n",
+            tapes->tapes->len, names, joined, cut, joined);
+  } else if (tapes->problem) {
+    fprintf(stderr, "tapedeck: recorded %s%s; they are not joined: %s\n", names, cut,
+            tapes->problem);
+  } else {
+    fprintf(stderr, "tapedeck: recorded %s%s; see it with: tapedeck open %s\n", names, cut, names);
+  }
+}
+
+void
+td_record_report_nothing(const td_record_outcome *outcome, const td_session_tapes *tapes,
+                         const td_steps_choice *steps, const char *program) {
+  bool has_torch = outcome->n_hellos > 0 || outcome->n_loaded > 0;
+  g_autofree char *problem = has_torch ? NULL : td_watchable_problem(program);
+  if (outcome->n_passes > 0 && steps->words) {
+    fprintf(stderr,
+            "tapedeck: nothing was recorded: the program made %u steps, none of them in %s\n",
+            outcome->n_steps, steps->words);
+    return;
+  }
+  const char *reason = problem;
+  if (outcome->problem)
+    reason = outcome->problem;
+  else if (tapes->n_lost > 0)
+    reason = "the program was killed before its first backward pass was written";
+  else if (has_torch)
+    reason = "the command loaded PyTorch, but no backward pass ran";
+  else if (!problem)
+    reason = "the command did not load PyTorch, or hid it (a static program, no LD_PRELOAD or "
+             "TAPEDECK_SESSION in the environment, no descriptor left)";
+  fprintf(stderr, "tapedeck: nothing was recorded: %s\n", reason);
+}
