@@ -233,7 +233,7 @@ is_free(const char *tape, const char *trace, bool force) {
   bool exists = g_stat(tape, &info) == 0;
   if (exists && S_ISDIR(info.st_mode))
     td_command_fail(tape, "is a directory");
-  else if (exists && !force)
+  else if (!force && td_output_is_taken(tape))
     td_command_fail(tape, "exists already; --force overwrites it, -o FILE chooses another");
   else if (exists && is_same_file(trace, &info))
     td_command_fail(tape, "is the trace itself; -o FILE chooses another");

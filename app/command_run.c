@@ -6,6 +6,7 @@
 #include "app/command.h"
 #include "app/examples.h"
 #include "app/live.h"
+#include "app/output_file.h"
 #include "app/paths.h"
 #include "engine/control/link.h"
 
@@ -116,13 +117,11 @@ default_tape(const char *script) {
 static bool
 tape_is_free(run_options *options) {
   if (!options->tape) options->tape = default_tape(options->script);
-  GStatBuf file;
-  bool exists = g_stat(options->tape, &file) == 0;
-  if (exists && S_ISDIR(file.st_mode)) {
+  if (g_file_test(options->tape, G_FILE_TEST_IS_DIR)) {
     td_command_fail(options->tape, "is a directory");
     return false;
   }
-  if (options->force || !exists) return true;
+  if (options->force || !td_output_is_taken(options->tape)) return true;
   td_command_fail(options->tape, "exists already; --force overwrites it, -o FILE chooses another");
   return false;
 }

@@ -23,11 +23,17 @@ td_output_file_begin(td_output_file *file, const char *path) {
 }
 
 bool
+td_output_is_taken(const char *path) {
+  GStatBuf info;
+  return g_lstat(path, &info) == 0;
+}
+
+bool
 td_output_rename(const char *from, const char *to, bool overwrite) {
   if (overwrite) return g_rename(from, to) == 0;
   if (renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE) == 0) return true;
   /* Some file systems know no such thing. */
-  return errno == EINVAL && !g_file_test(to, G_FILE_TEST_EXISTS) && g_rename(from, to) == 0;
+  return errno == EINVAL && !td_output_is_taken(to) && g_rename(from, to) == 0;
 }
 
 static void

@@ -19,6 +19,10 @@ void td_output_file_begin(td_output_file *file, const char *path);
 bool td_output_file_keep(td_output_file *file, bool overwrite);
 void td_output_file_drop(td_output_file *file);
 
+/* td_output_is_taken returns true if something has that name. A symbolic link counts, even if it
+ * leads to nothing. */
+bool td_output_is_taken(const char *path);
+
 /* td_output_rename renames a file. Without `overwrite` it fails if `to` exists. Returns false with
  * errno. */
 bool td_output_rename(const char *from, const char *to, bool overwrite);

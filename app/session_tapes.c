@@ -49,7 +49,7 @@ static bool
 is_taken(const td_session_tapes *self, const char *path) {
   for (guint i = 0; i < self->tapes->len; i++)
     if (strcmp(((td_session_tape *)self->tapes->pdata[i])->path, path) == 0) return true;
-  return g_file_test(path, G_FILE_TEST_EXISTS);
+  return td_output_is_taken(path);
 }
 
 /* One process may come several times, if it executes another program. */
@@ -72,7 +72,7 @@ td_session_tapes_find_taken(const td_session_tapes *self) {
   char *names[] = {g_strdup(self->path), name_with(self, "rank0"), name_with(self, "1")};
   char *taken = NULL;
   for (gsize i = 0; i < G_N_ELEMENTS(names); i++) {
-    if (!taken && g_file_test(names[i], G_FILE_TEST_EXISTS)) taken = g_steal_pointer(&names[i]);
+    if (!taken && td_output_is_taken(names[i])) taken = g_steal_pointer(&names[i]);
     g_free(names[i]);
   }
   return taken;
@@ -84,6 +84,7 @@ static bool
 is_wanted(td_session_tapes *self, td_session_tape *own) {
   td_tape *tape;
   if (!g_file_test(own->path, G_FILE_TEST_EXISTS)) return false;
+  if (g_file_test(own->path, G_FILE_TEST_IS_SYMLINK)) return false; /* no process made that */
   td_error error = {0};
   if (td_tape_open(own->path, &tape, &error) != TD_OK) {
     g_free(self->unread);

@@ -227,7 +227,7 @@ start_recorder(void) {
       .policy = td_orders_policy(),
       .ring_bytes = RING_BYTES,
   };
-  if (td_recorder_start(path, true, &options, &probe.recorder, &error)) {
+  if (td_recorder_start(path, false, &options, &probe.recorder, &error)) {
     tell_failure("not recorded", &error);
   } else {
     TD_EMIT(probe_level, .level = (uint32_t)probe.level.number,

@@ -138,7 +138,7 @@ record_as_asked(const td_line *reply, const char *program, td_error *error) {
                                  .policy = policy && strcmp(policy, "drop") == 0 ? TD_RING_DROP
                                                                                  : TD_RING_BLOCK};
   if (!tape) return td_error_set(error, TD_IO, "the session named no tape");
-  td_status status = td_recorder_start(tape, true, &options, &recorder, error);
+  td_status status = td_recorder_start(tape, false, &options, &recorder, error);
   if (status) return status;
   TD_EMIT(process_new, .pid = (uint32_t)getpid(), .rank = -1, .name = td_intern(program));
   td_emit_name_thread("main", TD_CPU);

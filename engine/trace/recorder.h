@@ -15,7 +15,7 @@ typedef struct td_recorder_options {
   size_t ring_bytes;                     /* per thread, a power of two; 0: 8 MiB */
 } td_recorder_options;
 
-/* td_recorder_start creates the file (it must not exist unless `overwrite`) and begins. TD_IO with
+/* td_recorder_start creates the file (see td_writer_open for `overwrite`) and begins. TD_IO with
  * the reason. */
 td_status td_recorder_start(const char *path, bool overwrite, const td_recorder_options *options,
                             td_recorder **recorder, td_error *error);

@@ -145,8 +145,7 @@ static td_status
 create_file(const char *path, mode_t mode, int *fd, td_error *error) {
   *fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
   if (*fd >= 0) return TD_OK;
-  return td_error_set(error, TD_IO, "%s",
-                      errno == EEXIST ? "exists already (--force overwrites it)" : strerror(errno));
+  return td_error_set(error, TD_IO, "%s", errno == EEXIST ? "exists already" : strerror(errno));
 }
 
 /* Whoever has the old tape open keeps it: the new one is a file of its own, where the folder allows
@@ -167,7 +166,10 @@ replace_regular_file(const char *path, mode_t mode, int *fd, td_error *error) {
 static td_status
 replace_file(const char *path, int *fd, td_error *error) {
   *fd = open(path, O_WRONLY | O_CLOEXEC);
-  if (*fd < 0 && errno == ENOENT) return create_file(path, 0666, fd, error);
+  if (*fd < 0 && errno == ENOENT) {
+    unlink(path); /* a link to nothing */
+    return create_file(path, 0666, fd, error);
+  }
   if (*fd < 0) return td_error_set(error, TD_IO, "%s", strerror(errno));
   struct stat info;
   if (fstat(*fd, &info) != 0 || !S_ISREG(info.st_mode)) return TD_OK;

@@ -10,7 +10,9 @@
 
 typedef struct td_writer td_writer;
 
-/* td_writer_open creates the file and writes its header and the schema. TD_IO with the reason. */
+/* td_writer_open creates the file and writes its header and the schema. Without `overwrite` nothing
+ * may have that name, not even a symbolic link. With `overwrite` it replaces the file that a link
+ * leads to, or a link that leads to nothing. TD_IO with the reason. */
 td_status td_writer_open(const char *path, bool overwrite, uint32_t policy, td_writer **writer,
                          td_error *error);
 

@@ -245,6 +245,18 @@ class ImportHandmadeTraces(ImportCase):
             self.assertIn("is the trace itself", done.stderr)
             self.assertEqual(self.read(trace), before)
 
+    def test_link_to_nothing(self):
+        """Such a link is taken. With --force the tape takes its place."""
+        trace = self.write(self.hand(*self.backward("ABackward0", 10, 5, 2)))
+        link = self.path("nothing.tape")
+        os.symlink(self.path("nowhere"), link)
+        done = run("import", trace, "-o", link)
+        self.assertEqual(done.returncode, 2, done)
+        self.assertIn("exists already; --force", done.stderr)
+        self.assertEqual(run("import", trace, "-o", link, "--force").returncode, 0)
+        self.assertFalse(os.path.islink(link) or os.path.exists(self.path("nowhere")))
+        self.assertEqual(self.info(link)["n_nodes"], 1)
+
     def test_left_out(self):
         good = self.backward("ABackward0", 10, 5, 2)
         bad = [("aten::sin", "soon", 1, 0), ("aten::sin", 1, -3, 0), ("aten::sin", 1e200, 1, 0)]

@@ -190,6 +190,35 @@ thread = threading.Thread(target=run); thread.start(); thread.join()
                 self.assertEqual(done.returncode, 128 + getattr(signal, name), done.stderr)
                 self.assert_checked("script.tape")
 
+    def test_link_in_the_way(self):
+        """Somebody puts a link where a process is going to write its tape. No process follows it."""
+        text = BACKWARD + "torch.ones(1, requires_grad=True).sum(); os.symlink('%s', f'script.{os.getpid()}.tape'); print(work())"
+        (self.folder / "precious").write_text("not a tape")
+        for python in TORCHES:
+            for target in ("precious", "nothing"):
+                done = self.record(python, self.script(text % target), options=["--force"])
+                self.assertEqual((done.returncode, done.stdout), (0, "6.0\n"), done.stderr)
+                self.assert_says(done, "nothing was recorded: exists already")
+                self.assertEqual((self.folder / "precious").read_text(), "not a tape")
+                self.assertFalse((self.folder / "nothing").exists())
+
+    def test_link_to_nothing_as_tape(self):
+        """Such a link is taken. With --force the tape takes its place, and nothing is made where it leads."""
+        for name, command in (("run", ["run", "-o", "link.tape", "%s", "script.py"]),
+                              ("record", ["record", "-o", "link.tape", "%s", "--", TORCHES[0], "script.py"])):
+            with self.subTest(name):
+                self.script(BACKWARD + "print(work())")
+                (self.folder / "link.tape").symlink_to("nowhere")
+                done = self.run_in(TAPEDECK, *[word for word in command if word != "%s"])
+                self.assertEqual((done.returncode, done.stdout), (2, ""), done.stderr)
+                self.assertIn("link.tape: exists already; --force", done.stderr)
+                done = self.run_in(TAPEDECK, *[word.replace("%s", "--force") for word in command])
+                self.assertEqual((done.returncode, done.stdout), (0, "6.0\n"), done.stderr)
+                self.assertEqual(self.tapes(), ["link.tape"])
+                self.assertFalse((self.folder / "link.tape").is_symlink() or (self.folder / "nowhere").exists())
+                self.assert_checked("link.tape")
+                (self.folder / "link.tape").unlink()
+
     def test_ways_to_kill_oneself(self):
         """The process leads a group of its own: `record` must not die with it."""
         text = BACKWARD + "import threading; os.setpgrp(); work(); %s; time.sleep(60)"
