@@ -4,6 +4,7 @@
  * median or the mean of its neighbours. The best order is sifted. A graph too large for that has
  * swaps of neighbours after each sweep. The best order seen wins. */
 #include "engine/base/alloc.h"
+#include "ui/geometry/crossings.h"
 #include "ui/geometry/sifting.h"
 #include "ui/geometry/starts.h"
 
@@ -34,7 +35,7 @@ typedef struct sorter {
   const effort *effort;
   float *key;           /* [n_vertices] where a vertex wants to be */
   uint32_t *scratch;    /* [2 * widest] */
-  uint32_t *tree;       /* [widest + 1] Fenwick tree of ends */
+  uint32_t *tree;       /* [widest + 1] scratch for td_level_crossings */
   uint32_t *best_order; /* [n_placed] */
   uint64_t best;
   int64_t budget; /* steps left */
@@ -52,39 +53,10 @@ set_positions(td_levels *levels) {
 }
 
 static uint64_t
-count_above(const uint32_t *tree, uint32_t total, uint32_t position) {
-  uint32_t not_above = 0;
-  for (uint32_t i = position + 1; i > 0; i -= i & -i)
-    not_above += tree[i];
-  return total - not_above;
-}
-
-/* Crossings between a level and the next: for each end, how many earlier ends lie further right. */
-static uint64_t
-count_level(sorter *self, uint32_t l) {
-  const td_levels *levels = self->levels;
-  uint32_t width = td_level_size(levels, l + 1), total = 0;
-  uint64_t n = 0;
-  if (width < 2 || td_level_size(levels, l) < 2) return 0;
-  memset(self->tree, 0, ((size_t)width + 1) * sizeof *self->tree);
-  for (uint32_t i = levels->level_first[l]; i < levels->level_first[l + 1]; i++) {
-    uint32_t begin = levels->down.first[levels->order[i]],
-             end = levels->down.first[levels->order[i] + 1];
-    for (uint32_t k = begin; k < end; k++)
-      n += count_above(self->tree, total, levels->position[levels->down.targets[k]]);
-    for (uint32_t k = begin; k < end; k++)
-      for (uint32_t p = levels->position[levels->down.targets[k]] + 1; p <= width; p += p & -p)
-        self->tree[p]++;
-    total += end - begin;
-  }
-  return n;
-}
-
-static uint64_t
 count_all(sorter *self) {
   uint64_t n = 0;
   for (uint32_t l = 0; l + 1 < self->levels->n_levels; l++)
-    n += count_level(self, l);
+    n += td_level_crossings(self->levels, l, self->tree);
   self->budget -= 2 * (int64_t)self->levels->n_placed;
   return n;
 }
@@ -203,15 +175,18 @@ swap_level(sorter *self, uint32_t l) {
   return gained;
 }
 
-static void
+/* Returns how many crossings fewer there are. */
+static int64_t
 swap_while_better(sorter *self, int most_rounds) {
-  for (int round = 0; round < most_rounds && self->budget > 0; round++) {
-    int64_t gained = 0;
+  int64_t gained = 1, total = 0;
+  for (int round = 0; round < most_rounds && self->budget > 0 && (gained || round < 2); round++) {
+    gained = 0;
     for (uint32_t l = 0; l < self->levels->n_levels; l++)
       gained += swap_level(self, l);
     self->swap_equals = false;
-    if (!gained && round > 0) return;
+    total += gained;
   }
+  return total;
 }
 
 /* True if neither the level nor one beside it has changed since sifting it last gained nothing. */
@@ -231,14 +206,17 @@ sift_level(sorter *self, uint32_t l) {
   return gained;
 }
 
-static void
+/* Returns how many crossings fewer there are. */
+static int64_t
 sift_while_better(sorter *self) {
-  int64_t gained = 1;
+  int64_t gained = 1, total = 0;
   while (gained > 0 && self->budget > 0) {
     gained = 0;
     for (uint32_t l = 0; l < self->levels->n_levels; l++)
       gained += sift_level(self, l);
+    total += gained;
   }
+  return total;
 }
 
 static void
@@ -286,13 +264,14 @@ polish(sorter *self) {
   if (!self->sifter || self->best == 0) return;
   memcpy(levels->order, self->best_order, levels->n_placed * sizeof *levels->order);
   set_positions(levels);
+  uint64_t crossings = self->best;
   for (uint32_t l = 0; l < levels->n_levels; l++)
     self->changed[l] = ++self->now;
   for (int round = 0; round < self->effort->n_polishes && self->budget > 0; round++) {
-    sift_while_better(self);
+    crossings -= (uint64_t)sift_while_better(self);
     self->swap_equals = true;
-    swap_while_better(self, 1);
-    keep_if_best(self, count_all(self));
+    crossings -= (uint64_t)swap_while_better(self, 1);
+    keep_if_best(self, crossings);
   }
 }
 
