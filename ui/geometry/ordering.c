@@ -10,7 +10,7 @@
 
 #include <string.h>
 
-enum { N_SWEEPS = 24, MOST_IN_MEDIAN = 64 };
+enum { N_SWEEPS = 24, MOST_IN_MEDIAN = 64, FEW = 64 };
 
 /* What a graph may cost: the larger it is, the less is tried. */
 typedef struct effort {
@@ -87,16 +87,33 @@ wanted_position(const sorter *self, const td_adjacency *sides, uint32_t vertex) 
   return (float)(sum / n);
 }
 
+/* Counts for each item how many have a smaller key. No branch depends on a key. */
+static void
+sort_few_by_key(const float *key, uint32_t *items, uint32_t *scratch, uint32_t n) {
+  float keys[FEW];
+  uint32_t smaller[FEW];
+  uint8_t taken[FEW];
+  memset(smaller, 0, n * sizeof *smaller);
+  memset(taken, 0, n);
+  for (uint32_t i = 0; i < n; i++)
+    keys[i] = key[items[i]];
+  for (uint32_t i = 0; i < n; i++)
+    for (uint32_t j = 0; j < n; j++)
+      smaller[j] += keys[i] < keys[j];
+  for (uint32_t i = 0; i < n; i++)
+    scratch[smaller[i] + taken[smaller[i]]++] = items[i];
+  memcpy(items, scratch, n * sizeof *items);
+}
+
 /* A stable merge sort by key. */
 static void
 sort_by_key(const float *key, uint32_t *items, uint32_t *scratch, uint32_t n) {
-  if (n <= 12) {
-    for (uint32_t i = 1; i < n; i++) {
-      uint32_t item = items[i], j = i;
-      for (; j > 0 && key[items[j - 1]] > key[item]; j--)
-        items[j] = items[j - 1];
-      items[j] = item;
-    }
+  uint32_t n_sorted = 1;
+  while (n_sorted < n && key[items[n_sorted - 1]] <= key[items[n_sorted]])
+    n_sorted++;
+  if (n_sorted >= n) return;
+  if (n <= FEW) {
+    sort_few_by_key(key, items, scratch, n);
     return;
   }
   uint32_t half = n / 2, i = 0, j = half, at = 0;
