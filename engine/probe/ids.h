@@ -19,7 +19,7 @@ typedef struct td_ids td_ids;
 TD_IDS_API td_ids *td_ids_new(void);
 
 /* td_ids_find returns the id of an address, or TD_NONE. */
-TD_IDS_API uint32_t td_ids_find(const td_ids *ids, const void *address);
+TD_IDS_API uint32_t td_ids_find(td_ids *ids, const void *address);
 
 /* td_ids_set gives an address its id; TD_NONE takes it away. Returns the id that it had. */
 TD_IDS_API uint32_t td_ids_set(td_ids *ids, const void *address, uint32_t id);

@@ -12,7 +12,7 @@
 
 /* By at::TensorImpl. Guarded by the GIL; `labels` are found without it. */
 static td_ids *labels;
-static const td_ids *modules;
+static td_ids *modules;
 static td_number_map givers; /* addresses of modules; 0: none */
 
 static void *
@@ -94,7 +94,7 @@ td_module_label_find(const void *impl) {
 }
 
 void
-td_module_labels_start(const td_ids *of_modules) {
+td_module_labels_start(td_ids *of_modules) {
   labels = td_ids_new();
   modules = of_modules;
 }

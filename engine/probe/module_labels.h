@@ -13,7 +13,7 @@
 
 /* td_module_labels_start begins. `modules` (borrowed) has the addresses of the modules that live.
  */
-void td_module_labels_start(const td_ids *modules);
+void td_module_labels_start(td_ids *modules);
 
 /* td_module_label_give names a parameter of a module. If another module has named the parameter and
  * still has it, both names stay: "wte.weight = lm_head.weight". */
