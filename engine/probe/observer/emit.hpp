@@ -6,7 +6,7 @@
 
 #include "engine/probe/probe.h"
 
-#include <string.h>
+#include <new>
 
 namespace tapedeck {
 
@@ -17,38 +17,48 @@ constexpr uint64_t TIME_LAST = 1; /* of the thread's last event: Note [Stamps un
 /* A thread that is ending remembers no ring. */
 constexpr uint32_t SESSION_ENDING = UINT32_MAX;
 
-extern __thread td_ring *ring_self __attribute__((tls_model("initial-exec")));
-extern __thread uint32_t ring_session __attribute__((tls_model("initial-exec")));
+/* Thread-local, found without a call. A library that is loaded late has room for few of these. The
+ * compiler wants the model at the definition too. */
+#define TLS_QUICK __attribute__((tls_model("initial-exec"))) __thread
+
+extern TLS_QUICK td_ring *ring_self;
+extern TLS_QUICK uint32_t ring_session;
 
 td_ring *ring_obtain();
 
-inline td_ring *
+__attribute__((always_inline)) inline td_ring *
 ring_now() {
   return __builtin_expect(ring_session == td_probe_session, 1) ? ring_self : ring_obtain();
 }
 
+/* The fields are known before the event gets its place: they may intern a string, which emits an
+ * event of its own. They are stored right into the ring. A constructor, because braces around its
+ * arguments keep their order. */
+template <class Event> struct Emission {
+  template <class... Fields> Emission(td_event_kind kind, uint64_t time, Fields... fields);
+};
+
 template <class Event>
-inline void
-emit(Event &event) {
+template <class... Fields>
+inline Emission<Event>::Emission(td_event_kind kind, uint64_t time, Fields... fields) {
   td_ring *ring = ring_now();
   if (__builtin_expect(!ring, 0)) return;
-  if (__builtin_expect(ring->head + sizeof event > ring->limit, 0))
-    if (!(ring = td_probe_make_room(sizeof event))) return;
-  if (event.event.time == TIME_NOW) event.event.time = td_clock_now();
-  if (event.event.time == TIME_LAST) event.event.time = ring->last_time;
-  event.event.thread = ring->thread;
-  memcpy(ring->bytes + (ring->head & ring->mask), &event, sizeof event);
-  ring->last_time = event.event.time;
-  ring->head += sizeof event;
+  if (__builtin_expect(ring->head + sizeof(Event) > ring->limit, 0))
+    if (!(ring = td_probe_make_room(sizeof(Event)))) return;
+  if (time == TIME_NOW) time = td_clock_now();
+  if (time == TIME_LAST) time = ring->last_time;
+  new (ring->bytes + (ring->head & ring->mask))
+      Event{{time, static_cast<uint16_t>(kind), sizeof(Event), ring->thread}, fields...};
+  ring->last_time = time;
+  ring->head += sizeof(Event);
   __atomic_store_n(&ring->published, ring->head, __ATOMIC_RELEASE);
 }
 
 /* EMIT(queue_wake, TIME_NOW, queue, ...): fields in the order of events.def. */
 #define EMIT(name, when, ...)                                                                      \
-  do {                                                                                             \
-    td_event_##name event_ = {{(when), TD_EVENT_##name, sizeof(td_event_##name), 0}, __VA_ARGS__}; \
-    ::tapedeck::emit(event_);                                                                      \
-  } while (0)
+  ::tapedeck::Emission<td_event_##name> {                                                          \
+    TD_EVENT_##name, (when), __VA_ARGS__                                                           \
+  }
 
 /* A time for events about what a lock guards, which the caller holds; *last is guarded by it too
  * and remembers whose events came last. It begins as TD_NONE. */

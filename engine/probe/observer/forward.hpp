@@ -83,7 +83,16 @@ private:
     return impl->is_inference() ? 0 : impl->version_counter().current_version();
   }
 };
-inline thread_local Finite finite;
+
+/* Made when a thread first needs it, and freed with the thread. */
+extern TLS_QUICK Finite *finite_self;
+
+Finite *finite_make();
+
+inline Finite &
+finite_now() {
+  return *(LIKELY(finite_self) ? finite_self : finite_make());
+}
 
 /* The operand whose memory a result shares, all of it; or NULL. */
 inline const at::TensorImpl *
@@ -96,6 +105,7 @@ viewed(const Operation &operation, at::TensorImpl *result) {
 inline unsigned
 look_at_result(const Operation &operation, at::TensorImpl *result) {
   if (!result->storage_.storage_impl_) return 0; /* undefined, or not dense */
+  Finite &finite = finite_now();
   const at::TensorImpl *base = viewed(operation, result);
   bool is_known =
       base ? finite.knows(result, base, 0) : finite.knows(result, result, operation.begin);
@@ -127,6 +137,7 @@ inline std::unique_ptr<at::ObserverContext>
 operation_begin(const at::RecordFunction &function) {
   if (function.seqNr() < 0 || td_numerics_is_evaluating()) return nullptr;
   auto operation = std::make_unique<Operation>();
+  Finite &finite = finite_now();
   if (UNLIKELY(finite.period != world->period)) {
     finite = Finite();
     finite.period = world->period;
@@ -184,7 +195,7 @@ operation_end(const at::RecordFunction &function, at::ObserverContext *context) 
       forward.after |= found;
       n++;
     });
-  finite.n_operations++;
+  finite_now().n_operations++;
   if (!forward.after || function.seqNr() <= last_told) return;
   last_told = function.seqNr();
   forward.thread = at::RecordFunction::currentThreadId();

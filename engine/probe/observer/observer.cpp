@@ -31,13 +31,14 @@ namespace tapedeck {
 World *world = new World;
 Classes *classes = new Classes;
 Announcer *announcer = new Announcer;
-__thread Thread *thread_self;
-__thread td_ring *ring_self;
-__thread uint32_t ring_session;
+TLS_QUICK Thread *thread_self;
+TLS_QUICK td_ring *ring_self;
+TLS_QUICK uint32_t ring_session;
+TLS_QUICK Finite *finite_self;
 
 namespace {
 
-pthread_key_t thread_key;
+pthread_key_t thread_key, finite_key;
 
 /* threads */
 
@@ -99,6 +100,12 @@ thread_gone_cb(void *data) {
   delete static_cast<Thread *>(data);
 }
 
+void
+finite_gone_cb(void *data) {
+  finite_self = nullptr;
+  delete static_cast<Finite *>(data);
+}
+
 /* attaching */
 
 #define CPU "libtorch_cpu.so"
@@ -158,6 +165,7 @@ bool
 attach() {
   size_t n;
   pthread_key_create(&thread_key, thread_gone_cb);
+  pthread_key_create(&finite_key, finite_gone_cb);
   relocated = td_relocations_point(relocations, &n);
 #if TORCH_AT_LEAST(2, 14)
   watch_creation();
@@ -226,6 +234,13 @@ thread_make() {
   thread_self = new Thread{};
   pthread_setspecific(thread_key, thread_self);
   return thread_self;
+}
+
+Finite *
+finite_make() {
+  finite_self = new Finite{};
+  pthread_setspecific(finite_key, finite_self);
+  return finite_self;
 }
 
 } // namespace tapedeck

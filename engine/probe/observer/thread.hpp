@@ -175,7 +175,7 @@ struct Thread {
   uint32_t pushed_id;
 };
 
-extern __thread Thread *thread_self __attribute__((tls_model("initial-exec")));
+extern TLS_QUICK Thread *thread_self;
 
 Thread *thread_make();
 

@@ -14,6 +14,7 @@
 #include "engine/probe/relocations.h"
 
 #include <dlfcn.h>
+#include <string.h>
 
 namespace tapedeck {
 
