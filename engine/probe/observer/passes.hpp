@@ -65,7 +65,9 @@ emit_dependencies(const GraphTask &graph_task, const Task *task, uint32_t n_befo
     else
       earlier.emplace_back(id, static_cast<uint32_t>(count));
   }
-  std::sort(earlier.begin(), earlier.end());
+  /* The map gives what was put last first, so most lists are nearly in order from behind. */
+  std::reverse(earlier.begin(), earlier.end());
+  if (!std::is_sorted(earlier.begin(), earlier.end())) std::sort(earlier.begin(), earlier.end());
   for (const auto &[id, count] : earlier)
     EMIT(dependency, TIME_LAST, task->id, id, count);
   for (size_t i = 0; i < fresh.size(); i++)

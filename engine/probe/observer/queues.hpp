@@ -20,6 +20,7 @@ know_queue(const std::shared_ptr<ReadyQueue> &queue, int32_t device, uint32_t ow
   if (!queue) return nullptr;
   Queue *known = world->queues.obtain(native(queue->mutex_), [&](Queue &made) {
     made = {queue.get(), queue, world->n_queues++, TD_NONE, 0, UINT32_MAX, 0};
+    world->queue_bits |= queue_bit(native(queue->mutex_));
   });
   if (known && known->session != td_probe_session) {
     known->session = td_probe_session;

@@ -197,6 +197,7 @@ struct World {
   }
 
   Registry<Queue> queues{TD_FORK_RECORDS}; /* by the address of the mutex */
+  std::atomic<uint64_t> queue_bits{0};     /* of all queues: see may_be_queue */
   Registry<Task> tasks{TD_FORK_RECORDS};
   std::mutex mutex;                 /* guards announcing, and what follows */
   std::atomic<uint32_t> n_nodes{0}; /* written under the mutex */
@@ -226,9 +227,21 @@ find_task(Thread *thread, GraphTask *graph_task) {
   return found && found->graph_task ? found : nullptr;
 }
 
+inline uint64_t
+queue_bit(const pthread_mutex_t *mutex) {
+  return uint64_t{1} << (reinterpret_cast<uintptr_t>(mutex) * 0x9e3779b97f4a7c15u >> 58);
+}
+
+/* Most mutexes belong to no queue, and there are few queues. So most need not be looked up. */
+inline bool
+may_be_queue(const pthread_mutex_t *mutex) {
+  return world->queue_bits.load(std::memory_order_acquire) & queue_bit(mutex);
+}
+
 inline Queue *
 find_queue(Thread *thread, const pthread_mutex_t *mutex) {
   if (LIKELY(mutex == thread->found_mutex)) return thread->found_queue;
+  if (LIKELY(!may_be_queue(mutex))) return nullptr;
   Queue *found = world->queues.find(mutex);
   if (!found) return nullptr;
   thread->found_mutex = mutex;
