@@ -9,6 +9,7 @@
 #include "app/output_file.h"
 #include "app/paths.h"
 #include "engine/control/link.h"
+#include "engine/trace/contents.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -166,9 +167,10 @@ conclude(const run_options *options, const char *report, int status) {
     return status ? status : TD_EXIT_FAILED;
   }
   g_autofree char *name = td_command_shell_name(options->tape);
-  if (strcmp(report, "ok") == 0)
+  if (strcmp(report, "ok") == 0) {
+    (void)td_contents_add(options->tape, NULL); /* a tape without a table is as good */
     fprintf(stderr, "tapedeck: recorded %s; see it with: tapedeck open %s\n", name, name);
-  else if (access(options->tape, F_OK) == 0)
+  } else if (access(options->tape, F_OK) == 0)
     fprintf(
         stderr,
         "tapedeck: %s is not complete, because the program ended abruptly (status %d); see what it "

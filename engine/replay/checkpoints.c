@@ -157,15 +157,9 @@ td_checkpoints_free(td_checkpoints *checkpoints) {
 /* The number of the last checkpoint not after a position. */
 static uint32_t
 checkpoint_before(const td_checkpoints *checkpoints, uint64_t position) {
-  uint32_t low = 0, high = checkpoints->n;
-  while (high - low > 1) {
-    uint32_t middle = low + (high - low) / 2;
-    if (checkpoints->positions[middle] <= position)
-      low = middle;
-    else
-      high = middle;
-  }
-  return low;
+  uint32_t after;
+  TD_BISECT(after, 1, checkpoints->n, checkpoints->positions[after] <= position);
+  return after - 1;
 }
 
 uint64_t

@@ -176,6 +176,10 @@ walk_chunks(td_directory *directory, uint64_t offset) {
       continue;
     }
     if (header.kind == TD_CHUNK_EVENTS) add_chunk(directory, offset, &header);
+    if (header.kind == TD_CHUNK_TABLE) {
+      TD_GROW(directory->pieces, directory->n_pieces, directory->pieces_capacity);
+      directory->pieces[directory->n_pieces++] = offset;
+    }
     directory->raw_bytes += header.raw_bytes;
     ticks = header.clock_ticks;
     monotonic_ns = header.clock_monotonic_ns;
@@ -187,10 +191,14 @@ walk_chunks(td_directory *directory, uint64_t offset) {
                  td_dup_string("the recording was not ended: what came last may be missing"));
 }
 
+bool
+td_directory_allows(const td_directory *directory, uint64_t n_bytes, uint64_t raw_bytes) {
+  return directory->trusted || raw_bytes <= TD_MAX(CONTENTS_FREE, n_bytes * CONTENTS_PER_BYTE);
+}
+
 static td_status
 check_size(const td_directory *directory, td_error *error) {
-  uint64_t most = TD_MAX(CONTENTS_FREE, directory->file.n_bytes * CONTENTS_PER_BYTE);
-  if (directory->trusted || directory->raw_bytes <= most) return TD_OK;
+  if (td_directory_allows(directory, directory->file.n_bytes, directory->raw_bytes)) return TD_OK;
   return td_error_set(error, TD_UNSUPPORTED,
                       "its %zu bytes become %" PRIu64
                       " when decompressed, which no recording does; --trust reads it all the same",
@@ -227,6 +235,8 @@ td_directory_close(td_directory *directory) {
   for (uint32_t t = 0; t < directory->n_threads; t++)
     free(directory->threads[t].chunks);
   free(directory->threads);
+  free(directory->claims);
+  free(directory->pieces);
   td_decoder_fini(&directory->decoder);
   free(directory->damage);
   td_tape_file_close(&directory->file);

@@ -16,7 +16,14 @@ typedef struct td_directory_chunk {
   uint64_t checksum; /* of its header */
   uint32_t content;  /* checksum of its content: the last 4 bytes of the frame */
   uint32_t n_events;
+  uint32_t first_claim, n_claims; /* what the table of contents says of it */
+  bool is_counted;                /* the claims were compared with its events */
 } td_directory_chunk;
+
+/* So many events of one kind are in a chunk, says the table of contents. */
+typedef struct td_directory_claim {
+  uint32_t kind, n;
+} td_directory_claim;
 
 typedef struct td_directory_thread {
   td_directory_chunk *chunks; /* (owned) in time order */
@@ -32,6 +39,10 @@ typedef struct td_directory {
   td_directory_thread *threads; /* (owned) */
   uint32_t n_threads, threads_capacity;
   uint64_t n_chunks;
+  td_directory_claim *claims; /* (owned) of all chunks; none if there is no table of contents */
+  uint32_t n_claims, claims_capacity;
+  uint64_t *pieces; /* (owned) offsets of the pieces of the table of contents */
+  uint32_t n_pieces, pieces_capacity;
   uint64_t raw_bytes; /* of all contents, after decompression */
   bool trusted;
   bool complete;      /* ends with an index */
@@ -49,6 +60,9 @@ void td_directory_close(td_directory *directory);
 
 /* td_directory_trust_all lifts the limits of that note for all tapes that are opened later. */
 void td_directory_trust_all(void);
+
+/* td_directory_allows returns true if a tape of n_bytes may have contents of raw_bytes. */
+bool td_directory_allows(const td_directory *directory, uint64_t n_bytes, uint64_t raw_bytes);
 
 /* td_directory_load decompresses and decodes a chunk. TD_DAMAGED, TD_OUT_OF_MEMORY. TD_IO as
  * td_directory_tell_unreadable. */

@@ -33,6 +33,7 @@ typedef enum td_chunk_kind {
   TD_CHUNK_SCHEMA = 1, /* the vocabulary of the writer */
   TD_CHUNK_EVENTS = 2, /* events of one thread */
   TD_CHUNK_INDEX = 3,  /* offsets of all chunks before it, as uint64_t */
+  TD_CHUNK_TABLE = 4,  /* a piece of the table of contents */
 } td_chunk_kind;
 
 typedef struct td_chunk_header {
@@ -66,6 +67,15 @@ typedef enum td_wire {
 static inline uint64_t
 td_format_checksum(const void *bytes, size_t n_bytes) {
   return td_hash_bytes(TD_HASH_SEED, bytes, n_bytes);
+}
+
+/* td_chunk_header_seal fills in what every chunk has, once all else is known. */
+static inline void
+td_chunk_header_seal(td_chunk_header *header, size_t raw_bytes, size_t stored_bytes) {
+  header->magic = TD_CHUNK_MAGIC;
+  header->raw_bytes = (uint32_t)raw_bytes;
+  header->stored_bytes = (uint32_t)stored_bytes;
+  header->checksum = td_format_checksum(header, offsetof(td_chunk_header, checksum));
 }
 
 static inline uint64_t

@@ -44,6 +44,31 @@ sift_down(td_merge *merge, uint32_t hole) {
   merge->heap[hole] = item;
 }
 
+/* Readers reserve room by what the table of contents counts. */
+static bool
+is_as_claimed(const td_directory *directory, td_directory_chunk *chunk, const td_decoded *decoded) {
+  if (chunk->is_counted || directory->n_claims == 0) return true;
+  uint32_t n_by_kind[TD_EVENT_LIMIT] = {0};
+  for (uint32_t i = 0; i < decoded->n_events; i++)
+    n_by_kind[td_decoded_get(decoded, i)->kind]++;
+  for (uint32_t i = chunk->first_claim; i < chunk->first_claim + chunk->n_claims; i++)
+    n_by_kind[directory->claims[i].kind] -= directory->claims[i].n;
+  chunk->is_counted = true;
+  for (uint32_t kind = 0; kind < TD_EVENT_LIMIT; kind++)
+    chunk->is_counted = chunk->is_counted && n_by_kind[kind] == 0;
+  return chunk->is_counted;
+}
+
+static td_status
+load_chunk(td_merge *merge, uint32_t thread, td_merge_stream *stream, td_error *error) {
+  td_directory *directory = merge->directory;
+  td_status status = td_directory_load(directory, thread, stream->chunk, &stream->decoded, error);
+  td_directory_chunk *chunk = &directory->threads[thread].chunks[stream->chunk];
+  if (status || is_as_claimed(directory, chunk, &stream->decoded)) return status;
+  return td_error_set(error, TD_DAMAGED,
+                      "a chunk of thread %u is not as the table of contents says", thread);
+}
+
 /* Sees to it that the stream's `next` is a decoded event, in a later chunk if need be; false at its
  * end. */
 static bool
@@ -53,7 +78,7 @@ stream_fill(td_merge *merge, uint32_t thread) {
   for (; stream->chunk < chunks->n_chunks; stream->chunk++, stream->next = 0) {
     if (stream->loaded != stream->chunk) {
       td_error error = {0};
-      if (td_directory_load(merge->directory, thread, stream->chunk, &stream->decoded, &error)) {
+      if (load_chunk(merge, thread, stream, &error)) {
         merge->directory->unreadable |= error.status == TD_IO;
         merge->directory->out_of_memory |= error.status == TD_OUT_OF_MEMORY;
         td_directory_note_damage(merge->directory, "%s", td_error_text(&error));

@@ -13,6 +13,14 @@ typedef struct td_merge_place {
   uint32_t chunk, number; /* of the thread's chunks, and of the events in it */
 } td_merge_place;
 
+/* td_merge_is_before returns true if the event at a comes before the event at b. */
+static inline bool
+td_merge_is_before(const td_merge_place *a, const td_merge_place *b) {
+  if (a->ns != b->ns) return a->ns < b->ns;
+  if (a->thread != b->thread) return a->thread < b->thread;
+  return a->chunk != b->chunk ? a->chunk < b->chunk : a->number < b->number;
+}
+
 typedef struct td_merge_stream {
   td_decoded decoded; /* of `chunk` */
   uint32_t chunk;     /* n_chunks: at the end */

@@ -6,34 +6,9 @@
 #pragma once
 
 #include "engine/base/status.h"
-#include "engine/events/event_type.h"
+#include "engine/trace/tape_info.h"
 
 typedef struct td_tape td_tape;
-
-typedef struct td_tape_thread {
-  uint64_t n_events;
-  uint64_t first_ns, last_ns;
-} td_tape_thread;
-
-/* Facts about a tape as a whole. All borrowed from the tape. */
-typedef struct td_tape_info {
-  uint32_t version;     /* of the format */
-  uint64_t n_events;    /* in the merged order */
-  uint64_t started_ns;  /* wall clock (Unix time) at the first tick */
-  uint64_t duration_ns; /* last event's time */
-  uint64_t n_dropped;   /* sum over `dropped` events */
-  uint64_t file_bytes, n_chunks;
-  bool trusted;       /* see td_tape_trust_all */
-  uint32_t n_threads; /* threads that wrote events: ids 0 .. n_threads - 1 */
-  const td_tape_thread *threads;
-  uint64_t n_by_kind[TD_EVENT_LIMIT];
-  uint8_t known[TD_EVENT_LIMIT]; /* td_knowledge: how events of each kind are known; observed where
-                                    the tape does not say, reconstructed where processes differ */
-  uint64_t n_unknown; /* events of kinds this build does not know: skipped, not numbered */
-  uint32_t n_strings;
-  bool complete;      /* the recording was ended properly: an index was found */
-  const char *damage; /* what is missing or wrong, in words, or NULL */
-} td_tape_info;
 
 /* td_tape_trust_all lifts the limits on what a tape may cost: see the note in
  * engine/trace/directory.c. It holds for all tapes that this process opens later. Any thread. */

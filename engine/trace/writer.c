@@ -85,13 +85,10 @@ write_chunk(td_writer *writer, td_chunk_header *header, const void *raw, size_t 
     if (!writer->failure) writer->failure = ENOMEM;
     return;
   }
-  header->magic = TD_CHUNK_MAGIC;
-  header->raw_bytes = (uint32_t)raw_bytes;
-  header->stored_bytes = (uint32_t)stored;
   /* A tick of a made tape is a nanosecond: any moment but the start says so. */
   header->clock_ticks = writer->made ? header->last_ticks + 1 : td_clock_now();
   header->clock_monotonic_ns = writer->made ? header->clock_ticks : td_clock_monotonic_ns();
-  header->checksum = td_format_checksum(header, offsetof(td_chunk_header, checksum));
+  td_chunk_header_seal(header, raw_bytes, stored);
   make_room_for_offset(writer);
   writer->offsets[writer->n_chunks++] = writer->offset;
   write_bytes(writer, header, sizeof *header);
