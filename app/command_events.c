@@ -46,9 +46,9 @@ print_events(td_tape *tape, const td_catalog *catalog, const filter *filter, td_
   uint64_t n = td_tape_info_get(tape)->n_events;
   for (uint64_t seq = filter->from; seq < n && seq <= filter->to && !ferror(stdout); seq++) {
     td_any_event event;
-    td_status status = td_tape_get(tape, seq, &event, error);
-    if (status != TD_OK) return status;
-    if (!passes(filter, &event)) continue;
+    td_status status = td_tape_get(tape, seq, &event, NULL);
+    if (status == TD_IO || status == TD_OUT_OF_MEMORY) break;
+    if (status != TD_OK || !passes(filter, &event)) continue;
     if (catalog) {
       print_text(tape, catalog, seq, &event);
     } else {

@@ -2,9 +2,11 @@
 import json
 import math
 import os
+import pathlib
 import re
 import signal
 import statistics
+import struct
 import subprocess
 import sys
 import tempfile
@@ -262,6 +264,38 @@ class Cli(unittest.TestCase):
             closed = subprocess.run(["sh", "-c", 'exec "$@" >&-', "sh", TAPEDECK, *command, self.tape],
                                     stderr=subprocess.PIPE)
             self.assertEqual((closed.returncode, closed.stderr.count(b"\n")), (2, 1), closed)
+
+    def test_damage_in_the_middle(self):
+        """A chunk cannot be read. All commands give what the other chunks have, and say so."""
+        with tempfile.TemporaryDirectory() as folder:
+            tape = f"{folder}/damaged.tape"
+            data = bytearray(pathlib.Path(self.tape).read_bytes())
+            chunks, kinds, at = [], set(), 56
+            while data[at:at + 4] == b"CHNK":
+                kind, n_events, n_stored = (struct.unpack_from("<I", data, at + field)[0] for field in (4, 12, 20))
+                kinds.add(kind)
+                if kind == 2:
+                    chunks.append((n_events, at + 72 + n_stored // 2))
+                at += 72 + n_stored
+            n_lost, hit = min(chunks)
+            self.assertGreater(len(chunks), 1)
+            self.assertEqual(kinds, {1, 2, 3, 4}, "the tape has a table of contents")
+            data[hit] ^= 0x55
+            pathlib.Path(tape).write_bytes(data)
+            told = {}
+            for name in (self.tape, tape):
+                events = [json.loads(line) for line in run("events", "--json", name).stdout.splitlines()]
+                told[name] = {json.dumps(event | {"seq": 0}) for event in events}
+            lost = told[self.tape] - told[tape]
+            self.assertLessEqual(told[tape], told[self.tape])
+            self.assertLessEqual(len(lost), n_lost)
+            self.assertGreater(len(lost), 0)
+            self.assertIn("damaged", self.document("info", "--json", tape)["damage"])
+            for command in (["state", "--at", "end"], ["why", "--at", "0"], ["events"], ["diff", self.tape]):
+                done = subprocess.run([TAPEDECK, *command, tape], capture_output=True, text=True)
+                self.assertIn(done.returncode, (0, 1), done)
+            done = subprocess.run([TAPEDECK, "check", tape], capture_output=True, text=True)
+            self.assertEqual(done.returncode, 1, done)
 
     def test_info(self):
         info = self.document("info", self.tape, "--json")
