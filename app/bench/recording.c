@@ -6,6 +6,7 @@
 #include "app/bench/graphs.h"
 #include "app/leftovers.h"
 #include "engine/base/alloc.h"
+#include "engine/trace/contents.h"
 
 #include <glib.h>
 #include <glib/gstdio.h>
@@ -65,7 +66,11 @@ static char *
 open_tape(td_bench_tape *tape) {
   td_error error = {0};
   double begin = td_bench_now();
-  td_status status = td_replay_open(tape->recording.path, NULL, NULL, &tape->replay, &error);
+  td_status status = td_contents_add(tape->recording.path, &error);
+  tape->contents_ms = (td_bench_now() - begin) * 1e3;
+  if (status) return words_of(&error);
+  begin = td_bench_now();
+  status = td_replay_open(tape->recording.path, NULL, NULL, &tape->replay, &error);
   tape->open_ms = (td_bench_now() - begin) * 1e3;
   return status ? words_of(&error) : NULL;
 }

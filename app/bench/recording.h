@@ -27,6 +27,7 @@ typedef struct td_bench_tape {
   bool trains;
   td_bench_recording recording; /* its path is NULL if there is no file */
   td_replay *replay;            /* (owned) or NULL */
+  double contents_ms;           /* the time that td_contents_add took */
   double open_ms;               /* the time that td_replay_open took */
 } td_bench_tape;
 

@@ -76,6 +76,28 @@ td_bench_open_10m(td_measured *measured) {
   measured->floor_value = made.read_ms * 1e7 / (double)n_events;
 }
 
+void
+td_bench_contents_10m(td_measured *measured) {
+  if (!tape_ready(measured)) return;
+  double per_10m = 1e7 / (double)td_replay_length(made.tape.replay);
+  measured->value = made.tape.contents_ms * per_10m;
+  measured->floor_value = made.read_ms * per_10m;
+}
+
+void
+td_bench_open_contents_10m(td_measured *measured) {
+  if (!tape_ready(measured)) return;
+  double per_10m = 1e7 / (double)td_replay_length(made.tape.replay), begin = td_bench_now();
+  td_tape *tape;
+  if (td_tape_open(made.tape.recording.path, &tape, NULL)) {
+    measured->skipped = g_strdup("the tape cannot be opened again");
+    return;
+  }
+  measured->value = (td_bench_now() - begin) * 1e3 * per_10m;
+  measured->floor_value = made.read_ms * per_10m;
+  td_tape_close(tape);
+}
+
 static char *
 seek_p99_ms(td_replay *replay, double *value) {
   double took[SEEKS];
