@@ -28,6 +28,8 @@
 #define VISIT(role)                                                                                \
   .visit = {TD_VISIT_##role, (uint16_t)offsetof(current, node),                                    \
             (uint16_t)offsetof(current, graph_task)},
+#define LASTS(how, item) .lasts = {TD_LASTS_##how, (uint16_t)offsetof(current, item)},
+#define ENDS(how, item) .ends = {TD_LASTS_##how, (uint16_t)offsetof(current, item)},
 #define TD_FIELD(type, field)                                                                      \
   {#field,                                                                                         \
    TD_FIELD_##type,                                                                                \

@@ -114,6 +114,15 @@ typedef enum td_visit_role {
   TD_VISIT_value /* a number of a gradient in that visit */
 } td_visit_role;
 
+/* How long a keyframe has an event (engine/trace/keyframe.h). */
+typedef enum td_event_lasts {
+  TD_LASTS_no,
+  TD_LASTS_always,
+  TD_LASTS_node,   /* as long as that node lives */
+  TD_LASTS_thread, /* as long as that thread lives */
+  TD_LASTS_latest  /* until the next of its kind on its thread */
+} td_event_lasts;
+
 /* Offsets lie in the event's struct; 0 stands for none. */
 typedef struct td_event_type {
   const char *name; /* NULL: no such kind */
@@ -148,6 +157,10 @@ typedef struct td_event_type {
     td_visit_role role;
     uint16_t node, graph_task; /* offsets */
   } visit;
+  struct {
+    td_event_lasts how;
+    uint16_t item; /* offset */
+  } lasts, ends;
 } td_event_type;
 
 /* td_event_type_get returns the table entry for a kind, or NULL for one that this build does not

@@ -226,6 +226,7 @@ start_recorder(void) {
       .source = program,
       .policy = td_orders_policy(),
       .ring_bytes = RING_BYTES,
+      .keep = td_orders_keep(),
   };
   if (td_recorder_start(path, false, &options, &probe.recorder, &error)) {
     tell_failure("not recorded", &error);

@@ -150,6 +150,11 @@ td_orders_policy(void) {
   return policy && strcmp(policy, "drop") == 0 ? TD_RING_DROP : TD_RING_BLOCK;
 }
 
+const char *
+td_orders_keep(void) {
+  return td_line_find(&orders.answer, "keep");
+}
+
 void
 td_orders_report_tape(const char *path, int level) {
   td_line_text message;

@@ -136,7 +136,8 @@ record_as_asked(const td_line *reply, const char *program, td_error *error) {
                                  .version = TD_VERSION,
                                  .source = program,
                                  .policy = policy && strcmp(policy, "drop") == 0 ? TD_RING_DROP
-                                                                                 : TD_RING_BLOCK};
+                                                                                 : TD_RING_BLOCK,
+                                 .keep = td_line_find(reply, "keep")};
   if (!tape) return td_error_set(error, TD_IO, "the session named no tape");
   td_status status = td_recorder_start(tape, false, &options, &recorder, error);
   if (status) return status;

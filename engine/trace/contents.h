@@ -43,7 +43,7 @@ void td_contents_define(td_contents *contents, uint32_t id, const char *text, si
 bool td_contents_read(td_contents *contents, td_directory *directory);
 
 /* td_contents_add scans a tape that was ended properly, and writes a table of contents at its end.
- * It leaves alone a tape that has one, that is damaged, or that has events of unknown kinds. So it
- * does if the table would make the contents too large for the file. TD_IO: the tape is as before,
- * or lacks its end. Nobody else may write to the file. */
+ * It leaves alone a tape that has one, or a gap, that is damaged, or that has events of unknown
+ * kinds. So it does if the table would make the contents too large for the file. TD_IO: the tape is
+ * as before, or lacks its end. Nobody else may write to the file. */
 td_status td_contents_add(const char *path, td_error *error);

@@ -2,6 +2,7 @@
  *
  * The table of contents takes the place of the index and the trailer, and they follow it again. */
 #include "engine/base/alloc.h"
+#include "engine/trace/chunk_bytes.h"
 #include "engine/trace/contents.h"
 
 #include <errno.h>
@@ -11,14 +12,6 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <zstd.h>
-
-#define COMPRESSION_LEVEL 1
-
-typedef struct bytes {
-  unsigned char *bytes; /* (owned) */
-  size_t n, capacity;
-} bytes;
 
 /* The end of a tape, as it will be written. */
 typedef struct tape_end {
@@ -26,35 +19,18 @@ typedef struct tape_end {
   uint64_t *chunks; /* (owned) offsets of all chunks before the new index */
   size_t n_chunks, chunks_capacity;
   td_chunk_header last; /* of the tape: its moment by both clocks stays the last one */
-  uint64_t raw_bytes;   /* of what is added */
-  bytes out;
-  ZSTD_CCtx *zstd; /* (owned) */
+  td_chunk_bytes out;
 } tape_end;
 
-static unsigned char *
-reserve(bytes *self, size_t n) {
-  while (self->capacity - self->n < n) {
-    self->capacity = self->capacity ? 2 * self->capacity : 4096;
-    self->bytes = td_realloc(self->bytes, self->capacity, 1);
-  }
-  return self->bytes + self->n;
-}
-
 static void
-put_bytes(bytes *self, const void *from, size_t n) {
-  memcpy(reserve(self, n), from, n);
-  self->n += n;
-}
-
-static void
-put(bytes *self, uint64_t value) {
-  unsigned char *at = reserve(self, TD_VARINT_MAX);
+put(td_chunk_bytes *self, uint64_t value) {
+  unsigned char *at = td_chunk_bytes_room(self, TD_VARINT_MAX);
   self->n += (size_t)(td_varint_put(at, value) - at);
 }
 
 /* How many events of each kind a chunk has. */
 static td_status
-put_chunk(bytes *table, td_directory *directory, uint32_t thread, uint32_t chunk,
+put_chunk(td_chunk_bytes *table, td_directory *directory, uint32_t thread, uint32_t chunk,
           td_decoded *decoded, td_error *error) {
   uint32_t n_by_kind[TD_EVENT_LIMIT] = {0}, n_kinds = 0;
   td_status status = td_directory_load(directory, thread, chunk, decoded, error);
@@ -71,7 +47,7 @@ put_chunk(bytes *table, td_directory *directory, uint32_t thread, uint32_t chunk
 }
 
 static td_status
-put_threads(bytes *table, td_directory *directory, td_error *error) {
+put_threads(td_chunk_bytes *table, td_directory *directory, td_error *error) {
   td_decoded decoded = {0};
   td_status status = TD_OK;
   put(table, directory->n_threads);
@@ -85,7 +61,7 @@ put_threads(bytes *table, td_directory *directory, td_error *error) {
 }
 
 static void
-put_contents(bytes *table, const td_contents *contents) {
+put_contents(td_chunk_bytes *table, const td_contents *contents) {
   uint64_t ns = 0, n_strings = 0, id = 0;
   for (size_t i = 0; i < contents->n_blocks; i++) {
     const td_merge_place *place = &contents->places[i];
@@ -104,7 +80,7 @@ put_contents(bytes *table, const td_contents *contents) {
     size_t length = strlen(contents->strings[i]);
     put(table, i - id);
     put(table, length);
-    put_bytes(table, contents->strings[i], length);
+    td_chunk_bytes_put(table, contents->strings[i], length);
     id = i;
   }
   put(table, contents->n_known);
@@ -115,22 +91,6 @@ put_contents(bytes *table, const td_contents *contents) {
 }
 
 static bool
-put_one_chunk(tape_end *end, td_chunk_kind kind, const void *raw, size_t n_raw) {
-  size_t room = ZSTD_compressBound(n_raw);
-  td_chunk_header header = {.kind = kind,
-                            .clock_ticks = end->last.clock_ticks,
-                            .clock_monotonic_ns = end->last.clock_monotonic_ns};
-  unsigned char *at = reserve(&end->out, sizeof header + room);
-  size_t n_stored = ZSTD_compress2(end->zstd, at + sizeof header, room, raw, n_raw);
-  if (ZSTD_isError(n_stored)) return false;
-  end->raw_bytes += n_raw;
-  td_chunk_header_seal(&header, n_raw, n_stored);
-  memcpy(at, &header, sizeof header);
-  end->out.n += sizeof header + n_stored;
-  return true;
-}
-
-static bool
 put_pieces(tape_end *end, td_chunk_kind kind, const void *raw, size_t n_raw) {
   bool fits = true;
   for (size_t at = 0; at < n_raw && fits; at += TD_CHUNK_RAW_MAX) {
@@ -138,8 +98,11 @@ put_pieces(tape_end *end, td_chunk_kind kind, const void *raw, size_t n_raw) {
       TD_GROW(end->chunks, end->n_chunks, end->chunks_capacity);
       end->chunks[end->n_chunks++] = end->offset + end->out.n;
     }
-    fits = put_one_chunk(end, kind, (const char *)raw + at,
-                         TD_MIN(n_raw - at, (size_t)TD_CHUNK_RAW_MAX));
+    td_chunk_header header = {.kind = kind,
+                              .clock_ticks = end->last.clock_ticks,
+                              .clock_monotonic_ns = end->last.clock_monotonic_ns};
+    fits = td_chunk_bytes_put_chunk(&end->out, &header, (const char *)raw + at,
+                                    TD_MIN(n_raw - at, (size_t)TD_CHUNK_RAW_MAX));
   }
   return fits;
 }
@@ -164,22 +127,16 @@ find_end(tape_end *end, td_tape_file *file) {
 
 static td_status
 make_end(tape_end *end, td_directory *directory, const td_contents *contents, td_error *error) {
-  bytes table = {0};
+  td_chunk_bytes table = {0};
   td_status status = put_threads(&table, directory, error);
   if (!status) put_contents(&table, contents);
-  end->zstd = ZSTD_createCCtx();
-  bool is_made = !status && end->zstd && find_end(end, &directory->file);
-  if (is_made) {
-    ZSTD_CCtx_setParameter(end->zstd, ZSTD_c_compressionLevel, COMPRESSION_LEVEL);
-    ZSTD_CCtx_setParameter(end->zstd, ZSTD_c_checksumFlag, 1);
-    is_made = put_pieces(end, TD_CHUNK_TABLE, table.bytes, table.n);
-  }
+  bool is_made = !status && find_end(end, &directory->file) &&
+                 put_pieces(end, TD_CHUNK_TABLE, table.bytes, table.n);
   td_trailer trailer = {.index_offset = end->offset + end->out.n, .magic = TD_TRAILER_MAGIC};
   is_made =
       is_made && put_pieces(end, TD_CHUNK_INDEX, end->chunks, end->n_chunks * sizeof *end->chunks);
-  put_bytes(&end->out, &trailer, sizeof trailer);
-  ZSTD_freeCCtx(end->zstd);
-  free(table.bytes);
+  td_chunk_bytes_put(&end->out, &trailer, sizeof trailer);
+  td_chunk_bytes_fini(&table);
   if (is_made || status) return status;
   return td_error_set(error, TD_OUT_OF_MEMORY, "no memory for a table of contents");
 }
@@ -223,7 +180,8 @@ td_contents_add(const char *path, td_error *error) {
   if (status) return status;
   td_contents contents = {0};
   td_merge merge;
-  bool wanted = directory.complete && !directory.damage && directory.n_pieces == 0;
+  bool wanted =
+      directory.complete && !directory.damage && !directory.gap && directory.n_pieces == 0;
   if (wanted) {
     td_merge_init(&merge, &directory);
     td_contents_scan(&contents, &merge);
@@ -232,11 +190,11 @@ td_contents_add(const char *path, td_error *error) {
   }
   tape_end end = {0};
   if (wanted) status = make_end(&end, &directory, &contents, error);
-  uint64_t n_bytes = end.offset + end.out.n, raw_bytes = directory.raw_bytes + end.raw_bytes;
+  uint64_t n_bytes = end.offset + end.out.n, raw_bytes = directory.raw_bytes + end.out.raw_bytes;
   wanted = wanted && td_directory_allows(&directory, n_bytes, raw_bytes);
   if (wanted && !status) status = replace_end(path, &directory.file, &end, error);
   free(end.chunks);
-  free(end.out.bytes);
+  td_chunk_bytes_fini(&end.out);
   td_contents_fini(&contents);
   td_directory_close(&directory);
   return status;

@@ -98,6 +98,7 @@ add_chunk(td_directory *directory, uint64_t offset, const td_chunk_header *heade
     return;
   }
   td_directory_thread *thread = thread_of(directory, header->thread);
+  if (directory->gap && thread->n_chunks == 0) thread->next_number = header->first_number;
   if (header->first_number != thread->next_number || header->first_ticks < thread->last_ticks)
     td_directory_note_damage(directory,
                              "events %" PRIu64 " to %" PRIu64 " of thread %u are missing",
@@ -162,6 +163,24 @@ note_unreadable(td_directory *directory, uint64_t offset, uint64_t end) {
   }
 }
 
+/* Returns where the tape goes on. A gap leads forwards, so the walk ends. */
+static uint64_t
+pass_gap(td_directory *directory, uint64_t offset, const td_chunk_header *header, uint64_t end) {
+  td_gap gap = td_gap_of(header);
+  td_tape_header *start = &directory->header;
+  if (gap.next <= offset) {
+    td_directory_note_damage(directory, "the gap at byte %" PRIu64 " leads backwards", offset);
+    return offset + sizeof *header;
+  }
+  if (!directory->gap) directory->gap = offset;
+  if (gap.start_ticks > start->start_ticks && gap.start_monotonic_ns > start->start_monotonic_ns) {
+    start->start_wall_ns += gap.start_monotonic_ns - start->start_monotonic_ns;
+    start->start_monotonic_ns = gap.start_monotonic_ns;
+    start->start_ticks = gap.start_ticks;
+  }
+  return TD_MIN(gap.next, end);
+}
+
 /* Walks from header to header; where one does not hold, looks for the next that does. */
 static void
 walk_chunks(td_directory *directory, uint64_t offset) {
@@ -173,6 +192,10 @@ walk_chunks(td_directory *directory, uint64_t offset) {
       uint64_t next = td_tape_file_find(&directory->file, offset + 1);
       note_unreadable(directory, offset, TD_MIN(next, end));
       offset = next;
+      continue;
+    }
+    if (header.kind == TD_CHUNK_GAP) {
+      offset = pass_gap(directory, offset, &header, end);
       continue;
     }
     if (header.kind == TD_CHUNK_EVENTS) add_chunk(directory, offset, &header);

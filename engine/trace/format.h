@@ -16,6 +16,7 @@
 #define TD_TRAILER_MAGIC "TAPE-END"
 
 #define TD_CHUNK_RAW_MAX (1u << 20) /* encoded bytes of a chunk before compression */
+#define TD_CHUNK_STORED_MAX (TD_CHUNK_RAW_MAX + (TD_CHUNK_RAW_MAX >> 8)) /* and after it */
 
 typedef struct td_tape_header {
   char magic[8];
@@ -34,6 +35,7 @@ typedef enum td_chunk_kind {
   TD_CHUNK_EVENTS = 2, /* events of one thread */
   TD_CHUNK_INDEX = 3,  /* offsets of all chunks before it, as uint64_t */
   TD_CHUNK_TABLE = 4,  /* a piece of the table of contents */
+  TD_CHUNK_GAP = 5,    /* the tape goes on at another offset: td_gap */
 } td_chunk_kind;
 
 typedef struct td_chunk_header {
@@ -50,6 +52,15 @@ typedef struct td_chunk_header {
   uint64_t clock_monotonic_ns;
   uint64_t checksum; /* of the bytes before it */
 } td_chunk_header;
+
+/* Where a gap leads, and the moment at which the tape now begins, by both clocks. Without a moment
+ * it begins where its header says. */
+typedef struct td_gap {
+  uint64_t next; /* offset of the next chunk: behind the gap */
+  uint64_t start_ticks, start_monotonic_ns;
+} td_gap;
+
+#define TD_GAP_RESERVE (UINT64_C(256) << 20) /* room for keyframes: a hole in the file */
 
 typedef struct td_trailer {
   uint64_t index_offset;
@@ -76,6 +87,21 @@ td_chunk_header_seal(td_chunk_header *header, size_t raw_bytes, size_t stored_by
   header->raw_bytes = (uint32_t)raw_bytes;
   header->stored_bytes = (uint32_t)stored_bytes;
   header->checksum = td_format_checksum(header, offsetof(td_chunk_header, checksum));
+}
+
+/* td_gap_init makes the chunk of a gap, which has no contents. td_gap_of reads it. */
+static inline void
+td_gap_init(td_chunk_header *header, const td_gap *gap) {
+  *header = (td_chunk_header){.kind = TD_CHUNK_GAP,
+                              .first_number = gap->next,
+                              .clock_ticks = gap->start_ticks,
+                              .clock_monotonic_ns = gap->start_monotonic_ns};
+  td_chunk_header_seal(header, 0, 0);
+}
+
+static inline td_gap
+td_gap_of(const td_chunk_header *header) {
+  return (td_gap){header->first_number, header->clock_ticks, header->clock_monotonic_ns};
 }
 
 static inline uint64_t

@@ -158,6 +158,7 @@ td_recorder_start(const char *path, bool overwrite, const td_recorder_options *o
   td_writer *writer;
   td_status status = td_writer_open(path, overwrite, options->policy, &writer, error);
   if (status) return status;
+  if (options->keep) td_writer_reserve(writer, TD_GAP_RESERVE);
   td_recorder *made = TD_NEW(td_recorder);
   made->writer = writer;
   made->start_ticks = td_clock_now();
@@ -175,6 +176,7 @@ td_recorder_start(const char *path, bool overwrite, const td_recorder_options *o
   TD_EMIT(session_begin, .engine = td_intern(options->engine),
           .version = td_intern(options->version), .source = td_intern(options->source),
           .policy = td_intern(options->policy == TD_RING_DROP ? "drop" : "block"));
+  if (options->keep) TD_EMIT(setting, .name = td_intern("keep"), .value = td_intern(options->keep));
   *recorder = made;
   return TD_OK;
 }

@@ -10,6 +10,9 @@
 #include <unistd.h>
 #include <zstd.h>
 
+_Static_assert(TD_CHUNK_STORED_MAX == ZSTD_COMPRESSBOUND(TD_CHUNK_RAW_MAX),
+               "what a chunk becomes at most");
+
 td_status
 td_tape_file_open(const char *path, td_tape_file *file, td_error *error) {
   *file = (td_tape_file){.fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
@@ -60,7 +63,7 @@ td_tape_file_header(td_tape_file *file, uint64_t offset, td_chunk_header *header
          header->magic == TD_CHUNK_MAGIC &&
          header->checksum == td_format_checksum(header, offsetof(td_chunk_header, checksum)) &&
          header->raw_bytes <= TD_CHUNK_RAW_MAX && header->n_events <= header->raw_bytes / 2 &&
-         header->stored_bytes <= ZSTD_COMPRESSBOUND(TD_CHUNK_RAW_MAX) &&
+         header->stored_bytes <= TD_CHUNK_STORED_MAX &&
          header->stored_bytes <= file->n_bytes - offset - sizeof *header;
 }
 

@@ -25,13 +25,16 @@ struct td_writer {
   char *path;  /* (owned) absolute, to remove the file if nothing useful is in it; or NULL */
   bool has_events;
   bool made; /* of events that bear nanoseconds since the start: no clock is read */
+  bool copies;
+  td_chunk_header last; /* copied: the moment by both clocks stays the last one */
+  bool has_gap;
   uint64_t offset;
   ZSTD_CCtx *zstd;  /* in zstd_pages */
   void *zstd_pages; /* (owned) all that zstd ever needs */
   size_t zstd_bytes;
   unsigned char *stored; /* (owned pages) room for a compressed chunk */
   size_t stored_capacity;
-  uint64_t *offsets; /* (owned pages) of all chunks */
+  uint64_t *offsets; /* (owned pages) of all chunks; with a gap none: somebody moves them */
   size_t n_chunks, chunks_capacity;
 };
 
@@ -69,12 +72,27 @@ write_bytes(td_writer *writer, const void *bytes, size_t n_bytes) {
 }
 
 static void
-make_room_for_offset(td_writer *writer) {
+note_offset(td_writer *writer) {
   size_t capacity = writer->chunks_capacity;
-  if (writer->n_chunks < capacity) return;
-  writer->offsets =
-      td_pages_grow(writer->offsets, capacity * sizeof(uint64_t), 2 * capacity * sizeof(uint64_t));
-  writer->chunks_capacity = 2 * capacity;
+  if (writer->has_gap) return;
+  if (writer->n_chunks == capacity) {
+    writer->offsets = td_pages_grow(writer->offsets, capacity * sizeof(uint64_t),
+                                    2 * capacity * sizeof(uint64_t));
+    writer->chunks_capacity = 2 * capacity;
+  }
+  writer->offsets[writer->n_chunks++] = writer->offset;
+}
+
+/* A tick of a made tape is a nanosecond: any moment but the start says so. */
+static void
+tell_moment(const td_writer *writer, td_chunk_header *header) {
+  if (writer->copies) {
+    header->clock_ticks = writer->last.clock_ticks;
+    header->clock_monotonic_ns = writer->last.clock_monotonic_ns;
+    return;
+  }
+  header->clock_ticks = writer->made ? header->last_ticks + 1 : td_clock_now();
+  header->clock_monotonic_ns = writer->made ? header->clock_ticks : td_clock_monotonic_ns();
 }
 
 static void
@@ -85,12 +103,9 @@ write_chunk(td_writer *writer, td_chunk_header *header, const void *raw, size_t 
     if (!writer->failure) writer->failure = ENOMEM;
     return;
   }
-  /* A tick of a made tape is a nanosecond: any moment but the start says so. */
-  header->clock_ticks = writer->made ? header->last_ticks + 1 : td_clock_now();
-  header->clock_monotonic_ns = writer->made ? header->clock_ticks : td_clock_monotonic_ns();
+  tell_moment(writer, header);
   td_chunk_header_seal(header, raw_bytes, stored);
-  make_room_for_offset(writer);
-  writer->offsets[writer->n_chunks++] = writer->offset;
+  note_offset(writer);
   write_bytes(writer, header, sizeof *header);
   write_bytes(writer, writer->stored, stored);
 }
@@ -176,8 +191,11 @@ replace_file(const char *path, int *fd, td_error *error) {
   return status;
 }
 
+/* Whose moments the chunks of a file bear. */
+typedef enum clocks { OWN_CLOCKS, MADE_CLOCKS, COPIED_CLOCKS } clocks;
+
 static td_status
-open_with(const char *path, bool overwrite, bool made, const td_tape_header *header,
+open_with(const char *path, bool overwrite, clocks clocks, const td_tape_header *header,
           td_writer **writer, td_error *error) {
   int fd;
   td_status status =
@@ -186,7 +204,8 @@ open_with(const char *path, bool overwrite, bool made, const td_tape_header *hea
   flock(fd, LOCK_EX | LOCK_NB); /* for replace_file in another process; some files have no locks */
   td_writer *opened = writer_new(fd);
   opened->path = realpath(path, NULL);
-  opened->made = made;
+  opened->made = clocks == MADE_CLOCKS;
+  opened->copies = clocks == COPIED_CLOCKS;
   write_header(opened, *header);
   write_schema(opened);
   if (opened->failure) return td_writer_close(opened, error);
@@ -201,14 +220,44 @@ td_writer_open(const char *path, bool overwrite, uint32_t policy, td_writer **wr
                            .start_monotonic_ns = td_clock_monotonic_ns(),
                            .start_wall_ns = td_clock_timespec_ns(CLOCK_REALTIME),
                            .policy = policy};
-  return open_with(path, overwrite, false, &header, writer, error);
+  return open_with(path, overwrite, OWN_CLOCKS, &header, writer, error);
 }
 
 td_status
 td_writer_open_made(const char *path, bool overwrite, uint32_t policy, uint64_t started_ns,
                     td_writer **writer, td_error *error) {
   td_tape_header header = {.start_wall_ns = started_ns, .policy = policy};
-  return open_with(path, overwrite, true, &header, writer, error);
+  return open_with(path, overwrite, MADE_CLOCKS, &header, writer, error);
+}
+
+td_status
+td_writer_open_copy(const char *path, bool overwrite, const td_tape_header *header,
+                    td_writer **writer, td_error *error) {
+  return open_with(path, overwrite, COPIED_CLOCKS, header, writer, error);
+}
+
+void
+td_writer_copy(td_writer *writer, const td_chunk_header *header, const void *stored) {
+  note_offset(writer);
+  write_bytes(writer, header, sizeof *header);
+  write_bytes(writer, stored, header->stored_bytes);
+  writer->last = *header;
+  writer->has_events = writer->has_events || (header->n_events && !writer->failure);
+}
+
+void
+td_writer_reserve(td_writer *writer, uint64_t n_bytes) {
+  td_gap gap = {.next = writer->offset + sizeof(td_chunk_header) + n_bytes};
+  td_chunk_header header;
+  td_gap_init(&header, &gap);
+  write_bytes(writer, &header, sizeof header);
+  writer->has_gap = true;
+  writer->n_chunks = 0;
+  if (writer->failure) return;
+  if (lseek(writer->file.fd, (off_t)gap.next, SEEK_SET) >= 0)
+    writer->offset = gap.next;
+  else
+    writer->failure = errno;
 }
 
 void
@@ -232,11 +281,13 @@ static void
 write_index(td_writer *writer) {
   size_t n_chunks = writer->n_chunks, per_piece = TD_CHUNK_RAW_MAX / sizeof(uint64_t);
   td_trailer trailer = {.index_offset = writer->offset, .magic = TD_TRAILER_MAGIC};
-  for (size_t first = 0; first < n_chunks; first += per_piece) {
+  size_t first = 0;
+  do {
     size_t n = TD_MIN(per_piece, n_chunks - first);
     td_chunk_header header = {.kind = TD_CHUNK_INDEX};
     write_chunk(writer, &header, writer->offsets + first, n * sizeof(uint64_t));
-  }
+    first += n;
+  } while (first < n_chunks);
   write_bytes(writer, &trailer, sizeof trailer);
 }
 

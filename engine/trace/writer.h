@@ -21,6 +21,16 @@ td_status td_writer_open(const char *path, bool overwrite, uint32_t policy, td_w
 td_status td_writer_open_made(const char *path, bool overwrite, uint32_t policy,
                               uint64_t started_ns, td_writer **writer, td_error *error);
 
+/* td_writer_open_copy is td_writer_open for the chunks of another tape, and with the moments of its
+ * header. td_writer_copy writes such a chunk: a sealed header, and what is stored behind it. */
+td_status td_writer_open_copy(const char *path, bool overwrite, const td_tape_header *header,
+                              td_writer **writer, td_error *error);
+void td_writer_copy(td_writer *writer, const td_chunk_header *header, const void *stored);
+
+/* td_writer_reserve leaves a gap of n_bytes behind the schema, for keyframes (keeper.h). The gap
+ * takes no room on the disk. It is for the time before the first event. */
+void td_writer_reserve(td_writer *writer, uint64_t n_bytes);
+
 /* td_writer_events writes an encoder's bytes as a chunk of events; first_number as in
  * td_chunk_header. */
 void td_writer_events(td_writer *writer, const td_encoder *encoder, uint32_t thread,

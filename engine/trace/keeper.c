@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "engine/trace/keeper.h"
+
+#include "engine/base/alloc.h"
+#include "engine/trace/cutter.h"
+
+#include <stdlib.h>
+
+/* The recorder writes all events within 50 ms. So no thread has older ones to come. */
+#define MARGIN_NS UINT64_C(500000000)
+/* A cut leaves this part of the limit free, and steps or time go beyond it by this part. */
+#define SLACK 8
+
+/* A moment between two steps or passes, where the tape can be cut: after all events up to then. */
+typedef struct moment {
+  uint64_t ticks;
+  bool is_step;
+} moment;
+
+typedef struct pass {
+  uint32_t id;
+  uint64_t begin, end; /* ticks; UINT64_MAX: under way */
+} pass;
+
+struct td_keeper {
+  td_keeper_file file;
+  td_keep_limit limit;
+  td_cutter cutter;
+  moment *moments; /* (owned) after the last cut, in time order */
+  size_t n_moments, moments_capacity;
+  pass *passes; /* (owned) that were under way after the last cut */
+  size_t n_passes, passes_capacity;
+  uint64_t last_cut;
+  td_decoded decoded;
+  td_keeper_news news;
+};
+
+td_status
+td_keeper_open(const char *path, const td_keep_limit *limit, td_keeper **keeper, td_error *error) {
+  td_keeper_file file;
+  td_status status = td_keeper_file_open(path, &file, error);
+  if (status) return status;
+  *keeper = TD_NEW(td_keeper);
+  (*keeper)->file = file;
+  (*keeper)->limit = *limit;
+  return TD_OK;
+}
+
+void
+td_keeper_close(td_keeper *keeper) {
+  td_keeper_file_close(&keeper->file);
+  td_cutter_fini(&keeper->cutter);
+  td_decoded_fini(&keeper->decoded);
+  free(keeper->moments);
+  free(keeper->passes);
+  free(keeper);
+}
+
+int
+td_keeper_can_free(const char *folder) {
+  return td_keeper_file_can_free(folder);
+}
+
+/* ---- what arrives ---- */
+
+/* Threads are read one after another, so a moment may come after a later one. */
+static void
+add_moment(td_keeper *self, uint64_t ticks, bool is_step) {
+  TD_GROW(self->moments, self->n_moments, self->moments_capacity);
+  size_t at = self->n_moments++;
+  for (; at > 0 && self->moments[at - 1].ticks > ticks; at--)
+    self->moments[at] = self->moments[at - 1];
+  self->moments[at] = (moment){ticks, is_step};
+}
+
+static void
+begin_pass(td_keeper *self, const td_event *event) {
+  TD_GROW(self->passes, self->n_passes, self->passes_capacity);
+  self->passes[self->n_passes++] =
+      (pass){((const td_event_graph_task_begin *)event)->graph_task, event->time, UINT64_MAX};
+}
+
+static void
+end_pass(td_keeper *self, const td_event *event) {
+  uint32_t id = ((const td_event_graph_task_end *)event)->graph_task;
+  for (size_t i = self->n_passes; i-- > 0;) {
+    if (self->passes[i].id != id) continue;
+    self->passes[i].end = event->time;
+    break;
+  }
+  add_moment(self, event->time, false);
+}
+
+static void
+look_at(td_keeper *self, const td_event *event) {
+  switch (event->kind) {
+  case TD_EVENT_graph_task_begin:
+    begin_pass(self, event);
+    break;
+  case TD_EVENT_graph_task_end:
+    end_pass(self, event);
+    break;
+  case TD_EVENT_step:
+    add_moment(self, event->time, true);
+    break;
+  case TD_EVENT_anomaly:
+    self->news.nan |= ((const td_event_anomaly *)event)->kind == TD_anomaly_kind_nan;
+    break;
+  case TD_EVENT_error:
+    self->news.error = true;
+    break;
+  }
+}
+
+static td_status
+read_new(td_keeper *self, td_error *error) {
+  td_tape_file *file = &self->file.directory.file;
+  const td_keeper_chunk *chunk;
+  td_status status = TD_OK;
+  while (!status && (chunk = td_keeper_file_next(&self->file))) {
+    uint32_t checksum;
+    status = td_tape_file_contents(file, chunk->offset, &chunk->header, &checksum, error);
+    if (!status)
+      status = td_decoder_run(&self->file.directory.decoder, &chunk->header, file->raw,
+                              &self->decoded, error);
+    for (uint32_t i = 0; i < self->decoded.n_events && !status; i++)
+      look_at(self, td_decoded_get(&self->decoded, i));
+  }
+  return status;
+}
+
+/* ---- where to cut ---- */
+
+static bool
+is_in_pass(const td_keeper *self, uint64_t ticks) {
+  for (size_t i = 0; i < self->n_passes; i++)
+    if (self->passes[i].begin <= ticks && ticks < self->passes[i].end) return true;
+  return false;
+}
+
+static uint64_t
+to_ticks(const td_keeper *self, uint64_t ns) {
+  const td_tape_header *start = &self->file.directory.header;
+  uint64_t n_ticks = self->file.last.clock_ticks - start->start_ticks;
+  uint64_t n_ns = self->file.last.clock_monotonic_ns - start->start_monotonic_ns;
+  return n_ns ? (uint64_t)((double)ns * ((double)n_ticks / (double)n_ns)) : ns;
+}
+
+/* The last moment up to `ticks` outside all passes, or 0. */
+static uint64_t
+find_moment(const td_keeper *self, uint64_t ticks) {
+  for (size_t i = self->n_moments; i-- > 0;) {
+    uint64_t at = self->moments[i].ticks;
+    if (at <= self->last_cut) break;
+    if (at <= ticks && !is_in_pass(self, at)) return at;
+  }
+  return 0;
+}
+
+/* The end of the last step that is too old, or 0. */
+static uint64_t
+cut_for_steps(const td_keeper *self, bool exact) {
+  size_t n = 0, wanted = self->limit.steps;
+  for (size_t i = 0; i < self->n_moments; i++)
+    n += self->moments[i].is_step;
+  if (!wanted || n <= wanted + (exact ? 0 : TD_MAX(wanted / SLACK, (size_t)1))) return 0;
+  for (size_t i = 0, left = n - wanted; i < self->n_moments; i++)
+    if (self->moments[i].is_step && --left == 0) return self->moments[i].ticks;
+  return 0;
+}
+
+/* The last event of as many chunks as are too many, or 0. */
+static uint64_t
+cut_for_bytes(const td_keeper *self, bool exact) {
+  uint64_t limit = self->limit.bytes, n = self->file.n_bytes, last = 0;
+  if (!limit || n <= limit) return 0;
+  uint64_t wanted = exact ? limit : limit - limit / SLACK;
+  for (size_t i = 0; i < self->file.n_chunks && n > wanted; i++) {
+    const td_chunk_header *header = &self->file.chunks[i].header;
+    n -= sizeof *header + header->stored_bytes;
+    last = TD_MAX(last, header->last_ticks);
+  }
+  return last;
+}
+
+static uint64_t
+cut_for_time(const td_keeper *self, uint64_t newest, bool exact) {
+  uint64_t ns = self->limit.ns;
+  if (!ns || self->file.n_chunks == 0) return 0;
+  uint64_t most = to_ticks(self, exact ? ns : ns + ns / SLACK), ticks = to_ticks(self, ns);
+  uint64_t oldest = self->file.chunks[0].header.first_ticks;
+  return newest > oldest && newest - oldest > most ? newest - ticks : 0;
+}
+
+/* Where the next cut is, or 0. */
+static uint64_t
+choose_cut(const td_keeper *self, bool is_last) {
+  uint64_t newest = self->file.last.clock_ticks, margin = is_last ? 0 : to_ticks(self, MARGIN_NS);
+  if (newest <= margin) return 0;
+  uint64_t for_bytes = TD_MIN(cut_for_bytes(self, is_last), newest - margin);
+  uint64_t wanted = TD_MAX(cut_for_steps(self, is_last), cut_for_time(self, newest, is_last));
+  wanted = TD_MIN(TD_MAX(wanted, for_bytes), newest - margin);
+  if (wanted <= self->last_cut) return 0;
+  uint64_t found = find_moment(self, wanted);
+  bool must = self->limit.bytes && self->file.n_bytes > 2 * self->limit.bytes;
+  return found ? found : must ? wanted : 0;
+}
+
+/* ---- what is left ---- */
+
+static void
+forget_before(td_keeper *self, uint64_t cut) {
+  size_t n_moments = 0, n_passes = 0;
+  for (size_t i = 0; i < self->n_moments; i++)
+    if (self->moments[i].ticks > cut) self->moments[n_moments++] = self->moments[i];
+  for (size_t i = 0; i < self->n_passes; i++)
+    if (self->passes[i].end > cut) self->passes[n_passes++] = self->passes[i];
+  self->n_moments = n_moments;
+  self->n_passes = n_passes;
+}
+
+static void
+tell_news(td_keeper *self, td_keeper_news *news) {
+  const td_keyframe_counts *gone = &self->cutter.keyframe.counts;
+  self->news.in_pass = is_in_pass(self, self->file.last.clock_ticks);
+  self->news.is_complete = self->file.is_complete;
+  self->news.n_steps = 0;
+  for (size_t i = 0; i < self->n_moments; i++)
+    self->news.n_steps += self->moments[i].is_step;
+  self->news.n_steps_gone = gone->n_steps;
+  self->news.n_passes_gone = gone->n_passes;
+  self->news.n_events_gone = gone->n_events;
+  *news = self->news;
+  self->news.nan = self->news.error = false;
+}
+
+td_status
+td_keeper_follow(td_keeper *self, bool is_last, td_keeper_news *news, td_error *error) {
+  td_status status = read_new(self, error);
+  uint64_t cut = status ? 0 : choose_cut(self, is_last);
+  if (cut) {
+    status = td_cutter_cut(&self->cutter, &self->file, cut, error);
+    if (!status) forget_before(self, self->last_cut = cut);
+  }
+  tell_news(self, news);
+  return status;
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * Keeper: the flight recorder's other half. A recorder with the option `keep` appends to a tape
+ * without end. The keeper follows that tape, in any process, and lets go of what is too old. In its
+ * place the tape gets a keyframe: what lived at the cut. The file is a tape at every moment (the
+ * note in keeper_file.h), and its room on the disk stays bounded.
+ *
+ * A keeper cuts where no backward pass is under way. Only a tape of twice the limit is cut
+ * anywhere: then the passes under way begin in the middle. One thread. */
+#pragma once
+
+#include "engine/base/status.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+typedef struct td_keeper td_keeper;
+
+/* What stays. 0: no limit of that kind. An eighth more may stay, because each cut costs. */
+typedef struct td_keep_limit {
+  uint64_t bytes; /* on the disk; while a keyframe is written, that much again of the keyframe */
+  uint64_t ns;
+  uint32_t steps; /* that are over */
+} td_keep_limit;
+
+typedef struct td_keeper_news {
+  bool nan, error;                                     /* since the last time */
+  bool in_pass;                                        /* a pass is under way, as far as was read */
+  bool is_complete;                                    /* the recorder has ended the tape */
+  uint64_t n_steps;                                    /* on the tape now */
+  uint64_t n_steps_gone, n_passes_gone, n_events_gone; /* since the recording began */
+} td_keeper_news;
+
+/* td_keeper_open begins to follow a tape. TD_NOT_A_TAPE or TD_DAMAGED: its beginning may not be
+ * written yet. TD_UNSUPPORTED: its recorder was not told to keep. TD_IO. */
+td_status td_keeper_open(const char *path, const td_keep_limit *limit, td_keeper **keeper,
+                         td_error *error);
+void td_keeper_close(td_keeper *keeper);
+
+/* td_keeper_follow reads what was added and cuts if more is there than the limit. With is_last the
+ * recorder has ended: the limit holds exactly. TD_IO: this cut was not possible, and the tape is as
+ * before. TD_DAMAGED: the tape cannot be followed any more. */
+td_status td_keeper_follow(td_keeper *keeper, bool is_last, td_keeper_news *news, td_error *error);
+
+/* td_keeper_can_free returns 0 if files in that folder can give back room, or an errno. */
+int td_keeper_can_free(const char *folder);

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "engine/trace/keyframe.h"
+
+/* Most events last for a step or two. So what has ended is dropped whenever this much is new. */
+#define BYTES_NEW (UINT64_C(4) << 20)
+
+static void
+count(td_keyframe_counts *counts, const td_event *event) {
+  bool is_pass = event->kind == TD_EVENT_graph_task_begin &&
+                 ((const td_event_graph_task_begin *)event)->depth == 0;
+  bool is_step = event->kind == TD_EVENT_step;
+  counts->n_events++;
+  counts->n_passes += is_pass;
+  if (is_step && counts->n_steps++ == 0)
+    counts->first_step = ((const td_event_step *)event)->iteration;
+  if (is_pass || is_step) counts->thread = event->thread;
+}
+
+static void
+note_end(td_keyframe *keyframe, const td_event_type *type, const td_event *event) {
+  td_number_map *ended = type->ends.how == TD_LASTS_node ? &keyframe->nodes : &keyframe->threads;
+  td_number_map_put(ended, td_event_u32(event, type->ends.item));
+}
+
+void
+td_keyframe_add(td_keyframe *keyframe, const td_event *event) {
+  const td_event_type *type = td_event_type_get(event->kind);
+  count(&keyframe->counts, event);
+  if (type->ends.how) note_end(keyframe, type, event);
+  if (!type->lasts.how) return;
+  td_event_pile_add(&keyframe->events, event);
+  if (keyframe->events.n_bytes > 2 * keyframe->n_settled + BYTES_NEW) td_keyframe_settle(keyframe);
+}
+
+static uint64_t
+key_of_latest(const td_event *event) {
+  return (uint64_t)event->kind << 32 | event->thread;
+}
+
+/* The place of the last event of each kind and thread that lasts until the next one. */
+static td_number_map
+find_latest(const td_event_pile *events) {
+  td_number_map latest = {0};
+  TD_PILE_EACH(events, event)
+  if (td_event_type_get(event->kind)->lasts.how == TD_LASTS_latest)
+    *td_number_map_put(&latest, key_of_latest(event)) = (uintptr_t)event;
+  return latest;
+}
+
+static bool
+has_ended(const td_number_map *ended, uint32_t item) {
+  return td_number_map_find(ended, item) != NULL;
+}
+
+static bool
+lasts(const td_keyframe *keyframe, const td_number_map *latest, const td_event *event) {
+  const td_event_type *type = td_event_type_get(event->kind);
+  uint32_t item = td_event_u32(event, type->lasts.item);
+  switch (type->lasts.how) {
+  case TD_LASTS_always:
+    return true;
+  case TD_LASTS_node:
+    return !has_ended(&keyframe->nodes, item);
+  case TD_LASTS_thread:
+    return !has_ended(&keyframe->threads, item);
+  case TD_LASTS_latest:
+    return *td_number_map_find(latest, key_of_latest(event)) == (uintptr_t)event &&
+           !has_ended(&keyframe->threads, event->thread);
+  case TD_LASTS_no:
+    break;
+  }
+  return false;
+}
+
+void
+td_keyframe_settle(td_keyframe *keyframe) {
+  td_event_pile *events = &keyframe->events;
+  td_number_map latest = find_latest(events);
+  size_t n_kept = 0;
+  for (size_t at = 0, size; at < events->n_bytes; at += size) {
+    size = td_event_pile_get(events, at)->size;
+    if (!lasts(keyframe, &latest, td_event_pile_get(events, at))) continue;
+    memmove(events->bytes + n_kept, events->bytes + at, size);
+    n_kept += size;
+  }
+  events->n_bytes = keyframe->n_settled = n_kept;
+  td_number_map_fini(&latest);
+  td_number_map_fini(&keyframe->nodes);
+  td_number_map_fini(&keyframe->threads);
+}
+
+td_keyframe
+td_keyframe_copy(const td_keyframe *keyframe) {
+  td_keyframe copy = {.n_settled = keyframe->n_settled, .counts = keyframe->counts};
+  TD_PILE_EACH(&keyframe->events, event) td_event_pile_add(&copy.events, event);
+  return copy;
+}
+
+void
+td_keyframe_fini(td_keyframe *keyframe) {
+  td_event_pile_fini(&keyframe->events);
+  td_number_map_fini(&keyframe->nodes);
+  td_number_map_fini(&keyframe->threads);
+  *keyframe = (td_keyframe){0};
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * Keyframe: the events that say what lives at a moment, taken unchanged from all events before it.
+ * They are nodes that were not freed, with edges, names and saved tensors, and queues, threads,
+ * devices, settings and strings. The column `uses` of events.def says for each kind how long it
+ * lasts. One thread.
+ *
+ * The values of one backward pass do not last. So a keyframe is whole where no pass is under way.
+ */
+#pragma once
+
+#include "engine/base/number_map.h"
+#include "engine/events/event_type.h"
+#include "engine/trace/event_pile.h"
+
+/* What the events were about that a keyframe stands for. */
+typedef struct td_keyframe_counts {
+  uint64_t n_events, n_passes; /* of the passes, those that no node called */
+  uint32_t n_steps, first_step;
+  uint32_t thread; /* of the last step or pass */
+} td_keyframe_counts;
+
+/* Zero-initialise. */
+typedef struct td_keyframe {
+  td_event_pile events;         /* in the order in which they were added */
+  size_t n_settled;             /* bytes that had lasted when td_keyframe_settle was last called */
+  td_number_map nodes, threads; /* that have ended since then */
+  td_keyframe_counts counts;
+} td_keyframe;
+
+/* td_keyframe_add takes the next event of the merged order. */
+void td_keyframe_add(td_keyframe *keyframe, const td_event *event);
+
+/* td_keyframe_settle drops what does not last. All of `events` belongs to the keyframe then. */
+void td_keyframe_settle(td_keyframe *keyframe);
+
+/* td_keyframe_copy returns a copy of a keyframe that was settled. */
+td_keyframe td_keyframe_copy(const td_keyframe *keyframe);
+void td_keyframe_fini(td_keyframe *keyframe);
