@@ -27,10 +27,9 @@ print_graph_tasks_json(td_json *json, const td_catalog *catalog, const td_summar
   td_json_key(json, "graph_tasks");
   td_json_begin_array(json);
   for (uint32_t i = 0; i < catalog->n_graph_tasks; i++) {
-    const td_catalog_graph_task *facts = &catalog->graph_tasks[i];
-    if (!facts->named) continue;
+    const td_catalog_graph_task *facts = &catalog->graph_task_rows[i];
     td_json_begin_object(json);
-    td_member_u64(json, "id", i);
+    td_member_u64(json, "id", facts->id);
     td_member_u64(json, "depth", facts->depth);
     td_member_id(json, "owner", facts->owner);
     td_member_id(json, "root", facts->root);
@@ -266,7 +265,7 @@ print_queues(const td_catalog *catalog) {
 static void
 print_graph_tasks(const td_catalog *catalog, const td_summary *summary) {
   for (uint32_t i = 0; i < catalog->n_graph_tasks; i++) {
-    const td_catalog_graph_task *facts = &catalog->graph_tasks[i];
+    const td_catalog_graph_task *facts = &catalog->graph_task_rows[i];
     if (i == GRAPH_TASKS_SHOWN && catalog->n_graph_tasks > GRAPH_TASKS_SHOWN + 2) {
       uint32_t n_hidden = catalog->n_graph_tasks - 1 - i;
       printf("%-12s ... %u more; --json lists all\n", "", n_hidden);
@@ -275,7 +274,7 @@ print_graph_tasks(const td_catalog *catalog, const td_summary *summary) {
     }
     char *time = td_format_ns((double)summary->task_ns[i]);
     printf("%-12s %u %s, depth %u, events %" PRIu64 " to %" PRIu64 ", %s\n", i ? "" : "graph tasks",
-           i, status_of(facts), facts->depth, facts->begin_seq, facts->end_seq,
+           facts->id, status_of(facts), facts->depth, facts->begin_seq, facts->end_seq,
            summary->task_ns[i] ? time : "no end");
     free(time);
   }

@@ -167,10 +167,12 @@ static uint32_t
 active_graph_task(const td_replay *replay) {
   const td_catalog *catalog = td_replay_catalog(replay);
   const td_state *state = td_replay_state(replay);
-  uint32_t begun = catalog->n_graph_tasks ? 0 : TD_NONE, running = TD_NONE;
+  const td_catalog_graph_task *passes = catalog->graph_task_rows;
+  uint32_t begun = catalog->n_graph_tasks ? passes[0].id : TD_NONE, running = TD_NONE;
   for (uint32_t i = 0; i < catalog->n_graph_tasks; i++) {
-    if (td_state_graph_task(state, i)->status) begun = i;
-    if (td_state_graph_task(state, i)->status == 1 + TD_task_status_running) running = i;
+    uint32_t status = td_state_graph_task_row(state, i)->status;
+    if (status) begun = passes[i].id;
+    if (status == 1 + TD_task_status_running) running = passes[i].id;
   }
   return running != TD_NONE ? running : begun;
 }

@@ -20,11 +20,12 @@ static void
 print_graph_tasks(const td_catalog *catalog, const td_state *state) {
   puts("\nGraph tasks");
   for (uint32_t i = 0; i < catalog->n_graph_tasks; i++) {
-    const td_graph_task_now *now = td_state_graph_task(state, i);
+    const td_catalog_graph_task *facts = &catalog->graph_task_rows[i];
+    const td_graph_task_now *now = td_state_graph_task_row(state, i);
     if (now->status == 0) continue;
-    printf("  %u  %s, depth %u, %u outstanding, %u done, %u in not_ready\n", i,
-           td_enum_word(TD_FIELD_ENUM_task_status, now->status - 1), catalog->graph_tasks[i].depth,
-           now->outstanding, now->n_done, now->n_parked);
+    printf("  %u  %s, depth %u, %u outstanding, %u done, %u in not_ready\n", facts->id,
+           td_enum_word(TD_FIELD_ENUM_task_status, now->status - 1), facts->depth, now->outstanding,
+           now->n_done, now->n_parked);
   }
 }
 
@@ -73,7 +74,7 @@ static void
 print_node_states(const td_catalog *catalog, const td_state *state) {
   uint32_t counts[TD_N_NODE_STATES] = {0};
   for (uint32_t i = 0; i < catalog->n_nodes; i++)
-    counts[td_state_node(state, i)->state]++;
+    counts[td_state_node_row(state, i)->state]++;
   puts("\nNodes");
   for (int i = 0; i < TD_N_NODE_STATES; i++)
     if (counts[i]) printf("  %-8s  %u\n", td_node_state_name((td_node_state)i), counts[i]);

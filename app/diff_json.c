@@ -24,8 +24,9 @@ static void
 print_node_members(td_json *json, const td_visits *visits, uint32_t visit) {
   const td_visit *facts = &visits->visits[visit];
   td_member_u64(json, "node", facts->node);
-  td_member_string(json, "name", visits->catalog->nodes[facts->node].name);
-  td_member_string(json, "label", visits->catalog->nodes[facts->node].label);
+  const td_catalog_node *node = &visits->catalog->node_rows[facts->row];
+  td_member_string(json, "name", node->name);
+  td_member_string(json, "label", node->label);
   td_member_id(json, "graph_task", facts->graph_task);
 }
 

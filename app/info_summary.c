@@ -91,7 +91,7 @@ td_info_print_anomalies(td_tape *tape, const td_catalog *catalog) {
 /* Members of an open object that say what a node is. */
 static void
 write_node(td_json *json, const td_catalog *catalog, uint32_t node) {
-  const td_catalog_node *facts = node < catalog->n_nodes ? &catalog->nodes[node] : NULL;
+  const td_catalog_node *facts = td_catalog_node_find(catalog, node);
   char *line = facts ? td_source_place_whole(facts->stack) : NULL;
   td_member_id(json, "node", node);
   td_member_string(json, "name", facts ? facts->name : NULL);
@@ -118,7 +118,7 @@ write_slowest(td_json *json, const td_catalog *catalog, const td_summary *summar
     td_json_begin_object(json);
     const td_summary_module *item = &summary->modules[i];
     td_member_string(json, "module", item->module);
-    td_member_string(json, "class", catalog->nodes[item->node].module_class);
+    td_member_string(json, "class", td_catalog_node_get(catalog, item->node)->module_class);
     td_member_u64(json, "nodes", item->n_nodes);
     td_member_u64(json, "ns", item->ns);
     td_json_end_object(json);

@@ -143,7 +143,7 @@ rate(const td_any_event *event, uint32_t graph_task) {
 
 static uint64_t
 find_in_pass(const place *place, uint32_t graph_task) {
-  const td_catalog_graph_task *facts = &place->catalog->graph_tasks[graph_task];
+  const td_catalog_graph_task *facts = td_catalog_graph_task_get(place->catalog, graph_task);
   uint64_t begin = facts->begin_seq, end = MIN(facts->end_seq, place->length - 1);
   uint64_t middle = begin + (end - begin) / 2, best_seq = begin;
   int best = 0;
@@ -162,25 +162,28 @@ find_in_pass(const place *place, uint32_t graph_task) {
 /* The pass in which most nodes ran; TD_NONE if the tape has none. */
 static uint32_t
 find_largest_pass(const td_catalog *catalog) {
-  uint32_t largest = catalog->n_graph_tasks ? 0 : TD_NONE;
+  const td_catalog_graph_task *passes = catalog->graph_task_rows;
+  uint32_t largest = 0;
   for (uint32_t i = 1; i < catalog->n_graph_tasks; i++)
-    if (catalog->graph_tasks[i].n_ran > catalog->graph_tasks[largest].n_ran) largest = i;
-  return largest;
+    if (passes[i].n_ran > passes[largest].n_ran) largest = i;
+  return catalog->n_graph_tasks ? passes[largest].id : TD_NONE;
 }
 
 static bool
 has_pass(const place *place, gint64 pass) {
+  const td_catalog_graph_task *passes = place->catalog->graph_task_rows;
   uint32_t n = place->catalog->n_graph_tasks;
-  if (pass < n) return true;
+  if (pass < TD_NONE && td_catalog_has_graph_task(place->catalog, (uint32_t)pass)) return true;
   if (n == 0)
     td_command_fail(place->path, "the tape has no backward pass");
   else if (n == 1)
-    td_command_fail(place->path, "there is no graph task %" G_GINT64_FORMAT "; the tape has only 0",
-                    pass);
+    td_command_fail(place->path,
+                    "there is no graph task %" G_GINT64_FORMAT "; the tape has only %u", pass,
+                    passes[0].id);
   else
     td_command_fail(place->path,
-                    "there is no graph task %" G_GINT64_FORMAT "; the tape has 0 to %u", pass,
-                    n - 1);
+                    "there is no graph task %" G_GINT64_FORMAT "; the tape has %u to %u", pass,
+                    passes[0].id, passes[n - 1].id);
   return false;
 }
 

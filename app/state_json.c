@@ -11,11 +11,11 @@ print_graph_tasks(td_json *json, const td_catalog *catalog, const td_state *stat
   td_json_key(json, "graph_tasks");
   td_json_begin_array(json);
   for (uint32_t i = 0; i < catalog->n_graph_tasks; i++) {
-    const td_catalog_graph_task *facts = &catalog->graph_tasks[i];
-    const td_graph_task_now *now = td_state_graph_task(state, i);
+    const td_catalog_graph_task *facts = &catalog->graph_task_rows[i];
+    const td_graph_task_now *now = td_state_graph_task_row(state, i);
     if (now->status == 0) continue;
     td_json_begin_object(json);
-    td_member_u64(json, "id", i);
+    td_member_u64(json, "id", facts->id);
     td_member_u64(json, "depth", facts->depth);
     td_member_id(json, "owner", facts->owner);
     td_member_u64(json, "outstanding", now->outstanding);
@@ -150,16 +150,16 @@ print_nodes(td_json *json, const td_catalog *catalog, const td_state *state) {
   td_json_key(json, "nodes");
   td_json_begin_array(json);
   for (uint32_t i = 0; i < catalog->n_nodes; i++) {
-    const td_catalog_node *facts = &catalog->nodes[i];
-    if (td_state_node(state, i)->state == TD_NODE_absent) continue;
+    const td_catalog_node *facts = &catalog->node_rows[i];
+    const td_node_now *now = td_state_node_row(state, i);
+    if (now->state == TD_NODE_absent) continue;
     td_json_begin_object(json);
-    td_member_u64(json, "id", i);
+    td_member_u64(json, "id", facts->id);
     td_member_string(json, "name", facts->name);
     td_member_u64(json, "sequence_nr", facts->sequence_nr);
     td_member_u64(json, "topological_nr", facts->topological_nr);
     td_member_string(json, "device", td_catalog_device_name(catalog, facts->device));
-    td_member_string(json, "state",
-                     td_node_state_name((td_node_state)td_state_node(state, i)->state));
+    td_member_string(json, "state", td_node_state_name((td_node_state)now->state));
     write_names(json, facts);
     td_json_end_object(json);
   }

@@ -144,7 +144,8 @@ td_window_show_document(TdWindow *self, TdDocument *document) {
   }
   td_playhead_set_document(self->playhead, document);
   if (self->find) td_playhead_set_position(self->playhead, position);
-  if (self->wanted_node < td_document_get_catalog(document)->n_nodes)
+  if (self->wanted_node < TD_NONE &&
+      td_catalog_has_node(td_document_get_catalog(document), (uint32_t)self->wanted_node))
     td_playhead_set_selection(self->playhead, (uint32_t)self->wanted_node);
   set_title_of_tape(self, document);
   td_config_add_recent(self->config, td_document_get_path(document));

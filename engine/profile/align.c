@@ -185,8 +185,8 @@ nothing(uint32_t n) {
 
 static bool
 is_reshaped(const td_align *align, uint32_t visit_a, uint32_t visit_b) {
-  uint64_t a = align->a.likeness.shapes[align->a.visits[visit_a].node];
-  uint64_t b = align->b.likeness.shapes[align->b.visits[visit_b].node];
+  uint64_t a = align->a.likeness.shapes[align->a.visits[visit_a].row];
+  uint64_t b = align->b.likeness.shapes[align->b.visits[visit_b].row];
   return a && b && a != b;
 }
 

@@ -31,7 +31,7 @@ stream_get(streams *streams, td_number_map *by_thread, uint32_t thread) {
 static uint64_t
 hash_task(const td_visits *visits, const td_visit_task *task, uint64_t hash) {
   for (uint32_t i = 0; i < task->n; i++) {
-    uint64_t name = visits->likeness.operations[visits->visits[task->first + i].node];
+    uint64_t name = visits->likeness.operations[visits->visits[task->first + i].row];
     hash = td_hash_bytes(hash, &name, sizeof name);
   }
   return td_hash_bytes(hash, &task->n, sizeof task->n);

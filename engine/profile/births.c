@@ -67,7 +67,8 @@ static const char *const meanings[TD_birthplace_LIMIT] = {
 
 static bool
 is_leaf(const td_catalog *catalog, uint32_t node) {
-  return node < catalog->n_nodes && catalog->nodes[node].sequence_nr == UINT64_MAX;
+  const td_catalog_node *facts = td_catalog_node_find(catalog, node);
+  return facts && facts->sequence_nr == UINT64_MAX;
 }
 
 const char *

@@ -19,7 +19,7 @@ typedef struct search {
   bool forward;    /* along the edges: what the forward pass did before */
   uint32_t *nodes; /* (owned) [NODES_MAX] found so far */
   uint32_t n;
-  unsigned char *seen;  /* (owned) [n_nodes] */
+  unsigned char *seen;  /* (owned) [n_nodes] by row */
   td_number_map births; /* by node: 1 + the latest birth there that can be the cause */
 } search;
 
@@ -66,15 +66,16 @@ find_birth(const search *self, uint32_t node, uint64_t *cause) {
 
 static void
 add(search *self, uint32_t node) {
-  if (node >= self->catalog->n_nodes || self->seen[node] || self->n == NODES_MAX) return;
-  self->seen[node] = 1;
+  uint32_t row = td_catalog_node_row(self->catalog, node);
+  if (row == TD_NO_ROW || self->seen[row] || self->n == NODES_MAX) return;
+  self->seen[row] = 1;
   self->nodes[self->n++] = node;
 }
 
 static void
 add_neighbours(search *self, uint32_t node) {
   const td_catalog *catalog = self->catalog;
-  const td_catalog_node *facts = &catalog->nodes[node];
+  const td_catalog_node *facts = td_catalog_node_get(catalog, node);
   for (uint32_t i = 0; self->forward && i < facts->n_out; i++)
     add(self, catalog->edges[facts->first_out + i].to);
   for (uint32_t i = 0; !self->forward && i < facts->n_in; i++)

@@ -127,7 +127,7 @@ check_left_over(td_checker *checker) {
     for (size_t entry = 0; entry < queue->n_heap; entry++) {
       const td_check_entry *left = &queue->heap[entry];
       if (left->node == TD_NONE || !td_check_queue_has(queue, left) ||
-          !checker->tallies[left->graph_task].ended_well)
+          !td_tally_of(checker, left->graph_task)->ended_well)
         continue;
       checker->seq = left->seq;
       td_checker_violate(checker, TD_RULE_push_popped, left->node,

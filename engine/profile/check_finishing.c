@@ -4,13 +4,13 @@
 static void
 check_new(td_checker *checker, const td_any_event *any) {
   const td_event_final_callback_new *event = &any->final_callback_new;
-  td_check_callbacks_add(&checker->tallies[event->graph_task].callbacks, event->owner);
+  td_check_callbacks_add(&td_tally_of(checker, event->graph_task)->callbacks, event->owner);
 }
 
 static void
 check_call(td_checker *checker, const td_any_event *any) {
   const td_event_final_callback *event = &any->final_callback;
-  td_tally *tally = &checker->tallies[event->graph_task];
+  td_tally *tally = td_tally_of(checker, event->graph_task);
   td_check_callbacks *callbacks = &tally->callbacks;
   size_t at = callbacks->n_called++;
   if (tally->failed)
@@ -29,7 +29,7 @@ check_call(td_checker *checker, const td_any_event *any) {
 static void
 check_node_begin(td_checker *checker, const td_any_event *any) {
   const td_event_node_begin *event = &any->node_begin;
-  if (checker->tallies[event->graph_task].callbacks.n_called > 0)
+  if (td_tally_of(checker, event->graph_task)->callbacks.n_called > 0)
     td_checker_violate(checker, TD_RULE_final_callbacks, event->node,
                        "begins after a final callback of graph task %u", event->graph_task);
 }
@@ -37,7 +37,7 @@ check_node_begin(td_checker *checker, const td_any_event *any) {
 static void
 check_end(td_checker *checker, const td_any_event *any) {
   const td_event_graph_task_end *event = &any->graph_task_end;
-  td_check_callbacks *callbacks = &checker->tallies[event->graph_task].callbacks;
+  td_check_callbacks *callbacks = &td_tally_of(checker, event->graph_task)->callbacks;
   if (event->status == TD_task_status_ok && callbacks->n_called != callbacks->n_queued)
     td_checker_violate(checker, TD_RULE_final_callbacks, TD_NONE,
                        "graph task %u succeeds, but %zu final callbacks were queued and %zu called",

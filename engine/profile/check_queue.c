@@ -15,7 +15,7 @@ typedef struct order_context {
 
 static uint32_t
 depth(const td_catalog *catalog, uint32_t graph_task) {
-  return graph_task == TD_NONE ? 0 : catalog->graph_tasks[graph_task].depth;
+  return graph_task == TD_NONE ? 0 : td_catalog_graph_task_get(catalog, graph_task)->depth;
 }
 
 /* True if b goes strictly before a. The rule stands in engine/base/task_order.h too. It is written
@@ -31,7 +31,8 @@ goes_after(td_check_entry a, td_check_entry b, void *data) {
   if (b.node == TD_NONE) return true;
   uint32_t depth_a = depth(catalog, a.graph_task), depth_b = depth(catalog, b.graph_task);
   if (depth_a != depth_b) return depth_a < depth_b;
-  return catalog->nodes[a.node].sequence_nr < catalog->nodes[b.node].sequence_nr;
+  return td_catalog_node_get(catalog, a.node)->sequence_nr <
+         td_catalog_node_get(catalog, b.node)->sequence_nr;
 }
 
 TD_HEAP_DEFINE(entries, td_check_entry, TD_HEAP_GET, goes_after, TD_HEAP_SET)

@@ -26,7 +26,8 @@ check_node_begin(td_checker *checker, const td_any_event *any) {
     td_checker_violate(checker, TD_RULE_run_popped, event->node,
                        "begins on thread %u, but that thread did not just pop it",
                        event->event.thread);
-  td_check_task *task = td_check_tasks_get(&checker->tallies[event->graph_task].tasks, event->node);
+  td_check_task *task =
+      td_check_tasks_get(&td_tally_of(checker, event->graph_task)->tasks, event->node);
   if (task->began)
     td_checker_violate(checker, TD_RULE_run_popped, event->node,
                        "begins a second time in graph task %u", event->graph_task);
@@ -38,7 +39,7 @@ check_node_begin(td_checker *checker, const td_any_event *any) {
 static bool
 is_broken_off(const td_check_span *span, void *data) {
   const td_checker *checker = data;
-  return span->graph_task != TD_NONE && checker->tallies[span->graph_task].failed;
+  return span->graph_task != TD_NONE && td_tally_of(checker, span->graph_task)->failed;
 }
 
 static void

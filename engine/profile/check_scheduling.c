@@ -7,12 +7,12 @@
 
 static td_check_task *
 task_of(td_checker *checker, uint32_t graph_task, uint32_t node) {
-  return td_check_tasks_get(&checker->tallies[graph_task].tasks, node);
+  return td_check_tasks_get(&td_tally_of(checker, graph_task)->tasks, node);
 }
 
 static void
 note_thread(td_checker *checker, uint32_t graph_task, uint32_t thread) {
-  td_tally *tally = &checker->tallies[graph_task];
+  td_tally *tally = td_tally_of(checker, graph_task);
   if (tally->thread == TD_NONE) tally->thread = thread;
   if (tally->thread != thread) tally->several_threads = true;
 }
@@ -51,7 +51,7 @@ check_buffer_park(td_checker *checker, const td_any_event *any) {
   if (task->left == 0)
     td_checker_violate(checker, TD_RULE_park_waiting, event->node,
                        "is put into not_ready but waits for nothing");
-  if (!task->parked) checker->tallies[event->graph_task].n_parked++;
+  if (!task->parked) td_tally_of(checker, event->graph_task)->n_parked++;
   task->parked = true;
 }
 
@@ -122,7 +122,7 @@ leave_queues(td_checker *checker, td_tally *tally, uint32_t graph_task) {
 
 static void
 note_queue(td_checker *checker, uint32_t queue, uint32_t graph_task) {
-  td_tally *tally = &checker->tallies[graph_task];
+  td_tally *tally = td_tally_of(checker, graph_task);
   if (td_check_queue_knows(&checker->queues[queue], graph_task)) return;
   TD_GROW(tally->queues, tally->n_queues, tally->queues_capacity);
   tally->queues[tally->n_queues++] = queue;
@@ -143,7 +143,7 @@ check_queue_push(td_checker *checker, const td_any_event *any) {
     td_checker_violate(checker, TD_RULE_push_ready, event->node,
                        "enters a queue as ready, but no event counted its dependencies");
   task->pushed = true;
-  td_tally *tally = &checker->tallies[event->graph_task];
+  td_tally *tally = td_tally_of(checker, event->graph_task);
   unpark(tally, task);
   tally->n_pushed++;
   tally->outstanding++;
@@ -160,7 +160,7 @@ check_queue_push(td_checker *checker, const td_any_event *any) {
 static void
 check_queue_wake(td_checker *checker, const td_any_event *any) {
   const td_event_queue_wake *event = &any->queue_wake;
-  checker->tallies[event->graph_task].outstanding++;
+  td_tally_of(checker, event->graph_task)->outstanding++;
   note_thread(checker, event->graph_task, event->event.thread);
   enter(checker, event->queue, (td_check_entry){.node = TD_NONE, .graph_task = event->graph_task});
   check_size(checker, event->queue, event->size);
@@ -186,7 +186,7 @@ check_popping_thread(td_checker *checker, const td_event_queue_pop *event) {
                        event->queue, thread);
   if (event->node == TD_NONE || event->graph_task == TD_NONE || queue->device != TD_DEVICE_CPU)
     return;
-  uint32_t owner = catalog->graph_tasks[event->graph_task].owner;
+  uint32_t owner = td_catalog_graph_task_get(catalog, event->graph_task)->owner;
   if (owner != TD_NONE && owner != thread)
     td_checker_violate(checker, TD_RULE_run_owner, event->node,
                        "is taken by thread %u, but thread %u called backward", thread, owner);
@@ -221,7 +221,7 @@ check_queue_pop(td_checker *checker, const td_any_event *any) {
 static void
 check_outstanding(td_checker *checker, const td_any_event *any) {
   const td_event_outstanding *event = &any->outstanding;
-  td_tally *tally = &checker->tallies[event->graph_task];
+  td_tally *tally = td_tally_of(checker, event->graph_task);
   bool had_node;
   if (!td_check_thread_completed(&checker->threads[event->event.thread], event->graph_task,
                                  &had_node)) {
@@ -256,14 +256,14 @@ check_values(td_checker *checker, const td_tally *tally) {
 static void
 note_ended(td_checker *checker, uint32_t graph_task) {
   uint32_t *slot = &checker->ended[checker->n_ended % TD_ENDED_KEPT];
-  if (checker->n_ended++ >= TD_ENDED_KEPT) td_check_tasks_fini(&checker->tallies[*slot].tasks);
+  if (checker->n_ended++ >= TD_ENDED_KEPT) td_check_tasks_fini(&td_tally_of(checker, *slot)->tasks);
   *slot = graph_task;
 }
 
 static void
 check_graph_task_end(td_checker *checker, const td_any_event *any) {
   const td_event_graph_task_end *event = &any->graph_task_end;
-  td_tally *tally = &checker->tallies[event->graph_task];
+  td_tally *tally = td_tally_of(checker, event->graph_task);
   leave_queues(checker, tally, event->graph_task);
   check_values(checker, tally);
   tally->mismatch_seq = UINT64_MAX;
@@ -275,12 +275,12 @@ check_graph_task_end(td_checker *checker, const td_any_event *any) {
 
 static void
 check_error(td_checker *checker, const td_any_event *any) {
-  checker->tallies[any->error.graph_task].failed = true;
+  td_tally_of(checker, any->error.graph_task)->failed = true;
 }
 
 static void
 check_good_end(td_checker *checker, uint32_t graph_task) {
-  const td_tally *tally = &checker->tallies[graph_task];
+  const td_tally *tally = td_tally_of(checker, graph_task);
   checker->seq = tally->end_seq;
   if (tally->n_pushed != tally->n_done)
     td_checker_violate(checker, TD_RULE_outstanding, TD_NONE,
@@ -295,8 +295,9 @@ check_good_end(td_checker *checker, uint32_t graph_task) {
 
 void
 td_check_graph_tasks_end(td_checker *checker) {
-  for (uint32_t i = 0; i < checker->catalog->n_graph_tasks; i++)
-    if (checker->tallies[i].ended_well) check_good_end(checker, i);
+  const td_catalog *catalog = checker->catalog;
+  for (uint32_t row = 0; row < catalog->n_graph_tasks; row++)
+    if (checker->tallies[row].ended_well) check_good_end(checker, catalog->graph_task_rows[row].id);
 }
 
 static void (*const checks[TD_EVENT_LIMIT])(td_checker *checker, const td_any_event *any) = {

@@ -51,7 +51,7 @@ typedef struct td_checker {
   bool judged[TD_N_RULES];
   td_check_queue *queues;        /* (owned) [n_queues] */
   td_check_thread *threads;      /* (owned) [n_threads] */
-  td_tally *tallies;             /* (owned) [n_graph_tasks] */
+  td_tally *tallies;             /* (owned) [n_graph_tasks] by row */
   uint32_t ended[TD_ENDED_KEPT]; /* graph tasks that ended last, a ring */
   uint64_t n_ended;
   td_held_lock *locks; /* (owned) in the order in which threads first got them */
@@ -67,6 +67,12 @@ typedef struct td_checker {
  * frees them and the catalog. */
 bool td_checker_init(td_checker *checker);
 void td_checker_fini(td_checker *checker);
+
+/* td_tally_of returns the tally of a graph task that an event names. */
+static inline td_tally *
+td_tally_of(const td_checker *checker, uint32_t graph_task) {
+  return &checker->tallies[td_catalog_graph_task_row(checker->catalog, graph_task)];
+}
 
 /* td_checker_violate reports a broken rule at the present event, in words that follow the node's
  * name, if any. */

@@ -289,8 +289,8 @@ td_align_names_collect(const td_align *align, td_align_names *names) {
   for (uint32_t i = 0; i < align->a.n; i++) {
     uint32_t partner = align->partners_a[i];
     if (partner == TD_NONE) continue;
-    const char *a = align->a.catalog->nodes[align->a.visits[i].node].name;
-    const char *b = align->b.catalog->nodes[align->b.visits[partner].node].name;
+    const char *a = td_catalog_node_get(align->a.catalog, align->a.visits[i].node)->name;
+    const char *b = td_catalog_node_get(align->b.catalog, align->b.visits[partner].node)->name;
     if (!is_same_name(&known, a, b)) note_name(names, &known, a, b);
   }
   td_number_map_fini(&known.numbers);

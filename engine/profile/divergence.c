@@ -82,7 +82,7 @@ look(view *view, td_tape *tape, td_divergence_side *side, td_error *error) {
 
 static uint64_t
 sequence_nr(const view *view, const td_visit *visit) {
-  return view->visits->catalog->nodes[visit->node].sequence_nr;
+  return td_catalog_node_get(view->visits->catalog, visit->node)->sequence_nr;
 }
 
 /* 1 where the node that was taken goes before the other by its sequence number, 0 on a tie. */

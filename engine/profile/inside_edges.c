@@ -25,7 +25,7 @@ list_edges_to(td_inside_edges *self, uint32_t from, uint32_t to) {
 
 void
 td_inside_edges_begin(td_inside_edges *self, const td_inside *inside, uint32_t node) {
-  const td_catalog_node *facts = &inside->catalog->nodes[node];
+  const td_catalog_node *facts = td_catalog_node_get(inside->catalog, node);
   self->inside = inside;
   self->i = 0;
   self->first = facts->first_out;
@@ -40,11 +40,12 @@ td_inside_edges_begin(td_inside_edges *self, const td_inside *inside, uint32_t n
 
 const td_catalog_edge *
 td_inside_edges_next(td_inside_edges *self) {
+  const td_catalog *catalog = self->inside->catalog;
   while (self->i < self->n) {
     uint32_t number = self->listed ? self->numbers[self->i] : self->first + self->i;
-    const td_catalog_edge *edge = &self->inside->catalog->edges[number];
+    const td_catalog_edge *edge = &catalog->edges[number];
     self->i++;
-    if (self->inside->places[edge->to] != TD_NONE) return edge;
+    if (self->inside->places[td_catalog_node_row(catalog, edge->to)] != TD_NONE) return edge;
   }
   return NULL;
 }

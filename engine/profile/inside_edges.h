@@ -11,7 +11,7 @@
 typedef struct td_inside {
   const td_catalog *catalog;
   const uint32_t *nodes;  /* (borrowed) */
-  const uint32_t *places; /* (borrowed) by node: TD_NONE for all nodes outside */
+  const uint32_t *places; /* (borrowed) by row: TD_NONE for all nodes outside */
   uint32_t n;
 } td_inside;
 

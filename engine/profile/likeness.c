@@ -54,7 +54,7 @@ td_likeness_init(td_likeness *likeness, const td_catalog *catalog) {
   likeness->shapes = td_try_alloc(catalog->n_nodes, sizeof *likeness->shapes);
   bool made = likeness->operations && likeness->shapes;
   for (uint32_t i = 0; made && i < catalog->n_nodes; i++) {
-    const td_catalog_node *node = &catalog->nodes[i];
+    const td_catalog_node *node = &catalog->node_rows[i];
     likeness->operations[i] = hash_once(&names, node->name);
     likeness->shapes[i] = hash_shape(catalog, node, &shapes, &dtypes);
   }

@@ -8,8 +8,9 @@
 #include "engine/replay/catalog.h"
 
 typedef struct td_likeness {
-  uint64_t *operations; /* (owned) by node: td_op_name_hash of its name */
-  uint64_t *shapes;     /* (owned) by node: of "[4, 8] float32, ..."; 0: the tape does not say */
+  uint64_t *operations; /* (owned) by the node's row: td_op_name_hash of its name */
+  uint64_t
+      *shapes; /* (owned) by the node's row: of "[4, 8] float32, ..."; 0: the tape does not say */
 } td_likeness;
 
 /* td_likeness_init reads all nodes of a catalog; false without memory. */

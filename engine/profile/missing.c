@@ -33,7 +33,7 @@ td_senders_now_list(td_senders_now *now, const td_catalog *catalog, const td_sta
   uint32_t capacity = 0;
   *now = (td_senders_now){0};
   for (uint32_t i = 0; i < catalog->n_threads; i++) {
-    if (td_state_thread(state, i)->node >= catalog->n_nodes) continue;
+    if (!td_catalog_has_node(catalog, td_state_thread(state, i)->node)) continue;
     TD_GROW(now->keys, now->n, capacity);
     now->keys[now->n++] =
         key(td_state_thread(state, i)->graph_task, td_state_thread(state, i)->node);
@@ -174,7 +174,7 @@ void
 td_missing_find(td_missing *missing, const td_catalog *catalog, const td_state *state,
                 const td_senders_now *now, const td_task_now *task) {
   search self = {catalog, state, now, task, .out = missing};
-  const td_catalog_node *node = &catalog->nodes[task->node];
+  const td_catalog_node *node = td_catalog_node_get(catalog, task->node);
   uint64_t n_candidates = (uint64_t)td_state_graph_task(state, task->graph_task)->n_live +
                           count_at_work(now, task->graph_task);
   *missing = (td_missing){0};

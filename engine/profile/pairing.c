@@ -52,7 +52,7 @@ lead_alike(pairing *self, uint32_t place) {
     const td_catalog_edge *b = td_inside_edges_next(&self->b.edges);
     if (!a || !b) return a == b;
     if (a->output_nr != b->output_nr || a->input_nr != b->input_nr ||
-        self->a.places[a->to] != self->b.places[b->to])
+        *td_pass_side_target(&self->a, a) != *td_pass_side_target(&self->b, b))
       return false;
   }
 }
@@ -79,7 +79,7 @@ are_equal(pairing *self) {
 static uint32_t
 partner_place(const pairing *self, uint32_t place_a) {
   const td_visit *visits = self->b.visits->visits;
-  return self->b.places[visits[self->a.partners[self->a.order[place_a]]].node];
+  return self->b.places[visits[self->a.partners[self->a.order[place_a]]].row];
 }
 
 static bool
@@ -166,7 +166,7 @@ list_targets(pairing *self, uint32_t place_b) {
   for (const td_catalog_edge *edge; (edge = td_inside_edges_next(&b->edges));) {
     TD_GROW(self->targets, self->n_targets, self->targets_capacity);
     self->targets[self->n_targets] =
-        (target){output_and_input(edge), self->n_targets, b->places[edge->to]};
+        (target){output_and_input(edge), self->n_targets, *td_pass_side_target(b, edge)};
     self->n_targets++;
   }
   if (self->n_targets > 1)
@@ -188,7 +188,7 @@ follow_edges(pairing *self, uint32_t place_a) {
   list_targets(self, partner_place(self, place_a));
   td_inside_edges_begin(&self->a.edges, &self->a.inside, td_pass_side_node(&self->a, place_a));
   for (const td_catalog_edge *edge; (edge = td_inside_edges_next(&self->a.edges));) {
-    uint32_t to_a = self->a.places[edge->to], to_b = find_target(self, edge);
+    uint32_t to_a = *td_pass_side_target(&self->a, edge), to_b = find_target(self, edge);
     if (to_b != TD_NONE && is_free(&self->a, to_a) && is_free(&self->b, to_b) &&
         self->a.names[to_a] == self->b.names[to_b])
       pair(self, to_a, to_b);
@@ -203,7 +203,7 @@ keys_of_run(const td_pass_side *side, const uint32_t *partners_a) {
   for (uint32_t i = 0; keys && i < side->task->n; i++) {
     uint32_t visit = side->task->first + i, partner = side->partners[visit];
     uint32_t of_a = partner == TD_NONE || side->partners == partners_a ? visit : partner;
-    uint64_t name = side->visits->likeness.operations[side->visits->visits[visit].node];
+    uint64_t name = side->visits->likeness.operations[side->visits->visits[visit].row];
     keys[i] = partner == TD_NONE ? name : td_hash_bytes(TD_HASH_SEED, &of_a, sizeof of_a);
   }
   return keys;

@@ -18,8 +18,8 @@ compare_keys(const void *a, const void *b) {
 
 static void
 put(td_pass_side *side, uint32_t visit) {
-  uint32_t node = side->visits->visits[visit].node;
-  if (side->places[node] == TD_NONE) side->places[node] = side->n;
+  uint32_t *place = &side->places[side->visits->visits[visit].row];
+  if (*place == TD_NONE) *place = side->n;
   side->order[side->n++] = visit;
 }
 
@@ -29,18 +29,18 @@ static void
 put_leaves(td_pass_side *side, const place_key *keys, uint32_t n) {
   uint32_t first = side->n_inner;
   for (uint32_t i = first; i < n; i++)
-    side->places[side->visits->visits[keys[i].visit].node] = n + i;
+    side->places[side->visits->visits[keys[i].visit].row] = n + i;
   for (uint32_t place = 0; place < first && first < n; place++) {
     td_inside_edges_begin(&side->edges, &side->inside, td_pass_side_node(side, place));
     for (const td_catalog_edge *edge; (edge = td_inside_edges_next(&side->edges));) {
-      uint32_t mark = side->places[edge->to];
+      uint32_t *target = td_pass_side_target(side, edge), mark = *target;
       if (mark < n) continue;
-      side->places[edge->to] = TD_NONE;
+      *target = TD_NONE;
       put(side, keys[mark - n].visit);
     }
   }
   for (uint32_t i = first; i < n; i++) { /* a root that is a leaf; or a tape without edges */
-    uint32_t *place = &side->places[side->visits->visits[keys[i].visit].node];
+    uint32_t *place = &side->places[side->visits->visits[keys[i].visit].row];
     bool is_put = *place < n && side->order[*place] == keys[i].visit;
     if (is_put) continue;
     if (*place >= n) *place = TD_NONE;
@@ -48,9 +48,14 @@ put_leaves(td_pass_side *side, const place_key *keys, uint32_t n) {
   }
 }
 
+static const td_catalog_node *
+facts_of(const td_pass_side *side, uint32_t visit) {
+  return &side->catalog->node_rows[side->visits->visits[visit].row];
+}
+
 bool
 td_pass_side_is_leaf(const td_pass_side *side, uint32_t visit) {
-  return side->catalog->nodes[side->visits->visits[visit].node].sequence_nr == UINT64_MAX;
+  return facts_of(side, visit)->sequence_nr == UINT64_MAX;
 }
 
 bool
@@ -58,7 +63,7 @@ td_pass_side_has_numbers(const td_visits *visits, const td_visit_task *task) {
   const td_catalog_node *first = NULL;
   uint32_t n = 0;
   for (uint32_t i = 0; i < task->n; i++) {
-    const td_catalog_node *facts = &visits->catalog->nodes[visits->visits[task->first + i].node];
+    const td_catalog_node *facts = &visits->catalog->node_rows[visits->visits[task->first + i].row];
     if (facts->sequence_nr == UINT64_MAX) continue;
     if (!first) first = facts;
     if (facts->sequence_nr != first->sequence_nr) return true;
@@ -74,7 +79,7 @@ order_forward(td_pass_side *side, bool by_number) {
   if (!keys) return TD_OUT_OF_MEMORY;
   for (uint32_t i = 0; i < n; i++) {
     uint32_t visit = side->task->first + i;
-    uint64_t number = side->catalog->nodes[side->visits->visits[visit].node].sequence_nr;
+    uint64_t number = facts_of(side, visit)->sequence_nr;
     keys[i] = (place_key){by_number || td_pass_side_is_leaf(side, visit) ? number : 0, visit};
   }
   qsort(keys, n, sizeof *keys, compare_keys);
@@ -89,8 +94,8 @@ order_forward(td_pass_side *side, bool by_number) {
 static void
 hash_nodes(td_pass_side *side) {
   for (uint32_t place = 0; place < side->n; place++) {
-    side->names[place] = side->visits->likeness.operations[td_pass_side_node(side, place)];
-    side->shapes[place] = side->visits->likeness.shapes[td_pass_side_node(side, place)];
+    side->names[place] = side->visits->likeness.operations[td_pass_side_row(side, place)];
+    side->shapes[place] = side->visits->likeness.shapes[td_pass_side_row(side, place)];
   }
 }
 
@@ -100,12 +105,12 @@ list_nodes(td_pass_side *side) {
   const td_visit *visits = side->visits->visits + side->task->first;
   uint32_t n = 0;
   for (uint32_t i = 0; i < side->task->n; i++) {
-    if (side->places[visits[i].node] != TD_NONE) continue;
-    side->places[visits[i].node] = 0;
+    if (side->places[visits[i].row] != TD_NONE) continue;
+    side->places[visits[i].row] = 0;
     side->nodes[n++] = visits[i].node;
   }
-  for (uint32_t i = 0; i < n; i++)
-    side->places[side->nodes[i]] = TD_NONE;
+  for (uint32_t i = 0; i < side->task->n; i++)
+    side->places[visits[i].row] = TD_NONE;
   side->inside = (td_inside){side->catalog, side->nodes, side->places, n};
 }
 
@@ -133,7 +138,7 @@ td_pass_side_init(td_pass_side *side, const td_visits *visits, const td_visit_ta
 void
 td_pass_side_fini(td_pass_side *side) {
   for (uint32_t i = 0; i < side->task->n; i++)
-    side->places[side->visits->visits[side->task->first + i].node] = TD_NONE;
+    side->places[side->visits->visits[side->task->first + i].row] = TD_NONE;
   free(side->order);
   free(side->names);
   free(side->shapes);

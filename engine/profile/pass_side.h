@@ -15,7 +15,7 @@ typedef struct td_pass_side {
   uint64_t *names;    /* (owned) by place: hash of the name */
   uint64_t *shapes;   /* (owned) by place; 0: unknown */
   uint32_t *partners; /* (borrowed) by visit: of the other side, or TD_NONE */
-  uint32_t *places;   /* (borrowed) by node */
+  uint32_t *places;   /* (borrowed) by the node's row */
   uint32_t *nodes;    /* (owned) [inside.n]: those of the pass, each once */
   td_inside inside;
   td_inside_edges edges; /* of the node at hand */
@@ -36,8 +36,19 @@ bool td_pass_side_has_numbers(const td_visits *visits, const td_visit_task *task
 /* td_pass_side_is_leaf says whether a visit is of a leaf. */
 bool td_pass_side_is_leaf(const td_pass_side *side, uint32_t visit);
 
-/* td_pass_side_node returns the node at a place. */
+/* td_pass_side_node returns the node at a place, td_pass_side_row its row. */
 static inline uint32_t
 td_pass_side_node(const td_pass_side *side, uint32_t place) {
   return side->visits->visits[side->order[place]].node;
+}
+
+static inline uint32_t
+td_pass_side_row(const td_pass_side *side, uint32_t place) {
+  return side->visits->visits[side->order[place]].row;
+}
+
+/* td_pass_side_target returns the place of the node that an edge leads to. */
+static inline uint32_t *
+td_pass_side_target(const td_pass_side *side, const td_catalog_edge *edge) {
+  return &side->places[td_catalog_node_row(side->catalog, edge->to)];
 }

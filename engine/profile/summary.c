@@ -23,8 +23,8 @@ typedef struct collector {
   const td_catalog *catalog;
   td_summary *out;
   thread_stack *threads; /* (owned) by thread */
-  uint64_t *node_ns;     /* (owned) by node */
-  uint64_t *task_begin;  /* (owned) by graph task */
+  uint64_t *node_ns;     /* (owned) by the node's row */
+  uint64_t *task_begin;  /* (owned) by the graph task's row */
 } collector;
 
 static void
@@ -52,8 +52,8 @@ end_node(collector *self, const td_event *event, uint32_t node) {
   while (ended->node != node)
     ended = pop_node(stack);
   uint64_t took = event->time - ended->since_ns;
-  if (node < self->catalog->n_nodes)
-    self->node_ns[node] += took > ended->inner_ns ? took - ended->inner_ns : 0;
+  uint32_t row = td_catalog_node_row(self->catalog, node);
+  if (row != TD_NO_ROW) self->node_ns[row] += took > ended->inner_ns ? took - ended->inner_ns : 0;
   if (stack->n > 0) stack->at[stack->n - 1].inner_ns += took;
 }
 
@@ -65,7 +65,7 @@ stack_fini(thread_stack *stack) {
 
 static void
 take(collector *self, const td_any_event *event) {
-  uint32_t n_tasks = self->catalog->n_graph_tasks, task;
+  uint32_t task;
   switch (event->event.kind) {
   case TD_EVENT_node_begin:
     begin_node(self, &event->event, event->node_begin.node);
@@ -74,12 +74,12 @@ take(collector *self, const td_any_event *event) {
     end_node(self, &event->event, event->node_end.node);
     break;
   case TD_EVENT_graph_task_begin:
-    task = event->graph_task_begin.graph_task;
-    if (task < n_tasks) self->task_begin[task] = event->event.time;
+    task = td_catalog_graph_task_row(self->catalog, event->graph_task_begin.graph_task);
+    if (task != TD_NO_ROW) self->task_begin[task] = event->event.time;
     break;
   case TD_EVENT_graph_task_end:
-    task = event->graph_task_end.graph_task;
-    if (task < n_tasks) self->out->task_ns[task] = event->event.time - self->task_begin[task];
+    task = td_catalog_graph_task_row(self->catalog, event->graph_task_end.graph_task);
+    if (task != TD_NO_ROW) self->out->task_ns[task] = event->event.time - self->task_begin[task];
     break;
   default:
     break;
@@ -127,9 +127,10 @@ merge_modules(td_summary *out) {
 static void
 conclude(collector *self) {
   td_summary *out = self->out;
-  for (uint32_t node = 0; node < self->catalog->n_nodes; node++) {
-    uint64_t ns = self->node_ns[node];
-    const char *module = self->catalog->nodes[node].module;
+  for (uint32_t row = 0; row < self->catalog->n_nodes; row++) {
+    uint64_t ns = self->node_ns[row];
+    uint32_t node = self->catalog->node_rows[row].id;
+    const char *module = self->catalog->node_rows[row].module;
     if (ns == 0) continue;
     out->nodes[out->n_nodes++] = (td_summary_node){node, ns};
     out->total_ns += ns;

@@ -20,7 +20,7 @@ typedef struct td_summary_module {
 } td_summary_module;
 
 typedef struct td_summary {
-  uint64_t *task_ns;          /* (owned) by graph task; 0 if it never ended */
+  uint64_t *task_ns;          /* (owned) by the graph task's row; 0 if it never ended */
   td_summary_node *nodes;     /* (owned) that ran, the slowest first */
   td_summary_module *modules; /* (owned) the slowest first */
   uint32_t n_nodes, n_modules;

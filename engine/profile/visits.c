@@ -35,7 +35,7 @@ key_of(uint32_t node, uint32_t graph_task) {
 
 static td_visit *
 find_visit(collector *self, uint32_t node, uint32_t graph_task) {
-  if (node >= self->catalog->n_nodes) return NULL;
+  if (!td_catalog_has_node(self->catalog, node)) return NULL;
   const uint64_t *visit = td_number_map_find(&self->latest, key_of(node, graph_task));
   return visit ? &self->out->visits[*visit] : NULL;
 }
@@ -50,7 +50,8 @@ static void
 add_visit(collector *self, const td_event *event, uint32_t node, uint32_t graph_task,
           uint32_t queue) {
   td_visits *out = self->out;
-  if (node >= self->catalog->n_nodes) return;
+  uint32_t row = td_catalog_node_row(self->catalog, node);
+  if (row == TD_NO_ROW) return;
   if (!grow(self, (void **)&out->visits, out->n, self->capacity, sizeof *out->visits)) return;
   if (out->n == self->capacity) self->capacity = TD_MAX(2 * out->n, 64);
   out->visits[out->n] = (td_visit){.node = node,
@@ -58,6 +59,7 @@ add_visit(collector *self, const td_event *event, uint32_t node, uint32_t graph_
                                    .thread = event->thread,
                                    .lane = lane_of(self, event, queue),
                                    .popped = event->kind == TD_EVENT_queue_pop,
+                                   .row = row,
                                    .at = self->seq};
   *td_number_map_put(&self->latest, key_of(node, graph_task)) = out->n++;
 }
@@ -176,19 +178,24 @@ attach_values(collector *self) {
   if (n) qsort(out->values, n, sizeof *out->values, compare_values);
 }
 
+static uint32_t
+outer_row(const td_catalog *catalog, uint32_t row) {
+  return td_catalog_graph_task_row(catalog, catalog->graph_task_rows[row].outer);
+}
+
 /* The owner of the outermost pass around a graph task, or TD_NONE if there is none. Each graph task
  * on the way remembers it, so that all of them take linear time. A circle has none. */
 static uint32_t
 stream_of(const collector *self, uint32_t *streams, uint32_t graph_task) {
   const td_catalog *catalog = self->catalog;
-  uint32_t n = catalog->n_graph_tasks, at = graph_task, stream = TD_NONE;
-  for (; at < n && streams[at] == UNKNOWN; at = catalog->graph_tasks[at].outer) {
+  uint32_t row = td_catalog_graph_task_row(catalog, graph_task), at = row, stream = TD_NONE;
+  for (; at != TD_NO_ROW && streams[at] == UNKNOWN; at = outer_row(catalog, at)) {
     streams[at] = TD_NONE;
-    if (catalog->graph_tasks[at].outer >= n) stream = catalog->graph_tasks[at].owner;
+    if (outer_row(catalog, at) == TD_NO_ROW) stream = catalog->graph_task_rows[at].owner;
   }
-  if (at < n && stream == TD_NONE) stream = streams[at];
-  for (at = graph_task; at < n && streams[at] == TD_NONE && stream != TD_NONE;
-       at = catalog->graph_tasks[at].outer)
+  if (at != TD_NO_ROW && stream == TD_NONE) stream = streams[at];
+  for (at = row; at != TD_NO_ROW && streams[at] == TD_NONE && stream != TD_NONE;
+       at = outer_row(catalog, at))
     streams[at] = stream;
   return stream;
 }
@@ -197,9 +204,8 @@ stream_of(const collector *self, uint32_t *streams, uint32_t graph_task) {
 static uint64_t
 began(const td_visits *out, const td_visit_task *task) {
   uint64_t at = task->n ? out->visits[task->first].at : UINT64_MAX;
-  uint64_t seq = task->graph_task < out->catalog->n_graph_tasks
-                     ? out->catalog->graph_tasks[task->graph_task].begin_seq
-                     : 0;
+  const td_catalog_graph_task *facts = td_catalog_graph_task_find(out->catalog, task->graph_task);
+  uint64_t seq = facts ? facts->begin_seq : 0;
   return seq ? TD_MIN(seq, at) : at;
 }
 

@@ -12,6 +12,7 @@ typedef struct td_visit {
   uint32_t thread;
   int32_t lane; /* device whose queue it came from: order is the engine's within one lane */
   bool popped;  /* `at` is its queue_pop; else the first event that shows it at work */
+  uint32_t row; /* of the node */
   uint64_t at;  /* event number */
   uint64_t begin_ns, end_ns; /* of its function; both 0 where that did not run, or did not return */
 } td_visit;

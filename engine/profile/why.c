@@ -54,18 +54,22 @@ write_entries(const story *story, const td_queue_entry *entries, uint32_t n, uin
 
 static uint64_t
 sequence_nr(const story *story, const td_queue_entry *entry) {
-  return story->catalog->nodes[entry->node].sequence_nr;
+  return td_catalog_node_get(story->catalog, entry->node)->sequence_nr;
+}
+
+static uint32_t
+depth(const story *story, const td_queue_entry *entry) {
+  return td_catalog_graph_task_get(story->catalog, entry->graph_task)->depth;
 }
 
 static void
 write_depth_rule(const story *story, const td_queue_entry *winner, const td_queue_entry *loser) {
-  const td_catalog_graph_task *facts = story->catalog->graph_tasks;
   if (is_over(story->state, winner->graph_task))
     fputs("Its graph task is over, and the engine pops such tasks first to throw them away",
           story->out);
   else
     fprintf(story->out, "Its graph task is nested deeper (depth %u against %u)",
-            facts[winner->graph_task].depth, facts[loser->graph_task].depth);
+            depth(story, winner), depth(story, loser));
 }
 
 static void
@@ -90,7 +94,7 @@ write_sequence_rule(const story *story, const td_queue_entry *winner, const td_q
 static uint32_t
 depth_rank(const story *story, const td_queue_entry *entry) {
   if (is_over(story->state, entry->graph_task)) return INT_MAX;
-  return story->catalog->graph_tasks[entry->graph_task].depth;
+  return depth(story, entry);
 }
 
 static void
@@ -353,7 +357,7 @@ td_why_wait(const td_replay *replay, uint32_t node) {
   char *text = NULL;
   size_t size;
   if (open_story(&story, replay, &text, &size, NULL) != TD_OK) return td_dup_string("");
-  if (node < story.catalog->n_nodes)
+  if (td_catalog_has_node(story.catalog, node))
     write_node_now(&story, node, td_state_task_find(story.state, node, TD_NONE));
   close_story(&story);
   return text;

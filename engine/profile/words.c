@@ -37,7 +37,7 @@ td_words_node_again(FILE *out, const td_catalog *catalog, uint32_t node) {
     fputs("no node", out);
     return;
   }
-  const td_catalog_node *facts = node < catalog->n_nodes ? &catalog->nodes[node] : NULL;
+  const td_catalog_node *facts = td_catalog_node_find(catalog, node);
   const char *name = facts && *facts->name ? facts->name : "node";
   td_words_name(out, name);
   if (facts && facts->label && *facts->label) {
@@ -67,7 +67,8 @@ td_words_node(FILE *out, const td_catalog *catalog, uint32_t node) {
 
 void
 td_words_node_whole(FILE *out, const td_catalog *catalog, uint32_t node) {
-  char *place = node < catalog->n_nodes ? td_source_place(catalog->nodes[node].stack) : NULL;
+  const td_catalog_node *facts = td_catalog_node_find(catalog, node);
+  char *place = facts ? td_source_place(facts->stack) : NULL;
   write_node(out, catalog, node, place ? td_line_make(place, TD_NAME_SHOWN) : NULL);
 }
 

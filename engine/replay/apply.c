@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
  * The only code that interprets events: one function per kind that changes the state, one table.
- * Ids were bounded by td_catalog_collect, so only TD_NONE needs to be looked for. */
+ * td_catalog_collect has met each id, so only TD_NONE needs to be looked for. */
 #include "engine/base/alloc.h"
 #include "engine/replay/catalog_collect.h"
 #include "engine/replay/pools.h"
@@ -98,7 +98,7 @@ apply_dependency(td_world *world, const td_any_event *any) {
   if (task == TD_NONE) return trouble(world);
   td_world_set(world, &td_world_task(world, task)->dependencies, event->count);
   td_world_set(world, &td_world_task(world, task)->expected, event->count);
-  bool is_selective = world->catalog->graph_tasks[event->graph_task].n_outputs > 0;
+  bool is_selective = td_catalog_graph_task_get(world->catalog, event->graph_task)->n_outputs > 0;
   set_node_state(world, event->node, is_selective ? TD_NODE_skipped : TD_NODE_waiting);
   name_current(world, event->node);
 }

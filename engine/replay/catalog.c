@@ -11,13 +11,15 @@
 void
 td_catalog_free(td_catalog *catalog) {
   if (!catalog) return;
-  free(catalog->nodes);
+  td_id_rows_fini(&catalog->node_ids);
+  td_id_rows_fini(&catalog->graph_task_ids);
+  free(catalog->node_rows);
   free(catalog->edges);
   free(catalog->in_edges);
   free(catalog->metadata);
   free(catalog->threads);
   free(catalog->queues);
-  free(catalog->graph_tasks);
+  free(catalog->graph_task_rows);
   for (uint32_t i = 0; i < catalog->n_devices; i++)
     free(catalog->devices[i].label);
   free(catalog->devices);
@@ -70,7 +72,7 @@ without_parentheses(char *module) {
 
 char *
 td_catalog_module_label(const td_catalog *catalog, uint32_t node) {
-  const td_catalog_node *facts = node < catalog->n_nodes ? &catalog->nodes[node] : NULL;
+  const td_catalog_node *facts = td_catalog_node_find(catalog, node);
   if (!facts || !facts->module || !*facts->module) return NULL;
   char *module = td_line_dup(facts->module, TD_NAME_SHOWN);
   char *bare = without_parentheses(module);
@@ -121,9 +123,8 @@ process_of(const td_catalog *catalog, uint32_t thread) {
 
 uint32_t
 td_catalog_process_of_task(const td_catalog *catalog, uint32_t graph_task) {
-  return graph_task < catalog->n_graph_tasks
-             ? process_of(catalog, catalog->graph_tasks[graph_task].owner)
-             : 0;
+  const td_catalog_graph_task *facts = td_catalog_graph_task_find(catalog, graph_task);
+  return facts ? process_of(catalog, facts->owner) : 0;
 }
 
 uint32_t
@@ -152,7 +153,7 @@ first_from(const td_catalog *catalog, const td_catalog_node *to, uint64_t from) 
 
 const uint32_t *
 td_catalog_edges_between(const td_catalog *catalog, uint32_t from, uint32_t to, uint32_t *n) {
-  const td_catalog_node *facts = &catalog->nodes[to];
+  const td_catalog_node *facts = td_catalog_node_get(catalog, to);
   uint32_t first = first_from(catalog, facts, from);
   *n = first_from(catalog, facts, (uint64_t)from + 1) - first;
   return &catalog->in_edges[first];

@@ -1,14 +1,21 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
  * Everything that is on a tape, described once: nodes, edges, threads, queues, devices and graph
- * tasks as flat arrays indexed by id. What changes with time is in state.h. A catalog is read-only
- * once it is collected, so any number of threads may read it. Strings are borrowed from the tape,
- * except those marked (owned). */
+ * tasks as flat arrays. What changes with time is in state.h. A catalog is read-only once it is
+ * collected, so any number of threads may read it. Strings are borrowed from the tape, except those
+ * marked (owned).
+ *
+ * Threads and queues are few: their arrays are indexed by id. Nodes and graph tasks are not. A tape
+ * from the middle of a long run has few of them, with great ids. So each one that an event names
+ * has a row, in the order of the ids. Whoever keeps something for each node indexes it by row. On a
+ * tape that has all ids from 0 on, the rows are the ids. */
 #pragma once
 
+#include "engine/base/id_rows.h"
 #include "engine/trace/tape.h"
 
 typedef struct td_catalog_node {
+  uint32_t id;
   const char *name;         /* "MulBackward0"; "" if the tape does not say */
   const char *label;        /* "conv1.weight", or NULL */
   const char *stack;        /* where the forward pass made it, innermost line last, or NULL */
@@ -62,9 +69,9 @@ typedef struct td_catalog_queue {
 } td_catalog_queue;
 
 typedef struct td_catalog_graph_task {
+  uint32_t id;
   uint32_t depth, owner, root, n_roots, n_outputs;
   bool keep_graph, create_graph, accumulate_grad;
-  bool named;                  /* an event names it */
   uint64_t begin_seq, end_seq; /* end_seq is n_events where it never ended */
   uint32_t status;             /* a task_status; running if it never ended */
   uint32_t outer,
@@ -113,13 +120,14 @@ typedef struct td_catalog_mentions {
 } td_catalog_mentions;
 
 typedef struct td_catalog {
-  td_catalog_node *nodes; /* (owned), as all below */
-  td_catalog_edge *edges; /* ordered by (from, output_nr) */
-  uint32_t *in_edges;     /* numbers of edges */
+  td_id_rows node_ids, graph_task_ids;    /* (owned), as all below */
+  td_catalog_node *node_rows;             /* [n_nodes] ordered by id */
+  td_catalog_graph_task *graph_task_rows; /* [n_graph_tasks] ordered by id */
+  td_catalog_edge *edges;                 /* ordered by (from, output_nr) */
+  uint32_t *in_edges;                     /* numbers of edges */
   td_catalog_metadata *metadata;
   td_catalog_thread *threads;
   td_catalog_queue *queues;
-  td_catalog_graph_task *graph_tasks;
   td_catalog_device *devices;    /* ordered by device */
   td_catalog_process *processes; /* at least one */
   td_catalog_stream *streams;    /* in the order in which they were made */
@@ -139,6 +147,56 @@ typedef struct td_catalog {
 
 /* td_catalog_free frees a catalog. Its strings stay with the tape. */
 void td_catalog_free(td_catalog *catalog);
+
+/* td_catalog_node_row and td_catalog_graph_task_row return the row of an id, or TD_NO_ROW if no
+ * event names it. */
+static inline uint32_t
+td_catalog_node_row(const td_catalog *catalog, uint32_t node) {
+  return td_id_rows_find(&catalog->node_ids, node);
+}
+
+static inline uint32_t
+td_catalog_graph_task_row(const td_catalog *catalog, uint32_t graph_task) {
+  return td_id_rows_find(&catalog->graph_task_ids, graph_task);
+}
+
+/* td_catalog_has_node tells whether an event names that node, td_catalog_has_graph_task whether one
+ * names that graph task. */
+static inline bool
+td_catalog_has_node(const td_catalog *catalog, uint32_t node) {
+  return td_catalog_node_row(catalog, node) != TD_NO_ROW;
+}
+
+static inline bool
+td_catalog_has_graph_task(const td_catalog *catalog, uint32_t graph_task) {
+  return td_catalog_graph_task_row(catalog, graph_task) != TD_NO_ROW;
+}
+
+/* td_catalog_node_get and td_catalog_graph_task_get return what the tape tells of an id that an
+ * event names. */
+static inline const td_catalog_node *
+td_catalog_node_get(const td_catalog *catalog, uint32_t node) {
+  return &catalog->node_rows[td_catalog_node_row(catalog, node)];
+}
+
+static inline const td_catalog_graph_task *
+td_catalog_graph_task_get(const td_catalog *catalog, uint32_t graph_task) {
+  return &catalog->graph_task_rows[td_catalog_graph_task_row(catalog, graph_task)];
+}
+
+/* td_catalog_node_find and td_catalog_graph_task_find return the same, or NULL if no event names
+ * the id. */
+static inline const td_catalog_node *
+td_catalog_node_find(const td_catalog *catalog, uint32_t node) {
+  uint32_t row = td_catalog_node_row(catalog, node);
+  return row == TD_NO_ROW ? NULL : &catalog->node_rows[row];
+}
+
+static inline const td_catalog_graph_task *
+td_catalog_graph_task_find(const td_catalog *catalog, uint32_t graph_task) {
+  uint32_t row = td_catalog_graph_task_row(catalog, graph_task);
+  return row == TD_NO_ROW ? NULL : &catalog->graph_task_rows[row];
+}
 
 /* td_catalog_mentions_of returns what a list (any but the problems) has about a node or counter, *n
  * of them. */

@@ -9,8 +9,16 @@
 #define TD_CATALOG_DEVICES_MAX 1024
 #define TD_CATALOG_PROCESSES_MAX 65536
 
-/* The tables that grow with the ids met, and which of them an id field belongs to. */
-typedef enum td_catalog_table { NODES, THREADS, QUEUES, GRAPH_TASKS, N_TABLES } table;
+/* The tables that grow with the ids met, and which of them an id field belongs to. In the first
+ * two, an id has a row. The others have each id up to the greatest. */
+typedef enum td_catalog_table {
+  NODES,
+  GRAPH_TASKS,
+  THREADS,
+  QUEUES,
+  N_TABLES,
+  N_ROW_TABLES = THREADS
+} table;
 
 typedef struct id_field {
   uint16_t offset;
@@ -26,7 +34,7 @@ typedef struct td_catalog_builder {
   td_tape *tape;
   td_catalog *catalog;
   td_error *error;
-  uint64_t seq, limit; /* ids stay below limit */
+  uint64_t seq, limit; /* of ids; of rows, where an id has a row */
   uint32_t capacity[N_TABLES];
   uint32_t *queue_lengths;                           /* now, by queue */
   td_catalog_run *runs;                              /* (owned) [catalog->n_ran] */

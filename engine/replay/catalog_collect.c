@@ -43,47 +43,50 @@ find_id_fields(td_catalog_builder *builder) {
 }
 
 static void
-fill_node(td_catalog *catalog, uint32_t i) {
-  catalog->nodes[i] = (td_catalog_node){
-      .name = "", .device = TD_DEVICE_CPU, .thread = TD_NONE, .created_seq = UINT64_MAX};
+fill_node(td_catalog *catalog, uint32_t row, uint32_t id) {
+  catalog->node_rows[row] = (td_catalog_node){
+      .id = id, .name = "", .device = TD_DEVICE_CPU, .thread = TD_NONE, .created_seq = UINT64_MAX};
 }
 
 static void
-fill_thread(td_catalog *catalog, uint32_t i) {
-  catalog->threads[i] = (td_catalog_thread){.name = "", .device = TD_DEVICE_CPU};
+fill_thread(td_catalog *catalog, uint32_t row, uint32_t id) {
+  catalog->threads[row] = (td_catalog_thread){.name = "", .device = TD_DEVICE_CPU};
 }
 
 static void
-fill_queue(td_catalog *catalog, uint32_t i) {
-  catalog->queues[i] =
+fill_queue(td_catalog *catalog, uint32_t row, uint32_t id) {
+  catalog->queues[row] =
       (td_catalog_queue){.device = TD_DEVICE_CPU, .graph_task = TD_NONE, .owner = TD_NONE};
 }
 
 static void
-fill_graph_task(td_catalog *catalog, uint32_t i) {
-  catalog->graph_tasks[i] = (td_catalog_graph_task){.owner = TD_NONE,
-                                                    .root = TD_NONE,
-                                                    .outer = TD_NONE,
-                                                    .caller = TD_NONE,
-                                                    .end_seq = UINT64_MAX,
-                                                    .status = TD_task_status_running};
+fill_graph_task(td_catalog *catalog, uint32_t row, uint32_t id) {
+  catalog->graph_task_rows[row] = (td_catalog_graph_task){.id = id,
+                                                          .owner = TD_NONE,
+                                                          .root = TD_NONE,
+                                                          .outer = TD_NONE,
+                                                          .caller = TD_NONE,
+                                                          .end_seq = UINT64_MAX,
+                                                          .status = TD_task_status_running};
 }
 
 static const struct {
   size_t array, n,
       size; /* offsets in td_catalog of the pointer and the count; size of an element */
-  void (*fill)(td_catalog *catalog, uint32_t i);
-  size_t named; /* offset in an element of `named`, or 0: it has none */
+  void (*fill)(td_catalog *catalog, uint32_t row, uint32_t id);
+  size_t ids;   /* offset in td_catalog of the td_id_rows, of a table with rows */
+  size_t named; /* offset in an element of `named`, of the other tables */
 } tables[N_TABLES] = {
-    [NODES] = {offsetof(td_catalog, nodes), offsetof(td_catalog, n_nodes), sizeof(td_catalog_node),
-               fill_node},
-    [THREADS] = {offsetof(td_catalog, threads), offsetof(td_catalog, n_threads),
-                 sizeof(td_catalog_thread), fill_thread, offsetof(td_catalog_thread, named)},
-    [QUEUES] = {offsetof(td_catalog, queues), offsetof(td_catalog, n_queues),
-                sizeof(td_catalog_queue), fill_queue, offsetof(td_catalog_queue, named)},
-    [GRAPH_TASKS] = {offsetof(td_catalog, graph_tasks), offsetof(td_catalog, n_graph_tasks),
+    [NODES] = {offsetof(td_catalog, node_rows), offsetof(td_catalog, n_nodes),
+               sizeof(td_catalog_node), fill_node, .ids = offsetof(td_catalog, node_ids)},
+    [GRAPH_TASKS] = {offsetof(td_catalog, graph_task_rows), offsetof(td_catalog, n_graph_tasks),
                      sizeof(td_catalog_graph_task), fill_graph_task,
-                     offsetof(td_catalog_graph_task, named)},
+                     .ids = offsetof(td_catalog, graph_task_ids)},
+    [THREADS] = {offsetof(td_catalog, threads), offsetof(td_catalog, n_threads),
+                 sizeof(td_catalog_thread), fill_thread,
+                 .named = offsetof(td_catalog_thread, named)},
+    [QUEUES] = {offsetof(td_catalog, queues), offsetof(td_catalog, n_queues),
+                sizeof(td_catalog_queue), fill_queue, .named = offsetof(td_catalog_queue, named)},
 };
 
 static uint32_t *
@@ -115,29 +118,40 @@ reserve(td_catalog_builder *builder, table which, uint32_t n) {
 }
 
 static td_status
-make_room(td_catalog_builder *builder, table which, uint32_t id) {
+make_room(td_catalog_builder *builder, table which, uint32_t row, uint32_t id) {
   uint32_t *n = table_count(builder->catalog, which);
-  if (id >= builder->limit)
-    return td_error_set(builder->error, TD_DAMAGED,
-                        "event %llu names an impossible id, %u; --trust allows greater ones",
-                        (unsigned long long)builder->seq, id);
-  if (!reserve(builder, which, id + 1))
+  if (row >= builder->limit)
+    return td_error_set(
+        builder->error, TD_DAMAGED, "event %llu names an impossible id, %u; --trust allows %s",
+        (unsigned long long)builder->seq, id, which < N_ROW_TABLES ? "more" : "greater ones");
+  if (row == TD_NO_ROW || !reserve(builder, which, row + 1))
     return td_error_set(builder->error, TD_OUT_OF_MEMORY, "no memory for id %u", id);
-  while (*n <= id)
-    tables[which].fill(builder->catalog, (*n)++);
+  while (*n <= row)
+    tables[which].fill(builder->catalog, (*n)++, id);
   return TD_OK;
+}
+
+static td_id_rows *
+rows_of(td_catalog *catalog, table which) {
+  return (td_id_rows *)(void *)((char *)catalog + tables[which].ids);
 }
 
 static td_status
 declare(td_catalog_builder *builder, table which, uint32_t id) {
+  uint32_t row = id;
   if (id == TD_NONE) return TD_OK;
-  if (id >= *table_count(builder->catalog, which)) {
-    td_status status = make_room(builder, which, id);
+  if (which < N_ROW_TABLES) {
+    td_id_rows *ids = rows_of(builder->catalog, which);
+    row = td_id_rows_find(ids, id);
+    if (row == TD_NO_ROW) row = td_id_rows_add(ids, id);
+  }
+  if (row >= *table_count(builder->catalog, which)) {
+    td_status status = make_room(builder, which, row, id);
     if (status != TD_OK) return status;
   }
-  if (tables[which].named) {
+  if (which >= N_ROW_TABLES) {
     char *elements = *(char **)(void *)((char *)builder->catalog + tables[which].array);
-    *(bool *)(elements + id * tables[which].size + tables[which].named) = true;
+    *(bool *)(elements + row * tables[which].size + tables[which].named) = true;
   }
   return TD_OK;
 }
@@ -183,6 +197,40 @@ reserve_mentions(td_catalog_builder *builder) {
   return true;
 }
 
+/* Moves the elements of an array in place: element i becomes the one that was at order[i]. Uses up
+ * the order. */
+static void
+permute(char *elements, size_t size, uint32_t *order, uint32_t n) {
+  union {
+    td_catalog_node node;
+    td_catalog_graph_task graph_task;
+  } first;
+  for (uint32_t i = 0; i < n; i++) {
+    uint32_t at = i;
+    memcpy(&first, elements + i * size, size);
+    for (uint32_t from; (from = order[at]) != i; at = from) {
+      memcpy(elements + at * size, elements + from * size, size);
+      order[at] = at;
+    }
+    memcpy(elements + at * size, &first, size);
+    order[at] = at;
+  }
+}
+
+/* Events named the ids in any order. */
+static bool
+sort_rows(td_catalog_builder *builder) {
+  td_catalog *catalog = builder->catalog;
+  for (table which = 0; which < N_ROW_TABLES; which++) {
+    uint32_t *order;
+    char *elements = *(char **)(void *)((char *)catalog + tables[which].array);
+    if (!td_id_rows_sort(rows_of(catalog, which), &order)) return false;
+    if (order) permute(elements, tables[which].size, order, *table_count(catalog, which));
+    free(order);
+  }
+  return true;
+}
+
 static int
 compare_mentions(const void *a, const void *b) {
   const td_catalog_mention *left = a, *right = b;
@@ -206,8 +254,11 @@ collect(td_catalog_builder *builder) {
   catalog->left_out = td_try_alloc(info->n_by_kind[TD_EVENT_left_out], sizeof *catalog->left_out);
   bool reserved = catalog->settings && catalog->left_out && catalog->streams && catalog->edges &&
                   catalog->metadata && builder->runs && catalog->steps && reserve_mentions(builder);
-  for (table which = 0; which < N_TABLES; which++)
+  for (table which = 0; which < N_TABLES; which++) {
     reserved = reserved && reserve(builder, which, 1);
+    if (reserved && which < N_ROW_TABLES)
+      reserved = td_id_rows_init(rows_of(catalog, which), (uint32_t)builder->limit);
+  }
   td_status status = TD_OK;
   for (; builder->seq < info->n_events && reserved && status == TD_OK; builder->seq++) {
     const td_any_event *event = td_tape_peek(builder->tape, builder->seq);
@@ -218,19 +269,21 @@ collect(td_catalog_builder *builder) {
   if (status == TD_OK) status = td_tape_check_readable(builder->tape, builder->error);
   if (status != TD_OK) return status;
   for (uint32_t i = 0; i < catalog->n_graph_tasks; i++)
-    catalog->graph_tasks[i].end_seq = TD_MIN(catalog->graph_tasks[i].end_seq, info->n_events);
+    catalog->graph_task_rows[i].end_seq =
+        TD_MIN(catalog->graph_task_rows[i].end_seq, info->n_events);
   td_catalog_know_process(catalog, 0);
   for (int list = TD_LIST_problems + 1; list < TD_N_LISTS; list++)
     qsort(catalog->mentions[list].items, catalog->mentions[list].n,
           sizeof *catalog->mentions[list].items, compare_mentions);
   for (uint32_t i = 0; i < catalog->n_threads; i++)
     td_catalog_know_process(catalog, catalog->threads[i].process);
-  if (!reserved || !collect_devices(builder) || !td_catalog_slice(catalog, builder->runs))
+  if (!reserved || !collect_devices(builder) || !sort_rows(builder) ||
+      !td_catalog_slice(catalog, builder->runs))
     return td_error_set(builder->error, TD_OUT_OF_MEMORY, "no memory for the catalog");
   return TD_OK;
 }
 
-/* Each event names few new ids, so tables of ids follow the size of the tape. The tape itself says
+/* Each event names few new ids, so the tables follow the size of the tape. The tape itself says
  * how many events it lost: of a stranger's tape, they count as far as there are events. */
 static uint64_t
 id_limit(const td_tape_info *info) {

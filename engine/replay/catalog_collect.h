@@ -5,7 +5,9 @@
 
 #include "engine/replay/catalog.h"
 
-/* td_catalog_collect reads the whole tape once. An id that no event declared gets an empty entry.
- * An id beyond what the tape's own counts allow is TD_DAMAGED. The catalog borrows strings from the
- * tape, which must outlive it. */
+/* td_catalog_collect reads the whole tape once. A node or graph
+ * task that no event declared gets an empty entry if an event names it. The number of nodes, that
+ * of graph tasks, and the ids of threads and queues have a limit, which follows the number of
+ * events. TD_DAMAGED for a tape that goes beyond it. The catalog borrows strings from the tape,
+ * which must outlive it. */
 td_status td_catalog_collect(td_tape *tape, td_catalog **catalog, td_error *error);

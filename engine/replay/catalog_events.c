@@ -6,13 +6,26 @@
 
 #include <string.h>
 
+static td_catalog_node *
+node_of(td_catalog_builder *builder, uint32_t node) {
+  td_catalog *catalog = builder->catalog;
+  return &catalog->node_rows[td_catalog_node_row(catalog, node)];
+}
+
+static td_catalog_graph_task *
+graph_task_of(td_catalog_builder *builder, uint32_t graph_task) {
+  td_catalog *catalog = builder->catalog;
+  return &catalog->graph_task_rows[td_catalog_graph_task_row(catalog, graph_task)];
+}
+
 static void
 take_node_new(td_catalog_builder *builder, const td_any_event *any) {
   const td_event_node_new *event = &any->node_new;
   if (event->node == TD_NONE) return;
-  td_catalog_node *node = &builder->catalog->nodes[event->node];
+  td_catalog_node *node = node_of(builder, event->node);
   const char *stack = td_tape_string(builder->tape, event->stack);
-  *node = (td_catalog_node){.name = td_tape_string(builder->tape, event->name),
+  *node = (td_catalog_node){.id = event->node,
+                            .name = td_tape_string(builder->tape, event->name),
                             .label = node->label,
                             .module = node->module,
                             .module_class = node->module_class,
@@ -54,8 +67,9 @@ static void
 take_graph_task_begin(td_catalog_builder *builder, const td_any_event *any) {
   const td_event_graph_task_begin *event = &any->graph_task_begin;
   if (event->graph_task == TD_NONE) return;
-  td_catalog_graph_task *facts = &builder->catalog->graph_tasks[event->graph_task];
-  *facts = (td_catalog_graph_task){.outer = facts->outer,
+  td_catalog_graph_task *facts = graph_task_of(builder, event->graph_task);
+  *facts = (td_catalog_graph_task){.id = event->graph_task,
+                                   .outer = facts->outer,
                                    .caller = facts->caller,
                                    .depth = event->depth,
                                    .owner = event->owner,
@@ -74,7 +88,7 @@ static void
 take_reentrant_enter(td_catalog_builder *builder, const td_any_event *any) {
   const td_event_reentrant_enter *event = &any->reentrant_enter;
   if (event->graph_task == TD_NONE) return;
-  td_catalog_graph_task *facts = &builder->catalog->graph_tasks[event->graph_task];
+  td_catalog_graph_task *facts = graph_task_of(builder, event->graph_task);
   facts->outer = event->outer;
   facts->caller = event->node;
 }
@@ -173,21 +187,21 @@ take_setting(td_catalog_builder *builder, const td_any_event *any) {
 static void
 take_node_sequence_nr(td_catalog_builder *builder, const td_any_event *any) {
   const td_event_node_sequence_nr *event = &any->node_sequence_nr;
-  if (event->node != TD_NONE) builder->catalog->nodes[event->node].sequence_nr = event->sequence_nr;
+  if (event->node != TD_NONE) node_of(builder, event->node)->sequence_nr = event->sequence_nr;
 }
 
 static void
 take_node_label(td_catalog_builder *builder, const td_any_event *any) {
   const td_event_node_label *event = &any->node_label;
   if (event->node != TD_NONE)
-    builder->catalog->nodes[event->node].label = td_tape_string(builder->tape, event->label);
+    node_of(builder, event->node)->label = td_tape_string(builder->tape, event->label);
 }
 
 static void
 take_node_module(td_catalog_builder *builder, const td_any_event *any) {
   const td_event_node_module *event = &any->node_module;
   if (event->node == TD_NONE) return;
-  td_catalog_node *node = &builder->catalog->nodes[event->node];
+  td_catalog_node *node = node_of(builder, event->node);
   node->module = td_tape_string(builder->tape, event->module);
   node->module_class = td_tape_string(builder->tape, event->module_class);
   builder->catalog->has_modules |= *node->module != '\0';
@@ -201,10 +215,11 @@ take_pool_thread_new(td_catalog_builder *builder, const td_any_event *any) {
 
 static void
 take_graph_task_end(td_catalog_builder *builder, const td_any_event *any) {
-  uint32_t graph_task = any->graph_task_end.graph_task;
-  if (graph_task == TD_NONE) return;
-  builder->catalog->graph_tasks[graph_task].end_seq = builder->seq;
-  builder->catalog->graph_tasks[graph_task].status = any->graph_task_end.status;
+  const td_event_graph_task_end *event = &any->graph_task_end;
+  if (event->graph_task == TD_NONE) return;
+  td_catalog_graph_task *facts = graph_task_of(builder, event->graph_task);
+  facts->end_seq = builder->seq;
+  facts->status = event->status;
 }
 
 static void

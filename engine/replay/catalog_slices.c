@@ -11,6 +11,7 @@ typedef struct keyed {
   const void *items;
   size_t size, key;
   uint32_t n;
+  const td_id_rows *ids; /* (borrowed) the rows of the keys */
 } keyed;
 
 static uint32_t
@@ -20,32 +21,39 @@ key_of(const keyed *array, uint32_t i) {
   return key;
 }
 
-/* The items of key k lie in first[k] .. first[k + 1], once sorted. The caller frees. */
+static uint32_t
+row_of(const keyed *array, uint32_t i) {
+  return td_id_rows_find(array->ids, key_of(array, i));
+}
+
+/* The items of row r lie in first[r] .. first[r + 1], once sorted. The caller frees. */
 static bool
-count_keys(const keyed *array, uint32_t n_keys, uint32_t **first) {
-  *first = td_try_alloc((size_t)n_keys + 2, sizeof **first);
+count_keys(const keyed *array, uint32_t **first) {
+  uint32_t n_rows = array->ids->n;
+  *first = td_try_alloc((size_t)n_rows + 2, sizeof **first);
   if (!*first) return false;
   for (uint32_t i = 0; i < array->n; i++)
-    (*first)[key_of(array, i) + 1]++;
-  for (uint32_t key = 0; key < n_keys; key++)
-    (*first)[key + 1] += (*first)[key];
+    (*first)[row_of(array, i) + 1]++;
+  for (uint32_t row = 0; row < n_rows; row++)
+    (*first)[row + 1] += (*first)[row];
   return true;
 }
 
-/* Counting sort: order[] lists the items by key, equal keys as they stood; key k's lie in
- * first[k] .. first[k + 1]. The caller frees both. */
+/* Counting sort: order[] lists the items by key, equal keys as they stood; those of row r lie in
+ * first[r] .. first[r + 1]. The caller frees both. */
 static bool
-order_by_key(const keyed *array, uint32_t n_keys, uint32_t **first, uint32_t **order) {
-  *first = td_try_alloc((size_t)n_keys + 2, sizeof **first);
+order_by_key(const keyed *array, uint32_t **first, uint32_t **order) {
+  uint32_t n_rows = array->ids->n;
+  *first = td_try_alloc((size_t)n_rows + 2, sizeof **first);
   *order = td_try_alloc(array->n, sizeof **order);
   if (!*first || !*order) return false;
   uint32_t *next = *first + 1;
   for (uint32_t i = 0; i < array->n; i++)
-    next[key_of(array, i) + 1]++;
-  for (uint32_t key = 0; key < n_keys; key++)
-    next[key + 1] += next[key];
+    next[row_of(array, i) + 1]++;
+  for (uint32_t row = 0; row < n_rows; row++)
+    next[row + 1] += next[row];
   for (uint32_t i = 0; i < array->n; i++)
-    (*order)[next[key_of(array, i)]++] = i;
+    (*order)[next[row_of(array, i)]++] = i;
   return true;
 }
 
@@ -68,11 +76,11 @@ gather(const keyed *array, const uint32_t *order) {
 /* The items by key: `items` itself where they stand so already, as those of a tape that tells
  * node by node do; else a copy, and items is freed. NULL without memory. */
 static void *
-sort_by_key(const keyed *array, void *items, uint32_t n_keys, uint32_t **first) {
+sort_by_key(const keyed *array, void *items, uint32_t **first) {
   uint32_t *order = NULL;
   void *sorted = NULL;
-  if (is_in_order(array)) return count_keys(array, n_keys, first) ? items : NULL;
-  if (order_by_key(array, n_keys, first, &order)) sorted = gather(array, order);
+  if (is_in_order(array)) return count_keys(array, first) ? items : NULL;
+  if (order_by_key(array, first, &order)) sorted = gather(array, order);
   if (sorted) free(items);
   free(order);
   return sorted;
@@ -102,11 +110,11 @@ sort_slice(void *items, uint32_t n, size_t size, int (*compare)(const void *, co
 static bool
 slice_edges(td_catalog *catalog) {
   keyed edges = {catalog->edges, sizeof(td_catalog_edge), offsetof(td_catalog_edge, from),
-                 catalog->n_edges};
+                 catalog->n_edges, &catalog->node_ids};
   uint32_t *first = NULL;
-  td_catalog_edge *sorted = sort_by_key(&edges, catalog->edges, catalog->n_nodes, &first);
+  td_catalog_edge *sorted = sort_by_key(&edges, catalog->edges, &first);
   for (uint32_t i = 0; sorted && i < catalog->n_nodes; i++) {
-    td_catalog_node *node = &catalog->nodes[i];
+    td_catalog_node *node = &catalog->node_rows[i];
     node->first_out = first[i];
     node->n_out = first[i + 1] - first[i];
     sort_slice(sorted + first[i], node->n_out, sizeof *sorted, compare_edges);
@@ -119,12 +127,12 @@ slice_edges(td_catalog *catalog) {
 static bool
 slice_in_edges(td_catalog *catalog) {
   keyed edges = {catalog->edges, sizeof(td_catalog_edge), offsetof(td_catalog_edge, to),
-                 catalog->n_edges};
+                 catalog->n_edges, &catalog->node_ids};
   uint32_t *first = NULL;
-  bool made = order_by_key(&edges, catalog->n_nodes, &first, &catalog->in_edges);
+  bool made = order_by_key(&edges, &first, &catalog->in_edges);
   for (uint32_t i = 0; made && i < catalog->n_nodes; i++) {
-    catalog->nodes[i].first_in = first[i];
-    catalog->nodes[i].n_in = first[i + 1] - first[i];
+    catalog->node_rows[i].first_in = first[i];
+    catalog->node_rows[i].n_in = first[i + 1] - first[i];
   }
   free(first);
   return made;
@@ -133,11 +141,11 @@ slice_in_edges(td_catalog *catalog) {
 static bool
 slice_metadata(td_catalog *catalog) {
   keyed metadata = {catalog->metadata, sizeof(td_catalog_metadata),
-                    offsetof(td_catalog_metadata, node), catalog->n_metadata};
+                    offsetof(td_catalog_metadata, node), catalog->n_metadata, &catalog->node_ids};
   uint32_t *first = NULL;
-  td_catalog_metadata *sorted = sort_by_key(&metadata, catalog->metadata, catalog->n_nodes, &first);
+  td_catalog_metadata *sorted = sort_by_key(&metadata, catalog->metadata, &first);
   for (uint32_t i = 0; sorted && i < catalog->n_nodes; i++) {
-    td_catalog_node *node = &catalog->nodes[i];
+    td_catalog_node *node = &catalog->node_rows[i];
     node->first_metadata = first[i];
     node->n_metadata = first[i + 1] - first[i];
     sort_slice(sorted + first[i], node->n_metadata, sizeof *sorted, compare_metadata);
@@ -149,14 +157,15 @@ slice_metadata(td_catalog *catalog) {
 
 static bool
 slice_runs(td_catalog *catalog, const td_catalog_run *runs) {
-  keyed keys = {runs, sizeof *runs, offsetof(td_catalog_run, graph_task), catalog->n_ran};
+  keyed keys = {runs, sizeof *runs, offsetof(td_catalog_run, graph_task), catalog->n_ran,
+                &catalog->graph_task_ids};
   uint32_t *first = NULL;
-  bool made = order_by_key(&keys, catalog->n_graph_tasks, &first, &catalog->ran);
+  bool made = order_by_key(&keys, &first, &catalog->ran);
   for (uint32_t i = 0; made && i < catalog->n_ran; i++)
     catalog->ran[i] = runs[catalog->ran[i]].node;
   for (uint32_t i = 0; made && i < catalog->n_graph_tasks; i++) {
-    catalog->graph_tasks[i].first_ran = first[i];
-    catalog->graph_tasks[i].n_ran = first[i + 1] - first[i];
+    catalog->graph_task_rows[i].first_ran = first[i];
+    catalog->graph_task_rows[i].n_ran = first[i + 1] - first[i];
   }
   free(first);
   return made;

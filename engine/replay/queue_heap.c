@@ -22,16 +22,18 @@ typedef struct heap_context {
 static uint32_t
 depth_of(const heap_context *context, const td_queue_entry *entry) {
   if (entry->graph_task == TD_NONE) return TD_TASK_DEPTH_GONE;
-  uint32_t status = td_state_graph_task(context->state, entry->graph_task)->status;
+  uint32_t row = td_catalog_graph_task_row(context->catalog, entry->graph_task);
+  uint32_t status = td_state_graph_task_row(context->state, row)->status;
   if (status != 1 + TD_task_status_running) return TD_TASK_DEPTH_GONE;
-  return context->catalog->graph_tasks[entry->graph_task].depth;
+  return context->catalog->graph_task_rows[row].depth;
 }
 
 static td_task_place
 place_of(const heap_context *context, const td_queue_entry *entry) {
   if (entry->kind != TD_TASK_NODE) return (td_task_place){.kind = entry->kind};
   return (td_task_place){.depth = depth_of(context, entry),
-                         .sequence_nr = context->catalog->nodes[entry->node].sequence_nr};
+                         .sequence_nr =
+                             td_catalog_node_get(context->catalog, entry->node)->sequence_nr};
 }
 
 static bool

@@ -101,12 +101,13 @@ typedef struct td_state_header {
   uint32_t unused;
 } td_state_header;
 
-/* TD_STATE_PART(element, table, type): the tables of a state, indexed by id or by place. */
+/* TD_STATE_PART(element, table, type): the tables of a state, indexed by id, by place, or by the
+ * catalog's row. */
 #define TD_STATE_PARTS(PART)                                                                       \
-  PART(node, nodes, td_node_now)                                                                   \
+  PART(node_row, nodes, td_node_now)                                                               \
   PART(queue, queues, td_queue_now)                                                                \
   PART(thread, threads, td_thread_now)                                                             \
-  PART(graph_task, graph_tasks, td_graph_task_now)                                                 \
+  PART(graph_task_row, graph_tasks, td_graph_task_now)                                             \
   PART(entry, entries, td_queue_entry) /* heaps of all queues, end to end */                       \
   PART(task, tasks, td_task_now)                                                                   \
   PART(arrival, arrivals, td_arrival_now)
@@ -122,6 +123,7 @@ typedef struct td_state_page {
 #define TD_STATE_PER_PAGE(type) ((uint32_t)(sizeof(((td_state_page *)0)->elements) / sizeof(type)))
 
 typedef struct td_state {
+  td_id_rows node_ids, graph_task_ids; /* (borrowed) the catalog's */
   td_state_header *header;
   const uint32_t *first_entry; /* [catalog->n_queues]: where each queue's heap begins */
   td_state_page *const *pages; /* of all tables; the first one has the header */
@@ -131,7 +133,7 @@ typedef struct td_state {
 #undef TD_STATE_PART
 } td_state;
 
-/* td_state_node, td_state_queue, ... return an element of a table. */
+/* td_state_node_row, td_state_queue, ... return an element of a table. */
 #define TD_STATE_PART(element, table, type)                                                        \
   static inline const type *td_state_##element(const td_state *state, uint32_t i) {                \
     const td_state_page *page = state->table[i / TD_STATE_PER_PAGE(type)];                         \
@@ -139,6 +141,17 @@ typedef struct td_state {
   }
 TD_STATE_PARTS(TD_STATE_PART)
 #undef TD_STATE_PART
+
+/* td_state_node and td_state_graph_task return the element of an id that an event names. */
+static inline const td_node_now *
+td_state_node(const td_state *state, uint32_t node) {
+  return td_state_node_row(state, td_id_rows_find(&state->node_ids, node));
+}
+
+static inline const td_graph_task_now *
+td_state_graph_task(const td_state *state, uint32_t graph_task) {
+  return td_state_graph_task_row(state, td_id_rows_find(&state->graph_task_ids, graph_task));
+}
 
 /* td_state_queue_order writes the tasks of a queue in the order in which they will be popped if
  * nothing else is pushed. `out` has room for td_state_queue(state, queue)->n. */

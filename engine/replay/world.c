@@ -6,12 +6,12 @@
 #include <string.h>
 
 /* How elements begin that do not begin as zeros. */
-static const td_node_now first_node = {
+static const td_node_now first_node_row = {
     .state = TD_NODE_absent, .thread = TD_NONE, .graph_task = TD_NONE, .task = TD_NONE};
 static const td_queue_now first_queue = {.last_node = TD_NONE, .last_pop_seq = UINT64_MAX};
 static const td_thread_now first_thread = {
     .state = TD_thread_activity_outside, .node = TD_NONE, .graph_task = TD_NONE, .lock = TD_NONE};
-static const td_graph_task_now first_graph_task;
+static const td_graph_task_now first_graph_task_row;
 static const td_queue_entry first_entry;
 static const td_task_now first_task;
 static const td_arrival_now first_arrival;
@@ -123,7 +123,9 @@ reserve(td_world *world, uint64_t n_pages) {
 td_status
 td_world_init(td_world *world, const td_catalog *catalog, const td_tape_info *info,
               td_error *error) {
-  *world = (td_world){.catalog = catalog};
+  *world = (td_world){.catalog = catalog,
+                      .state.node_ids = catalog->node_ids,
+                      .state.graph_task_ids = catalog->graph_task_ids};
   table_sizes n = count_elements(catalog, info);
   world->n_tasks = n.tasks;
   world->n_arrivals = n.arrivals;

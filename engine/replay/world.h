@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
  * World: a state that can be written, private to engine/replay. A page of a state may be shared
- * with checkpoints. The world gets a page of its own before the first write: td_world_node and its
+ * with checkpoints. The world gets a page of its own before the first write: td_world_queue and its
  * like return elements that may be written. Every write goes through td_world_set. It marks the
  * page as changed, for checkpoints. While a journal is kept, it also notes the old word there, for
  * undo. So an applier of events need not know how to undo them.
@@ -73,7 +73,7 @@ bool td_world_promise(td_world *world);
 /* td_world_grow_journal is td_world_set's slow path. */
 void td_world_grow_journal(td_world *world);
 
-/* td_world_node, td_world_queue, ... return an element of a table, to be written. */
+/* td_world_node_row, td_world_queue, ... return an element of a table, to be written. */
 #define TD_STATE_PART(element, table, type)                                                        \
   static inline type *td_world_##element(td_world *world, uint32_t i) {                            \
     uint32_t first = (uint32_t)(world->state.table - world->state.pages);                          \
@@ -84,6 +84,17 @@ void td_world_grow_journal(td_world *world);
   }
 TD_STATE_PARTS(TD_STATE_PART)
 #undef TD_STATE_PART
+
+/* td_world_node and td_world_graph_task return the element of an id that an event names. */
+static inline td_node_now *
+td_world_node(td_world *world, uint32_t node) {
+  return td_world_node_row(world, td_id_rows_find(&world->state.node_ids, node));
+}
+
+static inline td_graph_task_now *
+td_world_graph_task(td_world *world, uint32_t graph_task) {
+  return td_world_graph_task_row(world, td_id_rows_find(&world->state.graph_task_ids, graph_task));
+}
 
 /* td_world_set stores a word of an element that may be written, or of the header. */
 static inline void

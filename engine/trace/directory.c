@@ -14,7 +14,8 @@
  *   short one may be more repetitive, so CONTENTS_FREE bytes are always allowed.
  * - A thread that wrote events has a chunk. So its number lies below the number of chunks that the
  *   file can hold, and THREADS_FREE more for threads that wrote none.
- * - The ids of nodes, passes and queues have a limit of the same kind: engine/replay. */
+ * - How many nodes and passes there are, and the ids of queues, have a limit of the same kind:
+ *   engine/replay. */
 #define CONTENTS_PER_BYTE 50
 #define CONTENTS_FREE (UINT64_C(4) << 20)
 #define THREADS_FREE (1u << 16)

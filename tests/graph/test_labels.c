@@ -51,7 +51,7 @@ check_labels(const char *path) {
   const td_catalog *catalog = td_replay_catalog(replay);
   g_assert_cmpuint(catalog->n_nodes, ==, N_NODES);
   for (uint32_t i = 0; i < catalog->n_nodes; i++)
-    g_assert_cmpstr(catalog->nodes[i].label, ==, "a second name, which is longer");
+    g_assert_cmpstr(catalog->node_rows[i].label, ==, "a second name, which is longer");
   td_replay_close(replay);
 }
 

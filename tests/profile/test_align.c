@@ -328,8 +328,8 @@ test_swapped_pop(const void *data) {
     g_assert_cmpuint(self.divergence.a.ready[0], ==, a->node);
     g_assert_cmpuint(self.divergence.a.n_ready, ==, self.a.events[at].queue_pop.size + 1);
     g_assert_nonnull(self.divergence.b.why);
-    bool tied = self.reel_a.catalog->nodes[a->node].sequence_nr ==
-                self.reel_a.catalog->nodes[b->node].sequence_nr;
+    bool tied = td_catalog_node_get(self.reel_a.catalog, a->node)->sequence_nr ==
+                td_catalog_node_get(self.reel_a.catalog, b->node)->sequence_nr;
     g_assert_cmpstr(td_align_cause_name(self.divergence.cause), ==, tied ? "tie" : "out_of_turn");
     if (!tied) g_assert_nonnull(strstr(self.divergence.text, "B popped out of turn"));
     finish(&self);

@@ -128,7 +128,16 @@ test_far_thread(void) {
   g_unlink(path);
 }
 
-/* Four events with an id that a tape of four events does not have, and one that it says it lost
+static td_status
+collect(const char *path, td_catalog **catalog, td_tape **tape) {
+  td_error error = {0};
+  g_assert_cmpint(td_tape_open(path, tape, &no_error), ==, TD_OK);
+  td_status status = td_catalog_collect(*tape, catalog, &error);
+  td_error_clear(&error);
+  return status;
+}
+
+/* Four events with a queue that a tape of four events does not have, and one that it says it lost
  * events for. */
 static void
 test_far_ids(void) {
@@ -136,17 +145,55 @@ test_far_ids(void) {
     GByteArray *unpacked = new_unpacked();
     add_section(unpacked, 0, 0);
     if (dropped) add_event(unpacked, TD_EVENT_dropped, UINT32_MAX - 1, 0);
-    add_event(unpacked, TD_EVENT_node_end, dropped ? 100000000 : 1048570, 0);
+    add_event(unpacked, TD_EVENT_queue_wake, dropped ? 100000000 : 1048570, 0);
+    g_byte_array_append(unpacked, (const guint8[1]){0}, 1); /* its third field */
     g_autofree char *path = write_tape(unpacked);
     td_tape *tape;
     td_catalog *catalog;
-    td_error error = {0};
-    g_assert_cmpint(td_tape_open(path, &tape, &no_error), ==, TD_OK);
-    g_assert_cmpint(td_catalog_collect(tape, &catalog, &error), ==, TD_DAMAGED);
-    td_error_clear(&error);
+    g_assert_cmpint(collect(path, &catalog, &tape), ==, TD_DAMAGED);
     td_tape_close(tape);
     g_unlink(path);
   }
+}
+
+/* A node and a pass cost the same, whatever their ids. */
+static void
+test_far_node(void) {
+  td_tape *tape;
+  td_catalog *catalog;
+  GByteArray *unpacked = new_unpacked();
+  add_section(unpacked, 0, 0);
+  add_event(unpacked, TD_EVENT_node_end, UINT32_MAX - 1, UINT32_MAX - 2);
+  g_autofree char *path = write_tape(unpacked);
+  g_assert_cmpint(collect(path, &catalog, &tape), ==, TD_OK);
+  g_assert_cmpuint(catalog->n_nodes, ==, 1);
+  g_assert_cmpuint(catalog->node_rows[0].id, ==, UINT32_MAX - 1);
+  g_assert_cmpuint(catalog->graph_task_rows[0].id, ==, UINT32_MAX - 2);
+  td_catalog_free(catalog);
+  td_tape_close(tape);
+  g_unlink(path);
+}
+
+/* Edges between nodes that no event makes: two for each event. */
+static void
+test_too_many_nodes(void) {
+  td_tape *tape;
+  td_catalog *catalog;
+  GByteArray *unpacked = new_unpacked();
+  for (uint32_t i = 0; i < 70000; i++) {
+    if (i % 1000 == 0) add_section(unpacked, 0, 0);
+    unsigned char event[6 * TD_VARINT_MAX], *end = td_varint_put(event, TD_EVENT_edge_new);
+    end = td_varint_put(end, 1);
+    end = td_varint_put(end, td_zigzag(i % 1000 ? 2 : 2 * i));
+    end = td_varint_put(end, td_zigzag(0));
+    end = td_varint_put(end, td_zigzag(i % 1000 ? 2 : 2 * i + 1));
+    end = td_varint_put(end, td_zigzag(0));
+    g_byte_array_append(unpacked, event, (guint)(end - event));
+  }
+  g_autofree char *path = write_tape(unpacked);
+  g_assert_cmpint(collect(path, &catalog, &tape), ==, TD_DAMAGED);
+  td_tape_close(tape);
+  g_unlink(path);
 }
 
 /* Another program cuts the tape off, or writes another over it, while it is open. The first events
@@ -186,5 +233,7 @@ main(int argc, char **argv) {
   g_test_add_data_func("/trace/hostile/overwritten-while-open", GINT_TO_POINTER(true),
                        test_changed);
   g_test_add_func("/trace/hostile/far-ids", test_far_ids);
+  g_test_add_func("/trace/hostile/far-node", test_far_node);
+  g_test_add_func("/trace/hostile/too-many-nodes", test_too_many_nodes);
   return g_test_run();
 }

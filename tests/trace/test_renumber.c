@@ -79,9 +79,11 @@ static void
 assert_lock(const twins *twins, uint32_t process, const td_event_lock_wait *lock) {
   const td_catalog *catalog = twins->catalog;
   uint32_t id = lock->object;
-  if (lock->lock == TD_lock_kind_node) assert_of(process, "node", catalog->nodes[id].name);
+  if (lock->lock == TD_lock_kind_node)
+    assert_of(process, "node", td_catalog_node_get(catalog, id)->name);
   if (lock->lock == TD_lock_kind_graph_task)
-    assert_of(process, "node", catalog->nodes[catalog->graph_tasks[id].root].name);
+    assert_of(process, "node",
+              td_catalog_node_get(catalog, td_catalog_graph_task_get(catalog, id)->root)->name);
   if (lock->lock == TD_lock_kind_queue)
     g_assert_true(g_str_has_suffix(td_catalog_device_name(catalog, catalog->queues[id].device),
                                    process ? "device of right" : "device of left"));

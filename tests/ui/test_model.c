@@ -263,7 +263,7 @@ filter(Fixture *fixture, TdEventRule rule) {
 
 static void
 test_filter_by_node(Fixture *fixture, gconstpointer data) {
-  const uint32_t node = td_document_get_catalog(fixture->document)->graph_tasks[0].root;
+  const uint32_t node = td_document_get_catalog(fixture->document)->graph_task_rows[0].root;
   g_autoptr(TdEventList) list = filter(fixture, (TdEventRule){0, node});
   guint row = 0, n = g_list_model_get_n_items(G_LIST_MODEL(list));
   for (uint64_t seq = 0; seq < td_playhead_get_length(fixture->playhead); seq++) {
@@ -301,8 +301,8 @@ test_facts_of_nodes(Fixture *fixture, gconstpointer data) {
       g_assert_cmpstr(td_fact_get_value(fact), !=, NULL);
       if (td_fact_get_node(fact) != TD_NONE) links++;
     }
-    g_assert_cmpuint(links, <=, catalog->nodes[node].n_in + catalog->nodes[node].n_out + 1);
-    g_assert_cmpuint(links, >=, catalog->nodes[node].n_out);
+    g_assert_cmpuint(links, <=, catalog->node_rows[node].n_in + catalog->node_rows[node].n_out + 1);
+    g_assert_cmpuint(links, >=, catalog->node_rows[node].n_out);
   }
 }
 

@@ -31,7 +31,8 @@ set_up(Fixture *self, gconstpointer path) {
                                                 .n_metadata = 1};
     self->metadata[i] = (td_catalog_metadata){LAYERS + i, 0, "[3, 4]", "torch.float32", -1, 48};
   }
-  self->catalog = (td_catalog){.nodes = self->nodes,
+  self->catalog = (td_catalog){.node_rows = self->nodes,
+                               .node_ids.n_run = 2 * LAYERS,
                                .n_nodes = 2 * LAYERS,
                                .metadata = self->metadata,
                                .n_metadata = LAYERS};

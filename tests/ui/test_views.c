@@ -164,7 +164,7 @@ test_nested_passes(Fixture *fixture, gconstpointer data) {
   NEW(script, end, graph_task_begin, .graph_task = 4, .depth = 1, .owner = 0, .root = 3);
   open_document(fixture);
   const td_catalog *catalog = td_document_get_catalog(fixture->document);
-  const td_catalog_graph_task *inner = &catalog->graph_tasks[4];
+  const td_catalog_graph_task *inner = td_catalog_graph_task_get(catalog, 4);
   g_assert_cmpuint(td_document_graph_task_at(fixture->document, inner->begin_seq), ==, 0);
   g_assert_cmpuint(td_document_graph_task_at(fixture->document, inner->begin_seq + 1), ==, 4);
   g_assert_cmpuint(td_document_graph_task_at(fixture->document, inner->end_seq + 1), ==, 0);
@@ -217,7 +217,7 @@ test_brief_events(Fixture *fixture, gconstpointer data) {
   NEW(script, made + 1, node_module, .node = node, .module = td_intern("layers.3"),
       .module_class = td_intern("Linear"));
   open_document(fixture);
-  uint64_t seq = td_document_get_catalog(fixture->document)->nodes[node].created_seq;
+  uint64_t seq = td_catalog_node_get(td_document_get_catalog(fixture->document), node)->created_seq;
   g_autofree char *name = td_document_dup_node_name(fixture->document, node);
   g_autofree char *words = td_document_dup_node_words(fixture->document, node);
   g_autofree char *text = td_document_dup_event_text(fixture->document, seq);
@@ -239,7 +239,7 @@ test_search_order(Fixture *fixture, gconstpointer data) {
   g_assert_cmpuint(n, >=, 4);
   g_assert_cmpuint(nodes[0], <, 30); /* of the pass that is shown */
   for (int i = 0; i < 3; i++)
-    g_assert_nonnull(strstr(catalog->nodes[nodes[i]].label, "w1"));
+    g_assert_nonnull(strstr(td_catalog_node_get(catalog, nodes[i])->label, "w1"));
   g_autoptr(TdNodeQuery) number = td_node_query_new(fixture->document, "#12");
   g_assert_cmpuint(td_node_query_run(number, nodes, 3), ==, 1);
   g_assert_cmpuint(nodes[0], ==, 12);

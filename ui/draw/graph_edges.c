@@ -24,7 +24,8 @@ count_arrivals(const td_state *state, const td_task_now *task, const td_catalog_
 static uint32_t
 count_twins_before(const td_catalog *catalog, const td_catalog_edge *edge) {
   uint32_t n = 0;
-  const td_catalog_edge *first = &catalog->edges[catalog->nodes[edge->from].first_out];
+  const td_catalog_edge *first =
+      &catalog->edges[td_catalog_node_get(catalog, edge->from)->first_out];
   for (const td_catalog_edge *other = first; other < edge; other++)
     n += other->to == edge->to && other->input_nr == edge->input_nr;
   return n;

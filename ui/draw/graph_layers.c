@@ -68,7 +68,7 @@ td_scene_find_layers(td_graph_scene *scene) {
   td_number_map seen = {0};
   uint32_t capacity = 0;
   for (uint32_t i = 0; i < scene->n_nodes && scene->n_layers < MOST_LAYERS; i++) {
-    const char *path = scene->catalog->nodes[scene->nodes[i].node].module;
+    const char *path = td_catalog_node_get(scene->catalog, scene->nodes[i].node)->module;
     if (!path || !*path || *path == '(') continue;
     uint64_t *known = td_number_map_put(&seen, (uint64_t)(uintptr_t)path);
     if (!*known) add_layer(scene, i, path, &capacity);

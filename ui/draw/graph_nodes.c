@@ -134,7 +134,7 @@ draw_card(const td_scene_draw *draw, uint32_t i) {
   double share = arrived_share(draw, i, &arrived, &expected);
   td_colour text = td_shape_text_colour(now->state, draw->theme);
   td_shape_card(draw->cr, box, RADIUS, now->state, share, draw->theme);
-  draw_stripe(draw, box, &draw->scene->catalog->nodes[self->node], now->state);
+  draw_stripe(draw, box, td_catalog_node_get(draw->scene->catalog, self->node), now->state);
   td_label_draw(draw->labels, draw->cr, self->name, 13, box.x + STRIPE + 9, box.y + 7,
                 box.width - STRIPE - 33, text, true);
   td_shape_state_mark(draw->cr, now->state, share, box.x + box.width - 15, box.y + 15, 11,
@@ -197,7 +197,8 @@ draw_small_card(const td_scene_draw *draw, uint32_t i) {
          left = self->port ? 0 : STRIPE, room = box.width - (self->port ? 14 : STRIPE + 13);
   td_colour colour = td_shape_text_colour(state, draw->theme);
   td_shape_card(draw->cr, box, self->port ? box.height / 2 : RADIUS, state, share, draw->theme);
-  if (!self->port) draw_stripe(draw, box, &draw->scene->catalog->nodes[self->node], state);
+  if (!self->port)
+    draw_stripe(draw, box, td_catalog_node_get(draw->scene->catalog, self->node), state);
   if (draw_small_lines(draw, self, box, colour)) return;
   char *name = small_name(draw, self, room, &size);
   if (!name) return;

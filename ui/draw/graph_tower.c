@@ -29,14 +29,11 @@ typedef struct tower_floor {
 static uint32_t
 height_of(const td_graph_scene *scene) {
   const td_catalog *catalog = scene->catalog;
-  uint32_t n = 0, at = scene->graph_task;
-  while (at < catalog->n_graph_tasks) {
-    uint32_t outer = catalog->graph_tasks[at].outer;
-    n++;
-    if (outer >= catalog->n_graph_tasks ||
-        catalog->graph_tasks[outer].begin_seq >= catalog->graph_tasks[at].begin_seq)
-      break;
-    at = outer;
+  uint32_t n = 0;
+  const td_catalog_graph_task *at = td_catalog_graph_task_find(catalog, scene->graph_task), *outer;
+  for (; at; at = outer, n++) {
+    outer = td_catalog_graph_task_find(catalog, at->outer);
+    if (outer && outer->begin_seq >= at->begin_seq) outer = NULL;
   }
   return n;
 }
@@ -44,7 +41,7 @@ height_of(const td_graph_scene *scene) {
 static uint32_t
 outer_of(const td_graph_scene *scene, uint32_t graph_task, uint32_t n) {
   while (n-- > 0)
-    graph_task = scene->catalog->graph_tasks[graph_task].outer;
+    graph_task = td_catalog_graph_task_get(scene->catalog, graph_task)->outer;
   return graph_task;
 }
 
@@ -73,10 +70,11 @@ floor_text(const td_graph_scene *scene, const tower_floor *floor) {
   const td_catalog *catalog = scene->catalog;
   if (floor->graph_task == TD_NONE)
     return td_format_many(height_of(scene) - MOST_FLOORS + 1, "more pass", "more passes");
-  uint32_t caller = catalog->graph_tasks[floor->graph_task].caller;
-  if (caller >= catalog->n_nodes) return td_format("pass %" PRIu32, floor->graph_task + 1);
+  uint32_t number = td_catalog_graph_task_row(catalog, floor->graph_task) + 1;
+  uint32_t caller = td_catalog_graph_task_get(catalog, floor->graph_task)->caller;
+  if (!td_catalog_has_node(catalog, caller)) return td_format("pass %" PRIu32, number);
   char *title = td_node_title(catalog, caller);
-  char *text = td_format("pass %" PRIu32 " in %s #%" PRIu32, floor->graph_task + 1, title, caller);
+  char *text = td_format("pass %" PRIu32 " in %s #%" PRIu32, number, title, caller);
   free(title);
   return text;
 }
@@ -115,7 +113,7 @@ td_scene_hit_tower(const td_graph_scene *scene, const td_graph_view *view, doubl
     if (x < box.x || x >= box.x + box.width || y < box.y || y >= box.y + box.height) continue;
     *caller = floors[i].graph_task == TD_NONE
                   ? TD_NONE
-                  : scene->catalog->graph_tasks[floors[i].graph_task].caller;
+                  : td_catalog_graph_task_get(scene->catalog, floors[i].graph_task)->caller;
     return true;
   }
   return false;

@@ -20,7 +20,7 @@ skip_prefix(const char *text, const char *prefix) {
 
 static const char *
 op_of(const td_catalog *catalog, uint32_t node) {
-  return skip_prefix(catalog->nodes[node].name, "torch::autograd::");
+  return skip_prefix(td_catalog_node_get(catalog, node)->name, "torch::autograd::");
 }
 
 bool
@@ -44,7 +44,8 @@ shape_text(const char *shape) {
 
 char *
 td_node_shape(const td_catalog *catalog, uint32_t node) {
-  const td_catalog_metadata *known = td_catalog_metadata_find(catalog, &catalog->nodes[node], 0);
+  const td_catalog_metadata *known =
+      td_catalog_metadata_find(catalog, td_catalog_node_get(catalog, node), 0);
   if (!known || !td_node_is_leaf(catalog, node)) return NULL;
   char *shape = shape_text(known->shape);
   char *text = td_format("%s %s", shape, skip_prefix(known->dtype, "torch."));
@@ -54,7 +55,7 @@ td_node_shape(const td_catalog *catalog, uint32_t node) {
 
 static char *
 leaf_title(const td_catalog *catalog, uint32_t node) {
-  const char *label = catalog->nodes[node].label;
+  const char *label = td_catalog_node_get(catalog, node)->label;
   char *shape = label ? NULL : td_node_shape(catalog, node);
   if (!shape) return label ? td_line_dup(label, TD_NAME_SHOWN) : td_format("leaf %" PRIu32, node);
   char *title = td_format("leaf %" PRIu32 " (%s)", node, shape);
@@ -141,7 +142,7 @@ enum { OF_MODULE = 1, OF_LEAF = 2 /* "linear1.weight" */ };
 /* A module without a name has only its class, in parentheses. */
 static const char *
 path_of(const td_catalog *catalog, uint32_t node) {
-  const char *path = catalog->nodes[node].module;
+  const char *path = td_catalog_node_get(catalog, node)->module;
   return path && *path && *path != '(' ? path : NULL;
 }
 
@@ -165,7 +166,7 @@ take_if_fits(const room *room, char *text) {
 /* Of a leaf without a name, the shape goes first. */
 static char *
 fit_title(const room *room, const td_catalog *catalog, uint32_t node) {
-  const char *label = catalog->nodes[node].label;
+  const char *label = td_catalog_node_get(catalog, node)->label;
   bool is_leaf = td_node_is_leaf(catalog, node);
   char *text = is_leaf && label ? fit_path(room, "", label, OF_LEAF)
                                 : take_if_fits(room, td_node_title(catalog, node));
@@ -176,8 +177,9 @@ fit_title(const room *room, const td_catalog *catalog, uint32_t node) {
 
 char *
 td_node_title_within(const td_catalog *catalog, uint32_t node, size_t most) {
-  return catalog->nodes[node].label ? fit_title(&(room){.width = (double)most}, catalog, node)
-                                    : td_node_title(catalog, node);
+  return td_catalog_node_get(catalog, node)->label
+             ? fit_title(&(room){.width = (double)most}, catalog, node)
+             : td_node_title(catalog, node);
 }
 
 char *
@@ -188,7 +190,7 @@ td_node_title_fit(td_label_cache *labels, const td_catalog *catalog, uint32_t no
 
 char *
 td_node_module_within(const td_catalog *catalog, uint32_t node, size_t most) {
-  const td_catalog_node *facts = &catalog->nodes[node];
+  const td_catalog_node *facts = td_catalog_node_get(catalog, node);
   const char *path = path_of(catalog, node);
   bool has_class = facts->module_class && *facts->module_class;
   if (!path) return td_catalog_module_label(catalog, node);

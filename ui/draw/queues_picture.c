@@ -62,9 +62,11 @@ card_x(const td_queues_view *view, uint32_t i) {
 static char *
 key_text(const strip *self, uint32_t node, uint32_t graph_task) {
   const td_catalog *catalog = self->catalog;
-  uint32_t depth = graph_task < catalog->n_graph_tasks ? catalog->graph_tasks[graph_task].depth : 0;
-  if (node >= catalog->n_nodes) return td_format("depth %" PRIu32, depth);
-  uint64_t number = catalog->nodes[node].sequence_nr;
+  const td_catalog_graph_task *pass = td_catalog_graph_task_find(catalog, graph_task);
+  const td_catalog_node *facts = td_catalog_node_find(catalog, node);
+  uint32_t depth = pass ? pass->depth : 0;
+  if (!facts) return td_format("depth %" PRIu32, depth);
+  uint64_t number = facts->sequence_nr;
   char *deep = depth ? td_format("depth %" PRIu32 ", ", depth) : td_dup_string("");
   char *text = number == UINT64_MAX ? td_format("%sseq max", deep)
                                     : td_format("%sseq %" PRIu64, deep, number);
@@ -75,14 +77,15 @@ key_text(const strip *self, uint32_t node, uint32_t graph_task) {
 static char *
 card_title(const strip *self, uint32_t node, uint32_t kind, double room) {
   if (kind == 2) return td_dup_string("shutdown");
-  if (node >= self->catalog->n_nodes) return td_dup_string("wake-up");
+  if (!td_catalog_has_node(self->catalog, node)) return td_dup_string("wake-up");
   return td_node_title_fit(self->labels, self->catalog, node, TITLE_SIZE, true, room);
 }
 
 /* The key on the left, the node's number on the right if both have room. */
 static void
 draw_numbers(const strip *self, td_box box, const char *key, uint32_t node, td_colour colour) {
-  char *id = node < self->catalog->n_nodes ? td_format("#%" PRIu32, node) : td_dup_string("");
+  bool known = td_catalog_has_node(self->catalog, node);
+  char *id = known ? td_format("#%" PRIu32, node) : td_dup_string("");
   double key_width, id_width, room = box.width - 14 - 9, y = box.y + box.height - 23;
   td_label_size(self->labels, key, 11.5, false, &key_width, NULL);
   td_label_size(self->labels, id, 11.5, false, &id_width, NULL);
@@ -96,7 +99,7 @@ draw_numbers(const strip *self, td_box box, const char *key, uint32_t node, td_c
 static void
 draw_module(const strip *self, td_box box, uint32_t node, td_colour colour) {
   double room = box.width - 14 - 7;
-  if (node >= self->catalog->n_nodes || !self->catalog->has_modules) return;
+  if (!td_catalog_has_node(self->catalog, node) || !self->catalog->has_modules) return;
   char *text = td_node_module_fit(self->labels, self->catalog, node, 11, room);
   if (!text) text = td_node_shape(self->catalog, node);
   if (text)
@@ -111,8 +114,8 @@ draw_card(const strip *self, td_box box, uint32_t node, uint32_t graph_task, uin
   char *title = card_title(self, node, kind, room), *key = key_text(self, node, graph_task);
   td_colour text = td_shape_text_colour(state, self->theme);
   td_colour paler = td_colour_mix(text, td_shape_fill_colour(state, self->theme), 0.25);
-  int32_t device =
-      node < self->catalog->n_nodes ? self->catalog->nodes[node].device : TD_DEVICE_CPU;
+  const td_catalog_node *facts = td_catalog_node_find(self->catalog, node);
+  int32_t device = facts ? facts->device : TD_DEVICE_CPU;
   td_shape_card(self->cr, box, 8, state, 1, self->theme);
   cairo_save(self->cr);
   td_shape_rounded(self->cr, box, 8);
@@ -188,7 +191,7 @@ static void
 draw_last(const strip *self) {
   const td_queue_now *now = td_state_queue(self->state, self->queue);
   td_box box = card_box(self->catalog, LEFT, self->y);
-  bool known = now->last_node < self->catalog->n_nodes;
+  bool known = td_catalog_has_node(self->catalog, now->last_node);
   if (known) {
     const td_node_now *node = td_state_node(self->state, now->last_node);
     draw_card(self, box, now->last_node, node->graph_task, 0, settled(node->state));
@@ -323,7 +326,7 @@ void
 td_queues_draw_over(cairo_t *cr, const td_catalog *catalog, const td_state *state,
                     const td_queues_view *view, const td_theme *theme) {
   strip self = {cr, catalog, state, view, theme, NULL, 0, 0};
-  if (view->selected < catalog->n_nodes) draw_strips(&self, draw_rings);
+  if (td_catalog_has_node(catalog, view->selected)) draw_strips(&self, draw_rings);
 }
 
 static bool

@@ -19,7 +19,7 @@ td_scene_find(const td_graph_scene *scene, uint32_t node) {
 
 void
 td_scene_add(td_graph_scene *scene, uint32_t node, uint32_t *capacity) {
-  if (node >= scene->catalog->n_nodes) return;
+  if (!td_catalog_has_node(scene->catalog, node)) return;
   uint32_t number = numbers_put(&scene->numbers, scene->n_nodes, node, scene);
   if (number <= scene->n_nodes) return;
   TD_GROW(scene->nodes, scene->n_nodes, *capacity);

@@ -53,8 +53,8 @@ count_hooks(const td_graph_scene *scene, uint32_t node) {
   const td_catalog *catalog = scene->catalog;
   uint32_t n, n_here = 0;
   const td_catalog_mention *calls = td_catalog_mentions_of(catalog, TD_LIST_hooks, node, &n);
-  if (scene->graph_task >= catalog->n_graph_tasks) return n;
-  const td_catalog_graph_task *task = &catalog->graph_tasks[scene->graph_task];
+  const td_catalog_graph_task *task = td_catalog_graph_task_find(catalog, scene->graph_task);
+  if (!task) return n;
   for (uint32_t i = 0; i < n; i++)
     n_here += calls[i].seq >= task->begin_seq && calls[i].seq <= task->end_seq;
   return n_here;
@@ -117,16 +117,15 @@ static void
 collect_nodes(td_graph_scene *scene) {
   const td_catalog *catalog = scene->catalog;
   uint32_t capacity = 0;
-  bool has_task = scene->graph_task < catalog->n_graph_tasks;
-  const td_catalog_graph_task *task = has_task ? &catalog->graph_tasks[scene->graph_task] : NULL;
+  const td_catalog_graph_task *task = td_catalog_graph_task_find(catalog, scene->graph_task);
   if (task) td_scene_add(scene, task->root, &capacity);
   for (uint32_t i = 0; task && i < task->n_ran; i++)
     td_scene_add(scene, catalog->ran[task->first_ran + i], &capacity);
   uint32_t n_all = scene->n_nodes == 0 ? TD_MIN(catalog->n_nodes, MOST_WITHOUT_PASS) : 0;
   for (uint32_t i = 0; i < n_all; i++)
-    td_scene_add(scene, i, &capacity);
+    td_scene_add(scene, catalog->node_rows[i].id, &capacity);
   for (uint32_t at = 0; at < scene->n_nodes; at++) {
-    const td_catalog_node *node = &catalog->nodes[scene->nodes[at].node];
+    const td_catalog_node *node = td_catalog_node_get(catalog, scene->nodes[at].node);
     for (uint32_t k = 0; k < node->n_out; k++)
       td_scene_add(scene, catalog->edges[node->first_out + k].to, &capacity);
   }
@@ -137,10 +136,9 @@ collect_edges(td_graph_scene *scene) {
   const td_catalog *catalog = scene->catalog;
   uint32_t capacity = 0;
   for (uint32_t i = 0; i < scene->n_nodes; i++) {
-    const td_catalog_node *node = &catalog->nodes[scene->nodes[i].node];
+    const td_catalog_node *node = td_catalog_node_get(catalog, scene->nodes[i].node);
     for (uint32_t k = 0; k < node->n_out; k++) {
       uint32_t to = catalog->edges[node->first_out + k].to;
-      if (to >= catalog->n_nodes) continue;
       TD_GROW(scene->edges, scene->n_edges, capacity);
       scene->edges[scene->n_edges++] =
           (td_scene_edge){.edge = node->first_out + k, .from = i, .to = td_scene_find(scene, to)};
@@ -152,7 +150,7 @@ collect_edges(td_graph_scene *scene) {
 static float
 slot_x(const td_graph_scene *scene, const td_scene_edge *edge) {
   const td_scene_node *to = &scene->nodes[edge->to];
-  uint32_t n = TD_MAX(scene->catalog->nodes[to->node].n_inputs, 1u);
+  uint32_t n = TD_MAX(td_catalog_node_get(scene->catalog, to->node)->n_inputs, 1u);
   uint32_t slot = TD_MIN(scene->catalog->edges[edge->edge].input_nr, n - 1);
   return to->port ? 0
                   : ((float)slot + 0.5f - (float)n / 2) * TD_MIN(44, to->width * 0.8f / (float)n);

@@ -23,7 +23,8 @@ span_colour(const td_timeline_drawing *draw, const td_lane *lane, const td_span 
   td_colour colour = span->kind == TD_SPAN_KERNEL
                          ? td_theme_device(theme, lane->device)
                          : theme->thread_fill[TD_thread_activity_processing];
-  const char *name = span->item < catalog->n_nodes ? catalog->nodes[span->item].name : "";
+  const td_catalog_node *node = td_catalog_node_find(catalog, span->item);
+  const char *name = node ? node->name : "";
   uint32_t hash = 5381;
   for (; *name; name++)
     hash = hash * 33 + (unsigned char)*name;
@@ -51,7 +52,7 @@ span_title(const td_timeline_drawing *draw, const td_span *span, double room) {
 static void
 draw_name(const td_timeline_drawing *draw, const td_span *span, td_box box) {
   const td_catalog *catalog = draw->timeline->catalog;
-  if (span->item >= catalog->n_nodes || span->kind == TD_SPAN_LOCK) return;
+  if (!td_catalog_has_node(catalog, span->item) || span->kind == TD_SPAN_LOCK) return;
   double width, room = box.width - 8;
   char *name = span_title(draw, span, room);
   /* Hatched spans are pale. */

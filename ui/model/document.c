@@ -283,7 +283,8 @@ td_document_set_process(TdDocument *self, uint32_t process) {
 uint32_t
 td_document_process_of(TdDocument *self, uint32_t node) {
   const td_catalog *catalog = td_document_get_catalog(self);
-  uint32_t thread = node < catalog->n_nodes ? catalog->nodes[node].thread : TD_NONE;
+  const td_catalog_node *facts = td_catalog_node_find(catalog, node);
+  uint32_t thread = facts ? facts->thread : TD_NONE;
   return thread < catalog->n_threads ? catalog->threads[thread].process : 0;
 }
 

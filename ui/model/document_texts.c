@@ -33,16 +33,16 @@ td_document_dup_warning(TdDocument *self) {
 
 char *
 td_document_dup_node_name(TdDocument *self, uint32_t node) {
-  const td_catalog *catalog = td_document_get_catalog(self);
-  const char *name = node < catalog->n_nodes ? catalog->nodes[node].name : "";
+  const td_catalog_node *facts = td_catalog_node_find(td_document_get_catalog(self), node);
+  const char *name = facts ? facts->name : "";
   return g_strdup_printf("%s #%u", *name ? name : _("node"), node);
 }
 
 char *
 td_document_dup_node_called(TdDocument *self, uint32_t node) {
   const td_catalog *catalog = td_document_get_catalog(self);
-  const char *label = node < catalog->n_nodes ? catalog->nodes[node].label : NULL;
-  return label ? g_strdup(label) : td_catalog_module_label(catalog, node);
+  const td_catalog_node *facts = td_catalog_node_find(catalog, node);
+  return facts && facts->label ? g_strdup(facts->label) : td_catalog_module_label(catalog, node);
 }
 
 char *

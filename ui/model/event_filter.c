@@ -60,11 +60,10 @@ td_event_filter_async(TdDocument *document, TdEventRule rule, GCancellable *canc
     g_object_unref(task);
     return;
   }
-  const td_catalog *catalog = td_document_get_catalog(document);
+  const td_catalog_node *node = td_catalog_node_find(td_document_get_catalog(document), rule.node);
   Filter *filter = g_new0(Filter, 1);
   filter->rule = rule;
-  if (rule.node < catalog->n_nodes && catalog->nodes[rule.node].created_seq != UINT64_MAX)
-    filter->next = catalog->nodes[rule.node].created_seq;
+  if (node && node->created_seq != UINT64_MAX) filter->next = node->created_seq;
   filter->seqs = g_array_new(FALSE, FALSE, sizeof(uint64_t));
   g_task_set_task_data(task, filter, (GDestroyNotify)filter_free);
   g_idle_add_full(G_PRIORITY_DEFAULT_IDLE, filter_slice, task, g_object_unref);

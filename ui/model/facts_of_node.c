@@ -89,7 +89,8 @@ add_now(TdFactList *facts, uint32_t node) {
                            TD_EVENT_queue_push);
   if (now->graph_task != TD_NONE)
     td_fact_list_add(facts, _("Backward pass"),
-                     g_strdup_printf(_("%u of %u (graph task %u)"), now->graph_task + 1,
+                     g_strdup_printf(_("%u of %u (graph task %u)"),
+                                     td_catalog_graph_task_row(facts->catalog, now->graph_task) + 1,
                                      facts->catalog->n_graph_tasks, now->graph_task));
   if (now->thread != TD_NONE)
     td_fact_list_add(facts, _("Thread"), thread_name(facts->catalog, now->thread));
@@ -100,7 +101,7 @@ add_now(TdFactList *facts, uint32_t node) {
 
 static void
 add_identity(TdFactList *facts, uint32_t node) {
-  const td_catalog_node *facts_of = &facts->catalog->nodes[node];
+  const td_catalog_node *facts_of = td_catalog_node_get(facts->catalog, node);
   facts->section = _("Node");
   if (facts_of->label) td_fact_list_add(facts, _("Known as"), g_strdup(facts_of->label));
   td_fact_list_add(facts, _("Number"), g_strdup_printf(_("#%u on this tape"), node));
@@ -146,7 +147,7 @@ metadata_text(const td_catalog *catalog, const td_catalog_node *node, uint32_t i
 
 static void
 add_inputs(TdFactList *facts, uint32_t node) {
-  const td_catalog_node *facts_of = &facts->catalog->nodes[node];
+  const td_catalog_node *facts_of = td_catalog_node_get(facts->catalog, node);
   const td_task_now *task = td_state_task_find(facts->state, node, TD_NONE);
   facts->section = _("Input buffer");
   for (uint32_t i = 0; i < MIN(facts_of->n_inputs, MAX_EDGES_LISTED); i++) {
@@ -183,7 +184,7 @@ add_rest(TdFactList *facts, uint32_t n_left_out) {
 
 static void
 add_edges_in(TdFactList *facts, uint32_t node) {
-  const td_catalog_node *known = &facts->catalog->nodes[node];
+  const td_catalog_node *known = td_catalog_node_get(facts->catalog, node);
   uint32_t n_listed = 0;
   facts->section = _("Gradients come from");
   for (uint32_t i = 0; i < known->n_in; i++) {
@@ -201,15 +202,14 @@ add_edges_in(TdFactList *facts, uint32_t node) {
 
 static void
 add_edges_out(TdFactList *facts, uint32_t node) {
-  const td_catalog_node *known = &facts->catalog->nodes[node];
+  const td_catalog_node *known = td_catalog_node_get(facts->catalog, node);
   facts->section = _("Gradients go to");
   for (uint32_t i = 0; i < MIN(known->n_out, MAX_EDGES_LISTED); i++) {
     const td_catalog_edge *edge = &facts->catalog->edges[known->first_out + i];
     g_autofree char *title = edge->output_nr == TD_NONE
                                  ? g_strdup(_("an output"))
                                  : g_strdup_printf(_("output %u"), edge->output_nr);
-    if (edge->to < facts->catalog->n_nodes)
-      td_fact_list_add_link(facts, title, edge_text(facts, edge->to), edge->to);
+    td_fact_list_add_link(facts, title, edge_text(facts, edge->to), edge->to);
   }
   add_rest(facts, known->n_out - MIN(known->n_out, MAX_EDGES_LISTED));
 }
@@ -217,7 +217,7 @@ add_edges_out(TdFactList *facts, uint32_t node) {
 GListModel *
 td_facts_of_node(TdDocument *document, uint32_t node) {
   TdFactList facts = td_fact_list_new(document);
-  if (node < facts.catalog->n_nodes) {
+  if (td_catalog_has_node(facts.catalog, node)) {
     add_anomalies(&facts, node);
     td_facts_add_error(&facts, node);
     td_facts_add_conflicts(&facts, node);

@@ -42,7 +42,7 @@ add_stack(TdFactList *facts, const char *stack) {
 
 void
 td_facts_add_origin(TdFactList *facts, uint32_t node) {
-  const td_catalog_node *known = &facts->catalog->nodes[node];
+  const td_catalog_node *known = td_catalog_node_get(facts->catalog, node);
   facts->section = _("Made by the forward pass");
   char *module = td_catalog_module_label(facts->catalog, node);
   if (module) td_fact_list_add(facts, _("Module"), module);

@@ -93,7 +93,7 @@ td_node_query_free(TdNodeQuery *self) {
 
 gboolean
 td_node_query_matches(TdNodeQuery *self, uint32_t node) {
-  const td_catalog_node *known = &td_document_get_catalog(self->document)->nodes[node];
+  const td_catalog_node *known = td_catalog_node_get(td_document_get_catalog(self->document), node);
   uint32_t all = (1u << self->n_words) - 1;
   uint32_t found = find_in_text(self, known->name) | find_in_text(self, known->label) |
                    find_in_text(self, known->module) | find_in_text(self, known->module_class) |
@@ -114,10 +114,12 @@ td_node_query_run(TdNodeQuery *self, uint32_t *nodes, uint32_t room) {
     if (n++ < room) nodes[n - 1] = node;
   }
   double x, y;
-  for (uint32_t i = 0; i < td_document_get_catalog(self->document)->n_nodes; i++) {
-    if (!td_node_query_matches(self, i)) continue;
-    if (scene && td_graph_scene_place(scene, i, &x, &y)) continue;
-    if (n++ < room) nodes[n - 1] = i;
+  const td_catalog *catalog = td_document_get_catalog(self->document);
+  for (uint32_t i = 0; i < catalog->n_nodes; i++) {
+    uint32_t node = catalog->node_rows[i].id;
+    if (!td_node_query_matches(self, node)) continue;
+    if (scene && td_graph_scene_place(scene, node, &x, &y)) continue;
+    if (n++ < room) nodes[n - 1] = node;
   }
   return n;
 }

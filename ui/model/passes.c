@@ -7,46 +7,47 @@
 #define SPAN_MARGIN 0.04
 
 static bool
-is_begun(const td_catalog *catalog, uint32_t graph_task) {
-  const td_catalog_graph_task *facts = &catalog->graph_tasks[graph_task];
-  return facts->begin_seq > 0 || facts->root != TD_NONE || facts->owner != TD_NONE;
+is_begun(const td_catalog_graph_task *pass) {
+  return pass->begin_seq > 0 || pass->root != TD_NONE || pass->owner != TD_NONE;
 }
 
 bool
-td_pass_is_of(const td_catalog *catalog, uint32_t graph_task, uint32_t process) {
-  return is_begun(catalog, graph_task) &&
-         (catalog->n_processes < 2 || td_catalog_process_of_task(catalog, graph_task) == process);
+td_pass_is_of(const td_catalog *catalog, const td_catalog_graph_task *pass, uint32_t process) {
+  return is_begun(pass) &&
+         (catalog->n_processes < 2 || td_catalog_process_of_task(catalog, pass->id) == process);
 }
 
 uint32_t
 td_pass_at(td_replay *replay, uint32_t process, uint64_t position) {
   const td_catalog *catalog = td_replay_catalog(replay);
-  const td_catalog_graph_task *tasks = catalog->graph_tasks;
-  uint32_t last = TD_NONE, running = TD_NONE, first = TD_NONE;
+  const td_catalog_graph_task *last = NULL, *running = NULL, *first = NULL;
   for (uint32_t i = 0; i < catalog->n_graph_tasks; i++) {
-    uint64_t begin = tasks[i].begin_seq;
-    if (!td_pass_is_of(catalog, i, process)) continue;
-    if (first == TD_NONE || begin < tasks[first].begin_seq) first = i;
+    const td_catalog_graph_task *pass = &catalog->graph_task_rows[i];
+    uint64_t begin = pass->begin_seq;
+    if (!td_pass_is_of(catalog, pass, process)) continue;
+    if (!first || begin < first->begin_seq) first = pass;
     if (begin >= position) continue;
-    if (last == TD_NONE || begin > tasks[last].begin_seq) last = i;
-    bool runs = tasks[i].end_seq >= position && tasks[i].end_seq < td_replay_length(replay);
-    if (runs && (running == TD_NONE || begin > tasks[running].begin_seq)) running = i;
+    if (!last || begin > last->begin_seq) last = pass;
+    bool runs = pass->end_seq >= position && pass->end_seq < td_replay_length(replay);
+    if (runs && (!running || begin > running->begin_seq)) running = pass;
   }
-  bool unended = last != TD_NONE && tasks[last].end_seq >= td_replay_length(replay);
-  if (running != TD_NONE && !unended) return running;
-  return last != TD_NONE ? last : first;
+  bool unended = last && last->end_seq >= td_replay_length(replay);
+  const td_catalog_graph_task *found = last ? last : first;
+  if (running && !unended) found = running;
+  return found ? found->id : TD_NONE;
 }
 
 uint32_t
 td_pass_number(const td_catalog *catalog, uint32_t process, uint32_t graph_task, uint32_t *n) {
-  uint64_t begin =
-      graph_task < catalog->n_graph_tasks ? catalog->graph_tasks[graph_task].begin_seq : 0;
+  const td_catalog_graph_task *known = td_catalog_graph_task_find(catalog, graph_task);
+  uint64_t begin = known ? known->begin_seq : 0;
   uint32_t number = 0;
   *n = 0;
   for (uint32_t i = 0; i < catalog->n_graph_tasks; i++) {
-    if (!td_pass_is_of(catalog, i, process)) continue;
+    const td_catalog_graph_task *pass = &catalog->graph_task_rows[i];
+    if (!td_pass_is_of(catalog, pass, process)) continue;
     ++*n;
-    number += catalog->graph_tasks[i].begin_seq <= begin;
+    number += pass->begin_seq <= begin;
   }
   return number;
 }
@@ -55,7 +56,7 @@ uint64_t
 td_pass_first_position(td_replay *replay) {
   uint32_t first = td_pass_at(replay, 0, 0);
   if (first == TD_NONE) return 0;
-  uint64_t position = td_replay_catalog(replay)->graph_tasks[first].begin_seq + 1;
+  uint64_t position = td_catalog_graph_task_get(td_replay_catalog(replay), first)->begin_seq + 1;
   return MIN(position, td_replay_length(replay));
 }
 
@@ -79,7 +80,8 @@ set_span(td_replay *replay, uint64_t first, uint64_t last, double *from_ns, doub
 
 void
 td_pass_span(td_replay *replay, uint32_t graph_task, double *from_ns, double *to_ns) {
-  const td_catalog_graph_task *task = &td_replay_catalog(replay)->graph_tasks[graph_task];
+  const td_catalog_graph_task *task =
+      td_catalog_graph_task_get(td_replay_catalog(replay), graph_task);
   set_span(replay, task->begin_seq, task->end_seq, from_ns, to_ns);
 }
 
@@ -88,9 +90,10 @@ td_pass_span_of_all(td_replay *replay, double *from_ns, double *to_ns) {
   const td_catalog *catalog = td_replay_catalog(replay);
   uint64_t first = UINT64_MAX, last = 0;
   for (uint32_t i = 0; i < catalog->n_graph_tasks; i++) {
-    if (!is_begun(catalog, i)) continue;
-    first = MIN(first, catalog->graph_tasks[i].begin_seq);
-    last = MAX(last, catalog->graph_tasks[i].end_seq);
+    const td_catalog_graph_task *pass = &catalog->graph_task_rows[i];
+    if (!is_begun(pass)) continue;
+    first = MIN(first, pass->begin_seq);
+    last = MAX(last, pass->end_seq);
   }
   set_span(replay, first, last, from_ns, to_ns);
 }

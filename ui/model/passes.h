@@ -11,7 +11,7 @@
 
 /* td_pass_is_of tells whether a graph task belongs to a process and the tape has its beginning. A
  * damaged tape may have lost it. */
-bool td_pass_is_of(const td_catalog *catalog, uint32_t graph_task, uint32_t process);
+bool td_pass_is_of(const td_catalog *catalog, const td_catalog_graph_task *pass, uint32_t process);
 
 /* td_pass_at returns the graph task of a process to look at after a position. Of the passes that
  * run then, it is the one that began last: an outer pass comes back after its inner pass. Between

@@ -262,7 +262,8 @@ td_playhead_seek_time(TdPlayhead *self, double ns) {
 
 void
 td_playhead_set_selection(TdPlayhead *self, uint32_t node) {
-  if (self->document && node >= td_document_get_catalog(self->document)->n_nodes) node = TD_NONE;
+  if (self->document && !td_catalog_has_node(td_document_get_catalog(self->document), node))
+    node = TD_NONE;
   if (node == self->selection) return;
   self->selection = node;
   if (self->document && node != TD_NONE)

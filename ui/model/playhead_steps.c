@@ -48,8 +48,9 @@ td_playhead_step_graph_task(TdPlayhead *self, int direction) {
   uint64_t here = td_playhead_get_position(self), best = direction > 0 ? G_MAXUINT64 : 0;
   uint32_t process = td_document_get_process(document);
   for (uint32_t i = 0; i < catalog->n_graph_tasks; i++) {
-    if (!td_pass_is_of(catalog, i, process)) continue;
-    uint64_t position = catalog->graph_tasks[i].begin_seq + 1;
+    const td_catalog_graph_task *pass = &catalog->graph_task_rows[i];
+    if (!td_pass_is_of(catalog, pass, process)) continue;
+    uint64_t position = pass->begin_seq + 1;
     if (direction > 0 && position > here) best = MIN(best, position);
     if (direction < 0 && position < here) best = MAX(best, position);
   }

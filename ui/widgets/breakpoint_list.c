@@ -53,7 +53,7 @@ add_selected(TdBreakpointList *self) {
   g_autofree char *here = g_strdup_printf("node:%u", node);
   g_autofree char *title = g_strdup_printf(_("%s runs"), name);
   add_row(self, here, title);
-  const char *op = td_document_get_catalog(document)->nodes[node].name;
+  const char *op = td_catalog_node_get(td_document_get_catalog(document), node)->name;
   if (!*op) return;
   g_autofree char *any = g_strdup_printf("op:%s", op);
   g_autofree char *any_title = g_strdup_printf(_("Any %s runs"), op);

@@ -163,10 +163,10 @@ char *
 td_canvas_dup_node_text(TdCanvas *self, uint32_t node) {
   TdDocument *document = td_canvas_get_document(self);
   g_autofree char *name = td_document_dup_node_words(document, node);
-  const td_catalog *catalog = td_document_get_catalog(document);
-  if (node >= catalog->n_nodes) return g_steal_pointer(&name);
+  const td_catalog_node *facts = td_catalog_node_find(td_document_get_catalog(document), node);
+  if (!facts) return g_steal_pointer(&name);
   const char *state = td_node_state_text_now(document, node);
-  g_autofree char *number = sequence_text(catalog->nodes[node].sequence_nr);
+  g_autofree char *number = sequence_text(facts->sequence_nr);
   return g_strdup_printf("%s, %s, %s", name, number, state);
 }
 

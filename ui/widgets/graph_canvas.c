@@ -76,9 +76,9 @@ point_of_interest(TdGraphCanvas *self) {
   double x, y;
   if (node != TD_NONE && td_graph_scene_place(scene_of(self), node, &x, &y)) return node;
   TdDocument *document = td_canvas_get_document(canvas);
-  const td_catalog *catalog = td_document_get_catalog(document);
-  uint32_t graph_task = td_document_get_graph_task(document);
-  return graph_task < catalog->n_graph_tasks ? catalog->graph_tasks[graph_task].root : TD_NONE;
+  const td_catalog_graph_task *pass = td_catalog_graph_task_find(
+      td_document_get_catalog(document), td_document_get_graph_task(document));
+  return pass ? pass->root : TD_NONE;
 }
 
 /* Keeps the view over the scene: no half of the pane is empty while there is graph to show. */

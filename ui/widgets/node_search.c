@@ -23,7 +23,7 @@ G_DEFINE_FINAL_TYPE(TdNodeSearch, td_node_search, GTK_TYPE_POPOVER)
 
 static char *
 describe(TdDocument *document, uint32_t node) {
-  const td_catalog_node *known = &td_document_get_catalog(document)->nodes[node];
+  const td_catalog_node *known = td_catalog_node_get(td_document_get_catalog(document), node);
   g_autofree char *name = td_document_dup_node_name(document, node);
   g_autofree char *line = td_source_line_dup_short(known->stack);
   GString *text = g_string_new(name);

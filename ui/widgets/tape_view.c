@@ -120,8 +120,9 @@ show_pass(TdTapeView *self, TdDocument *document) {
   uint32_t graph_task = td_document_graph_task_at(document, position);
   uint32_t number = td_pass_number(td_document_get_catalog(document),
                                    td_document_get_process(document), graph_task, &n);
-  const td_catalog *catalog = td_document_get_catalog(document);
-  uint32_t depth = graph_task < catalog->n_graph_tasks ? catalog->graph_tasks[graph_task].depth : 0;
+  const td_catalog_graph_task *facts =
+      td_catalog_graph_task_find(td_document_get_catalog(document), graph_task);
+  uint32_t depth = facts ? facts->depth : 0;
   g_autofree char *pass =
       depth ? g_strdup_printf(_("Backward pass %u of %u · depth %u"), number, n, depth)
             : g_strdup_printf(_("Backward pass %u of %u"), number, n);
