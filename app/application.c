@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "app/command.h"
+#include "app/display.h"
 #include "app/screenshot.h"
 #include "app/window.h"
 #include "app/window_actions.h"
@@ -56,7 +57,7 @@ activated(AdwApplication *application, gpointer data) {
 
 int
 td_window_run(const TdWindowRequest *request) {
-  if (!gtk_init_check())
+  if (!td_display_open())
     return td_command_fail(
         "no display",
         request->path

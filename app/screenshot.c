@@ -3,9 +3,9 @@
 
 #include "app/command.h"
 
-/* Frames after the last change: a list shows its rows and scrolls in the frames after it gets them.
- */
-#define QUIET_FRAMES 8
+/* Frames after the last change: a list shows its rows and scrolls in the frames after it gets them,
+ * and the inspector takes 100 ms. */
+#define QUIET_FRAMES 16
 
 static int exit_status = TD_EXIT_OK;
 

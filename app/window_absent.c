@@ -1,8 +1,16 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "app/command.h"
+#include "app/drag.h"
 #include "app/window_request.h"
+
+#include <glib.h>
 
 int
 td_window_run(const TdWindowRequest *request) {
   return td_command_fail("no window", "this build has none (-Dgtk=disabled); see tapedeck --help");
+}
+
+char *
+td_drag_slider(const char *path, td_drag *drag) {
+  return g_strdup("this build has no window (-Dgtk=disabled)");
 }

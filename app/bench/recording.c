@@ -63,14 +63,19 @@ run_passes(const td_bench_tape *tape) {
 }
 
 static char *
-open_tape(td_bench_tape *tape) {
+add_contents(td_bench_tape *tape) {
   td_error error = {0};
   double begin = td_bench_now();
   td_status status = td_contents_add(tape->recording.path, &error);
   tape->contents_ms = (td_bench_now() - begin) * 1e3;
-  if (status) return words_of(&error);
-  begin = td_bench_now();
-  status = td_replay_open(tape->recording.path, NULL, NULL, &tape->replay, &error);
+  return status ? words_of(&error) : NULL;
+}
+
+static char *
+open_tape(td_bench_tape *tape) {
+  td_error error = {0};
+  double begin = td_bench_now();
+  td_status status = td_replay_open(tape->recording.path, NULL, NULL, &tape->replay, &error);
   tape->open_ms = (td_bench_now() - begin) * 1e3;
   return status ? words_of(&error) : NULL;
 }
@@ -86,6 +91,7 @@ record_tape(td_bench_tape *tape) {
 char *
 td_bench_tape_make(td_bench_tape *tape) {
   char *trouble = record_tape(tape);
+  if (!trouble) trouble = add_contents(tape);
   return trouble ? trouble : open_tape(tape);
 }
 
@@ -99,15 +105,21 @@ record_cb(void *data) {
 }
 
 char *
-td_bench_tape_make_apart(td_bench_tape *tape) {
+td_bench_tape_record_apart(td_bench_tape *tape) {
   char *path = td_bench_apart(record_cb, tape);
   if (!path) return g_strdup("the recording's process died");
   tape->recording.path = path;
   td_leftovers_add(path);
   char *end = strchr(path, '\n');
-  if (!end) return open_tape(tape);
+  if (!end) return add_contents(tape);
   *end = '\0';
   return g_strdup(end + 1);
+}
+
+char *
+td_bench_tape_make_apart(td_bench_tape *tape) {
+  char *trouble = td_bench_tape_record_apart(tape);
+  return trouble ? trouble : open_tape(tape);
 }
 
 void

@@ -34,7 +34,9 @@ typedef struct td_bench_tape {
 /* td_bench_tape_make records what the first three fields say, and opens the tape. Returns NULL or
  * what went wrong (owned). The caller calls td_bench_tape_remove in both cases.
  * td_bench_tape_make_apart records in a process of its own, so that this one has the memory of the
- * reader alone. This process must have one thread. */
+ * reader alone. td_bench_tape_record_apart does the same, and leaves the tape closed. Both want a
+ * process of one thread. */
 char *td_bench_tape_make(td_bench_tape *tape);
+char *td_bench_tape_record_apart(td_bench_tape *tape);
 char *td_bench_tape_make_apart(td_bench_tape *tape);
 void td_bench_tape_remove(td_bench_tape *tape);

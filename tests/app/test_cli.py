@@ -129,6 +129,14 @@ class Cli(unittest.TestCase):
             self.assertEqual(row["skipped"], "/does/not/exist cannot be run")
             self.assertNotIn("holds", row)
 
+    def test_bench_of_the_window(self):
+        """Without a display there is nothing to drag, and no tape is made for it."""
+        bare = {name: value for name, value in os.environ.items() if name not in ("DISPLAY", "WAYLAND_DISPLAY")}
+        done = run("bench", "--json", "--figure", "drag_frame", "--figure", "drag_memory", env=bare)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertEqual([(row["figure"], row["skipped"]) for row in json.loads(done.stdout)],
+                         [("drag_frame", "no display"), ("drag_memory", "no display")])
+
     def test_bench_of_scale(self):
         """Four sizes, each in a process of its own; the exponent is the slope through the largest three."""
         row, = self.document("bench", "--scale", "--json", "--figure", "chain")

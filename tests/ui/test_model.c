@@ -10,6 +10,7 @@
 #include "ui/model/playhead.h"
 #include "ui/model/playhead_steps.h"
 #include "ui/model/problems.h"
+#include "ui/model/scene_cache.h"
 
 #include <glib/gstdio.h>
 #include <unistd.h>
@@ -380,6 +381,31 @@ test_cut_while_open(Fixture *fixture, gconstpointer data) {
   td_playhead_set_document(fixture->playhead, fixture->document);
 }
 
+/* Large scenes go first, but for the one on show and the newest. */
+static void
+test_scenes_have_a_budget(Fixture *fixture, gconstpointer data) {
+  const td_catalog *catalog = td_document_get_catalog(fixture->document);
+  td_scene_cache cache;
+  td_scene_cache_init(&cache);
+  td_graph_scene *first = td_graph_scene_new(catalog, 0);
+  uint32_t n = td_graph_scene_n_nodes(first);
+  cache.most_nodes = 2 * n;
+  td_scene_cache_take(&cache, 0, first, 0);
+  td_scene_cache_take(&cache, 7, td_graph_scene_new(catalog, 0), 0);
+  g_assert_nonnull(td_scene_cache_find(&cache, 7));
+  td_scene_cache_take(&cache, 8, td_graph_scene_new(catalog, 0), 0);
+  g_assert_true(td_scene_cache_find(&cache, 0) == first);
+  g_assert_null(td_scene_cache_find(&cache, 7));
+  cache.most_nodes = n - 1;
+  td_scene_cache_take(&cache, 9, td_graph_scene_new(catalog, 0), 0);
+  g_assert_true(td_scene_cache_find(&cache, 0) == first);
+  g_assert_null(td_scene_cache_find(&cache, 8));
+  td_scene_cache_show(&cache, 9);
+  g_assert_null(td_scene_cache_find(&cache, 0));
+  g_assert_nonnull(td_scene_cache_find(&cache, 9));
+  td_scene_cache_fini(&cache);
+}
+
 #define ADD(path, test) g_test_add("/ui/model/" path, Fixture, NULL, set_up, test, tear_down)
 
 int
@@ -399,6 +425,7 @@ main(int argc, char **argv) {
   ADD("event-list/lazy-and-whole", test_list_is_lazy_and_whole);
   ADD("event-list/filter-by-node", test_filter_by_node);
   ADD("event-list/filters-cover", test_filters_cover);
+  ADD("scenes/have-a-budget", test_scenes_have_a_budget);
   ADD("facts/of-nodes", test_facts_of_nodes);
   ADD("facts/shapes-have-numbers", test_shapes_have_numbers);
   return g_test_run();

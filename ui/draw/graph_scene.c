@@ -20,16 +20,13 @@ td_graph_scene_new(const td_catalog *catalog, uint32_t graph_task) {
 void
 td_graph_scene_free(td_graph_scene *scene) {
   if (!scene) return;
-  for (uint32_t i = 0; i < scene->n_nodes; i++) {
-    free(scene->nodes[i].name);
-    free(scene->nodes[i].number);
-  }
   for (uint32_t i = 0; i < scene->n_layers; i++)
     free(scene->layers[i].path);
   td_layout_free(scene->layout);
   free(scene->layers);
   free(scene->nodes);
   free(scene->edges);
+  td_text_blocks_fini(&scene->texts);
   td_hash_index_fini(&scene->numbers);
   free(scene);
 }

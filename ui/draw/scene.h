@@ -7,13 +7,14 @@
 #include "engine/base/hash_index.h"
 #include "ui/draw/graph_view.h"
 #include "ui/draw/shapes.h"
+#include "ui/draw/text_blocks.h"
 #include "ui/geometry/layout.h"
 
 typedef struct td_scene_node {
   uint32_t node; /* in the graph */
   float width, height;
   bool port;
-  char *name, *number; /* (owned) "Addmm", "#12" */
+  const char *name, *number; /* (borrowed from texts) "Addmm", "#12" */
 } td_scene_node;
 
 typedef struct td_scene_edge {
@@ -35,6 +36,7 @@ typedef struct td_graph_scene {
   uint32_t n_nodes, n_edges;
   td_scene_node *nodes;   /* (owned) */
   td_scene_edge *edges;   /* (owned) */
+  td_text_blocks texts;   /* of the nodes */
   td_hash_index numbers;  /* 1 + place in nodes, by node */
   td_layout *layout;      /* (owned) */
   td_scene_layer *layers; /* (owned) in the order in which gradients reach them */

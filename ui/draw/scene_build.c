@@ -71,33 +71,41 @@ with_hooks(const td_graph_scene *scene, uint32_t node, char *text) {
   return longer;
 }
 
-/* With its module, a card has the node's number behind its name: "Addmm #12". */
-static bool
-describe_module(td_graph_scene *scene, td_scene_node *self) {
-  char *module = td_node_module_within(scene->catalog, self->node, MOST_OF_PATH);
-  if (!module) return false;
-  char *title = td_format("%s #%" PRIu32, self->name, self->node);
-  free(self->name);
-  self->name = title;
-  self->number = module;
-  return true;
+/* Takes both texts. */
+static void
+keep_texts(td_graph_scene *scene, td_scene_node *self, char *name, char *number) {
+  self->name = td_text_blocks_take(&scene->texts, name);
+  self->number = td_text_blocks_take(&scene->texts, number);
 }
 
 static void
 describe_port(td_graph_scene *scene, td_scene_node *self, const letters *widths) {
   char *title = td_node_title_within(scene->catalog, self->node, MOST_OF_PATH);
-  self->name = with_hooks(scene, self->node, title);
-  self->number = td_dup_string("");
+  keep_texts(scene, self, with_hooks(scene, self->node, title), td_dup_string(""));
   self->height = PORT_HEIGHT;
   self->width = TD_MIN(width_of(widths->plain, self->name) + 32, 220);
+}
+
+/* With its module, a card has the node's number behind its name: "Addmm #12". */
+static void
+describe_texts(td_graph_scene *scene, td_scene_node *self) {
+  char *name = td_node_title(scene->catalog, self->node);
+  char *module = td_node_module_within(scene->catalog, self->node, MOST_OF_PATH);
+  char *number = td_format("#%" PRIu32, self->node);
+  if (module) {
+    char *longer = td_format("%s %s", name, number);
+    free(name);
+    free(number);
+    name = longer;
+    number = module;
+  }
+  keep_texts(scene, self, name, with_hooks(scene, self->node, number));
 }
 
 /* On the right of the number is room for "2/3". */
 static void
 describe_card(td_graph_scene *scene, td_scene_node *self, const letters *widths) {
-  self->name = td_node_title(scene->catalog, self->node);
-  if (!describe_module(scene, self)) self->number = td_format("#%" PRIu32, self->node);
-  self->number = with_hooks(scene, self->node, self->number);
+  describe_texts(scene, self);
   self->height = CARD_HEIGHT;
   float needed =
       TD_MAX(width_of(widths->bold, self->name), width_of(widths->plain, self->number)) + 50;

@@ -5,6 +5,8 @@
 #include "ui/model/passes.h"
 #include "ui/model/scene_cache.h"
 
+#include <malloc.h>
+
 /* How much of the loading is replay; the rest is the timeline and the first scene. */
 #define REPLAY_SHARE 0.7
 
@@ -126,6 +128,14 @@ replay_progress_cb(double share, void *data) {
   return !g_cancellable_is_cancelled(g_task_get_cancellable(task));
 }
 
+/* The layout of a large graph needs much memory for a moment. */
+static td_graph_scene *
+make_scene(const td_catalog *catalog, uint32_t graph_task) {
+  td_graph_scene *scene = td_graph_scene_new(catalog, graph_task);
+  malloc_trim(0);
+  return scene;
+}
+
 static gboolean
 load(TdDocument *self, GTask *task, td_error *error) {
   if (td_replay_open(self->path, replay_progress_cb, task, &self->replay, error) != TD_OK)
@@ -138,7 +148,7 @@ load(TdDocument *self, GTask *task, td_error *error) {
   uint64_t start = self->start == UINT64_MAX ? td_pass_first_position(self->replay)
                                              : MIN(self->start, td_replay_length(self->replay));
   self->scene_task = self->wanted_task = td_document_graph_task_at(self, start);
-  self->scene = td_graph_scene_new(catalog, self->scene_task);
+  self->scene = make_scene(catalog, self->scene_task);
   return td_replay_seek(self->replay, start, error) == TD_OK;
 }
 
@@ -184,7 +194,7 @@ show_scene(TdDocument *self, uint32_t graph_task, td_graph_scene *scene) {
 static void
 scene_worker(GTask *task, gpointer source, gpointer data, GCancellable *cancellable) {
   const td_catalog *catalog = td_document_get_catalog(source);
-  g_task_return_pointer(task, td_graph_scene_new(catalog, GPOINTER_TO_UINT(data)),
+  g_task_return_pointer(task, make_scene(catalog, GPOINTER_TO_UINT(data)),
                         (GDestroyNotify)td_graph_scene_free);
 }
 

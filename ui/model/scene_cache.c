@@ -2,11 +2,14 @@
 #include "ui/model/scene_cache.h"
 
 #define MAX_SCENES 12
+#define MOST_NODES 300000 /* a node takes 250 bytes */
 
 void
 td_scene_cache_init(td_scene_cache *cache) {
   cache->scenes = g_hash_table_new_full(NULL, NULL, NULL, (GDestroyNotify)td_graph_scene_free);
   g_queue_init(&cache->shown);
+  cache->n_nodes = 0;
+  cache->most_nodes = MOST_NODES;
 }
 
 void
@@ -15,16 +18,36 @@ td_scene_cache_fini(td_scene_cache *cache) {
   g_queue_clear(&cache->shown);
 }
 
+static bool
+is_full(td_scene_cache *cache) {
+  return g_queue_get_length(&cache->shown) > MAX_SCENES || cache->n_nodes > cache->most_nodes;
+}
+
+static void
+drop(td_scene_cache *cache, gpointer key) {
+  cache->n_nodes -= td_graph_scene_n_nodes(g_hash_table_lookup(cache->scenes, key));
+  g_queue_remove(&cache->shown, key);
+  g_hash_table_remove(cache->scenes, key);
+}
+
+/* Frees the scenes least recently shown, but neither the last one nor that in use. */
+static void
+make_room(td_scene_cache *cache, uint32_t in_use) {
+  while (is_full(cache)) {
+    GList *oldest = cache->shown.head;
+    if (oldest && oldest->data == GUINT_TO_POINTER(in_use)) oldest = oldest->next;
+    if (!oldest || !oldest->next) return;
+    drop(cache, oldest->data);
+  }
+}
+
 void
 td_scene_cache_take(td_scene_cache *cache, uint32_t graph_task, td_graph_scene *scene,
                     uint32_t in_use) {
   g_hash_table_insert(cache->scenes, GUINT_TO_POINTER(graph_task), scene);
   g_queue_push_tail(&cache->shown, GUINT_TO_POINTER(graph_task));
-  if (g_queue_get_length(&cache->shown) <= MAX_SCENES) return;
-  gpointer oldest = g_queue_peek_head(&cache->shown);
-  if (oldest == GUINT_TO_POINTER(in_use)) return;
-  g_queue_pop_head(&cache->shown);
-  g_hash_table_remove(cache->scenes, oldest);
+  cache->n_nodes += td_graph_scene_n_nodes(scene);
+  make_room(cache, in_use);
 }
 
 td_graph_scene *
@@ -37,4 +60,5 @@ td_scene_cache_show(td_scene_cache *cache, uint32_t graph_task) {
   gpointer key = GUINT_TO_POINTER(graph_task);
   g_queue_remove(&cache->shown, key);
   g_queue_push_tail(&cache->shown, key);
+  make_room(cache, graph_task);
 }

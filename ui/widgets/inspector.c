@@ -7,6 +7,8 @@
 
 #include <glib/gi18n.h>
 
+#define LEAST_MS 100 /* from one update to the next */
+
 struct _TdInspector {
   AdwBin parent_instance;
   GtkLabel *name, *subtitle, *why;
@@ -14,6 +16,8 @@ struct _TdInspector {
   TdPlayhead *playhead; /* (owned) */
   GListModel *facts;    /* (owned): shown now */
   GPtrArray *values;    /* GtkLabel (borrowed), one per fact */
+  gint64 updated_us;    /* when all was shown last */
+  guint later;          /* id of a timeout that will show all, or 0 */
   GtkSizeGroup *titles; /* (owned) */
 };
 
@@ -191,7 +195,9 @@ show_node(TdInspector *self, TdDocument *document, uint32_t node) {
 static void
 update(TdInspector *self) {
   TdDocument *document = td_playhead_get_document(self->playhead);
+  g_clear_handle_id(&self->later, g_source_remove);
   if (!document || !gtk_widget_get_mapped(GTK_WIDGET(self))) return;
+  self->updated_us = g_get_monotonic_time();
   uint32_t node = td_playhead_get_selection(self->playhead);
   if (node == TD_NONE)
     show_tape(self, document);
@@ -199,14 +205,32 @@ update(TdInspector *self) {
     show_node(self, document, node);
 }
 
+static gboolean
+later_cb(gpointer data) {
+  update(data);
+  return G_SOURCE_REMOVE;
+}
+
+/* To lay out many rows takes longer than to draw a graph. While somebody drags the playhead, nobody
+ * can read them at the rate of frames. */
+static void
+update_soon(TdInspector *self) {
+  if (self->later) return;
+  gint64 wait_ms = LEAST_MS - (g_get_monotonic_time() - self->updated_us) / 1000;
+  if (wait_ms <= 0)
+    update(self);
+  else
+    self->later = g_timeout_add((guint)wait_ms, later_cb, self);
+}
+
 void
 td_inspector_set_playhead(TdInspector *self, TdPlayhead *playhead) {
   if (!g_set_object(&self->playhead, playhead)) return;
   g_signal_connect_object(playhead, "notify::document", G_CALLBACK(update), self,
                           G_CONNECT_SWAPPED);
-  g_signal_connect_object(playhead, "notify::position", G_CALLBACK(update), self,
+  g_signal_connect_object(playhead, "notify::position", G_CALLBACK(update_soon), self,
                           G_CONNECT_SWAPPED);
-  g_signal_connect_object(playhead, "notify::selection", G_CALLBACK(update), self,
+  g_signal_connect_object(playhead, "notify::selection", G_CALLBACK(update_soon), self,
                           G_CONNECT_SWAPPED);
   g_signal_connect(self, "map", G_CALLBACK(update), NULL);
 }
@@ -214,6 +238,7 @@ td_inspector_set_playhead(TdInspector *self, TdPlayhead *playhead) {
 static void
 td_inspector_dispose(GObject *object) {
   TdInspector *self = TD_INSPECTOR(object);
+  g_clear_handle_id(&self->later, g_source_remove);
   g_clear_object(&self->playhead);
   g_clear_object(&self->facts);
   g_clear_object(&self->titles);

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * Drags the window's slider over a tape, to measure. Main thread. */
+#pragma once
+
+#include <stddef.h>
+
+typedef struct td_drag {
+  double frame_ms; /* mean time from a frame to the next */
+  double worst_ms; /* the longest of these times */
+} td_drag;
+
+/* td_drag_slider opens a tape in a window of its own. Then the slider goes over the whole tape and
+ * back, one move a frame. Returns NULL, or why it could not (owned). Call it once in a process: the
+ * process keeps its display. */
+char *td_drag_slider(const char *path, td_drag *drag);
