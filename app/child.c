@@ -6,6 +6,7 @@
 #include <glib-unix.h>
 #include <signal.h>
 #include <spawn.h>
+#include <stdbool.h>
 #include <string.h>
 #include <sys/signalfd.h>
 #include <sys/wait.h>
@@ -51,7 +52,8 @@ signal_cb(gint fd, GIOCondition condition, gpointer data) {
   struct signalfd_siginfo info;
   if (read(fd, &info, sizeof info) != sizeof info) return G_SOURCE_CONTINUE;
   int number = (int)info.ssi_signo;
-  if (info.ssi_code <= 0) kill(run->pid, number);
+  bool is_own = number == run->options->own_signal;
+  if (info.ssi_code <= 0 && !is_own) kill(run->pid, number);
   if (run->options->signalled) run->options->signalled(number, run->options->data);
   return G_SOURCE_CONTINUE;
 }

@@ -22,6 +22,7 @@ td_command_record(int argc, char **argv) {
       {"level", 0, 0, G_OPTION_ARG_STRING, &options.level,
        "1, inside the engine (the default, if possible); 2, PyTorch's public hooks", "LEVEL"},
       TD_STEPS_ENTRIES(options.steps),
+      TD_KEEP_ENTRIES(options.keep),
       TD_LIVE_ENTRIES(options.live),
       {0}};
   int status;

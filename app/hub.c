@@ -14,7 +14,7 @@
 /* The most bytes that may wait for a peer that does not read. Beyond that the hub hangs up. */
 #define UNSENT_BYTES_MAX (4u << 20)
 
-typedef enum peer_role { PEER_UNKNOWN, PEER_TARGET, PEER_VIEWER } peer_role;
+typedef enum peer_role { PEER_UNKNOWN, PEER_TARGET, PEER_VIEWER, PEER_ASKER } peer_role;
 
 /* A connection; a td_hub_target once it has said hello. */
 struct td_hub_target {
@@ -177,6 +177,9 @@ introduce(td_hub_target *peer, const td_line *line) {
     peer->pid = (pid_t)pid;
     relay(peer, line);
     if (peer->hub->owner.hello) peer->hub->owner.hello(peer, line, peer->hub->owner.data);
+  } else if (td_line_is(line, "dump") && peer->hub->owner.dump) {
+    peer->role = PEER_ASKER;
+    peer->hub->owner.dump(peer, peer->hub->owner.data);
   } else {
     if (td_line_is(line, "loaded") && peer->hub->owner.loaded)
       peer->hub->owner.loaded(peer->hub->owner.data);
@@ -206,6 +209,7 @@ viewer_over(td_hub_target *viewer) {
 
 static void
 hear(td_hub_target *peer, const td_line *line) {
+  if (peer->role == PEER_ASKER) return; /* it has asked */
   if (peer->role == PEER_VIEWER)
     command(peer, line);
   else if (peer->role == PEER_UNKNOWN)

@@ -3,9 +3,9 @@
  * Hub: the meeting place of a session, in the process of `tapedeck run` or `tapedeck record`.
  * Recorded programs (targets) connect to its socket and say hello; the owner answers. Windows
  * (viewers) connect to the same socket. The hub passes on what targets say to viewers, and the
- * viewers' commands to targets. Only this user may enter the socket's folder. The hub checks the
- * user of each peer, and each target checks the hub's. Sources of the default main context; main
- * thread. */
+ * viewers' commands to targets. An asker says one line and gets one back. Only this user may enter
+ * the socket's folder. The hub checks the user of each peer, and each target checks the hub's.
+ * Sources of the default main context; main thread. */
 #pragma once
 
 #include "engine/control/line.h"
@@ -20,12 +20,14 @@ typedef struct td_hub_target td_hub_target;
  *
  * - hello: a target asks how to record. The owner answers now or later with td_hub_target_answer.
  * - said: a target says anything else (tape, stopped, running, gate).
+ * - dump: somebody asks for what a flight recorder has kept. The owner answers now or later.
  * - loaded: a process that loaded PyTorch ends, and it never said hello.
  * - over: the last call for a target, with its `over` line. `over` is NULL if the target hung up
  *   without one. The hub frees the target after it. */
 typedef struct td_hub_owner {
   void (*hello)(td_hub_target *target, const td_line *hello, void *data);
   void (*said)(td_hub_target *target, const td_line *line, void *data);
+  void (*dump)(td_hub_target *asker, void *data);
   void (*loaded)(void *data);
   void (*over)(td_hub_target *target, const td_line *over, void *data);
   void *data;

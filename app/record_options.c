@@ -18,6 +18,7 @@ td_record_options_clear(td_record_options *options) {
   g_free(options->level);
   td_live_options_clear(&options->live);
   td_steps_choice_clear(&options->steps);
+  td_keep_choice_clear(&options->keep);
 }
 
 static bool
@@ -38,7 +39,9 @@ options_are_fine(td_record_options *options) {
   options->level_is_forced = options->level != NULL;
   if (!options->anomaly) options->anomaly = g_strdup(td_live_anomaly_mode(&options->live));
   if (!options->anomaly) options->anomaly = g_strdup(options->steps.until);
-  return td_steps_choice_check("record", &options->steps) && until_is_fine(options) &&
+  if (!options->anomaly && options->keep.keep) options->anomaly = g_strdup("nan");
+  return td_keep_choice_check("record", &options->keep) &&
+         td_steps_choice_check("record", &options->steps) && until_is_fine(options) &&
          word_is_fine("--anomaly", &options->anomaly,
                       (const char *const[]){"off", "nan", "nonfinite", NULL}) &&
          word_is_fine("--stats", &options->stats,
@@ -94,7 +97,8 @@ tape_is_free(td_record_options *options, char **command) {
 bool
 td_record_options_check(td_record_options *options, char **command) {
   return options_are_fine(options) && !td_command_refuse_tape(command[0]) &&
-         tape_is_free(options, command);
+         tape_is_free(options, command) &&
+         td_keep_choice_check_folder(&options->keep, options->tape);
 }
 
 void
@@ -105,4 +109,5 @@ td_record_options_add_answer(const td_record_options *options, td_line_text *rec
   td_line_add(record, "stacks", options->stacks ? "1" : "0");
   td_live_add_answer(&options->live, record);
   td_steps_choice_add_answer(&options->steps, record);
+  td_keep_choice_add_answer(&options->keep, record);
 }

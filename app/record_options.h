@@ -3,6 +3,7 @@
  * What the user wants of `tapedeck record`, and what a target hears of it. Main thread. */
 #pragma once
 
+#include "app/keep_options.h"
 #include "app/live.h"
 #include "app/steps_options.h"
 
@@ -12,6 +13,7 @@ typedef struct td_record_options {
   bool level_is_forced; /* the user gave --level */
   td_live_options live;
   td_steps_choice steps;
+  td_keep_choice keep;
 } td_record_options;
 
 void td_record_options_clear(td_record_options *options);

@@ -3,17 +3,21 @@
 
 #include "app/child.h"
 #include "app/command.h"
+#include "app/flight.h"
 #include "app/preload.h"
 #include "app/probe_build.h"
 #include "app/record_report.h"
 #include "app/torch_watch.h"
 #include "engine/control/link.h"
 
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
 /* The longest wait for processes that outlive the command. */
 #define LINGER_MS 2000
+/* With --keep it asks for a dump, and the command does not get it. */
+#define DUMP_SIGNAL SIGUSR2
 
 typedef struct recording {
   const td_record_options *options;
@@ -21,6 +25,7 @@ typedef struct recording {
   td_hub *hub;
   td_record_outcome outcome;
   td_torch_watch *watch; /* (owned) of the command, or NULL */
+  td_flight *flight;     /* (owned) or NULL: everything is kept */
   char *why_lower;       /* (owned) why a process was recorded at a lower level, or NULL */
 } recording;
 
@@ -97,6 +102,7 @@ hello_cb(td_hub_target *target, const td_line *hello, void *data) {
   process *made = g_rc_box_new0(process);
   *made = (process){recording, target, td_session_tapes_add(&recording->tapes, pid, rank)};
   td_hub_target_set_data(target, made, process_gone_cb);
+  if (recording->flight) td_flight_add(recording->flight, made->tape->path);
   if (!torch)
     answer(made, NULL, NULL, NULL);
   else if (strcmp(recording->options->level, "2") == 0)
@@ -110,11 +116,54 @@ static void
 said_cb(td_hub_target *target, const td_line *line, void *data) {
   recording *recording = data;
   const char *path = td_line_find(line, "path");
+  if (td_line_is(line, "dump") && recording->flight)
+    td_flight_dump(recording->flight, "program", "the program asked", NULL, NULL);
   if (!td_line_is(line, "tape") || !path) return;
   /* A `tapedeck run` in the command has a tape of its own, and says where it is. */
   td_session_tape *tape = ((process *)td_hub_target_get_data(target))->tape;
   recording->outcome.n_elsewhere += strcmp(tape->path, path) != 0;
   if (recording->options->live.live) td_live_show(target, path);
+}
+
+/* Somebody waits for a dump, or did: they may hang up before it is written. */
+typedef struct asker {
+  td_hub_target *peer; /* NULL once it has gone */
+} asker;
+
+static void
+asker_gone_cb(gpointer data) {
+  ((asker *)data)->peer = NULL;
+  g_rc_box_release(data);
+}
+
+static void
+tell_dump(td_hub_target *peer, const char *path, const char *problem) {
+  td_line_text line;
+  td_line_begin(&line, "dumped");
+  td_line_add(&line, "path", path);
+  td_line_add(&line, "problem", problem);
+  td_hub_target_answer(peer, &line);
+  td_line_text_fini(&line);
+}
+
+static void
+dumped_cb(const char *path, void *data) {
+  asker *self = data;
+  if (self->peer) tell_dump(self->peer, path, path ? NULL : "there is no tape yet");
+  g_rc_box_release(self);
+}
+
+static void
+dump_cb(td_hub_target *peer, void *data) {
+  recording *recording = data;
+  if (!recording->flight) {
+    tell_dump(peer, NULL, "it is recorded without --keep");
+    return;
+  }
+  asker *made = g_rc_box_new0(asker);
+  made->peer = peer;
+  td_hub_target_set_data(peer, g_rc_box_acquire(made), asker_gone_cb);
+  td_flight_dump(recording->flight, "asked", "somebody asked", dumped_cb, made);
 }
 
 static void
@@ -141,7 +190,11 @@ over_cb(td_hub_target *target, const td_line *over, void *data) {
 /* Ctrl+C is for the program, which may be waiting for the window. */
 static void
 signalled_cb(int number, void *data) {
-  td_hub_detach(((recording *)data)->hub, 0);
+  recording *recording = data;
+  if (number == DUMP_SIGNAL && recording->flight)
+    td_flight_dump(recording->flight, "asked", "somebody asked", NULL, NULL);
+  else
+    td_hub_detach(recording->hub, 0);
 }
 
 /* A process has one recorder: the innermost. */
@@ -214,12 +267,14 @@ run_recorded(recording *self, char **command, char **problem) {
                                   .environment = environment,
                                   .started = started_cb,
                                   .signalled = signalled_cb,
+                                  .own_signal = self->flight ? DUMP_SIGNAL : 0,
                                   .data = self};
   int status = td_child_run(&child, problem);
   td_torch_watch_free(self->watch);
   td_progress_end(); /* of what nobody waits for any more */
   if (*problem) return status;
   wait_for_targets(self);
+  if (self->flight) td_flight_finish(self->flight);
   conclude(self, command[0]);
   return status;
 }
@@ -228,8 +283,12 @@ int
 td_record_session_run(const td_record_options *options, char **command) {
   g_autofree char *problem = NULL;
   recording self = {.options = options};
-  const td_hub_owner owner = {
-      .hello = hello_cb, .said = said_cb, .over = over_cb, .loaded = loaded_cb, .data = &self};
+  const td_hub_owner owner = {.hello = hello_cb,
+                              .said = said_cb,
+                              .over = over_cb,
+                              .dump = dump_cb,
+                              .loaded = loaded_cb,
+                              .data = &self};
   self.hub = td_hub_new(&owner, &problem);
   if (!self.hub) {
     td_command_fail(command[0], "%s", problem);
@@ -237,8 +296,10 @@ td_record_session_run(const td_record_options *options, char **command) {
   }
   tell_of_outer();
   td_session_tapes_init(&self.tapes, options->tape, options->force);
+  if (options->keep.words) self.flight = td_flight_new(&options->keep, options->tape);
   int status = run_recorded(&self, command, &problem);
   if (problem) fprintf(stderr, "tapedeck: %s\n", problem);
+  td_flight_free(self.flight);
   td_hub_free(self.hub);
   td_session_tapes_fini(&self.tapes);
   g_free(self.why_lower);

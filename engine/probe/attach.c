@@ -314,6 +314,15 @@ td_probe_leave_mark(const char *text) {
   TD_EMIT(mark, .text = td_intern(text));
 }
 
+/* The mutex keeps the recorder from ending meanwhile. */
+void
+td_probe_dump(void) {
+  pthread_mutex_lock(&probe.mutex);
+  if (probe.recorder) td_recorder_flush(probe.recorder);
+  if (probe.recorder) td_orders_ask_for_dump();
+  pthread_mutex_unlock(&probe.mutex);
+}
+
 /* The child of a vfork that ends with _exit has this memory, but is not this process. */
 void
 td_probe_end(int status) {

@@ -166,6 +166,15 @@ td_orders_report_tape(const char *path, int level) {
   td_line_text_fini(&message);
 }
 
+void
+td_orders_ask_for_dump(void) {
+  td_line_text message;
+  if (!orders.link || !td_orders_keep()) return;
+  td_line_begin(&message, "dump");
+  td_link_report(orders.link, &message);
+  td_line_text_fini(&message);
+}
+
 static void
 flush_cb(void *recorder) {
   td_recorder_flush(recorder);

@@ -35,6 +35,9 @@ td_ring_policy td_orders_policy(void);
 /* td_orders_keep returns what a keeper leaves on the tape, or NULL. It lives as the orders do. */
 const char *td_orders_keep(void);
 
+/* td_orders_ask_for_dump asks the hub for a tape of what was kept. */
+void td_orders_ask_for_dump(void);
+
 /* td_orders_open_gate lets the hub stop the program if it wants to. td_orders_report_tape: the tape
  * has begun. Call it second: somebody who hears of a tape may interrupt the program at once, and
  * only an open gate lets its threads go then. td_orders_report_over: the process ends, and the link

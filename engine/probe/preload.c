@@ -68,6 +68,7 @@ static void (*die)(int number), (*brace)(int number);
 static void (*start_scripts)(void);
 static void (*step)(void);
 static void (*leave_mark)(const char *text);
+static void (*dump)(void);
 static void *execute_itself;
 static void *(*hook_sequence_nr)(void *original);
 
@@ -154,10 +155,11 @@ load_probe(void) {
   brace = (void (*)(int))dlsym(probe, "td_probe_brace");
   step = (void (*)(void))dlsym(probe, "td_probe_step");
   leave_mark = (void (*)(const char *))dlsym(probe, "td_probe_leave_mark");
+  dump = (void (*)(void))dlsym(probe, "td_probe_dump");
   return (attach_function)dlsym(probe, "td_probe_attach");
 }
 
-/* For programs, which find them by name: tapedeck.step() and tapedeck.mark(). */
+/* For programs, which find them by name: tapedeck.step(), tapedeck.mark() and tapedeck.dump(). */
 EXPORTED void
 tapedeck_step(void) {
   if (step) step();
@@ -166,6 +168,11 @@ tapedeck_step(void) {
 EXPORTED void
 tapedeck_mark(const char *text) {
   if (leave_mark) leave_mark(text);
+}
+
+EXPORTED void
+tapedeck_dump(void) {
+  if (dump) dump();
 }
 
 static void

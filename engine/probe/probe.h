@@ -137,6 +137,9 @@ TD_PROBE_API void td_probe_start_scripts(void);
  * the tape. */
 TD_PROBE_API void td_probe_step(void);
 TD_PROBE_API void td_probe_leave_mark(const char *text);
+
+/* td_probe_dump: the program wants a tape of what a flight recorder has kept. */
+TD_PROBE_API void td_probe_dump(void);
 TD_PROBE_API void td_probe_end(int status);
 TD_PROBE_API void td_probe_die(int number);
 TD_PROBE_API void td_probe_brace(int number);

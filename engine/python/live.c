@@ -70,6 +70,15 @@ tdpy_live_close(int status) {
 }
 
 void
+tdpy_live_ask_for_dump(void) {
+  td_line_text text;
+  if (!own_link) return;
+  td_line_begin(&text, "dump");
+  td_link_report(own_link, &text);
+  td_line_text_fini(&text);
+}
+
+void
 tdpy_live_abandon(void) {
   if (own_link) td_link_abandon(own_link);
   own_link = NULL;

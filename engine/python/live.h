@@ -23,5 +23,9 @@ td_status tdpy_live_open(const td_line *reply, const char *tape, td_recorder *re
 void tdpy_live_release(void);
 void tdpy_live_close(int status);
 
+/* tdpy_live_ask_for_dump asks the hub for a tape of what a flight recorder has kept. It does
+ * nothing if nothing is live. */
+void tdpy_live_ask_for_dump(void);
+
 /* tdpy_live_abandon drops the link in the child of a fork. */
 void tdpy_live_abandon(void);

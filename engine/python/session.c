@@ -247,6 +247,16 @@ step(PyObject *self, PyObject *unused) {
 }
 
 static PyObject *
+dump(PyObject *self, PyObject *unused) {
+  td_recorder *flushed = recorder;
+  Py_BEGIN_ALLOW_THREADS if (flushed) td_recorder_flush(flushed);
+  tdpy_live_ask_for_dump();
+  void (*probe_dump)(void) = (void (*)(void))find_in_probe("tapedeck_dump");
+  if (probe_dump) probe_dump();
+  Py_END_ALLOW_THREADS Py_RETURN_NONE;
+}
+
+static PyObject *
 set_name(PyObject *self, PyObject *args) {
   td_tensor *tensor;
   const char *name;
@@ -276,6 +286,8 @@ PyMethodDef tdpy_session_functions[] = {
     {"mark", mark, METH_O, "Leaves a mark with a text on the tape; nothing where nothing records."},
     {"step", step, METH_NOARGS,
      "Counts a training step on the tape; nothing where nothing records."},
+    {"dump", dump, METH_NOARGS,
+     "Has `tapedeck record --keep` write what it has kept; nothing where nothing is kept."},
     {"set_name", set_name, METH_VARARGS, NULL},
     {"device_count", device_count, METH_NOARGS, "The number of simulated accelerators."},
     {NULL}};

@@ -180,7 +180,7 @@ encode(cutting *self, const td_event *event, bool is_moved) {
 }
 
 /* What lasts may be hours old. Its events come right before the cut, one tick apart: in their
- * order, and so that the tape does not begin with an empty hour. */
+ * order, and so that the tape does not begin with an empty hour. The pass of a thread is over. */
 static void
 encode_keyframe(cutting *self, uint32_t thread, td_any_event *record) {
   uint64_t time = self->cut - self->n_lasting;
@@ -189,6 +189,7 @@ encode_keyframe(cutting *self, uint32_t thread, td_any_event *record) {
     if (event->thread != thread) continue;
     memcpy(record, event, event->size);
     record->event.time = time;
+    if (event->kind == TD_EVENT_thread_state) record->thread_state.graph_task = TD_NONE;
     encode(self, &record->event, false);
   }
   flush(self, thread, false);

@@ -19,6 +19,7 @@ typedef struct moment {
 
 typedef struct pass {
   uint32_t id;
+  bool is_outer;       /* no node called it */
   uint64_t begin, end; /* ticks; UINT64_MAX: under way */
 } pass;
 
@@ -31,6 +32,7 @@ struct td_keeper {
   pass *passes; /* (owned) that were under way after the last cut */
   size_t n_passes, passes_capacity;
   uint64_t last_cut;
+  bool counts_steps; /* the program does: there was a step */
   td_decoded decoded;
   td_keeper_news news;
 };
@@ -74,33 +76,33 @@ add_moment(td_keeper *self, uint64_t ticks, bool is_step) {
 }
 
 static void
-begin_pass(td_keeper *self, const td_event *event) {
+begin_pass(td_keeper *self, const td_event_graph_task_begin *event) {
   TD_GROW(self->passes, self->n_passes, self->passes_capacity);
   self->passes[self->n_passes++] =
-      (pass){((const td_event_graph_task_begin *)event)->graph_task, event->time, UINT64_MAX};
+      (pass){event->graph_task, event->depth == 0, event->event.time, UINT64_MAX};
 }
 
 static void
-end_pass(td_keeper *self, const td_event *event) {
-  uint32_t id = ((const td_event_graph_task_end *)event)->graph_task;
+end_pass(td_keeper *self, const td_event_graph_task_end *event) {
   for (size_t i = self->n_passes; i-- > 0;) {
-    if (self->passes[i].id != id) continue;
-    self->passes[i].end = event->time;
-    break;
+    if (self->passes[i].id != event->graph_task) continue;
+    self->passes[i].end = event->event.time;
+    if (self->passes[i].is_outer) add_moment(self, event->event.time, false);
+    return;
   }
-  add_moment(self, event->time, false);
 }
 
 static void
 look_at(td_keeper *self, const td_event *event) {
   switch (event->kind) {
   case TD_EVENT_graph_task_begin:
-    begin_pass(self, event);
+    begin_pass(self, (const void *)event);
     break;
   case TD_EVENT_graph_task_end:
-    end_pass(self, event);
+    end_pass(self, (const void *)event);
     break;
   case TD_EVENT_step:
+    self->counts_steps = true;
     add_moment(self, event->time, true);
     break;
   case TD_EVENT_anomaly:
@@ -157,15 +159,26 @@ find_moment(const td_keeper *self, uint64_t ticks) {
   return 0;
 }
 
+static bool
+is_step(const td_keeper *self, size_t moment) {
+  return self->moments[moment].is_step || !self->counts_steps;
+}
+
+static size_t
+count_steps(const td_keeper *self) {
+  size_t n = 0;
+  for (size_t i = 0; i < self->n_moments; i++)
+    n += is_step(self, i);
+  return n;
+}
+
 /* The end of the last step that is too old, or 0. */
 static uint64_t
 cut_for_steps(const td_keeper *self, bool exact) {
-  size_t n = 0, wanted = self->limit.steps;
-  for (size_t i = 0; i < self->n_moments; i++)
-    n += self->moments[i].is_step;
+  size_t n = count_steps(self), wanted = self->limit.steps;
   if (!wanted || n <= wanted + (exact ? 0 : TD_MAX(wanted / SLACK, (size_t)1))) return 0;
   for (size_t i = 0, left = n - wanted; i < self->n_moments; i++)
-    if (self->moments[i].is_step && --left == 0) return self->moments[i].ticks;
+    if (is_step(self, i) && --left == 0) return self->moments[i].ticks;
   return 0;
 }
 
@@ -224,9 +237,7 @@ tell_news(td_keeper *self, td_keeper_news *news) {
   const td_keyframe_counts *gone = &self->cutter.keyframe.counts;
   self->news.in_pass = is_in_pass(self, self->file.last.clock_ticks);
   self->news.is_complete = self->file.is_complete;
-  self->news.n_steps = 0;
-  for (size_t i = 0; i < self->n_moments; i++)
-    self->news.n_steps += self->moments[i].is_step;
+  self->news.n_steps = count_steps(self);
   self->news.n_steps_gone = gone->n_steps;
   self->news.n_passes_gone = gone->n_passes;
   self->news.n_events_gone = gone->n_events;
@@ -235,13 +246,18 @@ tell_news(td_keeper *self, td_keeper_news *news) {
 }
 
 td_status
-td_keeper_follow(td_keeper *self, bool is_last, td_keeper_news *news, td_error *error) {
+td_keeper_read(td_keeper *self, td_keeper_news *news, td_error *error) {
   td_status status = read_new(self, error);
-  uint64_t cut = status ? 0 : choose_cut(self, is_last);
-  if (cut) {
-    status = td_cutter_cut(&self->cutter, &self->file, cut, error);
-    if (!status) forget_before(self, self->last_cut = cut);
-  }
   tell_news(self, news);
+  return status;
+}
+
+td_status
+td_keeper_cut(td_keeper *self, bool is_last, bool *is_done, td_error *error) {
+  uint64_t cut = choose_cut(self, is_last);
+  *is_done = cut == 0;
+  if (!cut) return TD_OK;
+  td_status status = td_cutter_cut(&self->cutter, &self->file, cut, error);
+  if (!status) forget_before(self, self->last_cut = cut);
   return status;
 }

@@ -20,7 +20,7 @@ typedef struct td_keeper td_keeper;
 typedef struct td_keep_limit {
   uint64_t bytes; /* on the disk; while a keyframe is written, that much again of the keyframe */
   uint64_t ns;
-  uint32_t steps; /* that are over */
+  uint32_t steps; /* that are over; passes if the program counts no steps */
 } td_keep_limit;
 
 typedef struct td_keeper_news {
@@ -37,10 +37,14 @@ td_status td_keeper_open(const char *path, const td_keep_limit *limit, td_keeper
                          td_error *error);
 void td_keeper_close(td_keeper *keeper);
 
-/* td_keeper_follow reads what was added and cuts if more is there than the limit. With is_last the
- * recorder has ended: the limit holds exactly. TD_IO: this cut was not possible, and the tape is as
- * before. TD_DAMAGED: the tape cannot be followed any more. */
-td_status td_keeper_follow(td_keeper *keeper, bool is_last, td_keeper_news *news, td_error *error);
+/* td_keeper_read reads what was added and sets *news. Nothing goes before td_keeper_cut, so there
+ * is time to copy the tape. TD_DAMAGED, TD_IO, TD_OUT_OF_MEMORY: the tape cannot be followed. */
+td_status td_keeper_read(td_keeper *keeper, td_keeper_news *news, td_error *error);
+
+/* td_keeper_cut lets go of what is more than the limit. With is_last the recorder has ended: the
+ * limit holds exactly after a few cuts; *is_done tells whether any is left. TD_IO: this cut was not
+ * possible, the tape is as before, and a later cut may be. TD_DAMAGED, TD_OUT_OF_MEMORY. */
+td_status td_keeper_cut(td_keeper *keeper, bool is_last, bool *is_done, td_error *error);
 
 /* td_keeper_can_free returns 0 if files in that folder can give back room, or an errno. */
 int td_keeper_can_free(const char *folder);

@@ -1,0 +1,354 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "app/flight.h"
+
+#include "app/command.h"
+#include "app/output_file.h"
+#include "engine/trace/compact.h"
+#include "engine/trace/contents.h"
+
+#include <errno.h>
+#include <glib/gstdio.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+
+#define ROUND_US (G_USEC_PER_SEC / 5)
+/* A dump has the whole pass that caused it, if that ends soon. */
+#define PATIENCE_US (2 * G_USEC_PER_SEC)
+/* A program that is full of NaN must not fill the disk. */
+#define DUMPS_MAX 10
+#define PAUSE_US (10 * 60 * G_USEC_PER_SEC)
+
+#define SUFFIX ".tape"
+
+/* What makes a dump by itself. */
+typedef enum cause { CAUSE_NAN, CAUSE_ERROR, N_CAUSES } cause;
+static const struct {
+  const char *name, *words;
+} causes[N_CAUSES] = {{"nan", "a NaN was born"}, {"error", "a backward pass failed"}};
+
+typedef struct trigger {
+  gint64 came_us; /* 0: no dump is due */
+  gint64 last_us; /* of the last dump */
+  guint n_dumps;
+} trigger;
+
+/* The tape of one process. */
+typedef struct flight_tape {
+  char *path;        /* (owned) */
+  td_keeper *keeper; /* (owned) or NULL before the tape exists */
+  td_keeper_news news;
+  trigger triggers[N_CAUSES];
+  char *problem; /* (owned) why it can no longer be followed, or NULL */
+} flight_tape;
+
+/* What td_flight_dump was asked. */
+typedef struct request {
+  const char *cause, *words; /* static */
+  td_flight_done done;
+  void *data;
+  char *path; /* (owned) of the last dump, or NULL */
+} request;
+
+struct td_flight {
+  const td_keep_choice *choice; /* (borrowed) */
+  char *tape;                   /* (owned) */
+  GThread *thread;
+  GMutex mutex; /* guards what follows */
+  GCond changed;
+  GPtrArray *added;    /* (owned) of char*: paths that the thread has not seen */
+  GPtrArray *requests; /* (owned) of request* */
+  bool is_ending;
+  /* The thread's own: */
+  GPtrArray *tapes; /* (owned) of flight_tape* */
+  gint64 next_dump_us;
+  guint64 n_steps_gone, n_passes_gone, n_events_gone;
+};
+
+static void
+flight_tape_free(gpointer data) {
+  flight_tape *tape = data;
+  if (tape->keeper) td_keeper_close(tape->keeper);
+  g_free(tape->problem);
+  g_free(tape->path);
+  g_free(tape);
+}
+
+/* ---- dumps ---- */
+
+/* NAME.nan.tape, or NAME.nan-2.tape if that exists. */
+static char *
+name_dump(const td_flight *self, const char *cause) {
+  gsize length = strlen(self->tape);
+  if (g_str_has_suffix(self->tape, SUFFIX)) length -= strlen(SUFFIX);
+  char *name = g_strdup_printf("%.*s.%s" SUFFIX, (int)length, self->tape, cause);
+  for (guint again = 2; td_output_is_taken(name); again++) {
+    g_free(name);
+    name = g_strdup_printf("%.*s.%s-%u" SUFFIX, (int)length, self->tape, cause, again);
+  }
+  return name;
+}
+
+static bool
+write_dump(const char *from, const char *to, bool is_whole, bool overwrite, td_error *error) {
+  g_autofree char *part = g_strdup_printf("%s.part", to);
+  if (td_compact(from, part, is_whole, error)) return false;
+  (void)td_contents_add(part, NULL); /* a tape without a table is as good */
+  if (td_output_rename(part, to, overwrite)) return true;
+  td_error_set(error, TD_IO, "%s", g_strerror(errno));
+  g_unlink(part);
+  return false;
+}
+
+/* Returns the name of the dump, or NULL. */
+static char *
+dump(td_flight *self, flight_tape *tape, const char *cause, const char *words) {
+  td_error error = {0};
+  g_autofree char *path = name_dump(self, cause);
+  bool written = write_dump(tape->path, path, true, false, &error);
+  g_autofree char *name = td_command_shell_name(path);
+  if (written)
+    fprintf(stderr, "tapedeck: %s: wrote what was kept into %s\n", words, name);
+  else
+    fprintf(stderr, "tapedeck: %s, but %s was not written: %s\n", words, name,
+            td_error_text(&error));
+  td_error_clear(&error);
+  return written ? g_steal_pointer(&path) : NULL;
+}
+
+static bool
+is_due(const flight_tape *tape, const trigger *trigger, gint64 now) {
+  return trigger->came_us &&
+         (!tape->news.in_pass || now - trigger->came_us > PATIENCE_US || !tape->keeper);
+}
+
+static void
+pull(trigger *trigger, gint64 now) {
+  bool too_soon = trigger->last_us && now - trigger->last_us < PAUSE_US;
+  if (!trigger->came_us && !too_soon && trigger->n_dumps < DUMPS_MAX) trigger->came_us = now;
+}
+
+static void
+dump_for_causes(td_flight *self, flight_tape *tape, gint64 now) {
+  if (tape->news.nan) pull(&tape->triggers[CAUSE_NAN], now);
+  if (tape->news.error) pull(&tape->triggers[CAUSE_ERROR], now);
+  for (int i = 0; i < N_CAUSES; i++) {
+    trigger *trigger = &tape->triggers[i];
+    if (!is_due(tape, trigger, now)) continue;
+    g_free(dump(self, tape, causes[i].name, causes[i].words));
+    trigger->came_us = 0;
+    trigger->last_us = now;
+    trigger->n_dumps++;
+  }
+}
+
+static gboolean
+answer_cb(gpointer data) {
+  request *request = data;
+  if (request->done) request->done(request->path, request->data);
+  g_free(request->path);
+  g_free(request);
+  return G_SOURCE_REMOVE;
+}
+
+static void
+serve(td_flight *self, request *request) {
+  for (guint i = 0; i < self->tapes->len; i++) {
+    flight_tape *tape = self->tapes->pdata[i];
+    char *path = tape->keeper ? dump(self, tape, request->cause, request->words) : NULL;
+    if (!path) continue;
+    g_free(request->path);
+    request->path = path;
+  }
+  g_idle_add(answer_cb, request);
+}
+
+/* ---- the thread ---- */
+
+static void
+give_up(flight_tape *tape, const td_error *error) {
+  g_autofree char *name = td_command_shell_name(tape->path);
+  tape->problem = g_strdup(td_error_text(error));
+  fprintf(stderr, "tapedeck: %s keeps everything from now on: %s\n", name, tape->problem);
+}
+
+static bool
+has_keeper(const td_flight *self, flight_tape *tape) {
+  td_error error = {0};
+  if (tape->problem) return false;
+  if (!tape->keeper && td_keeper_open(tape->path, &self->choice->limit, &tape->keeper, &error) &&
+      error.status == TD_UNSUPPORTED)
+    give_up(tape, &error);
+  td_error_clear(&error);
+  return tape->keeper != NULL;
+}
+
+static void
+read_tape(const td_flight *self, flight_tape *tape) {
+  td_error error = {0};
+  if (has_keeper(self, tape) && td_keeper_read(tape->keeper, &tape->news, &error))
+    give_up(tape, &error);
+  td_error_clear(&error);
+}
+
+/* A cut that is not possible now may be later: the disk may be full. A dump that is due comes
+ * first. */
+static bool
+cut_tape(flight_tape *tape, bool is_last) {
+  td_error error = {0};
+  bool is_done = true;
+  if (!tape->keeper || tape->problem) return true;
+  for (int i = 0; i < N_CAUSES; i++)
+    if (tape->triggers[i].came_us) return true;
+  td_status status = td_keeper_cut(tape->keeper, is_last, &is_done, &error);
+  if (status && status != TD_IO) give_up(tape, &error);
+  td_error_clear(&error);
+  return is_done || status;
+}
+
+static void
+take_orders(td_flight *self, GPtrArray *requests) {
+  for (guint i = 0; i < self->added->len; i++) {
+    flight_tape *tape = g_new0(flight_tape, 1);
+    tape->path = self->added->pdata[i];
+    g_ptr_array_add(self->tapes, tape);
+  }
+  for (guint i = 0; i < self->requests->len; i++)
+    g_ptr_array_add(requests, self->requests->pdata[i]);
+  g_ptr_array_set_size(self->added, 0);
+  g_ptr_array_set_size(self->requests, 0);
+}
+
+static void
+dump_at_times(td_flight *self, gint64 now) {
+  if (!self->choice->every_us || now < self->next_dump_us) return;
+  self->next_dump_us = now + self->choice->every_us;
+  for (guint i = 0; i < self->tapes->len; i++) {
+    flight_tape *tape = self->tapes->pdata[i];
+    if (tape->keeper) g_free(dump(self, tape, "regular", "time for a dump"));
+  }
+}
+
+static void
+do_round(td_flight *self, GPtrArray *requests) {
+  gint64 now = g_get_monotonic_time();
+  for (guint i = 0; i < self->tapes->len; i++) {
+    read_tape(self, self->tapes->pdata[i]);
+    dump_for_causes(self, self->tapes->pdata[i], now);
+  }
+  dump_at_times(self, now);
+  for (guint i = 0; i < requests->len; i++)
+    serve(self, requests->pdata[i]);
+  for (guint i = 0; i < self->tapes->len; i++)
+    cut_tape(self->tapes->pdata[i], false);
+}
+
+static void
+finish_tape(td_flight *self, flight_tape *tape) {
+  read_tape(self, tape);
+  if (!tape->keeper) return;
+  dump_for_causes(self, tape, G_MAXINT64);
+  while (!cut_tape(tape, true))
+    continue;
+  read_tape(self, tape);
+  self->n_steps_gone += tape->news.n_steps_gone;
+  self->n_passes_gone += tape->news.n_passes_gone;
+  self->n_events_gone += tape->news.n_events_gone;
+  td_error error = {0};
+  if (!write_dump(tape->path, tape->path, tape->news.is_complete, true, &error))
+    give_up(tape, &error);
+  td_error_clear(&error);
+}
+
+static gpointer
+thread_main(gpointer data) {
+  td_flight *self = data;
+  bool is_ending = false;
+  while (!is_ending) {
+    g_autoptr(GPtrArray) requests = g_ptr_array_new();
+    g_mutex_lock(&self->mutex);
+    if (!self->is_ending && self->requests->len == 0)
+      g_cond_wait_until(&self->changed, &self->mutex, g_get_monotonic_time() + ROUND_US);
+    is_ending = self->is_ending;
+    take_orders(self, requests);
+    g_mutex_unlock(&self->mutex);
+    do_round(self, requests);
+  }
+  for (guint i = 0; i < self->tapes->len; i++)
+    finish_tape(self, self->tapes->pdata[i]);
+  return NULL;
+}
+
+/* ---- the main thread ---- */
+
+/* Signals are for the main thread, which takes them one by one. */
+static GThread *
+start_thread(td_flight *self) {
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  GThread *thread = g_thread_new("flight", thread_main, self);
+  pthread_sigmask(SIG_SETMASK, &before, NULL);
+  return thread;
+}
+
+td_flight *
+td_flight_new(const td_keep_choice *choice, const char *tape) {
+  td_flight *self = g_new0(td_flight, 1);
+  self->choice = choice;
+  self->tape = g_strdup(tape);
+  self->added = g_ptr_array_new();
+  self->requests = g_ptr_array_new();
+  self->tapes = g_ptr_array_new_with_free_func(flight_tape_free);
+  self->next_dump_us = g_get_monotonic_time() + choice->every_us;
+  g_mutex_init(&self->mutex);
+  g_cond_init(&self->changed);
+  self->thread = start_thread(self);
+  return self;
+}
+
+void
+td_flight_add(td_flight *self, const char *path) {
+  g_mutex_lock(&self->mutex);
+  g_ptr_array_add(self->added, g_strdup(path));
+  g_mutex_unlock(&self->mutex);
+}
+
+void
+td_flight_dump(td_flight *self, const char *cause, const char *words, td_flight_done done,
+               void *data) {
+  request *asked = g_new0(request, 1);
+  *asked = (request){.cause = cause, .words = words, .done = done, .data = data};
+  g_mutex_lock(&self->mutex);
+  g_ptr_array_add(self->requests, asked);
+  g_cond_signal(&self->changed);
+  g_mutex_unlock(&self->mutex);
+}
+
+void
+td_flight_finish(td_flight *self) {
+  g_mutex_lock(&self->mutex);
+  self->is_ending = true;
+  g_cond_signal(&self->changed);
+  g_mutex_unlock(&self->mutex);
+  g_thread_join(self->thread);
+  self->thread = NULL;
+  if (self->n_events_gone)
+    fprintf(stderr,
+            "tapedeck: kept the end (%s) and let go of %" G_GUINT64_FORMAT
+            " passes before it (%" G_GUINT64_FORMAT " steps)\n",
+            self->choice->words, self->n_passes_gone, self->n_steps_gone);
+}
+
+void
+td_flight_free(td_flight *self) {
+  if (!self) return;
+  if (self->thread) td_flight_finish(self);
+  g_ptr_array_unref(self->added);
+  g_ptr_array_unref(self->requests);
+  g_ptr_array_unref(self->tapes);
+  g_mutex_clear(&self->mutex);
+  g_cond_clear(&self->changed);
+  g_free(self->tape);
+  g_free(self);
+}

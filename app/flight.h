@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * Flight recorder: while processes are recorded, a thread lets their tapes keep only their ends. If
+ * something happens, it writes what was kept into a tape of its own: a dump. The functions are for
+ * the main thread. */
+#pragma once
+
+#include "app/keep_options.h"
+
+typedef struct td_flight td_flight;
+
+/* Hears that a dump was written, on the main context; `path` is NULL if none was. `done` is called
+ * once for each td_flight_dump. */
+typedef void (*td_flight_done)(const char *path, void *data);
+
+/* td_flight_new starts the thread. Dumps are named after `tape`: NAME.nan.tape and so on. */
+td_flight *td_flight_new(const td_keep_choice *choice, const char *tape);
+
+/* td_flight_add follows the tape of one more process, which may not exist yet. */
+void td_flight_add(td_flight *self, const char *path);
+
+/* td_flight_dump asks for a dump of each tape. `cause` becomes a part of its name, and `words` tell
+ * the user; both are static. `done` may be NULL. */
+void td_flight_dump(td_flight *self, const char *cause, const char *words, td_flight_done done,
+                    void *data);
+
+/* td_flight_finish lets each tape keep its end exactly, rewrites it without gaps, ends the thread,
+ * and says what was let go. The processes have ended. td_flight_free also takes NULL. */
+void td_flight_finish(td_flight *self);
+void td_flight_free(td_flight *self);
