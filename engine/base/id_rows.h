@@ -47,6 +47,14 @@ bool td_id_rows_sort(td_id_rows *ids, uint32_t **order);
 /* td_id_rows_search is td_id_rows_find's slow path. */
 uint32_t td_id_rows_search(const td_id_rows *ids, uint32_t id) __attribute__((pure));
 
+/* td_id_rows_has_near tells quickly whether an id below `near` has a row, while ids are added and
+ * the runs are still short. False if the id is not near. */
+static inline bool
+td_id_rows_has_near(const td_id_rows *ids, uint32_t id) {
+  uint32_t page = id / TD_IDS_PER_PAGE, place = page < ids->n_near ? ids->near[page] : 0;
+  return place && ids->pages[place - 1].rows[id % TD_IDS_PER_PAGE];
+}
+
 /* td_id_rows_find returns the row of an id, or TD_NO_ROW. */
 static inline uint32_t
 td_id_rows_find(const td_id_rows *ids, uint32_t id) {

@@ -142,8 +142,8 @@ declare(td_catalog_builder *builder, table which, uint32_t id) {
   if (id == TD_NONE) return TD_OK;
   if (which < N_ROW_TABLES) {
     td_id_rows *ids = rows_of(builder->catalog, which);
-    row = td_id_rows_find(ids, id);
-    if (row == TD_NO_ROW) row = td_id_rows_add(ids, id);
+    if (td_id_rows_has_near(ids, id)) return TD_OK;
+    row = td_id_rows_add(ids, id);
   }
   if (row >= *table_count(builder->catalog, which)) {
     td_status status = make_room(builder, which, row, id);

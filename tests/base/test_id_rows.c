@@ -59,9 +59,15 @@ assert_absent(const td_id_rows *ids, GHashTable *wanted, uint32_t id) {
   g_assert_cmpuint(td_id_rows_find(ids, id), ==, TD_NO_ROW);
 }
 
+static void
+assert_near(const td_id_rows *ids, uint32_t id, uint32_t near) {
+  if (id < near) g_assert_true(td_id_rows_has_near(ids, id));
+  if (id > near + TD_IDS_PER_PAGE) g_assert_false(td_id_rows_has_near(ids, id));
+}
+
 /* Ids and rows that belong together; the neighbours of an id have none, unless they were added. */
 static void
-assert_found(const td_id_rows *ids, GHashTable *wanted, const uint32_t *order) {
+assert_found(const td_id_rows *ids, GHashTable *wanted, const uint32_t *order, uint32_t near) {
   GHashTableIter iter;
   gpointer id, row;
   g_hash_table_iter_init(&iter, wanted);
@@ -69,6 +75,7 @@ assert_found(const td_id_rows *ids, GHashTable *wanted, const uint32_t *order) {
     uint32_t found = td_id_rows_find(ids, GPOINTER_TO_UINT(id));
     g_assert_cmpuint(found, <, ids->n);
     g_assert_cmpuint(order ? order[found] : found, ==, GPOINTER_TO_UINT(row));
+    if (near) assert_near(ids, GPOINTER_TO_UINT(id), near);
     assert_absent(ids, wanted, GPOINTER_TO_UINT(id) + 1);
     assert_absent(ids, wanted, GPOINTER_TO_UINT(id) - 1);
   }
@@ -100,9 +107,9 @@ test_ids(gconstpointer data) {
   g_assert_true(td_id_rows_init(&ids, of->near));
   for (uint32_t i = 0; i < 8000; i++)
     add(&ids, wanted, of->choose(random, i));
-  assert_found(&ids, wanted, NULL);
+  assert_found(&ids, wanted, NULL, of->near);
   g_assert_true(td_id_rows_sort(&ids, &order));
-  assert_found(&ids, wanted, order);
+  assert_found(&ids, wanted, order, 0);
   assert_in_order(&ids, wanted);
   if (of->choose == choose_in_order) g_assert_null(order);
   free(order);
