@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """SIGKILL at random moments of a recording. What is on the disk then is a tape: it opens, keeps the engine's rules as
-far as it goes, and has no pass that the program had not begun. test_kills.py run|record [NUMBER [SEED]]"""
+far as it goes, and has no pass that the program had not begun. With `keep`,
+a flight recorder cuts the tape all the time. test_kills.py run|record|keep [NUMBER [SEED]]"""
 import json
 import os
 import pathlib
@@ -48,7 +49,7 @@ def ask(folder, *arguments):
 
 
 def judge(folder, tape, printed):
-    """Returns how many passes the tape has to their end."""
+    """Returns how many passes the tape has to their end, and whether a flight recorder has cut it."""
     info = ask(folder, "info", "--json", tape)
     assert info.returncode == 0, info
     ends = sum(json.loads(line)["event"] == "graph_task_end" for line in ask(folder, "events", "--json", "--kind",
@@ -58,13 +59,13 @@ def judge(folder, tape, printed):
     assert ends <= ended + 1, (ends, ended)
     broken = [line for line in ask(folder, "check", tape).stdout.splitlines() if ": complete: " not in line]
     assert not broken, broken
-    return ends
+    return ends, any(process["left_out"] for process in json.loads(info.stdout).get("steps", []))
 
 
-def kill_many(engine, command, number, chance):
+def kill_many(engine, command, number, chance, longest_s=0.4):
     """One kill in four may come before the first pass, while the recording begins. The others come after it. Returns
     how many failed."""
-    n_absent = n_empty = n_passes = n_failed = 0
+    n_absent = n_empty = n_passes = n_cut = n_failed = 0
     begin = time.monotonic()
     for turn in range(number):
         with tempfile.TemporaryDirectory(prefix="tapedeck-kills-") as name:
@@ -72,9 +73,10 @@ def kill_many(engine, command, number, chance):
             (folder / "program.py").write_text(PROGRAM)
             after = "\n" if chance.random() < 0.25 else "end\n"
             try:
-                printed = kill_one(folder, command, after, chance.uniform(0, 0.4), chance.random() < 0.3)
+                printed = kill_one(folder, command, after, chance.uniform(0, longest_s), chance.random() < 0.3)
                 tapes = list(folder.glob("**/*.tape"))
-                ends = [judge(folder, tape, printed) for tape in tapes]
+                judged = [judge(folder, tape, printed) for tape in tapes]
+                ends, n_cut = [n for n, _ in judged], n_cut + sum(is_cut for _, is_cut in judged)
             except (AssertionError, subprocess.TimeoutExpired) as problem:
                 n_failed += 1
                 print(f"{engine}: kill {turn} failed: {problem}", flush=True)
@@ -82,9 +84,11 @@ def kill_many(engine, command, number, chance):
             n_absent += not tapes
             n_empty += ends == [0]
             n_passes += sum(ends)
-    print(f"{engine}: {n_absent} without a tape, {n_empty} before the end of a pass, {n_passes} passes on the tapes")
+    print(f"{engine}: {n_absent} without a tape, {n_empty} before the end of a pass, {n_passes} passes on the tapes, "
+          f"{n_cut} tapes cut")
     print(f"tried kills, {engine}: {number}, {n_failed} failed, {time.monotonic() - begin:.0f} s", flush=True)
     assert n_passes > number, "the kills came too early"
+    assert n_cut > 0 or "--keep" not in command, "no tape was cut"
     return n_failed
 
 
@@ -96,8 +100,9 @@ def main():
     n_failed = 0
     for version, python in torches.installed().items():
         subprocess.run([TAPEDECK, "fit", python], env=plain_environment(), check=True, capture_output=True)
-        command = [TAPEDECK, "record", "-o", "out.tape", "--", python, "program.py"]
-        n_failed += kill_many(f"PyTorch {version}", command, number, chance)
+        keep, longest_s = (["--keep", "20steps"], 2) if sys.argv[1] == "keep" else ([], 0.4)
+        command = [TAPEDECK, "record", *keep, "-o", "out.tape", "--", python, "program.py"]
+        n_failed += kill_many(f"PyTorch {version}", command, number, chance, longest_s)
     sys.exit(bool(n_failed) if torches.installed() else 77)
 
 

@@ -15,7 +15,9 @@
 
 #include <glib.h>
 #include <glib/gstdio.h>
+#include <signal.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -313,6 +315,49 @@ test_short(void) {
   making_fini(&made);
 }
 
+/* Writes beyond n_bytes fail, as on a disk that is full. */
+static void
+limit_files(rlim_t n_bytes) {
+  struct rlimit limit;
+  g_assert_cmpint(getrlimit(RLIMIT_FSIZE, &limit), ==, 0);
+  limit.rlim_cur = MIN(n_bytes, limit.rlim_max);
+  g_assert_cmpint(setrlimit(RLIMIT_FSIZE, &limit), ==, 0);
+}
+
+/* A keyframe that was not written, or half of one, changes nothing, and a later one is. */
+static void
+test_no_room(void) {
+  td_tape_plan plan = {.n_nodes = 30, .n_threads = 2, .n_passes = 40, .trains = true, .seed = 9};
+  making made;
+  td_error error = {0};
+  make(&made, &plan, (td_keep_limit){.steps = 1000});
+  flush_all(&made);
+  follow(&made, false);
+  td_keeper_close(made.keeper);
+  made.keeper = NULL;
+  made.limit.steps = 3;
+  assert_ok(td_keeper_open(made.path, &made.limit, &made.keeper, &error), &error);
+  assert_ok(td_keeper_read(made.keeper, &made.news, &error), &error);
+  td_directory directory;
+  assert_ok(td_directory_open(made.path, &directory, &error), &error);
+  rlim_t begin = directory.gap + sizeof(td_chunk_header);
+  td_directory_close(&directory);
+  signal(SIGXFSZ, SIG_IGN);
+  for (rlim_t room = 0; room < 600; room += 50) {
+    bool is_done = true;
+    limit_files(begin + room);
+    td_status status = td_keeper_cut(made.keeper, false, &is_done, &error);
+    limit_files(RLIM_INFINITY);
+    g_assert_cmpint(status, ==, TD_IO);
+    td_error_clear(&error);
+    judge(&made, made.path);
+  }
+  g_assert_cmpuint(made.n_shortened, ==, 0);
+  finish(&made);
+  check_compact(&made, 3);
+  making_fini(&made);
+}
+
 static void
 write_at(const char *path, off_t offset, const char *bytes, gsize n) {
   FILE *file = g_fopen(path, "r+b");
@@ -378,6 +423,7 @@ main(int argc, char **argv) {
   g_test_add_func("/keeper/bytes", test_bytes);
   g_test_add_func("/keeper/time", test_time);
   g_test_add_func("/keeper/short", test_short);
+  g_test_add_func("/keeper/no_room", test_no_room);
   g_test_add_func("/keeper/damage", test_damage);
   g_test_add_func("/keeper/lying_gaps", test_lying_gaps);
   return g_test_run();
