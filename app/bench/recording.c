@@ -29,8 +29,11 @@ td_bench_record_begin(td_bench_recording *recording) {
   if (fd < 0) return g_strdup("no temporary file");
   close(fd);
   td_leftovers_add(recording->path);
-  td_recorder_options options = {
-      .engine = "tapedeck", .version = TD_VERSION, .source = "bench", .ring_bytes = RING_BYTES};
+  td_recorder_options options = {.engine = "tapedeck",
+                                 .version = TD_VERSION,
+                                 .source = "bench",
+                                 .ring_bytes = RING_BYTES,
+                                 .keep = recording->keep};
   td_error error = {0};
   td_status status =
       td_recorder_start(recording->path, true, &options, &recording->recorder, &error);

@@ -7,7 +7,8 @@
 #include "engine/trace/recorder.h"
 
 typedef struct td_bench_recording {
-  char *path; /* (owned) */
+  char *path;       /* (owned) */
+  const char *keep; /* for a flight recorder, as td_recorder_options has it; or NULL */
   td_recorder *recorder;
 } td_bench_recording;
 
