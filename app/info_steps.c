@@ -80,16 +80,17 @@ runs_words(const GArray *runs) {
 }
 
 static void
-add_left_out(GString *words, const td_catalog_left_out *left) {
+add_left_out(GString *words, const td_catalog_left_out *left, bool counts_steps) {
   uint32_t last = left->first + (left->n_steps ? left->n_steps - 1 : 0);
-  g_string_append_printf(words, "%u pass%s of step%s ", left->n_passes,
-                         left->n_passes == 1 ? "" : "es", last > left->first ? "s" : "");
+  g_string_append_printf(words, "%u pass%s", left->n_passes, left->n_passes == 1 ? "" : "es");
+  if (!counts_steps && !left->n_steps) return;
+  g_string_append_printf(words, " of step%s ", last > left->first ? "s" : "");
   add_run(words, (run){left->first, last});
 }
 
 /* The parts, or if they are many, their sum. */
 static char *
-left_out_words(const GPtrArray *left_out) {
+left_out_words(const GPtrArray *left_out, bool counts_steps) {
   GString *words = g_string_new(NULL);
   uint64_t n_passes = 0, n_steps = 0;
   for (guint i = 0; i < left_out->len; i++) {
@@ -98,7 +99,7 @@ left_out_words(const GPtrArray *left_out) {
     n_steps += left->n_steps;
     if (left_out->len > RUNS_SHOWN) continue;
     if (i > 0) g_string_append(words, ", ");
-    add_left_out(words, left);
+    add_left_out(words, left, counts_steps);
   }
   if (left_out->len > RUNS_SHOWN)
     g_string_append_printf(words, "%" PRIu64 " passes of %" PRIu64 " steps", n_passes, n_steps);
@@ -113,7 +114,7 @@ print_process(const td_catalog *catalog, uint32_t process, const steps_of_proces
       catalog->n_processes > 1 ? td_catalog_process_label(catalog, process) : NULL;
   const char *colon = label ? ": " : "";
   g_autofree char *steps = self->runs ? runs_words(self->runs) : NULL;
-  g_autofree char *left = self->left_out ? left_out_words(self->left_out) : NULL;
+  g_autofree char *left = self->left_out ? left_out_words(self->left_out, self->runs) : NULL;
   if (steps) printf("%-12s %s%s%s\n", "steps", label ? label : "", colon, steps);
   if (left) printf("%-12s %s%s%s\n", "left out", label ? label : "", colon, left);
 }

@@ -169,11 +169,12 @@ static uint64_t
 pass_gap(td_directory *directory, uint64_t offset, const td_chunk_header *header, uint64_t end) {
   td_gap gap = td_gap_of(header);
   td_tape_header *start = &directory->header;
-  if (gap.next <= offset) {
+  if (gap.next < offset + sizeof *header) {
     td_directory_note_damage(directory, "the gap at byte %" PRIu64 " leads backwards", offset);
     return offset + sizeof *header;
   }
   if (!directory->gap) directory->gap = offset;
+  directory->n_skipped += TD_MIN(gap.next, end) - offset - sizeof *header;
   if (gap.start_ticks > start->start_ticks && gap.start_monotonic_ns > start->start_monotonic_ns) {
     start->start_wall_ns += gap.start_monotonic_ns - start->start_monotonic_ns;
     start->start_monotonic_ns = gap.start_monotonic_ns;
@@ -217,7 +218,8 @@ walk_chunks(td_directory *directory, uint64_t offset) {
 
 bool
 td_directory_allows(const td_directory *directory, uint64_t n_bytes, uint64_t raw_bytes) {
-  return directory->trusted || raw_bytes <= TD_MAX(CONTENTS_FREE, n_bytes * CONTENTS_PER_BYTE);
+  uint64_t n_written = n_bytes - directory->n_skipped;
+  return directory->trusted || raw_bytes <= TD_MAX(CONTENTS_FREE, n_written * CONTENTS_PER_BYTE);
 }
 
 static td_status

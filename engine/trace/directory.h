@@ -41,8 +41,9 @@ typedef struct td_directory {
   uint64_t n_chunks;
   td_directory_claim *claims; /* (owned) of all chunks; none if there is no table of contents */
   uint32_t n_claims, claims_capacity;
-  uint64_t gap;     /* offset of the first gap, or 0 */
-  uint64_t *pieces; /* (owned) offsets of the pieces of the table of contents */
+  uint64_t gap;       /* offset of the first gap, or 0 */
+  uint64_t n_skipped; /* bytes of gaps */
+  uint64_t *pieces;   /* (owned) offsets of the pieces of the table of contents */
   uint32_t n_pieces, pieces_capacity;
   uint64_t raw_bytes; /* of all contents, after decompression */
   bool trusted;

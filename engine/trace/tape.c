@@ -52,7 +52,7 @@ fill_info(td_tape *tape) {
                               .n_events = contents->n_events,
                               .started_ns = directory->header.start_wall_ns,
                               .n_dropped = contents->n_dropped,
-                              .file_bytes = directory->file.n_bytes,
+                              .file_bytes = directory->file.n_bytes - directory->n_skipped,
                               .n_chunks = directory->n_chunks,
                               .trusted = directory->trusted,
                               .n_threads = directory->n_threads,

@@ -12,14 +12,14 @@ typedef struct td_tape_thread {
 
 /* All borrowed from the tape. */
 typedef struct td_tape_info {
-  uint32_t version;     /* of the format */
-  uint64_t n_events;    /* in the merged order */
-  uint64_t started_ns;  /* wall clock (Unix time) at the first tick */
-  uint64_t duration_ns; /* last event's time */
-  uint64_t n_dropped;   /* sum over `dropped` events */
-  uint64_t file_bytes, n_chunks;
-  bool trusted;       /* see td_tape_trust_all */
-  uint32_t n_threads; /* threads that wrote events: ids 0 .. n_threads - 1 */
+  uint32_t version;              /* of the format */
+  uint64_t n_events;             /* in the merged order */
+  uint64_t started_ns;           /* wall clock (Unix time) at the first tick */
+  uint64_t duration_ns;          /* last event's time */
+  uint64_t n_dropped;            /* sum over `dropped` events */
+  uint64_t file_bytes, n_chunks; /* bytes without gaps, which take no room on the disk */
+  bool trusted;                  /* see td_tape_trust_all */
+  uint32_t n_threads;            /* threads that wrote events: ids 0 .. n_threads - 1 */
   const td_tape_thread *threads;
   uint64_t n_by_kind[TD_EVENT_LIMIT];
   uint8_t known[TD_EVENT_LIMIT]; /* td_knowledge: how events of each kind are known; observed where

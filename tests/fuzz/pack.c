@@ -148,11 +148,26 @@ write_own_schema(packer *packer) {
   td_encoder_fini(&encoder);
 }
 
+/* The gap leads over `ticks` bytes of what follows. */
+static void
+write_gap(packer *packer, const section *section) {
+  uint64_t behind = packer->tape->n - packer->start + sizeof(td_chunk_header);
+  td_gap gap = {.next = section->lies & TD_LIE_NUMBER ? section->ticks : behind + section->ticks};
+  if (section->lies & TD_LIE_TIME) gap.start_ticks = gap.start_monotonic_ns = section->thread;
+  td_chunk_header header;
+  td_gap_init(&header, &gap);
+  td_bytes_add(packer->tape, &header, sizeof header);
+}
+
 static void
 write_section(packer *packer, const section *section) {
   if (packer->n_chunks == 0 && section->kind != TD_CHUNK_SCHEMA) write_own_schema(packer);
   if (section->kind == TD_CHUNK_EVENTS) {
     write_events(packer, section);
+    return;
+  }
+  if (section->kind == TD_CHUNK_GAP) {
+    write_gap(packer, section);
     return;
   }
   if (section->kind == TD_CHUNK_SCHEMA) learn_schema(packer, section->at, section->n);
@@ -243,6 +258,11 @@ td_unpack(const unsigned char *tape, size_t n, td_bytes *unpacked) {
     memcpy(&header, tape + at, sizeof header);
     if (header.magic != TD_CHUNK_MAGIC || header.stored_bytes > n - at - sizeof header)
       return false;
+    if (header.kind == TD_CHUNK_GAP) {
+      add_section(&header, 0, raw, unpacked);
+      at = td_gap_of(&header).next - sizeof header;
+      continue;
+    }
     size_t found = ZSTD_decompress(raw, sizeof raw, tape + at + sizeof header, header.stored_bytes);
     if (ZSTD_isError(found) || found != header.raw_bytes) return false;
     uint64_t *last = &last_ticks[header.thread % N_THREADS];
