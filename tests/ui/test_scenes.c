@@ -169,11 +169,43 @@ test_layers(void) {
   g_unlink(path);
 }
 
+/* A waiting card shows its number whole, beside "0/1": 5 pixels of stripe, 18 of margins, 30 of the
+ * count. */
+static void
+test_great_numbers(void) {
+  g_autofree char *path = g_build_filename(g_get_tmp_dir(), "tapedeck-numbers.tape", NULL);
+  const uint32_t nodes[] = {123456, 1234567, 3000000001, 4000000000};
+  td_tape_script script = {.n_threads = 1};
+  td_tape *tape;
+  td_catalog *catalog;
+  td_error error = {0};
+  for (size_t i = 0; i < G_N_ELEMENTS(nodes); i++)
+    TELL(&script, node_new, .node = nodes[i], .name = td_intern("MmBackward0"), .device = -1);
+  g_assert_cmpint(td_tape_script_write(&script, path, &error), ==, TD_OK);
+  g_assert_cmpint(td_tape_open(path, &tape, &error), ==, TD_OK);
+  g_assert_cmpint(td_catalog_collect(tape, &catalog, &error), ==, TD_OK);
+  td_graph_scene *scene = td_graph_scene_new(catalog, TD_NONE);
+  td_label_cache *labels = td_label_cache_new(td_theme_default(false));
+  g_assert_cmpuint(scene->n_nodes, ==, G_N_ELEMENTS(nodes));
+  for (uint32_t i = 0; i < scene->n_nodes; i++) {
+    double width;
+    td_label_size(labels, scene->nodes[i].number, 11, false, &width, NULL);
+    g_assert_cmpfloat((double)scene->nodes[i].width - 5 - 18 - 30, >=, width);
+  }
+  td_label_cache_free(labels);
+  td_graph_scene_free(scene);
+  td_catalog_free(catalog);
+  td_tape_close(tape);
+  td_tape_script_fini(&script);
+  g_unlink(path);
+}
+
 int
 main(int argc, char **argv) {
   g_test_init(&argc, &argv, NULL);
   g_test_add_func("/ui/scenes/streams", test_streams);
   g_test_add_func("/ui/scenes/tower", test_tower);
   g_test_add_func("/ui/scenes/layers", test_layers);
+  g_test_add_func("/ui/scenes/great-numbers", test_great_numbers);
   return g_test_run();
 }

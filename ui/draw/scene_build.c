@@ -102,13 +102,15 @@ describe_texts(td_graph_scene *scene, td_scene_node *self) {
   keep_texts(scene, self, name, with_hooks(scene, self->node, number));
 }
 
-/* On the right of the number is room for "2/3". */
+/* Of a card's width. On the right of the number is room for "2/3". */
+enum { BESIDE_NAME = 50, BESIDE_NUMBER = 55 };
+
 static void
 describe_card(td_graph_scene *scene, td_scene_node *self, const letters *widths) {
   describe_texts(scene, self);
   self->height = CARD_HEIGHT;
-  float needed =
-      TD_MAX(width_of(widths->bold, self->name), width_of(widths->plain, self->number)) + 50;
+  float needed = TD_MAX(width_of(widths->bold, self->name) + BESIDE_NAME,
+                        width_of(widths->plain, self->number) + BESIDE_NUMBER);
   self->width = TD_MAX(TD_MIN(needed, MOST_OF_CARD), LEAST_CARD);
 }
 
