@@ -46,13 +46,23 @@ add_recording(TdFactList *facts) {
   td_fact_list_add(facts, _("Size"), td_format_bytes(info->file_bytes));
 }
 
+static guint64
+count_left_out(const td_catalog *catalog) {
+  guint64 n = 0;
+  for (uint32_t i = 0; i < catalog->n_left_out; i++)
+    n += catalog->left_out[i].n_passes;
+  return n;
+}
+
 static void
 add_contents(TdFactList *facts) {
   const td_catalog *catalog = facts->catalog;
+  guint64 n_left_out = count_left_out(catalog);
   size_t n_problems;
   td_document_get_problems(facts->document, &n_problems);
   facts->section = _("What is on it");
   td_fact_list_add_count(facts, _("Backward passes"), catalog->n_graph_tasks);
+  if (n_left_out) td_fact_list_add_count(facts, _("Passes left out"), n_left_out);
   td_fact_list_add_count(facts, _("Nodes"), catalog->n_nodes);
   td_fact_list_add_count(facts, _("Edges"), catalog->n_edges);
   td_fact_list_add_count(facts, _("Threads"), catalog->n_threads);
