@@ -155,10 +155,12 @@ td_summary_make(td_tape *tape, const td_catalog *catalog, td_summary *summary, t
                     .task_begin = td_try_alloc(catalog->n_graph_tasks, sizeof(uint64_t))};
   bool has_memory = summary->task_ns && summary->nodes && summary->modules && self.threads &&
                     self.node_ns && self.task_begin;
+  td_tape_begin_pass(tape);
   for (uint64_t seq = 0; has_memory && seq < n_events; seq++) {
     const td_any_event *event = td_tape_peek(tape, seq);
     if (event && event->event.thread < catalog->n_threads) take(&self, event);
   }
+  td_tape_end_pass(tape);
   if (has_memory) conclude(&self);
   for (uint32_t i = 0; self.threads && i < catalog->n_threads; i++)
     stack_fini(&self.threads[i]);

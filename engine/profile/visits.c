@@ -262,10 +262,12 @@ static bool
 collect(collector *self) {
   td_visits *out = self->out;
   uint64_t n_events = td_tape_info_get(self->tape)->n_events;
+  td_tape_begin_pass(self->tape);
   for (; self->seq < n_events && !self->out_of_memory; self->seq++) {
     const td_any_event *event = td_tape_peek(self->tape, self->seq);
     if (event) collect_event(self, event);
   }
+  td_tape_end_pass(self->tape);
   if (self->out_of_memory) return false;
   sort_visits(self);
   attach_values(self);

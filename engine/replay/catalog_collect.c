@@ -260,12 +260,14 @@ collect(td_catalog_builder *builder) {
       reserved = td_id_rows_init(rows_of(catalog, which), (uint32_t)builder->limit);
   }
   td_status status = TD_OK;
+  td_tape_begin_pass(builder->tape);
   for (; builder->seq < info->n_events && reserved && status == TD_OK; builder->seq++) {
     const td_any_event *event = td_tape_peek(builder->tape, builder->seq);
     if (!event) continue;
     status = declare_ids(builder, event);
     if (status == TD_OK) td_catalog_take(builder, event);
   }
+  td_tape_end_pass(builder->tape);
   if (status == TD_OK) status = td_tape_check_readable(builder->tape, builder->error);
   if (status != TD_OK) return status;
   for (uint32_t i = 0; i < catalog->n_graph_tasks; i++)

@@ -71,7 +71,7 @@ index_events(td_replay *replay, td_replay_progress progress, void *data, td_erro
   }
   td_checkpoints_restore(replay->checkpoints, 0);
   replay->world.journalling = true;
-  return td_tape_check_readable(replay->tape, error);
+  return TD_OK;
 }
 
 /* A small tape may not take much memory, whatever it does to the state. */
@@ -94,7 +94,10 @@ open_parts(td_replay *replay, const char *path, td_replay_progress progress, voi
   replay->checkpoints = td_checkpoints_new(&replay->world, 0, checkpoint_bytes(info->n_events));
   if (!replay->checkpoints)
     return td_error_set(error, TD_OUT_OF_MEMORY, "no memory for checkpoints");
-  return index_events(replay, progress, data, error);
+  td_tape_begin_pass(replay->tape);
+  status = index_events(replay, progress, data, error);
+  td_tape_end_pass(replay->tape);
+  return status ? status : td_tape_check_readable(replay->tape, error);
 }
 
 td_status

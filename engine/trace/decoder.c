@@ -133,6 +133,7 @@ td_decoder_run(const td_decoder *decoder, const td_chunk_header *header, const u
   uint64_t last[TD_EVENT_LIMIT + 1][TD_FIELDS_MAX] = {0};
   decoded->n_events = decoded->n_unknown = 0;
   decoded->n_bytes = 0;
+  decoded->longest = 0;
   uint64_t ticks = header->first_ticks;
   for (uint32_t i = 0; i < header->n_events; i++) {
     uint64_t number, delta;
@@ -157,6 +158,7 @@ td_decoder_run(const td_decoder *decoder, const td_chunk_header *header, const u
     TD_GROW(decoded->offsets, decoded->n_events, decoded->offsets_capacity);
     decoded->offsets[decoded->n_events++] = (uint32_t)decoded->n_bytes;
     decoded->n_bytes += event->size;
+    decoded->longest = TD_MAX(decoded->longest, event->size);
   }
   return at == end && ticks == header->last_ticks ? TD_OK : damaged(header, error);
 }

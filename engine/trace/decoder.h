@@ -29,6 +29,7 @@ typedef struct td_decoded {
   uint32_t n_events;
   size_t n_bytes, bytes_capacity, offsets_capacity;
   uint32_t n_unknown;
+  uint32_t longest; /* bytes of a record, at most */
 } td_decoded;
 
 /* td_decoder_init reads a schema chunk. TD_DAMAGED. */

@@ -161,6 +161,35 @@ td_merge_next(td_merge *merge) {
   return td_decoded_get(&stream->decoded, stream->next);
 }
 
+/* How many of a stream's events, from the next one on, come before those of all other streams. */
+static uint32_t
+count_before_others(const td_merge *merge, uint32_t thread, uint32_t most) {
+  const td_merge_stream *stream = &merge->streams[thread];
+  uint32_t n = 1, other = merge->n_heap > 1 ? merge->heap[1] : 0;
+  if (merge->n_heap < 2) return most;
+  if (merge->n_heap > 2 && is_before(merge, merge->heap[2], other)) other = merge->heap[2];
+  uint64_t limit = merge->times[other];
+  while (n < most) {
+    uint64_t time = td_decoded_get(&stream->decoded, stream->next + n)->time;
+    if (time != limit ? time > limit : thread > other) break;
+    n++;
+  }
+  return n;
+}
+
+bool
+td_merge_next_run(td_merge *merge, uint32_t most, td_merge_run *run) {
+  if (!td_merge_next(merge)) return false;
+  uint32_t thread = merge->heap[0];
+  td_merge_stream *stream = &merge->streams[thread];
+  uint32_t n_left = stream->decoded.n_events - stream->next;
+  uint32_t n = count_before_others(merge, thread, TD_MIN(most, n_left));
+  *run = (td_merge_run){&stream->decoded, stream->next, n, thread, stream->chunk};
+  stream->next += n - 1;
+  merge->times[thread] = td_decoded_get(&stream->decoded, stream->next)->time;
+  return true;
+}
+
 td_merge_place
 td_merge_last(const td_merge *merge) {
   uint32_t thread = merge->heap[0];

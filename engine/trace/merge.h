@@ -49,5 +49,24 @@ void td_merge_seek(td_merge *merge, const td_merge_place *place);
 /* td_merge_next returns the next event, or NULL at the end. Valid until the merge moves again. */
 const td_event *td_merge_next(td_merge *merge);
 
-/* td_merge_last returns the place of the event that td_merge_next returned. */
+/* Events that come one after another, of one chunk: n of them, from number `first` on. */
+typedef struct td_merge_run {
+  const td_decoded *events;
+  uint32_t first, n;
+  uint32_t thread, chunk;
+} td_merge_run;
+
+/* td_merge_next_run is td_merge_next for up to `most` events at once, at least one. False at the
+ * end. Valid until the merge moves again. td_merge_run_place returns where event i of a run lies.
+ */
+bool td_merge_next_run(td_merge *merge, uint32_t most, td_merge_run *run);
+
+static inline td_merge_place
+td_merge_run_place(const td_merge_run *run, uint32_t i) {
+  uint32_t number = run->first + i;
+  return (td_merge_place){td_decoded_get(run->events, number)->time, run->thread, run->chunk,
+                          number};
+}
+
+/* td_merge_last returns the place of the event that the merge returned last. */
 td_merge_place td_merge_last(const td_merge *merge);

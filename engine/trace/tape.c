@@ -3,7 +3,7 @@
 
 #include "engine/base/alloc.h"
 #include "engine/base/bisect.h"
-#include "engine/trace/contents.h"
+#include "engine/trace/ahead.h"
 
 #include <fcntl.h>
 #include <inttypes.h>
@@ -12,30 +12,24 @@
 
 /* Events are handed out from blocks of the merged order, of which the newest few are kept. */
 #define BLOCKS_KEPT 8
-
-typedef struct block {
-  uint64_t number; /* UINT64_MAX: empty */
-  uint64_t used;   /* when it was used last */
-  td_decoded events;
-} block;
+#define BLOCKS_OF_PASS 64 /* of a tape with fewer, a thread would cost more than it saves */
 
 struct td_tape {
   char *path; /* (owned) */
-  td_directory directory;
-  td_contents contents;
-  td_merge merge;
-  uint64_t merge_block; /* the block that merge stands before */
-  block blocks[BLOCKS_KEPT];
-  const block *last; /* used last, or NULL */
-  uint64_t clock;    /* counts uses of blocks */
+  td_block_source source;
+  td_block blocks[BLOCKS_KEPT];
+  const td_block *last; /* used last, or NULL */
+  uint64_t clock;       /* counts uses of blocks */
+  td_ahead *ahead;      /* (owned) during a pass, or NULL: it owns the source then */
+  bool unusable;        /* as far as events were handed out */
   td_tape_info info;
 };
 
 static void
 resolve_known(td_tape *tape) {
   bool said[TD_EVENT_LIMIT] = {false};
-  for (size_t i = 0; i < tape->contents.n_known; i++) {
-    const td_event_known *known = &tape->contents.known[i];
+  for (size_t i = 0; i < tape->source.contents.n_known; i++) {
+    const td_event_known *known = &tape->source.contents.known[i];
     td_event_kind kind = td_event_kind_find(td_tape_string(tape, known->kind));
     if (kind == TD_EVENT_none || known->how >= TD_knowledge_LIMIT) continue;
     uint8_t how = (uint8_t)known->how, *now = &tape->info.known[kind];
@@ -46,8 +40,8 @@ resolve_known(td_tape *tape) {
 
 static void
 fill_info(td_tape *tape) {
-  const td_directory *directory = &tape->directory;
-  const td_contents *contents = &tape->contents;
+  const td_directory *directory = &tape->source.directory;
+  const td_contents *contents = &tape->source.contents;
   tape->info = (td_tape_info){.version = directory->header.version,
                               .n_events = contents->n_events,
                               .started_ns = directory->header.start_wall_ns,
@@ -89,13 +83,13 @@ td_tape_open(const char *path, td_tape **tape, td_error *error) {
   if (status) return status;
   td_tape *made = TD_NEW(td_tape);
   made->path = td_dup_string(path);
-  made->directory = directory;
+  made->source.directory = directory;
   for (int i = 0; i < BLOCKS_KEPT; i++)
     made->blocks[i].number = UINT64_MAX;
-  td_merge_init(&made->merge, &made->directory);
-  if (!td_contents_read(&made->contents, &made->directory))
-    td_contents_scan(&made->contents, &made->merge);
-  made->merge_block = UINT64_MAX;
+  td_merge_init(&made->source.merge, &made->source.directory);
+  if (!td_contents_read(&made->source.contents, &made->source.directory))
+    td_contents_scan(&made->source.contents, &made->source.merge);
+  made->source.merge_block = UINT64_MAX;
   fill_info(made);
   status = td_tape_check_readable(made, error);
   if (status)
@@ -107,18 +101,22 @@ td_tape_open(const char *path, td_tape **tape, td_error *error) {
 
 td_status
 td_tape_check_readable(const td_tape *tape, td_error *error) {
-  if (tape->directory.out_of_memory) return td_error_set(error, TD_OUT_OF_MEMORY, "out of memory");
-  return tape->directory.unreadable ? td_directory_tell_unreadable(&tape->directory, error) : TD_OK;
+  if (tape->source.directory.out_of_memory)
+    return td_error_set(error, TD_OUT_OF_MEMORY, "out of memory");
+  return tape->source.directory.unreadable
+             ? td_directory_tell_unreadable(&tape->source.directory, error)
+             : TD_OK;
 }
 
 void
 td_tape_close(td_tape *tape) {
   if (!tape) return;
-  td_merge_fini(&tape->merge);
-  td_directory_close(&tape->directory);
+  td_tape_end_pass(tape);
+  td_merge_fini(&tape->source.merge);
+  td_directory_close(&tape->source.directory);
   for (int i = 0; i < BLOCKS_KEPT; i++)
     td_decoded_fini(&tape->blocks[i].events);
-  td_contents_fini(&tape->contents);
+  td_contents_fini(&tape->source.contents);
   free(tape->path);
   free(tape);
 }
@@ -135,89 +133,61 @@ td_tape_path(const td_tape *tape) {
 
 const char *
 td_tape_string(const td_tape *tape, uint32_t id) {
-  const td_contents *contents = &tape->contents;
+  const td_contents *contents = &tape->source.contents;
   return id < contents->n_strings && contents->strings[id] ? contents->strings[id] : "";
 }
 
-/* Appends a copy of an event, cut to what td_any_event holds. */
-static void
-block_add(block *into, const td_event *event) {
-  td_decoded *events = &into->events;
-  size_t size = TD_MIN((size_t)event->size, sizeof(td_any_event));
-  if (events->n_bytes + size > events->bytes_capacity) {
-    events->bytes_capacity = TD_BLOCK_EVENTS * sizeof(td_any_event);
-    events->bytes = td_realloc(events->bytes, events->bytes_capacity, 1);
-  }
-  memcpy(events->bytes + events->n_bytes, event, size);
-  TD_GROW(events->offsets, events->n_events, events->offsets_capacity);
-  events->offsets[events->n_events++] = (uint32_t)events->n_bytes;
-  events->n_bytes += size;
+static const td_block *
+note_trouble(td_tape *tape, const td_block *block) {
+  tape->unusable = tape->unusable || block->unusable;
+  if (block->damage) tape->info.damage = block->damage;
+  return block;
 }
 
-/* Where the block after this one begins; NULL: nowhere. */
-static const td_merge_place *
-block_end(const td_tape *tape, uint64_t number) {
-  const td_contents *contents = &tape->contents;
-  return number + 1 < contents->n_blocks ? &contents->places[number + 1] : NULL;
-}
-
-/* A table of contents may name places that are not those of the events: see the note in
- * engine/trace/contents.h. */
-static void
-block_load(td_tape *tape, block *into, uint64_t number) {
-  const td_merge_place *first = &tape->contents.places[number], *end = block_end(tape, number);
-  if (tape->merge_block != number) td_merge_seek(&tape->merge, first);
-  into->number = number;
-  into->events.n_events = 0;
-  into->events.n_bytes = 0;
-  const td_event *event = NULL;
-  bool is_whole = true;
-  while (is_whole && into->events.n_events < TD_BLOCK_EVENTS &&
-         (event = td_merge_next(&tape->merge))) {
-    bool is_here = true;
-    if (tape->directory.n_claims) {
-      td_merge_place place = td_merge_last(&tape->merge);
-      is_here = !td_merge_is_before(&place, first);
-      is_whole = !end || td_merge_is_before(&place, end);
-    }
-    if (is_here && is_whole) block_add(into, event);
-  }
-  uint64_t n_wanted = TD_MIN(tape->info.n_events - number * TD_BLOCK_EVENTS, TD_BLOCK_EVENTS);
-  if (into->events.n_events < n_wanted)
-    td_directory_note_damage(&tape->directory,
-                             "its table of contents names places where no events are");
-  tape->merge_block = is_whole ? number + 1 : UINT64_MAX;
-  if (tape->directory.damage) tape->info.damage = tape->directory.damage;
-}
-
-static const block *
+static const td_block *
 block_get(td_tape *tape, uint64_t number) {
-  block *oldest = &tape->blocks[0];
+  if (tape->ahead) {
+    const td_block *next = td_ahead_take(tape->ahead, number);
+    if (next) return note_trouble(tape, next);
+    td_tape_end_pass(tape);
+  }
+  td_block *oldest = &tape->blocks[0];
   for (int i = 0; i < BLOCKS_KEPT; i++) {
-    block *candidate = &tape->blocks[i];
+    td_block *candidate = &tape->blocks[i];
     if (candidate->number == number) {
       candidate->used = ++tape->clock;
       return candidate;
     }
     if (candidate->used < oldest->used) oldest = candidate;
   }
-  block_load(tape, oldest, number);
+  td_block_load(&tape->source, oldest, number);
   oldest->used = ++tape->clock;
-  return oldest;
+  return note_trouble(tape, oldest);
 }
 
-static bool
-is_unusable(const td_tape *tape) {
-  return tape->directory.unreadable || tape->directory.out_of_memory;
+void
+td_tape_begin_pass(td_tape *tape) {
+  td_tape_end_pass(tape);
+  if (tape->source.contents.n_blocks < BLOCKS_OF_PASS) return;
+  tape->ahead = td_ahead_new(&tape->source);
+  tape->last = NULL;
+}
+
+void
+td_tape_end_pass(td_tape *tape) {
+  if (!tape->ahead) return;
+  td_ahead_free(tape->ahead);
+  tape->ahead = NULL;
+  tape->last = NULL;
 }
 
 const td_any_event *
 td_tape_peek(td_tape *tape, uint64_t seq) {
-  if (seq >= tape->info.n_events || is_unusable(tape)) return NULL;
+  if (seq >= tape->info.n_events || tape->unusable) return NULL;
   if (!tape->last || tape->last->number != seq / TD_BLOCK_EVENTS)
     tape->last = block_get(tape, seq / TD_BLOCK_EVENTS);
   uint32_t at = (uint32_t)(seq % TD_BLOCK_EVENTS);
-  if (at >= tape->last->events.n_events || is_unusable(tape)) return NULL;
+  if (at >= tape->last->events.n_events || tape->unusable) return NULL;
   return (const void *)td_decoded_get(&tape->last->events, at);
 }
 
@@ -228,7 +198,7 @@ td_tape_get(td_tape *tape, uint64_t seq, td_any_event *out, td_error *error) {
                         "event %" PRIu64 " is not on the tape: it has %" PRIu64, seq,
                         tape->info.n_events);
   const td_any_event *event = td_tape_peek(tape, seq);
-  if (is_unusable(tape)) return td_tape_check_readable(tape, error);
+  if (tape->unusable) return td_tape_check_readable(tape, error);
   if (!event) return td_error_set(error, TD_DAMAGED, "event %" PRIu64 " cannot be read", seq);
   memcpy(out, event, TD_MIN((size_t)event->event.size, sizeof *out));
   return TD_OK;
@@ -237,7 +207,7 @@ td_tape_get(td_tape *tape, uint64_t seq, td_any_event *out, td_error *error) {
 uint64_t
 td_tape_seq_at(td_tape *tape, uint64_t ns) {
   uint64_t after;
-  TD_BISECT(after, 0, tape->contents.n_blocks, tape->contents.places[after].ns <= ns);
+  TD_BISECT(after, 0, tape->source.contents.n_blocks, tape->source.contents.places[after].ns <= ns);
   if (after == 0) return 0;
   const td_decoded *events = &block_get(tape, after - 1)->events;
   uint32_t i;

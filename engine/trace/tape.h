@@ -46,6 +46,12 @@ td_status td_tape_get(td_tape *tape, uint64_t seq, td_any_event *out, td_error *
  * its kind's struct goes. */
 const td_any_event *td_tape_peek(td_tape *tape, uint64_t seq);
 
+/* td_tape_begin_pass says that the caller will peek at all events, from the first to the last. A
+ * second thread decodes ahead of it, a few blocks. Until td_tape_end_pass, the caller may also ask
+ * for strings and info, but for nothing else of this tape. Results are as without it. */
+void td_tape_begin_pass(td_tape *tape);
+void td_tape_end_pass(td_tape *tape);
+
 /* td_tape_seq_at returns the number of the last event with time <= ns (0 when none). */
 uint64_t td_tape_seq_at(td_tape *tape, uint64_t ns);
 

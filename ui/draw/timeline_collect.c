@@ -232,10 +232,12 @@ take_event(collector *self, const td_any_event *event) {
 /* Damage in the middle of a tape leaves events that cannot be read. */
 static td_status
 take_all(collector *self, uint64_t n_events, td_error *error) {
+  td_tape_begin_pass(self->tape);
   for (uint64_t seq = 0; seq < n_events; seq++) {
     const td_any_event *event = td_tape_peek(self->tape, seq);
     if (event) take_event(self, event);
   }
+  td_tape_end_pass(self->tape);
   return td_tape_check_readable(self->tape, error);
 }
 
