@@ -215,7 +215,7 @@ tell_threads(join *join, const part *part, const td_event *when) {
   const td_id_map *threads = &part->ids.maps[TD_ID_THREAD];
   for (uint32_t t = 0; t < threads->n; t++) {
     td_event_thread_new event = {.event = head_of(TD_EVENT_thread_new, sizeof event, when),
-                                 .id = threads->numbers[t],
+                                 .id = td_renumbering_get(&part->ids, TD_ID_THREAD, t),
                                  .device = TD_DEVICE_CPU,
                                  .process = td_renumbering_get(&part->ids, TD_ID_PROCESS, 0)};
     if (event.id != TD_NONE && !(t < part->n_told && part->told[t]))
@@ -310,8 +310,8 @@ survey_all(join *join, const char *const *paths, td_error *error) {
     *part = (struct part){.path = paths[i], .rank = -1};
     status = td_directory_open(part->path, &part->directory, error);
     if (!status) status = survey(part, &join->decoded, error);
+    if (!status) status = td_renumbering_settle(&part->ids, join->next, error);
     if (status) td_error_prefix(error, "%s: ", part->path);
-    if (!status) td_renumbering_settle(&part->ids, join->next);
   }
   return status;
 }

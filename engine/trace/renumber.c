@@ -3,10 +3,19 @@
 
 #include "engine/base/alloc.h"
 
+/* Ids below it are quickest to find. */
+#define NEAR_IDS (1u << 20)
+
 static bool
 stays(td_id_space space, uint32_t id) {
   bool is_no_accelerator = space == TD_ID_DEVICE && (int32_t)id < 0;
   return id == TD_NONE || is_no_accelerator || (space == TD_ID_STRING && id == 0);
+}
+
+static bool
+has_any_id(td_id_space space) {
+  return space == TD_ID_NODE || space == TD_ID_GRAPH_TASK || space == TD_ID_COUNTER ||
+         space == TD_ID_STREAM_EVENT;
 }
 
 td_status
@@ -14,15 +23,12 @@ td_renumbering_note(td_renumbering *renumbering, td_id_space space, uint32_t id,
                     td_error *error) {
   td_id_map *map = &renumbering->maps[space];
   if (stays(space, id)) return TD_OK;
-  if (id >= limit) return td_error_set(error, TD_DAMAGED, "it names an impossible id, %u", id);
-  if (id >= map->n) {
-    uint32_t n = (uint32_t)TD_MIN(TD_MAX((uint64_t)id + 1, 2 * (uint64_t)map->n), limit);
-    uint32_t *numbers = realloc(map->numbers, (size_t)n * sizeof *numbers);
-    if (!numbers) return td_error_set(error, TD_OUT_OF_MEMORY, "no memory for id %u", id);
-    memset(numbers + map->n, 0xff, (size_t)(n - map->n) * sizeof *numbers);
-    *map = (td_id_map){numbers, n};
-  }
-  map->numbers[id] = id;
+  if (id >= limit && (!has_any_id(space) || map->rows.n >= limit))
+    return td_error_set(error, TD_DAMAGED, "it names an impossible id, %u", id);
+  if ((!map->rows.near && !td_id_rows_init(&map->rows, NEAR_IDS)) ||
+      td_id_rows_add(&map->rows, id) == TD_NO_ROW)
+    return td_error_set(error, TD_OUT_OF_MEMORY, "no memory for id %u", id);
+  map->n = TD_MAX(map->n, id + 1);
   return TD_OK;
 }
 
@@ -39,20 +45,26 @@ td_renumbering_note_event(td_renumbering *renumbering, const td_event *event, ui
   return status;
 }
 
-void
-td_renumbering_settle(td_renumbering *renumbering, uint32_t next[TD_N_ID_SPACES]) {
+td_status
+td_renumbering_settle(td_renumbering *renumbering, uint32_t next[TD_N_ID_SPACES], td_error *error) {
   for (int space = 0; space < TD_N_ID_SPACES; space++) {
     td_id_map *map = &renumbering->maps[space];
-    for (uint32_t id = 0; id < map->n; id++)
-      if (map->numbers[id] != TD_NONE) map->numbers[id] = next[space]++;
+    uint32_t *order = NULL;
+    if (!td_id_rows_sort(&map->rows, &order))
+      return td_error_set(error, TD_OUT_OF_MEMORY, "no memory for new numbers");
+    free(order);
+    map->first = next[space];
+    next[space] += map->rows.n;
   }
+  return TD_OK;
 }
 
 uint32_t
 td_renumbering_get(const td_renumbering *renumbering, td_id_space space, uint32_t id) {
   const td_id_map *map = &renumbering->maps[space];
   if (stays(space, id)) return id;
-  return id < map->n ? map->numbers[id] : TD_NONE;
+  uint32_t row = td_id_rows_find(&map->rows, id);
+  return row == TD_NO_ROW ? TD_NONE : map->first + row;
 }
 
 void
@@ -71,6 +83,6 @@ td_renumbering_apply(const td_renumbering *renumbering, td_event *event) {
 void
 td_renumbering_fini(td_renumbering *renumbering) {
   for (int space = 0; space < TD_N_ID_SPACES; space++)
-    free(renumbering->maps[space].numbers);
+    td_id_rows_fini(&renumbering->maps[space].rows);
   *renumbering = (td_renumbering){0};
 }

@@ -37,27 +37,28 @@ named(const char *process, const char *what) {
 }
 
 /* Node 0 saves tensor 7, an operation writes into it; stream 1 waits for event 5 of stream 0; locks
- * of queue 0, graph task 0 and node 0. */
+ * of queue 0, graph task 0 and node 0. Numbers of the whole process begin at `base`. */
 static void
-make_twin(const char *process, const char *path) {
+make_twin(const char *process, uint32_t base, const char *path) {
   td_tape_script script = {.n_threads = 1};
   TELL(&script, device_new, .device = 0, .name = named(process, "device"));
   TELL(&script, stream_new, .device = 0, .stream = 1);
   TELL(&script, queue_new, .queue = 0, .device = 0, .graph_task = TD_NONE, .owner = TD_NONE);
-  TELL(&script, node_new, .node = 0, .name = named(process, "node"), .device = 0,
+  TELL(&script, node_new, .node = base, .name = named(process, "node"), .device = 0,
        .stack = named(process, "stack"));
-  TELL(&script, input_metadata, .node = 0, .shape = named(process, "shape"),
+  TELL(&script, input_metadata, .node = base, .shape = named(process, "shape"),
        .device = TD_DEVICE_META);
-  TELL(&script, saved_tensor, .node = 0, .counter = 7, .version = 1);
-  TELL(&script, tensor_write, .counter = 7, .version = 2, .operation = named(process, "write"),
-       .node = TD_NONE, .stack = named(process, "line"));
-  TELL(&script, graph_task_begin, .graph_task = 0, .root = 0);
-  TELL(&script, stream_record, .device = 0, .stream = 0, .stream_event = 5, .node = 0);
-  TELL(&script, stream_wait, .device = 0, .stream = 1, .stream_event = 5, .node = 0);
+  TELL(&script, saved_tensor, .node = base, .counter = base + 7, .version = 1);
+  TELL(&script, tensor_write, .counter = base + 7, .version = 2,
+       .operation = named(process, "write"), .node = TD_NONE, .stack = named(process, "line"));
+  TELL(&script, graph_task_begin, .graph_task = base, .root = base);
+  TELL(&script, stream_record, .device = 0, .stream = 0, .stream_event = base + 5, .node = base);
+  TELL(&script, stream_wait, .device = 0, .stream = 1, .stream_event = base + 5, .node = base);
   TELL(&script, lock_wait, .lock = TD_lock_kind_queue, .object = 0);
-  TELL(&script, lock_wait, .lock = TD_lock_kind_graph_task, .object = 0);
-  TELL(&script, lock_wait, .lock = TD_lock_kind_node, .object = 0);
-  TELL(&script, version_conflict, .node = 0, .graph_task = 0, .counter = 7, .saved = 1, .found = 2);
+  TELL(&script, lock_wait, .lock = TD_lock_kind_graph_task, .object = base);
+  TELL(&script, lock_wait, .lock = TD_lock_kind_node, .object = base);
+  TELL(&script, version_conflict, .node = base, .graph_task = base, .counter = base + 7, .saved = 1,
+       .found = 2);
   g_assert_cmpint(td_tape_script_write(&script, path, &no_error), ==, TD_OK);
   td_tape_script_fini(&script);
 }
@@ -135,11 +136,11 @@ for_each_twin_event(twins *twins, void (*visit)(struct twins *, uint32_t, const 
 }
 
 static void
-test_twins(void) {
+check_twins(uint32_t base) {
   g_autofree char *left = path_of("left"), *right = path_of("right"), *path = path_of("joined");
   const char *paths[] = {left, right};
-  make_twin("left", left);
-  make_twin("right", right);
+  make_twin("left", base, left);
+  make_twin("right", base, right);
   g_assert_cmpint(td_join(paths, 2, path, true, &no_error), ==, TD_OK);
   twins twins = {0};
   g_assert_cmpint(td_tape_open(path, &twins.tape, &no_error), ==, TD_OK);
@@ -155,9 +156,21 @@ test_twins(void) {
   g_unlink(path);
 }
 
+static void
+test_twins(void) {
+  check_twins(0);
+}
+
+/* Both have run for days, and their flight recorders kept the end. */
+static void
+test_old_twins(void) {
+  check_twins(3000000000u);
+}
+
 int
 main(int argc, char **argv) {
   g_test_init(&argc, &argv, NULL);
   g_test_add_func("/trace/renumber/twins", test_twins);
+  g_test_add_func("/trace/renumber/old_twins", test_old_twins);
   return g_test_run();
 }
