@@ -102,7 +102,8 @@ def main():
         subprocess.run([TAPEDECK, "fit", python], env=plain_environment(), check=True, capture_output=True)
         keep, longest_s = (["--keep", "20steps"], 2) if sys.argv[1] == "keep" else ([], 0.4)
         command = [TAPEDECK, "record", *keep, "-o", "out.tape", "--", python, "program.py"]
-        n_failed += kill_many(f"PyTorch {version}", command, number, chance, longest_s)
+        what = " ".join([f"PyTorch {version}", *keep])
+        n_failed += kill_many(what, command, number, chance, longest_s)
     sys.exit(bool(n_failed) if torches.installed() else 77)
 
 
