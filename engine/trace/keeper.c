@@ -133,10 +133,13 @@ read_new(td_keeper *self, td_error *error) {
 
 /* ---- where to cut ---- */
 
+/* A pass that a cut has already gone through does not count: it may never end. */
 static bool
 is_in_pass(const td_keeper *self, uint64_t ticks) {
-  for (size_t i = 0; i < self->n_passes; i++)
-    if (self->passes[i].begin <= ticks && ticks < self->passes[i].end) return true;
+  for (size_t i = 0; i < self->n_passes; i++) {
+    const pass *pass = &self->passes[i];
+    if (pass->begin > self->last_cut && pass->begin <= ticks && ticks < pass->end) return true;
+  }
   return false;
 }
 
@@ -205,6 +208,17 @@ cut_for_time(const td_keeper *self, uint64_t newest, bool exact) {
   return newest > oldest && newest - oldest > most ? newest - ticks : 0;
 }
 
+/* So much more than the limit is there that any place will do. */
+static bool
+is_twice(const td_keeper *self, uint64_t newest) {
+  const td_keep_limit *limit = &self->limit;
+  uint64_t oldest = self->file.n_chunks ? self->file.chunks[0].header.first_ticks : newest;
+  oldest = TD_MAX(oldest, self->last_cut);
+  return (limit->bytes && self->file.n_bytes / 2 > limit->bytes) ||
+         (limit->steps && count_steps(self) / 2 > limit->steps) ||
+         (limit->ns && newest > oldest && (newest - oldest) / 2 > to_ticks(self, limit->ns));
+}
+
 /* Where the next cut is, or 0. */
 static uint64_t
 choose_cut(const td_keeper *self, bool is_last) {
@@ -215,8 +229,7 @@ choose_cut(const td_keeper *self, bool is_last) {
   wanted = TD_MIN(TD_MAX(wanted, for_bytes), newest - margin);
   if (wanted <= self->last_cut) return 0;
   uint64_t found = find_moment(self, wanted);
-  bool must = self->limit.bytes && self->file.n_bytes > 2 * self->limit.bytes;
-  return found ? found : must ? wanted : 0;
+  return found ? found : is_twice(self, newest) ? wanted : 0;
 }
 
 /* ---- what is left ---- */

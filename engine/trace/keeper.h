@@ -6,7 +6,8 @@
  * note in keeper_file.h), and its room on the disk stays bounded.
  *
  * A keeper cuts where no backward pass is under way. Only a tape of twice the limit is cut
- * anywhere: then the passes under way begin in the middle. One thread. */
+ * anywhere: then the passes under way begin in the middle. Later cuts do not wait for those, since
+ * a pass may hang for ever. One thread. */
 #pragma once
 
 #include "engine/base/status.h"

@@ -200,8 +200,18 @@ tell(const td_any_event *told, void *data) {
   if (g_rand_int_range(self->random, 0, 40) == 0) judge(self, self->path);
 }
 
+/* A pass that hangs for ever, in a thread of its own. */
 static void
-make(making *self, const td_tape_plan *plan, td_keep_limit limit) {
+hang(making *self) {
+  td_any_event event = {.graph_task_begin = {.event = {.kind = TD_EVENT_graph_task_begin,
+                                                       .size = sizeof event.graph_task_begin,
+                                                       .thread = N_THREADS_MAX - 1},
+                                             .graph_task = 1000000}};
+  tell(&event, self);
+}
+
+static void
+make_with(making *self, const td_tape_plan *plan, td_keep_limit limit, bool hangs) {
   td_error error = {0};
   *self = (making){.limit = limit, .random = g_rand_new_with_seed((guint32)plan->seed)};
   self->path = g_build_filename(g_get_tmp_dir(), "tapedeck-keeper-XXXXXX", NULL);
@@ -212,7 +222,13 @@ make(making *self, const td_tape_plan *plan, td_keep_limit limit) {
   assert_ok(td_writer_open_made(self->path, true, TD_RING_BLOCK, 1000, &self->writer, &error),
             &error);
   td_writer_reserve(self->writer, TD_GAP_RESERVE);
+  if (hangs) hang(self);
   td_tape_simulate(plan, tell, self);
+}
+
+static void
+make(making *self, const td_tape_plan *plan, td_keep_limit limit) {
+  make_with(self, plan, limit, false);
 }
 
 static void
@@ -301,6 +317,22 @@ test_time(void) {
   check_compact(&made, 0);
   g_assert_cmpuint(made.news.n_events_gone, >, 0);
   making_fini(&made);
+}
+
+/* If there is no moment without a pass, the tape stays bounded nevertheless. */
+static void
+test_hanging_pass(void) {
+  const td_keep_limit limits[] = {{.steps = 7}, {.ns = 2000000000}, {.bytes = 20000}};
+  for (gsize i = 0; i < G_N_ELEMENTS(limits); i++) {
+    td_tape_plan plan = {.n_nodes = 30, .n_threads = 2, .n_passes = 80, .trains = true, .seed = 5};
+    making made;
+    make_with(&made, &plan, limits[i], true);
+    g_assert_cmpuint(made.news.n_events_gone, >, made.log->len / 3);
+    finish(&made);
+    judge(&made, made.path);
+    if (limits[i].steps) g_assert_cmpuint(made.news.n_steps, ==, limits[i].steps);
+    making_fini(&made);
+  }
 }
 
 /* Nothing goes that fits. */
@@ -422,6 +454,7 @@ main(int argc, char **argv) {
   g_test_add_func("/keeper/steps", test_steps);
   g_test_add_func("/keeper/bytes", test_bytes);
   g_test_add_func("/keeper/time", test_time);
+  g_test_add_func("/keeper/hanging_pass", test_hanging_pass);
   g_test_add_func("/keeper/short", test_short);
   g_test_add_func("/keeper/no_room", test_no_room);
   g_test_add_func("/keeper/damage", test_damage);
