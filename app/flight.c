@@ -58,6 +58,7 @@ struct td_flight {
   GCond changed;
   GPtrArray *added;    /* (owned) of char*: paths that the thread has not seen */
   GPtrArray *requests; /* (owned) of request* */
+  GHashTable *running; /* (owned) set of paths whose processes may still write */
   bool is_ending;
   /* The thread's own: */
   GPtrArray *tapes; /* (owned) of flight_tape* */
@@ -243,22 +244,45 @@ do_round(td_flight *self, GPtrArray *requests) {
     cut_tape(self->tapes->pdata[i], false);
 }
 
+static bool
+still_grows(td_flight *self, const flight_tape *tape) {
+  g_mutex_lock(&self->mutex);
+  bool is_running = g_hash_table_contains(self->running, tape->path);
+  g_mutex_unlock(&self->mutex);
+  return is_running && !tape->news.is_complete;
+}
+
 static void
-finish_tape(td_flight *self, flight_tape *tape) {
-  read_tape(self, tape);
-  if (!tape->keeper) return;
-  dump_for_causes(self, tape, G_MAXINT64);
-  while (!cut_tape(tape, true))
-    continue;
-  read_tape(self, tape);
-  self->n_steps_gone += tape->news.n_steps_gone;
-  self->n_passes_gone += tape->news.n_passes_gone;
-  self->n_events_gone += tape->news.n_events_gone;
+count_gone(td_flight *self, const td_keeper_news *news) {
+  self->n_steps_gone += news->n_steps_gone;
+  self->n_passes_gone += news->n_passes_gone;
+  self->n_events_gone += news->n_events_gone;
+}
+
+static void
+shorten(flight_tape *tape) {
   td_error error = {0};
   if (!write_dump(tape->path, tape->path, tape->news.is_complete, true, &error))
     fprintf(stderr, "tapedeck: the tape has the end and is much larger than it must be: %s\n",
             td_error_text(&error));
   td_error_clear(&error);
+}
+
+/* A process that the command left running writes into this very file. */
+static void
+finish_tape(td_flight *self, flight_tape *tape) {
+  read_tape(self, tape);
+  if (!tape->keeper) return;
+  dump_for_causes(self, tape, G_MAXINT64);
+  bool grows = still_grows(self, tape);
+  while (!grows && !cut_tape(tape, true))
+    continue;
+  read_tape(self, tape);
+  count_gone(self, &tape->news);
+  if (grows)
+    fprintf(stderr, "tapedeck: a process still runs, and its tape keeps everything from now on\n");
+  else
+    shorten(tape);
 }
 
 static gpointer
@@ -300,6 +324,7 @@ td_flight_new(const td_keep_choice *choice, const char *tape) {
   self->tape = g_strdup(tape);
   self->added = g_ptr_array_new();
   self->requests = g_ptr_array_new();
+  self->running = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
   self->tapes = g_ptr_array_new_with_free_func(flight_tape_free);
   self->next_dump_us = g_get_monotonic_time() + choice->every_us;
   g_mutex_init(&self->mutex);
@@ -312,6 +337,14 @@ void
 td_flight_add(td_flight *self, const char *path) {
   g_mutex_lock(&self->mutex);
   g_ptr_array_add(self->added, g_strdup(path));
+  g_hash_table_add(self->running, g_strdup(path));
+  g_mutex_unlock(&self->mutex);
+}
+
+void
+td_flight_gone(td_flight *self, const char *path) {
+  g_mutex_lock(&self->mutex);
+  g_hash_table_remove(self->running, path);
   g_mutex_unlock(&self->mutex);
 }
 
@@ -347,6 +380,7 @@ td_flight_free(td_flight *self) {
   if (self->thread) td_flight_finish(self);
   g_ptr_array_unref(self->added);
   g_ptr_array_unref(self->requests);
+  g_hash_table_unref(self->running);
   g_ptr_array_unref(self->tapes);
   g_mutex_clear(&self->mutex);
   g_cond_clear(&self->changed);

@@ -19,12 +19,16 @@ td_flight *td_flight_new(const td_keep_choice *choice, const char *tape);
 /* td_flight_add follows the tape of one more process, which may not exist yet. */
 void td_flight_add(td_flight *self, const char *path);
 
+/* td_flight_gone notes that the process of that tape writes no more. */
+void td_flight_gone(td_flight *self, const char *path);
+
 /* td_flight_dump asks for a dump of each tape. `cause` becomes a part of its name, and `words` tell
  * the user; both are static. `done` may be NULL. */
 void td_flight_dump(td_flight *self, const char *cause, const char *words, td_flight_done done,
                     void *data);
 
 /* td_flight_finish lets each tape keep its end exactly, rewrites it without gaps, ends the thread,
- * and says what was let go. The processes have ended. td_flight_free also takes NULL. */
+ * and says what was let go. A process that still runs goes on with its tape as it is.
+ * td_flight_free also takes NULL. */
 void td_flight_finish(td_flight *self);
 void td_flight_free(td_flight *self);

@@ -87,7 +87,9 @@ built_cb(GObject *source, GAsyncResult *result, gpointer data) {
 
 static void
 process_gone_cb(gpointer data) {
-  ((process *)data)->target = NULL;
+  process *self = data;
+  self->target = NULL;
+  if (self->recording->flight) td_flight_gone(self->recording->flight, self->tape->path);
   g_rc_box_release(data);
 }
 
@@ -275,6 +277,7 @@ run_recorded(recording *self, char **command, char **problem) {
   if (*problem) return status;
   wait_for_targets(self);
   if (self->flight) td_flight_finish(self->flight);
+  g_clear_pointer(&self->flight, td_flight_free);
   conclude(self, command[0]);
   return status;
 }

@@ -3,6 +3,7 @@
 every PyTorch that is here, and with Tapedeck's own engine."""
 import os
 import sys
+import time
 import unittest
 
 import torches
@@ -152,6 +153,34 @@ train(1)
         for tape in ("script.1.tape", "script.2.tape"):
             self.assertEqual(len(self.info(tape)["graph_tasks"]), 4)
             self.assert_checked(tape)
+
+    def test_a_process_that_outlives_the_command(self):
+        text = TRAIN + """
+if os.fork() == 0:
+    os.setsid()
+    quiet = os.open(os.devnull, os.O_RDWR)
+    for descriptor in range(3):
+        os.dup2(quiet, descriptor)
+    train(20)
+    open("ready", "w").close()
+    wait_for("recorded")
+    train(20)
+    os.rename("ready", "over")
+    sys.exit(0)
+wait_for("ready")
+"""
+        done = self.record_all(text, "--keep", "4steps", "-o", "kept.tape", python=TORCHES[0])
+        self.assertEqual(done.returncode, 0, done)
+        self.assertIn("a process still runs, and its tape keeps everything from now on", done.stderr)
+        before = {name: os.stat(self.folder / name).st_ino for name in self.tapes()}
+        (self.folder / "recorded").touch()
+        for _ in range(200):
+            if (self.folder / "over").exists():
+                break
+            time.sleep(0.05)
+        time.sleep(0.5)
+        self.assertEqual(before, {name: os.stat(self.folder / name).st_ino for name in self.tapes()})
+        self.assertTrue(any(len(self.info(name)["graph_tasks"]) > 20 for name in before), done.stderr)
 
     def test_own_engine(self):
         module = os.environ["PYTHONPATH"].partition(":")[0]
