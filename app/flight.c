@@ -262,9 +262,9 @@ count_gone(td_flight *self, const td_keeper_news *news) {
 static void
 shorten(flight_tape *tape) {
   td_error error = {0};
+  g_autofree char *name = td_command_shell_name(tape->path);
   if (!write_dump(tape->path, tape->path, tape->news.is_complete, true, &error))
-    fprintf(stderr, "tapedeck: the tape has the end and is much larger than it must be: %s\n",
-            td_error_text(&error));
+    fprintf(stderr, "tapedeck: %s was not made smaller: %s\n", name, td_error_text(&error));
   td_error_clear(&error);
 }
 

@@ -182,6 +182,17 @@ wait_for("ready")
         self.assertEqual(before, {name: os.stat(self.folder / name).st_ino for name in self.tapes()})
         self.assertTrue(any(len(self.info(name)["graph_tasks"]) > 20 for name in before), done.stderr)
 
+    def test_a_tape_that_somebody_removes(self):
+        text = TRAIN + """
+train(20)
+time.sleep(0.6)
+for name in os.listdir("."):
+    if name.endswith(".tape"):
+        os.unlink(name)
+"""
+        done = self.record_all(text, "--keep", "4steps", "-o", "kept.tape", python=TORCHES[0])
+        self.assertRegex(done.stderr, r"kept\S*\.tape was not made smaller: No such file or directory")
+
     def test_own_engine(self):
         module = os.environ["PYTHONPATH"].partition(":")[0]
         self.script(OWN)
