@@ -238,6 +238,12 @@ lingered_cb(gpointer data) {
   return G_SOURCE_REMOVE;
 }
 
+static void
+serve_what_is_left(void) {
+  while (g_main_context_iteration(NULL, FALSE))
+    continue;
+}
+
 /* A process that the command left running may say that its tape is whole. */
 static void
 wait_for_targets(const recording *recording) {
@@ -245,8 +251,7 @@ wait_for_targets(const recording *recording) {
   guint source = g_timeout_add(LINGER_MS, lingered_cb, &lingered);
   while (!lingered && td_hub_get_n_targets(recording->hub) > 0)
     g_main_context_iteration(NULL, TRUE);
-  while (g_main_context_iteration(NULL, FALSE)) /* what the command said last */
-    continue;
+  serve_what_is_left(); /* what the command said last */
   if (!lingered) g_source_remove(source);
 }
 
@@ -277,6 +282,7 @@ run_recorded(recording *self, char **command, char **problem) {
   if (*problem) return status;
   wait_for_targets(self);
   if (self->flight) td_flight_finish(self->flight);
+  serve_what_is_left(); /* who waits for a dump hears of it */
   g_clear_pointer(&self->flight, td_flight_free);
   conclude(self, command[0]);
   return status;
