@@ -2,45 +2,16 @@
 #include "app/flight.h"
 
 #include "app/command.h"
+#include "app/flight_tape.h"
 #include "app/output_file.h"
-#include "engine/trace/compact.h"
-#include "engine/trace/contents.h"
 
-#include <errno.h>
-#include <glib/gstdio.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
 #define ROUND_US (G_USEC_PER_SEC / 5)
-/* A dump has the whole pass that caused it, if that ends soon. */
-#define PATIENCE_US (2 * G_USEC_PER_SEC)
-/* A program that is full of NaN must not fill the disk. */
-#define DUMPS_MAX 10
-#define PAUSE_US (10 * 60 * G_USEC_PER_SEC)
 
 #define SUFFIX ".tape"
-
-/* What makes a dump by itself. */
-typedef enum cause { CAUSE_NAN, CAUSE_ERROR, N_CAUSES } cause;
-static const struct {
-  const char *name, *words;
-} causes[N_CAUSES] = {{"nan", "a NaN was born"}, {"error", "a backward pass failed"}};
-
-typedef struct trigger {
-  gint64 came_us; /* 0: no dump is due */
-  gint64 last_us; /* of the last dump */
-  guint n_dumps;
-} trigger;
-
-/* The tape of one process. */
-typedef struct flight_tape {
-  char *path;        /* (owned) */
-  td_keeper *keeper; /* (owned) or NULL before the tape exists */
-  td_keeper_news news;
-  trigger triggers[N_CAUSES];
-  char *problem; /* (owned) why it can no longer be followed, or NULL */
-} flight_tape;
 
 /* What td_flight_dump was asked. */
 typedef struct request {
@@ -61,19 +32,10 @@ struct td_flight {
   GHashTable *running; /* (owned) set of paths whose processes may still write */
   bool is_ending;
   /* The thread's own: */
-  GPtrArray *tapes; /* (owned) of flight_tape* */
+  GPtrArray *tapes; /* (owned) of td_flight_tape* */
   gint64 next_dump_us;
   guint64 n_steps_gone, n_passes_gone, n_events_gone;
 };
-
-static void
-flight_tape_free(gpointer data) {
-  flight_tape *tape = data;
-  if (tape->keeper) td_keeper_close(tape->keeper);
-  g_free(tape->problem);
-  g_free(tape->path);
-  g_free(tape);
-}
 
 /* ---- dumps ---- */
 
@@ -90,23 +52,12 @@ name_dump(const td_flight *self, const char *cause) {
   return name;
 }
 
-static bool
-write_dump(const char *from, const char *to, bool is_whole, bool overwrite, td_error *error) {
-  g_autofree char *part = g_strdup_printf("%s.part", to);
-  if (td_compact(from, part, is_whole, error)) return false;
-  (void)td_contents_add(part, NULL); /* a tape without a table is as good */
-  if (td_output_rename(part, to, overwrite)) return true;
-  td_error_set(error, TD_IO, "%s", g_strerror(errno));
-  g_unlink(part);
-  return false;
-}
-
 /* Returns the name of the dump, or NULL. */
 static char *
-dump(td_flight *self, flight_tape *tape, const char *cause, const char *words) {
+dump(td_flight *self, td_flight_tape *tape, const char *cause, const char *words) {
   td_error error = {0};
   g_autofree char *path = name_dump(self, cause);
-  bool written = write_dump(tape->path, path, true, false, &error);
+  bool written = td_flight_tape_dump(tape, path, &error) == TD_OK;
   g_autofree char *name = td_command_shell_name(path);
   if (written)
     fprintf(stderr, "tapedeck: %s: wrote what was kept into %s\n", words, name);
@@ -117,30 +68,11 @@ dump(td_flight *self, flight_tape *tape, const char *cause, const char *words) {
   return written ? g_steal_pointer(&path) : NULL;
 }
 
-static bool
-is_due(const flight_tape *tape, const trigger *trigger, gint64 now) {
-  return trigger->came_us &&
-         (!tape->news.in_pass || now - trigger->came_us > PATIENCE_US || !tape->keeper);
-}
-
 static void
-pull(trigger *trigger, gint64 now) {
-  bool too_soon = trigger->last_us && now - trigger->last_us < PAUSE_US;
-  if (!trigger->came_us && !too_soon && trigger->n_dumps < DUMPS_MAX) trigger->came_us = now;
-}
-
-static void
-dump_for_causes(td_flight *self, flight_tape *tape, gint64 now) {
-  if (tape->news.nan) pull(&tape->triggers[CAUSE_NAN], now);
-  if (tape->news.error) pull(&tape->triggers[CAUSE_ERROR], now);
-  for (int i = 0; i < N_CAUSES; i++) {
-    trigger *trigger = &tape->triggers[i];
-    if (!is_due(tape, trigger, now)) continue;
-    g_free(dump(self, tape, causes[i].name, causes[i].words));
-    trigger->came_us = 0;
-    trigger->last_us = now;
-    trigger->n_dumps++;
-  }
+dump_for_causes(td_flight *self, td_flight_tape *tape, bool is_last) {
+  const td_flight_cause *cause;
+  while ((cause = td_flight_tape_dump_due(tape, g_get_monotonic_time(), is_last)))
+    g_free(dump(self, tape, cause->name, cause->words));
 }
 
 static gboolean
@@ -155,8 +87,9 @@ answer_cb(gpointer data) {
 static void
 serve(td_flight *self, request *request) {
   for (guint i = 0; i < self->tapes->len; i++) {
-    flight_tape *tape = self->tapes->pdata[i];
-    char *path = tape->keeper ? dump(self, tape, request->cause, request->words) : NULL;
+    td_flight_tape *tape = self->tapes->pdata[i];
+    bool is_there = td_flight_tape_is_there(tape);
+    char *path = is_there ? dump(self, tape, request->cause, request->words) : NULL;
     if (!path) continue;
     g_free(request->path);
     request->path = path;
@@ -167,53 +100,9 @@ serve(td_flight *self, request *request) {
 /* ---- the thread ---- */
 
 static void
-give_up(flight_tape *tape, const td_error *error) {
-  g_autofree char *name = td_command_shell_name(tape->path);
-  tape->problem = g_strdup(td_error_text(error));
-  fprintf(stderr, "tapedeck: %s keeps everything from now on: %s\n", name, tape->problem);
-}
-
-static bool
-has_keeper(const td_flight *self, flight_tape *tape) {
-  td_error error = {0};
-  if (tape->problem) return false;
-  if (!tape->keeper && td_keeper_open(tape->path, &self->choice->limit, &tape->keeper, &error) &&
-      error.status == TD_UNSUPPORTED)
-    give_up(tape, &error);
-  td_error_clear(&error);
-  return tape->keeper != NULL;
-}
-
-static void
-read_tape(const td_flight *self, flight_tape *tape) {
-  td_error error = {0};
-  if (has_keeper(self, tape) && td_keeper_read(tape->keeper, &tape->news, &error))
-    give_up(tape, &error);
-  td_error_clear(&error);
-}
-
-/* A cut that is not possible now may be later: the disk may be full. A dump that is due comes
- * first. */
-static bool
-cut_tape(flight_tape *tape, bool is_last) {
-  td_error error = {0};
-  bool is_done = true;
-  if (!tape->keeper || tape->problem) return true;
-  for (int i = 0; i < N_CAUSES; i++)
-    if (tape->triggers[i].came_us) return true;
-  td_status status = td_keeper_cut(tape->keeper, is_last, &is_done, &error);
-  if (status && status != TD_IO) give_up(tape, &error);
-  td_error_clear(&error);
-  return is_done || status;
-}
-
-static void
 take_orders(td_flight *self, GPtrArray *requests) {
-  for (guint i = 0; i < self->added->len; i++) {
-    flight_tape *tape = g_new0(flight_tape, 1);
-    tape->path = self->added->pdata[i];
-    g_ptr_array_add(self->tapes, tape);
-  }
+  for (guint i = 0; i < self->added->len; i++)
+    g_ptr_array_add(self->tapes, td_flight_tape_new(self->added->pdata[i]));
   for (guint i = 0; i < self->requests->len; i++)
     g_ptr_array_add(requests, self->requests->pdata[i]);
   g_ptr_array_set_size(self->added, 0);
@@ -225,31 +114,35 @@ dump_at_times(td_flight *self, gint64 now) {
   if (!self->choice->every_us || now < self->next_dump_us) return;
   self->next_dump_us = now + self->choice->every_us;
   for (guint i = 0; i < self->tapes->len; i++) {
-    flight_tape *tape = self->tapes->pdata[i];
-    if (tape->keeper) g_free(dump(self, tape, "regular", "time for a dump"));
+    td_flight_tape *tape = self->tapes->pdata[i];
+    if (td_flight_tape_is_there(tape)) g_free(dump(self, tape, "regular", "time for a dump"));
   }
 }
 
 static void
+read_tape(const td_flight *self, td_flight_tape *tape) {
+  td_flight_tape_read(tape, &self->choice->limit, g_get_monotonic_time());
+}
+
+static void
 do_round(td_flight *self, GPtrArray *requests) {
-  gint64 now = g_get_monotonic_time();
   for (guint i = 0; i < self->tapes->len; i++) {
     read_tape(self, self->tapes->pdata[i]);
-    dump_for_causes(self, self->tapes->pdata[i], now);
+    dump_for_causes(self, self->tapes->pdata[i], false);
   }
-  dump_at_times(self, now);
+  dump_at_times(self, g_get_monotonic_time());
   for (guint i = 0; i < requests->len; i++)
     serve(self, requests->pdata[i]);
   for (guint i = 0; i < self->tapes->len; i++)
-    cut_tape(self->tapes->pdata[i], false);
+    td_flight_tape_cut(self->tapes->pdata[i]);
 }
 
 static bool
-still_grows(td_flight *self, const flight_tape *tape) {
+still_grows(td_flight *self, const td_flight_tape *tape) {
   g_mutex_lock(&self->mutex);
-  bool is_running = g_hash_table_contains(self->running, tape->path);
+  bool is_running = g_hash_table_contains(self->running, td_flight_tape_get_path(tape));
   g_mutex_unlock(&self->mutex);
-  return is_running && !tape->news.is_complete;
+  return is_running && !td_flight_tape_get_news(tape)->is_complete;
 }
 
 static void
@@ -259,30 +152,17 @@ count_gone(td_flight *self, const td_keeper_news *news) {
   self->n_events_gone += news->n_events_gone;
 }
 
-static void
-shorten(flight_tape *tape) {
-  td_error error = {0};
-  g_autofree char *name = td_command_shell_name(tape->path);
-  if (!write_dump(tape->path, tape->path, tape->news.is_complete, true, &error))
-    fprintf(stderr, "tapedeck: %s was not made smaller: %s\n", name, td_error_text(&error));
-  td_error_clear(&error);
-}
-
 /* A process that the command left running writes into this very file. */
 static void
-finish_tape(td_flight *self, flight_tape *tape) {
+finish_tape(td_flight *self, td_flight_tape *tape) {
   read_tape(self, tape);
-  if (!tape->keeper) return;
-  dump_for_causes(self, tape, G_MAXINT64);
-  bool grows = still_grows(self, tape);
-  while (!grows && !cut_tape(tape, true))
-    continue;
-  read_tape(self, tape);
-  count_gone(self, &tape->news);
-  if (grows)
+  if (!td_flight_tape_is_there(tape)) return;
+  dump_for_causes(self, tape, true);
+  if (still_grows(self, tape))
     fprintf(stderr, "tapedeck: a process still runs, and its tape keeps everything from now on\n");
   else
-    shorten(tape);
+    td_flight_tape_finish(tape, &self->choice->limit, g_get_monotonic_time());
+  count_gone(self, td_flight_tape_get_news(tape));
 }
 
 static gpointer
@@ -325,7 +205,7 @@ td_flight_new(const td_keep_choice *choice, const char *tape) {
   self->added = g_ptr_array_new();
   self->requests = g_ptr_array_new();
   self->running = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
-  self->tapes = g_ptr_array_new_with_free_func(flight_tape_free);
+  self->tapes = g_ptr_array_new_with_free_func((GDestroyNotify)td_flight_tape_free);
   self->next_dump_us = g_get_monotonic_time() + choice->every_us;
   g_mutex_init(&self->mutex);
   g_cond_init(&self->changed);

@@ -113,6 +113,22 @@ train(300)
                     self.assertTrue(self.info(tape)["complete"])
                     (self.folder / tape).unlink()
 
+    def test_nan_in_every_step_make_one_tape(self):
+        """The steps last longer than the flight recorder's rounds. Its last round finds NaNs of the last moment."""
+        text = TRAIN + """
+weight = torch.zeros(3, requires_grad=True)
+for i in range(40):
+    (weight.sqrt() * 0).sum().backward()
+    time.sleep(0.02)
+"""
+        for python in TORCHES:
+            with self.subTest(python):
+                done = self.record_all(text, "--force", "--keep", "200MB", python=python)
+                self.assert_recorded(done)
+                self.assertEqual(self.tapes(), ["script.nan.tape", "script.tape"], done.stderr)
+                self.assertEqual(len([event for event in self.events("script.tape") if event["event"] == "anomaly"]), 40)
+                (self.folder / "script.nan.tape").unlink()
+
     def test_who_asks_gets_a_tape(self):
         text = TRAIN + f"""
 train(20)

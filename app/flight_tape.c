@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "app/flight_tape.h"
+
+#include "app/command.h"
+#include "app/output_file.h"
+#include "engine/trace/compact.h"
+#include "engine/trace/contents.h"
+
+#include <errno.h>
+#include <glib/gstdio.h>
+#include <stdio.h>
+
+/* A dump has the whole pass that caused it, if that ends soon. */
+#define PATIENCE_US (2 * G_USEC_PER_SEC)
+/* A program that is full of NaN must not fill the disk. */
+#define DUMPS_MAX 10
+#define PAUSE_US (10 * 60 * G_USEC_PER_SEC)
+
+enum { CAUSE_NAN, CAUSE_ERROR, N_CAUSES };
+static const td_flight_cause causes[N_CAUSES] = {{"nan", "a NaN was born"},
+                                                 {"error", "a backward pass failed"}};
+
+typedef struct trigger {
+  gint64 came_us; /* 0: no dump is due */
+  gint64 last_us; /* of the last dump */
+  guint n_dumps;
+} trigger;
+
+struct td_flight_tape {
+  char *path;        /* (owned) */
+  td_keeper *keeper; /* (owned) or NULL before the tape exists */
+  td_keeper_news news;
+  trigger triggers[N_CAUSES];
+  bool has_failed; /* it can no longer be followed */
+};
+
+td_flight_tape *
+td_flight_tape_new(char *path) {
+  td_flight_tape *self = g_new0(td_flight_tape, 1);
+  self->path = path;
+  return self;
+}
+
+void
+td_flight_tape_free(td_flight_tape *self) {
+  if (self->keeper) td_keeper_close(self->keeper);
+  g_free(self->path);
+  g_free(self);
+}
+
+const char *
+td_flight_tape_get_path(const td_flight_tape *self) {
+  return self->path;
+}
+
+const td_keeper_news *
+td_flight_tape_get_news(const td_flight_tape *self) {
+  return &self->news;
+}
+
+bool
+td_flight_tape_is_there(const td_flight_tape *self) {
+  return self->keeper != NULL;
+}
+
+/* ---- what comes ---- */
+
+static void
+give_up(td_flight_tape *self, const td_error *error) {
+  g_autofree char *name = td_command_shell_name(self->path);
+  self->has_failed = true;
+  fprintf(stderr, "tapedeck: %s keeps everything from now on: %s\n", name, td_error_text(error));
+}
+
+static bool
+has_keeper(td_flight_tape *self, const td_keep_limit *limit) {
+  td_error error = {0};
+  if (!self->keeper && td_keeper_open(self->path, limit, &self->keeper, &error) &&
+      error.status == TD_UNSUPPORTED)
+    give_up(self, &error);
+  td_error_clear(&error);
+  return self->keeper != NULL;
+}
+
+static void
+pull(trigger *trigger, gint64 now) {
+  bool too_soon = trigger->last_us && now - trigger->last_us < PAUSE_US;
+  if (!trigger->came_us && !too_soon && trigger->n_dumps < DUMPS_MAX) trigger->came_us = now;
+}
+
+void
+td_flight_tape_read(td_flight_tape *self, const td_keep_limit *limit, gint64 now) {
+  td_error error = {0};
+  if (self->has_failed || !has_keeper(self, limit)) return;
+  if (td_keeper_read(self->keeper, &self->news, &error)) give_up(self, &error);
+  if (self->news.nan) pull(&self->triggers[CAUSE_NAN], now);
+  if (self->news.error) pull(&self->triggers[CAUSE_ERROR], now);
+  td_error_clear(&error);
+}
+
+/* ---- dumps ---- */
+
+static bool
+can_wait(const td_flight_tape *self, const trigger *trigger, gint64 now) {
+  return self->news.in_pass && !self->has_failed && now - trigger->came_us <= PATIENCE_US;
+}
+
+const td_flight_cause *
+td_flight_tape_dump_due(td_flight_tape *self, gint64 now, bool is_last) {
+  for (int i = 0; i < N_CAUSES; i++) {
+    trigger *trigger = &self->triggers[i];
+    if (!trigger->came_us || (!is_last && can_wait(self, trigger, now))) continue;
+    trigger->came_us = 0;
+    trigger->last_us = now;
+    trigger->n_dumps++;
+    return &causes[i];
+  }
+  return NULL;
+}
+
+static td_status
+copy(const char *from, const char *to, bool is_whole, bool overwrite, td_error *error) {
+  g_autofree char *part = g_strdup_printf("%s.part", to);
+  td_status status = td_compact(from, part, is_whole, error);
+  if (status) return status;
+  (void)td_contents_add(part, NULL); /* a tape without a table is as good */
+  if (td_output_rename(part, to, overwrite)) return TD_OK;
+  status = td_error_set(error, TD_IO, "%s", g_strerror(errno));
+  g_unlink(part);
+  return status;
+}
+
+td_status
+td_flight_tape_dump(const td_flight_tape *self, const char *to, td_error *error) {
+  return copy(self->path, to, true, false, error);
+}
+
+/* ---- what stays ---- */
+
+/* Returns whether nothing more can go. A cut that is not possible now may be later: the disk may be
+ * full. */
+static bool
+cut(td_flight_tape *self, bool is_last) {
+  td_error error = {0};
+  bool is_done = true;
+  if (!self->keeper || self->has_failed) return true;
+  td_status status = td_keeper_cut(self->keeper, is_last, &is_done, &error);
+  if (status && status != TD_IO) give_up(self, &error);
+  td_error_clear(&error);
+  return is_done || status;
+}
+
+void
+td_flight_tape_cut(td_flight_tape *self) {
+  for (int i = 0; i < N_CAUSES; i++)
+    if (self->triggers[i].came_us) return;
+  cut(self, false);
+}
+
+void
+td_flight_tape_finish(td_flight_tape *self, const td_keep_limit *limit, gint64 now) {
+  td_error error = {0};
+  if (!self->keeper) return;
+  while (!cut(self, true))
+    continue;
+  td_flight_tape_read(self, limit, now);
+  g_autofree char *name = td_command_shell_name(self->path);
+  if (copy(self->path, self->path, self->news.is_complete, true, &error))
+    fprintf(stderr, "tapedeck: %s was not made smaller: %s\n", name, td_error_text(&error));
+  td_error_clear(&error);
+}
