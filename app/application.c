@@ -22,8 +22,9 @@ find_position(TdDocument *document, gpointer data, uint64_t *position) {
   const TdWindowRequest *request = data;
   g_autofree char *how = NULL;
   uint64_t seq;
-  is_refused = !td_moment_find(request->path, td_document_get_replay(document), &request->moment,
-                               &seq, &how);
+  td_tape *tape = td_replay_tape(td_document_get_replay(document));
+  is_refused =
+      !td_moment_find(tape, td_document_get_catalog(document), &request->moment, &seq, &how);
   if (!is_refused) *position = seq + 1;
   return !is_refused;
 }

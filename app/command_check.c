@@ -61,7 +61,7 @@ print_conflicts(const char *path, td_tape *tape, td_error *error) {
   const td_tape_info *info = td_tape_info_get(tape);
   td_catalog *catalog = NULL;
   if (!info->n_by_kind[TD_EVENT_stream_conflict]) return TD_OK;
-  td_status status = td_catalog_collect(tape, &catalog, error);
+  td_status status = td_catalog_collect_whole(tape, &catalog, error);
   for (uint64_t seq = 0; status == TD_OK && seq < info->n_events; seq++)
     print_conflict(path, catalog, tape, seq);
   if (status == TD_OK) status = td_tape_check_readable(tape, error);

@@ -21,7 +21,7 @@ report_fini(td_diff_report *report) {
 static td_status
 open_tape(const char *path, td_tape **tape, td_catalog **catalog, td_error *error) {
   td_status status = td_tape_open(path, tape, error);
-  return status == TD_OK ? td_catalog_collect(*tape, catalog, error) : status;
+  return status == TD_OK ? td_catalog_collect_whole(*tape, catalog, error) : status;
 }
 
 static td_status

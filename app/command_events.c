@@ -66,7 +66,7 @@ print_tape(const char *path, const filter *filter, bool as_json) {
   td_tape *tape = NULL;
   td_catalog *catalog = NULL;
   td_status status = td_tape_open(path, &tape, &error);
-  if (status == TD_OK && !as_json) status = td_catalog_collect(tape, &catalog, &error);
+  if (status == TD_OK && !as_json) status = td_catalog_collect_whole(tape, &catalog, &error);
   if (status == TD_OK) status = print_events(tape, catalog, filter, &error);
   td_catalog_free(catalog);
   td_tape_close(tape);

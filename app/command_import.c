@@ -6,7 +6,7 @@
 #include "app/output_file.h"
 #include "app/terminal.h"
 #include "engine/exchange/import.h"
-#include "engine/trace/contents.h"
+#include "engine/replay/segments.h"
 #include "engine/trace/tape.h"
 #include "ui/geometry/format.h"
 
@@ -186,7 +186,8 @@ write_tape(td_import *import, const trace_file *file, const char *tape) {
     td_output_file_drop(&output);
     return td_command_file_error(status == TD_IO ? tape : file->path, &error);
   }
-  (void)td_contents_add(output.part, NULL); /* a tape without a table is as good */
+  (void)td_segments_add(output.part, TD_SEGMENT_EVENTS,
+                        NULL); /* a tape without a table is as good */
   if (!td_output_file_keep(&output, true)) return td_command_fail(tape, "%s", g_strerror(errno));
   tell_report(file, tape, &report);
   return TD_EXIT_OK;

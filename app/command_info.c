@@ -350,7 +350,7 @@ td_command_info(int argc, char **argv) {
   td_tape *tape = NULL;
   td_catalog *catalog = NULL;
   td_status opened = td_tape_open(argv[1], &tape, &error);
-  if (opened == TD_OK) opened = td_catalog_collect(tape, &catalog, &error);
+  if (opened == TD_OK) opened = td_catalog_collect_whole(tape, &catalog, &error);
   td_summary summary = {0};
   if (opened == TD_OK) opened = td_summary_make(tape, catalog, &summary, &error);
   if (opened == TD_OK && as_json) print_json(tape, catalog, &summary);

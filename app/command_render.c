@@ -2,7 +2,7 @@
  *
  * `tapedeck render`: a picture of one instant. The window draws with the same code. */
 #include "app/command.h"
-#include "app/moment.h"
+#include "app/moment_replay.h"
 #include "app/output_file.h"
 #include "engine/base/alloc.h"
 #include "engine/profile/why.h"
@@ -98,7 +98,7 @@ draw_overview(const job *self, cairo_t *cr) {
   uint64_t position = td_replay_position(self->replay);
   char *time = td_format_ns((double)state->header->time_ns),
        *now = td_format_count(position ? position - 1 : 0);
-  char *length = td_format_count(td_replay_length(self->replay));
+  char *length = td_format_count(td_replay_end(self->replay));
   char *note = td_format("event %s of %s · %s", now, length, time);
   char *why = why_text(self->replay);
   char *title =
@@ -234,12 +234,9 @@ tell_moment(const job *self) {
 static int
 prepare(job *self, const struct view *view, const td_moment_options *moment) {
   td_error error = {0};
-  if (td_replay_open(self->path, NULL, NULL, &self->replay, &error))
-    return td_command_file_error(self->path, &error);
-  if (!td_moment_find(self->path, self->replay, moment, &self->seq, &self->how))
+  if (!td_moment_replay(self->path, moment, view->needs_timeline, &self->replay, &self->seq,
+                        &self->how))
     return TD_EXIT_USAGE;
-  if (td_replay_seek(self->replay, self->seq + 1, &error))
-    return td_command_file_error(self->path, &error);
   const td_catalog *catalog = td_replay_catalog(self->replay);
   if (view->needs_scene) self->scene = td_graph_scene_new(catalog, active_graph_task(self->replay));
   if (view->needs_timeline &&

@@ -9,7 +9,7 @@
 #include "app/output_file.h"
 #include "app/paths.h"
 #include "engine/control/link.h"
-#include "engine/trace/contents.h"
+#include "engine/replay/segments.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -168,7 +168,8 @@ conclude(const run_options *options, const char *report, int status) {
   }
   g_autofree char *name = td_command_shell_name(options->tape);
   if (strcmp(report, "ok") == 0) {
-    (void)td_contents_add(options->tape, NULL); /* a tape without a table is as good */
+    (void)td_segments_add(options->tape, TD_SEGMENT_EVENTS,
+                          NULL); /* a tape without a table is as good */
     fprintf(stderr, "tapedeck: recorded %s; see it with: tapedeck open %s\n", name, name);
   } else if (access(options->tape, F_OK) == 0)
     fprintf(

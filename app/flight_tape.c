@@ -3,8 +3,8 @@
 
 #include "app/command.h"
 #include "app/output_file.h"
+#include "engine/replay/segments.h"
 #include "engine/trace/compact.h"
-#include "engine/trace/contents.h"
 
 #include <errno.h>
 #include <glib/gstdio.h>
@@ -123,7 +123,7 @@ copy(const char *from, const char *to, bool is_whole, bool overwrite, td_error *
   g_autofree char *part = g_strdup_printf("%s.part", to);
   td_status status = td_compact(from, part, is_whole, error);
   if (status) return status;
-  (void)td_contents_add(part, NULL); /* a tape without a table is as good */
+  (void)td_segments_add(part, TD_SEGMENT_EVENTS, NULL); /* a tape without a table is as good */
   if (td_output_rename(part, to, overwrite)) return TD_OK;
   status = td_error_set(error, TD_IO, "%s", g_strerror(errno));
   g_unlink(part);

@@ -11,7 +11,7 @@
 
 typedef struct place {
   const char *path; /* (borrowed) */
-  td_replay *replay;
+  td_tape *tape;
   const td_catalog *catalog;
   uint64_t length;
 } place;
@@ -31,7 +31,7 @@ static bool
 is_birth_of(const place *place, const td_catalog_mention *problem, td_anomaly_kind kind) {
   td_any_event event;
   return problem->kind == TD_EVENT_anomaly &&
-         td_replay_event(place->replay, problem->seq, &event, NULL) == TD_OK &&
+         td_tape_get(place->tape, problem->seq, &event, NULL) == TD_OK &&
          event.anomaly.kind == kind;
 }
 
@@ -151,7 +151,7 @@ find_in_pass(const place *place, uint32_t graph_task) {
     uint64_t seq = i % 2 ? middle + (i + 1) / 2 : middle - i / 2;
     td_any_event event;
     if (seq < begin || seq > end) continue;
-    if (td_replay_event(place->replay, seq, &event, NULL) != TD_OK) break;
+    if (td_tape_get(place->tape, seq, &event, NULL) != TD_OK) break;
     int rated = rate(&event, graph_task);
     if (rated > best) best_seq = seq;
     best = MAX(best, rated);
@@ -159,13 +159,20 @@ find_in_pass(const place *place, uint32_t graph_task) {
   return best_seq;
 }
 
-/* The pass in which most nodes ran; TD_NONE if the tape has none. */
+/* How many nodes ran in a pass. An outline has only the length of the pass. */
+static uint64_t
+size_of(const td_catalog *catalog, const td_catalog_graph_task *pass) {
+  bool is_outline = catalog->segment.number == TD_SEGMENT_OUTLINE;
+  return is_outline ? pass->end_seq - pass->begin_seq : pass->n_ran;
+}
+
+/* TD_NONE if the tape has no pass. */
 static uint32_t
 find_largest_pass(const td_catalog *catalog) {
   const td_catalog_graph_task *passes = catalog->graph_task_rows;
   uint32_t largest = 0;
   for (uint32_t i = 1; i < catalog->n_graph_tasks; i++)
-    if (passes[i].n_ran > passes[largest].n_ran) largest = i;
+    if (size_of(catalog, &passes[i]) > size_of(catalog, &passes[largest])) largest = i;
   return catalog->n_graph_tasks ? passes[largest].id : TD_NONE;
 }
 
@@ -188,12 +195,12 @@ has_pass(const place *place, gint64 pass) {
 }
 
 bool
-td_moment_find(const char *path, td_replay *replay, const td_moment_options *options, uint64_t *seq,
-               char **how) {
-  place place = {path, replay, td_replay_catalog(replay), td_replay_length(replay)};
+td_moment_find(td_tape *tape, const td_catalog *catalog, const td_moment_options *options,
+               uint64_t *seq, char **how) {
+  place place = {td_tape_path(tape), tape, catalog, td_tape_info_get(tape)->n_events};
   *how = NULL;
   if (place.length == 0) {
-    td_command_fail(path, "the tape has no events");
+    td_command_fail(place.path, "the tape has no events");
     return false;
   }
   if (options->at) return find_named(&place, options->at, seq, how);

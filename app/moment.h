@@ -4,7 +4,7 @@
  * --pass takes a graph task. Without an option Tapedeck chooses a moment. Main thread. */
 #pragma once
 
-#include "engine/replay/replay.h"
+#include "engine/replay/catalog.h"
 
 #include <glib.h>
 
@@ -44,8 +44,9 @@ void td_moment_options_fini(td_moment_options *options);
 bool td_moment_options_given(const td_moment_options *options);
 bool td_moment_options_check(const char *command, const td_moment_options *options);
 
-/* td_moment_find writes the event that the options name on a tape. If the tape does not have it,
+/* td_moment_find writes the event that the options name on a tape. The catalog is of the whole tape
+ * or of its outline. If the tape does not have it,
  * the function prints why and returns false. *how says in words which moment it is, "in the middle
  * of graph task 0", or is NULL if the options gave the number. The caller frees it. */
-bool td_moment_find(const char *path, td_replay *replay, const td_moment_options *options,
+bool td_moment_find(td_tape *tape, const td_catalog *catalog, const td_moment_options *options,
                     uint64_t *seq, char **how);

@@ -2,7 +2,7 @@
 #include "app/session_tapes.h"
 
 #include "app/output_file.h"
-#include "engine/trace/contents.h"
+#include "engine/replay/segments.h"
 #include "engine/trace/join.h"
 #include "engine/trace/tape.h"
 
@@ -87,7 +87,7 @@ is_wanted(td_session_tapes *self, td_session_tape *own) {
   if (!g_file_test(own->path, G_FILE_TEST_EXISTS)) return false;
   if (g_file_test(own->path, G_FILE_TEST_IS_SYMLINK)) return false; /* no process made that */
   td_error error = {0};
-  (void)td_contents_add(own->path, NULL); /* a tape without a table is as good */
+  (void)td_segments_add(own->path, TD_SEGMENT_EVENTS, NULL); /* a tape without a table is as good */
   if (td_tape_open(own->path, &tape, &error) != TD_OK) {
     g_free(self->unread);
     self->unread = g_strdup(td_error_text(&error));
@@ -152,7 +152,7 @@ join_all(td_session_tapes *self) {
     self->problem = g_strdup(td_error_text(&error));
     td_output_file_drop(&output);
   } else {
-    (void)td_contents_add(output.part, NULL);
+    (void)td_segments_add(output.part, TD_SEGMENT_EVENTS, NULL);
     if (td_output_file_keep(&output, self->overwrite))
       self->joined = g_strdup(self->path);
     else

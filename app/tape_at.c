@@ -19,13 +19,7 @@ parse(td_tape_at *at, const char *command, bool has_json, int argc, char **argv,
 
 static bool
 stand_at(td_tape_at *at) {
-  td_error error = {0};
-  if (td_replay_open(at->path, NULL, NULL, &at->replay, &error) == TD_OK) {
-    if (!td_moment_find(at->path, at->replay, &at->options, &at->seq, &at->how)) return false;
-    if (td_replay_seek(at->replay, at->seq + 1, &error) == TD_OK) return true;
-  }
-  td_command_file_error(at->path, &error);
-  return false;
+  return td_moment_replay(at->path, &at->options, false, &at->replay, &at->seq, &at->how);
 }
 
 bool

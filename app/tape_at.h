@@ -4,7 +4,7 @@
  * thread. */
 #pragma once
 
-#include "app/moment.h"
+#include "app/moment_replay.h"
 
 /* A replay that stands after event `seq`, which the command line names or Tapedeck chose. */
 typedef struct td_tape_at {

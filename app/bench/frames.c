@@ -29,7 +29,7 @@ frames_p99_ms(td_replay *replay) {
   double took[FRAMES];
   for (int frame = 0; frame < FRAMES; frame++) {
     td_error error = {0};
-    td_replay_seek(replay, td_replay_length(replay) * (uint64_t)(frame + 1) / FRAMES, &error);
+    td_replay_seek(replay, td_replay_end(replay) * (uint64_t)(frame + 1) / FRAMES, &error);
     td_error_clear(&error);
     view.centre_y += 1;
     double begin = td_bench_now();

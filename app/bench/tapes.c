@@ -71,7 +71,7 @@ td_bench_bytes_per_event(td_measured *measured) {
 void
 td_bench_open_10m(td_measured *measured) {
   if (!tape_ready(measured)) return;
-  uint64_t n_events = td_replay_length(made.tape.replay);
+  uint64_t n_events = td_replay_end(made.tape.replay);
   measured->value = made.tape.open_ms * 1e7 / (double)n_events;
   measured->floor_value = made.read_ms * 1e7 / (double)n_events;
 }
@@ -79,7 +79,7 @@ td_bench_open_10m(td_measured *measured) {
 void
 td_bench_contents_10m(td_measured *measured) {
   if (!tape_ready(measured)) return;
-  double per_10m = 1e7 / (double)td_replay_length(made.tape.replay);
+  double per_10m = 1e7 / (double)td_replay_end(made.tape.replay);
   measured->value = made.tape.contents_ms * per_10m;
   measured->floor_value = made.read_ms * per_10m;
 }
@@ -87,7 +87,7 @@ td_bench_contents_10m(td_measured *measured) {
 void
 td_bench_open_contents_10m(td_measured *measured) {
   if (!tape_ready(measured)) return;
-  double per_10m = 1e7 / (double)td_replay_length(made.tape.replay), begin = td_bench_now();
+  double per_10m = 1e7 / (double)td_replay_end(made.tape.replay), begin = td_bench_now();
   td_tape *tape;
   if (td_tape_open(made.tape.recording.path, &tape, NULL)) {
     measured->skipped = g_strdup("the tape cannot be opened again");
@@ -101,7 +101,7 @@ td_bench_open_contents_10m(td_measured *measured) {
 static char *
 seek_p99_ms(td_replay *replay, double *value) {
   double took[SEEKS];
-  uint64_t random = 88172645463325252u, length = td_replay_length(replay);
+  uint64_t random = 88172645463325252u, length = td_replay_end(replay);
   td_error error = {0};
   td_status status = TD_OK;
   for (int i = 0; i < SEEKS && !status; i++) {

@@ -29,6 +29,7 @@
   .visit = {TD_VISIT_##role, (uint16_t)offsetof(current, node),                                    \
             (uint16_t)offsetof(current, graph_task)},
 #define LASTS(how, item) .lasts = {TD_LASTS_##how, (uint16_t)offsetof(current, item)},
+#define OUTLINE .outline = true,
 #define ENDS(how, item) .ends = {TD_LASTS_##how, (uint16_t)offsetof(current, item)},
 #define TD_FIELD(type, field)                                                                      \
   {#field,                                                                                         \

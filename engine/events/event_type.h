@@ -161,6 +161,7 @@ typedef struct td_event_type {
     td_event_lasts how;
     uint16_t item; /* offset */
   } lasts, ends;
+  bool outline; /* one of the few events that give an outline of a long tape */
 } td_event_type;
 
 /* td_event_type_get returns the table entry for a kind, or NULL for one that this build does not

@@ -13,7 +13,7 @@ cause_of(const td_catalog *catalog, td_tape *tape, uint64_t seq, const td_event_
   uint64_t cause;
   td_any_event event;
   if (!td_cause_find(catalog, tape, seq, anomaly, &cause) ||
-      td_tape_get(tape, cause, &event, NULL) != TD_OK)
+      td_catalog_event(catalog, tape, cause, &event, NULL) != TD_OK)
     return td_dup_string("");
   char *what = td_why_describe(catalog, tape, &event);
   char *text = td_format(" Event %llu may have led to it: %s.", (unsigned long long)cause, what);
@@ -30,7 +30,7 @@ rest_of(const td_catalog *catalog, td_tape *tape, uint64_t seq, const td_event_a
   td_any_event event;
   if (!td_cause_of_forward(anomaly)) return td_dup_string("");
   if (!td_cause_find_in_gradients(catalog, tape, seq, &birth, &led) ||
-      td_tape_get(tape, birth, &event, NULL) != TD_OK)
+      td_catalog_event(catalog, tape, birth, &event, NULL) != TD_OK)
     return td_dup_string(" No NaN was born in the gradients after it.");
   char *what = td_why_describe(catalog, tape, &event);
   char *text = td_format(" In the gradients, the first NaN is event %llu: %s. %s",

@@ -51,7 +51,7 @@ note_births(search *self) {
   for (uint32_t i = 0; i < problems->n; i++) {
     const td_catalog_mention *item = &problems->items[i];
     if (item->kind != TD_EVENT_anomaly || item->seq >= self->seq) continue;
-    if (td_tape_get(self->tape, item->seq, &event, NULL) != TD_OK) continue;
+    if (td_catalog_event(self->catalog, self->tape, item->seq, &event, NULL) != TD_OK) continue;
     if (can_lead(self, &event.anomaly))
       *td_number_map_put(&self->births, item->node) = item->seq + 1;
   }
@@ -150,9 +150,10 @@ td_cause_find(const td_catalog *catalog, td_tape *tape, uint64_t seq,
 }
 
 static bool
-get_anomaly(td_tape *tape, uint64_t seq, td_event_anomaly *anomaly) {
+get_anomaly(const td_catalog *catalog, td_tape *tape, uint64_t seq, td_event_anomaly *anomaly) {
   td_any_event event;
-  if (td_tape_get(tape, seq, &event, NULL) != TD_OK || event.event.kind != TD_EVENT_anomaly)
+  if (td_catalog_event(catalog, tape, seq, &event, NULL) != TD_OK ||
+      event.event.kind != TD_EVENT_anomaly)
     return false;
   *anomaly = event.anomaly;
   return true;
@@ -172,10 +173,10 @@ td_cause_find_in_gradients(const td_catalog *catalog, td_tape *tape, uint64_t se
                            bool *led) {
   const td_catalog_mentions *problems = &catalog->mentions[TD_LIST_problems];
   td_event_anomaly anomaly, first;
-  if (!get_anomaly(tape, seq, &first)) return false;
+  if (!get_anomaly(catalog, tape, seq, &first)) return false;
   for (uint32_t i = 0; i < problems->n; i++) {
     uint64_t at = problems->items[i].seq;
-    if (at <= seq || !get_anomaly(tape, at, &anomaly)) continue;
+    if (at <= seq || !get_anomaly(catalog, tape, at, &anomaly)) continue;
     if (anomaly.kind != TD_anomaly_kind_nan || is_of_forward(anomaly.born)) continue;
     *birth = at;
     *led = has_path(catalog, &anomaly, first.node);

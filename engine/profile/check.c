@@ -157,7 +157,7 @@ td_status
 td_check_run(td_tape *tape, td_check_report report, void *data, uint64_t *n_violations,
              td_error *error) {
   td_checker checker = {.report = report, .data = data};
-  td_status status = td_catalog_collect(tape, &checker.catalog, error);
+  td_status status = td_catalog_collect_whole(tape, &checker.catalog, error);
   if (status != TD_OK) return status;
   if (td_checker_init(&checker)) {
     choose_rules(&checker, td_tape_info_get(tape));

@@ -12,7 +12,7 @@ td_conflict_find_write(const td_catalog *catalog, td_tape *tape,
       td_catalog_mentions_of(catalog, TD_LIST_writes, conflict->counter, &n);
   td_any_event event;
   for (uint32_t i = 0; i < n; i++) {
-    if (td_tape_get(tape, mentions[i].seq, &event, NULL) != TD_OK) continue;
+    if (td_catalog_event(catalog, tape, mentions[i].seq, &event, NULL) != TD_OK) continue;
     if (event.tensor_write.version != conflict->saved + 1) continue;
     *write = event.tensor_write;
     return true;

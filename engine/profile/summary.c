@@ -144,7 +144,7 @@ conclude(collector *self) {
 
 td_status
 td_summary_make(td_tape *tape, const td_catalog *catalog, td_summary *summary, td_error *error) {
-  uint64_t n_events = td_tape_info_get(tape)->n_events;
+  const td_segment *segment = &catalog->segment;
   *summary = (td_summary){.task_ns = td_try_alloc(catalog->n_graph_tasks, sizeof(uint64_t)),
                           .nodes = td_try_alloc(catalog->n_nodes, sizeof(td_summary_node)),
                           .modules = td_try_alloc(catalog->n_nodes, sizeof(td_summary_module))};
@@ -155,8 +155,8 @@ td_summary_make(td_tape *tape, const td_catalog *catalog, td_summary *summary, t
                     .task_begin = td_try_alloc(catalog->n_graph_tasks, sizeof(uint64_t))};
   bool has_memory = summary->task_ns && summary->nodes && summary->modules && self.threads &&
                     self.node_ns && self.task_begin;
-  td_tape_begin_pass(tape);
-  for (uint64_t seq = 0; has_memory && seq < n_events; seq++) {
+  td_tape_begin_pass(tape, segment);
+  for (uint64_t seq = segment->first; has_memory && seq < segment->end; seq++) {
     const td_any_event *event = td_tape_peek(tape, seq);
     if (event && event->event.thread < catalog->n_threads) take(&self, event);
   }

@@ -261,9 +261,9 @@ list_tasks(collector *self) {
 static bool
 collect(collector *self) {
   td_visits *out = self->out;
-  uint64_t n_events = td_tape_info_get(self->tape)->n_events;
-  td_tape_begin_pass(self->tape);
-  for (; self->seq < n_events && !self->out_of_memory; self->seq++) {
+  const td_segment *segment = &self->catalog->segment;
+  td_tape_begin_pass(self->tape, segment);
+  for (self->seq = segment->first; self->seq < segment->end && !self->out_of_memory; self->seq++) {
     const td_any_event *event = td_tape_peek(self->tape, self->seq);
     if (event) collect_event(self, event);
   }

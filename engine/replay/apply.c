@@ -388,6 +388,57 @@ apply_step(td_world *world, const td_any_event *any) {
   td_world_set(world, &world->state.header->step, any->step.iteration);
 }
 
+/* keyframe: what no event before told in this form, so nothing is contradicted */
+
+static void
+apply_node_now(td_world *world, const td_any_event *any) {
+  const td_event_node_now *event = &any->node_now;
+  if (event->node == TD_NONE || event->state >= TD_N_NODE_STATES ||
+      event->anomaly > TD_anomaly_kind_LIMIT || event->birthplace > TD_birthplace_LIMIT)
+    return trouble(world);
+  td_node_now *node = td_world_node(world, event->node), changed = *node;
+  changed.state = (uint8_t)event->state;
+  changed.anomaly = (uint8_t)event->anomaly;
+  changed.birthplace = (uint8_t)event->birthplace;
+  td_world_set(world, (td_word *)node, *(td_word *)&changed);
+  td_world_set(world, &node->thread, event->runner);
+  td_world_set_u64(world, &node->begin_ns, event->begin_ns);
+  td_world_set_u64(world, &node->end_ns, event->end_ns);
+}
+
+static void
+apply_queue_now(td_world *world, const td_any_event *any) {
+  const td_event_queue_now *event = &any->queue_now;
+  if (event->queue == TD_NONE) return trouble(world);
+  td_queue_now *queue = td_world_queue(world, event->queue);
+  td_world_set(world, &queue->n_pushed, event->pushed);
+  td_world_set(world, &queue->n_popped, event->popped);
+  td_world_set(world, &queue->last_node, event->last_node);
+  td_world_set_u64(world, &queue->last_pop_seq, event->last_pop_seq);
+}
+
+static void
+apply_thread_now(td_world *world, const td_any_event *any) {
+  const td_event_thread_now *event = &any->thread_now;
+  bool has_lock = event->lock < TD_lock_kind_LIMIT || event->lock == TD_NONE;
+  if (event->id == TD_NONE || event->state >= TD_thread_activity_LIMIT || !has_lock)
+    return trouble(world);
+  td_thread_now *thread = td_world_thread(world, event->id);
+  td_world_set(world, &thread->state, event->state);
+  td_world_set(world, &thread->node, event->node);
+  td_world_set(world, &thread->lock, event->lock);
+  td_world_set_u64(world, &thread->since_ns, event->since_ns);
+}
+
+static void
+apply_totals_now(td_world *world, const td_any_event *any) {
+  const td_event_totals_now *event = &any->totals_now;
+  td_state_header *header = world->state.header;
+  td_world_set(world, &header->n_anomalies, event->n_anomalies);
+  td_world_set(world, &header->step, event->step);
+  td_world_set(world, &header->current_node, event->current_node);
+}
+
 /* The kinds that events.def counts among the changes of the state have a function here. */
 static void (*const appliers[TD_EVENT_LIMIT])(td_world *world, const td_any_event *any) = {
 #define APPLY_state(name) apply_##name

@@ -34,6 +34,45 @@ td_catalog_free(td_catalog *catalog) {
   free(catalog);
 }
 
+static bool
+has(const td_catalog *catalog, td_id_space space, uint32_t id) {
+  switch (space) {
+  case TD_ID_NODE:
+    return td_catalog_has_node(catalog, id);
+  case TD_ID_GRAPH_TASK:
+    return td_catalog_has_graph_task(catalog, id);
+  case TD_ID_THREAD:
+    return id < catalog->n_threads;
+  case TD_ID_QUEUE:
+    return id < catalog->n_queues;
+  default:
+    return true;
+  }
+}
+
+static bool
+has_all(const td_catalog *catalog, const td_event *event) {
+  const td_event_type *type = td_event_type_get(event->kind);
+  bool found = has(catalog, TD_ID_THREAD, event->thread);
+  for (uint16_t i = 0; i < type->n_fields && found; i++) {
+    const td_field *field = &type->fields[i];
+    if (field->form != TD_FORM_id) continue;
+    uint32_t id = (uint32_t)td_event_field_get(event, field);
+    found = id == TD_NONE || has(catalog, field->space, id);
+  }
+  return found;
+}
+
+td_status
+td_catalog_event(const td_catalog *catalog, td_tape *tape, uint64_t seq, td_any_event *out,
+                 td_error *error) {
+  bool is_inside = seq >= catalog->segment.first && seq < catalog->segment.end;
+  td_status status = td_tape_get(tape, seq, out, error);
+  if (status || is_inside || has_all(catalog, &out->event)) return status;
+  return td_error_set(error, TD_OUT_OF_RANGE, "event %llu is of another segment",
+                      (unsigned long long)seq);
+}
+
 /* NULL if the tape does not name the device. */
 static const td_catalog_device *
 find_device(const td_catalog *catalog, int32_t device) {

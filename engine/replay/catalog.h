@@ -8,7 +8,10 @@
  * Threads and queues are few: their arrays are indexed by id. Nodes and graph tasks are not. A tape
  * from the middle of a long run has few of them, with great ids. So each one that an event names
  * has a row, in the order of the ids. Whoever keeps something for each node indexes it by row. On a
- * tape that has all ids from 0 on, the rows are the ids. */
+ * tape that has all ids from 0 on, the rows are the ids.
+ *
+ * A catalog may be of one segment of the tape alone (engine/trace/segment.h): then it has what the
+ * segment's keyframe and its events name. */
 #pragma once
 
 #include "engine/base/id_rows.h"
@@ -120,6 +123,7 @@ typedef struct td_catalog_mentions {
 } td_catalog_mentions;
 
 typedef struct td_catalog {
+  td_segment segment;                     /* that it is of */
   td_id_rows node_ids, graph_task_ids;    /* (owned), as all below */
   td_catalog_node *node_rows;             /* [n_nodes] ordered by id */
   td_catalog_graph_task *graph_task_rows; /* [n_graph_tasks] ordered by id */
@@ -136,6 +140,7 @@ typedef struct td_catalog {
   td_catalog_left_out *left_out; /* in the order of the tape */
   uint32_t n_steps, n_left_out, n_settings, n_streams;
   td_catalog_mentions mentions[TD_N_LISTS];
+  uint64_t n_by_kind[TD_EVENT_LIMIT]; /* of the events that it was collected from */
   uint32_t *ran; /* nodes by the graph task in which they began, in that order */
   uint32_t n_nodes, n_edges, n_metadata, n_threads, n_queues, n_graph_tasks, n_devices, n_processes,
       n_ran;
@@ -144,6 +149,11 @@ typedef struct td_catalog {
   uint32_t probe_level;
   const char *probe_reason; /* why not a higher level; "" where the tape does not say */
 } td_catalog;
+
+/* td_catalog_event copies an event of the tape, and makes sure that the catalog has what the event
+ * names. TD_OUT_OF_RANGE if not; else as td_tape_get. */
+td_status td_catalog_event(const td_catalog *catalog, td_tape *tape, uint64_t seq,
+                           td_any_event *out, td_error *error);
 
 /* td_catalog_free frees a catalog. Its strings stay with the tape. */
 void td_catalog_free(td_catalog *catalog);

@@ -30,8 +30,14 @@ typedef struct id_fields {
   id_field fields[8];
 } id_fields;
 
+/* How much room the tables have that grow event by event. */
+typedef struct td_catalog_room {
+  uint32_t edges, metadata, runs, steps, settings, streams, left_out, mentions[TD_N_LISTS];
+} td_catalog_room;
+
 typedef struct td_catalog_builder {
   td_tape *tape;
+  const td_segment *segment;
   td_catalog *catalog;
   td_error *error;
   uint64_t seq, limit; /* of ids; of rows, where an id has a row */
@@ -41,7 +47,24 @@ typedef struct td_catalog_builder {
   uint32_t device_names[TD_CATALOG_DEVICES_MAX + 1]; /* string numbers by device + 1 */
   bool device_seen[TD_CATALOG_DEVICES_MAX + 1];
   id_fields id_fields[TD_EVENT_LIMIT];
+  td_catalog_room room;
+  bool out_of_memory; /* a table could not grow */
 } td_catalog_builder;
+
+/* td_catalog_grow makes room for one more element behind n, and returns the table, or NULL without
+ * memory: then it sets out_of_memory. */
+void *td_catalog_grow(td_catalog_builder *builder, void *table, uint32_t n, uint32_t *room,
+                      size_t size);
+
+/* TD_CATALOG_ADD adds an element to a table of the catalog. */
+#define TD_CATALOG_ADD(builder, table, n, room, ...)                                               \
+  do {                                                                                             \
+    void *grown = td_catalog_grow((builder), (table), (n), &(room), sizeof *(table));              \
+    if (grown) {                                                                                   \
+      (table) = grown;                                                                             \
+      (table)[(n)++] = __VA_ARGS__;                                                                \
+    }                                                                                              \
+  } while (0)
 
 /* td_catalog_take adds what an event tells to the catalog. All ids of the event are declared. */
 void td_catalog_take(td_catalog_builder *builder, const td_any_event *event);

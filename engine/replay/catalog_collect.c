@@ -182,19 +182,68 @@ collect_devices(td_catalog_builder *builder) {
   return true;
 }
 
-/* Room for every event of each list. */
-static bool
+void *
+td_catalog_grow(td_catalog_builder *builder, void *table, uint32_t n, uint32_t *room, size_t size) {
+  if (n < *room) return table;
+  uint32_t more = (uint32_t)TD_MIN(2 * (uint64_t)TD_MAX(n, 8), UINT32_MAX);
+  void *larger = n < more ? realloc(table, (size_t)more * size) : NULL;
+  if (larger) *room = more;
+  builder->out_of_memory |= !larger;
+  return larger;
+}
+
+/* Of a whole tape, it is known how many events of a kind come. */
+static void *
+first_room(td_catalog_builder *builder, uint64_t n, uint32_t *room, size_t size) {
+  bool is_whole = builder->segment->number == TD_SEGMENT_WHOLE;
+  *room = (uint32_t)TD_MIN(is_whole ? n : 0, UINT32_MAX);
+  void *table = td_try_alloc(*room, size);
+  builder->out_of_memory |= !table;
+  return table;
+}
+
+static void
 reserve_mentions(td_catalog_builder *builder) {
   const td_tape_info *info = td_tape_info_get(builder->tape);
-  size_t n[TD_N_LISTS] = {0};
+  uint64_t n[TD_N_LISTS] = {0};
   for (uint32_t kind = 1; kind < TD_EVENT_LIMIT; kind++)
     if (info->n_by_kind[kind]) n[td_event_type_get(kind)->list.list] += info->n_by_kind[kind];
   for (int list = TD_LIST_none + 1; list < TD_N_LISTS; list++) {
     td_catalog_mentions *mentions = &builder->catalog->mentions[list];
-    mentions->items = td_try_alloc(n[list], sizeof *mentions->items);
-    if (!mentions->items) return false;
+    mentions->items =
+        first_room(builder, n[list], &builder->room.mentions[list], sizeof *mentions->items);
   }
-  return true;
+}
+
+static void
+reserve_tables(td_catalog_builder *builder) {
+  td_catalog *catalog = builder->catalog;
+  td_catalog_room *room = &builder->room;
+  const uint64_t *n = td_tape_info_get(builder->tape)->n_by_kind;
+#define RESERVE(table, room_of, kind)                                                              \
+  (table) = first_room(builder, n[TD_EVENT_##kind], &room->room_of, sizeof *(table))
+  RESERVE(catalog->edges, edges, edge_new);
+  RESERVE(catalog->metadata, metadata, input_metadata);
+  RESERVE(builder->runs, runs, node_begin);
+  RESERVE(catalog->steps, steps, step);
+  RESERVE(catalog->settings, settings, setting);
+  RESERVE(catalog->streams, streams, stream_new);
+  RESERVE(catalog->left_out, left_out, left_out);
+#undef RESERVE
+  reserve_mentions(builder);
+}
+
+/* Room for the first elements of all tables. */
+static bool
+reserve_all(td_catalog_builder *builder) {
+  reserve_tables(builder);
+  bool reserved = !builder->out_of_memory;
+  for (table which = 0; which < N_TABLES; which++) {
+    reserved = reserved && reserve(builder, which, 1);
+    if (reserved && which < N_ROW_TABLES)
+      reserved = td_id_rows_init(rows_of(builder->catalog, which), (uint32_t)builder->limit);
+  }
+  return reserved;
 }
 
 /* Moves the elements of an array in place: element i becomes the one that was at order[i]. Uses up
@@ -239,47 +288,52 @@ compare_mentions(const void *a, const void *b) {
 }
 
 static td_status
+collect_event(const td_any_event *event, uint64_t seq, void *data) {
+  td_catalog_builder *builder = data;
+  builder->seq = seq;
+  td_status status = declare_ids(builder, event);
+  if (status == TD_OK) td_catalog_take(builder, event);
+  return status;
+}
+
+static td_status
+collect_events(td_catalog_builder *builder) {
+  const td_segment *segment = builder->segment;
+  td_status status =
+      td_tape_visit_keyframe(builder->tape, segment, collect_event, builder, builder->error);
+  td_tape_begin_pass(builder->tape, segment);
+  for (uint64_t seq = segment->first; seq < segment->end && status == TD_OK; seq++) {
+    const td_any_event *event = td_tape_peek(builder->tape, seq);
+    if (event) status = collect_event(event, seq, builder);
+  }
+  td_tape_end_pass(builder->tape);
+  return status ? status : td_tape_check_readable(builder->tape, builder->error);
+}
+
+static void
+sort_mentions(td_catalog *catalog) {
+  for (int list = TD_LIST_problems + 1; list < TD_N_LISTS; list++)
+    qsort(catalog->mentions[list].items, catalog->mentions[list].n,
+          sizeof *catalog->mentions[list].items, compare_mentions);
+}
+
+static td_status
 collect(td_catalog_builder *builder) {
   const td_tape_info *info = td_tape_info_get(builder->tape);
   td_catalog *catalog = builder->catalog;
   catalog->engine = catalog->version = catalog->source = catalog->policy = catalog->probe_reason =
       "";
-  catalog->edges = td_try_alloc(info->n_by_kind[TD_EVENT_edge_new], sizeof *catalog->edges);
-  catalog->metadata =
-      td_try_alloc(info->n_by_kind[TD_EVENT_input_metadata], sizeof *catalog->metadata);
-  builder->runs = td_try_alloc(info->n_by_kind[TD_EVENT_node_begin], sizeof *builder->runs);
-  catalog->steps = td_try_alloc(info->n_by_kind[TD_EVENT_step], sizeof *catalog->steps);
-  catalog->settings = td_try_alloc(info->n_by_kind[TD_EVENT_setting], sizeof *catalog->settings);
-  catalog->streams = td_try_alloc(info->n_by_kind[TD_EVENT_stream_new], sizeof *catalog->streams);
-  catalog->left_out = td_try_alloc(info->n_by_kind[TD_EVENT_left_out], sizeof *catalog->left_out);
-  bool reserved = catalog->settings && catalog->left_out && catalog->streams && catalog->edges &&
-                  catalog->metadata && builder->runs && catalog->steps && reserve_mentions(builder);
-  for (table which = 0; which < N_TABLES; which++) {
-    reserved = reserved && reserve(builder, which, 1);
-    if (reserved && which < N_ROW_TABLES)
-      reserved = td_id_rows_init(rows_of(catalog, which), (uint32_t)builder->limit);
-  }
-  td_status status = TD_OK;
-  td_tape_begin_pass(builder->tape);
-  for (; builder->seq < info->n_events && reserved && status == TD_OK; builder->seq++) {
-    const td_any_event *event = td_tape_peek(builder->tape, builder->seq);
-    if (!event) continue;
-    status = declare_ids(builder, event);
-    if (status == TD_OK) td_catalog_take(builder, event);
-  }
-  td_tape_end_pass(builder->tape);
-  if (status == TD_OK) status = td_tape_check_readable(builder->tape, builder->error);
+  bool reserved = reserve_all(builder);
+  td_status status = reserved ? collect_events(builder) : TD_OK;
   if (status != TD_OK) return status;
   for (uint32_t i = 0; i < catalog->n_graph_tasks; i++)
     catalog->graph_task_rows[i].end_seq =
         TD_MIN(catalog->graph_task_rows[i].end_seq, info->n_events);
   td_catalog_know_process(catalog, 0);
-  for (int list = TD_LIST_problems + 1; list < TD_N_LISTS; list++)
-    qsort(catalog->mentions[list].items, catalog->mentions[list].n,
-          sizeof *catalog->mentions[list].items, compare_mentions);
+  sort_mentions(catalog);
   for (uint32_t i = 0; i < catalog->n_threads; i++)
     td_catalog_know_process(catalog, catalog->threads[i].process);
-  if (!reserved || !collect_devices(builder) || !sort_rows(builder) ||
+  if (!reserved || builder->out_of_memory || !collect_devices(builder) || !sort_rows(builder) ||
       !td_catalog_slice(catalog, builder->runs))
     return td_error_set(builder->error, TD_OUT_OF_MEMORY, "no memory for the catalog");
   return TD_OK;
@@ -295,12 +349,16 @@ id_limit(const td_tape_info *info) {
 }
 
 td_status
-td_catalog_collect(td_tape *tape, td_catalog **catalog, td_error *error) {
+td_catalog_collect(td_tape *tape, const td_segment *segment, td_catalog **catalog,
+                   td_error *error) {
   const td_tape_info *info = td_tape_info_get(tape);
   td_catalog_builder *state = TD_NEW(td_catalog_builder);
   state->tape = tape;
+  state->segment = segment;
   state->error = error;
   state->catalog = TD_NEW(td_catalog);
+  state->catalog->segment = *segment;
+  state->catalog->segment.keyframe = NULL;
   state->limit = id_limit(info);
   find_id_fields(state);
   td_status status = collect(state);
@@ -312,4 +370,10 @@ td_catalog_collect(td_tape *tape, td_catalog **catalog, td_error *error) {
   free(state->runs);
   free(state);
   return status;
+}
+
+td_status
+td_catalog_collect_whole(td_tape *tape, td_catalog **catalog, td_error *error) {
+  td_segment whole = td_tape_whole(tape);
+  return td_catalog_collect(tape, &whole, catalog, error);
 }

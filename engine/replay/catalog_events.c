@@ -45,8 +45,8 @@ take_edge_new(td_catalog_builder *builder, const td_any_event *any) {
   const td_event_edge_new *event = &any->edge_new;
   td_catalog *catalog = builder->catalog;
   if (event->from == TD_NONE || event->to == TD_NONE) return;
-  catalog->edges[catalog->n_edges++] =
-      (td_catalog_edge){event->from, event->output_nr, event->to, event->input_nr};
+  TD_CATALOG_ADD(builder, catalog->edges, catalog->n_edges, builder->room.edges,
+                 (td_catalog_edge){event->from, event->output_nr, event->to, event->input_nr});
 }
 
 static void
@@ -54,13 +54,10 @@ take_input_metadata(td_catalog_builder *builder, const td_any_event *any) {
   const td_event_input_metadata *event = &any->input_metadata;
   td_catalog *catalog = builder->catalog;
   if (event->node == TD_NONE) return;
-  catalog->metadata[catalog->n_metadata++] =
-      (td_catalog_metadata){event->node,
-                            event->input_nr,
-                            td_tape_string(builder->tape, event->shape),
-                            td_tape_string(builder->tape, event->dtype),
-                            event->device,
-                            event->bytes};
+  TD_CATALOG_ADD(builder, catalog->metadata, catalog->n_metadata, builder->room.metadata,
+                 (td_catalog_metadata){
+                     event->node, event->input_nr, td_tape_string(builder->tape, event->shape),
+                     td_tape_string(builder->tape, event->dtype), event->device, event->bytes});
 }
 
 static void
@@ -138,7 +135,8 @@ take_node_begin(td_catalog_builder *builder, const td_any_event *any) {
   const td_event_node_begin *event = &any->node_begin;
   td_catalog *catalog = builder->catalog;
   if (event->node == TD_NONE || event->graph_task == TD_NONE) return;
-  builder->runs[catalog->n_ran++] = (td_catalog_run){event->graph_task, event->node};
+  TD_CATALOG_ADD(builder, builder->runs, catalog->n_ran, builder->room.runs,
+                 (td_catalog_run){event->graph_task, event->node});
 }
 
 static void
@@ -172,16 +170,16 @@ take_probe_level(td_catalog_builder *builder, const td_any_event *any) {
 static void
 take_stream_new(td_catalog_builder *builder, const td_any_event *any) {
   td_catalog *catalog = builder->catalog;
-  catalog->streams[catalog->n_streams++] =
-      (td_catalog_stream){any->stream_new.device, any->stream_new.stream};
+  TD_CATALOG_ADD(builder, catalog->streams, catalog->n_streams, builder->room.streams,
+                 (td_catalog_stream){any->stream_new.device, any->stream_new.stream});
 }
 
 static void
 take_setting(td_catalog_builder *builder, const td_any_event *any) {
   td_catalog *catalog = builder->catalog;
-  catalog->settings[catalog->n_settings++] =
-      (td_catalog_setting){td_tape_string(builder->tape, any->setting.name),
-                           td_tape_string(builder->tape, any->setting.value)};
+  TD_CATALOG_ADD(builder, catalog->settings, catalog->n_settings, builder->room.settings,
+                 (td_catalog_setting){td_tape_string(builder->tape, any->setting.name),
+                                      td_tape_string(builder->tape, any->setting.value)});
 }
 
 static void
@@ -224,19 +222,23 @@ take_graph_task_end(td_catalog_builder *builder, const td_any_event *any) {
 
 static void
 take_step(td_catalog_builder *builder, const td_any_event *any) {
-  builder->catalog->steps[builder->catalog->n_steps++] = (td_catalog_step){
-      .seq = builder->seq, .iteration = any->step.iteration, .thread = any->event.thread};
+  td_catalog *catalog = builder->catalog;
+  TD_CATALOG_ADD(builder, catalog->steps, catalog->n_steps, builder->room.steps,
+                 (td_catalog_step){.seq = builder->seq,
+                                   .iteration = any->step.iteration,
+                                   .thread = any->event.thread});
 }
 
 static void
 take_left_out(td_catalog_builder *builder, const td_any_event *any) {
   const td_event_left_out *event = &any->left_out;
-  builder->catalog->left_out[builder->catalog->n_left_out++] =
-      (td_catalog_left_out){.first = event->first,
-                            .n_steps = event->steps,
-                            .n_passes = event->passes,
-                            .thread = any->event.thread,
-                            .chosen = td_tape_string(builder->tape, event->chosen)};
+  td_catalog *catalog = builder->catalog;
+  TD_CATALOG_ADD(builder, catalog->left_out, catalog->n_left_out, builder->room.left_out,
+                 (td_catalog_left_out){.first = event->first,
+                                       .n_steps = event->steps,
+                                       .n_passes = event->passes,
+                                       .thread = any->event.thread,
+                                       .chosen = td_tape_string(builder->tape, event->chosen)});
 }
 
 /* The kinds that events.def counts among the facts have a function here. */
@@ -266,13 +268,15 @@ static void
 add_mention(td_catalog_builder *builder, const td_event *event, const td_event_type *type) {
   td_catalog_mentions *list = &builder->catalog->mentions[type->list.list];
   uint32_t about = td_event_u32(event, type->list.about);
-  list->items[list->n++] = (td_catalog_mention){builder->seq, about, event->kind};
+  TD_CATALOG_ADD(builder, list->items, list->n, builder->room.mentions[type->list.list],
+                 (td_catalog_mention){builder->seq, about, event->kind});
 }
 
 void
 td_catalog_take(td_catalog_builder *builder, const td_any_event *any) {
   const td_event *event = &any->event;
   const td_event_type *type = td_event_type_get(event->kind);
+  builder->catalog->n_by_kind[event->kind]++;
   if (takers[event->kind]) takers[event->kind](builder, any);
   if (type->list.list) add_mention(builder, event, type);
   if (type->queue.change)

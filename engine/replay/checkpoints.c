@@ -114,31 +114,37 @@ td_checkpoints_due(const td_checkpoints *checkpoints) {
   return n_events >= checkpoints->most_events || world->n_dirty >= checkpoints->most_pages;
 }
 
-bool
-td_checkpoints_lay(td_checkpoints *checkpoints) {
+static void
+lay(td_checkpoints *checkpoints) {
   td_world *world = checkpoints->world;
   for (uint32_t i = 0; i < world->n_dirty; i++)
     store_page(checkpoints, world->dirty_pages[i]);
   forget_dirty(world);
   TD_GROW(checkpoints->positions, checkpoints->n, checkpoints->capacity);
   checkpoints->positions[checkpoints->n++] = world->state.header->seq;
+}
+
+bool
+td_checkpoints_lay(td_checkpoints *checkpoints) {
+  lay(checkpoints);
   bool last_is_even = checkpoints->n % 2 == 1;
   if (last_is_even && is_over_budget(checkpoints)) thin(checkpoints);
-  return td_world_promise(world);
+  return td_world_promise(checkpoints->world);
 }
 
 td_checkpoints *
 td_checkpoints_new(td_world *world, uint32_t most_events, size_t budget_bytes) {
   td_checkpoints *checkpoints = TD_NEW(td_checkpoints);
   checkpoints->world = world;
-  TD_GROW(checkpoints->positions, checkpoints->n, checkpoints->capacity);
-  checkpoints->positions[checkpoints->n++] = 0; /* pages without versions */
   checkpoints->most_events = most_events ? most_events : EVENTS_AT_FIRST;
   checkpoints->most_pages = PAGES_AT_FIRST;
   checkpoints->budget_pages = (uint32_t)(budget_bytes / TD_STATE_PAGE_BYTES);
   checkpoints->histories = td_try_alloc(world->state.n_pages, sizeof *checkpoints->histories);
   checkpoints->pages = td_try_alloc(world->state.n_pages, sizeof *checkpoints->pages);
-  if (checkpoints->histories && checkpoints->pages) return checkpoints;
+  if (checkpoints->histories && checkpoints->pages) {
+    lay(checkpoints);
+    if (td_world_promise(world)) return checkpoints;
+  }
   td_checkpoints_free(checkpoints);
   return NULL;
 }

@@ -5,6 +5,7 @@
 #include "engine/replay/catalog_collect.h"
 #include "engine/replay/checkpoints.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 
 #define CHECKPOINT_BYTES_OF_EVENT 128
@@ -19,7 +20,7 @@ struct td_replay {
   td_catalog *catalog; /* (owned) */
   td_world world;
   td_checkpoints *checkpoints; /* (owned) */
-  uint64_t length;
+  td_segment segment;
   size_t *marks; /* (owned) journal length before each of the last n_marks events */
   size_t n_marks, marks_capacity;
   uint64_t n_trouble, first_trouble;
@@ -59,17 +60,19 @@ note_trouble(td_replay *replay, uint64_t seq) {
 
 static td_status
 index_events(td_replay *replay, td_replay_progress progress, void *data, td_error *error) {
-  for (uint64_t seq = 0; seq < replay->length; seq++) {
+  const td_segment *segment = &replay->segment;
+  double n_events = (double)(segment->end - segment->first);
+  for (uint64_t seq = segment->first; seq < segment->end; seq++) {
     bool is_due = td_checkpoints_due(replay->checkpoints);
     if (is_due && !td_checkpoints_lay(replay->checkpoints))
       return td_error_set(error, TD_OUT_OF_MEMORY, "no memory for checkpoints");
-    bool wanted =
-        !progress || seq % PROGRESS_EVENTS || progress((double)seq / (double)replay->length, data);
+    bool wanted = !progress || seq % PROGRESS_EVENTS ||
+                  progress((double)(seq - segment->first) / n_events, data);
     if (!wanted) return td_error_set(error, TD_INVALID, "cancelled");
     apply_next(replay);
     if (replay->world.troubled) note_trouble(replay, seq);
   }
-  td_checkpoints_restore(replay->checkpoints, 0);
+  td_checkpoints_restore(replay->checkpoints, segment->first);
   replay->world.journalling = true;
   return TD_OK;
 }
@@ -82,34 +85,45 @@ checkpoint_bytes(uint64_t n_events) {
 }
 
 static td_status
-open_parts(td_replay *replay, const char *path, td_replay_progress progress, void *data,
-           td_error *error) {
-  td_status status = td_tape_open(path, &replay->tape, error);
-  if (status == TD_OK) status = td_catalog_collect(replay->tape, &replay->catalog, error);
+open_parts(td_replay *replay, td_replay_progress progress, void *data, td_error *error) {
+  const td_segment *segment = &replay->segment;
+  td_status status = td_catalog_collect(replay->tape, segment, &replay->catalog, error);
+  if (status == TD_OK) status = td_world_init(&replay->world, replay->catalog, error);
+  if (status == TD_OK) status = td_world_begin(&replay->world, replay->tape, segment, error);
   if (status != TD_OK) return status;
-  const td_tape_info *info = td_tape_info_get(replay->tape);
-  replay->length = info->n_events;
-  status = td_world_init(&replay->world, replay->catalog, info, error);
-  if (status != TD_OK) return status;
-  replay->checkpoints = td_checkpoints_new(&replay->world, 0, checkpoint_bytes(info->n_events));
+  if (replay->world.troubled) note_trouble(replay, segment->first);
+  replay->checkpoints =
+      td_checkpoints_new(&replay->world, 0, checkpoint_bytes(segment->end - segment->first));
   if (!replay->checkpoints)
     return td_error_set(error, TD_OUT_OF_MEMORY, "no memory for checkpoints");
-  td_tape_begin_pass(replay->tape);
+  td_tape_begin_pass(replay->tape, segment);
   status = index_events(replay, progress, data, error);
   td_tape_end_pass(replay->tape);
   return status ? status : td_tape_check_readable(replay->tape, error);
 }
 
 td_status
+td_replay_new(td_tape *tape, const td_segment *segment, td_replay_progress progress, void *data,
+              td_replay **replay, td_error *error) {
+  td_replay *made = TD_NEW(td_replay);
+  made->tape = tape;
+  made->segment = *segment;
+  td_status status = open_parts(made, progress, data, error);
+  if (status == TD_OK)
+    *replay = made;
+  else
+    td_replay_close(made);
+  return status;
+}
+
+td_status
 td_replay_open(const char *path, td_replay_progress progress, void *data, td_replay **replay,
                td_error *error) {
-  td_replay *opened = TD_NEW(td_replay);
-  td_status status = open_parts(opened, path, progress, data, error);
-  if (status == TD_OK)
-    *replay = opened;
-  else
-    td_replay_close(opened);
-  return status;
+  td_tape *tape;
+  td_status status = td_tape_open(path, &tape, error);
+  if (status != TD_OK) return status;
+  td_segment whole = td_tape_whole(tape);
+  return td_replay_new(tape, &whole, progress, data, replay, error);
 }
 
 void
@@ -139,8 +153,13 @@ td_replay_state(const td_replay *replay) {
 }
 
 uint64_t
-td_replay_length(const td_replay *replay) {
-  return replay->length;
+td_replay_first(const td_replay *replay) {
+  return replay->segment.first;
+}
+
+uint64_t
+td_replay_end(const td_replay *replay) {
+  return replay->segment.end;
 }
 
 uint64_t
@@ -157,9 +176,11 @@ can_undo_to(const td_replay *replay, uint64_t position, uint64_t checkpoint) {
 
 td_status
 td_replay_seek(td_replay *replay, uint64_t position, td_error *error) {
-  if (position > replay->length)
-    return td_error_set(error, TD_OUT_OF_RANGE, "position %llu is beyond the end, %llu",
-                        (unsigned long long)position, (unsigned long long)replay->length);
+  const td_segment *segment = &replay->segment;
+  if (position < segment->first || position > segment->end)
+    return td_error_set(error, TD_OUT_OF_RANGE,
+                        "position %" PRIu64 " is not in %" PRIu64 " to %" PRIu64, position,
+                        segment->first, segment->end);
   uint64_t checkpoint = td_checkpoints_before(replay->checkpoints, position);
   if (can_undo_to(replay, position, checkpoint)) {
     while (td_replay_position(replay) > position)
@@ -178,7 +199,7 @@ td_replay_seek(td_replay *replay, uint64_t position, td_error *error) {
 
 td_status
 td_replay_forward(td_replay *replay, td_error *error) {
-  if (td_replay_position(replay) == replay->length)
+  if (td_replay_position(replay) == replay->segment.end)
     return td_error_set(error, TD_OUT_OF_RANGE, "the tape is at its end");
   step_forward(replay);
   return td_tape_check_readable(replay->tape, error);
@@ -187,7 +208,8 @@ td_replay_forward(td_replay *replay, td_error *error) {
 td_status
 td_replay_back(td_replay *replay, td_error *error) {
   uint64_t position = td_replay_position(replay);
-  if (position == 0) return td_error_set(error, TD_OUT_OF_RANGE, "the tape is at its start");
+  if (position == replay->segment.first)
+    return td_error_set(error, TD_OUT_OF_RANGE, "the tape is at its start");
   if (replay->n_marks == 0) return td_replay_seek(replay, position - 1, error);
   step_back(replay);
   return TD_OK;
@@ -195,14 +217,15 @@ td_replay_back(td_replay *replay, td_error *error) {
 
 td_status
 td_replay_event(td_replay *replay, uint64_t seq, td_any_event *out, td_error *error) {
-  return td_tape_get(replay->tape, seq, out, error);
+  return td_catalog_event(replay->catalog, replay->tape, seq, out, error);
 }
 
 td_status
 td_replay_find(td_replay *replay, uint64_t from, bool forwards, td_event_predicate matches,
                void *data, uint64_t *seq, td_error *error) {
-  uint64_t at = forwards ? from + 1 : TD_MIN(from, replay->length);
-  for (; forwards ? at < replay->length : at > 0; at += forwards ? 1 : -1) {
+  const td_segment *segment = &replay->segment;
+  uint64_t at = forwards ? TD_MAX(from + 1, segment->first) : TD_MIN(from, segment->end);
+  for (; forwards ? at < segment->end : at > segment->first; at += forwards ? 1 : -1) {
     uint64_t candidate = forwards ? at : at - 1;
     td_any_event event;
     if (td_tape_get(replay->tape, candidate, &event, NULL) != TD_OK || !matches(&event, data))
@@ -210,8 +233,8 @@ td_replay_find(td_replay *replay, uint64_t from, bool forwards, td_event_predica
     *seq = candidate;
     return TD_OK;
   }
-  return td_error_set(error, TD_OUT_OF_RANGE, "no such event %s event %llu",
-                      forwards ? "after" : "before", (unsigned long long)from);
+  return td_error_set(error, TD_OUT_OF_RANGE, "no such event %s event %" PRIu64,
+                      forwards ? "after" : "before", from);
 }
 
 uint64_t

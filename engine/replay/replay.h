@@ -4,8 +4,9 @@
  * undoing them, or from a checkpoint. For every position the three ways give the same bytes. One
  * thread at a time.
  *
- * Positions count applied events: position p is the state after event p - 1; 0 is before the first.
- */
+ * Positions count the events of the tape: position p is the state after event p - 1; 0 is before
+ * the first. A replay is of the whole tape, or of one segment (engine/trace/segment.h). Then its
+ * catalog has what the segment names, and it stands between the segment's first and last event. */
 #pragma once
 
 #include "engine/replay/state.h"
@@ -19,15 +20,21 @@ typedef struct td_replay td_replay;
 typedef bool (*td_replay_progress)(double share, void *data);
 td_status td_replay_open(const char *path, td_replay_progress progress, void *data,
                          td_replay **replay, td_error *error);
+
+/* td_replay_new is the same for a segment of a tape that is open. The replay takes the tape; if
+ * there is none, the tape is closed. */
+td_status td_replay_new(td_tape *tape, const td_segment *segment, td_replay_progress progress,
+                        void *data, td_replay **replay, td_error *error);
 void td_replay_close(td_replay *replay);
 
 td_tape *td_replay_tape(td_replay *replay);
 const td_catalog *td_replay_catalog(const td_replay *replay);
 const td_state *td_replay_state(const td_replay *replay);
-uint64_t td_replay_length(const td_replay *replay); /* number of events */
+uint64_t td_replay_first(const td_replay *replay); /* the first position: 0 of a whole tape */
+uint64_t td_replay_end(const td_replay *replay);   /* the last: of a whole tape, its events */
 uint64_t td_replay_position(const td_replay *replay);
 
-/* td_replay_seek moves to a position in 0 .. length. Cost: one checkpoint's changed pages and a
+/* td_replay_seek moves to a position in first .. end. Cost: one checkpoint's changed pages and a
  * short replay. */
 td_status td_replay_seek(td_replay *replay, uint64_t position, td_error *error);
 
@@ -36,7 +43,8 @@ td_status td_replay_seek(td_replay *replay, uint64_t position, td_error *error);
 td_status td_replay_forward(td_replay *replay, td_error *error);
 td_status td_replay_back(td_replay *replay, td_error *error);
 
-/* td_replay_event copies an event (seq from 0) without moving. */
+/* td_replay_event copies an event without moving. TD_OUT_OF_RANGE if the event is of another
+ * segment, and if it names what the catalog does not have. */
 td_status td_replay_event(td_replay *replay, uint64_t seq, td_any_event *out, td_error *error);
 
 /* td_replay_find looks from `from` (exclusive) forwards or backwards for the next event that

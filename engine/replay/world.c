@@ -36,8 +36,8 @@ upper_bound(uint64_t n) {
 }
 
 static table_sizes
-count_elements(const td_catalog *catalog, const td_tape_info *info) {
-  const uint64_t *counts = info->n_by_kind;
+count_elements(const td_catalog *catalog) {
+  const uint64_t *counts = catalog->n_by_kind;
   uint64_t n_entries = 0;
   for (uint32_t i = 0; i < catalog->n_queues; i++)
     n_entries += catalog->queues[i].max_size;
@@ -121,12 +121,11 @@ reserve(td_world *world, uint64_t n_pages) {
 }
 
 td_status
-td_world_init(td_world *world, const td_catalog *catalog, const td_tape_info *info,
-              td_error *error) {
+td_world_init(td_world *world, const td_catalog *catalog, td_error *error) {
   *world = (td_world){.catalog = catalog,
                       .state.node_ids = catalog->node_ids,
                       .state.graph_task_ids = catalog->graph_task_ids};
-  table_sizes n = count_elements(catalog, info);
+  table_sizes n = count_elements(catalog);
   world->n_tasks = n.tasks;
   world->n_arrivals = n.arrivals;
   if (!reserve(world, count_pages(&n))) {
@@ -136,6 +135,29 @@ td_world_init(td_world *world, const td_catalog *catalog, const td_tape_info *in
   }
   fill_first_state(world, &n);
   return TD_OK;
+}
+
+/* A world that gets a keyframe. */
+typedef struct beginning {
+  td_world *world;
+  bool troubled;
+} beginning;
+
+static td_status
+apply_one(const td_any_event *event, uint64_t seq, void *data) {
+  beginning *self = data;
+  td_apply_event(self->world, event);
+  self->troubled |= self->world->troubled;
+  return TD_OK;
+}
+
+td_status
+td_world_begin(td_world *world, td_tape *tape, const td_segment *segment, td_error *error) {
+  beginning self = {world, false};
+  td_status status = td_tape_visit_keyframe(tape, segment, apply_one, &self, error);
+  td_world_set_u64(world, &world->state.header->seq, segment->first);
+  world->troubled = self.troubled;
+  return status;
 }
 
 void

@@ -53,8 +53,13 @@ typedef struct td_world {
 } td_world;
 
 /* td_world_init reserves a state for the catalog, before the first event. TD_OUT_OF_MEMORY. */
-td_status td_world_init(td_world *world, const td_catalog *catalog, const td_tape_info *info,
-                        td_error *error);
+td_status td_world_init(td_world *world, const td_catalog *catalog, td_error *error);
+
+/* td_world_begin applies the keyframe of the segment that the catalog is of, so that the world
+ * stands before the segment's first event. world->troubled: the keyframe contradicts itself. As
+ * td_tape_visit_keyframe. */
+td_status td_world_begin(td_world *world, td_tape *tape, const td_segment *segment,
+                         td_error *error);
 void td_world_fini(td_world *world);
 
 /* td_world_own gives the world a copy of a shared page. */

@@ -16,9 +16,9 @@ struct td_ahead {
   pthread_mutex_t mutex;
   pthread_cond_t loaded, freed;
   td_block slots[SLOTS]; /* block b is in slot b % SLOTS */
-  uint64_t n_blocks;     /* of the tape */
+  uint64_t n_blocks;     /* the last one is before this */
   /* under the mutex: */
-  uint64_t n_loaded, n_taken; /* blocks; the last one taken is in use */
+  uint64_t n_loaded, n_taken; /* up to which block; the last one taken is in use */
   bool stopped;
 };
 
@@ -71,11 +71,12 @@ fini(td_ahead *ahead) {
 }
 
 td_ahead *
-td_ahead_new(td_block_source *source) {
+td_ahead_new(td_block_source *source, uint64_t first, uint64_t end) {
   if (sysconf(_SC_NPROCESSORS_ONLN) < 2) return NULL;
   td_ahead *ahead = TD_NEW(td_ahead);
   ahead->source = source;
-  ahead->n_blocks = source->contents.n_blocks;
+  ahead->n_loaded = ahead->n_taken = first;
+  ahead->n_blocks = end;
   pthread_mutex_init(&ahead->mutex, NULL);
   pthread_cond_init(&ahead->loaded, NULL);
   pthread_cond_init(&ahead->freed, NULL);

@@ -8,8 +8,9 @@
 
 typedef struct td_ahead td_ahead;
 
-/* td_ahead_new begins with block 0. NULL if there is no second processor or no thread to be had. */
-td_ahead *td_ahead_new(td_block_source *source);
+/* td_ahead_new loads the blocks from `first` up to `end`. NULL if there is no second processor or
+ * no thread to be had. */
+td_ahead *td_ahead_new(td_block_source *source, uint64_t first, uint64_t end);
 
 /* td_ahead_free stops the thread, and frees its blocks. */
 void td_ahead_free(td_ahead *ahead);

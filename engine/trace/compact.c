@@ -71,12 +71,7 @@ check_schema(td_directory *directory, td_error *error) {
     return td_directory_tell_unreadable(directory, error);
   td_status status = td_tape_file_contents(&directory->file, offset, &header, &checksum, error);
   if (status) return status;
-  td_encoder own;
-  td_encoder_init(&own);
-  td_encoder_schema(&own);
-  bool same =
-      own.n_bytes == header.raw_bytes && memcmp(own.bytes, directory->file.raw, own.n_bytes) == 0;
-  td_encoder_fini(&own);
+  bool same = td_encoder_has_schema(directory->file.raw, header.raw_bytes);
   return same ? TD_OK : td_error_set(error, TD_UNSUPPORTED, "another version of Tapedeck wrote it");
 }
 

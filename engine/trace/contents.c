@@ -70,5 +70,6 @@ td_contents_fini(td_contents *contents) {
   free(contents->threads);
   free(contents->known);
   free(contents->places);
+  free(contents->segments);
   *contents = (td_contents){0};
 }

@@ -28,6 +28,8 @@ typedef struct td_contents {
   uint32_t n_strings, strings_capacity;
   td_event_known *known; /* (owned) in order; their strings may come later */
   size_t n_known, known_capacity;
+  uint64_t *segments; /* (owned) [n_segments] the first event of each; none: it was not cut */
+  uint32_t n_segments, segments_capacity;
 } td_contents;
 
 /* td_contents_scan reads all events of a merge, once. */
@@ -41,6 +43,10 @@ void td_contents_define(td_contents *contents, uint32_t id, const char *text, si
 /* td_contents_read takes the contents from the tape's table, and what the table says of each chunk
  * into the directory. False if the tape has none, or one that cannot be used. */
 bool td_contents_read(td_contents *contents, td_directory *directory);
+
+/* td_contents_load_table returns the bytes of the tape's table, which the caller frees. NULL if
+ * they cannot be read. */
+unsigned char *td_contents_load_table(td_directory *directory, size_t *n_bytes);
 
 /* td_contents_add scans a tape that was ended properly, and writes a table of contents at its end.
  * It leaves alone a tape that has one, or a gap, that is damaged, or that has events of unknown

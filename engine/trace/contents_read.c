@@ -3,13 +3,16 @@
  * A table of contents becomes contents. It trusts no byte: Note [A table of contents may lie]. */
 #include "engine/base/alloc.h"
 #include "engine/trace/contents.h"
+#include "engine/trace/segment.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 typedef struct reader {
   td_contents *contents;
   td_directory *directory;
   const unsigned char *at, *end; /* at is NULL once the table has ended too early */
+  uint32_t keyframe;             /* of the directory: the chunk that comes next */
 } reader;
 
 static uint64_t
@@ -110,9 +113,45 @@ read_places(reader *self) {
   return self->at;
 }
 
-/* All pieces of the table, one after the other; NULL if one of them cannot be read. */
-static unsigned char *
-load_pieces(td_directory *directory, size_t *n_bytes) {
+/* How many events the keyframe of a segment has. Its chunks follow those of the segments before. */
+static uint64_t
+count_keyframe(reader *self, uint32_t segment) {
+  const td_directory *directory = self->directory;
+  uint64_t n = 0;
+  for (; self->keyframe < directory->n_keyframes &&
+         directory->keyframes[self->keyframe].segment == segment;
+       self->keyframe++)
+    n += directory->keyframes[self->keyframe].chunk.n_events;
+  return n;
+}
+
+static bool
+read_segments(reader *self) {
+  td_contents *contents = self->contents;
+  uint64_t n = self->at < self->end ? get(self) : 0, first = 0;
+  for (uint64_t i = 0; i < n; i++) {
+    uint64_t step = get(self), n_keyframe = get(self);
+    bool is_possible = self->at && i < TD_SEGMENT_OUTLINE && (step > 0) == (i > 0) &&
+                       step < contents->n_events - first &&
+                       n_keyframe == count_keyframe(self, (uint32_t)i);
+    if (!is_possible) return false;
+    first += step;
+    TD_GROW(contents->segments, contents->n_segments, contents->segments_capacity);
+    contents->segments[contents->n_segments++] = first;
+  }
+  return n == 0 || get(self) == count_keyframe(self, TD_SEGMENT_OUTLINE);
+}
+
+/* What lives where a segment begins would lack these. */
+static bool
+has_unknown_kinds(const td_decoder *decoder) {
+  for (uint32_t kind = 0; kind < decoder->n_kinds; kind++)
+    if (decoder->kinds[kind].on_tape && !decoder->kinds[kind].type) return true;
+  return false;
+}
+
+unsigned char *
+td_contents_load_table(td_directory *directory, size_t *n_bytes) {
   unsigned char *bytes = NULL;
   *n_bytes = 0;
   for (uint32_t i = 0; i < directory->n_pieces; i++) {
@@ -137,14 +176,15 @@ bool
 td_contents_read(td_contents *contents, td_directory *directory) {
   size_t n_bytes;
   if (!directory->complete || directory->damage || directory->n_pieces == 0) return false;
-  unsigned char *bytes = load_pieces(directory, &n_bytes);
+  unsigned char *bytes = td_contents_load_table(directory, &n_bytes);
   if (!bytes) return false;
   *contents = (td_contents){.threads = TD_NEW_N(td_tape_thread, directory->n_threads)};
-  reader self = {contents, directory, bytes, bytes + n_bytes};
+  reader self = {contents, directory, bytes, bytes + n_bytes, 0};
   bool usable = read_threads(&self) && read_places(&self);
   if (usable) contents->n_dropped = get(&self);
-  usable = usable && read_strings(&self) && read_known(&self);
+  usable = usable && read_strings(&self) && read_known(&self) && read_segments(&self);
   free(bytes);
+  if (usable && has_unknown_kinds(&directory->decoder)) contents->n_segments = 0;
   if (usable) return true;
   td_contents_fini(contents);
   directory->n_claims = 0;

@@ -88,7 +88,7 @@ sort_events(cutting *self, td_keeper_file *file, size_t n, td_error *error) {
   td_merge_start(&merge);
   for (const td_event *event; (event = td_merge_next(&merge));)
     if (event->time <= self->cut)
-      td_keyframe_add(&self->keyframe, event);
+      td_keyframe_add(&self->keyframe, event, 0);
     else
       td_event_pile_add(&self->stays, event);
   td_merge_fini(&merge);

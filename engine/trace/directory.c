@@ -92,6 +92,18 @@ thread_of(td_directory *directory, uint32_t thread) {
   return &directory->threads[thread];
 }
 
+static td_directory_chunk
+chunk_of(td_directory *directory, uint64_t offset, const td_chunk_header *header) {
+  return (td_directory_chunk){
+      .offset = offset,
+      .checksum = header->checksum,
+      .content = td_tape_file_checksum(&directory->file, offset, header),
+      .first_ns = header->first_ticks, /* ticks until the clock is known */
+      .last_ns = header->last_ticks,
+      .n_events = header->n_events,
+  };
+}
+
 static void
 add_chunk(td_directory *directory, uint64_t offset, const td_chunk_header *header) {
   if (!is_possible_thread(directory, header->thread) || header->last_ticks < header->first_ticks) {
@@ -108,15 +120,15 @@ add_chunk(td_directory *directory, uint64_t offset, const td_chunk_header *heade
   thread->next_number = header->first_number + header->n_events;
   thread->last_ticks = header->last_ticks;
   TD_GROW(thread->chunks, thread->n_chunks, thread->capacity);
-  thread->chunks[thread->n_chunks++] = (td_directory_chunk){
-      .offset = offset,
-      .checksum = header->checksum,
-      .content = td_tape_file_checksum(&directory->file, offset, header),
-      .first_ns = header->first_ticks, /* ticks until the clock is known */
-      .last_ns = header->last_ticks,
-      .n_events = header->n_events,
-  };
+  thread->chunks[thread->n_chunks++] = chunk_of(directory, offset, header);
   directory->n_chunks++;
+}
+
+static void
+add_keyframe(td_directory *directory, uint64_t offset, const td_chunk_header *header) {
+  TD_GROW(directory->keyframes, directory->n_keyframes, directory->keyframes_capacity);
+  directory->keyframes[directory->n_keyframes++] =
+      (td_directory_keyframe){chunk_of(directory, offset, header), header->thread};
 }
 
 /* Two moments by both clocks give the rate. A recording shorter than a chunk's clock can tell has
@@ -201,6 +213,7 @@ walk_chunks(td_directory *directory, uint64_t offset) {
       continue;
     }
     if (header.kind == TD_CHUNK_EVENTS) add_chunk(directory, offset, &header);
+    if (header.kind == TD_CHUNK_KEYFRAME) add_keyframe(directory, offset, &header);
     if (header.kind == TD_CHUNK_TABLE) {
       TD_GROW(directory->pieces, directory->n_pieces, directory->pieces_capacity);
       directory->pieces[directory->n_pieces++] = offset;
@@ -263,6 +276,7 @@ td_directory_close(td_directory *directory) {
   free(directory->threads);
   free(directory->claims);
   free(directory->pieces);
+  free(directory->keyframes);
   td_decoder_fini(&directory->decoder);
   free(directory->damage);
   td_tape_file_close(&directory->file);
@@ -270,17 +284,24 @@ td_directory_close(td_directory *directory) {
 }
 
 td_status
-td_directory_load(td_directory *directory, uint32_t thread, uint32_t chunk, td_decoded *decoded,
+td_directory_read(td_directory *directory, const td_directory_chunk *known, td_chunk_header *header,
                   td_error *error) {
-  const td_directory_chunk *known = &directory->threads[thread].chunks[chunk];
   td_tape_file *file = &directory->file;
-  td_chunk_header header;
   uint32_t checksum;
-  if (!td_tape_file_header(file, known->offset, &header) || header.checksum != known->checksum)
+  if (!td_tape_file_header(file, known->offset, header) || header->checksum != known->checksum)
     return td_directory_tell_unreadable(directory, error);
-  td_status status = td_tape_file_contents(file, known->offset, &header, &checksum, error);
+  td_status status = td_tape_file_contents(file, known->offset, header, &checksum, error);
   if (status != TD_OUT_OF_MEMORY && (file->failure || checksum != known->content))
     status = td_directory_tell_unreadable(directory, error);
+  return status;
+}
+
+td_status
+td_directory_load(td_directory *directory, uint32_t thread, uint32_t chunk, td_decoded *decoded,
+                  td_error *error) {
+  td_chunk_header header;
+  td_status status =
+      td_directory_read(directory, &directory->threads[thread].chunks[chunk], &header, error);
   if (status) return status;
-  return td_decoder_run(&directory->decoder, &header, file->raw, decoded, error);
+  return td_decoder_run(&directory->decoder, &header, directory->file.raw, decoded, error);
 }

@@ -20,6 +20,12 @@ typedef struct td_directory_chunk {
   bool is_counted;                /* the claims were compared with its events */
 } td_directory_chunk;
 
+/* A chunk of the keyframe of a segment. */
+typedef struct td_directory_keyframe {
+  td_directory_chunk chunk;
+  uint32_t segment;
+} td_directory_keyframe;
+
 /* So many events of one kind are in a chunk, says the table of contents. */
 typedef struct td_directory_claim {
   uint32_t kind, n;
@@ -45,6 +51,8 @@ typedef struct td_directory {
   uint64_t n_skipped; /* bytes of gaps */
   uint64_t *pieces;   /* (owned) offsets of the pieces of the table of contents */
   uint32_t n_pieces, pieces_capacity;
+  td_directory_keyframe *keyframes; /* (owned) in the order of the file */
+  uint32_t n_keyframes, keyframes_capacity;
   uint64_t raw_bytes; /* of all contents, after decompression */
   bool trusted;
   bool complete;      /* ends with an index */
@@ -66,8 +74,10 @@ void td_directory_trust_all(void);
 /* td_directory_allows returns true if a tape of n_bytes may have contents of raw_bytes. */
 bool td_directory_allows(const td_directory *directory, uint64_t n_bytes, uint64_t raw_bytes);
 
-/* td_directory_load decompresses and decodes a chunk. TD_DAMAGED, TD_OUT_OF_MEMORY. TD_IO as
- * td_directory_tell_unreadable. */
+/* td_directory_read decompresses a chunk into file.raw. TD_DAMAGED, TD_OUT_OF_MEMORY. TD_IO as
+ * td_directory_tell_unreadable. td_directory_load also decodes it. */
+td_status td_directory_read(td_directory *directory, const td_directory_chunk *known,
+                            td_chunk_header *header, td_error *error);
 td_status td_directory_load(td_directory *directory, uint32_t thread, uint32_t chunk,
                             td_decoded *decoded, td_error *error);
 

@@ -83,3 +83,13 @@ td_encoder_schema(td_encoder *encoder) {
   }
   encoder->n_bytes = (size_t)(at - encoder->bytes);
 }
+
+bool
+td_encoder_has_schema(const unsigned char *bytes, size_t n_bytes) {
+  td_encoder own;
+  td_encoder_init(&own);
+  td_encoder_schema(&own);
+  bool same = own.n_bytes == n_bytes && memcmp(own.bytes, bytes, n_bytes) == 0;
+  td_encoder_fini(&own);
+  return same;
+}

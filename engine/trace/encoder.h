@@ -30,3 +30,6 @@ bool td_encoder_add(td_encoder *encoder, const td_event *event);
 
 /* td_encoder_schema encodes the vocabulary of events.def into the encoder's bytes. */
 void td_encoder_schema(td_encoder *encoder);
+
+/* td_encoder_has_schema tells whether these are the same bytes. */
+bool td_encoder_has_schema(const unsigned char *bytes, size_t n_bytes);

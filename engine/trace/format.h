@@ -31,11 +31,12 @@ typedef struct td_tape_header {
 } td_tape_header;
 
 typedef enum td_chunk_kind {
-  TD_CHUNK_SCHEMA = 1, /* the vocabulary of the writer */
-  TD_CHUNK_EVENTS = 2, /* events of one thread */
-  TD_CHUNK_INDEX = 3,  /* offsets of all chunks before it, as uint64_t */
-  TD_CHUNK_TABLE = 4,  /* a piece of the table of contents */
-  TD_CHUNK_GAP = 5,    /* the tape goes on at another offset: td_gap */
+  TD_CHUNK_SCHEMA = 1,   /* the vocabulary of the writer */
+  TD_CHUNK_EVENTS = 2,   /* events of one thread */
+  TD_CHUNK_INDEX = 3,    /* offsets of all chunks before it, as uint64_t */
+  TD_CHUNK_TABLE = 4,    /* a piece of the table of contents */
+  TD_CHUNK_GAP = 5,      /* the tape goes on at another offset: td_gap */
+  TD_CHUNK_KEYFRAME = 6, /* what lives where a segment begins; `thread` is the segment */
 } td_chunk_kind;
 
 typedef struct td_chunk_header {

@@ -23,12 +23,19 @@ note_end(td_keyframe *keyframe, const td_event_type *type, const td_event *event
 }
 
 void
-td_keyframe_add(td_keyframe *keyframe, const td_event *event) {
+td_keyframe_put(td_keyframe *keyframe, const td_event *event, uint64_t seq) {
+  td_event_pile_add(&keyframe->events, event);
+  TD_GROW(keyframe->seqs, keyframe->n, keyframe->capacity);
+  keyframe->seqs[keyframe->n++] = seq;
+}
+
+void
+td_keyframe_add(td_keyframe *keyframe, const td_event *event, uint64_t seq) {
   const td_event_type *type = td_event_type_get(event->kind);
   count(&keyframe->counts, event);
   if (type->ends.how) note_end(keyframe, type, event);
   if (!type->lasts.how) return;
-  td_event_pile_add(&keyframe->events, event);
+  td_keyframe_put(keyframe, event, seq);
   if (keyframe->events.n_bytes > 2 * keyframe->n_settled + BYTES_NEW) td_keyframe_settle(keyframe);
 }
 
@@ -76,14 +83,16 @@ void
 td_keyframe_settle(td_keyframe *keyframe) {
   td_event_pile *events = &keyframe->events;
   td_number_map latest = find_latest(events);
-  size_t n_kept = 0;
-  for (size_t at = 0, size; at < events->n_bytes; at += size) {
+  size_t n_bytes = 0, n = 0;
+  for (size_t at = 0, i = 0, size; at < events->n_bytes; at += size, i++) {
     size = td_event_pile_get(events, at)->size;
     if (!lasts(keyframe, &latest, td_event_pile_get(events, at))) continue;
-    memmove(events->bytes + n_kept, events->bytes + at, size);
-    n_kept += size;
+    memmove(events->bytes + n_bytes, events->bytes + at, size);
+    keyframe->seqs[n++] = keyframe->seqs[i];
+    n_bytes += size;
   }
-  events->n_bytes = keyframe->n_settled = n_kept;
+  events->n_bytes = keyframe->n_settled = n_bytes;
+  keyframe->n = n;
   td_number_map_fini(&latest);
   td_number_map_fini(&keyframe->nodes);
   td_number_map_fini(&keyframe->threads);
@@ -92,13 +101,15 @@ td_keyframe_settle(td_keyframe *keyframe) {
 td_keyframe
 td_keyframe_copy(const td_keyframe *keyframe) {
   td_keyframe copy = {.n_settled = keyframe->n_settled, .counts = keyframe->counts};
-  TD_PILE_EACH(&keyframe->events, event) td_event_pile_add(&copy.events, event);
+  const uint64_t *seq = keyframe->seqs;
+  TD_PILE_EACH(&keyframe->events, event) td_keyframe_put(&copy, event, *seq++);
   return copy;
 }
 
 void
 td_keyframe_fini(td_keyframe *keyframe) {
   td_event_pile_fini(&keyframe->events);
+  free(keyframe->seqs);
   td_number_map_fini(&keyframe->nodes);
   td_number_map_fini(&keyframe->threads);
   *keyframe = (td_keyframe){0};

@@ -22,14 +22,19 @@ typedef struct td_keyframe_counts {
 
 /* Zero-initialise. */
 typedef struct td_keyframe {
-  td_event_pile events;         /* in the order in which they were added */
+  td_event_pile events; /* in the order in which they were added */
+  uint64_t *seqs;       /* (owned) [n] the numbers that td_keyframe_add got */
+  size_t n, capacity;
   size_t n_settled;             /* bytes that had lasted when td_keyframe_settle was last called */
   td_number_map nodes, threads; /* that have ended since then */
   td_keyframe_counts counts;
 } td_keyframe;
 
-/* td_keyframe_add takes the next event of the merged order. */
-void td_keyframe_add(td_keyframe *keyframe, const td_event *event);
+/* td_keyframe_add takes the next event of the merged order, and its number there. */
+void td_keyframe_add(td_keyframe *keyframe, const td_event *event, uint64_t seq);
+
+/* td_keyframe_put adds an event that td_keyframe_settle does not judge. */
+void td_keyframe_put(td_keyframe *keyframe, const td_event *event, uint64_t seq);
 
 /* td_keyframe_settle drops what does not last. All of `events` belongs to the keyframe then. */
 void td_keyframe_settle(td_keyframe *keyframe);

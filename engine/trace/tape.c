@@ -4,6 +4,7 @@
 #include "engine/base/alloc.h"
 #include "engine/base/bisect.h"
 #include "engine/trace/ahead.h"
+#include "engine/trace/keyframe_chunk.h"
 
 #include <fcntl.h>
 #include <inttypes.h>
@@ -166,10 +167,12 @@ block_get(td_tape *tape, uint64_t number) {
 }
 
 void
-td_tape_begin_pass(td_tape *tape) {
+td_tape_begin_pass(td_tape *tape, const td_segment *segment) {
+  uint64_t first = segment->first / TD_BLOCK_EVENTS;
+  uint64_t end = (segment->end + TD_BLOCK_EVENTS - 1) / TD_BLOCK_EVENTS;
   td_tape_end_pass(tape);
-  if (tape->source.contents.n_blocks < BLOCKS_OF_PASS) return;
-  tape->ahead = td_ahead_new(&tape->source);
+  if (end - first < BLOCKS_OF_PASS) return;
+  tape->ahead = td_ahead_new(&tape->source, first, end);
   tape->last = NULL;
 }
 
@@ -213,4 +216,38 @@ td_tape_seq_at(td_tape *tape, uint64_t ns) {
   uint32_t i;
   TD_BISECT(i, 0, events->n_events, td_decoded_get(events, i)->time <= ns);
   return (after - 1) * TD_BLOCK_EVENTS + (i ? i - 1 : 0);
+}
+
+uint32_t
+td_tape_n_segments(const td_tape *tape) {
+  return tape->source.contents.n_segments;
+}
+
+td_segment
+td_tape_whole(const td_tape *tape) {
+  return (td_segment){.number = TD_SEGMENT_WHOLE, .end = tape->info.n_events};
+}
+
+td_segment
+td_tape_outline(const td_tape *tape) {
+  return (td_segment){.number = TD_SEGMENT_OUTLINE};
+}
+
+td_segment
+td_tape_segment_at(const td_tape *tape, uint64_t seq) {
+  const td_contents *contents = &tape->source.contents;
+  uint32_t after, n = contents->n_segments;
+  if (n == 0) return td_tape_whole(tape);
+  TD_BISECT(after, 1, n, contents->segments[after] <= seq);
+  return (td_segment){.number = after - 1,
+                      .first = contents->segments[after - 1],
+                      .end = after < n ? contents->segments[after] : tape->info.n_events};
+}
+
+td_status
+td_tape_visit_keyframe(td_tape *tape, const td_segment *segment, td_keyframe_visitor visit,
+                       void *data, td_error *error) {
+  bool is_outline = segment->number == TD_SEGMENT_OUTLINE;
+  uint64_t end = is_outline ? tape->info.n_events : segment->first;
+  return td_keyframe_visit(&tape->source.directory, segment, end, visit, data, error);
 }

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "engine/base/status.h"
+#include "engine/trace/segment.h"
 #include "engine/trace/tape_info.h"
 
 typedef struct td_tape td_tape;
@@ -46,11 +47,26 @@ td_status td_tape_get(td_tape *tape, uint64_t seq, td_any_event *out, td_error *
  * its kind's struct goes. */
 const td_any_event *td_tape_peek(td_tape *tape, uint64_t seq);
 
-/* td_tape_begin_pass says that the caller will peek at all events, from the first to the last. A
- * second thread decodes ahead of it, a few blocks. Until td_tape_end_pass, the caller may also ask
- * for strings and info, but for nothing else of this tape. Results are as without it. */
-void td_tape_begin_pass(td_tape *tape);
+/* td_tape_begin_pass says that the caller will peek at all events of a segment, from the first to
+ * the last. A second thread decodes ahead of it, a few blocks. Until td_tape_end_pass, the caller
+ * may also ask for strings and info, but for nothing else of this tape. Results are as without it.
+ */
+void td_tape_begin_pass(td_tape *tape, const td_segment *segment);
 void td_tape_end_pass(td_tape *tape);
+
+/* td_tape_n_segments returns into how many segments the tape is cut. td_tape_segment_at returns the
+ * segment of an event, or the whole tape if it is not cut. td_tape_whole and td_tape_outline return
+ * what segment.h says; only a tape that is cut has an outline. */
+uint32_t td_tape_n_segments(const td_tape *tape);
+td_segment td_tape_segment_at(const td_tape *tape, uint64_t seq);
+td_segment td_tape_whole(const td_tape *tape);
+td_segment td_tape_outline(const td_tape *tape);
+
+/* td_tape_visit_keyframe calls a function for each event of a segment's keyframe, in order, until
+ * one fails. Their numbers rise; those of a segment lie below its first event. TD_DAMAGED,
+ * TD_OUT_OF_MEMORY, TD_IO, or what the function returned. */
+td_status td_tape_visit_keyframe(td_tape *tape, const td_segment *segment,
+                                 td_keyframe_visitor visit, void *data, td_error *error);
 
 /* td_tape_seq_at returns the number of the last event with time <= ns (0 when none). */
 uint64_t td_tape_seq_at(td_tape *tape, uint64_t ns);

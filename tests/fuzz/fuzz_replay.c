@@ -45,7 +45,7 @@ go_forwards(td_replay *replay, uint64_t *hashes, uint64_t share) {
 
 static void
 go_back(td_replay *replay, const uint64_t *hashes, uint64_t share) {
-  for (uint64_t position = td_replay_length(replay);; position--) {
+  for (uint64_t position = td_replay_end(replay);; position--) {
     check_position(replay, position);
     check_state(replay, hashes, share);
     if (td_replay_back(replay, NULL)) return;
@@ -54,7 +54,7 @@ go_back(td_replay *replay, const uint64_t *hashes, uint64_t share) {
 
 static void
 seek_here_and_there(td_replay *replay, const uint64_t *hashes, uint64_t share) {
-  uint64_t n = td_replay_length(replay) + 1;
+  uint64_t n = td_replay_end(replay) + 1;
   for (uint64_t i = 1; i <= N_SEEKS; i++) {
     uint64_t position = i * 2654435761u % n / share * share;
     if (td_replay_seek(replay, position, NULL)) abort();
@@ -69,7 +69,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t n) {
   td_replay *replay;
   td_error error = {0};
   if (td_replay_open(td_fuzz_tape(0, data, n), NULL, NULL, &replay, &error) == TD_OK) {
-    uint64_t length = td_replay_length(replay);
+    uint64_t length = td_replay_end(replay);
     uint64_t share = 1 + (length + 1) * 2 * td_replay_state(replay)->n_pages * TD_STATE_PAGE_BYTES /
                              HASHED_BYTES_MAX;
     uint64_t *hashes = TD_NEW_N(uint64_t, length / share + 1);

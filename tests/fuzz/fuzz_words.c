@@ -95,7 +95,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t n) {
   td_replay *replay;
   td_error error = {0};
   if (td_replay_open(td_fuzz_tape(0, data, n), NULL, NULL, &replay, &error) == TD_OK) {
-    uint64_t length = td_replay_length(replay);
+    uint64_t length = td_replay_end(replay);
     for (uint64_t i = 0; i < N_EVENTS && i < length; i++)
       describe(replay, length <= N_EVENTS ? i : i * length / N_EVENTS);
     for (uint64_t i = 0; i < N_MOMENTS && i < length; i++)

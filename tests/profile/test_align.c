@@ -135,7 +135,7 @@ open_reel(const td_tape_script *script) {
   reel reel = {0};
   g_assert_cmpint(td_tape_script_write(script, path, NULL), ==, TD_OK);
   g_assert_cmpint(td_tape_open(path, &reel.tape, NULL), ==, TD_OK);
-  g_assert_cmpint(td_catalog_collect(reel.tape, &reel.catalog, NULL), ==, TD_OK);
+  g_assert_cmpint(td_catalog_collect_whole(reel.tape, &reel.catalog, NULL), ==, TD_OK);
   return reel;
 }
 

@@ -63,7 +63,7 @@ tell_push(td_tape_script *script, uint32_t node) {
 
 static uint64_t
 last_event(td_replay *replay) {
-  uint64_t seq = td_replay_length(replay);
+  uint64_t seq = td_replay_end(replay);
   td_any_event event;
   do
     g_assert_cmpint(td_replay_event(replay, --seq, &event, NULL), ==, TD_OK);
@@ -260,7 +260,7 @@ test_every_event(void) {
     td_tape_script_make(&script, &plan);
     if (round) bend(&script, random);
     td_replay *replay = open_script(&script);
-    for (uint64_t seq = 0; seq < td_replay_length(replay); seq++) {
+    for (uint64_t seq = 0; seq < td_replay_end(replay); seq++) {
       g_autofree char *text = why(replay, seq);
       g_assert_cmpuint(strlen(text), >, 20);
       g_assert_cmpuint(td_replay_position(replay), ==, 0);

@@ -58,7 +58,7 @@ free_bytes_cb(void *bytes) {
 static GPtrArray *
 states_by_replay(td_replay *replay, GRand *random, uint32_t share) {
   GPtrArray *states = g_ptr_array_new_with_free_func(free_bytes_cb);
-  uint64_t length = td_replay_length(replay);
+  uint64_t length = td_replay_end(replay);
   for (uint64_t position = 0; position <= length; position++) {
     g_assert_cmpuint(td_replay_position(replay), ==, position);
     bool kept =
@@ -98,7 +98,7 @@ static void
 test_three_ways(const void *data) {
   td_replay *replay = open_plan(data);
   GRand *random = g_rand_new_with_seed(7);
-  uint32_t share = td_replay_length(replay) > 4000 ? 100 : 1;
+  uint32_t share = td_replay_end(replay) > 4000 ? 100 : 1;
   GPtrArray *states = states_by_replay(replay, random, share);
   assert_undo_equals(replay, states);
   assert_seek_equals(replay, states, random, 400);
@@ -119,9 +119,9 @@ test_thinned(void) {
   unsigned n_laid = 0, n_kept = 0;
   g_assert_cmpint(td_tape_make(&plan, path, NULL), ==, TD_OK);
   g_assert_cmpint(td_tape_open(path, &tape, NULL), ==, TD_OK);
-  g_assert_cmpint(td_catalog_collect(tape, &catalog, NULL), ==, TD_OK);
+  g_assert_cmpint(td_catalog_collect_whole(tape, &catalog, NULL), ==, TD_OK);
   const td_tape_info *info = td_tape_info_get(tape);
-  g_assert_cmpint(td_world_init(&world, catalog, info, NULL), ==, TD_OK);
+  g_assert_cmpint(td_world_init(&world, catalog, NULL), ==, TD_OK);
   td_checkpoints *checkpoints = td_checkpoints_new(&world, 16, 100 * TD_STATE_PAGE_BYTES);
   GPtrArray *states = g_ptr_array_new_with_free_func(free_bytes_cb);
   for (uint64_t seq = 0; seq < info->n_events; seq++) {
@@ -157,7 +157,7 @@ test_end_state(void) {
   td_replay *replay = open_plan(&plan);
   const td_state *state = td_replay_state(replay);
   const td_catalog *catalog = td_replay_catalog(replay);
-  g_assert_cmpint(td_replay_seek(replay, td_replay_length(replay), NULL), ==, TD_OK);
+  g_assert_cmpint(td_replay_seek(replay, td_replay_end(replay), NULL), ==, TD_OK);
   g_assert_cmpuint(catalog->n_nodes, ==, plan.n_nodes);
   g_assert_cmpuint(catalog->n_graph_tasks, ==, plan.n_passes);
   for (uint32_t i = 0; i < catalog->n_nodes; i++)
@@ -255,8 +255,8 @@ open_and_walk(const char *path) {
   td_error error = {0};
   td_replay *replay;
   if (td_replay_open(path, NULL, NULL, &replay, &error) == TD_OK) {
-    td_replay_seek(replay, td_replay_length(replay), NULL);
-    td_replay_seek(replay, td_replay_length(replay) / 2, NULL);
+    td_replay_seek(replay, td_replay_end(replay), NULL);
+    td_replay_seek(replay, td_replay_end(replay) / 2, NULL);
     td_replay_close(replay);
   } else {
     g_assert_nonnull(error.message);

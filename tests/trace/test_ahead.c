@@ -59,7 +59,8 @@ read_all(const char *path, bool ahead, void (*change)(const char *path)) {
   g_assert_cmpuint(info->n_events, >, 64 * TD_BLOCK_EVENTS);
   if (change) change(path);
   guint n_threads = count_threads();
-  if (ahead) td_tape_begin_pass(tape);
+  td_segment whole = td_tape_whole(tape);
+  if (ahead) td_tape_begin_pass(tape, &whole);
   for (uint64_t seq = 0; seq < info->n_events; seq++) {
     const td_any_event *event = td_tape_peek(tape, seq);
     static const guint8 none;
@@ -156,14 +157,15 @@ test_left_early(void) {
   g_assert_cmpint(td_tape_open(path, &tape, NULL), ==, TD_OK);
   guint n_threads = count_threads();
   g_assert_cmpint(td_tape_get(tape, 0, &first, NULL), ==, TD_OK);
-  td_tape_begin_pass(tape);
-  td_tape_begin_pass(tape);
+  td_segment whole = td_tape_whole(tape);
+  td_tape_begin_pass(tape, &whole);
+  td_tape_begin_pass(tape, &whole);
   for (uint64_t seq = 0; seq < 5 * TD_BLOCK_EVENTS; seq++)
     g_assert_nonnull(td_tape_peek(tape, seq));
   g_assert_cmpint(td_tape_get(tape, 0, &again, NULL), ==, TD_OK);
   g_assert_cmpmem(&first, first.event.size, &again, again.event.size);
   wait_for_threads(n_threads);
-  td_tape_begin_pass(tape);
+  td_tape_begin_pass(tape, &whole);
   g_assert_nonnull(td_tape_peek(tape, 0));
   td_tape_close(tape);
   g_unlink(path);

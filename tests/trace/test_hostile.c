@@ -132,7 +132,7 @@ static td_status
 collect(const char *path, td_catalog **catalog, td_tape **tape) {
   td_error error = {0};
   g_assert_cmpint(td_tape_open(path, tape, &no_error), ==, TD_OK);
-  td_status status = td_catalog_collect(*tape, catalog, &error);
+  td_status status = td_catalog_collect_whole(*tape, catalog, &error);
   td_error_clear(&error);
   return status;
 }

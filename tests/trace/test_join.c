@@ -223,7 +223,7 @@ assert_part(td_tape *joined, const td_catalog *catalog, const char *path, uint32
             who *all) {
   td_tape *part = open_tape(path);
   td_catalog *own;
-  g_assert_cmpint(td_catalog_collect(part, &own, &no_error), ==, TD_OK);
+  g_assert_cmpint(td_catalog_collect_whole(part, &own, &no_error), ==, TD_OK);
   g_autoptr(GPtrArray) expected = spell_process(part, own, 0, NULL);
   g_autoptr(GPtrArray) found = spell_process(joined, catalog, process, all);
   g_assert_cmpuint(expected->len, >, 1000);
@@ -242,7 +242,7 @@ test_every_event_once(void) {
   td_tape *joined = open_tape(path);
   td_catalog *catalog;
   g_assert_null(td_tape_info_get(joined)->damage);
-  g_assert_cmpint(td_catalog_collect(joined, &catalog, &no_error), ==, TD_OK);
+  g_assert_cmpint(td_catalog_collect_whole(joined, &catalog, &no_error), ==, TD_OK);
   g_assert_cmpuint(catalog->n_processes, ==, N_PARTS);
   who all = who_new(joined);
   for (uint32_t i = 0; i < N_PARTS; i++)
@@ -262,7 +262,7 @@ test_clocks(void) {
   g_autofree char *path = join_parts(paths);
   td_tape *joined = open_tape(path);
   td_catalog *catalog;
-  g_assert_cmpint(td_catalog_collect(joined, &catalog, &no_error), ==, TD_OK);
+  g_assert_cmpint(td_catalog_collect_whole(joined, &catalog, &no_error), ==, TD_OK);
   g_assert_cmpuint(catalog->processes[0].clock_error_ns, ==, 0);
   g_assert_cmpuint(catalog->processes[1].clock_error_ns, ==, 400);
   g_assert_cmpuint(catalog->processes[2].clock_error_ns, ==, UINT64_MAX);
@@ -297,7 +297,7 @@ test_readers(void) {
   td_tape_close(joined);
   td_replay *replay;
   g_assert_cmpint(td_replay_open(path, NULL, NULL, &replay, &no_error), ==, TD_OK);
-  uint64_t end = td_replay_length(replay);
+  uint64_t end = td_replay_end(replay);
   g_assert_cmpint(td_replay_seek(replay, end, &no_error), ==, TD_OK);
   g_assert_cmpuint(td_replay_trouble(replay, NULL), ==, 0);
   td_replay_close(replay);
@@ -315,7 +315,7 @@ test_join_of_joins(void) {
   g_assert_cmpint(td_join(both, 2, path, true, &no_error), ==, TD_OK);
   td_tape *joined = open_tape(path), *part = open_tape(inner);
   td_catalog *catalog;
-  g_assert_cmpint(td_catalog_collect(joined, &catalog, &no_error), ==, TD_OK);
+  g_assert_cmpint(td_catalog_collect_whole(joined, &catalog, &no_error), ==, TD_OK);
   g_assert_cmpuint(catalog->n_processes, ==, N_PARTS + 1);
   g_assert_cmpuint(td_tape_info_get(joined)->n_events, >, td_tape_info_get(part)->n_events);
   td_catalog_free(catalog);

@@ -410,10 +410,11 @@ test_damage(void) {
   made.limit.steps = 3;
   td_keeper_close(made.keeper);
   assert_ok(td_keeper_open(made.path, &made.limit, &made.keeper, &error), &error);
-  GStatBuf info;
-  g_assert_cmpint(g_stat(made.path, &info), ==, 0);
-  off_t data = (off_t)TD_GAP_RESERVE;
-  write_at(made.path, data + (info.st_size - data) / 2, "tapedeck", 8);
+  td_directory directory;
+  assert_ok(td_directory_open(made.path, &directory, &error), &error);
+  uint64_t chunk = directory.threads[0].chunks[directory.threads[0].n_chunks / 2].offset;
+  td_directory_close(&directory);
+  write_at(made.path, (off_t)(chunk + sizeof(td_chunk_header)) + 8, "tapedeck", 8);
   g_assert_cmpint(td_keeper_read(made.keeper, &made.news, &error), ==, TD_DAMAGED);
   td_error_clear(&error);
   td_tape *tape = open_tape(made.path);

@@ -144,7 +144,7 @@ check_twins(uint32_t base) {
   g_assert_cmpint(td_join(paths, 2, path, true, &no_error), ==, TD_OK);
   twins twins = {0};
   g_assert_cmpint(td_tape_open(path, &twins.tape, &no_error), ==, TD_OK);
-  g_assert_cmpint(td_catalog_collect(twins.tape, &twins.catalog, &no_error), ==, TD_OK);
+  g_assert_cmpint(td_catalog_collect_whole(twins.tape, &twins.catalog, &no_error), ==, TD_OK);
   for_each_twin_event(&twins, assert_twin_event);
   for_each_twin_event(&twins, assert_shared_numbers);
   g_assert_cmpuint(twins.counters[0], !=, twins.counters[1]);

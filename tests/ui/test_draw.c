@@ -48,7 +48,7 @@ test_cards_follow_states(void) {
   picture_fixture self;
   picture_fixture_init(&self, 30);
   td_graph_view view = graph_view(&self, WIDTH, HEIGHT);
-  uint64_t length = td_replay_length(self.replay);
+  uint64_t length = td_replay_end(self.replay);
   uint32_t n_changed = 0;
   uint8_t before[64];
   for (uint64_t position = length / 4; position + 40 < length; position += 40) {
@@ -153,7 +153,7 @@ test_queue_cards(void) {
   picture_fixture self;
   picture_fixture_init(&self, 300);
   td_queues_view view = {.width = WIDTH, .height = HEIGHT, .selected = TD_NONE};
-  uint64_t length = td_replay_length(self.replay);
+  uint64_t length = td_replay_end(self.replay);
   uint32_t n_cards = 0, n_last = 0;
   for (uint64_t position = 0; position < length; position += 17) {
     seek(&self, position);
@@ -194,7 +194,7 @@ test_timeline(void) {
   g_assert_cmpuint(n_hit, >, 5);
   g_assert_cmpuint(td_timeline_hit(self.timeline, &view, 5, 60), ==, TD_NONE);
   cairo_surface_t *a = paint_light(&self, TIMELINE);
-  seek(&self, td_replay_length(self.replay) * 3 / 4);
+  seek(&self, td_replay_end(self.replay) * 3 / 4);
   cairo_surface_t *b = paint_light(&self, TIMELINE);
   double playhead = td_timeline_x(&view, (double)self.state->header->time_ns);
   g_assert_cmpuint(count_changed(a, b, playhead, 300, 2), >, 0);

@@ -53,7 +53,7 @@ test_streams(void) {
   td_error error = {0};
   write_tape(path);
   g_assert_cmpint(td_tape_open(path, &tape, &error), ==, TD_OK);
-  g_assert_cmpint(td_catalog_collect(tape, &catalog, &error), ==, TD_OK);
+  g_assert_cmpint(td_catalog_collect_whole(tape, &catalog, &error), ==, TD_OK);
   g_assert_cmpint(td_timeline_new(tape, catalog, &timeline, &error), ==, TD_OK);
   size_t first = td_stream_lane_find(timeline, 0, 0), second = td_stream_lane_find(timeline, 0, 3);
   g_assert_cmpuint(td_stream_lane_find(timeline, 0, 1), ==, SIZE_MAX);
@@ -110,7 +110,7 @@ test_tower(void) {
   td_error error = {0};
   write_tower(path);
   g_assert_cmpint(td_tape_open(path, &tape, &error), ==, TD_OK);
-  g_assert_cmpint(td_catalog_collect(tape, &catalog, &error), ==, TD_OK);
+  g_assert_cmpint(td_catalog_collect_whole(tape, &catalog, &error), ==, TD_OK);
   td_graph_scene *scene = td_graph_scene_new(catalog, 19);
   td_graph_view view = {.width = 900, .height = 700, .selected = TD_NONE, .hovered = TD_NONE};
   td_graph_scene_fit(scene, &view);
@@ -151,7 +151,7 @@ test_layers(void) {
   td_error error = {0};
   write_model(path);
   g_assert_cmpint(td_tape_open(path, &tape, &error), ==, TD_OK);
-  g_assert_cmpint(td_catalog_collect(tape, &catalog, &error), ==, TD_OK);
+  g_assert_cmpint(td_catalog_collect_whole(tape, &catalog, &error), ==, TD_OK);
   td_graph_scene *scene = td_graph_scene_new(catalog, 0);
   static const struct {
     const char *name;
@@ -183,7 +183,7 @@ test_great_numbers(void) {
     TELL(&script, node_new, .node = nodes[i], .name = td_intern("MmBackward0"), .device = -1);
   g_assert_cmpint(td_tape_script_write(&script, path, &error), ==, TD_OK);
   g_assert_cmpint(td_tape_open(path, &tape, &error), ==, TD_OK);
-  g_assert_cmpint(td_catalog_collect(tape, &catalog, &error), ==, TD_OK);
+  g_assert_cmpint(td_catalog_collect_whole(tape, &catalog, &error), ==, TD_OK);
   td_graph_scene *scene = td_graph_scene_new(catalog, TD_NONE);
   td_label_cache *labels = td_label_cache_new(td_theme_default(false));
   g_assert_cmpuint(scene->n_nodes, ==, G_N_ELEMENTS(nodes));

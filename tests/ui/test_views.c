@@ -143,7 +143,7 @@ test_several_processes(Fixture *fixture, gconstpointer data) {
   char *label = td_catalog_thread_label(catalog, catalog->n_threads - 1);
   g_assert_true(g_str_has_prefix(label, "rank 1 · "));
   free(label);
-  uint64_t length = td_replay_length(td_document_get_replay(fixture->document));
+  uint64_t length = td_replay_end(td_document_get_replay(fixture->document));
   uint32_t n;
   g_assert_cmpuint(td_document_graph_task_at(fixture->document, length), ==, 3);
   g_assert_cmpuint(td_pass_number(td_document_get_catalog(fixture->document), 0, 3, &n), ==, 2);

@@ -231,9 +231,9 @@ take_event(collector *self, const td_any_event *event) {
 
 /* Damage in the middle of a tape leaves events that cannot be read. */
 static td_status
-take_all(collector *self, uint64_t n_events, td_error *error) {
-  td_tape_begin_pass(self->tape);
-  for (uint64_t seq = 0; seq < n_events; seq++) {
+take_all(collector *self, const td_segment *segment, td_error *error) {
+  td_tape_begin_pass(self->tape, segment);
+  for (uint64_t seq = segment->first; seq < segment->end; seq++) {
     const td_any_event *event = td_tape_peek(self->tape, seq);
     if (event) take_event(self, event);
   }
@@ -267,7 +267,7 @@ td_timeline_new(td_tape *tape, const td_catalog *catalog, td_timeline **timeline
   made->duration = TD_MAX(info->duration_ns, (uint64_t)1);
   add_lanes(made);
   collector self = {made, tape, {.timeline = made}, TD_NEW_N(stack, made->n_lanes)};
-  td_status status = take_all(&self, info->n_events, error);
+  td_status status = take_all(&self, &catalog->segment, error);
   finish(&self);
   td_stream_collector_fini(&self.streams);
   if (status) {

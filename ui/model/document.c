@@ -146,7 +146,7 @@ load(TdDocument *self, GTask *task, td_error *error) {
     return FALSE;
   report_progress(self, 0.9);
   uint64_t start = self->start == UINT64_MAX ? td_pass_first_position(self->replay)
-                                             : MIN(self->start, td_replay_length(self->replay));
+                                             : MIN(self->start, td_replay_end(self->replay));
   self->scene_task = self->wanted_task = td_document_graph_task_at(self, start);
   self->scene = make_scene(catalog, self->scene_task);
   return td_replay_seek(self->replay, start, error) == TD_OK;

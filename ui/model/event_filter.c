@@ -37,7 +37,7 @@ filter_slice(gpointer data) {
   Filter *filter = g_task_get_task_data(task);
   td_replay *replay = td_document_get_replay(g_task_get_source_object(task));
   if (g_task_return_error_if_cancelled(task)) return G_SOURCE_REMOVE;
-  uint64_t end = td_replay_length(replay);
+  uint64_t end = td_replay_end(replay);
   gint64 deadline = g_get_monotonic_time() + SLICE_US;
   td_any_event event;
   for (; filter->next < end; filter->next++) {

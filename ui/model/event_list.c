@@ -59,7 +59,7 @@ struct _TdEventList {
 
 static uint64_t
 count(TdEventList *self) {
-  return self->seqs ? self->seqs->len : td_replay_length(td_document_get_replay(self->document));
+  return self->seqs ? self->seqs->len : td_replay_end(td_document_get_replay(self->document));
 }
 
 static uint64_t

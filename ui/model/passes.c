@@ -28,10 +28,10 @@ td_pass_at(td_replay *replay, uint32_t process, uint64_t position) {
     if (!first || begin < first->begin_seq) first = pass;
     if (begin >= position) continue;
     if (!last || begin > last->begin_seq) last = pass;
-    bool runs = pass->end_seq >= position && pass->end_seq < td_replay_length(replay);
+    bool runs = pass->end_seq >= position && pass->end_seq < td_replay_end(replay);
     if (runs && (!running || begin > running->begin_seq)) running = pass;
   }
-  bool unended = last && last->end_seq >= td_replay_length(replay);
+  bool unended = last && last->end_seq >= td_replay_end(replay);
   const td_catalog_graph_task *found = last ? last : first;
   if (running && !unended) found = running;
   return found ? found->id : TD_NONE;
@@ -57,7 +57,7 @@ td_pass_first_position(td_replay *replay) {
   uint32_t first = td_pass_at(replay, 0, 0);
   if (first == TD_NONE) return 0;
   uint64_t position = td_catalog_graph_task_get(td_replay_catalog(replay), first)->begin_seq + 1;
-  return MIN(position, td_replay_length(replay));
+  return MIN(position, td_replay_end(replay));
 }
 
 static uint64_t
@@ -68,7 +68,7 @@ time_of(td_replay *replay, uint64_t seq) {
 
 static void
 set_span(td_replay *replay, uint64_t first, uint64_t last, double *from_ns, double *to_ns) {
-  uint64_t length = td_replay_length(replay);
+  uint64_t length = td_replay_end(replay);
   *from_ns = first < length ? (double)time_of(replay, first) : 0;
   *to_ns = first < last && last < length
                ? (double)time_of(replay, last)

@@ -217,7 +217,7 @@ td_playhead_set_position(TdPlayhead *self, uint64_t position) {
   td_replay *replay = get_replay(self);
   if (!replay) return;
   td_error error = {0};
-  error.status = td_replay_seek(replay, MIN(position, td_replay_length(replay)), &error);
+  error.status = td_replay_seek(replay, MIN(position, td_replay_end(replay)), &error);
   moved(self, &error);
 }
 
@@ -225,7 +225,7 @@ void
 td_playhead_step_event(TdPlayhead *self, int direction) {
   td_replay *replay = get_replay(self);
   if (!replay) return;
-  if (direction > 0 ? self->position >= td_replay_length(replay) : self->position == 0) return;
+  if (direction > 0 ? self->position >= td_replay_end(replay) : self->position == 0) return;
   td_error error = {0};
   error.status = direction > 0 ? td_replay_forward(replay, &error) : td_replay_back(replay, &error);
   moved(self, &error);
@@ -244,7 +244,7 @@ td_playhead_is_at_end(TdPlayhead *self) {
 uint64_t
 td_playhead_get_length(TdPlayhead *self) {
   td_replay *replay = get_replay(self);
-  return replay ? td_replay_length(replay) : 0;
+  return replay ? td_replay_end(replay) : 0;
 }
 
 uint64_t
@@ -255,7 +255,7 @@ td_playhead_get_time_ns(TdPlayhead *self) {
 void
 td_playhead_seek_time(TdPlayhead *self, double ns) {
   td_replay *replay = get_replay(self);
-  if (!replay || td_replay_length(replay) == 0) return;
+  if (!replay || td_replay_end(replay) == 0) return;
   uint64_t seq = td_tape_seq_at(td_replay_tape(replay), (uint64_t)MAX(ns, 0));
   td_playhead_set_position(self, seq + 1);
 }

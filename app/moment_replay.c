@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "app/moment_replay.h"
+
+#include "app/command.h"
+#include "engine/replay/catalog_collect.h"
+
+/* A moment that was asked for on a tape, and whether the tape has it. */
+typedef struct search {
+  const td_moment_options *options;
+  uint64_t *seq;
+  char **how;
+  bool is_found;
+} search;
+
+static td_status
+find_in_outline(search *self, td_tape *tape, td_error *error) {
+  td_segment outline = td_tape_outline(tape);
+  td_catalog *catalog;
+  td_status status = td_catalog_collect(tape, &outline, &catalog, error);
+  if (status) return status;
+  self->is_found = td_moment_find(tape, catalog, self->options, self->seq, self->how);
+  td_catalog_free(catalog);
+  return TD_OK;
+}
+
+static td_status
+replay_segment(search *self, td_tape *tape, td_replay **replay, td_error *error) {
+  td_status status = find_in_outline(self, tape, error);
+  if (status || !self->is_found) {
+    td_tape_close(tape);
+    return status;
+  }
+  td_segment segment = td_tape_segment_at(tape, *self->seq);
+  return td_replay_new(tape, &segment, NULL, NULL, replay, error);
+}
+
+static td_status
+replay_whole(search *self, td_tape *tape, td_replay **replay, td_error *error) {
+  td_segment whole = td_tape_whole(tape);
+  td_status status = td_replay_new(tape, &whole, NULL, NULL, replay, error);
+  if (!status)
+    self->is_found =
+        td_moment_find(tape, td_replay_catalog(*replay), self->options, self->seq, self->how);
+  return status;
+}
+
+bool
+td_moment_replay(const char *path, const td_moment_options *options, bool is_whole,
+                 td_replay **replay, uint64_t *seq, char **how) {
+  search self = {options, seq, how, false};
+  td_error error = {0};
+  td_tape *tape;
+  td_status status = td_tape_open(path, &tape, &error);
+  if (!status && td_tape_n_segments(tape) && !is_whole)
+    status = replay_segment(&self, tape, replay, &error);
+  else if (!status)
+    status = replay_whole(&self, tape, replay, &error);
+  if (!status && self.is_found) status = td_replay_seek(*replay, *seq + 1, &error);
+  if (status) td_command_file_error(path, &error);
+  return !status && self.is_found;
+}

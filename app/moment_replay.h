@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * A replay that stands at the moment that the command line names. Main thread. */
+#pragma once
+
+#include "app/moment.h"
+#include "engine/replay/replay.h"
+
+/* td_moment_replay opens a tape, finds the moment as td_moment_find does, and makes a replay that
+ * stands after its event. It reads only the segment of the moment, if the tape is cut and the
+ * caller does not want a replay of the whole. If it returns false, it has printed why. */
+bool td_moment_replay(const char *path, const td_moment_options *options, bool is_whole,
+                      td_replay **replay, uint64_t *seq, char **how);

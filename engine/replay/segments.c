@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "engine/replay/segments.h"
+
+#include "engine/base/alloc.h"
+#include "engine/replay/catalog_collect.h"
+#include "engine/replay/segment_state.h"
+#include "engine/replay/world.h"
+#include "engine/trace/contents.h"
+#include "engine/trace/segment_writer.h"
+
+#include <stdlib.h>
+
+/* A segment has so many more events than its keyframe. */
+#define EVENTS_PER_KEYFRAME_EVENT 16
+
+typedef struct cutting {
+  td_tape *tape;
+  td_segment_writer *writer;
+  uint64_t least_events;
+  uint64_t *moments; /* (owned) events before which the tape may be cut */
+  size_t n_moments, capacity, next_moment;
+  td_keyframe outline;
+  td_keyframe lasting; /* the events of keyframes that are not *_now */
+  td_keyframe keyframe;
+  td_error *error;
+} cutting;
+
+/* ---- where to cut ---- */
+
+/* What is under way at a moment of the tape. */
+typedef struct activity {
+  uint64_t n_passes, n_tasks; /* passes; tasks in queues */
+} activity;
+
+static void
+change(uint64_t *n, int by) {
+  if (by > 0 || *n) *n += (uint64_t)(int64_t)by;
+}
+
+static bool
+is_quiet_after(activity *now, const td_event *event, const td_event_type *type) {
+  change(&now->n_tasks, type->queue.change);
+  if (event->kind == TD_EVENT_graph_task_begin) change(&now->n_passes, 1);
+  if (event->kind != TD_EVENT_graph_task_end) return false;
+  change(&now->n_passes, -1);
+  return now->n_passes == 0 && now->n_tasks == 0;
+}
+
+/* Strings are in the table of contents, and so are the events of kind `known`. */
+static bool
+is_in_table(const td_event *event) {
+  return event->kind == TD_EVENT_string || event->kind == TD_EVENT_known;
+}
+
+static bool
+is_in_outline(const td_event *event, const td_event_type *type) {
+  bool lasts = type->lasts.how == TD_LASTS_always || type->lasts.how == TD_LASTS_thread;
+  return type->outline || (lasts && !is_in_table(event));
+}
+
+static void
+look_over(cutting *self) {
+  activity now = {0};
+  td_segment whole = td_tape_whole(self->tape);
+  td_tape_begin_pass(self->tape, &whole);
+  for (uint64_t seq = 0; seq < whole.end; seq++) {
+    const td_any_event *event = td_tape_peek(self->tape, seq);
+    if (!event) continue;
+    const td_event_type *type = td_event_type_get(event->event.kind);
+    if (is_in_outline(&event->event, type)) td_keyframe_put(&self->outline, &event->event, seq);
+    if (!is_quiet_after(&now, &event->event, type)) continue;
+    TD_GROW(self->moments, self->n_moments, self->capacity);
+    self->moments[self->n_moments++] = seq + 1;
+  }
+  td_tape_end_pass(self->tape);
+}
+
+/* Where a segment ends: the last one is not shorter than the others. */
+static uint64_t
+end_of(cutting *self, uint64_t first) {
+  uint64_t n_events = td_tape_info_get(self->tape)->n_events;
+  uint64_t wanted =
+      TD_MAX(self->least_events, EVENTS_PER_KEYFRAME_EVENT * (uint64_t)self->keyframe.n);
+  while (self->next_moment < self->n_moments && self->moments[self->next_moment] < first + wanted)
+    self->next_moment++;
+  uint64_t end = self->next_moment < self->n_moments ? self->moments[self->next_moment] : n_events;
+  return n_events - end < wanted ? n_events : end;
+}
+
+/* ---- one segment after another ---- */
+
+static void
+apply_all(cutting *self, td_world *world, const td_segment *segment, uint32_t *last_thread) {
+  td_tape_begin_pass(self->tape, segment);
+  for (uint64_t seq = segment->first; seq < segment->end; seq++) {
+    const td_any_event *event = td_tape_peek(self->tape, seq);
+    td_apply_event(world, event);
+    if (!event) continue;
+    if (!is_in_table(&event->event)) td_keyframe_add(&self->lasting, &event->event, seq);
+    *last_thread = event->event.thread;
+  }
+  td_tape_end_pass(self->tape);
+}
+
+/* Makes the keyframe of the next segment; *is_made is false if the tape cannot be cut there. */
+static td_status
+pass_through(cutting *self, const td_segment *segment, bool *is_made) {
+  td_catalog *catalog = NULL;
+  td_world world = {0};
+  uint32_t last_thread = 0;
+  td_status status = td_catalog_collect(self->tape, segment, &catalog, self->error);
+  if (!status) status = td_world_init(&world, catalog, self->error);
+  if (!status) status = td_world_begin(&world, self->tape, segment, self->error);
+  if (!status) {
+    apply_all(self, &world, segment, &last_thread);
+    status = td_tape_check_readable(self->tape, self->error);
+  }
+  *is_made = !status && td_segment_state_is_quiet(&world.state, catalog);
+  if (*is_made) {
+    td_keyframe_settle(&self->lasting);
+    td_keyframe_fini(&self->keyframe);
+    self->keyframe = td_keyframe_copy(&self->lasting);
+    td_segment_state_put(&self->keyframe, &world.state, catalog, segment->end - 1, last_thread);
+  }
+  td_world_fini(&world);
+  td_catalog_free(catalog);
+  return status;
+}
+
+static td_status
+cut(cutting *self, uint32_t *n_segments) {
+  uint64_t n_events = td_tape_info_get(self->tape)->n_events;
+  td_segment segment = {.number = 0, .keyframe = &self->keyframe};
+  td_status status = TD_OK;
+  bool is_made = true;
+  while (is_made && !status) {
+    td_segment_writer_add(self->writer, segment.first, &self->keyframe);
+    segment.end = end_of(self, segment.first);
+    segment.number++;
+    if (segment.end == n_events) break;
+    status = pass_through(self, &segment, &is_made);
+    segment.first = segment.end;
+  }
+  *n_segments = segment.number;
+  if (!status) td_segment_writer_outline(self->writer, &self->outline);
+  return status;
+}
+
+static td_status
+cut_tape(cutting *self, const char *path) {
+  uint32_t n_segments = 0;
+  look_over(self);
+  td_status status = td_tape_check_readable(self->tape, self->error);
+  if (!status && self->n_moments) status = cut(self, &n_segments);
+  if (!status && n_segments > 1) return td_segment_writer_close(self->writer, path, self->error);
+  td_segment_writer_abandon(self->writer);
+  return status;
+}
+
+static void
+cutting_fini(cutting *self) {
+  td_tape_close(self->tape);
+  td_keyframe_fini(&self->outline);
+  td_keyframe_fini(&self->lasting);
+  td_keyframe_fini(&self->keyframe);
+  free(self->moments);
+}
+
+td_status
+td_segments_add(const char *path, uint64_t least_events, td_error *error) {
+  cutting self = {.least_events = least_events, .error = error};
+  td_status status = td_contents_add(path, error);
+  if (!status) status = td_tape_open(path, &self.tape, error);
+  if (status) return status;
+  bool is_long = td_tape_info_get(self.tape)->n_events >= 2 * least_events;
+  if (is_long) status = td_segment_writer_open(path, &self.writer, error);
+  if (!status && self.writer) status = cut_tape(&self, path);
+  cutting_fini(&self);
+  return status;
+}
