@@ -305,6 +305,7 @@ td_record_session_run(const td_record_options *options, char **command) {
   }
   tell_of_outer();
   td_session_tapes_init(&self.tapes, options->tape, options->force);
+  self.tapes.keeps_ends = options->keep.words && !options->steps.words;
   if (options->keep.words) self.flight = td_flight_new(&options->keep, options->tape);
   int status = run_recorded(&self, command, &problem);
   if (problem) fprintf(stderr, "tapedeck: %s\n", problem);

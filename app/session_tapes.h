@@ -18,6 +18,7 @@ typedef struct td_session_tape {
 typedef struct td_session_tapes {
   char *path;       /* (owned) what the user asked for: NAME.tape */
   bool overwrite;   /* replace files that have the last names */
+  bool keeps_ends;  /* of a pass, a tape may have only the end */
   char *joined;     /* (owned) the tape of all processes, if there are several */
   char *problem;    /* (owned) why there is no joined tape, or NULL */
   char *unread;     /* (owned) why a tape cannot be read, or NULL */

@@ -10,6 +10,8 @@
 #define MARGIN_NS UINT64_C(500000000)
 /* A cut leaves this part of the limit free, and steps or time go beyond it by this part. */
 #define SLACK 8
+/* The events behind the keyframe have at least this part of the limit, or of the keyframe. */
+#define PART_LEAST 2
 
 /* A moment between two steps or passes, where the tape can be cut: after all events up to then. */
 typedef struct moment {
@@ -151,14 +153,33 @@ to_ticks(const td_keeper *self, uint64_t ns) {
   return n_ns ? (uint64_t)((double)ns * ((double)n_ticks / (double)n_ns)) : ns;
 }
 
+/* Of the last whole pass. It stays: a program may do nothing for long after it, or free much. */
+static uint64_t
+begin_of_last_pass(const td_keeper *self) {
+  uint64_t begin = self->last_cut;
+  for (size_t i = 0; i < self->n_passes; i++)
+    if (self->passes[i].is_outer && self->passes[i].end != UINT64_MAX)
+      begin = TD_MAX(begin, self->passes[i].begin);
+  return begin > self->last_cut ? begin : UINT64_MAX;
+}
+
 /* The last moment up to `ticks` outside all passes, or 0. */
 static uint64_t
-find_moment(const td_keeper *self, uint64_t ticks) {
+find_moment_before(const td_keeper *self, uint64_t ticks) {
   for (size_t i = self->n_moments; i-- > 0;) {
     uint64_t at = self->moments[i].ticks;
     if (at <= self->last_cut) break;
     if (at <= ticks && !is_in_pass(self, at)) return at;
   }
+  return 0;
+}
+
+/* The first moment between these two outside all passes, or 0. */
+static uint64_t
+find_moment_after(const td_keeper *self, uint64_t ticks, uint64_t most) {
+  for (size_t i = 0; i < self->n_moments && self->moments[i].ticks <= most; i++)
+    if (self->moments[i].ticks > ticks && !is_in_pass(self, self->moments[i].ticks))
+      return self->moments[i].ticks;
   return 0;
 }
 
@@ -185,16 +206,37 @@ cut_for_steps(const td_keeper *self, bool exact) {
   return 0;
 }
 
+/* Of the bytes on the tape, those of events, and those that such may have. */
+typedef struct room {
+  uint64_t taken, limit, keyframe;
+} room;
+
+/* What lives may take more than the limit. The latest events stay nevertheless. */
+static room
+measure_room(const td_keeper *self) {
+  uint64_t taken = td_keeper_file_chunk_bytes(&self->file), limit = self->limit.bytes;
+  uint64_t keyframe = self->file.n_bytes - taken, least = TD_MAX(limit, keyframe) / PART_LEAST;
+  uint64_t left = limit > keyframe ? limit - keyframe : 0;
+  return (room){taken, TD_MAX(left, least), keyframe};
+}
+
+/* Each cut writes the keyframe again. So the larger it is, the more a cut must let go. */
+static uint64_t
+slack_of(const room *room) {
+  uint64_t for_keyframe = TD_MIN(room->keyframe / PART_LEAST, room->limit / 2);
+  return TD_MAX(room->limit / SLACK, for_keyframe);
+}
+
 /* The last event of as many chunks as are too many, or 0. */
 static uint64_t
 cut_for_bytes(const td_keeper *self, bool exact) {
-  uint64_t limit = self->limit.bytes, n = self->file.n_bytes, last = 0;
-  if (!limit || n <= limit) return 0;
-  uint64_t wanted = exact ? limit : limit - limit / SLACK;
+  room room = measure_room(self);
+  uint64_t n = room.taken, last = 0;
+  if (!self->limit.bytes || n <= room.limit) return 0;
+  uint64_t wanted = room.limit - (exact ? 0 : slack_of(&room));
   for (size_t i = 0; i < self->file.n_chunks && n > wanted; i++) {
-    const td_chunk_header *header = &self->file.chunks[i].header;
-    n -= sizeof *header + header->stored_bytes;
-    last = TD_MAX(last, header->last_ticks);
+    n -= td_keeper_chunk_bytes(&self->file.chunks[i]);
+    last = TD_MAX(last, self->file.chunks[i].header.last_ticks);
   }
   return last;
 }
@@ -213,23 +255,36 @@ static bool
 is_twice(const td_keeper *self, uint64_t newest) {
   const td_keep_limit *limit = &self->limit;
   uint64_t oldest = self->file.n_chunks ? self->file.chunks[0].header.first_ticks : newest;
+  room room = measure_room(self);
   oldest = TD_MAX(oldest, self->last_cut);
-  return (limit->bytes && self->file.n_bytes / 2 > limit->bytes) ||
+  return (limit->bytes && room.taken / 2 > room.limit) ||
          (limit->steps && count_steps(self) / 2 > limit->steps) ||
          (limit->ns && newest > oldest && (newest - oldest) / 2 > to_ticks(self, limit->ns));
 }
 
-/* Where the next cut is, or 0. */
+/* Where to cut through passes that leave no moment, or 0. If the last whole pass is all that could
+ * go, only the disk is a reason. */
+static uint64_t
+cut_anywhere(const td_keeper *self, uint64_t newest, uint64_t wanted, uint64_t last_pass) {
+  uint64_t spared = TD_MIN(wanted, last_pass - 1);
+  if (!is_twice(self, newest)) return 0;
+  return spared > self->last_cut ? spared : self->limit.bytes ? wanted : 0;
+}
+
+/* Where the next cut is, or 0. Steps and time are the least that stays, and bytes are the most: if
+ * no moment comes before the wanted place, a later one will do. */
 static uint64_t
 choose_cut(const td_keeper *self, bool is_last) {
   uint64_t newest = self->file.last.clock_ticks, margin = is_last ? 0 : to_ticks(self, MARGIN_NS);
   if (newest <= margin) return 0;
-  uint64_t for_bytes = TD_MIN(cut_for_bytes(self, is_last), newest - margin);
+  uint64_t most = newest - margin, for_bytes = TD_MIN(cut_for_bytes(self, is_last), most);
   uint64_t wanted = TD_MAX(cut_for_steps(self, is_last), cut_for_time(self, newest, is_last));
-  wanted = TD_MIN(TD_MAX(wanted, for_bytes), newest - margin);
+  wanted = TD_MIN(TD_MAX(wanted, for_bytes), most);
   if (wanted <= self->last_cut) return 0;
-  uint64_t found = find_moment(self, wanted);
-  return found ? found : is_twice(self, newest) ? wanted : 0;
+  uint64_t last_pass = begin_of_last_pass(self);
+  uint64_t found = find_moment_before(self, TD_MIN(wanted, last_pass));
+  if (!found && for_bytes) found = find_moment_after(self, wanted, TD_MIN(most, last_pass));
+  return found ? found : cut_anywhere(self, newest, wanted, last_pass);
 }
 
 /* ---- what is left ---- */

@@ -7,7 +7,8 @@
  *
  * A keeper cuts where no backward pass is under way. Only a tape of twice the limit is cut
  * anywhere: then the passes under way begin in the middle. Later cuts do not wait for those, since
- * a pass may hang for ever. One thread. */
+ * a pass may hang for ever. The last whole pass stays, unless it has twice the limit of bytes.
+ * One thread. */
 #pragma once
 
 #include "engine/base/status.h"
@@ -17,9 +18,13 @@
 
 typedef struct td_keeper td_keeper;
 
-/* What stays. 0: no limit of that kind. An eighth more may stay, because each cut costs. */
+/* What stays. 0: no limit of that kind. An eighth more may stay, because each cut costs.
+ *
+ * `bytes` are on the disk; while a keyframe is written, that much again of the keyframe. If what
+ * lives takes more than half of them, the newest events have half as much room nevertheless: half
+ * of `bytes`, or of what lives. */
 typedef struct td_keep_limit {
-  uint64_t bytes; /* on the disk; while a keyframe is written, that much again of the keyframe */
+  uint64_t bytes;
   uint64_t ns;
   uint32_t steps; /* that are over; passes if the program counts no steps */
 } td_keep_limit;

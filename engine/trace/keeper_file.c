@@ -52,6 +52,19 @@ bytes_of(const td_chunk_header *header) {
   return sizeof *header + header->stored_bytes;
 }
 
+uint64_t
+td_keeper_chunk_bytes(const td_keeper_chunk *chunk) {
+  return bytes_of(&chunk->header);
+}
+
+uint64_t
+td_keeper_file_chunk_bytes(const td_keeper_file *self) {
+  uint64_t n = 0;
+  for (size_t i = 0; i < self->n_chunks; i++)
+    n += bytes_of(&self->chunks[i].header);
+  return n;
+}
+
 const td_keeper_chunk *
 td_keeper_file_next(td_keeper_file *self) {
   td_keeper_chunk found;

@@ -50,6 +50,11 @@ void td_keeper_file_close(td_keeper_file *self);
  * yet. The result is valid until the next call. */
 const td_keeper_chunk *td_keeper_file_next(td_keeper_file *self);
 
+/* td_keeper_chunk_bytes is the room of a chunk, and td_keeper_file_chunk_bytes that of all chunks
+ * without the keyframe. */
+uint64_t td_keeper_chunk_bytes(const td_keeper_chunk *chunk);
+uint64_t td_keeper_file_chunk_bytes(const td_keeper_file *self);
+
 /* What takes the place of old chunks. */
 typedef struct td_keeper_piece {
   td_chunk_bytes bytes;   /* (owned) chunks of the keyframe, then moved chunks */

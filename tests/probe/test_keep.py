@@ -161,6 +161,22 @@ train(1)
         self.assert_recorded(done)
         self.assertEqual(len(self.info("script.regular-2.tape")["graph_tasks"]), 5)
 
+    def test_the_last_pass_stays(self):
+        """Nothing happens for longer than `--keep` says."""
+        idle = "for i in range(6):\n    time.sleep(0.5)\n    torch.zeros(1, requires_grad=True)"
+        for python in TORCHES:
+            with self.subTest(python):
+                self.assert_recorded(self.record_all(TRAIN + "train(9)\n" + idle, "--force", "--keep", "1s", python=python))
+                self.assertEqual(len(self.info("script.tape")["graph_tasks"]), 1)
+                self.assert_checked("script.tape")
+
+    def test_a_pass_that_is_too_large(self):
+        """What is left of it is not thrown away."""
+        text = "import torch\nx = y = torch.ones(2, requires_grad=True)\nfor i in range(1000000):\n    y = y + 1\ny.sum().backward()"
+        done = self.record_all(text, "--keep", "1MB", python=TORCHES[-1])
+        self.assert_recorded(done)
+        self.assertEqual([part["passes"] for part in self.info("script.tape")["steps"][0]["left_out"]], [1], done.stderr)
+
     def test_each_process_keeps_its_end(self):
         text = TRAIN + "if os.fork() == 0:\n    train(40)\n    os._exit(0)\ntrain(50)\nos.wait()\n"
         done = self.record_all(text, "--keep", "4steps", python=TORCHES[0])

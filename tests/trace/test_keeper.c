@@ -200,18 +200,36 @@ tell(const td_any_event *told, void *data) {
   if (g_rand_int_range(self->random, 0, 40) == 0) judge(self, self->path);
 }
 
+/* The same, and each step leaves nodes that are never freed. */
+static void
+tell_and_leak(const td_any_event *told, void *data) {
+  making *self = data;
+  tell(told, data);
+  if (told->event.kind != TD_EVENT_step) return;
+  for (guint i = 0; i < 60; i++) {
+    td_any_event event = {.node_new = {.event = {.kind = TD_EVENT_node_new,
+                                                 .size = sizeof event.node_new,
+                                                 .thread = told->event.thread},
+                                       .node = 1000000 + self->log->len,
+                                       .sequence_nr = g_rand_int(self->random)}};
+    tell(&event, self);
+  }
+}
+
 /* A pass that hangs for ever, in a thread of its own. */
 static void
-hang(making *self) {
+tell_hanging(const td_any_event *told, void *data) {
+  making *self = data;
   td_any_event event = {.graph_task_begin = {.event = {.kind = TD_EVENT_graph_task_begin,
                                                        .size = sizeof event.graph_task_begin,
                                                        .thread = N_THREADS_MAX - 1},
                                              .graph_task = 1000000}};
-  tell(&event, self);
+  if (self->log->len == 0) tell(&event, self);
+  tell(told, data);
 }
 
 static void
-make_with(making *self, const td_tape_plan *plan, td_keep_limit limit, bool hangs) {
+make_with(making *self, const td_tape_plan *plan, td_keep_limit limit, td_tape_sink sink) {
   td_error error = {0};
   *self = (making){.limit = limit, .random = g_rand_new_with_seed((guint32)plan->seed)};
   self->path = g_build_filename(g_get_tmp_dir(), "tapedeck-keeper-XXXXXX", NULL);
@@ -222,13 +240,12 @@ make_with(making *self, const td_tape_plan *plan, td_keep_limit limit, bool hang
   assert_ok(td_writer_open_made(self->path, true, TD_RING_BLOCK, 1000, &self->writer, &error),
             &error);
   td_writer_reserve(self->writer, TD_GAP_RESERVE);
-  if (hangs) hang(self);
-  td_tape_simulate(plan, tell, self);
+  td_tape_simulate(plan, sink, self);
 }
 
 static void
 make(making *self, const td_tape_plan *plan, td_keep_limit limit) {
-  make_with(self, plan, limit, false);
+  make_with(self, plan, limit, tell);
 }
 
 static void
@@ -326,13 +343,79 @@ test_hanging_pass(void) {
   for (gsize i = 0; i < G_N_ELEMENTS(limits); i++) {
     td_tape_plan plan = {.n_nodes = 30, .n_threads = 2, .n_passes = 80, .trains = true, .seed = 5};
     making made;
-    make_with(&made, &plan, limits[i], true);
+    make_with(&made, &plan, limits[i], tell_hanging);
     g_assert_cmpuint(made.news.n_events_gone, >, made.log->len / 3);
     finish(&made);
     judge(&made, made.path);
     if (limits[i].steps) g_assert_cmpuint(made.news.n_steps, ==, limits[i].steps);
     making_fini(&made);
   }
+}
+
+static uint64_t
+count_passes(const char *path) {
+  td_tape *tape = open_tape(path);
+  uint64_t n = td_tape_info_get(tape)->n_by_kind[TD_EVENT_graph_task_begin];
+  td_tape_close(tape);
+  return n;
+}
+
+/* What lives grows beyond the limit. The latest passes stay nevertheless. */
+static void
+test_large_keyframe(void) {
+  td_tape_plan plan = {.n_nodes = 20, .n_threads = 2, .n_passes = 40, .trains = true, .seed = 7};
+  making made;
+  make_with(&made, &plan, (td_keep_limit){.bytes = 5000}, tell_and_leak);
+  finish(&made);
+  judge(&made, made.path);
+  check_compact(&made, 0);
+  g_assert_cmpuint(made.news.n_passes_gone, >, 20);
+  g_assert_cmpuint(count_passes(made.path), >, 0);
+  making_fini(&made);
+}
+
+/* A pass that takes most of the limit goes as a whole. */
+static void
+test_large_passes(void) {
+  td_tape_plan plan = {.n_nodes = 300, .n_threads = 2, .n_passes = 4, .trains = true, .seed = 8};
+  making made;
+  make(&made, &plan, (td_keep_limit){.bytes = 1000000});
+  finish(&made);
+  GStatBuf info;
+  g_assert_cmpint(g_stat(made.path, &info), ==, 0);
+  uint64_t n_bytes = (uint64_t)info.st_size - TD_GAP_RESERVE, limit = n_bytes * 45 / 100;
+  making_fini(&made);
+
+  make(&made, &plan, (td_keep_limit){.bytes = limit});
+  finish(&made);
+  judge(&made, made.path);
+  check_compact(&made, 0);
+  g_assert_cmpuint(made.news.n_passes_gone, ==, 3);
+  g_assert_cmpuint(count_passes(made.path), ==, 1);
+  making_fini(&made);
+}
+
+/* After the last pass the program did nothing for long. That pass stays. */
+static void
+test_idle(void) {
+  td_tape_plan plan = {.n_nodes = 30, .n_threads = 2, .n_passes = 10, .trains = true, .seed = 4};
+  making made;
+  make(&made, &plan, (td_keep_limit){.ns = 2000000000});
+  for (guint i = 0; i < 20; i++) {
+    td_any_event event = {
+        .node_new = {.event = {.kind = TD_EVENT_node_new, .size = sizeof event.node_new},
+                     .node = 1000000 + i}};
+    made.now += 1000000000;
+    tell(&event, &made);
+    flush_all(&made);
+    follow(&made, false);
+  }
+  finish(&made);
+  judge(&made, made.path);
+  check_compact(&made, 0);
+  g_assert_cmpuint(made.news.n_passes_gone, ==, 9);
+  g_assert_cmpuint(count_passes(made.path), ==, 1);
+  making_fini(&made);
 }
 
 /* Nothing goes that fits. */
@@ -456,6 +539,9 @@ main(int argc, char **argv) {
   g_test_add_func("/keeper/bytes", test_bytes);
   g_test_add_func("/keeper/time", test_time);
   g_test_add_func("/keeper/hanging_pass", test_hanging_pass);
+  g_test_add_func("/keeper/large_keyframe", test_large_keyframe);
+  g_test_add_func("/keeper/large_passes", test_large_passes);
+  g_test_add_func("/keeper/idle", test_idle);
   g_test_add_func("/keeper/short", test_short);
   g_test_add_func("/keeper/no_room", test_no_room);
   g_test_add_func("/keeper/damage", test_damage);
