@@ -86,7 +86,7 @@ td_status
 td_compact(const char *from, const char *to, bool is_whole, td_error *error) {
   td_directory directory;
   td_writer *writer = NULL;
-  td_status status = td_directory_open(from, &directory, error);
+  td_status status = td_directory_open_own(from, &directory, error);
   if (status) return status;
   status = check_damage(&directory, error);
   if (!status) status = check_schema(&directory, error);

@@ -244,10 +244,9 @@ check_size(const td_directory *directory, td_error *error) {
                       directory->file.n_bytes, directory->raw_bytes);
 }
 
-td_status
-td_directory_open(const char *path, td_directory *directory, td_error *error) {
-  *directory =
-      (td_directory){.trusted = atomic_load_explicit(&all_are_trusted, memory_order_relaxed)};
+static td_status
+open_as(const char *path, bool trusted, td_directory *directory, td_error *error) {
+  *directory = (td_directory){.trusted = trusted};
   uint64_t offset;
   td_status status = td_tape_file_open(path, &directory->file, error);
   if (!status) status = read_header(directory, error);
@@ -261,6 +260,17 @@ td_directory_open(const char *path, td_directory *directory, td_error *error) {
   if (directory->file.failure) status = td_tape_file_check(&directory->file, error);
   if (status) td_directory_close(directory);
   return status;
+}
+
+td_status
+td_directory_open(const char *path, td_directory *directory, td_error *error) {
+  bool trusted = atomic_load_explicit(&all_are_trusted, memory_order_relaxed);
+  return open_as(path, trusted, directory, error);
+}
+
+td_status
+td_directory_open_own(const char *path, td_directory *directory, td_error *error) {
+  return open_as(path, true, directory, error);
 }
 
 td_status

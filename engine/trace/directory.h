@@ -66,6 +66,10 @@ typedef struct td_directory {
  * newer format, or more contents than Note [What a stranger's tape may cost] allows), TD_DAMAGED
  * (nothing in it can be read). */
 td_status td_directory_open(const char *path, td_directory *directory, td_error *error);
+
+/* td_directory_open_own is td_directory_open for a tape that a recorder of this session writes: it
+ * is no stranger's, and may have any contents. */
+td_status td_directory_open_own(const char *path, td_directory *directory, td_error *error);
 void td_directory_close(td_directory *directory);
 
 /* td_directory_trust_all lifts the limits of that note for all tapes that are opened later. */

@@ -12,7 +12,7 @@
 td_status
 td_keeper_file_open(const char *path, td_keeper_file *self, td_error *error) {
   *self = (td_keeper_file){.fd = -1};
-  td_status status = td_directory_open(path, &self->directory, error);
+  td_status status = td_directory_open_own(path, &self->directory, error);
   if (status) return status;
   td_chunk_header header;
   self->gap = self->directory.gap;

@@ -418,6 +418,37 @@ test_idle(void) {
   making_fini(&made);
 }
 
+/* The beginning of a pass over a regular graph may be small beyond belief. The keeper and a dump
+ * believe it, because it is no stranger's. */
+static void
+test_regular_tape(void) {
+  making made;
+  td_error error = {0};
+  td_tape_plan plan = {.n_nodes = 30, .n_threads = 1, .n_passes = 1, .seed = 5};
+  make(&made, &plan, (td_keep_limit){.steps = 7});
+  flush_all(&made);
+  td_any_event event = {
+      .dependency = {.event = {.kind = TD_EVENT_dependency, .size = sizeof event.dependency},
+                     .count = 1}};
+  for (guint i = 0; i < 1500000; i++) {
+    event.event.time = made.now + i;
+    event.dependency.node = 1000 + i;
+    if (!td_encoder_add(&made.threads[0].encoder, &event.event)) flush_all(&made);
+  }
+  flush_all(&made);
+  td_tape *tape;
+  g_assert_cmpint(td_tape_open(made.path, &tape, &error), ==, TD_UNSUPPORTED);
+  td_error_clear(&error);
+  g_autofree char *compact = g_strconcat(made.path, ".compact", NULL);
+  assert_ok(td_compact(made.path, compact, true, &error), &error);
+  g_unlink(compact);
+  td_keeper_close(made.keeper);
+  made.keeper = NULL;
+  follow(&made, false);
+  td_writer_abandon(made.writer);
+  making_fini(&made);
+}
+
 /* Nothing goes that fits. */
 static void
 test_short(void) {
@@ -542,6 +573,7 @@ main(int argc, char **argv) {
   g_test_add_func("/keeper/large_keyframe", test_large_keyframe);
   g_test_add_func("/keeper/large_passes", test_large_passes);
   g_test_add_func("/keeper/idle", test_idle);
+  g_test_add_func("/keeper/regular_tape", test_regular_tape);
   g_test_add_func("/keeper/short", test_short);
   g_test_add_func("/keeper/no_room", test_no_room);
   g_test_add_func("/keeper/damage", test_damage);
