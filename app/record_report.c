@@ -23,21 +23,30 @@ list_names(const GPtrArray *tapes) {
   return g_string_free(g_steal_pointer(&names), FALSE);
 }
 
+/* Why the tapes do not have all that they should have; "" if they do. The caller frees it. */
+static char *
+say_shortcoming(const td_record_outcome *outcome, const td_session_tapes *tapes,
+                const td_steps_choice *steps) {
+  bool some_broke = false, some_run = false;
+  for (guint i = 0; i < tapes->tapes->len; i++) {
+    const td_session_tape *tape = tapes->tapes->pdata[i];
+    some_broke = some_broke || (!tape->whole && !tape->runs);
+    some_run = some_run || (!tape->whole && tape->runs);
+  }
+  bool in_vain = steps->until && !outcome->nan_came;
+  if (outcome->problem) return g_strdup_printf(", cut short: %s", outcome->problem);
+  if (tapes->unread) return g_strdup_printf(", which cannot be read now: %s", tapes->unread);
+  return g_strdup(some_broke ? ", cut short because a process ended abruptly"
+                  : some_run ? ", so far: a process still runs"
+                  : in_vain  ? ", in which no NaN was born"
+                             : "");
+}
+
 void
 td_record_report_tapes(const td_record_outcome *outcome, const td_session_tapes *tapes,
                        const td_steps_choice *steps) {
   g_autofree char *names = list_names(tapes->tapes);
-  bool whole = true;
-  for (guint i = 0; i < tapes->tapes->len; i++)
-    whole = whole && ((const td_session_tape *)tapes->tapes->pdata[i])->whole;
-  g_autofree char *unwritten =
-      outcome->problem ? g_strdup_printf(", cut short: %s", outcome->problem)
-      : tapes->unread  ? g_strdup_printf(", which cannot be read now: %s", tapes->unread)
-                       : NULL;
-  const char *cut = unwritten ? unwritten
-                    : !whole  ? ", cut short because a process ended abruptly"
-                    : steps->until && !outcome->nan_came ? ", in which no NaN was born"
-                                                         : "";
+  g_autofree char *cut = say_shortcoming(outcome, tapes, steps);
   if (tapes->joined) {
     g_autofree char *joined = td_command_shell_name(tapes->joined);
     fprintf(stderr,

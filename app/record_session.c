@@ -89,6 +89,7 @@ static void
 process_gone_cb(gpointer data) {
   process *self = data;
   self->target = NULL;
+  self->tape->runs = false;
   if (self->recording->flight) td_flight_gone(self->recording->flight, self->tape->path);
   g_rc_box_release(data);
 }
@@ -103,6 +104,7 @@ hello_cb(td_hub_target *target, const td_line *hello, void *data) {
   guint32 pid = (guint32)td_hub_target_get_pid(target);
   process *made = g_rc_box_new0(process);
   *made = (process){recording, target, td_session_tapes_add(&recording->tapes, pid, rank)};
+  made->tape->runs = true;
   td_hub_target_set_data(target, made, process_gone_cb);
   if (recording->flight) td_flight_add(recording->flight, made->tape->path);
   if (!torch)

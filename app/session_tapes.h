@@ -10,6 +10,7 @@
 typedef struct td_session_tape {
   char *path;   /* (owned) where it is now */
   guint32 rank; /* or TD_NO_RANK */
+  bool runs;    /* the process may still write */
   bool whole;   /* known once concluded: the process ended its tape properly */
 } td_session_tape;
 

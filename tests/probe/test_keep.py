@@ -204,6 +204,7 @@ wait_for("ready")
         done = self.record_all(text, "--keep", "4steps", "-o", "kept.tape", python=TORCHES[0])
         self.assertEqual(done.returncode, 0, done)
         self.assertIn("a process still runs, and its tape keeps everything from now on", done.stderr)
+        self.assertIn(" kept.tape, so far: a process still runs; see it with", done.stderr)
         before = {name: os.stat(self.folder / name).st_ino for name in self.tapes()}
         (self.folder / "recorded").touch()
         for _ in range(200):

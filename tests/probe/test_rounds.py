@@ -24,7 +24,8 @@ DEADLINE_S = 150
 MAX_PROCESSES = 8
 DEADLY = ('SIGTERM', 'SIGINT', 'SIGHUP', 'SIGQUIT', 'SIGABRT', 'SIGUSR2', 'SIGXCPU', 'SIGKILL')
 WHOLE = re.compile(r'tapedeck: recorded \S.*; see it with: tapedeck open \S+')
-CUT = re.compile(r'tapedeck: recorded \S.*, cut short because a process ended abruptly; see it with: tapedeck open \S+')
+CUT = re.compile(r'tapedeck: recorded \S.*, (cut short because a process ended abruptly|so far: a process still runs); '
+                 r'see it with: tapedeck open \S+')
 RUN_CUT = re.compile(r'tapedeck: \S+ is not complete, because the program ended abruptly \(status \d+\); see what it .*|'
                      r'tapedeck: there is no tape, because the program ended abruptly \(status \d+\)')
 
@@ -236,8 +237,7 @@ class RecordedRound(Round):
     def judge_words(self, errors):
         certain = all(map(self.is_exact, range(len(self.plan.processes))))
         lines = errors.splitlines()
-        assert len(lines) == 1 and (WHOLE.fullmatch(lines[0]) and ', cut short' not in lines[0] or
-                                    not certain and CUT.fullmatch(lines[0])), errors
+        assert len(lines) == 1 and WHOLE.fullmatch(lines[0]) and not (certain and CUT.fullmatch(lines[0])), errors
 
     def judge_tape(self):
         """Returns how many passes it has."""
