@@ -7,9 +7,13 @@
 #include <glib.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 /* `info` lists so many runs of steps for people. */
 #define RUNS_SHOWN 4
+
+/* So many choices left something out: one of --steps, --every and so on, and --keep. */
+#define CHOICES_SHOWN 4
 
 /* Steps without a gap. */
 typedef struct run {
@@ -88,6 +92,28 @@ add_left_out(GString *words, const td_catalog_left_out *left, bool counts_steps)
   add_run(words, (run){left->first, last});
 }
 
+static bool
+is_named_before(const GPtrArray *left_out, guint i) {
+  const td_catalog_left_out *left = left_out->pdata[i];
+  for (guint k = 0; k < i; k++)
+    if (!strcmp(((const td_catalog_left_out *)left_out->pdata[k])->chosen, left->chosen))
+      return true;
+  return false;
+}
+
+/* "--keep 5steps, --every 10" */
+static char *
+chosen_words(const GPtrArray *left_out) {
+  GString *words = g_string_new(NULL);
+  guint n_named = 0;
+  for (guint i = 0; i < left_out->len && n_named < CHOICES_SHOWN; i++) {
+    const td_catalog_left_out *left = left_out->pdata[i];
+    if (is_named_before(left_out, i)) continue;
+    g_string_append_printf(words, "%s%s", n_named++ ? ", " : "", left->chosen);
+  }
+  return g_string_free(words, FALSE);
+}
+
 /* The parts, or if they are many, their sum. */
 static char *
 left_out_words(const GPtrArray *left_out, bool counts_steps) {
@@ -103,8 +129,8 @@ left_out_words(const GPtrArray *left_out, bool counts_steps) {
   }
   if (left_out->len > RUNS_SHOWN)
     g_string_append_printf(words, "%" PRIu64 " passes of %" PRIu64 " steps", n_passes, n_steps);
-  const td_catalog_left_out *first = left_out->pdata[0];
-  g_string_append_printf(words, ": %s", first->chosen);
+  g_autofree char *chosen = chosen_words(left_out);
+  g_string_append_printf(words, ": %s", chosen);
   return td_line_make(g_string_free(words, FALSE), TD_TEXT_SHOWN);
 }
 
@@ -142,8 +168,8 @@ print_process_json(td_json *json, uint32_t process, const steps_of_process *self
     td_json_end_array(json);
   }
   td_json_end_array(json);
-  const td_catalog_left_out *first = n_left_out ? self->left_out->pdata[0] : NULL;
-  td_member_string(json, "chosen", first ? first->chosen : NULL);
+  g_autofree char *chosen = n_left_out ? chosen_words(self->left_out) : NULL;
+  td_member_string(json, "chosen", chosen);
   td_json_key(json, "left_out");
   td_json_begin_array(json);
   for (guint i = 0; i < n_left_out; i++) {

@@ -122,12 +122,14 @@ find_choice(const td_event_pile *events) {
 static void
 tell_left_out(cutting *self) {
   const td_keyframe_counts *counts = &self->keyframe.counts;
-  if (counts->n_passes == 0 && counts->n_steps == 0) return;
+  uint64_t n_passes = counts->n_passes + counts->n_unwanted_passes;
+  uint32_t n_steps = counts->n_steps + counts->n_unwanted_steps;
+  if (n_passes == 0 && n_steps == 0) return;
   td_event_left_out event = {
       .event = {.kind = TD_EVENT_left_out, .size = sizeof event, .thread = counts->thread},
       .first = counts->first_step,
-      .steps = counts->n_steps,
-      .passes = (uint32_t)TD_MIN(counts->n_passes, UINT32_MAX),
+      .steps = n_steps,
+      .passes = (uint32_t)TD_MIN(n_passes, UINT32_MAX),
       .chosen = find_choice(&self->keyframe.events)};
   td_event_pile_add(&self->keyframe.events, &event.event);
 }

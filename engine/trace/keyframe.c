@@ -5,14 +5,27 @@
 #define BYTES_NEW (UINT64_C(4) << 20)
 
 static void
+note_step(td_keyframe_counts *counts, uint32_t first) {
+  if (counts->n_steps + counts->n_unwanted_steps == 0) counts->first_step = first;
+}
+
+static void
+count_unwanted(td_keyframe_counts *counts, const td_event_left_out *event) {
+  note_step(counts, event->first);
+  counts->n_unwanted_steps += event->steps;
+  counts->n_unwanted_passes += event->passes;
+}
+
+static void
 count(td_keyframe_counts *counts, const td_event *event) {
   bool is_pass = event->kind == TD_EVENT_graph_task_begin &&
                  ((const td_event_graph_task_begin *)event)->depth == 0;
   bool is_step = event->kind == TD_EVENT_step;
   counts->n_events++;
   counts->n_passes += is_pass;
-  if (is_step && counts->n_steps++ == 0)
-    counts->first_step = ((const td_event_step *)event)->iteration;
+  if (is_step) note_step(counts, ((const td_event_step *)event)->iteration);
+  counts->n_steps += is_step;
+  if (event->kind == TD_EVENT_left_out) count_unwanted(counts, (const void *)event);
   if (is_pass || is_step) counts->thread = event->thread;
 }
 

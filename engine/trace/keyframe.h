@@ -17,6 +17,8 @@
 typedef struct td_keyframe_counts {
   uint64_t n_events, n_passes; /* of the passes, those that no node called */
   uint32_t n_steps, first_step;
+  uint64_t n_unwanted_passes; /* that never were events, nor were their steps: the user chose so */
+  uint32_t n_unwanted_steps;
   uint32_t thread; /* of the last step or pass */
 } td_keyframe_counts;
 

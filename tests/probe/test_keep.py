@@ -253,6 +253,18 @@ print(most)
         self.assertIn("let go", done.stderr)
         self.assert_checked("script.tape")
 
+    def test_the_end_of_chosen_steps(self):
+        """What the user did not want and what did not stay are told together."""
+        for options, wanted in ((("--steps", "10:50"), [(0, 47, 47), (50, 10, 10)]), (("--every", "10"), [(0, 21, 21), (21, 9, 9)])):
+            with self.subTest(options):
+                done = self.record_all(TRAIN + "train(60)", "--force", "--keep", "3steps", *options, python=TORCHES[0])
+                self.assert_recorded(done)
+                steps, = self.info("script.tape")["steps"]
+                left_out = [(part["first"], part["steps"], part["passes"]) for part in steps["left_out"]]
+                self.assertEqual(left_out[:len(wanted)], wanted)
+                self.assertEqual(sum(passes for _, _, passes in left_out), 57)
+                self.assertEqual(steps["chosen"], "--keep 3steps, " + " ".join(options))
+
     def test_bad_options(self):
         for options, words in ((["--keep", "5"], "must be a number and"), (["--keep", "0steps"], "must be a number and"),
                                (["--keep", "10KB"], "must be 1MB or more"), (["--dump-every", "1h"], "give --keep too"),
