@@ -134,7 +134,7 @@ do_round(td_flight *self, GPtrArray *requests) {
   for (guint i = 0; i < requests->len; i++)
     serve(self, requests->pdata[i]);
   for (guint i = 0; i < self->tapes->len; i++)
-    td_flight_tape_cut(self->tapes->pdata[i]);
+    td_flight_tape_cut(self->tapes->pdata[i], g_get_monotonic_time());
 }
 
 static bool

@@ -15,6 +15,8 @@
 /* A program that is full of NaN must not fill the disk. */
 #define DUMPS_MAX 10
 #define PAUSE_US (10 * 60 * G_USEC_PER_SEC)
+/* A cut that fails reads all that it would let go. */
+#define AGAIN_US (10 * G_USEC_PER_SEC)
 
 enum { CAUSE_NAN, CAUSE_ERROR, N_CAUSES };
 static const td_flight_cause causes[N_CAUSES] = {{"nan", "a NaN was born"},
@@ -31,7 +33,9 @@ struct td_flight_tape {
   td_keeper *keeper; /* (owned) or NULL before the tape exists */
   td_keeper_news news;
   trigger triggers[N_CAUSES];
-  bool has_failed; /* it can no longer be followed */
+  bool has_failed;  /* it can no longer be followed */
+  gint64 no_cut_us; /* no cut before then, because one failed */
+  bool told_growth;
 };
 
 td_flight_tape *
@@ -88,11 +92,28 @@ pull(trigger *trigger, gint64 now) {
   if (!trigger->came_us && !too_soon && trigger->n_dumps < DUMPS_MAX) trigger->came_us = now;
 }
 
+static void
+tell_growth(td_flight_tape *self, const char *reason) {
+  g_autofree char *name = td_command_shell_name(self->path);
+  if (!self->told_growth)
+    fprintf(stderr, "tapedeck: %s grows beyond --keep for now: %s\n", name, reason);
+  self->told_growth = true;
+}
+
+static void
+look_at_keyframe(td_flight_tape *self, const td_keep_limit *limit) {
+  guint64 n = self->news.n_keyframe_bytes;
+  if (!limit->bytes || n <= limit->bytes) return;
+  g_autofree char *reason = g_strdup_printf("what lives takes %" G_GUINT64_FORMAT " bytes", n);
+  tell_growth(self, reason);
+}
+
 void
 td_flight_tape_read(td_flight_tape *self, const td_keep_limit *limit, gint64 now) {
   td_error error = {0};
   if (self->has_failed || !has_keeper(self, limit)) return;
   if (td_keeper_read(self->keeper, &self->news, &error)) give_up(self, &error);
+  look_at_keyframe(self, limit);
   if (self->news.nan) pull(&self->triggers[CAUSE_NAN], now);
   if (self->news.error) pull(&self->triggers[CAUSE_ERROR], now);
   td_error_clear(&error);
@@ -137,31 +158,34 @@ td_flight_tape_dump(const td_flight_tape *self, const char *to, td_error *error)
 
 /* ---- what stays ---- */
 
-/* Returns whether nothing more can go. A cut that is not possible now may be later: the disk may be
- * full. */
+/* Returns whether nothing more can go. */
 static bool
-cut(td_flight_tape *self, bool is_last) {
+cut(td_flight_tape *self, gint64 now, bool is_last) {
   td_error error = {0};
   bool is_done = true;
-  if (!self->keeper || self->has_failed) return true;
+  if (!self->keeper || self->has_failed || (!is_last && now < self->no_cut_us)) return true;
   td_status status = td_keeper_cut(self->keeper, is_last, &is_done, &error);
-  if (status && status != TD_IO) give_up(self, &error);
+  self->no_cut_us = status ? now + AGAIN_US : 0;
+  if (status == TD_IO)
+    tell_growth(self, td_error_text(&error)); /* it may go away by itself: the disk may be full */
+  else if (status)
+    give_up(self, &error);
   td_error_clear(&error);
   return is_done || status;
 }
 
 void
-td_flight_tape_cut(td_flight_tape *self) {
+td_flight_tape_cut(td_flight_tape *self, gint64 now) {
   for (int i = 0; i < N_CAUSES; i++)
     if (self->triggers[i].came_us) return;
-  cut(self, false);
+  cut(self, now, false);
 }
 
 void
 td_flight_tape_finish(td_flight_tape *self, const td_keep_limit *limit, gint64 now) {
   td_error error = {0};
   if (!self->keeper) return;
-  while (!cut(self, true))
+  while (!cut(self, now, true))
     continue;
   td_flight_tape_read(self, limit, now);
   g_autofree char *name = td_command_shell_name(self->path);

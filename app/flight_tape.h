@@ -38,8 +38,9 @@ const td_flight_cause *td_flight_tape_dump_due(td_flight_tape *self, gint64 now,
  * TD_DAMAGED. */
 td_status td_flight_tape_dump(const td_flight_tape *self, const char *to, td_error *error);
 
-/* td_flight_tape_cut lets go of what is more than the limit, unless a dump must come first. */
-void td_flight_tape_cut(td_flight_tape *self);
+/* td_flight_tape_cut lets go of what is more than the limit, unless a dump must come first. If it
+ * cannot, it says so once, and tries again some time later. */
+void td_flight_tape_cut(td_flight_tape *self, gint64 now);
 
 /* td_flight_tape_finish lets the tape keep exactly its end and rewrites it without gaps. The
  * process has ended. It says if that is not possible. */

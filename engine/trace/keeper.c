@@ -306,6 +306,7 @@ tell_news(td_keeper *self, td_keeper_news *news) {
   self->news.in_pass = is_in_pass(self, self->file.last.clock_ticks);
   self->news.is_complete = self->file.is_complete;
   self->news.n_steps = count_steps(self);
+  self->news.n_keyframe_bytes = self->file.n_bytes - td_keeper_file_chunk_bytes(&self->file);
   self->news.n_steps_gone = gone->n_steps;
   self->news.n_passes_gone = gone->n_passes;
   self->news.n_events_gone = gone->n_events;

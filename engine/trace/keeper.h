@@ -34,6 +34,7 @@ typedef struct td_keeper_news {
   bool in_pass;                                        /* a pass is under way, as far as was read */
   bool is_complete;                                    /* the recorder has ended the tape */
   uint64_t n_steps;                                    /* on the tape now */
+  uint64_t n_keyframe_bytes;                           /* what lives takes so many */
   uint64_t n_steps_gone, n_passes_gone, n_events_gone; /* since the recording began */
 } td_keeper_news;
 

@@ -172,7 +172,8 @@ td_keeper_file_replace(td_keeper_file *self, size_t n, const td_keeper_piece *pi
   free_garbage(self);
   size_t size = piece->bytes.n + sizeof(td_chunk_header);
   uint64_t at = find_room(self, size);
-  int failure = at ? write_piece(self, at, first_kept(self, n), piece) : ENOSPC;
+  if (!at) return td_error_set(error, TD_IO, "what lives takes %zu bytes, which is too much", size);
+  int failure = write_piece(self, at, first_kept(self, n), piece);
   if (failure) return td_error_set(error, TD_IO, "%s", strerror(failure));
   self->keyframe = at;
   self->keyframe_end = at + size;

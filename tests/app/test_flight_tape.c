@@ -14,6 +14,7 @@
 
 #define SECOND G_USEC_PER_SEC
 #define MINUTE (60 * SECOND)
+#define NS_APART 2000000
 
 typedef struct flight {
   char *path;
@@ -30,15 +31,20 @@ td_command_shell_name(const char *path) {
 }
 
 static void
-start(flight *self) {
+start_with(flight *self, uint64_t reserve) {
   td_error error = {0};
   *self = (flight){.path = g_build_filename(g_get_tmp_dir(), "tapedeck-flight-XXXXXX", NULL)};
   close(g_mkstemp(self->path));
   assert_ok(td_writer_open_made(self->path, true, TD_RING_BLOCK, 1000, &self->writer, &error),
             &error);
-  td_writer_reserve(self->writer, TD_GAP_RESERVE);
+  td_writer_reserve(self->writer, reserve);
   td_encoder_init(&self->encoder);
   self->tape = td_flight_tape_new(g_strdup(self->path));
+}
+
+static void
+start(flight *self) {
+  start_with(self, TD_GAP_RESERVE);
 }
 
 static void
@@ -54,7 +60,7 @@ static void
 add(flight *self, td_event_kind kind, td_any_event event) {
   event.event.kind = kind;
   event.event.size = td_event_type_get(kind)->size;
-  event.event.time = 1 + self->n_written;
+  event.event.time = 1 + NS_APART * self->n_written;
   g_assert_true(td_encoder_add(&self->encoder, &event.event));
   td_writer_events(self->writer, &self->encoder, 0, self->n_written++);
   td_encoder_begin(&self->encoder);
@@ -157,6 +163,48 @@ test_dump(void) {
   end(&self);
 }
 
+/* Records 3,000 nodes that live, and cuts for a minute. */
+static void
+keep(uint64_t reserve, td_keep_limit limit) {
+  flight self;
+  start_with(&self, reserve);
+  for (uint32_t i = 0; i < 3000; i++) {
+    td_any_event node = {.node_new = {.node = i, .sequence_nr = g_random_int()}};
+    add(&self, TD_EVENT_node_new, node);
+    if (i % 300 == 0) add(&self, TD_EVENT_step, (td_any_event){0});
+  }
+  for (gint64 now = SECOND; now < MINUTE; now += SECOND) {
+    td_flight_tape_read(self.tape, &limit, now);
+    td_flight_tape_cut(self.tape, now);
+  }
+  end(&self);
+}
+
+/* The user hears once that the tape grows, and why. */
+static void
+assert_told(const char *reason) {
+  g_test_trap_subprocess(NULL, 0, 0);
+  g_test_trap_assert_passed();
+  g_test_trap_assert_stderr(reason);
+  g_test_trap_assert_stderr_unmatched("*grows beyond*grows beyond*");
+}
+
+static void
+test_no_room(void) {
+  if (g_test_subprocess())
+    keep(2000, (td_keep_limit){.steps = 1});
+  else
+    assert_told("*grows beyond --keep for now: what lives takes * bytes, which is too much\n*");
+}
+
+static void
+test_little_room(void) {
+  if (g_test_subprocess())
+    keep(TD_GAP_RESERVE, (td_keep_limit){.bytes = 4000});
+  else
+    assert_told("*grows beyond --keep for now: what lives takes * bytes\n*");
+}
+
 int
 main(int argc, char **argv) {
   g_test_init(&argc, &argv, NULL);
@@ -165,5 +213,7 @@ main(int argc, char **argv) {
   g_test_add_func("/flight_tape/causes_apart", test_causes_apart);
   g_test_add_func("/flight_tape/in_a_pass", test_in_a_pass);
   g_test_add_func("/flight_tape/dump", test_dump);
+  g_test_add_func("/flight_tape/no_room", test_no_room);
+  g_test_add_func("/flight_tape/little_room", test_little_room);
   return g_test_run();
 }
