@@ -186,6 +186,25 @@ train(1)
             self.assertEqual(len(self.info(tape)["graph_tasks"]), 4)
             self.assert_checked(tape)
 
+    def test_exec_and_workers(self):
+        """Workers of a DataLoader load PyTorch, and have no pass. A program that executes another has two tapes."""
+        text = TRAIN + """
+for i in torch.utils.data.DataLoader(range(3), num_workers=2):
+    train(20)
+if "again" not in sys.argv:
+    os.execv(sys.executable, [sys.executable, "script.py", "again"])
+os._exit(0)
+"""
+        for python in TORCHES:
+            with self.subTest(python):
+                done = self.record_all(text, "--force", "--keep", "4steps", python=python)
+                self.assert_recorded(done)
+                self.assertIn("let go of 112 passes before it (112 steps)", done.stderr)
+                self.assertRegex(done.stderr, r"recorded 2 processes \(script.1.tape, script.2.tape\) into script.tape; see")
+                for tape in ("script.1.tape", "script.2.tape"):
+                    self.assertEqual(len(self.info(tape)["graph_tasks"]), 4)
+                    self.assert_checked(tape)
+
     def test_a_process_that_outlives_the_command(self):
         text = TRAIN + """
 if os.fork() == 0:
