@@ -149,6 +149,17 @@ format_started(const td_tape_info *info) {
   return g_strdup_printf("%s.%06uZ", text, (unsigned)(info->started_ns % 1000000000 / 1000));
 }
 
+/* An outline has few of them. */
+static uint64_t
+count_nodes(const td_tape_info *info, const td_catalog *catalog) {
+  return td_info_is_outline(catalog) ? info->n_by_kind[TD_EVENT_node_new] : catalog->n_nodes;
+}
+
+static uint64_t
+count_edges(const td_tape_info *info, const td_catalog *catalog) {
+  return td_info_is_outline(catalog) ? info->n_by_kind[TD_EVENT_edge_new] : catalog->n_edges;
+}
+
 static void
 print_json(td_tape *tape, const td_catalog *catalog, const td_summary *summary) {
   const td_tape_info *info = td_tape_info_get(tape);
@@ -168,8 +179,8 @@ print_json(td_tape *tape, const td_catalog *catalog, const td_summary *summary) 
   td_member_u64(json, "duration_ns", info->duration_ns);
   td_member_u64(json, "file_bytes", info->file_bytes);
   td_member_u64(json, "n_events", info->n_events);
-  td_member_u64(json, "n_nodes", catalog->n_nodes);
-  td_member_u64(json, "n_edges", catalog->n_edges);
+  td_member_u64(json, "n_nodes", count_nodes(info, catalog));
+  td_member_u64(json, "n_edges", count_edges(info, catalog));
   print_graph_tasks_json(json, catalog, summary);
   print_processes_json(json, catalog);
   print_threads_json(json, info, catalog);
@@ -323,8 +334,8 @@ print_text(td_tape *tape, const td_catalog *catalog, const td_summary *summary) 
   printf("%-12s %s\n", "damage", info->damage ? info->damage : "none");
   print_line("dropped", td_format_count(info->n_dropped));
   print_line("events", td_format_count(info->n_events));
-  print_line("nodes", td_format_count(catalog->n_nodes));
-  print_line("edges", td_format_count(catalog->n_edges));
+  print_line("nodes", td_format_count(count_nodes(info, catalog)));
+  print_line("edges", td_format_count(count_edges(info, catalog)));
   print_devices(catalog);
   print_settings(catalog);
   td_info_print_steps(catalog);
@@ -337,11 +348,21 @@ print_text(td_tape *tape, const td_catalog *catalog, const td_summary *summary) 
   print_kinds(info);
 }
 
+/* Of a tape that is cut, its outline is enough, unless the user wants times of nodes. */
+static td_status
+collect(td_tape *tape, bool slowest, td_catalog **catalog, td_error *error) {
+  bool is_whole = slowest || td_tape_n_segments(tape) == 0;
+  td_segment segment = is_whole ? td_tape_whole(tape) : td_tape_outline(tape);
+  return td_catalog_collect(tape, &segment, catalog, error);
+}
+
 int
 td_command_info(int argc, char **argv) {
-  gboolean as_json = FALSE;
+  gboolean as_json = FALSE, slowest = FALSE;
   const GOptionEntry entries[] = {
       {"json", 0, 0, G_OPTION_ARG_NONE, &as_json, "Print one JSON document", NULL},
+      {"slowest", 0, 0, G_OPTION_ARG_NONE, &slowest,
+       "Look for the slowest nodes of a long tape too: reads all its events", NULL},
       TD_TRUST_ENTRY,
       {0}};
   int status;
@@ -350,7 +371,7 @@ td_command_info(int argc, char **argv) {
   td_tape *tape = NULL;
   td_catalog *catalog = NULL;
   td_status opened = td_tape_open(argv[1], &tape, &error);
-  if (opened == TD_OK) opened = td_catalog_collect_whole(tape, &catalog, &error);
+  if (opened == TD_OK) opened = collect(tape, slowest, &catalog, &error);
   td_summary summary = {0};
   if (opened == TD_OK) opened = td_summary_make(tape, catalog, &summary, &error);
   if (opened == TD_OK && as_json) print_json(tape, catalog, &summary);

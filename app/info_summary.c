@@ -6,6 +6,7 @@
 #include "engine/profile/causes.h"
 #include "engine/profile/source_place.h"
 #include "engine/profile/why.h"
+#include "engine/replay/catalog_collect.h"
 #include "ui/geometry/format.h"
 
 #include <glib.h>
@@ -49,8 +50,17 @@ print_modules(const td_catalog *catalog, const td_summary *summary) {
   }
 }
 
+bool
+td_info_is_outline(const td_catalog *catalog) {
+  return catalog->segment.number == TD_SEGMENT_OUTLINE;
+}
+
 void
 td_info_print_slowest(const td_catalog *catalog, const td_summary *summary) {
+  if (td_info_is_outline(catalog)) {
+    printf("%-12s `tapedeck info --slowest` finds them: it reads all events\n", "slow nodes");
+    return;
+  }
   print_nodes(catalog, summary);
   print_modules(catalog, summary);
 }
@@ -69,23 +79,52 @@ next_anomaly(td_tape *tape, const td_catalog *catalog, uint32_t *i, uint64_t *se
   return false;
 }
 
+/* A catalog that knows the nodes of an event: of a tape that is cut, that of its segment. */
+typedef struct nodes_of_tape {
+  td_tape *tape;
+  const td_catalog *catalog; /* of the tape or its outline */
+  td_catalog *segment;       /* (owned) or NULL */
+} nodes_of_tape;
+
+/* Falls back on the outline, which names no nodes. */
+static const td_catalog *
+catalog_for(nodes_of_tape *self, uint64_t seq) {
+  if (!td_info_is_outline(self->catalog)) return self->catalog;
+  td_segment segment = td_tape_segment_at(self->tape, seq);
+  if (self->segment && self->segment->segment.number == segment.number) return self->segment;
+  td_catalog_free(self->segment);
+  self->segment = NULL;
+  td_error error = {0};
+  if (td_catalog_collect(self->tape, &segment, &self->segment, &error)) td_error_clear(&error);
+  return self->segment ? self->segment : self->catalog;
+}
+
+static void
+print_anomaly(nodes_of_tape *self, uint64_t seq, const td_any_event *event) {
+  const td_catalog *catalog = catalog_for(self, seq);
+  char *text = td_why_describe(catalog, self->tape, event);
+  uint64_t cause;
+  printf("event %" PRIu64 ", %s", seq, text);
+  if (td_cause_find(catalog, self->tape, seq, &event->anomaly, &cause))
+    printf(" (event %" PRIu64 " may have led to it)", cause);
+  putchar('\n');
+  free(text);
+}
+
 void
 td_info_print_anomalies(td_tape *tape, const td_catalog *catalog) {
   uint64_t n = td_tape_info_get(tape)->n_by_kind[TD_EVENT_anomaly], seq;
+  nodes_of_tape nodes = {tape, catalog, NULL};
   td_any_event event;
   uint32_t at = 0;
   for (uint32_t i = 0; i < SHOWN && next_anomaly(tape, catalog, &at, &seq, &event); i++) {
-    char *text = td_why_describe(catalog, tape, &event);
-    uint64_t cause;
-    printf("%-12s event %" PRIu64 ", %s", i ? "" : "anomalies", seq, text);
-    if (td_cause_find(catalog, tape, seq, &event.anomaly, &cause))
-      printf(" (event %" PRIu64 " may have led to it)", cause);
-    putchar('\n');
-    free(text);
+    printf("%-12s ", i ? "" : "anomalies");
+    print_anomaly(&nodes, seq, &event);
   }
   if (n > SHOWN)
     printf("%-12s ... %" PRIu64 " more; `tapedeck events --kind anomaly` lists all\n", "",
            n - SHOWN);
+  td_catalog_free(nodes.segment);
 }
 
 /* Members of an open object that say what a node is. */
@@ -99,6 +138,14 @@ write_node(td_json *json, const td_catalog *catalog, uint32_t node) {
   td_member_string(json, "module", facts ? facts->module : NULL);
   td_member_string(json, "line", line);
   free(line);
+}
+
+static void
+write_unknown(td_json *json) {
+  td_json_key(json, "slowest_nodes");
+  td_json_null(json);
+  td_json_key(json, "slowest_modules");
+  td_json_null(json);
 }
 
 static void
@@ -149,10 +196,15 @@ td_info_summary_json(td_json *json, td_tape *tape, const td_catalog *catalog,
   td_any_event event;
   uint64_t seq;
   uint32_t at = 0;
-  write_slowest(json, catalog, summary);
+  nodes_of_tape nodes = {tape, catalog, NULL};
+  if (td_info_is_outline(catalog))
+    write_unknown(json);
+  else
+    write_slowest(json, catalog, summary);
   td_json_key(json, "anomalies");
   td_json_begin_array(json);
   for (uint32_t i = 0; i < SHOWN_JSON && next_anomaly(tape, catalog, &at, &seq, &event); i++)
-    write_anomaly(json, tape, catalog, seq, &event.anomaly);
+    write_anomaly(json, tape, catalog_for(&nodes, seq), seq, &event.anomaly);
   td_json_end_array(json);
+  td_catalog_free(nodes.segment);
 }

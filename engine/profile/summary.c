@@ -142,9 +142,28 @@ conclude(collector *self) {
   merge_modules(out);
 }
 
+static td_status
+take_of_outline(const td_any_event *event, uint64_t seq, void *data) {
+  take(data, event);
+  return TD_OK;
+}
+
+static td_status
+take_all(collector *self, td_tape *tape, td_error *error) {
+  const td_segment *segment = &self->catalog->segment;
+  if (segment->number == TD_SEGMENT_OUTLINE)
+    return td_tape_visit_keyframe(tape, segment, take_of_outline, self, error);
+  td_tape_begin_pass(tape, segment);
+  for (uint64_t seq = segment->first; seq < segment->end; seq++) {
+    const td_any_event *event = td_tape_peek(tape, seq);
+    if (event && event->event.thread < self->catalog->n_threads) take(self, event);
+  }
+  td_tape_end_pass(tape);
+  return td_tape_check_readable(tape, error);
+}
+
 td_status
 td_summary_make(td_tape *tape, const td_catalog *catalog, td_summary *summary, td_error *error) {
-  const td_segment *segment = &catalog->segment;
   *summary = (td_summary){.task_ns = td_try_alloc(catalog->n_graph_tasks, sizeof(uint64_t)),
                           .nodes = td_try_alloc(catalog->n_nodes, sizeof(td_summary_node)),
                           .modules = td_try_alloc(catalog->n_nodes, sizeof(td_summary_module))};
@@ -155,21 +174,15 @@ td_summary_make(td_tape *tape, const td_catalog *catalog, td_summary *summary, t
                     .task_begin = td_try_alloc(catalog->n_graph_tasks, sizeof(uint64_t))};
   bool has_memory = summary->task_ns && summary->nodes && summary->modules && self.threads &&
                     self.node_ns && self.task_begin;
-  td_tape_begin_pass(tape, segment);
-  for (uint64_t seq = segment->first; has_memory && seq < segment->end; seq++) {
-    const td_any_event *event = td_tape_peek(tape, seq);
-    if (event && event->event.thread < catalog->n_threads) take(&self, event);
-  }
-  td_tape_end_pass(tape);
+  td_status status = has_memory
+                         ? take_all(&self, tape, error)
+                         : td_error_set(error, TD_OUT_OF_MEMORY, "no memory to sum up the tape");
   if (has_memory) conclude(&self);
   for (uint32_t i = 0; self.threads && i < catalog->n_threads; i++)
     stack_fini(&self.threads[i]);
   free(self.threads);
   free(self.node_ns);
   free(self.task_begin);
-  td_status status = has_memory
-                         ? td_tape_check_readable(tape, error)
-                         : td_error_set(error, TD_OUT_OF_MEMORY, "no memory to sum up the tape");
   if (status) td_summary_fini(summary);
   return status;
 }

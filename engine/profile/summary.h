@@ -27,7 +27,8 @@ typedef struct td_summary {
   uint64_t total_ns; /* of all nodes */
 } td_summary;
 
-/* td_summary_make reads the tape once. TD_OUT_OF_MEMORY, or as td_tape_check_readable. */
+/* td_summary_make reads the catalog's segment once. Of an outline, it has only the times of passes.
+ * TD_OUT_OF_MEMORY, or as td_tape_check_readable and td_tape_visit_keyframe. */
 td_status td_summary_make(td_tape *tape, const td_catalog *catalog, td_summary *summary,
                           td_error *error);
 void td_summary_fini(td_summary *summary);

@@ -67,7 +67,8 @@ typedef struct td_catalog_queue {
   uint32_t graph_task; /* TD_NONE: shared by all */
   uint32_t owner;      /* thread, or TD_NONE */
   td_queue_order order;
-  uint32_t max_size; /* the most tasks it ever held */
+  uint32_t max_size; /* the most tasks it ever held, as far as this catalog knows */
+  uint32_t room;     /* the most tasks that the events of this catalog put into it */
   bool named;        /* an event names it */
 } td_catalog_queue;
 
@@ -140,6 +141,7 @@ typedef struct td_catalog {
   td_catalog_left_out *left_out; /* in the order of the tape */
   uint32_t n_steps, n_left_out, n_settings, n_streams;
   td_catalog_mentions mentions[TD_N_LISTS];
+  uint32_t n_passes_before;           /* of the tape: that began before the segment */
   uint64_t n_by_kind[TD_EVENT_LIMIT]; /* of the events that it was collected from */
   uint32_t *ran; /* nodes by the graph task in which they began, in that order */
   uint32_t n_nodes, n_edges, n_metadata, n_threads, n_queues, n_graph_tasks, n_devices, n_processes,

@@ -101,6 +101,19 @@ take_queue_new(td_catalog_builder *builder, const td_any_event *any) {
   queue->order = (td_queue_order)TD_MIN(event->order, (uint32_t)TD_queue_order_lifo);
 }
 
+static void
+take_queue_now(td_catalog_builder *builder, const td_any_event *any) {
+  const td_event_queue_now *event = &any->queue_now;
+  if (event->queue == TD_NONE) return;
+  td_catalog_queue *queue = &builder->catalog->queues[event->queue];
+  queue->max_size = TD_MAX(queue->max_size, event->most);
+}
+
+static void
+take_totals_now(td_catalog_builder *builder, const td_any_event *any) {
+  builder->catalog->n_passes_before = any->totals_now.passes;
+}
+
 /* Processes are few and numbered from 0. */
 void
 td_catalog_know_process(td_catalog *catalog, uint32_t process) {
@@ -258,10 +271,11 @@ static void
 change_length(td_catalog_builder *builder, uint32_t queue, int change) {
   if (queue == TD_NONE) return;
   uint32_t *length = &builder->queue_lengths[queue];
-  uint32_t *max = &builder->catalog->queues[queue].max_size;
+  td_catalog_queue *facts = &builder->catalog->queues[queue];
   if (change > 0) ++*length;
   if (change < 0 && *length) --*length;
-  *max = TD_MAX(*max, *length);
+  facts->room = TD_MAX(facts->room, *length);
+  facts->max_size = TD_MAX(facts->max_size, *length);
 }
 
 static void

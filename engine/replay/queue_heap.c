@@ -91,7 +91,7 @@ context_of(td_world *world, uint32_t queue) {
 bool
 td_queue_enter(td_world *world, uint32_t queue, td_queue_entry entry) {
   td_queue_now *now = td_world_queue(world, queue);
-  if (now->n >= world->catalog->queues[queue].max_size) return false;
+  if (now->n >= world->catalog->queues[queue].room) return false;
   heap_context context = context_of(world, queue);
   entry.order = now->n_pushed;
   entries_push(NULL, now->n, entry, &context);

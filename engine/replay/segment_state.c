@@ -75,7 +75,8 @@ put_queues(const putter *self) {
     const td_queue_now *now = td_state_queue(self->state, i);
     if (self->catalog->queues[i].named && now->n_pushed)
       PUT(self, queue_now, .queue = i, .pushed = now->n_pushed, .popped = now->n_popped,
-          .last_node = if_declared(self, now->last_node), .last_pop_seq = now->last_pop_seq);
+          .last_node = if_declared(self, now->last_node), .last_pop_seq = now->last_pop_seq,
+          .most = self->catalog->queues[i].max_size);
   }
 }
 
@@ -83,7 +84,7 @@ static void
 put_threads(const putter *self) {
   for (uint32_t i = 0; i < self->catalog->n_threads; i++) {
     const td_thread_now *now = td_state_thread(self->state, i);
-    if (self->catalog->threads[i].named && now->state != TD_thread_activity_ended)
+    if (self->catalog->threads[i].named)
       PUT(self, thread_now, .id = i, .state = now->state, .node = if_declared(self, now->node),
           .lock = now->lock, .since_ns = now->since_ns);
   }
@@ -98,6 +99,7 @@ td_segment_state_put(td_keyframe *keyframe, const td_state *state, const td_cata
   put_queues(&self);
   put_threads(&self);
   PUT(&self, totals_now, .n_anomalies = header->n_anomalies, .step = header->step,
-      .current_node = if_declared(&self, header->current_node));
+      .current_node = if_declared(&self, header->current_node),
+      .passes = catalog->n_passes_before + (uint32_t)catalog->n_by_kind[TD_EVENT_graph_task_begin]);
   td_number_map_fini(&self.declared);
 }

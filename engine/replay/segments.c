@@ -20,7 +20,9 @@ typedef struct cutting {
   uint64_t *moments; /* (owned) events before which the tape may be cut */
   size_t n_moments, capacity, next_moment;
   td_keyframe outline;
-  td_keyframe lasting; /* the events of keyframes that are not *_now */
+  td_number_map lengths, most; /* of queues, now and ever */
+  td_keyframe places;          /* threads and queues of the whole tape */
+  td_keyframe lasting;         /* what else lives where the last segment ends */
   td_keyframe keyframe;
   td_error *error;
 } cutting;
@@ -37,19 +39,51 @@ change(uint64_t *n, int by) {
   if (by > 0 || *n) *n += (uint64_t)(int64_t)by;
 }
 
+/* A segment begins with a pass. So at each of its moments, a pass is there to be shown. */
 static bool
-is_quiet_after(activity *now, const td_event *event, const td_event_type *type) {
+is_moment(activity *now, const td_event *event, const td_event_type *type) {
+  bool begins = event->kind == TD_EVENT_graph_task_begin;
+  bool is_quiet = now->n_passes == 0 && now->n_tasks == 0;
   change(&now->n_tasks, type->queue.change);
-  if (event->kind == TD_EVENT_graph_task_begin) change(&now->n_passes, 1);
-  if (event->kind != TD_EVENT_graph_task_end) return false;
-  change(&now->n_passes, -1);
-  return now->n_passes == 0 && now->n_tasks == 0;
+  if (begins) change(&now->n_passes, 1);
+  if (event->kind == TD_EVENT_graph_task_end) change(&now->n_passes, -1);
+  return begins && is_quiet;
+}
+
+static void
+follow_queue(cutting *self, const td_event *event, const td_event_type *type) {
+  if (!type->queue.change) return;
+  uint32_t queue = td_event_u32(event, type->queue.queue);
+  uint64_t *length = td_number_map_put(&self->lengths, queue);
+  uint64_t *most = td_number_map_put(&self->most, queue);
+  change(length, type->queue.change);
+  *most = TD_MAX(*most, *length);
+}
+
+/* An outline has no pushes, so it says how long each queue became. */
+static void
+tell_queues(cutting *self, const td_event *last, uint64_t last_seq) {
+  for (uint32_t i = 0; i < self->most.n; i++) {
+    td_event_queue_now event = {.event = *last,
+                                .queue = (uint32_t)self->most.entries[i].key,
+                                .last_node = TD_NONE,
+                                .most = (uint32_t)self->most.entries[i].value};
+    event.event.kind = TD_EVENT_queue_now;
+    event.event.size = sizeof event;
+    td_keyframe_put(&self->outline, &event.event, last_seq);
+  }
 }
 
 /* Strings are in the table of contents, and so are the events of kind `known`. */
 static bool
 is_in_table(const td_event *event) {
   return event->kind == TD_EVENT_string || event->kind == TD_EVENT_known;
+}
+
+static bool
+is_place(const td_event *event) {
+  return event->kind == TD_EVENT_thread_new || event->kind == TD_EVENT_pool_thread_new ||
+         event->kind == TD_EVENT_queue_new;
 }
 
 static bool
@@ -61,6 +95,7 @@ is_in_outline(const td_event *event, const td_event_type *type) {
 static void
 look_over(cutting *self) {
   activity now = {0};
+  td_event last = {0};
   td_segment whole = td_tape_whole(self->tape);
   td_tape_begin_pass(self->tape, &whole);
   for (uint64_t seq = 0; seq < whole.end; seq++) {
@@ -68,11 +103,15 @@ look_over(cutting *self) {
     if (!event) continue;
     const td_event_type *type = td_event_type_get(event->event.kind);
     if (is_in_outline(&event->event, type)) td_keyframe_put(&self->outline, &event->event, seq);
-    if (!is_quiet_after(&now, &event->event, type)) continue;
+    if (is_place(&event->event)) td_keyframe_put(&self->places, &event->event, seq);
+    follow_queue(self, &event->event, type);
+    last = event->event;
+    if (!is_moment(&now, &event->event, type)) continue;
     TD_GROW(self->moments, self->n_moments, self->capacity);
-    self->moments[self->n_moments++] = seq + 1;
+    self->moments[self->n_moments++] = seq;
   }
   td_tape_end_pass(self->tape);
+  tell_queues(self, &last, whole.end - 1);
 }
 
 /* Where a segment ends: the last one is not shorter than the others. */
@@ -89,6 +128,12 @@ end_of(cutting *self, uint64_t first) {
 
 /* ---- one segment after another ---- */
 
+/* What keyframes tell in another way, thread_state as thread_now. */
+static bool
+is_told_elsewhere(const td_event *event) {
+  return is_in_table(event) || is_place(event) || event->kind == TD_EVENT_thread_state;
+}
+
 static void
 apply_all(cutting *self, td_world *world, const td_segment *segment, uint32_t *last_thread) {
   td_tape_begin_pass(self->tape, segment);
@@ -96,10 +141,37 @@ apply_all(cutting *self, td_world *world, const td_segment *segment, uint32_t *l
     const td_any_event *event = td_tape_peek(self->tape, seq);
     td_apply_event(world, event);
     if (!event) continue;
-    if (!is_in_table(&event->event)) td_keyframe_add(&self->lasting, &event->event, seq);
+    if (!is_told_elsewhere(&event->event)) td_keyframe_add(&self->lasting, &event->event, seq);
     *last_thread = event->event.thread;
   }
   td_tape_end_pass(self->tape);
+}
+
+/* The places from *at on whose numbers lie before `end`. */
+static void
+put_places(cutting *self, size_t *at, size_t *byte, uint64_t end) {
+  for (; *at < self->places.n && self->places.seqs[*at] < end; ++*at) {
+    const td_event *event = td_event_pile_get(&self->places.events, *byte);
+    td_keyframe_put(&self->keyframe, event, self->places.seqs[*at]);
+    *byte += event->size;
+  }
+}
+
+/* In the order of the tape. All threads and queues are there, also those to come: whoever shows a
+ * segment has the same lanes as for any other. */
+static void
+make_keyframe(cutting *self, const td_state *state, const td_catalog *catalog, uint64_t first,
+              uint32_t thread) {
+  const uint64_t *seq = self->lasting.seqs;
+  size_t at = 0, byte = 0;
+  td_keyframe_fini(&self->keyframe);
+  TD_PILE_EACH(&self->lasting.events, event) {
+    put_places(self, &at, &byte, *seq);
+    td_keyframe_put(&self->keyframe, event, *seq++);
+  }
+  put_places(self, &at, &byte, first);
+  if (state) td_segment_state_put(&self->keyframe, state, catalog, first - 1, thread);
+  put_places(self, &at, &byte, UINT64_MAX);
 }
 
 /* Makes the keyframe of the next segment; *is_made is false if the tape cannot be cut there. */
@@ -118,9 +190,7 @@ pass_through(cutting *self, const td_segment *segment, bool *is_made) {
   *is_made = !status && td_segment_state_is_quiet(&world.state, catalog);
   if (*is_made) {
     td_keyframe_settle(&self->lasting);
-    td_keyframe_fini(&self->keyframe);
-    self->keyframe = td_keyframe_copy(&self->lasting);
-    td_segment_state_put(&self->keyframe, &world.state, catalog, segment->end - 1, last_thread);
+    make_keyframe(self, &world.state, catalog, segment->end, last_thread);
   }
   td_world_fini(&world);
   td_catalog_free(catalog);
@@ -133,6 +203,7 @@ cut(cutting *self, uint32_t *n_segments) {
   td_segment segment = {.number = 0, .keyframe = &self->keyframe};
   td_status status = TD_OK;
   bool is_made = true;
+  make_keyframe(self, NULL, NULL, 0, 0);
   while (is_made && !status) {
     td_segment_writer_add(self->writer, segment.first, &self->keyframe);
     segment.end = end_of(self, segment.first);
@@ -161,14 +232,17 @@ static void
 cutting_fini(cutting *self) {
   td_tape_close(self->tape);
   td_keyframe_fini(&self->outline);
+  td_keyframe_fini(&self->places);
   td_keyframe_fini(&self->lasting);
   td_keyframe_fini(&self->keyframe);
+  td_number_map_fini(&self->lengths);
+  td_number_map_fini(&self->most);
   free(self->moments);
 }
 
 td_status
 td_segments_add(const char *path, uint64_t least_events, td_error *error) {
-  cutting self = {.least_events = least_events, .error = error};
+  cutting self = {.least_events = least_events, .lasting.holds_popped = true, .error = error};
   td_status status = td_contents_add(path, error);
   if (!status) status = td_tape_open(path, &self.tape, error);
   if (status) return status;

@@ -5,14 +5,16 @@
  *
  * A keyframe is a list of events outside the numbering of the segment:
  * - The events that declared what still lives, unchanged: nodes with edges, names and saved
- *   tensors; threads, queues, devices, settings (engine/trace/keyframe.h).
+ *   tensors; devices, settings (engine/trace/keyframe.h).
+ * - All threads and queues of the tape, also those that are over or to come. So all segments show
+ *   the same lanes.
  * - One event of the kinds node_now, queue_now, ... for each of these whose state is not that of
  *   its beginning. totals_now comes last.
  * So the catalog and apply.c read a keyframe as they read any event.
  *
- * A tape is cut where no pass is under way and no queue has a task. Then the state is in nodes,
- * queues and threads alone. A tape without such a moment is not cut, and so is the rest of a tape
- * after its last one.
+ * A tape is cut before a pass, where no other pass is under way and no queue has a task. Then the
+ * state is in nodes, queues and threads alone. A tape without such a moment is not cut, and so is
+ * the rest of a tape after its last one.
  *
  * Nodes that were released, and passes that are over, do not come into a keyframe. So `state` does
  * not list them, and a segment's catalog does not have them. */

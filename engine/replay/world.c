@@ -40,7 +40,7 @@ count_elements(const td_catalog *catalog) {
   const uint64_t *counts = catalog->n_by_kind;
   uint64_t n_entries = 0;
   for (uint32_t i = 0; i < catalog->n_queues; i++)
-    n_entries += catalog->queues[i].max_size;
+    n_entries += catalog->queues[i].room;
   return (table_sizes){.nodes = catalog->n_nodes,
                        .queues = catalog->n_queues,
                        .threads = catalog->n_threads,
@@ -101,7 +101,7 @@ fill_first_state(td_world *world, const table_sizes *n) {
   uint32_t entry = 0;
   for (uint32_t i = 0; i < world->catalog->n_queues; i++) {
     world->first_entry[i] = entry;
-    entry += world->catalog->queues[i].max_size;
+    entry += world->catalog->queues[i].room;
   }
 }
 
@@ -140,6 +140,7 @@ td_world_init(td_world *world, const td_catalog *catalog, td_error *error) {
 /* A world that gets a keyframe. */
 typedef struct beginning {
   td_world *world;
+  uint64_t time_ns; /* of the last event before the segment */
   bool troubled;
 } beginning;
 
@@ -148,14 +149,16 @@ apply_one(const td_any_event *event, uint64_t seq, void *data) {
   beginning *self = data;
   td_apply_event(self->world, event);
   self->troubled |= self->world->troubled;
+  if (event->event.kind == TD_EVENT_totals_now) self->time_ns = event->event.time;
   return TD_OK;
 }
 
 td_status
 td_world_begin(td_world *world, td_tape *tape, const td_segment *segment, td_error *error) {
-  beginning self = {world, false};
+  beginning self = {world, 0, false};
   td_status status = td_tape_visit_keyframe(tape, segment, apply_one, &self, error);
   td_world_set_u64(world, &world->state.header->seq, segment->first);
+  td_world_set_u64(world, &world->state.header->time_ns, self.time_ns);
   world->troubled = self.troubled;
   return status;
 }

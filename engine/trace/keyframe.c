@@ -35,6 +35,12 @@ note_end(td_keyframe *keyframe, const td_event_type *type, const td_event *event
   td_number_map_put(ended, td_event_u32(event, type->ends.item));
 }
 
+static void
+note_pop(td_keyframe *keyframe, const td_event *event) {
+  const td_event_queue_pop *pop = (const void *)event;
+  *td_number_map_put(&keyframe->popped, pop->queue) = pop->node;
+}
+
 void
 td_keyframe_put(td_keyframe *keyframe, const td_event *event, uint64_t seq) {
   td_event_pile_add(&keyframe->events, event);
@@ -46,6 +52,7 @@ void
 td_keyframe_add(td_keyframe *keyframe, const td_event *event, uint64_t seq) {
   const td_event_type *type = td_event_type_get(event->kind);
   count(&keyframe->counts, event);
+  if (keyframe->holds_popped && event->kind == TD_EVENT_queue_pop) note_pop(keyframe, event);
   if (type->ends.how) note_end(keyframe, type, event);
   if (!type->lasts.how) return;
   td_keyframe_put(keyframe, event, seq);
@@ -65,6 +72,23 @@ find_latest(const td_event_pile *events) {
   if (td_event_type_get(event->kind)->lasts.how == TD_LASTS_latest)
     *td_number_map_put(&latest, key_of_latest(event)) = (uintptr_t)event;
   return latest;
+}
+
+/* Takes the nodes that queues popped last from those that have ended. Returns them: they end when
+ * another node is popped. */
+static td_number_map
+hold_popped(td_keyframe *keyframe) {
+  td_number_map popped = {0}, ended = {0}, held = {0};
+  for (uint32_t i = 0; i < keyframe->popped.n; i++)
+    td_number_map_put(&popped, keyframe->popped.entries[i].value);
+  for (uint32_t i = 0; i < keyframe->nodes.n; i++) {
+    uint64_t node = keyframe->nodes.entries[i].key;
+    td_number_map_put(td_number_map_find(&popped, node) ? &held : &ended, node);
+  }
+  td_number_map_fini(&popped);
+  td_number_map_fini(&keyframe->nodes);
+  keyframe->nodes = ended;
+  return held;
 }
 
 static bool
@@ -95,7 +119,7 @@ lasts(const td_keyframe *keyframe, const td_number_map *latest, const td_event *
 void
 td_keyframe_settle(td_keyframe *keyframe) {
   td_event_pile *events = &keyframe->events;
-  td_number_map latest = find_latest(events);
+  td_number_map latest = find_latest(events), held = hold_popped(keyframe);
   size_t n_bytes = 0, n = 0;
   for (size_t at = 0, i = 0, size; at < events->n_bytes; at += size, i++) {
     size = td_event_pile_get(events, at)->size;
@@ -109,6 +133,7 @@ td_keyframe_settle(td_keyframe *keyframe) {
   td_number_map_fini(&latest);
   td_number_map_fini(&keyframe->nodes);
   td_number_map_fini(&keyframe->threads);
+  keyframe->nodes = held;
 }
 
 td_keyframe
@@ -123,6 +148,7 @@ void
 td_keyframe_fini(td_keyframe *keyframe) {
   td_event_pile_fini(&keyframe->events);
   free(keyframe->seqs);
+  td_number_map_fini(&keyframe->popped);
   td_number_map_fini(&keyframe->nodes);
   td_number_map_fini(&keyframe->threads);
   *keyframe = (td_keyframe){0};

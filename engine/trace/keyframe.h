@@ -29,6 +29,8 @@ typedef struct td_keyframe {
   size_t n, capacity;
   size_t n_settled;             /* bytes that had lasted when td_keyframe_settle was last called */
   td_number_map nodes, threads; /* that have ended since then */
+  bool holds_popped;    /* set by the user: a node that a queue popped last stays, freed or not */
+  td_number_map popped; /* by queue: that node */
   td_keyframe_counts counts;
 } td_keyframe;
 

@@ -14,7 +14,7 @@ typedef struct td_segment_writer td_segment_writer;
 td_status td_segment_writer_open(const char *path, td_segment_writer **writer, td_error *error);
 
 /* td_segment_writer_add adds the segment that begins at event `first`, after the one added before.
- * The first segment begins at event 0 and has an empty keyframe. td_segment_writer_outline sets the
+ * The first segment begins at event 0. td_segment_writer_outline sets the
  * outline. */
 void td_segment_writer_add(td_segment_writer *writer, uint64_t first, const td_keyframe *keyframe);
 void td_segment_writer_outline(td_segment_writer *writer, const td_keyframe *outline);

@@ -247,7 +247,6 @@ td_tape_segment_at(const td_tape *tape, uint64_t seq) {
 td_status
 td_tape_visit_keyframe(td_tape *tape, const td_segment *segment, td_keyframe_visitor visit,
                        void *data, td_error *error) {
-  bool is_outline = segment->number == TD_SEGMENT_OUTLINE;
-  uint64_t end = is_outline ? tape->info.n_events : segment->first;
-  return td_keyframe_visit(&tape->source.directory, segment, end, visit, data, error);
+  return td_keyframe_visit(&tape->source.directory, segment, tape->info.n_events, visit, data,
+                           error);
 }

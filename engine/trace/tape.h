@@ -63,7 +63,7 @@ td_segment td_tape_whole(const td_tape *tape);
 td_segment td_tape_outline(const td_tape *tape);
 
 /* td_tape_visit_keyframe calls a function for each event of a segment's keyframe, in order, until
- * one fails. Their numbers rise; those of a segment lie below its first event. TD_DAMAGED,
+ * one fails. Their numbers rise. TD_DAMAGED,
  * TD_OUT_OF_MEMORY, TD_IO, or what the function returned. */
 td_status td_tape_visit_keyframe(td_tape *tape, const td_segment *segment,
                                  td_keyframe_visitor visit, void *data, td_error *error);

@@ -143,6 +143,13 @@ assert_same_why(td_replay *part, td_replay *whole, uint64_t seq) {
   free(other);
 }
 
+/* The segment has an edge to the node, but the node was freed before. */
+static bool
+is_only_named(const td_replay *part, uint32_t row) {
+  return td_replay_catalog(part)->node_rows[row].created_seq == UINT64_MAX &&
+         td_state_node_row(td_replay_state(part), row)->state == TD_NODE_absent;
+}
+
 static void
 assert_same_state(td_replay *part, td_replay *whole) {
   const td_catalog *catalog = td_replay_catalog(part);
@@ -153,6 +160,7 @@ assert_same_state(td_replay *part, td_replay *whole) {
   g_assert_cmpuint(one->n_anomalies, ==, other->n_anomalies);
   g_assert_cmpuint(one->step, ==, other->step);
   for (uint32_t row = 0; row < catalog->n_nodes; row++) {
+    if (is_only_named(part, row)) continue;
     assert_same_facts(catalog, &catalog->node_rows[row], td_replay_catalog(whole));
     assert_same_node(part, whole, catalog->node_rows[row].id);
   }

@@ -70,7 +70,8 @@ floor_text(const td_graph_scene *scene, const tower_floor *floor) {
   const td_catalog *catalog = scene->catalog;
   if (floor->graph_task == TD_NONE)
     return td_format_many(height_of(scene) - MOST_FLOORS + 1, "more pass", "more passes");
-  uint32_t number = td_catalog_graph_task_row(catalog, floor->graph_task) + 1;
+  uint32_t row = td_catalog_graph_task_row(catalog, floor->graph_task);
+  uint32_t number = catalog->n_passes_before + row + 1;
   uint32_t caller = td_catalog_graph_task_get(catalog, floor->graph_task)->caller;
   if (!td_catalog_has_node(catalog, caller)) return td_format("pass %" PRIu32, number);
   char *title = td_node_title(catalog, caller);

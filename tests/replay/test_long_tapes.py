@@ -1,0 +1,194 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# A tape that is cut into segments, beside the same tape in one piece: every command says the same of both. Only what is
+# over and gone before a segment begins is not in `state`.
+#   test_long_tapes.py made|recorded [unittest's arguments]
+import json
+import os
+import random
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+TAPEDECK = os.environ["TAPEDECK"]
+TESTS = os.path.join(os.environ["BUILD_ROOT"], "tests")
+KINDS = sys.argv.pop(1) if len(sys.argv) > 1 and sys.argv[1] in ("made", "recorded") else "made"
+
+# Several threads, re-entry, hooks, retained graphs, writes in place, NaN, errors, a pass that never ends well.
+PROGRAM = """
+import sys, threading
+import torch
+{step_function}
+class Inner(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return x * 2
+    @staticmethod
+    def backward(ctx, g):
+        x, = ctx.saved_tensors
+        with torch.enable_grad():
+            y = x.detach().requires_grad_()
+            (y * y).sum().backward()
+        return g * 2 + y.grad * 0
+class Fails(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x): return x + 0
+    @staticmethod
+    def backward(ctx, g): raise ValueError("on purpose")
+torch.manual_seed(1)
+w = torch.randn(4, 4, requires_grad=True)
+v = torch.randn(4, 4, requires_grad=True)
+u = torch.randn(4, 4, requires_grad=True)
+kept = (u @ u).tanh().sum()
+def work(n, seed):
+    for i in range(n):
+        x = torch.full((2, 4), float(seed + i))
+        h = (x @ w).relu()
+        h = Inner.apply(h) if i % 3 == 0 else h * 2
+        if i % 5 == 0: h.register_hook(lambda g: g * 1)
+        loss = (h @ v).sigmoid().sum()
+        if i % 7 == 0: loss = loss + (w - w).sum().sqrt()
+        loss.backward()
+        if i % 4 == 0: kept.backward(retain_graph=True)
+        if i % 9 == 0:
+            try: (Fails.apply(w) * v).sum().backward()
+            except ValueError: pass
+        if i % 6 == 0:
+            y = w * 3
+            z = y.exp()
+            z += 1
+            try: z.sum().backward()
+            except RuntimeError: pass
+        if seed: continue
+        with torch.no_grad():
+            w.mul_(0.999)
+            w.grad = v.grad = None
+        step()
+work(60, 0)
+threads = [threading.Thread(target=work, args=(20, k)) for k in (1, 2)]
+for t in threads: t.start()
+for t in threads: t.join()
+work(40, 0)
+"""
+
+
+def run(*words, ok=(0,)):
+    done = subprocess.run(words, capture_output=True, text=True, timeout=300)
+    assert done.returncode in ok, (words, done.returncode, done.stderr[-2000:])
+    return done.stdout
+
+
+def cut(path, least):
+    """The name of a copy in segments, and how many there are."""
+    copy = path.replace(".tape", "-cut.tape")
+    shutil.copyfile(path, copy)
+    return copy, int(run(os.path.join(TESTS, "cut_tape"), copy, str(least)))
+
+
+def make(folder):
+    plans = {"training": (60, 3, 90, 1, "train"), "retained": (40, 2, 80, 2), "hooked": (40, 2, 90, 3, "hooked")}
+    for name, plan in plans.items():
+        path = os.path.join(folder, name + ".tape")
+        run(os.path.join(TESTS, "make_tape"), *map(str, plan[:4]), path, *plan[4:])
+        yield path
+
+
+def record(folder):
+    import torches
+    script = os.path.join(folder, "program.py")
+    for name, words in {"own": None, **{version: [python] for version, python in torches.installed().items()}}.items():
+        path = os.path.join(folder, name + ".tape")
+        with open(script, "w") as file:
+            file.write(PROGRAM.format(step_function="import tapedeck; step = tapedeck.step" if words is None
+                                      else "def step(): pass"))
+        options = ["--anomaly", "nan", "-o", path]
+        run(TAPEDECK, *(["record", *options, "--", *words, script] if words else ["run", *options, script]))
+        yield path
+
+
+class LongTapes(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.TemporaryDirectory()
+        cls.tapes = []
+        for path in {"made": make, "recorded": record}[KINDS](cls.folder.name):
+            copy, n = cut(path, 1500)
+            assert n >= 3, (path, n)
+            cls.tapes.append((path, copy))
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.folder.cleanup()
+
+    def said(self, path, command, *options):
+        done = subprocess.run([TAPEDECK, command, path, *options], capture_output=True, text=True, timeout=300)
+        return done.returncode, (done.stdout + done.stderr).replace(path, "TAPE")
+
+    def moments(self, path):
+        n = json.loads(run(TAPEDECK, "info", path, "--json"))["n_events"]
+        return [0, n - 1, *random.Random(3).sample(range(n), 30)]
+
+    def test_whole(self):
+        for whole, part in self.tapes:
+            for command, *options in (["check"], ["events"], ["events", "--json"]):
+                self.assertEqual(self.said(whole, command, *options), self.said(part, command, *options))
+            self.assertEqual(self.said(whole, "diff", part)[0], 0)
+
+    def test_info(self):
+        for whole, part in self.tapes:
+            for options in ([], ["--slowest"]):
+                one, other = (json.loads(run(TAPEDECK, "info", path, "--json", *options)) for path in (whole, part))
+                for facts in (one, other):
+                    del facts["file_bytes"]
+                if not options:
+                    self.assertIsNone(other.pop("slowest_nodes"))
+                    self.assertIsNone(other.pop("slowest_modules"))
+                    del one["slowest_nodes"], one["slowest_modules"]
+                self.assertEqual(one, other, (part, options))
+
+    def test_why(self):
+        for whole, part in self.tapes:
+            for at in self.moments(whole):
+                self.assertEqual(self.said(whole, "why", "--at", str(at)), self.said(part, "why", "--at", str(at)))
+            for at in ("nan", "error", "end"):
+                self.assertEqual(self.said(whole, "why", "--at", at), self.said(part, "why", "--at", at))
+
+    def test_state(self):
+        for whole, part in self.tapes:
+            for at in self.moments(whole):
+                one, other = (json.loads(run(TAPEDECK, "state", path, "--at", str(at), "--json")) for path in (whole, part))
+                for member in ("seq", "t", "queues", "not_ready"):
+                    self.assertEqual(one[member], other[member], (part, at, member))
+                self.assert_within(one["graph_tasks"], other["graph_tasks"], "status", ("ok", "error"))
+                self.assertEqual(one["threads"], other["threads"], (part, at))
+                self.assert_within(one["nodes"], other["nodes"], "state", ("released",))
+
+    def assert_within(self, whole, part, member, gone):
+        """Both have the same, but for what is over and gone."""
+        known = {item["id"]: item for item in part}
+        for item in whole:
+            found = known.pop(item["id"], None)
+            if found is None:
+                self.assertIn(item[member], gone, item)
+            else:
+                self.assertEqual(item, found)
+        self.assertEqual(known, {})
+
+    def test_pictures(self):
+        for whole, part in self.tapes:
+            for at in self.moments(whole)[::4]:
+                for view in ("graph", "queues", "timeline"):
+                    self.assertEqual(self.drawn(whole, view, at), self.drawn(part, view, at), (part, view, at))
+
+    def drawn(self, path, view, at):
+        picture = os.path.join(self.folder.name, "picture.svg")
+        run(TAPEDECK, "render", path, "--view", view, "--at", str(at), "-o", picture)
+        with open(picture, "rb") as file:
+            return file.read()
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv)
