@@ -51,6 +51,9 @@ typedef struct td_catalog_builder {
   bool out_of_memory; /* a table could not grow */
 } td_catalog_builder;
 
+/* td_catalog_reserve makes the tables. It sets out_of_memory without memory. */
+void td_catalog_reserve(td_catalog_builder *builder);
+
 /* td_catalog_grow makes room for one more element behind n, and returns the table, or NULL without
  * memory: then it sets out_of_memory. */
 void *td_catalog_grow(td_catalog_builder *builder, void *table, uint32_t n, uint32_t *room,

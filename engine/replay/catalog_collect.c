@@ -182,61 +182,10 @@ collect_devices(td_catalog_builder *builder) {
   return true;
 }
 
-void *
-td_catalog_grow(td_catalog_builder *builder, void *table, uint32_t n, uint32_t *room, size_t size) {
-  if (n < *room) return table;
-  uint32_t more = (uint32_t)TD_MIN(2 * (uint64_t)TD_MAX(n, 8), UINT32_MAX);
-  void *larger = n < more ? realloc(table, (size_t)more * size) : NULL;
-  if (larger) *room = more;
-  builder->out_of_memory |= !larger;
-  return larger;
-}
-
-/* Of a whole tape, it is known how many events of a kind come. */
-static void *
-first_room(td_catalog_builder *builder, uint64_t n, uint32_t *room, size_t size) {
-  bool is_whole = builder->segment->number == TD_SEGMENT_WHOLE;
-  *room = (uint32_t)TD_MIN(is_whole ? n : 0, UINT32_MAX);
-  void *table = td_try_alloc(*room, size);
-  builder->out_of_memory |= !table;
-  return table;
-}
-
-static void
-reserve_mentions(td_catalog_builder *builder) {
-  const td_tape_info *info = td_tape_info_get(builder->tape);
-  uint64_t n[TD_N_LISTS] = {0};
-  for (uint32_t kind = 1; kind < TD_EVENT_LIMIT; kind++)
-    if (info->n_by_kind[kind]) n[td_event_type_get(kind)->list.list] += info->n_by_kind[kind];
-  for (int list = TD_LIST_none + 1; list < TD_N_LISTS; list++) {
-    td_catalog_mentions *mentions = &builder->catalog->mentions[list];
-    mentions->items =
-        first_room(builder, n[list], &builder->room.mentions[list], sizeof *mentions->items);
-  }
-}
-
-static void
-reserve_tables(td_catalog_builder *builder) {
-  td_catalog *catalog = builder->catalog;
-  td_catalog_room *room = &builder->room;
-  const uint64_t *n = td_tape_info_get(builder->tape)->n_by_kind;
-#define RESERVE(table, room_of, kind)                                                              \
-  (table) = first_room(builder, n[TD_EVENT_##kind], &room->room_of, sizeof *(table))
-  RESERVE(catalog->edges, edges, edge_new);
-  RESERVE(catalog->metadata, metadata, input_metadata);
-  RESERVE(builder->runs, runs, node_begin);
-  RESERVE(catalog->steps, steps, step);
-  RESERVE(catalog->settings, settings, setting);
-  RESERVE(catalog->streams, streams, stream_new);
-  RESERVE(catalog->left_out, left_out, left_out);
-#undef RESERVE
-  reserve_mentions(builder);
-}
-
 /* Room for the first elements of all tables. */
 static bool
 reserve_all(td_catalog_builder *builder) {
-  reserve_tables(builder);
+  td_catalog_reserve(builder);
   bool reserved = !builder->out_of_memory;
   for (table which = 0; which < N_TABLES; which++) {
     reserved = reserved && reserve(builder, which, 1);

@@ -10,7 +10,7 @@
  *   the same lanes.
  * - One event of the kinds node_now, queue_now, ... for each of these whose state is not that of
  *   its beginning. totals_now comes last.
- * So the catalog and apply.c read a keyframe as they read any event.
+ * So the catalog and apply.h read a keyframe as they read any event.
  *
  * A tape is cut before a pass, where no other pass is under way and no queue has a task. Then the
  * state is in nodes, queues and threads alone. A tape without such a moment is not cut, and so is

@@ -3,7 +3,7 @@
  * The world after an event: what every node, task, queue, thread and graph task is doing. Each of
  * them is a table without pointers, so two states are equal if their bytes are. A table lies in
  * pages. States of different moments share the pages that are equal in both, so that a checkpoint
- * and a seek copy nothing (engine/replay/checkpoints.h). Only engine/replay/apply.c writes a state.
+ * and a seek copy nothing (engine/replay/checkpoints.h). Only engine/replay/apply.h writes a state.
  * Everybody else reads through `const td_state *`, valid until the replay that owns it moves. */
 #pragma once
 
