@@ -58,6 +58,12 @@ td_command_file_error(const char *file, td_error *error) {
   return TD_EXIT_USAGE;
 }
 
+void
+td_command_say_whole(const char *file, td_error *error) {
+  td_command_fail(file, "%s; reading all of the tape instead", td_error_text(error));
+  td_error_clear(error);
+}
+
 /* The words after the command in its help: its arguments without the options, which GLib lists
  * itself. */
 static char *

@@ -63,6 +63,10 @@ int td_command_bad_usage(const char *name, const char *format, ...) G_GNUC_PRINT
 int td_command_fail(const char *file, const char *format, ...) G_GNUC_PRINTF(2, 3);
 int td_command_file_error(const char *file, td_error *error);
 
+/* td_command_say_whole says that a command reads all of a tape, because what would spare it that is
+ * damaged. Clears the error. */
+void td_command_say_whole(const char *file, td_error *error);
+
 /* td_command_list_words returns "off, nan or nonfinite" of a list that ends with NULL. Free it.
  * td_command_check_word returns true if a value is one of the words. Else it prints which option
  * must be which. */

@@ -352,8 +352,12 @@ print_text(td_tape *tape, const td_catalog *catalog, const td_summary *summary) 
 static td_status
 collect(td_tape *tape, bool slowest, td_catalog **catalog, td_error *error) {
   bool is_whole = slowest || td_tape_n_segments(tape) == 0;
-  td_segment segment = is_whole ? td_tape_whole(tape) : td_tape_outline(tape);
-  return td_catalog_collect(tape, &segment, catalog, error);
+  td_segment outline = td_tape_outline(tape);
+  if (is_whole) return td_catalog_collect_whole(tape, catalog, error);
+  td_status status = td_catalog_collect(tape, &outline, catalog, error);
+  if (status != TD_DAMAGED) return status;
+  td_command_say_whole(td_tape_path(tape), error);
+  return td_catalog_collect_whole(tape, catalog, error);
 }
 
 int

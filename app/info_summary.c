@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "app/info_summary.h"
 
+#include "app/command.h"
 #include "app/json_members.h"
 #include "engine/base/line.h"
 #include "engine/profile/causes.h"
@@ -83,19 +84,30 @@ next_anomaly(td_tape *tape, const td_catalog *catalog, uint32_t *i, uint64_t *se
 typedef struct nodes_of_tape {
   td_tape *tape;
   const td_catalog *catalog; /* of the tape or its outline */
-  td_catalog *segment;       /* (owned) or NULL */
+  td_catalog *segment;       /* (owned) or NULL; the whole tape if a keyframe is damaged */
 } nodes_of_tape;
+
+static bool
+has_node_of(const td_catalog *catalog, const td_segment *segment) {
+  uint32_t number = catalog ? catalog->segment.number : TD_SEGMENT_OUTLINE;
+  return number == segment->number || number == TD_SEGMENT_WHOLE;
+}
 
 /* Falls back on the outline, which names no nodes. */
 static const td_catalog *
 catalog_for(nodes_of_tape *self, uint64_t seq) {
-  if (!td_info_is_outline(self->catalog)) return self->catalog;
   td_segment segment = td_tape_segment_at(self->tape, seq);
-  if (self->segment && self->segment->segment.number == segment.number) return self->segment;
+  if (has_node_of(self->catalog, &segment)) return self->catalog;
+  if (has_node_of(self->segment, &segment)) return self->segment;
   td_catalog_free(self->segment);
   self->segment = NULL;
   td_error error = {0};
-  if (td_catalog_collect(self->tape, &segment, &self->segment, &error)) td_error_clear(&error);
+  td_status status = td_catalog_collect(self->tape, &segment, &self->segment, &error);
+  if (status == TD_DAMAGED) {
+    td_command_say_whole(td_tape_path(self->tape), &error);
+    status = td_catalog_collect_whole(self->tape, &self->segment, &error);
+  }
+  if (status) td_error_clear(&error);
   return self->segment ? self->segment : self->catalog;
 }
 

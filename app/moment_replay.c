@@ -35,13 +35,29 @@ replay_segment(search *self, td_tape *tape, td_replay **replay, td_error *error)
 }
 
 static td_status
-replay_whole(search *self, td_tape *tape, td_replay **replay, td_error *error) {
-  td_segment whole = td_tape_whole(tape);
-  td_status status = td_replay_new(tape, &whole, NULL, NULL, replay, error);
-  if (!status)
-    self->is_found =
-        td_moment_find(tape, td_replay_catalog(*replay), self->options, self->seq, self->how);
-  return status;
+replay_whole(search *self, const char *path, td_replay **replay, td_error *error) {
+  td_status status = td_replay_open(path, NULL, NULL, replay, error);
+  if (status) return status;
+  td_tape *tape = td_replay_tape(*replay);
+  self->is_found =
+      td_moment_find(tape, td_replay_catalog(*replay), self->options, self->seq, self->how);
+  return TD_OK;
+}
+
+/* Also a tape whose keyframes are damaged has all events. */
+static td_status
+replay_best(search *self, const char *path, bool is_whole, td_replay **replay, td_error *error) {
+  td_tape *tape;
+  td_status status = td_tape_open(path, &tape, error);
+  if (status) return status;
+  if (is_whole || td_tape_n_segments(tape) == 0) {
+    td_tape_close(tape);
+    return replay_whole(self, path, replay, error);
+  }
+  status = replay_segment(self, tape, replay, error);
+  if (status != TD_DAMAGED) return status;
+  td_command_say_whole(path, error);
+  return replay_whole(self, path, replay, error);
 }
 
 bool
@@ -49,12 +65,7 @@ td_moment_replay(const char *path, const td_moment_options *options, bool is_who
                  td_replay **replay, uint64_t *seq, char **how) {
   search self = {options, seq, how, false};
   td_error error = {0};
-  td_tape *tape;
-  td_status status = td_tape_open(path, &tape, &error);
-  if (!status && td_tape_n_segments(tape) && !is_whole)
-    status = replay_segment(&self, tape, replay, &error);
-  else if (!status)
-    status = replay_whole(&self, tape, replay, &error);
+  td_status status = replay_best(&self, path, is_whole, replay, &error);
   if (!status && self.is_found) status = td_replay_seek(*replay, *seq + 1, &error);
   if (status) td_command_file_error(path, &error);
   return !status && self.is_found;

@@ -7,6 +7,7 @@ import json
 import os
 import random
 import shutil
+import struct
 import subprocess
 import sys
 import tempfile
@@ -15,6 +16,8 @@ import unittest
 TAPEDECK = os.environ["TAPEDECK"]
 TESTS = os.path.join(os.environ["BUILD_ROOT"], "tests")
 KINDS = sys.argv.pop(1) if len(sys.argv) > 1 and sys.argv[1] in ("made", "recorded") else "made"
+
+HEADER_BYTES, CHUNK_HEADER_BYTES, KEYFRAME = 56, 72, 6  # engine/trace/FORMAT.md
 
 # Several threads, re-entry, hooks, retained graphs, writes in place, NaN, errors, a pass that never ends well.
 PROGRAM = """
@@ -86,6 +89,30 @@ def cut(path, least):
     copy = path.replace(".tape", "-cut.tape")
     shutil.copyfile(path, copy)
     return copy, int(run(os.path.join(TESTS, "cut_tape"), copy, str(least)))
+
+
+def keyframe_chunks(path):
+    """Where the contents of the chunks of keyframes lie: the middle of each."""
+    with open(path, "rb") as file:
+        tape = file.read()
+    at = HEADER_BYTES
+    while tape[at:at + 4] == b"CHNK":
+        kind, _, _, _, stored = struct.unpack_from("<5I", tape, at + 4)
+        if kind == KEYFRAME:
+            yield at + CHUNK_HEADER_BYTES + stored // 2
+        at += CHUNK_HEADER_BYTES + stored
+
+
+def spoil(path, at):
+    """The name of a copy in which this byte is another."""
+    copy = path.replace(".tape", "-spoilt.tape")
+    shutil.copyfile(path, copy)
+    with open(copy, "r+b") as file:
+        file.seek(at)
+        byte, = file.read(1)
+        file.seek(at)
+        file.write(bytes([byte ^ 16]))
+    return copy
 
 
 def make(folder):
@@ -182,6 +209,26 @@ class LongTapes(unittest.TestCase):
             for at in self.moments(whole)[::4]:
                 for view in ("graph", "queues", "timeline"):
                     self.assertEqual(self.drawn(whole, view, at), self.drawn(part, view, at), (part, view, at))
+
+    def test_damage(self):
+        whole, part = self.tapes[0]
+        chunks = list(keyframe_chunks(part))
+        n_complaints = 0
+        for at in chunks[::-len(chunks) // 4]:  # the last one is the outline's
+            spoilt = spoil(part, at)
+            for words in (["info"], *(["state", "--at", str(at)] for at in self.moments(whole)[::3])):
+                facts, complaint = self.facts(spoilt, *words)
+                self.assertTrue(not complaint or "reading all of the tape instead" in complaint, complaint)
+                self.assertEqual(facts, self.facts(whole if complaint else part, *words)[0], words)
+                n_complaints += bool(complaint)
+        self.assertGreater(n_complaints, 3)
+
+    def facts(self, path, command, *options):
+        """What a command says in JSON, but for what a reader of a whole tape alone has, and what it complains of."""
+        done = subprocess.run([TAPEDECK, command, path, "--json", *options], capture_output=True, text=True, timeout=300)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        left_out = ("file_bytes", "slowest_nodes", "slowest_modules")
+        return {name: value for name, value in json.loads(done.stdout).items() if name not in left_out}, done.stderr
 
     def drawn(self, path, view, at):
         picture = os.path.join(self.folder.name, "picture.svg")
