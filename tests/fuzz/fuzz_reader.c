@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
  * The reader: opens a tape and reads all events forwards. Then it reads some at random, which must
- * be the same, and prints them. */
+ * be the same, and prints them. Of a tape that is cut, it reads all keyframes. */
 #include "engine/base/alloc.h"
 #include "engine/base/json.h"
 #include "engine/trace/tape.h"
@@ -52,6 +52,34 @@ read_here_and_there(td_tape *tape, const td_event *heads, uint64_t n) {
   if (td_tape_get(tape, n, &event, NULL) != TD_OUT_OF_RANGE) abort();
 }
 
+static td_status
+look_at_cb(const td_any_event *event, uint64_t seq, void *data) {
+  uint64_t *last = data;
+  bool is_sound = td_event_type_get(event->event.kind) && seq >= *last;
+  if (!is_sound) abort();
+  *last = seq;
+  return TD_OK;
+}
+
+/* Each event of a keyframe is known, and lies on the tape. */
+static void
+read_keyframe(td_tape *tape, const td_segment *segment) {
+  uint64_t last = 0;
+  if (td_tape_visit_keyframe(tape, segment, look_at_cb, &last, NULL)) return;
+  if (last >= td_tape_info_get(tape)->n_events) abort();
+}
+
+static void
+read_keyframes(td_tape *tape) {
+  td_segment outline = td_tape_outline(tape), segment = {.end = 0};
+  if (td_tape_n_segments(tape) == 0) return;
+  read_keyframe(tape, &outline);
+  while (segment.end < td_tape_info_get(tape)->n_events) {
+    segment = td_tape_segment_at(tape, segment.end);
+    read_keyframe(tape, &segment);
+  }
+}
+
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t n) {
   td_tape *tape;
@@ -61,6 +89,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t n) {
     td_event *heads = read_forwards(tape, n_events);
     read_here_and_there(tape, heads, n_events);
     free(heads);
+    read_keyframes(tape);
     td_tape_close(tape);
   }
   td_error_clear(&error);

@@ -3,6 +3,7 @@
 
 #include "engine/base/alloc.h"
 #include "engine/trace/encoder.h"
+#include "engine/trace/segment.h"
 
 #include <zstd.h>
 
@@ -11,6 +12,7 @@
 #define SECTION_BYTES 12 /* the mark and what stands before the contents */
 #define N_THREADS 256    /* that td_pack keeps apart */
 #define N_KINDS 256      /* that it can count */
+#define OUTLINE 0xffffu  /* stands for TD_SEGMENT_OUTLINE, which needs four bytes */
 
 typedef struct section {
   unsigned kind, lies;
@@ -160,6 +162,23 @@ write_gap(packer *packer, const section *section) {
 }
 
 static void
+write_keyframe(packer *packer, const section *section) {
+  uint32_t segment = section->thread == OUTLINE ? TD_SEGMENT_OUTLINE : section->thread;
+  td_chunk_header header = {.kind = section->kind, .thread = segment};
+  const unsigned char *at = section->at, *end = at + section->n;
+  uint64_t value;
+  for (uint64_t i = 0; i < 2 * section->ticks && at; i++)
+    at = td_varint_get(at, end, &value);
+  struct section events = *section;
+  events.at = at ? at : end;
+  events.n = (size_t)(end - events.at);
+  count_events(packer, &events, &header);
+  header.n_events = (uint32_t)section->ticks + (section->lies & TD_LIE_COUNT ? 1 : 0);
+  header.last_ticks += section->lies & TD_LIE_LAST ? 1 : 0;
+  write_chunk(packer, header, section->at, section->n, section->lies);
+}
+
+static void
 write_section(packer *packer, const section *section) {
   if (packer->n_chunks == 0 && section->kind != TD_CHUNK_SCHEMA) write_own_schema(packer);
   if (section->kind == TD_CHUNK_EVENTS) {
@@ -168,6 +187,10 @@ write_section(packer *packer, const section *section) {
   }
   if (section->kind == TD_CHUNK_GAP) {
     write_gap(packer, section);
+    return;
+  }
+  if (section->kind == TD_CHUNK_KEYFRAME) {
+    write_keyframe(packer, section);
     return;
   }
   if (section->kind == TD_CHUNK_SCHEMA) learn_schema(packer, section->at, section->n);
@@ -236,12 +259,20 @@ is_own_schema(const unsigned char *raw, size_t n) {
 static void
 add_section(const td_chunk_header *header, uint64_t ticks, const unsigned char *raw,
             td_bytes *unpacked) {
+  uint32_t thread = header->thread == TD_SEGMENT_OUTLINE ? OUTLINE : header->thread;
   unsigned char head[SECTION_BYTES] = {
-      'C', 'H', 'N', 'K', (unsigned char)header->kind, header->thread > 0xff ? TD_FAR_THREAD : 0};
-  memcpy(head + 6, &header->thread, 2);
+      'C', 'H', 'N', 'K', (unsigned char)header->kind, thread > 0xff ? TD_FAR_THREAD : 0};
+  memcpy(head + 6, &thread, 2);
   memcpy(head + 8, &(uint32_t){(uint32_t)TD_MIN(ticks, (uint64_t)UINT32_MAX)}, 4);
   td_bytes_add(unpacked, head, sizeof head);
   td_bytes_add(unpacked, raw, header->raw_bytes);
+}
+
+/* What the head of a section has in the place of `ticks`. */
+static uint64_t
+ticks_of(const td_chunk_header *header, uint64_t last_ticks) {
+  if (header->kind == TD_CHUNK_EVENTS) return header->first_ticks - last_ticks;
+  return header->kind == TD_CHUNK_KEYFRAME ? header->n_events : 0;
 }
 
 bool
@@ -266,11 +297,11 @@ td_unpack(const unsigned char *tape, size_t n, td_bytes *unpacked) {
     size_t found = ZSTD_decompress(raw, sizeof raw, tape + at + sizeof header, header.stored_bytes);
     if (ZSTD_isError(found) || found != header.raw_bytes) return false;
     uint64_t *last = &last_ticks[header.thread % N_THREADS];
-    uint64_t ticks = header.first_ticks - (*last ? *last : first.start_ticks);
+    uint64_t ticks = ticks_of(&header, *last ? *last : first.start_ticks);
     if (header.kind == TD_CHUNK_EVENTS) *last = header.last_ticks;
     bool implied = header.kind == TD_CHUNK_INDEX ||
                    (header.kind == TD_CHUNK_SCHEMA && is_own_schema(raw, found));
-    if (!implied) add_section(&header, header.kind == TD_CHUNK_EVENTS ? ticks : 0, raw, unpacked);
+    if (!implied) add_section(&header, ticks, raw, unpacked);
   }
   return true;
 }

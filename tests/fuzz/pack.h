@@ -8,9 +8,10 @@
  * contents
  *
  * Contents reach to the next "CHNK". td_pack counts their events and adds up their times. `ticks`
- * passed since the thread's last event; a gap leads over so many bytes. Bits of `lies` make td_pack
- * write what is not so. Without a schema section, the tape gets the schema of this build. One
- * thread. */
+ * passed since the thread's last event; a gap leads over so many bytes. In a chunk of a keyframe,
+ * `ticks` is the number of its events, and `thread` its segment; 65535 is the outline. Bits of
+ * `lies` make td_pack write what is not so. Without a schema section, the tape gets the schema of
+ * this build. One thread. */
 #pragma once
 
 #include <stdbool.h>
