@@ -10,7 +10,8 @@
 bool
 td_id_rows_init(td_id_rows *ids, uint32_t near) {
   uint32_t n_near = near / TD_IDS_PER_PAGE + 1;
-  *ids = (td_id_rows){.near = td_try_alloc(n_near, sizeof *ids->near), .n_near = n_near};
+  *ids = (td_id_rows){
+      .near = td_try_alloc(n_near, sizeof *ids->near), .n_near = n_near, .near_first = n_near};
   return ids->near != NULL;
 }
 
@@ -36,6 +37,13 @@ td_id_rows_search(const td_id_rows *ids, uint32_t id) {
   return place ? ids->pages[place - 1].rows[id % TD_IDS_PER_PAGE] - 1 : TD_NO_ROW;
 }
 
+static void
+add_near(td_id_rows *ids, uint32_t page) {
+  ids->near[page] = ids->n_pages;
+  ids->near_first = TD_MIN(ids->near_first, page);
+  ids->near_end = TD_MAX(ids->near_end, page + 1);
+}
+
 static bool
 add_page(td_id_rows *ids, uint32_t page) {
   if (ids->n_pages == ids->capacity) {
@@ -47,7 +55,7 @@ add_page(td_id_rows *ids, uint32_t page) {
   }
   ids->pages[ids->n_pages++] = (td_id_page){0};
   if (page < ids->n_near)
-    ids->near[page] = ids->n_pages;
+    add_near(ids, page);
   else
     *td_number_map_put(&ids->far, page) = ids->n_pages;
   return true;
@@ -133,7 +141,7 @@ td_id_rows_sort(td_id_rows *ids, uint32_t **order) {
     if (n_far) memcpy(far, ids->far.entries, n_far * sizeof *far);
     qsort(far, n_far, sizeof *far, compare_pages);
     ids->n_run = 0;
-    for (uint32_t page = 0; page < ids->n_near; page++)
+    for (uint32_t page = ids->near_first; page < ids->near_end; page++)
       renumber_page(&self, page, ids->near[page]);
     for (uint32_t i = 0; i < n_far; i++)
       renumber_page(&self, (uint32_t)far[i].key, far[i].value);

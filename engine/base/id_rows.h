@@ -25,8 +25,9 @@ typedef struct td_id_rows {
   uint32_t run_shift;        /* from the id to the row, for these */
   uint32_t *near;            /* (owned) [n_near] by page of ids: 1 + its place, or 0 */
   uint32_t n_near;
-  td_number_map far; /* the same, for pages of greater ids */
-  td_id_page *pages; /* (owned) */
+  uint32_t near_first, near_end; /* no other pages of `near` have a place */
+  td_number_map far;             /* the same, for pages of greater ids */
+  td_id_page *pages;             /* (owned) */
   uint32_t n_pages, capacity;
 } td_id_rows;
 
