@@ -6,10 +6,12 @@
 #include "app/bench/graphs.h"
 #include "app/leftovers.h"
 #include "engine/base/alloc.h"
+#include "engine/replay/segments.h"
 #include "engine/trace/contents.h"
 
 #include <glib.h>
 #include <glib/gstdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* Large enough for a whole measured burst, so that the recorder need not keep up. */
@@ -68,8 +70,10 @@ run_passes(const td_bench_tape *tape) {
 static char *
 add_contents(td_bench_tape *tape) {
   td_error error = {0};
+  const char *path = tape->recording.path;
   double begin = td_bench_now();
-  td_status status = td_contents_add(tape->recording.path, &error);
+  td_status status = tape->is_cut ? td_segments_add(path, TD_SEGMENT_EVENTS, &error)
+                                  : td_contents_add(path, &error);
   tape->contents_ms = (td_bench_now() - begin) * 1e3;
   return status ? words_of(&error) : NULL;
 }
@@ -98,12 +102,13 @@ td_bench_tape_make(td_bench_tape *tape) {
   return trouble ? trouble : open_tape(tape);
 }
 
-/* The path, then a newline and the trouble if there is any. */
+/* "path\ncontents_ms trouble" */
 static char *
 record_cb(void *data) {
   td_bench_tape *tape = data;
   g_autofree char *trouble = record_tape(tape);
-  return g_strdup_printf("%s%s%s", tape->recording.path, trouble ? "\n" : "",
+  if (!trouble) trouble = add_contents(tape);
+  return g_strdup_printf("%s\n%.17g %s", tape->recording.path, tape->contents_ms,
                          trouble ? trouble : "");
 }
 
@@ -112,11 +117,11 @@ td_bench_tape_record_apart(td_bench_tape *tape) {
   char *path = td_bench_apart(record_cb, tape);
   if (!path) return g_strdup("the recording's process died");
   tape->recording.path = path;
-  td_leftovers_add(path);
   char *end = strchr(path, '\n');
-  if (!end) return add_contents(tape);
   *end = '\0';
-  return g_strdup(end + 1);
+  td_leftovers_add(path);
+  tape->contents_ms = strtod(end + 1, &end);
+  return end[0] && end[1] ? g_strdup(end + 1) : NULL;
 }
 
 char *

@@ -24,11 +24,11 @@ void td_bench_record_remove(td_bench_recording *recording);
 /* A tape of passes through one graph, or as in training through a new graph in each pass. It has
  * about 14 events per node and pass. */
 typedef struct td_bench_tape {
-  uint32_t n_nodes, n_passes; /* about so many nodes: see td_bench_net */
-  bool trains;
+  uint32_t n_nodes, n_passes;   /* about so many nodes: see td_bench_net */
+  bool trains, is_cut;          /* is_cut: into segments, in the recording's process */
   td_bench_recording recording; /* its path is NULL if there is no file */
   td_replay *replay;            /* (owned) or NULL */
-  double contents_ms;           /* the time that td_contents_add took */
+  double contents_ms;           /* the time that td_contents_add took, or td_segments_add */
   double open_ms;               /* the time that td_replay_open took */
 } td_bench_tape;
 

@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * Long tapes: 100 million events in 50,000 training steps, cut into segments. */
+#include "app/bench/apart.h"
+#include "app/bench/figure.h"
+#include "app/bench/recording.h"
+#include "app/bench/scale.h"
+#include "engine/profile/summary.h"
+#include "engine/replay/catalog_collect.h"
+#include "engine/trace/directory.h"
+
+#include <fcntl.h>
+#include <glib.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#define NODES_OF_STEP 144
+#define STEPS 50000
+
+typedef struct opening {
+  double outline_ms, open_ms, memory_mb;
+  double n_events;
+} opening;
+
+/* Made for the first figure that wants it. */
+static struct {
+  bool tried;
+  char *trouble; /* (owned) why there is none */
+  td_bench_tape tape;
+  opening opening;
+  double directory_ms, decode_ns;
+} made;
+
+static void
+remove_tape(void) {
+  td_bench_tape_remove(&made.tape);
+}
+
+/* What `info` reads. */
+static td_status
+read_outline(const char *path, uint64_t *n_events, td_error *error) {
+  td_tape *tape;
+  td_catalog *catalog = NULL;
+  td_summary summary = {0};
+  td_status status = td_tape_open(path, &tape, error);
+  if (status) return status;
+  td_segment outline = td_tape_outline(tape);
+  *n_events = td_tape_info_get(tape)->n_events;
+  status = td_catalog_collect(tape, &outline, &catalog, error);
+  if (!status) status = td_summary_make(tape, catalog, &summary, error);
+  td_summary_fini(&summary);
+  td_catalog_free(catalog);
+  td_tape_close(tape);
+  return status;
+}
+
+static td_status
+open_middle(const char *path, td_error *error) {
+  td_tape *tape;
+  td_replay *replay;
+  td_status status = td_tape_open(path, &tape, error);
+  if (status) return status;
+  uint64_t middle = td_tape_info_get(tape)->n_events / 2;
+  td_segment segment = td_tape_segment_at(tape, middle);
+  status = td_replay_new(tape, &segment, NULL, NULL, &replay, error);
+  if (status) return status;
+  status = td_replay_seek(replay, middle, error);
+  td_replay_close(replay);
+  return status;
+}
+
+/* "outline_ms open_ms memory_mb n_events trouble" */
+static char *
+open_cb(void *path) {
+  td_error error = {0};
+  uint64_t n_events = 0;
+  struct rusage usage = {0};
+  double begin = td_bench_now();
+  td_status status = read_outline(path, &n_events, &error);
+  double between = td_bench_now();
+  if (!status) status = open_middle(path, &error);
+  double end = td_bench_now();
+  getrusage(RUSAGE_SELF, &usage);
+  char *text = g_strdup_printf("%.17g %.17g %.17g %.17g %s", (between - begin) * 1e3,
+                               (end - between) * 1e3, (double)usage.ru_maxrss / 1024,
+                               (double)n_events, status ? td_error_text(&error) : "");
+  td_error_clear(&error);
+  return text;
+}
+
+static char *
+open_apart(const char *path, opening *opening) {
+  g_autofree char *text = td_bench_apart(open_cb, (void *)path);
+  if (!text) return g_strdup("the reader's process died");
+  char *rest;
+  opening->outline_ms = strtod(text, &rest);
+  opening->open_ms = strtod(rest, &rest);
+  opening->memory_mb = strtod(rest, &rest);
+  opening->n_events = strtod(rest, &rest);
+  return rest[0] && rest[1] ? g_strdup(rest + 1) : NULL;
+}
+
+/* The outline, the table of contents and the index lie at the end, behind one another. */
+static uint64_t
+directory_offset(const td_directory *directory) {
+  for (uint32_t i = 0; i < directory->n_keyframes; i++)
+    if (directory->keyframes[i].segment == TD_SEGMENT_OUTLINE)
+      return directory->keyframes[i].chunk.offset;
+  return directory->file.n_bytes;
+}
+
+/* Off the disk: the system forgets first what it has of the file. */
+static double
+read_from_ms(const char *path, uint64_t offset) {
+  static char bytes[1 << 16];
+  int fd = open(path, O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return 0;
+  fdatasync(fd);
+  posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED);
+  double begin = td_bench_now();
+  for (ssize_t n; (n = pread(fd, bytes, sizeof bytes, (off_t)offset)) > 0;)
+    offset += (uint64_t)n;
+  double took = td_bench_now() - begin;
+  close(fd);
+  return took * 1e3;
+}
+
+/* Decodes the first chunks of a tape: nanoseconds for each event. */
+static double
+decode_ns(td_directory *directory) {
+  td_decoded decoded = {0};
+  uint64_t n = 0;
+  double begin = td_bench_now();
+  for (uint32_t i = 0; i < directory->threads[0].n_chunks && n < 1000000; i++) {
+    if (td_directory_load(directory, 0, i, &decoded, NULL)) break;
+    n += decoded.n_events;
+  }
+  double took = td_bench_now() - begin;
+  td_decoded_fini(&decoded);
+  return n ? took * 1e9 / (double)n : 0;
+}
+
+static char *
+measure_floors(const char *path) {
+  td_directory directory = {0};
+  td_error error = {0};
+  if (td_directory_open(path, &directory, &error)) {
+    char *trouble = g_strdup(td_error_text(&error));
+    td_error_clear(&error);
+    return trouble;
+  }
+  made.decode_ns = decode_ns(&directory);
+  uint64_t offset = directory_offset(&directory);
+  td_directory_close(&directory);
+  made.directory_ms = read_from_ms(path, offset);
+  return NULL;
+}
+
+static char *
+make_tape(void) {
+  made.tape =
+      (td_bench_tape){.n_nodes = NODES_OF_STEP, .n_passes = STEPS, .trains = true, .is_cut = true};
+  char *trouble = td_bench_tape_record_apart(&made.tape);
+  if (!trouble) trouble = measure_floors(made.tape.recording.path);
+  return trouble ? trouble : open_apart(made.tape.recording.path, &made.opening);
+}
+
+static void
+measure(td_measured *measured, const double *value, const double *floor) {
+  if (!made.tried) {
+    made.tried = true;
+    atexit(remove_tape);
+    made.trouble = make_tape();
+  }
+  measured->value = *value;
+  if (floor) measured->floor_value = *floor;
+  measured->skipped = g_strdup(made.trouble);
+}
+
+void
+td_bench_cut_event(td_measured *measured) {
+  measure(measured, &made.tape.contents_ms, &made.decode_ns);
+  measured->value *= 1e6 / made.opening.n_events;
+}
+
+void
+td_bench_outline_100m(td_measured *measured) {
+  measure(measured, &made.opening.outline_ms, &made.directory_ms);
+}
+
+void
+td_bench_open_100m(td_measured *measured) {
+  measure(measured, &made.opening.open_ms, &made.directory_ms);
+}
+
+void
+td_bench_open_100m_memory(td_measured *measured) {
+  measure(measured, &made.opening.memory_mb, NULL);
+}
+
+char *
+td_bench_scale_open_cut(uint32_t n, double *value) {
+  td_bench_tape tape = {.n_nodes = NODES_OF_STEP, .n_passes = n, .trains = true, .is_cut = true};
+  char *trouble = td_bench_tape_record_apart(&tape);
+  td_error error = {0};
+  double begin = td_bench_now();
+  if (!trouble && open_middle(tape.recording.path, &error))
+    trouble = g_strdup(td_error_text(&error));
+  *value = (td_bench_now() - begin) * 1e3;
+  td_error_clear(&error);
+  td_bench_tape_remove(&tape);
+  return trouble;
+}
