@@ -78,7 +78,7 @@ check_schema(td_directory *directory, td_error *error) {
 /* Chunks that were lost would go unnoticed in the copy, because it numbers the events anew. */
 static td_status
 check_damage(const td_directory *directory, td_error *error) {
-  if (!directory->damage || directory->cut_off) return TD_OK;
+  if (td_directory_is_sound(directory)) return TD_OK;
   return td_error_set(error, TD_DAMAGED, "%s", directory->damage);
 }
 

@@ -98,13 +98,13 @@ td_contents_add(const char *path, td_error *error) {
   if (status) return status;
   td_contents contents = {0};
   td_merge merge;
-  bool wanted =
-      directory.complete && !directory.damage && !directory.gap && directory.n_pieces == 0;
+  bool wanted = td_directory_is_sound(&directory) && !directory.gap && directory.n_pieces == 0;
   if (wanted) {
     td_merge_init(&merge, &directory);
     td_contents_scan(&contents, &merge);
     td_merge_fini(&merge);
-    wanted = !directory.damage && !directory.out_of_memory && contents.n_unknown == 0;
+    wanted =
+        td_directory_is_sound(&directory) && !directory.out_of_memory && contents.n_unknown == 0;
   }
   if (wanted) status = write_table(path, &directory, &contents, error);
   td_contents_fini(&contents);

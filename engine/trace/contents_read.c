@@ -175,7 +175,8 @@ td_contents_load_table(td_directory *directory, size_t *n_bytes) {
 bool
 td_contents_read(td_contents *contents, td_directory *directory) {
   size_t n_bytes;
-  if (!directory->complete || directory->damage || directory->n_pieces == 0) return false;
+  if (!directory->has_end || !td_directory_is_sound(directory) || directory->n_pieces == 0)
+    return false;
   unsigned char *bytes = td_contents_load_table(directory, &n_bytes);
   if (!bytes) return false;
   *contents = (td_contents){.threads = TD_NEW_N(td_tape_thread, directory->n_threads)};

@@ -151,17 +151,20 @@ calibrate(td_directory *directory, uint64_t ticks, uint64_t monotonic_ns) {
     }
 }
 
-static bool
-ends_with_trailer(td_directory *directory) {
-  td_trailer trailer;
-  if (directory->file.n_bytes < sizeof trailer ||
-      !td_tape_file_read(&directory->file, directory->file.n_bytes - sizeof trailer, &trailer,
-                         sizeof trailer))
-    return false;
+static void
+find_end(td_directory *directory) {
+  td_trailer trailer = {0};
+  td_tape_file *file = &directory->file;
+  if (file->n_bytes < sizeof trailer ||
+      !td_tape_file_read(file, file->n_bytes - sizeof trailer, &trailer, sizeof trailer))
+    return;
   td_chunk_header header;
-  return memcmp(trailer.magic, TD_TRAILER_MAGIC, sizeof trailer.magic) == 0 &&
-         td_tape_file_header(&directory->file, trailer.index_offset, &header) &&
-         header.kind == TD_CHUNK_INDEX;
+  bool was_ended = memcmp(trailer.magic, TD_TRAILER_MAGIC, sizeof trailer.magic) == 0;
+  bool is_trailer =
+      was_ended || memcmp(trailer.magic, TD_TRAILER_MAGIC_CUT_OFF, sizeof trailer.magic) == 0;
+  directory->has_end = is_trailer && td_tape_file_header(file, trailer.index_offset, &header) &&
+                       header.kind == TD_CHUNK_INDEX;
+  directory->complete = directory->has_end && was_ended;
 }
 
 static void
@@ -199,7 +202,7 @@ pass_gap(td_directory *directory, uint64_t offset, const td_chunk_header *header
 static void
 walk_chunks(td_directory *directory, uint64_t offset) {
   uint64_t ticks = 0, monotonic_ns = 0;
-  uint64_t end = directory->file.n_bytes - (directory->complete ? sizeof(td_trailer) : 0);
+  uint64_t end = directory->file.n_bytes - (directory->has_end ? sizeof(td_trailer) : 0);
   while (offset < end) {
     td_chunk_header header;
     if (!td_tape_file_header(&directory->file, offset, &header)) {
@@ -252,7 +255,7 @@ open_as(const char *path, bool trusted, td_directory *directory, td_error *error
   if (!status) status = read_header(directory, error);
   if (!status) status = read_schema(directory, &offset, error);
   if (!status) {
-    directory->complete = ends_with_trailer(directory);
+    find_end(directory);
     directory->cut_off = !directory->complete;
     walk_chunks(directory, offset);
     status = check_size(directory, error);

@@ -55,7 +55,8 @@ typedef struct td_directory {
   uint32_t n_keyframes, keyframes_capacity;
   uint64_t raw_bytes; /* of all contents, after decompression */
   bool trusted;
-  bool complete;      /* ends with an index */
+  bool has_end;       /* an index and a trailer */
+  bool complete;      /* the recording itself was ended properly */
   bool cut_off;       /* what is wrong, if anything, is wrong with its end alone */
   bool unreadable;    /* TD_IO came: for the users of td_directory_load to set */
   bool out_of_memory; /* a chunk is missing for that reason: for the same users */
@@ -88,6 +89,12 @@ td_status td_directory_load(td_directory *directory, uint32_t thread, uint32_t c
 /* td_directory_tell_unreadable returns TD_IO. It says why the system cannot read the file; if the
  * system can, another program changed the file. */
 td_status td_directory_tell_unreadable(const td_directory *directory, td_error *error);
+
+/* td_directory_is_sound returns true if nothing is damaged, though the end may be missing. */
+static inline bool
+td_directory_is_sound(const td_directory *directory) {
+  return !directory->damage || directory->cut_off;
+}
 
 /* td_directory_note_damage remembers the first trouble, in words; it is not one of the end alone.
  */

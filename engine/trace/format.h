@@ -14,6 +14,7 @@
 #define TD_TAPE_MAGIC "TAPEDECK"
 #define TD_CHUNK_MAGIC 0x4b4e4843u /* "CHNK" */
 #define TD_TRAILER_MAGIC "TAPE-END"
+#define TD_TRAILER_MAGIC_CUT_OFF "TAPE-CUT" /* the index was made for a tape that was not ended */
 
 #define TD_CHUNK_RAW_MAX (1u << 20) /* encoded bytes of a chunk before compression */
 #define TD_CHUNK_STORED_MAX (TD_CHUNK_RAW_MAX + (TD_CHUNK_RAW_MAX >> 8)) /* and after it */

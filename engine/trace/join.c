@@ -111,7 +111,7 @@ count_events(const td_directory *directory) {
 static td_status
 survey(part *part, td_decoded *decoded, td_error *error) {
   td_directory *directory = &part->directory;
-  if (directory->damage && !directory->cut_off)
+  if (!td_directory_is_sound(directory))
     return td_error_set(error, TD_DAMAGED, "%s", directory->damage);
   uint64_t earlier = directory->trusted ? EARLIER_IDS_TRUSTED : EARLIER_IDS;
   uint64_t limit = TD_MIN(count_events(directory) + earlier, TD_NONE);

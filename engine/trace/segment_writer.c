@@ -37,8 +37,8 @@ has_own_schema(td_directory *directory) {
 
 static bool
 can_have_segments(td_directory *directory) {
-  return directory->complete && !directory->damage && !directory->gap && directory->n_pieces &&
-         !directory->n_keyframes && has_own_schema(directory);
+  return directory->has_end && td_directory_is_sound(directory) && !directory->gap &&
+         directory->n_pieces && !directory->n_keyframes && has_own_schema(directory);
 }
 
 static bool

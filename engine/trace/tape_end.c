@@ -19,18 +19,17 @@ note_chunk(td_tape_end *end, uint64_t offset) {
 
 bool
 td_tape_end_init(td_tape_end *end, td_directory *directory) {
-  td_tape_file *file = &directory->file;
-  td_trailer trailer;
-  uint64_t stop = file->n_bytes - sizeof trailer;
-  *end = (td_tape_end){0};
-  if (!td_tape_file_read(file, stop, &trailer, sizeof trailer)) return false;
-  end->offset = directory->n_pieces ? directory->pieces[0] : trailer.index_offset;
-  for (uint64_t offset = sizeof(td_tape_header); offset < stop;) {
-    if (!td_tape_file_header(file, offset, &end->last)) return false;
-    if (offset < end->offset) note_chunk(end, offset);
-    offset += sizeof end->last + end->last.stored_bytes;
+  td_chunk_header header;
+  uint64_t offset = sizeof(td_tape_header);
+  *end = (td_tape_end){.was_cut_off = !directory->complete};
+  while (td_tape_file_header(&directory->file, offset, &header)) {
+    bool is_end = header.kind == TD_CHUNK_TABLE || header.kind == TD_CHUNK_INDEX;
+    if (!is_end) note_chunk(end, offset);
+    if (!is_end) end->offset = offset + sizeof header + header.stored_bytes;
+    end->last = header;
+    offset += sizeof header + header.stored_bytes;
   }
-  return true;
+  return end->n_chunks > 0 && !directory->file.failure;
 }
 
 void
@@ -95,6 +94,7 @@ td_status
 td_tape_end_replace(td_tape_end *end, const char *path, const td_directory *directory,
                     td_error *error) {
   td_trailer trailer = {.index_offset = end->offset + end->out.n, .magic = TD_TRAILER_MAGIC};
+  if (end->was_cut_off) memcpy(trailer.magic, TD_TRAILER_MAGIC_CUT_OFF, sizeof trailer.magic);
   if (!td_tape_end_put(end, TD_CHUNK_INDEX, end->chunks, end->n_chunks * sizeof *end->chunks))
     return td_error_set(error, TD_OUT_OF_MEMORY, "no memory for the end of the tape");
   td_chunk_bytes_put(&end->out, &trailer, sizeof trailer);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The end of a complete tape, written anew: what a recording knows only when it is over. The new
- * chunks take the place of the index and the trailer, which follow them again. One thread. */
+ * The end of a tape, written anew: what a recording knows only when it is over. The new chunks take
+ * the place of the table of contents, the index and the trailer, which follow them again. If the
+ * recording was not ended, they take the place of half a chunk. One thread. */
 #pragma once
 
 #include "engine/trace/chunk_bytes.h"
@@ -11,12 +12,12 @@ typedef struct td_tape_end {
   uint64_t offset;  /* in the file: where the new chunks begin */
   uint64_t *chunks; /* (owned) offsets of all chunks before the new index */
   size_t n_chunks, capacity;
+  bool was_cut_off;     /* the recording was not ended, so the trailer will say so */
   td_chunk_header last; /* of the tape: its moment by both clocks stays the last one */
   td_chunk_bytes out;
 } td_tape_end;
 
-/* td_tape_end_init finds the end of a tape. A table of contents is part of it. False if the file
- * cannot be read. */
+/* td_tape_end_init finds the end of a tape without gaps. False if the file cannot be read. */
 bool td_tape_end_init(td_tape_end *end, td_directory *directory);
 void td_tape_end_fini(td_tape_end *end);
 

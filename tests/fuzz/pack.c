@@ -214,8 +214,9 @@ next_section(const unsigned char *at, const unsigned char *end, section *section
 }
 
 static void
-write_end(packer *packer) {
+write_end(packer *packer, bool is_late) {
   td_trailer trailer = {.index_offset = packer->tape->n - packer->start, .magic = TD_TRAILER_MAGIC};
+  if (is_late) memcpy(trailer.magic, TD_TRAILER_MAGIC_CUT_OFF, sizeof trailer.magic);
   write_chunk(packer, (td_chunk_header){.kind = TD_CHUNK_INDEX}, packer->offsets,
               packer->n_chunks * sizeof *packer->offsets, 0);
   td_bytes_add(packer->tape, &trailer, sizeof trailer);
@@ -242,7 +243,7 @@ td_pack(const unsigned char *unpacked, size_t n, td_bytes *tape) {
   while (at && (at = next_section(at, end, &section)))
     write_section(packer, &section);
   if (packer->n_chunks == 0) write_own_schema(packer);
-  if (!(flags & TD_PACK_CUT)) write_end(packer);
+  if (!(flags & TD_PACK_CUT)) write_end(packer, flags & TD_PACK_LATE);
   free(packer);
 }
 

@@ -18,7 +18,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { TD_PACK_CUT = 1, TD_PACK_DROPS = 2 }; /* flags: no index and trailer; policy `drop` */
+/* flags: no index and trailer; policy `drop`; the trailer of a recording that was not ended */
+enum { TD_PACK_CUT = 1, TD_PACK_DROPS = 2, TD_PACK_LATE = 4 };
 
 enum {
   TD_LIE_COUNT = 1,    /* one event more than there is */
