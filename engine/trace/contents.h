@@ -49,8 +49,8 @@ bool td_contents_read(td_contents *contents, td_directory *directory);
 unsigned char *td_contents_load_table(td_directory *directory, size_t *n_bytes);
 
 /* td_contents_add scans a tape that is over, and writes a table of contents at its end. A tape that
- * was not ended still says so. td_contents_add leaves alone a tape that has a table or a gap, that
- * is damaged, that somebody still records, or that has events of unknown kinds. So it does if the
- * table would make the contents too large for the file. TD_IO: the tape is as before, or lacks its
- * end. Nobody else may write to the file. */
+ * was not ended still says so. It leaves alone a tape that has a table or a gap, or that is
+ * damaged. So it does if somebody still records it, or if it has events of unknown kinds. So it
+ * does if the table would make the contents too large for the file. TD_IO: the tape is as before,
+ * or lacks its end. Nobody else may write to the file. */
 td_status td_contents_add(const char *path, td_error *error);
