@@ -207,11 +207,41 @@ td_why_describe_briefly(const td_catalog *catalog, td_tape *tape, const td_any_e
   return fill_in(catalog, tape, event, sentence_of(event), td_words_node_again);
 }
 
+/* What a kind of event means for the pass. */
+static const char *const meanings[TD_EVENT_LIMIT] = {
+    [TD_EVENT_string] = "Other events name this text by its number.",
+    [TD_EVENT_node_new] = "Among the ready nodes of a pass, the one with the highest sequence_nr "
+                          "runs first.",
+    [TD_EVENT_input_metadata] = "The engine holds each gradient to that before it is used.",
+    [TD_EVENT_graph_task_begin] = "The engine now counts how many gradients each node waits for.",
+    [TD_EVENT_dependency] = "It runs when all of them have come.",
+    [TD_EVENT_outstanding] = "The pass goes on until 0.",
+    [TD_EVENT_queue_wake] = "The task runs no node: the thread looks whether the pass is over.",
+    [TD_EVENT_node_begin] = "It runs on {thread}.",
+    [TD_EVENT_node_end] = "Now its gradients are handed out.",
+    [TD_EVENT_release] = "Another pass through it would fail.",
+    [TD_EVENT_reentrant_enter] = "The node goes on when the inner pass is over.",
+    [TD_EVENT_pool_push] = "Its caller is too deep in nested passes to run one more.",
+    [TD_EVENT_lock_wait] = "Another thread holds it.",
+    [TD_EVENT_stream_record] = "Who waits for this event waits for all work before it on the "
+                               "stream.",
+    [TD_EVENT_stream_wait] = "Work that comes later on the stream begins after that event.",
+};
+
+static const char *
+meaning_of(const td_any_event *event) {
+  uint16_t kind = event->event.kind;
+  if (kind == TD_EVENT_outstanding && event->outstanding.value == 0) return "So the pass is over.";
+  return meanings[kind] ? meanings[kind] : "";
+}
+
 char *
 td_why_mean(const td_catalog *catalog, td_tape *tape, const td_any_event *event) {
   if (event->event.kind == TD_EVENT_anomaly)
     return fill_in(catalog, tape, event, td_birth_meaning(&event->anomaly, catalog), td_words_node);
-  return td_conflict_meaning(catalog, tape, event);
+  const char *meaning = meaning_of(event);
+  return *meaning ? fill_in(catalog, tape, event, meaning, td_words_node)
+                  : td_conflict_meaning(catalog, tape, event);
 }
 
 static char *

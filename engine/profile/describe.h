@@ -23,6 +23,6 @@ char *td_why_describe_briefly(const td_catalog *catalog, td_tape *tape, const td
 /* td_why_node_of returns the node that an event is about, or TD_NONE. */
 uint32_t td_why_node_of(const td_any_event *event);
 
-/* td_why_mean says what a NaN's birth or a conflict means and what to do about it. "" for other
- * events. The caller frees. */
+/* td_why_mean says what an event means: for the pass, or what to do about a NaN's birth or a
+ * conflict. "" if there is nothing to add. The caller frees. */
 char *td_why_mean(const td_catalog *catalog, td_tape *tape, const td_any_event *event);
