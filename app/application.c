@@ -17,14 +17,13 @@ hold_still(void) {
                FALSE, NULL);
 }
 
+/* In the worker that loads the tape. */
 static gboolean
-find_position(TdDocument *document, gpointer data, uint64_t *position) {
+find_position(td_tape *tape, const td_catalog *whole, gpointer data, uint64_t *position) {
   const TdWindowRequest *request = data;
   g_autofree char *how = NULL;
   uint64_t seq;
-  td_tape *tape = td_replay_tape(td_document_get_replay(document));
-  is_refused =
-      !td_moment_find(tape, td_document_get_catalog(document), &request->moment, &seq, &how);
+  is_refused = !td_moment_find(tape, whole, &request->moment, &seq, &how);
   if (!is_refused) *position = seq + 1;
   return !is_refused;
 }

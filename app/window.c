@@ -5,6 +5,7 @@
 #include "app/example_runner.h"
 #include "app/examples.h"
 #include "app/live_tape.h"
+#include "ui/model/document_part.h"
 #include "ui/model/error.h"
 #include "ui/model/facts.h"
 #include "ui/widgets/level_badge.h"
@@ -35,8 +36,7 @@ struct _TdWindow {
   TdConfig *config;      /* (owned) */
   TdLiveTape *live;      /* (owned) or NULL */
   GCancellable *current; /* (owned): of what is in progress, or NULL */
-  TdFindPosition find;   /* or NULL */
-  gpointer find_data;    /* (borrowed) */
+  gboolean has_place;    /* where to open was said */
   uint64_t wanted_node;
 };
 
@@ -58,7 +58,7 @@ set_title(TdWindow *self, const char *title, const char *subtitle) {
 
 static void
 set_title_of_tape(TdWindow *self, TdDocument *document) {
-  const td_catalog *catalog = td_document_get_catalog(document);
+  const td_catalog *catalog = td_document_get_whole(document);
   g_autofree char *name = g_path_get_basename(td_document_get_path(document));
   g_autofree char *script = g_path_get_basename(catalog->source);
   g_autofree char *engine = td_facts_engine_text(document);
@@ -135,18 +135,20 @@ show_recent(TdWindow *self) {
   adw_split_button_set_menu_model(self->open_button, G_MENU_MODEL(menu));
 }
 
+static void
+select_wanted(TdWindow *self, TdDocument *document) {
+  if (self->wanted_node >= TD_NONE) return;
+  if (td_catalog_has_node(td_document_get_catalog(document), (uint32_t)self->wanted_node))
+    td_playhead_set_selection(self->playhead, (uint32_t)self->wanted_node);
+  else if (td_document_is_cut(document))
+    td_window_say(self, _("The node is not in this part of the tape"));
+}
+
 void
 td_window_show_document(TdWindow *self, TdDocument *document) {
-  uint64_t position;
-  if (self->find && !self->find(document, self->find_data, &position)) {
-    gtk_window_destroy(GTK_WINDOW(self));
-    return;
-  }
   td_playhead_set_document(self->playhead, document);
-  if (self->find) td_playhead_set_position(self->playhead, position);
-  if (self->wanted_node < TD_NONE &&
-      td_catalog_has_node(td_document_get_catalog(document), (uint32_t)self->wanted_node))
-    td_playhead_set_selection(self->playhead, (uint32_t)self->wanted_node);
+  if (self->has_place) td_playhead_select_current(self->playhead);
+  select_wanted(self, document);
   set_title_of_tape(self, document);
   td_config_add_recent(self->config, td_document_get_path(document));
   td_config_save(self->config);
@@ -174,6 +176,10 @@ loaded(GObject *source, GAsyncResult *result, gpointer data) {
   if (!end(self, g_task_get_cancellable(G_TASK(result)))) return;
   if (fine) {
     td_window_show_document(self, document);
+    return;
+  }
+  if (g_error_matches(error, G_IO_ERROR, G_IO_ERROR_NOT_FOUND)) {
+    gtk_window_destroy(GTK_WINDOW(self));
     return;
   }
   g_autofree char *name = g_path_get_basename(td_document_get_path(document));
@@ -222,7 +228,7 @@ td_window_attach(TdWindow *self, const char *session, guint32 process, const cha
   td_window_cancel(self);
   g_autofree char *name = g_path_get_basename(tape);
   g_autofree char *title = g_markup_printf_escaped(_("Recording “%s”"), name);
-  self->find = NULL;
+  self->has_place = FALSE;
   self->wanted_node = UINT64_MAX;
   show_busy(self, title, _("The window follows the program to its first stop."), FALSE);
   TdLiveTape *live = td_live_tape_new(session, process, tape, self->playhead);
@@ -246,9 +252,9 @@ td_window_open_at(TdWindow *self, const char *path, TdFindPosition find, gpointe
   g_autoptr(TdDocument) document = td_document_new(path);
   g_autofree char *name = g_path_get_basename(path);
   g_autofree char *title = g_markup_printf_escaped(_("Opening “%s”"), name);
-  self->find = find;
-  self->find_data = data;
+  self->has_place = find != NULL;
   self->wanted_node = node;
+  td_document_set_start(document, find, data);
   show_busy(self, title, NULL, TRUE);
   g_signal_connect(document, "notify::progress", G_CALLBACK(progress_changed), self);
   td_document_load_async(document, cancellable, loaded, g_object_ref(self));
@@ -353,6 +359,7 @@ td_window_is_settled(TdWindow *self) {
   TdDocument *document = td_playhead_get_document(self->playhead);
   if (self->current || (self->live && td_live_tape_is_reading(self->live))) return FALSE;
   if (!document) return TRUE;
+  if (td_playhead_is_travelling(self->playhead)) return FALSE;
   uint64_t position = td_playhead_get_position(self->playhead);
   return td_document_get_graph_task(document) == td_document_graph_task_at(document, position);
 }

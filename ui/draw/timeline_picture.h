@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The whole recording over time. A thread has a lane with its activity, nodes as spans, hooks and
- * lock waits. A device has lanes with kernels. A queue shows its length as an area. Marks and steps
- * are flags on the axis; anomalies are red. td_timeline_new collects the spans once; drawing costs
- * pixels, not events. */
+ * A recording, or a segment of it, over time. A thread has a lane with its activity, nodes as
+ * spans, hooks and lock waits. A device has lanes with kernels. A queue shows its length as an
+ * area. Marks and steps are flags on the axis; anomalies are red. td_timeline_new collects the
+ * spans once; drawing costs pixels, not events. */
 #pragma once
 
 #include "engine/replay/replay.h"

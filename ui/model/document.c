@@ -15,12 +15,16 @@ struct _TdDocument {
   char *path;            /* (owned) */
   td_replay *replay;     /* (owned) */
   td_timeline *timeline; /* (owned) */
+  td_outline *outline;   /* (owned) NULL: the tape is not cut */
+  char *refusal;         /* (owned) or NULL */
   td_scene_cache scenes;
   td_graph_scene *scene; /* (borrowed from scenes) */
   uint32_t scene_task, wanted_task;
   uint32_t process;
   gboolean live, growing;
-  uint64_t start; /* position to begin at; UINT64_MAX: where a reader wants to begin */
+  uint64_t start;      /* position to begin at; UINT64_MAX: where a reader wants to begin */
+  TdFindPosition find; /* or NULL */
+  gpointer find_data;  /* (borrowed) */
   double progress;
   int reported; /* percent last sent by the loading worker */
 };
@@ -36,6 +40,8 @@ td_document_finalize(GObject *object) {
   td_scene_cache_fini(&self->scenes);
   td_timeline_free(self->timeline);
   if (self->replay) td_replay_close(self->replay);
+  g_clear_pointer(&self->outline, td_outline_unref);
+  g_free(self->refusal);
   g_free(self->path);
   G_OBJECT_CLASS(td_document_parent_class)->finalize(object);
 }
@@ -84,6 +90,21 @@ td_document_new_live(const char *path, uint64_t position, gboolean growing) {
   self->growing = growing;
   self->start = MIN(position, UINT64_MAX - 1);
   return self;
+}
+
+TdDocument *
+td_document_new_part(TdDocument *other, uint64_t position) {
+  TdDocument *self = td_document_new(other->path);
+  self->outline = td_outline_ref(other->outline);
+  self->process = other->process;
+  self->start = position;
+  return self;
+}
+
+void
+td_document_set_start(TdDocument *self, TdFindPosition find, gpointer data) {
+  self->find = find;
+  self->find_data = data;
 }
 
 gboolean
@@ -136,30 +157,104 @@ make_scene(const td_catalog *catalog, uint32_t graph_task) {
   return scene;
 }
 
+/* FALSE: the tape does not have the place. */
 static gboolean
+find_start(TdDocument *self, td_tape *tape, const td_catalog *whole, uint64_t *start) {
+  uint64_t length = td_tape_info_get(tape)->n_events;
+  if (self->find) return self->find(tape, whole, self->find_data, start);
+  *start =
+      self->start == UINT64_MAX ? td_pass_first_position(whole, length) : MIN(self->start, length);
+  return TRUE;
+}
+
+static td_status
+refuse_place(td_error *error) {
+  return td_error_set(error, TD_OUT_OF_RANGE, "the tape does not have that place");
+}
+
+static td_status
+open_whole(TdDocument *self, td_tape *tape, GTask *task, uint64_t *start, td_error *error) {
+  td_segment whole = td_tape_whole(tape);
+  td_status status = td_replay_new(tape, &whole, replay_progress_cb, task, &self->replay, error);
+  if (status) return status;
+  bool found = find_start(self, tape, td_document_get_catalog(self), start);
+  return found ? TD_OK : refuse_place(error);
+}
+
+/* The first segment needs no keyframe, so a tape can be opened even if its keyframes are damaged.
+ */
+static td_status
+open_first(TdDocument *self, GTask *task, uint64_t *start, td_error *error) {
+  td_tape *tape;
+  td_status status = td_tape_open(self->path, &tape, error);
+  if (status) return status;
+  td_segment segment = td_tape_segment_at(tape, 0);
+  *start = MIN(td_pass_first_position(td_outline_catalog(self->outline), segment.end), segment.end);
+  return td_replay_new(tape, &segment, replay_progress_cb, task, &self->replay, error);
+}
+
+/* `is_first`: no part of the tape is shown yet. */
+static td_status
+open_part(TdDocument *self, td_tape *tape, bool is_first, GTask *task, uint64_t *start,
+          td_error *error) {
+  if (!find_start(self, tape, td_outline_catalog(self->outline), start)) {
+    td_tape_close(tape);
+    return refuse_place(error);
+  }
+  td_segment segment = td_tape_segment_at(tape, *start ? *start - 1 : 0);
+  td_status status = td_replay_new(tape, &segment, replay_progress_cb, task, &self->replay, error);
+  if (status != TD_DAMAGED || !is_first || segment.first == 0) return status;
+  self->refusal = g_strdup(td_error_text(error));
+  td_error_clear(error);
+  return open_first(self, task, start, error);
+}
+
+/* A tape whose outline is damaged is read whole. */
+static td_status
+open_tape(TdDocument *self, GTask *task, uint64_t *start, td_error *error) {
+  td_tape *tape;
+  bool is_first = !self->outline;
+  td_status status = td_tape_open(self->path, &tape, error);
+  if (status) return status;
+  if (!is_first)
+    status = td_outline_check(self->outline, tape, error);
+  else if (td_tape_n_segments(tape))
+    status = td_outline_new(self->path, &self->outline, error);
+  if (status && status != TD_DAMAGED) {
+    td_tape_close(tape);
+    return status;
+  }
+  if (status) td_error_clear(error);
+  return self->outline ? open_part(self, tape, is_first, task, start, error)
+                       : open_whole(self, tape, task, start, error);
+}
+
+static td_status
 load(TdDocument *self, GTask *task, td_error *error) {
-  if (td_replay_open(self->path, replay_progress_cb, task, &self->replay, error) != TD_OK)
-    return FALSE;
+  uint64_t start;
+  td_status status = open_tape(self, task, &start, error);
+  if (status) return status;
   report_progress(self, 0.8);
   const td_catalog *catalog = td_document_get_catalog(self);
-  if (td_timeline_new(td_replay_tape(self->replay), catalog, &self->timeline, error) != TD_OK)
-    return FALSE;
+  status = td_timeline_new(td_replay_tape(self->replay), catalog, &self->timeline, error);
+  if (status) return status;
   report_progress(self, 0.9);
-  uint64_t start = self->start == UINT64_MAX ? td_pass_first_position(self->replay)
-                                             : MIN(self->start, td_replay_end(self->replay));
   self->scene_task = self->wanted_task = td_document_graph_task_at(self, start);
   self->scene = make_scene(catalog, self->scene_task);
-  return td_replay_seek(self->replay, start, error) == TD_OK;
+  return td_replay_seek(self->replay, start, error);
 }
 
 static void
 load_worker(GTask *task, gpointer source, gpointer data, GCancellable *cancellable) {
   td_error error = {0};
-  gboolean loaded = load(source, task, &error);
+  td_status status = load(source, task, &error);
   if (g_task_return_error_if_cancelled(task)) {
     td_error_clear(&error);
-  } else if (loaded) {
+  } else if (status == TD_OK) {
     g_task_return_boolean(task, TRUE);
+  } else if (status == TD_OUT_OF_RANGE) {
+    g_task_return_new_error(task, G_IO_ERROR, G_IO_ERROR_NOT_FOUND, "%s", td_error_text(&error));
+    td_error_clear(&error);
   } else {
     GError *failure = NULL;
     td_error_propagate(&failure, &error);
@@ -261,6 +356,16 @@ td_document_get_timeline(TdDocument *self) {
   return self->timeline;
 }
 
+td_outline *
+td_document_get_outline(TdDocument *self) {
+  return self->outline;
+}
+
+const char *
+td_document_get_refusal(TdDocument *self) {
+  return self->refusal;
+}
+
 td_graph_scene *
 td_document_get_scene(TdDocument *self) {
   return self->scene;
@@ -273,7 +378,8 @@ td_document_get_graph_task(TdDocument *self) {
 
 uint32_t
 td_document_graph_task_at(TdDocument *self, uint64_t position) {
-  return td_pass_at(self->replay, self->process, position);
+  return td_pass_at(td_document_get_catalog(self), td_replay_end(self->replay), self->process,
+                    position);
 }
 
 uint32_t
@@ -301,6 +407,7 @@ td_document_process_of(TdDocument *self, uint32_t node) {
 gboolean
 td_document_is_reconstructed(TdDocument *self, uint64_t seq) {
   td_any_event event;
-  return td_replay_event(self->replay, seq, &event, NULL) == TD_OK &&
+  td_tape *tape = self->outline ? td_outline_tape(self->outline) : td_replay_tape(self->replay);
+  return td_tape_get(tape, seq, &event, NULL) == TD_OK &&
          td_document_get_info(self)->known[event.event.kind] == TD_knowledge_reconstructed;
 }

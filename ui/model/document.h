@@ -2,12 +2,20 @@
  *
  * An open tape: its replay and the pictures that are built once, the timeline and a scene per graph
  * task. Worker threads open the tape and build pictures; everything else belongs to the main
- * thread. What a caller borrows from a document lives as long as the document. */
+ * thread. What a caller borrows from a document lives as long as the document.
+ *
+ * Note [Parts]
+ * A long tape is cut into segments (engine/replay/segments.h). Then a document has the replay, the
+ * catalog and the pictures of one segment, which people call a part of the tape. What is said of
+ * the tape as a whole comes from its outline. Going to another part means loading another document
+ * (ui/model/travel.h), so opening costs the time and memory of one segment. Position p is after
+ * event p - 1, so the part of that event covers it. */
 #pragma once
 
 #include "engine/replay/replay.h"
 #include "ui/draw/graph_scene.h"
 #include "ui/draw/timeline_picture.h"
+#include "ui/model/outline.h"
 
 #include <gio/gio.h>
 
@@ -26,6 +34,16 @@ TdDocument *td_document_new_live(const char *path, uint64_t position, gboolean g
 gboolean td_document_is_live(TdDocument *self);
 gboolean td_document_is_growing(TdDocument *self);
 
+/* td_document_new_part returns a document of another part of a document's tape: the one that covers
+ * a position. It opens there. */
+TdDocument *td_document_new_part(TdDocument *other, uint64_t position);
+
+/* A function that looks for the position to open at. It runs in the worker. The catalog is that of
+ * the tape as a whole. If it returns FALSE, loading fails with G_IO_ERROR_NOT_FOUND. */
+typedef gboolean (*TdFindPosition)(td_tape *tape, const td_catalog *whole, gpointer data,
+                                   uint64_t *position);
+void td_document_set_start(TdDocument *self, TdFindPosition find, gpointer data);
+
 /* td_document_load_async opens the tape in a worker; finish returns FALSE with an error of
  * TD_ERROR, or G_IO_ERROR_CANCELLED. Before it succeeds callers may use the path alone. */
 void td_document_load_async(TdDocument *self, GCancellable *cancellable, GAsyncReadyCallback done,
@@ -39,6 +57,13 @@ const td_catalog *td_document_get_catalog(TdDocument *self);
 const td_state *td_document_get_state(TdDocument *self);
 const td_tape_info *td_document_get_info(TdDocument *self);
 td_timeline *td_document_get_timeline(TdDocument *self);
+
+/* td_document_get_outline returns the outline of a tape that is cut, or NULL. */
+td_outline *td_document_get_outline(TdDocument *self);
+
+/* td_document_get_refusal says why the document shows the first part, and not the one that it
+ * should show. NULL: it does show that one. */
+const char *td_document_get_refusal(TdDocument *self);
 
 /* td_document_get_scene returns the picture of the graph task shown now, or NULL before the first
  * is built. */

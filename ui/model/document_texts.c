@@ -3,13 +3,19 @@
 
 #include "engine/profile/why.h"
 #include "ui/geometry/format.h"
+#include "ui/model/document_part.h"
 
 #include <glib/gi18n.h>
 
 char *
 td_document_dup_warning(TdDocument *self) {
   const td_tape_info *info = td_document_get_info(self);
+  const char *refusal = td_document_get_refusal(self);
   gboolean growing = td_document_is_growing(self);
+  if (refusal)
+    return g_strdup_printf(_("A part of this tape cannot be shown: %s. The window shows the "
+                             "first part."),
+                           refusal);
   if (info->damage && !growing)
     return g_strdup_printf(
         _("This tape is damaged: %s. The window shows the part that can be read."), info->damage);
@@ -63,11 +69,11 @@ static char *
 describe_event(TdDocument *self, uint64_t seq,
                char *(*describe)(const td_catalog *catalog, td_tape *tape,
                                  const td_any_event *event)) {
-  td_replay *replay = td_document_get_replay(self);
   td_any_event event;
+  td_tape *tape;
   td_error error = {0};
-  if (td_replay_event(replay, seq, &event, &error) != TD_OK) return take_error_text(&error);
-  return describe(td_document_get_catalog(self), td_replay_tape(replay), &event);
+  const td_catalog *catalog = td_document_read_event(self, seq, &event, &tape, &error);
+  return catalog ? describe(catalog, tape, &event) : take_error_text(&error);
 }
 
 char *
@@ -83,8 +89,9 @@ td_document_dup_event_brief(TdDocument *self, uint64_t seq) {
 char *
 td_document_dup_event_module(TdDocument *self, uint64_t seq) {
   td_any_event event;
-  if (td_replay_event(td_document_get_replay(self), seq, &event, NULL) != TD_OK) return NULL;
-  return td_catalog_module_label(td_document_get_catalog(self), td_why_node_of(&event));
+  td_tape *tape;
+  const td_catalog *catalog = td_document_read_event(self, seq, &event, &tape, NULL);
+  return catalog ? td_catalog_module_label(catalog, td_why_node_of(&event)) : NULL;
 }
 
 char *

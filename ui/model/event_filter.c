@@ -63,7 +63,8 @@ td_event_filter_async(TdDocument *document, TdEventRule rule, GCancellable *canc
   const td_catalog_node *node = td_catalog_node_find(td_document_get_catalog(document), rule.node);
   Filter *filter = g_new0(Filter, 1);
   filter->rule = rule;
-  if (node && node->created_seq != UINT64_MAX) filter->next = node->created_seq;
+  filter->next = td_replay_first(td_document_get_replay(document));
+  if (node && node->created_seq != UINT64_MAX) filter->next = MAX(filter->next, node->created_seq);
   filter->seqs = g_array_new(FALSE, FALSE, sizeof(uint64_t));
   g_task_set_task_data(task, filter, (GDestroyNotify)filter_free);
   g_idle_add_full(G_PRIORITY_DEFAULT_IDLE, filter_slice, task, g_object_unref);

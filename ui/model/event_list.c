@@ -59,12 +59,14 @@ struct _TdEventList {
 
 static uint64_t
 count(TdEventList *self) {
-  return self->seqs ? self->seqs->len : td_replay_end(td_document_get_replay(self->document));
+  td_replay *replay = td_document_get_replay(self->document);
+  return self->seqs ? self->seqs->len : td_replay_end(replay) - td_replay_first(replay);
 }
 
 static uint64_t
 seq_at(TdEventList *self, guint row) {
-  return self->seqs ? g_array_index(self->seqs, uint64_t, row) : row;
+  td_replay *replay = td_document_get_replay(self->document);
+  return self->seqs ? g_array_index(self->seqs, uint64_t, row) : td_replay_first(replay) + row;
 }
 
 static GType

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Events as a GListModel: all of a tape, or those that a filter chose. An item is made when a row
- * asks for it, so a list of ten million events costs what is on the screen. Main thread only. */
+ * Events as a GListModel: all of a document's part of the tape, or those that a filter chose. An
+ * item is made when a row asks for it, so a list of ten million events costs what is on the screen.
+ * Main thread only. */
 #pragma once
 
 #include "ui/model/document.h"

@@ -2,13 +2,15 @@
 #include "ui/model/fact_list.h"
 
 #include "ui/geometry/format.h"
+#include "ui/model/document_part.h"
 
 #include <glib/gi18n.h>
 
 TdFactList
 td_fact_list_new(TdDocument *document) {
-  return (TdFactList){g_list_store_new(TD_TYPE_FACT), document, td_document_get_catalog(document),
-                      td_document_get_state(document), NULL};
+  return (TdFactList){g_list_store_new(TD_TYPE_FACT),    document,
+                      td_document_get_catalog(document), td_document_get_whole(document),
+                      td_document_get_state(document),   NULL};
 }
 
 static void

@@ -90,8 +90,8 @@ add_now(TdFactList *facts, uint32_t node) {
   if (now->graph_task != TD_NONE)
     td_fact_list_add(facts, _("Backward pass"),
                      g_strdup_printf(_("%u of %u (graph task %u)"),
-                                     td_catalog_graph_task_row(facts->catalog, now->graph_task) + 1,
-                                     facts->catalog->n_graph_tasks, now->graph_task));
+                                     td_catalog_graph_task_row(facts->whole, now->graph_task) + 1,
+                                     facts->whole->n_graph_tasks, now->graph_task));
   if (now->thread != TD_NONE)
     td_fact_list_add(facts, _("Thread"), thread_name(facts->catalog, now->thread));
   if (now->begin_ns) td_fact_list_add(facts, _("Began at"), td_format_ns(now->begin_ns));

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "engine/profile/knowledge.h"
 #include "ui/geometry/format.h"
+#include "ui/model/document_part.h"
 #include "ui/model/fact_list.h"
 #include "ui/model/facts.h"
 #include "ui/model/problems.h"
@@ -25,7 +26,7 @@ started_text(const td_tape_info *info) {
 
 char *
 td_facts_engine_text(TdDocument *document) {
-  const td_catalog *catalog = td_document_get_catalog(document);
+  const td_catalog *catalog = td_document_get_whole(document);
   const char *engine = g_str_equal(catalog->engine, "pytorch") ? "PyTorch" : catalog->engine;
   const char *gap = *catalog->version ? " " : "";
   if (catalog->probe_level == 0) return g_strdup_printf("%s%s%s", engine, gap, catalog->version);
@@ -36,7 +37,7 @@ td_facts_engine_text(TdDocument *document) {
 static void
 add_recording(TdFactList *facts) {
   const td_tape_info *info = td_document_get_info(facts->document);
-  const td_catalog *catalog = facts->catalog;
+  const td_catalog *catalog = facts->whole;
   facts->section = _("Recording");
   if (*catalog->source) td_fact_list_add(facts, _("Script"), g_path_get_basename(catalog->source));
   if (*catalog->engine) td_fact_list_add(facts, _("Engine"), td_facts_engine_text(facts->document));
@@ -55,16 +56,34 @@ count_left_out(const td_catalog *catalog) {
 }
 
 static void
+add_graph(TdFactList *facts) {
+  td_fact_list_add_count(facts, _("Nodes"), facts->catalog->n_nodes);
+  td_fact_list_add_count(facts, _("Edges"), facts->catalog->n_edges);
+}
+
+static void
+add_part(TdFactList *facts) {
+  TdPart part = td_document_get_part(facts->document);
+  if (!td_document_is_cut(facts->document)) return;
+  g_autofree char *first = td_format_count(part.first);
+  g_autofree char *last = td_format_count(part.end - 1);
+  facts->section = _("What is shown");
+  td_fact_list_add(facts, _("Part"), g_strdup_printf(_("%u of %u"), part.number, part.n));
+  td_fact_list_add(facts, _("Events"), g_strdup_printf(_("%s to %s"), first, last));
+  td_fact_list_add_count(facts, _("Backward passes"), facts->catalog->n_graph_tasks);
+  add_graph(facts);
+}
+
+static void
 add_contents(TdFactList *facts) {
-  const td_catalog *catalog = facts->catalog;
+  const td_catalog *catalog = facts->whole;
   guint64 n_left_out = count_left_out(catalog);
   size_t n_problems;
   td_document_get_problems(facts->document, &n_problems);
   facts->section = _("What is on it");
   td_fact_list_add_count(facts, _("Backward passes"), catalog->n_graph_tasks);
   if (n_left_out) td_fact_list_add_count(facts, _("Passes left out"), n_left_out);
-  td_fact_list_add_count(facts, _("Nodes"), catalog->n_nodes);
-  td_fact_list_add_count(facts, _("Edges"), catalog->n_edges);
+  if (!td_document_is_cut(facts->document)) add_graph(facts);
   td_fact_list_add_count(facts, _("Threads"), catalog->n_threads);
   td_fact_list_add_count(facts, _("Ready queues"), catalog->n_queues);
   if (catalog->n_devices) td_fact_list_add(facts, _("Devices"), devices_text(catalog));
@@ -87,7 +106,7 @@ add_list(TdFactList *facts, const char *title, td_knowledge how) {
 
 static void
 add_knowledge(TdFactList *facts) {
-  const td_catalog *catalog = facts->catalog;
+  const td_catalog *catalog = facts->whole;
   if (catalog->probe_level == 0) return;
   facts->section = _("How it is known");
   td_fact_list_add(facts, _("Level"),
@@ -102,14 +121,14 @@ add_knowledge(TdFactList *facts) {
 static void
 add_settings(TdFactList *facts) {
   facts->section = _("Settings");
-  for (uint32_t i = 0; i < facts->catalog->n_settings; i++)
-    td_fact_list_add(facts, facts->catalog->settings[i].name,
-                     g_strdup(facts->catalog->settings[i].value));
+  for (uint32_t i = 0; i < facts->whole->n_settings; i++)
+    td_fact_list_add(facts, facts->whole->settings[i].name,
+                     g_strdup(facts->whole->settings[i].value));
 }
 
 static void
 add_processes(TdFactList *facts) {
-  const td_catalog *catalog = facts->catalog;
+  const td_catalog *catalog = facts->whole;
   if (catalog->n_processes < 2) return;
   facts->section = _("Processes");
   for (uint32_t i = 0; i < catalog->n_processes; i++) {
@@ -127,6 +146,7 @@ td_facts_of_tape(TdDocument *document) {
   TdFactList facts = td_fact_list_new(document);
   add_recording(&facts);
   add_contents(&facts);
+  add_part(&facts);
   add_settings(&facts);
   add_knowledge(&facts);
   add_processes(&facts);

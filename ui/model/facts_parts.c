@@ -6,6 +6,7 @@
 
 #include "engine/profile/conflicts.h"
 #include "ui/geometry/format.h"
+#include "ui/model/document_part.h"
 #include "ui/model/problems.h"
 
 #include <glib/gi18n.h>
@@ -14,7 +15,8 @@
 
 static gboolean
 read_event(TdFactList *facts, uint64_t seq, td_any_event *event) {
-  return td_replay_event(td_document_get_replay(facts->document), seq, event, NULL) == TD_OK;
+  td_tape *tape;
+  return td_document_read_event(facts->document, seq, event, &tape, NULL) != NULL;
 }
 
 static const char *

@@ -18,8 +18,7 @@ td_pass_is_of(const td_catalog *catalog, const td_catalog_graph_task *pass, uint
 }
 
 uint32_t
-td_pass_at(td_replay *replay, uint32_t process, uint64_t position) {
-  const td_catalog *catalog = td_replay_catalog(replay);
+td_pass_at(const td_catalog *catalog, uint64_t length, uint32_t process, uint64_t position) {
   const td_catalog_graph_task *last = NULL, *running = NULL, *first = NULL;
   for (uint32_t i = 0; i < catalog->n_graph_tasks; i++) {
     const td_catalog_graph_task *pass = &catalog->graph_task_rows[i];
@@ -28,10 +27,10 @@ td_pass_at(td_replay *replay, uint32_t process, uint64_t position) {
     if (!first || begin < first->begin_seq) first = pass;
     if (begin >= position) continue;
     if (!last || begin > last->begin_seq) last = pass;
-    bool runs = pass->end_seq >= position && pass->end_seq < td_replay_end(replay);
+    bool runs = pass->end_seq >= position && pass->end_seq < length;
     if (runs && (!running || begin > running->begin_seq)) running = pass;
   }
-  bool unended = last && last->end_seq >= td_replay_end(replay);
+  bool unended = last && last->end_seq >= length;
   const td_catalog_graph_task *found = last ? last : first;
   if (running && !unended) found = running;
   return found ? found->id : TD_NONE;
@@ -53,11 +52,13 @@ td_pass_number(const td_catalog *catalog, uint32_t process, uint32_t graph_task,
 }
 
 uint64_t
-td_pass_first_position(td_replay *replay) {
-  uint32_t first = td_pass_at(replay, 0, 0);
-  if (first == TD_NONE) return 0;
-  uint64_t position = td_catalog_graph_task_get(td_replay_catalog(replay), first)->begin_seq + 1;
-  return MIN(position, td_replay_end(replay));
+td_pass_first_position(const td_catalog *catalog, uint64_t length) {
+  uint64_t first = UINT64_MAX;
+  for (uint32_t i = 0; i < catalog->n_graph_tasks; i++) {
+    const td_catalog_graph_task *pass = &catalog->graph_task_rows[i];
+    if (td_pass_is_of(catalog, pass, 0)) first = MIN(first, pass->begin_seq);
+  }
+  return first == UINT64_MAX ? 0 : MIN(first + 1, length);
 }
 
 static uint64_t

@@ -15,17 +15,19 @@ bool td_pass_is_of(const td_catalog *catalog, const td_catalog_graph_task *pass,
 
 /* td_pass_at returns the graph task of a process to look at after a position. Of the passes that
  * run then, it is the one that began last: an outer pass comes back after its inner pass. Between
- * passes it is the last one, before all of them the first. TD_NONE on a tape without passes. */
-uint32_t td_pass_at(td_replay *replay, uint32_t process, uint64_t position);
+ * passes it is the last one, before all of them the first. TD_NONE on a tape without passes. A pass
+ * that ends at `length` or beyond never ended. */
+uint32_t td_pass_at(const td_catalog *catalog, uint64_t length, uint32_t process,
+                    uint64_t position);
 
 /* td_pass_number returns the place of a graph task among the passes of a process, from 1, in the
  * order in which they began. It writes how many they are. */
 uint32_t td_pass_number(const td_catalog *catalog, uint32_t process, uint32_t graph_task,
                         uint32_t *n);
 
-/* td_pass_first_position returns where a reader wants to begin: just after the first
- * graph_task_begin, or 0. */
-uint64_t td_pass_first_position(td_replay *replay);
+/* td_pass_first_position returns where a reader of so many events wants to begin: just after the
+ * first graph_task_begin of process 0, or 0. */
+uint64_t td_pass_first_position(const td_catalog *catalog, uint64_t length);
 
 /* td_pass_span writes the time of one graph task, with a little around it. */
 void td_pass_span(td_replay *replay, uint32_t graph_task, double *from_ns, double *to_ns);

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "ui/model/playhead.h"
 
-#include "ui/model/error.h"
+#include "ui/model/document_part.h"
 #include "ui/model/passes.h"
+#include "ui/model/travel.h"
+
+#include <glib/gi18n.h>
 
 #define DEFAULT_SPEED 30
 #define MIN_SPAN_NS 100
@@ -11,10 +14,12 @@
 struct _TdPlayhead {
   GObject parent_instance;
   TdDocument *document; /* (owned), NULL while none is open */
+  TdTravel *travel;     /* (owned) */
   uint64_t position;
   uint32_t selection;
   gboolean playing, follow;
-  double speed; /* events per second */
+  gboolean selects; /* at the end of the travel */
+  double speed;     /* events per second */
   double from_ns, to_ns;
   gboolean span_untouched; /* as it was chosen for the document */
   int64_t tick_us;         /* of the last tick while playing, 0 before the first */
@@ -28,6 +33,7 @@ enum {
   PROP_PLAYING,
   PROP_SPEED,
   PROP_FOLLOW,
+  PROP_TRAVELLING,
   N_PROPS
 };
 static GParamSpec *props[N_PROPS];
@@ -52,9 +58,9 @@ get_replay(TdPlayhead *self) {
   return self->document ? td_document_get_replay(self->document) : NULL;
 }
 
-static void
-select_current(TdPlayhead *self) {
-  if (!self->follow) return;
+void
+td_playhead_select_current(TdPlayhead *self) {
+  if (!self->follow || !self->document) return;
   uint32_t node = td_document_get_state(self->document)->header->current_node;
   bool elsewhere =
       td_document_process_of(self->document, node) != td_document_get_process(self->document);
@@ -82,6 +88,9 @@ td_playhead_get_property(GObject *object, guint id, GValue *value, GParamSpec *s
     break;
   case PROP_FOLLOW:
     g_value_set_boolean(value, self->follow);
+    break;
+  case PROP_TRAVELLING:
+    g_value_set_boolean(value, td_playhead_is_travelling(self));
     break;
   default:
     G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
@@ -115,9 +124,14 @@ td_playhead_set_property(GObject *object, guint id, const GValue *value, GParamS
   }
 }
 
+/* The worker may go on for a while, and keeps the travel. */
 static void
 td_playhead_finalize(GObject *object) {
-  g_clear_object(&TD_PLAYHEAD(object)->document);
+  TdPlayhead *self = TD_PLAYHEAD(object);
+  g_signal_handlers_disconnect_by_data(self->travel, self);
+  td_travel_stop(self->travel);
+  g_clear_object(&self->travel);
+  g_clear_object(&self->document);
   G_OBJECT_CLASS(td_playhead_parent_class)->finalize(object);
 }
 
@@ -134,6 +148,9 @@ td_playhead_class_init(TdPlayheadClass *klass) {
   props[PROP_PLAYING] = g_param_spec_boolean("playing", NULL, NULL, FALSE, flags);
   props[PROP_SPEED] = g_param_spec_double("speed", NULL, NULL, 0.1, 1e9, DEFAULT_SPEED, flags);
   props[PROP_FOLLOW] = g_param_spec_boolean("follow", NULL, NULL, TRUE, flags);
+  props[PROP_TRAVELLING] =
+      g_param_spec_boolean("travelling", NULL, NULL, FALSE,
+                           G_PARAM_READABLE | G_PARAM_STATIC_STRINGS | G_PARAM_EXPLICIT_NOTIFY);
   g_object_class_install_properties(object_class, N_PROPS, props);
   signals[SIGNAL_SPAN_CHANGED] = g_signal_new("span-changed", TD_TYPE_PLAYHEAD, G_SIGNAL_RUN_LAST,
                                               0, NULL, NULL, NULL, G_TYPE_NONE, 0);
@@ -141,8 +158,14 @@ td_playhead_class_init(TdPlayheadClass *klass) {
                                          NULL, NULL, G_TYPE_NONE, 1, G_TYPE_STRING);
 }
 
+static void arrived(TdPlayhead *self, TdDocument *document);
+static void travel_failed(TdPlayhead *self, const char *why);
+
 static void
 td_playhead_init(TdPlayhead *self) {
+  self->travel = td_travel_new();
+  g_signal_connect_swapped(self->travel, "arrived", G_CALLBACK(arrived), self);
+  g_signal_connect_swapped(self->travel, "failed", G_CALLBACK(travel_failed), self);
   self->selection = TD_NONE;
   self->follow = TRUE;
   self->speed = DEFAULT_SPEED;
@@ -160,22 +183,41 @@ show_all_passes(TdPlayhead *self) {
   td_playhead_set_span(self, from, to);
 }
 
-void
-td_playhead_set_document(TdPlayhead *self, TdDocument *document) {
-  td_playhead_set_playing(self, FALSE);
+static void
+stop_travel(TdPlayhead *self) {
+  if (!td_playhead_is_travelling(self)) return;
+  td_travel_stop(self->travel);
+  self->selects = FALSE;
+  notify(self, PROP_TRAVELLING);
+}
+
+static void
+choose_span(TdPlayhead *self) {
+  if (td_document_get_catalog(self->document)->n_graph_tasks > PASSES_SEEN)
+    td_playhead_show_pass(self);
+  else
+    show_all_passes(self);
+  self->span_untouched = TRUE;
+}
+
+static void
+take_document(TdPlayhead *self, TdDocument *document) {
   if (!g_set_object(&self->document, document)) return;
   self->selection = TD_NONE;
   self->position = document ? td_replay_position(td_document_get_replay(document)) : 0;
   self->from_ns = self->to_ns = 0;
   notify(self, PROP_DOCUMENT);
   if (!document) return;
-  if (td_document_get_catalog(document)->n_graph_tasks > PASSES_SEEN)
-    td_playhead_show_pass(self);
-  else
-    show_all_passes(self);
-  self->span_untouched = TRUE;
+  choose_span(self);
   notify(self, PROP_SELECTION);
   notify(self, PROP_POSITION);
+}
+
+void
+td_playhead_set_document(TdPlayhead *self, TdDocument *document) {
+  td_playhead_set_playing(self, FALSE);
+  stop_travel(self);
+  take_document(self, document);
 }
 
 void
@@ -189,7 +231,77 @@ td_playhead_update_document(TdPlayhead *self, TdDocument *document) {
   if (!untouched) td_playhead_set_span(self, from, to);
   td_playhead_set_selection(self, selection);
   td_playhead_set_position(self, position);
-  if (at_end) select_current(self);
+  if (at_end) td_playhead_select_current(self);
+}
+
+/* Whoever sees all of a part sees all of the next; any other span keeps its length. */
+static void
+keep_span(TdPlayhead *self, double from_ns, double to_ns, gboolean is_all) {
+  if (is_all)
+    td_playhead_reset_span(self);
+  else
+    td_playhead_set_span(self, from_ns, to_ns);
+}
+
+static gboolean
+shows_all(TdPlayhead *self) {
+  double first, last;
+  td_document_get_extent(self->document, &first, &last);
+  return self->from_ns <= first && self->to_ns >= last;
+}
+
+static void
+arrived(TdPlayhead *self, TdDocument *document) {
+  double from = self->from_ns, to = self->to_ns;
+  gboolean is_all = shows_all(self), untouched = self->span_untouched, selects = self->selects;
+  uint32_t selection = self->selection;
+  self->selects = FALSE;
+  take_document(self, document);
+  keep_span(self, from, to, is_all);
+  self->span_untouched = untouched;
+  td_playhead_set_selection(self, selection);
+  td_playhead_select_current(self);
+  notify(self, PROP_TRAVELLING);
+  if (selects) td_playhead_select_reached(self);
+}
+
+static void
+travel_failed(TdPlayhead *self, const char *why) {
+  self->selects = FALSE;
+  td_playhead_set_playing(self, FALSE);
+  notify(self, PROP_TRAVELLING);
+  g_autofree char *text = g_strdup_printf(_("Cannot show this part of the tape: %s"), why);
+  td_playhead_say(self, text);
+}
+
+static void
+set_out(TdPlayhead *self, TdGoal goal) {
+  self->selects = FALSE;
+  td_travel_go(self->travel, self->document, goal);
+  notify(self, PROP_TRAVELLING);
+}
+
+void
+td_playhead_travel_to_node(TdPlayhead *self, int direction) {
+  set_out(self, (TdGoal){td_playhead_get_target(self), direction});
+}
+
+gboolean
+td_playhead_is_travelling(TdPlayhead *self) {
+  return td_travel_get_goal(self->travel) != NULL;
+}
+
+uint64_t
+td_playhead_get_target(TdPlayhead *self) {
+  const TdGoal *goal = td_travel_get_goal(self->travel);
+  return goal ? goal->position : self->position;
+}
+
+void
+td_playhead_select_reached(TdPlayhead *self) {
+  self->selects = td_playhead_is_travelling(self);
+  if (!self->document || self->selects) return;
+  td_playhead_set_selection(self, td_document_get_state(self->document)->header->current_node);
 }
 
 TdDocument *
@@ -208,7 +320,7 @@ moved(TdPlayhead *self, td_error *error) {
   if (position == self->position) return;
   self->position = position;
   td_document_show_graph_task(self->document, td_document_graph_task_at(self->document, position));
-  select_current(self);
+  td_playhead_select_current(self);
   notify(self, PROP_POSITION);
 }
 
@@ -216,8 +328,14 @@ void
 td_playhead_set_position(TdPlayhead *self, uint64_t position) {
   td_replay *replay = get_replay(self);
   if (!replay) return;
+  position = MIN(position, td_playhead_get_length(self));
+  if (!td_document_covers(self->document, position)) {
+    set_out(self, (TdGoal){position, 0});
+    return;
+  }
+  stop_travel(self);
   td_error error = {0};
-  error.status = td_replay_seek(replay, MIN(position, td_replay_end(replay)), &error);
+  error.status = td_replay_seek(replay, position, &error);
   moved(self, &error);
 }
 
@@ -225,7 +343,13 @@ void
 td_playhead_step_event(TdPlayhead *self, int direction) {
   td_replay *replay = get_replay(self);
   if (!replay) return;
-  if (direction > 0 ? self->position >= td_replay_end(replay) : self->position == 0) return;
+  uint64_t here = td_playhead_get_target(self);
+  uint64_t next = direction > 0 ? here + 1 : here - 1;
+  if (direction > 0 ? here >= td_playhead_get_length(self) : here == 0) return;
+  if (td_playhead_is_travelling(self) || !td_document_covers(self->document, next)) {
+    td_playhead_set_position(self, next);
+    return;
+  }
   td_error error = {0};
   error.status = direction > 0 ? td_replay_forward(replay, &error) : td_replay_back(replay, &error);
   moved(self, &error);
@@ -243,8 +367,7 @@ td_playhead_is_at_end(TdPlayhead *self) {
 
 uint64_t
 td_playhead_get_length(TdPlayhead *self) {
-  td_replay *replay = get_replay(self);
-  return replay ? td_replay_end(replay) : 0;
+  return self->document ? td_document_get_length(self->document) : 0;
 }
 
 uint64_t
@@ -257,7 +380,8 @@ td_playhead_seek_time(TdPlayhead *self, double ns) {
   td_replay *replay = get_replay(self);
   if (!replay || td_replay_end(replay) == 0) return;
   uint64_t seq = td_tape_seq_at(td_replay_tape(replay), (uint64_t)MAX(ns, 0));
-  td_playhead_set_position(self, seq + 1);
+  td_playhead_set_position(self,
+                           CLAMP(seq, td_replay_first(replay), td_replay_end(replay) - 1) + 1);
 }
 
 void
@@ -279,7 +403,7 @@ td_playhead_get_selection(TdPlayhead *self) {
 void
 td_playhead_set_playing(TdPlayhead *self, gboolean playing) {
   if (playing && !self->document) return;
-  if (playing && self->position >= td_playhead_get_length(self)) td_playhead_set_position(self, 0);
+  if (playing && td_playhead_is_at_end(self)) td_playhead_set_position(self, 0);
   self->tick_us = 0;
   self->remainder = 0;
   if (playing == self->playing) return;
@@ -309,15 +433,17 @@ td_playhead_set_follow(TdPlayhead *self, gboolean follow) {
   if (follow == self->follow) return;
   self->follow = follow;
   notify(self, PROP_FOLLOW);
-  if (self->document) select_current(self);
+  if (self->document) td_playhead_select_current(self);
 }
 
 void
 td_playhead_set_span(TdPlayhead *self, double from_ns, double to_ns) {
+  double first, last;
   if (!self->document) return;
-  double end = MAX((double)td_document_get_info(self->document)->duration_ns, MIN_SPAN_NS);
-  double length = CLAMP(to_ns - from_ns, MIN_SPAN_NS, end);
-  self->from_ns = CLAMP(from_ns, 0, end - length);
+  td_document_get_extent(self->document, &first, &last);
+  last = MAX(last, first + MIN_SPAN_NS);
+  double length = CLAMP(to_ns - from_ns, MIN_SPAN_NS, last - first);
+  self->from_ns = CLAMP(from_ns, first, last - length);
   self->to_ns = self->from_ns + length;
   self->span_untouched = FALSE;
   g_signal_emit(self, signals[SIGNAL_SPAN_CHANGED], 0);
@@ -347,6 +473,10 @@ td_playhead_show_pass(TdPlayhead *self) {
 void
 td_playhead_tick(TdPlayhead *self, int64_t frame_us) {
   if (!self->playing) return;
+  if (td_playhead_is_travelling(self)) {
+    self->tick_us = 0;
+    return;
+  }
   double events = self->tick_us ? (frame_us - self->tick_us) * 1e-6 * self->speed : 0;
   self->tick_us = frame_us;
   self->remainder += events;

@@ -2,7 +2,11 @@
  *
  * The one thing that all panes share: the position on the tape, the selection, whether it plays,
  * and the visible span of time. Widgets hold the playhead, set it and listen to it; no widget knows
- * another. Moving the playhead moves the document's replay. Main thread only. */
+ * another. Moving the playhead moves the document's replay.
+ *
+ * A document may have one part of a long tape: Note [Parts] in ui/model/document.h. A playhead that
+ * is sent to another part travels there in the background. Meanwhile position and document stay.
+ * When it arrives, it has another document. Main thread only. */
 #pragma once
 
 #include "ui/model/document.h"
@@ -11,9 +15,9 @@
 G_DECLARE_FINAL_TYPE(TdPlayhead, td_playhead, TD, PLAYHEAD, GObject)
 
 /* td_playhead_new returns a playhead without a document. Its properties notify: "document",
- * "position", "selection", "playing", "speed" (events per second) and "follow" (the selection goes
- * to the node of each event reached). Its signals are "span-changed" and "message" (const char *),
- * a sentence for the person. */
+ * "position", "selection", "playing" and "speed" (events per second). So do "follow" (the selection
+ * goes to the node of each event reached) and "travelling" (it set out, turned or arrived). Its
+ * signals are "span-changed" and "message" (const char *), a sentence for the person. */
 TdPlayhead *td_playhead_new(void);
 
 void td_playhead_set_document(TdPlayhead *self, TdDocument *document);
@@ -26,13 +30,31 @@ TdDocument *td_playhead_get_document(TdPlayhead *self); /* NULL if none is open 
 
 gboolean td_playhead_is_at_end(TdPlayhead *self);
 
-/* td_playhead_set_position seeks; positions beyond the end are clamped. Costs a seek, under 2 ms.
- */
+/* td_playhead_set_position seeks; positions beyond the end are clamped. Costs a seek, under 2 ms,
+ * or sets out to another part. */
 void td_playhead_set_position(TdPlayhead *self, uint64_t position);
 uint64_t td_playhead_get_position(TdPlayhead *self);
 
+/* td_playhead_is_travelling tells whether the playhead is under way to another part.
+ * td_playhead_get_target returns where it is sent; without travel, its position. */
+gboolean td_playhead_is_travelling(TdPlayhead *self);
+uint64_t td_playhead_get_target(TdPlayhead *self);
+
+/* td_playhead_travel_to_node goes to the next node that begins after the target (1) or before it
+ * (-1), in whatever part. Only for a tape that is cut. */
+void td_playhead_travel_to_node(TdPlayhead *self, int direction);
+
+/* td_playhead_select_current selects the node of the event at the position, if the selection
+ * follows and the event has a node of the process shown. */
+void td_playhead_select_current(TdPlayhead *self);
+
+/* td_playhead_select_reached selects the node of the event at the target, once it is reached. */
+void td_playhead_select_reached(TdPlayhead *self);
+
 /* td_playhead_step_event moves by one event; direction is 1 or -1. */
 void td_playhead_step_event(TdPlayhead *self, int direction);
+
+/* td_playhead_get_length returns the number of events of the whole tape. */
 uint64_t td_playhead_get_length(TdPlayhead *self);
 
 /* td_playhead_get_time_ns returns the time of the event reached, 0 before the first. */
@@ -51,7 +73,7 @@ void td_playhead_set_speed(TdPlayhead *self, double events_per_second);
 double td_playhead_get_speed(TdPlayhead *self);
 void td_playhead_set_follow(TdPlayhead *self, gboolean follow);
 
-/* td_playhead_set_span sets which nanoseconds the timeline shows, kept inside the tape and not
+/* td_playhead_set_span sets which nanoseconds the timeline shows, kept inside the part and not
  * narrower than 100 ns. */
 void td_playhead_set_span(TdPlayhead *self, double from_ns, double to_ns);
 void td_playhead_get_span(TdPlayhead *self, double *from_ns, double *to_ns);

@@ -2,6 +2,7 @@
 #include "ui/model/playhead_steps.h"
 #include "engine/base/bisect.h"
 
+#include "ui/model/document_part.h"
 #include "ui/model/document_texts.h"
 #include "ui/model/passes.h"
 #include "ui/model/problems.h"
@@ -28,12 +29,24 @@ find_from(TdPlayhead *self, int direction, td_event_predicate matches, uint64_t 
   return td_replay_find(replay, from, direction > 0, matches, NULL, seq, NULL) == TD_OK;
 }
 
+/* Does the tape go on beyond the part that is shown? */
+static gboolean
+goes_on(TdPlayhead *self, int direction) {
+  TdDocument *document = td_playhead_get_document(self);
+  TdPart part = td_document_get_part(document);
+  return direction > 0 ? part.end < td_document_get_length(document) : part.first > 0;
+}
+
 void
 td_playhead_step_node(TdPlayhead *self, int direction) {
   if (!td_playhead_get_document(self)) return;
   uint64_t seq;
-  if (find_from(self, direction, is_node_begin, &seq))
+  if (td_playhead_is_travelling(self))
+    td_playhead_travel_to_node(self, direction);
+  else if (find_from(self, direction, is_node_begin, &seq))
     td_playhead_set_position(self, seq + 1);
+  else if (goes_on(self, direction))
+    td_playhead_travel_to_node(self, direction);
   else if (direction > 0)
     td_playhead_to_end(self);
   else
@@ -44,8 +57,8 @@ void
 td_playhead_step_graph_task(TdPlayhead *self, int direction) {
   TdDocument *document = td_playhead_get_document(self);
   if (!document) return;
-  const td_catalog *catalog = td_document_get_catalog(document);
-  uint64_t here = td_playhead_get_position(self), best = direction > 0 ? G_MAXUINT64 : 0;
+  const td_catalog *catalog = td_document_get_whole(document);
+  uint64_t here = td_playhead_get_target(self), best = direction > 0 ? G_MAXUINT64 : 0;
   uint32_t process = td_document_get_process(document);
   for (uint32_t i = 0; i < catalog->n_graph_tasks; i++) {
     const td_catalog_graph_task *pass = &catalog->graph_task_rows[i];
@@ -65,8 +78,8 @@ void
 td_playhead_step_training(TdPlayhead *self, int direction) {
   TdDocument *document = td_playhead_get_document(self);
   if (!document) return;
-  const td_catalog *catalog = td_document_get_catalog(document);
-  uint64_t here = td_playhead_get_position(self);
+  const td_catalog *catalog = td_document_get_whole(document);
+  uint64_t here = td_playhead_get_target(self);
   uint32_t next; /* the first step not before the playhead */
   TD_BISECT(next, 0, catalog->n_steps, catalog->steps[next].seq + 1 < here + (direction > 0));
   if (direction > 0 && next < catalog->n_steps)
@@ -96,8 +109,7 @@ void
 td_playhead_show_problem(TdPlayhead *self, uint64_t seq) {
   td_playhead_set_playing(self, FALSE);
   td_playhead_set_position(self, seq + 1);
-  const td_state *state = td_document_get_state(td_playhead_get_document(self));
-  td_playhead_set_selection(self, state->header->current_node);
+  td_playhead_select_reached(self);
 }
 
 void
@@ -105,7 +117,7 @@ td_playhead_run_to_problem(TdPlayhead *self) {
   TdDocument *document = td_playhead_get_document(self);
   if (!document) return;
   size_t n;
-  uint64_t here = td_playhead_get_position(self);
+  uint64_t here = td_playhead_get_target(self);
   const td_catalog_mention *problems = td_document_get_problems(document, &n);
   for (size_t i = 0; i < n; i++) {
     if (problems[i].seq < here || problems[i].kind == TD_EVENT_breakpoint_hit) continue;

@@ -5,7 +5,8 @@
 
 #include "ui/model/document.h"
 
-/* td_document_get_problems returns all events of TD_LIST_problems, ascending. */
+/* td_document_get_problems returns all events of TD_LIST_problems on the whole tape,
+ * ascending. */
 const td_catalog_mention *td_document_get_problems(TdDocument *self, size_t *n);
 
 /* td_document_find_anomaly copies the nth `anomaly` event of a node, from 0, before the present

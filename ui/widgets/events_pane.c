@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "ui/widgets/events_pane.h"
 
+#include "ui/model/document_part.h"
 #include "ui/widgets/event_rows.h"
 
 #include <glib/gi18n.h>
@@ -11,6 +12,7 @@ struct _TdEventsPane {
   GtkToggleButton *only_selected;
   GtkStack *stack;
   GtkListView *list;
+  GtkLabel *part;
   TdPlayhead *playhead;      /* (owned) */
   GCancellable *cancellable; /* (owned): of the filter that runs */
   uint32_t listed_node;      /* of the list shown, TD_NONE: of all */
@@ -51,6 +53,18 @@ filter(TdEventsPane *self) {
 }
 
 static void
+document_changed(TdEventsPane *self) {
+  TdDocument *document = td_playhead_get_document(self->playhead);
+  gboolean cut = document && td_document_is_cut(document);
+  g_autofree char *part = cut ? td_document_dup_part_text(document) : NULL;
+  g_autofree char *events = cut ? td_document_dup_part_events(document) : NULL;
+  g_autofree char *text = cut ? g_strdup_printf("%s: %s", part, events) : NULL;
+  gtk_label_set_text(self->part, text ? text : "");
+  gtk_widget_set_visible(GTK_WIDGET(self->part), cut);
+  filter(self);
+}
+
+static void
 selection_changed(TdEventsPane *self) {
   if (!gtk_toggle_button_get_active(self->only_selected)) return;
   if (td_playhead_get_selection(self->playhead) != self->listed_node) filter(self);
@@ -67,7 +81,7 @@ row_activated(GtkListView *list, guint row, gpointer data) {
 void
 td_events_pane_set_playhead(TdEventsPane *self, TdPlayhead *playhead) {
   if (!g_set_object(&self->playhead, playhead)) return;
-  g_signal_connect_object(playhead, "notify::document", G_CALLBACK(filter), self,
+  g_signal_connect_object(playhead, "notify::document", G_CALLBACK(document_changed), self,
                           G_CONNECT_SWAPPED);
   g_signal_connect_object(playhead, "notify::position", G_CALLBACK(follow), self,
                           G_CONNECT_SWAPPED);
@@ -97,6 +111,7 @@ td_events_pane_class_init(TdEventsPaneClass *klass) {
   gtk_widget_class_bind_template_child(widget_class, TdEventsPane, only_selected);
   gtk_widget_class_bind_template_child(widget_class, TdEventsPane, stack);
   gtk_widget_class_bind_template_child(widget_class, TdEventsPane, list);
+  gtk_widget_class_bind_template_child(widget_class, TdEventsPane, part);
 }
 
 static void

@@ -2,6 +2,7 @@
 #include "ui/widgets/node_search.h"
 
 #include "ui/geometry/format.h"
+#include "ui/model/document_part.h"
 #include "ui/model/document_texts.h"
 #include "ui/model/node_query.h"
 #include "ui/model/node_state_text.h"
@@ -59,6 +60,14 @@ describe_count(uint64_t found) {
                              : g_strdup_printf(ngettext("%s node", "%s nodes", found), count);
 }
 
+/* Only the part of the tape that is shown has been searched. */
+static char *
+dup_scope(TdDocument *document, const char *summary) {
+  if (!document || !td_document_is_cut(document)) return g_strdup(summary);
+  g_autofree char *part = td_document_dup_part_text(document);
+  return g_strdup_printf(_("%s · %s of this tape"), summary, part);
+}
+
 static uint32_t
 list_results(TdNodeSearch *self, TdDocument *document) {
   g_autoptr(TdNodeQuery) query =
@@ -79,7 +88,8 @@ search(TdNodeSearch *self) {
   GtkListBoxRow *first = gtk_list_box_get_row_at_index(self->results, 0);
   if (first) gtk_list_box_select_row(self->results, first);
   g_autofree char *summary = describe_count(found);
-  gtk_label_set_text(self->summary, found ? summary : _("No node matches"));
+  g_autofree char *text = dup_scope(document, found ? summary : _("No node matches"));
+  gtk_label_set_text(self->summary, text);
 }
 
 static void

@@ -2,6 +2,7 @@
 #include "ui/widgets/tape_view.h"
 
 #include "ui/draw/queues_picture.h"
+#include "ui/model/document_part.h"
 #include "ui/model/document_texts.h"
 #include "ui/model/passes.h"
 #include "ui/model/problems.h"
@@ -9,6 +10,7 @@
 #include "ui/widgets/graph_canvas.h"
 #include "ui/widgets/inspector.h"
 #include "ui/widgets/live_bar.h"
+#include "ui/widgets/part_bar.h"
 #include "ui/widgets/problems_pane.h"
 #include "ui/widgets/queues_canvas.h"
 #include "ui/widgets/timeline_canvas.h"
@@ -35,6 +37,7 @@ struct _TdTapeView {
   TdInspector *inspector;
   TdEventsPane *events;
   TdProblemsPane *problems;
+  TdPartBar *part_bar;
   TdTransport *transport;
   TdPlayhead *playhead; /* (owned) */
   TdPaneSizes wanted;   /* to be set once there is a size */
@@ -113,15 +116,23 @@ show_why(TdTapeView *self, TdDocument *document) {
   gtk_widget_set_tooltip_text(GTK_WIDGET(self->why), text);
 }
 
+/* A part without passes follows a pass of another part. */
+static uint32_t
+pass_to_name(TdTapeView *self, TdDocument *document) {
+  uint64_t position = td_playhead_get_position(self->playhead);
+  uint32_t graph_task = td_document_graph_task_at(document, position);
+  if (graph_task != TD_NONE || !td_document_is_cut(document)) return graph_task;
+  return td_pass_at(td_document_get_whole(document), td_document_get_length(document),
+                    td_document_get_process(document), position);
+}
+
 static void
 show_pass(TdTapeView *self, TdDocument *document) {
   uint32_t n, step = td_document_get_state(document)->header->step;
-  uint64_t position = td_playhead_get_position(self->playhead);
-  uint32_t graph_task = td_document_graph_task_at(document, position);
-  uint32_t number = td_pass_number(td_document_get_catalog(document),
-                                   td_document_get_process(document), graph_task, &n);
-  const td_catalog_graph_task *facts =
-      td_catalog_graph_task_find(td_document_get_catalog(document), graph_task);
+  const td_catalog *whole = td_document_get_whole(document);
+  uint32_t process = td_document_get_process(document), graph_task = pass_to_name(self, document);
+  uint32_t number = td_pass_number(whole, process, graph_task, &n);
+  const td_catalog_graph_task *facts = td_catalog_graph_task_find(whole, graph_task);
   uint32_t depth = facts ? facts->depth : 0;
   g_autofree char *pass =
       depth ? g_strdup_printf(_("Backward pass %u of %u · depth %u"), number, n, depth)
@@ -174,16 +185,23 @@ position_changed(TdTapeView *self) {
   show_pass(self, document);
 }
 
+/* What somebody has read and closed does not come back with the next part of the tape. */
+static void
+warn(TdTapeView *self, const char *warning) {
+  if (strcmp(gtk_label_get_text(self->warning), warning) == 0) return;
+  gtk_label_set_text(self->warning, warning);
+  gtk_info_bar_set_revealed(self->warning_bar, *warning != '\0');
+}
+
 static void
 document_changed(TdTapeView *self) {
   TdDocument *document = td_playhead_get_document(self->playhead);
   self->why_seq = UINT64_MAX - 1;
+  g_autofree char *warning = document ? td_document_dup_warning(document) : NULL;
+  warn(self, warning ? warning : "");
   if (!document) return;
   size_t n_problems;
-  g_autofree char *warning = td_document_dup_warning(document);
   list_processes(self, document);
-  gtk_label_set_text(self->warning, warning ? warning : "");
-  gtk_info_bar_set_revealed(self->warning_bar, warning != NULL);
   td_document_get_problems(document, &n_problems);
   adw_view_stack_page_set_badge_number(self->problems_page, (guint)n_problems);
   position_changed(self);
@@ -198,6 +216,7 @@ td_tape_view_set_playhead(TdTapeView *self, TdPlayhead *playhead) {
   td_inspector_set_playhead(self->inspector, playhead);
   td_events_pane_set_playhead(self->events, playhead);
   td_problems_pane_set_playhead(self->problems, playhead);
+  td_part_bar_set_playhead(self->part_bar, playhead);
   td_transport_set_playhead(self->transport, playhead);
   td_live_bar_set_playhead(self->live, playhead);
   g_signal_connect_object(playhead, "notify::document", G_CALLBACK(document_changed), self,
@@ -321,6 +340,7 @@ td_tape_view_class_init(TdTapeViewClass *klass) {
   g_type_ensure(TD_TYPE_LIVE_BAR);
   g_type_ensure(TD_TYPE_EVENTS_PANE);
   g_type_ensure(TD_TYPE_PROBLEMS_PANE);
+  g_type_ensure(TD_TYPE_PART_BAR);
   g_type_ensure(TD_TYPE_TRANSPORT);
   gtk_widget_class_set_template_from_resource(widget_class,
                                               "/org/tapedeck/Tapedeck/ui/tape_view.ui");
@@ -345,6 +365,7 @@ td_tape_view_class_init(TdTapeViewClass *klass) {
   BIND(inspector);
   BIND(events);
   BIND(problems);
+  BIND(part_bar);
   BIND(transport);
 }
 

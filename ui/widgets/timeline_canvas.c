@@ -3,6 +3,7 @@
 
 #include "ui/draw/timeline_picture.h"
 #include "ui/geometry/format.h"
+#include "ui/model/document_part.h"
 
 #include <glib/gi18n.h>
 #include <math.h>
@@ -66,6 +67,19 @@ follow(TdCanvas *canvas) {
 }
 
 static void
+describe(TdCanvas *canvas, const char *text) {
+  TdDocument *document = td_canvas_get_document(canvas);
+  if (!td_document_is_cut(document)) {
+    td_canvas_describe(canvas, text);
+    return;
+  }
+  g_autofree char *part = td_document_dup_part_text(document);
+  g_autofree char *events = td_document_dup_part_events(document);
+  g_autofree char *all = g_strdup_printf("%s %s: %s.", text, part, events);
+  td_canvas_describe(canvas, all);
+}
+
+static void
 td_timeline_canvas_update(TdCanvas *canvas, TdCanvasChange change) {
   TdTimelineCanvas *self = TD_TIMELINE_CANVAS(canvas);
   TdPlayhead *playhead = td_canvas_get_playhead(canvas);
@@ -81,7 +95,7 @@ td_timeline_canvas_update(TdCanvas *canvas, TdCanvasChange change) {
   g_autofree char *end = td_format_ns(to);
   g_autofree char *text =
       g_strdup_printf(_("At %s; the timeline shows %s to %s."), now, begin, end);
-  td_canvas_describe(canvas, text);
+  describe(canvas, text);
 }
 
 static void

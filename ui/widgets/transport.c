@@ -43,9 +43,16 @@ playing_changed(TdTransport *self) {
 static void
 scale_moved(TdTransport *self) {
   uint64_t position = (uint64_t)(gtk_adjustment_get_value(self->adjustment) + 0.5);
-  if (position == td_playhead_get_position(self->playhead)) return;
+  if (position == td_playhead_get_target(self->playhead)) return;
   td_playhead_set_playing(self->playhead, FALSE);
   td_playhead_set_position(self->playhead, position);
+}
+
+static char *
+target_text(TdPlayhead *playhead) {
+  uint64_t target = td_playhead_get_target(playhead);
+  g_autofree char *event = td_format_count(target ? target - 1 : 0);
+  return g_strdup_printf(_("going to event %s"), event);
 }
 
 static char *
@@ -64,8 +71,9 @@ position_text(TdPlayhead *playhead) {
 static void
 position_changed(TdTransport *self) {
   if (!td_playhead_get_document(self->playhead)) return;
-  gtk_adjustment_set_value(self->adjustment, (double)td_playhead_get_position(self->playhead));
-  g_autofree char *text = position_text(self->playhead);
+  gboolean travels = td_playhead_is_travelling(self->playhead);
+  gtk_adjustment_set_value(self->adjustment, (double)td_playhead_get_target(self->playhead));
+  g_autofree char *text = travels ? target_text(self->playhead) : position_text(self->playhead);
   gtk_label_set_text(self->position, text);
 }
 
@@ -108,6 +116,8 @@ td_transport_set_playhead(TdTransport *self, TdPlayhead *playhead) {
   g_signal_connect_object(playhead, "notify::document", G_CALLBACK(document_changed), self,
                           G_CONNECT_SWAPPED);
   g_signal_connect_object(playhead, "notify::position", G_CALLBACK(position_changed), self,
+                          G_CONNECT_SWAPPED);
+  g_signal_connect_object(playhead, "notify::travelling", G_CALLBACK(position_changed), self,
                           G_CONNECT_SWAPPED);
   g_signal_connect_object(playhead, "notify::playing", G_CALLBACK(playing_changed), self,
                           G_CONNECT_SWAPPED);

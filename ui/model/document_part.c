@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "ui/model/document_part.h"
+
+#include "ui/geometry/format.h"
+
+#include <glib/gi18n.h>
+
+gboolean
+td_document_is_cut(TdDocument *self) {
+  return td_document_get_outline(self) != NULL;
+}
+
+TdPart
+td_document_part_at(TdDocument *self, uint64_t position) {
+  td_outline *outline = td_document_get_outline(self);
+  if (!outline) return (TdPart){1, 1, 0, td_document_get_length(self)};
+  td_tape *tape = td_outline_tape(outline);
+  td_segment segment = td_tape_segment_at(tape, position ? position - 1 : 0);
+  return (TdPart){segment.number + 1, td_tape_n_segments(tape), segment.first, segment.end};
+}
+
+TdPart
+td_document_get_part(TdDocument *self) {
+  return td_document_part_at(self, td_replay_first(td_document_get_replay(self)) + 1);
+}
+
+gboolean
+td_document_covers(TdDocument *self, uint64_t position) {
+  td_replay *replay = td_document_get_replay(self);
+  uint64_t first = td_replay_first(replay);
+  return (position > first || first == 0) && position <= td_replay_end(replay);
+}
+
+const td_catalog *
+td_document_get_whole(TdDocument *self) {
+  td_outline *outline = td_document_get_outline(self);
+  return outline ? td_outline_catalog(outline) : td_document_get_catalog(self);
+}
+
+uint64_t
+td_document_get_length(TdDocument *self) {
+  return td_document_get_info(self)->n_events;
+}
+
+static double
+time_of(TdDocument *self, uint64_t seq) {
+  td_any_event event;
+  td_replay *replay = td_document_get_replay(self);
+  return td_replay_event(replay, seq, &event, NULL) == TD_OK ? (double)event.event.time : 0;
+}
+
+void
+td_document_get_extent(TdDocument *self, double *from_ns, double *to_ns) {
+  td_replay *replay = td_document_get_replay(self);
+  *from_ns = 0;
+  *to_ns = (double)td_document_get_info(self)->duration_ns;
+  if (!td_document_is_cut(self)) return;
+  *from_ns = time_of(self, td_replay_first(replay));
+  *to_ns = MAX(*from_ns, time_of(self, td_replay_end(replay) - 1));
+}
+
+const td_catalog *
+td_document_read_event(TdDocument *self, uint64_t seq, td_any_event *event, td_tape **tape,
+                       td_error *error) {
+  td_outline *outline = td_document_get_outline(self);
+  const td_catalog *catalog = td_document_get_catalog(self);
+  *tape = td_replay_tape(td_document_get_replay(self));
+  if (td_catalog_event(catalog, *tape, seq, event, outline ? NULL : error) == TD_OK) return catalog;
+  if (!outline) return NULL;
+  catalog = td_outline_catalog(outline);
+  *tape = td_outline_tape(outline);
+  return td_catalog_event(catalog, *tape, seq, event, error) == TD_OK ? catalog : NULL;
+}
+
+char *
+td_document_dup_part_text(TdDocument *self) {
+  TdPart part = td_document_get_part(self);
+  return g_strdup_printf(_("Part %u of %u"), part.number, part.n);
+}
+
+char *
+td_document_dup_part_events(TdDocument *self) {
+  TdPart part = td_document_get_part(self);
+  g_autofree char *first = td_format_count(part.first);
+  g_autofree char *last = td_format_count(part.end - 1);
+  g_autofree char *length = td_format_count(td_document_get_length(self));
+  return g_strdup_printf(_("events %s to %s of %s"), first, last, length);
+}
