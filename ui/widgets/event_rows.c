@@ -72,8 +72,46 @@ td_event_rows_new(gboolean whole) {
   return factory;
 }
 
+static void
+drop_focus(GtkWidget *view) {
+  GtkRoot *root = gtk_widget_get_root(view);
+  GtkWidget *focus = root ? gtk_root_get_focus(root) : NULL;
+  if (!focus || !gtk_widget_is_ancestor(focus, view)) return;
+  g_object_set_data(G_OBJECT(view), "td-focused", view);
+  gtk_root_set_focus(root, NULL);
+}
+
+static GtkWidget *
+selected_row(GtkWidget *view) {
+  GtkWidget *row = gtk_widget_get_first_child(view);
+  while (row && !(gtk_widget_get_state_flags(row) & GTK_STATE_FLAG_SELECTED))
+    row = gtk_widget_get_next_sibling(row);
+  return row;
+}
+
+static void
+take_focus_back(GtkWidget *view) {
+  GtkRoot *root = gtk_widget_get_root(view);
+  if (!g_object_steal_data(G_OBJECT(view), "td-focused") || !root) return;
+  if (gtk_root_get_focus(root)) return;
+  GtkWidget *row = selected_row(view);
+  gtk_widget_grab_focus(row ? row : view);
+}
+
+/* When a row goes that has the pointer or the focus, GTK 4.8 gives it to the row beside, selects
+ * that, and aborts because the list has no more rows. */
+void
+td_event_rows_clear(GtkListView *view) {
+  gboolean by_one_click = gtk_list_view_get_single_click_activate(view);
+  drop_focus(GTK_WIDGET(view));
+  gtk_list_view_set_single_click_activate(view, FALSE);
+  gtk_list_view_set_model(view, NULL);
+  gtk_list_view_set_single_click_activate(view, by_one_click);
+}
+
 void
 td_event_rows_show(GtkListView *view, TdEventList *events) {
+  td_event_rows_clear(view);
   g_autoptr(GtkSingleSelection) selection = gtk_single_selection_new(NULL);
   gtk_single_selection_set_autoselect(selection, FALSE);
   gtk_single_selection_set_can_unselect(selection, TRUE);
@@ -109,6 +147,7 @@ scroll_cb(GtkWidget *view, GdkFrameClock *clock, gpointer data) {
                         : GTK_INVALID_LIST_POSITION;
   if (row != GTK_INVALID_LIST_POSITION)
     gtk_widget_activate_action(view, "list.scroll-to-item", "u", with_rows_around(view, row));
+  take_focus_back(view);
   g_object_set_data(G_OBJECT(view), "td-asked", NULL);
   return G_SOURCE_REMOVE;
 }

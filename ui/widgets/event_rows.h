@@ -12,7 +12,10 @@
  * it. */
 GtkListItemFactory *td_event_rows_new(gboolean whole);
 
-/* td_event_rows_show gives a list view a new model, taking `events`. */
+/* td_event_rows_clear takes the model from a list view. td_event_rows_show gives it a new one,
+ * taking `events`. If a row had the focus, td_event_rows_follow gives it to a row of the new one.
+ */
+void td_event_rows_clear(GtkListView *view);
 void td_event_rows_show(GtkListView *view, TdEventList *events);
 
 /* td_event_rows_follow selects the row of the last event not after `seq` (none for UINT64_MAX) and

@@ -44,7 +44,7 @@ filter(TdEventsPane *self) {
   gboolean one = gtk_toggle_button_get_active(self->only_selected);
   g_cancellable_cancel(self->cancellable);
   g_clear_object(&self->cancellable);
-  gtk_list_view_set_model(self->list, NULL);
+  td_event_rows_clear(self->list);
   self->listed_node = one ? td_playhead_get_selection(self->playhead) : TD_NONE;
   if (!document) return;
   self->cancellable = g_cancellable_new();

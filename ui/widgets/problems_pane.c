@@ -24,7 +24,7 @@ follow(TdProblemsPane *self) {
 static void
 document_changed(TdProblemsPane *self) {
   TdDocument *document = td_playhead_get_document(self->playhead);
-  gtk_list_view_set_model(self->list, NULL);
+  td_event_rows_clear(self->list);
   if (!document) return;
   size_t n;
   const td_catalog_mention *problems = td_document_get_problems(document, &n);
