@@ -1,25 +1,35 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * A tape that is cut, in the model of the window: a document shows one part, a playhead that leaves
- * it travels to another, and what is said of the tape as a whole is true in all of them. */
-#include "engine/base/alloc.h"
+ * A tape that is cut, beside the same tape in one piece: the playhead walks over it as if it were
+ * one, part by part. */
 #include "engine/replay/segments.h"
-#include "engine/trace/format.h"
 #include "tests/fixtures/tape_maker.h"
 #include "ui/model/document_part.h"
 #include "ui/model/document_texts.h"
+#include "ui/model/error.h"
 #include "ui/model/event_list.h"
+#include "ui/model/facts.h"
 #include "ui/model/playhead.h"
 #include "ui/model/playhead_steps.h"
 #include "ui/model/problems.h"
 
 #include <glib/gstdio.h>
+#include <string.h>
+
+#define LEAST_EVENTS 1500
+#define HEADER_BYTES 56 /* engine/trace/FORMAT.md */
+#define CHUNK_HEADER_BYTES 72
+#define KEYFRAME_CHUNK 6
+
+typedef struct Side {
+  char *path;
+  TdDocument *document;
+  TdPlayhead *playhead;
+} Side;
 
 typedef struct Fixture {
-  char *folder, *path;
-  TdPlayhead *playhead;
-  td_replay *whole; /* the oracle: a replay of the tape in one piece */
-  char *message;    /* the last one */
+  char *folder;
+  Side whole, cut;
 } Fixture;
 
 static void
@@ -28,298 +38,428 @@ store_result(GObject *source, GAsyncResult *result, gpointer data) {
 }
 
 static void
-store_message(TdPlayhead *playhead, const char *text, gpointer data) {
-  Fixture *fixture = data;
-  g_free(fixture->message);
-  fixture->message = g_strdup(text);
-}
-
-static TdDocument *
-load(const char *path) {
-  TdDocument *document = td_document_new(path);
-  GAsyncResult *result = NULL;
+load(TdDocument *document) {
   g_autoptr(GError) error = NULL;
+  GAsyncResult *result = NULL;
   td_document_load_async(document, NULL, store_result, &result);
   while (!result)
     g_main_context_iteration(NULL, TRUE);
   g_assert_true(td_document_load_finish(document, result, &error));
   g_assert_no_error(error);
   g_object_unref(result);
-  return document;
 }
 
 static void
-show(Fixture *fixture) {
-  g_autoptr(TdDocument) document = load(fixture->path);
-  td_playhead_set_document(fixture->playhead, document);
+open_side(Side *side) {
+  side->document = td_document_new(side->path);
+  load(side->document);
+  side->playhead = td_playhead_new();
+  td_playhead_set_document(side->playhead, side->document);
+}
+
+static void
+close_side(Side *side) {
+  g_clear_object(&side->playhead);
+  g_clear_object(&side->document);
+}
+
+static void
+copy_file(const char *from, const char *to) {
+  g_autofree char *bytes = NULL;
+  gsize length;
+  g_assert_true(g_file_get_contents(from, &bytes, &length, NULL));
+  g_assert_true(g_file_set_contents(to, bytes, (gssize)length, NULL));
 }
 
 static void
 set_up(Fixture *fixture, gconstpointer data) {
   td_tape_plan plan = {
-      .n_nodes = 40, .n_threads = 2, .n_passes = 40, .trains = true, .seed = 7, .n_anomalies = 9};
+      .n_nodes = 40, .n_threads = 3, .n_passes = 30, .trains = true, .seed = 7, .n_anomalies = 3};
   fixture->folder = g_dir_make_tmp("test_parts_XXXXXX", NULL);
-  fixture->path = g_build_filename(fixture->folder, "long.tape", NULL);
-  g_assert_cmpint(td_tape_make(&plan, fixture->path, NULL), ==, TD_OK);
-  g_assert_cmpint(td_segments_add(fixture->path, 3000, NULL), ==, TD_OK);
-  g_assert_cmpint(td_replay_open(fixture->path, NULL, NULL, &fixture->whole, NULL), ==, TD_OK);
-  fixture->playhead = td_playhead_new();
-  g_signal_connect(fixture->playhead, "message", G_CALLBACK(store_message), fixture);
-  show(fixture);
+  fixture->whole.path = g_build_filename(fixture->folder, "whole.tape", NULL);
+  fixture->cut.path = g_build_filename(fixture->folder, "cut.tape", NULL);
+  g_assert_cmpint(td_tape_make(&plan, fixture->whole.path, NULL), ==, TD_OK);
+  copy_file(fixture->whole.path, fixture->cut.path);
+  g_assert_cmpint(td_segments_add(fixture->cut.path, LEAST_EVENTS, NULL), ==, TD_OK);
+  open_side(&fixture->whole);
+  open_side(&fixture->cut);
 }
 
 static void
 tear_down(Fixture *fixture, gconstpointer data) {
-  g_object_unref(fixture->playhead);
-  td_replay_close(fixture->whole);
-  g_unlink(fixture->path);
+  close_side(&fixture->whole);
+  close_side(&fixture->cut);
+  g_unlink(fixture->whole.path);
+  g_unlink(fixture->cut.path);
   g_rmdir(fixture->folder);
-  g_free(fixture->path);
+  g_free(fixture->whole.path);
+  g_free(fixture->cut.path);
   g_free(fixture->folder);
-  g_free(fixture->message);
 }
 
-static TdDocument *
-document_of(Fixture *fixture) {
-  return td_playhead_get_document(fixture->playhead);
+/* ---- helpers ---- */
+
+static void
+arrive(TdPlayhead *playhead) {
+  while (td_playhead_is_travelling(playhead))
+    g_main_context_iteration(NULL, TRUE);
+}
+
+static void
+go(TdPlayhead *playhead, uint64_t position) {
+  td_playhead_set_position(playhead, position);
+  arrive(playhead);
+  g_assert_cmpuint(td_playhead_get_position(playhead), ==, position);
 }
 
 static TdPart
-part_of(Fixture *fixture) {
-  return td_document_get_part(document_of(fixture));
-}
-
-static void
-arrive(Fixture *fixture) {
-  while (td_playhead_is_travelling(fixture->playhead))
-    g_main_context_iteration(NULL, TRUE);
-}
-
-/* The state of the part is that of the whole tape: for all of its queues, and for all nodes but
- * those that are gone, and that some event only names. */
-static void
-assert_at(Fixture *fixture, uint64_t position) {
-  arrive(fixture);
-  g_assert_cmpuint(td_playhead_get_position(fixture->playhead), ==, position);
-  g_assert_true(td_document_covers(document_of(fixture), position));
-  g_assert_cmpint(td_replay_seek(fixture->whole, position, NULL), ==, TD_OK);
-  const td_catalog *catalog = td_document_get_catalog(document_of(fixture));
-  const td_state *state = td_document_get_state(document_of(fixture)),
-                 *whole = td_replay_state(fixture->whole);
-  g_assert_cmpuint(state->header->time_ns, ==, whole->header->time_ns);
-  g_assert_cmpuint(state->header->step, ==, whole->header->step);
-  for (uint32_t row = 0; row < catalog->n_nodes; row++) {
-    uint32_t id = catalog->node_rows[row].id;
-    if (td_state_node(state, id)->state == TD_NODE_absent) continue;
-    g_assert_cmpuint(td_state_node(state, id)->state, ==, td_state_node(whole, id)->state);
-  }
-  for (uint32_t queue = 0; queue < catalog->n_queues; queue++)
-    g_assert_cmpuint(td_state_queue(state, queue)->n_pushed, ==,
-                     td_state_queue(whole, queue)->n_pushed);
-}
-
-static void
-test_opens_one_part(Fixture *fixture, gconstpointer data) {
-  TdPart part = part_of(fixture);
-  const td_catalog *whole = td_replay_catalog(fixture->whole);
-  size_t n_problems;
-  g_assert_true(td_document_is_cut(document_of(fixture)));
-  g_assert_cmpuint(part.number, ==, 1);
-  g_assert_cmpuint(part.n, >, 3);
-  g_assert_cmpuint(part.end, <, td_replay_end(fixture->whole) / 2);
-  g_assert_cmpuint(td_playhead_get_length(fixture->playhead), ==, td_replay_end(fixture->whole));
-  g_assert_cmpuint(td_document_get_whole(document_of(fixture))->n_graph_tasks, ==,
-                   whole->n_graph_tasks);
-  g_assert_cmpuint(td_document_get_catalog(document_of(fixture))->n_graph_tasks, <,
-                   whole->n_graph_tasks);
-  td_document_get_problems(document_of(fixture), &n_problems);
-  g_assert_cmpuint(n_problems, ==, whole->mentions[TD_LIST_problems].n);
-  g_assert_null(td_document_get_refusal(document_of(fixture)));
-}
-
-static void
-test_seeks_anywhere(Fixture *fixture, gconstpointer data) {
-  uint64_t length = td_playhead_get_length(fixture->playhead);
-  for (uint64_t i = 0; i <= 12; i++) {
-    uint64_t position = length * (i * 5 % 13) / 12;
-    position = MIN(position, length);
-    td_playhead_set_position(fixture->playhead, position);
-    g_assert_cmpuint(td_playhead_get_target(fixture->playhead), ==, position);
-    assert_at(fixture, position);
-  }
-}
-
-/* Event by event over a border, there and back; and by nodes. */
-static void
-test_steps_over_borders(Fixture *fixture, gconstpointer data) {
-  uint64_t border = part_of(fixture).end;
-  td_playhead_set_position(fixture->playhead, border - 2);
-  for (uint64_t position = border - 1; position <= border + 2; position++) {
-    td_playhead_step_event(fixture->playhead, 1);
-    assert_at(fixture, position);
-  }
-  g_assert_cmpuint(part_of(fixture).number, ==, 2);
-  for (uint64_t position = border + 1; position >= border - 2; position--) {
-    td_playhead_step_event(fixture->playhead, -1);
-    assert_at(fixture, position);
-  }
-  g_assert_cmpuint(part_of(fixture).number, ==, 1);
+part_of(TdPlayhead *playhead) {
+  return td_document_get_part(td_playhead_get_document(playhead));
 }
 
 static uint64_t
-node_begin_after(Fixture *fixture, uint64_t position) {
-  td_any_event event;
-  for (;; position++) {
-    g_assert_cmpint(td_replay_event(fixture->whole, position, &event, NULL), ==, TD_OK);
-    if (event.event.kind == TD_EVENT_node_begin) return position + 1;
+length_of(TdPlayhead *playhead) {
+  return td_playhead_get_length(playhead);
+}
+
+/* Both stand at the same event, and know the same of it. */
+static void
+assert_same_place(TdPlayhead *one, TdPlayhead *other) {
+  g_assert_cmpuint(td_playhead_get_position(one), ==, td_playhead_get_position(other));
+  g_assert_cmpuint(td_playhead_get_time_ns(one), ==, td_playhead_get_time_ns(other));
+  const td_state_header *left = td_document_get_state(td_playhead_get_document(one))->header;
+  const td_state_header *right = td_document_get_state(td_playhead_get_document(other))->header;
+  g_assert_cmpuint(left->current_node, ==, right->current_node);
+  g_assert_cmpuint(left->step, ==, right->step);
+}
+
+static void
+write_chunk_damage(char *bytes, gsize length, uint32_t segment) {
+  for (gsize at = HEADER_BYTES; at + CHUNK_HEADER_BYTES < length;) {
+    uint32_t words[6];
+    memcpy(words, bytes + at, sizeof words);
+    if (words[0] != 0x4b4e4843) return;
+    if (words[1] == KEYFRAME_CHUNK && words[2] == segment)
+      bytes[at + CHUNK_HEADER_BYTES + words[5] / 2] ^= 16;
+    at += CHUNK_HEADER_BYTES + words[5];
   }
 }
 
+/* Spoils the keyframe of a segment, from 0, or the outline. */
 static void
-test_steps_nodes(Fixture *fixture, gconstpointer data) {
-  uint64_t border = part_of(fixture).end, last = border;
-  td_any_event event;
-  do
-    g_assert_cmpint(td_replay_event(fixture->whole, --last, &event, NULL), ==, TD_OK);
-  while (event.event.kind != TD_EVENT_node_begin);
-  td_playhead_set_position(fixture->playhead, last + 1);
-  td_playhead_step_node(fixture->playhead, 1);
-  assert_at(fixture, node_begin_after(fixture, border));
-  td_playhead_step_node(fixture->playhead, -1);
-  assert_at(fixture, last + 1);
-}
-
-static void
-test_passes_and_steps(Fixture *fixture, gconstpointer data) {
-  const td_catalog *whole = td_replay_catalog(fixture->whole);
-  td_playhead_to_start(fixture->playhead);
-  for (uint32_t i = 0; i < whole->n_graph_tasks; i++) {
-    td_playhead_step_graph_task(fixture->playhead, 1);
-    assert_at(fixture, whole->graph_task_rows[i].begin_seq + 1);
-  }
-  td_playhead_to_start(fixture->playhead);
-  arrive(fixture);
-  for (uint32_t i = 0; i < whole->n_steps; i++) {
-    td_playhead_step_training(fixture->playhead, 1);
-    assert_at(fixture, whole->steps[i].seq + 1);
-  }
-}
-
-static void
-test_problems(Fixture *fixture, gconstpointer data) {
-  size_t n;
-  td_document_get_problems(document_of(fixture), &n);
-  g_assert_cmpuint(n, >, 3);
-  td_playhead_to_start(fixture->playhead);
-  for (size_t i = 0; i < n; i++) {
-    uint64_t seq = td_document_get_problems(document_of(fixture), &n)[i].seq;
-    uint32_t node = td_document_get_problems(document_of(fixture), &n)[i].node;
-    td_playhead_run_to_problem(fixture->playhead);
-    assert_at(fixture, seq + 1);
-    g_assert_cmpuint(td_playhead_get_selection(fixture->playhead), ==, node);
-  }
-}
-
-/* Whoever drags the slider changes the goal again and again. The last one counts. */
-static void
-test_last_goal(Fixture *fixture, gconstpointer data) {
-  uint64_t length = td_playhead_get_length(fixture->playhead);
-  for (uint64_t i = 1; i <= 40; i++) {
-    td_playhead_set_position(fixture->playhead, length * (i * 7 % 41) / 41);
-    if (i % 4 == 0) g_main_context_iteration(NULL, FALSE);
-  }
-  td_playhead_set_position(fixture->playhead, length * 2 / 3);
-  assert_at(fixture, length * 2 / 3);
-  td_playhead_set_position(fixture->playhead, length);
-  td_playhead_set_position(fixture->playhead, length * 2 / 3 + 1);
-  assert_at(fixture, length * 2 / 3 + 1);
-}
-
-static void
-test_plays_on(Fixture *fixture, gconstpointer data) {
-  uint64_t border = part_of(fixture).end;
-  int64_t now = 1000000;
-  td_playhead_set_position(fixture->playhead, border - 5);
-  td_playhead_set_speed(fixture->playhead, 1000);
-  td_playhead_set_playing(fixture->playhead, TRUE);
-  for (int i = 0; i < 30; i++, now += 16000) {
-    td_playhead_tick(fixture->playhead, now);
-    arrive(fixture);
-    g_assert_true(td_playhead_get_playing(fixture->playhead));
-  }
-  td_playhead_set_playing(fixture->playhead, FALSE);
-  g_assert_cmpuint(part_of(fixture).number, ==, 2);
-  assert_at(fixture, td_playhead_get_position(fixture->playhead));
-  g_assert_cmpuint(td_playhead_get_position(fixture->playhead), >, border);
-}
-
-static void
-test_list(Fixture *fixture, gconstpointer data) {
-  td_playhead_to_end(fixture->playhead);
-  arrive(fixture);
-  TdPart part = part_of(fixture);
-  g_autoptr(TdEventList) list = td_event_list_new(document_of(fixture));
-  g_assert_cmpuint(g_list_model_get_n_items(G_LIST_MODEL(list)), ==, part.end - part.first);
-  g_autoptr(TdEventItem) item = g_list_model_get_item(G_LIST_MODEL(list), 0);
-  g_assert_cmpuint(td_event_item_get_seq(item), ==, part.first);
-}
-
-/* Turns a bit in the middle of each chunk of keyframes from number `from` on, but for the
- * outline's. */
-static void
-damage_keyframes(const char *path) {
+spoil(const char *path, uint32_t segment) {
   g_autofree char *bytes = NULL;
-  gsize n;
-  g_assert_true(g_file_get_contents(path, &bytes, &n, NULL));
-  td_chunk_header header;
-  for (gsize at = sizeof(td_tape_header); at + sizeof header < n;
-       at += sizeof header + header.stored_bytes) {
-    memcpy(&header, bytes + at, sizeof header);
-    if (header.magic != TD_CHUNK_MAGIC) break;
-    bool is_lost = header.kind == TD_CHUNK_KEYFRAME && header.thread != TD_SEGMENT_OUTLINE &&
-                   header.thread > 1;
-    if (is_lost) bytes[at + sizeof header + header.stored_bytes / 2] ^= 4;
+  gsize length;
+  g_assert_true(g_file_get_contents(path, &bytes, &length, NULL));
+  g_autofree char *before = g_memdup2(bytes, length);
+  write_chunk_damage(bytes, length, segment);
+  g_assert_true(memcmp(before, bytes, length) != 0);
+  g_assert_true(g_file_set_contents(path, bytes, (gssize)length, NULL));
+}
+
+static void
+assert_warns(TdPlayhead *playhead, const char *words) {
+  g_autofree char *warning = td_document_dup_warning(td_playhead_get_document(playhead));
+  g_assert_nonnull(warning);
+  g_assert_nonnull(strstr(warning, words));
+}
+
+/* ---- one tape ---- */
+
+static void
+test_opens_one_part(Fixture *fixture, gconstpointer data) {
+  TdPart part = part_of(fixture->cut.playhead);
+  assert_same_place(fixture->whole.playhead, fixture->cut.playhead);
+  g_assert_cmpuint(part.n, >=, 4);
+  g_assert_cmpuint(part.number, ==, 1);
+  g_assert_cmpuint(part.first, ==, 0);
+  g_assert_cmpuint(part.end, <, length_of(fixture->cut.playhead));
+  g_assert_cmpuint(length_of(fixture->cut.playhead), ==, length_of(fixture->whole.playhead));
+  g_assert_cmpuint(td_document_get_catalog(fixture->cut.document)->n_nodes, <,
+                   td_document_get_catalog(fixture->whole.document)->n_nodes);
+  g_assert_cmpuint(td_document_get_whole(fixture->cut.document)->n_graph_tasks, ==,
+                   td_document_get_whole(fixture->whole.document)->n_graph_tasks);
+  g_assert_null(td_document_dup_warning(fixture->cut.document));
+  g_assert_false(td_document_is_cut(fixture->whole.document));
+}
+
+/* Every part covers the positions after its events; together they cover the tape. */
+static void
+test_parts_cover(Fixture *fixture, gconstpointer data) {
+  uint64_t end = 0, length = length_of(fixture->cut.playhead);
+  for (uint32_t number = 1; end < length; number++) {
+    TdPart part = td_document_part_at(fixture->cut.document, end + 1);
+    g_assert_cmpuint(part.number, ==, number);
+    g_assert_cmpuint(part.first, ==, end);
+    end = part.end;
+    g_assert_cmpuint(td_document_part_at(fixture->cut.document, end).number, ==, number);
+    go(fixture->cut.playhead, end);
+    g_assert_cmpuint(part_of(fixture->cut.playhead).number, ==, number);
   }
-  g_assert_true(g_file_set_contents(path, bytes, (gssize)n, NULL));
+  g_assert_true(td_playhead_is_at_end(fixture->cut.playhead));
 }
 
-/* The window says that it cannot go there, stays where it is, and goes on. */
 static void
-test_damage(Fixture *fixture, gconstpointer data) {
-  damage_keyframes(fixture->path);
-  show(fixture);
-  uint64_t position = td_playhead_get_position(fixture->playhead),
-           second = part_of(fixture).end + 9;
-  td_playhead_to_end(fixture->playhead);
-  assert_at(fixture, position);
-  g_assert_nonnull(fixture->message);
-  g_assert_nonnull(strstr(fixture->message, "Cannot show this part of the tape"));
-  td_playhead_set_position(fixture->playhead, second);
-  assert_at(fixture, second);
+test_goes_anywhere(Fixture *fixture, gconstpointer data) {
+  g_autoptr(GRand) rand = g_rand_new_with_seed(5);
+  gint32 length = (gint32)length_of(fixture->cut.playhead);
+  for (int i = 0; i < 60; i++) {
+    uint64_t position = (uint64_t)g_rand_int_range(rand, 0, length + 1);
+    go(fixture->cut.playhead, position);
+    go(fixture->whole.playhead, position);
+    assert_same_place(fixture->whole.playhead, fixture->cut.playhead);
+    TdDocument *document = td_playhead_get_document(fixture->cut.playhead);
+    g_assert_true(td_document_covers(document, position));
+  }
+  go(fixture->cut.playhead, 0);
+  go(fixture->cut.playhead, (uint64_t)length);
 }
 
-static gboolean
-find_end(td_tape *tape, const td_catalog *whole, gpointer data, uint64_t *position) {
-  *position = td_tape_info_get(tape)->n_events;
-  return TRUE;
+typedef void (*Step)(TdPlayhead *playhead, int direction);
+
+/* Walks until nothing moves any more. */
+static guint
+walk_together(Fixture *fixture, Step step, int direction) {
+  for (guint n = 0;; n++) {
+    uint64_t before = td_playhead_get_position(fixture->whole.playhead);
+    step(fixture->whole.playhead, direction);
+    step(fixture->cut.playhead, direction);
+    arrive(fixture->cut.playhead);
+    assert_same_place(fixture->whole.playhead, fixture->cut.playhead);
+    if (before == td_playhead_get_position(fixture->whole.playhead)) return n;
+  }
 }
 
-/* Opened at a place that cannot be shown, the window shows the first part and says so. */
 static void
-test_damage_at_start(Fixture *fixture, gconstpointer data) {
-  damage_keyframes(fixture->path);
-  g_autoptr(TdDocument) document = td_document_new(fixture->path);
-  GAsyncResult *result = NULL;
-  td_document_set_start(document, find_end, NULL);
-  td_document_load_async(document, NULL, store_result, &result);
-  while (!result)
-    g_main_context_iteration(NULL, TRUE);
-  g_assert_true(td_document_load_finish(document, result, NULL));
-  g_object_unref(result);
-  g_assert_nonnull(td_document_get_refusal(document));
-  g_autofree char *warning = td_document_dup_warning(document);
-  g_assert_nonnull(strstr(warning, "A part of this tape cannot be shown"));
-  g_assert_cmpuint(td_document_get_part(document).number, ==, 1);
+test_steps_over_borders(Fixture *fixture, gconstpointer data) {
+  Step steps[] = {td_playhead_step_node, td_playhead_step_graph_task, td_playhead_step_training,
+                  td_playhead_step_event};
+  for (guint i = 0; i < G_N_ELEMENTS(steps); i++) {
+    td_playhead_to_start(fixture->whole.playhead);
+    td_playhead_to_start(fixture->cut.playhead);
+    arrive(fixture->cut.playhead);
+    g_assert_cmpuint(walk_together(fixture, steps[i], 1), >=, 25);
+    g_assert_cmpuint(walk_together(fixture, steps[i], -1), >=, 25);
+  }
+}
+
+static void
+run_to_problem(TdPlayhead *playhead, int direction) {
+  td_playhead_run_to_problem(playhead);
+}
+
+static void
+assert_same_text(Fixture *fixture, uint64_t seq) {
+  TdDocument *document = td_playhead_get_document(fixture->cut.playhead);
+  g_autofree char *left = td_document_dup_event_text(fixture->whole.document, seq);
+  g_autofree char *right = td_document_dup_event_text(document, seq);
+  g_assert_cmpstr(left, ==, right);
+}
+
+/* From the first part all problems can be told, though its catalog lacks nodes of the others. */
+static void
+test_tells_problems_elsewhere(Fixture *fixture, gconstpointer data) {
+  size_t n;
+  const td_catalog_mention *problems = td_document_get_problems(fixture->cut.document, &n);
+  g_assert_cmpuint(n, >=, 3);
+  for (size_t i = 0; i < n; i++) {
+    g_autofree char *text = td_document_dup_event_text(fixture->cut.document, problems[i].seq);
+    g_assert_nonnull(text);
+    g_assert_null(strstr(text, "another segment"));
+  }
+}
+
+static void
+test_problems_of_all_parts(Fixture *fixture, gconstpointer data) {
+  size_t n_whole, n_cut;
+  const td_catalog_mention *whole = td_document_get_problems(fixture->whole.document, &n_whole);
+  const td_catalog_mention *cut = td_document_get_problems(fixture->cut.document, &n_cut);
+  g_assert_cmpuint(n_whole, ==, n_cut);
+  for (size_t i = 0; i < n_whole; i++) {
+    g_assert_cmpuint(whole[i].seq, ==, cut[i].seq);
+    td_playhead_show_problem(fixture->cut.playhead, cut[i].seq);
+    arrive(fixture->cut.playhead);
+    td_playhead_show_problem(fixture->whole.playhead, cut[i].seq);
+    assert_same_text(fixture, cut[i].seq);
+    g_assert_cmpuint(td_playhead_get_selection(fixture->cut.playhead), ==,
+                     td_playhead_get_selection(fixture->whole.playhead));
+  }
+  td_playhead_to_start(fixture->whole.playhead);
+  go(fixture->cut.playhead, 0);
+  g_assert_cmpuint(walk_together(fixture, run_to_problem, 1), >=, 10);
+}
+
+static void
+test_plays_over_borders(Fixture *fixture, gconstpointer data) {
+  TdPlayhead *playhead = fixture->cut.playhead;
+  uint32_t n_parts = part_of(playhead).n, seen = 1, last = 1;
+  td_playhead_set_speed(playhead, 1000);
+  td_playhead_set_playing(playhead, TRUE);
+  for (int64_t us = 1; td_playhead_get_playing(playhead); us += 500000) {
+    td_playhead_tick(playhead, us);
+    while (g_main_context_iteration(NULL, FALSE)) {
+    }
+    if (part_of(playhead).number == last) continue;
+    g_assert_cmpuint(part_of(playhead).number, ==, last + 1);
+    last++;
+    seen++;
+  }
+  g_assert_cmpuint(seen, ==, n_parts);
+  g_assert_true(td_playhead_is_at_end(playhead));
+}
+
+static void
+test_list_has_the_part(Fixture *fixture, gconstpointer data) {
+  go(fixture->cut.playhead, length_of(fixture->cut.playhead) / 2);
+  TdDocument *document = td_playhead_get_document(fixture->cut.playhead);
+  TdPart part = td_document_get_part(document);
+  g_autoptr(TdEventList) list = td_event_list_new(document);
+  g_assert_cmpuint(g_list_model_get_n_items(G_LIST_MODEL(list)), ==, part.end - part.first);
+  for (uint64_t row = 0; row < part.end - part.first; row += 97) {
+    g_autoptr(TdEventItem) item = g_list_model_get_item(G_LIST_MODEL(list), (guint)row);
+    g_autofree char *text = td_event_item_dup_text(item);
+    g_autofree char *same = td_document_dup_event_text(fixture->whole.document, part.first + row);
+    g_assert_cmpuint(td_event_item_get_seq(item), ==, part.first + row);
+    g_assert_cmpstr(text, ==, same);
+  }
+}
+
+static void
+test_span_is_of_the_part(Fixture *fixture, gconstpointer data) {
+  double first, last, from, to;
+  TdPlayhead *playhead = fixture->cut.playhead;
+  for (int i = 1; i <= 4; i++) {
+    go(playhead, length_of(playhead) * (uint64_t)i / 4);
+    td_document_get_extent(td_playhead_get_document(playhead), &first, &last);
+    td_playhead_get_span(playhead, &from, &to);
+    g_assert_cmpfloat(first, <=, from);
+    g_assert_cmpfloat(to, <=, MAX(last, first + 100));
+    td_playhead_seek_time(playhead, 0);
+    g_assert_cmpuint(part_of(playhead).first + 1, ==, td_playhead_get_position(playhead));
+  }
+}
+
+/* ---- on the way ---- */
+
+static void
+test_stays_while_travelling(Fixture *fixture, gconstpointer data) {
+  TdPlayhead *playhead = fixture->cut.playhead;
+  uint64_t here = td_playhead_get_position(playhead), end = length_of(playhead);
+  td_playhead_set_position(playhead, end);
+  g_assert_true(td_playhead_is_travelling(playhead));
+  g_assert_cmpuint(td_playhead_get_position(playhead), ==, here);
+  g_assert_cmpuint(td_playhead_get_target(playhead), ==, end);
+  g_assert_true(td_playhead_get_document(playhead) == fixture->cut.document);
+  td_playhead_set_position(playhead, here + 1);
+  g_assert_false(td_playhead_is_travelling(playhead));
+  g_assert_cmpuint(td_playhead_get_position(playhead), ==, here + 1);
+  for (int i = 0; i < 200; i++) {
+    g_main_context_iteration(NULL, FALSE);
+    g_usleep(500);
+  }
+  g_assert_cmpuint(td_playhead_get_position(playhead), ==, here + 1);
+}
+
+/* Who drags the slider over the whole tape arrives at the last place, and reads few parts. */
+static void
+count_documents(TdPlayhead *playhead, GParamSpec *spec, guint *n) {
+  ++*n;
+}
+
+static void
+test_only_the_last_goal_counts(Fixture *fixture, gconstpointer data) {
+  guint n_documents = 0;
+  TdPlayhead *playhead = fixture->cut.playhead;
+  uint64_t length = length_of(playhead);
+  g_signal_connect(playhead, "notify::document", G_CALLBACK(count_documents), &n_documents);
+  for (uint64_t i = 1; i <= 500; i++)
+    td_playhead_set_position(playhead, length * i / 500);
+  td_playhead_step_event(playhead, -1);
+  td_playhead_step_event(playhead, -1);
+  arrive(playhead);
+  g_assert_cmpuint(td_playhead_get_position(playhead), ==, length - 2);
+  g_assert_cmpuint(n_documents, ==, 1);
+  go(fixture->whole.playhead, length - 2);
+  assert_same_place(fixture->whole.playhead, playhead);
+}
+
+static void
+test_closed_on_the_way(Fixture *fixture, gconstpointer data) {
+  td_playhead_set_position(fixture->cut.playhead, length_of(fixture->cut.playhead));
+  close_side(&fixture->cut);
+  for (int i = 0; i < 200; i++) {
+    g_main_context_iteration(NULL, FALSE);
+    g_usleep(500);
+  }
+  open_side(&fixture->cut);
+  td_playhead_set_position(fixture->cut.playhead, length_of(fixture->cut.playhead));
+  td_playhead_set_document(fixture->cut.playhead, fixture->whole.document);
+  g_assert_false(td_playhead_is_travelling(fixture->cut.playhead));
+}
+
+/* ---- damage ---- */
+
+static void
+store_message(TdPlayhead *playhead, const char *text, char **message) {
+  g_free(*message);
+  *message = g_strdup(text);
+}
+
+static void
+test_damaged_keyframe(Fixture *fixture, gconstpointer data) {
+  g_autofree char *message = NULL;
+  TdPlayhead *playhead = fixture->cut.playhead;
+  uint64_t here = td_playhead_get_position(playhead);
+  g_signal_connect(playhead, "message", G_CALLBACK(store_message), &message);
+  spoil(fixture->cut.path, 1);
+  td_playhead_set_position(playhead, part_of(playhead).end + 1);
+  arrive(playhead);
+  g_assert_nonnull(message);
+  assert_warns(playhead, "A part of this tape cannot be shown");
+  g_assert_cmpuint(td_playhead_get_position(playhead), ==, here);
+  go(playhead, length_of(playhead));
+  g_assert_null(td_document_dup_warning(td_playhead_get_document(playhead)));
+  go(playhead, 1);
+}
+
+/* The tape is opened where it is damaged: the first part needs no keyframe. */
+static void
+test_opens_at_damage(Fixture *fixture, gconstpointer data) {
+  uint64_t border = part_of(fixture->cut.playhead).end;
+  spoil(fixture->cut.path, 1);
+  close_side(&fixture->cut);
+  fixture->cut.document = td_document_new_live(fixture->cut.path, border + 1, FALSE);
+  load(fixture->cut.document);
+  fixture->cut.playhead = td_playhead_new();
+  td_playhead_set_document(fixture->cut.playhead, fixture->cut.document);
+  assert_warns(fixture->cut.playhead, "A part of this tape cannot be shown");
+  assert_same_place(fixture->whole.playhead, fixture->cut.playhead);
+  go(fixture->cut.playhead, length_of(fixture->cut.playhead));
+}
+
+static void
+test_damaged_outline(Fixture *fixture, gconstpointer data) {
+  spoil(fixture->cut.path, TD_SEGMENT_OUTLINE);
+  close_side(&fixture->cut);
+  open_side(&fixture->cut);
+  g_assert_false(td_document_is_cut(fixture->cut.document));
+  assert_warns(fixture->cut.playhead, "The list of this tape's parts is damaged");
+  assert_same_place(fixture->whole.playhead, fixture->cut.playhead);
+  go(fixture->cut.playhead, length_of(fixture->cut.playhead));
+}
+
+/* Another program writes another tape where this one was. */
+static void
+test_other_tape(Fixture *fixture, gconstpointer data) {
+  TdPlayhead *playhead = fixture->cut.playhead;
+  td_tape_plan plan = {.n_nodes = 30, .n_threads = 3, .n_passes = 40, .trains = true, .seed = 8};
+  g_unlink(fixture->cut.path);
+  g_assert_cmpint(td_tape_make(&plan, fixture->cut.path, NULL), ==, TD_OK);
+  g_assert_cmpint(td_segments_add(fixture->cut.path, LEAST_EVENTS, NULL), ==, TD_OK);
+  td_playhead_set_position(playhead, length_of(playhead));
+  arrive(playhead);
+  assert_warns(playhead, "another tape");
+  td_playhead_step_event(playhead, 1);
 }
 
 #define ADD(path, test) g_test_add("/ui/parts/" path, Fixture, NULL, set_up, test, tear_down)
@@ -328,15 +468,20 @@ int
 main(int argc, char **argv) {
   g_test_init(&argc, &argv, NULL);
   ADD("opens-one-part", test_opens_one_part);
-  ADD("seeks-anywhere", test_seeks_anywhere);
+  ADD("parts-cover", test_parts_cover);
+  ADD("goes-anywhere", test_goes_anywhere);
   ADD("steps-over-borders", test_steps_over_borders);
-  ADD("steps-nodes", test_steps_nodes);
-  ADD("passes-and-steps", test_passes_and_steps);
-  ADD("problems", test_problems);
-  ADD("last-goal", test_last_goal);
-  ADD("plays-on", test_plays_on);
-  ADD("list", test_list);
-  ADD("damage", test_damage);
-  ADD("damage-at-start", test_damage_at_start);
+  ADD("problems-of-all-parts", test_problems_of_all_parts);
+  ADD("tells-problems-elsewhere", test_tells_problems_elsewhere);
+  ADD("plays-over-borders", test_plays_over_borders);
+  ADD("list-has-the-part", test_list_has_the_part);
+  ADD("span-is-of-the-part", test_span_is_of_the_part);
+  ADD("stays-while-travelling", test_stays_while_travelling);
+  ADD("only-the-last-goal-counts", test_only_the_last_goal_counts);
+  ADD("closed-on-the-way", test_closed_on_the_way);
+  ADD("damaged-keyframe", test_damaged_keyframe);
+  ADD("opens-at-damage", test_opens_at_damage);
+  ADD("damaged-outline", test_damaged_outline);
+  ADD("other-tape", test_other_tape);
   return g_test_run();
 }

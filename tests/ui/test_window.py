@@ -18,10 +18,9 @@ except ImportError:
 
 TAPEDECK = os.environ["TAPEDECK"]
 MAKE_TAPE = pathlib.Path(os.environ["BUILD_ROOT"]) / "tests" / "make_tape"
-CUT_TAPE = MAKE_TAPE.with_name("cut_tape")
 OUTPUT = pathlib.Path(os.environ["TEST_OUTPUT"]) / "window"
-THIN_SPACE = "\u202f"  # narrow no-break space
-KEYS = {"Right": 0xFF53, "Left": 0xFF51, "Home": 0xFF50, "Tab": 0xFF09, "Return": 0xFF0D, "braceleft": 0x7B,
+THIN_SPACE = "\u202f"
+KEYS = {"Right": 0xFF53, "Left": 0xFF51, "Down": 0xFF54, "Home": 0xFF50, "Tab": 0xFF09, "Return": 0xFF0D, "braceleft": 0x7B,
         "braceright": 0x7D}
 MODIFIER_CODES = {"Shift": 50, "Control": 37}  # of the keyboard that Xvfb has
 
@@ -216,34 +215,6 @@ def test_training(folder):
                          lambda: 2 <= int(graph.description.rpartition(" nodes")[0].split()[-1]) <= 40)
 
 
-def test_parts(folder):
-    """A long tape is shown in parts. The slider spans the whole tape; whoever leaves a part sees the next one."""
-    tape = folder / "parts.tape"
-    subprocess.run([MAKE_TAPE, "30", "2", "60", "3", tape, "train"], check=True)
-    n = int(subprocess.run([CUT_TAPE, tape, "4000"], check=True, capture_output=True, text=True).stdout)
-    length = json.loads(tapedeck("info", "--json", tape))["n_events"]
-    assert n > 3, n
-    with Window(tape) as window:
-        window.read(f"Part 1 of {n}")
-        window.press("Later Part")
-        window.read(f"Part 2 of {n}")
-        display.wait_for("the next part", lambda: window.position() > 4000)
-        first = window.position() - 1
-        window.read_position(first)
-        window.press("Step back one event")
-        window.read(f"Part 1 of {n}")
-        window.read_position(first - 1)
-        window.press("Step one event")
-        window.read(f"Part 2 of {n}")
-        window.drag_to(length)
-        window.read(f"Part {n} of {n}")
-        window.read_position(length - 1)
-        window.press("Go to the start")
-        window.read(f"Part 1 of {n}")
-        window.press("Run to the next NaN, Inf or error")
-        window.read(lambda text: text.startswith(("NaN", "Inf")))
-
-
 def test_not_a_tape():
     """A file that is no tape is told in the window, with what to do next."""
     path = OUTPUT / "not-a-tape.txt"
@@ -320,7 +291,7 @@ def main():
     tape = OUTPUT / "nan_from_sum.tape"
     tapedeck("run", "--force", "--anomaly", "nonfinite", "-o", tape, "nan_from_sum")
     for test, arguments in ((test_failures, [tape]), (test_nan_example, [tape]), (test_keys, [tape]), (test_play, [tape]),
-                            (test_lists, [tape]), (test_level, [OUTPUT]), (test_training, [OUTPUT]), (test_parts, [OUTPUT]), (test_not_a_tape, []), (test_start_page, [])):
+                            (test_lists, [tape]), (test_level, [OUTPUT]), (test_training, [OUTPUT]), (test_not_a_tape, []), (test_start_page, [])):
         test(*arguments)
         print("ok", test.__name__, flush=True)
 

@@ -204,7 +204,7 @@ open_part(TdDocument *self, td_tape *tape, bool is_first, GTask *task, uint64_t 
   td_segment segment = td_tape_segment_at(tape, *start ? *start - 1 : 0);
   td_status status = td_replay_new(tape, &segment, replay_progress_cb, task, &self->replay, error);
   if (status != TD_DAMAGED || !is_first || segment.first == 0) return status;
-  self->refusal = g_strdup(td_error_text(error));
+  td_document_set_refusal(self, td_error_text(error));
   td_error_clear(error);
   return open_first(self, task, start, error);
 }
@@ -224,7 +224,8 @@ open_tape(TdDocument *self, GTask *task, uint64_t *start, td_error *error) {
     td_tape_close(tape);
     return status;
   }
-  if (status) td_error_clear(error);
+  if (status) td_document_set_refusal(self, td_error_text(error));
+  td_error_clear(error);
   return self->outline ? open_part(self, tape, is_first, task, start, error)
                        : open_whole(self, tape, task, start, error);
 }
@@ -364,6 +365,12 @@ td_document_get_outline(TdDocument *self) {
 const char *
 td_document_get_refusal(TdDocument *self) {
   return self->refusal;
+}
+
+void
+td_document_set_refusal(TdDocument *self, const char *why) {
+  g_free(self->refusal);
+  self->refusal = g_strdup(why);
 }
 
 td_graph_scene *

@@ -61,9 +61,10 @@ td_timeline *td_document_get_timeline(TdDocument *self);
 /* td_document_get_outline returns the outline of a tape that is cut, or NULL. */
 td_outline *td_document_get_outline(TdDocument *self);
 
-/* td_document_get_refusal says why the document shows the first part, and not the one that it
- * should show. NULL: it does show that one. */
+/* td_document_get_refusal says why the document does not show what people wanted to see of a long
+ * tape, or returns NULL. */
 const char *td_document_get_refusal(TdDocument *self);
+void td_document_set_refusal(TdDocument *self, const char *why);
 
 /* td_document_get_scene returns the picture of the graph task shown now, or NULL before the first
  * is built. */

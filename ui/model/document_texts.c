@@ -12,9 +12,12 @@ td_document_dup_warning(TdDocument *self) {
   const td_tape_info *info = td_document_get_info(self);
   const char *refusal = td_document_get_refusal(self);
   gboolean growing = td_document_is_growing(self);
+  if (refusal && td_document_is_cut(self))
+    return g_strdup_printf(
+        _("A part of this tape cannot be shown: %s. The window shows another part."), refusal);
   if (refusal)
-    return g_strdup_printf(_("A part of this tape cannot be shown: %s. The window shows the "
-                             "first part."),
+    return g_strdup_printf(_("The list of this tape's parts is damaged: %s. The window reads "
+                             "all of the tape instead."),
                            refusal);
   if (info->damage && !growing)
     return g_strdup_printf(

@@ -269,9 +269,9 @@ static void
 travel_failed(TdPlayhead *self, const char *why) {
   self->selects = FALSE;
   td_playhead_set_playing(self, FALSE);
+  td_document_set_refusal(self->document, why);
   notify(self, PROP_TRAVELLING);
-  g_autofree char *text = g_strdup_printf(_("Cannot show this part of the tape: %s"), why);
-  td_playhead_say(self, text);
+  td_playhead_say(self, _("That part of the tape cannot be shown"));
 }
 
 static void

@@ -15,9 +15,10 @@
 G_DECLARE_FINAL_TYPE(TdPlayhead, td_playhead, TD, PLAYHEAD, GObject)
 
 /* td_playhead_new returns a playhead without a document. Its properties notify: "document",
- * "position", "selection", "playing" and "speed" (events per second). So do "follow" (the selection
- * goes to the node of each event reached) and "travelling" (it set out, turned or arrived). Its
- * signals are "span-changed" and "message" (const char *), a sentence for the person. */
+ * "position", "selection", "playing", "speed" (events per second) and "follow" (the selection goes
+ * to the node of each event reached). "travelling" tells that it set out, turned, arrived or
+ * failed. Its signals are "span-changed" and "message" (const char *), a sentence for the person.
+ */
 TdPlayhead *td_playhead_new(void);
 
 void td_playhead_set_document(TdPlayhead *self, TdDocument *document);

@@ -194,11 +194,17 @@ warn(TdTapeView *self, const char *warning) {
 }
 
 static void
+show_warning(TdTapeView *self) {
+  TdDocument *document = td_playhead_get_document(self->playhead);
+  g_autofree char *warning = document ? td_document_dup_warning(document) : NULL;
+  warn(self, warning ? warning : "");
+}
+
+static void
 document_changed(TdTapeView *self) {
   TdDocument *document = td_playhead_get_document(self->playhead);
   self->why_seq = UINT64_MAX - 1;
-  g_autofree char *warning = document ? td_document_dup_warning(document) : NULL;
-  warn(self, warning ? warning : "");
+  show_warning(self);
   if (!document) return;
   size_t n_problems;
   list_processes(self, document);
@@ -219,6 +225,8 @@ td_tape_view_set_playhead(TdTapeView *self, TdPlayhead *playhead) {
   td_part_bar_set_playhead(self->part_bar, playhead);
   td_transport_set_playhead(self->transport, playhead);
   td_live_bar_set_playhead(self->live, playhead);
+  g_signal_connect_object(playhead, "notify::travelling", G_CALLBACK(show_warning), self,
+                          G_CONNECT_SWAPPED);
   g_signal_connect_object(playhead, "notify::document", G_CALLBACK(document_changed), self,
                           G_CONNECT_SWAPPED);
   g_signal_connect_object(playhead, "notify::position", G_CALLBACK(position_changed), self,

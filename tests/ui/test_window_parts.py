@@ -1,0 +1,213 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""The window on a tape that is cut into parts, driven through its accessibility tree."""
+import os
+import pathlib
+import re
+import shutil
+import struct
+import subprocess
+
+import display
+
+display.ensure()
+
+from test_window import MAKE_TAPE, OUTPUT, THIN_SPACE, Window, node_name, pyatspi, read_events
+
+CUT_TAPE = pathlib.Path(os.environ["BUILD_ROOT"]) / "tests" / "cut_tape"
+LEAST_EVENTS = 1500
+HEADER_BYTES, CHUNK_HEADER_BYTES, KEYFRAME = 56, 72, 6  # engine/trace/FORMAT.md
+
+
+def number(n):
+    return f"{n:,}".replace(",", THIN_SPACE)
+
+
+def keyframe_chunks(tape):
+    """The segment and the offset of the contents of each chunk of a keyframe."""
+    at = HEADER_BYTES
+    while tape[at:at + 4] == b"CHNK":
+        kind, segment, _, _, stored = struct.unpack_from("<5I", tape, at + 4)
+        if kind == KEYFRAME:
+            yield segment, at + CHUNK_HEADER_BYTES + stored // 2
+        at += CHUNK_HEADER_BYTES + stored
+
+
+def spoil(tape, part):
+    """A copy in which the keyframe of a part is damaged."""
+    copy = tape.with_name("spoilt.tape")
+    shutil.copyfile(tape, copy)
+    contents = bytearray(copy.read_bytes())
+    for segment, at in list(keyframe_chunks(contents)):
+        if segment == part - 1:
+            contents[at] ^= 16
+    assert contents != tape.read_bytes()
+    copy.write_bytes(contents)
+    return copy
+
+
+class PartWindow(Window):
+    def label(self, what, pattern):
+        """A label of the bar: it stays, but its text changes."""
+        if what not in self.known:
+            self.known[what] = self.read(lambda text: re.fullmatch(pattern, text))
+        return self.known[what]
+
+    def read_part(self, part, n_parts):
+        """The bar names the part that is shown. Returns its first event, and the one after its last."""
+        label = self.label("part", r"Part \d+ of \d+")
+        display.wait_for(f"part {part} of {n_parts}", lambda: label.name == f"Part {part} of {n_parts}")
+        label = self.label("events", r"events .* to .* of .*")
+        words = display.wait_for("its events", lambda: label.name.startswith("events") and label.name)
+        first, last = (int(words.replace(THIN_SPACE, "").split()[i]) for i in (1, 3))
+        return first, last + 1
+
+    def shows(self, role, name):
+        return pyatspi.findDescendant(self.application, lambda w: w.getRoleName() == role and w.name == name and
+                                      w.getState().contains(pyatspi.STATE_SHOWING))
+
+
+def test_borders(tape, borders, events):
+    """Buttons of the bar and steps go over a border and back."""
+    n_parts, border = len(borders) + 1, borders[0]
+    with PartWindow(tape) as window:
+        assert window.read_part(1, n_parts) == (0, border)
+        window.press("Later Part")
+        window.wait_for_position(border + 1)
+        assert window.read_part(2, n_parts)[0] == border
+        window.read_position(border)
+        window.press("Step back one event")
+        window.wait_for_position(border)
+        window.read_part(1, n_parts)
+        window.press("Step one event")
+        window.wait_for_position(border + 1)
+        window.read_part(2, n_parts)
+        begin = max(e["seq"] for e in events[:border] if e["event"] == "node_begin")
+        window.press("Step back to the previous node")
+        window.wait_for_position(begin + 1)
+        window.read(node_name(events, events[begin]["node"]))
+        window.press("Later Part")
+        window.wait_for_position(border + 1)
+        window.press("Earlier Part")
+        window.wait_for_position(1)
+
+
+def test_whole_tape(tape, borders, events):
+    """Slider, keys of steps, problems and the name of the pass are of the whole tape; list and pictures say their part."""
+    n_parts = len(borders) + 1
+    steps = [e["seq"] for e in events if e["event"] == "step"]
+    anomalies = [e for e in events if e["event"] == "anomaly"]
+    n_passes = sum(e["event"] == "graph_task_begin" for e in events)
+    with PartWindow(tape, "--page", "events") as window:
+        window.drag_to(len(events))
+        window.read_position(len(events) - 1)
+        first, end = window.read_part(n_parts, n_parts)
+        assert end == len(events)
+        window.read(f"Part {n_parts} of {n_parts}: events {number(first)} to {number(end - 1)} of {number(end)}")
+        window.read(lambda text: text.startswith(f"Backward pass {n_passes} of {n_passes}"))
+        timeline = window.find("image", "Timeline")
+        display.wait_for("the timeline to name its part", lambda: f"Part {n_parts} of {n_parts}" in timeline.description)
+        while window.position() > steps[0] + 1:
+            before = window.position()
+            window.key("braceleft")
+            window.wait_for_position(max(seq for seq in steps if seq + 1 < before) + 1)
+        window.read_part(1, n_parts)
+        seen = [e for e in anomalies if e["seq"] >= window.position()]
+        assert seen[-1]["seq"] >= borders[0]
+        for anomaly in seen:
+            window.press("Run to the next NaN, Inf or error")
+            window.wait_for_position(anomaly["seq"] + 1)
+
+
+def test_problems_by_key(tape, borders, events):
+    """Return on a problem of another part goes there, and the focus stays in the list."""
+    n_parts = len(borders) + 1
+    anomalies = [e["seq"] for e in events if e["event"] == "anomaly"]
+    last = next(seq for seq in anomalies if seq > borders[0])
+    with PartWindow(tape, "--page", "problems", "--at", anomalies[0]) as window:
+        window.wait_for_position(anomalies[0] + 1)
+        for _ in range(40):
+            focused = window.focused()
+            if focused and focused.getRoleName() == "list item":
+                break
+            window.key("Tab")
+            display.wait_for("the focus to move", lambda: window.focused() != focused)
+        for _ in anomalies[:anomalies.index(last)]:
+            window.key("Down")
+        window.key("Return")
+        window.wait_for_position(last + 1)
+        window.read_part(1 + sum(border <= last for border in borders), n_parts)
+        display.wait_for("the focus in the list again",
+                         lambda: (focused := window.focused()) and focused.getRoleName() == "list item")
+
+
+def test_opens_inside(tape, borders, events):
+    """--at opens the part of that event; a search tells that it looked there alone."""
+    at = len(events) // 2
+    part, n_parts = 1 + sum(border <= at for border in borders), len(borders) + 1
+    with PartWindow(tape, "--at", at) as window:
+        window.wait_for_position(at + 1)
+        first, end = window.read_part(part, n_parts)
+        assert first <= at < end
+        window.key("f", "Control")
+        window.find("entry", "Find a node")
+        for letter in "mul":
+            window.key(letter)
+        window.read(lambda text: text.endswith(f" · Part {part} of {n_parts} of this tape"))
+
+
+def find_borders(tape, n_parts):
+    """The events that parts begin with, but for the first part."""
+    borders = []
+    with PartWindow(tape) as window:
+        for part in range(1, n_parts):
+            borders.append(window.read_part(part, n_parts)[1])
+            window.press("Later Part")
+            window.wait_for_position(borders[-1] + 1)
+    return borders
+
+
+def test_damage(tape, borders, events):
+    """A keyframe that is damaged is told. The part before it stays, or the first part is opened; others can be seen."""
+    spoilt, n_parts = spoil(tape, 2), len(borders) + 1
+    told = "A part of this tape cannot be shown: the chunk at byte "
+    with PartWindow(spoilt) as window:
+        start = window.position()
+        window.read_part(1, n_parts)
+        window.press("Later Part")
+        window.read(lambda text: text.startswith(told))
+        window.wait_for_position(start)
+        window.press("Step one event")
+        window.wait_for_position(start + 1)
+        window.drag_to(len(events))
+        window.read_position(len(events) - 1)
+        window.read_part(n_parts, n_parts)
+    with PartWindow(spoilt, "--at", borders[0] + 5) as window:
+        window.read(lambda text: text.startswith(told))
+        window.read_part(1, n_parts)
+
+
+def test_uncut(tape, borders, events):
+    """A tape in one piece has no bar, and its search and lists speak of no part."""
+    with PartWindow(tape, "--page", "events") as window:
+        window.drag_to(len(events))
+        window.read_position(len(events) - 1)
+        assert not window.shows("push button", "Later Part")
+
+
+def main():
+    OUTPUT.mkdir(parents=True, exist_ok=True)
+    whole, cut = OUTPUT / "one-piece.tape", OUTPUT / "cut.tape"
+    subprocess.run([MAKE_TAPE, "40", "2", "20", "4", whole, "train"], check=True)
+    shutil.copyfile(whole, cut)
+    n_parts = int(subprocess.run([CUT_TAPE, cut, str(LEAST_EVENTS)], check=True, capture_output=True).stdout)
+    events = read_events(whole)
+    assert n_parts >= 4
+    borders = find_borders(cut, n_parts)
+    for test, tape in ((test_borders, cut), (test_whole_tape, cut), (test_problems_by_key, cut),
+                       (test_opens_inside, cut), (test_damage, cut), (test_uncut, whole)):
+        test(tape, borders, events)
+        print("ok", test.__name__, flush=True)
+
+
+if __name__ == "__main__":
+    main()
