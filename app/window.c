@@ -5,6 +5,7 @@
 #include "app/example_runner.h"
 #include "app/examples.h"
 #include "app/live_tape.h"
+#include "app/notice.h"
 #include "ui/model/document_part.h"
 #include "ui/model/error.h"
 #include "ui/model/facts.h"
@@ -30,9 +31,9 @@ struct _TdWindow {
   GtkSpinner *spinner;
   GtkProgressBar *progress;
   TdTapeView *tape_view;
-  GMenu *examples;       /* (owned) */
-  TdPlayhead *playhead;  /* (owned) */
-  AdwToast *said;        /* (owned): the last one, which the next one replaces */
+  GMenu *examples;      /* (owned) */
+  TdPlayhead *playhead; /* (owned) */
+  TdNotice notice;
   TdConfig *config;      /* (owned) */
   TdLiveTape *live;      /* (owned) or NULL */
   GCancellable *current; /* (owned): of what is in progress, or NULL */
@@ -347,11 +348,7 @@ td_window_find(TdWindow *self) {
 
 void
 td_window_say(TdWindow *self, const char *text) {
-  if (self->said) adw_toast_dismiss(self->said);
-  g_clear_object(&self->said);
-  self->said = g_object_ref(adw_toast_new(text)); /* the overlay takes the first reference */
-  adw_toast_set_timeout(self->said, 3);
-  adw_toast_overlay_add_toast(self->toasts, self->said);
+  td_notice_say(&self->notice, self->toasts, text);
 }
 
 gboolean
@@ -416,7 +413,7 @@ td_window_dispose(GObject *object) {
   g_clear_object(&self->current);
   g_clear_object(&self->playhead);
   g_clear_object(&self->examples);
-  g_clear_object(&self->said);
+  td_notice_clear(&self->notice);
   g_clear_pointer(&self->config, td_config_free);
   G_OBJECT_CLASS(td_window_parent_class)->dispose(object);
 }

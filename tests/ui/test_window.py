@@ -5,6 +5,7 @@ import os
 import pathlib
 import subprocess
 import sys
+import time
 
 import display
 
@@ -98,6 +99,13 @@ class Window:
     def focused(self):
         return pyatspi.findDescendant(self.application, lambda w: w.getState().contains(pyatspi.STATE_FOCUSED))
 
+    def selected_row(self):
+        """The number of the event that is selected in a list."""
+        row = pyatspi.findDescendant(self.application, lambda w: w.getRoleName() == "list item" and
+                                     w.getState().contains(pyatspi.STATE_SELECTED))
+        label = row and pyatspi.findDescendant(row, lambda w: w.getRoleName() == "label" and w.name.isdigit())
+        return label and label.name
+
     def position(self):
         return int(self.control("slider", "Event position").queryValue().currentValue)
 
@@ -179,6 +187,41 @@ def test_lists(tape):
     with Window(tape, "--page", "problems") as window:
         window.find("list", "Problems")
         window.read(str(nan["seq"]))
+
+
+def test_list_under_pointer(folder):
+    """Rows that go from under the pointer do no harm, the pointer selects nothing, and a click goes to its event."""
+    tape = folder / "pointer.tape"
+    subprocess.run([MAKE_TAPE, "40", "1", "20", "4", tape], check=True)
+    length = len(read_events(tape))
+    with Window(tape, "--page", "events") as window:
+        area = window.find("list", "Events").queryComponent().getExtents(pyatspi.WINDOW_COORDS)
+        x, points = area.x + area.width // 2, [area.y + area.height * part // 10 for part in (9, 1, 5)]
+        for y in points:
+            for position in (length, length // 2, 1):
+                window.drag_to(position)
+                window.wait_for_position(position)
+                display.wait_for("the row of the position", lambda: window.selected_row() == str(position - 1))
+                for move in (y, y + 40):
+                    pyatspi.Registry.generateMouseEvent(x, move, "abs")
+                    time.sleep(0.1)
+                assert window.selected_row() == str(position - 1)
+        pyatspi.Registry.generateMouseEvent(x, points[-1], "b1c")
+        display.wait_for("the event that was clicked", lambda: window.position() > 1)
+        display.wait_for("its row selected", lambda: window.selected_row() == str(window.position() - 1))
+
+
+def test_messages(tape):
+    """Messages may follow each other faster than they appear."""
+    with Window(tape) as window:
+        window.press("Go to the end")
+        for pause in (0.05, 0.1, 0.2, 0.4) * 6:
+            window.key("n")
+            time.sleep(pause)
+        time.sleep(1)
+        assert window.process.poll() is None
+        window.press("Go to the start")
+        window.wait_for_position(0)
 
 
 def test_level(folder):
@@ -291,7 +334,7 @@ def main():
     tape = OUTPUT / "nan_from_sum.tape"
     tapedeck("run", "--force", "--anomaly", "nonfinite", "-o", tape, "nan_from_sum")
     for test, arguments in ((test_failures, [tape]), (test_nan_example, [tape]), (test_keys, [tape]), (test_play, [tape]),
-                            (test_lists, [tape]), (test_level, [OUTPUT]), (test_training, [OUTPUT]), (test_not_a_tape, []), (test_start_page, [])):
+                            (test_lists, [tape]), (test_messages, [tape]), (test_list_under_pointer, [OUTPUT]), (test_level, [OUTPUT]), (test_training, [OUTPUT]), (test_not_a_tape, []), (test_start_page, [])):
         test(*arguments)
         print("ok", test.__name__, flush=True)
 

@@ -14,6 +14,23 @@ add_label(GtkWidget *box, const char *css_class) {
   return GTK_LABEL(label);
 }
 
+static void
+clicked(GtkGestureClick *gesture, int n, double x, double y, gpointer item) {
+  guint row = gtk_list_item_get_position(item);
+  GtkWidget *box = gtk_event_controller_get_widget(GTK_EVENT_CONTROLLER(gesture));
+  gtk_widget_activate_action(box, "list.activate-item", "u", row);
+}
+
+/* A click goes to the event. GTK's own single-click-activate also selects what is under the
+ * pointer: the list would not show where one is, and GTK 4.8 then uses rows that are freed. */
+static void
+add_click(GtkWidget *box, GtkListItem *item) {
+  GtkGesture *click = gtk_gesture_click_new();
+  gtk_gesture_single_set_button(GTK_GESTURE_SINGLE(click), GDK_BUTTON_PRIMARY);
+  g_signal_connect(click, "released", G_CALLBACK(clicked), item);
+  gtk_widget_add_controller(box, GTK_EVENT_CONTROLLER(click));
+}
+
 /* A row that is not whole has room for the sentence, not for modules in it. The module has a line
  * of its own, whose end says more than its beginning. */
 static void
@@ -34,6 +51,7 @@ setup(GtkSignalListItemFactory *factory, GtkListItem *item, gpointer whole) {
   if (!whole) gtk_label_set_lines(text, 3);
   gtk_label_set_ellipsize(add_label(right, "seq"), PANGO_ELLIPSIZE_START);
   gtk_label_set_text(add_label(right, "seq"), _("reconstructed"));
+  add_click(box, item);
   gtk_list_item_set_child(item, box);
 }
 
@@ -98,15 +116,12 @@ take_focus_back(GtkWidget *view) {
   gtk_widget_grab_focus(row ? row : view);
 }
 
-/* When a row goes that has the pointer or the focus, GTK 4.8 gives it to the row beside, selects
- * that, and aborts because the list has no more rows. */
+/* When a row goes that has the focus, GTK 4.8 gives it to the row beside, selects that, and aborts
+ * because the list has no more rows. */
 void
 td_event_rows_clear(GtkListView *view) {
-  gboolean by_one_click = gtk_list_view_get_single_click_activate(view);
   drop_focus(GTK_WIDGET(view));
-  gtk_list_view_set_single_click_activate(view, FALSE);
   gtk_list_view_set_model(view, NULL);
-  gtk_list_view_set_single_click_activate(view, by_one_click);
 }
 
 void
