@@ -4,7 +4,7 @@
 #include "engine/profile/why.h"
 
 #include "app/command.h"
-#include "engine/replay/catalog_collect.h"
+#include "engine/replay/catalog_visit.h"
 #include "ui/geometry/format.h"
 
 #include <inttypes.h>
@@ -57,16 +57,12 @@ print_conflict(const char *path, const td_catalog *catalog, td_tape *tape, uint6
 /* A missing wait is the program's mistake, not the engine's. So it is printed and breaks no rule.
  */
 static td_status
-print_conflicts(const char *path, td_tape *tape, td_error *error) {
-  const td_tape_info *info = td_tape_info_get(tape);
-  td_catalog *catalog = NULL;
-  if (!info->n_by_kind[TD_EVENT_stream_conflict]) return TD_OK;
-  td_status status = td_catalog_collect_whole(tape, &catalog, error);
-  for (uint64_t seq = 0; status == TD_OK && seq < info->n_events; seq++)
-    print_conflict(path, catalog, tape, seq);
-  if (status == TD_OK) status = td_tape_check_readable(tape, error);
-  td_catalog_free(catalog);
-  return status;
+print_conflicts(const td_catalog *catalog, uint64_t first, uint64_t end, void *data,
+                td_error *error) {
+  const reporter *reporter = data;
+  for (uint64_t seq = first; seq < end; seq++)
+    print_conflict(reporter->path, catalog, reporter->tape, seq);
+  return td_tape_check_readable(reporter->tape, error);
 }
 
 static int
@@ -77,8 +73,13 @@ check(const char *path) {
   td_status status = td_tape_open(path, &reporter.tape, &error);
   if (status == TD_OK)
     status = td_check_run(reporter.tape, print_violation, &reporter, &n_violations, &error);
-  if (status == TD_OK) print_summary(path, td_tape_info_get(reporter.tape), n_violations);
-  if (status == TD_OK) status = print_conflicts(path, reporter.tape, &error);
+  if (status == TD_OK) {
+    const td_tape_info *info = td_tape_info_get(reporter.tape);
+    print_summary(path, info, n_violations);
+    if (info->n_by_kind[TD_EVENT_stream_conflict])
+      status =
+          td_catalog_visit(reporter.tape, 0, info->n_events, print_conflicts, &reporter, &error);
+  }
   td_tape_close(reporter.tape);
   if (status != TD_OK) return td_command_file_error(path, &error);
   return n_violations ? TD_EXIT_BAD : TD_EXIT_OK;

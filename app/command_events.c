@@ -3,7 +3,7 @@
 #include "app/tape_at.h"
 #include "engine/base/json.h"
 #include "engine/profile/why.h"
-#include "engine/replay/catalog_collect.h"
+#include "engine/replay/catalog_visit.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -39,37 +39,44 @@ print_text(td_tape *tape, const td_catalog *catalog, uint64_t seq, const td_any_
   free(text);
 }
 
+typedef struct printing {
+  td_tape *tape;
+  const filter *filter;
+} printing;
+
+/* The graph is collected for the names in readable text; JSON has ids alone and needs none. */
 static td_status
-print_events(td_tape *tape, const td_catalog *catalog, const filter *filter, td_error *error) {
+print_events(const td_catalog *catalog, uint64_t first, uint64_t end, void *data, td_error *error) {
+  const printing *self = data;
+  const filter *filter = self->filter;
   td_json json;
   td_json_init(&json, stdout);
-  uint64_t n = td_tape_info_get(tape)->n_events;
-  for (uint64_t seq = filter->from; seq < n && seq <= filter->to && !ferror(stdout); seq++) {
+  for (uint64_t seq = first; seq < end && !ferror(stdout); seq++) {
     td_any_event event;
-    td_status status = td_tape_get(tape, seq, &event, NULL);
+    td_status status = td_tape_get(self->tape, seq, &event, NULL);
     if (status == TD_IO || status == TD_OUT_OF_MEMORY) break;
     if (status != TD_OK || !passes(filter, &event)) continue;
     if (catalog) {
-      print_text(tape, catalog, seq, &event);
+      print_text(self->tape, catalog, seq, &event);
     } else {
-      td_tape_print_json(tape, seq, &event, &json);
+      td_tape_print_json(self->tape, seq, &event, &json);
       td_json_newline(&json);
     }
   }
-  return td_tape_check_readable(tape, error);
+  return td_tape_check_readable(self->tape, error);
 }
 
-/* The graph is collected for the names in readable text; JSON has ids alone and needs none. */
 static int
 print_tape(const char *path, const filter *filter, bool as_json) {
   td_error error = {0};
-  td_tape *tape = NULL;
-  td_catalog *catalog = NULL;
-  td_status status = td_tape_open(path, &tape, &error);
-  if (status == TD_OK && !as_json) status = td_catalog_collect_whole(tape, &catalog, &error);
-  if (status == TD_OK) status = print_events(tape, catalog, filter, &error);
-  td_catalog_free(catalog);
-  td_tape_close(tape);
+  printing self = {.filter = filter};
+  td_status status = td_tape_open(path, &self.tape, &error);
+  uint64_t first = filter->from, end = filter->to < G_MAXINT64 ? filter->to + 1 : filter->to;
+  if (status == TD_OK) end = MIN(end, td_tape_info_get(self.tape)->n_events);
+  if (status == TD_OK && as_json) status = print_events(NULL, first, end, &self, &error);
+  if (status == TD_OK && !as_json && first < end)
+    status = td_catalog_visit(self.tape, first, end, print_events, &self, &error);
+  td_tape_close(self.tape);
   return status == TD_OK ? TD_EXIT_OK : td_command_file_error(path, &error);
 }
 

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * One streaming pass with bookkeeping of its own: a bug in the replay must not hide one in the
- * engine. */
+ * One pass, segment by segment, with bookkeeping of its own: a bug in the replay must not hide one
+ * in the engine. */
 #include "engine/profile/check.h"
 
 #include "engine/base/alloc.h"
 #include "engine/profile/checker.h"
-#include "engine/replay/catalog_collect.h"
+#include "engine/replay/catalog_visit.h"
 
 #define KINDS_MAX 4
+#define NEAR_GRAPH_TASKS (1u << 20)
 
 static const struct {
   const char *name;
@@ -137,36 +138,49 @@ check_left_over(td_checker *checker) {
 }
 
 static void
-check_tape(td_checker *checker, td_tape *tape) {
-  const td_tape_info *info = td_tape_info_get(tape);
-  bool whole = true;
-  for (checker->seq = 0; checker->seq < info->n_events && whole; checker->seq++) {
-    td_any_event event;
-    td_status read = td_tape_get(tape, checker->seq, &event, NULL);
-    whole = is_whole(checker, read, &event);
-    if (whole) check_event(checker, &event);
-  }
-  if (whole) td_check_graph_tasks_end(checker);
-  if (whole) check_left_over(checker);
+check_end(td_checker *checker, const td_tape_info *info) {
+  td_check_graph_tasks_end(checker);
+  check_left_over(checker);
   checker->seq = info->n_events;
-  if (whole && info->damage)
+  if (info->damage)
     td_checker_violate(checker, TD_RULE_complete, TD_NONE, "the tape is damaged: %s", info->damage);
+}
+
+typedef struct checking {
+  td_checker checker;
+  td_tape *tape;
+  bool is_whole; /* all events so far */
+} checking;
+
+static td_status
+check_segment(const td_catalog *catalog, uint64_t first, uint64_t end, void *data,
+              td_error *error) {
+  checking *self = data;
+  td_checker *checker = &self->checker;
+  const td_tape_info *info = td_tape_info_get(self->tape);
+  if (!td_checker_go_on(checker, catalog))
+    return td_error_set(error, TD_OUT_OF_MEMORY, "no memory to check the tape");
+  for (checker->seq = first; checker->seq < end && self->is_whole; checker->seq++) {
+    td_any_event event;
+    td_status read = td_tape_get(self->tape, checker->seq, &event, NULL);
+    self->is_whole = is_whole(checker, read, &event);
+    if (self->is_whole) check_event(checker, &event);
+  }
+  if (self->is_whole && end == info->n_events) check_end(checker, info);
+  return td_tape_check_readable(self->tape, error);
 }
 
 td_status
 td_check_run(td_tape *tape, td_check_report report, void *data, uint64_t *n_violations,
              td_error *error) {
-  td_checker checker = {.report = report, .data = data};
-  td_status status = td_catalog_collect_whole(tape, &checker.catalog, error);
-  if (status != TD_OK) return status;
-  if (td_checker_init(&checker)) {
-    choose_rules(&checker, td_tape_info_get(tape));
-    check_tape(&checker, tape);
-    *n_violations = checker.n_violations;
-    status = td_tape_check_readable(tape, error);
-  } else {
+  checking self = {.checker = {.report = report, .data = data}, .tape = tape, .is_whole = true};
+  choose_rules(&self.checker, td_tape_info_get(tape));
+  td_status status = TD_OK;
+  if (!td_id_rows_init(&self.checker.graph_tasks, NEAR_GRAPH_TASKS))
     status = td_error_set(error, TD_OUT_OF_MEMORY, "no memory to check the tape");
-  }
-  td_checker_fini(&checker);
+  uint64_t n_events = td_tape_info_get(tape)->n_events;
+  if (!status) status = td_catalog_visit(tape, 0, n_events, check_segment, &self, error);
+  *n_violations = self.checker.n_violations;
+  td_checker_fini(&self.checker);
   return status;
 }

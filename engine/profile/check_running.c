@@ -38,7 +38,7 @@ check_node_begin(td_checker *checker, const td_any_event *any) {
 /* What an exception passes through does not end: its spans are closed when one around it ends. */
 static bool
 is_broken_off(const td_check_span *span, void *data) {
-  const td_checker *checker = data;
+  td_checker *checker = data;
   return span->graph_task != TD_NONE && td_tally_of(checker, span->graph_task)->failed;
 }
 

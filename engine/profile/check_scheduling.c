@@ -279,25 +279,28 @@ check_error(td_checker *checker, const td_any_event *any) {
 }
 
 static void
-check_good_end(td_checker *checker, uint32_t graph_task) {
-  const td_tally *tally = td_tally_of(checker, graph_task);
+check_good_end(td_checker *checker, const td_tally *tally) {
   checker->seq = tally->end_seq;
   if (tally->n_pushed != tally->n_done)
     td_checker_violate(checker, TD_RULE_outstanding, TD_NONE,
                        "graph task %u succeeds, but %" PRIu64 " nodes were pushed "
                        "and %" PRIu64 " completed",
-                       graph_task, tally->n_pushed, tally->n_done);
+                       tally->graph_task, tally->n_pushed, tally->n_done);
   if (tally->n_parked > 0)
     td_checker_violate(checker, TD_RULE_not_ready_empty, TD_NONE,
-                       "graph task %u succeeds with %u buffers in not_ready", graph_task,
+                       "graph task %u succeeds with %u buffers in not_ready", tally->graph_task,
                        tally->n_parked);
 }
 
 void
 td_check_graph_tasks_end(td_checker *checker) {
-  const td_catalog *catalog = checker->catalog;
-  for (uint32_t row = 0; row < catalog->n_graph_tasks; row++)
-    if (checker->tallies[row].ended_well) check_good_end(checker, catalog->graph_task_rows[row].id);
+  uint32_t *order = NULL;
+  if (!td_id_rows_sort(&checker->graph_tasks, &order)) return;
+  for (uint32_t row = 0; row < checker->n_tallies; row++) {
+    const td_tally *tally = &checker->tallies[order ? order[row] : row];
+    if (tally->ended_well) check_good_end(checker, tally);
+  }
+  free(order);
 }
 
 static void (*const checks[TD_EVENT_LIMIT])(td_checker *checker, const td_any_event *any) = {

@@ -12,25 +12,46 @@ static const char *const names[TD_N_RULES] = {
 #undef RULE
 };
 
-bool
-td_checker_init(td_checker *checker) {
-  const td_catalog *catalog = checker->catalog;
-  checker->queues = td_try_alloc(catalog->n_queues, sizeof *checker->queues);
-  checker->threads = td_try_alloc(catalog->n_threads, sizeof *checker->threads);
-  checker->tallies = td_try_alloc(catalog->n_graph_tasks, sizeof *checker->tallies);
-  if (!checker->queues || !checker->threads || !checker->tallies) return false;
-  for (uint32_t i = 0; i < catalog->n_graph_tasks; i++)
-    checker->tallies[i] = (td_tally){.thread = TD_NONE, .mismatch_seq = UINT64_MAX};
+/* Makes *items as long as `wanted`, with zeros. */
+static bool
+lengthen(void **items, uint32_t *n, uint32_t wanted, size_t size) {
+  if (*items && wanted <= *n) return true;
+  char *longer = td_try_alloc(TD_MAX(wanted, *n), size);
+  if (!longer) return false;
+  if (*n) memcpy(longer, *items, *n * size);
+  free(*items);
+  *items = longer;
+  *n = TD_MAX(wanted, *n);
   return true;
+}
+
+bool
+td_checker_go_on(td_checker *checker, const td_catalog *catalog) {
+  checker->catalog = catalog;
+  return lengthen((void **)&checker->queues, &checker->n_queues, catalog->n_queues,
+                  sizeof *checker->queues) &&
+         lengthen((void **)&checker->threads, &checker->n_threads, catalog->n_threads,
+                  sizeof *checker->threads);
+}
+
+td_tally *
+td_tally_of(td_checker *checker, uint32_t graph_task) {
+  uint32_t row = td_id_rows_find(&checker->graph_tasks, graph_task);
+  if (row != TD_NO_ROW) return &checker->tallies[row];
+  td_id_rows_add(&checker->graph_tasks, graph_task);
+  TD_GROW(checker->tallies, checker->n_tallies, checker->tallies_capacity);
+  checker->tallies[checker->n_tallies] =
+      (td_tally){.graph_task = graph_task, .thread = TD_NONE, .mismatch_seq = UINT64_MAX};
+  return &checker->tallies[checker->n_tallies++];
 }
 
 void
 td_checker_fini(td_checker *checker) {
-  for (uint32_t i = 0; checker->queues && i < checker->catalog->n_queues; i++)
+  for (uint32_t i = 0; i < checker->n_queues; i++)
     td_check_queue_fini(&checker->queues[i]);
-  for (uint32_t i = 0; checker->threads && i < checker->catalog->n_threads; i++)
+  for (uint32_t i = 0; i < checker->n_threads; i++)
     td_check_thread_fini(&checker->threads[i]);
-  for (uint32_t i = 0; checker->tallies && i < checker->catalog->n_graph_tasks; i++) {
+  for (uint32_t i = 0; i < checker->n_tallies; i++) {
     td_check_tasks_fini(&checker->tallies[i].tasks);
     td_check_callbacks_fini(&checker->tallies[i].callbacks);
     free(checker->tallies[i].queues);
@@ -40,7 +61,7 @@ td_checker_fini(td_checker *checker) {
   free(checker->tallies);
   free(checker->locks);
   td_hash_index_fini(&checker->lock_numbers);
-  td_catalog_free(checker->catalog);
+  td_id_rows_fini(&checker->graph_tasks);
 }
 
 void

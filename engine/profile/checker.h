@@ -26,6 +26,7 @@ typedef enum td_rule {
  * the checker compares values in between only if one thread did all the work. That is known at the
  * end. */
 typedef struct td_tally {
+  uint32_t graph_task;
   td_check_tasks tasks;         /* (owned) until some graph tasks later have ended */
   td_check_callbacks callbacks; /* (owned) until the graph task ends */
   uint32_t *queues;             /* (owned) that had its nodes, until it ends */
@@ -47,11 +48,15 @@ typedef struct td_held_lock {
 } td_held_lock;
 
 typedef struct td_checker {
-  td_catalog *catalog; /* (owned) */
+  const td_catalog *catalog; /* (borrowed) of the segment that is gone through */
   bool judged[TD_N_RULES];
-  td_check_queue *queues;        /* (owned) [n_queues] */
-  td_check_thread *threads;      /* (owned) [n_threads] */
-  td_tally *tallies;             /* (owned) [n_graph_tasks] by row */
+  td_check_queue *queues; /* (owned) */
+  uint32_t n_queues;
+  td_check_thread *threads; /* (owned) */
+  uint32_t n_threads;
+  td_id_rows graph_tasks; /* (owned) */
+  td_tally *tallies;      /* (owned) by their rows: all of the tape so far */
+  uint32_t n_tallies, tallies_capacity;
   uint32_t ended[TD_ENDED_KEPT]; /* graph tasks that ended last, a ring */
   uint64_t n_ended;
   td_held_lock *locks; /* (owned) in the order in which threads first got them */
@@ -63,16 +68,14 @@ typedef struct td_checker {
   uint64_t n_violations;
 } td_checker;
 
-/* td_checker_init makes the tables that fit checker->catalog; false without memory. td_checker_fini
- * frees them and the catalog. */
-bool td_checker_init(td_checker *checker);
+/* td_checker_go_on makes room for the queues and threads of the next segment; false without
+ * memory. */
+bool td_checker_go_on(td_checker *checker, const td_catalog *catalog);
 void td_checker_fini(td_checker *checker);
 
-/* td_tally_of returns the tally of a graph task that an event names. */
-static inline td_tally *
-td_tally_of(const td_checker *checker, uint32_t graph_task) {
-  return &checker->tallies[td_catalog_graph_task_row(checker->catalog, graph_task)];
-}
+/* td_tally_of returns the tally of a graph task that an event names. A call with another graph task
+ * may move it. */
+td_tally *td_tally_of(td_checker *checker, uint32_t graph_task);
 
 /* td_checker_violate reports a broken rule at the present event, in words that follow the node's
  * name, if any. */
