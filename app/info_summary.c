@@ -89,7 +89,8 @@ typedef struct nodes_of_tape {
 
 static bool
 has_node_of(const td_catalog *catalog, const td_segment *segment) {
-  uint32_t number = catalog ? catalog->segment.number : TD_SEGMENT_OUTLINE;
+  if (!catalog) return false;
+  uint32_t number = catalog->segment.number;
   return number == segment->number || number == TD_SEGMENT_WHOLE;
 }
 
