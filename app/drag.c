@@ -7,6 +7,7 @@
 
 #define WIDTH 1600
 #define HEIGHT 1000
+#define START_FRAMES 10 /* the start page is drawn by then */
 #define QUIET_FRAMES 30 /* the lists are filled by then */
 #define FRAMES_THERE 160
 #define FRAMES_BACK 80
@@ -15,7 +16,7 @@ typedef struct Drag {
   const char *path; /* (borrowed) */
   td_drag *result;  /* (borrowed) */
   TdWindow *window; /* (borrowed) */
-  int quiet, frame;
+  int start, quiet, frame;
   gint64 begin_us, last_us;
 } Drag;
 
@@ -23,6 +24,22 @@ static double
 share_at(int frame) {
   return frame <= FRAMES_THERE ? (double)frame / FRAMES_THERE
                                : 1 - (double)(frame - FRAMES_THERE) / FRAMES_BACK;
+}
+
+/* A tick comes before its frame is drawn: what is there at one tick is drawn at the next. */
+static bool
+is_open(Drag *self) {
+  if (self->start < START_FRAMES && ++self->start == START_FRAMES) {
+    self->begin_us = g_get_monotonic_time();
+    td_window_open(self->window, self->path);
+  }
+  if (self->start < START_FRAMES) return false;
+  TdPlayhead *playhead = td_window_get_playhead(self->window);
+  bool still = td_playhead_get_document(playhead) && td_window_is_settled(self->window);
+  if (self->quiet == 1 && self->result->open_ms == 0)
+    self->result->open_ms = (double)(g_get_monotonic_time() - self->begin_us) / 1e3;
+  self->quiet = still ? self->quiet + 1 : 0;
+  return self->quiet > QUIET_FRAMES;
 }
 
 static void
@@ -38,11 +55,7 @@ static gboolean
 frame_cb(GtkWidget *widget, GdkFrameClock *clock, gpointer data) {
   Drag *self = data;
   TdPlayhead *playhead = td_window_get_playhead(self->window);
-  if (self->quiet < QUIET_FRAMES) {
-    bool still = td_playhead_get_document(playhead) && td_window_is_settled(self->window);
-    self->quiet = still ? self->quiet + 1 : 0;
-    return G_SOURCE_CONTINUE;
-  }
+  if (self->quiet <= QUIET_FRAMES && !is_open(self)) return G_SOURCE_CONTINUE;
   note_frame(self);
   if (self->frame == FRAMES_THERE + FRAMES_BACK) {
     self->result->frame_ms = (double)(self->last_us - self->begin_us) / 1e3 / self->frame;
@@ -61,7 +74,6 @@ activated(AdwApplication *application, gpointer data) {
   self->window = td_window_new(application);
   td_window_actions_install(self->window);
   gtk_window_set_default_size(GTK_WINDOW(self->window), WIDTH, HEIGHT);
-  td_window_open(self->window, self->path);
   gtk_widget_add_tick_callback(GTK_WIDGET(self->window), frame_cb, self, NULL);
   gtk_window_present(GTK_WINDOW(self->window));
 }

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
  * Long tapes: 100 million events in 50,000 training steps, cut into segments. */
+#include "app/bench/cuts.h"
+
 #include "app/bench/apart.h"
 #include "app/bench/figure.h"
 #include "app/bench/recording.h"
@@ -25,7 +27,7 @@ typedef struct opening {
 
 /* Made for the first figure that wants it. */
 static struct {
-  bool tried;
+  bool has_tried, has_measured;
   char *trouble; /* (owned) why there is none */
   td_bench_tape tape;
   opening opening;
@@ -157,22 +159,32 @@ measure_floors(const char *path) {
   return NULL;
 }
 
-static char *
-make_tape(void) {
-  made.tape =
-      (td_bench_tape){.n_nodes = NODES_OF_STEP, .n_passes = STEPS, .trains = true, .is_cut = true};
-  char *trouble = td_bench_tape_record_apart(&made.tape);
-  if (!trouble) trouble = measure_floors(made.tape.recording.path);
-  return trouble ? trouble : open_apart(made.tape.recording.path, &made.opening);
+const char *
+td_bench_cuts_tape(char **trouble) {
+  if (!made.has_tried) {
+    made.has_tried = true;
+    atexit(remove_tape);
+    made.tape = (td_bench_tape){
+        .n_nodes = NODES_OF_STEP, .n_passes = STEPS, .trains = true, .is_cut = true};
+    made.trouble = td_bench_tape_record_apart(&made.tape);
+  }
+  *trouble = made.trouble;
+  return made.trouble ? NULL : made.tape.recording.path;
+}
+
+static void
+measure_once(void) {
+  char *trouble;
+  const char *path = td_bench_cuts_tape(&trouble);
+  if (made.has_measured || !path) return;
+  made.has_measured = true;
+  made.trouble = measure_floors(path);
+  if (!made.trouble) made.trouble = open_apart(path, &made.opening);
 }
 
 static void
 measure(td_measured *measured, const double *value, const double *floor) {
-  if (!made.tried) {
-    made.tried = true;
-    atexit(remove_tape);
-    made.trouble = make_tape();
-  }
+  measure_once();
   measured->value = *value;
   if (floor) measured->floor_value = *floor;
   measured->skipped = g_strdup(made.trouble);
