@@ -94,11 +94,20 @@ has_node_of(const td_catalog *catalog, const td_segment *segment) {
   return number == segment->number || number == TD_SEGMENT_WHOLE;
 }
 
-/* Falls back on the outline, which names no nodes. */
+/* An outline has no graph, so it cannot say what may have led to an anomaly. */
+static bool
+is_outline_enough(const nodes_of_tape *self, const td_segment *segment, uint64_t seq,
+                  const td_event_anomaly *anomaly) {
+  return td_catalog_declares(self->catalog, &anomaly->event) &&
+         !td_cause_is_possible(self->catalog, self->tape, segment->first, seq, anomaly);
+}
+
+/* Falls back on the outline, which names few nodes. */
 static const td_catalog *
-catalog_for(nodes_of_tape *self, uint64_t seq) {
+catalog_for(nodes_of_tape *self, uint64_t seq, const td_event_anomaly *anomaly) {
   td_segment segment = td_tape_segment_at(self->tape, seq);
   if (has_node_of(self->catalog, &segment)) return self->catalog;
+  if (is_outline_enough(self, &segment, seq, anomaly)) return self->catalog;
   if (has_node_of(self->segment, &segment)) return self->segment;
   td_catalog_free(self->segment);
   self->segment = NULL;
@@ -112,13 +121,19 @@ catalog_for(nodes_of_tape *self, uint64_t seq) {
   return self->segment ? self->segment : self->catalog;
 }
 
+static bool
+find_cause(const td_catalog *catalog, td_tape *tape, uint64_t seq, const td_event_anomaly *anomaly,
+           uint64_t *cause) {
+  return !td_info_is_outline(catalog) && td_cause_find(catalog, tape, seq, anomaly, cause);
+}
+
 static void
 print_anomaly(nodes_of_tape *self, uint64_t seq, const td_any_event *event) {
-  const td_catalog *catalog = catalog_for(self, seq);
+  const td_catalog *catalog = catalog_for(self, seq, &event->anomaly);
   char *text = td_why_describe(catalog, self->tape, event);
   uint64_t cause;
   printf("event %" PRIu64 ", %s", seq, text);
-  if (td_cause_find(catalog, self->tape, seq, &event->anomaly, &cause))
+  if (find_cause(catalog, self->tape, seq, &event->anomaly, &cause))
     printf(" (event %" PRIu64 " may have led to it)", cause);
   putchar('\n');
   free(text);
@@ -196,7 +211,7 @@ write_anomaly(td_json *json, td_tape *tape, const td_catalog *catalog, uint64_t 
   td_member_string(json, "born", td_enum_word(TD_FIELD_ENUM_birthplace, anomaly->born));
   write_node(json, catalog, anomaly->node);
   td_json_key(json, "cause");
-  if (td_cause_find(catalog, tape, seq, anomaly, &cause))
+  if (find_cause(catalog, tape, seq, anomaly, &cause))
     td_json_u64(json, cause);
   else
     td_json_null(json);
@@ -217,7 +232,7 @@ td_info_summary_json(td_json *json, td_tape *tape, const td_catalog *catalog,
   td_json_key(json, "anomalies");
   td_json_begin_array(json);
   for (uint32_t i = 0; i < SHOWN_JSON && next_anomaly(tape, catalog, &at, &seq, &event); i++)
-    write_anomaly(json, tape, catalog_for(&nodes, seq), seq, &event.anomaly);
+    write_anomaly(json, tape, catalog_for(&nodes, seq, &event.anomaly), seq, &event.anomaly);
   td_json_end_array(json);
   td_catalog_free(nodes.segment);
 }

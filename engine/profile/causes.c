@@ -2,6 +2,7 @@
 #include "engine/profile/causes.h"
 
 #include "engine/base/alloc.h"
+#include "engine/base/bisect.h"
 #include "engine/base/number_map.h"
 
 #include <stdlib.h>
@@ -33,13 +34,19 @@ td_cause_of_forward(const td_event_anomaly *anomaly) {
   return is_of_forward(anomaly->born);
 }
 
-/* An Inf leads to a NaN. A NaN of the forward pass leads to one of the backward pass. */
+/* An Inf leads to a NaN. A NaN of the forward pass leads to one of the backward pass. Nothing of
+ * the backward pass leads to one of the forward pass. */
+static bool
+can_lead_to(const td_event_anomaly *later, const td_event_anomaly *earlier) {
+  bool crosses = is_of_forward(earlier->born) && !is_of_forward(later->born);
+  bool goes_back = !is_of_forward(earlier->born) && is_of_forward(later->born);
+  return later->kind == TD_anomaly_kind_nan && !goes_back &&
+         (earlier->kind == TD_anomaly_kind_inf || crosses);
+}
+
 static bool
 can_lead(const search *self, const td_event_anomaly *earlier) {
-  if (self->anomaly->kind != TD_anomaly_kind_nan) return false;
-  if (is_of_forward(earlier->born) != self->forward) return false;
-  bool crosses = is_of_forward(earlier->born) && !is_of_forward(self->anomaly->born);
-  return earlier->kind == TD_anomaly_kind_inf || crosses;
+  return is_of_forward(earlier->born) == self->forward && can_lead_to(self->anomaly, earlier);
 }
 
 /* Notes the latest birth at each node before the event; of a forward pass, any but the event. */
@@ -147,6 +154,21 @@ td_cause_find(const td_catalog *catalog, td_tape *tape, uint64_t seq,
   }
   search_fini(&search);
   return found;
+}
+
+bool
+td_cause_is_possible(const td_catalog *catalog, td_tape *tape, uint64_t first, uint64_t seq,
+                     const td_event_anomaly *anomaly) {
+  const td_catalog_mentions *problems = &catalog->mentions[TD_LIST_problems];
+  td_any_event event;
+  uint32_t at;
+  TD_BISECT(at, 0, problems->n, problems->items[at].seq < first);
+  for (; at < problems->n && problems->items[at].seq < seq; at++)
+    if (problems->items[at].kind == TD_EVENT_anomaly &&
+        td_tape_get(tape, problems->items[at].seq, &event, NULL) == TD_OK &&
+        can_lead_to(anomaly, &event.anomaly))
+      return true;
+  return false;
 }
 
 static bool

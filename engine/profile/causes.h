@@ -12,6 +12,11 @@
 bool td_cause_find(const td_catalog *catalog, td_tape *tape, uint64_t seq,
                    const td_event_anomaly *anomaly, uint64_t *cause);
 
+/* td_cause_is_possible tells without the graph whether td_cause_find can find a birth at event
+ * `first` or later. It needs no more than the catalog of an outline. */
+bool td_cause_is_possible(const td_catalog *catalog, td_tape *tape, uint64_t first, uint64_t seq,
+                          const td_event_anomaly *anomaly);
+
 /* td_cause_of_forward tells whether the birth is one of the forward pass or of the program's data.
  */
 bool td_cause_of_forward(const td_event_anomaly *anomaly);

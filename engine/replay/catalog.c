@@ -73,6 +73,19 @@ td_catalog_event(const td_catalog *catalog, td_tape *tape, uint64_t seq, td_any_
                       (unsigned long long)seq);
 }
 
+bool
+td_catalog_declares(const td_catalog *catalog, const td_event *event) {
+  const td_event_type *type = td_event_type_get(event->kind);
+  bool declared = true;
+  for (uint16_t i = 0; i < type->n_fields && declared; i++) {
+    if (type->fields[i].space != TD_ID_NODE) continue;
+    uint32_t id = (uint32_t)td_event_field_get(event, &type->fields[i]);
+    const td_catalog_node *facts = td_catalog_node_find(catalog, id);
+    declared = id == TD_NONE || (facts && facts->created_seq != UINT64_MAX);
+  }
+  return declared;
+}
+
 /* NULL if the tape does not name the device. */
 static const td_catalog_device *
 find_device(const td_catalog *catalog, int32_t device) {

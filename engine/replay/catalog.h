@@ -157,6 +157,10 @@ typedef struct td_catalog {
 td_status td_catalog_event(const td_catalog *catalog, td_tape *tape, uint64_t seq,
                            td_any_event *out, td_error *error);
 
+/* td_catalog_declares tells whether the catalog has the declaration of each node that an event
+ * names. An outline has those of the first problems. */
+bool td_catalog_declares(const td_catalog *catalog, const td_event *event);
+
 /* td_catalog_free frees a catalog. Its strings stay with the tape. */
 void td_catalog_free(td_catalog *catalog);
 

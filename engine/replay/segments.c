@@ -3,6 +3,7 @@
 
 #include "engine/base/alloc.h"
 #include "engine/replay/catalog_collect.h"
+#include "engine/replay/segment_outline.h"
 #include "engine/replay/segment_state.h"
 #include "engine/replay/world.h"
 #include "engine/trace/contents.h"
@@ -19,10 +20,9 @@ typedef struct cutting {
   uint64_t least_events;
   uint64_t *moments; /* (owned) events before which the tape may be cut */
   size_t n_moments, capacity, next_moment;
-  td_keyframe outline;
-  td_number_map lengths, most; /* of queues, now and ever */
-  td_keyframe places;          /* threads and queues of the whole tape */
-  td_keyframe lasting;         /* what else lives where the last segment ends */
+  td_segment_outline outline;
+  td_keyframe places;  /* threads and queues of the whole tape */
+  td_keyframe lasting; /* what else lives where the last segment ends */
   td_keyframe keyframe;
   td_error *error;
 } cutting;
@@ -50,68 +50,28 @@ is_moment(activity *now, const td_event *event, const td_event_type *type) {
   return begins && is_quiet;
 }
 
-static void
-follow_queue(cutting *self, const td_event *event, const td_event_type *type) {
-  if (!type->queue.change) return;
-  uint32_t queue = td_event_u32(event, type->queue.queue);
-  uint64_t *length = td_number_map_put(&self->lengths, queue);
-  uint64_t *most = td_number_map_put(&self->most, queue);
-  change(length, type->queue.change);
-  *most = TD_MAX(*most, *length);
-}
-
-/* An outline has no pushes, so it says how long each queue became. */
-static void
-tell_queues(cutting *self, const td_event *last, uint64_t last_seq) {
-  for (uint32_t i = 0; i < self->most.n; i++) {
-    td_event_queue_now event = {.event = *last,
-                                .queue = (uint32_t)self->most.entries[i].key,
-                                .last_node = TD_NONE,
-                                .most = (uint32_t)self->most.entries[i].value};
-    event.event.kind = TD_EVENT_queue_now;
-    event.event.size = sizeof event;
-    td_keyframe_put(&self->outline, &event.event, last_seq);
-  }
-}
-
-/* Strings are in the table of contents, and so are the events of kind `known`. */
-static bool
-is_in_table(const td_event *event) {
-  return event->kind == TD_EVENT_string || event->kind == TD_EVENT_known;
-}
-
 static bool
 is_place(const td_event *event) {
   return event->kind == TD_EVENT_thread_new || event->kind == TD_EVENT_pool_thread_new ||
          event->kind == TD_EVENT_queue_new;
 }
 
-static bool
-is_in_outline(const td_event *event, const td_event_type *type) {
-  bool lasts = type->lasts.how == TD_LASTS_always || type->lasts.how == TD_LASTS_thread;
-  return type->outline || (lasts && !is_in_table(event));
-}
-
 static void
 look_over(cutting *self) {
   activity now = {0};
-  td_event last = {0};
   td_segment whole = td_tape_whole(self->tape);
   td_tape_begin_pass(self->tape, &whole);
   for (uint64_t seq = 0; seq < whole.end; seq++) {
     const td_any_event *event = td_tape_peek(self->tape, seq);
     if (!event) continue;
     const td_event_type *type = td_event_type_get(event->event.kind);
-    if (is_in_outline(&event->event, type)) td_keyframe_put(&self->outline, &event->event, seq);
+    td_segment_outline_take(&self->outline, &event->event, seq);
     if (is_place(&event->event)) td_keyframe_put(&self->places, &event->event, seq);
-    follow_queue(self, &event->event, type);
-    last = event->event;
     if (!is_moment(&now, &event->event, type)) continue;
     TD_GROW(self->moments, self->n_moments, self->capacity);
     self->moments[self->n_moments++] = seq;
   }
   td_tape_end_pass(self->tape);
-  tell_queues(self, &last, whole.end - 1);
 }
 
 /* Where a segment ends: the last one is not shorter than the others. */
@@ -131,7 +91,7 @@ end_of(cutting *self, uint64_t first) {
 /* What keyframes tell in another way, thread_state as thread_now. */
 static bool
 is_told_elsewhere(const td_event *event) {
-  return is_in_table(event) || is_place(event) || event->kind == TD_EVENT_thread_state;
+  return td_is_in_table(event) || is_place(event) || event->kind == TD_EVENT_thread_state;
 }
 
 static void
@@ -141,6 +101,7 @@ apply_all(cutting *self, td_world *world, const td_segment *segment, uint32_t *l
     const td_any_event *event = td_tape_peek(self->tape, seq);
     td_apply_event(world, event);
     if (!event) continue;
+    td_segment_outline_name(&self->outline, &event->event, seq);
     if (!is_told_elsewhere(&event->event)) td_keyframe_add(&self->lasting, &event->event, seq);
     *last_thread = event->event.thread;
   }
@@ -197,6 +158,28 @@ pass_through(cutting *self, const td_segment *segment, bool *is_made) {
   return status;
 }
 
+/* The last segment is not applied: nobody needs the state at its end. */
+static void
+name_rest(cutting *self, uint64_t first) {
+  td_segment rest = {.first = first, .end = td_tape_info_get(self->tape)->n_events};
+  if (!td_segment_outline_names(&self->outline)) return;
+  td_tape_begin_pass(self->tape, &rest);
+  for (uint64_t seq = rest.first; seq < rest.end; seq++) {
+    const td_any_event *event = td_tape_peek(self->tape, seq);
+    if (event) td_segment_outline_name(&self->outline, &event->event, seq);
+  }
+  td_tape_end_pass(self->tape);
+}
+
+static td_status
+write_outline(cutting *self, uint64_t last_first) {
+  name_rest(self, last_first);
+  td_keyframe outline = td_segment_outline_make(&self->outline);
+  td_segment_writer_outline(self->writer, &outline);
+  td_keyframe_fini(&outline);
+  return td_tape_check_readable(self->tape, self->error);
+}
+
 static td_status
 cut(cutting *self, uint32_t *n_segments) {
   uint64_t n_events = td_tape_info_get(self->tape)->n_events;
@@ -213,8 +196,7 @@ cut(cutting *self, uint32_t *n_segments) {
     segment.first = segment.end;
   }
   *n_segments = segment.number;
-  if (!status) td_segment_writer_outline(self->writer, &self->outline);
-  return status;
+  return !status && segment.number > 1 ? write_outline(self, segment.first) : status;
 }
 
 static td_status
@@ -231,12 +213,10 @@ cut_tape(cutting *self, const char *path) {
 static void
 cutting_fini(cutting *self) {
   td_tape_close(self->tape);
-  td_keyframe_fini(&self->outline);
+  td_segment_outline_fini(&self->outline);
   td_keyframe_fini(&self->places);
   td_keyframe_fini(&self->lasting);
   td_keyframe_fini(&self->keyframe);
-  td_number_map_fini(&self->lengths);
-  td_number_map_fini(&self->most);
   free(self->moments);
 }
 

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "engine/replay/segment_outline.h"
+
+#include "engine/base/alloc.h"
+
+static bool
+belongs(const td_event *event, const td_event_type *type) {
+  bool lasts = type->lasts.how == TD_LASTS_always || type->lasts.how == TD_LASTS_thread;
+  return type->outline || (lasts && !td_is_in_table(event));
+}
+
+static void
+follow_queue(td_segment_outline *self, const td_event *event, const td_event_type *type) {
+  if (!type->queue.change) return;
+  uint32_t queue = td_event_u32(event, type->queue.queue);
+  uint64_t *length = td_number_map_put(&self->lengths, queue);
+  if (type->queue.change > 0) ++*length;
+  if (type->queue.change < 0 && *length) --*length;
+  uint64_t now = *length, *most = td_number_map_put(&self->most, queue);
+  *most = TD_MAX(*most, now);
+}
+
+static void
+note_node(td_segment_outline *self, uint32_t node) {
+  if (node != TD_NONE && self->named.n < TD_OUTLINE_NODES) td_number_map_put(&self->named, node);
+}
+
+static void
+note_problem(td_segment_outline *self, const td_event *event, const td_event_type *type) {
+  if (type->list.list != TD_LIST_problems) return;
+  for (uint16_t i = 0; i < type->n_fields; i++)
+    if (type->fields[i].space == TD_ID_NODE)
+      note_node(self, (uint32_t)td_event_field_get(event, &type->fields[i]));
+}
+
+void
+td_segment_outline_take(td_segment_outline *self, const td_event *event, uint64_t seq) {
+  const td_event_type *type = td_event_type_get(event->kind);
+  if (belongs(event, type)) td_keyframe_put(&self->events, event, seq);
+  follow_queue(self, event, type);
+  note_problem(self, event, type);
+  self->last = *event;
+  self->last_seq = seq;
+}
+
+bool
+td_segment_outline_names(const td_segment_outline *self) {
+  return self->named.n > 0;
+}
+
+static bool
+tells_name(const td_event *event) {
+  return event->kind == TD_EVENT_node_new || event->kind == TD_EVENT_node_label ||
+         event->kind == TD_EVENT_node_module;
+}
+
+void
+td_segment_outline_name(td_segment_outline *self, const td_event *event, uint64_t seq) {
+  if (!tells_name(event) || self->names.n == TD_OUTLINE_NAMES) return;
+  uint32_t node = td_event_u32(event, td_event_type_get(event->kind)->lasts.item);
+  if (td_number_map_find(&self->named, node)) td_keyframe_put(&self->names, event, seq);
+}
+
+/* An outline has no pushes, so it says how long each queue became. */
+static void
+tell_queues(const td_segment_outline *self, td_keyframe *made) {
+  for (uint32_t i = 0; i < self->most.n; i++) {
+    td_event_queue_now event = {.event = self->last,
+                                .queue = (uint32_t)self->most.entries[i].key,
+                                .last_node = TD_NONE,
+                                .most = (uint32_t)self->most.entries[i].value};
+    event.event.kind = TD_EVENT_queue_now;
+    event.event.size = sizeof event;
+    td_keyframe_put(made, &event.event, self->last_seq);
+  }
+}
+
+/* Adds the events of another list, from *at on, that come before event `end` of the tape. */
+static void
+put_before(td_keyframe *made, const td_keyframe *from, size_t *at, size_t *byte, uint64_t end) {
+  for (; *at < from->n && from->seqs[*at] < end; ++*at) {
+    const td_event *event = td_event_pile_get(&from->events, *byte);
+    td_keyframe_put(made, event, from->seqs[*at]);
+    *byte += event->size;
+  }
+}
+
+td_keyframe
+td_segment_outline_make(const td_segment_outline *self) {
+  td_keyframe made = {0};
+  const uint64_t *seq = self->events.seqs;
+  size_t at = 0, byte = 0;
+  TD_PILE_EACH(&self->events.events, event) {
+    put_before(&made, &self->names, &at, &byte, *seq);
+    td_keyframe_put(&made, event, *seq++);
+  }
+  put_before(&made, &self->names, &at, &byte, UINT64_MAX);
+  tell_queues(self, &made);
+  return made;
+}
+
+void
+td_segment_outline_fini(td_segment_outline *self) {
+  td_keyframe_fini(&self->events);
+  td_keyframe_fini(&self->names);
+  td_number_map_fini(&self->lengths);
+  td_number_map_fini(&self->most);
+  td_number_map_fini(&self->named);
+}
