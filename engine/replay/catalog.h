@@ -98,6 +98,9 @@ typedef struct td_catalog_setting {
   const char *name, *value;
 } td_catalog_setting;
 
+/* So many stretches has an outline at most. */
+#define TD_CATALOG_STRETCHES 1024
+
 /* A training step that is over, in the process of a thread. */
 typedef struct td_catalog_step {
   uint64_t seq;
@@ -109,6 +112,14 @@ typedef struct td_catalog_left_out {
   uint32_t first, n_steps, n_passes, thread;
   const char *chosen; /* the user's options */
 } td_catalog_left_out;
+
+/* One of the stretches of a tape that is cut: engine/replay/outline_stretches.h. It begins where
+ * the one before ends. */
+typedef struct td_catalog_stretch {
+  uint64_t end, end_ns; /* the event behind it; the time of its last event */
+  uint64_t busy_ns;     /* for which nodes ran, of all threads */
+  uint32_t most;        /* length of the longest queue */
+} td_catalog_stretch;
 
 /* An event and what it is about: a node, or for a write a version counter; or TD_NONE. */
 typedef struct td_catalog_mention {
@@ -139,7 +150,8 @@ typedef struct td_catalog {
   td_catalog_setting *settings;  /* in the order of the tape */
   td_catalog_step *steps;        /* in the order of the tape */
   td_catalog_left_out *left_out; /* in the order of the tape */
-  uint32_t n_steps, n_left_out, n_settings, n_streams;
+  td_catalog_stretch *stretches; /* [n_stretches] in the order of the tape; of an outline */
+  uint32_t n_steps, n_left_out, n_settings, n_streams, n_stretches;
   td_catalog_mentions mentions[TD_N_LISTS];
   uint32_t n_passes_before;           /* of the tape: that began before the segment */
   uint64_t n_by_kind[TD_EVENT_LIMIT]; /* of the events that it was collected from */

@@ -114,6 +114,18 @@ take_totals_now(td_catalog_builder *builder, const td_any_event *any) {
   builder->catalog->n_passes_before = any->totals_now.passes;
 }
 
+static void
+take_stretch_now(td_catalog_builder *builder, const td_any_event *any) {
+  const td_event_stretch_now *event = &any->stretch_now;
+  td_catalog *catalog = builder->catalog;
+  if (catalog->n_stretches == TD_CATALOG_STRETCHES) return;
+  TD_CATALOG_ADD(builder, catalog->stretches, catalog->n_stretches, builder->room.stretches,
+                 (td_catalog_stretch){.end = builder->seq + 1,
+                                      .end_ns = event->event.time,
+                                      .busy_ns = event->busy_ns,
+                                      .most = event->most});
+}
+
 /* Processes are few and numbered from 0. */
 void
 td_catalog_know_process(td_catalog *catalog, uint32_t process) {

@@ -9,15 +9,24 @@ belongs(const td_event *event, const td_event_type *type) {
   return type->outline || (lasts && !td_is_in_table(event));
 }
 
-static void
+void
+td_segment_outline_begin(td_segment_outline *self, uint64_t n_events) {
+  *self = (td_segment_outline){0};
+  td_outline_stretches_begin(&self->stretches, n_events);
+}
+
+/* How long the event's queue is, before it or after. */
+static uint64_t
 follow_queue(td_segment_outline *self, const td_event *event, const td_event_type *type) {
-  if (!type->queue.change) return;
+  if (!type->queue.change) return 0;
   uint32_t queue = td_event_u32(event, type->queue.queue);
   uint64_t *length = td_number_map_put(&self->lengths, queue);
+  uint64_t before = *length;
   if (type->queue.change > 0) ++*length;
   if (type->queue.change < 0 && *length) --*length;
-  uint64_t now = *length, *most = td_number_map_put(&self->most, queue);
-  *most = TD_MAX(*most, now);
+  uint64_t longer = TD_MAX(before, *length), *most = td_number_map_put(&self->most, queue);
+  *most = TD_MAX(*most, longer);
+  return longer;
 }
 
 static void
@@ -37,10 +46,8 @@ void
 td_segment_outline_take(td_segment_outline *self, const td_event *event, uint64_t seq) {
   const td_event_type *type = td_event_type_get(event->kind);
   if (belongs(event, type)) td_keyframe_put(&self->events, event, seq);
-  follow_queue(self, event, type);
   note_problem(self, event, type);
-  self->last = *event;
-  self->last_seq = seq;
+  td_outline_stretches_take(&self->stretches, event, seq, follow_queue(self, event, type));
 }
 
 bool
@@ -65,13 +72,13 @@ td_segment_outline_name(td_segment_outline *self, const td_event *event, uint64_
 static void
 tell_queues(const td_segment_outline *self, td_keyframe *made) {
   for (uint32_t i = 0; i < self->most.n; i++) {
-    td_event_queue_now event = {.event = self->last,
+    td_event_queue_now event = {.event = self->stretches.last,
                                 .queue = (uint32_t)self->most.entries[i].key,
                                 .last_node = TD_NONE,
                                 .most = (uint32_t)self->most.entries[i].value};
     event.event.kind = TD_EVENT_queue_now;
     event.event.size = sizeof event;
-    td_keyframe_put(made, &event.event, self->last_seq);
+    td_keyframe_put(made, &event.event, self->stretches.n_events - 1);
   }
 }
 
@@ -85,16 +92,26 @@ put_before(td_keyframe *made, const td_keyframe *from, size_t *at, size_t *byte,
   }
 }
 
-td_keyframe
-td_segment_outline_make(const td_segment_outline *self) {
+/* In the order of the tape. */
+static td_keyframe
+merge(const td_keyframe *one, const td_keyframe *other) {
   td_keyframe made = {0};
-  const uint64_t *seq = self->events.seqs;
+  const uint64_t *seq = one->seqs;
   size_t at = 0, byte = 0;
-  TD_PILE_EACH(&self->events.events, event) {
-    put_before(&made, &self->names, &at, &byte, *seq);
+  TD_PILE_EACH(&one->events, event) {
+    put_before(&made, other, &at, &byte, *seq);
     td_keyframe_put(&made, event, *seq++);
   }
-  put_before(&made, &self->names, &at, &byte, UINT64_MAX);
+  put_before(&made, other, &at, &byte, UINT64_MAX);
+  return made;
+}
+
+td_keyframe
+td_segment_outline_make(td_segment_outline *self) {
+  td_outline_stretches_end(&self->stretches);
+  td_keyframe named = merge(&self->events, &self->names);
+  td_keyframe made = merge(&named, &self->stretches.events);
+  td_keyframe_fini(&named);
   tell_queues(self, &made);
   return made;
 }
@@ -106,4 +123,5 @@ td_segment_outline_fini(td_segment_outline *self) {
   td_number_map_fini(&self->lengths);
   td_number_map_fini(&self->most);
   td_number_map_fini(&self->named);
+  td_outline_stretches_fini(&self->stretches);
 }

@@ -60,6 +60,7 @@ static void
 look_over(cutting *self) {
   activity now = {0};
   td_segment whole = td_tape_whole(self->tape);
+  td_segment_outline_begin(&self->outline, whole.end);
   td_tape_begin_pass(self->tape, &whole);
   for (uint64_t seq = 0; seq < whole.end; seq++) {
     const td_any_event *event = td_tape_peek(self->tape, seq);

@@ -3,7 +3,6 @@
  * Segments: what a replay of one tells is what a replay of the whole tape tells. */
 #include "engine/base/hash.h"
 #include "engine/profile/why.h"
-#include "engine/replay/catalog_collect.h"
 #include "engine/replay/replay.h"
 #include "engine/replay/segments.h"
 #include "tests/fixtures/assert_ok.h"
@@ -207,75 +206,6 @@ test_same_as_whole(const void *data) {
   g_unlink(path);
 }
 
-/* ---- the outline ---- */
-
-static td_catalog *
-read_outline(td_tape *tape) {
-  td_error error = {0};
-  td_catalog *catalog;
-  td_segment outline = td_tape_outline(tape);
-  assert_ok(td_catalog_collect(tape, &outline, &catalog, &error), &error);
-  return catalog;
-}
-
-static void
-assert_same_name(const td_catalog_node *one, const td_catalog *whole) {
-  const td_catalog_node *other = td_catalog_node_find(whole, one->id);
-  assert_same_text(one->name, other->name);
-  assert_same_text(one->label, other->label);
-  assert_same_text(one->module, other->module);
-  assert_same_text(one->module_class, other->module_class);
-  assert_same_text(one->stack, other->stack);
-  g_assert_cmpuint(one->created_seq, ==, other->created_seq);
-}
-
-/* How many nodes an outline names: all that problems name, or as many as it may. */
-static uint32_t
-count_names(const char *path, uint32_t *n_without_name) {
-  td_replay *whole = replay_whole(path);
-  td_tape *tape = open_tape(path);
-  td_catalog *outline = read_outline(tape);
-  const td_catalog_mentions *problems = &outline->mentions[TD_LIST_problems];
-  td_any_event event;
-  uint32_t n = 0;
-  *n_without_name = 0;
-  for (uint32_t row = 0; row < outline->n_nodes; row++) {
-    if (outline->node_rows[row].created_seq == UINT64_MAX) continue;
-    assert_same_name(&outline->node_rows[row], td_replay_catalog(whole));
-    n++;
-  }
-  for (uint32_t i = 0; i < problems->n; i++) {
-    g_assert_cmpint(td_tape_get(tape, problems->items[i].seq, &event, NULL), ==, TD_OK);
-    *n_without_name += !td_catalog_declares(outline, &event.event);
-  }
-  td_catalog_free(outline);
-  td_tape_close(tape);
-  td_replay_close(whole);
-  return n;
-}
-
-static void
-test_names(void) {
-  td_tape_plan plan = {
-      .n_nodes = 40, .n_threads = 3, .n_passes = 60, .trains = true, .seed = 2, .n_anomalies = 4};
-  g_autofree char *path = make_cut_tape(&plan, 2000);
-  uint32_t n_without_name;
-  g_assert_cmpuint(count_names(path, &n_without_name), >, 100);
-  g_assert_cmpuint(n_without_name, ==, 0);
-  g_unlink(path);
-}
-
-static void
-test_many_names(void) {
-  td_tape_plan plan = {
-      .n_nodes = 40, .n_threads = 3, .n_passes = 60, .trains = true, .seed = 2, .n_anomalies = 40};
-  g_autofree char *path = make_cut_tape(&plan, 2000);
-  uint32_t n_without_name;
-  g_assert_cmpuint(count_names(path, &n_without_name), ==, 1000);
-  g_assert_cmpuint(n_without_name, >, 100);
-  g_unlink(path);
-}
-
 /* ---- inside a segment ---- */
 
 static uint64_t
@@ -398,8 +328,6 @@ main(int argc, char **argv) {
     g_test_add_data_func(same, &plans[i], test_same_as_whole);
     g_test_add_data_func(ways, &plans[i], test_three_ways);
   }
-  g_test_add_func("/segments/names", test_names);
-  g_test_add_func("/segments/many-names", test_many_names);
   g_test_add_func("/segments/short", test_short);
   g_test_add_func("/segments/again", test_again);
   g_test_add_func("/segments/damage", test_damage);
