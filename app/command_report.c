@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "app/command.h"
+#include "app/report_print.h"
+
+#include <string.h>
+
+typedef struct options {
+  gchar *by, *sort;
+  gint64 pass, skip_first;
+  gboolean json, csv;
+} options;
+
+/* TD_N_REPORT_BYS if there is no such grouping. */
+static td_report_by
+find_by(const char *name) {
+  const char *words[TD_N_REPORT_BYS + 1] = {0};
+  td_report_by found = TD_N_REPORT_BYS;
+  for (int i = 0; i < TD_N_REPORT_BYS; i++) {
+    words[i] = td_report_by_name((td_report_by)i);
+    if (strcmp(words[i], name) == 0) found = (td_report_by)i;
+  }
+  td_command_check_word("report", "--by", name, words);
+  return found;
+}
+
+static int
+print(const char *path, td_tape *tape, const options *options, const td_report_wish *wish) {
+  td_error error = {0};
+  td_report report;
+  int status = TD_EXIT_OK;
+  if (td_report_make(tape, wish, &report, &error))
+    status = td_command_file_error(path, &error);
+  else if (options->sort && !td_report_sort(&report, options->sort))
+    status = td_command_bad_usage(
+        "report", "--sort '%s': must be key, n, self, total, share, p50, p95 or max",
+        options->sort);
+  else if (options->json)
+    td_report_print_json(&report, wish->by);
+  else if (options->csv)
+    td_report_print_csv(&report, wish->by);
+  else
+    td_report_print_text(path, &report, wish->by);
+  td_report_fini(&report);
+  return status;
+}
+
+static int
+report(const char *path, const options *options) {
+  td_error error = {0};
+  td_tape *tape;
+  td_report_wish wish = {.by = find_by(options->by ? options->by : "op"), .graph_task = TD_NONE};
+  if (wish.by == TD_N_REPORT_BYS) return TD_EXIT_USAGE;
+  if (options->json && options->csv)
+    return td_command_bad_usage("report", "--json and --csv: only one of them");
+  if (options->skip_first < 0 || options->skip_first > G_MAXUINT32)
+    return td_command_bad_usage("report", "--skip-first: must be a number from 0 up");
+  if (options->pass < -1 || options->pass >= G_MAXUINT32)
+    return td_command_bad_usage("report", "--pass: must be the number of a graph task");
+  if (options->pass >= 0) wish.graph_task = (uint32_t)options->pass;
+  wish.skip_first = (uint32_t)options->skip_first;
+  if (td_tape_open(path, &tape, &error)) return td_command_file_error(path, &error);
+  int status = print(path, tape, options, &wish);
+  td_tape_close(tape);
+  return status;
+}
+
+int
+td_command_report(int argc, char **argv) {
+  options options = {.pass = -1};
+  const GOptionEntry entries[] = {
+      {"by", 0, 0, G_OPTION_ARG_STRING, &options.by,
+       "A row for each op, module, line, node, thread, queue, lock, hook, pass or rank", "WHAT"},
+      {"pass", 0, 0, G_OPTION_ARG_INT64, &options.pass, "Only this backward pass", "N"},
+      {"skip-first", 0, 0, G_OPTION_ARG_INT64, &options.skip_first,
+       "Leave out so many backward passes", "N"},
+      {"sort", 0, 0, G_OPTION_ARG_STRING, &options.sort, "Order the rows by a column of --csv",
+       "COLUMN"},
+      {"json", 0, 0, G_OPTION_ARG_NONE, &options.json, "Print JSON", NULL},
+      {"csv", 0, 0, G_OPTION_ARG_NONE, &options.csv, "Print a table of comma-separated values",
+       NULL},
+      TD_TRUST_ENTRY,
+      {0}};
+  int status;
+  if (td_command_parse("report", entries, false, 1, 1, &argc, &argv, &status))
+    status = report(argv[1], &options);
+  g_free(options.by);
+  g_free(options.sort);
+  return status;
+}

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * Since when tasks have waited. Private to engine/profile. Zero-initialise. One thread. */
+#pragma once
+
+#include "engine/base/number_map.h"
+
+/* A node in a pass: when its first gradient arrived and when it entered a queue; 0: not yet. */
+typedef struct td_life_wait {
+  uint64_t arrival_ns, push_ns;
+} td_life_wait;
+
+typedef struct td_life_waits {
+  td_life_wait *items; /* (owned) */
+  uint32_t n, capacity;
+  td_number_map numbers; /* by graph task and node: 1 + the item */
+} td_life_waits;
+
+/* td_life_waits_get finds a task or adds it; the pointer is good until the next call. */
+td_life_wait *td_life_waits_get(td_life_waits *waits, uint32_t graph_task, uint32_t node);
+void td_life_waits_fini(td_life_waits *waits);

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * What the rows of a report are called. Private to engine/profile. One thread. */
+#pragma once
+
+#include "engine/profile/lives.h"
+#include "engine/profile/report_by.h"
+
+/* td_report_life_key returns the key of a node's life, td_report_span_key that of a hook's call or
+ * a wait for a lock. The caller frees it. */
+char *td_report_life_key(td_report_by by, const td_catalog *catalog, const td_life *life,
+                         uint32_t graph_task);
+char *td_report_span_key(const td_catalog *catalog, td_tape *tape, const td_life_span *span);
+
+/* td_report_is_of_node tells whether the key of a life follows from its node alone. */
+bool td_report_is_of_node(td_report_by by);

@@ -1,0 +1,272 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# `tapedeck report`: its numbers beside books that this test keeps from the events alone, and beside PyTorch's profiler.
+#   test_report.py own|torch [unittest's arguments]
+import collections
+import csv
+import io
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+
+TAPEDECK = os.environ["TAPEDECK"]
+MAKE_TAPE = os.path.join(os.environ["BUILD_ROOT"], "tests", "make_tape")
+KIND = sys.argv.pop(1) if len(sys.argv) > 1 and sys.argv[1] in ("own", "torch") else "own"
+ON_THREADS = ("lock_wait", "pre_hooks", "apply", "post_hooks", "accumulate", "release", "push")
+BYS = ("op", "module", "line", "node", "thread", "queue", "lock", "hook", "pass", "rank")
+
+# Hooks, nested passes, shared weights, modules, two threads.
+PROGRAM = """
+import threading, time, torch
+class Inner(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return x * 2
+    @staticmethod
+    def backward(ctx, g):
+        x, = ctx.saved_tensors
+        with torch.enable_grad():
+            y = x.detach().requires_grad_()
+            (y * y).sum().backward()
+        return g * 2
+def slow(g):
+    time.sleep(0.003)
+net = torch.nn.Sequential(torch.nn.Linear(8, 8), torch.nn.ReLU(), torch.nn.Linear(8, 4))
+def work(n):
+    for i in range(n):
+        h = net(torch.ones(3, 8))
+        h.register_hook(slow)
+        Inner.apply(h).sum().backward()
+work(4)
+threads = [threading.Thread(target=work, args=(3,)) for _ in range(2)]
+for thread in threads: thread.start()
+for thread in threads: thread.join()
+"""
+
+PROFILED = """
+import json, sys, torch
+torch.manual_seed(0)
+torch.set_num_threads(1)
+if sys.argv[1] == "mlp":
+    net = torch.nn.Sequential(torch.nn.Linear(64, 256), torch.nn.ReLU(), torch.nn.Linear(256, 10))
+    x = torch.randn(64, 64)
+else:
+    net = torch.nn.TransformerEncoder(torch.nn.TransformerEncoderLayer(32, 2, 64, batch_first=True), 2)
+    x = torch.randn(4, 16, 32)
+def step(): net(x).sum().backward()
+step()
+step()
+with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU]) as profile:
+    for i in range(10): step()
+with open(sys.argv[2], "w") as file:
+    json.dump({e.key.replace("torch::autograd::", ""): [e.count, e.cpu_time_total] for e in profile.key_averages()}, file)
+"""
+
+
+def run(*words, ok=0):
+    done = subprocess.run(words, capture_output=True, text=True, timeout=300)
+    assert done.returncode == ok, (words, done.returncode, done.stderr[-2000:])
+    return done.stdout if ok == 0 else done.stderr
+
+
+def report(tape, *options):
+    return json.loads(run(TAPEDECK, "report", tape, "--json", *options))
+
+
+def read_events(tape):
+    return [json.loads(line) for line in run(TAPEDECK, "events", "--json", tape).splitlines()]
+
+
+def nearest_rank(values, percent):
+    return sorted(values)[(len(values) * percent + 99) // 100 - 1]
+
+
+class Books:
+    """Of each node that ran: its own time, without hooks and passes inside, and its time in a queue."""
+
+    def __init__(self, events):
+        self.calls = []  # (node, ns)
+        self.queued = collections.Counter()
+        self.wall = 0
+        names, pushed, open_calls, inside, begun = {}, {}, {}, {}, {}
+        for e in events:
+            kind, thread = e["event"], e["thread"]
+            calls = open_calls.setdefault(thread, [])
+            if kind == "node_new":
+                names[e["node"]] = e["name"]
+            elif kind == "queue_push":
+                pushed[e["graph_task"], e["node"]] = e["t"]
+            elif kind == "queue_pop" and e["node"] is not None:
+                self.queued[e["node"]] += e["t"] - pushed.pop((e["graph_task"], e["node"]))
+            elif kind == "node_begin":
+                calls.append([e["node"], e["t"], 0])
+            elif kind == "node_end":
+                node, begin, away = calls.pop()
+                assert node == e["node"]
+                self.calls.append((node, e["t"] - begin - away))
+            elif kind in ("hook_begin", "lock_wait", "reentrant_enter"):
+                inside[thread, kind] = e["t"]
+            elif kind in ("hook_end", "lock_acquired", "reentrant_leave") and calls:
+                begin = {"hook_end": "hook_begin", "lock_acquired": "lock_wait"}.get(kind, "reentrant_enter")
+                if inside[thread, begin] >= calls[-1][1]:
+                    calls[-1][2] += e["t"] - inside[thread, begin]
+            elif kind == "graph_task_begin" and e["depth"] == 0:
+                begun[e["graph_task"]] = e["t"]
+            elif kind == "graph_task_end" and e["graph_task"] in begun:
+                self.wall += e["t"] - begun.pop(e["graph_task"])
+        self.names = names
+
+
+class Own(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.TemporaryDirectory()
+        script = os.path.join(cls.folder.name, "program.py")
+        with open(script, "w") as file:
+            file.write(PROGRAM)
+        cls.program = os.path.join(cls.folder.name, "program.tape")
+        run(TAPEDECK, "run", "-o", cls.program, script)
+        cls.tapes = [cls.program]
+        for example in ("mlp", "two_devices", "lstm", "gpt_mini", "multi_root"):
+            tape = os.path.join(cls.folder.name, example + ".tape")
+            run(TAPEDECK, "run", "-o", tape, example)
+            cls.tapes.append(tape)
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.folder.cleanup()
+
+    def test_books(self):
+        for tape in self.tapes:
+            books = Books(read_events(tape))
+            calls = collections.defaultdict(list)
+            for node, ns in books.calls:
+                calls[books.names[node]].append(ns)
+            queued = collections.Counter()
+            for node, ns in books.queued.items():
+                queued[books.names[node]] += ns
+            told = report(tape)
+            self.assertEqual(told["wall"], books.wall, tape)
+            self.assertEqual({row["key"] for row in told["rows"]}, calls.keys(), tape)
+            for row in told["rows"]:
+                values = calls[row["key"]]
+                self.assertEqual((row["n"], row["self"], row["max"]), (len(values), sum(values), max(values)), (tape, row))
+                self.assertEqual((row["p50"], row["p95"]), (nearest_rank(values, 50), nearest_rank(values, 95)))
+                self.assertEqual(row["parts"]["queue_wait"], queued[row["key"]], (tape, row))
+                self.assertAlmostEqual(row["share"], row["self"] / books.wall, places=6)
+                self.assertEqual(row["known"], "observed")
+
+    def test_parts_add_up(self):
+        """Of a pass on one thread, each moment belongs to one part of one node, or to nobody."""
+        n_exact = 0
+        for tape in self.tapes:
+            one_thread = len({e["thread"] for e in read_events(tape)}) == 1
+            for by in ("op", "module", "line", "node", "thread", "queue", "pass", "rank"):
+                told = report(tape, "--by", by)
+                for row in told["rows"]:
+                    self.assertEqual(row["total"], sum(row["parts"][part] for part in ON_THREADS), row)
+                total = sum(row["total"] for row in told["rows"])
+                self.assertGreaterEqual(total + told["unattributed"], told["wall"])
+                if one_thread:
+                    self.assertEqual(total + told["unattributed"], told["wall"], (tape, by))
+                n_exact += one_thread
+        self.assertGreater(n_exact, 20)
+
+    def test_groups(self):
+        told = {by: report(self.program, "--by", by) for by in BYS}
+        for by in ("module", "line", "node", "thread", "queue", "pass", "rank"):
+            for member in ("self", "total", "n"):
+                self.assertEqual(sum(row[member] for row in told[by]["rows"]),
+                                 sum(row[member] for row in told["op"]["rows"]), (by, member))
+        self.assertEqual(len(told["thread"]["rows"]), 3)
+        self.assertEqual(len(told["pass"]["rows"]), told["op"]["passes"])
+        hook = told["hook"]["rows"][0]
+        self.assertIn("slow", hook["key"])
+        self.assertEqual(hook["n"], 10)
+        self.assertGreater(hook["p50"], 2_900_000)
+        self.assertIsNone(hook["parts"]["apply"])
+
+    def test_passes(self):
+        whole = report(self.program, "--by", "pass")
+        one = report(self.program, "--by", "pass", "--pass", whole["rows"][0]["key"])
+        self.assertEqual((one["passes"], one["rows"][0]["self"]), (1, whole["rows"][0]["self"]))
+        rest = report(self.program, "--skip-first", "4")
+        self.assertEqual(rest["passes"], whole["passes"] - 4)
+        self.assertIn("there is no outermost pass 999", run(TAPEDECK, "report", self.program, "--pass", "999", ok=2))
+
+    def test_table(self):
+        rows = list(csv.DictReader(io.StringIO(run(TAPEDECK, "report", self.program, "--csv", "--sort", "n"))))
+        told = {row["key"]: row for row in report(self.program)["rows"]}
+        self.assertEqual([int(row["n"]) for row in rows], sorted((row["n"] for row in told.values()), reverse=True))
+        for row in rows:
+            self.assertEqual(int(row["self"]), told[row["key"]]["self"])
+            self.assertEqual(int(row["push"]), told[row["key"]]["parts"]["push"])
+        text = run(TAPEDECK, "report", self.program)
+        self.assertEqual(len(text.splitlines()), 2 + len(told))
+        for words in (("--by", "weather"), ("--sort", "weather"), ("--json", "--csv"), ("--skip-first", "-1")):
+            self.assertIn(words[0], run(TAPEDECK, "report", self.program, *words, ok=2))
+
+    def test_little_is_known(self):
+        """What a tape of hooks cannot tell is null, not zero."""
+        tape = os.path.join(self.folder.name, "hooked.tape")
+        run(MAKE_TAPE, "40", "1", "20", "4", tape, "hooked")
+        told = report(tape)
+        self.assertGreater(len(told["rows"]), 3)
+        for row in told["rows"]:
+            self.assertIsNone(row["parts"]["queue_wait"])
+            self.assertIsNone(row["parts"]["push"])
+            self.assertGreater(row["self"], 0)
+        self.assertIn("–", run(TAPEDECK, "report", tape))
+
+
+class Torch(unittest.TestCase):
+    def test_profiler(self):
+        """The time of each operation is that of PyTorch's own profiler: within 1 %, and 10 us a call."""
+        import torches
+        n_compared = 0
+        for python in torches.installed().values():
+            for net in ("mlp", "transformer"):
+                with tempfile.TemporaryDirectory() as folder:
+                    script, tape, averages = (os.path.join(folder, name) for name in ("p.py", "p.tape", "p.json"))
+                    with open(script, "w") as file:
+                        file.write(PROFILED)
+                    run(TAPEDECK, "record", "-o", tape, "--", python, script, net, averages)
+                    with open(averages) as file:
+                        expected = json.load(file)
+                    for row in report(tape, "--skip-first", "2")["rows"]:
+                        n, us = expected[row["key"]]
+                        self.assertEqual(row["n"], n, row)
+                        self.assertLess(abs(row["self"] / 1e3 - us), 0.01 * us + 10 * n, row)
+                        self.assertIsNone(row["parts"]["push"])
+                        n_compared += 1
+        if not n_compared:
+            self.skipTest("there is no PyTorch")
+        self.assertGreater(n_compared, 15)
+
+    def test_modules(self):
+        """A leaf goes with the module that takes its value. A line is the user's."""
+        import torches
+        for python in torches.installed().values():
+            with tempfile.TemporaryDirectory() as folder:
+                script, tape = os.path.join(folder, "program.py"), os.path.join(folder, "p.tape")
+                with open(script, "w") as file:
+                    file.write(PROGRAM)
+                run(TAPEDECK, "record", "--stacks", "-o", tape, "--", python, script)
+                told = {by: report(tape, "--by", by) for by in ("op", "module", "line", "hook")}
+                modules = {row["key"]: row for row in told["module"]["rows"]}
+                self.assertIn("Linear · 0", modules)
+                addmms = next(row["n"] for row in told["op"]["rows"] if row["key"] == "AddmmBackward0")
+                leaves = next(row["n"] for row in told["op"]["rows"] if row["key"] == "AccumulateGrad")
+                linear = sum(row["n"] for key, row in modules.items() if key.startswith("Linear"))
+                self.assertGreaterEqual(linear, addmms + 40)  # two leaves of each of 10 passes and 2 layers, too
+                self.assertGreaterEqual(leaves, 40)
+                self.assertTrue(any(row["key"].startswith("program.py:") for row in told["line"]["rows"]), told["line"]["rows"])
+                self.assertEqual(told["hook"]["rows"][0]["n"], 10)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv, defaultTest={"own": "Own", "torch": "Torch"}[KIND] if len(sys.argv) < 2 else None)
