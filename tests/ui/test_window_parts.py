@@ -14,7 +14,7 @@ display.ensure()
 from test_window import MAKE_TAPE, OUTPUT, THIN_SPACE, Window, node_name, pyatspi, read_events
 
 CUT_TAPE = pathlib.Path(os.environ["BUILD_ROOT"]) / "tests" / "cut_tape"
-LEAST_EVENTS = 1500
+LEAST_EVENTS = 700
 HEADER_BYTES, CHUNK_HEADER_BYTES, KEYFRAME = 56, 72, 6  # engine/trace/FORMAT.md
 
 
@@ -197,11 +197,11 @@ def test_uncut(tape, borders, events):
 def main():
     OUTPUT.mkdir(parents=True, exist_ok=True)
     whole, cut = OUTPUT / "one-piece.tape", OUTPUT / "cut.tape"
-    subprocess.run([MAKE_TAPE, "40", "2", "20", "4", whole, "train"], check=True)
+    subprocess.run([MAKE_TAPE, "40", "2", "12", "4", whole, "train"], check=True)
     shutil.copyfile(whole, cut)
     n_parts = int(subprocess.run([CUT_TAPE, cut, str(LEAST_EVENTS)], check=True, capture_output=True).stdout)
     events = read_events(whole)
-    assert n_parts >= 4
+    assert n_parts >= 3
     borders = find_borders(cut, n_parts)
     for test, tape in ((test_borders, cut), (test_whole_tape, cut), (test_problems_by_key, cut),
                        (test_opens_inside, cut), (test_damage, cut), (test_uncut, whole)):
