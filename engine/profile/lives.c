@@ -2,9 +2,13 @@
 #include "engine/profile/lives.h"
 
 #include "engine/base/alloc.h"
+#include "engine/profile/life_passes.h"
 #include "engine/profile/life_waits.h"
 
 #define SPANS_MAX 8 /* hooks and locks inside one another */
+
+/* Nodes inside one another on a thread. Engines move deeper passes to other threads long before. */
+#define FRAMES_MAX 256
 
 typedef enum phase {
   PREPARING, /* popped */
@@ -39,55 +43,15 @@ struct td_lives {
   bool has_scattering; /* the clock is read there */
   lane *lanes;         /* (owned) by thread */
   uint32_t n_lanes;
-  td_life_pass *passes; /* (owned) */
-  uint32_t n_passes, passes_capacity;
-  td_number_map pass_of; /* by graph task: 1 + the pass */
+  td_life_passes passes;
   td_life_waits waits;
   uint64_t now;
-  uint32_t n_under_way;
 };
-
-/* ---- passes ---- */
-
-static uint32_t
-pass_of(td_lives *self, uint32_t graph_task) {
-  const uint64_t *found = td_number_map_find(&self->pass_of, graph_task);
-  return found && *found ? (uint32_t)*found - 1 : TD_NONE;
-}
-
-static void
-begin_pass(td_lives *self, const td_catalog *catalog, uint32_t graph_task) {
-  const td_catalog_graph_task *facts = td_catalog_graph_task_find(catalog, graph_task);
-  uint32_t outer = facts ? facts->outer : TD_NONE;
-  uint32_t around = outer == TD_NONE ? TD_NONE : pass_of(self, outer);
-  if (around == TD_NONE) {
-    TD_GROW(self->passes, self->n_passes, self->passes_capacity);
-    around = self->n_passes;
-    self->passes[self->n_passes++] =
-        (td_life_pass){.graph_task = graph_task, .begin_ns = self->now};
-    self->n_under_way++;
-  }
-  *td_number_map_put(&self->pass_of, graph_task) = 1 + (uint64_t)around;
-}
 
 static void
 end_pass(td_lives *self, uint32_t graph_task) {
-  uint32_t number = pass_of(self, graph_task);
-  if (number == TD_NONE) return;
-  td_life_pass *pass = &self->passes[number];
-  if (pass->graph_task != graph_task || pass->has_ended) return;
-  pass->has_ended = true;
-  pass->end_ns = self->now;
-  if (--self->n_under_way == 0) td_life_waits_fini(&self->waits); /* between passes nothing waits */
-}
-
-/* ---- who is at work ---- */
-
-static void
-leave_work(td_lives *self, uint32_t number) {
-  td_life_pass *pass = &self->passes[number];
-  uint64_t end = pass->has_ended ? TD_MIN(self->now, pass->end_ns) : self->now;
-  if (--pass->n_busy == 0 && end > pass->busy_since) pass->busy_ns += end - pass->busy_since;
+  td_life_passes_end(&self->passes, graph_task, self->now);
+  if (self->passes.n_under_way == 0) td_life_waits_fini(&self->waits); /* nothing waits */
 }
 
 static void
@@ -97,9 +61,8 @@ note_work(td_lives *self, lane *lane) {
                  (top->phase != SCATTERING || self->has_scattering);
   uint32_t pass = at_work ? top->life.pass : TD_NONE;
   if (pass == lane->busy_for) return;
-  if (lane->busy_for != TD_NONE) leave_work(self, lane->busy_for);
-  if (pass != TD_NONE && self->passes[pass].n_busy++ == 0)
-    self->passes[pass].busy_since = self->now;
+  if (lane->busy_for != TD_NONE) td_life_passes_rest(&self->passes, lane->busy_for, self->now);
+  if (pass != TD_NONE) td_life_passes_work(&self->passes, pass, self->now);
   lane->busy_for = pass;
 }
 
@@ -144,12 +107,14 @@ finish(td_lives *self, lane *lane) {
 
 static frame *
 start(td_lives *self, lane *lane, uint32_t thread, uint32_t node, uint32_t graph_task) {
+  while (lane->n >= FRAMES_MAX)
+    finish(self, lane);
   TD_GROW(lane->frames, lane->n, lane->capacity);
   frame *top = &lane->frames[lane->n++];
   *top = (frame){.life = {.node = node,
                           .graph_task = graph_task,
                           .thread = thread,
-                          .pass = pass_of(self, graph_task),
+                          .pass = td_life_passes_find(&self->passes, graph_task),
                           .queue = TD_NONE}};
   return top;
 }
@@ -252,7 +217,8 @@ change(td_lives *self, const td_catalog *catalog, lane *lane, const td_any_event
   uint32_t thread = any->event.thread;
   switch (any->event.kind) {
   case TD_EVENT_graph_task_begin:
-    return begin_pass(self, catalog, any->graph_task_begin.graph_task);
+    return td_life_passes_begin(&self->passes, catalog, any->graph_task_begin.graph_task,
+                                self->now);
   case TD_EVENT_graph_task_end:
     return end_pass(self, any->graph_task_end.graph_task);
   case TD_EVENT_buffer_add: {
@@ -328,7 +294,7 @@ td_lives_apply(td_lives *self, const td_catalog *catalog, const td_any_event *ev
 
 const td_life_pass *
 td_lives_pass(const td_lives *self, uint32_t pass) {
-  return &self->passes[pass];
+  return &self->passes.items[pass];
 }
 
 uint32_t
@@ -338,9 +304,9 @@ td_lives_end(td_lives *self) {
       finish(self, &self->lanes[i]);
     note_work(self, &self->lanes[i]);
   }
-  for (uint32_t i = 0; i < self->n_passes; i++)
-    if (!self->passes[i].has_ended) self->passes[i].end_ns = self->now;
-  return self->n_passes;
+  for (uint32_t i = 0; i < self->passes.n; i++)
+    if (!self->passes.items[i].has_ended) self->passes.items[i].end_ns = self->now;
+  return self->passes.n;
 }
 
 td_lives *
@@ -356,8 +322,7 @@ td_lives_free(td_lives *self) {
   for (uint32_t i = 0; i < self->n_lanes; i++)
     free(self->lanes[i].frames);
   free(self->lanes);
-  free(self->passes);
-  td_number_map_fini(&self->pass_of);
+  td_life_passes_fini(&self->passes);
   td_life_waits_fini(&self->waits);
   free(self);
 }

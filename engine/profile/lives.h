@@ -17,7 +17,7 @@
  * then, and their time counts as nobody's. */
 #pragma once
 
-#include "engine/replay/catalog.h"
+#include "engine/profile/life_passes.h"
 
 /* TD_LIFE_PART(name) in the order in which a node goes through them. */
 #define TD_LIFE_PARTS(X)                                                                           \
@@ -53,16 +53,6 @@ typedef struct td_life_span {
   uint32_t lock, object; /* of a wait */
   uint64_t ns;
 } td_life_span;
-
-/* An outermost pass. One that never ended lasts until the last event. */
-typedef struct td_life_pass {
-  uint32_t graph_task;
-  bool has_ended;
-  uint64_t begin_ns, end_ns;
-  uint64_t busy_ns; /* in which some thread was at work for some node of it */
-  uint32_t n_busy;  /* threads */
-  uint64_t busy_since;
-} td_life_pass;
 
 /* Both are borrowed for the call. A node that did not run, or did not return, is not told. */
 typedef struct td_life_listener {

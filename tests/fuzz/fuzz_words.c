@@ -7,6 +7,7 @@
 #include "engine/profile/causes.h"
 #include "engine/profile/check.h"
 #include "engine/profile/conflicts.h"
+#include "engine/profile/report.h"
 #include "engine/profile/summary.h"
 #include "engine/profile/why.h"
 #include "engine/replay/catalog_collect.h"
@@ -79,6 +80,26 @@ sum_up(td_tape *tape, const td_catalog *catalog) {
   td_error_clear(&error);
 }
 
+static void
+report_by(td_tape *tape, td_report_by by) {
+  td_error error = {0};
+  td_report report;
+  td_report_wish wish = {.by = by, .graph_task = TD_NONE};
+  if (td_report_make(tape, &wish, &report, &error) == TD_OK && report.unattributed > report.wall)
+    abort();
+  for (uint32_t i = 0; i < report.n_rows; i++)
+    if (report.rows[i].total < report.rows[i].self || report.rows[i].max < report.rows[i].p50)
+      abort();
+  td_report_fini(&report);
+  td_error_clear(&error);
+}
+
+static void
+report_all(td_tape *tape) {
+  for (int by = 0; by < TD_N_REPORT_BYS; by++)
+    report_by(tape, (td_report_by)by);
+}
+
 /* A tape never differs from itself. */
 static void
 compare(td_tape *tape, const td_catalog *catalog) {
@@ -130,6 +151,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t n) {
   td_tape *tape = td_replay_tape(replay);
   speak(replay);
   judge(tape);
+  report_all(tape);
   sum_up(tape, td_replay_catalog(replay));
   compare(tape, td_replay_catalog(replay));
   td_replay_close(replay);

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * Outermost passes, and when threads are at work for them. Zero-initialise. One thread. */
+#pragma once
+
+#include "engine/base/number_map.h"
+#include "engine/replay/catalog.h"
+
+/* An outermost pass. One that never ended lasts until the last event. */
+typedef struct td_life_pass {
+  uint32_t graph_task;
+  bool has_ended;
+  uint64_t begin_ns, end_ns;
+  uint64_t busy_ns; /* in which some thread was at work for some node of it */
+  uint32_t n_busy;  /* threads */
+  uint64_t busy_since;
+} td_life_pass;
+
+typedef struct td_life_passes {
+  td_life_pass *items; /* (owned) in the order of the tape */
+  uint32_t n, capacity, n_under_way;
+  td_number_map numbers; /* by graph task, also of nested ones: 1 + the outermost pass */
+} td_life_passes;
+
+/* td_life_passes_begin notes a pass that begins: an outermost one, or one inside a pass that is
+ * known. td_life_passes_end does nothing for a nested one. */
+void td_life_passes_begin(td_life_passes *passes, const td_catalog *catalog, uint32_t graph_task,
+                          uint64_t now);
+void td_life_passes_end(td_life_passes *passes, uint32_t graph_task, uint64_t now);
+
+/* td_life_passes_find returns the outermost pass around a graph task, or TD_NONE. */
+uint32_t td_life_passes_find(const td_life_passes *passes, uint32_t graph_task);
+
+/* td_life_passes_work says that one thread more is at work for a pass, td_life_passes_rest that one
+ * is not any more. */
+void td_life_passes_work(td_life_passes *passes, uint32_t pass, uint64_t now);
+void td_life_passes_rest(td_life_passes *passes, uint32_t pass, uint64_t now);
+void td_life_passes_fini(td_life_passes *passes);
