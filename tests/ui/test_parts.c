@@ -9,6 +9,7 @@
 #include "ui/model/error.h"
 #include "ui/model/event_list.h"
 #include "ui/model/facts.h"
+#include "ui/model/passes.h"
 #include "ui/model/playhead.h"
 #include "ui/model/playhead_steps.h"
 #include "ui/model/problems.h"
@@ -164,6 +165,13 @@ assert_warns(TdPlayhead *playhead, const char *words) {
   g_assert_nonnull(strstr(warning, words));
 }
 
+static void
+assert_warns_of(TdPlayhead *playhead, uint32_t part) {
+  uint32_t n = td_document_get_part(td_playhead_get_document(playhead)).n;
+  g_autofree char *words = g_strdup_printf("Part %u of %u of this tape cannot be shown: ", part, n);
+  assert_warns(playhead, words);
+}
+
 /* ---- one tape ---- */
 
 static void
@@ -294,6 +302,27 @@ test_problems_of_all_parts(Fixture *fixture, gconstpointer data) {
   g_assert_cmpuint(walk_together(fixture, run_to_problem, 1), >=, 10);
 }
 
+/* What the strip says of a place of any part is what is there. */
+static void
+test_says_places(Fixture *fixture, gconstpointer data) {
+  uint64_t length = length_of(fixture->whole.playhead);
+  for (uint64_t position = 40; position < length; position += length / 50) {
+    g_autofree char *text = td_document_dup_place_text(fixture->cut.document, position);
+    go(fixture->whole.playhead, position);
+    TdPart part = td_document_part_at(fixture->cut.document, position);
+    uint32_t n, step = td_document_get_state(fixture->whole.document)->header->step;
+    uint32_t task = td_document_graph_task_at(fixture->whole.document, position);
+    uint32_t pass = td_pass_number(td_document_get_catalog(fixture->whole.document), 0, task, &n);
+    g_autofree char *words =
+        step == TD_NONE
+            ? g_strdup_printf(" · pass %u of %u · part %u of %u", pass, n, part.number, part.n)
+            : g_strdup_printf(" · step %u · pass %u of %u · part %u of %u", step, pass, n,
+                              part.number, part.n);
+    g_assert_true(g_str_has_suffix(text, words));
+    g_assert_nonnull(strstr(text, " · about "));
+  }
+}
+
 static void
 test_plays_over_borders(Fixture *fixture, gconstpointer data) {
   TdPlayhead *playhead = fixture->cut.playhead;
@@ -420,11 +449,22 @@ test_damaged_keyframe(Fixture *fixture, gconstpointer data) {
   td_playhead_set_position(playhead, part_of(playhead).end + 1);
   arrive(playhead);
   g_assert_nonnull(message);
-  assert_warns(playhead, "A part of this tape cannot be shown");
+  assert_warns_of(playhead, 2);
   g_assert_cmpuint(td_playhead_get_position(playhead), ==, here);
   go(playhead, length_of(playhead));
   g_assert_null(td_document_dup_warning(td_playhead_get_document(playhead)));
   go(playhead, 1);
+}
+
+/* A step to the next node leaves its part: the warning names the part that was looked for. */
+static void
+test_damage_after_step(Fixture *fixture, gconstpointer data) {
+  TdPlayhead *playhead = fixture->cut.playhead;
+  spoil(fixture->cut.path, 1);
+  go(playhead, part_of(playhead).end);
+  td_playhead_step_node(playhead, 1);
+  arrive(playhead);
+  assert_warns_of(playhead, 2);
 }
 
 /* The tape is opened where it is damaged: the first part needs no keyframe. */
@@ -437,7 +477,7 @@ test_opens_at_damage(Fixture *fixture, gconstpointer data) {
   load(fixture->cut.document);
   fixture->cut.playhead = td_playhead_new();
   td_playhead_set_document(fixture->cut.playhead, fixture->cut.document);
-  assert_warns(fixture->cut.playhead, "A part of this tape cannot be shown");
+  assert_warns_of(fixture->cut.playhead, 2);
   assert_same_place(fixture->whole.playhead, fixture->cut.playhead);
   go(fixture->cut.playhead, length_of(fixture->cut.playhead));
 }
@@ -478,6 +518,7 @@ main(int argc, char **argv) {
   ADD("steps-over-borders", test_steps_over_borders);
   ADD("problems-of-all-parts", test_problems_of_all_parts);
   ADD("tells-problems-elsewhere", test_tells_problems_elsewhere);
+  ADD("says-places", test_says_places);
   ADD("plays-over-borders", test_plays_over_borders);
   ADD("list-has-the-part", test_list_has_the_part);
   ADD("span-is-of-the-part", test_span_is_of_the_part);
@@ -485,6 +526,7 @@ main(int argc, char **argv) {
   ADD("only-the-last-goal-counts", test_only_the_last_goal_counts);
   ADD("closed-on-the-way", test_closed_on_the_way);
   ADD("damaged-keyframe", test_damaged_keyframe);
+  ADD("damage-after-step", test_damage_after_step);
   ADD("opens-at-damage", test_opens_at_damage);
   ADD("damaged-outline", test_damaged_outline);
   ADD("other-tape", test_other_tape);

@@ -15,6 +15,7 @@ from test_window import MAKE_TAPE, OUTPUT, THIN_SPACE, Window, node_name, pyatsp
 
 CUT_TAPE = pathlib.Path(os.environ["BUILD_ROOT"]) / "tests" / "cut_tape"
 LEAST_EVENTS = 700
+STRIP_PAD, MARK_Y = 7, 6  # ui/draw/strip_picture.c
 HEADER_BYTES, CHUNK_HEADER_BYTES, KEYFRAME = 56, 72, 6  # engine/trace/FORMAT.md
 
 
@@ -118,6 +119,53 @@ def test_whole_tape(tape, borders, events):
             window.wait_for_position(anomaly["seq"] + 1)
 
 
+def width_of(widget):
+    return widget.queryComponent().getExtents(pyatspi.WINDOW_COORDS).width
+
+
+def test_strip(tape, borders, events):
+    """The strip of the whole tape: a click goes to any part, keys go on from there, and it says what is where."""
+    n_parts, length = len(borders) + 1, len(events)
+    anomalies = [e["seq"] for e in events if e["event"] == "anomaly"]
+    with PartWindow(tape, "--page", "problems") as window:
+        strip = window.find("slider", "Whole tape")
+        box = strip.queryComponent().getExtents(pyatspi.WINDOW_COORDS)
+        assert 30 <= box.height <= 40, box.height
+        plot = box.width - 2 * STRIP_PAD
+        click = lambda x, y: pyatspi.Registry.generateMouseEvent(box.x + int(x), box.y + int(y), "b1c")
+        click(STRIP_PAD + 0.7 * plot, 20)
+        display.wait_for("a place further on", lambda: abs(window.position() / length - 0.7) < 0.02)
+        position = window.position()
+        drift = (0.7 - position / length) * plot  # the window's shadow
+        part = 1 + sum(border < position for border in borders)
+        window.read_part(part, n_parts)
+        words = f"event {number(position - 1)} of {number(length)} · about "
+        display.wait_for("its description", lambda: strip.description.startswith(words))
+        assert strip.description.endswith(f" · part {part} of {n_parts}; {number(len(anomalies))} problems on the whole tape.")
+        window.key("Page_Up")
+        window.wait_for_position(([0] + borders)[part - 2] + 1)
+        window.read_part(part - 1, n_parts)
+        window.key("Page_Down")
+        window.wait_for_position(borders[part - 2] + 1)
+        window.key("Right")
+        window.wait_for_position(borders[part - 2] + 1 + length // 100)
+        window.key("Left")
+        window.wait_for_position(borders[part - 2] + 1)
+        click(STRIP_PAD + plot * anomalies[-1] / length + drift, MARK_Y + drift)
+        window.wait_for_position(anomalies[-1] + 1)
+
+
+def test_small(tape, borders, events):
+    """A small window stays small, and its slider is long enough to be dragged."""
+    with PartWindow(tape, "--size", "800x600") as window:
+        window.read_part(1, len(borders) + 1)
+        frame = pyatspi.findDescendant(window.application, lambda w: w.getRoleName() in ("frame", "window"))
+        assert width_of(frame) <= 800, width_of(frame)
+        assert width_of(window.find("slider", "Event position")) >= 70
+        assert width_of(window.find("slider", "Whole tape")) >= 700
+        window.read(f"event {number(window.position() - 1)}")
+
+
 def test_problems_by_key(tape, borders, events):
     """Return on a problem of another part goes there, and the focus stays in the list."""
     n_parts = len(borders) + 1
@@ -169,7 +217,7 @@ def find_borders(tape, n_parts):
 def test_damage(tape, borders, events):
     """A keyframe that is damaged is told. The part before it stays, or the first part is opened; others can be seen."""
     spoilt, n_parts = spoil(tape, 2), len(borders) + 1
-    told = "A part of this tape cannot be shown: the chunk at byte "
+    told = f"Part 2 of {n_parts} of this tape cannot be shown: the chunk at byte "
     with PartWindow(spoilt) as window:
         start = window.position()
         window.read_part(1, n_parts)
@@ -203,8 +251,8 @@ def main():
     events = read_events(whole)
     assert n_parts >= 3
     borders = find_borders(cut, n_parts)
-    for test, tape in ((test_borders, cut), (test_whole_tape, cut), (test_problems_by_key, cut),
-                       (test_opens_inside, cut), (test_damage, cut), (test_uncut, whole)):
+    for test, tape in ((test_borders, cut), (test_whole_tape, cut), (test_strip, cut), (test_small, cut),
+                       (test_problems_by_key, cut), (test_opens_inside, cut), (test_damage, cut), (test_uncut, whole)):
         test(tape, borders, events)
         print("ok", test.__name__, flush=True)
 

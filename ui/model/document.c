@@ -17,6 +17,7 @@ struct _TdDocument {
   td_timeline *timeline; /* (owned) */
   td_outline *outline;   /* (owned) NULL: the tape is not cut */
   char *refusal;         /* (owned) or NULL */
+  uint64_t refused;      /* the position of that */
   td_scene_cache scenes;
   td_graph_scene *scene; /* (borrowed from scenes) */
   uint32_t scene_task, wanted_task;
@@ -203,8 +204,9 @@ open_part(TdDocument *self, td_tape *tape, bool is_first, GTask *task, uint64_t 
   }
   td_segment segment = td_tape_segment_at(tape, *start ? *start - 1 : 0);
   td_status status = td_replay_new(tape, &segment, replay_progress_cb, task, &self->replay, error);
-  if (status != TD_DAMAGED || !is_first || segment.first == 0) return status;
-  td_document_set_refusal(self, td_error_text(error));
+  if (status != TD_DAMAGED) return status;
+  td_document_set_refusal(self, *start, td_error_text(error));
+  if (!is_first || segment.first == 0) return status;
   td_error_clear(error);
   return open_first(self, task, start, error);
 }
@@ -224,7 +226,7 @@ open_tape(TdDocument *self, GTask *task, uint64_t *start, td_error *error) {
     td_tape_close(tape);
     return status;
   }
-  if (status) td_document_set_refusal(self, td_error_text(error));
+  if (status) td_document_set_refusal(self, 0, td_error_text(error));
   td_error_clear(error);
   return self->outline ? open_part(self, tape, is_first, task, start, error)
                        : open_whole(self, tape, task, start, error);
@@ -363,13 +365,15 @@ td_document_get_outline(TdDocument *self) {
 }
 
 const char *
-td_document_get_refusal(TdDocument *self) {
+td_document_get_refusal(TdDocument *self, uint64_t *position) {
+  if (self->refusal) *position = self->refused;
   return self->refusal;
 }
 
 void
-td_document_set_refusal(TdDocument *self, const char *why) {
+td_document_set_refusal(TdDocument *self, uint64_t position, const char *why) {
   g_free(self->refusal);
+  self->refused = position;
   self->refusal = g_strdup(why);
 }
 

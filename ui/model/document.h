@@ -62,9 +62,9 @@ td_timeline *td_document_get_timeline(TdDocument *self);
 td_outline *td_document_get_outline(TdDocument *self);
 
 /* td_document_get_refusal says why the document does not show what people wanted to see of a long
- * tape, or returns NULL. */
-const char *td_document_get_refusal(TdDocument *self);
-void td_document_set_refusal(TdDocument *self, const char *why);
+ * tape, or returns NULL. It writes the position that they wanted to see. */
+const char *td_document_get_refusal(TdDocument *self, uint64_t *position);
+void td_document_set_refusal(TdDocument *self, uint64_t position, const char *why);
 
 /* td_document_get_scene returns the picture of the graph task shown now, or NULL before the first
  * is built. */

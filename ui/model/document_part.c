@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "ui/model/document_part.h"
 
+#include "engine/base/bisect.h"
+#include "ui/draw/strip_picture.h"
 #include "ui/geometry/format.h"
+#include "ui/model/passes.h"
 
 #include <glib/gi18n.h>
 
@@ -70,6 +73,47 @@ td_document_read_event(TdDocument *self, uint64_t seq, td_any_event *event, td_t
   catalog = td_outline_catalog(outline);
   *tape = td_outline_tape(outline);
   return td_catalog_event(catalog, *tape, seq, event, error) == TD_OK ? catalog : NULL;
+}
+
+static void
+add_time(GString *text, const td_catalog *whole, uint64_t position) {
+  double ns;
+  if (!td_strip_time_at(whole, position, &ns)) return;
+  g_autofree char *time = td_format_ns(ns);
+  g_string_append_printf(text, _(" · about %s"), time);
+}
+
+/* The last step that the program had counted. */
+static void
+add_step(GString *text, const td_catalog *whole, uint64_t position) {
+  uint32_t after;
+  TD_BISECT(after, 0, whole->n_steps, whole->steps[after].seq < position);
+  if (after) g_string_append_printf(text, _(" · step %u"), whole->steps[after - 1].iteration);
+}
+
+static void
+add_pass(GString *text, TdDocument *self, uint64_t position) {
+  const td_catalog *whole = td_document_get_whole(self);
+  uint32_t n, process = td_document_get_process(self);
+  uint32_t pass = td_pass_at(whole, td_document_get_length(self), process, position);
+  if (pass == TD_NONE) return;
+  uint32_t number = td_pass_number(whole, process, pass, &n);
+  g_string_append_printf(text, _(" · pass %u of %u"), number, n);
+}
+
+char *
+td_document_dup_place_text(TdDocument *self, uint64_t position) {
+  const td_catalog *whole = td_document_get_whole(self);
+  g_autofree char *event = td_format_count(position ? position - 1 : 0);
+  g_autofree char *length = td_format_count(td_document_get_length(self));
+  GString *text = g_string_new(NULL);
+  TdPart part = td_document_part_at(self, position);
+  g_string_append_printf(text, _("event %s of %s"), event, length);
+  add_time(text, whole, position);
+  add_step(text, whole, position);
+  add_pass(text, self, position);
+  g_string_append_printf(text, _(" · part %u of %u"), part.number, part.n);
+  return g_string_free(text, FALSE);
 }
 
 char *

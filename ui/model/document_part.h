@@ -32,6 +32,11 @@ void td_document_get_extent(TdDocument *self, double *from_ns, double *to_ns);
 const td_catalog *td_document_read_event(TdDocument *self, uint64_t seq, td_any_event *event,
                                          td_tape **tape, td_error *error);
 
+/* td_document_dup_place_text says what is at a position of any part. An example: "event 12 of 90 ·
+ * about 1.2 s · step 3 · pass 4 of 9 · part 1 of 2". It leaves away what nobody knows. The caller
+ * frees. */
+char *td_document_dup_place_text(TdDocument *self, uint64_t position);
+
 /* td_document_dup_part_text returns "Part 3 of 17", td_document_dup_part_events "events 2 097 152
  * to 3 145 727 of 17 825 792". The caller frees. */
 char *td_document_dup_part_text(TdDocument *self);

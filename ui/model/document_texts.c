@@ -7,14 +7,21 @@
 
 #include <glib/gi18n.h>
 
+static char *
+refusal_text(TdDocument *self, uint64_t position, const char *why) {
+  TdPart part = td_document_part_at(self, position);
+  return g_strdup_printf(
+      _("Part %u of %u of this tape cannot be shown: %s. The window shows another part."),
+      part.number, part.n, why);
+}
+
 char *
 td_document_dup_warning(TdDocument *self) {
   const td_tape_info *info = td_document_get_info(self);
-  const char *refusal = td_document_get_refusal(self);
+  uint64_t refused = 0;
+  const char *refusal = td_document_get_refusal(self, &refused);
   gboolean growing = td_document_is_growing(self);
-  if (refusal && td_document_is_cut(self))
-    return g_strdup_printf(
-        _("A part of this tape cannot be shown: %s. The window shows another part."), refusal);
+  if (refusal && td_document_is_cut(self)) return refusal_text(self, refused, refusal);
   if (refusal)
     return g_strdup_printf(_("The list of this tape's parts is damaged: %s. The window reads "
                              "all of the tape instead."),

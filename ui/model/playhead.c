@@ -269,7 +269,7 @@ static void
 travel_failed(TdPlayhead *self, const char *why) {
   self->selects = FALSE;
   td_playhead_set_playing(self, FALSE);
-  td_document_set_refusal(self->document, why);
+  td_document_set_refusal(self->document, td_travel_get_refused(self->travel), why);
   notify(self, PROP_TRAVELLING);
   td_playhead_say(self, _("That part of the tape cannot be shown"));
 }

@@ -9,6 +9,7 @@ struct _TdTravel {
   TdGoal goal;
   GCancellable *loading; /* (owned): of the worker, also if it works in vain. NULL: none works */
   TdPart loaded;         /* that it loads */
+  uint64_t refused;      /* the position that could not be shown */
 };
 
 G_DEFINE_FINAL_TYPE(TdTravel, td_travel, G_TYPE_OBJECT)
@@ -57,7 +58,9 @@ find_goal(td_tape *tape, const td_catalog *whole, gpointer data, uint64_t *posit
 }
 
 static void
-fail(TdTravel *self, const char *why) {
+fail(TdTravel *self, TdDocument *document, const char *why) {
+  self->refused = self->goal.position;
+  td_document_get_refusal(document, &self->refused);
   td_travel_stop(self);
   g_signal_emit(self, signals[SIGNAL_FAILED], 0, why);
 }
@@ -76,7 +79,7 @@ static void
 arrive(TdTravel *self, TdDocument *document) {
   td_error error = {0};
   if (move_to_goal(self, document, &error) != TD_OK) {
-    fail(self, td_error_text(&error));
+    fail(self, document, td_error_text(&error));
     td_error_clear(&error);
     return;
   }
@@ -97,7 +100,7 @@ loaded(GObject *source, GAsyncResult *result, gpointer data) {
   else if (fine)
     arrive(self, TD_DOCUMENT(source));
   else
-    fail(self, error->message);
+    fail(self, TD_DOCUMENT(source), error->message);
 }
 
 static void
@@ -136,6 +139,11 @@ void
 td_travel_stop(TdTravel *self) {
   g_clear_object(&self->from);
   if (self->loading) g_cancellable_cancel(self->loading);
+}
+
+uint64_t
+td_travel_get_refused(TdTravel *self) {
+  return self->refused;
 }
 
 const TdGoal *

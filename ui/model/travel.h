@@ -26,5 +26,9 @@ TdTravel *td_travel_new(void);
 void td_travel_go(TdTravel *self, TdDocument *from, TdGoal goal);
 void td_travel_stop(TdTravel *self);
 
+/* td_travel_get_refused returns the position that could not be shown when "failed" was last told.
+ */
+uint64_t td_travel_get_refused(TdTravel *self);
+
 /* td_travel_get_goal returns the goal, or NULL if there is none. */
 const TdGoal *td_travel_get_goal(TdTravel *self);

@@ -2,6 +2,7 @@
 #include "ui/widgets/part_bar.h"
 
 #include "ui/model/document_part.h"
+#include "ui/widgets/strip_canvas.h"
 
 #include <glib/gi18n.h>
 
@@ -10,6 +11,7 @@ struct _TdPartBar {
   GtkWidget *earlier, *later;
   GtkLabel *part, *events;
   GtkSpinner *spinner;
+  TdStripCanvas *strip;
   TdPlayhead *playhead; /* (owned) */
 };
 
@@ -40,6 +42,7 @@ travelling_changed(TdPartBar *self) {
   TdDocument *document = td_playhead_get_document(self->playhead);
   gboolean travels = td_playhead_is_travelling(self->playhead);
   gtk_spinner_set_spinning(self->spinner, travels);
+  td_strip_canvas_travelling_changed(self->strip);
   if (!travels || !document) return document_changed(self);
   TdPart part = td_document_part_at(document, td_playhead_get_target(self->playhead));
   g_autofree char *text = g_strdup_printf(_("Reading part %u of %u"), part.number, part.n);
@@ -69,6 +72,7 @@ td_part_bar_set_playhead(TdPartBar *self, TdPlayhead *playhead) {
                           G_CONNECT_SWAPPED);
   g_signal_connect_object(playhead, "notify::travelling", G_CALLBACK(travelling_changed), self,
                           G_CONNECT_SWAPPED);
+  td_canvas_set_playhead(TD_CANVAS(self->strip), playhead);
   document_changed(self);
 }
 
@@ -82,6 +86,7 @@ static void
 td_part_bar_class_init(TdPartBarClass *klass) {
   GtkWidgetClass *widget_class = GTK_WIDGET_CLASS(klass);
   G_OBJECT_CLASS(klass)->dispose = td_part_bar_dispose;
+  g_type_ensure(TD_TYPE_STRIP_CANVAS);
   gtk_widget_class_set_template_from_resource(widget_class,
                                               "/org/tapedeck/Tapedeck/ui/part_bar.ui");
   gtk_widget_class_bind_template_child(widget_class, TdPartBar, earlier);
@@ -89,6 +94,7 @@ td_part_bar_class_init(TdPartBarClass *klass) {
   gtk_widget_class_bind_template_child(widget_class, TdPartBar, part);
   gtk_widget_class_bind_template_child(widget_class, TdPartBar, events);
   gtk_widget_class_bind_template_child(widget_class, TdPartBar, spinner);
+  gtk_widget_class_bind_template_child(widget_class, TdPartBar, strip);
 }
 
 static void

@@ -12,7 +12,7 @@ struct _TdTransport {
   GtkButton *play;
   GtkScale *scale;
   GtkAdjustment *adjustment;
-  GtkLabel *position;
+  GtkLabel *position, *event; /* event: short, for a narrow window */
   GtkDropDown *speed;
   TdPlayhead *playhead; /* (owned) */
   guint tick;           /* id of the tick callback while playing, or 0 */
@@ -56,6 +56,13 @@ target_text(TdPlayhead *playhead) {
 }
 
 static char *
+short_text(TdPlayhead *playhead) {
+  uint64_t target = td_playhead_get_target(playhead);
+  g_autofree char *event = td_format_count(target ? target - 1 : 0);
+  return target ? g_strdup_printf(_("event %s"), event) : g_strdup(_("start"));
+}
+
+static char *
 position_text(TdPlayhead *playhead) {
   g_autofree char *length = td_format_count(td_playhead_get_length(playhead));
   uint64_t position = td_playhead_get_position(playhead);
@@ -74,7 +81,9 @@ position_changed(TdTransport *self) {
   gboolean travels = td_playhead_is_travelling(self->playhead);
   gtk_adjustment_set_value(self->adjustment, (double)td_playhead_get_target(self->playhead));
   g_autofree char *text = travels ? target_text(self->playhead) : position_text(self->playhead);
+  g_autofree char *in_short = short_text(self->playhead);
   gtk_label_set_text(self->position, text);
+  gtk_label_set_text(self->event, in_short);
 }
 
 /* So wide that the slider does not jump while the text changes. */
@@ -82,7 +91,9 @@ static void
 reserve_width(TdTransport *self) {
   g_autofree char *length = td_format_count(td_playhead_get_length(self->playhead));
   g_autofree char *text = g_strdup_printf(_("event %s of %s · %s"), length, length, "888 ms");
+  g_autofree char *in_short = g_strdup_printf(_("event %s"), length);
   gtk_label_set_width_chars(self->position, (int)g_utf8_strlen(text, -1));
+  gtk_label_set_width_chars(self->event, (int)g_utf8_strlen(in_short, -1));
 }
 
 static void
@@ -147,6 +158,7 @@ td_transport_class_init(TdTransportClass *klass) {
   gtk_widget_class_bind_template_child(widget_class, TdTransport, scale);
   gtk_widget_class_bind_template_child(widget_class, TdTransport, adjustment);
   gtk_widget_class_bind_template_child(widget_class, TdTransport, position);
+  gtk_widget_class_bind_template_child(widget_class, TdTransport, event);
   gtk_widget_class_bind_template_child(widget_class, TdTransport, speed);
 }
 
