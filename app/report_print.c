@@ -200,7 +200,9 @@ print_notes(const td_report *report, td_report_by by) {
   if (!report->is_known[TD_LIFE_push])
     puts("–  hand over: the probe does not time it; it counts as unattributed");
   if (!report->is_known[TD_LIFE_queue_wait])
-    puts("–  queue wait, grad wait: these waits were not observed on this tape");
+    puts("–  queue wait: pushes and pops were not observed on this tape");
+  if (!report->is_known[TD_LIFE_dependency_wait])
+    puts("–  grad wait: the arrival of gradients was not observed on this tape");
   if (!report->is_known[TD_LIFE_pre_hooks])
     puts("–  hooks, lock wait: they were not observed on this tape");
 }
