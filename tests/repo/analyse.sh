@@ -12,7 +12,7 @@ if ! echo 'int main(void) { return 0; }' | cc -fanalyzer -x c -o /dev/null - 2>/
   exit 77
 fi
 [ -e "$folder/build.ninja" ] ||
-  meson setup "$folder" -Dgtk=disabled -Dwerror=true -Dc_args='-fanalyzer -Wno-analyzer-malloc-leak' >/dev/null
+  meson setup "$folder" -Dgtk=disabled -Dcuda=disabled -Dwerror=true -Dc_args='-fanalyzer -Wno-analyzer-malloc-leak' >/dev/null
 if ! ninja -C "$folder" all >"$folder/log"; then
   grep -E 'error:|\[-Werror' "$folder/log" | sort -u
   exit 1
