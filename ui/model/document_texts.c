@@ -109,10 +109,18 @@ td_document_dup_wait_text(TdDocument *self, uint32_t node) {
   return td_why_wait(td_document_get_replay(self), node);
 }
 
+/* Why a task was popped follows from what else was in the queue then. */
+static char *
+tell_of_earlier_part(TdDocument *self, uint64_t seq) {
+  g_autofree char *pop = describe_event(self, seq, td_why_describe);
+  return g_strdup_printf(_("%s. The part before tells why."), pop);
+}
+
 char *
 td_document_dup_pop_text(TdDocument *self, uint64_t seq) {
   td_error error = {0};
   char *text = NULL;
+  if (seq < td_replay_first(td_document_get_replay(self))) return tell_of_earlier_part(self, seq);
   return td_why_pop(td_document_get_replay(self), seq, &text, &error) == TD_OK
              ? text
              : take_error_text(&error);

@@ -67,13 +67,19 @@ time_of(td_replay *replay, uint64_t seq) {
   return td_replay_event(replay, seq, &event, NULL) == TD_OK ? event.event.time : 0;
 }
 
+/* Of a part, that is where it ends. */
+static double
+end_of_all(td_replay *replay) {
+  uint64_t length = td_replay_end(replay);
+  const td_tape_info *info = td_tape_info_get(td_replay_tape(replay));
+  return length < info->n_events ? (double)time_of(replay, length - 1) : (double)info->duration_ns;
+}
+
 static void
 set_span(td_replay *replay, uint64_t first, uint64_t last, double *from_ns, double *to_ns) {
   uint64_t length = td_replay_end(replay);
   *from_ns = first < length ? (double)time_of(replay, first) : 0;
-  *to_ns = first < last && last < length
-               ? (double)time_of(replay, last)
-               : (double)td_tape_info_get(td_replay_tape(replay))->duration_ns;
+  *to_ns = first < last && last < length ? (double)time_of(replay, last) : end_of_all(replay);
   double margin = (*to_ns - *from_ns) * SPAN_MARGIN;
   *from_ns -= margin;
   *to_ns += margin;
