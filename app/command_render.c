@@ -237,6 +237,9 @@ prepare(job *self, const struct view *view, const td_moment_options *moment) {
   if (!td_moment_replay(self->path, moment, view->needs_timeline, &self->replay, &self->seq,
                         &self->how))
     return TD_EXIT_USAGE;
+  if (view->needs_scene && !td_moment_tells_pass(self->replay, active_graph_task(self->replay)) &&
+      !td_moment_replay_again(self->path, moment, &self->replay, &self->seq, &self->how))
+    return TD_EXIT_USAGE;
   const td_catalog *catalog = td_replay_catalog(self->replay);
   if (view->needs_scene) self->scene = td_graph_scene_new(catalog, active_graph_task(self->replay));
   if (view->needs_timeline &&

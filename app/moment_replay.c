@@ -2,6 +2,8 @@
 #include "app/moment_replay.h"
 
 #include "app/command.h"
+#include "engine/profile/causes.h"
+#include "engine/profile/conflicts.h"
 #include "engine/replay/catalog_collect.h"
 
 /* A moment that was asked for on a tape, and whether the tape has it. */
@@ -69,4 +71,53 @@ td_moment_replay(const char *path, const td_moment_options *options, bool is_who
   if (!status && self.is_found) status = td_replay_seek(*replay, *seq + 1, &error);
   if (status) td_command_file_error(path, &error);
   return !status && self.is_found;
+}
+
+bool
+td_moment_replay_again(const char *path, const td_moment_options *options, td_replay **replay,
+                       uint64_t *seq, char **how) {
+  td_replay_close(*replay);
+  *replay = NULL;
+  g_clear_pointer(how, g_free);
+  return td_moment_replay(path, options, true, replay, seq, how);
+}
+
+static bool
+is_segment(const td_segment *segment) {
+  return segment->number != TD_SEGMENT_WHOLE;
+}
+
+bool
+td_moment_tells_pass(td_replay *replay, uint32_t graph_task) {
+  const td_catalog *catalog = td_replay_catalog(replay);
+  const td_segment *segment = &catalog->segment;
+  const td_catalog_graph_task *pass = td_catalog_graph_task_find(catalog, graph_task);
+  uint64_t n_events = td_tape_info_get(td_replay_tape(replay))->n_events;
+  if (!is_segment(segment)) return true;
+  bool goes_on = segment->end < n_events && pass && pass->end_seq >= segment->end;
+  return pass && pass->begin_seq >= segment->first && !goes_on;
+}
+
+/* An earlier value that is not finite, or a write, may lie before the segment. */
+static bool
+has_all_before(td_tape *tape, const td_catalog *catalog, const td_any_event *event) {
+  td_segment outline = td_tape_outline(tape);
+  td_event_tensor_write write;
+  td_catalog *problems;
+  if (event->event.kind == TD_EVENT_version_conflict)
+    return td_conflict_find_write(catalog, tape, &event->version_conflict, &write);
+  if (event->event.kind != TD_EVENT_anomaly) return true;
+  if (td_catalog_collect(tape, &outline, &problems, NULL)) return false;
+  bool is_possible =
+      td_cause_is_possible(problems, tape, 0, catalog->segment.first, &event->anomaly);
+  td_catalog_free(problems);
+  return !is_possible;
+}
+
+bool
+td_moment_tells_why(td_replay *replay, uint64_t seq) {
+  const td_catalog *catalog = td_replay_catalog(replay);
+  td_any_event event;
+  if (!is_segment(&catalog->segment) || td_replay_event(replay, seq, &event, NULL)) return true;
+  return has_all_before(td_replay_tape(replay), catalog, &event);
 }

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "engine/replay/apply.h"
+#include "engine/replay/pools.h"
+#include "engine/replay/queue_heap.h"
 
 /* thread */
 
@@ -79,6 +81,54 @@ td_apply_node_now(td_world *world, const td_any_event *any) {
   td_world_set(world, &node->thread, event->runner);
   td_world_set_u64(world, &node->begin_ns, event->begin_ns);
   td_world_set_u64(world, &node->end_ns, event->end_ns);
+}
+
+void
+td_apply_pass_now(td_world *world, const td_any_event *any) {
+  const td_event_pass_now *event = &any->pass_now;
+  if (event->graph_task == TD_NONE || event->status > 1 + TD_task_status_error)
+    return td_apply_trouble(world);
+  td_graph_task_now *now = td_world_graph_task(world, event->graph_task);
+  td_world_set(world, &now->status, event->status);
+  td_world_set(world, &now->outstanding, event->outstanding);
+  td_world_set(world, &now->n_done, event->done);
+}
+
+void
+td_apply_ran_now(td_world *world, const td_any_event *any) {
+  const td_event_ran_now *event = &any->ran_now;
+  if (event->node == TD_NONE) return td_apply_trouble(world);
+  td_world_set(world, &td_world_node(world, event->node)->graph_task, event->graph_task);
+}
+
+/* The task of an entry is there, and in no queue yet. */
+static uint32_t
+task_of_entry(td_world *world, const td_event_entry_now *event) {
+  if (event->node == TD_NONE || event->graph_task == TD_NONE) return TD_NONE;
+  uint32_t task = td_task_find(world, event->node, event->graph_task);
+  bool is_free = task != TD_NONE && td_state_task(&world->state, task)->queue == TD_NONE;
+  return is_free ? task : TD_NONE;
+}
+
+void
+td_apply_entry_now(td_world *world, const td_any_event *any) {
+  const td_event_entry_now *event = &any->entry_now;
+  td_queue_entry entry = {event->node, event->graph_task, event->kind_of_task, event->order};
+  bool is_node = event->kind_of_task == TD_TASK_NODE;
+  uint32_t task = is_node ? task_of_entry(world, event) : TD_NONE;
+  bool is_known = is_node ? task != TD_NONE
+                          : event->node == TD_NONE && (event->kind_of_task == TD_TASK_DUMMY ||
+                                                       event->kind_of_task == TD_TASK_SHUTDOWN);
+  if (!is_known || event->queue == TD_NONE || !td_queue_append(world, event->queue, entry))
+    return td_apply_trouble(world);
+  if (is_node) td_world_set(world, &td_world_task(world, task)->queue, event->queue);
+}
+
+void
+td_apply_work_now(td_world *world, const td_any_event *any) {
+  const td_event_work_now *event = &any->work_now;
+  if (event->id == TD_NONE) return td_apply_trouble(world);
+  td_world_set(world, &td_world_thread(world, event->id)->graph_task, event->graph_task);
 }
 
 void

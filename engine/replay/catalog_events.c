@@ -80,6 +80,28 @@ take_graph_task_begin(td_catalog_builder *builder, const td_any_event *any) {
                                    .end_seq = UINT64_MAX};
 }
 
+static void
+take_pass_now(td_catalog_builder *builder, const td_any_event *any) {
+  const td_event_pass_now *event = &any->pass_now;
+  if (event->graph_task == TD_NONE) return;
+  uint32_t status = event->status ? event->status - 1 : (uint32_t)TD_task_status_running;
+  *graph_task_of(builder, event->graph_task) =
+      (td_catalog_graph_task){.id = event->graph_task,
+                              .outer = event->outer,
+                              .caller = event->caller,
+                              .depth = event->depth,
+                              .owner = event->owner,
+                              .root = event->root,
+                              .n_roots = event->n_roots,
+                              .n_outputs = event->n_outputs,
+                              .keep_graph = event->keep_graph,
+                              .create_graph = event->create_graph,
+                              .accumulate_grad = event->accumulate_grad,
+                              .begin_seq = TD_MIN(event->begin, builder->seq),
+                              .end_seq = event->end,
+                              .status = TD_MIN(status, (uint32_t)TD_task_status_error)};
+}
+
 /* PyTorch tells of the entry before or after the pass's own beginning. */
 static void
 take_reentrant_enter(td_catalog_builder *builder, const td_any_event *any) {
@@ -158,6 +180,15 @@ take_process_new(td_catalog_builder *builder, const td_any_event *any) {
 static void
 take_node_begin(td_catalog_builder *builder, const td_any_event *any) {
   const td_event_node_begin *event = &any->node_begin;
+  td_catalog *catalog = builder->catalog;
+  if (event->node == TD_NONE || event->graph_task == TD_NONE) return;
+  TD_CATALOG_ADD(builder, builder->runs, catalog->n_ran, builder->room.runs,
+                 (td_catalog_run){event->graph_task, event->node});
+}
+
+static void
+take_ran_now(td_catalog_builder *builder, const td_any_event *any) {
+  const td_event_ran_now *event = &any->ran_now;
   td_catalog *catalog = builder->catalog;
   if (event->node == TD_NONE || event->graph_task == TD_NONE) return;
   TD_CATALOG_ADD(builder, builder->runs, catalog->n_ran, builder->room.runs,

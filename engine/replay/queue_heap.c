@@ -88,6 +88,24 @@ context_of(td_world *world, uint32_t queue) {
                         .indexed = td_state_queue(&world->state, queue)->n >= INDEXED_LENGTH};
 }
 
+/* From a certain length on, each task knows its place. */
+static void
+grow_by_one(td_world *world, td_queue_now *now, const heap_context *context) {
+  td_world_set(world, &now->n, now->n + 1);
+  for (uint32_t i = 0; now->n == INDEXED_LENGTH && i < INDEXED_LENGTH; i++)
+    note_place(context, i, get_entry(context, NULL, i));
+}
+
+bool
+td_queue_append(td_world *world, uint32_t queue, td_queue_entry entry) {
+  td_queue_now *now = td_world_queue(world, queue);
+  if (now->n >= world->catalog->queues[queue].room) return false;
+  heap_context context = context_of(world, queue);
+  set_entry(&context, NULL, now->n, entry);
+  grow_by_one(world, now, &context);
+  return true;
+}
+
 bool
 td_queue_enter(td_world *world, uint32_t queue, td_queue_entry entry) {
   td_queue_now *now = td_world_queue(world, queue);
@@ -95,10 +113,8 @@ td_queue_enter(td_world *world, uint32_t queue, td_queue_entry entry) {
   heap_context context = context_of(world, queue);
   entry.order = now->n_pushed;
   entries_push(NULL, now->n, entry, &context);
-  td_world_set(world, &now->n, now->n + 1);
+  grow_by_one(world, now, &context);
   td_world_set(world, &now->n_pushed, now->n_pushed + 1);
-  for (uint32_t i = 0; now->n == INDEXED_LENGTH && i < INDEXED_LENGTH; i++)
-    note_place(&context, i, get_entry(&context, NULL, i));
   return true;
 }
 

@@ -3,6 +3,7 @@
 
 #include "engine/base/alloc.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 typedef struct putter {
@@ -13,15 +14,6 @@ typedef struct putter {
   uint64_t seq;
   uint32_t thread;
 } putter;
-
-bool
-td_segment_state_is_quiet(const td_state *state, const td_catalog *catalog) {
-  for (uint32_t i = 0; i < catalog->n_queues; i++)
-    if (td_state_queue(state, i)->n) return false;
-  for (uint32_t i = 0; i < catalog->n_graph_tasks; i++)
-    if (td_state_graph_task_row(state, i)->n_live) return false;
-  return true;
-}
 
 /* The kind of the event that `of` names, with its fields. */
 #define PUT(self, of, ...)                                                                         \
@@ -57,6 +49,115 @@ if_declared(const putter *self, uint32_t node) {
   return td_number_map_find(&self->declared, node) ? node : TD_NONE;
 }
 
+/* A pass that goes on, or that has begun to begin, or whose tasks still lie in a queue. */
+static bool
+is_under_way(const td_graph_task_now *now, const td_catalog_graph_task *facts) {
+  bool is_entered = facts->outer != TD_NONE || facts->caller != TD_NONE;
+  return now->status == 1 + TD_task_status_running || now->n_live > 0 ||
+         (now->status == 0 && is_entered);
+}
+
+static bool
+row_is_under_way(const putter *self, uint32_t row) {
+  return is_under_way(td_state_graph_task_row(self->state, row),
+                      &self->catalog->graph_task_rows[row]);
+}
+
+static bool
+is_pass_under_way(const putter *self, uint32_t graph_task) {
+  uint32_t row = td_catalog_graph_task_row(self->catalog, graph_task);
+  return row != TD_NO_ROW && row_is_under_way(self, row);
+}
+
+static void
+put_pass(const putter *self, uint32_t row) {
+  const td_catalog_graph_task *facts = &self->catalog->graph_task_rows[row];
+  const td_graph_task_now *now = td_state_graph_task_row(self->state, row);
+  bool is_over = now->status > 1 + TD_task_status_running;
+  PUT(self, pass_now, .graph_task = facts->id, .depth = facts->depth, .owner = facts->owner,
+      .keep_graph = facts->keep_graph, .create_graph = facts->create_graph,
+      .accumulate_grad = facts->accumulate_grad, .root = facts->root, .n_roots = facts->n_roots,
+      .n_outputs = facts->n_outputs, .outer = facts->outer, .caller = facts->caller,
+      .status = now->status, .outstanding = now->outstanding, .done = now->n_done,
+      .begin = facts->begin_seq, .end = is_over ? facts->end_seq : UINT64_MAX);
+}
+
+static void
+put_passes(const putter *self) {
+  for (uint32_t row = 0; row < self->catalog->n_graph_tasks; row++)
+    if (row_is_under_way(self, row)) put_pass(self, row);
+}
+
+static void
+put_runs(const putter *self) {
+  const td_catalog *catalog = self->catalog;
+  for (uint32_t row = 0; row < catalog->n_graph_tasks; row++) {
+    const td_catalog_graph_task *facts = &catalog->graph_task_rows[row];
+    for (uint32_t i = 0; row_is_under_way(self, row) && i < facts->n_ran; i++)
+      PUT(self, ran_now, .node = catalog->ran[facts->first_ran + i], .graph_task = facts->id);
+  }
+}
+
+/* From the oldest arrival on, as they came. */
+static void
+put_arrivals(const putter *self, const td_task_now *task) {
+  uint32_t n = 0, *arrivals = NULL;
+  for (uint32_t i = task->first_arrival; i != TD_NONE; i = td_state_arrival(self->state, i)->next)
+    n++;
+  arrivals = TD_NEW_N(uint32_t, n);
+  uint32_t at = n;
+  for (uint32_t i = task->first_arrival; i != TD_NONE; i = td_state_arrival(self->state, i)->next)
+    arrivals[--at] = i;
+  for (uint32_t i = 0; i < n; i++) {
+    const td_arrival_now *now = td_state_arrival(self->state, arrivals[i]);
+    PUT(self, buffer_add, .node = task->node, .graph_task = task->graph_task,
+        .input_nr = now->input_nr, .from = now->from, .mode = now->mode, .bytes = now->bytes);
+  }
+  free(arrivals);
+}
+
+static void
+put_task(const putter *self, const td_task_now *task) {
+  PUT(self, dependency, .graph_task = task->graph_task, .node = task->node,
+      .count = task->expected);
+  if (task->dependencies != task->expected)
+    PUT(self, dependency_dec, .node = task->node, .graph_task = task->graph_task,
+        .left = task->dependencies, .by = TD_NONE);
+  put_arrivals(self, task);
+}
+
+/* A node's last task says in which pass it took part last. */
+static void
+put_tasks(const putter *self, bool last) {
+  for (uint32_t row = 0; row < self->catalog->n_graph_tasks; row++)
+    for (uint32_t i = td_state_graph_task_row(self->state, row)->first_live; i;) {
+      const td_task_now *task = td_state_task(self->state, i - 1);
+      bool is_last = td_state_node(self->state, task->node)->graph_task == task->graph_task;
+      if (is_last == last) put_task(self, task);
+      i = task->pass_next + 1;
+    }
+}
+
+static void
+put_parked(const putter *self) {
+  for (uint32_t i = self->state->header->first_parked; i != TD_NONE;
+       i = td_state_task(self->state, i)->parked_next) {
+    const td_task_now *task = td_state_task(self->state, i);
+    PUT(self, buffer_park, .node = task->node, .graph_task = task->graph_task);
+  }
+}
+
+static void
+put_entries(const putter *self) {
+  for (uint32_t queue = 0; queue < self->catalog->n_queues; queue++)
+    for (uint32_t i = 0; i < td_state_queue(self->state, queue)->n; i++) {
+      const td_queue_entry *entry =
+          td_state_entry(self->state, self->state->first_entry[queue] + i);
+      PUT(self, entry_now, .queue = queue, .node = entry->node, .graph_task = entry->graph_task,
+          .kind_of_task = entry->kind, .order = entry->order);
+    }
+}
+
 static void
 put_nodes(const putter *self) {
   for (uint32_t row = 0; row < self->catalog->n_nodes; row++) {
@@ -87,6 +188,8 @@ put_threads(const putter *self) {
     if (self->catalog->threads[i].named)
       PUT(self, thread_now, .id = i, .state = now->state, .node = if_declared(self, now->node),
           .lock = now->lock, .since_ns = now->since_ns);
+    if (self->catalog->threads[i].named && is_pass_under_way(self, now->graph_task))
+      PUT(self, work_now, .id = i, .graph_task = now->graph_task);
   }
 }
 
@@ -95,6 +198,12 @@ td_segment_state_put(td_keyframe *keyframe, const td_state *state, const td_cata
                      uint64_t seq, uint32_t thread) {
   putter self = {keyframe, state, catalog, find_declared(keyframe), seq, thread};
   const td_state_header *header = state->header;
+  put_passes(&self);
+  put_runs(&self);
+  put_tasks(&self, false);
+  put_tasks(&self, true);
+  put_parked(&self);
+  put_entries(&self);
   put_nodes(&self);
   put_queues(&self);
   put_threads(&self);

@@ -6,10 +6,6 @@
 #include "engine/replay/state.h"
 #include "engine/trace/keyframe.h"
 
-/* td_segment_state_is_quiet tells whether a keyframe can say all of the state: no node waits or
- * lies in a queue. */
-bool td_segment_state_is_quiet(const td_state *state, const td_catalog *catalog);
-
 /* td_segment_state_put adds the state to a keyframe, which already has the lasting events. All get
  * the number `seq` and the thread. */
 void td_segment_state_put(td_keyframe *keyframe, const td_state *state, const td_catalog *catalog,

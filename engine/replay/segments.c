@@ -3,6 +3,7 @@
 
 #include "engine/base/alloc.h"
 #include "engine/replay/catalog_collect.h"
+#include "engine/replay/cut_moments.h"
 #include "engine/replay/segment_outline.h"
 #include "engine/replay/segment_state.h"
 #include "engine/replay/world.h"
@@ -18,37 +19,16 @@ typedef struct cutting {
   td_tape *tape;
   td_segment_writer *writer;
   uint64_t least_events;
-  uint64_t *moments; /* (owned) events before which the tape may be cut */
-  size_t n_moments, capacity, next_moment;
+  td_cut_moments moments;
   td_segment_outline outline;
   td_keyframe places;  /* threads and queues of the whole tape */
   td_keyframe lasting; /* what else lives where the last segment ends */
+  td_keyframe held;    /* node_free of nodes that are not let go of yet */
   td_keyframe keyframe;
   td_error *error;
 } cutting;
 
 /* ---- where to cut ---- */
-
-/* What is under way at a moment of the tape. */
-typedef struct activity {
-  uint64_t n_passes, n_tasks; /* passes; tasks in queues */
-} activity;
-
-static void
-change(uint64_t *n, int by) {
-  if (by > 0 || *n) *n += (uint64_t)(int64_t)by;
-}
-
-/* A segment begins with a pass. So at each of its moments, a pass is there to be shown. */
-static bool
-is_moment(activity *now, const td_event *event, const td_event_type *type) {
-  bool begins = event->kind == TD_EVENT_graph_task_begin;
-  bool is_quiet = now->n_passes == 0 && now->n_tasks == 0;
-  change(&now->n_tasks, type->queue.change);
-  if (begins) change(&now->n_passes, 1);
-  if (event->kind == TD_EVENT_graph_task_end) change(&now->n_passes, -1);
-  return begins && is_quiet;
-}
 
 static bool
 is_place(const td_event *event) {
@@ -58,19 +38,15 @@ is_place(const td_event *event) {
 
 static void
 look_over(cutting *self) {
-  activity now = {0};
   td_segment whole = td_tape_whole(self->tape);
   td_segment_outline_begin(&self->outline, whole.end);
   td_tape_begin_pass(self->tape, &whole);
   for (uint64_t seq = 0; seq < whole.end; seq++) {
     const td_any_event *event = td_tape_peek(self->tape, seq);
     if (!event) continue;
-    const td_event_type *type = td_event_type_get(event->event.kind);
     td_segment_outline_take(&self->outline, &event->event, seq);
     if (is_place(&event->event)) td_keyframe_put(&self->places, &event->event, seq);
-    if (!is_moment(&now, &event->event, type)) continue;
-    TD_GROW(self->moments, self->n_moments, self->capacity);
-    self->moments[self->n_moments++] = seq;
+    td_cut_moments_take(&self->moments, &event->event, seq);
   }
   td_tape_end_pass(self->tape);
 }
@@ -81,9 +57,7 @@ end_of(cutting *self, uint64_t first) {
   uint64_t n_events = td_tape_info_get(self->tape)->n_events;
   uint64_t wanted =
       TD_MAX(self->least_events, EVENTS_PER_KEYFRAME_EVENT * (uint64_t)self->keyframe.n);
-  while (self->next_moment < self->n_moments && self->moments[self->next_moment] < first + wanted)
-    self->next_moment++;
-  uint64_t end = self->next_moment < self->n_moments ? self->moments[self->next_moment] : n_events;
+  uint64_t end = TD_MIN(td_cut_moments_next(&self->moments, first, wanted), n_events);
   return n_events - end < wanted ? n_events : end;
 }
 
@@ -95,6 +69,37 @@ is_told_elsewhere(const td_event *event) {
   return td_is_in_table(event) || is_place(event) || event->kind == TD_EVENT_thread_state;
 }
 
+/* A node that was freed stays while a pass goes on that it took part in: sentences name it. */
+static bool
+is_held(const td_world *world, const td_event *event) {
+  if (event->kind != TD_EVENT_node_free) return false;
+  uint32_t node = ((const td_event_node_free *)event)->node;
+  if (node == TD_NONE || !td_catalog_has_node(world->catalog, node)) return false;
+  uint32_t pass = td_state_node(&world->state, node)->graph_task;
+  uint32_t row = pass == TD_NONE ? TD_NO_ROW : td_catalog_graph_task_row(world->catalog, pass);
+  return row != TD_NO_ROW &&
+         td_state_graph_task_row(&world->state, row)->status == 1 + TD_task_status_running;
+}
+
+static void
+keep(cutting *self, const td_world *world, const td_event *event, uint64_t seq) {
+  if (is_told_elsewhere(event)) return;
+  if (is_held(world, event))
+    td_keyframe_put(&self->held, event, seq);
+  else
+    td_keyframe_add(&self->lasting, event, seq);
+}
+
+/* Frees the nodes whose passes are over. */
+static void
+let_go(cutting *self, const td_world *world) {
+  td_keyframe held = self->held;
+  const uint64_t *seq = held.seqs;
+  self->held = (td_keyframe){0};
+  TD_PILE_EACH(&held.events, event) keep(self, world, event, *seq++);
+  td_keyframe_fini(&held);
+}
+
 static void
 apply_all(cutting *self, td_world *world, const td_segment *segment, uint32_t *last_thread) {
   td_tape_begin_pass(self->tape, segment);
@@ -103,7 +108,7 @@ apply_all(cutting *self, td_world *world, const td_segment *segment, uint32_t *l
     td_apply_event(world, event);
     if (!event) continue;
     td_segment_outline_name(&self->outline, &event->event, seq);
-    if (!is_told_elsewhere(&event->event)) td_keyframe_add(&self->lasting, &event->event, seq);
+    keep(self, world, &event->event, seq);
     *last_thread = event->event.thread;
   }
   td_tape_end_pass(self->tape);
@@ -136,9 +141,9 @@ make_keyframe(cutting *self, const td_state *state, const td_catalog *catalog, u
   put_places(self, &at, &byte, UINT64_MAX);
 }
 
-/* Makes the keyframe of the next segment; *is_made is false if the tape cannot be cut there. */
+/* Makes the keyframe of the next segment. */
 static td_status
-pass_through(cutting *self, const td_segment *segment, bool *is_made) {
+pass_through(cutting *self, const td_segment *segment) {
   td_catalog *catalog = NULL;
   td_world world = {0};
   uint32_t last_thread = 0;
@@ -149,8 +154,8 @@ pass_through(cutting *self, const td_segment *segment, bool *is_made) {
     apply_all(self, &world, segment, &last_thread);
     status = td_tape_check_readable(self->tape, self->error);
   }
-  *is_made = !status && td_segment_state_is_quiet(&world.state, catalog);
-  if (*is_made) {
+  if (!status) {
+    let_go(self, &world);
     td_keyframe_settle(&self->lasting);
     make_keyframe(self, &world.state, catalog, segment->end, last_thread);
   }
@@ -186,14 +191,13 @@ cut(cutting *self, uint32_t *n_segments) {
   uint64_t n_events = td_tape_info_get(self->tape)->n_events;
   td_segment segment = {.number = 0, .keyframe = &self->keyframe};
   td_status status = TD_OK;
-  bool is_made = true;
   make_keyframe(self, NULL, NULL, 0, 0);
-  while (is_made && !status) {
+  while (!status) {
     td_segment_writer_add(self->writer, segment.first, &self->keyframe);
     segment.end = end_of(self, segment.first);
     segment.number++;
     if (segment.end == n_events) break;
-    status = pass_through(self, &segment, &is_made);
+    status = pass_through(self, &segment);
     segment.first = segment.end;
   }
   *n_segments = segment.number;
@@ -205,7 +209,7 @@ cut_tape(cutting *self, const char *path) {
   uint32_t n_segments = 0;
   look_over(self);
   td_status status = td_tape_check_readable(self->tape, self->error);
-  if (!status && self->n_moments) status = cut(self, &n_segments);
+  if (!status) status = cut(self, &n_segments);
   if (!status && n_segments > 1) return td_segment_writer_close(self->writer, path, self->error);
   td_segment_writer_abandon(self->writer);
   return status;
@@ -218,12 +222,16 @@ cutting_fini(cutting *self) {
   td_keyframe_fini(&self->places);
   td_keyframe_fini(&self->lasting);
   td_keyframe_fini(&self->keyframe);
-  free(self->moments);
+  td_keyframe_fini(&self->held);
+  td_cut_moments_fini(&self->moments);
 }
 
 td_status
 td_segments_add(const char *path, uint64_t least_events, td_error *error) {
-  cutting self = {.least_events = least_events, .lasting.holds_popped = true, .error = error};
+  cutting self = {.least_events = least_events,
+                  .moments.least_events = TD_MAX(least_events, 1),
+                  .lasting.holds_popped = true,
+                  .error = error};
   td_status status = td_contents_add(path, error);
   if (!status) status = td_tape_open(path, &self.tape, error);
   if (status) return status;

@@ -13,8 +13,13 @@
  * So the catalog and apply.h read a keyframe as they read any event.
  *
  * A tape is cut before a pass, where no other pass is under way and no queue has a task. Then the
- * state is in nodes, queues and threads alone. A tape without such a moment is not cut, and so is
- * the rest of a tape after its last one.
+ * state is in nodes, queues and threads alone. If no such moment comes for long, it is cut where
+ * the least is under way (cut_moments.h). Then pass_now, ran_now, entry_now and work_now tell what
+ * goes on. The events that made a task tell it.
+ *
+ * A segment that begins in a pass has what ran in it before, with nodes that were freed since. One
+ * that ends in a pass does not know the rest: its catalog has no end of the pass, and no nodes that
+ * ran later.
  *
  * Nodes that were released, and passes that are over, do not come into a keyframe. So `state` does
  * not list them, and a segment's catalog does not have them. */

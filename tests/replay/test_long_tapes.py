@@ -117,7 +117,8 @@ def spoil(path, *places):
 
 
 def make(folder):
-    plans = {"training": (60, 3, 90, 1, "train"), "retained": (40, 2, 80, 2), "hooked": (40, 2, 90, 3, "hooked")}
+    plans = {"training": (60, 3, 90, 1, "train"), "retained": (40, 2, 80, 2), "hooked": (40, 2, 90, 3, "hooked"),
+             "overlapping": (30, 2, 120, 4, "overlap")}
     for name, plan in plans.items():
         path = os.path.join(folder, name + ".tape")
         run(os.path.join(TESTS, "make_tape"), *map(str, plan[:4]), path, *plan[4:])

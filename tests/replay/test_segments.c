@@ -7,6 +7,7 @@
 #include "engine/replay/segments.h"
 #include "tests/fixtures/assert_ok.h"
 #include "tests/fixtures/tape_maker.h"
+#include "tests/replay/same_passes.h"
 
 #include <glib.h>
 #include <glib/gstdio.h>
@@ -109,6 +110,8 @@ assert_same_queue(const td_replay *part, const td_replay *whole, uint32_t queue)
   for (uint32_t i = 0; i < one->n; i++) {
     g_assert_cmpuint(in_one[i].node, ==, in_other[i].node);
     g_assert_cmpuint(in_one[i].graph_task, ==, in_other[i].graph_task);
+    g_assert_cmpuint(in_one[i].kind, ==, in_other[i].kind);
+    g_assert_cmpuint(in_one[i].order, ==, in_other[i].order);
   }
 }
 
@@ -119,6 +122,10 @@ assert_same_thread(const td_replay *part, const td_replay *whole, uint32_t threa
   g_assert_cmpuint(one->state, ==, other->state);
   g_assert_cmpuint(one->lock, ==, other->lock);
   g_assert_cmpuint(one->since_ns, ==, other->since_ns);
+  if (!td_catalog_has_graph_task(td_replay_catalog(part), other->graph_task)) return;
+  if (td_state_graph_task(td_replay_state(part), other->graph_task)->status != RUNNING) return;
+  g_assert_cmpuint(one->graph_task, ==, other->graph_task);
+  g_assert_cmpuint(one->node, ==, other->node);
 }
 
 /* What lives in the whole tape is in the segment too. */
@@ -168,6 +175,7 @@ assert_same_state(td_replay *part, td_replay *whole) {
     assert_same_queue(part, whole, i);
   for (uint32_t i = 0; i < catalog->n_threads; i++)
     if (catalog->threads[i].named) assert_same_thread(part, whole, i);
+  assert_same_passes(part, whole);
   assert_none_is_missing(part, whole);
 }
 
@@ -320,6 +328,8 @@ main(int argc, char **argv) {
       {.n_nodes = 40, .n_threads = 1, .n_passes = 60, .trains = true, .seed = 1},
       {.n_nodes = 40, .n_threads = 3, .n_passes = 60, .trains = true, .seed = 2, .n_anomalies = 9},
       {.n_nodes = 50, .n_threads = 2, .n_passes = 99, .trains = false, .seed = 3},
+      {.n_nodes = 30, .n_threads = 2, .n_passes = 99, .seed = 4, .n_programs = 3},
+      {.n_nodes = 30, .n_threads = 2, .n_passes = 99, .trains = true, .seed = 5, .n_programs = 4},
   };
   g_test_init(&argc, &argv, NULL);
   for (gsize i = 0; i < G_N_ELEMENTS(plans); i++) {
