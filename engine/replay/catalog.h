@@ -49,9 +49,10 @@ typedef struct td_catalog_metadata {
 typedef struct td_catalog_thread {
   const char *name;
   int32_t device;
-  uint32_t process; /* index of catalog->processes; 0 on a tape of one process */
-  bool in_pool;     /* of the pool that runs passes too deep for their thread */
-  bool named;       /* an event names it: ids may have gaps */
+  uint32_t process;  /* index of catalog->processes; 0 on a tape of one process */
+  uint64_t told_seq; /* the event that gave it this name */
+  bool in_pool;      /* of the pool that runs passes too deep for their thread */
+  bool named;        /* an event names it: ids may have gaps */
 } td_catalog_thread;
 
 typedef struct td_catalog_process {

@@ -157,11 +157,15 @@ td_catalog_know_process(td_catalog *catalog, uint32_t process) {
     catalog->processes[catalog->n_processes++] = (td_catalog_process){.name = "", .rank = -1};
 }
 
+/* A thread may be told twice, with a better name. A keyframe has both before the events of its
+ * segment. So the newest counts, not the last that comes. */
 static void
 take_thread_new(td_catalog_builder *builder, const td_any_event *any) {
   const td_event_thread_new *event = &any->thread_new;
   if (event->id == TD_NONE) return;
   td_catalog_thread *thread = &builder->catalog->threads[event->id];
+  if (builder->seq < thread->told_seq) return;
+  thread->told_seq = builder->seq;
   thread->name = td_tape_string(builder->tape, event->name);
   thread->device = event->device;
   if (event->process < TD_CATALOG_PROCESSES_MAX) thread->process = event->process;
