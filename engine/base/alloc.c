@@ -7,8 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
-static _Noreturn void
-give_up(void) {
+void
+td_out_of_memory(void) {
   fputs("tapedeck: out of memory\n", stderr);
   abort();
 }
@@ -20,7 +20,7 @@ resize(void *block, size_t n_bytes) {
   if (resized) return resized;
   td_reserve_spend();
   resized = realloc(block, n_bytes);
-  if (!resized) give_up();
+  if (!resized) td_out_of_memory();
   return resized;
 }
 
@@ -37,13 +37,13 @@ td_alloc(size_t n, size_t size) {
   if (block) return block;
   td_reserve_spend();
   block = td_try_alloc(n, size);
-  if (!block) give_up();
+  if (!block) td_out_of_memory();
   return block;
 }
 
 void *
 td_realloc(void *block, size_t n, size_t size) {
-  if (size && n > SIZE_MAX / size) give_up();
+  if (size && n > SIZE_MAX / size) td_out_of_memory();
   return resize(block, TD_MAX(n * size, (size_t)1));
 }
 
@@ -78,6 +78,6 @@ td_format_v(const char *format, va_list args) {
     n = vasprintf(&text, format, again);
   }
   va_end(again);
-  if (n < 0) give_up();
+  if (n < 0) td_out_of_memory();
   return text;
 }

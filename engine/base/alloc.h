@@ -17,6 +17,9 @@ void *td_realloc(void *block, size_t n, size_t size);
  */
 void *td_try_alloc(size_t n, size_t size);
 
+/* td_out_of_memory ends the program with a message. For callers that cannot do without a block. */
+_Noreturn void td_out_of_memory(void);
+
 /* td_dup_string copies text; td_format prints into a new string. The caller frees. */
 char *td_dup_string(const char *text);
 char *td_format(const char *format, ...) __attribute__((format(printf, 1, 2)));

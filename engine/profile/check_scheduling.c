@@ -295,7 +295,7 @@ check_good_end(td_checker *checker, const td_tally *tally) {
 void
 td_check_graph_tasks_end(td_checker *checker) {
   uint32_t *order = NULL;
-  if (!td_id_rows_sort(&checker->graph_tasks, &order)) return;
+  if (!td_id_rows_sort(&checker->graph_tasks, &order)) td_out_of_memory();
   for (uint32_t row = 0; row < checker->n_tallies; row++) {
     const td_tally *tally = &checker->tallies[order ? order[row] : row];
     if (tally->ended_well) check_good_end(checker, tally);

@@ -38,7 +38,7 @@ td_tally *
 td_tally_of(td_checker *checker, uint32_t graph_task) {
   uint32_t row = td_id_rows_find(&checker->graph_tasks, graph_task);
   if (row != TD_NO_ROW) return &checker->tallies[row];
-  td_id_rows_add(&checker->graph_tasks, graph_task);
+  if (td_id_rows_add(&checker->graph_tasks, graph_task) == TD_NO_ROW) td_out_of_memory();
   TD_GROW(checker->tallies, checker->n_tallies, checker->tallies_capacity);
   checker->tallies[checker->n_tallies] =
       (td_tally){.graph_task = graph_task, .thread = TD_NONE, .mismatch_seq = UINT64_MAX};
