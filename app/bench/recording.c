@@ -115,9 +115,12 @@ record_cb(void *data) {
 char *
 td_bench_tape_record_apart(td_bench_tape *tape) {
   char *path = td_bench_apart(record_cb, tape);
-  if (!path) return g_strdup("the recording's process died");
+  char *end = path ? strchr(path, '\n') : NULL;
+  if (!end) {
+    g_free(path);
+    return g_strdup("the recording's process died");
+  }
   tape->recording.path = path;
-  char *end = strchr(path, '\n');
   *end = '\0';
   td_leftovers_add(path);
   tape->contents_ms = strtod(end + 1, &end);

@@ -56,6 +56,8 @@ assert_same_text(const char *left, const char *right) {
 static void
 assert_same_name(const td_catalog_node *one, const td_catalog *whole) {
   const td_catalog_node *other = td_catalog_node_find(whole, one->id);
+  g_assert_nonnull(other);
+  if (!other) return;
   assert_same_text(one->name, other->name);
   assert_same_text(one->label, other->label);
   assert_same_text(one->module, other->module);
