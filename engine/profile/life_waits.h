@@ -4,6 +4,7 @@
 #pragma once
 
 #include "engine/base/number_map.h"
+#include "engine/events/event_type.h"
 
 /* A node in a pass: when its first gradient arrived and when it entered a queue; 0: not yet. */
 typedef struct td_life_wait {
@@ -18,4 +19,9 @@ typedef struct td_life_waits {
 
 /* td_life_waits_get finds a task or adds it; the pointer is good until the next call. */
 td_life_wait *td_life_waits_get(td_life_waits *waits, uint32_t graph_task, uint32_t node);
+
+/* td_life_waits_arrive notes when the first gradient arrived, td_life_waits_push when the task
+ * entered a queue. */
+void td_life_waits_arrive(td_life_waits *waits, const td_event_buffer_add *event);
+void td_life_waits_push(td_life_waits *waits, const td_event_queue_push *event);
 void td_life_waits_fini(td_life_waits *waits);

@@ -14,6 +14,7 @@ typedef enum phase {
   PREPARING, /* popped */
   APPLYING,
   SCATTERING, /* the function has returned */
+  ENDED,      /* so has the task: a probe's next event says for how long */
   SUSPENDED,  /* a pass runs inside the function */
   IN_PRE_HOOK,
   IN_POST_HOOK,
@@ -24,7 +25,7 @@ typedef enum phase {
 typedef struct frame {
   td_life life;
   phase phase;
-  bool has_ended;
+  bool has_ended, hands_on;
   phase around[SPANS_MAX]; /* the phases that the spans interrupted */
   td_life_span spans[SPANS_MAX];
   uint64_t since[SPANS_MAX];
@@ -40,8 +41,9 @@ typedef struct lane {
 
 struct td_lives {
   td_life_listener listener;
-  bool has_scattering; /* the clock is read there */
-  lane *lanes;         /* (owned) by thread */
+  bool pushes_known;  /* the clock is read there */
+  bool release_known; /* there too */
+  lane *lanes;        /* (owned) by thread */
   uint32_t n_lanes;
   td_life_passes passes;
   td_life_waits waits;
@@ -58,7 +60,7 @@ static void
 note_work(td_lives *self, lane *lane) {
   const frame *top = lane->n ? &lane->frames[lane->n - 1] : NULL;
   bool at_work = top && top->phase != PREPARING && top->phase != SUSPENDED &&
-                 (top->phase != SCATTERING || self->has_scattering);
+                 (top->phase != SCATTERING || self->release_known);
   uint32_t pass = at_work ? top->life.pass : TD_NONE;
   if (pass == lane->busy_for) return;
   if (lane->busy_for != TD_NONE) td_life_passes_rest(&self->passes, lane->busy_for, self->now);
@@ -69,7 +71,8 @@ note_work(td_lives *self, lane *lane) {
 /* ---- time between two events of a thread ---- */
 
 static td_life_part
-part_of_scattering(td_event_kind kind) {
+part_of_scattering(const td_lives *self, const frame *frame, td_event_kind kind) {
+  if (!self->pushes_known) return frame->hands_on ? TD_LIFE_accumulate : TD_LIFE_release;
   if (kind == TD_EVENT_queue_push || kind == TD_EVENT_queue_wake) return TD_LIFE_push;
   return kind == TD_EVENT_release ? TD_LIFE_release : TD_LIFE_accumulate;
 }
@@ -84,8 +87,8 @@ add_time(td_lives *self, lane *lane, td_event_kind kind) {
                                        [IN_PRE_HOOK] = TD_LIFE_pre_hooks,
                                        [IN_POST_HOOK] = TD_LIFE_post_hooks,
                                        [IN_LOCK_WAIT] = TD_LIFE_lock_wait};
-  if (top->phase == SCATTERING) {
-    if (self->has_scattering) top->life.parts[part_of_scattering(kind)] += ns;
+  if (top->phase == SCATTERING || top->phase == ENDED) {
+    if (self->release_known) top->life.parts[part_of_scattering(self, top, kind)] += ns;
   } else if (top->phase != PREPARING && top->phase != SUSPENDED) {
     top->life.parts[parts[top->phase]] += ns;
   }
@@ -168,11 +171,28 @@ ended(td_lives *self, lane *lane, const td_event_node_end *event) {
   if (top->life.queue == TD_NONE) finish(self, lane);
 }
 
+static void
+hand_on(lane *lane, const td_event_dependency_dec *event) {
+  frame *top = top_of(lane);
+  if (top && top->phase == SCATTERING && top->life.node == event->by) top->hands_on = true;
+}
+
 /* A task is finished: the thread's node, unless that is of another pass. */
 static void
 completed(td_lives *self, lane *lane, uint32_t graph_task) {
   frame *top = top_of(lane);
-  if (top && top->phase != SUSPENDED && top->life.graph_task == graph_task) finish(self, lane);
+  if (!top || top->phase == SUSPENDED || top->life.graph_task != graph_task) return;
+  if (self->release_known && !self->pushes_known)
+    top->phase = ENDED;
+  else
+    finish(self, lane);
+}
+
+/* A task that has ended lasts until the next event of its thread. */
+static void
+end_life(td_lives *self, lane *lane) {
+  const frame *top = top_of(lane);
+  if (top && top->phase == ENDED) finish(self, lane);
 }
 
 /* ---- hooks and locks ---- */
@@ -221,22 +241,18 @@ change(td_lives *self, const td_catalog *catalog, lane *lane, const td_any_event
                                 self->now);
   case TD_EVENT_graph_task_end:
     return end_pass(self, any->graph_task_end.graph_task);
-  case TD_EVENT_buffer_add: {
-    const td_event_buffer_add *add = &any->buffer_add;
-    td_life_wait *wait = td_life_waits_get(&self->waits, add->graph_task, add->node);
-    if (!wait->arrival_ns) wait->arrival_ns = self->now;
-    return;
-  }
+  case TD_EVENT_buffer_add:
+    return td_life_waits_arrive(&self->waits, &any->buffer_add);
   case TD_EVENT_queue_push:
-    td_life_waits_get(&self->waits, any->queue_push.graph_task, any->queue_push.node)->push_ns =
-        self->now;
-    return;
+    return td_life_waits_push(&self->waits, &any->queue_push);
   case TD_EVENT_queue_pop:
     return popped(self, lane, &any->queue_pop);
   case TD_EVENT_node_begin:
     return began(self, lane, &any->node_begin);
   case TD_EVENT_node_end:
     return ended(self, lane, &any->node_end);
+  case TD_EVENT_dependency_dec:
+    return hand_on(lane, &any->dependency_dec);
   case TD_EVENT_outstanding:
     return completed(self, lane, any->outstanding.graph_task);
   case TD_EVENT_hook_begin:
@@ -288,6 +304,7 @@ td_lives_apply(td_lives *self, const td_catalog *catalog, const td_any_event *ev
   lane *lane = lane_of(self, event->event.thread);
   self->now = TD_MAX(self->now, event->event.time);
   add_time(self, lane, event->event.kind);
+  end_life(self, lane);
   change(self, catalog, lane, event);
   note_work(self, lane);
 }
@@ -313,7 +330,8 @@ td_lives *
 td_lives_new(const td_tape_info *info, td_life_listener listener) {
   td_lives *self = TD_NEW(td_lives);
   self->listener = listener;
-  self->has_scattering = td_life_is_known(info, TD_LIFE_push);
+  self->pushes_known = td_life_is_known(info, TD_LIFE_push);
+  self->release_known = td_life_is_known(info, TD_LIFE_release);
   return self;
 }
 

@@ -13,8 +13,10 @@
  * thread does other things in these. The other parts add up if a pass has one thread. Together with
  * the time in which that thread was at work for no node, they are the time of the pass.
  *
- * A probe of PyTorch does not read the clock in what follows node_end. These parts are not known
- * then, and their time counts as nobody's. */
+ * A probe of PyTorch reads the clock less often. There, `release` is from node_end to the first
+ * event that hands gradients on. `accumulate` is from that to the thread's next task or sleep, with
+ * the pushes. Probes before 0.3 did not read it at all in these. Then these parts are not known,
+ * and their time counts as nobody's. */
 #pragma once
 
 #include "engine/profile/life_passes.h"

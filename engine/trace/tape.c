@@ -34,6 +34,7 @@ resolve_known(td_tape *tape) {
     td_event_kind kind = td_event_kind_find(td_tape_string(tape, known->kind));
     if (kind == TD_EVENT_none || known->how >= TD_knowledge_LIMIT) continue;
     uint8_t how = (uint8_t)known->how, *now = &tape->info.known[kind];
+    tape->info.has_pop_times |= kind == TD_EVENT_queue_pop && how == TD_knowledge_observed;
     *now = said[kind] && *now != how ? TD_knowledge_reconstructed : how;
     said[kind] = true;
   }

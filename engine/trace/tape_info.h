@@ -24,6 +24,7 @@ typedef struct td_tape_info {
   uint64_t n_by_kind[TD_EVENT_LIMIT];
   uint8_t known[TD_EVENT_LIMIT]; /* td_knowledge: how events of each kind are known; observed where
                                     the tape does not say, reconstructed where processes differ */
+  bool has_pop_times; /* a probe says that it read the clock for each pop, and before each push */
   uint64_t n_unknown; /* events of kinds this build does not know: skipped, not numbered */
   uint32_t n_strings;
   bool complete;      /* the recording was ended properly: an index was found */

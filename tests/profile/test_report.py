@@ -66,6 +66,26 @@ with open(sys.argv[2], "w") as file:
     json.dump({e.key.replace("torch::autograd::", ""): [e.count, e.cpu_time_total] for e in profile.key_averages()}, file)
 """
 
+# The first step makes what the others find. Each gradient of Twice sleeps where the node that got it lets it go.
+SLOW_RELEASE = """
+import time, torch
+class Slow:
+    def __del__(self):
+        time.sleep(0.02)
+class Twice(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x): return x * 2
+    @staticmethod
+    def backward(ctx, g):
+        out = g * 2
+        out.slow = Slow()
+        return out
+x = torch.ones(3, requires_grad=True)
+for i in range(2):
+    y = x * 3
+    for _ in range(5): y = Twice.apply(y).sin()
+    y.sum().backward()
+"""
 
 def run(*words, ok=0):
     done = subprocess.run(words, capture_output=True, text=True, timeout=300)
@@ -246,6 +266,22 @@ class Torch(unittest.TestCase):
         if not n_compared:
             self.skipTest("there is no PyTorch")
         self.assertGreater(n_compared, 15)
+
+    def test_release(self):
+        """The time to free a node's gradients is that node's. It is nobody's wait in a queue."""
+        import torches
+        for python in torches.installed().values():
+            with tempfile.TemporaryDirectory() as folder:
+                script, tape = os.path.join(folder, "program.py"), os.path.join(folder, "p.tape")
+                with open(script, "w") as file:
+                    file.write(SLOW_RELEASE)
+                run(TAPEDECK, "record", "-o", tape, "--", python, script)
+                told = report(tape, "--skip-first", "1")
+                rows = {row["key"]: row["parts"] for row in told["rows"]}
+                self.assertGreater(rows["SinBackward0"]["release"], 79_000_000, rows)  # four of five
+                self.assertGreater(rows["MulBackward0"]["release"], 19_900_000, rows)
+                self.assertLess(sum(parts["queue_wait"] for parts in rows.values()), told["wall"] // 2, rows)
+                self.assertEqual(sum(row["total"] for row in told["rows"]) + told["unattributed"], told["wall"])
 
     def test_modules(self):
         """A leaf goes with the module that takes its value. A line is the user's."""

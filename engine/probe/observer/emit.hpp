@@ -70,4 +70,11 @@ stamp(uint32_t *last) {
   return td_clock_ordered();
 }
 
+/* The same, but it always reads the clock: what came before it may have taken long. */
+inline uint64_t
+stamp_now(uint32_t *last) {
+  uint64_t time = stamp(last);
+  return time == TIME_LAST ? TIME_NOW : time;
+}
+
 } // namespace tapedeck

@@ -211,6 +211,7 @@ begin() {
   td_ids_clear(world->nodes);
   world->n_nodes = 0;
   world->n_tasks = 0;
+  say_known("queue_pop", TD_knowledge_observed);
   say_known("buffer_add", ADD_IS_EXPORTED ? TD_knowledge_observed : TD_knowledge_reconstructed);
   for (const char *kind : {"kernel_begin", "kernel_end"})
     say_known(kind, TD_knowledge_absent);

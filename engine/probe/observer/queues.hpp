@@ -106,7 +106,7 @@ note_popped(Thread *thread, Queue *queue, size_t size) {
   uint32_t id = is_pushed_last ? thread->pushed_id : id_of(front.node);
   uint32_t task_id = task ? task->id : TD_NONE;
   thread->pushed = nullptr;
-  EMIT(queue_pop, stamp(&queue->last), queue->id, id, task_id, clamp(size), thread->waited);
+  EMIT(queue_pop, stamp_now(&queue->last), queue->id, id, task_id, clamp(size), thread->waited);
   thread->popped = {front.node, id, task, front.outstanding, false};
   thread->done_mutex = nullptr;
   if (front.is_shutdown) return;

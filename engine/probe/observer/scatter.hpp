@@ -109,7 +109,7 @@ begin_scatter(Thread *thread, Evaluation *evaluation) {
   const edge_list &edges = evaluation->node->next_edges_;
   scatter.arrivals.clear();
   scatter.n_told = scatter.n_added = 0;
-  scatter.time = stamp(&evaluation->task->last);
+  scatter.time = stamp_now(&evaluation->task->last);
   EarlierFinder finder(edges.size());
   for (uint32_t i = 0; i < edges.size(); i++)
     if (edges[i].function && !foretell(evaluation, i, edges[i], finder, scatter.arrivals)) break;
