@@ -47,6 +47,8 @@ class Races(ScriptCase):
             thread.start()
             while thread.is_alive():
                 leaf.requires_grad_(not leaf.requires_grad)
+            leaf.requires_grad_()  # all passes may have come while it was off
+            y.sum().backward()
             print(leaf.grad is not None)
             ''', '--devices', 'cpu,sim'), 'True')
 
