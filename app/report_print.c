@@ -174,7 +174,7 @@ print_row(const td_report *report, td_report_by by, const td_report_row *row) {
     print_time((double)(parts[TD_LIFE_pre_hooks] + parts[TD_LIFE_post_hooks]),
                report->is_known[TD_LIFE_pre_hooks]);
     print_time((double)(parts[TD_LIFE_accumulate] + parts[TD_LIFE_release] + parts[TD_LIFE_push]),
-               report->is_known[TD_LIFE_push]);
+               report->is_known[TD_LIFE_release]);
     print_time((double)parts[TD_LIFE_lock_wait], report->is_known[TD_LIFE_lock_wait]);
     putchar(' ');
     print_time((double)parts[TD_LIFE_queue_wait], report->is_known[TD_LIFE_queue_wait]);
@@ -197,8 +197,8 @@ print_heading(td_report_by by) {
 static void
 print_notes(const td_report *report, td_report_by by) {
   if (by == TD_REPORT_BY_hook || by == TD_REPORT_BY_lock) return;
-  if (!report->is_known[TD_LIFE_push])
-    puts("–  hand over: the probe does not time it; it counts as unattributed");
+  if (!report->is_known[TD_LIFE_release])
+    puts("–  hand over: the probe did not time it; it counts as unattributed");
   if (!report->is_known[TD_LIFE_queue_wait])
     puts("–  queue wait: pushes and pops were not observed on this tape");
   if (!report->is_known[TD_LIFE_dependency_wait])

@@ -4,6 +4,7 @@
 #include "engine/base/alloc.h"
 #include "engine/profile/life_passes.h"
 #include "engine/profile/life_waits.h"
+#include "engine/profile/task_end.h"
 
 #define SPANS_MAX 8 /* hooks and locks inside one another */
 
@@ -72,7 +73,8 @@ note_work(td_lives *self, lane *lane) {
 
 static td_life_part
 part_of_scattering(const td_lives *self, const frame *frame, td_event_kind kind) {
-  if (!self->pushes_known) return frame->hands_on ? TD_LIFE_accumulate : TD_LIFE_release;
+  if (!self->pushes_known)
+    return frame->hands_on && kind != TD_EVENT_node_free ? TD_LIFE_accumulate : TD_LIFE_release;
   if (kind == TD_EVENT_queue_push || kind == TD_EVENT_queue_wake) return TD_LIFE_push;
   return kind == TD_EVENT_release ? TD_LIFE_release : TD_LIFE_accumulate;
 }
@@ -188,7 +190,7 @@ completed(td_lives *self, lane *lane, uint32_t graph_task) {
     finish(self, lane);
 }
 
-/* A task that has ended lasts until the next event of its thread. */
+/* A task that has ended lasts until its thread does something else. */
 static void
 end_life(td_lives *self, lane *lane) {
   const frame *top = top_of(lane);
@@ -304,7 +306,7 @@ td_lives_apply(td_lives *self, const td_catalog *catalog, const td_any_event *ev
   lane *lane = lane_of(self, event->event.thread);
   self->now = TD_MAX(self->now, event->event.time);
   add_time(self, lane, event->event.kind);
-  end_life(self, lane);
+  if (!td_task_goes_on(event->event.kind)) end_life(self, lane);
   change(self, catalog, lane, event);
   note_work(self, lane);
 }

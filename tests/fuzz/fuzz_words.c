@@ -9,6 +9,7 @@
 #include "engine/profile/conflicts.h"
 #include "engine/profile/report.h"
 #include "engine/profile/summary.h"
+#include "engine/profile/whatif.h"
 #include "engine/profile/why.h"
 #include "engine/replay/catalog_collect.h"
 #include "engine/replay/replay.h"
@@ -100,6 +101,22 @@ report_all(td_tape *tape) {
     report_by(tape, (td_report_by)by);
 }
 
+/* The engine's schedule on the tape's devices is what was replayed. */
+static void
+ask_what_if(td_tape *tape) {
+  td_error error = {0};
+  td_whatif whatif;
+  td_virtual_plan plans[TD_N_SCHEDULES + 1];
+  td_virtual_result results[TD_N_SCHEDULES + 1];
+  for (int i = 0; i <= TD_N_SCHEDULES; i++)
+    plans[i] = (td_virtual_plan){.schedule = (td_schedule)(i % TD_N_SCHEDULES),
+                                 .n_workers = 1u + (uint32_t)i / TD_N_SCHEDULES,
+                                 .n_devices = i < TD_N_SCHEDULES ? 0 : 3};
+  td_status status = td_whatif_make(tape, plans, TD_N_SCHEDULES + 1, &whatif, results, &error);
+  if (status == TD_OK && results[TD_SCHEDULE_engine].wall != whatif.replayed.wall) abort();
+  td_error_clear(&error);
+}
+
 /* A tape never differs from itself. */
 static void
 compare(td_tape *tape, const td_catalog *catalog) {
@@ -152,6 +169,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t n) {
   speak(replay);
   judge(tape);
   report_all(tape);
+  ask_what_if(tape);
   sum_up(tape, td_replay_catalog(replay));
   compare(tape, td_replay_catalog(replay));
   td_replay_close(replay);

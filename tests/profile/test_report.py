@@ -276,6 +276,7 @@ class Torch(unittest.TestCase):
                 with open(script, "w") as file:
                     file.write(SLOW_RELEASE)
                 run(TAPEDECK, "record", "-o", tape, "--", python, script)
+                self.assertNotIn("–", run(TAPEDECK, "report", tape).split("\n")[2][:70])
                 told = report(tape, "--skip-first", "1")
                 rows = {row["key"]: row["parts"] for row in told["rows"]}
                 self.assertGreater(rows["SinBackward0"]["release"], 79_000_000, rows)  # four of five

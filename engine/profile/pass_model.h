@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * Note [Pass models]
+ *
+ * A model has what it takes to run passes again in virtual time. These are the tasks of outermost
+ * passes: how long each kept its thread, and when it handed which gradients on. A pass inside a
+ * node is time of that node. Passes that overlap make one model, because they share threads of
+ * devices.
+ *
+ * A task lasts from its pop until it was counted as finished and its thread does something else
+ * (task_end.h). The owner
+ * of a pass works alone in two pieces of time: before the first push (lead), and after the last
+ * task (tail). Passes that failed or never ended are left out. One thread. */
+#pragma once
+
+#include "engine/replay/catalog.h"
+
+typedef struct td_model_delivery {
+  uint32_t from, to;  /* tasks */
+  uint64_t offset_ns; /* after the pop of `from` */
+  uint32_t bytes;     /* that stay in the buffer of `to`; 0 if they are added to others */
+} td_model_delivery;
+
+typedef struct td_model_task {
+  uint32_t node, pass;
+  int32_t device; /* whose queue it was in; TD_DEVICE_CPU: that of the pass's owner */
+  uint64_t sequence_nr;
+  uint64_t total_ns;  /* on its thread */
+  uint64_t begin_ns;  /* of its function, after the pop */
+  uint64_t apply_ns;  /* in its function */
+  uint32_t first, n;  /* deliveries from it */
+  uint32_t n_awaited; /* deliveries to it */
+  const char *name;   /* (borrowed) from the tape */
+} td_model_task;
+
+typedef struct td_model_pass {
+  uint32_t graph_task, owner;
+  uint64_t begin_ns, end_ns;
+  uint64_t lead_ns, tail_ns;
+  uint32_t n_tasks;
+} td_model_pass;
+
+typedef struct td_pass_model {
+  td_model_pass *passes;         /* (owned) in the order of their begins */
+  td_model_task *tasks;          /* (owned) in the order of their pops */
+  td_model_delivery *deliveries; /* (owned) by `from`, then in time */
+  uint32_t n_passes, n_tasks, n_deliveries;
+  uint32_t n_devices; /* the tape's greatest device + 1, or 0 if it has only the CPU */
+  uint64_t wake_ns;   /* from a push to the pop of a thread that slept: the median so far */
+  bool has_bytes;
+} td_pass_model;

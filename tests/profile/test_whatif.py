@@ -1,0 +1,441 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# `tapedeck whatif`: its numbers beside a second simulation that this test makes from the events alone, and beside runs
+# under the other number of devices.
+#   test_whatif.py own|torch|truth [how many graphs] [unittest's arguments]
+import collections
+import itertools
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+
+TAPEDECK = os.environ["TAPEDECK"]
+MAKE_TAPE = os.path.join(os.environ["BUILD_ROOT"], "tests", "make_tape")
+KIND = sys.argv.pop(1) if len(sys.argv) > 1 and sys.argv[1] in ("own", "torch", "truth") else "own"
+N_GRAPHS = int(sys.argv.pop(1)) if len(sys.argv) > 1 and sys.argv[1].isdigit() else 3
+POLICIES = ("engine", "fifo", "lifo", "critical", "memory")
+LEAF = 2**64 - 1  # the sequence number of a leaf
+STILL_BUSY = ("node_free", "free", "string")
+ADDED = ("in_place", "out_of_place", "undefined")
+
+# A random graph whose nodes sleep. Values move between devices.
+SLEEPING = """
+import random, sys, time, torch
+n, seed = int(sys.argv[1]), int(sys.argv[2])
+chance = random.Random(seed)
+class Work(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x, ms):
+        ctx.ms = ms
+        return x * 1
+    @staticmethod
+    def backward(ctx, g):
+        time.sleep(ctx.ms / 1e3)
+        return g * 1, None
+leaves = [torch.ones(4, device=f"sim:{i % n}", requires_grad=True) for i in range(4)]
+values = list(leaves)
+for _ in range(40):
+    x, y, device = chance.choice(values[-8:]), chance.choice(values[-8:]), f"sim:{chance.randrange(4) % n}"
+    values.append(Work.apply(x.to(device) + y.to(device), chance.uniform(4, 12)))
+sum(v.to("cpu").sum() for v in values[-8:]).backward()
+"""
+
+# Passes inside nodes, two threads that share weights, several roots.
+PROGRAM = """
+import threading, torch
+class Inner(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return x * 2
+    @staticmethod
+    def backward(ctx, g):
+        x, = ctx.saved_tensors
+        with torch.enable_grad():
+            y = x.detach().requires_grad_()
+            (y * y).sum().backward()
+        return g * 2
+net = torch.nn.Sequential(torch.nn.Linear(8, 8), torch.nn.ReLU(), torch.nn.Linear(8, 4))
+def work(n):
+    for _ in range(n):
+        h = net(torch.ones(3, 8))
+        torch.autograd.backward([Inner.apply(h).sum(), (h * h.exp()).sum()])
+work(4)
+threads = [threading.Thread(target=work, args=(5,)) for _ in range(2)]
+for thread in threads: thread.start()
+for thread in threads: thread.join()
+"""
+
+
+def run(*words, ok=0):
+    done = subprocess.run(words, capture_output=True, text=True, timeout=300)
+    assert done.returncode == ok, (words, done.returncode, done.stderr[-2000:])
+    return done.stdout if ok == 0 else done.stderr
+
+
+def whatif(tape, *options):
+    return json.loads(run(TAPEDECK, "whatif", tape, "--json", *options))
+
+
+class Task:
+    def __init__(self, name, node, graph_task, device, number, pop):
+        self.name, self.node, self.graph_task, self.device, self.pop = name, node, graph_task, device, pop
+        self.number = LEAF if number is None else number
+        self.sent, self.away, self.begin, self.apply, self.over = [], 0, 0, 0, False
+        self.awaited = 0  # gradients
+
+
+class Pass:
+    def __init__(self, event):
+        self.graph_task, self.owner, self.begin = event["graph_task"], event["owner"], event["t"]
+        self.lead = self.end = None
+        self.last = self.begin
+        self.tasks = []
+
+
+class Tape:
+    """The passes of a tape in groups that overlap."""
+
+    def __init__(self, path):
+        events = [json.loads(line) for line in run(TAPEDECK, "events", "--json", path).splitlines()]
+        self.groups, self.wakes, self.waited = [], [], {}
+        names, numbers, devices, stacks, group = {}, {}, {}, collections.defaultdict(list), {}
+        pushed, inner = {}, {e["graph_task"] for e in events if e["event"] == "reentrant_enter"}
+        self.n_devices = 0
+        for e in events:
+            kind, stack = e["event"], stacks[e["thread"]]
+            now = e["t"]
+            if stack and stack[-1].over and kind not in STILL_BUSY:
+                self.close(stack, group, now)
+            if kind == "node_new":
+                names[e["node"]], numbers[e["node"]] = e["name"], e["sequence_nr"]
+            elif kind == "node_sequence_nr":
+                numbers[e["node"]] = e["sequence_nr"]
+            elif kind == "queue_new":
+                devices[e["queue"]] = e["device"]
+                self.n_devices = max(self.n_devices, devices[e["queue"]] + 1)
+            elif kind == "graph_task_begin" and e["graph_task"] not in inner:
+                group[e["graph_task"]] = Pass(e)
+            elif kind == "graph_task_end" and e["graph_task"] in group:
+                self.end(e, group, stacks)
+                if all(one.end is not None for one in group.values()):
+                    self.groups.append((list(group.values()), self.wake()))
+                    group, pushed = {}, {}
+            elif kind == "queue_push" and e["graph_task"] in group:
+                pushed[e["graph_task"], e["node"]] = now
+                if group[e["graph_task"]].lead is None:
+                    group[e["graph_task"]].lead = now - group[e["graph_task"]].begin
+            elif kind == "queue_pop" and e["graph_task"] in group and e["node"] is not None:
+                if e["waited"] and pushed.get((e["graph_task"], e["node"])):
+                    self.wakes.append(now - pushed[e["graph_task"], e["node"]])
+                device = devices[e["queue"]]
+                stack.append(Task(names[e["node"]], e["node"], e["graph_task"], device, numbers.get(e["node"]), now))
+                group[e["graph_task"]].tasks.append(stack[-1])
+            elif stack:
+                self.inside(stack[-1], e)
+
+    def wake(self):
+        recent = sorted(self.wakes[-255:])
+        return recent[len(recent) // 2] if recent else 0
+
+    def close(self, stack, group, now):
+        task = stack.pop()
+        task.total = now - task.pop - task.away
+        one = group.get(task.graph_task)
+        if one and one.end is None:
+            one.last = max(one.last, now)
+        if stack:
+            stack[-1].away += now - task.pop
+
+    def end(self, event, group, stacks):
+        if sum(one.end is None for one in group.values()) == 1:
+            for stack in stacks.values():
+                if stack and stack[-1].over:
+                    self.close(stack, group, event["t"])
+        one = group[event["graph_task"]]
+        assert event["status"] == "ok"
+        one.end = event["t"]
+        one.tail = one.end - one.last
+
+    def inside(self, task, e):
+        kind, offset = e["event"], e["t"] - task.pop - task.away
+        if kind == "node_begin" and e["node"] == task.node:
+            task.begin = offset
+        elif kind == "node_end" and e["node"] == task.node:
+            task.apply = offset - task.begin
+        elif kind == "dependency_dec" and e["by"] == task.node and e["graph_task"] == task.graph_task:
+            task.sent.append([e["node"], offset, 0])
+        elif kind == "buffer_add" and task.sent and task.sent[-1][0] == e["node"] and e["mode"] not in ADDED:
+            task.sent[-1][2] += e["bytes"]
+        elif kind == "outstanding" and e["graph_task"] == task.graph_task:
+            task.over = True
+
+
+class Heap:
+    """std::push_heap and std::pop_heap, by positions that sift."""
+
+    def __init__(self, goes_after):
+        self.items, self.goes_after = [], goes_after
+
+    def up(self, hole, item):
+        while hole and self.goes_after(self.items[(hole - 1) // 2], item):
+            self.items[hole] = self.items[(hole - 1) // 2]
+            hole = (hole - 1) // 2
+        self.items[hole] = item
+
+    def push(self, item):
+        self.items.append(item)
+        self.up(len(self.items) - 1, item)
+
+    def pop(self):
+        top, last = self.items[0], self.items.pop()
+        n, hole = len(self.items), 0
+        if not n:
+            return top
+        while 2 * hole + 2 < n:
+            right = 2 * hole + 2
+            child = right - 1 if self.goes_after(self.items[right], self.items[right - 1]) else right
+            self.items[hole], hole = self.items[child], child
+        if n % 2 == 0 and hole == (n - 2) // 2:
+            self.items[hole], hole = self.items[n - 1], n - 1
+        self.up(hole, last)
+        return top
+
+
+class Simulation:
+    """One group under one policy: the next thing to happen is looked for in a plain list."""
+
+    def __init__(self, passes, wake, n_recorded, policy, n_devices=0, n_workers=1, scales=()):
+        self.passes, self.wake, self.n_recorded, self.policy, self.n_workers = passes, wake, n_recorded, policy, n_workers
+        self.n_devices = n_devices or n_recorded
+        self.share = lambda task: eval("*".join(["1.0"] + [str(s) for what, s in scales if what in (task.name, task.node)]))
+        self.agenda, self.order, self.n_pushed, self.held = [], itertools.count(), itertools.count(), 0
+        self.teams, self.wall, self.queue_peak, self.memory_peak = {}, 0, 0, 0
+        self.prepare()
+        while self.agenda:
+            self.agenda.sort(key=lambda entry: entry[:2])
+            self.now, _, act, *rest = self.agenda.pop(0)
+            act(*rest)
+
+    def at(self, time, act, *rest):
+        self.agenda.append((time, next(self.order), act, *rest))
+
+    def scaled(self, task, offset):
+        share, end = self.share(task), task.begin + task.apply
+        inside = min(offset, end) - min(offset, task.begin)
+        return offset if share == 1 else 0 if share == 0 else offset - inside + int(inside * share)
+
+    def prepare(self):
+        for one in self.passes:
+            one.by_node = {task.node: task for task in one.tasks}
+            for task in one.tasks:
+                task.left, task.bytes, task.out = 0, 0, [sent for sent in task.sent if sent[0] in one.by_node]
+            for task in one.tasks:
+                for to, _, _ in task.out:
+                    one.by_node[to].left += 1
+            for task in reversed(one.tasks):
+                task.path = max([self.scaled(task, task.total)] +
+                                [self.scaled(task, offset) + one.by_node[to].path for to, offset, _ in task.out])
+        self.critical = sum(one.lead + one.tail + max(task.path for task in one.tasks if not task.left) for one in self.passes)
+        work = sum(self.scaled(task, task.total) for one in self.passes for task in one.tasks)
+        self.work = sum(one.lead + one.tail for one in self.passes) + work // (self.n_workers * (self.n_devices + 1))
+        seen = set()
+        for one in self.passes:
+            if one.owner not in seen:
+                self.at(one.begin, self.begin, one)
+            seen.add(one.owner)
+
+    def begin(self, one):
+        one.began, one.n_left = self.now, len(one.tasks)
+        self.at(self.now + one.lead, self.push_roots, one)
+
+    def push_roots(self, one):
+        for task in [task for task in one.tasks if not task.left]:
+            self.push(one, task, ("cpu", one.owner))
+
+    def team(self, key):
+        return self.teams.setdefault(key, [Heap(self.goes_after), self.n_workers])
+
+    def goes_after(self, a, b):
+        (left, first), (right, second) = a, b
+        if self.policy == "fifo":
+            return second < first
+        if self.policy == "lifo":
+            return second > first
+        rank = {"critical": lambda task: task.path, "engine": lambda task: 0,
+                "memory": lambda task: task.bytes - sum(sent[2] for sent in task.out)}[self.policy]
+        return (rank(left), left.number) < (rank(right), right.number)
+
+    def place(self, one, task):
+        if self.n_devices == self.n_recorded or (task.device < 0 and self.n_recorded):
+            return ("cpu", one.owner) if task.device < 0 else task.device
+        first = 0 if task.device < 0 else task.device % self.n_devices
+        load = lambda key: len(self.team(key)[0].items) + self.n_workers - self.team(key)[1]
+        return min(range(first, self.n_devices, max(self.n_recorded, 1)), key=load)
+
+    def push(self, one, task, pusher):
+        key = self.place(one, task)
+        team = self.team(key)
+        team[0].push((task, next(self.n_pushed)))
+        self.queue_peak = max(self.queue_peak, len(team[0].items))
+        if team[1]:
+            team[1] -= 1
+            self.at(self.now + (0 if key == pusher and self.n_workers == 1 else self.wake), self.work_on, key)
+
+    def work_on(self, key):
+        heap = self.team(key)[0]
+        if not heap.items:
+            self.team(key)[1] += 1
+            return
+        task = heap.pop()[0]
+        one = next(one for one in self.passes if one.graph_task == task.graph_task)
+        for to, offset, n_bytes in task.out:
+            self.at(self.now + self.scaled(task, offset), self.deliver, one, one.by_node[to], n_bytes, key)
+        self.at(self.now + self.scaled(task, task.total), self.finish, one, task, key)
+
+    def deliver(self, one, task, n_bytes, key):
+        task.bytes += n_bytes
+        self.held += n_bytes
+        self.memory_peak = max(self.memory_peak, self.held)
+        task.left -= 1
+        if not task.left:
+            self.push(one, task, key)
+
+    def finish(self, one, task, key):
+        self.held -= task.bytes
+        one.n_left -= 1
+        if not one.n_left:
+            end = self.now + one.tail
+            self.wall += end - one.began
+            later = [other for other in self.passes if other.owner == one.owner and other.begin > one.begin]
+            if later:
+                self.at(end + later[0].begin - one.end, self.begin, later[0])
+        self.work_on(key)
+
+
+def simulate(tape, policy, **plan):
+    done = [Simulation(passes, wake, tape.n_devices, policy, **plan) for passes, wake in tape.groups]
+    return {"policy": policy, "devices": plan.get("n_devices") or tape.n_devices, "workers": plan.get("n_workers", 1),
+            "wall": sum(one.wall for one in done), "critical_path": sum(one.critical for one in done),
+            "work_over_workers": sum(one.work for one in done), "queue_peak": max(one.queue_peak for one in done),
+            "memory_peak": max(one.memory_peak for one in done)}
+
+
+class Whatif(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+
+    def path(self, name):
+        return os.path.join(self.folder.name, name)
+
+    def write(self, program):
+        with open(self.path("program.py"), "w") as file:
+            file.write(program)
+        return self.path("program.py")
+
+    def compare(self, path, **plan):
+        tape = Tape(path)
+        words = [word for name, value in plan.items() if name != "scales" for word in (f"--{name[2:]}", str(value))]
+        words += [word for what, share in plan.get("scales", ()) for word in
+                  (("--free", str(what)) if share == 0 else ("--scale", f"{what}={share}"))]
+        told = whatif(path, *words)
+        self.assertEqual(told["recorded"], sum(one.end - one.begin for passes, _ in tape.groups for one in passes), path)
+        self.assertEqual(told["replayed"], simulate(tape, "engine")["wall"], (path, plan))
+        self.assertEqual([result["policy"] for result in told["results"]], list(POLICIES))
+        for result in told["results"]:
+            self.assertEqual(result, simulate(tape, result["policy"], **plan), (path, plan))
+            self.assertGreaterEqual(result["wall"], result["critical_path"])
+            self.assertGreaterEqual(result["wall"], result["work_over_workers"])
+        return told
+
+    def test_made(self):
+        """On a made tape, time is what the simulator of the test said, so that the replay is exact."""
+        for seed in range(6):
+            for plan in ([], ["train"], ["overlap"]):
+                path = self.path(f"{seed}{''.join(plan)}.tape")
+                run(MAKE_TAPE, str(20 + 10 * seed), str(1 + seed % 4), "6", str(seed), path, *plan)
+                self.compare(path)
+                self.compare(path, n_devices=2, n_workers=1 + seed % 3)
+
+    def test_programs(self):
+        path = self.path("p.tape")
+        run(TAPEDECK, "run", "-o", path, self.write(PROGRAM))
+        told = self.compare(path)
+        self.assertEqual(told["passes"], 14)
+        for plan in ({"n_workers": 3}, {"n_devices": 3}, {"scales": [("InnerBackward", 0.25), ("MulBackward0", 2)]},
+                     {"scales": [("InnerBackward", 0)], "n_workers": 2}):
+            self.compare(path, **plan)
+        for example in ("two_devices", "gpt_mini"):
+            path = self.path(example + ".tape")
+            run(TAPEDECK, "run", "-o", path, example)
+            self.compare(path)
+            self.compare(path, n_devices=3)
+
+    def test_words(self):
+        path = self.path("m.tape")
+        run(MAKE_TAPE, "40", "2", "4", "1", path)
+        for words, complaint in ((["--policy", "weather"], "weather"), (["--scale", "X"], "--scale"),
+                                 (["--scale", "X=-1"], "--scale"), (["--free", "Weather"], "Weather"),
+                                 (["--free", "#99999"], "99999"), (["--devices", "-1"], "--devices"),
+                                 (["--workers", "0"], "--workers"), (["--workers", "9999999"], "--workers")):
+            self.assertIn(complaint, run(TAPEDECK, "whatif", path, *words, ok=2))
+        one = whatif(path, "--policy", "fifo", "--policy", "lifo", "--policy", "fifo")
+        self.assertEqual([result["policy"] for result in one["results"]], ["fifo", "lifo"])
+        text = run(TAPEDECK, "whatif", path)
+        for policy in POLICIES:
+            self.assertIn(policy, text)
+        run(MAKE_TAPE, "40", "1", "4", "1", self.path("h.tape"), "hooked")
+        self.assertIn("nobody saw", run(TAPEDECK, "whatif", self.path("h.tape"), ok=2))
+
+    def test_failed(self):
+        """A pass that fails is left out, and counted."""
+        path = self.path("f.tape")
+        program = PROGRAM + "\ny = net(torch.ones(3, 8)).sum()\ny.register_hook(lambda g: 1 / 0)\ntry: y.backward()\nexcept ZeroDivisionError: pass\n"
+        run(TAPEDECK, "run", "-o", path, self.write(program))
+        told = whatif(path)
+        self.assertEqual((told["passes"], told["left_out"]), (14, 1))
+
+
+class Torch(Whatif):
+    def test_programs(self):
+        import torches
+        for python in torches.installed().values():
+            path = self.path("t.tape")
+            run(TAPEDECK, "record", "--force", "-o", path, "--", python, self.write(PROGRAM))
+            told = self.compare(path)
+            self.assertEqual(told["passes"], 14)
+            self.compare(path, n_workers=2, scales=[("AddmmBackward0", 0.5)])
+
+    test_made = test_words = test_failed = None
+
+
+class Truth(unittest.TestCase):
+    def test_devices(self):
+        """A run on four devices foretells the time on two and on one. Other programs only delay a run, so the best of
+        five counts."""
+        with tempfile.TemporaryDirectory() as folder:
+            script = os.path.join(folder, "p.py")
+            with open(script, "w") as file:
+                file.write(SLEEPING)
+            for seed in range(N_GRAPHS):
+                self.assertTrue(any(self.is_foretold(folder, script, seed) for _ in range(5)), seed)
+
+    def is_foretold(self, folder, script, seed):
+        tapes = {n: os.path.join(folder, f"{n}.tape") for n in (4, 2, 1)}
+        for n, tape in tapes.items():
+            run(TAPEDECK, "run", "--force", "--devices", f"cpu,sim:{n}", "-o", tape, script, str(n), str(seed))
+        worst = 0
+        for n in (2, 1):
+            foretold = whatif(tapes[4], "--devices", str(n), "--policy", "engine")["results"][0]["wall"]
+            worst = max(worst, abs(foretold / whatif(tapes[n])["recorded"] - 1))
+        print(f"graph {seed}: off by {100 * worst:.1f} %", file=sys.stderr)
+        return worst < 0.05
+
+
+if __name__ == "__main__":
+    chosen = {"own": "Whatif", "torch": "Torch", "truth": "Truth"}[KIND]
+    unittest.main(argv=sys.argv, defaultTest=chosen if len(sys.argv) < 2 else None)
