@@ -144,6 +144,7 @@ percentile(const sample *samples, size_t n, unsigned percent) {
 
 static void
 find_percentiles(reporting *self) {
+  if (!self->n_samples) return;
   qsort(self->samples, self->n_samples, sizeof *self->samples, compare_samples);
   const sample *samples = self->samples;
   for (uint32_t i = 0; i < self->report->n_rows; i++) {
