@@ -189,18 +189,40 @@ def test_problems_by_key(tape, borders, events):
 
 
 def test_opens_inside(tape, borders, events):
-    """--at opens the part of that event; a search tells that it looked there alone."""
+    """--at opens the part of that event."""
     at = len(events) // 2
     part, n_parts = 1 + sum(border <= at for border in borders), len(borders) + 1
     with PartWindow(tape, "--at", at) as window:
         window.wait_for_position(at + 1)
         first, end = window.read_part(part, n_parts)
         assert first <= at < end
-        window.key("f", "Control")
-        window.find("entry", "Find a node")
-        for letter in "mul":
-            window.key(letter)
-        window.read(lambda text: text.endswith(f" · Part {part} of {n_parts} of this tape"))
+
+
+def type_into_search(window, text):
+    window.key("f", "Control")
+    window.find("entry", "Find a node")
+    for letter in text:
+        window.key(letter)
+
+
+def test_search(tape, borders, events):
+    """A search goes on in the other parts. Enter goes to the node that was found, and selects it."""
+    n_parts = len(borders) + 1
+    node = next(e["node"] for e in events if e["event"] == "node_begin")
+    freed = next(e["seq"] for e in events if e["event"] == "node_free" and e["node"] == node)
+    part = 1 + sum(border <= freed for border in borders) + 1
+    with PartWindow(tape, "--at", borders[part - 2]) as window:
+        window.read_part(part, n_parts)
+        type_into_search(window, f"#{node}")
+        window.read(f"0 nodes in part {part} of {n_parts} · 1 in other parts")
+        window.read(lambda text: text.startswith(f"part 1 · {node_name(events, node)}"))
+        window.key("Return")
+        window.read_part(1, n_parts)
+        window.read(node_name(events, node))
+    with PartWindow(tape) as window:
+        window.read_part(1, n_parts)
+        type_into_search(window, "weather")
+        window.read(f"0 nodes in part 1 of {n_parts}")
 
 
 def find_borders(tape, n_parts):
@@ -252,7 +274,7 @@ def main():
     assert n_parts >= 3
     borders = find_borders(cut, n_parts)
     for test, tape in ((test_borders, cut), (test_whole_tape, cut), (test_strip, cut), (test_small, cut),
-                       (test_problems_by_key, cut), (test_opens_inside, cut), (test_damage, cut), (test_uncut, whole)):
+                       (test_problems_by_key, cut), (test_opens_inside, cut), (test_search, cut), (test_damage, cut), (test_uncut, whole)):
         test(tape, borders, events)
         print("ok", test.__name__, flush=True)
 

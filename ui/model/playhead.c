@@ -19,6 +19,7 @@ struct _TdPlayhead {
   uint32_t selection;
   gboolean playing, follow;
   gboolean selects; /* at the end of the travel */
+  uint32_t wanted;  /* the node that it selects then, or TD_NONE: that of the event */
   double speed;     /* events per second */
   double from_ns, to_ns;
   gboolean span_untouched; /* as it was chosen for the document */
@@ -262,7 +263,10 @@ arrived(TdPlayhead *self, TdDocument *document) {
   td_playhead_set_selection(self, selection);
   td_playhead_select_current(self);
   notify(self, PROP_TRAVELLING);
-  if (selects) td_playhead_select_reached(self);
+  if (selects && self->wanted != TD_NONE)
+    td_playhead_set_selection(self, self->wanted);
+  else if (selects)
+    td_playhead_select_reached(self);
 }
 
 static void
@@ -300,8 +304,17 @@ td_playhead_get_target(TdPlayhead *self) {
 void
 td_playhead_select_reached(TdPlayhead *self) {
   self->selects = td_playhead_is_travelling(self);
+  self->wanted = TD_NONE;
   if (!self->document || self->selects) return;
   td_playhead_set_selection(self, td_document_get_state(self->document)->header->current_node);
+}
+
+void
+td_playhead_show_node(TdPlayhead *self, uint64_t position, uint32_t node) {
+  td_playhead_set_position(self, position);
+  self->selects = td_playhead_is_travelling(self);
+  self->wanted = node;
+  if (!self->selects) td_playhead_set_selection(self, node);
 }
 
 TdDocument *

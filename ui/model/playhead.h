@@ -52,6 +52,9 @@ void td_playhead_select_current(TdPlayhead *self);
 /* td_playhead_select_reached selects the node of the event at the target, once it is reached. */
 void td_playhead_select_reached(TdPlayhead *self);
 
+/* td_playhead_show_node goes to a position of any part, and selects a node once it is reached. */
+void td_playhead_show_node(TdPlayhead *self, uint64_t position, uint32_t node);
+
 /* td_playhead_step_event moves by one event; direction is 1 or -1. */
 void td_playhead_step_event(TdPlayhead *self, int direction);
 
