@@ -41,6 +41,8 @@ typedef struct td_catalog_builder {
   const td_segment *segment;
   td_catalog *catalog;
   td_error *error;
+  void (*listener)(const td_any_event *event, uint64_t seq, void *data); /* or NULL */
+  void *listener_data;
   uint64_t seq, limit; /* of ids; of rows, where an id has a row */
   uint32_t capacity[N_TABLES];
   uint32_t *queue_lengths;                           /* now, by queue */

@@ -254,6 +254,7 @@ collect_events(td_catalog_builder *builder) {
   for (uint64_t seq = segment->first; seq < segment->end && status == TD_OK; seq++) {
     const td_any_event *event = td_tape_peek(builder->tape, seq);
     if (event) status = collect_event(event, seq, builder);
+    if (event && builder->listener) builder->listener(event, seq, builder->listener_data);
   }
   td_tape_end_pass(builder->tape);
   return status ? status : td_tape_check_readable(builder->tape, builder->error);
@@ -300,11 +301,19 @@ id_limit(const td_tape_info *info) {
 td_status
 td_catalog_collect(td_tape *tape, const td_segment *segment, td_catalog **catalog,
                    td_error *error) {
+  return td_catalog_collect_along(tape, segment, NULL, NULL, catalog, error);
+}
+
+td_status
+td_catalog_collect_along(td_tape *tape, const td_segment *segment, td_catalog_listener listener,
+                         void *data, td_catalog **catalog, td_error *error) {
   const td_tape_info *info = td_tape_info_get(tape);
   td_catalog_builder *state = TD_NEW(td_catalog_builder);
   state->tape = tape;
   state->segment = segment;
   state->error = error;
+  state->listener = listener;
+  state->listener_data = data;
   state->catalog = TD_NEW(td_catalog);
   state->catalog->segment = *segment;
   state->catalog->segment.keyframe = NULL;

@@ -14,5 +14,13 @@
 td_status td_catalog_collect(td_tape *tape, const td_segment *segment, td_catalog **catalog,
                              td_error *error);
 
+/* td_catalog_collect_along does so too, and shows each event of the segment to a listener, in
+ * order: not those of the keyframe. So one pass serves both. The listener may ask nothing of the
+ * tape. */
+typedef void (*td_catalog_listener)(const td_any_event *event, uint64_t seq, void *data);
+td_status td_catalog_collect_along(td_tape *tape, const td_segment *segment,
+                                   td_catalog_listener listener, void *data, td_catalog **catalog,
+                                   td_error *error);
+
 /* td_catalog_collect_whole is the same for the whole tape. */
 td_status td_catalog_collect_whole(td_tape *tape, td_catalog **catalog, td_error *error);
