@@ -244,6 +244,17 @@ td_why_mean(const td_catalog *catalog, td_tape *tape, const td_any_event *event)
                   : td_conflict_meaning(catalog, tape, event);
 }
 
+char *
+td_why_name_node_of(const td_catalog_node *facts) {
+  char *text = NULL;
+  size_t size;
+  FILE *out = open_memstream(&text, &size);
+  if (!out) return td_dup_string("");
+  td_words_node_of(out, facts);
+  fclose(out);
+  return text;
+}
+
 static char *
 name_node(const td_catalog *catalog, uint32_t node, bool with_origin) {
   char *text = NULL;

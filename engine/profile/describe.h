@@ -7,8 +7,10 @@
 #include "engine/replay/catalog.h"
 
 /* td_why_name_node returns what people call a node: "AccumulateGrad(conv1.weight)", "MulBackward0
- * #3", or "no node" for TD_NONE. The caller frees. */
+ * #3", or "no node" for TD_NONE. The caller frees. td_why_name_node_of does so from
+ * the node's facts. */
 char *td_why_name_node(const td_catalog *catalog, uint32_t node);
+char *td_why_name_node_of(const td_catalog_node *facts);
 
 /* td_why_name_node_whole adds the module and the line that made the node, as far as the tape knows
  * them: "MulBackward0 #3 (encoder.0, net.py:9)". The caller frees. */

@@ -31,15 +31,9 @@ td_words_text(FILE *out, const char *text) {
   write_line(out, text, TD_TEXT_SHOWN);
 }
 
-void
-td_words_node_again(FILE *out, const td_catalog *catalog, uint32_t node) {
-  if (node == TD_NONE) {
-    fputs("no node", out);
-    return;
-  }
-  const td_catalog_node *facts = td_catalog_node_find(catalog, node);
-  const char *name = facts && *facts->name ? facts->name : "node";
-  td_words_name(out, name);
+static void
+write_name(FILE *out, const td_catalog_node *facts, uint32_t node) {
+  td_words_name(out, facts && *facts->name ? facts->name : "node");
   if (facts && facts->label && *facts->label) {
     putc('(', out);
     td_words_name(out, facts->label);
@@ -50,9 +44,12 @@ td_words_node_again(FILE *out, const td_catalog *catalog, uint32_t node) {
 }
 
 static void
-write_node(FILE *out, const td_catalog *catalog, uint32_t node, char *place) {
-  char *module = td_catalog_module_label(catalog, node);
-  td_words_node_again(out, catalog, node);
+write_node(FILE *out, const td_catalog_node *facts, uint32_t node, char *place) {
+  char *module = td_catalog_node_module_label(facts);
+  if (node == TD_NONE)
+    fputs("no node", out);
+  else
+    write_name(out, facts, node);
   if (module || place)
     fprintf(out, " (%s%s%s)", module ? module : "", module && place ? ", " : "",
             place ? place : "");
@@ -61,15 +58,28 @@ write_node(FILE *out, const td_catalog *catalog, uint32_t node, char *place) {
 }
 
 void
+td_words_node_again(FILE *out, const td_catalog *catalog, uint32_t node) {
+  if (node == TD_NONE)
+    fputs("no node", out);
+  else
+    write_name(out, td_catalog_node_find(catalog, node), node);
+}
+
+void
 td_words_node(FILE *out, const td_catalog *catalog, uint32_t node) {
-  write_node(out, catalog, node, NULL);
+  write_node(out, td_catalog_node_find(catalog, node), node, NULL);
+}
+
+void
+td_words_node_of(FILE *out, const td_catalog_node *facts) {
+  write_node(out, facts, facts->id, NULL);
 }
 
 void
 td_words_node_whole(FILE *out, const td_catalog *catalog, uint32_t node) {
   const td_catalog_node *facts = td_catalog_node_find(catalog, node);
   char *place = facts ? td_source_place(facts->stack) : NULL;
-  write_node(out, catalog, node, place ? td_line_make(place, TD_NAME_SHOWN) : NULL);
+  write_node(out, facts, node, place ? td_line_make(place, TD_NAME_SHOWN) : NULL);
 }
 
 void

@@ -9,11 +9,12 @@
 #include <stdio.h>
 
 /* td_words_node writes "AccumulateGrad(w)", or "MulBackward0 #3 (Block · encoder.0)" with the
- * module. td_words_node_whole writes the line too: "(Block · encoder.0, net.py:9)".
- * td_words_node_again writes the name alone. td_words_queue writes "queue 0 (cpu, thread main)";
- * td_words_thread "thread main". An id that is not in the catalog is written as a number, and
- * TD_NONE as "no node" and so on. */
+ * module. td_words_node_of writes that from the node's facts. td_words_node_whole writes the line
+ * too: "(Block · encoder.0, net.py:9)". td_words_node_again writes the name alone. td_words_queue
+ * writes "queue 0 (cpu, thread main)"; td_words_thread "thread main". An id that is not in the
+ * catalog is written as a number, and TD_NONE as "no node" and so on. */
 void td_words_node(FILE *out, const td_catalog *catalog, uint32_t node);
+void td_words_node_of(FILE *out, const td_catalog_node *facts);
 void td_words_node_whole(FILE *out, const td_catalog *catalog, uint32_t node);
 void td_words_node_again(FILE *out, const td_catalog *catalog, uint32_t node);
 void td_words_queue(FILE *out, const td_catalog *catalog, uint32_t queue);

@@ -125,7 +125,11 @@ without_parentheses(char *module) {
 
 char *
 td_catalog_module_label(const td_catalog *catalog, uint32_t node) {
-  const td_catalog_node *facts = td_catalog_node_find(catalog, node);
+  return td_catalog_node_module_label(td_catalog_node_find(catalog, node));
+}
+
+char *
+td_catalog_node_module_label(const td_catalog_node *facts) {
   if (!facts || !facts->module || !*facts->module) return NULL;
   char *module = td_line_dup(facts->module, TD_NAME_SHOWN);
   char *bare = without_parentheses(module);

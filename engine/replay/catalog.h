@@ -249,8 +249,10 @@ const char *td_catalog_device_name(const td_catalog *catalog, int32_t device);
 const char *td_catalog_device_label(const td_catalog *catalog, int32_t device);
 
 /* td_catalog_module_label returns the class and the name of the module that made a node: "Linear ·
- * encoder.layers.3". NULL if the tape does not say. The caller frees. */
+ * encoder.layers.3". NULL if the tape does not say. The caller frees.
+ * td_catalog_node_module_label does so from the node's facts; NULL are none. */
 char *td_catalog_module_label(const td_catalog *catalog, uint32_t node);
+char *td_catalog_node_module_label(const td_catalog_node *facts);
 
 /* td_catalog_process_label returns what people call a process: "rank 1", "train.py (1234)" or
  * "process 1". td_catalog_thread_label returns a thread's name, or "thread 3" without one. On a
