@@ -1,63 +1,46 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "app/command.h"
 #include "app/diff_report.h"
-#include "engine/replay/catalog_collect.h"
 
 #include <math.h>
 
+#define SHOWN_DURATIONS 100 /* in JSON */
+
 static void
 report_fini(td_diff_report *report) {
-  td_align_durations_fini(&report->durations);
-  td_align_values_fini(&report->values);
-  td_align_names_fini(&report->names);
-  td_divergence_fini(&report->divergence);
-  td_align_fini(&report->align);
-  td_catalog_free(report->graph_a);
-  td_catalog_free(report->graph_b);
+  td_diff_fini(&report->diff);
   td_tape_close(report->tape_a);
   td_tape_close(report->tape_b);
 }
 
-static td_status
-open_tape(const char *path, td_tape **tape, td_catalog **catalog, td_error *error) {
-  td_status status = td_tape_open(path, tape, error);
-  return status == TD_OK ? td_catalog_collect_whole(*tape, catalog, error) : status;
-}
-
-static td_status
-compare(td_diff_report *report, td_error *error) {
-  td_align *align = &report->align;
-  td_status status = td_align_tapes(report->tape_a, report->graph_a, report->tape_b,
-                                    report->graph_b, align, error);
-  if (status == TD_OK && align->diverges)
-    status =
-        td_divergence_explain(align, report->tape_a, report->tape_b, &report->divergence, error);
-  if (status == TD_OK) status = td_align_durations_collect(align, &report->durations);
-  if (status != TD_OK) return status;
-  td_align_names_collect(align, &report->names);
-  td_align_values_collect(align, report->tolerance, &report->values);
-  return TD_OK;
+/* All that differs is in JSON. */
+static td_diff_wish
+wish_of(double tolerance, bool as_json) {
+  uint32_t n = as_json ? UINT32_MAX : TD_DIFF_SHOWN;
+  return (td_diff_wish){
+      .tolerance = tolerance, .n_nodes = n, .n_values = n, .n_durations = SHOWN_DURATIONS};
 }
 
 static bool
-are_equal(const td_diff_report *report) {
-  return report->align.equal_order && report->values.n == 0;
+are_equal(const td_diff *diff) {
+  return diff->equal_order && diff->comparison.values.list.n_added == 0;
 }
 
 static int
 diff(const char *path_a, const char *path_b, double tolerance, bool as_json) {
-  td_diff_report report = {.tolerance = tolerance};
+  td_diff_report report = {0};
+  td_diff_wish wish = wish_of(tolerance, as_json);
   td_error error = {0};
   int exit_status = TD_EXIT_USAGE;
-  if (open_tape(path_a, &report.tape_a, &report.graph_a, &error) != TD_OK) {
+  if (td_tape_open(path_a, &report.tape_a, &error) != TD_OK) {
     td_command_file_error(path_a, &error);
-  } else if (open_tape(path_b, &report.tape_b, &report.graph_b, &error) != TD_OK) {
+  } else if (td_tape_open(path_b, &report.tape_b, &error) != TD_OK) {
     td_command_file_error(path_b, &error);
-  } else if (compare(&report, &error) != TD_OK) {
+  } else if (td_diff_make(report.tape_a, report.tape_b, &wish, &report.diff, &error) != TD_OK) {
     td_command_file_error(NULL, &error);
   } else {
     (as_json ? td_diff_print_json : td_diff_print_text)(&report);
-    exit_status = are_equal(&report) ? TD_EXIT_OK : TD_EXIT_BAD;
+    exit_status = are_equal(&report.diff) ? TD_EXIT_OK : TD_EXIT_BAD;
   }
   report_fini(&report);
   return exit_status;

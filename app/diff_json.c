@@ -2,103 +2,88 @@
 #include "app/diff_report.h"
 #include "app/json_members.h"
 
-#include <stdlib.h>
-
-#define MOST_MAX 100
-
 static void
-print_tape(td_json *json, const char *key, td_tape *tape, const td_visits *visits) {
+print_tape(td_json *json, const char *key, td_tape *tape, const td_diff_tape *facts) {
   td_json_key(json, key);
   td_json_begin_object(json);
   td_member_string(json, "path", td_tape_path(tape));
-  td_member_string(json, "engine", visits->catalog->engine);
-  td_member_string(json, "engine_version", visits->catalog->version);
-  td_member_string(json, "source", visits->catalog->source);
-  td_member_u64(json, "graph_tasks", visits->n_tasks);
-  td_member_u64(json, "nodes", visits->n);
+  td_member_string(json, "engine", facts->engine);
+  td_member_string(json, "engine_version", facts->version);
+  td_member_string(json, "source", facts->source);
+  td_member_u64(json, "graph_tasks", facts->n_tasks);
+  td_member_u64(json, "nodes", facts->n_nodes);
   td_json_end_object(json);
 }
 
 /* The members of a node; the caller's object goes on. */
 static void
-print_node_members(td_json *json, const td_visits *visits, uint32_t visit) {
-  const td_visit *facts = &visits->visits[visit];
-  td_member_u64(json, "node", facts->node);
-  const td_catalog_node *node = &visits->catalog->node_rows[facts->row];
+print_node_members(td_json *json, const td_visited_node *node) {
+  td_member_u64(json, "node", node->node);
   td_member_string(json, "name", node->name);
   td_member_string(json, "label", node->label);
-  td_member_id(json, "graph_task", facts->graph_task);
+  td_member_id(json, "graph_task", node->graph_task);
 }
 
 static void
-print_node(td_json *json, const char *key, const td_visits *visits, uint32_t visit) {
+print_node(td_json *json, const char *key, const td_visited_node *node) {
   if (key) td_json_key(json, key);
   td_json_begin_object(json);
-  print_node_members(json, visits, visit);
+  print_node_members(json, node);
   td_json_end_object(json);
 }
 
-/* The tasks of one side that no pair has. */
 static void
-print_lone_tasks(td_json *json, const char *key, const td_align *align, const td_visits *visits) {
-  bool *paired = calloc(visits->n_tasks + 1, sizeof *paired);
-  for (uint32_t i = 0; paired && i < align->n_pairs; i++)
-    paired[visits == &align->a ? align->pairs[i].task_a : align->pairs[i].task_b] = true;
+print_lone_tasks(td_json *json, const char *key, const td_diff_tape *tape) {
   td_json_key(json, key);
   td_json_begin_array(json);
-  for (uint32_t i = 0; paired && i < visits->n_tasks; i++)
-    if (!paired[i]) td_json_id(json, visits->tasks[i].graph_task);
+  for (uint32_t i = 0; i < tape->n_lone_tasks; i++)
+    td_json_id(json, tape->lone_tasks[i]);
   td_json_end_array(json);
-  free(paired);
 }
 
 static void
-print_tasks(td_json *json, const td_align *align) {
-  uint64_t n_equal = 0;
-  for (uint32_t i = 0; i < align->n_pairs; i++)
-    n_equal += align->pairs[i].equal;
+print_tasks(td_json *json, const td_diff *diff) {
   td_json_key(json, "graph_tasks");
   td_json_begin_object(json);
-  td_member_u64(json, "paired", align->n_pairs);
-  td_member_u64(json, "equal", n_equal);
-  print_lone_tasks(json, "only_a", align, &align->a);
-  print_lone_tasks(json, "only_b", align, &align->b);
+  td_member_u64(json, "paired", diff->n_pairs);
+  td_member_u64(json, "equal", diff->n_equal_pairs);
+  print_lone_tasks(json, "only_a", &diff->a);
+  print_lone_tasks(json, "only_b", &diff->b);
   td_json_end_object(json);
 }
 
 static void
-print_lone_nodes(td_json *json, const char *key, const td_visits *visits,
-                 const uint32_t *partners) {
+print_lone_nodes(td_json *json, const char *key, const td_top_list *nodes) {
+  const td_visited_node *items = nodes->items;
   td_json_key(json, key);
   td_json_begin_array(json);
-  for (uint32_t i = 0; i < visits->n; i++)
-    if (partners[i] == TD_NONE) print_node(json, NULL, visits, i);
+  for (size_t i = 0; i < nodes->n; i++)
+    print_node(json, NULL, &items[i]);
   td_json_end_array(json);
 }
 
 static void
-print_nodes(td_json *json, const td_align *align) {
+print_nodes(td_json *json, const td_diff *diff) {
   td_json_key(json, "nodes");
   td_json_begin_object(json);
-  td_member_u64(json, "paired", align->n_paired);
-  print_lone_nodes(json, "only_a", &align->a, align->partners_a);
-  print_lone_nodes(json, "only_b", &align->b, align->partners_b);
-  td_member_u64(json, "moved", align->n_moved);
-  td_member_u64(json, "reshaped", align->n_reshaped);
+  td_member_u64(json, "paired", diff->n_paired);
+  print_lone_nodes(json, "only_a", &diff->a.lone_nodes);
+  print_lone_nodes(json, "only_b", &diff->b.lone_nodes);
+  td_member_u64(json, "moved", diff->n_moved);
+  td_member_u64(json, "reshaped", diff->n_reshaped);
   td_json_end_object(json);
 }
 
 static void
-print_side(td_json *json, const char *key, const td_visits *visits, uint32_t visit,
-           const td_divergence_side *side) {
+print_side(td_json *json, const char *key, const td_divergence_side *side) {
   td_json_key(json, key);
-  if (visit == TD_NONE) {
+  if (!side->has_node) {
     td_json_null(json);
     return;
   }
   td_json_begin_object(json);
-  print_node_members(json, visits, visit);
-  td_member_u64(json, "event", visits->visits[visit].at);
+  print_node_members(json, &side->node);
+  td_member_u64(json, "event", side->node.at);
   td_json_key(json, "ready");
   td_json_begin_array(json);
   for (uint32_t i = 0; i < side->n_ready; i++)
@@ -109,90 +94,85 @@ print_side(td_json *json, const char *key, const td_visits *visits, uint32_t vis
 }
 
 static void
-print_divergence(td_json *json, const td_align *align, const td_divergence *divergence) {
-  const td_align_divergence *at = &align->divergence;
-  const td_catalog *catalog = at->a == TD_NONE ? align->b.catalog : align->a.catalog;
+print_divergence(td_json *json, const td_diff *diff) {
+  const td_divergence *divergence = &diff->divergence;
   td_json_key(json, "divergence");
-  if (!align->diverges) {
+  if (!diff->diverges) {
     td_json_null(json);
     return;
   }
   td_json_begin_object(json);
-  td_member_string(json, "device", td_catalog_device_name(catalog, at->lane));
-  td_member_u64(json, "position", at->position);
+  td_member_string(json, "device", divergence->device);
+  td_member_u64(json, "position", divergence->position);
   td_member_string(json, "cause", td_align_cause_name(divergence->cause));
   td_member_string(json, "text", divergence->text);
-  print_side(json, "a", &align->a, at->a, &divergence->a);
-  print_side(json, "b", &align->b, at->b, &divergence->b);
+  print_side(json, "a", &divergence->a);
+  print_side(json, "b", &divergence->b);
   td_json_end_object(json);
 }
 
 static void
-print_names(td_json *json, const td_align_names *names) {
+print_names(td_json *json, const td_comparison *comparison) {
   td_json_key(json, "names");
   td_json_begin_array(json);
-  for (uint32_t i = 0; i < names->n; i++) {
+  for (uint32_t i = 0; i < comparison->n_names; i++) {
     td_json_begin_object(json);
-    td_member_string(json, "a", names->items[i].a);
-    td_member_string(json, "b", names->items[i].b);
-    td_member_u64(json, "count", names->items[i].count);
+    td_member_string(json, "a", comparison->names[i].a);
+    td_member_string(json, "b", comparison->names[i].b);
+    td_member_u64(json, "count", comparison->names[i].count);
     td_json_end_object(json);
   }
   td_json_end_array(json);
 }
 
 static void
-print_event(td_json *json, const char *key, const td_visits *visits, uint32_t value) {
+print_event(td_json *json, const char *key, uint64_t event) {
   td_json_key(json, key);
-  if (value == TD_NONE)
+  if (event == UINT64_MAX)
     td_json_null(json);
   else
-    td_json_u64(json, visits->values[value].seq);
+    td_json_u64(json, event);
 }
 
 static void
-print_side_of_value(td_json *json, const char *key, const td_visits *visits, uint32_t value,
+print_side_of_value(td_json *json, const char *key, const td_compared_value *value, uint64_t event,
                     double number) {
   td_json_key(json, key);
-  if (value == TD_NONE)
+  if (event == UINT64_MAX)
     td_json_null(json);
-  else if (visits->values[value].kind == TD_EVENT_anomaly)
-    td_json_string(json,
-                   td_enum_word(TD_FIELD_ENUM_anomaly_kind, visits->values[value].anomaly.kind));
+  else if (value->anomaly)
+    td_json_string(json, value->anomaly);
   else
     td_json_double(json, number);
 }
 
 static void
-print_value(td_json *json, const td_align *align, const td_align_value *item) {
-  const td_visit_value *value =
-      item->value_a != TD_NONE ? &align->a.values[item->value_a] : &align->b.values[item->value_b];
-  td_field_type places =
-      value->kind == TD_EVENT_anomaly ? TD_FIELD_ENUM_birthplace : TD_FIELD_ENUM_stats_place;
+print_value(td_json *json, const td_compared_value *value) {
   td_json_begin_object(json);
-  print_node(json, "a", &align->a, item->visit_a);
-  print_node(json, "b", &align->b, item->visit_b);
-  td_member_string(json, "field", item->field);
-  td_member_string(json, "place", td_enum_word(places, value->place));
+  print_node(json, "a", &value->a);
+  print_node(json, "b", &value->b);
+  td_member_string(json, "field", value->field);
+  td_member_string(json, "place", value->place);
   td_member_u64(json, "number", value->number);
-  print_side_of_value(json, "value_a", &align->a, item->value_a, item->a);
-  print_side_of_value(json, "value_b", &align->b, item->value_b, item->b);
-  print_event(json, "event_a", &align->a, item->value_a);
-  print_event(json, "event_b", &align->b, item->value_b);
+  print_side_of_value(json, "value_a", value, value->event_a, value->number_a);
+  print_side_of_value(json, "value_b", value, value->event_b, value->number_b);
+  print_event(json, "event_a", value->event_a);
+  print_event(json, "event_b", value->event_b);
   td_json_end_object(json);
 }
 
 static void
-print_values(td_json *json, const td_diff_report *report) {
+print_values(td_json *json, const td_compared_values *values) {
+  const td_compared_value *items = values->list.items;
   td_json_key(json, "values");
   td_json_begin_object(json);
   td_json_key(json, "tolerance");
-  td_json_double(json, report->tolerance);
-  td_member_u64(json, "compared", report->values.n_compared);
+  td_json_double(json, values->tolerance);
+  td_member_u64(json, "compared", values->n_compared);
   td_json_key(json, "different");
   td_json_begin_array(json);
-  for (uint32_t i = 0; i < report->values.n; i++)
-    print_value(json, &report->align, &report->values.items[i]);
+  for (size_t i = 0; i < values->list.n; i++)
+    print_value(json, &items[i]);
   td_json_end_array(json);
   td_json_end_object(json);
 }
@@ -206,18 +186,18 @@ print_times(td_json *json, uint64_t a_ns, uint64_t b_ns) {
 }
 
 static void
-print_durations(td_json *json, const td_align *align, const td_align_durations *durations) {
+print_durations(td_json *json, const td_comparison *comparison) {
+  const td_compared_duration *items = comparison->durations.items;
   td_json_key(json, "durations");
   td_json_begin_object(json);
-  print_times(json, durations->a_ns, durations->b_ns);
+  print_times(json, comparison->a_ns, comparison->b_ns);
   td_json_key(json, "most");
   td_json_begin_array(json);
-  for (uint32_t i = 0; i < durations->n && i < MOST_MAX; i++) {
-    uint32_t a = durations->visits[i], b = align->partners_a[a];
+  for (size_t i = 0; i < comparison->durations.n; i++) {
     td_json_begin_object(json);
-    print_node(json, "a", &align->a, a);
-    print_node(json, "b", &align->b, b);
-    print_times(json, td_visit_ns(&align->a.visits[a]), td_visit_ns(&align->b.visits[b]));
+    print_node(json, "a", &items[i].a);
+    print_node(json, "b", &items[i].b);
+    print_times(json, items[i].a_ns, items[i].b_ns);
     td_json_end_object(json);
   }
   td_json_end_array(json);
@@ -226,19 +206,19 @@ print_durations(td_json *json, const td_align *align, const td_align_durations *
 
 void
 td_diff_print_json(const td_diff_report *report) {
-  const td_align *align = &report->align;
+  const td_diff *diff = &report->diff;
   td_json json;
   td_json_init(&json, stdout);
   td_json_begin_object(&json);
-  print_tape(&json, "a", report->tape_a, &align->a);
-  print_tape(&json, "b", report->tape_b, &align->b);
-  td_member_bool(&json, "equal_order", align->equal_order);
-  print_tasks(&json, align);
-  print_nodes(&json, align);
-  print_divergence(&json, align, &report->divergence);
-  print_names(&json, &report->names);
-  print_values(&json, report);
-  print_durations(&json, align, &report->durations);
+  print_tape(&json, "a", report->tape_a, &diff->a);
+  print_tape(&json, "b", report->tape_b, &diff->b);
+  td_member_bool(&json, "equal_order", diff->equal_order);
+  print_tasks(&json, diff);
+  print_nodes(&json, diff);
+  print_divergence(&json, diff);
+  print_names(&json, &diff->comparison);
+  print_values(&json, &diff->comparison.values);
+  print_durations(&json, &diff->comparison);
   td_json_end_object(&json);
   td_json_newline(&json);
 }

@@ -3,19 +3,14 @@
  * What `tapedeck diff` found, for people and as JSON. Main thread. */
 #pragma once
 
-#include "engine/profile/compare.h"
-#include "engine/profile/divergence.h"
+#include "engine/profile/diff.h"
 
 typedef struct td_diff_report {
-  td_tape *tape_a, *tape_b; /* (owned), as all below */
-  td_catalog *graph_a, *graph_b;
-  td_align align;
-  td_divergence divergence; /* valid if align.diverges */
-  td_align_names names;
-  td_align_values values;
-  td_align_durations durations;
-  double tolerance;
+  td_tape *tape_a, *tape_b; /* (owned) */
+  td_diff diff;             /* (owned) */
 } td_diff_report;
+
+#define TD_DIFF_SHOWN 10 /* lines of one list in text */
 
 /* td_diff_print_text writes a page for people. It cuts long lists and says so. */
 void td_diff_print_text(const td_diff_report *report);

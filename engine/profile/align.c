@@ -2,34 +2,10 @@
 #include "engine/profile/align.h"
 
 #include "engine/base/alloc.h"
-#include "engine/profile/align_streams.h"
 #include "engine/profile/pairing.h"
 #include "engine/profile/sequence.h"
 
-#include <string.h>
-
-/* Tasks */
-
-static void
-add_pair(uint32_t task_a, uint32_t task_b, void *data) {
-  td_align *align = data;
-  align->pairs[align->n_pairs++] = (td_align_pair){task_a, task_b, false};
-}
-
-static int
-compare_pairs(const void *a, const void *b) {
-  const td_align_pair *left = a, *right = b;
-  return (left->task_a > right->task_a) - (left->task_a < right->task_a);
-}
-
-static td_status
-pair_tasks(td_align *align) {
-  align->pairs = td_try_alloc(TD_MIN(align->a.n_tasks, align->b.n_tasks), sizeof *align->pairs);
-  if (!align->pairs) return TD_OUT_OF_MEMORY;
-  td_align_streams_pair(&align->a, &align->b, add_pair, align);
-  qsort(align->pairs, align->n_pairs, sizeof *align->pairs, compare_pairs);
-  return TD_OK;
-}
+#include <stdlib.h>
 
 /* Order */
 
@@ -91,7 +67,7 @@ count_moved(td_align *align, const lane *lane) {
   for (uint32_t i = 0; i < lane->n_a; i++) {
     uint32_t visit = visit_of(lane->a[i]), partner = align->partners_a[visit];
     if (partner == TD_NONE) continue;
-    if (align->b.visits[partner].lane == align->a.visits[visit].lane)
+    if (align->b->visits[partner].lane == align->a->visits[visit].lane)
       lane->places[n++] = partner;
     else
       align->n_moved++;
@@ -105,31 +81,26 @@ count_moved(td_align *align, const lane *lane) {
 static bool
 is_earlier(const td_align *align, const td_align_divergence *new, const td_align_divergence *old) {
   if (new->a != TD_NONE && old->a != TD_NONE)
-    return align->a.visits[new->a].at < align->a.visits[old->a].at;
+    return align->a->visits[new->a].at < align->a->visits[old->a].at;
   if (new->b != TD_NONE && old->b != TD_NONE)
-    return align->b.visits[new->b].at < align->b.visits[old->b].at;
+    return align->b->visits[new->b].at < align->b->visits[old->b].at;
   return new->a != TD_NONE;
 }
 
 static void
 note_divergence(td_align *align, const td_align_divergence *found) {
-  bool first = !align->diverges || (align->divergence.pair == found->pair &&
-                                    is_earlier(align, found, &align->divergence));
-  if (first) align->divergence = *found;
-  align->diverges = true;
-  align->equal_order = false;
-  align->pairs[found->pair].equal = false;
+  if (align->equal || is_earlier(align, found, &align->divergence)) align->divergence = *found;
+  align->equal = false;
 }
 
 static td_status
-compare_lane(td_align *align, uint32_t pair, const lane *lane) {
+compare_lane(td_align *align, const lane *lane) {
   uint32_t at = first_difference(align, lane);
   if (at == TD_NONE) return TD_OK;
   uint32_t a = at < lane->n_a ? visit_of(lane->a[at]) : TD_NONE;
   uint32_t b = at < lane->n_b ? visit_of(lane->b[at]) : TD_NONE;
-  int32_t device = a == TD_NONE ? align->b.visits[b].lane : align->a.visits[a].lane;
-  note_divergence(
-      align, &(td_align_divergence){.pair = pair, .lane = device, .position = at, .a = a, .b = b});
+  int32_t device = a == TD_NONE ? align->b->visits[b].lane : align->a->visits[a].lane;
+  note_divergence(align, &(td_align_divergence){.lane = device, .position = at, .a = a, .b = b});
   return count_moved(align, lane);
 }
 
@@ -143,14 +114,15 @@ length_of_lane(const uint64_t *visits, uint32_t n, uint32_t lane) {
 }
 
 static td_status
-compare_lanes(td_align *align, uint32_t pair, lane *lane, uint32_t n_a, uint32_t n_b) {
+compare_lanes(td_align *align, lane *lane) {
+  uint32_t n_a = align->task_a.n, n_b = align->task_b.n;
   td_status status = TD_OK;
   while ((n_a || n_b) && status == TD_OK) {
     uint32_t in_a = n_a ? lane_of(*lane->a) : UINT32_MAX;
     uint32_t in_b = n_b ? lane_of(*lane->b) : UINT32_MAX;
     lane->n_a = length_of_lane(lane->a, n_a, TD_MIN(in_a, in_b));
     lane->n_b = length_of_lane(lane->b, n_b, TD_MIN(in_a, in_b));
-    status = compare_lane(align, pair, lane);
+    status = compare_lane(align, lane);
     lane->a += lane->n_a;
     lane->b += lane->n_b;
     n_a -= lane->n_a;
@@ -160,14 +132,10 @@ compare_lanes(td_align *align, uint32_t pair, lane *lane, uint32_t n_a, uint32_t
 }
 
 static td_status
-compare_order(td_align *align, uint32_t pair) {
-  const td_visit_task *task_a = &align->a.tasks[align->pairs[pair].task_a];
-  const td_visit_task *task_b = &align->b.tasks[align->pairs[pair].task_b];
-  uint64_t *a = sort_by_lane(&align->a, task_a), *b = sort_by_lane(&align->b, task_b);
-  lane lane = {.a = a, .b = b, .places = td_try_alloc(task_a->n, sizeof *lane.places)};
-  align->pairs[pair].equal = true;
-  td_status status = a && b && lane.places ? compare_lanes(align, pair, &lane, task_a->n, task_b->n)
-                                           : TD_OUT_OF_MEMORY;
+compare_order(td_align *align) {
+  uint64_t *a = sort_by_lane(align->a, &align->task_a), *b = sort_by_lane(align->b, &align->task_b);
+  lane lane = {.a = a, .b = b, .places = td_try_alloc(align->task_a.n, sizeof *lane.places)};
+  td_status status = a && b && lane.places ? compare_lanes(align, &lane) : TD_OUT_OF_MEMORY;
   free(a);
   free(b);
   free(lane.places);
@@ -176,90 +144,36 @@ compare_order(td_align *align, uint32_t pair) {
 
 /* All of it */
 
-static uint32_t *
-nothing(uint32_t n) {
-  uint32_t *ids = td_try_alloc(n, sizeof *ids);
-  if (ids) memset(ids, 0xff, n * sizeof *ids);
-  return ids;
-}
-
 static bool
 is_reshaped(const td_align *align, uint32_t visit_a, uint32_t visit_b) {
-  uint64_t a = align->a.likeness.shapes[align->a.visits[visit_a].row];
-  uint64_t b = align->b.likeness.shapes[align->b.visits[visit_b].row];
+  uint64_t a = align->a->likeness.shapes[align->a->visits[visit_a].row];
+  uint64_t b = align->b->likeness.shapes[align->b->visits[visit_b].row];
   return a && b && a != b;
 }
 
 static void
 count(td_align *align) {
-  for (uint32_t i = 0; i < align->a.n; i++) {
-    if (align->partners_a[i] == TD_NONE) continue;
+  for (uint32_t i = 0; i < align->task_a.n; i++) {
+    uint32_t visit = align->task_a.first + i, partner = align->partners_a[visit];
+    if (partner == TD_NONE) continue;
     align->n_paired++;
-    align->n_reshaped += is_reshaped(align, i, align->partners_a[i]);
+    align->n_reshaped += is_reshaped(align, visit, partner);
   }
-  align->n_only_a = align->a.n - align->n_paired;
-  align->n_only_b = align->b.n - align->n_paired;
-  if (align->n_pairs < TD_MAX(align->a.n_tasks, align->b.n_tasks)) align->equal_order = false;
-}
-
-static td_status
-align_pairs(td_align *align, uint32_t *places_a, uint32_t *places_b) {
-  td_status status = TD_OK;
-  for (uint32_t i = 0; i < align->n_pairs && status == TD_OK; i++) {
-    const td_align_pair *pair = &align->pairs[i];
-    status = td_pairing_find(&align->a, &align->a.tasks[pair->task_a], &align->b,
-                             &align->b.tasks[pair->task_b], align->partners_a, align->partners_b,
-                             places_a, places_b);
-    if (status == TD_OK) status = compare_order(align, i);
-  }
-  return status;
-}
-
-static td_status
-align_visits(td_align *align) {
-  uint32_t *places_a = nothing(align->a.catalog->n_nodes);
-  uint32_t *places_b = nothing(align->b.catalog->n_nodes);
-  align->partners_a = nothing(align->a.n);
-  align->partners_b = nothing(align->b.n);
-  align->equal_order = true;
-  bool allocated = places_a && places_b && align->partners_a && align->partners_b;
-  td_status status = allocated ? pair_tasks(align) : TD_OUT_OF_MEMORY;
-  if (status == TD_OK) status = align_pairs(align, places_a, places_b);
-  if (status == TD_OK) count(align);
-  free(places_a);
-  free(places_b);
-  return status;
-}
-
-static td_status
-collect_visits(td_tape *tape, const td_catalog *graph, td_visits *visits, td_error *error) {
-  td_status status = td_visits_collect(tape, graph, visits, error);
-  if (status) td_error_prefix(error, "%s: ", td_tape_path(tape));
-  return status;
 }
 
 td_status
-td_align_tapes(td_tape *a, const td_catalog *graph_a, td_tape *b, const td_catalog *graph_b,
-               td_align *align, td_error *error) {
-  *align = (td_align){0};
-  td_status status = collect_visits(a, graph_a, &align->a, error);
-  if (status == TD_OK) status = collect_visits(b, graph_b, &align->b, error);
-  if (status != TD_OK) {
-    td_align_fini(align);
-    return status;
-  }
-  status = align_visits(align);
-  if (status == TD_OK) return TD_OK;
-  td_align_fini(align);
-  return td_error_set(error, status, "no memory to align the tapes");
-}
-
-void
-td_align_fini(td_align *align) {
-  td_visits_fini(&align->a);
-  td_visits_fini(&align->b);
-  free(align->partners_a);
-  free(align->partners_b);
-  free(align->pairs);
-  *align = (td_align){0};
+td_align_passes(td_diff_side *a, uint32_t graph_task_a, td_diff_side *b, uint32_t graph_task_b,
+                td_align *align) {
+  *align = (td_align){.a = &a->visits,
+                      .b = &b->visits,
+                      .task_a = td_visits_task(&a->visits, graph_task_a),
+                      .task_b = td_visits_task(&b->visits, graph_task_b),
+                      .partners_a = a->partners,
+                      .partners_b = b->partners,
+                      .equal = true};
+  td_status status = td_pairing_find(align->a, &align->task_a, align->b, &align->task_b,
+                                     a->partners, b->partners, a->places, b->places);
+  if (status == TD_OK) status = compare_order(align);
+  if (status == TD_OK) count(align);
+  return status;
 }

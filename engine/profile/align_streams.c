@@ -6,7 +6,7 @@
 #include "engine/base/number_map.h"
 
 typedef struct stream {
-  uint32_t *tasks; /* (owned) indices into visits.tasks */
+  uint32_t *tasks; /* (owned) places in the list */
   uint32_t n, capacity;
   uint64_t hash;      /* of what its passes did */
   uint32_t next_same; /* 1 + the next stream with this hash, or 0 */
@@ -28,29 +28,17 @@ stream_get(streams *streams, td_number_map *by_thread, uint32_t thread) {
   return &streams->items[*number - 1];
 }
 
-static uint64_t
-hash_task(const td_visits *visits, const td_visit_task *task, uint64_t hash) {
-  for (uint32_t i = 0; i < task->n; i++) {
-    uint64_t name = visits->likeness.operations[visits->visits[task->first + i].row];
-    hash = td_hash_bytes(hash, &name, sizeof name);
-  }
-  return td_hash_bytes(hash, &task->n, sizeof task->n);
-}
-
-/* Hashes are needed only to tell several streams apart. */
 static void
-streams_init(streams *streams, const td_visits *visits) {
+streams_init(streams *streams, const td_diff_tasks *tasks) {
   td_number_map by_thread = {0};
-  for (uint32_t i = 0; i < visits->n_tasks; i++) {
-    stream *stream = stream_get(streams, &by_thread, visits->tasks[i].stream);
+  for (uint32_t i = 0; i < tasks->n; i++) {
+    const td_diff_task *task = &tasks->items[i];
+    stream *stream = stream_get(streams, &by_thread, task->stream);
     TD_GROW(stream->tasks, stream->n, stream->capacity);
     stream->tasks[stream->n++] = i;
+    stream->hash = td_hash_bytes(stream->hash, &task->hash, sizeof task->hash);
   }
   td_number_map_fini(&by_thread);
-  for (uint32_t i = 0; streams->n > 1 && i < streams->n; i++)
-    for (uint32_t j = 0; j < streams->items[i].n; j++)
-      streams->items[i].hash =
-          hash_task(visits, &visits->tasks[streams->items[i].tasks[j]], streams->items[i].hash);
 }
 
 static void
@@ -87,15 +75,23 @@ pair_streams(stream *a, stream *b, void (*pair)(uint32_t, uint32_t, void *), voi
     pair(a->tasks[i], b->tasks[i], data);
 }
 
+bool
+td_align_streams_several(const td_diff_tasks *tasks) {
+  for (uint32_t i = 1; i < tasks->n; i++)
+    if (tasks->items[i].stream != tasks->items[0].stream) return true;
+  return false;
+}
+
 void
-td_align_streams_pair(const td_visits *visits_a, const td_visits *visits_b,
+td_align_streams_pair(const td_diff_tasks *tasks_a, const td_diff_tasks *tasks_b,
                       void (*pair)(uint32_t task_a, uint32_t task_b, void *data), void *data) {
   streams a = {0}, b = {0};
   td_number_map first_same = {0};
-  streams_init(&a, visits_a);
-  streams_init(&b, visits_b);
+  streams_init(&a, tasks_a);
+  streams_init(&b, tasks_b);
   chain_same(&b, &first_same);
-  for (uint32_t i = 0; i < a.n; i++) {
+  bool several = td_align_streams_several(tasks_a) && td_align_streams_several(tasks_b);
+  for (uint32_t i = 0; several && i < a.n; i++) {
     stream *same = take_same(&b, &first_same, a.items[i].hash);
     if (same) pair_streams(&a.items[i], same, pair, data);
   }

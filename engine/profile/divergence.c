@@ -59,9 +59,18 @@ list_ready(view *view, uint32_t queue, td_divergence_side *side) {
 }
 
 static td_status
-look_into(view *view, td_tape *tape, td_divergence_side *side, td_error *error) {
+open_replay(view *view, const char *path, td_error *error) {
+  td_tape *tape;
+  td_status status = td_tape_open(path, &tape, error);
+  if (status != TD_OK) return status;
+  const td_segment *window = &view->visits->catalog->segment;
+  return td_replay_new(tape, window, NULL, NULL, &view->replay, error);
+}
+
+static td_status
+look_into(view *view, const char *path, td_divergence_side *side, td_error *error) {
   td_any_event event;
-  td_status status = td_replay_open(td_tape_path(tape), NULL, NULL, &view->replay, error);
+  td_status status = open_replay(view, path, error);
   if (status == TD_OK) status = td_replay_event(view->replay, view->took->at, &event, error);
   if (status == TD_OK) status = td_why_pop(view->replay, view->took->at, &side->why, error);
   if (status == TD_OK) status = td_replay_seek(view->replay, view->took->at, error);
@@ -71,10 +80,10 @@ look_into(view *view, td_tape *tape, td_divergence_side *side, td_error *error) 
 }
 
 static td_status
-look(view *view, td_tape *tape, td_divergence_side *side, td_error *error) {
+look(view *view, const char *path, td_divergence_side *side, td_error *error) {
   if (!view->took || !view->took->popped) return TD_OK;
-  td_status status = look_into(view, tape, side, error);
-  if (status) td_error_prefix(error, "%s: ", td_tape_path(tape));
+  td_status status = look_into(view, path, side, error);
+  if (status) td_error_prefix(error, "%s: ", path);
   return status;
 }
 
@@ -245,17 +254,37 @@ tell(td_divergence *divergence, const pair_of_views *views) {
   return TD_OK;
 }
 
-td_status
-td_divergence_explain(const td_align *align, td_tape *a, td_tape *b, td_divergence *divergence,
-                      td_error *error) {
+static td_divergence_side
+describe_side(const td_visits *visits, const td_visit_task *task, uint32_t visit) {
+  td_divergence_side side = {.graph_task = task->graph_task, .has_node = visit != TD_NONE};
+  if (side.has_node) side.node = td_visits_node(visits, visit);
+  return side;
+}
+
+static td_divergence
+describe(const td_align *align) {
   const td_align_divergence *at = &align->divergence;
-  pair_of_views views = {{.letter = "A", .visits = &align->a, .took = visit_at(&align->a, at->a)},
-                         {.letter = "B", .visits = &align->b, .took = visit_at(&align->b, at->b)}};
-  if (at->b != TD_NONE) views.a.passed_over = visit_at(&align->a, align->partners_b[at->b]);
-  if (at->a != TD_NONE) views.b.passed_over = visit_at(&align->b, align->partners_a[at->a]);
-  *divergence = (td_divergence){0};
-  td_status status = look(&views.a, a, &divergence->a, error);
-  if (status == TD_OK) status = look(&views.b, b, &divergence->b, error);
+  const td_catalog *catalog = at->a == TD_NONE ? align->b->catalog : align->a->catalog;
+  return (td_divergence){
+      .position = at->position,
+      .device = td_dup_string(td_catalog_device_name(catalog, at->lane)),
+      .device_label = td_dup_string(td_catalog_device_label(catalog, at->lane)),
+      .a = describe_side(align->a, &align->task_a, at->a),
+      .b = describe_side(align->b, &align->task_b, at->b),
+  };
+}
+
+td_status
+td_divergence_explain(const td_align *align, const char *path_a, const char *path_b,
+                      td_divergence *divergence, td_error *error) {
+  const td_align_divergence *at = &align->divergence;
+  pair_of_views views = {{.letter = "A", .visits = align->a, .took = visit_at(align->a, at->a)},
+                         {.letter = "B", .visits = align->b, .took = visit_at(align->b, at->b)}};
+  if (at->b != TD_NONE) views.a.passed_over = visit_at(align->a, align->partners_b[at->b]);
+  if (at->a != TD_NONE) views.b.passed_over = visit_at(align->b, align->partners_a[at->a]);
+  *divergence = describe(align);
+  td_status status = look(&views.a, path_a, &divergence->a, error);
+  if (status == TD_OK) status = look(&views.b, path_b, &divergence->b, error);
   if (status == TD_OK) {
     divergence->cause = judge(&views.a, &views.b);
     status = tell(divergence, &views);
@@ -272,6 +301,8 @@ td_divergence_fini(td_divergence *divergence) {
   free(divergence->a.why);
   free(divergence->b.ready);
   free(divergence->b.why);
+  free(divergence->device);
+  free(divergence->device_label);
   free(divergence->text);
   *divergence = (td_divergence){0};
 }

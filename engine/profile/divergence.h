@@ -31,6 +31,9 @@ const char *td_align_cause_name(td_align_cause cause);
 
 /* One side of it. */
 typedef struct td_divergence_side {
+  uint32_t graph_task;
+  bool has_node; /* else it has no more */
+  td_visited_node node;
   uint32_t *ready; /* (owned) nodes in the queue at that pop, in pop order, the popped one first */
   uint32_t n_ready;
   char *why; /* (owned) td_why_pop's words, or NULL without a pop */
@@ -38,12 +41,15 @@ typedef struct td_divergence_side {
 
 typedef struct td_divergence {
   td_align_cause cause;
+  uint32_t position; /* in the lane, from 0 */
   td_divergence_side a, b;
-  char *text; /* (owned) the cause in a sentence */
+  char *device, *device_label; /* (owned) of the lane: its name, and that as one line */
+  char *text;                  /* (owned) the cause in a sentence */
 } td_divergence;
 
-/* td_divergence_explain looks into both tapes at align->divergence, which is set; it replays them
- * up to there. An error names the tape. */
-td_status td_divergence_explain(const td_align *align, td_tape *a, td_tape *b,
+/* td_divergence_explain looks into both tapes at the divergence of two passes that are not equal.
+ * It replays the windows in which they are, and reads the tapes' files anew. An error names the
+ * tape. */
+td_status td_divergence_explain(const td_align *align, const char *path_a, const char *path_b,
                                 td_divergence *divergence, td_error *error);
 void td_divergence_fini(td_divergence *divergence);

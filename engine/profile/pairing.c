@@ -28,12 +28,6 @@ typedef struct pairing {
   bool has_edges; /* both tapes have all edges */
 } pairing;
 
-/* The edge of an imported trace does not know its output. */
-static bool
-has_all_edges(const td_catalog *catalog) {
-  return catalog->n_edges > 0 && catalog->edges[0].output_nr != TD_NONE;
-}
-
 /* Exact alignment */
 
 static bool
@@ -140,7 +134,7 @@ pair_gaps(pairing *self, ranges all) {
 /* By name and shape, and then by name alone. */
 static td_status
 pair_range(pairing *self, ranges all) {
-  bool has_shapes = self->a.catalog->n_metadata && self->b.catalog->n_metadata;
+  bool has_shapes = self->a.visits->has_shapes && self->b.visits->has_shapes;
   td_status status = pair_common(self, all, has_shapes);
   return status == TD_OK && has_shapes ? pair_gaps(self, all) : status;
 }
@@ -255,7 +249,7 @@ td_status
 td_pairing_find(const td_visits *a, const td_visit_task *task_a, const td_visits *b,
                 const td_visit_task *task_b, uint32_t *partners_a, uint32_t *partners_b,
                 uint32_t *places_a, uint32_t *places_b) {
-  pairing self = {.has_edges = has_all_edges(a->catalog) && has_all_edges(b->catalog)};
+  pairing self = {.has_edges = a->has_edges && b->has_edges};
   bool by_number = td_pass_side_has_numbers(a, task_a) && td_pass_side_has_numbers(b, task_b);
   td_status status = td_pass_side_init(&self.a, a, task_a, partners_a, places_a, by_number);
   td_status other = td_pass_side_init(&self.b, b, task_b, partners_b, places_b, by_number);

@@ -12,8 +12,8 @@
 #include "engine/profile/visits.h"
 
 /* td_pairing_find writes the partner of each visit: of task a's in partners_a[visit] the visit in
- * b, or TD_NONE; partners_b likewise. The arrays are as long as all visits of the
- * tapes. `places_a` and `places_b` are scratch memory of n_nodes of each graph, all TD_NONE before
+ * b, or TD_NONE; partners_b likewise. The arrays are as long as all visits of
+ * a side. `places_a` and `places_b` are scratch memory of n_nodes of each graph, all TD_NONE before
  * and after. TD_OUT_OF_MEMORY. */
 td_status td_pairing_find(const td_visits *a, const td_visit_task *task_a, const td_visits *b,
                           const td_visit_task *task_b, uint32_t *partners_a, uint32_t *partners_b,

@@ -2,16 +2,14 @@
 #include "engine/profile/visits.h"
 
 #include "engine/base/alloc.h"
+#include "engine/base/bisect.h"
 #include "engine/base/number_map.h"
+#include "engine/replay/catalog_collect.h"
 
 #include <string.h>
 
 /* Visits and values as they come, with the latest visit of each node and the one before each. */
-#define UNKNOWN (TD_NONE - 1) /* a stream that is not found yet */
-
 typedef struct collector {
-  td_tape *tape;
-  const td_catalog *catalog;
   td_visits *out;
   uint64_t seq;
   uint32_t capacity, value_capacity;
@@ -35,31 +33,24 @@ key_of(uint32_t node, uint32_t graph_task) {
 
 static td_visit *
 find_visit(collector *self, uint32_t node, uint32_t graph_task) {
-  if (!td_catalog_has_node(self->catalog, node)) return NULL;
+  if (node == TD_NONE) return NULL;
   const uint64_t *visit = td_number_map_find(&self->latest, key_of(node, graph_task));
   return visit ? &self->out->visits[*visit] : NULL;
 }
 
-static int32_t
-lane_of(const collector *self, const td_event *event, uint32_t queue) {
-  if (queue < self->catalog->n_queues) return self->catalog->queues[queue].device;
-  return self->catalog->threads[event->thread].device;
-}
-
+/* Until the catalog is known, the row is the queue. */
 static void
 add_visit(collector *self, const td_event *event, uint32_t node, uint32_t graph_task,
           uint32_t queue) {
   td_visits *out = self->out;
-  uint32_t row = td_catalog_node_row(self->catalog, node);
-  if (row == TD_NO_ROW) return;
+  if (node == TD_NONE) return;
   if (!grow(self, (void **)&out->visits, out->n, self->capacity, sizeof *out->visits)) return;
   if (out->n == self->capacity) self->capacity = TD_MAX(2 * out->n, 64);
   out->visits[out->n] = (td_visit){.node = node,
                                    .graph_task = graph_task,
                                    .thread = event->thread,
-                                   .lane = lane_of(self, event, queue),
                                    .popped = event->kind == TD_EVENT_queue_pop,
-                                   .row = row,
+                                   .row = queue,
                                    .at = self->seq};
   *td_number_map_put(&self->latest, key_of(node, graph_task)) = out->n++;
 }
@@ -98,9 +89,11 @@ collect_value(collector *self, const td_any_event *event) {
 }
 
 static void
-collect_event(collector *self, const td_any_event *event) {
+event_cb(const td_any_event *event, uint64_t seq, void *data) {
   const td_event_type *type = td_event_type_get(event->event.kind);
-  if (type->visit.role == TD_VISIT_none) return;
+  collector *self = data;
+  if (type->visit.role == TD_VISIT_none || self->out_of_memory) return;
+  self->seq = seq;
   uint32_t node = td_event_u32(&event->event, type->visit.node);
   uint32_t graph_task = td_event_u32(&event->event, type->visit.graph_task);
   td_visit *visit;
@@ -178,119 +171,89 @@ attach_values(collector *self) {
   if (n) qsort(out->values, n, sizeof *out->values, compare_values);
 }
 
-static uint32_t
-outer_row(const td_catalog *catalog, uint32_t row) {
-  return td_catalog_graph_task_row(catalog, catalog->graph_task_rows[row].outer);
-}
-
-/* The owner of the outermost pass around a graph task, or TD_NONE if there is none. Each graph task
- * on the way remembers it, so that all of them take linear time. A circle has none. */
-static uint32_t
-stream_of(const collector *self, uint32_t *streams, uint32_t graph_task) {
-  const td_catalog *catalog = self->catalog;
-  uint32_t row = td_catalog_graph_task_row(catalog, graph_task), at = row, stream = TD_NONE;
-  for (; at != TD_NO_ROW && streams[at] == UNKNOWN; at = outer_row(catalog, at)) {
-    streams[at] = TD_NONE;
-    if (outer_row(catalog, at) == TD_NO_ROW) stream = catalog->graph_task_rows[at].owner;
-  }
-  if (at != TD_NO_ROW && stream == TD_NONE) stream = streams[at];
-  for (at = row; at != TD_NO_ROW && streams[at] == TD_NONE && stream != TD_NONE;
-       at = outer_row(catalog, at))
-    streams[at] = stream;
-  return stream;
-}
-
-/* Event number at which a task began, as far as is known. */
-static uint64_t
-began(const td_visits *out, const td_visit_task *task) {
-  uint64_t at = task->n ? out->visits[task->first].at : UINT64_MAX;
-  const td_catalog_graph_task *facts = td_catalog_graph_task_find(out->catalog, task->graph_task);
-  uint64_t seq = facts ? facts->begin_seq : 0;
-  return seq ? TD_MIN(seq, at) : at;
-}
-
-/* qsort has no argument for the visits, so each task carries what it is sorted by. */
-typedef struct begun_task {
-  uint64_t at;
-  uint32_t place;
-  td_visit_task task;
-} begun_task;
-
-static int
-compare_begun(const void *a, const void *b) {
-  const begun_task *left = a, *right = b;
-  if (left->at != right->at) return left->at < right->at ? -1 : 1;
-  return (left->place > right->place) - (left->place < right->place);
-}
-
 static bool
-sort_tasks(td_visits *out) {
-  begun_task *begun = td_try_alloc(out->n_tasks, sizeof *begun);
-  if (!begun) return false;
-  for (uint32_t i = 0; i < out->n_tasks; i++)
-    begun[i] = (begun_task){began(out, &out->tasks[i]), i, out->tasks[i]};
-  qsort(begun, out->n_tasks, sizeof *begun, compare_begun);
-  for (uint32_t i = 0; i < out->n_tasks; i++)
-    out->tasks[i] = begun[i].task;
-  free(begun);
-  return true;
-}
-
-static bool
-list_tasks(collector *self) {
-  td_visits *out = self->out;
-  out->tasks = td_try_alloc((size_t)self->catalog->n_graph_tasks + 1, sizeof *out->tasks);
-  uint32_t *streams = td_try_alloc(self->catalog->n_graph_tasks, sizeof *streams);
-  for (uint32_t i = 0; streams && i < self->catalog->n_graph_tasks; i++)
-    streams[i] = UNKNOWN;
-  if (!out->tasks || !streams) {
-    free(streams);
-    return false;
-  }
-  for (uint32_t first = 0, end; first < out->n; first = end) {
+list_tasks(td_visits *out) {
+  out->tasks = td_try_alloc((size_t)out->catalog->n_graph_tasks + 1, sizeof *out->tasks);
+  for (uint32_t first = 0, end; out->tasks && first < out->n; first = end) {
     uint32_t graph_task = out->visits[first].graph_task;
     for (end = first; end < out->n && out->visits[end].graph_task == graph_task;)
       end++;
-    out->tasks[out->n_tasks++] =
-        (td_visit_task){graph_task, stream_of(self, streams, graph_task), first, end - first};
+    out->tasks[out->n_tasks++] = (td_visit_task){graph_task, first, end - first};
   }
-  free(streams);
-  return sort_tasks(out);
+  return out->tasks != NULL;
+}
+
+static int32_t
+lane_of(const td_catalog *catalog, uint32_t thread, uint32_t queue) {
+  if (queue < catalog->n_queues) return catalog->queues[queue].device;
+  return catalog->threads[thread].device;
+}
+
+static void
+place_visits(td_visits *out) {
+  for (uint32_t i = 0; i < out->n; i++) {
+    td_visit *visit = &out->visits[i];
+    visit->lane = lane_of(out->catalog, visit->thread, visit->row);
+    visit->row = td_catalog_node_row(out->catalog, visit->node);
+  }
 }
 
 static bool
-collect(collector *self) {
+finish(collector *self) {
   td_visits *out = self->out;
-  const td_segment *segment = &self->catalog->segment;
-  td_tape_begin_pass(self->tape, segment);
-  for (self->seq = segment->first; self->seq < segment->end && !self->out_of_memory; self->seq++) {
-    const td_any_event *event = td_tape_peek(self->tape, self->seq);
-    if (event) collect_event(self, event);
-  }
-  td_tape_end_pass(self->tape);
   if (self->out_of_memory) return false;
+  place_visits(out);
   sort_visits(self);
   attach_values(self);
-  return td_likeness_init(&out->likeness, self->catalog) && list_tasks(self);
+  return td_likeness_init(&out->likeness, out->catalog) && list_tasks(out);
 }
 
 td_status
-td_visits_collect(td_tape *tape, const td_catalog *catalog, td_visits *visits, td_error *error) {
-  collector self = {.tape = tape, .catalog = catalog, .out = visits};
-  *visits = (td_visits){.catalog = catalog};
-  bool collected = collect(&self);
+td_visits_collect(td_tape *tape, const td_segment *segment, td_visits *visits, td_error *error) {
+  *visits = (td_visits){0};
+  collector self = {.out = visits};
+  td_status status =
+      td_catalog_collect_along(tape, segment, event_cb, &self, &visits->catalog, error);
+  if (!status && !finish(&self))
+    status = td_error_set(error, TD_OUT_OF_MEMORY, "no memory for its visits");
   td_number_map_fini(&self.latest);
-  td_status status = collected ? td_tape_check_readable(tape, error)
-                               : td_error_set(error, TD_OUT_OF_MEMORY, "no memory for its visits");
   if (status) td_visits_fini(visits);
   return status;
 }
 
 void
 td_visits_fini(td_visits *visits) {
+  td_catalog_free(visits->catalog);
   free(visits->visits);
   free(visits->values);
   free(visits->tasks);
   td_likeness_fini(&visits->likeness);
   *visits = (td_visits){0};
+}
+
+td_visit_task
+td_visits_task(const td_visits *visits, uint32_t graph_task) {
+  uint32_t at;
+  TD_BISECT(at, 0, visits->n_tasks, visits->tasks[at].graph_task < graph_task);
+  bool found = at < visits->n_tasks && visits->tasks[at].graph_task == graph_task;
+  return found ? visits->tasks[at] : (td_visit_task){.graph_task = graph_task};
+}
+
+td_visited_node
+td_visits_node(const td_visits *visits, uint32_t visit) {
+  const td_visit *facts = &visits->visits[visit];
+  const td_catalog_node *node = &visits->catalog->node_rows[facts->row];
+  return (td_visited_node){.node = facts->node,
+                           .graph_task = facts->graph_task,
+                           .at = facts->at,
+                           .name = node->name,
+                           .label = node->label,
+                           .module = node->module,
+                           .module_class = node->module_class};
+}
+
+int
+td_visited_compare(const td_visited_node *a, const td_visited_node *b) {
+  if (a->graph_task != b->graph_task) return a->graph_task < b->graph_task ? -1 : 1;
+  return (a->at > b->at) - (a->at < b->at);
 }

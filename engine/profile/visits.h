@@ -30,25 +30,38 @@ typedef struct td_visit_value {
   };
 } td_visit_value;
 
-/* One backward pass. Its stream is the thread whose call from outside led to it; nested passes lie
- * on the stream of the outermost pass. */
+/* One backward pass, as far as the catalog's events have it. */
 typedef struct td_visit_task {
   uint32_t graph_task; /* TD_NONE: visits that name no graph task */
-  uint32_t stream;     /* thread that called the outermost pass around this one, or TD_NONE */
   uint32_t first, n;   /* slice of visits, in the order of `at` */
 } td_visit_task;
 
+/* What people and JSON hear of a visit. It outlives the catalog: its texts are the tape's. */
+typedef struct td_visited_node {
+  uint32_t node, graph_task;
+  uint64_t at;
+  const char *name, *label, *module, *module_class; /* (borrowed) as in td_catalog_node */
+} td_visited_node;
+
 typedef struct td_visits {
-  const td_catalog *catalog; /* (borrowed) */
-  td_visit *visits;          /* (owned) by task */
-  td_visit_value *values;    /* (owned) by visit, then by event */
-  td_visit_task *tasks;      /* (owned) in the order in which they began */
-  td_likeness likeness;      /* (owned) of all nodes */
+  td_catalog *catalog;    /* (owned) of the segment */
+  td_visit *visits;       /* (owned) by task */
+  td_visit_value *values; /* (owned) by visit, then by event */
+  td_visit_task *tasks;   /* (owned) by graph task */
+  td_likeness likeness;   /* (owned) of all nodes */
   uint32_t n, n_values, n_tasks;
+  bool has_edges, has_shapes; /* of the tape, set by the owner: edges with outputs; metadata */
 } td_visits;
 
-/* td_visits_collect reads the tape once. The catalog is that tape's, and must outlive the visits.
- * TD_OUT_OF_MEMORY, or as td_tape_check_readable. */
-td_status td_visits_collect(td_tape *tape, const td_catalog *catalog, td_visits *visits,
+/* td_visits_collect reads a segment of the tape once. As td_catalog_collect. */
+td_status td_visits_collect(td_tape *tape, const td_segment *segment, td_visits *visits,
                             td_error *error);
 void td_visits_fini(td_visits *visits);
+
+/* td_visits_task returns the visits of a graph task, none if it has none here. */
+td_visit_task td_visits_task(const td_visits *visits, uint32_t graph_task);
+
+td_visited_node td_visits_node(const td_visits *visits, uint32_t visit);
+
+/* td_visited_compare orders visits of one tape by graph task, then by event. */
+int td_visited_compare(const td_visited_node *a, const td_visited_node *b);

@@ -3,10 +3,10 @@
  * All that commands say about a tape: the sentence of each event, why, check, the state as JSON,
  * the summary, and the comparison of the tape with itself. */
 #include "app/state_json.h"
-#include "engine/profile/align.h"
 #include "engine/profile/causes.h"
 #include "engine/profile/check.h"
 #include "engine/profile/conflicts.h"
+#include "engine/profile/diff.h"
 #include "engine/profile/report.h"
 #include "engine/profile/summary.h"
 #include "engine/profile/whatif.h"
@@ -119,12 +119,12 @@ ask_what_if(td_tape *tape) {
 
 /* A tape never differs from itself. */
 static void
-compare(td_tape *tape, const td_catalog *catalog) {
+compare(td_tape *tape) {
+  const td_diff_wish wish = {.n_nodes = 10, .n_values = 10, .n_durations = 10};
   td_error error = {0};
-  td_align align = {0};
-  if (td_align_tapes(tape, catalog, tape, catalog, &align, &error) == TD_OK && align.diverges)
-    abort();
-  td_align_fini(&align);
+  td_diff diff = {0};
+  if (td_diff_make(tape, tape, &wish, &diff, &error) == TD_OK && diff.diverges) abort();
+  td_diff_fini(&diff);
   td_error_clear(&error);
 }
 
@@ -171,7 +171,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t n) {
   report_all(tape);
   ask_what_if(tape);
   sum_up(tape, td_replay_catalog(replay));
-  compare(tape, td_replay_catalog(replay));
+  compare(tape);
   td_replay_close(replay);
   speak_of_part(path);
   return 0;

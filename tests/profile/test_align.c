@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "engine/base/alloc.h"
 #include "engine/events/emit.h"
-#include "engine/profile/compare.h"
-#include "engine/profile/divergence.h"
+#include "engine/profile/diff.h"
 #include "engine/profile/op_name.h"
 #include "engine/profile/sequence.h"
 #include "engine/replay/catalog_collect.h"
+#include "engine/replay/segments.h"
 #include "tests/fixtures/tape_maker.h"
 
 #include <glib.h>
@@ -128,12 +128,14 @@ typedef struct reel {
   td_catalog *catalog;
 } reel;
 
+/* Cut into segments of so many events, if they are not 0. */
 static reel
-open_reel(const td_tape_script *script) {
+open_reel(const td_tape_script *script, uint64_t least_events) {
   g_autofree char *path =
       g_strdup_printf("%s/tapedeck-align-%d-%p.tape", g_get_tmp_dir(), (int)getpid(), script);
   reel reel = {0};
   g_assert_cmpint(td_tape_script_write(script, path, NULL), ==, TD_OK);
+  if (least_events) g_assert_cmpint(td_segments_add(path, least_events, NULL), ==, TD_OK);
   g_assert_cmpint(td_tape_open(path, &reel.tape, NULL), ==, TD_OK);
   g_assert_cmpint(td_catalog_collect_whole(reel.tape, &reel.catalog, NULL), ==, TD_OK);
   return reel;
@@ -146,39 +148,50 @@ close_reel(reel *reel) {
   td_tape_close(reel->tape);
 }
 
-/* Two scripts, aligned, and why they part. */
+/* Two scripts, and how they differ. */
 typedef struct fixture {
   td_tape_script a, b;
+  uint64_t least_events_b; /* of segments of b; 0: it is whole */
   reel reel_a, reel_b;
-  td_align align;
-  td_divergence divergence;
+  td_diff diff;
 } fixture;
 
 static void
+compare(fixture *self, double tolerance) {
+  const td_diff_wish wish = {
+      .tolerance = tolerance, .n_nodes = 1000, .n_values = 1000, .n_durations = 1000};
+  self->reel_a = open_reel(&self->a, 0);
+  self->reel_b = open_reel(&self->b, self->least_events_b);
+  g_assert_cmpint(td_diff_make(self->reel_a.tape, self->reel_b.tape, &wish, &self->diff, NULL), ==,
+                  TD_OK);
+  const td_diff *diff = &self->diff;
+  g_assert_cmpuint(diff->n_paired + diff->a.lone_nodes.n_added, ==, diff->a.n_nodes);
+  g_assert_cmpuint(diff->n_paired + diff->b.lone_nodes.n_added, ==, diff->b.n_nodes);
+  if (diff->diverges) g_assert_true(g_str_has_suffix(diff->divergence.text, "."));
+}
+
+static void
 align(fixture *self) {
-  self->reel_a = open_reel(&self->a);
-  self->reel_b = open_reel(&self->b);
-  g_assert_cmpint(td_align_tapes(self->reel_a.tape, self->reel_a.catalog, self->reel_b.tape,
-                                 self->reel_b.catalog, &self->align, NULL),
-                  ==, TD_OK);
-  const td_align *align = &self->align;
-  g_assert_cmpuint(align->n_paired + align->n_only_a, ==, align->a.n);
-  g_assert_cmpuint(align->n_paired + align->n_only_b, ==, align->b.n);
-  if (!align->diverges) return;
-  g_assert_cmpint(
-      td_divergence_explain(align, self->reel_a.tape, self->reel_b.tape, &self->divergence, NULL),
-      ==, TD_OK);
-  g_assert_true(g_str_has_suffix(self->divergence.text, "."));
+  compare(self, 0);
 }
 
 static void
 finish(fixture *self) {
-  td_divergence_fini(&self->divergence);
-  td_align_fini(&self->align);
+  td_diff_fini(&self->diff);
   close_reel(&self->reel_a);
   close_reel(&self->reel_b);
   td_tape_script_fini(&self->a);
   td_tape_script_fini(&self->b);
+}
+
+/* If the order is equal, the partner of each node is the one at its place. */
+static void
+check_all_paired(const td_diff *diff) {
+  g_assert_true(diff->equal_order);
+  g_assert_false(diff->diverges);
+  g_assert_cmpuint(diff->n_paired, ==, diff->a.n_nodes);
+  g_assert_cmpuint(diff->n_paired, ==, diff->b.n_nodes);
+  g_assert_cmpuint(diff->n_paired, >, 0);
 }
 
 static const td_tape_plan plans[] = {
@@ -194,12 +207,7 @@ test_equal_to_itself(const void *data) {
   td_tape_script_make(&self.a, data);
   td_tape_script_make(&self.b, data);
   align(&self);
-  g_assert_true(self.align.equal_order);
-  g_assert_false(self.align.diverges);
-  g_assert_cmpuint(self.align.n_paired, ==, self.align.a.n);
-  g_assert_cmpuint(self.align.a.n, >, 0);
-  for (uint32_t i = 0; i < self.align.a.n; i++)
-    g_assert_cmpuint(self.align.partners_a[i], ==, i);
+  check_all_paired(&self.diff);
   finish(&self);
 }
 
@@ -225,8 +233,7 @@ test_other_numbers(const void *data) {
   td_tape_script_make(&self.b, data);
   renumber(&self.b);
   align(&self);
-  g_assert_true(self.align.equal_order);
-  g_assert_cmpuint(self.align.n_paired, ==, self.align.a.n);
+  check_all_paired(&self.diff);
   finish(&self);
 }
 
@@ -264,11 +271,8 @@ test_absent(const void *data) {
     td_tape_script_make(&self.b, data);
     forget(i & 1 ? &self.a : &self.b, i & 2);
     align(&self);
-    g_assert_true(self.align.equal_order);
-    g_assert_cmpuint(self.align.n_paired, ==, self.align.a.n);
-    g_assert_cmpuint(self.align.n_reshaped, ==, 0);
-    for (uint32_t visit = 0; visit < self.align.a.n; visit++)
-      g_assert_cmpuint(self.align.partners_a[visit], ==, visit);
+    check_all_paired(&self.diff);
+    g_assert_cmpuint(self.diff.n_reshaped, ==, 0);
     finish(&self);
   }
 }
@@ -316,22 +320,21 @@ test_swapped_pop(const void *data) {
     from = next + self.b.n / 9;
     swap_pops(&self.b, at, next);
     align(&self);
-    const td_align *align = &self.align;
-    g_assert_false(align->equal_order);
-    g_assert_true(align->diverges);
-    g_assert_cmpuint(align->n_paired, ==, align->a.n);
-    g_assert_cmpuint(align->n_moved, ==, 1);
-    const td_visit *a = &align->a.visits[align->divergence.a];
-    const td_visit *b = &align->b.visits[align->divergence.b];
-    g_assert_cmpuint(a->node, ==, self.a.events[at].queue_pop.node);
-    g_assert_cmpuint(b->node, ==, self.a.events[next].queue_pop.node);
-    g_assert_cmpuint(self.divergence.a.ready[0], ==, a->node);
-    g_assert_cmpuint(self.divergence.a.n_ready, ==, self.a.events[at].queue_pop.size + 1);
-    g_assert_nonnull(self.divergence.b.why);
-    bool tied = td_catalog_node_get(self.reel_a.catalog, a->node)->sequence_nr ==
-                td_catalog_node_get(self.reel_a.catalog, b->node)->sequence_nr;
-    g_assert_cmpstr(td_align_cause_name(self.divergence.cause), ==, tied ? "tie" : "out_of_turn");
-    if (!tied) g_assert_nonnull(strstr(self.divergence.text, "B popped out of turn"));
+    const td_divergence *divergence = &self.diff.divergence;
+    g_assert_false(self.diff.equal_order);
+    g_assert_true(self.diff.diverges);
+    g_assert_cmpuint(self.diff.n_paired, ==, self.diff.a.n_nodes);
+    g_assert_cmpuint(self.diff.n_moved, ==, 1);
+    uint32_t a = divergence->a.node.node, b = divergence->b.node.node;
+    g_assert_cmpuint(a, ==, self.a.events[at].queue_pop.node);
+    g_assert_cmpuint(b, ==, self.a.events[next].queue_pop.node);
+    g_assert_cmpuint(divergence->a.ready[0], ==, a);
+    g_assert_cmpuint(divergence->a.n_ready, ==, self.a.events[at].queue_pop.size + 1);
+    g_assert_nonnull(divergence->b.why);
+    bool tied = td_catalog_node_get(self.reel_a.catalog, a)->sequence_nr ==
+                td_catalog_node_get(self.reel_a.catalog, b)->sequence_nr;
+    g_assert_cmpstr(td_align_cause_name(divergence->cause), ==, tied ? "tie" : "out_of_turn");
+    if (!tied) g_assert_nonnull(strstr(self.diff.divergence.text, "B popped out of turn"));
     finish(&self);
   }
   g_assert_cmpuint(n_found, >, 0);
@@ -388,14 +391,12 @@ test_removed_node(void) {
   g_assert_cmpuint(removed, !=, TD_NONE);
   remove_node(&self.b, removed);
   align(&self);
-  g_assert_cmpuint(self.align.n_only_a, ==, 1);
-  g_assert_cmpuint(self.align.n_only_b, ==, 0);
-  for (uint32_t i = 0; i < self.align.a.n; i++)
-    if (self.align.partners_a[i] == TD_NONE)
-      g_assert_cmpuint(self.align.a.visits[i].node, ==, removed);
-  g_assert_cmpuint(self.align.a.visits[self.align.divergence.a].node, ==, removed);
-  g_assert_cmpstr(td_align_cause_name(self.divergence.cause), ==, "only_a");
-  g_assert_nonnull(strstr(self.divergence.text, "is only in A"));
+  g_assert_cmpuint(self.diff.a.lone_nodes.n_added, ==, 1);
+  g_assert_cmpuint(self.diff.b.lone_nodes.n_added, ==, 0);
+  g_assert_cmpuint(((td_visited_node *)self.diff.a.lone_nodes.items)->node, ==, removed);
+  g_assert_cmpuint(self.diff.divergence.a.node.node, ==, removed);
+  g_assert_cmpstr(td_align_cause_name(self.diff.divergence.cause), ==, "only_a");
+  g_assert_nonnull(strstr(self.diff.divergence.text, "is only in A"));
   finish(&self);
 }
 
@@ -410,9 +411,8 @@ test_other_shapes(void) {
     if (self.b.events[i].event.kind == TD_EVENT_input_metadata)
       self.b.events[i].input_metadata.shape = td_intern("[16, 64]");
   align(&self);
-  g_assert_true(self.align.equal_order);
-  g_assert_cmpuint(self.align.n_paired, ==, self.align.a.n);
-  g_assert_cmpuint(self.align.n_reshaped, ==, self.align.a.n);
+  check_all_paired(&self.diff);
+  g_assert_cmpuint(self.diff.n_reshaped, ==, self.diff.a.n_nodes);
   finish(&self);
 }
 
@@ -424,10 +424,11 @@ test_more_passes(void) {
   td_tape_script_make(&self.a, &one);
   td_tape_script_make(&self.b, &two);
   align(&self);
-  g_assert_false(self.align.equal_order);
-  g_assert_false(self.align.diverges);
-  g_assert_cmpuint(self.align.n_pairs, ==, 1);
-  g_assert_cmpuint(self.align.n_only_b, ==, self.align.a.n);
+  g_assert_false(self.diff.equal_order);
+  g_assert_false(self.diff.diverges);
+  g_assert_cmpuint(self.diff.n_pairs, ==, 1);
+  g_assert_cmpuint(self.diff.b.n_lone_tasks, ==, 1);
+  g_assert_cmpuint(self.diff.b.lone_nodes.n_added, ==, self.diff.a.n_nodes);
   finish(&self);
 }
 
@@ -454,14 +455,12 @@ field_that_differs(double mean, uint64_t n_nan, double tolerance) {
   td_tape_script_make(&self.b, &plan);
   tell_stats(&self.a, 0.5, 0);
   tell_stats(&self.b, mean, n_nan);
-  align(&self);
-  td_align_values values;
-  td_align_values_collect(&self.align, tolerance, &values);
-  g_assert_cmpuint(values.n_compared, ==, 1);
-  const char *field = values.n ? values.items[0].field : "none";
-  g_assert_cmpuint(values.n, <=, 1);
-  g_assert_true(self.align.equal_order);
-  td_align_values_fini(&values);
+  compare(&self, tolerance);
+  const td_top_list *values = &self.diff.comparison.values.list;
+  g_assert_cmpuint(self.diff.comparison.values.n_compared, ==, 1);
+  const char *field = values->n ? ((td_compared_value *)values->items)->field : "none";
+  g_assert_cmpuint(values->n, <=, 1);
+  g_assert_true(self.diff.equal_order);
   finish(&self);
   return field;
 }
@@ -473,6 +472,27 @@ test_values(void) {
   g_assert_cmpstr(field_that_differs(0.5000001, 0, 1e-6), ==, "none");
   g_assert_cmpstr(field_that_differs(0.6, 0, 1e-6), ==, "mean");
   g_assert_cmpstr(field_that_differs(0.5, 1, 1e-6), ==, "n_nan");
+}
+
+/* A value that comes long after its pass belongs to it all the same, also if many segments lie
+ * between them. */
+static void
+test_late_value(void) {
+  fixture self = {.least_events_b = 1500};
+  td_tape_plan plan = {.n_nodes = 60, .n_threads = 1, .n_passes = 40, .seed = 6};
+  td_tape_script_make(&self.a, &plan);
+  td_tape_script_make(&self.b, &plan);
+  tell_stats(&self.a, 0.5, 0);
+  tell_stats(&self.b, 0.6, 0);
+  align(&self);
+  g_assert_cmpuint(td_tape_n_segments(self.reel_b.tape), >=, 4);
+  check_all_paired(&self.diff);
+  const td_compared_value *value = self.diff.comparison.values.list.items;
+  g_assert_cmpuint(self.diff.comparison.values.n_compared, ==, 1);
+  g_assert_cmpuint(value->b.graph_task, ==, 0);
+  g_assert_cmpuint(value->event_b, >, value->b.at + 3 * self.least_events_b);
+  g_assert_cmpstr(value->field, ==, "mean");
+  finish(&self);
 }
 
 static void
@@ -487,13 +507,12 @@ test_anomalies(void) {
       self.b.events[i].anomaly.kind = TD_anomaly_kind_inf;
   g_assert_cmpuint(n, >, 4);
   align(&self);
-  td_align_values values;
-  td_align_values_collect(&self.align, 0, &values);
-  g_assert_cmpuint(values.n, ==, 2); /* a NaN only in A, an infinity only in B */
-  g_assert_cmpuint(values.items[0].value_b, ==, TD_NONE);
-  g_assert_cmpuint(values.items[1].value_a, ==, TD_NONE);
-  g_assert_cmpuint(values.items[0].visit_a, ==, values.items[1].visit_a);
-  td_align_values_fini(&values);
+  const td_top_list *values = &self.diff.comparison.values.list;
+  const td_compared_value *items = values->items;
+  g_assert_cmpuint(values->n, ==, 2); /* a NaN only in A, an infinity only in B */
+  g_assert_cmpuint(items[0].event_b, ==, UINT64_MAX);
+  g_assert_cmpuint(items[1].event_a, ==, UINT64_MAX);
+  g_assert_cmpuint(items[0].a.at, ==, items[1].a.at);
   finish(&self);
 }
 
@@ -505,20 +524,17 @@ test_durations(void) {
   td_tape_script_make(&self.a, &plan);
   td_tape_script_make(&self.b, &plan);
   align(&self);
-  td_align_durations durations;
-  g_assert_cmpint(td_align_durations_collect(&self.align, &durations), ==, TD_OK);
-  g_assert_cmpuint(durations.n, ==, self.align.n_paired);
+  const td_top_list *durations = &self.diff.comparison.durations;
+  const td_compared_duration *items = durations->items;
+  g_assert_cmpuint(durations->n, ==, self.diff.n_paired);
   uint64_t sum = 0, last = UINT64_MAX;
-  for (uint32_t i = 0; i < durations.n; i++) {
-    uint32_t visit = durations.visits[i];
-    uint64_t a = td_visit_ns(&self.align.a.visits[visit]);
-    uint64_t b = td_visit_ns(&self.align.b.visits[self.align.partners_a[visit]]);
+  for (size_t i = 0; i < durations->n; i++) {
+    uint64_t a = items[i].a_ns, b = items[i].b_ns;
     g_assert_cmpuint(MAX(a, b) - MIN(a, b), <=, last);
     last = MAX(a, b) - MIN(a, b);
     sum += a;
   }
-  g_assert_cmpuint(sum, ==, durations.a_ns);
-  td_align_durations_fini(&durations);
+  g_assert_cmpuint(sum, ==, self.diff.comparison.a_ns);
   finish(&self);
 }
 
@@ -543,6 +559,7 @@ main(int argc, char **argv) {
   g_test_add_func("/profile/align/other-shapes", test_other_shapes);
   g_test_add_func("/profile/align/more-passes", test_more_passes);
   g_test_add_func("/profile/align/values", test_values);
+  g_test_add_func("/profile/align/late-value", test_late_value);
   g_test_add_func("/profile/align/anomalies", test_anomalies);
   g_test_add_func("/profile/align/durations", test_durations);
   return g_test_run();

@@ -6,6 +6,7 @@
 import json
 import os
 import random
+import re
 import shutil
 import struct
 import subprocess
@@ -120,9 +121,13 @@ def make(folder):
     plans = {"training": (60, 3, 90, 1, "train"), "retained": (40, 2, 80, 2), "hooked": (40, 2, 90, 3, "hooked"),
              "overlapping": (30, 2, 120, 4, "overlap")}
     for name, plan in plans.items():
-        path = os.path.join(folder, name + ".tape")
-        run(os.path.join(TESTS, "make_tape"), *map(str, plan[:4]), path, *plan[4:])
-        yield path
+        yield make_one(folder, name, plan)
+
+
+def make_one(folder, name, plan):
+    path = os.path.join(folder, name + ".tape")
+    run(os.path.join(TESTS, "make_tape"), *map(str, plan[:4]), path, *plan[4:])
+    return path
 
 
 def record(folder):
@@ -166,6 +171,43 @@ class LongTapes(unittest.TestCase):
                                      ["whatif", "--json", "--workers", "2"]):
                 self.assertEqual(self.said(whole, command, *options), self.said(part, command, *options))
             self.assertEqual(self.said(whole, "diff", part)[0], 0)
+
+    def test_diff(self):
+        """Of two tapes that differ, it does not matter which of them is cut. The first one has all that the others have."""
+        for one, other in self.others():
+            tapes = {name: [path, cut(path, 1500)[0]] for name, path in (("A", one), ("B", other))}
+            for options in ([], ["--json"]):
+                status, wanted = self.difference(one, other, *options)
+                self.assertIn(status, (0, 1), wanted)
+                for a, b in ((1, 1), (0, 1), (1, 0)):
+                    self.assertEqual(self.difference(tapes["A"][a], tapes["B"][b], *options), (status, wanted), (one, other, a, b))
+
+    def others(self):
+        """Pairs of whole tapes. Of made ones: another seed, more passes, other values, other kinds of passes."""
+        wholes = [whole for whole, _ in self.tapes]
+        yield from zip(wholes, wholes)
+        yield from zip(wholes, wholes[1:] + wholes[:1])
+        if KINDS != "made":
+            return
+        plans = {"seed": (60, 3, 90, 9, "train"), "shorter": (60, 3, 50, 1, "train"), "other": (30, 2, 90, 4, "overlap"),
+                 "again": (30, 2, 120, 6, "overlap")}
+        seed, shorter, other, again = (make_one(self.folder.name, name, plan) for name, plan in plans.items())
+        training, _, _, overlapping = wholes
+        yield from ((training, seed), (training, shorter), (shorter, training), (overlapping, other), (other, overlapping),
+                    (overlapping, again), (seed, again))
+
+    def difference(self, one, other, *options):
+        done = subprocess.run([TAPEDECK, "diff", one, other, *options], capture_output=True, text=True, timeout=300)
+        return done.returncode, re.sub(r"(-cut)?(-spoilt)?\.tape", ".tape", done.stdout + done.stderr)
+
+    def test_diff_of_damage(self):
+        """Without a keyframe, the whole tape tells."""
+        whole, part = self.tapes[0]
+        chunks = list(keyframe_chunks(part))
+        for at in chunks[1::max(1, len(chunks) // 3)]:
+            for options in ([], ["--json"]):
+                wanted = self.difference(whole, whole, *options)
+                self.assertEqual(self.difference(spoil(part, at), whole, *options), wanted)
 
     def test_info(self):
         for whole, part in self.tapes:
