@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "app/command.h"
+#include "app/critical_print.h"
 #include "app/report_print.h"
 
 #include <string.h>
@@ -7,7 +8,7 @@
 typedef struct options {
   gchar *by, *sort;
   gint64 pass, skip_first;
-  gboolean json, csv;
+  gboolean critical, json, csv;
 } options;
 
 /* TD_N_REPORT_BYS if there is no such grouping. */
@@ -45,11 +46,29 @@ print(const char *path, td_tape *tape, const options *options, const td_report_w
 }
 
 static int
+print_critical(const char *path, td_tape *tape, const options *options) {
+  td_error error = {0};
+  td_critical_report report;
+  int status = TD_EXIT_OK;
+  uint32_t graph_task = options->pass < 0 ? TD_NONE : (uint32_t)options->pass;
+  if (td_critical_report_make(tape, graph_task, &report, &error))
+    status = td_command_file_error(path, &error);
+  else if (options->json)
+    td_critical_print_json(&report);
+  else
+    td_critical_print_text(path, &report);
+  td_critical_report_fini(&report);
+  return status;
+}
+
+static int
 report(const char *path, const options *options) {
   td_error error = {0};
   td_tape *tape;
   td_report_wish wish = {.by = find_by(options->by ? options->by : "op"), .graph_task = TD_NONE};
   if (wish.by == TD_N_REPORT_BYS) return TD_EXIT_USAGE;
+  if (options->critical && (options->by || options->sort || options->csv || options->skip_first))
+    return td_command_bad_usage("report", "--critical goes with --pass and --json alone");
   if (options->json && options->csv)
     return td_command_bad_usage("report", "--json and --csv: only one of them");
   if (options->skip_first < 0 || options->skip_first > G_MAXUINT32)
@@ -59,7 +78,8 @@ report(const char *path, const options *options) {
   if (options->pass >= 0) wish.graph_task = (uint32_t)options->pass;
   wish.skip_first = (uint32_t)options->skip_first;
   if (td_tape_open(path, &tape, &error)) return td_command_file_error(path, &error);
-  int status = print(path, tape, options, &wish);
+  int status =
+      options->critical ? print_critical(path, tape, options) : print(path, tape, options, &wish);
   td_tape_close(tape);
   return status;
 }
@@ -70,6 +90,8 @@ td_command_report(int argc, char **argv) {
   const GOptionEntry entries[] = {
       {"by", 0, 0, G_OPTION_ARG_STRING, &options.by,
        "A row for each op, module, line, node, thread, queue, lock, hook, pass or rank", "WHAT"},
+      {"critical", 0, 0, G_OPTION_ARG_NONE, &options.critical,
+       "The longest path of a pass, and how much longer each node could take", NULL},
       {"pass", 0, 0, G_OPTION_ARG_INT64, &options.pass, "Only this backward pass", "N"},
       {"skip-first", 0, 0, G_OPTION_ARG_INT64, &options.skip_first,
        "Leave out so many backward passes", "N"},

@@ -211,6 +211,7 @@ start_task(td_modeller *self, const td_catalog *catalog, lane *lane,
   TD_GROW(model->tasks, model->n_tasks, self->task_capacity);
   model->tasks[model->n_tasks++] = (td_model_task){.node = event->node,
                                                    .pass = pass,
+                                                   .thread = event->event.thread,
                                                    .device = device_of(catalog, event->queue),
                                                    .sequence_nr = node->sequence_nr,
                                                    .name = node->name};

@@ -21,7 +21,7 @@ typedef struct td_model_delivery {
 } td_model_delivery;
 
 typedef struct td_model_task {
-  uint32_t node, pass;
+  uint32_t node, pass, thread;
   int32_t device; /* whose queue it was in; TD_DEVICE_CPU: that of the pass's owner */
   uint64_t sequence_nr;
   uint64_t total_ns;  /* on its thread */

@@ -2,18 +2,14 @@
 #include "engine/profile/whatif.h"
 
 #include "engine/base/alloc.h"
-#include "engine/profile/modeller.h"
-#include "engine/replay/catalog_visit.h"
+#include "engine/profile/model_visit.h"
 
 typedef struct asking {
-  td_tape *tape;
-  td_modeller *modeller;
   const td_virtual_plan *plans; /* (borrowed) [n_plans] */
   uint32_t n_plans;
   td_whatif *whatif;
   td_virtual_result *results; /* (borrowed) [n_plans] */
   bool *is_found;             /* (owned) by change of the first plan: all plans have the same */
-  td_status status;
 } asking;
 
 static void
@@ -24,8 +20,8 @@ find_scaled(asking *self, const td_pass_model *model) {
       self->is_found[i] = td_scaling_is_of(&plan->scalings[i], &model->tasks[task]);
 }
 
-static void
-run_cb(const td_pass_model *model, void *data) {
+static td_status
+run(const td_pass_model *model, const td_catalog *catalog, void *data) {
   asking *self = data;
   td_whatif *whatif = self->whatif;
   const td_virtual_plan as_recorded = {.schedule = TD_SCHEDULE_engine, .n_workers = 1};
@@ -35,24 +31,10 @@ run_cb(const td_pass_model *model, void *data) {
   whatif->n_devices = model->n_devices;
   whatif->has_bytes |= model->has_bytes;
   find_scaled(self, model);
-  self->status = td_virtual_run(model, &as_recorded, &whatif->replayed);
-  for (uint32_t i = 0; i < self->n_plans && !self->status; i++)
-    self->status = td_virtual_run(model, &self->plans[i], &self->results[i]);
-}
-
-static td_status
-visit_segment(const td_catalog *catalog, uint64_t first, uint64_t end, void *data,
-              td_error *error) {
-  asking *self = data;
-  const td_segment segment = {.number = TD_SEGMENT_WHOLE, .first = first, .end = end};
-  td_tape_begin_pass(self->tape, &segment);
-  for (uint64_t seq = first; seq < end && !self->status; seq++) {
-    const td_any_event *event = td_tape_peek(self->tape, seq);
-    if (event) td_modeller_apply(self->modeller, catalog, event);
-  }
-  td_tape_end_pass(self->tape);
-  if (self->status) return td_error_set(error, self->status, "no memory to run the passes again");
-  return td_tape_check_readable(self->tape, error);
+  td_status status = td_virtual_run(model, &as_recorded, &whatif->replayed);
+  for (uint32_t i = 0; i < self->n_plans && !status; i++)
+    status = td_virtual_run(model, &self->plans[i], &self->results[i]);
+  return status;
 }
 
 static td_status
@@ -69,32 +51,16 @@ refuse_unknown(const asking *self, td_error *error) {
   return TD_OK;
 }
 
-static td_status
-refuse_tape(const td_tape_info *info, td_error *error) {
-  if (info->known[TD_EVENT_queue_pop] == TD_knowledge_observed &&
-      info->n_by_kind[TD_EVENT_queue_pop])
-    return TD_OK;
-  return td_error_set(error, TD_UNSUPPORTED,
-                      "nobody saw what entered and left queues, so it cannot be run again");
-}
-
 td_status
 td_whatif_make(td_tape *tape, const td_virtual_plan *plans, uint32_t n_plans, td_whatif *whatif,
                td_virtual_result *results, td_error *error) {
-  const td_tape_info *info = td_tape_info_get(tape);
   *whatif = (td_whatif){0};
   for (uint32_t i = 0; i < n_plans; i++)
     results[i] = (td_virtual_result){0};
-  td_status status = refuse_tape(info, error);
-  if (status) return status;
-  asking self = {
-      .tape = tape, .plans = plans, .n_plans = n_plans, .whatif = whatif, .results = results};
+  asking self = {.plans = plans, .n_plans = n_plans, .whatif = whatif, .results = results};
   self.is_found = TD_NEW_N(bool, n_plans ? plans->n_scalings : 0);
-  self.modeller = td_modeller_new(run_cb, &self);
-  status = td_catalog_visit(tape, 0, info->n_events, visit_segment, &self, error);
-  whatif->n_left_out = td_modeller_end(self.modeller);
+  td_status status = td_model_visit(tape, run, &self, &whatif->n_left_out, error);
   if (!status) status = refuse_unknown(&self, error);
-  td_modeller_free(self.modeller);
   free(self.is_found);
   return status;
 }

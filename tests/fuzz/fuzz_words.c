@@ -6,6 +6,7 @@
 #include "engine/profile/causes.h"
 #include "engine/profile/check.h"
 #include "engine/profile/conflicts.h"
+#include "engine/profile/critical_report.h"
 #include "engine/profile/diff.h"
 #include "engine/profile/report.h"
 #include "engine/profile/summary.h"
@@ -117,6 +118,19 @@ ask_what_if(td_tape *tape) {
   td_error_clear(&error);
 }
 
+static void
+find_path(td_tape *tape) {
+  td_error error = {0};
+  td_critical_report report;
+  uint64_t sum = 0;
+  td_status status = td_critical_report_make(tape, TD_NONE, &report, &error);
+  for (uint32_t i = 0; i < report.n_parts; i++)
+    sum += report.parts[i].ns;
+  if (status == TD_OK && sum != report.length) abort();
+  td_critical_report_fini(&report);
+  td_error_clear(&error);
+}
+
 /* A tape never differs from itself. */
 static void
 compare(td_tape *tape) {
@@ -170,6 +184,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t n) {
   judge(tape);
   report_all(tape);
   ask_what_if(tape);
+  find_path(tape);
   sum_up(tape, td_replay_catalog(replay));
   compare(tape);
   td_replay_close(replay);

@@ -81,8 +81,9 @@ def whatif(tape, *options):
 
 
 class Task:
-    def __init__(self, name, node, graph_task, device, number, pop):
-        self.name, self.node, self.graph_task, self.device, self.pop = name, node, graph_task, device, pop
+    def __init__(self, name, device, number, pop):
+        self.name, self.device, self.pop = name, device, pop["t"]
+        self.node, self.graph_task, self.thread = pop["node"], pop["graph_task"], pop["thread"]
         self.number = LEAF if number is None else number
         self.sent, self.away, self.begin, self.apply, self.over = [], 0, 0, 0, False
         self.awaited = 0  # gradients
@@ -132,7 +133,7 @@ class Tape:
                 if e["waited"] and pushed.get((e["graph_task"], e["node"])):
                     self.wakes.append(now - pushed[e["graph_task"], e["node"]])
                 device = devices[e["queue"]]
-                stack.append(Task(names[e["node"]], e["node"], e["graph_task"], device, numbers.get(e["node"]), now))
+                stack.append(Task(names[e["node"]], device, numbers.get(e["node"]), e))
                 group[e["graph_task"]].tasks.append(stack[-1])
             elif stack:
                 self.inside(stack[-1], e)
