@@ -195,6 +195,13 @@ note_wake(td_modeller *self, const td_event_queue_pop *event) {
   self->wakes[self->n_wakes++ % WAKES_KEPT] = (uint32_t)TD_MIN(now - pushed, UINT32_MAX);
 }
 
+/* An owner that takes its own first task was awake until then. */
+static void
+note_first(td_model_pass *pass, const td_event_queue_pop *event) {
+  if (pass->n_tasks == 1 && event->event.thread == pass->owner)
+    pass->lead_ns = event->event.time - TD_MIN(pass->begin_ns, event->event.time);
+}
+
 static void
 start_task(td_modeller *self, const td_catalog *catalog, lane *lane,
            const td_event_queue_pop *event) {
@@ -216,6 +223,7 @@ start_task(td_modeller *self, const td_catalog *catalog, lane *lane,
                                                    .sequence_nr = node->sequence_nr,
                                                    .name = node->name};
   model->passes[pass].n_tasks++;
+  note_first(&model->passes[pass], event);
   td_handings_know(&self->handings, event->graph_task, event->node, model->n_tasks - 1);
 }
 

@@ -134,7 +134,10 @@ class Tape:
                     self.wakes.append(now - pushed[e["graph_task"], e["node"]])
                 device = devices[e["queue"]]
                 stack.append(Task(names[e["node"]], device, numbers.get(e["node"]), e))
-                group[e["graph_task"]].tasks.append(stack[-1])
+                one = group[e["graph_task"]]
+                if not one.tasks and e["thread"] == one.owner:
+                    one.lead = now - one.begin
+                one.tasks.append(stack[-1])
             elif stack:
                 self.inside(stack[-1], e)
 
