@@ -77,6 +77,7 @@ load_at(td_diff_side *side, uint64_t seq, td_error *error) {
   side->window = number;
   td_status status = td_visits_collect(side->tape, &window, &side->visits, error);
   if (status == TD_DAMAGED && !side->is_whole) {
+    td_error_clear(error);
     side->is_whole = true;
     side->window = 0;
     window = td_tape_whole(side->tape);

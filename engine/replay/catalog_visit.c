@@ -13,6 +13,7 @@ td_catalog_visit(td_tape *tape, uint64_t first, uint64_t end, td_catalog_visitor
     td_segment segment = td_tape_segment_at(tape, first);
     status = td_catalog_collect(tape, &segment, &catalog, error);
     if (status == TD_DAMAGED && td_tape_n_segments(tape)) {
+      td_error_clear(error);
       segment.end = end;
       status = td_catalog_collect_whole(tape, &catalog, error);
     }

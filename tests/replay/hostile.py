@@ -13,6 +13,7 @@ TAPEDECK and BUILD_ROOT, or runs in a checkout with build/.
 import argparse
 import math
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -29,6 +30,8 @@ COMMANDS = {"info": ["info", "TAPE"], "info --json": ["info", "TAPE", "--json"],
             "state": ["state", "TAPE", "--at", "end"], "state --json": ["state", "TAPE", "--at", "end", "--json"],
             "why": ["why", "TAPE", "--at", "end"], "check": ["check", "TAPE"], "report": ["report", "TAPE"], "whatif": ["whatif", "TAPE", "--devices", "3"], "critical": ["report", "TAPE", "--critical"],
             "diff": ["diff", "TAPE", "OTHER"]}
+# These commands may say that a tape has nothing for them.
+REFUSALS = {"whatif": b"nobody saw what entered", "critical": b"nobody saw what entered|no backward pass of this tape ended well"}
 COMMANDS |= {f"render {view}": ["render", "TAPE", "--view", view, "--at", "end", "-o", "OUT.png"]
              for view in ("graph", "timeline", "queues", "overview")}
 # A test's bounds. A cost that grows with the square has slope 2. Half a second is noise on a busy machine.
@@ -49,8 +52,9 @@ class Cost:
         self.seconds, self.memory, self.printed, self.failed = seconds, kibibytes << 10, printed, failed
 
 
-def measure(arguments, limit):
-    """Runs a command. Its processor time is its time, so that a busy machine changes little."""
+def measure(arguments, limit, refusal=None):
+    """Runs a command. Its processor time is its time, so that a busy machine changes little. `refusal` is what it may say
+    if it ends with status 2."""
     child = subprocess.Popen(arguments, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
     killer = threading.Timer(limit, child.kill)
     killer.start()
@@ -61,7 +65,8 @@ def measure(arguments, limit):
     _, status, usage = os.wait4(child.pid, 0)
     killer.cancel()
     child.returncode = os.waitstatus_to_exitcode(status)
-    failed = f"status {child.returncode}: {tail}" if child.returncode not in (0, 1) else None
+    is_refusal = refusal and child.returncode == 2 and re.search(refusal, tail)
+    failed = f"status {child.returncode}: {tail}" if child.returncode not in (0, 1) and not is_refusal else None
     return Cost(usage.ru_utime + usage.ru_stime, usage.ru_maxrss, printed, failed)
 
 
@@ -99,7 +104,7 @@ def costs(shape, sizes, commands, limit, folder):
                 continue
             files = {"TAPE": tape.path, "OTHER": tape.other, "OUT.png": os.path.join(folder, "OUT.png")}
             arguments = [files.get(word, word) for word in COMMANDS[command]]
-            found[command][size] = measure([TAPEDECK, *arguments], limit)
+            found[command][size] = measure([TAPEDECK, *arguments], limit, REFUSALS.get(command))
         os.unlink(tape.path)
         os.unlink(tape.other)
     return found, tapes
