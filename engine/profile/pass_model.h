@@ -8,9 +8,9 @@
  * devices.
  *
  * A task lasts from its pop until it was counted as finished and its thread does something else
- * (task_end.h). The owner of a pass works alone twice. Its lead lasts until the first push, or until
- * it pops that task itself. Its tail follows the last task. Passes that failed or never ended are
- * left out. */
+ * (task_end.h). The owner of a pass works alone twice. Its lead lasts until the first push, or
+ * until it pops that task itself. Its tail follows the last task. Passes that failed or never ended
+ * are left out. */
 #pragma once
 
 #include "engine/replay/catalog.h"
