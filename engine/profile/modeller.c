@@ -4,11 +4,11 @@
 #include "engine/base/alloc.h"
 #include "engine/profile/pass_handings.h"
 #include "engine/profile/task_end.h"
+#include "engine/profile/wakes.h"
 
 #include <string.h>
 
 #define DEVICES_MAX 1024
-#define WAKES_KEPT 255u
 #define FRAMES_MAX 64u /* tasks inside one another on a thread */
 
 /* A task that a thread is at. */
@@ -22,6 +22,7 @@ typedef struct frame {
 typedef struct lane {
   frame *frames; /* (owned) innermost last */
   uint32_t n, capacity;
+  bool is_listed; /* in modeller->busy */
 } lane;
 
 struct td_modeller {
@@ -36,8 +37,10 @@ struct td_modeller {
   td_number_map pushed;  /* by task_key: when it was pushed */
   lane *lanes;           /* (owned) by thread */
   uint32_t n_lanes;
-  uint32_t wakes[WAKES_KEPT]; /* ns, the newest ones */
-  uint64_t n_wakes;
+  uint32_t *busy; /* (owned) threads that had a task since the last delivery */
+  uint32_t n_busy, busy_capacity;
+  uint32_t n_queues; /* that model.n_devices counts */
+  td_wakes wakes;
 };
 
 static uint64_t
@@ -80,21 +83,6 @@ offset_in(const frame *frame, uint64_t now) {
 
 /* ---- the model is whole ---- */
 
-static int
-compare_wakes(const void *a, const void *b) {
-  uint32_t left = *(const uint32_t *)a, right = *(const uint32_t *)b;
-  return (left > right) - (left < right);
-}
-
-static uint64_t
-median_wake(const td_modeller *self) {
-  uint32_t sorted[WAKES_KEPT], n = (uint32_t)TD_MIN(self->n_wakes, WAKES_KEPT);
-  if (n == 0) return 0;
-  memcpy(sorted, self->wakes, n * sizeof *sorted);
-  qsort(sorted, n, sizeof *sorted, compare_wakes);
-  return sorted[n / 2];
-}
-
 static void
 clear(td_modeller *self) {
   td_pass_model *model = &self->model;
@@ -102,8 +90,11 @@ clear(td_modeller *self) {
   model->deliveries = NULL;
   model->n_passes = model->n_tasks = model->n_deliveries = 0;
   model->has_bytes = false;
-  for (uint32_t i = 0; i < self->n_lanes; i++)
-    self->lanes[i].n = 0;
+  for (uint32_t i = 0; i < self->n_busy; i++) {
+    self->lanes[self->busy[i]].n = 0;
+    self->lanes[self->busy[i]].is_listed = false;
+  }
+  self->n_busy = 0;
   td_number_map_fini(&self->pass_of);
   td_number_map_fini(&self->pushed);
   td_handings_clear(&self->handings);
@@ -117,7 +108,7 @@ deliver(td_modeller *self) {
     n_failed += self->has_failed[i];
   self->n_left_out += n_failed ? self->model.n_passes : 0;
   if (n_failed == 0 && self->model.n_passes) {
-    self->model.wake_ns = median_wake(self);
+    self->model.wake_ns = td_wakes_median(&self->wakes);
     td_handings_make(&self->handings, &self->model);
     self->listen(&self->model, self->data);
   }
@@ -137,8 +128,8 @@ device_of(const td_catalog *catalog, uint32_t queue) {
 static void
 count_devices(td_modeller *self, const td_catalog *catalog) {
   uint32_t *n = &self->model.n_devices;
-  for (uint32_t i = 0; i < catalog->n_queues; i++)
-    *n = TD_MAX(*n, (uint32_t)(device_of(catalog, i) + 1));
+  for (; self->n_queues < catalog->n_queues; self->n_queues++)
+    *n = TD_MAX(*n, (uint32_t)(device_of(catalog, self->n_queues) + 1));
 }
 
 static void
@@ -176,8 +167,7 @@ end_pass(td_modeller *self, const td_event_graph_task_end *event) {
 /* ---- tasks ---- */
 
 static void
-close_task(td_modeller *self, lane *lane, uint64_t now) {
-  frame *top = top_of(lane);
+close_task(td_modeller *self, lane *lane, const frame *top, uint64_t now) {
   td_model_task *task = &self->model.tasks[top->task];
   td_model_pass *pass = &self->model.passes[task->pass];
   task->total_ns = offset_in(top, now);
@@ -192,7 +182,7 @@ note_wake(td_modeller *self, const td_event_queue_pop *event) {
   uint64_t pushed = find(&self->pushed, task_key(event->graph_task, event->node));
   uint64_t now = event->event.time;
   if (!event->waited || !pushed || pushed > now) return;
-  self->wakes[self->n_wakes++ % WAKES_KEPT] = (uint32_t)TD_MIN(now - pushed, UINT32_MAX);
+  td_wakes_add(&self->wakes, now - pushed);
 }
 
 /* An owner that takes its own first task was awake until then. */
@@ -200,6 +190,13 @@ static void
 note_first(td_model_pass *pass, const td_event_queue_pop *event) {
   if (pass->n_tasks == 1 && event->event.thread == pass->owner)
     pass->lead_ns = event->event.time - TD_MIN(pass->begin_ns, event->event.time);
+}
+
+static void
+list_busy(td_modeller *self, lane *lane, uint32_t thread) {
+  TD_GROW(self->busy, self->n_busy, self->busy_capacity);
+  self->busy[self->n_busy++] = thread;
+  lane->is_listed = true;
 }
 
 static void
@@ -212,6 +209,7 @@ start_task(td_modeller *self, const td_catalog *catalog, lane *lane,
   if (!node) return;
   note_wake(self, event);
   if (lane->n == FRAMES_MAX) lane->n = 0;
+  if (!lane->is_listed) list_busy(self, lane, event->event.thread);
   TD_GROW(lane->frames, lane->n, lane->capacity);
   lane->frames[lane->n++] =
       (frame){.task = model->n_tasks, .pop_ns = event->event.time, .last = TD_NONE};
@@ -278,14 +276,15 @@ finish_task(td_modeller *self, lane *lane, uint32_t graph_task) {
 
 static void
 close_finished(td_modeller *self, lane *lane, uint64_t now) {
-  if (lane->n && top_of(lane)->is_finished) close_task(self, lane, now);
+  const frame *top = top_of(lane);
+  if (top && top->is_finished) close_task(self, lane, top, now);
 }
 
 /* Threads of devices may not have said what they did next. */
 static void
 close_all(td_modeller *self, uint64_t now) {
-  for (uint32_t i = 0; i < self->n_lanes && self->n_under_way == 1; i++)
-    close_finished(self, &self->lanes[i], now);
+  for (uint32_t i = 0; i < self->n_busy && self->n_under_way == 1; i++)
+    close_finished(self, &self->lanes[self->busy[i]], now);
 }
 
 void
@@ -340,6 +339,7 @@ td_modeller_free(td_modeller *self) {
   for (uint32_t i = 0; i < self->n_lanes; i++)
     free(self->lanes[i].frames);
   free(self->lanes);
+  free(self->busy);
   free(self->has_failed);
   td_handings_fini(&self->handings);
   free(self->model.passes);
