@@ -7,6 +7,7 @@
 
 #include <pthread.h>
 #include <string.h>
+#include <unistd.h>
 
 _Atomic uint32_t td_emit_session_now;
 _Thread_local td_ring *td_emit_ring;
@@ -29,6 +30,7 @@ static struct {
   struct known_thread {
     uint32_t name;
     int32_t device;
+    int tid; /* the kernel's */
     bool alive;
   } * threads; /* [n_threads] */
   uint32_t threads_capacity;
@@ -75,8 +77,8 @@ ring_make_for_thread(void) {
   td_ring *ring = td_ring_new(registry.ring_bytes, registry.n_threads);
   if (ring) {
     TD_GROW(registry.threads, registry.n_threads, registry.threads_capacity);
-    registry.threads[registry.n_threads++] =
-        (struct known_thread){.name = own_name, .device = own_device, .alive = true};
+    registry.threads[registry.n_threads++] = (struct known_thread){
+        .name = own_name, .device = own_device, .tid = gettid(), .alive = true};
     ring->next = atomic_load(&registry.rings);
     while (!atomic_compare_exchange_weak(&registry.rings, &ring->next, ring)) {
     }
@@ -204,6 +206,16 @@ td_emit_thread_id(void) {
   if (!td_recording()) return td_emit_ring ? td_emit_ring->thread : TD_NONE;
   td_ring *ring = td_emit_ring ? td_emit_ring : ring_make_for_thread();
   return ring ? ring->thread : TD_NONE;
+}
+
+uint32_t
+td_emit_thread_of(int tid) {
+  uint32_t found = TD_NONE;
+  pthread_mutex_lock(&registry.mutex);
+  for (uint32_t i = 0; i < registry.n_threads; i++)
+    if (registry.threads[i].alive && registry.threads[i].tid == tid) found = i;
+  pthread_mutex_unlock(&registry.mutex);
+  return found;
 }
 
 void

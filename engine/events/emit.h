@@ -99,6 +99,10 @@ uint32_t td_intern_static(const char *literal);
  * recorder runs, and returns TD_NONE if none runs. */
 uint32_t td_emit_thread_id(void);
 
+/* td_emit_thread_of returns the number of the living thread that the kernel knows by `tid`. TD_NONE
+ * if it has never emitted. It takes a lock: not for the hot path. */
+uint32_t td_emit_thread_of(int tid);
+
 /* td_emit_name_thread names the calling thread and the device whose queue the thread serves. */
 void td_emit_name_thread(const char *name, int32_t device);
 

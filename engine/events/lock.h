@@ -20,9 +20,15 @@ typedef struct td_lock {
 void td_lock_init(td_lock *lock, td_lock_kind kind, uint32_t object);
 void td_lock_fini(td_lock *lock);
 
-/* td_lock_wait_traced is the slow path of td_lock_acquire. */
+/* td_lock_wait_traced is the slow path of td_lock_acquire. td_lock_wait_traced_as waits for a lock
+ * whose object got its id late. */
 void td_lock_wait_traced(td_lock *lock);
+void td_lock_wait_traced_as(td_lock *lock, uint32_t object);
 void td_lock_release_traced(td_lock *lock);
+
+/* td_lock_holder returns which thread holds a mutex right now, as far as events know threads.
+ * TD_NONE if nobody does, or none that has emitted. Another thread may hold it a moment later. */
+uint32_t td_lock_holder(const pthread_mutex_t *mutex);
 
 static inline void
 td_lock_acquire(td_lock *lock) {

@@ -270,7 +270,8 @@ static const td_event_kind absent[] = {
     TD_EVENT_queue_wake,   TD_EVENT_queue_shutdown, TD_EVENT_buffer_new,     TD_EVENT_buffer_add,
     TD_EVENT_buffer_ready, TD_EVENT_buffer_park,    TD_EVENT_dependency_dec, TD_EVENT_capture,
     TD_EVENT_accumulate,   TD_EVENT_lock_wait,      TD_EVENT_lock_acquired,  TD_EVENT_lock_released,
-    TD_EVENT_anomaly,      TD_EVENT_tensor_stats,   TD_EVENT_error,          TD_EVENT_none};
+    TD_EVENT_lock_held,    TD_EVENT_anomaly,        TD_EVENT_tensor_stats,   TD_EVENT_error,
+    TD_EVENT_none};
 
 static void
 tell_session(td_import *self, td_maker *maker, const char *source) {

@@ -158,11 +158,11 @@ accumulate_grad_apply(td_node *node, td_tensor *const *inputs, td_tensor **outpu
   if (td_grad_fn(self->variable))
     return td_error_set(error, TD_AUTOGRAD, "leaf variable has been moved into the graph interior");
   if (!td_requires_grad(self->variable)) return TD_OK;
-  pthread_mutex_lock(&node->mutex);
+  td_node_lock(node);
   td_status status = store_gradient(self, grad, error);
   if (!status && td_node_has_hooks(node, TD_HOOKS(post_accumulate_grad)))
     status = call_post_accumulate_hooks(self, error);
-  pthread_mutex_unlock(&node->mutex);
+  td_node_unlock(node);
   return status;
 }
 

@@ -64,7 +64,7 @@ td_node_new_raw(const td_node_class *klass, size_t size, uint32_t n_outputs, uin
   node->sequence_nr = sequence_nr;
   node->n_outputs = n_outputs;
   node->next_edges = (td_edge *)((char *)node + size);
-  pthread_mutex_init(&node->mutex, NULL);
+  td_lock_init(&node->lock, TD_lock_kind_node, TD_NONE);
   if (TD_UNLIKELY(td_anomaly_mode()) && sequence_nr != TD_SEQUENCE_NR_MAX)
     td_metadata_note_birth(&node->metadata);
   return node;
@@ -256,7 +256,7 @@ free_node(td_node *node) {
     if (node->next_edges[i].node) td_node_unref(node->next_edges[i].node);
   td_hooks_free(atomic_load_explicit(&node->hooks, memory_order_relaxed));
   td_metadata_free(atomic_load_explicit(&node->metadata, memory_order_relaxed));
-  pthread_mutex_destroy(&node->mutex);
+  td_lock_fini(&node->lock);
   if (node->input_metadata != metadata_inside(node)) free(node->input_metadata);
   labels_free(atomic_load_explicit(&node->label, memory_order_relaxed));
   free(node);
@@ -298,7 +298,7 @@ td_node_set_sequence_nr(td_node *node, uint64_t sequence_nr) {
 void
 td_node_release_variables(td_node *node) {
   if (!node->klass->release_variables) return;
-  pthread_mutex_lock(&node->mutex);
+  td_node_lock(node);
   node->klass->release_variables(node);
-  pthread_mutex_unlock(&node->mutex);
+  td_node_unlock(node);
 }

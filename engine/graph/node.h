@@ -8,11 +8,10 @@
 
 #include "engine/device/stream.h"
 #include "engine/events/emit.h"
+#include "engine/events/lock.h"
 #include "engine/graph/hooks.h"
 #include "engine/graph/metadata.h"
 #include "engine/tensor/tensor.h"
-
-#include <pthread.h>
 
 #define TD_SEQUENCE_NR_MAX UINT64_MAX /* AccumulateGrad */
 
@@ -30,7 +29,7 @@ typedef struct td_node_class {
   void (*will_release_variables)(td_node *node);
 
   /* release_variables drops what was saved for backward; may be NULL. Idempotent; under
-   * node->mutex. */
+   * the node's lock. */
   void (*release_variables)(td_node *node);
 
   /* fini frees what the subclass owns beyond saved variables; may be NULL. */
@@ -72,7 +71,7 @@ struct td_node {
     uint16_t operand_nr; /* of the operand that came in */
   } forward;
   _Atomic bool has_parent;          /* threads may hang nodes above a shared leaf at once */
-  pthread_mutex_t mutex;            /* guards apply and release of nodes with state */
+  td_lock lock;                     /* guards apply and release of nodes with state */
   _Atomic(struct td_label *) label; /* (owned) the newest, or NULL */
   _Atomic(void *) metadata;         /* (owned) or NULL: metadata.h */
   td_node *next_freed;              /* while its thread frees a graph */
@@ -100,6 +99,19 @@ static inline uint32_t
 td_node_id(const td_node *node) {
   uint64_t number = atomic_load_explicit(&node->number, memory_order_relaxed);
   return number && number >> 32 == td_emit_session() ? (uint32_t)number : td_node_number(node);
+}
+
+/* td_node_lock takes the lock that guards apply and release of a node with state. A wait for it is
+ * recorded. */
+static inline void
+td_node_lock(td_node *node) {
+  if (TD_UNLIKELY(pthread_mutex_trylock(&node->lock.mutex) != 0))
+    td_lock_wait_traced_as(&node->lock, td_node_id(node));
+}
+
+static inline void
+td_node_unlock(td_node *node) {
+  td_lock_release(&node->lock);
 }
 
 /* td_node_announce emits node_new, its edges and its input metadata, once: call it after the last

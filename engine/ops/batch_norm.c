@@ -199,10 +199,10 @@ recorded_gradients(const batch_norm_node *node, td_tensor *grad, td_tensor *inpu
 static td_status
 unpack(batch_norm_node *node, td_tensor *saved[N_MORE], td_error *error) {
   td_status status = TD_OK;
-  pthread_mutex_lock(&node->op.node.mutex);
+  td_node_lock(&node->op.node);
   for (int i = 0; status == TD_OK && i < N_MORE; i++)
     status = td_saved_variable_unpack(&node->more[i], &node->op.node, &saved[i], error);
-  pthread_mutex_unlock(&node->op.node.mutex);
+  td_node_unlock(&node->op.node);
   return status;
 }
 

@@ -66,10 +66,10 @@ static td_status
 copy_slices_apply(td_node *node, td_tensor *const *inputs, td_tensor **outputs, td_error *error) {
   copy_slices *self = (copy_slices *)node;
   if (!inputs[0]) return TD_OK;
-  pthread_mutex_lock(&node->mutex);
+  td_node_lock(node);
   td_status status = self->fn ? apply_to_slice(self, inputs[0], outputs, error)
                               : td_saved_variable_refuse_released(error);
-  pthread_mutex_unlock(&node->mutex);
+  td_node_unlock(node);
   for (uint32_t i = 0; status && i < node->n_outputs; i++)
     td_tensor_unref(td_op_take(&outputs[i]));
   return status;

@@ -177,10 +177,10 @@ td_op_kl_div(td_tensor *self, td_tensor *target, td_reduction reduction, bool lo
 static td_tensor *
 extra(td_calc *c, distance_node *node) {
   td_tensor *tensor = NULL;
-  pthread_mutex_lock(&node->op.node.mutex);
+  td_node_lock(&node->op.node);
   if (!c->status)
     c->status = td_saved_variable_unpack(&node->extra, &node->op.node, &tensor, c->error);
-  pthread_mutex_unlock(&node->op.node.mutex);
+  td_node_unlock(&node->op.node);
   return td_calc_keep(c, tensor);
 }
 

@@ -188,9 +188,9 @@ static td_tensor *
 bag_factor_gradient(td_calc *c, bag_node *node, td_tensor *rows, td_tensor *indices) {
   td_tensor *table = NULL;
   if (c->status) return NULL;
-  pthread_mutex_lock(&node->op.node.mutex);
+  td_node_lock(&node->op.node);
   c->status = td_saved_variable_unpack(&node->table, &node->op.node, &table, c->error);
-  pthread_mutex_unlock(&node->op.node.mutex);
+  td_node_unlock(&node->op.node);
   td_calc_keep(c, table);
   td_tensor *sum = td_calc_sum(c, MUL(rows, rows_of(c, table, indices)), 1);
   if (c->status) return NULL;

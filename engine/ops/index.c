@@ -241,7 +241,7 @@ save_indices(index_node *node, uint32_t n, td_tensor *const *indices) {
 
 static void
 unpack_indices(td_calc *c, index_node *node, td_tensor **indices) {
-  pthread_mutex_lock(&node->op.node.mutex);
+  td_node_lock(&node->op.node);
   for (uint32_t i = 0; i < node->n; i++) {
     indices[i] = NULL;
     if (!c->status)
@@ -249,7 +249,7 @@ unpack_indices(td_calc *c, index_node *node, td_tensor **indices) {
           td_saved_variable_unpack(&node->indices[i], &node->op.node, &indices[i], c->error);
     td_calc_keep(c, indices[i]);
   }
-  pthread_mutex_unlock(&node->op.node.mutex);
+  td_node_unlock(&node->op.node);
 }
 
 static td_tensor *

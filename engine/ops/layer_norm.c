@@ -171,9 +171,9 @@ recorded_gradients(const row_norm_node *node, td_tensor *grad, td_tensor *input,
 
 static td_status
 unpack_invstd(row_norm_node *node, td_tensor **out, td_error *error) {
-  pthread_mutex_lock(&node->op.node.mutex);
+  td_node_lock(&node->op.node);
   td_status status = td_saved_variable_unpack(&node->invstd, &node->op.node, out, error);
-  pthread_mutex_unlock(&node->op.node.mutex);
+  td_node_unlock(&node->op.node);
   return status;
 }
 

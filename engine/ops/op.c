@@ -66,9 +66,9 @@ td_op_save_result(td_op_node *op, int index, td_tensor *result) {
 
 td_status
 td_op_saved(td_op_node *op, int index, td_tensor **out, td_error *error) {
-  pthread_mutex_lock(&op->node.mutex);
+  td_node_lock(&op->node);
   td_status status = td_saved_variable_unpack(&op->saved[index], &op->node, out, error);
-  pthread_mutex_unlock(&op->node.mutex);
+  td_node_unlock(&op->node);
   return status;
 }
 

@@ -4,6 +4,7 @@
 #include "engine/base/alloc.h"
 #include "engine/control/gate.h"
 #include "engine/events/emit.h"
+#include "engine/events/lock.h"
 #include "engine/probe/deadly.h"
 #include "engine/probe/probe.h"
 #include "engine/probe/python.h"
@@ -43,6 +44,11 @@ td_probe_note_error(uint32_t node) {
 uint32_t
 td_probe_thread(void) {
   return td_emit_thread_id();
+}
+
+uint32_t
+td_probe_lock_holder(const pthread_mutex_t *mutex) {
+  return td_lock_holder(mutex);
 }
 
 void

@@ -337,6 +337,7 @@ static const struct {
     {"lock_wait", TD_knowledge_absent},
     {"lock_acquired", TD_knowledge_absent},
     {"lock_released", TD_knowledge_absent},
+    {"lock_held", TD_knowledge_absent},
     {"queue_shutdown", TD_knowledge_absent},
 };
 

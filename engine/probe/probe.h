@@ -37,6 +37,9 @@ TD_PROBE_API td_ring *td_probe_make_room(size_t size);
 /* The clock's kind, for td_clock_now and td_clock_ordered in an observer. */
 extern TD_PROBE_API const bool *const td_probe_has_counter;
 
+/* td_probe_lock_holder is td_lock_holder. */
+TD_PROBE_API uint32_t td_probe_lock_holder(const pthread_mutex_t *mutex);
+
 /* td_probe_thread returns the calling thread's id in events. td_probe_name_thread names it. */
 TD_PROBE_API uint32_t td_probe_thread(void);
 TD_PROBE_API void td_probe_name_thread(const char *name, int32_t device);

@@ -21,7 +21,7 @@ typedef struct saved_tensor {
 static void
 lock(td_node *node) {
   Py_BEGIN_ALLOW_THREADS;
-  pthread_mutex_lock(&node->mutex);
+  td_node_lock(node);
   Py_END_ALLOW_THREADS;
 }
 
@@ -31,7 +31,7 @@ unpack(td_saved_variable *saved, td_node *node) {
   td_tensor *tensor = NULL;
   lock(node);
   td_status status = td_saved_variable_get(saved, node, &tensor, &error);
-  pthread_mutex_unlock(&node->mutex);
+  td_node_unlock(node);
   return tdpy_result(status, tensor, &error);
 }
 
@@ -65,7 +65,7 @@ register_hooks(PyObject *self, PyObject *args) {
   td_saved_hooks *hooks = tdpy_saved_hooks_new(pack_hook, unpack_hook);
   lock(tensor->node);
   td_status status = td_saved_variable_register(tensor->saved, hooks, &error);
-  pthread_mutex_unlock(&tensor->node->mutex);
+  td_node_unlock(tensor->node);
   return tdpy_none(status, &error);
 }
 

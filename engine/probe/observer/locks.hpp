@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
  * Mutexes and conditions, as libtorch_cpu calls them. Those of known queues and graph tasks show
- * pushes, pops and scatters; a thread that had to wait for one says so. */
+ * pushes, pops and scatters. A node's is held while it applies or lets go of what it saved. A
+ * thread that had to wait for one of them says so, and who held it. */
 #pragma once
 
 #include "engine/probe/observer/evaluate.hpp"
@@ -16,7 +17,9 @@ lock_known(pthread_mutex_t *mutex, td_lock_kind kind, uint32_t object, bool *is_
   *is_contended = false;
   if (LIKELY(pthread_mutex_trylock(mutex) == 0)) return 0;
   uint64_t begin = td_clock_now();
+  uint32_t holder = td_probe_lock_holder(mutex);
   EMIT(lock_wait, begin, kind, object);
+  if (holder != TD_NONE) EMIT(lock_held, TIME_LAST, kind, object, holder);
   int result = pthread_mutex_lock(mutex);
   uint64_t end = td_clock_ordered();
   EMIT(lock_acquired, end, kind, object, end - begin);
@@ -49,6 +52,8 @@ watched_lock(Thread *thread, pthread_mutex_t *mutex) {
     task_locked(thread, evaluation);
     return result;
   }
+  if (evaluation && mutex == native(evaluation->node->mutex_))
+    return lock_known(mutex, TD_lock_kind_node, evaluation->id, &evaluation->node_contended);
   if (Queue *queue = find_queue(thread, mutex)) {
     int result = lock_known(mutex, TD_lock_kind_queue, queue->id, &thread->queue_contended);
     queue_locked(thread, queue);
@@ -78,6 +83,8 @@ mutex_unlock_hook(pthread_mutex_t *mutex) {
   } else if (evaluation && mutex == native(evaluation->graph_task->mutex_)) {
     task_unlocking(thread, evaluation);
     note_unlocking(TD_lock_kind_graph_task, evaluation->task->id, &thread->task_contended);
+  } else if (evaluation && mutex == native(evaluation->node->mutex_)) {
+    note_unlocking(TD_lock_kind_node, evaluation->id, &evaluation->node_contended);
   }
   return pthread_mutex_unlock(mutex);
 }

@@ -108,6 +108,7 @@ struct Evaluation {
   Phase phase;
   bool holds_lock; /* the graph task's, right now */
   bool captured;
+  bool node_contended;   /* the thread had to wait for the node's mutex, which it holds */
   const Tensor *outputs; /* as they are handed on, or NULL if unknown */
   size_t n_outputs;
   struct Exposure *exposures; /* (owned) of the buffers that the node may add to: exposure.hpp */
