@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "app/command.h"
+#include "app/contention_print.h"
 #include "app/critical_print.h"
 #include "app/report_print.h"
 
@@ -8,7 +9,7 @@
 typedef struct options {
   gchar *by, *sort;
   gint64 pass, skip_first;
-  gboolean critical, json, csv;
+  gboolean contention, critical, json, csv;
 } options;
 
 /* TD_N_REPORT_BYS if there is no such grouping. */
@@ -62,13 +63,39 @@ print_critical(const char *path, td_tape *tape, const options *options) {
 }
 
 static int
+print_contention(const char *path, td_tape *tape, const options *options) {
+  td_error error = {0};
+  td_contention contention;
+  int status = TD_EXIT_OK;
+  uint32_t graph_task = options->pass < 0 ? TD_NONE : (uint32_t)options->pass;
+  if (td_contention_make(tape, graph_task, &contention, &error))
+    status = td_command_file_error(path, &error);
+  else if (options->json)
+    td_contention_print_json(&contention);
+  else
+    td_contention_print_text(path, &contention);
+  td_contention_fini(&contention);
+  return status;
+}
+
+/* The reports that have no rows by a key. NULL if none of them is wished. */
+static const char *
+other_report(const options *options) {
+  return options->contention ? "--contention" : options->critical ? "--critical" : NULL;
+}
+
+static int
 report(const char *path, const options *options) {
   td_error error = {0};
   td_tape *tape;
   td_report_wish wish = {.by = find_by(options->by ? options->by : "op"), .graph_task = TD_NONE};
   if (wish.by == TD_N_REPORT_BYS) return TD_EXIT_USAGE;
-  if (options->critical && (options->by || options->sort || options->csv || options->skip_first))
-    return td_command_bad_usage("report", "--critical goes with --pass and --json alone");
+  bool has_rows = options->by || options->sort || options->csv || options->skip_first;
+  if (options->contention && options->critical)
+    return td_command_bad_usage("report", "--contention and --critical: only one of them");
+  if (other_report(options) && has_rows)
+    return td_command_bad_usage("report", "%s goes with --pass and --json alone",
+                                other_report(options));
   if (options->json && options->csv)
     return td_command_bad_usage("report", "--json and --csv: only one of them");
   if (options->skip_first < 0 || options->skip_first > G_MAXUINT32)
@@ -78,8 +105,9 @@ report(const char *path, const options *options) {
   if (options->pass >= 0) wish.graph_task = (uint32_t)options->pass;
   wish.skip_first = (uint32_t)options->skip_first;
   if (td_tape_open(path, &tape, &error)) return td_command_file_error(path, &error);
-  int status =
-      options->critical ? print_critical(path, tape, options) : print(path, tape, options, &wish);
+  int status = options->contention ? print_contention(path, tape, options)
+               : options->critical ? print_critical(path, tape, options)
+                                   : print(path, tape, options, &wish);
   td_tape_close(tape);
   return status;
 }
@@ -90,6 +118,8 @@ td_command_report(int argc, char **argv) {
   const GOptionEntry entries[] = {
       {"by", 0, 0, G_OPTION_ARG_STRING, &options.by,
        "A row for each op, module, line, node, thread, queue, lock, hook, pass or rank", "WHAT"},
+      {"contention", 0, 0, G_OPTION_ARG_NONE, &options.contention,
+       "Who waited for which lock, who held it, and how long tasks lay in queues", NULL},
       {"critical", 0, 0, G_OPTION_ARG_NONE, &options.critical,
        "The longest path of a pass, and how much longer each node could take", NULL},
       {"pass", 0, 0, G_OPTION_ARG_INT64, &options.pass, "Only this backward pass", "N"},

@@ -317,6 +317,13 @@ td_lives_pass(const td_lives *self, uint32_t pass) {
 }
 
 uint32_t
+td_lives_node(const td_lives *self, uint32_t thread) {
+  if (thread >= self->n_lanes || !self->lanes[thread].n) return TD_NONE;
+  const frame *top = &self->lanes[thread].frames[self->lanes[thread].n - 1];
+  return top->phase == ENDED ? TD_NONE : top->life.node;
+}
+
+uint32_t
 td_lives_end(td_lives *self) {
   for (uint32_t i = 0; i < self->n_lanes; i++) {
     while (self->lanes[i].n)

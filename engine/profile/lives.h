@@ -74,5 +74,8 @@ void td_lives_apply(td_lives *lives, const td_catalog *catalog, const td_any_eve
 /* td_lives_pass returns an outermost pass by its number; borrowed until the next event. */
 const td_life_pass *td_lives_pass(const td_lives *lives, uint32_t pass);
 
+/* td_lives_node returns the node that a thread is at work for now, or TD_NONE. */
+uint32_t td_lives_node(const td_lives *lives, uint32_t thread);
+
 /* td_lives_end says that the tape is over, and returns the number of outermost passes. */
 uint32_t td_lives_end(td_lives *lives);

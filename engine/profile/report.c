@@ -5,15 +5,10 @@
 #include "engine/base/number_map.h"
 #include "engine/base/text_table.h"
 #include "engine/profile/report_keys.h"
+#include "engine/profile/samples.h"
 #include "engine/replay/catalog_visit.h"
 
 #include <string.h>
-
-/* One value that `self` adds up. */
-typedef struct sample {
-  uint32_t row;
-  uint64_t ns;
-} sample;
 
 typedef struct reporting {
   const td_report_wish *wish;
@@ -26,8 +21,7 @@ typedef struct reporting {
   td_number_map row_of_text;
   uint32_t *texts; /* (owned) by row: number of the key */
   uint32_t n_texts, texts_capacity, rows_capacity;
-  sample *samples; /* (owned) */
-  size_t n_samples, samples_capacity;
+  td_samples samples; /* that `self` adds up */
 } reporting;
 
 /* ---- rows ---- */
@@ -84,8 +78,7 @@ static void
 add_sample(reporting *self, uint32_t row, uint64_t ns) {
   self->report->rows[row].n++;
   self->report->rows[row].self += ns;
-  TD_GROW(self->samples, self->n_samples, self->samples_capacity);
-  self->samples[self->n_samples++] = (sample){row, ns};
+  td_samples_add(&self->samples, row, ns);
 }
 
 /* ---- lives ---- */
@@ -129,30 +122,16 @@ span_cb(const td_life_span *span, void *data) {
 
 /* ---- the end ---- */
 
-static int
-compare_samples(const void *a, const void *b) {
-  const sample *left = a, *right = b;
-  if (left->row != right->row) return left->row < right->row ? -1 : 1;
-  return (left->ns > right->ns) - (left->ns < right->ns);
-}
-
-/* By nearest rank. */
-static uint64_t
-percentile(const sample *samples, size_t n, unsigned percent) {
-  return samples[(n * percent + 99) / 100 - 1].ns;
-}
-
 static void
 find_percentiles(reporting *self) {
-  if (!self->n_samples) return;
-  qsort(self->samples, self->n_samples, sizeof *self->samples, compare_samples);
-  const sample *samples = self->samples;
+  td_samples_sort(&self->samples);
+  size_t at = 0;
   for (uint32_t i = 0; i < self->report->n_rows; i++) {
+    td_spread spread = td_samples_take(&self->samples, &at, i);
     td_report_row *row = &self->report->rows[i];
-    row->p50 = percentile(samples, row->n, 50);
-    row->p95 = percentile(samples, row->n, 95);
-    row->max = samples[row->n - 1].ns;
-    samples += row->n;
+    row->p50 = spread.p50;
+    row->p95 = spread.p95;
+    row->max = spread.max;
   }
 }
 
@@ -224,7 +203,7 @@ reporting_fini(reporting *self) {
   td_number_map_fini(&self->row_of_id);
   td_number_map_fini(&self->row_of_text);
   free(self->texts);
-  free(self->samples);
+  td_samples_fini(&self->samples);
 }
 
 td_status

@@ -41,8 +41,19 @@ line_of(const td_catalog *catalog, uint32_t node) {
   return place ? place : td_dup_string("(no line)");
 }
 
-static char *
-node_of(const td_catalog *catalog, uint32_t node) {
+char *
+td_report_user_line(const td_catalog *catalog, uint32_t node) {
+  for (int i = 0; i < CONSUMERS_MAX; i++) {
+    const td_catalog_node *facts = td_catalog_node_find(catalog, node);
+    char *place = facts ? td_source_place(facts->stack) : NULL;
+    if (place || !facts || !facts->n_in) return place;
+    node = catalog->edges[catalog->in_edges[facts->first_in]].from;
+  }
+  return NULL;
+}
+
+char *
+td_report_node_name(const td_catalog *catalog, uint32_t node) {
   char *text = NULL;
   size_t size;
   FILE *out = open_memstream(&text, &size);
@@ -52,8 +63,8 @@ node_of(const td_catalog *catalog, uint32_t node) {
   return text;
 }
 
-static char *
-thread_of(const td_catalog *catalog, uint32_t thread) {
+char *
+td_report_thread_name(const td_catalog *catalog, uint32_t thread) {
   const char *name = catalog->threads[thread].name;
   return *name ? td_format("%u %s", thread, name) : td_format("%u", thread);
 }
@@ -65,8 +76,8 @@ device_name(const td_catalog *catalog, int32_t device) {
   return "";
 }
 
-static char *
-queue_of(const td_catalog *catalog, uint32_t queue) {
+char *
+td_report_queue_name(const td_catalog *catalog, uint32_t queue) {
   if (queue == TD_NONE) return td_dup_string("(no queue)");
   const char *device = device_name(catalog, catalog->queues[queue].device);
   return *device ? td_format("%u %s", queue, device) : td_format("%u", queue);
@@ -83,11 +94,11 @@ td_report_life_key(td_report_by by, const td_catalog *catalog, const td_life *li
   case TD_REPORT_BY_line:
     return line_of(catalog, life->node);
   case TD_REPORT_BY_node:
-    return node_of(catalog, life->node);
+    return td_report_node_name(catalog, life->node);
   case TD_REPORT_BY_thread:
-    return thread_of(catalog, life->thread);
+    return td_report_thread_name(catalog, life->thread);
   case TD_REPORT_BY_queue:
-    return queue_of(catalog, life->queue);
+    return td_report_queue_name(catalog, life->queue);
   case TD_REPORT_BY_rank:
     return td_catalog_process_label(catalog, catalog->threads[life->thread].process);
   default:
@@ -102,6 +113,6 @@ td_report_span_key(const td_catalog *catalog, td_tape *tape, const td_life_span 
     return td_dup_string(*owner ? owner : "(no name)");
   }
   const char *kind = td_enum_word(TD_FIELD_ENUM_lock_kind, span->lock);
-  if (span->lock == TD_lock_kind_node) return node_of(catalog, span->object);
+  if (span->lock == TD_lock_kind_node) return td_report_node_name(catalog, span->object);
   return td_format("%s %u", kind ? kind : "lock", span->object);
 }

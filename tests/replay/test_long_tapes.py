@@ -167,7 +167,8 @@ class LongTapes(unittest.TestCase):
 
     def test_whole(self):
         for whole, part in self.tapes:
-            for command, *options in (["check"], ["events"], ["events", "--json"], ["report"], ["report", "--json", "--by", "node"], ["whatif"],
+            for command, *options in (["check"], ["events"], ["events", "--json"], ["report"], ["report", "--json", "--by", "node"],
+                                     ["report", "--json", "--contention"], ["whatif"],
                                      ["whatif", "--json", "--workers", "2"]):
                 self.assertEqual(self.said(whole, command, *options), self.said(part, command, *options))
             self.assertEqual(self.said(whole, "diff", part)[0], 0)
