@@ -2,6 +2,7 @@
 #include "app/command.h"
 #include "app/contention_print.h"
 #include "app/critical_print.h"
+#include "app/idle_print.h"
 #include "app/report_print.h"
 
 #include <string.h>
@@ -9,7 +10,7 @@
 typedef struct options {
   gchar *by, *sort;
   gint64 pass, skip_first;
-  gboolean contention, critical, json, csv;
+  gboolean contention, critical, idle, json, csv;
 } options;
 
 /* TD_N_REPORT_BYS if there is no such grouping. */
@@ -23,6 +24,11 @@ find_by(const char *name) {
   }
   td_command_check_word("report", "--by", name, words);
   return found;
+}
+
+static uint32_t
+wished_pass(const options *options) {
+  return options->pass < 0 ? TD_NONE : (uint32_t)options->pass;
 }
 
 static int
@@ -51,8 +57,7 @@ print_critical(const char *path, td_tape *tape, const options *options) {
   td_error error = {0};
   td_critical_report report;
   int status = TD_EXIT_OK;
-  uint32_t graph_task = options->pass < 0 ? TD_NONE : (uint32_t)options->pass;
-  if (td_critical_report_make(tape, graph_task, &report, &error))
+  if (td_critical_report_make(tape, wished_pass(options), &report, &error))
     status = td_command_file_error(path, &error);
   else if (options->json)
     td_critical_print_json(&report);
@@ -67,8 +72,7 @@ print_contention(const char *path, td_tape *tape, const options *options) {
   td_error error = {0};
   td_contention contention;
   int status = TD_EXIT_OK;
-  uint32_t graph_task = options->pass < 0 ? TD_NONE : (uint32_t)options->pass;
-  if (td_contention_make(tape, graph_task, &contention, &error))
+  if (td_contention_make(tape, wished_pass(options), &contention, &error))
     status = td_command_file_error(path, &error);
   else if (options->json)
     td_contention_print_json(&contention);
@@ -78,36 +82,65 @@ print_contention(const char *path, td_tape *tape, const options *options) {
   return status;
 }
 
-/* The reports that have no rows by a key. NULL if none of them is wished. */
-static const char *
-other_report(const options *options) {
-  return options->contention ? "--contention" : options->critical ? "--critical" : NULL;
+static int
+print_idle(const char *path, td_tape *tape, const options *options) {
+  td_error error = {0};
+  td_idle idle;
+  int status = TD_EXIT_OK;
+  if (td_idle_make(tape, wished_pass(options), &idle, &error))
+    status = td_command_file_error(path, &error);
+  else if (options->json)
+    td_idle_print_json(&idle);
+  else
+    td_idle_print_text(path, &idle);
+  td_idle_fini(&idle);
+  return status;
+}
+
+/* The reports that have no rows by a key. */
+static const struct other_report {
+  const char *name;
+  size_t option; /* its place in the options */
+  int (*print)(const char *path, td_tape *tape, const options *options);
+} others[] = {{"--contention", offsetof(options, contention), print_contention},
+              {"--critical", offsetof(options, critical), print_critical},
+              {"--idle", offsetof(options, idle), print_idle}};
+
+/* Writes the report that is wished, or NULL for one with rows. */
+static int
+find_other(const options *options, const struct other_report **found) {
+  *found = NULL;
+  for (size_t i = 0; i < G_N_ELEMENTS(others); i++) {
+    if (!G_STRUCT_MEMBER(gboolean, options, others[i].option)) continue;
+    if (*found)
+      return td_command_bad_usage("report", "%s and %s: only one of them", (*found)->name,
+                                  others[i].name);
+    *found = &others[i];
+  }
+  bool has_rows = options->by || options->sort || options->csv || options->skip_first;
+  if (*found && has_rows)
+    return td_command_bad_usage("report", "%s goes with --pass and --json alone", (*found)->name);
+  return TD_EXIT_OK;
 }
 
 static int
 report(const char *path, const options *options) {
   td_error error = {0};
   td_tape *tape;
-  td_report_wish wish = {.by = find_by(options->by ? options->by : "op"), .graph_task = TD_NONE};
+  const struct other_report *other;
+  td_report_wish wish = {.by = find_by(options->by ? options->by : "op"),
+                         .graph_task = wished_pass(options)};
   if (wish.by == TD_N_REPORT_BYS) return TD_EXIT_USAGE;
-  bool has_rows = options->by || options->sort || options->csv || options->skip_first;
-  if (options->contention && options->critical)
-    return td_command_bad_usage("report", "--contention and --critical: only one of them");
-  if (other_report(options) && has_rows)
-    return td_command_bad_usage("report", "%s goes with --pass and --json alone",
-                                other_report(options));
+  if (find_other(options, &other)) return TD_EXIT_USAGE;
   if (options->json && options->csv)
     return td_command_bad_usage("report", "--json and --csv: only one of them");
   if (options->skip_first < 0 || options->skip_first > G_MAXUINT32)
     return td_command_bad_usage("report", "--skip-first: must be a number from 0 up");
   if (options->pass < -1 || options->pass >= G_MAXUINT32)
     return td_command_bad_usage("report", "--pass: must be the number of a graph task");
-  if (options->pass >= 0) wish.graph_task = (uint32_t)options->pass;
   wish.skip_first = (uint32_t)options->skip_first;
   if (td_tape_open(path, &tape, &error)) return td_command_file_error(path, &error);
-  int status = options->contention ? print_contention(path, tape, options)
-               : options->critical ? print_critical(path, tape, options)
-                                   : print(path, tape, options, &wish);
+  int status = other ? other->print(path, tape, options) : print(path, tape, options, &wish);
   td_tape_close(tape);
   return status;
 }
@@ -122,6 +155,8 @@ td_command_report(int argc, char **argv) {
        "Who waited for which lock, who held it, and how long tasks lay in queues", NULL},
       {"critical", 0, 0, G_OPTION_ARG_NONE, &options.critical,
        "The longest path of a pass, and how much longer each node could take", NULL},
+      {"idle", 0, 0, G_OPTION_ARG_NONE, &options.idle,
+       "What each thread did while a pass was under way, and for whom it waited", NULL},
       {"pass", 0, 0, G_OPTION_ARG_INT64, &options.pass, "Only this backward pass", "N"},
       {"skip-first", 0, 0, G_OPTION_ARG_INT64, &options.skip_first,
        "Leave out so many backward passes", "N"},

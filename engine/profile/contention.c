@@ -15,7 +15,6 @@ typedef struct queue_row {
 
 typedef struct contending {
   td_contention *result;
-  td_tape *tape;
   td_lives *lives;
   uint32_t graph_task; /* the wished pass, or TD_NONE */
   bool is_open;        /* events count */
@@ -59,10 +58,6 @@ life_cb(const td_life *life, void *data) {
   td_samples_add(&self->lay, life->queue, life->parts[TD_LIFE_queue_wait]);
 }
 
-static void
-span_cb(const td_life_span *span, void *data) {
-}
-
 /* ---- going through the tape ---- */
 
 static void
@@ -99,21 +94,12 @@ look_at(contending *self, const td_any_event *any) {
     self->is_open &= any->graph_task_end.graph_task != self->graph_task;
 }
 
-static td_status
-visit_segment(const td_catalog *catalog, uint64_t first, uint64_t end, void *data,
-              td_error *error) {
+static void
+event_cb(const td_catalog *catalog, const td_any_event *event, void *data) {
   contending *self = data;
   self->catalog = catalog;
-  const td_segment segment = {.number = TD_SEGMENT_WHOLE, .first = first, .end = end};
-  td_tape_begin_pass(self->tape, &segment);
-  for (uint64_t seq = first; seq < end; seq++) {
-    const td_any_event *event = td_tape_peek(self->tape, seq);
-    if (!event) continue;
-    td_lives_apply(self->lives, catalog, event);
-    look_at(self, event);
-  }
-  td_tape_end_pass(self->tape);
-  return td_tape_check_readable(self->tape, error);
+  td_lives_apply(self->lives, catalog, event);
+  look_at(self, event);
 }
 
 /* ---- the end ---- */
@@ -171,12 +157,11 @@ td_contention_make(td_tape *tape, uint32_t graph_task, td_contention *contention
   *contention = (td_contention){.locks_known = info->known[TD_EVENT_lock_wait],
                                 .queues_known = info->known[TD_EVENT_queue_pop]};
   contending self = {.result = contention,
-                     .tape = tape,
                      .graph_task = graph_task,
                      .is_open = graph_task == TD_NONE,
                      .locks = {.texts = &contention->texts}};
-  self.lives = td_lives_new(info, (td_life_listener){life_cb, span_cb, &self});
-  td_status status = td_catalog_visit(tape, 0, info->n_events, visit_segment, &self, error);
+  self.lives = td_lives_new(info, (td_life_listener){.life = life_cb, .data = &self});
+  td_status status = td_catalog_visit_events(tape, event_cb, &self, error);
   if (!status) {
     count_passes(&self);
     list_queues(&self);

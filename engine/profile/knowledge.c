@@ -34,3 +34,11 @@ td_knowledge_list(const td_tape_info *info, td_knowledge how) {
   fclose(out);
   return text;
 }
+
+td_status
+td_knowledge_require_queues(const td_tape_info *info, td_error *error) {
+  if (info->known[TD_EVENT_queue_pop] == TD_knowledge_observed &&
+      info->n_by_kind[TD_EVENT_queue_pop])
+    return TD_OK;
+  return td_error_set(error, TD_UNSUPPORTED, "nobody saw what entered and left its queues");
+}

@@ -17,3 +17,7 @@ bool td_knowledge_applies(const td_tape_info *info, uint32_t kind);
 /* td_knowledge_list returns the names of the kinds known in one way, "buffer_add, buffer_new", or
  * "" for none. Kinds that tell of the recording itself are not among them. The caller frees. */
 char *td_knowledge_list(const td_tape_info *info, td_knowledge how);
+
+/* td_knowledge_require_queues returns TD_UNSUPPORTED if nobody saw what entered and left the queues
+ * of a tape. */
+td_status td_knowledge_require_queues(const td_tape_info *info, td_error *error);

@@ -106,7 +106,7 @@ top_of(lane *lane) {
 static void
 finish(td_lives *self, lane *lane) {
   const frame *top = &lane->frames[--lane->n];
-  if (top->has_ended && top->life.pass != TD_NONE)
+  if (top->has_ended && top->life.pass != TD_NONE && self->listener.life)
     self->listener.life(&top->life, self->listener.data);
 }
 
@@ -223,7 +223,7 @@ leave(td_lives *self, lane *lane, td_event_kind kind) {
   td_life_span *span = &top->spans[--top->n_spans];
   top->phase = top->around[top->n_spans];
   span->ns = self->now - top->since[top->n_spans];
-  if (span->pass != TD_NONE) self->listener.span(span, self->listener.data);
+  if (span->pass != TD_NONE && self->listener.span) self->listener.span(span, self->listener.data);
 }
 
 /* ---- events ---- */
@@ -321,6 +321,11 @@ td_lives_node(const td_lives *self, uint32_t thread) {
   if (thread >= self->n_lanes || !self->lanes[thread].n) return TD_NONE;
   const frame *top = &self->lanes[thread].frames[self->lanes[thread].n - 1];
   return top->phase == ENDED ? TD_NONE : top->life.node;
+}
+
+bool
+td_lives_is_busy(const td_lives *self, uint32_t thread) {
+  return thread < self->n_lanes && self->lanes[thread].busy_for != TD_NONE;
 }
 
 uint32_t

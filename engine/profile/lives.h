@@ -56,7 +56,8 @@ typedef struct td_life_span {
   uint64_t ns;
 } td_life_span;
 
-/* Both are borrowed for the call. A node that did not run, or did not return, is not told. */
+/* Both are borrowed for the call. A node that did not run, or did not return, is not told. NULL: of
+ * no interest. */
 typedef struct td_life_listener {
   void (*life)(const td_life *life, void *data);
   void (*span)(const td_life_span *span, void *data);
@@ -76,6 +77,10 @@ const td_life_pass *td_lives_pass(const td_lives *lives, uint32_t pass);
 
 /* td_lives_node returns the node that a thread is at work for now, or TD_NONE. */
 uint32_t td_lives_node(const td_lives *lives, uint32_t thread);
+
+/* td_lives_is_busy returns true while a thread runs a node of a pass, hooks and handing on
+ * included. */
+bool td_lives_is_busy(const td_lives *lives, uint32_t thread);
 
 /* td_lives_end says that the tape is over, and returns the number of outermost passes. */
 uint32_t td_lives_end(td_lives *lives);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "engine/profile/model_visit.h"
 
+#include "engine/profile/knowledge.h"
 #include "engine/profile/modeller.h"
 #include "engine/replay/catalog_visit.h"
 
@@ -35,21 +36,13 @@ visit_segment(const td_catalog *catalog, uint64_t first, uint64_t end, void *dat
   return td_tape_check_readable(self->tape, error);
 }
 
-static td_status
-refuse(const td_tape_info *info, td_error *error) {
-  if (info->known[TD_EVENT_queue_pop] == TD_knowledge_observed &&
-      info->n_by_kind[TD_EVENT_queue_pop])
-    return TD_OK;
-  return td_error_set(error, TD_UNSUPPORTED, "nobody saw what entered and left its queues");
-}
-
 td_status
 td_model_visit(td_tape *tape, td_model_visitor visit, void *data, uint32_t *n_left_out,
                td_error *error) {
   const td_tape_info *info = td_tape_info_get(tape);
   walk self = {.tape = tape, .visit = visit, .data = data};
   *n_left_out = 0;
-  td_status status = refuse(info, error);
+  td_status status = td_knowledge_require_queues(info, error);
   if (status) return status;
   self.modeller = td_modeller_new(model_cb, &self);
   status = td_catalog_visit(tape, 0, info->n_events, visit_segment, &self, error);

@@ -69,8 +69,8 @@ td_report_thread_name(const td_catalog *catalog, uint32_t thread) {
   return *name ? td_format("%u %s", thread, name) : td_format("%u", thread);
 }
 
-static const char *
-device_name(const td_catalog *catalog, int32_t device) {
+const char *
+td_report_device_name(const td_catalog *catalog, int32_t device) {
   for (uint32_t i = 0; i < catalog->n_devices; i++)
     if (catalog->devices[i].device == device) return catalog->devices[i].name;
   return "";
@@ -79,7 +79,7 @@ device_name(const td_catalog *catalog, int32_t device) {
 char *
 td_report_queue_name(const td_catalog *catalog, uint32_t queue) {
   if (queue == TD_NONE) return td_dup_string("(no queue)");
-  const char *device = device_name(catalog, catalog->queues[queue].device);
+  const char *device = td_report_device_name(catalog, catalog->queues[queue].device);
   return *device ? td_format("%u %s", queue, device) : td_format("%u", queue);
 }
 

@@ -12,6 +12,10 @@ char *td_report_life_key(td_report_by by, const td_catalog *catalog, const td_li
                          uint32_t graph_task);
 char *td_report_span_key(const td_catalog *catalog, td_tape *tape, const td_life_span *span);
 
+/* td_report_device_name returns "sim:1", or "" if the tape does not name the device; of the
+ * catalog. */
+const char *td_report_device_name(const td_catalog *catalog, int32_t device);
+
 /* td_report_thread_name returns "2 second", td_report_queue_name "0 cpu", td_report_node_name
  * "AccumulateGrad(weight)". The caller frees them. */
 char *td_report_thread_name(const td_catalog *catalog, uint32_t thread);

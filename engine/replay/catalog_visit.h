@@ -16,3 +16,11 @@ typedef td_status (*td_catalog_visitor)(const td_catalog *catalog, uint64_t firs
  * catalog of the whole tape. As td_catalog_collect. */
 td_status td_catalog_visit(td_tape *tape, uint64_t first, uint64_t end, td_catalog_visitor visit,
                            void *data, td_error *error);
+
+/* Called with each event, and a catalog that is valid for the call and knows what it names. */
+typedef void (*td_event_visitor)(const td_catalog *catalog, const td_any_event *event, void *data);
+
+/* td_catalog_visit_events calls a function for each readable event of a tape. As td_catalog_visit.
+ */
+td_status td_catalog_visit_events(td_tape *tape, td_event_visitor visit, void *data,
+                                  td_error *error);

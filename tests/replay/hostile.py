@@ -30,14 +30,16 @@ COMMANDS = {"info": ["info", "TAPE"], "info --json": ["info", "TAPE", "--json"],
             "state": ["state", "TAPE", "--at", "end"], "state --json": ["state", "TAPE", "--at", "end", "--json"],
             "why": ["why", "TAPE", "--at", "end"], "check": ["check", "TAPE"], "report": ["report", "TAPE"], "whatif": ["whatif", "TAPE", "--devices", "3"],
             "contention": ["report", "TAPE", "--contention"], "critical": ["report", "TAPE", "--critical"],
+            "idle": ["report", "TAPE", "--idle"],
             "diff": ["diff", "TAPE", "OTHER"]}
 # These commands may say that a tape has nothing for them.
-REFUSALS = {"whatif": b"nobody saw what entered", "critical": b"nobody saw what entered|no backward pass of this tape ended well"}
+REFUSALS = {"whatif": b"nobody saw what entered", "idle": b"nobody saw what entered",
+            "critical": b"nobody saw what entered|no backward pass of this tape ended well"}
 COMMANDS |= {f"render {view}": ["render", "TAPE", "--view", view, "--at", "end", "-o", "OUT.png"]
              for view in ("graph", "timeline", "queues", "overview")}
 # A test's bounds. A cost that grows with the square has slope 2. Half a second is noise on a busy machine.
 CHECK_SIZES, CHECK_SLOPE, CHECK_NOISE = ((1000, 4000) if SANITIZED else (10000, 60000)), 1.6, 0.5
-CHECK_COMMANDS = "info,info --json,events,state,state --json,why,check,report,contention,whatif,critical,diff,render overview"
+CHECK_COMMANDS = "info,info --json,events,state,state --json,why,check,report,contention,whatif,critical,idle,diff,render overview"
 # Bytes, and bytes for each byte of the contents. Any tape may have 65,536 ids of each kind.
 MEMORY_OF_ALL, MEMORY_OF_BYTE = 96 << 20, 64
 OUTPUT_OF_ALL, OUTPUT_OF_EVENT = 64 << 10, 1 << 10

@@ -168,7 +168,7 @@ class LongTapes(unittest.TestCase):
     def test_whole(self):
         for whole, part in self.tapes:
             for command, *options in (["check"], ["events"], ["events", "--json"], ["report"], ["report", "--json", "--by", "node"],
-                                     ["report", "--json", "--contention"], ["whatif"],
+                                     ["report", "--json", "--contention"], ["report", "--json", "--idle"], ["whatif"],
                                      ["whatif", "--json", "--workers", "2"]):
                 self.assertEqual(self.said(whole, command, *options), self.said(part, command, *options))
             self.assertEqual(self.said(whole, "diff", part)[0], 0)

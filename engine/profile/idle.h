@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * What each thread did while a backward pass was under way, and whom it waited for. Read-only once
+ * it is made; any number of threads may read it. */
+#pragma once
+
+#include "engine/replay/catalog.h"
+
+/* TD_IDLE_PART(name): each moment of a thread belongs to one of them.
+ *
+ * - running: at work for a node: functions, hooks, handing gradients on.
+ * - engine: in a pass, but at no node: counting dependencies, popping, between nodes.
+ * - lock: waits for a lock.
+ * - callbacks: in final callbacks.
+ * - waiting: asleep on its queue, while other threads run nodes.
+ * - waking: asleep, while no thread runs a node: somebody wakes up, or counts dependencies.
+ * - outside: in no pass. */
+#define TD_IDLE_PARTS(X) X(running) X(engine) X(lock) X(callbacks) X(waiting) X(waking) X(outside)
+
+typedef enum td_idle_part {
+#define X(name) TD_IDLE_##name,
+  TD_IDLE_PARTS(X)
+#undef X
+      TD_N_IDLE_PARTS
+} td_idle_part;
+
+/* td_idle_part_name returns "running", ... Constant. */
+const char *td_idle_part_name(td_idle_part part);
+
+/* The CPU, and so many devices: those with higher numbers count as the last one. */
+#define TD_IDLE_DEVICES 17
+
+typedef struct td_idle_thread {
+  uint32_t thread;
+  char *name;                      /* (owned) "2 sim:1" */
+  char *device;                    /* (owned) that it serves: "cpu" */
+  uint64_t parts[TD_N_IDLE_PARTS]; /* ns: their sum is the wall time */
+  /* ns of `waiting`, by the device of the threads that ran: the CPU's first, then devices from 0.
+   * If several threads ran, they share the time. */
+  uint64_t waited_for[TD_IDLE_DEVICES];
+} td_idle_thread;
+
+typedef struct td_idle {
+  uint32_t n_passes;       /* outermost ones */
+  uint64_t wall;           /* ns in which one of them was under way */
+  td_idle_thread *threads; /* (owned) that had a part in a pass, in the order of their ids */
+  uint32_t n_threads;
+  char *devices[TD_IDLE_DEVICES]; /* (owned) names, NULL: not on this tape */
+} td_idle;
+
+/* td_idle_make reads the tape once, or twice if it is not cut. `graph_task` is an outermost pass,
+ * or TD_NONE for all. TD_UNSUPPORTED if nobody saw its queues and threads; TD_OUT_OF_RANGE if there
+ * is no such pass; else as td_catalog_visit. The caller calls td_idle_fini in all cases. */
+td_status td_idle_make(td_tape *tape, uint32_t graph_task, td_idle *idle, td_error *error);
+void td_idle_fini(td_idle *idle);

@@ -1,0 +1,205 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# `tapedeck report --idle`: beside a sweep over the events of a tape, beside `report --by thread`, and where devices are
+# unbalanced on purpose.
+import collections
+import fractions
+import json
+import os
+import sys
+import tempfile
+import unittest
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from test_whatif import MAKE_TAPE, SLEEPING, TAPEDECK, run
+
+import torches
+
+UNBALANCED = """
+import time, torch
+def slow(seconds):
+    class Slow(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            return x * 1
+        @staticmethod
+        def backward(ctx, grad):
+            time.sleep(seconds)
+            return grad
+    return Slow.apply
+x = torch.ones(2, requires_grad=True)
+a, b = x.to("sim:0"), x.to("sim:1")
+for _ in range(3):
+    (slow(0.03)(a).to("cpu") + slow(0.003)(b).to("cpu")).sum().backward(retain_graph=True)
+"""
+TRAINING = """
+import torch
+torch.set_num_threads(1)
+model = torch.nn.Sequential(torch.nn.Linear(64, 64), torch.nn.ReLU(), torch.nn.Linear(64, 8))
+for _ in range(5):
+    model(torch.ones(32, 64)).sum().backward()
+"""
+
+
+class Thread:
+    def __init__(self):
+        self.device, self.passes, self.begun, self.hooks, self.callbacks = None, 0, [], 0, 0
+        self.asleep = self.locked = self.serves = self.ended = False
+        self.parts, self.waited_for = collections.Counter(), collections.Counter()
+
+    def serve(self, device):
+        self.device = device
+        self.serves |= device >= 0
+
+    def part(self):
+        if self.locked:
+            return "lock"
+        if self.begun or self.hooks:
+            return "running"
+        if self.callbacks:
+            return "callbacks"
+        return "engine" if self.passes or self.serves and not self.ended else "outside"
+
+
+class Sweep:
+    """The state of all threads between any two events. For tapes of Tapedeck's engine without passes inside passes."""
+
+    def __init__(self, tape):
+        self.threads, self.names, self.owners, self.under_way, self.wall, now = {}, {}, {}, 0, 0, 0
+        for e in map(json.loads, run(TAPEDECK, "events", tape, "--json").splitlines()):
+            if e["event"] == "device_new":
+                self.names[e["device"]] = e["name"]
+            if e["event"] == "thread_new":
+                self.threads.setdefault(e["id"], Thread()).serve(e["device"])
+            if e["event"] == "graph_task_begin":
+                self.owners[e["graph_task"]] = e["owner"]
+            self.pass_by(e["t"] - now)
+            now = e["t"]
+            self.change(self.threads.setdefault(e["thread"], Thread()), e)
+
+    def pass_by(self, ns):
+        if not self.under_way or not ns:
+            return
+        self.wall += ns
+        running = [thread.device for thread in self.threads.values() if not thread.asleep and thread.part() == "running"]
+        for thread in self.threads.values():
+            if not thread.asleep:
+                thread.parts[thread.part()] += ns
+                continue
+            thread.parts["waiting" if running else "waking"] += ns
+            for device in running:
+                thread.waited_for[device] += fractions.Fraction(ns, len(running))
+
+    def change(self, thread, e):
+        kind = e["event"]
+        thread.asleep = kind == "thread_state" and e["state"] == "idle"
+        thread.serves |= thread.asleep and not thread.passes
+        if kind in ("graph_task_begin", "graph_task_end"):
+            step = 1 if kind == "graph_task_begin" else -1
+            self.threads[self.owners[e["graph_task"]]].passes += step
+            self.under_way += step
+        elif kind in ("lock_wait", "lock_acquired"):
+            thread.locked = kind == "lock_wait"
+        elif kind == "node_begin":
+            thread.begun.append(e["node"])
+        elif kind == "outstanding" and thread.begun:
+            thread.begun.pop()
+        elif kind in ("hook_begin", "hook_end"):
+            thread.hooks += 1 if kind == "hook_begin" else -1
+        elif kind in ("final_callback", "final_callback_end"):
+            thread.callbacks += 1 if kind == "final_callback" else -1
+        elif kind == "thread_end":
+            thread.ended = True
+
+
+class Idle(unittest.TestCase):
+    maxDiff = None
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.tape, self.script = (os.path.join(folder.name, name) for name in ("a.tape", "p.py"))
+
+    def write(self, text):
+        with open(self.script, "w") as file:
+            file.write(text)
+
+    def told(self, *options):
+        told = json.loads(run(TAPEDECK, "report", self.tape, "--idle", "--json", *options))
+        for thread in told["threads"]:
+            self.assertEqual(sum(thread["parts"].values()), told["wall"])
+            self.assertAlmostEqual(sum(thread["waited_for"].values()), thread["parts"]["waiting"],
+                                   delta=len(thread["waited_for"]))
+        return told
+
+    def compare(self):
+        told, sweep = self.told(), Sweep(self.tape)
+        self.assertEqual(told["wall"], sweep.wall)
+        seen = {number: thread for number, thread in sweep.threads.items()
+                if any(ns for part, ns in thread.parts.items() if part != "outside")}
+        self.assertEqual([int(thread["thread"].split()[0]) for thread in told["threads"]], sorted(seen))
+        for thread in told["threads"]:
+            wanted = seen[int(thread["thread"].split()[0])]
+            parts = {part: ns for part, ns in thread["parts"].items() if ns and part != "outside"}
+            self.assertEqual(parts, {part: ns for part, ns in wanted.parts.items() if ns and part != "outside"})
+            for device, ns in wanted.waited_for.items():
+                self.assertAlmostEqual(thread["waited_for"].get(sweep.names[device], 0), float(ns), delta=1)
+        return told
+
+    def test_made(self):
+        for seed, kind in ((1, ()), (2, ("train",)), (3, ())):
+            run(MAKE_TAPE, "40", "4", "20", str(seed), self.tape, *kind)
+            self.compare()
+            os.unlink(self.tape)
+
+    def test_devices(self):
+        self.write(SLEEPING)
+        run(TAPEDECK, "run", "--devices", "cpu,sim:4", "-o", self.tape, self.script, "30", "2")
+        told = self.compare()
+        self.assertTrue(any(thread["parts"]["waiting"] for thread in told["threads"]))
+
+    def test_unbalanced(self):
+        """The thread of the idle device waits for the other one."""
+        self.write(UNBALANCED)
+        run(TAPEDECK, "run", "--devices", "cpu,sim:2", "-o", self.tape, self.script)
+        told = self.compare()
+        idle, = (thread for thread in told["threads"] if thread["device"] == "sim:1")
+        self.assertGreater(idle["parts"]["waiting"], 0.7 * told["wall"])
+        self.assertEqual(max(idle["waited_for"], key=idle["waited_for"].get), "sim:0")
+
+    def test_one_pass(self):
+        self.write(UNBALANCED)
+        run(TAPEDECK, "run", "--devices", "cpu,sim:2", "-o", self.tape, self.script)
+        whole, parts = self.told(), [self.told("--pass", str(number)) for number in range(3)]
+        self.assertEqual(whole["wall"], sum(part["wall"] for part in parts))
+        for i, thread in enumerate(whole["threads"]):
+            for part, ns in thread["parts"].items():
+                self.assertEqual(ns, sum(one["threads"][i]["parts"][part] for one in parts), part)
+
+    def test_torch(self):
+        """With one thread, `report` and the wall time of its passes say the same."""
+        for version, python in torches.installed().items():
+            with self.subTest(version):
+                self.write(TRAINING)
+                run(TAPEDECK, "record", "--force", "-o", self.tape, "--", python, self.script)
+                told = self.told()
+                report = json.loads(run(TAPEDECK, "report", self.tape, "--by", "thread", "--json"))
+                self.assertEqual(told["wall"], report["wall"])
+                row, = report["rows"]
+                thread, = told["threads"]
+                self.assertEqual(thread["parts"]["running"] + thread["parts"]["lock"], row["total"])
+                self.assertEqual(thread["parts"]["outside"], 0)
+
+    def test_refused(self):
+        """A tape without queues has no answer."""
+        self.write(TRAINING)
+        python = next(iter(torches.installed().values()), None)
+        if not python:
+            self.skipTest("there is no PyTorch")
+        run(TAPEDECK, "record", "--level", "2", "-o", self.tape, "--", python, self.script)
+        with self.assertRaisesRegex(Exception, "nobody saw what entered"):
+            run(TAPEDECK, "report", self.tape, "--idle")
+
+
+if __name__ == "__main__":
+    unittest.main()
