@@ -14,7 +14,6 @@
 #include <fcntl.h>
 #include <glib.h>
 #include <stdlib.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #define NODES_OF_STEP 144
@@ -77,16 +76,14 @@ static char *
 open_cb(void *path) {
   td_error error = {0};
   uint64_t n_events = 0;
-  struct rusage usage = {0};
   double begin = td_bench_now();
   td_status status = read_outline(path, &n_events, &error);
   double between = td_bench_now();
   if (!status) status = open_middle(path, &error);
   double end = td_bench_now();
-  getrusage(RUSAGE_SELF, &usage);
-  char *text = g_strdup_printf("%.17g %.17g %.17g %.17g %s", (between - begin) * 1e3,
-                               (end - between) * 1e3, (double)usage.ru_maxrss / 1024,
-                               (double)n_events, status ? td_error_text(&error) : "");
+  char *text =
+      g_strdup_printf("%.17g %.17g %.17g %.17g %s", (between - begin) * 1e3, (end - between) * 1e3,
+                      td_bench_apart_mb(), (double)n_events, status ? td_error_text(&error) : "");
   td_error_clear(&error);
   return text;
 }

@@ -7,7 +7,6 @@
 #include <glib.h>
 #include <math.h>
 #include <stdlib.h>
-#include <sys/resource.h>
 
 static const td_scale scales[] = {
 #define TD_SCALE(name, what, unit, things, smallest)                                               \
@@ -44,10 +43,7 @@ measure_one(void *data) {
   const one_size *size = data;
   double value = 0;
   g_autofree char *trouble = size->scale->measure(size->n, &value);
-  struct rusage usage = {0};
-  getrusage(RUSAGE_SELF, &usage);
-  return g_strdup_printf("%.17g %.17g %s", value, (double)usage.ru_maxrss / 1024,
-                         trouble ? trouble : "");
+  return g_strdup_printf("%.17g %.17g %s", value, td_bench_apart_mb(), trouble ? trouble : "");
 }
 
 /* Returns NULL or why there is no value (owned). */
