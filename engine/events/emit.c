@@ -230,6 +230,11 @@ td_emit_name_thread(const char *name, int32_t device) {
   TD_EMIT(thread_new, .id = td_emit_ring->thread, .name = own_name, .device = device);
 }
 
+bool
+td_emit_thread_has_name(void) {
+  return own_name != 0;
+}
+
 void
 td_emit_device(int32_t device, const char *name) {
   uint32_t name_id = td_intern(name);

@@ -103,8 +103,10 @@ uint32_t td_emit_thread_id(void);
  * if it has never emitted. It takes a lock: not for the hot path. */
 uint32_t td_emit_thread_of(int tid);
 
-/* td_emit_name_thread names the calling thread and the device whose queue the thread serves. */
+/* td_emit_name_thread names the calling thread and the device whose queue the thread serves.
+ * td_emit_thread_has_name tells whether it was called on this thread. */
 void td_emit_name_thread(const char *name, int32_t device);
+bool td_emit_thread_has_name(void);
 
 /* td_emit_device announces a device, now and at the start of every later recording. */
 void td_emit_device(int32_t device, const char *name);

@@ -83,6 +83,22 @@ class Run(ScriptCase):
             ''')
         self.assertEqual([e['text'] for e in self.events() if e['event'] == 'mark'], ['thread', 'handler'])
 
+    def test_threads_have_the_names_of_python(self):
+        self.run_script('''
+            import threading, torch
+            def step():
+                torch.ones(1, requires_grad=True).exp().backward()
+            for name in ('loader-7', None):
+                thread = threading.Thread(target=step, name=name)
+                thread.start()
+                thread.join()
+            step()
+            ''')
+        events = self.events()
+        names = {e['id']: e['name'] for e in events if e['event'] == 'thread_new'}
+        self.assertEqual([names[e['thread']] for e in events if e['event'] == 'graph_task_begin'],
+                         ['loader-7', 'Thread-1 (step)', 'main'])
+
     def test_child_of_a_fork_leaves_the_tape_alone(self):
         self.run_script('''
             import os, torch
