@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "engine/profile/check.h"
-#include "engine/profile/conflicts.h"
-#include "engine/profile/why.h"
+#include "engine/profile/check/check.h"
+#include "engine/profile/why/conflicts.h"
+#include "engine/profile/why/why.h"
 
 #include "app/command.h"
 #include "engine/replay/catalog_visit.h"

@@ -2,7 +2,7 @@
 #include "app/command.h"
 #include "app/tape_at.h"
 #include "engine/base/json.h"
-#include "engine/profile/why.h"
+#include "engine/profile/why/why.h"
 #include "engine/replay/catalog_visit.h"
 
 #include <inttypes.h>

@@ -5,7 +5,7 @@
 #include "app/moment_replay.h"
 #include "app/output_file.h"
 #include "engine/base/alloc.h"
-#include "engine/profile/why.h"
+#include "engine/profile/why/why.h"
 #include "engine/replay/replay.h"
 #include "ui/draw/overview.h"
 #include "ui/geometry/format.h"

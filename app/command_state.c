@@ -2,7 +2,7 @@
 #include "app/command.h"
 #include "app/state_json.h"
 #include "app/tape_at.h"
-#include "engine/profile/why.h"
+#include "engine/profile/why/why.h"
 #include "ui/geometry/format.h"
 
 #include <inttypes.h>

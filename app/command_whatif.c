@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "engine/profile/whatif.h"
+#include "engine/profile/model/whatif.h"
 
 #include "app/command.h"
 #include "app/json_members.h"

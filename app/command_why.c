@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "engine/profile/why.h"
+#include "engine/profile/why/why.h"
 
 #include "app/command.h"
 #include "app/moment_replay.h"

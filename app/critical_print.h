@@ -3,7 +3,7 @@
  * A critical path as text or JSON on standard output. */
 #pragma once
 
-#include "engine/profile/critical_report.h"
+#include "engine/profile/report/critical_report.h"
 
 void td_critical_print_text(const char *path, const td_critical_report *report);
 void td_critical_print_json(const td_critical_report *report);

@@ -3,7 +3,7 @@
  * What `tapedeck diff` found, for people and as JSON. Main thread. */
 #pragma once
 
-#include "engine/profile/diff.h"
+#include "engine/profile/diff/diff.h"
 
 typedef struct td_diff_report {
   td_tape *tape_a, *tape_b; /* (owned) */

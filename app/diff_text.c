@@ -2,7 +2,7 @@
 #include "app/diff_report.h"
 #include "engine/base/alloc.h"
 #include "engine/base/line.h"
-#include "engine/profile/why.h"
+#include "engine/profile/why/why.h"
 #include "ui/geometry/format.h"
 
 #include <stdio.h>

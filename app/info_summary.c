@@ -4,9 +4,9 @@
 #include "app/command.h"
 #include "app/json_members.h"
 #include "engine/base/line.h"
-#include "engine/profile/causes.h"
 #include "engine/profile/source_place.h"
-#include "engine/profile/why.h"
+#include "engine/profile/why/causes.h"
+#include "engine/profile/why/why.h"
 #include "engine/replay/catalog_collect.h"
 #include "ui/geometry/format.h"
 

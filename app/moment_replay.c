@@ -2,8 +2,8 @@
 #include "app/moment_replay.h"
 
 #include "app/command.h"
-#include "engine/profile/causes.h"
-#include "engine/profile/conflicts.h"
+#include "engine/profile/why/causes.h"
+#include "engine/profile/why/conflicts.h"
 #include "engine/replay/catalog_collect.h"
 
 /* A moment that was asked for on a tape, and whether the tape has it. */

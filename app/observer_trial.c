@@ -3,7 +3,7 @@
 
 #include "app/paths.h"
 #include "app/preload.h"
-#include "engine/profile/check.h"
+#include "engine/profile/check/check.h"
 #include "engine/trace/tape.h"
 
 #include <glib/gstdio.h>

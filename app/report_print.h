@@ -3,7 +3,7 @@
  * A report as text, JSON or CSV on standard output. */
 #pragma once
 
-#include "engine/profile/report.h"
+#include "engine/profile/report/report.h"
 
 void td_report_print_text(const char *path, const td_report *report, td_report_by by);
 void td_report_print_json(const td_report *report, td_report_by by);

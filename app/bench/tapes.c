@@ -6,7 +6,7 @@
 #include "app/bench/scale.h"
 
 #include "engine/base/alloc.h"
-#include "engine/profile/check.h"
+#include "engine/profile/check/check.h"
 
 #include <glib.h>
 #include <string.h>

@@ -3,8 +3,8 @@
  * Which of two ready tasks goes first. A shutdown task does, then a dummy task, then a task whose
  * graph task is gone. After these goes the deeper re-entrant pass, then the higher sequence_nr. The
  * heap breaks ties (engine/base/heap.h). The engine's ready queue, its replay and the probe's
- * reconstruction share this order; engine/profile/check_queue.c has a second one to judge them.
- * Pure functions. */
+ * reconstruction share this order; engine/profile/check/check_queue.c has a second one to judge
+ * them. Pure functions. */
 #pragma once
 
 #include <stdbool.h>

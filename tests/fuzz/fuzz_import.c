@@ -3,7 +3,7 @@
  * The import of a profiler's trace, in pieces whose size the first byte says. The tape that comes
  * of it is whole, and keeps all rules. */
 #include "engine/exchange/import.h"
-#include "engine/profile/check.h"
+#include "engine/profile/check/check.h"
 #include "tests/fuzz/target.h"
 
 #include <stdlib.h>

@@ -13,7 +13,7 @@
 #include "engine/ops/reductions.h"
 #include "engine/ops/shape.h"
 #include "engine/pass/engine.h"
-#include "engine/profile/check.h"
+#include "engine/profile/check/check.h"
 #include "engine/tensor/factories.h"
 #include "engine/trace/recorder.h"
 #include "engine/trace/tape.h"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "engine/base/alloc.h"
 #include "engine/events/emit.h"
-#include "engine/profile/diff.h"
+#include "engine/profile/diff/diff.h"
+#include "engine/profile/diff/sequence.h"
 #include "engine/profile/op_name.h"
-#include "engine/profile/sequence.h"
 #include "engine/replay/catalog_collect.h"
 #include "engine/replay/segments.h"
 #include "tests/fixtures/tape_maker.h"

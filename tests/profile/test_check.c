@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "engine/base/alloc.h"
 #include "engine/events/emit.h"
-#include "engine/profile/check.h"
+#include "engine/profile/check/check.h"
 #include "tests/fixtures/tape_maker.h"
 
 #include <glib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
  * What a check says of a tape does not depend on whether it is cut into segments. */
-#include "engine/profile/check.h"
+#include "engine/profile/check/check.h"
 #include "engine/replay/segments.h"
 #include "tests/fixtures/tape_maker.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "engine/profile/check_spans.h"
+#include "engine/profile/check/check_spans.h"
 
 #include <glib.h>
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "engine/base/alloc.h"
-#include "engine/profile/check.h"
+#include "engine/profile/check/check.h"
 #include "engine/profile/source_place.h"
-#include "engine/profile/why.h"
+#include "engine/profile/why/why.h"
 #include "tests/fixtures/tape_maker.h"
 
 #include <glib.h>

@@ -2,7 +2,7 @@
  *
  * Segments: what a replay of one tells is what a replay of the whole tape tells. */
 #include "engine/base/hash.h"
-#include "engine/profile/why.h"
+#include "engine/profile/why/why.h"
 #include "engine/replay/replay.h"
 #include "engine/replay/segments.h"
 #include "tests/fixtures/assert_ok.h"

@@ -2,7 +2,7 @@
 #include "tests/trace/kept_tape.h"
 
 #include "engine/events/ring.h"
-#include "engine/profile/check.h"
+#include "engine/profile/check/check.h"
 #include "engine/trace/compact.h"
 #include "engine/trace/tape.h"
 #include "tests/fixtures/assert_ok.h"

@@ -8,7 +8,7 @@
  *     test_golden --generate    writes FILE.jsonl for every tape */
 #include "engine/base/alloc.h"
 #include "engine/base/json.h"
-#include "engine/profile/check.h"
+#include "engine/profile/check/check.h"
 #include "engine/trace/tape.h"
 #include "tests/fixtures/assert_ok.h"
 

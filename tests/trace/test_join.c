@@ -4,7 +4,7 @@
  * reader takes the result for any other tape. */
 #include "engine/base/alloc.h"
 #include "engine/events/ring.h"
-#include "engine/profile/check.h"
+#include "engine/profile/check/check.h"
 #include "engine/replay/catalog_collect.h"
 #include "engine/replay/replay.h"
 #include "engine/trace/format.h"

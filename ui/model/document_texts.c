@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "ui/model/document_texts.h"
 
-#include "engine/profile/why.h"
+#include "engine/profile/why/why.h"
 #include "ui/geometry/format.h"
 #include "ui/model/document_part.h"
 

@@ -4,7 +4,7 @@
  * into that. */
 #include "ui/model/facts_parts.h"
 
-#include "engine/profile/conflicts.h"
+#include "engine/profile/why/conflicts.h"
 #include "ui/geometry/format.h"
 #include "ui/model/document_part.h"
 #include "ui/model/problems.h"

@@ -11,7 +11,7 @@
 
 #include "engine/probe/ids.h"
 #include "engine/probe/observer/emit.hpp"
-#include "engine/probe/relocations.h"
+#include "engine/base/relocations.h"
 
 #include <dlfcn.h>
 #include <string.h>

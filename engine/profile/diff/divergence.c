@@ -1,0 +1,308 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "engine/profile/diff/divergence.h"
+
+#include "engine/base/alloc.h"
+#include "engine/profile/why/why.h"
+#include "engine/profile/words.h"
+
+#include <assert.h>
+#include <stdio.h>
+
+/* A side at its pop: the visit it made there, and where the other side's visit is on this one. */
+typedef struct view {
+  const char *letter; /* "A" */
+  const td_visits *visits;
+  const td_visit *took, *passed_over; /* NULL: there is none */
+  td_replay *replay;                  /* (owned) stands before the pop; NULL where it has none */
+  td_queue_order order;
+  bool other_ready; /* passed_over was in the queue as well */
+} view;
+
+typedef struct pair_of_views {
+  view a, b;
+} pair_of_views;
+
+const char *
+td_align_cause_name(td_align_cause cause) {
+  static const char *const names[] = {
+#define X(name) #name,
+      TD_ALIGN_CAUSES(X)
+#undef X
+  };
+  return names[cause];
+}
+
+/* Looking */
+
+static const td_visit *
+visit_at(const td_visits *visits, uint32_t i) {
+  return i == TD_NONE ? NULL : &visits->visits[i];
+}
+
+static td_status
+list_ready(view *view, uint32_t queue, td_divergence_side *side) {
+  const td_state *state = td_replay_state(view->replay);
+  uint32_t n = td_state_queue(state, queue)->n;
+  td_queue_entry *entries = td_try_alloc(n, sizeof *entries);
+  side->ready = td_try_alloc(n, sizeof *side->ready);
+  if (entries && side->ready) {
+    td_state_queue_order(state, view->visits->catalog, queue, entries);
+    for (uint32_t i = 0; i < n; i++) {
+      if (entries[i].node == TD_NONE) continue;
+      side->ready[side->n_ready++] = entries[i].node;
+      view->other_ready |= view->passed_over && entries[i].node == view->passed_over->node &&
+                           entries[i].graph_task == view->passed_over->graph_task;
+    }
+  }
+  free(entries);
+  return entries && side->ready ? TD_OK : TD_OUT_OF_MEMORY;
+}
+
+static td_status
+open_replay(view *view, const char *path, td_error *error) {
+  td_tape *tape;
+  td_status status = td_tape_open(path, &tape, error);
+  if (status != TD_OK) return status;
+  const td_segment *window = &view->visits->catalog->segment;
+  return td_replay_new(tape, window, NULL, NULL, &view->replay, error);
+}
+
+static td_status
+look_into(view *view, const char *path, td_divergence_side *side, td_error *error) {
+  td_any_event event;
+  td_status status = open_replay(view, path, error);
+  if (status == TD_OK) status = td_replay_event(view->replay, view->took->at, &event, error);
+  if (status == TD_OK) status = td_why_pop(view->replay, view->took->at, &side->why, error);
+  if (status == TD_OK) status = td_replay_seek(view->replay, view->took->at, error);
+  if (status != TD_OK || event.queue_pop.queue >= view->visits->catalog->n_queues) return status;
+  view->order = view->visits->catalog->queues[event.queue_pop.queue].order;
+  return list_ready(view, event.queue_pop.queue, side);
+}
+
+static td_status
+look(view *view, const char *path, td_divergence_side *side, td_error *error) {
+  if (!view->took || !view->took->popped) return TD_OK;
+  td_status status = look_into(view, path, side, error);
+  if (status) td_error_prefix(error, "%s: ", path);
+  return status;
+}
+
+/* Judging */
+
+static uint64_t
+sequence_nr(const view *view, const td_visit *visit) {
+  return td_catalog_node_get(view->visits->catalog, visit->node)->sequence_nr;
+}
+
+/* 1 where the node that was taken goes before the other by its sequence number, 0 on a tie. */
+static int
+precedence(const view *view) {
+  assert(view->took && view->passed_over);
+  uint64_t took = sequence_nr(view, view->took), other = sequence_nr(view, view->passed_over);
+  return (took > other) - (took < other);
+}
+
+/* Nodes that are on one side alone, or on another device. */
+static td_align_cause
+judge_presence(const view *a, const view *b) {
+  bool a_is_new = a->took && !b->passed_over, b_is_new = b->took && !a->passed_over;
+  if (a_is_new && b_is_new) return TD_ALIGN_CAUSE_other_node;
+  if (a_is_new) return TD_ALIGN_CAUSE_only_a;
+  if (b_is_new) return TD_ALIGN_CAUSE_only_b;
+  if ((a->took && a->took->lane != b->passed_over->lane) ||
+      (b->took && b->took->lane != a->passed_over->lane))
+    return TD_ALIGN_CAUSE_device;
+  return TD_ALIGN_CAUSE_unknown;
+}
+
+static td_align_cause
+judge(const view *a, const view *b) {
+  td_align_cause cause = judge_presence(a, b);
+  if (cause != TD_ALIGN_CAUSE_unknown || !a->replay || !b->replay) return cause;
+  if (!a->other_ready || !b->other_ready) return TD_ALIGN_CAUSE_readiness;
+  if (a->order != b->order) return TD_ALIGN_CAUSE_queue_order;
+  int in_a = precedence(a), in_b = precedence(b);
+  if (in_a == 0 && in_b == 0) return TD_ALIGN_CAUSE_tie;
+  return in_a >= 0 && in_b >= 0 ? TD_ALIGN_CAUSE_sequence : TD_ALIGN_CAUSE_out_of_turn;
+}
+
+/* Telling */
+
+static void
+write_visit(FILE *out, const view *view, const td_visit *visit) {
+  assert(visit);
+  td_words_node(out, view->visits->catalog, visit->node);
+}
+
+static void
+write_lane(FILE *out, const view *view, const td_visit *visit) {
+  assert(visit);
+  td_words_name(out, td_catalog_device_name(view->visits->catalog, visit->lane));
+}
+
+static void
+write_only(FILE *out, const view *view) {
+  write_visit(out, view, view->took);
+  fprintf(out, " is only in %s", view->letter);
+}
+
+static void
+write_device(FILE *out, const view *view, const struct view *other) {
+  write_visit(out, view, view->took);
+  fprintf(out, " ran on ");
+  write_lane(out, view, view->took);
+  fprintf(out, " in %s and on ", view->letter);
+  write_lane(out, other, other->passed_over);
+  fprintf(out, " in %s", other->letter);
+}
+
+static void
+write_unready(FILE *out, const view *view) {
+  assert(view->took && view->passed_over);
+  char *wait = td_why_wait(view->replay, view->passed_over->node);
+  fprintf(out, "in %s, ", view->letter);
+  write_visit(out, view, view->passed_over);
+  fprintf(out, " was not ready when ");
+  write_visit(out, view, view->took);
+  fprintf(out, " was popped: %s", wait);
+  free(wait);
+}
+
+static void
+write_readiness(FILE *out, const pair_of_views *views) {
+  if (!views->a.other_ready) write_unready(out, &views->a);
+  if (!views->a.other_ready && !views->b.other_ready) fputs(" And ", out);
+  if (!views->b.other_ready) write_unready(out, &views->b);
+}
+
+static void
+write_numbers(FILE *out, const view *view) {
+  fprintf(out, "in %s ", view->letter);
+  write_visit(out, view, view->took);
+  fputs(" has ", out);
+  td_words_number(out, sequence_nr(view, view->took));
+  fputs(" and ", out);
+  write_visit(out, view, view->passed_over);
+  fputs(" has ", out);
+  td_words_number(out, sequence_nr(view, view->passed_over));
+}
+
+static void
+write_out_of_turn(FILE *out, const view *view) {
+  fputs("both were ready on both sides, and ", out);
+  write_visit(out, view, view->passed_over);
+  fprintf(out, " goes first by its sequence_nr: %s popped out of turn", view->letter);
+}
+
+static void
+write_cause(FILE *out, td_align_cause cause, const pair_of_views *views) {
+  const view *a = &views->a, *b = &views->b;
+  switch (cause) {
+  case TD_ALIGN_CAUSE_only_a:
+    write_only(out, a);
+    break;
+  case TD_ALIGN_CAUSE_only_b:
+    write_only(out, b);
+    break;
+  case TD_ALIGN_CAUSE_other_node:
+    write_only(out, a);
+    fputs(", ", out);
+    write_only(out, b);
+    break;
+  case TD_ALIGN_CAUSE_device:
+    if (a->took && a->took->lane != b->passed_over->lane)
+      write_device(out, a, b);
+    else
+      write_device(out, b, a);
+    break;
+  case TD_ALIGN_CAUSE_readiness:
+    write_readiness(out, views);
+    return; /* td_why_wait has ended the sentence */
+  case TD_ALIGN_CAUSE_queue_order:
+    fprintf(out, "the queue's order is %s in A and %s in B",
+            td_enum_word(TD_FIELD_ENUM_queue_order, a->order),
+            td_enum_word(TD_FIELD_ENUM_queue_order, b->order));
+    break;
+  case TD_ALIGN_CAUSE_sequence:
+    fputs("both were ready on both sides, but the forward passes numbered them in another order: ",
+          out);
+    write_numbers(out, a);
+    fputs(", ", out);
+    write_numbers(out, b);
+    break;
+  case TD_ALIGN_CAUSE_tie:
+    fputs("both were ready on both sides with equal sequence numbers; so the place in the heap "
+          "decides, and they entered it in another order",
+          out);
+    break;
+  case TD_ALIGN_CAUSE_out_of_turn:
+    write_out_of_turn(out, precedence(a) < 0 ? a : b);
+    break;
+  default:
+    fputs("the tapes do not tell what else was ready", out);
+  }
+  putc('.', out);
+}
+
+static td_status
+tell(td_divergence *divergence, const pair_of_views *views) {
+  size_t size;
+  FILE *out = open_memstream(&divergence->text, &size);
+  if (!out) return TD_OUT_OF_MEMORY;
+  write_cause(out, divergence->cause, views);
+  fclose(out);
+  return TD_OK;
+}
+
+static td_divergence_side
+describe_side(const td_visits *visits, const td_visit_task *task, uint32_t visit) {
+  td_divergence_side side = {.graph_task = task->graph_task, .has_node = visit != TD_NONE};
+  if (side.has_node) side.node = td_visits_node(visits, visit);
+  return side;
+}
+
+static td_divergence
+describe(const td_align *align) {
+  const td_align_divergence *at = &align->divergence;
+  const td_catalog *catalog = at->a == TD_NONE ? align->b->catalog : align->a->catalog;
+  return (td_divergence){
+      .position = at->position,
+      .device = td_dup_string(td_catalog_device_name(catalog, at->lane)),
+      .device_label = td_dup_string(td_catalog_device_label(catalog, at->lane)),
+      .a = describe_side(align->a, &align->task_a, at->a),
+      .b = describe_side(align->b, &align->task_b, at->b),
+  };
+}
+
+td_status
+td_divergence_explain(const td_align *align, const char *path_a, const char *path_b,
+                      td_divergence *divergence, td_error *error) {
+  const td_align_divergence *at = &align->divergence;
+  pair_of_views views = {{.letter = "A", .visits = align->a, .took = visit_at(align->a, at->a)},
+                         {.letter = "B", .visits = align->b, .took = visit_at(align->b, at->b)}};
+  if (at->b != TD_NONE) views.a.passed_over = visit_at(align->a, align->partners_b[at->b]);
+  if (at->a != TD_NONE) views.b.passed_over = visit_at(align->b, align->partners_a[at->a]);
+  *divergence = describe(align);
+  td_status status = look(&views.a, path_a, &divergence->a, error);
+  if (status == TD_OK) status = look(&views.b, path_b, &divergence->b, error);
+  if (status == TD_OK) {
+    divergence->cause = judge(&views.a, &views.b);
+    status = tell(divergence, &views);
+  }
+  td_replay_close(views.a.replay);
+  td_replay_close(views.b.replay);
+  if (status != TD_OK) td_divergence_fini(divergence);
+  return status;
+}
+
+void
+td_divergence_fini(td_divergence *divergence) {
+  free(divergence->a.ready);
+  free(divergence->a.why);
+  free(divergence->b.ready);
+  free(divergence->b.why);
+  free(divergence->device);
+  free(divergence->device_label);
+  free(divergence->text);
+  *divergence = (td_divergence){0};
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * The critical path of recorded passes: the longest chain of tasks, each of which had to wait for
+ * the one before. It waited for its gradient, or for its thread. A pass model has the durations;
+ * time between the tasks, in which a thread wakes up, is not part of the path. Read-only once it is
+ * made. */
+#pragma once
+
+#include "engine/profile/model/pass_model.h"
+
+/* TD_CRITICAL_LINKS: why a task follows the one before on the path. */
+typedef enum td_critical_link {
+  TD_CRITICAL_begin,
+  TD_CRITICAL_gradient,
+  TD_CRITICAL_thread
+} td_critical_link;
+
+typedef struct td_critical_step {
+  uint32_t task;
+  td_critical_link link; /* from the step before */
+  uint64_t ns;           /* of the task, until the next step could begin */
+} td_critical_step;
+
+typedef struct td_critical {
+  uint64_t length_ns;      /* the sum of all steps */
+  td_critical_step *steps; /* (owned) in time */
+  uint32_t n_steps;
+  uint64_t *slack_ns; /* (owned) by task: how much longer it could take without a longer path */
+} td_critical;
+
+/* td_critical_make finds the path of all passes of a model. TD_OUT_OF_MEMORY. */
+td_status td_critical_make(const td_pass_model *model, td_critical *critical);
+void td_critical_fini(td_critical *critical);

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * The tasks of a model with durations that somebody changed. Any thread. */
+#pragma once
+
+#include "engine/profile/model/pass_model.h"
+
+/* A change of what was recorded: functions of this name, or this node, take `share` of their time.
+ * With a share of 0, all of the task takes none. */
+typedef struct td_scaling {
+  const char *name; /* (borrowed) or NULL: `node` */
+  uint32_t node;
+  double share;
+} td_scaling;
+
+/* td_scaling_is_of tells whether a change is of this task. */
+bool td_scaling_is_of(const td_scaling *scaling, const td_model_task *task);
+
+typedef struct td_virtual_task {
+  uint64_t total_ns, path_ns; /* path: the longest way from its pop to the end of the last task */
+  uint64_t held, sent;        /* bytes in its buffer, and of what it hands on */
+  uint32_t n_awaited;
+  uint32_t next_root; /* of its pass; for the run */
+  double share;       /* of the function's time */
+} td_virtual_task;
+
+/* td_virtual_tasks_take fills in [model->n_tasks] tasks, all but next_root. */
+void td_virtual_tasks_take(const td_pass_model *model, const td_scaling *scalings,
+                           uint32_t n_scalings, td_virtual_task *tasks);
+
+/* td_virtual_offset returns when a delivery comes, in ns after the pop of the task that makes it.
+ */
+uint64_t td_virtual_offset(const td_pass_model *model, const td_virtual_task *tasks,
+                           uint32_t delivery);

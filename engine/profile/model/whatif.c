@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "engine/profile/model/whatif.h"
+
+#include "engine/base/alloc.h"
+#include "engine/profile/model/model_visit.h"
+
+typedef struct asking {
+  const td_virtual_plan *plans; /* (borrowed) [n_plans] */
+  uint32_t n_plans;
+  td_whatif *whatif;
+  td_virtual_result *results; /* (borrowed) [n_plans] */
+  bool *is_found;             /* (owned) by change of the first plan: all plans have the same */
+} asking;
+
+static void
+find_scaled(asking *self, const td_pass_model *model) {
+  const td_virtual_plan *plan = self->plans;
+  for (uint32_t i = 0; self->n_plans && i < plan->n_scalings; i++)
+    for (uint32_t task = 0; !self->is_found[i] && task < model->n_tasks; task++)
+      self->is_found[i] = td_scaling_is_of(&plan->scalings[i], &model->tasks[task]);
+}
+
+static td_status
+run(const td_pass_model *model, const td_catalog *catalog, void *data) {
+  asking *self = data;
+  td_whatif *whatif = self->whatif;
+  const td_virtual_plan as_recorded = {.schedule = TD_SCHEDULE_engine, .n_workers = 1};
+  for (uint32_t i = 0; i < model->n_passes; i++)
+    whatif->recorded += model->passes[i].end_ns - model->passes[i].begin_ns;
+  whatif->n_passes += model->n_passes;
+  whatif->n_devices = model->n_devices;
+  whatif->has_bytes |= model->has_bytes;
+  find_scaled(self, model);
+  td_status status = td_virtual_run(model, &as_recorded, &whatif->replayed);
+  for (uint32_t i = 0; i < self->n_plans && !status; i++)
+    status = td_virtual_run(model, &self->plans[i], &self->results[i]);
+  return status;
+}
+
+static td_status
+refuse_unknown(const asking *self, td_error *error) {
+  for (uint32_t i = 0; self->n_plans && i < self->plans->n_scalings; i++) {
+    const td_scaling *scaling = &self->plans->scalings[i];
+    if (self->is_found[i]) continue;
+    if (scaling->name)
+      return td_error_set(error, TD_OUT_OF_RANGE, "no function of these passes is called '%s'",
+                          scaling->name);
+    return td_error_set(error, TD_OUT_OF_RANGE, "node #%u did not run in these passes",
+                        scaling->node);
+  }
+  return TD_OK;
+}
+
+td_status
+td_whatif_make(td_tape *tape, const td_virtual_plan *plans, uint32_t n_plans, td_whatif *whatif,
+               td_virtual_result *results, td_error *error) {
+  *whatif = (td_whatif){0};
+  for (uint32_t i = 0; i < n_plans; i++)
+    results[i] = (td_virtual_result){0};
+  asking self = {.plans = plans, .n_plans = n_plans, .whatif = whatif, .results = results};
+  self.is_found = TD_NEW_N(bool, n_plans ? plans->n_scalings : 0);
+  td_status status = td_model_visit(tape, run, &self, &whatif->n_left_out, error);
+  if (!status) status = refuse_unknown(&self, error);
+  free(self.is_found);
+  return status;
+}
+
+double
+td_whatif_error(const td_whatif *whatif) {
+  double recorded = (double)whatif->recorded, replayed = (double)whatif->replayed.wall;
+  if (whatif->recorded == 0) return 0;
+  return (replayed > recorded ? replayed - recorded : recorded - replayed) / recorded;
+}

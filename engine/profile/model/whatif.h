@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * What passes would have taken under other schedules: virtual_run.h for all passes of a tape. The
+ * recorded schedule is replayed first, and tells how far such numbers can be trusted. */
+#pragma once
+
+#include "engine/profile/model/virtual_run.h"
+
+typedef struct td_whatif {
+  uint32_t n_passes, n_left_out;
+  uint64_t recorded;          /* ns of the passes */
+  td_virtual_result replayed; /* the engine's schedule, and the devices of the tape */
+  uint32_t n_devices;         /* of the tape */
+  bool has_bytes;             /* else no memory_peak is known */
+} td_whatif;
+
+/* td_whatif_make writes [n_plans] results. It reads the tape once. TD_UNSUPPORTED if the tape has
+ * no pops that were observed; TD_OUT_OF_RANGE if a change names what no task is; else as
+ * td_catalog_visit. */
+td_status td_whatif_make(td_tape *tape, const td_virtual_plan *plans, uint32_t n_plans,
+                         td_whatif *whatif, td_virtual_result *results, td_error *error);
+
+/* td_whatif_error returns how far the replayed time is off the recorded one, as a share of it. */
+double td_whatif_error(const td_whatif *whatif);

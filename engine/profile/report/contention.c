@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "engine/profile/report/contention.h"
+
+#include "engine/base/alloc.h"
+#include "engine/profile/report/lives.h"
+#include "engine/profile/report/report_keys.h"
+#include "engine/replay/catalog_visit.h"
+
+#include <string.h>
+
+typedef struct queue_row {
+  uint64_t n_pushes, n_pops, n_empty_wakes;
+  uint32_t name;
+} queue_row;
+
+typedef struct contending {
+  td_contention *result;
+  td_lives *lives;
+  uint32_t graph_task; /* the wished pass, or TD_NONE */
+  bool is_open;        /* events count */
+  const td_catalog *catalog;
+  td_lock_waits locks;
+  queue_row *queues; /* (owned) by id */
+  uint32_t n_queues;
+  td_samples lay, slept; /* by queue */
+} contending;
+
+static queue_row *
+queue_of(contending *self, uint32_t queue) {
+  while (queue >= self->n_queues) {
+    uint32_t n = TD_MAX(2 * self->n_queues, 8u);
+    self->queues = td_realloc(self->queues, n, sizeof *self->queues);
+    memset(self->queues + self->n_queues, 0, (n - self->n_queues) * sizeof *self->queues);
+    self->n_queues = n;
+  }
+  queue_row *row = &self->queues[queue];
+  if (!row->name)
+    row->name = td_text_keep(&self->result->texts, td_report_queue_name(self->catalog, queue));
+  return row;
+}
+
+/* ---- queues ---- */
+
+static void
+note_pop(contending *self, const td_event_queue_pop *event) {
+  queue_row *queue = queue_of(self, event->queue);
+  queue->n_pops++;
+  if (!event->waited) return;
+  td_samples_add(&self->slept, event->queue, event->waited);
+  queue->n_empty_wakes += event->node == TD_NONE;
+}
+
+static void
+life_cb(const td_life *life, void *data) {
+  contending *self = data;
+  uint32_t pass = td_lives_pass(self->lives, life->pass)->graph_task;
+  if (life->queue == TD_NONE || (self->graph_task != TD_NONE && self->graph_task != pass)) return;
+  td_samples_add(&self->lay, life->queue, life->parts[TD_LIFE_queue_wait]);
+}
+
+/* ---- going through the tape ---- */
+
+static void
+note(contending *self, const td_any_event *any) {
+  switch (any->event.kind) {
+  case TD_EVENT_lock_wait:
+    return td_lock_waits_begin(&self->locks, self->catalog, &any->lock_wait);
+  case TD_EVENT_lock_held:
+    return td_lock_waits_hold(&self->locks, self->catalog, &any->lock_held,
+                              td_lives_node(self->lives, any->lock_held.holder));
+  case TD_EVENT_lock_acquired:
+    return td_lock_waits_end(&self->locks, &any->lock_acquired);
+  case TD_EVENT_queue_push:
+    queue_of(self, any->queue_push.queue)->n_pushes++;
+    return;
+  case TD_EVENT_queue_wake:
+    queue_of(self, any->queue_wake.queue)->n_pushes++;
+    return;
+  case TD_EVENT_queue_pop:
+    return note_pop(self, &any->queue_pop);
+  default:
+    return;
+  }
+}
+
+/* Only what happens while the wished pass lasts. */
+static void
+look_at(contending *self, const td_any_event *any) {
+  bool is_one = self->graph_task != TD_NONE;
+  if (is_one && any->event.kind == TD_EVENT_graph_task_begin)
+    self->is_open |= any->graph_task_begin.graph_task == self->graph_task;
+  if (self->is_open) note(self, any);
+  if (is_one && any->event.kind == TD_EVENT_graph_task_end)
+    self->is_open &= any->graph_task_end.graph_task != self->graph_task;
+}
+
+static void
+event_cb(const td_catalog *catalog, const td_any_event *event, void *data) {
+  contending *self = data;
+  self->catalog = catalog;
+  td_lives_apply(self->lives, catalog, event);
+  look_at(self, event);
+}
+
+/* ---- the end ---- */
+
+static void
+list_queues(contending *self) {
+  td_contention *result = self->result;
+  size_t lay = 0, slept = 0;
+  result->queues = td_alloc(TD_MAX(self->n_queues, 1u), sizeof *result->queues);
+  td_samples_sort(&self->lay);
+  td_samples_sort(&self->slept);
+  for (uint32_t i = 0; i < self->n_queues; i++) {
+    const queue_row *row = &self->queues[i];
+    td_contended_queue queue = {.name = td_text_table_get(&result->texts, row->name),
+                                .n_pushes = row->n_pushes,
+                                .n_pops = row->n_pops,
+                                .lay = td_samples_take(&self->lay, &lay, i),
+                                .slept = td_samples_take(&self->slept, &slept, i),
+                                .n_empty_wakes = row->n_empty_wakes};
+    if (row->name) result->queues[result->n_queues++] = queue;
+  }
+}
+
+/* Who pushes or pops takes the queue's lock. */
+static void
+count_takings(contending *self) {
+  for (uint32_t i = 0; i < self->result->locks.n_locks; i++) {
+    td_contended_lock *lock = &self->result->locks.locks[i];
+    if (lock->kind != TD_lock_kind_queue || lock->object >= self->n_queues) continue;
+    const queue_row *queue = &self->queues[lock->object];
+    lock->n_taken = queue->n_pushes + queue->n_pops;
+  }
+}
+
+static void
+count_passes(contending *self) {
+  uint32_t n = td_lives_end(self->lives);
+  for (uint32_t i = 0; i < n; i++)
+    self->result->n_passes += self->graph_task == TD_NONE ||
+                              td_lives_pass(self->lives, i)->graph_task == self->graph_task;
+}
+
+static void
+contending_fini(contending *self) {
+  td_lives_free(self->lives);
+  td_lock_waits_fini(&self->locks);
+  free(self->queues);
+  td_samples_fini(&self->lay);
+  td_samples_fini(&self->slept);
+}
+
+td_status
+td_contention_make(td_tape *tape, uint32_t graph_task, td_contention *contention, td_error *error) {
+  const td_tape_info *info = td_tape_info_get(tape);
+  *contention = (td_contention){.locks_known = info->known[TD_EVENT_lock_wait],
+                                .queues_known = info->known[TD_EVENT_queue_pop]};
+  contending self = {.result = contention,
+                     .graph_task = graph_task,
+                     .is_open = graph_task == TD_NONE,
+                     .locks = {.texts = &contention->texts}};
+  self.lives = td_lives_new(info, (td_life_listener){.life = life_cb, .data = &self});
+  td_status status = td_catalog_visit_events(tape, event_cb, &self, error);
+  if (!status) {
+    count_passes(&self);
+    list_queues(&self);
+    td_lock_waits_list(&self.locks, &contention->locks);
+    count_takings(&self);
+  }
+  contending_fini(&self);
+  if (!status && graph_task != TD_NONE && contention->n_passes == 0)
+    status = td_error_set(error, TD_OUT_OF_RANGE, "there is no outermost pass %u", graph_task);
+  return status;
+}
+
+void
+td_contention_fini(td_contention *contention) {
+  td_lock_list_fini(&contention->locks);
+  free(contention->queues);
+  td_text_table_fini(&contention->texts);
+  *contention = (td_contention){0};
+}

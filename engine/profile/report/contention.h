@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * Who waited for which lock, and who held it; how long tasks lay in queues, and how threads slept
+ * on them. Read-only once it is made; any number of threads may read it. */
+#pragma once
+
+#include "engine/profile/report/lock_waits.h"
+
+typedef struct td_contended_queue {
+  const char *name; /* (borrowed) "0 cpu" */
+  uint64_t n_pushes, n_pops;
+  td_spread lay;          /* ns from the push to the pop */
+  td_spread slept;        /* ns of a thread that waited for a task */
+  uint64_t n_empty_wakes; /* of these sleeps, ended by a task without a node */
+} td_contended_queue;
+
+/* What happened while the wished pass lasted, or on all the tape. Queues are in the order of their
+ * ids. */
+typedef struct td_contention {
+  uint32_t n_passes; /* outermost ones */
+  td_lock_list locks;
+  td_contended_queue *queues; /* (owned) that had a task */
+  uint32_t n_queues;
+  td_knowledge locks_known, queues_known;
+  td_text_table texts; /* (owned) */
+} td_contention;
+
+/* td_contention_make reads the tape once, or twice if it is not cut. `graph_task` is an outermost
+ * pass, or TD_NONE. TD_OUT_OF_RANGE if there is no such pass; else as td_catalog_visit. The caller
+ * calls td_contention_fini in all cases. */
+td_status td_contention_make(td_tape *tape, uint32_t graph_task, td_contention *contention,
+                             td_error *error);
+void td_contention_fini(td_contention *contention);

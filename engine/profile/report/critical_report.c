@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "engine/profile/report/critical_report.h"
+
+#include "engine/base/alloc.h"
+#include "engine/profile/model/model_visit.h"
+#include "engine/profile/report/report_keys.h"
+
+#include <string.h>
+
+typedef struct telling {
+  uint32_t wished; /* graph task, or TD_NONE */
+  td_critical_report *report;
+} telling;
+
+/* ---- parts ---- */
+
+static void
+part_fini(td_critical_part *part) {
+  free(part->thread);
+  free(part->what);
+}
+
+static char *
+key_of(const td_catalog *catalog, td_report_by by, const td_model_task *task) {
+  const td_life life = {.node = task->node, .thread = task->thread};
+  return td_report_life_key(by, catalog, &life, TD_NONE);
+}
+
+/* The module of a step, or its function if the tape has no modules. */
+static td_critical_part
+part_of(const td_catalog *catalog, const td_model_task *task, const td_critical_step *step) {
+  td_report_by by = catalog->has_modules ? TD_REPORT_BY_module : TD_REPORT_BY_op;
+  return (td_critical_part){.ns = step->ns,
+                            .n_steps = 1,
+                            .link = step->link,
+                            .thread = key_of(catalog, TD_REPORT_BY_thread, task),
+                            .what = key_of(catalog, by, task),
+                            .what_ns = step->ns,
+                            .first = task->node,
+                            .last = task->node};
+}
+
+/* Adds a part (taken) to the one before it. The longer one gives the name. */
+static void
+merge(td_critical_part *part, td_critical_part *next) {
+  bool is_same = strcmp(part->what, next->what) == 0;
+  if (is_same) {
+    part->what_ns += next->what_ns;
+  } else if (next->what_ns > part->what_ns) {
+    char *what = part->what;
+    part->what = next->what;
+    part->what_ns = next->what_ns;
+    next->what = what;
+  }
+  part->ns += next->ns;
+  part->n_steps += next->n_steps;
+  part->last = next->last;
+  part_fini(next);
+}
+
+static bool
+belongs(const td_critical_part *part, const td_critical_part *next) {
+  return strcmp(part->thread, next->thread) == 0 && strcmp(part->what, next->what) == 0;
+}
+
+/* Two neighbours of one thread whose sum is least, or if there are none, any two. */
+static uint32_t
+find_least(const td_critical_part *parts, uint32_t n) {
+  uint32_t best = TD_NONE;
+  for (int any = 0; any < 2 && best == TD_NONE; any++)
+    for (uint32_t i = 0; i + 1 < n; i++) {
+      if (!any && strcmp(parts[i].thread, parts[i + 1].thread) != 0) continue;
+      uint64_t sum = parts[i].ns + parts[i + 1].ns;
+      if (best == TD_NONE || sum < parts[best].ns + parts[best + 1].ns) best = i;
+    }
+  return best;
+}
+
+static void
+make_room(td_critical_report *report) {
+  uint32_t at = find_least(report->parts, report->n_parts);
+  merge(&report->parts[at], &report->parts[at + 1]);
+  memmove(&report->parts[at + 1], &report->parts[at + 2],
+          (report->n_parts - at - 2) * sizeof *report->parts);
+  report->n_parts--;
+}
+
+static void
+add_part(td_critical_report *report, td_critical_part part) {
+  td_critical_part *last = report->n_parts ? &report->parts[report->n_parts - 1] : NULL;
+  if (last && belongs(last, &part)) return merge(last, &part);
+  if (report->n_parts == TD_CRITICAL_PARTS_MAX) make_room(report);
+  report->parts[report->n_parts++] = part;
+}
+
+/* ---- the pass ---- */
+
+static const td_model_pass *
+longest_of(const td_pass_model *model) {
+  const td_model_pass *longest = &model->passes[0];
+  for (uint32_t i = 1; i < model->n_passes; i++)
+    if (model->passes[i].end_ns - model->passes[i].begin_ns > longest->end_ns - longest->begin_ns)
+      longest = &model->passes[i];
+  return longest;
+}
+
+static bool
+has_pass(const td_pass_model *model, uint32_t graph_task) {
+  for (uint32_t i = 0; i < model->n_passes; i++)
+    if (model->passes[i].graph_task == graph_task) return true;
+  return false;
+}
+
+static void
+add_slacks(td_critical_report *report, const td_pass_model *model, const td_critical *critical,
+           const td_catalog *catalog) {
+  report->slacks = TD_NEW_N(td_critical_slack, TD_MAX(model->n_tasks, 1u));
+  for (uint32_t i = 0; i < model->n_tasks; i++) {
+    const td_model_task *task = &model->tasks[i];
+    report->slacks[i] = (td_critical_slack){task->node, critical->slack_ns[i],
+                                            key_of(catalog, TD_REPORT_BY_node, task)};
+    report->work += task->total_ns;
+  }
+  report->n_tasks = model->n_tasks;
+}
+
+static td_status
+tell(const td_pass_model *model, const td_catalog *catalog, void *data) {
+  telling *self = data;
+  td_critical_report *report = self->report;
+  td_critical critical;
+  const td_model_pass *pass = longest_of(model);
+  uint64_t wall = pass->end_ns - pass->begin_ns;
+  bool is_wished = self->wished == TD_NONE ? !report->n_passes || wall > report->wall
+                                           : has_pass(model, self->wished);
+  if (!is_wished) return TD_OK;
+  td_status status = td_critical_make(model, &critical);
+  if (status) return status;
+  td_critical_report_fini(report);
+  *report = (td_critical_report){.graph_task = pass->graph_task,
+                                 .n_passes = model->n_passes,
+                                 .wall = wall,
+                                 .lead = pass->lead_ns,
+                                 .tail = pass->tail_ns,
+                                 .length = critical.length_ns,
+                                 .n_steps = critical.n_steps};
+  for (uint32_t i = 0; i < critical.n_steps; i++) {
+    const td_critical_step *step = &critical.steps[i];
+    add_part(report, part_of(catalog, &model->tasks[step->task], step));
+  }
+  add_slacks(report, model, &critical, catalog);
+  td_critical_fini(&critical);
+  return TD_OK;
+}
+
+td_status
+td_critical_report_make(td_tape *tape, uint32_t graph_task, td_critical_report *report,
+                        td_error *error) {
+  telling self = {graph_task, report};
+  uint32_t n_left_out;
+  *report = (td_critical_report){0};
+  td_status status = td_model_visit(tape, tell, &self, &n_left_out, error);
+  if (status || report->n_passes) return status;
+  if (graph_task == TD_NONE)
+    return td_error_set(error, TD_OUT_OF_RANGE, "no backward pass of this tape ended well");
+  return td_error_set(error, TD_OUT_OF_RANGE, "there is no outermost pass %u that ended well",
+                      graph_task);
+}
+
+void
+td_critical_report_fini(td_critical_report *report) {
+  for (uint32_t i = 0; i < report->n_parts; i++)
+    part_fini(&report->parts[i]);
+  for (uint32_t i = 0; i < report->n_tasks; i++)
+    free(report->slacks[i].name);
+  free(report->slacks);
+  *report = (td_critical_report){0};
+}

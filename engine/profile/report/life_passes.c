@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "engine/profile/report/life_passes.h"
+
+#include "engine/base/alloc.h"
+
+uint32_t
+td_life_passes_find(const td_life_passes *passes, uint32_t graph_task) {
+  const uint64_t *found = td_number_map_find(&passes->numbers, graph_task);
+  return found && *found ? (uint32_t)*found - 1 : TD_NONE;
+}
+
+void
+td_life_passes_begin(td_life_passes *passes, const td_catalog *catalog, uint32_t graph_task,
+                     uint64_t now) {
+  const td_catalog_graph_task *facts = td_catalog_graph_task_find(catalog, graph_task);
+  uint32_t outer = facts ? facts->outer : TD_NONE;
+  uint32_t around = outer == TD_NONE ? TD_NONE : td_life_passes_find(passes, outer);
+  if (around == TD_NONE) {
+    TD_GROW(passes->items, passes->n, passes->capacity);
+    around = passes->n;
+    passes->items[passes->n++] = (td_life_pass){.graph_task = graph_task, .begin_ns = now};
+    passes->n_under_way++;
+  }
+  *td_number_map_put(&passes->numbers, graph_task) = 1 + (uint64_t)around;
+}
+
+void
+td_life_passes_end(td_life_passes *passes, uint32_t graph_task, uint64_t now) {
+  uint32_t number = td_life_passes_find(passes, graph_task);
+  if (number == TD_NONE) return;
+  td_life_pass *pass = &passes->items[number];
+  if (pass->graph_task != graph_task || pass->has_ended) return;
+  pass->has_ended = true;
+  pass->end_ns = now;
+  passes->n_under_way--;
+}
+
+void
+td_life_passes_work(td_life_passes *passes, uint32_t number, uint64_t now) {
+  td_life_pass *pass = &passes->items[number];
+  if (pass->n_busy++ == 0) pass->busy_since = now;
+}
+
+void
+td_life_passes_rest(td_life_passes *passes, uint32_t number, uint64_t now) {
+  td_life_pass *pass = &passes->items[number];
+  uint64_t end = pass->has_ended ? TD_MIN(now, pass->end_ns) : now;
+  if (--pass->n_busy == 0 && end > pass->busy_since) pass->busy_ns += end - pass->busy_since;
+}
+
+void
+td_life_passes_fini(td_life_passes *passes) {
+  free(passes->items);
+  td_number_map_fini(&passes->numbers);
+  *passes = (td_life_passes){0};
+}

@@ -1,0 +1,360 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "engine/profile/report/lives.h"
+
+#include "engine/base/alloc.h"
+#include "engine/profile/report/life_passes.h"
+#include "engine/profile/report/life_waits.h"
+#include "engine/profile/task_end.h"
+
+#define SPANS_MAX 8 /* hooks and locks inside one another */
+
+/* Nodes inside one another on a thread. Engines move deeper passes to other threads long before. */
+#define FRAMES_MAX 256
+
+typedef enum phase {
+  PREPARING, /* popped */
+  APPLYING,
+  SCATTERING, /* the function has returned */
+  ENDED,      /* so has the task: a probe's next event says for how long */
+  SUSPENDED,  /* a pass runs inside the function */
+  IN_PRE_HOOK,
+  IN_POST_HOOK,
+  IN_LOCK_WAIT,
+} phase;
+
+/* A node at work on a thread. */
+typedef struct frame {
+  td_life life;
+  phase phase;
+  bool has_ended, hands_on;
+  phase around[SPANS_MAX]; /* the phases that the spans interrupted */
+  td_life_span spans[SPANS_MAX];
+  uint64_t since[SPANS_MAX];
+  uint32_t n_spans;
+} frame;
+
+typedef struct lane {
+  frame *frames; /* (owned) innermost last */
+  uint32_t n, capacity;
+  uint64_t last_ns;
+  uint32_t busy_for; /* pass, or TD_NONE */
+} lane;
+
+struct td_lives {
+  td_life_listener listener;
+  bool pushes_known;  /* the clock is read there */
+  bool release_known; /* there too */
+  lane *lanes;        /* (owned) by thread */
+  uint32_t n_lanes;
+  td_life_passes passes;
+  td_life_waits waits;
+  uint64_t now;
+};
+
+static void
+end_pass(td_lives *self, uint32_t graph_task) {
+  td_life_passes_end(&self->passes, graph_task, self->now);
+  if (self->passes.n_under_way == 0) td_life_waits_fini(&self->waits); /* nothing waits */
+}
+
+static void
+note_work(td_lives *self, lane *lane) {
+  const frame *top = lane->n ? &lane->frames[lane->n - 1] : NULL;
+  bool at_work = top && top->phase != PREPARING && top->phase != SUSPENDED &&
+                 (top->phase != SCATTERING || self->release_known);
+  uint32_t pass = at_work ? top->life.pass : TD_NONE;
+  if (pass == lane->busy_for) return;
+  if (lane->busy_for != TD_NONE) td_life_passes_rest(&self->passes, lane->busy_for, self->now);
+  if (pass != TD_NONE) td_life_passes_work(&self->passes, pass, self->now);
+  lane->busy_for = pass;
+}
+
+/* ---- time between two events of a thread ---- */
+
+static td_life_part
+part_of_scattering(const td_lives *self, const frame *frame, td_event_kind kind) {
+  if (!self->pushes_known)
+    return frame->hands_on && kind != TD_EVENT_node_free ? TD_LIFE_accumulate : TD_LIFE_release;
+  if (kind == TD_EVENT_queue_push || kind == TD_EVENT_queue_wake) return TD_LIFE_push;
+  return kind == TD_EVENT_release ? TD_LIFE_release : TD_LIFE_accumulate;
+}
+
+static void
+add_time(td_lives *self, lane *lane, td_event_kind kind) {
+  uint64_t ns = self->now - TD_MIN(lane->last_ns, self->now);
+  frame *top = lane->n ? &lane->frames[lane->n - 1] : NULL;
+  lane->last_ns = self->now;
+  if (!top) return;
+  static const td_life_part parts[] = {[APPLYING] = TD_LIFE_apply,
+                                       [IN_PRE_HOOK] = TD_LIFE_pre_hooks,
+                                       [IN_POST_HOOK] = TD_LIFE_post_hooks,
+                                       [IN_LOCK_WAIT] = TD_LIFE_lock_wait};
+  if (top->phase == SCATTERING || top->phase == ENDED) {
+    if (self->release_known) top->life.parts[part_of_scattering(self, top, kind)] += ns;
+  } else if (top->phase != PREPARING && top->phase != SUSPENDED) {
+    top->life.parts[parts[top->phase]] += ns;
+  }
+}
+
+/* ---- frames ---- */
+
+static frame *
+top_of(lane *lane) {
+  return lane->n ? &lane->frames[lane->n - 1] : NULL;
+}
+
+static void
+finish(td_lives *self, lane *lane) {
+  const frame *top = &lane->frames[--lane->n];
+  if (top->has_ended && top->life.pass != TD_NONE && self->listener.life)
+    self->listener.life(&top->life, self->listener.data);
+}
+
+static frame *
+start(td_lives *self, lane *lane, uint32_t thread, uint32_t node, uint32_t graph_task) {
+  while (lane->n >= FRAMES_MAX)
+    finish(self, lane);
+  TD_GROW(lane->frames, lane->n, lane->capacity);
+  frame *top = &lane->frames[lane->n++];
+  *top = (frame){.life = {.node = node,
+                          .graph_task = graph_task,
+                          .thread = thread,
+                          .pass = td_life_passes_find(&self->passes, graph_task),
+                          .queue = TD_NONE}};
+  return top;
+}
+
+static void
+end_wait(td_lives *self, td_life *life) {
+  td_life_wait *wait = td_life_waits_get(&self->waits, life->graph_task, life->node);
+  if (!wait->push_ns) return;
+  life->parts[TD_LIFE_queue_wait] = self->now - wait->push_ns;
+  if (wait->arrival_ns) life->parts[TD_LIFE_dependency_wait] = wait->push_ns - wait->arrival_ns;
+  *wait = (td_life_wait){0};
+}
+
+/* What is left of earlier nodes has been thrown out by an error, or told no end. */
+static void
+clear_to_suspended(td_lives *self, lane *lane) {
+  while (lane->n && lane->frames[lane->n - 1].phase != SUSPENDED)
+    finish(self, lane);
+}
+
+static void
+popped(td_lives *self, lane *lane, const td_event_queue_pop *event) {
+  clear_to_suspended(self, lane);
+  if (event->node == TD_NONE || event->graph_task == TD_NONE) return;
+  frame *top = start(self, lane, event->event.thread, event->node, event->graph_task);
+  top->life.queue = event->queue;
+  end_wait(self, &top->life);
+}
+
+static void
+began(td_lives *self, lane *lane, const td_event_node_begin *event) {
+  frame *top = top_of(lane);
+  bool was_popped = top && top->phase == PREPARING && top->life.node == event->node;
+  if (!was_popped && (!top || top->has_ended)) clear_to_suspended(self, lane);
+  if (!was_popped) top = start(self, lane, event->event.thread, event->node, event->graph_task);
+  top->phase = APPLYING;
+}
+
+static void
+ended(td_lives *self, lane *lane, const td_event_node_end *event) {
+  uint32_t at = lane->n;
+  while (at && (lane->frames[at - 1].life.node != event->node ||
+                lane->frames[at - 1].life.graph_task != event->graph_task))
+    at--;
+  if (!at) return;
+  lane->n = at;
+  frame *top = &lane->frames[at - 1];
+  top->phase = SCATTERING;
+  top->has_ended = true;
+  top->n_spans = 0;
+  if (top->life.queue == TD_NONE) finish(self, lane);
+}
+
+static void
+hand_on(lane *lane, const td_event_dependency_dec *event) {
+  frame *top = top_of(lane);
+  if (top && top->phase == SCATTERING && top->life.node == event->by) top->hands_on = true;
+}
+
+/* A task is finished: the thread's node, unless that is of another pass. */
+static void
+completed(td_lives *self, lane *lane, uint32_t graph_task) {
+  frame *top = top_of(lane);
+  if (!top || top->phase == SUSPENDED || top->life.graph_task != graph_task) return;
+  if (self->release_known && !self->pushes_known)
+    top->phase = ENDED;
+  else
+    finish(self, lane);
+}
+
+/* A task that has ended lasts until its thread does something else. */
+static void
+end_life(td_lives *self, lane *lane) {
+  const frame *top = top_of(lane);
+  if (top && top->phase == ENDED) finish(self, lane);
+}
+
+/* ---- hooks and locks ---- */
+
+static phase
+hook_phase(uint32_t kind) {
+  bool is_post = kind == TD_hook_kind_post || kind == TD_hook_kind_post_accumulate_grad;
+  return is_post ? IN_POST_HOOK : IN_PRE_HOOK;
+}
+
+static void
+enter(td_lives *self, lane *lane, phase phase, td_life_span span) {
+  frame *top = top_of(lane);
+  if (!top || top->n_spans == SPANS_MAX) return;
+  span.pass = top->life.pass;
+  top->around[top->n_spans] = top->phase;
+  top->since[top->n_spans] = self->now;
+  top->spans[top->n_spans++] = span;
+  top->phase = phase;
+}
+
+static void
+leave(td_lives *self, lane *lane, td_event_kind kind) {
+  frame *top = top_of(lane);
+  if (!top || !top->n_spans || top->spans[top->n_spans - 1].kind != kind) return;
+  td_life_span *span = &top->spans[--top->n_spans];
+  top->phase = top->around[top->n_spans];
+  span->ns = self->now - top->since[top->n_spans];
+  if (span->pass != TD_NONE && self->listener.span) self->listener.span(span, self->listener.data);
+}
+
+/* ---- events ---- */
+
+static void
+set_phase(lane *lane, phase phase) {
+  frame *top = top_of(lane);
+  if (top) top->phase = phase;
+}
+
+static void
+change(td_lives *self, const td_catalog *catalog, lane *lane, const td_any_event *any) {
+  uint32_t thread = any->event.thread;
+  switch (any->event.kind) {
+  case TD_EVENT_graph_task_begin:
+    return td_life_passes_begin(&self->passes, catalog, any->graph_task_begin.graph_task,
+                                self->now);
+  case TD_EVENT_graph_task_end:
+    return end_pass(self, any->graph_task_end.graph_task);
+  case TD_EVENT_buffer_add:
+    return td_life_waits_arrive(&self->waits, &any->buffer_add);
+  case TD_EVENT_queue_push:
+    return td_life_waits_push(&self->waits, &any->queue_push);
+  case TD_EVENT_queue_pop:
+    return popped(self, lane, &any->queue_pop);
+  case TD_EVENT_node_begin:
+    return began(self, lane, &any->node_begin);
+  case TD_EVENT_node_end:
+    return ended(self, lane, &any->node_end);
+  case TD_EVENT_dependency_dec:
+    return hand_on(lane, &any->dependency_dec);
+  case TD_EVENT_outstanding:
+    return completed(self, lane, any->outstanding.graph_task);
+  case TD_EVENT_hook_begin:
+    return enter(self, lane, hook_phase(any->hook_begin.kind),
+                 (td_life_span){.kind = TD_EVENT_hook_begin,
+                                .thread = thread,
+                                .owner = any->hook_begin.owner});
+  case TD_EVENT_hook_end:
+    return leave(self, lane, TD_EVENT_hook_begin);
+  case TD_EVENT_lock_wait:
+    return enter(self, lane, IN_LOCK_WAIT,
+                 (td_life_span){.kind = TD_EVENT_lock_wait,
+                                .thread = thread,
+                                .lock = any->lock_wait.lock,
+                                .object = any->lock_wait.object});
+  case TD_EVENT_lock_acquired:
+    return leave(self, lane, TD_EVENT_lock_wait);
+  case TD_EVENT_reentrant_enter:
+    return set_phase(lane, SUSPENDED);
+  case TD_EVENT_reentrant_leave:
+    clear_to_suspended(self, lane);
+    return set_phase(lane, APPLYING);
+  default:
+    return;
+  }
+}
+
+static lane *
+lane_of(td_lives *self, uint32_t thread) {
+  while (thread >= self->n_lanes) {
+    uint32_t n = TD_MAX(2 * self->n_lanes, 8u);
+    self->lanes = td_realloc(self->lanes, n, sizeof *self->lanes);
+    for (uint32_t i = self->n_lanes; i < n; i++)
+      self->lanes[i] = (lane){.busy_for = TD_NONE};
+    self->n_lanes = n;
+  }
+  return &self->lanes[thread];
+}
+
+/* Kernels have times of their device. */
+static bool
+is_of_device(td_event_kind kind) {
+  return kind == TD_EVENT_kernel_begin || kind == TD_EVENT_kernel_end;
+}
+
+void
+td_lives_apply(td_lives *self, const td_catalog *catalog, const td_any_event *event) {
+  if (is_of_device(event->event.kind)) return;
+  lane *lane = lane_of(self, event->event.thread);
+  self->now = TD_MAX(self->now, event->event.time);
+  add_time(self, lane, event->event.kind);
+  if (!td_task_goes_on(event->event.kind)) end_life(self, lane);
+  change(self, catalog, lane, event);
+  note_work(self, lane);
+}
+
+const td_life_pass *
+td_lives_pass(const td_lives *self, uint32_t pass) {
+  return &self->passes.items[pass];
+}
+
+uint32_t
+td_lives_node(const td_lives *self, uint32_t thread) {
+  if (thread >= self->n_lanes || !self->lanes[thread].n) return TD_NONE;
+  const frame *top = &self->lanes[thread].frames[self->lanes[thread].n - 1];
+  return top->phase == ENDED ? TD_NONE : top->life.node;
+}
+
+bool
+td_lives_is_busy(const td_lives *self, uint32_t thread) {
+  return thread < self->n_lanes && self->lanes[thread].busy_for != TD_NONE;
+}
+
+uint32_t
+td_lives_end(td_lives *self) {
+  for (uint32_t i = 0; i < self->n_lanes; i++) {
+    while (self->lanes[i].n)
+      finish(self, &self->lanes[i]);
+    note_work(self, &self->lanes[i]);
+  }
+  for (uint32_t i = 0; i < self->passes.n; i++)
+    if (!self->passes.items[i].has_ended) self->passes.items[i].end_ns = self->now;
+  return self->passes.n;
+}
+
+td_lives *
+td_lives_new(const td_tape_info *info, td_life_listener listener) {
+  td_lives *self = TD_NEW(td_lives);
+  self->listener = listener;
+  self->pushes_known = td_life_is_known(info, TD_LIFE_push);
+  self->release_known = td_life_is_known(info, TD_LIFE_release);
+  return self;
+}
+
+void
+td_lives_free(td_lives *self) {
+  for (uint32_t i = 0; i < self->n_lanes; i++)
+    free(self->lanes[i].frames);
+  free(self->lanes);
+  td_life_passes_fini(&self->passes);
+  td_life_waits_fini(&self->waits);
+  free(self);
+}

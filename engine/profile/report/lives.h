@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * Note [Lives]
+ * The life of a node in a pass: what it waited for, and what its thread did for it. Time on a
+ * thread lies between two events of that thread. It belongs to the part in which the thread was:
+ *
+ * - apply: from node_begin to node_end, without hooks, lock waits and passes inside.
+ * - pre_hooks, post_hooks: between hook_begin and hook_end, before or after the function.
+ * - lock_wait: between lock_wait and lock_acquired.
+ * - accumulate, release, push: what follows node_end, by the event that ends each piece of time.
+ *
+ * dependency_wait is from the first gradient to the push, queue_wait from the push to the pop. A
+ * thread does other things in these. The other parts add up if a pass has one thread. Together with
+ * the time in which that thread was at work for no node, they are the time of the pass.
+ *
+ * A probe of PyTorch reads the clock less often. There, `release` is from node_end to the first
+ * event that hands gradients on. `accumulate` is from that to the thread's next task or sleep, with
+ * the pushes. Probes before 0.3 did not read it at all in these. Then these parts are not known,
+ * and their time counts as nobody's. */
+#pragma once
+
+#include "engine/profile/report/life_passes.h"
+
+/* TD_LIFE_PART(name) in the order in which a node goes through them. */
+#define TD_LIFE_PARTS(X)                                                                           \
+  X(dependency_wait)                                                                               \
+  X(queue_wait)                                                                                    \
+  X(lock_wait) X(pre_hooks) X(apply) X(post_hooks) X(accumulate) X(release) X(push)
+
+typedef enum td_life_part {
+#define X(name) TD_LIFE_##name,
+  TD_LIFE_PARTS(X)
+#undef X
+      TD_N_LIFE_PARTS
+} td_life_part;
+
+/* td_life_part_name returns "dependency_wait", ... Constant. */
+const char *td_life_part_name(td_life_part part);
+
+/* td_life_is_known tells whether a tape can tell of this part. */
+bool td_life_is_known(const td_tape_info *info, td_life_part part);
+
+typedef struct td_life {
+  uint32_t node, graph_task, thread;
+  uint32_t pass;  /* the outermost one around graph_task: number in the order of the tape */
+  uint32_t queue; /* from which it was popped, or TD_NONE */
+  uint64_t parts[TD_N_LIFE_PARTS]; /* ns */
+} td_life;
+
+/* A hook call or a wait for a lock. */
+typedef struct td_life_span {
+  td_event_kind kind; /* hook_begin or lock_wait */
+  uint32_t thread, pass;
+  uint32_t owner;        /* string of a hook */
+  uint32_t lock, object; /* of a wait */
+  uint64_t ns;
+} td_life_span;
+
+/* Both are borrowed for the call. A node that did not run, or did not return, is not told. NULL: of
+ * no interest. */
+typedef struct td_life_listener {
+  void (*life)(const td_life *life, void *data);
+  void (*span)(const td_life_span *span, void *data);
+  void *data;
+} td_life_listener;
+
+typedef struct td_lives td_lives;
+
+td_lives *td_lives_new(const td_tape_info *info, td_life_listener listener);
+void td_lives_free(td_lives *lives);
+
+/* td_lives_apply takes the next event of the tape. The catalog knows the passes that it names. */
+void td_lives_apply(td_lives *lives, const td_catalog *catalog, const td_any_event *event);
+
+/* td_lives_pass returns an outermost pass by its number; borrowed until the next event. */
+const td_life_pass *td_lives_pass(const td_lives *lives, uint32_t pass);
+
+/* td_lives_node returns the node that a thread is at work for now, or TD_NONE. */
+uint32_t td_lives_node(const td_lives *lives, uint32_t thread);
+
+/* td_lives_is_busy returns true while a thread runs a node of a pass, hooks and handing on
+ * included. */
+bool td_lives_is_busy(const td_lives *lives, uint32_t thread);
+
+/* td_lives_end says that the tape is over, and returns the number of outermost passes. */
+uint32_t td_lives_end(td_lives *lives);

@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "engine/profile/why/causes.h"
+
+#include "engine/base/alloc.h"
+#include "engine/base/bisect.h"
+#include "engine/base/number_map.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* So many nodes are looked at for one cause. */
+#define NODES_MAX 20000
+
+/* A search through the graph, breadth first. */
+typedef struct search {
+  const td_catalog *catalog;
+  td_tape *tape;
+  uint64_t seq;
+  const td_event_anomaly *anomaly;
+  bool forward;    /* along the edges: what the forward pass did before */
+  uint32_t *nodes; /* (owned) [NODES_MAX] found so far */
+  uint32_t n;
+  unsigned char *seen;  /* (owned) [n_nodes] by row */
+  td_number_map births; /* by node: 1 + the latest birth there that can be the cause */
+} search;
+
+static bool
+is_of_forward(uint32_t born) {
+  return born == TD_birthplace_forward || born == TD_birthplace_data;
+}
+
+bool
+td_cause_of_forward(const td_event_anomaly *anomaly) {
+  return is_of_forward(anomaly->born);
+}
+
+/* An Inf leads to a NaN. A NaN of the forward pass leads to one of the backward pass. Nothing of
+ * the backward pass leads to one of the forward pass. */
+static bool
+can_lead_to(const td_event_anomaly *later, const td_event_anomaly *earlier) {
+  bool crosses = is_of_forward(earlier->born) && !is_of_forward(later->born);
+  bool goes_back = !is_of_forward(earlier->born) && is_of_forward(later->born);
+  return later->kind == TD_anomaly_kind_nan && !goes_back &&
+         (earlier->kind == TD_anomaly_kind_inf || crosses);
+}
+
+static bool
+can_lead(const search *self, const td_event_anomaly *earlier) {
+  return is_of_forward(earlier->born) == self->forward && can_lead_to(self->anomaly, earlier);
+}
+
+/* Notes the latest birth at each node before the event; of a forward pass, any but the event. */
+static void
+note_births(search *self) {
+  const td_catalog_mentions *problems = &self->catalog->mentions[TD_LIST_problems];
+  td_any_event event;
+  td_number_map_fini(&self->births);
+  for (uint32_t i = 0; i < problems->n; i++) {
+    const td_catalog_mention *item = &problems->items[i];
+    if (item->kind != TD_EVENT_anomaly || item->seq >= self->seq) continue;
+    if (td_catalog_event(self->catalog, self->tape, item->seq, &event, NULL) != TD_OK) continue;
+    if (can_lead(self, &event.anomaly))
+      *td_number_map_put(&self->births, item->node) = item->seq + 1;
+  }
+}
+
+static bool
+find_birth(const search *self, uint32_t node, uint64_t *cause) {
+  const uint64_t *birth = td_number_map_find(&self->births, node);
+  if (birth) *cause = *birth - 1;
+  return birth != NULL;
+}
+
+static void
+add(search *self, uint32_t node) {
+  uint32_t row = td_catalog_node_row(self->catalog, node);
+  if (row == TD_NO_ROW || self->seen[row] || self->n == NODES_MAX) return;
+  self->seen[row] = 1;
+  self->nodes[self->n++] = node;
+}
+
+static void
+add_neighbours(search *self, uint32_t node) {
+  const td_catalog *catalog = self->catalog;
+  const td_catalog_node *facts = td_catalog_node_get(catalog, node);
+  for (uint32_t i = 0; self->forward && i < facts->n_out; i++)
+    add(self, catalog->edges[facts->first_out + i].to);
+  for (uint32_t i = 0; !self->forward && i < facts->n_in; i++)
+    add(self, catalog->edges[catalog->in_edges[facts->first_in + i]].from);
+}
+
+static void
+begin(search *self) {
+  self->n = 0;
+  memset(self->seen, 0, self->catalog->n_nodes);
+  if (self->anomaly->from != TD_NONE) {
+    add(self, self->anomaly->from);
+    add(self, self->anomaly->other);
+  }
+  add(self, self->anomaly->node);
+}
+
+static bool
+run(search *self, uint64_t *cause) {
+  begin(self);
+  note_births(self);
+  for (uint32_t i = 0; i < self->n; i++) {
+    if (find_birth(self, self->nodes[i], cause)) return true;
+    add_neighbours(self, self->nodes[i]);
+  }
+  return false;
+}
+
+static bool
+reaches(search *self, uint32_t node) {
+  begin(self);
+  for (uint32_t i = 0; i < self->n; i++) {
+    if (self->nodes[i] == node) return true;
+    add_neighbours(self, self->nodes[i]);
+  }
+  return false;
+}
+
+static bool
+search_init(search *self) {
+  self->nodes = TD_NEW_N(uint32_t, NODES_MAX);
+  self->seen = td_try_alloc(self->catalog->n_nodes, 1);
+  return self->seen != NULL;
+}
+
+static void
+search_fini(search *self) {
+  free(self->nodes);
+  free(self->seen);
+  td_number_map_fini(&self->births);
+}
+
+static bool
+has_others(const td_catalog *catalog, uint64_t seq) {
+  const td_catalog_mentions *problems = &catalog->mentions[TD_LIST_problems];
+  return problems->n > 0 && problems->items[0].seq < seq;
+}
+
+bool
+td_cause_find(const td_catalog *catalog, td_tape *tape, uint64_t seq,
+              const td_event_anomaly *anomaly, uint64_t *cause) {
+  search search = {.catalog = catalog, .tape = tape, .seq = seq, .anomaly = anomaly};
+  if (anomaly->kind != TD_anomaly_kind_nan || !has_others(catalog, seq)) return false;
+  search.forward = is_of_forward(anomaly->born);
+  bool found = search_init(&search) && run(&search, cause);
+  if (search.seen && !found && !search.forward) {
+    search.forward = true;
+    found = run(&search, cause);
+  }
+  search_fini(&search);
+  return found;
+}
+
+bool
+td_cause_is_possible(const td_catalog *catalog, td_tape *tape, uint64_t first, uint64_t seq,
+                     const td_event_anomaly *anomaly) {
+  const td_catalog_mentions *problems = &catalog->mentions[TD_LIST_problems];
+  td_any_event event;
+  uint32_t at;
+  TD_BISECT(at, 0, problems->n, problems->items[at].seq < first);
+  for (; at < problems->n && problems->items[at].seq < seq; at++)
+    if (problems->items[at].kind == TD_EVENT_anomaly &&
+        td_tape_get(tape, problems->items[at].seq, &event, NULL) == TD_OK &&
+        can_lead_to(anomaly, &event.anomaly))
+      return true;
+  return false;
+}
+
+static bool
+get_anomaly(const td_catalog *catalog, td_tape *tape, uint64_t seq, td_event_anomaly *anomaly) {
+  td_any_event event;
+  if (td_catalog_event(catalog, tape, seq, &event, NULL) != TD_OK ||
+      event.event.kind != TD_EVENT_anomaly)
+    return false;
+  *anomaly = event.anomaly;
+  return true;
+}
+
+/* The backward formulas of the nodes on such a path may have saved what the operation made. */
+static bool
+has_path(const td_catalog *catalog, const td_event_anomaly *birth, uint32_t operation) {
+  search search = {.catalog = catalog, .anomaly = birth, .forward = true};
+  bool found = search_init(&search) && reaches(&search, operation);
+  search_fini(&search);
+  return found;
+}
+
+bool
+td_cause_find_in_gradients(const td_catalog *catalog, td_tape *tape, uint64_t seq, uint64_t *birth,
+                           bool *led) {
+  const td_catalog_mentions *problems = &catalog->mentions[TD_LIST_problems];
+  td_event_anomaly anomaly, first;
+  if (!get_anomaly(catalog, tape, seq, &first)) return false;
+  for (uint32_t i = 0; i < problems->n; i++) {
+    uint64_t at = problems->items[i].seq;
+    if (at <= seq || !get_anomaly(catalog, tape, at, &anomaly)) continue;
+    if (anomaly.kind != TD_anomaly_kind_nan || is_of_forward(anomaly.born)) continue;
+    *birth = at;
+    *led = has_path(catalog, &anomaly, first.node);
+    return true;
+  }
+  return false;
+}

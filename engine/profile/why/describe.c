@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "engine/profile/why/describe.h"
+
+#include "engine/base/alloc.h"
+#include "engine/profile/why/births.h"
+#include "engine/profile/why/conflicts.h"
+#include "engine/profile/words.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The choosers that events.def names: each returns the sentence of one event, or NULL if the
+ * sentence of its kind fits. */
+static const char *
+choose_level(const td_any_event *event) {
+  return event->probe_level.reason ? NULL : "the probe recorded at level {level}";
+}
+
+/* A task without a node only wakes or ends its thread. */
+static const char *
+choose_pop(const td_any_event *event) {
+  return event->queue_pop.node == TD_NONE
+             ? "{thread} popped a task without a node from {queue}, {size} left"
+             : NULL;
+}
+
+static const char *
+choose_kernel(const td_any_event *event) {
+  return event->kernel.node == TD_NONE ? "{thread} put {name} on stream {stream} of {device}"
+                                       : NULL;
+}
+
+static const char *
+choose_anomaly(const td_any_event *event) {
+  return td_birth_sentence(&event->anomaly);
+}
+
+/* A recording that looked for finiteness alone has no norms. */
+static const char *
+choose_stats(const td_any_event *event) {
+  return isnan(event->tensor_stats.min)
+             ? "{place} {number} of {node} had {n_elements} elements, {n_nan} NaN, {n_inf} Inf"
+             : NULL;
+}
+
+/* A kernel of the forward pass runs before its node exists. */
+static const char *
+choose_stream_conflict(const td_any_event *event) {
+  bool first = event->stream_conflict.first != TD_NONE,
+       second = event->stream_conflict.second != TD_NONE;
+  if (first && second) return NULL;
+  if (first)
+    return "{first} and the forward pass on stream {second_stream} touch one buffer of {device}, "
+           "unordered";
+  if (second)
+    return "the forward pass on stream {first_stream} and {second} touch one buffer of {device}, "
+           "unordered";
+  return "streams {first_stream} and {second_stream} of {device} touch one buffer, unordered";
+}
+
+static const char *(*const choosers[TD_EVENT_LIMIT])(const td_any_event *event) = {
+#define SAYS(text) NULL
+#define SAYS_BY(chooser, text) choose_##chooser
+#define TD_EVENT(number, name, family, lane, replay, summary, sentence, uses, fields)              \
+  [number] = sentence,
+#include "engine/events/events.def"
+#undef TD_EVENT
+};
+
+static const char *
+sentence_of(const td_any_event *event) {
+  uint16_t kind = event->event.kind;
+  const char *chosen = choosers[kind] ? choosers[kind](event) : NULL;
+  return chosen ? chosen : td_event_type_get(kind)->sentence;
+}
+
+typedef struct describer {
+  FILE *out;
+  const td_catalog *catalog;
+  td_tape *tape;
+  const td_event *event;
+  const td_event_type *type;
+  void (*name)(FILE *out, const td_catalog *catalog, uint32_t node);
+  uint32_t told_node; /* the last node that was named */
+} describer;
+
+static void
+write_words(FILE *out, const char *word) {
+  for (; *word; word++)
+    putc(*word == '_' ? ' ' : *word, out);
+}
+
+static void
+write_enum(FILE *out, td_field_type type, uint64_t value) {
+  const char *word = td_enum_word(type, value);
+  if (type == TD_FIELD_ENUM_anomaly_kind && word)
+    fputs(value == TD_anomaly_kind_inf ? "Inf" : "NaN", out);
+  else if (word)
+    write_words(out, word);
+  else
+    fprintf(out, "%" PRIu64, value);
+}
+
+/* Writes an id as the thing that it names. False for a plain number. */
+static bool
+write_id(describer *to, td_id_space space, uint32_t id) {
+  switch (space) {
+  case TD_ID_NODE:
+    (id == to->told_node ? td_words_node_again : to->name)(to->out, to->catalog, id);
+    to->told_node = id;
+    return true;
+  case TD_ID_THREAD:
+    td_words_thread(to->out, to->catalog, id);
+    return true;
+  case TD_ID_QUEUE:
+    td_words_queue(to->out, to->catalog, id);
+    return true;
+  case TD_ID_GRAPH_TASK:
+    td_words_graph_task(to->out, id);
+    return true;
+  case TD_ID_DEVICE:
+    td_words_name(to->out, td_catalog_device_name(to->catalog, (int32_t)id));
+    return true;
+  case TD_ID_PROCESS:
+    td_words_process(to->out, to->catalog, id);
+    return true;
+  default:
+    return false;
+  }
+}
+
+static void
+write_value(describer *to, const td_field *field) {
+  uint64_t value = td_event_field_get(to->event, field);
+  if (write_id(to, td_event_id_space(to->event, field), (uint32_t)value)) return;
+  switch (field->form) {
+  case TD_FORM_unsigned:
+  case TD_FORM_id:
+    td_words_number(to->out, value);
+    break;
+  case TD_FORM_signed:
+    fprintf(to->out, "%" PRId64, (int64_t)value);
+    break;
+  case TD_FORM_real:
+    fprintf(to->out, "%g", td_event_double(value));
+    break;
+  case TD_FORM_yes_no:
+    fputs(value ? "yes" : "no", to->out);
+    break;
+  case TD_FORM_text:
+    td_words_text(to->out, td_tape_string(to->tape, (uint32_t)value));
+    break;
+  case TD_FORM_word:
+    write_enum(to->out, field->type, value);
+  }
+}
+
+/* Writes the value of the field named by name[0 .. length), or the event's thread. */
+static void
+write_named(describer *to, const char *name, size_t length) {
+  for (uint16_t i = 0; i < to->type->n_fields; i++) {
+    const td_field *field = &to->type->fields[i];
+    if (strncmp(field->name, name, length) == 0 && field->name[length] == '\0')
+      return write_value(to, field);
+  }
+  td_words_thread(to->out, to->catalog, to->event->thread);
+}
+
+static void
+write_sentence(describer *to, const char *sentence) {
+  for (const char *at = sentence; *at; at++) {
+    if (*at != '{') {
+      putc(*at, to->out);
+      continue;
+    }
+    size_t length = strcspn(at + 1, "}");
+    write_named(to, at + 1, length);
+    at += length + 1;
+  }
+}
+
+/* Writes a sentence with the event's fields. The caller frees. */
+static char *
+fill_in(const td_catalog *catalog, td_tape *tape, const td_any_event *event, const char *sentence,
+        void (*name)(FILE *out, const td_catalog *catalog, uint32_t node)) {
+  char *text = NULL;
+  size_t size;
+  describer to = {open_memstream(&text, &size),         catalog, tape,   &event->event,
+                  td_event_type_get(event->event.kind), name,    TD_NONE};
+  if (!to.out) return td_dup_string("");
+  write_sentence(&to, sentence);
+  fclose(to.out);
+  return text;
+}
+
+char *
+td_why_describe(const td_catalog *catalog, td_tape *tape, const td_any_event *event) {
+  bool is_trouble = td_event_type_get(event->event.kind)->family == TD_FAMILY_trouble;
+  return fill_in(catalog, tape, event, sentence_of(event),
+                 is_trouble ? td_words_node_whole : td_words_node);
+}
+
+char *
+td_why_describe_briefly(const td_catalog *catalog, td_tape *tape, const td_any_event *event) {
+  return fill_in(catalog, tape, event, sentence_of(event), td_words_node_again);
+}
+
+/* What a kind of event means for the pass. */
+static const char *const meanings[TD_EVENT_LIMIT] = {
+    [TD_EVENT_string] = "Other events name this text by its number.",
+    [TD_EVENT_node_new] = "Among the ready nodes of a pass, the one with the highest sequence_nr "
+                          "runs first.",
+    [TD_EVENT_input_metadata] = "The engine holds each gradient to that before it is used.",
+    [TD_EVENT_graph_task_begin] = "The engine now counts how many gradients each node waits for.",
+    [TD_EVENT_dependency] = "It runs when all of them have come.",
+    [TD_EVENT_outstanding] = "The pass goes on until 0.",
+    [TD_EVENT_queue_wake] = "The task runs no node: the thread looks whether the pass is over.",
+    [TD_EVENT_node_begin] = "It runs on {thread}.",
+    [TD_EVENT_node_end] = "Now its gradients are handed out.",
+    [TD_EVENT_release] = "Another pass through it would fail.",
+    [TD_EVENT_reentrant_enter] = "The node goes on when the inner pass is over.",
+    [TD_EVENT_pool_push] = "Its caller is too deep in nested passes to run one more.",
+    [TD_EVENT_lock_wait] = "Another thread holds it.",
+    [TD_EVENT_stream_record] = "Who waits for this event waits for all work before it on the "
+                               "stream.",
+    [TD_EVENT_stream_wait] = "Work that comes later on the stream begins after that event.",
+};
+
+static const char *
+meaning_of(const td_any_event *event) {
+  uint16_t kind = event->event.kind;
+  if (kind == TD_EVENT_outstanding && event->outstanding.value == 0) return "So the pass is over.";
+  return meanings[kind] ? meanings[kind] : "";
+}
+
+char *
+td_why_mean(const td_catalog *catalog, td_tape *tape, const td_any_event *event) {
+  if (event->event.kind == TD_EVENT_anomaly)
+    return fill_in(catalog, tape, event, td_birth_meaning(&event->anomaly, catalog), td_words_node);
+  const char *meaning = meaning_of(event);
+  return *meaning ? fill_in(catalog, tape, event, meaning, td_words_node)
+                  : td_conflict_meaning(catalog, tape, event);
+}
+
+char *
+td_why_name_node_of(const td_catalog_node *facts) {
+  char *text = NULL;
+  size_t size;
+  FILE *out = open_memstream(&text, &size);
+  if (!out) return td_dup_string("");
+  td_words_node_of(out, facts);
+  fclose(out);
+  return text;
+}
+
+static char *
+name_node(const td_catalog *catalog, uint32_t node, bool with_origin) {
+  char *text = NULL;
+  size_t size;
+  FILE *out = open_memstream(&text, &size);
+  if (!out) return td_dup_string("");
+  (with_origin ? td_words_node_whole : td_words_node)(out, catalog, node);
+  fclose(out);
+  return text;
+}
+
+char *
+td_why_name_node(const td_catalog *catalog, uint32_t node) {
+  return name_node(catalog, node, false);
+}
+
+char *
+td_why_name_node_whole(const td_catalog *catalog, uint32_t node) {
+  return name_node(catalog, node, true);
+}
+
+uint32_t
+td_why_node_of(const td_any_event *event) {
+  const td_event_type *type = td_event_type_get(event->event.kind);
+  for (uint16_t i = 0; i < type->n_fields; i++)
+    if (type->fields[i].type == TD_FIELD_NODE)
+      return (uint32_t)td_event_field_get(&event->event, &type->fields[i]);
+  return TD_NONE;
+}
