@@ -7,7 +7,9 @@ import posixpath
 import re
 import sys
 
-CORE = ["engine/base", "engine/events", "engine/trace", "engine/replay", "engine/profile"]
+TAPE = ["engine/base", "engine/events", "engine/trace", "engine/replay"]
+PROFILE = ["engine/profile"] + ["engine/profile/" + folder for folder in ("check", "model", "report", "why", "order", "diff")]
+CORE = TAPE + PROFILE
 RUN = ["engine/base", "engine/events", "engine/control", "engine/tensor", "engine/device", "engine/graph",
        "engine/pass"]
 
@@ -17,8 +19,14 @@ MAY_INCLUDE = {
     "engine/control": ["engine/base", "engine/events"],
     "engine/trace": ["engine/base", "engine/events"],
     "engine/replay": ["engine/base", "engine/events", "engine/trace"],
-    "engine/profile": ["engine/base", "engine/events", "engine/trace", "engine/replay"],
-    "engine/exchange": ["engine/base", "engine/events", "engine/trace"],
+    "engine/profile": TAPE,
+    "engine/profile/check": TAPE + ["engine/profile"],
+    "engine/profile/why": TAPE + ["engine/profile"],
+    "engine/profile/order": TAPE + ["engine/profile"],
+    "engine/profile/model": TAPE + ["engine/profile"],
+    "engine/profile/report": TAPE + ["engine/profile", "engine/profile/model"],
+    "engine/profile/diff": TAPE + ["engine/profile", "engine/profile/report", "engine/profile/why"],
+    "engine/exchange": CORE,
     "engine/tensor": ["engine/base"],
     "engine/device": ["engine/base", "engine/events", "engine/tensor"],
     "engine/graph": ["engine/base", "engine/events", "engine/control", "engine/tensor", "engine/device"],
@@ -29,6 +37,7 @@ MAY_INCLUDE = {
     "engine/python": RUN + ["engine/pass/variants", "engine/ops", "engine/trace"],
     "ui/geometry": ["engine/base"],
     "ui/draw": CORE + ["ui/geometry"],
+    "ui/page": CORE + ["ui/draw"],
     "ui/model": CORE + ["engine/control", "ui/geometry", "ui/draw"],  # a document owns its scenes
     "ui/widgets": ["ui/geometry", "ui/draw", "ui/model"],
     "app": ["*"],

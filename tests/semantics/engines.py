@@ -159,7 +159,7 @@ def c_programs():
 
 def run_c_program(path, env, wanted):
     """{test path: None or what failed} of those paths that carry a wanted id."""
-    listed = subprocess.run([path, '-l'], text=True, capture_output=True, timeout=60).stdout.split()
+    listed = subprocess.run([path, '-l'], text=True, capture_output=True, timeout=300).stdout.split()
     paths = [test for test in listed if PATH.search(test) and wanted(PATH.search(test)[1])]
     if not paths:
         return {}

@@ -276,8 +276,7 @@ def program(seed):
     first, shared.steps = shared.steps, []
     if is_threaded:
         threads = [steps_of(Generator(seed * 8 + i, shared), shared.random.randint(3, 8)) for i in range(3)]
-        return {'seed': seed, 'shared': first, 'threads': [[step for step in steps if is_alone(step, shared.leaves)]
-                                                           for steps in threads]}
+        return {'seed': seed, 'shared': first, 'threads': [outcome_alone(steps, shared) for steps in threads]}
     return {'seed': seed, 'shared': first, 'threads': [steps_of(shared, shared.random.randint(3, 20))]}
 
 
@@ -286,17 +285,32 @@ UNSHARED = ('clear_grad', 'requires_grad_', 'remove_hook', 'tensor_hook', 'accum
             'leaf_hook_backward', 'grad_of', 'set_item', 'write', 'retain_grad')
 
 
-def is_alone(step, shared):
-    if step['do'] in ('backward', 'grad') and step.pop('create', False):
-        step['retain'] = True  # create_graph in several threads at one leaf: PyTorch can deadlock
-    writes = step['do'] in UNSHARED or step['do'].endswith('_')
-    return not (writes and any(name in shared for name in step['in']))
+def outcome_alone(steps, shared):
+    """The steps without those that make the outcome a matter of luck: a view of a shared leaf is as shared as the leaf."""
+    for step in steps:
+        if step['do'] in ('backward', 'grad') and step.pop('create', False):
+            step['retain'] = True  # create_graph in several threads at one leaf: PyTorch can deadlock
+    return without(steps, shared.leaves, lambda word: word in UNSHARED or word.endswith('_'))
 
 
-# Programs for the sanitizers: the outcome may be a matter of luck, but no thread may write elements that another one reads.
+def without(steps, shared, is_meant):
+    """The steps without those whose word `is_meant`, and that take one of the tensors `shared` or a view of one."""
+    tainted, kept = set(shared), []
+    for step in steps:
+        touches = any(name in tainted for name in step['in'])
+        if touches and is_meant(step['do']):
+            continue
+        kept.append(step)
+        if touches and step['do'] in VIEWS:
+            tainted.update([step['out'], *(f'{step["out"]}.{i}' for i in range(8))])
+    return kept
+
 
 VIEWS = ('view reshape t transpose unsqueeze squeeze expand select slice narrow chunk split unbind contiguous detach float double '
          'to write').split()
+
+# Programs for the sanitizers: the outcome may be a matter of luck, but no thread may write elements that another one reads.
+
 DEVICES = [None, 'sim:0', 'sim:1', None]  # where the threads work
 
 
@@ -322,13 +336,5 @@ def worker(generator, device):
 
 def elements_alone(steps, shared):
     """The steps without those that write elements of a shared tensor, or read a shared gradient while a pass adds to it."""
-    tainted, kept = set(shared.shapes), []
-    for step in steps:
-        touches = any(name in tainted for name in step['in'])
-        if touches and (step['do'].endswith('_') and step['do'] != 'requires_grad_' or
-                        step['do'] in ('set_item', 'write', 'grad_of')):
-            continue
-        kept.append(step)
-        if touches and step['do'] in VIEWS:
-            tainted.update([step['out'], *(f'{step["out"]}.{i}' for i in range(8))])
-    return kept
+    return without(steps, shared.shapes, lambda word: word in ('set_item', 'write', 'grad_of') or
+                   word.endswith('_') and word != 'requires_grad_')

@@ -7,13 +7,18 @@ def queue(torch, callback):
     torch.autograd.Variable._execution_engine.queue_callback(callback)
 
 
+def short_name(owner):
+    """'call' of 'Node.call (group_i.py:7)'."""
+    return owner.split(' (')[0].split('.')[-1]
+
+
 def callbacks(events):
     """What was queued, called and over, in order, with the pass it belongs to; the first such pass is 0."""
     passes = {}
     words = {'final_callback_new': 'queue', 'final_callback': 'call', 'final_callback_end': 'end'}
     found = []
     for event in of_kind(events, *words):
-        owner = event.get('owner', '').split('.')[-1]
+        owner = short_name(event.get('owner', ''))
         found.append(' '.join([words[event['event']], *([owner] if owner else []),
                                str(passes.setdefault(event['graph_task'], len(passes)))]))
     return found
@@ -180,7 +185,7 @@ def callback_threads(events):
         if event['event'] == 'outstanding':
             last[event['graph_task']] = event['thread']
         else:
-            found.append([event['owner'].split('.')[-1], event['thread'] == last[event['graph_task']]])
+            found.append([short_name(event['owner']), event['thread'] == last[event['graph_task']]])
     return found
 
 

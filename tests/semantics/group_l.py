@@ -62,7 +62,7 @@ def threads_and_queues(events):
 @row('L-03', tape=threads_and_queues, expect=[[1.0], [1.0]], expect_tape=[2, 2, 2])
 def passes_of_two_threads_run_at_once(torch):
     """Each is in a node when the other is."""
-    meeting = threading.Barrier(2, timeout=20)
+    meeting = threading.Barrier(2, timeout=120)
     leaves = [torch.ones(1, requires_grad=True) for _ in range(2)]
 
     def run(i):

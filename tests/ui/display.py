@@ -71,7 +71,7 @@ def take_picture(path, width=WIDTH, height=HEIGHT):
     picture.savev(str(path), "png", [], [])
 
 
-def wait_for(what, probe, seconds=20):
+def wait_for(what, probe, seconds=120):
     """Polls until probe() is true and returns its value; fails the test with `what` after a while."""
     deadline = time.monotonic() + seconds
     while True:
