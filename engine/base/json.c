@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "engine/base/json.h"
 
+#include "engine/base/utf8.h"
+
 #include <inttypes.h>
 #include <math.h>
 
@@ -51,28 +53,6 @@ td_json_end_array(td_json *json) {
   close_container(json, ']');
 }
 
-/* Length of the valid UTF-8 sequence at text, or 0. */
-static int
-utf8_length(const unsigned char *text) {
-  static const struct {
-    unsigned char mask, lead;
-    int length;
-    uint32_t least;
-  } forms[] = {
-      {0x80, 0x00, 1, 0}, {0xe0, 0xc0, 2, 0x80}, {0xf0, 0xe0, 3, 0x800}, {0xf8, 0xf0, 4, 0x10000}};
-  for (int form = 0; form < 4; form++) {
-    if ((text[0] & forms[form].mask) != forms[form].lead) continue;
-    uint32_t code = text[0] & (unsigned char)~forms[form].mask;
-    for (int i = 1; i < forms[form].length; i++) {
-      if ((text[i] & 0xc0) != 0x80) return 0;
-      code = code << 6 | (text[i] & 0x3f);
-    }
-    bool surrogate = code >= 0xd800 && code < 0xe000;
-    return code >= forms[form].least && code < 0x110000 && !surrogate ? forms[form].length : 0;
-  }
-  return 0;
-}
-
 /* How many letters follow that stand for themselves. */
 static size_t
 count_plain(const unsigned char *text) {
@@ -90,7 +70,7 @@ put_string(FILE *file, const char *utf8) {
     fwrite(at, 1, n_plain, file);
     at += n_plain;
     if (!*at) break;
-    int length = utf8_length(at);
+    int length = td_utf8_length(at);
     if (length == 0) {
       fputs("\\ufffd", file);
       at++;

@@ -28,6 +28,16 @@ td_number_map_put(td_number_map *map, uint64_t key) {
 }
 
 void
+td_number_map_forget_zeros(td_number_map *map) {
+  td_number_map kept = {0};
+  for (uint32_t i = 0; i < map->n; i++)
+    if (map->entries[i].value)
+      *td_number_map_put(&kept, map->entries[i].key) = map->entries[i].value;
+  td_number_map_fini(map);
+  *map = kept;
+}
+
+void
 td_number_map_fini(td_number_map *map) {
   free(map->entries);
   td_hash_index_fini(&map->numbers);

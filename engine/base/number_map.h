@@ -22,4 +22,7 @@ typedef struct td_number_map {
 uint64_t *td_number_map_find(const td_number_map *map, uint64_t key);
 uint64_t *td_number_map_put(td_number_map *map, uint64_t key);
 
+/* td_number_map_forget_zeros drops the keys whose value is 0. */
+void td_number_map_forget_zeros(td_number_map *map);
+
 void td_number_map_fini(td_number_map *map);

@@ -66,6 +66,13 @@ td_relocations_write(void **slot, void *value) {
   return true;
 }
 
+/* The program itself has no name. */
+static bool
+is_in(const struct dl_phdr_info *info, const char *library) {
+  if (!info->dlpi_name) return false;
+  return *library ? strstr(info->dlpi_name, library) != NULL : !*info->dlpi_name;
+}
+
 static void
 point(td_relocated *self, void **slot, const td_relocation *wanted) {
   if (*slot == wanted->hook) return;
@@ -84,7 +91,7 @@ point_all(td_relocated *self, const struct dl_phdr_info *info, const tables *tab
     const char *name = tables->strings + symbol->st_name;
     for (const td_relocation *wanted = self->list; wanted->library; wanted++)
       if (strncmp(name, wanted->symbol, strlen(wanted->symbol)) == 0 &&
-          strstr(info->dlpi_name, wanted->library))
+          is_in(info, wanted->library))
         point(self, (void **)(info->dlpi_addr + relocations[i].r_offset), wanted);
   }
 }
@@ -94,7 +101,7 @@ point_in_library_cb(struct dl_phdr_info *info, size_t size, void *data) {
   td_relocated *self = data;
   bool is_wanted = false;
   for (const td_relocation *wanted = self->list; wanted->library && !is_wanted; wanted++)
-    is_wanted = info->dlpi_name && strstr(info->dlpi_name, wanted->library);
+    is_wanted = is_in(info, wanted->library);
   if (!is_wanted) return 0;
   tables tables = read_dynamic(info);
   if (!tables.symbols || !tables.strings) return 0;
@@ -130,10 +137,15 @@ td_relocations_resume(td_relocated *self) {
 }
 
 void
+td_relocations_forget(td_relocated *self) {
+  free(self->changes);
+  free(self);
+}
+
+void
 td_relocations_restore(td_relocated *self) {
   for (size_t i = 0; self && i < self->n; i++)
     if (*self->changes[i].slot == self->changes[i].hook)
       td_relocations_write(self->changes[i].slot, self->changes[i].before);
-  if (self) free(self->changes);
-  free(self);
+  if (self) td_relocations_forget(self);
 }

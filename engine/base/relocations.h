@@ -14,7 +14,8 @@ extern "C" {
 
 /* One function to be called instead of another. */
 typedef struct td_relocation {
-  const char *library; /* part of the file's name: "libtorch_cpu.so"; a NULL ends a list */
+  const char *library; /* part of the file's name: "libtorch_cpu.so", "" for the program itself;
+                        * a NULL ends a list */
   const char *symbol;  /* as mangled; a name that begins with it will do */
   void *hook;
   bool yields; /* td_relocations_pause puts back what was there */
@@ -34,6 +35,9 @@ __attribute__((visibility("default"))) void td_relocations_resume(td_relocated *
 
 /* td_relocations_restore puts back what was there, but where somebody else has changed it since. */
 __attribute__((visibility("default"))) void td_relocations_restore(td_relocated *relocated);
+
+/* td_relocations_forget leaves all as it is and frees the list of changes. */
+__attribute__((visibility("default"))) void td_relocations_forget(td_relocated *relocated);
 
 /* td_relocations_write stores a pointer into memory that may be read-only: one slot of a vtable. */
 __attribute__((visibility("default"))) bool td_relocations_write(void **slot, void *value);

@@ -3,13 +3,12 @@
 
 #include "engine/base/alloc.h"
 #include "engine/base/forks.h"
-#include "engine/events/strings.h"
 
 #include <pthread.h>
 #include <string.h>
 #include <unistd.h>
 
-_Atomic uint32_t td_emit_session_now;
+_Atomic uint32_t td_emit_session_now, td_emit_n_unnamed;
 _Thread_local td_ring *td_emit_ring;
 
 /* What the thread is called, kept for the ring that it may get later. */
@@ -30,7 +29,9 @@ static struct {
   struct known_thread {
     uint32_t name;
     int32_t device;
-    int tid; /* the kernel's */
+    int tid;         /* the kernel's */
+    bool is_met;     /* it has no ring: others speak of it */
+    bool is_unnamed; /* td_emit_name_met has not come by since it was met */
     bool alive;
   } * threads; /* [n_threads] */
   uint32_t threads_capacity;
@@ -70,15 +71,40 @@ make_key_cb(void) {
   td_fork_watch();
 }
 
+/* The thread's place in the table: a new one, if nobody has met it. */
+static uint32_t
+thread_of_locked(int tid) {
+  for (uint32_t i = registry.n_threads; i-- > 0;)
+    if (registry.threads[i].alive && registry.threads[i].tid == tid) return i;
+  return TD_NONE;
+}
+
+static uint32_t
+thread_add_locked(int tid) {
+  TD_GROW(registry.threads, registry.n_threads, registry.threads_capacity);
+  registry.threads[registry.n_threads] =
+      (struct known_thread){.device = TD_DEVICE_CPU, .tid = tid, .alive = true};
+  return registry.n_threads++;
+}
+
+/* The calling thread's ring is there. */
+static void
+thread_take_place_locked(uint32_t number) {
+  struct known_thread *thread = &registry.threads[number];
+  thread->is_met = thread->is_unnamed = false;
+  thread->device = own_device;
+  if (own_name) thread->name = own_name;
+  own_name = thread->name;
+}
+
 static td_ring *
 ring_make_for_thread(void) {
   pthread_once(&registry.once, make_key_cb);
   pthread_mutex_lock(&registry.mutex);
-  td_ring *ring = td_ring_new(registry.ring_bytes, registry.n_threads);
+  uint32_t met = thread_of_locked(gettid());
+  td_ring *ring = td_ring_new(registry.ring_bytes, met == TD_NONE ? registry.n_threads : met);
   if (ring) {
-    TD_GROW(registry.threads, registry.n_threads, registry.threads_capacity);
-    registry.threads[registry.n_threads++] = (struct known_thread){
-        .name = own_name, .device = own_device, .tid = gettid(), .alive = true};
+    thread_take_place_locked(met == TD_NONE ? thread_add_locked(gettid()) : met);
     ring->next = atomic_load(&registry.rings);
     while (!atomic_compare_exchange_weak(&registry.rings, &ring->next, ring)) {
     }
@@ -148,59 +174,6 @@ td_emit_make_room(size_t size) {
   return NULL;
 }
 
-/* A record's size has 16 bits: a longer string is cut. */
-#define STRING_BYTES_MAX 60000
-
-static void
-emit_string(uint32_t id, const char *text) {
-  size_t length = TD_MIN(strlen(text), (size_t)STRING_BYTES_MAX);
-  size_t size = (sizeof(td_event_string) + length + 7) & ~(size_t)7;
-  td_ring *ring = td_emit_reserve(size);
-  if (!ring) return;
-  td_event_string *event = (void *)(ring->bytes + (ring->head & ring->mask));
-  uint64_t time = td_clock_now();
-  *event = (td_event_string){.event = {time, TD_EVENT_string, (uint16_t)size, ring->thread},
-                             .id = id,
-                             .length = (uint32_t)length};
-  memcpy(event + 1, text, length);
-  td_emit_publish(ring, time, size);
-}
-
-/* A new string is emitted under the table's lock. So no other thread's use of the number can bear
- * an earlier time than the string. */
-uint32_t
-td_intern(const char *text) {
-  if (!text || !*text) return 0;
-  bool is_new;
-  td_strings_lock();
-  uint32_t id = td_strings_add_locked(text, &is_new);
-  if (is_new && td_recording()) emit_string(id, text);
-  td_strings_unlock();
-  return id;
-}
-
-/* Shared by all threads, and a place is written once. A library that is loaded late gets little
- * thread-local memory. */
-uint32_t
-td_intern_static(const char *literal) {
-  static struct {
-    _Atomic(const char *) literal;
-    _Atomic uint32_t id; /* 0: not known yet */
-  } known[1024];
-  size_t first = (uintptr_t)literal >> 3 ^ (uintptr_t)literal >> 9;
-  for (size_t i = first; i < first + 4; i++) {
-    const char *there = NULL;
-    size_t at = i % TD_N_ELEMENTS(known);
-    uint32_t id = atomic_load_explicit(&known[at].id, memory_order_acquire);
-    if (id && atomic_load_explicit(&known[at].literal, memory_order_relaxed) == literal) return id;
-    if (id || !atomic_compare_exchange_strong(&known[at].literal, &there, literal)) continue;
-    id = td_intern(literal);
-    atomic_store_explicit(&known[at].id, id, memory_order_release);
-    return id;
-  }
-  return td_intern(literal);
-}
-
 uint32_t
 td_emit_thread_id(void) {
   if (!td_recording()) return td_emit_ring ? td_emit_ring->thread : TD_NONE;
@@ -210,12 +183,56 @@ td_emit_thread_id(void) {
 
 uint32_t
 td_emit_thread_of(int tid) {
-  uint32_t found = TD_NONE;
   pthread_mutex_lock(&registry.mutex);
-  for (uint32_t i = 0; i < registry.n_threads; i++)
-    if (registry.threads[i].alive && registry.threads[i].tid == tid) found = i;
+  uint32_t found = thread_of_locked(tid);
   pthread_mutex_unlock(&registry.mutex);
   return found;
+}
+
+uint32_t
+td_emit_meet_thread(int tid) {
+  pthread_mutex_lock(&registry.mutex);
+  uint32_t found = thread_of_locked(tid);
+  bool is_new = found == TD_NONE;
+  if (is_new) {
+    found = thread_add_locked(tid);
+    registry.threads[found].is_met = registry.threads[found].is_unnamed = true;
+    atomic_fetch_add_explicit(&td_emit_n_unnamed, 1, memory_order_relaxed);
+  }
+  pthread_mutex_unlock(&registry.mutex);
+  if (is_new) TD_EMIT(thread_new, .id = found, .name = 0, .device = TD_DEVICE_CPU);
+  return found;
+}
+
+/* One of the threads that wait for a name, or TD_NONE. */
+static uint32_t
+take_unnamed(int *tid) {
+  uint32_t found = TD_NONE;
+  pthread_mutex_lock(&registry.mutex);
+  for (uint32_t i = 0; i < registry.n_threads && found == TD_NONE; i++)
+    if (registry.threads[i].is_unnamed) found = i;
+  if (found == TD_NONE)
+    atomic_store_explicit(&td_emit_n_unnamed, 0, memory_order_relaxed);
+  else
+    registry.threads[found].is_unnamed = false;
+  *tid = found == TD_NONE ? 0 : registry.threads[found].tid;
+  pthread_mutex_unlock(&registry.mutex);
+  return found;
+}
+
+void
+td_emit_name_met(char *(*dup_name)(int tid)) {
+  int tid;
+  for (uint32_t thread; (thread = take_unnamed(&tid)) != TD_NONE;) {
+    char *name = dup_name(tid);
+    uint32_t number = td_intern(name);
+    free(name);
+    pthread_mutex_lock(&registry.mutex);
+    bool is_news = registry.threads[thread].is_met && number;
+    if (is_news) registry.threads[thread].name = number;
+    pthread_mutex_unlock(&registry.mutex);
+    if (is_news) TD_EMIT(thread_new, .id = thread, .name = number, .device = TD_DEVICE_CPU);
+  }
 }
 
 void
@@ -257,14 +274,6 @@ begin_session_locked(td_ring_policy policy, size_t ring_bytes) {
   atomic_store_explicit(&td_emit_session_now, ++registry.last_session, memory_order_release);
 }
 
-static void
-emit_known_strings(void) {
-  td_strings_lock();
-  for (uint32_t id = 1; id < td_strings_n_locked(); id++)
-    emit_string(id, td_strings_text_locked(id));
-  td_strings_unlock();
-}
-
 /* Repeats what other threads told before this recording. The registry's mutex is not held while
  * emitting: the recorder needs it to make room. */
 static void
@@ -291,7 +300,7 @@ td_emit_enable(td_ring_policy policy, size_t ring_bytes) {
   if (n_threads) memcpy(threads, registry.threads, n_threads * sizeof *threads);
   pthread_mutex_unlock(&registry.mutex);
   td_emit_thread_id(); /* a ring of our own before the strings' mutex is taken */
-  emit_known_strings();
+  td_intern_repeat();
   emit_known(n_devices, devices, n_threads, threads);
   free(devices);
   free(threads);

@@ -103,6 +103,14 @@ uint32_t td_emit_thread_id(void);
  * if it has never emitted. It takes a lock: not for the hot path. */
 uint32_t td_emit_thread_of(int tid);
 
+/* td_emit_meet_thread is td_emit_thread_of, but it gives a living thread that has never emitted a
+ * number too, on the calling thread's ring. Such a thread has no name until somebody calls
+ * td_emit_name_met. That asks `dup_name` for the name of each; the name may be NULL, and is freed.
+ * td_emit_n_unnamed: how many wait for it, perhaps fewer. They take locks: not for the hot path. */
+uint32_t td_emit_meet_thread(int tid);
+void td_emit_name_met(char *(*dup_name)(int tid));
+extern _Atomic uint32_t td_emit_n_unnamed;
+
 /* td_emit_name_thread names the calling thread and the device whose queue the thread serves.
  * td_emit_thread_has_name tells whether it was called on this thread. */
 void td_emit_name_thread(const char *name, int32_t device);
@@ -110,6 +118,9 @@ bool td_emit_thread_has_name(void);
 
 /* td_emit_device announces a device, now and at the start of every later recording. */
 void td_emit_device(int32_t device, const char *name);
+
+/* td_intern_repeat puts all strings of the process on the tape of a new recording. */
+void td_intern_repeat(void);
 
 /* For the recorder alone. td_emit_enable begins a session and emits what the process knows already:
  * strings, devices, threads. The policy and the ring size hold for rings made from then on.

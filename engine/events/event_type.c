@@ -43,6 +43,7 @@
   static td_event_type type_of_##event_name(void) {                                                \
     typedef td_event_##event_name current;                                                         \
     static const td_field table[] = {columns};                                                     \
+    _Static_assert(TD_N_ELEMENTS(table) <= TD_FIELDS_MAX, "a tape cannot hold such an event");     \
     return (td_event_type){.name = #event_name,                                                    \
                            .summary = text,                                                        \
                            .sentence = says,                                                       \
@@ -127,6 +128,8 @@ space_of_lock(const td_event *event) {
     return TD_ID_GRAPH_TASK;
   case TD_lock_kind_node:
     return TD_ID_NODE;
+  case TD_lock_kind_gil:
+    return TD_ID_PROCESS;
   default:
     return TD_ID_NONE;
   }
@@ -145,6 +148,15 @@ td_event_names(const td_event *event, td_id_space space, uint32_t id) {
         (uint32_t)td_event_field_get(event, &type->fields[i]) == id)
       return true;
   return false;
+}
+
+uint32_t
+td_event_graph_task(const td_event *event) {
+  const td_event_type *type = td_event_type_get(event->kind);
+  for (uint16_t i = 0; type && i < type->n_fields; i++)
+    if (type->fields[i].type == TD_FIELD_GRAPH_TASK)
+      return (uint32_t)td_event_field_get(event, &type->fields[i]);
+  return TD_NONE;
 }
 
 const char *

@@ -83,6 +83,9 @@ typedef enum td_span_kind {
   TD_SPAN_LOCK,
   TD_SPAN_KERNEL,
   TD_SPAN_ACTIVITY,
+  TD_SPAN_CALLBACK,
+  TD_SPAN_SYNCHRONIZE,
+  TD_SPAN_COLLECTIVE,
   TD_SPAN_HOOK
 } td_span_kind;
 
@@ -122,6 +125,9 @@ typedef enum td_event_lasts {
   TD_LASTS_thread, /* as long as that thread lives */
   TD_LASTS_latest  /* until the next of its kind on its thread */
 } td_event_lasts;
+
+/* A tape cannot hold events with more fields. */
+#define TD_FIELDS_MAX 16
 
 /* Offsets lie in the event's struct; 0 stands for none. */
 typedef struct td_event_type {
@@ -183,6 +189,9 @@ td_id_space td_event_id_space(const td_event *event, const td_field *field);
 
 /* td_event_names tells whether any field of an event is this id of a space. */
 bool td_event_names(const td_event *event, td_id_space space, uint32_t id);
+
+/* td_event_graph_task returns the first graph task that an event names, or TD_NONE. */
+uint32_t td_event_graph_task(const td_event *event);
 
 /* td_event_u32 reads the 4 bytes at an offset of the table. */
 static inline uint32_t

@@ -54,7 +54,7 @@ test_trouble(void) {
 /* Numbers that lie outside the range that their family once was. */
 static void
 test_families(void) {
-  for (uint32_t kind = TD_EVENT_kernel_begin; kind <= TD_EVENT_free; kind++)
+  for (uint32_t kind = TD_EVENT_kernel_begin; kind <= TD_EVENT_synchronize_end; kind++)
     assert_family((td_event_kind)kind, TD_FAMILY_devices);
   for (uint32_t kind = TD_EVENT_node_new; kind <= TD_EVENT_node_sequence_nr; kind++)
     assert_family((td_event_kind)kind, TD_FAMILY_graph);

@@ -456,6 +456,38 @@ call_back_ends_twice(td_tape_script *script) {
   insert_copy(script, end, end);
 }
 
+/* The thread waits inside the fourth node for a stream, and inside that for an operation. Returns
+ * where the first wait begins. */
+static size_t
+wait_inside(td_tape_script *script) {
+  size_t at = find_event(script, TD_EVENT_node_end, 3);
+  insert_new(script, at, TD_EVENT_synchronize_begin)->synchronize_begin.stream = 1;
+  insert_new(script, at + 1, TD_EVENT_collective_begin);
+  insert_new(script, at + 2, TD_EVENT_collective_end);
+  insert_new(script, at + 3, TD_EVENT_synchronize_end)->synchronize_end.stream = 1;
+  return at;
+}
+
+static void
+wait_well(td_tape_script *script) {
+  wait_inside(script);
+}
+
+static void
+wait_for_ever(td_tape_script *script) {
+  drop(script, wait_inside(script) + 3);
+}
+
+static void
+wait_for_another_stream(td_tape_script *script) {
+  script->events[wait_inside(script) + 3].synchronize_end.stream = 2;
+}
+
+static void
+wait_without_begin(td_tape_script *script) {
+  drop(script, wait_inside(script) + 1);
+}
+
 static const struct accepted {
   const char *name;
   void (*bend)(td_tape_script *script);
@@ -471,6 +503,7 @@ static const struct accepted {
     {"exposed-buffer", add_to_exposed, NULL, 1},
     {"final-callbacks", call_back_well, NULL, 3},
     {"final-callbacks-of-old", call_back_unannounced, "final-callbacks", 1},
+    {"waits", wait_well, NULL, 1},
 };
 
 static void
@@ -512,6 +545,9 @@ static const struct bend {
     {"callback-early", call_back_early, "final-callbacks node_begin", 1},
     {"callback-after-error", call_back_after_an_error, "final-callbacks final_callback", 1},
     {"callback-ends-twice", call_back_ends_twice, "nesting final_callback_end", 1},
+    {"wait-for-ever", wait_for_ever, "nesting node_end", 1},
+    {"wait-for-another-stream", wait_for_another_stream, "nesting synchronize_end", 1},
+    {"wait-without-begin", wait_without_begin, "nesting collective_end", 1},
     {"dropped-pop-runs", drop_pop, "run-popped node_begin", 1},
     {"second-push", push_twice, "push-once queue_push", 2},
     {"early-push", push_early, "push-ready queue_push", 1},

@@ -102,7 +102,7 @@ is_about_something(const td_any_event *event) {
 static void
 check_event(td_checker *checker, const td_any_event *event) {
   check_clock(checker, &event->event);
-  if (!is_about_something(event)) return;
+  if (!td_check_is_known(checker, event) || !is_about_something(event)) return;
   td_check_scheduling(checker, event);
   td_check_running(checker, event);
   td_check_finishing(checker, event);

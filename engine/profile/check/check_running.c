@@ -79,6 +79,11 @@ check_kernel_end(td_checker *checker, const td_any_event *any) {
   end_span(checker, &any->event, any->kernel_end.node, (uint32_t)any->kernel_end.device, "kernel");
 }
 
+static uint32_t
+stream_key(int32_t device, int32_t stream) {
+  return (uint32_t)device << 16 ^ (uint32_t)stream;
+}
+
 static void
 check_callback_begin(td_checker *checker, const td_any_event *any) {
   uint32_t graph_task = any->final_callback.graph_task;
@@ -96,6 +101,32 @@ check_callback_end(td_checker *checker, const td_any_event *any) {
                        "graph task %u ends a final callback on thread %u, but something else began "
                        "last",
                        graph_task, any->event.thread);
+}
+
+static void
+check_collective_begin(td_checker *checker, const td_any_event *any) {
+  const td_event_collective_begin *event = &any->collective_begin;
+  begin_span(checker, &any->event, TD_EVENT_collective_end, event->node, event->graph_task);
+}
+
+static void
+check_collective_end(td_checker *checker, const td_any_event *any) {
+  const td_event_collective_end *event = &any->collective_end;
+  end_span(checker, &any->event, event->node, event->graph_task, "wait for an operation");
+}
+
+static void
+check_wait_begin(td_checker *checker, const td_any_event *any) {
+  const td_event_synchronize_begin *event = &any->synchronize_begin;
+  begin_span(checker, &any->event, TD_EVENT_synchronize_end, event->node,
+             stream_key(event->device, event->stream));
+}
+
+static void
+check_wait_end(td_checker *checker, const td_any_event *any) {
+  const td_event_synchronize_end *event = &any->synchronize_end;
+  end_span(checker, &any->event, event->node, stream_key(event->device, event->stream),
+           "wait for a stream");
 }
 
 /* A task whose graph task is gone is thrown away without being counted. */
@@ -156,6 +187,7 @@ check_lock_released(td_checker *checker, const td_any_event *any) {
   const td_event_lock_released *event = &any->lock_released;
   td_held_lock lock = lock_of(checker, &event->event, event->lock, event->object);
   uint32_t number = locks_find(&checker->lock_numbers, lock, checker);
+  if (number == 0 && checker->is_kept) return; /* got before the tape */
   if (number == 0 || checker->locks[number - 1].thread != event->event.thread) {
     const char *kind = td_enum_word(TD_FIELD_ENUM_lock_kind, event->lock);
     td_checker_violate(checker, TD_RULE_lock_exclusive, TD_NONE,
@@ -173,6 +205,10 @@ static void (*const checks[TD_EVENT_LIMIT])(td_checker *checker, const td_any_ev
     [TD_EVENT_node_skip] = check_node_skip,
     [TD_EVENT_kernel_begin] = check_kernel_begin,
     [TD_EVENT_kernel_end] = check_kernel_end,
+    [TD_EVENT_collective_begin] = check_collective_begin,
+    [TD_EVENT_collective_end] = check_collective_end,
+    [TD_EVENT_synchronize_begin] = check_wait_begin,
+    [TD_EVENT_synchronize_end] = check_wait_end,
     [TD_EVENT_lock_acquired] = check_lock_acquired,
     [TD_EVENT_lock_released] = check_lock_released,
     [TD_EVENT_final_callback] = check_callback_begin,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * What a thread began and has not ended: nodes, hooks, kernels and callbacks. Private to
+ * What a thread began and has not ended: nodes, hooks, kernels, callbacks and waits. Private to
  * engine/profile. One thread. */
 #pragma once
 
@@ -9,7 +9,7 @@
 
 #include <stdbool.h>
 
-/* A node, hook, kernel or callback that began. */
+/* One of these. */
 typedef struct td_check_span {
   uint16_t end_kind; /* the event that ends it */
   uint32_t object;   /* node, for a hook with the kind of hook */

@@ -13,6 +13,7 @@ typedef struct td_check_thread {
   td_number_map n_open; /* by graph task: how many of its pops there are */
   td_check_spans spans; /* (owned) */
   uint64_t last_ns;
+  bool is_inside; /* what it does may have begun before the tape */
 } td_check_thread;
 
 void td_check_thread_popped(td_check_thread *thread, const td_event_queue_pop *pop);

@@ -35,7 +35,7 @@ typedef struct td_tally {
   uint64_t outstanding;      /* nodes and dummies */
   uint32_t n_parked;
   uint32_t thread; /* the first that worked for it */
-  bool several_threads, failed, ended_well;
+  bool has_begun, several_threads, failed, ended_well;
   uint64_t end_seq;      /* of its graph_task_end */
   uint64_t mismatch_seq; /* first event whose value was not `outstanding`; UINT64_MAX: none */
   uint32_t mismatch_value;
@@ -50,6 +50,7 @@ typedef struct td_held_lock {
 typedef struct td_checker {
   const td_catalog *catalog; /* (borrowed) of the segment that is gone through */
   bool judged[TD_N_RULES];
+  bool is_kept;           /* passes may have begun before the tape */
   td_check_queue *queues; /* (owned) */
   uint32_t n_queues;
   td_check_thread *threads; /* (owned) */
@@ -81,6 +82,10 @@ td_tally *td_tally_of(td_checker *checker, uint32_t graph_task);
  * name, if any. */
 void td_checker_violate(td_checker *checker, td_rule rule, uint32_t node, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
+
+/* td_check_is_known returns false if the event is of something that began before the tape: see Note
+ * [Passes that a flight recorder has cut in two]. It must see all events. */
+bool td_check_is_known(td_checker *checker, const td_any_event *event);
 
 /* These check an event by one group of rules each. Scheduling is about dependencies, buffers,
  * queues and graph tasks. Running is about nodes, hooks, kernels and locks. Finishing is about

@@ -60,6 +60,38 @@ choose_stream_conflict(const td_any_event *event) {
   return "streams {first_stream} and {second_stream} of {device} touch one buffer, unordered";
 }
 
+static const char *
+choose_synchronize_begin(const td_any_event *event) {
+  if (event->synchronize_begin.stream < 0) return "{thread} began to wait for all work of {device}";
+  return event->synchronize_begin.stream_event == TD_NONE
+             ? NULL
+             : "{thread} began to wait for event {stream_event} of stream {stream} of {device}";
+}
+
+static const char *
+choose_synchronize_end(const td_any_event *event) {
+  return event->synchronize_end.stream < 0
+             ? "{thread} had waited for all work of {device} for {waited} ns"
+             : NULL;
+}
+
+static const char *
+choose_collective(const td_any_event *event) {
+  return event->collective_begin.operation ? NULL
+                                           : "{thread} began to wait for a collective operation";
+}
+
+/* The GIL is not the lock of something. */
+#define CHOOSE_FOR_GIL(kind, sentence)                                                             \
+  static const char *choose_##kind(const td_any_event *event) {                                    \
+    return event->kind.lock == TD_lock_kind_gil ? (sentence) : NULL;                               \
+  }
+
+CHOOSE_FOR_GIL(lock_wait, "{thread} began to wait for Python's GIL")
+CHOOSE_FOR_GIL(lock_acquired, "{thread} got Python's GIL after {waited} ns")
+CHOOSE_FOR_GIL(lock_released, "{thread} gave back Python's GIL")
+CHOOSE_FOR_GIL(lock_held, "{holder} had Python's GIL when {thread} began to wait")
+
 static const char *(*const choosers[TD_EVENT_LIMIT])(const td_any_event *event) = {
 #define SAYS(text) NULL
 #define SAYS_BY(chooser, text) choose_##chooser
@@ -223,9 +255,11 @@ static const char *const meanings[TD_EVENT_LIMIT] = {
     [TD_EVENT_reentrant_enter] = "The node goes on when the inner pass is over.",
     [TD_EVENT_pool_push] = "Its caller is too deep in nested passes to run one more.",
     [TD_EVENT_lock_wait] = "Another thread holds it.",
+    [TD_EVENT_collective_begin] = "It goes on when every process has taken part.",
     [TD_EVENT_stream_record] = "Who waits for this event waits for all work before it on the "
                                "stream.",
     [TD_EVENT_stream_wait] = "Work that comes later on the stream begins after that event.",
+    [TD_EVENT_synchronize_begin] = "It goes on when the device has done what was put there before.",
 };
 
 static const char *
