@@ -10,6 +10,7 @@
 #include "engine/base/clock.h"
 #include "engine/device/cuda/module.h"
 #include "engine/device/cuda_calls.h"
+#include "engine/device/host_wait.h"
 #include "engine/device/specification.h"
 #include "engine/device/stream_table.h"
 #include "engine/events/emit.h"
@@ -266,9 +267,13 @@ run_recorded(td_device device, void *stream, td_kernel *kernel) {
 
 static void
 wait_for_all_of(const td_kernel_call *call) {
-  for (int i = 0; i < call->n_tensors; i++)
-    if (call->tensors[i] && call->tensors[i]->device >= 0)
-      must(module->synchronize(ordinals[call->tensors[i]->device]));
+  for (int i = 0; i < call->n_tensors; i++) {
+    if (!call->tensors[i] || call->tensors[i]->device < 0) continue;
+    td_device device = call->tensors[i]->device;
+    td_host_wait wait = td_host_wait_begin_all_locked(device);
+    must(module->synchronize(ordinals[device]));
+    td_host_wait_end(&wait);
+  }
 }
 
 /* If the host computes, there is no kernel of the device, and no event. */

@@ -101,6 +101,12 @@ td_device_setup(const char *text, td_error *error) {
 }
 
 void
+td_device_tell(void) {
+  TD_EMIT(setting, .name = td_intern("streams"),
+          .value = td_intern(td_sim_is_virtual ? "virtual" : "watched"));
+}
+
+void
 td_device_flush(void) {
   for (td_device device = 0; device < td_device_count(); device++)
     if (td_device_backend(device)->flush) td_device_backend(device)->flush(device);

@@ -23,6 +23,10 @@ td_status td_device_find(const char *name, td_device *device, td_error *error);
  * of a device: whether it has a context. */
 bool td_device_is_used(td_device device);
 
+/* td_device_tell says on the tape whether waits of host threads for streams are on it: the setting
+ * "streams". */
+void td_device_tell(void);
+
 /* td_device_flush waits for kernels and puts the rest of their events on the tape. Called before a
  * recording ends. */
 void td_device_flush(void);

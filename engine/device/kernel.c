@@ -3,6 +3,7 @@
 
 #include "engine/base/alloc.h"
 #include "engine/device/backend.h"
+#include "engine/device/cause.h"
 #include "engine/device/device_table.h"
 #include "engine/device/memory.h"
 #include "engine/device/stream.h"
@@ -14,20 +15,11 @@
 
 #define REPORTS_MAX 64 /* that nobody takes */
 
-static _Thread_local uint32_t node_now = TD_NONE;
-
 /* Texts of conflicts, oldest first (guarded by td_stream_mutex). */
 static struct {
   char *texts[REPORTS_MAX]; /* (owned) */
   int n;
 } reports;
-
-uint32_t
-td_kernel_set_node(uint32_t node) {
-  uint32_t earlier = node_now;
-  node_now = node;
-  return earlier;
-}
 
 /* The bytes from a tensor's first element to the end of its last. */
 static void
@@ -111,7 +103,7 @@ touch_locked(const td_stream_entry *entry, const td_tensor *tensor, bool is_writ
   td_access access = {.stream = entry->stream,
                       .index = entry->index,
                       .kernel = kernel,
-                      .node = node_now,
+                      .node = td_cause_now(),
                       .name = name,
                       .is_write = is_write};
   range_of(tensor, &access.first, &access.last);
@@ -139,7 +131,7 @@ put(td_stream stream, const td_kernel_call *call) {
   td_stream_entry *entry = td_stream_entry_of(stream);
   td_kernel kernel = {.call = call,
                       .stream = stream,
-                      .node = node_now,
+                      .node = td_cause_now(),
                       .name = name_number(call->name),
                       .n_bytes = bytes_of(call)};
   pthread_mutex_lock(&td_stream_mutex);
@@ -174,7 +166,7 @@ join_devices(td_stream stream, const td_kernel_call *call, bool before) {
     const td_tensor *tensor = call->tensors[i];
     if (!tensor || tensor->device < 0 || tensor->device == stream.device) continue;
     td_stream other = td_stream_current(tensor->device);
-    td_stream_wait_stream(before ? stream : other, before ? other : stream, node_now);
+    td_stream_wait_stream(before ? stream : other, before ? other : stream, td_cause_now());
   }
 }
 

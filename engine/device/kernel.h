@@ -14,7 +14,3 @@ bool td_kernel_launch(const td_kernel_call *call);
 /* td_conflict_take returns the text of the oldest conflict of streams that nobody has taken yet, or
  * NULL. See Note [Missing waits] in memory.h. The caller frees. Any thread. */
 char *td_conflict_take(void);
-
-/* td_kernel_set_node names the node for which the calling thread launches kernels from now on, and
- * returns the one before. TD_NONE: the program itself. */
-uint32_t td_kernel_set_node(uint32_t node);

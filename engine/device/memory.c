@@ -4,6 +4,7 @@
 #include "engine/base/alloc.h"
 #include "engine/device/backend.h"
 #include "engine/device/device_table.h"
+#include "engine/device/host_wait.h"
 #include "engine/device/specification.h"
 #include "engine/device/stream.h"
 #include "engine/device/stream_table.h"
@@ -55,7 +56,12 @@ void
 td_memory_host_access(const td_storage *storage) {
   td_device device = storage->memory->device;
   const td_backend *backend = td_device_backend(device);
-  if (backend->host_access) backend->host_access(device);
+  if (!backend->host_access) return;
+  pthread_mutex_lock(&td_stream_mutex);
+  td_host_wait wait = td_host_wait_begin_all_locked(device);
+  pthread_mutex_unlock(&td_stream_mutex);
+  backend->host_access(device);
+  td_host_wait_end(&wait);
 }
 
 bool

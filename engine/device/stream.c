@@ -5,6 +5,7 @@
 #include "engine/base/refcount.h"
 #include "engine/device/backend.h"
 #include "engine/device/device_table.h"
+#include "engine/device/host_wait.h"
 #include "engine/device/specification.h"
 #include "engine/device/stream_table.h"
 #include "engine/events/emit.h"
@@ -117,7 +118,12 @@ td_stream_synchronize(td_stream stream) {
   if (!td_stream_is_some(stream)) return;
   td_stream_entry *entry = td_stream_entry_of(stream);
   td_ordering before = before_now(entry);
-  td_device_backend(stream.device)->stream_synchronize(stream.device, entry->handle);
+  const td_backend *backend = td_device_backend(stream.device);
+  bool waits = td_host_wait_is_told() && !backend->stream_is_done(stream.device, entry->handle);
+  td_host_wait wait = {0};
+  if (waits) wait = td_host_wait_begin(stream, TD_NONE);
+  backend->stream_synchronize(stream.device, entry->handle);
+  td_host_wait_end(&wait);
   host_saw(&before);
   td_ordering_fini(&before);
 }
@@ -173,9 +179,23 @@ td_stream_event_is_done(td_stream_event *event) {
   return done;
 }
 
+static uint32_t
+number_of(td_stream_event *event) {
+  pthread_mutex_lock(&td_stream_mutex);
+  number_event_locked(event);
+  uint32_t number = event->number;
+  pthread_mutex_unlock(&td_stream_mutex);
+  return number;
+}
+
 void
 td_stream_event_synchronize(td_stream_event *event) {
-  td_device_backend(event->stream.device)->event_synchronize(event->handle);
+  const td_backend *backend = td_device_backend(event->stream.device);
+  bool waits = td_host_wait_is_told() && !backend->event_is_done(event->handle);
+  td_host_wait wait = {0};
+  if (waits) wait = td_host_wait_begin(event->stream, number_of(event));
+  backend->event_synchronize(event->handle);
+  td_host_wait_end(&wait);
   host_saw(&event->before);
 }
 

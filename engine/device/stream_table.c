@@ -69,3 +69,11 @@ int
 td_stream_count_locked(td_device device) {
   return table.n_streams[device];
 }
+
+bool
+td_streams_are_done_locked(td_device device) {
+  bool done = true;
+  for (int i = 0; i < table.n_streams[device] && done; i++)
+    done = td_device_backend(device)->stream_is_done(device, table.streams[device][i]->handle);
+  return done;
+}

@@ -35,6 +35,9 @@ td_stream_entry *td_stream_entry_locked(td_stream stream);
 /* td_stream_announce_locked emits stream_new, once per recording. */
 void td_stream_announce_locked(td_stream_entry *entry);
 
+/* td_streams_are_done_locked tells whether a device has no work left. */
+bool td_streams_are_done_locked(td_device device);
+
 /* td_stream_host_before_locked returns the ordering of what host threads have seen end. */
 td_ordering *td_stream_host_before_locked(void);
 

@@ -3,7 +3,7 @@
 
 #include "engine/base/alloc.h"
 #include "engine/base/numbers.h"
-#include "engine/device/kernel.h"
+#include "engine/device/cause.h"
 #include "engine/graph/anomaly.h"
 #include "engine/graph/differentiable.h"
 #include "engine/graph/semantics.h"
@@ -71,9 +71,9 @@ add_on_stream(td_input_slot *slot, td_tensor *gradient, const td_arrival *arriva
               td_accumulation *mode, td_error *error) {
   if (!arrival) return add_to_slot(slot, gradient, mode, error);
   td_stream_guard guard = td_stream_guard_begin(arrival->stream);
-  uint32_t earlier = td_kernel_set_node(td_node_id(arrival->consumer));
+  uint32_t earlier = td_cause_set(td_node_id(arrival->consumer));
   td_status status = add_to_slot(slot, gradient, mode, error);
-  td_kernel_set_node(earlier);
+  td_cause_set(earlier);
   td_stream_guard_end(&guard);
   return status;
 }

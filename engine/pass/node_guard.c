@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "engine/pass/node_guard.h"
 
+#include "engine/device/cause.h"
 #include "engine/device/device.h"
-#include "engine/device/kernel.h"
 #include "engine/device/sim.h"
 #include "engine/pass/arrival.h"
 #include "engine/pass/engine_thread.h"
@@ -13,7 +13,7 @@ td_node_guard_enter(td_node_guard *guard, const td_graph_task *graph_task, const
                     const td_input_buffer *buffer) {
   td_device_set_current(td_thread_self.device);
   guard->stream = td_stream_guard_begin(node->stream);
-  guard->earlier_node = td_kernel_set_node(td_node_id(node));
+  guard->earlier_node = td_cause_set(td_node_id(node));
   td_pass_streams_node_begins(graph_task->streams);
   if (!buffer) return;
   td_sim_catch_up(buffer->time);
@@ -24,7 +24,7 @@ void
 td_node_guard_leave(td_node_guard *guard, td_graph_task *graph_task, const td_node *node,
                     bool is_last) {
   td_pass_streams_node_ends(graph_task->streams);
-  td_kernel_set_node(guard->earlier_node);
+  td_cause_set(guard->earlier_node);
   td_stream_guard_end(&guard->stream);
   if (!is_last || !td_stream_is_some(node->stream)) return;
   td_lock_acquire(&graph_task->lock);

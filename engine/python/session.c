@@ -112,6 +112,7 @@ record_begin(PyObject *self, PyObject *args) {
   Py_DECREF(path);
   Py_DECREF(source);
   if (!status) {
+    td_device_tell();
     td_emit_name_thread("main", TD_CPU);
     TD_EMIT(setting, .name = td_intern("semantics"), .value = td_intern(td_semantics_get()));
     TD_EMIT(setting, .name = td_intern("scheduler"), .value = td_intern(td_scheduler_get()));
@@ -141,6 +142,7 @@ record_as_asked(const td_line *reply, const char *program, td_error *error) {
   if (!tape) return td_error_set(error, TD_IO, "the session named no tape");
   td_status status = td_recorder_start(tape, false, &options, &recorder, error);
   if (status) return status;
+  td_device_tell();
   TD_EMIT(process_new, .pid = (uint32_t)getpid(), .rank = -1, .name = td_intern(program));
   td_emit_name_thread("main", TD_CPU);
   return tdpy_live_open(reply, tape, recorder, error);

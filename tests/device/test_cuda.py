@@ -13,6 +13,7 @@ import sys
 import tempfile
 import textwrap
 import unittest
+import unittest.mock
 
 BUILD, TAPEDECK = os.environ['BUILD_ROOT'], os.environ['TAPEDECK']
 FAKE = os.path.join(BUILD, 'tests', 'libfake_cuda.so')
@@ -141,6 +142,19 @@ class Cuda(unittest.TestCase):
         self.assertTrue(any(e['node'] is not None for e in kernels))
         self.assertTrue(any(e['event'] == 'stream_wait' for e in events))
         self.assertEqual([e['name'] for e in events if e['event'] == 'device_new'][:2], ['cpu', 'cuda:0'])
+
+
+    @unittest.skipIf(WHICH == 'real', 'a real device may have done its work before the host looks')
+    def test_waits_of_the_host(self):
+        """The host looks at memory of a device, computes what the module cannot, and waits for a stream."""
+        code = HEAD.format('cuda') + textwrap.dedent(PROGRAMS['what the host computes']) + 'torch.accelerator.synchronize()\n'
+        with unittest.mock.patch.dict(os.environ, FAKE_CUDA_IS_BUSY='1'):
+            self.output('cpu,cuda', code)
+        waits = [e for e in self.events() if e['event'] in ('synchronize_begin', 'synchronize_end')]
+        self.assertEqual({(e['device'], e['stream']) for e in waits}, {(0, 0), (0, -1)})
+        self.assertTrue(any(e['node'] is not None for e in waits))
+        self.output('cpu,cuda', code)
+        self.assertFalse([e for e in self.events() if e['event'].startswith('synchronize')])
 
 
 class Missing(unittest.TestCase):
