@@ -45,14 +45,22 @@ emit_begin(const td_graph_task *graph_task, const td_node *root, uint32_t n_root
 }
 
 static void
+emit_leave(const td_graph_task *graph_task) {
+  const td_node *node = td_node_now();
+  TD_EMIT_BORROWED(reentrant_leave, .graph_task = graph_task->handle.id,
+                   .outer = td_graph_task_now_id(), .node = node ? td_node_id(node) : TD_NONE,
+                   .depth = graph_task->handle.reentrant_depth);
+  TD_EMIT_BORROWED(thread_state,
+                   .state =
+                       node ? TD_thread_activity_processing : TD_thread_activity_post_processing,
+                   .graph_task = td_graph_task_now_id());
+}
+
+static void
 emit_end(const td_graph_task *graph_task) {
   TD_EMIT(graph_task_end, .graph_task = graph_task->handle.id,
           .status = graph_task->result ? TD_task_status_error : TD_task_status_ok);
-  if (td_graph_task_now())
-    TD_EMIT_BORROWED(reentrant_leave, .graph_task = graph_task->handle.id,
-                     .outer = td_graph_task_now_id(),
-                     .node = td_node_now() ? td_node_id(td_node_now()) : TD_NONE,
-                     .depth = graph_task->handle.reentrant_depth);
+  if (td_graph_task_now()) emit_leave(graph_task);
 }
 
 /* One root is its own beginning, fed at its input; several hang under a GraphRoot that is pushed

@@ -2,6 +2,7 @@
 #include "engine/pass/worker.h"
 
 #include "engine/base/alloc.h"
+#include "engine/events/gil.h"
 #include "engine/graph/anomaly.h"
 #include "engine/pass/completion.h"
 #include "engine/pass/evaluate.h"
@@ -64,11 +65,18 @@ run_task(td_graph_task *own, td_node_task *task) {
   if (!is_own) td_graph_task_unref(graph_task);
 }
 
-void
-td_worker_main(td_graph_task *graph_task) {
+static void
+run_tasks(td_graph_task *graph_task) {
   while (!graph_task || !td_graph_task_is_done(graph_task)) {
     td_node_task task = td_ready_queue_pop(td_thread_self.queue);
     if (task.is_shutdown) return;
     run_task(graph_task, &task);
   }
+}
+
+void
+td_worker_main(td_graph_task *graph_task) {
+  td_gil_enter();
+  run_tasks(graph_task);
+  td_gil_leave();
 }

@@ -18,6 +18,8 @@
 #include "engine/base/alloc.h"
 #include "engine/base/forks.h"
 #include "engine/control/gate.h"
+#include "engine/events/gil.h"
+#include "engine/probe/callers.h"
 #include "engine/probe/deadly.h"
 #include "engine/probe/hooks.h"
 #include "engine/probe/level.h"
@@ -83,15 +85,6 @@ on_exit_cb(int status, void *data) {
   td_probe_end(status);
 }
 
-/* -1 where torchrun did not give the process a rank. */
-static int32_t
-own_rank(void) {
-  char *end;
-  const char *text = getenv("RANK");
-  long rank = text && *text ? strtol(text, &end, 10) : -1;
-  return rank >= 0 && rank < INT32_MAX && !*end ? (int32_t)rank : -1;
-}
-
 /* Any other thread got its name when it came into the engine: td_probe_name_caller. */
 static void
 name_main_thread(void) {
@@ -102,7 +95,7 @@ name_main_thread(void) {
 static void
 introduce(const char *program) {
   const char *base = strrchr(program, '/');
-  TD_EMIT(process_new, .process = 0, .pid = (uint32_t)getpid(), .rank = own_rank(),
+  TD_EMIT(process_new, .process = 0, .pid = (uint32_t)getpid(), .rank = td_program_rank(),
           .name = td_intern(base ? base + 1 : program));
   td_emit_device(TD_DEVICE_CPU, "cpu");
   name_main_thread();
@@ -137,6 +130,7 @@ follow_locked(void) {
   if (watches && !probe.watches && probe.level.observer->resume) probe.level.observer->resume();
   uint32_t session = watches && probe.recorder ? td_probe_session : 0;
   __atomic_store_n(&td_probe_watching, session, __ATOMIC_RELEASE);
+  td_gil_pause(!session);
   td_shortage_settle();
   if (!watches && probe.watches && probe.level.observer->pause) probe.level.observer->pause();
   probe.watches = watches;
@@ -205,6 +199,7 @@ start_scripts(void) {
   free(trouble);
   td_markers_start(mark_cb);
   if (td_probe_wanted.names || td_probe_wanted.stacks) start_names();
+  if (probe.level.number == 1) td_callers_watch_gil();
 }
 
 /* The first thread that comes by does it. Not in td_probe_attach: whoever attaches has others wait
@@ -233,6 +228,7 @@ start_recorder(void) {
   } else {
     TD_EMIT(probe_level, .level = (uint32_t)probe.level.number,
             .reason = td_intern(probe.level.reason));
+    td_gil_tell();
     td_deadly_watch(probe.recorder);
     td_deadly_arm_thread();
     introduce(program);

@@ -48,6 +48,11 @@ TD_PROBE_API void td_probe_name_thread(const char *name, int32_t device);
  * threading.Thread; else as the system does. It holds no lock but perhaps the GIL, and takes that.
  */
 TD_PROBE_API void td_probe_name_caller(void);
+
+/* td_probe_enter_pass and td_probe_leave_pass: the calling thread works for passes that are
+ * recorded, or may be. If it waits for the GIL meanwhile, that is on the tape. */
+TD_PROBE_API void td_probe_enter_pass(void);
+TD_PROBE_API void td_probe_leave_pass(void);
 TD_PROBE_API void td_probe_name_device(int32_t device, const char *name);
 
 /* td_probe_alloc returns memory that free() takes. It ends the recording if memory runs out, and

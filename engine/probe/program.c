@@ -7,6 +7,7 @@
 #include <link.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static bool
@@ -67,4 +68,12 @@ td_program_find_in_torch(const char *name) {
   const char *path = td_program_torch();
   void *torch = path ? dlopen(path, RTLD_NOLOAD | RTLD_LAZY) : NULL;
   return torch ? dlsym(torch, name) : NULL;
+}
+
+int32_t
+td_program_rank(void) {
+  char *end;
+  const char *text = getenv("RANK");
+  long rank = text && *text ? strtol(text, &end, 10) : -1;
+  return rank >= 0 && rank < INT32_MAX && !*end ? (int32_t)rank : -1;
 }

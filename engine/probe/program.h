@@ -1,9 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
+#include <stdint.h>
+
 /* td_program_name returns what people call this process: the script or module that Python runs, or
  * "-c"; for other programs the path. Any thread. The caller frees. */
 char *td_program_name(void);
+
+/* td_program_rank returns the rank that torchrun gave this process, or -1. Any thread. */
+int32_t td_program_rank(void);
 
 /* td_program_torch returns the path of the libtorch_cpu.so that is loaded, or NULL. It lives as
  * long as the library. Any thread. */

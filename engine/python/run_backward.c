@@ -3,6 +3,7 @@
 #include "engine/python/errors.h"
 #include "engine/python/stream.h"
 #include "engine/python/tensor_object.h"
+#include "engine/python/threads.h"
 
 #include "engine/base/alloc.h"
 #include "engine/events/emit.h"
@@ -197,25 +198,9 @@ warn_of_cycle(const backward_call *call) {
              2) == 0;
 }
 
-/* Names the calling thread as Python's module `threading` does, the first time. An error is no
- * reason to fail the pass. */
-static void
-name_thread(void) {
-  if (!td_recording() || td_emit_thread_has_name()) return;
-  PyObject *threading = PyImport_ImportModule("threading");
-  PyObject *thread = threading ? PyObject_CallMethod(threading, "current_thread", NULL) : NULL;
-  PyObject *name = thread ? PyObject_GetAttrString(thread, "name") : NULL;
-  const char *words = name && PyUnicode_Check(name) ? PyUnicode_AsUTF8(name) : NULL;
-  if (words) td_emit_name_thread(words, TD_CPU);
-  Py_XDECREF(name);
-  Py_XDECREF(thread);
-  Py_XDECREF(threading);
-  PyErr_Clear();
-}
-
 static bool
 execute(backward_call *call) {
-  name_thread();
+  tdpy_thread_name();
   td_execute_options options = {.keep_graph = call->keep_graph,
                                 .create_graph = call->create_graph,
                                 .accumulate_grad = call->accumulate_grad,

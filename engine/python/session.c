@@ -7,6 +7,7 @@
 #include "engine/python/live.h"
 #include "engine/python/module.h"
 #include "engine/python/tensor_object.h"
+#include "engine/python/threads.h"
 
 #include "engine/device/device.h"
 #include "engine/graph/anomaly.h"
@@ -112,6 +113,7 @@ record_begin(PyObject *self, PyObject *args) {
   Py_DECREF(path);
   Py_DECREF(source);
   if (!status) {
+    tdpy_threads_watch_gil();
     td_device_tell();
     td_emit_name_thread("main", TD_CPU);
     TD_EMIT(setting, .name = td_intern("semantics"), .value = td_intern(td_semantics_get()));
@@ -142,6 +144,7 @@ record_as_asked(const td_line *reply, const char *program, td_error *error) {
   if (!tape) return td_error_set(error, TD_IO, "the session named no tape");
   td_status status = td_recorder_start(tape, false, &options, &recorder, error);
   if (status) return status;
+  tdpy_threads_watch_gil();
   td_device_tell();
   TD_EMIT(process_new, .pid = (uint32_t)getpid(), .rank = -1, .name = td_intern(program));
   td_emit_name_thread("main", TD_CPU);

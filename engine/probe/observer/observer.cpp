@@ -65,6 +65,16 @@ tell_of_pool(Thread *thread) {
   EMIT(pool_thread_new, TIME_NOW, td_probe_thread());
 }
 
+/* A thread of the engine waits for passes, or works for them. */
+struct Serving {
+  Serving() {
+    td_probe_enter_pass();
+  }
+  ~Serving() {
+    td_probe_leave_pass();
+  }
+};
+
 void
 thread_main_hook(Engine *self, const std::shared_ptr<GraphTask> &graph_task) {
   Thread *thread = thread_now();
@@ -72,6 +82,7 @@ thread_main_hook(Engine *self, const std::shared_ptr<GraphTask> &graph_task) {
   GraphTask *outer = thread->own;
   thread->own = graph_task.get();
   if (thread->in_pool) tell_of_pool(thread);
+  Serving serving;
   self->Engine::thread_main(graph_task);
   if (td_probe_is_on()) settle(thread);
   thread->own = outer;

@@ -88,9 +88,11 @@ struct Calling : Call {
     outer_task = thread->evaluation ? thread->evaluation->task : nullptr;
     outer_node = thread->evaluation ? thread->evaluation->id : TD_NONE;
     thread->call = this;
+    td_probe_enter_pass();
   }
 
   ~Calling() {
+    td_probe_leave_pass();
     thread->call = outer;
     if (!task) return;
     td_numerics_end_task(task->id);
@@ -98,10 +100,20 @@ struct Calling : Call {
     if (outer_task)
       EMIT(reentrant_leave, TIME_LAST, task->id, outer_task->id, outer_node,
            static_cast<uint32_t>(task_depth));
+    go_on_outside();
     poll(TD_EVENT_graph_task_end, TD_NONE, task->id, nullptr);
   }
 
   int task_depth = 0;
+
+private:
+  /* The thread is in the node, or in the final callback, that called backward. */
+  void go_on_outside() const {
+    if (outer_task)
+      EMIT(thread_state, TIME_LAST, TD_thread_activity_processing, outer_task->id);
+    else if (thread->finishing)
+      EMIT(thread_state, TIME_LAST, TD_thread_activity_post_processing, thread->finishing->id);
+  }
 };
 
 /* Is this thread in a pass that is recorded? A node may call backward, and so may the last callback
