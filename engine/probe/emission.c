@@ -5,6 +5,7 @@
 #include "engine/control/gate.h"
 #include "engine/events/emit.h"
 #include "engine/events/lock.h"
+#include "engine/probe/callables.h"
 #include "engine/probe/deadly.h"
 #include "engine/probe/probe.h"
 #include "engine/probe/python.h"
@@ -67,11 +68,18 @@ td_probe_intern(const char *text) {
 }
 
 uint32_t
-td_probe_intern_callable(const void *object) {
+td_probe_name_hook(void *callable) {
   const td_python *python = td_python_find();
-  char *name = python ? td_python_callable_name(python, object) : NULL;
-  uint32_t number = name ? td_intern(name) : 0;
-  free(name);
+  return python ? td_callables_name(python, callable) : 0;
+}
+
+uint32_t
+td_probe_intern_callable(const void *object) {
+  td_python_hold hold;
+  const td_python *python = td_python_find();
+  if (!python || !td_python_is_object(python, object) || !td_python_enter(python, &hold)) return 0;
+  uint32_t number = td_callables_name(python, (void *)object);
+  td_python_leave(python, hold);
   return number;
 }
 

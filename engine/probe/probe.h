@@ -62,10 +62,12 @@ TD_PROBE_API void *td_probe_alloc(size_t n_bytes);
 /* td_probe_intern returns the number of a text. Takes a lock. */
 TD_PROBE_API uint32_t td_probe_intern(const char *text);
 
-/* td_probe_intern_callable returns the number of "module.name" of a function of Python, or of the
- * class of another callable. 0 if `object` is no object of Python, or Python is ending. Takes the
- * GIL; reads no memory that is not there. */
+/* td_probe_intern_callable returns the number of a Python callable's name: callables.h. 0 if
+ * `object` is no object of Python, or Python is ending. Takes the GIL; reads no memory that is not
+ * there. td_probe_name_hook is for a callable that the calling thread is about to call, with the
+ * GIL. */
 TD_PROBE_API uint32_t td_probe_intern_callable(const void *object);
+TD_PROBE_API uint32_t td_probe_name_hook(void *callable);
 
 /* td_probe_guard is td_fork_guard for a mutex of an observer. */
 TD_PROBE_API void td_probe_guard(pthread_mutex_t *mutex, td_fork_rank rank);

@@ -93,53 +93,16 @@ text_attribute(const td_python *python, void *object, const char *name) {
   return copy;
 }
 
-/* Other classes may run code of the program if they are asked for an attribute. */
-static bool
-is_function(const char *type) {
-  static const char *const types[] = {"function", "method", "builtin_function_or_method"};
-  for (size_t i = 0; type && i < TD_N_ELEMENTS(types); i++)
-    if (strcmp(type, types[i]) == 0) return true;
-  return false;
-}
-
-static char *
-name_callable(const td_python *python, void *object) {
-  void *type = python->PyObject_Type(object);
-  char *type_name = text_attribute(python, type, "__name__");
-  void *named = is_function(type_name) ? object : type;
-  char *module = text_attribute(python, named, "__module__");
-  char *name = text_attribute(python, named, "__qualname__");
-  char *whole = module && name ? td_format("%s.%s", module, name) : NULL;
-  if (!whole && name) whole = td_dup_string(name);
-  python->Py_DecRef(type);
-  free(type_name);
-  free(module);
-  free(name);
-  return whole;
-}
-
 /* An object begins with its reference count and its type. The type of nearly every type is `type`.
  */
-static bool
-is_object(const void *object) {
-  const void *words[2], *at = object, *type_type = dlsym(RTLD_DEFAULT, "PyType_Type");
+bool
+td_python_is_object(const td_python *python, const void *object) {
+  const void *words[2], *at = object;
   int memory = open("/proc/self/mem", O_RDONLY | O_CLOEXEC);
   for (int i = 0; i < 2 && at; i++)
     at = pread(memory, words, sizeof words, (off_t)(uintptr_t)at) == sizeof words ? words[1] : NULL;
   if (memory >= 0) close(memory);
-  return at && at == type_type;
-}
-
-char *
-td_python_callable_name(const td_python *python, const void *object) {
-  td_python_hold hold;
-  void *type, *value, *traceback;
-  if (!is_object(object) || !td_python_enter(python, &hold)) return NULL;
-  python->PyErr_Fetch(&type, &value, &traceback);
-  char *name = name_callable(python, (void *)object);
-  python->PyErr_Restore(type, value, traceback);
-  td_python_leave(python, hold);
-  return name;
+  return at && at == python->PyType_Type;
 }
 
 bool

@@ -48,11 +48,9 @@ typedef struct td_python_hold {
 bool td_python_enter(const td_python *python, td_python_hold *hold);
 void td_python_leave(const td_python *python, td_python_hold hold);
 
-/* td_python_callable_name returns "module.name" of a function, or of the class of another callable;
- * the caller frees. NULL if `object` does not look like one of Python's, or Python is ending. It
- * takes the GIL, calls nothing of the program's, and follows only pointers to memory that is there.
- */
-char *td_python_callable_name(const td_python *python, const void *object);
+/* td_python_is_object tells whether a pointer looks like that to an object. It follows only
+ * pointers to memory that is there, and needs no GIL. */
+bool td_python_is_object(const td_python *python, const void *object);
 
 /* td_python_run runs a text as a module of its own, with the listed functions as its names. It
  * returns the module's names (owned), or NULL with the reason in words (owned by the caller). */

@@ -2,8 +2,8 @@
  *
  * Questions and settings of a program about the backward pass that runs its code: the names of
  * torch._C. Engine threads call final callbacks, and take the GIL for it. */
+#include "engine/python/callable_name.h"
 #include "engine/python/errors.h"
-#include "engine/python/hook.h"
 #include "engine/python/module.h"
 #include "engine/python/node_object.h"
 
@@ -107,7 +107,7 @@ static PyObject *
 queue_callback(PyObject *self, PyObject *callable) {
   python_callback *callback = TD_NEW(python_callback);
   callback->callback = (td_final_callback){
-      .call = callback_call, .free = callback_free, .owner = tdpy_owner_name(callable)};
+      .call = callback_call, .free = callback_free, .owner = tdpy_callable_name(callable)};
   callback->callable = Py_NewRef(callable);
   td_error error = {0};
   return tdpy_none(td_final_callback_queue(&callback->callback, &error), &error);

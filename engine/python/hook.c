@@ -4,6 +4,7 @@
 #include "engine/base/alloc.h"
 #include "engine/graph/node_hooks.h"
 #include "engine/graph/tensor_hooks.h"
+#include "engine/python/callable_name.h"
 #include "engine/python/errors.h"
 #include "engine/python/node_object.h"
 #include "engine/python/tensor_object.h"
@@ -16,22 +17,6 @@ hook_free(td_hook *hook) {
     PyGILState_Release(gil);
   }
   free(hook);
-}
-
-char *
-tdpy_owner_name(PyObject *callable) {
-  PyObject *module = PyObject_GetAttrString(callable, "__module__");
-  PyObject *name = PyObject_GetAttrString(callable, "__qualname__");
-  PyErr_Clear();
-  PyObject *text = module && name ? PyUnicode_FromFormat("%S.%S", module, name)
-                                  : PyUnicode_FromString(Py_TYPE(callable)->tp_name);
-  const char *utf8 = text ? PyUnicode_AsUTF8(text) : NULL;
-  char *owner = td_dup_string(utf8 ? utf8 : "hook");
-  PyErr_Clear();
-  Py_XDECREF(text);
-  Py_XDECREF(name);
-  Py_XDECREF(module);
-  return owner;
 }
 
 /* A handle keeps the hook, and not the node or tensor. The hook knows its list. */
@@ -105,7 +90,7 @@ static PyTypeObject handle_type = {
 static td_hook *
 hook_new(PyObject *callable) {
   tdpy_hook *self = TD_NEW(tdpy_hook);
-  td_hook_init(&self->hook, tdpy_hook_call, hook_free, tdpy_owner_name(callable));
+  td_hook_init(&self->hook, tdpy_hook_call, hook_free, tdpy_callable_name(callable));
   self->callable = Py_NewRef(callable);
   return &self->hook;
 }

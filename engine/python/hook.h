@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
  * Hooks in Python, on nodes and on tensors, and the handles that remove them. On the tape a hook
- * has the name of its function, "module.function". */
+ * has the name of its function and its line: callable_name.h. */
 #pragma once
 
 #define PY_SSIZE_T_CLEAN
@@ -19,10 +19,6 @@ PyObject *tdpy_node_register_prehook(PyObject *self, PyObject *callable);
 PyObject *tdpy_tensor_register_hook(PyObject *self, PyObject *callable);
 PyObject *tdpy_tensor_register_post_accumulate_grad_hook(PyObject *self, PyObject *callable);
 PyObject *tdpy_tensor_retain_grad(PyObject *self, PyObject *unused);
-
-/* tdpy_owner_name returns the name of a hook or final callback for profiles, "module.function".
- * (owned) */
-char *tdpy_owner_name(PyObject *callable);
 
 /* tdpy_hooks_traverse visits the functions of the hooks in a list, for the garbage collector. */
 int tdpy_hooks_traverse(const td_hooks *hooks, visitproc visit, void *arg);

@@ -264,13 +264,13 @@ class Probe(unittest.TestCase):
         return [self.checked(tape) for tape in tapes]
 
     def checked(self, tape):
-        check = subprocess.run([TAPEDECK, "check", str(tape)], capture_output=True, text=True, timeout=60)
+        check = subprocess.run([TAPEDECK, "check", str(tape)], capture_output=True, text=True, timeout=300)
         self.assertEqual(check.returncode, 0, check.stdout + check.stderr)
         text = subprocess.run([TAPEDECK, "events", str(tape), "--json"], capture_output=True, text=True, check=True,
-                              timeout=60).stdout
+                              timeout=300).stdout
         events = [json.loads(line) for line in text.splitlines()]
         self.assertGreater(len(events), 10)
-        lines = subprocess.run([TAPEDECK, "events", str(tape)], capture_output=True, text=True, check=True, timeout=60)
+        lines = subprocess.run([TAPEDECK, "events", str(tape)], capture_output=True, text=True, check=True, timeout=300)
         self.assertEqual(lines.stdout.count("\n"), len(events))
         return events
 

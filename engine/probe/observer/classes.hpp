@@ -25,6 +25,7 @@ struct HookClass {
   void *call; /* the class's own operator() */
   uint32_t name;
   bool is_lambda;
+  bool is_python; /* a list of Python's functions: hooks.hpp */
 };
 
 inline std::string
@@ -89,6 +90,9 @@ private:
 };
 
 extern Classes *classes;
+
+/* Python's PyObject_CallObject, or NULL if this process has no Python. */
+extern void *(*python_call)(void *callable, void *arguments);
 
 /* What is called instead (evaluate.hpp, hooks.hpp). */
 variable_list apply_hook(Node *self, variable_list &&inputs);
@@ -180,6 +184,7 @@ Classes::of_hook(const void *object, const std::type_info &type, size_t slot, vo
   HookClass *found = hooks.obtain(vtable, [&](HookClass &made) {
     made.call = vtable[slot];
     made.is_lambda = is_named(type, "N5torch8autograd5utils14LambdaPostHookE");
+    made.is_python = python_call && strstr(type.name(), "PyFunction");
     made.name = td_probe_intern(without_namespace(demangle(type.name())).c_str());
   });
   if (found) take(&vtable[slot], hook, false);

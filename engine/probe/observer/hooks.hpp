@@ -39,6 +39,61 @@ struct Hooking {
   }
 };
 
+/* To the engine, all hooks that Python has on one tensor, or before or behind one node, are one. It
+ * calls each function through PyObject_CallObject, with the GIL. There it gets its name and its two
+ * events. So the time that the thread waits for the GIL is not the function's. */
+struct HookList {
+  Thread *thread;
+  HookList *outer;
+  uint32_t node;
+  td_hook_kind kind;
+  uint32_t n_called = 0, name = 0; /* of the last one called */
+
+  HookList(Thread *thread, uint32_t node, td_hook_kind kind)
+      : thread(thread), outer(thread->hook_list), node(node), kind(kind) {
+    thread->hook_list = this;
+  }
+  ~HookList() {
+    thread->hook_list = outer;
+  }
+
+  void *call(void *callable, void *arguments) {
+    name = td_probe_name_hook(callable);
+    n_called++;
+    thread->hook_list = nullptr;
+    Hooking hooking(node, kind, name);
+    void *result = python_call(callable, arguments);
+    thread->hook_list = this;
+    return result;
+  }
+
+  /* Whose gradients these are, as far as one can say. */
+  uint32_t name_or(uint32_t list) const {
+    return n_called == 1 && name ? name : list;
+  }
+};
+
+inline void *
+call_object_hook(void *callable, void *arguments) {
+  HookList *list = thread_self ? thread_self->hook_list : nullptr;
+  return LIKELY(!list) ? python_call(callable, arguments) : list->call(callable, arguments);
+}
+
+/* Calls a hook between its events. It returns the name for who reads what the hook gave back. */
+template <class Call>
+inline uint32_t
+call_between(const HookClass *found, const Evaluation *evaluation, td_hook_kind kind, uint32_t name,
+             Call call) {
+  if (found->is_python) {
+    HookList list(thread_self, evaluation->id, kind);
+    call();
+    return list.name_or(name);
+  }
+  Hooking hooking(evaluation->id, kind, name);
+  call();
+  return name;
+}
+
 /* The evaluation that a hook is called in, or NULL: hooks may be called by anybody. */
 inline Evaluation *
 evaluation_now() {
@@ -62,9 +117,10 @@ pre_hook(FunctionPreHook *self, const variable_list &gradients) {
   PreHookCall call = reinterpret_cast<PreHookCall>(found->call);
   Evaluation *evaluation = evaluation_now();
   if (!evaluation) return call(self, gradients);
-  Hooking hooking(evaluation->id, kind_of_pre_hook(evaluation->node, self), found->name);
-  variable_list changed = call(self, gradients);
-  numerics_hook_end(false, found->name, changed);
+  variable_list changed;
+  uint32_t name = call_between(found, evaluation, kind_of_pre_hook(evaluation->node, self),
+                               found->name, [&] { changed = call(self, gradients); });
+  numerics_hook_end(false, name, changed);
   return changed;
 }
 
@@ -75,8 +131,9 @@ post_hook(FunctionPostHook *self, const variable_list &outputs, const variable_l
   Evaluation *evaluation = evaluation_now();
   if (!evaluation) return call(self, outputs, inputs);
   uint32_t name = found->is_lambda ? name_of_lambda(self) : found->name;
-  Hooking hooking(evaluation->id, TD_hook_kind_post, name);
-  variable_list changed = call(self, outputs, inputs);
+  variable_list changed;
+  name = call_between(found, evaluation, TD_hook_kind_post, name,
+                      [&] { changed = call(self, outputs, inputs); });
   numerics_hook_end(true, name, changed);
   evaluation->outputs = changed.data();
   evaluation->n_outputs = changed.size();
@@ -106,8 +163,8 @@ leaf_hook(PostAccumulateGradHook *self, const Tensor &leaf) {
   LeafHookCall call = reinterpret_cast<LeafHookCall>(found->call);
   Evaluation *evaluation = evaluation_now();
   if (!evaluation) return call(self, leaf);
-  Hooking hooking(evaluation->id, TD_hook_kind_post_accumulate_grad, found->name);
-  call(self, leaf);
+  call_between(found, evaluation, TD_hook_kind_post_accumulate_grad, found->name,
+               [&] { call(self, leaf); });
 }
 
 inline void

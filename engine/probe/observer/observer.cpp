@@ -31,10 +31,13 @@ namespace tapedeck {
 World *world = new World;
 Classes *classes = new Classes;
 Announcer *announcer = new Announcer;
+Measure *measure = new Measure;
+PythonLists *python_lists = new PythonLists{};
 TLS_QUICK Thread *thread_self;
 TLS_QUICK td_ring *ring_self;
 TLS_QUICK uint32_t ring_session;
 TLS_QUICK Finite *finite_self;
+void *(*python_call)(void *, void *);
 
 namespace {
 
@@ -130,7 +133,8 @@ finite_gone_cb(void *data) {
 #define NODE_HOOK(library, symbol, hook)                                                           \
   { library, symbol, reinterpret_cast<void *>(hook), true }
 
-const td_relocation relocations[] = {
+/* The last one is of Python's. */
+td_relocation relocations[] = {
     ENGINE_HOOK("7executeE", execute_hook),
     ENGINE_HOOK("23execute_with_graph_taskE", execute_with_graph_task_hook),
     ENGINE_HOOK("20compute_dependenciesE", compute_dependencies_hook),
@@ -155,6 +159,7 @@ const td_relocation relocations[] = {
     NODE_HOOK(CPU, "pthread_mutex_unlock", mutex_unlock_hook),
     HOOK(CPU, "pthread_cond_wait", cond_wait_hook),
     HOOK(CPU, "_ZNSt18condition_variable4waitE", condition_wait_hook),
+    NODE_HOOK(PYTHON, "PyObject_CallObject", call_object_hook),
     {},
 };
 
@@ -175,6 +180,8 @@ watch_forward(bool watches) {
 bool
 attach() {
   size_t n;
+  python_call = reinterpret_cast<decltype(python_call)>(dlsym(RTLD_DEFAULT, "PyObject_CallObject"));
+  if (!python_call) std::end(relocations)[-2] = {};
   pthread_key_create(&thread_key, thread_gone_cb);
   pthread_key_create(&finite_key, finite_gone_cb);
   relocated = td_relocations_point(relocations, &n);

@@ -164,7 +164,8 @@ struct Thread {
   pthread_mutex_t *done_mutex; /* of the graph task that it worked for last */
   Task *done_task;
   Scatter scatter;
-  Task *finishing; /* whose final callback runs */
+  Task *finishing;            /* whose final callback runs */
+  struct HookList *hook_list; /* that is about to call Python's functions: hooks.hpp */
   /* What was found last; records stay at their addresses. */
   GraphTask *found_graph_task;
   Task *found_task;
