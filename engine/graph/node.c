@@ -126,7 +126,7 @@ emit_metadata(const td_node *node, uint32_t input_nr) {
   char *shape = td_sizes_text(metadata->n_dims, metadata->sizes);
   TD_EMIT_BORROWED(
       input_metadata, .node = td_node_id(node), .input_nr = input_nr, .shape = td_intern(shape),
-      .dtype = td_intern_static(td_dtype_name(metadata->dtype)), .device = metadata->device,
+      .dtype = td_intern_static(td_dtype_short_name(metadata->dtype)), .device = metadata->device,
       .bytes = (uint32_t)TD_MIN(n_bytes, (int64_t)UINT32_MAX));
   free(shape);
 }

@@ -281,8 +281,12 @@ td_saved_variable_register(td_saved_variable *saved, td_saved_hooks *hooks, td_e
 void
 td_saved_variable_announce(const td_saved_variable *saved, const td_node *node) {
   if (!saved->data || saved->is_packed || td_node_announcements_held()) return;
+  char *shape = td_tensor_shape_text(saved->data);
   TD_EMIT_BORROWED(saved_tensor, .node = td_node_id(node), .number = saved->number,
                    .counter = td_tensor_counter_id(saved->data), .version = saved->version,
                    .is_output = saved->is_output,
-                   .bytes = (uint32_t)TD_MIN(td_tensor_n_bytes(saved->data), (size_t)UINT32_MAX));
+                   .bytes = (uint32_t)TD_MIN(td_tensor_n_bytes(saved->data), (size_t)UINT32_MAX),
+                   .shape = td_intern(shape),
+                   .dtype = td_intern_static(td_dtype_short_name(saved->data->dtype)));
+  free(shape);
 }

@@ -12,13 +12,15 @@ except ImportError as problem:
 
 
 class Inner(torch.autograd.Function):
-    """Calls backward inside backward."""
+    """Calls backward inside backward, and saves."""
     @staticmethod
     def forward(ctx, x):
+        ctx.save_for_backward(x)
         return x * 2
 
     @staticmethod
     def backward(ctx, gradient):
+        assert len(ctx.saved_tensors) == 1
         with torch.enable_grad():
             y = torch.ones(2, requires_grad=True)
             y.exp().sum().backward()

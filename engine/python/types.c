@@ -262,7 +262,7 @@ add_dtypes(PyObject *module) {
     dtypes[i] = PyObject_New(dtype_object, &tdpy_dtype_type);
     if (!dtypes[i]) return -1;
     dtypes[i]->dtype = (td_dtype)i;
-    const char *name = strchr(td_dtype_name((td_dtype)i), '.') + 1;
+    const char *name = td_dtype_short_name((td_dtype)i);
     if (PyModule_AddObjectRef(module, name, (PyObject *)dtypes[i])) return -1;
   }
   return 0;

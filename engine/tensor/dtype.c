@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "engine/tensor/dtype.h"
 
+#include <string.h>
+
 static const struct {
   const char *name;
   size_t size;
@@ -18,6 +20,11 @@ td_dtype_size(td_dtype dtype) {
 const char *
 td_dtype_name(td_dtype dtype) {
   return dtypes[dtype].name;
+}
+
+const char *
+td_dtype_short_name(td_dtype dtype) {
+  return dtypes[dtype].name + strlen("torch.");
 }
 
 const char *

@@ -28,6 +28,7 @@ typedef enum td_dtype {
 
 size_t td_dtype_size(td_dtype dtype);
 const char *td_dtype_name(td_dtype dtype);        /* "torch.float32" */
+const char *td_dtype_short_name(td_dtype dtype);  /* "float32", as on tapes */
 const char *td_dtype_tensor_name(td_dtype dtype); /* "FloatTensor": the type of its tensors */
 static inline bool
 td_dtype_is_floating(td_dtype dtype) {

@@ -61,7 +61,7 @@ BLAMED = {
 
 
 def read_events(tape):
-    done = subprocess.run([TAPEDECK, 'events', '--json', tape], capture_output=True, text=True, timeout=60)
+    done = subprocess.run([TAPEDECK, 'events', '--json', tape], capture_output=True, text=True, timeout=300)
     return [json.loads(line) for line in done.stdout.splitlines()]
 
 
@@ -301,7 +301,7 @@ class Numbers(Case):
                 answers = os.path.join(self.folder, 'answers')
                 arrays = subprocess.run([python, '-c', MAKE_ARRAYS, '7', answers, '600'], env=PLAIN, stdout=subprocess.PIPE,
                                         timeout=120, check=True).stdout
-                done = subprocess.run([MEASURE], input=arrays, stdout=subprocess.PIPE, timeout=60, check=True)
+                done = subprocess.run([MEASURE], input=arrays, stdout=subprocess.PIPE, timeout=300, check=True)
                 with open(answers) as file:
                     expected = [list(map(float, line.split())) for line in file]
                 got = [list(map(float, line.split())) for line in done.stdout.decode().splitlines()]

@@ -12,6 +12,18 @@
 
 namespace tapedeck {
 
+/* Where the nodes of a class keep what they save: saved.hpp. */
+struct SavedPlaces {
+  static constexpr uint32_t MOST = 24, MOST_LISTS = 6;
+  enum List : uint8_t { NONE, IN_CONTEXT, IN_OBJECT } list; /* of a custom function */
+  uint8_t n, n_lists;
+  uint16_t offsets[MOST], lists[MOST_LISTS]; /* of members, from the node's address */
+
+  bool any() const {
+    return n || n_lists || list != NONE;
+  }
+};
+
 struct NodeClass {
   variable_list (*apply)(Node *self, variable_list &&inputs); /* the class's own */
   void (*destroy[2])(Node *self); /* complete and deleting destructor: the first two slots */
@@ -19,6 +31,8 @@ struct NodeClass {
   uint32_t name;                  /* 0 where each object has its own */
   bool is_accumulate_grad, is_python;
   const char *text; /* the name, for good, or NULL */
+  SavedPlaces saved;
+  void (*release_variables)(Node *self); /* of a class that saves */
 };
 
 struct HookClass {
@@ -99,6 +113,9 @@ variable_list apply_hook(Node *self, variable_list &&inputs);
 void destroy_complete_hook(Node *self);
 void destroy_deleting_hook(Node *self);
 void release_hook(Node *self);
+void release_variables_hook(Node *self);
+
+SavedPlaces find_places(const std::type_info &type, void **vtable);
 
 inline void
 Classes::take(void **slot, void *hook, bool is_death) {
@@ -153,6 +170,7 @@ Classes::of(Node *node) {
   void **vtable = vtable_of(node);
   if (NodeClass *found = nodes.find(vtable)) return found;
   size_t apply = vtable_slot(&Node::apply);
+  size_t release_variables = vtable_slot(&Node::release_variables);
   NodeClass *found = nodes.obtain(vtable, [&](NodeClass &made) {
     made.apply = reinterpret_cast<decltype(made.apply)>(vtable[apply]);
     made.destroy[0] = reinterpret_cast<void (*)(Node *)>(vtable[0]);
@@ -165,9 +183,13 @@ Classes::of(Node *node) {
     made.is_python = is_named(typeid(*node), "N5torch8autograd6PyNodeE");
     if (!made.is_python) made.text = (new std::string(without_namespace(node->name())))->c_str();
     made.name = td_probe_intern(made.text);
+    made.saved = find_places(typeid(*node), vtable);
+    made.release_variables = reinterpret_cast<void (*)(Node *)>(vtable[release_variables]);
   });
   if (!found) return nullptr;
   take(&vtable[apply], reinterpret_cast<void *>(apply_hook), false);
+  if (found->saved.any())
+    take(&vtable[release_variables], reinterpret_cast<void *>(release_variables_hook), false);
   take(&vtable[0], reinterpret_cast<void *>(destroy_complete_hook), true);
   take(&vtable[1], reinterpret_cast<void *>(destroy_deleting_hook), true);
 #if TORCH_AT_LEAST(2, 13)

@@ -126,6 +126,43 @@ release_hook(Node *self) {
   classes->find(self)->release(self);
 }
 
+/* The engine calls this behind apply, unless the graph is kept. */
+inline void
+release_variables_hook(Node *self) {
+  const NodeClass *found = classes->find(self);
+  bool is_known = td_probe_is_on() && td_ids_find(world->nodes, self) != TD_NONE;
+  if (is_known) drop_saved(self, found);
+  found->release_variables(self);
+  Evaluation *evaluation = evaluation_now();
+  if (evaluation && evaluation->node == self)
+    EMIT(release, TIME_NOW, evaluation->id, evaluation->task->id);
+}
+
+/* A saved tensor that was written into since cannot be unpacked. */
+inline void
+tell_of_conflict(const SavedVariable *self) {
+  const Evaluation *evaluation = evaluation_now();
+  if (!evaluation || !evaluation->found || !self->data_.defined()) return;
+  uint32_t now = self->data_.unsafeGetTensorImpl()->version_counter_.current_version(), nr = 0;
+  if (now == self->saved_version_) return;
+  each_saved(evaluation->node, evaluation->found->saved,
+             [&](uint32_t number, const SavedVariable &saved) {
+               if (&saved == self) nr = number;
+             });
+  EMIT(version_conflict, TIME_NOW, evaluation->id, evaluation->task->id, nr, counters->find(*self),
+       self->saved_version_, now);
+}
+
+inline Tensor
+unpack_hook(const SavedVariable *self, NodePtr saved_for) {
+  try {
+    return self->unpack(std::move(saved_for));
+  } catch (...) {
+    tell_of_conflict(self);
+    throw;
+  }
+}
+
 /* The graph task's mutex: evaluate_function takes it for captures, before apply, and for the
  * scatter, last of all. */
 inline void

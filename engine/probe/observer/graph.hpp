@@ -6,43 +6,13 @@
 #pragma once
 
 #include "engine/probe/leaves.h"
-#include "engine/probe/observer/classes.hpp"
+#include "engine/probe/observer/saved.hpp"
 #include "engine/probe/operations.h"
 #include "engine/probe/stacks.h"
 
-#include <unordered_map>
 #include <variant>
 
 namespace tapedeck {
-
-/* The beginning of CPython's objects and types, as it has been since 2.2; builds without a GIL
- * differ. */
-struct PythonType {
-  ssize_t references;
-  PythonType *type;
-  ssize_t size;
-  const char *name;
-};
-struct PythonObject {
-  ssize_t references;
-  PythonType *type;
-};
-
-#if !TORCH_AT_LEAST(2, 13)
-/* Where PyNode keeps its object. */
-struct PythonNodeView : Node {
-  PythonObject *object;
-};
-#endif
-
-inline const PythonObject *
-python_object(Node *node) {
-#if TORCH_AT_LEAST(2, 13)
-  return reinterpret_cast<const PythonObject *>(node->pyobj_slot()->load_pyobj());
-#else
-  return static_cast<PythonNodeView *>(node)->object;
-#endif
-}
 
 inline const char *
 python_name(Node *node) {
@@ -220,6 +190,7 @@ private:
     if (found && found->is_accumulate_grad) emit_label(node, id);
     for (uint32_t i = 0; i < node->num_inputs(); i++)
       emit_metadata(id, i, node->input_metadata_[i]);
+    if (found && found->saved.any()) emit_saved(node, id, found->saved);
     for (uint32_t i = 0; i < node->num_outputs(); i++) {
       const Edge &edge = node->next_edges_[i];
       if (edge.function)
@@ -253,6 +224,25 @@ private:
     return known.id;
   }
 
+  void emit_saved(Node *node, uint32_t id, const SavedPlaces &places) {
+    each_saved(node, places, [&](uint32_t number_of, const SavedVariable &saved) {
+      const at::TensorImpl *impl = saved.data_.unsafeGetTensorImpl();
+      uint32_t counter = counters->hold(node, places, saved);
+      EMIT(saved_tensor, TIME_LAST, id, number_of, counter, saved.saved_version_,
+           uint32_t{saved.is_output_}, bytes_of(saved.data_), shape_of(impl),
+           number(impl->data_type_));
+    });
+  }
+
+  /* 0 for the shape of a tensor that computes it. */
+  uint32_t shape_of(const at::TensorImpl *impl) {
+    if (impl->matches_policy(at::TensorImpl::SizesStridesPolicy::CustomSizes)) return 0;
+    SymIntSmallVec sizes;
+    for (int64_t size : impl->sizes_and_strides_.sizes_arrayref())
+      sizes.emplace_back(size);
+    return shapes.number(sizes);
+  }
+
   void emit_metadata(uint32_t id, uint32_t input_nr, const InputMetadata &metadata) {
     using std::get_if; /* or c10's: some versions have a variant of their own */
     const SymIntSmallVec *sizes = get_if<SymIntSmallVec>(&metadata.shape_);
@@ -281,6 +271,7 @@ forget(Node *node) {
   bool is_on = td_probe_is_on();
   if (!is_on && td_ids_find(world->nodes, node) == TD_NONE) return;
   uint32_t id = td_ids_set(world->nodes, node, TD_NONE);
+  if (id != TD_NONE) drop_saved(node, classes->find(node));
   if (id != TD_NONE && td_probe_session) EMIT(node_free, TIME_NOW, id);
   if (!is_on && td_ids_n_alive(world->nodes) == 0) classes->rest();
 }

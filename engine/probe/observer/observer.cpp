@@ -33,6 +33,7 @@ Classes *classes = new Classes;
 Announcer *announcer = new Announcer;
 Measure *measure = new Measure;
 PythonLists *python_lists = new PythonLists{};
+Counters *counters = new Counters;
 TLS_QUICK Thread *thread_self;
 TLS_QUICK td_ring *ring_self;
 TLS_QUICK uint32_t ring_session;
@@ -126,6 +127,7 @@ finite_gone_cb(void *data) {
 #define PYTHON "libtorch_python.so"
 #define ENGINE "_ZN5torch8autograd6Engine"
 #define INPUT_GRAD_BUFFERS "_ZN5torch8autograd30get_current_input_grad_buffersE"
+#define SAVED_VARIABLE "5torch8autograd13SavedVariable"
 #define HOOK(library, symbol, hook)                                                                \
   { library, symbol, reinterpret_cast<void *>(hook), false }
 #define ENGINE_HOOK(symbol, hook) HOOK(CPU, ENGINE symbol, hook), HOOK(PYTHON, ENGINE symbol, hook)
@@ -155,6 +157,10 @@ td_relocation relocations[] = {
     HOOK(CPU, INPUT_GRAD_BUFFERS, input_grad_buffers_hook),
     HOOK(PYTHON, INPUT_GRAD_BUFFERS, input_grad_buffers_hook),
 #endif
+    HOOK(CPU, "_ZN" SAVED_VARIABLE "10reset_dataE", reset_data_hook),
+    HOOK(PYTHON, "_ZN" SAVED_VARIABLE "C1ERKN2at6TensorE", saved_variable_hook),
+    NODE_HOOK(CPU, "_ZNK" SAVED_VARIABLE "6unpackE", unpack_hook),
+    NODE_HOOK(PYTHON, "_ZNK" SAVED_VARIABLE "6unpackE", unpack_hook),
     NODE_HOOK(CPU, "pthread_mutex_lock", mutex_lock_hook),
     NODE_HOOK(CPU, "pthread_mutex_unlock", mutex_unlock_hook),
     HOOK(CPU, "pthread_cond_wait", cond_wait_hook),
@@ -211,6 +217,7 @@ pause() {
 void
 resume() {
   world->period++;
+  counters->forget();
   classes->resume();
   td_relocations_resume(relocated);
   watch_forward(true);
@@ -227,11 +234,12 @@ begin() {
   ring_self = td_probe_ring(); /* td_probe_session is not set yet */
   ring_session = td_probe_session;
   td_ids_clear(world->nodes);
+  counters->clear();
   world->n_nodes = 0;
   world->n_tasks = 0;
   say_known("queue_pop", TD_knowledge_observed);
   say_known("buffer_add", ADD_IS_EXPORTED ? TD_knowledge_observed : TD_knowledge_reconstructed);
-  for (const char *kind : {"kernel_begin", "kernel_end"})
+  for (const char *kind : {"kernel_begin", "kernel_end", "tensor_write"})
     say_known(kind, TD_knowledge_absent);
   if (!td_numerics_anomalies) say_known("anomaly", TD_knowledge_absent);
   if (!td_numerics_statistics) say_known("tensor_stats", TD_knowledge_absent);

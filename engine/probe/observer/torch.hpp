@@ -9,9 +9,9 @@
 #include <torch/csrc/autograd/utils/lambda_post_hook.h>
 #include <torch/version.h>
 
+#include "engine/base/relocations.h"
 #include "engine/probe/ids.h"
 #include "engine/probe/observer/emit.hpp"
-#include "engine/base/relocations.h"
 
 #include <dlfcn.h>
 #include <string.h>
