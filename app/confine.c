@@ -22,6 +22,7 @@ static const int allowed[] = {
     SCMP_SYS(preadv2),
     SCMP_SYS(write),
     SCMP_SYS(writev),
+    SCMP_SYS(pwrite64),
     SCMP_SYS(lseek),
     SCMP_SYS(close),
     SCMP_SYS(close_range),

@@ -22,6 +22,12 @@ td_chunk_bytes_put(td_chunk_bytes *self, const void *from, size_t n) {
   self->n += n;
 }
 
+void
+td_chunk_bytes_put_varint(td_chunk_bytes *self, uint64_t value) {
+  unsigned char *at = td_chunk_bytes_room(self, TD_VARINT_MAX);
+  self->n += (size_t)(td_varint_put(at, value) - at);
+}
+
 static bool
 has_zstd(td_chunk_bytes *self) {
   if (self->zstd) return true;

@@ -18,6 +18,7 @@ typedef struct td_chunk_bytes {
 /* td_chunk_bytes_room returns where n bytes can be written behind the others. */
 unsigned char *td_chunk_bytes_room(td_chunk_bytes *self, size_t n);
 void td_chunk_bytes_put(td_chunk_bytes *self, const void *from, size_t n);
+void td_chunk_bytes_put_varint(td_chunk_bytes *self, uint64_t value);
 
 /* td_chunk_bytes_put_chunk compresses the contents and seals the header, whose other fields the
  * caller has set. False if there is no memory for it. */

@@ -5,12 +5,6 @@
 
 #include <string.h>
 
-static void
-put(td_chunk_bytes *self, uint64_t value) {
-  unsigned char *at = td_chunk_bytes_room(self, TD_VARINT_MAX);
-  self->n += (size_t)(td_varint_put(at, value) - at);
-}
-
 /* How many events of each kind a chunk has. */
 static td_status
 put_chunk(td_chunk_bytes *table, td_directory *directory, uint32_t thread, uint32_t chunk,
@@ -20,11 +14,11 @@ put_chunk(td_chunk_bytes *table, td_directory *directory, uint32_t thread, uint3
   if (status) return status;
   for (uint32_t i = 0; i < decoded->n_events; i++)
     n_kinds += n_by_kind[td_decoded_get(decoded, i)->kind]++ == 0;
-  put(table, n_kinds);
+  td_chunk_bytes_put_varint(table, n_kinds);
   for (uint32_t kind = 0; kind < TD_EVENT_LIMIT; kind++) {
     if (!n_by_kind[kind]) continue;
-    put(table, kind);
-    put(table, n_by_kind[kind]);
+    td_chunk_bytes_put_varint(table, kind);
+    td_chunk_bytes_put_varint(table, n_by_kind[kind]);
   }
   return TD_OK;
 }
@@ -33,9 +27,9 @@ static td_status
 put_threads(td_chunk_bytes *table, td_directory *directory, td_error *error) {
   td_decoded decoded = {0};
   td_status status = TD_OK;
-  put(table, directory->n_threads);
+  td_chunk_bytes_put_varint(table, directory->n_threads);
   for (uint32_t t = 0; t < directory->n_threads; t++) {
-    put(table, directory->threads[t].n_chunks);
+    td_chunk_bytes_put_varint(table, directory->threads[t].n_chunks);
     for (uint32_t c = 0; c < directory->threads[t].n_chunks && !status; c++)
       status = put_chunk(table, directory, t, c, &decoded, error);
   }
@@ -48,28 +42,28 @@ put_contents(td_chunk_bytes *table, const td_contents *contents) {
   uint64_t ns = 0, n_strings = 0, id = 0;
   for (size_t i = 0; i < contents->n_blocks; i++) {
     const td_merge_place *place = &contents->places[i];
-    put(table, place->ns - ns);
-    put(table, place->thread);
-    put(table, place->chunk);
-    put(table, place->number);
+    td_chunk_bytes_put_varint(table, place->ns - ns);
+    td_chunk_bytes_put_varint(table, place->thread);
+    td_chunk_bytes_put_varint(table, place->chunk);
+    td_chunk_bytes_put_varint(table, place->number);
     ns = place->ns;
   }
-  put(table, contents->n_dropped);
+  td_chunk_bytes_put_varint(table, contents->n_dropped);
   for (uint32_t i = 0; i < contents->n_strings; i++)
     n_strings += contents->strings[i] != NULL;
-  put(table, n_strings);
+  td_chunk_bytes_put_varint(table, n_strings);
   for (uint32_t i = 0; i < contents->n_strings; i++) {
     if (!contents->strings[i]) continue;
     size_t length = strlen(contents->strings[i]);
-    put(table, i - id);
-    put(table, length);
+    td_chunk_bytes_put_varint(table, i - id);
+    td_chunk_bytes_put_varint(table, length);
     td_chunk_bytes_put(table, contents->strings[i], length);
     id = i;
   }
-  put(table, contents->n_known);
+  td_chunk_bytes_put_varint(table, contents->n_known);
   for (size_t i = 0; i < contents->n_known; i++) {
-    put(table, contents->known[i].kind);
-    put(table, contents->known[i].how);
+    td_chunk_bytes_put_varint(table, contents->known[i].kind);
+    td_chunk_bytes_put_varint(table, contents->known[i].how);
   }
 }
 

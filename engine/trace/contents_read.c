@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define PLACE_BYTES_LEAST 4 /* of a table */
+
 typedef struct reader {
   td_contents *contents;
   td_directory *directory;
@@ -99,7 +101,10 @@ static bool
 read_places(reader *self) {
   td_contents *contents = self->contents;
   uint64_t n_blocks = (contents->n_events + TD_BLOCK_EVENTS - 1) / TD_BLOCK_EVENTS, ns = 0;
-  for (uint64_t i = 0; self->at && i < n_blocks; i++) {
+  if (!self->at) return false;
+  contents->places_capacity = TD_MIN(n_blocks, (size_t)(self->end - self->at) / PLACE_BYTES_LEAST);
+  contents->places = TD_NEW_N(td_merge_place, contents->places_capacity);
+  for (uint64_t i = 0; self->at && i < contents->places_capacity; i++) {
     ns += get(self);
     td_merge_place place = {.ns = ns, .thread = (uint32_t)get(self)};
     place.chunk = (uint32_t)get(self);
@@ -107,10 +112,9 @@ read_places(reader *self) {
     const td_merge_place *before = i ? &contents->places[i - 1] : NULL;
     if (!is_possible(self->directory, &place)) return false;
     if (before && !td_merge_is_before(before, &place)) return false;
-    TD_GROW(contents->places, contents->n_blocks, contents->places_capacity);
     contents->places[contents->n_blocks++] = place;
   }
-  return self->at;
+  return self->at && contents->n_blocks == n_blocks;
 }
 
 /* How many events the keyframe of a segment has. Its chunks follow those of the segments before. */

@@ -106,16 +106,17 @@ is_text(const td_event *event, const char *text) {
          memcmp(string + 1, text, string->length) == 0;
 }
 
-/* The number of the text that says what the user wants to keep, 0 if the tape does not say. */
+/* The number of the text that says what the user wants to keep, 0 if the tape does not say. The
+ * last word counts. */
 static uint32_t
 find_choice(const td_event_pile *events) {
-  uint32_t name = 0;
+  uint32_t name = 0, value = 0;
   TD_PILE_EACH(events, event) {
     const td_event_setting *setting = (const void *)event;
     if (is_text(event, KEEP)) name = ((const td_event_string *)event)->id;
-    if (event->kind == TD_EVENT_setting && name && setting->name == name) return setting->value;
+    if (event->kind == TD_EVENT_setting && name && setting->name == name) value = setting->value;
   }
-  return 0;
+  return value;
 }
 
 /* The keyframe says last what is no longer there. It has one such event: the newest counts all. */

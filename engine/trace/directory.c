@@ -93,11 +93,13 @@ thread_of(td_directory *directory, uint32_t thread) {
 }
 
 static td_directory_chunk
-chunk_of(td_directory *directory, uint64_t offset, const td_chunk_header *header) {
+chunk_of(uint64_t offset, const td_chunk_row *row, bool is_listed) {
+  const td_chunk_header *header = &row->header;
   return (td_directory_chunk){
       .offset = offset,
       .checksum = header->checksum,
-      .content = td_tape_file_checksum(&directory->file, offset, header),
+      .content = row->content,
+      .is_listed = is_listed,
       .first_ns = header->first_ticks, /* ticks until the clock is known */
       .last_ns = header->last_ticks,
       .n_events = header->n_events,
@@ -105,9 +107,10 @@ chunk_of(td_directory *directory, uint64_t offset, const td_chunk_header *header
 }
 
 static void
-add_chunk(td_directory *directory, uint64_t offset, const td_chunk_header *header) {
+add_chunk(td_directory *directory, const td_chunk_header *header, const td_directory_chunk *chunk) {
   if (!is_possible_thread(directory, header->thread) || header->last_ticks < header->first_ticks) {
-    td_directory_note_damage(directory, "the chunk at byte %" PRIu64 " makes no sense", offset);
+    td_directory_note_damage(directory, "the chunk at byte %" PRIu64 " makes no sense",
+                             chunk->offset);
     return;
   }
   td_directory_thread *thread = thread_of(directory, header->thread);
@@ -120,15 +123,15 @@ add_chunk(td_directory *directory, uint64_t offset, const td_chunk_header *heade
   thread->next_number = header->first_number + header->n_events;
   thread->last_ticks = header->last_ticks;
   TD_GROW(thread->chunks, thread->n_chunks, thread->capacity);
-  thread->chunks[thread->n_chunks++] = chunk_of(directory, offset, header);
+  thread->chunks[thread->n_chunks++] = *chunk;
   directory->n_chunks++;
 }
 
 static void
-add_keyframe(td_directory *directory, uint64_t offset, const td_chunk_header *header) {
+add_keyframe(td_directory *directory, const td_chunk_header *header,
+             const td_directory_chunk *chunk) {
   TD_GROW(directory->keyframes, directory->n_keyframes, directory->keyframes_capacity);
-  directory->keyframes[directory->n_keyframes++] =
-      (td_directory_keyframe){chunk_of(directory, offset, header), header->thread};
+  directory->keyframes[directory->n_keyframes++] = (td_directory_keyframe){*chunk, header->thread};
 }
 
 /* Two moments by both clocks give the rate. A recording shorter than a chunk's clock can tell has
@@ -165,6 +168,7 @@ find_end(td_directory *directory) {
   directory->has_end = is_trailer && td_tape_file_header(file, trailer.index_offset, &header) &&
                        header.kind == TD_CHUNK_INDEX;
   directory->complete = directory->has_end && was_ended;
+  if (directory->has_end) td_chunk_list_load(&directory->list, file, trailer.index_offset);
 }
 
 static void
@@ -198,33 +202,52 @@ pass_gap(td_directory *directory, uint64_t offset, const td_chunk_header *header
   return TD_MIN(gap.next, end);
 }
 
+static void
+take_chunk(td_directory *directory, uint64_t offset, const td_chunk_row *row, bool is_listed) {
+  const td_directory_chunk chunk = chunk_of(offset, row, is_listed);
+  if (row->header.kind == TD_CHUNK_EVENTS) add_chunk(directory, &row->header, &chunk);
+  if (row->header.kind == TD_CHUNK_KEYFRAME) add_keyframe(directory, &row->header, &chunk);
+  if (row->header.kind == TD_CHUNK_TABLE) {
+    TD_GROW(directory->pieces, directory->n_pieces, directory->pieces_capacity);
+    directory->pieces[directory->n_pieces++] = offset;
+  }
+  directory->raw_bytes += row->header.raw_bytes;
+}
+
+static bool
+find_row(td_directory *directory, uint64_t offset, td_chunk_row *row, bool *is_listed) {
+  const td_chunk_row *listed = td_chunk_list_take(&directory->list, offset);
+  *is_listed = listed != NULL;
+  if (listed) *row = *listed;
+  if (listed) return true;
+  if (!td_tape_file_header(&directory->file, offset, &row->header)) return false;
+  row->content = td_tape_file_checksum(&directory->file, offset, &row->header);
+  return true;
+}
+
 /* Walks from header to header; where one does not hold, looks for the next that does. */
 static void
 walk_chunks(td_directory *directory, uint64_t offset) {
   uint64_t ticks = 0, monotonic_ns = 0;
   uint64_t end = directory->file.n_bytes - (directory->has_end ? sizeof(td_trailer) : 0);
   while (offset < end) {
-    td_chunk_header header;
-    if (!td_tape_file_header(&directory->file, offset, &header)) {
+    td_chunk_row row;
+    const td_chunk_header *header = &row.header;
+    bool is_listed;
+    if (!find_row(directory, offset, &row, &is_listed)) {
       uint64_t next = td_tape_file_find(&directory->file, offset + 1);
       note_unreadable(directory, offset, TD_MIN(next, end));
       offset = next;
       continue;
     }
-    if (header.kind == TD_CHUNK_GAP) {
-      offset = pass_gap(directory, offset, &header, end);
+    if (header->kind == TD_CHUNK_GAP) {
+      offset = pass_gap(directory, offset, header, end);
       continue;
     }
-    if (header.kind == TD_CHUNK_EVENTS) add_chunk(directory, offset, &header);
-    if (header.kind == TD_CHUNK_KEYFRAME) add_keyframe(directory, offset, &header);
-    if (header.kind == TD_CHUNK_TABLE) {
-      TD_GROW(directory->pieces, directory->n_pieces, directory->pieces_capacity);
-      directory->pieces[directory->n_pieces++] = offset;
-    }
-    directory->raw_bytes += header.raw_bytes;
-    ticks = header.clock_ticks;
-    monotonic_ns = header.clock_monotonic_ns;
-    offset += sizeof header + header.stored_bytes;
+    take_chunk(directory, offset, &row, is_listed);
+    ticks = header->clock_ticks;
+    monotonic_ns = header->clock_monotonic_ns;
+    offset += sizeof *header + header->stored_bytes;
   }
   calibrate(directory, ticks, monotonic_ns);
   if (!directory->complete)
@@ -258,6 +281,7 @@ open_as(const char *path, bool trusted, td_directory *directory, td_error *error
     find_end(directory);
     directory->cut_off = !directory->complete;
     walk_chunks(directory, offset);
+    td_chunk_list_fini(&directory->list);
     status = check_size(directory, error);
   }
   if (directory->file.failure) status = td_tape_file_check(&directory->file, error);
@@ -296,16 +320,26 @@ td_directory_close(td_directory *directory) {
   *directory = (td_directory){.file.fd = -1};
 }
 
+/* The chunk is not as it is known. Note [A list of chunks may lie]. */
+static td_status
+tell_other(const td_directory *directory, const td_directory_chunk *known, td_error *error) {
+  const td_tape_file *file = &directory->file;
+  if (file->failure || !known->is_listed || td_tape_file_has_changed(file))
+    return td_directory_tell_unreadable(directory, error);
+  return td_error_set(error, TD_DAMAGED, "the chunk at byte %" PRIu64 " is damaged", known->offset);
+}
+
 td_status
-td_directory_read(td_directory *directory, const td_directory_chunk *known, td_chunk_header *header,
+td_directory_read(td_directory *directory, td_directory_chunk *known, td_chunk_header *header,
                   td_error *error) {
   td_tape_file *file = &directory->file;
   uint32_t checksum;
   if (!td_tape_file_header(file, known->offset, header) || header->checksum != known->checksum)
-    return td_directory_tell_unreadable(directory, error);
+    return tell_other(directory, known, error);
   td_status status = td_tape_file_contents(file, known->offset, header, &checksum, error);
   if (status != TD_OUT_OF_MEMORY && (file->failure || checksum != known->content))
-    status = td_directory_tell_unreadable(directory, error);
+    return tell_other(directory, known, error);
+  if (!status) known->is_listed = false;
   return status;
 }
 

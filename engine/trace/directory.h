@@ -7,6 +7,7 @@
  * nobody has checked. So the directory remembers the checksums of each chunk. */
 #pragma once
 
+#include "engine/trace/chunk_list.h"
 #include "engine/trace/decoder.h"
 #include "engine/trace/tape_file.h"
 
@@ -18,6 +19,7 @@ typedef struct td_directory_chunk {
   uint32_t n_events;
   uint32_t first_claim, n_claims; /* what the table of contents says of it */
   bool is_counted;                /* the claims were compared with its events */
+  bool is_listed; /* so says the list of chunks: nobody has compared it with the file yet */
 } td_directory_chunk;
 
 /* A chunk of the keyframe of a segment. */
@@ -53,6 +55,7 @@ typedef struct td_directory {
   uint32_t n_pieces, pieces_capacity;
   td_directory_keyframe *keyframes; /* (owned) in the order of the file */
   uint32_t n_keyframes, keyframes_capacity;
+  td_chunk_list list; /* (owned) while the directory is made */
   uint64_t raw_bytes; /* of all contents, after decompression */
   bool trusted;
   bool has_end;       /* an index and a trailer */
@@ -81,7 +84,7 @@ bool td_directory_allows(const td_directory *directory, uint64_t n_bytes, uint64
 
 /* td_directory_read decompresses a chunk into file.raw. TD_DAMAGED, TD_OUT_OF_MEMORY. TD_IO as
  * td_directory_tell_unreadable. td_directory_load also decodes it. */
-td_status td_directory_read(td_directory *directory, const td_directory_chunk *known,
+td_status td_directory_read(td_directory *directory, td_directory_chunk *known,
                             td_chunk_header *header, td_error *error);
 td_status td_directory_load(td_directory *directory, uint32_t thread, uint32_t chunk,
                             td_decoded *decoded, td_error *error);

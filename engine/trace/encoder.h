@@ -6,8 +6,6 @@
 
 #include "engine/trace/format.h"
 
-#define TD_FIELDS_MAX 16
-
 typedef struct td_encoder {
   unsigned char *bytes; /* (owned) room for TD_CHUNK_RAW_MAX */
   size_t n_bytes;

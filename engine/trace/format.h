@@ -8,6 +8,7 @@
 #include "engine/base/hash.h"
 #include "engine/events/event_type.h"
 
+#include <stdbool.h>
 #include <string.h>
 
 #define TD_TAPE_VERSION 1u
@@ -38,6 +39,7 @@ typedef enum td_chunk_kind {
   TD_CHUNK_TABLE = 4,    /* a piece of the table of contents */
   TD_CHUNK_GAP = 5,      /* the tape goes on at another offset: td_gap */
   TD_CHUNK_KEYFRAME = 6, /* what lives where a segment begins; `thread` is the segment */
+  TD_CHUNK_LIST = 7,     /* a piece of the list of all chunks before the index: chunk_list.h */
 } td_chunk_kind;
 
 typedef struct td_chunk_header {
@@ -89,6 +91,14 @@ td_chunk_header_seal(td_chunk_header *header, size_t raw_bytes, size_t stored_by
   header->raw_bytes = (uint32_t)raw_bytes;
   header->stored_bytes = (uint32_t)stored_bytes;
   header->checksum = td_format_checksum(header, offsetof(td_chunk_header, checksum));
+}
+
+/* td_chunk_header_fits tells whether a chunk may be so large, if the file has n_bytes behind its
+ * header. */
+static inline bool
+td_chunk_header_fits(const td_chunk_header *header, uint64_t n_bytes) {
+  return header->raw_bytes <= TD_CHUNK_RAW_MAX && header->n_events <= header->raw_bytes / 2 &&
+         header->stored_bytes <= TD_CHUNK_STORED_MAX && header->stored_bytes <= n_bytes;
 }
 
 /* td_gap_init makes the chunk of a gap, which has no contents. td_gap_of reads it. */

@@ -8,20 +8,14 @@
 #define PLACE_BYTES_MAX (TD_CHUNK_RAW_MAX / 4)
 
 static void
-put(td_chunk_bytes *bytes, uint64_t value) {
-  unsigned char *at = td_chunk_bytes_room(bytes, TD_VARINT_MAX);
-  bytes->n += (size_t)(td_varint_put(at, value) - at);
-}
-
-static void
 fill(td_chunk_bytes *places, td_encoder *encoder, const td_keyframe *keyframe, size_t *at,
      size_t *at_byte) {
   uint64_t seq = 0;
   while (*at < keyframe->n && encoder->n_bytes < EVENT_BYTES_MAX && places->n < PLACE_BYTES_MAX) {
     const td_event *event = td_event_pile_get(&keyframe->events, *at_byte);
     if (!td_encoder_add(encoder, event)) break;
-    put(places, keyframe->seqs[*at] - seq);
-    put(places, event->thread);
+    td_chunk_bytes_put_varint(places, keyframe->seqs[*at] - seq);
+    td_chunk_bytes_put_varint(places, event->thread);
     seq = keyframe->seqs[*at];
     *at += 1;
     *at_byte += event->size;
@@ -74,7 +68,7 @@ damaged(const td_directory_keyframe *keyframe, td_error *error) {
 td_status
 td_keyframe_chunk_load(td_directory *directory, uint32_t i, td_keyframe_events *events,
                        td_error *error) {
-  const td_directory_keyframe *keyframe = &directory->keyframes[i];
+  td_directory_keyframe *keyframe = &directory->keyframes[i];
   td_chunk_header header;
   td_status status = td_directory_read(directory, &keyframe->chunk, &header, error);
   if (status) return status;
@@ -129,6 +123,16 @@ is_in_order(const td_keyframe_events *events, uint64_t *last, uint64_t end) {
   return rises;
 }
 
+/* The totals of a keyframe belong to the event before its segment. */
+static bool
+is_of_segment(const td_keyframe_events *events, const td_segment *segment) {
+  for (uint32_t i = 0; i < events->decoded.n_events; i++)
+    if (td_decoded_get(&events->decoded, i)->kind == TD_EVENT_totals_now &&
+        events->places[i].seq + 1 != segment->first)
+      return false;
+  return true;
+}
+
 td_status
 td_keyframe_visit(td_directory *directory, const td_segment *segment, uint64_t end,
                   td_keyframe_visitor visit, void *data, td_error *error) {
@@ -139,7 +143,7 @@ td_keyframe_visit(td_directory *directory, const td_segment *segment, uint64_t e
   for (uint32_t i = 0; i < directory->n_keyframes && !status; i++) {
     if (directory->keyframes[i].segment != segment->number) continue;
     status = td_keyframe_chunk_load(directory, i, &events, error);
-    if (!status && !is_in_order(&events, &last, end))
+    if (!status && !(is_in_order(&events, &last, end) && is_of_segment(&events, segment)))
       status = damaged(&directory->keyframes[i], error);
     if (!status) status = visit_chunk(&events, visit, data);
   }

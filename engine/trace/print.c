@@ -11,8 +11,8 @@ print_word(td_json *json, td_field_type type, uint64_t value) {
     td_json_u64(json, value);
 }
 
-static void
-print_field(const td_tape *tape, td_json *json, const td_field *field, uint64_t value) {
+void
+td_tape_print_field(const td_tape *tape, const td_field *field, uint64_t value, td_json *json) {
   switch (field->form) {
   case TD_FORM_unsigned:
     td_json_u64(json, value);
@@ -52,7 +52,7 @@ td_tape_print_json(td_tape *tape, uint64_t seq, const td_any_event *event, td_js
   for (uint16_t i = 0; i < type->n_fields; i++) {
     const td_field *field = &type->fields[i];
     td_json_key(json, field->name);
-    print_field(tape, json, field, td_event_field_get(&event->event, field));
+    td_tape_print_field(tape, field, td_event_field_get(&event->event, field), json);
   }
   if (event->event.kind == TD_EVENT_string) {
     td_json_key(json, "text");

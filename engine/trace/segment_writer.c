@@ -16,12 +16,6 @@ struct td_segment_writer {
   bool out_of_memory;
 };
 
-static void
-put(td_chunk_bytes *bytes, uint64_t value) {
-  unsigned char *at = td_chunk_bytes_room(bytes, TD_VARINT_MAX);
-  bytes->n += (size_t)(td_varint_put(at, value) - at);
-}
-
 /* A keyframe is written in the vocabulary of this build. */
 static bool
 has_own_schema(td_directory *directory) {
@@ -76,8 +70,8 @@ put_keyframe(td_segment_writer *self, uint32_t number, const td_keyframe *keyfra
 
 void
 td_segment_writer_add(td_segment_writer *self, uint64_t first, const td_keyframe *keyframe) {
-  put(&self->firsts, first - self->first);
-  put(&self->firsts, keyframe->n);
+  td_chunk_bytes_put_varint(&self->firsts, first - self->first);
+  td_chunk_bytes_put_varint(&self->firsts, keyframe->n);
   put_keyframe(self, (uint32_t)self->n, keyframe);
   self->first = first;
   self->n++;
@@ -91,9 +85,9 @@ td_segment_writer_outline(td_segment_writer *self, const td_keyframe *outline) {
 
 td_status
 td_segment_writer_close(td_segment_writer *self, const char *path, td_error *error) {
-  put(&self->table, self->n);
+  td_chunk_bytes_put_varint(&self->table, self->n);
   td_chunk_bytes_put(&self->table, self->firsts.bytes, self->firsts.n);
-  put(&self->table, self->n_in_outline);
+  td_chunk_bytes_put_varint(&self->table, self->n_in_outline);
   bool is_made = !self->out_of_memory &&
                  td_tape_end_put(&self->end, TD_CHUNK_TABLE, self->table.bytes, self->table.n);
   td_status status =

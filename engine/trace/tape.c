@@ -195,6 +195,16 @@ td_tape_peek(td_tape *tape, uint64_t seq) {
   return (const void *)td_decoded_get(&tape->last->events, at);
 }
 
+td_tape_run
+td_tape_peek_run(td_tape *tape, uint64_t seq, uint64_t end) {
+  uint32_t at = (uint32_t)(seq % TD_BLOCK_EVENTS);
+  if (seq >= end || !td_tape_peek(tape, seq)) return (td_tape_run){0};
+  const td_decoded *events = &tape->last->events;
+  return (td_tape_run){.bytes = events->bytes,
+                       .offsets = events->offsets + at,
+                       .n = (uint32_t)TD_MIN(events->n_events - at, end - seq)};
+}
+
 td_status
 td_tape_get(td_tape *tape, uint64_t seq, td_any_event *out, td_error *error) {
   if (seq >= tape->info.n_events)

@@ -47,6 +47,22 @@ td_status td_tape_get(td_tape *tape, uint64_t seq, td_any_event *out, td_error *
  * its kind's struct goes. */
 const td_any_event *td_tape_peek(td_tape *tape, uint64_t seq);
 
+/* Events that stand together in memory. */
+typedef struct td_tape_run {
+  const unsigned char *bytes; /* (borrowed) */
+  const uint32_t *offsets;    /* (borrowed) [n] */
+  uint32_t n;
+} td_tape_run;
+
+/* td_tape_peek_run peeks at the event seq, and at those after it and before `end` that stand behind
+ * it in memory. A run of none says that event seq cannot be read; later ones may. */
+td_tape_run td_tape_peek_run(td_tape *tape, uint64_t seq, uint64_t end);
+
+static inline const td_any_event *
+td_tape_run_get(const td_tape_run *run, uint32_t number) {
+  return (const void *)(run->bytes + run->offsets[number]);
+}
+
 /* td_tape_begin_pass says that the caller will peek at all events of a segment, from the first to
  * the last. A second thread decodes ahead of it, a few blocks. Until td_tape_end_pass, the caller
  * may also ask for strings and info, but for nothing else of this tape. Results are as without it.
@@ -77,3 +93,7 @@ uint64_t td_tape_seq_at(td_tape *tape, uint64_t ns);
 struct td_json;
 void td_tape_print_json(td_tape *tape, uint64_t seq, const td_any_event *event,
                         struct td_json *json);
+
+/* td_tape_print_field writes the value of a field, with the string that it names. */
+void td_tape_print_field(const td_tape *tape, const td_field *field, uint64_t value,
+                         struct td_json *json);

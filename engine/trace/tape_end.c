@@ -2,6 +2,7 @@
 #include "engine/trace/tape_end.h"
 
 #include "engine/base/alloc.h"
+#include "engine/trace/write_at.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -11,10 +12,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static void
-note_chunk(td_tape_end *end, uint64_t offset) {
-  TD_GROW(end->chunks, end->n_chunks, end->capacity);
-  end->chunks[end->n_chunks++] = offset;
+static bool
+is_of_end(const td_chunk_header *header) {
+  return header->kind == TD_CHUNK_TABLE || header->kind == TD_CHUNK_INDEX ||
+         header->kind == TD_CHUNK_LIST;
 }
 
 bool
@@ -23,24 +24,24 @@ td_tape_end_init(td_tape_end *end, td_directory *directory) {
   uint64_t offset = sizeof(td_tape_header);
   *end = (td_tape_end){.was_cut_off = !directory->complete};
   while (td_tape_file_header(&directory->file, offset, &header)) {
-    bool is_end = header.kind == TD_CHUNK_TABLE || header.kind == TD_CHUNK_INDEX;
-    if (!is_end) note_chunk(end, offset);
-    if (!is_end) end->offset = offset + sizeof header + header.stored_bytes;
-    end->last = header;
+    uint32_t content = td_tape_file_checksum(&directory->file, offset, &header);
     offset += sizeof header + header.stored_bytes;
+    end->last = header;
+    if (is_of_end(&header)) continue;
+    td_chunk_list_add(&end->chunks, &header, content);
+    end->offset = offset;
   }
-  return end->n_chunks > 0 && !directory->file.failure;
+  return end->chunks.n > 0 && !directory->file.failure;
 }
 
 void
 td_tape_end_fini(td_tape_end *end) {
-  free(end->chunks);
+  td_chunk_list_fini(&end->chunks);
   td_chunk_bytes_fini(&end->out);
 }
 
 td_chunk_header
-td_tape_end_begin_chunk(td_tape_end *end, td_chunk_kind kind) {
-  if (kind != TD_CHUNK_INDEX) note_chunk(end, end->offset + end->out.n);
+td_tape_end_begin_chunk(const td_tape_end *end, td_chunk_kind kind) {
   return (td_chunk_header){.kind = kind,
                            .clock_ticks = end->last.clock_ticks,
                            .clock_monotonic_ns = end->last.clock_monotonic_ns};
@@ -57,23 +58,31 @@ td_tape_end_put(td_tape_end *end, td_chunk_kind kind, const void *raw, size_t n_
   return fits;
 }
 
+/* The old end comes back if the new one cannot be written. If that fails too, the tape ends behind
+ * its last event, as if it were cut off. */
+static int
+write_or_restore(int fd, const td_tape_end *end, size_t n_before) {
+  size_t n_old = n_before - end->offset;
+  char *old = TD_NEW_N(char, n_old);
+  bool has_old = pread(fd, old, n_old, (off_t)end->offset) == (ssize_t)n_old;
+  int failure = td_write_at(fd, end->out.bytes, end->out.n, end->offset);
+  uint64_t length = end->offset + end->out.n;
+  if (failure)
+    length = has_old && !td_write_at(fd, old, n_old, end->offset) ? n_before : end->offset;
+  free(old);
+  int cut = ftruncate(fd, (off_t)length);
+  return failure || !cut ? failure : errno;
+}
+
 /* Room comes first: a full disk leaves the tape as it is, but for zeros behind its end. */
 static int
 write_end(int fd, const td_tape_end *end, size_t n_before) {
   struct rlimit most;
   if (getrlimit(RLIMIT_FSIZE, &most) == 0 && end->offset + end->out.n > most.rlim_cur) return EFBIG;
   int failure = posix_fallocate(fd, (off_t)end->offset, (off_t)end->out.n);
-  if (failure) {
-    int cut = ftruncate(fd, (off_t)n_before);
-    return cut ? errno : failure;
-  }
-  for (size_t done = 0; done < end->out.n;) {
-    ssize_t n = pwrite(fd, end->out.bytes + done, end->out.n - done, (off_t)(end->offset + done));
-    if (n < 0 && errno == EINTR) continue;
-    if (n <= 0) return n < 0 ? errno : EIO;
-    done += (size_t)n;
-  }
-  return ftruncate(fd, (off_t)(end->offset + end->out.n)) ? errno : 0;
+  if (!failure) return write_or_restore(fd, end, n_before);
+  int cut = ftruncate(fd, (off_t)n_before);
+  return cut ? errno : failure;
 }
 
 /* The file that was read, and nobody else's. */
@@ -90,12 +99,47 @@ write_same_file(const char *path, const td_tape_file *read, const td_tape_end *e
   return failure ? td_error_set(error, TD_IO, "%s", strerror(failure)) : TD_OK;
 }
 
+static void
+note_new_chunks(td_tape_end *end) {
+  td_chunk_header header;
+  uint32_t content;
+  for (const unsigned char *at = end->out.bytes; at < end->out.bytes + end->out.n;) {
+    memcpy(&header, at, sizeof header);
+    at += sizeof header + header.stored_bytes;
+    memcpy(&content, at - sizeof content, sizeof content);
+    td_chunk_list_add(&end->chunks, &header, content);
+  }
+}
+
+static bool
+put_index(td_tape_end *end) {
+  uint64_t *offsets = TD_NEW_N(uint64_t, end->chunks.n), offset = sizeof(td_tape_header);
+  for (size_t i = 0; i < end->chunks.n; i++) {
+    const td_chunk_header *header = &end->chunks.rows[i].header;
+    offsets[i] = offset;
+    offset += sizeof *header + header->stored_bytes;
+  }
+  bool fits = td_tape_end_put(end, TD_CHUNK_INDEX, offsets, end->chunks.n * sizeof *offsets);
+  free(offsets);
+  return fits;
+}
+
+static bool
+put_list(td_tape_end *end) {
+  td_chunk_bytes raw = {0};
+  td_chunk_list_encode(&end->chunks, &raw);
+  bool fits = td_tape_end_put(end, TD_CHUNK_LIST, raw.bytes, raw.n);
+  td_chunk_bytes_fini(&raw);
+  return fits;
+}
+
 td_status
 td_tape_end_replace(td_tape_end *end, const char *path, const td_directory *directory,
                     td_error *error) {
   td_trailer trailer = {.index_offset = end->offset + end->out.n, .magic = TD_TRAILER_MAGIC};
   if (end->was_cut_off) memcpy(trailer.magic, TD_TRAILER_MAGIC_CUT_OFF, sizeof trailer.magic);
-  if (!td_tape_end_put(end, TD_CHUNK_INDEX, end->chunks, end->n_chunks * sizeof *end->chunks))
+  note_new_chunks(end);
+  if (!put_index(end) || !put_list(end))
     return td_error_set(error, TD_OUT_OF_MEMORY, "no memory for the end of the tape");
   td_chunk_bytes_put(&end->out, &trailer, sizeof trailer);
   uint64_t n_bytes = end->offset + end->out.n;

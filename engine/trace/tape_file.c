@@ -26,6 +26,7 @@ td_tape_file_open(const char *path, td_tape_file *file, td_error *error) {
   if ((size_t)info.st_size < sizeof(td_tape_header))
     return td_error_set(error, TD_NOT_A_TAPE, "not a tape: too short for a header");
   file->n_bytes = (size_t)info.st_size;
+  file->written = info.st_mtim;
   file->zstd = ZSTD_createDCtx();
   return file->zstd ? TD_OK : td_error_set(error, TD_OUT_OF_MEMORY, "out of memory");
 }
@@ -62,9 +63,15 @@ td_tape_file_header(td_tape_file *file, uint64_t offset, td_chunk_header *header
   return td_tape_file_read(file, offset, header, sizeof *header) &&
          header->magic == TD_CHUNK_MAGIC &&
          header->checksum == td_format_checksum(header, offsetof(td_chunk_header, checksum)) &&
-         header->raw_bytes <= TD_CHUNK_RAW_MAX && header->n_events <= header->raw_bytes / 2 &&
-         header->stored_bytes <= TD_CHUNK_STORED_MAX &&
-         header->stored_bytes <= file->n_bytes - offset - sizeof *header;
+         td_chunk_header_fits(header, file->n_bytes - offset - sizeof *header);
+}
+
+bool
+td_tape_file_has_changed(const td_tape_file *file) {
+  struct stat now;
+  return fstat(file->fd, &now) == 0 &&
+         ((size_t)now.st_size != file->n_bytes || now.st_mtim.tv_sec != file->written.tv_sec ||
+          now.st_mtim.tv_nsec != file->written.tv_nsec);
 }
 
 uint64_t

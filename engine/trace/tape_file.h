@@ -8,10 +8,13 @@
 #include "engine/base/status.h"
 #include "engine/trace/format.h"
 
+#include <time.h>
+
 typedef struct td_tape_file {
   int fd;                      /* (owned) */
   int failure;                 /* errno of the first read that failed, or 0 */
   size_t n_bytes;              /* when it was opened */
+  struct timespec written;     /* last, before it was opened */
   unsigned char *stored, *raw; /* (owned) a chunk's contents, and the same decompressed */
   size_t stored_capacity, raw_capacity;
   struct ZSTD_DCtx_s *zstd; /* (owned) */
@@ -29,6 +32,10 @@ bool td_tape_file_read(td_tape_file *file, uint64_t offset, void *bytes, size_t 
 /* td_tape_file_header reads the header of a chunk. False if none is there that holds and whose
  * contents the file has. */
 bool td_tape_file_header(td_tape_file *file, uint64_t offset, td_chunk_header *header);
+
+/* td_tape_file_has_changed tells whether another program has written to the file, or shortened it,
+ * since it was opened. The system's clock for that may be 4 ms late. */
+bool td_tape_file_has_changed(const td_tape_file *file);
 
 /* td_tape_file_find returns the next place from offset on where a header holds, or n_bytes. */
 uint64_t td_tape_file_find(td_tape_file *file, uint64_t offset);

@@ -300,7 +300,7 @@ td_unpack(const unsigned char *tape, size_t n, td_bytes *unpacked) {
     uint64_t *last = &last_ticks[header.thread % N_THREADS];
     uint64_t ticks = ticks_of(&header, *last ? *last : first.start_ticks);
     if (header.kind == TD_CHUNK_EVENTS) *last = header.last_ticks;
-    bool implied = header.kind == TD_CHUNK_INDEX ||
+    bool implied = header.kind == TD_CHUNK_INDEX || header.kind == TD_CHUNK_LIST ||
                    (header.kind == TD_CHUNK_SCHEMA && is_own_schema(raw, found));
     if (!implied) add_section(&header, ticks, raw, unpacked);
   }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
  * The table of contents at the end of a tape. A tape says the same with and without it. A table
- * that lies hides events at most, and a damaged tape gives the events that are whole. */
+ * that lies hides events at most, and a damaged tape gives the events that are whole. The same is
+ * true of the list of chunks behind the index. */
 #include "engine/replay/replay.h"
 #include "engine/trace/contents.h"
 #include "tests/fixtures/tape_maker.h"
@@ -153,9 +154,9 @@ count_events(td_tape *tape, uint64_t *n_by_kind) {
   }
 }
 
-/* Neither reads beyond what the tape counts, nor hides events without a word. */
+/* Does not read beyond what the tape counts. Tells whether all events are there, or the damage. */
 static bool
-survives(GBytes *bytes, uint64_t n_real) {
+survives(GBytes *bytes, uint64_t n_real, bool *is_told) {
   g_autofree char *path = store(bytes);
   uint64_t n_by_kind[TD_EVENT_LIMIT], n_read = 0;
   td_tape *tape;
@@ -168,7 +169,7 @@ survives(GBytes *bytes, uint64_t n_real) {
     n_read += n_by_kind[kind];
   }
   g_assert_cmpuint(n_read, <=, n_real);
-  if (n_read < n_real) g_assert_nonnull(info->damage);
+  *is_told = n_read == n_real || info->damage;
   td_tape_close(tape);
   if (td_replay_open(path, NULL, NULL, &replay, NULL) == TD_OK) td_replay_close(replay);
   g_unlink(path);
@@ -211,7 +212,9 @@ test_lies(void) {
     *byte ^= flip;
     td_pack(unpacked.at, unpacked.n, &packed);
     g_autoptr(GBytes) bytes = g_bytes_new_take(packed.at, packed.n);
-    n_hiding += !survives(bytes, n_real);
+    bool is_told;
+    n_hiding += !survives(bytes, n_real, &is_told);
+    g_assert_true(is_told);
     *byte ^= flip;
   }
   g_assert_cmpuint(n_hiding, >, 0);
@@ -281,6 +284,111 @@ test_cut_off(void) {
   }
 }
 
+/* The tape with other bytes in its list of chunks, or without one. */
+static GBytes *
+replace_list(GBytes *full, const td_chunk_bytes *raw) {
+  gsize n;
+  const unsigned char *at = g_bytes_get_data(full, &n);
+  const unsigned char mark[] = {'C', 'H', 'N', 'K', TD_CHUNK_LIST, 0, 0, 0};
+  const unsigned char *list = memmem(at, n, mark, sizeof mark);
+  g_assert_nonnull(list);
+  td_chunk_bytes made = {0};
+  td_chunk_header header;
+  memcpy(&header, list, sizeof header);
+  td_chunk_bytes_put(&made, at, (size_t)(list - at));
+  if (raw) g_assert_true(td_chunk_bytes_put_chunk(&made, &header, raw->bytes, raw->n));
+  td_chunk_bytes_put(&made, at + n - sizeof(td_trailer), sizeof(td_trailer));
+  GBytes *bytes = g_bytes_new(made.bytes, made.n);
+  td_chunk_bytes_fini(&made);
+  return bytes;
+}
+
+/* What the tape's list has, or nothing. */
+static td_chunk_list
+load_list(GBytes *bytes) {
+  g_autofree char *path = store(bytes);
+  gsize n;
+  const char *at = g_bytes_get_data(bytes, &n);
+  td_chunk_list list;
+  td_tape_file file;
+  td_trailer trailer;
+  memcpy(&trailer, at + n - sizeof trailer, sizeof trailer);
+  g_assert_cmpint(td_tape_file_open(path, &file, NULL), ==, TD_OK);
+  td_chunk_list_load(&list, &file, trailer.index_offset);
+  td_tape_file_close(&file);
+  g_unlink(path);
+  return list;
+}
+
+static void
+test_list(void) {
+  g_autoptr(GBytes) plain = make_plain(2), full = add_table(plain);
+  g_autoptr(GBytes) without = replace_list(full, NULL);
+  td_chunk_list list = load_list(full), none = load_list(without);
+  g_assert_cmpuint(list.n, >, 4);
+  g_assert_cmpuint(none.n, ==, 0);
+  td_tape *a = open_bytes(without), *b = open_bytes(full);
+  assert_same_info(td_tape_info_get(a), td_tape_info_get(b));
+  for (uint64_t seq = 0; seq < td_tape_info_get(a)->n_events; seq++)
+    assert_same_event(a, b, seq);
+  td_tape_close(a);
+  td_tape_close(b);
+  td_chunk_list_fini(&list);
+}
+
+/* The checksums hold, but not what the list says of a chunk. */
+static void
+test_list_lies(void) {
+  g_autoptr(GBytes) plain = make_plain(4), full = add_table(plain);
+  td_tape *tape = open_bytes(full);
+  uint64_t n_real = td_tape_info_get(tape)->n_events;
+  td_tape_close(tape);
+  td_chunk_list list = load_list(full);
+  td_chunk_bytes raw = {0};
+  td_chunk_list_encode(&list, &raw);
+  unsigned n_hiding = 0, n_used = 0, n_silent = 0;
+  bool is_told;
+  for (size_t i = 0; i < raw.n; i++) {
+    raw.bytes[i] ^= i % 3 ? 1 : 0x28;
+    g_autoptr(GBytes) bytes = replace_list(full, &raw);
+    td_chunk_list lie = load_list(bytes);
+    n_used += lie.n > 0;
+    n_hiding += !survives(bytes, n_real, &is_told);
+    n_silent += !is_told;
+    td_chunk_list_fini(&lie);
+    raw.bytes[i] ^= i % 3 ? 1 : 0x28;
+  }
+  g_assert_cmpuint(n_used, >, 0);
+  g_assert_cmpuint(n_used, <, raw.n);
+  g_assert_cmpuint(n_hiding, >, 0);
+  g_assert_cmpuint(n_silent, <, list.n); /* as if the tape lacked that chunk */
+  td_chunk_list_fini(&list);
+  td_chunk_bytes_fini(&raw);
+}
+
+/* The list spares the reader the header of each chunk. So an error there comes when the chunk is
+ * read: it is the chunk's, and not one of the whole file. */
+static void
+test_list_is_enough(void) {
+  g_autoptr(GBytes) plain = make_plain(6), full = add_table(plain);
+  td_chunk_list list = load_list(full);
+  uint64_t offset = sizeof(td_tape_header);
+  for (size_t i = 0; i < list.n / 2; i++)
+    offset += sizeof(td_chunk_header) + list.rows[i].header.stored_bytes;
+  gsize n;
+  unsigned char *copy = g_bytes_unref_to_data(g_bytes_ref(full), &n);
+  copy[offset + offsetof(td_chunk_header, first_ticks)] ^= 0x55;
+  g_autoptr(GBytes) bytes = g_bytes_new_take(copy, n);
+  td_tape *tape = open_bytes(bytes);
+  uint64_t n_by_kind[TD_EVENT_LIMIT];
+  g_assert_null(td_tape_info_get(tape)->damage);
+  count_events(tape, n_by_kind);
+  g_assert_nonnull(strstr(td_tape_info_get(tape)->damage, "is damaged"));
+  g_assert_cmpint(td_tape_check_readable(tape, NULL), ==, TD_OK);
+  td_tape_close(tape);
+  td_chunk_list_fini(&list);
+}
+
 static void
 test_no_room(void) {
   g_autoptr(GBytes) plain = make_plain(9);
@@ -306,5 +414,8 @@ main(int argc, char **argv) {
   g_test_add_func("/contents/cut", test_cut);
   g_test_add_func("/contents/cut-off", test_cut_off);
   g_test_add_func("/contents/no-room", test_no_room);
+  g_test_add_func("/contents/list", test_list);
+  g_test_add_func("/contents/list-lies", test_list_lies);
+  g_test_add_func("/contents/list-is-enough", test_list_is_enough);
   return g_test_run();
 }
