@@ -21,7 +21,7 @@ typedef struct td_child_options {
   char **environment;                        /* NULL: ours */
   void (*started)(pid_t pid, void *data);    /* the child runs; or NULL */
   void (*signalled)(int number, void *data); /* this process got a signal and sent it on; or NULL */
-  int own_signal;                            /* that is not sent on, or 0 */
+  int own_signal; /* that is not sent on, or 0; may change while the child runs */
   void *data;
 } td_child_options;
 

@@ -5,6 +5,7 @@
 #include "app/child.h"
 #include "app/command.h"
 #include "app/examples.h"
+#include "app/keep_session.h"
 #include "app/live.h"
 #include "app/output_file.h"
 #include "app/paths.h"
@@ -21,6 +22,7 @@ typedef struct run_options {
   char *tape, *devices, *anomaly, *policy, *scheduler, *semantics, *stats, *seed; /* (owned) */
   gboolean force;
   td_live_options live;
+  td_keep_choice keep;
   char *script; /* (owned) the script's path */
 } run_options;
 
@@ -36,6 +38,7 @@ options_clear(run_options *options) {
   g_free(options->seed);
   g_free(options->script);
   td_live_options_clear(&options->live);
+  td_keep_choice_clear(&options->keep);
 }
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(run_options, options_clear)
@@ -76,7 +79,9 @@ seed_is_fine(const run_options *options) {
 static bool
 options_are_fine(run_options *options) {
   if (!td_live_options_check("run", &options->live)) return false;
+  if (!td_keep_choice_check("run", &options->keep)) return false;
   if (!options->anomaly) options->anomaly = g_strdup(td_live_anomaly_mode(&options->live));
+  if (!options->anomaly && options->keep.words) options->anomaly = g_strdup("nan");
   return words_are_fine(options) && seed_is_fine(options);
 }
 
@@ -122,6 +127,7 @@ tape_is_free(run_options *options) {
     td_command_fail(options->tape, "is a directory");
     return false;
   }
+  if (!td_keep_choice_check_folder(&options->keep, options->tape)) return false;
   if (options->force || !td_output_is_taken(options->tape)) return true;
   td_command_fail(options->tape, "exists already; --force overwrites it, -o FILE chooses another");
   return false;
@@ -183,39 +189,64 @@ conclude(const run_options *options, const char *report, int status) {
   return status;
 }
 
+/* A run whose process has a session: for a window, or for a flight recorder. */
+typedef struct session {
+  const run_options *options;
+  td_hub *hub;
+  td_child_options child;
+  td_keep_session keep;
+} session;
+
 static void
 hello_cb(td_hub_target *target, const td_line *hello, void *data) {
-  const run_options *options = data;
+  const run_options *options = ((session *)data)->options;
   td_line_text answer;
   td_line_begin(&answer, "record");
   td_live_add_answer(&options->live, &answer);
+  td_line_add(&answer, "limit", options->keep.keep);
   td_hub_target_answer(target, &answer);
   td_line_text_fini(&answer);
 }
 
 static void
 said_cb(td_hub_target *target, const td_line *line, void *data) {
+  session *self = data;
   const char *tape = td_line_is(line, "tape") ? td_line_find(line, "path") : NULL;
-  if (tape) td_live_show(target, tape);
+  if (tape && self->options->live.live) td_live_show(target, tape);
+  td_keep_session_said(&self->keep, self->keep.tape, line);
+}
+
+static void
+dump_cb(td_hub_target *asker, void *data) {
+  td_keep_session_dump(&((session *)data)->keep, asker);
 }
 
 /* Ctrl+C is for the program, which may be waiting for the window. */
 static void
-signalled_cb(int number, void *hub) {
-  td_hub_detach(hub, 0);
+signalled_cb(int number, void *data) {
+  session *self = data;
+  if (!td_keep_session_signalled(&self->keep, number)) td_hub_detach(self->hub, 0);
 }
 
 static int
-run_live(const run_options *options, char **argv, char **problem) {
-  const td_hub_owner owner = {.hello = hello_cb, .said = said_cb, .data = (void *)options};
-  td_hub *hub = td_hub_new(&owner, problem);
-  if (!hub) return TD_EXIT_FAILED;
+run_with_session(const run_options *options, char **argv, char **problem) {
+  session self = {.options = options};
+  g_autofree char *tape = g_canonicalize_filename(options->tape, NULL);
+  const td_hub_owner owner = {.hello = hello_cb, .said = said_cb, .dump = dump_cb, .data = &self};
+  self.hub = td_hub_new(&owner, problem);
+  if (!self.hub) return TD_EXIT_FAILED;
   g_auto(GStrv) environment =
-      g_environ_setenv(g_get_environ(), TD_LINK_VARIABLE, td_hub_get_path(hub), TRUE);
-  const td_child_options child = {
-      .argv = argv, .environment = environment, .signalled = signalled_cb, .data = hub};
-  int status = td_child_run(&child, problem);
-  td_hub_free(hub);
+      g_environ_setenv(g_get_environ(), TD_LINK_VARIABLE, td_hub_get_path(self.hub), TRUE);
+  self.child = (td_child_options){
+      .argv = argv, .environment = environment, .signalled = signalled_cb, .data = &self};
+  self.keep = (td_keep_session){&options->keep, tape, &self.child, NULL};
+  td_keep_session_begin(&self.keep);
+  int status = td_child_run(&self.child, problem);
+  while (g_main_context_iteration(NULL, FALSE)) /* what the process said last */
+    continue;
+  if (self.keep.flight) td_flight_gone(self.keep.flight, tape);
+  td_keep_session_end(&self.keep);
+  td_hub_free(self.hub);
   return status;
 }
 
@@ -229,8 +260,9 @@ run(const run_options *options, char **script_args) {
   }
   fcntl(report[1], F_SETFD, 0);
   g_auto(GStrv) argv = child_arguments(options, report[1], script_args);
-  int status = options->live.live ? run_live(options, argv, &problem)
-                                  : td_child_run(&(td_child_options){.argv = argv}, &problem);
+  int status = options->live.live || options->keep.words
+                   ? run_with_session(options, argv, &problem)
+                   : td_child_run(&(td_child_options){.argv = argv}, &problem);
   g_autofree char *text = read_report(report[0]);
   close(report[0]);
   close(report[1]);
@@ -261,6 +293,7 @@ td_command_run(int argc, char **argv) {
        "Which PyTorch to follow if versions differ: 2.13, 1.11", "VERSION"},
       {"stats", 0, 0, G_OPTION_ARG_STRING, &options.stats,
        "What to measure of every gradient: off, finite (counts of NaN and Inf), full", "WHAT"},
+      TD_KEEP_ENTRIES(options.keep),
       TD_LIVE_ENTRIES(options.live),
       {0}};
   int status;

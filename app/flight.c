@@ -21,13 +21,20 @@ typedef struct request {
   char *path; /* (owned) of the last dump, or NULL */
 } request;
 
+/* What td_flight_add was told. */
+typedef struct addition {
+  char *path; /* (owned) */
+  td_keep_limit limit;
+} addition;
+
 struct td_flight {
-  const td_keep_choice *choice; /* (borrowed) */
-  char *tape;                   /* (owned) */
+  char *tape;  /* (owned) */
+  char *words; /* (owned) of the limit that came last, or NULL */
+  gint64 every_us;
   GThread *thread;
   GMutex mutex; /* guards what follows */
   GCond changed;
-  GPtrArray *added;    /* (owned) of char*: paths that the thread has not seen */
+  GPtrArray *added;    /* (owned) of addition*: what the thread has not seen */
   GPtrArray *requests; /* (owned) of request* */
   GHashTable *running; /* (owned) set of paths whose processes may still write */
   bool is_ending;
@@ -100,9 +107,27 @@ serve(td_flight *self, request *request) {
 /* ---- the thread ---- */
 
 static void
+add(td_flight *self, addition *added) {
+  for (guint i = 0; i < self->tapes->len; i++) {
+    td_flight_tape *tape = self->tapes->pdata[i];
+    if (strcmp(td_flight_tape_get_path(tape), added->path) != 0) continue;
+    td_flight_tape_set_limit(tape, &added->limit);
+    return;
+  }
+  g_ptr_array_add(self->tapes, td_flight_tape_new(g_steal_pointer(&added->path), &added->limit));
+}
+
+static void
+addition_free(gpointer data) {
+  addition *added = data;
+  g_free(added->path);
+  g_free(added);
+}
+
+static void
 take_orders(td_flight *self, GPtrArray *requests) {
   for (guint i = 0; i < self->added->len; i++)
-    g_ptr_array_add(self->tapes, td_flight_tape_new(self->added->pdata[i]));
+    add(self, self->added->pdata[i]);
   for (guint i = 0; i < self->requests->len; i++)
     g_ptr_array_add(requests, self->requests->pdata[i]);
   g_ptr_array_set_size(self->added, 0);
@@ -111,8 +136,8 @@ take_orders(td_flight *self, GPtrArray *requests) {
 
 static void
 dump_at_times(td_flight *self, gint64 now) {
-  if (!self->choice->every_us || now < self->next_dump_us) return;
-  self->next_dump_us = now + self->choice->every_us;
+  if (!self->every_us || now < self->next_dump_us) return;
+  self->next_dump_us = now + self->every_us;
   for (guint i = 0; i < self->tapes->len; i++) {
     td_flight_tape *tape = self->tapes->pdata[i];
     if (td_flight_tape_is_there(tape)) g_free(dump(self, tape, "regular", "time for a dump"));
@@ -120,14 +145,9 @@ dump_at_times(td_flight *self, gint64 now) {
 }
 
 static void
-read_tape(const td_flight *self, td_flight_tape *tape) {
-  td_flight_tape_read(tape, &self->choice->limit, g_get_monotonic_time());
-}
-
-static void
 do_round(td_flight *self, GPtrArray *requests) {
   for (guint i = 0; i < self->tapes->len; i++) {
-    read_tape(self, self->tapes->pdata[i]);
+    td_flight_tape_read(self->tapes->pdata[i], g_get_monotonic_time());
     dump_for_causes(self, self->tapes->pdata[i], false);
   }
   dump_at_times(self, g_get_monotonic_time());
@@ -155,13 +175,13 @@ count_gone(td_flight *self, const td_keeper_news *news) {
 /* A process that the command left running writes into this very file. */
 static void
 finish_tape(td_flight *self, td_flight_tape *tape) {
-  read_tape(self, tape);
+  td_flight_tape_read(tape, g_get_monotonic_time());
   if (!td_flight_tape_is_there(tape)) return;
   dump_for_causes(self, tape, true);
   if (still_grows(self, tape))
     fprintf(stderr, "tapedeck: a process still runs, and its tape keeps everything from now on\n");
   else
-    td_flight_tape_finish(tape, &self->choice->limit, g_get_monotonic_time());
+    td_flight_tape_finish(tape, g_get_monotonic_time());
   count_gone(self, td_flight_tape_get_news(tape));
 }
 
@@ -198,15 +218,15 @@ start_thread(td_flight *self) {
 }
 
 td_flight *
-td_flight_new(const td_keep_choice *choice, const char *tape) {
+td_flight_new(const char *tape, gint64 every_us) {
   td_flight *self = g_new0(td_flight, 1);
-  self->choice = choice;
+  self->every_us = every_us;
   self->tape = g_strdup(tape);
-  self->added = g_ptr_array_new();
+  self->added = g_ptr_array_new_with_free_func(addition_free);
   self->requests = g_ptr_array_new();
   self->running = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
   self->tapes = g_ptr_array_new_with_free_func((GDestroyNotify)td_flight_tape_free);
-  self->next_dump_us = g_get_monotonic_time() + choice->every_us;
+  self->next_dump_us = g_get_monotonic_time() + every_us;
   g_mutex_init(&self->mutex);
   g_cond_init(&self->changed);
   self->thread = start_thread(self);
@@ -214,9 +234,13 @@ td_flight_new(const td_keep_choice *choice, const char *tape) {
 }
 
 void
-td_flight_add(td_flight *self, const char *path) {
+td_flight_add(td_flight *self, const char *path, const td_keep_limit *limit, const char *words) {
+  addition *added = g_new0(addition, 1);
+  *added = (addition){g_strdup(path), *limit};
+  g_free(self->words);
+  self->words = g_strdup(words);
   g_mutex_lock(&self->mutex);
-  g_ptr_array_add(self->added, g_strdup(path));
+  g_ptr_array_add(self->added, added);
   g_hash_table_add(self->running, g_strdup(path));
   g_mutex_unlock(&self->mutex);
 }
@@ -251,7 +275,7 @@ td_flight_finish(td_flight *self) {
     fprintf(stderr,
             "tapedeck: kept the end (%s) and let go of %" G_GUINT64_FORMAT
             " passes before it (%" G_GUINT64_FORMAT " steps)\n",
-            self->choice->words, self->n_passes_gone, self->n_steps_gone);
+            self->words, self->n_passes_gone, self->n_steps_gone);
 }
 
 void
@@ -265,5 +289,6 @@ td_flight_free(td_flight *self) {
   g_mutex_clear(&self->mutex);
   g_cond_clear(&self->changed);
   g_free(self->tape);
+  g_free(self->words);
   g_free(self);
 }

@@ -5,7 +5,9 @@
  * the main thread. */
 #pragma once
 
-#include "app/keep_options.h"
+#include "engine/trace/keep_limit.h"
+
+#include <glib.h>
 
 typedef struct td_flight td_flight;
 
@@ -13,11 +15,14 @@ typedef struct td_flight td_flight;
  * once for each td_flight_dump. */
 typedef void (*td_flight_done)(const char *path, void *data);
 
-/* td_flight_new starts the thread. Dumps are named after `tape`: NAME.nan.tape and so on. */
-td_flight *td_flight_new(const td_keep_choice *choice, const char *tape);
+/* td_flight_new starts the thread. Dumps are named after `tape`: NAME.nan.tape and so on. With an
+ * every_us that is not 0, there is one each time so much has passed. */
+td_flight *td_flight_new(const char *tape, gint64 every_us);
 
-/* td_flight_add follows the tape of one more process, which may not exist yet. */
-void td_flight_add(td_flight *self, const char *path);
+/* td_flight_add follows the tape of one more process, which may not exist yet. If it follows that
+ * tape already, the limit is new. `words` say the limit to the user. */
+void td_flight_add(td_flight *self, const char *path, const td_keep_limit *limit,
+                   const char *words);
 
 /* td_flight_gone notes that the process of that tape writes no more. */
 void td_flight_gone(td_flight *self, const char *path);

@@ -29,7 +29,8 @@ typedef struct trigger {
 } trigger;
 
 struct td_flight_tape {
-  char *path;        /* (owned) */
+  char *path; /* (owned) */
+  td_keep_limit limit;
   td_keeper *keeper; /* (owned) or NULL before the tape exists */
   td_keeper_news news;
   trigger triggers[N_CAUSES];
@@ -39,10 +40,17 @@ struct td_flight_tape {
 };
 
 td_flight_tape *
-td_flight_tape_new(char *path) {
+td_flight_tape_new(char *path, const td_keep_limit *limit) {
   td_flight_tape *self = g_new0(td_flight_tape, 1);
   self->path = path;
+  self->limit = *limit;
   return self;
+}
+
+void
+td_flight_tape_set_limit(td_flight_tape *self, const td_keep_limit *limit) {
+  self->limit = *limit;
+  if (self->keeper) td_keeper_set_limit(self->keeper, limit);
 }
 
 void
@@ -77,9 +85,9 @@ give_up(td_flight_tape *self, const td_error *error) {
 }
 
 static bool
-has_keeper(td_flight_tape *self, const td_keep_limit *limit) {
+has_keeper(td_flight_tape *self) {
   td_error error = {0};
-  if (!self->keeper && td_keeper_open(self->path, limit, &self->keeper, &error) &&
+  if (!self->keeper && td_keeper_open(self->path, &self->limit, &self->keeper, &error) &&
       error.status == TD_UNSUPPORTED)
     give_up(self, &error);
   td_error_clear(&error);
@@ -101,19 +109,19 @@ tell_growth(td_flight_tape *self, const char *reason) {
 }
 
 static void
-look_at_keyframe(td_flight_tape *self, const td_keep_limit *limit) {
+look_at_keyframe(td_flight_tape *self) {
   guint64 n = self->news.n_keyframe_bytes;
-  if (!limit->bytes || n <= limit->bytes) return;
+  if (!self->limit.bytes || n <= self->limit.bytes) return;
   g_autofree char *reason = g_strdup_printf("what lives takes %" G_GUINT64_FORMAT " bytes", n);
   tell_growth(self, reason);
 }
 
 void
-td_flight_tape_read(td_flight_tape *self, const td_keep_limit *limit, gint64 now) {
+td_flight_tape_read(td_flight_tape *self, gint64 now) {
   td_error error = {0};
-  if (self->has_failed || !has_keeper(self, limit)) return;
+  if (self->has_failed || !has_keeper(self)) return;
   if (td_keeper_read(self->keeper, &self->news, &error)) give_up(self, &error);
-  look_at_keyframe(self, limit);
+  look_at_keyframe(self);
   if (self->news.nan) pull(&self->triggers[CAUSE_NAN], now);
   if (self->news.error) pull(&self->triggers[CAUSE_ERROR], now);
   td_error_clear(&error);
@@ -182,12 +190,12 @@ td_flight_tape_cut(td_flight_tape *self, gint64 now) {
 }
 
 void
-td_flight_tape_finish(td_flight_tape *self, const td_keep_limit *limit, gint64 now) {
+td_flight_tape_finish(td_flight_tape *self, gint64 now) {
   td_error error = {0};
   if (!self->keeper) return;
   while (!cut(self, now, true))
     continue;
-  td_flight_tape_read(self, limit, now);
+  td_flight_tape_read(self, now);
   g_autofree char *name = td_command_shell_name(self->path);
   if (copy(self->path, self->path, self->news.is_complete, true, &error))
     fprintf(stderr, "tapedeck: %s was not made smaller: %s\n", name, td_error_text(&error));

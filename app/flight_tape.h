@@ -15,8 +15,10 @@ typedef struct td_flight_cause {
   const char *name, *words; /* static */
 } td_flight_cause;
 
-/* td_flight_tape_new takes the path, at which there may be no file yet. */
-td_flight_tape *td_flight_tape_new(char *path);
+/* td_flight_tape_new takes the path, at which there may be no file yet. td_flight_tape_set_limit
+ * changes what stays from now on. */
+td_flight_tape *td_flight_tape_new(char *path, const td_keep_limit *limit);
+void td_flight_tape_set_limit(td_flight_tape *self, const td_keep_limit *limit);
 void td_flight_tape_free(td_flight_tape *self);
 
 const char *td_flight_tape_get_path(const td_flight_tape *self);
@@ -27,7 +29,7 @@ bool td_flight_tape_is_there(const td_flight_tape *self);
 
 /* td_flight_tape_read reads what was added. If the tape cannot be followed any more, it says so
  * once, and the tape keeps everything. */
-void td_flight_tape_read(td_flight_tape *self, const td_keep_limit *limit, gint64 now);
+void td_flight_tape_read(td_flight_tape *self, gint64 now);
 
 /* td_flight_tape_dump_due returns a cause for which the caller must make a dump now, or NULL. It
  * returns each cause once, and then not for ten minutes, however often it comes. A dump waits a
@@ -44,4 +46,4 @@ void td_flight_tape_cut(td_flight_tape *self, gint64 now);
 
 /* td_flight_tape_finish lets the tape keep exactly its end and rewrites it without gaps. The
  * process has ended. It says if that is not possible. */
-void td_flight_tape_finish(td_flight_tape *self, const td_keep_limit *limit, gint64 now);
+void td_flight_tape_finish(td_flight_tape *self, gint64 now);

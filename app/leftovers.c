@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define LEFTOVERS_MAX 8
+#define LEFTOVERS_MAX 64
 
 /* The last two: we, or GLib, ran out of memory. */
 static const int signals[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGABRT, SIGTRAP};

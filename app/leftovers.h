@@ -7,7 +7,7 @@
 
 /* td_leftovers_add notes a path: SIGHUP, SIGINT, SIGQUIT and SIGTERM will remove it before they end
  * the process. A file goes before the folder that was noted earlier. A signal that was ignored
- * stays so. There is room for 8 paths; a further one is not noted. td_leftovers_forget forgets the
+ * stays so. There is room for 64 paths; a further one is not noted. td_leftovers_forget forgets the
  * path again. Copies the path. */
 void td_leftovers_add(const char *path);
 void td_leftovers_forget(const char *path);

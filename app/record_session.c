@@ -3,7 +3,7 @@
 
 #include "app/child.h"
 #include "app/command.h"
-#include "app/flight.h"
+#include "app/keep_session.h"
 #include "app/preload.h"
 #include "app/probe_build.h"
 #include "app/record_report.h"
@@ -16,8 +16,6 @@
 
 /* The longest wait for processes that outlive the command. */
 #define LINGER_MS 2000
-/* With --keep it asks for a dump, and the command does not get it. */
-#define DUMP_SIGNAL SIGUSR2
 
 typedef struct recording {
   const td_record_options *options;
@@ -25,8 +23,9 @@ typedef struct recording {
   td_hub *hub;
   td_record_outcome outcome;
   td_torch_watch *watch; /* (owned) of the command, or NULL */
-  td_flight *flight;     /* (owned) or NULL: everything is kept */
-  char *why_lower;       /* (owned) why a process was recorded at a lower level, or NULL */
+  td_child_options child;
+  td_keep_session keep;
+  char *why_lower; /* (owned) why a process was recorded at a lower level, or NULL */
 } recording;
 
 /* A recorded process. Its target holds it, and so does the build of its observer. */
@@ -90,7 +89,8 @@ process_gone_cb(gpointer data) {
   process *self = data;
   self->target = NULL;
   self->tape->runs = false;
-  if (self->recording->flight) td_flight_gone(self->recording->flight, self->tape->path);
+  td_flight *flight = self->recording->keep.flight;
+  if (flight) td_flight_gone(flight, self->tape->path);
   g_rc_box_release(data);
 }
 
@@ -106,7 +106,9 @@ hello_cb(td_hub_target *target, const td_line *hello, void *data) {
   *made = (process){recording, target, td_session_tapes_add(&recording->tapes, pid, rank)};
   made->tape->runs = true;
   td_hub_target_set_data(target, made, process_gone_cb);
-  if (recording->flight) td_flight_add(recording->flight, made->tape->path);
+  const td_keep_choice *keep = &recording->options->keep;
+  if (keep->words)
+    td_flight_add(recording->keep.flight, made->tape->path, &keep->limit, keep->words);
   if (!torch)
     answer(made, NULL, NULL, NULL);
   else if (strcmp(recording->options->level, "2") == 0)
@@ -120,54 +122,17 @@ static void
 said_cb(td_hub_target *target, const td_line *line, void *data) {
   recording *recording = data;
   const char *path = td_line_find(line, "path");
-  if (td_line_is(line, "dump") && recording->flight)
-    td_flight_dump(recording->flight, "program", "the program asked", NULL, NULL);
+  td_session_tape *tape = ((process *)td_hub_target_get_data(target))->tape;
+  td_keep_session_said(&recording->keep, tape->path, line);
   if (!td_line_is(line, "tape") || !path) return;
   /* A `tapedeck run` in the command has a tape of its own, and says where it is. */
-  td_session_tape *tape = ((process *)td_hub_target_get_data(target))->tape;
   recording->outcome.n_elsewhere += strcmp(tape->path, path) != 0;
   if (recording->options->live.live) td_live_show(target, path);
 }
 
-/* Somebody waits for a dump, or did: they may hang up before it is written. */
-typedef struct asker {
-  td_hub_target *peer; /* NULL once it has gone */
-} asker;
-
 static void
-asker_gone_cb(gpointer data) {
-  ((asker *)data)->peer = NULL;
-  g_rc_box_release(data);
-}
-
-static void
-tell_dump(td_hub_target *peer, const char *path, const char *problem) {
-  td_line_text line;
-  td_line_begin(&line, "dumped");
-  td_line_add(&line, "path", path);
-  td_line_add(&line, "problem", problem);
-  td_hub_target_answer(peer, &line);
-  td_line_text_fini(&line);
-}
-
-static void
-dumped_cb(const char *path, void *data) {
-  asker *self = data;
-  if (self->peer) tell_dump(self->peer, path, path ? NULL : "there is no tape yet");
-  g_rc_box_release(self);
-}
-
-static void
-dump_cb(td_hub_target *peer, void *data) {
-  recording *recording = data;
-  if (!recording->flight) {
-    tell_dump(peer, NULL, "it is recorded without --keep");
-    return;
-  }
-  asker *made = g_rc_box_new0(asker);
-  made->peer = peer;
-  td_hub_target_set_data(peer, g_rc_box_acquire(made), asker_gone_cb);
-  td_flight_dump(recording->flight, "asked", "somebody asked", dumped_cb, made);
+dump_cb(td_hub_target *asker, void *data) {
+  td_keep_session_dump(&((recording *)data)->keep, asker);
 }
 
 static void
@@ -195,10 +160,7 @@ over_cb(td_hub_target *target, const td_line *over, void *data) {
 static void
 signalled_cb(int number, void *data) {
   recording *recording = data;
-  if (number == DUMP_SIGNAL && recording->flight)
-    td_flight_dump(recording->flight, "asked", "somebody asked", NULL, NULL);
-  else
-    td_hub_detach(recording->hub, 0);
+  if (!td_keep_session_signalled(&recording->keep, number)) td_hub_detach(recording->hub, 0);
 }
 
 /* A process has one recorder: the innermost. */
@@ -272,20 +234,15 @@ static int
 run_recorded(recording *self, char **command, char **problem) {
   g_auto(GStrv) environment = child_environment(self, problem);
   if (!environment) return TD_EXIT_FAILED;
-  const td_child_options child = {.argv = command,
-                                  .environment = environment,
-                                  .started = started_cb,
-                                  .signalled = signalled_cb,
-                                  .own_signal = self->flight ? DUMP_SIGNAL : 0,
-                                  .data = self};
-  int status = td_child_run(&child, problem);
+  self->child.argv = command;
+  self->child.environment = environment;
+  int status = td_child_run(&self->child, problem);
   td_torch_watch_free(self->watch);
   td_progress_end(); /* of what nobody waits for any more */
   if (*problem) return status;
   wait_for_targets(self);
-  if (self->flight) td_flight_finish(self->flight);
-  serve_what_is_left(); /* who waits for a dump hears of it */
-  g_clear_pointer(&self->flight, td_flight_free);
+  self->tapes.keeps_ends = self->keep.flight && !self->options->steps.words;
+  td_keep_session_end(&self->keep);
   conclude(self, command[0]);
   return status;
 }
@@ -294,6 +251,8 @@ int
 td_record_session_run(const td_record_options *options, char **command) {
   g_autofree char *problem = NULL;
   recording self = {.options = options};
+  self.child = (td_child_options){.started = started_cb, .signalled = signalled_cb, .data = &self};
+  self.keep = (td_keep_session){&options->keep, options->tape, &self.child, NULL};
   const td_hub_owner owner = {.hello = hello_cb,
                               .said = said_cb,
                               .over = over_cb,
@@ -307,11 +266,10 @@ td_record_session_run(const td_record_options *options, char **command) {
   }
   tell_of_outer();
   td_session_tapes_init(&self.tapes, options->tape, options->force);
-  self.tapes.keeps_ends = options->keep.words && !options->steps.words;
-  if (options->keep.words) self.flight = td_flight_new(&options->keep, options->tape);
+  td_keep_session_begin(&self.keep);
   int status = run_recorded(&self, command, &problem);
   if (problem) fprintf(stderr, "tapedeck: %s\n", problem);
-  td_flight_free(self.flight);
+  td_keep_session_end(&self.keep);
   td_hub_free(self.hub);
   td_session_tapes_fini(&self.tapes);
   g_free(self.why_lower);

@@ -239,6 +239,7 @@ start_recorder(void) {
     __atomic_store_n(&td_probe_session, td_emit_session(), __ATOMIC_RELEASE);
     td_orders_open_gate(probe.recorder);
     td_orders_report_tape(path, probe.level.number);
+    td_orders_start_keeping(probe.recorder);
   }
   free(path);
   free(program);
@@ -314,9 +315,17 @@ td_probe_leave_mark(const char *text) {
 void
 td_probe_dump(void) {
   pthread_mutex_lock(&probe.mutex);
-  if (probe.recorder) td_recorder_flush(probe.recorder);
-  if (probe.recorder) td_orders_ask_for_dump();
+  if (probe.recorder) td_orders_ask_for_dump(probe.recorder);
   pthread_mutex_unlock(&probe.mutex);
+}
+
+int
+td_probe_keep(const char *limit) {
+  pthread_mutex_lock(&probe.mutex);
+  td_orders_keep_from_now(limit);
+  int failed = probe.recorder && !td_orders_start_keeping(probe.recorder);
+  pthread_mutex_unlock(&probe.mutex);
+  return -failed;
 }
 
 /* The child of a vfork that ends with _exit has this memory, but is not this process. */

@@ -9,6 +9,7 @@
 #include "engine/probe/probe.h"
 #include "engine/probe/program.h"
 #include "engine/probe/steps.h"
+#include "engine/trace/keep_limit.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,9 +30,10 @@ td_probe_options td_probe_wanted;
 
 static struct {
   td_orders now;
-  td_link *link;  /* (owned) or NULL: no hub, or it is gone */
-  td_line answer; /* the hub's `record` */
-  char *tape;     /* (owned) path, %p for the pid */
+  td_link *link;                 /* (owned) or NULL: no hub, or it is gone */
+  td_line answer;                /* the hub's `record` */
+  char *tape;                    /* (owned) path, %p for the pid */
+  char limit[TD_KEEP_WORDS_MAX]; /* that the program wants to be kept, or empty */
 } orders;
 
 static void
@@ -167,9 +169,39 @@ td_orders_report_tape(const char *path, int level) {
 }
 
 void
-td_orders_ask_for_dump(void) {
+td_orders_keep_from_now(const char *limit) {
+  snprintf(orders.limit, sizeof orders.limit, "%s", limit);
+}
+
+static void
+report_keep(const char *words) {
   td_line_text message;
-  if (!orders.link || !td_orders_keep()) return;
+  td_line_begin(&message, "keep");
+  td_line_add(&message, "limit", orders.limit);
+  td_line_add(&message, "words", words);
+  td_link_report(orders.link, &message);
+  td_line_text_fini(&message);
+}
+
+bool
+td_orders_start_keeping(td_recorder *recorder) {
+  td_error error = {0};
+  char words[TD_KEEP_WORDS_MAX + sizeof "keep(\"\")"];
+  if (!orders.link || !*orders.limit) return true;
+  snprintf(words, sizeof words, "keep(\"%s\")", orders.limit);
+  td_status status = td_recorder_keep(recorder, words, &error);
+  if (status)
+    complain("everything is kept", &error);
+  else
+    report_keep(words);
+  return !status;
+}
+
+void
+td_orders_ask_for_dump(td_recorder *recorder) {
+  td_line_text message;
+  if (!orders.link || (!td_orders_keep() && !*orders.limit)) return;
+  td_recorder_flush(recorder);
   td_line_begin(&message, "dump");
   td_link_report(orders.link, &message);
   td_line_text_fini(&message);

@@ -35,8 +35,15 @@ td_ring_policy td_orders_policy(void);
 /* td_orders_keep returns what a keeper leaves on the tape, or NULL. It lives as the orders do. */
 const char *td_orders_keep(void);
 
-/* td_orders_ask_for_dump asks the hub for a tape of what was kept. */
-void td_orders_ask_for_dump(void);
+/* td_orders_keep_from_now remembers what the program wants a keeper to leave on the tape. It
+ * outlives the orders: children want the same. td_orders_start_keeping tells it to the recorder and
+ * the hub. It returns false, after it said why, if it is not possible. It does nothing if there is
+ * no hub, or the program wants nothing. */
+void td_orders_keep_from_now(const char *limit);
+bool td_orders_start_keeping(td_recorder *recorder);
+
+/* td_orders_ask_for_dump asks the hub for a tape of what was kept up to now. */
+void td_orders_ask_for_dump(td_recorder *recorder);
 
 /* td_orders_open_gate lets the hub stop the program if it wants to. td_orders_report_tape: the tape
  * has begun. Call it second: somebody who hears of a tape may interrupt the program at once, and

@@ -10,6 +10,8 @@
  *
  * PyTorch is loaded with RTLD_LOCAL, so the originals are looked up in its library, not with
  * RTLD_NEXT. */
+#include "engine/trace/keep_limit.h"
+
 #include <dlfcn.h>
 #include <errno.h>
 #include <link.h>
@@ -69,6 +71,8 @@ static void (*start_scripts)(void);
 static void (*step)(void);
 static void (*leave_mark)(const char *text);
 static void (*dump)(void);
+static int (*keep)(const char *);
+static char kept[TD_KEEP_WORDS_MAX]; /* (guarded by loading) what tapedeck_keep wants, or empty */
 static void *execute_itself;
 static void *(*hook_sequence_nr)(void *original);
 
@@ -156,10 +160,11 @@ load_probe(void) {
   step = (void (*)(void))dlsym(probe, "td_probe_step");
   leave_mark = (void (*)(const char *))dlsym(probe, "td_probe_leave_mark");
   dump = (void (*)(void))dlsym(probe, "td_probe_dump");
+  keep = (int (*)(const char *))dlsym(probe, "td_probe_keep");
   return (attach_function)dlsym(probe, "td_probe_attach");
 }
 
-/* For programs, which find them by name: tapedeck.step(), tapedeck.mark() and tapedeck.dump(). */
+/* For programs, which find them by name: tapedeck.step(), mark(), dump() and keep(). */
 EXPORTED void
 tapedeck_step(void) {
   if (step) step();
@@ -175,6 +180,20 @@ tapedeck_dump(void) {
   if (dump) dump();
 }
 
+/* Returns 0, or -1 after it said what is wrong. The probe may not be there yet. */
+EXPORTED int
+tapedeck_keep(const char *limit) {
+  td_keep_limit unused;
+  const char *trouble = td_keep_limit_read(limit, &unused);
+  if (trouble) fprintf(stderr, "tapedeck: keep '%s': %s\n", limit ? limit : "", trouble);
+  if (trouble) return -1;
+  pthread_mutex_lock(&loading);
+  snprintf(kept, sizeof kept, "%s", limit);
+  int (*now)(const char *) = keep;
+  pthread_mutex_unlock(&loading);
+  return now ? now(limit) : 0;
+}
+
 static void
 attach_once_cb(void) {
   const char *path = NULL;
@@ -184,6 +203,7 @@ attach_once_cb(void) {
   void *sequence_nr = find_original(torch, SEQUENCE_NR);
   execute_itself = find_original(torch, EXECUTE);
   attach_function attach = load_probe();
+  if (keep && *kept) keep(kept);
   pthread_mutex_unlock(&loading);
   if (attach) attach();
   if (hook_sequence_nr) sequence_nr = hook_sequence_nr(sequence_nr);

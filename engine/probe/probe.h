@@ -150,6 +150,10 @@ TD_PROBE_API void td_probe_leave_mark(const char *text);
 
 /* td_probe_dump: the program wants a tape of what a flight recorder has kept. */
 TD_PROBE_API void td_probe_dump(void);
+
+/* td_probe_keep: the program wants a flight recorder from now on, or from the first pass on. The
+ * limit is one that td_keep_limit_read takes. Returns 0, or -1 after it said why not. */
+TD_PROBE_API int td_probe_keep(const char *limit);
 TD_PROBE_API void td_probe_end(int status);
 TD_PROBE_API void td_probe_die(int number);
 TD_PROBE_API void td_probe_brace(int number);

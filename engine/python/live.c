@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 static td_link *own_link; /* (owned) of this process, or NULL */
+static bool may_keep;     /* the hub has a flight recorder */
 
 static void
 flush_cb(void *recorder) {
@@ -79,7 +80,31 @@ tdpy_live_ask_for_dump(void) {
 }
 
 void
+tdpy_live_may_keep(void) {
+  may_keep = true;
+}
+
+static void
+report_keep(const char *limit, const char *words) {
+  td_line_text text;
+  td_line_begin(&text, "keep");
+  td_line_add(&text, "limit", limit);
+  td_line_add(&text, "words", words);
+  td_link_report(own_link, &text);
+  td_line_text_fini(&text);
+}
+
+td_status
+tdpy_live_keep(td_recorder *recorder, const char *limit, const char *words, td_error *error) {
+  if (!own_link || !may_keep) return TD_OK;
+  td_status status = td_recorder_keep(recorder, words, error);
+  if (!status) report_keep(limit, words);
+  return status;
+}
+
+void
 tdpy_live_abandon(void) {
   if (own_link) td_link_abandon(own_link);
   own_link = NULL;
+  may_keep = false;
 }

@@ -27,5 +27,13 @@ void tdpy_live_close(int status);
  * nothing if nothing is live. */
 void tdpy_live_ask_for_dump(void);
 
+/* tdpy_live_keep has the hub keep the end of this tape from now on, as
+ * td_recorder_keep. The limit is one that td_keep_limit_read takes, and `words` say it to the user.
+ * It does nothing if the hub has no flight recorder: whoever knows that it has one, calls
+ * tdpy_live_may_keep. */
+void tdpy_live_may_keep(void);
+td_status tdpy_live_keep(td_recorder *recorder, const char *limit, const char *words,
+                         td_error *error);
+
 /* tdpy_live_abandon drops the link in the child of a fork. */
 void tdpy_live_abandon(void);

@@ -2,6 +2,7 @@
  *
  * The functions of the process for `tapedeck run` and `record`: devices, checks, recording; and
  * marks on the tape. */
+#include "engine/base/alloc.h"
 #include "engine/python/arguments.h"
 #include "engine/python/errors.h"
 #include "engine/python/live.h"
@@ -15,9 +16,11 @@
 #include "engine/graph/variable.h"
 #include "engine/pass/statistics.h"
 #include "engine/pass/variants/scheduler_2017.h"
+#include "engine/trace/keep_limit.h"
 #include "engine/trace/recorder.h"
 
 #include <dlfcn.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -146,6 +149,7 @@ record_as_asked(const td_line *reply, const char *program, td_error *error) {
   if (status) return status;
   tdpy_threads_watch_gil();
   td_device_tell();
+  tdpy_live_may_keep();
   TD_EMIT(process_new, .pid = (uint32_t)getpid(), .rank = -1, .name = td_intern(program));
   td_emit_name_thread("main", TD_CPU);
   return tdpy_live_open(reply, tape, recorder, error);
@@ -172,6 +176,15 @@ record_for_session(PyObject *self, PyObject *args) {
   return done ? PyBool_FromLong(wanted) : NULL;
 }
 
+static td_status
+keep_end(const char *limit, const char *format, td_error *error) {
+  td_recorder *keeping = recorder;
+  char *words = td_format(format, limit);
+  td_status status = keeping ? tdpy_live_keep(keeping, limit, words, error) : TD_OK;
+  free(words);
+  return status;
+}
+
 /* join_session(path, program, tape): lets the session's hub control the recorded program. */
 static PyObject *
 join_session(PyObject *self, PyObject *args) {
@@ -183,7 +196,10 @@ join_session(PyObject *self, PyObject *args) {
                          ? tdpy_live_hello(path, program, &reply, &error)
                          : td_error_set(&error, TD_INVALID, "this process is not being recorded");
   if (status) return tdpy_none(status, &error);
+  const char *limit = td_line_find(&reply, "limit");
   status = tdpy_live_open(&reply, tape, recorder, &error);
+  if (limit) tdpy_live_may_keep();
+  if (!status && limit) status = keep_end(limit, "--keep %s", &error);
   td_line_fini(&reply);
   return tdpy_none(status, &error);
 }
@@ -261,6 +277,28 @@ dump(PyObject *self, PyObject *unused) {
   Py_END_ALLOW_THREADS Py_RETURN_NONE;
 }
 
+static td_status
+keep_from_now(const char *limit, td_error *error) {
+  td_status status = keep_end(limit, "keep(\"%s\")", error);
+  int (*probe_keep)(const char *) = (int (*)(const char *))find_in_probe("tapedeck_keep");
+  if (!status && probe_keep && probe_keep(limit))
+    status = td_error_set(error, TD_IO, "what PyTorch records cannot be let go");
+  return status;
+}
+
+static PyObject *
+keep(PyObject *self, PyObject *text) {
+  td_keep_limit limit;
+  td_error error = {0};
+  td_status status;
+  const char *words;
+  if (!PyArg_Parse(text, "s:keep", &words)) return NULL;
+  const char *trouble = td_keep_limit_read(words, &limit);
+  if (trouble) return PyErr_Format(PyExc_ValueError, "keep('%s'): %s", words, trouble);
+  Py_BEGIN_ALLOW_THREADS status = keep_from_now(words, &error);
+  Py_END_ALLOW_THREADS return tdpy_none(status, &error);
+}
+
 static PyObject *
 set_name(PyObject *self, PyObject *args) {
   td_tensor *tensor;
@@ -291,6 +329,10 @@ PyMethodDef tdpy_session_functions[] = {
     {"mark", mark, METH_O, "Leaves a mark with a text on the tape; nothing where nothing records."},
     {"step", step, METH_NOARGS,
      "Counts a training step on the tape; nothing where nothing records."},
+    {"keep", keep, METH_O,
+     "Has `tapedeck record` keep only the end of this process's tape from now on: 200MB, 50steps "
+     "or\n"
+     "10min of it. The last call counts. Nothing where nothing records."},
     {"dump", dump, METH_NOARGS,
      "Has `tapedeck record --keep` write what it has kept; nothing where nothing is kept."},
     {"set_name", set_name, METH_VARARGS, NULL},

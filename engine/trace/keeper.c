@@ -35,6 +35,7 @@ struct td_keeper {
   size_t n_passes, passes_capacity;
   uint64_t last_cut;
   bool counts_steps; /* the program does: there was a step */
+  uint64_t early;    /* the last event before the recorder began to keep, 0 if there is none */
   td_decoded decoded;
   td_keeper_news news;
 };
@@ -58,6 +59,11 @@ td_keeper_close(td_keeper *keeper) {
   free(keeper->moments);
   free(keeper->passes);
   free(keeper);
+}
+
+void
+td_keeper_set_limit(td_keeper *keeper, const td_keep_limit *limit) {
+  keeper->limit = *limit;
 }
 
 int
@@ -116,6 +122,12 @@ look_at(td_keeper *self, const td_event *event) {
   }
 }
 
+static void
+note_early(td_keeper *self, const td_chunk_header *header) {
+  self->early = TD_MAX(self->early, header->last_ticks);
+  self->news.nan = self->news.error = false;
+}
+
 static td_status
 read_new(td_keeper *self, td_error *error) {
   td_tape_file *file = &self->file.directory.file;
@@ -129,6 +141,7 @@ read_new(td_keeper *self, td_error *error) {
                               &self->decoded, error);
     for (uint32_t i = 0; i < self->decoded.n_events && !status; i++)
       look_at(self, td_decoded_get(&self->decoded, i));
+    if (td_keeper_file_is_early(&self->file, chunk)) note_early(self, &chunk->header);
   }
   return status;
 }
@@ -168,7 +181,7 @@ static uint64_t
 find_moment_before(const td_keeper *self, uint64_t ticks) {
   for (size_t i = self->n_moments; i-- > 0;) {
     uint64_t at = self->moments[i].ticks;
-    if (at <= self->last_cut) break;
+    if (at <= self->last_cut || at < self->early) break;
     if (at <= ticks && !is_in_pass(self, at)) return at;
   }
   return 0;
@@ -250,25 +263,42 @@ cut_for_time(const td_keeper *self, uint64_t newest, bool exact) {
   return newest > oldest && newest - oldest > most ? newest - ticks : 0;
 }
 
-/* So much more than the limit is there that any place will do. */
+static uint64_t
+count_steps_before(const td_keeper *self, uint64_t ticks) {
+  uint64_t n = 0;
+  for (size_t i = 0; i < self->n_moments && self->moments[i].ticks <= ticks; i++)
+    n += is_step(self, i);
+  return n;
+}
+
+static uint64_t
+count_bytes_before(const td_keeper *self, uint64_t ticks) {
+  uint64_t n = 0;
+  for (size_t i = 0; i < self->file.n_chunks; i++)
+    if (self->file.chunks[i].header.last_ticks <= ticks)
+      n += td_keeper_chunk_bytes(&self->file.chunks[i]);
+  return n;
+}
+
+/* A cut through a pass is worth it if as much would go as may stay. What is too new to be cut off
+ * does not count: it may have a moment. */
 static bool
-is_twice(const td_keeper *self, uint64_t newest) {
+is_worth_it(const td_keeper *self, uint64_t cut) {
   const td_keep_limit *limit = &self->limit;
-  uint64_t oldest = self->file.n_chunks ? self->file.chunks[0].header.first_ticks : newest;
-  room room = measure_room(self);
+  uint64_t oldest = self->file.n_chunks ? self->file.chunks[0].header.first_ticks : cut;
   oldest = TD_MAX(oldest, self->last_cut);
-  return (limit->bytes && room.taken / 2 > room.limit) ||
-         (limit->steps && count_steps(self) / 2 > limit->steps) ||
-         (limit->ns && newest > oldest && (newest - oldest) / 2 > to_ticks(self, limit->ns));
+  return (limit->bytes && count_bytes_before(self, cut) >= measure_room(self).limit) ||
+         (limit->steps && count_steps_before(self, cut) >= limit->steps) ||
+         (limit->ns && cut > oldest && cut - oldest >= to_ticks(self, limit->ns));
 }
 
 /* Where to cut through passes that leave no moment, or 0. If the last whole pass is all that could
  * go, only the disk is a reason. */
 static uint64_t
-cut_anywhere(const td_keeper *self, uint64_t newest, uint64_t wanted, uint64_t last_pass) {
+cut_anywhere(const td_keeper *self, uint64_t wanted, uint64_t last_pass) {
   uint64_t spared = TD_MIN(wanted, last_pass - 1);
-  if (!is_twice(self, newest)) return 0;
-  return spared > self->last_cut ? spared : self->limit.bytes ? wanted : 0;
+  if (spared > self->last_cut) return is_worth_it(self, spared) ? spared : 0;
+  return self->limit.bytes && is_worth_it(self, wanted) ? wanted : 0;
 }
 
 /* Where the next cut is, or 0. Steps and time are the least that stays, and bytes are the most: if
@@ -284,7 +314,8 @@ choose_cut(const td_keeper *self, bool is_last) {
   uint64_t last_pass = begin_of_last_pass(self);
   uint64_t found = find_moment_before(self, TD_MIN(wanted, last_pass));
   if (!found && for_bytes) found = find_moment_after(self, wanted, TD_MIN(most, last_pass));
-  return found ? found : cut_anywhere(self, newest, wanted, last_pass);
+  if (!found) found = cut_anywhere(self, wanted, last_pass);
+  return found >= self->early ? found : 0;
 }
 
 /* ---- what is left ---- */

@@ -8,26 +8,19 @@
  * A keeper cuts where no backward pass is under way. Only a tape of twice the limit is cut
  * anywhere: then the passes under way begin in the middle. Later cuts do not wait for those, since
  * a pass may hang for ever. The last whole pass stays, unless it has twice the limit of bytes.
- * One thread. */
+ *
+ * A recorder may begin to keep in the middle of a recording: td_recorder_keep. What was recorded
+ * before goes at the first cut, all of it, and that comes when the limit is there without it. A NaN
+ * or an error in it is no news. One thread. */
 #pragma once
 
 #include "engine/base/status.h"
+#include "engine/trace/keep_limit.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 
 typedef struct td_keeper td_keeper;
-
-/* What stays. 0: no limit of that kind. An eighth more may stay, because each cut costs.
- *
- * `bytes` are on the disk; while a keyframe is written, that much again of the keyframe. If what
- * lives takes more than half of them, the newest events have half as much room nevertheless: half
- * of `bytes`, or of what lives. */
-typedef struct td_keep_limit {
-  uint64_t bytes;
-  uint64_t ns;
-  uint32_t steps; /* that are over; passes if the program counts no steps */
-} td_keep_limit;
 
 typedef struct td_keeper_news {
   bool nan, error;                                     /* since the last time */
@@ -43,6 +36,9 @@ typedef struct td_keeper_news {
 td_status td_keeper_open(const char *path, const td_keep_limit *limit, td_keeper **keeper,
                          td_error *error);
 void td_keeper_close(td_keeper *keeper);
+
+/* td_keeper_set_limit changes what stays from the next cut on. */
+void td_keeper_set_limit(td_keeper *keeper, const td_keep_limit *limit);
 
 /* td_keeper_read reads what was added and sets *news. Nothing goes before td_keeper_cut, so there
  * is time to copy the tape. TD_DAMAGED, TD_IO, TD_OUT_OF_MEMORY: the tape cannot be followed. */

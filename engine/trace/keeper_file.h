@@ -15,7 +15,14 @@
  * - Then one write of one chunk header changes where the first gap leads. Before it the old tape is
  *   there, after it the new one.
  * - What neither tape needs becomes a hole at the next cut. A reader that opened the file before
- *   has until then. */
+ *   has until then.
+ * - If the recorder began to keep later, chunks come before its gap: the early ones.
+ *
+ *     header · schema · early chunks · gap -> chunk ... chunk
+ *
+ *   The first keyframe goes into this gap, and takes the place of all early chunks. The one write
+ *   turns the header of the first early chunk into the first gap. So a reader that opened the file
+ *   before loses that chunk. */
 #pragma once
 
 #include "engine/trace/chunk_bytes.h"
@@ -29,12 +36,13 @@ typedef struct td_keeper_chunk {
 typedef struct td_keeper_file {
   td_directory directory;          /* the open file and its schema; times are ticks */
   int fd;                          /* (owned) to write */
-  uint64_t gap;                    /* offset of the first gap */
+  uint64_t gap;                    /* offset of the first gap, or of what becomes it */
+  uint64_t room;                   /* where room for keyframes begins: behind the recorder's gap */
   uint64_t keyframe, keyframe_end; /* where it is; equal if there is none yet */
   uint64_t next;                   /* where the next chunk will begin */
   td_keeper_chunk *chunks;         /* (owned) that are kept, in the order of the file */
   size_t n_chunks, capacity;
-  size_t n_moved;       /* the first of them, which lie in the keyframe */
+  size_t n_moved;       /* the first of them, which lie in the keyframe or are early */
   uint64_t n_bytes;     /* of these chunks and of the keyframe */
   td_chunk_header last; /* the newest chunk */
   bool has_garbage;     /* bytes that no reader needs */
@@ -49,6 +57,9 @@ void td_keeper_file_close(td_keeper_file *self);
 /* td_keeper_file_next takes notice of the next chunk of events, or returns NULL if there is none
  * yet. The result is valid until the next call. */
 const td_keeper_chunk *td_keeper_file_next(td_keeper_file *self);
+
+/* td_keeper_file_is_early tells whether the recorder wrote a chunk before it began to keep. */
+bool td_keeper_file_is_early(const td_keeper_file *self, const td_keeper_chunk *chunk);
 
 /* td_keeper_chunk_bytes is the room of a chunk, and td_keeper_file_chunk_bytes that of all chunks
  * without the keyframe. */

@@ -23,6 +23,9 @@ struct td_recorder {
   uint64_t start_ticks; /* events before it are from an earlier recording */
   bool everything;      /* empty the rings to the last event */
   bool stopping_now;    /* and for the last time */
+  bool keeps;           /* there is room for a keeper; the thread's own */
+  _Atomic bool keep_asked;
+  _Atomic int keep_failure; /* errno: files cannot give back room */
   _Atomic uint64_t flushes_asked;
   pthread_mutex_t mutex; /* guards flushes_done */
   pthread_cond_t flushed;
@@ -103,6 +106,14 @@ finish_flushes(td_recorder *recorder, uint64_t n) {
   pthread_mutex_unlock(&recorder->mutex);
 }
 
+/* After all that was emitted before somebody asked for it. */
+static void
+reserve(td_recorder *recorder) {
+  int failure = td_writer_reserve(recorder->writer, TD_GAP_RESERVE);
+  atomic_store_explicit(&recorder->keep_failure, failure, memory_order_release);
+  recorder->keeps = true;
+}
+
 static void *
 recorder_main(void *data) {
   td_recorder *recorder = data;
@@ -114,10 +125,13 @@ recorder_main(void *data) {
     recorder->stopping_now = stopping;
     uint64_t now = td_clock_monotonic_ns();
     uint64_t asked = atomic_load_explicit(&recorder->flushes_asked, memory_order_acquire);
-    recorder->everything =
-        stopping || asked != recorder->flushes_done || now - last_complete > PATIENCE_NS;
+    bool begins_to_keep =
+        !recorder->keeps && atomic_load_explicit(&recorder->keep_asked, memory_order_acquire);
+    recorder->everything = stopping || begins_to_keep || asked != recorder->flushes_done ||
+                           now - last_complete > PATIENCE_NS;
     if (recorder->everything) last_complete = now;
     td_emit_each_ring(empty_ring_cb, recorder);
+    if (begins_to_keep) reserve(recorder);
     /* A thread that asked for a flush may have been interrupted inside the mutex. */
     if (!atomic_load_explicit(&recorder->dying, memory_order_acquire))
       finish_flushes(recorder, asked);
@@ -152,15 +166,21 @@ start_thread(td_recorder *recorder) {
   return failure;
 }
 
+static void
+tell_keep(const char *keep) {
+  TD_EMIT(setting, .name = td_intern("keep"), .value = td_intern(keep));
+}
+
 td_status
 td_recorder_start(const char *path, bool overwrite, const td_recorder_options *options,
                   td_recorder **recorder, td_error *error) {
   td_writer *writer;
   td_status status = td_writer_open(path, overwrite, options->policy, &writer, error);
   if (status) return status;
-  if (options->keep) td_writer_reserve(writer, TD_GAP_RESERVE);
+  if (options->keep) (void)td_writer_reserve(writer, TD_GAP_RESERVE); /* the keeper says why not */
   td_recorder *made = TD_NEW(td_recorder);
   made->writer = writer;
+  made->keeps = options->keep != NULL;
   made->start_ticks = td_clock_now();
   pthread_mutex_init(&made->mutex, NULL);
   pthread_cond_init(&made->flushed, NULL);
@@ -176,7 +196,7 @@ td_recorder_start(const char *path, bool overwrite, const td_recorder_options *o
   TD_EMIT(session_begin, .engine = td_intern(options->engine),
           .version = td_intern(options->version), .source = td_intern(options->source),
           .policy = td_intern(options->policy == TD_RING_DROP ? "drop" : "block"));
-  if (options->keep) TD_EMIT(setting, .name = td_intern("keep"), .value = td_intern(options->keep));
+  if (options->keep) tell_keep(options->keep);
   *recorder = made;
   return TD_OK;
 }
@@ -208,6 +228,18 @@ td_recorder_flush(td_recorder *recorder) {
   while (recorder->flushes_done < wanted)
     pthread_cond_wait(&recorder->flushed, &recorder->mutex);
   pthread_mutex_unlock(&recorder->mutex);
+}
+
+td_status
+td_recorder_keep(td_recorder *recorder, const char *keep, td_error *error) {
+  atomic_store_explicit(&recorder->keep_asked, true, memory_order_release);
+  td_recorder_flush(recorder);
+  int failure = atomic_load_explicit(&recorder->keep_failure, memory_order_acquire);
+  if (failure)
+    return td_error_set(error, TD_UNSUPPORTED, "files cannot give back room there (%s)",
+                        strerror(failure));
+  tell_keep(keep);
+  return TD_OK;
 }
 
 void

@@ -26,6 +26,12 @@ td_status td_recorder_start(const char *path, bool overwrite, const td_recorder_
  * `status` is the program's exit status, for session_end. */
 td_status td_recorder_stop(td_recorder *recorder, int status, td_error *error);
 
+/* td_recorder_keep is the option `keep` in the middle of a recording: it leaves room for a keeper,
+ * unless there is some. When it returns, a keeper can follow the tape. TD_UNSUPPORTED: files of
+ * that file system cannot give back room, and nothing has changed. Otherwise as td_recorder_flush.
+ */
+td_status td_recorder_keep(td_recorder *recorder, const char *keep, td_error *error);
+
 /* td_recorder_flush returns when every event that was emitted before the call is in the file. Any
  * thread, while the recorder runs: nobody may be inside when it is stopped. */
 void td_recorder_flush(td_recorder *recorder);

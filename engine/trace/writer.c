@@ -245,19 +245,22 @@ td_writer_copy(td_writer *writer, const td_chunk_header *header, const void *sto
   writer->has_events = writer->has_events || (header->n_events && !writer->failure);
 }
 
-void
+int
 td_writer_reserve(td_writer *writer, uint64_t n_bytes) {
+  int how = FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE; /* behind the end, so it changes nothing */
+  if (fallocate(writer->file.fd, how, (off_t)writer->offset, (off_t)n_bytes)) return errno;
   td_gap gap = {.next = writer->offset + sizeof(td_chunk_header) + n_bytes};
   td_chunk_header header;
   td_gap_init(&header, &gap);
   write_bytes(writer, &header, sizeof header);
   writer->has_gap = true;
   writer->n_chunks = 0;
-  if (writer->failure) return;
+  if (writer->failure) return 0;
   if (lseek(writer->file.fd, (off_t)gap.next, SEEK_SET) >= 0)
     writer->offset = gap.next;
   else
     writer->failure = errno;
+  return 0;
 }
 
 void

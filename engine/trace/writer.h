@@ -27,9 +27,10 @@ td_status td_writer_open_copy(const char *path, bool overwrite, const td_tape_he
                               td_writer **writer, td_error *error);
 void td_writer_copy(td_writer *writer, const td_chunk_header *header, const void *stored);
 
-/* td_writer_reserve leaves a gap of n_bytes behind the schema, for keyframes (keeper.h). The gap
- * takes no room on the disk. It is for the time before the first event. */
-void td_writer_reserve(td_writer *writer, uint64_t n_bytes);
+/* td_writer_reserve leaves a gap of n_bytes for keyframes (keeper.h), once in a tape. The gap takes
+ * no room on the disk. If files there cannot have one, it returns an errno, not 0, and does nothing
+ * else. */
+int td_writer_reserve(td_writer *writer, uint64_t n_bytes);
 
 /* td_writer_events writes an encoder's bytes as a chunk of events; first_number as in
  * td_chunk_header. */

@@ -37,9 +37,9 @@ start_with(flight *self, uint64_t reserve) {
   close(g_mkstemp(self->path));
   assert_ok(td_writer_open_made(self->path, true, TD_RING_BLOCK, 1000, &self->writer, &error),
             &error);
-  td_writer_reserve(self->writer, reserve);
+  if (reserve) td_writer_reserve(self->writer, reserve);
   td_encoder_init(&self->encoder);
-  self->tape = td_flight_tape_new(g_strdup(self->path));
+  self->tape = td_flight_tape_new(g_strdup(self->path), &(td_keep_limit){.steps = 1000});
 }
 
 static void
@@ -74,10 +74,9 @@ add_nan(flight *self) {
 /* Reads, and returns the names of the dumps that are due. */
 static char *
 look(flight *self, gint64 now, bool is_last) {
-  static const td_keep_limit limit = {.steps = 1000};
   GString *names = g_string_new(NULL);
   const td_flight_cause *cause;
-  td_flight_tape_read(self->tape, &limit, now);
+  td_flight_tape_read(self->tape, now);
   while ((cause = td_flight_tape_dump_due(self->tape, now, is_last)))
     g_string_append_printf(names, "%s ", cause->name);
   return g_strchomp(g_string_free(names, FALSE));
@@ -101,6 +100,19 @@ test_pause(void) {
   }
   add_nan(&self);
   assert_due(&self, 9 * MINUTE, true, "");
+  end(&self);
+}
+
+/* A recorder that begins to keep later: what was before it is no news. */
+static void
+test_late(void) {
+  flight self;
+  start_with(&self, 0);
+  add_nan(&self);
+  td_writer_reserve(self.writer, TD_GAP_RESERVE);
+  assert_due(&self, SECOND, false, "");
+  add_nan(&self);
+  assert_due(&self, 2 * SECOND, false, "nan");
   end(&self);
 }
 
@@ -163,18 +175,23 @@ test_dump(void) {
   end(&self);
 }
 
-/* Records 3,000 nodes that live, and cuts for a minute. */
+/* Records 3,000 nodes that live, and cuts for a minute. The gap comes first, or after some steps.
+ */
 static void
-keep(uint64_t reserve, td_keep_limit limit) {
+keep(uint64_t reserve, bool is_late, td_keep_limit limit) {
   flight self;
-  start_with(&self, reserve);
+  start_with(&self, is_late ? 0 : reserve);
+  for (uint32_t i = 0; is_late && i < 3; i++)
+    add(&self, TD_EVENT_step, (td_any_event){0});
+  if (is_late) td_writer_reserve(self.writer, reserve);
+  td_flight_tape_set_limit(self.tape, &limit);
   for (uint32_t i = 0; i < 3000; i++) {
     td_any_event node = {.node_new = {.node = i, .sequence_nr = g_random_int()}};
     add(&self, TD_EVENT_node_new, node);
     if (i % 300 == 0) add(&self, TD_EVENT_step, (td_any_event){0});
   }
   for (gint64 now = SECOND; now < MINUTE; now += SECOND) {
-    td_flight_tape_read(self.tape, &limit, now);
+    td_flight_tape_read(self.tape, now);
     td_flight_tape_cut(self.tape, now);
   }
   end(&self);
@@ -192,7 +209,15 @@ assert_told(const char *reason) {
 static void
 test_no_room(void) {
   if (g_test_subprocess())
-    keep(2000, (td_keep_limit){.steps = 1});
+    keep(2000, false, (td_keep_limit){.steps = 1});
+  else
+    assert_told("*grows beyond --keep for now: what lives takes * bytes, which is too much\n*");
+}
+
+static void
+test_no_room_late(void) {
+  if (g_test_subprocess())
+    keep(2000, true, (td_keep_limit){.steps = 1});
   else
     assert_told("*grows beyond --keep for now: what lives takes * bytes, which is too much\n*");
 }
@@ -200,7 +225,7 @@ test_no_room(void) {
 static void
 test_little_room(void) {
   if (g_test_subprocess())
-    keep(TD_GAP_RESERVE, (td_keep_limit){.bytes = 4000});
+    keep(TD_GAP_RESERVE, false, (td_keep_limit){.bytes = 4000});
   else
     assert_told("*grows beyond --keep for now: what lives takes * bytes\n*");
 }
@@ -209,11 +234,13 @@ int
 main(int argc, char **argv) {
   g_test_init(&argc, &argv, NULL);
   g_test_add_func("/flight_tape/pause", test_pause);
+  g_test_add_func("/flight_tape/late", test_late);
   g_test_add_func("/flight_tape/after_the_pause", test_after_the_pause);
   g_test_add_func("/flight_tape/causes_apart", test_causes_apart);
   g_test_add_func("/flight_tape/in_a_pass", test_in_a_pass);
   g_test_add_func("/flight_tape/dump", test_dump);
   g_test_add_func("/flight_tape/no_room", test_no_room);
+  g_test_add_func("/flight_tape/no_room_late", test_no_room_late);
   g_test_add_func("/flight_tape/little_room", test_little_room);
   return g_test_run();
 }

@@ -393,7 +393,7 @@ work(); print("ready", flush=True); sys.stdin.read(); work(); open("over", "w").
             self.assertEqual(running.stdout.readline(), "ready\n")
             running.kill()
             running.stdin.close()
-            running.wait(timeout=60)
+            running.wait(timeout=300)
         for _ in range(600):
             if (self.folder / "over").exists() and not self.ask("check", *self.tapes()).returncode:
                 break
@@ -408,14 +408,17 @@ work(); print("ready", flush=True); sys.stdin.read(); work(); open("over", "w").
 
     def test_full_disk(self):
         script = self.script(BACKWARD + """
-import resource
-work(); time.sleep(0.5)
-size = os.path.getsize([name for name in os.listdir() if name.endswith(".tape")][0])
+import json, resource, subprocess
+work()
+tape, = [name for name in os.listdir() if name.endswith(".tape")]
+has_pass = lambda: json.loads(subprocess.run(["TAPEDECK", "info", tape, "--json"], stdout=-1).stdout or '{"graph_tasks": 0}')["graph_tasks"]
+while not has_pass(): time.sleep(0.05)
+size = os.path.getsize(tape)
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 resource.setrlimit(resource.RLIMIT_FSIZE, (size + 100, size + 100))
 for i in range(200): work()
 print("unharmed")
-""")
+""".replace("TAPEDECK", str(TAPEDECK)))
         done = self.record(TORCHES[0], script)
         self.assertEqual((done.returncode, done.stdout), (0, "unharmed\n"), done.stderr)
         self.assertIn("the tape is not whole", done.stderr)

@@ -124,13 +124,16 @@ td_kept_judge(td_kept *self, const char *path) {
     self->n_shortened++;
     at++;
   }
+  /* If no pass is gone, all events may lie in a keyframe, which says little of their times. */
+  bool has_times = left_out || self->news.n_keyframe_bytes == 0;
   uint64_t base = cut < self->n_on_disk ? log_at(self, cut)->event.time : 0, base_ns = 0;
   for (guint i = cut; i < self->n_on_disk; i++, at++) {
     const td_any_event *event = td_tape_peek(tape, at);
     assert_same(event, log_at(self, i));
     if (i == cut) base_ns = event->event.time;
     g_assert_cmpuint(event->event.time, >=, last_ns);
-    g_assert_cmpuint(event->event.time - base_ns, ==, log_at(self, i)->event.time - base);
+    if (has_times)
+      g_assert_cmpuint(event->event.time - base_ns, ==, log_at(self, i)->event.time - base);
     last_ns = event->event.time;
   }
   g_assert_cmpuint(at, ==, n);
@@ -156,24 +159,32 @@ td_kept_follow(td_kept *self, bool is_last) {
   self->most_blocks = MAX(self->most_blocks, info.st_blocks);
 }
 
+static void
+reserve(td_kept *self) {
+  g_assert_cmpint(td_writer_reserve(self->writer, TD_GAP_RESERVE), ==, 0);
+}
+
 void
 td_kept_tell(const td_any_event *told, void *data) {
   td_kept *self = data;
   td_any_event event = *told;
-  self->now += (guint)g_rand_int_range(self->random, 1, 2 * NS_APART);
+  self->now += (guint)g_rand_int_range(self->random, 1, 2 * (gint)self->ns_apart);
   event.event.time = self->now;
   g_assert_true(td_encoder_add(&self->threads[event.event.thread].encoder, &event.event));
   g_array_append_val(self->log, event);
+  if (self->log->len == self->n_early) reserve(self);
   if (self->log->len % EVENTS_PER_ROUND) return;
   td_kept_flush(self);
+  if (self->log->len < self->n_early) return;
   if (g_rand_int_range(self->random, 0, 3)) td_kept_follow(self, false);
   if (g_rand_int_range(self->random, 0, 40) == 0) td_kept_judge(self, self->path);
 }
 
-void
-td_kept_make_with(td_kept *self, const td_tape_plan *plan, td_keep_limit limit, td_tape_sink sink) {
+static void
+begin(td_kept *self, const td_tape_plan *plan, td_keep_limit limit) {
   td_error error = {0};
-  *self = (td_kept){.limit = limit, .random = g_rand_new_with_seed((guint32)plan->seed)};
+  *self = (td_kept){
+      .limit = limit, .ns_apart = NS_APART, .random = g_rand_new_with_seed((guint32)plan->seed)};
   self->path = g_build_filename(g_get_tmp_dir(), "tapedeck-keeper-XXXXXX", NULL);
   close(g_mkstemp(self->path));
   self->log = g_array_new(FALSE, FALSE, sizeof(td_any_event));
@@ -181,8 +192,20 @@ td_kept_make_with(td_kept *self, const td_tape_plan *plan, td_keep_limit limit, 
     td_encoder_init(&self->threads[t].encoder);
   assert_ok(td_writer_open_made(self->path, true, TD_RING_BLOCK, 1000, &self->writer, &error),
             &error);
-  td_writer_reserve(self->writer, TD_GAP_RESERVE);
+}
+
+void
+td_kept_make_with(td_kept *self, const td_tape_plan *plan, td_keep_limit limit, td_tape_sink sink) {
+  begin(self, plan, limit);
+  reserve(self);
   td_tape_simulate(plan, sink, self);
+}
+
+void
+td_kept_make_late(td_kept *self, const td_tape_plan *plan, td_keep_limit limit, guint n_early) {
+  begin(self, plan, limit);
+  self->n_early = n_early;
+  td_tape_simulate(plan, td_kept_tell, self);
 }
 
 void

@@ -25,8 +25,8 @@ typedef struct td_kept {
   td_writer *writer;
   td_kept_thread threads[TD_KEPT_THREADS];
   GArray *log; /* of td_any_event: all that was told, in order */
-  guint n_on_disk;
-  uint64_t now;
+  guint n_on_disk, n_early;
+  uint64_t now, ns_apart; /* between two events, at random: half of what is most */
   td_keeper *keeper;
   td_keep_limit limit;
   td_keeper_news news;
@@ -40,6 +40,9 @@ typedef struct td_kept {
 void td_kept_make(td_kept *self, const td_tape_plan *plan, td_keep_limit limit);
 void td_kept_make_with(td_kept *self, const td_tape_plan *plan, td_keep_limit limit,
                        td_tape_sink sink);
+
+/* td_kept_make_late is td_kept_make for a recorder that begins to keep after n_early events. */
+void td_kept_make_late(td_kept *self, const td_tape_plan *plan, td_keep_limit limit, guint n_early);
 
 /* td_kept_tell adds an event. Now and then it flushes, follows and judges. */
 void td_kept_tell(const td_any_event *told, void *self);

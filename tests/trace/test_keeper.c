@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
  * The flight recorder's keeper. */
+#include "engine/profile/check/check.h"
 #include "engine/trace/compact.h"
 #include "engine/trace/directory.h"
 #include "tests/fixtures/assert_ok.h"
@@ -59,6 +60,32 @@ test_steps(void) {
 }
 
 /* The disk holds no more than twice the limit and two keyframes, however long the recording is. */
+/* What came before the recorder began to keep goes at once, and only if enough came after it. */
+static void
+test_late(void) {
+  for (uint64_t seed = 1; seed <= 6; seed++) {
+    td_tape_plan plan = {.n_nodes = 30,
+                         .n_threads = 1 + (uint32_t)seed % 3,
+                         .n_passes = 60,
+                         .trains = seed % 3 != 0,
+                         .seed = seed};
+    const td_keep_limit limits[] = {{.steps = 7}, {.bytes = 20000}, {.ns = 2000000000}};
+    td_kept made;
+    td_kept_make_late(&made, &plan, limits[seed % 3], 1 + (guint)seed * 2000);
+    td_kept_finish(&made);
+    td_kept_judge(&made, made.path);
+    td_kept_check_compact(&made, limits[seed % 3].steps);
+    g_assert_cmpuint(made.n_shortened, >, 2);
+    g_assert_cmpuint(made.news.n_steps_gone, >, 20);
+    td_kept_fini(&made);
+    td_kept_make_late(&made, &plan, (td_keep_limit){.steps = 50}, 20000);
+    td_kept_finish(&made);
+    td_kept_judge(&made, made.path);
+    g_assert_cmpuint(made.n_shortened, ==, 0);
+    td_kept_fini(&made);
+  }
+}
+
 static void
 test_bytes(void) {
   td_tape_plan plan = {.n_nodes = 60, .n_threads = 3, .n_passes = 200, .trains = true, .seed = 11};
@@ -85,6 +112,67 @@ test_time(void) {
   td_kept_check_compact(&made, 0);
   g_assert_cmpuint(made.news.n_events_gone, >, 0);
   td_kept_fini(&made);
+}
+
+static void
+note_violation(const td_violation *violation, void *data) {
+  if (strstr(violation->text, "the tape is damaged: the recording was not ended")) return;
+  g_test_message("%s", violation->text);
+  g_test_fail();
+}
+
+static gboolean
+has_cut_pass(td_tape *tape) {
+  for (uint64_t i = 0; i < td_tape_info_get(tape)->n_events; i++) {
+    uint16_t kind = td_tape_peek(tape, i)->event.kind;
+    if (kind == TD_EVENT_graph_task_begin) return FALSE;
+    if (kind == TD_EVENT_node_end) return TRUE;
+  }
+  return FALSE;
+}
+
+static guint n_cut_passes;
+
+static void
+check_now(td_kept *self) {
+  td_error error = {0};
+  uint64_t n_violations;
+  td_tape *tape = td_kept_open(self->path);
+  assert_ok(td_check_run(tape, note_violation, NULL, &n_violations, &error), &error);
+  n_cut_passes += has_cut_pass(tape);
+  td_tape_close(tape);
+}
+
+static void
+tell_and_check(const td_any_event *told, void *data) {
+  td_kept *self = data;
+  td_kept_tell(told, data);
+  if (self->log->len % 500 == 0 && self->keeper) check_now(self);
+}
+
+/* Much more than the limit comes in half a second, and the keeper may cut nothing of it. */
+static void
+tell_fast(const td_any_event *told, void *data) {
+  ((td_kept *)data)->ns_apart = 20000;
+  tell_and_check(told, data);
+}
+
+/* There is a moment soon, so no pass is cut in two. */
+static void
+test_fast_passes(void) {
+  const td_keep_limit limits[] = {{.steps = 7}, {.ns = 20000000}, {.bytes = 20000}};
+  for (gsize i = 0; i < G_N_ELEMENTS(limits); i++) {
+    td_tape_plan plan = {
+        .n_nodes = 30, .n_threads = 1, .n_passes = 100, .trains = true, .seed = 3 + i};
+    td_kept made;
+    n_cut_passes = 0;
+    td_kept_make_with(&made, &plan, limits[i], tell_fast);
+    g_assert_cmpuint(n_cut_passes, ==, 0);
+    g_assert_cmpuint(made.news.n_events_gone, >, made.log->len / 4);
+    td_kept_finish(&made);
+    td_kept_judge(&made, made.path);
+    td_kept_fini(&made);
+  }
 }
 
 /* If there is no moment without a pass, the tape stays bounded nevertheless. */
@@ -144,6 +232,23 @@ test_large_passes(void) {
   g_assert_cmpuint(made.news.n_passes_gone, ==, 3);
   g_assert_cmpuint(count_passes(made.path), ==, 1);
   td_kept_fini(&made);
+}
+
+/* A pass that is larger than the limit is cut in two, and what is left of it breaks no rule. */
+static void
+test_cut_passes(void) {
+  for (uint32_t n_threads = 1; n_threads <= 3; n_threads++) {
+    td_tape_plan plan = {
+        .n_nodes = 600, .n_threads = n_threads, .n_passes = 3, .trains = true, .seed = n_threads};
+    td_kept made;
+    n_cut_passes = 0;
+    td_kept_make_with(&made, &plan, (td_keep_limit){.bytes = 20000}, tell_and_check);
+    g_assert_cmpuint(n_cut_passes, >, 3);
+    td_kept_finish(&made);
+    td_kept_judge(&made, made.path);
+    td_kept_check_compact(&made, 0);
+    td_kept_fini(&made);
+  }
 }
 
 /* After the last pass the program did nothing for long. That pass stays. */
@@ -209,6 +314,42 @@ test_short(void) {
   td_kept_finish(&made);
   td_kept_check_compact(&made, 5);
   g_assert_cmpuint(made.news.n_events_gone, ==, 0);
+  td_kept_fini(&made);
+}
+
+static td_status
+try_to_keep(const char *path) {
+  td_keeper *keeper;
+  td_error error = {0};
+  td_status status = td_keeper_open(path, &(td_keep_limit){.steps = 7}, &keeper, &error);
+  if (!status) td_keeper_close(keeper);
+  td_error_clear(&error);
+  return status;
+}
+
+/* Whoever looks while the recorder writes the beginning is not told that there is no room. */
+static void
+test_beginning(void) {
+  td_kept made;
+  td_tape_plan plan = {.n_nodes = 3, .n_threads = 1, .n_passes = 1, .seed = 5};
+  td_kept_make(&made, &plan, (td_keep_limit){.steps = 7});
+  td_kept_finish(&made);
+  td_directory directory;
+  td_error error = {0};
+  assert_ok(td_directory_open(made.path, &directory, &error), &error);
+  uint64_t n_begin = directory.gap + sizeof(td_chunk_header);
+  td_directory_close(&directory);
+  g_autofree char *bytes = NULL, *path = g_strconcat(made.path, ".begun", NULL);
+  g_assert_true(g_file_get_contents(made.path, &bytes, NULL, NULL));
+  for (uint64_t n = 0; n <= n_begin; n++) {
+    g_assert_true(g_file_set_contents(path, bytes, (gssize)n, NULL));
+    td_status status = try_to_keep(path);
+    if (n == n_begin)
+      g_assert_cmpint(status, ==, TD_OK);
+    else
+      g_assert_true(status == TD_NOT_A_TAPE || status == TD_DAMAGED);
+  }
+  g_unlink(path);
   td_kept_fini(&made);
 }
 
@@ -318,14 +459,18 @@ int
 main(int argc, char **argv) {
   g_test_init(&argc, &argv, NULL);
   g_test_add_func("/keeper/steps", test_steps);
+  g_test_add_func("/keeper/late", test_late);
   g_test_add_func("/keeper/bytes", test_bytes);
   g_test_add_func("/keeper/time", test_time);
+  g_test_add_func("/keeper/fast_passes", test_fast_passes);
   g_test_add_func("/keeper/hanging_pass", test_hanging_pass);
   g_test_add_func("/keeper/large_keyframe", test_large_keyframe);
   g_test_add_func("/keeper/large_passes", test_large_passes);
+  g_test_add_func("/keeper/cut_passes", test_cut_passes);
   g_test_add_func("/keeper/idle", test_idle);
   g_test_add_func("/keeper/regular_tape", test_regular_tape);
   g_test_add_func("/keeper/short", test_short);
+  g_test_add_func("/keeper/beginning", test_beginning);
   g_test_add_func("/keeper/no_room", test_no_room);
   g_test_add_func("/keeper/damage", test_damage);
   g_test_add_func("/keeper/lying_gaps", test_lying_gaps);

@@ -2,12 +2,14 @@
 """Tapedeck's own engine, with PyTorch's names.
 
 `tapedeck run` makes `import torch` in a script mean this module, so one script runs on both. mark(text) and step()
-annotate the tape. dump() has `tapedeck record --keep` write what it has kept. They do nothing if there is no recording.
+annotate the tape. keep("50steps") has `tapedeck record` keep only the end of it, and dump() has it write what it has
+kept. They do nothing if there is no recording.
+Tape(path) reads a tape.
 """
 from tapedeck._C import (arange, bool, cat, celu, complex128, complex64, device, device_count, dropout, dtype,
                          dump, embedding, empty, float32, float64, full, int32, int64,
                          is_anomaly_check_nan_enabled, is_anomaly_enabled, is_grad_enabled,
-                         is_inference_mode_enabled, mark, ones, ones_like, rand, rand_like, randn, randn_like,
+                         is_inference_mode_enabled, keep, mark, ones, ones_like, rand, rand_like, randn, randn_like,
                          randperm, selu, set_anomaly_enabled, Size, sparse_coo, sparse_coo_tensor, stack, step,
                          strided, Tensor, tensor, threshold, version as __version__, zeros, zeros_like)
 from tapedeck import _C

@@ -36,13 +36,13 @@ def pose_as_torch(package):
 
 
 def join_session(engine, session, source, tape):
-    """If `tapedeck run --live` started this, lets its window control the passes."""
+    """If `tapedeck run --live` or `--keep` started this, lets it control the passes and keep the end."""
     if not session:
         return
     try:
         engine.join_session(session, source, os.path.abspath(tape))
     except Exception as problem:
-        print(f'tapedeck: this run cannot be controlled live: {problem}', file=sys.stderr)
+        print(f'tapedeck: this run has no window and keeps everything: {problem}', file=sys.stderr)
 
 
 class Recording:
