@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "app/command.h"
+#include "app/info_absent.h"
+#include "app/info_start.h"
 #include "app/info_steps.h"
 #include "app/info_summary.h"
 #include "app/json_members.h"
@@ -23,7 +25,7 @@ status_of(const td_catalog_graph_task *facts) {
 }
 
 static void
-print_graph_tasks_json(td_json *json, const td_catalog *catalog, const td_summary *summary) {
+print_graph_tasks_json(td_json *json, const td_catalog *catalog) {
   td_json_key(json, "graph_tasks");
   td_json_begin_array(json);
   for (uint32_t i = 0; i < catalog->n_graph_tasks; i++) {
@@ -36,7 +38,7 @@ print_graph_tasks_json(td_json *json, const td_catalog *catalog, const td_summar
     td_member_bool(json, "keep_graph", facts->keep_graph);
     td_member_u64(json, "begin", facts->begin_seq);
     td_member_u64(json, "end", facts->end_seq);
-    td_member_u64(json, "duration_ns", summary->task_ns[i]);
+    td_member_u64(json, "duration_ns", facts->took_ns);
     td_member_string(json, "status", status_of(facts));
     td_json_end_object(json);
   }
@@ -65,11 +67,7 @@ print_processes_json(td_json *json, const td_catalog *catalog) {
     td_member_id(json, "pid", process->pid ? process->pid : TD_NONE);
     td_member_id(json, "rank", process->rank >= 0 ? (uint32_t)process->rank : TD_NONE);
     td_member_string(json, "name", process->name);
-    td_json_key(json, "clock_error_ns");
-    if (process->clock_error_ns == UINT64_MAX)
-      td_json_null(json);
-    else
-      td_json_u64(json, process->clock_error_ns);
+    td_member_found(json, "clock_error_ns", process->clock_error_ns);
     td_json_end_object(json);
   }
   td_json_end_array(json);
@@ -177,11 +175,12 @@ print_json(td_tape *tape, const td_catalog *catalog, const td_summary *summary) 
   td_member_string(json, "probe_reason", catalog->probe_reason);
   td_member_string(json, "started", started);
   td_member_u64(json, "duration_ns", info->duration_ns);
+  td_info_start_json(json, tape, catalog);
   td_member_u64(json, "file_bytes", info->file_bytes);
   td_member_u64(json, "n_events", info->n_events);
   td_member_u64(json, "n_nodes", count_nodes(info, catalog));
   td_member_u64(json, "n_edges", count_edges(info, catalog));
-  print_graph_tasks_json(json, catalog, summary);
+  print_graph_tasks_json(json, catalog);
   print_processes_json(json, catalog);
   print_threads_json(json, info, catalog);
   print_queues_json(json, catalog);
@@ -190,6 +189,7 @@ print_json(td_tape *tape, const td_catalog *catalog, const td_summary *summary) 
   td_info_print_steps_json(json, catalog);
   print_kinds_json(json, info);
   print_known_json(json, info);
+  td_info_absent_json(json, info, catalog->probe_level);
   td_member_u64(json, "dropped", info->n_dropped);
   td_member_u64(json, "unknown", info->n_unknown);
   td_member_bool(json, "complete", info->complete);
@@ -213,12 +213,13 @@ print_knowledge(const td_tape_info *info, const td_catalog *catalog) {
   printf("%-12s %u, %s\n", "probe level", catalog->probe_level,
          td_knowledge_level_name(catalog->probe_level));
   if (*catalog->probe_reason) print_line("", td_dup_string(catalog->probe_reason));
-  for (td_knowledge how = TD_knowledge_observed; how < TD_knowledge_LIMIT; how++) {
+  for (td_knowledge how = TD_knowledge_observed; how < TD_knowledge_absent; how++) {
     char *kinds = td_knowledge_list(info, how);
     bool told = *kinds && (how != TD_knowledge_observed || catalog->probe_level > 0);
     if (told) printf("%-12s %s\n", td_enum_word(TD_FIELD_ENUM_knowledge, how), kinds);
     free(kinds);
   }
+  td_info_print_absent(info, catalog->probe_level);
 }
 
 /* Times of several processes are matched by their clocks. */
@@ -236,6 +237,8 @@ clock_words(const td_catalog *catalog, uint32_t process) {
 
 static void
 print_processes(const td_catalog *catalog) {
+  if (catalog->n_processes == 1 && catalog->processes[0].rank >= 0)
+    printf("%-12s %d\n", "rank", (int)catalog->processes[0].rank);
   if (catalog->n_processes < 2) return;
   printf("%-12s %u\n", "processes", catalog->n_processes);
   for (uint32_t i = 0; i < catalog->n_processes; i++) {
@@ -274,7 +277,7 @@ print_queues(const td_catalog *catalog) {
 /* A training run has thousands of passes. This prints the first few and the last, and how many
  * lie between. */
 static void
-print_graph_tasks(const td_catalog *catalog, const td_summary *summary) {
+print_graph_tasks(const td_catalog *catalog) {
   for (uint32_t i = 0; i < catalog->n_graph_tasks; i++) {
     const td_catalog_graph_task *facts = &catalog->graph_task_rows[i];
     if (i == GRAPH_TASKS_SHOWN && catalog->n_graph_tasks > GRAPH_TASKS_SHOWN + 2) {
@@ -283,10 +286,10 @@ print_graph_tasks(const td_catalog *catalog, const td_summary *summary) {
       i += n_hidden - 1;
       continue;
     }
-    char *time = td_format_ns((double)summary->task_ns[i]);
+    char *time = td_format_ns((double)facts->took_ns);
     printf("%-12s %u %s, depth %u, events %" PRIu64 " to %" PRIu64 ", %s\n", i ? "" : "graph tasks",
            facts->id, status_of(facts), facts->depth, facts->begin_seq, facts->end_seq,
-           summary->task_ns[i] ? time : "no end");
+           facts->took_ns ? time : "no end");
     free(time);
   }
 }
@@ -330,6 +333,7 @@ print_text(td_tape *tape, const td_catalog *catalog, const td_summary *summary) 
   print_knowledge(info, catalog);
   printf("%-12s %s\n", "started", started ? started : "unknown");
   print_line("duration", td_format_ns((double)info->duration_ns));
+  td_info_print_start(tape, catalog);
   print_line("size", td_format_bytes(info->file_bytes));
   printf("%-12s %s\n", "damage", info->damage ? info->damage : "none");
   print_line("dropped", td_format_count(info->n_dropped));
@@ -342,7 +346,7 @@ print_text(td_tape *tape, const td_catalog *catalog, const td_summary *summary) 
   print_processes(catalog);
   print_threads(info, catalog);
   print_queues(catalog);
-  print_graph_tasks(catalog, summary);
+  print_graph_tasks(catalog);
   td_info_print_slowest(catalog, summary);
   td_info_print_anomalies(tape, catalog);
   print_kinds(info);

@@ -14,15 +14,6 @@
 /* ---- JSON ---- */
 
 static void
-write_text(td_json *json, const char *key, const char *text) {
-  td_json_key(json, key);
-  if (*text)
-    td_json_string(json, text);
-  else
-    td_json_null(json);
-}
-
-static void
 write_spread(td_json *json, const char *key, const td_spread *spread, bool is_known) {
   td_json_key(json, key);
   if (!is_known) {
@@ -44,9 +35,9 @@ write_blame(td_json *json, const td_lock_blame *blame) {
   td_member_u64(json, "n", blame->n);
   td_member_u64(json, "sum", blame->ns);
   td_member_string(json, "waiter", blame->waiter);
-  write_text(json, "holder", blame->holder);
-  write_text(json, "node", blame->node);
-  write_text(json, "line", blame->line);
+  td_member_text(json, "holder", blame->holder);
+  td_member_text(json, "node", blame->node);
+  td_member_text(json, "line", blame->line);
   td_json_end_object(json);
 }
 
@@ -55,11 +46,7 @@ write_lock(td_json *json, const td_contention *contention, const td_contended_lo
   td_json_begin_object(json);
   td_member_string(json, "lock", lock->name);
   td_member_string(json, "kind", td_enum_word(TD_FIELD_ENUM_lock_kind, lock->kind));
-  td_json_key(json, "taken");
-  if (lock->n_taken)
-    td_json_u64(json, lock->n_taken);
-  else
-    td_json_null(json);
+  td_member_known(json, "taken", lock->n_taken, lock->n_taken);
   write_spread(json, "waits", &lock->waits, true);
   td_json_key(json, "blames");
   td_json_begin_array(json);

@@ -126,15 +126,6 @@ print_names(td_json *json, const td_comparison *comparison) {
 }
 
 static void
-print_event(td_json *json, const char *key, uint64_t event) {
-  td_json_key(json, key);
-  if (event == UINT64_MAX)
-    td_json_null(json);
-  else
-    td_json_u64(json, event);
-}
-
-static void
 print_side_of_value(td_json *json, const char *key, const td_compared_value *value, uint64_t event,
                     double number) {
   td_json_key(json, key);
@@ -156,8 +147,8 @@ print_value(td_json *json, const td_compared_value *value) {
   td_member_u64(json, "number", value->number);
   print_side_of_value(json, "value_a", value, value->event_a, value->number_a);
   print_side_of_value(json, "value_b", value, value->event_b, value->number_b);
-  print_event(json, "event_a", value->event_a);
-  print_event(json, "event_b", value->event_b);
+  td_member_found(json, "event_a", value->event_a);
+  td_member_found(json, "event_b", value->event_b);
   td_json_end_object(json);
 }
 

@@ -8,6 +8,7 @@
 #include <glib.h>
 
 #define SHOWN 40 /* threads, for people */
+#define CULPRITS_SHOWN 5
 
 /* ---- JSON ---- */
 
@@ -15,15 +16,13 @@ static void
 write_thread(td_json *json, const td_idle *idle, const td_idle_thread *thread) {
   td_json_begin_object(json);
   td_member_string(json, "thread", thread->name);
-  td_json_key(json, "device");
-  if (thread->device && *thread->device)
-    td_json_string(json, thread->device);
-  else
-    td_json_null(json);
+  td_member_text(json, "device", thread->device);
   td_json_key(json, "parts");
   td_json_begin_object(json);
-  for (int part = 0; part < TD_N_IDLE_PARTS; part++)
-    td_member_u64(json, td_idle_part_name((td_idle_part)part), thread->parts[part]);
+  for (int part = 0; part < TD_N_IDLE_PARTS; part++) {
+    td_member_known(json, td_idle_part_name((td_idle_part)part), thread->parts[part],
+                    idle->is_known[part]);
+  }
   td_json_end_object(json);
   td_json_key(json, "waited_for");
   td_json_begin_object(json);
@@ -31,6 +30,15 @@ write_thread(td_json *json, const td_idle *idle, const td_idle_thread *thread) {
     if (idle->devices[i] && thread->waited_for[i])
       td_member_u64(json, idle->devices[i], thread->waited_for[i]);
   td_json_end_object(json);
+  td_json_end_object(json);
+}
+
+static void
+write_culprit(td_json *json, const td_idle_culprit *culprit) {
+  td_json_begin_object(json);
+  td_member_string(json, "who", culprit->who);
+  td_member_string(json, "part", td_idle_part_name(culprit->part));
+  td_member_u64(json, "ns", culprit->ns);
   td_json_end_object(json);
 }
 
@@ -46,6 +54,11 @@ td_idle_print_json(const td_idle *idle) {
   td_json_begin_array(&json);
   for (uint32_t i = 0; i < idle->n_threads; i++)
     write_thread(&json, idle, &idle->threads[i]);
+  td_json_end_array(&json);
+  td_json_key(&json, "culprits");
+  td_json_begin_array(&json);
+  for (uint32_t i = 0; i < idle->n_culprits; i++)
+    write_culprit(&json, &idle->culprits[i]);
   td_json_end_array(&json);
   td_json_end_object(&json);
   td_json_newline(&json);
@@ -66,32 +79,84 @@ longest_wait(const td_idle_thread *thread) {
   return longest;
 }
 
+/* Columns without any time would only take room. */
+static bool
+is_shown(const td_idle *idle, int part) {
+  uint64_t sum = 0;
+  for (uint32_t i = 0; i < idle->n_threads; i++)
+    sum += idle->threads[i].parts[part];
+  return sum > 0 && idle->is_known[part];
+}
+
 static void
-print_thread(const td_idle *idle, const td_idle_thread *thread) {
+print_thread(const td_idle *idle, const td_idle_thread *thread, const bool *shown) {
   g_autofree char *name = td_line_dup(thread->name, TD_NAME_SHOWN);
   uint32_t device = longest_wait(thread);
+  uint64_t waited = thread->parts[TD_IDLE_no_ready] + thread->parts[TD_IDLE_other_device];
   for (int part = 0; part < TD_N_IDLE_PARTS; part++)
-    printf("%7.1f %%  ", percent(thread->parts[part], idle->wall));
+    if (shown[part]) printf("%10.1f %%  ", percent(thread->parts[part], idle->wall));
   printf("%s", name);
   if (idle->devices[device] && thread->waited_for[device])
-    printf("; %.0f %% of `waiting` for %s",
-           percent(thread->waited_for[device], thread->parts[TD_IDLE_waiting]),
+    printf("; %.0f %% of its sleep while %s ran", percent(thread->waited_for[device], waited),
            idle->devices[device]);
   putchar('\n');
 }
 
+static void
+print_notes(const td_idle *idle) {
+  static const char *const notes[TD_N_IDLE_PARTS] = {
+      [TD_IDLE_engine] = "in a pass, but at no node",
+      [TD_IDLE_no_ready] = "no ready task, while its own device runs nodes",
+      [TD_IDLE_other_device] = "no ready task, while other devices run nodes",
+      [TD_IDLE_waking] = "no thread runs a node",
+      [TD_IDLE_late] = "in no pass yet, while others are",
+      [TD_IDLE_outside] = "in no pass"};
+  static const char *const reasons[TD_N_IDLE_PARTS] = {
+      [TD_IDLE_stream] = "no event tells how long a thread waits for a stream",
+      [TD_IDLE_lock] = "locks were not observed on this tape",
+      [TD_IDLE_gil] = "waits for Python's global lock were not observed on this tape",
+      [TD_IDLE_callbacks] = "final callbacks were not observed on this tape",
+      [TD_IDLE_collective] = "no event tells of collective operations"};
+  for (int part = 0; part < TD_N_IDLE_PARTS; part++)
+    if (notes[part] && is_shown(idle, part))
+      printf("%s: %s\n", td_idle_part_name((td_idle_part)part), notes[part]);
+  for (int part = 0; part < TD_N_IDLE_PARTS; part++)
+    if (reasons[part] && !idle->is_known[part])
+      printf("–  %s: %s\n", td_idle_part_name((td_idle_part)part), reasons[part]);
+}
+
+static void
+print_culprits(const td_idle *idle) {
+  static const char *const reasons[TD_N_IDLE_PARTS] = {
+      [TD_IDLE_other_device] = "its nodes ran while threads slept",
+      [TD_IDLE_lock] = "had a lock",
+      [TD_IDLE_gil] = "had Python's global lock",
+      [TD_IDLE_callbacks] = "final callback",
+      [TD_IDLE_late] = "late: others waited in final callbacks"};
+  if (idle->n_culprits) puts("Who was waited for longest:");
+  for (uint32_t i = 0; i < MIN(idle->n_culprits, CULPRITS_SHOWN); i++) {
+    const td_idle_culprit *culprit = &idle->culprits[i];
+    g_autofree char *who = td_line_dup(culprit->who, TD_NAME_SHOWN);
+    g_autofree char *time = td_format_ns((double)culprit->ns);
+    printf("%10s  %s: %s\n", time, who, reasons[culprit->part]);
+  }
+}
+
 void
 td_idle_print_text(const char *path, const td_idle *idle) {
+  bool shown[TD_N_IDLE_PARTS];
   g_autofree char *wall = td_format_ns((double)idle->wall);
   g_autofree char *passes = td_format_many(idle->n_passes, "backward pass", "backward passes");
   printf("%s: %s; one was under way for %s\n", path, passes, wall);
-  for (int part = 0; part < TD_N_IDLE_PARTS; part++)
-    printf("%9s  ", td_idle_part_name((td_idle_part)part));
+  for (int part = 0; part < TD_N_IDLE_PARTS; part++) {
+    shown[part] = is_shown(idle, part);
+    if (shown[part]) printf("%12s  ", td_idle_part_name((td_idle_part)part));
+  }
   puts("thread");
   for (uint32_t i = 0; i < MIN(idle->n_threads, SHOWN); i++)
-    print_thread(idle, &idle->threads[i]);
+    print_thread(idle, &idle->threads[i], shown);
   if (idle->n_threads > SHOWN)
     printf("%u more threads: --json has them all\n", idle->n_threads - SHOWN);
-  puts("engine: in a pass, but at no node.  waiting: no ready task, while others run nodes.  "
-       "waking: no thread runs a node.");
+  print_culprits(idle);
+  print_notes(idle);
 }

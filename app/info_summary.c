@@ -204,17 +204,14 @@ write_slowest(td_json *json, const td_catalog *catalog, const td_summary *summar
 static void
 write_anomaly(td_json *json, td_tape *tape, const td_catalog *catalog, uint64_t seq,
               const td_event_anomaly *anomaly) {
-  uint64_t cause;
+  uint64_t cause = 0;
   td_json_begin_object(json);
   td_member_u64(json, "seq", seq);
   td_member_string(json, "kind", td_enum_word(TD_FIELD_ENUM_anomaly_kind, anomaly->kind));
   td_member_string(json, "born", td_enum_word(TD_FIELD_ENUM_birthplace, anomaly->born));
   write_node(json, catalog, anomaly->node);
-  td_json_key(json, "cause");
-  if (find_cause(catalog, tape, seq, anomaly, &cause))
-    td_json_u64(json, cause);
-  else
-    td_json_null(json);
+  bool has_cause = find_cause(catalog, tape, seq, anomaly, &cause);
+  td_member_known(json, "cause", cause, has_cause);
   td_json_end_object(json);
 }
 

@@ -28,3 +28,25 @@ td_member_bool(td_json *json, const char *key, bool value) {
   td_json_key(json, key);
   td_json_bool(json, value);
 }
+
+/* td_member_text writes null for a text that is NULL or empty. */
+static inline void
+td_member_text(td_json *json, const char *key, const char *text) {
+  td_member_string(json, key, text && *text ? text : NULL);
+}
+
+/* td_member_known writes null for a number that nobody knows. */
+static inline void
+td_member_known(td_json *json, const char *key, uint64_t value, bool is_known) {
+  td_json_key(json, key);
+  if (is_known)
+    td_json_u64(json, value);
+  else
+    td_json_null(json);
+}
+
+/* td_member_found writes null for UINT64_MAX. */
+static inline void
+td_member_found(td_json *json, const char *key, uint64_t value) {
+  td_member_known(json, key, value, value != UINT64_MAX);
+}

@@ -166,13 +166,12 @@ size_of(const td_catalog *catalog, const td_catalog_graph_task *pass) {
   return is_outline ? pass->end_seq - pass->begin_seq : pass->n_ran;
 }
 
-/* TD_NONE if the tape has no pass. */
-static uint32_t
-find_largest_pass(const td_catalog *catalog) {
+uint32_t
+td_moment_largest_pass(const td_catalog *catalog, bool is_last) {
   const td_catalog_graph_task *passes = catalog->graph_task_rows;
   uint32_t largest = 0;
   for (uint32_t i = 1; i < catalog->n_graph_tasks; i++)
-    if (size_of(catalog, &passes[i]) > size_of(catalog, &passes[largest])) largest = i;
+    if (size_of(catalog, &passes[i]) + is_last > size_of(catalog, &passes[largest])) largest = i;
   return catalog->n_graph_tasks ? passes[largest].id : TD_NONE;
 }
 
@@ -205,7 +204,7 @@ td_moment_find(td_tape *tape, const td_catalog *catalog, const td_moment_options
   }
   if (options->at) return find_named(&place, options->at, seq, how);
   bool chosen = options->pass == TD_MOMENT_NO_PASS;
-  uint32_t pass = chosen ? find_largest_pass(place.catalog) : (uint32_t)options->pass;
+  uint32_t pass = chosen ? td_moment_largest_pass(place.catalog, false) : (uint32_t)options->pass;
   if (!chosen && !has_pass(&place, options->pass)) return false;
   if (pass == TD_NONE) return find_named(&place, "end", seq, how);
   *seq = find_in_pass(&place, pass);

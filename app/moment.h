@@ -50,3 +50,7 @@ bool td_moment_options_check(const char *command, const td_moment_options *optio
  * of graph task 0", or is NULL if the options gave the number. The caller frees it. */
 bool td_moment_find(td_tape *tape, const td_catalog *catalog, const td_moment_options *options,
                     uint64_t *seq, char **how);
+
+/* td_moment_largest_pass returns the pass in which most nodes ran: of equal ones the last, or the
+ * first. TD_NONE if there is no pass. In an outline it is the one with most events. */
+uint32_t td_moment_largest_pass(const td_catalog *catalog, bool is_last);

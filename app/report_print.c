@@ -71,32 +71,23 @@ td_report_sort(td_report *report, const char *column) {
 /* ---- JSON ---- */
 
 static void
-write_known(td_json *json, const char *key, uint64_t value, bool is_known) {
-  td_json_key(json, key);
-  if (is_known)
-    td_json_u64(json, value);
-  else
-    td_json_null(json);
-}
-
-static void
 write_row(td_json *json, const td_report *report, td_report_by by, const td_report_row *row) {
   bool is_known = is_self_known(report, by);
   td_json_begin_object(json);
   td_member_string(json, "key", row->key);
   td_member_u64(json, "n", row->n);
-  write_known(json, "self", row->self, is_known);
-  write_known(json, "total", row->total, is_known);
+  td_member_known(json, "self", row->self, is_known);
+  td_member_known(json, "total", row->total, is_known);
   td_json_key(json, "share");
   td_json_double(json, is_known ? share_of(report, row->self) : NAN);
-  write_known(json, "p50", row->p50, is_known);
-  write_known(json, "p95", row->p95, is_known);
-  write_known(json, "max", row->max, is_known);
+  td_member_known(json, "p50", row->p50, is_known);
+  td_member_known(json, "p95", row->p95, is_known);
+  td_member_known(json, "max", row->max, is_known);
   td_json_key(json, "parts");
   td_json_begin_object(json);
   for (int part = 0; part < TD_N_LIFE_PARTS; part++)
-    write_known(json, td_life_part_name((td_life_part)part), row->parts[part],
-                is_part_known(report, by, part));
+    td_member_known(json, td_life_part_name((td_life_part)part), row->parts[part],
+                    is_part_known(report, by, part));
   td_json_end_object(json);
   td_member_string(json, "known", td_enum_word(TD_FIELD_ENUM_knowledge, report->known));
   td_json_end_object(json);
@@ -221,6 +212,7 @@ td_report_print_text(const char *path, const td_report *report, td_report_by by)
   print_heading(by);
   for (uint32_t i = 0; i < MIN(report->n_rows, SHOWN); i++)
     print_row(report, by, &report->rows[i]);
+  if (!report->n_rows) printf("–  nothing to tell by %s\n", td_report_by_name(by));
   if (report->n_rows > SHOWN)
     printf("%u more rows: --csv or --json has them all\n", report->n_rows - SHOWN);
   print_notes(report, by);

@@ -35,6 +35,39 @@ td_knowledge_list(const td_tape_info *info, td_knowledge how) {
   return text;
 }
 
+typedef struct absence {
+  uint32_t level, kind;
+  bool is_told; /* by the tape itself */
+  const char *reason;
+} absence;
+
+static const absence *
+absence_of(uint32_t level, uint32_t kind) {
+  static const absence absences[] = {
+#define ABSENT(level, kind, reason) {level, TD_EVENT_##kind, false, reason},
+#define REASON(level, kind, reason) {level, TD_EVENT_##kind, true, reason},
+#include "engine/profile/absences.def"
+#undef REASON
+#undef ABSENT
+  };
+  for (size_t i = 0; i < TD_N_ELEMENTS(absences); i++)
+    if (absences[i].level == level && absences[i].kind == kind) return &absences[i];
+  return NULL;
+}
+
+const char *
+td_knowledge_absence(const td_tape_info *info, uint32_t level, uint32_t kind) {
+  static const char *const usual[] = {"nobody saw it", "this PyTorch does not show it",
+                                      "hooks see nodes, not the engine",
+                                      "PyTorch's profiler does not write it"};
+  if (!td_event_type_get(kind) || info->n_by_kind[kind]) return NULL;
+  const absence *found = absence_of(level, kind);
+  bool is_told = info->known[kind] == TD_knowledge_absent;
+  if (!is_told && (!found || found->is_told)) return NULL;
+  if (found) return found->reason;
+  return usual[level < TD_N_ELEMENTS(usual) ? level : 0];
+}
+
 td_status
 td_knowledge_require_queues(const td_tape_info *info, td_error *error) {
   if (info->known[TD_EVENT_queue_pop] == TD_knowledge_observed &&

@@ -18,6 +18,10 @@ bool td_knowledge_applies(const td_tape_info *info, uint32_t kind);
  * "" for none. Kinds that tell of the recording itself are not among them. The caller frees. */
 char *td_knowledge_list(const td_tape_info *info, td_knowledge how);
 
+/* td_knowledge_absence returns why a tape of a level cannot have events of a kind; NULL if it may.
+ * Constant. */
+const char *td_knowledge_absence(const td_tape_info *info, uint32_t level, uint32_t kind);
+
 /* td_knowledge_require_queues returns TD_UNSUPPORTED if nobody saw what entered and left the queues
  * of a tape. */
 td_status td_knowledge_require_queues(const td_tape_info *info, td_error *error);

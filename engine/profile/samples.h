@@ -18,7 +18,7 @@ typedef struct td_samples {
 
 /* Of the durations of one row, in ns. All are 0 if it has none. */
 typedef struct td_spread {
-  uint64_t n, sum, p50, p95, max;
+  uint64_t n, sum, p25, p50, p75, p95, max;
 } td_spread;
 
 void td_samples_add(td_samples *samples, uint32_t row, uint64_t ns);

@@ -24,7 +24,6 @@ typedef struct collector {
   td_summary *out;
   thread_stack *threads; /* (owned) by thread */
   uint64_t *node_ns;     /* (owned) by the node's row */
-  uint64_t *task_begin;  /* (owned) by the graph task's row */
 } collector;
 
 static void
@@ -65,21 +64,12 @@ stack_fini(thread_stack *stack) {
 
 static void
 take(collector *self, const td_any_event *event) {
-  uint32_t task;
   switch (event->event.kind) {
   case TD_EVENT_node_begin:
     begin_node(self, &event->event, event->node_begin.node);
     break;
   case TD_EVENT_node_end:
     end_node(self, &event->event, event->node_end.node);
-    break;
-  case TD_EVENT_graph_task_begin:
-    task = td_catalog_graph_task_row(self->catalog, event->graph_task_begin.graph_task);
-    if (task != TD_NO_ROW) self->task_begin[task] = event->event.time;
-    break;
-  case TD_EVENT_graph_task_end:
-    task = td_catalog_graph_task_row(self->catalog, event->graph_task_end.graph_task);
-    if (task != TD_NO_ROW) self->out->task_ns[task] = event->event.time - self->task_begin[task];
     break;
   default:
     break;
@@ -143,16 +133,8 @@ conclude(collector *self) {
 }
 
 static td_status
-take_of_outline(const td_any_event *event, uint64_t seq, void *data) {
-  take(data, event);
-  return TD_OK;
-}
-
-static td_status
 take_all(collector *self, td_tape *tape, td_error *error) {
   const td_segment *segment = &self->catalog->segment;
-  if (segment->number == TD_SEGMENT_OUTLINE)
-    return td_tape_visit_keyframe(tape, segment, take_of_outline, self, error);
   td_tape_begin_pass(tape, segment);
   for (uint64_t seq = segment->first; seq < segment->end; seq++) {
     const td_any_event *event = td_tape_peek(tape, seq);
@@ -164,16 +146,13 @@ take_all(collector *self, td_tape *tape, td_error *error) {
 
 td_status
 td_summary_make(td_tape *tape, const td_catalog *catalog, td_summary *summary, td_error *error) {
-  *summary = (td_summary){.task_ns = td_try_alloc(catalog->n_graph_tasks, sizeof(uint64_t)),
-                          .nodes = td_try_alloc(catalog->n_nodes, sizeof(td_summary_node)),
+  *summary = (td_summary){.nodes = td_try_alloc(catalog->n_nodes, sizeof(td_summary_node)),
                           .modules = td_try_alloc(catalog->n_nodes, sizeof(td_summary_module))};
   collector self = {.catalog = catalog,
                     .out = summary,
                     .threads = td_try_alloc(catalog->n_threads, sizeof(thread_stack)),
-                    .node_ns = td_try_alloc(catalog->n_nodes, sizeof(uint64_t)),
-                    .task_begin = td_try_alloc(catalog->n_graph_tasks, sizeof(uint64_t))};
-  bool has_memory = summary->task_ns && summary->nodes && summary->modules && self.threads &&
-                    self.node_ns && self.task_begin;
+                    .node_ns = td_try_alloc(catalog->n_nodes, sizeof(uint64_t))};
+  bool has_memory = summary->nodes && summary->modules && self.threads && self.node_ns;
   td_status status = has_memory
                          ? take_all(&self, tape, error)
                          : td_error_set(error, TD_OUT_OF_MEMORY, "no memory to sum up the tape");
@@ -182,14 +161,12 @@ td_summary_make(td_tape *tape, const td_catalog *catalog, td_summary *summary, t
     stack_fini(&self.threads[i]);
   free(self.threads);
   free(self.node_ns);
-  free(self.task_begin);
   if (status) td_summary_fini(summary);
   return status;
 }
 
 void
 td_summary_fini(td_summary *summary) {
-  free(summary->task_ns);
   free(summary->nodes);
   free(summary->modules);
   *summary = (td_summary){0};

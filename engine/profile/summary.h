@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Where the time of a tape went, in short: passes, nodes and modules. Read-only once it is made;
+ * Where the time of a tape went, in short: nodes and modules. Read-only once it is made;
  * any number of threads may read it. */
 #pragma once
 
@@ -20,15 +20,14 @@ typedef struct td_summary_module {
 } td_summary_module;
 
 typedef struct td_summary {
-  uint64_t *task_ns;          /* (owned) by the graph task's row; 0 if it never ended */
   td_summary_node *nodes;     /* (owned) that ran, the slowest first */
   td_summary_module *modules; /* (owned) the slowest first */
   uint32_t n_nodes, n_modules;
   uint64_t total_ns; /* of all nodes */
 } td_summary;
 
-/* td_summary_make reads the catalog's segment once. Of an outline, it has only the times of passes.
- * TD_OUT_OF_MEMORY, or as td_tape_check_readable and td_tape_visit_keyframe. */
+/* td_summary_make reads the catalog's segment once. Of an outline, it has
+ * nothing. TD_OUT_OF_MEMORY, or as td_tape_check_readable. */
 td_status td_summary_make(td_tape *tape, const td_catalog *catalog, td_summary *summary,
                           td_error *error);
 void td_summary_fini(td_summary *summary);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The only code that interprets events: one function per kind that changes the state.
- * td_catalog_collect has met each id, so only TD_NONE needs to be looked for. Private to
+ * The only code that interprets events: one function per kind that changes the state. The catalog
+ * has met each id, so only TD_NONE needs to be looked for. Private to
  * engine/replay: others call td_apply_event. One thread. */
 #pragma once
 

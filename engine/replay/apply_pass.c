@@ -70,7 +70,8 @@ td_apply_dependency(td_world *world, const td_any_event *any) {
   if (task == TD_NONE) return td_apply_trouble(world);
   td_world_set(world, &td_world_task(world, task)->dependencies, event->count);
   td_world_set(world, &td_world_task(world, task)->expected, event->count);
-  bool is_selective = td_catalog_graph_task_get(world->catalog, event->graph_task)->n_outputs > 0;
+  bool is_selective =
+      td_catalog_graph_task_get(world->state.catalog, event->graph_task)->n_outputs > 0;
   set_node_state(world, event->node, is_selective ? TD_NODE_skipped : TD_NODE_waiting);
   td_apply_current(world, event->node);
 }
@@ -167,6 +168,8 @@ td_apply_queue_pop(td_world *world, const td_any_event *any) {
   td_queue_now *queue = td_world_queue(world, event->queue);
   td_world_set(world, &queue->n_popped, queue->n_popped + 1);
   td_world_set(world, &queue->last_node, event->node);
+  td_world_set(world, &queue->last_depth,
+               td_catalog_depth(world->state.catalog, event->graph_task));
   td_world_set_u64(world, &queue->last_pop_seq, world->state.header->seq);
   leave_queue(world, event);
   td_apply_work(world, &event->event, event->node, event->graph_task);

@@ -140,6 +140,7 @@ td_apply_queue_now(td_world *world, const td_any_event *any) {
   td_world_set(world, &queue->n_popped, event->popped);
   td_world_set(world, &queue->last_node, event->last_node);
   td_world_set_u64(world, &queue->last_pop_seq, event->last_pop_seq);
+  td_world_set(world, &queue->last_depth, event->last_depth);
 }
 
 void

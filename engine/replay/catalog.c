@@ -14,6 +14,8 @@ td_catalog_free(td_catalog *catalog) {
   td_id_rows_fini(&catalog->node_ids);
   td_id_rows_fini(&catalog->graph_task_ids);
   free(catalog->node_rows);
+  free(catalog->node_places);
+  free(catalog->graph_task_places);
   free(catalog->edges);
   free(catalog->in_edges);
   free(catalog->metadata);

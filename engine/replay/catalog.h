@@ -19,6 +19,7 @@
 
 typedef struct td_catalog_node {
   uint32_t id;
+  bool asked;               /* while events are collected: one of them was about its tasks */
   const char *name;         /* "MulBackward0"; "" if the tape does not say */
   const char *label;        /* "conv1.weight", or NULL */
   const char *stack;        /* where the forward pass made it, innermost line last, or NULL */
@@ -69,15 +70,18 @@ typedef struct td_catalog_queue {
   uint32_t owner;      /* thread, or TD_NONE */
   td_queue_order order;
   uint32_t max_size; /* the most tasks it ever held, as far as this catalog knows */
-  uint32_t room;     /* the most tasks that the events of this catalog put into it */
   bool named;        /* an event names it */
+  bool asked;        /* see td_catalog_node */
 } td_catalog_queue;
 
 typedef struct td_catalog_graph_task {
   uint32_t id;
   uint32_t depth, owner, root, n_roots, n_outputs;
   bool keep_graph, create_graph, accumulate_grad;
+  bool asked;      /* see td_catalog_node */
+  uint32_t number; /* among the passes of the tape, as they began, from 1; 0: began before */
   uint64_t begin_seq, end_seq; /* end_seq is n_events where it never ended */
+  uint64_t begin_ns, took_ns;  /* took_ns is 0 where it never ended */
   uint32_t status;             /* a task_status; running if it never ended */
   uint32_t outer,
       caller; /* of a nested pass: the pass and the node that it runs in; else TD_NONE */
@@ -140,8 +144,10 @@ typedef struct td_catalog {
   td_id_rows node_ids, graph_task_ids;    /* (owned), as all below */
   td_catalog_node *node_rows;             /* [n_nodes] ordered by id */
   td_catalog_graph_task *graph_task_rows; /* [n_graph_tasks] ordered by id */
-  td_catalog_edge *edges;                 /* ordered by (from, output_nr) */
-  uint32_t *in_edges;                     /* numbers of edges */
+  /* By row: how many others events named before. NULL: they named all in the order of the ids. */
+  uint32_t *node_places, *graph_task_places;
+  td_catalog_edge *edges; /* ordered by (from, output_nr) */
+  uint32_t *in_edges;     /* numbers of edges */
   td_catalog_metadata *metadata;
   td_catalog_thread *threads;
   td_catalog_queue *queues;
@@ -189,6 +195,12 @@ td_catalog_graph_task_row(const td_catalog *catalog, uint32_t graph_task) {
   return td_id_rows_find(&catalog->graph_task_ids, graph_task);
 }
 
+/* td_catalog_place returns a row's place in catalog->node_places or graph_task_places. */
+static inline uint32_t
+td_catalog_place(const uint32_t *places, uint32_t row) {
+  return __builtin_expect(!places, 1) ? row : places[row];
+}
+
 /* td_catalog_has_node tells whether an event names that node, td_catalog_has_graph_task whether one
  * names that graph task. */
 static inline bool
@@ -199,6 +211,13 @@ td_catalog_has_node(const td_catalog *catalog, uint32_t node) {
 static inline bool
 td_catalog_has_graph_task(const td_catalog *catalog, uint32_t graph_task) {
   return td_catalog_graph_task_row(catalog, graph_task) != TD_NO_ROW;
+}
+
+/* td_catalog_n_passes_begun returns how many passes of the tape have begun: while a catalog is
+ * collected, up to the event at hand. */
+static inline uint32_t
+td_catalog_n_passes_begun(const td_catalog *catalog) {
+  return catalog->n_passes_before + (uint32_t)catalog->n_by_kind[TD_EVENT_graph_task_begin];
 }
 
 /* td_catalog_node_get and td_catalog_graph_task_get return what the tape tells of an id that an
@@ -225,6 +244,21 @@ static inline const td_catalog_graph_task *
 td_catalog_graph_task_find(const td_catalog *catalog, uint32_t graph_task) {
   uint32_t row = td_catalog_graph_task_row(catalog, graph_task);
   return row == TD_NO_ROW ? NULL : &catalog->graph_task_rows[row];
+}
+
+/* td_catalog_is_outermost tells whether a pass that an event names lies in no other one. It holds
+ * once the pass has begun, though the tape may tell of the entry later. */
+static inline bool
+td_catalog_is_outermost(const td_catalog *catalog, uint32_t graph_task) {
+  const td_catalog_graph_task *facts = td_catalog_graph_task_find(catalog, graph_task);
+  return facts && facts->depth == 0 && facts->outer == TD_NONE && facts->caller == TD_NONE;
+}
+
+/* td_catalog_depth returns how deep a pass is nested; 0 if no event names it. */
+static inline uint32_t
+td_catalog_depth(const td_catalog *catalog, uint32_t graph_task) {
+  const td_catalog_graph_task *facts = td_catalog_graph_task_find(catalog, graph_task);
+  return facts ? facts->depth : 0;
 }
 
 /* td_catalog_mentions_of returns what a list (any but the problems) has about a node or counter, *n

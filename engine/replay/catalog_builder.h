@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * What td_catalog_collect carries through the tape: the catalog so far, and how much room its
- * tables have. Private to engine/replay. One thread. */
+ * What collecting carries through the tape: the catalog so far, and how much room its tables have.
+ * Private to engine/replay. One thread. */
 #pragma once
 
 #include "engine/replay/catalog_slices.h"
@@ -41,17 +41,18 @@ typedef struct td_catalog_builder {
   const td_segment *segment;
   td_catalog *catalog;
   td_error *error;
-  void (*listener)(const td_any_event *event, uint64_t seq, void *data); /* or NULL */
-  void *listener_data;
+  const bool *kinds;   /* (borrowed) of events to take, or NULL for all */
   uint64_t seq, limit; /* of ids; of rows, where an id has a row */
   uint32_t capacity[N_TABLES];
-  uint32_t *queue_lengths;                           /* now, by queue */
-  td_catalog_run *runs;                              /* (owned) [catalog->n_ran] */
+  uint32_t last[N_TABLES]; /* the id that was declared last: events about one thing come in a row */
+  uint32_t *queue_lengths; /* now, by queue */
+  td_catalog_run *runs;    /* (owned) [catalog->n_ran] */
   uint32_t device_names[TD_CATALOG_DEVICES_MAX + 1]; /* string numbers by device + 1 */
   bool device_seen[TD_CATALOG_DEVICES_MAX + 1];
   id_fields id_fields[TD_EVENT_LIMIT];
   td_catalog_room room;
   bool out_of_memory; /* a table could not grow */
+  bool late;          /* td_collecting_is_late */
 } td_catalog_builder;
 
 /* td_catalog_reserve makes the tables. It sets out_of_memory without memory. */

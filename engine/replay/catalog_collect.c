@@ -13,6 +13,8 @@
 #define EARLIER_IDS (1u << 16)
 #define EARLIER_IDS_TRUSTED (1u << 20)
 
+#define OUTLINE_ROWS_AT_FIRST (UINT64_C(1) << 18)
+
 static int
 table_of(td_id_space space) {
   switch (space) {
@@ -29,6 +31,14 @@ table_of(td_id_space space) {
   }
 }
 
+/* A long tape has many passes. Their roots would be most of what an outline takes, and it knows
+ * nothing of them. */
+static bool
+is_left_out(const td_catalog_builder *builder, uint32_t kind, int table) {
+  return builder->segment->number == TD_SEGMENT_OUTLINE && kind == TD_EVENT_graph_task_begin &&
+         table == NODES;
+}
+
 static void
 find_id_fields(td_catalog_builder *builder) {
   for (uint32_t kind = 0; kind < TD_EVENT_LIMIT; kind++) {
@@ -36,7 +46,8 @@ find_id_fields(td_catalog_builder *builder) {
     id_fields *found = &builder->id_fields[kind];
     for (uint16_t i = 0; type && i < type->n_fields; i++) {
       int table = table_of(type->fields[i].space);
-      if (table >= 0 && found->n < TD_N_ELEMENTS(found->fields))
+      if (table >= 0 && found->n < TD_N_ELEMENTS(found->fields) &&
+          !is_left_out(builder, kind, table))
         found->fields[found->n++] = (id_field){type->fields[i].offset, (uint16_t)table};
     }
   }
@@ -137,7 +148,7 @@ rows_of(td_catalog *catalog, table which) {
 }
 
 static td_status
-declare(td_catalog_builder *builder, table which, uint32_t id) {
+declare_new(td_catalog_builder *builder, table which, uint32_t id) {
   uint32_t row = id;
   if (id == TD_NONE) return TD_OK;
   if (which < N_ROW_TABLES) {
@@ -154,6 +165,14 @@ declare(td_catalog_builder *builder, table which, uint32_t id) {
     *(bool *)(elements + row * tables[which].size + tables[which].named) = true;
   }
   return TD_OK;
+}
+
+static inline td_status
+declare(td_catalog_builder *builder, table which, uint32_t id) {
+  if (id == builder->last[which]) return TD_OK;
+  td_status status = declare_new(builder, which, id);
+  if (status == TD_OK) builder->last[which] = id;
+  return status;
 }
 
 static td_status
@@ -182,13 +201,21 @@ collect_devices(td_catalog_builder *builder) {
   return true;
 }
 
+/* An outline has all passes of the tape. Growing by and by would copy them. */
+static uint32_t
+likely_length(const td_catalog_builder *builder, table which) {
+  bool is_long = builder->segment->number == TD_SEGMENT_OUTLINE && which == GRAPH_TASKS;
+  uint64_t n = td_tape_info_get(builder->tape)->n_by_kind[TD_EVENT_graph_task_begin];
+  return is_long ? (uint32_t)TD_MIN(n + 1, OUTLINE_ROWS_AT_FIRST) : 1;
+}
+
 /* Room for the first elements of all tables. */
 static bool
 reserve_all(td_catalog_builder *builder) {
   td_catalog_reserve(builder);
   bool reserved = !builder->out_of_memory;
   for (table which = 0; which < N_TABLES; which++) {
-    reserved = reserved && reserve(builder, which, 1);
+    reserved = reserved && reserve(builder, which, likely_length(builder, which));
     if (reserved && which < N_ROW_TABLES)
       reserved = td_id_rows_init(rows_of(builder->catalog, which), (uint32_t)builder->limit);
   }
@@ -215,75 +242,37 @@ permute(char *elements, size_t size, uint32_t *order, uint32_t n) {
   }
 }
 
-/* Events named the ids in any order. */
+/* Events named the ids in any order. *places is NULL if it was that of the ids. */
 static bool
-sort_rows(td_catalog_builder *builder) {
-  td_catalog *catalog = builder->catalog;
-  for (table which = 0; which < N_ROW_TABLES; which++) {
-    uint32_t *order;
-    char *elements = *(char **)(void *)((char *)catalog + tables[which].array);
-    if (!td_id_rows_sort(rows_of(catalog, which), &order)) return false;
-    if (order) permute(elements, tables[which].size, order, *table_count(catalog, which));
-    free(order);
-  }
+sort_table(td_catalog *catalog, table which, uint32_t **places) {
+  uint32_t n = *table_count(catalog, which), *order;
+  if (!td_id_rows_sort(rows_of(catalog, which), places)) return false;
+  if (!*places) return true;
+  order = td_try_alloc(n, sizeof *order);
+  if (!order) return false;
+  memcpy(order, *places, n * sizeof *order);
+  permute(*(char **)(void *)((char *)catalog + tables[which].array), tables[which].size, order, n);
+  free(order);
   return true;
 }
 
-static int
-compare_mentions(const void *a, const void *b) {
-  const td_catalog_mention *left = a, *right = b;
-  if (left->node != right->node) return left->node < right->node ? -1 : 1;
-  return (left->seq > right->seq) - (left->seq < right->seq);
+static bool
+sort_rows(td_catalog *catalog) {
+  return sort_table(catalog, NODES, &catalog->node_places) &&
+         sort_table(catalog, GRAPH_TASKS, &catalog->graph_task_places);
 }
 
 static td_status
-collect_event(const td_any_event *event, uint64_t seq, void *data) {
-  td_catalog_builder *builder = data;
-  builder->seq = seq;
-  td_status status = declare_ids(builder, event);
-  if (status == TD_OK) td_catalog_take(builder, event);
-  return status;
-}
-
-static td_status
-collect_events(td_catalog_builder *builder) {
-  const td_segment *segment = builder->segment;
-  td_status status =
-      td_tape_visit_keyframe(builder->tape, segment, collect_event, builder, builder->error);
-  td_tape_begin_pass(builder->tape, segment);
-  for (uint64_t seq = segment->first; seq < segment->end && status == TD_OK; seq++) {
-    const td_any_event *event = td_tape_peek(builder->tape, seq);
-    if (event) status = collect_event(event, seq, builder);
-    if (event && builder->listener) builder->listener(event, seq, builder->listener_data);
-  }
-  td_tape_end_pass(builder->tape);
-  return status ? status : td_tape_check_readable(builder->tape, builder->error);
-}
-
-static void
-sort_mentions(td_catalog *catalog) {
-  for (int list = TD_LIST_problems + 1; list < TD_N_LISTS; list++)
-    qsort(catalog->mentions[list].items, catalog->mentions[list].n,
-          sizeof *catalog->mentions[list].items, compare_mentions);
-}
-
-static td_status
-collect(td_catalog_builder *builder) {
+finish(td_catalog_builder *builder) {
   const td_tape_info *info = td_tape_info_get(builder->tape);
   td_catalog *catalog = builder->catalog;
-  catalog->engine = catalog->version = catalog->source = catalog->policy = catalog->probe_reason =
-      "";
-  bool reserved = reserve_all(builder);
-  td_status status = reserved ? collect_events(builder) : TD_OK;
-  if (status != TD_OK) return status;
   for (uint32_t i = 0; i < catalog->n_graph_tasks; i++)
     catalog->graph_task_rows[i].end_seq =
         TD_MIN(catalog->graph_task_rows[i].end_seq, info->n_events);
   td_catalog_know_process(catalog, 0);
-  sort_mentions(catalog);
   for (uint32_t i = 0; i < catalog->n_threads; i++)
     td_catalog_know_process(catalog, catalog->threads[i].process);
-  if (!reserved || builder->out_of_memory || !collect_devices(builder) || !sort_rows(builder) ||
+  if (builder->out_of_memory || !collect_devices(builder) || !sort_rows(catalog) ||
       !td_catalog_slice(catalog, builder->runs))
     return td_error_set(builder->error, TD_OUT_OF_MEMORY, "no memory for the catalog");
   return TD_OK;
@@ -298,36 +287,116 @@ id_limit(const td_tape_info *info) {
   return TD_MIN(info->n_events + n_dropped + earlier, TD_NONE);
 }
 
-td_status
-td_catalog_collect(td_tape *tape, const td_segment *segment, td_catalog **catalog,
-                   td_error *error) {
-  return td_catalog_collect_along(tape, segment, NULL, NULL, catalog, error);
+static td_status
+begin(td_tape *tape, const td_segment *segment, const bool *kinds, td_collecting **collecting,
+      td_error *error) {
+  td_catalog_builder *made = TD_NEW(td_catalog_builder);
+  td_catalog *catalog = made->catalog = TD_NEW(td_catalog);
+  made->tape = tape;
+  made->segment = segment;
+  made->error = error;
+  made->kinds = kinds;
+  catalog->segment = *segment;
+  catalog->segment.keyframe = NULL;
+  catalog->engine = catalog->version = catalog->source = catalog->policy = catalog->probe_reason =
+      "";
+  made->limit = id_limit(td_tape_info_get(tape));
+  for (table which = 0; which < N_TABLES; which++)
+    made->last[which] = TD_NONE;
+  find_id_fields(made);
+  *collecting = made;
+  if (reserve_all(made)) return TD_OK;
+  td_status status = td_error_set(error, TD_OUT_OF_MEMORY, "no memory for the catalog");
+  return td_collecting_end(made, status, NULL);
 }
 
 td_status
-td_catalog_collect_along(td_tape *tape, const td_segment *segment, td_catalog_listener listener,
-                         void *data, td_catalog **catalog, td_error *error) {
-  const td_tape_info *info = td_tape_info_get(tape);
-  td_catalog_builder *state = TD_NEW(td_catalog_builder);
-  state->tape = tape;
-  state->segment = segment;
-  state->error = error;
-  state->listener = listener;
-  state->listener_data = data;
-  state->catalog = TD_NEW(td_catalog);
-  state->catalog->segment = *segment;
-  state->catalog->segment.keyframe = NULL;
-  state->limit = id_limit(info);
-  find_id_fields(state);
-  td_status status = collect(state);
-  if (status == TD_OK)
-    *catalog = state->catalog;
-  else
-    td_catalog_free(state->catalog);
-  free(state->queue_lengths);
-  free(state->runs);
-  free(state);
+td_collecting_new(td_tape *tape, const td_segment *segment, td_collecting **collecting,
+                  td_error *error) {
+  return begin(tape, segment, NULL, collecting, error);
+}
+
+td_status
+td_collecting_take(td_collecting *collecting, const td_any_event *event, uint64_t seq) {
+  collecting->seq = seq;
+  td_status status = declare_ids(collecting, event);
+  if (status == TD_OK) td_catalog_take(collecting, event);
   return status;
+}
+
+const td_catalog *
+td_collecting_catalog(const td_collecting *collecting) {
+  return collecting->catalog;
+}
+
+bool
+td_collecting_is_late(const td_collecting *collecting) {
+  return collecting->late;
+}
+
+td_status
+td_collecting_end(td_collecting *collecting, td_status status, td_catalog **catalog) {
+  if (!status) status = finish(collecting);
+  if (!status)
+    *catalog = collecting->catalog;
+  else
+    td_catalog_free(collecting->catalog);
+  free(collecting->queue_lengths);
+  free(collecting->runs);
+  free(collecting);
+  return status;
+}
+
+/* Of an event of another kind, the catalog has only the thread. */
+static inline bool
+is_of_interest(const td_collecting *self, const td_event *event) {
+  return !self->kinds || self->kinds[event->kind] || event->thread >= self->catalog->n_threads;
+}
+
+static td_status
+take_wished(const td_any_event *event, uint64_t seq, void *data) {
+  td_collecting *self = data;
+  if (!self->kinds || self->kinds[event->event.kind]) return td_collecting_take(self, event, seq);
+  self->seq = seq;
+  return declare(self, THREADS, event->event.thread);
+}
+
+static td_status
+take_run(td_collecting *self, const td_tape_run *run, uint64_t first,
+         const td_catalog_along *along) {
+  td_status status = TD_OK;
+  for (uint32_t i = 0; i < run->n && !status; i++) {
+    const td_any_event *event = td_tape_run_get(run, i);
+    if (is_of_interest(self, &event->event)) status = take_wished(event, first + i, self);
+    if (!status && along->listener) along->listener(self->catalog, event, first + i, along->data);
+  }
+  return status;
+}
+
+td_status
+td_catalog_collect(td_tape *tape, const td_segment *segment, td_catalog **catalog,
+                   td_error *error) {
+  return td_catalog_collect_along(tape, segment, &(td_catalog_along){0}, catalog, error);
+}
+
+td_status
+td_catalog_collect_along(td_tape *tape, const td_segment *segment, td_catalog_along *along,
+                         td_catalog **catalog, td_error *error) {
+  td_collecting *collecting;
+  along->has_begun = false;
+  td_status status = begin(tape, segment, along->kinds, &collecting, error);
+  if (status) return status;
+  status = td_tape_visit_keyframe(tape, segment, take_wished, collecting, error);
+  along->has_begun = !status;
+  td_tape_begin_pass(tape, segment);
+  for (uint64_t seq = segment->first; seq < segment->end && !status;) {
+    const td_tape_run run = td_tape_peek_run(tape, seq, segment->end);
+    status = take_run(collecting, &run, seq, along);
+    seq += TD_MAX(run.n, 1u);
+  }
+  td_tape_end_pass(tape);
+  if (!status) status = td_tape_check_readable(tape, error);
+  return td_collecting_end(collecting, status, catalog);
 }
 
 td_status

@@ -18,13 +18,27 @@ graph_task_of(td_catalog_builder *builder, uint32_t graph_task) {
   return &catalog->graph_task_rows[td_catalog_graph_task_row(catalog, graph_task)];
 }
 
+/* The order of tasks was asked for with another number than the node's. */
+static void
+note_number(td_catalog_builder *builder, const td_catalog_node *node, uint64_t sequence_nr) {
+  builder->late |= node->asked && node->sequence_nr != sequence_nr;
+}
+
+static void
+note_pass(td_catalog_builder *builder, const td_catalog_graph_task *facts, uint32_t depth,
+          uint32_t n_outputs) {
+  builder->late |= facts->asked && (facts->depth != depth || facts->n_outputs != n_outputs);
+}
+
 static void
 take_node_new(td_catalog_builder *builder, const td_any_event *any) {
   const td_event_node_new *event = &any->node_new;
   if (event->node == TD_NONE) return;
   td_catalog_node *node = node_of(builder, event->node);
+  note_number(builder, node, event->sequence_nr);
   const char *stack = td_tape_string(builder->tape, event->stack);
   *node = (td_catalog_node){.id = event->node,
+                            .asked = node->asked,
                             .name = td_tape_string(builder->tape, event->name),
                             .label = node->label,
                             .module = node->module,
@@ -65,7 +79,9 @@ take_graph_task_begin(td_catalog_builder *builder, const td_any_event *any) {
   const td_event_graph_task_begin *event = &any->graph_task_begin;
   if (event->graph_task == TD_NONE) return;
   td_catalog_graph_task *facts = graph_task_of(builder, event->graph_task);
+  note_pass(builder, facts, event->depth, event->n_outputs);
   *facts = (td_catalog_graph_task){.id = event->graph_task,
+                                   .asked = facts->asked,
                                    .outer = facts->outer,
                                    .caller = facts->caller,
                                    .depth = event->depth,
@@ -76,7 +92,9 @@ take_graph_task_begin(td_catalog_builder *builder, const td_any_event *any) {
                                    .keep_graph = event->keep_graph,
                                    .create_graph = event->create_graph,
                                    .accumulate_grad = event->accumulate_grad,
+                                   .number = td_catalog_n_passes_begun(builder->catalog),
                                    .begin_seq = builder->seq,
+                                   .begin_ns = event->event.time,
                                    .end_seq = UINT64_MAX};
 }
 
@@ -85,21 +103,23 @@ take_pass_now(td_catalog_builder *builder, const td_any_event *any) {
   const td_event_pass_now *event = &any->pass_now;
   if (event->graph_task == TD_NONE) return;
   uint32_t status = event->status ? event->status - 1 : (uint32_t)TD_task_status_running;
-  *graph_task_of(builder, event->graph_task) =
-      (td_catalog_graph_task){.id = event->graph_task,
-                              .outer = event->outer,
-                              .caller = event->caller,
-                              .depth = event->depth,
-                              .owner = event->owner,
-                              .root = event->root,
-                              .n_roots = event->n_roots,
-                              .n_outputs = event->n_outputs,
-                              .keep_graph = event->keep_graph,
-                              .create_graph = event->create_graph,
-                              .accumulate_grad = event->accumulate_grad,
-                              .begin_seq = TD_MIN(event->begin, builder->seq),
-                              .end_seq = event->end,
-                              .status = TD_MIN(status, (uint32_t)TD_task_status_error)};
+  td_catalog_graph_task *facts = graph_task_of(builder, event->graph_task);
+  note_pass(builder, facts, event->depth, event->n_outputs);
+  *facts = (td_catalog_graph_task){.id = event->graph_task,
+                                   .asked = facts->asked,
+                                   .outer = event->outer,
+                                   .caller = event->caller,
+                                   .depth = event->depth,
+                                   .owner = event->owner,
+                                   .root = event->root,
+                                   .n_roots = event->n_roots,
+                                   .n_outputs = event->n_outputs,
+                                   .keep_graph = event->keep_graph,
+                                   .create_graph = event->create_graph,
+                                   .accumulate_grad = event->accumulate_grad,
+                                   .begin_seq = TD_MIN(event->begin, builder->seq),
+                                   .end_seq = event->end,
+                                   .status = TD_MIN(status, (uint32_t)TD_task_status_error)};
 }
 
 /* PyTorch tells of the entry before or after the pass's own beginning. */
@@ -120,7 +140,9 @@ take_queue_new(td_catalog_builder *builder, const td_any_event *any) {
   queue->device = event->device;
   queue->graph_task = event->graph_task;
   queue->owner = event->owner;
-  queue->order = (td_queue_order)TD_MIN(event->order, (uint32_t)TD_queue_order_lifo);
+  td_queue_order order = (td_queue_order)TD_MIN(event->order, (uint32_t)TD_queue_order_lifo);
+  builder->late |= queue->asked && queue->order != order;
+  queue->order = order;
 }
 
 static void
@@ -245,7 +267,10 @@ take_setting(td_catalog_builder *builder, const td_any_event *any) {
 static void
 take_node_sequence_nr(td_catalog_builder *builder, const td_any_event *any) {
   const td_event_node_sequence_nr *event = &any->node_sequence_nr;
-  if (event->node != TD_NONE) node_of(builder, event->node)->sequence_nr = event->sequence_nr;
+  if (event->node == TD_NONE) return;
+  td_catalog_node *node = node_of(builder, event->node);
+  note_number(builder, node, event->sequence_nr);
+  node->sequence_nr = event->sequence_nr;
 }
 
 static void
@@ -277,6 +302,7 @@ take_graph_task_end(td_catalog_builder *builder, const td_any_event *any) {
   if (event->graph_task == TD_NONE) return;
   td_catalog_graph_task *facts = graph_task_of(builder, event->graph_task);
   facts->end_seq = builder->seq;
+  facts->took_ns = event->event.time - facts->begin_ns;
   facts->status = event->status;
 }
 
@@ -321,7 +347,6 @@ change_length(td_catalog_builder *builder, uint32_t queue, int change) {
   td_catalog_queue *facts = &builder->catalog->queues[queue];
   if (change > 0) ++*length;
   if (change < 0 && *length) --*length;
-  facts->room = TD_MAX(facts->room, *length);
   facts->max_size = TD_MAX(facts->max_size, *length);
 }
 
@@ -333,12 +358,47 @@ add_mention(td_catalog_builder *builder, const td_event *event, const td_event_t
                  (td_catalog_mention){builder->seq, about, event->kind});
 }
 
+static void
+ask(td_catalog_builder *builder, uint32_t node, uint32_t graph_task, uint32_t queue) {
+  if (node != TD_NONE) node_of(builder, node)->asked = true;
+  if (graph_task != TD_NONE) graph_task_of(builder, graph_task)->asked = true;
+  if (queue != TD_NONE) builder->catalog->queues[queue].asked = true;
+}
+
+/* What engine/replay/apply.h takes from the catalog for a task. */
+static void
+note_asked(td_catalog_builder *builder, const td_any_event *any) {
+  switch (any->event.kind) {
+  case TD_EVENT_dependency:
+    ask(builder, TD_NONE, any->dependency.graph_task, TD_NONE);
+    break;
+  case TD_EVENT_queue_push:
+    ask(builder, any->queue_push.node, any->queue_push.graph_task, any->queue_push.queue);
+    break;
+  case TD_EVENT_queue_pop:
+    ask(builder, TD_NONE, any->queue_pop.graph_task, TD_NONE);
+    break;
+  case TD_EVENT_queue_wake:
+    ask(builder, TD_NONE, any->queue_wake.graph_task, any->queue_wake.queue);
+    break;
+  case TD_EVENT_queue_shutdown:
+    ask(builder, TD_NONE, TD_NONE, any->queue_shutdown.queue);
+    break;
+  case TD_EVENT_entry_now:
+    ask(builder, any->entry_now.node, any->entry_now.graph_task, any->entry_now.queue);
+    break;
+  default:
+    break;
+  }
+}
+
 void
 td_catalog_take(td_catalog_builder *builder, const td_any_event *any) {
   const td_event *event = &any->event;
   const td_event_type *type = td_event_type_get(event->kind);
   builder->catalog->n_by_kind[event->kind]++;
   if (takers[event->kind]) takers[event->kind](builder, any);
+  note_asked(builder, any);
   if (type->list.list) add_mention(builder, event, type);
   if (type->queue.change)
     change_length(builder, td_event_u32(event, type->queue.queue), type->queue.change);

@@ -16,6 +16,13 @@ td_catalog_grow(td_catalog_builder *builder, void *table, uint32_t n, uint32_t *
   return larger;
 }
 
+/* How many events of a kind the catalog takes, at most. */
+static uint64_t
+count_wished(const td_catalog_builder *builder, uint32_t kind) {
+  const bool *kinds = builder->kinds;
+  return !kinds || kinds[kind] ? td_tape_info_get(builder->tape)->n_by_kind[kind] : 0;
+}
+
 /* Of a whole tape, it is known how many events of a kind come. */
 static void *
 first_room(td_catalog_builder *builder, uint64_t n, uint32_t *room, size_t size) {
@@ -28,10 +35,9 @@ first_room(td_catalog_builder *builder, uint64_t n, uint32_t *room, size_t size)
 
 static void
 reserve_mentions(td_catalog_builder *builder) {
-  const td_tape_info *info = td_tape_info_get(builder->tape);
-  uint64_t n[TD_N_LISTS] = {0};
+  uint64_t n[TD_N_LISTS] = {0}, n_wished;
   for (uint32_t kind = 1; kind < TD_EVENT_LIMIT; kind++)
-    if (info->n_by_kind[kind]) n[td_event_type_get(kind)->list.list] += info->n_by_kind[kind];
+    if ((n_wished = count_wished(builder, kind))) n[td_event_type_get(kind)->list.list] += n_wished;
   for (int list = TD_LIST_none + 1; list < TD_N_LISTS; list++) {
     td_catalog_mentions *mentions = &builder->catalog->mentions[list];
     mentions->items =
@@ -43,9 +49,9 @@ void
 td_catalog_reserve(td_catalog_builder *builder) {
   td_catalog *catalog = builder->catalog;
   td_catalog_room *room = &builder->room;
-  const uint64_t *n = td_tape_info_get(builder->tape)->n_by_kind;
 #define RESERVE(table, room_of, kind)                                                              \
-  (table) = first_room(builder, n[TD_EVENT_##kind], &room->room_of, sizeof *(table))
+  (table) =                                                                                        \
+      first_room(builder, count_wished(builder, TD_EVENT_##kind), &room->room_of, sizeof *(table))
   RESERVE(catalog->edges, edges, edge_new);
   RESERVE(catalog->metadata, metadata, input_metadata);
   RESERVE(builder->runs, runs, node_begin);

@@ -112,6 +112,7 @@ slice_edges(td_catalog *catalog) {
   keyed edges = {catalog->edges, sizeof(td_catalog_edge), offsetof(td_catalog_edge, from),
                  catalog->n_edges, &catalog->node_ids};
   uint32_t *first = NULL;
+  if (edges.n == 0) return true;
   td_catalog_edge *sorted = sort_by_key(&edges, catalog->edges, &first);
   for (uint32_t i = 0; sorted && i < catalog->n_nodes; i++) {
     td_catalog_node *node = &catalog->node_rows[i];
@@ -129,6 +130,7 @@ slice_in_edges(td_catalog *catalog) {
   keyed edges = {catalog->edges, sizeof(td_catalog_edge), offsetof(td_catalog_edge, to),
                  catalog->n_edges, &catalog->node_ids};
   uint32_t *first = NULL;
+  if (edges.n == 0) return (catalog->in_edges = td_try_alloc(0, sizeof *catalog->in_edges)) != NULL;
   bool made = order_by_key(&edges, &first, &catalog->in_edges);
   for (uint32_t i = 0; made && i < catalog->n_nodes; i++) {
     catalog->node_rows[i].first_in = first[i];
@@ -143,6 +145,7 @@ slice_metadata(td_catalog *catalog) {
   keyed metadata = {catalog->metadata, sizeof(td_catalog_metadata),
                     offsetof(td_catalog_metadata, node), catalog->n_metadata, &catalog->node_ids};
   uint32_t *first = NULL;
+  if (metadata.n == 0) return true;
   td_catalog_metadata *sorted = sort_by_key(&metadata, catalog->metadata, &first);
   for (uint32_t i = 0; sorted && i < catalog->n_nodes; i++) {
     td_catalog_node *node = &catalog->node_rows[i];
@@ -171,8 +174,23 @@ slice_runs(td_catalog *catalog, const td_catalog_run *runs) {
   return made;
 }
 
+static int
+compare_mentions(const void *a, const void *b) {
+  const td_catalog_mention *left = a, *right = b;
+  if (left->node != right->node) return left->node < right->node ? -1 : 1;
+  return (left->seq > right->seq) - (left->seq < right->seq);
+}
+
+static void
+sort_mentions(td_catalog *catalog) {
+  for (int list = TD_LIST_problems + 1; list < TD_N_LISTS; list++)
+    qsort(catalog->mentions[list].items, catalog->mentions[list].n,
+          sizeof *catalog->mentions[list].items, compare_mentions);
+}
+
 bool
 td_catalog_slice(td_catalog *catalog, const td_catalog_run *runs) {
+  sort_mentions(catalog);
   return slice_edges(catalog) && slice_in_edges(catalog) && slice_metadata(catalog) &&
          slice_runs(catalog, runs);
 }

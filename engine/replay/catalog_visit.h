@@ -4,7 +4,7 @@
  * The thread that owns the tape. */
 #pragma once
 
-#include "engine/replay/catalog.h"
+#include "engine/replay/catalog_collect.h"
 
 /* Called with the events to look at, and a catalog that is valid for the call and knows them. What
  * it returns ends the walk unless it is TD_OK. */
@@ -17,10 +17,8 @@ typedef td_status (*td_catalog_visitor)(const td_catalog *catalog, uint64_t firs
 td_status td_catalog_visit(td_tape *tape, uint64_t first, uint64_t end, td_catalog_visitor visit,
                            void *data, td_error *error);
 
-/* Called with each event, and a catalog that is valid for the call and knows what it names. */
-typedef void (*td_event_visitor)(const td_catalog *catalog, const td_any_event *event, void *data);
-
-/* td_catalog_visit_events calls a function for each readable event of a tape. As td_catalog_visit.
- */
-td_status td_catalog_visit_events(td_tape *tape, td_event_visitor visit, void *data,
-                                  td_error *error);
+/* td_catalog_visit_along shows each readable event of a tape to a listener. After each segment it
+ * calls a function with the catalog of the segment and the numbers of the events. So one pass over
+ * the tape serves both. `visit` gets the listener's data. As td_catalog_visit. */
+td_status td_catalog_visit_along(td_tape *tape, td_catalog_along *along, td_catalog_visitor visit,
+                                 td_error *error);

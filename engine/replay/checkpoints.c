@@ -9,7 +9,7 @@
 
 /* A seek applies at most so many events, and copies at most so many pages before it writes to them.
  * Both double when checkpoints are dropped. */
-#define EVENTS_AT_FIRST 4096
+#define EVENTS_AT_FIRST 8192
 #define PAGES_AT_FIRST 512
 #define INITIAL 0 /* "page" before the first version */
 
@@ -34,8 +34,9 @@ struct td_checkpoints {
   uint64_t most_events; /* from one to the next */
   uint32_t most_pages;
   uint32_t budget_pages;
-  page_versions *histories; /* (owned) [world->state.n_pages] */
-  uint32_t *pages;          /* (owned) the pages that ever had a version */
+  page_versions *histories; /* (owned) [n_histories] of the first pages of the world */
+  uint32_t *pages;          /* (owned) [n_histories] the pages that ever had a version */
+  uint32_t n_histories;
   uint32_t n_pages;
 };
 
@@ -114,19 +115,37 @@ td_checkpoints_due(const td_checkpoints *checkpoints) {
   return n_events >= checkpoints->most_events || world->n_dirty >= checkpoints->most_pages;
 }
 
-static void
+/* The world may have grown. */
+static bool
+reserve_histories(td_checkpoints *checkpoints) {
+  uint32_t n = checkpoints->n_histories, n_pages = checkpoints->world->state.n_pages;
+  if (n_pages <= n) return true;
+  uint32_t more = (uint32_t)TD_MIN(TD_MAX(n_pages, 2 * (uint64_t)n), UINT32_MAX);
+  page_versions *histories = realloc(checkpoints->histories, (size_t)more * sizeof *histories);
+  if (histories) checkpoints->histories = histories;
+  uint32_t *pages = realloc(checkpoints->pages, (size_t)more * sizeof *pages);
+  if (pages) checkpoints->pages = pages;
+  if (!histories || !pages) return false;
+  memset(histories + n, 0, (size_t)(more - n) * sizeof *histories);
+  checkpoints->n_histories = more;
+  return true;
+}
+
+static bool
 lay(td_checkpoints *checkpoints) {
   td_world *world = checkpoints->world;
+  if (!reserve_histories(checkpoints)) return false;
   for (uint32_t i = 0; i < world->n_dirty; i++)
     store_page(checkpoints, world->dirty_pages[i]);
   forget_dirty(world);
   TD_GROW(checkpoints->positions, checkpoints->n, checkpoints->capacity);
   checkpoints->positions[checkpoints->n++] = world->state.header->seq;
+  return true;
 }
 
 bool
 td_checkpoints_lay(td_checkpoints *checkpoints) {
-  lay(checkpoints);
+  if (!lay(checkpoints)) return false;
   bool last_is_even = checkpoints->n % 2 == 1;
   if (last_is_even && is_over_budget(checkpoints)) thin(checkpoints);
   return td_world_promise(checkpoints->world);
@@ -139,12 +158,7 @@ td_checkpoints_new(td_world *world, uint32_t most_events, size_t budget_bytes) {
   checkpoints->most_events = most_events ? most_events : EVENTS_AT_FIRST;
   checkpoints->most_pages = PAGES_AT_FIRST;
   checkpoints->budget_pages = (uint32_t)(budget_bytes / TD_STATE_PAGE_BYTES);
-  checkpoints->histories = td_try_alloc(world->state.n_pages, sizeof *checkpoints->histories);
-  checkpoints->pages = td_try_alloc(world->state.n_pages, sizeof *checkpoints->pages);
-  if (checkpoints->histories && checkpoints->pages) {
-    lay(checkpoints);
-    if (td_world_promise(world)) return checkpoints;
-  }
+  if (lay(checkpoints) && td_world_promise(world)) return checkpoints;
   td_checkpoints_free(checkpoints);
   return NULL;
 }
@@ -196,9 +210,11 @@ restore_page(td_world *world, uint32_t page, uint32_t version) {
 static void
 restore_unversioned(td_checkpoints *checkpoints) {
   td_world *world = checkpoints->world;
-  for (uint32_t i = 0; i < world->n_dirty; i++)
-    if (checkpoints->histories[world->dirty_pages[i]].n == 0)
-      restore_page(world, world->dirty_pages[i], INITIAL);
+  for (uint32_t i = 0; i < world->n_dirty; i++) {
+    uint32_t page = world->dirty_pages[i];
+    bool is_versioned = page < checkpoints->n_histories && checkpoints->histories[page].n > 0;
+    if (!is_versioned) restore_page(world, page, INITIAL);
+  }
 }
 
 void

@@ -23,8 +23,8 @@ note_quiet(td_cut_moments *self, uint64_t seq) {
   self->quiet[self->n_quiet++] = seq;
 }
 
-/* A node whose edges are still to come is worse than many tasks: the segment would not know them.
- */
+/* A node whose edges are still to come, or a pass whose outer pass is, is worse than many tasks:
+ * the segment would not know them. */
 #define DECLARING_WEIGHT (UINT64_C(1) << 20)
 
 static void
@@ -41,11 +41,18 @@ note_calm(td_cut_moments *self, uint64_t seq) {
 /* Telling about a node takes a thread so many events of the tape, with those of others between. */
 #define DECLARING_EVENTS 64
 
-/* Whether the thread is in the middle of telling about a node: its last event said something that
- * lasts as long as the node. */
+/* What the thread's next events say more about: something that lasts as long as a node, or a pass
+ * in another one, which reentrant_enter names. */
+static bool
+is_half_told(const td_event *event) {
+  if (event->kind == TD_EVENT_graph_task_begin)
+    return ((const td_event_graph_task_begin *)event)->depth > 0;
+  return td_event_type_get(event->kind)->lasts.how == TD_LASTS_node;
+}
+
 static void
 note_declaring(td_cut_moments *self, const td_event *event, uint64_t seq) {
-  bool is_now = td_event_type_get(event->kind)->lasts.how == TD_LASTS_node;
+  bool is_now = is_half_told(event);
   if (!is_now && !self->n_declaring) return;
   uint64_t *since = td_number_map_put(&self->declaring, event->thread);
   self->n_declaring += is_now;

@@ -14,8 +14,8 @@ take_task(td_world *world) {
     td_world_set(world, &header->free_task, td_state_task(&world->state, task)->child[0]);
     return task;
   }
-  if (header->n_tasks_used == world->n_tasks) return TD_NONE;
   task = header->n_tasks_used;
+  if (!td_world_grow(world, TD_WORLD_tasks, task + 1)) return TD_NONE;
   td_world_set(world, &header->n_tasks_used, task + 1);
   return task;
 }
@@ -164,8 +164,8 @@ take_arrival(td_world *world) {
     td_world_set(world, &header->free_arrival, td_state_arrival(&world->state, arrival)->next);
     return arrival;
   }
-  if (header->n_arrivals_used == world->n_arrivals) return TD_NONE;
   arrival = header->n_arrivals_used;
+  if (!td_world_grow(world, TD_WORLD_arrivals, arrival + 1)) return TD_NONE;
   td_world_set(world, &header->n_arrivals_used, arrival + 1);
   return arrival;
 }

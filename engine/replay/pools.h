@@ -10,7 +10,7 @@
 /* td_task_find returns the index of the live task of (node, graph_task), or TD_NONE. */
 uint32_t td_task_find(const td_world *world, uint32_t node, uint32_t graph_task);
 
-/* td_task_obtain finds that task or makes it. TD_NONE if the pool is used up. */
+/* td_task_obtain finds that task or makes it. TD_NONE without memory. */
 uint32_t td_task_obtain(td_world *world, uint32_t node, uint32_t graph_task);
 
 /* td_task_drop unparks a task and gives it and its arrivals back. */
@@ -19,5 +19,5 @@ void td_task_drop(td_world *world, uint32_t task);
 void td_task_park(td_world *world, uint32_t task);
 void td_task_unpark(td_world *world, uint32_t task);
 
-/* td_arrival_add puts a gradient into a task's input buffer. False if the pool is used up. */
+/* td_arrival_add puts a gradient into a task's input buffer. False without memory. */
 bool td_arrival_add(td_world *world, uint32_t task, const td_event_buffer_add *event);

@@ -6,6 +6,7 @@
 
 /* From this length on, each task in a heap knows its place there. Shorter heaps are searched. */
 #define INDEXED_LENGTH 64
+#define ROOM_AT_FIRST 4u
 
 /* What comparing and storing need. A heap is an array, or NULL: the entries of the world from
  * `first` on. */
@@ -80,12 +81,14 @@ TD_HEAP_DEFINE(entries, td_queue_entry, get_entry, goes_after, set_entry)
 
 static heap_context
 context_of(td_world *world, uint32_t queue) {
+  const td_catalog *catalog = world->state.catalog;
+  const td_queue_now *now = td_state_queue(&world->state, queue);
   return (heap_context){.state = &world->state,
-                        .catalog = world->catalog,
-                        .order = world->catalog->queues[queue].order,
+                        .catalog = catalog,
+                        .order = catalog->queues[queue].order,
                         .world = world,
-                        .first = world->state.first_entry[queue],
-                        .indexed = td_state_queue(&world->state, queue)->n >= INDEXED_LENGTH};
+                        .first = now->first,
+                        .indexed = now->n >= INDEXED_LENGTH};
 }
 
 /* From a certain length on, each task knows its place. */
@@ -96,10 +99,25 @@ grow_by_one(td_world *world, td_queue_now *now, const heap_context *context) {
     note_place(context, i, get_entry(context, NULL, i));
 }
 
+/* Copies the heap to a place with twice the room, if there is none for one more entry. */
+static bool
+make_room(td_world *world, td_queue_now *now) {
+  if (now->n < now->room) return true;
+  uint32_t first = world->state.header->n_entries_used, room = TD_MAX(2 * now->room, ROOM_AT_FIRST);
+  if (first + (uint64_t)room >= TD_NONE || !td_world_grow(world, TD_WORLD_entries, first + room))
+    return false;
+  for (uint32_t i = 0; i < now->n; i++)
+    store_entry(world, first + i, *td_state_entry(&world->state, now->first + i));
+  td_world_set(world, &now->first, first);
+  td_world_set(world, &now->room, room);
+  td_world_set(world, &world->state.header->n_entries_used, first + room);
+  return true;
+}
+
 bool
 td_queue_append(td_world *world, uint32_t queue, td_queue_entry entry) {
   td_queue_now *now = td_world_queue(world, queue);
-  if (now->n >= world->catalog->queues[queue].room) return false;
+  if (!make_room(world, now)) return false;
   heap_context context = context_of(world, queue);
   set_entry(&context, NULL, now->n, entry);
   grow_by_one(world, now, &context);
@@ -109,7 +127,7 @@ td_queue_append(td_world *world, uint32_t queue, td_queue_entry entry) {
 bool
 td_queue_enter(td_world *world, uint32_t queue, td_queue_entry entry) {
   td_queue_now *now = td_world_queue(world, queue);
-  if (now->n >= world->catalog->queues[queue].room) return false;
+  if (!make_room(world, now)) return false;
   heap_context context = context_of(world, queue);
   entry.order = now->n_pushed;
   entries_push(NULL, now->n, entry, &context);
@@ -175,22 +193,21 @@ td_queue_leave(td_world *world, uint32_t queue, uint32_t node, uint32_t graph_ta
 }
 
 void
-td_state_queue_order(const td_state *state, const td_catalog *catalog, uint32_t queue,
-                     td_queue_entry *out) {
-  uint32_t n = td_state_queue(state, queue)->n;
-  if (n == 0) return;
+td_state_queue_first(const td_state *state, const td_catalog *catalog, uint32_t queue,
+                     uint32_t most, td_queue_entry *out) {
+  uint32_t n = td_state_queue(state, queue)->n, n_out = TD_MIN(most, n);
   heap_context context = {
       .state = state, .catalog = catalog, .order = catalog->queues[queue].order};
+  td_queue_entry *heap = TD_NEW_N(td_queue_entry, n + 1);
   for (uint32_t i = 0; i < n; i++)
-    out[i] = *td_state_entry(state, state->first_entry[queue] + i);
-  while (n > 1) {
-    td_queue_entry first = entries_pop(out, n, &context);
-    out[--n] = first;
-  }
-  n = td_state_queue(state, queue)->n;
-  for (uint32_t i = 0; i < n / 2; i++) {
-    td_queue_entry swapped = out[i];
-    out[i] = out[n - 1 - i];
-    out[n - 1 - i] = swapped;
-  }
+    heap[i] = *td_state_entry(state, td_state_queue(state, queue)->first + i);
+  for (uint32_t i = 0; i < n_out; i++)
+    out[i] = entries_pop(heap, n - i, &context);
+  free(heap);
+}
+
+void
+td_state_queue_order(const td_state *state, const td_catalog *catalog, uint32_t queue,
+                     td_queue_entry *out) {
+  td_state_queue_first(state, catalog, queue, td_state_queue(state, queue)->n, out);
 }

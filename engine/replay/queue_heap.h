@@ -7,11 +7,11 @@
 #include "engine/base/task_order.h"
 #include "engine/replay/world.h"
 
-/* td_queue_enter pushes an entry and ranks it. False if the queue is full. */
+/* td_queue_enter pushes an entry and ranks it. False without memory. */
 bool td_queue_enter(td_world *world, uint32_t queue, td_queue_entry entry);
 
 /* td_queue_append puts an entry behind those of the heap, as a keyframe tells them, and ranks
- * nothing. False if the queue is full. */
+ * nothing. False without memory. */
 bool td_queue_append(td_world *world, uint32_t queue, td_queue_entry entry);
 
 /* td_queue_leave removes the entry of (node, graph_task), or, for node TD_NONE, the first that is a

@@ -2,7 +2,6 @@
 #include "engine/replay/replay.h"
 
 #include "engine/base/alloc.h"
-#include "engine/replay/catalog_collect.h"
 #include "engine/replay/checkpoints.h"
 
 #include <inttypes.h>
@@ -12,6 +11,7 @@
 #define CHECKPOINT_BYTES_MIN ((uint64_t)8 << 20)
 #define CHECKPOINT_BYTES_MAX ((uint64_t)256 << 20)
 #define JOURNAL_WORDS_MAX ((size_t)1 << 20)
+#define DUE_EVENTS 64 /* a checkpoint may be late by so many */
 #define PROGRESS_EVENTS 65536
 #define NEAR_EVENTS 1024 /* undoing so many is as quick as going to a checkpoint */
 
@@ -48,6 +48,20 @@ step_forward(td_replay *replay) {
   apply_next(replay);
 }
 
+/* Only the last events before the position will be undone. */
+static void
+go_forward(td_replay *replay, uint64_t position) {
+  if (position - td_replay_position(replay) > NEAR_EVENTS) {
+    forget_journal(replay);
+    replay->world.journalling = false;
+    while (td_replay_position(replay) < position - NEAR_EVENTS)
+      apply_next(replay);
+    replay->world.journalling = true;
+  }
+  while (td_replay_position(replay) < position)
+    step_forward(replay);
+}
+
 static void
 step_back(td_replay *replay) {
   td_world_undo(&replay->world, replay->marks[--replay->n_marks]);
@@ -58,22 +72,34 @@ note_trouble(td_replay *replay, uint64_t seq) {
   if (replay->n_trouble++ == 0) replay->first_trouble = seq;
 }
 
+/* What indexing carries from event to event. */
+typedef struct indexing {
+  td_replay *replay;
+  td_replay_progress progress; /* or NULL */
+  td_replay_listener listener; /* or NULL */
+  void *data;                  /* of both */
+  td_error *error;
+} indexing;
+
+static bool
+is_wanted(const indexing *self, uint64_t seq) {
+  const td_segment *segment = &self->replay->segment;
+  if (!self->progress || seq % PROGRESS_EVENTS) return true;
+  double done = (double)(seq - segment->first), all = (double)(segment->end - segment->first);
+  return self->progress(done / all, self->data);
+}
+
 static td_status
-index_events(td_replay *replay, td_replay_progress progress, void *data, td_error *error) {
-  const td_segment *segment = &replay->segment;
-  double n_events = (double)(segment->end - segment->first);
-  for (uint64_t seq = segment->first; seq < segment->end; seq++) {
-    bool is_due = td_checkpoints_due(replay->checkpoints);
-    if (is_due && !td_checkpoints_lay(replay->checkpoints))
-      return td_error_set(error, TD_OUT_OF_MEMORY, "no memory for checkpoints");
-    bool wanted = !progress || seq % PROGRESS_EVENTS ||
-                  progress((double)(seq - segment->first) / n_events, data);
-    if (!wanted) return td_error_set(error, TD_INVALID, "cancelled");
-    apply_next(replay);
-    if (replay->world.troubled) note_trouble(replay, seq);
-  }
-  td_checkpoints_restore(replay->checkpoints, segment->first);
-  replay->world.journalling = true;
+index_event(const td_any_event *event, uint64_t seq, void *data) {
+  indexing *self = data;
+  td_replay *replay = self->replay;
+  if (replay->world.troubled) note_trouble(replay, seq);
+  if (self->listener && event) self->listener(event, seq, self->data);
+  if (seq % DUE_EVENTS) return TD_OK;
+  bool is_due = td_checkpoints_due(replay->checkpoints);
+  if (is_due && !td_checkpoints_lay(replay->checkpoints))
+    return td_error_set(self->error, TD_OUT_OF_MEMORY, "no memory for checkpoints");
+  if (!is_wanted(self, seq)) return td_error_set(self->error, TD_INVALID, "cancelled");
   return TD_OK;
 }
 
@@ -84,31 +110,64 @@ checkpoint_bytes(uint64_t n_events) {
   return TD_MIN(TD_MAX(n_bytes, CHECKPOINT_BYTES_MIN), CHECKPOINT_BYTES_MAX);
 }
 
+/* Makes world and checkpoints in a pass over the segment. */
 static td_status
-open_parts(td_replay *replay, td_replay_progress progress, void *data, td_error *error) {
+index_segment(indexing *self, const td_catalog *catalog, td_collecting *collecting) {
+  td_replay *replay = self->replay;
   const td_segment *segment = &replay->segment;
-  td_status status = td_catalog_collect(replay->tape, segment, &replay->catalog, error);
-  if (status == TD_OK) status = td_world_init(&replay->world, replay->catalog, error);
-  if (status == TD_OK) status = td_world_begin(&replay->world, replay->tape, segment, error);
-  if (status != TD_OK) return status;
-  if (replay->world.troubled) note_trouble(replay, segment->first);
+  td_world *world = &replay->world;
+  td_status status = td_world_init(world, catalog, self->error);
+  if (!status) status = td_world_begin(world, replay->tape, segment, collecting, self->error);
+  if (status) return status;
+  if (world->troubled) note_trouble(replay, segment->first);
   replay->checkpoints =
-      td_checkpoints_new(&replay->world, 0, checkpoint_bytes(segment->end - segment->first));
+      td_checkpoints_new(world, 0, checkpoint_bytes(segment->end - segment->first));
   if (!replay->checkpoints)
-    return td_error_set(error, TD_OUT_OF_MEMORY, "no memory for checkpoints");
-  td_tape_begin_pass(replay->tape, segment);
-  status = index_events(replay, progress, data, error);
-  td_tape_end_pass(replay->tape);
-  return status ? status : td_tape_check_readable(replay->tape, error);
+    return td_error_set(self->error, TD_OUT_OF_MEMORY, "no memory for checkpoints");
+  return td_world_run(world, replay->tape, segment, collecting, index_event, self, self->error);
+}
+
+/* The catalog learned too late what orders tasks. */
+static td_status
+index_again(indexing *self) {
+  td_replay *replay = self->replay;
+  td_checkpoints_free(replay->checkpoints);
+  replay->checkpoints = NULL;
+  td_world_fini(&replay->world);
+  replay->n_trouble = 0;
+  self->listener = NULL;
+  return index_segment(self, replay->catalog, NULL);
+}
+
+static td_status
+open_parts(indexing *self) {
+  td_replay *replay = self->replay;
+  td_collecting *collecting;
+  td_status status = td_collecting_new(replay->tape, &replay->segment, &collecting, self->error);
+  if (status) return status;
+  status = index_segment(self, td_collecting_catalog(collecting), collecting);
+  bool is_late = td_collecting_is_late(collecting);
+  status = td_collecting_end(collecting, status, &replay->catalog);
+  if (!status && is_late) status = index_again(self);
+  if (status) return status;
+  td_checkpoints_restore(replay->checkpoints, replay->segment.first);
+  replay->world.journalling = true;
+  return TD_OK;
 }
 
 td_status
 td_replay_new(td_tape *tape, const td_segment *segment, td_replay_progress progress, void *data,
               td_replay **replay, td_error *error) {
+  return td_replay_new_along(tape, segment, progress, NULL, data, replay, error);
+}
+
+td_status
+td_replay_new_along(td_tape *tape, const td_segment *segment, td_replay_progress progress,
+                    td_replay_listener listener, void *data, td_replay **replay, td_error *error) {
   td_replay *made = TD_NEW(td_replay);
   made->tape = tape;
   made->segment = *segment;
-  td_status status = open_parts(made, progress, data, error);
+  td_status status = open_parts(&(indexing){made, progress, listener, data, error});
   if (status == TD_OK)
     *replay = made;
   else
@@ -192,8 +251,7 @@ td_replay_seek(td_replay *replay, uint64_t position, td_error *error) {
     td_checkpoints_restore(replay->checkpoints, checkpoint);
     forget_journal(replay);
   }
-  while (td_replay_position(replay) < position)
-    step_forward(replay);
+  go_forward(replay, position);
   return td_tape_check_readable(replay->tape, error);
 }
 

@@ -9,6 +9,7 @@
  * catalog has what the segment names, and it stands between the segment's first and last event. */
 #pragma once
 
+#include "engine/replay/catalog_collect.h"
 #include "engine/replay/state.h"
 
 typedef struct td_replay td_replay;
@@ -25,6 +26,14 @@ td_status td_replay_open(const char *path, td_replay_progress progress, void *da
  * there is none, the tape is closed. */
 td_status td_replay_new(td_tape *tape, const td_segment *segment, td_replay_progress progress,
                         void *data, td_replay **replay, td_error *error);
+
+typedef void (*td_replay_listener)(const td_any_event *event, uint64_t seq, void *data);
+
+/* td_replay_new_along does so too, and shows each readable event of the segment to a listener, in
+ * order and once. So one pass serves both. */
+td_status td_replay_new_along(td_tape *tape, const td_segment *segment, td_replay_progress progress,
+                              td_replay_listener listener, void *data, td_replay **replay,
+                              td_error *error);
 void td_replay_close(td_replay *replay);
 
 td_tape *td_replay_tape(td_replay *replay);

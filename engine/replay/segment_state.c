@@ -152,7 +152,7 @@ put_entries(const putter *self) {
   for (uint32_t queue = 0; queue < self->catalog->n_queues; queue++)
     for (uint32_t i = 0; i < td_state_queue(self->state, queue)->n; i++) {
       const td_queue_entry *entry =
-          td_state_entry(self->state, self->state->first_entry[queue] + i);
+          td_state_entry(self->state, td_state_queue(self->state, queue)->first + i);
       PUT(self, entry_now, .queue = queue, .node = entry->node, .graph_task = entry->graph_task,
           .kind_of_task = entry->kind, .order = entry->order);
     }
@@ -177,7 +177,7 @@ put_queues(const putter *self) {
     if (self->catalog->queues[i].named && now->n_pushed)
       PUT(self, queue_now, .queue = i, .pushed = now->n_pushed, .popped = now->n_popped,
           .last_node = if_declared(self, now->last_node), .last_pop_seq = now->last_pop_seq,
-          .most = self->catalog->queues[i].max_size);
+          .last_depth = now->last_depth, .most = self->catalog->queues[i].max_size);
   }
 }
 
@@ -209,6 +209,6 @@ td_segment_state_put(td_keyframe *keyframe, const td_state *state, const td_cata
   put_threads(&self);
   PUT(&self, totals_now, .n_anomalies = header->n_anomalies, .step = header->step,
       .current_node = if_declared(&self, header->current_node),
-      .passes = catalog->n_passes_before + (uint32_t)catalog->n_by_kind[TD_EVENT_graph_task_begin]);
+      .passes = td_catalog_n_passes_begun(catalog));
   td_number_map_fini(&self.declared);
 }

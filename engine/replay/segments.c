@@ -21,7 +21,7 @@ typedef struct cutting {
   uint64_t least_events;
   td_cut_moments moments;
   td_segment_outline outline;
-  td_keyframe places;  /* threads and queues of the whole tape */
+  td_keyframe places;  /* what names the lanes of the whole tape */
   td_keyframe lasting; /* what else lives where the last segment ends */
   td_keyframe held;    /* node_free of nodes that are not let go of yet */
   td_keyframe keyframe;
@@ -33,7 +33,8 @@ typedef struct cutting {
 static bool
 is_place(const td_event *event) {
   return event->kind == TD_EVENT_thread_new || event->kind == TD_EVENT_pool_thread_new ||
-         event->kind == TD_EVENT_queue_new;
+         event->kind == TD_EVENT_queue_new || event->kind == TD_EVENT_process_new ||
+         event->kind == TD_EVENT_device_new;
 }
 
 static void
@@ -74,9 +75,10 @@ static bool
 is_held(const td_world *world, const td_event *event) {
   if (event->kind != TD_EVENT_node_free) return false;
   uint32_t node = ((const td_event_node_free *)event)->node;
-  if (node == TD_NONE || !td_catalog_has_node(world->catalog, node)) return false;
+  const td_catalog *catalog = world->state.catalog;
+  if (node == TD_NONE || !td_catalog_has_node(catalog, node)) return false;
   uint32_t pass = td_state_node(&world->state, node)->graph_task;
-  uint32_t row = pass == TD_NONE ? TD_NO_ROW : td_catalog_graph_task_row(world->catalog, pass);
+  uint32_t row = pass == TD_NONE ? TD_NO_ROW : td_catalog_graph_task_row(catalog, pass);
   return row != TD_NO_ROW &&
          td_state_graph_task_row(&world->state, row)->status == 1 + TD_task_status_running;
 }
@@ -100,18 +102,21 @@ let_go(cutting *self, const td_world *world) {
   td_keyframe_fini(&held);
 }
 
-static void
-apply_all(cutting *self, td_world *world, const td_segment *segment, uint32_t *last_thread) {
-  td_tape_begin_pass(self->tape, segment);
-  for (uint64_t seq = segment->first; seq < segment->end; seq++) {
-    const td_any_event *event = td_tape_peek(self->tape, seq);
-    td_apply_event(world, event);
-    if (!event) continue;
-    td_segment_outline_name(&self->outline, &event->event, seq);
-    keep(self, world, &event->event, seq);
-    *last_thread = event->event.thread;
-  }
-  td_tape_end_pass(self->tape);
+/* A segment that is applied. */
+typedef struct passage {
+  cutting *cutting;
+  td_world world;
+  uint32_t last_thread;
+} passage;
+
+static td_status
+pass_event(const td_any_event *event, uint64_t seq, void *data) {
+  passage *self = data;
+  if (!event) return TD_OK;
+  td_segment_outline_name(&self->cutting->outline, &event->event, seq);
+  keep(self->cutting, &self->world, &event->event, seq);
+  self->last_thread = event->event.thread;
+  return TD_OK;
 }
 
 /* The places from *at on whose numbers lie before `end`. */
@@ -124,8 +129,8 @@ put_places(cutting *self, size_t *at, size_t *byte, uint64_t end) {
   }
 }
 
-/* In the order of the tape. All threads and queues are there, also those to come: whoever shows a
- * segment has the same lanes as for any other. */
+/* In the order of the tape. All threads, queues, devices and processes are there, also those to
+ * come: whoever shows a segment has the same lanes as for any other. */
 static void
 make_keyframe(cutting *self, const td_state *state, const td_catalog *catalog, uint64_t first,
               uint32_t thread) {
@@ -141,25 +146,45 @@ make_keyframe(cutting *self, const td_state *state, const td_catalog *catalog, u
   put_places(self, &at, &byte, UINT64_MAX);
 }
 
+static td_status
+apply_segment(passage *self, const td_segment *segment, const td_catalog *catalog,
+              td_collecting *collecting) {
+  td_tape *tape = self->cutting->tape;
+  td_error *error = self->cutting->error;
+  td_status status = td_world_init(&self->world, catalog, error);
+  if (!status) status = td_world_begin(&self->world, tape, segment, collecting, error);
+  if (status) return status;
+  return td_world_run(&self->world, tape, segment, collecting, collecting ? pass_event : NULL, self,
+                      error);
+}
+
+/* As td_replay_open does: Note [One pass] in world.h. */
+static td_status
+collect_segment(passage *self, const td_segment *segment, td_catalog **catalog) {
+  td_collecting *collecting;
+  td_status status =
+      td_collecting_new(self->cutting->tape, segment, &collecting, self->cutting->error);
+  if (status) return status;
+  status = apply_segment(self, segment, td_collecting_catalog(collecting), collecting);
+  bool is_late = td_collecting_is_late(collecting);
+  status = td_collecting_end(collecting, status, catalog);
+  if (status || !is_late) return status;
+  td_world_fini(&self->world);
+  return apply_segment(self, segment, *catalog, NULL);
+}
+
 /* Makes the keyframe of the next segment. */
 static td_status
 pass_through(cutting *self, const td_segment *segment) {
   td_catalog *catalog = NULL;
-  td_world world = {0};
-  uint32_t last_thread = 0;
-  td_status status = td_catalog_collect(self->tape, segment, &catalog, self->error);
-  if (!status) status = td_world_init(&world, catalog, self->error);
-  if (!status) status = td_world_begin(&world, self->tape, segment, self->error);
+  passage passage = {.cutting = self};
+  td_status status = collect_segment(&passage, segment, &catalog);
   if (!status) {
-    apply_all(self, &world, segment, &last_thread);
-    status = td_tape_check_readable(self->tape, self->error);
-  }
-  if (!status) {
-    let_go(self, &world);
+    let_go(self, &passage.world);
     td_keyframe_settle(&self->lasting);
-    make_keyframe(self, &world.state, catalog, segment->end, last_thread);
+    make_keyframe(self, &passage.world.state, catalog, segment->end, passage.last_thread);
   }
-  td_world_fini(&world);
+  td_world_fini(&passage.world);
   td_catalog_free(catalog);
   return status;
 }

@@ -5,9 +5,9 @@
  *
  * A keyframe is a list of events outside the numbering of the segment:
  * - The events that declared what still lives, unchanged: nodes with edges, names and saved
- *   tensors; devices, settings (engine/trace/keyframe.h).
- * - All threads and queues of the tape, also those that are over or to come. So all segments show
- *   the same lanes.
+ *   tensors; settings (engine/trace/keyframe.h).
+ * - All threads, queues, devices and processes of the tape, also those that are over or to come.
+ *   So all segments show the same lanes, with the same names.
  * - One event of the kinds node_now, queue_now, ... for each of these whose state is not that of
  *   its beginning. totals_now comes last.
  * So the catalog and apply.h read a keyframe as they read any event.

@@ -66,10 +66,13 @@ typedef struct td_queue_entry {
 } td_queue_entry;
 
 typedef struct td_queue_now {
-  uint32_t n; /* tasks in it now */
+  uint32_t n;           /* tasks in it now */
+  uint32_t first, room; /* where its heap lies in `entries`: it moves when it outgrows its room */
   uint32_t n_pushed, n_popped;
   uint32_t last_node;    /* last popped, or TD_NONE */
   uint64_t last_pop_seq; /* its event number; UINT64_MAX before any */
+  uint32_t last_depth;   /* of the pass that it was popped for */
+  uint32_t unused;
 } td_queue_now;
 
 typedef struct td_thread_now {
@@ -98,17 +101,18 @@ typedef struct td_state_header {
   uint32_t current_node; /* node named by the last applied event that names one, or TD_NONE */
   uint32_t n_anomalies;
   uint32_t step; /* last `step` iteration, or TD_NONE */
-  uint32_t unused;
+  uint32_t n_entries_used;
 } td_state_header;
 
-/* TD_STATE_PART(element, table, type): the tables of a state, indexed by id, by place, or by the
- * catalog's row. */
+/* TD_STATE_PART(element, table, type): the tables of a state. Queues and threads are indexed by id,
+ * the others by place. Nodes and graph tasks have their places in the order in which events name
+ * them first. */
 #define TD_STATE_PARTS(PART)                                                                       \
-  PART(node_row, nodes, td_node_now)                                                               \
+  PART(node_at, nodes, td_node_now)                                                                \
   PART(queue, queues, td_queue_now)                                                                \
   PART(thread, threads, td_thread_now)                                                             \
-  PART(graph_task_row, graph_tasks, td_graph_task_now)                                             \
-  PART(entry, entries, td_queue_entry) /* heaps of all queues, end to end */                       \
+  PART(graph_task_at, graph_tasks, td_graph_task_now)                                              \
+  PART(entry, entries, td_queue_entry) /* heaps of all queues */                                   \
   PART(task, tasks, td_task_now)                                                                   \
   PART(arrival, arrivals, td_arrival_now)
 
@@ -123,40 +127,55 @@ typedef struct td_state_page {
 #define TD_STATE_PER_PAGE(type) ((uint32_t)(sizeof(((td_state_page *)0)->elements) / sizeof(type)))
 
 typedef struct td_state {
-  td_id_rows node_ids, graph_task_ids; /* (borrowed) the catalog's */
+  const td_catalog *catalog; /* (borrowed) */
   td_state_header *header;
-  const uint32_t *first_entry; /* [catalog->n_queues]: where each queue's heap begins */
-  td_state_page *const *pages; /* of all tables; the first one has the header */
+  td_state_page *const *pages; /* [n_pages] of all tables; the first one has the header */
   uint32_t n_pages;
-#define TD_STATE_PART(element, table, type) td_state_page *const *table;
+#define TD_STATE_PART(element, table, type) const uint32_t *table; /* the numbers of its pages */
   TD_STATE_PARTS(TD_STATE_PART)
 #undef TD_STATE_PART
 } td_state;
 
-/* td_state_node_row, td_state_queue, ... return an element of a table. */
+/* td_state_node_at, td_state_queue, ... return an element of a table. */
 #define TD_STATE_PART(element, table, type)                                                        \
   static inline const type *td_state_##element(const td_state *state, uint32_t i) {                \
-    const td_state_page *page = state->table[i / TD_STATE_PER_PAGE(type)];                         \
+    const td_state_page *page = state->pages[state->table[i / TD_STATE_PER_PAGE(type)]];           \
     return (const type *)(const void *)page->elements + i % TD_STATE_PER_PAGE(type);               \
   }
 TD_STATE_PARTS(TD_STATE_PART)
 #undef TD_STATE_PART
 
+/* td_state_node_row and td_state_graph_task_row return the element of a row of the catalog. */
+static inline const td_node_now *
+td_state_node_row(const td_state *state, uint32_t row) {
+  return td_state_node_at(state, td_catalog_place(state->catalog->node_places, row));
+}
+
+static inline const td_graph_task_now *
+td_state_graph_task_row(const td_state *state, uint32_t row) {
+  return td_state_graph_task_at(state, td_catalog_place(state->catalog->graph_task_places, row));
+}
+
 /* td_state_node and td_state_graph_task return the element of an id that an event names. */
 static inline const td_node_now *
 td_state_node(const td_state *state, uint32_t node) {
-  return td_state_node_row(state, td_id_rows_find(&state->node_ids, node));
+  return td_state_node_row(state, td_catalog_node_row(state->catalog, node));
 }
 
 static inline const td_graph_task_now *
 td_state_graph_task(const td_state *state, uint32_t graph_task) {
-  return td_state_graph_task_row(state, td_id_rows_find(&state->graph_task_ids, graph_task));
+  return td_state_graph_task_row(state, td_catalog_graph_task_row(state->catalog, graph_task));
 }
 
 /* td_state_queue_order writes the tasks of a queue in the order in which they will be popped if
  * nothing else is pushed. `out` has room for td_state_queue(state, queue)->n. */
 void td_state_queue_order(const td_state *state, const td_catalog *catalog, uint32_t queue,
                           td_queue_entry *out);
+
+/* td_state_queue_first writes the first `most` tasks of that order, or all. It costs a copy of the
+ * queue. */
+void td_state_queue_first(const td_state *state, const td_catalog *catalog, uint32_t queue,
+                          uint32_t most, td_queue_entry *out);
 
 /* td_state_task_at returns the index of the live task of a node in a graph task, or TD_NONE. The
  * live tasks of a node are a tree. Level n of the tree decides by bit n of the graph task's id: if

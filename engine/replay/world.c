@@ -6,12 +6,12 @@
 #include <string.h>
 
 /* How elements begin that do not begin as zeros. */
-static const td_node_now first_node_row = {
+static const td_node_now first_node_at = {
     .state = TD_NODE_absent, .thread = TD_NONE, .graph_task = TD_NONE, .task = TD_NONE};
 static const td_queue_now first_queue = {.last_node = TD_NONE, .last_pop_seq = UINT64_MAX};
 static const td_thread_now first_thread = {
     .state = TD_thread_activity_outside, .node = TD_NONE, .graph_task = TD_NONE, .lock = TD_NONE};
-static const td_graph_task_now first_graph_task_row;
+static const td_graph_task_now first_graph_task_at;
 static const td_queue_entry first_entry;
 static const td_task_now first_task;
 static const td_arrival_now first_arrival;
@@ -23,48 +23,16 @@ static const td_state_header first_header = {.free_task = TD_NONE,
                                              .current_node = TD_NONE,
                                              .step = TD_NONE};
 
-/* How many elements each table has. */
-typedef struct table_sizes {
-#define TD_STATE_PART(element, table, type) uint32_t table;
-  TD_STATE_PARTS(TD_STATE_PART)
+static const struct {
+  const void *first;
+  size_t size;
+  uint32_t per_page;
+} parts[TD_WORLD_N_PARTS] = {
+#define TD_STATE_PART(element, table, type)                                                        \
+  [TD_WORLD_##table] = {&first_##element, sizeof(type), TD_STATE_PER_PAGE(type)},
+    TD_STATE_PARTS(TD_STATE_PART)
 #undef TD_STATE_PART
-} table_sizes;
-
-static uint32_t
-upper_bound(uint64_t n) {
-  return (uint32_t)TD_MIN(n, TD_NONE - 1);
-}
-
-static table_sizes
-count_elements(const td_catalog *catalog) {
-  const uint64_t *counts = catalog->n_by_kind;
-  uint64_t n_entries = 0;
-  for (uint32_t i = 0; i < catalog->n_queues; i++)
-    n_entries += catalog->queues[i].room;
-  return (table_sizes){.nodes = catalog->n_nodes,
-                       .queues = catalog->n_queues,
-                       .threads = catalog->n_threads,
-                       .graph_tasks = catalog->n_graph_tasks,
-                       .entries = upper_bound(n_entries),
-                       .tasks =
-                           upper_bound(counts[TD_EVENT_dependency] + counts[TD_EVENT_queue_push] +
-                                       counts[TD_EVENT_buffer_add]),
-                       .arrivals = upper_bound(counts[TD_EVENT_buffer_add])};
-}
-
-static uint32_t
-pages_for(uint32_t n, uint32_t per_page) {
-  return n / per_page + (n % per_page != 0);
-}
-
-static uint64_t
-count_pages(const table_sizes *n) {
-  uint64_t n_pages = 1; /* the header */
-#define TD_STATE_PART(element, table, type) n_pages += pages_for(n->table, TD_STATE_PER_PAGE(type));
-  TD_STATE_PARTS(TD_STATE_PART)
-#undef TD_STATE_PART
-  return n_pages;
-}
+};
 
 static uint32_t
 make_initial_page(td_world *world, const void *element, size_t size) {
@@ -75,71 +43,137 @@ make_initial_page(td_world *world, const void *element, size_t size) {
   return taken;
 }
 
-/* Makes `n` pages equal to `initial`, and returns the page after them. */
-static uint32_t
-fill_table(td_world *world, uint32_t first, uint32_t n, uint32_t initial) {
-  for (uint32_t page = first; page < first + n; page++) {
-    world->pages[page] = (td_world_page){.current = initial, .initial = initial};
-    world->contents[page] = td_page_pool_get(&world->pool, initial);
-  }
-  return first + n;
-}
-
-static void
-fill_first_state(td_world *world, const table_sizes *n) {
-  td_state *state = &world->state;
-  uint32_t first = fill_table(world, TD_WORLD_HEADER_PAGE, 1,
-                              make_initial_page(world, &first_header, sizeof first_header));
-#define TD_STATE_PART(element, part, type)                                                         \
-  state->part = state->pages + first;                                                              \
-  first = fill_table(world, first, pages_for(n->part, TD_STATE_PER_PAGE(type)),                    \
-                     make_initial_page(world, &first_##element, sizeof(type)));
-  TD_STATE_PARTS(TD_STATE_PART)
-#undef TD_STATE_PART
-  td_world_own(world, TD_WORLD_HEADER_PAGE);
-  state->header = (void *)world->contents[TD_WORLD_HEADER_PAGE]->elements;
-  uint32_t entry = 0;
-  for (uint32_t i = 0; i < world->catalog->n_queues; i++) {
-    world->first_entry[i] = entry;
-    entry += world->catalog->queues[i].room;
-  }
+static bool
+resize(void *array, uint32_t n, size_t size) {
+  void **block = array;
+  void *larger = realloc(*block, (size_t)n * size);
+  if (larger) *block = larger;
+  return larger != NULL;
 }
 
 static bool
-reserve(td_world *world, uint64_t n_pages) {
-  if (n_pages > UINT32_MAX / TD_STATE_PAGE_WORDS) return false;
+reserve_page(td_world *world) {
   td_state *state = &world->state;
-  state->n_pages = (uint32_t)n_pages;
-  state->pages = world->contents = td_try_alloc(state->n_pages, sizeof(td_state_page *));
-  world->pages = td_try_alloc(state->n_pages, sizeof *world->pages);
-  world->dirty_pages = td_try_alloc(state->n_pages, sizeof *world->dirty_pages);
-  state->first_entry = world->first_entry =
-      td_try_alloc(world->catalog->n_queues, sizeof *world->first_entry);
-  const uint32_t n_initial = 1 + sizeof(table_sizes) / sizeof(uint32_t);
-  return world->contents && world->pages && world->dirty_pages && world->first_entry &&
-         td_page_pool_promise(&world->pool, state->n_pages + 1 + n_initial);
+  if (state->n_pages == UINT32_MAX / TD_STATE_PAGE_WORDS) return false;
+  if (state->n_pages == world->capacity) {
+    uint32_t capacity = TD_MAX(2 * world->capacity, 64);
+    if (!resize(&world->contents, capacity, sizeof *world->contents) ||
+        !resize(&world->pages, capacity, sizeof *world->pages) ||
+        !resize(&world->dirty_pages, capacity, sizeof *world->dirty_pages))
+      return false;
+    world->capacity = capacity;
+    state->pages = world->contents;
+  }
+  state->n_pages++;
+  if (td_world_promise(world)) return true;
+  state->n_pages--;
+  return false;
+}
+
+/* Adds a page to the state that is equal to `initial`. */
+static bool
+add_page(td_world *world, uint32_t initial) {
+  if (!reserve_page(world)) return false;
+  uint32_t number = world->state.n_pages - 1;
+  world->pages[number] = (td_world_page){.current = initial, .initial = initial};
+  world->contents[number] = td_page_pool_get(&world->pool, initial);
+  return true;
+}
+
+/* td_state knows its tables by name. */
+static void
+show_tables(td_world *world) {
+#define TD_STATE_PART(element, table, type)                                                        \
+  world->state.table = world->tables[TD_WORLD_##table].numbers;
+  TD_STATE_PARTS(TD_STATE_PART)
+#undef TD_STATE_PART
+}
+
+static bool
+grow_once(td_world *world, td_world_part part) {
+  td_world_table *table = &world->tables[part];
+  if (table->n_pages == table->capacity) {
+    uint32_t capacity = TD_MAX(2 * table->capacity, 4);
+    if (!resize(&table->numbers, capacity, sizeof *table->numbers)) return false;
+    table->capacity = capacity;
+    show_tables(world);
+  }
+  if (!add_page(world, table->initial)) return false;
+  table->numbers[table->n_pages++] = world->state.n_pages - 1;
+  table->room += parts[part].per_page;
+  return true;
+}
+
+bool
+td_world_grow(td_world *world, td_world_part part, uint32_t n) {
+  bool grown = n != TD_NONE;
+  while (grown && n > world->tables[part].room)
+    grown = grow_once(world, part);
+  world->out_of_memory |= !grown;
+  return grown;
+}
+
+static bool
+is_fit(const td_world *world) {
+  const td_catalog *catalog = world->state.catalog;
+  return catalog->n_nodes <= world->tables[TD_WORLD_nodes].room &&
+         catalog->n_queues <= world->tables[TD_WORLD_queues].room &&
+         catalog->n_threads <= world->tables[TD_WORLD_threads].room &&
+         catalog->n_graph_tasks <= world->tables[TD_WORLD_graph_tasks].room;
+}
+
+/* Gives each id and row of the catalog its element. */
+static bool
+fit(td_world *world) {
+  const td_catalog *catalog = world->state.catalog;
+  return td_world_grow(world, TD_WORLD_nodes, catalog->n_nodes) &&
+         td_world_grow(world, TD_WORLD_queues, catalog->n_queues) &&
+         td_world_grow(world, TD_WORLD_threads, catalog->n_threads) &&
+         td_world_grow(world, TD_WORLD_graph_tasks, catalog->n_graph_tasks);
+}
+
+static td_status
+no_memory(const td_world *world, td_error *error) {
+  return td_error_set(error, TD_OUT_OF_MEMORY, "no memory for the state of %u nodes",
+                      world->state.catalog->n_nodes);
+}
+
+static bool
+make_first_pages(td_world *world) {
+  if (!td_page_pool_promise(&world->pool, 1 + TD_WORLD_N_PARTS)) return false;
+  for (td_world_part part = 0; part < TD_WORLD_N_PARTS; part++)
+    world->tables[part].initial = make_initial_page(world, parts[part].first, parts[part].size);
+  if (!add_page(world, make_initial_page(world, &first_header, sizeof first_header))) return false;
+  td_world_own(world, TD_WORLD_HEADER_PAGE);
+  world->state.header = (void *)world->contents[TD_WORLD_HEADER_PAGE]->elements;
+  return fit(world);
 }
 
 td_status
 td_world_init(td_world *world, const td_catalog *catalog, td_error *error) {
-  *world = (td_world){.catalog = catalog,
-                      .state.node_ids = catalog->node_ids,
-                      .state.graph_task_ids = catalog->graph_task_ids};
-  table_sizes n = count_elements(catalog);
-  world->n_tasks = n.tasks;
-  world->n_arrivals = n.arrivals;
-  if (!reserve(world, count_pages(&n))) {
-    td_world_fini(world);
-    return td_error_set(error, TD_OUT_OF_MEMORY, "no memory for the state of %u nodes",
-                        catalog->n_nodes);
-  }
-  fill_first_state(world, &n);
-  return TD_OK;
+  *world = (td_world){.state.catalog = catalog};
+  if (make_first_pages(world)) return TD_OK;
+  td_status status = no_memory(world, error);
+  td_world_fini(world);
+  return status;
+}
+
+/* Applies an event, which the catalog takes first. */
+static td_status
+learn(td_world *world, td_collecting *collecting, const td_any_event *event, uint64_t seq,
+      td_error *error) {
+  td_status status = TD_OK;
+  if (event && collecting) status = td_collecting_take(collecting, event, seq);
+  if (!status && !is_fit(world) && !fit(world)) status = no_memory(world, error);
+  if (!status) td_apply_event(world, event);
+  return status;
 }
 
 /* A world that gets a keyframe. */
 typedef struct beginning {
   td_world *world;
+  td_collecting *collecting; /* or NULL */
+  td_error *error;
   uint64_t time_ns; /* of the last event before the segment */
   bool troubled;
 } beginning;
@@ -147,15 +181,17 @@ typedef struct beginning {
 static td_status
 apply_one(const td_any_event *event, uint64_t seq, void *data) {
   beginning *self = data;
-  td_apply_event(self->world, event);
+  td_status status = learn(self->world, self->collecting, event, seq, self->error);
+  if (status) return status;
   self->troubled |= self->world->troubled;
   if (event->event.kind == TD_EVENT_totals_now) self->time_ns = event->event.time;
   return TD_OK;
 }
 
 td_status
-td_world_begin(td_world *world, td_tape *tape, const td_segment *segment, td_error *error) {
-  beginning self = {world, 0, false};
+td_world_begin(td_world *world, td_tape *tape, const td_segment *segment, td_collecting *collecting,
+               td_error *error) {
+  beginning self = {world, collecting, error, 0, false};
   td_status status = td_tape_visit_keyframe(tape, segment, apply_one, &self, error);
   td_world_set_u64(world, &world->state.header->seq, segment->first);
   td_world_set_u64(world, &world->state.header->time_ns, self.time_ns);
@@ -163,12 +199,28 @@ td_world_begin(td_world *world, td_tape *tape, const td_segment *segment, td_err
   return status;
 }
 
+td_status
+td_world_run(td_world *world, td_tape *tape, const td_segment *segment, td_collecting *collecting,
+             td_world_visitor visit, void *data, td_error *error) {
+  td_status status = TD_OK;
+  td_tape_begin_pass(tape, segment);
+  for (uint64_t seq = segment->first; seq < segment->end && !status; seq++) {
+    const td_any_event *event = td_tape_peek(tape, seq);
+    status = learn(world, collecting, event, seq, error);
+    if (!status && visit) status = visit(event, seq, data);
+  }
+  td_tape_end_pass(tape);
+  if (!status && world->out_of_memory) status = no_memory(world, error);
+  return status ? status : td_tape_check_readable(tape, error);
+}
+
 void
 td_world_fini(td_world *world) {
   td_page_pool_fini(&world->pool);
+  for (td_world_part part = 0; part < TD_WORLD_N_PARTS; part++)
+    free(world->tables[part].numbers);
   free(world->contents);
   free(world->pages);
-  free(world->first_entry);
   free(world->dirty_pages);
   free(world->journal);
   *world = (td_world){0};

@@ -7,9 +7,19 @@
  * undo. So an applier of events need not know how to undo them.
  *
  * An element read by td_state_node and its like is out of date after a write to its page.
+ *
+ * Note [One pass]
+ * A pass over a segment makes catalog and world, so that each event is decoded once. The catalog
+ * takes an event first, then the world applies it. The world grows with the catalog, and sees what
+ * events told so far. In a sound tape an event comes after those that declare what it names, so
+ * the world needs no more. The catalog notices if it does (td_collecting_is_late). Then a second
+ * pass makes the world anew, with all facts. So one position has one state, whichever way leads
+ * there.
+ *
  * One thread. */
 #pragma once
 
+#include "engine/replay/catalog_collect.h"
 #include "engine/replay/page_pool.h"
 
 /* A 32-bit word of a page, whatever members lie in it. */
@@ -32,35 +42,65 @@ typedef struct td_world_page {
   bool dirty;       /* written since the last checkpoint or restore */
 } td_world_page;
 
+/* A table of the state grows with what events name, and never shrinks. */
+typedef struct td_world_table {
+  uint32_t *numbers; /* (owned) [n_pages] the table in td_state */
+  uint32_t n_pages, capacity;
+  uint32_t room;    /* elements in these pages */
+  uint32_t initial; /* in the pool: how a page begins */
+} td_world_table;
+
+typedef enum td_world_part {
+#define TD_STATE_PART(element, table, type) TD_WORLD_##table,
+  TD_STATE_PARTS(TD_STATE_PART)
+#undef TD_STATE_PART
+      TD_WORLD_N_PARTS
+} td_world_part;
+
 typedef struct td_world {
   td_state state;
-  const td_catalog *catalog;
-  uint32_t n_tasks, n_arrivals; /* room */
+  td_world_table tables[TD_WORLD_N_PARTS];
 
   td_page_pool pool;
   td_state_page **contents; /* (owned) [state.n_pages]: state.pages */
   td_world_page *pages;     /* (owned) [state.n_pages] */
-  uint32_t *first_entry;    /* (owned) [catalog->n_queues]: state.first_entry */
-  uint32_t n_own;           /* pages */
   uint32_t *dirty_pages;    /* (owned) [state.n_pages] the pages with dirty set */
+  uint32_t capacity;        /* of these three */
+  uint32_t n_own;           /* pages */
   uint32_t n_dirty;
 
   bool journalling;
   td_undo_word *journal; /* (owned) */
   size_t n_journal, journal_capacity;
 
-  bool troubled; /* the event being applied contradicts the state */
+  bool troubled;      /* the event being applied contradicts the state */
+  bool out_of_memory; /* a table could not grow */
 } td_world;
 
-/* td_world_init reserves a state for the catalog, before the first event. TD_OUT_OF_MEMORY. */
+/* td_world_init makes the state before the first event. The catalog may still be collected.
+ * TD_OUT_OF_MEMORY. */
 td_status td_world_init(td_world *world, const td_catalog *catalog, td_error *error);
 
 /* td_world_begin applies the keyframe of the segment that the catalog is of, so that the world
- * stands before the segment's first event. world->troubled: the keyframe contradicts itself. As
+ * stands before the segment's first event. If the catalog is still collected, `collecting` is not
+ * NULL, and gets the keyframe too. world->troubled: the keyframe contradicts itself. As
  * td_tape_visit_keyframe. */
 td_status td_world_begin(td_world *world, td_tape *tape, const td_segment *segment,
-                         td_error *error);
+                         td_collecting *collecting, td_error *error);
 void td_world_fini(td_world *world);
+
+/* td_world_run applies the events of the segment in a pass over the tape. If the catalog is still
+ * collected, `collecting` is not NULL, and takes each event first. It calls `visit`, if not NULL,
+ * after each event; event is NULL if it cannot be read. As td_collecting_take, or what `visit`
+ * returned. */
+typedef td_status (*td_world_visitor)(const td_any_event *event, uint64_t seq, void *data);
+td_status td_world_run(td_world *world, td_tape *tape, const td_segment *segment,
+                       td_collecting *collecting, td_world_visitor visit, void *data,
+                       td_error *error);
+
+/* td_world_grow gives a table room for n elements at least. Without memory it returns false and
+ * sets out_of_memory. */
+bool td_world_grow(td_world *world, td_world_part part, uint32_t n);
 
 /* td_world_own gives the world a copy of a shared page. */
 void td_world_own(td_world *world, uint32_t page);
@@ -78,11 +118,10 @@ bool td_world_promise(td_world *world);
 /* td_world_grow_journal is td_world_set's slow path. */
 void td_world_grow_journal(td_world *world);
 
-/* td_world_node_row, td_world_queue, ... return an element of a table, to be written. */
+/* td_world_node_at, td_world_queue, ... return an element of a table, to be written. */
 #define TD_STATE_PART(element, table, type)                                                        \
   static inline type *td_world_##element(td_world *world, uint32_t i) {                            \
-    uint32_t first = (uint32_t)(world->state.table - world->state.pages);                          \
-    uint32_t number = first + i / TD_STATE_PER_PAGE(type);                                         \
+    uint32_t number = world->state.table[i / TD_STATE_PER_PAGE(type)];                             \
     if (!world->pages[number].own) td_world_own(world, number);                                    \
     void *elements = world->contents[number]->elements;                                            \
     return (type *)elements + i % TD_STATE_PER_PAGE(type);                                         \
@@ -93,12 +132,16 @@ TD_STATE_PARTS(TD_STATE_PART)
 /* td_world_node and td_world_graph_task return the element of an id that an event names. */
 static inline td_node_now *
 td_world_node(td_world *world, uint32_t node) {
-  return td_world_node_row(world, td_id_rows_find(&world->state.node_ids, node));
+  const td_catalog *catalog = world->state.catalog;
+  uint32_t row = td_catalog_node_row(catalog, node);
+  return td_world_node_at(world, td_catalog_place(catalog->node_places, row));
 }
 
 static inline td_graph_task_now *
 td_world_graph_task(td_world *world, uint32_t graph_task) {
-  return td_world_graph_task_row(world, td_id_rows_find(&world->state.graph_task_ids, graph_task));
+  const td_catalog *catalog = world->state.catalog;
+  uint32_t row = td_catalog_graph_task_row(catalog, graph_task);
+  return td_world_graph_task_at(world, td_catalog_place(catalog->graph_task_places, row));
 }
 
 /* td_world_set stores a word of an element that may be written, or of the header. */

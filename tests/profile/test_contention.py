@@ -9,49 +9,10 @@ import tempfile
 import unittest
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from test_plants import ADDED, HELD
 from test_whatif import MAKE_TAPE, SLEEPING, TAPEDECK, run
 
 import torches
-
-HEAD = """
-import sys, threading, time
-import torch
-
-torch.set_num_threads(1)
-
-def together(work, n=5):
-    start = threading.Barrier(2)
-    threads = [threading.Thread(target=work, args=(start,), name=name) for name in ("first", "second")]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-"""
-# Both threads want the mutex of the leaf's AccumulateGrad: one has it for 20 ms.
-HELD = HEAD + """
-weight = torch.ones(4, requires_grad=True)
-weight.register_post_accumulate_grad_hook(lambda parameter: time.sleep(0.02))
-
-def work(start):
-    for _ in range(5):
-        loss = (weight * 2).sum()
-        start.wait()
-        loss.backward()
-
-together(work)
-"""
-# PyTorch calls such hooks without the mutex. There, the addition takes long.
-ADDED = HEAD + """
-weight = torch.ones(30_000_000, requires_grad=True)
-
-def work(start):
-    for _ in range(8):
-        loss = (weight * 2).sum()
-        start.wait()
-        loss.backward()
-
-together(work)
-"""
 
 
 def spread(values):
@@ -133,7 +94,7 @@ class Contention(unittest.TestCase):
     def test_one_pass(self):
         """The passes of a tape that follow one another have the waits of all of it."""
         self.write(SLEEPING)
-        run(TAPEDECK, "run", "--devices", "cpu,sim:4", "-o", self.tape, self.script, "30", "2")
+        run(TAPEDECK, "run", "--devices", "cpu,sim:4", "-o", self.tape, self.script, "30", "2", "1")
         whole = self.compare()
         passes = [e["graph_task"] for e in map(json.loads, run(TAPEDECK, "events", self.tape, "--json", "--kind",
                                                               "graph_task_begin").splitlines())]

@@ -11,26 +11,37 @@ import tempfile
 import unittest
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from test_plants import SLOW_S, UNBALANCED
 from test_whatif import MAKE_TAPE, SLEEPING, TAPEDECK, run
 
 import torches
 
-UNBALANCED = """
-import time, torch
-def slow(seconds):
-    class Slow(torch.autograd.Function):
-        @staticmethod
-        def forward(ctx, x):
-            return x * 1
-        @staticmethod
-        def backward(ctx, grad):
-            time.sleep(seconds)
-            return grad
-    return Slow.apply
-x = torch.ones(2, requires_grad=True)
-a, b = x.to("sim:0"), x.to("sim:1")
-for _ in range(3):
-    (slow(0.03)(a).to("cpu") + slow(0.003)(b).to("cpu")).sum().backward(retain_graph=True)
+LATE = """
+import threading, time, torch
+class Late(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        return x * 1
+    @staticmethod
+    def backward(ctx, grad):
+        came.set()
+        return grad
+started, came = threading.Event(), threading.Event()
+class Starting(Late):
+    @staticmethod
+    def backward(ctx, grad):
+        started.set()
+        came.wait()
+        return grad
+def second():
+    y = Late.apply(torch.ones(2, requires_grad=True)).sum()
+    started.wait()
+    time.sleep(0.05)
+    y.backward()
+thread = threading.Thread(target=second)
+thread.start()
+Starting.apply(torch.ones(2, requires_grad=True)).sum().backward()
+thread.join()
 """
 TRAINING = """
 import torch
@@ -45,6 +56,7 @@ class Thread:
     def __init__(self):
         self.device, self.passes, self.begun, self.hooks, self.callbacks = None, 0, [], 0, 0
         self.asleep = self.locked = self.serves = self.ended = False
+        self.away = 0  # in no pass, since passes are under way
         self.parts, self.waited_for = collections.Counter(), collections.Counter()
 
     def serve(self, device):
@@ -53,7 +65,7 @@ class Thread:
 
     def part(self):
         if self.locked:
-            return "lock"
+            return self.locked
         if self.begun or self.hooks:
             return "running"
         if self.callbacks:
@@ -85,9 +97,11 @@ class Sweep:
         for thread in self.threads.values():
             if not thread.asleep:
                 thread.parts[thread.part()] += ns
+                thread.away += ns if thread.part() == "outside" else 0
                 continue
-            thread.parts["waiting" if running else "waking"] += ns
+            thread.parts["waking"] += 0 if running else ns
             for device in running:
+                thread.parts["no_ready" if device == thread.device else "other_device"] += fractions.Fraction(ns, len(running))
                 thread.waited_for[device] += fractions.Fraction(ns, len(running))
 
     def change(self, thread, e):
@@ -96,10 +110,18 @@ class Sweep:
         thread.serves |= thread.asleep and not thread.passes
         if kind in ("graph_task_begin", "graph_task_end"):
             step = 1 if kind == "graph_task_begin" else -1
-            self.threads[self.owners[e["graph_task"]]].passes += step
+            owner = self.threads[self.owners[e["graph_task"]]]
+            if step == 1 and not self.under_way:
+                for each in self.threads.values():
+                    each.away = 0
+            if step == 1 and not owner.passes and not owner.serves:
+                owner.parts["late"] += owner.away
+                owner.parts["outside"] -= owner.away
+            owner.away = 0
+            owner.passes += step
             self.under_way += step
         elif kind in ("lock_wait", "lock_acquired"):
-            thread.locked = kind == "lock_wait"
+            thread.locked = kind == "lock_wait" and ("gil" if e["lock"] == "gil" else "lock")
         elif kind == "node_begin":
             thread.begun.append(e["node"])
         elif kind == "outstanding" and thread.begun:
@@ -126,9 +148,14 @@ class Idle(unittest.TestCase):
 
     def told(self, *options):
         told = json.loads(run(TAPEDECK, "report", self.tape, "--idle", "--json", *options))
+        settings = json.loads(run(TAPEDECK, "info", self.tape, "--json"))["settings"]
+        self.has_gil = settings.get("gil") == "watched"
         for thread in told["threads"]:
-            self.assertEqual(sum(thread["parts"].values()), told["wall"])
-            self.assertAlmostEqual(sum(thread["waited_for"].values()), thread["parts"]["waiting"],
+            parts = thread["parts"]
+            unknown = ["stream", "collective"] if self.has_gil else ["stream", "gil", "collective"]
+            self.assertEqual([part for part, ns in parts.items() if ns is None], unknown)
+            self.assertEqual(sum(ns for ns in parts.values() if ns), told["wall"])
+            self.assertAlmostEqual(sum(thread["waited_for"].values()), parts["no_ready"] + parts["other_device"],
                                    delta=len(thread["waited_for"]))
         return told
 
@@ -136,12 +163,13 @@ class Idle(unittest.TestCase):
         told, sweep = self.told(), Sweep(self.tape)
         self.assertEqual(told["wall"], sweep.wall)
         seen = {number: thread for number, thread in sweep.threads.items()
-                if any(ns for part, ns in thread.parts.items() if part != "outside")}
+                if any(ns for part, ns in thread.parts.items() if part not in ("late", "outside"))}
         self.assertEqual([int(thread["thread"].split()[0]) for thread in told["threads"]], sorted(seen))
         for thread in told["threads"]:
             wanted = seen[int(thread["thread"].split()[0])]
-            parts = {part: ns for part, ns in thread["parts"].items() if ns and part != "outside"}
-            self.assertEqual(parts, {part: ns for part, ns in wanted.parts.items() if ns and part != "outside"})
+            for part, ns in thread["parts"].items():
+                if part != "outside":
+                    self.assertAlmostEqual(ns or 0, float(wanted.parts[part]), delta=1, msg=part)
             for device, ns in wanted.waited_for.items():
                 self.assertAlmostEqual(thread["waited_for"].get(sweep.names[device], 0), float(ns), delta=1)
         return told
@@ -154,9 +182,9 @@ class Idle(unittest.TestCase):
 
     def test_devices(self):
         self.write(SLEEPING)
-        run(TAPEDECK, "run", "--devices", "cpu,sim:4", "-o", self.tape, self.script, "30", "2")
+        run(TAPEDECK, "run", "--devices", "cpu,sim:4", "-o", self.tape, self.script, "30", "2", "1")
         told = self.compare()
-        self.assertTrue(any(thread["parts"]["waiting"] for thread in told["threads"]))
+        self.assertTrue(any(thread["parts"]["other_device"] for thread in told["threads"]))
 
     def test_unbalanced(self):
         """The thread of the idle device waits for the other one."""
@@ -164,8 +192,17 @@ class Idle(unittest.TestCase):
         run(TAPEDECK, "run", "--devices", "cpu,sim:2", "-o", self.tape, self.script)
         told = self.compare()
         idle, = (thread for thread in told["threads"] if thread["device"] == "sim:1")
-        self.assertGreater(idle["parts"]["waiting"], 0.7 * told["wall"])
+        self.assertGreater(idle["parts"]["other_device"], 3 * 1.5e9 * SLOW_S)
         self.assertEqual(max(idle["waited_for"], key=idle["waited_for"].get), "sim:0")
+
+    def test_late(self):
+        """A thread calls backward 50 ms after the other one, whose node waits for it."""
+        self.write(LATE)
+        run(TAPEDECK, "run", "-o", self.tape, self.script)
+        told = self.compare()
+        late = [thread["parts"]["late"] for thread in told["threads"]]
+        self.assertEqual(len([ns for ns in late if ns > 40_000_000]), 1, late)
+        self.assertIn("late: in no pass yet", run(TAPEDECK, "report", self.tape, "--idle"))
 
     def test_one_pass(self):
         self.write(UNBALANCED)
@@ -174,7 +211,7 @@ class Idle(unittest.TestCase):
         self.assertEqual(whole["wall"], sum(part["wall"] for part in parts))
         for i, thread in enumerate(whole["threads"]):
             for part, ns in thread["parts"].items():
-                self.assertEqual(ns, sum(one["threads"][i]["parts"][part] for one in parts), part)
+                self.assertAlmostEqual(ns or 0, sum(one["threads"][i]["parts"][part] or 0 for one in parts), delta=3, msg=part)
 
     def test_torch(self):
         """With one thread, `report` and the wall time of its passes say the same."""
@@ -187,7 +224,7 @@ class Idle(unittest.TestCase):
                 self.assertEqual(told["wall"], report["wall"])
                 row, = report["rows"]
                 thread, = told["threads"]
-                self.assertEqual(thread["parts"]["running"] + thread["parts"]["lock"], row["total"])
+                self.assertEqual(thread["parts"]["running"] + thread["parts"]["lock"] + thread["parts"]["gil"], row["total"])
                 self.assertEqual(thread["parts"]["outside"], 0)
 
     def test_refused(self):

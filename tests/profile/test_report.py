@@ -47,23 +47,42 @@ for thread in threads: thread.start()
 for thread in threads: thread.join()
 """
 
+ROUNDS = 6
+# Of each net: two passes to warm up, ROUNDS in the profiler, each by itself, and ROUNDS beside a clock.
 PROFILED = """
-import json, sys, torch
+import json, sys, time, torch
 torch.manual_seed(0)
 torch.set_num_threads(1)
-if sys.argv[1] == "mlp":
-    net = torch.nn.Sequential(torch.nn.Linear(64, 256), torch.nn.ReLU(), torch.nn.Linear(256, 10))
-    x = torch.randn(64, 64)
-else:
-    net = torch.nn.TransformerEncoder(torch.nn.TransformerEncoderLayer(32, 2, 64, batch_first=True), 2)
-    x = torch.randn(4, 16, 32)
-def step(): net(x).sum().backward()
-step()
-step()
-with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU]) as profile:
-    for i in range(10): step()
-with open(sys.argv[2], "w") as file:
-    json.dump({e.key.replace("torch::autograd::", ""): [e.count, e.cpu_time_total] for e in profile.key_averages()}, file)
+rounds = int(sys.argv[2])
+class Block(torch.nn.Module):
+    def __init__(self, n):
+        super().__init__()
+        self.first, self.second = (torch.nn.Conv2d(n, n, 3, padding=1) for _ in range(2))
+        self.norm = torch.nn.BatchNorm2d(n)
+    def forward(self, x): return (self.second(self.norm(self.first(x)).relu()) + x).relu()
+layer = torch.nn.TransformerEncoderLayer(64, 4, 256, batch_first=True)
+nets = {
+    "mlp": (torch.nn.Sequential(torch.nn.Linear(256, 1024), torch.nn.ReLU(), torch.nn.Linear(1024, 10)), torch.randn(2048, 256)),
+    "transformer": (torch.nn.TransformerEncoder(layer, 2), torch.randn(32, 64, 64)),
+    "resnet": (torch.nn.Sequential(torch.nn.Conv2d(3, 16, 3), Block(16), Block(16), torch.nn.MaxPool2d(2), torch.nn.Flatten(),
+                                   torch.nn.Linear(16 * 15 * 15, 10)), torch.randn(32, 3, 32, 32))}
+told = {}
+for name, (net, x) in nets.items():
+    profiles, walls = [], []
+    for _ in range(2): net(x).sum().backward()
+    for _ in range(rounds):
+        loss = net(x).sum()
+        with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU]) as profile: loss.backward()
+        averages = profile.key_averages()
+        profiles.append({e.key.replace("torch::autograd::", ""): [e.count, e.cpu_time_total] for e in averages})
+    for _ in range(rounds):
+        loss = net(x).sum()
+        loss.backward(retain_graph=True) # the probe tells the graph before this pass, not before the next one
+        begin = time.perf_counter()
+        loss.backward()
+        walls.append(1e9 * (time.perf_counter() - begin))
+    told[name] = profiles, walls
+with open(sys.argv[1], "w") as file: json.dump(told, file)
 """
 
 # The first step makes what the others find. Each gradient of Twice sleeps where the node that got it lets it go.
@@ -222,6 +241,11 @@ class Own(unittest.TestCase):
         rows = list(csv.DictReader(io.StringIO(run(TAPEDECK, "report", self.program, "--csv", "--sort", "n"))))
         told = {row["key"]: row for row in report(self.program)["rows"]}
         self.assertEqual([int(row["n"]) for row in rows], sorted((row["n"] for row in told.values()), reverse=True))
+        for column in ("self", "total", "share", "p50", "p95", "max"):
+            keys = [row["key"] for row in csv.DictReader(io.StringIO(run(TAPEDECK, "report", self.program, "--csv", "--sort", column)))]
+            self.assertEqual(keys, sorted(keys, key=lambda key: (-told[key][column], key)), column)
+        self.assertEqual([row["key"] for row in csv.DictReader(io.StringIO(run(TAPEDECK, "report", self.program, "--csv", "--sort", "key")))],
+                         sorted(told))
         for row in rows:
             self.assertEqual(int(row["self"]), told[row["key"]]["self"])
             self.assertEqual(int(row["push"]), told[row["key"]]["parts"]["push"])
@@ -245,27 +269,49 @@ class Own(unittest.TestCase):
 
 class Torch(unittest.TestCase):
     def test_profiler(self):
-        """The time of each operation is that of PyTorch's own profiler: within 1 %, and 10 us a call."""
+        """The time of each operation is that of PyTorch's own profiler: within 1 %, and 10 us a call. All together is the
+        time of a clock within 3 %: before the pass begins on the tape, Python and the probe take a hundredth of it.
+        What a busy machine does to single passes does not count: the best round must be so."""
         import torches
         n_compared = 0
         for python in torches.installed().values():
-            for net in ("mlp", "transformer"):
-                with tempfile.TemporaryDirectory() as folder:
-                    script, tape, averages = (os.path.join(folder, name) for name in ("p.py", "p.tape", "p.json"))
-                    with open(script, "w") as file:
-                        file.write(PROFILED)
-                    run(TAPEDECK, "record", "-o", tape, "--", python, script, net, averages)
-                    with open(averages) as file:
-                        expected = json.load(file)
-                    for row in report(tape, "--skip-first", "2")["rows"]:
-                        n, us = expected[row["key"]]
-                        self.assertEqual(row["n"], n, row)
-                        self.assertLess(abs(row["self"] / 1e3 - us), 0.01 * us + 10 * n, row)
-                        self.assertIsNone(row["parts"]["push"])
-                        n_compared += 1
+            with tempfile.TemporaryDirectory() as folder:
+                script, tape, averages = (os.path.join(folder, name) for name in ("p.py", "p.tape", "p.json"))
+                with open(script, "w") as file:
+                    file.write(PROFILED)
+                run(TAPEDECK, "record", "-o", tape, "--", python, script, averages, str(ROUNDS))
+                with open(averages) as file:
+                    nets = json.load(file)
+                first = 0
+                for net, (profiles, walls) in nets.items():
+                    profiled, timed = first + 2, first + 2 + ROUNDS
+                    told = [report(tape, "--pass", str(profiled + i)) for i in range(ROUNDS)]
+                    n_compared += self.compare_operations(net, told, profiles)
+                    self.compare_walls(net, [report(tape, "--pass", str(timed + 2 * i + 1)) for i in range(ROUNDS)], walls)
+                    first = timed + 2 * ROUNDS
         if not n_compared:
             self.skipTest("there is no PyTorch")
-        self.assertGreater(n_compared, 15)
+        self.assertGreater(n_compared, 30)
+
+    def compare_operations(self, net, told, profiles):
+        """By how much a round misses what is allowed, for each operation."""
+        misses = collections.defaultdict(list)
+        for one, profile in zip(told, profiles):
+            for row in one["rows"]:
+                n, us = profile[row["key"]]
+                self.assertEqual(row["n"], n, row)
+                self.assertIsNone(row["parts"]["push"])
+                misses[row["key"]].append(abs(row["self"] / 1e3 - us) - (0.01 * us + 10 * n))
+        for key, rounds in misses.items():
+            self.assertEqual(len(rounds), ROUNDS)
+            self.assertLess(min(rounds), 0, (net, key, rounds))
+        return len(misses)
+
+    def compare_walls(self, net, told, walls):
+        for one in told:
+            self.assertEqual(sum(row["total"] for row in one["rows"]) + one["unattributed"], one["wall"])
+        misses = [abs(one["wall"] / wall - 1) for one, wall in zip(told, walls)]
+        self.assertLess(min(misses), 0.03, (net, misses))
 
     def test_release(self):
         """The time to free a node's gradients is that node's. It is nobody's wait in a queue."""
@@ -302,6 +348,7 @@ class Torch(unittest.TestCase):
                 self.assertGreaterEqual(linear, addmms + 40)  # two leaves of each of 10 passes and 2 layers, too
                 self.assertGreaterEqual(leaves, 40)
                 self.assertTrue(any(row["key"].startswith("program.py:") for row in told["line"]["rows"]), told["line"]["rows"])
+                self.assertNotIn("(no line)", {row["key"] for row in told["line"]["rows"]})
                 self.assertEqual(told["hook"]["rows"][0]["n"], 10)
 
 

@@ -28,18 +28,22 @@ UNPACK = os.path.join(BUILD, "tests", "fuzz", "unpack")
 SANITIZED = "ASAN_OPTIONS" in os.environ
 COMMANDS = {"info": ["info", "TAPE"], "info --json": ["info", "TAPE", "--json"], "events": ["events", "TAPE"], "events --json": ["events", "TAPE", "--json"],
             "state": ["state", "TAPE", "--at", "end"], "state --json": ["state", "TAPE", "--at", "end", "--json"],
-            "why": ["why", "TAPE", "--at", "end"], "check": ["check", "TAPE"], "report": ["report", "TAPE"], "whatif": ["whatif", "TAPE", "--devices", "3"],
+            "why": ["why", "TAPE", "--at", "end"], "check": ["check", "TAPE"], "order": ["order", "TAPE", "--json"], "report": ["report", "TAPE"], "whatif": ["whatif", "TAPE", "--devices", "3"],
             "contention": ["report", "TAPE", "--contention"], "critical": ["report", "TAPE", "--critical"],
-            "idle": ["report", "TAPE", "--idle"],
-            "diff": ["diff", "TAPE", "OTHER"]}
+            "idle": ["report", "TAPE", "--idle"], "memory": ["report", "TAPE", "--memory"],
+            "diff": ["diff", "TAPE", "OTHER"], "diff by": ["diff", "TAPE", "OTHER", "--by", "op"],
+            "export html": ["export", "TAPE", "--to", "html", "-o", "/dev/null", "--force"]}
 # These commands may say that a tape has nothing for them.
-REFUSALS = {"whatif": b"nobody saw what entered", "idle": b"nobody saw what entered",
+REFUSALS = {"order": b"nobody saw what entered|far more edges", "export html": b"the tape has no backward pass",
+            "whatif": b"nobody saw what entered", "idle": b"nobody saw what entered",
             "critical": b"nobody saw what entered|no backward pass of this tape ended well"}
 COMMANDS |= {f"render {view}": ["render", "TAPE", "--view", view, "--at", "end", "-o", "OUT.png"]
              for view in ("graph", "timeline", "queues", "overview")}
+COMMANDS |= {f"export {form}": ["export", "TAPE", "--to", form, "-o", "OUT." + form, "--force"]
+             for form in ("chrome", "csv", "dot", "parquet", "perfetto", "sqlite")}
 # A test's bounds. A cost that grows with the square has slope 2. Half a second is noise on a busy machine.
 CHECK_SIZES, CHECK_SLOPE, CHECK_NOISE = ((1000, 4000) if SANITIZED else (10000, 60000)), 1.6, 0.5
-CHECK_COMMANDS = "info,info --json,events,state,state --json,why,check,report,contention,whatif,critical,idle,diff,render overview"
+CHECK_COMMANDS = "info,info --json,events,state,state --json,why,check,order,report,contention,whatif,critical,idle,memory,diff,diff by,render overview"
 # Bytes, and bytes for each byte of the contents. Any tape may have 65,536 ids of each kind.
 MEMORY_OF_ALL, MEMORY_OF_BYTE = 96 << 20, 64
 OUTPUT_OF_ALL, OUTPUT_OF_EVENT = 64 << 10, 1 << 10
@@ -105,8 +109,9 @@ def costs(shape, sizes, commands, limit, folder):
             earlier = found[command].values()
             if any(cost.failed for cost in earlier):
                 continue
-            files = {"TAPE": tape.path, "OTHER": tape.other, "OUT.png": os.path.join(folder, "OUT.png")}
-            arguments = [files.get(word, word) for word in COMMANDS[command]]
+            files = {"TAPE": tape.path, "OTHER": tape.other}
+            arguments = [os.path.join(folder, word) if word.startswith("OUT.") else files.get(word, word)
+                         for word in COMMANDS[command]]
             found[command][size] = measure([TAPEDECK, *arguments], limit, REFUSALS.get(command))
         os.unlink(tape.path)
         os.unlink(tape.other)

@@ -78,6 +78,51 @@ for t in threads: t.join()
 work(40, 0)
 """
 
+# Processes that work at once: what names one of them may come late on the joined tape.
+FORKS = """
+import os, torch
+w = torch.ones(6, 6, requires_grad=True)
+def work(n):
+    for i in range(n):
+        h = w
+        for j in range(5): h = (h @ w).tanh()
+        h.sum().backward()
+children = []
+for rank in range(2):
+    children.append(os.fork())
+    if not children[-1]:
+        work(40)
+        raise SystemExit
+work(10)
+for child in children: os.waitpid(child, 0)
+work(10)
+"""
+
+# Threads that always train: segments begin in their passes, and the passes make one model.
+THREADS = """
+import threading, torch
+weights = [torch.ones(6, 6, requires_grad=True) for i in range(3)]
+class Inner(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return x * 2
+    @staticmethod
+    def backward(ctx, g):
+        with torch.enable_grad():
+            y = ctx.saved_tensors[0].detach().requires_grad_()
+            (y.tanh() * y).sum().backward()
+        return g * 2 + y.grad
+def work(k):
+    w = weights[k]
+    for i in range(60):
+        h = torch.ones(3, 6) @ w
+        for j in range(5): h = (h @ w).tanh()
+        if (i + k) % 3 == 0: h = Inner.apply(h)
+        h.sum().backward()
+for k in range(3): threading.Thread(target=work, args=(k,)).start()
+"""
+
 
 def run(*words, ok=(0,)):
     done = subprocess.run(words, capture_output=True, text=True, timeout=300)
@@ -132,15 +177,22 @@ def make_one(folder, name, plan):
 
 def record(folder):
     import torches
-    script = os.path.join(folder, "program.py")
-    for name, words in {"own": None, **{version: [python] for version, python in torches.installed().items()}}.items():
-        path = os.path.join(folder, name + ".tape")
-        with open(script, "w") as file:
-            file.write(PROGRAM.format(step_function="import tapedeck; step = tapedeck.step" if words is None
-                                      else "def step(): pass"))
-        options = ["--anomaly", "nan", "-o", path]
-        run(TAPEDECK, *(["record", *options, "--", *words, script] if words else ["run", *options, script]))
-        yield path
+    pythons = torches.installed()
+    yield record_one(folder, "own", None, PROGRAM.format(step_function="import tapedeck; step = tapedeck.step"))
+    yield record_one(folder, "threads", None, THREADS)
+    for version, python in pythons.items():
+        yield record_one(folder, version, python, PROGRAM.format(step_function="def step(): pass"))
+    for python in list(pythons.values())[:1]:
+        yield record_one(folder, "forks", python, FORKS)
+
+
+def record_one(folder, name, python, text):
+    script, path = os.path.join(folder, "program.py"), os.path.join(folder, name + ".tape")
+    with open(script, "w") as file:
+        file.write(text)
+    options = ["--anomaly", "nan", "-o", path]
+    run(TAPEDECK, *(["record", *options, "--", python, script] if python else ["run", *options, script]))
+    return path
 
 
 class LongTapes(unittest.TestCase):
@@ -169,6 +221,7 @@ class LongTapes(unittest.TestCase):
         for whole, part in self.tapes:
             for command, *options in (["check"], ["events"], ["events", "--json"], ["report"], ["report", "--json", "--by", "node"],
                                      ["report", "--json", "--contention"], ["report", "--json", "--idle"], ["whatif"],
+                                     ["report", "--critical", "--json"], ["report", "--json", "--by", "pass"],
                                      ["whatif", "--json", "--workers", "2"]):
                 self.assertEqual(self.said(whole, command, *options), self.said(part, command, *options))
             self.assertEqual(self.said(whole, "diff", part)[0], 0)
@@ -201,7 +254,7 @@ class LongTapes(unittest.TestCase):
         done = subprocess.run([TAPEDECK, "diff", one, other, *options], capture_output=True, text=True, timeout=300)
         return done.returncode, re.sub(r"(-cut)?(-spoilt)?\.tape", ".tape", done.stdout + done.stderr)
 
-    def test_damage(self):
+    def test_damage_and_passes(self):
         """Without a keyframe, the whole tape tells."""
         whole, part = self.tapes[0]
         chunks = list(keyframe_chunks(part))
@@ -253,7 +306,7 @@ class LongTapes(unittest.TestCase):
 
     def test_pictures(self):
         for whole, part in self.tapes:
-            for at in self.moments(whole)[::4]:
+            for at in self.moments(whole)[:2] + self.moments(whole)[2::4]:
                 for view in ("graph", "queues", "timeline"):
                     self.assertEqual(self.drawn(whole, view, at), self.drawn(part, view, at), (part, view, at))
 

@@ -214,6 +214,31 @@ test_older(void) {
   td_tape_close(tape);
 }
 
+/* ---- keyframes that lie ---- */
+
+static td_status
+ignore_cb(const td_any_event *event, uint64_t seq, void *data) {
+  return TD_OK;
+}
+
+/* A keyframe as good as any other, but of another segment. */
+static void
+test_other_keyframe(void) {
+  td_tape_plan plan = {.n_nodes = 30, .n_threads = 2, .n_passes = 99, .seed = 3};
+  g_autofree char *path = make_cut_tape(&plan, 2000);
+  td_tape *tape = open_tape(path);
+  g_assert_cmpuint(td_tape_n_segments(tape), >, 3);
+  for (uint64_t seq = 0; seq < td_tape_info_get(tape)->n_events;) {
+    td_segment segment = td_tape_segment_at(tape, seq), lie = segment;
+    lie.number = segment.number == 1 ? 2 : 1;
+    g_assert_cmpint(td_tape_visit_keyframe(tape, &segment, ignore_cb, NULL, NULL), ==, TD_OK);
+    g_assert_cmpint(td_tape_visit_keyframe(tape, &lie, ignore_cb, NULL, NULL), ==, TD_DAMAGED);
+    seq = segment.end;
+  }
+  td_tape_close(tape);
+  g_unlink(path);
+}
+
 int
 main(int argc, char **argv) {
   static const td_tape_plan plans[] = {
@@ -229,5 +254,6 @@ main(int argc, char **argv) {
   g_test_add_func("/segment-outline/names", test_names);
   g_test_add_func("/segment-outline/many-names", test_many_names);
   g_test_add_func("/segment-outline/older", test_older);
+  g_test_add_func("/segment-outline/other-keyframe", test_other_keyframe);
   return g_test_run();
 }

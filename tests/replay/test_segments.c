@@ -102,6 +102,7 @@ assert_same_queue(const td_replay *part, const td_replay *whole, uint32_t queue)
   g_assert_cmpuint(one->n_pushed, ==, other->n_pushed);
   g_assert_cmpuint(one->n_popped, ==, other->n_popped);
   g_assert_cmpuint(one->last_pop_seq, ==, other->last_pop_seq);
+  g_assert_cmpuint(one->last_depth, ==, other->last_depth);
   g_assert_cmpuint(one->n, ==, other->n);
   g_autofree td_queue_entry *in_one = g_new(td_queue_entry, one->n + 1);
   g_autofree td_queue_entry *in_other = g_new(td_queue_entry, one->n + 1);

@@ -30,7 +30,7 @@ hash_text(const char *text) {
 
 static uint64_t
 hash_dtype(const char *dtype) {
-  const char *dot = strrchr(dtype, '.'); /* "torch.float32" */
+  const char *dot = strrchr(dtype, '.'); /* "torch.float32" on older tapes */
   return hash_text(dot ? dot + 1 : dtype);
 }
 

@@ -89,7 +89,7 @@ collect_value(collector *self, const td_any_event *event) {
 }
 
 static void
-event_cb(const td_any_event *event, uint64_t seq, void *data) {
+event_cb(const td_catalog *so_far, const td_any_event *event, uint64_t seq, void *data) {
   const td_event_type *type = td_event_type_get(event->event.kind);
   collector *self = data;
   if (type->visit.role == TD_VISIT_none || self->out_of_memory) return;
@@ -212,8 +212,8 @@ td_status
 td_visits_collect(td_tape *tape, const td_segment *segment, td_visits *visits, td_error *error) {
   *visits = (td_visits){0};
   collector self = {.out = visits};
-  td_status status =
-      td_catalog_collect_along(tape, segment, event_cb, &self, &visits->catalog, error);
+  td_catalog_along along = {.listener = event_cb, .data = &self};
+  td_status status = td_catalog_collect_along(tape, segment, &along, &visits->catalog, error);
   if (!status && !finish(&self))
     status = td_error_set(error, TD_OUT_OF_MEMORY, "no memory for its visits");
   td_number_map_fini(&self.latest);

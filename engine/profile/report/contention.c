@@ -6,6 +6,13 @@
 #include "engine/profile/report/report_keys.h"
 #include "engine/replay/catalog_visit.h"
 
+/* What catalogs must know to name locks, queues, threads, and nodes with their lines. The ids of
+ * other events count as damage if they are too great. */
+static const uint16_t needed_kinds[] = {
+    TD_EVENT_node_new,    TD_EVENT_node_label, TD_EVENT_edge_new,   TD_EVENT_thread_new,
+    TD_EVENT_process_new, TD_EVENT_queue_new,  TD_EVENT_device_new, TD_EVENT_lock_held,
+    TD_EVENT_queue_push,  TD_EVENT_queue_wake, TD_EVENT_queue_pop};
+
 #include <string.h>
 
 typedef struct queue_row {
@@ -13,12 +20,24 @@ typedef struct queue_row {
   uint32_t name;
 } queue_row;
 
+/* An event of a wait. Names are known at the end of its segment. */
+typedef struct told {
+  union {
+    td_event event;
+    td_event_lock_wait lock_wait;
+    td_event_lock_held lock_held;
+    td_event_lock_acquired lock_acquired;
+  };
+  uint32_t node; /* that the holder is at work for, or TD_NONE */
+} told;
+
 typedef struct contending {
   td_contention *result;
   td_lives *lives;
   uint32_t graph_task; /* the wished pass, or TD_NONE */
   bool is_open;        /* events count */
-  const td_catalog *catalog;
+  told *told;          /* (owned) of the segment */
+  uint32_t n_told, told_capacity;
   td_lock_waits locks;
   queue_row *queues; /* (owned) by id */
   uint32_t n_queues;
@@ -33,10 +52,7 @@ queue_of(contending *self, uint32_t queue) {
     memset(self->queues + self->n_queues, 0, (n - self->n_queues) * sizeof *self->queues);
     self->n_queues = n;
   }
-  queue_row *row = &self->queues[queue];
-  if (!row->name)
-    row->name = td_text_keep(&self->result->texts, td_report_queue_name(self->catalog, queue));
-  return row;
+  return &self->queues[queue];
 }
 
 /* ---- queues ---- */
@@ -61,15 +77,26 @@ life_cb(const td_life *life, void *data) {
 /* ---- going through the tape ---- */
 
 static void
+tell(contending *self, const td_any_event *any, uint32_t node) {
+  TD_GROW(self->told, self->n_told, self->told_capacity);
+  told *told = &self->told[self->n_told++];
+  told->node = node;
+  if (any->event.kind == TD_EVENT_lock_wait)
+    told->lock_wait = any->lock_wait;
+  else if (any->event.kind == TD_EVENT_lock_held)
+    told->lock_held = any->lock_held;
+  else
+    told->lock_acquired = any->lock_acquired;
+}
+
+static void
 note(contending *self, const td_any_event *any) {
   switch (any->event.kind) {
   case TD_EVENT_lock_wait:
-    return td_lock_waits_begin(&self->locks, self->catalog, &any->lock_wait);
-  case TD_EVENT_lock_held:
-    return td_lock_waits_hold(&self->locks, self->catalog, &any->lock_held,
-                              td_lives_node(self->lives, any->lock_held.holder));
   case TD_EVENT_lock_acquired:
-    return td_lock_waits_end(&self->locks, &any->lock_acquired);
+    return tell(self, any, TD_NONE);
+  case TD_EVENT_lock_held:
+    return tell(self, any, td_lives_node(self->lives, any->lock_held.holder));
   case TD_EVENT_queue_push:
     queue_of(self, any->queue_push.queue)->n_pushes++;
     return;
@@ -95,11 +122,35 @@ look_at(contending *self, const td_any_event *any) {
 }
 
 static void
-event_cb(const td_catalog *catalog, const td_any_event *event, void *data) {
+event_cb(const td_catalog *so_far, const td_any_event *event, uint64_t seq, void *data) {
   contending *self = data;
-  self->catalog = catalog;
-  td_lives_apply(self->lives, catalog, event);
+  td_lives_apply(self->lives, event);
   look_at(self, event);
+}
+
+static void
+add_told(contending *self, const td_catalog *catalog, const told *told) {
+  if (told->event.kind == TD_EVENT_lock_wait)
+    td_lock_waits_begin(&self->locks, catalog, &told->lock_wait);
+  else if (told->event.kind == TD_EVENT_lock_held)
+    td_lock_waits_hold(&self->locks, catalog, &told->lock_held, told->node);
+  else
+    td_lock_waits_end(&self->locks, &told->lock_acquired);
+}
+
+static td_status
+visit_segment(const td_catalog *catalog, uint64_t first, uint64_t end, void *data,
+              td_error *error) {
+  contending *self = data;
+  for (uint32_t i = 0; i < self->n_told; i++)
+    add_told(self, catalog, &self->told[i]);
+  self->n_told = 0;
+  for (uint32_t i = 0; i < self->n_queues; i++) {
+    queue_row *row = &self->queues[i];
+    if (row->name || !(row->n_pushes || row->n_pops)) continue;
+    row->name = td_text_keep(&self->result->texts, td_report_queue_name(catalog, i));
+  }
+  return TD_OK;
 }
 
 /* ---- the end ---- */
@@ -146,6 +197,7 @@ static void
 contending_fini(contending *self) {
   td_lives_free(self->lives);
   td_lock_waits_fini(&self->locks);
+  free(self->told);
   free(self->queues);
   td_samples_fini(&self->lay);
   td_samples_fini(&self->slept);
@@ -161,7 +213,11 @@ td_contention_make(td_tape *tape, uint32_t graph_task, td_contention *contention
                      .is_open = graph_task == TD_NONE,
                      .locks = {.texts = &contention->texts}};
   self.lives = td_lives_new(info, (td_life_listener){.life = life_cb, .data = &self});
-  td_status status = td_catalog_visit_events(tape, event_cb, &self, error);
+  bool kinds[TD_EVENT_LIMIT] = {false};
+  for (size_t i = 0; i < TD_N_ELEMENTS(needed_kinds); i++)
+    kinds[needed_kinds[i]] = true;
+  td_catalog_along along = {.listener = event_cb, .data = &self, .kinds = kinds};
+  td_status status = td_catalog_visit_along(tape, &along, visit_segment, error);
   if (!status) {
     count_passes(&self);
     list_queues(&self);

@@ -25,9 +25,9 @@ typedef struct td_contention {
   td_text_table texts; /* (owned) */
 } td_contention;
 
-/* td_contention_make reads the tape once, or twice if it is not cut. `graph_task` is an outermost
- * pass, or TD_NONE. TD_OUT_OF_RANGE if there is no such pass; else as td_catalog_visit. The caller
- * calls td_contention_fini in all cases. */
+/* td_contention_make reads the tape once. `graph_task` is an outermost pass, or TD_NONE.
+ * TD_OUT_OF_RANGE if there is no such pass; else as td_catalog_visit. The caller calls
+ * td_contention_fini in all cases. */
 td_status td_contention_make(td_tape *tape, uint32_t graph_task, td_contention *contention,
                              td_error *error);
 void td_contention_fini(td_contention *contention);

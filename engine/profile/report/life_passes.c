@@ -4,24 +4,33 @@
 #include "engine/base/alloc.h"
 
 uint32_t
-td_life_passes_find(const td_life_passes *passes, uint32_t graph_task) {
-  const uint64_t *found = td_number_map_find(&passes->numbers, graph_task);
-  return found && *found ? (uint32_t)*found - 1 : TD_NONE;
+td_life_passes_find(td_life_passes *passes, uint32_t graph_task) {
+  if (passes->found && passes->found_for == graph_task) return passes->found - 1;
+  const uint64_t *number = td_number_map_find(&passes->numbers, graph_task);
+  passes->found_for = graph_task;
+  passes->found = number ? (uint32_t)*number : 0;
+  return passes->found ? passes->found - 1 : TD_NONE;
+}
+
+static void
+set(td_life_passes *passes, uint32_t graph_task, uint64_t number) {
+  passes->found = 0;
+  *td_number_map_put(&passes->numbers, graph_task) = number;
 }
 
 void
-td_life_passes_begin(td_life_passes *passes, const td_catalog *catalog, uint32_t graph_task,
-                     uint64_t now) {
-  const td_catalog_graph_task *facts = td_catalog_graph_task_find(catalog, graph_task);
-  uint32_t outer = facts ? facts->outer : TD_NONE;
-  uint32_t around = outer == TD_NONE ? TD_NONE : td_life_passes_find(passes, outer);
-  if (around == TD_NONE) {
-    TD_GROW(passes->items, passes->n, passes->capacity);
-    around = passes->n;
-    passes->items[passes->n++] = (td_life_pass){.graph_task = graph_task, .begin_ns = now};
-    passes->n_under_way++;
-  }
-  *td_number_map_put(&passes->numbers, graph_task) = 1 + (uint64_t)around;
+td_life_passes_begin(td_life_passes *passes, uint32_t graph_task, uint64_t now) {
+  TD_GROW(passes->items, passes->n, passes->capacity);
+  passes->items[passes->n++] = (td_life_pass){.graph_task = graph_task, .begin_ns = now};
+  passes->n_under_way++;
+  set(passes, graph_task, passes->n);
+}
+
+void
+td_life_passes_nest(td_life_passes *passes, uint32_t graph_task, uint32_t outer, uint64_t now) {
+  uint32_t around = td_life_passes_find(passes, outer);
+  if (around == TD_NONE) return td_life_passes_begin(passes, graph_task, now);
+  set(passes, graph_task, 1 + (uint64_t)around);
 }
 
 void

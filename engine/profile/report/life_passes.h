@@ -19,17 +19,19 @@ typedef struct td_life_pass {
 typedef struct td_life_passes {
   td_life_pass *items; /* (owned) in the order of the tape */
   uint32_t n, capacity, n_under_way;
-  td_number_map numbers; /* by graph task, also of nested ones: 1 + the outermost pass */
+  td_number_map numbers;     /* by graph task, also of nested ones: 1 + the outermost pass */
+  uint32_t found_for, found; /* the last search: graph task, 1 + the outermost pass; or 0 */
 } td_life_passes;
 
-/* td_life_passes_begin notes a pass that begins: an outermost one, or one inside a pass that is
- * known. td_life_passes_end does nothing for a nested one. */
-void td_life_passes_begin(td_life_passes *passes, const td_catalog *catalog, uint32_t graph_task,
-                          uint64_t now);
+/* td_life_passes_begin notes an outermost pass that begins, td_life_passes_nest one inside a graph
+ * task. If nothing is known of that, the inner pass counts as an outermost one. td_life_passes_end
+ * does nothing for a nested one. */
+void td_life_passes_begin(td_life_passes *passes, uint32_t graph_task, uint64_t now);
+void td_life_passes_nest(td_life_passes *passes, uint32_t graph_task, uint32_t outer, uint64_t now);
 void td_life_passes_end(td_life_passes *passes, uint32_t graph_task, uint64_t now);
 
 /* td_life_passes_find returns the outermost pass around a graph task, or TD_NONE. */
-uint32_t td_life_passes_find(const td_life_passes *passes, uint32_t graph_task);
+uint32_t td_life_passes_find(td_life_passes *passes, uint32_t graph_task);
 
 /* td_life_passes_work says that one thread more is at work for a pass, td_life_passes_rest that one
  * is not any more. */

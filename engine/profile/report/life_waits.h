@@ -11,10 +11,23 @@ typedef struct td_life_wait {
   uint64_t arrival_ns, push_ns;
 } td_life_wait;
 
+/* Nodes of a pass whose ids follow one another: most of them wait at about the same time. */
+#define TD_LIFE_WAITS_PER_BLOCK 8u
+
+typedef struct td_life_wait_block {
+  td_life_wait waits[TD_LIFE_WAITS_PER_BLOCK];
+} td_life_wait_block;
+
+#define TD_LIFE_WAITS_RECENT 16u
+
 typedef struct td_life_waits {
-  td_life_wait *items; /* (owned) */
+  td_life_wait_block *blocks; /* (owned) */
   uint32_t n, capacity;
-  td_number_map numbers; /* by graph task and node: 1 + the item */
+  td_number_map numbers; /* by graph task and block of ids: 1 + the block */
+  struct {
+    uint64_t key;
+    uint32_t number; /* 1 + the block, or 0 */
+  } recent[TD_LIFE_WAITS_RECENT];
 } td_life_waits;
 
 /* td_life_waits_get finds a task or adds it; the pointer is good until the next call. */

@@ -29,7 +29,6 @@ typedef struct frame {
   bool has_ended, hands_on;
   phase around[SPANS_MAX]; /* the phases that the spans interrupted */
   td_life_span spans[SPANS_MAX];
-  uint64_t since[SPANS_MAX];
   uint32_t n_spans;
 } frame;
 
@@ -48,8 +47,14 @@ struct td_lives {
   uint32_t n_lanes;
   td_life_passes passes;
   td_life_waits waits;
-  uint64_t now;
+  uint64_t now, seq;
 };
+
+/* A reentrant_enter follows if the pass is inside another one. */
+static void
+begin_pass(td_lives *self, const td_event_graph_task_begin *event) {
+  if (event->depth == 0) td_life_passes_begin(&self->passes, event->graph_task, self->now);
+}
 
 static void
 end_pass(td_lives *self, uint32_t graph_task) {
@@ -116,11 +121,14 @@ start(td_lives *self, lane *lane, uint32_t thread, uint32_t node, uint32_t graph
     finish(self, lane);
   TD_GROW(lane->frames, lane->n, lane->capacity);
   frame *top = &lane->frames[lane->n++];
-  *top = (frame){.life = {.node = node,
-                          .graph_task = graph_task,
-                          .thread = thread,
-                          .pass = td_life_passes_find(&self->passes, graph_task),
-                          .queue = TD_NONE}};
+  top->life = (td_life){.node = node,
+                        .graph_task = graph_task,
+                        .thread = thread,
+                        .pass = td_life_passes_find(&self->passes, graph_task),
+                        .queue = TD_NONE};
+  top->phase = PREPARING;
+  top->has_ended = top->hands_on = false;
+  top->n_spans = 0;
   return top;
 }
 
@@ -146,6 +154,7 @@ popped(td_lives *self, lane *lane, const td_event_queue_pop *event) {
   if (event->node == TD_NONE || event->graph_task == TD_NONE) return;
   frame *top = start(self, lane, event->event.thread, event->node, event->graph_task);
   top->life.queue = event->queue;
+  top->life.popped_ns = self->now;
   end_wait(self, &top->life);
 }
 
@@ -156,6 +165,8 @@ began(td_lives *self, lane *lane, const td_event_node_begin *event) {
   if (!was_popped && (!top || top->has_ended)) clear_to_suspended(self, lane);
   if (!was_popped) top = start(self, lane, event->event.thread, event->node, event->graph_task);
   top->phase = APPLYING;
+  top->life.begin_seq = self->seq;
+  top->life.begin_ns = top->life.end_ns = self->now;
 }
 
 static void
@@ -168,6 +179,7 @@ ended(td_lives *self, lane *lane, const td_event_node_end *event) {
   lane->n = at;
   frame *top = &lane->frames[at - 1];
   top->phase = SCATTERING;
+  top->life.end_ns = self->now;
   top->has_ended = true;
   top->n_spans = 0;
   if (top->life.queue == TD_NONE) finish(self, lane);
@@ -194,7 +206,9 @@ completed(td_lives *self, lane *lane, uint32_t graph_task) {
 static void
 end_life(td_lives *self, lane *lane) {
   const frame *top = top_of(lane);
-  if (top && top->phase == ENDED) finish(self, lane);
+  if (!top || top->phase != ENDED) return;
+  finish(self, lane);
+  note_work(self, lane);
 }
 
 /* ---- hooks and locks ---- */
@@ -210,8 +224,10 @@ enter(td_lives *self, lane *lane, phase phase, td_life_span span) {
   frame *top = top_of(lane);
   if (!top || top->n_spans == SPANS_MAX) return;
   span.pass = top->life.pass;
+  span.node = top->life.node;
+  span.begin_seq = self->seq;
+  span.begin_ns = self->now;
   top->around[top->n_spans] = top->phase;
-  top->since[top->n_spans] = self->now;
   top->spans[top->n_spans++] = span;
   top->phase = phase;
 }
@@ -222,7 +238,7 @@ leave(td_lives *self, lane *lane, td_event_kind kind) {
   if (!top || !top->n_spans || top->spans[top->n_spans - 1].kind != kind) return;
   td_life_span *span = &top->spans[--top->n_spans];
   top->phase = top->around[top->n_spans];
-  span->ns = self->now - top->since[top->n_spans];
+  span->ns = self->now - span->begin_ns;
   if (span->pass != TD_NONE && self->listener.span) self->listener.span(span, self->listener.data);
 }
 
@@ -235,55 +251,71 @@ set_phase(lane *lane, phase phase) {
 }
 
 static void
-change(td_lives *self, const td_catalog *catalog, lane *lane, const td_any_event *any) {
-  uint32_t thread = any->event.thread;
+nest(td_lives *self, lane *lane, const td_event_reentrant_enter *event) {
+  td_life_passes_nest(&self->passes, event->graph_task, event->outer, self->now);
+  set_phase(lane, SUSPENDED);
+}
+
+/* Most events change no frame. */
+static void
+change(td_lives *self, lane *lane, const td_any_event *any) {
   switch (any->event.kind) {
   case TD_EVENT_graph_task_begin:
-    return td_life_passes_begin(&self->passes, catalog, any->graph_task_begin.graph_task,
-                                self->now);
+    return begin_pass(self, &any->graph_task_begin);
   case TD_EVENT_graph_task_end:
     return end_pass(self, any->graph_task_end.graph_task);
   case TD_EVENT_buffer_add:
     return td_life_waits_arrive(&self->waits, &any->buffer_add);
   case TD_EVENT_queue_push:
     return td_life_waits_push(&self->waits, &any->queue_push);
-  case TD_EVENT_queue_pop:
-    return popped(self, lane, &any->queue_pop);
-  case TD_EVENT_node_begin:
-    return began(self, lane, &any->node_begin);
-  case TD_EVENT_node_end:
-    return ended(self, lane, &any->node_end);
   case TD_EVENT_dependency_dec:
     return hand_on(lane, &any->dependency_dec);
+  case TD_EVENT_queue_pop:
+    popped(self, lane, &any->queue_pop);
+    break;
+  case TD_EVENT_node_begin:
+    began(self, lane, &any->node_begin);
+    break;
+  case TD_EVENT_node_end:
+    ended(self, lane, &any->node_end);
+    break;
   case TD_EVENT_outstanding:
-    return completed(self, lane, any->outstanding.graph_task);
+    completed(self, lane, any->outstanding.graph_task);
+    break;
   case TD_EVENT_hook_begin:
-    return enter(self, lane, hook_phase(any->hook_begin.kind),
-                 (td_life_span){.kind = TD_EVENT_hook_begin,
-                                .thread = thread,
-                                .owner = any->hook_begin.owner});
+    enter(self, lane, hook_phase(any->hook_begin.kind),
+          (td_life_span){.kind = TD_EVENT_hook_begin,
+                         .thread = any->event.thread,
+                         .owner = any->hook_begin.owner});
+    break;
   case TD_EVENT_hook_end:
-    return leave(self, lane, TD_EVENT_hook_begin);
+    leave(self, lane, TD_EVENT_hook_begin);
+    break;
   case TD_EVENT_lock_wait:
-    return enter(self, lane, IN_LOCK_WAIT,
-                 (td_life_span){.kind = TD_EVENT_lock_wait,
-                                .thread = thread,
-                                .lock = any->lock_wait.lock,
-                                .object = any->lock_wait.object});
+    enter(self, lane, IN_LOCK_WAIT,
+          (td_life_span){.kind = TD_EVENT_lock_wait,
+                         .thread = any->event.thread,
+                         .lock = any->lock_wait.lock,
+                         .object = any->lock_wait.object});
+    break;
   case TD_EVENT_lock_acquired:
-    return leave(self, lane, TD_EVENT_lock_wait);
+    leave(self, lane, TD_EVENT_lock_wait);
+    break;
   case TD_EVENT_reentrant_enter:
-    return set_phase(lane, SUSPENDED);
+    nest(self, lane, &any->reentrant_enter);
+    break;
   case TD_EVENT_reentrant_leave:
     clear_to_suspended(self, lane);
-    return set_phase(lane, APPLYING);
+    set_phase(lane, APPLYING);
+    break;
   default:
     return;
   }
+  note_work(self, lane);
 }
 
-static lane *
-lane_of(td_lives *self, uint32_t thread) {
+static void
+add_lanes(td_lives *self, uint32_t thread) {
   while (thread >= self->n_lanes) {
     uint32_t n = TD_MAX(2 * self->n_lanes, 8u);
     self->lanes = td_realloc(self->lanes, n, sizeof *self->lanes);
@@ -291,7 +323,6 @@ lane_of(td_lives *self, uint32_t thread) {
       self->lanes[i] = (lane){.busy_for = TD_NONE};
     self->n_lanes = n;
   }
-  return &self->lanes[thread];
 }
 
 /* Kernels have times of their device. */
@@ -301,14 +332,19 @@ is_of_device(td_event_kind kind) {
 }
 
 void
-td_lives_apply(td_lives *self, const td_catalog *catalog, const td_any_event *event) {
+td_lives_at(td_lives *self, uint64_t seq) {
+  self->seq = seq;
+}
+
+void
+td_lives_apply(td_lives *self, const td_any_event *event) {
   if (is_of_device(event->event.kind)) return;
-  lane *lane = lane_of(self, event->event.thread);
+  if (event->event.thread >= self->n_lanes) add_lanes(self, event->event.thread);
+  lane *lane = &self->lanes[event->event.thread];
   self->now = TD_MAX(self->now, event->event.time);
   add_time(self, lane, event->event.kind);
   if (!td_task_goes_on(event->event.kind)) end_life(self, lane);
-  change(self, catalog, lane, event);
-  note_work(self, lane);
+  change(self, lane, event);
 }
 
 const td_life_pass *

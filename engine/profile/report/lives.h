@@ -42,9 +42,12 @@ bool td_life_is_known(const td_tape_info *info, td_life_part part);
 
 typedef struct td_life {
   uint32_t node, graph_task, thread;
-  uint32_t pass;  /* the outermost one around graph_task: number in the order of the tape */
-  uint32_t queue; /* from which it was popped, or TD_NONE */
+  uint32_t pass;      /* the outermost one around graph_task: number in the order of the tape */
+  uint32_t queue;     /* from which it was popped, or TD_NONE */
+  uint64_t popped_ns; /* when; of no meaning without a queue */
   uint64_t parts[TD_N_LIFE_PARTS]; /* ns */
+  uint64_t begin_seq;              /* of its node_begin: td_lives_at */
+  uint64_t begin_ns, end_ns;       /* of its function */
 } td_life;
 
 /* A hook call or a wait for a lock. */
@@ -53,7 +56,9 @@ typedef struct td_life_span {
   uint32_t thread, pass;
   uint32_t owner;        /* string of a hook */
   uint32_t lock, object; /* of a wait */
-  uint64_t ns;
+  uint32_t node;         /* that its thread was at work for */
+  uint64_t begin_seq;
+  uint64_t begin_ns, ns;
 } td_life_span;
 
 /* Both are borrowed for the call. A node that did not run, or did not return, is not told. NULL: of
@@ -69,8 +74,10 @@ typedef struct td_lives td_lives;
 td_lives *td_lives_new(const td_tape_info *info, td_life_listener listener);
 void td_lives_free(td_lives *lives);
 
-/* td_lives_apply takes the next event of the tape. The catalog knows the passes that it names. */
-void td_lives_apply(td_lives *lives, const td_catalog *catalog, const td_any_event *event);
+/* td_lives_at says which number the next event has; without it, begin_seq is 0. td_lives_apply
+ * takes the next event of the tape. */
+void td_lives_at(td_lives *lives, uint64_t seq);
+void td_lives_apply(td_lives *lives, const td_any_event *event);
 
 /* td_lives_pass returns an outermost pass by its number; borrowed until the next event. */
 const td_life_pass *td_lives_pass(const td_lives *lives, uint32_t pass);

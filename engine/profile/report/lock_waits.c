@@ -31,20 +31,9 @@ td_text_keep(td_text_table *table, char *text) {
 
 /* ---- rows ---- */
 
-/* Each pass has a lock of its own: they are told together. */
-static char *
-name_lock(const td_catalog *catalog, uint32_t kind, uint32_t object) {
-  if (kind == TD_lock_kind_node) return td_report_node_name(catalog, object);
-  if (kind != TD_lock_kind_queue) return td_dup_string("graph task");
-  char *queue = td_report_queue_name(catalog, object);
-  char *name = td_format("queue %s", queue);
-  free(queue);
-  return name;
-}
-
 static uint32_t
 row_of(td_lock_waits *self, const td_catalog *catalog, uint32_t kind, uint32_t object) {
-  uint32_t name = td_text_keep(self->texts, name_lock(catalog, kind, object));
+  uint32_t name = td_text_keep(self->texts, td_report_lock_name(catalog, kind, object));
   uint64_t *row = td_number_map_put(&self->row_of_name, name);
   if (*row) return (uint32_t)*row - 1;
   TD_GROW(self->rows, self->n_rows, self->rows_capacity);

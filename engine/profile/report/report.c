@@ -5,23 +5,31 @@
 #include "engine/base/number_map.h"
 #include "engine/base/text_table.h"
 #include "engine/profile/report/report_keys.h"
+#include "engine/profile/report/report_sums.h"
 #include "engine/profile/samples.h"
 #include "engine/replay/catalog_visit.h"
 
 #include <string.h>
+
+/* Numbers of lives by node; others are addresses of names. */
+#define BY_NODE (UINT64_C(1) << 63)
 
 typedef struct reporting {
   const td_report_wish *wish;
   td_report *report;
   td_tape *tape;
   td_lives *lives;
-  const td_catalog *catalog; /* (borrowed) of the segment */
-  uint32_t *row_of_node;     /* (owned) by row of the catalog: 1 + the report's row */
+  const td_catalog *catalog; /* (borrowed) of the segment, as far as it is known */
+  td_report_sums sums;       /* of the segment */
   td_number_map row_of_id;   /* of threads, queues ...: 1 + the row */
   td_number_map row_of_text;
-  uint32_t *texts; /* (owned) by row: number of the key */
+  uint32_t n_passes; /* known at the end */
+  uint32_t *texts;   /* (owned) by row: number of the key */
   uint32_t n_texts, texts_capacity, rows_capacity;
-  td_samples samples; /* that `self` adds up */
+  td_samples samples;       /* that `self` adds up; in the segment, by sum */
+  size_t n_samples_before;  /* of earlier segments, by row */
+  td_life_span *spans_told; /* (owned) of the segment: their names are known at its end */
+  uint32_t n_spans_told, spans_capacity;
 } reporting;
 
 /* ---- rows ---- */
@@ -41,44 +49,19 @@ add_row(reporting *self, char *key) {
   return (uint32_t)*row - 1;
 }
 
-/* What a life's group is, as a number. */
-static uint64_t
-group_of(td_report_by by, const td_life *life) {
-  switch (by) {
-  case TD_REPORT_BY_queue:
-    return life->queue;
-  case TD_REPORT_BY_pass:
-    return life->pass;
-  default:
-    return life->thread; /* a rank has its threads */
-  }
+static uint32_t
+add_sum_row(reporting *self, const td_report_sum *sum) {
+  const td_life life = {.node = sum->node, .thread = sum->thread, .queue = sum->queue};
+  uint32_t graph_task = td_lives_pass(self->lives, sum->pass)->graph_task;
+  return add_row(self, td_report_life_key(self->wish->by, self->catalog, &life, graph_task));
 }
 
 static uint32_t
-add_life_row(reporting *self, const td_life *life) {
-  uint32_t graph_task = td_lives_pass(self->lives, life->pass)->graph_task;
-  return add_row(self, td_report_life_key(self->wish->by, self->catalog, life, graph_task));
-}
-
-static uint32_t
-row_of_life(reporting *self, const td_life *life) {
-  if (td_report_is_of_node(self->wish->by)) {
-    uint32_t node = td_catalog_node_row(self->catalog, life->node);
-    if (node == TD_NO_ROW) return add_life_row(self, life);
-    uint32_t *row = &self->row_of_node[node];
-    if (!*row) *row = 1 + add_life_row(self, life);
-    return *row - 1;
-  }
-  uint64_t *row = td_number_map_put(&self->row_of_id, group_of(self->wish->by, life));
-  if (!*row) *row = 1 + (uint64_t)add_life_row(self, life);
+row_of_sum(reporting *self, const td_report_sum *sum) {
+  if (td_report_is_of_node(self->wish->by)) return add_sum_row(self, sum);
+  uint64_t *row = td_number_map_put(&self->row_of_id, sum->number);
+  if (!*row) *row = 1 + (uint64_t)add_sum_row(self, sum);
   return (uint32_t)*row - 1;
-}
-
-static void
-add_sample(reporting *self, uint32_t row, uint64_t ns) {
-  self->report->rows[row].n++;
-  self->report->rows[row].self += ns;
-  td_samples_add(&self->samples, row, ns);
 }
 
 /* ---- lives ---- */
@@ -91,9 +74,28 @@ is_wished(const reporting *self, uint32_t pass) {
          td_lives_pass(self->lives, pass)->graph_task == wish->graph_task;
 }
 
-static bool
-is_waiting(int part) {
-  return part == TD_LIFE_dependency_wait || part == TD_LIFE_queue_wait;
+/* A function's name is known before it runs, so few sums are needed. */
+static uint64_t
+number_of_node(const reporting *self, uint32_t node) {
+  const td_catalog_node *facts =
+      self->wish->by == TD_REPORT_BY_op ? td_catalog_node_find(self->catalog, node) : NULL;
+  return facts && *facts->name ? (uint64_t)(uintptr_t)facts->name : BY_NODE | node;
+}
+
+/* Which sum a life belongs to. */
+static uint64_t
+number_of(const reporting *self, const td_life *life) {
+  switch (self->wish->by) {
+  case TD_REPORT_BY_queue:
+    return life->queue;
+  case TD_REPORT_BY_pass:
+    return life->pass;
+  case TD_REPORT_BY_thread:
+  case TD_REPORT_BY_rank: /* has its threads */
+    return life->thread;
+  default:
+    return number_of_node(self, life->node);
+  }
 }
 
 static void
@@ -101,13 +103,8 @@ life_cb(const td_life *life, void *data) {
   reporting *self = data;
   bool is_by_span = self->wish->by == TD_REPORT_BY_hook || self->wish->by == TD_REPORT_BY_lock;
   if (is_by_span || !is_wished(self, life->pass)) return;
-  uint32_t number = row_of_life(self, life);
-  td_report_row *row = &self->report->rows[number];
-  for (int part = 0; part < TD_N_LIFE_PARTS; part++) {
-    row->parts[part] += life->parts[part];
-    if (!is_waiting(part)) row->total += life->parts[part];
-  }
-  add_sample(self, number, life->parts[TD_LIFE_apply]);
+  uint32_t sum = td_report_sums_add(&self->sums, number_of(self, life), life);
+  td_samples_add(&self->samples, sum, life->parts[TD_LIFE_apply]);
 }
 
 static void
@@ -115,9 +112,39 @@ span_cb(const td_life_span *span, void *data) {
   reporting *self = data;
   td_report_by by = span->kind == TD_EVENT_hook_begin ? TD_REPORT_BY_hook : TD_REPORT_BY_lock;
   if (self->wish->by != by || !is_wished(self, span->pass)) return;
-  uint32_t row = add_row(self, td_report_span_key(self->catalog, self->tape, span));
-  self->report->rows[row].total += span->ns;
-  add_sample(self, row, span->ns);
+  TD_GROW(self->spans_told, self->n_spans_told, self->spans_capacity);
+  self->spans_told[self->n_spans_told++] = *span;
+}
+
+/* ---- the end of a segment ---- */
+
+static td_status
+name_sums(reporting *self, td_error *error) {
+  td_report_sums *sums = &self->sums;
+  uint32_t *rows = td_try_alloc(sums->n, sizeof *rows);
+  if (!rows) return td_error_set(error, TD_OUT_OF_MEMORY, "no memory for the report");
+  for (uint32_t i = 0; i < sums->n; i++) {
+    rows[i] = row_of_sum(self, &sums->sums[i]);
+    td_report_row_add(&self->report->rows[rows[i]], &sums->sums[i].row);
+  }
+  for (size_t i = self->n_samples_before; i < self->samples.n; i++)
+    self->samples.items[i].row = rows[self->samples.items[i].row];
+  td_report_sums_clear(sums);
+  free(rows);
+  return TD_OK;
+}
+
+static void
+add_span(reporting *self, const td_life_span *span) {
+  const td_report_row row = {
+      .n = 1,
+      .self = span->ns,
+      .total = span->ns,
+      .max = span->ns,
+      .longest = {span->node, span->begin_seq, span->begin_ns, span->begin_ns + span->ns}};
+  uint32_t number = add_row(self, td_report_span_key(self->catalog, self->tape, span));
+  td_report_row_add(&self->report->rows[number], &row);
+  td_samples_add(&self->samples, number, span->ns);
 }
 
 /* ---- the end ---- */
@@ -146,8 +173,7 @@ compare_rows(const void *a, const void *b) {
 static void
 add_passes(reporting *self) {
   td_report *report = self->report;
-  uint32_t n = td_lives_end(self->lives);
-  for (uint32_t i = 0; i < n; i++) {
+  for (uint32_t i = 0; i < self->n_passes; i++) {
     const td_life_pass *pass = td_lives_pass(self->lives, i);
     uint64_t wall = pass->end_ns - pass->begin_ns;
     if (!is_wished(self, i)) continue;
@@ -170,23 +196,26 @@ finish(reporting *self) {
 
 /* ---- going through the tape ---- */
 
+static void
+event_cb(const td_catalog *so_far, const td_any_event *event, uint64_t seq, void *data) {
+  reporting *self = data;
+  self->catalog = so_far;
+  td_lives_at(self->lives, seq);
+  td_lives_apply(self->lives, event);
+}
+
 static td_status
 visit_segment(const td_catalog *catalog, uint64_t first, uint64_t end, void *data,
               td_error *error) {
   reporting *self = data;
   self->catalog = catalog;
-  free(self->row_of_node);
-  self->row_of_node = td_try_alloc(catalog->n_nodes, sizeof *self->row_of_node);
-  if (!self->row_of_node) return td_error_set(error, TD_OUT_OF_MEMORY, "no memory for the report");
-  const td_segment segment = {.number = TD_SEGMENT_WHOLE, .first = first, .end = end};
-  td_tape_begin_pass(self->tape, &segment);
-  for (uint64_t seq = first; seq < end; seq++) {
-    const td_any_event *event = td_tape_peek(self->tape, seq);
-    if (event) td_lives_apply(self->lives, catalog, event);
-  }
-  td_tape_end_pass(self->tape);
-  if (end == td_tape_info_get(self->tape)->n_events) finish(self);
-  return td_tape_check_readable(self->tape, error);
+  if (end == td_tape_info_get(self->tape)->n_events) self->n_passes = td_lives_end(self->lives);
+  td_status status = name_sums(self, error);
+  for (uint32_t i = 0; i < self->n_spans_told && !status; i++)
+    add_span(self, &self->spans_told[i]);
+  self->n_spans_told = 0;
+  self->n_samples_before = self->samples.n;
+  return status;
 }
 
 static void
@@ -199,10 +228,11 @@ learn(td_report *report, const td_tape_info *info) {
 static void
 reporting_fini(reporting *self) {
   td_lives_free(self->lives);
-  free(self->row_of_node);
+  td_report_sums_fini(&self->sums);
   td_number_map_fini(&self->row_of_id);
   td_number_map_fini(&self->row_of_text);
   free(self->texts);
+  free(self->spans_told);
   td_samples_fini(&self->samples);
 }
 
@@ -213,12 +243,26 @@ td_report_make(td_tape *tape, const td_report_wish *wish, td_report *report, td_
   reporting self = {.wish = wish, .report = report, .tape = tape};
   self.lives = td_lives_new(info, (td_life_listener){life_cb, span_cb, &self});
   learn(report, info);
-  td_status status = td_catalog_visit(tape, 0, info->n_events, visit_segment, &self, error);
+  bool kinds[TD_EVENT_LIMIT];
+  td_report_key_kinds(wish->by, kinds);
+  td_catalog_along along = {.listener = event_cb, .data = &self, .kinds = kinds};
+  td_status status = td_catalog_visit_along(tape, &along, visit_segment, error);
+  if (!status) finish(&self);
   reporting_fini(&self);
   if (!status && wish->graph_task != TD_NONE && report->n_passes == 0)
     status =
         td_error_set(error, TD_OUT_OF_RANGE, "there is no outermost pass %u", wish->graph_task);
   return status;
+}
+
+bool
+td_report_has_node(td_report_by by, const td_catalog *catalog, uint32_t node, const char *key) {
+  if (!td_report_is_of_node(by)) return false;
+  const td_life life = {.node = node};
+  char *found = td_report_life_key(by, catalog, &life, TD_NONE);
+  bool has = strcmp(found, key) == 0;
+  free(found);
+  return has;
 }
 
 void

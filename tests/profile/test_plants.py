@@ -1,0 +1,336 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# Contention planted on purpose, on both engines: the first row of a report names the culprit.
+#   test_plants.py own|torch [unittest's arguments]
+import json
+import os
+import sys
+import tempfile
+import unittest
+
+KIND = sys.argv.pop(1) if len(sys.argv) > 1 and sys.argv[1] in ("own", "torch") else "own"
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from test_whatif import TAPEDECK, run
+
+import torches
+
+# How long what is slow sleeps. What is quick may take as long as a busy machine likes: a tenth of that at most.
+SLOW_S = 0.1
+HEAD = """
+import threading, time
+import torch
+torch.set_num_threads(1)
+SLOW_S = %s
+def function(do, name):
+    def forward(ctx, x):
+        return x * 1
+    def backward(ctx, grad):
+        do()
+        return grad
+    functions = {"forward": staticmethod(forward), "backward": staticmethod(backward)}
+    return type(torch.autograd.Function)(name, (torch.autograd.Function,), functions).apply
+def slow_function(seconds, name="Slow"):
+    return function(lambda: time.sleep(seconds), name)
+def note_begin():
+    global begin
+    begin = time.monotonic()
+# Nodes of both threads' passes come together here, so that what follows happens at the same time.
+meet = function(threading.Barrier(2).wait, "Meet")
+def together(work):
+    start = threading.Barrier(2, action=note_begin)
+    threads = [threading.Thread(target=work, args=(start,), name=name) for name in ("first", "second")]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+""" % SLOW_S
+# A thread that never comes into the engine computes in Python. Between the nodes of Python, others give it time.
+GREEDY = HEAD + """
+class Node(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        return x * 1
+    @staticmethod
+    def backward(ctx, grad):
+        return grad * 1
+over = False
+def compute():
+    while not over:
+        sum(range(2000))
+thread = threading.Thread(target=compute, name="greedy")
+thread.start()
+x = torch.zeros(2, requires_grad=True)
+for _ in range(5):
+    y = x
+    for _ in range(4):
+        y = Node.apply(y.expand(300_000, 2).exp().sum(0))
+    y.sum().backward()
+over = True
+thread.join()
+"""
+# Two passes, one of which computes in Python inside its nodes while the other one wants the GIL.
+RUNNING = HEAD + """
+class Compute(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x, n):
+        ctx.n = n
+        return x * 1
+    @staticmethod
+    def backward(ctx, grad):
+        for _ in range(ctx.n):
+            sum(range(2000))
+        return grad * 1, None
+def loss(n):
+    y = torch.zeros(2, requires_grad=True)
+    for _ in range(3):
+        y = Compute.apply(y.expand(300_000, 2).exp().sum(0), n)
+    return y.sum()
+losses = {"first": [loss(1500) for _ in range(3)], "second": [loss(1) for _ in range(3)]}
+def work(start):
+    for loss in losses[threading.current_thread().name]:
+        start.wait()
+        loss.backward()
+together(work)
+"""
+# Both threads want the mutex of the leaf's AccumulateGrad. Whoever has it first keeps it until the other one sleeps before
+# it, and then for longer than all took that was before.
+HELD = HEAD + """
+weight = torch.ones(4, requires_grad=True)
+threads, n_held = [], 0
+def is_asleep(thread):
+    with open(f"/proc/self/task/{thread}/stat") as file:
+        return file.read().rpartition(")")[2].split()[0] == "S"
+def hold(parameter):
+    global n_held
+    n_held += 1
+    other, = set(threads) - {threading.get_native_id()}
+    n_looks = 0
+    while n_held % 2 and n_looks < 5:
+        time.sleep(0.005)
+        n_looks = n_looks + 1 if is_asleep(other) else 0
+    time.sleep(0.02 + 2 * (time.monotonic() - begin))
+weight.register_post_accumulate_grad_hook(hold)
+def work(start):
+    threads.append(threading.get_native_id())
+    for _ in range(5):
+        loss = meet(weight * 2).sum()
+        start.wait()
+        loss.backward()
+together(work)
+"""
+# PyTorch calls such hooks without the mutex. There, the addition takes long.
+ADDED = HEAD + """
+weight = torch.ones(30_000_000, requires_grad=True)
+def work(start):
+    for _ in range(8):
+        loss = (meet(weight) * 2).sum()
+        start.wait()
+        loss.backward()
+together(work)
+"""
+HOOK = HEAD + """
+def slow_hook(grad):
+    time.sleep(SLOW_S)
+x = torch.ones(2, requires_grad=True)
+for _ in range(3):
+    y = x * 2
+    y.register_hook(lambda grad: None)
+    z = y.exp()
+    z.register_hook(slow_hook)
+    z.sum().backward()
+"""
+CALLBACK = HEAD + """
+engine = torch.autograd.Variable._execution_engine
+class Queue(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        return x * 1
+    @staticmethod
+    def backward(ctx, grad):
+        engine.queue_callback(lambda: time.sleep(SLOW_S))
+        return grad
+for _ in range(3):
+    Queue.apply(torch.ones(2, requires_grad=True)).sum().backward()
+"""
+LINE = HEAD + """
+x = torch.ones(2, requires_grad=True)
+slow, quick = slow_function(SLOW_S), slow_function(0.001, "Quick")
+for _ in range(3):
+    y = quick(x)
+    z = slow(y)  # here
+    quick(z).sum().backward()
+"""
+# The slow node begins to sleep when the other device has run its own.
+UNBALANCED = HEAD + """
+ran = threading.Semaphore(0)
+quick = function(ran.release, "Quick")
+slow = function(lambda: (ran.acquire(), time.sleep(2 * SLOW_S)), "Slow")
+x = torch.ones(2, requires_grad=True)
+a, b = x.to("sim:0"), x.to("sim:1")
+for _ in range(3):
+    (slow(a).to("cpu") + quick(b).to("cpu")).sum().backward(retain_graph=True)
+"""
+# Each thread has passes of its own, and one of them has the slow layer.
+THREAD = HEAD + """
+def work(start):
+    slow = slow_function(SLOW_S if threading.current_thread().name == "second" else 0.001)
+    for _ in range(3):
+        y = slow(torch.ones(2, requires_grad=True)).sum()
+        start.wait()
+        y.backward()
+together(work)
+"""
+# One rank begins each backward pass when the other one is in it, and late. So that one waits where gradients are reduced.
+LATE = """
+import os, subprocess, sys, time
+RANK = '''
+import os, sys, time, torch
+import torch.distributed as distributed
+from torch.nn.parallel import DistributedDataParallel
+torch.set_num_threads(1)
+distributed.init_process_group("gloo", init_method="file://" + sys.argv[1], rank=int(os.environ["RANK"]), world_size=2)
+model = DistributedDataParallel(torch.nn.Linear(8, 8))
+for i in range(4):
+    begun, loss = f"{sys.argv[1]}.{i}", model(torch.ones(4, 8)).sum()
+    if os.environ["RANK"] == "0":
+        loss.register_hook(lambda grad: open(begun, "w").close())
+    else:
+        while not os.path.exists(begun):
+            time.sleep(0.001)
+        time.sleep(0.1)
+    loss.backward()
+os._exit(0)
+'''
+program = os.path.join(os.path.dirname(os.path.abspath(__file__)), "rank.py")
+open(program, "w").write(RANK)
+store = program + str(os.getpid())
+ranks = [subprocess.Popen([sys.executable, program, store], env=dict(os.environ, RANK=str(i))) for i in (0, 1)]
+sys.exit(max(rank.wait() for rank in ranks))
+"""
+
+
+class Plants(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.tape, self.script = (os.path.join(folder.name, name) for name in ("a.tape", "p.py"))
+
+    def tapes(self, text, *options):
+        """Runs a program on the engine, or on each PyTorch: the name of what ran it, after each run."""
+        with open(self.script, "w") as file:
+            file.write(text)
+        if KIND == "own":
+            run(TAPEDECK, "run", "-o", self.tape, *options, self.script)
+            yield KIND
+        for version, python in torches.installed().items() if KIND == "torch" else ():
+            run(TAPEDECK, "record", "--force", *options, "-o", self.tape, "--", python, self.script)
+            yield version
+
+    def told(self, *options):
+        return json.loads(run(TAPEDECK, "report", self.tape, "--json", *options))
+
+    def blame(self, kind, least):
+        """Of the lock that threads waited for longest: its row, and the longest wait's."""
+        first = self.told("--contention")["locks"][0]
+        self.assertEqual(first["kind"], kind)
+        self.assertGreater(first["waits"]["sum"], least)
+        self.assertNotEqual(first["blames"][0]["waiter"], first["blames"][0]["holder"])
+        self.assertIn("every rule holds", run(TAPEDECK, "check", self.tape))
+        return first, first["blames"][0]
+
+    def culprit(self):
+        """What cost the most: the first row of those that threads waited for."""
+        told = self.told("--idle")["culprits"]
+        self.assertEqual(told, sorted(told, key=lambda row: -row["ns"]))
+        return told[0]["part"], told[0]["who"], told[0]["ns"]
+
+    def idle(self, device="cpu"):
+        told = self.told("--idle")
+        thread, = (thread for thread in told["threads"] if thread["device"] == device)
+        return {part: (ns or 0) / told["wall"] for part, ns in thread["parts"].items()}, thread
+
+    def test_gil_of_a_stranger(self):
+        """The holder never came into the engine, and has its name all the same."""
+        for _ in self.tapes(GREEDY):
+            first, blame = self.blame("gil", 10e6)
+            self.assertEqual((first["lock"], blame["waiter"], blame["holder"]), ("GIL", "0 main", "1 greedy"))
+            self.assertGreater(self.idle()[0]["gil"], 0.05)
+            self.assertEqual(self.culprit()[:2], ("gil", "1 greedy"))
+            text = run(TAPEDECK, "report", self.tape, "--contention")
+            self.assertRegex(text, r"thread 0 main waited \d+ times, [\d.]+ m?s; thread 1 greedy held it")
+            self.assertIn("began to wait for Python's GIL", run(TAPEDECK, "events", self.tape))
+            rows = self.told("--by", "lock")["rows"]
+            self.assertEqual(rows[0]["key"], "GIL")
+
+    def test_gil_of_a_node(self):
+        for _ in self.tapes(RUNNING):
+            first, blame = self.blame("gil", 1e6)
+            self.assertEqual([name.split()[1] for name in (blame["waiter"], blame["holder"])], ["second", "first"])
+            nodes = {blame["node"] for blame in first["blames"] if blame["holder"].endswith("first")} - {None}
+            self.assertTrue(any(node.startswith("ComputeBackward") for node in nodes), first)
+            part, who, _ = self.culprit()
+            self.assertEqual((part, who.split()[1]), ("gil", "first"))
+
+    def test_node(self):
+        for _ in self.tapes(HELD if KIND == "own" else ADDED):
+            _, blame = self.blame("node", 1e6)
+            self.assertEqual({blame[who].split()[1] for who in ("waiter", "holder")}, {"first", "second"})
+            self.assertTrue(blame["node"].startswith("AccumulateGrad"), blame)
+            self.assertEqual(self.culprit()[0], "lock")
+
+    def test_hook(self):
+        for _ in self.tapes(HOOK):
+            first = self.told("--by", "hook")["rows"][0]
+            self.assertGreater(first["self"], 3 * 1e9 * SLOW_S)
+            self.assertIn("slow_hook", first["key"])
+
+    def test_callback(self):
+        for _ in self.tapes(CALLBACK):
+            shares, _ = self.idle()
+            self.assertEqual(max(shares, key=shares.get), "callbacks")
+            part, who, ns = self.culprit()
+            self.assertEqual(part, "callbacks")
+            self.assertIn("<lambda>", who)
+            self.assertGreater(ns, 3 * 1e9 * SLOW_S)
+
+    def test_line(self):
+        number = 1 + LINE.splitlines().index("    z = slow(y)  # here")
+        for _ in self.tapes(LINE, *(["--stacks"] if KIND == "torch" else [])):
+            by = "line" if KIND == "torch" else "op"
+            first = self.told("--by", by)["rows"][0]
+            self.assertGreater(first["self"], 3 * 1e9 * SLOW_S)
+            self.assertIn(f"p.py:{number}" if KIND == "torch" else "SlowBackward", first["key"])
+
+    def test_thread(self):
+        for _ in self.tapes(THREAD):
+            first = self.told("--by", "thread")["rows"][0]
+            self.assertEqual(first["key"].split()[1], "second")
+
+    @unittest.skipIf(KIND == "own", "there are no ranks")
+    def test_late_rank(self):
+        """The rank that is on time waits in the final callback of DDP, which has a name."""
+        for _ in self.tapes(LATE):
+            threads = self.told("--idle")["threads"]
+            waited = {thread["thread"].split(" ", 1)[1]: thread["parts"]["callbacks"] for thread in threads}
+            self.assertGreater(waited["rank 0 · main"], 3 * 0.08e9)
+            self.assertLess(waited["rank 1 · main"], waited["rank 0 · main"] / 2)
+            self.assertIn("called the final callback c10d::Reducer", run(TAPEDECK, "events", self.tape))
+            part, who, ns = self.culprit()
+            self.assertEqual((part, who.split(" ", 1)[1]), ("late", "rank 1 · main"))
+            self.assertGreater(ns, 3 * 0.08e9)
+            self.assertIn("rank 1 · main: late", run(TAPEDECK, "report", self.tape, "--idle"))
+            first = self.told("--by", "rank")["rows"][0]
+            self.assertRegex(first["key"], "rank [01]")
+
+    @unittest.skipIf(KIND == "torch", "PyTorch has no second device here")
+    def test_device(self):
+        for _ in self.tapes(UNBALANCED, "--devices", "cpu,sim:2"):
+            _, thread = self.idle("sim:1")
+            self.assertEqual(max(thread["waited_for"], key=thread["waited_for"].get), "sim:0")
+            self.assertEqual(self.culprit()[:2], ("other_device", "sim:0"))
+            first = self.told("--by", "thread")["rows"][0]
+            self.assertEqual(first["key"].split()[1], "pt_autograd_0")
+
+
+if __name__ == "__main__":
+    unittest.main()
