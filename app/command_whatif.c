@@ -10,9 +10,6 @@
 #include <math.h>
 #include <string.h>
 
-/* From here on, the replay is too far off for its answers. */
-#define TRUSTED_ERROR 0.05
-
 #define COUNT_MAX 1024
 
 typedef struct options {
@@ -127,11 +124,7 @@ write_result(td_json *json, const td_whatif *whatif, const td_virtual_plan *plan
   td_member_u64(json, "critical_path", result->critical_path);
   td_member_u64(json, "work_over_workers", result->work_over_workers);
   td_member_u64(json, "queue_peak", result->queue_peak);
-  td_json_key(json, "memory_peak");
-  if (whatif->has_bytes)
-    td_json_u64(json, result->memory_peak);
-  else
-    td_json_null(json);
+  td_member_known(json, "memory_peak", result->memory_peak, whatif->has_bytes);
   td_json_end_object(json);
 }
 
@@ -147,6 +140,7 @@ print_json(const question *self, const td_whatif *whatif) {
   td_member_u64(&json, "replayed", whatif->replayed.wall);
   td_json_key(&json, "error");
   td_json_double(&json, td_whatif_error(whatif));
+  td_member_bool(&json, "trusted", td_whatif_error(whatif) <= TD_WHATIF_TRUSTED_ERROR);
   td_json_key(&json, "results");
   td_json_begin_array(&json);
   for (uint32_t i = 0; i < self->n_plans; i++)
@@ -192,7 +186,7 @@ print_text(const char *path, const question *self, const td_whatif *whatif) {
     g_autofree char *out = td_format_many(whatif->n_left_out, "pass is", "passes are");
     printf("%s left out: one failed, or has no end on this tape\n", out);
   }
-  if (error > TRUSTED_ERROR)
+  if (error > TD_WHATIF_TRUSTED_ERROR)
     puts("The replay itself is more than 5 % off: do not trust the numbers below.");
   printf("%9s  %9s  %6s  %9s  %s\n", "wall", "change", "queue", "memory", "policy");
   for (uint32_t i = 0; i < self->n_plans; i++)

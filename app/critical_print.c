@@ -9,9 +9,32 @@
 
 static const char *const link_names[] = {[TD_CRITICAL_begin] = "begin",
                                          [TD_CRITICAL_gradient] = "gradient",
-                                         [TD_CRITICAL_thread] = "thread"};
+                                         [TD_CRITICAL_thread] = "thread",
+                                         [TD_CRITICAL_lock] = "lock"};
+
+/* No schedule on as many threads takes less. */
+static uint64_t
+least(const td_critical_report *report) {
+  return report->work / MAX(report->n_workers, 1u);
+}
 
 /* ---- JSON ---- */
+
+static void
+write_wait(td_json *json, const td_critical_part *part) {
+  const td_critical_wait *wait = &part->wait;
+  td_json_key(json, "lock");
+  if (!part->n_waits) return td_json_null(json);
+  td_json_begin_object(json);
+  td_member_string(json, "name", wait->lock);
+  td_member_string(json, "holder", wait->holder);
+  td_member_string(json, "node", wait->node);
+  td_member_string(json, "line", wait->line);
+  td_member_u64(json, "wait", wait->ns);
+  td_member_u64(json, "inside", wait->inside);
+  td_member_u64(json, "waits", part->n_waits);
+  td_json_end_object(json);
+}
 
 static void
 write_part(td_json *json, const td_critical_part *part) {
@@ -24,6 +47,7 @@ write_part(td_json *json, const td_critical_part *part) {
   td_member_u64(json, "what_ns", part->what_ns);
   td_member_u64(json, "first", part->first);
   td_member_u64(json, "last", part->last);
+  write_wait(json, part);
   td_json_end_object(json);
 }
 
@@ -49,6 +73,8 @@ td_critical_print_json(const td_critical_report *report) {
   td_member_u64(&json, "tail", report->tail);
   td_member_u64(&json, "critical_path", report->length);
   td_member_u64(&json, "work", report->work);
+  td_member_u64(&json, "workers", report->n_workers);
+  td_member_u64(&json, "work_over_workers", least(report));
   td_member_u64(&json, "steps", report->n_steps);
   td_json_key(&json, "parts");
   td_json_begin_array(&json);
@@ -78,16 +104,31 @@ print_head(const char *path, const td_critical_report *report) {
   if (report->n_passes > 1)
     printf("%u passes overlapped it. They share threads, so the path may go through them.\n",
            report->n_passes - 1);
-  printf("All nodes together take %s. A part follows the one before because of its `waited for`.\n",
-         work);
+  g_autofree char *share = td_format_ns((double)least(report));
+  g_autofree char *workers = td_format_many(report->n_workers, "thread", "threads");
+  printf("All nodes together take %s: on %s at least %s. A part follows the one before because of "
+         "its `waited for`.\n",
+         work, workers, share);
+}
+
+static void
+print_wait(const td_critical_part *part) {
+  const td_critical_wait *wait = &part->wait;
+  g_autofree char *time = td_format_ns((double)wait->ns);
+  printf("; %s %s for %s", part->n_waits > 1 ? "longest wait" : "waited", time, wait->lock);
+  if (wait->holder) printf(", thread %s had it", wait->holder);
+  if (wait->node) printf(" in %s", wait->node);
+  if (wait->line) printf(" (%s)", wait->line);
 }
 
 static void
 print_part(const td_critical_report *report, const td_critical_part *part) {
   g_autofree char *time = td_format_ns((double)part->ns);
   double share = report->length ? 100 * (double)part->ns / (double)report->length : 0;
-  printf("%9s  %5.1f %%  %5u  %-10s  %-16s  #%u … #%u  %s\n", time, share, part->n_steps,
+  printf("%9s  %5.1f %%  %5u  %-10s  %-16s  #%u … #%u  %s", time, share, part->n_steps,
          link_names[part->link], part->thread, part->first, part->last, part->what);
+  if (part->n_waits) print_wait(part);
+  putchar('\n');
 }
 
 /* How many nodes could take longer without a longer path, and by how much. */

@@ -1,79 +1,318 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# `tapedeck report --critical`: its path beside that of a search through all chains, on small random graphs.
+# `tapedeck report --critical`: its path beside that of a search through all chains, on small random graphs. Their events
+# alone say what each piece of work had to wait for: a gradient, its thread, or a lock.
+#   test_critical.py own|torch [unittest's arguments]
+import bisect
+import collections
 import json
 import os
 import sys
 import tempfile
 import unittest
 
+KIND = sys.argv.pop(1) if len(sys.argv) > 1 and sys.argv[1] in ("own", "torch") else "own"
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from test_whatif import MAKE_TAPE, SLEEPING, TAPEDECK, Tape, run
+from test_plants import ADDED, GREEDY, HELD, RUNNING
+from test_whatif import MAKE_TAPE, SLEEPING, STILL_BUSY, TAPEDECK, Tape, run
+
+import torches
 
 PARTS_MOST = 20
+# Both threads compute in Python, and take turns.
+TURNS = RUNNING.replace("loss(1)", "loss(1500)")
+CHAINS_MOST = 20000  # that are looked at one by one
 
 
 def critical(tape, *options):
     return json.loads(run(TAPEDECK, "report", tape, "--critical", "--json", *options))
 
 
-class Chains:
-    """Every chain of tasks, one by one."""
+def lock_of(e):
+    return e["lock"], e["object"]
 
-    def __init__(self, one):
-        self.tasks, self.followers = one.tasks, {task: [] for task in one.tasks}
-        by_node, last = {task.node: task for task in one.tasks}, {}
-        for task in one.tasks:
-            if task.thread in last:
-                self.followers[last[task.thread]].append((task, last[task.thread].total))
-            last[task.thread] = task
-            self.followers[task] += [(by_node[to], offset) for to, offset, _ in task.sent if to in by_node]
-        self.through = dict.fromkeys(self.tasks, 0)
-        for task in one.tasks:
-            self.follow([task], 0)
+
+class Piece:
+    """What a thread did without a break for one task."""
+
+    def __init__(self, task, at, time):
+        self.task, self.at, self.begin, self.time = task, at, time, 0
+        self.last = None  # index of the event that ended it
+        self.waits, self.ways = [], []
+        self.inside = 0  # ns of a wait before it, if nobody's work was waited for
+
+
+class Wait:
+    """A wait from one event to another, both by their indices."""
+
+    def __init__(self, thread, at, end, ns, holder, holder_at):
+        self.thread, self.at, self.end, self.ns, self.holder, self.holder_at = thread, at, end, ns, holder, holder_at
+
+
+class Work:
+    """The pieces of some passes, from the events between the first begin and the last end."""
+
+    def __init__(self, events, passes):
+        self.graph_tasks = {one.graph_task for one in passes}
+        borders = [i for i, e in enumerate(events)
+                   if e["event"] in ("graph_task_begin", "graph_task_end") and e["graph_task"] in self.graph_tasks]
+        self.events = events[borders[0]:borders[-1] + 1]
+        self.pieces, self.first, self.sent, self.waited = collections.defaultdict(list), {}, [], []
+        for thread in {e["thread"] for e in self.events}:
+            self.read(thread)
+        self.starts = {thread: [piece.at for piece in pieces] for thread, pieces in self.pieces.items()}
+        for wait, piece, before in self.waited:
+            self.settle(wait, piece, before)
+        for piece, offset, key in self.sent:
+            if key in self.first:
+                piece.ways.append((self.first[key], offset))
+        for pieces in self.pieces.values():
+            for piece, after in zip(pieces, pieces[1:]):
+                piece.ways.append((after, piece.time + after.inside))
+        self.all = sorted((piece for pieces in self.pieces.values() for piece in pieces), key=lambda piece: piece.at)
+        self.tasks = sorted(self.first.values(), key=lambda piece: piece.at)
+
+    def read(self, thread):
+        """The life of one thread: pops, ends of tasks, waits."""
+        mine = [(i, e) for i, e in enumerate(self.events) if e["thread"] == thread]
+        stack, now, begun, between = [], None, None, []
+
+        def stop(i, time):
+            nonlocal now
+            if now:
+                now.last, now.time = i, time - now.begin if now.time == 0 else now.time
+            now = None
+
+        def start(i, time):
+            nonlocal now
+            now = Piece(stack[-1][0], i, time)
+            self.pieces[thread].append(now)
+
+        def close(i, time):
+            stop(i, time)
+            stack.pop()
+            if stack:
+                start(i, time)
+
+        for i, e in mine:
+            kind, time = e["event"], e["t"]
+            if stack and stack[-1][1] and kind not in STILL_BUSY:
+                close(i, time)
+            if kind == "queue_pop" and e["node"] is not None and e["graph_task"] in self.graph_tasks:
+                stop(i, time)
+                stack.append([(e["graph_task"], e["node"]), False])
+                start(i, time)
+                self.first[stack[-1][0]] = now
+                self.waited += [(wait, now, None) for wait in between]
+                between = []
+            elif kind == "outstanding" and stack and stack[-1][0][0] == e["graph_task"]:
+                stack[-1][1] = True
+            elif kind == "dependency_dec" and stack and (e["graph_task"], e["by"]) == stack[-1][0]:
+                self.sent.append((now, time - now.begin, (e["graph_task"], e["node"])))
+            elif kind == "lock_wait":
+                begun = i, e, now
+            elif kind == "lock_acquired" and begun and lock_of(begun[1]) == lock_of(e):
+                at, first, piece = begun
+                begun = None
+                wait = Wait(thread, at, i, time - first["t"], *self.holder(thread, at, i))
+                if piece is not now:
+                    continue
+                if not piece:
+                    between.append(wait)
+                    continue
+                now.last, now.time = i, first["t"] - now.begin
+                now = None
+                start(i, time)
+                self.waited.append((wait, now, piece))
+        if stack and stack[-1][1]:
+            close(len(self.events), self.events[-1]["t"])
+
+    def holder(self, thread, at, end):
+        """Who had the lock last, and the event since when."""
+        lock, inside = lock_of(self.events[at]), range(at + 1, end)
+        same = [i for i in inside if self.events[i].get("lock") and lock_of(self.events[i]) == lock]
+        taken = [i for i in same if self.events[i]["event"] == "lock_acquired"]
+        held = [i for i in same if self.events[i]["event"] == "lock_held" and self.events[i]["thread"] == thread]
+        if taken:
+            return self.events[taken[-1]]["thread"], taken[-1]
+        return (self.events[held[-1]]["holder"], held[-1]) if held else (None, None)
+
+    def place(self, thread, at):
+        number = bisect.bisect_right(self.starts.get(thread, ()), at) - 1
+        piece = self.pieces[thread][number] if number >= 0 else None
+        if piece is None or (piece.last is not None and at >= piece.last):
+            return None
+        return piece, min(self.events[at]["t"] - piece.begin, piece.time)
+
+    def settle(self, wait, piece, before):
+        """The piece came after the holder's release, or else the wait takes its time."""
+        place = self.release(wait) if wait.holder not in (None, wait.thread) else None
+        if place:
+            place[0].ways.append((piece, place[1]))
+            wait.node = place[0].task[1]
+        elif before:
+            piece.inside = wait.ns
+        if place or before:
+            piece.waits.append(wait)
+
+    def release(self, wait):
+        lock = lock_of(self.events[wait.at])
+        told = [i for i in range(wait.at + 1, wait.end) if self.events[i]["event"] == "lock_released" and
+                lock_of(self.events[i]) == lock and i > (wait.holder_at if self.events[wait.holder_at]["event"] == "lock_acquired" else 0)]
+        if told and self.events[told[-1]]["thread"] == wait.holder:
+            return self.place(wait.holder, told[-1])
+        then, now = self.place(wait.holder, wait.holder_at), self.place(wait.holder, wait.end)
+        if now and (lock[0] == "gil" or (then and then[0].task == now[0].task)):
+            return now
+        return then and (then[0], then[0].time)
+
+
+class Chains:
+    """Every chain of pieces, one by one, or if there are too many, the longest way to each and from each."""
+
+    def __init__(self, work):
+        self.work = work
+        self.through = dict.fromkeys(work.all, 0)
+        if self.count() <= CHAINS_MOST:
+            for piece in work.all:
+                self.follow([piece], 0)
+        else:
+            self.sweep()
         self.length = max(self.through.values())
 
+    def count(self):
+        n = {}
+        for piece in reversed(self.work.all):
+            n[piece] = 1 + sum(n[after] for after, _ in piece.ways)
+        return sum(n.values())
+
     def follow(self, chain, length):
-        end = length + chain[-1].total
-        for task in chain:
-            self.through[task] = max(self.through[task], end)
-        for task, way in self.followers[chain[-1]]:
-            self.follow(chain + [task], length + way)
+        end = length + chain[-1].time
+        for piece in chain:
+            self.through[piece] = max(self.through[piece], end)
+        for piece, way in chain[-1].ways:
+            self.follow(chain + [piece], length + way)
+
+    def sweep(self):
+        to, since = dict.fromkeys(self.work.all, 0), {}
+        for piece in self.work.all:
+            for after, way in piece.ways:
+                to[after] = max(to[after], to[piece] + way)
+        for piece in reversed(self.work.all):
+            since[piece] = max([piece.time] + [way + since[after] for after, way in piece.ways])
+        self.through = {piece: to[piece] + since[piece] for piece in self.work.all}
+
+    def slack(self, task):
+        return self.length - max(way for piece, way in self.through.items() if piece.task == task)
 
 
 class Critical(unittest.TestCase):
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
-        self.tape = os.path.join(folder.name, "made.tape")
-        self.script = os.path.join(folder.name, "p.py")
+        self.tape, self.script = (os.path.join(folder.name, name) for name in ("made.tape", "p.py"))
+        self.seen = collections.Counter()
 
-    def test_all_chains(self):
-        n_tried = 0
-        for seed in range(100):
-            run(MAKE_TAPE, str(5 + seed % 8), str(1 + seed % 3), "5", str(seed), self.tape)
-            for (one,), _ in Tape(self.tape).groups:
-                self.compare(one, critical(self.tape, "--pass", str(one.graph_task)))
-                n_tried += 1
-            os.unlink(self.tape)
-        self.assertEqual(n_tried, 500)
+    def write(self, text):
+        with open(self.script, "w") as file:
+            file.write(text)
 
-    def compare(self, one, told):
-        chains = Chains(one)
+    def compare_all(self):
+        events = [json.loads(line) for line in run(TAPEDECK, "events", "--json", self.tape).splitlines()]
+        for passes, _ in Tape(self.tape).groups:
+            longest = max(passes, key=lambda one: one.end - one.begin)
+            self.lasted = max(one.end for one in passes) - min(one.begin for one in passes)
+            self.compare(Work(events, passes), longest, critical(self.tape, "--pass", str(longest.graph_task)))
+            self.seen["graphs"] += 1
+
+    def compare(self, work, one, told):
+        chains = Chains(work)
+        self.seen["one by one"] += chains.count() <= CHAINS_MOST
         self.assertEqual(told["critical_path"], chains.length)
-        self.assertEqual(told["work"], sum(task.total for task in one.tasks))
+        self.assertLessEqual(chains.length, self.lasted)
+        self.assertEqual(told["work"], sum(piece.time for piece in work.all))
+        self.assertEqual(told["workers"], len(work.pieces))
+        self.assertEqual(told["work_over_workers"], told["work"] // told["workers"])
         self.assertEqual((told["wall"], told["lead"], told["tail"]), (one.end - one.begin, one.lead, one.tail))
         self.assertEqual([(node["node"], node["slack"]) for node in told["nodes"]],
-                         [(task.node, chains.length - chains.through[task]) for task in one.tasks])
+                         [(piece.task[1], chains.slack(piece.task)) for piece in work.tasks])
         self.assertEqual(sum(part["ns"] for part in told["parts"]), told["critical_path"])
         self.assertEqual(sum(part["steps"] for part in told["parts"]), told["steps"])
         self.assertLessEqual(len(told["parts"]), PARTS_MOST)
+        self.compare_waits(work, told)
+
+    def compare_waits(self, work, told):
+        """What is told of a lock was so: how long the wait took, who had the lock, and at which node."""
+        known = [(piece, wait) for piece in work.all for wait in piece.waits]
+        for part in told["parts"]:
+            self.assertEqual(part["waited_for"] == "lock" and part["lock"] is None, False)
+            lock = part["lock"]
+            if not lock:
+                continue
+            holder = lock["holder"] and int(lock["holder"].split()[0])
+            found = [(piece, wait) for piece, wait in known if (wait.ns, wait.holder) == (lock["wait"], holder)]
+            self.assertTrue(found, lock)
+            self.assertIn(lock["inside"], (0, lock["wait"]))
+            self.assertEqual({bool(lock["inside"])}, {bool(piece.inside) for piece, _ in found})
+            self.assertEqual(bool(lock["node"]), not lock["inside"])
+            self.seen["told"] += 1
+            self.seen["inside"] += bool(lock["inside"])
+            self.seen["through the holder"] += not lock["inside"]
+
+
+class Own(Critical):
+    def test_all_chains(self):
+        for seed in range(100):
+            run(MAKE_TAPE, str(5 + seed % 8), str(1 + seed % 3), "5", str(seed), self.tape)
+            self.compare_all()
+            os.unlink(self.tape)
+        self.assertEqual(self.seen["graphs"], 500)
+
+    def test_contended_chains(self):
+        """Threads wait for locks inside their tasks and between them. Some holders are not told, some are at no task."""
+        for seed in range(100):
+            run(MAKE_TAPE, str(5 + seed % 6), str(2 + seed % 3), "5", str(seed), self.tape, "contend")
+            self.compare_all()
+            os.unlink(self.tape)
+        self.assertEqual(self.seen["graphs"], 500)
+        self.assertGreater(self.seen["one by one"], 450, self.seen)
+        self.assertGreater(self.seen["inside"], 20, self.seen)
+        self.assertGreater(self.seen["through the holder"], 20, self.seen)
+
+    def test_overlap(self):
+        for seed in range(5):
+            run(MAKE_TAPE, "6", "2", "5", str(seed), self.tape, "overlap")
+            self.compare_all()
+            os.unlink(self.tape)
+        self.assertTrue(self.seen["graphs"])
+
+    def test_planted(self):
+        """The path goes through the thread that had the lock, and says so."""
+        for program, lock in ((HELD, "AccumulateGrad"), (TURNS, "GIL")):
+            with self.subTest(lock):
+                self.write(program)
+                run(TAPEDECK, "run", "--force", "-o", self.tape, self.script)
+                self.compare_all()
+                told = critical(self.tape)
+                waits = [part["lock"] for part in told["parts"] if part["lock"]]
+                longest = max(waits, key=lambda wait: wait["wait"], default=None)
+                self.assertTrue(longest and longest["name"].startswith(lock), waits)
+                self.assertTrue(longest["holder"].split()[1] in ("first", "second"), longest)
+
+    def test_stranger(self):
+        """If the holder is at no node, the wait is part of the path."""
+        self.write(GREEDY)
+        run(TAPEDECK, "run", "-o", self.tape, self.script)
+        self.compare_all()
+        lock = max((part["lock"] for part in critical(self.tape)["parts"] if part["lock"]), key=lambda lock: lock["wait"])
+        self.assertEqual((lock["name"], lock["holder"], lock["node"]), ("GIL", "1 greedy", None))
+        self.assertEqual(lock["inside"], lock["wait"])
+        self.assertRegex(run(TAPEDECK, "report", self.tape, "--critical"), r"ms for GIL, thread 1 greedy had it")
 
     def test_few_parts(self):
         """However long the path, twenty parts tell it. The default is the longest pass."""
-        with open(self.script, "w") as file:
-            file.write(SLEEPING)
-        run(TAPEDECK, "run", "--devices", "cpu,sim:4", "-o", self.tape, self.script, "4", "1")
+        self.write(SLEEPING)
+        run(TAPEDECK, "run", "--devices", "cpu,sim:4", "-o", self.tape, self.script, "4", "1", "1")
         told = critical(self.tape)
         self.assertGreater(told["steps"], PARTS_MOST)
         self.assertEqual(len(told["parts"]), PARTS_MOST)
@@ -90,5 +329,16 @@ class Critical(unittest.TestCase):
             self.assertIn("--critical", run(TAPEDECK, "report", self.tape, "--critical", *words, ok=2))
 
 
+class Torch(Critical):
+    def test_planted(self):
+        for python in torches.installed().values():
+            for program in (ADDED, TURNS, GREEDY):
+                self.write(program)
+                run(TAPEDECK, "record", "--force", "-o", self.tape, "--", python, self.script)
+                self.compare_all()
+        if torches.installed():
+            self.assertTrue(self.seen["told"], self.seen)
+
+
 if __name__ == "__main__":
-    unittest.main()
+    unittest.main(argv=sys.argv, defaultTest={"own": "Own", "torch": "Torch"}[KIND] if len(sys.argv) < 2 else None)

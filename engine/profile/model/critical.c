@@ -2,69 +2,138 @@
 #include "engine/profile/model/critical.h"
 
 #include "engine/base/alloc.h"
+#include "engine/base/bisect.h"
 #include "engine/base/number_map.h"
 
-/* What a task waited for: the longest way to it. */
+/* What a piece of a task waited for: the longest way to it. */
 typedef struct reach {
-  uint64_t early_ns, late_ns; /* the longest way to its pop, and from its pop to the end */
-  uint32_t before;            /* the task on that way, or TD_NONE */
+  uint64_t early_ns, late_ns; /* the longest way to its begin, and from its begin to the end */
+  uint32_t before;            /* the piece on that way, or TD_NONE */
   td_critical_link link;
+  uint32_t wait; /* for a lock, on that way */
   uint32_t next_on_thread;
 } reach;
 
-/* A task can begin so long after the path began. The first of equal ways counts. */
+/* A piece can begin so long after the path began. The first of equal ways counts. */
 static void
-lead_to(reach *to, uint32_t from, uint64_t ns, td_critical_link link) {
+lead_to(reach *to, uint32_t from, uint64_t ns, td_critical_link link, uint32_t wait) {
   if (to->before != TD_NONE && ns <= to->early_ns) return;
-  *to = (reach){ns, to->late_ns, from, link, to->next_on_thread};
+  *to = (reach){ns, to->late_ns, from, link, wait, to->next_on_thread};
+}
+
+static const td_model_task *
+task_of(const td_pass_model *model, uint32_t piece) {
+  return &model->tasks[model->pieces[piece].task];
 }
 
 static void
 find_threads(const td_pass_model *model, reach *reaches) {
-  td_number_map last = {0}; /* by thread: 1 + its last task */
-  for (uint32_t i = 0; i < model->n_tasks; i++) {
-    uint64_t *before = td_number_map_put(&last, model->tasks[i].thread);
-    reaches[i] = (reach){.before = TD_NONE, .next_on_thread = TD_NONE};
+  td_number_map last = {0}; /* by thread: 1 + its last piece */
+  for (uint32_t i = 0; i < model->n_pieces; i++) {
+    uint64_t *before = td_number_map_put(&last, task_of(model, i)->thread);
+    reaches[i] = (reach){.before = TD_NONE, .wait = TD_NONE, .next_on_thread = TD_NONE};
     if (*before) reaches[*before - 1].next_on_thread = i;
     *before = i + UINT64_C(1);
   }
   td_number_map_fini(&last);
 }
 
-/* Tasks lie in the order of their pops, so all ways to a task are known when its turn comes. */
+/* ---- ways from a piece ---- */
+
+/* Deliveries of a task lie in the order of its pieces: those of one piece. */
 static void
-go_forward(const td_pass_model *model, reach *reaches) {
-  for (uint32_t i = 0; i < model->n_tasks; i++) {
-    const td_model_task *task = &model->tasks[i];
-    uint64_t begin = reaches[i].early_ns;
-    for (uint32_t k = task->first; k < task->first + task->n; k++) {
-      const td_model_delivery *one = &model->deliveries[k];
-      if (one->to > i) lead_to(&reaches[one->to], i, begin + one->offset_ns, TD_CRITICAL_gradient);
-    }
-    uint32_t next = reaches[i].next_on_thread;
-    if (next != TD_NONE) lead_to(&reaches[next], i, begin + task->total_ns, TD_CRITICAL_thread);
+find_deliveries(const td_pass_model *model, uint32_t piece, uint32_t *first, uint32_t *end) {
+  const td_model_task *task = task_of(model, piece);
+  TD_BISECT(*first, task->first, task->first + task->n, model->deliveries[*first].piece < piece);
+  *end = *first;
+  while (*end < task->first + task->n && model->deliveries[*end].piece == piece)
+    (*end)++;
+}
+
+/* Where a gradient of a piece leads to: the first piece of a later task, or TD_NONE. */
+static uint32_t
+target_of(const td_pass_model *model, uint32_t piece, const td_model_delivery *one) {
+  uint32_t to = model->tasks[one->to].piece;
+  return to > piece ? to : TD_NONE;
+}
+
+static uint64_t
+offset_of(const td_model_piece *piece, const td_model_delivery *one) {
+  return one->offset_ns - TD_MIN(one->offset_ns, piece->offset_ns);
+}
+
+/* The wait that is a piece itself, or TD_NONE. */
+static uint32_t
+wait_of(const td_pass_model *model, const td_model_piece *piece) {
+  bool is_wait = piece->n_waits == 1 && model->waits[piece->first_wait].holder_piece == TD_NONE;
+  return is_wait ? piece->first_wait : TD_NONE;
+}
+
+/* ---- all ways ---- */
+
+static void
+come_from_locks(const td_pass_model *model, reach *reaches, uint32_t i) {
+  const td_model_piece *piece = &model->pieces[i];
+  for (uint32_t k = piece->first_wait; k < piece->first_wait + piece->n_waits; k++) {
+    const td_model_wait *wait = &model->waits[k];
+    if (wait->holder_piece < i)
+      lead_to(&reaches[i], wait->holder_piece,
+              reaches[wait->holder_piece].early_ns + wait->holder_offset_ns, TD_CRITICAL_lock, k);
   }
 }
 
+/* Pieces lie in the order of their begins, so all ways to a piece are known when its turn comes. */
+static void
+go_forward(const td_pass_model *model, reach *reaches) {
+  for (uint32_t i = 0; i < model->n_pieces; i++) {
+    const td_model_piece *piece = &model->pieces[i];
+    uint32_t first, end;
+    find_deliveries(model, i, &first, &end);
+    come_from_locks(model, reaches, i);
+    uint64_t begin = reaches[i].early_ns;
+    for (uint32_t k = first; k < end; k++) {
+      const td_model_delivery *one = &model->deliveries[k];
+      uint32_t to = target_of(model, i, one);
+      if (to != TD_NONE)
+        lead_to(&reaches[to], i, begin + offset_of(piece, one), TD_CRITICAL_gradient, TD_NONE);
+    }
+    uint32_t next = reaches[i].next_on_thread;
+    if (next == TD_NONE) continue;
+    uint32_t wait = wait_of(model, &model->pieces[next]);
+    lead_to(&reaches[next], i, begin + piece->length_ns,
+            wait == TD_NONE ? TD_CRITICAL_thread : TD_CRITICAL_lock, wait);
+  }
+}
+
+/* What leads from a piece to the holder's waiters is entered when their turn comes. */
 static void
 go_back(const td_pass_model *model, reach *reaches) {
-  for (uint32_t i = model->n_tasks; i-- > 0;) {
-    const td_model_task *task = &model->tasks[i];
+  for (uint32_t i = model->n_pieces; i-- > 0;) {
+    const td_model_piece *piece = &model->pieces[i];
+    uint32_t first, end;
+    find_deliveries(model, i, &first, &end);
     uint32_t next = reaches[i].next_on_thread;
-    uint64_t longest = task->total_ns + (next == TD_NONE ? 0 : reaches[next].late_ns);
-    for (uint32_t k = task->first; k < task->first + task->n; k++) {
+    uint64_t longest = piece->length_ns + (next == TD_NONE ? 0 : reaches[next].late_ns);
+    for (uint32_t k = first; k < end; k++) {
       const td_model_delivery *one = &model->deliveries[k];
-      if (one->to > i) longest = TD_MAX(longest, one->offset_ns + reaches[one->to].late_ns);
+      uint32_t to = target_of(model, i, one);
+      if (to != TD_NONE) longest = TD_MAX(longest, offset_of(piece, one) + reaches[to].late_ns);
     }
-    reaches[i].late_ns = longest;
+    longest = reaches[i].late_ns = TD_MAX(longest, reaches[i].late_ns);
+    for (uint32_t k = piece->first_wait; k < piece->first_wait + piece->n_waits; k++) {
+      const td_model_wait *wait = &model->waits[k];
+      if (wait->holder_piece >= i) continue;
+      reach *holder = &reaches[wait->holder_piece];
+      holder->late_ns = TD_MAX(holder->late_ns, wait->holder_offset_ns + longest);
+    }
   }
 }
 
 static uint32_t
 find_last(const td_pass_model *model, const reach *reaches, uint64_t *length) {
   uint32_t last = TD_NONE;
-  for (uint32_t i = 0; i < model->n_tasks; i++) {
-    uint64_t end = reaches[i].early_ns + model->tasks[i].total_ns;
+  for (uint32_t i = 0; i < model->n_pieces; i++) {
+    uint64_t end = reaches[i].early_ns + model->pieces[i].length_ns;
     if (last != TD_NONE && end <= *length) continue;
     *length = end;
     last = i;
@@ -72,25 +141,65 @@ find_last(const td_pass_model *model, const reach *reaches, uint64_t *length) {
   return last;
 }
 
+/* ---- the steps ---- */
+
+/* A task that goes on takes no new step, unless it got a lock. */
+static bool
+goes_on(const td_pass_model *model, const reach *reaches, uint32_t piece) {
+  const reach *reach = &reaches[piece];
+  return reach->before != TD_NONE && reach->link == TD_CRITICAL_thread &&
+         model->pieces[reach->before].task == model->pieces[piece].task;
+}
+
+/* From the end to the begin: the pieces of a step come one after another. */
 static void
-list_steps(const reach *reaches, uint32_t last, td_critical *critical) {
+list_steps(const td_pass_model *model, const reach *reaches, uint32_t last, td_critical *critical) {
   for (uint32_t i = last; i != TD_NONE; i = reaches[i].before)
-    critical->n_steps++;
+    critical->n_steps += !goes_on(model, reaches, i);
   critical->steps = TD_NEW_N(td_critical_step, TD_MAX(critical->n_steps, 1u));
-  uint64_t end = critical->length_ns;
+  uint64_t end = critical->length_ns, ns = 0;
   uint32_t at = critical->n_steps;
   for (uint32_t i = last; i != TD_NONE; i = reaches[i].before) {
     const reach *reach = &reaches[i];
-    td_critical_link link = reach->before == TD_NONE ? TD_CRITICAL_begin : reach->link;
-    critical->steps[--at] = (td_critical_step){i, link, end - reach->early_ns};
+    ns += end - reach->early_ns;
     end = reach->early_ns;
+    if (goes_on(model, reaches, i)) continue;
+    bool is_wait = wait_of(model, &model->pieces[i]) != TD_NONE;
+    critical->steps[--at] =
+        (td_critical_step){.task = model->pieces[i].task,
+                           .link = reach->before == TD_NONE ? TD_CRITICAL_begin : reach->link,
+                           .wait = reach->wait,
+                           .ns = ns,
+                           .wait_ns = is_wait ? model->pieces[i].length_ns : 0};
+    ns = 0;
+  }
+}
+
+/* A task has as little slack as its piece that has least. */
+static void
+find_slacks(const td_pass_model *model, const reach *reaches, td_critical *critical) {
+  for (uint32_t i = 0; i < model->n_tasks; i++)
+    critical->slack_ns[i] = critical->length_ns;
+  for (uint32_t i = 0; i < model->n_pieces; i++) {
+    uint64_t *slack = &critical->slack_ns[model->pieces[i].task];
+    uint64_t through = reaches[i].early_ns + reaches[i].late_ns;
+    *slack = TD_MIN(*slack, critical->length_ns - TD_MIN(critical->length_ns, through));
+  }
+}
+
+static void
+count_nodes(td_critical *critical) {
+  for (uint32_t i = 0; i < critical->n_steps; i++) {
+    td_critical_step *step = &critical->steps[i];
+    step->is_same_task = i > 0 && step->task == step[-1].task;
+    critical->n_nodes += !step->is_same_task;
   }
 }
 
 td_status
 td_critical_make(const td_pass_model *model, td_critical *critical) {
   *critical = (td_critical){.slack_ns = td_try_alloc(model->n_tasks, sizeof *critical->slack_ns)};
-  reach *reaches = td_try_alloc(model->n_tasks, sizeof *reaches);
+  reach *reaches = td_try_alloc(model->n_pieces, sizeof *reaches);
   if (!reaches || !critical->slack_ns) {
     free(reaches);
     td_critical_fini(critical);
@@ -99,10 +208,9 @@ td_critical_make(const td_pass_model *model, td_critical *critical) {
   find_threads(model, reaches);
   go_forward(model, reaches);
   go_back(model, reaches);
-  list_steps(reaches, find_last(model, reaches, &critical->length_ns), critical);
-  for (uint32_t i = 0; i < model->n_tasks; i++)
-    critical->slack_ns[i] =
-        critical->length_ns - TD_MIN(critical->length_ns, reaches[i].early_ns + reaches[i].late_ns);
+  list_steps(model, reaches, find_last(model, reaches, &critical->length_ns), critical);
+  count_nodes(critical);
+  find_slacks(model, reaches, critical);
   free(reaches);
   return TD_OK;
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
  * The critical path of recorded passes: the longest chain of tasks, each of which had to wait for
- * the one before. It waited for its gradient, or for its thread. A pass model has the durations;
- * time between the tasks, in which a thread wakes up, is not part of the path. Read-only once it is
- * made. */
+ * the one before. It waited for its gradient, for its thread, or for a lock that the one before
+ * had. A pass model has the durations; time between the tasks, in which a thread wakes up, is not
+ * part of the path. Read-only once it is made. */
 #pragma once
 
 #include "engine/profile/model/pass_model.h"
@@ -12,19 +12,24 @@
 typedef enum td_critical_link {
   TD_CRITICAL_begin,
   TD_CRITICAL_gradient,
-  TD_CRITICAL_thread
+  TD_CRITICAL_thread,
+  TD_CRITICAL_lock
 } td_critical_link;
 
 typedef struct td_critical_step {
   uint32_t task;
+  bool is_same_task;     /* as in the step before: it waited for a lock in between */
   td_critical_link link; /* from the step before */
+  uint32_t wait;         /* of the model, for a lock; else TD_NONE */
   uint64_t ns;           /* of the task, until the next step could begin */
+  uint64_t wait_ns;      /* of these, in a wait whose holder was at no task */
 } td_critical_step;
 
 typedef struct td_critical {
   uint64_t length_ns;      /* the sum of all steps */
   td_critical_step *steps; /* (owned) in time */
   uint32_t n_steps;
+  uint32_t n_nodes;   /* steps to another task */
   uint64_t *slack_ns; /* (owned) by task: how much longer it could take without a longer path */
 } td_critical;
 

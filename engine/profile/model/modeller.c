@@ -3,6 +3,7 @@
 
 #include "engine/base/alloc.h"
 #include "engine/profile/model/pass_handings.h"
+#include "engine/profile/model/pass_locks.h"
 #include "engine/profile/model/wakes.h"
 #include "engine/profile/task_end.h"
 
@@ -23,16 +24,23 @@ typedef struct lane {
   frame *frames; /* (owned) innermost last */
   uint32_t n, capacity;
   bool is_listed; /* in modeller->busy */
+  uint32_t piece; /* of the innermost task, or TD_NONE */
+  td_pass_wait wait;
+  td_model_wait *before; /* (owned) waits since the last task */
+  uint32_t n_before, before_capacity;
 } lane;
 
 struct td_modeller {
   td_model_listener listen;
   void *data;
   td_pass_model model; /* its deliveries are made at the end */
-  uint32_t pass_capacity, task_capacity, n_under_way, n_left_out;
+  uint32_t pass_capacity, task_capacity, piece_capacity, wait_capacity;
+  uint32_t n_under_way, n_left_out;
+  uint64_t order;   /* counts events */
   bool *has_failed; /* (owned) by pass */
   uint32_t failed_capacity;
   td_handings handings;
+  td_pass_locks locks;
   td_number_map pass_of; /* by graph task: 1 + the pass */
   td_number_map pushed;  /* by task_key: when it was pushed */
   lane *lanes;           /* (owned) by thread */
@@ -59,7 +67,8 @@ lane_of(td_modeller *self, uint32_t thread) {
   while (thread >= self->n_lanes) {
     uint32_t n = TD_MAX(2 * self->n_lanes, 8u);
     self->lanes = td_realloc(self->lanes, n, sizeof *self->lanes);
-    memset(self->lanes + self->n_lanes, 0, (n - self->n_lanes) * sizeof *self->lanes);
+    for (uint32_t i = self->n_lanes; i < n; i++)
+      self->lanes[i] = (lane){.piece = TD_NONE};
     self->n_lanes = n;
   }
   return &self->lanes[thread];
@@ -72,7 +81,7 @@ top_of(lane *lane) {
 
 static td_model_task *
 task_at(td_modeller *self, lane *lane) {
-  return lane->n ? &self->model.tasks[top_of(lane)->task] : NULL;
+  return lane->n ? &self->model.tasks[lane->frames[lane->n - 1].task] : NULL;
 }
 
 /* How far a task is, without the time of other tasks. */
@@ -89,15 +98,19 @@ clear(td_modeller *self) {
   free(model->deliveries);
   model->deliveries = NULL;
   model->n_passes = model->n_tasks = model->n_deliveries = 0;
+  model->n_pieces = model->n_waits = 0;
   model->has_bytes = false;
   for (uint32_t i = 0; i < self->n_busy; i++) {
-    self->lanes[self->busy[i]].n = 0;
-    self->lanes[self->busy[i]].is_listed = false;
+    lane *lane = &self->lanes[self->busy[i]];
+    lane->n = lane->n_before = 0;
+    lane->piece = TD_NONE;
+    lane->is_listed = lane->wait.is_on = false;
   }
   self->n_busy = 0;
   td_number_map_fini(&self->pass_of);
   td_number_map_fini(&self->pushed);
   td_handings_clear(&self->handings);
+  td_pass_locks_clear(&self->locks);
 }
 
 /* A pass that failed has told only a part. So its model would be none. */
@@ -164,17 +177,56 @@ end_pass(td_modeller *self, const td_event_graph_task_end *event) {
   if (--self->n_under_way == 0) deliver(self);
 }
 
+/* ---- pieces ---- */
+
+/* How far a thread is. */
+static td_model_place
+place_in(const td_modeller *self, const lane *lane, uint64_t now) {
+  if (!lane->n) return TD_NO_PLACE;
+  uint64_t begin = self->model.pieces[lane->piece].offset_ns;
+  uint64_t offset = offset_in(&lane->frames[lane->n - 1], now);
+  return (td_model_place){lane->piece, offset - TD_MIN(begin, offset)};
+}
+
+static void
+end_piece(td_modeller *self, lane *lane, uint64_t now) {
+  td_model_place place = place_in(self, lane, now);
+  if (place.piece != TD_NONE) self->model.pieces[place.piece].length_ns = place.offset_ns;
+}
+
+/* The waits that led to it are the last n ones of the model. */
+static void
+begin_piece(td_modeller *self, lane *lane, uint64_t offset, uint32_t n_waits) {
+  td_pass_model *model = &self->model;
+  TD_GROW(model->pieces, model->n_pieces, self->piece_capacity);
+  lane->piece = model->n_pieces;
+  model->pieces[model->n_pieces++] = (td_model_piece){.task = lane->frames[lane->n - 1].task,
+                                                      .first_wait = model->n_waits - n_waits,
+                                                      .n_waits = n_waits,
+                                                      .offset_ns = offset};
+}
+
+static void
+add_wait(td_modeller *self, const td_model_wait *wait) {
+  TD_GROW(self->model.waits, self->model.n_waits, self->wait_capacity);
+  self->model.waits[self->model.n_waits++] = *wait;
+}
+
 /* ---- tasks ---- */
 
 static void
 close_task(td_modeller *self, lane *lane, const frame *top, uint64_t now) {
   td_model_task *task = &self->model.tasks[top->task];
   td_model_pass *pass = &self->model.passes[task->pass];
+  end_piece(self, lane, now);
   task->total_ns = offset_in(top, now);
   if (!pass->end_ns) pass->tail_ns = TD_MAX(pass->tail_ns, now);
   uint64_t took = now - TD_MIN(now, top->pop_ns);
   lane->n--;
-  if (lane->n) top_of(lane)->away_ns += took;
+  lane->piece = TD_NONE;
+  if (!lane->n) return;
+  top_of(lane)->away_ns += took;
+  begin_piece(self, lane, offset_in(top_of(lane), now), 0);
 }
 
 static void
@@ -194,6 +246,7 @@ note_first(td_model_pass *pass, const td_event_queue_pop *event) {
 
 static void
 list_busy(td_modeller *self, lane *lane, uint32_t thread) {
+  if (lane->is_listed) return;
   TD_GROW(self->busy, self->n_busy, self->busy_capacity);
   self->busy[self->n_busy++] = thread;
   lane->is_listed = true;
@@ -208,8 +261,9 @@ start_task(td_modeller *self, const td_catalog *catalog, lane *lane,
   const td_catalog_node *node = td_catalog_node_find(catalog, event->node);
   if (!node) return;
   note_wake(self, event);
+  end_piece(self, lane, event->event.time);
   if (lane->n == FRAMES_MAX) lane->n = 0;
-  if (!lane->is_listed) list_busy(self, lane, event->event.thread);
+  list_busy(self, lane, event->event.thread);
   TD_GROW(lane->frames, lane->n, lane->capacity);
   lane->frames[lane->n++] =
       (frame){.task = model->n_tasks, .pop_ns = event->event.time, .last = TD_NONE};
@@ -219,7 +273,12 @@ start_task(td_modeller *self, const td_catalog *catalog, lane *lane,
                                                    .thread = event->event.thread,
                                                    .device = device_of(catalog, event->queue),
                                                    .sequence_nr = node->sequence_nr,
+                                                   .piece = model->n_pieces,
                                                    .name = node->name};
+  for (uint32_t i = 0; i < lane->n_before; i++)
+    add_wait(self, &lane->before[i]);
+  begin_piece(self, lane, 0, lane->n_before);
+  lane->n_before = 0;
   model->passes[pass].n_tasks++;
   note_first(&model->passes[pass], event);
   td_handings_know(&self->handings, event->graph_task, event->node, model->n_tasks - 1);
@@ -242,7 +301,10 @@ hand_on(td_modeller *self, lane *lane, const td_event_dependency_dec *event) {
   if (self->model.passes[task->pass].graph_task != event->graph_task) return;
   frame *top = top_of(lane);
   top->last =
-      td_handings_add(&self->handings, top->task, event->node, offset_in(top, event->event.time));
+      td_handings_add(&self->handings, (td_handing){.from = top->task,
+                                                    .to_node = event->node,
+                                                    .offset_ns = offset_in(top, event->event.time),
+                                                    .piece = lane->piece});
 }
 
 static void
@@ -287,12 +349,108 @@ close_all(td_modeller *self, uint64_t now) {
     close_finished(self, &self->lanes[self->busy[i]], now);
 }
 
+/* ---- locks ---- */
+
+static void
+begin_wait(td_modeller *self, lane *lane, const td_event_lock_wait *event) {
+  list_busy(self, lane, event->event.thread);
+  lane->wait = (td_pass_wait){.is_on = true,
+                              .lock = event->lock,
+                              .object = event->object,
+                              .holder = TD_NONE,
+                              .holder_piece = TD_NONE,
+                              .order = self->order,
+                              .begin_ns = event->event.time,
+                              .from = place_in(self, lane, event->event.time)};
+}
+
+static void
+note_holder(td_modeller *self, lane *lane, const td_event_lock_held *event) {
+  if (!td_pass_wait_is_for(&lane->wait, event->lock, event->object)) return;
+  lane->wait.holder = event->holder;
+  if (event->holder < self->n_lanes) lane->wait.holder_piece = self->lanes[event->holder].piece;
+}
+
+static void
+note_release(td_modeller *self, const lane *lane, const td_event_lock_released *event) {
+  td_pass_lock *lock = td_pass_locks_get(&self->locks, event->lock, event->object);
+  lock->releaser = event->event.thread;
+  lock->released_order = self->order;
+  lock->released = place_in(self, lane, event->event.time);
+}
+
+/* Who found a lock free does not tell when it gave it back: that is at latest when the next one
+ * gets it. A task gives back all its locks but the GIL. */
+static td_model_place
+guess_release(const td_modeller *self, const td_pass_wait *wait, uint64_t now) {
+  const td_model_piece *pieces = self->model.pieces;
+  if (wait->holder >= self->n_lanes) return TD_NO_PLACE;
+  const lane *holder = &self->lanes[wait->holder];
+  bool was_at_task = wait->holder_piece != TD_NONE;
+  bool is_at_it =
+      holder->n &&
+      (wait->lock == TD_lock_kind_gil ||
+       (was_at_task && pieces[wait->holder_piece].task == holder->frames[holder->n - 1].task));
+  if (is_at_it) return holder->wait.is_on ? holder->wait.from : place_in(self, holder, now);
+  if (!was_at_task) return TD_NO_PLACE;
+  return (td_model_place){wait->holder_piece, pieces[wait->holder_piece].length_ns};
+}
+
+/* Of a wait inside a task. */
+static void
+split_task(td_modeller *self, lane *lane, const td_model_wait *wait, uint64_t now) {
+  const td_model_place *from = &lane->wait.from;
+  td_model_piece *piece = &self->model.pieces[from->piece];
+  uint64_t begin = piece->offset_ns + from->offset_ns;
+  piece->length_ns = from->offset_ns;
+  self->model.tasks[piece->task].locked_ns += wait->ns;
+  add_wait(self, wait);
+  if (wait->holder_piece == TD_NONE) {
+    begin_piece(self, lane, begin, 1);
+    self->model.pieces[lane->piece].length_ns = wait->ns;
+  }
+  const frame *top = &lane->frames[lane->n - 1];
+  begin_piece(self, lane, offset_in(top, now), wait->holder_piece != TD_NONE);
+}
+
+static void
+end_wait(td_modeller *self, lane *lane, const td_event_lock_acquired *event) {
+  uint32_t thread = event->event.thread;
+  uint64_t now = event->event.time;
+  td_pass_wait *wait = &lane->wait;
+  bool is_known = td_pass_wait_is_for(wait, event->lock, event->object);
+  bool is_whole = wait->from.piece == lane->piece; /* else other tasks came between */
+  wait->is_on = false;
+  td_pass_lock *lock = td_pass_locks_get(&self->locks, event->lock, event->object);
+  if (is_known && is_whole) {
+    bool is_told = td_pass_wait_settle(wait, lock, thread);
+    td_model_place place = is_told ? lock->released : guess_release(self, wait, now);
+    const td_model_wait found = {.lock = wait->lock,
+                                 .object = wait->object,
+                                 .thread = thread,
+                                 .holder = wait->holder,
+                                 .holder_piece = place.piece,
+                                 .holder_offset_ns = place.offset_ns,
+                                 .ns = now - TD_MIN(now, wait->begin_ns)};
+    if (lane->n) {
+      split_task(self, lane, &found, now);
+    } else if (place.piece != TD_NONE) {
+      TD_GROW(lane->before, lane->n_before, lane->before_capacity);
+      lane->before[lane->n_before++] = found;
+    }
+  }
+  lock->taker = thread;
+  lock->taken_order = self->order;
+  lock->taker_piece = lane->piece;
+}
+
 void
 td_modeller_apply(td_modeller *self, const td_catalog *catalog, const td_any_event *any) {
   if (any->event.kind == TD_EVENT_kernel_begin || any->event.kind == TD_EVENT_kernel_end) return;
   if (self->n_under_way == 0 && any->event.kind != TD_EVENT_graph_task_begin) return;
   lane *lane = lane_of(self, any->event.thread);
   uint64_t now = any->event.time;
+  self->order++;
   if (!td_task_goes_on(any->event.kind)) close_finished(self, lane, now);
   switch (any->event.kind) {
   case TD_EVENT_graph_task_begin:
@@ -314,6 +472,14 @@ td_modeller_apply(td_modeller *self, const td_catalog *catalog, const td_any_eve
     return note_bytes(self, lane, &any->buffer_add);
   case TD_EVENT_outstanding:
     return finish_task(self, lane, any->outstanding.graph_task);
+  case TD_EVENT_lock_wait:
+    return begin_wait(self, lane, &any->lock_wait);
+  case TD_EVENT_lock_held:
+    return note_holder(self, lane, &any->lock_held);
+  case TD_EVENT_lock_acquired:
+    return end_wait(self, lane, &any->lock_acquired);
+  case TD_EVENT_lock_released:
+    return note_release(self, lane, &any->lock_released);
   default:
     return;
   }
@@ -336,12 +502,17 @@ td_modeller_new(td_model_listener listen, void *data) {
 void
 td_modeller_free(td_modeller *self) {
   clear(self);
-  for (uint32_t i = 0; i < self->n_lanes; i++)
+  for (uint32_t i = 0; i < self->n_lanes; i++) {
     free(self->lanes[i].frames);
+    free(self->lanes[i].before);
+  }
   free(self->lanes);
   free(self->busy);
   free(self->has_failed);
   td_handings_fini(&self->handings);
+  td_pass_locks_fini(&self->locks);
+  free(self->model.pieces);
+  free(self->model.waits);
   free(self->model.passes);
   free(self->model.tasks);
   free(self);

@@ -14,9 +14,9 @@ td_handings_know(td_handings *self, uint32_t graph_task, uint32_t node, uint32_t
 }
 
 uint32_t
-td_handings_add(td_handings *self, uint32_t from, uint32_t to_node, uint64_t offset_ns) {
+td_handings_add(td_handings *self, td_handing handing) {
   TD_GROW(self->items, self->n, self->capacity);
-  self->items[self->n] = (td_handing){from, to_node, offset_ns, 0};
+  self->items[self->n] = handing;
   return self->n++;
 }
 
@@ -52,7 +52,7 @@ td_handings_make(const td_handings *self, td_pass_model *model) {
     model->tasks[to].n_awaited++;
     model->has_bytes |= one->bytes > 0;
     model->deliveries[from->first + from->n++] =
-        (td_model_delivery){one->from, to, one->offset_ns, one->bytes};
+        (td_model_delivery){one->from, to, one->offset_ns, one->bytes, one->piece};
   }
 }
 

@@ -11,6 +11,7 @@ typedef struct td_handing {
   uint32_t from, to_node; /* a task; a node of the same pass */
   uint64_t offset_ns;
   uint32_t bytes;
+  uint32_t piece; /* of the task */
 } td_handing;
 
 typedef struct td_handings {
@@ -23,8 +24,7 @@ typedef struct td_handings {
 void td_handings_know(td_handings *handings, uint32_t graph_task, uint32_t node, uint32_t task);
 
 /* td_handings_add returns the number of the handing. */
-uint32_t td_handings_add(td_handings *handings, uint32_t from, uint32_t to_node,
-                         uint64_t offset_ns);
+uint32_t td_handings_add(td_handings *handings, td_handing handing);
 
 /* td_handings_make makes the deliveries of a model that has its passes and tasks. A node that was
  * never popped gets none. The caller frees model->deliveries. */

@@ -10,7 +10,11 @@
  * A task lasts from its pop until it was counted as finished and its thread does something else
  * (task_end.h). The owner of a pass works alone twice. Its lead lasts until the first push, or
  * until it pops that task itself. Its tail follows the last task. Passes that failed or never ended
- * are left out. */
+ * are left out.
+ *
+ * A task is made of pieces. A new one begins when its thread got a lock that it waited for, and
+ * when a task inside it is over. If its holder was at a task, the wait is no time of a
+ * piece: that task had to come so far first. Otherwise the wait is a piece itself. */
 #pragma once
 
 #include "engine/replay/catalog.h"
@@ -19,7 +23,26 @@ typedef struct td_model_delivery {
   uint32_t from, to;  /* tasks */
   uint64_t offset_ns; /* after the pop of `from` */
   uint32_t bytes;     /* that stay in the buffer of `to`; 0 if they are added to others */
+  uint32_t piece;     /* of `from`, in which it came */
 } td_model_delivery;
+
+/* A thread got a lock that another one had. */
+typedef struct td_model_wait {
+  td_lock_kind lock;
+  uint32_t object;
+  uint32_t thread, holder;   /* the holder may be TD_NONE: unknown */
+  uint32_t holder_piece;     /* that gave the lock back, or TD_NONE: the holder was at no task */
+  uint64_t holder_offset_ns; /* after the begin of that piece */
+  uint64_t ns;
+} td_model_wait;
+
+/* A wait between two tasks belongs to the second one. */
+typedef struct td_model_piece {
+  uint32_t task;
+  uint32_t first_wait, n_waits; /* before it */
+  uint64_t offset_ns;           /* after the pop of the task */
+  uint64_t length_ns;
+} td_model_piece;
 
 typedef struct td_model_task {
   uint32_t node, pass, thread;
@@ -30,6 +53,8 @@ typedef struct td_model_task {
   uint64_t apply_ns;  /* in its function */
   uint32_t first, n;  /* deliveries from it */
   uint32_t n_awaited; /* deliveries to it */
+  uint32_t piece;     /* its first */
+  uint64_t locked_ns; /* of total_ns, in waits for locks */
   const char *name;   /* (borrowed) from the tape */
 } td_model_task;
 
@@ -44,7 +69,9 @@ typedef struct td_pass_model {
   td_model_pass *passes;         /* (owned) in the order of their begins */
   td_model_task *tasks;          /* (owned) in the order of their pops */
   td_model_delivery *deliveries; /* (owned) by `from`, then in time */
-  uint32_t n_passes, n_tasks, n_deliveries;
+  td_model_piece *pieces;        /* (owned) in the order of their begins */
+  td_model_wait *waits;          /* (owned) in the order of the pieces that they lead to */
+  uint32_t n_passes, n_tasks, n_deliveries, n_pieces, n_waits;
   uint32_t n_devices; /* the tape's greatest device + 1, or 0 if it has only the CPU */
   uint64_t wake_ns;   /* from a push to the pop of a thread that slept: the median so far */
   bool has_bytes;

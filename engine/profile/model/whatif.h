@@ -6,6 +6,9 @@
 
 #include "engine/profile/model/virtual_run.h"
 
+/* If the replay is further off than this share, its answers are worth nothing. */
+#define TD_WHATIF_TRUSTED_ERROR 0.05
+
 typedef struct td_whatif {
   uint32_t n_passes, n_left_out;
   uint64_t recorded;          /* ns of the passes */

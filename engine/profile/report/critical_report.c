@@ -2,22 +2,49 @@
 #include "engine/profile/report/critical_report.h"
 
 #include "engine/base/alloc.h"
+#include "engine/base/number_map.h"
 #include "engine/profile/model/model_visit.h"
 #include "engine/profile/report/report_keys.h"
+#include "engine/replay/catalog_collect.h"
 
 #include <string.h>
 
 typedef struct telling {
-  uint32_t wished; /* graph task, or TD_NONE */
+  uint32_t wished;     /* graph task, or TD_NONE */
+  bool reaches_back;   /* what the report tells of began before the segment that names it */
+  td_catalog *of_tape; /* (owned) or NULL: it names nodes of segments before */
   td_critical_report *report;
 } telling;
 
 /* ---- parts ---- */
 
 static void
+wait_fini(td_critical_wait *wait) {
+  free(wait->lock);
+  free(wait->holder);
+  free(wait->node);
+  free(wait->line);
+}
+
+static void
 part_fini(td_critical_part *part) {
+  wait_fini(&part->wait);
   free(part->thread);
   free(part->what);
+}
+
+static td_critical_wait
+wait_of(const td_catalog *catalog, const td_pass_model *model, const td_critical_step *step) {
+  const td_model_wait *wait = &model->waits[step->wait];
+  td_critical_wait told = {.lock = td_report_lock_name(catalog, wait->lock, wait->object),
+                           .ns = wait->ns,
+                           .inside = step->wait_ns};
+  if (wait->holder != TD_NONE) told.holder = td_report_thread_name(catalog, wait->holder);
+  if (wait->holder_piece == TD_NONE) return told;
+  uint32_t node = model->tasks[model->pieces[wait->holder_piece].task].node;
+  told.node = td_report_node_name(catalog, node);
+  told.line = td_report_user_line(catalog, node);
+  return told;
 }
 
 static char *
@@ -28,16 +55,29 @@ key_of(const td_catalog *catalog, td_report_by by, const td_model_task *task) {
 
 /* The module of a step, or its function if the tape has no modules. */
 static td_critical_part
-part_of(const td_catalog *catalog, const td_model_task *task, const td_critical_step *step) {
+part_of(const td_catalog *catalog, const td_pass_model *model, const td_critical_step *step) {
   td_report_by by = catalog->has_modules ? TD_REPORT_BY_module : TD_REPORT_BY_op;
-  return (td_critical_part){.ns = step->ns,
-                            .n_steps = 1,
-                            .link = step->link,
-                            .thread = key_of(catalog, TD_REPORT_BY_thread, task),
-                            .what = key_of(catalog, by, task),
-                            .what_ns = step->ns,
-                            .first = task->node,
-                            .last = task->node};
+  const td_model_task *task = &model->tasks[step->task];
+  td_critical_part part = {.ns = step->ns,
+                           .n_steps = !step->is_same_task,
+                           .link = step->link,
+                           .thread = key_of(catalog, TD_REPORT_BY_thread, task),
+                           .what = key_of(catalog, by, task),
+                           .what_ns = step->ns,
+                           .first = task->node,
+                           .last = task->node,
+                           .n_waits = step->wait != TD_NONE};
+  if (part.n_waits) part.wait = wait_of(catalog, model, step);
+  return part;
+}
+
+static void
+merge_waits(td_critical_part *part, td_critical_part *next) {
+  part->n_waits += next->n_waits;
+  if (next->wait.ns <= part->wait.ns) return;
+  td_critical_wait wait = part->wait;
+  part->wait = next->wait;
+  next->wait = wait;
 }
 
 /* Adds a part (taken) to the one before it. The longer one gives the name. */
@@ -55,12 +95,14 @@ merge(td_critical_part *part, td_critical_part *next) {
   part->ns += next->ns;
   part->n_steps += next->n_steps;
   part->last = next->last;
+  merge_waits(part, next);
   part_fini(next);
 }
 
 static bool
 belongs(const td_critical_part *part, const td_critical_part *next) {
-  return strcmp(part->thread, next->thread) == 0 && strcmp(part->what, next->what) == 0;
+  return !next->n_waits && strcmp(part->thread, next->thread) == 0 &&
+         strcmp(part->what, next->what) == 0;
 }
 
 /* Two neighbours of one thread whose sum is least, or if there are none, any two. */
@@ -119,14 +161,33 @@ add_slacks(td_critical_report *report, const td_pass_model *model, const td_crit
     const td_model_task *task = &model->tasks[i];
     report->slacks[i] = (td_critical_slack){task->node, critical->slack_ns[i],
                                             key_of(catalog, TD_REPORT_BY_node, task)};
-    report->work += task->total_ns;
+    report->work += task->total_ns - TD_MIN(task->total_ns, task->locked_ns);
   }
   report->n_tasks = model->n_tasks;
 }
 
+static uint32_t
+count_workers(const td_pass_model *model) {
+  td_number_map threads = {0};
+  for (uint32_t i = 0; i < model->n_tasks; i++)
+    td_number_map_put(&threads, model->tasks[i].thread);
+  uint32_t n = threads.n;
+  td_number_map_fini(&threads);
+  return n;
+}
+
+/* Passes that overlap may go on through several segments. */
+static bool
+reaches_back(const td_pass_model *model, const td_catalog *catalog) {
+  const td_catalog_graph_task *first =
+      td_catalog_graph_task_find(catalog, model->passes[0].graph_task);
+  return !first || first->begin_seq < catalog->segment.first;
+}
+
 static td_status
-tell(const td_pass_model *model, const td_catalog *catalog, void *data) {
+tell(const td_pass_model *model, const td_catalog *of_segment, void *data) {
   telling *self = data;
+  const td_catalog *catalog = self->of_tape ? self->of_tape : of_segment;
   td_critical_report *report = self->report;
   td_critical critical;
   const td_model_pass *pass = longest_of(model);
@@ -136,6 +197,7 @@ tell(const td_pass_model *model, const td_catalog *catalog, void *data) {
   if (!is_wished) return TD_OK;
   td_status status = td_critical_make(model, &critical);
   if (status) return status;
+  self->reaches_back = reaches_back(model, catalog);
   td_critical_report_fini(report);
   *report = (td_critical_report){.graph_task = pass->graph_task,
                                  .n_passes = model->n_passes,
@@ -143,23 +205,36 @@ tell(const td_pass_model *model, const td_catalog *catalog, void *data) {
                                  .lead = pass->lead_ns,
                                  .tail = pass->tail_ns,
                                  .length = critical.length_ns,
-                                 .n_steps = critical.n_steps};
+                                 .n_steps = critical.n_nodes};
   for (uint32_t i = 0; i < critical.n_steps; i++) {
     const td_critical_step *step = &critical.steps[i];
-    add_part(report, part_of(catalog, &model->tasks[step->task], step));
+    add_part(report, part_of(catalog, model, step));
   }
   add_slacks(report, model, &critical, catalog);
+  report->n_workers = count_workers(model);
   td_critical_fini(&critical);
   return TD_OK;
+}
+
+/* Goes through the tape a second time, if nodes of several segments are to be named. */
+static td_status
+find_and_tell(telling *self, td_tape *tape, td_error *error) {
+  uint32_t n_left_out;
+  td_status status = td_model_visit(tape, tell, self, &n_left_out, error);
+  if (status || !self->reaches_back) return status;
+  status = td_catalog_collect_whole(tape, &self->of_tape, error);
+  td_critical_report_fini(self->report);
+  if (!status) status = td_model_visit(tape, tell, self, &n_left_out, error);
+  td_catalog_free(self->of_tape);
+  return status;
 }
 
 td_status
 td_critical_report_make(td_tape *tape, uint32_t graph_task, td_critical_report *report,
                         td_error *error) {
-  telling self = {graph_task, report};
-  uint32_t n_left_out;
+  telling self = {.wished = graph_task, .report = report};
   *report = (td_critical_report){0};
-  td_status status = td_model_visit(tape, tell, &self, &n_left_out, error);
+  td_status status = find_and_tell(&self, tape, error);
   if (status || report->n_passes) return status;
   if (graph_task == TD_NONE)
     return td_error_set(error, TD_OUT_OF_RANGE, "no backward pass of this tape ended well");

@@ -7,6 +7,16 @@
 
 #define TD_CRITICAL_PARTS_MAX 20
 
+/* A wait for a lock. The texts are owned. */
+typedef struct td_critical_wait {
+  char *lock;      /* "GIL" */
+  char *holder;    /* thread "1 greedy", or NULL: unknown */
+  char *node;      /* of the holder when it gave the lock back, or NULL: it was at none */
+  char *line;      /* that made that node, or NULL */
+  uint64_t ns;     /* of the wait */
+  uint64_t inside; /* of it, in the part: all if the holder was at no node, else none */
+} td_critical_wait;
+
 /* Steps that follow one another on a thread, in one module if there are few. */
 typedef struct td_critical_part {
   uint64_t ns;
@@ -16,6 +26,8 @@ typedef struct td_critical_part {
   char *what;            /* (owned) the module or function that took most of it */
   uint64_t what_ns;      /* how much */
   uint32_t first, last;  /* nodes */
+  uint32_t n_waits;      /* for locks, on the path */
+  td_critical_wait wait; /* the longest of them */
 } td_critical_part;
 
 typedef struct td_critical_slack {
@@ -27,7 +39,8 @@ typedef struct td_critical_slack {
 typedef struct td_critical_report {
   uint32_t graph_task, n_passes; /* the pass that took longest of those that overlapped */
   uint64_t wall, lead, tail;     /* ns of that pass; lead and tail as in pass_model.h */
-  uint64_t length, work;         /* ns of the path; of all tasks */
+  uint64_t length, work;         /* ns of the path; of all tasks, without waits for locks */
+  uint32_t n_workers;            /* threads that had a task */
   uint32_t n_tasks, n_steps;
   td_critical_part parts[TD_CRITICAL_PARTS_MAX];
   uint32_t n_parts;
