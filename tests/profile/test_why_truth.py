@@ -79,10 +79,64 @@ PROGRAMS = {
         loss.backward(retain_graph=True)
         loss.backward()
         """,
+    "taking turns": """
+        import threading
+        class Compute(torch.autograd.Function):
+            @staticmethod
+            def forward(ctx, x):
+                return x * 1
+            @staticmethod
+            def backward(ctx, grad):
+                for _ in range(500):
+                    sum(range(2000))
+                return grad * 1
+        x = torch.ones(2, requires_grad=True)
+        losses = [Compute.apply(Compute.apply(x).exp()).sum() for _ in range(2)]
+        start = threading.Barrier(2)
+        def work(loss):
+            start.wait()
+            loss.backward()
+        threads = [threading.Thread(target=work, args=(loss,), name=name) for loss, name in zip(losses, ("first", "second"))]
+        for thread in threads: thread.start()
+        for thread in threads: thread.join()
+        """,
 }
+# On Tapedeck's own engine alone: the options of `run`, and the program.
+OWN_PROGRAMS = {
+    "two devices": (["--devices", "cpu,sim:2"], """
+        x = torch.ones(2, 2, requires_grad=True)
+        a, b = x.to("sim:0"), x.to("sim:1")
+        for i in range(3):
+            a, b = a @ a + a, (b * b).exp()
+        (a.to("cpu") + b.to("cpu") + a.to("cpu") * x).sum().backward()
+        """),
+    "last in, first out": (["--scheduler", "2017"], PROGRAMS["many ready"]),
+    "first in, first out": (["--scheduler", "2017-fifo"], PROGRAMS["many ready"]),
+}
+# Each sentence has one of these forms. Those that begin with a name and a verb only tell the event.
+FORMS = [re.compile(form) for form in (
+    r"«\d+» still waits for \d+ of \d+ gradients?(, from .*)?\.", r"Not ready: «\d+» still waits for .*\.",
+    r"«\d+» has all its gradients and is about to enter a queue\.",
+    r"«\d+» waits for its last gradient, which is on its way from «\d+»\.",
+    r"«\d+» is not run in this pass\.", r"«\d+» was popped and is about to run\.",
+    r"It waits behind .*\.", r"It is the next to be popped\.", r"It was the only task there\.",
+    r"(«\d+»|The shutdown task|A dummy task) was popped from .*\.", r"It runs no node: .*\.",
+    r"(Against .*, )?[Ii]ts sequence_nr is (higher|lower) \(.*\): the node created later .* goes first\.",
+    r"(Against .*, )?[Ii]ts graph task is nested (deeper|less deep) \(depth \d+ against \d+\)\.",
+    r"(Against .*, )?AccumulateGrad has the highest sequence_nr: .*\.",
+    r"(Their|All|Against .*,) depths and sequence numbers are equal, so the place in the heap decides\.",
+    r"(Against .*, )?[Tt]his queue is (first in, first out|last in, first out)\.",
+    r"(Against .*, )?[Aa] dummy task goes before every node\.",
+    r"In that time thread .* waited \d+ times? for Python's GIL, [\d.]+ ms in all\.", r"In the longest wait, [\d.]+ ms, .* the GIL(, at .*)?\.",
+    r"When the wait began, .* the GIL(, at .*)?\.",
+)]
 # All events of these kinds are asked for, of each other kind two.
 OF_STATE = ("queue_push", "queue_pop", "buffer_new", "buffer_add", "buffer_park", "buffer_expose", "dependency_dec")
 ENGINES = {"own": None, **torches.installed()}
+# All events of these kinds are asked for too, where threads wait for the GIL.
+OF_GIL = ("node_begin", "node_end", "lock_acquired")
+# 22 tapes: all programs on Tapedeck's engine and on one PyTorch, these on the older one.
+PROGRAMS_OF = {"own": [*PROGRAMS, *OWN_PROGRAMS], "1.13.1": ["twice the same", "nested", "two threads"]}
 
 
 def run(*words):
@@ -92,10 +146,11 @@ def run(*words):
 
 
 def record(folder, program, python):
+    options, text = OWN_PROGRAMS[program] if program in OWN_PROGRAMS else ([], PROGRAMS[program])
     script, tape = os.path.join(folder, "program.py"), os.path.join(folder, "program.tape")
     with open(script, "w") as file:
-        file.write(("import tapedeck as torch\n" if python is None else "import torch\n") + textwrap.dedent(PROGRAMS[program]))
-    run(TAPEDECK, *(["run", "--force", "-o", tape, script] if python is None
+        file.write(("import tapedeck as torch\n" if python is None else "import torch\n") + textwrap.dedent(text))
+    run(TAPEDECK, *(["run", "--force", *options, "-o", tape, script] if python is None
                     else ["record", "--force", "-o", tape, "--", python, script]))
     return tape
 
@@ -108,10 +163,15 @@ class Books:
         self.expected, self.dependencies, self.arrived = {}, {}, collections.Counter()
         self.queues = collections.defaultdict(list)
         self.running, self.done = set(), set()
+        self.n_taken, self.at, self.begun, self.names = 0, {}, collections.defaultdict(list), {}
+        self.waiting, self.waits = {}, collections.defaultdict(list)  # for the GIL, by thread
 
     def take(self, event):
         kind, node, task = event["event"], event.get("node"), event.get("graph_task")
         key = node, task
+        self.n_taken += 1
+        self.at[kind, node, task] = self.n_taken
+        self.take_gil(event)
         if kind in ("node_new", "node_sequence_nr"):
             self.sequence_nr[node] = HIGHEST if event["sequence_nr"] in (None, "max") else event["sequence_nr"]
         elif kind == "graph_task_begin":
@@ -134,6 +194,23 @@ class Books:
         elif kind == "node_end":
             self.running.discard(node)
             self.done.add(key)
+
+    def take_gil(self, event):
+        kind, thread = event["event"], event["thread"]
+        if kind == "thread_new":
+            self.names[event["id"]] = event["name"]
+        elif kind == "node_begin":
+            self.begun[thread].append(event["node"])
+        elif kind == "node_end":
+            self.begun[thread].remove(event["node"])
+        elif event.get("lock") != "gil":
+            return
+        elif kind == "lock_wait":
+            self.waiting[thread] = None, []
+        elif kind == "lock_held":
+            self.waiting[thread] = event["holder"], list(self.begun[event["holder"]])
+        elif kind == "lock_acquired":
+            self.waits[thread].append((self.n_taken, event["waited"], *self.waiting.pop(thread, (None, []))))
 
     def rank(self, key):
         return float("inf") if key[1] in self.over else self.depth[key[1]]
@@ -176,7 +253,10 @@ class WhyTruth(unittest.TestCase):
         pairs = [(winner, loser) if wins else (loser, winner) for loser in losers]
         for first, second in pairs:
             (deep, high), (less_deep, low) = books.key(first), books.key(second)
-            if "equal" in clause:
+            if "first out" in clause:
+                queue = next(queue for queue in books.queues.values() if first in queue and second in queue)
+                self.assertEqual(queue.index(first) < queue.index(second), "first in" in clause, clause)
+            elif "equal" in clause:
                 self.assertEqual((deep, high), (less_deep, low), clause)
             elif "sequence_nr is" in clause or "highest sequence_nr" in clause:
                 self.assertEqual(deep, less_deep, clause)
@@ -195,7 +275,7 @@ class WhyTruth(unittest.TestCase):
     def assert_order(self, text, books, entry, others, wins):
         """The clauses on the order of a queue. Each of the others is in one of them."""
         rest = list(others)
-        groups = re.findall(r"Against ([^:]*?), ((?:its|depths|AccumulateGrad has|a graph|a task)[^.]*)\.", text)
+        groups = re.findall(r"Against ([^:]*?), ((?:its|depths|AccumulateGrad has|a graph|a task|this queue)[^.]*)\.", text)
         for who, clause in groups:
             nodes, n = named(who)
             group = [other for other in rest if other[0] in nodes]
@@ -225,15 +305,31 @@ class WhyTruth(unittest.TestCase):
                     self.assertTrue(books.is_queued(int(sender)), text)
                 if state == "running":
                     self.assertIn(int(sender), books.running, text)
+                if state in ("waiting", "partial"):
+                    self.assertEqual(books.arrived[int(sender), task] > 0, state == "partial", text)
+                    self.assertFalse(books.is_queued(int(sender)) or is_done, text)
             if " more" not in senders:
                 self.assertEqual(n_owed, int(left), text)
+
+    def assert_known(self, event, sentences):
+        """No sentence is left that this test cannot judge. The first one of `Event 7: ...` tells the event."""
+        told = 0 if event["event"] == "queue_pop" else 1
+        for sentence in re.split(r"(?<=\.) (?=[A-Z«])", " ".join(sentences[told:]))[told:]:
+            self.assertTrue(any(form.fullmatch(sentence) for form in FORMS), (event["event"], sentence))
 
     def assert_true(self, event, text, before, after):
         sentences = re.split(r"(?<=[.:]) ", text)
         self.assertEqual(len(sentences), len(set(sentences)), text)
         task = event.get("graph_task")
+        if event["event"] in OF_STATE:
+            self.assert_known(event, sentences)
         self.assert_waits(text, before if event["event"] == "queue_pop" else after, task)
         key = event.get("node"), task
+        self.assert_gil(event, text, after)
+        if "is not run in this pass" in text:
+            self.assertFalse(key in after.done or key[0] in after.running, text)
+        if "was popped and is about to run" in text:
+            self.assertIn(key[0], after.running, text)
         if "has all its gradients" in text:
             self.assertEqual((after.dependencies.get(key, 0), after.arrived[key]), (0, after.expected.get(key, 1)), text)
         if found := re.search(r"its last gradient, which is on its way from «(\d+)»", text):
@@ -250,6 +346,35 @@ class WhyTruth(unittest.TestCase):
         if event["event"] == "queue_pop" and event["node"] is not None:
             self.assert_pop(event, text, before, key)
 
+    def assert_gil(self, event, text, books):
+        """How long the thread waited for the GIL, and who had it: told if and only if it was so."""
+        starts = {"queue_pop": "queue_push", "node_begin": "queue_pop", "node_end": "node_begin"}
+        kind, waits = event["event"], books.waits[event["thread"]]
+        if kind == "lock_acquired" and event["lock"] == "gil":
+            waits = waits[-1:]
+        elif kind in starts and event["node"] is not None:
+            waits = [wait for wait in waits if wait[0] > books.at[starts[kind], event["node"], event["graph_task"]]]
+        else:
+            waits = []
+        self.assertEqual(bool(waits), "the GIL" in text, text)
+        if not waits:
+            return
+        _, longest, holder, nodes = max(waits, key=lambda wait: wait[1])
+        if kind != "lock_acquired":
+            name, n, total, most = re.search(r"In that time thread (.*) waited (\d+) times? for Python's GIL, ([\d.]+) ms in all\. "
+                                             r"In the longest wait, ([\d.]+) ms,", text).groups()
+            self.assertEqual((name, int(n)), (books.names[event["thread"]], len(waits)), text)
+            self.assertAlmostEqual(float(total), sum(wait[1] for wait in waits) / 1e6, delta=0.0006)
+            self.assertAlmostEqual(float(most), longest / 1e6, delta=0.0006)
+        who = re.search(r"(?:ms|began), (?:thread (.+?) had the GIL, at (?:no node|«(\d+)».*)|the tape does not say who had the GIL)\.", text)
+        self.assertIsNotNone(who, text)
+        self.assertEqual(who[1], holder if holder is None else books.names[holder], text)
+        if nodes:
+            self.assertEqual(int(who[2]), nodes[-1], text)
+        self.n_of_gil += 1
+
+    n_of_gil = 0
+
     def assert_pop(self, event, text, before, key):
         others = [entry for entry in before.queues[event["queue"]] if entry != key]
         if "It was the only task there" in text:
@@ -259,7 +384,7 @@ class WhyTruth(unittest.TestCase):
         nodes, n = named(found[1])
         self.assertEqual(n, len(others), text)
         self.assertLessEqual(set(nodes), {entry[0] for entry in others}, text)
-        self.assert_order(text[found.end():].split(" Not ready:")[0], before, key, others, wins=True)
+        self.assert_order(re.split(" Not ready:| In that time", text[found.end():])[0], before, key, others, wins=True)
 
     def judge(self, program, python):
         with tempfile.TemporaryDirectory() as folder:
@@ -268,7 +393,8 @@ class WhyTruth(unittest.TestCase):
             nodes = json.loads(run(TAPEDECK, "state", tape, "--at", "end", "--json"))["nodes"]
             ask = lambda event: run(TAPEDECK, "why", tape, "--at", str(event["seq"])).strip() if is_asked(event) else ""
             kinds = collections.Counter()
-            is_asked = lambda event: event["event"] in OF_STATE or not kinds.update([event["event"]]) and kinds[event["event"]] < 3
+            of_state = OF_STATE + OF_GIL if program == "taking turns" else OF_STATE
+            is_asked = lambda event: event["event"] in of_state or not kinds.update([event["event"]]) and kinds[event["event"]] < 3
             with concurrent.futures.ThreadPoolExecutor(2) as pool:
                 texts = list(pool.map(ask, events))
         reader, before, after = Reader(nodes), Books(), Books()
@@ -280,9 +406,10 @@ class WhyTruth(unittest.TestCase):
 
     def test_truth(self):
         for engine, python in ENGINES.items():
-            for program in PROGRAMS:
+            for program in PROGRAMS_OF.get(engine, PROGRAMS):
                 with self.subTest(engine=engine, program=program):
                     self.judge(program, python)
+        self.assertGreater(self.n_of_gil, 0)
 
 
 if __name__ == "__main__":

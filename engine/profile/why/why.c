@@ -3,6 +3,7 @@
 
 #include "engine/base/alloc.h"
 #include "engine/profile/why/birth_links.h"
+#include "engine/profile/why/gil_waits.h"
 #include "engine/profile/why/story.h"
 #include "engine/profile/words.h"
 
@@ -73,11 +74,16 @@ write_node_without_wait(const td_story *story, const td_node_now *now) {
     fputs(conditions[now->state], story->out);
 }
 
-/* `task` is one of the node's, or NULL. */
+static bool
+is_waiting(const td_story *story, uint32_t node) {
+  uint8_t state = td_state_node(story->state, node)->state;
+  return state == TD_NODE_waiting || state == TD_NODE_partial;
+}
+
+/* `task` is one of the node's, or NULL: then it does not wait. */
 static void
-write_node_now(const td_story *story, uint32_t node, const td_task_now *task) {
+write_node_now(const td_story *story, uint32_t node, const td_task_now *task, bool waits) {
   const td_node_now *now = td_state_node(story->state, node);
-  bool waits = task && (now->state == TD_NODE_waiting || now->state == TD_NODE_partial);
   if (waits && task->dependencies > 0) {
     td_story_wait(story, task);
     putc('.', story->out);
@@ -104,8 +110,10 @@ td_why_wait(const td_replay *replay, uint32_t node) {
   char *text = NULL;
   size_t size;
   if (td_story_open(&story, replay, &text, &size, NULL) != TD_OK) return td_dup_string("");
-  if (td_catalog_has_node(story.catalog, node))
-    write_node_now(&story, node, td_state_task_find(story.state, node, TD_NONE));
+  if (td_catalog_has_node(story.catalog, node)) {
+    const td_task_now *task = td_state_task_find(story.state, node, TD_NONE);
+    write_node_now(&story, node, task, task && is_waiting(&story, node));
+  }
   td_story_close(&story);
   return text;
 }
@@ -118,7 +126,7 @@ td_why_write_parked(const td_replay *replay, FILE *out) {
   for (uint32_t i = story.state->header->first_parked; i != TD_NONE; i = next) {
     const td_task_now *task = td_state_task(story.state, i);
     fputs("  ", out);
-    write_node_now(&story, task->node, task);
+    write_node_now(&story, task->node, task, is_waiting(&story, task->node));
     putc('\n', out);
     next = task->parked_next;
   }
@@ -141,16 +149,8 @@ is_about_waiting(const td_any_event *event) {
   }
 }
 
-static uint32_t
-graph_task_of(const td_any_event *event) {
-  const td_event_type *type = td_event_type_get(event->event.kind);
-  for (uint16_t i = 0; i < type->n_fields; i++)
-    if (type->fields[i].type == TD_FIELD_GRAPH_TASK)
-      return (uint32_t)td_event_field_get(&event->event, &type->fields[i]);
-  return TD_NONE;
-}
-
-/* A node may wait in several passes at once. The event says in which. */
+/* A node may wait in several passes at once. The event says in which: there it waits, whatever it
+ * did in another one. */
 static char *
 explain_wait(const td_replay *replay, const td_any_event *event) {
   td_story story;
@@ -158,13 +158,14 @@ explain_wait(const td_replay *replay, const td_any_event *event) {
   size_t size;
   uint32_t node = td_why_node_of(event);
   if (td_story_open(&story, replay, &text, &size, NULL) != TD_OK) return td_dup_string("");
-  const td_task_now *task = td_catalog_has_node(story.catalog, node)
-                                ? td_state_task_find(story.state, node, graph_task_of(event))
-                                : NULL;
+  const td_task_now *task =
+      td_catalog_has_node(story.catalog, node)
+          ? td_state_task_find(story.state, node, td_event_graph_task(&event->event))
+          : NULL;
   if (task && event->event.kind == TD_EVENT_queue_push && task->queue != TD_NONE)
     write_queue_place(&story, node, task);
   else if (task)
-    write_node_now(&story, node, task);
+    write_node_now(&story, node, task, td_state_node(story.state, node)->state != TD_NODE_skipped);
   td_story_close(&story);
   return text;
 }
@@ -182,8 +183,10 @@ tell_event(td_replay *replay, uint64_t seq, const td_any_event *event, char **te
   char *links = event->event.kind == TD_EVENT_anomaly
                     ? td_birth_links(catalog, tape, seq, &event->anomaly)
                     : td_dup_string("");
-  *text = td_format("Event %llu: %s.%s%s%s", (unsigned long long)seq, what, *then ? " " : "", then,
-                    links);
+  char *gil = td_gil_waits_tell(replay, seq, event);
+  *text = td_format("Event %llu: %s.%s%s%s%s", (unsigned long long)seq, what, *then ? " " : "",
+                    then, links, gil);
+  free(gil);
   free(links);
   free(what);
   free(then);

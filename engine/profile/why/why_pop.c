@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "engine/base/alloc.h"
 #include "engine/base/task_order.h"
+#include "engine/profile/why/gil_waits.h"
 #include "engine/profile/why/story.h"
 #include "engine/profile/why/why.h"
 #include "engine/profile/words.h"
@@ -119,6 +120,10 @@ tell_pop(td_replay *replay, uint64_t seq, const td_any_event *event, char **text
   if (status != TD_OK) return status;
   write_pop(&story, &event->queue_pop);
   td_story_close(&story);
+  char *gil = td_gil_waits_tell(replay, seq, event), *told = *text;
+  *text = td_format("%s%s", told, gil);
+  free(told);
+  free(gil);
   return TD_OK;
 }
 
