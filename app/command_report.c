@@ -3,6 +3,7 @@
 #include "app/contention_print.h"
 #include "app/critical_print.h"
 #include "app/idle_print.h"
+#include "app/memory_print.h"
 #include "app/report_print.h"
 
 #include <string.h>
@@ -10,7 +11,7 @@
 typedef struct options {
   gchar *by, *sort;
   gint64 pass, skip_first;
-  gboolean contention, critical, idle, json, csv;
+  gboolean contention, critical, idle, memory, json, csv;
 } options;
 
 /* TD_N_REPORT_BYS if there is no such grouping. */
@@ -97,6 +98,21 @@ print_idle(const char *path, td_tape *tape, const options *options) {
   return status;
 }
 
+static int
+print_memory(const char *path, td_tape *tape, const options *options) {
+  td_error error = {0};
+  g_autofree td_memory *memory = g_new(td_memory, 1);
+  int status = TD_EXIT_OK;
+  if (td_memory_make(tape, wished_pass(options), memory, &error))
+    status = td_command_file_error(path, &error);
+  else if (options->json)
+    td_memory_print_json(memory);
+  else
+    td_memory_print_text(path, memory);
+  td_memory_fini(memory);
+  return status;
+}
+
 /* The reports that have no rows by a key. */
 static const struct other_report {
   const char *name;
@@ -104,7 +120,8 @@ static const struct other_report {
   int (*print)(const char *path, td_tape *tape, const options *options);
 } others[] = {{"--contention", offsetof(options, contention), print_contention},
               {"--critical", offsetof(options, critical), print_critical},
-              {"--idle", offsetof(options, idle), print_idle}};
+              {"--idle", offsetof(options, idle), print_idle},
+              {"--memory", offsetof(options, memory), print_memory}};
 
 /* Writes the report that is wished, or NULL for one with rows. */
 static int
@@ -157,6 +174,8 @@ td_command_report(int argc, char **argv) {
        "The longest path of a pass, and how much longer each node could take", NULL},
       {"idle", 0, 0, G_OPTION_ARG_NONE, &options.idle,
        "What each thread did while a pass was under way, and for whom it waited", NULL},
+      {"memory", 0, 0, G_OPTION_ARG_NONE, &options.memory,
+       "What saved tensors, input buffers and gradients hold in memory, and who holds most", NULL},
       {"pass", 0, 0, G_OPTION_ARG_INT64, &options.pass, "Only this backward pass", "N"},
       {"skip-first", 0, 0, G_OPTION_ARG_INT64, &options.skip_first,
        "Leave out so many backward passes", "N"},
