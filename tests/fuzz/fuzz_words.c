@@ -6,7 +6,9 @@
 #include "engine/profile/check/check.h"
 #include "engine/profile/diff/diff.h"
 #include "engine/profile/model/whatif.h"
+#include "engine/profile/order/order.h"
 #include "engine/profile/report/critical_report.h"
+#include "engine/profile/report/memory.h"
 #include "engine/profile/report/report.h"
 #include "engine/profile/summary.h"
 #include "engine/profile/why/causes.h"
@@ -131,6 +133,36 @@ find_path(td_tape *tape) {
   td_error_clear(&error);
 }
 
+/* The holders at the peak are a part of it. */
+static void
+find_peak(td_tape *tape) {
+  static td_memory memory;
+  td_error error = {0};
+  uint64_t sum = 0;
+  td_status status = td_memory_make(tape, TD_NONE, &memory, &error);
+  for (uint32_t i = 0; i < memory.peak.n_holders; i++)
+    sum += memory.peak.holders[i].bytes;
+  if (status == TD_OK && sum > td_memory_total(&memory.peak.level)) abort();
+  td_memory_fini(&memory);
+  td_error_clear(&error);
+}
+
+/* What is equal has no more nodes than were predicted. */
+static void
+predict(td_tape *tape) {
+  const td_order_wish wish = {
+      .graph_task = TD_NONE, .keeps_nodes = true, .n_explained = UINT32_MAX};
+  td_error error = {0};
+  td_order order;
+  td_order_make(tape, &wish, &order, &error);
+  for (uint32_t i = 0; i < order.n_kept; i++) {
+    const td_order_pass *pass = &order.passes[i];
+    if (pass->is_equal ? pass->n_popped > pass->n_predicted : !pass->divergence.text) abort();
+  }
+  td_order_fini(&order);
+  td_error_clear(&error);
+}
+
 /* A tape never differs from itself. */
 static void
 compare(td_tape *tape) {
@@ -185,6 +217,8 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t n) {
   report_all(tape);
   ask_what_if(tape);
   find_path(tape);
+  predict(tape);
+  find_peak(tape);
   sum_up(tape, td_replay_catalog(replay));
   compare(tape);
   td_replay_close(replay);
