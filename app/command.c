@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "app/command.h"
 
+#include "app/output_file.h"
 #include "engine/trace/tape.h"
 
+#include <glib/gstdio.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -174,6 +176,27 @@ td_command_refuse_tape(const char *path) {
   g_autofree char *name = td_command_shell_name(path);
   td_command_fail(name, "is a tape; see it with: tapedeck open %s", name);
   return true;
+}
+
+static bool
+is_same_file(const char *path, const GStatBuf *info) {
+  GStatBuf other;
+  return g_stat(path, &other) == 0 && other.st_dev == info->st_dev && other.st_ino == info->st_ino;
+}
+
+bool
+td_command_may_write(const char *output, const char *input, bool force) {
+  GStatBuf info;
+  bool exists = g_stat(output, &info) == 0;
+  if (exists && S_ISDIR(info.st_mode))
+    td_command_fail(output, "is a directory");
+  else if (!force && td_output_is_taken(output))
+    td_command_fail(output, "exists already; --force overwrites it, -o FILE chooses another");
+  else if (exists && is_same_file(input, &info))
+    td_command_fail(output, "is the input itself; -o FILE chooses another");
+  else
+    return true;
+  return false;
 }
 
 char *

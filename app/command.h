@@ -78,6 +78,10 @@ bool td_command_check_word(const char *command, const char *option, const char *
  */
 bool td_command_refuse_tape(const char *path);
 
+/* td_command_may_write returns true if a command may write `output`. Else it prints why not: it is
+ * a folder or the input itself, or it exists and `force` is false. */
+bool td_command_may_write(const char *output, const char *input, bool force);
+
 /* td_command_shell_name returns the name of a file as one types it in a shell. It is relative if
  * the file is below the current folder, and quoted if the shell needs that. Free it. */
 char *td_command_shell_name(const char *path);

@@ -224,27 +224,6 @@ default_tape(const char *path) {
   return tape;
 }
 
-static bool
-is_same_file(const char *path, const GStatBuf *info) {
-  GStatBuf other;
-  return g_stat(path, &other) == 0 && other.st_dev == info->st_dev && other.st_ino == info->st_ino;
-}
-
-static bool
-is_free(const char *tape, const char *trace, bool force) {
-  GStatBuf info;
-  bool exists = g_stat(tape, &info) == 0;
-  if (exists && S_ISDIR(info.st_mode))
-    td_command_fail(tape, "is a directory");
-  else if (!force && td_output_is_taken(tape))
-    td_command_fail(tape, "exists already; --force overwrites it, -o FILE chooses another");
-  else if (exists && is_same_file(trace, &info))
-    td_command_fail(tape, "is the trace itself; -o FILE chooses another");
-  else
-    return true;
-  return false;
-}
-
 int
 td_command_import(int argc, char **argv) {
   g_autofree char *tape = NULL;
@@ -258,5 +237,5 @@ td_command_import(int argc, char **argv) {
   if (!td_command_parse("import", entries, false, 1, 1, &argc, &argv, &status)) return status;
   if (td_command_refuse_tape(argv[1])) return TD_EXIT_USAGE;
   if (!tape) tape = default_tape(argv[1]);
-  return is_free(tape, argv[1], force) ? import(argv[1], tape) : TD_EXIT_USAGE;
+  return td_command_may_write(tape, argv[1], force) ? import(argv[1], tape) : TD_EXIT_USAGE;
 }
