@@ -21,6 +21,7 @@ static const struct format {
 } formats[] = {
     {"csv", "-csv", .write_tables = td_export_csv},
     {"dot", ".dot", .write = td_export_dot},
+    {"parquet", "-parquet", .write_tables = td_export_parquet},
     {"sqlite", ".sqlite"},
 };
 
