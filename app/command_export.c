@@ -19,9 +19,11 @@ static const struct format {
   td_status (*write_tables)(td_tape *tape, const td_export_wish *wish, FILE *const *files,
                             td_error *error);
 } formats[] = {
+    {"chrome", ".json", .write = td_export_chrome},
     {"csv", "-csv", .write_tables = td_export_csv},
     {"dot", ".dot", .write = td_export_dot},
     {"parquet", "-parquet", .write_tables = td_export_parquet},
+    {"perfetto", ".perfetto-trace", .write = td_export_perfetto},
     {"sqlite", ".sqlite"},
 };
 
