@@ -5,9 +5,12 @@
 #include "app/window.h"
 #include "app/window_actions.h"
 #include "app/window_request.h"
+#include "ui/model/worker.h"
 
 #include <adwaita.h>
 #include <glib/gi18n.h>
+#include <stdio.h>
+#include <stdlib.h>
 
 static gboolean is_refused; /* the tape lacks the moment */
 
@@ -72,4 +75,11 @@ td_window_run(const TdWindowRequest *request) {
   int status = g_application_run(G_APPLICATION(application), 0, NULL);
   if (is_refused) return TD_EXIT_USAGE;
   return status ? status : td_screenshot_status();
+}
+
+int
+td_window_leave(int status) {
+  if (!td_worker_is_busy()) return status;
+  fflush(NULL);
+  quick_exit(status); /* nobody waits for the workers of a window that is gone */
 }

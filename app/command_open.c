@@ -97,5 +97,5 @@ td_command_open(int argc, char **argv) {
   if (status == TD_EXIT_OK)
     status = argc > 2 ? run_joined(&request, argv + 1) : td_window_run(&request);
   td_moment_options_fini(&request.moment);
-  return status;
+  return td_window_leave(status);
 }

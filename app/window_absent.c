@@ -10,6 +10,11 @@ td_window_run(const TdWindowRequest *request) {
   return td_command_fail("no window", "this build has none (-Dgtk=disabled); see tapedeck --help");
 }
 
+int
+td_window_leave(int status) {
+  return status;
+}
+
 char *
 td_drag_slider(const char *path, td_drag *drag) {
   return g_strdup("this build has no window (-Dgtk=disabled)");

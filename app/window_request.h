@@ -21,3 +21,7 @@ typedef struct TdWindowRequest {
  * looks for the moment after it has loaded the tape. If the tape lacks the moment, td_window_run
  * prints so, closes the window and returns TD_EXIT_USAGE. */
 int td_window_run(const TdWindowRequest *request);
+
+/* td_window_leave is the last call before `main` returns the status. If a worker of the window is
+ * still at work, it ends the process at once, for `exit` would free what the worker uses. */
+int td_window_leave(int status);

@@ -17,7 +17,7 @@ TAPEDECK = os.environ["TAPEDECK"]
 STAND_IN = pathlib.Path(__file__).with_name("live_viewer.py")
 
 
-def wait_for(what, probe, seconds=60):
+def wait_for(what, probe, seconds=300):
     deadline = time.monotonic() + seconds
     while True:
         value = probe()
@@ -80,7 +80,7 @@ class Session:
         self.tape = pathlib.Path(tape)
         self.target = int(self.target)
         self.socket = socket.socket(socket.AF_UNIX)
-        self.socket.settimeout(60)
+        self.socket.settimeout(300)
         self.socket.connect(hub)
         self.lines = self.socket.makefile("r")
         self.say(f"view pid={self.target}")
@@ -142,7 +142,7 @@ class Session:
             self.socket.close()
         self.socket = None
 
-    def end(self, seconds=60):
+    def end(self, seconds=300):
         """Waits for the end of everything but the stand-in, which is ended here. Returns the exit status."""
         status = self.process.wait(seconds)
         self.leave()

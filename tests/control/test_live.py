@@ -250,7 +250,7 @@ class Live(unittest.TestCase):
         script.write_text(CHAIN)
         environment = {key: value for key, value in os.environ.items() if key not in ("DISPLAY", "WAYLAND_DISPLAY")}
         done = subprocess.run([TAPEDECK, "run", "--break", "begin", script], cwd=self.folder, env=environment,
-                              capture_output=True, text=True, timeout=60)
+                              capture_output=True, text=True, timeout=300)
         self.assertEqual((done.returncode, done.stdout), (0, "finished\n"))
         self.assertIn("no display", done.stderr)
 

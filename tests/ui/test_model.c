@@ -4,6 +4,7 @@
  * tell what is on the tape, facts what is known of a node. */
 #include "engine/events/emit.h"
 #include "tests/fixtures/tape_maker.h"
+#include "tests/ui/run_tests.h"
 #include "ui/model/error.h"
 #include "ui/model/event_list.h"
 #include "ui/model/facts.h"
@@ -406,6 +407,27 @@ test_scenes_have_a_budget(Fixture *fixture, gconstpointer data) {
   td_scene_cache_fini(&cache);
 }
 
+static void
+work_until_told(GTask *task, gpointer source, gpointer data, GCancellable *cancellable) {
+  while (!g_cancellable_is_cancelled(cancellable))
+    g_usleep(100);
+  g_task_return_boolean(task, TRUE);
+}
+
+static void
+test_worker_counts(Fixture *fixture, gconstpointer data) {
+  g_autoptr(GCancellable) told = g_cancellable_new();
+  g_autoptr(GTask) task = g_task_new(NULL, told, NULL, NULL);
+  while (td_worker_is_busy())
+    g_usleep(100);
+  td_worker_start(task, work_until_told);
+  g_assert_true(td_worker_is_busy());
+  g_cancellable_cancel(told);
+  while (td_worker_is_busy())
+    g_usleep(100);
+  g_assert_false(g_task_propagate_boolean(task, NULL)); /* cancelled */
+}
+
 #define ADD(path, test) g_test_add("/ui/model/" path, Fixture, NULL, set_up, test, tear_down)
 
 int
@@ -428,5 +450,6 @@ main(int argc, char **argv) {
   ADD("scenes/have-a-budget", test_scenes_have_a_budget);
   ADD("facts/of-nodes", test_facts_of_nodes);
   ADD("facts/shapes-have-numbers", test_shapes_have_numbers);
-  return g_test_run();
+  ADD("worker/counts", test_worker_counts);
+  return run_tests();
 }

@@ -150,6 +150,44 @@ test_leaves(Fixture *self, gconstpointer path) {
   check_title(self, "", "leaf 12");
 }
 
+static void
+test_letters(Fixture *self, gconstpointer path) {
+  float widths[128];
+  td_label_letters(td_theme_default(false), SIZE, true, widths);
+  for (int c = 32; c < 127; c++) {
+    double width;
+    td_label_size(self->labels, (char[]){(char)c, '\0'}, SIZE, true, &width, NULL);
+    g_assert_cmpfloat_with_epsilon(widths[c], width, 0.01);
+  }
+}
+
+static gpointer
+measure_letters(gpointer stop) {
+  float widths[128];
+  for (int size = 0; !g_atomic_int_get((int *)stop); size = (size + 1) % 1000)
+    td_label_letters(td_theme_default(false), 8 + size / 100.0, false, widths);
+  return NULL;
+}
+
+/* Note [Metrics of fonts]. Each size is another font, whose metrics are computed once. */
+static void
+test_metrics(void) {
+  int stop = 0;
+  GThread *thread = g_thread_new("letters", measure_letters, &stop);
+  PangoContext *context = pango_font_map_create_context(pango_cairo_font_map_get_default());
+  for (int size = 0; size < 400; size++) {
+    g_autofree char *name = g_strdup_printf("Sans %d.%02dpx", 8 + size / 100, size % 100);
+    PangoFontDescription *font = pango_font_description_from_string(name);
+    PangoFontMetrics *metrics = pango_context_get_metrics(context, font, NULL);
+    g_assert_cmpint(pango_font_metrics_get_approximate_digit_width(metrics), >, 0);
+    pango_font_metrics_unref(metrics);
+    pango_font_description_free(font);
+  }
+  g_object_unref(context);
+  g_atomic_int_set(&stop, 1);
+  g_thread_join(thread);
+}
+
 #define ADD(name, path, test) g_test_add(name, Fixture, path, set_up, test, tear_down)
 
 int
@@ -160,5 +198,7 @@ main(int argc, char **argv) {
   ADD("/ui/node-label/room/gpt", "transformer.h.%u.attn.c_attn", test_room);
   ADD("/ui/node-label/module", "encoder.layers.%u.linear1", test_module);
   ADD("/ui/node-label/leaves", "transformer.h.%u.attn.c_attn", test_leaves);
+  ADD("/ui/node-label/letters", "h.%u", test_letters);
+  g_test_add_func("/ui/node-label/metrics", test_metrics);
   return g_test_run();
 }

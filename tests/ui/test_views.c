@@ -7,6 +7,7 @@
 #include "engine/events/emit.h"
 #include "engine/profile/knowledge.h"
 #include "tests/fixtures/tape_maker.h"
+#include "tests/ui/run_tests.h"
 #include "ui/model/document_texts.h"
 #include "ui/model/event_list.h"
 #include "ui/model/facts.h"
@@ -126,6 +127,20 @@ test_knowledge(Fixture *fixture, gconstpointer data) {
   }
 }
 
+/* Process 0 counts a step before each pass of both processes, so a step is over before the pass
+ * that has its number. */
+static void
+check_steps(const td_catalog *catalog) {
+  uint32_t step;
+  g_assert_cmpuint(catalog->n_steps, ==, 4);
+  g_assert_true(td_pass_find_step(catalog, 0, 0, &step));
+  g_assert_cmpuint(step, ==, 1);
+  g_assert_false(td_pass_find_step(catalog, 0, 3, &step));
+  g_assert_cmpuint(step, ==, 3);
+  g_assert_false(td_pass_find_step(catalog, 1, 2, &step));
+  g_assert_cmpuint(step, ==, TD_NONE);
+}
+
 static void
 test_several_processes(Fixture *fixture, gconstpointer data) {
   td_tape_script *script = &fixture->script;
@@ -148,6 +163,7 @@ test_several_processes(Fixture *fixture, gconstpointer data) {
   g_assert_cmpuint(td_document_graph_task_at(fixture->document, length), ==, 3);
   g_assert_cmpuint(td_pass_number(td_document_get_catalog(fixture->document), 0, 3, &n), ==, 2);
   g_assert_cmpuint(n, ==, 2);
+  check_steps(catalog);
   td_document_set_process(fixture->document, 1);
   g_assert_cmpuint(td_document_graph_task_at(fixture->document, length), ==, 2);
   g_assert_cmpuint(td_document_graph_task_at(fixture->document, 0), ==, 1);
@@ -360,5 +376,5 @@ main(int argc, char **argv) {
   for (guint i = 0; i < G_N_ELEMENTS(tests); i++)
     g_test_add(tests[i].path, Fixture, NULL, set_up, tests[i].test, tear_down);
   g_test_add_func("/views/stacks", test_stacks);
-  return g_test_run();
+  return run_tests();
 }

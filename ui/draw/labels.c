@@ -79,15 +79,21 @@ td_label_cache_free(td_label_cache *cache) {
   free(cache);
 }
 
+static PangoFontDescription *
+font_of(const char *name, double size, bool bold) {
+  PangoFontDescription *font = pango_font_description_from_string(name);
+  pango_font_description_set_absolute_size(font, size * PANGO_SCALE);
+  if (bold) pango_font_description_set_weight(font, PANGO_WEIGHT_BOLD);
+  return font;
+}
+
 static label *
 label_new(td_label_cache *cache, const label_key *key) {
   label *self = TD_NEW(label);
   self->key = *key;
   self->key.text = td_dup_string(key->text);
   self->layout = pango_layout_new(cache->context);
-  PangoFontDescription *font = pango_font_description_from_string(cache->font);
-  pango_font_description_set_absolute_size(font, key->size * PANGO_SCALE / 8.0);
-  if (key->bold) pango_font_description_set_weight(font, PANGO_WEIGHT_BOLD);
+  PangoFontDescription *font = font_of(cache->font, key->size / 8.0, key->bold);
   pango_layout_set_font_description(self->layout, font);
   pango_font_description_free(font);
   pango_layout_set_single_paragraph_mode(self->layout, TRUE);
@@ -132,13 +138,42 @@ td_label_size(td_label_cache *cache, const char *text, double size, bool bold, d
   if (height) *height = found->height;
 }
 
+/* Note [Metrics of fonts]
+ *
+ * Problem: Pango has one flag for all threads that says that it computes the metrics of a font. If
+ * two threads compute metrics at once, one of them gets digits of width 0, and Pango keeps them.
+ * Then labels of GTK that reserve room for digits are too narrow.
+ * Constraint: GTK computes metrics in the main thread, and takes no lock that others could take.
+ * Trick: A layout needs metrics, a shaped item does not. So other threads make no layouts. */
+static float
+letter_width(PangoContext *context, const char *letter) {
+  GList *items = pango_itemize(context, letter, 0, 1, NULL, NULL);
+  PangoGlyphString *glyphs = pango_glyph_string_new();
+  pango_shape(letter, 1, &((PangoItem *)items->data)->analysis, glyphs);
+  float width = (float)pango_glyph_string_get_width(glyphs) / PANGO_SCALE;
+  pango_glyph_string_free(glyphs);
+  g_list_free_full(items, (GDestroyNotify)pango_item_free);
+  return width;
+}
+
+void
+td_label_letters(const td_theme *theme, double size, bool bold, float widths[128]) {
+  PangoContext *context = context_new();
+  PangoFontDescription *font = font_of(theme->font, size, bold);
+  pango_context_set_font_description(context, font);
+  memset(widths, 0, 128 * sizeof *widths);
+  for (int c = 32; c < 127; c++)
+    widths[c] = letter_width(context, (char[]){(char)c, '\0'});
+  pango_font_description_free(font);
+  g_object_unref(context);
+}
+
 double
 td_label_paragraph(td_label_cache *cache, cairo_t *cr, const char *text, double size, double x,
                    double y, double width, double height, td_colour colour) {
   PangoLayout *layout = pango_layout_new(cache->context);
-  PangoFontDescription *font = pango_font_description_from_string(cache->font);
+  PangoFontDescription *font = font_of(cache->font, size, false);
   int taken;
-  pango_font_description_set_absolute_size(font, size * PANGO_SCALE);
   pango_layout_set_font_description(layout, font);
   pango_font_description_free(font);
   pango_layout_set_width(layout, (int)(width * PANGO_SCALE));

@@ -7,7 +7,6 @@
 #include "ui/geometry/format.h"
 
 #include <inttypes.h>
-#include <math.h>
 
 enum {
   TITLE = 28,
@@ -60,11 +59,8 @@ card_x(const td_queues_view *view, uint32_t i) {
 }
 
 static char *
-key_text(const strip *self, uint32_t node, uint32_t graph_task) {
-  const td_catalog *catalog = self->catalog;
-  const td_catalog_graph_task *pass = td_catalog_graph_task_find(catalog, graph_task);
-  const td_catalog_node *facts = td_catalog_node_find(catalog, node);
-  uint32_t depth = pass ? pass->depth : 0;
+key_text(const strip *self, uint32_t node, uint32_t depth) {
+  const td_catalog_node *facts = td_catalog_node_find(self->catalog, node);
   if (!facts) return td_format("depth %" PRIu32, depth);
   uint64_t number = facts->sequence_nr;
   char *deep = depth ? td_format("depth %" PRIu32 ", ", depth) : td_dup_string("");
@@ -84,8 +80,8 @@ card_title(const strip *self, uint32_t node, uint32_t kind, double room) {
 /* The key on the left, the node's number on the right if both have room. */
 static void
 draw_numbers(const strip *self, td_box box, const char *key, uint32_t node, td_colour colour) {
-  bool known = td_catalog_has_node(self->catalog, node);
-  char *id = known ? td_format("#%" PRIu32, node) : td_dup_string("");
+  char *id =
+      td_catalog_has_node(self->catalog, node) ? td_format("#%" PRIu32, node) : td_dup_string("");
   double key_width, id_width, room = box.width - 14 - 9, y = box.y + box.height - 23;
   td_label_size(self->labels, key, 11.5, false, &key_width, NULL);
   td_label_size(self->labels, id, 11.5, false, &id_width, NULL);
@@ -108,10 +104,10 @@ draw_module(const strip *self, td_box box, uint32_t node, td_colour colour) {
 }
 
 static void
-draw_card(const strip *self, td_box box, uint32_t node, uint32_t graph_task, uint32_t kind,
+draw_card(const strip *self, td_box box, uint32_t node, uint32_t depth, uint32_t kind,
           td_node_state state) {
   double room = box.width - 40;
-  char *title = card_title(self, node, kind, room), *key = key_text(self, node, graph_task);
+  char *title = card_title(self, node, kind, room), *key = key_text(self, node, depth);
   td_colour text = td_shape_text_colour(state, self->theme);
   td_colour paler = td_colour_mix(text, td_shape_fill_colour(state, self->theme), 0.25);
   const td_catalog_node *facts = td_catalog_node_find(self->catalog, node);
@@ -191,10 +187,9 @@ static void
 draw_last(const strip *self) {
   const td_queue_now *now = td_state_queue(self->state, self->queue);
   td_box box = card_box(self->catalog, LEFT, self->y);
-  bool known = td_catalog_has_node(self->catalog, now->last_node);
-  if (known) {
-    const td_node_now *node = td_state_node(self->state, now->last_node);
-    draw_card(self, box, now->last_node, node->graph_task, 0, settled(node->state));
+  if (td_catalog_has_node(self->catalog, now->last_node)) {
+    uint32_t state = td_state_node(self->state, now->last_node)->state;
+    draw_card(self, box, now->last_node, now->last_depth, 0, settled(state));
     td_label_middle(self->labels, self->cr, "last popped", 10, box.x + box.width / 2,
                     box.y + box.height + 3, self->theme->dim, false);
     return;
@@ -239,7 +234,8 @@ draw_cards(const strip *self) {
     bool is_hidden = box.x + box.width > self->view->width - 8;
     n_hidden += is_hidden;
     if (box.x > self->view->width || box.x + box.width < FIRST_CARD - 8) continue;
-    draw_card(self, box, order[i].node, order[i].graph_task, order[i].kind, TD_NODE_queued);
+    uint32_t depth = td_catalog_depth(self->catalog, order[i].graph_task);
+    draw_card(self, box, order[i].node, depth, order[i].kind, TD_NODE_queued);
     if (i == 0 && !is_hidden)
       td_label_middle(self->labels, self->cr, "next", 10, box.x + box.width / 2,
                       box.y + box.height + 3, self->theme->dim, false);

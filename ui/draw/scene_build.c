@@ -20,20 +20,6 @@ typedef struct letters {
   float bold[128], plain[128];
 } letters;
 
-static void
-letters_init(letters *self) {
-  td_label_cache *labels = td_label_cache_new(td_theme_default(false));
-  for (int c = 32; c < 127; c++) {
-    char text[2] = {(char)c, '\0'};
-    double width;
-    td_label_size(labels, text, 13, true, &width, NULL);
-    self->bold[c] = (float)width;
-    td_label_size(labels, text, 11, false, &width, NULL);
-    self->plain[c] = (float)width;
-  }
-  td_label_cache_free(labels);
-}
-
 static float
 width_of(const float *letter_widths, const char *text) {
   float width = 0;
@@ -207,10 +193,11 @@ lay_out(td_graph_scene *scene) {
 
 void
 td_scene_build(td_graph_scene *scene) {
-  letters widths = {0};
+  letters widths;
   collect_nodes(scene);
   collect_edges(scene);
-  letters_init(&widths);
+  td_label_letters(td_theme_default(false), 13, true, widths.bold);
+  td_label_letters(td_theme_default(false), 11, false, widths.plain);
   for (uint32_t i = 0; i < scene->n_nodes; i++)
     describe_node(scene, i, &widths);
   td_scene_find_layers(scene);

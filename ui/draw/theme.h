@@ -17,7 +17,7 @@ typedef struct td_colour {
 
 typedef struct td_theme {
   bool dark;
-  td_colour background, foreground, dim, line, accent, error, warning, card;
+  td_colour background, foreground, dim, line, accent, error, warning, card, hot;
   td_colour
       node_fill[TD_N_NODE_STATES]; /* colour-blind safe; states also differ in shape or mark */
   td_colour thread_fill[TD_thread_activity_LIMIT];
@@ -38,7 +38,8 @@ td_colour td_colour_fade(td_colour colour, double alpha);
 /* td_theme_device returns the colour of a device's stripe. */
 td_colour td_theme_device(const td_theme *theme, int32_t device);
 
-/* Labels are shaped once per distinct (text, size) and cached. One cache per thread that draws. */
+/* Labels are shaped once per distinct (text, size) and cached. A cache belongs to one
+ * thread. In the window this is the main thread: see Note [Metrics of fonts]. */
 typedef struct td_label_cache td_label_cache;
 td_label_cache *td_label_cache_new(const td_theme *theme);
 void td_label_cache_free(td_label_cache *cache);
@@ -55,3 +56,7 @@ double td_label_paragraph(td_label_cache *cache, cairo_t *cr, const char *text, 
 
 void td_label_size(td_label_cache *cache, const char *text, double size, bool bold, double *width,
                    double *height);
+
+/* td_label_letters measures the printable letters of ASCII as td_label_size does. Any thread may
+ * call it, also while GTK measures text: see Note [Metrics of fonts]. */
+void td_label_letters(const td_theme *theme, double size, bool bold, float widths[128]);

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
  * The inside of td_timeline: lanes with rows of spans. Filled by timeline_collect.c, placed and
- * drawn by timeline_picture.c and timeline_lanes.c. Private to ui/draw. */
+ * drawn by timeline_picture.c and timeline_lanes.c. Private to ui/draw; ui/page reads it. */
 #pragma once
 
 #include "engine/base/number_map.h"
+#include "engine/base/text_table.h"
 #include "ui/draw/shapes.h"
 #include "ui/draw/timeline_view.h"
 #include "ui/geometry/spans.h"
@@ -26,6 +27,7 @@ typedef struct td_lane {
   td_sample *samples; /* (owned) */
   size_t n_samples, sample_capacity;
   uint32_t most; /* greatest sample */
+  uint64_t end;  /* of a stream: when its kernels are over */
   uint32_t process;
   double y, height; /* in the picture, unscrolled; height 0: nothing to show */
   double row_height;
@@ -65,9 +67,25 @@ typedef struct td_timeline {
   td_wait_link *links; /* (owned) by the time of the wait */
   size_t n_links, link_capacity;
   td_flags marks, steps, anomalies;
+  /* (owned) who asked for final callbacks, and names of collective operations: the items of their
+   * spans */
+  td_text_table callbacks;
   uint64_t duration;
   double height;
 } td_timeline;
+
+/* td_span_is_of_node tells whether a span's item is a node. */
+static inline bool
+td_span_is_of_node(const td_span *span) {
+  return span->kind == TD_SPAN_NODE || span->kind == TD_SPAN_KERNEL || span->kind >= TD_SPAN_HOOK;
+}
+
+/* td_span_is_wait tells whether a thread waits all through a span. */
+static inline bool
+td_span_is_wait(const td_span *span) {
+  return span->kind == TD_SPAN_LOCK || span->kind == TD_SPAN_SYNCHRONIZE ||
+         span->kind == TD_SPAN_COLLECTIVE;
+}
 
 /* Sizes of the picture. */
 enum {
@@ -89,23 +107,36 @@ typedef struct td_timeline_drawing {
   td_label_cache *labels;
 } td_timeline_drawing;
 
-/* What streams did so far (timeline_streams.c). td_stream_collector_take adds a kernel to the lane
- * of its stream, and a link between two streams if one waits for the other. It ignores all other
- * events. td_stream_lane_note says which lane a stream has. td_stream_lane_find returns that lane,
- * or SIZE_MAX if there is none. */
+/* Lanes whose contents are collected. td_lanes_obtain returns a lane, and makes those up to it. */
+typedef struct td_lanes {
+  td_lane *lanes; /* (owned) */
+  size_t n, capacity;
+} td_lanes;
+
+td_lane *td_lanes_obtain(td_lanes *lanes, size_t i);
+
+/* What streams did so far (timeline_streams.c). A stream gets a lane when an event names it first.
+ * td_stream_collector_take adds a kernel to the lane of its stream, and a link between two streams
+ * if one waits for the other. It ignores all other events. td_stream_collector_lane returns the
+ * number of a stream's lane, or SIZE_MAX for what is no accelerator. */
 typedef struct td_recorded_event {
   uint32_t stream_event, lane;
   uint64_t time;
 } td_recorded_event;
 
 typedef struct td_stream_collector {
-  td_timeline *timeline;
+  td_timeline *timeline; /* (borrowed) gets the links, with numbers of `lanes` */
+  td_lanes lanes;
+  td_number_map numbers;       /* of lanes, by the stream's key */
   td_recorded_event *recorded; /* (owned) */
   size_t n_recorded, capacity;
 } td_stream_collector;
 
 void td_stream_collector_take(td_stream_collector *collector, const td_any_event *event);
-void td_stream_collector_fini(td_stream_collector *collector);
+size_t td_stream_collector_lane(td_stream_collector *collector, int32_t device, int32_t stream);
+
+/* td_stream_lane_note says which lane of a timeline a stream has. td_stream_lane_find returns that
+ * lane, or SIZE_MAX if there is none. */
 void td_stream_lane_note(td_timeline *timeline, int32_t device, int32_t stream, size_t lane);
 size_t td_stream_lane_find(const td_timeline *timeline, int32_t device, int32_t stream);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "engine/base/alloc.h"
 #include "engine/base/line.h"
+#include "engine/profile/span_stacks.h"
 #include "ui/draw/timeline.h"
 #include "ui/draw/timeline_picture.h"
 #include "ui/geometry/format.h"
@@ -8,25 +9,13 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* Something that has begun on a thread or device and not ended. */
-typedef struct frame {
-  uint64_t begin;
-  uint32_t kind, item;
-} frame;
-
-typedef struct stack {
-  frame *frames; /* (owned) */
-  size_t n, capacity;
-  uint64_t since; /* of the present activity */
-  uint32_t activity;
-} stack;
-
-typedef struct collector {
-  td_timeline *timeline;
-  td_tape *tape;
+struct td_timeline_collector {
+  td_timeline *timeline; /* (owned) without lanes until the end */
+  td_tape *tape;         /* (borrowed) */
+  td_lanes threads, queues;
   td_stream_collector streams;
-  stack *stacks; /* (owned) [timeline->n_lanes] */
-} collector;
+  td_span_stacks on_threads, on_streams; /* by lane */
+};
 
 static td_lane *
 add_lane(td_timeline *timeline, td_event_lane kind, uint32_t id, int32_t device, char *title,
@@ -88,64 +77,56 @@ add_lanes(td_timeline *timeline) {
   }
 }
 
-/* The queues have the last lanes, in their order. */
-static td_lane *
-lane_of_queue(const td_timeline *timeline, uint32_t queue) {
-  uint32_t n_queues = timeline->catalog->n_queues;
-  return queue < n_queues ? &timeline->lanes[timeline->n_lanes - n_queues + queue] : NULL;
-}
-
-static void
-begin_frame(collector *self, size_t lane, uint64_t time, uint32_t kind, uint32_t item) {
-  if (lane == SIZE_MAX) return;
-  stack *frames = &self->stacks[lane];
-  TD_GROW(frames->frames, frames->n, frames->capacity);
-  frames->frames[frames->n++] = (frame){time, kind, item};
-}
-
-static void
-close_top(collector *self, size_t lane, uint64_t time) {
-  stack *frames = &self->stacks[lane];
-  td_lane *rows = &self->timeline->lanes[lane];
-  frame top = frames->frames[--frames->n];
-  while (rows->n_rows <= frames->n) {
-    TD_GROW(rows->rows, rows->n_rows, rows->row_capacity);
-    rows->rows[rows->n_rows++] = (td_spans){0};
+/* Each lane of a thread or queue has its id as its number. */
+td_lane *
+td_lanes_obtain(td_lanes *self, size_t i) {
+  while (self->n <= i) {
+    TD_GROW(self->lanes, self->n, self->capacity);
+    self->lanes[self->n++] = (td_lane){0};
   }
-  td_spans_push(&rows->rows[frames->n], (td_span){top.begin, time, top.kind, top.item});
+  return &self->lanes[i];
 }
 
-/* Ends the innermost such frame and whatever an exception left open inside it; an end without a
- * begin is nothing. */
-static void
-end_frame(collector *self, size_t lane, uint64_t time, uint32_t kind, uint32_t item) {
-  if (lane == SIZE_MAX) return;
-  stack *frames = &self->stacks[lane];
-  size_t at = frames->n;
-  while (at > 0 && (frames->frames[at - 1].kind != kind || frames->frames[at - 1].item != item))
-    at--;
-  if (at == 0) return;
-  while (frames->n >= at)
-    close_top(self, lane, time);
+static uint32_t
+item_of(td_timeline_collector *self, const td_open_span *span) {
+  if (span->kind != TD_SPAN_CALLBACK && span->kind != TD_SPAN_COLLECTIVE) return span->item;
+  const char *owner = td_tape_string(self->tape, span->about);
+  return td_text_table_put(&self->timeline->callbacks, owner, TD_NAME_SHOWN);
 }
 
 static void
-change_activity(collector *self, size_t lane, uint64_t time, uint32_t activity) {
-  if (lane == SIZE_MAX) return;
-  stack *frames = &self->stacks[lane];
-  if (time > frames->since)
-    td_spans_push(&self->timeline->lanes[lane].activity,
-                  (td_span){frames->since, time, frames->activity, TD_NONE});
-  frames->since = time;
-  frames->activity = TD_MIN(activity, (uint32_t)TD_thread_activity_LIMIT - 1);
+add_span(td_timeline_collector *self, td_lane *lane, uint32_t depth, const td_open_span *span,
+         uint64_t end_ns) {
+  bool is_activity = span->kind == TD_SPAN_ACTIVITY;
+  while (!is_activity && lane->n_rows <= depth) {
+    TD_GROW(lane->rows, lane->n_rows, lane->row_capacity);
+    lane->rows[lane->n_rows++] = (td_spans){0};
+  }
+  if (is_activity)
+    td_spans_push(&lane->activity, (td_span){span->begin_ns, end_ns, span->item, TD_NONE});
+  else
+    td_spans_push(&lane->rows[depth],
+                  (td_span){span->begin_ns, end_ns, span->kind, item_of(self, span)});
 }
 
 static void
-add_sample(collector *self, const td_any_event *event, const td_event_type *type) {
+thread_span_cb(size_t at, uint32_t depth, const td_open_span *span, uint64_t end_ns, void *data) {
+  td_timeline_collector *self = data;
+  add_span(self, td_lanes_obtain(&self->threads, at), depth, span, end_ns);
+}
+
+static void
+stream_span_cb(size_t at, uint32_t depth, const td_open_span *span, uint64_t end_ns, void *data) {
+  td_timeline_collector *self = data;
+  add_span(self, &self->streams.lanes.lanes[at], depth, span, end_ns);
+}
+
+static void
+add_sample(td_timeline_collector *self, const td_any_event *event, const td_event_type *type) {
   uint32_t queue = td_event_u32(&event->event, type->sample.queue);
   uint32_t size = td_event_u32(&event->event, type->sample.size);
-  td_lane *lane = lane_of_queue(self->timeline, queue);
-  if (!lane) return;
+  if (queue == TD_NONE) return;
+  td_lane *lane = td_lanes_obtain(&self->queues, queue);
   TD_GROW(lane->samples, lane->n_samples, lane->sample_capacity);
   lane->samples[lane->n_samples++] = (td_sample){event->event.time, size};
   lane->most = TD_MAX(lane->most, size);
@@ -157,37 +138,19 @@ add_flag(td_flags *flags, td_flag flag) {
   flags->flags[flags->n++] = flag;
 }
 
-/* The lane on which the timeline shows an event, or SIZE_MAX for none. */
-static size_t
-lane_of(const td_timeline *timeline, const td_any_event *event, const td_event_type *type) {
-  if (type->lane == TD_LANE_stream)
-    return td_stream_lane_find(timeline, event->kernel_begin.device, 0);
-  return event->event.thread < timeline->catalog->n_threads ? event->event.thread : SIZE_MAX;
-}
-
 static void
-take_span(collector *self, const td_any_event *event, const td_event_type *type) {
-  size_t lane = lane_of(self->timeline, event, type);
-  uint64_t time = event->event.time;
-  uint32_t item = td_event_u32(&event->event, type->span.item), kind = type->span.kind;
-  if (type->span.detail) kind += td_event_u32(&event->event, type->span.detail);
-  switch (type->span.edge) {
-  case TD_EDGE_begin:
-    begin_frame(self, lane, time, kind, item);
-    break;
-  case TD_EDGE_end:
-    end_frame(self, lane, time, kind, item);
-    break;
-  case TD_EDGE_change:
-    change_activity(self, lane, time, item);
-    break;
-  case TD_EDGE_none:
-    break;
+take_span(td_timeline_collector *self, const td_any_event *event, const td_event_type *type,
+          uint64_t seq) {
+  if (type->lane != TD_LANE_stream) {
+    td_span_stacks_take(&self->on_threads, event->event.thread, seq, event);
+    return;
   }
+  size_t lane = td_stream_collector_lane(&self->streams, event->kernel_begin.device, 0);
+  if (lane != SIZE_MAX) td_span_stacks_take(&self->on_streams, lane, seq, event);
 }
 
 static void
-take_flag(collector *self, const td_any_event *event, const td_event_type *type) {
+take_flag(td_timeline_collector *self, const td_any_event *event, const td_event_type *type) {
   td_timeline *timeline = self->timeline;
   uint32_t about = td_event_u32(&event->event, type->flag.about);
   td_flag flag = {event->event.time, TD_NONE, event->event.thread, NULL};
@@ -209,10 +172,10 @@ take_flag(collector *self, const td_any_event *event, const td_event_type *type)
   }
 }
 
-static void
-take_event(collector *self, const td_any_event *event) {
+void
+td_timeline_collector_take(td_timeline_collector *self, const td_any_event *event, uint64_t seq) {
   const td_event_type *type = td_event_type_get(event->event.kind);
-  if (type->span.edge) take_span(self, event, type);
+  if (type->span.edge) take_span(self, event, type, seq);
   switch (type->lane) {
   case TD_LANE_queue:
     add_sample(self, event, type);
@@ -229,53 +192,125 @@ take_event(collector *self, const td_any_event *event) {
   }
 }
 
-/* Damage in the middle of a tape leaves events that cannot be read. */
-static td_status
-take_all(collector *self, const td_segment *segment, td_error *error) {
-  td_tape_begin_pass(self->tape, segment);
-  for (uint64_t seq = segment->first; seq < segment->end; seq++) {
-    const td_any_event *event = td_tape_peek(self->tape, seq);
-    if (event) take_event(self, event);
+td_timeline_collector *
+td_timeline_collector_new(td_tape *tape) {
+  td_timeline_collector *self = TD_NEW(td_timeline_collector);
+  self->tape = tape;
+  self->timeline = TD_NEW(td_timeline);
+  self->timeline->duration = TD_MAX(td_tape_info_get(tape)->duration_ns, (uint64_t)1);
+  self->streams.timeline = self->timeline;
+  self->on_threads = (td_span_stacks){.listener = thread_span_cb, .data = self};
+  self->on_streams = (td_span_stacks){.listener = stream_span_cb, .data = self};
+  return self;
+}
+
+/* Some kernels are over only after the last event. */
+static void
+find_duration(td_timeline_collector *self) {
+  td_timeline *timeline = self->timeline;
+  const td_lanes *streams = &self->streams.lanes;
+  for (size_t i = 0; i < streams->n; i++) {
+    const td_lane *lane = &streams->lanes[i];
+    if (td_stream_lane_find(timeline, lane->device, lane->stream) != SIZE_MAX)
+      timeline->duration = TD_MAX(timeline->duration, lane->end);
   }
-  td_tape_end_pass(self->tape);
-  return td_tape_check_readable(self->tape, error);
 }
 
 static void
-finish(collector *self) {
+finish_spans(td_timeline_collector *self) {
+  const td_timeline *timeline = self->timeline;
+  td_span_stacks_finish(&self->on_threads, timeline->catalog->n_threads, timeline->duration);
+  td_span_stacks_finish(&self->on_streams, 0, timeline->duration);
+}
+
+static void
+seal(td_lane *lane) {
+  td_spans_seal(&lane->activity);
+  for (size_t r = 0; r < lane->n_rows; r++)
+    td_spans_seal(&lane->rows[r]);
+}
+
+static void
+move_contents(td_lane *to, td_lane *from) {
+  to->activity = from->activity;
+  to->rows = from->rows;
+  to->n_rows = from->n_rows;
+  to->row_capacity = from->row_capacity;
+  to->samples = from->samples;
+  to->n_samples = from->n_samples;
+  to->sample_capacity = from->sample_capacity;
+  to->most = from->most;
+  to->end = from->end;
+  *from = (td_lane){.device = from->device, .stream = from->stream};
+  seal(to);
+}
+
+/* The catalog names threads and queues by id, and each that an event names. */
+static void
+fill_lanes(td_timeline_collector *self) {
   td_timeline *timeline = self->timeline;
-  for (size_t i = 0; i < timeline->n_lanes; i++) {
-    td_lane *lane = &timeline->lanes[i];
-    while (self->stacks[i].n)
-      close_top(self, i, timeline->duration);
-    if (lane->kind == TD_LANE_thread)
-      change_activity(self, i, timeline->duration, TD_thread_activity_ended);
-    td_spans_seal(&lane->activity);
-    for (size_t r = 0; r < lane->n_rows; r++)
-      td_spans_seal(&lane->rows[r]);
-    free(self->stacks[i].frames);
+  td_lanes *streams = &self->streams.lanes;
+  for (size_t i = 0; i < TD_MIN(self->threads.n, (size_t)timeline->catalog->n_threads); i++)
+    move_contents(&timeline->lanes[i], &self->threads.lanes[i]);
+  for (size_t i = 0; i < streams->n; i++) {
+    td_lane *from = &streams->lanes[i];
+    size_t to = td_stream_lane_find(timeline, from->device, from->stream);
+    if (to != SIZE_MAX) move_contents(&timeline->lanes[to], from);
   }
+  td_lane *queues = timeline->lanes + timeline->n_lanes - timeline->catalog->n_queues;
+  for (size_t i = 0; i < TD_MIN(self->queues.n, (size_t)timeline->catalog->n_queues); i++)
+    move_contents(&queues[i], &self->queues.lanes[i]);
+}
+
+/* Links have the numbers of the collector's lanes. */
+static void
+renumber_links(td_timeline_collector *self) {
+  td_timeline *timeline = self->timeline;
+  const td_lane *streams = self->streams.lanes.lanes;
+  size_t n = 0;
+  for (size_t i = 0; i < timeline->n_links; i++) {
+    td_wait_link link = timeline->links[i];
+    const td_lane *from = &streams[link.from_lane], *to = &streams[link.to_lane];
+    size_t from_lane = td_stream_lane_find(timeline, from->device, from->stream);
+    size_t to_lane = td_stream_lane_find(timeline, to->device, to->stream);
+    if (from_lane == SIZE_MAX || to_lane == SIZE_MAX) continue;
+    timeline->links[n++] =
+        (td_wait_link){(uint32_t)from_lane, (uint32_t)to_lane, link.from, link.to};
+  }
+  timeline->n_links = n;
+}
+
+td_timeline *
+td_timeline_collector_end(td_timeline_collector *self, const td_catalog *catalog) {
+  td_timeline *timeline = self->timeline;
+  timeline->catalog = catalog;
+  add_lanes(timeline);
+  find_duration(self);
+  finish_spans(self);
+  fill_lanes(self);
+  renumber_links(self);
   td_timeline_place(timeline);
-  free(self->stacks);
+  self->timeline = NULL;
+  td_timeline_collector_free(self);
+  return timeline;
 }
 
 td_status
 td_timeline_new(td_tape *tape, const td_catalog *catalog, td_timeline **timeline, td_error *error) {
-  const td_tape_info *info = td_tape_info_get(tape);
-  td_timeline *made = TD_NEW(td_timeline);
-  made->catalog = catalog;
-  made->duration = TD_MAX(info->duration_ns, (uint64_t)1);
-  add_lanes(made);
-  collector self = {made, tape, {.timeline = made}, TD_NEW_N(stack, made->n_lanes)};
-  td_status status = take_all(&self, &catalog->segment, error);
-  finish(&self);
-  td_stream_collector_fini(&self.streams);
-  if (status) {
-    td_timeline_free(made);
-    return status;
+  td_timeline_collector *collector = td_timeline_collector_new(tape);
+  const td_segment *segment = &catalog->segment;
+  td_tape_begin_pass(tape, segment);
+  for (uint64_t seq = segment->first; seq < segment->end; seq++) {
+    const td_any_event *event = td_tape_peek(tape, seq);
+    if (event) td_timeline_collector_take(collector, event, seq);
   }
-  *timeline = made;
-  return TD_OK;
+  td_tape_end_pass(tape);
+  td_status status = td_tape_check_readable(tape, error);
+  if (status)
+    td_timeline_collector_free(collector);
+  else
+    *timeline = td_timeline_collector_end(collector, catalog);
+  return status;
 }
 
 static void
@@ -285,23 +320,48 @@ flags_fini(td_flags *flags) {
   free(flags->flags);
 }
 
+static void
+lane_fini(td_lane *lane) {
+  for (size_t r = 0; r < lane->n_rows; r++)
+    td_spans_fini(&lane->rows[r]);
+  td_spans_fini(&lane->activity);
+  free(lane->rows);
+  free(lane->samples);
+  free(lane->title);
+  free(lane->note);
+}
+
+static void
+lanes_fini(td_lanes *lanes) {
+  for (size_t i = 0; i < lanes->n; i++)
+    lane_fini(&lanes->lanes[i]);
+  free(lanes->lanes);
+}
+
+void
+td_timeline_collector_free(td_timeline_collector *self) {
+  if (!self) return;
+  lanes_fini(&self->threads);
+  lanes_fini(&self->queues);
+  lanes_fini(&self->streams.lanes);
+  td_number_map_fini(&self->streams.numbers);
+  free(self->streams.recorded);
+  td_span_stacks_fini(&self->on_threads);
+  td_span_stacks_fini(&self->on_streams);
+  td_timeline_free(self->timeline);
+  free(self);
+}
+
 void
 td_timeline_free(td_timeline *timeline) {
   if (!timeline) return;
   td_number_map_fini(&timeline->stream_lanes);
-  for (size_t i = 0; i < timeline->n_lanes; i++) {
-    td_lane *lane = &timeline->lanes[i];
-    for (size_t r = 0; r < lane->n_rows; r++)
-      td_spans_fini(&lane->rows[r]);
-    td_spans_fini(&lane->activity);
-    free(lane->rows);
-    free(lane->samples);
-    free(lane->title);
-    free(lane->note);
-  }
+  for (size_t i = 0; i < timeline->n_lanes; i++)
+    lane_fini(&timeline->lanes[i]);
   flags_fini(&timeline->marks);
   flags_fini(&timeline->steps);
   flags_fini(&timeline->anomalies);
+  td_text_table_fini(&timeline->callbacks);
   for (size_t i = 0; i < timeline->n_bands; i++)
     free(timeline->bands[i].title);
   free(timeline->bands);

@@ -4,6 +4,7 @@
 #include "ui/draw/node_label.h"
 #include "ui/draw/timeline.h"
 
+#include <inttypes.h>
 #include <math.h>
 
 static const double least_with_name = 22, least_with_cut_name = 48, least_height_with_name = 14;
@@ -19,7 +20,8 @@ span_colour(const td_timeline_drawing *draw, const td_lane *lane, const td_span 
   const td_theme *theme = draw->theme;
   const td_catalog *catalog = draw->timeline->catalog;
   if (span->kind >= TD_SPAN_HOOK) return theme->node_fill[TD_NODE_captured];
-  if (span->kind == TD_SPAN_LOCK) return theme->warning;
+  if (td_span_is_wait(span)) return theme->warning;
+  if (span->kind == TD_SPAN_CALLBACK) return theme->thread_fill[TD_thread_activity_post_processing];
   td_colour colour = span->kind == TD_SPAN_KERNEL
                          ? td_theme_device(theme, lane->device)
                          : theme->thread_fill[TD_thread_activity_processing];
@@ -31,7 +33,8 @@ span_colour(const td_timeline_drawing *draw, const td_lane *lane, const td_span 
   return td_colour_mix(colour, theme->card, (hash >> 4) % 5 * 0.085);
 }
 
-/* A hook's span says which kind of hook it is; its place, whose. */
+/* A hook's span says which kind of hook it is; its place, whose. A wait for a lock has no title.
+ * The caller frees it. */
 static char *
 span_title(const td_timeline_drawing *draw, const td_span *span, double room) {
   static const char *const hooks[TD_hook_kind_LIMIT] = {
@@ -43,21 +46,35 @@ span_title(const td_timeline_drawing *draw, const td_span *span, double room) {
       [TD_hook_kind_post_accumulate_grad] = "after accumulation",
       [TD_hook_kind_creation] = "creation hook",
   };
+  if (span->kind == TD_SPAN_CALLBACK)
+    return td_format("final callback %s",
+                     td_text_table_get(&draw->timeline->callbacks, span->item));
+  if (span->kind == TD_SPAN_COLLECTIVE)
+    return td_format("waits for %s", td_text_table_get(&draw->timeline->callbacks, span->item));
+  if (span->kind == TD_SPAN_SYNCHRONIZE)
+    return (int32_t)span->item < 0 ? td_dup_string("waits for a device")
+                                   : td_format("waits for stream %" PRIu32, span->item);
   if (span->kind < TD_SPAN_HOOK)
     return td_node_label_fit(draw->labels, draw->timeline->catalog, span->item, NAME_SIZE, room);
   uint32_t kind = span->kind - TD_SPAN_HOOK;
   return td_dup_string(kind < TD_hook_kind_LIMIT ? hooks[kind] : "hook");
 }
 
+static bool
+is_hatched(const td_span *span) {
+  return span->kind >= TD_SPAN_HOOK || td_span_is_wait(span);
+}
+
 static void
 draw_name(const td_timeline_drawing *draw, const td_span *span, td_box box) {
   const td_catalog *catalog = draw->timeline->catalog;
-  if (!td_catalog_has_node(catalog, span->item) || span->kind == TD_SPAN_LOCK) return;
+  bool is_named = td_span_is_of_node(span) ? td_catalog_has_node(catalog, span->item)
+                                           : span->kind != TD_SPAN_LOCK;
+  if (!is_named) return;
   double width, room = box.width - 8;
   char *name = span_title(draw, span, room);
   /* Hatched spans are pale. */
-  td_colour colour =
-      span->kind >= TD_SPAN_HOOK ? draw->theme->foreground : (td_colour){1, 1, 1, 0.96};
+  td_colour colour = is_hatched(span) ? draw->theme->foreground : (td_colour){1, 1, 1, 0.96};
   td_label_size(draw->labels, name, NAME_SIZE, false, &width, NULL);
   double most = width <= room ? 0 : floor(room / 8) * 8;
   if (width <= room || box.width >= least_with_cut_name)
@@ -70,7 +87,7 @@ draw_name(const td_timeline_drawing *draw, const td_span *span, td_box box) {
 static void
 draw_span(const td_timeline_drawing *draw, const td_lane *lane, const td_span *span, td_box box) {
   td_colour colour = span_colour(draw, lane, span);
-  bool hatched = span->kind >= TD_SPAN_HOOK || span->kind == TD_SPAN_LOCK;
+  bool hatched = is_hatched(span);
   if ((double)span->begin > draw->view->now_ns) colour = td_colour_fade(colour, 0.38);
   if (box.width >= 4)
     td_shape_rounded(draw->cr, box, 3);
@@ -164,7 +181,7 @@ draw_chosen_in(const td_timeline_drawing *draw, const td_lane *lane, const td_sp
   for (size_t i = td_spans_first(row, (uint64_t)TD_MAX(draw->view->from_ns, 0)); i < row->n; i++) {
     const td_span *span = &row->spans[i];
     if ((double)span->begin > draw->view->to_ns) return;
-    if (span->item != draw->view->selected || span->kind == TD_SPAN_LOCK) continue;
+    if (span->item != draw->view->selected || !td_span_is_of_node(span)) continue;
     td_box box = span_box(draw, lane, span, y);
     if (box.width <= 1) draw_span(draw, lane, span, box);
     draw_outline(draw, box);

@@ -162,7 +162,7 @@ hit_lane(const td_lane *lane, const td_timeline_view *view, double x, double y) 
   if (lane->kind == TD_LANE_queue || row < 0 || row >= (double)lane->n_rows || time < 0)
     return TD_NONE;
   const td_span *span = td_spans_at(&lane->rows[(size_t)row], (uint64_t)time, (uint64_t)slack);
-  return span && span->kind != TD_SPAN_LOCK ? span->item : TD_NONE;
+  return span && td_span_is_of_node(span) ? span->item : TD_NONE;
 }
 
 uint32_t

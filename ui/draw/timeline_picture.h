@@ -2,8 +2,8 @@
  *
  * A recording, or a segment of it, over time. A thread has a lane with its activity, nodes as
  * spans, hooks and lock waits. A device has lanes with kernels. A queue shows its length as an
- * area. Marks and steps are flags on the axis; anomalies are red. td_timeline_new collects the
- * spans once; drawing costs pixels, not events. */
+ * area. Marks and steps are flags on the axis; anomalies are red. The spans are collected once;
+ * drawing costs pixels, not events. */
 #pragma once
 
 #include "engine/replay/replay.h"
@@ -11,6 +11,16 @@
 #include "ui/draw/timeline_view.h"
 
 typedef struct td_timeline td_timeline;
+
+/* Collecting the spans while somebody passes over a segment. td_timeline_collector_take takes each
+ * event, in order. td_timeline_collector_end makes the timeline, and frees the collector.
+ * td_timeline_collector_free does without. May run in a worker that owns the tape for that time. */
+typedef struct td_timeline_collector td_timeline_collector;
+td_timeline_collector *td_timeline_collector_new(td_tape *tape);
+void td_timeline_collector_take(td_timeline_collector *collector, const td_any_event *event,
+                                uint64_t seq);
+td_timeline *td_timeline_collector_end(td_timeline_collector *collector, const td_catalog *catalog);
+void td_timeline_collector_free(td_timeline_collector *collector);
 
 /* td_timeline_new reads the tape once. May run in a worker that owns the tape for that time. */
 td_status td_timeline_new(td_tape *tape, const td_catalog *catalog, td_timeline **timeline,

@@ -22,18 +22,31 @@ td_stream_lane_find(const td_timeline *timeline, int32_t device, int32_t stream)
   return lane ? (size_t)*lane : SIZE_MAX;
 }
 
+size_t
+td_stream_collector_lane(td_stream_collector *self, int32_t device, int32_t stream) {
+  if (device < 0) return SIZE_MAX;
+  uint64_t *number = td_number_map_put(&self->numbers, key_of(device, stream));
+  if (*number == 0) {
+    *number = self->lanes.n + 1;
+    td_lane *lane = td_lanes_obtain(&self->lanes, self->lanes.n);
+    lane->device = device;
+    lane->stream = stream;
+  }
+  return (size_t)*number - 1;
+}
+
 static void
 take_kernel(td_stream_collector *self, const td_event_kernel *kernel) {
-  size_t at = td_stream_lane_find(self->timeline, kernel->device, kernel->stream);
+  size_t at = td_stream_collector_lane(self, kernel->device, kernel->stream);
   if (at == SIZE_MAX) return;
-  td_lane *lane = &self->timeline->lanes[at];
+  td_lane *lane = &self->lanes.lanes[at];
   if (lane->n_rows == 0) {
     TD_GROW(lane->rows, lane->n_rows, lane->row_capacity);
     lane->rows[lane->n_rows++] = (td_spans){0};
   }
   uint64_t begin = kernel->event.time + kernel->queued, end = begin + kernel->took;
   td_spans_push(&lane->rows[0], (td_span){begin, end, TD_SPAN_KERNEL, kernel->node});
-  self->timeline->duration = TD_MAX(self->timeline->duration, end);
+  lane->end = TD_MAX(lane->end, end);
 }
 
 /* When a stream is through with what it was given before a time. */
@@ -45,12 +58,12 @@ end_of_work(const td_lane *lane, uint64_t time) {
 
 static void
 take_record(td_stream_collector *self, const td_event_stream_record *record) {
-  size_t lane = td_stream_lane_find(self->timeline, record->device, record->stream);
+  size_t lane = td_stream_collector_lane(self, record->device, record->stream);
   if (lane == SIZE_MAX) return;
   TD_GROW(self->recorded, self->n_recorded, self->capacity);
   self->recorded[self->n_recorded++] =
       (td_recorded_event){record->stream_event, (uint32_t)lane,
-                          end_of_work(&self->timeline->lanes[lane], record->event.time)};
+                          end_of_work(&self->lanes.lanes[lane], record->event.time)};
 }
 
 /* The latest recording counts: events are used again. */
@@ -64,10 +77,10 @@ find_recorded(const td_stream_collector *self, uint32_t stream_event) {
 static void
 take_wait(td_stream_collector *self, const td_event_stream_wait *wait) {
   td_timeline *timeline = self->timeline;
-  size_t lane = td_stream_lane_find(timeline, wait->device, wait->stream);
+  size_t lane = td_stream_collector_lane(self, wait->device, wait->stream);
   const td_recorded_event *recorded = find_recorded(self, wait->stream_event);
   if (lane == SIZE_MAX || !recorded || recorded->lane == lane) return;
-  uint64_t at = TD_MAX(end_of_work(&timeline->lanes[lane], wait->event.time), recorded->time);
+  uint64_t at = TD_MAX(end_of_work(&self->lanes.lanes[lane], wait->event.time), recorded->time);
   TD_GROW(timeline->links, timeline->n_links, timeline->link_capacity);
   timeline->links[timeline->n_links++] =
       (td_wait_link){recorded->lane, (uint32_t)lane, recorded->time, at};
@@ -78,11 +91,6 @@ td_stream_collector_take(td_stream_collector *self, const td_any_event *event) {
   if (event->event.kind == TD_EVENT_kernel) take_kernel(self, &event->kernel);
   if (event->event.kind == TD_EVENT_stream_record) take_record(self, &event->stream_record);
   if (event->event.kind == TD_EVENT_stream_wait) take_wait(self, &event->stream_wait);
-}
-
-void
-td_stream_collector_fini(td_stream_collector *self) {
-  free(self->recorded);
 }
 
 static void

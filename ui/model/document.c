@@ -4,11 +4,15 @@
 #include "ui/model/error.h"
 #include "ui/model/passes.h"
 #include "ui/model/scene_cache.h"
+#include "ui/model/worker.h"
 
 #include <malloc.h>
 
-/* How much of the loading is replay; the rest is the timeline and the first scene. */
-#define REPLAY_SHARE 0.7
+/* How much of the loading is the pass over the events; the rest is the first scene. */
+#define REPLAY_SHARE 0.8
+
+/* The memory of so many events takes longer to give back than a frame may take. */
+#define LONG_EVENTS 100000
 
 struct _TdDocument {
   GObject parent_instance;
@@ -30,17 +34,50 @@ struct _TdDocument {
   int reported; /* percent last sent by the loading worker */
 };
 
-enum { PROP_PROGRESS = 1, PROP_SCENE, PROP_PROCESS, N_PROPS };
+enum { PROP_PROGRESS = 1, PROP_SCENE, PROP_PROCESS, PROP_LIVES, N_PROPS };
 static GParamSpec *props[N_PROPS];
 
 G_DEFINE_FINAL_TYPE(TdDocument, td_document, G_TYPE_OBJECT)
 
+/* What a document leaves. */
+typedef struct Remains {
+  td_scene_cache scenes;
+  td_timeline *timeline; /* (owned) */
+  td_replay *replay;     /* (owned) */
+} Remains;
+
+static void
+remains_free(Remains *remains) {
+  td_scene_cache_fini(&remains->scenes);
+  td_timeline_free(remains->timeline);
+  if (remains->replay) td_replay_close(remains->replay);
+  g_free(remains);
+}
+
+static void
+free_worker(GTask *task, gpointer source, gpointer data, GCancellable *cancellable) {
+  remains_free(data);
+  g_task_return_boolean(task, TRUE);
+}
+
+/* A worker frees what is long. */
+static void
+leave_remains(TdDocument *self) {
+  Remains *remains = g_new(Remains, 1);
+  *remains = (Remains){self->scenes, self->timeline, self->replay};
+  if (!self->replay || td_replay_end(self->replay) - td_replay_first(self->replay) < LONG_EVENTS) {
+    remains_free(remains);
+    return;
+  }
+  g_autoptr(GTask) task = g_task_new(NULL, NULL, NULL, NULL);
+  g_task_set_task_data(task, remains, NULL);
+  td_worker_start(task, free_worker);
+}
+
 static void
 td_document_finalize(GObject *object) {
   TdDocument *self = TD_DOCUMENT(object);
-  td_scene_cache_fini(&self->scenes);
-  td_timeline_free(self->timeline);
-  if (self->replay) td_replay_close(self->replay);
+  leave_remains(self);
   g_clear_pointer(&self->outline, td_outline_unref);
   g_free(self->refusal);
   g_free(self->path);
@@ -54,7 +91,7 @@ td_document_get_property(GObject *object, guint id, GValue *value, GParamSpec *s
     g_value_set_double(value, self->progress);
   else if (id == PROP_PROCESS)
     g_value_set_uint(value, self->process);
-  else
+  else if (id == PROP_SCENE)
     g_value_set_pointer(value, self->scene);
 }
 
@@ -67,6 +104,7 @@ td_document_class_init(TdDocumentClass *klass) {
   props[PROP_PROGRESS] = g_param_spec_double("progress", NULL, NULL, 0, 1, 0, flags);
   props[PROP_SCENE] = g_param_spec_pointer("scene", NULL, NULL, flags);
   props[PROP_PROCESS] = g_param_spec_uint("process", NULL, NULL, 0, G_MAXUINT, 0, flags);
+  props[PROP_LIVES] = g_param_spec_pointer("lives", NULL, NULL, flags);
   g_object_class_install_properties(object_class, N_PROPS, props);
 }
 
@@ -143,11 +181,36 @@ report_progress(TdDocument *self, double share) {
   g_idle_add(report_cb, report);
 }
 
+/* Replay and timeline come from one pass over the events. */
+typedef struct Reading {
+  GTask *task;                     /* (borrowed) */
+  td_timeline_collector *timeline; /* (owned) */
+} Reading;
+
 static bool
 replay_progress_cb(double share, void *data) {
-  GTask *task = data;
-  report_progress(g_task_get_source_object(task), share * REPLAY_SHARE);
-  return !g_cancellable_is_cancelled(g_task_get_cancellable(task));
+  const Reading *reading = data;
+  report_progress(g_task_get_source_object(reading->task), share * REPLAY_SHARE);
+  return !g_cancellable_is_cancelled(g_task_get_cancellable(reading->task));
+}
+
+static void
+event_cb(const td_any_event *event, uint64_t seq, void *data) {
+  const Reading *reading = data;
+  td_timeline_collector_take(reading->timeline, event, seq);
+}
+
+static td_status
+read_segment(TdDocument *self, td_tape *tape, const td_segment *segment, GTask *task,
+             td_error *error) {
+  Reading reading = {task, td_timeline_collector_new(tape)};
+  td_status status = td_replay_new_along(tape, segment, replay_progress_cb, event_cb, &reading,
+                                         &self->replay, error);
+  if (status)
+    td_timeline_collector_free(reading.timeline);
+  else
+    self->timeline = td_timeline_collector_end(reading.timeline, td_replay_catalog(self->replay));
+  return status;
 }
 
 /* The layout of a large graph needs much memory for a moment. */
@@ -176,7 +239,7 @@ refuse_place(td_error *error) {
 static td_status
 open_whole(TdDocument *self, td_tape *tape, GTask *task, uint64_t *start, td_error *error) {
   td_segment whole = td_tape_whole(tape);
-  td_status status = td_replay_new(tape, &whole, replay_progress_cb, task, &self->replay, error);
+  td_status status = read_segment(self, tape, &whole, task, error);
   if (status) return status;
   bool found = find_start(self, tape, td_document_get_catalog(self), start);
   return found ? TD_OK : refuse_place(error);
@@ -191,7 +254,7 @@ open_first(TdDocument *self, GTask *task, uint64_t *start, td_error *error) {
   if (status) return status;
   td_segment segment = td_tape_segment_at(tape, 0);
   *start = MIN(td_pass_first_position(td_outline_catalog(self->outline), segment.end), segment.end);
-  return td_replay_new(tape, &segment, replay_progress_cb, task, &self->replay, error);
+  return read_segment(self, tape, &segment, task, error);
 }
 
 /* `is_first`: no part of the tape is shown yet. */
@@ -203,7 +266,7 @@ open_part(TdDocument *self, td_tape *tape, bool is_first, GTask *task, uint64_t 
     return refuse_place(error);
   }
   td_segment segment = td_tape_segment_at(tape, *start ? *start - 1 : 0);
-  td_status status = td_replay_new(tape, &segment, replay_progress_cb, task, &self->replay, error);
+  td_status status = read_segment(self, tape, &segment, task, error);
   if (status != TD_DAMAGED) return status;
   td_document_set_refusal(self, *start, td_error_text(error));
   if (!is_first || segment.first == 0) return status;
@@ -239,9 +302,6 @@ load(TdDocument *self, GTask *task, td_error *error) {
   if (status) return status;
   report_progress(self, 0.8);
   const td_catalog *catalog = td_document_get_catalog(self);
-  status = td_timeline_new(td_replay_tape(self->replay), catalog, &self->timeline, error);
-  if (status) return status;
-  report_progress(self, 0.9);
   self->scene_task = self->wanted_task = td_document_graph_task_at(self, start);
   self->scene = make_scene(catalog, self->scene_task);
   return td_replay_seek(self->replay, start, error);
@@ -270,7 +330,7 @@ td_document_load_async(TdDocument *self, GCancellable *cancellable, GAsyncReadyC
                        gpointer data) {
   g_autoptr(GTask) task = g_task_new(self, cancellable, done, data);
   g_task_set_source_tag(task, td_document_load_async);
-  g_task_run_in_thread(task, load_worker);
+  td_worker_start(task, load_worker);
 }
 
 gboolean
@@ -321,7 +381,7 @@ td_document_show_graph_task(TdDocument *self, uint32_t graph_task) {
   }
   g_autoptr(GTask) task = g_task_new(self, NULL, scene_done, NULL);
   g_task_set_task_data(task, GUINT_TO_POINTER(graph_task), NULL);
-  g_task_run_in_thread(task, scene_worker);
+  td_worker_start(task, scene_worker);
 }
 
 const char *

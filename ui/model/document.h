@@ -23,7 +23,8 @@
 G_DECLARE_FINAL_TYPE(TdDocument, td_document, TD, DOCUMENT, GObject)
 
 /* td_document_new returns a document that is not loaded yet. Property "progress" goes from 0 to 1
- * while it loads; "scene" is notified when another graph task's picture is there. */
+ * while it loads. "scene" is notified when another graph task's picture is there, and "lives" when
+ * the lives of its nodes are (document_lives.h). */
 TdDocument *td_document_new(const char *path);
 
 /* td_document_new_live returns a document of a tape that grew or grows while people look

@@ -83,12 +83,13 @@ add_time(GString *text, const td_catalog *whole, uint64_t position) {
   g_string_append_printf(text, _(" · about %s"), time);
 }
 
-/* The last step that the program had counted. */
-static void
-add_step(GString *text, const td_catalog *whole, uint64_t position) {
-  uint32_t after;
-  TD_BISECT(after, 0, whole->n_steps, whole->steps[after].seq < position);
-  if (after) g_string_append_printf(text, _(" · step %u"), whole->steps[after - 1].iteration);
+char *
+td_document_dup_step_text(TdDocument *self, uint32_t graph_task) {
+  uint32_t step;
+  const td_catalog *whole = td_document_get_whole(self);
+  bool is_counted = td_pass_find_step(whole, td_document_get_process(self), graph_task, &step);
+  if (step == TD_NONE) return g_strdup("");
+  return g_strdup_printf(is_counted ? _(" · step %u") : _(" · after step %u"), step);
 }
 
 static void
@@ -97,8 +98,9 @@ add_pass(GString *text, TdDocument *self, uint64_t position) {
   uint32_t n, process = td_document_get_process(self);
   uint32_t pass = td_pass_at(whole, td_document_get_length(self), process, position);
   if (pass == TD_NONE) return;
+  g_autofree char *step = td_document_dup_step_text(self, pass);
   uint32_t number = td_pass_number(whole, process, pass, &n);
-  g_string_append_printf(text, _(" · pass %u of %u"), number, n);
+  g_string_append_printf(text, _("%s · pass %u of %u"), step, number, n);
 }
 
 char *
@@ -110,7 +112,6 @@ td_document_dup_place_text(TdDocument *self, uint64_t position) {
   TdPart part = td_document_part_at(self, position);
   g_string_append_printf(text, _("event %s of %s"), event, length);
   add_time(text, whole, position);
-  add_step(text, whole, position);
   add_pass(text, self, position);
   g_string_append_printf(text, _(" · part %u of %u"), part.number, part.n);
   return g_string_free(text, FALSE);

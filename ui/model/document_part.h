@@ -37,6 +37,10 @@ const td_catalog *td_document_read_event(TdDocument *self, uint64_t seq, td_any_
  * frees. */
 char *td_document_dup_place_text(TdDocument *self, uint64_t position);
 
+/* td_document_dup_step_text returns " · step 3" of a graph task, " · after step 3" if the program
+ * counted no step after it, or "". The caller frees. */
+char *td_document_dup_step_text(TdDocument *self, uint32_t graph_task);
+
 /* td_document_dup_part_text returns "Part 3 of 17", td_document_dup_part_events "events 2 097 152
  * to 3 145 727 of 17 825 792". The caller frees. */
 char *td_document_dup_part_text(TdDocument *self);

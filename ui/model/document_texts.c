@@ -48,6 +48,20 @@ td_document_dup_warning(TdDocument *self) {
 }
 
 char *
+td_document_dup_calm_text(TdDocument *self) {
+  const td_tape_info *info = td_document_get_info(self);
+  const char *found =
+      info->known[TD_EVENT_anomaly] == TD_knowledge_absent
+          ? _("There is no error. Whether there was a NaN or Inf is not known: nobody looked for "
+              "them. To look, record with --anomaly nonfinite.")
+          : _("There is no error, and no NaN or Inf was found. A recording looks for both only "
+              "with "
+              "--anomaly nonfinite.");
+  if (!info->damage && !info->n_dropped) return g_strdup(found);
+  return g_strconcat(found, "\n\n", _("What the tape lacks may have some."), NULL);
+}
+
+char *
 td_document_dup_node_name(TdDocument *self, uint32_t node) {
   const td_catalog_node *facts = td_catalog_node_find(td_document_get_catalog(self), node);
   const char *name = facts ? facts->name : "";

@@ -10,6 +10,10 @@
  * returns NULL if the tape is whole. */
 char *td_document_dup_warning(TdDocument *self);
 
+/* td_document_dup_calm_text says what a tape without problems tells: whether anybody looked for
+ * NaN, and whether a part of the tape is missing. */
+char *td_document_dup_calm_text(TdDocument *self);
+
 /* td_document_dup_node_name returns "MulBackward0 #6". td_document_dup_node_called returns what the
  * program calls it: the name of a leaf, "Linear · layers.0" of other nodes, or NULL.
  * td_document_dup_node_words returns both: "AccumulateGrad #6 (layers.0.weight)".

@@ -106,6 +106,13 @@ td_facts_add_conflicts(TdFactList *facts, uint32_t node) {
   }
 }
 
+/* "float32 [64, 10], ", or "" on tapes that have neither. */
+static char *
+kind_of_saved(const TdFactList *facts, const td_event_saved_tensor *saved) {
+  const char *shape = text_of(facts, saved->shape), *dtype = text_of(facts, saved->dtype);
+  return *shape ? g_strdup_printf("%s %s, ", dtype, shape) : g_strdup("");
+}
+
 /* Newest first: what a later use of the node saved under the same number replaces the older. */
 void
 td_facts_add_saved(TdFactList *facts, uint32_t node) {
@@ -118,10 +125,10 @@ td_facts_add_saved(TdFactList *facts, uint32_t node) {
     if (!has_happened(facts, &mentions[i]) || !read_event(facts, mentions[i].seq, &event)) continue;
     const td_event_saved_tensor *saved = &event.saved_tensor;
     g_autofree char *title = g_strdup_printf(_("Tensor %u"), saved->number);
-    g_autofree char *bytes = td_format_bytes(saved->bytes);
+    g_autofree char *bytes = td_format_bytes(saved->bytes), *kind = kind_of_saved(facts, saved);
     td_fact_list_add(
         facts, title,
-        g_strdup_printf(saved->is_output ? _("%s, a result, version %u") : _("%s, version %u"),
-                        bytes, saved->version));
+        g_strdup_printf(saved->is_output ? _("%s%s, a result, version %u") : _("%s%s, version %u"),
+                        kind, bytes, saved->version));
   }
 }

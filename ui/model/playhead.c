@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "ui/model/playhead.h"
 
+#include "engine/base/bisect.h"
+
 #include "ui/model/document_part.h"
 #include "ui/model/passes.h"
 #include "ui/model/travel.h"
@@ -17,6 +19,7 @@ struct _TdPlayhead {
   TdTravel *travel;     /* (owned) */
   uint64_t position;
   uint32_t selection;
+  GArray *marks; /* (owned) sorted nodes, or NULL */
   gboolean playing, follow;
   gboolean selects; /* at the end of the travel */
   uint32_t wanted;  /* the node that it selects then, or TD_NONE: that of the event */
@@ -133,6 +136,7 @@ td_playhead_finalize(GObject *object) {
   td_travel_stop(self->travel);
   g_clear_object(&self->travel);
   g_clear_object(&self->document);
+  g_clear_pointer(&self->marks, g_array_unref);
   G_OBJECT_CLASS(td_playhead_parent_class)->finalize(object);
 }
 
@@ -168,6 +172,7 @@ td_playhead_init(TdPlayhead *self) {
   g_signal_connect_swapped(self->travel, "arrived", G_CALLBACK(arrived), self);
   g_signal_connect_swapped(self->travel, "failed", G_CALLBACK(travel_failed), self);
   self->selection = TD_NONE;
+  g_clear_pointer(&self->marks, g_array_unref);
   self->follow = TRUE;
   self->speed = DEFAULT_SPEED;
 }
@@ -205,6 +210,7 @@ static void
 take_document(TdPlayhead *self, TdDocument *document) {
   if (!g_set_object(&self->document, document)) return;
   self->selection = TD_NONE;
+  g_clear_pointer(&self->marks, g_array_unref);
   self->position = document ? td_replay_position(td_document_get_replay(document)) : 0;
   self->from_ns = self->to_ns = 0;
   notify(self, PROP_DOCUMENT);
@@ -397,11 +403,41 @@ td_playhead_seek_time(TdPlayhead *self, double ns) {
                            CLAMP(seq, td_replay_first(replay), td_replay_end(replay) - 1) + 1);
 }
 
+static gboolean
+has_mark(TdPlayhead *self, uint32_t node) {
+  guint n, at;
+  const uint32_t *marks = td_playhead_get_marks(self, &n);
+  TD_BISECT(at, 0, n, marks[at] < node);
+  return at < n && marks[at] == node;
+}
+
+static gint
+compare_nodes(gconstpointer a, gconstpointer b) {
+  uint32_t left = *(const uint32_t *)a, right = *(const uint32_t *)b;
+  return (left > right) - (left < right);
+}
+
+void
+td_playhead_set_marks(TdPlayhead *self, GArray *nodes) {
+  if (!nodes && !self->marks) return;
+  g_clear_pointer(&self->marks, g_array_unref);
+  self->marks = nodes;
+  if (nodes) g_array_sort(nodes, compare_nodes);
+  g_object_notify_by_pspec(G_OBJECT(self), props[PROP_SELECTION]);
+}
+
+const uint32_t *
+td_playhead_get_marks(TdPlayhead *self, guint *n) {
+  *n = self->marks ? self->marks->len : 0;
+  return self->marks ? (const uint32_t *)(void *)self->marks->data : NULL;
+}
+
 void
 td_playhead_set_selection(TdPlayhead *self, uint32_t node) {
   if (self->document && !td_catalog_has_node(td_document_get_catalog(self->document), node))
     node = TD_NONE;
   if (node == self->selection) return;
+  if (!has_mark(self, node)) g_clear_pointer(&self->marks, g_array_unref);
   self->selection = node;
   if (self->document && node != TD_NONE)
     td_document_set_process(self->document, td_document_process_of(self->document, node));

@@ -71,6 +71,13 @@ void td_playhead_seek_time(TdPlayhead *self, double ns);
 void td_playhead_set_selection(TdPlayhead *self, uint32_t node);
 uint32_t td_playhead_get_selection(TdPlayhead *self);
 
+/* td_playhead_set_marks marks nodes that belong together, besides the selection. It takes the array
+ * of uint32_t; NULL marks none. They stay until somebody selects another node, or the document
+ * changes. td_playhead_get_marks returns them, sorted; borrowed. The property "selection" notifies.
+ */
+void td_playhead_set_marks(TdPlayhead *self, GArray *nodes);
+const uint32_t *td_playhead_get_marks(TdPlayhead *self, guint *n);
+
 void td_playhead_set_playing(TdPlayhead *self, gboolean playing);
 gboolean td_playhead_get_playing(TdPlayhead *self);
 void td_playhead_set_speed(TdPlayhead *self, double events_per_second);

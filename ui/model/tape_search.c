@@ -6,6 +6,7 @@
 #include "ui/model/error.h"
 #include "ui/model/node_words.h"
 #include "ui/model/source_line.h"
+#include "ui/model/worker.h"
 
 #include <glib/gi18n.h>
 
@@ -209,7 +210,7 @@ td_tape_search_next_async(TdTapeSearch *self, GCancellable *cancellable, GAsyncR
                           gpointer data) {
   g_autoptr(GTask) task = g_task_new(NULL, cancellable, done, data);
   g_task_set_task_data(task, td_tape_search_ref(self), (GDestroyNotify)td_tape_search_unref);
-  g_task_run_in_thread(task, search_worker);
+  td_worker_start(task, search_worker);
 }
 
 GPtrArray *

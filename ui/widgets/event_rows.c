@@ -31,6 +31,25 @@ add_click(GtkWidget *box, GtkListItem *item) {
   gtk_widget_add_controller(box, GTK_EVENT_CONTROLLER(click));
 }
 
+/* The number of a node stays with its name. */
+static char *
+take_row_text(char *text) {
+  g_auto(GStrv) parts = g_strsplit(text, " #", -1);
+  g_free(text);
+  return g_strjoinv("\u00a0#", parts);
+}
+
+/* A text that is set beforehand makes GTK ask the display where the pointer is, once for each row.
+ */
+static gboolean
+tell_text(GtkWidget *box, int x, int y, gboolean keyboard, GtkTooltip *tooltip, gpointer item) {
+  TdEventItem *event = gtk_list_item_get_item(item);
+  if (!event) return FALSE;
+  g_autofree char *text = take_row_text(td_event_item_dup_text(event));
+  gtk_tooltip_set_text(tooltip, text);
+  return TRUE;
+}
+
 /* A row that is not whole has room for the sentence, not for modules in it. The module has a line
  * of its own, whose end says more than its beginning. */
 static void
@@ -52,15 +71,9 @@ setup(GtkSignalListItemFactory *factory, GtkListItem *item, gpointer whole) {
   gtk_label_set_ellipsize(add_label(right, "seq"), PANGO_ELLIPSIZE_START);
   gtk_label_set_text(add_label(right, "seq"), _("reconstructed"));
   add_click(box, item);
+  gtk_widget_set_has_tooltip(box, !whole);
+  if (!whole) g_signal_connect_object(box, "query-tooltip", G_CALLBACK(tell_text), item, 0);
   gtk_list_item_set_child(item, box);
-}
-
-/* The number of a node stays with its name. */
-static char *
-take_row_text(char *text) {
-  g_auto(GStrv) parts = g_strsplit(text, " #", -1);
-  g_free(text);
-  return g_strjoinv("\u00a0#", parts);
 }
 
 static void
@@ -71,15 +84,14 @@ bind(GtkSignalListItemFactory *factory, GtkListItem *item, gpointer whole) {
   GtkWidget *what = gtk_widget_get_first_child(gtk_widget_get_next_sibling(seq));
   GtkWidget *where = gtk_widget_get_next_sibling(what), *known = gtk_widget_get_next_sibling(where);
   g_autofree char *number = g_strdup_printf("%" G_GUINT64_FORMAT, td_event_item_get_seq(event));
-  g_autofree char *text = take_row_text(td_event_item_dup_text(event));
-  g_autofree char *brief = take_row_text(td_event_item_dup_brief(event));
+  g_autofree char *text =
+      take_row_text(whole ? td_event_item_dup_text(event) : td_event_item_dup_brief(event));
   g_autofree char *module = whole ? NULL : td_event_item_dup_module(event);
   gtk_label_set_text(GTK_LABEL(seq), number);
-  gtk_label_set_text(GTK_LABEL(what), whole ? text : brief);
+  gtk_label_set_text(GTK_LABEL(what), text);
   gtk_label_set_text(GTK_LABEL(where), module ? module : "");
   gtk_widget_set_visible(where, module != NULL);
   gtk_widget_set_visible(known, td_event_item_is_reconstructed(event));
-  gtk_widget_set_tooltip_text(box, whole ? NULL : text);
 }
 
 GtkListItemFactory *

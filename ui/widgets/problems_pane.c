@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "ui/widgets/problems_pane.h"
 
+#include "ui/model/document_texts.h"
 #include "ui/model/playhead_steps.h"
 #include "ui/model/problems.h"
 #include "ui/widgets/event_rows.h"
@@ -8,6 +9,7 @@
 struct _TdProblemsPane {
   AdwBin parent_instance;
   GtkStack *stack;
+  AdwStatusPage *none;
   GtkListView *list;
   TdPlayhead *playhead; /* (owned) */
 };
@@ -32,6 +34,8 @@ document_changed(TdProblemsPane *self) {
   for (size_t i = 0; i < n; i++)
     g_array_append_val(seqs, problems[i].seq);
   td_event_rows_show(self->list, td_event_list_new_chosen(document, seqs));
+  g_autofree char *calm = td_document_dup_calm_text(document);
+  adw_status_page_set_description(self->none, calm);
   gtk_stack_set_visible_child_name(self->stack, n ? "list" : "none");
 }
 
@@ -65,6 +69,7 @@ td_problems_pane_class_init(TdProblemsPaneClass *klass) {
   gtk_widget_class_set_template_from_resource(widget_class,
                                               "/org/tapedeck/Tapedeck/ui/problems_pane.ui");
   gtk_widget_class_bind_template_child(widget_class, TdProblemsPane, stack);
+  gtk_widget_class_bind_template_child(widget_class, TdProblemsPane, none);
   gtk_widget_class_bind_template_child(widget_class, TdProblemsPane, list);
 }
 

@@ -2,6 +2,7 @@
 #include "ui/widgets/tape_view.h"
 
 #include "ui/draw/queues_picture.h"
+#include "ui/draw/timeline_picture.h"
 #include "ui/model/document_part.h"
 #include "ui/model/document_texts.h"
 #include "ui/model/passes.h"
@@ -44,9 +45,13 @@ struct _TdTapeView {
   uint64_t why_seq;     /* pop that `why` explains, UINT64_MAX: none */
 };
 
-#define DEFAULT_SIDE 340
+/* The side pane has this share of the width, as long as it is within these pixels. */
+#define SIDE_SHARE 0.25
+#define MIN_SIDE 340
+#define MAX_SIDE 560
 #define MOST_SIDE 0.34
 #define MIN_TIMELINE 70
+#define ROOM_FOR_WHY 64
 
 G_DEFINE_FINAL_TYPE(TdTapeView, td_tape_view, GTK_TYPE_BOX)
 
@@ -128,7 +133,7 @@ pass_to_name(TdTapeView *self, TdDocument *document) {
 
 static void
 show_pass(TdTapeView *self, TdDocument *document) {
-  uint32_t n, step = td_document_get_state(document)->header->step;
+  uint32_t n;
   const td_catalog *whole = td_document_get_whole(document);
   uint32_t process = td_document_get_process(document), graph_task = pass_to_name(self, document);
   uint32_t number = td_pass_number(whole, process, graph_task, &n);
@@ -137,8 +142,8 @@ show_pass(TdTapeView *self, TdDocument *document) {
   g_autofree char *pass =
       depth ? g_strdup_printf(_("Backward pass %u of %u · depth %u"), number, n, depth)
             : g_strdup_printf(_("Backward pass %u of %u"), number, n);
-  g_autofree char *text =
-      step == TD_NONE ? g_strdup(pass) : g_strdup_printf(_("%s · step %u"), pass, step);
+  g_autofree char *step = td_document_dup_step_text(document, graph_task);
+  g_autofree char *text = g_strconcat(pass, step, NULL);
   gtk_label_set_text(self->pass, text);
   gtk_widget_set_visible(self->pass_box, n > 1 || gtk_widget_get_visible(self->process));
 }
@@ -282,14 +287,36 @@ end_size(GtkPaned *paned, int extent) {
 #define GRAPH_SHARE 0.44
 #define QUEUES_SHARE 0.6
 
+/* What is over goes to the graph. */
+static int
+queues_needed(TdDocument *document) {
+  return ROOM_FOR_WHY + (int)td_queues_height(td_document_get_catalog(document));
+}
+
+static int
+default_lower(TdTapeView *self, int most) {
+  TdDocument *document = td_playhead_get_document(self->playhead);
+  if (!document) return most;
+  double timeline = td_timeline_height(td_document_get_timeline(document));
+  return MIN(most, queues_needed(document) + MAX((int)timeline, MIN_TIMELINE));
+}
+
+static int
+default_queues(TdTapeView *self, int lower) {
+  TdDocument *document = td_playhead_get_document(self->playhead);
+  int most = (int)(lower * QUEUES_SHARE);
+  return document ? MIN(most, queues_needed(document)) : most;
+}
+
 static void
 apply_panes(TdTapeView *self) {
   int width = gtk_widget_get_width(GTK_WIDGET(self->side_paned));
   int height = gtk_widget_get_height(GTK_WIDGET(self->lower_paned));
   int most = (int)(height * (1 - GRAPH_SHARE));
-  int side = self->wanted.side > 0 ? self->wanted.side : DEFAULT_SIDE;
-  int lower = self->wanted.lower > 0 ? MIN(self->wanted.lower, most) : most;
-  int queues = self->wanted.queues > 0 ? self->wanted.queues : (int)(lower * QUEUES_SHARE);
+  int side = self->wanted.side > 0 ? self->wanted.side
+                                   : CLAMP((int)(width * SIDE_SHARE), MIN_SIDE, MAX_SIDE);
+  int lower = self->wanted.lower > 0 ? MIN(self->wanted.lower, most) : default_lower(self, most);
+  int queues = self->wanted.queues > 0 ? self->wanted.queues : default_queues(self, lower);
   gtk_paned_set_position(self->side_paned, width - MIN(side, (int)(width * MOST_SIDE)));
   gtk_paned_set_position(self->lower_paned, height - lower);
   gtk_paned_set_position(self->queues_paned, MIN(queues, lower - MIN_TIMELINE));
