@@ -4,9 +4,12 @@
 #include "app/command.h"
 #include "app/moment_replay.h"
 #include "app/output_file.h"
+#include "app/overlay_option.h"
+#include "app/render_options.h"
 #include "engine/base/alloc.h"
 #include "engine/profile/why/why.h"
 #include "engine/replay/replay.h"
+#include "ui/draw/memory_picture.h"
 #include "ui/draw/overview.h"
 #include "ui/geometry/format.h"
 
@@ -16,15 +19,17 @@
 #include <inttypes.h>
 #include <string.h>
 
-enum { LEAST_SIZE = 64, MOST_SIZE = 16384 };
-
 typedef struct job {
   const char *path, *output;
   int width, height;
   const td_theme *theme;
-  td_replay *replay;      /* (owned) */
-  td_timeline *timeline;  /* (owned) or NULL */
-  td_graph_scene *scene;  /* (owned) or NULL */
+  td_replay *replay;     /* (owned) */
+  td_timeline *timeline; /* (owned) or NULL */
+  td_graph_scene *scene; /* (owned) or NULL */
+  td_overlay overlay;    /* (owned) */
+  bool has_overlay;
+  double from_ns, to_ns;  /* of the timeline */
+  td_memory memory;       /* (owned) */
   td_label_cache *labels; /* (owned) */
   uint64_t seq;           /* the last event before the moment */
   char *how;              /* (owned) how the moment was chosen; NULL: the user gave its number */
@@ -32,8 +37,9 @@ typedef struct job {
 
 /* The options as they were typed. */
 typedef struct options {
-  char *view, *size, *output;
+  char *view, *size, *overlay, *output;
   td_moment_options moment;
+  td_render_range range;
   gboolean dark;
 } options;
 
@@ -41,6 +47,7 @@ static td_graph_view
 fitted(const job *self) {
   td_graph_view view = {
       .width = self->width, .height = self->height, .selected = TD_NONE, .hovered = TD_NONE};
+  view.overlay = self->has_overlay ? &self->overlay : NULL;
   td_graph_scene_fit(self->scene, &view);
   return view;
 }
@@ -65,9 +72,23 @@ draw_timeline(const job *self, cairo_t *cr) {
                            .height = self->height,
                            .now_ns = (double)td_replay_state(self->replay)->header->time_ns,
                            .selected = TD_NONE};
-  td_timeline_extent(self->timeline, &view.from_ns, &view.to_ns);
+  view.from_ns = self->from_ns;
+  view.to_ns = self->to_ns;
   td_timeline_draw(self->timeline, cr, &view, self->theme, self->labels);
   td_timeline_draw_over(self->timeline, cr, &view, self->theme, self->labels);
+}
+
+static void
+draw_memory(const job *self, cairo_t *cr) {
+  const td_tape_info *info = td_tape_info_get(td_replay_tape(self->replay));
+  td_memory_view view = {.width = self->width,
+                         .height = self->height,
+                         .to_ns = (double)info->duration_ns,
+                         .now_ns = (double)td_replay_state(self->replay)->header->time_ns};
+  td_memory_areas areas;
+  td_memory_areas_init(&areas, &self->memory);
+  td_memory_picture_draw(&areas, cr, &view, self->theme, self->labels);
+  td_memory_picture_draw_over(cr, &view, self->theme);
 }
 
 /* The sentence of the last event. If that is no pop, also why the engine popped the last node. */
@@ -116,12 +137,13 @@ draw_overview(const job *self, cairo_t *cr) {
 static const struct view {
   const char *name;
   void (*draw)(const job *self, cairo_t *cr);
-  bool needs_scene, needs_timeline;
+  bool needs_scene, needs_timeline, needs_memory;
 } views[] = {
-    {"graph", draw_graph, true, false},
-    {"timeline", draw_timeline, false, true},
-    {"queues", draw_queues, false, false},
-    {"overview", draw_overview, true, true},
+    {"graph", draw_graph, .needs_scene = true},
+    {"timeline", draw_timeline, .needs_timeline = true},
+    {"queues", draw_queues},
+    {"memory", draw_memory, .needs_memory = true},
+    {"overview", draw_overview, .needs_scene = true, .needs_timeline = true},
 };
 
 static const struct view *
@@ -152,29 +174,27 @@ format_find(const char *path) {
   return NULL;
 }
 
-static bool
-parse_size(const char *text, int *width, int *height) {
-  char end;
-  if (!g_ascii_isdigit(text[0]) || sscanf(text, "%5dx%5d%c", width, height, &end) != 2)
-    return false;
-  return *width >= LEAST_SIZE && *width <= MOST_SIZE && *height >= LEAST_SIZE &&
-         *height <= MOST_SIZE;
+/* Of two passes, one of which may be NULL, the one that began later. */
+static const td_catalog_graph_task *
+later(const td_catalog_graph_task *one, const td_catalog_graph_task *other) {
+  return !one || other->number >= one->number ? other : one;
 }
 
 /* The innermost graph task that runs. If none runs, the last that began; if none began, the
- * first of the tape. */
+ * first of the tape. In a tape of several processes, a later pass may have a lower id. */
 static uint32_t
 active_graph_task(const td_replay *replay) {
   const td_catalog *catalog = td_replay_catalog(replay);
-  const td_state *state = td_replay_state(replay);
-  const td_catalog_graph_task *passes = catalog->graph_task_rows;
-  uint32_t begun = catalog->n_graph_tasks ? passes[0].id : TD_NONE, running = TD_NONE;
+  const td_catalog_graph_task *first = NULL, *begun = NULL, *running = NULL;
   for (uint32_t i = 0; i < catalog->n_graph_tasks; i++) {
-    uint32_t status = td_state_graph_task_row(state, i)->status;
-    if (status) begun = passes[i].id;
-    if (status == 1 + TD_task_status_running) running = passes[i].id;
+    const td_catalog_graph_task *pass = &catalog->graph_task_rows[i];
+    uint32_t status = td_state_graph_task_row(td_replay_state(replay), i)->status;
+    if (!first || (pass->number && pass->number < first->number)) first = pass;
+    if (status) begun = later(begun, pass);
+    if (status == 1 + TD_task_status_running) running = later(running, pass);
   }
-  return running != TD_NONE ? running : begun;
+  const td_catalog_graph_task *found = running ? running : begun ? begun : first;
+  return found ? found->id : TD_NONE;
 }
 
 /* cairo says only that writing failed; the system knows why. */
@@ -232,7 +252,8 @@ tell_moment(const job *self) {
 }
 
 static int
-prepare(job *self, const struct view *view, const td_moment_options *moment) {
+prepare(job *self, const struct view *view, td_overlay_kind overlay,
+        const td_moment_options *moment) {
   td_error error = {0};
   if (!td_moment_replay(self->path, moment, view->needs_timeline, &self->replay, &self->seq,
                         &self->how))
@@ -245,6 +266,14 @@ prepare(job *self, const struct view *view, const td_moment_options *moment) {
   if (view->needs_timeline &&
       td_timeline_new(td_replay_tape(self->replay), catalog, &self->timeline, &error))
     return td_command_file_error(self->path, &error);
+  if (view->needs_memory &&
+      td_memory_make(td_replay_tape(self->replay), TD_NONE, &self->memory, &error))
+    return td_command_file_error(self->path, &error);
+  if (overlay != TD_N_OVERLAYS &&
+      td_overlay_make(td_replay_tape(self->replay), catalog, active_graph_task(self->replay),
+                      overlay, &self->overlay, &error))
+    return td_command_file_error(self->path, &error);
+  self->has_overlay = overlay != TD_N_OVERLAYS;
   self->labels = td_label_cache_new(self->theme);
   return TD_EXIT_OK;
 }
@@ -252,6 +281,8 @@ prepare(job *self, const struct view *view, const td_moment_options *moment) {
 static void
 job_fini(job *self) {
   td_label_cache_free(self->labels);
+  td_overlay_fini(&self->overlay);
+  td_memory_fini(&self->memory);
   td_timeline_free(self->timeline);
   td_graph_scene_free(self->scene);
   if (self->replay) td_replay_close(self->replay);
@@ -278,11 +309,17 @@ run(const char *path, const options *wanted) {
   if (!format)
     return td_command_bad_usage("render", "-o '%s': must end in .png, .svg or .pdf",
                                 wanted->output);
-  if (wanted->size && !parse_size(wanted->size, &self.width, &self.height))
-    return td_command_bad_usage("render", "--size '%s': must be WIDTHxHEIGHT, each from %d to %d",
-                                wanted->size, LEAST_SIZE, MOST_SIZE);
+  if (!td_render_parse_size(wanted->size, &self.width, &self.height)) return TD_EXIT_USAGE;
+  if (!td_render_range_check(&wanted->range, wanted->view)) return TD_EXIT_USAGE;
   if (!td_moment_options_check("render", &wanted->moment)) return TD_EXIT_USAGE;
-  int status = prepare(&self, view, &wanted->moment);
+  td_overlay_kind overlay;
+  if (!td_overlay_option_find("render", wanted->overlay, &overlay)) return TD_EXIT_USAGE;
+  if (wanted->overlay && strcmp(wanted->view, "graph"))
+    return td_command_bad_usage("render", "--overlay goes with --view graph alone");
+  int status = prepare(&self, view, overlay, &wanted->moment);
+  if (self.timeline && !td_render_range_find(&wanted->range, self.timeline, self.replay, path,
+                                             &self.from_ns, &self.to_ns))
+    status = TD_EXIT_USAGE;
   if (status == TD_EXIT_OK) status = save(&self, view, format);
   if (status == TD_EXIT_OK) tell_moment(&self);
   job_fini(&self);
@@ -291,14 +328,16 @@ run(const char *path, const options *wanted) {
 
 int
 td_command_render(int argc, char **argv) {
-  options wanted = {.moment = TD_MOMENT_OPTIONS};
+  options wanted = {.moment = TD_MOMENT_OPTIONS, .range = TD_RENDER_RANGE};
   int status;
   const GOptionEntry entries[] = {
       {"view", 'v', 0, G_OPTION_ARG_STRING, &wanted.view,
-       "What to draw: graph, timeline, queues or overview", "VIEW"},
+       "What to draw: graph, timeline, queues, memory or overview", "VIEW"},
       TD_MOMENT_ENTRIES(wanted.moment, TD_MOMENT_MIDDLE),
+      TD_RENDER_RANGE_ENTRIES(wanted.range),
       {"size", 0, 0, G_OPTION_ARG_STRING, &wanted.size,
        "Size in pixels or points (default: 1600x1000)", "WxH"},
+      {"overlay", 0, 0, G_OPTION_ARG_STRING, &wanted.overlay, TD_OVERLAY_HELP, "WHAT"},
       {"dark", 0, 0, G_OPTION_ARG_NONE, &wanted.dark, "Dark colours", NULL},
       TD_TRUST_ENTRY,
       {"output", 'o', 0, G_OPTION_ARG_FILENAME, &wanted.output,
@@ -309,6 +348,7 @@ td_command_render(int argc, char **argv) {
   g_free(wanted.view);
   td_moment_options_fini(&wanted.moment);
   g_free(wanted.size);
+  g_free(wanted.overlay);
   g_free(wanted.output);
   return status;
 }

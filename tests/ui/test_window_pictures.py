@@ -54,7 +54,7 @@ def take(name, size, dark, *arguments):
     path = OUTPUT / f"{name}-{width}x{height}-{'dark' if dark else 'light'}.png"
     path.unlink(missing_ok=True)
     command = [TAPEDECK, "open", *map(str, arguments), "--size", f"{width}x{height}", "--screenshot", path]
-    subprocess.run(command + (["--dark"] if dark else []), check=True, timeout=60)
+    subprocess.run(command + (["--dark"] if dark else []), check=True, timeout=300)
     picture = GdkPixbuf.Pixbuf.new_from_file(str(path))
     assert (picture.get_width(), picture.get_height()) == (width, height), (path, picture.get_width())
     return picture

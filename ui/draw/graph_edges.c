@@ -186,6 +186,19 @@ td_scene_draw_edges_of(const td_scene_draw *draw, uint32_t i) {
       draw_edge(draw, k, draw->theme->accent, 2.4);
 }
 
+void
+td_scene_draw_path(const td_scene_draw *draw) {
+  const td_graph_scene *scene = draw->scene;
+  if (!draw->view->overlay || draw->view->overlay->kind != TD_OVERLAY_critical) return;
+  set_line_ends(draw);
+  for (uint32_t i = 0; i < scene->n_edges; i++) {
+    const td_overlay_value *from = td_scene_heat(draw, scene->edges[i].from);
+    const td_overlay_value *to = td_scene_heat(draw, scene->edges[i].to);
+    bool is_step = from && to && from->step && to->step == from->step + 1;
+    if (is_step && is_seen(draw, i)) draw_edge(draw, i, draw->theme->hot, 4);
+  }
+}
+
 /* The edge along which the current node got its newest gradient. */
 static uint32_t
 moving_edge(const td_scene_draw *draw) {

@@ -32,7 +32,8 @@ classify_edges(td_scene_draw *draw) {
     }
     if (edge->right - edge->left + edge->bottom - edge->top < least) continue;
     if (!td_scene_sees(draw, edge->left, edge->top, edge->right, edge->bottom)) continue;
-    classes[i] = td_scene_edge_moved(draw, i) ? 2 : 1;
+    /* Figures are of the whole pass: under them no edge has moved. */
+    classes[i] = !draw->view->overlay && td_scene_edge_moved(draw, i) ? 2 : 1;
   }
   return classes;
 }
@@ -54,6 +55,21 @@ draw_edges(const td_scene_draw *draw, const uint8_t *classes, bool moved) {
   flush_edges(draw, moved);
 }
 
+/* Rectangles of one colour. Those of a later paint lie over those of an earlier one. */
+typedef struct paint {
+  td_colour colour;
+  bool lively; /* drawn larger */
+} paint;
+
+#define LIVELY_HEAT 0.5
+enum { HEATS = 16, PAINTS_MAX = 32, NOT_SEEN = PAINTS_MAX };
+
+typedef struct painting {
+  paint paints[PAINTS_MAX];
+  uint8_t n_paints;
+  uint8_t *of_node; /* (owned) the paint, or NOT_SEEN */
+} painting;
+
 static td_colour
 far_colour(const td_scene_draw *draw, td_node_state state) {
   if (state == TD_NODE_waiting || state == TD_NODE_created || state == TD_NODE_absent)
@@ -61,16 +77,57 @@ far_colour(const td_scene_draw *draw, td_node_state state) {
   return draw->theme->node_fill[state];
 }
 
-/* A rectangle is never smaller than a pixel; what matters is drawn larger and last. */
+/* What matters more lies over what matters less. */
+static const td_node_state painting_order[] = {TD_NODE_absent,   TD_NODE_created, TD_NODE_waiting,
+                                               TD_NODE_released, TD_NODE_skipped, TD_NODE_done,
+                                               TD_NODE_captured, TD_NODE_partial, TD_NODE_queued,
+                                               TD_NODE_running,  TD_NODE_failed};
+
+static uint8_t
+paint_of_state(td_node_state state) {
+  uint8_t i = 0;
+  while (i + 1u < TD_N_ELEMENTS(painting_order) && painting_order[i] != state)
+    i++;
+  return i;
+}
+
 static void
-draw_state(td_scene_draw *draw, td_node_state state, const uint8_t *states) {
+mix_paints(const td_scene_draw *draw, painting *self) {
+  if (draw->view->overlay) {
+    self->n_paints = HEATS + 1; /* the first: no figure */
+    self->paints[0] = (paint){draw->theme->line, false};
+    for (int i = 1; i <= HEATS; i++) {
+      double heat = (i - 1) / (HEATS - 1.0);
+      self->paints[i] =
+          (paint){td_colour_mix(draw->theme->line, draw->theme->hot, heat), heat > LIVELY_HEAT};
+    }
+    return;
+  }
+  self->n_paints = TD_N_ELEMENTS(painting_order);
+  for (uint8_t i = 0; i < self->n_paints; i++) {
+    td_node_state state = painting_order[i];
+    bool lively = state == TD_NODE_running || state == TD_NODE_queued || state == TD_NODE_failed;
+    self->paints[i] = (paint){far_colour(draw, state), lively};
+  }
+}
+
+static uint8_t
+paint_of(const td_scene_draw *draw, uint32_t i) {
+  const td_overlay_value *heat = td_scene_heat(draw, i);
+  if (heat) return (uint8_t)(1 + lround(heat->heat * (HEATS - 1)));
+  return draw->view->overlay ? 0 : paint_of_state(td_scene_now(draw, i)->state);
+}
+
+/* A rectangle is never smaller than a pixel. */
+static void
+draw_paint(td_scene_draw *draw, const painting *self, uint8_t number) {
   const td_graph_scene *scene = draw->scene;
-  bool lively = state == TD_NODE_running || state == TD_NODE_queued || state == TD_NODE_failed;
+  bool lively = self->paints[number].lively;
   double least = (lively ? 3 : 1) / draw->view->scale, grow = lively ? 1.5 / draw->view->scale : 0;
   uint32_t n = 0;
-  td_theme_source(draw->cr, far_colour(draw, state));
+  td_theme_source(draw->cr, self->paints[number].colour);
   for (uint32_t i = 0; i < scene->n_nodes; i++) {
-    if (states[i] != state) continue;
+    if (self->of_node[i] != number) continue;
     td_box box = td_scene_box(scene, i);
     cairo_rectangle(draw->cr, box.x - grow, box.y - grow, TD_MAX(box.width + 2 * grow, least),
                     TD_MAX(box.height + 2 * grow, least));
@@ -99,18 +156,12 @@ td_scene_draw_far_ring(const td_scene_draw *draw, uint32_t i) {
   cairo_stroke(draw->cr);
 }
 
-/* What matters more lies over what matters less. */
-static const td_node_state painting_order[] = {TD_NODE_absent,   TD_NODE_created, TD_NODE_waiting,
-                                               TD_NODE_released, TD_NODE_skipped, TD_NODE_done,
-                                               TD_NODE_captured, TD_NODE_partial, TD_NODE_queued,
-                                               TD_NODE_running,  TD_NODE_failed};
-
 static void
-draw_by_cairo(td_scene_draw *draw, const uint8_t *states, const uint8_t *classes) {
+draw_by_cairo(td_scene_draw *draw, const painting *painting, const uint8_t *classes) {
   draw_edges(draw, classes, false);
   draw_edges(draw, classes, true);
-  for (size_t i = 0; i < TD_N_ELEMENTS(painting_order); i++)
-    draw_state(draw, painting_order[i], states);
+  for (uint8_t i = 0; i < painting->n_paints; i++)
+    draw_paint(draw, painting, i);
 }
 
 static void
@@ -131,32 +182,30 @@ raster_edges(const td_scene_draw *draw, td_raster *raster, const uint8_t *classe
 }
 
 static void
-raster_nodes(td_scene_draw *draw, td_raster *raster, td_node_state state, const uint8_t *states) {
+raster_nodes(td_scene_draw *draw, td_raster *raster, const painting *painting, uint8_t number) {
   const td_graph_scene *scene = draw->scene;
-  bool lively = state == TD_NODE_running || state == TD_NODE_queued || state == TD_NODE_failed;
-  double scale = draw->view->scale, grow = lively ? 1.5 : 0;
-  td_colour colour = far_colour(draw, state);
+  double scale = draw->view->scale, grow = painting->paints[number].lively ? 1.5 : 0;
   for (uint32_t i = 0; i < scene->n_nodes; i++) {
-    if (states[i] != state) continue;
+    if (painting->of_node[i] != number) continue;
     td_box box = td_scene_box(scene, i);
     td_raster_rectangle(raster, (box.x - draw->left) * scale - grow,
                         (box.y - draw->top) * scale - grow, box.width * scale + 2 * grow,
-                        box.height * scale + 2 * grow, colour);
+                        box.height * scale + 2 * grow, painting->paints[number].colour);
     draw->n_shown++;
   }
 }
 
 /* Into an image of its own in pixels; false if there is no memory for it. */
 static bool
-draw_by_raster(td_scene_draw *draw, const uint8_t *states, const uint8_t *classes) {
+draw_by_raster(td_scene_draw *draw, const painting *painting, const uint8_t *classes) {
   td_raster raster;
   if (!td_raster_init(&raster, (int)ceil(draw->view->width), (int)ceil(draw->view->height),
                       draw->theme->background))
     return false;
   raster_edges(draw, &raster, classes, 1);
   raster_edges(draw, &raster, classes, 2);
-  for (size_t i = 0; i < TD_N_ELEMENTS(painting_order); i++)
-    raster_nodes(draw, &raster, painting_order[i], states);
+  for (uint8_t i = 0; i < painting->n_paints; i++)
+    raster_nodes(draw, &raster, painting, i);
   cairo_save(draw->cr);
   cairo_translate(draw->cr, draw->left, draw->top);
   cairo_scale(draw->cr, 1 / draw->view->scale, 1 / draw->view->scale);
@@ -166,24 +215,27 @@ draw_by_raster(td_scene_draw *draw, const uint8_t *states, const uint8_t *classe
   return true;
 }
 
-static uint8_t *
-classify_nodes(const td_scene_draw *draw) {
+static void
+classify_nodes(const td_scene_draw *draw, painting *self) {
   const td_graph_scene *scene = draw->scene;
-  uint8_t *states = TD_NEW_N(uint8_t, scene->n_nodes);
+  self->of_node = TD_NEW_N(uint8_t, scene->n_nodes);
   for (uint32_t i = 0; i < scene->n_nodes; i++) {
     td_box box = td_scene_box(scene, i);
     bool seen = td_scene_sees(draw, box.x, box.y, box.x + box.width, box.y + box.height);
-    states[i] = seen ? td_scene_now(draw, i)->state : TD_N_NODE_STATES;
+    self->of_node[i] = seen ? paint_of(draw, i) : NOT_SEEN;
   }
-  return states;
 }
 
 void
 td_scene_draw_far(td_scene_draw *draw) {
-  uint8_t *states = classify_nodes(draw), *classes = classify_edges(draw);
-  if (draw->scene->n_nodes <= MANY || !draw_by_raster(draw, states, classes))
-    draw_by_cairo(draw, states, classes);
+  painting painting;
+  uint8_t *classes = classify_edges(draw);
+  mix_paints(draw, &painting);
+  classify_nodes(draw, &painting);
+  if (draw->scene->n_nodes <= MANY || !draw_by_raster(draw, &painting, classes))
+    draw_by_cairo(draw, &painting, classes);
+  td_scene_draw_path(draw);
   draw_anomalies(draw);
-  free(states);
+  free(painting.of_node);
   free(classes);
 }

@@ -56,6 +56,7 @@ draw_device(const td_scene_draw *draw, int32_t device, double x, double y) {
 static double
 draw_items(const td_scene_draw *draw, double x, double y) {
   bool present[TD_N_NODE_STATES];
+  if (draw->view->overlay) return td_scene_draw_scale(draw, x, y);
   find_states(draw, present);
   for (uint32_t i = 0; i < TD_N_NODE_STATES; i++)
     if (present[i]) x += draw_item(draw, i, x, y);

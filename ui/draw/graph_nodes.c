@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "engine/base/alloc.h"
+#include "ui/draw/graph_scene.h"
 #include "ui/draw/node_label.h"
 #include "ui/draw/scene.h"
 
@@ -97,32 +98,56 @@ draw_thread(const td_scene_draw *draw, const td_node_now *now, td_box box) {
                 draw->theme->foreground, true);
 }
 
-/* The second line: the node's number, and what there is to say on the right. */
+static td_colour
+ground_colour(const td_scene_draw *draw, uint32_t i) {
+  const td_overlay_value *heat = td_scene_heat(draw, i);
+  if (heat) return td_scene_heat_colour(draw->theme, heat->heat);
+  return td_shape_fill_colour(td_scene_now(draw, i)->state, draw->theme);
+}
+
+/* What stands on the right of the second line: the overlay's figure, else how many gradients came.
+ * NULL: nothing. The caller frees. */
+static char *
+right_text(const td_scene_draw *draw, uint32_t i, td_node_state state) {
+  const td_overlay_value *heat = td_scene_heat(draw, i);
+  uint32_t arrived, expected;
+  arrived_share(draw, i, &arrived, &expected);
+  if (heat) return td_graph_scene_figure(draw->view->overlay, heat->value);
+  bool waits = state == TD_NODE_waiting || state == TD_NODE_partial || state == TD_NODE_queued;
+  return waits && expected ? td_format("%" PRIu32 "/%" PRIu32, arrived, expected) : NULL;
+}
+
+/* The second line: the node's number, if there is room for it, and what there is to say on the
+ * right. */
 static void
 draw_facts(const td_scene_draw *draw, uint32_t i, td_box box, td_colour colour) {
   const td_node_now *now = td_scene_now(draw, i);
   const char *number = draw->scene->nodes[i].number;
-  uint32_t arrived, expected;
   double y = box.y + 25, left = box.x + STRIPE + 9, right = box.x + box.width - 9;
-  arrived_share(draw, i, &arrived, &expected);
-  bool has_count = expected && now->state != TD_NODE_running && now->state != TD_NODE_done;
-  td_label_draw(draw->labels, draw->cr, number, 11, left, y, right - left - (has_count ? 30 : 0),
-                td_colour_mix(colour, td_shape_fill_colour(now->state, draw->theme), 0.3), false);
-  if (now->state == TD_NODE_running) {
-    draw_thread(draw, now, box);
-  } else if (expected && (now->state == TD_NODE_waiting || now->state == TD_NODE_partial ||
-                          now->state == TD_NODE_queued)) {
-    char *text = td_format("%" PRIu32 "/%" PRIu32, arrived, expected);
-    td_label_right(draw->labels, draw->cr, text, 11, right, y, colour, true);
-    free(text);
-  }
+  double number_width, width = 0;
+  char *text = right_text(draw, i, now->state);
+  if (text) td_label_size(draw->labels, text, 11, true, &width, NULL);
+  td_label_size(draw->labels, number, 11, false, &number_width, NULL);
+  if (left + number_width + 6 <= right - width)
+    td_label_draw(draw->labels, draw->cr, number, 11, left, y, 0,
+                  td_colour_mix(colour, ground_colour(draw, i), 0.3), false);
+  if (now->state == TD_NODE_running) draw_thread(draw, now, box);
+  if (text) td_label_right(draw->labels, draw->cr, text, 11, right, y, colour, true);
+  free(text);
 }
 
 static td_colour
 mark_colour(const td_scene_draw *draw, td_node_state state) {
+  if (draw->view->overlay) return draw->theme->foreground;
   if (state == TD_NODE_running) return (td_colour){1, 1, 1, 1};
   td_colour away = draw->theme->dark ? (td_colour){1, 1, 1, 1} : (td_colour){0, 0, 0, 1};
   return td_colour_mix(draw->theme->node_fill[state], away, 0.12);
+}
+
+/* A card under an overlay has the colour of its figure. */
+static td_colour
+text_colour(const td_scene_draw *draw, td_node_state state) {
+  return draw->view->overlay ? draw->theme->foreground : td_shape_text_colour(state, draw->theme);
 }
 
 static void
@@ -132,8 +157,9 @@ draw_card(const td_scene_draw *draw, uint32_t i) {
   td_box box = td_scene_box(draw->scene, i);
   uint32_t arrived, expected;
   double share = arrived_share(draw, i, &arrived, &expected);
-  td_colour text = td_shape_text_colour(now->state, draw->theme);
+  td_colour text = text_colour(draw, now->state);
   td_shape_card(draw->cr, box, RADIUS, now->state, share, draw->theme);
+  td_scene_tint(draw, i, box, RADIUS);
   draw_stripe(draw, box, td_catalog_node_get(draw->scene->catalog, self->node), now->state);
   td_label_draw(draw->labels, draw->cr, self->name, 13, box.x + STRIPE + 9, box.y + 7,
                 box.width - STRIPE - 33, text, true);
@@ -150,11 +176,12 @@ draw_port(const td_scene_draw *draw, uint32_t i) {
   uint32_t arrived, expected;
   double share = arrived_share(draw, i, &arrived, &expected);
   td_shape_card(draw->cr, box, box.height / 2, state, share, draw->theme);
+  td_scene_tint(draw, i, box, box.height / 2);
   td_shape_state_mark(draw->cr,
                       state == TD_NODE_created || state == TD_NODE_absent ? TD_NODE_waiting : state,
                       share, box.x + 12, box.y + box.height / 2, 8.5, mark_colour(draw, state));
   td_label_draw(draw->labels, draw->cr, self->name, 11, box.x + 22, box.y + 2.5, box.width - 29,
-                td_shape_text_colour(state, draw->theme), false);
+                text_colour(draw, state), false);
 }
 
 /* The module that made a node, below its name, if letters of that size can be read. */
@@ -195,8 +222,10 @@ draw_small_card(const td_scene_draw *draw, uint32_t i) {
   uint32_t arrived, expected;
   double share = arrived_share(draw, i, &arrived, &expected), width, height, size,
          left = self->port ? 0 : STRIPE, room = box.width - (self->port ? 14 : STRIPE + 13);
-  td_colour colour = td_shape_text_colour(state, draw->theme);
-  td_shape_card(draw->cr, box, self->port ? box.height / 2 : RADIUS, state, share, draw->theme);
+  td_colour colour = text_colour(draw, state);
+  double radius = self->port ? box.height / 2 : RADIUS;
+  td_shape_card(draw->cr, box, radius, state, share, draw->theme);
+  td_scene_tint(draw, i, box, radius);
   if (!self->port)
     draw_stripe(draw, box, td_catalog_node_get(draw->scene->catalog, self->node), state);
   if (draw_small_lines(draw, self, box, colour)) return;

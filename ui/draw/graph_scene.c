@@ -146,6 +146,7 @@ td_graph_scene_draw(td_graph_scene *scene, cairo_t *cr, const td_state *state,
     td_scene_draw_far(&draw);
   } else {
     td_scene_draw_edges(&draw);
+    td_scene_draw_path(&draw);
     td_scene_draw_nodes(&draw);
   }
   td_scene_draw_moving(&draw);
@@ -166,6 +167,26 @@ draw_selected(const td_scene_draw *draw, uint32_t i) {
   }
 }
 
+/* From far away a mark is as large as can be seen. */
+static void
+draw_marks(const td_scene_draw *draw) {
+  const td_graph_view *view = draw->view;
+  bool far = view->scale < td_scale_named;
+  double least = 4 / view->scale;
+  td_theme_source(draw->cr, td_colour_fade(draw->theme->accent, 0.8));
+  for (uint32_t i = 0; i < view->n_marked; i++) {
+    uint32_t found = td_scene_find(draw->scene, view->marked[i]);
+    if (found == TD_NONE) continue;
+    td_box box = td_scene_box(draw->scene, found);
+    if (!td_scene_sees(draw, box.x, box.y, box.x + box.width, box.y + box.height)) continue;
+    if (far)
+      cairo_rectangle(draw->cr, box.x, box.y, TD_MAX(box.width, least), TD_MAX(box.height, least));
+    else
+      td_scene_draw_ring(draw, found, 0.8);
+  }
+  if (far) cairo_fill(draw->cr);
+}
+
 /* The legend and the tower lie over the nodes, and so over what marks a node. */
 void
 td_graph_scene_draw_over(td_graph_scene *scene, cairo_t *cr, const td_state *state,
@@ -173,11 +194,12 @@ td_graph_scene_draw_over(td_graph_scene *scene, cairo_t *cr, const td_state *sta
   td_scene_draw draw = make_drawing(scene, cr, state, view, theme, labels);
   uint32_t selected = td_scene_find(scene, view->selected);
   uint32_t hovered = td_scene_find(scene, view->hovered);
-  if (selected == TD_NONE && hovered == TD_NONE) return;
+  if (selected == TD_NONE && hovered == TD_NONE && !view->n_marked) return;
   cairo_save(cr);
   cairo_rectangle(cr, 0, 0, view->width, td_scene_legend_top(view));
   cairo_clip(cr);
   enter_scene(&draw);
+  draw_marks(&draw);
   if (selected != TD_NONE) draw_selected(&draw, selected);
   if (hovered != TD_NONE && hovered != selected && view->scale >= td_scale_named)
     td_scene_draw_ring(&draw, hovered, 0.5);

@@ -33,6 +33,10 @@ void td_graph_scene_draw_over(td_graph_scene *scene, cairo_t *cr, const td_state
                               const td_graph_view *view, const td_theme *theme,
                               td_label_cache *labels);
 
+/* td_graph_scene_figure returns a figure of an overlay as a card shows it: "1.84 ms", "4 KiB". The
+ * caller frees. */
+char *td_graph_scene_figure(const td_overlay *overlay, double value);
+
 /* td_graph_scene_hit returns the node at a point of the picture, or TD_NONE. On the tower of
  * re-entry it returns the node that called the pass of that floor. */
 uint32_t td_graph_scene_hit(const td_graph_scene *scene, const td_graph_view *view, double x,

@@ -70,13 +70,13 @@ floor_text(const td_graph_scene *scene, const tower_floor *floor) {
   const td_catalog *catalog = scene->catalog;
   if (floor->graph_task == TD_NONE)
     return td_format_many(height_of(scene) - MOST_FLOORS + 1, "more pass", "more passes");
-  uint32_t row = td_catalog_graph_task_row(catalog, floor->graph_task);
-  uint32_t number = catalog->n_passes_before + row + 1;
-  uint32_t caller = td_catalog_graph_task_get(catalog, floor->graph_task)->caller;
-  if (!td_catalog_has_node(catalog, caller)) return td_format("pass %" PRIu32, number);
-  char *title = td_node_title(catalog, caller);
-  char *text = td_format("pass %" PRIu32 " in %s #%" PRIu32, number, title, caller);
+  const td_catalog_graph_task *facts = td_catalog_graph_task_get(catalog, floor->graph_task);
+  char *pass = facts->number ? td_format("pass %" PRIu32, facts->number) : td_dup_string("a pass");
+  if (!td_catalog_has_node(catalog, facts->caller)) return pass;
+  char *title = td_node_title(catalog, facts->caller);
+  char *text = td_format("%s in %s #%" PRIu32, pass, title, facts->caller);
   free(title);
+  free(pass);
   return text;
 }
 

@@ -3,6 +3,8 @@
  * Which part of a graph scene a picture shows, and which nodes the person points at. Plain data. */
 #pragma once
 
+#include "engine/profile/report/overlay.h"
+
 #include <stdint.h>
 
 /* What part of the scene is shown and how. Scene units are pixels at scale 1. */
@@ -11,4 +13,8 @@ typedef struct td_graph_view {
   double centre_x, centre_y; /* scene point in its middle */
   double scale;
   uint32_t selected, hovered; /* nodes or TD_NONE; for td_graph_scene_draw_over */
+  const td_overlay *overlay;  /* (borrowed) what colours the nodes; NULL: their states */
+  const char *overlay_note;   /* (borrowed) why it has no figures, or NULL */
+  const uint32_t *marked;     /* (borrowed) [n_marked] nodes, for td_graph_scene_draw_over */
+  uint32_t n_marked;
 } td_graph_view;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
  * The inside of td_graph_scene, shared by the files that build it and draw its nodes and edges.
- * Nodes of a scene have indices of their own; `node` leads to the graph's. Private to ui/draw. */
+ * Nodes of a scene have indices of their own; `node` leads to the graph's. Private to ui/draw and
+ * ui/page. */
 #pragma once
 
 #include "engine/base/hash_index.h"
@@ -112,6 +113,17 @@ double td_scene_legend_top(const td_graph_view *view);
 void td_scene_draw_edges_of(const td_scene_draw *draw, uint32_t i);
 void td_scene_draw_ring(const td_scene_draw *draw, uint32_t i, double strength);
 void td_scene_draw_far_ring(const td_scene_draw *draw, uint32_t i);
+
+/* The figures of an overlay (graph_heat.c). td_scene_heat returns that of a node, or NULL without
+ * one. td_scene_tint paints it over a card of the node, and returns false without an overlay. */
+const td_overlay_value *td_scene_heat(const td_scene_draw *draw, uint32_t i);
+td_colour td_scene_heat_colour(const td_theme *theme, double heat);
+bool td_scene_tint(const td_scene_draw *draw, uint32_t i, td_box box, double radius);
+
+/* td_scene_draw_scale draws the colours of the overlay with what they mean, from x on, and returns
+ * where they end. td_scene_draw_path (graph_edges.c) draws the edges of the critical path. */
+double td_scene_draw_scale(const td_scene_draw *draw, double x, double y);
+void td_scene_draw_path(const td_scene_draw *draw);
 
 /* The tower of re-entry (graph_tower.c), in pixels. A pass that no other pass called has no tower.
  * td_scene_hit_tower tells whether a point lies on the tower. It writes the node that called the
