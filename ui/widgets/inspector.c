@@ -4,6 +4,7 @@
 #include "ui/model/document_texts.h"
 #include "ui/model/facts.h"
 #include "ui/model/node_state_text.h"
+#include "ui/widgets/life_bar.h"
 
 #include <glib/gi18n.h>
 
@@ -12,8 +13,10 @@
 struct _TdInspector {
   AdwBin parent_instance;
   GtkLabel *name, *subtitle, *why;
+  TdLifeBar *life;
   GtkBox *sections;
   TdPlayhead *playhead; /* (owned) */
+  TdDocument *lives_of; /* (owned): to whose "lives" it listens */
   GListModel *facts;    /* (owned): shown now */
   GPtrArray *values;    /* GtkLabel (borrowed), one per fact */
   gint64 updated_us;    /* when all was shown last */
@@ -203,6 +206,24 @@ update(TdInspector *self) {
     show_tape(self, document);
   else
     show_node(self, document, node);
+  td_life_bar_show(self->life, document, node);
+}
+
+static void
+lives_changed(TdInspector *self) {
+  TdDocument *document = td_playhead_get_document(self->playhead);
+  if (document && gtk_widget_get_mapped(GTK_WIDGET(self)))
+    td_life_bar_show(self->life, document, td_playhead_get_selection(self->playhead));
+}
+
+static void
+document_changed(TdInspector *self) {
+  if (self->lives_of) g_signal_handlers_disconnect_by_data(self->lives_of, self);
+  g_set_object(&self->lives_of, td_playhead_get_document(self->playhead));
+  update(self);
+  if (!self->lives_of) return;
+  g_signal_connect_swapped(self->lives_of, "notify::lives", G_CALLBACK(lives_changed), self);
+  g_signal_connect_swapped(self->lives_of, "notify::scene", G_CALLBACK(lives_changed), self);
 }
 
 static gboolean
@@ -226,7 +247,7 @@ update_soon(TdInspector *self) {
 void
 td_inspector_set_playhead(TdInspector *self, TdPlayhead *playhead) {
   if (!g_set_object(&self->playhead, playhead)) return;
-  g_signal_connect_object(playhead, "notify::document", G_CALLBACK(update), self,
+  g_signal_connect_object(playhead, "notify::document", G_CALLBACK(document_changed), self,
                           G_CONNECT_SWAPPED);
   g_signal_connect_object(playhead, "notify::position", G_CALLBACK(update_soon), self,
                           G_CONNECT_SWAPPED);
@@ -239,6 +260,8 @@ static void
 td_inspector_dispose(GObject *object) {
   TdInspector *self = TD_INSPECTOR(object);
   g_clear_handle_id(&self->later, g_source_remove);
+  if (self->lives_of) g_signal_handlers_disconnect_by_data(self->lives_of, self);
+  g_clear_object(&self->lives_of);
   g_clear_object(&self->playhead);
   g_clear_object(&self->facts);
   g_clear_object(&self->titles);
@@ -250,11 +273,13 @@ static void
 td_inspector_class_init(TdInspectorClass *klass) {
   GtkWidgetClass *widget_class = GTK_WIDGET_CLASS(klass);
   G_OBJECT_CLASS(klass)->dispose = td_inspector_dispose;
+  g_type_ensure(TD_TYPE_LIFE_BAR);
   gtk_widget_class_set_template_from_resource(widget_class,
                                               "/org/tapedeck/Tapedeck/ui/inspector.ui");
   gtk_widget_class_bind_template_child(widget_class, TdInspector, name);
   gtk_widget_class_bind_template_child(widget_class, TdInspector, subtitle);
   gtk_widget_class_bind_template_child(widget_class, TdInspector, why);
+  gtk_widget_class_bind_template_child(widget_class, TdInspector, life);
   gtk_widget_class_bind_template_child(widget_class, TdInspector, sections);
 }
 
