@@ -35,6 +35,7 @@ static void
 apply_request(TdWindow *window, const TdWindowRequest *request) {
   if (request->width > 0)
     gtk_window_set_default_size(GTK_WINDOW(window), request->width, request->height);
+  td_tape_view_set_overlay(td_window_get_tape_view(window), request->overlay);
   if (request->page) td_tape_view_show_page(td_window_get_tape_view(window), request->page);
   if (request->path && request->session)
     td_window_attach(window, request->session, (guint32)request->process, request->path);

@@ -2,6 +2,7 @@
 #include "app/command.h"
 #include "app/leftovers.h"
 #include "app/moment.h"
+#include "app/overlay_option.h"
 #include "app/window_request.h"
 #include "engine/trace/join.h"
 
@@ -20,7 +21,7 @@ parse_size(const char *text, TdWindowRequest *request) {
 }
 
 static int
-check_values(const char *size, TdWindowRequest *request) {
+check_values(const char *size, const char *overlay, TdWindowRequest *request) {
   static const char *const pages[] = {"inspector", "events", "problems", NULL};
   if (!td_moment_options_check("open", &request->moment)) return TD_EXIT_USAGE;
   if (td_moment_options_given(&request->moment) && !request->path)
@@ -30,6 +31,7 @@ check_values(const char *size, TdWindowRequest *request) {
                                 size);
   if (request->page && !td_command_check_word("open", "--page", request->page, pages))
     return TD_EXIT_USAGE;
+  if (!td_overlay_option_find("open", overlay, &request->overlay)) return TD_EXIT_USAGE;
   if (request->path && access(request->path, R_OK) != 0)
     return td_command_fail(request->path, "%s", strerror(errno));
   return TD_EXIT_OK;
@@ -74,11 +76,13 @@ int
 td_command_open(int argc, char **argv) {
   TdWindowRequest request = {.node = -1, .moment = TD_MOMENT_OPTIONS};
   g_autofree char *screenshot = NULL, *size = NULL, *page = NULL, *session = NULL;
+  g_autofree char *overlay = NULL;
   const GOptionEntry entries[] = {
       TD_MOMENT_ENTRIES(request.moment, "the begin of the first pass"),
       {"node", 0, 0, G_OPTION_ARG_INT64, &request.node, "Select this node", "NODE"},
       {"page", 0, 0, G_OPTION_ARG_STRING, &page, "Side pane: inspector, events or problems",
        "PAGE"},
+      {"overlay", 0, 0, G_OPTION_ARG_STRING, &overlay, TD_OVERLAY_HELP, "WHAT"},
       {"size", 0, 0, G_OPTION_ARG_STRING, &size, "Size of the window", "WxH"},
       {"dark", 0, 0, G_OPTION_ARG_NONE, &request.dark, "Dark colours", NULL},
       TD_TRUST_ENTRY,
@@ -93,7 +97,7 @@ td_command_open(int argc, char **argv) {
   request.page = page;
   request.session = session;
   request.screenshot = screenshot;
-  status = check_values(size, &request);
+  status = check_values(size, overlay, &request);
   if (status == TD_EXIT_OK)
     status = argc > 2 ? run_joined(&request, argv + 1) : td_window_run(&request);
   td_moment_options_fini(&request.moment);

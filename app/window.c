@@ -6,6 +6,7 @@
 #include "app/examples.h"
 #include "app/live_tape.h"
 #include "app/notice.h"
+#include "ui/model/document_lives.h"
 #include "ui/model/document_part.h"
 #include "ui/model/error.h"
 #include "ui/model/facts.h"
@@ -357,6 +358,7 @@ td_window_is_settled(TdWindow *self) {
   if (self->current || (self->live && td_live_tape_is_reading(self->live))) return FALSE;
   if (!document) return TRUE;
   if (td_playhead_is_travelling(self->playhead)) return FALSE;
+  if (td_tape_view_is_busy(self->tape_view) || td_document_makes_lives(document)) return FALSE;
   uint64_t position = td_playhead_get_position(self->playhead);
   return td_document_get_graph_task(document) == td_document_graph_task_at(document, position);
 }

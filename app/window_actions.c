@@ -153,6 +153,11 @@ zoom_fit(TdWindow *window) {
 }
 
 static void
+next_overlay(TdWindow *window) {
+  td_tape_view_next_overlay(td_window_get_tape_view(window));
+}
+
+static void
 whole_timeline(TdWindow *window) {
   td_playhead_reset_span(td_window_get_playhead(window));
 }
@@ -245,6 +250,8 @@ static const struct {
     {"zoom-out", N_("Zoom out"), "minus KP_Subtract <Control>minus", SECTION_GRAPH, NEED_TAPE,
      zoom_out},
     {"zoom-fit", N_("Show the whole graph"), "f 0 <Control>0", SECTION_GRAPH, NEED_TAPE, zoom_fit},
+    {"next-overlay", N_("Colour the nodes by another figure"), "o", SECTION_GRAPH, NEED_TAPE,
+     next_overlay},
     {"whole-timeline", N_("Show the whole timeline"), "t", SECTION_GRAPH, NEED_TAPE,
      whole_timeline},
     {"pass-timeline", N_("Show this backward pass in the timeline"), "p", SECTION_GRAPH, NEED_TAPE,

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "app/moment.h"
+#include "engine/profile/report/overlay.h"
 
 typedef struct TdWindowRequest {
   const char *path;         /* tape, or NULL for the start page */
@@ -13,6 +14,7 @@ typedef struct TdWindowRequest {
   int width, height;        /* 0: as remembered */
   gboolean dark;            /* dark, even if the desktop is light */
   const char *page;         /* of the side pane, or NULL */
+  td_overlay_kind overlay;  /* what colours the nodes, or TD_N_OVERLAYS */
   gint64 node;              /* to select, or -1 */
   const char *screenshot;   /* PNG to write when all is drawn, then quit; or NULL */
 } TdWindowRequest;

@@ -28,6 +28,7 @@ struct _TdGraphCanvas {
   double press_x, press_y;           /* centre at the start of a drag */
   double pinch_scale;
   uint32_t last_selection, last_task;
+  TdOverlayChoice *choice; /* (owned) */
 };
 
 G_DEFINE_FINAL_TYPE(TdGraphCanvas, td_graph_canvas, TD_TYPE_CANVAS)
@@ -247,6 +248,18 @@ key_pressed(GtkEventControllerKey *controller, guint key, guint code, GdkModifie
   return GDK_EVENT_STOP;
 }
 
+/* What the overlay says of a node, or "". */
+static char *
+dup_figure(TdGraphCanvas *self, uint32_t node) {
+  const td_overlay *overlay = td_overlay_choice_get(self->choice);
+  const td_overlay_value *value = overlay ? td_overlay_find(overlay, node) : NULL;
+  if (!value) return g_strdup("");
+  char *text = td_graph_scene_figure(overlay, value->value);
+  char *figure = g_strdup_printf(_(" %s: %s."), _(td_overlay_label(overlay->kind)), text);
+  free(text);
+  return figure;
+}
+
 static void
 describe(TdGraphCanvas *self) {
   TdCanvas *canvas = TD_CANVAS(self);
@@ -255,7 +268,8 @@ describe(TdGraphCanvas *self) {
   g_autofree char *name = node == TD_NONE ? NULL : td_canvas_dup_node_text(canvas, node);
   g_autofree char *size =
       g_strdup_printf(ngettext("The graph has %u node.", "The graph has %u nodes.", n), n);
-  g_autofree char *text = name ? g_strdup_printf(_("Selected: %s. %s"), name, size)
+  g_autofree char *figure = dup_figure(self, node);
+  g_autofree char *text = name ? g_strdup_printf(_("Selected: %s.%s %s"), name, figure, size)
                                : g_strdup_printf(_("Nothing selected. %s"), size);
   td_canvas_describe(canvas, text);
 }
@@ -272,9 +286,24 @@ td_graph_canvas_update(TdCanvas *canvas, TdCanvasChange change) {
     self->placed = FALSE;
   }
   self->last_task = td_document_get_graph_task(shown);
+  if (document) td_overlay_choice_show(self->choice, shown, self->last_task);
   describe(self);
   if (node != TD_NONE && (document || node != self->last_selection)) reveal(self, node);
   self->last_selection = node;
+}
+
+static void
+overlay_changed(TdGraphCanvas *self) {
+  self->view.overlay = td_overlay_choice_get(self->choice);
+  self->view.overlay_note = td_overlay_choice_get_note(self->choice);
+  if (!td_canvas_get_document(TD_CANVAS(self))) return;
+  describe(self);
+  redraw(self);
+}
+
+TdOverlayChoice *
+td_graph_canvas_get_overlay_choice(TdGraphCanvas *self) {
+  return self->choice;
 }
 
 static void
@@ -291,6 +320,7 @@ td_graph_canvas_draw_over(TdCanvas *canvas, cairo_t *cr) {
   if (!ensure_placed(self)) return;
   self->view.selected = td_playhead_get_selection(td_canvas_get_playhead(canvas));
   self->view.hovered = td_canvas_get_hovered(canvas);
+  self->view.marked = td_playhead_get_marks(td_canvas_get_playhead(canvas), &self->view.n_marked);
   td_graph_scene_draw_over(scene_of(self), cr,
                            td_document_get_state(td_canvas_get_document(canvas)), &self->view,
                            td_canvas_get_theme(canvas), td_canvas_get_labels(canvas));
@@ -307,6 +337,7 @@ td_graph_canvas_dispose(GObject *object) {
   TdGraphCanvas *self = TD_GRAPH_CANVAS(object);
   if (self->move) adw_animation_pause(self->move);
   g_clear_object(&self->move);
+  g_clear_object(&self->choice);
   G_OBJECT_CLASS(td_graph_canvas_parent_class)->dispose(object);
 }
 
@@ -341,6 +372,8 @@ td_graph_canvas_init(TdGraphCanvas *self) {
   GtkWidget *widget = GTK_WIDGET(self);
   self->last_selection = TD_NONE;
   self->view.scale = 1;
+  self->choice = td_overlay_choice_new();
+  g_signal_connect_swapped(self->choice, "changed", G_CALLBACK(overlay_changed), self);
   gtk_widget_set_focusable(widget, TRUE);
   gtk_widget_set_size_request(widget, 240, 120);
   add_gestures(self);

@@ -11,6 +11,7 @@
 #include "ui/widgets/graph_canvas.h"
 #include "ui/widgets/inspector.h"
 #include "ui/widgets/live_bar.h"
+#include "ui/widgets/overlay_list.h"
 #include "ui/widgets/part_bar.h"
 #include "ui/widgets/problems_pane.h"
 #include "ui/widgets/queues_canvas.h"
@@ -27,6 +28,7 @@ struct _TdTapeView {
   GtkPaned *side_paned, *lower_paned, *queues_paned;
   TdGraphCanvas *graph;
   GtkWidget *pass_box, *process;
+  GtkDropDown *overlay;
   GtkLabel *pass, *why;
   GtkWidget *why_bin;
   GtkScrolledWindow *queues_scroller;
@@ -254,6 +256,21 @@ td_tape_view_fit(TdTapeView *self) {
 }
 
 void
+td_tape_view_set_overlay(TdTapeView *self, td_overlay_kind kind) {
+  td_overlay_list_set(self->overlay, kind);
+}
+
+gboolean
+td_tape_view_is_busy(TdTapeView *self) {
+  return td_overlay_choice_is_busy(td_graph_canvas_get_overlay_choice(self->graph));
+}
+
+void
+td_tape_view_next_overlay(TdTapeView *self) {
+  td_overlay_list_next(self->overlay);
+}
+
+void
 td_tape_view_focus_graph(TdTapeView *self) {
   gtk_widget_grab_focus(GTK_WIDGET(self->graph));
 }
@@ -389,6 +406,7 @@ td_tape_view_class_init(TdTapeViewClass *klass) {
   BIND(pass_box);
   BIND(pass);
   BIND(process);
+  BIND(overlay);
   BIND(why);
   BIND(why_bin);
   BIND(queues_scroller);
@@ -408,6 +426,7 @@ static void
 td_tape_view_init(TdTapeView *self) {
   gtk_widget_init_template(GTK_WIDGET(self));
   self->why_seq = UINT64_MAX - 1;
+  td_overlay_list_fill(self->overlay, td_graph_canvas_get_overlay_choice(self->graph));
   gtk_widget_set_layout_manager(
       self->why_bin, gtk_custom_layout_new(mode_wrapped, measure_wrapped, allocate_wrapped));
   g_signal_connect_swapped(gtk_scrolled_window_get_vadjustment(self->queues_scroller), "changed",

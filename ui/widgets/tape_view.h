@@ -5,6 +5,7 @@
 #pragma once
 
 #include "ui/model/live_session.h"
+#include "ui/model/overlay_choice.h"
 #include "ui/model/playhead.h"
 
 #include <adwaita.h>
@@ -19,6 +20,16 @@ void td_tape_view_set_playhead(TdTapeView *self, TdPlayhead *playhead);
 
 void td_tape_view_zoom(TdTapeView *self, double factor);
 void td_tape_view_fit(TdTapeView *self);
+
+/* td_tape_view_set_overlay colours the nodes by a figure, or with TD_N_OVERLAYS by state. */
+void td_tape_view_set_overlay(TdTapeView *self, td_overlay_kind kind);
+
+/* td_tape_view_is_busy tells whether a worker still makes what the window shows. */
+gboolean td_tape_view_is_busy(TdTapeView *self);
+
+/* td_tape_view_next_overlay colours the nodes by the next figure; after the last one, by state. */
+void td_tape_view_next_overlay(TdTapeView *self);
+
 void td_tape_view_focus_graph(TdTapeView *self);
 
 /* td_tape_view_show_page shows a page of the side pane: "inspector", "events" or "problems". FALSE
