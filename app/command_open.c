@@ -5,6 +5,7 @@
 #include "app/overlay_option.h"
 #include "app/window_request.h"
 #include "engine/trace/join.h"
+#include "ui/model/analysis_wish.h"
 
 #include <errno.h>
 #include <glib/gstdio.h>
@@ -22,7 +23,9 @@ parse_size(const char *text, TdWindowRequest *request) {
 
 static int
 check_values(const char *size, const char *overlay, TdWindowRequest *request) {
-  static const char *const pages[] = {"inspector", "events", "problems", NULL};
+#define X(name, title) #name,
+  static const char *const pages[] = {"inspector", "events", "problems", TD_ANALYSES(X) NULL};
+#undef X
   if (!td_moment_options_check("open", &request->moment)) return TD_EXIT_USAGE;
   if (td_moment_options_given(&request->moment) && !request->path)
     return td_command_bad_usage("open", "--at and --pass need a tape");
@@ -80,7 +83,9 @@ td_command_open(int argc, char **argv) {
   const GOptionEntry entries[] = {
       TD_MOMENT_ENTRIES(request.moment, "the begin of the first pass"),
       {"node", 0, 0, G_OPTION_ARG_INT64, &request.node, "Select this node", "NODE"},
-      {"page", 0, 0, G_OPTION_ARG_STRING, &page, "Side pane: inspector, events or problems",
+      {"page", 0, 0, G_OPTION_ARG_STRING, &page,
+       "Side pane: inspector, events, problems, profile, waiting, contention, critical, whatif or "
+       "memory",
        "PAGE"},
       {"overlay", 0, 0, G_OPTION_ARG_STRING, &overlay, TD_OVERLAY_HELP, "WHAT"},
       {"size", 0, 0, G_OPTION_ARG_STRING, &size, "Size of the window", "WxH"},

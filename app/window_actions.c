@@ -2,6 +2,7 @@
 #include "app/window_actions.h"
 
 #include "app/about.h"
+#include "ui/model/analysis_wish.h"
 #include "ui/model/playhead_steps.h"
 
 #include <glib/gi18n.h>
@@ -192,6 +193,13 @@ show_problems(TdWindow *window) {
   td_tape_view_show_page(td_window_get_tape_view(window), "problems");
 }
 
+#define X(name, title)                                                                             \
+  static void show_##name(TdWindow *window) {                                                      \
+    td_tape_view_show_page(td_window_get_tape_view(window), #name);                                \
+  }
+TD_ANALYSES(X)
+#undef X
+
 static void
 unselect(TdWindow *window) {
   td_playhead_set_selection(td_window_get_playhead(window), TD_NONE);
@@ -260,6 +268,13 @@ static const struct {
     {"inspector", N_("Show the inspector"), "<Alt>1", SECTION_GRAPH, NEED_TAPE, show_inspector},
     {"events", N_("Show the events"), "<Alt>2", SECTION_GRAPH, NEED_TAPE, show_events},
     {"problems", N_("Show the problems"), "<Alt>3", SECTION_GRAPH, NEED_TAPE, show_problems},
+    {"profile", N_("Show the profile"), "<Alt>4", SECTION_GRAPH, NEED_TAPE, show_profile},
+    {"waiting", N_("Show what nodes wait for"), "<Alt>5", SECTION_GRAPH, NEED_TAPE, show_waiting},
+    {"contention", N_("Show contention"), "<Alt>6", SECTION_GRAPH, NEED_TAPE, show_contention},
+    {"critical", N_("Show the critical path"), "<Alt>7", SECTION_GRAPH, NEED_TAPE, show_critical},
+    {"whatif", N_("Ask what other schedules would take"), "<Alt>8", SECTION_GRAPH, NEED_TAPE,
+     show_whatif},
+    {"memory", N_("Show who holds memory"), "<Alt>9", SECTION_GRAPH, NEED_TAPE, show_memory},
     {"side-pane", N_("Show or hide the side pane"), "F9", SECTION_GRAPH, NEED_TAPE, NULL},
     {"open", N_("Open a tape"), "<Control>o", SECTION_WINDOW, NEED_NOTHING, td_window_choose_file},
     {"start-page", N_("Go to the start page"), "<Alt>Home", SECTION_WINDOW, NEED_NOTHING,

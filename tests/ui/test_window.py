@@ -3,6 +3,7 @@
 import json
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import time
@@ -23,7 +24,7 @@ OUTPUT = pathlib.Path(os.environ["TEST_OUTPUT"]) / "window"
 THIN_SPACE = "\u202f"
 KEYS = {"Right": 0xFF53, "Left": 0xFF51, "Down": 0xFF54, "Home": 0xFF50, "Tab": 0xFF09, "Return": 0xFF0D, "braceleft": 0x7B,
         "braceright": 0x7D, "Page_Up": 0xFF55, "Page_Down": 0xFF56}
-MODIFIER_CODES = {"Shift": 50, "Control": 37}  # of the keyboard that Xvfb has
+MODIFIER_CODES = {"Shift": 50, "Control": 37, "Alt": 64}  # of the keyboard that Xvfb has
 
 
 def tapedeck(*arguments):
@@ -53,7 +54,7 @@ class Window:
 
     def __exit__(self, *failure):
         self.process.terminate()
-        self.process.wait(20)
+        self.process.wait(120)
 
     def find_application(self):
         assert self.process.poll() is None, "the window is gone"
@@ -235,6 +236,21 @@ def test_level(folder):
         window.read(lambda text: text.startswith("lock_wait: "))
 
 
+def test_no_problems(folder):
+    """Without a problem the pane says whether anybody looked for NaN. A profiler's trace does not tell."""
+    trace, tape, calm = folder / "calm.json", folder / "calm.tape", folder / "calm-run.tape"
+    trace.write_text(json.dumps({"traceEvents": [
+        {"ph": "X", "name": "autograd::engine::evaluate_function: SumBackward0", "pid": 1, "tid": 1, "ts": 1, "dur": 5,
+         "cat": "cpu_op", "args": {"Sequence number": 1, "Fwd thread id": 1}},
+        {"ph": "X", "name": "SumBackward0", "pid": 1, "tid": 1, "ts": 2, "dur": 2, "cat": "cpu_op",
+         "args": {"Sequence number": 1, "Fwd thread id": 1}}]}))
+    subprocess.run([TAPEDECK, "import", "--force", trace, "-o", tape], check=True)
+    subprocess.run([TAPEDECK, "run", "--force", "-o", calm, "two_layers"], check=True, stdout=subprocess.DEVNULL)
+    for path, words in ((tape, "Whether there was a NaN or Inf is not known"), (calm, "no NaN or Inf was found")):
+        with Window(path, "--page", "problems") as window:
+            window.read(lambda text: words in text)
+
+
 def test_training(folder):
     """Of many passes one is shown; one jumps to the next one and from step to step."""
     tape = folder / "training.tape"
@@ -244,7 +260,7 @@ def test_training(folder):
     steps = [e["seq"] for e in events if e["event"] == "step"]
     with Window(tape) as window:
         window.wait_for_position(begins[0] + 1)
-        window.read(lambda text: text == "Backward pass 1 of 300 · step 0")
+        window.read(lambda text: text == "Backward pass 1 of 300 · step 1")
         window.press("Next backward pass")
         window.wait_for_position(begins[1] + 1)
         window.key("braceright")
@@ -291,6 +307,22 @@ def test_keys(tape):
         assert window.position() == 0
 
 
+def test_overlays(tape):
+    """A key colours the nodes by each figure in turn; the graph says the figure of the node that is selected."""
+    row = json.loads(tapedeck("report", tape, "--by", "node", "--json"))["rows"][0]
+    with Window(tape, "--node", row["key"].rpartition("#")[2], "--overlay", "time") as window:
+        graph = window.find("image", "Backward graph")
+        display.wait_for("the time of the node", lambda: " Time: " in graph.description)
+        assert re.search(r"#\d+.*\. Time: [\d.]+ (ns|µs|ms|s)\. The graph has", graph.description), graph.description
+        shown = "Time"
+        for name in ("Bytes", "Gradient Norm", "Critical Path", "Slack", "State"):
+            window.key("o")
+            has_figure = name not in ("Gradient Norm", "State")  # this tape has no norms
+            display.wait_for(name, lambda: f" {shown}: " not in graph.description and
+                             (f" {name}: " in graph.description) == has_figure)
+            shown = name
+
+
 def holds_label(widget, text):
     return pyatspi.findDescendant(widget, lambda w: w.getRoleName() == "label" and w.name == text)
 
@@ -311,7 +343,7 @@ def test_start_page():
 
 
 def fails_in_one_line(arguments, environment, words):
-    result = subprocess.run([TAPEDECK, "open", *arguments], env=environment, capture_output=True, text=True, timeout=60)
+    result = subprocess.run([TAPEDECK, "open", *arguments], env=environment, capture_output=True, text=True, timeout=300)
     assert result.returncode == 2, result
     assert len(result.stderr.splitlines()) == 1 and words in result.stderr, result.stderr
 
@@ -334,7 +366,8 @@ def main():
     tape = OUTPUT / "nan_from_sum.tape"
     tapedeck("run", "--force", "--anomaly", "nonfinite", "-o", tape, "nan_from_sum")
     for test, arguments in ((test_failures, [tape]), (test_nan_example, [tape]), (test_keys, [tape]), (test_play, [tape]),
-                            (test_lists, [tape]), (test_messages, [tape]), (test_list_under_pointer, [OUTPUT]), (test_level, [OUTPUT]), (test_training, [OUTPUT]), (test_not_a_tape, []), (test_start_page, [])):
+                            (test_lists, [tape]), (test_overlays, [tape]), (test_messages, [tape]), (test_list_under_pointer, [OUTPUT]), (test_level, [OUTPUT]),
+                            (test_no_problems, [OUTPUT]), (test_training, [OUTPUT]), (test_not_a_tape, []), (test_start_page, [])):
         test(*arguments)
         print("ok", test.__name__, flush=True)
 

@@ -45,7 +45,7 @@ class LiveWindow(Window):
                 os.kill(process, signal.SIGTERM)
             except ProcessLookupError:
                 pass
-        self.process.wait(20)
+        self.process.wait(120)
         self.log.close()
 
     def find_application(self):
@@ -56,7 +56,7 @@ class LiveWindow(Window):
 
     def finishes(self):
         """The program's status, and what it printed."""
-        status = self.process.wait(30)
+        status = self.process.wait(120)
         self.log.seek(0)
         return status, self.log.read()
 

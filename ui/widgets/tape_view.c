@@ -7,6 +7,7 @@
 #include "ui/model/document_texts.h"
 #include "ui/model/passes.h"
 #include "ui/model/problems.h"
+#include "ui/widgets/analysis_pane.h"
 #include "ui/widgets/events_pane.h"
 #include "ui/widgets/graph_canvas.h"
 #include "ui/widgets/inspector.h"
@@ -40,6 +41,7 @@ struct _TdTapeView {
   TdInspector *inspector;
   TdEventsPane *events;
   TdProblemsPane *problems;
+  TdAnalysisPane *analysis;
   TdPartBar *part_bar;
   TdTransport *transport;
   TdPlayhead *playhead; /* (owned) */
@@ -229,6 +231,7 @@ td_tape_view_set_playhead(TdTapeView *self, TdPlayhead *playhead) {
   td_inspector_set_playhead(self->inspector, playhead);
   td_events_pane_set_playhead(self->events, playhead);
   td_problems_pane_set_playhead(self->problems, playhead);
+  td_analysis_pane_set_playhead(self->analysis, playhead);
   td_part_bar_set_playhead(self->part_bar, playhead);
   td_transport_set_playhead(self->transport, playhead);
   td_live_bar_set_playhead(self->live, playhead);
@@ -262,7 +265,8 @@ td_tape_view_set_overlay(TdTapeView *self, td_overlay_kind kind) {
 
 gboolean
 td_tape_view_is_busy(TdTapeView *self) {
-  return td_overlay_choice_is_busy(td_graph_canvas_get_overlay_choice(self->graph));
+  return td_overlay_choice_is_busy(td_graph_canvas_get_overlay_choice(self->graph)) ||
+         td_analysis_pane_is_busy(self->analysis);
 }
 
 void
@@ -277,6 +281,7 @@ td_tape_view_focus_graph(TdTapeView *self) {
 
 gboolean
 td_tape_view_show_page(TdTapeView *self, const char *name) {
+  if (td_analysis_pane_show(self->analysis, name)) name = "analysis";
   if (!adw_view_stack_get_child_by_name(self->side_stack, name)) return FALSE;
   td_tape_view_set_side_visible(self, TRUE);
   adw_view_stack_set_visible_child_name(self->side_stack, name);
@@ -392,6 +397,7 @@ td_tape_view_class_init(TdTapeViewClass *klass) {
   g_type_ensure(TD_TYPE_LIVE_BAR);
   g_type_ensure(TD_TYPE_EVENTS_PANE);
   g_type_ensure(TD_TYPE_PROBLEMS_PANE);
+  g_type_ensure(TD_TYPE_ANALYSIS_PANE);
   g_type_ensure(TD_TYPE_PART_BAR);
   g_type_ensure(TD_TYPE_TRANSPORT);
   gtk_widget_class_set_template_from_resource(widget_class,
@@ -418,6 +424,7 @@ td_tape_view_class_init(TdTapeViewClass *klass) {
   BIND(inspector);
   BIND(events);
   BIND(problems);
+  BIND(analysis);
   BIND(part_bar);
   BIND(transport);
 }

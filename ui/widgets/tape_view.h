@@ -32,9 +32,10 @@ void td_tape_view_next_overlay(TdTapeView *self);
 
 void td_tape_view_focus_graph(TdTapeView *self);
 
-/* td_tape_view_show_page shows a page of the side pane: "inspector", "events" or "problems". FALSE
- * for any other. */
+/* td_tape_view_show_page shows a page of the side pane: "inspector", "events", "problems" or the
+ * name of an analysis. FALSE for any other. */
 gboolean td_tape_view_show_page(TdTapeView *self, const char *name);
+
 void td_tape_view_set_side_visible(TdTapeView *self, gboolean visible);
 gboolean td_tape_view_get_side_visible(TdTapeView *self);
 

@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "ui/widgets/table_view.h"
+
+#include <glib/gi18n.h>
+
+struct _TdTableView {
+  AdwBin parent_instance;
+  GtkScrolledWindow *scroller;
+  GtkColumnView *view; /* (borrowed) from the scroller, or NULL */
+  const TdColumn *columns;
+  guint n_columns;
+  GtkCustomFilter *filter; /* (owned) */
+  char *letters;           /* (owned) */
+};
+
+G_DEFINE_FINAL_TYPE(TdTableView, td_table_view, ADW_TYPE_BIN)
+
+static guint chosen_signal;
+
+/* ---- cells ---- */
+
+static void
+setup(GtkSignalListItemFactory *factory, GtkListItem *item, gpointer data) {
+  const TdColumn *column = data;
+  GtkLabel *label = GTK_LABEL(gtk_label_new(NULL));
+  gboolean is_text = column->unit == TD_UNIT_TEXT;
+  gtk_label_set_xalign(label, is_text ? 0 : 1);
+  if (is_text) gtk_label_set_width_chars(label, 12);
+  gtk_widget_add_css_class(GTK_WIDGET(label), is_text ? "what" : "numeric");
+  gtk_list_item_set_child(item, GTK_WIDGET(label));
+}
+
+/* Equal layers of a model differ in the end of their path, nodes in their number. */
+static PangoEllipsizeMode
+where_to_cut(const char *text) {
+  if (strchr(text, '#')) return PANGO_ELLIPSIZE_MIDDLE;
+  bool is_path = strchr(text, '.') || strstr(text, " · ");
+  return is_path ? PANGO_ELLIPSIZE_START : PANGO_ELLIPSIZE_END;
+}
+
+/* What the number is, and the whole of a text that is cut. */
+static char *
+dup_tooltip(TdTableView *self, guint column, const char *text) {
+  const TdColumn *facts = &self->columns[column];
+  if (!facts->meaning) return g_strdup(text);
+  return g_strdup_printf("%s\n%s: %s", text, _(facts->title), _(facts->meaning));
+}
+
+static void
+bind(GtkSignalListItemFactory *factory, GtkListItem *item, gpointer data) {
+  TdTableView *self = data;
+  TdTableRow *row = gtk_list_item_get_item(item);
+  GtkWidget *label = gtk_list_item_get_child(item);
+  guint column = GPOINTER_TO_UINT(g_object_get_data(G_OBJECT(factory), "td-column"));
+  g_autofree char *text = td_table_row_dup_text(row, column);
+  g_autofree char *tooltip = dup_tooltip(self, column, text);
+  gtk_label_set_text(GTK_LABEL(label), text);
+  if (self->columns[column].unit == TD_UNIT_TEXT)
+    gtk_label_set_ellipsize(GTK_LABEL(label), where_to_cut(text));
+  gtk_widget_set_tooltip_text(label, tooltip);
+}
+
+static int
+compare(gconstpointer a, gconstpointer b, gpointer column) {
+  return td_table_row_compare((TdTableRow *)a, (TdTableRow *)b, GPOINTER_TO_UINT(column));
+}
+
+static GtkColumnViewColumn *
+make_column(TdTableView *self, guint i) {
+  GtkListItemFactory *factory = gtk_signal_list_item_factory_new();
+  g_object_set_data(G_OBJECT(factory), "td-column", GUINT_TO_POINTER(i));
+  g_signal_connect(factory, "setup", G_CALLBACK(setup), (gpointer)&self->columns[i]);
+  g_signal_connect(factory, "bind", G_CALLBACK(bind), self);
+  GtkColumnViewColumn *column = gtk_column_view_column_new(_(self->columns[i].title), factory);
+  g_autoptr(GtkSorter) sorter =
+      GTK_SORTER(gtk_custom_sorter_new(compare, GUINT_TO_POINTER(i), NULL));
+  gtk_column_view_column_set_sorter(column, sorter);
+  gtk_column_view_column_set_resizable(column, TRUE);
+  if (self->columns[i].width)
+    gtk_column_view_column_set_fixed_width(column, self->columns[i].width);
+  if (i == 0) gtk_column_view_column_set_expand(column, TRUE);
+  return column;
+}
+
+/* ---- the view ---- */
+
+static gboolean
+filter_cb(gpointer item, gpointer data) {
+  TdTableView *self = data;
+  return !*self->letters || td_table_row_matches(item, self->letters);
+}
+
+static void
+selected(GtkSingleSelection *selection, GParamSpec *spec, gpointer data) {
+  TdTableRow *row = gtk_single_selection_get_selected_item(selection);
+  if (row) g_signal_emit(data, chosen_signal, 0, row);
+}
+
+/* When a row goes that has the focus, GTK 4.8 gives it to a row that is about to go too. */
+static void
+drop_focus(TdTableView *self) {
+  GtkRoot *root = gtk_widget_get_root(GTK_WIDGET(self));
+  GtkWidget *focus = root ? gtk_root_get_focus(root) : NULL;
+  if (focus && gtk_widget_is_ancestor(focus, GTK_WIDGET(self))) gtk_root_set_focus(root, NULL);
+}
+
+static void
+build(TdTableView *self, TdTable *table) {
+  self->columns = td_table_get_columns(table, &self->n_columns);
+  self->view = GTK_COLUMN_VIEW(gtk_column_view_new(NULL));
+  gtk_widget_add_css_class(GTK_WIDGET(self->view), "quantities");
+  guint first_by = td_table_get_first_by(table);
+  for (guint i = 0; i < self->n_columns; i++) {
+    g_autoptr(GtkColumnViewColumn) column = make_column(self, i);
+    gtk_column_view_append_column(self->view, column);
+    if (i == first_by) gtk_column_view_sort_by_column(self->view, column, GTK_SORT_DESCENDING);
+  }
+  gtk_scrolled_window_set_child(self->scroller, GTK_WIDGET(self->view));
+}
+
+static gboolean
+has_other_columns(TdTableView *self, TdTable *table) {
+  guint n;
+  const TdColumn *columns = td_table_get_columns(table, &n);
+  return !self->view || columns != self->columns || n != self->n_columns;
+}
+
+static GtkSelectionModel *
+make_model(TdTableView *self, TdTable *table) {
+  GtkSorter *sorter = g_object_ref(gtk_column_view_get_sorter(self->view));
+  GtkFilterListModel *some = gtk_filter_list_model_new(g_object_ref(td_table_get_rows(table)),
+                                                       GTK_FILTER(g_object_ref(self->filter)));
+  GtkSortListModel *sorted = gtk_sort_list_model_new(G_LIST_MODEL(some), sorter);
+  GtkSingleSelection *selection = gtk_single_selection_new(NULL);
+  gtk_single_selection_set_autoselect(selection, FALSE);
+  gtk_single_selection_set_can_unselect(selection, TRUE);
+  gtk_single_selection_set_model(selection, G_LIST_MODEL(sorted));
+  g_object_unref(sorted);
+  g_signal_connect(selection, "notify::selected-item", G_CALLBACK(selected), self);
+  return GTK_SELECTION_MODEL(selection);
+}
+
+void
+td_table_view_show(TdTableView *self, TdTable *table, const char *label) {
+  drop_focus(self);
+  if (self->view) gtk_column_view_set_model(self->view, NULL);
+  if (!table) return;
+  if (has_other_columns(self, table)) build(self, table);
+  g_autoptr(GtkSelectionModel) model = make_model(self, table);
+  gtk_column_view_set_model(self->view, model);
+  gtk_accessible_update_property(GTK_ACCESSIBLE(self->view), GTK_ACCESSIBLE_PROPERTY_LABEL, label,
+                                 -1);
+}
+
+void
+td_table_view_filter(TdTableView *self, const char *letters) {
+  if (strcmp(letters, self->letters) == 0) return;
+  g_free(self->letters);
+  self->letters = g_strdup(letters);
+  drop_focus(self);
+  gtk_filter_changed(GTK_FILTER(self->filter), GTK_FILTER_CHANGE_DIFFERENT);
+}
+
+static void
+td_table_view_dispose(GObject *object) {
+  TdTableView *self = TD_TABLE_VIEW(object);
+  if (self->view) gtk_column_view_set_model(self->view, NULL);
+  self->view = NULL;
+  g_clear_object(&self->filter);
+  G_OBJECT_CLASS(td_table_view_parent_class)->dispose(object);
+}
+
+static void
+td_table_view_finalize(GObject *object) {
+  g_free(TD_TABLE_VIEW(object)->letters);
+  G_OBJECT_CLASS(td_table_view_parent_class)->finalize(object);
+}
+
+static void
+td_table_view_class_init(TdTableViewClass *klass) {
+  GObjectClass *object_class = G_OBJECT_CLASS(klass);
+  object_class->dispose = td_table_view_dispose;
+  object_class->finalize = td_table_view_finalize;
+  chosen_signal = g_signal_new("chosen", TD_TYPE_TABLE_VIEW, G_SIGNAL_RUN_LAST, 0, NULL, NULL, NULL,
+                               G_TYPE_NONE, 1, TD_TYPE_TABLE_ROW);
+}
+
+static void
+td_table_view_init(TdTableView *self) {
+  self->letters = g_strdup("");
+  self->filter = gtk_custom_filter_new(filter_cb, self, NULL);
+  self->scroller = GTK_SCROLLED_WINDOW(gtk_scrolled_window_new());
+  gtk_widget_set_vexpand(GTK_WIDGET(self->scroller), TRUE);
+  adw_bin_set_child(ADW_BIN(self), GTK_WIDGET(self->scroller));
+}
