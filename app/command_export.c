@@ -5,6 +5,7 @@
 
 #include "app/command.h"
 #include "app/confined_child.h"
+#include "app/export_html.h"
 #include "app/output_file.h"
 #include "app/output_folder.h"
 #include "engine/exchange/table.h"
@@ -22,6 +23,7 @@ static const struct format {
     {"chrome", ".json", .write = td_export_chrome},
     {"csv", "-csv", .write_tables = td_export_csv},
     {"dot", ".dot", .write = td_export_dot},
+    {"html", ".html", .write = td_export_html},
     {"parquet", "-parquet", .write_tables = td_export_parquet},
     {"perfetto", ".perfetto-trace", .write = td_export_perfetto},
     {"sqlite", ".sqlite"},

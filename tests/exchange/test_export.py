@@ -1,0 +1,346 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""`tapedeck export`: what it writes says what the tape says, and a command that fails leaves nothing."""
+import collections
+import csv
+import json
+import os
+import re
+import shutil
+import signal
+import sqlite3
+import subprocess
+import tempfile
+import time
+import unittest
+
+TAPEDECK = os.environ["TAPEDECK"]
+TOOLS = os.path.join(os.environ["BUILD_ROOT"], "tests")
+FORMATS = ["chrome", "csv", "dot", "html", "parquet", "perfetto", "sqlite"]
+
+# Hooks, a pass inside a node, threads that share a graph, a mark, modules.
+PROGRAM = """
+import threading, torch
+class Inner(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return x * 2
+    @staticmethod
+    def backward(ctx, g):
+        x, = ctx.saved_tensors
+        with torch.enable_grad():
+            y = x.detach().requires_grad_()
+            (y * y).sum().backward()
+        return g * 2
+net = torch.nn.Sequential(torch.nn.Linear(8, 8), torch.nn.ReLU(), torch.nn.Linear(8, 4))
+def work(n):
+    for i in range(n):
+        h = net(torch.ones(3, 8))
+        h.register_hook(lambda g: g * 1)
+        Inner.apply(h).sum().backward()
+work(4)
+threads = [threading.Thread(target=work, args=(3,), name='say "a, b"') for _ in range(2)]
+for thread in threads: thread.start()
+for thread in threads: thread.join()
+"""
+
+
+def run(*arguments, **options):
+    return subprocess.run([TAPEDECK, *map(str, arguments)], capture_output=True, text=True, timeout=120, **options)
+
+
+class Export(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.scratch = tempfile.TemporaryDirectory()
+        cls.folder = cls.scratch.name
+        cls.tape = os.path.join(cls.folder, "random.tape")
+        cls.cut = os.path.join(cls.folder, "cut.tape")
+        subprocess.run([os.path.join(TOOLS, "make_tape"), "80", "3", "2", "4", cls.tape], check=True)
+        shutil.copy(cls.tape, cls.cut)
+        subprocess.run([os.path.join(TOOLS, "cut_tape"), cls.cut, "200"], check=True, stdout=subprocess.DEVNULL)
+        cls.ran = os.path.join(cls.folder, "ran.tape")
+        with open(os.path.join(cls.folder, "program.py"), "w") as file:
+            file.write(PROGRAM)
+        if "address" not in cls.sanitizers():
+            run("run", "-o", cls.ran, os.path.join(cls.folder, "program.py"), check=True)
+        cls.events = [json.loads(line) for line in run("events", cls.tape, "--json").stdout.splitlines()]
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.scratch.cleanup()
+
+    @staticmethod
+    def sanitizers():
+        with open(TAPEDECK, "rb") as file:
+            return "address" if b"libasan" in file.read() else ""
+
+    def tapes(self):
+        return [tape for tape in (self.tape, self.cut, self.ran) if os.path.exists(tape)]
+
+    def tables(self, *options, tape=None):
+        """Rows as dictionaries, of all tables of the database."""
+        database = sqlite3.connect(self.export("sqlite", *options, tape=tape))
+        database.row_factory = sqlite3.Row
+        names = [row[0] for row in database.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
+        tables = {name: [dict(row) for row in database.execute(f'SELECT * FROM "{name}"')] for name in names}
+        self.assertEqual([tuple(row) for row in database.execute("PRAGMA integrity_check")], [("ok",)])
+        views = [row[0] for row in database.execute("SELECT name FROM sqlite_master WHERE type = 'view'")]
+        tables.update({name: [dict(row) for row in database.execute(f"SELECT * FROM {name}")] for name in views})
+        database.close()
+        return tables
+
+    def report(self, tape, *options):
+        return json.loads(run("report", tape, "--json", *options).stdout)
+
+    def export(self, form, *options, tape=None):
+        out = os.path.join(self.folder, f"out.{form}")
+        shutil.rmtree(out, ignore_errors=True)
+        done = run("export", tape or self.tape, "--to", form, "-o", out, "--force", *options)
+        self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "", ""))
+        return out
+
+    def text(self, *arguments, **options):
+        with open(self.export(*arguments, **options), encoding="utf-8") as file:
+            return file.read()
+
+    def of_kind(self, kind):
+        return [event for event in self.events if event["event"] == kind]
+
+    def test_dot(self):
+        """Nodes and edges are those of the tape, cut or not; a pass has the nodes that its events name."""
+        nodes = {event["node"] for event in self.of_kind("node_new")}
+        edges = sorted((event["from"], event["to"]) for event in self.of_kind("edge_new"))
+        self.assertGreater(len(edges), 50)
+        for tape in (self.tape, self.cut):
+            text = self.text("dot", tape=tape)
+            told = [int(node) for node in re.findall(r"^  n(\d+) \[label", text, re.M)]
+            self.assertEqual((len(told), set(told)), (len(nodes), nodes))
+            self.assertEqual(sorted((int(a), int(b)) for a, b in re.findall(r"^  n(\d+) -> n(\d+)", text, re.M)), edges)
+        ran = {event["node"] for event in self.of_kind("node_begin") if event["graph_task"] == 1}
+        told = {int(node) for node in re.findall(r"^  n(\d+) \[label", self.text("dot", "--pass", 1), re.M)}
+        self.assertLessEqual(ran, told)
+        self.assertLessEqual(told, nodes)
+        if not shutil.which("dot"):
+            self.skipTest("Graphviz is not installed")
+        done = subprocess.run(["dot", "-Tplain", self.export("dot")], capture_output=True, text=True, check=True)
+        self.assertEqual(len(re.findall("^node ", done.stdout, re.M)), len(nodes))
+
+    def test_tables_agree(self):
+        """csv has what sqlite has, and a cut tape what the whole one has. Each column says what it is."""
+        whole = self.tables()
+        for tape in self.tapes():
+            tables = self.tables(tape=tape)
+            folder = self.export("csv", tape=tape)
+            columns = {(row["table_name"], row["column_name"]) for row in tables["columns"]}
+            self.assertGreater(len(columns), 100)
+            for name in sorted(os.path.splitext(name)[0] for name in os.listdir(folder)):
+                with open(os.path.join(folder, name + ".csv"), newline="") as file:
+                    rows = list(csv.DictReader(file))
+                told = [{key: "" if value is None else str(value) for key, value in row.items()} for row in tables[name]]
+                self.assertEqual(rows, told, name)
+                self.assertLessEqual({(name, key) for row in rows for key in row}, columns)
+                if tape == self.cut and name not in ("tape", "kinds"):
+                    in_order = [sorted(map(str, rows[name])) for rows in (whole, tables)]
+                    self.assertEqual(*in_order, name)
+
+    def read_parquet(self, folder):
+        root = os.environ["SOURCE_ROOT"]
+        readers = os.path.join(root, "build", "readers")
+        if not os.path.exists(os.path.join(readers, "complete")):
+            self.skipTest(f"{readers} has no package pyarrow")
+        plain = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+        done = subprocess.run([os.path.join(readers, "bin", "python"), os.path.join(root, "tests", "exchange", "read_parquet.py"),
+                               folder], capture_output=True, text=True, env=plain)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        return json.loads(done.stdout)
+
+    def test_parquet(self):
+        """pyarrow finds what sqlite has, also in a file of several groups of rows, and what each column means."""
+        large = os.path.join(self.folder, "groups.tape")
+        subprocess.run([os.path.join(TOOLS, "make_tape"), "1500", "3", "2", "4", large], check=True)
+        for tape in [*self.tapes(), large]:
+            tables = self.tables(tape=tape)
+            read = self.read_parquet(self.export("parquet", tape=tape))
+            self.assertEqual(read.keys(), {row["table_name"] for row in tables["columns"]})
+            meanings = {(row["table_name"], row["column_name"]): row["summary"] for row in tables["columns"]}
+            for name, table in read.items():
+                self.assertTrue(table["rows"] == tables[name], (tape, name))
+                for column, meaning in table["columns"].items():
+                    self.assertEqual(meaning, meanings[name, column])
+        self.assertGreater(read["events"]["groups"], 1)
+
+    def test_events_of_tables(self):
+        """The table of events, and those that follow from single events, have what `events --json` tells."""
+        for tape in self.tapes():
+            events = [json.loads(line) for line in run("events", tape, "--json").stdout.splitlines()]
+            tables = self.tables(tape=tape)
+            self.assertEqual(len(tables["events"]), len(events))
+            for row, event in zip(tables["events"], events):
+                self.assertEqual((row["seq"], row["ns"], row["thread"], row["event"]),
+                                 (event["seq"], event["t"], event["thread"], event["event"]))
+                fields = json.loads(row["fields"])
+                self.assertEqual(fields, {key: event[key] for key in fields})
+                if "node" in event:
+                    self.assertEqual(row["node"], event["node"])
+            of_kind = collections.Counter(event["event"] for event in events)
+            self.assertEqual({row["event"]: row["n"] for row in tables["kinds"] if row["n"]}, of_kind)
+            for table, kinds in (("nodes", ["node_new"]), ("edges", ["edge_new"]), ("gradients", ["buffer_add"]),
+                                 ("saved_tensors", ["saved_tensor"]), ("hooks", ["hook_begin"]),
+                                 ("passes", ["graph_task_begin"]), ("steps", ["step"]),
+                                 ("queue_sizes", ["queue_push", "queue_pop", "queue_wake"])):
+                self.assertEqual(len(tables[table]), sum(of_kind[kind] for kind in kinds), table)
+            begun = {e["graph_task"]: e["t"] for e in events if e["event"] == "graph_task_begin"}
+            ended = {e["graph_task"]: e["t"] for e in events if e["event"] == "graph_task_end"}
+            self.assertEqual({row["graph_task"]: row["begin_ns"] for row in tables["passes"]}, begun)
+            self.assertEqual({row["graph_task"]: row["end_ns"] for row in tables["passes"]}, ended)
+            inner = {e["graph_task"]: (e["outer"], e["node"]) for e in events if e["event"] == "reentrant_enter"}
+            self.assertEqual({row["graph_task"]: (row["outer"], row["caller"]) for row in tables["passes"]
+                              if row["outer"] is not None}, inner)
+            names = {e["node"]: e["name"] for e in events if e["event"] == "node_new"}
+            self.assertEqual({row["node"]: row["name"] for row in tables["nodes"]}, names)
+            stacks = {row["stack"]: row["text"] for row in tables["stacks"]}
+            told = {e["node"]: e["stack"] for e in events if e["event"] == "node_new" and e["stack"]}
+            self.assertEqual({row["node"]: stacks[row["stack"]] for row in tables["nodes"] if row["stack"] is not None}, told)
+            if tape == self.ran:
+                self.assertTrue(inner and tables["hooks"])
+
+    def test_slices(self):
+        """Each call of a function and of a hook is a slice, and slices of a thread lie inside one another."""
+        for tape in self.tapes():
+            events = [json.loads(line) for line in run("events", tape, "--json").stdout.splitlines()]
+            slices = self.tables(tape=tape)["slices"]
+            begun = collections.Counter((e["thread"], e["node"], e["t"]) for e in events if e["event"] == "node_begin")
+            told = collections.Counter((s["thread"], s["node"], s["begin_ns"]) for s in slices if s["kind"] == "node")
+            self.assertEqual(told, begun)
+            for thread in {s["thread"] for s in slices} - {None}:
+                stack = []
+                for s in sorted((s for s in slices if s["thread"] == thread and s["kind"] != "activity"),
+                                key=lambda s: (s["begin_seq"])):
+                    while stack and stack[-1]["depth"] >= s["depth"]:
+                        stack.pop()
+                    self.assertEqual(len(stack), s["depth"])
+                    if stack:
+                        self.assertLessEqual(stack[-1]["begin_ns"], s["begin_ns"])
+                        self.assertLessEqual(s["end_ns"], stack[-1]["end_ns"])
+                    stack.append(s)
+
+    def test_totals(self):
+        """SQL adds up what `report` does: by function, by thread, and all parts of a life; also of one pass."""
+        for tape in self.tapes():
+            last = max(row["graph_task"] for row in self.tables(tape=tape)["passes"] if row["outer"] is None)
+            for options in ((), ("--pass", last)):
+                tables = self.tables(*options, tape=tape)
+                rows = self.report(tape, *options)["rows"]
+                self.assertTrue(rows)
+                names = {row["node"]: row["name"] for row in tables["nodes"]}
+                self.assertEqual({row["op"]: (row["n"], row["self_ns"], row["longest_ns"]) for row in tables["ops"]},
+                                 {row["key"]: (row["n"], row["self"], row["max"]) for row in rows})
+                for part, known in rows[0]["parts"].items():
+                    sums = collections.Counter()
+                    for life in tables["lives"]:
+                        sums[names[life["node"]]] += life[part + "_ns"] or 0
+                    self.assertEqual(dict(sums), {row["key"]: row["parts"][part] or 0 for row in rows}, part)
+                    self.assertEqual(all(life[part + "_ns"] is None for life in tables["lives"]), known is None)
+                waited = collections.Counter()
+                for wait in tables["waits"]:
+                    waited[wait["kind"]] += wait["ns"]
+                for kind, part in (("gradients", "dependency_wait"), ("queue", "queue_wait")):
+                    self.assertEqual(waited[kind], sum(row["parts"][part] for row in rows))
+                self.assertEqual(waited["lock"], sum(row["wait_ns"] for row in tables["locks"]))
+                hooks = {row["key"]: row["self"] for row in self.report(tape, "--by", "hook", *options)["rows"]}
+                sums = collections.Counter()
+                for hook in tables["hooks"]:
+                    sums[hook["owner"]] += hook["ns"]
+                self.assertEqual(dict(sums), hooks)
+
+    def test_refusals(self):
+        """Bad usage ends with 2 and a line. What exists stays without --force, and the tape even with it."""
+        old = os.path.join(self.folder, "old")
+        with open(old, "w") as file:
+            file.write("old")
+        for arguments, word in ([["--to", "word"], "must be chrome, csv, dot, html, parquet, perfetto or sqlite"], [[], "--to is missing"],
+                                [["--to", "dot", "--pass", "-7"], "--pass"],
+                                [["--to", "dot", "--pass", "99"], "no graph task 99"],
+                                [["--to", "dot", "-o", old], "--force overwrites it"],
+                                [["--to", "dot", "-o", self.tape, "--force"], "is the input itself"],
+                                [["--to", "dot", "-o", self.folder, "--force"], "is a directory"],
+                                [["--to", "csv", "-o", old], "is not a folder"],
+                                [["--to", "csv", "-o", self.folder], "--force overwrites it"],
+                                [["--to", "csv", "-o", "/no/such/folder"], "No such file"],
+                                [["--to", "sqlite", "-o", "/no/such/folder"], "No such file"],
+                                [["--to", "sqlite", "-o", "/dev/full", "--force"], "SQLite"],
+                                [["--to", "dot", "-o", "/dev/full", "--force"], "No space left"]):
+            done = run("export", self.tape, *arguments, cwd=self.folder)
+            self.assertEqual((done.returncode, done.stdout, done.stderr.count("\n")), (2, "", 1), done)
+            self.assertIn(word, done.stderr)
+        with open(old) as file:
+            self.assertEqual(file.read(), "old")
+        self.assertFalse([name for name in os.listdir(self.folder) if name.endswith(".part")])
+        self.assertEqual(run("export", self.tape, "--to", "dot", cwd=self.folder).returncode, 0)
+        self.assertTrue(os.path.exists(os.path.join(self.folder, "random.dot")))
+
+    def test_a_folder_that_exists(self):
+        """With --force, files that the command does not write stay."""
+        folder = os.path.join(self.folder, "mine")
+        os.mkdir(folder)
+        for name in ("mine.txt", "nodes.csv"):
+            with open(os.path.join(folder, name), "w") as file:
+                file.write("mine")
+        self.assertEqual(run("export", self.tape, "--to", "csv", "-o", folder + "/", "--force").returncode, 0)
+        with open(os.path.join(folder, "mine.txt")) as file:
+            self.assertEqual(file.read(), "mine")
+        with open(os.path.join(folder, "nodes.csv")) as file:
+            self.assertTrue(file.read().startswith("node,"))
+        self.assertFalse([name for name in os.listdir(self.folder) if name.endswith(".part")])
+
+    def test_bad_tapes(self):
+        """What is no tape leaves no file."""
+        bad = os.path.join(self.folder, "bad.tape")
+        with open(bad, "w") as file:
+            file.write("no tape")
+        for form in FORMATS:
+            done = run("export", bad, "--to", form, cwd=self.folder)
+            self.assertEqual((done.returncode, done.stderr.count("\n")), (2, 1), done)
+            self.assertFalse([name for name in os.listdir(self.folder) if name.startswith("bad.") and name != "bad.tape"])
+
+    def test_reader_is_confined(self):
+        """The process that reads the tape has given up its rights. Here it waits for somebody to read a pipe."""
+        if self.sanitizers():
+            self.skipTest("the address sanitizer needs the rights")
+        pipe, tape = (os.path.join(self.folder, name) for name in ("pipe", "large.tape"))
+        subprocess.run([os.path.join(TOOLS, "make_tape"), "3000", "1", "1", "4", tape], check=True)
+        os.mkfifo(pipe)
+        command = subprocess.Popen([TAPEDECK, "export", tape, "--to", "dot", "-o", pipe, "--force"])
+        with open(pipe, "rb") as reader:
+            self.assertTrue(self.has_confined_child(command.pid))
+            self.assertGreater(len(reader.read()), 100000)
+        self.assertEqual(command.wait(), 0)
+
+    def test_killed(self):
+        """A signal leaves nothing."""
+        tape = os.path.join(self.folder, "killed.tape")
+        subprocess.run([os.path.join(TOOLS, "make_tape"), "200000", "1", "1", "4", tape], check=True)
+        for form in FORMATS:
+            before = set(os.listdir(self.folder))
+            command = subprocess.Popen([TAPEDECK, "export", tape, "--to", form, "-o", tape + form])
+            while command.poll() is None and set(os.listdir(self.folder)) == before:
+                time.sleep(0.001)
+            command.terminate()
+            self.assertEqual(command.wait(), -signal.SIGTERM, form)
+            self.assertEqual(set(os.listdir(self.folder)), before, form)
+
+    def has_confined_child(self, pid):
+        give_up = time.monotonic() + 60
+        while time.monotonic() < give_up:
+            with open(f"/proc/{pid}/task/{pid}/children") as file:
+                for child in file.read().split():
+                    with open(f"/proc/{child}/status") as status:
+                        if "Seccomp:\t2" in status.read():
+                            return True
+            time.sleep(0.005)
+        return False
+
+
+if __name__ == "__main__":
+    unittest.main()
