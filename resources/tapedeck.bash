@@ -10,6 +10,8 @@ _tapedeck() {
     words=$("$program" "$command" --help | sed -n 's/.*--at=WHEN .*first \(.*\) (default.*/\1/p' | sed 's/,\| or//g')
   elif [ "$command" = run ]; then
     words=$("$program" examples | sed 's/ .*//')
+  elif [ "$command" = schema ]; then
+    words=$("$program" schema | sed 's/ .*//')
   fi
   mapfile -t COMPREPLY < <(compgen -W "$words" -- "$word")
   [ "$COMP_CWORD" -eq 1 ] || [[ $word == -* ]] || compopt -o default

@@ -21,7 +21,7 @@ NODE_STATES = {"created", "waiting", "partial", "queued", "running", "done", "sk
 
 
 def run(*arguments, **options):
-    return subprocess.run([TAPEDECK, *map(str, arguments)], capture_output=True, text=True, timeout=60, **options)
+    return subprocess.run([TAPEDECK, *map(str, arguments)], capture_output=True, text=True, timeout=300, **options)
 
 
 class Cli(unittest.TestCase):
@@ -107,12 +107,12 @@ class Cli(unittest.TestCase):
         for command, option, words in (("run", "--anomaly", "off, nan or nonfinite"), ("run", "--policy", "block or drop"),
                                        ("run", "--semantics", "2.13 or 1.11"), ("record", "--level", "1 or 2"),
                                        ("record", "--stats", "off, finite or full"),
-                                       ("open", "--page", "inspector, events or problems"),
-                                       ("render", "--view", "graph, timeline, queues or overview")):
+                                       ("open", "--page", "inspector, events, problems, profile, waiting, contention, critical, whatif or memory"),
+                                       ("render", "--view", "graph, timeline, queues, memory or overview")):
             said = self.refused(command, option, "sideways", self.tape)
             self.assertEqual(said, f"tapedeck {command}: {option} 'sideways': must be {words}\n")
         self.assertIn("--break 'sideways': must be node:NUMBER", self.refused("run", "--break", "sideways", "mlp"))
-        self.assertIn("must be graph, timeline, queues or overview", self.refused("render", self.tape, "-o", "x.png"))
+        self.assertIn("must be graph, timeline, queues, memory or overview", self.refused("render", self.tape, "-o", "x.png"))
 
     def test_a_tape_is_no_program(self):
         for command in (["run"], ["record", "--"], ["import"], []):
@@ -219,6 +219,31 @@ class Cli(unittest.TestCase):
         with open(picture, "rb") as file:
             self.assertEqual(file.read(), chosen)
         self.assertIn("--at", self.refused("render", self.tape, "--view", "graph", "--at", "x", "-o", picture))
+        self.assertEqual(run("render", self.tape, "--view", "graph", "--overlay", "critical", "-o", picture).returncode, 0)
+        self.assertIn("must be time, bytes, norm, critical or slack",
+                      self.refused("render", self.tape, "--view", "graph", "--overlay", "x", "-o", picture))
+        self.assertIn("--view graph alone",
+                      self.refused("render", self.tape, "--view", "queues", "--overlay", "time", "-o", picture))
+        self.assertIn("--stats", self.refused("render", self.tape, "--view", "graph", "--overlay", "norm", "-o", picture))
+
+    def test_part_of_a_timeline(self):
+        """A range of events changes the picture, also one of a single event. Ranges that cannot be are refused."""
+        picture = os.path.join(self.folder.name, "part.svg")
+        last = len(self.events) - 1
+
+        def drawn(*arguments):
+            done = run("render", self.tape, "--view", "timeline", "--at", 0, *arguments, "-o", picture)
+            self.assertEqual((done.returncode, done.stderr), (0, ""))
+            return pathlib.Path(picture).read_bytes()
+        whole = drawn()
+        self.assertNotEqual(drawn("--from", last // 2), whole)
+        self.assertNotEqual(drawn("--from", last // 2, "--to", last - 100), drawn("--from", last // 2))
+        self.assertEqual(drawn("--from", last // 2, "--to", last - 100), drawn("--to", last - 100, "--from", last // 2))
+        drawn("--from", 5, "--to", 5)
+        for arguments, word in ((["--from", 9, "--to", 8], "before --from"), (["--to", -3], "numbers of events"),
+                                (["--to", last + 1], f"there is no event {last + 1}")):
+            self.assertIn(word, self.refused("render", self.tape, "--view", "timeline", *arguments, "-o", picture))
+        self.assertIn("--view timeline", self.refused("render", self.tape, "--view", "graph", "--from", 1, "-o", picture))
 
     def test_readers_are_confined(self):
         with open(TAPEDECK, "rb") as file:
@@ -237,7 +262,7 @@ class Cli(unittest.TestCase):
         reader = subprocess.Popen([TAPEDECK, command, pipe] + [pipe] * (command == "diff"),
                                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         try:
-            status, give_up = "", time.monotonic() + 10
+            status, give_up = "", time.monotonic() + 60
             while "Seccomp:\t2" not in status and time.monotonic() < give_up:
                 with open(f"/proc/{reader.pid}/status") as file:
                     status = file.read()
@@ -287,7 +312,7 @@ class Cli(unittest.TestCase):
                 at += 72 + n_stored
             n_lost, hit = min(chunks)
             self.assertGreater(len(chunks), 1)
-            self.assertEqual(kinds, {1, 2, 3, 4}, "the tape has a table of contents")
+            self.assertEqual(kinds, {1, 2, 3, 4, 7}, "the tape has a table of contents and a list of chunks")
             data[hit] ^= 0x55
             pathlib.Path(tape).write_bytes(data)
             told = {}
@@ -359,6 +384,9 @@ class Cli(unittest.TestCase):
                          (2, "node hooks", "there is no C++ compiler"))
         self.assertEqual((info["known"]["queue_pop"], info["known"]["lock_wait"], info["known"]["node_begin"]),
                          ("reconstructed", "absent", "observed"))
+        self.assertEqual(info["absent"]["lock_wait"], "hooks see nodes, not the engine")
+        self.assertIn("save tensors", info["absent"]["saved_tensor"])
+        self.assertFalse(set(info["absent"]) & set(info["events_by_kind"]))
         text = run("info", hooked).stdout
         for words in ("2, node hooks", "there is no C++ compiler", "queue_push, queue_pop, buffer_add", "lock_wait"):
             self.assertIn(words, text)
