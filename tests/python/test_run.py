@@ -131,7 +131,7 @@ class Run(ScriptCase):
                 self.assertEqual(child.stdout.readline(), 'ready\n')
                 child.send_signal(number)
                 self.assertEqual(child.stdout.read(), f'got {int(number)}')
-                self.assertEqual(child.wait(20), 3)
+                self.assertEqual(child.wait(120), 3)
 
     def test_tape_is_not_overwritten(self):
         self.run_script('print(1)')
@@ -233,9 +233,9 @@ class Examples(ScriptCase):
         self.assertTrue(any(line.startswith('digits ') for line in lines))
 
     def test_digits_learns_quickly(self):
-        begin = time.monotonic()
+        """In few steps: how long they take is the machine's matter."""
         done = self.tapedeck('run', 'digits')
-        self.assertLess(time.monotonic() - begin, 10)
+        self.assertLess(sum(line.startswith('step ') for line in done.stdout.splitlines()), 30)
         accuracy = [float(line.split()[-1].rstrip('%')) for line in done.stdout.splitlines() if 'accuracy' in line]
         self.assertLess(accuracy[0], 30)
         self.assertGreater(accuracy[1], 60)

@@ -35,10 +35,10 @@ class Where(unittest.TestCase):
 
     def writes(self, *command, **options):
         """The places of the writes on the tape of a command."""
-        done = subprocess.run([TAPEDECK, *command], cwd=self.folder, capture_output=True, text=True, timeout=60, **options)
+        done = subprocess.run([TAPEDECK, *command], cwd=self.folder, capture_output=True, text=True, timeout=300, **options)
         self.assertEqual(done.returncode, 0, done.stderr)
         told = subprocess.run([TAPEDECK, 'events', 't.tape', '--json', '--kind', 'tensor_write'], cwd=self.folder,
-                              capture_output=True, text=True, timeout=60, check=True).stdout
+                              capture_output=True, text=True, timeout=300, check=True).stdout
         return [json.loads(line)['stack'] for line in told.splitlines()]
 
     def recorded(self, package, script):

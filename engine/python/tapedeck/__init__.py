@@ -57,4 +57,13 @@ from tapedeck import copies, distributed, functions, session, utils  # noqa: E40
 
 _C._functions = functions
 
+
+def __getattr__(name):
+    """Tape and TapeError come when they are needed: few programs that run also read tapes."""
+    if name in ('Tape', 'TapeError'):
+        from tapedeck import tape
+        return getattr(tape, name)
+    raise AttributeError(f'module {__name__!r} has no attribute {name!r}')
+
+
 session.begin()

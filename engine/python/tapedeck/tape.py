@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""A tape, read by the program `tapedeck`: everything here is what its commands print with --json."""
+import json
+import os
+import shutil
+import subprocess
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+
+
+class TapeError(Exception):
+    """The tape cannot be read, or has no such thing. The text is the program's."""
+
+
+def program():
+    """The program that belongs to this package: TAPEDECK, or that of the build folder, or the installed one."""
+    built = os.path.normpath(os.path.join(HERE, '..', '..', '..', 'app', 'tapedeck'))
+    for path in (os.environ.get('TAPEDECK'), built, shutil.which('tapedeck')):
+        if path and os.access(path, os.X_OK):
+            return path
+    raise TapeError('the program tapedeck is not in PATH; set TAPEDECK to where it is')
+
+
+def call(command, path, *options):
+    """What a command prints. Status 1 only says that the tape shows something bad."""
+    words = [program(), command, path, *map(str, options)]
+    done = subprocess.run(words, capture_output=True, text=True, encoding='utf-8', errors='replace', check=False)
+    if done.returncode not in (0, 1):
+        raise TapeError(done.stderr.strip() or f'tapedeck {command} ended with status {done.returncode}')
+    return done.stdout
+
+
+class Tape:
+    """A recorded backward pass, or many. Each member asks the program when it is needed first."""
+
+    def __init__(self, path):
+        self.path = os.fspath(path)
+        self._kept = {}
+        self.info  # a file that is no tape is an error now
+
+    def __repr__(self):
+        return f'Tape({self.path!r})'
+
+    def _keep(self, name, ask):
+        if name not in self._kept:
+            self._kept[name] = ask()
+        return self._kept[name]
+
+    def _json(self, command, *options):
+        return json.loads(call(command, self.path, '--json', *options))
+
+    @property
+    def info(self):
+        """What `tapedeck info` says."""
+        return self._keep('info', lambda: self._json('info'))
+
+    @property
+    def passes(self):
+        """The graph tasks, in the order in which they began."""
+        return self.info['graph_tasks']
+
+    @property
+    def nodes(self):
+        """All nodes: {number: facts}, with the names, labels and sequence numbers that node_new and later events gave."""
+        return self._keep('nodes', self._find_nodes)
+
+    def _find_nodes(self):
+        nodes = {}
+        for event in self.events(kind=('node_new', 'node_label', 'node_module', 'node_sequence_nr')):
+            facts = nodes.setdefault(event['node'], {'id': event['node']})
+            facts.update({key: value for key, value in event.items()
+                          if key not in ('seq', 't', 'event', 'node') and (key != 'thread' or event['event'] == 'node_new')})
+        return nodes
+
+    @property
+    def edges(self):
+        """All edges: (from, output_nr, to, input_nr)."""
+        return self._keep('edges', lambda: [(event['from'], event['output_nr'], event['to'], event['input_nr'])
+                                            for event in self.events(kind='edge_new')])
+
+    def events(self, kind=None, node=None, thread=None, first=None, last=None):
+        """Yields events in their order. `kind` is a name or several; first and last are numbers of events."""
+        kinds = [kind] if isinstance(kind, str) else kind or []
+        options = [word for name in kinds for word in ('--kind', name)]
+        for name, value in (('--node', node), ('--thread', thread), ('--from', first), ('--to', last)):
+            options += [] if value is None else [name, str(value)]
+        words = [program(), 'events', self.path, '--json', *options]
+        with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, encoding='utf-8',
+                              errors='replace') as child:
+            try:
+                yield from map(json.loads, child.stdout)
+                said = child.stderr.read().strip()
+            finally:
+                child.stdout.close()
+        if child.returncode:
+            raise TapeError(said)
+
+    def state(self, at='end'):
+        """The whole state after event `at`; also 'nan', 'inf', 'error' and 'end'."""
+        return self._json('state', '--at', at)
+
+    def why(self, at):
+        """In words: why this node was popped, or why that one still waits."""
+        return call('why', self.path, '--at', at).strip()
+
+    def check(self):
+        """What breaks a rule of the engine, or its streams: 'event 7 queue_pop: pop-order: ...', a text for each."""
+        begin = f'{self.path}: '
+        lines = [line[len(begin):] for line in call('check', self.path).splitlines() if line.startswith(begin)]
+        return [line for line in lines if line.startswith('event ')]
+
+    def report(self, by='op', graph_task=None):
+        """Where the time went: a row for each op, module, line, node, thread, queue, lock, hook, pass or rank."""
+        return self._json('report', '--by', by, *([] if graph_task is None else ['--pass', graph_task]))
+
+    def order(self, graph_task=None):
+        """The predicted order of the passes beside what ran."""
+        return self._json('order', *([] if graph_task is None else ['--pass', graph_task]))

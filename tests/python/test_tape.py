@@ -1,0 +1,84 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# tapedeck.Tape beside what the commands print.
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+
+sys.path.insert(0, os.path.join(os.environ["BUILD_ROOT"], "engine", "python"))
+import tapedeck  # noqa: E402
+
+TAPEDECK = os.environ["TAPEDECK"]
+MAKE_TAPE = os.path.join(os.environ["BUILD_ROOT"], "tests", "make_tape")
+
+
+def run(*words):
+    done = subprocess.run(words, capture_output=True, text=True, timeout=300)
+    assert done.returncode in (0, 1), (words, done.stderr)
+    return done.stdout
+
+
+class TapeOfPython(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder, self.path = folder.name, os.path.join(folder.name, "t.tape")
+
+    def record(self, *example):
+        run(TAPEDECK, "run", "--force", "-o", self.path, *example)
+        return tapedeck.Tape(self.path)
+
+    def test_members(self):
+        for example in ("mlp", "multi_root"):
+            tape = self.record(example)
+            events = [json.loads(line) for line in run(TAPEDECK, "events", "--json", self.path).splitlines()]
+            self.assertEqual(list(tape.events()), events)
+            self.assertEqual(list(tape.events(kind="queue_pop")), [e for e in events if e["event"] == "queue_pop"])
+            self.assertEqual(list(tape.events(first=10, last=20)), events[10:21])
+            self.assertEqual(len(tape.nodes), tape.info["n_nodes"])
+            self.assertEqual(len(tape.edges), tape.info["n_edges"])
+            end = json.loads(run(TAPEDECK, "state", self.path, "--at", "end", "--json"))
+            self.assertEqual(tape.state(), end)
+            for node in end["nodes"]:
+                facts = tape.nodes[node["id"]]
+                self.assertEqual((facts["name"], facts["sequence_nr"], facts.get("label")),
+                                 (node["name"], node["sequence_nr"], node.get("label")))
+            self.assertEqual([one["id"] for one in tape.passes], [e["graph_task"] for e in events if e["event"] == "graph_task_begin"])
+            pop = next(e["seq"] for e in events if e["event"] == "queue_pop")
+            self.assertIn("was popped from", tape.why(pop))
+            self.assertEqual(tape.state(at=pop)["seq"], pop)
+            self.assertEqual(tape.check(), [])
+            for by in ("op", "thread", "pass"):
+                self.assertEqual(tape.report(by=by), json.loads(run(TAPEDECK, "report", self.path, "--by", by, "--json")))
+            self.assertEqual(tape.order(), json.loads(run(TAPEDECK, "order", self.path, "--json")))
+            self.assertEqual(tape.order(graph_task=tape.passes[0]["id"])["passes"], 1)
+
+    def test_what_is_bad(self):
+        found = self.record("missing_wait").check()
+        self.assertEqual(len(found), run(TAPEDECK, "check", self.path).count("stream_conflict"))
+        self.assertGreater(len(found), 0)
+
+    def test_part_of_the_events(self):
+        run(MAKE_TAPE, "200", "2", "40", "1", self.path)
+        stream = tapedeck.Tape(self.path).events()
+        self.assertEqual([next(stream)["seq"] for _ in range(3)], [0, 1, 2])
+        stream.close()
+
+    def test_errors(self):
+        with self.assertRaisesRegex(tapedeck.TapeError, "No such file"):
+            tapedeck.Tape(os.path.join(self.folder, "none.tape"))
+        with self.assertRaisesRegex(tapedeck.TapeError, "not a tape|too short"):
+            tapedeck.Tape(__file__)
+        tape = self.record("mlp")
+        for ask in (lambda: tape.report(by="weather"), lambda: tape.state(at=10**9), lambda: tape.order(graph_task=99),
+                    lambda: list(tape.events(kind="weather"))):
+            with self.assertRaises(tapedeck.TapeError) as caught:
+                ask()
+            self.assertEqual(str(caught.exception).count("\n"), 0)
+
+
+if __name__ == "__main__":
+    unittest.main()
