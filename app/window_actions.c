@@ -2,6 +2,7 @@
 #include "app/window_actions.h"
 
 #include "app/about.h"
+#include "app/window_shortcuts.h"
 #include "ui/model/analysis_wish.h"
 #include "ui/model/playhead_steps.h"
 
@@ -288,6 +289,11 @@ static const struct {
      close_window},
 };
 
+typedef struct Key {
+  const char *action; /* constant */
+  char *name;         /* (owned) */
+} Key;
+
 static void
 activated(GSimpleAction *action, GVariant *parameter, gpointer data) {
   const char *name = g_action_get_name(G_ACTION(action));
@@ -312,12 +318,50 @@ goes_first(const char *key) {
          (keyval >= GDK_KEY_F1 && keyval <= GDK_KEY_F35);
 }
 
+static gboolean
+is_within(GtkWidget *widget, GType type) {
+  return widget && (g_type_is_a(G_OBJECT_TYPE(widget), type) ||
+                    gtk_widget_get_ancestor(widget, type) != NULL);
+}
+
+/* What the focused widget does with a key itself: an entry types it, a popover is a small window, a
+ * button takes the space bar. */
+static gboolean
+needs_key(GtkWidget *focus, const char *key) {
+  if (is_within(focus, GTK_TYPE_EDITABLE) || is_within(focus, GTK_TYPE_POPOVER)) return TRUE;
+  return strcmp(key, "space") == 0 &&
+         (is_within(focus, GTK_TYPE_BUTTON) || is_within(focus, GTK_TYPE_EXPANDER) ||
+          is_within(focus, GTK_TYPE_DROP_DOWN) || is_within(focus, GTK_TYPE_SWITCH));
+}
+
+/* A key that moves the playhead works wherever the focus is. */
+static gboolean
+transport_key(GtkWidget *window, GVariant *arguments, gpointer data) {
+  const Key *key = data;
+  GAction *action = g_action_map_lookup_action(G_ACTION_MAP(window), key->action);
+  if (!g_action_get_enabled(action) ||
+      needs_key(gtk_window_get_focus(GTK_WINDOW(window)), key->name))
+    return FALSE;
+  g_action_activate(action, NULL);
+  return TRUE;
+}
+
 static void
-add_key(GtkShortcutController *first, GtkShortcutController *last, const char *key,
-        const char *action) {
-  GtkShortcut *shortcut =
-      gtk_shortcut_new(gtk_shortcut_trigger_parse_string(key), gtk_named_action_new(action));
-  gtk_shortcut_controller_add_shortcut(goes_first(key) ? first : last, shortcut);
+free_key(gpointer data) {
+  Key *key = data;
+  g_free(key->name);
+  g_free(key);
+}
+
+static GtkShortcutAction *
+make_action(Section section, const char *action, const char *name) {
+  if (section == SECTION_MOVE) {
+    Key *key = g_new(Key, 1);
+    *key = (Key){action, g_strdup(name)};
+    return gtk_callback_action_new(transport_key, key, free_key);
+  }
+  g_autofree char *detailed = g_strconcat("win.", action, NULL);
+  return gtk_named_action_new(detailed);
 }
 
 static void
@@ -328,9 +372,13 @@ add_keys(TdWindow *window) {
   gtk_event_controller_set_propagation_phase(last, GTK_PHASE_BUBBLE);
   for (guint i = 0; i < G_N_ELEMENTS(actions); i++) {
     g_auto(GStrv) keys = g_strsplit(actions[i].keys ? actions[i].keys : "", " ", -1);
-    g_autofree char *action = g_strconcat("win.", actions[i].name, NULL);
-    for (guint k = 0; keys[k]; k++)
-      add_key(GTK_SHORTCUT_CONTROLLER(first), GTK_SHORTCUT_CONTROLLER(last), keys[k], action);
+    for (guint k = 0; keys[k]; k++) {
+      gboolean before = actions[i].section == SECTION_MOVE || goes_first(keys[k]);
+      gtk_shortcut_controller_add_shortcut(
+          GTK_SHORTCUT_CONTROLLER(before ? first : last),
+          gtk_shortcut_new(gtk_shortcut_trigger_parse_string(keys[k]),
+                           make_action(actions[i].section, actions[i].name, keys[k])));
+    }
   }
   gtk_widget_add_controller(GTK_WIDGET(window), first);
   gtk_widget_add_controller(GTK_WIDGET(window), last);
@@ -420,36 +468,13 @@ td_window_actions_install(TdWindow *window) {
 }
 
 static void
-append_group(GString *xml, Section section) {
-  g_autofree char *title = g_markup_escape_text(_(section_titles[section]), -1);
-  g_string_append_printf(xml,
-                         "<child><object class='GtkShortcutsGroup'>"
-                         "<property name='title'>%s</property>",
-                         title);
-  for (guint i = 0; i < G_N_ELEMENTS(actions); i++) {
-    if (actions[i].section != section || !actions[i].keys) continue;
-    g_auto(GStrv) keys = g_strsplit(actions[i].keys, " ", 2);
-    g_autofree char *text =
-        g_markup_printf_escaped("<child><object class='GtkShortcutsShortcut'>"
-                                "<property name='title'>%s</property>"
-                                "<property name='accelerator'>%s</property></object></child>",
-                                _(actions[i].title), keys[0]);
-    g_string_append(xml, text);
-  }
-  g_string_append(xml, "</object></child>");
-}
-
-static void
 show_shortcuts(TdWindow *window) {
-  g_autoptr(GString) xml = g_string_new(
-      "<interface><object class='GtkShortcutsWindow' id='shortcuts'><property name='modal'>1"
-      "</property><child><object class='GtkShortcutsSection'>"
-      "<property name='section-name'>all</property><property name='max-height'>14</property>");
-  for (guint i = 0; i < N_SECTIONS; i++)
-    append_group(xml, i);
-  g_string_append(xml, "</object></child></object></interface>");
-  g_autoptr(GtkBuilder) builder = gtk_builder_new_from_string(xml->str, (gssize)xml->len);
-  GtkWindow *shortcuts = GTK_WINDOW(gtk_builder_get_object(builder, "shortcuts"));
-  gtk_window_set_transient_for(shortcuts, GTK_WINDOW(window));
-  gtk_window_present(shortcuts);
+  GString *shortcuts = td_shortcuts_new();
+  for (guint section = 0; section < N_SECTIONS; section++) {
+    td_shortcuts_add_group(shortcuts, section_titles[section]);
+    for (guint i = 0; i < G_N_ELEMENTS(actions); i++)
+      if (actions[i].section == section && actions[i].keys)
+        td_shortcuts_add(shortcuts, actions[i].title, actions[i].keys);
+  }
+  td_shortcuts_show(shortcuts, GTK_WINDOW(window));
 }

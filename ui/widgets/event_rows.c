@@ -102,13 +102,18 @@ td_event_rows_new(gboolean whole) {
   return factory;
 }
 
-static void
-drop_focus(GtkWidget *view) {
+static gboolean
+has_focus(GtkWidget *view) {
   GtkRoot *root = gtk_widget_get_root(view);
   GtkWidget *focus = root ? gtk_root_get_focus(root) : NULL;
-  if (!focus || !gtk_widget_is_ancestor(focus, view)) return;
+  return focus && (focus == view || gtk_widget_is_ancestor(focus, view));
+}
+
+static void
+drop_focus(GtkWidget *view) {
+  if (!has_focus(view)) return;
   g_object_set_data(G_OBJECT(view), "td-focused", view);
-  gtk_root_set_focus(root, NULL);
+  gtk_root_set_focus(gtk_widget_get_root(view), NULL);
 }
 
 static GtkWidget *
@@ -123,7 +128,7 @@ static void
 take_focus_back(GtkWidget *view) {
   GtkRoot *root = gtk_widget_get_root(view);
   if (!g_object_steal_data(G_OBJECT(view), "td-focused") || !root) return;
-  if (gtk_root_get_focus(root)) return;
+  if (gtk_root_get_focus(root) && !has_focus(view)) return;
   GtkWidget *row = selected_row(view);
   gtk_widget_grab_focus(row ? row : view);
 }
@@ -163,6 +168,12 @@ with_rows_around(GtkWidget *view, guint row) {
   return row >= last ? MIN(row + ROWS_AROUND, n - 1) : row - MIN(row, ROWS_AROUND);
 }
 
+/* The focus goes where the selection goes, once the list has scrolled there. */
+static void
+focus_with_selection(GtkWidget *view) {
+  if (has_focus(view)) g_object_set_data(G_OBJECT(view), "td-focused", view);
+}
+
 /* A list that was not laid out with its present model cannot scroll yet (GTK 4.8 then shows
  * nothing), so the scrolling waits for a whole frame. */
 static gboolean
@@ -195,7 +206,20 @@ td_event_rows_follow(GtkListView *view, uint64_t seq) {
   guint row = seq == UINT64_MAX ? G_MAXUINT : td_event_list_find(events, seq);
   GtkSingleSelection *selection = GTK_SINGLE_SELECTION(gtk_list_view_get_model(view));
   gtk_single_selection_set_selected(selection, row == G_MAXUINT ? GTK_INVALID_LIST_POSITION : row);
+  focus_with_selection(GTK_WIDGET(view));
   if (row != G_MAXUINT) scroll_soon(view);
+}
+
+uint64_t
+td_event_rows_beside(GtkListView *view, uint64_t position, int by) {
+  TdEventList *events = events_of(view);
+  guint n = events ? g_list_model_get_n_items(G_LIST_MODEL(events)) : 0;
+  if (!n) return UINT64_MAX;
+  guint row = position ? td_event_list_find(events, position - 1) : G_MAXUINT;
+  /* Between two listed events, the one above is that of `row`. */
+  gboolean between = row != G_MAXUINT && td_event_rows_activated(view, row) + 1 < position;
+  gint64 wanted = (row == G_MAXUINT ? -1 : (gint64)row) + by + (between && by < 0);
+  return td_event_rows_activated(view, (guint)CLAMP(wanted, 0, (gint64)n - 1));
 }
 
 uint64_t

@@ -22,5 +22,9 @@ void td_event_rows_show(GtkListView *view, TdEventList *events);
  * scrolls to it. */
 void td_event_rows_follow(GtkListView *view, uint64_t seq);
 
+/* td_event_rows_beside returns the number of the event that is listed `by` rows below a position,
+ * or above if negative; UINT64_MAX if the list is empty. */
+uint64_t td_event_rows_beside(GtkListView *view, uint64_t position, int by);
+
 /* td_event_rows_activated returns the event number of an activated row. */
 uint64_t td_event_rows_activated(GtkListView *view, guint row);

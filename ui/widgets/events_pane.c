@@ -3,8 +3,11 @@
 
 #include "ui/model/document_part.h"
 #include "ui/widgets/event_rows.h"
+#include "ui/widgets/list_bin.h"
 
 #include <glib/gi18n.h>
+
+#define ROWS_OF_PAGE 10
 
 struct _TdEventsPane {
   AdwBin parent_instance;
@@ -78,6 +81,48 @@ row_activated(GtkListView *list, guint row, gpointer data) {
   td_playhead_set_position(self->playhead, seq + 1);
 }
 
+/* By how many rows a key moves. */
+static int
+rows_of_key(guint key) {
+  switch (key) {
+  case GDK_KEY_Up:
+  case GDK_KEY_KP_Up:
+    return -1;
+  case GDK_KEY_Down:
+  case GDK_KEY_KP_Down:
+    return 1;
+  case GDK_KEY_Page_Up:
+    return -ROWS_OF_PAGE;
+  case GDK_KEY_Page_Down:
+    return ROWS_OF_PAGE;
+  default:
+    return 0;
+  }
+}
+
+/* A key in the list moves the playhead to the event above or below. */
+static gboolean
+key_pressed(GtkEventControllerKey *controller, guint key, guint code, GdkModifierType state,
+            gpointer data) {
+  TdEventsPane *self = data;
+  GdkModifierType modifiers = GDK_CONTROL_MASK | GDK_SHIFT_MASK | GDK_ALT_MASK;
+  int by = state & modifiers ? 0 : rows_of_key(key);
+  if (!by) return GDK_EVENT_PROPAGATE;
+  uint64_t position = td_playhead_get_position(self->playhead);
+  uint64_t seq = td_event_rows_beside(self->list, position, by);
+  td_playhead_set_playing(self->playhead, FALSE);
+  if (seq != UINT64_MAX) td_playhead_set_position(self->playhead, seq + 1);
+  return GDK_EVENT_STOP;
+}
+
+static void
+add_keys(TdEventsPane *self) {
+  GtkEventController *key = gtk_event_controller_key_new();
+  gtk_event_controller_set_propagation_phase(key, GTK_PHASE_CAPTURE);
+  g_signal_connect(key, "key-pressed", G_CALLBACK(key_pressed), self);
+  gtk_widget_add_controller(GTK_WIDGET(self->list), key);
+}
+
 void
 td_events_pane_set_playhead(TdEventsPane *self, TdPlayhead *playhead) {
   if (!g_set_object(&self->playhead, playhead)) return;
@@ -105,6 +150,7 @@ static void
 td_events_pane_class_init(TdEventsPaneClass *klass) {
   GtkWidgetClass *widget_class = GTK_WIDGET_CLASS(klass);
   G_OBJECT_CLASS(klass)->dispose = td_events_pane_dispose;
+  g_type_ensure(TD_TYPE_LIST_BIN);
   gtk_widget_class_set_template_from_resource(widget_class,
                                               "/org/tapedeck/Tapedeck/ui/events_pane.ui");
   gtk_widget_class_bind_template_child(widget_class, TdEventsPane, family);
@@ -126,4 +172,5 @@ td_events_pane_init(TdEventsPane *self) {
   g_autoptr(GtkListItemFactory) factory = td_event_rows_new(FALSE);
   gtk_list_view_set_factory(self->list, factory);
   g_signal_connect(self->list, "activate", G_CALLBACK(row_activated), self);
+  add_keys(self);
 }

@@ -140,7 +140,7 @@ static gboolean
 key_pressed(GtkEventControllerKey *controller, guint key, guint code, GdkModifierType state,
             gpointer data) {
   TdCanvas *canvas = data;
-  int direction = (key == GDK_KEY_Right) - (key == GDK_KEY_Left);
+  int direction = (key == GDK_KEY_Up) - (key == GDK_KEY_Down);
   GdkModifierType modifiers = GDK_CONTROL_MASK | GDK_SHIFT_MASK | GDK_ALT_MASK;
   if (!has_picture(canvas) || !direction || state & modifiers) return GDK_EVENT_PROPAGATE;
   td_memory_view view = make_view(canvas);

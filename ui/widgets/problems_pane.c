@@ -5,6 +5,7 @@
 #include "ui/model/playhead_steps.h"
 #include "ui/model/problems.h"
 #include "ui/widgets/event_rows.h"
+#include "ui/widgets/list_bin.h"
 
 struct _TdProblemsPane {
   AdwBin parent_instance;
@@ -66,6 +67,7 @@ static void
 td_problems_pane_class_init(TdProblemsPaneClass *klass) {
   GtkWidgetClass *widget_class = GTK_WIDGET_CLASS(klass);
   G_OBJECT_CLASS(klass)->dispose = td_problems_pane_dispose;
+  g_type_ensure(TD_TYPE_LIST_BIN);
   gtk_widget_class_set_template_from_resource(widget_class,
                                               "/org/tapedeck/Tapedeck/ui/problems_pane.ui");
   gtk_widget_class_bind_template_child(widget_class, TdProblemsPane, stack);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "ui/widgets/start_page.h"
 
+#include "ui/widgets/list_bin.h"
+
 #define MAX_RECENT_SHOWN 3
 
 struct _TdStartPage {
@@ -75,6 +77,7 @@ td_start_page_class_init(TdStartPageClass *klass) {
   GtkWidgetClass *widget_class = GTK_WIDGET_CLASS(klass);
   signals[SIGNAL_OPEN_TAPE] = make_signal("open-tape");
   signals[SIGNAL_RUN_EXAMPLE] = make_signal("run-example");
+  g_type_ensure(TD_TYPE_LIST_BIN);
   gtk_widget_class_set_template_from_resource(widget_class,
                                               "/org/tapedeck/Tapedeck/ui/start_page.ui");
   gtk_widget_class_bind_template_child(widget_class, TdStartPage, recent_group);

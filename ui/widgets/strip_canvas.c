@@ -146,10 +146,8 @@ place_of_key(TdDocument *document, uint64_t position, guint key) {
   uint64_t length = td_document_get_length(document), step = MAX(length / KEY_STEPS, 1);
   TdPart part = td_document_part_at(document, position);
   switch (key) {
-  case GDK_KEY_Left:
   case GDK_KEY_Down:
     return position > step ? position - step : 0;
-  case GDK_KEY_Right:
   case GDK_KEY_Up:
     return MIN(position + step, length);
   case GDK_KEY_Page_Up:

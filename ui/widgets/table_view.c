@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "ui/widgets/table_view.h"
 
+#include "ui/widgets/list_bin.h"
+
 #include <glib/gi18n.h>
 
 struct _TdTableView {
@@ -191,5 +193,5 @@ td_table_view_init(TdTableView *self) {
   self->filter = gtk_custom_filter_new(filter_cb, self, NULL);
   self->scroller = GTK_SCROLLED_WINDOW(gtk_scrolled_window_new());
   gtk_widget_set_vexpand(GTK_WIDGET(self->scroller), TRUE);
-  adw_bin_set_child(ADW_BIN(self), GTK_WIDGET(self->scroller));
+  adw_bin_set_child(ADW_BIN(self), td_list_bin_new(GTK_WIDGET(self->scroller)));
 }
