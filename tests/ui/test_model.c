@@ -350,6 +350,79 @@ test_shapes_have_numbers(Fixture *fixture, gconstpointer data) {
   g_unlink(path);
 }
 
+#define HUB_EDGES 500
+
+static td_any_event
+script_event(td_event_kind kind) {
+  return (td_any_event){.event = {.kind = kind, .size = sizeof(td_any_event)}};
+}
+
+/* Node 0 gets a gradient from each of HUB_EDGES nodes. */
+static char *
+write_hub(Fixture *fixture) {
+  char *path = g_build_filename(fixture->folder, "hub.tape", NULL);
+  g_autofree td_any_event *events = g_new0(td_any_event, 3 * HUB_EDGES + 2);
+  td_tape_script script = {.n_threads = 1, .events = events};
+  for (uint32_t node = 0; node <= HUB_EDGES; node++) {
+    td_any_event *made = &events[script.n++];
+    *made = script_event(TD_EVENT_node_new);
+    made->event.size = sizeof made->node_new;
+    made->node_new.node = node;
+    made->node_new.device = TD_DEVICE_CPU;
+    made->node_new.n_inputs = made->node_new.n_outputs = 1;
+  }
+  for (uint32_t node = 1; node <= HUB_EDGES; node++) {
+    td_any_event *edge = &events[script.n++];
+    *edge = script_event(TD_EVENT_edge_new);
+    edge->event.size = sizeof edge->edge_new;
+    edge->edge_new.from = node;
+  }
+  events[script.n++] = script_event(TD_EVENT_graph_task_begin);
+  events[script.n - 1].event.size = sizeof events->graph_task_begin;
+  for (uint32_t node = 1; node <= HUB_EDGES; node++) {
+    td_any_event *arrival = &events[script.n++];
+    *arrival = script_event(TD_EVENT_buffer_add);
+    arrival->event.size = sizeof arrival->buffer_add;
+    arrival->buffer_add.from = node;
+  }
+  g_assert_cmpint(td_tape_script_write(&script, path, NULL), ==, TD_OK);
+  return path;
+}
+
+static TdFact *
+find_fact(GListModel *facts, const char *title) {
+  for (guint i = 0; i < g_list_model_get_n_items(facts); i++) {
+    g_autoptr(TdFact) fact = g_list_model_get_item(facts, i);
+    if (g_str_equal(td_fact_get_title(fact), title)) return g_steal_pointer(&fact);
+  }
+  return NULL;
+}
+
+/* However many edges a node has, the inspector lists a few, says how many more there are, and has a
+ * list of all. */
+static void
+test_facts_of_hub(Fixture *fixture, gconstpointer data) {
+  g_autofree char *path = write_hub(fixture);
+  g_autoptr(TdDocument) document = td_document_new(path);
+  g_assert_true(load(document, NULL));
+  g_autoptr(TdPlayhead) playhead = td_playhead_new();
+  td_playhead_set_document(playhead, document);
+  td_playhead_to_end(playhead);
+  g_autoptr(GListModel) facts = td_facts_of_node(document, 0);
+  g_assert_cmpuint(g_list_model_get_n_items(facts), <, 100);
+  g_autofree char *input = fact_called(facts, "Input 0");
+  g_autofree char *words = g_strdup_printf(" and %d more", HUB_EDGES - 6);
+  g_assert_true(g_str_has_suffix(input, words));
+  g_autoptr(TdFact) rest = find_fact(facts, "and");
+  g_assert_nonnull(rest);
+  GListModel *all = td_fact_get_all(rest);
+  g_assert_cmpuint(g_list_model_get_n_items(all), ==, HUB_EDGES);
+  g_autoptr(TdFact) last = g_list_model_get_item(all, HUB_EDGES - 1);
+  g_assert_cmpuint(td_fact_get_node(last), ==, HUB_EDGES);
+  g_assert_cmpstr(td_fact_get_title(last), ==, "into input 0");
+  g_unlink(path);
+}
+
 static void
 store_message(TdPlayhead *playhead, const char *text, gpointer data) {
   g_free(*(char **)data);
@@ -449,6 +522,7 @@ main(int argc, char **argv) {
   ADD("event-list/filters-cover", test_filters_cover);
   ADD("scenes/have-a-budget", test_scenes_have_a_budget);
   ADD("facts/of-nodes", test_facts_of_nodes);
+  ADD("facts/of-a-hub", test_facts_of_hub);
   ADD("facts/shapes-have-numbers", test_shapes_have_numbers);
   ADD("worker/counts", test_worker_counts);
   return run_tests();

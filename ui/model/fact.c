@@ -8,6 +8,7 @@ struct _TdFact {
   const char *section; /* translated, constant */
   char *title, *value; /* (owned) */
   char *more;          /* (owned) or NULL */
+  GListModel *all;     /* (owned) or NULL */
   uint32_t node;
 };
 
@@ -19,6 +20,7 @@ td_fact_finalize(GObject *object) {
   g_free(self->title);
   g_free(self->value);
   g_free(self->more);
+  g_clear_object(&self->all);
   G_OBJECT_CLASS(td_fact_parent_class)->finalize(object);
 }
 
@@ -55,6 +57,16 @@ td_fact_get_node(TdFact *self) {
 const char *
 td_fact_get_more(TdFact *self) {
   return self->more;
+}
+
+GListModel *
+td_fact_get_all(TdFact *self) {
+  return self->all;
+}
+
+void
+td_fact_set_all(TdFact *self, GListModel *all) {
+  self->all = all;
 }
 
 TdFact *

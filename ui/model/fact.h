@@ -4,7 +4,7 @@
  * thread only. */
 #pragma once
 
-#include <glib-object.h>
+#include <gio/gio.h>
 #include <stdint.h>
 
 #define TD_TYPE_FACT (td_fact_get_type())
@@ -23,3 +23,8 @@ uint32_t td_fact_get_node(TdFact *self);
 
 /* td_fact_get_more returns lines to show on demand below the value, or NULL. */
 const char *td_fact_get_more(TdFact *self);
+
+/* td_fact_get_all returns a list of TdFact to show on demand below the value, or NULL. The list may
+ * be long. td_fact_set_all takes it. */
+GListModel *td_fact_get_all(TdFact *self);
+void td_fact_set_all(TdFact *self, GListModel *all);

@@ -25,6 +25,13 @@ td_fact_list_add_link(TdFactList *facts, const char *title, char *value, uint32_
 }
 
 void
+td_fact_list_add_all(TdFactList *facts, const char *title, char *value, GListModel *all) {
+  g_autoptr(TdFact) fact = td_fact_new(facts->section, title, value, TD_NONE, NULL);
+  td_fact_set_all(fact, all);
+  g_list_store_append(facts->store, fact);
+}
+
+void
 td_fact_list_add_more(TdFactList *facts, const char *title, char *value, const char *more) {
   add_fact(facts, title, value, TD_NONE, more);
 }

@@ -21,6 +21,8 @@ TdFactList td_fact_list_new(TdDocument *document);
 void td_fact_list_add(TdFactList *facts, const char *title, char *value);
 void td_fact_list_add_link(TdFactList *facts, const char *title, char *value, uint32_t node);
 void td_fact_list_add_more(TdFactList *facts, const char *title, char *value, const char *more);
+/* It also takes the list of all that the value stands for. */
+void td_fact_list_add_all(TdFactList *facts, const char *title, char *value, GListModel *all);
 void td_fact_list_add_count(TdFactList *facts, const char *title, uint64_t count);
 
 /* td_fact_list_add_known adds a value that comes from events of a kind. The value says so if those

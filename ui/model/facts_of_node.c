@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "ui/geometry/format.h"
 #include "ui/model/document_texts.h"
+#include "ui/model/edge_list.h"
 #include "ui/model/facts.h"
 #include "ui/model/facts_origin.h"
 #include "ui/model/facts_parts.h"
@@ -11,6 +12,7 @@
 
 /* A leaf of a large model may have thousands of edges; a list that long helps nobody. */
 #define MAX_EDGES_LISTED 64
+#define MAX_ARRIVALS_NAMED 6
 
 static char *
 queue_name(const td_catalog *catalog, uint32_t queue) {
@@ -119,18 +121,32 @@ add_identity(TdFactList *facts, uint32_t node) {
                    g_strdup_printf("%u, %u", facts_of->n_inputs, facts_of->n_outputs));
 }
 
-static char *
-arrivals_text(TdFactList *facts, const td_task_now *task, uint32_t input_nr) {
-  GString *text = g_string_new(NULL);
+/* The last to arrive is the first in the state's list. */
+static GArray *
+arrived_at(TdFactList *facts, const td_task_now *task, uint32_t input_nr) {
+  GArray *from = g_array_new(FALSE, FALSE, sizeof(uint32_t));
   uint32_t at = task ? task->first_arrival : TD_NONE;
   for (; at != TD_NONE; at = td_state_arrival(facts->state, at)->next) {
     const td_arrival_now *arrival = td_state_arrival(facts->state, at);
-    if (arrival->input_nr != input_nr) continue;
-    g_autofree char *from = arrival->from == TD_NONE
-                                ? g_strdup(_("the caller"))
-                                : td_document_dup_node_words(facts->document, arrival->from);
-    g_autofree char *before = g_strdup(text->str);
-    g_string_printf(text, "%s%s%s", from, *before ? ", " : "", before);
+    if (arrival->input_nr == input_nr) g_array_append_val(from, arrival->from);
+  }
+  return from;
+}
+
+static char *
+arrivals_text(TdFactList *facts, const td_task_now *task, uint32_t input_nr) {
+  g_autoptr(GArray) from = arrived_at(facts, task, input_nr);
+  guint n_named = MIN(from->len, MAX_ARRIVALS_NAMED);
+  GString *text = g_string_new(NULL);
+  for (guint i = 0; i < n_named; i++) {
+    uint32_t node = g_array_index(from, uint32_t, from->len - 1 - i);
+    g_autofree char *name = node == TD_NONE ? g_strdup(_("the caller"))
+                                            : td_document_dup_node_words(facts->document, node);
+    g_string_append_printf(text, "%s%s", i ? ", " : "", name);
+  }
+  if (n_named < from->len) {
+    g_autofree char *count = td_format_count(from->len - n_named);
+    g_string_append_printf(text, _(" and %s more"), count);
   }
   return g_string_free(text, FALSE);
 }
@@ -175,29 +191,32 @@ is_current(TdFactList *facts, uint32_t node) {
   return state != TD_NODE_released && state != TD_NODE_absent;
 }
 
+/* The last row of a side that is not listed whole. Somebody who wants can see all edges. */
 static void
-add_rest(TdFactList *facts, uint32_t n_left_out) {
-  if (!n_left_out) return;
-  g_autofree char *count = td_format_count(n_left_out);
-  td_fact_list_add(facts, _("and more"), g_strdup_printf(_("%s not listed"), count));
+add_rest(TdFactList *facts, uint32_t node, TdEdgeSide side, uint32_t n_more, uint32_t n_idle) {
+  if (!n_more && !n_idle) return;
+  g_autofree char *more = td_format_count(n_more), *idle = td_format_count(n_idle);
+  char *value = n_more && n_idle ? g_strdup_printf(_("%s more, %s not in use now"), more, idle)
+                : n_more         ? g_strdup_printf(_("%s more"), more)
+                                 : g_strdup_printf(_("%s not in use now"), idle);
+  td_fact_list_add_all(facts, _("and"), value,
+                       G_LIST_MODEL(td_edge_list_new(facts->document, node, side)));
 }
 
 static void
 add_edges_in(TdFactList *facts, uint32_t node) {
   const td_catalog_node *known = td_catalog_node_get(facts->catalog, node);
-  uint32_t n_listed = 0;
+  uint32_t n_current = 0;
   facts->section = _("Gradients come from");
   for (uint32_t i = 0; i < known->n_in; i++) {
     const td_catalog_edge *edge =
         &facts->catalog->edges[facts->catalog->in_edges[known->first_in + i]];
-    if (!is_current(facts, edge->from) || n_listed == MAX_EDGES_LISTED) continue;
-    g_autofree char *title = edge->input_nr == TD_NONE
-                                 ? g_strdup(_("into an input"))
-                                 : g_strdup_printf(_("into input %u"), edge->input_nr);
+    if (!is_current(facts, edge->from) || n_current++ >= MAX_EDGES_LISTED) continue;
+    g_autofree char *title = td_edge_list_dup_title(TD_EDGES_IN, edge);
     td_fact_list_add_link(facts, title, edge_text(facts, edge->from), edge->from);
-    n_listed++;
   }
-  add_rest(facts, known->n_in - n_listed);
+  add_rest(facts, node, TD_EDGES_IN, n_current - MIN(n_current, MAX_EDGES_LISTED),
+           known->n_in - n_current);
 }
 
 static void
@@ -206,12 +225,10 @@ add_edges_out(TdFactList *facts, uint32_t node) {
   facts->section = _("Gradients go to");
   for (uint32_t i = 0; i < MIN(known->n_out, MAX_EDGES_LISTED); i++) {
     const td_catalog_edge *edge = &facts->catalog->edges[known->first_out + i];
-    g_autofree char *title = edge->output_nr == TD_NONE
-                                 ? g_strdup(_("an output"))
-                                 : g_strdup_printf(_("output %u"), edge->output_nr);
+    g_autofree char *title = td_edge_list_dup_title(TD_EDGES_OUT, edge);
     td_fact_list_add_link(facts, title, edge_text(facts, edge->to), edge->to);
   }
-  add_rest(facts, known->n_out - MIN(known->n_out, MAX_EDGES_LISTED));
+  add_rest(facts, node, TD_EDGES_OUT, known->n_out - MIN(known->n_out, MAX_EDGES_LISTED), 0);
 }
 
 GListModel *

@@ -4,7 +4,9 @@
 #include "ui/model/document_texts.h"
 #include "ui/model/facts.h"
 #include "ui/model/node_state_text.h"
+#include "ui/widgets/fact_view.h"
 #include "ui/widgets/life_bar.h"
+#include "ui/widgets/list_bin.h"
 
 #include <glib/gi18n.h>
 
@@ -26,6 +28,11 @@ struct _TdInspector {
 
 G_DEFINE_FINAL_TYPE(TdInspector, td_inspector, ADW_TYPE_BIN)
 
+static gboolean
+same_length(GListModel *a, GListModel *b) {
+  return !a || !b ? a == b : g_list_model_get_n_items(a) == g_list_model_get_n_items(b);
+}
+
 /* Rows are kept while only their values change: what has focus or is being selected stays. */
 static gboolean
 same_rows(GListModel *a, GListModel *b) {
@@ -37,7 +44,8 @@ same_rows(GListModel *a, GListModel *b) {
     if (td_fact_get_node(left) != td_fact_get_node(right) ||
         td_fact_get_section(left) != td_fact_get_section(right) ||
         g_strcmp0(td_fact_get_title(left), td_fact_get_title(right)) != 0 ||
-        g_strcmp0(td_fact_get_more(left), td_fact_get_more(right)) != 0)
+        g_strcmp0(td_fact_get_more(left), td_fact_get_more(right)) != 0 ||
+        !same_length(td_fact_get_all(left), td_fact_get_all(right)))
       return FALSE;
   }
   return TRUE;
@@ -62,7 +70,7 @@ make_section(TdInspector *self, const char *title) {
   gtk_accessible_update_property(GTK_ACCESSIBLE(list), GTK_ACCESSIBLE_PROPERTY_LABEL, title, -1);
   g_signal_connect(list, "row-activated", G_CALLBACK(row_activated), self);
   gtk_box_append(GTK_BOX(box), heading);
-  gtk_box_append(GTK_BOX(box), list);
+  gtk_box_append(GTK_BOX(box), td_list_bin_new(list));
   gtk_box_append(self->sections, box);
   return list;
 }
@@ -98,18 +106,37 @@ make_arrow(void) {
   return arrow;
 }
 
-/* A value and, folded away, the lines that tell more. */
 static GtkWidget *
-make_details(GtkWidget *value, const char *more) {
-  GtkWidget *box = gtk_box_new(GTK_ORIENTATION_VERTICAL, 3);
-  GtkWidget *expander = gtk_expander_new(_("All"));
+make_lines(const char *more) {
   GtkWidget *lines = gtk_label_new(more);
   gtk_label_set_xalign(GTK_LABEL(lines), 0);
   gtk_label_set_wrap(GTK_LABEL(lines), TRUE);
   gtk_label_set_wrap_mode(GTK_LABEL(lines), PANGO_WRAP_WORD_CHAR);
   gtk_label_set_selectable(GTK_LABEL(lines), TRUE);
   gtk_widget_add_css_class(lines, "fact-more");
-  gtk_expander_set_child(GTK_EXPANDER(expander), lines);
+  return lines;
+}
+
+/* A long list is made when somebody opens it for the first time. */
+static void
+expanded(GtkExpander *expander, GParamSpec *pspec, gpointer data) {
+  TdInspector *self = data;
+  GListModel *all = g_object_get_data(G_OBJECT(expander), "all");
+  if (all && !gtk_expander_get_child(expander))
+    gtk_expander_set_child(expander, td_fact_view_new(all, self->playhead));
+}
+
+/* A value and, folded away, what tells more. */
+static GtkWidget *
+make_value_and_more(TdInspector *self, TdFact *fact, GtkWidget *value) {
+  const char *more = td_fact_get_more(fact);
+  GListModel *all = td_fact_get_all(fact);
+  if (!more && !all) return value;
+  GtkWidget *box = gtk_box_new(GTK_ORIENTATION_VERTICAL, 3);
+  GtkWidget *expander = gtk_expander_new(_("All"));
+  if (more) gtk_expander_set_child(GTK_EXPANDER(expander), make_lines(more));
+  if (all) g_object_set_data_full(G_OBJECT(expander), "all", g_object_ref(all), g_object_unref);
+  g_signal_connect(expander, "notify::expanded", G_CALLBACK(expanded), self);
   gtk_box_append(GTK_BOX(box), value);
   gtk_box_append(GTK_BOX(box), expander);
   return box;
@@ -127,8 +154,7 @@ add_row(TdInspector *self, GtkListBox *list, TdFact *fact) {
   gtk_widget_add_css_class(box, "fact");
   gtk_size_group_add_widget(self->titles, title);
   gtk_box_append(GTK_BOX(box), title);
-  const char *more = td_fact_get_more(fact);
-  gtk_box_append(GTK_BOX(box), more ? make_details(value, more) : value);
+  gtk_box_append(GTK_BOX(box), make_value_and_more(self, fact, value));
   gboolean link = td_fact_get_node(fact) != TD_NONE;
   if (link) gtk_box_append(GTK_BOX(box), make_arrow());
   gtk_list_box_row_set_child(GTK_LIST_BOX_ROW(row), box);
