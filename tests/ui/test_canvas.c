@@ -233,6 +233,19 @@ test_far(void) {
   g_test_message("whole graph in view: a zoom takes %.2f ms", median_frame_ms());
 }
 
+/* A graph that is seen whole stays where it is, whichever node is followed. */
+static void
+test_fit_stays(void) {
+  td_graph_canvas_fit(TD_GRAPH_CANVAS(canvases[GRAPH]));
+  settle(200);
+  forget_counts();
+  for (uint32_t node = 0; node < N_NODES; node += N_NODES / 8) {
+    td_playhead_set_selection(playhead, node);
+    assert_painted(0, 0, 0);
+  }
+  g_assert_cmpint(panes[GRAPH].n_over, >, 0);
+}
+
 /* The strips of many queues are taller than the window; their picture is not. */
 static void
 test_scroll(void) {
@@ -330,6 +343,7 @@ main(int argc, char **argv) {
   g_test_add_func("/ui/canvas/hover", test_hover);
   g_test_add_func("/ui/canvas/change", test_change);
   g_test_add_func("/ui/canvas/far", test_far);
+  g_test_add_func("/ui/canvas/fit-stays", test_fit_stays);
   g_test_add_func("/ui/canvas/scroll", test_scroll);
   int status = run_tests();
   gtk_window_destroy(window);

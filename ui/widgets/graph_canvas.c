@@ -117,11 +117,22 @@ ensure_placed(TdGraphCanvas *self) {
   return TRUE;
 }
 
-/* Moves the view until a node is well inside. */
+static gboolean
+shows_all(TdGraphCanvas *self) {
+  const td_graph_view *view = &self->view;
+  double half_x = view->width / 2 / view->scale, half_y = view->height / 2 / view->scale;
+  double width, height;
+  td_graph_scene_size(scene_of(self), &width, &height);
+  return view->centre_x - half_x <= 0 && view->centre_x + half_x >= width &&
+         view->centre_y - half_y <= 0 && view->centre_y + half_y >= height;
+}
+
+/* Moves the view until a node is well inside. A graph that is seen whole stays where it is. */
 static void
 reveal(TdGraphCanvas *self, uint32_t node) {
   double x, y;
   if (!ensure_placed(self) || !td_graph_scene_place(scene_of(self), node, &x, &y)) return;
+  if (shows_all(self)) return;
   const td_graph_view *view = &self->view;
   double margin_x = view->width * (0.5 - RIM) / view->scale;
   double margin_y = view->height * (0.5 - RIM) / view->scale;
@@ -131,6 +142,17 @@ reveal(TdGraphCanvas *self, uint32_t node) {
   /* Once it must move at all, bring the node well inside, so that the next step need not move
    * again. */
   move_to(self, to_x == view->centre_x ? to_x : x, to_y == view->centre_y ? to_y : y);
+}
+
+/* What somebody moved by hand. However far that is, a part of the graph stays in sight. */
+static void
+moved_by_hand(TdGraphCanvas *self) {
+  double width, height;
+  td_graph_scene_size(scene_of(self), &width, &height);
+  self->view.centre_x = CLAMP(self->view.centre_x, 0, width);
+  self->view.centre_y = CLAMP(self->view.centre_y, 0, height);
+  self->at_home = FALSE;
+  redraw(self);
 }
 
 /* Scales by factor, keeping the scene point under (x, y) where it is. */
@@ -144,8 +166,7 @@ zoom_at(TdGraphCanvas *self, double factor, double x, double y) {
   view->centre_x += dx / view->scale - dx / scale;
   view->centre_y += dy / view->scale - dy / scale;
   view->scale = scale;
-  self->at_home = FALSE;
-  redraw(self);
+  moved_by_hand(self);
 }
 
 void
@@ -168,8 +189,7 @@ pan(TdGraphCanvas *self, double dx, double dy) {
   stop_moving(self);
   self->view.centre_x += dx / self->view.scale;
   self->view.centre_y += dy / self->view.scale;
-  self->at_home = FALSE;
-  redraw(self);
+  moved_by_hand(self);
 }
 
 static gboolean
@@ -205,8 +225,7 @@ drag_update(GtkGestureDrag *gesture, double dx, double dy, gpointer data) {
   gtk_gesture_set_state(GTK_GESTURE(gesture), GTK_EVENT_SEQUENCE_CLAIMED);
   self->view.centre_x = self->press_x - dx / self->view.scale;
   self->view.centre_y = self->press_y - dy / self->view.scale;
-  self->at_home = FALSE;
-  redraw(self);
+  moved_by_hand(self);
 }
 
 static void
