@@ -11,6 +11,15 @@ set_node_state(td_world *world, uint32_t node, td_node_state state) {
   td_world_set(world, (td_word *)now, *(td_word *)&changed);
 }
 
+/* A node that is freed again, by events that contradict each other, keeps what it was first. */
+static void
+release_node(td_world *world, uint32_t node) {
+  td_node_now *now = td_world_node(world, node), changed = *now;
+  if (now->state != TD_NODE_released) changed.before = now->state;
+  changed.state = TD_NODE_released;
+  td_world_set(world, (td_word *)now, *(td_word *)&changed);
+}
+
 static bool
 is_in_queue(const td_world *world, uint32_t task) {
   return td_state_task(&world->state, task)->queue != TD_NONE;
@@ -48,7 +57,7 @@ void
 td_apply_node_free(td_world *world, const td_any_event *any) {
   uint32_t node = any->node_free.node;
   if (node == TD_NONE) return td_apply_trouble(world);
-  set_node_state(world, node, TD_NODE_released);
+  release_node(world, node);
 }
 
 /* graph task */

@@ -27,13 +27,13 @@ const char *td_node_state_name(td_node_state state);
 
 /* One node. `absent` (not yet created) is the state before its node_new. */
 typedef struct td_node_now {
-  uint8_t state;      /* td_node_state */
-  uint8_t anomaly;    /* 0, or 1 + td_anomaly_kind once a value that is not finite was born here */
-  uint8_t birthplace; /* td_birthplace, where anomaly is set */
-  uint8_t unused;
-  uint32_t thread;           /* that runs or ran it last, or TD_NONE */
-  uint32_t graph_task;       /* that it took part in last, or TD_NONE */
-  uint32_t task;             /* root of the tree of its live tasks, or TD_NONE */
+  uint8_t state;       /* td_node_state */
+  uint8_t anomaly;     /* 0, or 1 + td_anomaly_kind once a value that is not finite was born here */
+  uint8_t birthplace;  /* td_birthplace, where anomaly is set */
+  uint8_t before;      /* td_node_state, where state is released: what it was until then */
+  uint32_t thread;     /* that runs or ran it last, or TD_NONE */
+  uint32_t graph_task; /* that it took part in last, or TD_NONE */
+  uint32_t task;       /* root of the tree of its live tasks, or TD_NONE */
   uint64_t begin_ns, end_ns; /* of its last run; 0 before */
 } td_node_now;
 

@@ -123,6 +123,59 @@ test_tower(void) {
   g_unlink(path);
 }
 
+/* Node 0 fails in pass 0 and is freed; node 1, a leaf, is done in pass 0, and in pass 1 later. */
+static void
+write_failure(const char *path) {
+  td_tape_script script = {.n_threads = 1};
+  td_error error = {0};
+  TELL(&script, node_new, .node = 0, .device = -1);
+  TELL(&script, node_new, .node = 1, .device = -1);
+  tell_pass(&script, 0, 0);
+  TELL(&script, node_begin, .node = 1, .graph_task = 0);
+  TELL(&script, node_end, .node = 1, .graph_task = 0);
+  TELL(&script, node_begin, .node = 0, .graph_task = 0);
+  TELL(&script, error, .node = 0, .graph_task = 0);
+  TELL(&script, graph_task_end, .graph_task = 0, .status = TD_task_status_error);
+  TELL(&script, node_free, .node = 0);
+  tell_pass(&script, 1, 1);
+  g_assert_cmpint(td_tape_script_write(&script, path, &error), ==, TD_OK);
+  td_tape_script_fini(&script);
+}
+
+/* How the first node of a pass's picture is drawn after so many events. */
+static td_node_state
+state_drawn(td_replay *replay, uint32_t graph_task, uint32_t node, uint64_t position) {
+  td_error error = {0};
+  g_assert_cmpint(td_replay_seek(replay, position, &error), ==, TD_OK);
+  const td_state *state = td_replay_state(replay);
+  td_graph_scene *scene = td_graph_scene_new(td_replay_catalog(replay), graph_task);
+  td_scene_draw draw = {.scene = scene,
+                        .state = state,
+                        .pass_begun = td_state_graph_task(state, graph_task)->status != 0};
+  td_node_state drawn = td_scene_state(&draw, td_scene_find(scene, node));
+  td_graph_scene_free(scene);
+  return drawn;
+}
+
+static void
+test_states(void) {
+  g_autofree char *path = g_build_filename(g_get_tmp_dir(), "tapedeck-failure.tape", NULL);
+  td_replay *replay;
+  td_error error = {0};
+  write_failure(path);
+  g_assert_cmpint(td_replay_open(path, NULL, NULL, &replay, &error), ==, TD_OK);
+  const td_catalog *catalog = td_replay_catalog(replay);
+  uint64_t failed = td_catalog_graph_task_find(catalog, 0)->end_seq;
+  uint64_t freed = td_catalog_graph_task_find(catalog, 1)->begin_seq;
+  g_assert_cmpint(state_drawn(replay, 0, 0, failed), ==, TD_NODE_failed);
+  g_assert_cmpint(state_drawn(replay, 0, 0, freed), ==, TD_NODE_failed);
+  g_assert_cmpint(td_state_node(td_replay_state(replay), 0)->state, ==, TD_NODE_released);
+  g_assert_cmpint(state_drawn(replay, 0, 1, freed), ==, TD_NODE_done);
+  g_assert_cmpint(state_drawn(replay, 1, 1, freed), ==, TD_NODE_created);
+  td_replay_close(replay);
+  g_unlink(path);
+}
+
 /* A chain of nodes: the backward pass of an encoder, a decoder and a head. */
 static const char *const modules[] = {
     "(Net)", "net.head", "decoder.layers.10.fc", "decoder.layers.10.attn", "decoder.layers.0.fc",
@@ -205,6 +258,7 @@ main(int argc, char **argv) {
   g_test_init(&argc, &argv, NULL);
   g_test_add_func("/ui/scenes/streams", test_streams);
   g_test_add_func("/ui/scenes/tower", test_tower);
+  g_test_add_func("/ui/scenes/states", test_states);
   g_test_add_func("/ui/scenes/layers", test_layers);
   g_test_add_func("/ui/scenes/great-numbers", test_great_numbers);
   return g_test_run();

@@ -37,7 +37,7 @@ bool
 td_scene_edge_moved(const td_scene_draw *draw, uint32_t i) {
   const td_scene_edge *edge = &draw->scene->edges[i];
   const td_catalog_edge *facts = &draw->scene->catalog->edges[edge->edge];
-  uint32_t from = td_scene_now(draw, edge->from)->state, to = td_scene_now(draw, edge->to)->state;
+  uint32_t from = td_scene_state(draw, edge->from), to = td_scene_state(draw, edge->to);
   if (has_run(to) || to == TD_NODE_queued) return has_run(from);
   if (to != TD_NODE_partial && to != TD_NODE_waiting) return false;
   const td_task_now *task = td_state_task_find(draw->state, facts->to, draw->scene->graph_task);

@@ -115,7 +115,7 @@ static uint8_t
 paint_of(const td_scene_draw *draw, uint32_t i) {
   const td_overlay_value *heat = td_scene_heat(draw, i);
   if (heat) return (uint8_t)(1 + lround(heat->heat * (HEATS - 1)));
-  return draw->view->overlay ? 0 : paint_of_state(td_scene_now(draw, i)->state);
+  return draw->view->overlay ? 0 : paint_of_state(td_scene_state(draw, i));
 }
 
 /* A rectangle is never smaller than a pixel. */

@@ -19,7 +19,7 @@ find_states(const td_scene_draw *draw, bool *present) {
   for (uint32_t i = 0; i < TD_N_NODE_STATES; i++)
     present[i] = always_shown(i);
   for (uint32_t i = 0; i < draw->scene->n_nodes; i++)
-    present[td_scene_now(draw, i)->state] = true;
+    present[td_scene_state(draw, i)] = true;
 }
 
 static double

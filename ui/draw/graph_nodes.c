@@ -41,7 +41,7 @@ draw_slot(const td_scene_draw *draw, uint32_t edge) {
   const td_layout *layout = draw->scene->layout;
   const td_scene_edge *self = &draw->scene->edges[edge];
   td_layout_point end = layout->points[layout->first_point[edge + 1] - 1];
-  td_node_state state = td_scene_now(draw, self->to)->state;
+  td_node_state state = td_scene_state(draw, self->to);
   bool moved = td_scene_edge_moved(draw, edge);
   td_box cell = {end.x - 4.5, end.y - 3, 9, 6.5};
   td_shape_rounded(draw->cr, cell, 2);
@@ -102,7 +102,7 @@ static td_colour
 ground_colour(const td_scene_draw *draw, uint32_t i) {
   const td_overlay_value *heat = td_scene_heat(draw, i);
   if (heat) return td_scene_heat_colour(draw->theme, heat->heat);
-  return td_shape_fill_colour(td_scene_now(draw, i)->state, draw->theme);
+  return td_shape_fill_colour(td_scene_state(draw, i), draw->theme);
 }
 
 /* What stands on the right of the second line: the overlay's figure, else how many gradients came.
@@ -125,7 +125,7 @@ draw_facts(const td_scene_draw *draw, uint32_t i, td_box box, td_colour colour) 
   const char *number = draw->scene->nodes[i].number;
   double y = box.y + 25, left = box.x + STRIPE + 9, right = box.x + box.width - 9;
   double number_width, width = 0;
-  char *text = right_text(draw, i, now->state);
+  char *text = right_text(draw, i, td_scene_state(draw, i));
   if (text) td_label_size(draw->labels, text, 11, true, &width, NULL);
   td_label_size(draw->labels, number, 11, false, &number_width, NULL);
   if (left + number_width + 6 <= right - width)
@@ -153,25 +153,25 @@ text_colour(const td_scene_draw *draw, td_node_state state) {
 static void
 draw_card(const td_scene_draw *draw, uint32_t i) {
   const td_scene_node *self = &draw->scene->nodes[i];
-  const td_node_now *now = td_scene_now(draw, i);
+  td_node_state state = td_scene_state(draw, i);
   td_box box = td_scene_box(draw->scene, i);
   uint32_t arrived, expected;
   double share = arrived_share(draw, i, &arrived, &expected);
-  td_colour text = text_colour(draw, now->state);
-  td_shape_card(draw->cr, box, RADIUS, now->state, share, draw->theme);
+  td_colour text = text_colour(draw, state);
+  td_shape_card(draw->cr, box, RADIUS, state, share, draw->theme);
   td_scene_tint(draw, i, box, RADIUS);
-  draw_stripe(draw, box, td_catalog_node_get(draw->scene->catalog, self->node), now->state);
+  draw_stripe(draw, box, td_catalog_node_get(draw->scene->catalog, self->node), state);
   td_label_draw(draw->labels, draw->cr, self->name, 13, box.x + STRIPE + 9, box.y + 7,
                 box.width - STRIPE - 33, text, true);
-  td_shape_state_mark(draw->cr, now->state, share, box.x + box.width - 15, box.y + 15, 11,
-                      mark_colour(draw, now->state));
+  td_shape_state_mark(draw->cr, state, share, box.x + box.width - 15, box.y + 15, 11,
+                      mark_colour(draw, state));
   draw_facts(draw, i, box, text);
 }
 
 static void
 draw_port(const td_scene_draw *draw, uint32_t i) {
   const td_scene_node *self = &draw->scene->nodes[i];
-  td_node_state state = td_scene_now(draw, i)->state;
+  td_node_state state = td_scene_state(draw, i);
   td_box box = td_scene_box(draw->scene, i);
   uint32_t arrived, expected;
   double share = arrived_share(draw, i, &arrived, &expected);
@@ -217,7 +217,7 @@ small_name(const td_scene_draw *draw, const td_scene_node *self, double room, do
 static void
 draw_small_card(const td_scene_draw *draw, uint32_t i) {
   const td_scene_node *self = &draw->scene->nodes[i];
-  td_node_state state = td_scene_now(draw, i)->state;
+  td_node_state state = td_scene_state(draw, i);
   td_box box = td_scene_box(draw->scene, i);
   uint32_t arrived, expected;
   double share = arrived_share(draw, i, &arrived, &expected), width, height, size,

@@ -53,6 +53,7 @@ typedef struct td_scene_draw {
   const td_theme *theme;
   td_label_cache *labels;
   double left, top, right, bottom; /* what of the scene is visible */
+  bool pass_begun;
   uint32_t n_shown, n_edges_hidden;
 } td_scene_draw;
 
@@ -85,6 +86,11 @@ static inline const td_node_now *
 td_scene_now(const td_scene_draw *draw, uint32_t i) {
   return td_state_node(draw->state, draw->scene->nodes[i].node);
 }
+
+/* td_scene_state (scene_state.c) returns the state in which a node is drawn. A failed node that was
+ * released is still a failed one. What a node did in other passes says nothing of a pass that has
+ * not begun. */
+td_node_state td_scene_state(const td_scene_draw *draw, uint32_t i);
 
 static inline bool
 td_scene_sees(const td_scene_draw *draw, double left, double top, double right, double bottom) {
