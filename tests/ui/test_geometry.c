@@ -54,6 +54,34 @@ test_op_names(void) {
   assert_text(td_format_op(""), "");
 }
 
+static guint
+count_digits(const char *text) {
+  guint n = 0;
+  for (; *text; text++)
+    n += g_ascii_isdigit(*text) ? 1 : 0;
+  return n;
+}
+
+/* However long the tape is and however near one looks: no two labels are equal, and none has more
+ * than four digits. */
+static void
+test_tick_texts(void) {
+  g_autoptr(GRand) random = g_rand_new_with_seed(5);
+  for (int i = 0; i < 20000; i++) {
+    double from = pow(10, g_rand_double_range(random, 0, 13));
+    double to = from + pow(10, g_rand_double_range(random, 1, 13));
+    if (i % 4 == 0) from = i % 8 ? 0 : -to / 3;
+    td_ticks ticks = td_ticks_choose(from, to, (uint32_t)g_rand_int_range(random, 2, 21));
+    g_autoptr(GHashTable) seen = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+    for (uint32_t tick = 0; tick < ticks.n; tick++) {
+      char *text = td_ticks_text(&ticks, tick);
+      g_assert_cmpuint(count_digits(text), <=, 4);
+      g_assert_true(g_str_has_suffix(text, "s") || g_str_has_suffix(text, " h"));
+      g_assert_true(g_hash_table_add(seen, text));
+    }
+  }
+}
+
 static void
 test_ticks(void) {
   td_ticks ticks = td_ticks_choose(0, 1e6, 10);
@@ -129,6 +157,7 @@ main(int argc, char **argv) {
   g_test_add_func("/ui/format/bytes-and-counts", test_bytes_and_counts);
   g_test_add_func("/ui/format/op-names", test_op_names);
   g_test_add_func("/ui/ticks/steps", test_ticks);
+  g_test_add_func("/ui/ticks/texts", test_tick_texts);
   g_test_add_func("/ui/spans/share-and-hit", test_spans);
   g_test_add_func("/ui/spans/disorder", test_spans_in_disorder);
   return g_test_run();

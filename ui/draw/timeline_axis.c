@@ -39,18 +39,6 @@ draw_minor_ticks(const td_timeline_drawing *draw, const td_ticks *ticks) {
   cairo_stroke(draw->cr);
 }
 
-/* Where ticks differ only in the fourth digit, the first is written in full and the others count
- * from it. */
-static char *
-tick_text(const td_ticks *ticks, uint32_t i, bool relative) {
-  double t = ticks->first + i * ticks->step;
-  if (relative && i == 0) return td_format("%.9g ms", t / 1e6);
-  if (!relative) return td_format_ns(fabs(t) < ticks->step / 2 ? 0 : t);
-  char *number = td_format_ns(t - ticks->first), *text = td_format("+%s", number);
-  free(number);
-  return text;
-}
-
 /* The playhead's head is wider than its line: a label that it would cover is left out. */
 static bool
 has_room(const td_timeline_drawing *draw, const char *text, double x) {
@@ -63,11 +51,10 @@ has_room(const td_timeline_drawing *draw, const char *text, double x) {
 static void
 draw_ticks(const td_timeline_drawing *draw) {
   td_ticks ticks = ticks_of(draw);
-  bool relative = ticks.step < fabs(draw->view->to_ns) / 500;
   draw_minor_ticks(draw, &ticks);
   for (uint32_t i = 0; i < ticks.n; i++) {
     double x = td_timeline_x(draw->view, ticks.first + i * ticks.step);
-    char *text = tick_text(&ticks, i, relative);
+    char *text = td_ticks_text(&ticks, i);
     draw_line(draw, x, 15, 22);
     td_theme_source(draw->cr, draw->theme->dim);
     cairo_stroke(draw->cr);
