@@ -2,6 +2,7 @@
 #include "engine/graph/anomaly_mode.h"
 
 #include "engine/base/numbers.h"
+#include "engine/events/emit.h"
 
 _Atomic unsigned td_anomaly_wanted;
 
@@ -35,6 +36,13 @@ void
 td_anomaly_search_set(td_anomaly_search search) {
   search_now = search;
   refresh();
+}
+
+void
+td_anomaly_search_tell(void) {
+  static const char *const words[] = {
+      [TD_ANOMALY_OFF] = "off", [TD_ANOMALY_NAN] = "nan", [TD_ANOMALY_NONFINITE] = "nonfinite"};
+  TD_EMIT(setting, .name = td_intern("anomaly"), .value = td_intern(words[search_now]));
 }
 
 unsigned

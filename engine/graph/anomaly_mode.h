@@ -18,6 +18,9 @@ typedef enum td_anomaly_search {
  * puts on the tape. Off at first. Not while a pass runs. */
 void td_anomaly_search_set(td_anomaly_search search);
 
+/* td_anomaly_search_tell says on the tape what is looked for: the setting "anomaly". */
+void td_anomaly_search_tell(void);
+
 /* The kinds that anomalies are emitted for: bits of td_numbers_look. If there is one,
  * td_anomaly_look looks for all kinds, because a NaN in a sum may be made of infinities. */
 extern _Atomic unsigned td_anomaly_wanted;

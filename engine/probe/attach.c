@@ -232,7 +232,7 @@ start_recorder(void) {
     td_deadly_watch(probe.recorder);
     td_deadly_arm_thread();
     introduce(program);
-    td_numerics_forget();
+    td_numerics_begin();
     td_steps_tell_left_out();
     probe.level.observer->begin();
     td_stacks_tell();

@@ -12,7 +12,8 @@
 
 bool td_numerics_anomalies, td_numerics_statistics, td_numerics_hooks_unseen;
 
-static bool in_full; /* statistics, not counts alone */
+static const char *search = "off"; /* what is looked for */
+static bool in_full;               /* statistics, not counts alone */
 #define N_REASONS 8
 static _Atomic(const char *) told[N_REASONS]; /* why gradients were not read */
 static _Thread_local td_numerics_frame *now;  /* (borrowed) the innermost evaluation */
@@ -27,12 +28,14 @@ td_numerics_configure(const char *anomaly, const char *stats) {
   bool infinities = is_word(anomaly, "nonfinite");
   td_numerics_anomalies = infinities || is_word(anomaly, "nan");
   td_births_wanted = td_numerics_anomalies ? TD_NUMBERS_NAN | (infinities ? TD_NUMBERS_INF : 0) : 0;
+  search = infinities ? "nonfinite" : td_numerics_anomalies ? "nan" : "off";
   in_full = is_word(stats, "full");
   td_numerics_statistics = in_full || is_word(stats, "finite");
 }
 
 void
-td_numerics_forget(void) {
+td_numerics_begin(void) {
+  TD_EMIT(setting, .name = td_intern("anomaly"), .value = td_intern(search));
   td_contributions_drop(TD_NONE);
   td_operations_forget_nodes();
   for (int i = 0; i < N_REASONS; i++)

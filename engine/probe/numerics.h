@@ -27,8 +27,9 @@ extern TD_NUMERICS_API bool td_numerics_hooks_unseen;
  * is off, finite or full; NULL is off. The caller may not call it while an engine runs. */
 TD_NUMERICS_API void td_numerics_configure(const char *anomaly, const char *stats);
 
-/* td_numerics_forget forgets what an earlier recording left. It is for the begin of a recording. */
-TD_NUMERICS_API void td_numerics_forget(void);
+/* td_numerics_begin begins with a recording: it forgets an earlier one, and says on the tape what
+ * is looked for: the setting "anomaly". */
+TD_NUMERICS_API void td_numerics_begin(void);
 
 /* td_numerics_look returns the bits that td_numbers_look finds in a gradient; 0 if nobody can read
  * it. */

@@ -118,6 +118,7 @@ record_begin(PyObject *self, PyObject *args) {
   if (!status) {
     tdpy_threads_watch_gil();
     td_device_tell();
+    td_anomaly_search_tell();
     td_emit_name_thread("main", TD_CPU);
     TD_EMIT(setting, .name = td_intern("semantics"), .value = td_intern(td_semantics_get()));
     TD_EMIT(setting, .name = td_intern("scheduler"), .value = td_intern(td_scheduler_get()));
@@ -149,6 +150,7 @@ record_as_asked(const td_line *reply, const char *program, td_error *error) {
   if (status) return status;
   tdpy_threads_watch_gil();
   td_device_tell();
+  td_anomaly_search_tell();
   tdpy_live_may_keep();
   TD_EMIT(process_new, .pid = (uint32_t)getpid(), .rank = -1, .name = td_intern(program));
   td_emit_name_thread("main", TD_CPU);

@@ -115,6 +115,13 @@ td_catalog_device_label(const td_catalog *catalog, int32_t device) {
   return found ? found->label : unnamed_device(device);
 }
 
+const char *
+td_catalog_setting_find(const td_catalog *catalog, const char *name) {
+  for (uint32_t i = 0; i < catalog->n_settings; i++)
+    if (strcmp(catalog->settings[i].name, name) == 0) return catalog->settings[i].value;
+  return "";
+}
+
 /* A module without a name has its class in parentheses: "(Net)". */
 static char *
 without_parentheses(char *module) {

@@ -282,6 +282,9 @@ const td_catalog_metadata *td_catalog_metadata_find(const td_catalog *catalog,
 const char *td_catalog_device_name(const td_catalog *catalog, int32_t device);
 const char *td_catalog_device_label(const td_catalog *catalog, int32_t device);
 
+/* td_catalog_setting_find returns the value of the first setting of a name, or "". */
+const char *td_catalog_setting_find(const td_catalog *catalog, const char *name);
+
 /* td_catalog_module_label returns the class and the name of the module that made a node: "Linear ·
  * encoder.layers.3". NULL if the tape does not say. The caller frees.
  * td_catalog_node_module_label does so from the node's facts; NULL are none. */

@@ -259,8 +259,11 @@ def test_no_problems(folder):
         {"ph": "X", "name": "SumBackward0", "pid": 1, "tid": 1, "ts": 2, "dur": 2, "cat": "cpu_op",
          "args": {"Sequence number": 1, "Fwd thread id": 1}}]}))
     subprocess.run([TAPEDECK, "import", "--force", trace, "-o", tape], check=True)
-    subprocess.run([TAPEDECK, "run", "--force", "-o", calm, "two_layers"], check=True, stdout=subprocess.DEVNULL)
-    for path, words in ((tape, "Whether there was a NaN or Inf is not known"), (calm, "no NaN or Inf was found")):
+    looked = folder / "looked.tape"
+    for path, mode in ((calm, "off"), (looked, "nonfinite")):
+        subprocess.run([TAPEDECK, "run", "--force", "--anomaly", mode, "-o", path, "two_layers"], check=True, stdout=subprocess.DEVNULL)
+    for path, words in ((tape, "Whether there was a NaN or Inf is not known"), (calm, "nobody looked for them"),
+                        (looked, "no gradient or sum was NaN or Inf")):
         with Window(path, "--page", "problems") as window:
             window.read(lambda text: words in text)
 

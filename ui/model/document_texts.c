@@ -47,16 +47,26 @@ td_document_dup_warning(TdDocument *self) {
                          n, first);
 }
 
+/* Whether a NaN was found depends on what the recording looked for. Older tapes do not say that. */
+static const char *
+calm_text(TdDocument *self) {
+  const char *search = td_catalog_setting_find(td_document_get_whole(self), "anomaly");
+  if (strcmp(search, "nonfinite") == 0)
+    return _("There is no error, and no gradient or sum was NaN or Inf.");
+  if (strcmp(search, "nan") == 0)
+    return _("There is no error, and no gradient or sum was NaN. The recording did not look for "
+             "Inf. To look for both, record with --anomaly nonfinite.");
+  if (!*search && td_document_get_info(self)->known[TD_EVENT_anomaly] != TD_knowledge_absent)
+    return _("There is no error, and no NaN or Inf was found. A recording looks for both only "
+             "with --anomaly nonfinite.");
+  return _("There is no error. Whether there was a NaN or Inf is not known: nobody looked for "
+           "them. To look, record with --anomaly nonfinite.");
+}
+
 char *
 td_document_dup_calm_text(TdDocument *self) {
   const td_tape_info *info = td_document_get_info(self);
-  const char *found =
-      info->known[TD_EVENT_anomaly] == TD_knowledge_absent
-          ? _("There is no error. Whether there was a NaN or Inf is not known: nobody looked for "
-              "them. To look, record with --anomaly nonfinite.")
-          : _("There is no error, and no NaN or Inf was found. A recording looks for both only "
-              "with "
-              "--anomaly nonfinite.");
+  const char *found = calm_text(self);
   if (!info->damage && !info->n_dropped) return g_strdup(found);
   return g_strconcat(found, "\n\n", _("What the tape lacks may have some."), NULL);
 }
@@ -130,12 +140,18 @@ tell_of_earlier_part(TdDocument *self, uint64_t seq) {
   return g_strdup_printf(_("%s. The part before tells why."), pop);
 }
 
+/* The playhead may be far beyond the pop by now, so the text begins with its event. */
 char *
 td_document_dup_pop_text(TdDocument *self, uint64_t seq) {
   td_error error = {0};
   char *text = NULL;
-  if (seq < td_replay_first(td_document_get_replay(self))) return tell_of_earlier_part(self, seq);
-  return td_why_pop(td_document_get_replay(self), seq, &text, &error) == TD_OK
-             ? text
-             : take_error_text(&error);
+  g_autofree char *number = td_format_count(seq);
+  if (seq < td_replay_first(td_document_get_replay(self))) {
+    g_autofree char *earlier = tell_of_earlier_part(self, seq);
+    return g_strdup_printf(_("Event %s: %s"), number, earlier);
+  }
+  if (td_why_pop(td_document_get_replay(self), seq, &text, &error)) return take_error_text(&error);
+  char *told = g_strdup_printf(_("Event %s: %s"), number, text);
+  free(text);
+  return told;
 }

@@ -140,11 +140,7 @@ learn(lane *lane, const td_catalog *catalog) {
 /* Older tapes do not say that they lack waits for the GIL. */
 static bool
 has_gil(const td_catalog *catalog) {
-  for (uint32_t i = 0; i < catalog->n_settings; i++)
-    if (strcmp(catalog->settings[i].name, "gil") == 0 &&
-        strcmp(catalog->settings[i].value, "watched") == 0)
-      return true;
-  return false;
+  return strcmp(td_catalog_setting_find(catalog, "gil"), "watched") == 0;
 }
 
 /* What was told of sleep and of time in no pass, split. */
