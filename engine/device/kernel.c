@@ -137,12 +137,13 @@ put(td_stream stream, const td_kernel_call *call) {
   pthread_mutex_lock(&td_stream_mutex);
   td_ordering_join(&entry->before, td_stream_host_before_locked());
   uint64_t number = td_ordering_tick(&entry->before, entry->index);
-  td_device_backend(stream.device)->launch(stream.device, entry->handle, &kernel);
   td_stream_announce_locked(entry);
-  if (!kernel.is_told)
-    TD_EMIT_AT(td_stream_stamp_locked(), kernel, .device = stream.device, .stream = stream.number,
-               .node = kernel.node, .name = kernel.name, .bytes = kernel.n_bytes,
-               .queued = kernel.queued, .took = kernel.took);
+  uint64_t stamp = td_stream_stamp_locked();
+  td_device_backend(stream.device)->launch(stream.device, entry->handle, &kernel);
+  if (!kernel.is_told && stamp)
+    TD_EMIT_AT(stamp, kernel, .device = stream.device, .stream = stream.number, .node = kernel.node,
+               .name = kernel.name, .bytes = kernel.n_bytes, .queued = kernel.queued,
+               .took = kernel.took);
   for (int i = 0; i < call->n_tensors; i++)
     if (call->tensors[i])
       touch_locked(entry, call->tensors[i], i < call->n_written, number, call->name);
