@@ -7,10 +7,10 @@
 #include <glib.h>
 #include <inttypes.h>
 
-static const char *const link_names[] = {[TD_CRITICAL_begin] = "begin",
-                                         [TD_CRITICAL_gradient] = "gradient",
-                                         [TD_CRITICAL_thread] = "thread",
-                                         [TD_CRITICAL_lock] = "lock"};
+static const char *const link_names[] = {
+    [TD_CRITICAL_begin] = "begin",   [TD_CRITICAL_gradient] = "gradient",
+    [TD_CRITICAL_thread] = "thread", [TD_CRITICAL_lock] = "lock",
+    [TD_CRITICAL_launch] = "launch", [TD_CRITICAL_stream] = "stream"};
 
 /* No schedule on as many threads takes less. */
 static uint64_t
@@ -21,18 +21,17 @@ least(const td_critical_report *report) {
 /* ---- JSON ---- */
 
 static void
-write_wait(td_json *json, const td_critical_part *part) {
-  const td_critical_wait *wait = &part->wait;
-  td_json_key(json, "lock");
-  if (!part->n_waits) return td_json_null(json);
+write_wait(td_json *json, const char *key, const td_critical_wait *wait, bool is_lock) {
+  td_json_key(json, key);
+  if (!wait->n) return td_json_null(json);
   td_json_begin_object(json);
-  td_member_string(json, "name", wait->lock);
-  td_member_string(json, "holder", wait->holder);
+  td_member_string(json, "name", wait->name);
+  if (is_lock) td_member_string(json, "holder", wait->holder);
   td_member_string(json, "node", wait->node);
   td_member_string(json, "line", wait->line);
   td_member_u64(json, "wait", wait->ns);
   td_member_u64(json, "inside", wait->inside);
-  td_member_u64(json, "waits", part->n_waits);
+  td_member_u64(json, "waits", wait->n);
   td_json_end_object(json);
 }
 
@@ -43,11 +42,13 @@ write_part(td_json *json, const td_critical_part *part) {
   td_member_u64(json, "steps", part->n_steps);
   td_member_string(json, "waited_for", link_names[part->link]);
   td_member_string(json, "thread", part->thread);
+  td_member_string(json, "stream", part->stream);
   td_member_string(json, "what", part->what);
   td_member_u64(json, "what_ns", part->what_ns);
   td_member_u64(json, "first", part->first);
   td_member_u64(json, "last", part->last);
-  write_wait(json, part);
+  write_wait(json, "lock", &part->lock_wait, true);
+  write_wait(json, "stream_wait", &part->stream_wait, false);
   td_json_end_object(json);
 }
 
@@ -112,12 +113,12 @@ print_head(const char *path, const td_critical_report *report) {
 }
 
 static void
-print_wait(const td_critical_part *part) {
-  const td_critical_wait *wait = &part->wait;
+print_wait(const td_critical_wait *wait, bool is_lock) {
+  if (!wait->n) return;
   g_autofree char *time = td_format_ns((double)wait->ns);
-  printf("; %s %s for %s", part->n_waits > 1 ? "longest wait" : "waited", time, wait->lock);
+  printf("; %s %s for %s", wait->n > 1 ? "longest wait" : "waited", time, wait->name);
   if (wait->holder) printf(", thread %s had it", wait->holder);
-  if (wait->node) printf(" in %s", wait->node);
+  if (wait->node) printf(is_lock ? " in %s" : ", up to a kernel of %s", wait->node);
   if (wait->line) printf(" (%s)", wait->line);
 }
 
@@ -125,9 +126,11 @@ static void
 print_part(const td_critical_report *report, const td_critical_part *part) {
   g_autofree char *time = td_format_ns((double)part->ns);
   double share = report->length ? 100 * (double)part->ns / (double)report->length : 0;
-  printf("%9s  %5.1f %%  %5u  %-10s  %-16s  #%u … #%u  %s", time, share, part->n_steps,
-         link_names[part->link], part->thread, part->first, part->last, part->what);
-  if (part->n_waits) print_wait(part);
+  printf("%9s  %5.1f %%  %5u  %-10s  %-17s  #%u … #%u  %s", time, share, part->n_steps,
+         link_names[part->link], part->stream ? part->stream : part->thread, part->first,
+         part->last, part->what);
+  print_wait(&part->lock_wait, true);
+  print_wait(&part->stream_wait, false);
   putchar('\n');
 }
 
@@ -151,7 +154,8 @@ print_slack(const td_critical_report *report) {
 void
 td_critical_print_text(const char *path, const td_critical_report *report) {
   print_head(path, report);
-  printf("%9s  %7s  %5s  %-10s  %-16s  nodes\n", "time", "share", "n", "waited for", "thread");
+  printf("%9s  %7s  %5s  %-10s  %-17s  nodes\n", "time", "share", "n", "waited for",
+         "thread or stream");
   for (uint32_t i = 0; i < report->n_parts; i++)
     print_part(report, &report->parts[i]);
   print_slack(report);

@@ -130,8 +130,8 @@ class Schemas(unittest.TestCase):
     def foreign(self):
         """Tapes of older programs, one that is cut, made ones with segments, hostile ones, and an imported one."""
         yield from sorted(GOLDEN.glob("*.tape"))
-        for how in ("train", "hooked", "overlap"):
-            tape = self.folder / f"{how}.tape"
+        for how in ("train", "hooked", "overlap", "contend", "streams"):
+            tape = self.folder / f"made_{how}.tape"
             subprocess.run([TOOLS / "make_tape", "30", "3", "3", "4", tape, how], check=True)
             yield tape
         for shape in ("unended", "broken", "locks", "anomalies", "streams", "processes", "long-name", "great-ids"):

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # `tapedeck report --critical`: its path beside that of a search through all chains, on small random graphs. Their events
-# alone say what each piece of work had to wait for: a gradient, its thread, or a lock.
+# alone say what each piece of work had to wait for: a gradient, its thread, a lock, or work of a stream.
 #   test_critical.py own|torch [unittest's arguments]
 import bisect
 import collections
@@ -21,7 +21,48 @@ import torches
 PARTS_MOST = 20
 # Both threads compute in Python, and take turns.
 TURNS = RUNNING.replace("loss(1)", "loss(1500)")
+# A random graph on two devices. Its nodes launch kernels on streams, whose events other streams and threads wait for.
+STREAMS = """
+import random, sys, torch
+chance = random.Random(int(sys.argv[1]))
+streams = [torch.Stream(f"sim:{i % 2}") for i in range(6)]
+events = [stream.record_event() for stream in streams]
+x = torch.ones(4)
+on = [x.to("sim:0"), x.to("sim:1")]
+def act():
+    stream = chance.choice(streams)
+    what = chance.randrange(8)
+    if what < 4:
+        with stream:
+            for _ in range(chance.randrange(1, 4)):
+                on[streams.index(stream) % 2] * 2
+    elif what == 4:
+        events.append(stream.record_event())
+    elif what == 5:
+        stream.wait_event(chance.choice(events[-8:]))
+    elif what == 6:
+        chance.choice(events[-8:]).synchronize()
+    else:
+        stream.synchronize()
+class Work(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        return x * 1
+    @staticmethod
+    def backward(ctx, g):
+        for _ in range(chance.randrange(5)):
+            act()
+        return g * 1
+for _ in range(4):
+    values = [torch.ones(4, device=f"sim:{i % 2}", requires_grad=True) for i in range(4)]
+    for _ in range(chance.randrange(4, 12)):
+        x, y, device = chance.choice(values[-6:]), chance.choice(values[-6:]), f"sim:{chance.randrange(2)}"
+        values.append(Work.apply(x.to(device) + y.to(device)))
+    act()
+    sum(v.to("cpu").sum() for v in values[-4:]).backward()
+"""
 CHAINS_MOST = 20000  # that are looked at one by one
+NOWHERE = -10**18  # the way to the end of a piece that does not lead there
 
 
 def critical(tape, *options):
@@ -33,12 +74,12 @@ def lock_of(e):
 
 
 class Piece:
-    """What a thread did without a break for one task."""
+    """What a thread did without a break for one task, or what a stream did."""
 
-    def __init__(self, task, at, time):
-        self.task, self.at, self.begin, self.time = task, at, time, 0
+    def __init__(self, task, at, time, length=0, stream=None):
+        self.task, self.at, self.begin, self.time, self.stream = task, at, time, length, stream
         self.last = None  # index of the event that ended it
-        self.waits, self.ways = [], []
+        self.waits, self.ways, self.stream_waits = [], [], []
         self.inside = 0  # ns of a wait before it, if nobody's work was waited for
 
 
@@ -49,33 +90,112 @@ class Wait:
         self.thread, self.at, self.end, self.ns, self.holder, self.holder_at = thread, at, end, ns, holder, holder_at
 
 
+class Front:
+    """The end of a stream's work: the last piece, when it ended, and when work ended that no task launched."""
+
+    def __init__(self, piece=None, end=0, unknown=0):
+        self.piece, self.end, self.unknown = piece, end, unknown
+
+
+class Streams:
+    """How far each stream's work goes, from event to event of a tape."""
+
+    def __init__(self):
+        self.fronts, self.events, self.last, self.pieces, self.at = collections.defaultdict(Front), {}, 0, [], 0
+
+    def clear(self):
+        """There is no pass any more, so all work is nobody's."""
+        for stream, front in self.fronts.items():
+            self.fronts[stream] = Front(unknown=max(front.unknown, front.end))
+        self.events, self.pieces = {}, []
+
+    def add(self, i, task, e, length, sources):
+        piece = Piece(task, i, e["t"], length, (e["device"], e["stream"]))
+        for source, way in sources:
+            source.ways.append((piece, way))
+        self.pieces.append(piece)
+        return piece
+
+    def recorded(self, event):
+        return self.events.get(event) or Front(unknown=self.last)
+
+    def take(self, i, e, place):
+        """`place` is the piece that the thread is at, and how far it is, or None."""
+        if e["event"] == "kernel":
+            self.launch(i, e, place)
+        elif e["event"] == "stream_wait":
+            self.join(i, e, self.recorded(e["stream_event"]))
+        elif e["event"] == "stream_record":
+            self.events[e["stream_event"]] = self.fronts[e["device"], e["stream"]]
+
+    def launch(self, i, e, place):
+        stream, end = (e["device"], e["stream"]), e["t"] + e["queued"] + e["took"]
+        front = self.fronts[stream]
+        self.last = max(self.last, end)
+        if not place:
+            self.fronts[stream] = Front(front.piece, front.end, max(front.unknown, end))
+            return
+        behind = max(0, min(front.unknown - e["t"], e["queued"]))
+        if behind:
+            place = self.add(i, place[0].task, e, behind, [place]), behind
+        before = [(front.piece, front.piece.time)] if front.piece else []
+        self.fronts[stream] = Front(self.add(i, place[0].task, e, e["took"], [place] + before), end)
+
+    def join(self, i, e, other):
+        stream = e["device"], e["stream"]
+        front = self.fronts[stream]
+        piece, end = front.piece, front.end
+        if other.piece and other.piece is not piece:
+            both = [(one, one.time) for one in (piece, other.piece) if one]
+            piece = self.add(i, None, e, 0, both) if len(both) == 2 else other.piece
+            end = max(end, other.end)
+        self.fronts[stream] = Front(piece, end, max(front.unknown, other.unknown))
+
+    def awaited(self, e):
+        """What a thread waits for last: a piece, or None if it is none of the passes'."""
+        is_event = e["stream_event"] is not None
+        front = self.recorded(e["stream_event"]) if is_event else self.fronts[e["device"], e["stream"]]
+        return None if front.unknown > max(front.end, e["t"]) else front.piece
+
+
 class Work:
     """The pieces of some passes, from the events between the first begin and the last end."""
 
-    def __init__(self, events, passes):
+    def __init__(self, events, passes, streams):
         self.graph_tasks = {one.graph_task for one in passes}
         borders = [i for i, e in enumerate(events)
                    if e["event"] in ("graph_task_begin", "graph_task_end") and e["graph_task"] in self.graph_tasks]
+        for i in range(streams.at, borders[0]):
+            if events[i]["event"] != "stream_record":
+                streams.take(i, events[i], None)
+        streams.at = borders[-1] + 1
         self.events = events[borders[0]:borders[-1] + 1]
         self.pieces, self.first, self.sent, self.waited = collections.defaultdict(list), {}, [], []
+        self.places, self.synchronized = {}, {}
         for thread in {e["thread"] for e in self.events}:
             self.read(thread)
         self.starts = {thread: [piece.at for piece in pieces] for thread, pieces in self.pieces.items()}
         for wait, piece, before in self.waited:
             self.settle(wait, piece, before)
+        for i, e in enumerate(self.events):
+            if i in self.synchronized:
+                self.wait_for_stream(streams.awaited(e), *self.synchronized[i])
+            streams.take(i, e, self.places.get(i))
         for piece, offset, key in self.sent:
             if key in self.first:
                 piece.ways.append((self.first[key], offset))
         for pieces in self.pieces.values():
             for piece, after in zip(pieces, pieces[1:]):
                 piece.ways.append((after, piece.time + after.inside))
-        self.all = sorted((piece for pieces in self.pieces.values() for piece in pieces), key=lambda piece: piece.at)
+        own = [piece for pieces in self.pieces.values() for piece in pieces]
+        self.all = sorted(own + streams.pieces, key=lambda piece: piece.at)
+        streams.clear()
         self.tasks = sorted(self.first.values(), key=lambda piece: piece.at)
 
     def read(self, thread):
         """The life of one thread: pops, ends of tasks, waits."""
         mine = [(i, e) for i, e in enumerate(self.events) if e["thread"] == thread]
-        stack, now, begun, between = [], None, None, []
+        stack, now, begun, between, synchronizing, synchronized = [], None, None, [], None, []
 
         def stop(i, time):
             nonlocal now
@@ -104,11 +224,27 @@ class Work:
                 start(i, time)
                 self.first[stack[-1][0]] = now
                 self.waited += [(wait, now, None) for wait in between]
-                between = []
+                for first, ns in synchronized:
+                    self.synchronized[first] = now, ns, False
+                between, synchronized = [], []
             elif kind == "outstanding" and stack and stack[-1][0][0] == e["graph_task"]:
                 stack[-1][1] = True
             elif kind == "dependency_dec" and stack and (e["graph_task"], e["by"]) == stack[-1][0]:
                 self.sent.append((now, time - now.begin, (e["graph_task"], e["node"])))
+            elif kind == "kernel" and now:
+                self.places[i] = now, time - now.begin
+            elif kind == "synchronize_begin":
+                synchronizing = i, time
+            elif kind == "synchronize_end" and synchronizing:
+                first, since = synchronizing
+                synchronizing = None
+                if not now:
+                    synchronized.append((first, time - since))
+                    continue
+                now.last, now.time = i, since - now.begin
+                now = None
+                start(i, time)
+                self.synchronized[first] = now, time - since, True
             elif kind == "lock_wait":
                 begun = i, e, now
             elif kind == "lock_acquired" and begun and lock_of(begun[1]) == lock_of(e):
@@ -155,6 +291,13 @@ class Work:
         if place or before:
             piece.waits.append(wait)
 
+    def wait_for_stream(self, awaited, piece, ns, is_inside):
+        if awaited:
+            awaited.ways.append((piece, awaited.time))
+        elif is_inside:
+            piece.inside = ns
+        piece.stream_waits.append((ns, bool(awaited)))
+
     def release(self, wait):
         lock = lock_of(self.events[wait.at])
         told = [i for i in range(wait.at + 1, wait.end) if self.events[i]["event"] == "lock_released" and
@@ -168,7 +311,8 @@ class Work:
 
 
 class Chains:
-    """Every chain of pieces, one by one, or if there are too many, the longest way to each and from each."""
+    """Every chain of pieces that ends on a thread, one by one, or if there are too many, the longest way to each piece
+    and from each."""
 
     def __init__(self, work):
         self.work = work
@@ -188,7 +332,7 @@ class Chains:
 
     def follow(self, chain, length):
         end = length + chain[-1].time
-        for piece in chain:
+        for piece in chain if not chain[-1].stream else ():
             self.through[piece] = max(self.through[piece], end)
         for piece, way in chain[-1].ways:
             self.follow(chain + [piece], length + way)
@@ -199,7 +343,8 @@ class Chains:
             for after, way in piece.ways:
                 to[after] = max(to[after], to[piece] + way)
         for piece in reversed(self.work.all):
-            since[piece] = max([piece.time] + [way + since[after] for after, way in piece.ways])
+            own = NOWHERE if piece.stream else piece.time
+            since[piece] = max([own] + [way + since[after] for after, way in piece.ways])
         self.through = {piece: to[piece] + since[piece] for piece in self.work.all}
 
     def slack(self, task):
@@ -211,7 +356,7 @@ class Critical(unittest.TestCase):
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
         self.tape, self.script = (os.path.join(folder.name, name) for name in ("made.tape", "p.py"))
-        self.seen = collections.Counter()
+        self.seen, self.times_are_random = collections.Counter(), False
 
     def write(self, text):
         with open(self.script, "w") as file:
@@ -219,18 +364,20 @@ class Critical(unittest.TestCase):
 
     def compare_all(self):
         events = [json.loads(line) for line in run(TAPEDECK, "events", "--json", self.tape).splitlines()]
+        streams = Streams()
         for passes, _ in Tape(self.tape).groups:
             longest = max(passes, key=lambda one: one.end - one.begin)
             self.lasted = max(one.end for one in passes) - min(one.begin for one in passes)
-            self.compare(Work(events, passes), longest, critical(self.tape, "--pass", str(longest.graph_task)))
+            self.compare(Work(events, passes, streams), longest, critical(self.tape, "--pass", str(longest.graph_task)))
             self.seen["graphs"] += 1
 
     def compare(self, work, one, told):
         chains = Chains(work)
         self.seen["one by one"] += chains.count() <= CHAINS_MOST
         self.assertEqual(told["critical_path"], chains.length)
-        self.assertLessEqual(chains.length, self.lasted)
-        self.assertEqual(told["work"], sum(piece.time for piece in work.all))
+        if not self.times_are_random:
+            self.assertLessEqual(chains.length, self.lasted)
+        self.assertEqual(told["work"], sum(piece.time for piece in work.all if not piece.stream))
         self.assertEqual(told["workers"], len(work.pieces))
         self.assertEqual(told["work_over_workers"], told["work"] // told["workers"])
         self.assertEqual((told["wall"], told["lead"], told["tail"]), (one.end - one.begin, one.lead, one.tail))
@@ -244,9 +391,17 @@ class Critical(unittest.TestCase):
     def compare_waits(self, work, told):
         """What is told of a lock was so: how long the wait took, who had the lock, and at which node."""
         known = [(piece, wait) for piece in work.all for wait in piece.waits]
+        streams = [wait for piece in work.all for wait in piece.stream_waits]
         for part in told["parts"]:
             self.assertEqual(part["waited_for"] == "lock" and part["lock"] is None, False)
-            lock = part["lock"]
+            self.assertTrue(part["stream"] or part["waited_for"] != "launch", part)
+            lock, wait = part["lock"], part["stream_wait"]
+            self.seen[part["waited_for"]] += 1
+            self.seen["kernels"] += bool(part["stream"])
+            if wait:
+                self.assertIn((wait["wait"], not wait["inside"]), streams)
+                self.assertIn(wait["inside"], (0, wait["wait"]))
+                self.seen["inside a stream" if wait["inside"] else "through a kernel"] += 1
             if not lock:
                 continue
             holder = lock["holder"] and int(lock["holder"].split()[0])
@@ -278,6 +433,28 @@ class Own(Critical):
         self.assertGreater(self.seen["one by one"], 450, self.seen)
         self.assertGreater(self.seen["inside"], 20, self.seen)
         self.assertGreater(self.seen["through the holder"], 20, self.seen)
+
+    def test_chains_of_streams(self):
+        """Kernels follow one another on streams, streams wait for events, and threads for both. Some work is not a task's."""
+        self.times_are_random = True
+        for seed in range(60):
+            run(MAKE_TAPE, str(4 + seed % 5), str(1 + seed % 3), "5", str(seed), self.tape, "streams")
+            self.compare_all()
+            os.unlink(self.tape)
+        self.assertEqual(self.seen["graphs"], 300)
+        self.assertGreater(self.seen["one by one"], 150, self.seen)
+        for kind in ("kernels", "launch", "stream", "inside a stream", "through a kernel"):
+            self.assertGreater(self.seen[kind], 30, self.seen)
+
+    def test_engine_with_streams(self):
+        """No path is longer than the passes took: the times of kernels are those of the tape."""
+        self.write(STREAMS)
+        for seed in range(5):
+            run(TAPEDECK, "run", "--force", "--devices", "cpu,sim:2,latency=2ms", "-o", self.tape, self.script, str(seed))
+            self.compare_all()
+        self.assertEqual(self.seen["graphs"], 20)
+        for kind in ("kernels", "launch", "stream", "through a kernel"):
+            self.assertGreater(self.seen[kind], 20, self.seen)
 
     def test_overlap(self):
         for seed in range(5):

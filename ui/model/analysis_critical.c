@@ -14,7 +14,8 @@ static const TdColumn path_columns[] = {
     {N_("Share"), TD_UNIT_SHARE, N_("share of the path")},
     {N_("Nodes"), TD_UNIT_COUNT, N_("nodes one after another on a thread")},
     {N_("Waited for"), TD_UNIT_TEXT, N_("why this part follows the one before")},
-    {N_("Thread"), TD_UNIT_TEXT, N_("thread that ran these nodes")},
+    {N_("Thread or stream"), TD_UNIT_TEXT,
+     N_("thread that ran these nodes, or stream that ran their kernels")},
 };
 
 static const TdColumn slack_columns[] = {
@@ -29,22 +30,25 @@ node_place(uint32_t node) {
   return place;
 }
 
-/* The lock that a part waited for, and who had it; NULL if it waited for none. */
+/* The lock or the stream that a part waited for, and who had the lock; NULL if it waited for none.
+ */
 static char *
 name_wait(const td_critical_part *part) {
-  const td_critical_wait *wait = &part->wait;
-  if (part->link != TD_CRITICAL_lock) return NULL;
+  bool is_stream = part->link == TD_CRITICAL_stream && part->stream_wait.n;
+  const td_critical_wait *wait = is_stream ? &part->stream_wait : &part->lock_wait;
+  if (!is_stream && part->link != TD_CRITICAL_lock) return NULL;
   g_autofree char *time = td_format_ns((double)wait->ns);
-  if (!wait->holder) return g_strdup_printf(_("lock: %s, %s"), wait->lock, time);
-  return g_strdup_printf(_("lock: %s, %s, thread %s had it"), wait->lock, time, wait->holder);
+  if (is_stream) return g_strdup_printf("%s, %s", wait->name, time);
+  if (!wait->holder) return g_strdup_printf(_("lock: %s, %s"), wait->name, time);
+  return g_strdup_printf(_("lock: %s, %s, thread %s had it"), wait->name, time, wait->holder);
 }
 
 static TdTable *
 make_path(const td_critical_report *report) {
-  static const char *const links[] = {[TD_CRITICAL_begin] = N_("begin"),
-                                      [TD_CRITICAL_gradient] = N_("gradient"),
-                                      [TD_CRITICAL_thread] = N_("thread"),
-                                      [TD_CRITICAL_lock] = N_("lock")};
+  static const char *const links[] = {
+      [TD_CRITICAL_begin] = N_("begin"),   [TD_CRITICAL_gradient] = N_("gradient"),
+      [TD_CRITICAL_thread] = N_("thread"), [TD_CRITICAL_lock] = N_("lock"),
+      [TD_CRITICAL_launch] = N_("launch"), [TD_CRITICAL_stream] = N_("stream")};
   TdTable *table = td_table_new(path_columns, G_N_ELEMENTS(path_columns), G_MAXUINT);
   for (uint32_t i = 0; i < report->n_parts; i++) {
     const td_critical_part *part = &report->parts[i];
@@ -55,7 +59,7 @@ make_path(const td_critical_report *report) {
     td_table_row_set_number(row, 3, part->n_steps);
     g_autofree char *waited = name_wait(part);
     td_table_row_set_text(row, 4, waited ? waited : _(links[part->link]));
-    td_table_row_set_text(row, 5, part->thread);
+    td_table_row_set_text(row, 5, part->stream ? part->stream : part->thread);
   }
   return table;
 }

@@ -5,20 +5,29 @@
 #include "engine/base/bisect.h"
 #include "engine/base/number_map.h"
 
-/* What a piece of a task waited for: the longest way to it. */
+/* What a piece waited for: the longest way to it. */
 typedef struct reach {
   uint64_t early_ns, late_ns; /* the longest way to its begin, and from its begin to the end */
   uint32_t before;            /* the piece on that way, or TD_NONE */
   td_critical_link link;
-  uint32_t wait; /* for a lock, on that way */
+  uint32_t wait; /* on that way */
   uint32_t next_on_thread;
+  bool leads; /* to the end, which is work of a thread */
 } reach;
 
 /* A piece can begin so long after the path began. The first of equal ways counts. */
 static void
 lead_to(reach *to, uint32_t from, uint64_t ns, td_critical_link link, uint32_t wait) {
   if (to->before != TD_NONE && ns <= to->early_ns) return;
-  *to = (reach){ns, to->late_ns, from, link, wait, to->next_on_thread};
+  to->early_ns = ns;
+  to->before = from;
+  to->link = link;
+  to->wait = wait;
+}
+
+static bool
+is_of_thread(const td_pass_model *model, uint32_t piece) {
+  return td_model_is_of_thread(&model->pieces[piece]);
 }
 
 static const td_model_task *
@@ -30,8 +39,11 @@ static void
 find_threads(const td_pass_model *model, reach *reaches) {
   td_number_map last = {0}; /* by thread: 1 + its last piece */
   for (uint32_t i = 0; i < model->n_pieces; i++) {
+    bool leads = is_of_thread(model, i);
+    reaches[i] =
+        (reach){.before = TD_NONE, .wait = TD_NONE, .next_on_thread = TD_NONE, .leads = leads};
+    if (!leads) continue;
     uint64_t *before = td_number_map_put(&last, task_of(model, i)->thread);
-    reaches[i] = (reach){.before = TD_NONE, .wait = TD_NONE, .next_on_thread = TD_NONE};
     if (*before) reaches[*before - 1].next_on_thread = i;
     *before = i + UINT64_C(1);
   }
@@ -40,9 +52,11 @@ find_threads(const td_pass_model *model, reach *reaches) {
 
 /* ---- ways from a piece ---- */
 
-/* Deliveries of a task lie in the order of its pieces: those of one piece. */
+/* Deliveries of a task lie in the order of its pieces: those of one piece. Kernels have none. */
 static void
 find_deliveries(const td_pass_model *model, uint32_t piece, uint32_t *first, uint32_t *end) {
+  *first = *end = 0;
+  if (!is_of_thread(model, piece)) return;
   const td_model_task *task = task_of(model, piece);
   TD_BISECT(*first, task->first, task->first + task->n, model->deliveries[*first].piece < piece);
   *end = *first;
@@ -65,20 +79,28 @@ offset_of(const td_model_piece *piece, const td_model_delivery *one) {
 /* The wait that is a piece itself, or TD_NONE. */
 static uint32_t
 wait_of(const td_pass_model *model, const td_model_piece *piece) {
-  bool is_wait = piece->n_waits == 1 && model->waits[piece->first_wait].holder_piece == TD_NONE;
+  bool is_wait = piece->n_waits == 1 && model->waits[piece->first_wait].from == TD_NONE;
   return is_wait ? piece->first_wait : TD_NONE;
 }
 
 /* ---- all ways ---- */
 
+static td_critical_link
+link_of(const td_model_wait *wait) {
+  static const td_critical_link links[] = {[TD_MODEL_WAIT_lock] = TD_CRITICAL_lock,
+                                           [TD_MODEL_WAIT_launch] = TD_CRITICAL_launch,
+                                           [TD_MODEL_WAIT_stream] = TD_CRITICAL_stream};
+  return links[wait->kind];
+}
+
 static void
-come_from_locks(const td_pass_model *model, reach *reaches, uint32_t i) {
+come_from_waits(const td_pass_model *model, reach *reaches, uint32_t i) {
   const td_model_piece *piece = &model->pieces[i];
   for (uint32_t k = piece->first_wait; k < piece->first_wait + piece->n_waits; k++) {
     const td_model_wait *wait = &model->waits[k];
-    if (wait->holder_piece < i)
-      lead_to(&reaches[i], wait->holder_piece,
-              reaches[wait->holder_piece].early_ns + wait->holder_offset_ns, TD_CRITICAL_lock, k);
+    if (wait->from < i)
+      lead_to(&reaches[i], wait->from, reaches[wait->from].early_ns + wait->offset_ns,
+              link_of(wait), td_model_is_of_thread(piece) ? k : TD_NONE);
   }
 }
 
@@ -89,7 +111,7 @@ go_forward(const td_pass_model *model, reach *reaches) {
     const td_model_piece *piece = &model->pieces[i];
     uint32_t first, end;
     find_deliveries(model, i, &first, &end);
-    come_from_locks(model, reaches, i);
+    come_from_waits(model, reaches, i);
     uint64_t begin = reaches[i].early_ns;
     for (uint32_t k = first; k < end; k++) {
       const td_model_delivery *one = &model->deliveries[k];
@@ -101,30 +123,40 @@ go_forward(const td_pass_model *model, reach *reaches) {
     if (next == TD_NONE) continue;
     uint32_t wait = wait_of(model, &model->pieces[next]);
     lead_to(&reaches[next], i, begin + piece->length_ns,
-            wait == TD_NONE ? TD_CRITICAL_thread : TD_CRITICAL_lock, wait);
+            wait == TD_NONE ? TD_CRITICAL_thread : link_of(&model->waits[wait]), wait);
   }
 }
 
-/* What leads from a piece to the holder's waiters is entered when their turn comes. */
+/* The longest way from a piece of a thread by its gradients, or by its thread alone. */
+static uint64_t
+way_on(const td_pass_model *model, const reach *reaches, uint32_t i) {
+  const td_model_piece *piece = &model->pieces[i];
+  uint32_t first, end, next = reaches[i].next_on_thread;
+  find_deliveries(model, i, &first, &end);
+  uint64_t longest = piece->length_ns + (next == TD_NONE ? 0 : reaches[next].late_ns);
+  for (uint32_t k = first; k < end; k++) {
+    const td_model_delivery *one = &model->deliveries[k];
+    uint32_t to = target_of(model, i, one);
+    if (to != TD_NONE) longest = TD_MAX(longest, offset_of(piece, one) + reaches[to].late_ns);
+  }
+  return longest;
+}
+
+/* What leads from a piece to those that waited for it is entered when their turn comes. */
 static void
 go_back(const td_pass_model *model, reach *reaches) {
   for (uint32_t i = model->n_pieces; i-- > 0;) {
     const td_model_piece *piece = &model->pieces[i];
-    uint32_t first, end;
-    find_deliveries(model, i, &first, &end);
-    uint32_t next = reaches[i].next_on_thread;
-    uint64_t longest = piece->length_ns + (next == TD_NONE ? 0 : reaches[next].late_ns);
-    for (uint32_t k = first; k < end; k++) {
-      const td_model_delivery *one = &model->deliveries[k];
-      uint32_t to = target_of(model, i, one);
-      if (to != TD_NONE) longest = TD_MAX(longest, offset_of(piece, one) + reaches[to].late_ns);
-    }
-    longest = reaches[i].late_ns = TD_MAX(longest, reaches[i].late_ns);
-    for (uint32_t k = piece->first_wait; k < piece->first_wait + piece->n_waits; k++) {
+    reach *own = &reaches[i];
+    if (td_model_is_of_thread(piece))
+      own->late_ns = TD_MAX(own->late_ns, way_on(model, reaches, i));
+    for (uint32_t k = piece->first_wait; own->leads && k < piece->first_wait + piece->n_waits;
+         k++) {
       const td_model_wait *wait = &model->waits[k];
-      if (wait->holder_piece >= i) continue;
-      reach *holder = &reaches[wait->holder_piece];
-      holder->late_ns = TD_MAX(holder->late_ns, wait->holder_offset_ns + longest);
+      if (wait->from >= i) continue;
+      reach *from = &reaches[wait->from];
+      from->leads = true;
+      from->late_ns = TD_MAX(from->late_ns, wait->offset_ns + own->late_ns);
     }
   }
 }
@@ -134,7 +166,7 @@ find_last(const td_pass_model *model, const reach *reaches, uint64_t *length) {
   uint32_t last = TD_NONE;
   for (uint32_t i = 0; i < model->n_pieces; i++) {
     uint64_t end = reaches[i].early_ns + model->pieces[i].length_ns;
-    if (last != TD_NONE && end <= *length) continue;
+    if (!is_of_thread(model, i) || (last != TD_NONE && end <= *length)) continue;
     *length = end;
     last = i;
   }
@@ -143,12 +175,17 @@ find_last(const td_pass_model *model, const reach *reaches, uint64_t *length) {
 
 /* ---- the steps ---- */
 
-/* A task that goes on takes no new step, unless it got a lock. */
+/* A task that goes on takes no new step, unless it waited. Nor do its kernels that follow one
+ * another, and no time passes in a join. */
 static bool
 goes_on(const td_pass_model *model, const reach *reaches, uint32_t piece) {
   const reach *reach = &reaches[piece];
-  return reach->before != TD_NONE && reach->link == TD_CRITICAL_thread &&
-         model->pieces[reach->before].task == model->pieces[piece].task;
+  if (reach->before == TD_NONE) return false;
+  const td_model_piece *now = &model->pieces[piece], *before = &model->pieces[reach->before];
+  if (now->task == TD_NONE) return true;
+  return now->task == before->task && now->stream.device == before->stream.device &&
+         now->stream.number == before->stream.number &&
+         (reach->link == TD_CRITICAL_thread || !td_model_is_of_thread(now));
 }
 
 /* From the end to the begin: the pieces of a step come one after another. */
@@ -167,6 +204,7 @@ list_steps(const td_pass_model *model, const reach *reaches, uint32_t last, td_c
     bool is_wait = wait_of(model, &model->pieces[i]) != TD_NONE;
     critical->steps[--at] =
         (td_critical_step){.task = model->pieces[i].task,
+                           .stream = model->pieces[i].stream,
                            .link = reach->before == TD_NONE ? TD_CRITICAL_begin : reach->link,
                            .wait = reach->wait,
                            .ns = ns,
@@ -175,12 +213,13 @@ list_steps(const td_pass_model *model, const reach *reaches, uint32_t last, td_c
   }
 }
 
-/* A task has as little slack as its piece that has least. */
+/* A task has as little slack as its piece or kernel that has least. */
 static void
 find_slacks(const td_pass_model *model, const reach *reaches, td_critical *critical) {
   for (uint32_t i = 0; i < model->n_tasks; i++)
     critical->slack_ns[i] = critical->length_ns;
   for (uint32_t i = 0; i < model->n_pieces; i++) {
+    if (!reaches[i].leads || model->pieces[i].task == TD_NONE) continue;
     uint64_t *slack = &critical->slack_ns[model->pieces[i].task];
     uint64_t through = reaches[i].early_ns + reaches[i].late_ns;
     *slack = TD_MIN(*slack, critical->length_ns - TD_MIN(critical->length_ns, through));

@@ -2,54 +2,13 @@
 #include "engine/profile/model/modeller.h"
 
 #include "engine/base/alloc.h"
-#include "engine/profile/model/pass_handings.h"
-#include "engine/profile/model/pass_locks.h"
-#include "engine/profile/model/wakes.h"
+#include "engine/profile/model/modeller_state.h"
 #include "engine/profile/task_end.h"
 
 #include <string.h>
 
 #define DEVICES_MAX 1024
 #define FRAMES_MAX 64u /* tasks inside one another on a thread */
-
-/* A task that a thread is at. */
-typedef struct frame {
-  uint32_t task;
-  uint64_t pop_ns, away_ns; /* of it, for other tasks */
-  uint32_t last;            /* handing, or TD_NONE */
-  bool is_finished;
-} frame;
-
-typedef struct lane {
-  frame *frames; /* (owned) innermost last */
-  uint32_t n, capacity;
-  bool is_listed; /* in modeller->busy */
-  uint32_t piece; /* of the innermost task, or TD_NONE */
-  td_pass_wait wait;
-  td_model_wait *before; /* (owned) waits since the last task */
-  uint32_t n_before, before_capacity;
-} lane;
-
-struct td_modeller {
-  td_model_listener listen;
-  void *data;
-  td_pass_model model; /* its deliveries are made at the end */
-  uint32_t pass_capacity, task_capacity, piece_capacity, wait_capacity;
-  uint32_t n_under_way, n_left_out;
-  uint64_t order;   /* counts events */
-  bool *has_failed; /* (owned) by pass */
-  uint32_t failed_capacity;
-  td_handings handings;
-  td_pass_locks locks;
-  td_number_map pass_of; /* by graph task: 1 + the pass */
-  td_number_map pushed;  /* by task_key: when it was pushed */
-  lane *lanes;           /* (owned) by thread */
-  uint32_t n_lanes;
-  uint32_t *busy; /* (owned) threads that had a task since the last delivery */
-  uint32_t n_busy, busy_capacity;
-  uint32_t n_queues; /* that model.n_devices counts */
-  td_wakes wakes;
-};
 
 static uint64_t
 task_key(uint32_t graph_task, uint32_t node) {
@@ -62,32 +21,34 @@ find(const td_number_map *map, uint64_t key) {
   return found ? *found : 0;
 }
 
-static lane *
+static td_model_lane *
 lane_of(td_modeller *self, uint32_t thread) {
   while (thread >= self->n_lanes) {
     uint32_t n = TD_MAX(2 * self->n_lanes, 8u);
     self->lanes = td_realloc(self->lanes, n, sizeof *self->lanes);
     for (uint32_t i = self->n_lanes; i < n; i++)
-      self->lanes[i] = (lane){.piece = TD_NONE};
+      self->lanes[i] = (td_model_lane){.piece = TD_NONE};
     self->n_lanes = n;
   }
   return &self->lanes[thread];
 }
 
-static frame *
-top_of(lane *lane) {
+static td_model_frame *
+top_of(td_model_lane *lane) {
   return lane->n ? &lane->frames[lane->n - 1] : NULL;
 }
 
 static td_model_task *
-task_at(td_modeller *self, lane *lane) {
+task_at(td_modeller *self, td_model_lane *lane) {
   return lane->n ? &self->model.tasks[lane->frames[lane->n - 1].task] : NULL;
 }
 
-/* How far a task is, without the time of other tasks. */
-static uint64_t
-offset_in(const frame *frame, uint64_t now) {
-  return now - TD_MIN(now, frame->pop_ns + frame->away_ns);
+void
+td_modeller_list_busy(td_modeller *self, td_model_lane *lane, uint32_t thread) {
+  if (lane->is_listed) return;
+  TD_GROW(self->busy, self->n_busy, self->busy_capacity);
+  self->busy[self->n_busy++] = thread;
+  lane->is_listed = true;
 }
 
 /* ---- the model is whole ---- */
@@ -101,16 +62,17 @@ clear(td_modeller *self) {
   model->n_pieces = model->n_waits = 0;
   model->has_bytes = false;
   for (uint32_t i = 0; i < self->n_busy; i++) {
-    lane *lane = &self->lanes[self->busy[i]];
+    td_model_lane *lane = &self->lanes[self->busy[i]];
     lane->n = lane->n_before = 0;
     lane->piece = TD_NONE;
-    lane->is_listed = lane->wait.is_on = false;
+    lane->is_listed = lane->wait.is_on = lane->stream_wait.is_on = false;
   }
   self->n_busy = 0;
   td_number_map_fini(&self->pass_of);
   td_number_map_fini(&self->pushed);
   td_handings_clear(&self->handings);
   td_pass_locks_clear(&self->locks);
+  td_pass_streams_clear(&self->streams);
 }
 
 /* A pass that failed has told only a part. So its model would be none. */
@@ -177,56 +139,21 @@ end_pass(td_modeller *self, const td_event_graph_task_end *event) {
   if (--self->n_under_way == 0) deliver(self);
 }
 
-/* ---- pieces ---- */
-
-/* How far a thread is. */
-static td_model_place
-place_in(const td_modeller *self, const lane *lane, uint64_t now) {
-  if (!lane->n) return TD_NO_PLACE;
-  uint64_t begin = self->model.pieces[lane->piece].offset_ns;
-  uint64_t offset = offset_in(&lane->frames[lane->n - 1], now);
-  return (td_model_place){lane->piece, offset - TD_MIN(begin, offset)};
-}
-
-static void
-end_piece(td_modeller *self, lane *lane, uint64_t now) {
-  td_model_place place = place_in(self, lane, now);
-  if (place.piece != TD_NONE) self->model.pieces[place.piece].length_ns = place.offset_ns;
-}
-
-/* The waits that led to it are the last n ones of the model. */
-static void
-begin_piece(td_modeller *self, lane *lane, uint64_t offset, uint32_t n_waits) {
-  td_pass_model *model = &self->model;
-  TD_GROW(model->pieces, model->n_pieces, self->piece_capacity);
-  lane->piece = model->n_pieces;
-  model->pieces[model->n_pieces++] = (td_model_piece){.task = lane->frames[lane->n - 1].task,
-                                                      .first_wait = model->n_waits - n_waits,
-                                                      .n_waits = n_waits,
-                                                      .offset_ns = offset};
-}
-
-static void
-add_wait(td_modeller *self, const td_model_wait *wait) {
-  TD_GROW(self->model.waits, self->model.n_waits, self->wait_capacity);
-  self->model.waits[self->model.n_waits++] = *wait;
-}
-
 /* ---- tasks ---- */
 
 static void
-close_task(td_modeller *self, lane *lane, const frame *top, uint64_t now) {
+close_task(td_modeller *self, td_model_lane *lane, const td_model_frame *top, uint64_t now) {
   td_model_task *task = &self->model.tasks[top->task];
   td_model_pass *pass = &self->model.passes[task->pass];
-  end_piece(self, lane, now);
-  task->total_ns = offset_in(top, now);
+  td_modeller_end_piece(self, lane, now);
+  task->total_ns = td_model_offset_in(top, now);
   if (!pass->end_ns) pass->tail_ns = TD_MAX(pass->tail_ns, now);
   uint64_t took = now - TD_MIN(now, top->pop_ns);
   lane->n--;
   lane->piece = TD_NONE;
   if (!lane->n) return;
   top_of(lane)->away_ns += took;
-  begin_piece(self, lane, offset_in(top_of(lane), now), 0);
+  td_modeller_begin_piece(self, lane, td_model_offset_in(top_of(lane), now), 0);
 }
 
 static void
@@ -245,15 +172,7 @@ note_first(td_model_pass *pass, const td_event_queue_pop *event) {
 }
 
 static void
-list_busy(td_modeller *self, lane *lane, uint32_t thread) {
-  if (lane->is_listed) return;
-  TD_GROW(self->busy, self->n_busy, self->busy_capacity);
-  self->busy[self->n_busy++] = thread;
-  lane->is_listed = true;
-}
-
-static void
-start_task(td_modeller *self, const td_catalog *catalog, lane *lane,
+start_task(td_modeller *self, const td_catalog *catalog, td_model_lane *lane,
            const td_event_queue_pop *event) {
   td_pass_model *model = &self->model;
   uint32_t pass = (uint32_t)find(&self->pass_of, event->graph_task) - 1;
@@ -261,12 +180,12 @@ start_task(td_modeller *self, const td_catalog *catalog, lane *lane,
   const td_catalog_node *node = td_catalog_node_find(catalog, event->node);
   if (!node) return;
   note_wake(self, event);
-  end_piece(self, lane, event->event.time);
+  td_modeller_end_piece(self, lane, event->event.time);
   if (lane->n == FRAMES_MAX) lane->n = 0;
-  list_busy(self, lane, event->event.thread);
+  td_modeller_list_busy(self, lane, event->event.thread);
   TD_GROW(lane->frames, lane->n, lane->capacity);
   lane->frames[lane->n++] =
-      (frame){.task = model->n_tasks, .pop_ns = event->event.time, .last = TD_NONE};
+      (td_model_frame){.task = model->n_tasks, .pop_ns = event->event.time, .last = TD_NONE};
   TD_GROW(model->tasks, model->n_tasks, self->task_capacity);
   model->tasks[model->n_tasks++] = (td_model_task){.node = event->node,
                                                    .pass = pass,
@@ -276,8 +195,8 @@ start_task(td_modeller *self, const td_catalog *catalog, lane *lane,
                                                    .piece = model->n_pieces,
                                                    .name = node->name};
   for (uint32_t i = 0; i < lane->n_before; i++)
-    add_wait(self, &lane->before[i]);
-  begin_piece(self, lane, 0, lane->n_before);
+    td_modeller_add_wait(self, &lane->before[i]);
+  td_modeller_begin_piece(self, lane, 0, lane->n_before);
   lane->n_before = 0;
   model->passes[pass].n_tasks++;
   note_first(&model->passes[pass], event);
@@ -295,21 +214,21 @@ note_push(td_modeller *self, const td_event_queue_push *event) {
 }
 
 static void
-hand_on(td_modeller *self, lane *lane, const td_event_dependency_dec *event) {
+hand_on(td_modeller *self, td_model_lane *lane, const td_event_dependency_dec *event) {
   td_model_task *task = task_at(self, lane);
   if (!task || task->node != event->by) return;
   if (self->model.passes[task->pass].graph_task != event->graph_task) return;
-  frame *top = top_of(lane);
-  top->last =
-      td_handings_add(&self->handings, (td_handing){.from = top->task,
-                                                    .to_node = event->node,
-                                                    .offset_ns = offset_in(top, event->event.time),
-                                                    .piece = lane->piece});
+  td_model_frame *top = top_of(lane);
+  top->last = td_handings_add(&self->handings,
+                              (td_handing){.from = top->task,
+                                           .to_node = event->node,
+                                           .offset_ns = td_model_offset_in(top, event->event.time),
+                                           .piece = lane->piece});
 }
 
 static void
-note_bytes(td_modeller *self, lane *lane, const td_event_buffer_add *event) {
-  const frame *top = top_of(lane);
+note_bytes(td_modeller *self, td_model_lane *lane, const td_event_buffer_add *event) {
+  const td_model_frame *top = top_of(lane);
   bool is_added = event->mode == TD_accumulation_in_place ||
                   event->mode == TD_accumulation_out_of_place ||
                   event->mode == TD_accumulation_undefined;
@@ -319,10 +238,10 @@ note_bytes(td_modeller *self, lane *lane, const td_event_buffer_add *event) {
 }
 
 static void
-note_function(td_modeller *self, lane *lane, uint32_t node, uint64_t now, bool begins) {
+note_function(td_modeller *self, td_model_lane *lane, uint32_t node, uint64_t now, bool begins) {
   td_model_task *task = task_at(self, lane);
   if (!task || task->node != node) return;
-  uint64_t offset = offset_in(top_of(lane), now);
+  uint64_t offset = td_model_offset_in(top_of(lane), now);
   if (begins)
     task->begin_ns = offset;
   else
@@ -330,15 +249,15 @@ note_function(td_modeller *self, lane *lane, uint32_t node, uint64_t now, bool b
 }
 
 static void
-finish_task(td_modeller *self, lane *lane, uint32_t graph_task) {
+finish_task(td_modeller *self, td_model_lane *lane, uint32_t graph_task) {
   const td_model_task *task = task_at(self, lane);
   if (task && self->model.passes[task->pass].graph_task == graph_task)
     top_of(lane)->is_finished = true;
 }
 
 static void
-close_finished(td_modeller *self, lane *lane, uint64_t now) {
-  const frame *top = top_of(lane);
+close_finished(td_modeller *self, td_model_lane *lane, uint64_t now) {
+  const td_model_frame *top = top_of(lane);
   if (top && top->is_finished) close_task(self, lane, top, now);
 }
 
@@ -349,106 +268,20 @@ close_all(td_modeller *self, uint64_t now) {
     close_finished(self, &self->lanes[self->busy[i]], now);
 }
 
-/* ---- locks ---- */
+/* ---- events ---- */
 
-static void
-begin_wait(td_modeller *self, lane *lane, const td_event_lock_wait *event) {
-  list_busy(self, lane, event->event.thread);
-  lane->wait = (td_pass_wait){.is_on = true,
-                              .lock = event->lock,
-                              .object = event->object,
-                              .holder = TD_NONE,
-                              .holder_piece = TD_NONE,
-                              .order = self->order,
-                              .begin_ns = event->event.time,
-                              .from = place_in(self, lane, event->event.time)};
-}
-
-static void
-note_holder(td_modeller *self, lane *lane, const td_event_lock_held *event) {
-  if (!td_pass_wait_is_for(&lane->wait, event->lock, event->object)) return;
-  lane->wait.holder = event->holder;
-  if (event->holder < self->n_lanes) lane->wait.holder_piece = self->lanes[event->holder].piece;
-}
-
-static void
-note_release(td_modeller *self, const lane *lane, const td_event_lock_released *event) {
-  td_pass_lock *lock = td_pass_locks_get(&self->locks, event->lock, event->object);
-  lock->releaser = event->event.thread;
-  lock->released_order = self->order;
-  lock->released = place_in(self, lane, event->event.time);
-}
-
-/* Who found a lock free does not tell when it gave it back: that is at latest when the next one
- * gets it. A task gives back all its locks but the GIL. */
-static td_model_place
-guess_release(const td_modeller *self, const td_pass_wait *wait, uint64_t now) {
-  const td_model_piece *pieces = self->model.pieces;
-  if (wait->holder >= self->n_lanes) return TD_NO_PLACE;
-  const lane *holder = &self->lanes[wait->holder];
-  bool was_at_task = wait->holder_piece != TD_NONE;
-  bool is_at_it =
-      holder->n &&
-      (wait->lock == TD_lock_kind_gil ||
-       (was_at_task && pieces[wait->holder_piece].task == holder->frames[holder->n - 1].task));
-  if (is_at_it) return holder->wait.is_on ? holder->wait.from : place_in(self, holder, now);
-  if (!was_at_task) return TD_NO_PLACE;
-  return (td_model_place){wait->holder_piece, pieces[wait->holder_piece].length_ns};
-}
-
-/* Of a wait inside a task. */
-static void
-split_task(td_modeller *self, lane *lane, const td_model_wait *wait, uint64_t now) {
-  const td_model_place *from = &lane->wait.from;
-  td_model_piece *piece = &self->model.pieces[from->piece];
-  uint64_t begin = piece->offset_ns + from->offset_ns;
-  piece->length_ns = from->offset_ns;
-  self->model.tasks[piece->task].locked_ns += wait->ns;
-  add_wait(self, wait);
-  if (wait->holder_piece == TD_NONE) {
-    begin_piece(self, lane, begin, 1);
-    self->model.pieces[lane->piece].length_ns = wait->ns;
-  }
-  const frame *top = &lane->frames[lane->n - 1];
-  begin_piece(self, lane, offset_in(top, now), wait->holder_piece != TD_NONE);
-}
-
-static void
-end_wait(td_modeller *self, lane *lane, const td_event_lock_acquired *event) {
-  uint32_t thread = event->event.thread;
-  uint64_t now = event->event.time;
-  td_pass_wait *wait = &lane->wait;
-  bool is_known = td_pass_wait_is_for(wait, event->lock, event->object);
-  bool is_whole = wait->from.piece == lane->piece; /* else other tasks came between */
-  wait->is_on = false;
-  td_pass_lock *lock = td_pass_locks_get(&self->locks, event->lock, event->object);
-  if (is_known && is_whole) {
-    bool is_told = td_pass_wait_settle(wait, lock, thread);
-    td_model_place place = is_told ? lock->released : guess_release(self, wait, now);
-    const td_model_wait found = {.lock = wait->lock,
-                                 .object = wait->object,
-                                 .thread = thread,
-                                 .holder = wait->holder,
-                                 .holder_piece = place.piece,
-                                 .holder_offset_ns = place.offset_ns,
-                                 .ns = now - TD_MIN(now, wait->begin_ns)};
-    if (lane->n) {
-      split_task(self, lane, &found, now);
-    } else if (place.piece != TD_NONE) {
-      TD_GROW(lane->before, lane->n_before, lane->before_capacity);
-      lane->before[lane->n_before++] = found;
-    }
-  }
-  lock->taker = thread;
-  lock->taken_order = self->order;
-  lock->taker_piece = lane->piece;
+/* Kernels that were launched before a pass keep those of the pass waiting. */
+static bool
+counts_outside(td_event_kind kind) {
+  return kind == TD_EVENT_graph_task_begin || kind == TD_EVENT_kernel ||
+         kind == TD_EVENT_stream_wait;
 }
 
 void
 td_modeller_apply(td_modeller *self, const td_catalog *catalog, const td_any_event *any) {
   if (any->event.kind == TD_EVENT_kernel_begin || any->event.kind == TD_EVENT_kernel_end) return;
-  if (self->n_under_way == 0 && any->event.kind != TD_EVENT_graph_task_begin) return;
-  lane *lane = lane_of(self, any->event.thread);
+  if (self->n_under_way == 0 && !counts_outside(any->event.kind)) return;
+  td_model_lane *lane = lane_of(self, any->event.thread);
   uint64_t now = any->event.time;
   self->order++;
   if (!td_task_goes_on(any->event.kind)) close_finished(self, lane, now);
@@ -473,13 +306,23 @@ td_modeller_apply(td_modeller *self, const td_catalog *catalog, const td_any_eve
   case TD_EVENT_outstanding:
     return finish_task(self, lane, any->outstanding.graph_task);
   case TD_EVENT_lock_wait:
-    return begin_wait(self, lane, &any->lock_wait);
+    return td_modeller_begin_lock_wait(self, lane, &any->lock_wait);
   case TD_EVENT_lock_held:
-    return note_holder(self, lane, &any->lock_held);
+    return td_modeller_note_holder(self, lane, &any->lock_held);
   case TD_EVENT_lock_acquired:
-    return end_wait(self, lane, &any->lock_acquired);
+    return td_modeller_end_lock_wait(self, lane, &any->lock_acquired);
   case TD_EVENT_lock_released:
-    return note_release(self, lane, &any->lock_released);
+    return td_modeller_note_release(self, lane, &any->lock_released);
+  case TD_EVENT_kernel:
+    return td_modeller_launch(self, lane, &any->kernel);
+  case TD_EVENT_stream_record:
+    return td_modeller_record(self, &any->stream_record);
+  case TD_EVENT_stream_wait:
+    return td_modeller_join(self, &any->stream_wait);
+  case TD_EVENT_synchronize_begin:
+    return td_modeller_begin_stream_wait(self, lane, &any->synchronize_begin);
+  case TD_EVENT_synchronize_end:
+    return td_modeller_end_stream_wait(self, lane, &any->synchronize_end);
   default:
     return;
   }
@@ -511,6 +354,7 @@ td_modeller_free(td_modeller *self) {
   free(self->has_failed);
   td_handings_fini(&self->handings);
   td_pass_locks_fini(&self->locks);
+  td_pass_streams_fini(&self->streams);
   free(self->model.pieces);
   free(self->model.waits);
   free(self->model.passes);

@@ -7,9 +7,6 @@
 
 typedef struct td_modeller td_modeller;
 
-/* Called with a model that is valid for the call. */
-typedef void (*td_model_listener)(const td_pass_model *model, void *data);
-
 /* td_modeller_apply takes the next event of the tape. The catalog knows what the event names. When
  * no pass is under way any more, the listener gets the model of the passes since the last time.
  * td_modeller_end says that the tape is over, and returns how many passes were left out. */

@@ -14,7 +14,14 @@
  *
  * A task is made of pieces. A new one begins when its thread got a lock that it waited for, and
  * when a task inside it is over. If its holder was at a task, the wait is no time of a
- * piece: that task had to come so far first. Otherwise the wait is a piece itself. */
+ * piece: that task had to come so far first. Otherwise the wait is a piece itself.
+ *
+ * A kernel is a piece too, on its stream. It waits for its launch, for the kernel before it, and
+ * for events of other streams. A join is a piece without a task and without time: there a stream
+ * waits for an event of another one. A thread that waited for a stream begins a new piece after the
+ * last kernel there. If no task of the model launched what the thread waited for last, the wait is
+ * a piece itself. So is the time that a kernel queues behind such work. So is a wait for all
+ * streams of a device: only a device that tells of its kernels late is waited for so. */
 #pragma once
 
 #include "engine/replay/catalog.h"
@@ -26,21 +33,37 @@ typedef struct td_model_delivery {
   uint32_t piece;     /* of `from`, in which it came */
 } td_model_delivery;
 
-/* A thread got a lock that another one had. */
+/* The number is -1 for all streams of a device. */
+typedef struct td_model_stream {
+  int32_t device, number;
+} td_model_stream;
+
+#define TD_MODEL_NO_STREAM ((td_model_stream){TD_DEVICE_CPU, 0})
+
+typedef enum td_model_wait_kind {
+  TD_MODEL_WAIT_lock,   /* a thread got a lock that another one had */
+  TD_MODEL_WAIT_launch, /* a kernel was launched */
+  TD_MODEL_WAIT_stream  /* a kernel, a join or a thread waited for work of a stream */
+} td_model_wait_kind;
+
 typedef struct td_model_wait {
-  td_lock_kind lock;
+  td_model_wait_kind kind;
+  td_lock_kind lock; /* of a lock */
   uint32_t object;
-  uint32_t thread, holder;   /* the holder may be TD_NONE: unknown */
-  uint32_t holder_piece;     /* that gave the lock back, or TD_NONE: the holder was at no task */
-  uint64_t holder_offset_ns; /* after the begin of that piece */
-  uint64_t ns;
+  td_model_stream stream;  /* that a thread waited for */
+  uint32_t thread, holder; /* the holder of a lock may be TD_NONE: unknown */
+  uint32_t from; /* the piece that gave the lock back, launched the kernel, or is the kernel waited
+                  * for; TD_NONE: no piece of the model */
+  uint64_t offset_ns; /* after the begin of that piece */
+  uint64_t ns;        /* of a thread */
 } td_model_wait;
 
 /* A wait between two tasks belongs to the second one. */
 typedef struct td_model_piece {
-  uint32_t task;
+  uint32_t task;                /* TD_NONE: a join */
+  td_model_stream stream;       /* of a kernel or a join */
   uint32_t first_wait, n_waits; /* before it */
-  uint64_t offset_ns;           /* after the pop of the task */
+  uint64_t offset_ns;           /* after the pop of the task; none of a kernel */
   uint64_t length_ns;
 } td_model_piece;
 
@@ -54,7 +77,7 @@ typedef struct td_model_task {
   uint32_t first, n;  /* deliveries from it */
   uint32_t n_awaited; /* deliveries to it */
   uint32_t piece;     /* its first */
-  uint64_t locked_ns; /* of total_ns, in waits for locks */
+  uint64_t waited_ns; /* of total_ns, for locks and streams */
   const char *name;   /* (borrowed) from the tape */
 } td_model_task;
 
@@ -76,3 +99,12 @@ typedef struct td_pass_model {
   uint64_t wake_ns;   /* from a push to the pop of a thread that slept: the median so far */
   bool has_bytes;
 } td_pass_model;
+
+/* Called with a model that is valid for the call. */
+typedef void (*td_model_listener)(const td_pass_model *model, void *data);
+
+/* td_model_is_of_thread tells whether a piece is work of a thread, not of a stream. */
+static inline bool
+td_model_is_of_thread(const td_model_piece *piece) {
+  return piece->stream.device < 0;
+}

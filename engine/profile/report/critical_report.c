@@ -20,7 +20,7 @@ typedef struct telling {
 
 static void
 wait_fini(td_critical_wait *wait) {
-  free(wait->lock);
+  free(wait->name);
   free(wait->holder);
   free(wait->node);
   free(wait->line);
@@ -28,22 +28,28 @@ wait_fini(td_critical_wait *wait) {
 
 static void
 part_fini(td_critical_part *part) {
-  wait_fini(&part->wait);
+  wait_fini(&part->lock_wait);
+  wait_fini(&part->stream_wait);
   free(part->thread);
+  free(part->stream);
   free(part->what);
 }
 
 static td_critical_wait
 wait_of(const td_catalog *catalog, const td_pass_model *model, const td_critical_step *step) {
   const td_model_wait *wait = &model->waits[step->wait];
-  td_critical_wait told = {.lock = td_report_lock_name(catalog, wait->lock, wait->object),
-                           .ns = wait->ns,
-                           .inside = step->wait_ns};
+  bool is_lock = wait->kind == TD_MODEL_WAIT_lock;
+  td_critical_wait told = {
+      .n = 1,
+      .name = is_lock ? td_report_lock_name(catalog, wait->lock, wait->object)
+                      : td_report_stream_name(catalog, wait->stream.device, wait->stream.number),
+      .ns = wait->ns,
+      .inside = step->wait_ns};
   if (wait->holder != TD_NONE) told.holder = td_report_thread_name(catalog, wait->holder);
-  if (wait->holder_piece == TD_NONE) return told;
-  uint32_t node = model->tasks[model->pieces[wait->holder_piece].task].node;
-  told.node = td_report_node_name(catalog, node);
-  told.line = td_report_user_line(catalog, node);
+  uint32_t task = wait->from == TD_NONE ? TD_NONE : model->pieces[wait->from].task;
+  if (task == TD_NONE) return told;
+  told.node = td_report_node_name(catalog, model->tasks[task].node);
+  told.line = td_report_user_line(catalog, model->tasks[task].node);
   return told;
 }
 
@@ -65,19 +71,24 @@ part_of(const td_catalog *catalog, const td_pass_model *model, const td_critical
                            .what = key_of(catalog, by, task),
                            .what_ns = step->ns,
                            .first = task->node,
-                           .last = task->node,
-                           .n_waits = step->wait != TD_NONE};
-  if (part.n_waits) part.wait = wait_of(catalog, model, step);
+                           .last = task->node};
+  if (step->stream.device >= 0)
+    part.stream = td_report_stream_name(catalog, step->stream.device, step->stream.number);
+  if (step->wait == TD_NONE) return part;
+  bool is_lock = model->waits[step->wait].kind == TD_MODEL_WAIT_lock;
+  *(is_lock ? &part.lock_wait : &part.stream_wait) = wait_of(catalog, model, step);
   return part;
 }
 
 static void
-merge_waits(td_critical_part *part, td_critical_part *next) {
-  part->n_waits += next->n_waits;
-  if (next->wait.ns <= part->wait.ns) return;
-  td_critical_wait wait = part->wait;
-  part->wait = next->wait;
-  next->wait = wait;
+merge_waits(td_critical_wait *wait, td_critical_wait *next) {
+  uint32_t n = wait->n + next->n;
+  if (!wait->n || next->ns > wait->ns) {
+    td_critical_wait shorter = *wait;
+    *wait = *next;
+    *next = shorter;
+  }
+  wait->n = n;
 }
 
 /* Adds a part (taken) to the one before it. The longer one gives the name. */
@@ -95,23 +106,32 @@ merge(td_critical_part *part, td_critical_part *next) {
   part->ns += next->ns;
   part->n_steps += next->n_steps;
   part->last = next->last;
-  merge_waits(part, next);
+  merge_waits(&part->lock_wait, &next->lock_wait);
+  merge_waits(&part->stream_wait, &next->stream_wait);
   part_fini(next);
+}
+
+/* Kernels of one stream are at one place, whoever launched them. */
+static bool
+is_one_place(const td_critical_part *part, const td_critical_part *next) {
+  if (part->stream || next->stream)
+    return part->stream && next->stream && strcmp(part->stream, next->stream) == 0;
+  return strcmp(part->thread, next->thread) == 0;
 }
 
 static bool
 belongs(const td_critical_part *part, const td_critical_part *next) {
-  return !next->n_waits && strcmp(part->thread, next->thread) == 0 &&
+  return !next->lock_wait.n && !next->stream_wait.n && is_one_place(part, next) &&
          strcmp(part->what, next->what) == 0;
 }
 
-/* Two neighbours of one thread whose sum is least, or if there are none, any two. */
+/* Two neighbours at one place whose sum is least, or if there are none, any two. */
 static uint32_t
 find_least(const td_critical_part *parts, uint32_t n) {
   uint32_t best = TD_NONE;
   for (int any = 0; any < 2 && best == TD_NONE; any++)
     for (uint32_t i = 0; i + 1 < n; i++) {
-      if (!any && strcmp(parts[i].thread, parts[i + 1].thread) != 0) continue;
+      if (!any && !is_one_place(&parts[i], &parts[i + 1])) continue;
       uint64_t sum = parts[i].ns + parts[i + 1].ns;
       if (best == TD_NONE || sum < parts[best].ns + parts[best + 1].ns) best = i;
     }
@@ -161,7 +181,7 @@ add_slacks(td_critical_report *report, const td_pass_model *model, const td_crit
     const td_model_task *task = &model->tasks[i];
     report->slacks[i] = (td_critical_slack){task->node, critical->slack_ns[i],
                                             key_of(catalog, TD_REPORT_BY_node, task)};
-    report->work += task->total_ns - TD_MIN(task->total_ns, task->locked_ns);
+    report->work += task->total_ns - TD_MIN(task->total_ns, task->waited_ns);
   }
   report->n_tasks = model->n_tasks;
 }

@@ -7,27 +7,28 @@
 
 #define TD_CRITICAL_PARTS_MAX 20
 
-/* A wait for a lock. The texts are owned. */
+/* The longest wait of a thread for a lock, or for a stream, in a part. The texts are owned. */
 typedef struct td_critical_wait {
-  char *lock;      /* "GIL" */
-  char *holder;    /* thread "1 greedy", or NULL: unknown */
-  char *node;      /* of the holder when it gave the lock back, or NULL: it was at none */
+  uint32_t n;      /* waits of its kind in the part; 0: the rest is empty */
+  char *name;      /* "GIL", "stream 1 of sim:0" */
+  char *holder;    /* of a lock: thread "1 greedy", or NULL: unknown */
+  char *node;      /* of the holder when it gave the lock back, or of the kernel; NULL: none */
   char *line;      /* that made that node, or NULL */
   uint64_t ns;     /* of the wait */
-  uint64_t inside; /* of it, in the part: all if the holder was at no node, else none */
+  uint64_t inside; /* of it, in the part: all if no node of the model was waited for, else none */
 } td_critical_wait;
 
-/* Steps that follow one another on a thread, in one module if there are few. */
+/* Steps that follow one another on a thread or a stream, in one module if there are few. */
 typedef struct td_critical_part {
   uint64_t ns;
   uint32_t n_steps;
   td_critical_link link; /* from the part before */
-  char *thread;          /* (owned) "0 main" */
+  char *thread;          /* (owned) "0 main"; that of a kernel launched it */
+  char *stream;          /* (owned) "stream 1 of sim:0" if these are kernels, or NULL */
   char *what;            /* (owned) the module or function that took most of it */
   uint64_t what_ns;      /* how much */
   uint32_t first, last;  /* nodes */
-  uint32_t n_waits;      /* for locks, on the path */
-  td_critical_wait wait; /* the longest of them */
+  td_critical_wait lock_wait, stream_wait;
 } td_critical_part;
 
 typedef struct td_critical_slack {
@@ -39,7 +40,7 @@ typedef struct td_critical_slack {
 typedef struct td_critical_report {
   uint32_t graph_task, n_passes; /* the pass that took longest of those that overlapped */
   uint64_t wall, lead, tail;     /* ns of that pass; lead and tail as in pass_model.h */
-  uint64_t length, work;         /* ns of the path; of all tasks, without waits for locks */
+  uint64_t length, work;         /* ns of the path; of all tasks' threads, without waits */
   uint32_t n_workers;            /* threads that had a task */
   uint32_t n_tasks, n_steps;
   td_critical_part parts[TD_CRITICAL_PARTS_MAX];

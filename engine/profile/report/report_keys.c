@@ -105,6 +105,16 @@ td_report_device_name(const td_catalog *catalog, int32_t device) {
 }
 
 char *
+td_report_stream_name(const td_catalog *catalog, int32_t device, int32_t stream) {
+  const char *name = td_report_device_name(catalog, device);
+  char *of = *name ? td_dup_string(name) : td_format("device %d", device);
+  char *told =
+      stream < 0 ? td_format("all streams of %s", of) : td_format("stream %d of %s", stream, of);
+  free(of);
+  return told;
+}
+
+char *
 td_report_queue_name(const td_catalog *catalog, uint32_t queue) {
   if (queue == TD_NONE) return td_dup_string("(no queue)");
   bool is_known = queue < catalog->n_queues; /* that of a lock need not be */

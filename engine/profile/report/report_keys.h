@@ -16,6 +16,10 @@ char *td_report_span_key(const td_catalog *catalog, td_tape *tape, const td_life
  * catalog. */
 const char *td_report_device_name(const td_catalog *catalog, int32_t device);
 
+/* td_report_stream_name returns "stream 1 of sim:0", or of all streams "all streams of sim:0". The
+ * caller frees it. */
+char *td_report_stream_name(const td_catalog *catalog, int32_t device, int32_t stream);
+
 /* td_report_thread_name returns "2 second", td_report_queue_name "0 cpu", td_report_node_name
  * "AccumulateGrad(weight)", td_report_gil_name "GIL", or "GIL of rank 1" if there are several
  * processes. The caller frees them. */
