@@ -21,11 +21,17 @@ owner_of_callback(const std::function<void()> &callback) {
   return name ? name : td_probe_intern(owner.c_str());
 }
 
+inline bool
+is_of_c10d(const std::function<void()> &callback) {
+  return owner_of_lambda(callback.target_type()).compare(0, 6, "c10d::") == 0;
+}
+
 /* What runs instead of a callback. The pass is alive while its callbacks run. */
 class FinalCallback {
 public:
-  FinalCallback(std::function<void()> &&callback, Task *task, uint32_t owner)
-      : callback(std::move(callback)), task(task), owner(owner), session(td_probe_session) {
+  FinalCallback(std::function<void()> &&given, Task *task, uint32_t owner)
+      : callback(std::move(given)), task(task), owner(owner), session(td_probe_session),
+        reduces(is_of_c10d(callback)) {
   }
 
   void operator()() const {
@@ -38,22 +44,26 @@ private:
   std::function<void()> callback;
   Task *task;
   uint32_t owner, session;
+  bool reduces;
 
   struct Calling {
     Thread *thread;
     Task *outer;
     Evaluation *around; /* of the node that called backward; the callback is not part of it */
     uint32_t task;
+    bool reduced;
     Calling(Thread *thread, const FinalCallback *self)
         : thread(thread), outer(thread->finishing), around(thread->evaluation),
-          task(self->task->id) {
+          task(self->task->id), reduced(thread->reduces) {
       thread->finishing = self->task;
+      thread->reduces = self->reduces;
       thread->evaluation = nullptr;
       EMIT(final_callback, TIME_NOW, task, self->owner);
     }
     ~Calling() {
       thread->evaluation = around;
       thread->finishing = outer;
+      thread->reduces = reduced;
       EMIT(final_callback_end, TIME_NOW, task);
     }
   };

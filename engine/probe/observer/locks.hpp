@@ -5,6 +5,7 @@
  * thread that had to wait for one of them says so, and who held it. */
 #pragma once
 
+#include "engine/probe/observer/collectives.hpp"
 #include "engine/probe/observer/evaluate.hpp"
 
 #include <condition_variable>
@@ -89,12 +90,17 @@ mutex_unlock_hook(pthread_mutex_t *mutex) {
   return pthread_mutex_unlock(mutex);
 }
 
-/* A wait for a queue is one of a thread in the engine. */
+/* A wait for a queue is one of a thread in the engine. In a final callback of c10d, it is one for
+ * other processes. */
 template <class Wait>
 inline void
 watch_wait(pthread_mutex_t *mutex, Wait wait) {
   Thread *thread = thread_self;
   if (!thread || !thread->inside) return wait();
+  if (thread->reduces && !thread->evaluation && td_probe_is_on()) {
+    Waiting waiting(thread, 0);
+    return wait();
+  }
   Queue *queue = td_probe_is_on() ? held_queue(thread) : nullptr;
   if (queue && mutex == native(queue->queue->mutex_))
     note_unlocking(TD_lock_kind_queue, queue->id, &thread->queue_contended);

@@ -34,6 +34,7 @@ Announcer *announcer = new Announcer;
 Measure *measure = new Measure;
 PythonLists *python_lists = new PythonLists{};
 Counters *counters = new Counters;
+Collectives *collectives = new Collectives;
 TLS_QUICK Thread *thread_self;
 TLS_QUICK td_ring *ring_self;
 TLS_QUICK uint32_t ring_session;
@@ -163,6 +164,7 @@ td_relocation relocations[] = {
     NODE_HOOK(PYTHON, "_ZNK" SAVED_VARIABLE "6unpackE", unpack_hook),
     NODE_HOOK(CPU, "pthread_mutex_lock", mutex_lock_hook),
     NODE_HOOK(CPU, "pthread_mutex_unlock", mutex_unlock_hook),
+    HOOK(CPU, "_ZN4c10d4Work4waitE", work_wait_hook),
     HOOK(CPU, "pthread_cond_wait", cond_wait_hook),
     HOOK(CPU, "_ZNSt18condition_variable4waitE", condition_wait_hook),
     NODE_HOOK(PYTHON, "PyObject_CallObject", call_object_hook),
@@ -241,6 +243,10 @@ begin() {
   say_known("buffer_add", ADD_IS_EXPORTED ? TD_knowledge_observed : TD_knowledge_reconstructed);
   for (const char *kind : {"kernel_begin", "kernel_end", "tensor_write"})
     say_known(kind, TD_knowledge_absent);
+  if (collectives->wait)
+    EMIT(setting, TIME_NOW, td_probe_intern("collectives"), td_probe_intern("watched"));
+  for (const char *kind : {"collective_begin", "collective_end"})
+    if (!collectives->wait) say_known(kind, TD_knowledge_absent);
   if (!td_numerics_anomalies) say_known("anomaly", TD_knowledge_absent);
   if (!td_numerics_statistics) say_known("tensor_stats", TD_knowledge_absent);
   ring_self = nullptr;
