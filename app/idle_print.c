@@ -42,6 +42,16 @@ write_culprit(td_json *json, const td_idle_culprit *culprit) {
   td_json_end_object(json);
 }
 
+static void
+write_reasons(td_json *json, const td_idle *idle) {
+  td_json_key(json, "reasons");
+  td_json_begin_object(json);
+  for (int part = 0; part < TD_N_IDLE_PARTS; part++)
+    if (!idle->is_known[part])
+      td_member_string(json, td_idle_part_name((td_idle_part)part), idle->reasons[part]);
+  td_json_end_object(json);
+}
+
 void
 td_idle_print_json(const td_idle *idle) {
   td_json json;
@@ -60,6 +70,7 @@ td_idle_print_json(const td_idle *idle) {
   for (uint32_t i = 0; i < idle->n_culprits; i++)
     write_culprit(&json, &idle->culprits[i]);
   td_json_end_array(&json);
+  write_reasons(&json, idle);
   td_json_end_object(&json);
   td_json_newline(&json);
 }
@@ -109,36 +120,43 @@ print_notes(const td_idle *idle) {
       [TD_IDLE_no_ready] = "no ready task, while its own device runs nodes",
       [TD_IDLE_other_device] = "no ready task, while other devices run nodes",
       [TD_IDLE_waking] = "no thread runs a node",
+      [TD_IDLE_stream] = "waits for kernels of a device",
+      [TD_IDLE_collective] = "waits for an operation of several processes",
       [TD_IDLE_late] = "in no pass yet, while others are",
       [TD_IDLE_outside] = "in no pass"};
-  static const char *const reasons[TD_N_IDLE_PARTS] = {
-      [TD_IDLE_stream] = "no event tells how long a thread waits for a stream",
-      [TD_IDLE_lock] = "locks were not observed on this tape",
-      [TD_IDLE_gil] = "waits for Python's global lock were not observed on this tape",
-      [TD_IDLE_callbacks] = "final callbacks were not observed on this tape",
-      [TD_IDLE_collective] = "no event tells of collective operations"};
   for (int part = 0; part < TD_N_IDLE_PARTS; part++)
     if (notes[part] && is_shown(idle, part))
       printf("%s: %s\n", td_idle_part_name((td_idle_part)part), notes[part]);
   for (int part = 0; part < TD_N_IDLE_PARTS; part++)
-    if (reasons[part] && !idle->is_known[part])
-      printf("–  %s: %s\n", td_idle_part_name((td_idle_part)part), reasons[part]);
+    if (!idle->is_known[part])
+      printf("–  %s: %s\n", td_idle_part_name((td_idle_part)part), idle->reasons[part]);
+}
+
+/* What a culprit did, or what it is. */
+static const char *
+deed_of(const td_idle_culprit *culprit) {
+  static const char *const deeds[TD_N_IDLE_PARTS] = {
+      [TD_IDLE_other_device] = "its nodes ran while threads slept",
+      [TD_IDLE_stream] = "threads waited for its kernels",
+      [TD_IDLE_lock] = "had a lock",
+      [TD_IDLE_gil] = "had Python's global lock",
+      [TD_IDLE_callbacks] = "final callback",
+      [TD_IDLE_collective] = "collective operation, while every process was in it",
+      [TD_IDLE_late] = "late: others waited for it in final callbacks or collective operations"};
+  bool is_thread = culprit->kind == TD_IDLE_THREAD;
+  return culprit->part == TD_IDLE_collective && is_thread
+             ? "still ran nodes: others waited for it in collective operations"
+             : deeds[culprit->part];
 }
 
 static void
 print_culprits(const td_idle *idle) {
-  static const char *const reasons[TD_N_IDLE_PARTS] = {
-      [TD_IDLE_other_device] = "its nodes ran while threads slept",
-      [TD_IDLE_lock] = "had a lock",
-      [TD_IDLE_gil] = "had Python's global lock",
-      [TD_IDLE_callbacks] = "final callback",
-      [TD_IDLE_late] = "late: others waited in final callbacks"};
   if (idle->n_culprits) puts("Who was waited for longest:");
   for (uint32_t i = 0; i < MIN(idle->n_culprits, CULPRITS_SHOWN); i++) {
     const td_idle_culprit *culprit = &idle->culprits[i];
     g_autofree char *who = td_line_dup(culprit->who, TD_NAME_SHOWN);
     g_autofree char *time = td_format_ns((double)culprit->ns);
-    printf("%10s  %s: %s\n", time, who, reasons[culprit->part]);
+    printf("%10s  %s: %s\n", time, who, deed_of(culprit));
   }
 }
 

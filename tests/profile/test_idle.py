@@ -43,6 +43,12 @@ thread.start()
 Starting.apply(torch.ones(2, requires_grad=True)).sum().backward()
 thread.join()
 """
+KERNELS = """
+import torch
+x = torch.ones(4, requires_grad=True)
+for _ in range(3):
+    (x.to("sim:0") * 2).exp().sum().to("cpu").backward()
+"""
 TRAINING = """
 import torch
 torch.set_num_threads(1)
@@ -55,7 +61,7 @@ for _ in range(5):
 class Thread:
     def __init__(self):
         self.device, self.passes, self.begun, self.hooks, self.callbacks = None, 0, [], 0, 0
-        self.asleep = self.locked = self.serves = self.ended = False
+        self.asleep = self.waits = self.serves = self.ended = False
         self.away = 0  # in no pass, since passes are under way
         self.parts, self.waited_for = collections.Counter(), collections.Counter()
 
@@ -64,8 +70,8 @@ class Thread:
         self.serves |= device >= 0
 
     def part(self):
-        if self.locked:
-            return self.locked
+        if self.waits:
+            return self.waits
         if self.begun or self.hooks:
             return "running"
         if self.callbacks:
@@ -121,7 +127,9 @@ class Sweep:
             owner.passes += step
             self.under_way += step
         elif kind in ("lock_wait", "lock_acquired"):
-            thread.locked = kind == "lock_wait" and ("gil" if e["lock"] == "gil" else "lock")
+            thread.waits = kind == "lock_wait" and ("gil" if e["lock"] == "gil" else "lock")
+        elif kind in ("synchronize_begin", "synchronize_end"):
+            thread.waits = kind == "synchronize_begin" and "stream"
         elif kind == "node_begin":
             thread.begun.append(e["node"])
         elif kind == "outstanding" and thread.begun:
@@ -149,10 +157,11 @@ class Idle(unittest.TestCase):
     def told(self, *options):
         told = json.loads(run(TAPEDECK, "report", self.tape, "--idle", "--json", *options))
         settings = json.loads(run(TAPEDECK, "info", self.tape, "--json"))["settings"]
-        self.has_gil = settings.get("gil") == "watched"
+        unknown = [part for part, setting in (("stream", "streams"), ("gil", "gil"), ("collective", "collectives"))
+                   if settings.get(setting) != "watched"]
+        self.assertEqual(list(told["reasons"]), unknown)
         for thread in told["threads"]:
             parts = thread["parts"]
-            unknown = ["stream", "collective"] if self.has_gil else ["stream", "gil", "collective"]
             self.assertEqual([part for part, ns in parts.items() if ns is None], unknown)
             self.assertEqual(sum(ns for ns in parts.values() if ns), told["wall"])
             self.assertAlmostEqual(sum(thread["waited_for"].values()), parts["no_ready"] + parts["other_device"],
@@ -194,6 +203,20 @@ class Idle(unittest.TestCase):
         idle, = (thread for thread in told["threads"] if thread["device"] == "sim:1")
         self.assertGreater(idle["parts"]["other_device"], 3 * 1.5e9 * SLOW_S)
         self.assertEqual(max(idle["waited_for"], key=idle["waited_for"].get), "sim:0")
+
+    def test_streams(self):
+        """The calling thread waits for kernels of 20 ms. It runs no node meanwhile, so nobody waits for it."""
+        self.write(KERNELS)
+        run(TAPEDECK, "run", "--devices", "cpu,sim:1,latency=20ms", "-o", self.tape, self.script)
+        told = self.compare()
+        waited = {thread["device"]: thread["parts"]["stream"] for thread in told["threads"]}
+        self.assertGreater(waited["sim:0"] + waited["cpu"], 3 * 15e6)
+        first = told["culprits"][0]
+        self.assertEqual((first["part"], first["who"]), ("stream", "stream 0 of sim:0"))
+        self.assertEqual(first["ns"], sum(waited.values()))
+        run(TAPEDECK, "run", "--force", "--devices", "cpu,sim:1,virtual", "-o", self.tape, self.script)
+        self.assertIn("virtual time", self.told()["reasons"]["stream"])
+        self.assertIn("–  stream: with virtual time no thread waits", run(TAPEDECK, "report", self.tape, "--idle"))
 
     def test_late(self):
         """A thread calls backward 50 ms after the other one, whose node waits for it."""

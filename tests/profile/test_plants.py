@@ -170,6 +170,27 @@ a, b = x.to("sim:0"), x.to("sim:1")
 for _ in range(3):
     (slow(a).to("cpu") + quick(b).to("cpu")).sum().backward(retain_graph=True)
 """
+# A node launches eight slow kernels on a stream of its own, and goes on. The next one waits for them.
+KERNELS = HEAD + """
+side = torch.Stream("sim:0")
+def launch(grad):
+    side.wait_stream(torch.accelerator.current_stream())
+    with side:
+        for _ in range(8):
+            grad = grad * 1
+    torch.accelerator.current_stream().wait_stream(side)
+    return grad
+class Slow(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        return x * 1
+    @staticmethod
+    def backward(ctx, grad):
+        return launch(grad)
+x = torch.ones(2, requires_grad=True)
+for _ in range(3):
+    Slow.apply(x.to("sim:0")).sum().to("cpu").backward()
+"""
 # Each thread has passes of its own, and one of them has the slow layer.
 THREAD = HEAD + """
 def work(start):
@@ -180,25 +201,20 @@ def work(start):
         y.backward()
 together(work)
 """
-# One rank begins each backward pass when the other one is in it, and late. So that one waits where gradients are reduced.
-LATE = """
-import os, subprocess, sys, time
+
+
+def ranks(program):
+    """A script of two ranks that run this program."""
+    return """
+import os, subprocess, sys
 RANK = '''
 import os, sys, time, torch
 import torch.distributed as distributed
 from torch.nn.parallel import DistributedDataParallel
 torch.set_num_threads(1)
-distributed.init_process_group("gloo", init_method="file://" + sys.argv[1], rank=int(os.environ["RANK"]), world_size=2)
-model = DistributedDataParallel(torch.nn.Linear(8, 8))
-for i in range(4):
-    begun, loss = f"{sys.argv[1]}.{i}", model(torch.ones(4, 8)).sum()
-    if os.environ["RANK"] == "0":
-        loss.register_hook(lambda grad: open(begun, "w").close())
-    else:
-        while not os.path.exists(begun):
-            time.sleep(0.001)
-        time.sleep(0.1)
-    loss.backward()
+rank = int(os.environ["RANK"])
+distributed.init_process_group("gloo", init_method="file://" + sys.argv[1], rank=rank, world_size=2)
+PROGRAM
 os._exit(0)
 '''
 program = os.path.join(os.path.dirname(os.path.abspath(__file__)), "rank.py")
@@ -206,7 +222,49 @@ open(program, "w").write(RANK)
 store = program + str(os.getpid())
 ranks = [subprocess.Popen([sys.executable, program, store], env=dict(os.environ, RANK=str(i))) for i in (0, 1)]
 sys.exit(max(rank.wait() for rank in ranks))
+""".replace("PROGRAM", program)
+
+
+# One rank begins each backward pass when the other one is in it, and late. So that one waits where gradients are reduced.
+LATE = ranks("""
+model = DistributedDataParallel(torch.nn.Linear(8, 8))
+for i in range(4):
+    begun, loss = f"{sys.argv[1]}.{i}", model(torch.ones(4, 8)).sum()
+    if rank == 0:
+        loss.register_hook(lambda grad: open(begun, "w").close())
+    else:
+        while not os.path.exists(begun):
+            time.sleep(0.001)
+        time.sleep(0.1)
+    loss.backward()
+""")
+# Both begin at the same time, and one of them has a slow node. DDP reduces the gradients, or a hook of the program does.
+SLOW_NODE = """
+class Slow(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        return x * 1
+    @staticmethod
+    def backward(ctx, grad):
+        time.sleep(0.1 * rank)
+        return grad * 1
 """
+SLOW_RANK = ranks(SLOW_NODE + """
+model = DistributedDataParallel(torch.nn.Linear(8, 8))
+for i in range(4):
+    loss = Slow.apply(model(torch.ones(4, 8))).sum()
+    distributed.barrier()
+    loss.backward()
+""")
+REDUCED = ranks(SLOW_NODE + """
+x = torch.ones(8, requires_grad=True)
+for i in range(4):
+    y = x * 2
+    y.register_hook(lambda grad: distributed.all_reduce(grad))
+    loss = Slow.apply(y).sum()
+    distributed.barrier()
+    loss.backward()
+""")
 
 
 class Plants(unittest.TestCase):
@@ -306,12 +364,35 @@ class Plants(unittest.TestCase):
             first = self.told("--by", "thread")["rows"][0]
             self.assertEqual(first["key"].split()[1], "second")
 
+    def reduced(self):
+        """How long each rank waited for collective operations in its passes."""
+        threads = self.told("--idle")["threads"]
+        return {thread["thread"].split(" ", 1)[1]: thread["parts"]["collective"] for thread in threads}
+
+    @unittest.skipIf(KIND == "own", "there are no ranks")
+    def test_slow_rank(self):
+        """The other rank waits in DDP's final callback, or in a hook, until the slow one has run its nodes."""
+        for program in (SLOW_RANK, REDUCED):
+            for version in self.tapes(program):
+                waited = self.reduced()
+                self.assertGreater(waited["rank 0 · main"], 4 * 0.08e9)
+                self.assertLess(waited["rank 1 · main"], waited["rank 0 · main"] / 2)
+                part, who, ns = self.culprit()
+                self.assertEqual((part, who.split(" ", 1)[1]), ("collective", "rank 1 · main"))
+                self.assertGreater(ns, 4 * 0.08e9)
+                self.assertIn("rank 1 · main: still ran nodes", run(TAPEDECK, "report", self.tape, "--idle"))
+                self.assertIn("every rule holds", run(TAPEDECK, "check", self.tape))
+                begins = run(TAPEDECK, "events", self.tape, "--json", "--kind", "collective_begin").splitlines()
+                begins = [json.loads(line) for line in begins]
+                self.assertEqual({begin["node"] is not None for begin in begins}, {program is REDUCED})
+                if program is REDUCED and version != "1.13.1":  # whose gloo does not tell
+                    self.assertEqual({begin["operation"] for begin in begins}, {"ALLREDUCE"})
+
     @unittest.skipIf(KIND == "own", "there are no ranks")
     def test_late_rank(self):
-        """The rank that is on time waits in the final callback of DDP, which has a name."""
+        """The rank that is on time waits for gradients in the final callback of DDP, which has a name."""
         for _ in self.tapes(LATE):
-            threads = self.told("--idle")["threads"]
-            waited = {thread["thread"].split(" ", 1)[1]: thread["parts"]["callbacks"] for thread in threads}
+            waited = self.reduced()
             self.assertGreater(waited["rank 0 · main"], 3 * 0.08e9)
             self.assertLess(waited["rank 1 · main"], waited["rank 0 · main"] / 2)
             self.assertIn("called the final callback c10d::Reducer", run(TAPEDECK, "events", self.tape))
@@ -321,6 +402,21 @@ class Plants(unittest.TestCase):
             self.assertIn("rank 1 · main: late", run(TAPEDECK, "report", self.tape, "--idle"))
             first = self.told("--by", "rank")["rows"][0]
             self.assertRegex(first["key"], "rank [01]")
+
+    @unittest.skipIf(KIND == "torch", "PyTorch has no device with streams here")
+    def test_stream(self):
+        """A thread waits for one stream, which waits for the other: there the path finds the kernels."""
+        for _ in self.tapes(KERNELS, "--devices", "cpu,sim:1,latency=20ms"):
+            part, who, ns = self.culprit()
+            self.assertEqual((part, who), ("stream", "stream 0 of sim:0"))
+            self.assertGreater(ns, 3 * 8 * 20e6)
+            told = self.told("--critical")
+            longest = max(told["parts"], key=lambda part: part["ns"])
+            self.assertEqual((longest["stream"], longest["what"]), ("stream 1 of sim:0", "SlowBackward"))
+            self.assertGreaterEqual(longest["ns"], 8 * 20e6)
+            wait, = (part["stream_wait"] for part in told["parts"] if part["stream_wait"])
+            self.assertEqual((wait["name"], wait["inside"]), ("stream 0 of sim:0", 0))
+            self.assertIn("for stream 0 of sim:0, up to a kernel of", run(TAPEDECK, "report", self.tape, "--critical"))
 
     @unittest.skipIf(KIND == "torch", "PyTorch has no second device here")
     def test_device(self):

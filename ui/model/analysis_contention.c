@@ -166,12 +166,12 @@ static const TdColumn thread_columns[N_THREAD_COLUMNS] = {
     PART(other_device) = {N_("Others"), TD_UNIT_SHARE,
                           N_("asleep, while threads of other devices run nodes")},
     PART(waking) = {N_("Waking"), TD_UNIT_SHARE, N_("asleep, while no thread runs a node")},
-    PART(stream) = {N_("Stream"), TD_UNIT_SHARE, N_("waits for a stream; no event tells")},
+    PART(stream) = {N_("Stream"), TD_UNIT_SHARE, N_("waits for a stream of a device")},
     PART(lock) = {N_("Lock"), TD_UNIT_SHARE, N_("waits for a lock of the engine")},
     PART(gil) = {N_("GIL"), TD_UNIT_SHARE, N_("waits for Python's global lock")},
     PART(callbacks) = {N_("Callbacks"), TD_UNIT_SHARE, N_("in final callbacks")},
     PART(collective) = {N_("Collective"), TD_UNIT_SHARE,
-                        N_("in an operation of several processes; no event tells")},
+                        N_("waits for an operation of several processes")},
     PART(late) = {N_("Late"), TD_UNIT_SHARE, N_("in no pass yet, while others are")},
     PART(outside) = {N_("Outside"), TD_UNIT_SHARE, N_("in no pass, and it calls none")},
     [WAITED_FOR] = {N_("Waited for"), TD_UNIT_TEXT,
@@ -203,8 +203,9 @@ static void
 note_unknown(TdTable *table, const td_idle *idle) {
   for (guint part = 0; part < TD_N_IDLE_PARTS; part++)
     if (!idle->is_known[part])
-      td_table_add_note(table, g_strdup_printf(_("– %s: this tape does not tell of it."),
-                                               _(thread_columns[FIRST_PART + part].title)));
+      td_table_add_note(table,
+                        g_strdup_printf("– %s: %s", _(thread_columns[FIRST_PART + part].title),
+                                        idle->reasons[part]));
 }
 
 static TdTable *

@@ -2,55 +2,17 @@
 #include "engine/profile/report/idle.h"
 
 #include "engine/base/alloc.h"
-#include "engine/base/number_map.h"
 #include "engine/profile/knowledge.h"
-#include "engine/profile/report/lives.h"
+#include "engine/profile/report/idle_watch.h"
 #include "engine/profile/report/report_keys.h"
 #include "engine/replay/catalog_visit.h"
 
 #include <string.h>
 
-/* Integrals over the time in which a pass was under way: of 1, of "some thread runs a node", and
- * for each device of the share of its threads in those that run. */
-typedef struct clock {
-  uint64_t wall, busy;
-  double share[TD_IDLE_DEVICES];
-} clock;
-
-typedef struct lane {
-  td_idle_thread result;
-  double waited_for[TD_IDLE_DEVICES];
-  clock since; /* credited until then */
-  uint32_t depth, n_callbacks;
-  uint32_t slot;     /* of its device */
-  uint64_t left;     /* wall of the clock at the end of its last pass */
-  td_idle_part lock; /* that it waits for, if it is_locked_out */
-  bool is_met, is_known, serves, is_asleep, is_locked_out, runs, has_ended;
-  uint32_t holder;           /* of that lock, or TD_NONE */
-  uint64_t locked_out;       /* wall of the clock when the wait began */
-  uint32_t callback;         /* string: its name */
-  uint64_t callback_counted; /* wall of the clock until which somebody is blamed for it */
-} lane;
-
-typedef struct watching {
-  td_idle *result;
-  td_lives *lives;
-  uint32_t graph_task; /* the wished pass, or TD_NONE */
-  uint32_t n_under_way, n_running;
-  uint32_t running[TD_IDLE_DEVICES]; /* threads that run a node */
-  clock clock;
-  uint64_t now;
-  uint64_t period; /* wall of the clock when passes began to be under way */
-  lane **lanes;    /* (owned) by thread; NULL: no event yet */
-  uint32_t n_lanes;
-  td_tape *tape;
-  td_number_map culprits; /* by part, and thread or string: 1 + the index */
-} watching;
-
 /* ---- time ---- */
 
 static void
-advance(watching *self, uint64_t now) {
+advance(td_idle_watch *self, uint64_t now) {
   uint64_t ns = now - TD_MIN(self->now, now);
   self->now = TD_MAX(self->now, now);
   if (!self->n_under_way) return;
@@ -62,8 +24,8 @@ advance(watching *self, uint64_t now) {
 }
 
 static td_idle_part
-part_of(const lane *lane) {
-  if (lane->is_locked_out) return lane->lock;
+part_of(const td_idle_lane *lane) {
+  if (lane->is_waiting) return lane->wait;
   if (lane->runs) return TD_IDLE_running;
   if (lane->n_callbacks) return TD_IDLE_callbacks;
   return lane->depth || (lane->serves && !lane->has_ended) ? TD_IDLE_engine : TD_IDLE_outside;
@@ -71,7 +33,7 @@ part_of(const lane *lane) {
 
 /* Gives a thread the time since its last event. */
 static void
-credit(const watching *self, lane *lane) {
+credit(const td_idle_watch *self, td_idle_lane *lane) {
   uint64_t wall = self->clock.wall - lane->since.wall;
   uint64_t *parts = lane->result.parts;
   if (lane->is_asleep) {
@@ -87,7 +49,7 @@ credit(const watching *self, lane *lane) {
 
 /* Of `since`, the shares are only read for a thread that sleeps. */
 static void
-settle(const watching *self, lane *lane) {
+settle(const td_idle_watch *self, td_idle_lane *lane) {
   if (lane->is_asleep)
     lane->since = self->clock;
   else
@@ -101,8 +63,8 @@ slot_of(int32_t device) {
   return device < 0 ? 0 : TD_MIN((uint32_t)device + 1, TD_IDLE_DEVICES - 1u);
 }
 
-static lane *
-lane_of(watching *self, uint32_t thread) {
+static td_idle_lane *
+lane_of(td_idle_watch *self, uint32_t thread) {
   if (thread >= self->n_lanes) {
     uint32_t n = TD_MAX(TD_MAX(2 * self->n_lanes, 8u), thread + 1);
     self->lanes = td_realloc(self->lanes, n, sizeof *self->lanes);
@@ -110,7 +72,7 @@ lane_of(watching *self, uint32_t thread) {
     self->n_lanes = n;
   }
   if (!self->lanes[thread]) {
-    self->lanes[thread] = TD_NEW(lane);
+    self->lanes[thread] = TD_NEW(td_idle_lane);
     self->lanes[thread]->result.thread = thread;
   }
   return self->lanes[thread];
@@ -118,7 +80,7 @@ lane_of(watching *self, uint32_t thread) {
 
 /* What a thread serves is told with the first news of it. */
 static void
-meet(watching *self, lane *lane, int32_t device) {
+meet(td_idle_watch *self, td_idle_lane *lane, int32_t device) {
   uint32_t slot = slot_of(device);
   if (lane->runs) self->running[lane->slot]--;
   if (lane->runs) self->running[slot]++;
@@ -129,7 +91,7 @@ meet(watching *self, lane *lane, int32_t device) {
 
 /* At the end of the first segment that has events of it: a better name may come. */
 static void
-learn(lane *lane, const td_catalog *catalog) {
+learn(td_idle_lane *lane, const td_catalog *catalog) {
   const td_catalog_thread *thread = &catalog->threads[lane->result.thread];
   if (lane->is_known || !lane->is_met) return;
   lane->is_known = true;
@@ -137,15 +99,9 @@ learn(lane *lane, const td_catalog *catalog) {
   lane->result.device = td_dup_string(td_report_device_name(catalog, thread->device));
 }
 
-/* Older tapes do not say that they lack waits for the GIL. */
-static bool
-has_gil(const td_catalog *catalog) {
-  return strcmp(td_catalog_setting_find(catalog, "gil"), "watched") == 0;
-}
-
 /* What was told of sleep and of time in no pass, split. */
 static void
-split_parts(lane *lane, uint64_t wall) {
+split_parts(td_idle_lane *lane, uint64_t wall) {
   uint64_t *parts = lane->result.parts, sum = 0;
   double others = 0;
   for (uint32_t i = 0; i < TD_IDLE_DEVICES; i++) {
@@ -161,8 +117,7 @@ split_parts(lane *lane, uint64_t wall) {
 }
 
 static void
-note_catalog(td_idle *idle, const td_catalog *catalog) {
-  idle->is_known[TD_IDLE_gil] |= has_gil(catalog);
+note_devices(td_idle *idle, const td_catalog *catalog) {
   for (uint32_t i = 0; i < catalog->n_devices; i++) {
     char **name = &idle->devices[slot_of(catalog->devices[i].device)];
     if (!*name) *name = td_dup_string(catalog->devices[i].name);
@@ -170,9 +125,10 @@ note_catalog(td_idle *idle, const td_catalog *catalog) {
 }
 
 static void
-set_running(watching *self, lane *lane, bool runs) {
+set_running(td_idle_watch *self, td_idle_lane *lane, bool runs) {
   if (runs == lane->runs) return;
   lane->runs = runs;
+  lane->ran = self->clock.wall;
   self->n_running += runs ? 1 : -1u;
   self->running[lane->slot] += runs ? 1 : -1u;
 }
@@ -180,70 +136,34 @@ set_running(watching *self, lane *lane, bool runs) {
 /* ---- events ---- */
 
 static bool
-counts(const watching *self, const td_catalog *catalog, uint32_t graph_task) {
+counts(const td_idle_watch *self, const td_catalog *catalog, uint32_t graph_task) {
   return self->graph_task == TD_NONE ? td_catalog_is_outermost(catalog, graph_task)
                                      : self->graph_task == graph_task;
 }
 
 /* Gives the owner of a pass its time until now. The event may be another thread's. */
-static lane *
-settle_owner(watching *self, const td_catalog *catalog, uint32_t graph_task) {
+static td_idle_lane *
+settle_owner(td_idle_watch *self, const td_catalog *catalog, uint32_t graph_task) {
   const td_catalog_graph_task *facts = td_catalog_graph_task_find(catalog, graph_task);
   if (!facts || facts->owner == TD_NONE) return NULL;
-  lane *owner = lane_of(self, facts->owner);
+  td_idle_lane *owner = lane_of(self, facts->owner);
   credit(self, owner);
   settle(self, owner);
   return owner;
 }
 
-static td_idle_culprit *
-add_culprit(td_idle *idle, td_idle_part part, char *who) {
-  TD_GROW(idle->culprits, idle->n_culprits, idle->culprits_capacity);
-  idle->culprits[idle->n_culprits] = (td_idle_culprit){.part = part, .who = who};
-  return &idle->culprits[idle->n_culprits++];
-}
-
-/* A thread, or a callback whose name has that number. */
-static void
-blame(watching *self, td_idle_part part, uint32_t whom, uint64_t ns) {
-  td_idle *idle = self->result;
-  if (whom == TD_NONE || !ns) return;
-  uint64_t *number = td_number_map_put(&self->culprits, (uint64_t)part << 32 | whom);
-  if (!*number) {
-    add_culprit(idle, part, NULL)->whom = whom;
-    *number = idle->n_culprits;
-  }
-  idle->culprits[*number - 1].ns += ns;
-}
-
-/* Who is in a final callback while a thread of another process is late waits for that one: it
- * reduces gradients. */
-static void
-blame_late(watching *self, const td_catalog *catalog, const lane *late, uint64_t since) {
-  uint32_t process = catalog->threads[late->result.thread].process;
-  for (uint32_t i = 0; i < self->n_lanes; i++) {
-    lane *lane = self->lanes[i];
-    if (!lane || !lane->n_callbacks || catalog->threads[i].process == process) continue;
-    uint64_t from = TD_MAX(since, lane->callback_counted);
-    if (from >= self->clock.wall) continue;
-    blame(self, TD_IDLE_callbacks, lane->callback, from - lane->callback_counted);
-    blame(self, TD_IDLE_late, late->result.thread, self->clock.wall - from);
-    lane->callback_counted = self->clock.wall;
-  }
-}
-
 /* Time of a thread in no pass, now that it calls backward. */
 static void
-note_late(watching *self, const td_catalog *catalog, lane *owner) {
+note_late(td_idle_watch *self, const td_catalog *catalog, td_idle_lane *owner) {
   if (owner->depth || owner->serves || !self->n_under_way) return;
   uint64_t since = TD_MAX(self->period, owner->left);
   owner->result.parts[TD_IDLE_late] += self->clock.wall - since;
-  blame_late(self, catalog, owner, since);
+  td_idle_blame_late(self, catalog, owner, since);
 }
 
 static void
-begin_pass(watching *self, const td_catalog *catalog, uint32_t graph_task) {
-  lane *owner = settle_owner(self, catalog, graph_task);
+begin_pass(td_idle_watch *self, const td_catalog *catalog, uint32_t graph_task) {
+  td_idle_lane *owner = settle_owner(self, catalog, graph_task);
   if (owner) note_late(self, catalog, owner);
   if (owner) owner->depth++;
   if (!counts(self, catalog, graph_task)) return;
@@ -253,41 +173,22 @@ begin_pass(watching *self, const td_catalog *catalog, uint32_t graph_task) {
 }
 
 static void
-end_pass(watching *self, const td_catalog *catalog, uint32_t graph_task) {
-  lane *owner = settle_owner(self, catalog, graph_task);
+end_pass(td_idle_watch *self, const td_catalog *catalog, uint32_t graph_task) {
+  td_idle_lane *owner = settle_owner(self, catalog, graph_task);
   if (owner && owner->depth) owner->depth--;
   if (owner) owner->left = self->clock.wall;
   if (self->n_under_way && counts(self, catalog, graph_task)) self->n_under_way--;
 }
 
 static void
-note_thread(watching *self, const td_event_thread_new *event) {
-  lane *named = event->id < self->n_lanes ? self->lanes[event->id] : NULL;
+note_thread(td_idle_watch *self, const td_event_thread_new *event) {
+  td_idle_lane *named = event->id < self->n_lanes ? self->lanes[event->id] : NULL;
   if (named && named->is_met) meet(self, named, event->device);
 }
 
 static void
-begin_callback(watching *self, lane *lane, const td_event_final_callback *event) {
-  if (lane->n_callbacks++) return;
-  lane->callback = event->owner;
-  lane->callback_counted = self->clock.wall;
-}
-
-static void
-end_callback(watching *self, lane *lane) {
-  if (!lane->n_callbacks || --lane->n_callbacks) return;
-  blame(self, TD_IDLE_callbacks, lane->callback, self->clock.wall - lane->callback_counted);
-}
-
-static void
-end_wait(watching *self, lane *lane) {
-  if (lane->is_locked_out)
-    blame(self, lane->lock, lane->holder, self->clock.wall - lane->locked_out);
-  lane->is_locked_out = false;
-}
-
-static void
-change(watching *self, const td_catalog *catalog, lane *lane, const td_any_event *any) {
+change(td_idle_watch *self, const td_catalog *catalog, td_idle_lane *lane,
+       const td_any_event *any) {
   lane->is_asleep = false;
   switch (any->event.kind) {
   case TD_EVENT_graph_task_begin:
@@ -303,101 +204,47 @@ change(watching *self, const td_catalog *catalog, lane *lane, const td_any_event
   case TD_EVENT_thread_end:
     lane->has_ended = true;
     return;
-  case TD_EVENT_lock_wait:
-    lane->lock = any->lock_wait.lock == TD_lock_kind_gil ? TD_IDLE_gil : TD_IDLE_lock;
-    lane->is_locked_out = true;
-    lane->locked_out = self->clock.wall;
-    lane->holder = TD_NONE;
-    return;
-  case TD_EVENT_lock_held:
-    lane->holder = any->lock_held.holder;
-    return;
-  case TD_EVENT_lock_acquired:
-    return end_wait(self, lane);
-  case TD_EVENT_final_callback:
-    return begin_callback(self, lane, &any->final_callback);
-  case TD_EVENT_final_callback_end:
-    return end_callback(self, lane);
   default:
-    return;
+    return td_idle_change_wait(self, catalog, lane, any);
   }
 }
 
 static void
 event_cb(const td_catalog *catalog, const td_any_event *any, uint64_t seq, void *data) {
-  watching *self = data;
+  td_idle_watch *self = data;
   if (any->event.kind == TD_EVENT_kernel_begin || any->event.kind == TD_EVENT_kernel_end) return;
-  lane *lane = lane_of(self, any->event.thread);
+  td_idle_lane *lane = lane_of(self, any->event.thread);
   advance(self, any->event.time);
   if (!lane->is_met) meet(self, lane, catalog->threads[any->event.thread].device);
   credit(self, lane);
   settle(self, lane);
   td_lives_apply(self->lives, any);
   change(self, catalog, lane, any);
-  set_running(self, lane, td_lives_is_busy(self->lives, any->event.thread) && !lane->is_locked_out);
+  set_running(self, lane, td_lives_is_busy(self->lives, any->event.thread) && !lane->is_waiting);
   settle(self, lane);
-}
-
-static void
-name_culprits(const watching *self, const td_catalog *catalog) {
-  for (uint32_t i = 0; i < self->result->n_culprits; i++) {
-    td_idle_culprit *culprit = &self->result->culprits[i];
-    if (culprit->who) continue;
-    if (culprit->part != TD_IDLE_callbacks)
-      culprit->who = td_report_thread_name(catalog, culprit->whom);
-    else
-      culprit->who = td_dup_string(td_tape_string(self->tape, culprit->whom));
-  }
 }
 
 static td_status
 visit_segment(const td_catalog *catalog, uint64_t first, uint64_t end, void *data,
               td_error *error) {
-  watching *self = data;
-  note_catalog(self->result, catalog);
+  td_idle_watch *self = data;
+  note_devices(self->result, catalog);
+  td_idle_learn_parts(self->result, td_tape_info_get(self->tape), catalog);
   for (uint32_t i = 0; i < self->n_lanes; i++)
     if (self->lanes[i]) learn(self->lanes[i], catalog);
-  name_culprits(self, catalog);
+  td_idle_blame_name(&self->blame, catalog, self->tape);
   return TD_OK;
-}
-
-/* ---- culprits ---- */
-
-static void
-add_devices(td_idle *idle) {
-  for (uint32_t device = 0; device < TD_IDLE_DEVICES; device++) {
-    uint64_t ns = 0;
-    for (uint32_t i = 0; i < idle->n_threads; i++)
-      ns += idle->threads[i].waited_for[device];
-    if (ns && idle->devices[device])
-      add_culprit(idle, TD_IDLE_other_device, td_dup_string(idle->devices[device]))->ns = ns;
-  }
-}
-
-static int
-compare_culprits(const void *a, const void *b) {
-  const td_idle_culprit *left = a, *right = b;
-  if (left->ns != right->ns) return left->ns > right->ns ? -1 : 1;
-  return left->part != right->part ? (int)left->part - (int)right->part
-                                   : strcmp(left->who, right->who);
-}
-
-static void
-list_culprits(td_idle *idle) {
-  add_devices(idle);
-  if (idle->n_culprits)
-    qsort(idle->culprits, idle->n_culprits, sizeof *idle->culprits, compare_culprits);
 }
 
 /* ---- the end ---- */
 
 static void
-finish(watching *self) {
+finish(td_idle_watch *self) {
   td_idle *result = self->result;
   result->wall = self->clock.wall;
   result->threads = td_alloc(TD_MAX(self->n_lanes, 1u), sizeof *result->threads);
   for (uint32_t i = 0; i < self->n_lanes; i++) {
-    lane *lane = self->lanes[i];
+    td_idle_lane *lane = self->lanes[i];
     if (!lane) continue;
     credit(self, lane);
     split_parts(lane, result->wall);
@@ -407,11 +254,11 @@ finish(watching *self) {
     result->threads[result->n_threads++] = lane->result;
     lane->result = (td_idle_thread){0};
   }
-  list_culprits(result);
+  td_idle_blame_end(&self->blame);
 }
 
 static void
-watching_fini(watching *self) {
+watch_fini(td_idle_watch *self) {
   td_lives_free(self->lives);
   for (uint32_t i = 0; i < self->n_lanes; i++) {
     if (!self->lanes[i]) continue;
@@ -420,7 +267,7 @@ watching_fini(watching *self) {
     free(self->lanes[i]);
   }
   free(self->lanes);
-  td_number_map_fini(&self->culprits);
+  td_number_map_fini(&self->blame.numbers);
 }
 
 static td_status
@@ -436,16 +283,18 @@ td_idle_make(td_tape *tape, uint32_t graph_task, td_idle *idle, td_error *error)
   td_status status = td_knowledge_require_queues(info, error);
   if (status) return status;
   td_idle_know_parts(idle, info);
-  watching self = {.result = idle, .graph_task = graph_task, .tape = tape};
+  td_idle_watch self = {
+      .result = idle, .graph_task = graph_task, .tape = tape, .blame = {.idle = idle}};
   self.lives = td_lives_new(info, (td_life_listener){0});
   static const bool kinds[TD_EVENT_LIMIT] = {
-      [TD_EVENT_thread_new] = true,       [TD_EVENT_process_new] = true,
-      [TD_EVENT_device_new] = true,       [TD_EVENT_setting] = true,
-      [TD_EVENT_graph_task_begin] = true, [TD_EVENT_pass_now] = true,
-      [TD_EVENT_reentrant_enter] = true,  [TD_EVENT_lock_held] = true};
+      [TD_EVENT_thread_new] = true,  [TD_EVENT_process_new] = true,
+      [TD_EVENT_probe_level] = true, [TD_EVENT_device_new] = true,
+      [TD_EVENT_setting] = true,     [TD_EVENT_graph_task_begin] = true,
+      [TD_EVENT_pass_now] = true,    [TD_EVENT_reentrant_enter] = true,
+      [TD_EVENT_lock_held] = true};
   td_catalog_along along = {.listener = event_cb, .data = &self, .kinds = kinds};
   status = td_catalog_visit_along(tape, &along, visit_segment, error);
   if (!status) finish(&self);
-  watching_fini(&self);
+  watch_fini(&self);
   return status ? status : check(idle, graph_task, error);
 }

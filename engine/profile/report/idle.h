@@ -4,79 +4,9 @@
  * it is made; any number of threads may read it. */
 #pragma once
 
-#include "engine/replay/catalog.h"
-
-/* TD_IDLE_PARTS(X): each moment of a thread belongs to one of them.
- *
- * - running: at work for a node: functions, hooks, handing gradients on.
- * - engine: in a pass, but at no node: counting dependencies, popping, between nodes.
- * - no_ready: asleep on its queue, while threads of its own device run nodes.
- * - other_device: asleep, while threads of other devices run nodes. If both run, their numbers
- *   share the time.
- * - waking: asleep, while no thread runs a node: somebody wakes up, or counts dependencies.
- * - stream: waits for a stream.
- * - lock: waits for a lock of the engine.
- * - gil: waits for Python's global lock.
- * - callbacks: in final callbacks.
- * - collective: in a collective operation of several processes.
- * - late: in no pass yet, while others are; then it calls backward.
- * - outside: in no pass, and it calls none before all are over.
- *
- * No event of a tape tells of `stream` and `collective` yet: their time is in other parts. */
-#define TD_IDLE_PARTS(X)                                                                           \
-  X(running)                                                                                       \
-  X(engine)                                                                                        \
-  X(no_ready)                                                                                      \
-  X(other_device) X(waking) X(stream) X(lock) X(gil) X(callbacks) X(collective) X(late) X(outside)
-
-typedef enum td_idle_part {
-#define X(name) TD_IDLE_##name,
-  TD_IDLE_PARTS(X)
-#undef X
-      TD_N_IDLE_PARTS
-} td_idle_part;
-
-/* td_idle_part_name returns "running", ... Constant. */
-const char *td_idle_part_name(td_idle_part part);
-
-/* The CPU, and so many devices: those with higher numbers count as the last one. */
-#define TD_IDLE_DEVICES 17
-
-typedef struct td_idle_thread {
-  uint32_t thread;
-  char *name;                      /* (owned) "2 sim:1" */
-  char *device;                    /* (owned) that it serves: "cpu" */
-  uint64_t parts[TD_N_IDLE_PARTS]; /* ns: their sum is the wall time */
-  /* ns of no_ready and other_device, by the device of the threads that ran: the CPU's first, then
-   * devices from 0. If several threads ran, they share the time. */
-  uint64_t waited_for[TD_IDLE_DEVICES];
-} td_idle_thread;
-
-/* Somebody or something that threads waited for. */
-typedef struct td_idle_culprit {
-  td_idle_part part; /* what they did meanwhile; late: they were in final callbacks */
-  char *who;         /* (owned) a device, the thread that had a lock or came late, a callback */
-  uint32_t whom;     /* thread, or string of a callback's name */
-  uint64_t ns;       /* of all who waited */
-} td_idle_culprit;
-
-typedef struct td_idle {
-  uint32_t n_passes; /* outermost ones */
-  uint64_t wall;     /* ns in which one of them was under way */
-  bool is_known[TD_N_IDLE_PARTS];
-  td_idle_thread *threads; /* (owned) that had a part in a pass, in the order of their ids */
-  uint32_t n_threads;
-  char *devices[TD_IDLE_DEVICES]; /* (owned) names, NULL: not on this tape */
-  td_idle_culprit *culprits;      /* (owned) the longest waits first */
-  uint32_t n_culprits, culprits_capacity;
-} td_idle;
+#include "engine/profile/report/idle_parts.h"
 
 /* td_idle_make reads the tape once. `graph_task` is an outermost pass, or TD_NONE for all.
  * TD_UNSUPPORTED if nobody saw its queues and threads; TD_OUT_OF_RANGE if there is no such pass;
  * else as td_catalog_visit. The caller calls td_idle_fini in all cases. */
 td_status td_idle_make(td_tape *tape, uint32_t graph_task, td_idle *idle, td_error *error);
-void td_idle_fini(td_idle *idle);
-
-/* td_idle_know_parts sets which parts a tape can tell of. The GIL is not yet among them. Private to
- * engine/profile. */
-void td_idle_know_parts(td_idle *idle, const td_tape_info *info);
