@@ -122,6 +122,14 @@ example_activated(GSimpleAction *action, GVariant *parameter, gpointer data) {
   td_window_record_example(data, g_variant_get_string(parameter, NULL));
 }
 
+/* A menu takes a single underscore as the mark of a key. */
+static GMenuItem *
+menu_item_of(const char *name) {
+  g_auto(GStrv) parts = g_strsplit(name, "_", -1);
+  g_autofree char *label = g_strjoinv("__", parts);
+  return g_menu_item_new(label, NULL);
+}
+
 static void
 show_recent(TdWindow *self) {
   g_auto(GStrv) paths = td_config_dup_recent(self->config);
@@ -129,7 +137,7 @@ show_recent(TdWindow *self) {
   td_start_page_set_recent(self->start_page, (const char *const *)paths);
   for (guint i = 0; paths[i]; i++) {
     g_autofree char *name = g_path_get_basename(paths[i]);
-    g_autoptr(GMenuItem) item = g_menu_item_new(name, NULL);
+    g_autoptr(GMenuItem) item = menu_item_of(name);
     g_menu_item_set_action_and_target(item, "win.open-recent", "s", paths[i]);
     g_menu_append_item(menu, item);
   }
@@ -297,7 +305,7 @@ list_examples(TdWindow *self) {
   g_autoptr(GPtrArray) examples = td_examples_load(NULL);
   for (guint i = 0; examples && i < examples->len; i++) {
     const td_example *example = g_ptr_array_index(examples, i);
-    g_autoptr(GMenuItem) item = g_menu_item_new(example->name, NULL);
+    g_autoptr(GMenuItem) item = menu_item_of(example->name);
     g_menu_item_set_action_and_target(item, "win.example", "s", example->name);
     g_menu_append_item(self->examples, item);
     td_start_page_add_example(self->start_page, example->name, example->summary);

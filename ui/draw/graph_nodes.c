@@ -61,17 +61,22 @@ anomaly_word(uint32_t anomaly) {
 }
 
 static void
-draw_anomaly(const td_scene_draw *draw, td_box box, const td_node_now *now) {
+draw_badge(const td_scene_draw *draw, td_box box, const td_node_now *now) {
   bool sum = now->birthplace == TD_birthplace_sum;
   char *text = td_format(sum ? "Σ %s" : "%s", anomaly_word(now->anomaly));
   double x = sum ? box.x + box.width / 2 - 32 : box.x + box.width - 6;
+  td_shape_badge(draw->cr, draw->labels, text, 11, x, box.y - (sum ? 9 : 2), draw->theme->error);
+  free(text);
+}
+
+static void
+draw_anomaly(const td_scene_draw *draw, td_box box, const td_node_now *now) {
   td_box around = {box.x - 3, box.y - 3, box.width + 6, box.height + 6};
   td_shape_rounded(draw->cr, around, RADIUS + 3);
   td_theme_source(draw->cr, draw->theme->error);
   cairo_set_line_width(draw->cr, 2);
   cairo_stroke(draw->cr);
-  td_shape_badge(draw->cr, draw->labels, text, 11, x, box.y - (sum ? 9 : 2), draw->theme->error);
-  free(text);
+  draw_badge(draw, box, now);
 }
 
 static const char *
@@ -307,4 +312,6 @@ td_scene_draw_ring(const td_scene_draw *draw, uint32_t i, double strength) {
   cairo_set_line_width(draw->cr, 2 / TD_MIN(draw->view->scale, 1));
   cairo_stroke(draw->cr);
   if (draw->view->scale >= td_scale_full) draw_slots_of(draw, i);
+  const td_node_now *now = td_scene_now(draw, i);
+  if (now->anomaly && draw->view->scale >= td_scale_named) draw_badge(draw, box, now);
 }

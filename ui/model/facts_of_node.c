@@ -74,6 +74,15 @@ add_anomalies(TdFactList *facts, uint32_t node) {
     add_birth(facts, &anomaly);
 }
 
+/* The graph on the screen is that of one pass. A node of another one may be selected. */
+static void
+add_elsewhere(TdFactList *facts, uint32_t node) {
+  double x, y;
+  td_graph_scene *scene = td_document_get_scene(facts->document);
+  if (scene && !td_graph_scene_place(scene, node, &x, &y))
+    td_fact_list_add(facts, _("In the picture"), g_strdup(_("no: it shows another pass")));
+}
+
 static void
 add_now(TdFactList *facts, uint32_t node) {
   const td_node_now *now = td_state_node(facts->state, node);
@@ -94,6 +103,7 @@ add_now(TdFactList *facts, uint32_t node) {
                      g_strdup_printf(_("%u of %u (graph task %u)"),
                                      td_catalog_graph_task_row(facts->whole, now->graph_task) + 1,
                                      facts->whole->n_graph_tasks, now->graph_task));
+  add_elsewhere(facts, node);
   if (now->thread != TD_NONE)
     td_fact_list_add(facts, _("Thread"), thread_name(facts->catalog, now->thread));
   if (now->begin_ns) td_fact_list_add(facts, _("Began at"), td_format_ns(now->begin_ns));
@@ -193,13 +203,14 @@ is_current(TdFactList *facts, uint32_t node) {
 
 /* The last row of a side that is not listed whole. Somebody who wants can see all edges. */
 static void
-add_rest(TdFactList *facts, uint32_t node, TdEdgeSide side, uint32_t n_more, uint32_t n_idle) {
+add_rest(TdFactList *facts, uint32_t node, TdEdgeSide side, uint32_t n_more, uint32_t n_idle,
+         bool is_first) {
   if (!n_more && !n_idle) return;
   g_autofree char *more = td_format_count(n_more), *idle = td_format_count(n_idle);
   char *value = n_more && n_idle ? g_strdup_printf(_("%s more, %s not in use now"), more, idle)
                 : n_more         ? g_strdup_printf(_("%s more"), more)
                                  : g_strdup_printf(_("%s not in use now"), idle);
-  td_fact_list_add_all(facts, _("and"), value,
+  td_fact_list_add_all(facts, is_first ? _("edges") : _("and"), value,
                        G_LIST_MODEL(td_edge_list_new(facts->document, node, side)));
 }
 
@@ -216,7 +227,7 @@ add_edges_in(TdFactList *facts, uint32_t node) {
     td_fact_list_add_link(facts, title, edge_text(facts, edge->from), edge->from);
   }
   add_rest(facts, node, TD_EDGES_IN, n_current - MIN(n_current, MAX_EDGES_LISTED),
-           known->n_in - n_current);
+           known->n_in - n_current, n_current == 0);
 }
 
 static void
@@ -228,7 +239,7 @@ add_edges_out(TdFactList *facts, uint32_t node) {
     g_autofree char *title = td_edge_list_dup_title(TD_EDGES_OUT, edge);
     td_fact_list_add_link(facts, title, edge_text(facts, edge->to), edge->to);
   }
-  add_rest(facts, node, TD_EDGES_OUT, known->n_out - MIN(known->n_out, MAX_EDGES_LISTED), 0);
+  add_rest(facts, node, TD_EDGES_OUT, known->n_out - MIN(known->n_out, MAX_EDGES_LISTED), 0, false);
 }
 
 GListModel *

@@ -45,7 +45,8 @@ add_result(TdNodeSearch *self, uint32_t node, uint64_t position, const char *tex
   GtkWidget *row = gtk_list_box_row_new();
   GtkWidget *label = gtk_label_new(text);
   gtk_label_set_xalign(GTK_LABEL(label), 0);
-  gtk_label_set_ellipsize(GTK_LABEL(label), PANGO_ELLIPSIZE_END);
+  gtk_label_set_wrap(GTK_LABEL(label), TRUE);
+  gtk_label_set_wrap_mode(GTK_LABEL(label), PANGO_WRAP_WORD_CHAR);
   gtk_list_box_row_set_child(GTK_LIST_BOX_ROW(row), label);
   g_object_set_data(G_OBJECT(row), "node", GUINT_TO_POINTER(node));
   g_object_set_data(G_OBJECT(row), "position", GSIZE_TO_POINTER(position));
