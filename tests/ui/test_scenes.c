@@ -149,9 +149,8 @@ state_drawn(td_replay *replay, uint32_t graph_task, uint32_t node, uint64_t posi
   g_assert_cmpint(td_replay_seek(replay, position, &error), ==, TD_OK);
   const td_state *state = td_replay_state(replay);
   td_graph_scene *scene = td_graph_scene_new(td_replay_catalog(replay), graph_task);
-  td_scene_draw draw = {.scene = scene,
-                        .state = state,
-                        .pass_begun = td_state_graph_task(state, graph_task)->status != 0};
+  td_scene_draw draw = {
+      .scene = scene, .state = state, .pass_begun = td_scene_pass_begun(scene, state)};
   td_node_state drawn = td_scene_state(&draw, td_scene_find(scene, node));
   td_graph_scene_free(scene);
   return drawn;

@@ -23,12 +23,21 @@ count_arrivals(const td_state *state, const td_task_now *task, const td_catalog_
  * x. */
 static uint32_t
 count_twins_before(const td_catalog *catalog, const td_catalog_edge *edge) {
-  uint32_t n = 0;
-  const td_catalog_edge *first =
-      &catalog->edges[td_catalog_node_get(catalog, edge->from)->first_out];
-  for (const td_catalog_edge *other = first; other < edge; other++)
-    n += other->to == edge->to && other->input_nr == edge->input_nr;
+  uint32_t n_all, n = 0;
+  const uint32_t *all = td_catalog_edges_between(catalog, edge->from, edge->to, &n_all);
+  for (uint32_t i = 0; i < n_all; i++) {
+    const td_catalog_edge *other = &catalog->edges[all[i]];
+    n += other < edge && other->input_nr == edge->input_nr;
+  }
   return n;
+}
+
+/* Its function has returned, but not all of its gradients have left. */
+static bool
+hands_on(const td_scene_draw *draw, uint32_t i) {
+  const td_node_now *now = td_scene_now(draw, i);
+  return now->thread != TD_NONE &&
+         td_state_thread(draw->state, now->thread)->node == draw->scene->nodes[i].node;
 }
 
 /* A node that is complete has everything that its users sent; one that is not, what lies in its
@@ -39,7 +48,8 @@ td_scene_edge_moved(const td_scene_draw *draw, uint32_t i) {
   const td_catalog_edge *facts = &draw->scene->catalog->edges[edge->edge];
   uint32_t from = td_scene_state(draw, edge->from), to = td_scene_state(draw, edge->to);
   if (has_run(to) || to == TD_NODE_queued) return has_run(from);
-  if (to != TD_NODE_partial && to != TD_NODE_waiting) return false;
+  if ((to != TD_NODE_partial && to != TD_NODE_waiting) || !has_run(from)) return false;
+  if (!hands_on(draw, edge->from)) return true;
   const td_task_now *task = td_state_task_find(draw->state, facts->to, draw->scene->graph_task);
   return task &&
          count_arrivals(draw->state, task, facts) > count_twins_before(draw->scene->catalog, facts);

@@ -115,11 +115,6 @@ enter_scene(const td_scene_draw *draw) {
   cairo_translate(draw->cr, -view->centre_x, -view->centre_y);
 }
 
-static bool
-has_begun(const td_graph_scene *scene, const td_state *state) {
-  return scene->graph_task == TD_NONE || td_state_graph_task(state, scene->graph_task)->status != 0;
-}
-
 static td_scene_draw
 make_drawing(td_graph_scene *scene, cairo_t *cr, const td_state *state, const td_graph_view *view,
              const td_theme *theme, td_label_cache *labels) {
@@ -134,7 +129,7 @@ make_drawing(td_graph_scene *scene, cairo_t *cr, const td_state *state, const td
                          view->centre_y - half_height,
                          view->centre_x + half_width,
                          view->centre_y + half_height,
-                         has_begun(scene, state),
+                         td_scene_pass_begun(scene, state),
                          0,
                          0};
 }

@@ -92,6 +92,9 @@ td_scene_now(const td_scene_draw *draw, uint32_t i) {
  * not begun. */
 td_node_state td_scene_state(const td_scene_draw *draw, uint32_t i);
 
+/* td_scene_pass_begun tells whether the pass of a scene has begun: `pass_begun` of a drawing. */
+bool td_scene_pass_begun(const td_graph_scene *scene, const td_state *state);
+
 static inline bool
 td_scene_sees(const td_scene_draw *draw, double left, double top, double right, double bottom) {
   return right >= draw->left && left <= draw->right && bottom >= draw->top && top <= draw->bottom;

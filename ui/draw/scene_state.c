@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "ui/draw/scene.h"
 
+bool
+td_scene_pass_begun(const td_graph_scene *scene, const td_state *state) {
+  return scene->graph_task == TD_NONE || td_state_graph_task(state, scene->graph_task)->status != 0;
+}
+
 static bool
 is_ended(uint32_t state) {
   return state == TD_NODE_done || state == TD_NODE_skipped || state == TD_NODE_captured ||

@@ -88,7 +88,9 @@ td_page_graphs_find(const td_page_graphs *graphs, uint32_t graph_task) {
 bool
 td_page_graphs_moved(const td_page_graphs *graphs, const td_state *state, uint32_t edge) {
   const td_page_edge *self = &graphs->edges[edge];
-  const td_scene_draw draw = {.scene = graphs->items[self->graph].scene, .state = state};
+  td_graph_scene *scene = graphs->items[self->graph].scene;
+  const td_scene_draw draw = {
+      .scene = scene, .state = state, .pass_begun = td_scene_pass_begun(scene, state)};
   return td_scene_edge_moved(&draw, self->edge);
 }
 
