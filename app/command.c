@@ -8,9 +8,16 @@
 #include <stdio.h>
 #include <string.h>
 
+#define RUN_READING(name) td_command_##name
+#ifdef TD_READS_ALONE
+#define RUN_ALL(name) NULL
+#else
+#define RUN_ALL(name) td_command_##name
+#endif
+
 static const td_command commands[] = {
 #define TD_COMMAND(name, needs, arguments, summary)                                                \
-  {#name, arguments, summary, TD_NEEDS_##needs, td_command_##name},
+  {#name, arguments, summary, TD_NEEDS_##needs, RUN_##needs(name)},
 #include "app/commands.def"
 #undef TD_COMMAND
 };

@@ -3,7 +3,13 @@
  * The commands of the program. Each is one file, app/command_<name>.c. Its one public function
  * is td_command_<name>(argc, argv); argv[0] is the command's name, and it returns the exit
  * status. Its line in app/commands.def puts it into the help, the man page and the completion.
- * Main thread. */
+ * Main thread.
+ *
+ * Note [Two programs]
+ * The libraries of the window take 20 ms to load, which is longer than `info` of most tapes takes.
+ * So `tapedeck` has the commands that only read a tape, and for others it becomes the program
+ * `tapedeck-whole`, which has all commands. Both are made of the same sources. People know
+ * `tapedeck` alone. */
 #pragma once
 
 #include "engine/base/status.h"
@@ -22,7 +28,7 @@ typedef struct td_command {
   const char *arguments; /* "FILE [OPTION…]" */
   const char *summary;
   td_command_needs needs;
-  int (*run)(int argc, char **argv);
+  int (*run)(int argc, char **argv); /* NULL: the whole program has it */
 } td_command;
 
 #define TD_COMMAND(name, needs, arguments, summary) int td_command_##name(int argc, char **argv);

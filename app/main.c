@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "app/command.h"
 #include "app/confine.h"
+#include "app/paths.h"
 #include "app/terminal.h"
 
 #include <errno.h>
@@ -8,6 +9,7 @@
 #include <locale.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 static void
 print_help(void) {
@@ -32,6 +34,14 @@ keep_standard_files_open(void) {
   }
 }
 
+/* Note [Two programs] in app/command.h. Returns if there is no such program. */
+static int
+become_whole(char **argv) {
+  const char *program = td_path_whole_program();
+  execv(program, argv);
+  return td_command_fail(program, "%s", strerror(errno));
+}
+
 static int
 run_command(int argc, char **argv) {
   const char *name = argc > 1 ? argv[1] : "open";
@@ -50,6 +60,7 @@ run_command(int argc, char **argv) {
             name[0] == '-' ? "option" : "command", name);
     return TD_EXIT_USAGE;
   }
+  if (!command->run) return become_whole(argv);
   if (command->needs == TD_NEEDS_READING) td_confine_to_reading();
   if (argc == 1) return command->run(1, (char *[]){(char *)name, NULL});
   return command->run(argc - 1, argv + 1);

@@ -25,6 +25,17 @@ td_path_examples(void) {
 }
 
 const char *
+td_path_program(void) {
+  return runs_from_build_folder() ? TD_BUILD_FOLDER "/app/tapedeck" : TD_INSTALLED_PROGRAM;
+}
+
+const char *
+td_path_whole_program(void) {
+  return runs_from_build_folder() ? TD_BUILD_FOLDER "/app/tapedeck-whole"
+                                  : TD_INSTALLED_PROGRAMS "/tapedeck-whole";
+}
+
+const char *
 td_path_probe_libraries(void) {
   return runs_from_build_folder() ? TD_BUILD_FOLDER "/engine/probe" : TD_INSTALLED_PROBE_LIBRARIES;
 }

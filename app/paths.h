@@ -10,6 +10,11 @@ const char *td_path_python(void);
 const char *td_path_module(void);
 const char *td_path_examples(void);
 
+/* td_path_program returns the program that people start, td_path_whole_program the one that has all
+ * commands: Note [Two programs] in app/command.h. */
+const char *td_path_program(void);
+const char *td_path_whole_program(void);
+
 /* td_path_probe_libraries returns the folder of libtapedeck-preload.so and libtapedeck-probe.so.
  * td_path_probe_sources returns the root of the files that engine/probe/observer.def lists. */
 const char *td_path_probe_libraries(void);

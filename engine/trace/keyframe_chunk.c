@@ -3,9 +3,10 @@
 
 #include <stdlib.h>
 
-/* Half a chunk for the events. So the places before them have room too. */
-#define EVENT_BYTES_MAX (TD_CHUNK_RAW_MAX / 2)
-#define PLACE_BYTES_MAX (TD_CHUNK_RAW_MAX / 4)
+/* Far from what a chunk may have: a reader decodes each into memory that the one before used. Fresh
+ * memory takes longer. The places before the events have room too. */
+#define EVENT_BYTES_MAX (TD_CHUNK_RAW_MAX / 16)
+#define PLACE_BYTES_MAX (TD_CHUNK_RAW_MAX / 32)
 
 static void
 fill(td_chunk_bytes *places, td_encoder *encoder, const td_keyframe *keyframe, size_t *at,
