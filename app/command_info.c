@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "app/command.h"
 #include "app/info_absent.h"
+#include "app/info_problems.h"
 #include "app/info_start.h"
 #include "app/info_steps.h"
 #include "app/info_summary.h"
@@ -194,7 +195,8 @@ print_json(td_tape *tape, const td_catalog *catalog, const td_summary *summary) 
   td_member_u64(json, "unknown", info->n_unknown);
   td_member_bool(json, "complete", info->complete);
   td_member_string(json, "damage", info->damage);
-  td_info_summary_json(json, tape, catalog, summary);
+  td_info_summary_json(json, catalog, summary);
+  td_info_problems_json(json, tape, catalog);
   td_json_end_object(json);
   td_json_newline(json);
 }
@@ -348,7 +350,7 @@ print_text(td_tape *tape, const td_catalog *catalog, const td_summary *summary) 
   print_queues(catalog);
   print_graph_tasks(catalog);
   td_info_print_slowest(catalog, summary);
-  td_info_print_anomalies(tape, catalog);
+  td_info_print_problems(tape, catalog);
   print_kinds(info);
 }
 

@@ -2,9 +2,9 @@
 #include "app/moment_replay.h"
 
 #include "app/command.h"
-#include "engine/profile/why/causes.h"
 #include "engine/profile/why/conflicts.h"
 #include "engine/replay/catalog_collect.h"
+#include "engine/replay/causes.h"
 
 /* A moment that was asked for on a tape, and whether the tape has it. */
 typedef struct search {

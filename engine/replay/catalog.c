@@ -30,6 +30,7 @@ td_catalog_free(td_catalog *catalog) {
   free(catalog->steps);
   free(catalog->left_out);
   free(catalog->stretches);
+  free(catalog->causes);
   free(catalog->settings);
   free(catalog->streams);
   for (int list = 0; list < TD_N_LISTS; list++)

@@ -126,6 +126,16 @@ typedef struct td_catalog_stretch {
   uint32_t most;        /* length of the longest queue */
 } td_catalog_stretch;
 
+/* Of a problem: the event that may have led to it, or TD_NO_CAUSE if none was found. A claim of the
+ * tape: engine/replay/cause_list.h. */
+#define TD_NO_CAUSE UINT64_MAX
+typedef struct td_catalog_cause {
+  uint64_t seq, cause;
+} td_catalog_cause;
+
+/* So many problems of a tape have a cause at most: the first ones. */
+#define TD_CATALOG_CAUSES 1000
+
 /* An event and what it is about: a node, or for a write a version counter; or TD_NONE. */
 typedef struct td_catalog_mention {
   uint64_t seq;
@@ -158,7 +168,8 @@ typedef struct td_catalog {
   td_catalog_step *steps;        /* in the order of the tape */
   td_catalog_left_out *left_out; /* in the order of the tape */
   td_catalog_stretch *stretches; /* [n_stretches] in the order of the tape; of an outline */
-  uint32_t n_steps, n_left_out, n_settings, n_streams, n_stretches;
+  td_catalog_cause *causes; /* [n_causes] by problem, in the order of the tape; of an outline */
+  uint32_t n_steps, n_left_out, n_settings, n_streams, n_stretches, n_causes;
   td_catalog_mentions mentions[TD_N_LISTS];
   uint32_t n_passes_before;           /* of the tape: that began before the segment */
   uint64_t n_by_kind[TD_EVENT_LIMIT]; /* of the events that it was collected from */

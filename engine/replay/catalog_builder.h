@@ -32,7 +32,7 @@ typedef struct id_fields {
 
 /* How much room the tables have that grow event by event. */
 typedef struct td_catalog_room {
-  uint32_t edges, metadata, runs, steps, settings, streams, left_out, stretches,
+  uint32_t edges, metadata, runs, steps, settings, streams, left_out, stretches, causes,
       mentions[TD_N_LISTS];
 } td_catalog_room;
 

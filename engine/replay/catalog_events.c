@@ -170,6 +170,17 @@ take_stretch_now(td_catalog_builder *builder, const td_any_event *any) {
                                       .most = event->most});
 }
 
+/* A problem has one cause: the first counts. */
+static void
+take_cause_now(td_catalog_builder *builder, const td_any_event *any) {
+  td_catalog *catalog = builder->catalog;
+  uint32_t n = catalog->n_causes;
+  bool is_told = n && catalog->causes[n - 1].seq == builder->seq;
+  if (is_told || n == TD_CATALOG_CAUSES) return;
+  TD_CATALOG_ADD(builder, catalog->causes, catalog->n_causes, builder->room.causes,
+                 (td_catalog_cause){builder->seq, any->cause_now.cause});
+}
+
 /* Processes are few and numbered from 0. */
 void
 td_catalog_know_process(td_catalog *catalog, uint32_t process) {

@@ -35,8 +35,10 @@ note_node(td_segment_outline *self, uint32_t node) {
 }
 
 static void
-note_problem(td_segment_outline *self, const td_event *event, const td_event_type *type) {
+note_problem(td_segment_outline *self, const td_event *event, const td_event_type *type,
+             uint64_t seq) {
   if (type->list.list != TD_LIST_problems) return;
+  td_cause_list_take(&self->causes, event, seq);
   for (uint16_t i = 0; i < type->n_fields; i++)
     if (type->fields[i].space == TD_ID_NODE)
       note_node(self, (uint32_t)td_event_field_get(event, &type->fields[i]));
@@ -46,13 +48,13 @@ void
 td_segment_outline_take(td_segment_outline *self, const td_event *event, uint64_t seq) {
   const td_event_type *type = td_event_type_get(event->kind);
   if (belongs(event, type)) td_keyframe_put(&self->events, event, seq);
-  note_problem(self, event, type);
+  note_problem(self, event, type, seq);
   td_outline_stretches_take(&self->stretches, event, seq, follow_queue(self, event, type));
 }
 
 bool
-td_segment_outline_names(const td_segment_outline *self) {
-  return self->named.n > 0;
+td_segment_outline_has_problems(const td_segment_outline *self) {
+  return self->named.n > 0 || self->causes.n > 0;
 }
 
 static bool
@@ -61,11 +63,17 @@ tells_name(const td_event *event) {
          event->kind == TD_EVENT_node_module;
 }
 
-void
-td_segment_outline_name(td_segment_outline *self, const td_event *event, uint64_t seq) {
+static void
+name(td_segment_outline *self, const td_event *event, uint64_t seq) {
   if (!tells_name(event) || self->names.n == TD_OUTLINE_NAMES) return;
   uint32_t node = td_event_u32(event, td_event_type_get(event->kind)->lasts.item);
   if (td_number_map_find(&self->named, node)) td_keyframe_put(&self->names, event, seq);
+}
+
+void
+td_segment_outline_explain(td_segment_outline *self, const td_event *event, uint64_t seq) {
+  name(self, event, seq);
+  td_cause_list_take_write(&self->causes, event, seq);
 }
 
 /* An outline has no pushes, so it says how long each queue became. */
@@ -109,9 +117,13 @@ merge(const td_keyframe *one, const td_keyframe *other) {
 td_keyframe
 td_segment_outline_make(td_segment_outline *self) {
   td_outline_stretches_end(&self->stretches);
-  td_keyframe named = merge(&self->events, &self->names);
-  td_keyframe made = merge(&named, &self->stretches.events);
+  td_keyframe causes = {0};
+  td_cause_list_put(&self->causes, &causes);
+  td_keyframe named = merge(&self->events, &self->names), explained = merge(&named, &causes);
+  td_keyframe made = merge(&explained, &self->stretches.events);
+  td_keyframe_fini(&causes);
   td_keyframe_fini(&named);
+  td_keyframe_fini(&explained);
   tell_queues(self, &made);
   return made;
 }
@@ -123,5 +135,6 @@ td_segment_outline_fini(td_segment_outline *self) {
   td_number_map_fini(&self->lengths);
   td_number_map_fini(&self->most);
   td_number_map_fini(&self->named);
+  td_cause_list_fini(&self->causes);
   td_outline_stretches_fini(&self->stretches);
 }

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
  * The outline of a tape that is cut into segments: what readers ask of the tape as a whole. It has
- * threads and queues, passes, steps and problems, the nodes that the first problems name, and a
- * coarse summary.
- * Private to engine/replay. One thread. */
+ * threads and queues, passes, steps and problems. Of the first problems it has what led to them,
+ * and the nodes that they name. It also has a coarse summary. Private to engine/replay. One thread.
+ */
 #pragma once
 
+#include "engine/replay/cause_list.h"
 #include "engine/replay/outline_stretches.h"
 
 /* So many nodes get their names in an outline, and so many events tell of them. */
@@ -17,18 +18,19 @@ typedef struct td_segment_outline {
   td_number_map lengths, most; /* of queues, now and ever */
   td_number_map named;         /* nodes that problems name */
   td_keyframe names;           /* what declares them */
+  td_cause_list causes;        /* of problems */
   td_outline_stretches stretches;
 } td_segment_outline;
 
 /* td_segment_outline_begin gets the number of events of the tape. td_segment_outline_take takes
- * each event of the tape, in order. td_segment_outline_name takes
- * them once more, after the last one: only then it is known which nodes problems name. */
+ * each event of the tape, in order. td_segment_outline_explain takes them once more, after the last
+ * one: only then it is known which nodes and writes problems ask for. */
 void td_segment_outline_begin(td_segment_outline *outline, uint64_t n_events);
 void td_segment_outline_take(td_segment_outline *outline, const td_event *event, uint64_t seq);
-void td_segment_outline_name(td_segment_outline *outline, const td_event *event, uint64_t seq);
+void td_segment_outline_explain(td_segment_outline *outline, const td_event *event, uint64_t seq);
 
-/* td_segment_outline_names tells whether there are nodes to be named. */
-bool td_segment_outline_names(const td_segment_outline *outline);
+/* td_segment_outline_has_problems tells whether there is something to explain. */
+bool td_segment_outline_has_problems(const td_segment_outline *outline);
 
 /* td_segment_outline_make completes the outline. It returns it as a list of events, which the
  * caller owns. */

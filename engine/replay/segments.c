@@ -113,7 +113,7 @@ static td_status
 pass_event(const td_any_event *event, uint64_t seq, void *data) {
   passage *self = data;
   if (!event) return TD_OK;
-  td_segment_outline_name(&self->cutting->outline, &event->event, seq);
+  td_segment_outline_explain(&self->cutting->outline, &event->event, seq);
   keep(self->cutting, &self->world, &event->event, seq);
   self->last_thread = event->event.thread;
   return TD_OK;
@@ -180,6 +180,7 @@ pass_through(cutting *self, const td_segment *segment) {
   passage passage = {.cutting = self};
   td_status status = collect_segment(&passage, segment, &catalog);
   if (!status) {
+    td_cause_list_search(&self->outline.causes, catalog);
     let_go(self, &passage.world);
     td_keyframe_settle(&self->lasting);
     make_keyframe(self, &passage.world.state, catalog, segment->end, passage.last_thread);
@@ -191,20 +192,33 @@ pass_through(cutting *self, const td_segment *segment) {
 
 /* The last segment is not applied: nobody needs the state at its end. */
 static void
-name_rest(cutting *self, uint64_t first) {
-  td_segment rest = {.first = first, .end = td_tape_info_get(self->tape)->n_events};
-  if (!td_segment_outline_names(&self->outline)) return;
-  td_tape_begin_pass(self->tape, &rest);
-  for (uint64_t seq = rest.first; seq < rest.end; seq++) {
+explain_rest(cutting *self, const td_segment *rest) {
+  if (!td_segment_outline_has_problems(&self->outline)) return;
+  td_tape_begin_pass(self->tape, rest);
+  for (uint64_t seq = rest->first; seq < rest->end; seq++) {
     const td_any_event *event = td_tape_peek(self->tape, seq);
-    if (event) td_segment_outline_name(&self->outline, &event->event, seq);
+    if (event) td_segment_outline_explain(&self->outline, &event->event, seq);
   }
   td_tape_end_pass(self->tape);
 }
 
+/* Its graph is needed if it has a NaN. */
 static td_status
-write_outline(cutting *self, uint64_t last_first) {
-  name_rest(self, last_first);
+find_last_causes(cutting *self, const td_segment *rest) {
+  td_catalog *catalog;
+  if (!td_cause_list_concerns(&self->outline.causes, rest->first)) return TD_OK;
+  td_status status = td_catalog_collect(self->tape, rest, &catalog, self->error);
+  if (status) return status;
+  td_cause_list_search(&self->outline.causes, catalog);
+  td_catalog_free(catalog);
+  return TD_OK;
+}
+
+static td_status
+write_outline(cutting *self, const td_segment *last) {
+  explain_rest(self, last);
+  td_status status = find_last_causes(self, last);
+  if (status) return status;
   td_keyframe outline = td_segment_outline_make(&self->outline);
   td_segment_writer_outline(self->writer, &outline);
   td_keyframe_fini(&outline);
@@ -226,7 +240,7 @@ cut(cutting *self, uint32_t *n_segments) {
     segment.first = segment.end;
   }
   *n_segments = segment.number;
-  return !status && segment.number > 1 ? write_outline(self, segment.first) : status;
+  return !status && segment.number > 1 ? write_outline(self, &segment) : status;
 }
 
 static td_status

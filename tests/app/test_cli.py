@@ -20,6 +20,20 @@ NODE_STATES = {"created", "waiting", "partial", "queued", "running", "done", "sk
                "failed", "released"}
 
 
+# An Inf becomes a NaN where it meets a zero. A write spoils what exp() has saved, so that its backward fails.
+CAUSES = """
+import tapedeck, torch
+w = torch.ones(3, requires_grad=True)
+for i in range(2):
+    (w * 0).sqrt().sum().backward()
+    y = w.exp()
+    y += 1
+    try: y.sum().backward()
+    except RuntimeError: pass
+    tapedeck.step()
+"""
+
+
 def run(*arguments, **options):
     return subprocess.run([TAPEDECK, *map(str, arguments)], capture_output=True, text=True, timeout=300, **options)
 
@@ -374,7 +388,30 @@ class Cli(unittest.TestCase):
                          [(event["seq"], event["kind"], event["node"]) for event in births])
         text = run("info", self.tape).stdout
         self.assertIn(f"\nanomalies    event {births[0]['seq']}, ", text)
+        for item in info["anomalies"]:
+            self.assertEqual(item["step"], next((event["iteration"] for event in self.events
+                                                 if event["event"] == "step" and event["seq"] > item["seq"]), None))
+        self.assertEqual([(item["seq"], item["event"], item["step"], item["cause"]) for item in info["problems"]],
+                         [(item["seq"], "anomaly", item["step"], item["cause"]) for item in info["anomalies"]])
         self.assertIn("\nslow nodes   ", text)
+
+    def test_info_tells_causes(self):
+        """Of a NaN, an error and a version conflict: what led to it, by the events and in words."""
+        script, tape = os.path.join(self.folder.name, "causes.py"), os.path.join(self.folder.name, "causes.tape")
+        with open(script, "w") as file:
+            file.write(CAUSES)
+        run("run", "--anomaly", "nonfinite", "-o", tape, script)
+        info = self.document("info", tape, "--json")
+        events = {event["seq"]: event for event in map(json.loads, run("events", tape, "--json").stdout.splitlines())}
+        led = {(item["event"], events[item["cause"]]["event"]) for item in info["problems"] if item["cause"] is not None}
+        self.assertEqual(led, {("anomaly", "anomaly"), ("version_conflict", "tensor_write"), ("error", "version_conflict")})
+        text = run("info", tape).stdout
+        for item in info["problems"]:
+            if item["cause"] is None:
+                self.assertIsNone(item["cause_text"])
+                continue
+            self.assertIn(f"Event {item['cause']} may have led to it: ", item["cause_text"])
+            self.assertIn(f"event {item['seq']}, step {item['step']}, {item['text']}\n               {item['cause_text']}\n", text)
 
     def test_knowledge(self):
         hooked = self.tape + ".hooked.tape"

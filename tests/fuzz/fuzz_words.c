@@ -11,10 +11,11 @@
 #include "engine/profile/report/memory.h"
 #include "engine/profile/report/report.h"
 #include "engine/profile/summary.h"
-#include "engine/profile/why/causes.h"
+#include "engine/profile/why/cause_words.h"
 #include "engine/profile/why/conflicts.h"
 #include "engine/profile/why/why.h"
 #include "engine/replay/catalog_collect.h"
+#include "engine/replay/causes.h"
 #include "engine/replay/replay.h"
 #include "tests/fuzz/target.h"
 
@@ -183,12 +184,42 @@ speak(td_replay *replay) {
     explain(replay, first + (i + 1) * n / (N_MOMENTS + 1));
 }
 
+/* Whatever an outline claims, a cause comes before its problem. */
+static void
+tell_causes(td_tape *tape, const td_catalog *outline) {
+  const td_catalog_mentions *problems = &outline->mentions[TD_LIST_problems];
+  td_any_event problem;
+  if (outline->n_causes > TD_CATALOG_CAUSES) abort();
+  for (uint32_t i = 0; i < problems->n && i < N_EVENTS; i++) {
+    uint64_t seq = problems->items[i].seq, cause = 0;
+    if (td_tape_get(tape, seq, &problem, NULL)) continue;
+    td_cause_known known =
+        td_cause_told(outline->causes, outline->n_causes, tape, seq, &problem, &cause);
+    if (known == TD_CAUSE_found && cause >= seq) abort();
+    free(td_cause_words(outline, tape, known, cause));
+  }
+}
+
+/* What led to problems, from the graph. */
+static void
+find_causes(td_replay *replay) {
+  td_cause_list list = {0};
+  uint32_t n;
+  td_cause_list_read(&list, td_replay_catalog(replay), td_replay_tape(replay));
+  td_catalog_cause *causes = td_cause_list_make(&list, &n);
+  for (uint32_t i = 0; i < n; i++)
+    if (causes[i].cause != TD_NO_CAUSE && causes[i].cause >= causes[i].seq) abort();
+  free(causes);
+  td_cause_list_fini(&list);
+}
+
 static void
 sum_up_outline(td_tape *tape) {
   td_segment outline = td_tape_outline(tape);
   td_catalog *catalog;
   if (td_catalog_collect(tape, &outline, &catalog, NULL)) return;
   sum_up(tape, catalog);
+  tell_causes(tape, catalog);
   td_catalog_free(catalog);
 }
 
@@ -221,6 +252,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t n) {
   find_peak(tape);
   sum_up(tape, td_replay_catalog(replay));
   compare(tape);
+  find_causes(replay);
   td_replay_close(replay);
   speak_of_part(path);
   return 0;

@@ -323,7 +323,6 @@ class LongTapes(unittest.TestCase):
                 n_complaints += bool(complaint)
         self.assertGreater(n_complaints, 3)
 
-    @unittest.skipIf(KINDS == "recorded", "what led to a NaN is in the graph of its segment")
     def test_info_of_outline(self):
         """What `info` says comes from the outline: it reads no segment, and so notices no damage there."""
         for whole, part in self.tapes:

@@ -75,8 +75,13 @@ copy_file(const char *from, const char *to) {
 
 static void
 set_up(Fixture *fixture, gconstpointer data) {
-  td_tape_plan plan = {
-      .n_nodes = 40, .n_threads = 3, .n_passes = 30, .trains = true, .seed = 7, .n_anomalies = 3};
+  td_tape_plan plan = {.n_nodes = 40,
+                       .n_threads = 3,
+                       .n_passes = 30,
+                       .trains = true,
+                       .seed = 7,
+                       .n_anomalies = 3,
+                       .overflows = true};
   fixture->folder = g_dir_make_tmp("test_parts_XXXXXX", NULL);
   fixture->whole.path = g_build_filename(fixture->folder, "whole.tape", NULL);
   fixture->cut.path = g_build_filename(fixture->folder, "cut.tape", NULL);
@@ -281,6 +286,26 @@ test_tells_problems_elsewhere(Fixture *fixture, gconstpointer data) {
     g_assert_cmpstr(text, ==, same);
     g_assert_cmpstr(module, ==, same_module);
   }
+}
+
+/* So can what led to them. */
+static void
+test_tells_causes_elsewhere(Fixture *fixture, gconstpointer data) {
+  size_t n;
+  const td_catalog_mention *problems = td_document_get_problems(fixture->cut.document, &n);
+  guint n_told = 0;
+  for (size_t i = 0; i < n; i++) {
+    TdPart part = td_document_part_at(fixture->cut.document, problems[i].seq + 1);
+    g_autofree char *cause = td_document_dup_cause(fixture->cut.document, problems[i].seq);
+    g_autofree char *same = td_document_dup_cause(fixture->whole.document, problems[i].seq);
+    g_autofree char *place = td_document_dup_problem_place(fixture->cut.document, problems[i].seq);
+    g_autofree char *where = g_strdup_printf("part %u of %u", part.number, part.n);
+    g_assert_cmpstr(cause, ==, same);
+    g_assert_nonnull(strstr(place, where));
+    g_assert_true(g_str_has_suffix(place, cause));
+    n_told += strstr(cause, " may have led to it: Inf was born in ") != NULL && part.number > 1;
+  }
+  g_assert_cmpuint(n_told, >, 3);
 }
 
 static void
@@ -517,6 +542,7 @@ main(int argc, char **argv) {
   ADD("steps-over-borders", test_steps_over_borders);
   ADD("problems-of-all-parts", test_problems_of_all_parts);
   ADD("tells-problems-elsewhere", test_tells_problems_elsewhere);
+  ADD("tells-causes-elsewhere", test_tells_causes_elsewhere);
   ADD("says-places", test_says_places);
   ADD("plays-over-borders", test_plays_over_borders);
   ADD("list-has-the-part", test_list_has_the_part);

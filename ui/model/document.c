@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "ui/model/document.h"
 
+#include "engine/replay/cause_list.h"
 #include "ui/model/error.h"
 #include "ui/model/passes.h"
 #include "ui/model/scene_cache.h"
@@ -16,12 +17,14 @@
 
 struct _TdDocument {
   GObject parent_instance;
-  char *path;            /* (owned) */
-  td_replay *replay;     /* (owned) */
-  td_timeline *timeline; /* (owned) */
-  td_outline *outline;   /* (owned) NULL: the tape is not cut */
-  char *refusal;         /* (owned) or NULL */
-  uint64_t refused;      /* the position of that */
+  char *path;               /* (owned) */
+  td_replay *replay;        /* (owned) */
+  td_timeline *timeline;    /* (owned) */
+  td_outline *outline;      /* (owned) NULL: the tape is not cut */
+  char *refusal;            /* (owned) or NULL */
+  uint64_t refused;         /* the position of that */
+  td_catalog_cause *causes; /* (owned) [n_causes] unless the outline has them */
+  uint32_t n_causes;
   td_scene_cache scenes;
   td_graph_scene *scene; /* (borrowed from scenes) */
   uint32_t scene_task, wanted_task;
@@ -79,6 +82,7 @@ td_document_finalize(GObject *object) {
   TdDocument *self = TD_DOCUMENT(object);
   leave_remains(self);
   g_clear_pointer(&self->outline, td_outline_unref);
+  free(self->causes);
   g_free(self->refusal);
   g_free(self->path);
   G_OBJECT_CLASS(td_document_parent_class)->finalize(object);
@@ -295,6 +299,20 @@ open_tape(TdDocument *self, GTask *task, uint64_t *start, td_error *error) {
                        : open_whole(self, tape, task, start, error);
 }
 
+static bool
+has_told_causes(TdDocument *self) {
+  return self->outline && td_outline_catalog(self->outline)->n_causes > 0;
+}
+
+static void
+find_causes(TdDocument *self) {
+  td_cause_list list = {0};
+  if (has_told_causes(self)) return;
+  td_cause_list_read(&list, td_document_get_catalog(self), td_replay_tape(self->replay));
+  self->causes = td_cause_list_make(&list, &self->n_causes);
+  td_cause_list_fini(&list);
+}
+
 static td_status
 load(TdDocument *self, GTask *task, td_error *error) {
   uint64_t start;
@@ -304,6 +322,7 @@ load(TdDocument *self, GTask *task, td_error *error) {
   const td_catalog *catalog = td_document_get_catalog(self);
   self->scene_task = self->wanted_task = td_document_graph_task_at(self, start);
   self->scene = make_scene(catalog, self->scene_task);
+  find_causes(self);
   return td_replay_seek(self->replay, start, error);
 }
 
@@ -473,6 +492,13 @@ td_document_process_of(TdDocument *self, uint32_t node) {
   const td_catalog_node *facts = td_catalog_node_find(catalog, node);
   uint32_t thread = facts ? facts->thread : TD_NONE;
   return thread < catalog->n_threads ? catalog->threads[thread].process : 0;
+}
+
+const td_catalog_cause *
+td_document_get_causes(TdDocument *self, uint32_t *n) {
+  bool told = has_told_causes(self);
+  *n = told ? td_outline_catalog(self->outline)->n_causes : self->n_causes;
+  return told ? td_outline_catalog(self->outline)->causes : self->causes;
 }
 
 gboolean

@@ -87,6 +87,11 @@ uint32_t td_document_get_process(TdDocument *self);
 void td_document_set_process(TdDocument *self, uint32_t process);
 uint32_t td_document_process_of(TdDocument *self, uint32_t node);
 
+/* td_document_get_causes returns what may have led to the first problems of the tape, and of how
+ * many of them that is known. If the tape is cut, its outline tells. Outlines of older versions do
+ * not. Then it is what the part shown tells. */
+const td_catalog_cause *td_document_get_causes(TdDocument *self, uint32_t *n);
+
 /* td_document_is_reconstructed tells whether the recorder inferred an event instead of observing
  * it. */
 gboolean td_document_is_reconstructed(TdDocument *self, uint64_t seq);

@@ -2,6 +2,7 @@
 #include "ui/model/event_list.h"
 #include "engine/base/bisect.h"
 #include "ui/model/document_texts.h"
+#include "ui/model/problems.h"
 
 struct _TdEventItem {
   GObject parent_instance;
@@ -44,6 +45,11 @@ td_event_item_dup_brief(TdEventItem *self) {
 char *
 td_event_item_dup_module(TdEventItem *self) {
   return td_document_dup_event_module(self->document, self->seq);
+}
+
+char *
+td_event_item_dup_problem_place(TdEventItem *self) {
+  return td_document_dup_problem_place(self->document, self->seq);
 }
 
 gboolean

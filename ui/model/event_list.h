@@ -19,6 +19,9 @@ char *td_event_item_dup_text(TdEventItem *self);
 char *td_event_item_dup_brief(TdEventItem *self);
 char *td_event_item_dup_module(TdEventItem *self);
 
+/* td_event_item_dup_problem_place is td_document_dup_problem_place. */
+char *td_event_item_dup_problem_place(TdEventItem *self);
+
 /* td_event_item_is_reconstructed tells whether the event was not seen but follows from others. */
 gboolean td_event_item_is_reconstructed(TdEventItem *self);
 

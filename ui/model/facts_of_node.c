@@ -66,12 +66,24 @@ add_birth(TdFactList *facts, const td_event_anomaly *anomaly) {
 }
 
 static void
+add_cause(TdFactList *facts, uint64_t seq) {
+  char *cause = td_document_dup_cause(facts->document, seq);
+  if (*cause)
+    td_fact_list_add(facts, _("Cause"), cause);
+  else
+    g_free(cause);
+}
+
+static void
 add_anomalies(TdFactList *facts, uint32_t node) {
   td_event_anomaly anomaly;
+  uint64_t seq;
   if (!td_state_node(facts->state, node)->anomaly) return;
   facts->section = _("Not finite");
-  for (uint32_t i = 0; td_document_find_anomaly(facts->document, node, i, &anomaly); i++)
+  for (uint32_t i = 0; td_document_find_anomaly(facts->document, node, i, &seq, &anomaly); i++) {
     add_birth(facts, &anomaly);
+    add_cause(facts, seq);
+  }
 }
 
 /* The graph on the screen is that of one pass. A node of another one may be selected. */

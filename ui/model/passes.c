@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "ui/model/passes.h"
 
-#include "engine/base/bisect.h"
+#include "engine/replay/steps.h"
 
 #include <glib.h>
 
@@ -53,28 +53,12 @@ td_pass_number(const td_catalog *catalog, uint32_t process, uint32_t graph_task,
   return number;
 }
 
-static bool
-is_step_of(const td_catalog *catalog, uint32_t process, uint32_t step) {
-  uint32_t thread = catalog->steps[step].thread;
-  return thread < catalog->n_threads && catalog->threads[thread].process == process;
-}
-
 bool
 td_pass_find_step(const td_catalog *catalog, uint32_t process, uint32_t graph_task,
                   uint32_t *step) {
   const td_catalog_graph_task *pass = td_catalog_graph_task_find(catalog, graph_task);
-  uint32_t before, after;
   *step = TD_NONE;
-  if (!pass) return false;
-  TD_BISECT(after, 0, catalog->n_steps, catalog->steps[after].seq < pass->begin_seq);
-  before = after;
-  while (after < catalog->n_steps && !is_step_of(catalog, process, after))
-    after++;
-  while (before > 0 && !is_step_of(catalog, process, before - 1))
-    before--;
-  bool found = after < catalog->n_steps;
-  if (found || before > 0) *step = catalog->steps[found ? after : before - 1].iteration;
-  return found;
+  return pass && td_step_at(catalog, process, pass->begin_seq, step);
 }
 
 uint64_t

@@ -25,9 +25,7 @@ uint32_t td_pass_at(const td_catalog *catalog, uint64_t length, uint32_t process
 uint32_t td_pass_number(const td_catalog *catalog, uint32_t process, uint32_t graph_task,
                         uint32_t *n);
 
-/* td_pass_find_step writes the training step that a graph task belongs to. A process counts a step
- * when the step is over. So it is the first step that is counted after the pass began. If there is
- * none, it returns false and writes the step that was counted last, or TD_NONE. */
+/* td_pass_find_step writes the training step that a graph task belongs to: td_step_at. */
 bool td_pass_find_step(const td_catalog *catalog, uint32_t process, uint32_t graph_task,
                        uint32_t *step);
 

@@ -50,8 +50,15 @@ tell_text(GtkWidget *box, int x, int y, gboolean keyboard, GtkTooltip *tooltip, 
   return TRUE;
 }
 
+static void
+wrap(GtkLabel *label) {
+  gtk_label_set_wrap(label, TRUE);
+  gtk_label_set_wrap_mode(label, PANGO_WRAP_WORD_CHAR);
+}
+
 /* A row that is not whole has room for the sentence, not for modules in it. The module has a line
- * of its own, whose end says more than its beginning. */
+ * of its own, whose end says more than its beginning. A whole row is a problem's, and has a line
+ * that says where it is and what led to it. */
 static void
 setup(GtkSignalListItemFactory *factory, GtkListItem *item, gpointer whole) {
   GtkWidget *box = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 9);
@@ -64,11 +71,12 @@ setup(GtkSignalListItemFactory *factory, GtkListItem *item, gpointer whole) {
   gtk_box_append(GTK_BOX(box), right);
   GtkLabel *text = add_label(right, "what");
   gtk_widget_set_hexpand(GTK_WIDGET(text), TRUE);
-  gtk_label_set_wrap(text, TRUE);
-  gtk_label_set_wrap_mode(text, PANGO_WRAP_WORD_CHAR);
+  wrap(text);
+  GtkLabel *where = add_label(right, "seq");
+  if (whole) wrap(where);
   if (!whole) gtk_label_set_ellipsize(text, PANGO_ELLIPSIZE_END);
   if (!whole) gtk_label_set_lines(text, 3);
-  gtk_label_set_ellipsize(add_label(right, "seq"), PANGO_ELLIPSIZE_START);
+  if (!whole) gtk_label_set_ellipsize(where, PANGO_ELLIPSIZE_START);
   gtk_label_set_text(add_label(right, "seq"), _("reconstructed"));
   add_click(box, item);
   gtk_widget_set_has_tooltip(box, !whole);
@@ -86,11 +94,12 @@ bind(GtkSignalListItemFactory *factory, GtkListItem *item, gpointer whole) {
   g_autofree char *number = g_strdup_printf("%" G_GUINT64_FORMAT, td_event_item_get_seq(event));
   g_autofree char *text =
       take_row_text(whole ? td_event_item_dup_text(event) : td_event_item_dup_brief(event));
-  g_autofree char *module = whole ? NULL : td_event_item_dup_module(event);
+  g_autofree char *place =
+      whole ? td_event_item_dup_problem_place(event) : td_event_item_dup_module(event);
   gtk_label_set_text(GTK_LABEL(seq), number);
   gtk_label_set_text(GTK_LABEL(what), text);
-  gtk_label_set_text(GTK_LABEL(where), module ? module : "");
-  gtk_widget_set_visible(where, module != NULL);
+  gtk_label_set_text(GTK_LABEL(where), place ? place : "");
+  gtk_widget_set_visible(where, place && *place);
   gtk_widget_set_visible(known, td_event_item_is_reconstructed(event));
 }
 

@@ -2,7 +2,7 @@
 #include "engine/profile/why/birth_links.h"
 
 #include "engine/base/alloc.h"
-#include "engine/profile/why/causes.h"
+#include "engine/profile/why/cause_words.h"
 #include "engine/profile/why/describe.h"
 
 #include <stdlib.h>
@@ -10,14 +10,11 @@
 /* " Event 12 may have led to it: ...", or "". */
 static char *
 cause_of(const td_catalog *catalog, td_tape *tape, uint64_t seq, const td_event_anomaly *anomaly) {
-  uint64_t cause;
-  td_any_event event;
-  if (!td_cause_find(catalog, tape, seq, anomaly, &cause) ||
-      td_catalog_event(catalog, tape, cause, &event, NULL) != TD_OK)
-    return td_dup_string("");
-  char *what = td_why_describe(catalog, tape, &event);
-  char *text = td_format(" Event %llu may have led to it: %s.", (unsigned long long)cause, what);
-  free(what);
+  uint64_t cause = 0;
+  bool is_found = td_cause_find(catalog, tape, seq, anomaly, &cause);
+  char *words = td_cause_words(catalog, tape, is_found ? TD_CAUSE_found : TD_CAUSE_none, cause);
+  char *text = *words ? td_format(" %s.", words) : td_dup_string("");
+  free(words);
   return text;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "engine/profile/why/causes.h"
+#include "engine/replay/causes.h"
 
 #include "engine/base/alloc.h"
 #include "engine/base/bisect.h"
@@ -11,10 +11,23 @@
 /* So many nodes are looked at for one cause. */
 #define NODES_MAX 20000
 
+void
+td_births_add(td_births *self, uint64_t seq, const td_event_anomaly *event) {
+  TD_GROW(self->items, self->n, self->capacity);
+  self->items[self->n++] = (td_birth_at){seq, *event};
+}
+
+void
+td_births_fini(td_births *self) {
+  free(self->items);
+  *self = (td_births){0};
+}
+
 /* A search through the graph, breadth first. */
 typedef struct search {
   const td_catalog *catalog;
   td_tape *tape;
+  const td_births *among; /* the births to look at; NULL: those of the catalog */
   uint64_t seq;
   const td_event_anomaly *anomaly;
   bool forward;    /* along the edges: what the forward pass did before */
@@ -36,8 +49,8 @@ td_cause_of_forward(const td_event_anomaly *anomaly) {
 
 /* An Inf leads to a NaN. A NaN of the forward pass leads to one of the backward pass. Nothing of
  * the backward pass leads to one of the forward pass. */
-static bool
-can_lead_to(const td_event_anomaly *later, const td_event_anomaly *earlier) {
+bool
+td_cause_can_lead(const td_event_anomaly *later, const td_event_anomaly *earlier) {
   bool crosses = is_of_forward(earlier->born) && !is_of_forward(later->born);
   bool goes_back = !is_of_forward(earlier->born) && is_of_forward(later->born);
   return later->kind == TD_anomaly_kind_nan && !goes_back &&
@@ -46,22 +59,34 @@ can_lead_to(const td_event_anomaly *later, const td_event_anomaly *earlier) {
 
 static bool
 can_lead(const search *self, const td_event_anomaly *earlier) {
-  return is_of_forward(earlier->born) == self->forward && can_lead_to(self->anomaly, earlier);
+  return is_of_forward(earlier->born) == self->forward && td_cause_can_lead(self->anomaly, earlier);
+}
+
+static void
+note_birth(search *self, const td_event_anomaly *event, uint64_t seq) {
+  if (can_lead(self, event)) *td_number_map_put(&self->births, event->node) = seq + 1;
+}
+
+static void
+note_births_on_tape(search *self) {
+  const td_catalog_mentions *problems = &self->catalog->mentions[TD_LIST_problems];
+  td_any_event event;
+  for (uint32_t i = 0; i < problems->n && problems->items[i].seq < self->seq; i++) {
+    const td_catalog_mention *item = &problems->items[i];
+    if (item->kind == TD_EVENT_anomaly &&
+        td_catalog_event(self->catalog, self->tape, item->seq, &event, NULL) == TD_OK)
+      note_birth(self, &event.anomaly, item->seq);
+  }
 }
 
 /* Notes the latest birth at each node before the event; of a forward pass, any but the event. */
 static void
 note_births(search *self) {
-  const td_catalog_mentions *problems = &self->catalog->mentions[TD_LIST_problems];
-  td_any_event event;
+  const td_births *among = self->among;
   td_number_map_fini(&self->births);
-  for (uint32_t i = 0; i < problems->n; i++) {
-    const td_catalog_mention *item = &problems->items[i];
-    if (item->kind != TD_EVENT_anomaly || item->seq >= self->seq) continue;
-    if (td_catalog_event(self->catalog, self->tape, item->seq, &event, NULL) != TD_OK) continue;
-    if (can_lead(self, &event.anomaly))
-      *td_number_map_put(&self->births, item->node) = item->seq + 1;
-  }
+  if (!among) note_births_on_tape(self);
+  for (size_t i = 0; among && i < among->n && among->items[i].seq < self->seq; i++)
+    note_birth(self, &among->items[i].event, among->items[i].seq);
 }
 
 static bool
@@ -141,19 +166,34 @@ has_others(const td_catalog *catalog, uint64_t seq) {
   return problems->n > 0 && problems->items[0].seq < seq;
 }
 
+/* First along the backward pass, if the birth is in it. */
+static bool
+find(search *self, uint64_t *cause) {
+  self->forward = is_of_forward(self->anomaly->born);
+  bool found = search_init(self) && run(self, cause);
+  if (self->seen && !found && !self->forward) {
+    self->forward = true;
+    found = run(self, cause);
+  }
+  search_fini(self);
+  return found;
+}
+
 bool
 td_cause_find(const td_catalog *catalog, td_tape *tape, uint64_t seq,
               const td_event_anomaly *anomaly, uint64_t *cause) {
   search search = {.catalog = catalog, .tape = tape, .seq = seq, .anomaly = anomaly};
   if (anomaly->kind != TD_anomaly_kind_nan || !has_others(catalog, seq)) return false;
-  search.forward = is_of_forward(anomaly->born);
-  bool found = search_init(&search) && run(&search, cause);
-  if (search.seen && !found && !search.forward) {
-    search.forward = true;
-    found = run(&search, cause);
-  }
-  search_fini(&search);
-  return found;
+  return find(&search, cause);
+}
+
+bool
+td_cause_find_among(const td_catalog *graph, const td_births *births, uint64_t seq,
+                    const td_event_anomaly *anomaly, uint64_t *cause) {
+  search search = {.catalog = graph, .among = births, .seq = seq, .anomaly = anomaly};
+  if (anomaly->kind != TD_anomaly_kind_nan || births->n == 0 || births->items[0].seq >= seq)
+    return false;
+  return find(&search, cause);
 }
 
 bool
@@ -166,7 +206,7 @@ td_cause_is_possible(const td_catalog *catalog, td_tape *tape, uint64_t first, u
   for (; at < problems->n && problems->items[at].seq < seq; at++)
     if (problems->items[at].kind == TD_EVENT_anomaly &&
         td_tape_get(tape, problems->items[at].seq, &event, NULL) == TD_OK &&
-        can_lead_to(anomaly, &event.anomaly))
+        td_cause_can_lead(anomaly, &event.anomaly))
       return true;
   return false;
 }
