@@ -325,11 +325,14 @@ class LongTapes(unittest.TestCase):
 
     def test_info_of_outline(self):
         """What `info` says comes from the outline: it reads no segment, and so notices no damage there."""
+        n_anomalies = 0
         for whole, part in self.tapes:
             *chunks, outline = keyframe_chunks(part)
             spoilt = spoil(part, *chunks)
-            self.assertTrue(self.facts(whole, "info")[0]["anomalies"])
-            self.assertEqual(self.facts(spoilt, "info"), (self.facts(whole, "info")[0], ""))
+            facts = self.facts(whole, "info")[0]
+            n_anomalies += len(facts["anomalies"])
+            self.assertEqual(self.facts(spoilt, "info"), (facts, ""))
+        self.assertGreater(n_anomalies, 0)
 
     def facts(self, path, command, *options):
         """What a command says in JSON, but for what a reader of a whole tape alone has, and what it complains of."""
