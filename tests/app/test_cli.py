@@ -400,7 +400,7 @@ class Cli(unittest.TestCase):
         script, tape = os.path.join(self.folder.name, "causes.py"), os.path.join(self.folder.name, "causes.tape")
         with open(script, "w") as file:
             file.write(CAUSES)
-        run("run", "--anomaly", "nonfinite", "-o", tape, script)
+        self.record(tape, "--anomaly", "nonfinite", script)
         info = self.document("info", tape, "--json")
         events = {event["seq"]: event for event in map(json.loads, run("events", tape, "--json").stdout.splitlines())}
         led = {(item["event"], events[item["cause"]]["event"]) for item in info["problems"] if item["cause"] is not None}
@@ -560,6 +560,12 @@ class Cli(unittest.TestCase):
         self.assertEqual(same["nodes"], {"paired": same["a"]["nodes"], "only_a": [], "only_b": [], "moved": 0,
                                          "reshaped": 0})
 
+    def record(self, tape, *words):
+        done = run("run", "-o", tape, *words)
+        if "ASan runtime does not come first" in done.stderr:
+            self.skipTest("a Python without sanitizers cannot load a module with them")
+        self.assertEqual(done.returncode, 0, done.stderr)
+
     def test_diff_of_values(self):
         """Values that differ are a bad answer too, like another order."""
         script = os.path.join(self.folder.name, "values.py")
@@ -567,10 +573,7 @@ class Cli(unittest.TestCase):
             file.write("import sys, torch\nx = torch.ones(3, requires_grad=True)\n(x * float(sys.argv[1])).sum().backward()\n")
         tapes = {value: os.path.join(self.folder.name, value + ".tape") for value in ("2", "3")}
         for value, tape in tapes.items():
-            done = run("run", "--stats", "full", "-o", tape, script, value)
-            if "ASan runtime does not come first" in done.stderr:
-                self.skipTest("a Python without sanitizers cannot load a module with them")
-            self.assertEqual(done.returncode, 0, done.stderr)
+            self.record(tape, "--stats", "full", script, value)
         same, different = run("diff", tapes["2"], tapes["2"]), run("diff", *tapes.values())
         self.assertEqual((same.returncode, different.returncode), (0, 1))
         self.assertIn("0 differ (tolerance", same.stdout)

@@ -371,7 +371,7 @@ def test_start_page():
     """An empty window offers the examples; choosing one records it and opens its tape."""
     with Window() as window:
         window.read("nan_from_sum")
-        window.focus_by("Tab", lambda widget: widget.getRoleName() == "list item")
+        window.focus_by("Tab", lambda widget: widget.getRoleName() == "list item" and "aliasing_2017" in texts_of(widget))
         window.focus_by("Down", lambda row: "nan_from_sum" in display.wait_for("its texts", lambda: texts_of(row)))
         window.key("Return")
         window.read("nan_from_sum.tape")
