@@ -108,6 +108,7 @@ td_chunk_list_load(td_chunk_list *list, td_tape_file *file, uint64_t index_offse
       if (td_tape_file_contents(file, offset, &header, &checksum, NULL)) break;
       td_chunk_bytes_put(&raw, file->raw, header.raw_bytes);
     }
+  if (!raw.n) return;
   reader reader = {raw.bytes, raw.bytes + raw.n};
   if (!decode(list, &reader, index_offset)) td_chunk_list_fini(list);
   td_chunk_bytes_fini(&raw);
@@ -115,8 +116,7 @@ td_chunk_list_load(td_chunk_list *list, td_tape_file *file, uint64_t index_offse
 
 const td_chunk_row *
 td_chunk_list_take(td_chunk_list *list, uint64_t offset) {
-  const td_chunk_row *row = list->rows + list->next;
-  for (; list->next < list->n && list->offset < offset; row++, list->next++)
-    list->offset += sizeof row->header + row->header.stored_bytes;
-  return list->next < list->n && list->offset == offset ? row : NULL;
+  for (; list->next < list->n && list->offset < offset; list->next++)
+    list->offset += sizeof(td_chunk_header) + list->rows[list->next].header.stored_bytes;
+  return list->next < list->n && list->offset == offset ? &list->rows[list->next] : NULL;
 }
