@@ -209,14 +209,20 @@ count_steps(const td_keeper *self) {
   return n;
 }
 
-/* The end of the last step that is too old, or 0. */
+/* The end of the last step up to `most` that is too old, or 0. A step outside all passes is better,
+ * because a cut there leaves whole steps. */
 static uint64_t
-cut_for_steps(const td_keeper *self, bool exact) {
-  size_t n = count_steps(self), wanted = self->limit.steps;
+cut_for_steps(const td_keeper *self, uint64_t most, bool exact) {
+  size_t n = count_steps(self), wanted = self->limit.steps, n_after = 0;
   if (!wanted || n <= wanted + (exact ? 0 : TD_MAX(wanted / SLACK, (size_t)1))) return 0;
-  for (size_t i = 0, left = n - wanted; i < self->n_moments; i++)
-    if (is_step(self, i) && --left == 0) return self->moments[i].ticks;
-  return 0;
+  uint64_t last = 0;
+  for (size_t i = self->n_moments; i-- > 0;) {
+    uint64_t at = self->moments[i].ticks;
+    if (!is_step(self, i) || n_after++ < wanted || at > most) continue;
+    if (!is_in_pass(self, at)) return at;
+    last = TD_MAX(last, at);
+  }
+  return last;
 }
 
 /* Of the bytes on the tape, those of events, and those that such may have. */
@@ -308,7 +314,7 @@ choose_cut(const td_keeper *self, bool is_last) {
   uint64_t newest = self->file.last.clock_ticks, margin = is_last ? 0 : to_ticks(self, MARGIN_NS);
   if (newest <= margin) return 0;
   uint64_t most = newest - margin, for_bytes = TD_MIN(cut_for_bytes(self, is_last), most);
-  uint64_t wanted = TD_MAX(cut_for_steps(self, is_last), cut_for_time(self, newest, is_last));
+  uint64_t wanted = TD_MAX(cut_for_steps(self, most, is_last), cut_for_time(self, newest, is_last));
   wanted = TD_MIN(TD_MAX(wanted, for_bytes), most);
   if (wanted <= self->last_cut) return 0;
   uint64_t last_pass = begin_of_last_pass(self);

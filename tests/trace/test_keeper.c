@@ -59,7 +59,6 @@ test_steps(void) {
   }
 }
 
-/* The disk holds no more than twice the limit and two keyframes, however long the recording is. */
 /* What came before the recorder began to keep goes at once, and only if enough came after it. */
 static void
 test_late(void) {
@@ -86,6 +85,7 @@ test_late(void) {
   }
 }
 
+/* The disk holds no more than twice the limit and two keyframes, however long the recording is. */
 static void
 test_bytes(void) {
   td_tape_plan plan = {.n_nodes = 60, .n_threads = 3, .n_passes = 200, .trains = true, .seed = 11};
@@ -131,7 +131,7 @@ has_cut_pass(td_tape *tape) {
   return FALSE;
 }
 
-static guint n_cut_passes;
+static guint n_cut_passes, n_steps_told;
 
 static void
 check_now(td_kept *self) {
@@ -173,6 +173,29 @@ test_fast_passes(void) {
     td_kept_judge(&made, made.path);
     td_kept_fini(&made);
   }
+}
+
+/* Steps of four passes, which each step event begins. Whatever is gone, it is whole steps. */
+static void
+tell_long_steps(const td_any_event *told, void *data) {
+  td_kept *self = data;
+  self->ns_apart = 20000;
+  if (told->event.kind == TD_EVENT_step && n_steps_told++ % 4) return;
+  td_kept_tell(told, self);
+  g_assert_cmpuint(self->news.n_passes_gone % 4, ==, 0);
+}
+
+static void
+test_whole_steps(void) {
+  td_tape_plan plan = {.n_nodes = 30, .n_threads = 1, .n_passes = 400, .trains = true, .seed = 3};
+  td_kept made;
+  n_steps_told = 0;
+  td_kept_make_with(&made, &plan, (td_keep_limit){.steps = 7}, tell_long_steps);
+  g_assert_cmpuint(made.news.n_steps_gone, >, 20);
+  td_kept_finish(&made);
+  td_kept_judge(&made, made.path);
+  g_assert_cmpuint(made.news.n_steps, ==, 7);
+  td_kept_fini(&made);
 }
 
 /* If there is no moment without a pass, the tape stays bounded nevertheless. */
@@ -463,6 +486,7 @@ main(int argc, char **argv) {
   g_test_add_func("/keeper/bytes", test_bytes);
   g_test_add_func("/keeper/time", test_time);
   g_test_add_func("/keeper/fast_passes", test_fast_passes);
+  g_test_add_func("/keeper/whole_steps", test_whole_steps);
   g_test_add_func("/keeper/hanging_pass", test_hanging_pass);
   g_test_add_func("/keeper/large_keyframe", test_large_keyframe);
   g_test_add_func("/keeper/large_passes", test_large_passes);
