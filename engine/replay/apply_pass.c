@@ -252,8 +252,9 @@ td_apply_node_begin(td_world *world, const td_any_event *any) {
   td_node_now *node = td_world_node(world, event->node);
   td_world_set(world, &node->thread, event->event.thread);
   td_world_set(world, &node->graph_task, event->graph_task);
-  td_world_set_u64(world, &node->begin_ns, event->event.time);
-  td_world_set_u64(world, &node->end_ns, 0);
+  td_run_now *run = td_world_run_of(world, event->node);
+  td_world_set_u64(world, &run->begin_ns, event->event.time);
+  td_world_set_u64(world, &run->end_ns, 0);
   set_node_state(world, event->node, TD_NODE_running);
   td_apply_work(world, &event->event, event->node, event->graph_task);
   td_apply_activity(world, &event->event, TD_thread_activity_processing);
@@ -266,7 +267,7 @@ td_apply_node_end(td_world *world, const td_any_event *any) {
   if (event->node == TD_NONE) return td_apply_trouble(world);
   td_node_now *node = td_world_node(world, event->node);
   if (node->state != TD_NODE_running && node->state != TD_NODE_failed) td_apply_trouble(world);
-  td_world_set_u64(world, &node->end_ns, event->event.time);
+  td_world_set_u64(world, &td_world_run_of(world, event->node)->end_ns, event->event.time);
   if (node->state != TD_NODE_failed) set_node_state(world, event->node, TD_NODE_done);
   if (event->graph_task != TD_NONE) finish_task(world, event->node, event->graph_task);
   td_apply_activity(world, &event->event, TD_thread_activity_scattering);

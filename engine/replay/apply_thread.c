@@ -79,8 +79,9 @@ td_apply_node_now(td_world *world, const td_any_event *any) {
   changed.birthplace = (uint8_t)event->birthplace;
   td_world_set(world, (td_word *)node, *(td_word *)&changed);
   td_world_set(world, &node->thread, event->runner);
-  td_world_set_u64(world, &node->begin_ns, event->begin_ns);
-  td_world_set_u64(world, &node->end_ns, event->end_ns);
+  td_run_now *run = td_world_run_of(world, event->node);
+  td_world_set_u64(world, &run->begin_ns, event->begin_ns);
+  td_world_set_u64(world, &run->end_ns, event->end_ns);
 }
 
 void

@@ -11,10 +11,10 @@
  * Both double when checkpoints are dropped. */
 #define EVENTS_AT_FIRST 8192
 #define PAGES_AT_FIRST 512
-#define INITIAL 0 /* "page" before the first version */
+#define INITIAL 0 /* the page as it is before any event, and before its first version */
 
 typedef struct version {
-  uint32_t checkpoint, page; /* in the pool */
+  uint32_t checkpoint, page; /* in the pool, or INITIAL */
 } version;
 
 /* The versions of one page, oldest first. A node's page changes while the node lives and not before
@@ -46,16 +46,23 @@ note_ends(page_versions *history) {
   history->last = history->versions[history->n - 1];
 }
 
+static uint32_t
+copy_header(td_world *world) {
+  uint32_t copy = td_page_pool_take(&world->pool);
+  *td_page_pool_get(&world->pool, copy) = *world->contents[TD_WORLD_HEADER_PAGE];
+  return copy;
+}
+
 /* The world shares its page, but for the header's: that one is copied. */
 static uint32_t
 version_of(td_world *world, uint32_t page) {
-  if (page != TD_WORLD_HEADER_PAGE) {
-    td_world_share(world, page);
-    return world->pages[page].current;
+  if (page == TD_WORLD_HEADER_PAGE) return copy_header(world);
+  if (td_world_is_initial(world, page)) {
+    td_world_put(world, page, world->pages[page].initial);
+    return INITIAL;
   }
-  uint32_t copy = td_page_pool_take(&world->pool);
-  *td_page_pool_get(&world->pool, copy) = *world->contents[page];
-  return copy;
+  td_world_share(world, page);
+  return world->pages[page].current;
 }
 
 static void
@@ -74,6 +81,11 @@ forget_dirty(td_world *world) {
   world->n_dirty = 0;
 }
 
+static void
+give_back(td_checkpoints *checkpoints, uint32_t page) {
+  if (page != INITIAL) td_page_pool_give(&checkpoints->world->pool, page);
+}
+
 /* Checkpoint 2j + 1 is dropped: what it changed counts as changed by 2j + 2, unless that changed it
  * again. */
 static void
@@ -82,7 +94,7 @@ thin_history(td_checkpoints *checkpoints, page_versions *history) {
   for (uint32_t i = 0; i < history->n; i++) {
     version moved = {(history->versions[i].checkpoint + 1) / 2, history->versions[i].page};
     if (kept && history->versions[kept - 1].checkpoint == moved.checkpoint)
-      td_page_pool_give(&checkpoints->world->pool, history->versions[--kept].page);
+      give_back(checkpoints, history->versions[--kept].page);
     history->versions[kept++] = moved;
   }
   history->n = kept;

@@ -9,13 +9,14 @@ td_task_find(const td_world *world, uint32_t node, uint32_t graph_task) {
 static uint32_t
 take_task(td_world *world) {
   td_state_header *header = world->state.header;
-  uint32_t task = header->free_task;
-  if (task != TD_NONE) {
-    td_world_set(world, &header->free_task, td_state_task(&world->state, task)->child[0]);
-    return task;
+  if (header->n_free_tasks) {
+    td_world_set(world, &header->n_free_tasks, header->n_free_tasks - 1);
+    return *td_state_free_task(&world->state, header->n_free_tasks);
   }
-  task = header->n_tasks_used;
-  if (!td_world_grow(world, TD_WORLD_tasks, task + 1)) return TD_NONE;
+  uint32_t task = header->n_tasks_used;
+  if (!td_world_grow(world, TD_WORLD_tasks, task + 1) ||
+      !td_world_grow(world, TD_WORLD_free_tasks, task + 1))
+    return TD_NONE;
   td_world_set(world, &header->n_tasks_used, task + 1);
   return task;
 }
@@ -110,16 +111,17 @@ free_arrivals(td_world *world, uint32_t task) {
   td_world_set(world, &td_world_task(world, task)->first_arrival, TD_NONE);
 }
 
+/* What lies in no task is as before any event: a page of such tasks costs a checkpoint nothing. */
 void
 td_task_drop(td_world *world, uint32_t task) {
-  td_task_now *dropped = td_world_task(world, task);
+  td_state_header *header = world->state.header;
   td_task_unpark(world, task);
   free_arrivals(world, task);
   leave_tree(world, task);
   leave_pass(world, task);
-  td_world_set(world, &dropped->node, TD_NONE);
-  td_world_set(world, &dropped->child[0], world->state.header->free_task);
-  td_world_set(world, &world->state.header->free_task, task);
+  set_task(world, task, td_world_first_task(world));
+  td_world_set(world, td_world_free_task(world, header->n_free_tasks), task);
+  td_world_set(world, &header->n_free_tasks, header->n_free_tasks + 1);
 }
 
 void

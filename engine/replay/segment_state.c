@@ -163,10 +163,11 @@ put_nodes(const putter *self) {
   for (uint32_t row = 0; row < self->catalog->n_nodes; row++) {
     const td_catalog_node *facts = &self->catalog->node_rows[row];
     const td_node_now *now = td_state_node_row(self->state, row);
+    const td_run_now *run = td_state_run_row(self->state, row);
     if (!lives(&self->declared, facts, now)) continue;
     PUT(self, node_now, .node = facts->id, .state = now->state, .runner = now->thread,
-        .anomaly = now->anomaly, .birthplace = now->birthplace, .begin_ns = now->begin_ns,
-        .end_ns = now->end_ns);
+        .anomaly = now->anomaly, .birthplace = now->birthplace, .begin_ns = run->begin_ns,
+        .end_ns = run->end_ns);
   }
 }
 

@@ -34,16 +34,20 @@ typedef struct td_node_now {
   uint32_t thread;     /* that runs or ran it last, or TD_NONE */
   uint32_t graph_task; /* that it took part in last, or TD_NONE */
   uint32_t task;       /* root of the tree of its live tasks, or TD_NONE */
-  uint64_t begin_ns, end_ns; /* of its last run; 0 before */
 } td_node_now;
 
+/* The last run of a node, in a table of its own: a node changes more often than its run. */
+typedef struct td_run_now {
+  uint64_t begin_ns, end_ns; /* 0 before */
+} td_run_now;
+
 /* One live (graph task, node) pair: from its `dependency` event, or its push where it has none,
- * until the node was run, skipped or captured. */
+ * until the node was run, skipped or captured. A free one is as it was before any event. */
 typedef struct td_task_now {
-  uint32_t node, graph_task;
-  uint32_t dependencies; /* gradients still missing */
-  uint32_t expected;     /* gradients at the start */
-  uint32_t child[2];     /* in the tree, or TD_NONE; while free: child[0] is the next free entry */
+  uint32_t node, graph_task;     /* node: TD_NONE while free */
+  uint32_t dependencies;         /* gradients still missing */
+  uint32_t expected;             /* gradients at the start */
+  uint32_t child[2];             /* in the tree, or TD_NONE */
   uint32_t pass_prev, pass_next; /* list of the graph task's live tasks, newest first, or TD_NONE */
   uint32_t first_arrival;        /* newest first, or TD_NONE */
   uint32_t queue;                /* that it waits in, or TD_NONE */
@@ -95,8 +99,8 @@ typedef struct td_graph_task_now {
 typedef struct td_state_header {
   uint64_t seq;                           /* number of events applied: 0 is "before the first" */
   uint64_t time_ns;                       /* of the last applied event */
-  uint32_t free_task, n_tasks_used;       /* free list and high-water mark of tasks */
-  uint32_t free_arrival, n_arrivals_used; /* ... of arrivals */
+  uint32_t n_free_tasks, n_tasks_used;    /* free tasks, and high-water mark of tasks */
+  uint32_t free_arrival, n_arrivals_used; /* free list and high-water mark of arrivals */
   uint32_t first_parked, last_parked;
   uint32_t current_node; /* node named by the last applied event that names one, or TD_NONE */
   uint32_t n_anomalies;
@@ -106,14 +110,16 @@ typedef struct td_state_header {
 
 /* TD_STATE_PART(element, table, type): the tables of a state. Queues and threads are indexed by id,
  * the others by place. Nodes and graph tasks have their places in the order in which events name
- * them first. */
+ * them first, and a run has that of its node. */
 #define TD_STATE_PARTS(PART)                                                                       \
   PART(node_at, nodes, td_node_now)                                                                \
+  PART(run_at, runs, td_run_now)                                                                   \
   PART(queue, queues, td_queue_now)                                                                \
   PART(thread, threads, td_thread_now)                                                             \
   PART(graph_task_at, graph_tasks, td_graph_task_now)                                              \
   PART(entry, entries, td_queue_entry) /* heaps of all queues */                                   \
   PART(task, tasks, td_task_now)                                                                   \
+  PART(free_task, free_tasks, uint32_t) /* a stack of places in `tasks` */                         \
   PART(arrival, arrivals, td_arrival_now)
 
 #define TD_STATE_PAGE_BYTES 2048u
@@ -145,10 +151,15 @@ typedef struct td_state {
 TD_STATE_PARTS(TD_STATE_PART)
 #undef TD_STATE_PART
 
-/* td_state_node_row and td_state_graph_task_row return the element of a row of the catalog. */
+/* td_state_node_row and its like return the element of a row of the catalog. */
 static inline const td_node_now *
 td_state_node_row(const td_state *state, uint32_t row) {
   return td_state_node_at(state, td_catalog_place(state->catalog->node_places, row));
+}
+
+static inline const td_run_now *
+td_state_run_row(const td_state *state, uint32_t row) {
+  return td_state_run_at(state, td_catalog_place(state->catalog->node_places, row));
 }
 
 static inline const td_graph_task_now *
@@ -156,10 +167,15 @@ td_state_graph_task_row(const td_state *state, uint32_t row) {
   return td_state_graph_task_at(state, td_catalog_place(state->catalog->graph_task_places, row));
 }
 
-/* td_state_node and td_state_graph_task return the element of an id that an event names. */
+/* td_state_node and its like return the element of an id that an event names. */
 static inline const td_node_now *
 td_state_node(const td_state *state, uint32_t node) {
   return td_state_node_row(state, td_catalog_node_row(state->catalog, node));
+}
+
+static inline const td_run_now *
+td_state_run(const td_state *state, uint32_t node) {
+  return td_state_run_row(state, td_catalog_node_row(state->catalog, node));
 }
 
 static inline const td_graph_task_now *

@@ -8,16 +8,17 @@
 /* How elements begin that do not begin as zeros. */
 static const td_node_now first_node_at = {
     .state = TD_NODE_absent, .thread = TD_NONE, .graph_task = TD_NONE, .task = TD_NONE};
+static const td_run_now first_run_at;
 static const td_queue_now first_queue = {.last_node = TD_NONE, .last_pop_seq = UINT64_MAX};
 static const td_thread_now first_thread = {
     .state = TD_thread_activity_outside, .node = TD_NONE, .graph_task = TD_NONE, .lock = TD_NONE};
 static const td_graph_task_now first_graph_task_at;
 static const td_queue_entry first_entry;
-static const td_task_now first_task;
+static const td_task_now first_task = {.node = TD_NONE};
+static const uint32_t first_free_task;
 static const td_arrival_now first_arrival;
 
-static const td_state_header first_header = {.free_task = TD_NONE,
-                                             .free_arrival = TD_NONE,
+static const td_state_header first_header = {.free_arrival = TD_NONE,
                                              .first_parked = TD_NONE,
                                              .last_parked = TD_NONE,
                                              .current_node = TD_NONE,
@@ -117,6 +118,7 @@ static bool
 is_fit(const td_world *world) {
   const td_catalog *catalog = world->state.catalog;
   return catalog->n_nodes <= world->tables[TD_WORLD_nodes].room &&
+         catalog->n_nodes <= world->tables[TD_WORLD_runs].room &&
          catalog->n_queues <= world->tables[TD_WORLD_queues].room &&
          catalog->n_threads <= world->tables[TD_WORLD_threads].room &&
          catalog->n_graph_tasks <= world->tables[TD_WORLD_graph_tasks].room;
@@ -127,6 +129,7 @@ static bool
 fit(td_world *world) {
   const td_catalog *catalog = world->state.catalog;
   return td_world_grow(world, TD_WORLD_nodes, catalog->n_nodes) &&
+         td_world_grow(world, TD_WORLD_runs, catalog->n_nodes) &&
          td_world_grow(world, TD_WORLD_queues, catalog->n_queues) &&
          td_world_grow(world, TD_WORLD_threads, catalog->n_threads) &&
          td_world_grow(world, TD_WORLD_graph_tasks, catalog->n_graph_tasks);
@@ -243,6 +246,19 @@ td_world_own(td_world *world, uint32_t page) {
   known->current = copy;
   known->own = true;
   world->n_own++;
+}
+
+const td_task_now *
+td_world_first_task(const td_world *world) {
+  uint32_t page = world->tables[TD_WORLD_tasks].initial;
+  return (const void *)td_page_pool_get(&world->pool, page)->elements;
+}
+
+bool
+td_world_is_initial(const td_world *world, uint32_t page) {
+  const td_state_page *now = world->contents[page];
+  const td_state_page *first = td_page_pool_get(&world->pool, world->pages[page].initial);
+  return memcmp(now->elements, first->elements, sizeof now->elements) == 0;
 }
 
 void

@@ -105,6 +105,11 @@ bool td_world_grow(td_world *world, td_world_part part, uint32_t n);
 /* td_world_own gives the world a copy of a shared page. */
 void td_world_own(td_world *world, uint32_t page);
 
+/* td_world_first_task returns a task as it is before any event. td_world_is_initial tells whether a
+ * page is as it was before any event. */
+const td_task_now *td_world_first_task(const td_world *world);
+bool td_world_is_initial(const td_world *world, uint32_t page);
+
 /* td_world_share lets a page of the world's own become `current` of a checkpoint too.
  * td_world_put makes a page of the pool the world's, and gives back a page of its own. The page is
  * no longer dirty after both. */
@@ -129,12 +134,19 @@ void td_world_grow_journal(td_world *world);
 TD_STATE_PARTS(TD_STATE_PART)
 #undef TD_STATE_PART
 
-/* td_world_node and td_world_graph_task return the element of an id that an event names. */
+/* td_world_node and its like return the element of an id that an event names. */
 static inline td_node_now *
 td_world_node(td_world *world, uint32_t node) {
   const td_catalog *catalog = world->state.catalog;
   uint32_t row = td_catalog_node_row(catalog, node);
   return td_world_node_at(world, td_catalog_place(catalog->node_places, row));
+}
+
+static inline td_run_now *
+td_world_run_of(td_world *world, uint32_t node) {
+  const td_catalog *catalog = world->state.catalog;
+  uint32_t row = td_catalog_node_row(catalog, node);
+  return td_world_run_at(world, td_catalog_place(catalog->node_places, row));
 }
 
 static inline td_graph_task_now *

@@ -116,6 +116,17 @@ begins_with(GBytes *bytes, GBytes *wanted) {
   return n >= n_wanted && memcmp(data, first, n_wanted) == 0;
 }
 
+/* The tape is over, and so are all tasks: a checkpoint keeps no page of them. */
+static void
+assert_no_page_of_tasks(td_world *world, td_checkpoints *checkpoints) {
+  const td_world_table *tasks = &world->tables[TD_WORLD_tasks];
+  g_assert_cmpuint(tasks->n_pages, >, 1);
+  g_assert_cmpuint(world->state.header->n_free_tasks, ==, world->state.header->n_tasks_used);
+  g_assert_true(td_checkpoints_lay(checkpoints));
+  for (uint32_t i = 0; i < tasks->n_pages; i++)
+    g_assert_cmpuint(world->pages[tasks->numbers[i]].current, ==, tasks->initial);
+}
+
 /* Few pages may be kept, so checkpoints are thinned many times while they are laid. */
 static void
 test_thinned(void) {
@@ -141,6 +152,7 @@ test_thinned(void) {
     g_assert_cmpint(td_tape_get(tape, seq, &event, NULL), ==, TD_OK);
     td_apply_event(&world, &event);
   }
+  assert_no_page_of_tasks(&world, checkpoints);
   g_assert_cmpuint(n_laid, >, 8);
   for (uint64_t position = states->len; position-- > 0;) {
     if (td_checkpoints_before(checkpoints, position) != position) continue;

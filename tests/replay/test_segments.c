@@ -86,12 +86,14 @@ static void
 assert_same_node(const td_replay *part, const td_replay *whole, uint32_t id) {
   const td_node_now *one = td_state_node(td_replay_state(part), id);
   const td_node_now *other = td_state_node(td_replay_state(whole), id);
+  const td_run_now *run = td_state_run(td_replay_state(part), id);
+  const td_run_now *other_run = td_state_run(td_replay_state(whole), id);
   g_assert_cmpuint(one->state, ==, other->state);
   g_assert_cmpuint(one->anomaly, ==, other->anomaly);
   g_assert_cmpuint(one->birthplace, ==, other->birthplace);
   g_assert_cmpuint(one->thread, ==, other->thread);
-  g_assert_cmpuint(one->begin_ns, ==, other->begin_ns);
-  g_assert_cmpuint(one->end_ns, ==, other->end_ns);
+  g_assert_cmpuint(run->begin_ns, ==, other_run->begin_ns);
+  g_assert_cmpuint(run->end_ns, ==, other_run->end_ns);
   g_assert_cmpuint(one->task == TD_NONE, ==, other->task == TD_NONE);
 }
 

@@ -98,6 +98,7 @@ add_elsewhere(TdFactList *facts, uint32_t node) {
 static void
 add_now(TdFactList *facts, uint32_t node) {
   const td_node_now *now = td_state_node(facts->state, node);
+  const td_run_now *run = td_state_run(facts->state, node);
   const td_task_now *task = td_state_task_find(facts->state, node, TD_NONE);
   facts->section = _("Now");
   td_fact_list_add(facts, _("State"), g_strdup(td_node_state_text_now(facts->document, node)));
@@ -118,9 +119,9 @@ add_now(TdFactList *facts, uint32_t node) {
   add_elsewhere(facts, node);
   if (now->thread != TD_NONE)
     td_fact_list_add(facts, _("Thread"), thread_name(facts->catalog, now->thread));
-  if (now->begin_ns) td_fact_list_add(facts, _("Began at"), td_format_ns(now->begin_ns));
-  if (now->begin_ns && now->end_ns >= now->begin_ns)
-    td_fact_list_add(facts, _("Took"), td_format_ns(now->end_ns - now->begin_ns));
+  if (run->begin_ns) td_fact_list_add(facts, _("Began at"), td_format_ns(run->begin_ns));
+  if (run->begin_ns && run->end_ns >= run->begin_ns)
+    td_fact_list_add(facts, _("Took"), td_format_ns(run->end_ns - run->begin_ns));
 }
 
 static void
