@@ -10,8 +10,8 @@
 #include "ui/draw/timeline_view.h"
 #include "ui/geometry/spans.h"
 
-/* The length of a queue from a time on. */
-typedef struct td_sample {
+/* The length of a queue from a time on. There are two of them for each node that ran. */
+typedef struct __attribute__((packed, aligned(4))) td_sample {
   uint64_t time;
   uint32_t value;
 } td_sample;
