@@ -4,6 +4,18 @@
 #include <gtk/gtk.h>
 #include <malloc.h>
 
+#define LARGE_BYTES (4 << 20)
+
+/* Without OpenGL, GTK need not load a compiler for it. That takes 50 MB. */
+static void
+leave_out_opengl(void) {
+  bool is_old = gtk_check_version(4, 14, 0) != NULL; /* then the variable has another name */
+  const char *variable = is_old ? "GDK_DEBUG" : "GDK_DISABLE", *word = is_old ? "gl-disable" : "gl";
+  const char *before = g_getenv(variable);
+  g_autofree char *words = g_strconcat(word, before ? "," : NULL, before, NULL);
+  g_setenv(variable, words, TRUE);
+}
+
 /* Without a graphics processor, OpenGL computes each pixel of a frame on the CPU. GTK's cairo
  * renderer computes only those that changed, in less than half the time. The variable of the person
  * wins. */
@@ -13,12 +25,22 @@ choose_renderer(void) {
                                         "/dev/kgsl-3d0"};
   for (size_t i = 0; i < G_N_ELEMENTS(devices); i++)
     if (g_file_test(devices[i], G_FILE_TEST_EXISTS)) return;
+  if (g_getenv("GSK_RENDERER")) return;
   g_setenv("GSK_RENDERER", "cairo", FALSE);
+  leave_out_opengl();
+}
+
+/* The layout of the next graph reuses the memory of the last one. What is large goes back to the
+ * system at once: by itself, malloc would put it between small things and keep the gaps. */
+static void
+set_up_memory(void) {
+  mallopt(M_ARENA_MAX, 2);
+  mallopt(M_MMAP_THRESHOLD, LARGE_BYTES);
 }
 
 bool
 td_display_open(void) {
   choose_renderer();
-  mallopt(M_ARENA_MAX, 2); /* the layout of the next graph reuses the memory of the last one */
+  set_up_memory();
   return gtk_init_check();
 }
