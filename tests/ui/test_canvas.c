@@ -3,6 +3,7 @@
  * Counts how often the canvases paint their pictures: never while the pointer moves or a node is
  * selected, once after a change. See Note [The kept picture]. The X server moves a real pointer, so
  * that whatever GTK does on the way (styles, tooltips, cursors) is a part of the test. */
+#include "engine/replay/segments.h"
 #include "tests/fixtures/tape_maker.h"
 #include "tests/ui/run_tests.h"
 #include "ui/widgets/graph_canvas.h"
@@ -275,11 +276,11 @@ store_result(GObject *source, GAsyncResult *result, gpointer data) {
   *(GAsyncResult **)data = g_object_ref(result);
 }
 
+/* Takes the document. */
 static TdDocument *
-load(const char *path) {
+load(TdDocument *document) {
   GAsyncResult *result = NULL;
   g_autoptr(GError) error = NULL;
-  TdDocument *document = td_document_new(path);
   td_document_load_async(document, NULL, store_result, &result);
   while (!result)
     g_main_context_iteration(NULL, TRUE);
@@ -287,6 +288,42 @@ load(const char *path) {
   g_assert_no_error(error);
   g_object_unref(result);
   return document;
+}
+
+static gboolean
+shows_picture(TdCanvas *canvas) {
+  g_autoptr(GdkPaintable) paintable = gtk_widget_paintable_new(GTK_WIDGET(canvas));
+  GtkSnapshot *snapshot = gtk_snapshot_new();
+  gdk_paintable_snapshot(paintable, snapshot, WIDTH, HEIGHT);
+  g_autoptr(GskRenderNode) node = gtk_snapshot_free_to_node(snapshot);
+  return node != NULL;
+}
+
+/* Another part of a tape is shown before its scene is there: until then, the graph stays. */
+static void
+test_part(void) {
+  td_tape_plan plan = {.n_nodes = 40, .n_threads = 3, .n_passes = 30, .trains = true, .seed = 7};
+  g_autofree char *folder = g_dir_make_tmp("tapedeck-canvas-XXXXXX", NULL);
+  g_autofree char *path = g_build_filename(folder, "cut.tape", NULL);
+  g_assert_cmpint(td_tape_make(&plan, path, NULL), ==, TD_OK);
+  g_assert_cmpint(td_segments_add(path, 1500, NULL), ==, TD_OK);
+  g_autoptr(TdDocument) first = load(td_document_new(path));
+  td_playhead_set_document(playhead, first);
+  settle(200);
+  g_autoptr(TdDocument) part = load(td_document_new_part(first, td_playhead_get_length(playhead)));
+  forget_counts();
+  td_playhead_set_document(playhead, part);
+  settle(200);
+  g_assert_cmpint(panes[GRAPH].n_painted, ==, 0);
+  g_assert_cmpint(panes[QUEUES].n_painted, >, 0);
+  g_assert_true(shows_picture(canvases[GRAPH]));
+  td_document_show_graph_task(part, td_document_get_graph_task(part));
+  while (!td_document_get_scene(part))
+    g_main_context_iteration(NULL, TRUE);
+  settle(200);
+  g_assert_cmpint(panes[GRAPH].n_painted, >, 0);
+  g_remove(path);
+  g_rmdir(folder);
 }
 
 static void
@@ -337,7 +374,7 @@ main(int argc, char **argv) {
   g_autofree char *folder = g_dir_make_tmp("tapedeck-canvas-XXXXXX", NULL);
   g_autofree char *path = g_build_filename(folder, "graph.tape", NULL);
   g_assert_cmpint(td_tape_make(&plan, path, NULL), ==, TD_OK);
-  g_autoptr(TdDocument) document = load(path);
+  g_autoptr(TdDocument) document = load(td_document_new(path));
   frames_ms = g_array_new(FALSE, FALSE, sizeof(double));
   open_window(document);
   g_test_add_func("/ui/canvas/hover", test_hover);
@@ -345,6 +382,7 @@ main(int argc, char **argv) {
   g_test_add_func("/ui/canvas/far", test_far);
   g_test_add_func("/ui/canvas/fit-stays", test_fit_stays);
   g_test_add_func("/ui/canvas/scroll", test_scroll);
+  g_test_add_func("/ui/canvas/part", test_part);
   int status = run_tests();
   gtk_window_destroy(window);
   g_object_unref(playhead);

@@ -399,6 +399,26 @@ test_span_is_of_the_part(Fixture *fixture, gconstpointer data) {
 
 /* ---- on the way ---- */
 
+/* The part before lets its memory go first; its picture stays meanwhile. */
+static void
+test_scene_comes_last(Fixture *fixture, gconstpointer data) {
+  TdPlayhead *playhead = fixture->cut.playhead;
+  uint64_t end = length_of(playhead);
+  go(playhead, end);
+  TdDocument *before = td_playhead_get_document(playhead);
+  g_object_add_weak_pointer(G_OBJECT(before), (gpointer *)&before);
+  while (!td_document_get_scene(before))
+    g_main_context_iteration(NULL, TRUE);
+  go(playhead, end / 2);
+  TdDocument *document = td_playhead_get_document(playhead);
+  g_assert_null(before);
+  g_assert_null(td_document_get_scene(document));
+  while (!td_document_get_scene(document))
+    g_main_context_iteration(NULL, TRUE);
+  g_assert_cmpuint(td_document_get_graph_task(document), ==,
+                   td_document_graph_task_at(document, end / 2));
+}
+
 static void
 test_stays_while_travelling(Fixture *fixture, gconstpointer data) {
   TdPlayhead *playhead = fixture->cut.playhead;
@@ -548,6 +568,7 @@ main(int argc, char **argv) {
   ADD("list-has-the-part", test_list_has_the_part);
   ADD("span-is-of-the-part", test_span_is_of_the_part);
   ADD("stays-while-travelling", test_stays_while_travelling);
+  ADD("scene-comes-last", test_scene_comes_last);
   ADD("only-the-last-goal-counts", test_only_the_last_goal_counts);
   ADD("closed-on-the-way", test_closed_on_the_way);
   ADD("damaged-keyframe", test_damaged_keyframe);

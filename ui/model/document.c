@@ -28,6 +28,8 @@ struct _TdDocument {
   td_scene_cache scenes;
   td_graph_scene *scene; /* (borrowed from scenes) */
   uint32_t scene_task, wanted_task;
+  gboolean wants;   /* a scene was asked for: that of wanted_task */
+  gboolean is_part; /* another part was shown before, whose picture stays until there is a scene */
   uint32_t process;
   gboolean live, growing;
   uint64_t start;      /* position to begin at; UINT64_MAX: where a reader wants to begin */
@@ -139,6 +141,7 @@ TdDocument *
 td_document_new_part(TdDocument *other, uint64_t position) {
   TdDocument *self = td_document_new(other->path);
   self->outline = td_outline_ref(other->outline);
+  self->is_part = TRUE;
   self->process = other->process;
   self->start = position;
   return self;
@@ -185,7 +188,7 @@ report_progress(TdDocument *self, double share) {
   g_idle_add(report_cb, report);
 }
 
-/* Replay and timeline come from one pass over the events. */
+/* Replay and timeline come from one pass over the events. Their tables leave gaps as they grow. */
 typedef struct Reading {
   GTask *task;                     /* (borrowed) */
   td_timeline_collector *timeline; /* (owned) */
@@ -214,6 +217,7 @@ read_segment(TdDocument *self, td_tape *tape, const td_segment *segment, GTask *
     td_timeline_collector_free(reading.timeline);
   else
     self->timeline = td_timeline_collector_end(reading.timeline, td_replay_catalog(self->replay));
+  malloc_trim(0);
   return status;
 }
 
@@ -282,10 +286,9 @@ open_part(TdDocument *self, td_tape *tape, bool is_first, GTask *task, uint64_t 
 static td_status
 open_tape(TdDocument *self, GTask *task, uint64_t *start, td_error *error) {
   td_tape *tape;
-  bool is_first = !self->outline;
   td_status status = td_tape_open(self->path, &tape, error);
   if (status) return status;
-  if (!is_first)
+  if (self->is_part)
     status = td_outline_check(self->outline, tape, error);
   else if (td_tape_n_segments(tape))
     status = td_outline_new(self->path, &self->outline, error);
@@ -295,7 +298,7 @@ open_tape(TdDocument *self, GTask *task, uint64_t *start, td_error *error) {
   }
   if (status) td_document_set_refusal(self, 0, td_error_text(error));
   td_error_clear(error);
-  return self->outline ? open_part(self, tape, is_first, task, start, error)
+  return self->outline ? open_part(self, tape, !self->is_part, task, start, error)
                        : open_whole(self, tape, task, start, error);
 }
 
@@ -313,15 +316,20 @@ find_causes(TdDocument *self) {
   td_cause_list_fini(&list);
 }
 
+static void
+make_first_scene(TdDocument *self) {
+  self->scene = make_scene(td_document_get_catalog(self), self->scene_task);
+  self->wants = TRUE;
+}
+
 static td_status
 load(TdDocument *self, GTask *task, td_error *error) {
   uint64_t start;
   td_status status = open_tape(self, task, &start, error);
   if (status) return status;
   report_progress(self, 0.8);
-  const td_catalog *catalog = td_document_get_catalog(self);
   self->scene_task = self->wanted_task = td_document_graph_task_at(self, start);
-  self->scene = make_scene(catalog, self->scene_task);
+  if (!self->is_part) make_first_scene(self);
   find_causes(self);
   return td_replay_seek(self->replay, start, error);
 }
@@ -391,7 +399,8 @@ scene_done(GObject *source, GAsyncResult *result, gpointer data) {
 
 void
 td_document_show_graph_task(TdDocument *self, uint32_t graph_task) {
-  if (graph_task == self->wanted_task) return;
+  if (self->wants && graph_task == self->wanted_task) return;
+  self->wants = TRUE;
   self->wanted_task = graph_task;
   td_graph_scene *scene = td_scene_cache_find(&self->scenes, graph_task);
   if (scene) {

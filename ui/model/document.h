@@ -8,8 +8,9 @@
  * A long tape is cut into segments (engine/replay/segments.h). Then a document has the replay, the
  * catalog and the pictures of one segment, which people call a part of the tape. What is said of
  * the tape as a whole comes from its outline. Going to another part means loading another document
- * (ui/model/travel.h), so opening costs the time and memory of one segment. Position p is after
- * event p - 1, so the part of that event covers it. */
+ * (ui/model/travel.h), so opening costs the time and memory of one segment. That document comes
+ * without a scene. The old one goes first, then the new scene is made; the canvas keeps the old
+ * picture meanwhile. Position p is after event p - 1, so the part of that event covers it. */
 #pragma once
 
 #include "engine/replay/replay.h"
@@ -68,7 +69,8 @@ const char *td_document_get_refusal(TdDocument *self, uint64_t *position);
 void td_document_set_refusal(TdDocument *self, uint64_t position, const char *why);
 
 /* td_document_get_scene returns the picture of the graph task shown now, or NULL before the first
- * is built. */
+ * is built. A document of another part has none until somebody calls td_document_show_graph_task:
+ * until then, the part shown before needs memory too. */
 td_graph_scene *td_document_get_scene(TdDocument *self);
 uint32_t td_document_get_graph_task(TdDocument *self);
 

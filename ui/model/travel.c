@@ -68,11 +68,8 @@ fail(TdTravel *self, TdDocument *document, const char *why) {
 /* The goal may have moved inside the part that was loaded. */
 static td_status
 move_to_goal(TdTravel *self, TdDocument *document, td_error *error) {
-  uint64_t position = self->goal.position;
   td_replay *replay = td_document_get_replay(document);
-  if (self->goal.node_step || position == td_replay_position(replay)) return TD_OK;
-  td_document_show_graph_task(document, td_document_graph_task_at(document, position));
-  return td_replay_seek(replay, position, error);
+  return self->goal.node_step ? TD_OK : td_replay_seek(replay, self->goal.position, error);
 }
 
 static void
@@ -85,6 +82,8 @@ arrive(TdTravel *self, TdDocument *document) {
   }
   td_travel_stop(self);
   g_signal_emit(self, signals[SIGNAL_ARRIVED], 0, document);
+  uint64_t position = td_replay_position(td_document_get_replay(document));
+  td_document_show_graph_task(document, td_document_graph_task_at(document, position));
 }
 
 static void

@@ -37,9 +37,16 @@ take_colour(GtkStyleContext *context, const char *name, td_colour *colour) {
     *colour = (td_colour){rgba.red, rgba.green, rgba.blue, rgba.alpha};
 }
 
+/* The document comes before its scene: meanwhile the picture of another part stays. */
+static gboolean
+waits_for_scene(TdCanvas *self) {
+  TdDocument *document = td_canvas_get_document(self);
+  return TD_CANVAS_GET_CLASS(self)->shows_scene && document && !td_document_get_scene(document);
+}
+
 void
 td_canvas_repaint(TdCanvas *self) {
-  g_clear_pointer(&private_of(self)->picture, gsk_render_node_unref);
+  if (!waits_for_scene(self)) g_clear_pointer(&private_of(self)->picture, gsk_render_node_unref);
   gtk_widget_queue_draw(GTK_WIDGET(self));
 }
 
@@ -300,9 +307,11 @@ td_canvas_snapshot(GtkWidget *widget, GtkSnapshot *snapshot) {
   TdCanvas *self = TD_CANVAS(widget);
   graphene_rect_t seen = seen_part(self);
   if (!td_canvas_get_document(self) || seen.size.width < 1 || seen.size.height < 1) return;
-  if (!has_picture_of(self, &seen)) paint_picture(self, &seen);
-  gtk_snapshot_append_node(snapshot, private_of(self)->picture);
-  append_over(self, snapshot);
+  gboolean waits = waits_for_scene(self);
+  if (!waits && !has_picture_of(self, &seen)) paint_picture(self, &seen);
+  GskRenderNode *picture = private_of(self)->picture;
+  if (picture) gtk_snapshot_append_node(snapshot, picture);
+  if (!waits) append_over(self, snapshot);
 }
 
 /* GTK keeps the nodes of a widget that is only scrolled: the canvas must ask to be drawn. */

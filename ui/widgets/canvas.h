@@ -31,6 +31,9 @@ typedef enum TdCanvasChange {
 struct _TdCanvasClass {
   GtkWidgetClass parent_class;
 
+  /* What is painted is the document's scene. While it has none, the picture stays. */
+  gboolean shows_scene;
+
   /* draw paints the picture that the canvas keeps: all of the widget that cairo's clip lets
    * through. A document is open. */
   void (*draw)(TdCanvas *self, cairo_t *cr);

@@ -222,6 +222,7 @@ static void
 drag_update(GtkGestureDrag *gesture, double dx, double dy, gpointer data) {
   TdGraphCanvas *self = data;
   if (!gtk_drag_check_threshold(GTK_WIDGET(self), 0, 0, (int)dx, (int)dy) && self->at_home) return;
+  if (!ensure_placed(self)) return;
   gtk_gesture_set_state(GTK_GESTURE(gesture), GTK_EVENT_SEQUENCE_CLAIMED);
   self->view.centre_x = self->press_x - dx / self->view.scale;
   self->view.centre_y = self->press_y - dy / self->view.scale;
@@ -364,6 +365,7 @@ static void
 td_graph_canvas_class_init(TdGraphCanvasClass *klass) {
   TdCanvasClass *canvas_class = TD_CANVAS_CLASS(klass);
   G_OBJECT_CLASS(klass)->dispose = td_graph_canvas_dispose;
+  canvas_class->shows_scene = TRUE;
   canvas_class->draw = td_graph_canvas_draw;
   canvas_class->draw_over = td_graph_canvas_draw_over;
   canvas_class->update = td_graph_canvas_update;
