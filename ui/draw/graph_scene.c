@@ -13,6 +13,7 @@ td_graph_scene_new(const td_catalog *catalog, uint32_t graph_task) {
   td_graph_scene *scene = TD_NEW(td_graph_scene);
   scene->catalog = catalog;
   scene->graph_task = graph_task;
+  scene->numbers = TD_NEW_N(uint32_t, catalog->n_nodes);
   td_scene_build(scene);
   return scene;
 }
@@ -27,7 +28,7 @@ td_graph_scene_free(td_graph_scene *scene) {
   free(scene->nodes);
   free(scene->edges);
   td_text_blocks_fini(&scene->texts);
-  td_hash_index_fini(&scene->numbers);
+  free(scene->numbers);
   free(scene);
 }
 

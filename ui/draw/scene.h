@@ -5,7 +5,6 @@
  * ui/page. */
 #pragma once
 
-#include "engine/base/hash_index.h"
 #include "ui/draw/graph_view.h"
 #include "ui/draw/shapes.h"
 #include "ui/draw/text_blocks.h"
@@ -38,7 +37,7 @@ typedef struct td_graph_scene {
   td_scene_node *nodes;   /* (owned) */
   td_scene_edge *edges;   /* (owned) */
   td_text_blocks texts;   /* of the nodes */
-  td_hash_index numbers;  /* 1 + place in nodes, by node */
+  uint32_t *numbers;      /* (owned) by row of the catalog: 1 + place in nodes, or 0 */
   td_layout *layout;      /* (owned) */
   td_scene_layer *layers; /* (owned) in the order in which gradients reach them */
   uint32_t n_layers;
@@ -61,8 +60,7 @@ typedef struct td_scene_draw {
  * rectangles. */
 static const double td_scale_full = 0.62, td_scale_modules = 0.34, td_scale_named = 0.26;
 
-/* td_scene_find returns the scene node of a graph's node, or TD_NONE. Costs what is in the scene,
- * not what is on the tape. */
+/* td_scene_find returns the scene node of a graph's node, or TD_NONE. */
 uint32_t td_scene_find(const td_graph_scene *scene, uint32_t node);
 
 /* td_scene_add appends a node of the graph unless the scene has it. `capacity` is that of
