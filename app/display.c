@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "app/display.h"
 
+#include "ui/draw/theme.h"
+
 #include <gtk/gtk.h>
 #include <malloc.h>
 
@@ -38,9 +40,26 @@ set_up_memory(void) {
   mallopt(M_MMAP_THRESHOLD, LARGE_BYTES);
 }
 
+/* Pictures have the font of the desktop. It stays for the whole run: graphs are measured with it.
+ */
+static void
+take_font(void) {
+  static char *families;
+  g_autofree char *name = NULL;
+  g_object_get(gtk_settings_get_default(), "gtk-font-name", &name, NULL);
+  if (!name || families) return;
+  PangoFontDescription *font = pango_font_description_from_string(name);
+  const char *family = pango_font_description_get_family(font);
+  if (family) families = g_strconcat(family, ", Cantarell, sans-serif", NULL);
+  if (families) td_theme_set_font(families);
+  pango_font_description_free(font);
+}
+
 bool
 td_display_open(void) {
   choose_renderer();
   set_up_memory();
-  return gtk_init_check();
+  bool is_open = gtk_init_check();
+  if (is_open) take_font();
+  return is_open;
 }

@@ -272,6 +272,32 @@ test_scroll(void) {
 }
 
 static void
+set_font(const char *font) {
+  g_object_set(gtk_settings_get_default(), "gtk-font-name", font, NULL);
+  settle(200);
+}
+
+/* Text of twice the size makes all of a picture twice as large, and points go with it. */
+static void
+test_text_size(void) {
+  TdCanvas *queues = canvases[QUEUES], *graph = canvases[GRAPH];
+  set_font("Cantarell 11");
+  double width, height;
+  int before = gtk_widget_get_height(GTK_WIDGET(queues));
+  td_canvas_get_size(graph, &width, &height);
+  g_assert_cmpfloat(width, ==, gtk_widget_get_width(GTK_WIDGET(graph)));
+  set_font("Cantarell 22");
+  td_canvas_get_size(graph, &width, &height);
+  g_assert_cmpfloat_with_epsilon(2 * width, gtk_widget_get_width(GTK_WIDGET(graph)), 0.1);
+  g_assert_cmpint(abs(gtk_widget_get_height(GTK_WIDGET(queues)) - 2 * before), <=, 2);
+  g_assert_cmpfloat_with_epsilon(td_canvas_pixels(graph, td_canvas_units(graph, 7)), 7, 1e-9);
+  set_font("Cantarell 5");
+  td_canvas_get_size(graph, &width, &height);
+  g_assert_cmpfloat(width, ==, gtk_widget_get_width(GTK_WIDGET(graph)));
+  set_font("Cantarell 11");
+}
+
+static void
 store_result(GObject *source, GAsyncResult *result, gpointer data) {
   *(GAsyncResult **)data = g_object_ref(result);
 }
@@ -382,6 +408,7 @@ main(int argc, char **argv) {
   g_test_add_func("/ui/canvas/far", test_far);
   g_test_add_func("/ui/canvas/fit-stays", test_fit_stays);
   g_test_add_func("/ui/canvas/scroll", test_scroll);
+  g_test_add_func("/ui/canvas/text-size", test_text_size);
   g_test_add_func("/ui/canvas/part", test_part);
   int status = run_tests();
   gtk_window_destroy(window);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Golden pictures: every picture, light and dark, against an image in tests/ui/golden.
+ * Golden pictures: every picture, light, dark and with high contrast, against an image in
+ * tests/ui/golden.
  *
  * Versions of cairo and of fonts draw the same thing a little differently, so pixels cannot be
  * equal. But a colour or a line that is missing must be found. So the test compares the mean
@@ -21,10 +22,20 @@ static const struct {
   int width, height;
 } sizes[G_N_ELEMENTS(pictures)] = {{640, 620}, {640, 360}, {640, 360}, {1000, 680}};
 
+static const struct {
+  const char *name;
+  bool dark, high_contrast;
+} looks[] = {{"light", false, false},
+             {"dark", true, false},
+             {"light-contrast", false, true},
+             {"dark-contrast", true, true}};
+
+#define N_LOOKS G_N_ELEMENTS(looks)
+
 static char *
-golden_path(size_t i, bool dark) {
+golden_path(size_t i, size_t look) {
   return g_strdup_printf("%s/tests/ui/golden/%s-%s.png", g_getenv("SOURCE_ROOT"), pictures[i].name,
-                         dark ? "dark" : "light");
+                         looks[look].name);
 }
 
 /* The mean of one channel in a square, 0 to 1. */
@@ -73,8 +84,10 @@ difference(cairo_surface_t *drawn, cairo_surface_t *golden, int *x, int *y) {
 }
 
 static cairo_surface_t *
-paint_golden(picture_fixture *self, size_t i, bool dark) {
-  return paint(self, &pictures[i], td_theme_default(dark), sizes[i].width, sizes[i].height);
+paint_golden(picture_fixture *self, size_t i, size_t look) {
+  td_theme theme = *td_theme_default(looks[look].dark);
+  if (looks[look].high_contrast) td_theme_raise_contrast(&theme);
+  return paint(self, &pictures[i], &theme, sizes[i].width, sizes[i].height);
 }
 
 /* The same picture, moved to the right and down. */
@@ -94,8 +107,8 @@ shifted(cairo_surface_t *surface, double shift) {
 }
 
 static cairo_surface_t *
-read_golden(size_t i, bool dark) {
-  g_autofree char *path = golden_path(i, dark);
+read_golden(size_t i, size_t look) {
+  g_autofree char *path = golden_path(i, look);
   cairo_surface_t *surface = cairo_image_surface_create_from_png(path);
   if (cairo_surface_status(surface)) g_error("%s cannot be read", path);
   return shifted(surface, 0); /* in the format of the others */
@@ -103,11 +116,11 @@ read_golden(size_t i, bool dark) {
 
 /* Leaves a picture for a person to look at. */
 static void
-keep(picture_fixture *self, size_t i, bool dark) {
-  cairo_surface_t *drawn = paint_golden(self, i, dark);
+keep(picture_fixture *self, size_t i, size_t look) {
+  cairo_surface_t *drawn = paint_golden(self, i, look);
   g_autofree char *folder = g_build_filename(g_getenv("TEST_OUTPUT"), "golden", NULL);
   g_autofree char *path =
-      g_strdup_printf("%s/%s-%s.png", folder, pictures[i].name, dark ? "dark" : "light");
+      g_strdup_printf("%s/%s-%s.png", folder, pictures[i].name, looks[look].name);
   g_mkdir_with_parents(folder, 0777);
   cairo_surface_write_to_png(drawn, path);
   g_test_message("drawn: %s", path);
@@ -116,12 +129,12 @@ keep(picture_fixture *self, size_t i, bool dark) {
 
 /* How far what is drawn now is from the golden picture. */
 static double
-distance(picture_fixture *self, size_t i, bool dark, double shift) {
-  cairo_surface_t *golden = read_golden(i, dark);
-  cairo_surface_t *drawn = shifted(paint_golden(self, i, dark), shift);
+distance(picture_fixture *self, size_t i, size_t look, double shift) {
+  cairo_surface_t *golden = read_golden(i, look);
+  cairo_surface_t *drawn = shifted(paint_golden(self, i, look), shift);
   int x = 0, y = 0;
   double found = difference(drawn, golden, &x, &y);
-  g_test_message("%s, %s: %.4f at %d, %d", pictures[i].name, dark ? "dark" : "light", found, x, y);
+  g_test_message("%s, %s: %.4f at %d, %d", pictures[i].name, looks[look].name, found, x, y);
   cairo_surface_destroy(golden);
   cairo_surface_destroy(drawn);
   return found;
@@ -149,9 +162,9 @@ test_golden(gconstpointer data) {
   size_t i = GPOINTER_TO_SIZE(data);
   picture_fixture self;
   picture_fixture_init(&self, 16);
-  for (int dark = 0; dark < 2; dark++) {
-    keep(&self, i, dark);
-    g_assert_cmpfloat(distance(&self, i, dark, 0), <, TOLERANCE);
+  for (size_t look = 0; look < N_LOOKS; look++) {
+    keep(&self, i, look);
+    g_assert_cmpfloat(distance(&self, i, look, 0), <, TOLERANCE);
   }
   picture_fixture_fini(&self);
 }
@@ -162,8 +175,8 @@ test_half_a_pixel(void) {
   picture_fixture self;
   picture_fixture_init(&self, 16);
   for (size_t i = 0; i < G_N_ELEMENTS(pictures); i++)
-    for (int dark = 0; dark < 2; dark++)
-      g_assert_cmpfloat(distance(&self, i, dark, 0.5), <, TOLERANCE);
+    for (size_t look = 0; look < N_LOOKS; look++)
+      g_assert_cmpfloat(distance(&self, i, look, 0.5), <, TOLERANCE);
   picture_fixture_fini(&self);
 }
 
@@ -175,9 +188,9 @@ test_one_colour(void) {
   for (uint32_t i = 0; i < self.scene->n_nodes; i++) {
     td_node_now *now = (td_node_now *)td_state_node(self.state, self.scene->nodes[i].node);
     td_node_now before = *now;
-    for (int dark = 0; dark < 2; dark++) {
+    for (size_t look = 0; look < N_LOOKS; look++) {
       now->state = before.state == TD_NODE_failed ? TD_NODE_queued : TD_NODE_failed;
-      g_assert_cmpfloat(distance(&self, 0, dark, 0), >, TOLERANCE);
+      g_assert_cmpfloat(distance(&self, 0, look, 0), >, TOLERANCE);
       *now = before;
     }
   }
@@ -195,8 +208,8 @@ test_one_edge(void) {
     td_scene_edge *edge = &scene->edges[i], before = *edge;
     if (scene->layout->route[i] == TD_ROUTE_AROUND) continue; /* pale on purpose */
     edge->left = edge->right = 1e9;                           /* far outside the view */
-    for (int dark = 0; dark < 2; dark++)
-      g_assert_cmpfloat(distance(&self, 0, dark, 0), >, TOLERANCE);
+    for (size_t look = 0; look < N_LOOKS; look++)
+      g_assert_cmpfloat(distance(&self, 0, look, 0), >, TOLERANCE);
     *edge = before;
     n_hidden++;
   }
@@ -214,9 +227,9 @@ generate(void) {
   picture_fixture self;
   picture_fixture_init(&self, 16);
   for (size_t i = 0; i < G_N_ELEMENTS(pictures); i++)
-    for (int dark = 0; dark < 2; dark++) {
-      g_autofree char *path = golden_path(i, dark);
-      cairo_surface_t *surface = paint_golden(&self, i, dark);
+    for (size_t look = 0; look < N_LOOKS; look++) {
+      g_autofree char *path = golden_path(i, look);
+      cairo_surface_t *surface = paint_golden(&self, i, look);
       g_assert_cmpint(cairo_surface_write_to_png(surface, path), ==, CAIRO_STATUS_SUCCESS);
       cairo_surface_destroy(surface);
     }

@@ -82,6 +82,7 @@ def main():
                 begin, middle = (take(what, size, dark, tapes[example], "--at", event, "--page", page)
                                  for what, event in ((name + "-begin", 0), (name, at)))
                 check_panes(middle, begin, name)
+    take("small", (640, 480), False, tapes[EXAMPLES[0]])
     broken = OUTPUT / "broken.txt"
     broken.write_text("not a tape at all, but long enough to have had a header\n" * 3)
     take("error", SIZES[0], False, broken)

@@ -5,7 +5,7 @@
   { (((hex) >> 16) & 255) / 255.0, (((hex) >> 8) & 255) / 255.0, ((hex)&255) / 255.0, 1 }
 
 /* Hues are those of Okabe and Ito's palette, which all common kinds of colour vision tell apart. */
-static const td_theme light = {
+static td_theme light = {
     .dark = false,
     .background = RGB(0xf6f7f9),
     .foreground = RGB(0x1d222b),
@@ -42,7 +42,7 @@ static const td_theme light = {
     .font = "Cantarell, sans-serif",
 };
 
-static const td_theme dark = {
+static td_theme dark = {
     .dark = true,
     .background = RGB(0x15181d),
     .foreground = RGB(0xe9ecf1),
@@ -82,6 +82,21 @@ static const td_theme dark = {
 const td_theme *
 td_theme_default(bool want_dark) {
   return want_dark ? &dark : &light;
+}
+
+void
+td_theme_set_font(const char *families) {
+  light.font = dark.font = families;
+}
+
+/* Background and text of most difference; what is dim or thin comes near to the text. */
+void
+td_theme_raise_contrast(td_theme *theme) {
+  td_colour black = RGB(0x000000), white = RGB(0xffffff);
+  theme->background = theme->card = theme->dark ? black : white;
+  theme->foreground = theme->dark ? white : black;
+  theme->dim = td_colour_mix(theme->foreground, theme->background, 0.25);
+  theme->line = td_colour_mix(theme->foreground, theme->background, 0.45);
 }
 
 void

@@ -25,8 +25,15 @@ typedef struct td_theme {
   const char *font;           /* "Cantarell, sans-serif" */
 } td_theme;
 
-/* td_theme_default returns the light or dark theme. Constant. */
+/* td_theme_default returns the light or dark theme. It does not change after td_theme_set_font. */
 const td_theme *td_theme_default(bool dark);
+
+/* td_theme_set_font gives both default themes another font: a family, or several with commas. Call
+ * it before any other thread measures text. The string must live on. */
+void td_theme_set_font(const char *families);
+
+/* td_theme_raise_contrast makes a theme one of high contrast: texts and lines get stronger. */
+void td_theme_raise_contrast(td_theme *theme);
 
 void td_theme_source(cairo_t *cr, td_colour colour);
 

@@ -9,11 +9,15 @@
 #include <math.h>
 
 #define WHEEL_STEP_PIXELS 60
+/* Of text at the desktop's ordinary size: 11 pt. What is smaller could not be read in a picture. */
+#define TEXT_PIXELS (11 * 96 / 72.0)
+#define LARGEST_UNIT 3
 
 typedef struct TdCanvasPrivate {
   TdPlayhead *playhead; /* (owned) */
   TdDocument *scene_of; /* (owned): whose "scene" we listen to */
   td_theme theme;
+  double unit;              /* pixels: see Note [Units of a canvas] */
   td_label_cache *labels;   /* (owned), made when first drawn */
   GskRenderNode *picture;   /* (owned) or NULL: see Note [The kept picture] */
   graphene_rect_t area;     /* of the widget, that the picture covers */
@@ -50,13 +54,28 @@ td_canvas_repaint(TdCanvas *self) {
   gtk_widget_queue_draw(GTK_WIDGET(self));
 }
 
+static double
+choose_unit(TdCanvas *self) {
+  PangoContext *context = gtk_widget_get_pango_context(GTK_WIDGET(self));
+  const PangoFontDescription *font = pango_context_get_font_description(context);
+  double pixels = pango_font_description_get_size(font) / (double)PANGO_SCALE;
+  if (!pango_font_description_get_size_is_absolute(font))
+    pixels *= pango_cairo_context_get_resolution(context) / 72;
+  return CLAMP(round(pixels / TEXT_PIXELS * 100) / 100, 1, LARGEST_UNIT);
+}
+
 static void
 update_theme(TdCanvas *self) {
   TdCanvasPrivate *priv = private_of(self);
   GtkStyleContext *context = gtk_widget_get_style_context(GTK_WIDGET(self));
-  priv->theme = *td_theme_default(adw_style_manager_get_dark(adw_style_manager_get_default()));
+  AdwStyleManager *style = adw_style_manager_get_default();
+  double unit = choose_unit(self);
+  if (unit != priv->unit) gtk_widget_queue_resize(GTK_WIDGET(self));
+  priv->unit = unit;
+  priv->theme = *td_theme_default(adw_style_manager_get_dark(style));
   take_colour(context, "view_bg_color", &priv->theme.background);
   take_colour(context, "accent_color", &priv->theme.accent);
+  if (adw_style_manager_get_high_contrast(style)) td_theme_raise_contrast(&priv->theme);
   g_clear_pointer(&priv->labels, td_label_cache_free);
   td_canvas_repaint(self);
 }
@@ -139,6 +158,22 @@ td_canvas_get_labels(TdCanvas *self) {
   return priv->labels;
 }
 
+void
+td_canvas_get_size(TdCanvas *self, double *width, double *height) {
+  *width = td_canvas_units(self, gtk_widget_get_width(GTK_WIDGET(self)));
+  *height = td_canvas_units(self, gtk_widget_get_height(GTK_WIDGET(self)));
+}
+
+double
+td_canvas_units(TdCanvas *self, double pixels) {
+  return pixels / private_of(self)->unit;
+}
+
+double
+td_canvas_pixels(TdCanvas *self, double units) {
+  return units * private_of(self)->unit;
+}
+
 uint32_t
 td_canvas_get_hovered(TdCanvas *self) {
   return private_of(self)->hovered;
@@ -178,9 +213,11 @@ td_canvas_dup_node_text(TdCanvas *self, uint32_t node) {
 }
 
 double
-td_canvas_scroll_pixels(GtkEventControllerScroll *controller, double delta) {
+td_canvas_scroll_units(GtkEventControllerScroll *controller, double delta) {
+  GtkWidget *widget = gtk_event_controller_get_widget(GTK_EVENT_CONTROLLER(controller));
   GdkScrollUnit unit = gtk_event_controller_scroll_get_unit(controller);
-  return unit == GDK_SCROLL_UNIT_WHEEL ? delta * WHEEL_STEP_PIXELS : delta;
+  double pixels = unit == GDK_SCROLL_UNIT_WHEEL ? delta * WHEEL_STEP_PIXELS : delta;
+  return td_canvas_units(TD_CANVAS(widget), pixels);
 }
 
 static void
@@ -196,10 +233,10 @@ set_hovered(TdCanvas *self, uint32_t node) {
 static void
 pointer_moved(TdCanvas *self, double x, double y) {
   TdCanvasPrivate *priv = private_of(self);
-  priv->pointer_x = x;
-  priv->pointer_y = y;
+  priv->pointer_x = td_canvas_units(self, x);
+  priv->pointer_y = td_canvas_units(self, y);
   if (td_canvas_get_document(self))
-    set_hovered(self, TD_CANVAS_GET_CLASS(self)->node_at(self, x, y));
+    set_hovered(self, TD_CANVAS_GET_CLASS(self)->node_at(self, priv->pointer_x, priv->pointer_y));
 }
 
 static void
@@ -211,7 +248,8 @@ static gboolean
 td_canvas_query_tooltip(GtkWidget *widget, int x, int y, gboolean keyboard, GtkTooltip *tooltip) {
   TdCanvas *self = TD_CANVAS(widget);
   if (keyboard || !td_canvas_get_document(self)) return FALSE;
-  uint32_t node = TD_CANVAS_GET_CLASS(self)->node_at(self, x, y);
+  uint32_t node =
+      TD_CANVAS_GET_CLASS(self)->node_at(self, td_canvas_units(self, x), td_canvas_units(self, y));
   if (node == TD_NONE) return FALSE;
   g_autofree char *text = td_canvas_dup_node_text(self, node);
   gtk_tooltip_set_text(tooltip, text);
@@ -259,6 +297,7 @@ paint_area(TdCanvas *self, const graphene_rect_t *area, int scale) {
   cairo_surface_set_device_scale(surface, scale, scale);
   cairo_t *cr = cairo_create(surface);
   cairo_translate(cr, -area->origin.x, -area->origin.y);
+  cairo_scale(cr, private_of(self)->unit, private_of(self)->unit);
   TD_CANVAS_GET_CLASS(self)->draw(self, cr);
   cairo_destroy(cr);
   return surface;
@@ -288,6 +327,7 @@ append_over(TdCanvas *self, GtkSnapshot *snapshot) {
   cairo_surface_t *ink = cairo_recording_surface_create(CAIRO_CONTENT_COLOR_ALPHA, NULL);
   double x, y, width, height;
   cairo_t *cr = cairo_create(ink);
+  cairo_scale(cr, private_of(self)->unit, private_of(self)->unit);
   TD_CANVAS_GET_CLASS(self)->draw_over(self, cr);
   cairo_destroy(cr);
   cairo_recording_surface_ink_extents(ink, &x, &y, &width, &height);
@@ -359,12 +399,15 @@ static void
 td_canvas_init(TdCanvas *self) {
   TdCanvasPrivate *priv = private_of(self);
   priv->hovered = TD_NONE;
+  priv->unit = 1;
   gtk_widget_set_has_tooltip(GTK_WIDGET(self), TRUE);
   gtk_widget_set_overflow(GTK_WIDGET(self), GTK_OVERFLOW_HIDDEN);
   GtkEventController *motion = gtk_event_controller_motion_new();
   g_signal_connect_swapped(motion, "motion", G_CALLBACK(pointer_moved), self);
   g_signal_connect_swapped(motion, "leave", G_CALLBACK(pointer_left), self);
   gtk_widget_add_controller(GTK_WIDGET(self), motion);
-  g_signal_connect_object(adw_style_manager_get_default(), "notify::dark", G_CALLBACK(update_theme),
-                          self, G_CONNECT_SWAPPED);
+  AdwStyleManager *style = adw_style_manager_get_default();
+  g_signal_connect_object(style, "notify::dark", G_CALLBACK(update_theme), self, G_CONNECT_SWAPPED);
+  g_signal_connect_object(style, "notify::high-contrast", G_CALLBACK(update_theme), self,
+                          G_CONNECT_SWAPPED);
 }

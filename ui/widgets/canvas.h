@@ -9,7 +9,11 @@
  * with td_canvas_repaint. Hovered node, selection and the line of the playhead are no part of the
  * picture: draw_over draws them anew in each frame. In a scrolled window the picture covers the
  * visible part and as much again above and below. So its memory follows the window, not the
- * tape. */
+ * tape.
+ *
+ * Note [Units of a canvas]. A subclass draws in units. A unit is a pixel, or more if the desktop
+ * wants larger text: then all that a canvas shows is larger. The size of a canvas, the pointer and
+ * all points that a subclass gets from its parent are in units. GTK's gestures tell pixels. */
 #pragma once
 
 #include "ui/draw/theme.h"
@@ -57,6 +61,12 @@ TdDocument *td_canvas_get_document(TdCanvas *self);
 const td_theme *td_canvas_get_theme(TdCanvas *self);
 td_label_cache *td_canvas_get_labels(TdCanvas *self);
 
+/* td_canvas_get_size writes the size of the canvas in units. td_canvas_units turns pixels into
+ * units, td_canvas_pixels turns units into pixels. */
+void td_canvas_get_size(TdCanvas *self, double *width, double *height);
+double td_canvas_units(TdCanvas *self, double pixels);
+double td_canvas_pixels(TdCanvas *self, double units);
+
 /* td_canvas_get_hovered returns the node under the pointer; td_canvas_get_pointer writes where that
  * is. */
 uint32_t td_canvas_get_hovered(TdCanvas *self);
@@ -68,5 +78,5 @@ void td_canvas_describe(TdCanvas *self, const char *description);
 /* td_canvas_dup_node_text returns "MulBackward0 #6, running" for a node at the playhead. */
 char *td_canvas_dup_node_text(TdCanvas *self, uint32_t node);
 
-/* td_canvas_scroll_pixels turns a scroll controller's delta into pixels, whatever its unit. */
-double td_canvas_scroll_pixels(GtkEventControllerScroll *controller, double delta);
+/* td_canvas_scroll_units turns a delta of a scroll controller of a canvas into units. */
+double td_canvas_scroll_units(GtkEventControllerScroll *controller, double delta);

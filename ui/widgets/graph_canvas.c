@@ -106,8 +106,8 @@ go_home(TdGraphCanvas *self) {
 
 static gboolean
 ensure_placed(TdGraphCanvas *self) {
-  int width = gtk_widget_get_width(GTK_WIDGET(self));
-  int height = gtk_widget_get_height(GTK_WIDGET(self));
+  double width, height;
+  td_canvas_get_size(TD_CANVAS(self), &width, &height);
   if (!scene_of(self) || width <= 0 || height <= 0) return FALSE;
   gboolean resized = width != self->view.width || height != self->view.height;
   self->view.width = width;
@@ -197,8 +197,8 @@ scrolled(GtkEventControllerScroll *controller, double dx, double dy, gpointer da
   TdGraphCanvas *self = data;
   GdkModifierType state =
       gtk_event_controller_get_current_event_state(GTK_EVENT_CONTROLLER(controller));
-  dx = td_canvas_scroll_pixels(controller, dx);
-  dy = td_canvas_scroll_pixels(controller, dy);
+  dx = td_canvas_scroll_units(controller, dx);
+  dy = td_canvas_scroll_units(controller, dy);
   double x, y;
   td_canvas_get_pointer(TD_CANVAS(self), &x, &y);
   if (state & GDK_CONTROL_MASK)
@@ -224,18 +224,21 @@ drag_update(GtkGestureDrag *gesture, double dx, double dy, gpointer data) {
   if (!gtk_drag_check_threshold(GTK_WIDGET(self), 0, 0, (int)dx, (int)dy) && self->at_home) return;
   if (!ensure_placed(self)) return;
   gtk_gesture_set_state(GTK_GESTURE(gesture), GTK_EVENT_SEQUENCE_CLAIMED);
-  self->view.centre_x = self->press_x - dx / self->view.scale;
-  self->view.centre_y = self->press_y - dy / self->view.scale;
+  TdCanvas *canvas = TD_CANVAS(self);
+  self->view.centre_x = self->press_x - td_canvas_units(canvas, dx) / self->view.scale;
+  self->view.centre_y = self->press_y - td_canvas_units(canvas, dy) / self->view.scale;
   moved_by_hand(self);
 }
 
 static void
 clicked(GtkGestureClick *gesture, int n, double x, double y, gpointer data) {
   TdGraphCanvas *self = data;
+  TdCanvas *canvas = TD_CANVAS(self);
   gtk_widget_grab_focus(GTK_WIDGET(self));
   if (!ensure_placed(self)) return;
-  uint32_t node = td_graph_scene_hit(scene_of(self), &self->view, x, y);
-  td_playhead_set_selection(td_canvas_get_playhead(TD_CANVAS(self)), node);
+  uint32_t node = td_graph_scene_hit(scene_of(self), &self->view, td_canvas_units(canvas, x),
+                                     td_canvas_units(canvas, y));
+  td_playhead_set_selection(td_canvas_get_playhead(canvas), node);
 }
 
 static void
@@ -248,7 +251,8 @@ pinched(GtkGestureZoom *gesture, double scale, gpointer data) {
   TdGraphCanvas *self = data;
   double x, y;
   if (!gtk_gesture_get_bounding_box_center(GTK_GESTURE(gesture), &x, &y)) return;
-  zoom_at(self, scale / self->pinch_scale, x, y);
+  TdCanvas *canvas = TD_CANVAS(self);
+  zoom_at(self, scale / self->pinch_scale, td_canvas_units(canvas, x), td_canvas_units(canvas, y));
   self->pinch_scale = scale;
 }
 

@@ -22,10 +22,8 @@ G_DEFINE_FINAL_TYPE(TdMemoryPlot, td_memory_plot, TD_TYPE_CANVAS)
 
 static td_memory_view
 make_view(TdCanvas *canvas) {
-  GtkWidget *widget = GTK_WIDGET(canvas);
-  td_memory_view view = {.width = gtk_widget_get_width(widget),
-                         .height = gtk_widget_get_height(widget),
-                         .now_ns = (double)td_playhead_get_time_ns(td_canvas_get_playhead(canvas))};
+  td_memory_view view = {.now_ns = (double)td_playhead_get_time_ns(td_canvas_get_playhead(canvas))};
+  td_canvas_get_size(canvas, &view.width, &view.height);
   td_document_get_extent(td_canvas_get_document(canvas), &view.from_ns, &view.to_ns);
   view.to_ns = MIN(view.to_ns, TD_MEMORY_PLOT(canvas)->end_ns);
   return view;
@@ -106,7 +104,8 @@ td_memory_plot_query_tooltip(GtkWidget *widget, int x, int y, gboolean keyboard,
   TdCanvas *canvas = TD_CANVAS(widget);
   if (keyboard || !has_picture(canvas)) return FALSE;
   td_memory_view view = make_view(canvas);
-  g_autofree char *text = dup_text(TD_MEMORY_PLOT(canvas), td_memory_view_time_at(&view, x));
+  g_autofree char *text =
+      dup_text(TD_MEMORY_PLOT(canvas), td_memory_view_time_at(&view, td_canvas_units(canvas, x)));
   gtk_tooltip_set_text(tooltip, text);
   return TRUE;
 }
@@ -122,6 +121,7 @@ drag_begin(GtkGestureDrag *gesture, double x, double y, gpointer data) {
   TdCanvas *canvas = data;
   if (!has_picture(canvas)) return;
   td_memory_view view = make_view(canvas);
+  x = td_canvas_units(canvas, x);
   TD_MEMORY_PLOT(canvas)->press_x = x;
   gtk_widget_grab_focus(GTK_WIDGET(canvas));
   go(canvas, td_memory_view_time_at(&view, x));
@@ -133,7 +133,8 @@ drag_update(GtkGestureDrag *gesture, double dx, double dy, gpointer data) {
   if (!has_picture(canvas) || !gtk_drag_check_threshold(GTK_WIDGET(canvas), 0, 0, (int)dx, 0))
     return;
   td_memory_view view = make_view(canvas);
-  go(canvas, td_memory_view_time_at(&view, TD_MEMORY_PLOT(canvas)->press_x + dx));
+  go(canvas,
+     td_memory_view_time_at(&view, TD_MEMORY_PLOT(canvas)->press_x + td_canvas_units(canvas, dx)));
 }
 
 static gboolean

@@ -4,6 +4,7 @@
 #include "ui/draw/queues_picture.h"
 
 #include <glib/gi18n.h>
+#include <math.h>
 
 struct _TdQueuesCanvas {
   TdCanvas parent_instance;
@@ -14,11 +15,10 @@ G_DEFINE_FINAL_TYPE(TdQueuesCanvas, td_queues_canvas, TD_TYPE_CANVAS)
 
 static td_queues_view
 make_view(TdCanvas *canvas) {
-  GtkWidget *widget = GTK_WIDGET(canvas);
-  return (td_queues_view){.width = gtk_widget_get_width(widget),
-                          .height = gtk_widget_get_height(widget),
-                          .scroll_x = TD_QUEUES_CANVAS(canvas)->scroll_x,
-                          .selected = td_playhead_get_selection(td_canvas_get_playhead(canvas))};
+  td_queues_view view = {.scroll_x = TD_QUEUES_CANVAS(canvas)->scroll_x,
+                         .selected = td_playhead_get_selection(td_canvas_get_playhead(canvas))};
+  td_canvas_get_size(canvas, &view.width, &view.height);
+  return view;
 }
 
 static void
@@ -72,10 +72,12 @@ td_queues_canvas_update(TdCanvas *canvas, TdCanvasChange change) {
 static void
 td_queues_canvas_measure(GtkWidget *widget, GtkOrientation orientation, int for_size, int *minimum,
                          int *natural, int *minimum_baseline, int *natural_baseline) {
-  TdDocument *document = td_canvas_get_document(TD_CANVAS(widget));
+  TdCanvas *canvas = TD_CANVAS(widget);
+  TdDocument *document = td_canvas_get_document(canvas);
   *minimum = *natural = 0;
-  if (orientation == GTK_ORIENTATION_VERTICAL && document)
-    *minimum = *natural = (int)td_queues_height(td_document_get_catalog(document));
+  if (orientation != GTK_ORIENTATION_VERTICAL || !document) return;
+  double height = td_queues_height(td_document_get_catalog(document));
+  *minimum = *natural = (int)ceil(td_canvas_pixels(canvas, height));
 }
 
 static void
@@ -92,7 +94,8 @@ static void
 clicked(GtkGestureClick *gesture, int n, double x, double y, gpointer data) {
   TdCanvas *canvas = data;
   if (!td_canvas_get_document(canvas)) return;
-  uint32_t node = td_queues_canvas_node_at(canvas, x, y);
+  uint32_t node =
+      td_queues_canvas_node_at(canvas, td_canvas_units(canvas, x), td_canvas_units(canvas, y));
   if (node != TD_NONE) td_playhead_set_selection(td_canvas_get_playhead(canvas), node);
 }
 
@@ -103,7 +106,7 @@ scrolled(GtkEventControllerScroll *controller, double dx, double dy, gpointer da
       gtk_event_controller_get_current_event_state(GTK_EVENT_CONTROLLER(controller));
   if (state & GDK_SHIFT_MASK && dx == 0) dx = dy;
   if (dx == 0) return GDK_EVENT_PROPAGATE;
-  self->scroll_x = MAX(0, self->scroll_x + td_canvas_scroll_pixels(controller, dx));
+  self->scroll_x = MAX(0, self->scroll_x + td_canvas_scroll_units(controller, dx));
   td_canvas_repaint(TD_CANVAS(self));
   return GDK_EVENT_STOP;
 }

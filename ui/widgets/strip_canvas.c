@@ -23,16 +23,15 @@ G_DEFINE_FINAL_TYPE(TdStripCanvas, td_strip_canvas, TD_TYPE_CANVAS)
 /* Of a document that is cut. */
 static td_strip_view
 make_view(TdCanvas *canvas) {
-  GtkWidget *widget = GTK_WIDGET(canvas);
   TdDocument *document = td_canvas_get_document(canvas);
   TdPart part = td_document_get_part(document);
-  return (td_strip_view){.width = gtk_widget_get_width(widget),
-                         .height = gtk_widget_get_height(widget),
-                         .n_events = td_document_get_length(document),
-                         .part_first = part.first,
-                         .part_end = part.end,
-                         .position = td_playhead_get_target(td_canvas_get_playhead(canvas)),
-                         .focused = gtk_widget_has_visible_focus(widget)};
+  td_strip_view view = {.n_events = td_document_get_length(document),
+                        .part_first = part.first,
+                        .part_end = part.end,
+                        .position = td_playhead_get_target(td_canvas_get_playhead(canvas)),
+                        .focused = gtk_widget_has_visible_focus(GTK_WIDGET(canvas))};
+  td_canvas_get_size(canvas, &view.width, &view.height);
+  return view;
 }
 
 /* NULL if there is nothing to show. */
@@ -92,9 +91,10 @@ td_strip_canvas_travelling_changed(TdStripCanvas *self) {
 }
 
 static gboolean
-td_strip_canvas_query_tooltip(GtkWidget *widget, int x, int y, gboolean keyboard,
+td_strip_canvas_query_tooltip(GtkWidget *widget, int at_x, int at_y, gboolean keyboard,
                               GtkTooltip *tooltip) {
   TdCanvas *canvas = TD_CANVAS(widget);
+  double x = td_canvas_units(canvas, at_x), y = td_canvas_units(canvas, at_y);
   const td_catalog *outline = outline_of(canvas);
   if (keyboard || !outline) return FALSE;
   uint64_t seq;
@@ -123,6 +123,8 @@ drag_begin(GtkGestureDrag *gesture, double x, double y, gpointer data) {
   uint64_t seq;
   if (!outline) return;
   td_strip_view view = make_view(canvas);
+  x = td_canvas_units(canvas, x);
+  y = td_canvas_units(canvas, y);
   TD_STRIP_CANVAS(canvas)->press_x = x;
   gtk_widget_grab_focus(GTK_WIDGET(canvas));
   if (td_strip_problem_at(outline, &view, x, y, &seq))
@@ -137,7 +139,8 @@ drag_update(GtkGestureDrag *gesture, double dx, double dy, gpointer data) {
   if (!outline_of(canvas)) return;
   if (!gtk_drag_check_threshold(GTK_WIDGET(canvas), 0, 0, (int)dx, 0)) return;
   td_strip_view view = make_view(canvas);
-  go(canvas, td_strip_position_at(&view, TD_STRIP_CANVAS(canvas)->press_x + dx));
+  go(canvas,
+     td_strip_position_at(&view, TD_STRIP_CANVAS(canvas)->press_x + td_canvas_units(canvas, dx)));
 }
 
 /* Where a key leads from a position, or the position. */

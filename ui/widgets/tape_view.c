@@ -105,7 +105,8 @@ show_queue(TdTapeView *self) {
   if (!document || last_pop(document, &queue) == UINT64_MAX) return;
   const td_catalog *catalog = td_document_get_catalog(document);
   GtkAdjustment *scroll = gtk_scrolled_window_get_vadjustment(self->queues_scroller);
-  double strip = td_queues_height(catalog) / catalog->n_queues;
+  double strip =
+      td_canvas_pixels(TD_CANVAS(self->queues), td_queues_height(catalog) / catalog->n_queues);
   gtk_adjustment_clamp_page(scroll, queue * strip, (queue + 1) * strip);
 }
 

@@ -19,14 +19,12 @@ G_DEFINE_FINAL_TYPE(TdTimelineCanvas, td_timeline_canvas, TD_TYPE_CANVAS)
 
 static td_timeline_view
 make_view(TdCanvas *canvas) {
-  GtkWidget *widget = GTK_WIDGET(canvas);
   TdPlayhead *playhead = td_canvas_get_playhead(canvas);
-  td_timeline_view view = {.width = gtk_widget_get_width(widget),
-                           .height = gtk_widget_get_height(widget),
-                           .now_ns = (double)td_playhead_get_time_ns(playhead),
+  td_timeline_view view = {.now_ns = (double)td_playhead_get_time_ns(playhead),
                            .scroll_y = TD_TIMELINE_CANVAS(canvas)->scroll_y,
                            .selected = td_playhead_get_selection(playhead)};
   td_playhead_get_span(playhead, &view.from_ns, &view.to_ns);
+  td_canvas_get_size(canvas, &view.width, &view.height);
   return view;
 }
 
@@ -111,6 +109,8 @@ static void
 drag_begin(GtkGestureDrag *gesture, double x, double y, gpointer data) {
   TdTimelineCanvas *self = data;
   TdCanvas *canvas = data;
+  x = td_canvas_units(canvas, x);
+  y = td_canvas_units(canvas, y);
   self->press_x = x;
   gtk_widget_grab_focus(GTK_WIDGET(self));
   if (!td_canvas_get_document(canvas)) return;
@@ -123,7 +123,8 @@ drag_begin(GtkGestureDrag *gesture, double x, double y, gpointer data) {
 static void
 drag_update(GtkGestureDrag *gesture, double dx, double dy, gpointer data) {
   TdTimelineCanvas *self = data;
-  if (gtk_drag_check_threshold(GTK_WIDGET(self), 0, 0, (int)dx, 0)) scrub(self, self->press_x + dx);
+  if (gtk_drag_check_threshold(GTK_WIDGET(self), 0, 0, (int)dx, 0))
+    scrub(self, self->press_x + td_canvas_units(TD_CANVAS(self), dx));
 }
 
 static void
@@ -143,8 +144,9 @@ zoom_span(TdCanvas *canvas, double factor) {
 
 static void
 scroll_lanes(TdTimelineCanvas *self, double dy) {
-  double room =
-      td_timeline_height(timeline_of(TD_CANVAS(self))) - gtk_widget_get_height(GTK_WIDGET(self));
+  double width, height;
+  td_canvas_get_size(TD_CANVAS(self), &width, &height);
+  double room = td_timeline_height(timeline_of(TD_CANVAS(self))) - height;
   self->scroll_y = CLAMP(self->scroll_y + dy, 0, MAX(room, 0));
   td_canvas_repaint(TD_CANVAS(self));
 }
@@ -155,8 +157,8 @@ scrolled(GtkEventControllerScroll *controller, double dx, double dy, gpointer da
   if (!td_canvas_get_document(canvas)) return GDK_EVENT_PROPAGATE;
   GdkModifierType state =
       gtk_event_controller_get_current_event_state(GTK_EVENT_CONTROLLER(controller));
-  dx = td_canvas_scroll_pixels(controller, dx);
-  dy = td_canvas_scroll_pixels(controller, dy);
+  dx = td_canvas_scroll_units(controller, dx);
+  dy = td_canvas_scroll_units(controller, dy);
   if (state & GDK_CONTROL_MASK) {
     zoom_span(canvas, exp(dy / 200));
     return GDK_EVENT_STOP;
