@@ -240,6 +240,24 @@ test_never_entered(void) {
   td_tape_script_fini(&script);
 }
 
+/* Two waits for the GIL. Who had it is told of the first alone. */
+static void
+test_two_waits(void) {
+  td_tape_script script = {.n_threads = 2};
+  tell_nodes(&script);
+  TELL(&script, lock_wait, .lock = TD_lock_kind_gil);
+  TELL(&script, lock_held, .lock = TD_lock_kind_gil, .holder = 1);
+  TELL(&script, lock_acquired, .lock = TD_lock_kind_gil, .waited = 7);
+  TELL(&script, lock_acquired, .lock = TD_lock_kind_gil, .waited = 9);
+  td_replay *replay = open_script(&script);
+  uint64_t second_end = last_event(replay) - 1; /* then thread 1 ends */
+  g_autofree char *first = why(replay, second_end - 1), *second = why(replay, second_end);
+  g_assert_nonnull(strstr(first, "thread 1 had the GIL"));
+  g_assert_nonnull(strstr(second, "the tape does not say who had the GIL"));
+  td_replay_close(replay);
+  td_tape_script_fini(&script);
+}
+
 static void
 bend(td_tape_script *script, GRand *random) {
   for (uint32_t i = 0; i < 15; i++) {
@@ -286,6 +304,7 @@ main(int argc, char **argv) {
   g_test_add_func("/why/gradients-after-forward", test_gradients_after_forward);
   g_test_add_func("/why/place", test_place);
   g_test_add_func("/why/never-entered", test_never_entered);
+  g_test_add_func("/why/two-waits", test_two_waits);
   g_test_add_func("/why/every-event", test_every_event);
   return g_test_run();
 }

@@ -69,10 +69,12 @@ is_longest(const td_any_event *event, void *data) {
   return ++self->n_seen == self->longest;
 }
 
+/* What is before the end of another wait is of that one. */
 static bool
 is_begin_of_wait(const td_any_event *event, void *data) {
   const looking *self = data;
-  return is_of_gil(self, event, TD_EVENT_lock_wait) || is_of_gil(self, event, TD_EVENT_lock_held);
+  return is_of_gil(self, event, TD_EVENT_lock_wait) || is_of_gil(self, event, TD_EVENT_lock_held) ||
+         is_of_gil(self, event, TD_EVENT_lock_acquired);
 }
 
 /* Where the thread was at when the wait began that ended with event seq. */
