@@ -71,6 +71,7 @@ draw_timeline(const job *self, cairo_t *cr) {
   td_timeline_view view = {.width = self->width,
                            .height = self->height,
                            .now_ns = (double)td_replay_state(self->replay)->header->time_ns,
+                           .cuts = td_timeline_cuts(self->timeline),
                            .selected = TD_NONE};
   view.from_ns = self->from_ns;
   view.to_ns = self->to_ns;

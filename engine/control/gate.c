@@ -148,6 +148,7 @@ static void
 wait_locked(waiter *self, uint32_t node) {
   void (*flush)(void *data) = gate.flush;
   void *data = gate.data;
+  uint64_t begin = td_clock_now();
   enqueue_locked(self);
   pthread_mutex_unlock(&gate.mutex);
   put_on_tape(self, node, flush, data);
@@ -156,6 +157,9 @@ wait_locked(waiter *self, uint32_t node) {
   if (reported) report_stopped_locked(self);
   while (!self->go)
     pthread_cond_wait(&gate.changed, &gate.mutex);
+  pthread_mutex_unlock(&gate.mutex); /* as in put_on_tape */
+  TD_EMIT(paused, .waited = td_clock_now() - begin);
+  pthread_mutex_lock(&gate.mutex);
   dequeue_locked(self);
   was_stepped = self->stepped;
   if (reported) report_running_locked(self->thread);

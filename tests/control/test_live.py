@@ -11,6 +11,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 import torches
@@ -113,6 +114,13 @@ class Live(unittest.TestCase):
                             and event["event"] in ("node_begin", "node_end")][-1]
                     self.assertEqual((last["event"], str(last["node"])), (line["kind"], line["node"]))
                 self.assertEqual(kinds, ["node_begin", "node_end"] * 3)
+                begin = time.monotonic_ns()
+                time.sleep(0.3)
+                asked = time.monotonic_ns()
+                session.step()
+                waits = [event["waited"] for event in session.events() if event["event"] == "paused"]
+                self.assertEqual(len(waits), 7)
+                self.assertGreater(waits[-1], asked - begin)
                 session.say("continue")
                 self.assert_finishes(session)
 

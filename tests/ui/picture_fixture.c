@@ -84,7 +84,8 @@ timeline_view(const picture_fixture *self, int width, int height) {
   td_timeline_view view = {.width = width,
                            .height = height,
                            .selected = TD_NONE,
-                           .now_ns = (double)self->state->header->time_ns};
+                           .now_ns = (double)self->state->header->time_ns,
+                           .cuts = td_timeline_cuts(self->timeline)};
   td_timeline_extent(self->timeline, &view.from_ns, &view.to_ns);
   return view;
 }

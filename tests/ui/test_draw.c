@@ -203,6 +203,55 @@ test_timeline(void) {
   picture_fixture_fini(&self);
 }
 
+static void
+take(td_timeline_collector *collector, td_event_kind kind, uint32_t thread, double ns,
+     td_any_event event) {
+  event.event = (td_event){.kind = (uint16_t)kind,
+                           .size = td_event_type_get(kind)->size,
+                           .thread = thread,
+                           .time = (uint64_t)ns};
+  td_timeline_collector_take(collector, &event, 0);
+}
+
+static td_timeline *
+make_paused(picture_fixture *self) {
+  td_timeline_collector *collector = td_timeline_collector_new(td_replay_tape(self->replay));
+  td_any_event node = {.node_begin = {.node = 3}}, end = {.node_end = {.node = 3}};
+  take(collector, TD_EVENT_node_begin, 0, 1000, node);
+  take(collector, TD_EVENT_node_end, 0, 2000, end);
+  take(collector, TD_EVENT_node_begin, 1, 4000, node);
+  take(collector, TD_EVENT_paused, 0, 9e9,
+       (td_any_event){.paused = {.waited = (uint64_t)9e9 - 2000}});
+  take(collector, TD_EVENT_paused, 1, 9e9 + 900,
+       (td_any_event){.paused = {.waited = (uint64_t)9e9 - 3100}});
+  take(collector, TD_EVENT_node_end, 1, 9e9 + 2000, end);
+  return td_timeline_collector_end(collector, self->catalog);
+}
+
+/* A person kept the program waiting for nine seconds, and thread 1 came by a little later. */
+static void
+test_pause(void) {
+  picture_fixture self;
+  picture_fixture_init(&self, 20);
+  td_timeline *timeline = make_paused(&self);
+  const td_time_cuts *cuts = td_timeline_cuts(timeline);
+  g_assert_cmpuint(cuts->n, ==, 1);
+  g_assert_cmpfloat(cuts->cuts[0].begin_ns, ==, 4000);
+  g_assert_cmpfloat(cuts->cuts[0].end_ns, ==, 9e9);
+  td_timeline_view view = timeline_view(&self, WIDTH, HEIGHT);
+  view.cuts = cuts;
+  td_timeline_extent(timeline, &view.from_ns, &view.to_ns);
+  g_assert_cmpfloat_with_epsilon(td_timeline_visible_ns(&view), 5000, 300);
+  double before = td_timeline_x(&view, 4000), unit = before - td_timeline_x(&view, 3000);
+  g_assert_cmpfloat_with_epsilon(td_timeline_x(&view, 5e9), before, 1e-3);
+  g_assert_cmpfloat_with_epsilon(td_timeline_x(&view, 9e9 + 1000), before + unit, 1e-3);
+  g_assert_cmpfloat_with_epsilon(td_timeline_time_at(&view, before + unit), 9e9 + 1000, 1);
+  td_timeline_free(self.timeline);
+  self.timeline = timeline;
+  cairo_surface_destroy(paint_light(&self, TIMELINE));
+  picture_fixture_fini(&self);
+}
+
 static size_t
 bytes_in_use(void) {
 #if defined(__GLIBC__) && __GLIBC_PREREQ(2, 33)
@@ -236,6 +285,7 @@ main(int argc, char **argv) {
   g_test_add_func("/ui/draw/neighbours", test_neighbours);
   g_test_add_func("/ui/draw/queue-cards", test_queue_cards);
   g_test_add_func("/ui/draw/timeline", test_timeline);
+  g_test_add_func("/ui/draw/pause", test_pause);
   g_test_add_func("/ui/draw/no-growth", test_no_growth);
   return g_test_run();
 }

@@ -3,6 +3,7 @@
 #include "ui/geometry/format.h"
 #include "ui/geometry/spans.h"
 #include "ui/geometry/ticks.h"
+#include "ui/geometry/time_cuts.h"
 
 #include <glib.h>
 #include <math.h>
@@ -150,6 +151,34 @@ test_spans_in_disorder(void) {
   td_spans_fini(&row);
 }
 
+/* Random cuts, some of them over the end of the one before, against a count of what is left. */
+static void
+test_time_cuts(void) {
+  enum { LENGTH = 400 };
+  for (guint32 seed = 0; seed < 200; seed++) {
+    GRand *random = g_rand_new_with_seed(seed);
+    gboolean is_cut[LENGTH] = {0};
+    td_time_cuts cuts = {0};
+    for (int from = 0; from < LENGTH; from += g_rand_int_range(random, 0, 60)) {
+      int length = g_rand_int_range(random, 0, 50), end = MIN(from + length, LENGTH);
+      td_time_cuts_add(&cuts, from, end);
+      for (int i = from; i < end; i++)
+        is_cut[i] = TRUE;
+    }
+    int place = 0;
+    for (int i = 0; i < LENGTH; place += !is_cut[i++]) {
+      g_assert_cmpfloat(td_time_cuts_place(&cuts, i), ==, place);
+      if (!is_cut[i]) g_assert_cmpfloat(td_time_cuts_time(&cuts, place), ==, i);
+      const td_time_cut *next = td_time_cuts_next(&cuts, i);
+      if (is_cut[i]) g_assert_true(next && next->begin_ns <= i && next->end_ns > i);
+      if (next) g_assert_true(is_cut[(int)next->begin_ns] && next->end_ns > i);
+    }
+    td_time_cuts_fini(&cuts);
+    g_rand_free(random);
+  }
+  g_assert_cmpfloat(td_time_cuts_time(NULL, td_time_cuts_place(NULL, 7)), ==, 7);
+}
+
 int
 main(int argc, char **argv) {
   g_test_init(&argc, &argv, NULL);
@@ -158,6 +187,7 @@ main(int argc, char **argv) {
   g_test_add_func("/ui/format/op-names", test_op_names);
   g_test_add_func("/ui/ticks/steps", test_ticks);
   g_test_add_func("/ui/ticks/texts", test_tick_texts);
+  g_test_add_func("/ui/time-cuts", test_time_cuts);
   g_test_add_func("/ui/spans/share-and-hit", test_spans);
   g_test_add_func("/ui/spans/disorder", test_spans_in_disorder);
   return g_test_run();

@@ -52,6 +52,7 @@ draw_timeline(const td_overview *self, cairo_t *cr, td_box box, const td_theme *
   td_timeline_view view = {.width = box.width,
                            .height = box.height,
                            .now_ns = (double)self->state->header->time_ns,
+                           .cuts = td_timeline_cuts(self->timeline),
                            .selected = TD_NONE};
   td_timeline_extent(self->timeline, &view.from_ns, &view.to_ns);
   begin_panel(cr, box, theme);

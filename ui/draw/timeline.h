@@ -66,7 +66,8 @@ typedef struct td_timeline {
   size_t n_bands;
   td_wait_link *links; /* (owned) by the time of the wait */
   size_t n_links, link_capacity;
-  td_flags marks, steps, anomalies;
+  td_flags marks, steps, anomalies, pauses;
+  td_time_cuts cuts;
   /* (owned) who asked for final callbacks, and names of collective operations: the items of their
    * spans */
   td_text_table callbacks;

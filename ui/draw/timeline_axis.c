@@ -6,10 +6,28 @@
 
 #include <math.h>
 
-static td_ticks
-ticks_of(const td_timeline_drawing *draw) {
-  double width = draw->view->width - TD_TIMELINE_GUTTER - TD_TIMELINE_RIGHT;
-  return td_ticks_choose(draw->view->from_ns, draw->view->to_ns, (uint32_t)TD_MAX(width / 95, 1));
+#define TICK_PIXELS 95 /* at least, from one to the next */
+
+/* A piece of the axis that no cut interrupts. */
+typedef struct piece {
+  double from_ns, to_ns;
+} piece;
+
+/* The next piece in view after a moment, with its ticks. A cut tells times apart: each piece has
+ * ticks of its own. */
+static bool
+next_piece(const td_timeline_drawing *draw, double after_ns, piece *piece, td_ticks *ticks) {
+  const td_timeline_view *view = draw->view;
+  const td_time_cut *cut = td_time_cuts_next(view->cuts, after_ns);
+  if (cut && cut->begin_ns <= after_ns) after_ns = cut->end_ns;
+  cut = td_time_cuts_next(view->cuts, after_ns);
+  piece->from_ns = after_ns;
+  piece->to_ns = cut ? TD_MIN(cut->begin_ns, view->to_ns) : view->to_ns;
+  if (piece->from_ns >= piece->to_ns) return false;
+  double width = td_timeline_x(view, piece->to_ns) - td_timeline_x(view, piece->from_ns);
+  uint32_t most = (uint32_t)(width / TICK_PIXELS);
+  *ticks = most ? td_ticks_choose(piece->from_ns, piece->to_ns, most) : (td_ticks){0};
+  return true;
 }
 
 static void
@@ -20,20 +38,22 @@ draw_line(const td_timeline_drawing *draw, double x, double from, double to) {
 
 void
 td_timeline_draw_grid(const td_timeline_drawing *draw) {
-  td_ticks ticks = ticks_of(draw);
-  for (uint32_t i = 0; i < ticks.n; i++)
-    draw_line(draw, td_timeline_x(draw->view, ticks.first + i * ticks.step), TD_TIMELINE_AXIS,
-              draw->timeline->height);
+  piece piece = {.to_ns = draw->view->from_ns};
+  td_ticks ticks;
+  while (next_piece(draw, piece.to_ns, &piece, &ticks))
+    for (uint32_t i = 0; i < ticks.n; i++)
+      draw_line(draw, td_timeline_x(draw->view, ticks.first + i * ticks.step), TD_TIMELINE_AXIS,
+                draw->timeline->height);
   td_theme_source(draw->cr, td_colour_fade(draw->theme->line, 0.45));
   cairo_set_line_width(draw->cr, 1);
   cairo_stroke(draw->cr);
 }
 
 static void
-draw_minor_ticks(const td_timeline_drawing *draw, const td_ticks *ticks) {
-  double minor = ticks->step / ticks->n_minor, from = draw->view->from_ns;
-  for (double t = ticks->first - ticks->step; t < draw->view->to_ns && ticks->n; t += minor)
-    if (t >= from) draw_line(draw, td_timeline_x(draw->view, t), 19, 22);
+draw_minor_ticks(const td_timeline_drawing *draw, const piece *piece, const td_ticks *ticks) {
+  double minor = ticks->step / ticks->n_minor;
+  for (double t = ticks->first - ticks->step; t < piece->to_ns && ticks->n; t += minor)
+    if (t >= piece->from_ns) draw_line(draw, td_timeline_x(draw->view, t), 19, 22);
   td_theme_source(draw->cr, draw->theme->line);
   cairo_set_line_width(draw->cr, 1);
   cairo_stroke(draw->cr);
@@ -49,18 +69,26 @@ has_room(const td_timeline_drawing *draw, const char *text, double x) {
 }
 
 static void
-draw_ticks(const td_timeline_drawing *draw) {
-  td_ticks ticks = ticks_of(draw);
-  draw_minor_ticks(draw, &ticks);
-  for (uint32_t i = 0; i < ticks.n; i++) {
-    double x = td_timeline_x(draw->view, ticks.first + i * ticks.step);
-    char *text = td_ticks_text(&ticks, i);
+draw_major_ticks(const td_timeline_drawing *draw, const td_ticks *ticks) {
+  for (uint32_t i = 0; i < ticks->n; i++) {
+    double x = td_timeline_x(draw->view, ticks->first + i * ticks->step);
+    char *text = td_ticks_text(ticks, i);
     draw_line(draw, x, 15, 22);
     td_theme_source(draw->cr, draw->theme->dim);
     cairo_stroke(draw->cr);
     if (has_room(draw, text, x + 5))
       td_label_draw(draw->labels, draw->cr, text, 11, x + 5, 4, 0, draw->theme->dim, false);
     free(text);
+  }
+}
+
+static void
+draw_ticks(const td_timeline_drawing *draw) {
+  piece piece = {.to_ns = draw->view->from_ns};
+  td_ticks ticks;
+  while (next_piece(draw, piece.to_ns, &piece, &ticks)) {
+    draw_minor_ticks(draw, &piece, &ticks);
+    draw_major_ticks(draw, &ticks);
   }
 }
 
@@ -122,6 +150,7 @@ td_timeline_draw_axis(const td_timeline_drawing *draw) {
   cairo_fill(draw->cr);
   cairo_set_line_width(draw->cr, 1);
   draw_ticks(draw);
+  draw_flags(draw, &draw->timeline->pauses, draw->theme->hot);
   draw_flags(draw, &draw->timeline->steps, draw->theme->dim);
   draw_flags(draw, &draw->timeline->marks, draw->theme->accent);
   cairo_restore(draw->cr);

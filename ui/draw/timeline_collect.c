@@ -9,11 +9,15 @@
 #include <inttypes.h>
 #include <string.h>
 
+/* A shorter pause is no person's. */
+#define LEAST_PAUSE_NS UINT64_C(1000000)
+
 struct td_timeline_collector {
   td_timeline *timeline; /* (owned) without lanes until the end */
   td_tape *tape;         /* (borrowed) */
   td_lanes threads, queues;
   td_stream_collector streams;
+  uint64_t last_ns;                      /* the last event */
   td_span_stacks on_threads, on_streams; /* by lane */
 };
 
@@ -149,11 +153,26 @@ take_span(td_timeline_collector *self, const td_any_event *event, const td_event
   if (lane != SIZE_MAX) td_span_stacks_take(&self->on_streams, lane, seq, event);
 }
 
+/* A person kept one thread waiting. What other threads did meanwhile stays on the axis. */
+static void
+take_pause(td_timeline_collector *self, const td_event_paused *event) {
+  td_timeline *timeline = self->timeline;
+  uint64_t end = event->event.time, begin = end - TD_MIN(event->waited, end);
+  begin = TD_MAX(begin, self->last_ns);
+  if (end - begin < LEAST_PAUSE_NS) return;
+  td_time_cuts_add(&timeline->cuts, (double)begin, (double)end);
+  char *length = td_format_ns((double)(end - begin));
+  add_flag(&timeline->pauses,
+           (td_flag){end, TD_NONE, event->event.thread, td_format("paused %s", length)});
+  free(length);
+}
+
 static void
 take_flag(td_timeline_collector *self, const td_any_event *event, const td_event_type *type) {
   td_timeline *timeline = self->timeline;
   uint32_t about = td_event_u32(&event->event, type->flag.about);
   td_flag flag = {event->event.time, TD_NONE, event->event.thread, NULL};
+  if (event->event.kind == TD_EVENT_paused) take_pause(self, &event->paused);
   switch (type->flag.flag) {
   case TD_FLAG_mark:
     flag.text = td_line_dup(td_tape_string(self->tape, about), TD_NAME_SHOWN);
@@ -190,6 +209,7 @@ td_timeline_collector_take(td_timeline_collector *self, const td_any_event *even
   case TD_LANE_none:
     break;
   }
+  self->last_ns = event->event.time;
 }
 
 td_timeline_collector *
@@ -361,6 +381,8 @@ td_timeline_free(td_timeline *timeline) {
   flags_fini(&timeline->marks);
   flags_fini(&timeline->steps);
   flags_fini(&timeline->anomalies);
+  flags_fini(&timeline->pauses);
+  td_time_cuts_fini(&timeline->cuts);
   td_text_table_fini(&timeline->callbacks);
   for (size_t i = 0; i < timeline->n_bands; i++)
     free(timeline->bands[i].title);

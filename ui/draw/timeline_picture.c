@@ -27,6 +27,11 @@ lane_end(const td_lane *lane) {
   return last;
 }
 
+const td_time_cuts *
+td_timeline_cuts(const td_timeline *timeline) {
+  return &timeline->cuts;
+}
+
 void
 td_timeline_extent(const td_timeline *timeline, double *from_ns, double *to_ns) {
   uint64_t first = UINT64_MAX, last = 0;
@@ -38,7 +43,8 @@ td_timeline_extent(const td_timeline *timeline, double *from_ns, double *to_ns) 
     first = 0;
     last = timeline->duration;
   }
-  double room = (double)(last - first) * 0.02 + 1;
+  double begin = td_time_cuts_place(&timeline->cuts, (double)first);
+  double room = (td_time_cuts_place(&timeline->cuts, (double)last) - begin) * 0.02 + 1;
   *from_ns = TD_MAX((double)first - room, 0);
   *to_ns = (double)last + room;
 }

@@ -3,7 +3,7 @@
  * A recording, or a segment of it, over time. A thread has a lane with its activity, nodes as
  * spans, hooks and lock waits. A device has lanes with kernels. A queue shows its length as an
  * area. Marks and steps are flags on the axis; anomalies are red. The spans are collected once;
- * drawing costs pixels, not events. */
+ * drawing costs pixels, not events. Pauses of a live session are left out of the axis. */
 #pragma once
 
 #include "engine/replay/replay.h"
@@ -30,6 +30,10 @@ void td_timeline_free(td_timeline *timeline);
 /* td_timeline_extent writes the span of time in which something happens, with a little room on both
  * sides: what to show at first. */
 void td_timeline_extent(const td_timeline *timeline, double *from_ns, double *to_ns);
+
+/* td_timeline_cuts returns what the time axis leaves out: a person kept a live program waiting, and
+ * nothing happened. A view of the timeline has them. They live as long as the timeline. */
+const td_time_cuts *td_timeline_cuts(const td_timeline *timeline);
 
 double td_timeline_height(const td_timeline *timeline);
 

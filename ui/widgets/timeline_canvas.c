@@ -17,20 +17,21 @@ struct _TdTimelineCanvas {
 
 G_DEFINE_FINAL_TYPE(TdTimelineCanvas, td_timeline_canvas, TD_TYPE_CANVAS)
 
+static td_timeline *
+timeline_of(TdCanvas *canvas) {
+  return td_document_get_timeline(td_canvas_get_document(canvas));
+}
+
 static td_timeline_view
 make_view(TdCanvas *canvas) {
   TdPlayhead *playhead = td_canvas_get_playhead(canvas);
   td_timeline_view view = {.now_ns = (double)td_playhead_get_time_ns(playhead),
                            .scroll_y = TD_TIMELINE_CANVAS(canvas)->scroll_y,
                            .selected = td_playhead_get_selection(playhead)};
+  view.cuts = td_timeline_cuts(timeline_of(canvas));
   td_playhead_get_span(playhead, &view.from_ns, &view.to_ns);
   td_canvas_get_size(canvas, &view.width, &view.height);
   return view;
-}
-
-static td_timeline *
-timeline_of(TdCanvas *canvas) {
-  return td_document_get_timeline(td_canvas_get_document(canvas));
 }
 
 static void
@@ -53,15 +54,21 @@ td_timeline_canvas_node_at(TdCanvas *canvas, double x, double y) {
   return td_timeline_hit(timeline_of(canvas), &view, x, y);
 }
 
+/* Shows a part of the axis: its place, and how long it is. */
+static void
+show_from(TdCanvas *canvas, const td_timeline_view *view, double place_ns, double visible_ns) {
+  double from = td_time_cuts_time(view->cuts, place_ns);
+  double to = td_time_cuts_time(view->cuts, place_ns + visible_ns);
+  td_playhead_set_span(td_canvas_get_playhead(canvas), from, to);
+}
+
 /* While playing or stepping, the playhead stays in view. */
 static void
 follow(TdCanvas *canvas) {
-  TdPlayhead *playhead = td_canvas_get_playhead(canvas);
-  double from, to, now = (double)td_playhead_get_time_ns(playhead);
-  td_playhead_get_span(playhead, &from, &to);
-  if (now >= from && now <= to) return;
-  double start = now - (to - from) * 0.2;
-  td_playhead_set_span(playhead, start, start + (to - from));
+  td_timeline_view view = make_view(canvas);
+  if (view.now_ns >= view.from_ns && view.now_ns <= view.to_ns) return;
+  double visible = td_timeline_visible_ns(&view);
+  show_from(canvas, &view, td_time_cuts_place(view.cuts, view.now_ns) - visible * 0.2, visible);
 }
 
 static void
@@ -137,9 +144,10 @@ zoom_span(TdCanvas *canvas, double factor) {
   double x, y;
   td_canvas_get_pointer(canvas, &x, &y);
   td_timeline_view view = make_view(canvas);
-  double ns = CLAMP(td_timeline_time_at(&view, x), view.from_ns, view.to_ns);
-  td_playhead_set_span(td_canvas_get_playhead(canvas), ns - (ns - view.from_ns) * factor,
-                       ns + (view.to_ns - ns) * factor);
+  double share = CLAMP((x - TD_TIMELINE_GUTTER) / td_timeline_axis_width(&view), 0, 1);
+  double visible = td_timeline_visible_ns(&view);
+  double place = td_time_cuts_place(view.cuts, view.from_ns) + share * visible * (1 - factor);
+  show_from(canvas, &view, place, visible * factor);
 }
 
 static void
@@ -165,9 +173,9 @@ scrolled(GtkEventControllerScroll *controller, double dx, double dy, gpointer da
   }
   double along = state & GDK_SHIFT_MASK && dx == 0 ? dy : dx;
   td_timeline_view view = make_view(canvas);
-  double ns = along * (view.to_ns - view.from_ns) / MAX(view.width, 1);
+  double visible = td_timeline_visible_ns(&view), ns = along * visible / MAX(view.width, 1);
   if (along != 0)
-    td_playhead_set_span(td_canvas_get_playhead(canvas), view.from_ns + ns, view.to_ns + ns);
+    show_from(canvas, &view, td_time_cuts_place(view.cuts, view.from_ns) + ns, visible);
   else
     scroll_lanes(TD_TIMELINE_CANVAS(canvas), dy);
   return GDK_EVENT_STOP;
