@@ -277,6 +277,9 @@ static const struct {
      show_whatif},
     {"memory", N_("Show who holds memory"), "<Alt>9", SECTION_GRAPH, NEED_TAPE, show_memory},
     {"side-pane", N_("Show or hide the side pane"), "F9", SECTION_GRAPH, NEED_TAPE, NULL},
+    {"queues-pane", N_("Show or hide the queues"), "<Shift>F9", SECTION_GRAPH, NEED_TAPE, NULL},
+    {"timeline-pane", N_("Show or hide the timeline"), "<Control>F9", SECTION_GRAPH, NEED_TAPE,
+     NULL},
     {"open", N_("Open a tape"), "<Control>o", SECTION_WINDOW, NEED_NOTHING, td_window_choose_file},
     {"start-page", N_("Go to the start page"), "<Alt>Home", SECTION_WINDOW, NEED_NOTHING,
      td_window_show_start},
@@ -299,12 +302,6 @@ activated(GSimpleAction *action, GVariant *parameter, gpointer data) {
   const char *name = g_action_get_name(G_ACTION(action));
   for (guint i = 0; i < G_N_ELEMENTS(actions); i++)
     if (strcmp(actions[i].name, name) == 0) actions[i].activate(data);
-}
-
-static void
-side_pane_changed(GSimpleAction *action, GVariant *state, gpointer data) {
-  td_tape_view_set_side_visible(td_window_get_tape_view(data), g_variant_get_boolean(state));
-  g_simple_action_set_state(action, state);
 }
 
 /* A key that also types text must reach an entry. So only keys with Control or Alt, and function
@@ -421,13 +418,17 @@ name_buttons(GtkWidget *widget) {
 
 static void
 add_stateful(TdWindow *window) {
+  static const char *const panes[TD_N_PANES] = {[TD_PANE_SIDE] = "side-pane",
+                                                [TD_PANE_QUEUES] = "queues-pane",
+                                                [TD_PANE_TIMELINE] = "timeline-pane"};
   g_autoptr(GPropertyAction) follow =
       g_property_action_new("follow", td_window_get_playhead(window), "follow");
-  g_autoptr(GSimpleAction) side =
-      g_simple_action_new_stateful("side-pane", NULL, g_variant_new_boolean(TRUE));
-  g_signal_connect(side, "change-state", G_CALLBACK(side_pane_changed), window);
   g_action_map_add_action(G_ACTION_MAP(window), G_ACTION(follow));
-  g_action_map_add_action(G_ACTION_MAP(window), G_ACTION(side));
+  for (int pane = 0; pane < TD_N_PANES; pane++) {
+    GtkWidget *widget = td_tape_view_get_pane(td_window_get_tape_view(window), (TdPane)pane);
+    g_autoptr(GPropertyAction) shows = g_property_action_new(panes[pane], widget, "visible");
+    g_action_map_add_action(G_ACTION_MAP(window), G_ACTION(shows));
+  }
 }
 
 static gboolean

@@ -203,6 +203,33 @@ test_timeline(void) {
   picture_fixture_fini(&self);
 }
 
+/* A click on its title makes a lane thin, and another opens it. What is below moves up. */
+static void
+test_collapse(void) {
+  picture_fixture self;
+  picture_fixture_init(&self, 40);
+  td_timeline_view view = timeline_view(&self, WIDTH, HEIGHT);
+  double whole = td_timeline_height(self.timeline);
+  size_t n = td_timeline_n_lanes(self.timeline), n_found = 0;
+  for (double y = 60; y < whole; y += 9) {
+    size_t lane = td_timeline_title_at(self.timeline, &view, 30, y);
+    n_found += lane < n;
+    if (lane == SIZE_MAX) continue;
+    cairo_surface_t *open = paint_light(&self, TIMELINE);
+    td_timeline_collapse(self.timeline, lane, true);
+    g_assert_cmpfloat(td_timeline_height(self.timeline), <, whole);
+    cairo_surface_t *thin = paint_light(&self, TIMELINE);
+    g_assert_cmpuint(count_changed(open, thin, 60, y, 60), >, 0);
+    td_timeline_collapse(self.timeline, lane, false);
+    g_assert_cmpfloat(td_timeline_height(self.timeline), ==, whole);
+    cairo_surface_destroy(open);
+    cairo_surface_destroy(thin);
+  }
+  g_assert_cmpuint(n_found, >, 5);
+  g_assert_cmpuint(td_timeline_title_at(self.timeline, &view, 300, 60), ==, SIZE_MAX);
+  picture_fixture_fini(&self);
+}
+
 static void
 take(td_timeline_collector *collector, td_event_kind kind, uint32_t thread, double ns,
      td_any_event event) {
@@ -285,6 +312,7 @@ main(int argc, char **argv) {
   g_test_add_func("/ui/draw/neighbours", test_neighbours);
   g_test_add_func("/ui/draw/queue-cards", test_queue_cards);
   g_test_add_func("/ui/draw/timeline", test_timeline);
+  g_test_add_func("/ui/draw/collapse", test_collapse);
   g_test_add_func("/ui/draw/pause", test_pause);
   g_test_add_func("/ui/draw/no-growth", test_no_growth);
   return g_test_run();

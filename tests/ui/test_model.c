@@ -206,7 +206,7 @@ test_follow_can_stop(Fixture *fixture, gconstpointer data) {
 static void
 test_plays(Fixture *fixture, gconstpointer data) {
   td_playhead_to_start(fixture->playhead);
-  td_playhead_set_speed(fixture->playhead, 100);
+  td_playhead_set_speed(fixture->playhead, td_speed_find(TD_SPEED_EVENTS, 100));
   td_playhead_set_playing(fixture->playhead, TRUE);
   td_playhead_tick(fixture->playhead, 5000000);
   g_assert_cmpuint(td_playhead_get_position(fixture->playhead), ==, 0);
@@ -218,6 +218,40 @@ test_plays(Fixture *fixture, gconstpointer data) {
   g_assert_cmpuint(td_playhead_get_position(fixture->playhead), ==,
                    td_playhead_get_length(fixture->playhead));
   g_assert_false(td_playhead_get_playing(fixture->playhead));
+}
+
+/* A pass in five seconds; then a hundred times as long as the program took. */
+static void
+test_speeds(Fixture *fixture, gconstpointer data) {
+  TdPlayhead *playhead = fixture->playhead;
+  const td_catalog *catalog = td_document_get_catalog(fixture->document);
+  const td_catalog_graph_task *pass = td_catalog_graph_task_find(catalog, 0);
+  uint64_t begin = pass->begin_seq + 1, n = pass->end_seq - pass->begin_seq;
+  td_playhead_set_position(playhead, begin);
+  td_playhead_set_speed(playhead, td_speed_find(TD_SPEED_PASS, 5));
+  td_playhead_set_playing(playhead, TRUE);
+  for (int64_t us = 1000000; us <= 6000000; us += 10000)
+    td_playhead_tick(playhead, us);
+  g_assert_cmpuint(td_playhead_get_position(playhead), >=, begin + n - 1);
+  g_assert_cmpuint(td_playhead_get_position(playhead), <=, begin + n);
+
+  td_playhead_set_position(playhead, begin);
+  uint64_t start_ns = td_playhead_get_time_ns(playhead);
+  td_playhead_set_speed(playhead, td_speed_find(TD_SPEED_TIME, 100));
+  td_playhead_set_playing(playhead, TRUE);
+  td_playhead_tick(playhead, 1000000);
+  for (int64_t us = 1000100; us <= 1005000 && td_playhead_get_playing(playhead); us += 100) {
+    td_playhead_tick(playhead, us);
+    double now = (double)start_ns + (double)(us - 1000000) * 1e3 / 100;
+    uint64_t expected =
+        td_tape_seq_at(td_replay_tape(td_document_get_replay(fixture->document)), (uint64_t)now) +
+        1;
+    g_assert_cmpuint(td_playhead_get_position(playhead), >=,
+                     MIN(expected, td_playhead_get_length(playhead)) - 1);
+    g_assert_cmpuint(td_playhead_get_position(playhead), <=, expected);
+  }
+  g_assert_cmpuint(td_playhead_get_position(playhead), >, begin);
+  td_playhead_set_playing(playhead, FALSE);
 }
 
 static void
@@ -515,6 +549,7 @@ main(int argc, char **argv) {
   ADD("playhead/runs-to-problems", test_runs_to_problems);
   ADD("playhead/follow-can-stop", test_follow_can_stop);
   ADD("playhead/plays", test_plays);
+  ADD("playhead/speeds", test_speeds);
   ADD("playhead/cut-while-open", test_cut_while_open);
   ADD("playhead/span-stays-inside", test_span_stays_inside);
   ADD("event-list/lazy-and-whole", test_list_is_lazy_and_whole);

@@ -351,7 +351,7 @@ static void
 test_plays_over_borders(Fixture *fixture, gconstpointer data) {
   TdPlayhead *playhead = fixture->cut.playhead;
   uint32_t n_parts = part_of(playhead).n, seen = 1, last = 1;
-  td_playhead_set_speed(playhead, 1000);
+  td_playhead_set_speed(playhead, td_speed_find(TD_SPEED_EVENTS, 1000));
   td_playhead_set_playing(playhead, TRUE);
   for (int64_t us = 1; td_playhead_get_playing(playhead); us += 500000) {
     td_playhead_tick(playhead, us);

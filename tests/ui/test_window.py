@@ -23,7 +23,7 @@ MAKE_TAPE = pathlib.Path(os.environ["BUILD_ROOT"]) / "tests" / "make_tape"
 OUTPUT = pathlib.Path(os.environ["TEST_OUTPUT"]) / "window"
 THIN_SPACE = "\u202f"
 KEYS = {"Right": 0xFF53, "Left": 0xFF51, "Down": 0xFF54, "Up": 0xFF52, "End": 0xFF57, "space": 0x20, "Home": 0xFF50, "Tab": 0xFF09, "Return": 0xFF0D, "braceleft": 0x7B,
-        "braceright": 0x7D, "Page_Up": 0xFF55, "Page_Down": 0xFF56}
+        "braceright": 0x7D, "Page_Up": 0xFF55, "Page_Down": 0xFF56, "F9": 0xFFC6}
 MODIFIER_CODES = {"Shift": 50, "Control": 37, "Alt": 64}  # of the keyboard that Xvfb has
 
 
@@ -397,12 +397,36 @@ def test_failures(tape):
     fails_in_one_line([str(tape)], nowhere, "no display")
 
 
+def test_panes(tape):
+    """A key hides each pane, and what is hidden stays so in the next window, until the key shows it again."""
+    panes = {("image", "Timeline"): "Control", ("image", "Ready queues"): "Shift", ("page tab", "Events"): None}
+
+    def shown(window):
+        """What is hidden is not in the tree."""
+        return {(role, name) for role, name in panes
+                if pyatspi.findDescendant(window.application, lambda w: (w.getRoleName(), w.name) == (role, name))}
+
+    for before, after in (panes, []), ([], panes):
+        with Window(tape) as window:
+            window.find("slider", "Event position")
+            display.wait_for(f"only {list(before)}", lambda: shown(window) == set(before))
+            left = set(before)
+            for name, modifier in panes.items():
+                window.key("F9", modifier)
+                left ^= {name}
+                display.wait_for(f"only {left}", lambda: shown(window) == left)
+            display.take_picture(OUTPUT / f"panes-{len(left)}.png")
+            assert left == set(after)
+            window.key("q", "Control")
+            window.process.wait(timeout=60)
+
+
 def main():
     OUTPUT.mkdir(parents=True, exist_ok=True)
     tape = OUTPUT / "nan_from_sum.tape"
     tapedeck("run", "--force", "--anomaly", "nonfinite", "-o", tape, "nan_from_sum")
     wanted = sys.argv[1:]
-    for test, arguments in ((test_failures, [tape]), (test_nan_example, [tape]), (test_keys, [tape]), (test_keys_in_lists, [tape]), (test_play, [tape]),
+    for test, arguments in ((test_failures, [tape]), (test_nan_example, [tape]), (test_keys, [tape]), (test_keys_in_lists, [tape]), (test_panes, [tape]), (test_play, [tape]),
                             (test_lists, [tape]), (test_overlays, [tape]), (test_messages, [tape]), (test_list_under_pointer, [OUTPUT]), (test_level, [OUTPUT]),
                             (test_no_problems, [OUTPUT]), (test_training, [OUTPUT]), (test_not_a_tape, []), (test_start_page, [])):
         if wanted and test.__name__ not in wanted:

@@ -29,7 +29,8 @@ typedef struct td_lane {
   uint32_t most; /* greatest sample */
   uint64_t end;  /* of a stream: when its kernels are over */
   uint32_t process;
-  double y, height; /* in the picture, unscrolled; height 0: nothing to show */
+  bool is_collapsed; /* a thin lane without texts */
+  double y, height;  /* in the picture, unscrolled; height 0: nothing to show */
   double row_height;
 } td_lane;
 
@@ -95,6 +96,8 @@ enum {
   TD_LANE_ACTIVITY = 5,
   TD_LANE_ROW = 20,
   TD_LANE_ROWS_HEIGHT = 160, /* deep re-entry gets thinner rows, not a higher lane */
+  TD_LANE_COLLAPSED = 18,
+  TD_LANE_COLLAPSED_PAD = 4,
   TD_BAND_HEIGHT = 22,
   TD_LANE_QUEUE_HEIGHT = 40
 };
@@ -141,12 +144,14 @@ size_t td_stream_collector_lane(td_stream_collector *collector, int32_t device, 
 void td_stream_lane_note(td_timeline *timeline, int32_t device, int32_t stream, size_t lane);
 size_t td_stream_lane_find(const td_timeline *timeline, int32_t device, int32_t stream);
 
-/* td_timeline_place (timeline_places.c) gives every lane its place, process by process. */
+/* td_timeline_place (timeline_places.c) gives every lane its place, process by process. It may be
+ * called again. */
 void td_timeline_place(td_timeline *timeline);
 
 /* td_lane_first_row returns the y of a lane's first row of spans. */
 static inline double
 td_lane_first_row(const td_lane *lane) {
+  if (lane->is_collapsed) return lane->y + TD_LANE_COLLAPSED_PAD;
   return lane->y + TD_LANE_PAD + (lane->kind == TD_LANE_thread ? TD_LANE_ACTIVITY + 3 : 0);
 }
 

@@ -227,7 +227,8 @@ sample_at(const td_lane *lane, double time) {
  * than pixels. */
 static void
 path_length(const td_timeline_drawing *draw, const td_lane *lane, double from, double to) {
-  double base = lane->y + lane->height - 5, unit = (lane->height - 14) / TD_MAX(lane->most, 1u);
+  double base = lane->y + lane->height - 5, above = lane->is_collapsed ? 8 : 14;
+  double unit = (lane->height - above) / TD_MAX(lane->most, 1u);
   double from_time = td_timeline_time_at(draw->view, from),
          to_time = td_timeline_time_at(draw->view, to);
   size_t first = sample_at(lane, from_time), end = sample_at(lane, to_time);
@@ -272,6 +273,7 @@ draw_length(const td_timeline_drawing *draw, const td_lane *lane) {
   double now = TD_MIN(TD_MAX(td_timeline_x(draw->view, draw->view->now_ns), left), right);
   fill_length(draw, lane, left, now, 1);
   fill_length(draw, lane, now, right, 0.45);
+  if (lane->is_collapsed) return;
   char *most = td_format("max %u", lane->most);
   td_label_right(draw->labels, draw->cr, most, 9.5, right - 2, lane->y + 2, draw->theme->dim,
                  false);
@@ -290,6 +292,6 @@ td_timeline_draw_lane(const td_timeline_drawing *draw, const td_lane *lane) {
     draw_length(draw, lane);
     return;
   }
-  if (lane->kind == TD_LANE_thread) draw_activity(draw, lane);
+  if (lane->kind == TD_LANE_thread && !lane->is_collapsed) draw_activity(draw, lane);
   draw_rows(draw, lane);
 }

@@ -6,6 +6,8 @@
 
 #include <math.h>
 
+#define TITLE_WIDTH (TD_TIMELINE_GUTTER - 40)
+
 double
 td_timeline_height(const td_timeline *timeline) {
   return timeline->height;
@@ -66,16 +68,37 @@ draw_band(const td_timeline_drawing *draw, const td_band *band) {
                 draw->theme->foreground, true);
 }
 
+/* It points down if the lane is open, and to the right if a click opens it. */
+static void
+draw_arrow(const td_timeline_drawing *draw, const td_lane *lane) {
+  cairo_save(draw->cr);
+  cairo_translate(draw->cr, TD_TIMELINE_GUTTER - 13, lane->y + lane->height / 2);
+  if (lane->is_collapsed) cairo_rotate(draw->cr, -M_PI / 2);
+  cairo_move_to(draw->cr, -4, -2);
+  cairo_line_to(draw->cr, 0, 2);
+  cairo_line_to(draw->cr, 4, -2);
+  cairo_restore(draw->cr);
+  td_theme_source(draw->cr, td_colour_fade(draw->theme->dim, 0.8));
+  cairo_set_line_width(draw->cr, 1.2);
+  cairo_stroke(draw->cr);
+}
+
 static void
 draw_lane_title(const td_timeline_drawing *draw, const td_lane *lane) {
-  double middle = lane->y + lane->height / 2;
+  double middle = lane->y + lane->height / 2, pad = lane->is_collapsed ? 3 : 6;
   td_theme_source(draw->cr, td_theme_device(draw->theme, lane->device));
-  td_shape_rounded(draw->cr, (td_box){8, lane->y + 6, 4, lane->height - 12}, 2);
+  td_shape_rounded(draw->cr, (td_box){8, lane->y + pad, 4, lane->height - 2 * pad}, 2);
   cairo_fill(draw->cr);
-  td_label_draw(draw->labels, draw->cr, lane->title, 12.5, 20, middle - 16, TD_TIMELINE_GUTTER - 26,
+  draw_arrow(draw, lane);
+  if (lane->is_collapsed) {
+    td_label_draw(draw->labels, draw->cr, lane->title, 11, 20, middle - 8, TITLE_WIDTH,
+                  draw->theme->dim, false);
+    return;
+  }
+  td_label_draw(draw->labels, draw->cr, lane->title, 12.5, 20, middle - 16, TITLE_WIDTH,
                 draw->theme->foreground, true);
-  td_label_draw(draw->labels, draw->cr, lane->note, 10.5, 20, middle, TD_TIMELINE_GUTTER - 26,
-                draw->theme->dim, false);
+  td_label_draw(draw->labels, draw->cr, lane->note, 10.5, 20, middle, TITLE_WIDTH, draw->theme->dim,
+                false);
 }
 
 /* Sets cairo to the lanes' own pixels, below the axis; the caller restores it. */

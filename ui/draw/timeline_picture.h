@@ -45,6 +45,15 @@ void td_timeline_draw(td_timeline *timeline, cairo_t *cr, const td_timeline_view
 void td_timeline_draw_over(td_timeline *timeline, cairo_t *cr, const td_timeline_view *view,
                            const td_theme *theme, td_label_cache *labels);
 
+/* A lane can be collapsed: then it is a thin line of its spans. td_timeline_lane_name returns a
+ * name that the same lane of another part has too; the caller frees it. td_timeline_title_at
+ * returns the lane whose title is at a point, or SIZE_MAX. */
+size_t td_timeline_n_lanes(const td_timeline *timeline);
+char *td_timeline_lane_name(const td_timeline *timeline, size_t lane);
+size_t td_timeline_title_at(const td_timeline *timeline, const td_timeline_view *view, double x,
+                            double y);
+void td_timeline_collapse(td_timeline *timeline, size_t lane, bool is_collapsed);
+
 /* td_timeline_hit returns the node whose span is at a point, or TD_NONE. */
 uint32_t td_timeline_hit(const td_timeline *timeline, const td_timeline_view *view, double x,
                          double y);

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "engine/base/alloc.h"
 #include "ui/draw/timeline.h"
+#include "ui/draw/timeline_picture.h"
+
+#include <stdlib.h>
 
 /* A thread that never ran anything, or only built the graph, has nothing to show. */
 static bool
@@ -16,15 +19,30 @@ all_are_empty(const td_timeline *timeline) {
 }
 
 static double
+height_of(const td_lane *lane, double n_rows) {
+  if (lane->is_collapsed) return TD_LANE_COLLAPSED;
+  if (lane->kind == TD_LANE_queue) return TD_LANE_QUEUE_HEIGHT;
+  return td_lane_first_row(lane) - lane->y + n_rows * lane->row_height + TD_LANE_PAD;
+}
+
+static double
 place_lane(td_lane *lane, double y, bool shown) {
   double n_rows = TD_MAX((double)lane->n_rows, 1);
-  lane->row_height = TD_MIN((double)TD_LANE_ROW, TD_LANE_ROWS_HEIGHT / n_rows);
+  double thin = (TD_LANE_COLLAPSED - 2 * TD_LANE_COLLAPSED_PAD) / n_rows;
+  double row = TD_MIN((double)TD_LANE_ROW, TD_LANE_ROWS_HEIGHT / n_rows);
+  lane->row_height = lane->is_collapsed ? thin : row;
   lane->y = y;
-  lane->height = lane->kind == TD_LANE_queue
-                     ? TD_LANE_QUEUE_HEIGHT
-                     : td_lane_first_row(lane) - y + n_rows * lane->row_height + TD_LANE_PAD;
+  lane->height = height_of(lane, n_rows);
   if (!shown) lane->height = 0;
   return y + lane->height;
+}
+
+static void
+forget_bands(td_timeline *timeline) {
+  for (size_t i = 0; i < timeline->n_bands; i++)
+    free(timeline->bands[i].title);
+  free(timeline->bands);
+  timeline->n_bands = 0;
 }
 
 static double
@@ -39,6 +57,7 @@ td_timeline_place(td_timeline *timeline) {
   uint32_t n = timeline->catalog->n_processes;
   bool all = all_are_empty(timeline);
   double y = TD_TIMELINE_AXIS;
+  forget_bands(timeline);
   timeline->bands = TD_NEW_N(td_band, n);
   for (uint32_t process = 0; process < n; process++) {
     if (n > 1) y = place_band(timeline, process, y);
@@ -48,4 +67,37 @@ td_timeline_place(td_timeline *timeline) {
     }
   }
   timeline->height = y + 6;
+}
+
+size_t
+td_timeline_n_lanes(const td_timeline *timeline) {
+  return timeline->n_lanes;
+}
+
+char *
+td_timeline_lane_name(const td_timeline *timeline, size_t lane) {
+  const td_lane *found = &timeline->lanes[lane];
+  char *process = td_catalog_process_label(timeline->catalog, found->process);
+  char *name = td_format("%s, %s, %s", process, found->title, found->note);
+  free(process);
+  return name;
+}
+
+size_t
+td_timeline_title_at(const td_timeline *timeline, const td_timeline_view *view, double x,
+                     double y) {
+  double there = y + view->scroll_y;
+  if (x >= TD_TIMELINE_GUTTER || y < TD_TIMELINE_AXIS) return SIZE_MAX;
+  for (size_t i = 0; i < timeline->n_lanes; i++) {
+    const td_lane *lane = &timeline->lanes[i];
+    if (there >= lane->y && there < lane->y + lane->height) return i;
+  }
+  return SIZE_MAX;
+}
+
+void
+td_timeline_collapse(td_timeline *timeline, size_t lane, bool is_collapsed) {
+  if (timeline->lanes[lane].is_collapsed == is_collapsed) return;
+  timeline->lanes[lane].is_collapsed = is_collapsed;
+  td_timeline_place(timeline);
 }

@@ -9,7 +9,7 @@
 
 #include <glib/gi18n.h>
 
-#define DEFAULT_SPEED 30
+#define DEFAULT_SPEED td_speed_find(TD_SPEED_EVENTS, 30)
 #define MIN_SPAN_NS 100
 #define PASSES_SEEN 12 /* more of them at once are a blur */
 
@@ -23,11 +23,11 @@ struct _TdPlayhead {
   gboolean playing, follow;
   gboolean selects; /* at the end of the travel */
   uint32_t wanted;  /* the node that it selects then, or TD_NONE: that of the event */
-  double speed;     /* events per second */
+  guint speed;
   double from_ns, to_ns;
   gboolean span_untouched; /* as it was chosen for the document */
   int64_t tick_us;         /* of the last tick while playing, 0 before the first */
-  double remainder;        /* of an event, carried to the next tick */
+  TdSpeedCarry carry;      /* to the next tick */
 };
 
 enum {
@@ -88,7 +88,7 @@ td_playhead_get_property(GObject *object, guint id, GValue *value, GParamSpec *s
     g_value_set_boolean(value, self->playing);
     break;
   case PROP_SPEED:
-    g_value_set_double(value, self->speed);
+    g_value_set_uint(value, self->speed);
     break;
   case PROP_FOLLOW:
     g_value_set_boolean(value, self->follow);
@@ -118,7 +118,7 @@ td_playhead_set_property(GObject *object, guint id, const GValue *value, GParamS
     td_playhead_set_playing(self, g_value_get_boolean(value));
     break;
   case PROP_SPEED:
-    td_playhead_set_speed(self, g_value_get_double(value));
+    td_playhead_set_speed(self, g_value_get_uint(value));
     break;
   case PROP_FOLLOW:
     td_playhead_set_follow(self, g_value_get_boolean(value));
@@ -151,7 +151,8 @@ td_playhead_class_init(TdPlayheadClass *klass) {
   props[PROP_POSITION] = g_param_spec_uint64("position", NULL, NULL, 0, G_MAXUINT64, 0, flags);
   props[PROP_SELECTION] = g_param_spec_uint("selection", NULL, NULL, 0, G_MAXUINT, TD_NONE, flags);
   props[PROP_PLAYING] = g_param_spec_boolean("playing", NULL, NULL, FALSE, flags);
-  props[PROP_SPEED] = g_param_spec_double("speed", NULL, NULL, 0.1, 1e9, DEFAULT_SPEED, flags);
+  props[PROP_SPEED] =
+      g_param_spec_uint("speed", NULL, NULL, 0, td_speed_count() - 1, DEFAULT_SPEED, flags);
   props[PROP_FOLLOW] = g_param_spec_boolean("follow", NULL, NULL, TRUE, flags);
   props[PROP_TRAVELLING] =
       g_param_spec_boolean("travelling", NULL, NULL, FALSE,
@@ -454,7 +455,7 @@ td_playhead_set_playing(TdPlayhead *self, gboolean playing) {
   if (playing && !self->document) return;
   if (playing && td_playhead_is_at_end(self)) td_playhead_set_position(self, 0);
   self->tick_us = 0;
-  self->remainder = 0;
+  self->carry = (TdSpeedCarry){0};
   if (playing == self->playing) return;
   self->playing = playing;
   notify(self, PROP_PLAYING);
@@ -466,13 +467,14 @@ td_playhead_get_playing(TdPlayhead *self) {
 }
 
 void
-td_playhead_set_speed(TdPlayhead *self, double events_per_second) {
-  if (events_per_second == self->speed) return;
-  self->speed = events_per_second;
+td_playhead_set_speed(TdPlayhead *self, guint speed) {
+  if (speed == self->speed) return;
+  self->speed = speed;
+  self->carry = (TdSpeedCarry){0};
   notify(self, PROP_SPEED);
 }
 
-double
+guint
 td_playhead_get_speed(TdPlayhead *self) {
   return self->speed;
 }
@@ -526,12 +528,11 @@ td_playhead_tick(TdPlayhead *self, int64_t frame_us) {
     self->tick_us = 0;
     return;
   }
-  double events = self->tick_us ? (frame_us - self->tick_us) * 1e-6 * self->speed : 0;
+  double seconds = self->tick_us ? (double)(frame_us - self->tick_us) * 1e-6 : 0;
   self->tick_us = frame_us;
-  self->remainder += events;
-  uint64_t whole = (uint64_t)self->remainder;
-  if (whole == 0) return;
-  self->remainder -= whole;
-  td_playhead_set_position(self, self->position + whole);
+  uint64_t position =
+      td_speed_advance(self->speed, self->document, self->position, seconds, &self->carry);
+  if (position == self->position) return;
+  td_playhead_set_position(self, position);
   if (self->position >= td_playhead_get_length(self)) td_playhead_set_playing(self, FALSE);
 }

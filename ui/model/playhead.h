@@ -10,12 +10,13 @@
 #pragma once
 
 #include "ui/model/document.h"
+#include "ui/model/speed.h"
 
 #define TD_TYPE_PLAYHEAD (td_playhead_get_type())
 G_DECLARE_FINAL_TYPE(TdPlayhead, td_playhead, TD, PLAYHEAD, GObject)
 
 /* td_playhead_new returns a playhead without a document. Its properties notify: "document",
- * "position", "selection", "playing", "speed" (events per second) and "follow" (the selection goes
+ * "position", "selection", "playing", "speed" (ui/model/speed.h) and "follow" (the selection goes
  * to the node of each event reached). "travelling" tells that it set out, turned, arrived or
  * failed. Its signals are "span-changed" and "message" (const char *), a sentence for the person.
  */
@@ -80,8 +81,8 @@ const uint32_t *td_playhead_get_marks(TdPlayhead *self, guint *n);
 
 void td_playhead_set_playing(TdPlayhead *self, gboolean playing);
 gboolean td_playhead_get_playing(TdPlayhead *self);
-void td_playhead_set_speed(TdPlayhead *self, double events_per_second);
-double td_playhead_get_speed(TdPlayhead *self);
+void td_playhead_set_speed(TdPlayhead *self, guint speed);
+guint td_playhead_get_speed(TdPlayhead *self);
 void td_playhead_set_follow(TdPlayhead *self, gboolean follow);
 
 /* td_playhead_set_span sets which nanoseconds the timeline shows, kept inside the part and not

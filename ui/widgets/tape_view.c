@@ -35,7 +35,7 @@ struct _TdTapeView {
   GtkScrolledWindow *queues_scroller;
   TdQueuesCanvas *queues;
   TdTimelineCanvas *timeline;
-  GtkWidget *side;
+  GtkWidget *side, *queues_pane;
   AdwViewStack *side_stack;
   AdwViewStackPage *problems_page;
   TdInspector *inspector;
@@ -46,6 +46,7 @@ struct _TdTapeView {
   TdTransport *transport;
   TdPlayhead *playhead; /* (owned) */
   TdPaneSizes wanted;   /* to be set once there is a size */
+  gboolean showed_both; /* queues and timeline */
   uint64_t why_seq;     /* pop that `why` explains, UINT64_MAX: none */
 };
 
@@ -284,19 +285,26 @@ gboolean
 td_tape_view_show_page(TdTapeView *self, const char *name) {
   if (td_analysis_pane_show(self->analysis, name)) name = "analysis";
   if (!adw_view_stack_get_child_by_name(self->side_stack, name)) return FALSE;
-  td_tape_view_set_side_visible(self, TRUE);
+  gtk_widget_set_visible(self->side, TRUE);
   adw_view_stack_set_visible_child_name(self->side_stack, name);
   return TRUE;
 }
 
-void
-td_tape_view_set_side_visible(TdTapeView *self, gboolean visible) {
-  gtk_widget_set_visible(self->side, visible);
+GtkWidget *
+td_tape_view_get_pane(TdTapeView *self, TdPane pane) {
+  switch (pane) {
+  case TD_PANE_QUEUES:
+    return self->queues_pane;
+  case TD_PANE_TIMELINE:
+    return GTK_WIDGET(self->timeline);
+  default:
+    return self->side;
+  }
 }
 
-gboolean
-td_tape_view_get_side_visible(TdTapeView *self) {
-  return gtk_widget_get_visible(self->side);
+static gboolean
+shows(TdTapeView *self, TdPane pane) {
+  return gtk_widget_get_visible(td_tape_view_get_pane(self, pane));
 }
 
 /* A paned counts from its start; what should keep its size is at its end. */
@@ -312,23 +320,31 @@ end_size(GtkPaned *paned, int extent) {
 
 /* What is over goes to the graph. */
 static int
-queues_needed(TdDocument *document) {
-  return ROOM_FOR_WHY + (int)td_queues_height(td_document_get_catalog(document));
+queues_needed(TdTapeView *self, TdDocument *document) {
+  double height = td_queues_height(td_document_get_catalog(document));
+  return (int)td_canvas_pixels(TD_CANVAS(self->queues), ROOM_FOR_WHY + height);
+}
+
+static int
+timeline_needed(TdTapeView *self, TdDocument *document) {
+  double height = td_timeline_height(td_document_get_timeline(document));
+  return (int)td_canvas_pixels(TD_CANVAS(self->timeline), MAX(height, MIN_TIMELINE));
 }
 
 static int
 default_lower(TdTapeView *self, int most) {
   TdDocument *document = td_playhead_get_document(self->playhead);
   if (!document) return most;
-  double timeline = td_timeline_height(td_document_get_timeline(document));
-  return MIN(most, queues_needed(document) + MAX((int)timeline, MIN_TIMELINE));
+  int queues = shows(self, TD_PANE_QUEUES) ? queues_needed(self, document) : 0;
+  int timeline = shows(self, TD_PANE_TIMELINE) ? timeline_needed(self, document) : 0;
+  return MIN(most, queues + timeline);
 }
 
 static int
 default_queues(TdTapeView *self, int lower) {
   TdDocument *document = td_playhead_get_document(self->playhead);
   int most = (int)(lower * QUEUES_SHARE);
-  return document ? MIN(most, queues_needed(document)) : most;
+  return document ? MIN(most, queues_needed(self, document)) : most;
 }
 
 static void
@@ -338,7 +354,9 @@ apply_panes(TdTapeView *self) {
   int most = (int)(height * (1 - GRAPH_SHARE));
   int side = self->wanted.side > 0 ? self->wanted.side
                                    : CLAMP((int)(width * SIDE_SHARE), MIN_SIDE, MAX_SIDE);
-  int lower = self->wanted.lower > 0 ? MIN(self->wanted.lower, most) : default_lower(self, most);
+  bool shows_both = shows(self, TD_PANE_QUEUES) && shows(self, TD_PANE_TIMELINE);
+  int lower = shows_both && self->wanted.lower > 0 ? MIN(self->wanted.lower, most)
+                                                   : default_lower(self, most);
   int queues = self->wanted.queues > 0 ? self->wanted.queues : default_queues(self, lower);
   gtk_paned_set_position(self->side_paned, width - MIN(side, (int)(width * MOST_SIDE)));
   gtk_paned_set_position(self->lower_paned, height - lower);
@@ -355,10 +373,26 @@ td_tape_view_get_panes(TdTapeView *self) {
   int width = gtk_widget_get_width(GTK_WIDGET(self->side_paned));
   int height = gtk_widget_get_height(GTK_WIDGET(self->lower_paned));
   if (width <= 0 || height <= 0) return self->wanted;
-  int side =
-      td_tape_view_get_side_visible(self) ? end_size(self->side_paned, width) : self->wanted.side;
-  return (TdPaneSizes){side, end_size(self->lower_paned, height),
-                       gtk_paned_get_position(self->queues_paned)};
+  TdPaneSizes sizes = self->wanted;
+  if (shows(self, TD_PANE_SIDE)) sizes.side = end_size(self->side_paned, width);
+  if (!shows(self, TD_PANE_QUEUES) || !shows(self, TD_PANE_TIMELINE)) return sizes;
+  sizes.lower = end_size(self->lower_paned, height);
+  sizes.queues = gtk_paned_get_position(self->queues_paned);
+  return sizes;
+}
+
+/* One of the lower panes was hidden or shown. Its place is remembered while it is hidden. */
+static void
+lower_pane_changed(TdTapeView *self) {
+  bool queues = shows(self, TD_PANE_QUEUES), timeline = shows(self, TD_PANE_TIMELINE);
+  int height = gtk_widget_get_height(GTK_WIDGET(self->lower_paned));
+  if (queues != timeline && height > 0 && self->showed_both) {
+    self->wanted.lower = end_size(self->lower_paned, height);
+    self->wanted.queues = gtk_paned_get_position(self->queues_paned);
+  }
+  gtk_widget_set_visible(GTK_WIDGET(self->queues_paned), queues || timeline);
+  self->showed_both = queues && timeline;
+  if (height > 0) apply_panes(self);
 }
 
 static gboolean
@@ -416,6 +450,7 @@ td_tape_view_class_init(TdTapeViewClass *klass) {
   BIND(overlay);
   BIND(why);
   BIND(why_bin);
+  BIND(queues_pane);
   BIND(queues_scroller);
   BIND(queues);
   BIND(timeline);
@@ -434,6 +469,7 @@ static void
 td_tape_view_init(TdTapeView *self) {
   gtk_widget_init_template(GTK_WIDGET(self));
   self->why_seq = UINT64_MAX - 1;
+  self->showed_both = TRUE;
   td_overlay_list_fill(self->overlay, td_graph_canvas_get_overlay_choice(self->graph));
   gtk_widget_set_layout_manager(
       self->why_bin, gtk_custom_layout_new(mode_wrapped, measure_wrapped, allocate_wrapped));
@@ -441,5 +477,8 @@ td_tape_view_init(TdTapeView *self) {
                            G_CALLBACK(show_queue), self);
   g_signal_connect_swapped(self->process, "notify::selected", G_CALLBACK(process_chosen), self);
   g_signal_connect(self->warning_bar, "response", G_CALLBACK(close_warning), NULL);
+  g_signal_connect_swapped(self->queues_pane, "notify::visible", G_CALLBACK(lower_pane_changed),
+                           self);
+  g_signal_connect_swapped(self->timeline, "notify::visible", G_CALLBACK(lower_pane_changed), self);
   g_signal_connect(self, "map", G_CALLBACK(mapped), NULL);
 }

@@ -36,8 +36,10 @@ void td_tape_view_focus_graph(TdTapeView *self);
  * name of an analysis. FALSE for any other. */
 gboolean td_tape_view_show_page(TdTapeView *self, const char *name);
 
-void td_tape_view_set_side_visible(TdTapeView *self, gboolean visible);
-gboolean td_tape_view_get_side_visible(TdTapeView *self);
+/* The panes around the graph. td_tape_view_get_pane returns the widget of one; its property
+ * "visible" shows or hides it. The graph takes the room of what is hidden. */
+typedef enum TdPane { TD_PANE_SIDE, TD_PANE_QUEUES, TD_PANE_TIMELINE, TD_N_PANES } TdPane;
+GtkWidget *td_tape_view_get_pane(TdTapeView *self, TdPane pane);
 
 /* The places of the panes' handles, to remember: the side pane's width and the heights of the lower
  * panes. A value of 0 or less leaves what is. */

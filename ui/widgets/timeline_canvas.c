@@ -12,7 +12,8 @@ struct _TdTimelineCanvas {
   TdCanvas parent_instance;
   double scroll_y;
   double press_x;
-  uint64_t last_ns; /* time of the playhead when last updated */
+  uint64_t last_ns;      /* time of the playhead when last updated */
+  GHashTable *collapsed; /* (owned) names of lanes */
 };
 
 G_DEFINE_FINAL_TYPE(TdTimelineCanvas, td_timeline_canvas, TD_TYPE_CANVAS)
@@ -85,10 +86,47 @@ describe(TdCanvas *canvas, const char *text) {
 }
 
 static void
+scroll_lanes(TdTimelineCanvas *self, double dy) {
+  double width, height;
+  td_canvas_get_size(TD_CANVAS(self), &width, &height);
+  double room = td_timeline_height(timeline_of(TD_CANVAS(self))) - height;
+  self->scroll_y = CLAMP(self->scroll_y + dy, 0, MAX(room, 0));
+  td_canvas_repaint(TD_CANVAS(self));
+}
+
+/* Each part of a tape, and each stop of a live program, brings a timeline of its own. */
+static void
+collapse_lanes(TdTimelineCanvas *self) {
+  td_timeline *timeline = timeline_of(TD_CANVAS(self));
+  for (size_t i = 0; i < td_timeline_n_lanes(timeline); i++) {
+    char *name = td_timeline_lane_name(timeline, i);
+    td_timeline_collapse(timeline, i, g_hash_table_contains(self->collapsed, name));
+    free(name);
+  }
+}
+
+/* A click on the title of a lane makes it thin, or opens it again. */
+static gboolean
+toggle_lane(TdTimelineCanvas *self, double x, double y) {
+  TdCanvas *canvas = TD_CANVAS(self);
+  td_timeline_view view = make_view(canvas);
+  size_t lane = td_timeline_title_at(timeline_of(canvas), &view, x, y);
+  if (lane == SIZE_MAX) return FALSE;
+  char *found = td_timeline_lane_name(timeline_of(canvas), lane);
+  if (!g_hash_table_remove(self->collapsed, found))
+    g_hash_table_add(self->collapsed, g_strdup(found));
+  free(found);
+  collapse_lanes(self);
+  scroll_lanes(self, 0);
+  return TRUE;
+}
+
+static void
 td_timeline_canvas_update(TdCanvas *canvas, TdCanvasChange change) {
   TdTimelineCanvas *self = TD_TIMELINE_CANVAS(canvas);
   TdPlayhead *playhead = td_canvas_get_playhead(canvas);
   double from, to;
+  if (change == TD_CANVAS_SCENE) collapse_lanes(self);
   if (change == TD_CANVAS_SPAN) td_canvas_repaint(canvas);
   if (td_playhead_get_time_ns(playhead) != self->last_ns) {
     self->last_ns = td_playhead_get_time_ns(playhead);
@@ -121,6 +159,10 @@ drag_begin(GtkGestureDrag *gesture, double x, double y, gpointer data) {
   self->press_x = x;
   gtk_widget_grab_focus(GTK_WIDGET(self));
   if (!td_canvas_get_document(canvas)) return;
+  if (toggle_lane(self, x, y)) {
+    gtk_gesture_set_state(GTK_GESTURE(gesture), GTK_EVENT_SEQUENCE_DENIED);
+    return;
+  }
   td_playhead_set_playing(td_canvas_get_playhead(canvas), FALSE);
   uint32_t node = td_timeline_canvas_node_at(canvas, x, y);
   scrub(self, x);
@@ -136,7 +178,8 @@ drag_update(GtkGestureDrag *gesture, double dx, double dy, gpointer data) {
 
 static void
 double_clicked(GtkGestureClick *gesture, int n, double x, double y, gpointer data) {
-  if (n == 2) td_playhead_reset_span(td_canvas_get_playhead(data));
+  if (n == 2 && td_canvas_units(data, x) >= TD_TIMELINE_GUTTER)
+    td_playhead_reset_span(td_canvas_get_playhead(data));
 }
 
 static void
@@ -148,15 +191,6 @@ zoom_span(TdCanvas *canvas, double factor) {
   double visible = td_timeline_visible_ns(&view);
   double place = td_time_cuts_place(view.cuts, view.from_ns) + share * visible * (1 - factor);
   show_from(canvas, &view, place, visible * factor);
-}
-
-static void
-scroll_lanes(TdTimelineCanvas *self, double dy) {
-  double width, height;
-  td_canvas_get_size(TD_CANVAS(self), &width, &height);
-  double room = td_timeline_height(timeline_of(TD_CANVAS(self))) - height;
-  self->scroll_y = CLAMP(self->scroll_y + dy, 0, MAX(room, 0));
-  td_canvas_repaint(TD_CANVAS(self));
 }
 
 static gboolean
@@ -182,8 +216,15 @@ scrolled(GtkEventControllerScroll *controller, double dx, double dy, gpointer da
 }
 
 static void
+td_timeline_canvas_finalize(GObject *object) {
+  g_hash_table_unref(TD_TIMELINE_CANVAS(object)->collapsed);
+  G_OBJECT_CLASS(td_timeline_canvas_parent_class)->finalize(object);
+}
+
+static void
 td_timeline_canvas_class_init(TdTimelineCanvasClass *klass) {
   TdCanvasClass *canvas_class = TD_CANVAS_CLASS(klass);
+  G_OBJECT_CLASS(klass)->finalize = td_timeline_canvas_finalize;
   canvas_class->draw = td_timeline_canvas_draw;
   canvas_class->draw_over = td_timeline_canvas_draw_over;
   canvas_class->update = td_timeline_canvas_update;
@@ -193,6 +234,7 @@ td_timeline_canvas_class_init(TdTimelineCanvasClass *klass) {
 static void
 td_timeline_canvas_init(TdTimelineCanvas *self) {
   GtkWidget *widget = GTK_WIDGET(self);
+  self->collapsed = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
   gtk_widget_set_focusable(widget, TRUE);
   GtkGesture *drag = gtk_gesture_drag_new();
   g_signal_connect(drag, "drag-begin", G_CALLBACK(drag_begin), self);

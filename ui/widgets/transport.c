@@ -5,8 +5,6 @@
 
 #include <glib/gi18n.h>
 
-static const double speeds[] = {2, 10, 30, 100, 1000, 10000};
-
 struct _TdTransport {
   GtkBox parent_instance;
   GtkButton *play;
@@ -111,14 +109,12 @@ document_changed(TdTransport *self) {
 static void
 speed_chosen(TdTransport *self) {
   guint chosen = gtk_drop_down_get_selected(self->speed);
-  if (chosen < G_N_ELEMENTS(speeds)) td_playhead_set_speed(self->playhead, speeds[chosen]);
+  if (chosen < td_speed_count()) td_playhead_set_speed(self->playhead, chosen);
 }
 
 static void
 speed_changed(TdTransport *self) {
-  for (guint i = 0; i < G_N_ELEMENTS(speeds); i++)
-    if (speeds[i] == td_playhead_get_speed(self->playhead))
-      gtk_drop_down_set_selected(self->speed, i);
+  gtk_drop_down_set_selected(self->speed, td_playhead_get_speed(self->playhead));
 }
 
 void
@@ -166,9 +162,8 @@ static void
 td_transport_init(TdTransport *self) {
   gtk_widget_init_template(GTK_WIDGET(self));
   g_autoptr(GtkStringList) names = gtk_string_list_new(NULL);
-  for (guint i = 0; i < G_N_ELEMENTS(speeds); i++) {
-    g_autofree char *count = td_format_count((uint64_t)speeds[i]);
-    g_autofree char *name = g_strdup_printf(_("%s/s"), count);
+  for (guint i = 0; i < td_speed_count(); i++) {
+    g_autofree char *name = td_speed_dup_text(i);
     gtk_string_list_append(names, name);
   }
   gtk_drop_down_set_model(self->speed, G_LIST_MODEL(names));
