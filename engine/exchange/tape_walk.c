@@ -11,7 +11,7 @@ typedef struct walk {
   bool of_pass;
   uint64_t first, end;
   bool *is_freed, *is_named; /* (owned) by row of the segment's catalog */
-  td_number_map told;        /* of nodes that a later segment may have too */
+  td_number_map told, named; /* nodes that were told, with and without a declaration, as bits */
 } walk;
 
 static void
@@ -35,18 +35,30 @@ take(walk *self, const td_catalog *catalog, uint64_t seq, const td_any_event *ev
   if (self->listener->event) self->listener->event(catalog, seq, event, self->listener->data);
 }
 
+#define BITS UINT32_C(64)
+
 static bool
-is_told_first(walk *self, uint32_t node) {
-  uint64_t *told = td_number_map_put(&self->told, node);
-  return ++*told == 1;
+has_bit(const td_number_map *map, uint32_t node) {
+  const uint64_t *bits = td_number_map_find(map, node / BITS);
+  return bits && *bits >> node % BITS & 1;
 }
 
-/* A node that was declared and not freed is in the next segment's catalog too. */
+/* A node that was declared and not freed is in the next segment's catalog too. Some that were freed
+ * are as well: those that a queue popped last, and those that these lead to. */
 static bool
-is_due(walk *self, const td_catalog_node *node, uint32_t row, bool is_last) {
-  if (self->of_pass) return self->is_named[row] && is_told_first(self, node->id);
-  if (node->created_seq == UINT64_MAX) return is_told_first(self, node->id);
-  return is_last || self->is_freed[row];
+is_due(const walk *self, const td_catalog_node *node, uint32_t row, bool is_last) {
+  bool is_declared = node->created_seq != UINT64_MAX;
+  if (has_bit(&self->told, node->id)) return false;
+  if (!is_declared && has_bit(&self->named, node->id)) return false;
+  if (self->of_pass) return self->is_named[row];
+  return is_last || self->is_freed[row] || !is_declared;
+}
+
+static void
+tell_node(walk *self, const td_catalog *catalog, const td_catalog_node *node) {
+  td_number_map *map = node->created_seq != UINT64_MAX ? &self->told : &self->named;
+  *td_number_map_put(map, node->id / BITS) |= UINT64_C(1) << node->id % BITS;
+  self->listener->node(catalog, node, self->listener->data);
 }
 
 static void
@@ -54,7 +66,7 @@ tell_nodes(walk *self, const td_catalog *catalog, bool is_last) {
   if (!self->listener->node) return;
   for (uint32_t row = 0; row < catalog->n_nodes; row++) {
     const td_catalog_node *node = &catalog->node_rows[row];
-    if (is_due(self, node, row, is_last)) self->listener->node(catalog, node, self->listener->data);
+    if (is_due(self, node, row, is_last)) tell_node(self, catalog, node);
   }
 }
 
@@ -143,5 +155,6 @@ td_tape_walk(td_tape *tape, const td_export_wish *wish, const td_walk_listener *
   if (!status) status = td_catalog_visit(tape, self.first, self.end, walk_segment, &self, error);
   if (!status) status = tell_outline(&self, error);
   td_number_map_fini(&self.told);
+  td_number_map_fini(&self.named);
   return status;
 }

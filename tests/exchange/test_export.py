@@ -8,6 +8,7 @@ import re
 import shutil
 import signal
 import sqlite3
+import struct
 import subprocess
 import tempfile
 import time
@@ -47,6 +48,16 @@ for thread in threads: thread.join()
 
 def run(*arguments, **options):
     return subprocess.run([TAPEDECK, *map(str, arguments)], capture_output=True, text=True, timeout=120, **options)
+
+
+def keyframe_chunks(tape):
+    """Where the contents of the chunks of keyframes lie: the middle of each. See engine/trace/FORMAT.md."""
+    at = 56
+    while tape[at:at + 4] == b"CHNK":
+        kind, _, _, _, stored = struct.unpack_from("<5I", tape, at + 4)
+        if kind == 6:
+            yield at + 72 + stored // 2
+        at += 72 + stored
 
 
 class Export(unittest.TestCase):
@@ -143,6 +154,27 @@ class Export(unittest.TestCase):
                 if tape == self.cut and name not in ("tape", "kinds"):
                     in_order = [sorted(map(str, rows[name])) for rows in (whole, tables)]
                     self.assertEqual(*in_order, name)
+
+    def test_nodes_that_outlive_their_end(self):
+        """A keyframe has a freed node if a queue popped it last, and names those that it leads to. Each stands once in the
+        tables and in the graph, also behind a damaged keyframe."""
+        whole, cut, spoilt = (os.path.join(self.folder, name) for name in ("trained.tape", "short.tape", "spoilt.tape"))
+        subprocess.run([os.path.join(TOOLS, "make_tape"), "60", "3", "60", "11", whole, "train"], check=True)
+        shutil.copy(whole, cut)
+        subprocess.run([os.path.join(TOOLS, "cut_tape"), cut, "600"], check=True, stdout=subprocess.DEVNULL)
+        shutil.copy(cut, spoilt)
+        with open(spoilt, "r+b") as file:
+            places = list(keyframe_chunks(file.read()))
+            file.seek(places[len(places) // 2])
+            file.write(b"?")
+        tables = self.tables(tape=whole)
+        graph = sorted(self.text("dot", tape=whole).splitlines())
+        for tape in (cut, spoilt):
+            others = self.tables(tape=tape)
+            for name in ("nodes", "edges", "inputs"):
+                self.assertEqual(sorted(map(str, others[name])), sorted(map(str, tables[name])), (tape, name))
+            name = os.path.basename(tape), os.path.basename(whole)
+            self.assertEqual(sorted(self.text("dot", tape=tape).replace(*name).splitlines()), graph)
 
     def read_parquet(self, folder):
         root = os.environ["SOURCE_ROOT"]
