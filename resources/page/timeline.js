@@ -14,7 +14,7 @@ const timeline = (() => {
   function placeLanes() {
     let y = AXIS;
     for (const lane of data.lanes) {
-      const rows = lane.rows.filter((row) => row.length).length;
+      const rows = lane.rows.length;
       const rowHeight = rows > 8 ? 160 / rows : ROW;
       const laneHeight = lane.kind === "queue" ? QUEUE_HEIGHT : 2 * PAD + (lane.kind === "thread" ? 8 : 0) + rows * rowHeight;
       places.push({lane, y, height: laneHeight, rowHeight, first: y + PAD + (lane.kind === "thread" ? 8 : 0)});
@@ -98,7 +98,6 @@ const timeline = (() => {
   function drawRows(place) {
     let y = place.first;
     for (const row of place.lane.rows) {
-      if (!row.length) continue;
       let last = -1;
       for (let i = 0; i < row.length; i += 4) {
         const [begin, length, kind, node] = [row[i], row[i + 1], row[i + 2], row[i + 3] === null ? -1 : row[i + 3]];
@@ -270,7 +269,7 @@ const timeline = (() => {
   function spanAt(x, y) {
     const place = places.find((candidate) => y >= candidate.y && y < candidate.y + candidate.height);
     if (!place || x < gutter || place.lane.kind === "queue") return null;
-    const rows = place.lane.rows.filter((row) => row.length), row = rows[Math.floor((y - place.first) / place.rowHeight)];
+    const row = place.lane.rows[Math.floor((y - place.first) / place.rowHeight)];
     const slack = ((self.to - self.from) / (width - gutter)) * 2, ns = nsOf(x);
     for (let i = 0; row && i < row.length; i += 4)
       if (ns >= row[i] - slack && ns <= row[i] + row[i + 1] + slack)

@@ -183,6 +183,15 @@ class Page(unittest.TestCase):
             self.assertEqual([page.pop("tape")["file"] for page in pages], ["digits.tape", "cut.tape"])
             self.assertEqual(*pages)
 
+    def test_rows_of_another_pass(self):
+        """A pass within a node needs a second row of its thread's lane. The page of another pass has no empty one for it."""
+        with open(self.path("program.py"), "w", encoding="utf-8") as file:
+            file.write(PROGRAM.format(hostile="") + "x.sum().backward()\n")
+        run("run", "-o", self.path("program.tape"), "--force", self.path("program.py"))
+        for graph_task, n_rows in ((0, 2), (3, 1)):
+            lanes = self.data_of(self.export(self.path("program.tape"), "--pass", str(graph_task)))["lanes"]
+            self.assertEqual(max(len(lane["rows"]) for lane in lanes), n_rows)
+
     def test_policy(self):
         """Even a script that came into the page would not run: the page allows its own alone."""
         self.browser.open(self.export(self.example("diamond")))

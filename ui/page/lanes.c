@@ -103,7 +103,7 @@ write_lane(const stretch *self, const td_timeline *timeline, td_json *json, cons
   td_json_key(json, "rows");
   td_json_begin_array(json);
   for (size_t i = 0; i < lane->n_rows; i++)
-    write_row(self, json, &lane->rows[i]);
+    if (has_spans(self, &lane->rows[i])) write_row(self, json, &lane->rows[i]);
   td_json_end_array(json);
   if (lane->kind == TD_LANE_queue) {
     td_json_key(json, "lengths");
