@@ -2,6 +2,7 @@
 #include "engine/trace/directory.h"
 
 #include "engine/base/alloc.h"
+#include "engine/trace/segment.h"
 
 #include <inttypes.h>
 #include <stdatomic.h>
@@ -130,6 +131,7 @@ add_chunk(td_directory *directory, const td_chunk_header *header, const td_direc
 static void
 add_keyframe(td_directory *directory, const td_chunk_header *header,
              const td_directory_chunk *chunk) {
+  if (header->thread == TD_SEGMENT_WHOLE) return; /* a lie: the whole tape needs none */
   TD_GROW(directory->keyframes, directory->n_keyframes, directory->keyframes_capacity);
   directory->keyframes[directory->n_keyframes++] = (td_directory_keyframe){*chunk, header->thread};
 }

@@ -18,7 +18,7 @@ TAPEDECK = os.environ["TAPEDECK"]
 TESTS = os.path.join(os.environ["BUILD_ROOT"], "tests")
 KINDS = sys.argv.pop(1) if len(sys.argv) > 1 and sys.argv[1] in ("made", "recorded") else "made"
 
-HEADER_BYTES, CHUNK_HEADER_BYTES, KEYFRAME = 56, 72, 6  # engine/trace/FORMAT.md
+HEADER_BYTES, CHUNK_HEADER_BYTES, TRAILER_BYTES, KEYFRAME, LIST = 56, 72, 16, 6, 7  # engine/trace/FORMAT.md
 
 # Several threads, re-entry, hooks, retained graphs, writes in place, NaN, errors, a pass that never ends well.
 PROGRAM = """
@@ -137,16 +137,30 @@ def cut(path, least):
     return copy, int(run(os.path.join(TESTS, "cut_tape"), copy, str(least)))
 
 
+def chunk_headers(tape, wanted):
+    """Where the chunks of a kind begin."""
+    at = HEADER_BYTES
+    while tape[at:at + 4] == b"CHNK":
+        kind, _, _, _, stored = struct.unpack_from("<5I", tape, at + 4)
+        if kind == wanted:
+            yield at
+        at += CHUNK_HEADER_BYTES + stored
+
+
 def keyframe_chunks(path):
     """Where the contents of the chunks of keyframes lie: the middle of each."""
     with open(path, "rb") as file:
         tape = file.read()
-    at = HEADER_BYTES
-    while tape[at:at + 4] == b"CHNK":
-        kind, _, _, _, stored = struct.unpack_from("<5I", tape, at + 4)
-        if kind == KEYFRAME:
-            yield at + CHUNK_HEADER_BYTES + stored // 2
-        at += CHUNK_HEADER_BYTES + stored
+    for at in chunk_headers(tape, KEYFRAME):
+        stored, = struct.unpack_from("<I", tape, at + 20)
+        yield at + CHUNK_HEADER_BYTES + stored // 2
+
+
+def fnv(data):
+    checksum = 0xcbf29ce484222325
+    for byte in data:
+        checksum = (checksum ^ byte) * 0x100000001b3 % 2 ** 64
+    return checksum
 
 
 def spoil(path, *places):
@@ -322,6 +336,22 @@ class LongTapes(unittest.TestCase):
                 self.assertEqual(facts, self.facts(whole if complaint else part, *words)[0], words)
                 n_complaints += bool(complaint)
         self.assertGreater(n_complaints, 3)
+
+    def test_keyframe_of_no_segment(self):
+        """A keyframe may claim the number that stands for all of the tape. Nobody reads it."""
+        whole, part = self.tapes[0]
+        spoilt = part.replace(".tape", "-spoilt.tape")
+        with open(part, "rb") as file:
+            tape = file.read()
+        # The list of chunks would tell the right number.
+        tape = bytearray(tape[:next(chunk_headers(tape, LIST))] + tape[-TRAILER_BYTES:])
+        *_, at, _ = chunk_headers(tape, KEYFRAME)  # that of the last segment; the outline comes behind it
+        struct.pack_into("<I", tape, at + 8, 0xffffffff)
+        struct.pack_into("<Q", tape, at + 64, fnv(tape[at:at + 64]))
+        with open(spoilt, "wb") as file:
+            file.write(tape)
+        for words in (["events", "--json"], ["report", "--json"], ["state", "--at", "100", "--json"]):
+            self.assertEqual(self.said(spoilt, *words), self.said(whole, *words))
 
     def test_info_of_outline(self):
         """What `info` says comes from the outline: it reads no segment, and so notices no damage there."""
