@@ -15,7 +15,9 @@
 #define SHOWN 40 /* rows, for people */
 
 /* TD_COLUMN(name): the numbers of a row, in the order of the CSV. */
-#define TD_COLUMNS(X) X(n) X(self) X(total) X(p50) X(p95) X(max)
+#define TD_SUMS(X) X(n) X(self) X(total)
+#define TD_SPREADS(X) X(p50) X(p95) X(max) /* known if a call returned */
+#define TD_COLUMNS(X) TD_SUMS(X) TD_SPREADS(X)
 
 static double
 share_of(const td_report *report, uint64_t ns) {
@@ -80,9 +82,9 @@ write_row(td_json *json, const td_report *report, td_report_by by, const td_repo
   td_member_known(json, "total", row->total, is_known);
   td_json_key(json, "share");
   td_json_double(json, is_known ? share_of(report, row->self) : NAN);
-  td_member_known(json, "p50", row->p50, is_known);
-  td_member_known(json, "p95", row->p95, is_known);
-  td_member_known(json, "max", row->max, is_known);
+#define X(name) td_member_known(json, #name, row->name, is_known && row->n);
+  TD_SPREADS(X)
+#undef X
   td_json_key(json, "parts");
   td_json_begin_object(json);
   for (int part = 0; part < TD_N_LIFE_PARTS; part++)
@@ -136,7 +138,10 @@ td_report_print_csv(const td_report *report, td_report_by by) {
     const td_report_row *row = &report->rows[i];
     print_quoted(row->key);
 #define X(name) printf(",%" PRIu64, row->name);
-    TD_COLUMNS(X)
+    TD_SUMS(X)
+#undef X
+#define X(name) row->n ? printf(",%" PRIu64, row->name) : printf(",");
+    TD_SPREADS(X)
 #undef X
     for (int part = 0; part < TD_N_LIFE_PARTS; part++)
       is_part_known(report, by, part) ? printf(",%" PRIu64, row->parts[part]) : printf(",");
@@ -159,8 +164,8 @@ print_row(const td_report *report, td_report_by by, const td_report_row *row) {
   printf("%5.1f %%  ", 100 * share_of(report, row->self));
   print_time((double)row->self, is_known);
   printf("%7" PRIu64 "  ", row->n);
-  print_time((double)row->p50, is_known);
-  print_time((double)row->max, is_known);
+  print_time((double)row->p50, is_known && row->n);
+  print_time((double)row->max, is_known && row->n);
   if (by != TD_REPORT_BY_hook && by != TD_REPORT_BY_lock) {
     print_time((double)(parts[TD_LIFE_pre_hooks] + parts[TD_LIFE_post_hooks]),
                report->is_known[TD_LIFE_pre_hooks]);
@@ -210,10 +215,14 @@ td_report_print_text(const char *path, const td_report *report, td_report_by by)
     printf("%s no end on this tape: the last event counts as the end\n", unended);
   }
   print_heading(by);
+  bool has_none = false;
   for (uint32_t i = 0; i < MIN(report->n_rows, SHOWN); i++)
     print_row(report, by, &report->rows[i]);
+  for (uint32_t i = 0; i < report->n_rows; i++)
+    has_none |= report->rows[i].n == 0;
   if (!report->n_rows) printf("–  nothing to tell by %s\n", td_report_by_name(by));
   if (report->n_rows > SHOWN)
     printf("%u more rows: --csv or --json has them all\n", report->n_rows - SHOWN);
+  if (has_none) puts("–  median, max: no call returned; a gradient was captured, or a call failed");
   print_notes(report, by);
 }

@@ -215,6 +215,39 @@ class Own(unittest.TestCase):
                 n_exact += one_thread
         self.assertGreater(n_exact, 20)
 
+    def test_captured(self):
+        """A pass may only capture a gradient, or fail. The hooks there take time, and a function that raises does."""
+        program = """
+import time, torch
+class Bad(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x): return x * 2
+    @staticmethod
+    def backward(ctx, g):
+        time.sleep(0.004)
+        raise ValueError("on purpose")
+def slow(g): time.sleep(0.003)
+x = torch.ones(3, requires_grad=True)
+y = x @ x
+y.register_hook(slow)
+torch.autograd.grad(y.tanh().sum(), y)
+try: Bad.apply(x * 3).sum().backward()
+except ValueError: pass
+"""
+        script, tape = (os.path.join(self.folder.name, name) for name in ("captured.py", "captured.tape"))
+        with open(script, "w") as file:
+            file.write(program)
+        run(TAPEDECK, "run", "-o", tape, script)
+        told = report(tape)
+        self.assertEqual(sum(row["total"] for row in told["rows"]) + told["unattributed"], told["wall"])
+        rows = {row["key"]: row for row in told["rows"]}
+        captured, failed = rows["DotBackward0"], rows["BadBackward"]
+        self.assertGreater(captured["parts"]["pre_hooks"], 2_900_000)
+        self.assertEqual((captured["n"], captured["self"], captured["p50"], captured["max"]), (0, 0, None, None))
+        self.assertGreater(failed["self"], 3_900_000)
+        self.assertIn("no call returned", run(TAPEDECK, "report", tape))
+        self.assertIn(",0,0,", run(TAPEDECK, "report", "--csv", tape))
+
     def test_groups(self):
         told = {by: report(self.program, "--by", by) for by in BYS}
         for by in ("module", "line", "node", "thread", "queue", "pass", "rank"):

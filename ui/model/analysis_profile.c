@@ -78,9 +78,9 @@ add_row(TdTable *table, const td_report *report, const td_report_row *from, bool
   td_table_row_set_number(
       row, SHARE, is_known && report->wall ? (double)from->self / (double)report->wall : NAN);
   td_table_row_set_number(row, N, (double)from->n);
-  set_time(row, MEDIAN, from->p50, is_known);
-  set_time(row, P95, from->p95, is_known);
-  set_time(row, LONGEST, from->max, is_known);
+  set_time(row, MEDIAN, from->p50, is_known && from->n);
+  set_time(row, P95, from->p95, is_known && from->n);
+  set_time(row, LONGEST, from->max, is_known && from->n);
   if (!lives) return;
   set_time(row, TOTAL, from->total, is_known);
   set_parts(row, report, from->parts);
@@ -102,6 +102,12 @@ add_notes(TdTable *table, const td_report *report, bool lives) {
       {TD_LIFE_pre_hooks, N_("– Hooks, lock wait: they were not observed on this tape.")},
   };
   td_table_note_known(table, report->known);
+  bool has_none = false;
+  for (uint32_t i = 0; i < report->n_rows; i++)
+    has_none |= report->rows[i].n == 0;
+  if (has_none)
+    td_table_add_note(table, g_strdup(_("– Median, 95 %, longest: no call returned; a gradient was "
+                                        "captured, or a call failed.")));
   for (guint i = 0; i < G_N_ELEMENTS(notes) && lives; i++)
     if (!report->is_known[notes[i].part]) td_table_add_note(table, g_strdup(_(notes[i].text)));
 }

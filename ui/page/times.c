@@ -37,7 +37,8 @@ td_page_times_make(td_page_times *self, td_tape *tape, const td_page_nodes *node
                           .nodes = nodes,
                           .graph_task = graph_task,
                           .pass = TD_NONE};
-  self->lives = td_lives_new(td_tape_info_get(tape), (td_life_listener){life_cb, span_cb, self});
+  self->lives = td_lives_new(td_tape_info_get(tape),
+                             (td_life_listener){.life = life_cb, .span = span_cb, .data = self});
   td_tape_begin_pass(tape, &segment);
   for (uint64_t seq = first; seq < end; seq++) {
     const td_any_event *event = td_tape_peek(tape, seq);

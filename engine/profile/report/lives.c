@@ -111,8 +111,9 @@ top_of(lane *lane) {
 static void
 finish(td_lives *self, lane *lane) {
   const frame *top = &lane->frames[--lane->n];
-  if (top->has_ended && top->life.pass != TD_NONE && self->listener.life)
-    self->listener.life(&top->life, self->listener.data);
+  void (*tell)(const td_life *, void *) =
+      top->has_ended ? self->listener.life : self->listener.unfinished;
+  if (tell && top->life.pass != TD_NONE) tell(&top->life, self->listener.data);
 }
 
 static frame *
@@ -125,7 +126,10 @@ start(td_lives *self, lane *lane, uint32_t thread, uint32_t node, uint32_t graph
                         .graph_task = graph_task,
                         .thread = thread,
                         .pass = td_life_passes_find(&self->passes, graph_task),
-                        .queue = TD_NONE};
+                        .queue = TD_NONE,
+                        .begin_seq = self->seq,
+                        .begin_ns = self->now,
+                        .end_ns = self->now};
   top->phase = PREPARING;
   top->has_ended = top->hands_on = false;
   top->n_spans = 0;
@@ -176,7 +180,8 @@ ended(td_lives *self, lane *lane, const td_event_node_end *event) {
                 lane->frames[at - 1].life.graph_task != event->graph_task))
     at--;
   if (!at) return;
-  lane->n = at;
+  while (lane->n > at)
+    finish(self, lane);
   frame *top = &lane->frames[at - 1];
   top->phase = SCATTERING;
   top->life.end_ns = self->now;

@@ -61,10 +61,12 @@ typedef struct td_life_span {
   uint64_t begin_ns, ns;
 } td_life_span;
 
-/* Both are borrowed for the call. A node that did not run, or did not return, is not told. NULL: of
- * no interest. */
+/* All are borrowed for the call. NULL: of no interest. `unfinished` tells of a node whose function
+ * did not run or did not return: its pass only captured its gradient, it failed, or the tape ends
+ * inside. begin_seq and begin_ns may be those of its pop. */
 typedef struct td_life_listener {
   void (*life)(const td_life *life, void *data);
+  void (*unfinished)(const td_life *life, void *data);
   void (*span)(const td_life_span *span, void *data);
   void *data;
 } td_life_listener;

@@ -98,13 +98,25 @@ number_of(const reporting *self, const td_life *life) {
   }
 }
 
+static bool
+counts(const reporting *self, const td_life *life) {
+  bool is_by_span = self->wish->by == TD_REPORT_BY_hook || self->wish->by == TD_REPORT_BY_lock;
+  return !is_by_span && is_wished(self, life->pass);
+}
+
 static void
 life_cb(const td_life *life, void *data) {
   reporting *self = data;
-  bool is_by_span = self->wish->by == TD_REPORT_BY_hook || self->wish->by == TD_REPORT_BY_lock;
-  if (is_by_span || !is_wished(self, life->pass)) return;
-  uint32_t sum = td_report_sums_add(&self->sums, number_of(self, life), life);
+  if (!counts(self, life)) return;
+  uint32_t sum = td_report_sums_add(&self->sums, number_of(self, life), life, 1);
   td_samples_add(&self->samples, sum, life->parts[TD_LIFE_apply]);
+}
+
+/* Its time counts, so that the parts add up. */
+static void
+unfinished_cb(const td_life *life, void *data) {
+  reporting *self = data;
+  if (counts(self, life)) td_report_sums_add(&self->sums, number_of(self, life), life, 0);
 }
 
 static void
@@ -241,7 +253,7 @@ td_report_make(td_tape *tape, const td_report_wish *wish, td_report *report, td_
   const td_tape_info *info = td_tape_info_get(tape);
   *report = (td_report){0};
   reporting self = {.wish = wish, .report = report, .tape = tape};
-  self.lives = td_lives_new(info, (td_life_listener){life_cb, span_cb, &self});
+  self.lives = td_lives_new(info, (td_life_listener){life_cb, unfinished_cb, span_cb, &self});
   learn(report, info);
   bool kinds[TD_EVENT_LIMIT];
   td_report_key_kinds(wish->by, kinds);

@@ -13,13 +13,13 @@ is_waiting(int part) {
 /* Of equally long calls, the first counts. */
 static bool
 is_longer(const td_report_row *row, uint64_t max, uint64_t begin_seq) {
-  if (!row->n || max != row->max) return !row->n || max > row->max;
+  if (!row->n || max != row->max) return max > row->max;
   return begin_seq < row->longest.begin_seq;
 }
 
 void
 td_report_row_add(td_report_row *row, const td_report_row *other) {
-  if (is_longer(row, other->max, other->longest.begin_seq)) {
+  if (!row->n || (other->n && is_longer(row, other->max, other->longest.begin_seq))) {
     row->longest = other->longest;
     row->max = other->max;
   }
@@ -31,13 +31,13 @@ td_report_row_add(td_report_row *row, const td_report_row *other) {
 }
 
 static void
-add_life(td_report_row *row, const td_life *life) {
+add_life(td_report_row *row, const td_life *life, uint32_t n_calls) {
   uint64_t ns = life->parts[TD_LIFE_apply];
-  if (is_longer(row, ns, life->begin_seq)) {
+  if (!row->n || (n_calls && is_longer(row, ns, life->begin_seq))) {
     row->longest = (td_report_call){life->node, life->begin_seq, life->begin_ns, life->end_ns};
-    row->max = ns;
+    row->max = n_calls ? ns : 0;
   }
-  row->n++;
+  row->n += n_calls;
   row->self += ns;
   for (int part = 0; part < TD_N_LIFE_PARTS; part++) {
     row->parts[part] += life->parts[part];
@@ -60,10 +60,10 @@ find(td_report_sums *self, uint64_t number, const td_life *life) {
 }
 
 uint32_t
-td_report_sums_add(td_report_sums *self, uint64_t number, const td_life *life) {
+td_report_sums_add(td_report_sums *self, uint64_t number, const td_life *life, uint32_t n_calls) {
   uint32_t *recent = &self->recent[(number ^ number >> 6) % TD_REPORT_SUMS_RECENT];
   if (!*recent || self->sums[*recent - 1].number != number) *recent = find(self, number, life);
-  add_life(&self->sums[*recent - 1].row, life);
+  add_life(&self->sums[*recent - 1].row, life, n_calls);
   return *recent - 1;
 }
 

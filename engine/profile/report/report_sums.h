@@ -23,8 +23,10 @@ typedef struct td_report_sums {
   uint32_t recent[TD_REPORT_SUMS_RECENT]; /* 1 + a sum, or 0 */
 } td_report_sums;
 
-/* td_report_sums_add adds a life to the sum of a number, and returns the sum's place. */
-uint32_t td_report_sums_add(td_report_sums *sums, uint64_t number, const td_life *life);
+/* td_report_sums_add adds a life to the sum of a number, and returns the sum's place. n_calls is 1,
+ * or 0 if its function did not return. */
+uint32_t td_report_sums_add(td_report_sums *sums, uint64_t number, const td_life *life,
+                            uint32_t n_calls);
 
 /* td_report_row_add adds what another row counts. */
 void td_report_row_add(td_report_row *row, const td_report_row *other);
