@@ -248,6 +248,34 @@ except ValueError: pass
         self.assertIn("no call returned", run(TAPEDECK, "report", tape))
         self.assertIn(",0,0,", run(TAPEDECK, "report", "--csv", tape))
 
+    def test_cut_off(self):
+        """A tape may end while one thread has told nothing for long. What it did until then is its node's."""
+        program = """
+import threading, time, torch
+is_slow = threading.Event()
+class Slow(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x): return x * 2
+    @staticmethod
+    def backward(ctx, g):
+        is_slow.set()
+        time.sleep(60)
+threading.Thread(target=lambda: Slow.apply(torch.ones(3, requires_grad=True)).sum().backward(), daemon=True).start()
+is_slow.wait()
+time.sleep(0.02)
+x = torch.ones(3, requires_grad=True)
+(x * 2).sum().backward()
+"""
+        script, tape = (os.path.join(self.folder.name, name) for name in ("cut.py", "cut.tape"))
+        with open(script, "w") as file:
+            file.write(program)
+        run(TAPEDECK, "run", "-o", tape, script)
+        told = report(tape)
+        slow = next(row for row in told["rows"] if row["key"] == "SlowBackward")
+        self.assertEqual((slow["n"], slow["p50"]), (0, None))
+        self.assertGreater(slow["self"], 19_900_000)
+        self.assertGreaterEqual(sum(row["total"] for row in told["rows"]) + told["unattributed"], told["wall"])
+
     def test_groups(self):
         told = {by: report(self.program, "--by", by) for by in BYS}
         for by in ("module", "line", "node", "thread", "queue", "pass", "rank"):

@@ -369,9 +369,18 @@ td_lives_is_busy(const td_lives *self, uint32_t thread) {
   return thread < self->n_lanes && self->lanes[thread].busy_for != TD_NONE;
 }
 
+/* A thread may tell nothing for long before the tape ends inside its pass. */
+static void
+add_rest(td_lives *self, lane *lane) {
+  const frame *top = top_of(lane);
+  if (!top || top->life.pass == TD_NONE || self->passes.items[top->life.pass].has_ended) return;
+  add_time(self, lane, TD_EVENT_session_end);
+}
+
 uint32_t
 td_lives_end(td_lives *self) {
   for (uint32_t i = 0; i < self->n_lanes; i++) {
+    add_rest(self, &self->lanes[i]);
     while (self->lanes[i].n)
       finish(self, &self->lanes[i]);
     note_work(self, &self->lanes[i]);

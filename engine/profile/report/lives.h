@@ -62,8 +62,8 @@ typedef struct td_life_span {
 } td_life_span;
 
 /* All are borrowed for the call. NULL: of no interest. `unfinished` tells of a node whose function
- * did not run or did not return: its pass only captured its gradient, it failed, or the tape ends
- * inside. begin_seq and begin_ns may be those of its pop. */
+ * did not run or did not return. Its pass only captured its gradient, it failed, or the tape ends
+ * inside. If it did not run, begin_seq and begin_ns are those of its pop. */
 typedef struct td_life_listener {
   void (*life)(const td_life *life, void *data);
   void (*unfinished)(const td_life *life, void *data);
