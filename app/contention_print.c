@@ -163,6 +163,10 @@ print_locks(const td_contention *contention) {
   for (uint32_t i = 0; i < MIN(contention->locks.n_locks, SHOWN); i++)
     print_lock(contention, &contention->locks.locks[i]);
   print_more(contention->locks.n_locks, "locks");
+  bool has_unknown = false;
+  for (uint32_t i = 0; i < contention->locks.n_locks; i++)
+    has_unknown |= !contention->locks.locks[i].n_taken;
+  if (has_unknown) puts("–  taken: only the locks of queues tell of each time");
 }
 
 static void
