@@ -404,6 +404,9 @@ class Whatif(unittest.TestCase):
         run(TAPEDECK, "run", "-o", path, self.write(program))
         told = whatif(path)
         self.assertEqual((told["passes"], told["left_out"]), (14, 1))
+        alone = "import torch\nx = torch.ones(2, requires_grad=True) * 2\nx.register_hook(lambda g: 1 / 0)\ntry: x.sum().backward()\nexcept ZeroDivisionError: pass\n"
+        run(TAPEDECK, "run", "--force", "-o", path, self.write(alone))
+        self.assertIn("no backward pass of this tape ended well", run(TAPEDECK, "whatif", path, ok=2))
 
 
 class Torch(Whatif):

@@ -60,6 +60,8 @@ td_whatif_make(td_tape *tape, const td_virtual_plan *plans, uint32_t n_plans, td
   asking self = {.plans = plans, .n_plans = n_plans, .whatif = whatif, .results = results};
   self.is_found = TD_NEW_N(bool, n_plans ? plans->n_scalings : 0);
   td_status status = td_model_visit(tape, run, &self, &whatif->n_left_out, error);
+  if (!status && !whatif->n_passes)
+    status = td_error_set(error, TD_OUT_OF_RANGE, "no backward pass of this tape ended well");
   if (!status) status = refuse_unknown(&self, error);
   free(self.is_found);
   return status;

@@ -17,9 +17,9 @@ typedef struct td_whatif {
   bool has_bytes;             /* else no memory_peak is known */
 } td_whatif;
 
-/* td_whatif_make writes [n_plans] results. It reads the tape once. TD_UNSUPPORTED if the tape has
- * no pops that were observed; TD_OUT_OF_RANGE if a change names what no task is; else as
- * td_catalog_visit. */
+/* td_whatif_make writes [n_plans] results. It reads the tape once. It fails with
+ * TD_UNSUPPORTED if the tape has no pops that were observed. It fails with TD_OUT_OF_RANGE if no
+ * pass ended well, or if a change names what no task is; else as td_catalog_visit. */
 td_status td_whatif_make(td_tape *tape, const td_virtual_plan *plans, uint32_t n_plans,
                          td_whatif *whatif, td_virtual_result *results, td_error *error);
 
