@@ -182,7 +182,7 @@ static void
 print_queues(const td_contention *contention) {
   bool is_known = contention->queues_known == TD_knowledge_observed;
   if (!contention->n_queues) {
-    puts("Queues: no task entered one.");
+    puts(is_known ? "Queues: no task entered one." : "Queues: nobody observed them on this tape.");
     return;
   }
   puts("\nFrom the push to the pop of a task, and how long threads slept until there was one:");

@@ -251,17 +251,18 @@ print_growth(const td_memory *memory) {
   const td_memory_steps *steps = &memory->steps;
   g_autofree char *n = td_format_count(steps->n);
   if (steps->n < 3) return;
-  printf("From step to step (%s %s):", n, memory->has_steps ? "steps" : "backward passes");
-  const char *before = " ";
+  const char *before = "";
   for (int group = 0; group < TD_N_HOLDING_GROUPS; group++) {
     double bytes;
     if (!memory->is_known[group] || !td_memory_steps_growth(steps, (td_holding_group)group, &bytes))
       continue;
     g_autofree char *text = format_growth(bytes);
+    if (!*before)
+      printf("From step to step (%s %s): ", n, memory->has_steps ? "steps" : "backward passes");
     printf("%s%s %s", before, groups[group].many, text);
     before = ", ";
   }
-  putchar('\n');
+  if (*before) putchar('\n');
 }
 
 static uint64_t

@@ -194,7 +194,7 @@ static void
 print_notes(const td_report *report, td_report_by by) {
   if (by == TD_REPORT_BY_hook || by == TD_REPORT_BY_lock) return;
   if (!report->is_known[TD_LIFE_release])
-    puts("–  hand over: the probe did not time it; it counts as unattributed");
+    puts("–  hand over: the recording did not time it; it counts as unattributed");
   if (!report->is_known[TD_LIFE_queue_wait])
     puts("–  queue wait: pushes and pops were not observed on this tape");
   if (!report->is_known[TD_LIFE_dependency_wait])

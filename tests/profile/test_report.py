@@ -297,6 +297,7 @@ x = torch.ones(3, requires_grad=True)
         rest = report(self.program, "--skip-first", "4")
         self.assertEqual(rest["passes"], whole["passes"] - 4)
         self.assertIn("there is no outermost pass 999", run(TAPEDECK, "report", self.program, "--pass", "999", ok=2))
+        self.assertIn("after those left out", run(TAPEDECK, "report", self.program, "--pass", "0", "--skip-first", "1", ok=2))
 
     def test_table(self):
         rows = list(csv.DictReader(io.StringIO(run(TAPEDECK, "report", self.program, "--csv", "--sort", "n"))))

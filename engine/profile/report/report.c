@@ -262,8 +262,10 @@ td_report_make(td_tape *tape, const td_report_wish *wish, td_report *report, td_
   if (!status) finish(&self);
   reporting_fini(&self);
   if (!status && wish->graph_task != TD_NONE && report->n_passes == 0)
-    status =
-        td_error_set(error, TD_OUT_OF_RANGE, "there is no outermost pass %u", wish->graph_task);
+    status = td_error_set(error, TD_OUT_OF_RANGE,
+                          wish->skip_first ? "no outermost pass after those left out is pass %u"
+                                           : "there is no outermost pass %u",
+                          wish->graph_task);
   return status;
 }
 
