@@ -3,7 +3,9 @@
 
 #include "app/about.h"
 #include "app/window_shortcuts.h"
+#include "app/window_ways.h"
 #include "ui/model/analysis_wish.h"
+#include "ui/model/document_texts.h"
 #include "ui/model/playhead_steps.h"
 
 #include <glib/gi18n.h>
@@ -202,6 +204,45 @@ TD_ANALYSES(X)
 #undef X
 
 static void
+visit_back(TdWindow *window) {
+  td_window_visit(window, -1);
+}
+
+static void
+visit_forward(TdWindow *window) {
+  td_window_visit(window, 1);
+}
+
+static void
+node_begin(TdWindow *window) {
+  td_playhead_go_to_node(td_window_get_playhead(window), TD_EVENT_node_begin);
+}
+
+static void
+node_end(TdWindow *window) {
+  td_playhead_go_to_node(td_window_get_playhead(window), TD_EVENT_node_end);
+}
+
+static void
+node_events(TdWindow *window) {
+  td_tape_view_show_events_of_selection(td_window_get_tape_view(window));
+}
+
+/* What the inspector says above its facts. */
+static void
+node_copy(TdWindow *window) {
+  TdPlayhead *playhead = td_window_get_playhead(window);
+  uint32_t node = td_playhead_get_selection(playhead);
+  if (node == TD_NONE) return;
+  TdDocument *document = td_playhead_get_document(playhead);
+  g_autofree char *name = td_document_dup_node_words(document, node);
+  g_autofree char *why = td_document_dup_wait_text(document, node);
+  g_autofree char *text = why ? g_strdup_printf("%s\n%s", name, why) : g_strdup(name);
+  gdk_clipboard_set_text(gtk_widget_get_clipboard(GTK_WIDGET(window)), text);
+  td_window_say(window, _("Copied"));
+}
+
+static void
 unselect(TdWindow *window) {
   td_playhead_set_selection(td_window_get_playhead(window), TD_NONE);
 }
@@ -242,6 +283,9 @@ static const struct {
      training_step},
     {"training-back", N_("Previous training step"), "braceleft", SECTION_MOVE, NEED_TAPE,
      training_back},
+    {"visit-back", N_("Back to where you were before"), "<Alt>Left", SECTION_MOVE, NEED_TAPE,
+     visit_back},
+    {"visit-forward", N_("Forward again"), "<Alt>Right", SECTION_MOVE, NEED_TAPE, visit_forward},
     {"follow", N_("Selection follows the playhead"), "l", SECTION_MOVE, NEED_TAPE, NULL},
     {"live-step", N_("Step to the next event; at the end, run the program to its next stop"), "F8",
      SECTION_LIVE, NEED_PROGRAM, event_step},
@@ -265,6 +309,14 @@ static const struct {
      whole_timeline},
     {"pass-timeline", N_("Show this backward pass in the timeline"), "p", SECTION_GRAPH, NEED_TAPE,
      pass_timeline},
+    {"node-begin", N_("Go to where the selected node begins"), "comma", SECTION_GRAPH, NEED_TAPE,
+     node_begin},
+    {"node-end", N_("Go to where the selected node ends"), "period", SECTION_GRAPH, NEED_TAPE,
+     node_end},
+    {"node-events", N_("Show the events of the selected node"), "e", SECTION_GRAPH, NEED_TAPE,
+     node_events},
+    {"node-copy", N_("Copy the selected node's name and what it waits for"), "c", SECTION_GRAPH,
+     NEED_TAPE, node_copy},
     {"unselect", N_("Select nothing"), "Escape", SECTION_GRAPH, NEED_TAPE, unselect},
     {"inspector", N_("Show the inspector"), "<Alt>1", SECTION_GRAPH, NEED_TAPE, show_inspector},
     {"events", N_("Show the events"), "<Alt>2", SECTION_GRAPH, NEED_TAPE, show_events},
@@ -455,6 +507,7 @@ update(TdWindow *window) {
 
 void
 td_window_actions_install(TdWindow *window) {
+  td_window_ways_add(window);
   add_stateful(window);
   for (guint i = 0; i < G_N_ELEMENTS(actions); i++) {
     if (!actions[i].activate) continue;

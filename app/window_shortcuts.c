@@ -13,6 +13,7 @@ static const struct {
     {N_("Select the node beside"), "<Control>Left <Control>Right"},
     {N_("Select the node above"), "Up"},
     {N_("Select the node below"), "Down"},
+    {N_("Open the menu of the selected node"), "Menu <Shift>F10"},
     {N_("In the List of Events"), NULL},
     {N_("Go to the event above"), "Up"},
     {N_("Go to the event below"), "Down"},

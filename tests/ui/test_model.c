@@ -12,6 +12,7 @@
 #include "ui/model/playhead_steps.h"
 #include "ui/model/problems.h"
 #include "ui/model/scene_cache.h"
+#include "ui/model/visits.h"
 
 #include <glib/gstdio.h>
 #include <unistd.h>
@@ -489,6 +490,80 @@ test_cut_while_open(Fixture *fixture, gconstpointer data) {
   td_playhead_set_document(fixture->playhead, fixture->document);
 }
 
+static guint n_reached;
+
+/* To the begin and end of the selected node, from anywhere. */
+static void
+test_go_to_node(Fixture *fixture, gconstpointer data) {
+  TdPlayhead *playhead = fixture->playhead;
+  td_replay *replay = td_document_get_replay(fixture->document);
+  for (uint32_t node = 0; node < td_document_get_catalog(fixture->document)->n_nodes; node++) {
+    const td_event_kind edges[] = {TD_EVENT_node_end, TD_EVENT_node_begin};
+    for (gsize i = 0; i < G_N_ELEMENTS(edges); i++) {
+      td_playhead_set_position(playhead, 7);
+      td_playhead_set_selection(playhead, node);
+      td_playhead_go_to_node(playhead, edges[i]);
+      td_any_event event;
+      uint64_t position = td_playhead_get_position(playhead);
+      if (position == 7) continue; /* it does not run */
+      g_assert_cmpint(td_replay_event(replay, position - 1, &event, NULL), ==, TD_OK);
+      g_assert_cmpuint(event.event.kind, ==, edges[i]);
+      g_assert_cmpuint(i ? event.node_begin.node : event.node_end.node, ==, node);
+      g_assert_cmpuint(td_playhead_get_selection(playhead), ==, node);
+      n_reached++;
+    }
+  }
+  g_assert_cmpuint(n_reached, >, 10);
+}
+
+static void
+rest(void) {
+  gint64 until = g_get_monotonic_time() + 600000;
+  while (g_get_monotonic_time() < until)
+    g_main_context_iteration(NULL, FALSE);
+}
+
+static void
+assert_place(TdPlayhead *playhead, uint64_t position, uint32_t selection) {
+  g_assert_cmpuint(td_playhead_get_position(playhead), ==, position);
+  g_assert_cmpuint(td_playhead_get_selection(playhead), ==, selection);
+}
+
+/* Steps and what one only passes by are no places. A new place lets those go that were left. */
+static void
+test_visits(Fixture *fixture, gconstpointer data) {
+  TdPlayhead *playhead = fixture->playhead;
+  td_playhead_set_follow(playhead, FALSE);
+  td_playhead_set_position(playhead, 10);
+  td_playhead_set_selection(playhead, 1);
+  g_autoptr(TdVisits) visits = td_visits_new(playhead);
+  g_assert_false(td_visits_go(visits, -1));
+  td_playhead_step_event(playhead, 1);
+  rest();
+  for (uint64_t position = 70; position < 200; position++)
+    td_playhead_set_position(playhead, position);
+  rest();
+  td_playhead_set_selection(playhead, 3);
+  g_assert_true(td_visits_go(visits, -1));
+  assert_place(playhead, 199, 1);
+  g_assert_true(td_visits_go(visits, -1));
+  assert_place(playhead, 11, 1);
+  rest();
+  g_assert_false(td_visits_go(visits, -1));
+  g_assert_true(td_visits_go(visits, 1));
+  g_assert_true(td_visits_go(visits, 1));
+  assert_place(playhead, 199, 3);
+  g_assert_false(td_visits_go(visits, 1));
+  g_assert_true(td_visits_go(visits, -1));
+  td_playhead_set_position(playhead, 90);
+  rest();
+  g_assert_false(td_visits_go(visits, 1));
+  g_assert_true(td_visits_go(visits, -1));
+  assert_place(playhead, 199, 1);
+  td_playhead_set_document(playhead, NULL);
+  g_assert_false(td_visits_go(visits, -1));
+}
+
 /* Large scenes go first, but for the one on show and the newest. */
 static void
 test_scenes_have_a_budget(Fixture *fixture, gconstpointer data) {
@@ -550,6 +625,8 @@ main(int argc, char **argv) {
   ADD("playhead/follow-can-stop", test_follow_can_stop);
   ADD("playhead/plays", test_plays);
   ADD("playhead/speeds", test_speeds);
+  ADD("playhead/go-to-node", test_go_to_node);
+  ADD("playhead/visits", test_visits);
   ADD("playhead/cut-while-open", test_cut_while_open);
   ADD("playhead/span-stays-inside", test_span_stays_inside);
   ADD("event-list/lazy-and-whole", test_list_is_lazy_and_whole);

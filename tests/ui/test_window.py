@@ -23,7 +23,7 @@ MAKE_TAPE = pathlib.Path(os.environ["BUILD_ROOT"]) / "tests" / "make_tape"
 OUTPUT = pathlib.Path(os.environ["TEST_OUTPUT"]) / "window"
 THIN_SPACE = "\u202f"
 KEYS = {"Right": 0xFF53, "Left": 0xFF51, "Down": 0xFF54, "Up": 0xFF52, "End": 0xFF57, "space": 0x20, "Home": 0xFF50, "Tab": 0xFF09, "Return": 0xFF0D, "braceleft": 0x7B,
-        "braceright": 0x7D, "Page_Up": 0xFF55, "Page_Down": 0xFF56, "F9": 0xFFC6}
+        "braceright": 0x7D, "Page_Up": 0xFF55, "Page_Down": 0xFF56, "F9": 0xFFC6, "comma": 0x2C, "period": 0x2E}
 MODIFIER_CODES = {"Shift": 50, "Control": 37, "Alt": 64}  # of the keyboard that Xvfb has
 
 
@@ -397,6 +397,26 @@ def test_failures(tape):
     fails_in_one_line([str(tape)], nowhere, "no display")
 
 
+def test_ways(tape):
+    """Back and forward through places visited; from a selected node to where it begins and ends; its events alone."""
+    events = read_events(tape)
+    start = next(e["seq"] for e in events if e["event"] == "graph_task_begin") + 1
+    anomaly = next(e["seq"] for e in events if e["event"] == "anomaly")
+    begin, end = ([e["seq"] for e in events if e["event"] == kind][-1] for kind in ("node_begin", "node_end"))
+    with Window(tape, "--node", next(e["node"] for e in events if e["seq"] == begin)) as window:
+        window.wait_for_position(start)
+        for key, position in (("period", end + 1), ("comma", begin + 1), ("Home", 0), ("n", anomaly + 1)):
+            window.key(key)
+            window.wait_for_position(position)
+            time.sleep(0.6)
+        for key, position in (("Left", 0), ("Left", begin + 1), ("Right", 0), ("Right", anomaly + 1), ("Right", anomaly + 1)):
+            window.key(key, "Alt")
+            window.wait_for_position(position)
+        window.key("e")
+        only = window.find("push button", "This Node")
+        display.wait_for("its events alone", lambda: only.getState().contains(pyatspi.STATE_PRESSED))
+
+
 def test_panes(tape):
     """A key hides each pane, and what is hidden stays so in the next window, until the key shows it again."""
     panes = {("image", "Timeline"): "Control", ("image", "Ready queues"): "Shift", ("page tab", "Events"): None}
@@ -426,7 +446,7 @@ def main():
     tape = OUTPUT / "nan_from_sum.tape"
     tapedeck("run", "--force", "--anomaly", "nonfinite", "-o", tape, "nan_from_sum")
     wanted = sys.argv[1:]
-    for test, arguments in ((test_failures, [tape]), (test_nan_example, [tape]), (test_keys, [tape]), (test_keys_in_lists, [tape]), (test_panes, [tape]), (test_play, [tape]),
+    for test, arguments in ((test_failures, [tape]), (test_nan_example, [tape]), (test_keys, [tape]), (test_keys_in_lists, [tape]), (test_panes, [tape]), (test_ways, [tape]), (test_play, [tape]),
                             (test_lists, [tape]), (test_overlays, [tape]), (test_messages, [tape]), (test_list_under_pointer, [OUTPUT]), (test_level, [OUTPUT]),
                             (test_no_problems, [OUTPUT]), (test_training, [OUTPUT]), (test_not_a_tape, []), (test_start_page, [])):
         if wanted and test.__name__ not in wanted:

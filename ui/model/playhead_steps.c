@@ -53,6 +53,39 @@ td_playhead_step_node(TdPlayhead *self, int direction) {
     td_playhead_to_start(self);
 }
 
+typedef struct Edge {
+  td_event_kind kind;
+  uint32_t node, graph_task;
+} Edge;
+
+static bool
+is_edge(const td_any_event *event, void *data) {
+  const Edge *wanted = data;
+  if (event->event.kind != wanted->kind) return false;
+  if (wanted->kind == TD_EVENT_node_begin)
+    return event->node_begin.node == wanted->node &&
+           event->node_begin.graph_task == wanted->graph_task;
+  return event->node_end.node == wanted->node && event->node_end.graph_task == wanted->graph_task;
+}
+
+void
+td_playhead_go_to_node(TdPlayhead *self, td_event_kind edge) {
+  TdDocument *document = td_playhead_get_document(self);
+  uint32_t node = td_playhead_get_selection(self);
+  if (!document || node == TD_NONE) return;
+  Edge wanted = {edge, node, td_document_get_graph_task(document)};
+  const td_catalog_graph_task *pass =
+      td_catalog_graph_task_find(td_document_get_catalog(document), wanted.graph_task);
+  uint64_t seq;
+  if (!pass || td_replay_find(td_document_get_replay(document), pass->begin_seq, true, is_edge,
+                              &wanted, &seq, NULL) != TD_OK) {
+    td_playhead_say(self, _("This node does not run in the pass shown"));
+    return;
+  }
+  td_playhead_set_playing(self, FALSE);
+  td_playhead_show_node(self, seq + 1, node);
+}
+
 void
 td_playhead_step_graph_task(TdPlayhead *self, int direction) {
   TdDocument *document = td_playhead_get_document(self);

@@ -25,6 +25,7 @@ typedef struct TdCanvasPrivate {
   double pointer_x, pointer_y;
   uint32_t hovered;
   char *description; /* (owned): last told */
+  GtkWidget *menu;   /* (child) or NULL */
 } TdCanvasPrivate;
 
 G_DEFINE_ABSTRACT_TYPE_WITH_PRIVATE(TdCanvas, td_canvas, GTK_TYPE_WIDGET)
@@ -244,6 +245,45 @@ pointer_left(TdCanvas *self) {
   set_hovered(self, TD_NONE);
 }
 
+void
+td_canvas_set_menu(TdCanvas *self, GMenuModel *menu) {
+  TdCanvasPrivate *priv = private_of(self);
+  g_clear_pointer(&priv->menu, gtk_widget_unparent);
+  priv->menu = gtk_popover_menu_new_from_model(menu);
+  gtk_popover_set_has_arrow(GTK_POPOVER(priv->menu), FALSE);
+  gtk_widget_set_halign(priv->menu, GTK_ALIGN_START);
+  gtk_widget_set_parent(priv->menu, GTK_WIDGET(self));
+}
+
+static void
+pop_up(TdCanvas *self, double x, double y) {
+  TdCanvasPrivate *priv = private_of(self);
+  gtk_popover_set_pointing_to(GTK_POPOVER(priv->menu), &(GdkRectangle){(int)x, (int)y, 1, 1});
+  gtk_popover_popup(GTK_POPOVER(priv->menu));
+}
+
+static void
+menu_pressed(GtkGestureClick *click, int n, double x, double y, gpointer data) {
+  TdCanvas *self = data;
+  if (!private_of(self)->menu || !td_canvas_get_document(self)) return;
+  uint32_t node =
+      TD_CANVAS_GET_CLASS(self)->node_at(self, td_canvas_units(self, x), td_canvas_units(self, y));
+  if (node == TD_NONE) return;
+  gtk_gesture_set_state(GTK_GESTURE(click), GTK_EVENT_SEQUENCE_CLAIMED);
+  td_playhead_set_selection(td_canvas_get_playhead(self), node);
+  pop_up(self, x, y);
+}
+
+static gboolean
+menu_key(GtkWidget *widget, GVariant *arguments, gpointer data) {
+  TdCanvas *self = TD_CANVAS(widget);
+  TdPlayhead *playhead = td_canvas_get_playhead(self);
+  if (!private_of(self)->menu || !td_canvas_get_document(self)) return FALSE;
+  if (td_playhead_get_selection(playhead) == TD_NONE) return FALSE;
+  pop_up(self, gtk_widget_get_width(widget) / 2.0, gtk_widget_get_height(widget) / 2.0);
+  return TRUE;
+}
+
 static gboolean
 td_canvas_query_tooltip(GtkWidget *widget, int x, int y, gboolean keyboard, GtkTooltip *tooltip) {
   TdCanvas *self = TD_CANVAS(widget);
@@ -366,6 +406,12 @@ td_canvas_root(GtkWidget *widget) {
 }
 
 static void
+td_canvas_size_allocate(GtkWidget *widget, int width, int height, int baseline) {
+  GtkWidget *menu = private_of(TD_CANVAS(widget))->menu;
+  if (menu) gtk_popover_present(GTK_POPOVER(menu));
+}
+
+static void
 td_canvas_css_changed(GtkWidget *widget, GtkCssStyleChange *change) {
   GTK_WIDGET_CLASS(td_canvas_parent_class)->css_changed(widget, change);
   update_theme(TD_CANVAS(widget));
@@ -377,6 +423,7 @@ td_canvas_dispose(GObject *object) {
   if (priv->scene_of) g_signal_handlers_disconnect_by_data(priv->scene_of, object);
   g_clear_object(&priv->scene_of);
   g_clear_object(&priv->playhead);
+  g_clear_pointer(&priv->menu, gtk_widget_unparent);
   g_clear_pointer(&priv->labels, td_label_cache_free);
   g_clear_pointer(&priv->picture, gsk_render_node_unref);
   g_clear_pointer(&priv->description, g_free);
@@ -389,8 +436,11 @@ td_canvas_class_init(TdCanvasClass *klass) {
   G_OBJECT_CLASS(klass)->dispose = td_canvas_dispose;
   widget_class->root = td_canvas_root;
   widget_class->snapshot = td_canvas_snapshot;
+  widget_class->size_allocate = td_canvas_size_allocate;
   widget_class->query_tooltip = td_canvas_query_tooltip;
   widget_class->css_changed = td_canvas_css_changed;
+  gtk_widget_class_add_binding(widget_class, GDK_KEY_Menu, 0, menu_key, NULL);
+  gtk_widget_class_add_binding(widget_class, GDK_KEY_F10, GDK_SHIFT_MASK, menu_key, NULL);
   gtk_widget_class_set_css_name(widget_class, "tdcanvas");
   gtk_widget_class_set_accessible_role(widget_class, GTK_ACCESSIBLE_ROLE_IMG);
 }
@@ -406,6 +456,10 @@ td_canvas_init(TdCanvas *self) {
   g_signal_connect_swapped(motion, "motion", G_CALLBACK(pointer_moved), self);
   g_signal_connect_swapped(motion, "leave", G_CALLBACK(pointer_left), self);
   gtk_widget_add_controller(GTK_WIDGET(self), motion);
+  GtkGesture *click = gtk_gesture_click_new();
+  gtk_gesture_single_set_button(GTK_GESTURE_SINGLE(click), GDK_BUTTON_SECONDARY);
+  g_signal_connect(click, "pressed", G_CALLBACK(menu_pressed), self);
+  gtk_widget_add_controller(GTK_WIDGET(self), GTK_EVENT_CONTROLLER(click));
   AdwStyleManager *style = adw_style_manager_get_default();
   g_signal_connect_object(style, "notify::dark", G_CALLBACK(update_theme), self, G_CONNECT_SWAPPED);
   g_signal_connect_object(style, "notify::high-contrast", G_CALLBACK(update_theme), self,

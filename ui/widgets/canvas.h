@@ -72,6 +72,10 @@ double td_canvas_pixels(TdCanvas *self, double units);
 uint32_t td_canvas_get_hovered(TdCanvas *self);
 void td_canvas_get_pointer(TdCanvas *self, double *x, double *y);
 
+/* td_canvas_set_menu gives the canvas a menu for its nodes. The pointer opens it for the node under
+ * it, and selects that. A key opens it for the selected node. */
+void td_canvas_set_menu(TdCanvas *self, GMenuModel *menu);
+
 /* td_canvas_describe tells screen readers what is shown now. */
 void td_canvas_describe(TdCanvas *self, const char *description);
 

@@ -73,6 +73,11 @@ selection_changed(TdEventsPane *self) {
   if (td_playhead_get_selection(self->playhead) != self->listed_node) filter(self);
 }
 
+void
+td_events_pane_show_selected(TdEventsPane *self) {
+  gtk_toggle_button_set_active(self->only_selected, TRUE);
+}
+
 static void
 row_activated(GtkListView *list, guint row, gpointer data) {
   TdEventsPane *self = data;

@@ -11,4 +11,7 @@
 #define TD_TYPE_EVENTS_PANE (td_events_pane_get_type())
 G_DECLARE_FINAL_TYPE(TdEventsPane, td_events_pane, TD, EVENTS_PANE, AdwBin)
 
+/* td_events_pane_show_selected lists the events of the selected node alone. */
+void td_events_pane_show_selected(TdEventsPane *self);
+
 void td_events_pane_set_playhead(TdEventsPane *self, TdPlayhead *playhead);

@@ -44,6 +44,7 @@ struct _TdTapeView {
   TdAnalysisPane *analysis;
   TdPartBar *part_bar;
   TdTransport *transport;
+  GMenuModel *node_menu;
   TdPlayhead *playhead; /* (owned) */
   TdPaneSizes wanted;   /* to be set once there is a size */
   gboolean showed_both; /* queues and timeline */
@@ -281,6 +282,12 @@ td_tape_view_focus_graph(TdTapeView *self) {
   gtk_widget_grab_focus(GTK_WIDGET(self->graph));
 }
 
+void
+td_tape_view_show_events_of_selection(TdTapeView *self) {
+  td_tape_view_show_page(self, "events");
+  td_events_pane_show_selected(self->events);
+}
+
 gboolean
 td_tape_view_show_page(TdTapeView *self, const char *name) {
   if (td_analysis_pane_show(self->analysis, name)) name = "analysis";
@@ -438,6 +445,7 @@ td_tape_view_class_init(TdTapeViewClass *klass) {
   gtk_widget_class_set_template_from_resource(widget_class,
                                               "/org/tapedeck/Tapedeck/ui/tape_view.ui");
   BIND(live);
+  BIND(node_menu);
   BIND(warning_bar);
   BIND(warning);
   BIND(side_paned);
@@ -477,6 +485,9 @@ td_tape_view_init(TdTapeView *self) {
                            G_CALLBACK(show_queue), self);
   g_signal_connect_swapped(self->process, "notify::selected", G_CALLBACK(process_chosen), self);
   g_signal_connect(self->warning_bar, "response", G_CALLBACK(close_warning), NULL);
+  td_canvas_set_menu(TD_CANVAS(self->graph), self->node_menu);
+  td_canvas_set_menu(TD_CANVAS(self->queues), self->node_menu);
+  td_canvas_set_menu(TD_CANVAS(self->timeline), self->node_menu);
   g_signal_connect_swapped(self->queues_pane, "notify::visible", G_CALLBACK(lower_pane_changed),
                            self);
   g_signal_connect_swapped(self->timeline, "notify::visible", G_CALLBACK(lower_pane_changed), self);

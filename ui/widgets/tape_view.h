@@ -32,6 +32,10 @@ void td_tape_view_next_overlay(TdTapeView *self);
 
 void td_tape_view_focus_graph(TdTapeView *self);
 
+/* td_tape_view_show_events_of_selection shows the list of events, with those of the selected node
+ * alone. */
+void td_tape_view_show_events_of_selection(TdTapeView *self);
+
 /* td_tape_view_show_page shows a page of the side pane: "inspector", "events", "problems" or the
  * name of an analysis. FALSE for any other. */
 gboolean td_tape_view_show_page(TdTapeView *self, const char *name);

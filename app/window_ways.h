@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * Ways into a tape and through it. Somebody drops a file on the window, or goes back and forward
+ * through places visited. A mouse's side buttons do that too. Main thread. */
+#pragma once
+
+#include "app/window.h"
+
+/* td_window_ways_add is called once for a window, after it has its playhead. */
+void td_window_ways_add(TdWindow *window);
+
+/* td_window_visit goes to the place visited before (-1) or after (1). Without one it says so. */
+void td_window_visit(TdWindow *window, int direction);
