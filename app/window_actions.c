@@ -2,6 +2,7 @@
 #include "app/window_actions.h"
 
 #include "app/about.h"
+#include "app/window_keys.h"
 #include "app/window_shortcuts.h"
 #include "app/window_ways.h"
 #include "ui/model/analysis_wish.h"
@@ -344,11 +345,6 @@ static const struct {
      close_window},
 };
 
-typedef struct Key {
-  const char *action; /* constant */
-  char *name;         /* (owned) */
-} Key;
-
 static void
 activated(GSimpleAction *action, GVariant *parameter, gpointer data) {
   const char *name = g_action_get_name(G_ACTION(action));
@@ -356,81 +352,13 @@ activated(GSimpleAction *action, GVariant *parameter, gpointer data) {
     if (strcmp(actions[i].name, name) == 0) actions[i].activate(data);
 }
 
-/* A key that also types text must reach an entry. So only keys with Control or Alt, and function
- * keys, go before the focused widget. */
-static gboolean
-goes_first(const char *key) {
-  guint keyval;
-  GdkModifierType modifiers;
-  gtk_accelerator_parse(key, &keyval, &modifiers);
-  return modifiers & (GDK_CONTROL_MASK | GDK_ALT_MASK) ||
-         (keyval >= GDK_KEY_F1 && keyval <= GDK_KEY_F35);
-}
-
-static gboolean
-is_within(GtkWidget *widget, GType type) {
-  return widget && (g_type_is_a(G_OBJECT_TYPE(widget), type) ||
-                    gtk_widget_get_ancestor(widget, type) != NULL);
-}
-
-/* What the focused widget does with a key itself: an entry types it, a popover is a small window, a
- * button takes the space bar. */
-static gboolean
-needs_key(GtkWidget *focus, const char *key) {
-  if (is_within(focus, GTK_TYPE_EDITABLE) || is_within(focus, GTK_TYPE_POPOVER)) return TRUE;
-  return strcmp(key, "space") == 0 &&
-         (is_within(focus, GTK_TYPE_BUTTON) || is_within(focus, GTK_TYPE_EXPANDER) ||
-          is_within(focus, GTK_TYPE_DROP_DOWN) || is_within(focus, GTK_TYPE_SWITCH));
-}
-
-/* A key that moves the playhead works wherever the focus is. */
-static gboolean
-transport_key(GtkWidget *window, GVariant *arguments, gpointer data) {
-  const Key *key = data;
-  GAction *action = g_action_map_lookup_action(G_ACTION_MAP(window), key->action);
-  if (!g_action_get_enabled(action) ||
-      needs_key(gtk_window_get_focus(GTK_WINDOW(window)), key->name))
-    return FALSE;
-  g_action_activate(action, NULL);
-  return TRUE;
-}
-
-static void
-free_key(gpointer data) {
-  Key *key = data;
-  g_free(key->name);
-  g_free(key);
-}
-
-static GtkShortcutAction *
-make_action(Section section, const char *action, const char *name) {
-  if (section == SECTION_MOVE) {
-    Key *key = g_new(Key, 1);
-    *key = (Key){action, g_strdup(name)};
-    return gtk_callback_action_new(transport_key, key, free_key);
-  }
-  g_autofree char *detailed = g_strconcat("win.", action, NULL);
-  return gtk_named_action_new(detailed);
-}
-
 static void
 add_keys(TdWindow *window) {
-  GtkEventController *first = gtk_shortcut_controller_new();
-  GtkEventController *last = gtk_shortcut_controller_new();
-  gtk_event_controller_set_propagation_phase(first, GTK_PHASE_CAPTURE);
-  gtk_event_controller_set_propagation_phase(last, GTK_PHASE_BUBBLE);
-  for (guint i = 0; i < G_N_ELEMENTS(actions); i++) {
-    g_auto(GStrv) keys = g_strsplit(actions[i].keys ? actions[i].keys : "", " ", -1);
-    for (guint k = 0; keys[k]; k++) {
-      gboolean before = actions[i].section == SECTION_MOVE || goes_first(keys[k]);
-      gtk_shortcut_controller_add_shortcut(
-          GTK_SHORTCUT_CONTROLLER(before ? first : last),
-          gtk_shortcut_new(gtk_shortcut_trigger_parse_string(keys[k]),
-                           make_action(actions[i].section, actions[i].name, keys[k])));
-    }
-  }
-  gtk_widget_add_controller(GTK_WIDGET(window), first);
-  gtk_widget_add_controller(GTK_WIDGET(window), last);
+  TdWindowKeys keys = td_window_keys_new(GTK_WIDGET(window));
+  for (guint i = 0; i < G_N_ELEMENTS(actions); i++)
+    if (actions[i].keys)
+      td_window_keys_add(&keys, actions[i].name, actions[i].keys,
+                         actions[i].section == SECTION_MOVE);
 }
 
 static char *

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * Keys of a window's actions. Main thread. */
+#pragma once
+
+#include <gtk/gtk.h>
+
+/* (borrowed from the window) Some keys go before the focused widget, others after it. */
+typedef struct TdWindowKeys {
+  GtkShortcutController *first, *last;
+} TdWindowKeys;
+
+TdWindowKeys td_window_keys_new(GtkWidget *window);
+
+/* td_window_keys_add gives the action "win.<action>" its keys: accelerators, separated by spaces. A
+ * key that works everywhere does so unless the focused widget needs it itself. `action` must live
+ * as long as the window. */
+void td_window_keys_add(const TdWindowKeys *self, const char *action, const char *keys,
+                        gboolean everywhere);
