@@ -35,7 +35,7 @@ COMMANDS = {"info": ["info", "TAPE"], "info --json": ["info", "TAPE", "--json"],
             "export html": ["export", "TAPE", "--to", "html", "-o", "/dev/null", "--force"]}
 # These commands may say that a tape has nothing for them.
 REFUSALS = {"order": b"nobody saw what entered|far more edges", "export html": b"the tape has no backward pass",
-            "whatif": b"nobody saw what entered", "idle": b"nobody saw what entered",
+            "whatif": b"nobody saw what entered|no backward pass of this tape ended well", "idle": b"nobody saw what entered",
             "critical": b"nobody saw what entered|no backward pass of this tape ended well"}
 COMMANDS |= {f"render {view}": ["render", "TAPE", "--view", view, "--at", "end", "-o", "OUT.png"]
              for view in ("graph", "timeline", "queues", "overview")}
