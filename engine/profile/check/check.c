@@ -139,8 +139,8 @@ check_left_over(td_checker *checker) {
 
 static void
 check_end(td_checker *checker, const td_tape_info *info) {
-  td_check_graph_tasks_end(checker);
   check_left_over(checker);
+  td_check_graph_tasks_end(checker);
   checker->seq = info->n_events;
   if (info->damage)
     td_checker_violate(checker, TD_RULE_complete, TD_NONE, "the tape is damaged: %s", info->damage);

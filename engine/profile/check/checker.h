@@ -96,5 +96,5 @@ void td_check_finishing(td_checker *checker, const td_any_event *event);
 
 /* td_check_graph_tasks_end checks what must be true of every graph task that ended well. The caller
  * has read the whole tape: a thread may finish its last task after another thread has ended the
- * graph task. */
+ * graph task. It sorts the tallies, so nobody may look for one afterwards. */
 void td_check_graph_tasks_end(td_checker *checker);
