@@ -5,6 +5,7 @@
  * that whatever GTK does on the way (styles, tooltips, cursors) is a part of the test. */
 #include "engine/replay/segments.h"
 #include "tests/fixtures/tape_maker.h"
+#include "tests/ui/model_fixture.h"
 #include "tests/ui/run_tests.h"
 #include "ui/widgets/graph_canvas.h"
 #include "ui/widgets/queues_canvas.h"
@@ -297,22 +298,12 @@ test_text_size(void) {
   set_font("Cantarell 11");
 }
 
-static void
-store_result(GObject *source, GAsyncResult *result, gpointer data) {
-  *(GAsyncResult **)data = g_object_ref(result);
-}
-
 /* Takes the document. */
 static TdDocument *
 load(TdDocument *document) {
-  GAsyncResult *result = NULL;
   g_autoptr(GError) error = NULL;
-  td_document_load_async(document, NULL, store_result, &result);
-  while (!result)
-    g_main_context_iteration(NULL, TRUE);
-  td_document_load_finish(document, result, &error);
+  td_load_document(document, &error);
   g_assert_no_error(error);
-  g_object_unref(result);
   return document;
 }
 

@@ -4,6 +4,7 @@
  * one, part by part. */
 #include "engine/replay/segments.h"
 #include "tests/fixtures/tape_maker.h"
+#include "tests/ui/model_fixture.h"
 #include "tests/ui/run_tests.h"
 #include "ui/model/document_part.h"
 #include "ui/model/document_texts.h"
@@ -35,20 +36,10 @@ typedef struct Fixture {
 } Fixture;
 
 static void
-store_result(GObject *source, GAsyncResult *result, gpointer data) {
-  *(GAsyncResult **)data = g_object_ref(result);
-}
-
-static void
 load(TdDocument *document) {
   g_autoptr(GError) error = NULL;
-  GAsyncResult *result = NULL;
-  td_document_load_async(document, NULL, store_result, &result);
-  while (!result)
-    g_main_context_iteration(NULL, TRUE);
-  g_assert_true(td_document_load_finish(document, result, &error));
+  g_assert_true(td_load_document(document, &error));
   g_assert_no_error(error);
-  g_object_unref(result);
 }
 
 static void

@@ -7,6 +7,7 @@
 #include "engine/events/emit.h"
 #include "engine/profile/knowledge.h"
 #include "tests/fixtures/tape_maker.h"
+#include "tests/ui/model_fixture.h"
 #include "tests/ui/run_tests.h"
 #include "ui/model/document_texts.h"
 #include "ui/model/event_list.h"
@@ -48,22 +49,12 @@ find(const td_tape_script *script, td_event_kind kind, uint32_t n) {
 }
 
 static void
-store_result(GObject *source, GAsyncResult *result, gpointer data) {
-  *(GAsyncResult **)data = g_object_ref(result);
-}
-
-static void
 open_document(Fixture *fixture) {
-  GAsyncResult *result = NULL;
   g_autoptr(GError) error = NULL;
   g_assert_cmpint(td_tape_script_write(&fixture->script, fixture->path, NULL), ==, TD_OK);
   fixture->document = td_document_new(fixture->path);
-  td_document_load_async(fixture->document, NULL, store_result, &result);
-  while (!result)
-    g_main_context_iteration(NULL, TRUE);
-  td_document_load_finish(fixture->document, result, &error);
+  td_load_document(fixture->document, &error);
   g_assert_no_error(error);
-  g_object_unref(result);
 }
 
 static void
