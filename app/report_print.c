@@ -215,14 +215,12 @@ td_report_print_text(const char *path, const td_report *report, td_report_by by)
     printf("%s no end on this tape: the last event counts as the end\n", unended);
   }
   print_heading(by);
-  bool has_none = false;
   for (uint32_t i = 0; i < MIN(report->n_rows, SHOWN); i++)
     print_row(report, by, &report->rows[i]);
-  for (uint32_t i = 0; i < report->n_rows; i++)
-    has_none |= report->rows[i].n == 0;
   if (!report->n_rows) printf("–  nothing to tell by %s\n", td_report_by_name(by));
   if (report->n_rows > SHOWN)
     printf("%u more rows: --csv or --json has them all\n", report->n_rows - SHOWN);
-  if (has_none) puts("–  median, max: no call returned; a gradient was captured, or a call failed");
+  if (td_report_has_unreturned(report))
+    puts("–  median, max: no call returned; a gradient was captured, or a call failed");
   print_notes(report, by);
 }

@@ -381,11 +381,6 @@ td_window_get_tape_view(TdWindow *self) {
   return self->tape_view;
 }
 
-/* In the config: whether a pane is shown. */
-static const char *const pane_keys[TD_N_PANES] = {[TD_PANE_SIDE] = "shows-side",
-                                                  [TD_PANE_QUEUES] = "shows-queues",
-                                                  [TD_PANE_TIMELINE] = "shows-timeline"};
-
 static void
 remember(TdWindow *self) {
   int width, height;
@@ -397,9 +392,9 @@ remember(TdWindow *self) {
   td_config_set_int(self->config, "side", panes.side);
   td_config_set_int(self->config, "lower", panes.lower);
   td_config_set_int(self->config, "queues", panes.queues);
-  for (int pane = 0; pane < TD_N_PANES; pane++)
-    td_config_set_int(self->config, pane_keys[pane],
-                      gtk_widget_get_visible(td_tape_view_get_pane(self->tape_view, (TdPane)pane)));
+  for (TdPane pane = 0; pane < TD_N_PANES; pane++)
+    td_config_set_int(self->config, td_tape_view_pane_name(pane),
+                      gtk_widget_get_visible(td_tape_view_get_pane(self->tape_view, pane)));
   td_config_save(self->config);
 }
 
@@ -421,9 +416,9 @@ recall(TdWindow *self) {
                        td_config_get_int(self->config, "lower", 0),
                        td_config_get_int(self->config, "queues", 0)};
   td_tape_view_set_panes(self->tape_view, panes);
-  for (int pane = 0; pane < TD_N_PANES; pane++)
-    gtk_widget_set_visible(td_tape_view_get_pane(self->tape_view, (TdPane)pane),
-                           td_config_get_int(self->config, pane_keys[pane], TRUE));
+  for (TdPane pane = 0; pane < TD_N_PANES; pane++)
+    gtk_widget_set_visible(td_tape_view_get_pane(self->tape_view, pane),
+                           td_config_get_int(self->config, td_tape_view_pane_name(pane), TRUE));
 }
 
 static void

@@ -397,18 +397,33 @@ name_buttons(GtkWidget *widget) {
 }
 
 static void
+pane_wanted(GSimpleAction *action, GVariant *state, gpointer pane) {
+  gtk_widget_set_visible(pane, g_variant_get_boolean(state));
+}
+
+static void
+pane_changed(GtkWidget *pane, GParamSpec *property, gpointer action) {
+  g_simple_action_set_state(action, g_variant_new_boolean(gtk_widget_get_visible(pane)));
+}
+
+/* Not g_property_action_new: without a tape there is no pane, and then the action is off. */
+static void
+add_pane(TdWindow *window, TdPane pane) {
+  GtkWidget *widget = td_tape_view_get_pane(td_window_get_tape_view(window), pane);
+  g_autoptr(GSimpleAction) action = g_simple_action_new_stateful(
+      td_tape_view_pane_name(pane), NULL, g_variant_new_boolean(gtk_widget_get_visible(widget)));
+  g_signal_connect(action, "change-state", G_CALLBACK(pane_wanted), widget);
+  g_signal_connect_object(widget, "notify::visible", G_CALLBACK(pane_changed), action, 0);
+  g_action_map_add_action(G_ACTION_MAP(window), G_ACTION(action));
+}
+
+static void
 add_stateful(TdWindow *window) {
-  static const char *const panes[TD_N_PANES] = {[TD_PANE_SIDE] = "side-pane",
-                                                [TD_PANE_QUEUES] = "queues-pane",
-                                                [TD_PANE_TIMELINE] = "timeline-pane"};
   g_autoptr(GPropertyAction) follow =
       g_property_action_new("follow", td_window_get_playhead(window), "follow");
   g_action_map_add_action(G_ACTION_MAP(window), G_ACTION(follow));
-  for (int pane = 0; pane < TD_N_PANES; pane++) {
-    GtkWidget *widget = td_tape_view_get_pane(td_window_get_tape_view(window), (TdPane)pane);
-    g_autoptr(GPropertyAction) shows = g_property_action_new(panes[pane], widget, "visible");
-    g_action_map_add_action(G_ACTION_MAP(window), G_ACTION(shows));
-  }
+  for (TdPane pane = 0; pane < TD_N_PANES; pane++)
+    add_pane(window, pane);
 }
 
 static gboolean

@@ -40,7 +40,8 @@ typedef struct td_gate_point {
     if (td_gate_is_armed()) td_gate_pass(&(td_gate_point){(kind), (node), (graph_task), (name)});  \
   } while (0)
 
-/* td_gate_pass is what TD_GATE_POLL calls: returns when the thread may go on. */
+/* td_gate_pass is what TD_GATE_POLL calls: returns when the thread may go on. If it had to wait,
+ * the event `paused` tells how long. */
 void td_gate_pass(const td_gate_point *point);
 
 /* td_gate_note remembers that something went wrong at a node. The thread holds locks and cannot

@@ -34,10 +34,12 @@ typedef struct td_graph_scene {
   const td_catalog *catalog; /* (borrowed) */
   uint32_t graph_task;
   uint32_t n_nodes, n_edges;
-  td_scene_node *nodes;   /* (owned) */
-  td_scene_edge *edges;   /* (owned) */
-  td_text_blocks texts;   /* of the nodes */
-  uint32_t *numbers;      /* (owned) by row of the catalog: 1 + place in nodes, or 0 */
+  td_scene_node *nodes; /* (owned) */
+  td_scene_edge *edges; /* (owned) */
+  td_text_blocks texts; /* of the nodes */
+  /* (owned) by row of the catalog: 1 + place in nodes, or 0. So a small scene of a large catalog
+   * costs 4 bytes for each node of the catalog; a hash table took an eighth of the build. */
+  uint32_t *numbers;
   td_layout *layout;      /* (owned) */
   td_scene_layer *layers; /* (owned) in the order in which gradients reach them */
   uint32_t n_layers;

@@ -147,6 +147,10 @@ size_t td_stream_lane_find(const td_timeline *timeline, int32_t device, int32_t 
 /* td_timeline_place (timeline_places.c) gives every lane its place, process by process. It may be
  * called again. */
 void td_timeline_place(td_timeline *timeline);
+void td_timeline_forget_bands(td_timeline *timeline);
+
+/* td_lane_at returns the number of the lane at a y of the unscrolled picture, or SIZE_MAX. */
+size_t td_lane_at(const td_timeline *timeline, double y);
 
 /* td_lane_first_row returns the y of a lane's first row of spans. */
 static inline double

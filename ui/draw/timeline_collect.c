@@ -384,9 +384,7 @@ td_timeline_free(td_timeline *timeline) {
   flags_fini(&timeline->pauses);
   td_time_cuts_fini(&timeline->cuts);
   td_text_table_fini(&timeline->callbacks);
-  for (size_t i = 0; i < timeline->n_bands; i++)
-    free(timeline->bands[i].title);
-  free(timeline->bands);
+  td_timeline_forget_bands(timeline);
   free(timeline->links);
   free(timeline->lanes);
   free(timeline);

@@ -196,11 +196,7 @@ hit_lane(const td_lane *lane, const td_timeline_view *view, double x, double y) 
 
 uint32_t
 td_timeline_hit(const td_timeline *timeline, const td_timeline_view *view, double x, double y) {
-  double there = y + view->scroll_y;
   if (x < TD_TIMELINE_GUTTER || y < TD_TIMELINE_AXIS) return TD_NONE;
-  for (size_t i = 0; i < timeline->n_lanes; i++) {
-    const td_lane *lane = &timeline->lanes[i];
-    if (there >= lane->y && there < lane->y + lane->height) return hit_lane(lane, view, x, there);
-  }
-  return TD_NONE;
+  size_t lane = td_lane_at(timeline, y + view->scroll_y);
+  return lane == SIZE_MAX ? TD_NONE : hit_lane(&timeline->lanes[lane], view, x, y + view->scroll_y);
 }

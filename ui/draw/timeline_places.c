@@ -37,8 +37,8 @@ place_lane(td_lane *lane, double y, bool shown) {
   return y + lane->height;
 }
 
-static void
-forget_bands(td_timeline *timeline) {
+void
+td_timeline_forget_bands(td_timeline *timeline) {
   for (size_t i = 0; i < timeline->n_bands; i++)
     free(timeline->bands[i].title);
   free(timeline->bands);
@@ -57,7 +57,7 @@ td_timeline_place(td_timeline *timeline) {
   uint32_t n = timeline->catalog->n_processes;
   bool all = all_are_empty(timeline);
   double y = TD_TIMELINE_AXIS;
-  forget_bands(timeline);
+  td_timeline_forget_bands(timeline);
   timeline->bands = TD_NEW_N(td_band, n);
   for (uint32_t process = 0; process < n; process++) {
     if (n > 1) y = place_band(timeline, process, y);
@@ -84,15 +84,19 @@ td_timeline_lane_name(const td_timeline *timeline, size_t lane) {
 }
 
 size_t
-td_timeline_title_at(const td_timeline *timeline, const td_timeline_view *view, double x,
-                     double y) {
-  double there = y + view->scroll_y;
-  if (x >= TD_TIMELINE_GUTTER || y < TD_TIMELINE_AXIS) return SIZE_MAX;
+td_lane_at(const td_timeline *timeline, double y) {
   for (size_t i = 0; i < timeline->n_lanes; i++) {
     const td_lane *lane = &timeline->lanes[i];
-    if (there >= lane->y && there < lane->y + lane->height) return i;
+    if (y >= lane->y && y < lane->y + lane->height) return i;
   }
   return SIZE_MAX;
+}
+
+size_t
+td_timeline_title_at(const td_timeline *timeline, const td_timeline_view *view, double x,
+                     double y) {
+  if (x >= TD_TIMELINE_GUTTER || y < TD_TIMELINE_AXIS) return SIZE_MAX;
+  return td_lane_at(timeline, y + view->scroll_y);
 }
 
 void

@@ -2,6 +2,7 @@
 #include "ui/geometry/time_cuts.h"
 
 #include "engine/base/alloc.h"
+#include "engine/base/bisect.h"
 
 #include <stdbool.h>
 #include <stdlib.h>
@@ -24,16 +25,10 @@ td_time_cuts_fini(td_time_cuts *self) {
 /* The number of cuts that begin at or before a time, or a place. */
 static size_t
 count_before(const td_time_cuts *self, double ns, bool is_place) {
-  size_t low = 0, high = self ? self->n : 0;
-  while (low < high) {
-    size_t middle = low + (high - low) / 2;
-    const td_time_cut *cut = &self->cuts[middle];
-    if ((is_place ? cut->place_ns : cut->begin_ns) <= ns)
-      low = middle + 1;
-    else
-      high = middle;
-  }
-  return low;
+  size_t at;
+  if (!self) return 0;
+  TD_BISECT(at, 0, self->n, (is_place ? self->cuts[at].place_ns : self->cuts[at].begin_ns) <= ns);
+  return at;
 }
 
 double

@@ -102,10 +102,7 @@ add_notes(TdTable *table, const td_report *report, bool lives) {
       {TD_LIFE_pre_hooks, N_("– Hooks, lock wait: they were not observed on this tape.")},
   };
   td_table_note_known(table, report->known);
-  bool has_none = false;
-  for (uint32_t i = 0; i < report->n_rows; i++)
-    has_none |= report->rows[i].n == 0;
-  if (has_none)
+  if (td_report_has_unreturned(report))
     td_table_add_note(table, g_strdup(_("– Median, 95 %, longest: no call returned; a gradient was "
                                         "captured, or a call failed.")));
   for (guint i = 0; i < G_N_ELEMENTS(notes) && lives; i++)

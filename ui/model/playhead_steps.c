@@ -79,7 +79,9 @@ td_playhead_go_to_node(TdPlayhead *self, td_event_kind edge) {
   uint64_t seq;
   if (!pass || td_replay_find(td_document_get_replay(document), pass->begin_seq, true, is_edge,
                               &wanted, &seq, NULL) != TD_OK) {
-    td_playhead_say(self, _("This node does not run in the pass shown"));
+    td_playhead_say(self, td_document_is_cut(document)
+                              ? _("This part of the tape does not have that event")
+                              : _("The pass shown does not have that event"));
     return;
   }
   td_playhead_set_playing(self, FALSE);

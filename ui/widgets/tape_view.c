@@ -309,6 +309,14 @@ td_tape_view_get_pane(TdTapeView *self, TdPane pane) {
   }
 }
 
+const char *
+td_tape_view_pane_name(TdPane pane) {
+  static const char *const names[TD_N_PANES] = {[TD_PANE_SIDE] = "side-pane",
+                                                [TD_PANE_QUEUES] = "queues-pane",
+                                                [TD_PANE_TIMELINE] = "timeline-pane"};
+  return names[pane];
+}
+
 static gboolean
 shows(TdTapeView *self, TdPane pane) {
   return gtk_widget_get_visible(td_tape_view_get_pane(self, pane));

@@ -45,6 +45,9 @@ gboolean td_tape_view_show_page(TdTapeView *self, const char *name);
 typedef enum TdPane { TD_PANE_SIDE, TD_PANE_QUEUES, TD_PANE_TIMELINE, TD_N_PANES } TdPane;
 GtkWidget *td_tape_view_get_pane(TdTapeView *self, TdPane pane);
 
+/* td_tape_view_pane_name returns "side-pane", ...: a name for actions and for the config. */
+const char *td_tape_view_pane_name(TdPane pane);
+
 /* The places of the panes' handles, to remember: the side pane's width and the heights of the lower
  * panes. A value of 0 or less leaves what is. */
 typedef struct TdPaneSizes {

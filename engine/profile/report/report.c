@@ -285,3 +285,10 @@ td_report_fini(td_report *report) {
   td_text_table_fini(&report->keys);
   *report = (td_report){0};
 }
+
+bool
+td_report_has_unreturned(const td_report *report) {
+  for (uint32_t i = 0; i < report->n_rows; i++)
+    if (!report->rows[i].n) return true;
+  return false;
+}

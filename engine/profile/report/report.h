@@ -31,6 +31,10 @@ td_status td_report_make(td_tape *tape, const td_report_wish *wish, td_report *r
                          td_error *error);
 void td_report_fini(td_report *report);
 
+/* td_report_has_unreturned tells whether a row has no call that returned. Such a row has time, but
+ * no median and no longest call. */
+bool td_report_has_unreturned(const td_report *report);
+
 /* td_report_has_node tells whether a node counts in the row of a key. If that does not follow from
  * the node alone, as with threads, it returns false. */
 bool td_report_has_node(td_report_by by, const td_catalog *catalog, uint32_t node, const char *key);
