@@ -133,6 +133,26 @@ class Run(ScriptCase):
                 self.assertEqual(child.stdout.read(), f'got {int(number)}')
                 self.assertEqual(child.wait(120), 3)
 
+    def test_killed_recorder(self):
+        """Somebody kills `tapedeck run` alone: the script goes on, says nothing of it, and leaves its tape."""
+        script = self.write("""
+            import sys, torch
+            x = torch.ones(1, requires_grad=True)
+            print('ready', flush=True)
+            sys.stdin.readline()
+            x.exp().backward()
+            print('done', flush=True)
+            """)
+        with subprocess.Popen([TAPEDECK, 'run', '-o', 'kept.tape', script], cwd=self.folder, text=True, stdin=subprocess.PIPE,
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE) as child:
+            self.assertEqual(child.stdout.readline(), 'ready\n')
+            child.kill()
+            child.wait()
+            child.stdin.write('\n')
+            child.stdin.flush()
+            self.assertEqual((child.stdout.read(), child.stderr.read()), ('done\n', ''))
+        self.assertEqual(self.tapedeck('check', os.path.join(self.folder, 'kept.tape')).returncode, 0)
+
     def test_tape_is_not_overwritten(self):
         self.run_script('print(1)')
         before = os.stat(self.path('script.tape')).st_mtime_ns

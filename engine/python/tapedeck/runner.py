@@ -8,6 +8,7 @@ At the end it writes one line to REPORT_FD: "ok", or "usage WHY" or "failed WHY"
 """
 import atexit
 import builtins
+import contextlib
 import importlib
 import os
 import sys
@@ -17,7 +18,8 @@ FAILED = 125
 
 
 def report(fd, text):
-    os.write(fd, text.encode('utf-8', 'surrogateescape')[:4000])
+    with contextlib.suppress(BrokenPipeError):  # somebody killed `tapedeck run`: the script has its tape nevertheless
+        os.write(fd, text.encode('utf-8', 'surrogateescape')[:4000])
 
 
 def give_up(fd, text, status):
