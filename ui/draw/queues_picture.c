@@ -201,7 +201,9 @@ draw_last(const strip *self) {
   td_theme_source(self->cr, self->theme->line);
   cairo_stroke(self->cr);
   cairo_set_dash(self->cr, NULL, 0, 0);
-  td_label_middle(self->labels, self->cr, "nothing popped yet", 11, box.x + box.width / 2,
+  /* A dummy task runs no node: it wakes the thread. */
+  const char *what = now->n_popped ? "a task without a node" : "nothing popped yet";
+  td_label_middle(self->labels, self->cr, what, 11, box.x + box.width / 2,
                   box.y + box.height / 2 - 8, self->theme->dim, false);
 }
 

@@ -37,8 +37,8 @@ typedef struct td_graph_scene {
   td_scene_node *nodes; /* (owned) */
   td_scene_edge *edges; /* (owned) */
   td_text_blocks texts; /* of the nodes */
-  /* (owned) by row of the catalog: 1 + place in nodes, or 0. So a small scene of a large catalog
-   * costs 4 bytes for each node of the catalog; a hash table took an eighth of the build. */
+  /* (owned) by row of the catalog: 1 + place in nodes, or 0. It costs 4 bytes for each node of the
+   * catalog, however small the scene is. A hash table took an eighth of the time to build one. */
   uint32_t *numbers;
   td_layout *layout;      /* (owned) */
   td_scene_layer *layers; /* (owned) in the order in which gradients reach them */

@@ -30,7 +30,7 @@ struct _TdTapeView {
   TdGraphCanvas *graph;
   GtkWidget *pass_box, *process;
   GtkDropDown *overlay;
-  GtkLabel *pass, *why;
+  GtkLabel *pass, *pass_in_short, *why; /* in short: for a narrow graph */
   GtkWidget *why_bin;
   GtkScrolledWindow *queues_scroller;
   TdQueuesCanvas *queues;
@@ -151,7 +151,9 @@ show_pass(TdTapeView *self, TdDocument *document) {
             : g_strdup_printf(_("Backward pass %u of %u"), number, n);
   g_autofree char *step = td_document_dup_step_text(document, graph_task);
   g_autofree char *text = g_strconcat(pass, step, NULL);
+  g_autofree char *in_short = g_strdup_printf("%u / %u", number, n);
   gtk_label_set_text(self->pass, text);
+  gtk_label_set_text(self->pass_in_short, in_short);
   gtk_widget_set_visible(self->pass_box, n > 1 || gtk_widget_get_visible(self->process));
 }
 
@@ -462,6 +464,7 @@ td_tape_view_class_init(TdTapeViewClass *klass) {
   BIND(graph);
   BIND(pass_box);
   BIND(pass);
+  BIND(pass_in_short);
   BIND(process);
   BIND(overlay);
   BIND(why);
