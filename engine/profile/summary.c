@@ -3,6 +3,7 @@
 
 #include "engine/base/alloc.h"
 #include "engine/base/number_map.h"
+#include "engine/profile/pauses.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -24,13 +25,14 @@ typedef struct collector {
   td_summary *out;
   thread_stack *threads; /* (owned) by thread */
   uint64_t *node_ns;     /* (owned) by the node's row */
+  td_pauses pauses;
 } collector;
 
 static void
 begin_node(collector *self, const td_event *event, uint32_t node) {
   thread_stack *stack = &self->threads[event->thread];
   TD_GROW(stack->at, stack->n, stack->capacity);
-  stack->at[stack->n++] = (running){.node = node, .since_ns = event->time};
+  stack->at[stack->n++] = (running){.node = node, .since_ns = self->pauses.now};
   ++*td_number_map_put(&stack->n_open, node);
 }
 
@@ -50,7 +52,7 @@ end_node(collector *self, const td_event *event, uint32_t node) {
   const running *ended = pop_node(stack);
   while (ended->node != node)
     ended = pop_node(stack);
-  uint64_t took = event->time - ended->since_ns;
+  uint64_t took = self->pauses.now - ended->since_ns;
   uint32_t row = td_catalog_node_row(self->catalog, node);
   if (row != TD_NO_ROW) self->node_ns[row] += took > ended->inner_ns ? took - ended->inner_ns : 0;
   if (stack->n > 0) stack->at[stack->n - 1].inner_ns += took;
@@ -138,6 +140,7 @@ take_all(collector *self, td_tape *tape, td_error *error) {
   td_tape_begin_pass(tape, segment);
   for (uint64_t seq = segment->first; seq < segment->end; seq++) {
     const td_any_event *event = td_tape_peek(tape, seq);
+    if (event) td_pauses_take(&self->pauses, event);
     if (event && event->event.thread < self->catalog->n_threads) take(self, event);
   }
   td_tape_end_pass(tape);

@@ -4,6 +4,7 @@
     test_live.py rounds N   N rounds at random for each engine, for long runs
 """
 import contextlib
+import json
 import os
 import pathlib
 import random
@@ -123,6 +124,28 @@ class Live(unittest.TestCase):
                 self.assertGreater(waits[-1], asked - begin)
                 session.say("continue")
                 self.assert_finishes(session)
+
+    def test_pauses(self):
+        """Whoever looks at a stopped program takes time. No report counts it as the program's."""
+        for engine in ENGINES:
+            with self.live(engine, CHAIN) as session:
+                session.stop()
+                for _ in range(4):
+                    session.step()
+                    time.sleep(0.3)
+                session.say("continue")
+                self.assert_finishes(session)
+                tape = session.now_at()
+
+                def told(*words):
+                    return json.loads(subprocess.check_output([TAPEDECK, *words, "--json"], text=True))
+
+                waited = sum(event["waited"] for event in session.events() if event["event"] == "paused")
+                self.assertGreater(waited, 1_200_000_000)
+                walls = [told("report", tape)["wall"], told("report", tape, "--critical")["wall"],
+                         told("report", tape, "--idle")["wall"], told("whatif", tape)["recorded"]]
+                slowest = told("info", tape)["slowest_nodes"][0]["ns"]
+                self.assertLess(max(*walls, slowest), 300_000_000, (engine, walls, slowest))
 
     def test_conditions(self):
         """--break of each kind stops there and nowhere before."""

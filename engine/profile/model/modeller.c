@@ -277,9 +277,8 @@ counts_outside(td_event_kind kind) {
          kind == TD_EVENT_stream_wait;
 }
 
-void
-td_modeller_apply(td_modeller *self, const td_catalog *catalog, const td_any_event *any) {
-  if (any->event.kind == TD_EVENT_kernel_begin || any->event.kind == TD_EVENT_kernel_end) return;
+static void
+apply(td_modeller *self, const td_catalog *catalog, const td_any_event *any) {
   if (self->n_under_way == 0 && !counts_outside(any->event.kind)) return;
   td_model_lane *lane = lane_of(self, any->event.thread);
   uint64_t now = any->event.time;
@@ -326,6 +325,18 @@ td_modeller_apply(td_modeller *self, const td_catalog *catalog, const td_any_eve
   default:
     return;
   }
+}
+
+/* A model has no pauses in it, and no tape is changed for that. */
+void
+td_modeller_apply(td_modeller *self, const td_catalog *catalog, const td_any_event *any) {
+  if (any->event.kind == TD_EVENT_kernel_begin || any->event.kind == TD_EVENT_kernel_end) return;
+  uint64_t now = td_pauses_take(&self->pauses, any);
+  if (!self->pauses.left_out) return apply(self, catalog, any);
+  td_any_event moved;
+  memcpy(&moved, any, td_event_type_get(any->event.kind)->size);
+  moved.event.time = now;
+  apply(self, catalog, &moved);
 }
 
 uint32_t

@@ -8,6 +8,7 @@
 #include "engine/profile/model/pass_locks.h"
 #include "engine/profile/model/pass_streams.h"
 #include "engine/profile/model/wakes.h"
+#include "engine/profile/pauses.h"
 
 typedef struct td_modeller td_modeller;
 
@@ -46,7 +47,8 @@ struct td_modeller {
   td_pass_model model; /* its deliveries are made at the end */
   uint32_t pass_capacity, task_capacity, piece_capacity, wait_capacity;
   uint32_t n_under_way, n_left_out;
-  uint64_t order;   /* counts events */
+  uint64_t order; /* counts events */
+  td_pauses pauses;
   bool *has_failed; /* (owned) by pass */
   uint32_t failed_capacity;
   td_handings handings;

@@ -214,7 +214,7 @@ event_cb(const td_catalog *catalog, const td_any_event *any, uint64_t seq, void 
   td_idle_watch *self = data;
   if (any->event.kind == TD_EVENT_kernel_begin || any->event.kind == TD_EVENT_kernel_end) return;
   td_idle_lane *lane = lane_of(self, any->event.thread);
-  advance(self, any->event.time);
+  advance(self, td_pauses_take(&self->pauses, any));
   if (!lane->is_met) meet(self, lane, catalog->threads[any->event.thread].device);
   credit(self, lane);
   settle(self, lane);

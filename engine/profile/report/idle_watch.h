@@ -4,6 +4,7 @@
  * idle_waits.c. One thread. */
 #pragma once
 
+#include "engine/profile/pauses.h"
 #include "engine/profile/report/idle_blame.h"
 #include "engine/profile/report/lives.h"
 
@@ -44,7 +45,8 @@ typedef struct td_idle_watch {
   uint32_t n_under_way, n_running;
   uint32_t running[TD_IDLE_DEVICES]; /* threads that run a node */
   td_idle_clock clock;
-  uint64_t now;
+  td_pauses pauses;
+  uint64_t now;         /* without pauses */
   uint64_t period;      /* wall of the clock when passes began to be under way */
   td_idle_lane **lanes; /* (owned) by thread; NULL: no event yet */
   uint32_t n_lanes;

@@ -27,14 +27,14 @@ td_life_waits_get(td_life_waits *waits, uint32_t graph_task, uint32_t node) {
 }
 
 void
-td_life_waits_arrive(td_life_waits *waits, const td_event_buffer_add *event) {
+td_life_waits_arrive(td_life_waits *waits, const td_event_buffer_add *event, uint64_t now) {
   td_life_wait *wait = td_life_waits_get(waits, event->graph_task, event->node);
-  if (!wait->arrival_ns) wait->arrival_ns = event->event.time;
+  if (!wait->arrival_ns) wait->arrival_ns = now;
 }
 
 void
-td_life_waits_push(td_life_waits *waits, const td_event_queue_push *event) {
-  td_life_waits_get(waits, event->graph_task, event->node)->push_ns = event->event.time;
+td_life_waits_push(td_life_waits *waits, const td_event_queue_push *event, uint64_t now) {
+  td_life_waits_get(waits, event->graph_task, event->node)->push_ns = now;
 }
 
 void

@@ -35,6 +35,6 @@ td_life_wait *td_life_waits_get(td_life_waits *waits, uint32_t graph_task, uint3
 
 /* td_life_waits_arrive notes when the first gradient arrived, td_life_waits_push when the task
  * entered a queue. */
-void td_life_waits_arrive(td_life_waits *waits, const td_event_buffer_add *event);
-void td_life_waits_push(td_life_waits *waits, const td_event_queue_push *event);
+void td_life_waits_arrive(td_life_waits *waits, const td_event_buffer_add *event, uint64_t now);
+void td_life_waits_push(td_life_waits *waits, const td_event_queue_push *event, uint64_t now);
 void td_life_waits_fini(td_life_waits *waits);

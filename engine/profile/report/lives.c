@@ -2,6 +2,7 @@
 #include "engine/profile/report/lives.h"
 
 #include "engine/base/alloc.h"
+#include "engine/profile/pauses.h"
 #include "engine/profile/report/life_passes.h"
 #include "engine/profile/report/life_waits.h"
 #include "engine/profile/task_end.h"
@@ -47,8 +48,14 @@ struct td_lives {
   uint32_t n_lanes;
   td_life_passes passes;
   td_life_waits waits;
-  uint64_t now, seq;
+  td_pauses pauses;
+  uint64_t now, seq; /* the last event's time is without pauses */
 };
+
+static uint64_t
+tape_ns(const td_lives *self) {
+  return self->now + self->pauses.left_out;
+}
 
 /* A reentrant_enter follows if the pass is inside another one. */
 static void
@@ -128,8 +135,8 @@ start(td_lives *self, lane *lane, uint32_t thread, uint32_t node, uint32_t graph
                         .pass = td_life_passes_find(&self->passes, graph_task),
                         .queue = TD_NONE,
                         .begin_seq = self->seq,
-                        .begin_ns = self->now,
-                        .end_ns = self->now};
+                        .begin_ns = tape_ns(self),
+                        .end_ns = tape_ns(self)};
   top->phase = PREPARING;
   top->has_ended = top->hands_on = false;
   top->n_spans = 0;
@@ -158,7 +165,7 @@ popped(td_lives *self, lane *lane, const td_event_queue_pop *event) {
   if (event->node == TD_NONE || event->graph_task == TD_NONE) return;
   frame *top = start(self, lane, event->event.thread, event->node, event->graph_task);
   top->life.queue = event->queue;
-  top->life.popped_ns = self->now;
+  top->life.popped_ns = tape_ns(self);
   end_wait(self, &top->life);
 }
 
@@ -170,7 +177,7 @@ began(td_lives *self, lane *lane, const td_event_node_begin *event) {
   if (!was_popped) top = start(self, lane, event->event.thread, event->node, event->graph_task);
   top->phase = APPLYING;
   top->life.begin_seq = self->seq;
-  top->life.begin_ns = top->life.end_ns = self->now;
+  top->life.begin_ns = top->life.end_ns = tape_ns(self);
 }
 
 static void
@@ -184,7 +191,7 @@ ended(td_lives *self, lane *lane, const td_event_node_end *event) {
     finish(self, lane);
   frame *top = &lane->frames[at - 1];
   top->phase = SCATTERING;
-  top->life.end_ns = self->now;
+  top->life.end_ns = tape_ns(self);
   top->has_ended = true;
   top->n_spans = 0;
   if (top->life.queue == TD_NONE) finish(self, lane);
@@ -231,7 +238,8 @@ enter(td_lives *self, lane *lane, phase phase, td_life_span span) {
   span.pass = top->life.pass;
   span.node = top->life.node;
   span.begin_seq = self->seq;
-  span.begin_ns = self->now;
+  span.begin_ns = tape_ns(self);
+  span.ns = self->now; /* without pauses, until it ends */
   top->around[top->n_spans] = top->phase;
   top->spans[top->n_spans++] = span;
   top->phase = phase;
@@ -243,7 +251,7 @@ leave(td_lives *self, lane *lane, td_event_kind kind) {
   if (!top || !top->n_spans || top->spans[top->n_spans - 1].kind != kind) return;
   td_life_span *span = &top->spans[--top->n_spans];
   top->phase = top->around[top->n_spans];
-  span->ns = self->now - span->begin_ns;
+  span->ns = self->now - span->ns;
   if (span->pass != TD_NONE && self->listener.span) self->listener.span(span, self->listener.data);
 }
 
@@ -270,9 +278,9 @@ change(td_lives *self, lane *lane, const td_any_event *any) {
   case TD_EVENT_graph_task_end:
     return end_pass(self, any->graph_task_end.graph_task);
   case TD_EVENT_buffer_add:
-    return td_life_waits_arrive(&self->waits, &any->buffer_add);
+    return td_life_waits_arrive(&self->waits, &any->buffer_add, self->now);
   case TD_EVENT_queue_push:
-    return td_life_waits_push(&self->waits, &any->queue_push);
+    return td_life_waits_push(&self->waits, &any->queue_push, self->now);
   case TD_EVENT_dependency_dec:
     return hand_on(lane, &any->dependency_dec);
   case TD_EVENT_queue_pop:
@@ -346,7 +354,7 @@ td_lives_apply(td_lives *self, const td_any_event *event) {
   if (is_of_device(event->event.kind)) return;
   if (event->event.thread >= self->n_lanes) add_lanes(self, event->event.thread);
   lane *lane = &self->lanes[event->event.thread];
-  self->now = TD_MAX(self->now, event->event.time);
+  self->now = td_pauses_take(&self->pauses, event);
   add_time(self, lane, event->event.kind);
   if (!td_task_goes_on(event->event.kind)) end_life(self, lane);
   change(self, lane, event);

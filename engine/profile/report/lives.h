@@ -16,7 +16,11 @@
  * A probe of PyTorch reads the clock less often. There, `release` is from node_end to the first
  * event that hands gradients on. `accumulate` is from that to the thread's next task or sleep, with
  * the pushes. Probes before 0.3 did not read it at all in these. Then these parts are not known,
- * and their time counts as nobody's. */
+ * and their time counts as nobody's.
+ *
+ * While a live session keeps the program waiting, no time passes for parts, spans and passes. If
+ * another thread goes on meanwhile, only the rest of the pause is left out. `begin_ns`, `end_ns`
+ * and `popped_ns` of a life, and `begin_ns` of a span, are times of the tape. */
 #pragma once
 
 #include "engine/profile/report/life_passes.h"
