@@ -5,6 +5,7 @@
 #include "engine/base/alloc.h"
 #include "engine/events/event_type.h"
 #include "engine/profile/diff/divergence.h"
+#include "engine/profile/findings/findings.h"
 #include "engine/profile/model/virtual_run.h"
 #include "engine/profile/order/order.h"
 #include "engine/profile/report/idle.h"
@@ -23,6 +24,7 @@
   X(idle_part, TD_N_IDLE_PARTS)                                                                    \
   X(node_state, TD_NODE_absent)                                                                    \
   X(schedule, TD_N_SCHEDULES)                                                                      \
+  X(finding_kind, TD_N_FINDING_KINDS)                                                              \
   X(order_cause, TD_N_ORDER_CAUSES)                                                                \
   X(align_cause, TD_N_ALIGN_CAUSES)                                                                \
   X(report_by, TD_N_REPORT_BYS)

@@ -8,7 +8,7 @@ import re
 import sys
 
 TAPE = ["engine/base", "engine/events", "engine/trace", "engine/replay"]
-PROFILE = ["engine/profile"] + ["engine/profile/" + folder for folder in ("check", "model", "report", "why", "order", "diff")]
+PROFILE = ["engine/profile"] + ["engine/profile/" + folder for folder in ("check", "model", "report", "why", "order", "diff", "findings")]
 CORE = TAPE + PROFILE
 RUN = ["engine/base", "engine/events", "engine/control", "engine/tensor", "engine/device", "engine/graph",
        "engine/pass"]
@@ -25,6 +25,7 @@ MAY_INCLUDE = {
     "engine/profile/order": TAPE + ["engine/profile"],
     "engine/profile/model": TAPE + ["engine/profile"],
     "engine/profile/report": TAPE + ["engine/profile", "engine/profile/model"],
+    "engine/profile/findings": TAPE + ["engine/profile", "engine/profile/why"],
     "engine/profile/diff": TAPE + ["engine/profile", "engine/profile/report", "engine/profile/why"],
     "engine/exchange": CORE,
     "engine/tensor": ["engine/base"],

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "engine/profile/findings/find_kept.h"
+
+#include "engine/base/alloc.h"
+#include "engine/base/bisect.h"
+#include "engine/profile/why/describe.h"
+
+#include <stdlib.h>
+
+#define KEPT 3 /* periods: fewer may be what a program needs at once */
+
+static void
+begin_period(td_find_kept *self) {
+  TD_GROW(self->periods, self->n, self->capacity);
+  self->periods[self->n++] = (td_period){.first_node = self->next_node, .root = TD_NONE};
+}
+
+void
+td_find_kept_make(td_find_kept *self, uint32_t node) {
+  if (!self->n) begin_period(self);
+  td_period *period = &self->periods[self->n - 1];
+  self->is_confused |= node < period->first_node;
+  if (self->is_confused) return;
+  self->next_node = TD_MAX(self->next_node, node + 1);
+  period->n_made++;
+  bool counts = self->n > 1;
+  if (counts && period->n_alive == 0) self->n_alive++;
+  if (counts) self->n_nodes++;
+  period->n_alive++;
+}
+
+void
+td_find_kept_free(td_find_kept *self, uint32_t node) {
+  if (self->is_confused || !self->n || node >= self->next_node) return;
+  uint32_t after;
+  TD_BISECT(after, 0, self->n, self->periods[after].first_node <= node);
+  if (!after || !self->periods[after - 1].n_alive) return;
+  td_period *period = &self->periods[after - 1];
+  period->n_alive--;
+  if (after == 1) return;
+  self->n_nodes--;
+  if (period->n_alive == 0) self->n_alive--;
+}
+
+/* Two passes may still need what they have. */
+static void
+look(td_find_kept *self, uint64_t seq) {
+  self->n_kept = self->n_alive;
+  self->n_kept_nodes = self->n_nodes;
+  for (uint32_t i = TD_MAX(self->n - 2, 1u); i < self->n; i++) {
+    self->n_kept -= self->periods[i].n_alive > 0;
+    self->n_kept_nodes -= self->periods[i].n_alive;
+  }
+  self->lowest = TD_MAX(self->lowest, 1u);
+  while (self->lowest < self->n && !self->periods[self->lowest].n_alive)
+    self->lowest++;
+  uint32_t example = self->lowest < self->n ? self->periods[self->lowest].root : TD_NONE;
+  if (example != self->example) {
+    free(self->name);
+    free(self->line);
+    self->name = self->line = NULL;
+  }
+  self->example = example;
+  self->seq = seq;
+}
+
+void
+td_find_kept_end_pass(td_find_kept *self, uint32_t root, uint64_t seq) {
+  if (self->n) self->periods[self->n - 1].root = root;
+  if (self->n) look(self, seq);
+  begin_period(self);
+}
+
+void
+td_find_kept_learn(td_find_kept *self, const td_catalog *catalog) {
+  const td_catalog_node *facts = td_catalog_node_find(catalog, self->example);
+  if (self->name || !facts || self->n_kept == 0) return;
+  self->name = td_why_name_node_of(facts);
+  self->line = td_finding_line(facts);
+}
+
+void
+td_find_kept_tell(const td_find_kept *self, td_findings *findings) {
+  if (self->is_confused || self->n_kept < KEPT) return;
+  char *name = self->name ? td_format(", from that of %s on", self->name) : td_dup_string("");
+  char *text = td_format("At the end of the last backward pass, %llu nodes of the graphs of %u "
+                         "earlier passes are still there%s.",
+                         (unsigned long long)self->n_kept_nodes, self->n_kept, name);
+  free(name);
+  td_findings_add(
+      findings,
+      (td_finding){.kind = TD_FINDING_graphs_kept,
+                   .seq = self->seq,
+                   .node = self->example,
+                   .n = 1,
+                   .text = text,
+                   .advice = td_dup_string(
+                       "Something refers to them. It may be a list of losses (use item() or "
+                       "detach()), a state that is carried on, or gradients of "
+                       "create_graph that refer to themselves."),
+                   .line = self->line ? td_dup_string(self->line) : NULL});
+}
+
+void
+td_find_kept_fini(td_find_kept *self) {
+  free(self->periods);
+  free(self->name);
+  free(self->line);
+  *self = (td_find_kept){0};
+}

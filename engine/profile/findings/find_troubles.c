@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "engine/profile/findings/find_troubles.h"
+
+#include "engine/base/alloc.h"
+#include "engine/profile/why/describe.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define SEGMENT_MAX 4096 /* problems of a segment that are told apart */
+
+static bool
+is_trouble(uint32_t kind) {
+  return kind == TD_EVENT_anomaly || kind == TD_EVENT_error || kind == TD_EVENT_version_conflict ||
+         kind == TD_EVENT_stream_conflict || kind == TD_EVENT_warning;
+}
+
+void
+td_find_troubles_take(td_find_troubles *self, const td_any_event *event, uint64_t seq) {
+  if (!is_trouble(event->event.kind)) return;
+  if (self->n == SEGMENT_MAX) {
+    self->n_left_out++;
+    return;
+  }
+  TD_GROW(self->items, self->n, self->capacity);
+  td_trouble *trouble = &self->items[self->n++];
+  trouble->seq = seq;
+  memcpy(&trouble->event, event, td_event_type_get(event->event.kind)->size);
+}
+
+/* PyTorch's texts, which Tapedeck's engine has too. */
+static td_finding_kind
+kind_of_error(const char *text) {
+  if (strstr(text, "backward through the graph a second time")) return TD_FINDING_second_backward;
+  if (strstr(text, "returned an invalid gradient")) return TD_FINDING_wrong_shape;
+  return TD_FINDING_error;
+}
+
+static td_finding_kind
+kind_of(td_tape *tape, const td_any_event *event) {
+  switch (event->event.kind) {
+  case TD_EVENT_anomaly:
+    return TD_FINDING_nonfinite;
+  case TD_EVENT_version_conflict:
+    return TD_FINDING_version_conflict;
+  case TD_EVENT_stream_conflict:
+    return TD_FINDING_stream_conflict;
+  case TD_EVENT_warning:
+    return TD_FINDING_warning;
+  default:
+    return kind_of_error(td_tape_string(tape, event->error.text));
+  }
+}
+
+/* What tells problems of one kind apart, beside their function and line. */
+static const char *
+text_of(td_tape *tape, const td_any_event *event) {
+  if (event->event.kind == TD_EVENT_anomaly) {
+    const char *word = td_enum_word(TD_FIELD_ENUM_anomaly_kind, event->anomaly.kind);
+    return word ? word : "";
+  }
+  if (event->event.kind == TD_EVENT_error) return td_tape_string(tape, event->error.text);
+  if (event->event.kind == TD_EVENT_warning) return td_tape_string(tape, event->warning.text);
+  return "";
+}
+
+/* The finding of all problems that are like this one: 0, if it is the first. */
+static uint32_t *
+finding_like(td_find_troubles *self, const td_finding *finding, const char *function,
+             const char *text) {
+  char *key = td_format("%s\n%s\n%s\n%s", td_finding_kind_name(finding->kind), function,
+                        finding->line ? finding->line : "", text);
+  uint32_t number = td_text_table_put(&self->keys, key, strlen(key));
+  free(key);
+  if (number >= self->found_capacity) {
+    uint32_t n = TD_MAX(2 * self->found_capacity, number + 16);
+    self->found = td_realloc(self->found, n, sizeof *self->found);
+    memset(self->found + self->found_capacity, 0, (n - self->found_capacity) * sizeof *self->found);
+    self->found_capacity = n;
+  }
+  return &self->found[number];
+}
+
+static void
+tell(td_find_troubles *self, const td_trouble *trouble, const td_catalog *catalog, td_tape *tape,
+     td_findings *findings) {
+  const td_any_event *event = &trouble->event;
+  uint32_t node = td_why_node_of(event);
+  const td_catalog_node *facts = td_catalog_node_find(catalog, node);
+  td_finding finding = {.kind = kind_of(tape, event), .seq = trouble->seq, .node = node, .n = 1};
+  finding.line = td_finding_line(facts);
+  uint32_t *like = finding_like(self, &finding, facts ? facts->name : "", text_of(tape, event));
+  if (*like) {
+    findings->items[*like - 1].n++;
+    free(finding.line);
+    return;
+  }
+  finding.text = td_why_describe(catalog, tape, event);
+  finding.advice = td_why_mean(catalog, tape, event);
+  td_findings_add(findings, finding);
+  *like = findings->n;
+}
+
+void
+td_find_troubles_tell(td_find_troubles *self, const td_catalog *catalog, td_tape *tape,
+                      td_findings *findings) {
+  for (uint32_t i = 0; i < self->n; i++)
+    tell(self, &self->items[i], catalog, tape, findings);
+  self->n = 0;
+}
+
+void
+td_find_troubles_fini(td_find_troubles *self) {
+  free(self->items);
+  free(self->found);
+  td_text_table_fini(&self->keys);
+  *self = (td_find_troubles){0};
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * Findings that single events tell: NaN and Inf, errors, conflicts, warnings. Private to
+ * engine/profile/findings. Zero-initialise. */
+#pragma once
+
+#include "engine/base/text_table.h"
+#include "engine/profile/findings/finding.h"
+
+typedef struct td_trouble {
+  uint64_t seq;
+  td_any_event event;
+} td_trouble;
+
+typedef struct td_find_troubles {
+  td_trouble *items; /* (owned) of this segment */
+  uint32_t n, capacity;
+  uint64_t n_left_out;
+  td_text_table keys; /* what tells them apart */
+  uint32_t *found;    /* (owned) by key: 1 + the finding, or 0 */
+  uint32_t found_capacity;
+} td_find_troubles;
+
+/* td_find_troubles_take takes each event in order. td_find_troubles_tell adds what the events of a
+ * segment told; it needs the segment's catalog. */
+void td_find_troubles_take(td_find_troubles *self, const td_any_event *event, uint64_t seq);
+void td_find_troubles_tell(td_find_troubles *self, const td_catalog *catalog, td_tape *tape,
+                           td_findings *findings);
+void td_find_troubles_fini(td_find_troubles *self);

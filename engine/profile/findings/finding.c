@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "engine/profile/findings/finding.h"
+
+#include "engine/base/alloc.h"
+#include "engine/base/line.h"
+#include "engine/profile/source_place.h"
+
+#include <stdlib.h>
+
+static const struct {
+  const char *name, *title;
+} kinds[TD_N_FINDING_KINDS] = {
+#define TD_FINDING(name, title) [TD_FINDING_##name] = {#name, title},
+#include "engine/profile/findings/finding.def"
+#undef TD_FINDING
+};
+
+const char *
+td_finding_kind_name(td_finding_kind kind) {
+  return kinds[kind].name;
+}
+
+const char *
+td_finding_kind_title(td_finding_kind kind) {
+  return kinds[kind].title;
+}
+
+char *
+td_finding_line(const td_catalog_node *facts) {
+  char *place = facts && facts->stack ? td_source_place(facts->stack) : NULL;
+  return place ? td_line_make(place, TD_NAME_SHOWN) : NULL;
+}
+
+void
+td_findings_add(td_findings *findings, td_finding finding) {
+  TD_GROW(findings->items, findings->n, findings->capacity);
+  findings->items[findings->n++] = finding;
+}
+
+static int
+compare(const void *a, const void *b) {
+  const td_finding *left = a, *right = b;
+  if (left->kind != right->kind) return left->kind < right->kind ? -1 : 1;
+  return left->seq < right->seq ? -1 : left->seq > right->seq;
+}
+
+void
+td_findings_sort(td_findings *findings) {
+  if (findings->n) qsort(findings->items, findings->n, sizeof(td_finding), compare);
+}
+
+void
+td_findings_fini(td_findings *findings) {
+  for (uint32_t i = 0; i < findings->n; i++) {
+    free(findings->items[i].text);
+    free(findings->items[i].advice);
+    free(findings->items[i].line);
+  }
+  free(findings->items);
+  *findings = (td_findings){0};
+}

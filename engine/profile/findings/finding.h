@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * A finding, and a list of them. Any thread. */
+#pragma once
+
+#include "engine/replay/catalog.h"
+
+typedef enum td_finding_kind {
+#define TD_FINDING(name, title) TD_FINDING_##name,
+#include "engine/profile/findings/finding.def"
+#undef TD_FINDING
+  TD_N_FINDING_KINDS
+} td_finding_kind;
+
+/* td_finding_kind_name returns "graphs_kept", td_finding_kind_title its words for people. Constant.
+ */
+const char *td_finding_kind_name(td_finding_kind kind);
+const char *td_finding_kind_title(td_finding_kind kind);
+
+typedef struct td_finding {
+  td_finding_kind kind;
+  uint64_t seq;  /* the event that shows it: of several, the first */
+  uint32_t node; /* that it is about, or TD_NONE */
+  uint64_t n;    /* how many times */
+  char *text;    /* (owned) what happened */
+  char *advice;  /* (owned) what it means, or what to do; "" */
+  char *line;    /* (owned) "net.py:9", or NULL */
+} td_finding;
+
+typedef struct td_findings {
+  td_finding *items; /* (owned) by kind, then in the order of the tape */
+  uint32_t n, capacity;
+  uint64_t n_left_out;    /* problems that were too many to tell apart */
+  const char *looked_for; /* (of the tape) "nonfinite", "nan", "off"; "": it does not say */
+} td_findings;
+
+void td_findings_fini(td_findings *findings);
+
+/* td_findings_add adds a finding and takes its texts. */
+void td_findings_add(td_findings *findings, td_finding finding);
+
+/* td_findings_sort brings them into their order. */
+void td_findings_sort(td_findings *findings);
+
+/* td_finding_line returns the line of the program that made a node, or NULL; facts may be NULL. The
+ * caller frees. */
+char *td_finding_line(const td_catalog_node *facts);

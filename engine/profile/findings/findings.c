@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "engine/profile/findings/findings.h"
+
+#include "engine/base/alloc.h"
+#include "engine/profile/findings/find_hooks.h"
+#include "engine/profile/findings/find_kept.h"
+#include "engine/profile/findings/find_orders.h"
+#include "engine/profile/findings/find_troubles.h"
+#include "engine/replay/catalog_visit.h"
+
+#include <stdlib.h>
+
+/* The engine runs a pass inside a node on the node's thread up to this depth: MAX_DEPTH of
+ * PyTorch's torch/csrc/autograd/engine.h. */
+#define DEPTH_LIMIT 60
+#define DEPTH_TOLD (DEPTH_LIMIT / 2)
+
+/* ---- looking ---- */
+
+#define FORGOTTEN_TOGETHER 64 /* passes that have ended */
+
+typedef struct looking {
+  td_tape *tape;
+  td_findings *findings;
+  td_find_troubles troubles;
+  td_find_hooks hooks;
+  td_find_kept kept;
+  td_find_orders orders;
+  td_number_map outermost; /* graph tasks under way: 1 + the root; after its end 0 */
+  td_finding deepest;
+  uint32_t depth;
+} looking;
+
+static const td_period *
+period_now(const looking *self) {
+  return self->kept.n ? &self->kept.periods[self->kept.n - 1] : NULL;
+}
+
+static void
+begin_pass(looking *self, const td_event_graph_task_begin *event) {
+  if (event->depth) return;
+  *td_number_map_put(&self->outermost, event->graph_task) = 1 + (uint64_t)event->root;
+  td_find_orders_begin_pass(&self->orders, event->graph_task);
+}
+
+static void
+end_pass(looking *self, const td_event_graph_task_end *event, uint64_t seq) {
+  uint64_t *found = td_number_map_find(&self->outermost, event->graph_task);
+  if (!found || !*found) return;
+  uint32_t root = (uint32_t)(*found - 1);
+  *found = 0;
+  if (self->outermost.n > FORGOTTEN_TOGETHER) td_number_map_forget_zeros(&self->outermost);
+  td_find_hooks_end_pass(&self->hooks);
+  if (!self->kept.is_confused) td_find_orders_end_pass(&self->orders);
+  td_find_kept_end_pass(&self->kept, root, seq);
+}
+
+static void
+enter(looking *self, const td_event_reentrant_enter *event, uint64_t seq) {
+  if (event->depth <= self->depth) return;
+  self->depth = event->depth;
+  self->deepest =
+      (td_finding){.kind = TD_FINDING_deep_reentry, .seq = seq, .node = event->node, .n = 1};
+}
+
+static void
+event_cb(const td_catalog *so_far, const td_any_event *event, uint64_t seq, void *data) {
+  looking *self = data;
+  switch (event->event.kind) {
+  case TD_EVENT_node_new:
+    return td_find_kept_make(&self->kept, event->node_new.node);
+  case TD_EVENT_node_free:
+    return td_find_kept_free(&self->kept, event->node_free.node);
+  case TD_EVENT_buffer_add:
+    return td_find_orders_take(&self->orders, &event->buffer_add, seq, period_now(self));
+  case TD_EVENT_hook_begin:
+    return td_find_hooks_take(&self->hooks, &event->hook_begin, seq);
+  case TD_EVENT_graph_task_begin:
+    return begin_pass(self, &event->graph_task_begin);
+  case TD_EVENT_graph_task_end:
+    return end_pass(self, &event->graph_task_end, seq);
+  case TD_EVENT_reentrant_enter:
+    return enter(self, &event->reentrant_enter, seq);
+  default:
+    return td_find_troubles_take(&self->troubles, event, seq);
+  }
+}
+
+static td_status
+visit_segment(const td_catalog *catalog, uint64_t first, uint64_t end, void *data,
+              td_error *error) {
+  looking *self = data;
+  self->findings->looked_for = td_catalog_setting_find(catalog, "anomaly");
+  td_find_troubles_tell(&self->troubles, catalog, self->tape, self->findings);
+  td_find_kept_learn(&self->kept, catalog);
+  td_find_orders_learn(&self->orders, catalog);
+  if (self->depth >= DEPTH_TOLD && !self->deepest.line)
+    self->deepest.line = td_finding_line(td_catalog_node_find(catalog, self->deepest.node));
+  return TD_OK;
+}
+
+static void
+tell_depth(looking *self) {
+  if (self->depth < DEPTH_TOLD) return;
+  self->deepest.text = td_format("Calls of backward lay %u deep inside one another.", self->depth);
+  self->deepest.advice = td_format("The engine gives those deeper than %d to other threads. If the "
+                                   "node that waits holds a lock that they need, the program "
+                                   "hangs.",
+                                   DEPTH_LIMIT);
+  td_findings_add(self->findings, self->deepest);
+  self->deepest = (td_finding){0};
+}
+
+static void
+tell(looking *self) {
+  td_find_hooks_tell(&self->hooks, self->tape, self->findings);
+  td_find_kept_tell(&self->kept, self->findings);
+  td_find_orders_tell(&self->orders, self->findings);
+  tell_depth(self);
+  self->findings->n_left_out = self->troubles.n_left_out;
+  td_findings_sort(self->findings);
+}
+
+static void
+fini(looking *self) {
+  td_find_troubles_fini(&self->troubles);
+  td_find_hooks_fini(&self->hooks);
+  td_find_kept_fini(&self->kept);
+  td_find_orders_fini(&self->orders);
+  td_number_map_fini(&self->outermost);
+  free(self->deepest.line);
+}
+
+td_status
+td_findings_make(td_tape *tape, td_findings *findings, td_error *error) {
+  looking self = {.tape = tape, .findings = findings};
+  td_catalog_along along = {.listener = event_cb, .data = &self};
+  *findings = (td_findings){.looked_for = ""};
+  td_status status = td_catalog_visit_along(tape, &along, visit_segment, error);
+  if (!status) tell(&self);
+  fini(&self);
+  return status;
+}
