@@ -27,8 +27,10 @@ KEYS = {"Right": 0xFF53, "Left": 0xFF51, "Down": 0xFF54, "Up": 0xFF52, "End": 0x
 MODIFIER_CODES = {"Shift": 50, "Control": 37, "Alt": 64}  # of the keyboard that Xvfb has
 
 
-def tapedeck(*arguments):
-    return subprocess.run([TAPEDECK, *map(str, arguments)], check=True, capture_output=True, text=True).stdout
+def tapedeck(*arguments, status=0):
+    done = subprocess.run([TAPEDECK, *map(str, arguments)], capture_output=True, text=True)
+    assert done.returncode == status, (arguments, done)
+    return done.stdout
 
 
 def read_events(tape):
@@ -83,6 +85,11 @@ class Window:
 
     def press(self, name):
         self.control("push button", name).queryAction().doAction(0)
+
+    def show_each_event(self):
+        """The second page of the pane Findings."""
+        box = self.find("page tab", "Each Event").queryComponent().getExtents(pyatspi.WINDOW_COORDS)
+        pyatspi.Registry.generateMouseEvent(box.x + box.width // 2, box.y + box.height // 2, "b1c")
 
     def read(self, text):
         """Waits until a label says this."""
@@ -200,8 +207,22 @@ def test_lists(tape):
         window.wait_for_position(nan["seq"] + 1)
         window.read(node_name(events, nan["node"]))
     with Window(tape, "--page", "problems") as window:
+        window.show_each_event()
         window.find("list", "Problems")
         window.read(str(nan["seq"]))
+
+
+def test_findings(folder):
+    """A card for each mistake of a program: it goes to the event that shows it, and is copied as text."""
+    tape = folder / "hooks_grow.tape"
+    tapedeck("run", "--force", "-o", tape, "hooks_grow")
+    told, = json.loads(tapedeck("findings", tape, "--json", status=1))["findings"]
+    with Window(tape, "--page", "problems") as window:
+        for words in ("A list of hooks grows", told["text"], told["advice"]):
+            window.read(words)
+        window.press("Show")
+        window.wait_for_position(told["seq"] + 1)
+        window.press("Copy")
 
 
 def test_list_under_pointer(folder):
@@ -447,7 +468,7 @@ def main():
     tapedeck("run", "--force", "--anomaly", "nonfinite", "-o", tape, "nan_from_sum")
     wanted = sys.argv[1:]
     for test, arguments in ((test_failures, [tape]), (test_nan_example, [tape]), (test_keys, [tape]), (test_keys_in_lists, [tape]), (test_panes, [tape]), (test_ways, [tape]), (test_play, [tape]),
-                            (test_lists, [tape]), (test_overlays, [tape]), (test_messages, [tape]), (test_list_under_pointer, [OUTPUT]), (test_level, [OUTPUT]),
+                            (test_lists, [tape]), (test_findings, [OUTPUT]), (test_overlays, [tape]), (test_messages, [tape]), (test_list_under_pointer, [OUTPUT]), (test_level, [OUTPUT]),
                             (test_no_problems, [OUTPUT]), (test_training, [OUTPUT]), (test_not_a_tape, []), (test_start_page, [])):
         if wanted and test.__name__ not in wanted:
             continue

@@ -173,6 +173,7 @@ def test_problems_by_key(tape, borders, events):
     last = next(seq for seq in anomalies if seq > borders[0])
     with PartWindow(tape, "--page", "problems", "--at", anomalies[0]) as window:
         window.wait_for_position(anomalies[0] + 1)
+        window.show_each_event()
         for _ in range(40):
             focused = window.focused()
             if focused and focused.getRoleName() == "list item":

@@ -6,7 +6,6 @@
 #include "ui/model/document_part.h"
 #include "ui/model/document_texts.h"
 #include "ui/model/passes.h"
-#include "ui/model/problems.h"
 #include "ui/widgets/analysis_pane.h"
 #include "ui/widgets/events_pane.h"
 #include "ui/widgets/graph_canvas.h"
@@ -37,7 +36,6 @@ struct _TdTapeView {
   TdTimelineCanvas *timeline;
   GtkWidget *side, *queues_pane;
   AdwViewStack *side_stack;
-  AdwViewStackPage *problems_page;
   TdInspector *inspector;
   TdEventsPane *events;
   TdProblemsPane *problems;
@@ -220,10 +218,7 @@ document_changed(TdTapeView *self) {
   self->why_seq = UINT64_MAX - 1;
   show_warning(self);
   if (!document) return;
-  size_t n_problems;
   list_processes(self, document);
-  td_document_get_problems(document, &n_problems);
-  adw_view_stack_page_set_badge_number(self->problems_page, (guint)n_problems);
   position_changed(self);
 }
 
@@ -271,7 +266,7 @@ td_tape_view_set_overlay(TdTapeView *self, td_overlay_kind kind) {
 gboolean
 td_tape_view_is_busy(TdTapeView *self) {
   return td_overlay_choice_is_busy(td_graph_canvas_get_overlay_choice(self->graph)) ||
-         td_analysis_pane_is_busy(self->analysis);
+         td_analysis_pane_is_busy(self->analysis) || td_problems_pane_is_busy(self->problems);
 }
 
 void
@@ -475,7 +470,6 @@ td_tape_view_class_init(TdTapeViewClass *klass) {
   BIND(timeline);
   BIND(side);
   BIND(side_stack);
-  BIND(problems_page);
   BIND(inspector);
   BIND(events);
   BIND(problems);

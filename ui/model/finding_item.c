@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "ui/model/finding_item.h"
+
+#include "engine/profile/findings/findings.h"
+#include "ui/geometry/format.h"
+#include "ui/model/error.h"
+#include "ui/model/worker.h"
+
+#include <glib/gi18n.h>
+
+struct _TdFindingItem {
+  GObject parent_instance;
+  char *title, *text, *advice, *line; /* (owned) */
+  uint64_t seq;
+};
+
+G_DEFINE_FINAL_TYPE(TdFindingItem, td_finding_item, G_TYPE_OBJECT)
+
+static void
+td_finding_item_finalize(GObject *object) {
+  TdFindingItem *self = TD_FINDING_ITEM(object);
+  g_free(self->title);
+  g_free(self->text);
+  g_free(self->advice);
+  g_free(self->line);
+  G_OBJECT_CLASS(td_finding_item_parent_class)->finalize(object);
+}
+
+static void
+td_finding_item_class_init(TdFindingItemClass *klass) {
+  G_OBJECT_CLASS(klass)->finalize = td_finding_item_finalize;
+}
+
+static void
+td_finding_item_init(TdFindingItem *self) {
+}
+
+static char *
+make_title(const td_finding *finding) {
+  const char *title = _(td_finding_kind_title(finding->kind));
+  g_autofree char *times = td_format_count(finding->n);
+  return finding->n > 1 ? g_strdup_printf(_("%s, %s times"), title, times) : g_strdup(title);
+}
+
+static TdFindingItem *
+item_new(const td_finding *finding) {
+  TdFindingItem *self = g_object_new(TD_TYPE_FINDING_ITEM, NULL);
+  self->title = make_title(finding);
+  self->text = g_strdup(finding->text);
+  self->advice = g_strdup(finding->advice);
+  self->line = g_strdup(finding->line ? finding->line : "");
+  self->seq = finding->seq;
+  return self;
+}
+
+const char *
+td_finding_item_get_title(TdFindingItem *self) {
+  return self->title;
+}
+
+const char *
+td_finding_item_get_text(TdFindingItem *self) {
+  return self->text;
+}
+
+const char *
+td_finding_item_get_advice(TdFindingItem *self) {
+  return self->advice;
+}
+
+const char *
+td_finding_item_get_line(TdFindingItem *self) {
+  return self->line;
+}
+
+uint64_t
+td_finding_item_get_seq(TdFindingItem *self) {
+  return self->seq;
+}
+
+char *
+td_finding_item_dup_all(TdFindingItem *self) {
+  GString *all = g_string_new(self->title);
+  const char *lines[] = {self->text, self->advice, self->line};
+  for (size_t i = 0; i < G_N_ELEMENTS(lines); i++)
+    if (*lines[i]) g_string_append_printf(all, "\n%s", lines[i]);
+  g_string_append_printf(all, "\n");
+  g_string_append_printf(all, _("event %" G_GUINT64_FORMAT), self->seq);
+  return g_string_free(all, FALSE);
+}
+
+/* ---- looking ---- */
+
+static void
+worker(GTask *task, gpointer source, gpointer data, GCancellable *cancellable) {
+  td_error error = {0};
+  td_tape *tape = NULL;
+  td_findings findings = {0};
+  td_status status = td_tape_open(data, &tape, &error);
+  if (!status) status = td_findings_make(tape, &findings, &error);
+  GListStore *items = g_list_store_new(TD_TYPE_FINDING_ITEM);
+  for (uint32_t i = 0; i < findings.n && !status; i++) {
+    g_autoptr(TdFindingItem) item = item_new(&findings.items[i]);
+    g_list_store_append(items, item);
+  }
+  td_findings_fini(&findings);
+  td_tape_close(tape);
+  GError *failure = NULL;
+  if (!status) {
+    g_task_return_pointer(task, items, g_object_unref);
+    return;
+  }
+  g_object_unref(items);
+  td_error_propagate(&failure, &error);
+  g_task_return_error(task, failure);
+}
+
+void
+td_finding_items_async(TdDocument *document, GCancellable *cancellable, GAsyncReadyCallback done,
+                       gpointer data) {
+  g_autoptr(GTask) task = g_task_new(document, cancellable, done, data);
+  g_task_set_task_data(task, g_strdup(td_document_get_path(document)), g_free);
+  td_worker_start(task, worker);
+}
+
+GListModel *
+td_finding_items_finish(GAsyncResult *result, GError **error) {
+  return g_task_propagate_pointer(G_TASK(result), error);
+}

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * A finding as a card: what is wrong, where, what to do, and two buttons. "Show" activates the
+ * action `finding.show` with the number of the event. Main thread. */
+#pragma once
+
+#include "ui/model/finding_item.h"
+
+#include <gtk/gtk.h>
+
+#define TD_TYPE_FINDING_CARD (td_finding_card_get_type())
+G_DECLARE_FINAL_TYPE(TdFindingCard, td_finding_card, TD, FINDING_CARD, GtkListBoxRow)
+
+GtkWidget *td_finding_card_new(TdFindingItem *item);
