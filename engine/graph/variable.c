@@ -128,6 +128,16 @@ td_variable_forget_accumulator(td_tensor *leaf, td_node *node) {
   pthread_mutex_unlock(&leaf->autograd->mutex);
 }
 
+char *
+td_tensor_dup_name(td_tensor *tensor) {
+  td_autograd_meta *meta = tensor->autograd;
+  if (!meta) return NULL;
+  pthread_mutex_lock(&meta->mutex);
+  char *name = meta->name ? td_dup_string(meta->name) : NULL;
+  pthread_mutex_unlock(&meta->mutex);
+  return name;
+}
+
 void
 td_tensor_set_name(td_tensor *tensor, const char *name) {
   td_autograd_meta *meta = td_autograd_meta_get(tensor);

@@ -36,6 +36,9 @@ td_node *td_grad_accumulator_find(td_tensor *tensor);
  * it. */
 void td_tensor_set_name(td_tensor *tensor, const char *name);
 
+/* td_tensor_dup_name returns that name, or NULL. The caller frees. */
+char *td_tensor_dup_name(td_tensor *tensor);
+
 /* Grad mode of the calling thread; initially on. */
 bool td_grad_mode(void);
 void td_grad_mode_set(bool enabled);

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "engine/probe/markers.h"
 
+#include "engine/base/alloc.h"
+#include "engine/events/emit.h"
 #include "engine/probe/python.h"
+#include "engine/probe/stacks.h"
 #include "engine/probe/steps.h"
 
 #include <stddef.h>
@@ -23,6 +26,18 @@ tell_optimizer(void *self, void *const *arguments, td_python_size n) {
   return none();
 }
 
+/* tell_no_gradient(address, number): the address is that of a parameter's tensor. */
+static void *
+tell_no_gradient(void *self, void *const *arguments, td_python_size n) {
+  if (n != 2) return none();
+  const void *tensor = (const void *)(uintptr_t)python->PyLong_AsLongLong(arguments[0]);
+  uint32_t name = td_stacks_label(tensor);
+  char *number = td_format("parameter %lld", python->PyLong_AsLongLong(arguments[1]));
+  TD_EMIT(no_gradient, .name = name ? name : td_intern(number));
+  free(number);
+  return none();
+}
+
 /* tell_profiler() */
 static void *
 tell_profiler(void *self, void *const *arguments, td_python_size n) {
@@ -33,6 +48,7 @@ tell_profiler(void *self, void *const *arguments, td_python_size n) {
 static td_python_method methods[] = {
     {"tell_optimizer", tell_optimizer, TD_PYTHON_FASTCALL, NULL},
     {"tell_profiler", tell_profiler, TD_PYTHON_FASTCALL, NULL},
+    {"tell_no_gradient", tell_no_gradient, TD_PYTHON_FASTCALL, NULL},
     {0},
 };
 

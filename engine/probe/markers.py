@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Hears when the program's optimizers, or PyTorch's profiler, have made a step. Runs inside the program that is
-recorded, as a module of its own; the probe has put `tell_optimizer` and `tell_profiler` among its names.
+recorded, as a module of its own; the probe has put `tell_optimizer`, `tell_profiler` and `tell_no_gradient` among its
+names.
 
 An optimizer has the least number that no living optimizer has. So a program that makes a new optimizer for each
 step has one number for all of them. Nothing here may raise into the program."""
@@ -21,6 +22,14 @@ def number_of(optimizer):
     return numbers[optimizer]
 
 
+def tell_missing(optimizer):
+    """Which parameters no gradient has reached."""
+    parameters = (parameter for group in optimizer.param_groups for parameter in group["params"])
+    for number, parameter in enumerate(parameters):
+        if parameter.requires_grad and parameter.grad is None:
+            tell_no_gradient(parameter._cdata, number)
+
+
 def make_after_step():
     """torch.compile inlines what it finds in an optimizer. It cannot import this module, so it must need no global name."""
     is_compiling = getattr(getattr(torch, "compiler", None), "is_compiling", None) or \
@@ -30,6 +39,8 @@ def make_after_step():
         if is_compiling():
             return
         try:
+            if optimizer not in numbers:
+                tell_missing(optimizer)
             tell_optimizer(number_of(optimizer))
         except Exception:  # an optimizer of an unusual kind; the program goes on
             pass

@@ -310,6 +310,20 @@ set_name(PyObject *self, PyObject *args) {
   Py_RETURN_NONE;
 }
 
+/* Of parameters without a name, the optimizer's number tells. */
+static PyObject *
+no_gradient(PyObject *self, PyObject *args) {
+  td_tensor *tensor;
+  unsigned number;
+  if (!PyArg_ParseTuple(args, "O&I:no_gradient", tdpy_tensor_converter, &tensor, &number))
+    return NULL;
+  char *name = td_tensor_dup_name(tensor);
+  if (!name) name = td_format("parameter %u", number);
+  TD_EMIT(no_gradient, .name = td_intern(name));
+  free(name);
+  Py_RETURN_NONE;
+}
+
 static PyObject *
 device_count(PyObject *self, PyObject *unused) {
   return PyLong_FromLong(td_device_count());
@@ -338,5 +352,6 @@ PyMethodDef tdpy_session_functions[] = {
     {"dump", dump, METH_NOARGS,
      "Has `tapedeck record --keep` write what it has kept; nothing where nothing is kept."},
     {"set_name", set_name, METH_VARARGS, NULL},
+    {"no_gradient", no_gradient, METH_VARARGS, NULL},
     {"device_count", device_count, METH_NOARGS, "The number of simulated accelerators."},
     {NULL}};

@@ -19,6 +19,7 @@ MISTAKES = {
     "overwritten": ("version_conflict", "ExpBackward0", "needed a tensor at version 0, but found it at version 1"),
     "state_carried": ("second_backward", "TanhBackward0", "backward through the graph a second time"),
     "wrong_shape": ("wrong_shape", "WidenBackward", "expected shape compatible with [3]"),
+    "detached_branch": ("no_gradient", None, "right.weight, right.bias had no gradient"),
     "losses_kept": ("graphs_kept", "MeanBackward0", "21 nodes of the graphs of 3 earlier passes are still there, from that of MeanBackward0"),
     "penalty_cycle": ("graphs_kept", None, "of 3 earlier passes"),
     "hooks_grow": ("hooks_grow", "AccumulateGrad", "clip (hooks_grow.py:9) was called 1 times"),

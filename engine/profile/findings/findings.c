@@ -6,6 +6,7 @@
 #include "engine/profile/findings/find_kept.h"
 #include "engine/profile/findings/find_orders.h"
 #include "engine/profile/findings/find_troubles.h"
+#include "engine/profile/findings/find_unreached.h"
 #include "engine/replay/catalog_visit.h"
 
 #include <stdlib.h>
@@ -26,6 +27,7 @@ typedef struct looking {
   td_find_hooks hooks;
   td_find_kept kept;
   td_find_orders orders;
+  td_find_unreached unreached;
   td_number_map outermost; /* graph tasks under way: 1 + the root; after its end 0 */
   td_finding deepest;
   uint32_t depth;
@@ -75,6 +77,8 @@ event_cb(const td_catalog *so_far, const td_any_event *event, uint64_t seq, void
     return td_find_orders_take(&self->orders, &event->buffer_add, seq, period_now(self));
   case TD_EVENT_hook_begin:
     return td_find_hooks_take(&self->hooks, &event->hook_begin, seq);
+  case TD_EVENT_no_gradient:
+    return td_find_unreached_take(&self->unreached, &event->no_gradient, seq);
   case TD_EVENT_graph_task_begin:
     return begin_pass(self, &event->graph_task_begin);
   case TD_EVENT_graph_task_end:
@@ -113,6 +117,7 @@ tell_depth(looking *self) {
 
 static void
 tell(looking *self) {
+  td_find_unreached_tell(&self->unreached, self->tape, self->findings);
   td_find_hooks_tell(&self->hooks, self->tape, self->findings);
   td_find_kept_tell(&self->kept, self->findings);
   td_find_orders_tell(&self->orders, self->findings);

@@ -6,6 +6,8 @@
  * Note [What counts as a finding]
  * - Problems that events tell: NaN and Inf, errors, conflicts, warnings. Those of the same
  * function, line and text are one.
+ * - no_gradient: after the first step of an optimizer, a parameter that requires a gradient had
+ * none.
  * - graphs_kept: the nodes of three passes or more were not freed two passes later. Those made
  *   before the first pass ended are not looked at: programs keep what they made at first.
  * - hooks_grow: one function was called as a hook more and more often in four passes on end.

@@ -2,6 +2,7 @@
 """Base of all optimizers: groups of parameters with settings, and a state for each parameter."""
 import collections
 
+from tapedeck import _C
 from tapedeck._C import Tensor
 from tapedeck.autograd import enable_grad, no_grad
 
@@ -11,6 +12,7 @@ class Optimizer:
 
     def __init__(self, params, defaults):
         self.defaults, self.state, self.param_groups = defaults, collections.defaultdict(dict), []
+        self._has_stepped = False
         if isinstance(params, Tensor):
             raise TypeError('params argument given to the optimizer should be an iterable of Tensors or dicts, but got '
                             + type(params).__name__)
@@ -54,7 +56,16 @@ class Optimizer:
             for p in group['params']:
                 if p.grad is not None:
                     self._update(p, p.grad, self.state[p], group)
+        if not self._has_stepped:
+            self._tell_missing()
         return loss
+
+    def _tell_missing(self):
+        """The tape then has which parameters no gradient reached."""
+        self._has_stepped = True
+        for number, p in enumerate(p for group in self.param_groups for p in group['params']):
+            if p.requires_grad and p.grad is None:
+                _C.no_gradient(p, number)
 
     def state_dict(self):
         numbers = {id(p): i for i, p in enumerate(p for group in self.param_groups for p in group['params'])}
