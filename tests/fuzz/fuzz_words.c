@@ -3,6 +3,8 @@
  * All that commands say about a tape: the sentence of each event, why, check, the state as JSON,
  * the summary, and the comparison of the tape with itself. */
 #include "app/state_json.h"
+#include "engine/profile/chain/chain.h"
+#include "engine/profile/chain/chain_words.h"
 #include "engine/profile/check/check.h"
 #include "engine/profile/diff/diff.h"
 #include "engine/profile/model/whatif.h"
@@ -51,6 +53,17 @@ print_state(td_replay *replay, uint64_t seq) {
 }
 
 static void
+chain_back(td_replay *replay, uint64_t seq, uint32_t node) {
+  td_error error = {0};
+  td_chain chain;
+  if (td_chain_make(replay, seq, node, &chain, &error) == TD_OK)
+    for (uint32_t i = 0; i < chain.n; i++)
+      free(td_chain_words(td_replay_catalog(replay), td_replay_tape(replay), &chain, i));
+  td_chain_fini(&chain);
+  td_error_clear(&error);
+}
+
+static void
 explain(td_replay *replay, uint64_t seq) {
   td_error error = {0};
   char *text = NULL;
@@ -58,7 +71,10 @@ explain(td_replay *replay, uint64_t seq) {
   td_error_clear(&error);
   if (td_why_pop(replay, seq, &text, &error) == TD_OK) free(text);
   td_error_clear(&error);
+  chain_back(replay, seq, TD_NONE);
   if (td_replay_seek(replay, seq + 1, NULL)) abort();
+  for (uint32_t i = 0; i < td_replay_catalog(replay)->n_nodes && i < N_MOMENTS; i++)
+    chain_back(replay, seq, td_replay_catalog(replay)->node_rows[i].id);
   for (uint32_t i = 0; i < td_replay_catalog(replay)->n_nodes && i < N_MOMENTS; i++)
     free(td_why_wait(replay, i));
   print_state(replay, seq);

@@ -8,7 +8,7 @@ import re
 import sys
 
 TAPE = ["engine/base", "engine/events", "engine/trace", "engine/replay"]
-PROFILE = ["engine/profile"] + ["engine/profile/" + folder for folder in ("check", "model", "report", "why", "order", "diff", "findings")]
+PROFILE = ["engine/profile"] + ["engine/profile/" + folder for folder in ("chain", "check", "model", "report", "why", "order", "diff", "findings")]
 CORE = TAPE + PROFILE
 RUN = ["engine/base", "engine/events", "engine/control", "engine/tensor", "engine/device", "engine/graph",
        "engine/pass"]
@@ -20,6 +20,7 @@ MAY_INCLUDE = {
     "engine/trace": ["engine/base", "engine/events"],
     "engine/replay": ["engine/base", "engine/events", "engine/trace"],
     "engine/profile": TAPE,
+    "engine/profile/chain": TAPE + ["engine/profile", "engine/profile/why"],
     "engine/profile/check": TAPE + ["engine/profile"],
     "engine/profile/why": TAPE + ["engine/profile"],
     "engine/profile/order": TAPE + ["engine/profile"],
