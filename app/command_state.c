@@ -99,10 +99,13 @@ print_text(const td_tape_at *at) {
 
 int
 td_command_state(int argc, char **argv) {
+  gboolean as_json = FALSE;
+  const GOptionEntry own[] = {
+      {"json", 0, 0, G_OPTION_ARG_NONE, &as_json, "Print one JSON document", NULL}, {0}};
   td_tape_at at;
   int status;
-  if (!td_tape_at_open(&at, "state", true, argc, argv, &status)) return status;
-  if (at.json)
+  if (!td_tape_at_open(&at, "state", own, argc, argv, &status)) return status;
+  if (as_json)
     td_state_print_json(td_replay_catalog(at.replay), td_replay_state(at.replay), at.seq, stdout);
   else
     print_text(&at);

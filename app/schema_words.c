@@ -4,6 +4,7 @@
 #include "app/json_members.h"
 #include "engine/base/alloc.h"
 #include "engine/events/event_type.h"
+#include "engine/profile/chain/chain_steps.h"
 #include "engine/profile/diff/divergence.h"
 #include "engine/profile/findings/findings.h"
 #include "engine/profile/model/virtual_run.h"
@@ -27,6 +28,8 @@
   X(finding_kind, TD_N_FINDING_KINDS)                                                              \
   X(order_cause, TD_N_ORDER_CAUSES)                                                                \
   X(align_cause, TD_N_ALIGN_CAUSES)                                                                \
+  X(chain_link, TD_N_CHAIN_LINKS)                                                                  \
+  X(chain_end, TD_N_CHAIN_ENDS)                                                                    \
   X(report_by, TD_N_REPORT_BYS)
 
 #define X(name, n)                                                                                 \

@@ -3,14 +3,17 @@
 
 #include "app/command.h"
 
+#define OWN_MAX 4
+
 static bool
-parse(td_tape_at *at, const char *command, bool has_json, int argc, char **argv, int *status) {
-  GOptionEntry entries[] = {
-      TD_MOMENT_ENTRIES(at->options, TD_MOMENT_MIDDLE),
-      TD_TRUST_ENTRY,
-      {"json", 0, 0, G_OPTION_ARG_NONE, &at->json, "Print one JSON document", NULL},
-      {0}};
-  if (!has_json) entries[3] = (GOptionEntry){0};
+parse(td_tape_at *at, const char *command, const GOptionEntry *own, int argc, char **argv,
+      int *status) {
+  GOptionEntry entries[3 + OWN_MAX + 1] = {TD_MOMENT_ENTRIES(at->options, TD_MOMENT_MIDDLE),
+                                           TD_TRUST_ENTRY};
+  for (int i = 0; own[i].long_name; i++) {
+    g_assert(i < OWN_MAX);
+    entries[3 + i] = own[i];
+  }
   if (!td_command_parse(command, entries, false, 1, 1, &argc, &argv, status)) return false;
   *status = TD_EXIT_USAGE;
   at->path = argv[1];
@@ -23,10 +26,10 @@ stand_at(td_tape_at *at) {
 }
 
 bool
-td_tape_at_open(td_tape_at *at, const char *command, bool has_json, int argc, char **argv,
+td_tape_at_open(td_tape_at *at, const char *command, const GOptionEntry *own, int argc, char **argv,
                 int *status) {
   *at = (td_tape_at){.options = TD_MOMENT_OPTIONS};
-  bool is_open = parse(at, command, has_json, argc, argv, status) && stand_at(at);
+  bool is_open = parse(at, command, own, argc, argv, status) && stand_at(at);
   if (!is_open) td_tape_at_close(at);
   return is_open;
 }

@@ -16,6 +16,7 @@ import unittest
 TAPEDECK = os.environ["TAPEDECK"]
 MAKE_TAPE = os.path.join(os.environ["BUILD_ROOT"], "tests", "make_tape")
 MAKE_HOSTILE = os.path.join(os.environ["BUILD_ROOT"], "tests", "make_hostile")
+GOLDEN = pathlib.Path(os.environ["SOURCE_ROOT"]) / "tests" / "trace" / "golden"
 NODE_STATES = {"created", "waiting", "partial", "queued", "running", "done", "skipped", "captured",
                "failed", "released"}
 
@@ -508,6 +509,42 @@ class Cli(unittest.TestCase):
             said |= {rule for rule in ("only task", "AccumulateGrad has the highest", "sequence_nr is higher",
                                        "place in the heap", "still waits for") if rule in text}
         self.assertEqual(len(said), 5, said)
+
+    def test_why_chain(self):
+        """In words and in JSON alike: the pop, back to the begin of its pass."""
+        edges = {(event["from"], event["to"]) for event in self.events if event["event"] == "edge_new"}
+        begins = {event["graph_task"]: event["seq"] for event in self.events if event["event"] == "graph_task_begin"}
+        for pop in [event for event in self.events if event["event"] == "queue_pop" and event["node"] is not None][::7]:
+            chain = self.document("why", self.tape, "--at", pop["seq"], "--chain", "--json")
+            steps = chain["steps"]
+            self.assertEqual((chain["end"], chain["left_out"]), ("pass", 0))
+            self.assertEqual((steps[0]["seq"], steps[-1]["seq"]), (pop["seq"], begins[pop["graph_task"]]))
+            for step in [step for step in steps if step["link"] == "data"]:
+                self.assertIn((step["edge"]["from"], step["edge"]["to"]), edges)
+            lines = run("why", self.tape, "--at", pop["seq"], "--chain").stdout.splitlines()
+            told = steps if len(steps) <= 64 else steps[:63] + steps[-1:]
+            self.assertEqual([line.split(None, 3)[3] for line in lines if " event " in line], [step["text"] for step in told])
+        self.assertIn("--chain", self.refused("why", self.tape, "--json"))
+
+    def test_why_chain_of_a_long_pass(self):
+        tape = os.path.join(self.folder.name, "long.tape")
+        subprocess.run([MAKE_TAPE, "400", "1", "1", "3", tape], check=True)
+        events = [json.loads(line) for line in run("events", tape, "--json").stdout.splitlines()]
+        last = [event["seq"] for event in events if event["event"] == "queue_pop"][-1]
+        lines = run("why", tape, "--at", last, "--chain").stdout.splitlines()
+        steps = self.document("why", tape, "--at", last, "--chain", "--json")["steps"]
+        self.assertEqual(lines[63], f"      … {len(steps) - 64} more")
+        self.assertEqual(len(lines), 65)
+        self.assertEqual(lines[64].split(None, 1)[0], str(len(steps)))
+        self.assertIn("The pass begins here", lines[64])
+
+    def test_why_chain_of_a_nan(self):
+        for name in ("nan", "segments"):
+            chain = self.document("why", GOLDEN / f"{name}.tape", "--chain", "--at", "end", "--json")
+            self.assertEqual(chain["end"], "unknown")
+        chain = self.document("why", GOLDEN / "nan.tape", "--chain", "--at", "nan", "--json")
+        self.assertEqual((chain["end"], chain["steps"][0]["link"]), ("born", "value"))
+        self.assertTrue(chain["steps"][-1]["text"].startswith("This may have led to it: Inf came with the data"))
 
     def test_check(self):
         done = run("check", self.tape)

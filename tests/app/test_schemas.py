@@ -59,7 +59,7 @@ loss.backward(retain_graph=True)
 # The schema of what a command prints about one tape.
 OF_TAPES = [["info"], ["info", "--slowest"], ["state"], ["report"], ["report", "--by", "hook"], ["report", "--by", "lock"],
             ["report", "--contention"], ["report", "--idle"], ["report", "--critical"], ["report", "--memory"],
-            ["whatif"], ["order"], ["findings"]]
+            ["whatif"], ["order"], ["findings"], ["why", "--chain"]]
 
 # Members that a schema names and that need not be there.
 OPTIONAL = {"state": {"label", "module", "module_class"}, "events": {"known"},
@@ -72,7 +72,7 @@ def run(*arguments):
 
 
 def schema_of(command):
-    options = [word[2:] for word in command if word in ("--contention", "--idle", "--critical", "--memory", "--scale")]
+    options = [word[2:] for word in command if word in ("--contention", "--idle", "--critical", "--memory", "--scale", "--chain")]
     return "-".join([command[0], *options])
 
 
