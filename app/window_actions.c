@@ -214,6 +214,14 @@ visit_forward(TdWindow *window) {
   td_window_visit(window, 1);
 }
 
+/* Each step is a place to go back to. */
+static void
+way_back(TdWindow *window) {
+  td_window_keep_visit(window);
+  td_way_back_step(td_tape_view_get_way(td_window_get_tape_view(window)));
+  td_window_keep_visit(window);
+}
+
 static void
 node_begin(TdWindow *window) {
   td_playhead_go_to_node(td_window_get_playhead(window), TD_EVENT_node_begin);
@@ -245,6 +253,7 @@ node_copy(TdWindow *window) {
 
 static void
 unselect(TdWindow *window) {
+  td_way_back_end(td_tape_view_get_way(td_window_get_tape_view(window)));
   td_playhead_set_selection(td_window_get_playhead(window), TD_NONE);
 }
 
@@ -287,6 +296,8 @@ static const struct {
     {"visit-back", N_("Back to where you were before"), "<Alt>Left", SECTION_MOVE, NEED_TAPE,
      visit_back},
     {"visit-forward", N_("Forward again"), "<Alt>Right", SECTION_MOVE, NEED_TAPE, visit_forward},
+    {"way-back", N_("Where did this come from? Go back to its cause, step by step"), "w",
+     SECTION_MOVE, NEED_TAPE, way_back},
     {"follow", N_("Selection follows the playhead"), "l", SECTION_MOVE, NEED_TAPE, NULL},
     {"live-step", N_("Step to the next event; at the end, run the program to its next stop"), "F8",
      SECTION_LIVE, NEED_PROGRAM, event_step},

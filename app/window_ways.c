@@ -18,6 +18,11 @@ td_window_visit(TdWindow *window, int direction) {
                                         : _("This is the last place you visited"));
 }
 
+void
+td_window_keep_visit(TdWindow *window) {
+  td_visits_keep(g_object_get_data(G_OBJECT(window), VISITS));
+}
+
 static void
 side_button_pressed(GtkGestureClick *click, int n, double x, double y, gpointer window) {
   guint button = gtk_gesture_single_get_current_button(GTK_GESTURE_SINGLE(click));

@@ -11,3 +11,6 @@ void td_window_ways_add(TdWindow *window);
 
 /* td_window_visit goes to the place visited before (-1) or after (1). Without one it says so. */
 void td_window_visit(TdWindow *window, int direction);
+
+/* td_window_keep_visit makes the present place one to go back to, however near it is to others. */
+void td_window_keep_visit(TdWindow *window);

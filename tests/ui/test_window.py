@@ -23,7 +23,7 @@ MAKE_TAPE = pathlib.Path(os.environ["BUILD_ROOT"]) / "tests" / "make_tape"
 OUTPUT = pathlib.Path(os.environ["TEST_OUTPUT"]) / "window"
 THIN_SPACE = "\u202f"
 KEYS = {"Right": 0xFF53, "Left": 0xFF51, "Down": 0xFF54, "Up": 0xFF52, "End": 0xFF57, "space": 0x20, "Home": 0xFF50, "Tab": 0xFF09, "Return": 0xFF0D, "braceleft": 0x7B,
-        "braceright": 0x7D, "Page_Up": 0xFF55, "Page_Down": 0xFF56, "F9": 0xFFC6, "comma": 0x2C, "period": 0x2E}
+        "braceright": 0x7D, "Page_Up": 0xFF55, "Page_Down": 0xFF56, "F9": 0xFFC6, "comma": 0x2C, "period": 0x2E, "Escape": 0xFF1B}
 MODIFIER_CODES = {"Shift": 50, "Control": 37, "Alt": 64}  # of the keyboard that Xvfb has
 
 

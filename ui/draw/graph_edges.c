@@ -197,6 +197,13 @@ td_scene_draw_edges_of(const td_scene_draw *draw, uint32_t i) {
 }
 
 void
+td_scene_draw_edge_over(const td_scene_draw *draw, uint32_t i, td_colour colour, double width) {
+  if (!is_seen(draw, i)) return;
+  set_line_ends(draw);
+  draw_edge(draw, i, colour, width);
+}
+
+void
 td_scene_draw_path(const td_scene_draw *draw) {
   const td_graph_scene *scene = draw->scene;
   if (!draw->view->overlay || draw->view->overlay->kind != TD_OVERLAY_critical) return;

@@ -27,8 +27,9 @@ void td_graph_scene_fit(const td_graph_scene *scene, td_graph_view *view);
 void td_graph_scene_draw(td_graph_scene *scene, cairo_t *cr, const td_state *state,
                          const td_graph_view *view, const td_theme *theme, td_label_cache *labels);
 
-/* td_graph_scene_draw_over marks the selected and the hovered node on a picture of the same view.
- * It paints nothing else, so a caller may keep the picture while the pointer moves. */
+/* td_graph_scene_draw_over marks the selected and the hovered node on a picture of the same view,
+ * and the way back to a cause. It paints nothing else, so a caller may keep the picture while the
+ * pointer moves. */
 void td_graph_scene_draw_over(td_graph_scene *scene, cairo_t *cr, const td_state *state,
                               const td_graph_view *view, const td_theme *theme,
                               td_label_cache *labels);

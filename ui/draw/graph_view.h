@@ -7,6 +7,11 @@
 
 #include <stdint.h>
 
+/* A node on the way back from a moment to its cause, and the number that stands at it. */
+typedef struct td_graph_stop {
+  uint32_t node, number;
+} td_graph_stop;
+
 /* What part of the scene is shown and how. Scene units are pixels at scale 1. */
 typedef struct td_graph_view {
   double width, height;      /* of the picture, pixels */
@@ -17,4 +22,6 @@ typedef struct td_graph_view {
   const char *overlay_note;   /* (borrowed) why it has no figures, or NULL */
   const uint32_t *marked;     /* (borrowed) [n_marked] nodes, for td_graph_scene_draw_over */
   uint32_t n_marked;
+  const td_graph_stop *way; /* (borrowed) [n_way] back to a cause, for td_graph_scene_draw_over */
+  uint32_t n_way, way_present;
 } td_graph_view;

@@ -129,6 +129,12 @@ const td_overlay_value *td_scene_heat(const td_scene_draw *draw, uint32_t i);
 td_colour td_scene_heat_colour(const td_theme *theme, double heat);
 bool td_scene_tint(const td_scene_draw *draw, uint32_t i, td_box box, double radius);
 
+/* td_scene_draw_way (graph_way.c) draws the way back to a cause over a finished picture,
+ * td_scene_draw_stops its nodes. td_scene_draw_edge_over draws an edge again. */
+void td_scene_draw_way(const td_scene_draw *draw);
+void td_scene_draw_stops(const td_scene_draw *draw);
+void td_scene_draw_edge_over(const td_scene_draw *draw, uint32_t i, td_colour colour, double width);
+
 /* td_scene_draw_scale draws the colours of the overlay with what they mean, from x on, and returns
  * where they end. td_scene_draw_path (graph_edges.c) draws the edges of the critical path. */
 double td_scene_draw_scale(const td_scene_draw *draw, double x, double y);

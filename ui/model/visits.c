@@ -39,21 +39,34 @@ is_same(TdVisits *self, const Place *a, const Place *b) {
 }
 
 static void
+append(TdVisits *self, Place now) {
+  if (self->at < self->places->len) g_array_set_size(self->places, self->at + 1);
+  if (self->places->len == MOST_PLACES) g_array_remove_index(self->places, 0);
+  g_array_append_val(self->places, now);
+  self->at = self->places->len - 1;
+}
+
+static void
 note(TdVisits *self) {
   g_clear_handle_id(&self->rest, g_source_remove);
   if (!td_playhead_get_document(self->playhead)) return;
   Place now = place_now(self);
-  if (self->at < self->places->len) {
-    Place *last = &g_array_index(self->places, Place, self->at);
-    if (is_same(self, last, &now)) {
-      *last = now;
-      return;
-    }
-    g_array_set_size(self->places, self->at + 1);
-  }
-  if (self->places->len == MOST_PLACES) g_array_remove_index(self->places, 0);
-  g_array_append_val(self->places, now);
-  self->at = self->places->len - 1;
+  Place *last = self->at < self->places->len ? &g_array_index(self->places, Place, self->at) : NULL;
+  if (last && is_same(self, last, &now))
+    *last = now;
+  else
+    append(self, now);
+}
+
+void
+td_visits_keep(TdVisits *self) {
+  g_clear_handle_id(&self->rest, g_source_remove);
+  if (!td_playhead_get_document(self->playhead)) return;
+  Place now = place_now(self);
+  const Place *last =
+      self->at < self->places->len ? &g_array_index(self->places, Place, self->at) : NULL;
+  if (!last || last->position != now.position || last->selection != now.selection)
+    append(self, now);
 }
 
 static gboolean

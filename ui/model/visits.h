@@ -15,3 +15,7 @@ TdVisits *td_visits_new(TdPlayhead *playhead);
 /* td_visits_go goes to the place visited before (-1), or to the one that was left so (1). FALSE if
  * there is none. */
 gboolean td_visits_go(TdVisits *self, int direction);
+
+/* td_visits_keep makes the place where the playhead is a place of its own, however near it is to
+ * the one before. */
+void td_visits_keep(TdVisits *self);

@@ -29,6 +29,7 @@ struct _TdGraphCanvas {
   double pinch_scale;
   uint32_t last_selection, last_task;
   TdOverlayChoice *choice; /* (owned) */
+  TdWayBack *way;          /* (owned) */
 };
 
 G_DEFINE_FINAL_TYPE(TdGraphCanvas, td_graph_canvas, TD_TYPE_CANVAS)
@@ -330,6 +331,13 @@ td_graph_canvas_get_overlay_choice(TdGraphCanvas *self) {
   return self->choice;
 }
 
+void
+td_graph_canvas_set_way(TdGraphCanvas *self, TdWayBack *way) {
+  if (!g_set_object(&self->way, way)) return;
+  g_signal_connect_object(way, "changed", G_CALLBACK(gtk_widget_queue_draw), self,
+                          G_CONNECT_SWAPPED);
+}
+
 static void
 td_graph_canvas_draw(TdCanvas *canvas, cairo_t *cr) {
   TdGraphCanvas *self = TD_GRAPH_CANVAS(canvas);
@@ -345,6 +353,8 @@ td_graph_canvas_draw_over(TdCanvas *canvas, cairo_t *cr) {
   self->view.selected = td_playhead_get_selection(td_canvas_get_playhead(canvas));
   self->view.hovered = td_canvas_get_hovered(canvas);
   self->view.marked = td_playhead_get_marks(td_canvas_get_playhead(canvas), &self->view.n_marked);
+  if (self->way)
+    self->view.way = td_way_back_get_stops(self->way, &self->view.n_way, &self->view.way_present);
   td_graph_scene_draw_over(scene_of(self), cr,
                            td_document_get_state(td_canvas_get_document(canvas)), &self->view,
                            td_canvas_get_theme(canvas), td_canvas_get_labels(canvas));
@@ -362,6 +372,7 @@ td_graph_canvas_dispose(GObject *object) {
   if (self->move) adw_animation_pause(self->move);
   g_clear_object(&self->move);
   g_clear_object(&self->choice);
+  g_clear_object(&self->way);
   G_OBJECT_CLASS(td_graph_canvas_parent_class)->dispose(object);
 }
 

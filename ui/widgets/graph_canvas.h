@@ -6,6 +6,7 @@
 #pragma once
 
 #include "ui/model/overlay_choice.h"
+#include "ui/model/way_back.h"
 #include "ui/widgets/canvas.h"
 
 #define TD_TYPE_GRAPH_CANVAS (td_graph_canvas_get_type())
@@ -14,6 +15,9 @@ G_DECLARE_FINAL_TYPE(TdGraphCanvas, td_graph_canvas, TD, GRAPH_CANVAS, TdCanvas)
 /* td_graph_canvas_get_overlay_choice returns what colours the nodes. The canvas keeps it at the
  * pass shown. */
 TdOverlayChoice *td_graph_canvas_get_overlay_choice(TdGraphCanvas *self);
+
+/* td_graph_canvas_set_way gives the canvas the way back to draw. Without, it draws none. */
+void td_graph_canvas_set_way(TdGraphCanvas *self, TdWayBack *way);
 
 /* td_graph_canvas_zoom multiplies the scale around the middle. */
 void td_graph_canvas_zoom(TdGraphCanvas *self, double factor);

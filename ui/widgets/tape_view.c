@@ -17,6 +17,7 @@
 #include "ui/widgets/queues_canvas.h"
 #include "ui/widgets/timeline_canvas.h"
 #include "ui/widgets/transport.h"
+#include "ui/widgets/way_back_bar.h"
 
 #include <glib/gi18n.h>
 
@@ -41,9 +42,11 @@ struct _TdTapeView {
   TdProblemsPane *problems;
   TdAnalysisPane *analysis;
   TdPartBar *part_bar;
+  TdWayBackBar *way_bar;
   TdTransport *transport;
   GMenuModel *node_menu;
   TdPlayhead *playhead; /* (owned) */
+  TdWayBack *way;       /* (owned) */
   TdPaneSizes wanted;   /* to be set once there is a size */
   gboolean showed_both; /* queues and timeline */
   uint64_t why_seq;     /* pop that `why` explains, UINT64_MAX: none */
@@ -235,6 +238,9 @@ td_tape_view_set_playhead(TdTapeView *self, TdPlayhead *playhead) {
   td_part_bar_set_playhead(self->part_bar, playhead);
   td_transport_set_playhead(self->transport, playhead);
   td_live_bar_set_playhead(self->live, playhead);
+  self->way = td_way_back_new(playhead);
+  td_graph_canvas_set_way(self->graph, self->way);
+  td_way_back_bar_set_way(self->way_bar, self->way);
   g_signal_connect_object(playhead, "notify::travelling", G_CALLBACK(show_warning), self,
                           G_CONNECT_SWAPPED);
   g_signal_connect_object(playhead, "notify::document", G_CALLBACK(document_changed), self,
@@ -246,6 +252,11 @@ td_tape_view_set_playhead(TdTapeView *self, TdPlayhead *playhead) {
 void
 td_tape_view_set_session(TdTapeView *self, TdLiveSession *session) {
   td_live_bar_set_session(self->live, session);
+}
+
+TdWayBack *
+td_tape_view_get_way(TdTapeView *self) {
+  return self->way;
 }
 
 void
@@ -427,6 +438,7 @@ close_warning(GtkInfoBar *bar) {
 
 static void
 td_tape_view_dispose(GObject *object) {
+  g_clear_object(&TD_TAPE_VIEW(object)->way);
   g_clear_object(&TD_TAPE_VIEW(object)->playhead);
   G_OBJECT_CLASS(td_tape_view_parent_class)->dispose(object);
 }
@@ -447,6 +459,7 @@ td_tape_view_class_init(TdTapeViewClass *klass) {
   g_type_ensure(TD_TYPE_ANALYSIS_PANE);
   g_type_ensure(TD_TYPE_PART_BAR);
   g_type_ensure(TD_TYPE_TRANSPORT);
+  g_type_ensure(TD_TYPE_WAY_BACK_BAR);
   gtk_widget_class_set_template_from_resource(widget_class,
                                               "/org/tapedeck/Tapedeck/ui/tape_view.ui");
   BIND(live);
@@ -476,6 +489,7 @@ td_tape_view_class_init(TdTapeViewClass *klass) {
   BIND(analysis);
   BIND(part_bar);
   BIND(transport);
+  BIND(way_bar);
 }
 
 static void

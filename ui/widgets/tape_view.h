@@ -7,6 +7,7 @@
 #include "ui/model/live_session.h"
 #include "ui/model/overlay_choice.h"
 #include "ui/model/playhead.h"
+#include "ui/model/way_back.h"
 
 #include <adwaita.h>
 
@@ -17,6 +18,9 @@ G_DECLARE_FINAL_TYPE(TdTapeView, td_tape_view, TD, TAPE_VIEW, GtkBox)
 void td_tape_view_set_session(TdTapeView *self, TdLiveSession *session);
 
 void td_tape_view_set_playhead(TdTapeView *self, TdPlayhead *playhead);
+
+/* td_tape_view_get_way returns the way back that the graph shows; borrowed. */
+TdWayBack *td_tape_view_get_way(TdTapeView *self);
 
 void td_tape_view_zoom(TdTapeView *self, double factor);
 void td_tape_view_fit(TdTapeView *self);

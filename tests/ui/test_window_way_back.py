@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""The way back to a cause in the window: the same steps as `why --chain` tells, one key each."""
+import json
+import time
+
+import display
+
+display.ensure()
+
+from test_window import OUTPUT, Window, node_name, pyatspi, read_events, tapedeck
+
+MOMENT_REST = 0.6  # a playhead that rests so long has visited the place
+
+
+def chain_at(tape, seq):
+    return json.loads(tapedeck("why", tape, "--at", seq, "--chain", "--json"))["steps"]
+
+
+def read_step(window, number, steps):
+    """The bar tells the sentence and how far one is; the playhead is at the event."""
+    step = steps[number]
+    window.read(step["text"])
+    window.read(f"Step {number + 1} of {len(steps)}")
+    window.wait_for_position(step["seq"] + 1)
+
+
+def bar_is_gone(window):
+    return not pyatspi.findDescendant(window.application, lambda w: w.getRoleName() == "label" and w.name.startswith("Step "))
+
+
+def last(events, kind):
+    return next(event for event in reversed(events) if event["event"] == kind)
+
+
+def test_walk(tape):
+    """From the last pop to the begin of its pass, and no further. Alt+Left goes back along it, Escape leaves it."""
+    events = read_events(tape)
+    pop = last(events, "queue_pop")
+    steps = chain_at(tape, pop["seq"])
+    assert len(steps) > 5 and steps[-1]["link"] == "end", steps
+    with Window(tape, "--at", pop["seq"]) as window:
+        window.wait_for_position(pop["seq"] + 1)
+        graph = window.find("image", "Backward graph")
+        for number, step in enumerate(steps):
+            window.key("w")
+            read_step(window, number, steps)
+            display.wait_for("the node to be selected", lambda: node_name(events, step["node"]) in graph.description)
+        display.take_picture(OUTPUT / "way-back.png")
+        window.key("w")
+        time.sleep(MOMENT_REST)
+        read_step(window, len(steps) - 1, steps)
+        for number in (len(steps) - 2, len(steps) - 3):
+            window.key("Left", "Alt")
+            read_step(window, number, steps)
+        window.key("w")
+        read_step(window, len(steps) - 2, steps)
+        window.key("Escape")
+        display.wait_for("the bar to go", lambda: bar_is_gone(window))
+
+
+def test_value(tape):
+    """A node that was chosen long after: back along the gradients to where its NaN was born."""
+    events = read_events(tape)
+    end = last(events, "node_end")
+    steps = chain_at(tape, end["seq"])
+    assert steps[-1]["link"] == "value" and len(steps) > 2, steps
+    with Window(tape, "--at", "end", "--node", end["node"]) as window:
+        window.wait_for_position(len(events))
+        window.key("w")
+        window.read(f"Step 1 of {len(steps)}")
+        for number in range(1, len(steps)):
+            window.press("Where did this come from? Go back to its cause, step by step")
+            read_step(window, number, steps)
+        time.sleep(MOMENT_REST)
+        display.take_picture(OUTPUT / "way-back-nan.png")
+        window.press("Leave the way back")
+        display.wait_for("the bar to go", lambda: bar_is_gone(window))
+
+
+def main():
+    OUTPUT.mkdir(parents=True, exist_ok=True)
+    tape = OUTPUT / "way_back.tape"
+    tapedeck("run", "--force", "--anomaly", "nonfinite", "-o", tape, "nan_from_sum")
+    test_walk(tape)
+    test_value(tape)
+
+
+if __name__ == "__main__":
+    main()
