@@ -60,6 +60,30 @@ has_edge(const td_catalog *catalog, uint32_t from, uint32_t to) {
   return n > 0;
 }
 
+typedef struct task {
+  uint32_t node, graph_task;
+} task;
+
+static bool
+is_pop_of(const td_any_event *event, void *data) {
+  const task *wanted = data;
+  return event->event.kind == TD_EVENT_queue_pop && event->queue_pop.node == wanted->node &&
+         event->queue_pop.graph_task == wanted->graph_task;
+}
+
+/* The task that lay there left the same queue later. */
+static void
+check_queue(td_replay *replay, const td_chain_step *step, const td_event_queue_pop *pop) {
+  task wanted = {step->to, pop->graph_task};
+  td_any_event later;
+  uint64_t seq;
+  g_assert_cmpuint(pop->node, ==, step->node);
+  g_assert_cmpint(td_replay_find(replay, step->seq, true, is_pop_of, &wanted, &seq, NULL), ==,
+                  TD_OK);
+  g_assert_cmpint(td_replay_event(replay, seq, &later, NULL), ==, TD_OK);
+  g_assert_cmpuint(later.queue_pop.queue, ==, pop->queue);
+}
+
 /* Each step explains the node of the step before, and tells what the tape has. */
 static void
 check_links(td_replay *replay, const td_chain *chain) {
@@ -85,7 +109,7 @@ check_links(td_replay *replay, const td_chain *chain) {
       g_assert_cmpuint(step->left, ==, 0);
     } else if (step->link == TD_CHAIN_queue) {
       g_assert_cmpint(event.event.kind, ==, TD_EVENT_queue_pop);
-      g_assert_cmpuint(event.queue_pop.node, ==, step->node);
+      check_queue(replay, step, &event.queue_pop);
     }
   }
 }

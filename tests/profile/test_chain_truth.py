@@ -15,7 +15,7 @@ class Books:
     """When each event of a task was, and which edges there are."""
 
     def __init__(self, events):
-        self.at, self.edges, self.outermost = {}, set(), set()
+        self.events, self.at, self.edges, self.outermost = events, {}, set(), set()
         for event in events:
             kind = event["event"]
             self.at.setdefault((kind, event.get("node"), event.get("graph_task")), []).append(event["seq"])
@@ -23,6 +23,9 @@ class Books:
                 self.edges.add((event["from"], event["to"]))
             elif kind == "graph_task_begin" and event["depth"] == 0:
                 self.outermost.add(event["seq"])
+
+    def queue_of(self, seq):
+        return self.events[seq]["queue"]
 
     def last_before(self, seq, kind, node, task):
         return max((at for at in self.at.get((kind, node, task), []) if at < seq), default=None)
@@ -41,6 +44,7 @@ class ChainTruth(unittest.TestCase):
             popped = books.last_before(step["seq"], "queue_pop", node, task)
             self.assertIsNotNone(pushed)
             self.assertTrue(popped is None or popped < pushed)
+            self.assertEqual(books.queue_of(pushed), event["queue"])
         elif step["link"] == "call":
             self.assertEqual((event["event"], event["graph_task"]), ("graph_task_begin", task))
         elif step["link"] == "end":
