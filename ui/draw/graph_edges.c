@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "engine/base/alloc.h"
 #include "ui/draw/scene.h"
+#include "ui/geometry/curves.h"
 
 #include <math.h>
+
+enum { HIT_PIXELS = 6 };
 
 static bool
 has_run(uint32_t state) {
@@ -201,6 +204,40 @@ td_scene_draw_edge_over(const td_scene_draw *draw, uint32_t i, td_colour colour,
   if (!is_seen(draw, i)) return;
   set_line_ends(draw);
   draw_edge(draw, i, colour, width);
+}
+
+void
+td_scene_draw_selected_edge(const td_scene_draw *draw) {
+  const td_graph_scene *scene = draw->scene;
+  if (!draw->view->selected_edge) return;
+  set_line_ends(draw);
+  for (uint32_t i = 0; i < scene->n_edges; i++)
+    if (scene->edges[i].edge == draw->view->selected_edge - 1)
+      draw_edge(draw, i, draw->theme->accent, 4);
+}
+
+static bool
+is_near(const td_scene_edge *edge, double x, double y, double reach) {
+  return x >= edge->left - reach && x <= edge->right + reach && y >= edge->top - reach &&
+         y <= edge->bottom + reach;
+}
+
+uint32_t
+td_graph_scene_hit_edge(const td_graph_scene *scene, const td_graph_view *view, double x,
+                        double y) {
+  double there_x = view->centre_x + (x - view->width / 2) / view->scale;
+  double there_y = view->centre_y + (y - view->height / 2) / view->scale;
+  double nearest = HIT_PIXELS / view->scale;
+  uint32_t found = TD_NONE;
+  if (view->scale < td_scale_named || y >= td_scene_legend_top(view)) return TD_NONE;
+  for (uint32_t i = 0; i < scene->n_edges; i++) {
+    if (!is_near(&scene->edges[i], there_x, there_y, nearest)) continue;
+    double distance = td_curve_distance(scene->layout, i, there_x, there_y);
+    if (distance > nearest) continue;
+    nearest = distance;
+    found = scene->edges[i].edge;
+  }
+  return found;
 }
 
 void

@@ -197,12 +197,15 @@ td_graph_scene_draw_over(td_graph_scene *scene, cairo_t *cr, const td_state *sta
   td_scene_draw draw = make_drawing(scene, cr, state, view, theme, labels);
   uint32_t selected = td_scene_find(scene, view->selected);
   uint32_t hovered = td_scene_find(scene, view->hovered);
-  if (selected == TD_NONE && hovered == TD_NONE && !view->n_marked && !view->n_way) return;
+  if (selected == TD_NONE && hovered == TD_NONE && !view->n_marked && !view->n_way &&
+      !view->selected_edge && !view->running)
+    return;
   cairo_save(cr);
   cairo_rectangle(cr, 0, 0, view->width, td_scene_legend_top(view));
   cairo_clip(cr);
   enter_scene(&draw);
   draw_marks(&draw);
+  td_scene_draw_selected_edge(&draw);
   if (selected != TD_NONE) draw_selected(&draw, selected);
   td_scene_draw_way(&draw);
   td_scene_draw_stops(&draw);
@@ -210,4 +213,5 @@ td_graph_scene_draw_over(td_graph_scene *scene, cairo_t *cr, const td_state *sta
     td_scene_draw_ring(&draw, hovered, 0.5);
   cairo_restore(cr);
   td_scene_draw_tower(&draw);
+  td_scene_draw_arrows(&draw);
 }

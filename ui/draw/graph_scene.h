@@ -27,9 +27,10 @@ void td_graph_scene_fit(const td_graph_scene *scene, td_graph_view *view);
 void td_graph_scene_draw(td_graph_scene *scene, cairo_t *cr, const td_state *state,
                          const td_graph_view *view, const td_theme *theme, td_label_cache *labels);
 
-/* td_graph_scene_draw_over marks the selected and the hovered node on a picture of the same view,
- * and the way back to a cause. It paints nothing else, so a caller may keep the picture while the
- * pointer moves. */
+/* td_graph_scene_draw_over marks the selected and the hovered node and the selected edge on a
+ * picture of the same view, and the way back to a cause. If the selected or the running node lies
+ * outside, an arrow at the border points to it. It paints nothing else, so a caller may keep the
+ * picture while the pointer moves. */
 void td_graph_scene_draw_over(td_graph_scene *scene, cairo_t *cr, const td_state *state,
                               const td_graph_view *view, const td_theme *theme,
                               td_label_cache *labels);
@@ -42,6 +43,17 @@ char *td_graph_scene_figure(const td_overlay *overlay, double value);
  * re-entry it returns the node that called the pass of that floor. */
 uint32_t td_graph_scene_hit(const td_graph_scene *scene, const td_graph_view *view, double x,
                             double y);
+
+/* td_graph_scene_hit_arrow returns the node to which an arrow points whose sign is at a point of
+ * the picture, or TD_NONE. */
+uint32_t td_graph_scene_hit_arrow(const td_graph_scene *scene, const td_graph_view *view,
+                                  td_label_cache *labels, double x, double y);
+
+/* td_graph_scene_hit_edge returns the edge nearest to a point of the picture, if it is within a few
+ * pixels: its number in the catalog, or TD_NONE. From far away nobody can tell edges apart, and
+ * there is none. */
+uint32_t td_graph_scene_hit_edge(const td_graph_scene *scene, const td_graph_view *view, double x,
+                                 double y);
 
 /* td_graph_scene_place writes the centre of a node in scene units; false if it is not in the scene.
  */

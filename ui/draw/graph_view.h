@@ -18,6 +18,8 @@ typedef struct td_graph_view {
   double centre_x, centre_y; /* scene point in its middle */
   double scale;
   uint32_t selected, hovered; /* nodes or TD_NONE; for td_graph_scene_draw_over */
+  uint32_t running;           /* 1 + a node that has just been popped, or 0; the same */
+  uint32_t selected_edge;     /* 1 + an edge of the catalog, or 0; the same */
   const td_overlay *overlay;  /* (borrowed) what colours the nodes; NULL: their states */
   const char *overlay_note;   /* (borrowed) why it has no figures, or NULL */
   const uint32_t *marked;     /* (borrowed) [n_marked] nodes, for td_graph_scene_draw_over */

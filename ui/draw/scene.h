@@ -116,10 +116,11 @@ void td_scene_draw_legend(td_scene_draw *draw);
  * view. */
 double td_scene_legend_top(const td_graph_view *view);
 
-/* What marks one node of a finished picture, in scene units. The first accents the node's edges,
- * the second draws a ring around the node (strength 0 to 1). The third draws a ring of fixed size,
- * for a node that is too small to see. */
+/* What marks one node of a finished picture, in scene units. The first accents the node's edges.
+ * The second accents the selected edge, if there is one. The third draws a ring around the node
+ * (strength 0 to 1). The fourth draws a ring of fixed size, for a node that is too small to see. */
 void td_scene_draw_edges_of(const td_scene_draw *draw, uint32_t i);
+void td_scene_draw_selected_edge(const td_scene_draw *draw);
 void td_scene_draw_ring(const td_scene_draw *draw, uint32_t i, double strength);
 void td_scene_draw_far_ring(const td_scene_draw *draw, uint32_t i);
 
@@ -139,6 +140,9 @@ void td_scene_draw_edge_over(const td_scene_draw *draw, uint32_t i, td_colour co
  * where they end. td_scene_draw_path (graph_edges.c) draws the edges of the critical path. */
 double td_scene_draw_scale(const td_scene_draw *draw, double x, double y);
 void td_scene_draw_path(const td_scene_draw *draw);
+
+/* td_scene_draw_arrows (graph_arrows.c) draws signs at the border for nodes outside, in pixels. */
+void td_scene_draw_arrows(const td_scene_draw *draw);
 
 /* The tower of re-entry (graph_tower.c), in pixels. A pass that no other pass called has no tower.
  * td_scene_hit_tower tells whether a point lies on the tower. It writes the node that called the

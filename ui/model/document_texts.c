@@ -92,6 +92,14 @@ td_document_dup_node_words(TdDocument *self, uint32_t node) {
   return called ? g_strdup_printf("%s (%s)", name, called) : g_steal_pointer(&name);
 }
 
+char *
+td_document_dup_edge_name(TdDocument *self, uint32_t edge) {
+  const td_catalog_edge *facts = &td_document_get_catalog(self)->edges[edge];
+  g_autofree char *from = td_document_dup_node_name(self, facts->from);
+  g_autofree char *to = td_document_dup_node_name(self, facts->to);
+  return g_strdup_printf(_("Edge from %s to %s"), from, to);
+}
+
 static char *
 take_error_text(td_error *error) {
   char *text = g_strdup(td_error_text(error));
@@ -131,6 +139,20 @@ td_document_dup_event_module(TdDocument *self, uint64_t seq) {
 char *
 td_document_dup_wait_text(TdDocument *self, uint32_t node) {
   return td_why_wait(td_document_get_replay(self), node);
+}
+
+uint64_t
+td_document_find_last_pop(TdDocument *self, uint32_t *queue) {
+  const td_catalog *catalog = td_document_get_catalog(self);
+  uint64_t last = UINT64_MAX;
+  for (uint32_t i = 0; i < catalog->n_queues; i++) {
+    uint64_t seq = td_state_queue(td_document_get_state(self), i)->last_pop_seq;
+    if (td_catalog_process_of_queue(catalog, i) != td_document_get_process(self)) continue;
+    if (seq == UINT64_MAX || (last != UINT64_MAX && seq < last)) continue;
+    last = seq;
+    *queue = i;
+  }
+  return last;
 }
 
 /* Why a task was popped follows from what else was in the queue then. */

@@ -18,8 +18,8 @@ struct _TdPlayhead {
   TdDocument *document; /* (owned), NULL while none is open */
   TdTravel *travel;     /* (owned) */
   uint64_t position;
-  uint32_t selection;
-  GArray *marks; /* (owned) sorted nodes, or NULL */
+  uint32_t selection, edge; /* at most one of them is not TD_NONE */
+  GArray *marks;            /* (owned) sorted nodes, or NULL */
   gboolean playing, follow;
   gboolean selects; /* at the end of the travel */
   uint32_t wanted;  /* the node that it selects then, or TD_NONE: that of the event */
@@ -172,7 +172,7 @@ td_playhead_init(TdPlayhead *self) {
   self->travel = td_travel_new();
   g_signal_connect_swapped(self->travel, "arrived", G_CALLBACK(arrived), self);
   g_signal_connect_swapped(self->travel, "failed", G_CALLBACK(travel_failed), self);
-  self->selection = TD_NONE;
+  self->selection = self->edge = TD_NONE;
   g_clear_pointer(&self->marks, g_array_unref);
   self->follow = TRUE;
   self->speed = DEFAULT_SPEED;
@@ -210,7 +210,7 @@ choose_span(TdPlayhead *self) {
 static void
 take_document(TdPlayhead *self, TdDocument *document) {
   if (!g_set_object(&self->document, document)) return;
-  self->selection = TD_NONE;
+  self->selection = self->edge = TD_NONE;
   g_clear_pointer(&self->marks, g_array_unref);
   self->position = document ? td_replay_position(td_document_get_replay(document)) : 0;
   self->from_ns = self->to_ns = 0;
@@ -437,9 +437,10 @@ void
 td_playhead_set_selection(TdPlayhead *self, uint32_t node) {
   if (self->document && !td_catalog_has_node(td_document_get_catalog(self->document), node))
     node = TD_NONE;
-  if (node == self->selection) return;
+  if (node == self->selection && self->edge == TD_NONE) return;
   if (!has_mark(self, node)) g_clear_pointer(&self->marks, g_array_unref);
   self->selection = node;
+  self->edge = TD_NONE;
   if (self->document && node != TD_NONE)
     td_document_set_process(self->document, td_document_process_of(self->document, node));
   notify(self, PROP_SELECTION);
@@ -448,6 +449,21 @@ td_playhead_set_selection(TdPlayhead *self, uint32_t node) {
 uint32_t
 td_playhead_get_selection(TdPlayhead *self) {
   return self->selection;
+}
+
+void
+td_playhead_set_edge(TdPlayhead *self, uint32_t edge) {
+  if (!self->document || edge >= td_document_get_catalog(self->document)->n_edges) edge = TD_NONE;
+  if (edge == self->edge) return;
+  g_clear_pointer(&self->marks, g_array_unref);
+  self->selection = TD_NONE;
+  self->edge = edge;
+  notify(self, PROP_SELECTION);
+}
+
+uint32_t
+td_playhead_get_edge(TdPlayhead *self) {
+  return self->edge;
 }
 
 void

@@ -72,6 +72,12 @@ void td_playhead_seek_time(TdPlayhead *self, double ns);
 void td_playhead_set_selection(TdPlayhead *self, uint32_t node);
 uint32_t td_playhead_get_selection(TdPlayhead *self);
 
+/* td_playhead_set_edge selects an edge of the catalog instead of a node, or none with TD_NONE. The
+ * property "selection" notifies. The edge stays selected until somebody selects a node or no node,
+ * or the document changes. */
+void td_playhead_set_edge(TdPlayhead *self, uint32_t edge);
+uint32_t td_playhead_get_edge(TdPlayhead *self);
+
 /* td_playhead_set_marks marks nodes that belong together, besides the selection. It takes the array
  * of uint32_t; NULL marks none. They stay until somebody selects another node, or the document
  * changes. td_playhead_get_marks returns them, sorted; borrowed. The property "selection" notifies.

@@ -2,6 +2,7 @@
 #include "ui/widgets/graph_canvas.h"
 
 #include "ui/draw/graph_scene.h"
+#include "ui/model/document_texts.h"
 
 #include <adwaita.h>
 #include <glib/gi18n.h>
@@ -231,15 +232,60 @@ drag_update(GtkGestureDrag *gesture, double dx, double dy, gpointer data) {
   moved_by_hand(self);
 }
 
+/* What just happened: a thread has popped the node and runs it, if the pass still goes on. */
+static uint32_t
+running_node(TdGraphCanvas *self) {
+  TdDocument *document = td_canvas_get_document(TD_CANVAS(self));
+  const td_state *state = td_document_get_state(document);
+  uint32_t queue, node = td_document_find_last_pop(document, &queue) == UINT64_MAX
+                             ? TD_NONE
+                             : td_state_queue(state, queue)->last_node;
+  if (!td_catalog_has_node(td_document_get_catalog(document), node)) return TD_NONE;
+  return td_state_node(state, node)->state == TD_NODE_running ? node : TD_NONE;
+}
+
+/* Sets what td_graph_scene_draw_over shows. */
+static void
+look_around(TdGraphCanvas *self) {
+  TdCanvas *canvas = TD_CANVAS(self);
+  TdPlayhead *playhead = td_canvas_get_playhead(canvas);
+  uint32_t edge = td_playhead_get_edge(playhead), running = running_node(self);
+  self->view.selected = td_playhead_get_selection(playhead);
+  self->view.hovered = td_canvas_get_hovered(canvas);
+  self->view.marked = td_playhead_get_marks(playhead, &self->view.n_marked);
+  self->view.running = running == TD_NONE ? 0 : running + 1;
+  self->view.selected_edge = edge == TD_NONE ? 0 : edge + 1;
+  if (self->way)
+    self->view.way = td_way_back_get_stops(self->way, &self->view.n_way, &self->view.way_present);
+}
+
+static uint32_t
+arrow_at(TdGraphCanvas *self, double x, double y) {
+  look_around(self);
+  return td_graph_scene_hit_arrow(scene_of(self), &self->view,
+                                  td_canvas_get_labels(TD_CANVAS(self)), x, y);
+}
+
+static void
+select_at(TdGraphCanvas *self, double x, double y) {
+  TdPlayhead *playhead = td_canvas_get_playhead(TD_CANVAS(self));
+  uint32_t arrow = arrow_at(self, x, y);
+  uint32_t node = arrow == TD_NONE ? td_graph_scene_hit(scene_of(self), &self->view, x, y) : arrow;
+  uint32_t edge =
+      node == TD_NONE ? td_graph_scene_hit_edge(scene_of(self), &self->view, x, y) : TD_NONE;
+  if (edge == TD_NONE)
+    td_playhead_set_selection(playhead, node);
+  else
+    td_playhead_set_edge(playhead, edge);
+  if (arrow != TD_NONE) reveal(self, arrow);
+}
+
 static void
 clicked(GtkGestureClick *gesture, int n, double x, double y, gpointer data) {
   TdGraphCanvas *self = data;
   TdCanvas *canvas = TD_CANVAS(self);
   gtk_widget_grab_focus(GTK_WIDGET(self));
-  if (!ensure_placed(self)) return;
-  uint32_t node = td_graph_scene_hit(scene_of(self), &self->view, td_canvas_units(canvas, x),
-                                     td_canvas_units(canvas, y));
-  td_playhead_set_selection(td_canvas_get_playhead(canvas), node);
+  if (ensure_placed(self)) select_at(self, td_canvas_units(canvas, x), td_canvas_units(canvas, y));
 }
 
 static void
@@ -285,12 +331,21 @@ dup_figure(TdGraphCanvas *self, uint32_t node) {
   return figure;
 }
 
+static char *
+dup_selected(TdGraphCanvas *self) {
+  TdPlayhead *playhead = td_canvas_get_playhead(TD_CANVAS(self));
+  uint32_t node = td_playhead_get_selection(playhead), edge = td_playhead_get_edge(playhead);
+  if (node != TD_NONE) return td_canvas_dup_node_text(TD_CANVAS(self), node);
+  return edge == TD_NONE ? NULL
+                         : td_document_dup_edge_name(td_playhead_get_document(playhead), edge);
+}
+
 static void
 describe(TdGraphCanvas *self) {
   TdCanvas *canvas = TD_CANVAS(self);
   uint32_t node = td_playhead_get_selection(td_canvas_get_playhead(canvas));
   uint32_t n = scene_of(self) ? td_graph_scene_n_nodes(scene_of(self)) : 0;
-  g_autofree char *name = node == TD_NONE ? NULL : td_canvas_dup_node_text(canvas, node);
+  g_autofree char *name = dup_selected(self);
   g_autofree char *size =
       g_strdup_printf(ngettext("The graph has %u node.", "The graph has %u nodes.", n), n);
   g_autofree char *figure = dup_figure(self, node);
@@ -350,11 +405,7 @@ static void
 td_graph_canvas_draw_over(TdCanvas *canvas, cairo_t *cr) {
   TdGraphCanvas *self = TD_GRAPH_CANVAS(canvas);
   if (!ensure_placed(self)) return;
-  self->view.selected = td_playhead_get_selection(td_canvas_get_playhead(canvas));
-  self->view.hovered = td_canvas_get_hovered(canvas);
-  self->view.marked = td_playhead_get_marks(td_canvas_get_playhead(canvas), &self->view.n_marked);
-  if (self->way)
-    self->view.way = td_way_back_get_stops(self->way, &self->view.n_way, &self->view.way_present);
+  look_around(self);
   td_graph_scene_draw_over(scene_of(self), cr,
                            td_document_get_state(td_canvas_get_document(canvas)), &self->view,
                            td_canvas_get_theme(canvas), td_canvas_get_labels(canvas));
@@ -363,7 +414,9 @@ td_graph_canvas_draw_over(TdCanvas *canvas, cairo_t *cr) {
 static uint32_t
 td_graph_canvas_node_at(TdCanvas *canvas, double x, double y) {
   TdGraphCanvas *self = TD_GRAPH_CANVAS(canvas);
-  return ensure_placed(self) ? td_graph_scene_hit(scene_of(self), &self->view, x, y) : TD_NONE;
+  if (!ensure_placed(self)) return TD_NONE;
+  uint32_t arrow = arrow_at(self, x, y);
+  return arrow == TD_NONE ? td_graph_scene_hit(scene_of(self), &self->view, x, y) : arrow;
 }
 
 static void

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
  * The graph of the current backward pass. It follows the playhead. Drag or scroll to pan,
- * Ctrl+scroll or pinch to zoom, click to select. Up and Down go to the neighbour on that side, and
- * so does Ctrl with any arrow. Main thread. */
+ * Ctrl+scroll or pinch to zoom, click to select a node or an edge. Up and Down go to the neighbour
+ * on that side, and so does Ctrl with any arrow. Main thread. */
 #pragma once
 
 #include "ui/model/overlay_choice.h"

@@ -204,7 +204,7 @@ static void
 show_tape(TdInspector *self, TdDocument *document) {
   g_autofree char *name = g_path_get_basename(td_document_get_path(document));
   g_autoptr(GListModel) facts = td_facts_of_tape(document);
-  show_texts(self, name, _("Click a node to see everything about it."), NULL);
+  show_texts(self, name, _("Click a node or an edge to see everything about it."), NULL);
   show_facts(self, facts);
 }
 
@@ -222,17 +222,33 @@ show_node(TdInspector *self, TdDocument *document, uint32_t node) {
 }
 
 static void
+show_edge(TdInspector *self, TdDocument *document, uint32_t edge) {
+  g_autofree char *name = td_document_dup_edge_name(document, edge);
+  g_autoptr(GListModel) list = td_facts_of_edge(document, edge);
+  show_texts(self, name, NULL, NULL);
+  show_facts(self, list);
+}
+
+static void
+show_selection(TdInspector *self, TdDocument *document) {
+  uint32_t node = td_playhead_get_selection(self->playhead);
+  uint32_t edge = td_playhead_get_edge(self->playhead);
+  if (edge != TD_NONE)
+    show_edge(self, document, edge);
+  else if (node != TD_NONE)
+    show_node(self, document, node);
+  else
+    show_tape(self, document);
+}
+
+static void
 update(TdInspector *self) {
   TdDocument *document = td_playhead_get_document(self->playhead);
   g_clear_handle_id(&self->later, g_source_remove);
   if (!document || !gtk_widget_get_mapped(GTK_WIDGET(self))) return;
   self->updated_us = g_get_monotonic_time();
-  uint32_t node = td_playhead_get_selection(self->playhead);
-  if (node == TD_NONE)
-    show_tape(self, document);
-  else
-    show_node(self, document, node);
-  td_life_bar_show(self->life, document, node);
+  show_selection(self, document);
+  td_life_bar_show(self->life, document, td_playhead_get_selection(self->playhead));
 }
 
 static void

@@ -84,28 +84,12 @@ mode_wrapped(GtkWidget *bin) {
   return GTK_SIZE_REQUEST_HEIGHT_FOR_WIDTH;
 }
 
-/* The pop that happened last before the playhead in the process shown, and its queue. */
-static uint64_t
-last_pop(TdDocument *document, uint32_t *queue) {
-  const td_state *state = td_document_get_state(document);
-  uint64_t last = UINT64_MAX;
-  for (uint32_t i = 0; i < td_document_get_catalog(document)->n_queues; i++) {
-    uint64_t seq = td_state_queue(state, i)->last_pop_seq;
-    uint32_t process = td_catalog_process_of_queue(td_document_get_catalog(document), i);
-    if (process != td_document_get_process(document)) continue;
-    if (seq == UINT64_MAX || (last != UINT64_MAX && seq < last)) continue;
-    last = seq;
-    *queue = i;
-  }
-  return last;
-}
-
 /* Where not all strips fit, the one that something happened in is in view. */
 static void
 show_queue(TdTapeView *self) {
   TdDocument *document = td_playhead_get_document(self->playhead);
   uint32_t queue = 0;
-  if (!document || last_pop(document, &queue) == UINT64_MAX) return;
+  if (!document || td_document_find_last_pop(document, &queue) == UINT64_MAX) return;
   const td_catalog *catalog = td_document_get_catalog(document);
   GtkAdjustment *scroll = gtk_scrolled_window_get_vadjustment(self->queues_scroller);
   double strip =
@@ -116,7 +100,7 @@ show_queue(TdTapeView *self) {
 static void
 show_why(TdTapeView *self, TdDocument *document) {
   uint32_t queue = 0;
-  uint64_t seq = last_pop(document, &queue);
+  uint64_t seq = td_document_find_last_pop(document, &queue);
   if (seq == self->why_seq) return;
   self->why_seq = seq;
   show_queue(self);
