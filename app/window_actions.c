@@ -2,6 +2,7 @@
 #include "app/window_actions.h"
 
 #include "app/about.h"
+#include "app/window_graph.h"
 #include "app/window_keys.h"
 #include "app/window_shortcuts.h"
 #include "app/window_ways.h"
@@ -252,12 +253,6 @@ node_copy(TdWindow *window) {
 }
 
 static void
-unselect(TdWindow *window) {
-  td_way_back_end(td_tape_view_get_way(td_window_get_tape_view(window)));
-  td_playhead_set_selection(td_window_get_playhead(window), TD_NONE);
-}
-
-static void
 about(TdWindow *window) {
   td_about_show(GTK_WINDOW(window));
 }
@@ -329,7 +324,18 @@ static const struct {
      node_events},
     {"node-copy", N_("Copy the selected node's name and what it waits for"), "c", SECTION_GRAPH,
      NEED_TAPE, node_copy},
-    {"unselect", N_("Select nothing"), "Escape", SECTION_GRAPH, NEED_TAPE, unselect},
+    {"node-neighbours", N_("Show only the neighbours of the selected node"), "g", SECTION_GRAPH,
+     NEED_TAPE, td_window_show_neighbours},
+    {"neighbours-more", N_("Neighbours one edge further"), "greater", SECTION_GRAPH, NEED_TAPE,
+     td_window_widen},
+    {"neighbours-fewer", N_("Neighbours one edge nearer"), "less", SECTION_GRAPH, NEED_TAPE,
+     td_window_narrow},
+    {"node-path", N_("Show only the paths from the selected node; again: to the selected node"),
+     "<Shift>g", SECTION_GRAPH, NEED_TAPE, td_window_show_path},
+    {"whole-graph", N_("Back to the whole graph"), "<Shift>w", SECTION_GRAPH, NEED_TAPE,
+     td_window_show_whole_graph},
+    {"unselect", N_("Back to the whole graph; then select nothing"), "Escape", SECTION_GRAPH,
+     NEED_TAPE, td_window_unselect},
     {"inspector", N_("Show the inspector"), "<Alt>1", SECTION_GRAPH, NEED_TAPE, show_inspector},
     {"events", N_("Show the events"), "<Alt>2", SECTION_GRAPH, NEED_TAPE, show_events},
     {"problems", N_("Show the problems"), "<Alt>3", SECTION_GRAPH, NEED_TAPE, show_problems},

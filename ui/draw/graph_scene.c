@@ -10,11 +10,17 @@ enum { MARGIN = 28 };
 
 td_graph_scene *
 td_graph_scene_new(const td_catalog *catalog, uint32_t graph_task) {
+  return td_graph_scene_new_subset(catalog, graph_task, NULL, 0);
+}
+
+td_graph_scene *
+td_graph_scene_new_subset(const td_catalog *catalog, uint32_t graph_task, const uint32_t *nodes,
+                          uint32_t n) {
   td_graph_scene *scene = TD_NEW(td_graph_scene);
   scene->catalog = catalog;
   scene->graph_task = graph_task;
   scene->numbers = TD_NEW_N(uint32_t, catalog->n_nodes);
-  td_scene_build(scene);
+  td_scene_build(scene, nodes, n);
   return scene;
 }
 

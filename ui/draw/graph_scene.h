@@ -15,6 +15,20 @@ typedef struct td_graph_scene td_graph_scene;
 td_graph_scene *td_graph_scene_new(const td_catalog *catalog, uint32_t graph_task);
 void td_graph_scene_free(td_graph_scene *scene);
 
+/* td_graph_scene_new_subset lays out only those nodes of a graph task, and the edges between them.
+ * It needs the array during the call alone. For NULL it lays out all, as td_graph_scene_new. */
+td_graph_scene *td_graph_scene_new_subset(const td_catalog *catalog, uint32_t graph_task,
+                                          const uint32_t *nodes, uint32_t n);
+
+/* td_graph_scene_neighbours returns the `*n` nodes of a scene that are at most so many edges away
+ * from a node. If these are more than `most`, it returns the nearest. `*n_all` is how many there
+ * are. td_graph_scene_paths returns the nodes on all paths between two nodes, whichever comes
+ * first. NULL if the scene does not have the node, or no path. The caller frees. Linear time. */
+uint32_t *td_graph_scene_neighbours(const td_graph_scene *scene, uint32_t node, uint32_t distance,
+                                    uint32_t most, uint32_t *n, uint32_t *n_all);
+uint32_t *td_graph_scene_paths(const td_graph_scene *scene, uint32_t from, uint32_t to,
+                               uint32_t *n);
+
 /* td_graph_scene_size writes the extent of the whole scene. td_graph_scene_fit sets the centre and
  * scale of a view, whose width and height are set, so that the view shows all. It never sets a
  * scale above 1.5. */

@@ -72,8 +72,9 @@ void td_scene_add(td_graph_scene *scene, uint32_t node, uint32_t *capacity);
 /* td_scene_find_layers (graph_layers.c) finds the layers of a scene that has its nodes. */
 void td_scene_find_layers(td_graph_scene *scene);
 
-/* td_scene_build (scene_build.c) fills a new scene, whose graph and graph_task are set. */
-void td_scene_build(td_graph_scene *scene);
+/* td_scene_build (scene_build.c) fills a new scene, whose catalog and graph_task are set. Its nodes
+ * are those `n`; for NULL, all of the graph task. */
+void td_scene_build(td_graph_scene *scene, const uint32_t *nodes, uint32_t n);
 
 static inline td_box
 td_scene_box(const td_graph_scene *scene, uint32_t i) {

@@ -128,16 +128,25 @@ collect_nodes(td_graph_scene *scene) {
 }
 
 static void
+take_nodes(td_graph_scene *scene, const uint32_t *nodes, uint32_t n) {
+  uint32_t capacity = 0;
+  for (uint32_t i = 0; i < n; i++)
+    td_scene_add(scene, nodes[i], &capacity);
+}
+
+/* Between nodes of the scene. */
+static void
 collect_edges(td_graph_scene *scene) {
   const td_catalog *catalog = scene->catalog;
   uint32_t capacity = 0;
   for (uint32_t i = 0; i < scene->n_nodes; i++) {
     const td_catalog_node *node = td_catalog_node_get(catalog, scene->nodes[i].node);
     for (uint32_t k = 0; k < node->n_out; k++) {
-      uint32_t to = catalog->edges[node->first_out + k].to;
+      uint32_t to = td_scene_find(scene, catalog->edges[node->first_out + k].to);
+      if (to == TD_NONE) continue;
       TD_GROW(scene->edges, scene->n_edges, capacity);
       scene->edges[scene->n_edges++] =
-          (td_scene_edge){.edge = node->first_out + k, .from = i, .to = td_scene_find(scene, to)};
+          (td_scene_edge){.edge = node->first_out + k, .from = i, .to = to};
     }
   }
 }
@@ -192,9 +201,12 @@ lay_out(td_graph_scene *scene) {
 }
 
 void
-td_scene_build(td_graph_scene *scene) {
+td_scene_build(td_graph_scene *scene, const uint32_t *nodes, uint32_t n) {
   letters widths;
-  collect_nodes(scene);
+  if (nodes)
+    take_nodes(scene, nodes, n);
+  else
+    collect_nodes(scene);
   collect_edges(scene);
   td_label_letters(td_theme_default(false), 13, true, widths.bold);
   td_label_letters(td_theme_default(false), 11, false, widths.plain);

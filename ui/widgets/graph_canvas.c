@@ -15,6 +15,7 @@
 #define SMALLEST_FIT 0.42
 #define READABLE_SCALE 0.85
 #define EDGE_PIXELS 60
+#define BAR_PIXELS 40
 #define MOVE_MS 180
 /* The view follows when a node comes nearer to the rim than this share of the pane. */
 #define RIM 0.16
@@ -29,8 +30,13 @@ struct _TdGraphCanvas {
   double press_x, press_y;           /* centre at the start of a drag */
   double pinch_scale;
   uint32_t last_selection, last_task;
-  TdOverlayChoice *choice; /* (owned) */
-  TdWayBack *way;          /* (owned) */
+  TdOverlayChoice *choice;             /* (owned) */
+  TdWayBack *way;                      /* (owned) */
+  TdSubsetChoice *subset;              /* (owned) */
+  guint shown_wish;                    /* of the part shown; 0: the whole graph */
+  td_graph_view whole_view;            /* of the whole graph, while a part is shown */
+  gboolean whole_at_home;              /* the same */
+  uint32_t view_task, whole_view_task; /* the passes of both views */
 };
 
 G_DEFINE_FINAL_TYPE(TdGraphCanvas, td_graph_canvas, TD_TYPE_CANVAS)
@@ -38,7 +44,8 @@ G_DEFINE_FINAL_TYPE(TdGraphCanvas, td_graph_canvas, TD_TYPE_CANVAS)
 static td_graph_scene *
 scene_of(TdGraphCanvas *self) {
   TdDocument *document = td_canvas_get_document(TD_CANVAS(self));
-  return document ? td_document_get_scene(document) : NULL;
+  td_graph_scene *part = document ? td_subset_choice_get_scene(self->subset) : NULL;
+  return !document ? NULL : part ? part : td_document_get_scene(document);
 }
 
 /* The view moved: the picture shows another part of the scene. */
@@ -91,12 +98,22 @@ within(double centre, double seen, double extent) {
   return extent <= 2 * margin ? extent / 2 : CLAMP(centre, margin, extent - margin);
 }
 
+/* A part of the graph leaves room for the bar that names it. */
+static void
+fit(TdGraphCanvas *self) {
+  double room = self->shown_wish && self->view.height > 4 * BAR_PIXELS ? BAR_PIXELS : 0;
+  self->view.height -= room;
+  td_graph_scene_fit(scene_of(self), &self->view);
+  self->view.height += room;
+  self->view.centre_y += room / 2 / self->view.scale;
+}
+
 /* A graph that fits is shown whole; of a larger one, the place where things happen. */
 static void
 go_home(TdGraphCanvas *self) {
   td_graph_scene *scene = scene_of(self);
   double x, y, width, height;
-  td_graph_scene_fit(scene, &self->view);
+  fit(self);
   self->at_home = TRUE;
   if (self->view.scale >= SMALLEST_FIT) return;
   td_graph_scene_size(scene, &width, &height);
@@ -116,6 +133,7 @@ ensure_placed(TdGraphCanvas *self) {
   self->view.height = height;
   if (!self->placed || (resized && self->at_home)) go_home(self);
   self->placed = TRUE;
+  self->view_task = self->last_task;
   return TRUE;
 }
 
@@ -180,7 +198,7 @@ void
 td_graph_canvas_fit(TdGraphCanvas *self) {
   if (!ensure_placed(self)) return;
   stop_moving(self);
-  td_graph_scene_fit(scene_of(self), &self->view);
+  fit(self);
   self->at_home = FALSE;
   redraw(self);
 }
@@ -266,13 +284,26 @@ arrow_at(TdGraphCanvas *self, double x, double y) {
                                   td_canvas_get_labels(TD_CANVAS(self)), x, y);
 }
 
+/* With Control, or if somebody looks for the end of a path, a click on a node shows the paths. */
+static gboolean
+ends_path(TdGraphCanvas *self, uint32_t node, GdkModifierType modifiers) {
+  TdPlayhead *playhead = td_canvas_get_playhead(TD_CANVAS(self));
+  uint32_t start = td_subset_choice_get_start(self->subset);
+  if (start == TD_NONE && modifiers & GDK_CONTROL_MASK) start = td_playhead_get_selection(playhead);
+  if (start == TD_NONE || node == TD_NONE) return FALSE;
+  if (!td_subset_choice_want_paths(self->subset, start, node))
+    td_playhead_say(playhead, _("There is no path between these two nodes"));
+  return TRUE;
+}
+
 static void
-select_at(TdGraphCanvas *self, double x, double y) {
+select_at(TdGraphCanvas *self, double x, double y, GdkModifierType modifiers) {
   TdPlayhead *playhead = td_canvas_get_playhead(TD_CANVAS(self));
   uint32_t arrow = arrow_at(self, x, y);
   uint32_t node = arrow == TD_NONE ? td_graph_scene_hit(scene_of(self), &self->view, x, y) : arrow;
   uint32_t edge =
       node == TD_NONE ? td_graph_scene_hit_edge(scene_of(self), &self->view, x, y) : TD_NONE;
+  if (ends_path(self, node, modifiers)) return;
   if (edge == TD_NONE)
     td_playhead_set_selection(playhead, node);
   else
@@ -285,7 +316,10 @@ clicked(GtkGestureClick *gesture, int n, double x, double y, gpointer data) {
   TdGraphCanvas *self = data;
   TdCanvas *canvas = TD_CANVAS(self);
   gtk_widget_grab_focus(GTK_WIDGET(self));
-  if (ensure_placed(self)) select_at(self, td_canvas_units(canvas, x), td_canvas_units(canvas, y));
+  GdkModifierType modifiers =
+      gtk_event_controller_get_current_event_state(GTK_EVENT_CONTROLLER(gesture));
+  if (ensure_placed(self))
+    select_at(self, td_canvas_units(canvas, x), td_canvas_units(canvas, y), modifiers);
 }
 
 static void
@@ -346,8 +380,10 @@ describe(TdGraphCanvas *self) {
   uint32_t node = td_playhead_get_selection(td_canvas_get_playhead(canvas));
   uint32_t n = scene_of(self) ? td_graph_scene_n_nodes(scene_of(self)) : 0;
   g_autofree char *name = dup_selected(self);
+  g_autofree char *part = td_subset_choice_dup_text(self->subset);
   g_autofree char *size =
-      g_strdup_printf(ngettext("The graph has %u node.", "The graph has %u nodes.", n), n);
+      part ? g_strdup(part)
+           : g_strdup_printf(ngettext("The graph has %u node.", "The graph has %u nodes.", n), n);
   g_autofree char *figure = dup_figure(self, node);
   g_autofree char *text = name ? g_strdup_printf(_("Selected: %s.%s %s"), name, figure, size)
                                : g_strdup_printf(_("Nothing selected. %s"), size);
@@ -366,7 +402,10 @@ td_graph_canvas_update(TdCanvas *canvas, TdCanvasChange change) {
     self->placed = FALSE;
   }
   self->last_task = td_document_get_graph_task(shown);
-  if (document) td_overlay_choice_show(self->choice, shown, self->last_task);
+  if (document) {
+    td_overlay_choice_show(self->choice, shown, self->last_task);
+    td_subset_choice_show(self->subset, shown, self->last_task);
+  }
   describe(self);
   if (node != TD_NONE && (document || node != self->last_selection)) reveal(self, node);
   self->last_selection = node;
@@ -379,6 +418,48 @@ overlay_changed(TdGraphCanvas *self) {
   if (!td_canvas_get_document(TD_CANVAS(self))) return;
   describe(self);
   redraw(self);
+}
+
+/* The view of the whole graph comes back when the part goes. That of another pass is no use. */
+static void
+enter_part(TdGraphCanvas *self) {
+  if (self->shown_wish == 0 && self->view_task == self->last_task) {
+    self->whole_view = self->view;
+    self->whole_at_home = self->at_home;
+    self->whole_view_task = self->placed ? self->last_task : TD_NONE;
+  }
+  self->placed = FALSE;
+}
+
+static void
+leave_part(TdGraphCanvas *self) {
+  self->placed = self->whole_view_task == self->last_task && self->view_task == self->last_task;
+  if (!self->placed) return;
+  self->view.centre_x = self->whole_view.centre_x;
+  self->view.centre_y = self->whole_view.centre_y;
+  self->view.scale = self->whole_view.scale;
+  self->at_home = self->whole_at_home;
+}
+
+static void
+subset_changed(TdGraphCanvas *self) {
+  guint wish = td_subset_choice_get_wish(self->subset);
+  if (!td_canvas_get_document(TD_CANVAS(self))) return;
+  if (wish != self->shown_wish) {
+    stop_moving(self);
+    if (wish)
+      enter_part(self);
+    else
+      leave_part(self);
+    self->shown_wish = wish;
+  }
+  describe(self);
+  redraw(self);
+}
+
+TdSubsetChoice *
+td_graph_canvas_get_subset_choice(TdGraphCanvas *self) {
+  return self->subset;
 }
 
 TdOverlayChoice *
@@ -426,6 +507,7 @@ td_graph_canvas_dispose(GObject *object) {
   g_clear_object(&self->move);
   g_clear_object(&self->choice);
   g_clear_object(&self->way);
+  g_clear_object(&self->subset);
   G_OBJECT_CLASS(td_graph_canvas_parent_class)->dispose(object);
 }
 
@@ -463,6 +545,9 @@ td_graph_canvas_init(TdGraphCanvas *self) {
   self->view.scale = 1;
   self->choice = td_overlay_choice_new();
   g_signal_connect_swapped(self->choice, "changed", G_CALLBACK(overlay_changed), self);
+  self->subset = td_subset_choice_new();
+  self->view_task = self->whole_view_task = TD_NONE;
+  g_signal_connect_swapped(self->subset, "changed", G_CALLBACK(subset_changed), self);
   gtk_widget_set_focusable(widget, TRUE);
   gtk_widget_set_size_request(widget, 240, 120);
   add_gestures(self);

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
  * The graph of the current backward pass. It follows the playhead. Drag or scroll to pan,
- * Ctrl+scroll or pinch to zoom, click to select a node or an edge. Up and Down go to the neighbour
- * on that side, and so does Ctrl with any arrow. Main thread. */
+ * Ctrl+scroll or pinch to zoom, click to select a node or an edge. Control and a click on a second
+ * node show the paths between both. Up and Down go to the neighbour on that side, and so does Ctrl
+ * with any arrow. Main thread. */
 #pragma once
 
 #include "ui/model/overlay_choice.h"
+#include "ui/model/subset_choice.h"
 #include "ui/model/way_back.h"
 #include "ui/widgets/canvas.h"
 
@@ -18,6 +20,10 @@ TdOverlayChoice *td_graph_canvas_get_overlay_choice(TdGraphCanvas *self);
 
 /* td_graph_canvas_set_way gives the canvas the way back to draw. Without, it draws none. */
 void td_graph_canvas_set_way(TdGraphCanvas *self, TdWayBack *way);
+
+/* td_graph_canvas_get_subset_choice returns which part of the graph is shown. The canvas keeps it
+ * at the pass shown. When the part goes, the view is as it was before. */
+TdSubsetChoice *td_graph_canvas_get_subset_choice(TdGraphCanvas *self);
 
 /* td_graph_canvas_zoom multiplies the scale around the middle. */
 void td_graph_canvas_zoom(TdGraphCanvas *self, double factor);

@@ -15,6 +15,7 @@
 #include "ui/widgets/part_bar.h"
 #include "ui/widgets/problems_pane.h"
 #include "ui/widgets/queues_canvas.h"
+#include "ui/widgets/subset_bar.h"
 #include "ui/widgets/timeline_canvas.h"
 #include "ui/widgets/transport.h"
 #include "ui/widgets/way_back_bar.h"
@@ -28,6 +29,7 @@ struct _TdTapeView {
   GtkLabel *warning;
   GtkPaned *side_paned, *lower_paned, *queues_paned;
   TdGraphCanvas *graph;
+  TdSubsetBar *subset_bar;
   GtkWidget *pass_box, *process;
   GtkDropDown *overlay;
   GtkLabel *pass, *pass_in_short, *why; /* in short: for a narrow graph */
@@ -215,6 +217,7 @@ td_tape_view_set_playhead(TdTapeView *self, TdPlayhead *playhead) {
   td_canvas_set_playhead(TD_CANVAS(self->graph), playhead);
   td_canvas_set_playhead(TD_CANVAS(self->queues), playhead);
   td_canvas_set_playhead(TD_CANVAS(self->timeline), playhead);
+  td_subset_bar_set_playhead(self->subset_bar, playhead);
   td_inspector_set_playhead(self->inspector, playhead);
   td_events_pane_set_playhead(self->events, playhead);
   td_problems_pane_set_playhead(self->problems, playhead);
@@ -258,9 +261,15 @@ td_tape_view_set_overlay(TdTapeView *self, td_overlay_kind kind) {
   td_overlay_list_set(self->overlay, kind);
 }
 
+TdSubsetChoice *
+td_tape_view_get_subset_choice(TdTapeView *self) {
+  return td_graph_canvas_get_subset_choice(self->graph);
+}
+
 gboolean
 td_tape_view_is_busy(TdTapeView *self) {
   return td_overlay_choice_is_busy(td_graph_canvas_get_overlay_choice(self->graph)) ||
+         td_subset_choice_is_busy(td_graph_canvas_get_subset_choice(self->graph)) ||
          td_analysis_pane_is_busy(self->analysis) || td_problems_pane_is_busy(self->problems);
 }
 
@@ -436,6 +445,7 @@ td_tape_view_class_init(TdTapeViewClass *klass) {
   g_type_ensure(TD_TYPE_GRAPH_CANVAS);
   g_type_ensure(TD_TYPE_QUEUES_CANVAS);
   g_type_ensure(TD_TYPE_TIMELINE_CANVAS);
+  g_type_ensure(TD_TYPE_SUBSET_BAR);
   g_type_ensure(TD_TYPE_INSPECTOR);
   g_type_ensure(TD_TYPE_LIVE_BAR);
   g_type_ensure(TD_TYPE_EVENTS_PANE);
@@ -454,6 +464,7 @@ td_tape_view_class_init(TdTapeViewClass *klass) {
   BIND(lower_paned);
   BIND(queues_paned);
   BIND(graph);
+  BIND(subset_bar);
   BIND(pass_box);
   BIND(pass);
   BIND(pass_in_short);
@@ -482,6 +493,7 @@ td_tape_view_init(TdTapeView *self) {
   self->why_seq = UINT64_MAX - 1;
   self->showed_both = TRUE;
   td_overlay_list_fill(self->overlay, td_graph_canvas_get_overlay_choice(self->graph));
+  td_subset_bar_set_choice(self->subset_bar, td_graph_canvas_get_subset_choice(self->graph));
   gtk_widget_set_layout_manager(
       self->why_bin, gtk_custom_layout_new(mode_wrapped, measure_wrapped, allocate_wrapped));
   g_signal_connect_swapped(gtk_scrolled_window_get_vadjustment(self->queues_scroller), "changed",

@@ -7,6 +7,7 @@
 #include "ui/model/live_session.h"
 #include "ui/model/overlay_choice.h"
 #include "ui/model/playhead.h"
+#include "ui/model/subset_choice.h"
 #include "ui/model/way_back.h"
 
 #include <adwaita.h>
@@ -27,6 +28,9 @@ void td_tape_view_fit(TdTapeView *self);
 
 /* td_tape_view_set_overlay colours the nodes by a figure, or with TD_N_OVERLAYS by state. */
 void td_tape_view_set_overlay(TdTapeView *self, td_overlay_kind kind);
+
+/* td_tape_view_get_subset_choice returns which part of the graph is shown. */
+TdSubsetChoice *td_tape_view_get_subset_choice(TdTapeView *self);
 
 /* td_tape_view_is_busy tells whether a worker still makes what the window shows. */
 gboolean td_tape_view_is_busy(TdTapeView *self);
