@@ -350,6 +350,7 @@ static const struct {
     {"queues-pane", N_("Show or hide the queues"), "<Shift>F9", SECTION_GRAPH, NEED_TAPE, NULL},
     {"timeline-pane", N_("Show or hide the timeline"), "<Control>F9", SECTION_GRAPH, NEED_TAPE,
      NULL},
+    {"minimap", N_("Show or hide the minimap"), "m", SECTION_GRAPH, NEED_TAPE, NULL},
     {"open", N_("Open a tape"), "<Control>o", SECTION_WINDOW, NEED_NOTHING, td_window_choose_file},
     {"start-page", N_("Go to the start page"), "<Alt>Home", SECTION_WINDOW, NEED_NOTHING,
      td_window_show_start},

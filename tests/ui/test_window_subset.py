@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Parts of a graph in the window: neighbours of a node, paths between two nodes, and the way back. The counts that the
+"""Parts of a graph in the window: neighbours of a node, paths between two nodes, and the way back; the minimap. The counts that the
 window tells are those of a walk over the edges of the tape."""
 import subprocess
 import time
@@ -144,13 +144,36 @@ def test_paths(tape, events, graph):
         read_whole(window, graph, "Path")
 
 
+def test_minimap(tape, events, graph):
+    """A click on it moves the view. A key hides it, and the next window remembers that."""
+    def shown(window):
+        return pyatspi.findDescendant(window.application, lambda w: w.getRoleName() == "image" and w.name == "Minimap")
+
+    for is_last in (False, True):
+        with Window(tape) as window:
+            window.find("slider", "Event position")
+            if is_last:
+                assert not shown(window), "the window forgot that the minimap was hidden"
+                window.key("m")
+            box = window.find("image", "Minimap").queryComponent().getExtents(pyatspi.WINDOW_COORDS)
+            before = picture()
+            pyatspi.Registry.generateMouseEvent(box.x + box.width // 2, box.y + box.height // 4, "b1c")
+            display.wait_for("another part of the graph", lambda: picture() != before)
+            display.take_picture(OUTPUT / "minimap.png")
+            if not is_last:
+                window.key("m")
+                display.wait_for("the minimap to go", lambda: not shown(window))
+            window.key("q", "Control")
+            window.process.wait(timeout=60)
+
+
 def main():
     OUTPUT.mkdir(parents=True, exist_ok=True)
     tape = OUTPUT / "subset.tape"
     subprocess.run([MAKE_TAPE, str(N_NODES), "3", "1", "5", tape, "train"], check=True)
     events = read_events(tape)
     graph = Graph(events)
-    for test in (test_neighbours, test_paths):
+    for test in (test_neighbours, test_paths, test_minimap):
         test(tape, events, graph)
         print("ok", test.__name__, flush=True)
 

@@ -11,7 +11,15 @@
 #include <math.h>
 
 /* TOP keeps clear of what lies over the upper corners of the graph in the window. */
-enum { HEIGHT = 24, MARGIN = 10, TOP = 56, SIZE = 11, BEFORE_TEXT = 26, MOST_TEXT = 240 };
+enum {
+  HEIGHT = 24,
+  MARGIN = 10,
+  TOP = 56,
+  SIZE = 11,
+  HEAD_X = 14,
+  BEFORE_TEXT = 26,
+  MOST_TEXT = 240
+};
 enum { MOST_ARROWS = 2, LEAST_VIEW = 200 };
 
 typedef struct arrow {
@@ -45,14 +53,27 @@ text_of(const td_graph_scene *scene, uint32_t node, bool is_selected) {
   return text;
 }
 
+/* Beside what lies over the upper right corner, or below it. */
+static void
+make_way(td_box *box, const td_graph_view *view) {
+  double left = box->x + box->width - (view->width - view->covered_width);
+  double down = view->covered_bottom - box->y;
+  if (left <= 0 || down <= 0) return;
+  if (left < down)
+    box->x -= left;
+  else
+    box->y += down;
+}
+
 static void
 set_place(arrow *self, const td_graph_view *view, td_box node, double width) {
-  double x, y;
+  double x, y, to_x = node.x + node.width / 2, to_y = node.y + node.height / 2;
   td_frame frame = {MARGIN + width / 2, TOP + HEIGHT / 2.0, view->width - MARGIN - width / 2,
-                    td_scene_legend_top(view) - MARGIN - HEIGHT / 2.0};
-  td_beyond_place(frame, node.x + node.width / 2, node.y + node.height / 2, &x, &y,
-                  &self->direction);
+                    td_scene_legend_top(view) - view->covered_below - MARGIN - HEIGHT / 2.0};
+  td_beyond_place(frame, to_x, to_y, &x, &y);
   self->box = (td_box){x - width / 2, y - HEIGHT / 2.0, width, HEIGHT};
+  make_way(&self->box, view);
+  self->direction = atan2(to_y - self->box.y - HEIGHT / 2.0, to_x - self->box.x - HEAD_X);
 }
 
 static bool
@@ -114,7 +135,7 @@ draw_arrow(const td_scene_draw *draw, const arrow *self) {
   cairo_set_line_width(draw->cr, 1.5);
   cairo_stroke(draw->cr);
   td_theme_source(draw->cr, ink);
-  draw_head(draw->cr, self->box.x + 14, self->box.y + HEIGHT / 2.0, self->direction);
+  draw_head(draw->cr, self->box.x + HEAD_X, self->box.y + HEIGHT / 2.0, self->direction);
   td_label_draw(draw->labels, draw->cr, self->text, SIZE, self->box.x + BEFORE_TEXT,
                 self->box.y + 4.5, MOST_TEXT, draw->theme->foreground, self->is_selected);
 }

@@ -166,6 +166,17 @@ td_graph_scene_draw(td_graph_scene *scene, cairo_t *cr, const td_state *state,
   cairo_restore(cr);
 }
 
+void
+td_graph_scene_draw_small(td_graph_scene *scene, cairo_t *cr, const td_state *state,
+                          const td_graph_view *view, const td_theme *theme) {
+  td_scene_draw draw = make_drawing(scene, cr, state, view, theme, NULL);
+  cairo_save(cr);
+  draw_ground(&draw);
+  enter_scene(&draw);
+  td_scene_draw_far(&draw);
+  cairo_restore(cr);
+}
+
 static void
 draw_selected(const td_scene_draw *draw, uint32_t i) {
   if (draw->view->scale < td_scale_named) {

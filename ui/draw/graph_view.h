@@ -26,4 +26,6 @@ typedef struct td_graph_view {
   uint32_t n_marked;
   const td_graph_stop *way; /* (borrowed) [n_way] back to a cause, for td_graph_scene_draw_over */
   uint32_t n_way, way_present;
+  double covered_width, covered_bottom; /* of the upper right corner: something lies over it */
+  double covered_below;                 /* above the legend: the same */
 } td_graph_view;

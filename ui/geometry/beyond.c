@@ -10,8 +10,7 @@ within(double value, double least, double most) {
 }
 
 void
-td_beyond_place(td_frame frame, double x, double y, double *at_x, double *at_y, double *direction) {
+td_beyond_place(td_frame frame, double x, double y, double *at_x, double *at_y) {
   *at_x = within(x, frame.left, frame.right);
   *at_y = within(y, frame.top, frame.bottom);
-  *direction = atan2(y - *at_y, x - *at_x);
 }

@@ -7,8 +7,6 @@ typedef struct td_frame {
   double left, top, right, bottom;
 } td_frame;
 
-/* td_beyond_place writes the point of a frame that is nearest to a point outside of it. It also
- * writes the direction from there to that point: radians, 0 to the right, clockwise with y down. A
- * point within the frame stays where it is. A frame without room is its middle. */
-void td_beyond_place(td_frame frame, double x, double y, double *at_x, double *at_y,
-                     double *direction);
+/* td_beyond_place writes the point of a frame that is nearest to a point. A frame without room is
+ * its middle. */
+void td_beyond_place(td_frame frame, double x, double y, double *at_x, double *at_y);

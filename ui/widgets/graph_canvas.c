@@ -30,6 +30,7 @@ struct _TdGraphCanvas {
   double press_x, press_y;           /* centre at the start of a drag */
   double pinch_scale;
   uint32_t last_selection, last_task;
+  guint scene_number;                  /* another one for each scene shown */
   TdOverlayChoice *choice;             /* (owned) */
   TdWayBack *way;                      /* (owned) */
   TdSubsetChoice *subset;              /* (owned) */
@@ -40,6 +41,8 @@ struct _TdGraphCanvas {
 };
 
 G_DEFINE_FINAL_TYPE(TdGraphCanvas, td_graph_canvas, TD_TYPE_CANVAS)
+
+static guint view_changed_signal;
 
 static td_graph_scene *
 scene_of(TdGraphCanvas *self) {
@@ -52,6 +55,7 @@ scene_of(TdGraphCanvas *self) {
 static void
 redraw(TdGraphCanvas *self) {
   td_canvas_repaint(TD_CANVAS(self));
+  g_signal_emit(self, view_changed_signal, 0);
 }
 
 static void
@@ -262,6 +266,13 @@ running_node(TdGraphCanvas *self) {
   return td_state_node(state, node)->state == TD_NODE_running ? node : TD_NONE;
 }
 
+/* The bar that names a part of the graph lies over the canvas. */
+static gboolean
+has_bar(TdGraphCanvas *self) {
+  return td_subset_choice_get_wish(self->subset) != 0 ||
+         td_subset_choice_get_start(self->subset) != TD_NONE;
+}
+
 /* Sets what td_graph_scene_draw_over shows. */
 static void
 look_around(TdGraphCanvas *self) {
@@ -275,6 +286,7 @@ look_around(TdGraphCanvas *self) {
   self->view.selected_edge = edge == TD_NONE ? 0 : edge + 1;
   if (self->way)
     self->view.way = td_way_back_get_stops(self->way, &self->view.n_way, &self->view.way_present);
+  self->view.covered_below = has_bar(self) ? BAR_PIXELS : 0;
 }
 
 static uint32_t
@@ -406,6 +418,8 @@ td_graph_canvas_update(TdCanvas *canvas, TdCanvasChange change) {
     td_overlay_choice_show(self->choice, shown, self->last_task);
     td_subset_choice_show(self->subset, shown, self->last_task);
   }
+  if (document) self->scene_number++;
+  g_signal_emit(self, view_changed_signal, 0);
   describe(self);
   if (node != TD_NONE && (document || node != self->last_selection)) reveal(self, node);
   self->last_selection = node;
@@ -452,9 +466,45 @@ subset_changed(TdGraphCanvas *self) {
     else
       leave_part(self);
     self->shown_wish = wish;
+    self->scene_number++;
   }
   describe(self);
   redraw(self);
+}
+
+td_graph_scene *
+td_graph_canvas_get_scene(TdGraphCanvas *self) {
+  return scene_of(self);
+}
+
+guint
+td_graph_canvas_get_scene_number(TdGraphCanvas *self) {
+  return self->scene_number;
+}
+
+const td_graph_view *
+td_graph_canvas_get_view(TdGraphCanvas *self) {
+  return self->placed && scene_of(self) ? &self->view : NULL;
+}
+
+gboolean
+td_graph_canvas_shows_all(TdGraphCanvas *self) {
+  return shows_all(self);
+}
+
+void
+td_graph_canvas_centre(TdGraphCanvas *self, double x, double y) {
+  if (!ensure_placed(self)) return;
+  stop_moving(self);
+  self->view.centre_x = x;
+  self->view.centre_y = y;
+  moved_by_hand(self);
+}
+
+void
+td_graph_canvas_set_covered(TdGraphCanvas *self, double width, double bottom) {
+  self->view.covered_width = width;
+  self->view.covered_bottom = bottom;
 }
 
 TdSubsetChoice *
@@ -515,6 +565,8 @@ static void
 td_graph_canvas_class_init(TdGraphCanvasClass *klass) {
   TdCanvasClass *canvas_class = TD_CANVAS_CLASS(klass);
   G_OBJECT_CLASS(klass)->dispose = td_graph_canvas_dispose;
+  view_changed_signal = g_signal_new("view-changed", TD_TYPE_GRAPH_CANVAS, G_SIGNAL_RUN_LAST, 0,
+                                     NULL, NULL, NULL, G_TYPE_NONE, 0);
   canvas_class->shows_scene = TRUE;
   canvas_class->draw = td_graph_canvas_draw;
   canvas_class->draw_over = td_graph_canvas_draw_over;

@@ -6,6 +6,7 @@
  * with any arrow. Main thread. */
 #pragma once
 
+#include "ui/draw/graph_view.h"
 #include "ui/model/overlay_choice.h"
 #include "ui/model/subset_choice.h"
 #include "ui/model/way_back.h"
@@ -24,6 +25,24 @@ void td_graph_canvas_set_way(TdGraphCanvas *self, TdWayBack *way);
 /* td_graph_canvas_get_subset_choice returns which part of the graph is shown. The canvas keeps it
  * at the pass shown. When the part goes, the view is as it was before. */
 TdSubsetChoice *td_graph_canvas_get_subset_choice(TdGraphCanvas *self);
+
+/* What a small picture beside the canvas needs to know. The signal "view-changed" says that the
+ * canvas shows another scene, another state, another selection or another part of the scene.
+ * td_graph_canvas_get_view returns NULL before there is a scene; both results are borrowed until
+ * the signal. td_graph_canvas_get_scene_number returns another number for each scene. */
+td_graph_scene *td_graph_canvas_get_scene(TdGraphCanvas *self);
+guint td_graph_canvas_get_scene_number(TdGraphCanvas *self);
+const td_graph_view *td_graph_canvas_get_view(TdGraphCanvas *self);
+
+/* td_graph_canvas_shows_all tells whether the whole scene is in view. Only if there is a view. */
+gboolean td_graph_canvas_shows_all(TdGraphCanvas *self);
+
+/* td_graph_canvas_centre brings a point of the scene into the middle. */
+void td_graph_canvas_centre(TdGraphCanvas *self, double x, double y);
+
+/* td_graph_canvas_set_covered says how much of the upper right corner something else covers, in
+ * units. */
+void td_graph_canvas_set_covered(TdGraphCanvas *self, double width, double bottom);
 
 /* td_graph_canvas_zoom multiplies the scale around the middle. */
 void td_graph_canvas_zoom(TdGraphCanvas *self, double factor);

@@ -11,6 +11,7 @@
 #include "ui/widgets/graph_canvas.h"
 #include "ui/widgets/inspector.h"
 #include "ui/widgets/live_bar.h"
+#include "ui/widgets/minimap.h"
 #include "ui/widgets/overlay_list.h"
 #include "ui/widgets/part_bar.h"
 #include "ui/widgets/problems_pane.h"
@@ -30,6 +31,7 @@ struct _TdTapeView {
   GtkPaned *side_paned, *lower_paned, *queues_paned;
   TdGraphCanvas *graph;
   TdSubsetBar *subset_bar;
+  TdMinimap *minimap;
   GtkWidget *pass_box, *process;
   GtkDropDown *overlay;
   GtkLabel *pass, *pass_in_short, *why; /* in short: for a narrow graph */
@@ -305,6 +307,8 @@ td_tape_view_get_pane(TdTapeView *self, TdPane pane) {
     return self->queues_pane;
   case TD_PANE_TIMELINE:
     return GTK_WIDGET(self->timeline);
+  case TD_PANE_MINIMAP:
+    return GTK_WIDGET(self->minimap);
   default:
     return self->side;
   }
@@ -314,7 +318,8 @@ const char *
 td_tape_view_pane_name(TdPane pane) {
   static const char *const names[TD_N_PANES] = {[TD_PANE_SIDE] = "side-pane",
                                                 [TD_PANE_QUEUES] = "queues-pane",
-                                                [TD_PANE_TIMELINE] = "timeline-pane"};
+                                                [TD_PANE_TIMELINE] = "timeline-pane",
+                                                [TD_PANE_MINIMAP] = "minimap"};
   return names[pane];
 }
 
@@ -446,6 +451,7 @@ td_tape_view_class_init(TdTapeViewClass *klass) {
   g_type_ensure(TD_TYPE_QUEUES_CANVAS);
   g_type_ensure(TD_TYPE_TIMELINE_CANVAS);
   g_type_ensure(TD_TYPE_SUBSET_BAR);
+  g_type_ensure(TD_TYPE_MINIMAP);
   g_type_ensure(TD_TYPE_INSPECTOR);
   g_type_ensure(TD_TYPE_LIVE_BAR);
   g_type_ensure(TD_TYPE_EVENTS_PANE);
@@ -465,6 +471,7 @@ td_tape_view_class_init(TdTapeViewClass *klass) {
   BIND(queues_paned);
   BIND(graph);
   BIND(subset_bar);
+  BIND(minimap);
   BIND(pass_box);
   BIND(pass);
   BIND(pass_in_short);
@@ -493,6 +500,7 @@ td_tape_view_init(TdTapeView *self) {
   self->why_seq = UINT64_MAX - 1;
   self->showed_both = TRUE;
   td_overlay_list_fill(self->overlay, td_graph_canvas_get_overlay_choice(self->graph));
+  td_minimap_set_canvas(self->minimap, self->graph);
   td_subset_bar_set_choice(self->subset_bar, td_graph_canvas_get_subset_choice(self->graph));
   gtk_widget_set_layout_manager(
       self->why_bin, gtk_custom_layout_new(mode_wrapped, measure_wrapped, allocate_wrapped));

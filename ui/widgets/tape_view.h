@@ -48,9 +48,16 @@ void td_tape_view_show_events_of_selection(TdTapeView *self);
  * name of an analysis. FALSE for any other. */
 gboolean td_tape_view_show_page(TdTapeView *self, const char *name);
 
-/* The panes around the graph. td_tape_view_get_pane returns the widget of one; its property
- * "visible" shows or hides it. The graph takes the room of what is hidden. */
-typedef enum TdPane { TD_PANE_SIDE, TD_PANE_QUEUES, TD_PANE_TIMELINE, TD_N_PANES } TdPane;
+/* The panes around the graph, and the small picture in its corner. td_tape_view_get_pane returns
+ * the widget of one; its property "visible" shows or hides it. The graph takes the room of what is
+ * hidden. */
+typedef enum TdPane {
+  TD_PANE_SIDE,
+  TD_PANE_QUEUES,
+  TD_PANE_TIMELINE,
+  TD_PANE_MINIMAP,
+  TD_N_PANES
+} TdPane;
 GtkWidget *td_tape_view_get_pane(TdTapeView *self, TdPane pane);
 
 /* td_tape_view_pane_name returns "side-pane", ...: a name for actions and for the config. */
