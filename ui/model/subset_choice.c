@@ -256,6 +256,14 @@ td_subset_choice_dup_text(TdSubsetChoice *self) {
   return g_strdup_printf(_("%s – the nearest %s of %s, in a graph of %s"), what, n, n_all, of_pass);
 }
 
+char *
+td_subset_choice_dup_brief(TdSubsetChoice *self) {
+  if (self->start != TD_NONE) return g_strdup(_("Path to?"));
+  if (!has_part(self)) return NULL;
+  g_autofree char *n = td_format_count(self->n), *all = td_format_count(self->n_of_pass);
+  return g_strdup_printf("%s / %s", n, all);
+}
+
 static void
 td_subset_choice_dispose(GObject *object) {
   TdSubsetChoice *self = TD_SUBSET_CHOICE(object);

@@ -49,5 +49,7 @@ gboolean td_subset_choice_is_busy(TdSubsetChoice *self);
 guint td_subset_choice_get_distance(TdSubsetChoice *self);
 
 /* td_subset_choice_dup_text says what is shown, or what to do: "Neighbours of AddBackward0 #12 – 14
- * of 1 200 nodes". NULL for the whole graph. The caller frees. */
+ * of 1 200 nodes". NULL for the whole graph. td_subset_choice_dup_brief says it in few
+ * letters: "14 / 1 200". The caller frees. */
 char *td_subset_choice_dup_text(TdSubsetChoice *self);
+char *td_subset_choice_dup_brief(TdSubsetChoice *self);

@@ -7,7 +7,7 @@
 
 struct _TdSubsetBar {
   AdwBin parent_instance;
-  GtkLabel *text, *distance, *outside;
+  GtkLabel *text, *brief, *distance, *outside; /* brief: for a narrow graph */
   GtkWidget *distance_box;
   GtkButton *leave;
   TdPlayhead *playhead;   /* (owned) */
@@ -41,9 +41,12 @@ choice_changed(TdSubsetBar *self) {
   guint distance = td_subset_choice_get_distance(self->choice);
   gboolean looks = td_subset_choice_get_start(self->choice) != TD_NONE;
   g_autofree char *text = td_subset_choice_dup_text(self->choice);
+  g_autofree char *brief = td_subset_choice_dup_brief(self->choice);
   g_autofree char *edges = g_strdup_printf(ngettext("%u edge", "%u edges", distance), distance);
   gtk_widget_set_visible(GTK_WIDGET(self), text != NULL);
   gtk_label_set_text(self->text, text ? text : "");
+  gtk_label_set_text(self->brief, brief ? brief : "");
+  gtk_widget_set_tooltip_text(GTK_WIDGET(self), text);
   gtk_label_set_text(self->distance, edges);
   gtk_widget_set_visible(self->distance_box, distance > 0);
   gtk_button_set_label(self->leave, looks ? _("Cancel") : _("Whole Graph"));
@@ -79,6 +82,7 @@ td_subset_bar_class_init(TdSubsetBarClass *klass) {
   gtk_widget_class_set_template_from_resource(widget_class,
                                               "/org/tapedeck/Tapedeck/ui/subset_bar.ui");
   gtk_widget_class_bind_template_child(widget_class, TdSubsetBar, text);
+  gtk_widget_class_bind_template_child(widget_class, TdSubsetBar, brief);
   gtk_widget_class_bind_template_child(widget_class, TdSubsetBar, distance);
   gtk_widget_class_bind_template_child(widget_class, TdSubsetBar, outside);
   gtk_widget_class_bind_template_child(widget_class, TdSubsetBar, distance_box);
