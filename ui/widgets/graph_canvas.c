@@ -1,24 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "ui/widgets/graph_canvas.h"
 
+#include "ui/draw/graph_moves.h"
 #include "ui/draw/graph_scene.h"
-#include "ui/model/document_texts.h"
+#include "ui/widgets/graph_pointing.h"
 
 #include <adwaita.h>
 #include <glib/gi18n.h>
 #include <math.h>
 
-#define MIN_SCALE 0.01
-#define MAX_SCALE 4.0
-/* Below this, boxes have no readable name: begin at READABLE_SCALE near the action instead of
- * fitting all. */
-#define SMALLEST_FIT 0.42
-#define READABLE_SCALE 0.85
-#define EDGE_PIXELS 60
-#define BAR_PIXELS 40
 #define MOVE_MS 180
-/* The view follows when a node comes nearer to the rim than this share of the pane. */
-#define RIM 0.16
 
 struct _TdGraphCanvas {
   TdCanvas parent_instance;
@@ -95,36 +86,16 @@ point_of_interest(TdGraphCanvas *self) {
   return pass ? pass->root : TD_NONE;
 }
 
-/* Keeps the view over the scene: no half of the pane is empty while there is graph to show. */
-static double
-within(double centre, double seen, double extent) {
-  double margin = seen / 2 - EDGE_PIXELS;
-  return extent <= 2 * margin ? extent / 2 : CLAMP(centre, margin, extent - margin);
-}
-
 /* A part of the graph leaves room for the bar that names it. */
-static void
-fit(TdGraphCanvas *self) {
-  double room = self->shown_wish && self->view.height > 4 * BAR_PIXELS ? BAR_PIXELS : 0;
-  self->view.height -= room;
-  td_graph_scene_fit(scene_of(self), &self->view);
-  self->view.height += room;
-  self->view.centre_y += room / 2 / self->view.scale;
+static double
+room_for_bar(TdGraphCanvas *self) {
+  return self->shown_wish ? TD_GRAPH_BAR : 0;
 }
 
-/* A graph that fits is shown whole; of a larger one, the place where things happen. */
 static void
 go_home(TdGraphCanvas *self) {
-  td_graph_scene *scene = scene_of(self);
-  double x, y, width, height;
-  fit(self);
+  td_graph_view_go_home(&self->view, scene_of(self), point_of_interest(self), room_for_bar(self));
   self->at_home = TRUE;
-  if (self->view.scale >= SMALLEST_FIT) return;
-  td_graph_scene_size(scene, &width, &height);
-  self->view.scale = MIN(READABLE_SCALE, MAX(SMALLEST_FIT, self->view.width / width));
-  if (!td_graph_scene_place(scene, point_of_interest(self), &x, &y)) return;
-  self->view.centre_x = within(x, self->view.width / self->view.scale, width);
-  self->view.centre_y = within(y, self->view.height / self->view.scale, height);
 }
 
 static gboolean
@@ -141,55 +112,25 @@ ensure_placed(TdGraphCanvas *self) {
   return TRUE;
 }
 
-static gboolean
-shows_all(TdGraphCanvas *self) {
-  const td_graph_view *view = &self->view;
-  double half_x = view->width / 2 / view->scale, half_y = view->height / 2 / view->scale;
-  double width, height;
-  td_graph_scene_size(scene_of(self), &width, &height);
-  return view->centre_x - half_x <= 0 && view->centre_x + half_x >= width &&
-         view->centre_y - half_y <= 0 && view->centre_y + half_y >= height;
-}
-
-/* Moves the view until a node is well inside. A graph that is seen whole stays where it is. */
 static void
 reveal(TdGraphCanvas *self, uint32_t node) {
   double x, y;
-  if (!ensure_placed(self) || !td_graph_scene_place(scene_of(self), node, &x, &y)) return;
-  if (shows_all(self)) return;
-  const td_graph_view *view = &self->view;
-  double margin_x = view->width * (0.5 - RIM) / view->scale;
-  double margin_y = view->height * (0.5 - RIM) / view->scale;
-  double to_x = CLAMP(view->centre_x, x - margin_x, x + margin_x);
-  double to_y = CLAMP(view->centre_y, y - margin_y, y + margin_y);
-  if (to_x == view->centre_x && to_y == view->centre_y) return;
-  /* Once it must move at all, bring the node well inside, so that the next step need not move
-   * again. */
-  move_to(self, to_x == view->centre_x ? to_x : x, to_y == view->centre_y ? to_y : y);
+  if (ensure_placed(self) && td_graph_view_reveal(&self->view, scene_of(self), node, &x, &y))
+    move_to(self, x, y);
 }
 
-/* What somebody moved by hand. However far that is, a part of the graph stays in sight. */
 static void
 moved_by_hand(TdGraphCanvas *self) {
-  double width, height;
-  td_graph_scene_size(scene_of(self), &width, &height);
-  self->view.centre_x = CLAMP(self->view.centre_x, 0, width);
-  self->view.centre_y = CLAMP(self->view.centre_y, 0, height);
+  td_graph_view_keep_in_sight(&self->view, scene_of(self));
   self->at_home = FALSE;
   redraw(self);
 }
 
-/* Scales by factor, keeping the scene point under (x, y) where it is. */
 static void
 zoom_at(TdGraphCanvas *self, double factor, double x, double y) {
   if (!ensure_placed(self)) return;
   stop_moving(self);
-  td_graph_view *view = &self->view;
-  double scale = CLAMP(view->scale * factor, MIN_SCALE, MAX_SCALE);
-  double dx = x - view->width / 2, dy = y - view->height / 2;
-  view->centre_x += dx / view->scale - dx / scale;
-  view->centre_y += dy / view->scale - dy / scale;
-  view->scale = scale;
+  td_graph_view_zoom(&self->view, factor, x, y);
   moved_by_hand(self);
 }
 
@@ -202,7 +143,7 @@ void
 td_graph_canvas_fit(TdGraphCanvas *self) {
   if (!ensure_placed(self)) return;
   stop_moving(self);
-  fit(self);
+  td_graph_view_fit(&self->view, scene_of(self), room_for_bar(self));
   self->at_home = FALSE;
   redraw(self);
 }
@@ -254,73 +195,19 @@ drag_update(GtkGestureDrag *gesture, double dx, double dy, gpointer data) {
   moved_by_hand(self);
 }
 
-/* What just happened: a thread has popped the node and runs it, if the pass still goes on. */
-static uint32_t
-running_node(TdGraphCanvas *self) {
-  TdDocument *document = td_canvas_get_document(TD_CANVAS(self));
-  const td_state *state = td_document_get_state(document);
-  uint32_t queue, node = td_document_find_last_pop(document, &queue) == UINT64_MAX
-                             ? TD_NONE
-                             : td_state_queue(state, queue)->last_node;
-  if (!td_catalog_has_node(td_document_get_catalog(document), node)) return TD_NONE;
-  return td_state_node(state, node)->state == TD_NODE_running ? node : TD_NONE;
-}
-
-/* The bar that names a part of the graph lies over the canvas. */
-static gboolean
-has_bar(TdGraphCanvas *self) {
-  return td_subset_choice_get_wish(self->subset) != 0 ||
-         td_subset_choice_get_start(self->subset) != TD_NONE;
-}
-
-/* Sets what td_graph_scene_draw_over shows. */
 static void
 look_around(TdGraphCanvas *self) {
-  TdCanvas *canvas = TD_CANVAS(self);
-  TdPlayhead *playhead = td_canvas_get_playhead(canvas);
-  uint32_t edge = td_playhead_get_edge(playhead), running = running_node(self);
-  self->view.selected = td_playhead_get_selection(playhead);
-  self->view.hovered = td_canvas_get_hovered(canvas);
-  self->view.marked = td_playhead_get_marks(playhead, &self->view.n_marked);
-  self->view.running = running == TD_NONE ? 0 : running + 1;
-  self->view.selected_edge = edge == TD_NONE ? 0 : edge + 1;
+  td_graph_pointing_look(TD_CANVAS(self), self->subset, &self->view);
   if (self->way)
     self->view.way = td_way_back_get_stops(self->way, &self->view.n_way, &self->view.way_present);
-  self->view.covered_below = has_bar(self) ? BAR_PIXELS : 0;
-}
-
-static uint32_t
-arrow_at(TdGraphCanvas *self, double x, double y) {
-  look_around(self);
-  return td_graph_scene_hit_arrow(scene_of(self), &self->view,
-                                  td_canvas_get_labels(TD_CANVAS(self)), x, y);
-}
-
-/* With Control, or if somebody looks for the end of a path, a click on a node shows the paths. */
-static gboolean
-ends_path(TdGraphCanvas *self, uint32_t node, GdkModifierType modifiers) {
-  TdPlayhead *playhead = td_canvas_get_playhead(TD_CANVAS(self));
-  uint32_t start = td_subset_choice_get_start(self->subset);
-  if (start == TD_NONE && modifiers & GDK_CONTROL_MASK) start = td_playhead_get_selection(playhead);
-  if (start == TD_NONE || node == TD_NONE) return FALSE;
-  if (!td_subset_choice_want_paths(self->subset, start, node))
-    td_playhead_say(playhead, _("There is no path between these two nodes"));
-  return TRUE;
 }
 
 static void
 select_at(TdGraphCanvas *self, double x, double y, GdkModifierType modifiers) {
-  TdPlayhead *playhead = td_canvas_get_playhead(TD_CANVAS(self));
-  uint32_t arrow = arrow_at(self, x, y);
-  uint32_t node = arrow == TD_NONE ? td_graph_scene_hit(scene_of(self), &self->view, x, y) : arrow;
-  uint32_t edge =
-      node == TD_NONE ? td_graph_scene_hit_edge(scene_of(self), &self->view, x, y) : TD_NONE;
-  if (ends_path(self, node, modifiers)) return;
-  if (edge == TD_NONE)
-    td_playhead_set_selection(playhead, node);
-  else
-    td_playhead_set_edge(playhead, edge);
-  if (arrow != TD_NONE) reveal(self, arrow);
+  look_around(self);
+  uint32_t beyond = td_graph_pointing_select(TD_CANVAS(self), self->subset, scene_of(self),
+                                             &self->view, x, y, modifiers);
+  if (beyond != TD_NONE) reveal(self, beyond);
 }
 
 static void
@@ -365,41 +252,11 @@ key_pressed(GtkEventControllerKey *controller, guint key, guint code, GdkModifie
   return GDK_EVENT_STOP;
 }
 
-/* What the overlay says of a node, or "". */
-static char *
-dup_figure(TdGraphCanvas *self, uint32_t node) {
-  const td_overlay *overlay = td_overlay_choice_get(self->choice);
-  const td_overlay_value *value = overlay ? td_overlay_find(overlay, node) : NULL;
-  if (!value) return g_strdup("");
-  char *text = td_graph_scene_figure(overlay, value->value);
-  char *figure = g_strdup_printf(_(" %s: %s."), _(td_overlay_label(overlay->kind)), text);
-  free(text);
-  return figure;
-}
-
-static char *
-dup_selected(TdGraphCanvas *self) {
-  TdPlayhead *playhead = td_canvas_get_playhead(TD_CANVAS(self));
-  uint32_t node = td_playhead_get_selection(playhead), edge = td_playhead_get_edge(playhead);
-  if (node != TD_NONE) return td_canvas_dup_node_text(TD_CANVAS(self), node);
-  return edge == TD_NONE ? NULL
-                         : td_document_dup_edge_name(td_playhead_get_document(playhead), edge);
-}
-
 static void
 describe(TdGraphCanvas *self) {
-  TdCanvas *canvas = TD_CANVAS(self);
-  uint32_t node = td_playhead_get_selection(td_canvas_get_playhead(canvas));
-  uint32_t n = scene_of(self) ? td_graph_scene_n_nodes(scene_of(self)) : 0;
-  g_autofree char *name = dup_selected(self);
-  g_autofree char *part = td_subset_choice_dup_text(self->subset);
-  g_autofree char *size =
-      part ? g_strdup(part)
-           : g_strdup_printf(ngettext("The graph has %u node.", "The graph has %u nodes.", n), n);
-  g_autofree char *figure = dup_figure(self, node);
-  g_autofree char *text = name ? g_strdup_printf(_("Selected: %s.%s %s"), name, figure, size)
-                               : g_strdup_printf(_("Nothing selected. %s"), size);
-  td_canvas_describe(canvas, text);
+  g_autofree char *text =
+      td_graph_pointing_dup_text(TD_CANVAS(self), self->subset, self->choice, scene_of(self));
+  td_canvas_describe(TD_CANVAS(self), text);
 }
 
 static void
@@ -489,7 +346,7 @@ td_graph_canvas_get_view(TdGraphCanvas *self) {
 
 gboolean
 td_graph_canvas_shows_all(TdGraphCanvas *self) {
-  return shows_all(self);
+  return td_graph_view_shows_all(&self->view, scene_of(self));
 }
 
 void
@@ -546,8 +403,8 @@ static uint32_t
 td_graph_canvas_node_at(TdCanvas *canvas, double x, double y) {
   TdGraphCanvas *self = TD_GRAPH_CANVAS(canvas);
   if (!ensure_placed(self)) return TD_NONE;
-  uint32_t arrow = arrow_at(self, x, y);
-  return arrow == TD_NONE ? td_graph_scene_hit(scene_of(self), &self->view, x, y) : arrow;
+  look_around(self);
+  return td_graph_pointing_node_at(canvas, scene_of(self), &self->view, x, y);
 }
 
 static void
