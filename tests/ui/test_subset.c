@@ -128,6 +128,29 @@ test_start(Fixture *self, gconstpointer data) {
   g_assert_false(td_subset_choice_want_neighbours(self->choice, node));
 }
 
+/* A later reading of a live tape has the same part, of its own catalog. Another tape has none. */
+static void
+test_live(Fixture *self, gconstpointer data) {
+  TdDocument *readings[2];
+  for (int i = 0; i < 2; i++) {
+    readings[i] = td_document_new_live(self->model.path, 1000, TRUE);
+    g_assert_true(td_load_document(readings[i], NULL));
+  }
+  uint32_t graph_task = td_document_get_graph_task(readings[0]);
+  uint32_t node = td_graph_scene_node(td_document_get_scene(readings[0]), 2);
+  td_subset_choice_show(self->choice, readings[0], graph_task);
+  g_assert_true(td_subset_choice_want_neighbours(self->choice, node));
+  uint32_t n = td_graph_scene_n_nodes(wait_for_scene(self));
+  td_subset_choice_show(self->choice, readings[1], graph_task);
+  g_assert_null(td_subset_choice_get_scene(self->choice));
+  g_clear_object(&readings[0]);
+  g_assert_cmpuint(td_graph_scene_n_nodes(wait_for_scene(self)), ==, n);
+  td_subset_choice_show(self->choice, self->model.document, graph_task);
+  g_assert_null(td_subset_choice_get_scene(self->choice));
+  g_assert_null(td_subset_choice_dup_text(self->choice));
+  g_object_unref(readings[1]);
+}
+
 /* The nearest of too many. */
 static void
 test_most(Fixture *self, gconstpointer data) {
@@ -150,6 +173,7 @@ main(int argc, char **argv) {
   g_test_add("/ui/subset/paths", Fixture, NULL, set_up, test_paths, tear_down);
   g_test_add("/ui/subset/passes", Fixture, NULL, set_up, test_passes, tear_down);
   g_test_add("/ui/subset/start", Fixture, NULL, set_up, test_start, tear_down);
+  g_test_add("/ui/subset/live", Fixture, NULL, set_up, test_live, tear_down);
   g_test_add("/ui/subset/most", Fixture, NULL, set_up, test_most, tear_down);
   return g_test_run();
 }
