@@ -63,7 +63,10 @@ print_text(const char *path, const td_findings *findings) {
   if (findings->n_left_out) printf("\n%s more problems are not told apart.\n", left_out);
   const char *search = words_of_search(findings->looked_for);
   if (*search) printf("%s%s\n", findings->n ? "\n" : "", search);
-  if (findings->n) printf("\nSee one in the window: tapedeck open %s --at EVENT\n", path);
+  if (findings->n)
+    printf("\nSee one in the window: tapedeck open %s --at EVENT\n"
+           "What led to it: tapedeck why %s --chain --at EVENT\n",
+           path, path);
 }
 
 int

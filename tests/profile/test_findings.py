@@ -16,6 +16,7 @@ MISTAKES = {
     "sqrt_at_zero": ("nonfinite", "SqrtBackward0", "NaN was born"),
     "where_mask": ("nonfinite", "SqrtBackward0", "NaN was born"),
     "nan_from_sum": ("nonfinite", None, "NaN was born in the sum"),
+    "silent_nan": ("nonfinite", None, "NaN came with the data"),
     "overwritten": ("version_conflict", "ExpBackward0", "needed a tensor at version 0, but found it at version 1"),
     "state_carried": ("second_backward", "TanhBackward0", "backward through the graph a second time"),
     "wrong_shape": ("wrong_shape", "WidenBackward", "expected shape compatible with [3]"),

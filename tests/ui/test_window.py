@@ -86,10 +86,13 @@ class Window:
     def press(self, name):
         self.control("push button", name).queryAction().doAction(0)
 
+    def click(self, role, name):
+        box = self.find(role, name).queryComponent().getExtents(pyatspi.WINDOW_COORDS)
+        pyatspi.Registry.generateMouseEvent(box.x + box.width // 2, box.y + box.height // 2, "b1c")
+
     def show_each_event(self):
         """The second page of the pane Findings."""
-        box = self.find("page tab", "Each Event").queryComponent().getExtents(pyatspi.WINDOW_COORDS)
-        pyatspi.Registry.generateMouseEvent(box.x + box.width // 2, box.y + box.height // 2, "b1c")
+        self.click("page tab", "Each Event")
 
     def read(self, text):
         """Waits until a label says this."""
@@ -210,6 +213,21 @@ def test_lists(tape):
         window.show_each_event()
         window.find("list", "Problems")
         window.read(str(nan["seq"]))
+
+
+def test_three_clicks(folder):
+    """A mistake is found with one click on the page, and shown with the second; the third asks where it came from."""
+    for example in ("where_mask", "state_carried", "losses_kept", "wrong_shape", "deep_reentry", "silent_nan", "detached_branch"):
+        tape = folder / f"{example}.tape"
+        tapedeck("run", "--force", "--anomaly", "nonfinite", "-o", tape, example)
+        told = json.loads(tapedeck("findings", tape, "--json", status=1))["findings"][0]
+        with Window(tape) as window:
+            window.click("page tab", "Findings")
+            window.read(told["text"])
+            window.press("Show")
+            window.wait_for_position(told["seq"] + 1)
+            window.press("Why?")
+            window.read(lambda text: text.startswith("Step "))
 
 
 def test_findings(folder):
@@ -468,7 +486,7 @@ def main():
     tapedeck("run", "--force", "--anomaly", "nonfinite", "-o", tape, "nan_from_sum")
     wanted = sys.argv[1:]
     for test, arguments in ((test_failures, [tape]), (test_nan_example, [tape]), (test_keys, [tape]), (test_keys_in_lists, [tape]), (test_panes, [tape]), (test_ways, [tape]), (test_play, [tape]),
-                            (test_lists, [tape]), (test_findings, [OUTPUT]), (test_overlays, [tape]), (test_messages, [tape]), (test_list_under_pointer, [OUTPUT]), (test_level, [OUTPUT]),
+                            (test_lists, [tape]), (test_findings, [OUTPUT]), (test_three_clicks, [OUTPUT]), (test_overlays, [tape]), (test_messages, [tape]), (test_list_under_pointer, [OUTPUT]), (test_level, [OUTPUT]),
                             (test_no_problems, [OUTPUT]), (test_training, [OUTPUT]), (test_not_a_tape, []), (test_start_page, [])):
         if wanted and test.__name__ not in wanted:
             continue

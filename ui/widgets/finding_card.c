@@ -6,7 +6,7 @@
 struct _TdFindingCard {
   GtkListBoxRow parent_instance;
   GtkLabel *title, *text, *advice, *place;
-  GtkButton *show;
+  GtkButton *show, *why;
   TdFindingItem *item; /* (owned) */
 };
 
@@ -35,6 +35,7 @@ td_finding_card_class_init(TdFindingCardClass *klass) {
   gtk_widget_class_bind_template_child(widget_class, TdFindingCard, advice);
   gtk_widget_class_bind_template_child(widget_class, TdFindingCard, place);
   gtk_widget_class_bind_template_child(widget_class, TdFindingCard, show);
+  gtk_widget_class_bind_template_child(widget_class, TdFindingCard, why);
   gtk_widget_class_bind_template_callback(widget_class, copy);
 }
 
@@ -62,6 +63,7 @@ td_finding_card_new(TdFindingItem *item) {
   set_text(self->advice, td_finding_item_get_advice(item));
   set_text(self->place, place);
   gtk_actionable_set_action_target(GTK_ACTIONABLE(self->show), "t", seq);
+  gtk_actionable_set_action_target(GTK_ACTIONABLE(self->why), "t", seq);
   gtk_accessible_update_property(GTK_ACCESSIBLE(self), GTK_ACCESSIBLE_PROPERTY_LABEL,
                                  td_finding_item_get_title(item), -1);
   return GTK_WIDGET(self);

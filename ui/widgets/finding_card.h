@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * A finding as a card: what is wrong, where, what to do, and two buttons. "Show" activates the
- * action `finding.show` with the number of the event. Main thread. */
+ * A finding as a card: what is wrong, where, what to do, and three buttons. "Show" and "Why?"
+ * activate the actions `finding.show` and `finding.why` with the number of the event. Main thread.
+ */
 #pragma once
 
 #include "ui/model/finding_item.h"

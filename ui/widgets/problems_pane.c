@@ -24,6 +24,7 @@ struct _TdProblemsPane {
   GtkListBox *cards;
   GtkListView *list;
   TdPlayhead *playhead;      /* (owned) */
+  TdWayBack *way;            /* (owned) */
   GCancellable *cancellable; /* (owned) of the search under way, or NULL */
   gboolean is_due;           /* the document was not searched yet */
   guint count;
@@ -158,6 +159,15 @@ show_event(GtkWidget *widget, const char *name, GVariant *seq) {
   td_playhead_show_problem(TD_PROBLEMS_PANE(widget)->playhead, g_variant_get_uint64(seq));
 }
 
+/* A way that somebody walks already is another one. */
+static void
+ask_why(GtkWidget *widget, const char *name, GVariant *seq) {
+  TdProblemsPane *self = TD_PROBLEMS_PANE(widget);
+  td_way_back_end(self->way);
+  show_event(widget, name, seq);
+  td_way_back_step(self->way);
+}
+
 /* ---- the widget ---- */
 
 void
@@ -170,6 +180,11 @@ td_problems_pane_set_playhead(TdProblemsPane *self, TdPlayhead *playhead) {
   g_signal_connect(self, "map", G_CALLBACK(mapped), NULL);
 }
 
+void
+td_problems_pane_set_way(TdProblemsPane *self, TdWayBack *way) {
+  g_set_object(&self->way, way);
+}
+
 static void
 td_problems_pane_get_property(GObject *object, guint id, GValue *value, GParamSpec *pspec) {
   g_value_set_uint(value, TD_PROBLEMS_PANE(object)->count);
@@ -180,6 +195,7 @@ td_problems_pane_dispose(GObject *object) {
   TdProblemsPane *self = TD_PROBLEMS_PANE(object);
   stop(self);
   g_clear_object(&self->playhead);
+  g_clear_object(&self->way);
   G_OBJECT_CLASS(td_problems_pane_parent_class)->dispose(object);
 }
 
@@ -193,6 +209,7 @@ td_problems_pane_class_init(TdProblemsPaneClass *klass) {
   g_object_class_install_properties(G_OBJECT_CLASS(klass), N_PROPS, props);
   g_type_ensure(TD_TYPE_LIST_BIN);
   gtk_widget_class_install_action(widget_class, "finding.show", "t", show_event);
+  gtk_widget_class_install_action(widget_class, "finding.why", "t", ask_why);
   gtk_widget_class_set_template_from_resource(widget_class,
                                               "/org/tapedeck/Tapedeck/ui/problems_pane.ui");
   gtk_widget_class_bind_template_child(widget_class, TdProblemsPane, switcher);

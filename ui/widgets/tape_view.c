@@ -230,6 +230,7 @@ td_tape_view_set_playhead(TdTapeView *self, TdPlayhead *playhead) {
   self->way = td_way_back_new(playhead);
   td_graph_canvas_set_way(self->graph, self->way);
   td_way_back_bar_set_way(self->way_bar, self->way);
+  td_problems_pane_set_way(self->problems, self->way);
   g_signal_connect_object(playhead, "notify::travelling", G_CALLBACK(show_warning), self,
                           G_CONNECT_SWAPPED);
   g_signal_connect_object(playhead, "notify::document", G_CALLBACK(document_changed), self,
