@@ -8,6 +8,7 @@
 #include <string.h>
 
 #define SEGMENT_MAX 4096 /* problems of a segment that are told apart */
+#define EXPLAINED_MAX 16 /* errors of a tape whose earlier pass is looked for: it takes a while */
 
 static bool
 is_trouble(uint32_t kind) {
@@ -81,6 +82,48 @@ finding_like(td_find_troubles *self, const td_finding *finding, const char *func
   return &self->found[number];
 }
 
+static bool
+has_run(const td_catalog *catalog, const td_catalog_graph_task *pass, uint32_t node) {
+  for (uint32_t i = 0; i < pass->n_ran; i++)
+    if (catalog->ran[pass->first_ran + i] == node) return true;
+  return false;
+}
+
+/* The last pass before an error that ran its node, as far as the catalog knows; or NULL. */
+static const td_catalog_graph_task *
+pass_before(const td_catalog *catalog, const td_event_error *error, uint64_t seq) {
+  const td_catalog_graph_task *found = NULL;
+  for (uint32_t i = 0; i < catalog->n_graph_tasks; i++) {
+    const td_catalog_graph_task *pass = &catalog->graph_task_rows[i];
+    bool is_earlier = found && pass->begin_seq < found->begin_seq;
+    if (pass->id == error->graph_task || pass->begin_seq >= seq || is_earlier) continue;
+    if (has_run(catalog, pass, error->node)) found = pass;
+  }
+  return found;
+}
+
+static char *
+advise_on_second(td_find_troubles *self, const td_catalog *catalog, const td_trouble *trouble) {
+  const char *advice = "Detach what goes on to the next step, or keep the graph with "
+                       "retain_graph=True.";
+  bool is_looked_for = self->n_explained++ < EXPLAINED_MAX;
+  const td_catalog_graph_task *pass =
+      is_looked_for ? pass_before(catalog, &trouble->event.error, trouble->seq) : NULL;
+  if (!pass) return td_dup_string(advice);
+  return td_format("Graph task %u ran it before, and let go of what it had saved. %s", pass->id,
+                   advice);
+}
+
+static char *
+advise(td_find_troubles *self, const td_catalog *catalog, td_tape *tape, td_finding_kind kind,
+       const td_trouble *trouble) {
+  if (kind == TD_FINDING_second_backward) return advise_on_second(self, catalog, trouble);
+  if (kind == TD_FINDING_wrong_shape)
+    return td_dup_string("Each gradient that a backward function returns must have the shape of "
+                         "the input that it is for.");
+  return td_why_mean(catalog, tape, &trouble->event);
+}
+
 static void
 tell(td_find_troubles *self, const td_trouble *trouble, const td_catalog *catalog, td_tape *tape,
      td_findings *findings) {
@@ -96,7 +139,7 @@ tell(td_find_troubles *self, const td_trouble *trouble, const td_catalog *catalo
     return;
   }
   finding.text = td_why_describe(catalog, tape, event);
-  finding.advice = td_why_mean(catalog, tape, event);
+  finding.advice = advise(self, catalog, tape, finding.kind, trouble);
   td_findings_add(findings, finding);
   *like = findings->n;
 }

@@ -16,8 +16,9 @@ typedef struct td_find_troubles {
   td_trouble *items; /* (owned) of this segment */
   uint32_t n, capacity;
   uint64_t n_left_out;
-  td_text_table keys; /* what tells them apart */
-  uint32_t *found;    /* (owned) by key: 1 + the finding, or 0 */
+  uint32_t n_explained; /* errors of a second backward pass */
+  td_text_table keys;   /* what tells them apart */
+  uint32_t *found;      /* (owned) by key: 1 + the finding, or 0 */
   uint32_t found_capacity;
 } td_find_troubles;
 
