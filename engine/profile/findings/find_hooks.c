@@ -17,7 +17,10 @@ td_find_hooks_take(td_find_hooks *self, const td_event_hook_begin *event, uint64
     *number = self->n;
   }
   td_hook_growth *item = &self->items[*number - 1];
-  item->now++;
+  if (item->now++ == 0) {
+    TD_GROW(self->called, self->n_called, self->called_capacity);
+    self->called[self->n_called++] = (uint32_t)*number - 1;
+  }
   item->node = event->node;
   item->seq = seq;
 }
@@ -39,8 +42,9 @@ end_pass(td_hook_growth *item) {
 
 void
 td_find_hooks_end_pass(td_find_hooks *self) {
-  for (uint32_t i = 0; i < self->n; i++)
-    if (self->items[i].now) end_pass(&self->items[i]);
+  for (uint32_t i = 0; i < self->n_called; i++)
+    end_pass(&self->items[self->called[i]]);
+  self->n_called = 0;
 }
 
 void
@@ -69,6 +73,7 @@ td_find_hooks_tell(const td_find_hooks *self, td_tape *tape, td_findings *findin
 void
 td_find_hooks_fini(td_find_hooks *self) {
   free(self->items);
+  free(self->called);
   td_number_map_fini(&self->numbers);
   *self = (td_find_hooks){0};
 }

@@ -22,6 +22,8 @@ typedef struct td_find_hooks {
   td_hook_growth *items; /* (owned) */
   uint32_t n, capacity;
   td_number_map numbers; /* by owner: 1 + the item */
+  uint32_t *called;      /* (owned) items called in this pass */
+  uint32_t n_called, called_capacity;
 } td_find_hooks;
 
 void td_find_hooks_take(td_find_hooks *self, const td_event_hook_begin *event, uint64_t seq);

@@ -18,7 +18,7 @@
 
 /* ---- looking ---- */
 
-#define FORGOTTEN_TOGETHER 64 /* passes that have ended */
+#define FORGOTTEN_TOGETHER 64u /* passes that have ended, at least */
 
 typedef struct looking {
   td_tape *tape;
@@ -29,6 +29,7 @@ typedef struct looking {
   td_find_orders orders;
   td_find_unreached unreached;
   td_number_map outermost; /* graph tasks under way: 1 + the root; after its end 0 */
+  uint32_t forgotten_at;   /* size of the map */
   td_finding deepest;
   uint32_t depth;
 } looking;
@@ -45,13 +46,21 @@ begin_pass(looking *self, const td_event_graph_task_begin *event) {
   td_find_orders_begin_pass(&self->orders, event->graph_task);
 }
 
+/* Passes that never end stay. So the map is gone through only after it has doubled. */
+static void
+forget_some(looking *self) {
+  if (self->outermost.n < self->forgotten_at) return;
+  td_number_map_forget_zeros(&self->outermost);
+  self->forgotten_at = TD_MAX(2 * self->outermost.n, FORGOTTEN_TOGETHER);
+}
+
 static void
 end_pass(looking *self, const td_event_graph_task_end *event, uint64_t seq) {
   uint64_t *found = td_number_map_find(&self->outermost, event->graph_task);
   if (!found || !*found) return;
   uint32_t root = (uint32_t)(*found - 1);
   *found = 0;
-  if (self->outermost.n > FORGOTTEN_TOGETHER) td_number_map_forget_zeros(&self->outermost);
+  forget_some(self);
   td_find_hooks_end_pass(&self->hooks);
   if (!self->kept.is_confused) td_find_orders_end_pass(&self->orders);
   td_find_kept_end_pass(&self->kept, root, seq);
