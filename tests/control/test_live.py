@@ -302,6 +302,10 @@ class Stress(unittest.TestCase):
             session.leave()
         elif deed == "interrupt":
             session.interrupt()
+            try:  # what was said before may come after Ctrl+C: then the program waits for its viewer again
+                session.process.wait(10)
+            except subprocess.TimeoutExpired:
+                session.leave()
         elif deed == "kill target":
             os.kill(session.target, signal.SIGKILL)
         elif deed == "kill hub":
