@@ -214,7 +214,7 @@ def test_life(tape):
     with AnalysisWindow(tape, "--pass", task, "--node", re.search(r"#(\d+)", row["key"]).group(1)) as window:
         heading = window.read(lambda text: text.startswith("Life in this pass: ")).name
         assert same(quantity(heading.partition(": ")[2]), sum(ns for ns in parts.values() if ns)), (heading, parts)
-        legend = window.read(lambda text: "function" in text.split(" ")).name
+        legend = window.read(lambda text: re.search(r"(^|\n)\W*function\b", text) is not None).name
         for word, part in (("lay in the queue", "queue_wait"), ("function", "apply"), ("waited for gradients", "dependency_wait")):
             lines = [line for line in legend.splitlines() if word in line]
             if parts[part] is None:
