@@ -9,3 +9,4 @@ for step in range(6):
     penalty = w.grad.square().sum()
 
 print(f'penalty {penalty.item():.3f}')
+w.grad = None  # breaks the circle; without it the graphs stay until the program ends
