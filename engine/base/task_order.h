@@ -12,6 +12,10 @@
 
 typedef enum td_task_kind { TD_TASK_NODE, TD_TASK_DUMMY, TD_TASK_SHUTDOWN } td_task_kind;
 
+/* Passes nested in nodes on one thread; deeper ones go to the pool. MAX_DEPTH of PyTorch's
+ * torch/csrc/autograd/engine.h. */
+#define TD_MAX_DEPTH 60
+
 /* The depth of a task whose graph task is gone: the task becomes urgent, to be thrown away. */
 #define TD_TASK_DEPTH_GONE INT32_MAX
 

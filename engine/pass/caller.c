@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "engine/pass/caller.h"
 
+#include "engine/base/task_order.h"
 #include "engine/pass/completion.h"
 #include "engine/pass/device_queues.h"
 #include "engine/pass/device_threads.h"

@@ -14,9 +14,6 @@
 
 #include "engine/pass/graph_task.h"
 
-/* Passes nested in nodes on one thread; deeper ones go to the pool. */
-#define TD_MAX_DEPTH 60
-
 /* td_caller_enter readies the calling thread for a pass: its queue (borrowed), the pass's depth,
  * the device threads. TD_AUTOGRAD in the child of a fork: Note [Fork] in fork.h. */
 td_status td_caller_enter(td_ready_queue **queue, uint32_t *depth, td_error *error);

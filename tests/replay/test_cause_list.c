@@ -23,16 +23,6 @@
 enum { LEAF, SIN, MUL, ROOT, N_NODES };
 
 static void
-tell(td_tape_script *script, td_any_event event, td_event_kind kind) {
-  event.event = (td_event){.kind = (uint16_t)kind, .size = td_event_type_get(kind)->size};
-  TD_GROW(script->events, script->n, script->capacity);
-  script->events[script->n++] = event;
-}
-
-#define TELL(script, name, ...)                                                                    \
-  tell((script), (td_any_event){.name = {.event = {0}, __VA_ARGS__}}, TD_EVENT_##name)
-
-static void
 tell_birth(td_tape_script *script, uint32_t pass, uint32_t node, td_anomaly_kind kind,
            td_birthplace born) {
   uint32_t graph_task = born == TD_birthplace_forward ? TD_NONE : pass;

@@ -20,16 +20,6 @@ path_of(const char *name) {
   return g_strdup_printf("%s/tapedeck-renumber-%d-%s.tape", g_get_tmp_dir(), (int)getpid(), name);
 }
 
-static void
-tell(td_tape_script *script, td_any_event event, td_event_kind kind) {
-  event.event = (td_event){.kind = (uint16_t)kind, .size = td_event_type_get(kind)->size};
-  TD_GROW(script->events, script->n, script->capacity);
-  script->events[script->n++] = event;
-}
-
-#define TELL(script, name, ...)                                                                    \
-  tell((script), (td_any_event){.name = {.event = {0}, __VA_ARGS__}}, TD_EVENT_##name)
-
 static uint32_t
 named(const char *process, const char *what) {
   g_autofree char *text = g_strdup_printf("%s of %s", what, process);

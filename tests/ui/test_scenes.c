@@ -14,17 +14,6 @@
 #include <glib.h>
 #include <glib/gstdio.h>
 
-#define TELL(script, name, ...)                                                                    \
-  tell(script, &(td_any_event){                                                                    \
-                   .name = {.event = {.kind = TD_EVENT_##name, .size = sizeof(td_event_##name)},   \
-                            __VA_ARGS__}})
-
-static void
-tell(td_tape_script *script, const td_any_event *event) {
-  TD_GROW(script->events, script->n, script->capacity);
-  script->events[script->n++] = *event;
-}
-
 /* Two streams of one device; the second waits for the first, 5 ms on the device. Durations are
  * ticks. */
 static void

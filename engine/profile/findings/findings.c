@@ -2,6 +2,7 @@
 #include "engine/profile/findings/findings.h"
 
 #include "engine/base/alloc.h"
+#include "engine/base/task_order.h"
 #include "engine/profile/findings/find_hooks.h"
 #include "engine/profile/findings/find_kept.h"
 #include "engine/profile/findings/find_orders.h"
@@ -11,10 +12,7 @@
 
 #include <stdlib.h>
 
-/* The engine runs a pass inside a node on the node's thread up to this depth: MAX_DEPTH of
- * PyTorch's torch/csrc/autograd/engine.h. */
-#define DEPTH_LIMIT 60
-#define DEPTH_TOLD (DEPTH_LIMIT / 2)
+#define DEPTH_TOLD (TD_MAX_DEPTH / 2)
 
 /* ---- looking ---- */
 
@@ -119,7 +117,7 @@ tell_depth(looking *self) {
   self->deepest.advice = td_format("The engine gives those deeper than %d to other threads. If the "
                                    "node that waits holds a lock that they need, the program "
                                    "hangs.",
-                                   DEPTH_LIMIT);
+                                   TD_MAX_DEPTH);
   td_findings_add(self->findings, self->deepest);
   self->deepest = (td_finding){0};
 }
