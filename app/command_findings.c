@@ -9,11 +9,23 @@
 #include <string.h>
 
 static void
-print_json(const td_findings *findings) {
+write_unjudged(td_json *json, const td_findings *findings) {
+  td_json_key(json, "unjudged");
+  td_json_begin_array(json);
+  for (td_finding_kind kind = 0; kind < TD_N_FINDING_KINDS; kind++)
+    if (findings->unjudged[kind]) td_json_string(json, td_finding_kind_name(kind));
+  td_json_end_array(json);
+}
+
+static void
+print_json(const td_tape_info *info, const td_findings *findings) {
   td_json writer, *json = &writer;
   td_json_init(json, stdout);
   td_json_begin_object(json);
   td_member_text(json, "looked_for", findings->looked_for);
+  write_unjudged(json, findings);
+  td_member_text(json, "damage", info->damage);
+  td_member_u64(json, "dropped", info->n_dropped);
   td_member_u64(json, "left_out", findings->n_left_out);
   td_json_key(json, "findings");
   td_json_begin_array(json);
@@ -45,24 +57,55 @@ print_finding(const td_finding *finding) {
          finding->line ? finding->line : "");
 }
 
+static bool
+has_nonfinite(const td_findings *findings) {
+  return findings->n && findings->items[0].kind == TD_FINDING_nonfinite; /* the first kind */
+}
+
+/* Of an older tape or a trace, only what was found shows that somebody looked. */
 static const char *
-words_of_search(const char *looked_for) {
+words_of_search(const td_findings *findings) {
+  const char *looked_for = findings->looked_for;
   if (strcmp(looked_for, "nonfinite") == 0) return "";
   if (strcmp(looked_for, "nan") == 0)
     return "The recording looked for NaN, not for Inf: --anomaly nonfinite does both.";
+  if (has_nonfinite(findings)) return "";
+  if (!*looked_for && !findings->unjudged[TD_FINDING_nonfinite])
+    return "The tape does not say whether the recording looked for NaN and Inf.";
   return "The recording did not look for NaN and Inf: --anomaly nonfinite does.";
 }
 
+/* What the recording did not look for is told apart. */
 static void
-print_text(const char *path, const td_findings *findings) {
+print_unjudged(const td_findings *findings) {
+  const char *before = "Not judged, because nobody saw such events: ";
+  for (td_finding_kind kind = TD_FINDING_nonfinite + 1; kind < TD_N_FINDING_KINDS; kind++) {
+    if (!findings->unjudged[kind]) continue;
+    printf("%s%s", before, td_finding_kind_title(kind));
+    before = "; ";
+  }
+  if (*before == ';') printf(".\n");
+}
+
+static void
+print_limits(const td_tape_info *info, const td_findings *findings) {
+  g_autofree char *left_out = td_format_count(findings->n_left_out);
+  if (findings->n) printf("\n");
+  if (findings->n_left_out) printf("%s more problems are not told apart.\n", left_out);
+  const char *search = words_of_search(findings);
+  if (*search) printf("%s\n", search);
+  print_unjudged(findings);
+  if (info->damage) printf("The tape is damaged: %s.\n", info->damage);
+  if (info->damage || info->n_dropped) printf("What the tape lacks may have more.\n");
+}
+
+static void
+print_text(const char *path, const td_tape_info *info, const td_findings *findings) {
   g_autofree char *count = td_format_many(findings->n, "finding", "findings");
   printf("%s: %s\n", path, findings->n ? count : "nothing found that is wrong");
   for (uint32_t i = 0; i < findings->n; i++)
     print_finding(&findings->items[i]);
-  g_autofree char *left_out = td_format_count(findings->n_left_out);
-  if (findings->n_left_out) printf("\n%s more problems are not told apart.\n", left_out);
-  const char *search = words_of_search(findings->looked_for);
-  if (*search) printf("%s%s\n", findings->n ? "\n" : "", search);
+  print_limits(info, findings);
   if (findings->n)
     printf("\nSee one in the window: tapedeck open %s --at EVENT\n"
            "What led to it: tapedeck why %s --chain --at EVENT\n",
@@ -83,8 +126,8 @@ td_command_findings(int argc, char **argv) {
   td_findings findings = {0};
   td_status made = td_tape_open(argv[1], &tape, &error);
   if (made == TD_OK) made = td_findings_make(tape, &findings, &error);
-  if (made == TD_OK && as_json) print_json(&findings);
-  if (made == TD_OK && !as_json) print_text(argv[1], &findings);
+  if (made == TD_OK && as_json) print_json(td_tape_info_get(tape), &findings);
+  if (made == TD_OK && !as_json) print_text(argv[1], td_tape_info_get(tape), &findings);
   if (made == TD_OK) made = td_tape_check_readable(tape, &error);
   status = findings.n ? TD_EXIT_BAD : TD_EXIT_OK;
   td_findings_fini(&findings);

@@ -137,6 +137,26 @@ class Findings(unittest.TestCase):
         run(TAPEDECK, "run", "--force", "-o", tape, "exp_sum")
         self.assertIn("did not look for NaN", run(TAPEDECK, "findings", tape))
 
+    def test_limits(self):
+        """What a tape cannot tell is said, and is no "nothing wrong"."""
+        whole, part, trace = self.record(None, "exp_sum"), os.path.join(self.folder, "part.tape"), os.path.join(self.folder, "t.json")
+        with open(whole, "rb") as file, open(part, "wb") as out:
+            out.write(file.read()[:-700])
+        told = json.loads(run(TAPEDECK, "findings", part, "--json"))
+        self.assertIsNotNone(told["damage"])
+        self.assertIn(f"The tape is damaged: {told['damage']}.\nWhat the tape lacks may have more.", run(TAPEDECK, "findings", part))
+        self.assertEqual(json.loads(run(TAPEDECK, "findings", whole, "--json"))["damage"], None)
+        with open(trace, "w") as file:
+            json.dump({"traceEvents": [
+                {"ph": "X", "name": "autograd::engine::evaluate_function: SumBackward0", "pid": 1, "tid": 1, "ts": 1, "dur": 5,
+                 "cat": "cpu_op", "args": {"Sequence number": 1, "Fwd thread id": 1}},
+                {"ph": "X", "name": "SumBackward0", "pid": 1, "tid": 1, "ts": 2, "dur": 2, "cat": "cpu_op",
+                 "args": {"Sequence number": 1, "Fwd thread id": 1}}]}, file)
+        run(TAPEDECK, "import", "--force", trace, "-o", part)
+        unjudged = json.loads(run(TAPEDECK, "findings", part, "--json"))["unjudged"]
+        self.assertLessEqual({"nonfinite", "graphs_kept", "hooks_grow", "order_differs", "version_conflict"}, set(unjudged))
+        self.assertIn("Not judged, because nobody saw such events: ", run(TAPEDECK, "findings", part))
+
     def test_cut(self):
         """A tape in segments has the findings of the same tape in one piece."""
         tools = os.path.join(os.environ["BUILD_ROOT"], "tests")

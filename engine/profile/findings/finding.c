@@ -3,14 +3,16 @@
 
 #include "engine/base/alloc.h"
 #include "engine/base/line.h"
+#include "engine/profile/knowledge.h"
 #include "engine/profile/source_place.h"
 
 #include <stdlib.h>
 
 static const struct {
   const char *name, *title;
+  td_event_kind needs;
 } kinds[TD_N_FINDING_KINDS] = {
-#define TD_FINDING(name, title) [TD_FINDING_##name] = {#name, title},
+#define TD_FINDING(name, needs, title) [TD_FINDING_##name] = {#name, title, TD_EVENT_##needs},
 #include "engine/profile/findings/finding.def"
 #undef TD_FINDING
 };
@@ -35,6 +37,11 @@ void
 td_findings_add(td_findings *findings, td_finding finding) {
   TD_GROW(findings->items, findings->n, findings->capacity);
   findings->items[findings->n++] = finding;
+}
+
+bool
+td_finding_is_judged(const td_tape_info *info, uint32_t level, td_finding_kind kind) {
+  return !td_knowledge_absence(info, level, kinds[kind].needs);
 }
 
 static int

@@ -6,7 +6,7 @@
 #include "engine/replay/catalog.h"
 
 typedef enum td_finding_kind {
-#define TD_FINDING(name, title) TD_FINDING_##name,
+#define TD_FINDING(name, needs, title) TD_FINDING_##name,
 #include "engine/profile/findings/finding.def"
 #undef TD_FINDING
   TD_N_FINDING_KINDS
@@ -16,6 +16,10 @@ typedef enum td_finding_kind {
  */
 const char *td_finding_kind_name(td_finding_kind kind);
 const char *td_finding_kind_title(td_finding_kind kind);
+
+/* td_finding_is_judged returns false if a tape of a probe's level cannot tell of a kind: nobody saw
+ * such events. */
+bool td_finding_is_judged(const td_tape_info *info, uint32_t level, td_finding_kind kind);
 
 typedef struct td_finding {
   td_finding_kind kind;
@@ -32,6 +36,7 @@ typedef struct td_findings {
   uint32_t n, capacity;
   uint64_t n_left_out;    /* problems that were too many to tell apart */
   const char *looked_for; /* (of the tape) "nonfinite", "nan", "off"; "": it does not say */
+  bool unjudged[TD_N_FINDING_KINDS]; /* td_finding_is_judged: not */
 } td_findings;
 
 void td_findings_fini(td_findings *findings);

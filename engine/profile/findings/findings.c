@@ -97,11 +97,19 @@ event_cb(const td_catalog *so_far, const td_any_event *event, uint64_t seq, void
   }
 }
 
+static void
+learn(looking *self, const td_catalog *catalog) {
+  const td_tape_info *info = td_tape_info_get(self->tape);
+  self->findings->looked_for = td_catalog_setting_find(catalog, "anomaly");
+  for (td_finding_kind kind = 0; kind < TD_N_FINDING_KINDS; kind++)
+    self->findings->unjudged[kind] = !td_finding_is_judged(info, catalog->probe_level, kind);
+}
+
 static td_status
 visit_segment(const td_catalog *catalog, uint64_t first, uint64_t end, void *data,
               td_error *error) {
   looking *self = data;
-  self->findings->looked_for = td_catalog_setting_find(catalog, "anomaly");
+  learn(self, catalog);
   td_find_troubles_tell(&self->troubles, catalog, self->tape, self->findings);
   td_find_kept_learn(&self->kept, catalog);
   td_find_orders_learn(&self->orders, catalog);
