@@ -301,10 +301,12 @@ def test_no_problems(folder):
     looked = folder / "looked.tape"
     for path, mode in ((calm, "off"), (looked, "nonfinite")):
         subprocess.run([TAPEDECK, "run", "--force", "--anomaly", mode, "-o", path, "two_layers"], check=True, stdout=subprocess.DEVNULL)
-    for path, words in ((tape, "Whether there was a NaN or Inf is not known"), (calm, "nobody looked for them"),
+    for path, words in ((tape, "Whether there was an error is not known. Whether there was a NaN or Inf is not known either"), (calm, "nobody looked for them"),
                         (looked, "no gradient or sum was NaN or Inf")):
         with Window(path, "--page", "problems") as window:
             window.read(lambda text: words in text)
+            if path == tape:
+                window.read(lambda text: "Not judged, because nobody saw such events: " in text)
 
 
 def test_training(folder):

@@ -51,6 +51,9 @@ td_document_dup_warning(TdDocument *self) {
 static const char *
 calm_text(TdDocument *self) {
   const char *search = td_catalog_setting_find(td_document_get_whole(self), "anomaly");
+  if (td_document_get_info(self)->known[TD_EVENT_error] == TD_knowledge_absent)
+    return _("Whether there was an error is not known. Whether there was a NaN or Inf is not known "
+             "either: nobody looked for them.");
   if (strcmp(search, "nonfinite") == 0)
     return _("There is no error, and no gradient or sum was NaN or Inf.");
   if (strcmp(search, "nan") == 0)

@@ -3,6 +3,7 @@
 
 #include "engine/profile/findings/findings.h"
 #include "ui/geometry/format.h"
+#include "ui/model/document_part.h"
 #include "ui/model/error.h"
 #include "ui/model/worker.h"
 
@@ -87,6 +88,19 @@ td_finding_item_dup_all(TdFindingItem *self) {
   g_string_append_printf(all, "\n");
   g_string_append_printf(all, _("event %" G_GUINT64_FORMAT), self->seq);
   return g_string_free(all, FALSE);
+}
+
+char *
+td_finding_dup_unjudged(TdDocument *document) {
+  const td_tape_info *info = td_document_get_info(document);
+  uint32_t level = td_document_get_whole(document)->probe_level;
+  GString *kinds = g_string_new(NULL);
+  for (td_finding_kind kind = TD_FINDING_nonfinite + 1; kind < TD_N_FINDING_KINDS; kind++)
+    if (!td_finding_is_judged(info, level, kind))
+      g_string_append_printf(kinds, "%s%s", kinds->len ? "; " : "", _(td_finding_kind_title(kind)));
+  g_autofree char *list = g_string_free(kinds, FALSE);
+  return *list ? g_strdup_printf(_("Not judged, because nobody saw such events: %s."), list)
+               : g_strdup("");
 }
 
 /* ---- looking ---- */

@@ -22,6 +22,10 @@ uint64_t td_finding_item_get_seq(TdFindingItem *self);
 /* td_finding_item_dup_all returns all of it as lines, for the clipboard. The caller frees. */
 char *td_finding_item_dup_all(TdFindingItem *self);
 
+/* td_finding_dup_unjudged says which kinds the document's tape cannot tell of, or "". The caller
+ * frees. */
+char *td_finding_dup_unjudged(TdDocument *document);
+
 /* td_finding_items_async looks for findings. finish returns a list of TdFindingItem, which the
  * caller unrefs, or NULL with an error of TD_ERROR or G_IO_ERROR_CANCELLED. */
 void td_finding_items_async(TdDocument *document, GCancellable *cancellable,

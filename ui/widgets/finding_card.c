@@ -62,6 +62,7 @@ td_finding_card_new(TdFindingItem *item) {
   set_text(self->text, td_finding_item_get_text(item));
   set_text(self->advice, td_finding_item_get_advice(item));
   set_text(self->place, place);
+  gtk_widget_set_tooltip_text(GTK_WIDGET(self->text), td_finding_item_get_text(item));
   gtk_actionable_set_action_target(GTK_ACTIONABLE(self->show), "t", seq);
   gtk_actionable_set_action_target(GTK_ACTIONABLE(self->why), "t", seq);
   gtk_accessible_update_property(GTK_ACCESSIBLE(self), GTK_ACCESSIBLE_PROPERTY_LABEL,

@@ -73,8 +73,11 @@ show_findings(TdProblemsPane *self, GListModel *items) {
     gtk_stack_set_visible_child_name(self->findings, "cards");
     return;
   }
-  g_autofree char *calm = td_document_dup_calm_text(td_playhead_get_document(self->playhead));
-  say(self, _("No Problems Found"), calm);
+  TdDocument *document = td_playhead_get_document(self->playhead);
+  g_autofree char *calm = td_document_dup_calm_text(document);
+  g_autofree char *unjudged = td_finding_dup_unjudged(document);
+  g_autofree char *text = g_strjoin(*unjudged ? "\n\n" : "", calm, unjudged, NULL);
+  say(self, _("No Problems Found"), text);
   adw_status_page_set_icon_name(self->none, "emblem-ok-symbolic");
 }
 
