@@ -33,8 +33,10 @@ typedef enum td_fork_rank {
   TD_FORK_IDS,
   TD_FORK_OPERATIONS,
   TD_FORK_CONTRIBUTIONS,
+  TD_FORK_CUTS,
   TD_FORK_STEPS,
   TD_FORK_GATE,
+  TD_FORK_QUEUES, /* the engine's list of ready queues */
   TD_FORK_STRINGS,
   TD_FORK_RINGS,
   TD_N_FORK_RANKS

@@ -3,6 +3,7 @@
 
 #include "engine/base/alloc.h"
 #include "engine/base/forks.h"
+#include "engine/control/choose.h"
 #include "engine/control/interrupt.h"
 #include "engine/events/emit.h"
 #include "engine/events/event_type.h"
@@ -58,12 +59,14 @@ is_held_locked(uint32_t thread) {
 
 static const td_condition *
 find_condition_locked(const td_gate_point *point) {
-  for (size_t i = 0; i < gate.n_conditions; i++) {
-    const td_condition *condition = &gate.conditions[i];
-    if (td_condition_holds_for(condition, troubles) ||
-        td_condition_holds_at(condition, point->kind, point->node, point->name))
-      return condition;
-  }
+  bool is_pass = point->kind == TD_EVENT_graph_task_begin;
+  td_condition_moment moment = {.event = point->kind,
+                                .number = is_pass ? point->graph_task : point->node,
+                                .name = point->name,
+                                .has_others = point->kind == TD_EVENT_queue_pop,
+                                .troubles = troubles};
+  for (size_t i = 0; i < gate.n_conditions; i++)
+    if (td_condition_holds(&gate.conditions[i], &moment)) return &gate.conditions[i];
   return NULL;
 }
 
@@ -262,7 +265,7 @@ break_locked(const td_line *command) {
     gate.conditions[i--] = gate.conditions[--gate.n_conditions];
   }
   td_condition made;
-  if (!add || td_condition_parse(add, &made, NULL)) return;
+  if (!add || td_condition_parse_live(add, &made, NULL)) return;
   TD_GROW(gate.conditions, gate.n_conditions, gate.conditions_capacity);
   gate.conditions[gate.n_conditions++] = made;
 }
@@ -277,6 +280,7 @@ obey_locked(const td_line *command) {
   if (td_line_is(command, "hold")) hold_locked(thread);
   if (td_line_is(command, "release")) unhold_locked(thread);
   if (td_line_is(command, "break")) break_locked(command);
+  if (td_line_is(command, "choose")) td_choose_obey(command, gate.waiters != NULL, gate.link);
   if (td_line_is(command, "detach")) detach_locked();
 }
 
@@ -324,7 +328,7 @@ read_conditions_locked(const td_line *record, td_error *error) {
     if (strcmp(record->fields[i].key, "break") != 0) continue;
     TD_GROW(gate.conditions, gate.n_conditions, gate.conditions_capacity);
     td_condition *condition = &gate.conditions[gate.n_conditions];
-    status = td_condition_parse(record->fields[i].value, condition, error);
+    status = td_condition_parse_live(record->fields[i].value, condition, error);
     if (!status) gate.n_conditions++;
   }
   return status;

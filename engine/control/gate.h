@@ -30,7 +30,8 @@ td_gate_is_armed(void) {
 
 typedef struct td_gate_point {
   td_event_kind kind;        /* of the event just emitted; `error` and `anomaly` only stop who has
-                                noted trouble */
+                                noted trouble. `queue_pop`: before that event, if there is a choice
+                                of tasks */
   uint32_t node, graph_task; /* or TD_NONE */
   const char *name;          /* of the node, or NULL; borrowed for the call */
 } td_gate_point;

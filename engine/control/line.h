@@ -11,6 +11,8 @@
  *   stopped thread= kind= node= name= graph_task= reason=first|pause|step|break|hold condition=
  *   running thread=               that thread goes on
  *   gate paused=0|1 break=... hold=...   what the gate waits for, after each change
+ *   chosen queue= node=           that task is popped next from that queue
+ *   refused queue= node= reason=  it may not, and why: a sentence
  *   over status= whole= problem= steps= passes= nan=0|1   `problem`: why the tape is not whole
  * Hub to target, once:
  *   record level=1|2 observer= reason= tape= policy= anomaly= stats= stacks= live=0|1 break=...
@@ -19,6 +21,7 @@
  * and to a live one:
  *   pause   continue   step [thread=]   hold thread=   release thread=
  *   break add=COND | remove=COND | clear=1   detach
+ *   choose queue= node= [graph_task=]   to Tapedeck's engine alone: see choose.h
  * Viewer to hub: `view pid=`, then commands as above, with pid= for one target or without for all.
  * Hub to viewer: the targets' lines with pid= added. A new viewer gets the lines that still hold.
  */

@@ -3,6 +3,7 @@
 
 #include "engine/device/memory.h"
 #include "engine/graph/anomaly.h"
+#include "engine/graph/cut_history.h"
 #include "engine/graph/gradient_edge.h"
 
 td_node *
@@ -30,6 +31,7 @@ any_requires_grad(td_tensor *const *inputs, uint32_t n_inputs) {
 void *
 td_function_begin(const td_node_class *klass, size_t size, td_tensor *const *inputs,
                   uint32_t n_inputs) {
+  if (!td_grad_mode()) td_cut_inputs(inputs, n_inputs);
   if (!td_grad_mode() || !any_requires_grad(inputs, n_inputs) || td_inference_mode()) return NULL;
   td_node *node = td_node_new(klass, size, inputs, n_inputs);
   td_anomaly_begin_forward(node, inputs, n_inputs);

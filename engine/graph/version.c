@@ -9,6 +9,11 @@ td_version_set_stack(uint32_t (*stack)(void)) {
   stack_now = stack;
 }
 
+uint32_t
+td_version_stack(void) {
+  return stack_now ? stack_now() : 0;
+}
+
 /* Two threads may number a counter at once: the first one's number holds. */
 uint32_t
 td_tensor_counter_id(const td_tensor *tensor) {
@@ -33,7 +38,7 @@ td_tensor_announce_write(const td_tensor *tensor, uint32_t version, const char *
   if (!td_recording() || tensor->is_inference) return;
   TD_EMIT(tensor_write, .counter = td_tensor_counter_id(tensor), .version = version,
           .operation = td_intern_static(operation), .node = node ? td_node_id(node) : TD_NONE,
-          .stack = stack_now ? stack_now() : 0);
+          .stack = td_version_stack());
 }
 
 void

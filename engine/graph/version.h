@@ -35,3 +35,6 @@ uint32_t td_tensor_counter_id(const td_tensor *tensor);
 /* td_version_set_stack sets the function that returns where the program is ("file.py:12", interned;
  * 0: unknown), for tensor_write. NULL: none. Set before the recording. */
 void td_version_set_stack(uint32_t (*stack)(void));
+
+/* td_version_stack returns what that function returns, 0 without one. */
+uint32_t td_version_stack(void);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
  * Copies: clone, contiguous, and to another dtype or device. */
+#include "engine/graph/cut_history.h"
 #include "engine/ops/op.h"
 #include "engine/ops/shape.h"
 
@@ -36,6 +37,7 @@ td_op_contiguous(td_tensor *self, td_tensor **out, td_error *error) {
 
 td_status
 td_op_detach(td_tensor *self, td_tensor **out, td_error *error) {
+  td_cut_history(self, TD_cut_kind_detach);
   *out = td_tensor_detach(self);
   return TD_OK;
 }

@@ -3,6 +3,7 @@
 
 #include "engine/base/alloc.h"
 #include "engine/control/gate.h"
+#include "engine/events/cuts.h"
 #include "engine/graph/anomaly.h"
 #include "engine/graph/graph_root.h"
 #include "engine/graph/variable.h"
@@ -60,7 +61,10 @@ static void
 emit_end(const td_graph_task *graph_task) {
   TD_EMIT(graph_task_end, .graph_task = graph_task->handle.id,
           .status = graph_task->result ? TD_task_status_error : TD_task_status_ok);
-  if (td_graph_task_now()) emit_leave(graph_task);
+  if (td_graph_task_now())
+    emit_leave(graph_task);
+  else
+    td_cuts_end_pass();
 }
 
 /* One root is its own beginning, fed at its input; several hang under a GraphRoot that is pushed

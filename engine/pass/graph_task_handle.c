@@ -13,6 +13,11 @@ td_graph_task_handle_init(td_graph_task_handle *handle, uint32_t reentrant_depth
   handle->reentrant_depth = reentrant_depth;
 }
 
+bool
+td_graph_task_handle_any_made(void) {
+  return atomic_load_explicit(&n_graph_tasks, memory_order_relaxed) != 0;
+}
+
 td_graph_task_handle *
 td_graph_task_handle_ref(td_graph_task_handle *handle) {
   td_refcount_inc(&handle->weak_refs);

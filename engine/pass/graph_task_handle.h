@@ -21,6 +21,9 @@ typedef struct td_graph_task_handle {
 
 void td_graph_task_handle_init(td_graph_task_handle *handle, uint32_t reentrant_depth);
 
+/* td_graph_task_handle_any_made returns true once a pass has begun in this process. */
+bool td_graph_task_handle_any_made(void);
+
 /* A weak reference holds the memory; td_graph_task_handle_try_ref turns it into a strong one while
  * the pass lives, else returns false. */
 td_graph_task_handle *td_graph_task_handle_ref(td_graph_task_handle *handle);

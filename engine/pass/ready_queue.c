@@ -4,8 +4,11 @@
 #include "engine/base/alloc.h"
 #include "engine/base/heap.h"
 #include "engine/base/task_order.h"
+#include "engine/pass/queue_list.h"
 
 #include <string.h>
+
+_Atomic(td_queue_pilot) td_ready_queue_pilot;
 
 static _Atomic uint32_t n_queues;
 
@@ -46,6 +49,7 @@ td_ready_queue_new_ordered(td_device device, td_queue_order order) {
   queue->order = order;
   td_lock_init(&queue->lock, TD_lock_kind_queue, queue->id);
   pthread_cond_init(&queue->not_empty, NULL);
+  td_queue_list_add(queue, queue->id);
   return queue;
 }
 
@@ -58,6 +62,7 @@ td_ready_queue_ref(td_ready_queue *queue) {
 void
 td_ready_queue_unref(td_ready_queue *queue) {
   if (!queue || !td_refcount_dec(&queue->refs)) return;
+  td_queue_list_remove(queue);
   for (size_t i = 0; i < queue->n; i++)
     td_node_task_fini(&queue->heap[i]);
   td_lock_fini(&queue->lock);
@@ -99,10 +104,46 @@ put_locked(td_ready_queue *queue, td_node_task task) {
     queue->heap[queue->n++] = task;
 }
 
+size_t
+td_ready_queue_first(const td_ready_queue *queue) {
+  return queue->order == TD_queue_order_lifo ? queue->n - 1 : 0;
+}
+
+/* A task with a node, of a pass that lives. */
+static bool
+is_live(const td_node_task *task) {
+  return task->node && td_graph_task_handle_is_alive(task->graph_task);
+}
+
+bool
+td_ready_queue_may_go(const td_ready_queue *queue, size_t place) {
+  const td_node_task *first = &queue->heap[td_ready_queue_first(queue)];
+  const td_node_task *task = &queue->heap[place];
+  return is_live(first) && is_live(task) &&
+         first->graph_task->reentrant_depth == task->graph_task->reentrant_depth;
+}
+
+size_t
+td_ready_queue_n_choices(td_ready_queue *queue) {
+  size_t n = 0;
+  td_lock_acquire(&queue->lock);
+  for (size_t place = 0; place < queue->n; place++)
+    n += td_ready_queue_may_go(queue, place);
+  td_lock_release(&queue->lock);
+  return n;
+}
+
+static td_pick
+pick_locked(td_ready_queue *queue) {
+  td_queue_pilot pilot = atomic_load_explicit(&td_ready_queue_pilot, memory_order_acquire);
+  if (TD_UNLIKELY(pilot != NULL)) return pilot(queue);
+  return (td_pick){.place = td_ready_queue_first(queue)};
+}
+
 static td_node_task
-take_locked(td_ready_queue *queue) {
-  if (queue->order == TD_queue_order_heap) return task_heap_pop(queue->heap, queue->n--, NULL);
-  size_t place = queue->order == TD_queue_order_lifo ? queue->n - 1 : 0;
+take_locked(td_ready_queue *queue, size_t place) {
+  if (queue->order == TD_queue_order_heap)
+    return task_heap_remove(queue->heap, queue->n--, place, NULL);
   td_node_task task = queue->heap[place];
   queue->n--;
   memmove(queue->heap + place, queue->heap + place + 1, (queue->n - place) * sizeof task);
@@ -161,8 +202,12 @@ td_node_task
 td_ready_queue_pop(td_ready_queue *queue) {
   td_lock_acquire(&queue->lock);
   uint64_t waited = queue->n == 0 ? wait_locked(queue) : 0;
-  td_node_task task = take_locked(queue);
+  td_pick pick = pick_locked(queue);
+  td_node_task task = take_locked(queue, pick.place);
   uint64_t stamp = td_lock_stamp(&queue->lock);
+  if (TD_UNLIKELY(pick.is_chosen))
+    TD_EMIT_AT(stamp, task_chosen, .queue = queue->id, .node = td_node_id(task.node),
+               .graph_task = task.graph_task->id, .by = pick.by);
   TD_EMIT_AT(stamp, queue_pop, .queue = queue->id,
              .node = task.node ? td_node_id(task.node) : TD_NONE,
              .graph_task = task.graph_task ? task.graph_task->id : TD_NONE,

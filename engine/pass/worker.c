@@ -2,10 +2,12 @@
 #include "engine/pass/worker.h"
 
 #include "engine/base/alloc.h"
+#include "engine/control/gate.h"
 #include "engine/events/gil.h"
 #include "engine/graph/anomaly.h"
 #include "engine/pass/completion.h"
 #include "engine/pass/evaluate.h"
+#include "engine/pass/steer.h"
 #include "engine/pass/task_guard.h"
 
 static void
@@ -68,6 +70,7 @@ run_task(td_graph_task *own, td_node_task *task) {
 static void
 run_tasks(td_graph_task *graph_task) {
   while (!graph_task || !td_graph_task_is_done(graph_task)) {
+    if (td_gate_is_armed()) td_steer_poll(td_thread_self.queue);
     td_node_task task = td_ready_queue_pop(td_thread_self.queue);
     if (task.is_shutdown) return;
     run_task(graph_task, &task);

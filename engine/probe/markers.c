@@ -2,6 +2,7 @@
 #include "engine/probe/markers.h"
 
 #include "engine/base/alloc.h"
+#include "engine/events/cuts.h"
 #include "engine/events/emit.h"
 #include "engine/probe/python.h"
 #include "engine/probe/stacks.h"
@@ -26,14 +27,18 @@ tell_optimizer(void *self, void *const *arguments, td_python_size n) {
   return none();
 }
 
-/* tell_no_gradient(address, number): the address is that of a parameter's tensor. */
+/* tell_no_gradient(address, number, is_last): the address is that of a parameter's tensor. One that
+ * has no name yet is told of the last time. */
 static void *
 tell_no_gradient(void *self, void *const *arguments, td_python_size n) {
-  if (n != 2) return none();
+  if (n != 3) return none();
   const void *tensor = (const void *)(uintptr_t)python->PyLong_AsLongLong(arguments[0]);
   uint32_t name = td_stacks_label(tensor);
+  if (!name && !python->PyLong_AsLongLong(arguments[2])) return none();
   char *number = td_format("parameter %lld", python->PyLong_AsLongLong(arguments[1]));
-  TD_EMIT(no_gradient, .name = name ? name : td_intern(number));
+  td_cut cut = td_cuts_find((uintptr_t)tensor);
+  TD_EMIT(no_gradient, .name = name ? name : td_intern(number), .cut = cut.kind,
+          .stack = cut.stack);
   free(number);
   return none();
 }

@@ -5,6 +5,7 @@ names.
 
 An optimizer has the least number that no living optimizer has. So a program that makes a new optimizer for each
 step has one number for all of them. Nothing here may raise into the program."""
+import atexit
 import itertools
 import sys
 import weakref
@@ -13,6 +14,7 @@ torch = sys.modules["torch"]
 optimizers = sys.modules["torch.optim.optimizer"]
 Optimizer = optimizers.Optimizer
 numbers = weakref.WeakKeyDictionary()
+missing = weakref.WeakKeyDictionary()  # parameters that the first step left out, until all is told of them
 
 
 def number_of(optimizer):
@@ -22,12 +24,33 @@ def number_of(optimizer):
     return numbers[optimizer]
 
 
-def tell_missing(optimizer):
-    """Which parameters no gradient has reached."""
-    parameters = (parameter for group in optimizer.param_groups for parameter in group["params"])
-    for number, parameter in enumerate(parameters):
-        if parameter.requires_grad and parameter.grad is None:
-            tell_no_gradient(parameter._cdata, number)
+def tell_missing(optimizer, numbers_before, is_last):
+    """Returns which parameters no gradient has reached, of those that none had reached before; None: of all."""
+    parameters = [parameter for group in optimizer.param_groups for parameter in group["params"]]
+    numbers_now = [number for number, parameter in enumerate(parameters)
+                   if parameter.requires_grad and parameter.grad is None and (numbers_before is None or number in numbers_before)]
+    for number in numbers_now:
+        tell_no_gradient(parameters[number]._cdata, number, is_last)
+    return numbers_now
+
+
+def tell_step(optimizer):
+    """The probe comes with the program's first node, so it may have missed names, and what the first step did under
+    no_grad(). The second step tells again what the first one left out."""
+    if optimizer not in missing:
+        missing[optimizer] = tell_missing(optimizer, None, 0)
+    elif missing[optimizer]:
+        tell_missing(optimizer, missing[optimizer], 1)
+        missing[optimizer] = []
+
+
+def tell_rest():
+    """There may be no second step."""
+    try:
+        for optimizer, numbers_before in list(missing.items()):
+            tell_missing(optimizer, numbers_before, 1)
+    except Exception:
+        pass
 
 
 def make_after_step():
@@ -39,8 +62,7 @@ def make_after_step():
         if is_compiling():
             return
         try:
-            if optimizer not in numbers:
-                tell_missing(optimizer)
+            tell_step(optimizer)
             tell_optimizer(number_of(optimizer))
         except Exception:  # an optimizer of an unusual kind; the program goes on
             pass
@@ -74,5 +96,6 @@ def listen_to_profiler():
     profile.step = step
 
 
+atexit.register(tell_rest)
 listen_to_optimizers()
 listen_to_profiler()

@@ -88,6 +88,15 @@ stack_now(void) {
   return stack;
 }
 
+uint32_t
+td_stacks_here(void) {
+  td_python_hold hold;
+  if (!td_stacks_has_names() || !td_python_enter(python, &hold)) return 0;
+  uint32_t stack = stack_now();
+  td_python_leave(python, hold);
+  return stack;
+}
+
 static void
 note_forward(uint64_t sequence_nr) {
   td_python_hold hold;

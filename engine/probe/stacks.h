@@ -50,6 +50,10 @@ TD_STACKS_API td_forward td_stacks_find_any(uint64_t sequence_nr);
 /* td_stacks_label returns the name of the parameter that is this at::TensorImpl, or 0. */
 TD_STACKS_API uint32_t td_stacks_label(const void *tensor);
 
+/* td_stacks_here returns where the calling thread's Python is now, 0 if unknown. It takes the GIL.
+ */
+TD_STACKS_API uint32_t td_stacks_here(void);
+
 /* td_stacks_emit puts what is known beside its stack on the tape, after node_new: its module. */
 TD_STACKS_API void td_stacks_emit(uint32_t node, td_forward forward);
 

@@ -2,6 +2,7 @@
 #include "engine/profile/words.h"
 
 #include "engine/base/line.h"
+#include "engine/base/translate.h"
 #include "engine/profile/source_place.h"
 
 #include <inttypes.h>
@@ -47,7 +48,7 @@ static void
 write_node(FILE *out, const td_catalog_node *facts, uint32_t node, char *place) {
   char *module = td_catalog_node_module_label(facts);
   if (node == TD_NONE)
-    fputs("no node", out);
+    fputs(td_translate("no node"), out);
   else
     write_name(out, facts, node);
   if (module || place)
@@ -60,7 +61,7 @@ write_node(FILE *out, const td_catalog_node *facts, uint32_t node, char *place) 
 void
 td_words_node_again(FILE *out, const td_catalog *catalog, uint32_t node) {
   if (node == TD_NONE)
-    fputs("no node", out);
+    fputs(td_translate("no node"), out);
   else
     write_name(out, td_catalog_node_find(catalog, node), node);
 }
@@ -92,17 +93,17 @@ td_words_process(FILE *out, const td_catalog *catalog, uint32_t process) {
 void
 td_words_graph_task(FILE *out, uint32_t graph_task) {
   if (graph_task == TD_NONE)
-    fputs("no graph task", out);
+    fputs(td_translate("no graph task"), out);
   else
-    fprintf(out, "graph task %u", graph_task);
+    fprintf(out, td_translate("graph task %u"), graph_task);
 }
 
 static void
 write_thread(FILE *out, const td_catalog *catalog, uint32_t thread) {
-  fputs("thread ", out);
+  fputs(td_translate("thread "), out);
   td_words_name(out, catalog->threads[thread].name);
   if (catalog->n_processes < 2) return;
-  fputs(" of ", out);
+  fputs(td_translate(" of "), out);
   td_words_process(out, catalog, catalog->threads[thread].process);
 }
 
@@ -111,19 +112,23 @@ td_words_thread(FILE *out, const td_catalog *catalog, uint32_t thread) {
   if (thread < catalog->n_threads && *catalog->threads[thread].name)
     write_thread(out, catalog, thread);
   else if (thread == TD_NONE)
-    fputs("no thread", out);
+    fputs(td_translate("no thread"), out);
   else
-    fprintf(out, "thread %u", thread);
+    fprintf(out, td_translate("thread %u"), thread);
 }
 
 void
 td_words_queue(FILE *out, const td_catalog *catalog, uint32_t queue) {
   if (queue >= catalog->n_queues) {
-    fprintf(out, queue == TD_NONE ? "no queue" : "queue %u", queue);
+    if (queue == TD_NONE)
+      fputs(td_translate("no queue"), out);
+    else
+      fprintf(out, td_translate("queue %u"), queue);
     return;
   }
   const td_catalog_queue *facts = &catalog->queues[queue];
-  fprintf(out, "queue %u (", queue);
+  fprintf(out, td_translate("queue %u"), queue);
+  fputs(" (", out);
   td_words_name(out, td_catalog_device_name(catalog, facts->device));
   if (facts->owner != TD_NONE) {
     fputs(", ", out);
@@ -141,6 +146,6 @@ td_words_number(FILE *out, uint64_t number) {
 }
 
 void
-td_words_plural(FILE *out, uint64_t n, const char *noun) {
-  fprintf(out, "%" PRIu64 " %s%s", n, noun, n == 1 ? "" : "s");
+td_words_plural(FILE *out, uint64_t n, const char *one, const char *many) {
+  fprintf(out, "%" PRIu64 " %s", n, dngettext(TD_TEXT_DOMAIN, one, many, n));
 }

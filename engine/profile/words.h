@@ -33,4 +33,4 @@ void td_words_text(FILE *out, const char *text);
 /* td_words_number writes a number; the greatest of 64 bits, which is a leaf's sequence_nr, as
  * "max". td_words_plural writes "1 task", "2 tasks". */
 void td_words_number(FILE *out, uint64_t number);
-void td_words_plural(FILE *out, uint64_t n, const char *noun);
+void td_words_plural(FILE *out, uint64_t n, const char *one, const char *many);

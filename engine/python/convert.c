@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "engine/python/convert.h"
 
+#include "engine/graph/cut_history.h"
 #include "engine/ops/shape.h"
 #include "engine/python/arguments.h"
 #include "engine/python/errors.h"
@@ -38,7 +39,10 @@ survey_shape(PyObject *data, survey *found) {
 
 int
 tdpy_tensor_has_item(const td_tensor *tensor) {
-  if (td_tensor_has_data(tensor)) return tdpy_tensor_read(tensor);
+  if (td_tensor_has_data(tensor)) {
+    td_cut_history(tensor, TD_cut_kind_item);
+    return tdpy_tensor_read(tensor);
+  }
   PyErr_SetString(PyExc_RuntimeError, "Tensor.item() cannot be called on meta tensors");
   return 0;
 }

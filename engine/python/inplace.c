@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "engine/python/inplace.h"
 
+#include "engine/graph/cut_history.h"
 #include "engine/graph/in_place.h"
 #include "engine/graph/version.h"
 #include "engine/graph/views.h"
@@ -191,6 +192,7 @@ tdpy_method_normal_(PyObject *self, PyObject *args, PyObject *kwargs) {
 PyObject *
 tdpy_method_detach_(PyObject *self, PyObject *unused) {
   td_error error = {0};
+  td_cut_history(tdpy_tensor_of(self), TD_cut_kind_detach);
   return self_or_error(self, td_detach_in_place(tdpy_tensor_of(self), &error), &error);
 }
 

@@ -4,7 +4,9 @@
 
 #include "engine/python/live.h"
 
+#include "engine/control/choose.h"
 #include "engine/control/gate.h"
+#include "engine/pass/steer.h"
 
 #include <unistd.h>
 
@@ -48,6 +50,7 @@ tdpy_live_hello(const char *path, const char *program, td_line *reply, td_error 
 td_status
 tdpy_live_open(const td_line *reply, const char *tape, td_recorder *recorder, td_error *error) {
   td_status status;
+  td_choose_offer(td_steer_choose);
   Py_BEGIN_ALLOW_THREADS status = td_gate_open(own_link, reply, flush_cb, recorder, error);
   tell_tape(tape); /* whoever hears it may interrupt the program: the gate is there */
   Py_END_ALLOW_THREADS return status;

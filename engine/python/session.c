@@ -7,13 +7,17 @@
 #include "engine/python/errors.h"
 #include "engine/python/live.h"
 #include "engine/python/module.h"
+#include "engine/python/schedule.h"
 #include "engine/python/tensor_object.h"
 #include "engine/python/threads.h"
 
 #include "engine/device/device.h"
 #include "engine/graph/anomaly.h"
+#include "engine/graph/cut_history.h"
 #include "engine/graph/semantics.h"
 #include "engine/graph/variable.h"
+#include "engine/pass/graph_task_handle.h"
+#include "engine/pass/schedule.h"
 #include "engine/pass/statistics.h"
 #include "engine/pass/variants/scheduler_2017.h"
 #include "engine/trace/keep_limit.h"
@@ -75,6 +79,17 @@ set_scheduler(PyObject *self, PyObject *name) {
   return text ? tdpy_none(td_scheduler_set(text, &error), &error) : NULL;
 }
 
+/* set_schedule(path): the passes make the choices of that tape again. */
+static PyObject *
+set_schedule(PyObject *self, PyObject *path) {
+  PyObject *bytes;
+  td_error error = {0};
+  if (!PyUnicode_FSConverter(path, &bytes)) return NULL;
+  td_status status = tdpy_schedule_follow(PyBytes_AS_STRING(bytes), &error);
+  Py_DECREF(bytes);
+  return tdpy_none(status, &error);
+}
+
 /* Appends one use as (node, output_nr, consumer, uses). Drops the list if there is no memory. */
 static void
 append_use(td_node *node, uint32_t output_nr, td_node *consumer, uint32_t uses, void *data) {
@@ -116,6 +131,7 @@ record_begin(PyObject *self, PyObject *args) {
   Py_DECREF(path);
   Py_DECREF(source);
   if (!status) {
+    td_cuts_begin();
     tdpy_threads_watch_gil();
     td_device_tell();
     td_anomaly_search_tell();
@@ -148,6 +164,7 @@ record_as_asked(const td_line *reply, const char *program, td_error *error) {
   if (!tape) return td_error_set(error, TD_IO, "the session named no tape");
   td_status status = td_recorder_start(tape, false, &options, &recorder, error);
   if (status) return status;
+  td_cuts_begin();
   tdpy_threads_watch_gil();
   td_device_tell();
   td_anomaly_search_tell();
@@ -209,6 +226,7 @@ join_session(PyObject *self, PyObject *args) {
 static td_status
 end(td_recorder *ending, int code, td_error *error) {
   tdpy_live_release();
+  td_schedule_end();
   td_device_flush();
   td_status status = ending ? td_recorder_stop(ending, code, error) : TD_OK;
   tdpy_live_close(code);
@@ -319,9 +337,15 @@ no_gradient(PyObject *self, PyObject *args) {
     return NULL;
   char *name = td_tensor_dup_name(tensor);
   if (!name) name = td_format("parameter %u", number);
-  TD_EMIT(no_gradient, .name = td_intern(name));
+  td_cut cut = td_cut_of(tensor);
+  TD_EMIT(no_gradient, .name = td_intern(name), .cut = cut.kind, .stack = cut.stack);
   free(name);
   Py_RETURN_NONE;
+}
+
+static PyObject *
+has_run_backward(PyObject *self, PyObject *unused) {
+  return PyBool_FromLong(td_graph_task_handle_any_made());
 }
 
 static PyObject *
@@ -333,6 +357,7 @@ PyMethodDef tdpy_session_functions[] = {
     {"set_devices", set_devices, METH_O, NULL},
     {"set_semantics", set_semantics, METH_O, NULL},
     {"set_scheduler", set_scheduler, METH_O, NULL},
+    {"set_schedule", set_schedule, METH_O, NULL},
     {"dependencies_2017", dependencies_2017, METH_NOARGS,
      "Within a pass of the scheduler of 2017: the Counters that are not empty, as a list of\n"
      "(node, output_nr, consumer, uses)."},
@@ -353,5 +378,7 @@ PyMethodDef tdpy_session_functions[] = {
      "Has `tapedeck record --keep` write what it has kept; nothing where nothing is kept."},
     {"set_name", set_name, METH_VARARGS, NULL},
     {"no_gradient", no_gradient, METH_VARARGS, NULL},
+    {"has_run_backward", has_run_backward, METH_NOARGS,
+     "Whether a backward pass has begun in this process."},
     {"device_count", device_count, METH_NOARGS, "The number of simulated accelerators."},
     {NULL}};

@@ -20,6 +20,7 @@
 typedef struct td_catalog_node {
   uint32_t id;
   bool asked;               /* while events are collected: one of them was about its tasks */
+  bool renumbered;          /* the program gave it another sequence_nr */
   const char *name;         /* "MulBackward0"; "" if the tape does not say */
   const char *label;        /* "conv1.weight", or NULL */
   const char *stack;        /* where the forward pass made it, innermost line last, or NULL */

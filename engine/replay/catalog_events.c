@@ -282,6 +282,7 @@ take_node_sequence_nr(td_catalog_builder *builder, const td_any_event *any) {
   td_catalog_node *node = node_of(builder, event->node);
   note_number(builder, node, event->sequence_nr);
   node->sequence_nr = event->sequence_nr;
+  node->renumbered = true;
 }
 
 static void

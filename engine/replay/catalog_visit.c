@@ -3,6 +3,11 @@
 
 #include "engine/base/alloc.h"
 
+static td_status
+check_watch(td_tape *tape, td_error *error) {
+  return td_tape_goes_on(tape) ? TD_OK : td_error_set(error, TD_INVALID, "cancelled");
+}
+
 td_status
 td_catalog_visit(td_tape *tape, uint64_t first, uint64_t end, td_catalog_visitor visit, void *data,
                  td_error *error) {
@@ -19,6 +24,7 @@ td_catalog_visit(td_tape *tape, uint64_t first, uint64_t end, td_catalog_visitor
     if (!status) status = visit(catalog, first, TD_MIN(segment.end, end), data, error);
     td_catalog_free(catalog);
     first = segment.end;
+    if (!status && first < end) status = check_watch(tape, error);
   } while (!status && first < end);
   return status;
 }
@@ -58,6 +64,7 @@ td_catalog_visit_along(td_tape *tape, td_catalog_along *along, td_catalog_visito
     if (!status) status = visit(catalog, first, TD_MIN(segment.end, end), along->data, error);
     td_catalog_free(catalog);
     first = segment.end;
+    if (!status && first < end) status = check_watch(tape, error);
   } while (!status && first < end);
   return status;
 }

@@ -13,7 +13,8 @@ typedef td_status (*td_catalog_visitor)(const td_catalog *catalog, uint64_t firs
 
 /* td_catalog_visit calls a function for the events from `first` on and before `end`: for each
  * segment in turn, and at least once. From a damaged keyframe on, it goes through the rest with the
- * catalog of the whole tape. As td_catalog_collect. */
+ * catalog of the whole tape. TD_INVALID, "cancelled", if td_tape_goes_on says no after a segment;
+ * else as td_catalog_collect. */
 td_status td_catalog_visit(td_tape *tape, uint64_t first, uint64_t end, td_catalog_visitor visit,
                            void *data, td_error *error);
 

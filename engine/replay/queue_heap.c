@@ -157,23 +157,6 @@ find_entry(const heap_context *context, uint32_t n, uint32_t node, uint32_t grap
   return at < end ? at : n;
 }
 
-/* Fills the hole with the last entry, as a heap whose entry at `hole` was the greatest would. */
-static void
-remove_at(uint32_t n, uint32_t hole, heap_context *context) {
-  td_queue_entry last = get_entry(context, NULL, n - 1);
-  uint32_t length = n - 1;
-  if (hole == length) return;
-  while (2 * (uint64_t)hole + 1 < length) {
-    uint32_t child = 2 * hole + 1;
-    td_queue_entry left = get_entry(context, NULL, child);
-    if (child + 1 < length && goes_after(left, get_entry(context, NULL, child + 1), context))
-      child++;
-    set_entry(context, NULL, hole, get_entry(context, NULL, child));
-    hole = child;
-  }
-  entries_sift_up(NULL, hole, last, context);
-}
-
 bool
 td_queue_leave(td_world *world, uint32_t queue, uint32_t node, uint32_t graph_task,
                td_queue_entry *removed, bool *was_first) {
@@ -183,10 +166,7 @@ td_queue_leave(td_world *world, uint32_t queue, uint32_t node, uint32_t graph_ta
   if (at == now->n) return false;
   *removed = get_entry(&context, NULL, at);
   *was_first = at == 0;
-  if (at == 0)
-    entries_pop(NULL, now->n, &context);
-  else
-    remove_at(now->n, at, &context);
+  entries_remove(NULL, now->n, at, &context);
   td_world_set(world, &now->n, now->n - 1);
   store_entry(world, context.first + now->n, (td_queue_entry){0});
   return true;

@@ -19,10 +19,12 @@ struct td_tape {
   char *path; /* (owned) */
   td_block_source source;
   td_block blocks[BLOCKS_KEPT];
-  const td_block *last; /* used last, or NULL */
-  uint64_t clock;       /* counts uses of blocks */
-  td_ahead *ahead;      /* (owned) during a pass, or NULL: it owns the source then */
-  bool unusable;        /* as far as events were handed out */
+  const td_block *last;        /* used last, or NULL */
+  uint64_t clock;              /* counts uses of blocks */
+  td_ahead *ahead;             /* (owned) during a pass, or NULL: it owns the source then */
+  bool unusable;               /* as far as events were handed out */
+  bool (*goes_on)(void *data); /* or NULL */
+  void *watch_data;
   td_tape_info info;
 };
 
@@ -121,6 +123,17 @@ td_tape_close(td_tape *tape) {
   td_contents_fini(&tape->source.contents);
   free(tape->path);
   free(tape);
+}
+
+void
+td_tape_set_watch(td_tape *tape, bool (*goes_on)(void *data), void *data) {
+  tape->goes_on = goes_on;
+  tape->watch_data = data;
+}
+
+bool
+td_tape_goes_on(const td_tape *tape) {
+  return !tape->goes_on || tape->goes_on(tape->watch_data);
 }
 
 const td_tape_info *

@@ -63,6 +63,12 @@ td_tape_run_get(const td_tape_run *run, uint32_t number) {
   return (const void *)(run->bytes + run->offsets[number]);
 }
 
+/* td_tape_set_watch has whoever reads all of the tape ask between two segments whether to go on: in
+ * the thread that owns the tape. The data must live as long as the tape. td_tape_goes_on asks; it
+ * returns true if nobody watches. */
+void td_tape_set_watch(td_tape *tape, bool (*goes_on)(void *data), void *data);
+bool td_tape_goes_on(const td_tape *tape);
+
 /* td_tape_begin_pass says that the caller will peek at all events of a segment, from the first to
  * the last. A second thread decodes ahead of it, a few blocks. Until td_tape_end_pass, the caller
  * may also ask for strings and info, but for nothing else of this tape. Results are as without it.

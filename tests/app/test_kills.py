@@ -104,7 +104,7 @@ def kill_many(engine, command, number, chance, longest_s=0.4):
 
 
 def main():
-    number = int(sys.argv[2]) if len(sys.argv) > 2 else 25
+    number = torches.n_rounds(sys.argv[2]) if len(sys.argv) > 2 else 25
     chance = random.Random(int(sys.argv[3]) if len(sys.argv) > 3 else 1)
     if sys.argv[1] == "run":
         sys.exit(bool(kill_many("run", [TAPEDECK, "run", "-o", "out.tape", "program.py"], number, chance)))

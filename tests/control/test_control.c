@@ -111,8 +111,15 @@ test_fuzz(void) {
 
 static void
 test_conditions(void) {
-  static const char *const good[] = {"begin", "nan", "nonfinite", "error", "node:0", "op:A"};
-  static const char *const bad[] = {"", "node", "node:", "node:x", "node:4294967295", "op:", "NaN"};
+  static const char *const good[] = {"begin",  "nan",     "nonfinite",  "error",   "node:0",
+                                     "op:A",   "inf",     "pass:3",     "label:w", "module:a.*",
+                                     "norm:1", "norm:.5", "norm:2.5e3", "queue:4", "idle:1.5ms",
+                                     "ready",  "ready:7", "step",       "step:0",  "hook",
+                                     "hook:f", "choice"};
+  static const char *const bad[] = {
+      "",         "node",    "node:",   "node:x", "node:4294967295", "op:",      "NaN",
+      "nan:1",    "norm:",   "norm:-1", "norm:x", "norm:nan",        "norm:0x1", "idle:3",
+      "idle:3 h", "ready:x", "step:",   "hook:",  "queue:1z",        "choice:1"};
   td_condition condition;
   for (size_t i = 0; i < G_N_ELEMENTS(good); i++) {
     g_assert_cmpint(td_condition_parse(good[i], &condition, NULL), ==, TD_OK);
@@ -120,6 +127,67 @@ test_conditions(void) {
   }
   for (size_t i = 0; i < G_N_ELEMENTS(bad); i++)
     g_assert_cmpint(td_condition_parse(bad[i], &condition, NULL), ==, TD_INVALID);
+}
+
+static bool
+holds(const char *text, td_condition_moment moment) {
+  td_condition condition;
+  g_assert_cmpint(td_condition_parse(text, &condition, NULL), ==, TD_OK);
+  bool result = td_condition_holds(&condition, &moment);
+  td_condition_fini(&condition);
+  return result;
+}
+
+static void
+test_patterns(void) {
+  static const struct {
+    const char *pattern, *text;
+    bool fits;
+  } cases[] = {{"op:Mul", "Mul", true},     {"op:Mul", "Mul0", false},
+               {"op:Mul*", "Mul", true},    {"op:*0", "MulBackward0", true},
+               {"op:*a*b", "xaxaxb", true}, {"op:*a*b", "xaxbx", false},
+               {"op:M?l", "Mul", true},     {"op:M?l", "Ml", false},
+               {"op:**", "anything", true}, {"op:*", "", true},
+               {"op:?", "é", true},         {"op:??", "é", false},
+               {"op:梯?", "梯度", true},    {"op:*??", "é", false},
+               {"op:*?度", "x梯度", true},  {"op:*é?", "aéé😀", true},
+               {"op:a?z", "a\xffz", true},  {"op:*\xa2?", "\xe6\xa2\xaf", false}};
+  for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
+    td_condition_moment moment = {.event = TD_EVENT_node_begin, .name = cases[i].text};
+    g_assert_cmpint(holds(cases[i].pattern, moment), ==, cases[i].fits);
+  }
+  g_assert_false(holds("op:*", (td_condition_moment){.event = TD_EVENT_node_begin}));
+  g_assert_false(holds("op:*", (td_condition_moment){.event = TD_EVENT_node_end, .name = "A"}));
+}
+
+/* A queue that stays long is one hit: when it gets so long. */
+static void
+test_amounts(void) {
+  td_condition_moment moment = {.event = TD_EVENT_queue_push, .amount = 5, .before = 4};
+  g_assert_true(holds("queue:4", moment));
+  g_assert_false(holds("queue:5", moment));
+  g_assert_false(holds("queue:3", moment));
+  g_assert_true(
+      holds("idle:2us", (td_condition_moment){.event = TD_EVENT_queue_pop, .amount = 2001}));
+  g_assert_false(
+      holds("idle:2us", (td_condition_moment){.event = TD_EVENT_queue_pop, .amount = 2000}));
+}
+
+/* What only a tape knows, no program is asked for. */
+static void
+test_live(void) {
+  td_condition condition;
+  td_error error = {0};
+  g_assert_cmpint(td_condition_parse_live("norm:1", &condition, &error), ==, TD_INVALID);
+  td_error_clear(&error);
+  g_assert_cmpint(td_condition_parse_live("inf", &condition, &error), ==, TD_OK);
+  td_condition_fini(&condition);
+  g_assert_cmpint(td_condition_parse_live("choice", &condition, &error), ==, TD_OK);
+  td_condition_moment pop = {.event = TD_EVENT_queue_pop};
+  g_assert_false(td_condition_holds(&condition, &pop));
+  pop.has_others = true;
+  g_assert_true(td_condition_holds(&condition, &pop));
+  td_condition_fini(&condition);
 }
 
 /* ---- the gate ---- */
@@ -329,6 +397,9 @@ main(int argc, char **argv) {
   g_test_add_func("/control/line/numbers", test_numbers);
   g_test_add_func("/control/line/fuzz", test_fuzz);
   g_test_add_func("/control/conditions", test_conditions);
+  g_test_add_func("/control/conditions/patterns", test_patterns);
+  g_test_add_func("/control/conditions/amounts", test_amounts);
+  g_test_add_func("/control/conditions/live", test_live);
   g_test_add_func("/control/gate/steps", test_steps);
   g_test_add_func("/control/gate/trouble", test_trouble);
   g_test_add_func("/control/gate/release", test_release);

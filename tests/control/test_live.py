@@ -81,6 +81,13 @@ ENGINES = engines()
 
 
 class Live(unittest.TestCase):
+    def engines(self, i=None):
+        """Tapedeck's, and one PyTorch: they take turns from test to test, or from case i to the next. All if tests are thorough."""
+        if i is None:
+            i = unittest.defaultTestLoader.getTestCaseNames(type(self)).index(self._testMethodName)
+        own, *others = ENGINES
+        return ENGINES if torches.is_thorough() else [own, *others[i % max(len(others), 1):][:1]]
+
     def setUp(self):
         folder = tempfile.TemporaryDirectory(prefix="tapedeck-live-")
         self.addCleanup(folder.cleanup)
@@ -102,7 +109,7 @@ class Live(unittest.TestCase):
 
     def test_steps(self):
         """It waits at the first event; each step stops after the next; the tape is whole up to each stop."""
-        for engine in ENGINES:
+        for engine in self.engines():
             with self.live(engine, CHAIN) as session:
                 first = session.stop()
                 self.assertEqual((first["reason"], first["kind"]), ("first", "graph_task_begin"))
@@ -127,7 +134,7 @@ class Live(unittest.TestCase):
 
     def test_pauses(self):
         """Whoever looks at a stopped program takes time. No report counts it as the program's."""
-        for engine in ENGINES:
+        for engine in self.engines():
             with self.live(engine, CHAIN) as session:
                 session.stop()
                 for _ in range(4):
@@ -149,10 +156,10 @@ class Live(unittest.TestCase):
 
     def test_conditions(self):
         """--break of each kind stops there and nowhere before."""
-        for condition, source, kind in (("op:SinBackward0", CHAIN, "node_begin"), ("node:2", CHAIN, "node_begin"),
-                                        ("begin", CHAIN, "graph_task_begin"), ("error", FAILING, "error"),
-                                        ("nan", NAN, None), ("nonfinite", NAN, None)):
-            for engine in ENGINES:
+        cases = (("op:SinBackward0", CHAIN, "node_begin"), ("node:2", CHAIN, "node_begin"), ("begin", CHAIN, "graph_task_begin"),
+                 ("error", FAILING, "error"), ("nan", NAN, None), ("nonfinite", NAN, None))
+        for i, (condition, source, kind) in enumerate(cases):
+            for engine in self.engines(i):
                 with self.live(engine, source, "--break", condition) as session:
                     with self.subTest(condition):
                         line = session.stop()
@@ -172,7 +179,7 @@ class Live(unittest.TestCase):
                         self.assert_finishes(session)
 
     def test_breakpoints_come_and_go(self):
-        for engine in ENGINES:
+        for engine in self.engines():
             with self.live(engine, CHAIN) as session:
                 session.stop()
                 session.say("break add=op:ExpBackward0")
@@ -185,7 +192,7 @@ class Live(unittest.TestCase):
 
     def test_hold(self):
         """A thread on hold waits while the others run on."""
-        for engine in ENGINES:
+        for engine in self.engines():
             with self.live(engine, THREADS.format(n=40)) as session:
                 held = session.stop()
                 thread = held["thread"]
@@ -202,7 +209,7 @@ class Live(unittest.TestCase):
                 self.assert_finishes(session)
 
     def test_step_of_one_thread(self):
-        for engine in ENGINES:
+        for engine in self.engines():
             with self.live(engine, THREADS.format(n=3)) as session:
                 while len(session.stopped) < 3:
                     session.stop()
@@ -217,7 +224,7 @@ class Live(unittest.TestCase):
                 self.assert_finishes(session)
 
     def test_viewer_goes_away(self):
-        for engine in ENGINES:
+        for engine in self.engines():
             with self.live(engine, CHAIN) as session:
                 session.stop()
                 session.leave()
@@ -225,7 +232,7 @@ class Live(unittest.TestCase):
                 self.assertEqual(session.events()[-1]["event"], "session_end")
 
     def test_hub_is_killed(self):
-        for engine in ENGINES:
+        for engine in self.engines():
             with self.live(engine, CHAIN, terminal=False) as session:
                 session.stop()
                 session.process.kill()
@@ -235,7 +242,7 @@ class Live(unittest.TestCase):
 
     def test_program_is_killed(self):
         """What was recorded up to the stop is on the tape."""
-        for engine in ENGINES:
+        for engine in self.engines():
             with self.live(engine, CHAIN) as session:
                 session.stop()
                 session.step()
@@ -248,7 +255,7 @@ class Live(unittest.TestCase):
 
     def test_interrupt_in_the_terminal(self):
         """Ctrl+C gets through to a program that waits; the viewer hears how it ended."""
-        for engine in ENGINES:
+        for engine in self.engines():
             with self.live(engine, CHAIN) as session:
                 session.stop()
                 session.interrupt()
@@ -257,7 +264,7 @@ class Live(unittest.TestCase):
                 self.assertEqual(session.text().count("KeyboardInterrupt"), 1, session.text())
 
     def test_interrupt_of_the_program(self):
-        for engine in ENGINES:
+        for engine in self.engines():
             with self.live(engine, CHAIN) as session:
                 session.stop()
                 os.kill(session.target, signal.SIGINT)
@@ -269,7 +276,7 @@ class Live(unittest.TestCase):
         """The child of a fork does not wait at its parent's gate."""
         source = CHAIN.replace("for step", "import os\nfor step").replace(
             "print", "if os.fork() == 0:\n    os._exit(7)\nassert os.wait()[1] == 7 << 8\nprint")
-        for engine in ENGINES:
+        for engine in self.engines():
             with self.live(engine, source) as session:
                 session.stop()
                 session.say("continue")
@@ -288,8 +295,8 @@ class Live(unittest.TestCase):
 
 class Stress(unittest.TestCase):
     """Many rounds in which everything happens at random moments."""
-    ROUNDS = {"tapedeck": 40}
-    ROUNDS_OF_TORCH = 6  # it takes seconds to start
+    ROUNDS = {"tapedeck": 40 if torches.is_thorough() else 15}
+    ROUNDS_OF_TORCH = 6 if torches.is_thorough() else 2  # it takes seconds to start
 
     def act(self, session, choose):
         """One thing that a person, a system or a cat on the keyboard might do. True: it was the last."""
@@ -351,8 +358,9 @@ class Stress(unittest.TestCase):
                 self.assertEqual(done.returncode, 0, done.stderr)
 
     def test_rounds(self):
-        for engine in ENGINES:
-            for seed in range(self.ROUNDS.get(engine.name, self.ROUNDS_OF_TORCH)):
+        for i, engine in enumerate(ENGINES):
+            n = self.ROUNDS.get(engine.name, self.ROUNDS_OF_TORCH)
+            for seed in range(i * n, i * n + n):
                 with self.subTest(engine.name, seed=seed):
                     self.round(engine, seed)
 

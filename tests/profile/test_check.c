@@ -2,6 +2,7 @@
 #include "engine/base/alloc.h"
 #include "engine/events/emit.h"
 #include "engine/profile/check/check.h"
+#include "engine/profile/findings/findings.h"
 #include "tests/fixtures/tape_maker.h"
 #include "tests/profile/check_bends.h"
 
@@ -33,10 +34,32 @@ note_unjudged(const char *rule, const char *reason, void *data) {
   g_ptr_array_add(data, g_strdup(rule));
 }
 
+static char *
+tape_path(void) {
+  return g_strdup_printf("%s/tapedeck-check-%d.tape", g_get_tmp_dir(), (int)getpid());
+}
+
+/* Is the rule among what `findings` tells? */
+static bool
+is_found(const td_tape_script *script, const char *rule) {
+  g_autofree char *path = tape_path();
+  td_tape *tape;
+  td_findings found;
+  bool is_told = false;
+  g_assert_cmpint(td_tape_script_write(script, path, NULL), ==, TD_OK);
+  g_assert_cmpint(td_tape_open(path, &tape, NULL), ==, TD_OK);
+  g_assert_cmpint(td_findings_make(tape, &found, NULL), ==, TD_OK);
+  for (uint32_t i = 0; i < found.n; i++)
+    is_told |= found.items[i].kind == TD_FINDING_rule_broken && strstr(found.items[i].advice, rule);
+  td_findings_fini(&found);
+  td_tape_close(tape);
+  g_unlink(path);
+  return is_told;
+}
+
 static GPtrArray *
 check_script_noting(const td_tape_script *script, GPtrArray *unjudged) {
-  g_autofree char *path =
-      g_strdup_printf("%s/tapedeck-check-%d.tape", g_get_tmp_dir(), (int)getpid());
+  g_autofree char *path = tape_path();
   findings findings = {.words = g_ptr_array_new_with_free_func(g_free)};
   uint64_t n;
   g_assert_cmpint(td_tape_script_write(script, path, NULL), ==, TD_OK);
@@ -65,6 +88,7 @@ test_good(const void *data) {
   g_autoptr(GPtrArray) words = check_script(&script);
   if (words->len) g_test_message("%s", (char *)words->pdata[0]);
   g_assert_cmpuint(words->len, ==, 0);
+  g_assert_false(is_found(&script, " rule "));
   td_tape_script_fini(&script);
 }
 
@@ -100,6 +124,9 @@ test_bent(const void *data) {
   for (guint i = 0; !found && i < words->len; i++)
     g_test_message("found: %s", (char *)words->pdata[i]);
   g_assert_true(found);
+  g_autofree char *rule = g_strndup(bend->expected, strcspn(bend->expected, " "));
+  bool has_holes = strcmp(rule, "complete") == 0;
+  g_assert_true(is_found(&script, rule) == !has_holes);
   td_tape_script_fini(&script);
 }
 

@@ -133,6 +133,23 @@ class Run(ScriptCase):
                 self.assertEqual(child.stdout.read(), f'got {int(number)}')
                 self.assertEqual(child.wait(120), 3)
 
+    def test_interrupted_end(self):
+        """Ctrl+C while the tape is being ended: the tape is whole, and the exit status is the script's."""
+        done = self.run_script('''
+            import os, signal, torch
+            from tapedeck import _C
+            end = _C.record_end
+            def interrupted(status):
+                os.kill(os.getpid(), signal.SIGINT)
+                end(status)
+            _C.record_end = interrupted
+            torch.ones(1, requires_grad=True).exp().backward()
+            raise SystemExit(4)
+            ''', status=4)
+        self.assertNotIn('not complete', done.stderr)
+        self.assertNotIn('KeyboardInterrupt', done.stderr)
+        self.assertEqual([e['status'] for e in self.events() if e['event'] == 'session_end'], [4])
+
     def test_killed_recorder(self):
         """Somebody kills `tapedeck run` alone: the script goes on, says nothing of it, and leaves its tape."""
         script = self.write("""

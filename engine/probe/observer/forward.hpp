@@ -8,12 +8,11 @@
 #pragma once
 
 #include "engine/probe/observer/gradients.hpp"
+#include "engine/probe/observer/operands.hpp"
 #include "engine/probe/observer/thread.hpp"
 #include "engine/probe/operations.h"
 
 #include <ATen/SequenceNumber.h>
-#include <ATen/record_function.h>
-#include <torch/csrc/autograd/variable.h>
 
 namespace tapedeck {
 
@@ -114,25 +113,6 @@ look_at_result(const Operation &operation, at::TensorImpl *result) {
   return found;
 }
 
-template <class Visit>
-void
-each_tensor(const c10::IValue &value, Visit visit) {
-  if (value.isTensor()) {
-    visit(value.unsafeToTensorImpl());
-  } else if (value.isTensorList()) {
-    const auto list = value.toTensorList();
-    for (size_t i = 0; i < list.size(); i++)
-      visit(static_cast<const Tensor &>(list.get(i)).unsafeGetTensorImpl());
-  }
-}
-
-/* "aten::add_" overwrites its first operand; "aten::__iadd__" too. */
-inline bool
-is_in_place(const char *name) {
-  size_t length = strlen(name);
-  return length > 2 && name[length - 1] == '_' && (name[length - 2] != '_' || strstr(name, "__i"));
-}
-
 inline std::unique_ptr<at::ObserverContext>
 operation_begin(const at::RecordFunction &function) {
   if (function.seqNr() < 0 || td_numerics_is_evaluating()) return nullptr;
@@ -148,12 +128,6 @@ operation_begin(const at::RecordFunction &function) {
   operation->overwrites = is_in_place(function.name()) && !operation->operands.empty();
   if (operation->overwrites) operation->overwritten = look_at(operation->operands[0]);
   return operation;
-}
-
-inline const Node *
-grad_fn_of(at::TensorImpl *impl) {
-  const auto *meta = static_cast<const AutogradMeta *>(impl->autograd_meta());
-  return meta ? meta->grad_fn_.get() : nullptr;
 }
 
 /* A result of a node whose operation was not seen, as that of a custom function. */

@@ -5,6 +5,7 @@
  * table serves all versions: a shared_ptr that is passed by value and one that is passed by
  * reference are the same pointer to whoever is called. */
 #include "engine/probe/observer/creation.hpp"
+#include "engine/probe/observer/cuts.hpp"
 #include "engine/probe/observer/final_callbacks.hpp"
 #include "engine/probe/observer/forward.hpp"
 #include "engine/probe/observer/locks.hpp"
@@ -35,6 +36,7 @@ Measure *measure = new Measure;
 PythonLists *python_lists = new PythonLists{};
 Counters *counters = new Counters;
 Collectives *collectives = new Collectives;
+CutWatch *cut_watch = new CutWatch;
 TLS_QUICK Thread *thread_self;
 TLS_QUICK td_ring *ring_self;
 TLS_QUICK uint32_t ring_session;
@@ -187,6 +189,7 @@ watch_forward(bool watches) {
 
 bool
 attach() {
+  td_cuts_begin();
   size_t n;
   python_call = reinterpret_cast<decltype(python_call)>(dlsym(RTLD_DEFAULT, "PyObject_CallObject"));
   if (!python_call) std::end(relocations)[-2] = {};
@@ -197,6 +200,7 @@ attach() {
   watch_creation();
 #endif
   watch_forward(true);
+  cut_watch->follow(true);
   return n > 0;
 }
 
@@ -206,6 +210,7 @@ detach() {
   relocated = nullptr;
   classes->restore();
   watch_forward(false);
+  cut_watch->follow(false);
 }
 
 void
@@ -214,6 +219,7 @@ pause() {
   if (td_ids_n_alive(world->nodes) == 0) classes->rest();
   td_relocations_pause(relocated);
   watch_forward(false);
+  cut_watch->follow(false);
 }
 
 void
@@ -223,6 +229,7 @@ resume() {
   classes->resume();
   td_relocations_resume(relocated);
   watch_forward(true);
+  cut_watch->follow(true);
 }
 
 void

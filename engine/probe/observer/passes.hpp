@@ -4,6 +4,7 @@
  * does its own work around the original and lets exceptions pass. */
 #pragma once
 
+#include "engine/probe/observer/cuts.hpp"
 #include "engine/probe/observer/evaluate.hpp"
 
 namespace tapedeck {
@@ -138,7 +139,10 @@ struct Passing {
   }
   ~Passing() {
     thread->skips = skipped;
-    if (is_outermost) td_probe_pass_end(ticket);
+    if (!is_outermost) return;
+    td_probe_pass_end(ticket);
+    td_cuts_end_pass();
+    if (!td_cuts_wanted()) cut_watch->follow(false);
   }
 };
 

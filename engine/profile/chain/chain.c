@@ -55,11 +55,25 @@ task_of(const question *self) {
   return task == TD_NONE ? NULL : td_state_task(self->state, task);
 }
 
+/* The pass that began last of those that ran at an event, or TD_NONE: a checkpoint makes nodes
+ * inside a pass. */
+static uint32_t
+pass_at(const td_catalog *catalog, uint64_t seq) {
+  const td_catalog_graph_task *last = NULL;
+  for (uint32_t i = 0; i < catalog->n_graph_tasks; i++) {
+    const td_catalog_graph_task *pass = &catalog->graph_task_rows[i];
+    bool ran = pass->begin_seq < seq && seq < pass->end_seq;
+    if (ran && (!last || pass->begin_seq > last->begin_seq)) last = pass;
+  }
+  return last ? last->id : TD_NONE;
+}
+
 static void
 tell_created(question *self) {
-  uint64_t created = td_catalog_node_get(self->walk.catalog, self->node)->created_seq;
+  const td_catalog *catalog = self->walk.catalog;
+  uint64_t created = td_catalog_node_get(catalog, self->node)->created_seq;
   self->walk.at = TD_MIN(created, self->seq);
-  td_chain_walk_end(&self->walk, TD_CHAIN_END_forward, self->node, TD_NONE);
+  td_chain_walk_end(&self->walk, TD_CHAIN_END_forward, self->node, pass_at(catalog, created));
 }
 
 static void

@@ -2,6 +2,7 @@
 #include "engine/profile/chain/chain_words.h"
 
 #include "engine/base/alloc.h"
+#include "engine/base/translate.h"
 #include "engine/profile/source_place.h"
 #include "engine/profile/why/describe.h"
 #include "engine/profile/words.h"
@@ -27,7 +28,8 @@ static void
 write_ways(const teller *self) {
   if (self->step->edge == TD_NONE) return;
   const td_catalog_edge *edge = &self->catalog->edges[self->step->edge];
-  fprintf(self->out, ": its output %u goes to input %u", edge->output_nr, edge->input_nr);
+  fprintf(self->out, td_translate(": its output %u goes to input %u"), edge->output_nr,
+          edge->input_nr);
 }
 
 static void
@@ -35,78 +37,78 @@ write_data(const teller *self) {
   const td_chain_step *step = self->step;
   td_words_node(self->out, self->catalog, step->node);
   if (step->left == 0)
-    fputs(" sent the last gradient that ", self->out);
+    fputs(td_translate(" sent the last gradient that "), self->out);
   else
-    fputs(" sent a gradient to ", self->out);
+    fputs(td_translate(" sent a gradient to "), self->out);
   write_again(self, step->to);
-  if (step->left == 0) fputs(" waited for", self->out);
+  if (step->left == 0) fputs(td_translate(" waited for"), self->out);
   write_ways(self);
-  putc('.', self->out);
+  fputs(td_translate("."), self->out);
   if (step->left != TD_NONE && step->left > 0)
-    fprintf(self->out, " It waited for %u more.", step->left);
+    fprintf(self->out, td_translate(" It waited for %u more."), step->left);
 }
 
 /* A step of the forward pass has no graph task. */
 static void
 write_operation(const teller *self) {
-  fputs("The forward pass handed on what the operation of ", self->out);
+  fputs(td_translate("The forward pass handed on what the operation of "), self->out);
   td_words_node(self->out, self->catalog, self->step->node);
-  fputs(" made, to that of ", self->out);
+  fputs(td_translate(" made, to that of "), self->out);
   write_again(self, self->step->to);
-  putc('.', self->out);
+  fputs(td_translate("."), self->out);
 }
 
 static void
 write_state(const teller *self) {
   td_words_node(self->out, self->catalog, self->step->node);
   if (self->step->to == TD_NONE) {
-    fputs(" was the last node to end in ", self->out);
+    fputs(td_translate(" was the last node to end in "), self->out);
     td_words_graph_task(self->out, self->step->graph_task);
-    putc('.', self->out);
+    fputs(td_translate("."), self->out);
     return;
   }
-  fputs(" ended, and the count of ", self->out);
+  fputs(td_translate(" ended, and the count of "), self->out);
   write_again(self, self->step->to);
-  fprintf(self->out, " fell to %u.", self->step->left);
+  fprintf(self->out, td_translate(" fell to %u."), self->step->left);
 }
 
 static void
 write_lock(const teller *self) {
   const td_chain_step *step = self->step;
   td_words_thread(self->out, self->catalog, step->thread);
-  fputs(" waited ", self->out);
-  if (step->ns >= 1000) fprintf(self->out, "%.3f ms ", (double)step->ns / 1e6);
-  fputs("for ", self->out);
+  fputs(td_translate(" waited "), self->out);
+  if (step->ns >= 1000) fprintf(self->out, td_translate("%.3f ms "), (double)step->ns / 1e6);
+  fputs(td_translate("for "), self->out);
   switch (step->lock) {
   case TD_lock_kind_queue:
-    fputs("the lock of ", self->out);
+    fputs(td_translate("the lock of "), self->out);
     td_words_queue(self->out, self->catalog, step->object);
     break;
   case TD_lock_kind_graph_task:
-    fputs("the lock of ", self->out);
+    fputs(td_translate("the lock of "), self->out);
     td_words_graph_task(self->out, step->object);
     break;
   case TD_lock_kind_node:
-    fputs("the lock of ", self->out);
+    fputs(td_translate("the lock of "), self->out);
     write_again(self, step->object);
     break;
   default:
-    fputs("Python's GIL", self->out);
+    fputs(td_translate("Python's GIL"), self->out);
   }
   if (step->holder != TD_NONE) {
-    fputs(", which ", self->out);
+    fputs(td_translate(", which "), self->out);
     td_words_thread(self->out, self->catalog, step->holder);
-    fputs(" had", self->out);
+    fputs(td_translate(" had"), self->out);
   }
-  putc('.', self->out);
+  fputs(td_translate("."), self->out);
 }
 
 static void
 write_holder(const teller *self) {
   td_words_thread(self->out, self->catalog, self->step->holder);
-  fputs(" had the lock, and was at ", self->out);
+  fputs(td_translate(" had the lock, and was at "), self->out);
   td_words_node(self->out, self->catalog, self->step->node);
-  putc('.', self->out);
+  fputs(td_translate("."), self->out);
 }
 
 static void
@@ -116,34 +118,34 @@ write_wait(const teller *self) {
     return;
   }
   write_again(self, self->step->to);
-  fputs(" waits for the gradient of ", self->out);
+  fputs(td_translate(" waits for the gradient of "), self->out);
   td_words_node(self->out, self->catalog, self->step->node);
-  putc('.', self->out);
+  fputs(td_translate("."), self->out);
 }
 
 static void
 write_queue(const teller *self) {
   td_words_node(self->out, self->catalog, self->step->node);
-  fputs(" left ", self->out);
+  fputs(td_translate(" left "), self->out);
   td_words_queue(self->out, self->catalog, self->step->queue);
-  fputs(" first, while ", self->out);
+  fputs(td_translate(" first, while "), self->out);
   write_again(self, self->step->to);
-  fputs(" lay there.", self->out);
+  fputs(td_translate(" lay there."), self->out);
 }
 
 static void
 write_call(const teller *self) {
   td_words_node(self->out, self->catalog, self->step->node);
-  fputs(" called backward: ", self->out);
+  fputs(td_translate(" called backward: "), self->out);
   td_words_graph_task(self->out, self->step->graph_task);
-  fputs(" began inside it.", self->out);
+  fputs(td_translate(" began inside it."), self->out);
 }
 
 static void
 write_place(const teller *self, const td_event_tensor_write *write) {
   char *place = td_source_place(td_tape_string(self->tape, write->stack));
   if (place) {
-    fputs(", at ", self->out);
+    fputs(td_translate(", at "), self->out);
     td_words_name(self->out, place);
   }
   free(place);
@@ -162,36 +164,44 @@ write_value(const teller *self) {
   td_any_event event;
   if (td_tape_get(self->tape, self->step->seq, &event, NULL) != TD_OK) return;
   char *what = td_why_describe(self->catalog, self->tape, &event);
-  fprintf(self->out, "%s%s", has_birth_before(self) ? "This may have led to it: " : "", what);
+  fprintf(self->out, "%s%s",
+          has_birth_before(self) ? td_translate("This may have led to it: ") : "", what);
   if (event.event.kind == TD_EVENT_tensor_write) write_place(self, &event.tensor_write);
-  putc('.', self->out);
+  fputs(td_translate("."), self->out);
   free(what);
 }
 
 static void
 write_pass(const teller *self) {
-  fputs("The pass begins here", self->out);
+  fputs(td_translate("The pass begins here"), self->out);
   if (self->step->thread != TD_NONE) {
     fputs(": ", self->out);
     td_words_thread(self->out, self->catalog, self->step->thread);
-    fputs(" called backward, and ", self->out);
+    fputs(td_translate(" called backward, and "), self->out);
     td_words_graph_task(self->out, self->step->graph_task);
-    fputs(" began", self->out);
+    fputs(td_translate(" began"), self->out);
     if (self->step->node != TD_NONE) {
-      fputs(" at ", self->out);
+      fputs(td_translate(" at "), self->out);
       td_words_node(self->out, self->catalog, self->step->node);
     }
   }
-  putc('.', self->out);
+  fputs(td_translate("."), self->out);
 }
 
 static void
 write_unknown(const teller *self) {
   bool hooks_only =
       td_tape_info_get(self->tape)->known[TD_EVENT_queue_pop] != TD_knowledge_observed;
-  fputs("The tape does not know more", self->out);
-  if (hooks_only) fputs(": its recorder did not watch the engine itself", self->out);
-  putc('.', self->out);
+  fputs(td_translate("The tape does not know more"), self->out);
+  if (hooks_only) fputs(td_translate(": its recorder did not watch the engine itself"), self->out);
+  fputs(td_translate("."), self->out);
+}
+
+static void
+write_made_inside(const teller *self) {
+  fputs(td_translate("It was made while "), self->out);
+  td_words_graph_task(self->out, self->step->graph_task);
+  fputs(td_translate(" ran; what came before is not on the tape."), self->out);
 }
 
 static void
@@ -201,13 +211,18 @@ write_end(const teller *self) {
     write_pass(self);
     break;
   case TD_CHAIN_END_forward:
-    fputs("The forward pass made it; what came before is not on the tape.", self->out);
+    if (self->step->graph_task != TD_NONE) {
+      write_made_inside(self);
+      break;
+    }
+    fputs(td_translate("The forward pass made it; what came before is not on the tape."),
+          self->out);
     break;
   case TD_CHAIN_END_cut:
-    fputs("This part of the tape begins here.", self->out);
+    fputs(td_translate("This part of the tape begins here."), self->out);
     break;
   case TD_CHAIN_END_far:
-    fputs("Tapedeck does not look further back than this.", self->out);
+    fputs(td_translate("Tapedeck does not look further back than this."), self->out);
     break;
   default:
     write_unknown(self);

@@ -84,6 +84,8 @@ td_check_queue_push(td_check_queue *queue, const td_catalog *catalog, td_queue_o
   TD_GROW(queue->heap, queue->n_heap, queue->capacity);
   entries_push(queue->heap, queue->n_heap++, entry, &context);
   queue->n_pushed++;
+  if (entry.node != TD_NONE && td_catalog_node_get(catalog, entry.node)->renumbered)
+    queue->unsure = true;
   clear_top(queue, &context);
 }
 

@@ -24,8 +24,9 @@ typedef struct td_check_queue {
   td_number_map counts; /* by graph task: its tasks in the queue */
   size_t n_searched;    /* entries looked at for tasks of unknown graph tasks */
   uint64_t n_pushed;
-  bool unsure;      /* tasks of an ended graph task are in here: its depth counts no more once it is
-                       freed, which is not on the tape */
+  bool unsure;      /* Until the queue is empty, a task may be in another place than its numbers
+                       say. Its graph task has ended: once that is freed, which is not on the tape,
+                       its depth counts no more. Or the program changed the node's sequence_nr. */
   bool has_unknown; /* tasks may be in here that came before the tape */
 } td_check_queue;
 

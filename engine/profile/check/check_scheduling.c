@@ -2,6 +2,7 @@
 #include "engine/profile/check/checker.h"
 
 #include "engine/base/alloc.h"
+#include "engine/profile/chosen.h"
 
 #include <inttypes.h>
 
@@ -194,6 +195,22 @@ check_popping_thread(td_checker *checker, const td_event_queue_pop *event) {
 }
 
 static void
+note_chosen(td_checker *checker, const td_any_event *any) {
+  checker->chosen = any->task_chosen;
+  checker->chosen_seq = checker->seq + 1;
+}
+
+/* A choice may pass over tasks with nodes of passes that are as deep, and over no other. */
+static bool
+may_pass_over(const td_checker *checker, const td_event_queue_pop *pop,
+              const td_check_entry *ahead) {
+  if (checker->chosen_seq != checker->seq || !td_chosen_is_for(&checker->chosen, pop)) return false;
+  if (ahead->node == TD_NONE) return false;
+  return td_catalog_graph_task_get(checker->catalog, ahead->graph_task)->depth ==
+         td_catalog_graph_task_get(checker->catalog, pop->graph_task)->depth;
+}
+
+static void
 check_queue_pop(td_checker *checker, const td_any_event *any) {
   const td_event_queue_pop *event = &any->queue_pop;
   td_queue_order order = checker->catalog->queues[event->queue].order;
@@ -203,7 +220,7 @@ check_queue_pop(td_checker *checker, const td_any_event *any) {
     td_checker_violate(checker, TD_RULE_pop_pushed, event->node,
                        "is popped from queue %u, but is not in it", event->queue);
   } else {
-    if (ahead.seq != popped.seq) {
+    if (ahead.seq != popped.seq && !may_pass_over(checker, event, &ahead)) {
       char *name = ahead.node == TD_NONE ? td_dup_string("a task without a node")
                                          : td_format("node %u", ahead.node);
       td_checker_violate(checker, TD_RULE_pop_order, event->node,
@@ -305,12 +322,19 @@ td_check_graph_tasks_end(td_checker *checker) {
 }
 
 static void (*const checks[TD_EVENT_LIMIT])(td_checker *checker, const td_any_event *any) = {
-    [TD_EVENT_dependency] = check_dependency,         [TD_EVENT_outstanding] = check_outstanding,
-    [TD_EVENT_graph_task_end] = check_graph_task_end, [TD_EVENT_queue_push] = check_queue_push,
-    [TD_EVENT_queue_pop] = check_queue_pop,           [TD_EVENT_queue_wake] = check_queue_wake,
-    [TD_EVENT_queue_shutdown] = check_queue_shutdown, [TD_EVENT_buffer_park] = check_buffer_park,
-    [TD_EVENT_dependency_dec] = check_dependency_dec, [TD_EVENT_error] = check_error,
-    [TD_EVENT_buffer_expose] = check_buffer_expose,   [TD_EVENT_buffer_add] = check_buffer_add,
+    [TD_EVENT_dependency] = check_dependency,
+    [TD_EVENT_outstanding] = check_outstanding,
+    [TD_EVENT_graph_task_end] = check_graph_task_end,
+    [TD_EVENT_queue_push] = check_queue_push,
+    [TD_EVENT_queue_pop] = check_queue_pop,
+    [TD_EVENT_queue_wake] = check_queue_wake,
+    [TD_EVENT_queue_shutdown] = check_queue_shutdown,
+    [TD_EVENT_buffer_park] = check_buffer_park,
+    [TD_EVENT_dependency_dec] = check_dependency_dec,
+    [TD_EVENT_error] = check_error,
+    [TD_EVENT_task_chosen] = note_chosen,
+    [TD_EVENT_buffer_expose] = check_buffer_expose,
+    [TD_EVENT_buffer_add] = check_buffer_add,
 };
 
 void

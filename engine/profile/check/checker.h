@@ -62,7 +62,9 @@ typedef struct td_checker {
   uint64_t n_ended;
   td_held_lock *locks; /* (owned) in the order in which threads first got them */
   uint32_t n_locks, locks_capacity;
-  td_hash_index lock_numbers; /* by kind, object and process */
+  td_hash_index lock_numbers;  /* by kind, object and process */
+  td_event_task_chosen chosen; /* the last one */
+  uint64_t chosen_seq;         /* 1 + its seq; 0: none */
   uint64_t seq;
   td_check_report report;
   void *data;

@@ -15,7 +15,8 @@ typedef struct diffing {
   uint32_t *partners_a, *partners_b; /* (owned) by place of the pass: that on the other tape */
   job *jobs;                         /* (owned) */
   uint32_t n_jobs;
-  job first; /* of those that differ, the one that comes first on A */
+  job first;                /* of those that differ, the one that comes first on A */
+  const td_diff_wish *wish; /* (borrowed) */
   td_diff *diff;
 } diffing;
 
@@ -90,6 +91,26 @@ pair_passes(diffing *self, td_error *error) {
   return TD_OK;
 }
 
+static td_status
+find_pass(const td_diff_side *side, uint32_t graph_task, uint32_t *place, td_error *error) {
+  const td_diff_tasks *tasks = &side->tasks;
+  for (*place = 0; *place < tasks->n; ++*place)
+    if (tasks->items[*place].graph_task == graph_task) return TD_OK;
+  return td_error_set(error, TD_OUT_OF_RANGE, "%s: no node ran in graph task %u",
+                      td_tape_path(side->tape), graph_task);
+}
+
+static td_status
+pair_two(diffing *self, td_error *error) {
+  job *job = self->jobs = td_alloc(1, sizeof *job);
+  td_status status = find_pass(&self->a, self->wish->task_a, &job->task_a, error);
+  if (!status) status = find_pass(&self->b, self->wish->task_b, &job->task_b, error);
+  if (status) return status;
+  self->n_jobs = self->diff->n_pairs = self->diff->a.n_tasks = self->diff->b.n_tasks = 1;
+  self->diff->equal_order = true;
+  return TD_OK;
+}
+
 /* ---- pairs of nodes ---- */
 
 static void
@@ -140,6 +161,8 @@ compare_passes(diffing *self, const job *job, td_error *error) {
   td_status status = align(self, job, &found, error);
   if (status) return status;
   add_up(self->diff, &found);
+  if (self->wish->aligned && !self->wish->aligned(&found, self->wish->data))
+    return td_error_set(error, TD_INVALID, "cancelled");
   if (found.equal) return TD_OK;
   if (!self->diff->diverges || job->task_a < self->first.task_a) self->first = *job;
   self->diff->diverges = true;
@@ -195,8 +218,8 @@ open_sides(diffing *self, td_tape *a, td_tape *b, const td_diff_wish *wish, td_e
   self->diff->a = begin_tape(&self->a, wish->n_nodes);
   self->diff->b = begin_tape(&self->b, wish->n_nodes);
   td_comparison_begin(&self->diff->comparison, wish->tolerance, wish->n_values, wish->n_durations);
-  bool several =
-      td_align_streams_several(&self->a.tasks) && td_align_streams_several(&self->b.tasks);
+  bool several = !wish->one_pair && td_align_streams_several(&self->a.tasks) &&
+                 td_align_streams_several(&self->b.tasks);
   if (several) status = td_diff_side_hash(&self->a, error);
   if (several && !status) status = td_diff_side_hash(&self->b, error);
   return status;
@@ -212,9 +235,9 @@ finish(td_diff *diff) {
 td_status
 td_diff_make(td_tape *a, td_tape *b, const td_diff_wish *wish, td_diff *diff, td_error *error) {
   *diff = (td_diff){0};
-  diffing self = {.diff = diff};
+  diffing self = {.wish = wish, .diff = diff};
   td_status status = open_sides(&self, a, b, wish, error);
-  if (!status) status = pair_passes(&self, error);
+  if (!status) status = wish->one_pair ? pair_two(&self, error) : pair_passes(&self, error);
   if (!status) status = take_jobs(&self, error);
   if (!status) status = explain(&self, error);
   td_diff_side_fini(&self.a);

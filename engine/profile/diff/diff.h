@@ -16,10 +16,19 @@
 #include "engine/profile/diff/compare.h"
 #include "engine/profile/diff/divergence.h"
 
-/* What is wanted. Lists are cut, but the numbers of their items are not. */
+/* td_diff_aligned_fn hears of each pair of passes once, in no order. The alignment is valid during
+ * the call. If the function returns false, td_diff_make fails with TD_INVALID, "cancelled". */
+typedef bool (*td_diff_aligned_fn)(const td_align *align, void *data);
+
+/* What is wanted. Lists are cut to so many items, at least one. The numbers of their items are not
+ * cut. */
 typedef struct td_diff_wish {
   double tolerance; /* as for td_comparison_begin */
   uint32_t n_nodes, n_values, n_durations;
+  bool one_pair;              /* compare nothing but these two passes */
+  uint32_t task_a, task_b;    /* graph tasks; the same */
+  td_diff_aligned_fn aligned; /* or NULL */
+  void *data;
 } td_diff_wish;
 
 /* What one of the tapes has. Texts are the tape's. */
@@ -44,7 +53,8 @@ typedef struct td_diff {
 } td_diff;
 
 /* td_diff_make reads both tapes, which must outlive the result. TD_OUT_OF_MEMORY, or as
- * td_catalog_collect. An error names the tape. The thread that owns the tapes. */
+ * td_catalog_collect. If a tape does not have the pass that the wish names: TD_OUT_OF_RANGE. An
+ * error names the tape. The thread that owns the tapes. */
 td_status td_diff_make(td_tape *a, td_tape *b, const td_diff_wish *wish, td_diff *diff,
                        td_error *error);
 void td_diff_fini(td_diff *diff);

@@ -2,6 +2,8 @@
 #include "engine/profile/diff/divergence.h"
 
 #include "engine/base/alloc.h"
+#include "engine/base/translate.h"
+#include "engine/profile/chosen.h"
 #include "engine/profile/why/why.h"
 #include "engine/profile/words.h"
 
@@ -16,6 +18,8 @@ typedef struct view {
   td_replay *replay;                  /* (owned) stands before the pop; NULL where it has none */
   td_queue_order order;
   bool other_ready; /* passed_over was in the queue as well */
+  bool is_chosen;   /* a user or a schedule chose what it took */
+  td_chooser by;
 } view;
 
 typedef struct pair_of_views {
@@ -72,6 +76,8 @@ look_into(view *view, const char *path, td_divergence_side *side, td_error *erro
   td_any_event event;
   td_status status = open_replay(view, path, error);
   if (status == TD_OK) status = td_replay_event(view->replay, view->took->at, &event, error);
+  if (status == TD_OK)
+    view->is_chosen = td_chosen_find(view->replay, view->took->at, &event.queue_pop, &view->by);
   if (status == TD_OK) status = td_why_pop(view->replay, view->took->at, &side->why, error);
   if (status == TD_OK) status = td_replay_seek(view->replay, view->took->at, error);
   if (status != TD_OK || event.queue_pop.queue >= view->visits->catalog->n_queues) return status;
@@ -115,10 +121,17 @@ judge_presence(const view *a, const view *b) {
   return TD_ALIGN_CAUSE_unknown;
 }
 
+/* What it took was chosen, although the other node was ready. */
+static bool
+is_choice(const view *view) {
+  return view->is_chosen && view->other_ready;
+}
+
 static td_align_cause
 judge(const view *a, const view *b) {
   td_align_cause cause = judge_presence(a, b);
   if (cause != TD_ALIGN_CAUSE_unknown || !a->replay || !b->replay) return cause;
+  if (is_choice(a) || is_choice(b)) return TD_ALIGN_CAUSE_choice;
   if (!a->other_ready || !b->other_ready) return TD_ALIGN_CAUSE_readiness;
   if (a->order != b->order) return TD_ALIGN_CAUSE_queue_order;
   int in_a = precedence(a), in_b = precedence(b);
@@ -143,55 +156,69 @@ write_lane(FILE *out, const view *view, const td_visit *visit) {
 static void
 write_only(FILE *out, const view *view) {
   write_visit(out, view, view->took);
-  fprintf(out, " is only in %s", view->letter);
+  fprintf(out, td_translate(" is only in %s"), view->letter);
 }
 
 static void
 write_device(FILE *out, const view *view, const struct view *other) {
   write_visit(out, view, view->took);
-  fprintf(out, " ran on ");
+  fputs(td_translate(" ran on "), out);
   write_lane(out, view, view->took);
-  fprintf(out, " in %s and on ", view->letter);
+  fprintf(out, td_translate(" in %s and on "), view->letter);
   write_lane(out, other, other->passed_over);
-  fprintf(out, " in %s", other->letter);
+  fprintf(out, td_translate(" in %s"), other->letter);
 }
 
 static void
 write_unready(FILE *out, const view *view) {
   assert(view->took && view->passed_over);
   char *wait = td_why_wait(view->replay, view->passed_over->node);
-  fprintf(out, "in %s, ", view->letter);
+  fprintf(out, td_translate("in %s, "), view->letter);
   write_visit(out, view, view->passed_over);
-  fprintf(out, " was not ready when ");
+  fputs(td_translate(" was not ready when "), out);
   write_visit(out, view, view->took);
-  fprintf(out, " was popped: %s", wait);
+  fprintf(out, td_translate(" was popped: %s"), wait);
   free(wait);
 }
 
 static void
 write_readiness(FILE *out, const pair_of_views *views) {
   if (!views->a.other_ready) write_unready(out, &views->a);
-  if (!views->a.other_ready && !views->b.other_ready) fputs(" And ", out);
+  if (!views->a.other_ready && !views->b.other_ready) fputs(td_translate(" And "), out);
   if (!views->b.other_ready) write_unready(out, &views->b);
 }
 
 static void
 write_numbers(FILE *out, const view *view) {
-  fprintf(out, "in %s ", view->letter);
+  fprintf(out, td_translate("in %s "), view->letter);
   write_visit(out, view, view->took);
-  fputs(" has ", out);
+  fputs(td_translate(" has "), out);
   td_words_number(out, sequence_nr(view, view->took));
-  fputs(" and ", out);
+  fputs(td_translate(" and "), out);
   write_visit(out, view, view->passed_over);
-  fputs(" has ", out);
+  fputs(td_translate(" has "), out);
   td_words_number(out, sequence_nr(view, view->passed_over));
 }
 
 static void
 write_out_of_turn(FILE *out, const view *view) {
-  fputs("both were ready on both sides, and ", out);
+  fputs(td_translate("both were ready on both sides, and "), out);
   write_visit(out, view, view->passed_over);
-  fprintf(out, " goes first by its sequence_nr: %s popped out of turn", view->letter);
+  fprintf(out, td_translate(" goes first by its sequence_nr: %s popped out of turn"), view->letter);
+}
+
+static void
+write_choice(FILE *out, const view *view) {
+  fprintf(out, "in %s the %s chose ", view->letter,
+          view->by == TD_chooser_schedule ? "schedule" : "user");
+  write_visit(out, view, view->took);
+}
+
+static void
+write_choices(FILE *out, const view *a, const view *b) {
+  if (is_choice(a)) write_choice(out, a);
+  if (is_choice(a) && is_choice(b)) fputs(td_translate(", "), out);
+  if (is_choice(b)) write_choice(out, b);
 }
 
 static void
@@ -219,29 +246,33 @@ write_cause(FILE *out, td_align_cause cause, const pair_of_views *views) {
     write_readiness(out, views);
     return; /* td_why_wait has ended the sentence */
   case TD_ALIGN_CAUSE_queue_order:
-    fprintf(out, "the queue's order is %s in A and %s in B",
+    fprintf(out, td_translate("the queue's order is %s in A and %s in B"),
             td_enum_word(TD_FIELD_ENUM_queue_order, a->order),
             td_enum_word(TD_FIELD_ENUM_queue_order, b->order));
     break;
   case TD_ALIGN_CAUSE_sequence:
-    fputs("both were ready on both sides, but the forward passes numbered them in another order: ",
+    fputs(td_translate("both were ready on both sides, but the forward passes numbered them in "
+                       "another order: "),
           out);
     write_numbers(out, a);
     fputs(", ", out);
     write_numbers(out, b);
     break;
   case TD_ALIGN_CAUSE_tie:
-    fputs("both were ready on both sides with equal sequence numbers; so the place in the heap "
-          "decides, and they entered it in another order",
+    fputs(td_translate("both were ready on both sides with equal sequence numbers; so the place in "
+                       "the heap decides, and they entered it in another order"),
           out);
     break;
   case TD_ALIGN_CAUSE_out_of_turn:
     write_out_of_turn(out, precedence(a) < 0 ? a : b);
     break;
+  case TD_ALIGN_CAUSE_choice:
+    write_choices(out, a, b);
+    break;
   default:
-    fputs("the tapes do not tell what else was ready", out);
+    fputs(td_translate("the tapes do not tell what else was ready"), out);
   }
-  putc('.', out);
+  fputs(td_translate("."), out);
 }
 
 static td_status

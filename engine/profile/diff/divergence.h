@@ -17,7 +17,8 @@
   X(queue_order) /* one queue is a heap, the other fifo or lifo */                                 \
   X(sequence)    /* the forward passes created the two nodes in another order */                   \
   X(tie)         /* equal sequence numbers: they entered the heap in another order */              \
-  X(out_of_turn) /* one side did not take the node that goes first */
+  X(out_of_turn) /* one side did not take the node that goes first */                              \
+  X(choice)      /* a user or a schedule chose the node that one side took */
 
 typedef enum td_align_cause {
 #define X(name) TD_ALIGN_CAUSE_##name,

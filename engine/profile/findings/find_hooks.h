@@ -7,13 +7,14 @@
 #include "engine/base/number_map.h"
 #include "engine/profile/findings/finding.h"
 
-/* A function that is called as a hook. Counts are of passes in which it is called at all. */
+/* A function that is called as a hook. Its count in a pass is that of the node which calls it most.
+ * Passes in which it is not called do not count. */
 typedef struct td_hook_growth {
   uint32_t owner;       /* string */
   uint32_t node;        /* of the last call */
   uint64_t seq;         /* of the last call */
-  uint64_t now, before; /* calls in this pass, and in the one before */
-  uint64_t least, most; /* of passes on end in which the count rose */
+  uint64_t now, before; /* its count in this pass, and in the one before */
+  uint64_t least, most; /* of passes on end in which the count did not fall */
   uint32_t n_rises;     /* between these */
   bool has_grown;
 } td_hook_growth;
@@ -22,8 +23,7 @@ typedef struct td_find_hooks {
   td_hook_growth *items; /* (owned) */
   uint32_t n, capacity;
   td_number_map numbers; /* by owner: 1 + the item */
-  uint32_t *called;      /* (owned) items called in this pass */
-  uint32_t n_called, called_capacity;
+  td_number_map calls;   /* of this pass: by item and node */
 } td_find_hooks;
 
 void td_find_hooks_take(td_find_hooks *self, const td_event_hook_begin *event, uint64_t seq);

@@ -3,11 +3,12 @@
 
 #include "engine/base/alloc.h"
 #include "engine/base/bisect.h"
+#include "engine/base/translate.h"
 #include "engine/profile/why/describe.h"
 
 #include <stdlib.h>
 
-#define KEPT 3 /* periods: fewer may be what a program needs at once */
+#define KEPT 3 /* periods more than ever in the first half: a program may need some at once */
 
 static void
 begin_period(td_find_kept *self) {
@@ -67,7 +68,10 @@ look(td_find_kept *self, uint64_t seq) {
 void
 td_find_kept_end_pass(td_find_kept *self, uint32_t root, uint64_t seq) {
   if (self->n) self->periods[self->n - 1].root = root;
-  if (self->n) look(self, seq);
+  if (self->n) {
+    look(self, seq);
+    self->periods[self->n - 1].n_kept = self->n_kept;
+  }
   begin_period(self);
 }
 
@@ -79,13 +83,24 @@ td_find_kept_learn(td_find_kept *self, const td_catalog *catalog) {
   self->line = td_finding_line(facts);
 }
 
+/* Inner loops, micro-batches and ensembles keep some graphs, but not more and more. */
+static bool
+has_grown(const td_find_kept *self) {
+  uint32_t n_passes = self->n ? self->n - 1 : 0, most = 0;
+  for (uint32_t i = 0; i < n_passes / 2; i++)
+    most = TD_MAX(most, self->periods[i].n_kept);
+  return self->n_kept >= most + KEPT;
+}
+
 void
 td_find_kept_tell(const td_find_kept *self, td_findings *findings) {
-  if (self->is_confused || self->n_kept < KEPT) return;
-  char *name = self->name ? td_format(", from that of %s on", self->name) : td_dup_string("");
-  char *text = td_format("At the end of the last backward pass, %llu nodes of the graphs of %u "
-                         "earlier passes are still there%s.",
-                         (unsigned long long)self->n_kept_nodes, self->n_kept, name);
+  if (self->is_confused || !has_grown(self)) return;
+  char *name =
+      self->name ? td_format(td_translate(", from that of %s on"), self->name) : td_dup_string("");
+  char *text =
+      td_format(td_translate("At the end of the last backward pass, %llu nodes of the graphs of %u "
+                             "earlier passes are still there%s."),
+                (unsigned long long)self->n_kept_nodes, self->n_kept, name);
   free(name);
   td_findings_add(
       findings,
@@ -94,10 +109,10 @@ td_find_kept_tell(const td_find_kept *self, td_findings *findings) {
                    .node = self->example,
                    .n = 1,
                    .text = text,
-                   .advice = td_dup_string(
+                   .advice = td_dup_string(td_translate(
                        "Something refers to them. It may be a list of losses (use item() or "
                        "detach()), a state that is carried on, or gradients of "
-                       "create_graph that refer to themselves."),
+                       "create_graph that refer to themselves.")),
                    .line = self->line ? td_dup_string(self->line) : NULL});
 }
 

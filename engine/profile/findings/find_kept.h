@@ -9,7 +9,8 @@
 typedef struct td_period {
   uint32_t first_node; /* its ids are from this one on */
   uint32_t n_alive, n_made;
-  uint32_t root; /* of the pass that ended it, or TD_NONE */
+  uint32_t root;   /* of the pass that ended it, or TD_NONE */
+  uint32_t n_kept; /* at the end of that pass: as in td_find_kept */
 } td_period;
 
 typedef struct td_find_kept {

@@ -3,6 +3,7 @@
 
 #include "engine/base/alloc.h"
 #include "engine/base/hash.h"
+#include "engine/base/translate.h"
 #include "engine/profile/why/describe.h"
 
 #include <stdlib.h>
@@ -88,11 +89,12 @@ td_find_orders_end_pass(td_find_orders *self) {
   for (uint32_t i = 0; i < self->n_touched; i++) {
     const td_arrival_slot *slot = slot_at(self, self->touched[i]);
     if (!differs(slot) || self->n_found++) continue;
-    self->first =
-        (td_finding){.kind = TD_FINDING_order_differs, .seq = slot->now.seq, .node = slot->node};
+    self->first = (td_finding){.kind = TD_FINDING_order_differs,
+                               .seq = slot->now.seq,
+                               .node = slot->node,
+                               .has_passes = true,
+                               .passes = {self->graph_task, self->graph_task_before}};
     self->n_gradients = slot->now.n;
-    self->first_in = self->graph_task;
-    self->first_unlike = self->graph_task_before;
   }
   self->n_touched = 0;
 }
@@ -101,9 +103,10 @@ void
 td_find_orders_learn(td_find_orders *self, const td_catalog *catalog) {
   if (!self->n_found || self->first.text) return;
   char *name = td_why_name_node(catalog, self->first.node);
-  self->first.text = td_format("%s got its %u gradients in another order in graph task %u than in "
-                               "graph task %u.",
-                               name, self->n_gradients, self->first_in, self->first_unlike);
+  self->first.text =
+      td_format(td_translate("%s got its %u gradients in another order in graph task %u than in "
+                             "graph task %u."),
+                name, self->n_gradients, self->first.passes[0], self->first.passes[1]);
   self->first.line = td_finding_line(td_catalog_node_find(catalog, self->first.node));
   free(name);
 }
@@ -113,8 +116,8 @@ td_find_orders_tell(td_find_orders *self, td_findings *findings) {
   if (!self->first.text) return;
   self->first.n = self->n_found;
   self->first.advice =
-      td_dup_string("Sums of floats depend on the order in their last bits. Two runs "
-                    "may differ there.");
+      td_dup_string(td_translate("Sums of floats depend on the order in their last bits. Two runs "
+                                 "may differ there."));
   td_findings_add(findings, self->first);
   self->first = (td_finding){0};
 }

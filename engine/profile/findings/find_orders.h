@@ -38,7 +38,6 @@ typedef struct td_find_orders {
   uint64_t n_found;
   uint32_t n_gradients;
   td_finding first; /* its text is NULL until its node has a name */
-  uint32_t first_in, first_unlike;
 } td_find_orders;
 
 void td_find_orders_begin_pass(td_find_orders *self, uint32_t graph_task);

@@ -2,12 +2,14 @@
 #include "engine/profile/findings/find_troubles.h"
 
 #include "engine/base/alloc.h"
+#include "engine/base/translate.h"
 #include "engine/profile/why/describe.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #define SEGMENT_MAX 4096 /* problems of a segment that are told apart */
+#define DOUBTED_MAX 1024 /* of them, so that doubted ones leave room */
 #define EXPLAINED_MAX 16 /* errors of a tape whose earlier pass is looked for: it takes a while */
 
 static bool
@@ -16,17 +18,66 @@ is_trouble(uint32_t kind) {
          kind == TD_EVENT_stream_conflict || kind == TD_EVENT_warning;
 }
 
+/* Masks of attention are made of such. */
+static bool
+is_doubtful(const td_any_event *event) {
+  if (event->event.kind != TD_EVENT_anomaly || event->anomaly.kind != TD_anomaly_kind_inf)
+    return false;
+  return event->anomaly.born == TD_birthplace_forward || event->anomaly.born == TD_birthplace_data;
+}
+
+/* What follows a doubted Inf says that it did harm. */
+static void
+believe(td_find_troubles *self) {
+  for (uint32_t i = 0; i < self->n; i++)
+    self->items[i].is_doubted = false;
+  self->n_believed = self->n_held;
+  self->n_left_out += self->n_doubted_left_out;
+  self->n_doubted = 0;
+  self->n_doubted_left_out = 0;
+}
+
 void
 td_find_troubles_take(td_find_troubles *self, const td_any_event *event, uint64_t seq) {
   if (!is_trouble(event->event.kind)) return;
-  if (self->n == SEGMENT_MAX) {
-    self->n_left_out++;
+  bool is_doubted = is_doubtful(event);
+  if (event->event.kind == TD_EVENT_anomaly && !is_doubted && self->n_doubted) believe(self);
+  if (self->n == SEGMENT_MAX || (is_doubted && self->n_doubted == DOUBTED_MAX)) {
+    *(is_doubted ? &self->n_doubted_left_out : &self->n_left_out) += 1;
     return;
   }
   TD_GROW(self->items, self->n, self->capacity);
   td_trouble *trouble = &self->items[self->n++];
+  self->n_doubted += is_doubted;
+  trouble->is_doubted = is_doubted;
   trouble->seq = seq;
   memcpy(&trouble->event, event, td_event_type_get(event->event.kind)->size);
+}
+
+static void
+fini_finding(td_finding *finding) {
+  free(finding->text);
+  free(finding->advice);
+  free(finding->line);
+}
+
+static void
+forget_held(td_find_troubles *self, uint32_t n_left) {
+  for (uint32_t i = n_left; i < self->n_held; i++)
+    fini_finding(&self->held[i].finding);
+  self->n_held = n_left;
+}
+
+void
+td_find_troubles_end_pass(td_find_troubles *self) {
+  if (!self->n_doubted) return;
+  uint32_t n = 0;
+  for (uint32_t i = 0; i < self->n; i++)
+    if (!self->items[i].is_doubted) self->items[n++] = self->items[i];
+  self->n = n;
+  forget_held(self, self->n_believed);
+  self->n_doubted = 0;
+  self->n_doubted_left_out = 0;
 }
 
 /* PyTorch's texts, which Tapedeck's engine has too. */
@@ -65,10 +116,9 @@ text_of(td_tape *tape, const td_any_event *event) {
   return "";
 }
 
-/* The finding of all problems that are like this one: 0, if it is the first. */
-static uint32_t *
-finding_like(td_find_troubles *self, const td_finding *finding, const char *function,
-             const char *text) {
+/* What all problems have that are like this one. */
+static uint32_t
+key_of(td_find_troubles *self, const td_finding *finding, const char *function, const char *text) {
   char *key = td_format("%s\n%s\n%s\n%s", td_finding_kind_name(finding->kind), function,
                         finding->line ? finding->line : "", text);
   uint32_t number = td_text_table_put(&self->keys, key, strlen(key));
@@ -79,7 +129,7 @@ finding_like(td_find_troubles *self, const td_finding *finding, const char *func
     memset(self->found + self->found_capacity, 0, (n - self->found_capacity) * sizeof *self->found);
     self->found_capacity = n;
   }
-  return &self->found[number];
+  return number;
 }
 
 static bool
@@ -104,14 +154,14 @@ pass_before(const td_catalog *catalog, const td_event_error *error, uint64_t seq
 
 static char *
 advise_on_second(td_find_troubles *self, const td_catalog *catalog, const td_trouble *trouble) {
-  const char *advice = "Detach what goes on to the next step, or keep the graph with "
-                       "retain_graph=True.";
+  const char *advice = td_translate("Detach what goes on to the next step, or keep the graph with "
+                                    "retain_graph=True.");
   bool is_looked_for = self->n_explained++ < EXPLAINED_MAX;
   const td_catalog_graph_task *pass =
       is_looked_for ? pass_before(catalog, &trouble->event.error, trouble->seq) : NULL;
   if (!pass) return td_dup_string(advice);
-  return td_format("Graph task %u ran it before, and let go of what it had saved. %s", pass->id,
-                   advice);
+  return td_format(td_translate("Graph task %u ran it before, and let go of what it had saved. %s"),
+                   pass->id, advice);
 }
 
 static char *
@@ -119,34 +169,71 @@ advise(td_find_troubles *self, const td_catalog *catalog, td_tape *tape, td_find
        const td_trouble *trouble) {
   if (kind == TD_FINDING_second_backward) return advise_on_second(self, catalog, trouble);
   if (kind == TD_FINDING_wrong_shape)
-    return td_dup_string("Each gradient that a backward function returns must have the shape of "
-                         "the input that it is for.");
+    return td_dup_string(
+        td_translate("Each gradient that a backward function returns must have the shape of "
+                     "the input that it is for."));
   return td_why_mean(catalog, tape, &trouble->event);
+}
+
+/* Adds a problem to those that are like it. */
+static void
+add(td_find_troubles *self, td_held_trouble *trouble, td_findings *findings) {
+  uint32_t *like = &self->found[trouble->key];
+  if (*like) {
+    findings->items[*like - 1].n++;
+    fini_finding(&trouble->finding);
+    return;
+  }
+  td_findings_add(findings, trouble->finding);
+  *like = findings->n;
+}
+
+static void
+hold(td_find_troubles *self, td_held_trouble trouble) {
+  TD_GROW(self->held, self->n_held, self->held_capacity);
+  self->held[self->n_held++] = trouble;
+}
+
+/* An error that only says again what the conflict before it said. */
+static bool
+repeats_conflict(td_find_troubles *self, td_tape *tape, const td_any_event *event) {
+  const td_event_version_conflict *conflict = &self->conflict;
+  if (event->event.kind == TD_EVENT_version_conflict) self->conflict = event->version_conflict;
+  return event->event.kind == TD_EVENT_error && conflict->event.kind &&
+         conflict->node == event->error.node && conflict->graph_task == event->error.graph_task &&
+         strstr(td_tape_string(tape, event->error.text), "modified by an inplace operation");
 }
 
 static void
 tell(td_find_troubles *self, const td_trouble *trouble, const td_catalog *catalog, td_tape *tape,
      td_findings *findings) {
   const td_any_event *event = &trouble->event;
+  if (repeats_conflict(self, tape, event)) return;
   uint32_t node = td_why_node_of(event);
   const td_catalog_node *facts = td_catalog_node_find(catalog, node);
   td_finding finding = {.kind = kind_of(tape, event), .seq = trouble->seq, .node = node, .n = 1};
   finding.line = td_finding_line(facts);
-  uint32_t *like = finding_like(self, &finding, facts ? facts->name : "", text_of(tape, event));
-  if (*like) {
-    findings->items[*like - 1].n++;
-    free(finding.line);
-    return;
+  uint32_t key = key_of(self, &finding, facts ? facts->name : "", text_of(tape, event));
+  if (trouble->is_doubted || !self->found[key]) {
+    finding.text = td_why_describe(catalog, tape, event);
+    finding.advice = advise(self, catalog, tape, finding.kind, trouble);
   }
-  finding.text = td_why_describe(catalog, tape, event);
-  finding.advice = advise(self, catalog, tape, finding.kind, trouble);
-  td_findings_add(findings, finding);
-  *like = findings->n;
+  td_held_trouble told = {.finding = finding, .key = key};
+  if (trouble->is_doubted) return hold(self, told);
+  add(self, &told, findings);
 }
 
 void
 td_find_troubles_tell(td_find_troubles *self, const td_catalog *catalog, td_tape *tape,
                       td_findings *findings) {
+  uint32_t n_held = self->n_held;
+  self->n_held = 0;
+  for (uint32_t i = 0; i < n_held; i++)
+    if (i < self->n_believed)
+      add(self, &self->held[i], findings);
+    else
+      self->held[self->n_held++] = self->held[i];
+  self->n_believed = 0;
   for (uint32_t i = 0; i < self->n; i++)
     tell(self, &self->items[i], catalog, tape, findings);
   self->n = 0;
@@ -154,6 +241,8 @@ td_find_troubles_tell(td_find_troubles *self, const td_catalog *catalog, td_tape
 
 void
 td_find_troubles_fini(td_find_troubles *self) {
+  forget_held(self, 0);
+  free(self->held);
   free(self->items);
   free(self->found);
   td_text_table_fini(&self->keys);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Findings that single events tell: NaN and Inf, errors, conflicts, warnings. Private to
- * engine/profile/findings. Zero-initialise. */
+ * Findings that single events tell: NaN and Inf, errors, conflicts, warnings. An Inf of the forward
+ * pass is doubted until something bad follows. Private to engine/profile/findings. Zero-initialise.
+ */
 #pragma once
 
 #include "engine/base/text_table.h"
@@ -9,22 +10,37 @@
 
 typedef struct td_trouble {
   uint64_t seq;
+  bool is_doubted;
   td_any_event event;
 } td_trouble;
+
+/* A doubted problem of an earlier segment. */
+typedef struct td_held_trouble {
+  td_finding finding;
+  uint32_t key;
+} td_held_trouble;
 
 typedef struct td_find_troubles {
   td_trouble *items; /* (owned) of this segment */
   uint32_t n, capacity;
   uint64_t n_left_out;
-  uint32_t n_explained; /* errors of a second backward pass */
-  td_text_table keys;   /* what tells them apart */
-  uint32_t *found;      /* (owned) by key: 1 + the finding, or 0 */
+  uint32_t n_doubted; /* of the items, and of those held */
+  uint64_t n_doubted_left_out;
+  td_held_trouble *held; /* (owned) */
+  uint32_t n_held, held_capacity;
+  uint32_t n_believed;                /* of those held: the first ones */
+  td_event_version_conflict conflict; /* the last one, or zeros */
+  uint32_t n_explained;               /* errors of a second backward pass */
+  td_text_table keys;                 /* what tells them apart */
+  uint32_t *found;                    /* (owned) by key: 1 + the finding, or 0 */
   uint32_t found_capacity;
 } td_find_troubles;
 
-/* td_find_troubles_take takes each event in order. td_find_troubles_tell adds what the events of a
- * segment told; it needs the segment's catalog. */
+/* td_find_troubles_take takes each event in order. td_find_troubles_end_pass says that an outermost
+ * pass has ended: what is still doubted by then is no finding. td_find_troubles_tell adds what the
+ * events of a segment told; it needs the segment's catalog. */
 void td_find_troubles_take(td_find_troubles *self, const td_any_event *event, uint64_t seq);
+void td_find_troubles_end_pass(td_find_troubles *self);
 void td_find_troubles_tell(td_find_troubles *self, const td_catalog *catalog, td_tape *tape,
                            td_findings *findings);
 void td_find_troubles_fini(td_find_troubles *self);

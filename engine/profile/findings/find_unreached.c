@@ -3,48 +3,184 @@
 
 #include "engine/base/alloc.h"
 #include "engine/base/line.h"
+#include "engine/base/translate.h"
+#include "engine/profile/source_place.h"
 
 #include <stdlib.h>
+#include <string.h>
+
+#define NAMED 5
+#define PLACES_TOLD 16u
+#define FORGOTTEN_TOGETHER 64u /* labels, at least */
+
+/* A recording may have begun within the first step. Then the second one tells the cut. */
+static void
+learn_cut(td_unreached *item, const td_event_no_gradient *event) {
+  if (item->cut != TD_cut_kind_none) return;
+  item->cut = event->cut;
+  item->stack = event->stack;
+}
 
 void
 td_find_unreached_take(td_find_unreached *self, const td_event_no_gradient *event, uint64_t seq) {
-  if (self->n == 0) self->seq = seq;
-  if (self->n < TD_UNREACHED_NAMED) self->names[self->n] = event->name;
-  self->n++;
+  uint64_t *number = td_number_map_put(&self->numbers, event->name);
+  if (*number) return learn_cut(&self->items[*number - 1], event);
+  TD_GROW(self->items, self->n, self->capacity);
+  self->items[self->n++] =
+      (td_unreached){.name = event->name, .seq = seq, .cut = event->cut, .stack = event->stack};
+  *number = self->n;
 }
 
-/* "a, b" */
+void
+td_find_unreached_label(td_find_unreached *self, const td_event_node_label *event) {
+  *td_number_map_put(&self->labels, event->node) = event->label;
+  if (self->labels.n < self->forgotten_at) return;
+  td_number_map_forget_zeros(&self->labels);
+  self->forgotten_at = TD_MAX(2 * self->labels.n, FORGOTTEN_TOGETHER);
+}
+
+void
+td_find_unreached_free_node(td_find_unreached *self, uint32_t node) {
+  uint64_t *label = td_number_map_find(&self->labels, node);
+  if (label) *label = 0;
+}
+
+static td_unreached *
+find(td_find_unreached *self, uint32_t node) {
+  const uint64_t *label = self->n ? td_number_map_find(&self->labels, node) : NULL;
+  const uint64_t *number = label ? td_number_map_find(&self->numbers, *label) : NULL;
+  return number ? &self->items[*number - 1] : NULL;
+}
+
+void
+td_find_unreached_run(td_find_unreached *self, uint32_t node) {
+  td_unreached *item = find(self, node);
+  if (item) item->has_run = true;
+}
+
+void
+td_find_unreached_store(td_find_unreached *self, uint32_t node) {
+  self->knows_stores = true;
+  td_unreached *item = find(self, node);
+  if (item) item->has_stored = true;
+}
+
+/* A mixture of experts reaches each of them in some step. */
+static bool
+is_missing(const td_find_unreached *self, const td_unreached *item) {
+  return self->knows_stores ? !item->has_stored : !item->has_run;
+}
+
+/* What the same place cut off is one finding: a group, which its first item stands for. */
+static bool
+belongs(const td_find_unreached *self, const td_unreached *item, const td_unreached *first) {
+  return is_missing(self, item) && item->cut == first->cut && item->stack == first->stack;
+}
+
+/* "a, b and 3 more" */
 static char *
-list_names(const td_find_unreached *self, td_tape *tape) {
+list_names(const td_find_unreached *self, const td_unreached *first, td_tape *tape) {
   char *list = td_dup_string("");
-  for (uint64_t i = 0; i < TD_MIN(self->n, TD_UNREACHED_NAMED); i++) {
-    char *name = td_line_dup(td_tape_string(tape, self->names[i]), TD_NAME_SHOWN);
-    char *longer = td_format("%s%s%s", list, i ? ", " : "", name);
+  uint32_t n = 0;
+  for (const td_unreached *item = first; item < self->items + self->n; item++) {
+    if (!belongs(self, item, first) || n++ >= NAMED) continue;
+    char *name = td_line_dup(td_tape_string(tape, item->name), TD_NAME_SHOWN);
+    char *longer = td_format("%s%s%s", list, n > 1 ? ", " : "", name);
     free(name);
     free(list);
     list = longer;
   }
-  return list;
+  if (n <= NAMED) return list;
+  char *whole = td_format(td_translate("%s and %u more"), list, n - NAMED);
+  free(list);
+  return whole;
+}
+
+/* The probe says "parameter 3" where it has no name, and no node has such a label. */
+static bool
+knows_later(const td_find_unreached *self, const td_unreached *first, td_tape *tape) {
+  for (const td_unreached *item = first; item < self->items + self->n; item++)
+    if (belongs(self, item, first) &&
+        !strncmp(td_tape_string(tape, item->name), "parameter ", strlen("parameter ")))
+      return false;
+  return true;
+}
+
+static char *
+tell_text(const td_find_unreached *self, const td_unreached *first, td_tape *tape) {
+  char *names = list_names(self, first, tape);
+  const char *form =
+      knows_later(self, first, tape)
+          ? td_translate(
+                "%s had no gradient when the optimizer had made its first step, nor later.")
+          : td_translate("%s had no gradient when the optimizer had made its first step. "
+                         "Whether it got one later is not on the tape.");
+  char *text = td_format(form, names);
+  free(names);
+  return text;
+}
+
+static const char *
+advice_of(td_cut_kind cut) {
+  switch (cut) {
+  case TD_cut_kind_detach:
+    return TD_N("A call of detach() cuts it off the loss, in the line named here.");
+  case TD_cut_kind_item:
+    return TD_N("What the program computed with it ended as a number, by item() or float() in the "
+                "line named here. A number has no way back.");
+  case TD_cut_kind_no_grad:
+    return TD_N("The program used it under no_grad(), in the line named here. No graph is made "
+                "there.");
+  default:
+    return TD_N("The loss does not depend on it, or an operation without a gradient cut it off, "
+                "such as argmax().");
+  }
+}
+
+static char *
+line_of(const td_unreached *item, td_tape *tape) {
+  char *place = item->stack ? td_source_place(td_tape_string(tape, item->stack)) : NULL;
+  return place ? td_line_make(place, TD_NAME_SHOWN) : NULL;
+}
+
+static void
+tell_group(const td_find_unreached *self, const td_unreached *first, td_tape *tape,
+           td_findings *findings) {
+  td_findings_add(findings,
+                  (td_finding){.kind = TD_FINDING_no_gradient,
+                               .seq = first->seq,
+                               .node = TD_NONE,
+                               .n = 1,
+                               .text = tell_text(self, first, tape),
+                               .advice = td_dup_string(td_translate(advice_of(first->cut))),
+                               .line = line_of(first, tape)});
+}
+
+/* 0 for a place that was met before, else its number from 1 on. */
+static uint32_t
+number_place(td_number_map *places, const td_unreached *item) {
+  uint64_t *number = td_number_map_put(places, (uint64_t)item->cut << 32 | item->stack);
+  if (*number) return 0;
+  return (uint32_t)(*number = places->n);
 }
 
 void
 td_find_unreached_tell(const td_find_unreached *self, td_tape *tape, td_findings *findings) {
-  if (!self->n) return;
-  char *names = list_names(self, tape);
-  char *more = self->n > TD_UNREACHED_NAMED
-                   ? td_format(" and %llu more", (unsigned long long)self->n - TD_UNREACHED_NAMED)
-                   : td_dup_string("");
-  char *text =
-      td_format("%s%s had no gradient when the optimizer had made its first step.", names, more);
-  td_findings_add(
-      findings, (td_finding){.kind = TD_FINDING_no_gradient,
-                             .seq = self->seq,
-                             .node = TD_NONE,
-                             .n = 1,
-                             .text = text,
-                             .advice = td_dup_string(
-                                 "The loss does not depend on it, or its branch was detached: by "
-                                 "detach(), item(), no_grad() or an operation such as argmax().")});
-  free(names);
-  free(more);
+  td_number_map places = {0};
+  for (const td_unreached *item = self->items; item < self->items + self->n; item++) {
+    uint32_t number = is_missing(self, item) ? number_place(&places, item) : 0;
+    if (number > PLACES_TOLD)
+      findings->n_left_out++;
+    else if (number)
+      tell_group(self, item, tape, findings);
+  }
+  td_number_map_fini(&places);
+}
+
+void
+td_find_unreached_fini(td_find_unreached *self) {
+  free(self->items);
+  td_number_map_fini(&self->numbers);
+  td_number_map_fini(&self->labels);
+  *self = (td_find_unreached){0};
 }

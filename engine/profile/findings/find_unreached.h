@@ -3,17 +3,35 @@
  * Parameters that no gradient reached. Private to engine/profile/findings. Zero-initialise. */
 #pragma once
 
+#include "engine/base/number_map.h"
 #include "engine/profile/findings/finding.h"
 
-#define TD_UNREACHED_NAMED 5
+typedef struct td_unreached {
+  uint32_t name; /* string */
+  uint64_t seq;
+  td_cut_kind cut; /* what cut it off the loss, and where: a string */
+  uint32_t stack;
+  bool has_run, has_stored; /* its AccumulateGrad, afterwards */
+} td_unreached;
 
 typedef struct td_find_unreached {
-  uint32_t names[TD_UNREACHED_NAMED]; /* strings, of the first ones */
-  uint64_t n, seq;                    /* of all; the first event */
+  td_unreached *items; /* (owned) */
+  uint32_t n, capacity;
+  td_number_map numbers; /* by name: 1 + the item */
+  td_number_map labels;  /* by node: its name; once it is freed, 0 */
+  uint32_t forgotten_at; /* size of the labels */
+  bool knows_stores;     /* the tape tells of gradients that are stored */
 } td_find_unreached;
 
 void td_find_unreached_take(td_find_unreached *self, const td_event_no_gradient *event,
                             uint64_t seq);
+void td_find_unreached_label(td_find_unreached *self, const td_event_node_label *event);
+void td_find_unreached_free_node(td_find_unreached *self, uint32_t node);
+
+/* td_find_unreached_run and td_find_unreached_store say what a node did. */
+void td_find_unreached_run(td_find_unreached *self, uint32_t node);
+void td_find_unreached_store(td_find_unreached *self, uint32_t node);
 
 /* td_find_unreached_tell adds what was found on the whole tape. */
 void td_find_unreached_tell(const td_find_unreached *self, td_tape *tape, td_findings *findings);
+void td_find_unreached_fini(td_find_unreached *self);

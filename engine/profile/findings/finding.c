@@ -39,8 +39,16 @@ td_findings_add(td_findings *findings, td_finding finding) {
   findings->items[findings->n++] = finding;
 }
 
+/* A tape with holes breaks rules everywhere. */
+static bool
+is_for_rules(const td_tape_info *info) {
+  return !info->damage && !info->n_dropped && info->n_events <= TD_RULES_EVENTS;
+}
+
 bool
 td_finding_is_judged(const td_tape_info *info, uint32_t level, td_finding_kind kind) {
+  bool needs_all = kind == TD_FINDING_rule_broken || kind == TD_FINDING_order_surprise;
+  if (needs_all && !is_for_rules(info)) return false;
   return !td_knowledge_absence(info, level, kinds[kind].needs);
 }
 

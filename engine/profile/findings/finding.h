@@ -17,18 +17,24 @@ typedef enum td_finding_kind {
 const char *td_finding_kind_name(td_finding_kind kind);
 const char *td_finding_kind_title(td_finding_kind kind);
 
+/* Of a tape with more events, nobody looks for broken rules and surprises: it takes four times as
+ * long as the rest. `check` and `order` do. */
+#define TD_RULES_EVENTS 2000000u
+
 /* td_finding_is_judged returns false if a tape of a probe's level cannot tell of a kind: nobody saw
- * such events. */
+ * such events, or there are too many. */
 bool td_finding_is_judged(const td_tape_info *info, uint32_t level, td_finding_kind kind);
 
 typedef struct td_finding {
   td_finding_kind kind;
-  uint64_t seq;  /* the event that shows it: of several, the first */
-  uint32_t node; /* that it is about, or TD_NONE */
-  uint64_t n;    /* how many times */
-  char *text;    /* (owned) what happened */
-  char *advice;  /* (owned) what it means, or what to do; "" */
-  char *line;    /* (owned) "net.py:9", or NULL */
+  uint64_t seq;       /* the event that shows it: of several, the first */
+  uint32_t node;      /* that it is about, or TD_NONE */
+  uint64_t n;         /* how many times */
+  bool has_passes;    /* it is about what differs between two passes */
+  uint32_t passes[2]; /* graph tasks, that of `seq` first */
+  char *text;         /* (owned) what happened */
+  char *advice;       /* (owned) what it means, or what to do; "" */
+  char *line;         /* (owned) "net.py:9", or NULL */
 } td_finding;
 
 typedef struct td_findings {

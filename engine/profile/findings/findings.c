@@ -3,9 +3,11 @@
 
 #include "engine/base/alloc.h"
 #include "engine/base/task_order.h"
+#include "engine/base/translate.h"
 #include "engine/profile/findings/find_hooks.h"
 #include "engine/profile/findings/find_kept.h"
 #include "engine/profile/findings/find_orders.h"
+#include "engine/profile/findings/find_rules.h"
 #include "engine/profile/findings/find_troubles.h"
 #include "engine/profile/findings/find_unreached.h"
 #include "engine/replay/catalog_visit.h"
@@ -59,6 +61,7 @@ end_pass(looking *self, const td_event_graph_task_end *event, uint64_t seq) {
   uint32_t root = (uint32_t)(*found - 1);
   *found = 0;
   forget_some(self);
+  td_find_troubles_end_pass(&self->troubles);
   td_find_hooks_end_pass(&self->hooks);
   if (!self->kept.is_confused) td_find_orders_end_pass(&self->orders);
   td_find_kept_end_pass(&self->kept, root, seq);
@@ -79,7 +82,14 @@ event_cb(const td_catalog *so_far, const td_any_event *event, uint64_t seq, void
   case TD_EVENT_node_new:
     return td_find_kept_make(&self->kept, event->node_new.node);
   case TD_EVENT_node_free:
+    td_find_unreached_free_node(&self->unreached, event->node_free.node);
     return td_find_kept_free(&self->kept, event->node_free.node);
+  case TD_EVENT_node_label:
+    return td_find_unreached_label(&self->unreached, &event->node_label);
+  case TD_EVENT_node_begin:
+    return td_find_unreached_run(&self->unreached, event->node_begin.node);
+  case TD_EVENT_accumulate:
+    return td_find_unreached_store(&self->unreached, event->accumulate.node);
   case TD_EVENT_buffer_add:
     return td_find_orders_take(&self->orders, &event->buffer_add, seq, period_now(self));
   case TD_EVENT_hook_begin:
@@ -121,11 +131,13 @@ visit_segment(const td_catalog *catalog, uint64_t first, uint64_t end, void *dat
 static void
 tell_depth(looking *self) {
   if (self->depth < DEPTH_TOLD) return;
-  self->deepest.text = td_format("Calls of backward lay %u deep inside one another.", self->depth);
-  self->deepest.advice = td_format("The engine gives those deeper than %d to other threads. If the "
-                                   "node that waits holds a lock that they need, the program "
-                                   "hangs.",
-                                   TD_MAX_DEPTH);
+  self->deepest.text =
+      td_format(td_translate("Calls of backward lay %u deep inside one another."), self->depth);
+  self->deepest.advice =
+      td_format(td_translate("The engine gives those deeper than %d to other threads. If the "
+                             "node that waits holds a lock that they need, the program "
+                             "hangs."),
+                TD_MAX_DEPTH);
   td_findings_add(self->findings, self->deepest);
   self->deepest = (td_finding){0};
 }
@@ -137,7 +149,7 @@ tell(looking *self) {
   td_find_kept_tell(&self->kept, self->findings);
   td_find_orders_tell(&self->orders, self->findings);
   tell_depth(self);
-  self->findings->n_left_out = self->troubles.n_left_out;
+  self->findings->n_left_out += self->troubles.n_left_out;
   td_findings_sort(self->findings);
 }
 
@@ -147,6 +159,7 @@ fini(looking *self) {
   td_find_hooks_fini(&self->hooks);
   td_find_kept_fini(&self->kept);
   td_find_orders_fini(&self->orders);
+  td_find_unreached_fini(&self->unreached);
   td_number_map_fini(&self->outermost);
   free(self->deepest.line);
 }
@@ -157,6 +170,8 @@ td_findings_make(td_tape *tape, td_findings *findings, td_error *error) {
   td_catalog_along along = {.listener = event_cb, .data = &self};
   *findings = (td_findings){.looked_for = ""};
   td_status status = td_catalog_visit_along(tape, &along, visit_segment, error);
+  if (!status) status = td_find_rules(tape, findings, error);
+  if (!status) status = td_find_surprises(tape, findings, error);
   if (!status) tell(&self);
   fini(&self);
   return status;

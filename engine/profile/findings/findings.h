@@ -6,13 +6,23 @@
  * Note [What counts as a finding]
  * - Problems that events tell: NaN and Inf, errors, conflicts, warnings. Those of the same
  * function, line and text are one.
+ * - A node's error that only says again what its version_conflict says is no second finding.
+ * - An Inf that the forward pass makes or takes in counts only if it does harm. By the end of the
+ *   next outermost pass a NaN must be born, or an Inf in a gradient. Masks of attention do none.
  * - no_gradient: after the first step of an optimizer, a parameter that requires a gradient had
- * none.
- * - graphs_kept: the nodes of three passes or more were not freed two passes later. Those made
- *   before the first pass ended are not looked at: programs keep what they made at first.
- * - hooks_grow: one function was called as a hook more and more often in four passes on end.
+ *   none. What one line cut off its loss is one finding. Neither did its node store one later on
+ * the tape, or run, if nobody saw what is stored. Of a parameter without a name, nobody can tell
+ * what came later.
+ * - graphs_kept: the nodes of some passes were not freed two passes later. At the end there are
+ *   three such passes more than ever in the first half of the passes. Nodes made before the first
+ *   pass ended are not looked at: programs keep what they made at first.
+ * - hooks_grow: one node called a function as a hook more and more often. What counts is the node
+ *   that called it most in a pass. This number rose three times and did not fall between them.
  * - order_differs: a node got the same gradients as in the pass before, in another order. Nodes are
  *   the same if they are the same leaf, or were made in the same place since the last pass ended.
+ * - order_surprise: a pass left its predicted order, and not because of timing, hooks, passes
+ * inside or other callers. Who is first of several threads is a guess.
+ * - rule_broken: a rule of check.h.
  * - deep_reentry: backward calls lay half as deep inside one another as the engine's limit.
  *
  * The thread that owns the tape. */
@@ -21,6 +31,7 @@
 #include "engine/profile/findings/finding.h"
 #include "engine/trace/tape.h"
 
-/* td_findings_make reads the tape once. As td_catalog_visit. The caller calls td_findings_fini in
- * all cases. */
+/* td_findings_make reads the tape for what events tell and, up to TD_RULES_EVENTS events, once more
+ * for rules and once for orders. As td_catalog_visit. The caller calls td_findings_fini in all
+ * cases. */
 td_status td_findings_make(td_tape *tape, td_findings *findings, td_error *error);

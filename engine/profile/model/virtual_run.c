@@ -6,6 +6,8 @@
 #include "engine/base/number_map.h"
 #include "engine/base/task_order.h"
 
+#include <string.h>
+
 static const char *const schedule_names[TD_N_SCHEDULES] = {
 #define X(name, summary) #name,
     TD_SCHEDULES(X)
@@ -15,6 +17,14 @@ static const char *const schedule_names[TD_N_SCHEDULES] = {
 const char *
 td_schedule_name(td_schedule schedule) {
   return schedule_names[schedule];
+}
+
+td_schedule
+td_schedule_find(const char *name) {
+  td_schedule found = 0;
+  while (found < TD_N_SCHEDULES && strcmp(schedule_names[found], name) != 0)
+    found++;
+  return found;
 }
 
 /* A task in a queue; `order` counts pushes. */
@@ -29,7 +39,7 @@ typedef struct team {
   uint32_t n_idle, n_workers;
 } team;
 
-typedef enum happening { BEGIN, ROOTS, DELIVER, FINISH, WAKE } happening;
+typedef enum happening { BEGIN, ROOTS, CALL, RETURN, DELIVER, FINISH, WAKE, END } happening;
 
 typedef struct moment {
   uint64_t time, order;
@@ -48,6 +58,7 @@ typedef struct pass_now {
 typedef struct run {
   const td_pass_model *model;
   const td_virtual_plan *plan;
+  const td_virtual_listener *listener; /* (borrowed) or NULL */
   td_virtual_result *result;
   pass_now *passes;       /* (owned) */
   td_virtual_task *tasks; /* (owned) */
@@ -113,6 +124,16 @@ plan_at(run *self, uint64_t time, happening what, uint32_t id, uint32_t team) {
   TD_GROW(self->moments, self->n_moments, self->capacity);
   moments_push(self->moments, self->n_moments++, (moment){time, self->n_planned++, what, id, team},
                NULL);
+}
+
+static void
+tell_of(const run *self, td_virtual_event event) {
+  if (self->listener) self->listener->happened(&event, self->listener->data);
+}
+
+static void
+tell(const run *self, td_virtual_kind kind, uint32_t id, uint32_t team) {
+  tell_of(self, (td_virtual_event){kind, self->now, id, team, TD_NONE});
 }
 
 /* ---- before it begins ---- */
@@ -191,8 +212,20 @@ choose_team(const run *self, const td_model_task *task) {
 }
 
 static void
+plan_call(run *self, uint32_t task, uint32_t team) {
+  const td_model_task *facts = &self->model->tasks[task];
+  double share = self->tasks[task].share;
+  uint64_t begin = td_virtual_time(facts, share, facts->begin_ns);
+  uint64_t end = td_virtual_time(facts, share, facts->begin_ns + facts->apply_ns);
+  plan_at(self, self->now + begin, CALL, task, team);
+  plan_at(self, self->now + end, RETURN, task, team);
+}
+
+static void
 start(run *self, uint32_t task, uint32_t team) {
   const td_model_task *facts = &self->model->tasks[task];
+  tell(self, TD_VIRTUAL_pop, task, team);
+  if (self->listener) plan_call(self, task, team);
   for (uint32_t i = facts->first; i < facts->first + facts->n; i++)
     plan_at(self, self->now + td_virtual_offset(self->model, self->tasks, i), DELIVER, i, team);
   plan_at(self, self->now + self->tasks[task].total_ns, FINISH, task, team);
@@ -204,6 +237,7 @@ work_on(run *self, uint32_t number) {
   team *team = &self->teams[number];
   if (!team->n) {
     team->n_idle++;
+    tell(self, TD_VIRTUAL_idle, TD_NONE, number);
     return;
   }
   entry first = entries_pop(team->heap, team->n--, self);
@@ -212,12 +246,13 @@ work_on(run *self, uint32_t number) {
 
 /* A thread that pushes to itself is awake. */
 static void
-push(run *self, uint32_t task, uint32_t pusher) {
+push(run *self, uint32_t task, uint32_t by, uint32_t pusher) {
   uint32_t number = choose_team(self, &self->model->tasks[task]);
   team *team = &self->teams[number];
   TD_GROW(team->heap, team->n, team->capacity);
   entries_push(team->heap, team->n++, (entry){task, self->n_pushed++}, self);
   self->result->queue_peak = TD_MAX(self->result->queue_peak, team->n);
+  tell_of(self, (td_virtual_event){TD_VIRTUAL_push, self->now, task, number, by});
   if (!team->n_idle) return;
   team->n_idle--;
   bool is_awake = number == pusher && team->n_workers == 1;
@@ -228,6 +263,7 @@ static void
 begin(run *self, uint32_t number) {
   pass_now *pass = &self->passes[number];
   pass->begin_ns = self->now;
+  tell(self, TD_VIRTUAL_pass_begin, number, pass->team);
   plan_at(self, self->now + self->model->passes[number].lead_ns, ROOTS, number, pass->team);
 }
 
@@ -237,6 +273,7 @@ end_pass(run *self, uint32_t number) {
   const pass_now *pass = &self->passes[number];
   uint64_t end = self->now + facts->tail_ns;
   self->result->wall += end - pass->begin_ns;
+  if (self->listener) plan_at(self, end, END, number, pass->team);
   if (pass->next == TD_NONE) return;
   uint64_t next = self->model->passes[pass->next].begin_ns;
   plan_at(self, end + next - TD_MIN(next, facts->end_ns), BEGIN, pass->next, pass->team);
@@ -247,7 +284,7 @@ push_roots(run *self, uint32_t number) {
   const pass_now *pass = &self->passes[number];
   if (!pass->n_left) end_pass(self, number);
   for (uint32_t root = pass->first_root; root != TD_NONE; root = self->tasks[root].next_root)
-    push(self, root, pass->team);
+    push(self, root, TD_NONE, pass->team);
 }
 
 static void
@@ -257,13 +294,15 @@ deliver(run *self, uint32_t number, uint32_t pusher) {
   task->held += one->bytes;
   self->held += one->bytes;
   self->result->memory_peak = TD_MAX(self->result->memory_peak, self->held);
-  if (--task->n_awaited == 0) push(self, one->to, pusher);
+  tell(self, TD_VIRTUAL_deliver, number, pusher);
+  if (--task->n_awaited == 0) push(self, one->to, one->from, pusher);
 }
 
 static void
 finish(run *self, uint32_t task, uint32_t team) {
   uint32_t pass = self->model->tasks[task].pass;
   self->held -= self->tasks[task].held;
+  tell(self, TD_VIRTUAL_finish, task, team);
   if (--self->passes[pass].n_left == 0) end_pass(self, pass);
   work_on(self, team);
 }
@@ -276,20 +315,27 @@ happen(run *self, moment moment) {
     return begin(self, moment.id);
   case ROOTS:
     return push_roots(self, moment.id);
+  case CALL:
+    return tell(self, TD_VIRTUAL_begin, moment.id, moment.team);
+  case RETURN:
+    return tell(self, TD_VIRTUAL_end, moment.id, moment.team);
   case DELIVER:
     return deliver(self, moment.id, moment.team);
   case FINISH:
     return finish(self, moment.id, moment.team);
   case WAKE:
     return work_on(self, moment.team);
+  case END:
+    return tell(self, TD_VIRTUAL_pass_end, moment.id, moment.team);
   }
 }
 
 /* ---- all of it ---- */
 
 td_status
-td_virtual_run(const td_pass_model *model, const td_virtual_plan *plan, td_virtual_result *result) {
-  run self = {.model = model, .plan = plan, .result = result};
+td_virtual_run(const td_pass_model *model, const td_virtual_plan *plan,
+               const td_virtual_listener *listener, td_virtual_result *result) {
+  run self = {.model = model, .plan = plan, .listener = listener, .result = result};
   self.n_devices = plan->n_devices ? plan->n_devices : model->n_devices;
   self.n_teams = self.n_devices;
   self.passes = td_try_alloc(model->n_passes, sizeof *self.passes);

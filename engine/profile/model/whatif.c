@@ -12,14 +12,6 @@ typedef struct asking {
   bool *is_found;             /* (owned) by change of the first plan: all plans have the same */
 } asking;
 
-static void
-find_scaled(asking *self, const td_pass_model *model) {
-  const td_virtual_plan *plan = self->plans;
-  for (uint32_t i = 0; self->n_plans && i < plan->n_scalings; i++)
-    for (uint32_t task = 0; !self->is_found[i] && task < model->n_tasks; task++)
-      self->is_found[i] = td_scaling_is_of(&plan->scalings[i], &model->tasks[task]);
-}
-
 static td_status
 run(const td_pass_model *model, const td_catalog *catalog, void *data) {
   asking *self = data;
@@ -30,25 +22,12 @@ run(const td_pass_model *model, const td_catalog *catalog, void *data) {
   whatif->n_passes += model->n_passes;
   whatif->n_devices = model->n_devices;
   whatif->has_bytes |= model->has_bytes;
-  find_scaled(self, model);
-  td_status status = td_virtual_run(model, &as_recorded, &whatif->replayed);
+  if (self->n_plans)
+    td_virtual_tasks_find(model, self->plans->scalings, self->plans->n_scalings, self->is_found);
+  td_status status = td_virtual_run(model, &as_recorded, NULL, &whatif->replayed);
   for (uint32_t i = 0; i < self->n_plans && !status; i++)
-    status = td_virtual_run(model, &self->plans[i], &self->results[i]);
+    status = td_virtual_run(model, &self->plans[i], NULL, &self->results[i]);
   return status;
-}
-
-static td_status
-refuse_unknown(const asking *self, td_error *error) {
-  for (uint32_t i = 0; self->n_plans && i < self->plans->n_scalings; i++) {
-    const td_scaling *scaling = &self->plans->scalings[i];
-    if (self->is_found[i]) continue;
-    if (scaling->name)
-      return td_error_set(error, TD_OUT_OF_RANGE, "no function of these passes is called '%s'",
-                          scaling->name);
-    return td_error_set(error, TD_OUT_OF_RANGE, "node #%u did not run in these passes",
-                        scaling->node);
-  }
-  return TD_OK;
 }
 
 td_status
@@ -62,7 +41,8 @@ td_whatif_make(td_tape *tape, const td_virtual_plan *plans, uint32_t n_plans, td
   td_status status = td_model_visit(tape, run, &self, &whatif->n_left_out, error);
   if (!status && !whatif->n_passes)
     status = td_error_set(error, TD_OUT_OF_RANGE, "no backward pass of this tape ended well");
-  if (!status) status = refuse_unknown(&self, error);
+  if (!status && n_plans)
+    status = td_virtual_tasks_refuse(plans->scalings, plans->n_scalings, self.is_found, error);
   free(self.is_found);
   return status;
 }

@@ -3,6 +3,7 @@
 
 #include "engine/base/alloc.h"
 #include "engine/base/task_order.h"
+#include "engine/base/translate.h"
 #include "engine/profile/words.h"
 
 #define SENDERS_MAX 64 /* nodes in a row that are looked at for the one that is late */
@@ -34,7 +35,7 @@ typedef struct asking {
 
 static void
 say(const asking *self, const char *words) {
-  fputs(words, self->out);
+  fputs(td_translate(words), self->out);
 }
 
 static void
@@ -58,9 +59,9 @@ static td_order_cause
 blame_callers(const asking *self, const td_scene_thread *thread, const td_scene_task *task) {
   say(self, " ");
   say_thread(self, thread->thread);
-  say(self, " also works for ");
+  say(self, TD_N(" also works for "));
   td_words_graph_task(self->out, task->graph_task);
-  say(self, ", which another thread called.");
+  say(self, TD_N(", which another thread called."));
   return TD_ORDER_CAUSE_callers;
 }
 
@@ -74,9 +75,9 @@ blame_task(const asking *self, const td_scene_thread *thread, const td_scene_tas
   if (!task->had_inner && !task->had_hook) return TD_ORDER_CAUSE_timing;
   say(self, " ");
   say_node(self, task->node);
-  say(self, task->had_inner ? " ran a pass inside it, on " : " called a hook, on ");
+  say(self, task->had_inner ? TD_N(" ran a pass inside it, on ") : TD_N(" called a hook, on "));
   say_thread(self, thread->thread);
-  say(self, ".");
+  say(self, TD_N("."));
   return task->had_inner ? TD_ORDER_CAUSE_reentrant : TD_ORDER_CAUSE_hook;
 }
 
@@ -120,17 +121,17 @@ tell_late(const asking *self, uint32_t late) {
   const td_scene *scene = self->question->scene;
   uint32_t queue = self->question->graph->nodes[late].queue;
   const td_scene_thread *runner = td_scene_runner(scene, late);
-  say(self, ": ");
+  say(self, TD_N(": "));
   say_place(self, late);
-  say(self, " comes before it, and ");
+  say(self, TD_N(" comes before it, and "));
   if (runner) {
     say_thread(self, runner->thread);
-    say(self, " still ran that.");
+    say(self, TD_N(" still ran that."));
     return blame_thread(self, runner);
   }
-  say(self, "was still in ");
+  say(self, TD_N("was still in "));
   td_words_queue(self->out, self->question->catalog, queue);
-  say(self, ".");
+  say(self, TD_N("."));
   return blame_thread(self, td_scene_server(scene, queue));
 }
 
@@ -139,9 +140,9 @@ explain_unready(const asking *self) {
   const td_order_question *question = self->question;
   uint32_t late = find_late(self, question->expected);
   say_place(self, question->expected);
-  say(self, " was not ready");
+  say(self, TD_N(" was not ready"));
   if (late != TD_NONE) return tell_late(self, late);
-  say(self, ", but the tape does not tell what it waited for.");
+  say(self, TD_N(", but the tape does not tell what it waited for."));
   return TD_ORDER_CAUSE_unknown;
 }
 
@@ -158,28 +159,29 @@ place_of(const td_pass_graph *graph, uint32_t place) {
 static td_order_cause
 explain_early(const asking *self, uint32_t popped) {
   const td_order_question *question = self->question;
-  say(self, "Both were ready, and ");
+  say(self, TD_N("Both were ready, and "));
   say_place(self, popped);
-  say(self, " goes first. It was ready sooner than foreseen.");
+  say(self, TD_N(" goes first. It was ready sooner than foreseen."));
   return blame_thread(self, td_scene_thread_find(question->scene, question->pop->thread));
 }
 
 static td_order_cause
 explain_tie(const asking *self) {
-  say(self, "Both were ready with equal sequence numbers, so their places in the heap decide. ");
+  say(self,
+      TD_N("Both were ready with equal sequence numbers, so their places in the heap decide. "));
   if (td_scene_is_shared(self->question->scene, self->question->pop->queue)) {
-    say(self, "Tasks of another pass were in the queue too.");
+    say(self, TD_N("Tasks of another pass were in the queue too."));
     return TD_ORDER_CAUSE_callers;
   }
-  say(self, "The tasks entered the queue in another order than foreseen.");
+  say(self, TD_N("The tasks entered the queue in another order than foreseen."));
   return TD_ORDER_CAUSE_tie;
 }
 
 static td_order_cause
 explain_turn(const asking *self) {
-  say(self, "Both were ready, and ");
+  say(self, TD_N("Both were ready, and "));
   say_place(self, self->question->expected);
-  say(self, " goes first by its sequence_nr.");
+  say(self, TD_N(" goes first by its sequence_nr."));
   if (!self->question->blind) return TD_ORDER_CAUSE_out_of_turn;
   fprintf(self->out, " %s.", self->question->blind);
   return TD_ORDER_CAUSE_unknown;
@@ -215,9 +217,9 @@ is_renumbered(const asking *self, uint32_t place) {
 
 static td_order_cause
 explain_number(const asking *self, uint32_t place) {
-  say(self, "The program changed the sequence_nr of ");
+  say(self, TD_N("The program changed the sequence_nr of "));
   say_place(self, place);
-  say(self, " while the pass was under way.");
+  say(self, TD_N(" while the pass was under way."));
   return TD_ORDER_CAUSE_number;
 }
 
@@ -226,11 +228,20 @@ static td_order_cause
 explain_surplus(const asking *self, uint32_t popped) {
   say_node(self, self->question->pop->node);
   if (popped != TD_NONE && !is_needed(self->question->graph, popped)) {
-    say(self, " is not needed for the gradients that the program asked for.");
+    say(self, TD_N(" is not needed for the gradients that the program asked for."));
     return TD_ORDER_CAUSE_restriction;
   }
-  say(self, " is not where the graph on this tape leads to.");
+  say(self, TD_N(" is not where the graph on this tape leads to."));
   return TD_ORDER_CAUSE_unknown;
+}
+
+static td_order_cause
+tell_choice(const asking *self) {
+  const td_order_step *pop = self->question->pop;
+  say(self, pop->by == TD_chooser_schedule ? TD_N("The schedule chose ") : TD_N("The user chose "));
+  say_node(self, pop->node);
+  say(self, TD_N(" to be popped next."));
+  return TD_ORDER_CAUSE_choice;
 }
 
 static td_order_cause
@@ -240,6 +251,7 @@ judge(const asking *self) {
   uint32_t popped =
       td_pass_graph_find(question->graph, question->pop->graph_task, question->pop->node);
   bool is_surplus = expected == TD_NONE || popped == TD_NONE || !is_needed(question->graph, popped);
+  if (question->pop->is_chosen) return tell_choice(self);
   if (is_renumbered(self, popped)) return explain_number(self, popped);
   if (is_renumbered(self, expected)) return explain_number(self, expected);
   if (is_surplus) return explain_surplus(self, popped);

@@ -4,19 +4,22 @@
  * Private to engine/profile. One thread. */
 #pragma once
 
+#include "engine/base/translate.h"
 #include "engine/profile/order/order_scene.h"
 
 /* TD_ORDER_CAUSE(name, words): the words of `order --json`, and of its text; append only. */
 #define TD_ORDER_CAUSES(X)                                                                         \
-  X(unknown, "unknown")                  /* the tape does not tell */                              \
-  X(timing, "device timing")             /* another thread was faster or slower than foreseen */   \
-  X(hook, "a hook")                      /* a thread was late because of hooks */                  \
-  X(reentrant, "a re-entrant pass")      /* a thread was late because of a pass inside a node */   \
-  X(callers, "several callers")          /* another outermost pass used the queue */               \
-  X(number, "a changed sequence number") /* the program changed it while the pass was under way */ \
-  X(restriction, "the inputs of the pass") /* exec_info: a node was needed, or was not */          \
-  X(tie, "a tie")                          /* equal numbers entered the heap in another order */   \
-  X(out_of_turn, "out of turn")            /* the queue's order was broken */
+  X(unknown, TD_N("unknown"))             /* the tape does not tell */                             \
+  X(timing, TD_N("device timing"))        /* another thread was faster or slower than foreseen */  \
+  X(hook, TD_N("a hook"))                 /* a thread was late because of hooks */                 \
+  X(reentrant, TD_N("a re-entrant pass")) /* a thread was late because of a pass inside a node */  \
+  X(callers, TD_N("several callers"))     /* another outermost pass used the queue */              \
+  X(number,                                                                                        \
+    TD_N("a changed sequence number")) /* the program changed it while the pass was under way */   \
+  X(restriction, TD_N("the inputs of the pass")) /* exec_info: a node was needed, or was not */    \
+  X(tie, TD_N("a tie"))               /* equal numbers entered the heap in another order */        \
+  X(out_of_turn, TD_N("out of turn")) /* the queue's order was broken */                           \
+  X(choice, TD_N("a choice"))         /* a user or a schedule chose the task */
 
 typedef enum td_order_cause {
 #define X(name, words) TD_ORDER_CAUSE_##name,

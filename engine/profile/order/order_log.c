@@ -2,6 +2,7 @@
 #include "engine/profile/order/order_log.h"
 
 #include "engine/base/alloc.h"
+#include "engine/profile/chosen.h"
 
 #include <string.h>
 
@@ -173,6 +174,9 @@ take_step(td_order_log *log, const td_any_event *event, uint64_t seq) {
   td_order_step step;
   if (!log->first || !td_order_step_take(event, &step)) return;
   step.seq = seq;
+  step.is_chosen =
+      step.kind == TD_EVENT_queue_pop && td_chosen_is_for(&log->chosen, &event->queue_pop);
+  step.by = log->chosen.by;
   if (step.kind == TD_EVENT_queue_push) note_push(log, &step);
   if (step.kind == TD_EVENT_queue_pop) note_pop(log, &step, log->n_dropped + log->n_steps);
   TD_GROW(log->steps, log->n_steps, log->capacity);
@@ -185,9 +189,8 @@ fail(td_order_log *log, uint32_t graph_task) {
   if (pass) pass->has_failed = true;
 }
 
-void
-td_order_log_take(td_order_log *log, const td_catalog *catalog, const td_any_event *any,
-                  uint64_t seq) {
+static void
+take(td_order_log *log, const td_catalog *catalog, const td_any_event *any, uint64_t seq) {
   switch (any->event.kind) {
   case TD_EVENT_node_new:
     return note_number(log, any->node_new.node, any->node_new.sequence_nr);
@@ -214,6 +217,14 @@ td_order_log_take(td_order_log *log, const td_catalog *catalog, const td_any_eve
     break;
   }
   take_step(log, any, seq);
+}
+
+void
+td_order_log_take(td_order_log *log, const td_catalog *catalog, const td_any_event *any,
+                  uint64_t seq) {
+  take(log, catalog, any, seq);
+  bool is_choice = any->event.kind == TD_EVENT_task_chosen;
+  log->chosen = is_choice ? any->task_chosen : (td_event_task_chosen){0};
 }
 
 void

@@ -30,6 +30,7 @@ typedef struct td_order_log {
   bool changes_numbers; /* programs changed sequence numbers on this tape */
   td_order_step *steps; /* (owned) */
   size_t n_dropped, n_steps, capacity, trim_at;
+  td_event_task_chosen chosen;  /* the event just before, if it is one; else of kind 0 */
   td_logged_pass **passes;      /* (owned) by slot; NULL: free */
   td_logged_pass *first, *last; /* (borrowed) under way */
   uint32_t *free_slots;         /* (owned) */

@@ -10,6 +10,8 @@
 typedef struct td_order_step {
   uint64_t seq;
   uint32_t kind, thread, queue, graph_task, node;
+  bool is_chosen; /* a pop of a task that somebody chose, */
+  td_chooser by;  /* and who did */
 } td_order_step;
 
 /* td_order_step_take copies what is kept of an event; false if nothing is. */

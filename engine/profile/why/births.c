@@ -1,36 +1,44 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "engine/profile/why/births.h"
 
+#include "engine/base/translate.h"
+
 static const char *const places[TD_birthplace_LIMIT] = {
     [TD_birthplace_node] =
-        "{kind} was born in {node}: its output {number} has it, and its inputs had none",
-    [TD_birthplace_hook] =
-        "{kind} was born in the hook {hook} on {node}, in gradient {number} that the hook returned",
-    [TD_birthplace_forward] = "{kind} was born in the forward pass: result {number} of the "
-                              "operation that created {node} has it, and its operands had none",
+        TD_N("{kind} was born in {node}: its output {number} has it, and its inputs had none"),
+    [TD_birthplace_hook] = TD_N("{kind} was born in the hook {hook} on {node}, in gradient "
+                                "{number} that the hook returned"),
+    [TD_birthplace_forward] =
+        TD_N("{kind} was born in the forward pass: result {number} of the "
+             "operation that created {node} has it, and its operands had none"),
     [TD_birthplace_input] =
-        "{kind} came with the call of backward: input {number} of {node} has it",
-    [TD_birthplace_data] =
-        "{kind} came with the data: operand {number} of the operation that created {node} has it",
+        TD_N("{kind} came with the call of backward: input {number} of {node} has it"),
+    [TD_birthplace_data] = TD_N(
+        "{kind} came with the data: operand {number} of the operation that created {node} has it"),
 };
 #define UNNAMED_HOOK                                                                               \
-  "{kind} was born in a hook on {node}, in gradient {number} that the hook returned"
+  TD_N("{kind} was born in a hook on {node}, in gradient {number} that the hook returned")
 
 /* A NaN in a sum of terms without one: an infinity met its opposite. An Inf in a sum of finite
  * numbers: the sum is too great for the type. */
-#define IN_SUM "was born in the sum at input {number} of {node}: "
-#define FROM_ONE "from output {from_output_nr} of {from}"
-#define FROM_BOTH FROM_ONE " and from output {other_output_nr} of {other}"
 static const char *const in_sums[TD_anomaly_kind_LIMIT][2] = {
-    [TD_anomaly_kind_nan] = {"NaN " IN_SUM "+Inf met -Inf, one of them " FROM_ONE,
-                             "NaN " IN_SUM "+Inf met -Inf, " FROM_BOTH},
-    [TD_anomaly_kind_inf] = {"Inf " IN_SUM "it grew too great with the gradient " FROM_ONE,
-                             "Inf " IN_SUM "it grew too great with the gradients " FROM_BOTH},
+    [TD_anomaly_kind_nan] =
+        {TD_N(
+             "NaN was born in the sum at input {number} of {node}: +Inf met -Inf, one of them from "
+             "output {from_output_nr} of {from}"),
+         TD_N("NaN was born in the sum at input {number} of {node}: +Inf met -Inf, from output "
+              "{from_output_nr} of {from} and from output {other_output_nr} of {other}")},
+    [TD_anomaly_kind_inf] =
+        {TD_N("Inf was born in the sum at input {number} of {node}: it grew too great with the "
+              "gradient from output {from_output_nr} of {from}"),
+         TD_N("Inf was born in the sum at input {number} of {node}: output {from_output_nr} of "
+              "{from} and output {other_output_nr} of {other} made it too great")},
 };
-#define WHERE_ADDED "where {node} added this pass's gradient to the stored one"
 static const char *const in_grad[TD_anomaly_kind_LIMIT] = {
-    [TD_anomaly_kind_nan] = "NaN was born in .grad: +Inf met -Inf " WHERE_ADDED,
-    [TD_anomaly_kind_inf] = "Inf was born in .grad: it grew too great " WHERE_ADDED,
+    [TD_anomaly_kind_nan] = TD_N("NaN was born in .grad: +Inf met -Inf where {node} added this "
+                                 "pass's gradient to the stored one"),
+    [TD_anomaly_kind_inf] = TD_N("Inf was born in .grad: it grew too great where {node} added this "
+                                 "pass's gradient to the stored one"),
 };
 
 const char *
@@ -45,25 +53,30 @@ td_birth_sentence(const td_event_anomaly *anomaly) {
 /* Anomaly mode looks at outputs alone, for NaN alone, and blames the node that they are of. */
 static const char *const meanings[TD_birthplace_LIMIT] = {
     [TD_birthplace_node] =
-        "Its own formula made it from a gradient without one: see what {node} saved "
-        "in the forward pass. PyTorch's anomaly mode names this node too.",
-    [TD_birthplace_sum] = "Neither of the two had a NaN: see where their infinities come from. "
-                          "{node} only passes it on, but PyTorch's anomaly mode would blame it.",
-    [TD_birthplace_hook] = "The gradient was free of it before the hook. PyTorch's anomaly mode "
-                           "would blame a node.",
-    [TD_birthplace_forward] = "Gradients may be fine all the same. PyTorch's anomaly mode does not "
-                              "look at the forward pass.",
-    [TD_birthplace_input] = "See what made the gradient that the program passed. PyTorch's anomaly "
-                            "mode would blame {node}, which only passes it on.",
-    [TD_birthplace_accumulate] = "Neither of the two passes had a NaN in this gradient. PyTorch's "
-                                 "anomaly mode is silent: it does not look at .grad.",
+        TD_N("Its own formula made it from a gradient without one: see what {node} saved "
+             "in the forward pass. PyTorch's anomaly mode names this node too."),
+    [TD_birthplace_sum] =
+        TD_N("Neither of the two had a NaN: see where their infinities come from. "
+             "{node} only passes it on, but PyTorch's anomaly mode would blame it."),
+    [TD_birthplace_hook] =
+        TD_N("The gradient was free of it before the hook. PyTorch's anomaly mode "
+             "would blame a node."),
+    [TD_birthplace_forward] =
+        TD_N("Gradients may be fine all the same. PyTorch's anomaly mode does not "
+             "look at the forward pass."),
+    [TD_birthplace_input] =
+        TD_N("See what made the gradient that the program passed. PyTorch's anomaly "
+             "mode would blame {node}, which only passes it on."),
+    [TD_birthplace_accumulate] =
+        TD_N("Neither of the two passes had a NaN in this gradient. PyTorch's "
+             "anomaly mode is silent: it does not look at .grad."),
     [TD_birthplace_data] =
-        "No operation of the graph made it: the program's data had it. PyTorch's "
-        "anomaly mode would blame the first node that multiplies by it.",
+        TD_N("No operation of the graph made it: the program's data had it. PyTorch's "
+             "anomaly mode would blame the first node that multiplies by it."),
 };
 #define SILENT_AT_LEAF                                                                             \
-  "Neither of the two had a NaN: see where their infinities come from. PyTorch's anomaly mode is " \
-  "silent: {node} is a leaf's and has no outputs to look at."
+  TD_N("Neither of the two had a NaN: see where their infinities come from. PyTorch's anomaly "    \
+       "mode is silent: {node} is a leaf's and has no outputs to look at.")
 
 static bool
 is_leaf(const td_catalog *catalog, uint32_t node) {

@@ -2,6 +2,7 @@
 #include "engine/profile/why/conflicts.h"
 
 #include "engine/base/alloc.h"
+#include "engine/base/translate.h"
 #include "engine/profile/words.h"
 
 bool
@@ -25,20 +26,20 @@ tell_versions(FILE *out, const td_catalog *catalog, td_tape *tape,
               const td_event_version_conflict *conflict) {
   td_event_tensor_write write;
   if (!td_conflict_find_write(catalog, tape, conflict, &write)) {
-    fputs("What wrote into it is not on the tape.", out);
+    fputs(td_translate("What wrote into it is not on the tape."), out);
     return;
   }
   td_words_text(out, td_tape_string(tape, write.operation));
-  fputs(" wrote into it after it was saved", out);
+  fputs(td_translate(" wrote into it after it was saved"), out);
   if (write.node != TD_NONE) {
     fputs(" (", out);
     td_words_node(out, catalog, write.node);
     putc(')', out);
   }
   const char *stack = td_tape_string(tape, write.stack);
-  if (*stack) fputs(", at ", out);
+  if (*stack) fputs(td_translate(", at "), out);
   td_words_text(out, stack);
-  fputs(": write before it is used, or into a clone.", out);
+  fputs(td_translate(": write before it is used, or into a clone."), out);
 }
 
 char *
@@ -50,10 +51,12 @@ td_conflict_meaning(const td_catalog *catalog, td_tape *tape, const td_any_event
   if (event->event.kind == TD_EVENT_version_conflict)
     tell_versions(out, catalog, tape, &event->version_conflict);
   if (event->event.kind == TD_EVENT_stream_conflict)
-    fprintf(out,
+    fprintf(
+        out,
+        td_translate(
             "Chance decides which of the two comes first. To order them, record an event on stream "
-            "%d after its access, and let stream %d wait for that event.",
-            event->stream_conflict.first_stream, event->stream_conflict.second_stream);
+            "%d after its access, and let stream %d wait for that event."),
+        event->stream_conflict.first_stream, event->stream_conflict.second_stream);
   fclose(out);
   return text;
 }

@@ -2,6 +2,7 @@
 #include "engine/profile/why/describe.h"
 
 #include "engine/base/alloc.h"
+#include "engine/base/translate.h"
 #include "engine/profile/why/births.h"
 #include "engine/profile/why/conflicts.h"
 #include "engine/profile/words.h"
@@ -15,20 +16,27 @@
  * sentence of its kind fits. */
 static const char *
 choose_level(const td_any_event *event) {
-  return event->probe_level.reason ? NULL : "the probe recorded at level {level}";
+  return event->probe_level.reason ? NULL : TD_N("the probe recorded at level {level}");
 }
 
 /* A task without a node only wakes or ends its thread. */
 static const char *
 choose_pop(const td_any_event *event) {
   return event->queue_pop.node == TD_NONE
-             ? "{thread} popped a task without a node from {queue}, {size} left"
+             ? TD_N("{thread} popped a task without a node from {queue}, {size} left")
+             : NULL;
+}
+
+static const char *
+choose_chosen(const td_any_event *event) {
+  return event->task_chosen.by == TD_chooser_schedule
+             ? TD_N("the schedule chose {node} to be popped next from {queue}")
              : NULL;
 }
 
 static const char *
 choose_kernel(const td_any_event *event) {
-  return event->kernel.node == TD_NONE ? "{thread} put {name} on stream {stream} of {device}"
+  return event->kernel.node == TD_NONE ? TD_N("{thread} put {name} on stream {stream} of {device}")
                                        : NULL;
 }
 
@@ -41,7 +49,8 @@ choose_anomaly(const td_any_event *event) {
 static const char *
 choose_stats(const td_any_event *event) {
   return isnan(event->tensor_stats.min)
-             ? "{place} {number} of {node} had {n_elements} elements, {n_nan} NaN, {n_inf} Inf"
+             ? TD_N(
+                   "{place} {number} of {node} had {n_elements} elements, {n_nan} NaN, {n_inf} Inf")
              : NULL;
 }
 
@@ -52,33 +61,38 @@ choose_stream_conflict(const td_any_event *event) {
        second = event->stream_conflict.second != TD_NONE;
   if (first && second) return NULL;
   if (first)
-    return "{first} and the forward pass on stream {second_stream} touch one buffer of {device}, "
-           "unordered";
+    return TD_N(
+        "{first} and the forward pass on stream {second_stream} touch one buffer of {device}, "
+        "unordered");
   if (second)
-    return "the forward pass on stream {first_stream} and {second} touch one buffer of {device}, "
-           "unordered";
-  return "streams {first_stream} and {second_stream} of {device} touch one buffer, unordered";
+    return TD_N(
+        "the forward pass on stream {first_stream} and {second} touch one buffer of {device}, "
+        "unordered");
+  return TD_N("streams {first_stream} and {second_stream} of {device} touch one buffer, unordered");
 }
 
 static const char *
 choose_synchronize_begin(const td_any_event *event) {
-  if (event->synchronize_begin.stream < 0) return "{thread} began to wait for all work of {device}";
+  if (event->synchronize_begin.stream < 0)
+    return TD_N("{thread} began to wait for all work of {device}");
   return event->synchronize_begin.stream_event == TD_NONE
              ? NULL
-             : "{thread} began to wait for event {stream_event} of stream {stream} of {device}";
+             : TD_N("{thread} began to wait for event {stream_event} of stream {stream} of "
+                    "{device}");
 }
 
 static const char *
 choose_synchronize_end(const td_any_event *event) {
   return event->synchronize_end.stream < 0
-             ? "{thread} had waited for all work of {device} for {waited} ns"
+             ? TD_N("{thread} had waited for all work of {device} for {waited} ns")
              : NULL;
 }
 
 static const char *
 choose_collective(const td_any_event *event) {
-  return event->collective_begin.operation ? NULL
-                                           : "{thread} began to wait for a collective operation";
+  return event->collective_begin.operation
+             ? NULL
+             : TD_N("{thread} began to wait for a collective operation");
 }
 
 /* The GIL is not the lock of something. */
@@ -87,10 +101,10 @@ choose_collective(const td_any_event *event) {
     return event->kind.lock == TD_lock_kind_gil ? (sentence) : NULL;                               \
   }
 
-CHOOSE_FOR_GIL(lock_wait, "{thread} began to wait for Python's GIL")
-CHOOSE_FOR_GIL(lock_acquired, "{thread} got Python's GIL after {waited} ns")
-CHOOSE_FOR_GIL(lock_released, "{thread} gave back Python's GIL")
-CHOOSE_FOR_GIL(lock_held, "{holder} had Python's GIL when {thread} began to wait")
+CHOOSE_FOR_GIL(lock_wait, TD_N("{thread} began to wait for Python's GIL"))
+CHOOSE_FOR_GIL(lock_acquired, TD_N("{thread} got Python's GIL after {waited} ns"))
+CHOOSE_FOR_GIL(lock_released, TD_N("{thread} gave back Python's GIL"))
+CHOOSE_FOR_GIL(lock_held, TD_N("{holder} had Python's GIL when {thread} began to wait"))
 
 static const char *(*const choosers[TD_EVENT_LIMIT])(const td_any_event *event) = {
 #define SAYS(text) NULL
@@ -105,7 +119,7 @@ static const char *
 sentence_of(const td_any_event *event) {
   uint16_t kind = event->event.kind;
   const char *chosen = choosers[kind] ? choosers[kind](event) : NULL;
-  return chosen ? chosen : td_event_type_get(kind)->sentence;
+  return td_translate(chosen ? chosen : td_event_type_get(kind)->sentence);
 }
 
 typedef struct describer {
@@ -179,7 +193,7 @@ write_value(describer *to, const td_field *field) {
     fprintf(to->out, "%g", td_event_double(value));
     break;
   case TD_FORM_yes_no:
-    fputs(value ? "yes" : "no", to->out);
+    fputs(value ? td_translate("yes") : td_translate("no"), to->out);
     break;
   case TD_FORM_text:
     td_words_text(to->out, td_tape_string(to->tape, (uint32_t)value));
@@ -241,38 +255,44 @@ td_why_describe_briefly(const td_catalog *catalog, td_tape *tape, const td_any_e
 
 /* What a kind of event means for the pass. */
 static const char *const meanings[TD_EVENT_LIMIT] = {
-    [TD_EVENT_string] = "Other events name this text by its number.",
-    [TD_EVENT_node_new] = "Among the ready nodes of a pass, the one with the highest sequence_nr "
-                          "runs first.",
-    [TD_EVENT_input_metadata] = "The engine holds each gradient to that before it is used.",
-    [TD_EVENT_graph_task_begin] = "The engine now counts how many gradients each node waits for.",
-    [TD_EVENT_dependency] = "It runs when all of them have come.",
-    [TD_EVENT_outstanding] = "The pass goes on until 0.",
-    [TD_EVENT_queue_wake] = "The task runs no node: the thread looks whether the pass is over.",
-    [TD_EVENT_node_begin] = "It runs on {thread}.",
-    [TD_EVENT_node_end] = "Now its gradients are handed out.",
-    [TD_EVENT_release] = "Another pass through it would fail.",
-    [TD_EVENT_reentrant_enter] = "The node goes on when the inner pass is over.",
-    [TD_EVENT_pool_push] = "Its caller is too deep in nested passes to run one more.",
-    [TD_EVENT_lock_wait] = "Another thread holds it.",
-    [TD_EVENT_collective_begin] = "It goes on when every process has taken part.",
-    [TD_EVENT_stream_record] = "Who waits for this event waits for all work before it on the "
-                               "stream.",
-    [TD_EVENT_stream_wait] = "Work that comes later on the stream begins after that event.",
-    [TD_EVENT_synchronize_begin] = "It goes on when the device has done what was put there before.",
+    [TD_EVENT_string] = TD_N("Other events name this text by its number."),
+    [TD_EVENT_node_new] =
+        TD_N("Among the ready nodes of a pass, the one with the highest sequence_nr "
+             "runs first."),
+    [TD_EVENT_input_metadata] = TD_N("The engine holds each gradient to that before it is used."),
+    [TD_EVENT_graph_task_begin] =
+        TD_N("The engine now counts how many gradients each node waits for."),
+    [TD_EVENT_dependency] = TD_N("It runs when all of them have come."),
+    [TD_EVENT_outstanding] = TD_N("The pass goes on until 0."),
+    [TD_EVENT_queue_wake] =
+        TD_N("The task runs no node: the thread looks whether the pass is over."),
+    [TD_EVENT_node_begin] = TD_N("It runs on {thread}."),
+    [TD_EVENT_node_end] = TD_N("Now its gradients are handed out."),
+    [TD_EVENT_release] = TD_N("Another pass through it would fail."),
+    [TD_EVENT_reentrant_enter] = TD_N("The node goes on when the inner pass is over."),
+    [TD_EVENT_pool_push] = TD_N("Its caller is too deep in nested passes to run one more."),
+    [TD_EVENT_lock_wait] = TD_N("Another thread holds it."),
+    [TD_EVENT_collective_begin] = TD_N("It goes on when every process has taken part."),
+    [TD_EVENT_stream_record] = TD_N("Who waits for this event waits for all work before it on the "
+                                    "stream."),
+    [TD_EVENT_stream_wait] = TD_N("Work that comes later on the stream begins after that event."),
+    [TD_EVENT_synchronize_begin] =
+        TD_N("It goes on when the device has done what was put there before."),
 };
 
 static const char *
 meaning_of(const td_any_event *event) {
   uint16_t kind = event->event.kind;
-  if (kind == TD_EVENT_outstanding && event->outstanding.value == 0) return "So the pass is over.";
-  return meanings[kind] ? meanings[kind] : "";
+  if (kind == TD_EVENT_outstanding && event->outstanding.value == 0)
+    return td_translate("So the pass is over.");
+  return meanings[kind] ? td_translate(meanings[kind]) : "";
 }
 
 char *
 td_why_mean(const td_catalog *catalog, td_tape *tape, const td_any_event *event) {
   if (event->event.kind == TD_EVENT_anomaly)
-    return fill_in(catalog, tape, event, td_birth_meaning(&event->anomaly, catalog), td_words_node);
+    return fill_in(catalog, tape, event, td_translate(td_birth_meaning(&event->anomaly, catalog)),
+                   td_words_node);
   const char *meaning = meaning_of(event);
   return *meaning ? fill_in(catalog, tape, event, meaning, td_words_node)
                   : td_conflict_meaning(catalog, tape, event);

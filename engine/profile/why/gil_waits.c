@@ -2,6 +2,7 @@
 #include "engine/profile/why/gil_waits.h"
 
 #include "engine/base/alloc.h"
+#include "engine/base/translate.h"
 #include "engine/profile/words.h"
 
 #include <stdio.h>
@@ -88,18 +89,18 @@ write_holder(td_replay *replay, looking *self, uint64_t seq, FILE *out) {
       td_replay_event(replay, begin, &event, NULL) == TD_OK &&
       event.event.kind == TD_EVENT_lock_held && td_replay_seek(replay, begin + 1, NULL) == TD_OK;
   if (!is_known) {
-    fputs("the tape does not say who had the GIL.", out);
+    fputs(td_translate("the tape does not say who had the GIL."), out);
     return;
   }
   td_words_thread(out, catalog, event.lock_held.holder);
   uint32_t node = td_state_thread(td_replay_state(replay), event.lock_held.holder)->node;
   if (node == TD_NONE) {
-    fputs(" had the GIL, at no node.", out);
+    fputs(td_translate(" had the GIL, at no node."), out);
     return;
   }
-  fputs(" had the GIL, at ", out);
+  fputs(td_translate(" had the GIL, at "), out);
   td_words_node_whole(out, catalog, node);
-  putc('.', out);
+  fputs(td_translate("."), out);
 }
 
 static void
@@ -108,11 +109,11 @@ write_waits(td_replay *replay, looking *self, uint64_t seq, FILE *out) {
   if (td_replay_find(replay, seq, false, look, self, &longest, NULL) != TD_OK) return;
   if (!self->found_start || !self->n) return;
   if (td_replay_find(replay, seq, false, is_longest, self, &longest, NULL) != TD_OK) return;
-  fputs(" In that time ", out);
+  fputs(td_translate(" In that time "), out);
   td_words_thread(out, td_replay_catalog(replay), self->thread);
-  fputs(" waited ", out);
-  td_words_plural(out, self->n, "time");
-  fprintf(out, " for Python's GIL, %.3f ms in all. In the longest wait, %.3f ms, ",
+  fputs(td_translate(" waited "), out);
+  td_words_plural(out, self->n, "time", "times");
+  fprintf(out, td_translate(" for Python's GIL, %.3f ms in all. In the longest wait, %.3f ms, "),
           (double)self->ns / 1e6, (double)self->longest_ns / 1e6);
   write_holder(replay, self, longest, out);
 }
@@ -146,7 +147,7 @@ td_gil_waits_tell(td_replay *replay, uint64_t seq, const td_any_event *event) {
   FILE *out = open_memstream(&text, &size);
   if (!out) return td_dup_string("");
   if (is_end_of_wait) {
-    fputs(" When the wait began, ", out);
+    fputs(td_translate(" When the wait began, "), out);
     write_holder(replay, &self, seq, out);
   } else {
     write_waits(replay, &self, seq, out);

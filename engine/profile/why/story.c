@@ -3,6 +3,7 @@
 
 #include "engine/base/alloc.h"
 #include "engine/base/task_order.h"
+#include "engine/base/translate.h"
 #include "engine/profile/words.h"
 
 #include <ctype.h>
@@ -13,13 +14,15 @@
 const char *
 td_story_separator(uint32_t i, uint32_t n) {
   if (i == 0) return "";
-  return i + 1 == n ? " and " : ", ";
+  return i + 1 == n ? td_translate(" and ") : ", ";
 }
 
 void
 td_story_entry(const td_story *story, const td_queue_entry *entry) {
   if (entry->node == TD_NONE)
-    fputs(entry->kind == TD_TASK_SHUTDOWN ? "the shutdown task" : "a dummy task", story->out);
+    fputs(entry->kind == TD_TASK_SHUTDOWN ? td_translate("the shutdown task")
+                                          : td_translate("a dummy task"),
+          story->out);
   else
     td_words_node(story->out, story->catalog, entry->node);
 }
@@ -31,7 +34,7 @@ td_story_entries(const td_story *story, const td_queue_entry *entries, uint32_t 
     fputs(td_story_separator(i, n_told), story->out);
     td_story_entry(story, &entries[i]);
   }
-  if (n > named) fprintf(story->out, " and %u more", n - named);
+  if (n > named) fprintf(story->out, td_translate(" and %u more"), n - named);
 }
 
 void
@@ -61,9 +64,9 @@ static void
 write_sender(const td_story *story, uint32_t from, uint32_t n_gradients) {
   td_node_state state = (td_node_state)td_state_node(story->state, from)->state;
   td_words_node(story->out, story->catalog, from);
-  fprintf(story->out, " (%s", td_node_state_name(state));
-  if (state == TD_NODE_done) fputs(", on its way", story->out);
-  if (n_gradients > 1) fprintf(story->out, ", %u gradients", n_gradients);
+  fprintf(story->out, " (%s", td_translate(td_node_state_name(state)));
+  if (state == TD_NODE_done) fputs(td_translate(", on its way"), story->out);
+  if (n_gradients > 1) fprintf(story->out, td_translate(", %u gradients"), n_gradients);
   putc(')', story->out);
 }
 
@@ -73,18 +76,18 @@ write_missing(const td_story *story, const td_task_now *task) {
   td_missing_find(&missing, story->catalog, story->state, &story->senders, task);
   uint32_t named = TD_MIN(missing.n, TD_STORY_NAMED), n_told = named + (missing.n > named);
   for (uint32_t i = 0; i < named; i++) {
-    fputs(i ? td_story_separator(i, n_told) : ", from ", story->out);
+    fputs(i ? td_story_separator(i, n_told) : td_translate(", from "), story->out);
     write_sender(story, missing.senders[i].from, missing.senders[i].n_gradients);
   }
-  if (missing.n > named) fprintf(story->out, " and %u more", missing.n - named);
+  if (missing.n > named) fprintf(story->out, td_translate(" and %u more"), missing.n - named);
   td_missing_fini(&missing);
 }
 
 void
 td_story_wait(const td_story *story, const td_task_now *task) {
   td_words_node(story->out, story->catalog, task->node);
-  fprintf(story->out, " still waits for %u of ", task->dependencies);
-  td_words_plural(story->out, task->expected, "gradient");
+  fprintf(story->out, td_translate(" still waits for %u of "), task->dependencies);
+  td_words_plural(story->out, task->expected, "gradient", "gradients");
   write_missing(story, task);
 }
 
@@ -106,16 +109,18 @@ typedef enum reason {
 
 /* The same words do for both entries. Those of DEEPER and HIGHER have numbers. */
 static const char *const words[] = {
-    [FIFO] = "this queue is first in, first out",
-    [LIFO] = "this queue is last in, first out",
-    [SHUTDOWN] = "a shutdown task goes before everything",
-    [DUMMY] = "a dummy task goes before every node",
-    [OVER] = "a task whose graph task is over goes first, and the engine throws it away",
-    [UNSORTED] = "a graph task ended while both were in the heap, and that moves nothing in the "
-                 "heap",
-    [HIGHEST] = "AccumulateGrad has the highest sequence_nr: the engine stores a leaf's gradient "
-                "as soon as it is complete",
-    [TIE] = "depths and sequence numbers are equal, so the place in the heap decides",
+    [FIFO] = TD_N("this queue is first in, first out"),
+    [LIFO] = TD_N("this queue is last in, first out"),
+    [SHUTDOWN] = TD_N("a shutdown task goes before everything"),
+    [DUMMY] = TD_N("a dummy task goes before every node"),
+    [OVER] = TD_N("a task whose graph task is over goes first, and the engine throws it away"),
+    [UNSORTED] =
+        TD_N("a graph task ended while both were in the heap, and that moves nothing in the "
+             "heap"),
+    [HIGHEST] =
+        TD_N("AccumulateGrad has the highest sequence_nr: the engine stores a leaf's gradient "
+             "as soon as it is complete"),
+    [TIE] = TD_N("depths and sequence numbers are equal, so the place in the heap decides"),
 };
 
 static bool
@@ -169,15 +174,16 @@ typedef struct side {
 static char *
 make_clause(const td_story *story, reason reason, const side *side) {
   if (reason == DEEPER)
-    return td_format("its graph task is nested %s (depth %u against %u)",
-                     side->wins ? "deeper" : "less deep", depth(story, side->self),
-                     depth(story, side->other));
+    return td_format(td_translate("its graph task is nested %s (depth %u against %u)"),
+                     side->wins ? td_translate("deeper") : td_translate("less deep"),
+                     depth(story, side->self), depth(story, side->other));
   if (reason == HIGHER)
-    return td_format("its sequence_nr is %s (%" PRIu64 " against %" PRIu64
-                     "): the node created later in the forward pass goes first",
-                     side->wins ? "higher" : "lower", sequence_nr(story, side->self),
-                     sequence_nr(story, side->other));
-  return td_dup_string(words[reason]);
+    return td_format(td_translate("its sequence_nr is %s (%llu against %llu): the node created "
+                                  "later in the forward pass goes first"),
+                     side->wins ? td_translate("higher") : td_translate("lower"),
+                     (unsigned long long)sequence_nr(story, side->self),
+                     (unsigned long long)sequence_nr(story, side->other));
+  return td_dup_string(td_translate(words[reason]));
 }
 
 /* The reason holds for all others. */
@@ -185,10 +191,10 @@ static void
 write_sentence(const td_story *story, reason reason, const side *side, uint32_t n_others) {
   char *clause = make_clause(story, reason, side);
   if (reason == TIE)
-    fputs(n_others == 1 ? "Their " : "All ", story->out);
-  else if (islower(*clause))
-    *clause = (char)toupper(*clause);
-  fprintf(story->out, "%s.", clause);
+    fputs(n_others == 1 ? td_translate("Their ") : td_translate("All "), story->out);
+  else if (islower((unsigned char)*clause))
+    *clause = (char)toupper((unsigned char)*clause);
+  fprintf(story->out, td_translate("%s."), clause);
   free(clause);
 }
 
@@ -196,9 +202,9 @@ static void
 write_group(const td_story *story, reason reason, const side *side, const td_queue_entry *others,
             uint32_t n_others) {
   char *clause = make_clause(story, reason, side);
-  fputs("Against ", story->out);
+  fputs(td_translate("Against "), story->out);
   td_story_entries(story, others, n_others);
-  fprintf(story->out, ", %s.", clause);
+  fprintf(story->out, td_translate(", %s."), clause);
   free(clause);
 }
 

@@ -2,6 +2,7 @@
 #include "engine/profile/why/why.h"
 
 #include "engine/base/alloc.h"
+#include "engine/base/translate.h"
 #include "engine/profile/why/birth_links.h"
 #include "engine/profile/why/gil_waits.h"
 #include "engine/profile/why/story.h"
@@ -18,11 +19,11 @@ write_queue_place(const td_story *story, uint32_t node, const td_task_now *task)
          (entries[ahead].node != node || entries[ahead].graph_task != task->graph_task))
     ahead++;
   if (ahead == 0) {
-    fputs("It is the next to be popped.", story->out);
+    fputs(td_translate("It is the next to be popped."), story->out);
   } else {
-    fputs("It waits behind ", story->out);
+    fputs(td_translate("It waits behind "), story->out);
     td_story_entries(story, entries, ahead);
-    fputs(". ", story->out);
+    fputs(td_translate(". "), story->out);
     if (ahead < n) td_story_loses(story, task->queue, entries, ahead + 1);
   }
   free(entries);
@@ -44,7 +45,7 @@ write_last_sender(const td_story *story, const td_task_now *task) {
   td_missing_find(&missing, story->catalog, story->state, &story->senders, &counted);
   bool is_on_its_way = missing.n > 0;
   if (is_on_its_way) {
-    fputs(" waits for its last gradient, which is on its way from ", story->out);
+    fputs(td_translate(" waits for its last gradient, which is on its way from "), story->out);
     td_words_node(story->out, story->catalog, missing.senders[0].from);
   }
   td_missing_fini(&missing);
@@ -53,25 +54,25 @@ write_last_sender(const td_story *story, const td_task_now *task) {
 
 /* What is said of a node that waits for nothing any more, or for nothing yet. */
 static const char *const conditions[TD_N_NODE_STATES] = {
-    [TD_NODE_absent] = " is not created yet",
-    [TD_NODE_created] = " takes part in no backward pass yet",
-    [TD_NODE_waiting] = " got no gradients in the pass that it was part of",
-    [TD_NODE_partial] = " was left without all its gradients when its pass ended",
-    [TD_NODE_queued] = " was popped and is about to run",
-    [TD_NODE_skipped] = " is not run in this pass",
-    [TD_NODE_captured] = " was not run: its gradient was kept as a result",
-    [TD_NODE_failed] = " failed",
-    [TD_NODE_released] = " is released",
+    [TD_NODE_absent] = TD_N(" is not created yet"),
+    [TD_NODE_created] = TD_N(" takes part in no backward pass yet"),
+    [TD_NODE_waiting] = TD_N(" got no gradients in the pass that it was part of"),
+    [TD_NODE_partial] = TD_N(" was left without all its gradients when its pass ended"),
+    [TD_NODE_queued] = TD_N(" was popped and is about to run"),
+    [TD_NODE_skipped] = TD_N(" is not run in this pass"),
+    [TD_NODE_captured] = TD_N(" was not run: its gradient was kept as a result"),
+    [TD_NODE_failed] = TD_N(" failed"),
+    [TD_NODE_released] = TD_N(" is released"),
 };
 
 static void
 write_node_without_wait(const td_story *story, const td_node_now *now) {
   if (now->state == TD_NODE_running)
-    write_on_thread(story, "is running on", now);
+    write_on_thread(story, td_translate("is running on"), now);
   else if (now->state == TD_NODE_done)
-    write_on_thread(story, "has run on", now);
+    write_on_thread(story, td_translate("has run on"), now);
   else
-    fputs(conditions[now->state], story->out);
+    fputs(td_translate(conditions[now->state]), story->out);
 }
 
 static bool
@@ -86,22 +87,22 @@ write_node_now(const td_story *story, uint32_t node, const td_task_now *task, bo
   const td_node_now *now = td_state_node(story->state, node);
   if (waits && task->dependencies > 0) {
     td_story_wait(story, task);
-    putc('.', story->out);
+    fputs(td_translate("."), story->out);
     return;
   }
   td_words_node(story->out, story->catalog, node);
   if (task && task->queue != TD_NONE) {
-    fputs(" is ready and lies in ", story->out);
+    fputs(td_translate(" is ready and lies in "), story->out);
     td_words_queue(story->out, story->catalog, task->queue);
-    fputs(". ", story->out);
+    fputs(td_translate(". "), story->out);
     write_queue_place(story, node, task);
     return;
   }
   if (!waits)
     write_node_without_wait(story, now);
   else if (!write_last_sender(story, task))
-    fputs(" has all its gradients and is about to enter a queue", story->out);
-  putc('.', story->out);
+    fputs(td_translate(" has all its gradients and is about to enter a queue"), story->out);
+  fputs(td_translate("."), story->out);
 }
 
 char *
@@ -184,8 +185,8 @@ tell_event(td_replay *replay, uint64_t seq, const td_any_event *event, char **te
                     ? td_birth_links(catalog, tape, seq, &event->anomaly)
                     : td_dup_string("");
   char *gil = td_gil_waits_tell(replay, seq, event);
-  *text = td_format("Event %llu: %s.%s%s%s%s", (unsigned long long)seq, what, *then ? " " : "",
-                    then, links, gil);
+  *text = td_format(td_translate("Event %llu: %s.%s%s%s%s"), (unsigned long long)seq, what,
+                    *then ? " " : "", then, links, gil);
   free(gil);
   free(links);
   free(what);

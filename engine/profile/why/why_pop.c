@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "engine/base/alloc.h"
 #include "engine/base/task_order.h"
+#include "engine/base/translate.h"
+#include "engine/profile/chosen.h"
 #include "engine/profile/why/gil_waits.h"
 #include "engine/profile/why/story.h"
 #include "engine/profile/why/why.h"
@@ -22,11 +24,11 @@ write_not_ready(const td_story *story, uint32_t graph_task) {
       more++;
       continue;
     }
-    fputs(told++ ? "; " : " Not ready: ", story->out);
+    fputs(told++ ? td_translate("; ") : td_translate(" Not ready: "), story->out);
     td_story_wait(story, task);
   }
-  if (more) fprintf(story->out, "; and %u more", more);
-  if (told) putc('.', story->out);
+  if (more) fprintf(story->out, td_translate("; and %u more"), more);
+  if (told) fputs(td_translate("."), story->out);
 }
 
 /* What a task without a node is for. */
@@ -34,47 +36,70 @@ static void
 write_purpose(const td_story *story, const td_queue_entry *entry) {
   if (entry->node != TD_NONE) return;
   if (entry->kind == TD_TASK_SHUTDOWN) {
-    fputs(" It runs no node: it tells the thread to end.", story->out);
+    fputs(td_translate(" It runs no node: it tells the thread to end."), story->out);
     return;
   }
-  fputs(" It runs no node: it wakes the thread, because another thread completed ", story->out);
+  fputs(td_translate(" It runs no node: it wakes the thread, because another thread completed "),
+        story->out);
   td_words_graph_task(story->out, entry->graph_task);
-  putc('.', story->out);
+  fputs(td_translate("."), story->out);
+}
+
+/* Who chose the popped task; NULL: nobody, so the queue's order decided. */
+static const char *
+words_of_choice(const td_chooser *by) {
+  if (!by) return NULL;
+  return *by == TD_chooser_schedule
+             ? td_translate(" It was popped because the schedule chose it: its sequence_nr did not "
+                            "decide.")
+             : td_translate(" It was popped because the user chose it: its sequence_nr did not "
+                            "decide.");
 }
 
 /* It changes the entries. */
 static void
-write_out_of_turn(const td_story *story, td_queue_entry *entries, uint32_t n, uint32_t at) {
+write_out_of_turn(const td_story *story, td_queue_entry *entries, uint32_t n, uint32_t at,
+                  const td_chooser *by) {
   td_queue_entry first = entries[0];
   memmove(entries + at, entries + at + 1, (n - at - 1) * sizeof *entries);
   td_story_entries(story, entries, n - 1);
-  fputs(". Out of turn: by the order of the queue it was the turn of ", story->out);
+  if (by) {
+    fputs(td_translate("."), story->out);
+    fputs(words_of_choice(by), story->out);
+    fputs(td_translate(" By the order of the queue it was the turn of "), story->out);
+  } else {
+    fputs(td_translate(". Out of turn: by the order of the queue it was the turn of "), story->out);
+  }
   td_story_entry(story, &first);
-  putc('.', story->out);
+  fputs(td_translate("."), story->out);
 }
 
+/* `by` is who chose it, or NULL. */
 static void
 write_winner(const td_story *story, uint32_t queue, td_queue_entry *entries, uint32_t n,
-             uint32_t at) {
+             uint32_t at, const td_chooser *by) {
   td_queue_entry popped = entries[at];
   if (popped.node != TD_NONE)
     td_story_entry(story, &popped);
   else
-    fputs(popped.kind == TD_TASK_SHUTDOWN ? "The shutdown task" : "A dummy task", story->out);
-  fputs(" was popped from ", story->out);
+    fputs(popped.kind == TD_TASK_SHUTDOWN ? td_translate("The shutdown task")
+                                          : td_translate("A dummy task"),
+          story->out);
+  fputs(td_translate(" was popped from "), story->out);
   td_words_queue(story->out, story->catalog, queue);
   if (n == 1) {
-    fputs(". It was the only task there.", story->out);
+    fputs(td_translate(". It was the only task there."), story->out);
     write_purpose(story, &popped);
     return;
   }
-  fputs(" before ", story->out);
+  fputs(td_translate(" before "), story->out);
   if (at == 0) {
     td_story_entries(story, entries + 1, n - 1);
-    fputs(". ", story->out);
+    fputs(td_translate(". "), story->out);
     td_story_wins(story, queue, entries, n);
+    if (by) fputs(td_translate(" It was chosen as well."), story->out);
   } else {
-    write_out_of_turn(story, entries, n, at);
+    write_out_of_turn(story, entries, n, at, by);
   }
   write_purpose(story, &popped);
 }
@@ -90,22 +115,22 @@ place_in_queue(const td_queue_entry *entries, uint32_t n, const td_event_queue_p
 
 /* The state is the one just before the pop. */
 static void
-write_pop(const td_story *story, const td_event_queue_pop *pop) {
+write_pop(const td_story *story, const td_event_queue_pop *pop, const td_chooser *by) {
   uint32_t n = pop->queue == TD_NONE ? 0 : td_state_queue(story->state, pop->queue)->n;
   td_queue_entry *entries = TD_NEW_N(td_queue_entry, n);
   if (n) td_state_queue_order(story->state, story->catalog, pop->queue, entries);
   uint32_t at = place_in_queue(entries, n, pop);
   if (at < n) {
-    write_winner(story, pop->queue, entries, n, at);
+    write_winner(story, pop->queue, entries, n, at, by);
     write_not_ready(story, pop->graph_task);
   } else {
     if (pop->node == TD_NONE)
-      fputs("A task without a node", story->out);
+      fputs(td_translate("A task without a node"), story->out);
     else
       td_words_node(story->out, story->catalog, pop->node);
-    fputs(" was popped, but the tape has no event of its entry into ", story->out);
+    fputs(td_translate(" was popped, but the tape has no event of its entry into "), story->out);
     td_words_queue(story->out, story->catalog, pop->queue);
-    putc('.', story->out);
+    fputs(td_translate("."), story->out);
   }
   free(entries);
 }
@@ -116,9 +141,11 @@ tell_pop(td_replay *replay, uint64_t seq, const td_any_event *event, char **text
   if (status != TD_OK) return status;
   td_story story;
   size_t size;
+  td_chooser by;
+  bool is_chosen = td_chosen_find(replay, seq, &event->queue_pop, &by);
   status = td_story_open(&story, replay, text, &size, error);
   if (status != TD_OK) return status;
-  write_pop(&story, &event->queue_pop);
+  write_pop(&story, &event->queue_pop, is_chosen ? &by : NULL);
   td_story_close(&story);
   char *gil = td_gil_waits_tell(replay, seq, event), *told = *text;
   *text = td_format("%s%s", told, gil);

@@ -2,7 +2,8 @@
 """The child's side of `tapedeck run`. It runs a script as `python3 script.py` would, and records it. `import torch`
 means Tapedeck's module there. app/command_run.c starts it:
 
-    python3 runner.py REPORT_FD TAPE OVERWRITE SOURCE DEVICES ANOMALY STATS POLICY SEED SEMANTICS SCHEDULER SCRIPT [ARGS...]
+    python3 runner.py REPORT_FD TAPE OVERWRITE SOURCE DEVICES ANOMALY STATS POLICY SEED SEMANTICS SCHEDULER SCHEDULE
+                      SCRIPT [ARGS...]
 
 At the end it writes one line to REPORT_FD: "ok", or "usage WHY" or "failed WHY" if Tapedeck itself failed.
 """
@@ -11,6 +12,7 @@ import builtins
 import contextlib
 import importlib
 import os
+import signal
 import sys
 import types
 
@@ -47,6 +49,14 @@ def join_session(engine, session, source, tape):
         print(f'tapedeck: this run has no window and keeps everything: {problem}', file=sys.stderr)
 
 
+def ignore_interrupts():
+    """The program has ended. Ctrl+C would now end nothing but its tape."""
+    try:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+    except KeyboardInterrupt:  # it came just before
+        ignore_interrupts()
+
+
 class Recording:
     """The tape of this process. It ends after the script's threads and exit handlers, so that it has them too."""
 
@@ -58,6 +68,7 @@ class Recording:
     def end(self):
         if os.getpid() != self.pid:
             return
+        ignore_interrupts()
         try:
             self.engine.stop_engine()
             self.warn_of_conflicts()
@@ -108,7 +119,7 @@ def run_script(path, recording):
 
 
 def start(arguments):
-    report_fd, tape, overwrite, source, devices, anomaly, stats, policy, seed, semantics, scheduler = arguments[:11]
+    report_fd, tape, overwrite, source, devices, anomaly, stats, policy, seed, semantics, scheduler, schedule = arguments[:12]
     report_fd = int(report_fd)
     os.set_inheritable(report_fd, False)
     session = os.environ.pop('TAPEDECK_SESSION', None)  # programs that the script starts are not part of it
@@ -119,6 +130,8 @@ def start(arguments):
         engine.set_checks(anomaly, stats)
         engine.set_semantics(semantics)
         engine.set_scheduler(scheduler)
+        if schedule:
+            engine.set_schedule(schedule)
     except Exception as problem:
         give_up(report_fd, f'usage {problem}', 2)
     if seed:
@@ -136,7 +149,7 @@ def main(arguments):
     folder = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
     sys.path[0] = folder
     recording = start(arguments)
-    sys.argv = arguments[11:]
+    sys.argv = arguments[12:]
     sys.path[0] = os.path.dirname(os.path.realpath(sys.argv[0]))
     run_script(sys.argv[0], recording)
 

@@ -8,6 +8,7 @@ from tapedeck._C import Tensor
 from tapedeck.autograd import no_grad
 from tapedeck.nn.backward_hook import call_with_backward_hooks
 from tapedeck.nn.parameter import Parameter
+from tapedeck.nn.root_names import prefix_of
 
 _TABLES = ('_parameters', '_buffers', '_modules')
 _Incompatible = collections.namedtuple('IncompatibleKeys', ['missing_keys', 'unexpected_keys'])
@@ -130,8 +131,9 @@ class Module:
     def _name_parameters(self):
         """Gives the engine the names of parameters, so that the tape has them. The first module of a tree that is
         called is the root of the names."""
+        prefix = prefix_of(self, Module)
         for name, p in self.named_parameters():
-            _C.set_name(p, name)
+            _C.set_name(p, prefix + name)
         for module in self.modules():
             module._named = True
 

@@ -56,7 +56,7 @@ class Optimizer:
             for p in group['params']:
                 if p.grad is not None:
                     self._update(p, p.grad, self.state[p], group)
-        if not self._has_stepped:
+        if not self._has_stepped and _C.has_run_backward():
             self._tell_missing()
         return loss
 

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "engine/events/cuts.h"
+
+#include "engine/base/forks.h"
+#include "engine/base/number_map.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+static struct {
+  pthread_mutex_t mutex;
+  td_number_map leaves;                     /* (guarded by mutex) kind << 32 | stack */
+  _Atomic uint32_t passes_left, notes_left; /* relaxed: one more or less does no harm */
+} table = {.mutex = PTHREAD_MUTEX_INITIALIZER};
+
+__attribute__((constructor)) static void
+guard_forks(void) {
+  td_fork_guard(&table.mutex, TD_FORK_CUTS);
+}
+
+bool
+td_cuts_wanted(void) {
+  return atomic_load_explicit(&table.passes_left, memory_order_relaxed) != 0;
+}
+
+static void
+count_down(_Atomic uint32_t *left) {
+  uint32_t now = atomic_load_explicit(left, memory_order_relaxed);
+  if (now) atomic_store_explicit(left, now - 1, memory_order_relaxed);
+}
+
+/* detach, the first kind, is the strongest. */
+void
+td_cuts_note(uint64_t leaf, td_cut cut) {
+  pthread_mutex_lock(&table.mutex);
+  uint64_t *value = td_number_map_put(&table.leaves, leaf);
+  if (!*value || *value >> 32 >= (uint64_t)cut.kind) *value = (uint64_t)cut.kind << 32 | cut.stack;
+  count_down(&table.notes_left);
+  pthread_mutex_unlock(&table.mutex);
+  if (!atomic_load_explicit(&table.notes_left, memory_order_relaxed))
+    atomic_store_explicit(&table.passes_left, 0, memory_order_relaxed);
+}
+
+td_cut
+td_cuts_find(uint64_t leaf) {
+  pthread_mutex_lock(&table.mutex);
+  const uint64_t *value = td_number_map_find(&table.leaves, leaf);
+  td_cut cut = {TD_cut_kind_none, 0};
+  if (value) cut = (td_cut){(td_cut_kind)(*value >> 32), (uint32_t)*value};
+  pthread_mutex_unlock(&table.mutex);
+  return cut;
+}
+
+void
+td_cuts_begin(void) {
+  pthread_mutex_lock(&table.mutex);
+  td_number_map_fini(&table.leaves);
+  pthread_mutex_unlock(&table.mutex);
+  atomic_store_explicit(&table.notes_left, TD_CUTS_NOTED, memory_order_relaxed);
+  atomic_store_explicit(&table.passes_left, TD_CUTS_PASSES, memory_order_relaxed);
+}
+
+void
+td_cuts_end_pass(void) {
+  count_down(&table.passes_left);
+}

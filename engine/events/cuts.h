@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * Cuts: where a program cut leaves off its loss, by detach(), by item() or under no_grad(). Most
+ * cuts are meant, so they are no events. Only if a parameter has no gradient, no_gradient says
+ * where its cut is. Any thread. Read by C and C++. */
+#pragma once
+
+#include "engine/events/event.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define TD_CUTS_API __attribute__((visibility("default")))
+
+/* What is done once a step is done in the first passes. Later ones need not be watched. */
+#define TD_CUTS_PASSES 16u
+#define TD_CUTS_NOTED 100000u
+
+typedef struct td_cut {
+  td_cut_kind kind;
+  uint32_t stack; /* interned; 0: unknown */
+} td_cut;
+
+/* td_cuts_begin forgets all and begins to want cuts: for the first TD_CUTS_PASSES outermost passes,
+ * which td_cuts_end_pass counts. Initially no cuts are wanted. */
+TD_CUTS_API void td_cuts_begin(void);
+TD_CUTS_API void td_cuts_end_pass(void);
+
+/* td_cuts_wanted returns true if cuts are to be noted. One load. */
+TD_CUTS_API bool td_cuts_wanted(void);
+
+/* td_cuts_note notes the cut of a leaf, which has a number of its own. A detach() counts more than
+ * an item(), and both more than no_grad(). Of equals the last one counts. After TD_CUTS_NOTED notes
+ * no more cuts are wanted. */
+TD_CUTS_API void td_cuts_note(uint64_t leaf, td_cut cut);
+
+/* td_cuts_find returns what was noted of a leaf, TD_cut_kind_none if nothing was. */
+td_cut td_cuts_find(uint64_t leaf);
+
+#ifdef __cplusplus
+}
+#endif

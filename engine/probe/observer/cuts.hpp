@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * What cuts leaves off the loss: cuts.h. During the first passes PyTorch tells of each operation,
+ * as it does for its profiler. A leaf's number is its address. The address of a leaf that was freed
+ * may become another's; parameters live as long as their optimizer. */
+#pragma once
+
+#include "engine/events/cuts.h"
+#include "engine/probe/observer/operands.hpp"
+#include "engine/probe/observer/thread.hpp"
+#include "engine/probe/stacks.h"
+
+#include <mutex>
+#include <unordered_set>
+
+namespace tapedeck {
+
+constexpr size_t CUT_WALK = 10000; /* nodes, at most */
+
+inline uint64_t
+leaf_number(const at::TensorImpl *impl) {
+  return reinterpret_cast<uintptr_t>(impl);
+}
+
+/* Notes a cut for all leaves that a node's graph leads to. */
+class CutWalk {
+public:
+  CutWalk(const Node *first, td_cut cut) {
+    meet(first);
+    for (size_t i = 0; i < met.size(); i++) {
+      const auto *leaf = dynamic_cast<const AccumulateGrad *>(met[i]);
+      if (leaf) td_cuts_note(leaf_number(leaf->variable.unsafeGetTensorImpl()), cut);
+      for (const Edge &edge : met[i]->next_edges_)
+        meet(edge.function.get());
+    }
+  }
+
+private:
+  std::vector<const Node *> met;
+  std::unordered_set<const Node *> known;
+
+  void meet(const Node *node) {
+    if (node && met.size() < CUT_WALK && known.insert(node).second) met.push_back(node);
+  }
+};
+
+inline bool
+is_wanting_leaf(const at::TensorImpl *impl) {
+  const auto *meta = static_cast<const AutogradMeta *>(impl->autograd_meta_.get());
+  return meta && meta->requires_grad_ && !meta->grad_fn_;
+}
+
+inline void
+cut_operands(const at::RecordFunction &function) {
+  td_cut cut = {TD_cut_kind_no_grad, 0};
+  bool is_placed = false;
+  for (const c10::IValue &value : function.inputs())
+    each_tensor(value, [&](at::TensorImpl *impl) {
+      if (!is_wanting_leaf(impl)) return;
+      if (!is_placed) cut.stack = td_stacks_here();
+      is_placed = true;
+      td_cuts_note(leaf_number(impl), cut);
+    });
+}
+
+inline void
+cut_history(const at::RecordFunction &function, td_cut_kind kind) {
+  const auto inputs = function.inputs();
+  if (inputs.empty() || !inputs[0].isTensor()) return;
+  const Node *grad_fn = grad_fn_of(inputs[0].unsafeToTensorImpl());
+  if (grad_fn) CutWalk(grad_fn, {kind, td_stacks_here()});
+}
+
+/* The engine's own operations, and those of nodes, are no cuts. */
+inline std::unique_ptr<at::ObserverContext>
+cut_begin(const at::RecordFunction &function) {
+  const char *name = function.name();
+  if (!td_cuts_wanted() || (thread_self && thread_self->inside)) return nullptr;
+  if (!strcmp(name, "aten::detach") || !strcmp(name, "aten::detach_"))
+    cut_history(function, TD_cut_kind_detach);
+  else if (!strcmp(name, "aten::item"))
+    cut_history(function, TD_cut_kind_item);
+  else if (!at::GradMode::is_enabled() && !is_in_place(name))
+    cut_operands(function);
+  return nullptr;
+}
+
+/* Any thread. If another one is at it, or was at a fork, follow() leaves it to that one. */
+class CutWatch {
+public:
+  void follow(bool watches) {
+    std::unique_lock<std::mutex> lock(mutex, std::try_to_lock);
+    if (!lock) return;
+    bool is_watching = handle != at::INVALID_CALLBACK_HANDLE;
+    watches = watches && td_cuts_wanted();
+    if (watches == is_watching) return;
+    if (is_watching) at::removeCallback(handle);
+    handle =
+        watches
+            ? at::addGlobalCallback(at::RecordFunctionCallback(cut_begin).needsInputs(true).scopes(
+                  {at::RecordScope::FUNCTION}))
+            : at::INVALID_CALLBACK_HANDLE;
+  }
+
+private:
+  std::mutex mutex;
+  at::CallbackHandle handle = at::INVALID_CALLBACK_HANDLE;
+};
+
+extern CutWatch *cut_watch;
+
+} // namespace tapedeck
