@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "app/command.h"
+#include "app/compare_actions.h"
+#include "app/config.h"
 #include "app/display.h"
+#include "app/preferences.h"
 #include "app/screenshot.h"
 #include "app/window.h"
 #include "app/window_actions.h"
@@ -33,8 +36,6 @@ find_position(td_tape *tape, const td_catalog *whole, gpointer data, uint64_t *p
 
 static void
 apply_request(TdWindow *window, const TdWindowRequest *request) {
-  if (request->width > 0)
-    gtk_window_set_default_size(GTK_WINDOW(window), request->width, request->height);
   td_tape_view_set_overlay(td_window_get_tape_view(window), request->overlay);
   if (request->page) td_tape_view_show_page(td_window_get_tape_view(window), request->page);
   if (request->path && request->session)
@@ -45,18 +46,56 @@ apply_request(TdWindow *window, const TdWindowRequest *request) {
                       (gpointer)request, request->node >= 0 ? (guint64)request->node : G_MAXUINT64);
 }
 
+static gboolean
+is_settled(GtkWindow *window) {
+  return td_window_is_settled(TD_WINDOW(window));
+}
+
 static void
-activated(AdwApplication *application, gpointer data) {
-  const TdWindowRequest *request = data;
+show(GtkWindow *window, const TdWindowRequest *request, gboolean (*settled)(GtkWindow *window)) {
+  if (request->width > 0) gtk_window_set_default_size(window, request->width, request->height);
+  if (request->screenshot) td_screenshot_when_settled(window, settled, request->screenshot);
+  gtk_window_present(window);
+}
+
+static void
+apply_look(const TdWindowRequest *request) {
   if (request->dark)
     adw_style_manager_set_color_scheme(adw_style_manager_get_default(),
                                        ADW_COLOR_SCHEME_FORCE_DARK);
   if (request->screenshot) hold_still();
-  TdWindow *window = td_window_new(application);
+}
+
+static void
+compare(AdwApplication *application, const TdWindowRequest *request) {
+  TdConfig *config = td_config_load();
+  gboolean passes = request->beside_pass != TD_MOMENT_NO_PASS;
+  const TdAlignmentWish wish = {
+      .path = {request->path, request->beside ? request->beside : request->path},
+      .passes = passes,
+      .graph_task = {(uint32_t)request->moment.pass, (uint32_t)request->beside_pass}};
+  td_preferences_apply(config);
+  td_config_free(config);
+  apply_look(request);
+  gboolean finds = td_moment_options_given(&request->moment);
+  TdCompareWindow *window = td_compare_window_new(GTK_APPLICATION(application), &wish,
+                                                  finds ? find_position : NULL, (gpointer)request);
+  td_compare_actions_install(window);
+  show(GTK_WINDOW(window), request, td_compare_window_is_settled);
+}
+
+static void
+activated(AdwApplication *application, gpointer data) {
+  const TdWindowRequest *request = data;
+  if (request->beside || request->beside_pass != TD_MOMENT_NO_PASS) {
+    compare(application, request);
+    return;
+  }
+  TdWindow *window = td_window_new(application); /* it takes the preferences */
+  apply_look(request);
   td_window_actions_install(window);
   apply_request(window, request);
-  if (request->screenshot) td_screenshot_when_settled(window, request);
-  gtk_window_present(GTK_WINDOW(window));
+  show(GTK_WINDOW(window), request, is_settled);
 }
 
 int

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #define RUN_READING(name) td_command_##name
+#define RUN_WRITING(name) td_command_##name
 #ifdef TD_READS_ALONE
 #define RUN_ALL(name) NULL
 #else

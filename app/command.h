@@ -21,7 +21,9 @@
  * input. */
 enum { TD_EXIT_OK = 0, TD_EXIT_BAD = 1, TD_EXIT_USAGE = 2 };
 
-typedef enum td_command_needs { TD_NEEDS_ALL, TD_NEEDS_READING } td_command_needs;
+/* WRITING: a command that reads a tape, and writes a file if that is wanted. If not, it gives the
+ * rights to write up itself (app/confine.h). */
+typedef enum td_command_needs { TD_NEEDS_ALL, TD_NEEDS_READING, TD_NEEDS_WRITING } td_command_needs;
 
 typedef struct td_command {
   const char *name;

@@ -78,7 +78,7 @@ words_of_search(const td_findings *findings) {
 /* What the recording did not look for is told apart. */
 static void
 print_unjudged(const td_findings *findings) {
-  const char *before = "Not judged, because nobody saw such events: ";
+  const char *before = "Not judged, because the tape has no such events, or too many: ";
   for (td_finding_kind kind = TD_FINDING_nonfinite + 1; kind < TD_N_FINDING_KINDS; kind++) {
     if (!findings->unjudged[kind]) continue;
     printf("%s%s", before, td_finding_kind_title(kind));

@@ -22,16 +22,46 @@ parse_size(const char *text, TdWindowRequest *request) {
 }
 
 static int
+check_tape(const char *path) {
+  td_error error = {0};
+  td_tape *tape = NULL;
+  int status = TD_EXIT_OK;
+  if (td_tape_open(path, &tape, &error))
+    status = td_command_fail(path, "%s", td_error_text(&error));
+  td_error_clear(&error);
+  td_tape_close(tape);
+  return status;
+}
+
+/* The window of two tapes shows no tape alone, so both must be tapes before it opens. */
+static int
+check_beside(const TdWindowRequest *request) {
+  gboolean has_pass = request->beside_pass != TD_MOMENT_NO_PASS;
+  if ((request->beside || has_pass) && !request->path)
+    return td_command_bad_usage("open", "--beside and --beside-pass need a tape");
+  if (has_pass && request->moment.pass == TD_MOMENT_NO_PASS)
+    return td_command_bad_usage("open", "--beside-pass needs --pass, the pass on the left");
+  if (has_pass && (request->beside_pass < 0 || request->beside_pass >= TD_NONE))
+    return td_command_bad_usage("open", "--beside-pass: must be the number of a graph task");
+  if (!request->beside) return TD_EXIT_OK;
+  int status = check_tape(request->path);
+  return status ? status : check_tape(request->beside);
+}
+
+static int
 check_values(const char *size, const char *overlay, TdWindowRequest *request) {
 #define X(name, title) #name,
-  static const char *const pages[] = {"inspector", "events", "problems", TD_ANALYSES(X) NULL};
+  static const char *const pages[] = {"inspector", "events", "findings", TD_ANALYSES(X) NULL};
 #undef X
   if (!td_moment_options_check("open", &request->moment)) return TD_EXIT_USAGE;
   if (td_moment_options_given(&request->moment) && !request->path)
     return td_command_bad_usage("open", "--at and --pass need a tape");
+  int status = check_beside(request);
+  if (status != TD_EXIT_OK) return status;
   if (size && !parse_size(size, request))
     return td_command_bad_usage("open", "--size '%s': must be WIDTHxHEIGHT, such as 1600x1000",
                                 size);
+  if (g_strcmp0(request->page, "problems") == 0) request->page = "findings"; /* its older name */
   if (request->page && !td_command_check_word("open", "--page", request->page, pages))
     return TD_EXIT_USAGE;
   if (!td_overlay_option_find("open", overlay, &request->overlay)) return TD_EXIT_USAGE;
@@ -77,14 +107,20 @@ run_joined(TdWindowRequest *request, char **paths) {
 
 int
 td_command_open(int argc, char **argv) {
-  TdWindowRequest request = {.node = -1, .moment = TD_MOMENT_OPTIONS};
+  TdWindowRequest request = {
+      .node = -1, .moment = TD_MOMENT_OPTIONS, .beside_pass = TD_MOMENT_NO_PASS};
   g_autofree char *screenshot = NULL, *size = NULL, *page = NULL, *session = NULL;
+  g_autofree char *beside = NULL;
   g_autofree char *overlay = NULL;
   const GOptionEntry entries[] = {
       TD_MOMENT_ENTRIES(request.moment, "the begin of the first pass"),
+      {"beside", 0, 0, G_OPTION_ARG_FILENAME, &beside,
+       "Show another tape beside it, aligned as by `tapedeck diff`", "OTHER.tape"},
+      {"beside-pass", 0, 0, G_OPTION_ARG_INT64, &request.beside_pass,
+       "Show graph task N beside that of --pass", "N"},
       {"node", 0, 0, G_OPTION_ARG_INT64, &request.node, "Select this node", "NODE"},
       {"page", 0, 0, G_OPTION_ARG_STRING, &page,
-       "Side pane: inspector, events, problems, profile, waiting, contention, critical, whatif or "
+       "Side pane: inspector, events, findings, profile, waiting, contention, critical, whatif or "
        "memory",
        "PAGE"},
       {"overlay", 0, 0, G_OPTION_ARG_STRING, &overlay, TD_OVERLAY_HELP, "WHAT"},
@@ -99,10 +135,13 @@ td_command_open(int argc, char **argv) {
   int status;
   if (!td_command_parse("open", entries, false, 0, -1, &argc, &argv, &status)) return status;
   request.path = argc > 1 ? argv[1] : NULL;
+  request.beside = beside;
   request.page = page;
   request.session = session;
   request.screenshot = screenshot;
   status = check_values(size, overlay, &request);
+  if (status == TD_EXIT_OK && argc > 2 && (beside || request.beside_pass != TD_MOMENT_NO_PASS))
+    status = td_command_bad_usage("open", "--beside and --beside-pass go with one tape");
   if (status == TD_EXIT_OK)
     status = argc > 2 ? run_joined(&request, argv + 1) : td_window_run(&request);
   td_moment_options_fini(&request.moment);

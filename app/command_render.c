@@ -5,6 +5,7 @@
 #include "app/moment_replay.h"
 #include "app/output_file.h"
 #include "app/overlay_option.h"
+#include "app/picture_file.h"
 #include "app/render_options.h"
 #include "engine/base/alloc.h"
 #include "engine/profile/why/why.h"
@@ -13,8 +14,6 @@
 #include "ui/draw/overview.h"
 #include "ui/geometry/format.h"
 
-#include <cairo-pdf.h>
-#include <cairo-svg.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
@@ -154,27 +153,6 @@ view_find(const char *name) {
   return NULL;
 }
 
-static cairo_surface_t *
-png_surface(const char *path, double width, double height) {
-  return cairo_image_surface_create(CAIRO_FORMAT_ARGB32, (int)width, (int)height);
-}
-
-static const struct format {
-  const char *extension;
-  cairo_surface_t *(*create)(const char *path, double width, double height);
-} formats[] = {
-    {".png", png_surface},
-    {".svg", cairo_svg_surface_create},
-    {".pdf", cairo_pdf_surface_create},
-};
-
-static const struct format *
-format_find(const char *path) {
-  for (size_t i = 0; i < TD_N_ELEMENTS(formats); i++)
-    if (g_str_has_suffix(path, formats[i].extension)) return &formats[i];
-  return NULL;
-}
-
 /* Of two passes, one of which may be NULL, the one that began later. */
 static const td_catalog_graph_task *
 later(const td_catalog_graph_task *one, const td_catalog_graph_task *other) {
@@ -198,47 +176,33 @@ active_graph_task(const td_replay *replay) {
   return found ? found->id : TD_NONE;
 }
 
-/* cairo says only that writing failed; the system knows why. */
-static bool
-can_write(const char *path, int *error) {
-  FILE *file = fopen(path, "wb");
-  if (file)
-    fclose(file);
-  else
-    *error = errno;
-  return file != NULL;
-}
+/* A view of a job, to draw. */
+typedef struct drawing {
+  const job *job;
+  const struct view *view;
+} drawing;
 
-static cairo_status_t
-draw(const job *self, const struct view *view, const struct format *format, const char *path) {
-  cairo_surface_t *surface = format->create(path, self->width, self->height);
-  cairo_t *cr = cairo_create(surface);
-  view->draw(self, cr);
-  cairo_status_t status = cairo_status(cr);
-  cairo_destroy(cr);
-  if (!status && format->create == png_surface) status = cairo_surface_write_to_png(surface, path);
-  cairo_surface_finish(surface);
-  if (!status) status = cairo_surface_status(surface);
-  cairo_surface_destroy(surface);
-  return status;
+static void
+draw(const void *data, cairo_t *cr) {
+  const drawing *self = data;
+  self->view->draw(self->job, cr);
 }
 
 static int
-save(const job *self, const struct view *view, const struct format *format) {
+save(const job *self, const struct view *view, const td_picture_format *format) {
+  drawing drawing = {self, view};
+  td_picture picture = {self->width, self->height, 1, draw, &drawing};
   td_output_file output;
-  int error = 0;
   td_output_file_begin(&output, self->output);
-  cairo_status_t status = can_write(output.part, &error) ? draw(self, view, format, output.part)
-                                                         : CAIRO_STATUS_WRITE_ERROR;
+  const char *failure = td_picture_write(&picture, format, output.part);
   td_error unread = {0};
   if (td_tape_check_readable(td_replay_tape(self->replay), &unread)) {
     td_output_file_drop(&output);
     return td_command_file_error(self->path, &unread);
   }
-  if (status) {
+  if (failure) {
     td_output_file_drop(&output);
-    return td_command_fail(self->output, "%s",
-                           error ? g_strerror(error) : cairo_status_to_string(status));
+    return td_command_fail(self->output, "%s", failure);
   }
   if (td_output_file_keep(&output, true)) return TD_EXIT_OK;
   return td_command_fail(self->output, "%s", g_strerror(errno));
@@ -268,7 +232,7 @@ prepare(job *self, const struct view *view, td_overlay_kind overlay,
       td_timeline_new(td_replay_tape(self->replay), catalog, &self->timeline, &error))
     return td_command_file_error(self->path, &error);
   if (view->needs_memory &&
-      td_memory_make(td_replay_tape(self->replay), TD_NONE, &self->memory, &error))
+      td_memory_make(td_replay_tape(self->replay), TD_NONE, NULL, &self->memory, &error))
     return td_command_file_error(self->path, &error);
   if (overlay != TD_N_OVERLAYS &&
       td_overlay_make(td_replay_tape(self->replay), catalog, active_graph_task(self->replay),
@@ -293,7 +257,7 @@ job_fini(job *self) {
 static int
 run(const char *path, const options *wanted) {
   const struct view *view = wanted->view ? view_find(wanted->view) : NULL;
-  const struct format *format = wanted->output ? format_find(wanted->output) : NULL;
+  const td_picture_format *format = wanted->output ? td_picture_format_find(wanted->output) : NULL;
   job self = {.path = path,
               .output = wanted->output,
               .width = 1600,
@@ -304,11 +268,12 @@ run(const char *path, const options *wanted) {
     names[i] = views[i].name;
   g_autofree char *list = td_command_list_words(names);
   if (!wanted->view) return td_command_bad_usage("render", "--view is missing: must be %s", list);
-  if (!td_command_check_word("render", "--view", wanted->view, names)) return TD_EXIT_USAGE;
+  if (!td_command_check_word("render", "--view", wanted->view, names) || !view)
+    return TD_EXIT_USAGE;
   if (!wanted->output)
     return td_command_bad_usage("render", "-o is missing: must be OUT.png, OUT.svg or OUT.pdf");
   if (!format)
-    return td_command_bad_usage("render", "-o '%s': must end in .png, .svg or .pdf",
+    return td_command_bad_usage("render", "-o '%s': must end in " TD_PICTURE_ENDINGS,
                                 wanted->output);
   if (!td_render_parse_size(wanted->size, &self.width, &self.height)) return TD_EXIT_USAGE;
   if (!td_render_range_check(&wanted->range, wanted->view)) return TD_EXIT_USAGE;

@@ -73,7 +73,7 @@ print_contention(const char *path, td_tape *tape, const options *options) {
   td_error error = {0};
   td_contention contention;
   int status = TD_EXIT_OK;
-  if (td_contention_make(tape, wished_pass(options), &contention, &error))
+  if (td_contention_make(tape, wished_pass(options), NULL, &contention, &error))
     status = td_command_file_error(path, &error);
   else if (options->json)
     td_contention_print_json(&contention);
@@ -88,7 +88,7 @@ print_idle(const char *path, td_tape *tape, const options *options) {
   td_error error = {0};
   td_idle idle;
   int status = TD_EXIT_OK;
-  if (td_idle_make(tape, wished_pass(options), &idle, &error))
+  if (td_idle_make(tape, wished_pass(options), NULL, &idle, &error))
     status = td_command_file_error(path, &error);
   else if (options->json)
     td_idle_print_json(&idle);
@@ -103,7 +103,7 @@ print_memory(const char *path, td_tape *tape, const options *options) {
   td_error error = {0};
   g_autofree td_memory *memory = g_new(td_memory, 1);
   int status = TD_EXIT_OK;
-  if (td_memory_make(tape, wished_pass(options), memory, &error))
+  if (td_memory_make(tape, wished_pass(options), NULL, memory, &error))
     status = td_command_file_error(path, &error);
   else if (options->json)
     td_memory_print_json(memory);

@@ -19,7 +19,8 @@
 #include <unistd.h>
 
 typedef struct run_options {
-  char *tape, *devices, *anomaly, *policy, *scheduler, *semantics, *stats, *seed; /* (owned) */
+  char *tape, *devices, *anomaly, *policy, *scheduler, *semantics, *stats, *seed,
+      *schedule; /* (owned) */
   gboolean force;
   td_live_options live;
   td_keep_choice keep;
@@ -36,6 +37,7 @@ options_clear(run_options *options) {
   g_free(options->semantics);
   g_free(options->stats);
   g_free(options->seed);
+  g_free(options->schedule);
   g_free(options->script);
   td_live_options_clear(&options->live);
   td_keep_choice_clear(&options->keep);
@@ -140,11 +142,11 @@ child_arguments(const run_options *options, int report, char **script_args) {
   g_autofree char *runner = g_build_filename(td_path_module(), "runner.py", NULL);
   g_autofree char *source = g_path_get_basename(options->script);
   g_autofree char *number = g_strdup_printf("%d", report);
-  g_strv_builder_add_many(builder, td_path_python(), runner, number, options->tape,
-                          options->force ? "1" : "0", source,
-                          options->devices ? options->devices : "cpu", options->anomaly,
-                          options->stats, options->policy, options->seed ? options->seed : "",
-                          options->semantics, options->scheduler, options->script, NULL);
+  g_strv_builder_add_many(
+      builder, td_path_python(), runner, number, options->tape, options->force ? "1" : "0", source,
+      options->devices ? options->devices : "cpu", options->anomaly, options->stats,
+      options->policy, options->seed ? options->seed : "", options->semantics, options->scheduler,
+      options->schedule ? options->schedule : "", options->script, NULL);
   g_strv_builder_addv(builder, (const char **)script_args);
   return g_strv_builder_end(builder);
 }
@@ -289,6 +291,8 @@ td_command_run(int argc, char **argv) {
       {"seed", 0, 0, G_OPTION_ARG_STRING, &options.seed, "Seed of the random numbers", "N"},
       {"scheduler", 0, 0, G_OPTION_ARG_STRING, &options.scheduler,
        "Which scheduler to use: engine, 2017 (a stack), 2017-fifo (a queue)", "NAME"},
+      {"schedule", 0, 0, G_OPTION_ARG_FILENAME, &options.schedule,
+       "Make the choices of that tape again: see --live", "TAPE"},
       {"semantics", 0, 0, G_OPTION_ARG_STRING, &options.semantics,
        "Which PyTorch to follow if versions differ: 2.13, 1.11", "VERSION"},
       {"stats", 0, 0, G_OPTION_ARG_STRING, &options.stats,

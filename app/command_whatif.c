@@ -2,7 +2,11 @@
 #include "engine/profile/model/whatif.h"
 
 #include "app/command.h"
+#include "app/confine.h"
 #include "app/json_members.h"
+#include "app/output_file.h"
+#include "engine/profile/model/prediction.h"
+#include "engine/replay/segments.h"
 #include "ui/geometry/format.h"
 
 #include <errno.h>
@@ -15,7 +19,8 @@
 typedef struct options {
   gint64 n_devices, n_workers;
   gchar **policies, **scales, **frees;
-  gboolean json;
+  gchar *output; /* of a prediction, or NULL */
+  gboolean json, force;
 } options;
 
 /* What is asked. All plans share the changes. */
@@ -29,15 +34,12 @@ typedef struct question {
 /* ---- what is asked ---- */
 
 static td_schedule
-find_schedule(const char *name) {
+read_schedule(const char *name) {
   const char *words[TD_N_SCHEDULES + 1] = {0};
-  td_schedule found = TD_N_SCHEDULES;
-  for (int i = 0; i < TD_N_SCHEDULES; i++) {
+  for (int i = 0; i < TD_N_SCHEDULES; i++)
     words[i] = td_schedule_name((td_schedule)i);
-    if (strcmp(words[i], name) == 0) found = (td_schedule)i;
-  }
   td_command_check_word("whatif", "--policy", name, words);
-  return found;
+  return td_schedule_find(name);
 }
 
 /* OP=X cuts the text in two. */
@@ -97,7 +99,7 @@ add_plan(question *self, const options *options, td_schedule schedule) {
 static bool
 read_plans(question *self, const options *options) {
   for (gchar **name = options->policies; name && *name; name++) {
-    td_schedule schedule = find_schedule(*name);
+    td_schedule schedule = read_schedule(*name);
     if (schedule == TD_N_SCHEDULES) return false;
     add_plan(self, options, schedule);
   }
@@ -194,10 +196,31 @@ print_text(const char *path, const question *self, const td_whatif *whatif) {
   print_bounds(self, whatif);
 }
 
+/* ---- a prediction ---- */
+
+static int
+write_prediction(const char *path, td_tape *tape, const td_virtual_plan *plan, const char *output) {
+  td_error error = {0};
+  td_output_file file;
+  td_output_file_begin(&file, output);
+  td_status status = td_prediction_write(tape, plan, file.part, true, &error);
+  if (status) {
+    td_output_file_drop(&file);
+    return td_command_file_error(status == TD_IO ? output : path, &error);
+  }
+  (void)td_segments_add(file.part, TD_SEGMENT_EVENTS, NULL); /* without a table it is as good */
+  if (!td_output_file_keep(&file, true)) return td_command_fail(output, "%s", g_strerror(errno));
+  g_autofree char *recorded = td_command_shell_name(path);
+  g_autofree char *predicted = td_command_shell_name(output);
+  fprintf(stderr, "tapedeck: predicted %s; see both with: tapedeck open %s --beside %s\n",
+          predicted, recorded, predicted);
+  return TD_EXIT_OK;
+}
+
 /* ---- the command ---- */
 
 static int
-answer(const char *path, question *self, bool as_json) {
+answer(const char *path, question *self, const options *options) {
   td_error error = {0};
   td_tape *tape;
   td_whatif whatif;
@@ -205,12 +228,28 @@ answer(const char *path, question *self, bool as_json) {
   int status = TD_EXIT_OK;
   if (td_whatif_make(tape, self->plans, self->n_plans, &whatif, self->results, &error))
     status = td_command_file_error(path, &error);
-  else if (as_json)
+  else if (options->json)
     print_json(self, &whatif);
   else
     print_text(path, self, &whatif);
+  if (!status && options->output)
+    status = write_prediction(path, tape, &self->plans[0], options->output);
   td_tape_close(tape);
   return status;
+}
+
+/* One tape has one schedule. */
+static bool
+may_write(const question *self, const char *path, const options *options) {
+  if (!options->output) {
+    td_confine_to_reading();
+    return true;
+  }
+  if (self->n_plans != 1) {
+    td_command_bad_usage("whatif", "-o: needs one --policy, whose schedule goes to the tape");
+    return false;
+  }
+  return td_command_may_write(options->output, path, options->force);
 }
 
 static int
@@ -221,8 +260,9 @@ ask(const char *path, const options *options) {
     return td_command_bad_usage("whatif", "--workers: must be a number from 1 to %d", COUNT_MAX);
   question question = {.scalings = g_array_new(FALSE, FALSE, sizeof(td_scaling))};
   int status = TD_EXIT_USAGE;
-  if (read_changes(&question, options) && read_plans(&question, options))
-    status = answer(path, &question, options->json);
+  if (read_changes(&question, options) && read_plans(&question, options) &&
+      may_write(&question, path, options))
+    status = answer(path, &question, options);
   g_array_unref(question.scalings);
   return status;
 }
@@ -242,6 +282,9 @@ td_command_whatif(int argc, char **argv) {
        "As if this function took X times as long; may be repeated", "FUNCTION=X"},
       {"free", 0, 0, G_OPTION_ARG_STRING_ARRAY, &options.frees,
        "As if this function or this node took no time; may be repeated", "WHAT"},
+      {"output", 'o', 0, G_OPTION_ARG_FILENAME, &options.output,
+       "Also write a tape of what one policy would have done, to see it beside this one", "FILE"},
+      {"force", 0, 0, G_OPTION_ARG_NONE, &options.force, "Overwrite a tape that exists", NULL},
       {"json", 0, 0, G_OPTION_ARG_NONE, &options.json, "Print JSON", NULL},
       TD_TRUST_ENTRY,
       {0}};
@@ -251,5 +294,6 @@ td_command_whatif(int argc, char **argv) {
   g_strfreev(options.policies);
   g_strfreev(options.scales);
   g_strfreev(options.frees);
+  g_free(options.output);
   return status;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "app/display.h"
 
+#include "app/language.h"
 #include "ui/draw/theme.h"
 
 #include <gtk/gtk.h>
@@ -59,6 +60,8 @@ bool
 td_display_open(void) {
   choose_renderer();
   set_up_memory();
+  td_language_begin();
+  gtk_disable_setlocale(); /* it would take the user's decimal comma too, and JSON has none */
   bool is_open = gtk_init_check();
   if (is_open) take_font();
   return is_open;

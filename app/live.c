@@ -25,7 +25,7 @@ td_live_options_check(const char *command, td_live_options *options) {
   for (char **text = options->conditions; text && *text; text++) {
     td_error error = {0};
     td_condition condition;
-    if (td_condition_parse(*text, &condition, &error)) {
+    if (td_condition_parse_live(*text, &condition, &error)) {
       td_command_bad_usage(command, "--break %s", td_error_text(&error));
       td_error_clear(&error);
       return false;

@@ -30,8 +30,8 @@ void td_live_options_clear(td_live_options *options);
    NULL},                                                                                          \
   {                                                                                                \
     "break", 0, 0, G_OPTION_ARG_STRING_ARRAY, &(options).conditions,                               \
-        "Like --live, but run until: node:N, op:NAME, nan, nonfinite, error, begin; may be "       \
-        "repeated",                                                                                \
+        "Like --live, but run until: node:N, op:NAME, nan, inf, nonfinite, error, begin, pass:N; " \
+        "may be repeated",                                                                         \
         "CONDITION"                                                                                \
   }
 

@@ -72,6 +72,7 @@ main(int argc, char **argv) {
   td_terminal_guard();
   setlocale(LC_ALL, "");
   setlocale(LC_NUMERIC, "C");
+  setlocale(LC_MESSAGES, "C"); /* scripts read what commands print; the window alone translates */
   int status = run_command(argc, argv);
   errno = 0;
   if (fflush(stdout) != 0 || ferror(stdout)) {

@@ -4,12 +4,16 @@
 #include "app/config.h"
 #include "app/example_runner.h"
 #include "app/examples.h"
+#include "app/live_farewell.h"
 #include "app/live_tape.h"
 #include "app/notice.h"
+#include "app/preferences.h"
+#include "app/tape_chooser.h"
 #include "ui/model/document_lives.h"
 #include "ui/model/document_part.h"
 #include "ui/model/error.h"
 #include "ui/model/facts.h"
+#include "ui/widgets/bookmark_list.h"
 #include "ui/widgets/level_badge.h"
 #include "ui/widgets/node_search.h"
 #include "ui/widgets/start_page.h"
@@ -19,12 +23,13 @@
 
 struct _TdWindow {
   AdwApplicationWindow parent_instance;
-  AdwToastOverlay *toasts;
+  GtkOverlay *toasts;
   AdwWindowTitle *title;
   AdwSplitButton *open_button;
-  GtkMenuButton *examples_button, *find_button;
+  GtkMenuButton *examples_button, *find_button, *bookmarks_button;
   GtkWidget *side_button;
   TdNodeSearch *search;
+  TdBookmarkList *bookmarks;
   TdLevelBadge *level_badge;
   GtkStack *pages;
   TdStartPage *start_page;
@@ -74,6 +79,7 @@ show_page(TdWindow *self, const char *page) {
   gtk_stack_set_visible_child_name(self->pages, page);
   gtk_spinner_set_spinning(self->spinner, busy);
   gtk_widget_set_visible(GTK_WIDGET(self->find_button), tape);
+  gtk_widget_set_visible(GTK_WIDGET(self->bookmarks_button), tape);
   gtk_widget_set_visible(self->side_button, tape);
   changed(self);
 }
@@ -89,8 +95,8 @@ show_busy(TdWindow *self, const char *title, const char *description, gboolean w
   show_page(self, "busy");
 }
 
-static void
-show_error(TdWindow *self, const char *title, const char *reason, const char *next) {
+void
+td_window_show_failure(TdWindow *self, const char *title, const char *reason, const char *next) {
   g_autofree char *text = g_markup_printf_escaped("%s\n\n%s", reason, next);
   adw_status_page_set_title(self->error_page, title);
   adw_status_page_set_description(self->error_page, text);
@@ -105,8 +111,8 @@ begin(TdWindow *self) {
 }
 
 /* An operation ended. FALSE if it was cancelled, or if the window waits for another one now. */
-static gboolean
-end(TdWindow *self, GCancellable *cancellable) {
+gboolean
+td_window_end(TdWindow *self, GCancellable *cancellable) {
   if (g_cancellable_is_cancelled(cancellable) || self->current != cancellable) return FALSE;
   g_clear_object(&self->current);
   return TRUE;
@@ -119,7 +125,20 @@ recent_activated(GSimpleAction *action, GVariant *parameter, gpointer data) {
 
 static void
 example_activated(GSimpleAction *action, GVariant *parameter, gpointer data) {
-  td_window_record_example(data, g_variant_get_string(parameter, NULL));
+  td_window_record_example(data, g_variant_get_string(parameter, NULL), NULL);
+}
+
+static void
+example_page_activated(GSimpleAction *action, GVariant *parameter, gpointer data) {
+  const char *name, *page;
+  g_variant_get(parameter, "(&s&s)", &name, &page);
+  td_window_record_example(data, name, page);
+}
+
+static void
+copy_activated(GSimpleAction *action, GVariant *parameter, gpointer data) {
+  gdk_clipboard_set_text(gtk_widget_get_clipboard(data), g_variant_get_string(parameter, NULL));
+  td_window_say(data, _("Copied"));
 }
 
 /* A menu takes a single underscore as the mark of a key. */
@@ -183,7 +202,7 @@ loaded(GObject *source, GAsyncResult *result, gpointer data) {
   g_autoptr(GError) error = NULL;
   gboolean fine = td_document_load_finish(document, result, &error);
   g_signal_handlers_disconnect_by_data(document, self);
-  if (!end(self, g_task_get_cancellable(G_TASK(result)))) return;
+  if (!td_window_end(self, g_task_get_cancellable(G_TASK(result)))) return;
   if (fine) {
     td_window_show_document(self, document);
     return;
@@ -194,7 +213,7 @@ loaded(GObject *source, GAsyncResult *result, gpointer data) {
   }
   g_autofree char *name = g_path_get_basename(td_document_get_path(document));
   g_autofree char *title = g_markup_printf_escaped(_("Cannot Open “%s”"), name);
-  show_error(self, title, error->message, advice(error));
+  td_window_show_failure(self, title, error->message, advice(error));
 }
 
 static void
@@ -284,19 +303,32 @@ recorded(GObject *source, GAsyncResult *result, gpointer data) {
   g_autoptr(TdWindow) self = data;
   g_autoptr(GError) error = NULL;
   g_autofree char *path = td_example_record_finish(result, &error);
-  if (!end(self, g_task_get_cancellable(G_TASK(result)))) return;
+  if (!td_window_end(self, g_task_get_cancellable(G_TASK(result)))) return;
   if (path)
     td_window_open(self, path);
   else
-    show_error(self, _("Cannot Record the Example"), error->message,
-               _("Run it in a terminal to see its messages: tapedeck run EXAMPLE"));
+    td_window_show_failure(self, _("Cannot Record the Example"), error->message,
+                           _("Run it in a terminal to see its messages: tapedeck run EXAMPLE"));
+}
+
+GCancellable *
+td_window_begin(TdWindow *self, const char *title, const char *text) {
+  GCancellable *cancellable = begin(self);
+  show_busy(self, title, text, FALSE);
+  return cancellable;
+}
+
+gboolean
+td_window_is_at_start(TdWindow *self) {
+  return strcmp(gtk_stack_get_visible_child_name(self->pages), "start") == 0;
 }
 
 void
-td_window_record_example(TdWindow *self, const char *name) {
-  GCancellable *cancellable = begin(self);
+td_window_record_example(TdWindow *self, const char *name, const char *page) {
   g_autofree char *title = g_markup_printf_escaped(_("Recording “%s”"), name);
-  show_busy(self, title, _("The script runs in a process of its own."), FALSE);
+  if (page) td_tape_view_show_page(self->tape_view, page);
+  GCancellable *cancellable =
+      td_window_begin(self, title, _("The script runs in a process of its own."));
   td_example_record_async(name, cancellable, recorded, g_object_ref(self));
 }
 
@@ -313,32 +345,13 @@ list_examples(TdWindow *self) {
 }
 
 static void
-file_chosen(GtkNativeDialog *dialog, int response, gpointer data) {
-  TdWindow *self = data;
-  if (response == GTK_RESPONSE_ACCEPT) {
-    g_autoptr(GFile) file = gtk_file_chooser_get_file(GTK_FILE_CHOOSER(dialog));
-    g_autofree char *path = g_file_get_path(file);
-    if (path) td_window_open(self, path);
-  }
-  gtk_native_dialog_destroy(dialog);
-  g_object_unref(dialog);
+file_chosen(GtkWindow *window, const char *path) {
+  td_window_open(TD_WINDOW(window), path);
 }
 
 void
 td_window_choose_file(TdWindow *self) {
-  GtkFileChooserNative *dialog = gtk_file_chooser_native_new(
-      _("Open a Tape"), GTK_WINDOW(self), GTK_FILE_CHOOSER_ACTION_OPEN, _("_Open"), NULL);
-  g_autoptr(GtkFileFilter) tapes = gtk_file_filter_new();
-  g_autoptr(GtkFileFilter) all = gtk_file_filter_new();
-  gtk_file_filter_set_name(tapes, _("Tapes"));
-  gtk_file_filter_add_pattern(tapes, "*.tape");
-  gtk_file_filter_set_name(all, _("All files"));
-  gtk_file_filter_add_pattern(all, "*");
-  gtk_file_chooser_add_filter(GTK_FILE_CHOOSER(dialog), tapes);
-  gtk_file_chooser_add_filter(GTK_FILE_CHOOSER(dialog), all);
-  gtk_native_dialog_set_modal(GTK_NATIVE_DIALOG(dialog), TRUE);
-  g_signal_connect(dialog, "response", G_CALLBACK(file_chosen), self);
-  gtk_native_dialog_show(GTK_NATIVE_DIALOG(dialog));
+  td_tape_chooser_show(GTK_WINDOW(self), _("Open a Tape"), _("_Open"), file_chosen);
 }
 
 void
@@ -356,8 +369,15 @@ td_window_find(TdWindow *self) {
 }
 
 void
+td_window_bookmark(TdWindow *self) {
+  uint64_t position = td_bookmarks_add(td_tape_view_get_bookmarks(self->tape_view));
+  gtk_menu_button_popup(self->bookmarks_button);
+  td_bookmark_list_write(self->bookmarks, position);
+}
+
+void
 td_window_say(TdWindow *self, const char *text) {
-  td_notice_say(&self->notice, self->toasts, text);
+  td_notice_say(&self->notice, text);
 }
 
 gboolean
@@ -381,6 +401,11 @@ td_window_get_tape_view(TdWindow *self) {
   return self->tape_view;
 }
 
+void
+td_window_show_preferences(TdWindow *self) {
+  td_preferences_show(GTK_WINDOW(self), self->config);
+}
+
 static void
 remember(TdWindow *self) {
   int width, height;
@@ -398,9 +423,20 @@ remember(TdWindow *self) {
   td_config_save(self->config);
 }
 
+/* The answer came: now it closes without another question. */
+static void
+leave_program(GtkWindow *window) {
+  leave_live(TD_WINDOW(window));
+  gtk_window_close(window);
+}
+
 static gboolean
 td_window_close_request(GtkWindow *window) {
   TdWindow *self = TD_WINDOW(window);
+  if (td_live_farewell_is_due(td_window_get_live(self))) {
+    td_live_farewell_ask(window, td_window_get_live(self), leave_program);
+    return TRUE;
+  }
   remember(self);
   leave_live(self);
   if (self->current) g_cancellable_cancel(self->current);
@@ -409,6 +445,9 @@ td_window_close_request(GtkWindow *window) {
 
 static void
 recall(TdWindow *self) {
+  td_preferences_apply(self->config);
+  td_playhead_set_speed(self->playhead,
+                        td_preferences_speed(self->config, td_playhead_get_speed(self->playhead)));
   gtk_window_set_default_size(GTK_WINDOW(self), td_config_get_int(self->config, "width", 1280),
                               td_config_get_int(self->config, "height", 820));
   if (td_config_get_int(self->config, "maximized", 0)) gtk_window_maximize(GTK_WINDOW(self));
@@ -444,6 +483,7 @@ td_window_class_init(TdWindowClass *klass) {
   changed_signal = g_signal_new("changed", TD_TYPE_WINDOW, G_SIGNAL_RUN_LAST, 0, NULL, NULL, NULL,
                                 G_TYPE_NONE, 0);
   g_resources_register(td_get_resource());
+  g_type_ensure(TD_TYPE_BOOKMARK_LIST);
   g_type_ensure(TD_TYPE_NODE_SEARCH);
   g_type_ensure(TD_TYPE_LEVEL_BADGE);
   g_type_ensure(TD_TYPE_START_PAGE);
@@ -454,6 +494,8 @@ td_window_class_init(TdWindowClass *klass) {
   BIND(open_button);
   BIND(examples_button);
   BIND(find_button);
+  BIND(bookmarks_button);
+  BIND(bookmarks);
   BIND(side_button);
   BIND(search);
   BIND(level_badge);
@@ -464,11 +506,6 @@ td_window_class_init(TdWindowClass *klass) {
   BIND(spinner);
   BIND(progress);
   BIND(tape_view);
-}
-
-static void
-open_tape_cb(TdStartPage *page, const char *path, gpointer data) {
-  td_window_open(data, path);
 }
 
 /* The arrow of a split button has a tooltip of its own, but no name for screen readers. */
@@ -484,25 +521,26 @@ name_recent_button(TdWindow *self) {
 static void
 add_target_actions(TdWindow *self) {
   const GActionEntry entries[] = {{"open-recent", recent_activated, "s"},
-                                  {"example", example_activated, "s"}};
+                                  {"example", example_activated, "s"},
+                                  {"example-page", example_page_activated, "(ss)"},
+                                  {"copy-text", copy_activated, "s"}};
   g_action_map_add_action_entries(G_ACTION_MAP(self), entries, G_N_ELEMENTS(entries), self);
 }
 
 static void
 td_window_init(TdWindow *self) {
   gtk_widget_init_template(GTK_WIDGET(self));
+  td_notice_init(&self->notice, self->toasts);
   self->config = td_config_load();
   self->playhead = td_playhead_new();
   self->examples = g_menu_new();
   gtk_menu_button_set_menu_model(self->examples_button, G_MENU_MODEL(self->examples));
   td_tape_view_set_playhead(self->tape_view, self->playhead);
+  td_bookmark_list_set_bookmarks(self->bookmarks, td_tape_view_get_bookmarks(self->tape_view));
   td_node_search_set_playhead(self->search, self->playhead);
   td_level_badge_set_playhead(self->level_badge, self->playhead);
   g_signal_connect_object(self->playhead, "message", G_CALLBACK(td_window_say), self,
                           G_CONNECT_SWAPPED);
-  g_signal_connect_swapped(self->start_page, "run-example", G_CALLBACK(td_window_record_example),
-                           self);
-  g_signal_connect(self->start_page, "open-tape", G_CALLBACK(open_tape_cb), self);
   add_target_actions(self);
   name_recent_button(self);
   recall(self);

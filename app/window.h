@@ -39,14 +39,29 @@ void td_window_show_document(TdWindow *self, TdDocument *document);
 /* td_window_show_start goes back to the start page. */
 void td_window_show_start(TdWindow *self);
 
-/* td_window_record_example records an example and opens its tape. */
-void td_window_record_example(TdWindow *self, const char *name);
+/* td_window_record_example records an example and opens its tape, at a page of the side pane (NULL:
+ * the one that was open). */
+void td_window_record_example(TdWindow *self, const char *name, const char *page);
+
+/* td_window_begin shows that something goes on, and ends what went on before. It returns what the
+ * button Cancel cancels; borrowed. td_window_end says that this is over. It returns FALSE if
+ * somebody cancelled it, or if the window waits for something else now. */
+GCancellable *td_window_begin(TdWindow *self, const char *title, const char *text);
+gboolean td_window_end(TdWindow *self, GCancellable *cancellable);
+
+/* td_window_show_failure says what failed, why, and what to do next. */
+void td_window_show_failure(TdWindow *self, const char *title, const char *reason,
+                            const char *next);
+gboolean td_window_is_at_start(TdWindow *self);
 
 /* td_window_choose_file lets the person choose a tape. td_window_cancel stops what is in
  * progress. td_window_find opens the search for nodes. */
 void td_window_choose_file(TdWindow *self);
 void td_window_cancel(TdWindow *self);
 void td_window_find(TdWindow *self);
+
+/* td_window_bookmark puts a bookmark at the playhead, and lets the person write a note to it. */
+void td_window_bookmark(TdWindow *self);
 
 /* td_window_say shows a short message over the content. */
 void td_window_say(TdWindow *self, const char *text);
@@ -57,3 +72,6 @@ gboolean td_window_is_settled(TdWindow *self);
 
 TdPlayhead *td_window_get_playhead(TdWindow *self);
 TdTapeView *td_window_get_tape_view(TdWindow *self);
+
+/* td_window_show_preferences opens the dialog of preferences. */
+void td_window_show_preferences(TdWindow *self);

@@ -2,9 +2,16 @@
 #include "app/window_actions.h"
 
 #include "app/about.h"
+#include "app/window_choose.h"
+#include "app/window_compare.h"
 #include "app/window_graph.h"
+#include "app/window_help.h"
 #include "app/window_keys.h"
+#include "app/window_picture.h"
+#include "app/window_predict.h"
+#include "app/window_record.h"
 #include "app/window_shortcuts.h"
+#include "app/window_stops.h"
 #include "app/window_ways.h"
 #include "ui/model/analysis_wish.h"
 #include "ui/model/document_texts.h"
@@ -18,6 +25,7 @@ typedef enum Section {
   SECTION_MOVE,
   SECTION_LIVE,
   SECTION_GRAPH,
+  SECTION_PANES,
   SECTION_WINDOW,
   N_SECTIONS
 } Section;
@@ -32,9 +40,8 @@ typedef enum Need {
 } Need;
 
 static const char *const section_titles[N_SECTIONS] = {
-    [SECTION_MOVE] = N_("Move on the Tape"),
-    [SECTION_LIVE] = N_("The Program, while It Runs"),
-    [SECTION_GRAPH] = N_("Graph and Panes"),
+    [SECTION_MOVE] = N_("Move on the Tape"), [SECTION_LIVE] = N_("The Program, while It Runs"),
+    [SECTION_GRAPH] = N_("Graph"),           [SECTION_PANES] = N_("Panes"),
     [SECTION_WINDOW] = N_("General"),
 };
 
@@ -112,12 +119,6 @@ pass_back(TdWindow *window) {
 }
 
 static void
-live_continue(TdWindow *window) {
-  td_playhead_to_end(stopped(window));
-  td_live_session_continue(td_window_get_live(window));
-}
-
-static void
 live_pause(TdWindow *window) {
   td_live_session_pause(td_window_get_live(window));
 }
@@ -125,22 +126,6 @@ live_pause(TdWindow *window) {
 static void
 live_detach(TdWindow *window) {
   td_live_session_detach(td_window_get_live(window));
-}
-
-/* A second time takes it away. */
-static void
-live_break(TdWindow *window) {
-  uint32_t node = td_playhead_get_selection(td_window_get_playhead(window));
-  if (node == TD_NONE) {
-    td_window_say(window, _("First select the node to stop at"));
-    return;
-  }
-  TdLiveSession *live = td_window_get_live(window);
-  g_autofree char *condition = g_strdup_printf("node:%u", node);
-  gboolean wanted = !td_live_session_has_condition(live, condition);
-  td_live_session_set_condition(live, condition, wanted);
-  td_window_say(window, wanted ? _("The program stops when this node runs")
-                               : _("The program no longer stops at this node"));
 }
 
 static void
@@ -194,8 +179,13 @@ show_events(TdWindow *window) {
 }
 
 static void
-show_problems(TdWindow *window) {
-  td_tape_view_show_page(td_window_get_tape_view(window), "problems");
+find_event(TdWindow *window) {
+  td_tape_view_find_event(td_window_get_tape_view(window));
+}
+
+static void
+show_findings(TdWindow *window) {
+  td_tape_view_show_page(td_window_get_tape_view(window), "findings");
 }
 
 #define X(name, title)                                                                             \
@@ -213,6 +203,23 @@ visit_back(TdWindow *window) {
 static void
 visit_forward(TdWindow *window) {
   td_window_visit(window, 1);
+}
+
+static void
+go_to_bookmark(TdWindow *window, int direction) {
+  if (!td_bookmarks_go(td_tape_view_get_bookmarks(td_window_get_tape_view(window)), direction))
+    td_window_say(window, direction < 0 ? _("There is no bookmark before this event")
+                                        : _("There is no bookmark after this event"));
+}
+
+static void
+bookmark_next(TdWindow *window) {
+  go_to_bookmark(window, 1);
+}
+
+static void
+bookmark_back(TdWindow *window) {
+  go_to_bookmark(window, -1);
 }
 
 /* Each step is a place to go back to. */
@@ -253,6 +260,16 @@ node_copy(TdWindow *window) {
 }
 
 static void
+save_picture(TdWindow *window) {
+  td_window_save_picture(GTK_WINDOW(window));
+}
+
+static void
+help(TdWindow *window) {
+  td_help_show(GTK_WINDOW(window));
+}
+
+static void
 about(TdWindow *window) {
   td_about_show(GTK_WINDOW(window));
 }
@@ -282,6 +299,14 @@ static const struct {
     {"to-end", N_("Go to the end"), "End", SECTION_MOVE, NEED_TAPE, to_end},
     {"run-to-problem", N_("Run to the next NaN, Inf or error"), "n", SECTION_MOVE, NEED_TAPE,
      run_to_problem},
+    {"stop-next", N_("Run to the next stop; at the end, let the program run there"), "F5",
+     SECTION_MOVE, NEED_TAPE, td_window_run_to_stop},
+    {"stop-back", N_("Back to the stop before"), "<Shift>F5", SECTION_MOVE, NEED_TAPE,
+     td_window_back_to_stop},
+    {"stop-here", N_("Set or clear a stop at the selected node"), "b", SECTION_MOVE, NEED_TAPE,
+     td_window_stop_here},
+    {"stops", N_("Show the list of stops"), "<Shift>b", SECTION_MOVE, NEED_TAPE,
+     td_window_show_stops},
     {"pass-next", N_("Next backward pass"), "bracketright", SECTION_MOVE, NEED_TAPE, pass_next},
     {"pass-back", N_("Previous backward pass"), "bracketleft", SECTION_MOVE, NEED_TAPE, pass_back},
     {"training-step", N_("Next training step"), "braceright", SECTION_MOVE, NEED_TAPE,
@@ -291,20 +316,26 @@ static const struct {
     {"visit-back", N_("Back to where you were before"), "<Alt>Left", SECTION_MOVE, NEED_TAPE,
      visit_back},
     {"visit-forward", N_("Forward again"), "<Alt>Right", SECTION_MOVE, NEED_TAPE, visit_forward},
+    {"bookmark", N_("Bookmark this event"), "<Control>b", SECTION_MOVE, NEED_TAPE,
+     td_window_bookmark},
+    {"bookmark-next", N_("Next bookmark"), "<Alt>Down", SECTION_MOVE, NEED_TAPE, bookmark_next},
+    {"bookmark-back", N_("Previous bookmark"), "<Alt>Up", SECTION_MOVE, NEED_TAPE, bookmark_back},
     {"way-back", N_("Where did this come from? Go back to its cause, step by step"), "w",
      SECTION_MOVE, NEED_TAPE, way_back},
     {"follow", N_("Selection follows the playhead"), "l", SECTION_MOVE, NEED_TAPE, NULL},
     {"live-step", N_("Step to the next event; at the end, run the program to its next stop"), "F8",
      SECTION_LIVE, NEED_PROGRAM, event_step},
-    {"live-continue", N_("Let the program run to its next breakpoint"), "F5", SECTION_LIVE,
-     NEED_STOPPED, live_continue},
+    {"live-continue", N_("Let the program run to its next stop"), NULL, SECTION_LIVE, NEED_STOPPED,
+     td_window_continue},
     {"live-pause", N_("Stop the program at its next node"), "F6", SECTION_LIVE, NEED_RUNNING,
      live_pause},
-    {"live-break", N_("Set or clear a stop at the selected node"), "b", SECTION_LIVE, NEED_PROGRAM,
-     live_break},
+    {"run-next", N_("Have the selected ready task popped next"), "r", SECTION_LIVE, NEED_STOPPED,
+     td_window_run_next},
     {"live-detach", N_("Let go: the program runs on and stops nowhere"), "<Control>d", SECTION_LIVE,
      NEED_PROGRAM, live_detach},
     {"find", N_("Find a node"), "<Control>f", SECTION_GRAPH, NEED_TAPE, td_window_find},
+    {"find-event", N_("Find an event by words"), "<Control><Shift>f", SECTION_GRAPH, NEED_TAPE,
+     find_event},
     {"zoom-in", N_("Zoom in"), "plus equal KP_Add <Control>plus", SECTION_GRAPH, NEED_TAPE,
      zoom_in},
     {"zoom-out", N_("Zoom out"), "minus KP_Subtract <Control>minus", SECTION_GRAPH, NEED_TAPE,
@@ -334,29 +365,50 @@ static const struct {
      "<Shift>g", SECTION_GRAPH, NEED_TAPE, td_window_show_path},
     {"whole-graph", N_("Back to the whole graph"), "<Shift>w", SECTION_GRAPH, NEED_TAPE,
      td_window_show_whole_graph},
-    {"unselect", N_("Back to the whole graph; then select nothing"), "Escape", SECTION_GRAPH,
-     NEED_TAPE, td_window_unselect},
-    {"inspector", N_("Show the inspector"), "<Alt>1", SECTION_GRAPH, NEED_TAPE, show_inspector},
-    {"events", N_("Show the events"), "<Alt>2", SECTION_GRAPH, NEED_TAPE, show_events},
-    {"problems", N_("Show the problems"), "<Alt>3", SECTION_GRAPH, NEED_TAPE, show_problems},
-    {"profile", N_("Show the profile"), "<Alt>4", SECTION_GRAPH, NEED_TAPE, show_profile},
-    {"waiting", N_("Show what nodes wait for"), "<Alt>5", SECTION_GRAPH, NEED_TAPE, show_waiting},
-    {"contention", N_("Show contention"), "<Alt>6", SECTION_GRAPH, NEED_TAPE, show_contention},
-    {"critical", N_("Show the critical path"), "<Alt>7", SECTION_GRAPH, NEED_TAPE, show_critical},
-    {"whatif", N_("Ask what other schedules would take"), "<Alt>8", SECTION_GRAPH, NEED_TAPE,
+    {"open-block", N_("Open the block of the selected node"), "u", SECTION_GRAPH, NEED_TAPE,
+     td_window_open_block},
+    {"fold-module", N_("Fold the module of the selected node; again: the module around it"),
+     "<Shift>u", SECTION_GRAPH, NEED_TAPE, td_window_fold_module},
+    {"open-all", N_("Open all blocks of the graph"), "<Control>u", SECTION_GRAPH, NEED_TAPE,
+     td_window_open_all},
+    {"fold-all", N_("Fold all modules of the graph"), "<Control><Shift>u", SECTION_GRAPH, NEED_TAPE,
+     td_window_fold_all},
+    {"unselect", N_("Back to all times and the whole graph; then select nothing"), "Escape",
+     SECTION_GRAPH, NEED_TAPE, td_window_unselect},
+    {"inspector", N_("Show the inspector"), "<Alt>1", SECTION_PANES, NEED_TAPE, show_inspector},
+    {"events", N_("Show the events"), "<Alt>2", SECTION_PANES, NEED_TAPE, show_events},
+    {"findings", N_("Show the findings"), "<Alt>3", SECTION_PANES, NEED_TAPE, show_findings},
+    {"profile", N_("Show the profile"), "<Alt>4", SECTION_PANES, NEED_TAPE, show_profile},
+    {"waiting", N_("Show what nodes wait for"), "<Alt>5", SECTION_PANES, NEED_TAPE, show_waiting},
+    {"contention", N_("Show contention"), "<Alt>6", SECTION_PANES, NEED_TAPE, show_contention},
+    {"critical", N_("Show the critical path"), "<Alt>7", SECTION_PANES, NEED_TAPE, show_critical},
+    {"whatif", N_("Ask what other schedules would take"), "<Alt>8", SECTION_PANES, NEED_TAPE,
      show_whatif},
-    {"memory", N_("Show who holds memory"), "<Alt>9", SECTION_GRAPH, NEED_TAPE, show_memory},
-    {"side-pane", N_("Show or hide the side pane"), "F9", SECTION_GRAPH, NEED_TAPE, NULL},
-    {"queues-pane", N_("Show or hide the queues"), "<Shift>F9", SECTION_GRAPH, NEED_TAPE, NULL},
-    {"timeline-pane", N_("Show or hide the timeline"), "<Control>F9", SECTION_GRAPH, NEED_TAPE,
+    {"memory", N_("Show who holds memory"), "<Alt>9", SECTION_PANES, NEED_TAPE, show_memory},
+    {"side-pane", N_("Show or hide the side pane"), "F9", SECTION_PANES, NEED_TAPE, NULL},
+    {"queues-pane", N_("Show or hide the queues"), "<Shift>F9", SECTION_PANES, NEED_TAPE, NULL},
+    {"timeline-pane", N_("Show or hide the timeline"), "<Control>F9", SECTION_PANES, NEED_TAPE,
      NULL},
-    {"minimap", N_("Show or hide the minimap"), "m", SECTION_GRAPH, NEED_TAPE, NULL},
+    {"minimap", N_("Show or hide the minimap"), "m", SECTION_PANES, NEED_TAPE, NULL},
+    {"save-picture", N_("Save the picture that has the focus, or the graph"), "<Control>s",
+     SECTION_PANES, NEED_TAPE, save_picture},
     {"open", N_("Open a tape"), "<Control>o", SECTION_WINDOW, NEED_NOTHING, td_window_choose_file},
+    {"compare-tape", N_("Compare this tape with another one"), "<Control>k", SECTION_WINDOW,
+     NEED_TAPE, td_window_compare_tape},
+    {"compare-passes", N_("Compare two backward passes of this tape"), "<Control><Shift>k",
+     SECTION_WINDOW, NEED_TAPE, td_window_compare_passes},
+    {"whatif-beside", N_("Show what the selected policy would do beside this tape"), NULL,
+     SECTION_WINDOW, NEED_TAPE, td_window_predict},
+    {"record", N_("Record a program"), "<Control>r", SECTION_WINDOW, NEED_NOTHING,
+     td_window_ask_program},
     {"start-page", N_("Go to the start page"), "<Alt>Home", SECTION_WINDOW, NEED_NOTHING,
      td_window_show_start},
     {"cancel", N_("Cancel what is in progress"), NULL, SECTION_WINDOW, NEED_NOTHING,
      td_window_cancel},
-    {"shortcuts", N_("Keyboard shortcuts"), "<Control>question F1", SECTION_WINDOW, NEED_NOTHING,
+    {"preferences", N_("Preferences"), "<Control>comma", SECTION_WINDOW, NEED_NOTHING,
+     td_window_show_preferences},
+    {"help", N_("Help"), "F1", SECTION_WINDOW, NEED_NOTHING, help},
+    {"shortcuts", N_("Keyboard shortcuts"), "<Control>question", SECTION_WINDOW, NEED_NOTHING,
      show_shortcuts},
     {"about", N_("About Tapedeck"), NULL, SECTION_WINDOW, NEED_NOTHING, about},
     {"close", N_("Close the window"), "<Control>w <Control>q", SECTION_WINDOW, NEED_NOTHING,
@@ -379,28 +431,11 @@ add_keys(TdWindow *window) {
                          actions[i].section == SECTION_MOVE);
 }
 
-static char *
-dup_key_label(const char *keys) {
-  if (!keys) return NULL;
-  guint keyval;
-  GdkModifierType modifiers;
-  g_auto(GStrv) all = g_strsplit(keys, " ", 2);
-  gtk_accelerator_parse(all[0], &keyval, &modifiers);
-  return gtk_accelerator_get_label(keyval, modifiers);
-}
-
 static void
 name_button(GtkWidget *widget, const char *detailed) {
   for (guint i = 0; i < G_N_ELEMENTS(actions); i++) {
     if (!g_str_has_prefix(detailed, "win.") || strcmp(actions[i].name, detailed + 4) != 0) continue;
-    const char *title = _(actions[i].title);
-    g_autofree char *key = dup_key_label(actions[i].keys);
-    g_autofree char *tooltip = key ? g_strdup_printf("%s (%s)", title, key) : g_strdup(title);
-    gtk_widget_set_tooltip_text(widget, tooltip);
-    if (GTK_IS_BUTTON(widget) && gtk_button_get_label(GTK_BUTTON(widget))) continue;
-    gtk_accessible_reset_relation(GTK_ACCESSIBLE(widget), GTK_ACCESSIBLE_RELATION_LABELLED_BY);
-    gtk_accessible_update_property(GTK_ACCESSIBLE(widget), GTK_ACCESSIBLE_PROPERTY_LABEL, title,
-                                   -1);
+    td_window_keys_name_button(widget, _(actions[i].title), actions[i].keys);
   }
 }
 
@@ -477,6 +512,7 @@ td_window_actions_install(TdWindow *window) {
     g_action_map_add_action(G_ACTION_MAP(window), G_ACTION(action));
   }
   add_keys(window);
+  td_window_pictures_install(GTK_WINDOW(window));
   name_buttons(GTK_WIDGET(window));
   g_signal_connect(window, "changed", G_CALLBACK(update), NULL);
   update(window);
@@ -484,12 +520,14 @@ td_window_actions_install(TdWindow *window) {
 
 static void
 show_shortcuts(TdWindow *window) {
-  GString *shortcuts = td_shortcuts_new();
+  TdShortcuts *shortcuts = td_shortcuts_new();
   for (guint section = 0; section < N_SECTIONS; section++) {
+    td_shortcuts_add_section(shortcuts, section_titles[section]);
     td_shortcuts_add_group(shortcuts, section_titles[section]);
     for (guint i = 0; i < G_N_ELEMENTS(actions); i++)
       if (actions[i].section == section && actions[i].keys)
         td_shortcuts_add(shortcuts, actions[i].title, actions[i].keys);
   }
+  td_shortcuts_add_widgets(shortcuts);
   td_shortcuts_show(shortcuts, GTK_WINDOW(window));
 }

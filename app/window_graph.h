@@ -16,6 +16,14 @@ void td_window_narrow(TdWindow *window);
  * between its begin and the selected node. */
 void td_window_show_path(TdWindow *window);
 
+/* td_window_open_block opens the block that the selected node is in. td_window_fold_module folds
+ * the module around the selected node; again, the module around that. The others open or fold all
+ * modules. */
+void td_window_open_block(TdWindow *window);
+void td_window_fold_module(TdWindow *window);
+void td_window_open_all(TdWindow *window);
+void td_window_fold_all(TdWindow *window);
+
 /* td_window_show_whole_graph gives up a path that has begun, or shows the whole graph again.
  * td_window_unselect takes one step back at a time: from an edge, from a part of the graph, from a
  * node. */

@@ -88,3 +88,23 @@ td_window_keys_add(const TdWindowKeys *self, const char *action, const char *key
     gtk_shortcut_controller_add_shortcut(before ? self->first : self->last, shortcut);
   }
 }
+
+static char *
+dup_key_label(const char *keys) {
+  if (!keys) return NULL;
+  guint keyval;
+  GdkModifierType modifiers;
+  g_auto(GStrv) all = g_strsplit(keys, " ", 2);
+  gtk_accelerator_parse(all[0], &keyval, &modifiers);
+  return gtk_accelerator_get_label(keyval, modifiers);
+}
+
+void
+td_window_keys_name_button(GtkWidget *button, const char *title, const char *keys) {
+  g_autofree char *key = dup_key_label(keys);
+  g_autofree char *tooltip = key ? g_strdup_printf("%s (%s)", title, key) : g_strdup(title);
+  gtk_widget_set_tooltip_text(button, tooltip);
+  if (GTK_IS_BUTTON(button) && gtk_button_get_label(GTK_BUTTON(button))) return;
+  gtk_accessible_reset_relation(GTK_ACCESSIBLE(button), GTK_ACCESSIBLE_RELATION_LABELLED_BY);
+  gtk_accessible_update_property(GTK_ACCESSIBLE(button), GTK_ACCESSIBLE_PROPERTY_LABEL, title, -1);
+}

@@ -17,3 +17,7 @@ TdWindowKeys td_window_keys_new(GtkWidget *window);
  * as long as the window. */
 void td_window_keys_add(const TdWindowKeys *self, const char *action, const char *keys,
                         gboolean everywhere);
+
+/* td_window_keys_name_button gives a button of an action its tooltip, with the first of the keys,
+ * and a name for screen readers. The title is translated already; `keys` may be NULL. */
+void td_window_keys_name_button(GtkWidget *button, const char *title, const char *keys);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "app/window_ways.h"
 
+#include "app/window_compare.h"
+#include "app/window_save.h"
 #include "ui/model/visits.h"
 
 #include <glib/gi18n.h>
@@ -40,8 +42,25 @@ dropped(GtkDropTarget *target, const GValue *value, double x, double y, gpointer
   return path != NULL;
 }
 
+static void
+save_activated(GSimpleAction *action, GVariant *seq, gpointer window) {
+  td_window_save_pass(window, g_variant_get_uint64(seq));
+}
+
+static void
+compare_activated(GSimpleAction *action, GVariant *target, gpointer window) {
+  guint64 seq;
+  guint32 node, passes[2];
+  g_variant_get(target, "(tuuu)", &seq, &node, &passes[0], &passes[1]);
+  td_window_compare_at(window, passes, seq, node);
+}
+
 void
 td_window_ways_add(TdWindow *window) {
+  const GActionEntry of_findings[] = {{"save-finding", save_activated, "t"},
+                                      {"compare-finding", compare_activated, "(tuuu)"}};
+  g_action_map_add_action_entries(G_ACTION_MAP(window), of_findings, G_N_ELEMENTS(of_findings),
+                                  window);
   GtkWidget *widget = GTK_WIDGET(window);
   GtkDropTarget *drop = gtk_drop_target_new(GDK_TYPE_FILE_LIST, GDK_ACTION_COPY);
   g_signal_connect(drop, "drop", G_CALLBACK(dropped), window);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Ways into a tape and through it. Somebody drops a file on the window, or goes back and forward
- * through places visited. A mouse's side buttons do that too. Main thread. */
+ * Ways into a tape, through it and out of it. Somebody saves a finding, drops a file on the window,
+ * or goes back and forward through places visited. A mouse's side buttons do that too. Main thread.
+ */
 #pragma once
 
 #include "app/window.h"

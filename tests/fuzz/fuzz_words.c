@@ -156,7 +156,7 @@ find_peak(td_tape *tape) {
   static td_memory memory;
   td_error error = {0};
   uint64_t sum = 0;
-  td_status status = td_memory_make(tape, TD_NONE, &memory, &error);
+  td_status status = td_memory_make(tape, TD_NONE, NULL, &memory, &error);
   for (uint32_t i = 0; i < memory.peak.n_holders; i++)
     sum += memory.peak.holders[i].bytes;
   if (status == TD_OK && sum > td_memory_total(&memory.peak.level)) abort();

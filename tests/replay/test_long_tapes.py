@@ -14,11 +14,13 @@ import sys
 import tempfile
 import unittest
 
+import torches
+
 TAPEDECK = os.environ["TAPEDECK"]
 TESTS = os.path.join(os.environ["BUILD_ROOT"], "tests")
 KINDS = sys.argv.pop(1) if len(sys.argv) > 1 and sys.argv[1] in ("made", "recorded") else "made"
 
-MOMENTS = 6 if "ASAN_OPTIONS" in os.environ else 30  # a program with a sanitizer takes ten times as long
+MOMENTS = 6 if "ASAN_OPTIONS" in os.environ else 30 if torches.is_thorough() else 12  # a sanitizer takes ten times as long
 
 HEADER_BYTES, CHUNK_HEADER_BYTES, TRAILER_BYTES, KEYFRAME, LIST = 56, 72, 16, 6, 7  # engine/trace/FORMAT.md
 
@@ -192,7 +194,6 @@ def make_one(folder, name, plan):
 
 
 def record(folder):
-    import torches
     pythons = torches.installed()
     yield record_one(folder, "own", None, PROGRAM.format(step_function="import tapedeck; step = tapedeck.step"))
     yield record_one(folder, "threads", None, THREADS)

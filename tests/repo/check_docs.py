@@ -78,6 +78,14 @@ class Documents(unittest.TestCase):
                 if not any(("/" + file).endswith("/" + name) for file in there)]
         self.assertEqual(gone, [])
 
+    def test_no_two_actions_share_a_key(self):
+        table = text_of("app/window_actions.c").partition("actions[] = {")[2].partition("\n};")[0]
+        entries = re.findall(r'\{"([\w-]+)", N_\((?:"(?:[^"\\]|\\.)*"\s*)+\),\s*(?:"([^"]*)"|NULL),', table)
+        keys = [(key, action) for action, all_keys in entries for key in all_keys.split()]
+        self.assertGreater(len(keys), 50)
+        shared = {key: [action for other, action in keys if other == key] for key, _ in keys}
+        self.assertEqual({key: actions for key, actions in shared.items() if len(actions) > 1}, {})
+
     def test_links_lead_somewhere(self):
         broken = [f"{path.relative_to(ROOT)}: {link}" for path in documents()
                   for link in MARKDOWN_LINK.findall(path.read_text(encoding="utf-8"))

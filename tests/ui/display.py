@@ -71,6 +71,25 @@ def take_picture(path, width=WIDTH, height=HEIGHT):
     picture.savev(str(path), "png", [], [])
 
 
+def clipboard_text():
+    """What somebody copied, or "" if that is no text."""
+    import gi
+    gi.require_version("Gdk", "4.0")
+    from gi.repository import Gdk, GLib
+    said, loop = [], GLib.MainLoop()
+
+    def take(clipboard, result):
+        try:
+            said.append(clipboard.read_text_finish(result))
+        except GLib.Error:
+            said.append("")
+        loop.quit()
+
+    Gdk.Display.open(os.environ["DISPLAY"]).get_clipboard().read_text_async(None, take)
+    loop.run()
+    return said[0] or ""
+
+
 def wait_for(what, probe, seconds=120):
     """Polls until probe() is true and returns its value; fails the test with `what` after a while."""
     deadline = time.monotonic() + seconds

@@ -123,7 +123,15 @@ const picture pictures[4] = {{"graph", draw_graph},
 
 cairo_surface_t *
 paint(picture_fixture *self, const picture *picture, const td_theme *theme, int width, int height) {
-  cairo_surface_t *surface = cairo_image_surface_create(CAIRO_FORMAT_ARGB32, width, height);
+  return paint_at(self, picture, theme, width, height, 1);
+}
+
+cairo_surface_t *
+paint_at(picture_fixture *self, const picture *picture, const td_theme *theme, int width,
+         int height, int scale) {
+  cairo_surface_t *surface =
+      cairo_image_surface_create(CAIRO_FORMAT_ARGB32, scale * width, scale * height);
+  cairo_surface_set_device_scale(surface, scale, scale);
   cairo_t *cr = cairo_create(surface);
   td_theme_source(cr, theme->background);
   cairo_paint(cr);

@@ -39,3 +39,7 @@ extern const picture pictures[4];
  * one needs labels of its own. */
 cairo_surface_t *paint(picture_fixture *self, const picture *picture, const td_theme *theme,
                        int width, int height);
+
+/* paint_at draws on a screen with `scale` pixels to a unit, along each side. */
+cairo_surface_t *paint_at(picture_fixture *self, const picture *picture, const td_theme *theme,
+                          int width, int height, int scale);

@@ -4,6 +4,7 @@
  * and what is hit is what was drawn. */
 #include "engine/base/alloc.h"
 #include "tests/ui/picture_fixture.h"
+#include "ui/draw/graph_steps.h"
 
 #include <glib.h>
 #include <malloc.h>
@@ -127,23 +128,66 @@ test_fit(void) {
   picture_fixture_fini(&self);
 }
 
+static bool
+has_edge(const td_catalog *catalog, uint32_t from, uint32_t to) {
+  for (uint32_t i = 0; i < catalog->n_edges; i++)
+    if (catalog->edges[i].from == from && catalog->edges[i].to == to) return true;
+  return false;
+}
+
+static bool
+ends_edge(const td_catalog *catalog, uint32_t node, bool from) {
+  for (uint32_t i = 0; i < catalog->n_edges; i++)
+    if ((from ? catalog->edges[i].from : catalog->edges[i].to) == node) return true;
+  return false;
+}
+
+/* Down and up follow edges, wherever there are some; left and right stay in the layer. */
 static void
 test_neighbours(void) {
   picture_fixture self;
   picture_fixture_init(&self, 60);
-  uint32_t n = 0;
+  td_graph_view view = graph_view(&self, WIDTH, HEIGHT);
+  uint32_t n_right = 0;
   for (uint32_t i = 0; i < self.catalog->n_nodes; i++) {
-    double x, y, other_x, other_y;
-    uint32_t below = td_graph_scene_neighbour(self.scene, i, 0, 1);
+    double here[4], there[4];
+    if (!td_graph_scene_extent(self.scene, &view, i, here)) continue;
+    for (int dy = -1; dy <= 1; dy += 2) {
+      uint32_t found = td_graph_scene_neighbour(self.scene, i, 0, dy);
+      bool down = dy > 0;
+      g_assert_true((found != TD_NONE) == ends_edge(self.catalog, i, down));
+      if (found != TD_NONE)
+        g_assert_true(has_edge(self.catalog, down ? i : found, down ? found : i));
+    }
     uint32_t right = td_graph_scene_neighbour(self.scene, i, 1, 0);
-    if (!td_graph_scene_place(self.scene, i, &x, &y)) continue;
-    if (td_graph_scene_place(self.scene, below, &other_x, &other_y))
-      g_assert_cmpfloat(other_y, >, y);
-    if (td_graph_scene_place(self.scene, right, &other_x, &other_y))
-      g_assert_cmpfloat(other_x, >, x);
-    n += (below != TD_NONE) + (right != TD_NONE);
+    if (right == TD_NONE) continue;
+    g_assert_true(td_graph_scene_extent(self.scene, &view, right, there));
+    g_assert_cmpfloat(there[0], >, here[0]);
+    g_assert_cmpfloat(there[1], <, here[1] + here[3]);
+    g_assert_cmpfloat(there[1] + there[3], >, here[1]);
+    n_right++;
   }
-  g_assert_cmpuint(n, >, 40);
+  g_assert_cmpuint(n_right, >, 10);
+  picture_fixture_fini(&self);
+}
+
+/* The order has each node of the scene once, and goes down. */
+static void
+test_order(void) {
+  picture_fixture self;
+  picture_fixture_init(&self, 300);
+  uint32_t n = td_graph_scene_n_nodes(self.scene);
+  uint32_t *order = td_graph_scene_order(self.scene);
+  g_autofree bool *seen = g_new0(bool, self.catalog->n_nodes);
+  double last = -1e9, x, y;
+  for (uint32_t i = 0; i < n; i++) {
+    g_assert_true(td_graph_scene_place(self.scene, order[i], &x, &y));
+    g_assert_false(seen[order[i]]);
+    g_assert_cmpfloat(y, >=, last);
+    seen[order[i]] = true;
+    last = y;
+  }
+  free(order);
   picture_fixture_fini(&self);
 }
 
@@ -310,6 +354,7 @@ main(int argc, char **argv) {
   g_test_add_func("/ui/draw/hit-is-what-was-drawn", test_hit_is_what_was_drawn);
   g_test_add_func("/ui/draw/fit", test_fit);
   g_test_add_func("/ui/draw/neighbours", test_neighbours);
+  g_test_add_func("/ui/draw/order", test_order);
   g_test_add_func("/ui/draw/queue-cards", test_queue_cards);
   g_test_add_func("/ui/draw/timeline", test_timeline);
   g_test_add_func("/ui/draw/collapse", test_collapse);

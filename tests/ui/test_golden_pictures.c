@@ -15,8 +15,9 @@
 #include <math.h>
 #include <string.h>
 
-#define SQUARE 6        /* pixels along each side */
-#define TOLERANCE 0.025 /* of a channel's range, in the worst square */
+#define SQUARE 6              /* pixels along each side */
+#define TOLERANCE 0.025       /* of a channel's range, in the worst square */
+#define TOLERANCE_OF_FINE 0.1 /* letters of twice the size are not hinted alike */
 
 static const struct {
   int width, height;
@@ -84,10 +85,15 @@ difference(cairo_surface_t *drawn, cairo_surface_t *golden, int *x, int *y) {
 }
 
 static cairo_surface_t *
-paint_golden(picture_fixture *self, size_t i, size_t look) {
+paint_golden_at(picture_fixture *self, size_t i, size_t look, int scale) {
   td_theme theme = *td_theme_default(looks[look].dark);
   if (looks[look].high_contrast) td_theme_raise_contrast(&theme);
-  return paint(self, &pictures[i], &theme, sizes[i].width, sizes[i].height);
+  return paint_at(self, &pictures[i], &theme, sizes[i].width, sizes[i].height, scale);
+}
+
+static cairo_surface_t *
+paint_golden(picture_fixture *self, size_t i, size_t look) {
+  return paint_golden_at(self, i, look, 1);
 }
 
 /* The same picture, moved to the right and down. */
@@ -180,6 +186,74 @@ test_half_a_pixel(void) {
   picture_fixture_fini(&self);
 }
 
+/* Half as wide and high: each pixel is the mean of four. */
+static cairo_surface_t *
+halved(cairo_surface_t *fine) {
+  int width = cairo_image_surface_get_width(fine) / 2;
+  int height = cairo_image_surface_get_height(fine) / 2;
+  cairo_surface_t *half = cairo_image_surface_create(CAIRO_FORMAT_ARGB32, width, height);
+  const unsigned char *from = cairo_image_surface_get_data(fine);
+  unsigned char *to = cairo_image_surface_get_data(half);
+  int from_stride = cairo_image_surface_get_stride(fine);
+  int to_stride = cairo_image_surface_get_stride(half);
+  for (int y = 0; y < height; y++)
+    for (int at = 0; at < 4 * width; at++) {
+      const unsigned char *pixel = from + 2 * y * from_stride + at / 4 * 8 + at % 4;
+      to[y * to_stride + at] =
+          (pixel[0] + pixel[4] + pixel[from_stride] + pixel[from_stride + 4] + 2) / 4;
+    }
+  cairo_surface_mark_dirty(half);
+  return half;
+}
+
+/* How much the two pixels of each pair differ: not at all in a picture that was only enlarged. */
+static double
+detail_of(cairo_surface_t *fine) {
+  const unsigned char *data = cairo_image_surface_get_data(fine);
+  int stride = cairo_image_surface_get_stride(fine), n = cairo_image_surface_get_height(fine);
+  double sum = 0;
+  for (int y = 0; y < n; y++)
+    for (int x = 0; x + 8 <= stride; x += 8)
+      sum += pow(data[y * stride + x + 1] - data[y * stride + x + 5], 2);
+  return sum / ((double)stride * n);
+}
+
+static cairo_surface_t *
+enlarged(cairo_surface_t *plain) {
+  int width = cairo_image_surface_get_width(plain), height = cairo_image_surface_get_height(plain);
+  cairo_surface_t *large = cairo_image_surface_create(CAIRO_FORMAT_ARGB32, 2 * width, 2 * height);
+  cairo_t *cr = cairo_create(large);
+  cairo_scale(cr, 2, 2);
+  cairo_set_source_surface(cr, plain, 0, 0);
+  cairo_paint(cr);
+  cairo_destroy(cr);
+  cairo_surface_flush(large);
+  return large;
+}
+
+/* On a fine screen a picture is the golden one with more detail than that one enlarged. */
+static void
+test_scale_two(void) {
+  picture_fixture self;
+  picture_fixture_init(&self, 16);
+  for (size_t i = 0; i < G_N_ELEMENTS(pictures); i++)
+    for (size_t look = 0; look < N_LOOKS; look++) {
+      cairo_surface_t *fine = paint_golden_at(&self, i, look, 2), *half = halved(fine);
+      cairo_surface_t *golden = read_golden(i, look), *large = enlarged(golden);
+      int x = 0, y = 0;
+      double found = difference(half, golden, &x, &y);
+      g_test_message("%s, %s: %.4f at %d, %d; detail %.1f of %.1f", pictures[i].name,
+                     looks[look].name, found, x, y, detail_of(fine), detail_of(large));
+      g_assert_cmpfloat(found, <, TOLERANCE_OF_FINE);
+      g_assert_cmpfloat(detail_of(fine), >, 1.5 * detail_of(large));
+      cairo_surface_destroy(large);
+      cairo_surface_destroy(golden);
+      cairo_surface_destroy(half);
+      cairo_surface_destroy(fine);
+    }
+  picture_fixture_fini(&self);
+}
+
 /* Each node in turn has another state, and so another colour, in the graph. */
 static void
 test_one_colour(void) {
@@ -250,6 +324,7 @@ main(int argc, char **argv) {
     g_test_add_data_func(path, GSIZE_TO_POINTER(i), test_golden);
   }
   g_test_add_func("/ui/golden-pictures/half-a-pixel", test_half_a_pixel);
+  g_test_add_func("/ui/golden-pictures/scale-two", test_scale_two);
   g_test_add_func("/ui/golden-pictures/one-colour", test_one_colour);
   g_test_add_func("/ui/golden-pictures/one-edge", test_one_edge);
   return g_test_run();

@@ -168,6 +168,58 @@ test_cycles(void) {
   td_layout_free(layout);
 }
 
+/* A hub over N nodes over another hub: each hub's edges leave or enter it at one place, and lie on
+ * one line. */
+static void
+test_bundles(void) {
+  enum { N = 40 };
+  uint32_t from[2 * N], to[2 * N];
+  float size[N + 2];
+  for (uint32_t i = 0; i < N + 2; i++)
+    size[i] = 60;
+  for (uint32_t i = 0; i < N; i++) {
+    from[i] = 0;
+    to[i] = from[N + i] = i + 1;
+    to[N + i] = N + 1;
+  }
+  td_layout_graph graph = {N + 2, 2 * N, from, to, size, size, NULL, NULL};
+  td_layout *layout = td_layout_new(&graph, &td_layout_defaults);
+  float line[2] = {NAN, NAN};
+  for (uint32_t i = 0; i < 2 * N; i++) {
+    const td_layout_point *points = &layout->points[layout->first_point[i]];
+    uint32_t n = layout->first_point[i + 1] - layout->first_point[i], hub = i / N;
+    g_assert_cmpfloat(points[hub ? n - 1 : 0].x, ==, layout->x[hub ? N + 1 : 0]);
+    if (n == 2) continue; /* straight */
+    g_assert_cmpuint(n, ==, 4);
+    if (isnan(line[hub])) line[hub] = points[1].y;
+    g_assert_cmpfloat(points[1].y, ==, line[hub]);
+    g_assert_cmpfloat(points[2].y, ==, line[hub]);
+  }
+  g_assert_cmpfloat(line[1], >, line[0]);
+  td_layout_free(layout);
+}
+
+/* Two users of a leaf stand in one layer. The edge from the one that the leaf is not beside stays
+ * between its ends. */
+static void
+test_second_use(void) {
+  const uint32_t from[] = {0, 0, 1, 2}, to[] = {1, 2, 3, 3};
+  const uint8_t port[] = {0, 0, 0, 1};
+  float size[] = {60, 60, 60, 20};
+  td_layout_graph graph = {4, 4, from, to, size, size, port, NULL};
+  td_layout *layout = td_layout_new(&graph, &td_layout_defaults);
+  g_assert_true(layout->host[3] == 1 || layout->host[3] == 2);
+  uint32_t edge = layout->host[3] == 1 ? 3 : 2, user = from[edge];
+  float left = fminf(layout->x[user] - 30, layout->x[3] - 10);
+  float right = fmaxf(layout->x[user] + 30, layout->x[3] + 10);
+  g_assert_cmpuint(layout->route[edge], ==, TD_ROUTE_AROUND);
+  for (uint32_t k = layout->first_point[edge]; k < layout->first_point[edge + 1]; k++) {
+    g_assert_cmpfloat(layout->points[k].x, >=, left);
+    g_assert_cmpfloat(layout->points[k].x, <=, right);
+  }
+  td_layout_free(layout);
+}
+
 /* A diamond has no crossing; two crossed pairs that cannot be untangled (K_{2,2}) have one. */
 static void
 test_known_crossings(void) {
@@ -303,6 +355,8 @@ main(int argc, char **argv) {
   }
   g_test_add_func("/ui/layout/tiny", test_tiny);
   g_test_add_func("/ui/layout/cycles", test_cycles);
+  g_test_add_func("/ui/layout/second_use", test_second_use);
+  g_test_add_func("/ui/layout/bundles", test_bundles);
   g_test_add_func("/ui/layout/same-every-time", test_same_every_time);
   g_test_add_func("/ui/layout/known-crossings", test_known_crossings);
   g_test_add_func("/ui/layout/hub-is-bounded", test_hub_is_bounded);

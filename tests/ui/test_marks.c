@@ -130,11 +130,64 @@ test_edges(void) {
   picture_fixture_fini(&self);
 }
 
+/* Counts the ink; none of it may be far from a place. */
+static guint
+count_ink_at(cairo_surface_t *surface, double x, double y, double reach) {
+  guint n = 0;
+  for (int j = 0; j < HEIGHT; j++)
+    for (int i = 0; i < WIDTH; i++) {
+      if (!ink(surface, i, j)) continue;
+      g_assert_cmpfloat(hypot(i - x, j - y), <, reach);
+      n++;
+    }
+  return n;
+}
+
+/* A stop marks its node alone, and can be seen from any distance. So does a node that another graph
+ * lacks. */
+static void
+check_marks(gboolean is_stop) {
+  enum { CARD = 180 };
+  picture_fixture self;
+  guint n_seen = 0;
+  picture_fixture_init(&self, 30);
+  td_graph_view view = graph_view(&self, WIDTH, HEIGHT);
+  double fits = view.scale;
+  for (uint32_t node = 0; node < self.catalog->n_nodes; node++) {
+    double x, y;
+    if (!td_graph_scene_place(self.scene, node, &x, &y)) continue;
+    view.scale = node % 3 == 0 ? fits : node % 3 == 1 ? 0.15 : 0.02;
+    *(is_stop ? &view.stops : &view.lone) = &node;
+    *(is_stop ? &view.n_stops : &view.n_lone) = 1;
+    double at_x = (x - view.centre_x) * view.scale + WIDTH / 2.0;
+    double at_y = (y - view.centre_y) * view.scale + HEIGHT / 2.0;
+    cairo_surface_t *surface = paint_edge(&self, view, UINT32_MAX);
+    g_assert_cmpuint(count_ink_at(surface, at_x, at_y, CARD * view.scale + 12), >,
+                     is_stop ? 20 : 15);
+    cairo_surface_destroy(surface);
+    n_seen++;
+  }
+  g_assert_cmpuint(n_seen, >, 10);
+  picture_fixture_fini(&self);
+}
+
+static void
+test_stops(void) {
+  check_marks(TRUE);
+}
+
+static void
+test_lone(void) {
+  check_marks(FALSE);
+}
+
 int
 main(int argc, char **argv) {
   g_test_init(&argc, &argv, NULL);
   g_test_add_func("/ui/marks/beyond", test_beyond);
   g_test_add_func("/ui/marks/arrows", test_arrows);
   g_test_add_func("/ui/marks/edges", test_edges);
+  g_test_add_func("/ui/marks/stops", test_stops);
+  g_test_add_func("/ui/marks/lone", test_lone);
   return g_test_run();
 }

@@ -6,6 +6,7 @@
 #include "tests/fixtures/tape_maker.h"
 #include "tests/ui/model_fixture.h"
 #include "tests/ui/run_tests.h"
+#include "ui/model/document_texts.h"
 #include "ui/model/error.h"
 #include "ui/model/event_list.h"
 #include "ui/model/facts.h"
@@ -95,6 +96,50 @@ test_filter_by_node(td_model_fixture *fixture, gconstpointer data) {
   }
   g_assert_cmpuint(row, ==, n);
   g_assert_cmpuint(n, >, 5);
+}
+
+/* All words must be in the sentence, in any order, small or not. */
+static void
+test_filter_by_words(td_model_fixture *fixture, gconstpointer data) {
+  g_autoptr(TdEventList) list = filter(fixture, (TdEventRule){0, TD_NONE, " QUEUE  popped"});
+  GListModel *model = G_LIST_MODEL(list);
+  uint64_t length = td_playhead_get_length(fixture->playhead);
+  guint row = 0;
+  for (uint64_t seq = 0; seq < length; seq++) {
+    g_autofree char *text = td_document_dup_event_text(fixture->document, seq);
+    if (!strcasestr(text, "queue") || !strcasestr(text, "popped")) continue;
+    g_autoptr(TdEventItem) item = g_list_model_get_item(model, row++);
+    g_assert_nonnull(item);
+    g_assert_cmpuint(td_event_item_get_seq(item), ==, seq);
+  }
+  g_assert_cmpuint(row, ==, g_list_model_get_n_items(model));
+  g_assert_cmpuint(row, >, 5);
+  g_assert_cmpuint(row, <, length / 2);
+  g_autoptr(TdEventList) all = filter(fixture, (TdEventRule){0, TD_NONE, "  "});
+  g_assert_cmpuint(g_list_model_get_n_items(G_LIST_MODEL(all)), ==, length);
+}
+
+/* A range of time has the events of its times, both ends with it. */
+static void
+test_filter_by_time(td_model_fixture *fixture, gconstpointer data) {
+  uint64_t length = td_playhead_get_length(fixture->playhead);
+  g_autoptr(GRand) random = g_rand_new_with_seed(5);
+  for (int i = 0; i < 50; i++) {
+    uint64_t a = (uint64_t)g_rand_int_range(random, 0, (gint32)length);
+    uint64_t b = (uint64_t)g_rand_int_range(random, (gint32)a, (gint32)length);
+    uint64_t from = td_model_fixture_event(fixture, a).event.time;
+    uint64_t to = td_model_fixture_event(fixture, b).event.time;
+    if (!to) continue;
+    g_autoptr(TdEventList) list = filter(fixture, (TdEventRule){0, TD_NONE, NULL, from, to});
+    guint row = 0;
+    for (uint64_t seq = 0; seq < length; seq++) {
+      uint64_t time = td_model_fixture_event(fixture, seq).event.time;
+      if (time < from || time > to) continue;
+      g_autoptr(TdEventItem) item = g_list_model_get_item(G_LIST_MODEL(list), row++);
+      g_assert_cmpuint(td_event_item_get_seq(item), ==, seq);
+    }
+    g_assert_cmpuint(row, ==, g_list_model_get_n_items(G_LIST_MODEL(list)));
+  }
 }
 
 /* Every event passes exactly one filter. */
@@ -332,6 +377,8 @@ main(int argc, char **argv) {
   ADD("playhead/cut-while-open", test_cut_while_open);
   ADD("event-list/lazy-and-whole", test_list_is_lazy_and_whole);
   ADD("event-list/filter-by-node", test_filter_by_node);
+  ADD("event-list/filter-by-words", test_filter_by_words);
+  ADD("event-list/filter-by-time", test_filter_by_time);
   ADD("event-list/filters-cover", test_filters_cover);
   ADD("scenes/have-a-budget", test_scenes_have_a_budget);
   ADD("facts/of-nodes", test_facts_of_nodes);

@@ -76,6 +76,27 @@ test_paths(void) {
   check_steps("layers.0.weight", 2, (const char *const[]){"layers.0.weight", "…0.weight", NULL});
 }
 
+/* However long a path is, few steps lead to its last name. */
+static void
+test_long_paths(void) {
+  for (gsize unit = 1; unit < 100; unit += 14) {
+    g_autoptr(GString) path = g_string_new(NULL);
+    while (path->len < 70000)
+      g_string_append_printf(path, "%.*s.", (int)unit,
+                             "é.é.0.attention_of_the_seventh_layer_of_all");
+    g_string_append(path, "weight");
+    uint32_t step = 0;
+    char *text, *last = NULL;
+    for (; (text = td_path_short(path->str, 1, step)); step++) {
+      g_free(last);
+      last = text;
+    }
+    g_assert_cmpuint(step, <, 100);
+    g_assert_true(g_str_has_suffix(last, "weight"));
+    g_free(last);
+  }
+}
+
 static double
 width_of(Fixture *self, const char *text) {
   double width;
@@ -194,6 +215,7 @@ int
 main(int argc, char **argv) {
   g_test_init(&argc, &argv, NULL);
   g_test_add_func("/ui/node-label/paths", test_paths);
+  g_test_add_func("/ui/node-label/long-paths", test_long_paths);
   ADD("/ui/node-label/room/transformer", "encoder.layers.%u.linear1", test_room);
   ADD("/ui/node-label/room/gpt", "transformer.h.%u.attn.c_attn", test_room);
   ADD("/ui/node-label/module", "encoder.layers.%u.linear1", test_module);

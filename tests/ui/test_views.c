@@ -155,6 +155,12 @@ test_several_processes(Fixture *fixture, gconstpointer data) {
   g_assert_cmpuint(td_pass_number(td_document_get_catalog(fixture->document), 0, 3, &n), ==, 2);
   g_assert_cmpuint(n, ==, 2);
   check_steps(catalog);
+  for (uint32_t rank = 0; rank < 2; rank++) {
+    g_autofree uint32_t *passes = td_pass_list(catalog, rank, &n);
+    g_assert_cmpuint(n, ==, 2);
+    g_assert_cmpuint(passes[0], ==, rank);
+    g_assert_cmpuint(passes[1], ==, 3 - rank);
+  }
   td_document_set_process(fixture->document, 1);
   g_assert_cmpuint(td_document_graph_task_at(fixture->document, length), ==, 2);
   g_assert_cmpuint(td_document_graph_task_at(fixture->document, 0), ==, 1);

@@ -21,9 +21,11 @@ except ImportError:
 TAPEDECK = os.environ["TAPEDECK"]
 MAKE_TAPE = pathlib.Path(os.environ["BUILD_ROOT"]) / "tests" / "make_tape"
 OUTPUT = pathlib.Path(os.environ["TEST_OUTPUT"]) / "window"
+ROOT = pathlib.Path(__file__).resolve().parents[2]
 THIN_SPACE = "\u202f"
 KEYS = {"Right": 0xFF53, "Left": 0xFF51, "Down": 0xFF54, "Up": 0xFF52, "End": 0xFF57, "space": 0x20, "Home": 0xFF50, "Tab": 0xFF09, "Return": 0xFF0D, "braceleft": 0x7B,
-        "braceright": 0x7D, "Page_Up": 0xFF55, "Page_Down": 0xFF56, "F9": 0xFFC6, "comma": 0x2C, "period": 0x2E, "Escape": 0xFF1B}
+        "braceright": 0x7D, "Page_Up": 0xFF55, "Page_Down": 0xFF56, "F1": 0xFFBE, "F5": 0xFFC2, "F9": 0xFFC6, "comma": 0x2C, "period": 0x2E, "question": 0x3F, "Escape": 0xFF1B}
+NOTICE_DEPTH = 8
 MODIFIER_CODES = {"Shift": 50, "Control": 37, "Alt": 64}  # of the keyboard that Xvfb has
 
 
@@ -45,8 +47,10 @@ def node_name(events, node):
 class Window:
     """A running `tapedeck open`, found on the accessibility bus by its process."""
 
-    def __init__(self, *arguments):
-        self.process = subprocess.Popen([TAPEDECK, "open", *map(str, arguments)],
+    SLIDER = "Event position"  # in the window's language
+
+    def __init__(self, *arguments, stderr=None):
+        self.process = subprocess.Popen([TAPEDECK, "open", *map(str, arguments)], stderr=stderr,
                                         env=dict(os.environ, G_DEBUG="fatal-criticals"))
         self.known = {}
         self.application = display.wait_for("the window on the accessibility bus", self.find_application)
@@ -86,8 +90,19 @@ class Window:
     def press(self, name):
         self.control("push button", name).queryAction().doAction(0)
 
+    def place_of(self, find_widget):
+        """Where a widget is in the window, as soon as it rests there: other parts of the window may still take their room."""
+        seen = []
+
+        def rests():
+            box = find_widget().queryComponent().getExtents(pyatspi.WINDOW_COORDS)
+            seen.append((box.x, box.y, box.width, box.height))
+            return box if seen[-3:] == [seen[-1]] * 3 else None
+
+        return display.wait_for("the widget to rest", rests)
+
     def click(self, role, name):
-        box = self.find(role, name).queryComponent().getExtents(pyatspi.WINDOW_COORDS)
+        box = self.place_of(lambda: self.find(role, name))
         pyatspi.Registry.generateMouseEvent(box.x + box.width // 2, box.y + box.height // 2, "b1c")
 
     def show_each_event(self):
@@ -97,6 +112,22 @@ class Window:
     def read(self, text):
         """Waits until a label says this."""
         return self.find("label", text)
+
+    def says_notice(self, text):
+        """A notice stays for seconds alone: it is near the root, and walking the whole tree takes longer."""
+        assert self.process.poll() is None, "the window is gone"
+        level = [self.application]
+        try:
+            for _ in range(NOTICE_DEPTH):
+                level = [child for widget in level for child in widget if child]
+                if any(widget.name.startswith(text) for widget in level):
+                    return True
+        except Exception:  # the tree changed while we walked over it
+            return False
+        return False
+
+    def read_notice(self, text):
+        display.wait_for(f"the notice '{text}'", lambda: self.says_notice(text))
 
     def key(self, name, modifier=None):
         """Presses a key as the keyboard would; a modifier is held meanwhile."""
@@ -129,13 +160,13 @@ class Window:
 
     def position(self):
         try:
-            return int(self.control("slider", "Event position").queryValue().currentValue)
+            return int(self.control("slider", self.SLIDER).queryValue().currentValue)
         except NotImplementedError:  # the bus did not answer in time
             assert self.process.poll() is None, "the window is gone"
             return None
 
     def drag_to(self, position):
-        self.control("slider", "Event position").queryValue().currentValue = position
+        self.control("slider", self.SLIDER).queryValue().currentValue = position
 
     def wait_for_position(self, position):
         display.wait_for(f"position {position}", lambda: self.position() == position)
@@ -209,7 +240,7 @@ def test_lists(tape):
     with Window(tape, "--at", word, "--node", nan["node"]) as window:
         window.wait_for_position(nan["seq"] + 1)
         window.read(node_name(events, nan["node"]))
-    with Window(tape, "--page", "problems") as window:
+    with Window(tape, "--page", "findings") as window:
         window.show_each_event()
         window.find("list", "Problems")
         window.read(str(nan["seq"]))
@@ -235,7 +266,7 @@ def test_findings(folder):
     tape = folder / "hooks_grow.tape"
     tapedeck("run", "--force", "-o", tape, "hooks_grow")
     told, = json.loads(tapedeck("findings", tape, "--json", status=1))["findings"]
-    with Window(tape, "--page", "problems") as window:
+    with Window(tape, "--page", "findings") as window:
         for words in ("A list of hooks grows", told["text"], told["advice"]):
             window.read(words)
         window.press("Show")
@@ -303,10 +334,10 @@ def test_no_problems(folder):
         subprocess.run([TAPEDECK, "run", "--force", "--anomaly", mode, "-o", path, "two_layers"], check=True, stdout=subprocess.DEVNULL)
     for path, words in ((tape, "Whether there was an error is not known. Whether there was a NaN or Inf is not known either"), (calm, "nobody looked for them"),
                         (looked, "no gradient or sum was NaN or Inf")):
-        with Window(path, "--page", "problems") as window:
+        with Window(path, "--page", "findings") as window:
             window.read(lambda text: words in text)
             if path == tape:
-                window.read(lambda text: "Not judged, because nobody saw such events: " in text)
+                window.read(lambda text: "Not judged, because the tape has no such events, or too many: " in text)
 
 
 def test_training(folder):
@@ -408,11 +439,46 @@ def texts_of(widget):
         return []
 
 
+def go_to_row(window, title):
+    """Tab to the list that has the row, then Down to the row."""
+    def is_row(widget):
+        return widget.getRoleName() == "list item" and title in display.wait_for("its texts", lambda: texts_of(widget))
+
+    for _ in range(20):
+        row = window.focus_by("Tab", lambda widget: widget.getRoleName() == "list item")
+        for _ in row.parent:
+            if is_row(window.focused()):
+                return
+            window.key("Down")
+            time.sleep(0.1)
+        window.key("Tab")
+        time.sleep(0.1)
+    raise AssertionError(f"no row '{title}'")
+
+
 def test_start_page():
-    """An empty window offers the examples; choosing one records it and opens its tape."""
+    """An empty window asks by purpose: a question opens the example that answers it, at the page that does."""
+    source = (ROOT / "ui/widgets/start_page.c").read_text()
+    answers = re.findall(r'"(\w+)",\s+"(\w+)"}', source)
+    assert len(answers) > 9, answers
+    for example, page in answers:
+        assert (ROOT / f"resources/examples/{example}.py").is_file(), example
+        fails_in_one_line(["--page", page, str(OUTPUT / "absent.tape")], dict(os.environ), "absent.tape")
     with Window() as window:
-        window.read("nan_from_sum")
-        window.focus_by("Tab", lambda widget: widget.getRoleName() == "list item" and "aliasing_2017" in texts_of(widget))
+        window.read("Find a NaN")
+        go_to_row(window, "Who waits for whom?")
+        window.key("Return")
+        window.read("two_devices.tape")
+        analysis = window.find("page tab", "Analysis")
+        display.wait_for("its page", lambda: analysis.getState().contains(pyatspi.STATE_SELECTED))
+
+
+def test_all_examples():
+    """The last row of the start page has all examples; choosing one records it and opens its tape."""
+    with Window() as window:
+        go_to_row(window, "All Examples")
+        window.key("Return")
+        time.sleep(1)  # the list unfolds
         window.focus_by("Down", lambda row: "nan_from_sum" in display.wait_for("its texts", lambda: texts_of(row)))
         window.key("Return")
         window.read("nan_from_sum.tape")
@@ -489,7 +555,7 @@ def main():
     wanted = sys.argv[1:]
     for test, arguments in ((test_failures, [tape]), (test_nan_example, [tape]), (test_keys, [tape]), (test_keys_in_lists, [tape]), (test_panes, [tape]), (test_ways, [tape]), (test_play, [tape]),
                             (test_lists, [tape]), (test_findings, [OUTPUT]), (test_three_clicks, [OUTPUT]), (test_overlays, [tape]), (test_messages, [tape]), (test_list_under_pointer, [OUTPUT]), (test_level, [OUTPUT]),
-                            (test_no_problems, [OUTPUT]), (test_training, [OUTPUT]), (test_not_a_tape, []), (test_start_page, [])):
+                            (test_no_problems, [OUTPUT]), (test_training, [OUTPUT]), (test_not_a_tape, []), (test_start_page, []), (test_all_examples, [])):
         if wanted and test.__name__ not in wanted:
             continue
         test(*arguments)

@@ -13,6 +13,7 @@ display.ensure()
 import torches
 
 from test_window import MAKE_TAPE, OUTPUT, TAPEDECK, THIN_SPACE, Window, pyatspi, read_events, tapedeck
+from test_window_ways import shift_drag
 
 TORCH = "2.13.0"
 ROWS_READ = 4  # each cell is a question over the bus
@@ -65,7 +66,7 @@ class AnalysisWindow(Window):
         return pyatspi.findDescendant(widget, lambda w: w.getRoleName() == "label").name
 
     def click_row(self, title, number):
-        area = self.table(title).getChildAtIndex(1).getChildAtIndex(number).queryComponent().getExtents(pyatspi.WINDOW_COORDS)
+        area = self.place_of(lambda: self.table(title).getChildAtIndex(1).getChildAtIndex(number))
         pyatspi.Registry.generateMouseEvent(area.x + 40, area.y + area.height // 2 + 4, "b1c")
 
 
@@ -121,6 +122,19 @@ def check_row_leads(window, tape):
     assert event["event"] == "node_begin" and names[event["node"]] == key, (event, key)
     graph = window.find("image", "Backward graph")
     display.wait_for("the node selected", lambda: f"#{event['node']}" in graph.description)
+
+
+def check_copy(window, tape):
+    """Ctrl+C in a table copies its selected row, Ctrl+Shift+C all rows below their headings."""
+    title = "Profile: where the time went"
+    shown = window.rows(title)
+    window.click_row(title, 1)
+    window.key("c", "Control")
+    display.wait_for("the row", lambda: display.clipboard_text().split("\t") == list(shown[1].values()))
+    window.key("C", "Control")
+    display.wait_for("the table", lambda: display.clipboard_text().startswith("\t".join(shown[0]) + "\n"))
+    told = json.loads(tapedeck("report", tape, "--json"))["rows"]
+    assert len(display.clipboard_text().splitlines()) == 1 + len(told)
 
 
 def check_filter(window, tape):
@@ -179,9 +193,49 @@ def check_memory(window, tape):
 def test_tables(tape):
     """One window goes through all tables, by their keys."""
     with AnalysisWindow(tape, "--page", "profile") as window:
-        for check in (check_profile, check_filter, check_row_leads, check_contention, check_critical, check_whatif, check_memory):
+        for check in (check_profile, check_filter, check_row_leads, check_copy, check_contention, check_critical, check_whatif, check_memory):
             check(window, tape)
             print("ok", check.__name__, tape.stem, flush=True)
+
+
+def count_calls(rows):
+    return sum(quantity(row["Calls"]) for row in rows)
+
+
+def brush(window):
+    area = window.place_of(lambda: window.find("image", "Timeline"))
+    shift_drag(area.x + area.width // 3, area.x + area.width * 3 // 5, area.y + area.height // 2)
+
+
+def test_range(tape):
+    """Tables count only what happened in the time that somebody brushed over, or say that they cannot."""
+    title = "Profile: where the time went"
+    with AnalysisWindow(tape, "--page", "profile") as window:
+        window.key("t")
+        whole = window.rows(title)
+        brush(window)
+        window.read(lambda text: re.match(r"Only in .* from .* on", text))
+        part = display.wait_for("fewer calls", lambda: (rows := window.rows(title)) and 0 < count_calls(rows) < count_calls(whole) and rows)
+        names = {row["Name"] for row in whole}
+        assert {row["Name"] for row in part} <= names or len(whole) == ROWS_READ, part
+        display.take_picture(OUTPUT / "range-profile.png")
+        window.key("7", "Alt")
+        window.read("Not of a Range of Time")
+        display.take_picture(OUTPUT / "range-critical.png")
+        window.key("5", "Alt")
+        window.read("At the playhead, in no range of time")
+        window.key("9", "Alt")
+        window.read("What was held when the range of time began counts too.\nSizes were observed, and when they were let go.")
+        display.take_picture(OUTPUT / "range-memory.png")
+        window.key("6", "Alt")
+        window.read(lambda text: re.match(r"Only in .* from .* on", text))
+        display.take_picture(OUTPUT / "range-contention.png")
+        window.key("4", "Alt")
+        label = window.read(lambda text: re.match(r"Only in .* from .* on", text))
+        button = pyatspi.findDescendant(label.parent, lambda widget: widget.name == "All Times")
+        button.queryAction().doAction(0)
+        window.known.clear()  # the table has had other names
+        display.wait_for("all calls", lambda: count_calls(window.rows(title)) == count_calls(whole))
 
 
 def test_waiting(tape):
@@ -261,6 +315,7 @@ def main():
     tapes = [tape for tape in (own, record_torch(OUTPUT)) if tape]
     for tape in tapes:
         test_tables(tape)
+    test_range(own)
     test_waiting(joined)
     test_life(tapes[-1])
     test_unknown(OUTPUT)

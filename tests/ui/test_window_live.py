@@ -5,6 +5,7 @@ import pathlib
 import signal
 import subprocess
 import sys
+import time
 
 import display
 
@@ -60,6 +61,20 @@ class LiveWindow(Window):
         self.log.seek(0)
         return status, self.log.read()
 
+    def answer(self, name):
+        """A dialog has its buttons twice, for wide and narrow: only one of them has a size."""
+        def box_of(widget):
+            box = widget.queryComponent().getExtents(pyatspi.WINDOW_COORDS)
+            return box if box.width > 0 and box.height > 0 else None
+
+        def find():
+            buttons = pyatspi.findAllDescendants(self.application, lambda w: w.getRoleName() == "push button"
+                                                 and w.name.endswith(name))
+            return next((box for button in buttons if (box := box_of(button))), None)
+
+        box = display.wait_for(f"the answer '{name}'", find)
+        pyatspi.Registry.generateMouseEvent(box.x + box.width // 2, box.y + box.height // 2, "b1c")
+
     def toggle(self, role, name):
         self.find(role, name).queryAction().doAction(0)
 
@@ -97,9 +112,7 @@ def test_breakpoint_and_hold():
         window.find("label", lambda name: name.startswith("MeanBackward0 #"))  # it is selected
         window.key("b")
         window.toggle("push button", "Stop When")
-        box = window.find("check box", lambda name: name.startswith("MeanBackward0 #") and name.endswith(" runs"))
-        display.wait_for("the box to be ticked", lambda: box.getState().contains(pyatspi.STATE_CHECKED))
-        window.find("check box", "A NaN is born")
+        window.find("label", lambda name: name.startswith("node:"))
         display.take_picture(OUTPUT / "live-stop-when.png", 1300, 840)
         window.toggle("push button", "Stop When")
         window.toggle("push button", "Threads")
@@ -115,13 +128,90 @@ def test_breakpoint_and_hold():
         assert window.finishes()[0] == 0
 
 
+def test_stops():
+    """The list of stops is the program's too; what only a tape knows says so. F5 runs on to the next stop."""
+    with LiveWindow("live-stops", "--break", "op:AddmmBackward0", script="two_layers") as window:
+        window.read(lambda text: text.startswith("Stopped on op:AddmmBackward0, at node_begin of"))
+        window.toggle("push button", "Stop When")
+        window.read("op:AddmmBackward0")
+        for text in ("norm:1", "op:T*"):
+            entry = window.find("text", "New stop")
+            display.wait_for("the entry to have the focus", lambda: entry.getState().contains(pyatspi.STATE_FOCUSED))
+            entry.queryEditableText().setTextContents(text)
+            window.key("Return")
+            window.read(text)
+        window.read(lambda text: text.startswith("On the tape only: the program cannot stop on it"))
+        display.take_picture(OUTPUT / "live-stops.png", 1300, 840)
+        window.press("Remove op:AddmmBackward0")
+        window.toggle("push button", "Stop When")
+        display.wait_for("the list to close", lambda: (focus := window.focused()) and focus.name == "Stop When")
+        window.key("F5")
+        window.read(lambda text: text.startswith("Stopped on op:T*, at node_begin of TBackward0"))
+        window.press("Let Go")
+        assert window.finishes()[0] == 0
+
+
+FAN = """
+import torch
+a, b = (torch.ones(2, requires_grad=True) for _ in range(2))
+torch.autograd.backward([a.sin(), b.exp()], [torch.ones(2)] * 2)
+"""
+
+
+def select(window, word):
+    """Finds the only node whose name has the word, which selects it."""
+    window.key("f", "Control")
+    window.find("entry", "Find a node")
+    for letter in word:
+        window.key(letter)
+    window.read("1 node")
+    window.key("Return")
+    window.read(lambda text: text.lower().startswith(word) and "#" in text)
+
+
+def test_choice():
+    """It stops where there is a choice. A key has the selected task popped next; what is not ready is not chosen."""
+    script = OUTPUT / "fan.py"
+    script.write_text(FAN)
+    with LiveWindow("live-choice", "--break", "choice", script=str(script)) as window:
+        window.read("Stopped on choice, at a choice of ready tasks")
+        select(window, "sin")
+        window.key("r")
+        window.read("thread main, you chose #0 to run next")
+        display.take_picture(OUTPUT / "live-choice.png", 1300, 840)
+        window.press("Let Go")
+        assert window.finishes()[0] == 0
+        events = read_events(window.tape)
+        names = {event["node"]: event["name"] for event in events if event["event"] == "node_new"}
+        pops = [names[event["node"]] for event in events if event["event"] == "queue_pop" and event["node"] in names]
+        assert pops[:3] == ["GraphRoot", "SinBackward0", "AccumulateGrad"], pops
+        assert [names[event["node"]] for event in events if event["event"] == "task_chosen"] == ["SinBackward0"]
+
+
 def test_closed_window():
-    """Who closes the window lets the program run on."""
+    """Who closes the window is asked. The window stays, or the program runs on."""
     with LiveWindow("live-closed", script="mlp") as window:
         window.read(lambda text: text.startswith("Paused at graph_task_begin of"))
         window.press("Close")
+        window.find("label", "The Program Still Runs")
+        time.sleep(0.5)
+        display.take_picture(OUTPUT / "live-farewell.png", 1300, 840)
+        window.answer("Cancel")
+        window.read(lambda text: text.startswith("Paused at graph_task_begin of"))
+        window.press("Close")
+        window.answer("Let It Run On")
         status, text = window.finishes()
         assert status == 0 and "loss" in text, (status, text)
+        assert read_events(window.tape)[-1]["event"] == "session_end"
+
+
+def test_ended_program():
+    """Who closes the window may end the program too. Its tape is whole."""
+    with LiveWindow("live-killed", script="mlp") as window:
+        window.read(lambda text: text.startswith("Paused at graph_task_begin of"))
+        window.press("Close")
+        window.answer("End the Program")
+        assert window.finishes()[0] != 0
         assert read_events(window.tape)[-1]["event"] == "session_end"
 
 
@@ -138,7 +228,7 @@ def test_interrupted_program():
 
 def main():
     OUTPUT.mkdir(parents=True, exist_ok=True)
-    for test in (test_steps, test_breakpoint_and_hold, test_closed_window, test_interrupted_program):
+    for test in (test_steps, test_breakpoint_and_hold, test_stops, test_choice, test_closed_window, test_ended_program, test_interrupted_program):
         test()
         print("ok", test.__name__, flush=True)
 

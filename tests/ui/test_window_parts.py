@@ -127,7 +127,7 @@ def test_strip(tape, borders, events):
     """The strip of the whole tape: a click goes to any part, keys go on from there, and it says what is where."""
     n_parts, length = len(borders) + 1, len(events)
     anomalies = [e["seq"] for e in events if e["event"] == "anomaly"]
-    with PartWindow(tape, "--page", "problems") as window:
+    with PartWindow(tape, "--page", "findings") as window:
         strip = window.find("slider", "Whole tape")
         box = strip.queryComponent().getExtents(pyatspi.WINDOW_COORDS)
         assert 30 <= box.height <= 40, box.height
@@ -171,7 +171,7 @@ def test_problems_by_key(tape, borders, events):
     n_parts = len(borders) + 1
     anomalies = [e["seq"] for e in events if e["event"] == "anomaly"]
     last = next(seq for seq in anomalies if seq > borders[0])
-    with PartWindow(tape, "--page", "problems", "--at", anomalies[0]) as window:
+    with PartWindow(tape, "--page", "findings", "--at", anomalies[0]) as window:
         window.wait_for_position(anomalies[0] + 1)
         window.show_each_event()
         for _ in range(40):

@@ -10,13 +10,7 @@ import display
 
 display.ensure()
 
-try:
-    import gi
-    gi.require_version("GdkPixbuf", "2.0")
-    from gi.repository import GdkPixbuf
-except (ImportError, ValueError):
-    print("needs python3-gi and GdkPixbuf")
-    sys.exit(display.SKIPPED)
+import pictures
 
 TAPEDECK = os.environ["TAPEDECK"]
 OUTPUT = pathlib.Path(os.environ["TEST_OUTPUT"]) / "window"
@@ -38,16 +32,6 @@ def middle_event(tape):
     return int(lines[len(lines) // 2].split('"seq": ')[1].split(",")[0])
 
 
-def share_changed(one, other, x, y, width, height):
-    """Which share of a part's pixels two pictures have in other colours."""
-    rows = []
-    for picture in (one, other):
-        part = picture.new_subpixbuf(x, y, width, height)
-        data, stride, n = part.get_pixels(), part.get_rowstride(), part.get_n_channels()
-        rows.append([data[row * stride + i:row * stride + i + 3] for row in range(height) for i in range(0, width * n, n)])
-    return sum(a != b for a, b in zip(*rows)) / len(rows[0])
-
-
 def take(name, size, dark, *arguments):
     """Takes a picture and returns it after looking at its size."""
     width, height = size
@@ -55,7 +39,7 @@ def take(name, size, dark, *arguments):
     path.unlink(missing_ok=True)
     command = [TAPEDECK, "open", *map(str, arguments), "--size", f"{width}x{height}", "--screenshot", path]
     subprocess.run(command + (["--dark"] if dark else []), check=True, timeout=300)
-    picture = GdkPixbuf.Pixbuf.new_from_file(str(path))
+    picture = pictures.read(path)
     assert (picture.get_width(), picture.get_height()) == (width, height), (path, picture.get_width())
     return picture
 
@@ -66,7 +50,7 @@ def check_panes(picture, other, name):
     panes = {"graph": (60, 60, width // 2, height // 4), "lower": (10, height // 2, width // 2, height // 3),
              "side": (width - 300, 60, 290, height // 3), "transport": (10, height - 60, width - 20, 50)}
     for pane, box in panes.items():
-        share = share_changed(picture, other, *box)
+        share = pictures.share_different(picture, other, box)
         assert share > 0.01, f"{name}: the {pane} pane looks the same at two instants ({share:.5f}): is it blank?"
 
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """The way back to a cause in the window: the same steps as `why --chain` tells, one key each."""
 import json
+import re
 import time
 
 import display
@@ -25,7 +26,7 @@ def read_step(window, number, steps):
 
 
 def bar_is_gone(window):
-    return not pyatspi.findDescendant(window.application, lambda w: w.getRoleName() == "label" and w.name.startswith("Step "))
+    return not pyatspi.findDescendant(window.application, lambda w: w.getRoleName() == "label" and re.match(r"Step \d", w.name))
 
 
 def last(events, kind):

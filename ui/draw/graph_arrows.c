@@ -3,6 +3,7 @@
  * Arrows at the border of the picture, to the selected node and to the one just popped, if these
  * lie outside of it. */
 #include "engine/base/alloc.h"
+#include "engine/base/translate.h"
 #include "ui/draw/node_label.h"
 #include "ui/draw/scene.h"
 #include "ui/geometry/beyond.h"
@@ -48,7 +49,7 @@ is_outside(const td_graph_view *view, td_box box) {
 static char *
 text_of(const td_graph_scene *scene, uint32_t node, bool is_selected) {
   char *title = td_node_title(scene->catalog, node);
-  char *text = td_format(is_selected ? "%s #%" PRIu32 : "running: %s #%" PRIu32, title, node);
+  char *text = td_format(is_selected ? "%s #%u" : td_translate("running: %s #%u"), title, node);
   free(title);
   return text;
 }

@@ -37,10 +37,9 @@ count_twins_before(const td_catalog *catalog, const td_catalog_edge *edge) {
 
 /* Its function has returned, but not all of its gradients have left. */
 static bool
-hands_on(const td_scene_draw *draw, uint32_t i) {
-  const td_node_now *now = td_scene_now(draw, i);
-  return now->thread != TD_NONE &&
-         td_state_thread(draw->state, now->thread)->node == draw->scene->nodes[i].node;
+hands_on(const td_scene_draw *draw, uint32_t node) {
+  const td_node_now *now = td_state_node(draw->state, node);
+  return now->thread != TD_NONE && td_state_thread(draw->state, now->thread)->node == node;
 }
 
 /* A node that is complete has everything that its users sent; one that is not, what lies in its
@@ -49,10 +48,10 @@ bool
 td_scene_edge_moved(const td_scene_draw *draw, uint32_t i) {
   const td_scene_edge *edge = &draw->scene->edges[i];
   const td_catalog_edge *facts = &draw->scene->catalog->edges[edge->edge];
-  uint32_t from = td_scene_state(draw, edge->from), to = td_scene_state(draw, edge->to);
+  uint32_t from = td_scene_state_of(draw, facts->from), to = td_scene_state_of(draw, facts->to);
   if (has_run(to) || to == TD_NODE_queued) return has_run(from);
   if ((to != TD_NODE_partial && to != TD_NODE_waiting) || !has_run(from)) return false;
-  if (!hands_on(draw, edge->from)) return true;
+  if (!hands_on(draw, facts->from)) return true;
   const td_task_now *task = td_state_task_find(draw->state, facts->to, draw->scene->graph_task);
   return task &&
          count_arrivals(draw->state, task, facts) > count_twins_before(draw->scene->catalog, facts);
@@ -149,7 +148,7 @@ draw_edge(const td_scene_draw *draw, uint32_t i, td_colour colour, double width)
   cairo_set_line_width(draw->cr, TD_MAX(width, least));
   path_edge(draw->cr, layout, i, 9);
   cairo_stroke(draw->cr);
-  if (draw->view->scale >= td_scale_named) draw_head(draw->cr, layout, i);
+  if (!td_scene_is_far(draw->scene, draw->view->scale)) draw_head(draw->cr, layout, i);
 }
 
 /* An edge that is led around is shown where one of its ends is: elsewhere it would only pass by. */
@@ -229,7 +228,7 @@ td_graph_scene_hit_edge(const td_graph_scene *scene, const td_graph_view *view, 
   double there_y = view->centre_y + (y - view->height / 2) / view->scale;
   double nearest = HIT_PIXELS / view->scale;
   uint32_t found = TD_NONE;
-  if (view->scale < td_scale_named || y >= td_scene_legend_top(view)) return TD_NONE;
+  if (td_scene_is_far(scene, view->scale) || y >= td_scene_legend_top(view)) return TD_NONE;
   for (uint32_t i = 0; i < scene->n_edges; i++) {
     if (!is_near(&scene->edges[i], there_x, there_y, nearest)) continue;
     double distance = td_curve_distance(scene->layout, i, there_x, there_y);
@@ -246,10 +245,7 @@ td_scene_draw_path(const td_scene_draw *draw) {
   if (!draw->view->overlay || draw->view->overlay->kind != TD_OVERLAY_critical) return;
   set_line_ends(draw);
   for (uint32_t i = 0; i < scene->n_edges; i++) {
-    const td_overlay_value *from = td_scene_heat(draw, scene->edges[i].from);
-    const td_overlay_value *to = td_scene_heat(draw, scene->edges[i].to);
-    bool is_step = from && to && from->step && to->step == from->step + 1;
-    if (is_step && is_seen(draw, i)) draw_edge(draw, i, draw->theme->hot, 4);
+    if (td_scene_is_step(draw, i) && is_seen(draw, i)) draw_edge(draw, i, draw->theme->hot, 4);
   }
 }
 
@@ -265,10 +261,12 @@ moving_edge(const td_scene_draw *draw) {
   const td_task_now *task = td_state_task_find(draw->state, node, scene->graph_task);
   if (!task || task->first_arrival == TD_NONE) return TD_NONE;
   const td_arrival_now *newest = td_state_arrival(draw->state, task->first_arrival);
+  uint32_t from = td_scene_find(scene, newest->from), to = td_scene_find(scene, node);
+  bool block = from != TD_NONE && (scene->nodes[from].block || scene->nodes[to].block);
   for (uint32_t i = 0; i < scene->n_edges; i++) {
-    const td_catalog_edge *edge = &scene->catalog->edges[scene->edges[i].edge];
-    if (edge->to == node && edge->from == newest->from && edge->input_nr == newest->input_nr)
-      return i;
+    if (scene->edges[i].from != from || scene->edges[i].to != to) continue;
+    uint32_t input_nr = scene->catalog->edges[scene->edges[i].edge].input_nr;
+    if (block || input_nr == newest->input_nr) return i;
   }
   return TD_NONE;
 }

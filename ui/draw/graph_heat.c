@@ -2,16 +2,88 @@
  *
  * The figures of an overlay on the cards of a graph, and the scale that explains their colours. */
 #include "engine/base/alloc.h"
+#include "engine/base/translate.h"
 #include "ui/draw/graph_scene.h"
 #include "ui/draw/scene.h"
 #include "ui/geometry/format.h"
+
+#include <math.h>
 
 enum { SIZE = 11, BAR_WIDTH = 120, BAR_HEIGHT = 11 };
 
 const td_overlay_value *
 td_scene_heat(const td_scene_draw *draw, uint32_t i) {
   const td_overlay *overlay = draw->view->overlay;
-  return overlay ? td_overlay_find(overlay, draw->scene->nodes[i].node) : NULL;
+  const td_scene_total *totals = draw->scene->totals;
+  if (!overlay) return NULL;
+  if (totals) return totals[i].is_known ? &totals[i].value : NULL;
+  return td_overlay_find(overlay, draw->scene->nodes[i].node);
+}
+
+/* Times and bytes of a block add up; of others the strongest counts. */
+static bool
+adds_up(td_overlay_kind kind) {
+  return kind == TD_OVERLAY_time || kind == TD_OVERLAY_bytes || kind == TD_OVERLAY_critical;
+}
+
+static void
+add_value(td_scene_total *self, const td_overlay_value *value, td_overlay_kind kind) {
+  td_overlay_value *sum = &self->value;
+  if (!self->is_known || (!adds_up(kind) && value->heat > sum->heat)) {
+    *self = (td_scene_total){*value, value->step, true};
+    return;
+  }
+  if (!adds_up(kind)) return;
+  sum->value += value->value;
+  sum->heat = fmax(sum->heat, value->heat);
+  sum->step = TD_MIN(sum->step, value->step);
+  self->last_step = TD_MAX(self->last_step, value->step);
+}
+
+static void
+add_members(const td_scene_draw *draw, uint32_t i) {
+  const td_graph_scene *scene = draw->scene;
+  const td_scene_block *block = td_scene_block_of(scene, i);
+  const uint32_t *members = block ? &scene->members[block->first_member] : &scene->nodes[i].node;
+  for (uint32_t k = 0; k < (block ? block->n_members : 1); k++) {
+    const td_overlay_value *value = td_overlay_find(draw->view->overlay, members[k]);
+    if (value) add_value(&scene->totals[i], value, draw->view->overlay->kind);
+  }
+}
+
+/* As hot as a node is by its figure, a block is by its total. */
+static void
+heat_totals(td_graph_scene *scene, td_overlay_kind kind) {
+  for (uint32_t i = 0; i < scene->n_nodes; i++) {
+    td_overlay_value *value = &scene->totals[i].value;
+    double share = scene->most_total > 0 ? fmax(value->value / scene->most_total, 0) : 0;
+    value->heat = kind == TD_OVERLAY_critical ? 0.4 + 0.6 * sqrt(share) : sqrt(share);
+  }
+}
+
+void
+td_scene_find_totals(td_scene_draw *draw) {
+  td_graph_scene *scene = draw->scene;
+  const td_overlay *overlay = draw->view->overlay;
+  if (!scene->n_blocks || !overlay) return;
+  free(scene->totals);
+  scene->totals = TD_NEW_N(td_scene_total, scene->n_nodes);
+  scene->most_total = adds_up(overlay->kind) ? 0 : overlay->most;
+  for (uint32_t i = 0; i < scene->n_nodes; i++) {
+    add_members(draw, i);
+    scene->most_total = fmax(scene->most_total, scene->totals[i].value.value);
+  }
+  if (adds_up(overlay->kind)) heat_totals(scene, overlay->kind);
+}
+
+bool
+td_scene_is_step(const td_scene_draw *draw, uint32_t edge) {
+  const td_graph_scene *scene = draw->scene;
+  const td_scene_edge *self = &scene->edges[edge];
+  const td_overlay_value *from = td_scene_heat(draw, self->from),
+                         *to = td_scene_heat(draw, self->to);
+  if (!from || !to || !from->step) return false;
+  return to->step == (scene->totals ? scene->totals[self->from].last_step : from->step) + 1;
 }
 
 /* Text stays readable on the hottest card. */
@@ -80,18 +152,20 @@ lacks_slack(const td_overlay *overlay) {
 double
 td_scene_draw_scale(const td_scene_draw *draw, double x, double y) {
   const td_overlay *overlay = draw->view->overlay;
-  x = draw_text(draw, td_overlay_label(overlay->kind), x, y, true);
+  x = draw_text(draw, td_translate(td_overlay_label(overlay->kind)), x, y, true);
   const char *note = draw->view->overlay_note;
   if (!overlay->n_values)
-    return draw_text(draw, note ? note : "nothing is known of this pass", x, y, false);
+    return draw_text(draw, note ? note : td_translate("nothing is known of this pass"), x, y,
+                     false);
   if (lacks_slack(overlay))
-    return draw_text(draw, "none: the end waited for every node", x, y, false);
-  char *most = td_graph_scene_figure(overlay, overlay->most);
+    return draw_text(draw, td_translate("none: the end waited for every node"), x, y, false);
+  char *most =
+      td_graph_scene_figure(overlay, draw->scene->totals ? draw->scene->most_total : overlay->most);
   x = draw_text(draw, "0", x, y, false);
   x = draw_bar(draw, x, y);
   x = draw_text(draw, most, x, y, false);
   free(most);
   if (overlay->known == TD_knowledge_reconstructed)
-    x = draw_text(draw, "reconstructed", x, y, false);
+    x = draw_text(draw, td_translate("reconstructed"), x, y, false);
   return x + 6;
 }

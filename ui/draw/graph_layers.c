@@ -63,8 +63,8 @@ name_layers(td_graph_scene *scene) {
 
 /* The nodes of a scene stand in the order in which they ran, so that a layer's first one is where
  * gradients enter the layer. Paths of a tape are interned: most nodes need one look. */
-void
-td_scene_find_layers(td_graph_scene *scene) {
+static void
+find_layers(td_graph_scene *scene) {
   td_number_map seen = {0};
   uint32_t capacity = 0;
   for (uint32_t i = 0; i < scene->n_nodes && scene->n_layers < MOST_LAYERS; i++) {
@@ -78,7 +78,29 @@ td_scene_find_layers(td_graph_scene *scene) {
   name_layers(scene);
 }
 
-/* The name stands left of the layer's first node. */
+/* A folded scene names its blocks. */
+static void
+name_blocks(td_graph_scene *scene) {
+  uint32_t capacity = 0;
+  for (uint32_t i = 0; i < scene->n_nodes && scene->n_layers < MOST_LAYERS; i++) {
+    const td_scene_block *block = td_scene_block_of(scene, i);
+    if (!block) continue;
+    TD_GROW(scene->layers, scene->n_layers, capacity);
+    td_scene_layer *layer = &scene->layers[scene->n_layers++];
+    *layer = (td_scene_layer){.path = td_dup_string(block->name), .first = i};
+    layer->name = layer->path;
+  }
+}
+
+void
+td_scene_find_layers(td_graph_scene *scene) {
+  if (scene->n_blocks)
+    name_blocks(scene);
+  else
+    find_layers(scene);
+}
+
+/* The name stands left of the layer's first node, or on the block. */
 static td_box
 label_box(const td_scene_draw *draw, const td_scene_layer *layer) {
   const td_graph_view *view = draw->view;
@@ -87,6 +109,8 @@ label_box(const td_scene_draw *draw, const td_scene_layer *layer) {
   td_label_size(draw->labels, layer->name, SIZE, true, &width, &height);
   double right = (node.x - view->centre_x) * view->scale + view->width / 2 - GAP;
   double middle = (node.y + node.height / 2 - view->centre_y) * view->scale + view->height / 2;
+  if (td_scene_block_of(draw->scene, layer->first))
+    right += node.width * view->scale / 2 + width / 2 + GAP;
   return (td_box){right - width - 4, middle - height / 2, width + 8, height};
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "engine/base/alloc.h"
+#include "engine/base/translate.h"
 #include "ui/draw/scene.h"
 #include "ui/geometry/format.h"
 
@@ -22,10 +23,19 @@ find_states(const td_scene_draw *draw, bool *present) {
     present[td_scene_state(draw, i)] = true;
 }
 
+static const char *const state_words[TD_N_NODE_STATES] = {
+    [TD_NODE_created] = TD_N("created"), [TD_NODE_waiting] = TD_N("waiting"),
+    [TD_NODE_partial] = TD_N("partial"), [TD_NODE_queued] = TD_N("queued"),
+    [TD_NODE_running] = TD_N("running"), [TD_NODE_done] = TD_N("done"),
+    [TD_NODE_skipped] = TD_N("skipped"), [TD_NODE_captured] = TD_N("captured"),
+    [TD_NODE_failed] = TD_N("failed"),   [TD_NODE_released] = TD_N("released"),
+    [TD_NODE_absent] = TD_N("absent"),
+};
+
 static double
 draw_item(const td_scene_draw *draw, td_node_state state, double x, double y) {
   cairo_t *cr = draw->cr;
-  const char *name = td_node_state_name(state);
+  const char *name = td_translate(state_words[state]);
   td_box box = {x, y - 6.5, 20, 13};
   double width;
   cairo_save(cr);
@@ -70,16 +80,20 @@ draw_items(const td_scene_draw *draw, double x, double y) {
 static char *
 hidden_text(const td_scene_draw *draw) {
   uint32_t n = draw->scene->n_nodes;
-  bool far = draw->view->scale < td_scale_named, all_shown = draw->n_shown == n;
+  bool far = td_scene_is_far(draw->scene, draw->view->scale), all_shown = draw->n_shown == n;
   if (all_shown && draw->view->scale >= td_scale_full) return NULL;
-  char *shown = td_format_count(draw->n_shown), *all = td_format_many(n, "node", "nodes");
+  char *shown = td_format_count(draw->n_shown),
+       *all = draw->scene->n_blocks ? td_format_many(n, "block or node", "blocks and nodes")
+                                    : td_format_many(n, "node", "nodes");
   char *hidden = td_format_many(draw->n_edges_hidden, "long edge hidden", "long edges hidden");
-  char *text = td_format("%s%s%s%s%s%s%s", all_shown ? "" : shown, all_shown ? "" : " of ", all,
-                         all_shown ? "" : " in view", draw->n_edges_hidden ? " · " : "",
-                         draw->n_edges_hidden ? hidden : "",
-                         far                                 ? " · names appear closer"
-                         : draw->view->scale < td_scale_full ? " · counts appear closer"
-                                                             : "");
+  char *nodes =
+      all_shown ? td_dup_string(all) : td_format(td_translate("%s of %s in view"), shown, all);
+  const char *closer = far                                 ? td_translate(" · names appear closer")
+                       : draw->view->scale < td_scale_full ? td_translate(" · counts appear closer")
+                                                           : "";
+  char *text = td_format("%s%s%s%s", nodes, draw->n_edges_hidden ? " · " : "",
+                         draw->n_edges_hidden ? hidden : "", closer);
+  free(nodes);
   free(shown);
   free(all);
   free(hidden);

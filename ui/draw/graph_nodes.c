@@ -248,7 +248,9 @@ draw_node(const td_scene_draw *draw, uint32_t i) {
   const td_scene_node *self = &draw->scene->nodes[i];
   const td_node_now *now = td_scene_now(draw, i);
   td_box box = td_scene_box(draw->scene, i);
-  if (draw->view->scale < td_scale_full)
+  if (self->block)
+    td_scene_draw_block(draw, i);
+  else if (draw->view->scale < td_scale_full)
     draw_small_card(draw, i);
   else if (self->port)
     draw_port(draw, i);
@@ -262,7 +264,7 @@ draw_slots(const td_scene_draw *draw) {
   const td_graph_scene *scene = draw->scene;
   for (uint32_t i = 0; i < scene->n_edges; i++) {
     td_box box = td_scene_box(scene, scene->edges[i].to);
-    if (scene->nodes[scene->edges[i].to].port) continue;
+    if (scene->nodes[scene->edges[i].to].port || scene->nodes[scene->edges[i].to].block) continue;
     if (td_scene_sees(draw, box.x, box.y - 8, box.x + box.width, box.y + box.height))
       draw_slot(draw, i);
   }
@@ -299,7 +301,8 @@ draw_slots_of(const td_scene_draw *draw, uint32_t i) {
   const td_graph_scene *scene = draw->scene;
   for (uint32_t k = 0; k < scene->n_edges; k++) {
     const td_scene_edge *edge = &scene->edges[k];
-    if ((edge->from == i || edge->to == i) && !scene->nodes[edge->to].port) draw_slot(draw, k);
+    const td_scene_node *to = &scene->nodes[edge->to];
+    if ((edge->from == i || edge->to == i) && !to->port && !to->block) draw_slot(draw, k);
   }
 }
 
@@ -313,5 +316,5 @@ td_scene_draw_ring(const td_scene_draw *draw, uint32_t i, double strength) {
   cairo_stroke(draw->cr);
   if (draw->view->scale >= td_scale_full) draw_slots_of(draw, i);
   const td_node_now *now = td_scene_now(draw, i);
-  if (now->anomaly && draw->view->scale >= td_scale_named) draw_badge(draw, box, now);
+  if (now->anomaly && !td_scene_is_far(draw->scene, draw->view->scale)) draw_badge(draw, box, now);
 }

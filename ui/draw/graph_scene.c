@@ -17,24 +17,16 @@ td_graph_scene *
 td_graph_scene_new_subset(const td_catalog *catalog, uint32_t graph_task, const uint32_t *nodes,
                           uint32_t n) {
   td_graph_scene *scene = TD_NEW(td_graph_scene);
-  scene->catalog = catalog;
-  scene->graph_task = graph_task;
-  scene->numbers = TD_NEW_N(uint32_t, catalog->n_nodes);
-  td_scene_build(scene, nodes, n);
+  td_graph_scene_init(scene, catalog, graph_task);
+  td_scene_collect(scene, nodes, n);
+  td_scene_finish(scene);
   return scene;
 }
 
 void
 td_graph_scene_free(td_graph_scene *scene) {
   if (!scene) return;
-  for (uint32_t i = 0; i < scene->n_layers; i++)
-    free(scene->layers[i].path);
-  td_layout_free(scene->layout);
-  free(scene->layers);
-  free(scene->nodes);
-  free(scene->edges);
-  td_text_blocks_fini(&scene->texts);
-  free(scene->numbers);
+  td_graph_scene_fini(scene);
   free(scene);
 }
 
@@ -88,24 +80,6 @@ td_graph_scene_place(const td_graph_scene *scene, uint32_t node, double *x, doub
   return true;
 }
 
-/* The nearest in a quarter plane: what lies off the direction counts double. */
-uint32_t
-td_graph_scene_neighbour(const td_graph_scene *scene, uint32_t node, int dx, int dy) {
-  double x, y, best = 0;
-  uint32_t found = TD_NONE;
-  if (!td_graph_scene_place(scene, node, &x, &y)) return TD_NONE;
-  for (uint32_t i = 0; i < scene->n_nodes; i++) {
-    double along = (scene->layout->x[i] - x) * dx + (scene->layout->y[i] - y) * dy;
-    double aside = fabs((scene->layout->x[i] - x) * dy) + fabs((scene->layout->y[i] - y) * dx);
-    if (scene->nodes[i].node == node || along <= 0.5 || aside > along * 3) continue;
-    double distance = along + 2 * aside;
-    if (found != TD_NONE && distance >= best) continue;
-    found = scene->nodes[i].node;
-    best = distance;
-  }
-  return found;
-}
-
 static void
 draw_ground(const td_scene_draw *draw) {
   td_theme_source(draw->cr, draw->theme->background);
@@ -145,13 +119,14 @@ void
 td_graph_scene_draw(td_graph_scene *scene, cairo_t *cr, const td_state *state,
                     const td_graph_view *view, const td_theme *theme, td_label_cache *labels) {
   td_scene_draw draw = make_drawing(scene, cr, state, view, theme, labels);
+  td_scene_find_totals(&draw);
   cairo_save(cr);
   cairo_rectangle(cr, 0, 0, view->width, view->height);
   cairo_clip(cr);
   draw_ground(&draw);
   cairo_save(cr);
   enter_scene(&draw);
-  if (view->scale < td_scale_named) {
+  if (td_scene_is_far(scene, view->scale)) {
     td_scene_draw_far(&draw);
   } else {
     td_scene_draw_edges(&draw);
@@ -160,7 +135,7 @@ td_graph_scene_draw(td_graph_scene *scene, cairo_t *cr, const td_state *state,
   }
   td_scene_draw_moving(&draw);
   cairo_restore(cr);
-  if (view->scale < td_scale_modules) td_scene_draw_layers(&draw);
+  if (view->scale < td_scene_scale_layers(scene)) td_scene_draw_layers(&draw);
   td_scene_draw_legend(&draw);
   td_scene_draw_tower(&draw);
   cairo_restore(cr);
@@ -170,6 +145,7 @@ void
 td_graph_scene_draw_small(td_graph_scene *scene, cairo_t *cr, const td_state *state,
                           const td_graph_view *view, const td_theme *theme) {
   td_scene_draw draw = make_drawing(scene, cr, state, view, theme, NULL);
+  td_scene_find_totals(&draw);
   cairo_save(cr);
   draw_ground(&draw);
   enter_scene(&draw);
@@ -179,7 +155,7 @@ td_graph_scene_draw_small(td_graph_scene *scene, cairo_t *cr, const td_state *st
 
 static void
 draw_selected(const td_scene_draw *draw, uint32_t i) {
-  if (draw->view->scale < td_scale_named) {
+  if (td_scene_is_far(draw->scene, draw->view->scale)) {
     td_scene_draw_far_ring(draw, i);
   } else {
     td_scene_draw_edges_of(draw, i);
@@ -191,7 +167,7 @@ draw_selected(const td_scene_draw *draw, uint32_t i) {
 static void
 draw_marks(const td_scene_draw *draw) {
   const td_graph_view *view = draw->view;
-  bool far = view->scale < td_scale_named;
+  bool far = td_scene_is_far(draw->scene, view->scale);
   double least = 4 / view->scale;
   td_theme_source(draw->cr, td_colour_fade(draw->theme->accent, 0.8));
   for (uint32_t i = 0; i < view->n_marked; i++) {
@@ -207,6 +183,31 @@ draw_marks(const td_scene_draw *draw) {
   if (far) cairo_fill(draw->cr);
 }
 
+/* Beside the middle of a node, where no edge comes. */
+static void
+draw_stop(const td_scene_draw *draw, td_box box) {
+  double radius = TD_MAX(6, 3.5 / draw->view->scale);
+  cairo_new_sub_path(draw->cr);
+  cairo_arc(draw->cr, box.x, box.y + box.height / 2, radius, 0, 2 * M_PI);
+  td_theme_source(draw->cr, draw->theme->background);
+  cairo_set_line_width(draw->cr, radius / 2);
+  cairo_stroke_preserve(draw->cr);
+  td_theme_source(draw->cr, draw->theme->error);
+  cairo_fill(draw->cr);
+}
+
+static void
+draw_stops(const td_scene_draw *draw) {
+  const td_graph_view *view = draw->view;
+  for (uint32_t i = 0; i < view->n_stops; i++) {
+    uint32_t found = td_scene_find(draw->scene, view->stops[i]);
+    if (found == TD_NONE) continue;
+    td_box box = td_scene_box(draw->scene, found);
+    if (td_scene_sees(draw, box.x - 8, box.y, box.x + box.width, box.y + box.height))
+      draw_stop(draw, box);
+  }
+}
+
 /* The legend and the tower lie over the nodes, and so over what marks a node. */
 void
 td_graph_scene_draw_over(td_graph_scene *scene, cairo_t *cr, const td_state *state,
@@ -215,18 +216,20 @@ td_graph_scene_draw_over(td_graph_scene *scene, cairo_t *cr, const td_state *sta
   uint32_t selected = td_scene_find(scene, view->selected);
   uint32_t hovered = td_scene_find(scene, view->hovered);
   if (selected == TD_NONE && hovered == TD_NONE && !view->n_marked && !view->n_way &&
-      !view->selected_edge && !view->running)
+      !view->n_stops && !view->n_lone && !view->selected_edge && !view->running)
     return;
   cairo_save(cr);
   cairo_rectangle(cr, 0, 0, view->width, td_scene_legend_top(view));
   cairo_clip(cr);
   enter_scene(&draw);
+  td_scene_draw_lone(&draw);
   draw_marks(&draw);
   td_scene_draw_selected_edge(&draw);
   if (selected != TD_NONE) draw_selected(&draw, selected);
   td_scene_draw_way(&draw);
-  td_scene_draw_stops(&draw);
-  if (hovered != TD_NONE && hovered != selected && view->scale >= td_scale_named)
+  td_scene_draw_way_nodes(&draw);
+  draw_stops(&draw);
+  if (hovered != TD_NONE && hovered != selected && !td_scene_is_far(scene, view->scale))
     td_scene_draw_ring(&draw, hovered, 0.5);
   cairo_restore(cr);
   td_scene_draw_tower(&draw);

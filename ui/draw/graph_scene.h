@@ -80,7 +80,3 @@ uint32_t td_graph_scene_n_nodes(const td_graph_scene *scene);
 
 /* td_graph_scene_node returns a node of the scene, by its number from 0. */
 uint32_t td_graph_scene_node(const td_graph_scene *scene, uint32_t i);
-
-/* td_graph_scene_neighbour returns the nearest node in a direction (keyboard navigation), or
- * TD_NONE. */
-uint32_t td_graph_scene_neighbour(const td_graph_scene *scene, uint32_t node, int dx, int dy);

@@ -3,6 +3,7 @@
  * The tower of re-entry, over the picture of a pass that runs inside others: a floor for each pass,
  * the outermost at the bottom, each above it called by the node it names. */
 #include "engine/base/alloc.h"
+#include "engine/base/translate.h"
 #include "ui/draw/node_label.h"
 #include "ui/draw/scene.h"
 #include "ui/geometry/format.h"
@@ -71,10 +72,11 @@ floor_text(const td_graph_scene *scene, const tower_floor *floor) {
   if (floor->graph_task == TD_NONE)
     return td_format_many(height_of(scene) - MOST_FLOORS + 1, "more pass", "more passes");
   const td_catalog_graph_task *facts = td_catalog_graph_task_get(catalog, floor->graph_task);
-  char *pass = facts->number ? td_format("pass %" PRIu32, facts->number) : td_dup_string("a pass");
+  char *pass = facts->number ? td_format(td_translate("pass %u"), facts->number)
+                             : td_dup_string(td_translate("a pass"));
   if (!td_catalog_has_node(catalog, facts->caller)) return pass;
   char *title = td_node_title(catalog, facts->caller);
-  char *text = td_format("%s in %s #%" PRIu32, pass, title, facts->caller);
+  char *text = td_format(td_translate("%s in %s #%u"), pass, title, facts->caller);
   free(title);
   free(pass);
   return text;

@@ -8,9 +8,9 @@
 #include <stdint.h>
 
 /* A node on the way back from a moment to its cause, and the number that stands at it. */
-typedef struct td_graph_stop {
+typedef struct td_way_node {
   uint32_t node, number;
-} td_graph_stop;
+} td_way_node;
 
 /* What part of the scene is shown and how. Scene units are pixels at scale 1. */
 typedef struct td_graph_view {
@@ -24,7 +24,11 @@ typedef struct td_graph_view {
   const char *overlay_note;   /* (borrowed) why it has no figures, or NULL */
   const uint32_t *marked;     /* (borrowed) [n_marked] nodes, for td_graph_scene_draw_over */
   uint32_t n_marked;
-  const td_graph_stop *way; /* (borrowed) [n_way] back to a cause, for td_graph_scene_draw_over */
+  const uint32_t *stops; /* (borrowed) [n_stops] nodes to stop at, for td_graph_scene_draw_over */
+  uint32_t n_stops;
+  const uint32_t *lone; /* (borrowed) [n_lone] nodes that the other side lacks; the same */
+  uint32_t n_lone;
+  const td_way_node *way; /* (borrowed) [n_way] back to a cause, for td_graph_scene_draw_over */
   uint32_t n_way, way_present;
   double covered_width, covered_bottom; /* of the upper right corner: something lies over it */
   double covered_below;                 /* above the legend: the same */

@@ -97,22 +97,22 @@ draw_ring(const td_scene_draw *draw, td_box box) {
 }
 
 static void
-draw_stop(const td_scene_draw *draw, const td_graph_stop *stop) {
-  uint32_t found = td_scene_find(draw->scene, stop->node);
+draw_node(const td_scene_draw *draw, const td_way_node *node) {
+  uint32_t found = td_scene_find(draw->scene, node->node);
   if (found == TD_NONE) return;
   td_box box = td_scene_box(draw->scene, found);
   if (!td_scene_sees(draw, box.x - 12, box.y - 12, box.x + box.width, box.y + box.height)) return;
-  if (stop->node != draw->view->selected) draw_ring(draw, box);
+  if (node->node != draw->view->selected) draw_ring(draw, box);
   if (draw->view->scale < td_scale_modules) return;
   double size = TD_MIN(MOST_BADGE, TD_MAX(BADGE, ceil(LEAST_PIXELS / draw->view->scale)));
-  char *number = td_format("%u", stop->number);
+  char *number = td_format("%u", node->number);
   td_shape_badge(draw->cr, draw->labels, number, size, box.x - 1, box.y, draw->theme->hot);
   free(number);
 }
 
 /* A node that the way passes twice has the number of the first time, which is drawn last. */
 void
-td_scene_draw_stops(const td_scene_draw *draw) {
+td_scene_draw_way_nodes(const td_scene_draw *draw) {
   for (uint32_t i = draw->view->n_way; i-- > 0;)
-    draw_stop(draw, &draw->view->way[i]);
+    draw_node(draw, &draw->view->way[i]);
 }

@@ -2,6 +2,7 @@
 #include "ui/draw/memory_picture.h"
 
 #include "engine/base/alloc.h"
+#include "engine/base/translate.h"
 #include "ui/draw/shapes.h"
 #include "ui/geometry/format.h"
 
@@ -11,10 +12,10 @@
 enum { PAD = 8, LEGEND = 34, SIZE = 11, SQUARE = 9 };
 
 static const char *const groups[TD_N_HOLDING_GROUPS] = {
-    [TD_HELD_saved] = "saved tensors",
-    [TD_HELD_kept] = "kept by keep_graph",
-    [TD_HELD_buffer] = "input buffers",
-    [TD_HELD_gradient] = "gradients",
+    [TD_HELD_saved] = TD_N("saved tensors"),
+    [TD_HELD_kept] = TD_N("kept by keep_graph"),
+    [TD_HELD_buffer] = TD_N("input buffers"),
+    [TD_HELD_gradient] = TD_N("gradients"),
 };
 
 const char *
@@ -104,7 +105,8 @@ draw_area(const td_memory_areas *areas, cairo_t *cr, const td_memory_view *view,
 static void
 draw_legend(const td_memory_areas *areas, cairo_t *cr, const td_memory_view *view,
             const td_theme *theme, td_label_cache *labels) {
-  char *bytes = td_format_bytes(most_of(areas)), *most = td_format("%s at most", bytes);
+  char *bytes = td_format_bytes(most_of(areas)),
+       *most = td_format(td_translate("%s at most"), bytes);
   double x = PAD, y = 2, width;
   for (int group = 0; group < TD_N_HOLDING_GROUPS; group++) {
     if (!areas->is_known[group]) continue;

@@ -3,6 +3,7 @@
 
 #include "engine/base/alloc.h"
 #include "engine/base/line.h"
+#include "engine/base/translate.h"
 #include "ui/geometry/format.h"
 
 #include <ctype.h>
@@ -10,6 +11,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+enum { MOST_NAMES = 16, FITS_NOWHERE = 2000 /* bytes */ };
 
 /* Traces of PyTorch's profiler have names as C++ has them: "torch::autograd::AccumulateGrad". */
 static const char *
@@ -39,7 +42,7 @@ shape_text(const char *shape) {
   }
   if (n) return text;
   free(text);
-  return td_dup_string("scalar");
+  return td_dup_string(td_translate("scalar"));
 }
 
 char *
@@ -57,8 +60,9 @@ static char *
 leaf_title(const td_catalog *catalog, uint32_t node) {
   const char *label = td_catalog_node_get(catalog, node)->label;
   char *shape = label ? NULL : td_node_shape(catalog, node);
-  if (!shape) return label ? td_line_dup(label, TD_NAME_SHOWN) : td_format("leaf %" PRIu32, node);
-  char *title = td_format("leaf %" PRIu32 " (%s)", node, shape);
+  if (!shape)
+    return label ? td_line_dup(label, TD_NAME_SHOWN) : td_format(td_translate("leaf %u"), node);
+  char *title = td_format(td_translate("leaf %u (%s)"), node, shape);
   free(shape);
   return title;
 }
@@ -67,7 +71,7 @@ char *
 td_node_title(const td_catalog *catalog, uint32_t node) {
   if (td_node_is_leaf(catalog, node)) return leaf_title(catalog, node);
   const char *op = op_of(catalog, node);
-  if (!*op) return td_format("node %" PRIu32, node);
+  if (!*op) return td_format(td_translate("node %u"), node);
   char *shown = td_line_dup(op, TD_NAME_SHOWN), *title = td_format_op(shown);
   free(shown);
   return title;
@@ -98,10 +102,22 @@ find_number(const char *path, uint32_t end) {
   return end;
 }
 
+/* What of a long path is worth showing: its last names. The path may be a stranger's. */
+static const char *
+last_names(const char *path) {
+  const char *end = path + strlen(path), *from = end;
+  for (uint32_t n = 0; from > path && n <= MOST_NAMES && end - from < TD_NAME_SHOWN;)
+    if (*--from == '.') n++;
+  if (from == path) return path;
+  const char *dot = strchr(from, '.');
+  return dot ? dot + 1 : strrchr(path, '.') ? strrchr(path, '.') + 1 : path;
+}
+
 char *
 td_path_short(const char *path, uint32_t n_kept, uint32_t step) {
-  uint32_t n = count_names(path), last = n - TD_MIN(n, n_kept), number = find_number(path, last);
   if (step == 0) return td_dup_string(path);
+  path = last_names(path);
+  uint32_t n = count_names(path), last = n - TD_MIN(n, n_kept), number = find_number(path, last);
   if (step <= number) return td_format("…%s", name_of(path, step));
   uint32_t from = TD_MAX(last, number + 2) + step - number - 1;
   if (number == last || from >= n) return NULL;
@@ -119,6 +135,7 @@ typedef struct room {
 static bool
 fits(const room *room, const char *text) {
   double width = (double)strlen(text);
+  if (width > FITS_NOWHERE) return false;
   if (room->labels) td_label_size(room->labels, text, room->size, room->bold, &width, NULL);
   return width <= room->width;
 }
@@ -172,7 +189,7 @@ fit_title(const room *room, const td_catalog *catalog, uint32_t node) {
                                 : take_if_fits(room, td_node_title(catalog, node));
   if (text) return text;
   if (!is_leaf) return td_node_title(catalog, node);
-  return label ? shortest_path(label, OF_LEAF) : td_format("leaf %" PRIu32, node);
+  return label ? shortest_path(label, OF_LEAF) : td_format(td_translate("leaf %u"), node);
 }
 
 char *

@@ -2,8 +2,8 @@
 #include "ui/draw/queues_picture.h"
 
 #include "engine/base/alloc.h"
+#include "engine/base/translate.h"
 #include "ui/draw/node_label.h"
-#include "ui/draw/shapes.h"
 #include "ui/geometry/format.h"
 
 #include <inttypes.h>
@@ -61,9 +61,9 @@ card_x(const td_queues_view *view, uint32_t i) {
 static char *
 key_text(const strip *self, uint32_t node, uint32_t depth) {
   const td_catalog_node *facts = td_catalog_node_find(self->catalog, node);
-  if (!facts) return td_format("depth %" PRIu32, depth);
+  if (!facts) return td_format(td_translate("depth %u"), depth);
   uint64_t number = facts->sequence_nr;
-  char *deep = depth ? td_format("depth %" PRIu32 ", ", depth) : td_dup_string("");
+  char *deep = depth ? td_format(td_translate("depth %u, "), depth) : td_dup_string("");
   char *text = number == UINT64_MAX ? td_format("%sseq max", deep)
                                     : td_format("%sseq %" PRIu64, deep, number);
   free(deep);
@@ -72,8 +72,8 @@ key_text(const strip *self, uint32_t node, uint32_t depth) {
 
 static char *
 card_title(const strip *self, uint32_t node, uint32_t kind, double room) {
-  if (kind == 2) return td_dup_string("shutdown");
-  if (!td_catalog_has_node(self->catalog, node)) return td_dup_string("wake-up");
+  if (kind == 2) return td_dup_string(td_translate("shutdown"));
+  if (!td_catalog_has_node(self->catalog, node)) return td_dup_string(td_translate("wake-up"));
   return td_node_title_fit(self->labels, self->catalog, node, TITLE_SIZE, true, room);
 }
 
@@ -138,8 +138,9 @@ draw_title(const strip *self) {
   char *owner = owned ? td_catalog_thread_label(self->catalog, queue->owner) : td_dup_string("");
   char *title = td_format("%s%s%s", device, *owner ? " · " : "", owner);
   free(owner);
-  char *count = now->n ? td_format_many(now->n, "task", "tasks") : td_dup_string("empty");
-  char *totals = td_format("%" PRIu32 " pushed, %" PRIu32 " popped", now->n_pushed, now->n_popped);
+  char *count =
+      now->n ? td_format_many(now->n, "task", "tasks") : td_dup_string(td_translate("empty"));
+  char *totals = td_format(td_translate("%u pushed, %u popped"), now->n_pushed, now->n_popped);
   double y = self->y + 6, width, count_width, totals_width;
   td_shape_rounded(self->cr, (td_box){LEFT, y + 2.5, 10, 10}, 3);
   td_theme_source(self->cr, td_theme_device(self->theme, queue->device));
@@ -190,7 +191,7 @@ draw_last(const strip *self) {
   if (td_catalog_has_node(self->catalog, now->last_node)) {
     uint32_t state = td_state_node(self->state, now->last_node)->state;
     draw_card(self, box, now->last_node, now->last_depth, 0, settled(state));
-    td_label_middle(self->labels, self->cr, "last popped", 10, box.x + box.width / 2,
+    td_label_middle(self->labels, self->cr, td_translate("last popped"), 10, box.x + box.width / 2,
                     box.y + box.height + 3, self->theme->dim, false);
     return;
   }
@@ -202,7 +203,8 @@ draw_last(const strip *self) {
   cairo_stroke(self->cr);
   cairo_set_dash(self->cr, NULL, 0, 0);
   /* A dummy task runs no node: it wakes the thread. */
-  const char *what = now->n_popped ? "a task without a node" : "nothing popped yet";
+  const char *what =
+      now->n_popped ? td_translate("a task without a node") : td_translate("nothing popped yet");
   td_label_middle(self->labels, self->cr, what, 11, box.x + box.width / 2,
                   box.y + box.height / 2 - 8, self->theme->dim, false);
 }
@@ -210,7 +212,7 @@ draw_last(const strip *self) {
 /* How many cards end beyond the right side of the picture. */
 static void
 draw_more(const strip *self, uint32_t n_hidden) {
-  char *text = td_format("%" PRIu32 " more", n_hidden);
+  char *text = td_format(td_translate("%u more"), n_hidden);
   td_box box = card_box(self->catalog, 0, self->y);
   td_label_right(self->labels, self->cr, text, 11, self->view->width - LEFT, box.y + box.height + 2,
                  self->theme->foreground, true);
@@ -239,12 +241,12 @@ draw_cards(const strip *self) {
     uint32_t depth = td_catalog_depth(self->catalog, order[i].graph_task);
     draw_card(self, box, order[i].node, depth, order[i].kind, TD_NODE_queued);
     if (i == 0 && !is_hidden)
-      td_label_middle(self->labels, self->cr, "next", 10, box.x + box.width / 2,
+      td_label_middle(self->labels, self->cr, td_translate("next"), 10, box.x + box.width / 2,
                       box.y + box.height + 3, self->theme->dim, false);
   }
   cairo_restore(self->cr);
   if (!n)
-    td_label_draw(self->labels, self->cr, "no task is ready", 12, FIRST_CARD,
+    td_label_draw(self->labels, self->cr, td_translate("no task is ready"), 12, FIRST_CARD,
                   self->y + TITLE + card_height(self->catalog) / 2 - 3,
                   TD_MAX(self->view->width - FIRST_CARD - LEFT, 1), self->theme->dim, false);
   if (n_hidden) draw_more(self, n_hidden);
@@ -316,8 +318,8 @@ td_queues_draw(cairo_t *cr, const td_catalog *catalog, const td_state *state,
   cairo_fill(cr);
   draw_strips(&self, draw_strip);
   if (!catalog->n_queues)
-    td_label_middle(labels, cr, "No ready queue on this tape", 13, view->width / 2, TOP + 30,
-                    theme->dim, false);
+    td_label_middle(labels, cr, td_translate("No ready queue on this tape"), 13, view->width / 2,
+                    TOP + 30, theme->dim, false);
 }
 
 void
@@ -325,6 +327,18 @@ td_queues_draw_over(cairo_t *cr, const td_catalog *catalog, const td_state *stat
                     const td_queues_view *view, const td_theme *theme) {
   strip self = {cr, catalog, state, view, theme, NULL, 0, 0};
   if (td_catalog_has_node(catalog, view->selected)) draw_strips(&self, draw_rings);
+}
+
+td_box
+td_queues_strip_box(const td_catalog *catalog, const td_queues_view *view, uint32_t queue) {
+  double height = strip_height(catalog);
+  return (td_box){8, TOP + queue * height, view->width - 16, height - 8};
+}
+
+td_box
+td_queues_card_box(const td_catalog *catalog, const td_queues_view *view, uint32_t queue, int i) {
+  double y = td_queues_strip_box(catalog, view, queue).y;
+  return card_box(catalog, i < 0 ? LEFT : card_x(view, (uint32_t)i), y);
 }
 
 static bool

@@ -5,7 +5,7 @@
  * popped last. */
 #pragma once
 
-#include "ui/draw/theme.h"
+#include "ui/draw/shapes.h"
 
 typedef struct td_queues_view {
   double width, height;
@@ -23,6 +23,13 @@ void td_queues_draw(cairo_t *cr, const td_catalog *catalog, const td_state *stat
                     const td_queues_view *view, const td_theme *theme, td_label_cache *labels);
 void td_queues_draw_over(cairo_t *cr, const td_catalog *catalog, const td_state *state,
                          const td_queues_view *view, const td_theme *theme);
+
+/* td_queues_strip_box returns where the strip of a queue is. td_queues_card_box returns where the
+ * card of a task is: of the one that threads pop as number i from 0. For -1 it is the one popped
+ * last. */
+td_box td_queues_strip_box(const td_catalog *catalog, const td_queues_view *view, uint32_t queue);
+td_box td_queues_card_box(const td_catalog *catalog, const td_queues_view *view, uint32_t queue,
+                          int i);
 
 /* td_queues_hit returns the node of the card at a point, or TD_NONE. */
 uint32_t td_queues_hit(const td_catalog *catalog, const td_state *state, const td_queues_view *view,

@@ -14,6 +14,7 @@ typedef struct td_scene_node {
   uint32_t node; /* in the graph */
   float width, height;
   bool port;
+  uint32_t block;            /* 1 + index of blocks, or 0: a node of the graph */
   const char *name, *number; /* (borrowed from texts) "Addmm", "#12" */
 } td_scene_node;
 
@@ -22,6 +23,20 @@ typedef struct td_scene_edge {
   uint32_t from, to; /* scene nodes */
   float left, top, right, bottom;
 } td_scene_edge;
+
+/* A folded group. Its scene node has the first of its members. */
+typedef struct td_scene_block {
+  uint32_t first_member, n_members; /* slice of the scene's members */
+  uint32_t group, n_modules;        /* of the fold tree; modules of a run, else 1 */
+  const char *path, *name;          /* (borrowed from texts) "h.0–15", "h.0–15 × 16" */
+} td_scene_block;
+
+/* What the members of a scene node have of an overlay together. */
+typedef struct td_scene_total {
+  td_overlay_value value;
+  uint32_t last_step; /* on the critical path; value.step is the first */
+  bool is_known;
+} td_scene_total;
 
 /* A part of the model that a far picture names. */
 typedef struct td_scene_layer {
@@ -43,6 +58,11 @@ typedef struct td_graph_scene {
   td_layout *layout;      /* (owned) */
   td_scene_layer *layers; /* (owned) in the order in which gradients reach them */
   uint32_t n_layers;
+  td_scene_block *blocks; /* (owned) of a folded scene */
+  uint32_t n_blocks;
+  uint32_t *members;      /* (owned) nodes of the graph, by scene node; NULL: not folded */
+  td_scene_total *totals; /* (owned) [n_nodes] of the overlay drawn last, or NULL: not folded */
+  double most_total;
 } td_graph_scene;
 
 /* One drawing: everything that its parts need. */
@@ -59,8 +79,22 @@ typedef struct td_scene_draw {
 } td_scene_draw;
 
 /* Below these scales names give way to plain cards, modules to names of layers, and cards to
- * rectangles. */
-static const double td_scale_full = 0.62, td_scale_modules = 0.34, td_scale_named = 0.26;
+ * rectangles; those of blocks later. */
+static const double td_scale_full = 0.62, td_scale_modules = 0.34, td_scale_named = 0.26,
+                    td_scale_blocks = 0.12;
+
+/* td_scene_is_far tells whether a scene is drawn without cards at a scale. Blocks are larger than
+ * cards, so a folded scene has them at smaller scales. td_scene_scale_layers returns the scale
+ * below which a scene has names of layers. */
+static inline bool
+td_scene_is_far(const td_graph_scene *scene, double scale) {
+  return scale < (scene->n_blocks ? td_scale_blocks : td_scale_named);
+}
+
+static inline double
+td_scene_scale_layers(const td_graph_scene *scene) {
+  return scene->n_blocks ? td_scale_blocks : td_scale_modules;
+}
 
 /* td_scene_find returns the scene node of a graph's node, or TD_NONE. */
 uint32_t td_scene_find(const td_graph_scene *scene, uint32_t node);
@@ -72,9 +106,20 @@ void td_scene_add(td_graph_scene *scene, uint32_t node, uint32_t *capacity);
 /* td_scene_find_layers (graph_layers.c) finds the layers of a scene that has its nodes. */
 void td_scene_find_layers(td_graph_scene *scene);
 
-/* td_scene_build (scene_build.c) fills a new scene, whose catalog and graph_task are set. Its nodes
- * are those `n`; for NULL, all of the graph task. */
-void td_scene_build(td_graph_scene *scene, const uint32_t *nodes, uint32_t n);
+/* Steps of building a scene. td_graph_scene_init sets a zeroed one up. td_scene_collect
+ * (scene_build.c) adds nodes, those `n`, or for NULL all of the graph task, and the edges between
+ * them. td_scene_finish adds texts and the layout. td_graph_scene_fini frees what a scene has,
+ * after any step. */
+void td_graph_scene_init(td_graph_scene *scene, const td_catalog *catalog, uint32_t graph_task);
+void td_scene_collect(td_graph_scene *scene, const uint32_t *nodes, uint32_t n);
+void td_scene_finish(td_graph_scene *scene);
+void td_graph_scene_fini(td_graph_scene *scene);
+
+/* td_scene_block_of returns the block that a scene node is, or NULL. */
+static inline const td_scene_block *
+td_scene_block_of(const td_graph_scene *scene, uint32_t i) {
+  return scene->nodes[i].block ? &scene->blocks[scene->nodes[i].block - 1] : NULL;
+}
 
 static inline td_box
 td_scene_box(const td_graph_scene *scene, uint32_t i) {
@@ -83,15 +128,20 @@ td_scene_box(const td_graph_scene *scene, uint32_t i) {
                   node->width, node->height};
 }
 
-static inline const td_node_now *
-td_scene_now(const td_scene_draw *draw, uint32_t i) {
-  return td_state_node(draw->state, draw->scene->nodes[i].node);
-}
+/* td_scene_now (scene_state.c) returns what a scene node is doing. Of a block it returns the member
+ * that matters most: one with an anomaly, one that runs, or the first. */
+const td_node_now *td_scene_now(const td_scene_draw *draw, uint32_t i);
 
 /* td_scene_state (scene_state.c) returns the state in which a node is drawn. A failed node that was
  * released is still a failed one. What a node did in other passes says nothing of a pass that has
- * not begun. */
+ * not begun. A block has the state of the member that matters most; between its first and its last
+ * node it is partial. td_scene_state_of returns that of a node of the graph. */
 td_node_state td_scene_state(const td_scene_draw *draw, uint32_t i);
+td_node_state td_scene_state_of(const td_scene_draw *draw, uint32_t node);
+
+/* td_scene_count_states (scene_state.c) counts the members of a block by state. */
+void td_scene_count_states(const td_scene_draw *draw, const td_scene_block *block,
+                           uint32_t n[TD_N_NODE_STATES]);
 
 /* td_scene_pass_begun tells whether the pass of a scene has begun: `pass_begun` of a drawing. */
 bool td_scene_pass_begun(const td_graph_scene *scene, const td_state *state);
@@ -109,6 +159,7 @@ bool td_scene_edge_moved(const td_scene_draw *draw, uint32_t edge);
 void td_scene_draw_edges(td_scene_draw *draw);
 void td_scene_draw_moving(td_scene_draw *draw);
 void td_scene_draw_nodes(td_scene_draw *draw);
+void td_scene_draw_block(const td_scene_draw *draw, uint32_t i); /* graph_blocks.c */
 void td_scene_draw_far(td_scene_draw *draw);
 void td_scene_draw_layers(const td_scene_draw *draw);
 void td_scene_draw_legend(td_scene_draw *draw);
@@ -126,16 +177,22 @@ void td_scene_draw_ring(const td_scene_draw *draw, uint32_t i, double strength);
 void td_scene_draw_far_ring(const td_scene_draw *draw, uint32_t i);
 
 /* The figures of an overlay (graph_heat.c). td_scene_heat returns that of a node, or NULL without
- * one. td_scene_tint paints it over a card of the node, and returns false without an overlay. */
+ * one; td_scene_find_totals must have made those of a folded scene. td_scene_tint paints it over a
+ * card of the node, and returns false without an overlay. */
 const td_overlay_value *td_scene_heat(const td_scene_draw *draw, uint32_t i);
 td_colour td_scene_heat_colour(const td_theme *theme, double heat);
+void td_scene_find_totals(td_scene_draw *draw);
+bool td_scene_is_step(const td_scene_draw *draw, uint32_t edge);
 bool td_scene_tint(const td_scene_draw *draw, uint32_t i, td_box box, double radius);
 
 /* td_scene_draw_way (graph_way.c) draws the way back to a cause over a finished picture,
- * td_scene_draw_stops its nodes. td_scene_draw_edge_over draws an edge again. */
+ * td_scene_draw_way_nodes its nodes. td_scene_draw_edge_over draws an edge again. */
 void td_scene_draw_way(const td_scene_draw *draw);
-void td_scene_draw_stops(const td_scene_draw *draw);
+void td_scene_draw_way_nodes(const td_scene_draw *draw);
 void td_scene_draw_edge_over(const td_scene_draw *draw, uint32_t i, td_colour colour, double width);
+
+/* td_scene_draw_lone (graph_lone.c) marks the nodes that another graph lacks. */
+void td_scene_draw_lone(const td_scene_draw *draw);
 
 /* td_scene_draw_scale draws the colours of the overlay with what they mean, from x on, and returns
  * where they end. td_scene_draw_path (graph_edges.c) draws the edges of the critical path. */

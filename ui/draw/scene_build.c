@@ -14,6 +14,8 @@ enum { CARD_HEIGHT = 46, PORT_HEIGHT = 20, LEAST_CARD = 92 };
 enum { MOST_WITHOUT_PASS = 200000 };
 enum { MOST_OF_PATH = 26 }; /* bytes */
 enum { MOST_OF_CARD = 290 };
+enum { BLOCK_HEIGHT = 74, LEAST_BLOCK = 170, MOST_OF_BLOCK = 420, BESIDE_FACTS = 100 };
+static const float BLOCK_LETTERS = 15.0f / 13; /* their size, by that of a card's name */
 
 /* Widths of letters, so that a hundred thousand names are measured by adding. */
 typedef struct letters {
@@ -100,9 +102,46 @@ describe_card(td_graph_scene *scene, td_scene_node *self, const letters *widths)
   self->width = TD_MAX(TD_MIN(needed, MOST_OF_CARD), LEAST_CARD);
 }
 
+/* The class of a block's module, if the tape tells it of a member. */
+static const char *
+block_class(const td_graph_scene *scene, const td_scene_block *block) {
+  for (uint32_t i = 0; i < block->n_members && block->n_modules == 1; i++) {
+    uint32_t node = scene->members[block->first_member + i];
+    const td_catalog_node *facts = td_catalog_node_get(scene->catalog, node);
+    if (facts->module && facts->module_class && !strcmp(facts->module, block->path))
+      return facts->module_class;
+  }
+  return NULL;
+}
+
+/* "Block · 56 nodes". */
+static char *
+block_facts(const td_graph_scene *scene, const td_scene_block *block) {
+  const char *class = block_class(scene, block);
+  char *n = td_format_many(block->n_members, "node", "nodes");
+  if (!class || !*class) return n;
+  char *text = td_format("%s · %s", class, n);
+  free(n);
+  return text;
+}
+
+static void
+describe_block(td_graph_scene *scene, td_scene_node *self, const letters *widths) {
+  const td_scene_block *block = &scene->blocks[self->block - 1];
+  keep_texts(scene, self, td_dup_string(block->name), block_facts(scene, block));
+  float needed = TD_MAX(width_of(widths->bold, self->name) * BLOCK_LETTERS + BESIDE_NAME,
+                        width_of(widths->plain, self->number) + BESIDE_FACTS);
+  self->height = BLOCK_HEIGHT;
+  self->width = TD_MAX(TD_MIN(needed, MOST_OF_BLOCK), LEAST_BLOCK);
+}
+
 static void
 describe_node(td_graph_scene *scene, uint32_t i, const letters *widths) {
   td_scene_node *self = &scene->nodes[i];
+  if (self->block) {
+    describe_block(scene, self, widths);
+    return;
+  }
   self->port = td_node_is_leaf(scene->catalog, self->node);
   (self->port ? describe_port : describe_card)(scene, self, widths);
 }
@@ -157,8 +196,9 @@ slot_x(const td_graph_scene *scene, const td_scene_edge *edge) {
   const td_scene_node *to = &scene->nodes[edge->to];
   uint32_t n = TD_MAX(td_catalog_node_get(scene->catalog, to->node)->n_inputs, 1u);
   uint32_t slot = TD_MIN(scene->catalog->edges[edge->edge].input_nr, n - 1);
-  return to->port ? 0
-                  : ((float)slot + 0.5f - (float)n / 2) * TD_MIN(44, to->width * 0.8f / (float)n);
+  return to->port || to->block
+             ? 0
+             : ((float)slot + 0.5f - (float)n / 2) * TD_MIN(44, to->width * 0.8f / (float)n);
 }
 
 static void
@@ -201,13 +241,17 @@ lay_out(td_graph_scene *scene) {
 }
 
 void
-td_scene_build(td_graph_scene *scene, const uint32_t *nodes, uint32_t n) {
-  letters widths;
+td_scene_collect(td_graph_scene *scene, const uint32_t *nodes, uint32_t n) {
   if (nodes)
     take_nodes(scene, nodes, n);
   else
     collect_nodes(scene);
   collect_edges(scene);
+}
+
+void
+td_scene_finish(td_graph_scene *scene) {
+  letters widths;
   td_label_letters(td_theme_default(false), 13, true, widths.bold);
   td_label_letters(td_theme_default(false), 11, false, widths.plain);
   for (uint32_t i = 0; i < scene->n_nodes; i++)

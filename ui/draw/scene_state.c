@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "engine/base/alloc.h"
 #include "ui/draw/scene.h"
+
+#include <string.h>
 
 bool
 td_scene_pass_begun(const td_graph_scene *scene, const td_state *state) {
@@ -13,8 +16,51 @@ is_ended(uint32_t state) {
 }
 
 td_node_state
-td_scene_state(const td_scene_draw *draw, uint32_t i) {
-  const td_node_now *now = td_scene_now(draw, i);
+td_scene_state_of(const td_scene_draw *draw, uint32_t node) {
+  const td_node_now *now = td_state_node(draw->state, node);
   if (now->state == TD_NODE_released && now->before == TD_NODE_failed) return TD_NODE_failed;
   return is_ended(now->state) && !draw->pass_begun ? TD_NODE_created : now->state;
+}
+
+void
+td_scene_count_states(const td_scene_draw *draw, const td_scene_block *block,
+                      uint32_t n[TD_N_NODE_STATES]) {
+  memset(n, 0, TD_N_NODE_STATES * sizeof *n);
+  for (uint32_t i = 0; i < block->n_members; i++)
+    n[td_scene_state_of(draw, draw->scene->members[block->first_member + i])]++;
+}
+
+static td_node_state
+block_state(const td_scene_draw *draw, const td_scene_block *block) {
+  static const td_node_state loud[] = {TD_NODE_failed, TD_NODE_running, TD_NODE_queued};
+  uint32_t n[TD_N_NODE_STATES], n_ended;
+  td_scene_count_states(draw, block, n);
+  for (size_t i = 0; i < TD_N_ELEMENTS(loud); i++)
+    if (n[loud[i]]) return loud[i];
+  td_node_state first = td_scene_state_of(draw, draw->scene->members[block->first_member]);
+  n_ended = n[TD_NODE_done] + n[TD_NODE_skipped] + n[TD_NODE_captured] + n[TD_NODE_released];
+  if (n[TD_NODE_released] == block->n_members) return TD_NODE_released;
+  if (n_ended == block->n_members) return TD_NODE_done;
+  return n[TD_NODE_partial] || n_ended > n[TD_NODE_released] ? TD_NODE_partial
+         : first == TD_NODE_released                         ? TD_NODE_created
+                                                             : first;
+}
+
+td_node_state
+td_scene_state(const td_scene_draw *draw, uint32_t i) {
+  const td_scene_block *block = td_scene_block_of(draw->scene, i);
+  return block ? block_state(draw, block) : td_scene_state_of(draw, draw->scene->nodes[i].node);
+}
+
+const td_node_now *
+td_scene_now(const td_scene_draw *draw, uint32_t i) {
+  const td_scene_block *block = td_scene_block_of(draw->scene, i);
+  const td_node_now *found = td_state_node(draw->state, draw->scene->nodes[i].node);
+  for (uint32_t k = 0; block && k < block->n_members && !found->anomaly; k++) {
+    const td_node_now *now =
+        td_state_node(draw->state, draw->scene->members[block->first_member + k]);
+    if (now->anomaly || (now->state == TD_NODE_running && found->state != TD_NODE_running))
+      found = now;
+  }
+  return found;
 }

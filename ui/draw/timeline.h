@@ -89,6 +89,11 @@ td_span_is_wait(const td_span *span) {
          span->kind == TD_SPAN_COLLECTIVE;
 }
 
+/* td_span_title (timeline_words.c) says what a span is that is not the run of a node: "post-hook",
+ * "waits for stream 7". A hook's span says which kind of hook it is; its place, whose. NULL for
+ * runs of nodes. The caller frees. */
+char *td_span_title(const td_timeline *timeline, const td_span *span);
+
 /* Sizes of the picture. */
 enum {
   TD_TIMELINE_AXIS = 44,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "engine/base/alloc.h"
 #include "engine/base/line.h"
+#include "engine/base/translate.h"
 #include "engine/profile/span_stacks.h"
 #include "ui/draw/timeline.h"
 #include "ui/draw/timeline_picture.h"
@@ -36,20 +37,20 @@ add_thread_lane(td_timeline *timeline, uint32_t i) {
   const td_catalog *catalog = timeline->catalog;
   const td_catalog_thread *thread = &catalog->threads[i];
   const char *device = td_catalog_device_label(catalog, thread->device);
-  td_lane *lane =
-      add_lane(timeline, TD_LANE_thread, i, thread->device,
-               *thread->name ? td_dup_string(thread->name) : td_format("thread %" PRIu32, i),
-               thread->in_pool ? td_format("%s, thread pool", device) : td_dup_string(device));
+  td_lane *lane = add_lane(
+      timeline, TD_LANE_thread, i, thread->device,
+      *thread->name ? td_dup_string(thread->name) : td_format(td_translate("thread %u"), i),
+      thread->in_pool ? td_format(td_translate("%s, thread pool"), device) : td_dup_string(device));
   lane->process = thread->process;
 }
 
 static void
 add_stream_lane(td_timeline *timeline, int32_t device, int32_t stream) {
   if (td_stream_lane_find(timeline, device, stream) != SIZE_MAX) return;
-  td_lane *lane =
-      add_lane(timeline, TD_LANE_stream, (uint32_t)device, device,
-               td_dup_string(td_catalog_device_label(timeline->catalog, device)),
-               stream ? td_format("stream %d", (int)stream) : td_dup_string("default stream"));
+  td_lane *lane = add_lane(timeline, TD_LANE_stream, (uint32_t)device, device,
+                           td_dup_string(td_catalog_device_label(timeline->catalog, device)),
+                           stream ? td_format(td_translate("stream %d"), (int)stream)
+                                  : td_dup_string(td_translate("default stream")));
   lane->stream = stream;
   td_stream_lane_note(timeline, device, stream, timeline->n_lanes - 1);
 }
@@ -73,10 +74,10 @@ add_lanes(td_timeline *timeline) {
   for (uint32_t i = 0; i < catalog->n_devices; i++)
     add_device_lanes(timeline, catalog->devices[i].device);
   for (uint32_t i = 0; i < catalog->n_queues; i++) {
-    td_lane *lane =
-        add_lane(timeline, TD_LANE_queue, i, catalog->queues[i].device,
-                 td_format("%s queue", td_catalog_device_label(catalog, catalog->queues[i].device)),
-                 td_dup_string("length"));
+    td_lane *lane = add_lane(timeline, TD_LANE_queue, i, catalog->queues[i].device,
+                             td_format(td_translate("%s queue"),
+                                       td_catalog_device_label(catalog, catalog->queues[i].device)),
+                             td_dup_string(td_translate("length")));
     lane->process = td_catalog_process_of_queue(catalog, i);
   }
 }
@@ -162,8 +163,8 @@ take_pause(td_timeline_collector *self, const td_event_paused *event) {
   if (end - begin < LEAST_PAUSE_NS) return;
   td_time_cuts_add(&timeline->cuts, (double)begin, (double)end);
   char *length = td_format_ns((double)(end - begin));
-  add_flag(&timeline->pauses,
-           (td_flag){end, TD_NONE, event->event.thread, td_format("paused %s", length)});
+  add_flag(&timeline->pauses, (td_flag){end, TD_NONE, event->event.thread,
+                                        td_format(td_translate("paused %s"), length)});
   free(length);
 }
 
@@ -179,7 +180,7 @@ take_flag(td_timeline_collector *self, const td_any_event *event, const td_event
     add_flag(&timeline->marks, flag);
     break;
   case TD_FLAG_step:
-    flag.text = td_format("step %" PRIu32, about);
+    flag.text = td_format(td_translate("step %u"), about);
     add_flag(&timeline->steps, flag);
     break;
   case TD_FLAG_problem:

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "engine/base/alloc.h"
 #include "engine/base/bisect.h"
+#include "engine/base/translate.h"
 #include "ui/draw/node_label.h"
 #include "ui/draw/timeline.h"
 
@@ -33,31 +34,13 @@ span_colour(const td_timeline_drawing *draw, const td_lane *lane, const td_span 
   return td_colour_mix(colour, theme->card, (hash >> 4) % 5 * 0.085);
 }
 
-/* A hook's span says which kind of hook it is; its place, whose. A wait for a lock has no title.
- * The caller frees it. */
+/* The caller frees it. */
 static char *
 span_title(const td_timeline_drawing *draw, const td_span *span, double room) {
-  static const char *const hooks[TD_hook_kind_LIMIT] = {
-      [TD_hook_kind_tensor_pre] = "tensor hook",
-      [TD_hook_kind_retains_grad] = "retain_grad",
-      [TD_hook_kind_pre] = "pre-hook",
-      [TD_hook_kind_post] = "post-hook",
-      [TD_hook_kind_capture] = "capture hook",
-      [TD_hook_kind_post_accumulate_grad] = "after accumulation",
-      [TD_hook_kind_creation] = "creation hook",
-  };
-  if (span->kind == TD_SPAN_CALLBACK)
-    return td_format("final callback %s",
-                     td_text_table_get(&draw->timeline->callbacks, span->item));
-  if (span->kind == TD_SPAN_COLLECTIVE)
-    return td_format("waits for %s", td_text_table_get(&draw->timeline->callbacks, span->item));
-  if (span->kind == TD_SPAN_SYNCHRONIZE)
-    return (int32_t)span->item < 0 ? td_dup_string("waits for a device")
-                                   : td_format("waits for stream %" PRIu32, span->item);
-  if (span->kind < TD_SPAN_HOOK)
-    return td_node_label_fit(draw->labels, draw->timeline->catalog, span->item, NAME_SIZE, room);
-  uint32_t kind = span->kind - TD_SPAN_HOOK;
-  return td_dup_string(kind < TD_hook_kind_LIMIT ? hooks[kind] : "hook");
+  char *title = td_span_title(draw->timeline, span);
+  return title ? title
+               : td_node_label_fit(draw->labels, draw->timeline->catalog, span->item, NAME_SIZE,
+                                   room);
 }
 
 static bool
@@ -274,7 +257,7 @@ draw_length(const td_timeline_drawing *draw, const td_lane *lane) {
   fill_length(draw, lane, left, now, 1);
   fill_length(draw, lane, now, right, 0.45);
   if (lane->is_collapsed) return;
-  char *most = td_format("max %u", lane->most);
+  char *most = td_format(td_translate("max %u"), lane->most);
   td_label_right(draw->labels, draw->cr, most, 9.5, right - 2, lane->y + 2, draw->theme->dim,
                  false);
   free(most);

@@ -183,6 +183,28 @@ td_timeline_draw_over(td_timeline *timeline, cairo_t *cr, const td_timeline_view
   cairo_restore(cr);
 }
 
+/* What is outside of the range grows pale. */
+void
+td_timeline_draw_range(cairo_t *cr, const td_timeline_view *view, const td_theme *theme,
+                       double from_ns, double to_ns) {
+  double left = TD_TIMELINE_GUTTER, right = view->width - TD_TIMELINE_RIGHT;
+  double from = TD_MAX(TD_MIN(td_timeline_x(view, from_ns), right), left);
+  double to = TD_MAX(TD_MIN(td_timeline_x(view, to_ns), right), left);
+  cairo_save(cr);
+  cairo_rectangle(cr, left, TD_TIMELINE_AXIS, from - left, view->height);
+  cairo_rectangle(cr, to, TD_TIMELINE_AXIS, right - to, view->height);
+  td_theme_source(cr, td_colour_fade(theme->background, 0.65));
+  cairo_fill(cr);
+  cairo_rectangle(cr, from, 0, TD_MAX(to - from, 1), TD_TIMELINE_AXIS);
+  td_theme_source(cr, td_colour_fade(theme->accent, 0.2));
+  cairo_fill(cr);
+  cairo_rectangle(cr, from - 1, 0, 1, view->height);
+  cairo_rectangle(cr, to, 0, 1, view->height);
+  td_theme_source(cr, theme->accent);
+  cairo_fill(cr);
+  cairo_restore(cr);
+}
+
 static uint32_t
 hit_lane(const td_lane *lane, const td_timeline_view *view, double x, double y) {
   double row = floor((y - td_lane_first_row(lane)) / lane->row_height);

@@ -45,6 +45,10 @@ void td_timeline_draw(td_timeline *timeline, cairo_t *cr, const td_timeline_view
 void td_timeline_draw_over(td_timeline *timeline, cairo_t *cr, const td_timeline_view *view,
                            const td_theme *theme, td_label_cache *labels);
 
+/* td_timeline_draw_range paints a range of time that somebody brushed over, on a picture. */
+void td_timeline_draw_range(cairo_t *cr, const td_timeline_view *view, const td_theme *theme,
+                            double from_ns, double to_ns);
+
 /* A lane can be collapsed: then it is a thin line of its spans. td_timeline_lane_name returns a
  * name that the same lane of another part has too; the caller frees it. td_timeline_title_at
  * returns the lane whose title is at a point, or SIZE_MAX. */

@@ -16,14 +16,17 @@ level_half_height(const td_levels *levels, uint32_t l) {
   return half;
 }
 
-/* Edges that run far sideways get more height, so that they do not lie flat. */
+/* Edges that run far sideways get more height, so that they do not lie flat. Bundles do. */
 static float
 gap_below(const td_levels *levels, uint32_t l) {
   float furthest = 0;
   for (uint32_t i = levels->level_first[l]; i < levels->level_first[l + 1]; i++) {
     uint32_t v = levels->order[i];
-    for (uint32_t k = levels->down.first[v]; k < levels->down.first[v + 1]; k++)
-      furthest = TD_MAX(furthest, fabsf(levels->x[levels->down.targets[k]] - levels->x[v]));
+    for (uint32_t k = levels->down.first[v]; k < levels->down.first[v + 1]; k++) {
+      uint32_t to = levels->down.targets[k];
+      if (!td_levels_bundles(levels, v, to))
+        furthest = TD_MAX(furthest, fabsf(levels->x[to] - levels->x[v]));
+    }
   }
   return levels->options->gap_y + TD_MIN(70, TD_MAX(0, furthest - 100) * 0.07f);
 }
@@ -118,7 +121,7 @@ static uint32_t *
 count_around(const td_levels *levels) {
   uint32_t *n = TD_NEW_N(uint32_t, levels->n_columns);
   for (uint32_t i = 0; i < levels->graph->n_edges; i++)
-    if (levels->route[i] == TD_ROUTE_AROUND)
+    if (levels->route[i] == TD_ROUTE_AROUND && !td_levels_stays(levels, i))
       n[levels->level_column[levels->level[levels->graph->from[i]]]]++;
   return n;
 }

@@ -2,6 +2,7 @@
 #include "ui/geometry/format.h"
 
 #include "engine/base/alloc.h"
+#include "engine/base/translate.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -71,7 +72,7 @@ td_format_count(uint64_t count) {
 char *
 td_format_many(uint64_t count, const char *one, const char *many) {
   char *number = td_format_count(count);
-  char *text = td_format("%s %s", number, count == 1 ? one : many);
+  char *text = td_format("%s %s", number, dngettext(TD_TEXT_DOMAIN, one, many, count));
   free(number);
   return text;
 }

@@ -16,7 +16,7 @@ char *td_format_bytes(uint64_t bytes);
 /* td_format_count groups thousands with thin spaces: "1 797", "12 345 678". */
 char *td_format_count(uint64_t count);
 
-/* td_format_many counts things: "1 node", "1 797 nodes". */
+/* td_format_many counts things: "1 node", "1 797 nodes", in the reader's language. */
 char *td_format_many(uint64_t count, const char *one, const char *many);
 
 /* td_format_op returns a node's name as a card shows it: "AddmmBackward0" is "Addmm",

@@ -55,6 +55,24 @@ td_level_size(const td_levels *levels, uint32_t level) {
   return levels->level_first[level + 1] - levels->level_first[level];
 }
 
+/* A vertex with more segments on one side is a hub there. They are led along one line: a bundle. */
+#define TD_HUB_SEGMENTS 12
+
+/* td_levels_bundles tells whether the segment between two vertices is in a hub's bundle. */
+static inline bool
+td_levels_bundles(const td_levels *levels, uint32_t upper, uint32_t lower) {
+  return td_degree(&levels->down, upper) > TD_HUB_SEGMENTS ||
+         td_degree(&levels->up, lower) > TD_HUB_SEGMENTS;
+}
+
+/* td_levels_stays tells whether an edge leads to a port in the layer that it comes from. It needs
+ * no gutter: it passes below that layer. */
+static inline bool
+td_levels_stays(const td_levels *levels, uint32_t edge) {
+  uint32_t from = levels->graph->from[edge], to = levels->graph->to[edge];
+  return levels->host[to] != TD_LAYOUT_NONE && levels->level[from] == levels->level[to];
+}
+
 /* The steps, in this order. */
 void td_levels_assign(td_levels *levels);      /* layers.c: level, host, trunk, route */
 void td_levels_add_dummies(td_levels *levels); /* dummies.c: vertices, segments, level_first */

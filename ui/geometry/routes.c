@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
  * Edges as points. Where several leave or enter a node they spread out in the order of where they
- * come from, except that one which is exactly straight stays straight. */
+ * come from, except that one which is exactly straight stays straight. Those of a hub leave or
+ * enter it at one place, and share a line between the layers. */
 #include "engine/base/alloc.h"
 #include "ui/geometry/levels.h"
 
@@ -86,7 +87,10 @@ shift_ends(router *self, bool entering, float *shift) {
     for (end = i + 1;
          end < n && ends[end].node == ends[i].node && ends[end].place == ends[i].place;)
       end++;
-    if (end - i > 1) fan_out(ends + i, end - i, graph->width[ends[i].node] * 0.7f, shift);
+    const td_adjacency *side = entering ? &levels->up : &levels->down;
+    bool is_hub = td_degree(side, ends[i].node) > TD_HUB_SEGMENTS;
+    if (end - i > 1 && !is_hub)
+      fan_out(ends + i, end - i, graph->width[ends[i].node] * 0.7f, shift);
   }
   free(ends);
 }
@@ -108,20 +112,38 @@ add_fold(router *self, float from_x, float to_x, uint32_t column) {
   add_point(self, to_x, high);
 }
 
+/* The line of a hub. Hubs beside each other have lines at other heights. */
+static void
+add_bundle(router *self, float from_x, float to_x, uint32_t upper, uint32_t lower) {
+  const td_levels *levels = self->levels;
+  uint32_t l = levels->level[upper];
+  bool is_upper = td_degree(&levels->down, upper) > TD_HUB_SEGMENTS;
+  float share = 0.3f + 0.1f * (float)(levels->position[is_upper ? upper : lower] % 5);
+  float y = levels->level_bottom[l] + share * (levels->level_top[l + 1] - levels->level_bottom[l]);
+  if (from_x == to_x) return;
+  add_point(self, from_x, y);
+  add_point(self, to_x, y);
+}
+
 static void
 add_layered(router *self, uint32_t edge) {
   const td_levels *levels = self->levels;
   const td_layout_graph *graph = levels->graph;
   uint32_t from = graph->from[edge], to = graph->to[edge],
-           last_column = levels->level_column[levels->level[from]];
+           last_column = levels->level_column[levels->level[from]], last = from;
   float x = levels->x[from] + self->leave[edge];
   add_point(self, x, self->layout->y[from] + graph->height[from] / 2);
   for (uint32_t l = levels->level[from] + 1; l <= levels->level[to]; l++) {
     bool end = l == levels->level[to];
     uint32_t dummy = levels->first_dummy[edge] + (l - levels->level[from] - 1);
     float next = end ? end_place(levels, edge, true) + self->enter[edge] : levels->x[dummy];
-    if (levels->level_column[l] != last_column) add_fold(self, x, next, last_column);
+    uint32_t vertex = end ? to : dummy;
+    if (levels->level_column[l] != last_column)
+      add_fold(self, x, next, last_column);
+    else if (td_levels_bundles(levels, last, vertex))
+      add_bundle(self, x, next, last, vertex);
     last_column = levels->level_column[l];
+    last = vertex;
     x = next;
     if (end) break;
     add_point(self, x, levels->level_top[l]);
@@ -169,8 +191,12 @@ add_around(router *self, uint32_t edge) {
   const td_layout *layout = self->layout;
   uint32_t from = graph->from[edge], a = layout->column[from], b = layout->column[graph->to[edge]];
   float x = layout->x[from] + graph->width[from] / 4, y = layout->y[from] + graph->height[from] / 2;
-  float lane = lane_in_gutter(self, a);
   add_point(self, x, y);
+  if (td_levels_stays(levels, edge)) {
+    add_entry(self, edge, x);
+    return;
+  }
+  float lane = lane_in_gutter(self, a);
   add_point(self, x, y + 10);
   add_point(self, lane, y + 10);
   if (b != a && b != a + 1) {

@@ -56,6 +56,12 @@ td_analysis_choice(TdAnalysis analysis, guint choice) {
   return name ? _(name) : NULL;
 }
 
+gboolean
+td_analysis_has_ranges(TdAnalysis analysis) {
+  return analysis == TD_ANALYSIS_profile || analysis == TD_ANALYSIS_contention ||
+         analysis == TD_ANALYSIS_memory;
+}
+
 /* ---- in the worker ---- */
 
 typedef struct Job {
@@ -90,6 +96,11 @@ return_error(GTask *task, td_error *error) {
   g_task_return_error(task, failure);
 }
 
+static bool
+goes_on(void *cancellable) {
+  return !g_cancellable_is_cancelled(cancellable);
+}
+
 static void
 table_worker(GTask *task, gpointer source, gpointer data, GCancellable *cancellable) {
   const Job *job = data;
@@ -99,6 +110,7 @@ table_worker(GTask *task, gpointer source, gpointer data, GCancellable *cancella
     return_error(task, &error);
     return;
   }
+  td_tape_set_watch(tape, goes_on, cancellable);
   TdTable *table = makers[job->wish.analysis](tape, &job->wish, &error);
   td_tape_close(tape);
   if (table)

@@ -17,6 +17,10 @@ const char *td_analysis_title(TdAnalysis analysis);
  * last. */
 const char *td_analysis_choice(TdAnalysis analysis, guint choice);
 
+/* td_analysis_has_ranges tells whether an analysis can be of a range of time. Others are of whole
+ * passes, or of one moment. */
+gboolean td_analysis_has_ranges(TdAnalysis analysis);
+
 /* td_analysis_async makes the table; finish returns it, which the caller unrefs, or NULL with an
  * error of TD_ERROR or G_IO_ERROR_CANCELLED. */
 void td_analysis_async(TdDocument *document, const TdAnalysisWish *wish, GCancellable *cancellable,

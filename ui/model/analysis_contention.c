@@ -95,7 +95,7 @@ static TdTable *
 make_locks(const td_lock_list *locks) {
   TdTable *table = td_table_new(lock_columns, G_N_ELEMENTS(lock_columns), 1);
   for (uint32_t i = 0; i < MIN(locks->n_locks, TD_TABLE_ROWS_MAX); i++)
-    add_lock(table, &locks->locks[i]);
+    if (locks->locks[i].waits.n) add_lock(table, &locks->locks[i]);
   td_table_note_left_out(table, locks->n_locks, "report --contention --json");
   return table;
 }
@@ -227,8 +227,10 @@ static TdTable *
 idle_table(td_tape *tape, const TdAnalysisWish *wish, td_error *error) {
   td_idle idle;
   TdTable *table = NULL;
-  if (td_idle_make(tape, wish->graph_task, &idle, error) == TD_OK) table = make_threads(&idle);
+  if (td_idle_make(tape, wish->graph_task, &wish->range, &idle, error) == TD_OK)
+    table = make_threads(&idle);
   td_idle_fini(&idle);
+  if (table) td_table_note_range(table, wish);
   return table;
 }
 
@@ -246,8 +248,9 @@ td_analysis_contention(td_tape *tape, const TdAnalysisWish *wish, td_error *erro
   td_contention contention;
   TdTable *table = NULL;
   if (wish->choice == CHOICE_THREADS) return idle_table(tape, wish, error);
-  if (td_contention_make(tape, wish->graph_task, &contention, error) == TD_OK)
+  if (td_contention_make(tape, wish->graph_task, &wish->range, &contention, error) == TD_OK)
     table = make_table(&contention, wish->choice);
   td_contention_fini(&contention);
+  if (table) td_table_note_range(table, wish);
   return table;
 }

@@ -19,7 +19,7 @@ static const char *const kinds[TD_N_HOLDING_GROUPS] = {
 
 static const char *
 group_name(guint group) {
-  return td_memory_picture_group((td_holding_group)group);
+  return _(td_memory_picture_group((td_holding_group)group));
 }
 
 /* ---- holders ---- */
@@ -151,11 +151,12 @@ TdTable *
 td_analysis_memory(td_tape *tape, const TdAnalysisWish *wish, td_error *error) {
   td_memory *memory = g_new0(td_memory, 1);
   TdTable *table = NULL;
-  if (td_memory_make(tape, wish->graph_task, memory, error) == TD_OK) {
+  if (td_memory_make(tape, wish->graph_task, &wish->range, memory, error) == TD_OK) {
     table = wish->choice == CHOICE_STEPS ? make_steps(memory)
             : wish->choice == CHOICE_RETAINED
                 ? make_holders(&memory->retained, _("Most that is left after a pass"))
                 : make_holders(&memory->peak, _("Peak"));
+    td_table_note_range(table, wish);
     add_reasons(table, memory);
     td_memory_areas *areas = g_new(td_memory_areas, 1);
     td_memory_areas_init(areas, memory);

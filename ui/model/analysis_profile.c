@@ -88,7 +88,7 @@ add_row(TdTable *table, const td_report *report, const td_report_row *from, bool
 
 /* Why there are dashes. */
 static void
-add_notes(TdTable *table, const td_report *report, bool lives) {
+add_notes(TdTable *table, const td_report *report, const TdAnalysisWish *wish) {
   static const struct {
     td_life_part part;
     const char *text;
@@ -101,8 +101,10 @@ add_notes(TdTable *table, const td_report *report, bool lives) {
        N_("– Grad wait: the arrival of gradients was not observed on this tape.")},
       {TD_LIFE_pre_hooks, N_("– Hooks, lock wait: they were not observed on this tape.")},
   };
+  bool lives = has_lives(wish);
+  td_table_note_range(table, wish);
   td_table_note_known(table, report->known);
-  if (td_report_has_unreturned(report))
+  if (td_report_has_unreturned(report) && !wish->range.is_set)
     td_table_add_note(table, g_strdup(_("– Median, 95 %, longest: no call returned; a gradient was "
                                         "captured, or a call failed.")));
   for (guint i = 0; i < G_N_ELEMENTS(notes) && lives; i++)
@@ -135,14 +137,15 @@ make_table(const td_report *report, const TdAnalysisWish *wish) {
   if (report->n_unended)
     td_table_add_note(
         table, g_strdup(_("A pass has no end on this tape: the last event counts as its end.")));
-  add_notes(table, report, has_lives(wish));
+  add_notes(table, report, wish);
   return table;
 }
 
 TdTable *
 td_analysis_profile(td_tape *tape, const TdAnalysisWish *wish, td_error *error) {
   td_report report;
-  const td_report_wish asked = {.by = (td_report_by)wish->choice, .graph_task = wish->graph_task};
+  const td_report_wish asked = {
+      .by = (td_report_by)wish->choice, .graph_task = wish->graph_task, .range = wish->range};
   TdTable *table = NULL;
   if (td_report_make(tape, &asked, &report, error) == TD_OK) table = make_table(&report, wish);
   td_report_fini(&report);

@@ -15,6 +15,23 @@ td_table_note_left_out(TdTable *table, guint n, const char *command) {
       g_strdup_printf(_("%s more rows are left out: tapedeck %s has them all."), count, command));
 }
 
+static const char *
+range_text(TdAnalysis analysis) {
+  switch (analysis) {
+  case TD_ANALYSIS_memory:
+    return _("What was held when the range of time began counts too.");
+  case TD_ANALYSIS_contention:
+    return _("Time is cut at both ends of the range. A wait counts if it has a part in it.");
+  default:
+    return _("Time is cut at both ends of the range. A call counts if it begins in it.");
+  }
+}
+
+void
+td_table_note_range(TdTable *table, const TdAnalysisWish *wish) {
+  if (wish->range.is_set) td_table_add_note(table, g_strdup(range_text(wish->analysis)));
+}
+
 void
 td_table_note_known(TdTable *table, td_knowledge known) {
   if (known == TD_knowledge_observed)

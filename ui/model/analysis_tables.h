@@ -20,5 +20,8 @@ TdTable *td_analysis_whatif(td_tape *tape, const TdAnalysisWish *wish, td_error 
 /* td_table_note_left_out says how many of `n` rows the table lacks. `command` prints them all. */
 void td_table_note_left_out(TdTable *table, guint n, const char *command);
 
+/* td_table_note_range says what counts in the range of a wish, if it has one. */
+void td_table_note_range(TdTable *table, const TdAnalysisWish *wish);
+
 /* td_table_note_known says how the times of a table are known. */
 void td_table_note_known(TdTable *table, td_knowledge known);

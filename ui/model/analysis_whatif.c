@@ -3,9 +3,9 @@
 
 #include "ui/geometry/format.h"
 #include "ui/model/analysis_tables.h"
+#include "ui/model/whatif_changes.h"
 
 #include <glib/gi18n.h>
-#include <math.h>
 
 static const TdColumn columns[] = {
     {N_("Policy"), TD_UNIT_TEXT, N_("which ready task goes first"), 80},
@@ -14,26 +14,6 @@ static const TdColumn columns[] = {
     {N_("Queue"), TD_UNIT_COUNT, N_("most tasks in one queue at once")},
     {N_("Memory"), TD_UNIT_BYTES, N_("most bytes of gradients that wait in buffers at once")},
 };
-
-/* "AddmmBackward0=0.5" and "#12=0", as many as there are. FALSE and an error at what is neither. */
-static gboolean
-read_changes(GStrv words, GArray *scalings, td_error *error) {
-  for (guint i = 0; words[i]; i++) {
-    char *word = g_strstrip(words[i]), *equals = strrchr(word, '='), *end = NULL;
-    guint64 node;
-    if (!*word) continue;
-    double share = equals ? g_ascii_strtod(equals + 1, &end) : -1;
-    if (!equals || equals == word || end == equals + 1 || *end || !(share >= 0) || !isfinite(share))
-      return td_error_set(error, TD_OUT_OF_RANGE, _("%s: must be like AddmmBackward0=0.5 or #12=0"),
-                          word) == TD_OK;
-    *equals = '\0';
-    gboolean is_node =
-        *word == '#' && g_ascii_string_to_unsigned(word + 1, 10, 0, TD_NONE - 1, &node, NULL);
-    const td_scaling scaling = {is_node ? NULL : word, is_node ? (uint32_t)node : TD_NONE, share};
-    g_array_append_val(scalings, scaling);
-  }
-  return TRUE;
-}
 
 static void
 add_result(TdTable *table, const td_whatif *whatif, const char *name,
@@ -65,8 +45,10 @@ tell(TdTable *table, const td_whatif *whatif) {
       table, g_strdup_printf(_("Recorded: %s. Replayed as recorded: %s, %.1f\u00a0%% off."),
                              recorded, replayed, 100 * error));
   if (error > TD_WHATIF_TRUSTED_ERROR)
-    td_table_add_note(table, g_strdup(_("The replay itself is more than 5 % off: do not trust the "
-                                        "numbers above.")));
+    td_table_add_note(table,
+                      g_strdup_printf(_("The replay itself is more than %.0f\u00a0%% off: do not "
+                                        "trust the numbers above."),
+                                      100 * TD_WHATIF_TRUSTED_ERROR));
   if (whatif->n_left_out)
     td_table_add_note(table,
                       g_strdup_printf(_("Passes that failed or have no end are left out: %u."),
@@ -101,5 +83,6 @@ TdTable *
 td_analysis_whatif(td_tape *tape, const TdAnalysisWish *wish, td_error *error) {
   g_auto(GStrv) words = g_strsplit_set(wish->changes, " ,", -1);
   g_autoptr(GArray) scalings = g_array_new(FALSE, FALSE, sizeof(td_scaling));
-  return read_changes(words, scalings, error) ? run(tape, wish, scalings, error) : NULL;
+  if (td_whatif_read_changes(words, scalings, error)) return NULL;
+  return run(tape, wish, scalings, error);
 }

@@ -3,8 +3,9 @@
  * Which table of an analysis somebody wants. Plain data. */
 #pragma once
 
+#include "engine/profile/range.h"
+
 #include <glib.h>
-#include <stdint.h>
 
 /* TD_ANALYSES(name, title): what people choose from. `waiting` is of the moment at the playhead,
  * and comes from the document: td_waiting_table. */
@@ -27,6 +28,7 @@ typedef struct TdAnalysisWish {
   TdAnalysis analysis;
   guint choice;
   uint32_t graph_task;        /* outermost pass, or TD_NONE: all of them */
+  td_range range;             /* of time, if td_analysis_has_ranges */
   guint n_devices, n_workers; /* of whatif; 0 devices: as recorded */
   const char *changes;        /* of whatif: "AddmmBackward0=0.5 MulBackward0=0", copied */
 } TdAnalysisWish;

@@ -38,13 +38,14 @@ td_document_dup_warning(TdDocument *self) {
   }
   uint64_t first, n = td_replay_trouble(td_document_get_replay(self), &first);
   if (n == 0 || growing) return NULL;
-  return g_strdup_printf(ngettext("%" G_GUINT64_FORMAT " event contradicts what was before: event "
-                                  "%" G_GUINT64_FORMAT ". `tapedeck check` tells more.",
-                                  "%" G_GUINT64_FORMAT
-                                  " events contradict what was before, the first is event "
-                                  "%" G_GUINT64_FORMAT ". `tapedeck check` tells more.",
-                                  (gulong)n),
-                         n, first);
+  g_autofree char *count = td_format_count(n), *place = td_format_count(first);
+  return g_strdup_printf(
+      ngettext("%s event contradicts what was before: event %s. `tapedeck check` "
+               "tells more.",
+               "%s events contradict what was before, the first is event %s. "
+               "`tapedeck check` tells more.",
+               (gulong)n),
+      count, place);
 }
 
 /* Whether a NaN was found depends on what the recording looked for. Older tapes do not say that. */
@@ -78,7 +79,7 @@ char *
 td_document_dup_node_name(TdDocument *self, uint32_t node) {
   const td_catalog_node *facts = td_catalog_node_find(td_document_get_catalog(self), node);
   const char *name = facts ? facts->name : "";
-  return g_strdup_printf("%s #%u", *name ? name : _("node"), node);
+  return g_strdup_printf("%s #%u", *name ? name : C_("name", "node"), node);
 }
 
 char *

@@ -37,11 +37,17 @@ TdEventList *td_event_list_new_chosen(TdDocument *document, GArray *seqs);
  */
 guint td_event_list_find(TdEventList *self, uint64_t seq);
 
-/* Which events to list: those that a filter lets through and that name a node (TD_NONE: any). */
+/* Which events to list: those that a filter lets through and that name a node (TD_NONE: any). Their
+ * sentence has all words, small letters or capitals alike. */
 typedef struct TdEventRule {
   guint filter; /* 0 for all events, or 1 + td_event_family */
   uint32_t node;
+  const char *words;       /* separated by spaces, copied; NULL: any sentence */
+  uint64_t from_ns, to_ns; /* their time; 0 to 0: any */
 } TdEventRule;
+
+/* td_event_rule_lists_all tells whether a rule lets every event through. */
+gboolean td_event_rule_lists_all(const TdEventRule *rule);
 
 /* td_event_filter_name returns the (translated) name of a filter, or NULL beyond the last. */
 const char *td_event_filter_name(guint filter);

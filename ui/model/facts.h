@@ -15,5 +15,6 @@ GListModel *td_facts_of_edge(TdDocument *document, uint32_t edge);
 GListModel *td_facts_of_tape(TdDocument *document);
 
 /* td_facts_engine_text says what was recorded and how: "PyTorch 2.13.0, level 1: engine probe", or
- * "tapedeck 0.2" for the own engine. The caller frees. */
+ * "tapedeck 0.2" for the own engine. A prediction says so first: "predicted: fifo · tapedeck 0.2".
+ * The caller frees. */
 char *td_facts_engine_text(TdDocument *document);

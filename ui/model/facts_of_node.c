@@ -204,7 +204,7 @@ static char *
 edge_text(TdFactList *facts, uint32_t node) {
   g_autofree char *name = td_document_dup_node_words(facts->document, node);
   return g_strdup_printf("%s · %s", name,
-                         td_node_state_name(td_state_node(facts->state, node)->state));
+                         _(td_node_state_name(td_state_node(facts->state, node)->state)));
 }
 
 /* Nodes of earlier passes that used the same leaf, and of later ones, say nothing about now. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "engine/profile/knowledge.h"
+#include "engine/profile/model/prediction.h"
 #include "ui/geometry/format.h"
 #include "ui/model/document_part.h"
 #include "ui/model/fact_list.h"
@@ -24,14 +25,24 @@ started_text(const td_tape_info *info) {
   return start ? g_date_time_format(start, "%x %X") : g_strdup("");
 }
 
-char *
-td_facts_engine_text(TdDocument *document) {
-  const td_catalog *catalog = td_document_get_whole(document);
+static char *
+recorded_engine(const td_catalog *catalog) {
   const char *engine = g_str_equal(catalog->engine, "pytorch") ? "PyTorch" : catalog->engine;
   const char *gap = *catalog->version ? " " : "";
   if (catalog->probe_level == 0) return g_strdup_printf("%s%s%s", engine, gap, catalog->version);
   return g_strdup_printf(_("%s%s%s, level %u: %s"), engine, gap, catalog->version,
                          catalog->probe_level, td_knowledge_level_name(catalog->probe_level));
+}
+
+char *
+td_facts_engine_text(TdDocument *document) {
+  const td_catalog *catalog = td_document_get_whole(document);
+  const char *plan = td_catalog_setting_find(catalog, TD_PREDICTION_SETTING);
+  char *engine = recorded_engine(catalog);
+  if (!*plan) return engine;
+  char *text = g_strdup_printf(_("predicted: %s · %s"), plan, engine);
+  g_free(engine);
+  return text;
 }
 
 static void

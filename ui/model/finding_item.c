@@ -13,6 +13,8 @@ struct _TdFindingItem {
   GObject parent_instance;
   char *title, *text, *advice, *line; /* (owned) */
   uint64_t seq;
+  uint32_t node, passes[2];
+  gboolean has_passes;
 };
 
 G_DEFINE_FINAL_TYPE(TdFindingItem, td_finding_item, G_TYPE_OBJECT)
@@ -51,6 +53,9 @@ item_new(const td_finding *finding) {
   self->advice = g_strdup(finding->advice);
   self->line = g_strdup(finding->line ? finding->line : "");
   self->seq = finding->seq;
+  self->node = finding->node;
+  self->has_passes = finding->has_passes;
+  memcpy(self->passes, finding->passes, sizeof self->passes);
   return self;
 }
 
@@ -79,6 +84,17 @@ td_finding_item_get_seq(TdFindingItem *self) {
   return self->seq;
 }
 
+gboolean
+td_finding_item_get_passes(TdFindingItem *self, uint32_t passes[2]) {
+  memcpy(passes, self->passes, sizeof self->passes);
+  return self->has_passes;
+}
+
+uint32_t
+td_finding_item_get_node(TdFindingItem *self) {
+  return self->node;
+}
+
 char *
 td_finding_item_dup_all(TdFindingItem *self) {
   GString *all = g_string_new(self->title);
@@ -86,7 +102,7 @@ td_finding_item_dup_all(TdFindingItem *self) {
   for (size_t i = 0; i < G_N_ELEMENTS(lines); i++)
     if (*lines[i]) g_string_append_printf(all, "\n%s", lines[i]);
   g_string_append_printf(all, "\n");
-  g_string_append_printf(all, _("event %" G_GUINT64_FORMAT), self->seq);
+  g_string_append_printf(all, _("event %llu"), (unsigned long long)self->seq);
   return g_string_free(all, FALSE);
 }
 
@@ -99,7 +115,8 @@ td_finding_dup_unjudged(TdDocument *document) {
     if (!td_finding_is_judged(info, level, kind))
       g_string_append_printf(kinds, "%s%s", kinds->len ? "; " : "", _(td_finding_kind_title(kind)));
   g_autofree char *list = g_string_free(kinds, FALSE);
-  return *list ? g_strdup_printf(_("Not judged, because nobody saw such events: %s."), list)
+  return *list ? g_strdup_printf(
+                     _("Not judged, because the tape has no such events, or too many: %s."), list)
                : g_strdup("");
 }
 

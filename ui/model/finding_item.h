@@ -19,6 +19,12 @@ const char *td_finding_item_get_line(TdFindingItem *self);
 /* td_finding_item_get_seq returns the event that shows it. */
 uint64_t td_finding_item_get_seq(TdFindingItem *self);
 
+/* td_finding_item_get_passes returns FALSE unless it is about what differs between two passes. Then
+ * it writes these, that of the event first. td_finding_item_get_node returns the node, or TD_NONE.
+ */
+gboolean td_finding_item_get_passes(TdFindingItem *self, uint32_t passes[2]);
+uint32_t td_finding_item_get_node(TdFindingItem *self);
+
 /* td_finding_item_dup_all returns all of it as lines, for the clipboard. The caller frees. */
 char *td_finding_item_dup_all(TdFindingItem *self);
 

@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <glib-unix.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>
@@ -18,11 +19,12 @@ struct _TdLiveSession {
   td_line_reader reader;
   GPtrArray *stops; /* (owned) of stop, the latest last */
   gboolean ended, paused, released;
+  uint32_t chosen;  /* node, or TD_NONE */
   GStrv conditions; /* (owned) */
   GArray *held;     /* (owned) uint32_t */
 };
 
-enum { SIGNAL_CHANGED, SIGNAL_STOPPED, SIGNAL_ENDED, N_SIGNALS };
+enum { SIGNAL_CHANGED, SIGNAL_STOPPED, SIGNAL_ENDED, SIGNAL_ANSWERED, N_SIGNALS };
 static guint signals[N_SIGNALS];
 
 G_DEFINE_FINAL_TYPE(TdLiveSession, td_live_session, G_TYPE_OBJECT)
@@ -70,11 +72,14 @@ td_live_session_class_init(TdLiveSessionClass *klass) {
   signals[SIGNAL_CHANGED] = new_signal("changed");
   signals[SIGNAL_STOPPED] = new_signal("stopped");
   signals[SIGNAL_ENDED] = new_signal("ended");
+  signals[SIGNAL_ANSWERED] = g_signal_new("answered", TD_TYPE_LIVE_SESSION, G_SIGNAL_RUN_LAST, 0,
+                                          NULL, NULL, NULL, G_TYPE_NONE, 1, G_TYPE_STRING);
 }
 
 static void
 td_live_session_init(TdLiveSession *self) {
   self->fd = -1;
+  self->chosen = TD_NONE;
   self->stops = g_ptr_array_new_with_free_func(stop_free);
   self->conditions = g_new0(char *, 1);
   self->held = g_array_new(FALSE, FALSE, sizeof(uint32_t));
@@ -144,6 +149,14 @@ end(TdLiveSession *self) {
   g_signal_emit(self, signals[SIGNAL_ENDED], 0);
 }
 
+static void
+hear_answer(TdLiveSession *self, const td_line *line) {
+  const char *reason = td_line_find(line, "reason");
+  if (td_line_is(line, "chosen")) td_line_find_u32(line, "node", &self->chosen);
+  changed(self);
+  g_signal_emit(self, signals[SIGNAL_ANSWERED], 0, reason ? reason : "");
+}
+
 /* TRUE: the line was taken. */
 static gboolean
 hear(TdLiveSession *self, td_line *line) {
@@ -151,9 +164,11 @@ hear(TdLiveSession *self, td_line *line) {
   if (!td_line_find_u32(line, "pid", &process) || process != self->process) return FALSE;
   if (td_line_is(line, "stopped")) return hear_stopped(self, line);
   if (td_line_is(line, "gate")) hear_gate(self, line);
+  if (td_line_is(line, "chosen") || td_line_is(line, "refused")) hear_answer(self, line);
   if (td_line_is(line, "over")) end(self);
   if (td_line_is(line, "running") && td_line_find_u32(line, "thread", &thread)) {
     forget_stop(self, thread);
+    self->chosen = TD_NONE;
     changed(self);
   }
   return FALSE;
@@ -257,6 +272,11 @@ td_live_session_get_n_stopped(TdLiveSession *self) {
   return self->stops->len;
 }
 
+uint32_t
+td_live_session_get_chosen(TdLiveSession *self) {
+  return self->chosen;
+}
+
 const char *const *
 td_live_session_get_conditions(TdLiveSession *self) {
   return (const char *const *)self->conditions;
@@ -296,6 +316,14 @@ td_live_session_detach(TdLiveSession *self) {
 }
 
 void
+td_live_session_interrupt(TdLiveSession *self) {
+  if (self->ended) return;
+  if (kill((pid_t)self->process, SIGINT) != 0)
+    g_debug("the program does not hear: %s", g_strerror(errno));
+  td_live_session_detach(self);
+}
+
+void
 td_live_session_set_condition(TdLiveSession *self, const char *condition, gboolean wanted) {
   td_line_text text;
   td_line_begin(&text, "break");
@@ -306,4 +334,13 @@ td_live_session_set_condition(TdLiveSession *self, const char *condition, gboole
 void
 td_live_session_set_held(TdLiveSession *self, uint32_t thread, gboolean held) {
   say_thread(self, held ? "hold" : "release", thread);
+}
+
+void
+td_live_session_choose(TdLiveSession *self, uint32_t queue, uint32_t node) {
+  td_line_text text;
+  td_line_begin(&text, "choose");
+  td_line_add_number(&text, "queue", queue);
+  td_line_add_number(&text, "node", node);
+  send_line(self, &text);
 }

@@ -31,8 +31,9 @@ typedef struct TdLiveStop {
 } TdLiveStop;
 
 /* td_live_session_new connects to a hub and looks at one of its processes. It emits "changed" when
- * a function below may answer differently, and "ended" once. It emits "stopped" when a thread has
- * stopped and the recorder has written the tape up to there. */
+ * a function below may answer differently, and "ended" once. It emits "answered" after
+ * td_live_session_choose, with why the choice was refused, or "". It emits "stopped" when a thread
+ * has stopped and the recorder has written the tape up to there. */
 TdLiveSession *td_live_session_new(const char *path, uint32_t process, GError **error);
 
 TdLiveState td_live_session_get_state(TdLiveSession *self);
@@ -44,6 +45,10 @@ const TdLiveStop *td_live_session_get_stop(TdLiveSession *self);
 const TdLiveStop *td_live_session_find_stop(TdLiveSession *self, uint32_t thread);
 guint td_live_session_get_n_stopped(TdLiveSession *self);
 
+/* td_live_session_get_chosen returns the node that was chosen to be popped next, or TD_NONE if
+ * nobody chose one since the program went on. */
+uint32_t td_live_session_get_chosen(TdLiveSession *self);
+
 /* What the gate stops on: conditions, as --break writes them, and threads on hold. */
 const char *const *td_live_session_get_conditions(TdLiveSession *self);
 gboolean td_live_session_has_condition(TdLiveSession *self, const char *condition);
@@ -54,5 +59,14 @@ void td_live_session_step(TdLiveSession *self, uint32_t thread);
 void td_live_session_continue(TdLiveSession *self);
 void td_live_session_pause(TdLiveSession *self);
 void td_live_session_detach(TdLiveSession *self);
+
+/* td_live_session_choose has a ready task popped next from its queue. Tapedeck's engine does that,
+ * PyTorch's cannot. */
+void td_live_session_choose(TdLiveSession *self, uint32_t queue, uint32_t node);
+
+/* td_live_session_interrupt sends the program SIGINT, as Ctrl+C does, and lets it go. It hears the
+ * signal first, so it cannot come to its end before. */
+void td_live_session_interrupt(TdLiveSession *self);
+
 void td_live_session_set_condition(TdLiveSession *self, const char *condition, gboolean wanted);
 void td_live_session_set_held(TdLiveSession *self, uint32_t thread, gboolean held);

@@ -53,6 +53,27 @@ td_pass_number(const td_catalog *catalog, uint32_t process, uint32_t graph_task,
   return number;
 }
 
+static gint
+compare_begins(gconstpointer a, gconstpointer b) {
+  const td_catalog_graph_task *left = *(const td_catalog_graph_task *const *)a;
+  const td_catalog_graph_task *right = *(const td_catalog_graph_task *const *)b;
+  return (left->begin_seq > right->begin_seq) - (left->begin_seq < right->begin_seq);
+}
+
+uint32_t *
+td_pass_list(const td_catalog *catalog, uint32_t process, uint32_t *n) {
+  g_autoptr(GPtrArray) passes = g_ptr_array_new();
+  for (uint32_t i = 0; i < catalog->n_graph_tasks; i++)
+    if (td_pass_is_of(catalog, &catalog->graph_task_rows[i], process))
+      g_ptr_array_add(passes, &catalog->graph_task_rows[i]);
+  g_ptr_array_sort(passes, compare_begins);
+  uint32_t *list = g_new(uint32_t, passes->len);
+  for (guint i = 0; i < passes->len; i++)
+    list[i] = ((const td_catalog_graph_task *)passes->pdata[i])->id;
+  *n = passes->len;
+  return list;
+}
+
 bool
 td_pass_find_step(const td_catalog *catalog, uint32_t process, uint32_t graph_task,
                   uint32_t *step) {

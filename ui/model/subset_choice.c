@@ -251,7 +251,7 @@ td_subset_choice_dup_text(TdSubsetChoice *self) {
   if (!has_part(self)) return NULL;
   g_autofree char *what = dup_what(self), *n = td_format_count(self->n);
   g_autofree char *n_all = td_format_count(self->n_all);
-  g_autofree char *of_pass = td_format_many(self->n_of_pass, _("node"), _("nodes"));
+  g_autofree char *of_pass = td_format_many(self->n_of_pass, "node", "nodes");
   if (self->n == self->n_all) return g_strdup_printf(_("%s – %s of %s"), what, n, of_pass);
   return g_strdup_printf(_("%s – the nearest %s of %s, in a graph of %s"), what, n, n_all, of_pass);
 }

@@ -128,7 +128,7 @@ describe(const td_catalog *catalog, const td_catalog_node *node) {
   g_autofree char *line = td_source_line_dup_short(node->stack);
   g_autofree char *module = td_catalog_module_label(catalog, node->id);
   GString *text = g_string_new(NULL);
-  g_string_append_printf(text, "%s #%u", *node->name ? node->name : _("node"), node->id);
+  g_string_append_printf(text, "%s #%u", *node->name ? node->name : C_("name", "node"), node->id);
   const char *const parts[] = {node->label, module, line};
   for (guint i = 0; i < G_N_ELEMENTS(parts); i++)
     if (parts[i] && *parts[i]) g_string_append_printf(text, " · %s", parts[i]);

@@ -11,7 +11,7 @@ struct _TdWayBack {
   TdPlayhead *playhead; /* (owned) */
   td_chain chain;       /* (owned) no steps: nobody asked */
   guint present;        /* step */
-  GArray *stops;        /* (owned) of td_graph_stop */
+  GArray *nodes;        /* (owned) of td_way_node */
   GArray *places;       /* (owned) of guint: by step, which of the stops is the step's */
   gboolean moves;       /* it moves the playhead itself */
   guint check;          /* id of an idle callback, or 0 */
@@ -29,7 +29,7 @@ tell(TdWayBack *self) {
 static void
 forget(TdWayBack *self) {
   td_chain_fini(&self->chain);
-  g_array_set_size(self->stops, 0);
+  g_array_set_size(self->nodes, 0);
   g_array_set_size(self->places, 0);
   self->present = 0;
 }
@@ -42,19 +42,19 @@ td_way_back_end(TdWayBack *self) {
 }
 
 static gboolean
-is_at_last_stop(TdWayBack *self, uint32_t node) {
-  guint n = self->stops->len;
-  return n > 0 && g_array_index(self->stops, td_graph_stop, n - 1).node == node;
+is_at_last_node(TdWayBack *self, uint32_t node) {
+  guint n = self->nodes->len;
+  return n > 0 && g_array_index(self->nodes, td_way_node, n - 1).node == node;
 }
 
 /* A step without a node is at that of the step before. */
 static void
 list_stops(TdWayBack *self) {
   for (uint32_t i = 0; i < self->chain.n; i++) {
-    td_graph_stop stop = {self->chain.steps[i].node, i + 1};
-    if (stop.node != TD_NONE && !is_at_last_stop(self, stop.node))
-      g_array_append_val(self->stops, stop);
-    guint place = MAX(self->stops->len, 1) - 1;
+    td_way_node node = {self->chain.steps[i].node, i + 1};
+    if (node.node != TD_NONE && !is_at_last_node(self, node.node))
+      g_array_append_val(self->nodes, node);
+    guint place = MAX(self->nodes->len, 1) - 1;
     g_array_append_val(self->places, place);
   }
 }
@@ -125,11 +125,11 @@ td_way_back_step(TdWayBack *self) {
     td_playhead_say(self->playhead, _("Nothing leads further back"));
 }
 
-const td_graph_stop *
-td_way_back_get_stops(TdWayBack *self, guint *n, guint *present) {
-  *n = self->stops->len;
+const td_way_node *
+td_way_back_get_nodes(TdWayBack *self, guint *n, guint *present) {
+  *n = self->nodes->len;
   *present = self->chain.n ? g_array_index(self->places, guint, self->present) : 0;
-  return (const td_graph_stop *)(void *)self->stops->data;
+  return (const td_way_node *)(void *)self->nodes->data;
 }
 
 char *
@@ -137,7 +137,7 @@ td_way_back_dup_place(TdWayBack *self) {
   if (!self->chain.n) return NULL;
   uint64_t n = self->chain.n + self->chain.n_left_out, number = self->present + 1;
   if (td_way_back_is_over(self)) number = n;
-  return g_strdup_printf(_("Step %" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT), number, n);
+  return g_strdup_printf(_("Step %llu of %llu"), (unsigned long long)number, (unsigned long long)n);
 }
 
 char *
@@ -187,7 +187,7 @@ td_way_back_finalize(GObject *object) {
   g_clear_handle_id(&self->check, g_source_remove);
   g_clear_object(&self->playhead);
   td_chain_fini(&self->chain);
-  g_array_unref(self->stops);
+  g_array_unref(self->nodes);
   g_array_unref(self->places);
   G_OBJECT_CLASS(td_way_back_parent_class)->finalize(object);
 }
@@ -201,6 +201,6 @@ td_way_back_class_init(TdWayBackClass *klass) {
 
 static void
 td_way_back_init(TdWayBack *self) {
-  self->stops = g_array_new(FALSE, FALSE, sizeof(td_graph_stop));
+  self->nodes = g_array_new(FALSE, FALSE, sizeof(td_way_node));
   self->places = g_array_new(FALSE, FALSE, sizeof(guint));
 }

@@ -22,10 +22,10 @@ void td_way_back_step(TdWayBack *self);
 /* td_way_back_end forgets the chain. */
 void td_way_back_end(TdWayBack *self);
 
-/* td_way_back_get_stops returns the nodes on the way from the moment on, each with the number of
+/* td_way_back_get_nodes returns the nodes on the way from the moment on, each with the number of
  * its first step. Neighbours differ. It writes how many they are, and which is the present one.
  * Borrowed until "changed"; none without a chain. */
-const td_graph_stop *td_way_back_get_stops(TdWayBack *self, guint *n, guint *present);
+const td_way_node *td_way_back_get_nodes(TdWayBack *self, guint *n, guint *present);
 
 /* td_way_back_dup_place returns "Step 2 of 8", td_way_back_dup_text the sentence of the step. NULL
  * without a chain. The caller frees. td_way_back_is_over tells whether the last step is the present

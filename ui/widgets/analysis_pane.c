@@ -21,13 +21,15 @@ struct _TdAnalysisPane {
   GtkWidget *filter, *plan;
   GtkSpinButton *devices, *workers;
   GtkEntry *changes;
-  GtkLabel *summary, *notes, *reading;
+  GtkLabel *summary, *notes, *reading, *range;
+  GtkWidget *range_bar, *all_times;
   GtkWidget *notes_scroller;
   GtkStack *stack;
   AdwStatusPage *failure;
   TdMemoryPlot *plot;
   TdTableView *table;
   TdPlayhead *playhead;      /* (owned) */
+  TdBrush *brush;            /* (owned) */
   GCancellable *cancellable; /* (owned) of the table that is made, or NULL */
   guint choices[TD_N_ANALYSES];
   char *shown;         /* (owned) what the table is of, or NULL: nothing */
@@ -58,6 +60,13 @@ pass_shown(TdAnalysisPane *self) {
   return graph_task;
 }
 
+static td_range
+range_of(TdAnalysisPane *self) {
+  double from, to;
+  if (!self->brush || !td_brush_get(self->brush, &from, &to)) return (td_range){0};
+  return (td_range){true, (uint64_t)MAX(from, 0), (uint64_t)MAX(to, 1)};
+}
+
 static TdAnalysisWish
 wish_of(TdAnalysisPane *self) {
   TdAnalysis analysis = analysis_of(self);
@@ -65,6 +74,7 @@ wish_of(TdAnalysisPane *self) {
   return (TdAnalysisWish){.analysis = analysis,
                           .choice = self->choices[analysis],
                           .graph_task = one ? pass_shown(self) : TD_NONE,
+                          .range = range_of(self),
                           .n_devices = (guint)gtk_spin_button_get_value_as_int(self->devices),
                           .n_workers = (guint)gtk_spin_button_get_value_as_int(self->workers),
                           .changes = gtk_editable_get_text(GTK_EDITABLE(self->changes))};
@@ -75,10 +85,11 @@ static char *
 dup_words(TdAnalysisPane *self, const TdAnalysisWish *wish) {
   TdDocument *document = td_playhead_get_document(self->playhead);
   gboolean plan = wish->analysis == TD_ANALYSIS_whatif;
-  return g_strdup_printf("%d %u %u %u %u %s %" G_GUINT64_FORMAT " %s", wish->analysis, wish->choice,
-                         plan ? 0 : wish->graph_task, plan ? wish->n_devices : 0,
-                         plan ? wish->n_workers : 0, plan ? wish->changes : "",
-                         td_document_get_length(document), td_document_get_path(document));
+  return g_strdup_printf(
+      "%d %u %u %u %u %s %" G_GUINT64_FORMAT " %" G_GUINT64_FORMAT " %" G_GUINT64_FORMAT " %s",
+      wish->analysis, wish->choice, plan ? 0 : wish->graph_task, plan ? wish->n_devices : 0,
+      plan ? wish->n_workers : 0, plan ? wish->changes : "", wish->range.from_ns, wish->range.to_ns,
+      td_document_get_length(document), td_document_get_path(document));
 }
 
 /* ---- what is shown ---- */
@@ -106,7 +117,8 @@ forget(TdAnalysisPane *self) {
 static void
 show_plot(TdAnalysisPane *self, TdTable *table) {
   const td_memory_areas *areas = table ? td_table_get_areas(table) : NULL;
-  td_memory_plot_set_areas(self->plot, areas);
+  td_range range = range_of(self);
+  td_memory_plot_set_areas(self->plot, areas, (double)range.from_ns, (double)range.to_ns);
   gtk_widget_set_visible(GTK_WIDGET(self->plot), areas && areas->samples.n > 0);
 }
 
@@ -172,17 +184,42 @@ make(TdAnalysisPane *self, TdDocument *document, const TdAnalysisWish *wish, cha
   td_analysis_async(document, wish, self->cancellable, made, g_object_ref(self));
 }
 
+/* Says what the range of time does to the table. */
+static void
+show_range(TdAnalysisPane *self, TdAnalysis analysis) {
+  g_autofree char *range = self->brush ? td_brush_dup_text(self->brush) : NULL;
+  gtk_widget_set_visible(self->range_bar, range != NULL);
+  if (!range) return;
+  g_autofree char *text = td_analysis_has_ranges(analysis) ? g_strdup_printf(_("Only in %s"), range)
+                          : analysis == TD_ANALYSIS_waiting
+                              ? g_strdup(_("At the playhead, in no range of time"))
+                              : g_steal_pointer(&range);
+  gtk_label_set_text(self->range, text);
+}
+
+/* Nothing is shown rather than what happened at all times. */
+static void
+show_no_range(TdAnalysisPane *self) {
+  clear(self);
+  show_page(self, "whole");
+}
+
 static void
 update(TdAnalysisPane *self) {
   TdDocument *document = self->playhead ? td_playhead_get_document(self->playhead) : NULL;
   g_clear_handle_id(&self->later, g_source_remove);
   if (!document || !gtk_widget_get_mapped(GTK_WIDGET(self))) return;
   TdAnalysisWish wish = wish_of(self);
+  show_range(self, wish.analysis);
   if (wish.analysis == TD_ANALYSIS_waiting) {
     g_autoptr(TdTable) table = td_waiting_table(document);
     forget(self);
     g_clear_pointer(&self->shown, g_free);
     show_table(self, table);
+    return;
+  }
+  if (wish.range.is_set && !td_analysis_has_ranges(wish.analysis)) {
+    show_no_range(self);
     return;
   }
   g_autofree char *words = dup_words(self, &wish);
@@ -328,6 +365,21 @@ td_analysis_pane_set_playhead(TdAnalysisPane *self, TdPlayhead *playhead) {
   g_signal_connect(self, "map", G_CALLBACK(update), NULL);
 }
 
+/* The table of another range must not stand under the words of this one. */
+static void
+brush_changed(TdAnalysisPane *self) {
+  clear(self);
+  update(self);
+}
+
+void
+td_analysis_pane_set_brush(TdAnalysisPane *self, TdBrush *brush) {
+  if (!g_set_object(&self->brush, brush)) return;
+  g_signal_connect_object(brush, "changed", G_CALLBACK(brush_changed), self, G_CONNECT_SWAPPED);
+  g_signal_connect_object(self->all_times, "clicked", G_CALLBACK(td_brush_clear), brush,
+                          G_CONNECT_SWAPPED);
+}
+
 gboolean
 td_analysis_pane_show(TdAnalysisPane *self, const char *name) {
   for (guint i = 0; td_analysis_name(i); i++) {
@@ -336,6 +388,14 @@ td_analysis_pane_show(TdAnalysisPane *self, const char *name) {
     return TRUE;
   }
   return FALSE;
+}
+
+const char *
+td_analysis_pane_get_policy(TdAnalysisPane *self, TdAnalysisWish *wish) {
+  *wish = wish_of(self);
+  if (wish->analysis != TD_ANALYSIS_whatif) return NULL;
+  TdTableRow *row = td_table_view_get_selected(self->table);
+  return row ? td_table_row_get_text(row, 0) : NULL;
 }
 
 gboolean
@@ -350,6 +410,7 @@ td_analysis_pane_dispose(GObject *object) {
   g_clear_handle_id(&self->later, g_source_remove);
   g_clear_pointer(&self->shown, g_free);
   g_clear_object(&self->playhead);
+  g_clear_object(&self->brush);
   G_OBJECT_CLASS(td_analysis_pane_parent_class)->dispose(object);
 }
 
@@ -375,6 +436,9 @@ td_analysis_pane_class_init(TdAnalysisPaneClass *klass) {
   BIND(notes);
   BIND(reading);
   BIND(notes_scroller);
+  BIND(range);
+  BIND(range_bar);
+  BIND(all_times);
   BIND(stack);
   BIND(failure);
   BIND(table);

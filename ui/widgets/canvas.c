@@ -3,15 +3,18 @@
 
 #include "ui/model/document_texts.h"
 #include "ui/model/node_state_text.h"
+#include "ui/widgets/canvas_menu.h"
 
 #include <adwaita.h>
-#include <glib/gi18n.h>
 #include <math.h>
 
 #define WHEEL_STEP_PIXELS 60
 /* Of text at the desktop's ordinary size: 11 pt. What is smaller could not be read in a picture. */
 #define TEXT_PIXELS (11 * 96 / 72.0)
 #define LARGEST_UNIT 3
+/* From a change to what a screen reader finds. Nobody can listen as fast as a tape plays. */
+#define TELL_MS 200
+#define TELL_PLAYING_MS 1000
 
 typedef struct TdCanvasPrivate {
   TdPlayhead *playhead; /* (owned) */
@@ -25,10 +28,15 @@ typedef struct TdCanvasPrivate {
   double pointer_x, pointer_y;
   uint32_t hovered;
   char *description; /* (owned): last told */
-  GtkWidget *menu;   /* (child) or NULL */
+  TdCanvasMenu menu;
+  TdReader *reader; /* (child) or NULL */
+  guint telling;    /* source, or 0 */
+  uint32_t told_selection;
 } TdCanvasPrivate;
 
 G_DEFINE_ABSTRACT_TYPE_WITH_PRIVATE(TdCanvas, td_canvas, GTK_TYPE_WIDGET)
+
+static guint save_picture_signal, copy_picture_signal;
 
 static TdCanvasPrivate *
 private_of(TdCanvas *self) {
@@ -53,6 +61,7 @@ void
 td_canvas_repaint(TdCanvas *self) {
   if (!waits_for_scene(self)) g_clear_pointer(&private_of(self)->picture, gsk_render_node_unref);
   gtk_widget_queue_draw(GTK_WIDGET(self));
+  td_canvas_tell_soon(self);
 }
 
 static double
@@ -87,6 +96,7 @@ update(TdCanvas *self, TdCanvasChange change) {
   if (change == TD_CANVAS_SCENE || change == TD_CANVAS_POSITION) td_canvas_repaint(self);
   TD_CANVAS_GET_CLASS(self)->update(self, change);
   gtk_widget_queue_draw(GTK_WIDGET(self));
+  td_canvas_tell_soon(self);
 }
 
 static void
@@ -196,20 +206,14 @@ td_canvas_describe(TdCanvas *self, const char *description) {
                                  description, -1);
 }
 
-static char *
-sequence_text(uint64_t sequence_nr) {
-  if (sequence_nr == UINT64_MAX) return g_strdup(_("sequence_nr max"));
-  return g_strdup_printf(_("sequence_nr %" G_GUINT64_FORMAT), sequence_nr);
-}
-
 char *
 td_canvas_dup_node_text(TdCanvas *self, uint32_t node) {
   TdDocument *document = td_canvas_get_document(self);
   g_autofree char *name = td_document_dup_node_words(document, node);
   const td_catalog_node *facts = td_catalog_node_find(td_document_get_catalog(document), node);
   if (!facts) return g_steal_pointer(&name);
-  const char *state = td_node_state_text_now(document, node);
-  g_autofree char *number = sequence_text(facts->sequence_nr);
+  g_autofree char *state = td_node_state_dup_now(document, node);
+  g_autofree char *number = td_node_dup_sequence(facts->sequence_nr);
   return g_strdup_printf("%s, %s, %s", name, number, state);
 }
 
@@ -219,6 +223,92 @@ td_canvas_scroll_units(GtkEventControllerScroll *controller, double delta) {
   GdkScrollUnit unit = gtk_event_controller_scroll_get_unit(controller);
   double pixels = unit == GDK_SCROLL_UNIT_WHEEL ? delta * WHEEL_STEP_PIXELS : delta;
   return td_canvas_units(TD_CANVAS(widget), pixels);
+}
+
+static void
+free_told(gpointer item) {
+  g_free(((TdTold *)item)->text);
+}
+
+/* The selection may have moved while the focus was in the tree. */
+static void
+follow_selection(TdCanvas *self) {
+  TdCanvasPrivate *priv = private_of(self);
+  uint32_t selection = td_playhead_get_selection(priv->playhead);
+  gboolean moved = selection != priv->told_selection;
+  priv->told_selection = selection;
+  if (moved && TD_CANVAS_GET_CLASS(self)->selects_by_keys && td_reader_has_focus(priv->reader))
+    td_reader_focus_node(priv->reader, selection);
+}
+
+void
+td_canvas_tell_now(TdCanvas *self) {
+  TdCanvasPrivate *priv = private_of(self);
+  if (!priv->reader || !td_canvas_get_document(self) || waits_for_scene(self)) return;
+  g_clear_handle_id(&priv->telling, g_source_remove);
+  g_autoptr(GArray) told = g_array_new(FALSE, FALSE, sizeof(TdTold));
+  g_array_set_clear_func(told, free_told);
+  TD_CANVAS_GET_CLASS(self)->tell(self, told);
+  td_reader_show(priv->reader, told, td_playhead_get_selection(priv->playhead));
+  follow_selection(self);
+}
+
+static gboolean
+tell_cb(gpointer data) {
+  private_of(data)->telling = 0;
+  td_canvas_tell_now(data);
+  return G_SOURCE_REMOVE;
+}
+
+void
+td_canvas_tell_soon(TdCanvas *self) {
+  TdCanvasPrivate *priv = private_of(self);
+  if (!priv->reader || priv->telling) return;
+  gboolean plays = priv->playhead && td_playhead_get_playing(priv->playhead);
+  priv->telling = g_timeout_add(plays ? TELL_PLAYING_MS : TELL_MS, tell_cb, self);
+}
+
+void
+td_canvas_tell(TdCanvas *self, GArray *told, TdTold item) {
+  double unit = private_of(self)->unit;
+  graphene_rect_scale(&item.box, (float)unit, (float)unit, &item.box);
+  g_array_append_val(told, item);
+}
+
+void
+td_canvas_focus_selection(TdCanvas *self) {
+  TdCanvasPrivate *priv = private_of(self);
+  td_canvas_tell_now(self);
+  td_reader_focus_node(priv->reader, td_playhead_get_selection(priv->playhead));
+}
+
+static gboolean
+reader_key(GtkEventControllerKey *controller, guint key, guint code, GdkModifierType state,
+           gpointer data) {
+  int direction = (key == GDK_KEY_Down) - (key == GDK_KEY_Up);
+  if (key == GDK_KEY_Return || key == GDK_KEY_KP_Enter) td_reader_choose(private_of(data)->reader);
+  if (!direction || state & (GDK_CONTROL_MASK | GDK_ALT_MASK | GDK_SHIFT_MASK))
+    return GDK_EVENT_PROPAGATE;
+  td_reader_step(private_of(data)->reader, direction);
+  return GDK_EVENT_STOP;
+}
+
+static void
+item_chosen(TdCanvas *self, guint node) {
+  td_playhead_set_selection(private_of(self)->playhead, node);
+}
+
+void
+td_canvas_add_reader(TdCanvas *self, const char *title) {
+  TdReader *reader = td_reader_new(title);
+  private_of(self)->reader = reader;
+  gtk_widget_set_parent(GTK_WIDGET(reader), GTK_WIDGET(self));
+  g_signal_connect_swapped(reader, "chosen", G_CALLBACK(item_chosen), self);
+  gtk_widget_set_focusable(GTK_WIDGET(self), TRUE);
+  if (TD_CANVAS_GET_CLASS(self)->selects_by_keys) return;
+  GtkEventController *key = gtk_event_controller_key_new();
+  g_signal_connect(key, "key-pressed", G_CALLBACK(reader_key), self);
+  gtk_widget_add_controller(GTK_WIDGET(self), key);
 }
 
 static void
@@ -247,41 +337,55 @@ pointer_left(TdCanvas *self) {
 
 void
 td_canvas_set_menu(TdCanvas *self, GMenuModel *menu) {
-  TdCanvasPrivate *priv = private_of(self);
-  g_clear_pointer(&priv->menu, gtk_widget_unparent);
-  priv->menu = gtk_popover_menu_new_from_model(menu);
-  gtk_popover_set_has_arrow(GTK_POPOVER(priv->menu), FALSE);
-  gtk_widget_set_halign(priv->menu, GTK_ALIGN_START);
-  gtk_widget_set_parent(priv->menu, GTK_WIDGET(self));
-}
-
-static void
-pop_up(TdCanvas *self, double x, double y) {
-  TdCanvasPrivate *priv = private_of(self);
-  gtk_popover_set_pointing_to(GTK_POPOVER(priv->menu), &(GdkRectangle){(int)x, (int)y, 1, 1});
-  gtk_popover_popup(GTK_POPOVER(priv->menu));
+  td_canvas_menu_set_nodes(&private_of(self)->menu, menu);
 }
 
 static void
 menu_pressed(GtkGestureClick *click, int n, double x, double y, gpointer data) {
   TdCanvas *self = data;
-  if (!private_of(self)->menu || !td_canvas_get_document(self)) return;
+  TdCanvasPrivate *priv = private_of(self);
+  if (!td_canvas_get_document(self)) return;
   uint32_t node =
       TD_CANVAS_GET_CLASS(self)->node_at(self, td_canvas_units(self, x), td_canvas_units(self, y));
-  if (node == TD_NONE) return;
   gtk_gesture_set_state(GTK_GESTURE(click), GTK_EVENT_SEQUENCE_CLAIMED);
-  td_playhead_set_selection(td_canvas_get_playhead(self), node);
-  pop_up(self, x, y);
+  if (node != TD_NONE && priv->menu.nodes) td_playhead_set_selection(priv->playhead, node);
+  td_canvas_menu_open(&priv->menu, GTK_WIDGET(self), x, y, node != TD_NONE);
 }
 
 static gboolean
 menu_key(GtkWidget *widget, GVariant *arguments, gpointer data) {
-  TdCanvas *self = TD_CANVAS(widget);
-  TdPlayhead *playhead = td_canvas_get_playhead(self);
-  if (!private_of(self)->menu || !td_canvas_get_document(self)) return FALSE;
-  if (td_playhead_get_selection(playhead) == TD_NONE) return FALSE;
-  pop_up(self, gtk_widget_get_width(widget) / 2.0, gtk_widget_get_height(widget) / 2.0);
+  TdCanvasPrivate *priv = private_of(TD_CANVAS(widget));
+  if (!td_canvas_get_document(TD_CANVAS(widget))) return FALSE;
+  td_canvas_menu_open(&priv->menu, widget, gtk_widget_get_width(widget) / 2.0,
+                      gtk_widget_get_height(widget) / 2.0,
+                      td_playhead_get_selection(priv->playhead) != TD_NONE);
   return TRUE;
+}
+
+/* ---- the picture as a file ---- */
+
+gboolean
+td_canvas_has_picture(TdCanvas *self) {
+  return td_canvas_get_document(self) && !waits_for_scene(self);
+}
+
+void
+td_canvas_paint(TdCanvas *self, cairo_t *cr) {
+  TdCanvasPrivate *priv = private_of(self);
+  uint32_t hovered = priv->hovered;
+  priv->hovered = TD_NONE;
+  cairo_save(cr);
+  cairo_scale(cr, priv->unit, priv->unit);
+  TD_CANVAS_GET_CLASS(self)->draw(self, cr);
+  TD_CANVAS_GET_CLASS(self)->draw_over(self, cr);
+  cairo_restore(cr);
+  priv->hovered = hovered;
+}
+
+static void
+picture_action(GtkWidget *widget, const char *action, GVariant *parameter) {
+  gboolean copies = strcmp(action, "picture.copy") == 0;
+  g_signal_emit(widget, copies ? copy_picture_signal : save_picture_signal, 0);
 }
 
 static gboolean
@@ -392,6 +496,8 @@ td_canvas_snapshot(GtkWidget *widget, GtkSnapshot *snapshot) {
   GskRenderNode *picture = private_of(self)->picture;
   if (picture) gtk_snapshot_append_node(snapshot, picture);
   if (!waits) append_over(self, snapshot);
+  TdReader *reader = private_of(self)->reader;
+  if (reader) gtk_widget_snapshot_child(widget, GTK_WIDGET(reader), snapshot);
 }
 
 /* GTK keeps the nodes of a widget that is only scrolled: the canvas must ask to be drawn. */
@@ -407,8 +513,11 @@ td_canvas_root(GtkWidget *widget) {
 
 static void
 td_canvas_size_allocate(GtkWidget *widget, int width, int height, int baseline) {
-  GtkWidget *menu = private_of(TD_CANVAS(widget))->menu;
-  if (menu) gtk_popover_present(GTK_POPOVER(menu));
+  TdCanvasPrivate *priv = private_of(TD_CANVAS(widget));
+  td_canvas_menu_place(&priv->menu);
+  if (!priv->reader) return;
+  gtk_widget_size_allocate(GTK_WIDGET(priv->reader), &(GtkAllocation){0, 0, width, height}, -1);
+  td_canvas_tell_soon(TD_CANVAS(widget));
 }
 
 static void
@@ -417,13 +526,24 @@ td_canvas_css_changed(GtkWidget *widget, GtkCssStyleChange *change) {
   update_theme(TD_CANVAS(widget));
 }
 
+/* For the key Tab, a canvas and its reader are one. */
+static gboolean
+td_canvas_focus(GtkWidget *widget, GtkDirectionType direction) {
+  TdReader *reader = private_of(TD_CANVAS(widget))->reader;
+  if (gtk_widget_is_focus(widget) || (reader && td_reader_has_focus(reader))) return FALSE;
+  return gtk_widget_get_focusable(widget) && gtk_widget_grab_focus(widget);
+}
+
 static void
 td_canvas_dispose(GObject *object) {
   TdCanvasPrivate *priv = private_of(TD_CANVAS(object));
   if (priv->scene_of) g_signal_handlers_disconnect_by_data(priv->scene_of, object);
   g_clear_object(&priv->scene_of);
   g_clear_object(&priv->playhead);
-  g_clear_pointer(&priv->menu, gtk_widget_unparent);
+  td_canvas_menu_clear(&priv->menu);
+  g_clear_handle_id(&priv->telling, g_source_remove);
+  if (priv->reader) gtk_widget_unparent(GTK_WIDGET(priv->reader));
+  priv->reader = NULL;
   g_clear_pointer(&priv->labels, td_label_cache_free);
   g_clear_pointer(&priv->picture, gsk_render_node_unref);
   g_clear_pointer(&priv->description, g_free);
@@ -439,8 +559,15 @@ td_canvas_class_init(TdCanvasClass *klass) {
   widget_class->size_allocate = td_canvas_size_allocate;
   widget_class->query_tooltip = td_canvas_query_tooltip;
   widget_class->css_changed = td_canvas_css_changed;
+  widget_class->focus = td_canvas_focus;
   gtk_widget_class_add_binding(widget_class, GDK_KEY_Menu, 0, menu_key, NULL);
   gtk_widget_class_add_binding(widget_class, GDK_KEY_F10, GDK_SHIFT_MASK, menu_key, NULL);
+  gtk_widget_class_install_action(widget_class, "picture.save", NULL, picture_action);
+  gtk_widget_class_install_action(widget_class, "picture.copy", NULL, picture_action);
+  save_picture_signal = g_signal_new("save-picture", TD_TYPE_CANVAS, G_SIGNAL_RUN_LAST, 0, NULL,
+                                     NULL, NULL, G_TYPE_NONE, 0);
+  copy_picture_signal = g_signal_new("copy-picture", TD_TYPE_CANVAS, G_SIGNAL_RUN_LAST, 0, NULL,
+                                     NULL, NULL, G_TYPE_NONE, 0);
   gtk_widget_class_set_css_name(widget_class, "tdcanvas");
   gtk_widget_class_set_accessible_role(widget_class, GTK_ACCESSIBLE_ROLE_IMG);
 }
@@ -448,7 +575,7 @@ td_canvas_class_init(TdCanvasClass *klass) {
 static void
 td_canvas_init(TdCanvas *self) {
   TdCanvasPrivate *priv = private_of(self);
-  priv->hovered = TD_NONE;
+  priv->hovered = priv->told_selection = TD_NONE;
   priv->unit = 1;
   gtk_widget_set_has_tooltip(GTK_WIDGET(self), TRUE);
   gtk_widget_set_overflow(GTK_WIDGET(self), GTK_OVERFLOW_HIDDEN);

@@ -18,6 +18,7 @@
 
 #include "ui/draw/theme.h"
 #include "ui/model/playhead.h"
+#include "ui/widgets/reader.h"
 
 #include <gtk/gtk.h>
 
@@ -35,6 +36,9 @@ typedef enum TdCanvasChange {
 struct _TdCanvasClass {
   GtkWidgetClass parent_class;
 
+  /* What a saved picture is called: "graph", ... as of `tapedeck render --view`. */
+  const char *picture_name;
+
   /* What is painted is the document's scene. While it has none, the picture stays. */
   gboolean shows_scene;
 
@@ -48,6 +52,11 @@ struct _TdCanvasClass {
   void (*update)(TdCanvas *self, TdCanvasChange change);
   /* node_at returns the node at a point, or TD_NONE; for tooltips and the pointer. */
   uint32_t (*node_at)(TdCanvas *self, double x, double y);
+  /* tell adds what a screen reader finds to an array of TdTold, with td_canvas_tell. Only for
+   * canvases with a reader. A document is open. */
+  void (*tell)(TdCanvas *self, GArray *told);
+  /* The focus goes from item to item with the selection, not with Up and Down. */
+  gboolean selects_by_keys;
 };
 
 void td_canvas_set_playhead(TdCanvas *self, TdPlayhead *playhead);
@@ -72,12 +81,30 @@ double td_canvas_pixels(TdCanvas *self, double units);
 uint32_t td_canvas_get_hovered(TdCanvas *self);
 void td_canvas_get_pointer(TdCanvas *self, double *x, double *y);
 
-/* td_canvas_set_menu gives the canvas a menu for its nodes. The pointer opens it for the node under
- * it, and selects that. A key opens it for the selected node. */
+/* td_canvas_set_menu gives the canvas a menu for its nodes, before the entries of its picture. The
+ * pointer opens it for the node under it, and selects that. A key opens it for the selected node.
+ * Elsewhere the menu has the entries of the picture alone. Their signals are "save-picture" and
+ * "copy-picture". */
 void td_canvas_set_menu(TdCanvas *self, GMenuModel *menu);
+
+/* td_canvas_paint paints all of the canvas as it is now, in pixels, without what only the pointer
+ * shows. td_canvas_has_picture returns FALSE while there is nothing to paint. */
+void td_canvas_paint(TdCanvas *self, cairo_t *cr);
+gboolean td_canvas_has_picture(TdCanvas *self);
 
 /* td_canvas_describe tells screen readers what is shown now. */
 void td_canvas_describe(TdCanvas *self, const char *description);
+
+/* td_canvas_add_reader gives a canvas the tree for screen readers: see reader.h. The canvas tells
+ * it anew some time after each change; after td_canvas_tell_now at once. td_canvas_tell adds an
+ * item whose box is in units. It takes the text. */
+void td_canvas_add_reader(TdCanvas *self, const char *title);
+void td_canvas_tell_soon(TdCanvas *self);
+void td_canvas_tell_now(TdCanvas *self);
+void td_canvas_tell(TdCanvas *self, GArray *told, TdTold item);
+
+/* td_canvas_focus_selection moves the focus to the item of the selected node. */
+void td_canvas_focus_selection(TdCanvas *self);
 
 /* td_canvas_dup_node_text returns "MulBackward0 #6, running" for a node at the playhead. */
 char *td_canvas_dup_node_text(TdCanvas *self, uint32_t node);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "ui/widgets/event_rows.h"
 
+#include "ui/widgets/focus.h"
+
 #include <glib/gi18n.h>
 
 #define ROWS_AROUND 4
@@ -111,18 +113,11 @@ td_event_rows_new(gboolean whole) {
   return factory;
 }
 
-static gboolean
-has_focus(GtkWidget *view) {
-  GtkRoot *root = gtk_widget_get_root(view);
-  GtkWidget *focus = root ? gtk_root_get_focus(root) : NULL;
-  return focus && (focus == view || gtk_widget_is_ancestor(focus, view));
-}
-
 static void
 drop_focus(GtkWidget *view) {
-  if (!has_focus(view)) return;
+  if (!td_focus_is_in(view)) return;
   g_object_set_data(G_OBJECT(view), "td-focused", view);
-  gtk_root_set_focus(gtk_widget_get_root(view), NULL);
+  td_focus_drop(view);
 }
 
 static GtkWidget *
@@ -137,7 +132,7 @@ static void
 take_focus_back(GtkWidget *view) {
   GtkRoot *root = gtk_widget_get_root(view);
   if (!g_object_steal_data(G_OBJECT(view), "td-focused") || !root) return;
-  if (gtk_root_get_focus(root) && !has_focus(view)) return;
+  if (gtk_root_get_focus(root) && !td_focus_is_in(view)) return;
   GtkWidget *row = selected_row(view);
   gtk_widget_grab_focus(row ? row : view);
 }
@@ -180,7 +175,7 @@ with_rows_around(GtkWidget *view, guint row) {
 /* The focus goes where the selection goes, once the list has scrolled there. */
 static void
 focus_with_selection(GtkWidget *view) {
-  if (has_focus(view)) g_object_set_data(G_OBJECT(view), "td-focused", view);
+  if (td_focus_is_in(view)) g_object_set_data(G_OBJECT(view), "td-focused", view);
 }
 
 /* A list that was not laid out with its present model cannot scroll yet (GTK 4.8 then shows
@@ -235,4 +230,10 @@ uint64_t
 td_event_rows_activated(GtkListView *view, guint row) {
   g_autoptr(TdEventItem) item = g_list_model_get_item(G_LIST_MODEL(events_of(view)), row);
   return td_event_item_get_seq(item);
+}
+
+char *
+td_event_rows_dup_text(gpointer item, gpointer data) {
+  g_autofree char *sentence = td_event_item_dup_text(item);
+  return g_strdup_printf("%" G_GUINT64_FORMAT "\t%s", td_event_item_get_seq(item), sentence);
 }

@@ -26,5 +26,9 @@ void td_event_rows_follow(GtkListView *view, uint64_t seq);
  * or above if negative; UINT64_MAX if the list is empty. */
 uint64_t td_event_rows_beside(GtkListView *view, uint64_t position, int by);
 
+/* td_event_rows_dup_text returns the number of an event and its sentence, to copy; the caller
+ * frees. */
+char *td_event_rows_dup_text(gpointer item, gpointer data);
+
 /* td_event_rows_activated returns the event number of an activated row. */
 uint64_t td_event_rows_activated(GtkListView *view, guint row);

@@ -4,7 +4,7 @@
  * Main thread. */
 #pragma once
 
-#include "ui/model/playhead.h"
+#include "ui/model/brush.h"
 
 #include <adwaita.h>
 
@@ -15,3 +15,9 @@ G_DECLARE_FINAL_TYPE(TdEventsPane, td_events_pane, TD, EVENTS_PANE, AdwBin)
 void td_events_pane_show_selected(TdEventsPane *self);
 
 void td_events_pane_set_playhead(TdEventsPane *self, TdPlayhead *playhead);
+
+/* td_events_pane_find puts the cursor where one types words to look for. */
+void td_events_pane_find(TdEventsPane *self);
+
+/* td_events_pane_set_brush lists only the events of a range of time, while there is one. */
+void td_events_pane_set_brush(TdEventsPane *self, TdBrush *brush);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * A finding as a card: what is wrong, where, what to do, and three buttons. "Show" and "Why?"
- * activate the actions `finding.show` and `finding.why` with the number of the event. Main thread.
- */
+ * A finding as a card: what is wrong, where, what to do, and buttons. "Show", "Why?" and "Save…"
+ * activate the actions `finding.show`, `finding.why` and `win.save-finding` with the number of the
+ * event. If two passes differ, "Compare" activates `win.compare-finding` with the number of the
+ * event, the node and both graph tasks. Main thread. */
 #pragma once
 
 #include "ui/model/finding_item.h"

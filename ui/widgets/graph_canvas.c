@@ -3,32 +3,30 @@
 
 #include "ui/draw/graph_moves.h"
 #include "ui/draw/graph_scene.h"
+#include "ui/draw/graph_steps.h"
+#include "ui/widgets/graph_camera.h"
 #include "ui/widgets/graph_pointing.h"
+#include "ui/widgets/graph_reading.h"
 
 #include <adwaita.h>
 #include <glib/gi18n.h>
 #include <math.h>
 
-#define MOVE_MS 180
-
 struct _TdGraphCanvas {
   TdCanvas parent_instance;
-  td_graph_view view;
-  gboolean at_home;   /* never moved by hand: the view is chosen anew when the pane changes size */
-  gboolean placed;    /* the view was chosen for this scene */
-  AdwAnimation *move; /* (owned) */
-  double from_x, from_y, to_x, to_y; /* scene points of the running move */
-  double press_x, press_y;           /* centre at the start of a drag */
+  td_graph_camera camera;
+  double press_x, press_y; /* centre at the start of a drag */
   double pinch_scale;
   uint32_t last_selection, last_task;
-  guint scene_number;                  /* another one for each scene shown */
-  TdOverlayChoice *choice;             /* (owned) */
-  TdWayBack *way;                      /* (owned) */
-  TdSubsetChoice *subset;              /* (owned) */
-  guint shown_wish;                    /* of the part shown; 0: the whole graph */
-  td_graph_view whole_view;            /* of the whole graph, while a part is shown */
-  gboolean whole_at_home;              /* the same */
-  uint32_t view_task, whole_view_task; /* the passes of both views */
+  guint scene_number; /* another one for each scene shown */
+  td_graph_reading reading;
+  TdOverlayChoice *choice; /* (owned) */
+  TdWayBack *way;          /* (owned) */
+  TdStopList *stops;       /* (owned) */
+  TdSubsetChoice *subset;  /* (owned) */
+  TdFoldChoice *folds;     /* (owned) */
+  guint shown_fold;        /* the wish of the folding shown */
+  guint shown_wish;        /* of the part shown; 0: the whole graph */
 };
 
 G_DEFINE_FINAL_TYPE(TdGraphCanvas, td_graph_canvas, TD_TYPE_CANVAS)
@@ -39,39 +37,15 @@ static td_graph_scene *
 scene_of(TdGraphCanvas *self) {
   TdDocument *document = td_canvas_get_document(TD_CANVAS(self));
   td_graph_scene *part = document ? td_subset_choice_get_scene(self->subset) : NULL;
-  return !document ? NULL : part ? part : td_document_get_scene(document);
+  td_graph_scene *folded = td_fold_choice_get_scene(self->folds);
+  return !document ? NULL : part ? part : folded ? folded : td_document_get_scene(document);
 }
 
 /* The view moved: the picture shows another part of the scene. */
 static void
-redraw(TdGraphCanvas *self) {
-  td_canvas_repaint(TD_CANVAS(self));
-  g_signal_emit(self, view_changed_signal, 0);
-}
-
-static void
-move_cb(double share, gpointer data) {
-  TdGraphCanvas *self = data;
-  self->view.centre_x = self->from_x + (self->to_x - self->from_x) * share;
-  self->view.centre_y = self->from_y + (self->to_y - self->from_y) * share;
-  redraw(self);
-}
-
-static void
-move_to(TdGraphCanvas *self, double x, double y) {
-  self->from_x = self->view.centre_x;
-  self->from_y = self->view.centre_y;
-  self->to_x = x;
-  self->to_y = y;
-  if (gtk_widget_get_mapped(GTK_WIDGET(self)))
-    adw_animation_play(self->move);
-  else
-    move_cb(1, self);
-}
-
-static void
-stop_moving(TdGraphCanvas *self) {
-  adw_animation_pause(self->move);
+redraw(GtkWidget *widget) {
+  td_canvas_repaint(TD_CANVAS(widget));
+  g_signal_emit(widget, view_changed_signal, 0);
 }
 
 static uint32_t
@@ -86,75 +60,46 @@ point_of_interest(TdGraphCanvas *self) {
   return pass ? pass->root : TD_NONE;
 }
 
-/* A part of the graph leaves room for the bar that names it. */
+/* A part of the graph and a folded graph leave room for the bar that tells of them. */
 static double
 room_for_bar(TdGraphCanvas *self) {
-  return self->shown_wish ? TD_GRAPH_BAR : 0;
-}
-
-static void
-go_home(TdGraphCanvas *self) {
-  td_graph_view_go_home(&self->view, scene_of(self), point_of_interest(self), room_for_bar(self));
-  self->at_home = TRUE;
+  return self->shown_wish || td_fold_choice_get_scene(self->folds) ? TD_GRAPH_BAR : 0;
 }
 
 static gboolean
 ensure_placed(TdGraphCanvas *self) {
   double width, height;
   td_canvas_get_size(TD_CANVAS(self), &width, &height);
-  if (!scene_of(self) || width <= 0 || height <= 0) return FALSE;
-  gboolean resized = width != self->view.width || height != self->view.height;
-  self->view.width = width;
-  self->view.height = height;
-  if (!self->placed || (resized && self->at_home)) go_home(self);
-  self->placed = TRUE;
-  self->view_task = self->last_task;
+  if (!scene_of(self) || !td_graph_camera_place(&self->camera, scene_of(self), width, height,
+                                                point_of_interest(self), room_for_bar(self)))
+    return FALSE;
+  self->camera.task = self->last_task;
   return TRUE;
 }
 
 static void
 reveal(TdGraphCanvas *self, uint32_t node) {
-  double x, y;
-  if (ensure_placed(self) && td_graph_view_reveal(&self->view, scene_of(self), node, &x, &y))
-    move_to(self, x, y);
-}
-
-static void
-moved_by_hand(TdGraphCanvas *self) {
-  td_graph_view_keep_in_sight(&self->view, scene_of(self));
-  self->at_home = FALSE;
-  redraw(self);
+  if (ensure_placed(self)) td_graph_camera_reveal(&self->camera, scene_of(self), node);
 }
 
 static void
 zoom_at(TdGraphCanvas *self, double factor, double x, double y) {
-  if (!ensure_placed(self)) return;
-  stop_moving(self);
-  td_graph_view_zoom(&self->view, factor, x, y);
-  moved_by_hand(self);
+  if (ensure_placed(self)) td_graph_camera_zoom(&self->camera, scene_of(self), factor, x, y);
 }
 
 void
 td_graph_canvas_zoom(TdGraphCanvas *self, double factor) {
-  zoom_at(self, factor, self->view.width / 2, self->view.height / 2);
+  zoom_at(self, factor, self->camera.view.width / 2, self->camera.view.height / 2);
 }
 
 void
 td_graph_canvas_fit(TdGraphCanvas *self) {
-  if (!ensure_placed(self)) return;
-  stop_moving(self);
-  td_graph_view_fit(&self->view, scene_of(self), room_for_bar(self));
-  self->at_home = FALSE;
-  redraw(self);
+  if (ensure_placed(self)) td_graph_camera_fit(&self->camera, scene_of(self), room_for_bar(self));
 }
 
 static void
 pan(TdGraphCanvas *self, double dx, double dy) {
-  if (!ensure_placed(self)) return;
-  stop_moving(self);
-  self->view.centre_x += dx / self->view.scale;
-  self->view.centre_y += dy / self->view.scale;
-  moved_by_hand(self);
+  if (ensure_placed(self)) td_graph_camera_pan(&self->camera, scene_of(self), dx, dy);
 }
 
 static gboolean
@@ -178,36 +123,49 @@ scrolled(GtkEventControllerScroll *controller, double dx, double dy, gpointer da
 static void
 drag_begin(GtkGestureDrag *gesture, double x, double y, gpointer data) {
   TdGraphCanvas *self = data;
-  stop_moving(self);
-  self->press_x = self->view.centre_x;
-  self->press_y = self->view.centre_y;
+  td_graph_camera_stop(&self->camera);
+  self->press_x = self->camera.view.centre_x;
+  self->press_y = self->camera.view.centre_y;
 }
 
 static void
 drag_update(GtkGestureDrag *gesture, double dx, double dy, gpointer data) {
   TdGraphCanvas *self = data;
-  if (!gtk_drag_check_threshold(GTK_WIDGET(self), 0, 0, (int)dx, (int)dy) && self->at_home) return;
+  if (!gtk_drag_check_threshold(GTK_WIDGET(self), 0, 0, (int)dx, (int)dy) && self->camera.at_home)
+    return;
   if (!ensure_placed(self)) return;
   gtk_gesture_set_state(GTK_GESTURE(gesture), GTK_EVENT_SEQUENCE_CLAIMED);
   TdCanvas *canvas = TD_CANVAS(self);
-  self->view.centre_x = self->press_x - td_canvas_units(canvas, dx) / self->view.scale;
-  self->view.centre_y = self->press_y - td_canvas_units(canvas, dy) / self->view.scale;
-  moved_by_hand(self);
+  double scale = self->camera.view.scale;
+  td_graph_camera_centre(&self->camera, scene_of(self),
+                         self->press_x - td_canvas_units(canvas, dx) / scale,
+                         self->press_y - td_canvas_units(canvas, dy) / scale);
 }
 
 static void
 look_around(TdGraphCanvas *self) {
-  td_graph_pointing_look(TD_CANVAS(self), self->subset, &self->view);
+  td_graph_pointing_look(TD_CANVAS(self), self->subset, &self->camera.view);
+  if (td_fold_choice_get_scene(self->folds)) self->camera.view.covered_below = TD_GRAPH_BAR;
   if (self->way)
-    self->view.way = td_way_back_get_stops(self->way, &self->view.n_way, &self->view.way_present);
+    self->camera.view.way =
+        td_way_back_get_nodes(self->way, &self->camera.view.n_way, &self->camera.view.way_present);
+  if (self->stops)
+    self->camera.view.stops = td_stop_list_get_nodes(self->stops, &self->camera.view.n_stops);
 }
 
 static void
 select_at(TdGraphCanvas *self, double x, double y, GdkModifierType modifiers) {
   look_around(self);
   uint32_t beyond = td_graph_pointing_select(TD_CANVAS(self), self->subset, scene_of(self),
-                                             &self->view, x, y, modifiers);
+                                             &self->camera.view, x, y, modifiers);
   if (beyond != TD_NONE) reveal(self, beyond);
+}
+
+/* FALSE if the selected node is in no block. */
+static gboolean
+open_selected(TdGraphCanvas *self) {
+  uint32_t node = td_playhead_get_selection(td_canvas_get_playhead(TD_CANVAS(self)));
+  return node != TD_NONE && !self->shown_wish && td_fold_choice_open(self->folds, node);
 }
 
 static void
@@ -219,6 +177,7 @@ clicked(GtkGestureClick *gesture, int n, double x, double y, gpointer data) {
       gtk_event_controller_get_current_event_state(GTK_EVENT_CONTROLLER(gesture));
   if (ensure_placed(self))
     select_at(self, td_canvas_units(canvas, x), td_canvas_units(canvas, y), modifiers);
+  if (n == 2) open_selected(self);
 }
 
 static void
@@ -240,6 +199,7 @@ static gboolean
 key_pressed(GtkEventControllerKey *controller, guint key, guint code, GdkModifierType state,
             gpointer data) {
   TdGraphCanvas *self = data;
+  if (key == GDK_KEY_Return || key == GDK_KEY_KP_Enter) return open_selected(self);
   int dx = (key == GDK_KEY_Right) - (key == GDK_KEY_Left);
   int dy = (key == GDK_KEY_Down) - (key == GDK_KEY_Up);
   if ((!dx && !dy) || (dx && !(state & GDK_CONTROL_MASK)) || !ensure_placed(self))
@@ -249,13 +209,14 @@ key_pressed(GtkEventControllerKey *controller, guint key, guint code, GdkModifie
   node = node == TD_NONE ? point_of_interest(self)
                          : td_graph_scene_neighbour(scene_of(self), node, dx, dy);
   if (node != TD_NONE) td_playhead_set_selection(playhead, node);
+  td_canvas_focus_selection(TD_CANVAS(self));
   return GDK_EVENT_STOP;
 }
 
 static void
 describe(TdGraphCanvas *self) {
-  g_autofree char *text =
-      td_graph_pointing_dup_text(TD_CANVAS(self), self->subset, self->choice, scene_of(self));
+  g_autofree char *text = td_graph_pointing_dup_text(TD_CANVAS(self), self->subset, self->folds,
+                                                     self->choice, scene_of(self));
   td_canvas_describe(TD_CANVAS(self), text);
 }
 
@@ -267,13 +228,14 @@ td_graph_canvas_update(TdCanvas *canvas, TdCanvasChange change) {
   TdDocument *shown = td_canvas_get_document(canvas);
   if (document &&
       !(td_document_is_live(shown) && td_document_get_graph_task(shown) == self->last_task)) {
-    stop_moving(self);
-    self->placed = FALSE;
+    td_graph_camera_stop(&self->camera);
+    self->camera.placed = FALSE;
   }
   self->last_task = td_document_get_graph_task(shown);
   if (document) {
     td_overlay_choice_show(self->choice, shown, self->last_task);
     td_subset_choice_show(self->subset, shown, self->last_task);
+    td_fold_choice_show(self->folds, shown, self->last_task);
   }
   if (document) self->scene_number++;
   g_signal_emit(self, view_changed_signal, 0);
@@ -284,32 +246,19 @@ td_graph_canvas_update(TdCanvas *canvas, TdCanvasChange change) {
 
 static void
 overlay_changed(TdGraphCanvas *self) {
-  self->view.overlay = td_overlay_choice_get(self->choice);
-  self->view.overlay_note = td_overlay_choice_get_note(self->choice);
+  self->camera.view.overlay = td_overlay_choice_get(self->choice);
+  self->camera.view.overlay_note = td_overlay_choice_get_note(self->choice);
   if (!td_canvas_get_document(TD_CANVAS(self))) return;
   describe(self);
-  redraw(self);
+  redraw(GTK_WIDGET(self));
 }
 
 /* The view of the whole graph comes back when the part goes. That of another pass is no use. */
 static void
 enter_part(TdGraphCanvas *self) {
-  if (self->shown_wish == 0 && self->view_task == self->last_task) {
-    self->whole_view = self->view;
-    self->whole_at_home = self->at_home;
-    self->whole_view_task = self->placed ? self->last_task : TD_NONE;
-  }
-  self->placed = FALSE;
-}
-
-static void
-leave_part(TdGraphCanvas *self) {
-  self->placed = self->whole_view_task == self->last_task && self->view_task == self->last_task;
-  if (!self->placed) return;
-  self->view.centre_x = self->whole_view.centre_x;
-  self->view.centre_y = self->whole_view.centre_y;
-  self->view.scale = self->whole_view.scale;
-  self->at_home = self->whole_at_home;
+  if (self->shown_wish == 0 && self->camera.task == self->last_task)
+    td_graph_camera_keep_whole(&self->camera, self->last_task);
+  self->camera.placed = FALSE;
 }
 
 static void
@@ -317,16 +266,44 @@ subset_changed(TdGraphCanvas *self) {
   guint wish = td_subset_choice_get_wish(self->subset);
   if (!td_canvas_get_document(TD_CANVAS(self))) return;
   if (wish != self->shown_wish) {
-    stop_moving(self);
+    td_graph_camera_stop(&self->camera);
     if (wish)
       enter_part(self);
     else
-      leave_part(self);
+      td_graph_camera_bring_whole(&self->camera, self->last_task);
     self->shown_wish = wish;
     self->scene_number++;
   }
   describe(self);
-  redraw(self);
+  redraw(GTK_WIDGET(self));
+}
+
+/* The anchor stays where it is on the screen while the scene changes around it. */
+static void
+fold_changing(TdGraphCanvas *self) {
+  td_graph_camera_hold(&self->camera, self->shown_wish ? NULL : scene_of(self),
+                       td_fold_choice_get_anchor(self->folds));
+}
+
+static void
+fold_changed(TdGraphCanvas *self) {
+  if (!td_canvas_get_document(TD_CANVAS(self))) return;
+  gboolean other = td_fold_choice_get_wish(self->folds) != self->shown_fold;
+  self->shown_fold = td_fold_choice_get_wish(self->folds);
+  if (other && !self->shown_wish) {
+    self->scene_number++;
+    if (!td_graph_camera_settle(&self->camera, scene_of(self),
+                                td_fold_choice_get_anchor(self->folds), room_for_bar(self)))
+      self->camera.placed = FALSE;
+  }
+  if (other) self->camera.whole.task = TD_NONE;
+  describe(self);
+  redraw(GTK_WIDGET(self));
+}
+
+TdFoldChoice *
+td_graph_canvas_get_fold_choice(TdGraphCanvas *self) {
+  return self->folds;
 }
 
 td_graph_scene *
@@ -341,27 +318,23 @@ td_graph_canvas_get_scene_number(TdGraphCanvas *self) {
 
 const td_graph_view *
 td_graph_canvas_get_view(TdGraphCanvas *self) {
-  return self->placed && scene_of(self) ? &self->view : NULL;
+  return self->camera.placed && scene_of(self) ? &self->camera.view : NULL;
 }
 
 gboolean
 td_graph_canvas_shows_all(TdGraphCanvas *self) {
-  return td_graph_view_shows_all(&self->view, scene_of(self));
+  return td_graph_view_shows_all(&self->camera.view, scene_of(self));
 }
 
 void
 td_graph_canvas_centre(TdGraphCanvas *self, double x, double y) {
-  if (!ensure_placed(self)) return;
-  stop_moving(self);
-  self->view.centre_x = x;
-  self->view.centre_y = y;
-  moved_by_hand(self);
+  if (ensure_placed(self)) td_graph_camera_centre(&self->camera, scene_of(self), x, y);
 }
 
 void
 td_graph_canvas_set_covered(TdGraphCanvas *self, double width, double bottom) {
-  self->view.covered_width = width;
-  self->view.covered_bottom = bottom;
+  self->camera.view.covered_width = width;
+  self->camera.view.covered_bottom = bottom;
 }
 
 TdSubsetChoice *
@@ -381,12 +354,27 @@ td_graph_canvas_set_way(TdGraphCanvas *self, TdWayBack *way) {
                           G_CONNECT_SWAPPED);
 }
 
+void
+td_graph_canvas_set_stops(TdGraphCanvas *self, TdStopList *stops) {
+  if (!g_set_object(&self->stops, stops)) return;
+  g_signal_connect_object(stops, "changed", G_CALLBACK(gtk_widget_queue_draw), self,
+                          G_CONNECT_SWAPPED);
+}
+
+void
+td_graph_canvas_set_lone(TdGraphCanvas *self, const uint32_t *nodes, uint32_t n) {
+  self->camera.view.lone = nodes;
+  self->camera.view.n_lone = n;
+  gtk_widget_queue_draw(GTK_WIDGET(self));
+}
+
 static void
 td_graph_canvas_draw(TdCanvas *canvas, cairo_t *cr) {
   TdGraphCanvas *self = TD_GRAPH_CANVAS(canvas);
   if (!ensure_placed(self)) return;
   td_graph_scene_draw(scene_of(self), cr, td_document_get_state(td_canvas_get_document(canvas)),
-                      &self->view, td_canvas_get_theme(canvas), td_canvas_get_labels(canvas));
+                      &self->camera.view, td_canvas_get_theme(canvas),
+                      td_canvas_get_labels(canvas));
 }
 
 static void
@@ -394,9 +382,9 @@ td_graph_canvas_draw_over(TdCanvas *canvas, cairo_t *cr) {
   TdGraphCanvas *self = TD_GRAPH_CANVAS(canvas);
   if (!ensure_placed(self)) return;
   look_around(self);
-  td_graph_scene_draw_over(scene_of(self), cr,
-                           td_document_get_state(td_canvas_get_document(canvas)), &self->view,
-                           td_canvas_get_theme(canvas), td_canvas_get_labels(canvas));
+  td_graph_scene_draw_over(
+      scene_of(self), cr, td_document_get_state(td_canvas_get_document(canvas)), &self->camera.view,
+      td_canvas_get_theme(canvas), td_canvas_get_labels(canvas));
 }
 
 static uint32_t
@@ -404,17 +392,46 @@ td_graph_canvas_node_at(TdCanvas *canvas, double x, double y) {
   TdGraphCanvas *self = TD_GRAPH_CANVAS(canvas);
   if (!ensure_placed(self)) return TD_NONE;
   look_around(self);
-  return td_graph_pointing_node_at(canvas, scene_of(self), &self->view, x, y);
+  return td_graph_pointing_node_at(canvas, scene_of(self), &self->camera.view, x, y);
+}
+
+/* Over a block, what it is; over a node, what every canvas says. */
+static gboolean
+td_graph_canvas_query_tooltip(GtkWidget *widget, int x, int y, gboolean keyboard,
+                              GtkTooltip *tooltip) {
+  TdGraphCanvas *self = TD_GRAPH_CANVAS(widget);
+  TdCanvas *canvas = TD_CANVAS(self);
+  uint32_t node =
+      keyboard || self->shown_wish || !td_canvas_get_document(canvas)
+          ? TD_NONE
+          : td_graph_canvas_node_at(canvas, td_canvas_units(canvas, x), td_canvas_units(canvas, y));
+  g_autofree char *block = node == TD_NONE ? NULL : td_fold_choice_dup_block(self->folds, node);
+  if (!block)
+    return GTK_WIDGET_CLASS(td_graph_canvas_parent_class)
+        ->query_tooltip(widget, x, y, keyboard, tooltip);
+  g_autofree char *text = g_strdup_printf(_("%s: a double click opens the block"), block);
+  gtk_tooltip_set_text(tooltip, text);
+  return TRUE;
+}
+
+static void
+td_graph_canvas_tell(TdCanvas *canvas, GArray *told) {
+  TdGraphCanvas *self = TD_GRAPH_CANVAS(canvas);
+  if (ensure_placed(self))
+    td_graph_reading_tell(&self->reading, canvas, scene_of(self), self->scene_number,
+                          &self->camera.view, self->folds, point_of_interest(self), told);
 }
 
 static void
 td_graph_canvas_dispose(GObject *object) {
   TdGraphCanvas *self = TD_GRAPH_CANVAS(object);
-  if (self->move) adw_animation_pause(self->move);
-  g_clear_object(&self->move);
+  td_graph_camera_fini(&self->camera);
+  td_graph_reading_fini(&self->reading);
   g_clear_object(&self->choice);
   g_clear_object(&self->way);
+  g_clear_object(&self->stops);
   g_clear_object(&self->subset);
+  g_clear_object(&self->folds);
   G_OBJECT_CLASS(td_graph_canvas_parent_class)->dispose(object);
 }
 
@@ -424,11 +441,15 @@ td_graph_canvas_class_init(TdGraphCanvasClass *klass) {
   G_OBJECT_CLASS(klass)->dispose = td_graph_canvas_dispose;
   view_changed_signal = g_signal_new("view-changed", TD_TYPE_GRAPH_CANVAS, G_SIGNAL_RUN_LAST, 0,
                                      NULL, NULL, NULL, G_TYPE_NONE, 0);
+  GTK_WIDGET_CLASS(klass)->query_tooltip = td_graph_canvas_query_tooltip;
   canvas_class->shows_scene = TRUE;
+  canvas_class->picture_name = "graph";
   canvas_class->draw = td_graph_canvas_draw;
   canvas_class->draw_over = td_graph_canvas_draw_over;
   canvas_class->update = td_graph_canvas_update;
   canvas_class->node_at = td_graph_canvas_node_at;
+  canvas_class->tell = td_graph_canvas_tell;
+  canvas_class->selects_by_keys = TRUE;
 }
 
 static void
@@ -451,13 +472,15 @@ static void
 td_graph_canvas_init(TdGraphCanvas *self) {
   GtkWidget *widget = GTK_WIDGET(self);
   self->last_selection = TD_NONE;
-  self->view.scale = 1;
+  td_graph_camera_init(&self->camera, widget, redraw);
   self->choice = td_overlay_choice_new();
   g_signal_connect_swapped(self->choice, "changed", G_CALLBACK(overlay_changed), self);
   self->subset = td_subset_choice_new();
-  self->view_task = self->whole_view_task = TD_NONE;
+  self->folds = td_fold_choice_new();
+  g_signal_connect_swapped(self->folds, "changing", G_CALLBACK(fold_changing), self);
+  g_signal_connect_swapped(self->folds, "changed", G_CALLBACK(fold_changed), self);
   g_signal_connect_swapped(self->subset, "changed", G_CALLBACK(subset_changed), self);
-  gtk_widget_set_focusable(widget, TRUE);
+  td_canvas_add_reader(TD_CANVAS(self), _("Functions of the graph"));
   gtk_widget_set_size_request(widget, 240, 120);
   add_gestures(self);
   GtkEventController *scroll =
@@ -467,8 +490,6 @@ td_graph_canvas_init(TdGraphCanvas *self) {
   GtkEventController *key = gtk_event_controller_key_new();
   g_signal_connect(key, "key-pressed", G_CALLBACK(key_pressed), self);
   gtk_widget_add_controller(widget, key);
-  AdwAnimationTarget *target = adw_callback_animation_target_new(move_cb, self, NULL);
-  self->move = adw_timed_animation_new(widget, 0, 1, MOVE_MS, target);
   gtk_accessible_update_property(GTK_ACCESSIBLE(self), GTK_ACCESSIBLE_PROPERTY_LABEL,
                                  _("Backward graph"), -1);
 }

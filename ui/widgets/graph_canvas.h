@@ -2,12 +2,15 @@
  *
  * The graph of the current backward pass. It follows the playhead. Drag or scroll to pan,
  * Ctrl+scroll or pinch to zoom, click to select a node or an edge. Control and a click on a second
- * node show the paths between both. Up and Down go to the neighbour on that side, and so does Ctrl
- * with any arrow. Main thread. */
+ * node show the paths between both. A double click or Enter opens a folded block. Down
+ * follows the gradient along an edge, Up goes back, Ctrl and Left or Right stay in the layer. Main
+ * thread. */
 #pragma once
 
 #include "ui/draw/graph_view.h"
+#include "ui/model/fold_choice.h"
 #include "ui/model/overlay_choice.h"
+#include "ui/model/stop_list.h"
 #include "ui/model/subset_choice.h"
 #include "ui/model/way_back.h"
 #include "ui/widgets/canvas.h"
@@ -22,9 +25,20 @@ TdOverlayChoice *td_graph_canvas_get_overlay_choice(TdGraphCanvas *self);
 /* td_graph_canvas_set_way gives the canvas the way back to draw. Without, it draws none. */
 void td_graph_canvas_set_way(TdGraphCanvas *self, TdWayBack *way);
 
+/* td_graph_canvas_set_stops marks the nodes to stop at. */
+void td_graph_canvas_set_stops(TdGraphCanvas *self, TdStopList *stops);
+
+/* td_graph_canvas_set_lone marks the nodes that another graph beside this one lacks. The array must
+ * live until the next call. */
+void td_graph_canvas_set_lone(TdGraphCanvas *self, const uint32_t *nodes, uint32_t n);
+
 /* td_graph_canvas_get_subset_choice returns which part of the graph is shown. The canvas keeps it
  * at the pass shown. When the part goes, the view is as it was before. */
 TdSubsetChoice *td_graph_canvas_get_subset_choice(TdGraphCanvas *self);
+
+/* td_graph_canvas_get_fold_choice returns how the graph is folded. The canvas keeps it at the pass
+ * shown. */
+TdFoldChoice *td_graph_canvas_get_fold_choice(TdGraphCanvas *self);
 
 /* What a small picture beside the canvas needs to know. The signal "view-changed" says that the
  * canvas shows another scene, another state, another selection or another part of the scene.

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "ui/widgets/graph_pointing.h"
 
+#include "ui/draw/graph_fold.h"
 #include "ui/model/document_texts.h"
 
 #include <glib/gi18n.h>
@@ -52,6 +53,15 @@ ends_path(TdPlayhead *playhead, TdSubsetChoice *subset, uint32_t node, GdkModifi
   return TRUE;
 }
 
+/* Whether the block that begins with a node has the other one too. */
+static gboolean
+is_in_block(const td_graph_scene *scene, uint32_t node, uint32_t other) {
+  double x, y, other_x, other_y;
+  return node != TD_NONE && other != TD_NONE && td_graph_scene_block(scene, node) &&
+         td_graph_scene_place(scene, node, &x, &y) &&
+         td_graph_scene_place(scene, other, &other_x, &other_y) && x == other_x && y == other_y;
+}
+
 uint32_t
 td_graph_pointing_select(TdCanvas *canvas, TdSubsetChoice *subset, const td_graph_scene *scene,
                          const td_graph_view *view, double x, double y, GdkModifierType modifiers) {
@@ -60,6 +70,7 @@ td_graph_pointing_select(TdCanvas *canvas, TdSubsetChoice *subset, const td_grap
   uint32_t node = arrow == TD_NONE ? td_graph_scene_hit(scene, view, x, y) : arrow;
   uint32_t edge = node == TD_NONE ? td_graph_scene_hit_edge(scene, view, x, y) : TD_NONE;
   if (arrow == TD_NONE && ends_path(playhead, subset, node, modifiers)) return TD_NONE;
+  if (is_in_block(scene, node, td_playhead_get_selection(playhead))) return TD_NONE;
   if (edge == TD_NONE)
     td_playhead_set_selection(playhead, node);
   else
@@ -88,20 +99,25 @@ dup_selected(TdCanvas *canvas) {
 }
 
 static char *
-dup_size(TdSubsetChoice *subset, const td_graph_scene *scene) {
+dup_size(TdSubsetChoice *subset, TdFoldChoice *folds, const td_graph_scene *scene) {
   uint32_t n = scene ? td_graph_scene_n_nodes(scene) : 0;
   char *part = td_subset_choice_dup_text(subset);
+  if (!part) part = td_fold_choice_dup_text(folds);
   return part
              ? part
              : g_strdup_printf(ngettext("The graph has %u node.", "The graph has %u nodes.", n), n);
 }
 
 char *
-td_graph_pointing_dup_text(TdCanvas *canvas, TdSubsetChoice *subset, TdOverlayChoice *choice,
-                           const td_graph_scene *scene) {
+td_graph_pointing_dup_text(TdCanvas *canvas, TdSubsetChoice *subset, TdFoldChoice *folds,
+                           TdOverlayChoice *choice, const td_graph_scene *scene) {
   uint32_t node = td_playhead_get_selection(td_canvas_get_playhead(canvas));
-  g_autofree char *name = dup_selected(canvas), *size = dup_size(subset, scene);
+  g_autofree char *name = dup_selected(canvas), *size = dup_size(subset, folds, scene);
   g_autofree char *figure = node == TD_NONE ? g_strdup("") : dup_figure(choice, node);
+  gboolean folded = node != TD_NONE && scene && td_graph_scene_block(scene, node);
+  g_autofree char *block = folded ? td_fold_choice_dup_block(folds, node) : NULL;
+  if (name && block)
+    return g_strdup_printf(_("Selected: %s, in the block %s.%s %s"), name, block, figure, size);
   return name ? g_strdup_printf(_("Selected: %s.%s %s"), name, figure, size)
               : g_strdup_printf(_("Nothing selected. %s"), size);
 }

@@ -3,6 +3,7 @@
  * What people point at on the canvas of a graph, and what it tells of that. Main thread. */
 #pragma once
 
+#include "ui/model/fold_choice.h"
 #include "ui/model/overlay_choice.h"
 #include "ui/model/subset_choice.h"
 #include "ui/widgets/canvas.h"
@@ -19,7 +20,8 @@ uint32_t td_graph_pointing_node_at(TdCanvas *canvas, const td_graph_scene *scene
                                    const td_graph_view *view, double x, double y);
 
 /* td_graph_pointing_select does what a click at a point means: it selects a node, an edge or
- * nothing, or shows the paths to the node. If the click was on an arrow, it returns the arrow's
+ * nothing, or shows the paths to the node. A click on a block selects its first
+ * node, unless one in the block is selected. If the click was on an arrow, it returns the arrow's
  * node; else TD_NONE. */
 uint32_t td_graph_pointing_select(TdCanvas *canvas, TdSubsetChoice *subset,
                                   const td_graph_scene *scene, const td_graph_view *view, double x,
@@ -27,5 +29,5 @@ uint32_t td_graph_pointing_select(TdCanvas *canvas, TdSubsetChoice *subset,
 
 /* td_graph_pointing_dup_text describes selection and graph for screen readers. The scene may be
  * NULL. The caller frees. */
-char *td_graph_pointing_dup_text(TdCanvas *canvas, TdSubsetChoice *subset, TdOverlayChoice *choice,
-                                 const td_graph_scene *scene);
+char *td_graph_pointing_dup_text(TdCanvas *canvas, TdSubsetChoice *subset, TdFoldChoice *folds,
+                                 TdOverlayChoice *choice, const td_graph_scene *scene);

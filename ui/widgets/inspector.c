@@ -5,6 +5,7 @@
 #include "ui/model/facts.h"
 #include "ui/model/node_state_text.h"
 #include "ui/widgets/fact_view.h"
+#include "ui/widgets/focus.h"
 #include "ui/widgets/life_bar.h"
 #include "ui/widgets/list_bin.h"
 
@@ -14,10 +15,11 @@
 
 struct _TdInspector {
   AdwBin parent_instance;
-  GtkLabel *name, *subtitle, *why;
+  GtkLabel *name, *subtitle, *block, *why;
   TdLifeBar *life;
   GtkBox *sections;
   TdPlayhead *playhead; /* (owned) */
+  TdFoldChoice *folds;  /* (owned) */
   TdDocument *lives_of; /* (owned): to whose "lives" it listens */
   GListModel *facts;    /* (owned): shown now */
   GPtrArray *values;    /* GtkLabel (borrowed), one per fact */
@@ -169,6 +171,7 @@ static void
 build_rows(TdInspector *self) {
   GtkWidget *child, *list = NULL;
   const char *section = NULL;
+  td_focus_drop(GTK_WIDGET(self->sections));
   while ((child = gtk_widget_get_first_child(GTK_WIDGET(self->sections))))
     gtk_box_remove(self->sections, child);
   g_ptr_array_set_size(self->values, 0);
@@ -229,10 +232,21 @@ show_edge(TdInspector *self, TdDocument *document, uint32_t edge) {
   show_facts(self, list);
 }
 
+/* A block of the graph stands for all its nodes, and one of them is selected. */
+static void
+show_block(TdInspector *self, uint32_t node) {
+  g_autofree char *block =
+      node == TD_NONE || !self->folds ? NULL : td_fold_choice_dup_block(self->folds, node);
+  g_autofree char *text = block ? g_strdup_printf(_("In the block %s. U opens it."), block) : NULL;
+  if (text) gtk_label_set_text(self->block, text);
+  gtk_widget_set_visible(GTK_WIDGET(self->block), text != NULL);
+}
+
 static void
 show_selection(TdInspector *self, TdDocument *document) {
   uint32_t node = td_playhead_get_selection(self->playhead);
   uint32_t edge = td_playhead_get_edge(self->playhead);
+  show_block(self, edge == TD_NONE ? node : TD_NONE);
   if (edge != TD_NONE)
     show_edge(self, document, edge);
   else if (node != TD_NONE)
@@ -298,6 +312,12 @@ td_inspector_set_playhead(TdInspector *self, TdPlayhead *playhead) {
   g_signal_connect(self, "map", G_CALLBACK(update), NULL);
 }
 
+void
+td_inspector_set_folds(TdInspector *self, TdFoldChoice *folds) {
+  if (!g_set_object(&self->folds, folds)) return;
+  g_signal_connect_object(folds, "changed", G_CALLBACK(update_soon), self, G_CONNECT_SWAPPED);
+}
+
 static void
 td_inspector_dispose(GObject *object) {
   TdInspector *self = TD_INSPECTOR(object);
@@ -305,6 +325,7 @@ td_inspector_dispose(GObject *object) {
   if (self->lives_of) g_signal_handlers_disconnect_by_data(self->lives_of, self);
   g_clear_object(&self->lives_of);
   g_clear_object(&self->playhead);
+  g_clear_object(&self->folds);
   g_clear_object(&self->facts);
   g_clear_object(&self->titles);
   g_clear_pointer(&self->values, g_ptr_array_unref);
@@ -320,6 +341,7 @@ td_inspector_class_init(TdInspectorClass *klass) {
                                               "/org/tapedeck/Tapedeck/ui/inspector.ui");
   gtk_widget_class_bind_template_child(widget_class, TdInspector, name);
   gtk_widget_class_bind_template_child(widget_class, TdInspector, subtitle);
+  gtk_widget_class_bind_template_child(widget_class, TdInspector, block);
   gtk_widget_class_bind_template_child(widget_class, TdInspector, why);
   gtk_widget_class_bind_template_child(widget_class, TdInspector, life);
   gtk_widget_class_bind_template_child(widget_class, TdInspector, sections);

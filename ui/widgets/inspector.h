@@ -4,6 +4,7 @@
  * tape. Main thread. */
 #pragma once
 
+#include "ui/model/fold_choice.h"
 #include "ui/model/playhead.h"
 
 #include <adwaita.h>
@@ -12,3 +13,7 @@
 G_DECLARE_FINAL_TYPE(TdInspector, td_inspector, TD, INSPECTOR, AdwBin)
 
 void td_inspector_set_playhead(TdInspector *self, TdPlayhead *playhead);
+
+/* td_inspector_set_folds says how the graph is folded: the inspector names the block of the node.
+ */
+void td_inspector_set_folds(TdInspector *self, TdFoldChoice *folds);

@@ -2,6 +2,7 @@
 #include "ui/widgets/live_bar.h"
 
 #include "ui/widgets/live_lists.h"
+#include "ui/widgets/stops_pane.h"
 
 #include <glib/gi18n.h>
 
@@ -13,7 +14,7 @@ struct _TdLiveBar {
   GtkImage *icon;
   GtkLabel *badge, *status, *detail;
   GtkWidget *step, *go, *pause, *detach, *stops_button, *threads_button;
-  TdBreakpointList *breakpoints;
+  TdStopsPane *stops;
   TdThreadList *threads;
   TdPlayhead *playhead;   /* (owned) */
   TdLiveSession *session; /* (owned) or NULL */
@@ -24,6 +25,7 @@ G_DEFINE_FINAL_TYPE(TdLiveBar, td_live_bar, GTK_TYPE_BOX)
 
 static char *
 dup_place(const TdLiveStop *stop) {
+  if (g_str_equal(stop->kind, "queue_pop")) return g_strdup(_("a choice of ready tasks"));
   if (stop->name && stop->node != TD_NONE)
     return g_strdup_printf(_("%s of %s #%u"), stop->kind, stop->name, stop->node);
   return stop->node == TD_NONE ? g_strdup(stop->kind)
@@ -52,15 +54,23 @@ dup_status(TdLiveBar *self) {
 }
 
 static char *
-dup_detail(TdLiveBar *self) {
-  const TdLiveStop *stop = td_live_session_get_stop(self->session);
-  if (!stop) return NULL;
+dup_threads(TdLiveBar *self, const TdLiveStop *stop) {
   g_autofree char *thread = td_live_dup_thread_name(self->playhead, stop->thread);
   guint others = td_live_session_get_n_stopped(self->session) - 1;
   if (others == 0) return g_strdup_printf(_("thread %s"), thread);
   return g_strdup_printf(
       ngettext("thread %s, %u other stopped", "thread %s, %u others stopped", others), thread,
       others);
+}
+
+static char *
+dup_detail(TdLiveBar *self) {
+  const TdLiveStop *stop = td_live_session_get_stop(self->session);
+  uint32_t chosen = td_live_session_get_chosen(self->session);
+  if (!stop) return NULL;
+  g_autofree char *threads = dup_threads(self, stop);
+  if (chosen == TD_NONE) return g_steal_pointer(&threads);
+  return g_strdup_printf(_("%s, you chose #%u to run next"), threads, chosen);
 }
 
 static const char *
@@ -134,8 +144,12 @@ td_live_bar_set_playhead(TdLiveBar *self, TdPlayhead *playhead) {
   if (!g_set_object(&self->playhead, playhead)) return;
   g_signal_connect_object(playhead, "notify::document", G_CALLBACK(document_changed), self,
                           G_CONNECT_SWAPPED);
-  td_breakpoint_list_set_playhead(self->breakpoints, playhead);
   td_thread_list_set_playhead(self->threads, playhead);
+}
+
+void
+td_live_bar_set_stops(TdLiveBar *self, TdStopList *stops) {
+  td_stops_pane_set_stops(self->stops, self->playhead, stops);
 }
 
 void
@@ -144,7 +158,6 @@ td_live_bar_set_session(TdLiveBar *self, TdLiveSession *session) {
   forget_patience(self);
   if (self->session) g_signal_handlers_disconnect_by_data(self->session, self);
   g_set_object(&self->session, session);
-  td_breakpoint_list_set_session(self->breakpoints, session);
   td_thread_list_set_session(self->threads, session);
   gtk_widget_set_visible(GTK_WIDGET(self), session != NULL);
   if (!session) return;
@@ -168,7 +181,7 @@ static void
 td_live_bar_class_init(TdLiveBarClass *klass) {
   GtkWidgetClass *widget_class = GTK_WIDGET_CLASS(klass);
   G_OBJECT_CLASS(klass)->dispose = td_live_bar_dispose;
-  g_type_ensure(TD_TYPE_BREAKPOINT_LIST);
+  g_type_ensure(TD_TYPE_STOPS_PANE);
   g_type_ensure(TD_TYPE_THREAD_LIST);
   gtk_widget_class_set_template_from_resource(widget_class,
                                               "/org/tapedeck/Tapedeck/ui/live_bar.ui");
@@ -182,7 +195,7 @@ td_live_bar_class_init(TdLiveBarClass *klass) {
   BIND(detach);
   BIND(stops_button);
   BIND(threads_button);
-  BIND(breakpoints);
+  BIND(stops);
   BIND(threads);
 }
 

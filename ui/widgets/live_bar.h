@@ -7,6 +7,7 @@
 
 #include "ui/model/live_session.h"
 #include "ui/model/playhead.h"
+#include "ui/model/stop_list.h"
 
 #include <gtk/gtk.h>
 
@@ -14,6 +15,9 @@
 G_DECLARE_FINAL_TYPE(TdLiveBar, td_live_bar, TD, LIVE_BAR, GtkBox)
 
 void td_live_bar_set_playhead(TdLiveBar *self, TdPlayhead *playhead);
+
+/* td_live_bar_set_stops gives it the list of stops, after the playhead. */
+void td_live_bar_set_stops(TdLiveBar *self, TdStopList *stops);
 
 /* td_live_bar_set_session shows a session, or none for NULL. */
 void td_live_bar_set_session(TdLiveBar *self, TdLiveSession *session);

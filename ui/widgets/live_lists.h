@@ -1,20 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The lists under the live bar's two menus. One has a box to tick for each thing that the program
- * stops on. The other has the program's threads, each with buttons to hold it and to step it alone.
- * Main thread. */
+ * The list under the live bar's menu of threads: the program's threads, each with buttons to hold
+ * it and to step it alone. Main thread. */
 #pragma once
 
 #include "ui/model/live_session.h"
 #include "ui/model/playhead.h"
 
 #include <gtk/gtk.h>
-
-#define TD_TYPE_BREAKPOINT_LIST (td_breakpoint_list_get_type())
-G_DECLARE_FINAL_TYPE(TdBreakpointList, td_breakpoint_list, TD, BREAKPOINT_LIST, GtkBox)
-
-void td_breakpoint_list_set_playhead(TdBreakpointList *self, TdPlayhead *playhead);
-void td_breakpoint_list_set_session(TdBreakpointList *self, TdLiveSession *session);
 
 #define TD_TYPE_THREAD_LIST (td_thread_list_get_type())
 G_DECLARE_FINAL_TYPE(TdThreadList, td_thread_list, TD, THREAD_LIST, GtkBox)

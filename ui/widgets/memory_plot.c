@@ -15,7 +15,8 @@ struct _TdMemoryPlot {
   TdCanvas parent_instance;
   td_memory_areas *areas; /* (owned) or NULL */
   double press_x;
-  double end_ns; /* what is later is not shown */
+  gboolean is_range;
+  double begin_ns, end_ns; /* what is earlier or later is not shown */
 };
 
 G_DEFINE_FINAL_TYPE(TdMemoryPlot, td_memory_plot, TD_TYPE_CANVAS)
@@ -25,6 +26,7 @@ make_view(TdCanvas *canvas) {
   td_memory_view view = {.now_ns = (double)td_playhead_get_time_ns(td_canvas_get_playhead(canvas))};
   td_canvas_get_size(canvas, &view.width, &view.height);
   td_document_get_extent(td_canvas_get_document(canvas), &view.from_ns, &view.to_ns);
+  view.from_ns = MAX(view.from_ns, TD_MEMORY_PLOT(canvas)->begin_ns);
   view.to_ns = MIN(view.to_ns, TD_MEMORY_PLOT(canvas)->end_ns);
   return view;
 }
@@ -42,11 +44,18 @@ td_memory_plot_draw(TdCanvas *canvas, cairo_t *cr) {
                          td_canvas_get_labels(canvas));
 }
 
+/* Of a range of time, the playhead may be outside. */
+static gboolean
+is_shown(TdMemoryPlot *self, double ns) {
+  return !self->is_range || (ns >= self->begin_ns && ns <= self->end_ns);
+}
+
 static void
 td_memory_plot_draw_over(TdCanvas *canvas, cairo_t *cr) {
   if (!has_picture(canvas)) return;
   td_memory_view view = make_view(canvas);
-  td_memory_picture_draw_over(cr, &view, td_canvas_get_theme(canvas));
+  if (is_shown(TD_MEMORY_PLOT(canvas), view.now_ns))
+    td_memory_picture_draw_over(cr, &view, td_canvas_get_theme(canvas));
 }
 
 static uint32_t
@@ -90,10 +99,13 @@ find_end(TdMemoryPlot *self) {
 }
 
 void
-td_memory_plot_set_areas(TdMemoryPlot *self, const td_memory_areas *areas) {
+td_memory_plot_set_areas(TdMemoryPlot *self, const td_memory_areas *areas, double from_ns,
+                         double to_ns) {
   g_free(self->areas);
   self->areas = areas ? g_memdup2(areas, sizeof *areas) : NULL;
-  self->end_ns = find_end(self);
+  self->is_range = to_ns > 0;
+  self->begin_ns = from_ns;
+  self->end_ns = to_ns > 0 ? to_ns : find_end(self);
   td_canvas_repaint(TD_CANVAS(self));
   td_memory_plot_update(TD_CANVAS(self), TD_CANVAS_SCENE);
 }
@@ -161,6 +173,7 @@ static void
 td_memory_plot_class_init(TdMemoryPlotClass *klass) {
   TdCanvasClass *canvas_class = TD_CANVAS_CLASS(klass);
   G_OBJECT_CLASS(klass)->finalize = td_memory_plot_finalize;
+  canvas_class->picture_name = "memory";
   canvas_class->draw = td_memory_plot_draw;
   canvas_class->draw_over = td_memory_plot_draw_over;
   canvas_class->update = td_memory_plot_update;

@@ -10,5 +10,7 @@
 #define TD_TYPE_MEMORY_PLOT (td_memory_plot_get_type())
 G_DECLARE_FINAL_TYPE(TdMemoryPlot, td_memory_plot, TD, MEMORY_PLOT, TdCanvas)
 
-/* td_memory_plot_set_areas shows a copy of what a tape tells; NULL shows nothing. */
-void td_memory_plot_set_areas(TdMemoryPlot *self, const td_memory_areas *areas);
+/* td_memory_plot_set_areas shows a copy of what a tape tells of the time between two; to_ns 0: of
+ * all time. NULL shows nothing. */
+void td_memory_plot_set_areas(TdMemoryPlot *self, const td_memory_areas *areas, double from_ns,
+                              double to_ns);

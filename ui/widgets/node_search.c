@@ -8,6 +8,7 @@
 #include "ui/model/node_state_text.h"
 #include "ui/model/source_line.h"
 #include "ui/model/tape_search.h"
+#include "ui/widgets/focus.h"
 
 #include <glib/gi18n.h>
 
@@ -56,6 +57,7 @@ add_result(TdNodeSearch *self, uint32_t node, uint64_t position, const char *tex
 static void
 clear(TdNodeSearch *self) {
   GtkListBoxRow *row;
+  td_focus_drop(GTK_WIDGET(self->results));
   while ((row = gtk_list_box_get_row_at_index(self->results, 0)))
     gtk_list_box_remove(self->results, GTK_WIDGET(row));
 }
@@ -88,7 +90,7 @@ n_rows(TdNodeSearch *self) {
 static char *
 dup_summary_of_parts(TdNodeSearch *self, TdDocument *document) {
   TdPart part = td_document_get_part(document);
-  g_autofree char *here = td_format_many(self->n_here, _("node"), _("nodes"));
+  g_autofree char *here = td_format_many(self->n_here, "node", "nodes");
   g_autofree char *elsewhere = td_format_count(self->n_elsewhere);
   GString *text = g_string_new(NULL);
   g_string_append_printf(text, _("%s in part %u of %u"), here, part.number, part.n);

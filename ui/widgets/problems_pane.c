@@ -7,7 +7,9 @@
 #include "ui/model/problems.h"
 #include "ui/widgets/event_rows.h"
 #include "ui/widgets/finding_card.h"
+#include "ui/widgets/focus.h"
 #include "ui/widgets/list_bin.h"
+#include "ui/widgets/list_copy.h"
 
 #include <glib/gi18n.h>
 
@@ -67,6 +69,7 @@ make_card(gpointer item, gpointer data) {
 static void
 show_findings(TdProblemsPane *self, GListModel *items) {
   guint n = g_list_model_get_n_items(items);
+  td_focus_drop(GTK_WIDGET(self->cards));
   gtk_list_box_bind_model(self->cards, items, make_card, NULL, NULL);
   set_count(self, n);
   if (n) {
@@ -141,6 +144,7 @@ document_changed(TdProblemsPane *self) {
   TdDocument *document = td_playhead_get_document(self->playhead);
   stop(self);
   td_event_rows_clear(self->list);
+  td_focus_drop(GTK_WIDGET(self->cards));
   gtk_list_box_bind_model(self->cards, NULL, NULL, NULL, NULL);
   self->is_due = document != NULL;
   if (!document) return;
@@ -230,4 +234,5 @@ td_problems_pane_init(TdProblemsPane *self) {
   g_autoptr(GtkListItemFactory) factory = td_event_rows_new(TRUE);
   gtk_list_view_set_factory(self->list, factory);
   g_signal_connect(self->list, "activate", G_CALLBACK(row_activated), self);
+  td_list_copy_add(GTK_WIDGET(self->list), td_event_rows_dup_text, NULL, NULL);
 }

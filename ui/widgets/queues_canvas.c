@@ -2,9 +2,15 @@
 #include "ui/widgets/queues_canvas.h"
 
 #include "ui/draw/queues_picture.h"
+#include "ui/geometry/format.h"
+#include "ui/model/told.h"
 
 #include <glib/gi18n.h>
 #include <math.h>
+
+/* See Note [What the tree has]. */
+#define MAX_QUEUES_TOLD 8
+#define MAX_TASKS_TOLD 8
 
 struct _TdQueuesCanvas {
   TdCanvas parent_instance;
@@ -61,6 +67,57 @@ describe(TdCanvas *canvas) {
 }
 
 static void
+tell(TdCanvas *canvas, GArray *told, char *text, guint level, guint64 key, uint32_t node,
+     td_box box) {
+  TdTold item = {
+      text, level, key, node,
+      GRAPHENE_RECT_INIT((float)box.x, (float)box.y, (float)box.width, (float)box.height)};
+  td_canvas_tell(canvas, told, item);
+}
+
+/* The tasks that would be popped first, and how many there are besides. */
+static void
+tell_tasks(TdCanvas *canvas, GArray *told, const td_queues_view *view, uint32_t queue) {
+  TdDocument *document = td_canvas_get_document(canvas);
+  const td_catalog *catalog = td_document_get_catalog(document);
+  uint32_t n = td_state_queue(td_document_get_state(document), queue)->n;
+  uint32_t n_told = MIN(n, MAX_TASKS_TOLD);
+  g_autofree td_queue_entry *tasks = g_new(td_queue_entry, n_told);
+  td_state_queue_first(td_document_get_state(document), catalog, queue, n_told, tasks);
+  for (uint32_t i = 0; i < n_told; i++)
+    tell(canvas, told, td_told_task(document, &tasks[i], i + 1), 2, tasks[i].node, tasks[i].node,
+         td_queues_card_box(catalog, view, queue, (int)i));
+  if (n > n_told)
+    tell(canvas, told, td_told_more(n - n_told), 2, TD_TOLD_MORE, TD_NONE,
+         td_queues_card_box(catalog, view, queue, (int)n_told));
+}
+
+static void
+tell_queue(TdCanvas *canvas, GArray *told, const td_queues_view *view, uint32_t queue) {
+  TdDocument *document = td_canvas_get_document(canvas);
+  const td_catalog *catalog = td_document_get_catalog(document);
+  char *last = td_told_last(document, queue);
+  tell(canvas, told, td_told_queue(document, queue), 1, queue, TD_NONE,
+       td_queues_strip_box(catalog, view, queue));
+  if (last)
+    tell(canvas, told, last, 2, TD_TOLD_LAST,
+         td_state_queue(td_document_get_state(document), queue)->last_node,
+         td_queues_card_box(catalog, view, queue, -1));
+  tell_tasks(canvas, told, view, queue);
+}
+
+static void
+td_queues_canvas_tell(TdCanvas *canvas, GArray *told) {
+  const td_catalog *catalog = td_document_get_catalog(td_canvas_get_document(canvas));
+  td_queues_view view = make_view(canvas);
+  for (uint32_t i = 0; i < MIN(catalog->n_queues, MAX_QUEUES_TOLD); i++)
+    tell_queue(canvas, told, &view, i);
+  if (catalog->n_queues > MAX_QUEUES_TOLD)
+    tell(canvas, told, td_told_more(catalog->n_queues - MAX_QUEUES_TOLD), 1, TD_TOLD_MORE, TD_NONE,
+         td_queues_strip_box(catalog, &view, MAX_QUEUES_TOLD));
+}
+
+static void
 td_queues_canvas_update(TdCanvas *canvas, TdCanvasChange change) {
   if (change == TD_CANVAS_SCENE) {
     TD_QUEUES_CANVAS(canvas)->scroll_x = 0;
@@ -83,10 +140,12 @@ td_queues_canvas_measure(GtkWidget *widget, GtkOrientation orientation, int for_
 static void
 td_queues_canvas_class_init(TdQueuesCanvasClass *klass) {
   TdCanvasClass *canvas_class = TD_CANVAS_CLASS(klass);
+  canvas_class->picture_name = "queues";
   canvas_class->draw = td_queues_canvas_draw;
   canvas_class->draw_over = td_queues_canvas_draw_over;
   canvas_class->update = td_queues_canvas_update;
   canvas_class->node_at = td_queues_canvas_node_at;
+  canvas_class->tell = td_queues_canvas_tell;
   GTK_WIDGET_CLASS(klass)->measure = td_queues_canvas_measure;
 }
 
@@ -122,4 +181,5 @@ td_queues_canvas_init(TdQueuesCanvas *self) {
   gtk_widget_add_controller(GTK_WIDGET(self), scroll);
   gtk_accessible_update_property(GTK_ACCESSIBLE(self), GTK_ACCESSIBLE_PROPERTY_LABEL,
                                  _("Ready queues"), -1);
+  td_canvas_add_reader(TD_CANVAS(self), _("Queues and their tasks"));
 }

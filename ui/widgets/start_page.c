@@ -1,24 +1,58 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "ui/widgets/start_page.h"
 
+#include "ui/widgets/focus.h"
 #include "ui/widgets/list_bin.h"
+
+#include <glib/gi18n.h>
 
 #define MAX_RECENT_SHOWN 3
 
 struct _TdStartPage {
   AdwBin parent_instance;
   GtkWidget *recent_group, *examples_group;
-  GtkListBox *recent, *examples;
+  GtkListBox *recent, *nan, *slow, *learn;
+  AdwExpanderRow *examples;
 };
-
-enum { SIGNAL_OPEN_TAPE, SIGNAL_RUN_EXAMPLE, N_SIGNALS };
-static guint signals[N_SIGNALS];
 
 G_DEFINE_FINAL_TYPE(TdStartPage, td_start_page, ADW_TYPE_BIN)
 
-static void
-add_row(GtkListBox *list, const char *title, const char *subtitle, const char *icon,
-        const char *key) {
+typedef enum Purpose { PURPOSE_NAN, PURPOSE_SLOW, PURPOSE_LEARN, N_PURPOSES } Purpose;
+
+/* A question, the example that answers it, and the page of the side pane that shows the answer. */
+static const struct {
+  Purpose purpose;
+  const char *title, *subtitle, *example, *page;
+} questions[] = {
+    {PURPOSE_NAN, N_("Where was the NaN born?"),
+     N_("Two infinities meet in a sum. No node is to blame."), "nan_from_sum", "findings"},
+    {PURPOSE_NAN, N_("Which gradient became infinite?"),
+     N_("The gradient of sqrt at zero, and what 0 × Inf makes of it."), "sqrt_at_zero", "findings"},
+    {PURPOSE_NAN, N_("Why is the loss NaN, but no gradient?"),
+     N_("The NaN is in a constant that the backward pass never sees."), "silent_nan", "findings"},
+    {PURPOSE_SLOW, N_("Where did the time go?"),
+     N_("A small network: the time of each operation, node, thread and hook."), "digits",
+     "profile"},
+    {PURPOSE_SLOW, N_("What did the end wait for?"),
+     N_("The longest chain of a ResNet. Only what lies on it makes the pass shorter."), "resnet18",
+     "critical"},
+    {PURPOSE_SLOW, N_("Who waits for whom?"),
+     N_("Two devices, two queues, and one sum that needs both."), "two_devices", "contention"},
+    {PURPOSE_SLOW, N_("Why does memory grow with each step?"),
+     N_("A list of losses keeps the graph of each step."), "losses_kept", "findings"},
+    {PURPOSE_LEARN, N_("How does a backward pass run?"),
+     N_("A chain of few nodes, event by event. The arrow keys step."), "exp_sum", "events"},
+    {PURPOSE_LEARN, N_("Why does a node wait?"),
+     N_("The gradient of a shortcut waits for the one from the long way."), "residual_block",
+     "waiting"},
+    {PURPOSE_LEARN, N_("Which of two nodes goes first?"),
+     N_("The ready queue decides by depth and sequence_nr."), "polynomial", "inspector"},
+    {PURPOSE_LEARN, N_("What is a backward pass inside another one?"),
+     N_("Forty checkpoints, one inside the other."), "deep_reentry", "inspector"},
+};
+
+static GtkWidget *
+row_new(const char *title, const char *subtitle, const char *icon) {
   GtkWidget *row = adw_action_row_new();
   g_autofree char *safe_title = g_markup_escape_text(title, -1);
   g_autofree char *safe_subtitle = g_markup_escape_text(subtitle, -1);
@@ -26,8 +60,7 @@ add_row(GtkListBox *list, const char *title, const char *subtitle, const char *i
   adw_action_row_set_subtitle(ADW_ACTION_ROW(row), safe_subtitle);
   adw_action_row_add_suffix(ADW_ACTION_ROW(row), gtk_image_new_from_icon_name(icon));
   gtk_list_box_row_set_activatable(GTK_LIST_BOX_ROW(row), TRUE);
-  g_object_set_data_full(G_OBJECT(row), "key", g_strdup(key), g_free);
-  gtk_list_box_append(list, row);
+  return row;
 }
 
 static char *
@@ -42,53 +75,75 @@ void
 td_start_page_set_recent(TdStartPage *self, const char *const *paths) {
   GtkListBoxRow *row;
   guint n = 0;
+  td_focus_drop(GTK_WIDGET(self->recent));
   while ((row = gtk_list_box_get_row_at_index(self->recent, 0)))
     gtk_list_box_remove(self->recent, GTK_WIDGET(row));
   for (; paths && paths[n] && n < MAX_RECENT_SHOWN; n++) {
     g_autofree char *name = g_path_get_basename(paths[n]);
     g_autofree char *folder = tilde_path(paths[n]);
-    add_row(self->recent, name, folder, "go-next-symbolic", paths[n]);
+    GtkWidget *recent = row_new(name, folder, "go-next-symbolic");
+    gtk_actionable_set_action_name(GTK_ACTIONABLE(recent), "win.open-recent");
+    gtk_actionable_set_action_target(GTK_ACTIONABLE(recent), "s", paths[n]);
+    gtk_list_box_append(self->recent, recent);
   }
   gtk_widget_set_visible(self->recent_group, n > 0);
 }
 
 void
 td_start_page_add_example(TdStartPage *self, const char *name, const char *summary) {
-  add_row(self->examples, name, summary, "media-playback-start-symbolic", name);
+  GtkWidget *row = row_new(name, summary, "media-playback-start-symbolic");
+  gtk_actionable_set_action_name(GTK_ACTIONABLE(row), "win.example");
+  gtk_actionable_set_action_target(GTK_ACTIONABLE(row), "s", name);
+  adw_expander_row_add_row(self->examples, row);
   gtk_widget_set_visible(self->examples_group, TRUE);
 }
 
 static void
-row_activated(GtkListBox *list, GtkListBoxRow *row, gpointer data) {
-  TdStartPage *self = data;
-  const char *key = g_object_get_data(G_OBJECT(row), "key");
-  g_signal_emit(self, signals[list == self->recent ? SIGNAL_OPEN_TAPE : SIGNAL_RUN_EXAMPLE], 0,
-                key);
+add_command(GtkListBox *list, const char *command) {
+  GtkWidget *row = row_new(_("In your own program"), "", "edit-copy-symbolic");
+  g_autofree char *text = g_markup_printf_escaped("<tt>%s</tt>", command);
+  adw_action_row_set_subtitle(ADW_ACTION_ROW(row), text);
+  gtk_widget_set_tooltip_text(row, _("Copy the command"));
+  gtk_actionable_set_action_name(GTK_ACTIONABLE(row), "win.copy-text");
+  gtk_actionable_set_action_target(GTK_ACTIONABLE(row), "s", command);
+  gtk_list_box_append(list, row);
 }
 
-static guint
-make_signal(const char *name) {
-  return g_signal_new(name, TD_TYPE_START_PAGE, G_SIGNAL_RUN_LAST, 0, NULL, NULL, NULL, G_TYPE_NONE,
-                      1, G_TYPE_STRING);
+static void
+ask_questions(TdStartPage *self) {
+  GtkListBox *const lists[] = {
+      [PURPOSE_NAN] = self->nan, [PURPOSE_SLOW] = self->slow, [PURPOSE_LEARN] = self->learn};
+  for (guint i = 0; i < G_N_ELEMENTS(questions); i++) {
+    GtkWidget *row =
+        row_new(_(questions[i].title), _(questions[i].subtitle), "media-playback-start-symbolic");
+    gtk_actionable_set_action_name(GTK_ACTIONABLE(row), "win.example-page");
+    gtk_actionable_set_action_target(GTK_ACTIONABLE(row), "(ss)", questions[i].example,
+                                     questions[i].page);
+    gtk_list_box_append(lists[questions[i].purpose], row);
+  }
+  add_command(self->nan, "tapedeck record --anomaly nonfinite -- python train.py");
+  add_command(self->slow, "tapedeck record -- python train.py");
 }
+
+#define BIND(child) gtk_widget_class_bind_template_child(widget_class, TdStartPage, child)
 
 static void
 td_start_page_class_init(TdStartPageClass *klass) {
   GtkWidgetClass *widget_class = GTK_WIDGET_CLASS(klass);
-  signals[SIGNAL_OPEN_TAPE] = make_signal("open-tape");
-  signals[SIGNAL_RUN_EXAMPLE] = make_signal("run-example");
   g_type_ensure(TD_TYPE_LIST_BIN);
   gtk_widget_class_set_template_from_resource(widget_class,
                                               "/org/tapedeck/Tapedeck/ui/start_page.ui");
-  gtk_widget_class_bind_template_child(widget_class, TdStartPage, recent_group);
-  gtk_widget_class_bind_template_child(widget_class, TdStartPage, examples_group);
-  gtk_widget_class_bind_template_child(widget_class, TdStartPage, recent);
-  gtk_widget_class_bind_template_child(widget_class, TdStartPage, examples);
+  BIND(recent_group);
+  BIND(examples_group);
+  BIND(recent);
+  BIND(nan);
+  BIND(slow);
+  BIND(learn);
+  BIND(examples);
 }
 
 static void
 td_start_page_init(TdStartPage *self) {
   gtk_widget_init_template(GTK_WIDGET(self));
-  g_signal_connect(self->recent, "row-activated", G_CALLBACK(row_activated), self);
-  g_signal_connect(self->examples, "row-activated", G_CALLBACK(row_activated), self);
+  ask_questions(self);
 }

@@ -68,7 +68,7 @@ describe(TdCanvas *canvas) {
   uint64_t position = td_playhead_get_target(td_canvas_get_playhead(canvas));
   td_document_get_problems(document, &n);
   g_autofree char *place = td_document_dup_place_text(document, position);
-  g_autofree char *problems = td_format_many(n, _("problem"), _("problems"));
+  g_autofree char *problems = td_format_many(n, "problem", "problems");
   g_autofree char *text = g_strdup_printf(_("%s; %s on the whole tape."), place, problems);
   td_canvas_describe(canvas, text);
   gtk_accessible_update_property(GTK_ACCESSIBLE(canvas), GTK_ACCESSIBLE_PROPERTY_VALUE_MIN, 0.0,
@@ -179,6 +179,7 @@ static void
 td_strip_canvas_class_init(TdStripCanvasClass *klass) {
   TdCanvasClass *canvas_class = TD_CANVAS_CLASS(klass);
   GtkWidgetClass *widget_class = GTK_WIDGET_CLASS(klass);
+  canvas_class->picture_name = "strip";
   canvas_class->draw = td_strip_canvas_draw;
   canvas_class->draw_over = td_strip_canvas_draw_over;
   canvas_class->update = td_strip_canvas_update;

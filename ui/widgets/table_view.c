@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "ui/widgets/table_view.h"
 
+#include "ui/widgets/focus.h"
 #include "ui/widgets/list_bin.h"
+#include "ui/widgets/list_copy.h"
 
 #include <glib/gi18n.h>
 
@@ -84,6 +86,27 @@ make_column(TdTableView *self, guint i) {
   return column;
 }
 
+/* ---- copies ---- */
+
+static char *
+row_text(gpointer row, gpointer data) {
+  TdTableView *self = data;
+  g_autoptr(GString) text = g_string_new(NULL);
+  for (guint i = 0; i < self->n_columns; i++) {
+    g_autofree char *cell = td_table_row_dup_text(row, i);
+    g_string_append_printf(text, "%s%s", i ? "\t" : "", cell);
+  }
+  return g_strdup(text->str);
+}
+
+static char *
+heading_text(TdTableView *self) {
+  g_autoptr(GString) text = g_string_new(NULL);
+  for (guint i = 0; i < self->n_columns; i++)
+    g_string_append_printf(text, "%s%s", i ? "\t" : "", _(self->columns[i].title));
+  return g_strdup(text->str);
+}
+
 /* ---- the view ---- */
 
 static gboolean
@@ -98,14 +121,6 @@ selected(GtkSingleSelection *selection, GParamSpec *spec, gpointer data) {
   if (row) g_signal_emit(data, chosen_signal, 0, row);
 }
 
-/* When a row goes that has the focus, GTK 4.8 gives it to a row that is about to go too. */
-static void
-drop_focus(TdTableView *self) {
-  GtkRoot *root = gtk_widget_get_root(GTK_WIDGET(self));
-  GtkWidget *focus = root ? gtk_root_get_focus(root) : NULL;
-  if (focus && gtk_widget_is_ancestor(focus, GTK_WIDGET(self))) gtk_root_set_focus(root, NULL);
-}
-
 static void
 build(TdTableView *self, TdTable *table) {
   self->columns = td_table_get_columns(table, &self->n_columns);
@@ -117,6 +132,8 @@ build(TdTableView *self, TdTable *table) {
     gtk_column_view_append_column(self->view, column);
     if (i == first_by) gtk_column_view_sort_by_column(self->view, column, GTK_SORT_DESCENDING);
   }
+  g_autofree char *heading = heading_text(self);
+  td_list_copy_add(GTK_WIDGET(self->view), row_text, heading, self);
   gtk_scrolled_window_set_child(self->scroller, GTK_WIDGET(self->view));
 }
 
@@ -144,7 +161,7 @@ make_model(TdTableView *self, TdTable *table) {
 
 void
 td_table_view_show(TdTableView *self, TdTable *table, const char *label) {
-  drop_focus(self);
+  td_focus_drop(GTK_WIDGET(self));
   if (self->view) gtk_column_view_set_model(self->view, NULL);
   if (!table) return;
   if (has_other_columns(self, table)) build(self, table);
@@ -159,8 +176,14 @@ td_table_view_filter(TdTableView *self, const char *letters) {
   if (strcmp(letters, self->letters) == 0) return;
   g_free(self->letters);
   self->letters = g_strdup(letters);
-  drop_focus(self);
+  td_focus_drop(GTK_WIDGET(self));
   gtk_filter_changed(GTK_FILTER(self->filter), GTK_FILTER_CHANGE_DIFFERENT);
+}
+
+TdTableRow *
+td_table_view_get_selected(TdTableView *self) {
+  GtkSelectionModel *model = self->view ? gtk_column_view_get_model(self->view) : NULL;
+  return model ? gtk_single_selection_get_selected_item(GTK_SINGLE_SELECTION(model)) : NULL;
 }
 
 static void

@@ -17,3 +17,6 @@ void td_table_view_show(TdTableView *self, TdTable *table, const char *label);
 
 /* td_table_view_filter shows only the rows that have these letters; all for "". */
 void td_table_view_filter(TdTableView *self, const char *letters);
+
+/* td_table_view_get_selected returns the selected row, or NULL; borrowed. */
+TdTableRow *td_table_view_get_selected(TdTableView *self);

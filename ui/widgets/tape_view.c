@@ -6,8 +6,8 @@
 #include "ui/model/document_part.h"
 #include "ui/model/document_texts.h"
 #include "ui/model/passes.h"
-#include "ui/widgets/analysis_pane.h"
 #include "ui/widgets/events_pane.h"
+#include "ui/widgets/fold_bar.h"
 #include "ui/widgets/graph_canvas.h"
 #include "ui/widgets/inspector.h"
 #include "ui/widgets/live_bar.h"
@@ -31,6 +31,7 @@ struct _TdTapeView {
   GtkPaned *side_paned, *lower_paned, *queues_paned;
   TdGraphCanvas *graph;
   TdSubsetBar *subset_bar;
+  TdFoldBar *fold_bar;
   TdMinimap *minimap;
   GtkWidget *pass_box, *process;
   GtkDropDown *overlay;
@@ -49,11 +50,15 @@ struct _TdTapeView {
   TdWayBackBar *way_bar;
   TdTransport *transport;
   GMenuModel *node_menu;
-  TdPlayhead *playhead; /* (owned) */
-  TdWayBack *way;       /* (owned) */
-  TdPaneSizes wanted;   /* to be set once there is a size */
-  gboolean showed_both; /* queues and timeline */
-  uint64_t why_seq;     /* pop that `why` explains, UINT64_MAX: none */
+  TdPlayhead *playhead;   /* (owned) */
+  TdWayBack *way;         /* (owned) */
+  TdStopList *stops;      /* (owned) */
+  TdStopRun *run;         /* (owned) */
+  TdBookmarks *bookmarks; /* (owned) */
+  TdBrush *brush;         /* (owned) */
+  TdPaneSizes wanted;     /* to be set once there is a size */
+  gboolean showed_both;   /* queues and timeline */
+  uint64_t why_seq;       /* pop that `why` explains, UINT64_MAX: none */
 };
 
 /* The side pane has this share of the width, as long as it is within these pixels. */
@@ -228,9 +233,20 @@ td_tape_view_set_playhead(TdTapeView *self, TdPlayhead *playhead) {
   td_transport_set_playhead(self->transport, playhead);
   td_live_bar_set_playhead(self->live, playhead);
   self->way = td_way_back_new(playhead);
+  self->bookmarks = td_bookmarks_new(playhead);
+  td_timeline_canvas_set_bookmarks(self->timeline, self->bookmarks);
+  self->brush = td_brush_new(playhead);
+  td_timeline_canvas_set_brush(self->timeline, self->brush);
+  td_events_pane_set_brush(self->events, self->brush);
+  td_analysis_pane_set_brush(self->analysis, self->brush);
   td_graph_canvas_set_way(self->graph, self->way);
   td_way_back_bar_set_way(self->way_bar, self->way);
   td_problems_pane_set_way(self->problems, self->way);
+  self->stops = td_stop_list_new(playhead);
+  self->run = td_stop_run_new(playhead, self->stops);
+  td_graph_canvas_set_stops(self->graph, self->stops);
+  td_transport_set_stops(self->transport, self->stops);
+  td_live_bar_set_stops(self->live, self->stops);
   g_signal_connect_object(playhead, "notify::travelling", G_CALLBACK(show_warning), self,
                           G_CONNECT_SWAPPED);
   g_signal_connect_object(playhead, "notify::document", G_CALLBACK(document_changed), self,
@@ -242,11 +258,37 @@ td_tape_view_set_playhead(TdTapeView *self, TdPlayhead *playhead) {
 void
 td_tape_view_set_session(TdTapeView *self, TdLiveSession *session) {
   td_live_bar_set_session(self->live, session);
+  td_stop_list_set_session(self->stops, session);
+}
+
+TdStopList *
+td_tape_view_get_stops(TdTapeView *self) {
+  return self->stops;
+}
+
+TdStopRun *
+td_tape_view_get_run(TdTapeView *self) {
+  return self->run;
+}
+
+void
+td_tape_view_show_stops(TdTapeView *self) {
+  td_transport_show_stops(self->transport);
 }
 
 TdWayBack *
 td_tape_view_get_way(TdTapeView *self) {
   return self->way;
+}
+
+TdBookmarks *
+td_tape_view_get_bookmarks(TdTapeView *self) {
+  return self->bookmarks;
+}
+
+TdBrush *
+td_tape_view_get_brush(TdTapeView *self) {
+  return self->brush;
 }
 
 void
@@ -269,11 +311,18 @@ td_tape_view_get_subset_choice(TdTapeView *self) {
   return td_graph_canvas_get_subset_choice(self->graph);
 }
 
+TdFoldChoice *
+td_tape_view_get_fold_choice(TdTapeView *self) {
+  return td_graph_canvas_get_fold_choice(self->graph);
+}
+
 gboolean
 td_tape_view_is_busy(TdTapeView *self) {
   return td_overlay_choice_is_busy(td_graph_canvas_get_overlay_choice(self->graph)) ||
          td_subset_choice_is_busy(td_graph_canvas_get_subset_choice(self->graph)) ||
-         td_analysis_pane_is_busy(self->analysis) || td_problems_pane_is_busy(self->problems);
+         td_fold_choice_is_busy(td_graph_canvas_get_fold_choice(self->graph)) ||
+         td_stop_run_is_busy(self->run) || td_analysis_pane_is_busy(self->analysis) ||
+         td_problems_pane_is_busy(self->problems);
 }
 
 void
@@ -290,6 +339,17 @@ void
 td_tape_view_show_events_of_selection(TdTapeView *self) {
   td_tape_view_show_page(self, "events");
   td_events_pane_show_selected(self->events);
+}
+
+void
+td_tape_view_find_event(TdTapeView *self) {
+  td_tape_view_show_page(self, "events");
+  td_events_pane_find(self->events);
+}
+
+TdAnalysisPane *
+td_tape_view_get_analysis(TdTapeView *self) {
+  return self->analysis;
 }
 
 gboolean
@@ -438,6 +498,10 @@ close_warning(GtkInfoBar *bar) {
 static void
 td_tape_view_dispose(GObject *object) {
   g_clear_object(&TD_TAPE_VIEW(object)->way);
+  g_clear_object(&TD_TAPE_VIEW(object)->run);
+  g_clear_object(&TD_TAPE_VIEW(object)->stops);
+  g_clear_object(&TD_TAPE_VIEW(object)->brush);
+  g_clear_object(&TD_TAPE_VIEW(object)->bookmarks);
   g_clear_object(&TD_TAPE_VIEW(object)->playhead);
   G_OBJECT_CLASS(td_tape_view_parent_class)->dispose(object);
 }
@@ -451,6 +515,7 @@ td_tape_view_class_init(TdTapeViewClass *klass) {
   g_type_ensure(TD_TYPE_GRAPH_CANVAS);
   g_type_ensure(TD_TYPE_QUEUES_CANVAS);
   g_type_ensure(TD_TYPE_TIMELINE_CANVAS);
+  g_type_ensure(TD_TYPE_FOLD_BAR);
   g_type_ensure(TD_TYPE_SUBSET_BAR);
   g_type_ensure(TD_TYPE_MINIMAP);
   g_type_ensure(TD_TYPE_INSPECTOR);
@@ -471,6 +536,7 @@ td_tape_view_class_init(TdTapeViewClass *klass) {
   BIND(lower_paned);
   BIND(queues_paned);
   BIND(graph);
+  BIND(fold_bar);
   BIND(subset_bar);
   BIND(minimap);
   BIND(pass_box);
@@ -502,6 +568,9 @@ td_tape_view_init(TdTapeView *self) {
   self->showed_both = TRUE;
   td_overlay_list_fill(self->overlay, td_graph_canvas_get_overlay_choice(self->graph));
   td_minimap_set_canvas(self->minimap, self->graph);
+  td_fold_bar_set_choices(self->fold_bar, td_graph_canvas_get_fold_choice(self->graph),
+                          td_graph_canvas_get_subset_choice(self->graph));
+  td_inspector_set_folds(self->inspector, td_graph_canvas_get_fold_choice(self->graph));
   td_subset_bar_set_choice(self->subset_bar, td_graph_canvas_get_subset_choice(self->graph));
   gtk_widget_set_layout_manager(
       self->why_bin, gtk_custom_layout_new(mode_wrapped, measure_wrapped, allocate_wrapped));

@@ -4,11 +4,16 @@
  * thread. */
 #pragma once
 
+#include "ui/model/bookmarks.h"
+#include "ui/model/brush.h"
+#include "ui/model/fold_choice.h"
 #include "ui/model/live_session.h"
 #include "ui/model/overlay_choice.h"
 #include "ui/model/playhead.h"
+#include "ui/model/stop_run.h"
 #include "ui/model/subset_choice.h"
 #include "ui/model/way_back.h"
+#include "ui/widgets/analysis_pane.h"
 
 #include <adwaita.h>
 
@@ -20,8 +25,20 @@ void td_tape_view_set_session(TdTapeView *self, TdLiveSession *session);
 
 void td_tape_view_set_playhead(TdTapeView *self, TdPlayhead *playhead);
 
+/* td_tape_view_get_stops returns the stops, td_tape_view_get_run what runs between them; borrowed.
+ * td_tape_view_show_stops shows their list. */
+TdStopList *td_tape_view_get_stops(TdTapeView *self);
+TdStopRun *td_tape_view_get_run(TdTapeView *self);
+void td_tape_view_show_stops(TdTapeView *self);
+
 /* td_tape_view_get_way returns the way back that the graph shows; borrowed. */
 TdWayBack *td_tape_view_get_way(TdTapeView *self);
+
+/* td_tape_view_get_bookmarks returns those of the tape that is open; borrowed. */
+TdBookmarks *td_tape_view_get_bookmarks(TdTapeView *self);
+
+/* td_tape_view_get_brush returns the range of time that the timeline shows; borrowed. */
+TdBrush *td_tape_view_get_brush(TdTapeView *self);
 
 void td_tape_view_zoom(TdTapeView *self, double factor);
 void td_tape_view_fit(TdTapeView *self);
@@ -31,6 +48,9 @@ void td_tape_view_set_overlay(TdTapeView *self, td_overlay_kind kind);
 
 /* td_tape_view_get_subset_choice returns which part of the graph is shown. */
 TdSubsetChoice *td_tape_view_get_subset_choice(TdTapeView *self);
+
+/* td_tape_view_get_fold_choice returns how the graph is folded. */
+TdFoldChoice *td_tape_view_get_fold_choice(TdTapeView *self);
 
 /* td_tape_view_is_busy tells whether a worker still makes what the window shows. */
 gboolean td_tape_view_is_busy(TdTapeView *self);
@@ -44,9 +64,15 @@ void td_tape_view_focus_graph(TdTapeView *self);
  * alone. */
 void td_tape_view_show_events_of_selection(TdTapeView *self);
 
-/* td_tape_view_show_page shows a page of the side pane: "inspector", "events", "problems" or the
+/* td_tape_view_find_event shows the list of events, where one types words to look for. */
+void td_tape_view_find_event(TdTapeView *self);
+
+/* td_tape_view_show_page shows a page of the side pane: "inspector", "events", "findings" or the
  * name of an analysis. FALSE for any other. */
 gboolean td_tape_view_show_page(TdTapeView *self, const char *name);
+
+/* td_tape_view_get_analysis returns the pane of the tables; borrowed. */
+TdAnalysisPane *td_tape_view_get_analysis(TdTapeView *self);
 
 /* The panes around the graph, and the small picture in its corner. td_tape_view_get_pane returns
  * the widget of one; its property "visible" shows or hides it. The graph takes the room of what is

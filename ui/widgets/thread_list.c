@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "ui/widgets/live_lists.h"
 
+#include "ui/widgets/focus.h"
+
 #include <glib/gi18n.h>
 
 struct _TdThreadList {
@@ -135,6 +137,7 @@ td_thread_list_set_session(TdThreadList *self, TdLiveSession *session) {
   if (self->session) g_signal_handlers_disconnect_by_data(self->session, self);
   g_set_object(&self->session, session);
   g_ptr_array_set_size(self->lines, 0);
+  td_focus_drop(GTK_WIDGET(self->rows));
   while ((child = gtk_widget_get_first_child(GTK_WIDGET(self->rows))))
     gtk_box_remove(self->rows, child);
   if (session) g_signal_connect_swapped(session, "changed", G_CALLBACK(update), self);

@@ -1,19 +1,29 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "ui/widgets/timeline_canvas.h"
 
+#include "ui/draw/timeline_bookmarks.h"
 #include "ui/draw/timeline_picture.h"
+#include "ui/draw/timeline_words.h"
 #include "ui/geometry/format.h"
 #include "ui/model/document_part.h"
+#include "ui/model/told.h"
 
 #include <glib/gi18n.h>
 #include <math.h>
+
+#define LEAST_BRUSH 4     /* pixels */
+#define MAX_LANES_TOLD 40 /* see Note [What the tree has] */
 
 struct _TdTimelineCanvas {
   TdCanvas parent_instance;
   double scroll_y;
   double press_x;
-  uint64_t last_ns;      /* time of the playhead when last updated */
-  GHashTable *collapsed; /* (owned) names of lanes */
+  uint64_t last_ns;       /* time of the playhead when last updated */
+  GHashTable *collapsed;  /* (owned) names of lanes */
+  TdBookmarks *bookmarks; /* (owned), or NULL */
+  TdBrush *brush;         /* (owned), or NULL */
+  gboolean is_brushing;   /* from `brushed_ns` to the pointer */
+  double brushed_ns, pointed_ns;
 };
 
 G_DEFINE_FINAL_TYPE(TdTimelineCanvas, td_timeline_canvas, TD_TYPE_CANVAS)
@@ -42,11 +52,32 @@ td_timeline_canvas_draw(TdCanvas *canvas, cairo_t *cr) {
                    td_canvas_get_labels(canvas));
 }
 
+static const TdBookmark *
+bookmarks_of(TdCanvas *canvas, guint *n) {
+  TdBookmarks *bookmarks = TD_TIMELINE_CANVAS(canvas)->bookmarks;
+  return bookmarks ? td_bookmarks_get(bookmarks, n) : NULL;
+}
+
+/* While a person drags, the range follows the pointer; the lists wait for the end. */
+static gboolean
+get_range(TdTimelineCanvas *self, double *from_ns, double *to_ns) {
+  *from_ns = MIN(self->brushed_ns, self->pointed_ns);
+  *to_ns = MAX(self->brushed_ns, self->pointed_ns);
+  return self->is_brushing || (self->brush && td_brush_get(self->brush, from_ns, to_ns));
+}
+
 static void
 td_timeline_canvas_draw_over(TdCanvas *canvas, cairo_t *cr) {
   td_timeline_view view = make_view(canvas);
+  double from, to;
+  if (get_range(TD_TIMELINE_CANVAS(canvas), &from, &to))
+    td_timeline_draw_range(cr, &view, td_canvas_get_theme(canvas), from, to);
   td_timeline_draw_over(timeline_of(canvas), cr, &view, td_canvas_get_theme(canvas),
                         td_canvas_get_labels(canvas));
+  guint n = 0;
+  const TdBookmark *bookmarks = bookmarks_of(canvas, &n);
+  for (guint i = 0; i < n; i++)
+    td_timeline_draw_bookmark(cr, &view, td_canvas_get_theme(canvas), (double)bookmarks[i].time_ns);
 }
 
 static uint32_t
@@ -141,6 +172,29 @@ td_timeline_canvas_update(TdCanvas *canvas, TdCanvasChange change) {
   describe(canvas, text);
 }
 
+/* td_timeline_canvas_tell adds an item for each lane: what it does at the playhead. */
+static void
+td_timeline_canvas_tell(TdCanvas *canvas, GArray *told) {
+  td_timeline *timeline = timeline_of(canvas);
+  td_timeline_view view = make_view(canvas);
+  uint64_t now = td_playhead_get_time_ns(td_canvas_get_playhead(canvas));
+  double top = 0, height = 0;
+  uint32_t n = 0;
+  for (size_t i = 0; i < td_timeline_n_lanes(timeline); i++) {
+    if (!td_timeline_lane_extent(timeline, &view, i, &top, &height)) continue;
+    if (n++ >= MAX_LANES_TOLD) continue;
+    char *text = td_timeline_lane_told(timeline, i, now);
+    TdTold item = {g_strdup(text), 1, i, td_timeline_lane_node(timeline, i, now),
+                   GRAPHENE_RECT_INIT(0, (float)top, (float)view.width, (float)height)};
+    free(text);
+    td_canvas_tell(canvas, told, item);
+  }
+  if (n <= MAX_LANES_TOLD) return;
+  TdTold more = {td_told_more(n - MAX_LANES_TOLD), 1, TD_TOLD_MORE, TD_NONE,
+                 GRAPHENE_RECT_INIT(0, (float)top, (float)view.width, (float)height)};
+  td_canvas_tell(canvas, told, more);
+}
+
 static void
 scrub(TdTimelineCanvas *self, double x) {
   TdCanvas *canvas = TD_CANVAS(self);
@@ -148,6 +202,53 @@ scrub(TdTimelineCanvas *self, double x) {
   td_timeline_view view = make_view(canvas);
   double ns = td_timeline_time_at(&view, CLAMP(x, 0, view.width));
   td_playhead_seek_time(td_canvas_get_playhead(canvas), CLAMP(ns, view.from_ns, view.to_ns));
+}
+
+/* A click on a ribbon goes to its event, not to what is beside it. */
+static gboolean
+go_to_bookmark(TdTimelineCanvas *self, double x, double y) {
+  TdCanvas *canvas = TD_CANVAS(self);
+  td_timeline_view view = make_view(canvas);
+  guint n = 0;
+  const TdBookmark *bookmarks = bookmarks_of(canvas, &n);
+  for (guint i = 0; i < n; i++) {
+    if (!td_timeline_is_on_bookmark(&view, (double)bookmarks[i].time_ns, x, y)) continue;
+    td_playhead_set_position(td_canvas_get_playhead(canvas), bookmarks[i].position);
+    return TRUE;
+  }
+  return FALSE;
+}
+
+static void
+point(TdTimelineCanvas *self, double x) {
+  td_timeline_view view = make_view(TD_CANVAS(self));
+  double ns = td_timeline_time_at(&view, CLAMP(x, 0, view.width));
+  self->pointed_ns = CLAMP(ns, view.from_ns, view.to_ns);
+  gtk_widget_queue_draw(GTK_WIDGET(self));
+}
+
+static gboolean
+begins_brush(TdTimelineCanvas *self, GtkGestureDrag *gesture, double x) {
+  GdkModifierType state =
+      gtk_event_controller_get_current_event_state(GTK_EVENT_CONTROLLER(gesture));
+  if (!self->brush || !(state & GDK_SHIFT_MASK)) return FALSE;
+  point(self, x);
+  self->brushed_ns = self->pointed_ns;
+  self->is_brushing = TRUE;
+  return TRUE;
+}
+
+/* A click with Shift brushes over nothing: that clears the range. */
+static void
+drag_end(GtkGestureDrag *gesture, double dx, double dy, gpointer data) {
+  TdTimelineCanvas *self = data;
+  if (!self->is_brushing) return;
+  self->is_brushing = FALSE;
+  gtk_widget_queue_draw(GTK_WIDGET(self));
+  if (fabs(dx) < LEAST_BRUSH)
+    td_brush_clear(self->brush);
+  else
+    td_brush_set(self->brush, self->brushed_ns, self->pointed_ns);
 }
 
 static void
@@ -163,7 +264,9 @@ drag_begin(GtkGestureDrag *gesture, double x, double y, gpointer data) {
     gtk_gesture_set_state(GTK_GESTURE(gesture), GTK_EVENT_SEQUENCE_DENIED);
     return;
   }
+  if (begins_brush(self, gesture, x)) return;
   td_playhead_set_playing(td_canvas_get_playhead(canvas), FALSE);
+  if (go_to_bookmark(self, x, y)) return;
   uint32_t node = td_timeline_canvas_node_at(canvas, x, y);
   scrub(self, x);
   if (node != TD_NONE) td_playhead_set_selection(td_canvas_get_playhead(canvas), node);
@@ -172,7 +275,9 @@ drag_begin(GtkGestureDrag *gesture, double x, double y, gpointer data) {
 static void
 drag_update(GtkGestureDrag *gesture, double dx, double dy, gpointer data) {
   TdTimelineCanvas *self = data;
-  if (gtk_drag_check_threshold(GTK_WIDGET(self), 0, 0, (int)dx, 0))
+  if (self->is_brushing)
+    point(self, self->press_x + td_canvas_units(TD_CANVAS(self), dx));
+  else if (gtk_drag_check_threshold(GTK_WIDGET(self), 0, 0, (int)dx, 0))
     scrub(self, self->press_x + td_canvas_units(TD_CANVAS(self), dx));
 }
 
@@ -215,8 +320,24 @@ scrolled(GtkEventControllerScroll *controller, double dx, double dy, gpointer da
   return GDK_EVENT_STOP;
 }
 
+void
+td_timeline_canvas_set_bookmarks(TdTimelineCanvas *self, TdBookmarks *bookmarks) {
+  if (!g_set_object(&self->bookmarks, bookmarks)) return;
+  g_signal_connect_object(bookmarks, "changed", G_CALLBACK(gtk_widget_queue_draw), self,
+                          G_CONNECT_SWAPPED);
+}
+
+void
+td_timeline_canvas_set_brush(TdTimelineCanvas *self, TdBrush *brush) {
+  if (!g_set_object(&self->brush, brush)) return;
+  g_signal_connect_object(brush, "changed", G_CALLBACK(gtk_widget_queue_draw), self,
+                          G_CONNECT_SWAPPED);
+}
+
 static void
 td_timeline_canvas_finalize(GObject *object) {
+  g_clear_object(&TD_TIMELINE_CANVAS(object)->brush);
+  g_clear_object(&TD_TIMELINE_CANVAS(object)->bookmarks);
   g_hash_table_unref(TD_TIMELINE_CANVAS(object)->collapsed);
   G_OBJECT_CLASS(td_timeline_canvas_parent_class)->finalize(object);
 }
@@ -225,20 +346,22 @@ static void
 td_timeline_canvas_class_init(TdTimelineCanvasClass *klass) {
   TdCanvasClass *canvas_class = TD_CANVAS_CLASS(klass);
   G_OBJECT_CLASS(klass)->finalize = td_timeline_canvas_finalize;
+  canvas_class->picture_name = "timeline";
   canvas_class->draw = td_timeline_canvas_draw;
   canvas_class->draw_over = td_timeline_canvas_draw_over;
   canvas_class->update = td_timeline_canvas_update;
   canvas_class->node_at = td_timeline_canvas_node_at;
+  canvas_class->tell = td_timeline_canvas_tell;
 }
 
 static void
 td_timeline_canvas_init(TdTimelineCanvas *self) {
   GtkWidget *widget = GTK_WIDGET(self);
   self->collapsed = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
-  gtk_widget_set_focusable(widget, TRUE);
   GtkGesture *drag = gtk_gesture_drag_new();
   g_signal_connect(drag, "drag-begin", G_CALLBACK(drag_begin), self);
   g_signal_connect(drag, "drag-update", G_CALLBACK(drag_update), self);
+  g_signal_connect(drag, "drag-end", G_CALLBACK(drag_end), self);
   gtk_widget_add_controller(widget, GTK_EVENT_CONTROLLER(drag));
   GtkGesture *click = gtk_gesture_click_new();
   g_signal_connect(click, "pressed", G_CALLBACK(double_clicked), self);
@@ -249,4 +372,5 @@ td_timeline_canvas_init(TdTimelineCanvas *self) {
   gtk_widget_add_controller(widget, scroll);
   gtk_accessible_update_property(GTK_ACCESSIBLE(self), GTK_ACCESSIBLE_PROPERTY_LABEL, _("Timeline"),
                                  -1);
+  td_canvas_add_reader(TD_CANVAS(self), _("Lanes"));
 }

@@ -2,6 +2,7 @@
 #include "ui/widgets/transport.h"
 
 #include "ui/geometry/format.h"
+#include "ui/widgets/stops_pane.h"
 
 #include <glib/gi18n.h>
 
@@ -12,6 +13,8 @@ struct _TdTransport {
   GtkAdjustment *adjustment;
   GtkLabel *position, *event; /* event: short, for a narrow window */
   GtkDropDown *speed;
+  GtkMenuButton *stops_button;
+  TdStopsPane *stops;
   TdPlayhead *playhead; /* (owned) */
   guint tick;           /* id of the tick callback while playing, or 0 */
 };
@@ -135,6 +138,16 @@ td_transport_set_playhead(TdTransport *self, TdPlayhead *playhead) {
   g_signal_connect_swapped(self->speed, "notify::selected", G_CALLBACK(speed_chosen), self);
 }
 
+void
+td_transport_set_stops(TdTransport *self, TdStopList *stops) {
+  td_stops_pane_set_stops(self->stops, self->playhead, stops);
+}
+
+void
+td_transport_show_stops(TdTransport *self) {
+  gtk_menu_button_popup(self->stops_button);
+}
+
 static void
 td_transport_dispose(GObject *object) {
   TdTransport *self = TD_TRANSPORT(object);
@@ -148,6 +161,7 @@ static void
 td_transport_class_init(TdTransportClass *klass) {
   GtkWidgetClass *widget_class = GTK_WIDGET_CLASS(klass);
   G_OBJECT_CLASS(klass)->dispose = td_transport_dispose;
+  g_type_ensure(TD_TYPE_STOPS_PANE);
   gtk_widget_class_set_template_from_resource(widget_class,
                                               "/org/tapedeck/Tapedeck/ui/transport.ui");
   gtk_widget_class_bind_template_child(widget_class, TdTransport, play);
@@ -156,6 +170,8 @@ td_transport_class_init(TdTransportClass *klass) {
   gtk_widget_class_bind_template_child(widget_class, TdTransport, position);
   gtk_widget_class_bind_template_child(widget_class, TdTransport, event);
   gtk_widget_class_bind_template_child(widget_class, TdTransport, speed);
+  gtk_widget_class_bind_template_child(widget_class, TdTransport, stops_button);
+  gtk_widget_class_bind_template_child(widget_class, TdTransport, stops);
 }
 
 static void

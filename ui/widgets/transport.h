@@ -5,6 +5,7 @@
 #pragma once
 
 #include "ui/model/playhead.h"
+#include "ui/model/stop_list.h"
 
 #include <adwaita.h>
 
@@ -12,3 +13,8 @@
 G_DECLARE_FINAL_TYPE(TdTransport, td_transport, TD, TRANSPORT, GtkBox)
 
 void td_transport_set_playhead(TdTransport *self, TdPlayhead *playhead);
+
+/* td_transport_set_stops gives it the list of stops, after the playhead. td_transport_show_stops
+ * opens the list. */
+void td_transport_set_stops(TdTransport *self, TdStopList *stops);
+void td_transport_show_stops(TdTransport *self);

@@ -16,7 +16,8 @@ static const uint16_t needed_kinds[] = {
 #include <string.h>
 
 typedef struct queue_row {
-  uint64_t n_pushes, n_pops, n_empty_wakes;
+  uint64_t n_pushes, n_pops, n_empty_wakes; /* in the range */
+  bool is_used;                             /* ever */
   uint32_t name;
 } queue_row;
 
@@ -35,8 +36,10 @@ typedef struct contending {
   td_contention *result;
   td_lives *lives;
   uint32_t graph_task; /* the wished pass, or TD_NONE */
-  bool is_open;        /* events count */
-  told *told;          /* (owned) of the segment */
+  td_range range;
+  uint32_t n_wished; /* passes, also outside of the range */
+  bool is_open;      /* events count */
+  told *told;        /* (owned) of the segment */
   uint32_t n_told, told_capacity;
   td_lock_waits locks;
   queue_row *queues; /* (owned) by id */
@@ -55,14 +58,24 @@ queue_of(contending *self, uint32_t queue) {
   return &self->queues[queue];
 }
 
+/* How much of the time before an event is in the range. */
+static uint64_t
+part_of_wait(const contending *self, const td_event *end, uint64_t waited) {
+  return self->range.is_set
+             ? td_range_part(&self->range, end->time - TD_MIN(waited, end->time), end->time)
+             : waited;
+}
+
 /* ---- queues ---- */
 
 static void
 note_pop(contending *self, const td_event_queue_pop *event) {
   queue_row *queue = queue_of(self, event->queue);
-  queue->n_pops++;
-  if (!event->waited) return;
-  td_samples_add(&self->slept, event->queue, event->waited);
+  uint64_t slept = part_of_wait(self, &event->event, event->waited);
+  queue->is_used = true;
+  queue->n_pops += td_range_has(&self->range, event->event.time);
+  if (!slept) return;
+  td_samples_add(&self->slept, event->queue, slept);
   queue->n_empty_wakes += event->node == TD_NONE;
 }
 
@@ -71,6 +84,7 @@ life_cb(const td_life *life, void *data) {
   contending *self = data;
   uint32_t pass = td_lives_pass(self->lives, life->pass)->graph_task;
   if (life->queue == TD_NONE || (self->graph_task != TD_NONE && self->graph_task != pass)) return;
+  if (!life->parts[TD_LIFE_queue_wait] && !td_range_has(&self->range, life->popped_ns)) return;
   td_samples_add(&self->lay, life->queue, life->parts[TD_LIFE_queue_wait]);
 }
 
@@ -89,20 +103,35 @@ tell(contending *self, const td_any_event *any, uint32_t node) {
     told->lock_acquired = any->lock_acquired;
 }
 
+/* Its part in the range. Without one, the wait does not count. */
+static void
+tell_end(contending *self, const td_event_lock_acquired *event) {
+  td_any_event cut = {.lock_acquired = *event};
+  cut.lock_acquired.waited = part_of_wait(self, &event->event, event->waited);
+  if (cut.lock_acquired.waited || td_range_has(&self->range, event->event.time))
+    tell(self, &cut, TD_NONE);
+}
+
+static void
+note_push(contending *self, uint32_t queue, const td_event *event) {
+  queue_row *row = queue_of(self, queue);
+  row->is_used = true;
+  row->n_pushes += td_range_has(&self->range, event->time);
+}
+
 static void
 note(contending *self, const td_any_event *any) {
   switch (any->event.kind) {
   case TD_EVENT_lock_wait:
-  case TD_EVENT_lock_acquired:
     return tell(self, any, TD_NONE);
+  case TD_EVENT_lock_acquired:
+    return tell_end(self, &any->lock_acquired);
   case TD_EVENT_lock_held:
     return tell(self, any, td_lives_node(self->lives, any->lock_held.holder));
   case TD_EVENT_queue_push:
-    queue_of(self, any->queue_push.queue)->n_pushes++;
-    return;
+    return note_push(self, any->queue_push.queue, &any->event);
   case TD_EVENT_queue_wake:
-    queue_of(self, any->queue_wake.queue)->n_pushes++;
-    return;
+    return note_push(self, any->queue_wake.queue, &any->event);
   case TD_EVENT_queue_pop:
     return note_pop(self, &any->queue_pop);
   default:
@@ -147,13 +176,18 @@ visit_segment(const td_catalog *catalog, uint64_t first, uint64_t end, void *dat
   self->n_told = 0;
   for (uint32_t i = 0; i < self->n_queues; i++) {
     queue_row *row = &self->queues[i];
-    if (row->name || !(row->n_pushes || row->n_pops)) continue;
+    if (row->name || !row->is_used) continue;
     row->name = td_text_keep(&self->result->texts, td_report_queue_name(catalog, i));
   }
   return TD_OK;
 }
 
 /* ---- the end ---- */
+
+static bool
+had_task(const td_contended_queue *queue) {
+  return queue->n_pushes || queue->n_pops || queue->lay.n || queue->slept.n;
+}
 
 static void
 list_queues(contending *self) {
@@ -170,7 +204,7 @@ list_queues(contending *self) {
                                 .lay = td_samples_take(&self->lay, &lay, i),
                                 .slept = td_samples_take(&self->slept, &slept, i),
                                 .n_empty_wakes = row->n_empty_wakes};
-    if (row->name) result->queues[result->n_queues++] = queue;
+    if (row->name && had_task(&queue)) result->queues[result->n_queues++] = queue;
   }
 }
 
@@ -188,9 +222,12 @@ count_takings(contending *self) {
 static void
 count_passes(contending *self) {
   uint32_t n = td_lives_end(self->lives);
-  for (uint32_t i = 0; i < n; i++)
-    self->result->n_passes += self->graph_task == TD_NONE ||
-                              td_lives_pass(self->lives, i)->graph_task == self->graph_task;
+  for (uint32_t i = 0; i < n; i++) {
+    const td_life_pass *pass = td_lives_pass(self->lives, i);
+    if (self->graph_task != TD_NONE && pass->graph_task != self->graph_task) continue;
+    self->n_wished++;
+    self->result->n_passes += !self->range.is_set || pass->end_ns > pass->begin_ns;
+  }
 }
 
 static void
@@ -204,15 +241,18 @@ contending_fini(contending *self) {
 }
 
 td_status
-td_contention_make(td_tape *tape, uint32_t graph_task, td_contention *contention, td_error *error) {
+td_contention_make(td_tape *tape, uint32_t graph_task, const td_range *range,
+                   td_contention *contention, td_error *error) {
   const td_tape_info *info = td_tape_info_get(tape);
   *contention = (td_contention){.locks_known = info->known[TD_EVENT_lock_wait],
                                 .queues_known = info->known[TD_EVENT_queue_pop]};
   contending self = {.result = contention,
                      .graph_task = graph_task,
+                     .range = range ? *range : (td_range){0},
                      .is_open = graph_task == TD_NONE,
                      .locks = {.texts = &contention->texts}};
   self.lives = td_lives_new(info, (td_life_listener){.life = life_cb, .data = &self});
+  td_lives_limit(self.lives, &self.range);
   bool kinds[TD_EVENT_LIMIT] = {false};
   for (size_t i = 0; i < TD_N_ELEMENTS(needed_kinds); i++)
     kinds[needed_kinds[i]] = true;
@@ -225,7 +265,7 @@ td_contention_make(td_tape *tape, uint32_t graph_task, td_contention *contention
     count_takings(&self);
   }
   contending_fini(&self);
-  if (!status && graph_task != TD_NONE && contention->n_passes == 0)
+  if (!status && graph_task != TD_NONE && self.n_wished == 0)
     status = td_error_set(error, TD_OUT_OF_RANGE, "there is no outermost pass %u", graph_task);
   return status;
 }

@@ -4,6 +4,7 @@
  * on them. Read-only once it is made; any number of threads may read it. */
 #pragma once
 
+#include "engine/profile/range.h"
 #include "engine/profile/report/lock_waits.h"
 
 typedef struct td_contended_queue {
@@ -25,9 +26,10 @@ typedef struct td_contention {
   td_text_table texts; /* (owned) */
 } td_contention;
 
-/* td_contention_make reads the tape once. `graph_task` is an outermost pass, or TD_NONE.
- * TD_OUT_OF_RANGE if there is no such pass; else as td_catalog_visit. The caller calls
- * td_contention_fini in all cases. */
-td_status td_contention_make(td_tape *tape, uint32_t graph_task, td_contention *contention,
-                             td_error *error);
+/* td_contention_make reads the tape once. `graph_task` is an outermost pass, or TD_NONE. NULL as
+ * `range`: all time. Of a range, waits count that have a part in it, with that part: Note [Cut at
+ * the borders] in range.h. TD_OUT_OF_RANGE if there is no such pass; else as td_catalog_visit. The
+ * caller calls td_contention_fini in all cases. */
+td_status td_contention_make(td_tape *tape, uint32_t graph_task, const td_range *range,
+                             td_contention *contention, td_error *error);
 void td_contention_fini(td_contention *contention);

@@ -161,6 +161,18 @@ note_late(td_idle_watch *self, const td_catalog *catalog, td_idle_lane *owner) {
   td_idle_blame_late(self, catalog, owner, since);
 }
 
+/* A pass counts if it has a part in the range: it begins before the end, and ends after the begin.
+ */
+static bool
+begins_in_time(const td_idle_watch *self) {
+  return !self->time.range.is_set || td_range_clock_ns(&self->time) < self->time.range.to_ns;
+}
+
+static bool
+ended_too_early(const td_idle_watch *self) {
+  return self->time.range.is_set && td_range_clock_ns(&self->time) <= self->time.range.from_ns;
+}
+
 static void
 begin_pass(td_idle_watch *self, const td_catalog *catalog, uint32_t graph_task) {
   td_idle_lane *owner = settle_owner(self, catalog, graph_task);
@@ -169,7 +181,8 @@ begin_pass(td_idle_watch *self, const td_catalog *catalog, uint32_t graph_task) 
   if (!counts(self, catalog, graph_task)) return;
   if (!self->n_under_way) self->period = self->clock.wall;
   self->n_under_way++;
-  self->result->n_passes++;
+  self->n_wished++;
+  self->result->n_passes += begins_in_time(self);
 }
 
 static void
@@ -177,7 +190,9 @@ end_pass(td_idle_watch *self, const td_catalog *catalog, uint32_t graph_task) {
   td_idle_lane *owner = settle_owner(self, catalog, graph_task);
   if (owner && owner->depth) owner->depth--;
   if (owner) owner->left = self->clock.wall;
-  if (self->n_under_way && counts(self, catalog, graph_task)) self->n_under_way--;
+  if (!self->n_under_way || !counts(self, catalog, graph_task)) return;
+  self->n_under_way--;
+  self->result->n_passes -= ended_too_early(self);
 }
 
 static void
@@ -214,7 +229,7 @@ event_cb(const td_catalog *catalog, const td_any_event *any, uint64_t seq, void 
   td_idle_watch *self = data;
   if (any->event.kind == TD_EVENT_kernel_begin || any->event.kind == TD_EVENT_kernel_end) return;
   td_idle_lane *lane = lane_of(self, any->event.thread);
-  advance(self, td_pauses_take(&self->pauses, any));
+  advance(self, td_range_clock_take(&self->time, any));
   if (!lane->is_met) meet(self, lane, catalog->threads[any->event.thread].device);
   credit(self, lane);
   settle(self, lane);
@@ -238,6 +253,13 @@ visit_segment(const td_catalog *catalog, uint64_t first, uint64_t end, void *dat
 
 /* ---- the end ---- */
 
+/* In a range, a thread may only have been late. */
+static bool
+did_nothing(const td_idle_watch *self, const uint64_t *parts) {
+  uint64_t late = self->time.range.is_set ? 0 : parts[TD_IDLE_late];
+  return late + parts[TD_IDLE_outside] == self->clock.wall;
+}
+
 static void
 finish(td_idle_watch *self) {
   td_idle *result = self->result;
@@ -248,8 +270,7 @@ finish(td_idle_watch *self) {
     if (!lane) continue;
     credit(self, lane);
     split_parts(lane, result->wall);
-    const uint64_t *parts = lane->result.parts;
-    if (parts[TD_IDLE_late] + parts[TD_IDLE_outside] == result->wall) continue;
+    if (did_nothing(self, lane->result.parts)) continue;
     if (!lane->is_known) lane->result.name = td_format("%u", i);
     result->threads[result->n_threads++] = lane->result;
     lane->result = (td_idle_thread){0};
@@ -271,13 +292,14 @@ watch_fini(td_idle_watch *self) {
 }
 
 static td_status
-check(const td_idle *idle, uint32_t graph_task, td_error *error) {
-  if (graph_task == TD_NONE || idle->n_passes) return TD_OK;
+check(const td_idle_watch *self, uint32_t graph_task, td_error *error) {
+  if (graph_task == TD_NONE || self->n_wished) return TD_OK;
   return td_error_set(error, TD_OUT_OF_RANGE, "there is no outermost pass %u", graph_task);
 }
 
 td_status
-td_idle_make(td_tape *tape, uint32_t graph_task, td_idle *idle, td_error *error) {
+td_idle_make(td_tape *tape, uint32_t graph_task, const td_range *range, td_idle *idle,
+             td_error *error) {
   const td_tape_info *info = td_tape_info_get(tape);
   *idle = (td_idle){0};
   td_status status = td_knowledge_require_queues(info, error);
@@ -285,6 +307,7 @@ td_idle_make(td_tape *tape, uint32_t graph_task, td_idle *idle, td_error *error)
   td_idle_know_parts(idle, info);
   td_idle_watch self = {
       .result = idle, .graph_task = graph_task, .tape = tape, .blame = {.idle = idle}};
+  if (range) self.time.range = *range;
   self.lives = td_lives_new(info, (td_life_listener){0});
   static const bool kinds[TD_EVENT_LIMIT] = {
       [TD_EVENT_thread_new] = true,  [TD_EVENT_process_new] = true,
@@ -296,5 +319,5 @@ td_idle_make(td_tape *tape, uint32_t graph_task, td_idle *idle, td_error *error)
   status = td_catalog_visit_along(tape, &along, visit_segment, error);
   if (!status) finish(&self);
   watch_fini(&self);
-  return status ? status : check(idle, graph_task, error);
+  return status ? status : check(&self, graph_task, error);
 }

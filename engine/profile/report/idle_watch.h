@@ -4,7 +4,7 @@
  * idle_waits.c. One thread. */
 #pragma once
 
-#include "engine/profile/pauses.h"
+#include "engine/profile/range.h"
 #include "engine/profile/report/idle_blame.h"
 #include "engine/profile/report/lives.h"
 
@@ -42,11 +42,12 @@ typedef struct td_idle_watch {
   td_idle *result;
   td_lives *lives;
   uint32_t graph_task; /* the wished pass, or TD_NONE */
+  uint32_t n_wished;   /* passes, also outside of the range */
   uint32_t n_under_way, n_running;
   uint32_t running[TD_IDLE_DEVICES]; /* threads that run a node */
   td_idle_clock clock;
-  td_pauses pauses;
-  uint64_t now;         /* without pauses */
+  td_range_clock time;
+  uint64_t now;         /* of that clock */
   uint64_t period;      /* wall of the clock when passes began to be under way */
   td_idle_lane **lanes; /* (owned) by thread; NULL: no event yet */
   uint32_t n_lanes;

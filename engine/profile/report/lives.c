@@ -2,7 +2,6 @@
 #include "engine/profile/report/lives.h"
 
 #include "engine/base/alloc.h"
-#include "engine/profile/pauses.h"
 #include "engine/profile/report/life_passes.h"
 #include "engine/profile/report/life_waits.h"
 #include "engine/profile/task_end.h"
@@ -48,13 +47,13 @@ struct td_lives {
   uint32_t n_lanes;
   td_life_passes passes;
   td_life_waits waits;
-  td_pauses pauses;
-  uint64_t now, seq; /* the last event's time is without pauses */
+  td_range_clock clock;
+  uint64_t now, seq; /* of the last event: the time of the clock */
 };
 
 static uint64_t
 tape_ns(const td_lives *self) {
-  return self->now + self->pauses.left_out;
+  return td_range_clock_ns(&self->clock);
 }
 
 /* A reentrant_enter follows if the pass is inside another one. */
@@ -239,7 +238,7 @@ enter(td_lives *self, lane *lane, phase phase, td_life_span span) {
   span.node = top->life.node;
   span.begin_seq = self->seq;
   span.begin_ns = tape_ns(self);
-  span.ns = self->now; /* without pauses, until it ends */
+  span.ns = self->now; /* of the clock, until it ends */
   top->around[top->n_spans] = top->phase;
   top->spans[top->n_spans++] = span;
   top->phase = phase;
@@ -354,7 +353,7 @@ td_lives_apply(td_lives *self, const td_any_event *event) {
   if (is_of_device(event->event.kind)) return;
   if (event->event.thread >= self->n_lanes) add_lanes(self, event->event.thread);
   lane *lane = &self->lanes[event->event.thread];
-  self->now = td_pauses_take(&self->pauses, event);
+  self->now = td_range_clock_take(&self->clock, event);
   add_time(self, lane, event->event.kind);
   if (!td_task_goes_on(event->event.kind)) end_life(self, lane);
   change(self, lane, event);
@@ -405,6 +404,13 @@ td_lives_new(const td_tape_info *info, td_life_listener listener) {
   self->pushes_known = td_life_is_known(info, TD_LIFE_push);
   self->release_known = td_life_is_known(info, TD_LIFE_release);
   return self;
+}
+
+/* Waits take 0 for "not yet": the clock of a range must not begin there. */
+void
+td_lives_limit(td_lives *self, const td_range *range) {
+  self->clock.range = *range;
+  self->clock.now = range->is_set;
 }
 
 void

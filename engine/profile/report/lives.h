@@ -23,6 +23,7 @@
  * and `popped_ns` of a life, and `begin_ns` of a span, are times of the tape. */
 #pragma once
 
+#include "engine/profile/range.h"
 #include "engine/profile/report/life_passes.h"
 
 /* TD_LIFE_PART(name) in the order in which a node goes through them. */
@@ -79,6 +80,11 @@ typedef struct td_lives td_lives;
 
 td_lives *td_lives_new(const td_tape_info *info, td_life_listener listener);
 void td_lives_free(td_lives *lives);
+
+/* td_lives_limit has only the time of a range pass for parts, spans and passes: Note [Cut at the
+ * borders] in range.h. Call it before the first event. The listener hears of what lies outside too,
+ * with no time. */
+void td_lives_limit(td_lives *lives, const td_range *range);
 
 /* td_lives_at says which number the next event has; without it, begin_seq is 0. td_lives_apply
  * takes the next event of the tape. */

@@ -15,10 +15,12 @@ typedef struct watching {
   td_memory *result;
   td_tape *tape;
   td_held_by held;
-  uint32_t graph_task;               /* the wished pass, or TD_NONE */
-  uint32_t latest;                   /* outermost pass that began last, if it is under way */
-  uint32_t step_process;             /* whose steps count, or TD_NONE */
+  uint32_t graph_task;   /* the wished pass, or TD_NONE */
+  uint32_t latest;       /* outermost pass that began last, if it is under way */
+  uint32_t step_process; /* whose steps count, or TD_NONE */
+  td_range range;
   bool is_inside;                    /* the time of the wished pass */
+  bool has_begun;                    /* the range has */
   bool is_peak_open;                 /* its holders are those of now */
   bool peak_is_new, retained_is_new; /* their names are not found yet */
 } watching;
@@ -91,18 +93,32 @@ close_peak(watching *self) {
 }
 
 static void
-note_level(watching *self, const td_event *event, uint64_t seq) {
+note_level(watching *self, uint64_t ns, uint64_t seq) {
   td_memory *result = self->result;
   const td_memory_level level = level_of(self);
   uint64_t total = td_memory_total(&level);
-  if (total || result->samples.n) td_memory_samples_add(&result->samples, event->time, &level);
+  if (total || result->samples.n) td_memory_samples_add(&result->samples, ns, &level);
   result->steps.peak = TD_MAX(result->steps.peak, total);
   if (total <= td_memory_total(&result->peak.level)) return;
   result->peak.level = level;
   result->peak.seq = seq;
-  result->peak.ns = event->time;
+  result->peak.ns = ns;
   result->peak.graph_task = self->latest;
   self->is_peak_open = self->peak_is_new = true;
+}
+
+/* What is held when the range begins counts in it. `seq`: the first event after that. */
+static void
+begin_range(watching *self, uint64_t seq) {
+  if (self->has_begun) return;
+  self->has_begun = true;
+  if (self->is_inside) note_level(self, self->range.from_ns, seq - TD_MIN(seq, 1u));
+}
+
+static void
+look(watching *self, const td_event *event, uint64_t seq) {
+  if (self->is_inside && td_range_has(&self->range, event->time))
+    note_level(self, event->time, seq);
 }
 
 /* ---- passes and steps ---- */
@@ -111,7 +127,8 @@ static void
 end_step(watching *self, uint32_t number, const td_event *event, uint64_t seq) {
   const td_memory_step step = {
       .number = number, .seq = seq, .ns = event->time, .end = level_of(self)};
-  if (self->is_inside) td_memory_steps_end(&self->result->steps, step);
+  if (self->is_inside && td_range_has(&self->range, event->time))
+    td_memory_steps_end(&self->result->steps, step);
 }
 
 /* Steps of several processes do not end together. */
@@ -136,7 +153,8 @@ note_retained(watching *self, uint32_t graph_task, const td_event *event, uint64
   const td_memory_level now = level_of(self);
   uint64_t before = retained->level.bytes[TD_HELD_saved] + retained->level.bytes[TD_HELD_kept];
   bool is_wished = self->graph_task == TD_NONE || graph_task == self->graph_task;
-  if (!is_wished || now.bytes[TD_HELD_saved] + now.bytes[TD_HELD_kept] <= before) return;
+  if (!is_wished || !td_range_has(&self->range, event->time)) return;
+  if (now.bytes[TD_HELD_saved] + now.bytes[TD_HELD_kept] <= before) return;
   retained->level = now;
   retained->seq = seq;
   retained->ns = event->time;
@@ -163,10 +181,11 @@ event_cb(const td_catalog *catalog, const td_any_event *any, uint64_t seq, void 
   watching *self = data;
   td_event_kind kind = any->event.kind;
   if (kind == TD_EVENT_kernel_begin || kind == TD_EVENT_kernel_end) return; /* a device's times */
+  if (self->range.is_set && any->event.time >= self->range.from_ns) begin_range(self, seq);
   if (kind == TD_EVENT_graph_task_begin) begin_pass(self, catalog, &any->graph_task_begin);
   if (self->is_peak_open && td_held_by_may_shift(kind)) close_peak(self);
   td_held_by_apply(&self->held, catalog, any, seq);
-  if (self->is_inside) note_level(self, &any->event, seq);
+  look(self, &any->event, seq);
   if (kind == TD_EVENT_graph_task_end) end_pass(self, catalog, &any->graph_task_end, seq);
   if (kind == TD_EVENT_step) note_step(self, catalog, &any->step, seq);
 }
@@ -210,7 +229,8 @@ learn(td_memory *memory, const td_tape_info *info) {
 }
 
 td_status
-td_memory_make(td_tape *tape, uint32_t graph_task, td_memory *memory, td_error *error) {
+td_memory_make(td_tape *tape, uint32_t graph_task, const td_range *range, td_memory *memory,
+               td_error *error) {
   const td_tape_info *info = td_tape_info_get(tape);
   *memory = (td_memory){0};
   learn(memory, info);
@@ -228,6 +248,7 @@ td_memory_make(td_tape *tape, uint32_t graph_task, td_memory *memory, td_error *
       [TD_EVENT_process_new] = true,    [TD_EVENT_graph_task_begin] = true,
       [TD_EVENT_graph_task_end] = true, [TD_EVENT_pass_now] = true,
       [TD_EVENT_reentrant_enter] = true};
+  if (range) self.range = *range;
   td_catalog_along along = {.listener = event_cb, .data = &self, .kinds = kinds};
   td_status status = td_catalog_visit_along(tape, &along, visit_segment, error);
   td_held_by_fini(&self.held);

@@ -4,6 +4,7 @@
  * made; any number of threads may read it. */
 #pragma once
 
+#include "engine/profile/range.h"
 #include "engine/profile/report/memory_level.h"
 #include "engine/trace/tape.h"
 
@@ -43,9 +44,11 @@ typedef struct td_memory {
   td_memory_samples samples;
 } td_memory;
 
-/* td_memory_make reads the tape once. With an outermost pass, peak,
- * samples and steps are of the time of that pass alone; TD_NONE is the whole tape.
+/* td_memory_make reads the tape once. With an outermost pass, peak, samples and steps are of the
+ * time of that pass alone; TD_NONE is the whole tape. With a range of time (NULL: none) all
+ * figures are of that range alone. What was held when it began counts too.
  * TD_OUT_OF_RANGE if there is no such pass; else as td_catalog_visit. The caller calls
  * td_memory_fini in all cases. */
-td_status td_memory_make(td_tape *tape, uint32_t graph_task, td_memory *memory, td_error *error);
+td_status td_memory_make(td_tape *tape, uint32_t graph_task, const td_range *range,
+                         td_memory *memory, td_error *error);
 void td_memory_fini(td_memory *memory);

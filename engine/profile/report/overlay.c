@@ -11,9 +11,9 @@
 #include <math.h>
 
 static const struct {
-  const char *name, *label, *meaning;
+  const char *name, *label;
 } kinds[TD_N_OVERLAYS] = {
-#define X(name, label, meaning) {#name, label, meaning},
+#define X(name, label) {#name, label},
     TD_OVERLAYS(X)
 #undef X
 };
@@ -26,11 +26,6 @@ td_overlay_name(td_overlay_kind kind) {
 const char *
 td_overlay_label(td_overlay_kind kind) {
   return kinds[kind].label;
-}
-
-const char *
-td_overlay_meaning(td_overlay_kind kind) {
-  return kinds[kind].meaning;
 }
 
 /* What was found of a node. */

@@ -4,28 +4,27 @@
  * its bytes, or its place on the critical path. Read-only once it is made. */
 #pragma once
 
+#include "engine/base/translate.h"
 #include "engine/replay/catalog.h"
 
-/* TD_OVERLAYS(X): X(name, label, meaning). */
+/* TD_OVERLAYS(X): X(name, label). */
 #define TD_OVERLAYS(X)                                                                             \
-  X(time, "Time", "how long the threads were at work for a node")                                  \
-  X(bytes, "Bytes", "what a node saved, and the gradients that waited for it")                     \
-  X(norm, "Gradient Norm", "the largest L2 norm of a node's gradients")                            \
-  X(critical, "Critical Path", "the longest chain of nodes that waited for each other")            \
-  X(slack, "Slack", "how much longer a node could take without a longer pass")
+  X(time, TD_N("Time"))              /* how long the threads were at work for a node */            \
+  X(bytes, TD_N("Bytes"))            /* what a node saved, and the gradients that waited for it */ \
+  X(norm, TD_N("Gradient Norm"))     /* the largest L2 norm of a node's gradients */               \
+  X(critical, TD_N("Critical Path")) /* the longest chain of nodes that waited for each other */   \
+  X(slack, TD_N("Slack"))            /* how much longer a node could take without a longer pass */
 
 typedef enum td_overlay_kind {
-#define X(name, label, meaning) TD_OVERLAY_##name,
+#define X(name, label) TD_OVERLAY_##name,
   TD_OVERLAYS(X)
 #undef X
       TD_N_OVERLAYS
 } td_overlay_kind;
 
-/* td_overlay_name returns "time", ..., td_overlay_label what people call it, td_overlay_meaning
- * what its figure is. Constant. */
+/* td_overlay_name returns "time", ..., td_overlay_label what people call it. Constant. */
 const char *td_overlay_name(td_overlay_kind kind);
 const char *td_overlay_label(td_overlay_kind kind);
-const char *td_overlay_meaning(td_overlay_kind kind);
 
 typedef struct td_overlay_value {
   uint32_t node;

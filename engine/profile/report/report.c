@@ -24,6 +24,7 @@ typedef struct reporting {
   td_number_map row_of_id;   /* of threads, queues ...: 1 + the row */
   td_number_map row_of_text;
   uint32_t n_passes; /* known at the end */
+  uint32_t n_wished; /* of these, also outside of the range */
   uint32_t *texts;   /* (owned) by row: number of the key */
   uint32_t n_texts, texts_capacity, rows_capacity;
   td_samples samples;       /* that `self` adds up; in the segment, by sum */
@@ -104,19 +105,29 @@ counts(const reporting *self, const td_life *life) {
   return !is_by_span && is_wished(self, life->pass);
 }
 
+static bool
+is_in_range(const reporting *self, const td_life *life) {
+  uint64_t ns = 0;
+  for (int part = 0; part < TD_N_LIFE_PARTS; part++)
+    ns += life->parts[part];
+  return ns || td_range_has(&self->wish->range, life->begin_ns);
+}
+
 static void
 life_cb(const td_life *life, void *data) {
   reporting *self = data;
-  if (!counts(self, life)) return;
-  uint32_t sum = td_report_sums_add(&self->sums, number_of(self, life), life, 1);
-  td_samples_add(&self->samples, sum, life->parts[TD_LIFE_apply]);
+  if (!counts(self, life) || !is_in_range(self, life)) return;
+  bool begins = td_range_has(&self->wish->range, life->begin_ns);
+  uint32_t sum = td_report_sums_add(&self->sums, number_of(self, life), life, begins);
+  if (begins) td_samples_add(&self->samples, sum, life->parts[TD_LIFE_apply]);
 }
 
 /* Its time counts, so that the parts add up. */
 static void
 unfinished_cb(const td_life *life, void *data) {
   reporting *self = data;
-  if (counts(self, life)) td_report_sums_add(&self->sums, number_of(self, life), life, 0);
+  if (counts(self, life) && is_in_range(self, life))
+    td_report_sums_add(&self->sums, number_of(self, life), life, 0);
 }
 
 static void
@@ -124,6 +135,7 @@ span_cb(const td_life_span *span, void *data) {
   reporting *self = data;
   td_report_by by = span->kind == TD_EVENT_hook_begin ? TD_REPORT_BY_hook : TD_REPORT_BY_lock;
   if (self->wish->by != by || !is_wished(self, span->pass)) return;
+  if (!span->ns && !td_range_has(&self->wish->range, span->begin_ns)) return;
   TD_GROW(self->spans_told, self->n_spans_told, self->spans_capacity);
   self->spans_told[self->n_spans_told++] = *span;
 }
@@ -148,15 +160,16 @@ name_sums(reporting *self, td_error *error) {
 
 static void
 add_span(reporting *self, const td_life_span *span) {
+  bool begins = td_range_has(&self->wish->range, span->begin_ns);
   const td_report_row row = {
-      .n = 1,
+      .n = begins,
       .self = span->ns,
       .total = span->ns,
       .max = span->ns,
       .longest = {span->node, span->begin_seq, span->begin_ns, span->begin_ns + span->ns}};
   uint32_t number = add_row(self, td_report_span_key(self->catalog, self->tape, span));
   td_report_row_add(&self->report->rows[number], &row);
-  td_samples_add(&self->samples, number, span->ns);
+  if (begins) td_samples_add(&self->samples, number, span->ns);
 }
 
 /* ---- the end ---- */
@@ -189,6 +202,8 @@ add_passes(reporting *self) {
     const td_life_pass *pass = td_lives_pass(self->lives, i);
     uint64_t wall = pass->end_ns - pass->begin_ns;
     if (!is_wished(self, i)) continue;
+    self->n_wished++;
+    if (!wall && self->wish->range.is_set) continue;
     report->n_passes++;
     report->n_unended += !pass->has_ended;
     report->wall += wall;
@@ -254,6 +269,7 @@ td_report_make(td_tape *tape, const td_report_wish *wish, td_report *report, td_
   *report = (td_report){0};
   reporting self = {.wish = wish, .report = report, .tape = tape};
   self.lives = td_lives_new(info, (td_life_listener){life_cb, unfinished_cb, span_cb, &self});
+  td_lives_limit(self.lives, &wish->range);
   learn(report, info);
   bool kinds[TD_EVENT_LIMIT];
   td_report_key_kinds(wish->by, kinds);
@@ -261,7 +277,7 @@ td_report_make(td_tape *tape, const td_report_wish *wish, td_report *report, td_
   td_status status = td_catalog_visit_along(tape, &along, visit_segment, error);
   if (!status) finish(&self);
   reporting_fini(&self);
-  if (!status && wish->graph_task != TD_NONE && report->n_passes == 0)
+  if (!status && wish->graph_task != TD_NONE && self.n_wished == 0)
     status = td_error_set(error, TD_OUT_OF_RANGE,
                           wish->skip_first ? "no outermost pass after those left out is pass %u"
                                            : "there is no outermost pass %u",

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "engine/base/text_table.h"
+#include "engine/profile/range.h"
 #include "engine/profile/report/report_by.h"
 #include "engine/profile/report/report_row.h"
 
@@ -12,6 +13,7 @@ typedef struct td_report_wish {
   td_report_by by;
   uint32_t graph_task; /* of the only outermost pass, or TD_NONE */
   uint32_t skip_first; /* outermost passes */
+  td_range range;      /* what happened in it, as far as it lies in it */
 } td_report_wish;
 
 typedef struct td_report {
@@ -25,8 +27,9 @@ typedef struct td_report {
   td_text_table keys; /* (owned) */
 } td_report;
 
-/* td_report_make reads the tape once. TD_OUT_OF_RANGE if there is no
- * such pass; else as td_catalog_visit. The caller calls td_report_fini in all cases. */
+/* td_report_make reads the tape once. Of a range of time, passes count that have a part in it, and
+ * calls that begin in it. TD_OUT_OF_RANGE if there is no such pass on all the tape; else as
+ * td_catalog_visit. The caller calls td_report_fini in all cases. */
 td_status td_report_make(td_tape *tape, const td_report_wish *wish, td_report *report,
                          td_error *error);
 void td_report_fini(td_report *report);

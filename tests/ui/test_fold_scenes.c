@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * Folded scenes of a tape: each node has a place, blocks have names and totals, and a block moves
+ * through the states of its nodes. */
+#include "engine/events/emit.h"
+#include "engine/replay/replay.h"
+#include "tests/fixtures/tape_maker.h"
+#include "ui/draw/graph_fold.h"
+#include "ui/draw/scene.h"
+
+#include <glib.h>
+#include <glib/gstdio.h>
+
+enum { N_LAYERS = 12, OF_LAYER = 3, N_NODES = N_LAYERS * OF_LAYER + 2 };
+
+/* A chain: the loss, layers of two modules each, and a parameter that has only a name. */
+static const char *
+module_of(uint32_t node) {
+  static const char *const parts[OF_LAYER] = {"", ".fc", ".fc"};
+  if (node == 0 || node == N_NODES - 1) return node ? NULL : "(Net)";
+  g_autofree char *path =
+      g_strdup_printf("h.%u%s", (node - 1) / OF_LAYER, parts[(node - 1) % OF_LAYER]);
+  return g_intern_string(path);
+}
+
+static void
+write_tape(const char *path) {
+  td_tape_script script = {.n_threads = 1};
+  td_error error = {0};
+  for (uint32_t v = 0; v < N_NODES; v++) {
+    const char *name = v + 1 == N_NODES ? "AccumulateGrad" : "MulBackward0", *module = module_of(v);
+    TELL(&script, node_new, .node = v, .name = td_intern(name), .sequence_nr = 100 - v,
+         .device = -1);
+    if (module) TELL(&script, node_module, .node = v, .module = td_intern(module));
+    if (v) TELL(&script, edge_new, .from = v - 1, .to = v);
+  }
+  TELL(&script, node_label, .node = N_NODES - 1, .label = td_intern("emb.weight"));
+  TELL(&script, graph_task_begin, .graph_task = 0, .root = 0);
+  for (uint32_t v = 0; v < N_NODES; v++) {
+    TELL(&script, node_begin, .node = v, .graph_task = 0);
+    TELL(&script, node_end, .node = v, .graph_task = 0);
+  }
+  g_assert_cmpint(td_tape_script_write(&script, path, &error), ==, TD_OK);
+  td_tape_script_fini(&script);
+}
+
+typedef struct Fixture {
+  char *path;
+  td_replay *replay;
+  const td_catalog *catalog;
+  td_graph_folds *folds;
+  uint8_t *open;
+  td_graph_scene *scene;
+} Fixture;
+
+static void
+set_up(Fixture *self, gconstpointer data) {
+  td_error error = {0};
+  self->path = g_build_filename(g_get_tmp_dir(), "tapedeck-folds.tape", NULL);
+  write_tape(self->path);
+  g_assert_cmpint(td_replay_open(self->path, NULL, NULL, &self->replay, &error), ==, TD_OK);
+  self->catalog = td_replay_catalog(self->replay);
+  self->folds = td_graph_folds_new(self->catalog, 0);
+  self->open = g_new0(uint8_t, td_graph_folds_tree(self->folds)->n_groups);
+  self->scene = td_graph_scene_new_folded(self->folds, self->open);
+}
+
+static void
+tear_down(Fixture *self, gconstpointer data) {
+  td_graph_scene_free(self->scene);
+  td_graph_folds_free(self->folds);
+  td_replay_close(self->replay);
+  g_unlink(self->path);
+  g_free(self->path);
+  g_free(self->open);
+}
+
+/* The loss, the layers, and the parameter: a group of one node is no block. */
+static void
+test_blocks(Fixture *self, gconstpointer data) {
+  g_assert_cmpuint(td_graph_folds_n_nodes(self->folds), ==, N_NODES);
+  g_assert_cmpuint(td_graph_scene_n_nodes(self->scene), ==, 3);
+  g_assert_cmpuint(td_graph_scene_n_blocks(self->scene), ==, 1);
+  g_assert_cmpstr(self->scene->blocks[0].name, ==, "h.0–11 × 12");
+  g_assert_cmpstr(self->scene->nodes[1].number, ==, "36 nodes");
+  g_assert_cmpuint(self->scene->n_edges, ==, 2);
+  for (uint32_t v = 0; v < N_NODES; v++) {
+    double x, y;
+    g_assert_true(td_graph_scene_place(self->scene, v, &x, &y));
+    g_assert_cmpint(td_graph_scene_block(self->scene, v) != 0, ==, v > 0 && v + 1 < N_NODES);
+  }
+  g_assert_cmpuint(td_graph_scene_node(self->scene, 1), ==, 1);
+}
+
+/* Open, a run shows its modules; these have modules of their own. */
+static void
+test_open(Fixture *self, gconstpointer data) {
+  uint32_t run = td_graph_scene_block(self->scene, 5);
+  self->open[run] = 1;
+  td_graph_scene *scene = td_graph_scene_new_folded(self->folds, self->open);
+  g_assert_cmpuint(td_graph_scene_n_blocks(scene), ==, N_LAYERS);
+  g_assert_cmpuint(td_graph_scene_n_nodes(scene), ==, N_LAYERS + 2);
+  g_assert_cmpstr(scene->blocks[3].name, ==, "h.3");
+  uint32_t layer = td_graph_scene_block(scene, 1 + 3 * OF_LAYER);
+  td_graph_scene_free(scene);
+  self->open[layer] = 1;
+  scene = td_graph_scene_new_folded(self->folds, self->open);
+  g_assert_cmpuint(td_graph_scene_n_blocks(scene), ==, N_LAYERS);
+  g_assert_cmpuint(td_graph_scene_n_nodes(scene), ==, N_LAYERS + 3);
+  g_assert_cmpuint(td_graph_scene_block(scene, 1 + 3 * OF_LAYER), ==, 0);
+  td_graph_scene_free(scene);
+}
+
+static td_node_state
+state_at(Fixture *self, uint64_t position, uint32_t n[TD_N_NODE_STATES]) {
+  td_error error = {0};
+  g_assert_cmpint(td_replay_seek(self->replay, position, &error), ==, TD_OK);
+  td_scene_draw draw = {.scene = self->scene, .state = td_replay_state(self->replay)};
+  draw.pass_begun = td_scene_pass_begun(self->scene, draw.state);
+  td_scene_count_states(&draw, &self->scene->blocks[0], n);
+  return td_scene_state(&draw, 1);
+}
+
+/* At every event the states of the nodes add up, and the block is done when the last node is. */
+static void
+test_states(Fixture *self, gconstpointer data) {
+  uint64_t end = td_replay_end(self->replay);
+  uint32_t n_partial = 0, n_running = 0, n[TD_N_NODE_STATES], last = 0;
+  for (uint64_t position = 0; position <= end; position++) {
+    td_node_state state = state_at(self, position, n);
+    uint32_t sum = 0;
+    for (int i = 0; i < TD_N_NODE_STATES; i++)
+      sum += n[i];
+    g_assert_cmpuint(sum, ==, N_LAYERS * OF_LAYER);
+    g_assert_cmpuint(n[TD_NODE_done], >=, last);
+    g_assert_cmpint(state == TD_NODE_done, ==, n[TD_NODE_done] == sum);
+    g_assert_cmpint(state == TD_NODE_running, ==, n[TD_NODE_running] > 0);
+    n_partial += state == TD_NODE_partial;
+    n_running += state == TD_NODE_running;
+    last = n[TD_NODE_done];
+  }
+  g_assert_cmpuint(last, ==, N_LAYERS * OF_LAYER);
+  g_assert_cmpuint(n_running, ==, N_LAYERS * OF_LAYER);
+  g_assert_cmpuint(n_partial, >, 0);
+}
+
+/* A block has the sum of its nodes' times, and the hottest total is as hot as can be. */
+static void
+test_totals(Fixture *self, gconstpointer data) {
+  td_overlay_value values[N_NODES];
+  td_overlay overlay = {.kind = TD_OVERLAY_time, .values = values, .n_values = N_NODES};
+  td_graph_view view = {.overlay = &overlay, .scale = 1};
+  td_scene_draw draw = {.scene = self->scene, .view = &view};
+  double sum = 0;
+  for (uint32_t v = 0; v < N_NODES; v++) {
+    values[v] = (td_overlay_value){.node = v, .value = v + 1};
+    sum += v + 1;
+  }
+  td_scene_find_totals(&draw);
+  g_assert_cmpfloat(td_scene_heat(&draw, 0)->value, ==, 1);
+  g_assert_cmpfloat(td_scene_heat(&draw, 1)->value, ==, sum - 1 - N_NODES);
+  g_assert_cmpfloat(td_scene_heat(&draw, 1)->heat, ==, 1);
+  g_assert_cmpfloat(td_scene_heat(&draw, 2)->value, ==, N_NODES);
+  overlay.kind = TD_OVERLAY_norm;
+  td_scene_find_totals(&draw);
+  g_assert_cmpfloat(td_scene_heat(&draw, 1)->value, <, N_NODES);
+}
+
+int
+main(int argc, char **argv) {
+  g_test_init(&argc, &argv, NULL);
+#define ADD(name, test) g_test_add("/ui/fold-scenes/" name, Fixture, NULL, set_up, test, tear_down)
+  ADD("blocks", test_blocks);
+  ADD("open", test_open);
+  ADD("states", test_states);
+  ADD("totals", test_totals);
+#undef ADD
+  return g_test_run();
+}

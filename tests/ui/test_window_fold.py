@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Folded graphs in the window: a deep model opens folded, Enter opens a block, and a selected node is in its block."""
+import re
+import time
+
+import display
+
+display.ensure()
+
+import torches
+from test_window import KEYS, OUTPUT, THIN_SPACE, Window, node_name, pyatspi, read_events, tapedeck
+
+KEYS.update(u=0x75, Escape=0xFF1B)
+TORCH = "2.13.0"
+N_LAYERS = 12
+MODEL = f"""
+import torch
+torch.manual_seed(1)
+torch.set_num_threads(1)
+layers = torch.nn.ModuleList(torch.nn.TransformerEncoderLayer(16, 2, 32, 0.0, batch_first=True) for _ in range({N_LAYERS}))
+class Model(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.embed, self.layers, self.head = torch.nn.Embedding(10, 16), layers, torch.nn.Linear(16, 10)
+    def forward(self, x):
+        x = self.embed(x)
+        for layer in self.layers:
+            x = layer(x)
+        return self.head(x)
+model = Model()
+model(torch.arange(10).view(2, 5)).sum().backward()
+"""
+
+
+def number(text):
+    return int(text.replace(THIN_SPACE, ""))
+
+
+class FoldedWindow(Window):
+    def canvas_says(self, what):
+        canvas = self.control("image", "Backward graph")
+        display.wait_for(f"the canvas to say {what}", lambda: re.search(what, canvas.description))
+        return canvas.description
+
+    def folded(self, n_blocks):
+        """Waits for so many blocks; returns the number of nodes beside them, and of all."""
+        text = self.canvas_says(rf"Folded: {n_blocks} blocks? ")
+        nodes = re.search(r" and (\S+) nodes?", text)
+        return number(nodes[1]) if nodes else 0, number(re.search(r" of (\S+) nodes", text)[1])
+
+
+def look(name):
+    """Takes a picture once nothing moves any more."""
+    path, last = OUTPUT / name, None
+    while not path.exists() or path.read_bytes() != last:
+        last = path.exists() and path.read_bytes()
+        display.take_picture(path)
+        time.sleep(0.3)
+
+
+def of_layer(events, layer):
+    """Nodes that a layer's forward made."""
+    return [e["node"] for e in events if e["event"] == "node_module" and re.match(rf"layers\.{layer}(\.|$)", e["module"])]
+
+
+def test_folded(tape, events):
+    """The run of layers is one block. Enter opens it, then a layer of it; U does the same, Shift+U folds them again."""
+    with FoldedWindow(tape, "--node", of_layer(events, 3)[0]) as window:
+        n_beside, n_all = window.folded(3)
+        window.canvas_says(rf"Selected: .*, in the block layers\.0–{N_LAYERS - 1}, ")
+        window.read(lambda text: text.startswith("Folded: 3 blocks"))
+        window.read(lambda text: text.startswith(f"In the block layers.0–{N_LAYERS - 1}, "))
+        look("folded.png")
+        window.key("Return")
+        assert window.folded(N_LAYERS + 2) == (n_beside, n_all)
+        window.canvas_says(r"in the block layers\.3, ")
+        look("folded-run.png")
+        window.key("u")
+        window.canvas_says(r"in the block layers\.3\.\w+, ")
+        look("folded-layer.png")
+        window.key("u", "Shift")
+        window.canvas_says(r"in the block layers\.3, ")
+        window.key("u", "Shift")
+        assert window.folded(3) == (n_beside, n_all)
+
+
+def test_double_click(tape, events):
+    """A double click opens a block. In the whole picture, the blocks stand in the middle, one below the other."""
+    with FoldedWindow(tape) as window:
+        window.folded(3)
+        window.key("f")
+        canvas = window.control("image", "Backward graph")
+        box = canvas.queryComponent().getExtents(pyatspi.WINDOW_COORDS)
+        for y in range(box.y + 60, box.y + box.height - 60, 12):
+            pyatspi.Registry.generateMouseEvent(box.x + box.width // 2 - 20, y, "b1d")
+            time.sleep(1)
+            if "Folded: 3 blocks" not in canvas.description:
+                return
+        raise AssertionError("no double click opened a block")
+
+
+def test_all(tape, events):
+    """The button opens all, and a key folds all again. What is shown alone is not folded."""
+    node = of_layer(events, 5)[0]
+    with FoldedWindow(tape, "--node", node) as window:
+        n_all = window.folded(3)[1]
+        window.find("push button", "Open All").queryAction().doAction(0)
+        window.canvas_says(f"The graph has {n_all} nodes.")
+        window.press("Step one event")
+        window.key("u", "Control")
+        window.canvas_says(f"The graph has {n_all} nodes.")
+        window.key("g")
+        window.canvas_says(f"Neighbours of {node_name(events, node)}")
+        window.key("u", "Shift")
+        window.canvas_says("Folded: ")
+
+
+def test_small(folder):
+    """A small graph opens unfolded."""
+    tape = folder / "small-fold.tape"
+    tapedeck("run", "--force", "-o", tape, "digits")
+    with FoldedWindow(tape) as window:
+        window.canvas_says(r"The graph has \d+ nodes\.")
+
+
+def main():
+    OUTPUT.mkdir(parents=True, exist_ok=True)
+    test_small(OUTPUT)
+    print("ok test_small", flush=True)
+    if not torches.is_installed(TORCH):
+        print(f"skipped: no PyTorch {TORCH}, so no tape of a deep model")
+        return
+    program, tape = OUTPUT / "deep.py", OUTPUT / "deep.tape"
+    program.write_text(MODEL)
+    tapedeck("record", "--stacks", "--force", "-o", tape, "--", torches.PYTHONS[TORCH], program)
+    events = read_events(tape)
+    for test in (test_folded, test_double_click, test_all):
+        test(tape, events)
+        print("ok", test.__name__, flush=True)
+
+
+if __name__ == "__main__":
+    main()

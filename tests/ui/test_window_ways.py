@@ -1,0 +1,200 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Finding the way in the window: bookmarks and notes, words of events, a range of time."""
+import configparser
+import os
+import pathlib
+import re
+import sys
+import time
+
+import display
+import torches
+
+display.ensure()
+
+from test_window import MODIFIER_CODES, OUTPUT, Window, pyatspi, read_events, tapedeck
+
+
+MOMENT = 0.6  # a popover that closes still takes keys
+
+
+def notes():
+    """What the file beside the tape says: notes by position."""
+    files = list((pathlib.Path(os.environ["XDG_DATA_HOME"]) / "tapedeck").glob("*.bookmarks"))
+    if not files:
+        return {}
+    parser = configparser.ConfigParser()
+    parser.read(files[0])
+    return {int(position): parser[position]["note"] for position in parser.sections()}
+
+
+def test_bookmarks(tape):
+    """Ctrl+B, a note, and the next window has both. Keys go from one to the next. The list takes one away."""
+    length = len(read_events(tape))
+    with Window(tape) as window:
+        for position, letters in ((20, "here"), (length - 5, "nan")):
+            window.drag_to(position)
+            window.wait_for_position(position)
+            window.key("b", "Control")
+            display.wait_for("the cursor in the note", lambda: (f := window.focused()) and f.name == "Note")
+            for letter in letters:
+                window.key(letter)
+            display.wait_for("the note", lambda: notes().get(position) == letters)
+            display.take_picture(OUTPUT / f"bookmark-{letters}.png")
+            window.key("Return")
+            time.sleep(MOMENT)
+        window.key("q", "Control")
+        window.process.wait(60)
+    with Window(tape) as window:
+        window.key("Home")
+        window.wait_for_position(0)
+        for key, position in (("Down", 20), ("Down", length - 5), ("Down", length - 5), ("Up", 20)):
+            window.key(key, "Alt")
+            window.wait_for_position(position)
+        assert notes() == {20: "here", length - 5: "nan"}, notes()
+        window.key("b", "Control")
+        window.press("Take this bookmark away")
+        display.wait_for("the other one alone", lambda: list(notes()) == [length - 5])
+
+
+def sentences(tape):
+    """What the events say, each with its number."""
+    lines = tapedeck("events", tape).splitlines()
+    assert len(lines) == len(read_events(tape)), lines[:3]
+    return dict(enumerate(lines))
+
+
+def test_words(tape):
+    """Words leave the events whose sentence has them, and Enter goes from one to the next."""
+    found = [seq for seq, line in sentences(tape).items() if "popped" in line]
+    assert len(found) > 3, found
+    with Window(tape) as window:
+        window.key("Home")
+        window.wait_for_position(0)
+        window.key("F", "Control")
+        entry = window.find("entry", "Words of an event")
+        for letter in "popped":
+            window.key(letter)
+        window.read(f"{len(found)} events")
+        for seq in found:
+            window.key("Return")
+            window.wait_for_position(seq + 1)
+        display.take_picture(OUTPUT / "words.png")
+        window.key("Return")
+        window.press("Event listed before")
+        window.wait_for_position(found[-2] + 1)
+        entry.queryEditableText().setTextContents("no such words")
+        window.read("No Such Events")
+
+
+def shift_drag(x, to_x, y):
+    registry = pyatspi.Registry
+    registry.generateKeyboardEvent(MODIFIER_CODES["Shift"], None, pyatspi.KEY_PRESS)
+    registry.generateMouseEvent(x, y, "b1p")
+    for step in range(1, 6):
+        registry.generateMouseEvent(x + (to_x - x) * step // 5, y, "abs")
+        time.sleep(0.1)
+    registry.generateMouseEvent(to_x, y, "b1r")
+    registry.generateKeyboardEvent(MODIFIER_CODES["Shift"], None, pyatspi.KEY_RELEASE)
+
+
+def test_brush(tape):
+    """Shift and a drag over the timeline leave the events of that time, and Escape brings back all."""
+    n_words = sum("gradient" in line for line in sentences(tape).values())
+
+    def count(text):
+        found = re.match(r"(\d+) events", text)
+        return found and int(found.group(1))
+
+    with Window(tape, "--page", "events") as window:
+        start = window.position()
+        window.find("entry", "Words of an event").queryEditableText().setTextContents("gradient")
+        window.read(f"{n_words} events")
+        area = window.find("image", "Timeline").queryComponent().getExtents(pyatspi.WINDOW_COORDS)
+        middle = area.y + area.height // 2
+        shift_drag(area.x + area.width // 3, area.x + area.width * 3 // 4, middle)
+        label = window.read(lambda text: text.endswith(" on") and "events · " in text)
+        assert 0 < count(label.name) < n_words, label.name
+        time.sleep(MOMENT)
+        display.take_picture(OUTPUT / "brush.png")
+        window.press("All Times")
+        window.read(f"{n_words} events")
+        shift_drag(area.x + area.width // 3, area.x + area.width * 3 // 4, middle)
+        window.read(lambda text: text.endswith(" on") and "events · " in text)
+        window.key("Escape")
+        window.read(f"{n_words} events")
+        assert window.position() == start
+
+
+def recordings():
+    return list((pathlib.Path(os.environ["XDG_DATA_HOME"]) / "tapedeck/recordings").glob("t-*.tape"))
+
+
+def ask_to_record(window, command):
+    window.key("r", "Control")
+    window.find("text", lambda name: name.startswith("Command"))
+    time.sleep(MOMENT)
+    for letter in command:
+        window.key(letter)
+    display.take_picture(OUTPUT / "record.png")
+    window.key("Return")
+
+
+def test_record():
+    """A command line from the window: what fails says why, and a program that fails late has a tape that opens."""
+    script = OUTPUT / "t.py"
+    script.write_text("import torch\na = torch.ones(2, requires_grad=True)\n(a * 2).sum().backward()\nraise ValueError('so it ends')\n")
+    pythons = list(torches.installed().values())
+    os.environ["XDG_CACHE_HOME"] = str(pathlib.Path(os.environ["BUILD_ROOT"]) / "test-cache")  # the observers of the other tests
+    with Window() as window:
+        ask_to_record(window, "false")
+        window.read("Cannot Record the Program")
+        window.read(lambda text: "\n\nRun the command in a terminal" in text)
+    for python in pythons[:1]:
+        with Window() as window:
+            ask_to_record(window, f"{python} {script}")
+            display.wait_for("the tape, once the observer is built", lambda: recordings(), 400)
+            window.read(lambda text: text.startswith("t-") and text.endswith(".tape"))
+            window.find("slider", "Event position")
+            display.take_picture(OUTPUT / "recorded.png")
+
+
+def test_save(tape):
+    """A finding is saved as one page: that of its backward pass."""
+    for old in OUTPUT.glob("ways-event-*.html"):
+        old.unlink()
+    with Window(tape, "--page", "findings") as window:
+        window.press("Save…")
+        window.find("push button", lambda name: name.endswith("Save"))
+        time.sleep(MOMENT)
+        display.take_picture(OUTPUT / "save.png")
+        window.key("Return")
+        page, = display.wait_for("the page", lambda: list(OUTPUT.glob("ways-event-*.html")))
+        display.wait_for("all of it", lambda: page.read_text().rstrip().endswith("</html>"))
+
+
+def test_copy(tape):
+    """Ctrl+C copies the event that is selected in the list: its number and its sentence."""
+    with Window(tape, "--page", "events") as window:
+        window.focus_by("Tab", lambda widget: widget.getRoleName() == "list item")
+        seq = display.wait_for("a row", window.selected_row)
+        window.key("c", "Control")
+        display.wait_for("the copy", lambda: display.clipboard_text().startswith(f"{seq}\t"))
+        sentence = display.clipboard_text().partition("\t")[2]
+        assert pyatspi.findDescendant(window.application, lambda w: w.getRoleName() == "label" and w.name.replace("\xa0", " ") == sentence), sentence
+
+
+def main():
+    OUTPUT.mkdir(parents=True, exist_ok=True)
+    tape = OUTPUT / "ways.tape"
+    tapedeck("run", "--force", "--anomaly", "nonfinite", "-o", tape, "nan_from_sum")
+    wanted = sys.argv[1:]
+    for test, arguments in ((test_bookmarks, [tape]), (test_words, [tape]), (test_brush, [tape]), (test_save, [tape]), (test_copy, [tape]), (test_record, [])):
+        if wanted and test.__name__ not in wanted:
+            continue
+        test(*arguments)
+        print("ok", test.__name__, flush=True)
+
+
+if __name__ == "__main__":
+    main()
