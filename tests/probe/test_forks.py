@@ -32,16 +32,15 @@ class Forks(RecordCase):
                     self.check_tape(python, how)
 
     def test_children_work_at_level_2(self):
-        for python in torches.installed().values():
+        for python in torches.of_test(self):
             with self.subTest(python=python):
                 self.check_tape(python, 'warm', options=['--level', '2'])
 
     def test_unrecorded(self):
         """The program itself: it must not hang without Tapedeck, either."""
-        for python in torches.installed().values():
-            for how in ('cold', 'warm'):
-                done = self.run_in(python, PROGRAM, how, N_FORKS * times)
-                self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        for python, how in torches.in_turns(['cold', 'warm']):
+            done = self.run_in(python, PROGRAM, how, N_FORKS * times)
+            self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
 
 
 if __name__ == '__main__':

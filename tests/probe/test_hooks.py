@@ -3,14 +3,17 @@
 # And --stacks: the line, the module and the parameter that the program itself would name, at both levels.
 import collections
 import functools
+import os
 import pathlib
 import re
 import subprocess
+import tempfile
 import unittest
 
 import test_probe
+import together
 import torches
-from record_case import RecordCase, plain_environment
+from record_case import TAPEDECK, RecordCase, plain_environment
 from test_probe import PRELUDE
 
 SAME_NUMBERS = (pathlib.Path(__file__).parent / "programs" / "same_numbers.py").read_text()
@@ -43,6 +46,21 @@ y = x.exp()
 y.register_hook(bad)
 try: y.sum().backward()
 except ValueError: print(traceback.format_exc())
+"""
+
+LEFT_BEHIND = PRELUDE + """
+x = torch.ones(3, requires_grad=True)
+y = (x * 2).sum()
+y.backward(retain_graph=True)
+import weakref
+class Keeps(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x): ctx.big = big = torch.ones(3); seen.append(weakref.ref(big)); return x * 1
+    @staticmethod
+    def backward(ctx, g): return g
+seen = []
+Keeps.apply(x).sum().backward()
+print(seen[0]() is None)
 """
 
 STACKS = """
@@ -132,6 +150,30 @@ print(min(once() for _ in range(5)) / 20 / 200 * 1e6)
 """
 
 
+# Of each PyTorch and at each level, one process imports it and forks for these. COMPARED are recorded at level 1 too.
+COMPARED = (test_probe.MLP, test_probe.JOINS, test_probe.REENTRANT, test_probe.SELECTIVE, SAME_NUMBERS)
+TOGETHER = (*COMPARED, test_probe.DEEP, test_probe.ERROR, test_probe.THREADS, LEAF_ROOT, REFUSED, LEFT_BEHIND)
+
+
+@functools.cache
+def scripts():
+    folder = tempfile.TemporaryDirectory()
+    paths = {program: os.path.join(folder.name, f"{i}.py") for i, program in enumerate(TOGETHER)}
+    for program, path in paths.items():
+        pathlib.Path(path).write_text(program)
+    return paths, folder
+
+
+@functools.cache
+def run_together(python, level=None):
+    """{program: how it ended}, and the folder that has their tapes. Without a level they are not recorded."""
+    folder = tempfile.TemporaryDirectory()
+    programs = {program: [scripts()[0][program]] for program in (COMPARED if level == 1 else TOGETHER)}
+    recorder = (TAPEDECK, "record", "--level", str(level)) if level else ()
+    environment = plain_environment(XDG_RUNTIME_DIR=folder.name, PYTHONWARNINGS="ignore")
+    return together.run(python, programs, folder.name, environment, recorder), folder
+
+
 @functools.cache
 def has_creation_hooks(python):
     say = "import torch; print(hasattr(torch.autograd.graph, 'node_creation_hook'))"
@@ -147,16 +189,21 @@ class Hooks(RecordCase):
         self.environment["PYTHONWARNINGS"] = "ignore"
 
     def run_plain(self, python, script):
-        done = self.run_in(python, self.script(script))
+        done = run_together(python)[0][script] if script in TOGETHER else self.run_in(python, self.script(script))
         self.assertEqual(done.returncode, 0, done.stderr)
         return done.stdout
 
     def record(self, python, script, level, *options):
         """The events of a script's tape, and what it printed."""
-        done = super().record(python, self.script(script), options=["--force", "--level", level, *options, "-o", "t.tape"])
+        if script in TOGETHER and not options:
+            done = run_together(python, level)[0][script]
+            tape = done.tape
+        else:
+            tape, more = "t.tape", ["--force", "--level", level, *options, "-o", "t.tape"]
+            done = super().record(python, self.script(script), options=more)
         self.assertEqual(done.returncode, 0, done.stderr)
-        self.assert_checked("t.tape")
-        events = self.events("t.tape")
+        self.assert_checked(tape)
+        events = self.events(tape)
         self.assertEqual([e["level"] for e in events if e["event"] == "probe_level"], [level], done.stderr)
         return events, done.stdout
 
@@ -257,21 +304,7 @@ class Hooks(RecordCase):
             self.assertEqual([e["status"] for e in events if e["event"] == "graph_task_end"], ["ok", "error"])
 
     def test_nothing_is_left_behind(self):
-        script = PRELUDE + """
-x = torch.ones(3, requires_grad=True)
-y = (x * 2).sum()
-y.backward(retain_graph=True)
-import weakref
-class Keeps(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx, x): ctx.big = big = torch.ones(3); seen.append(weakref.ref(big)); return x * 1
-    @staticmethod
-    def backward(ctx, g): return g
-seen = []
-Keeps.apply(x).sum().backward()
-print(seen[0]() is None)
-"""
-        for _, events in self.each(script):
+        for _, events in self.each(LEFT_BEHIND):
             freed = {e["node"] for e in events if e["event"] == "node_free"}
             self.assertGreaterEqual(len(freed), 2)
 

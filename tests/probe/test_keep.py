@@ -138,7 +138,7 @@ class Keep(RecordCase):
                 self.assert_checked("kept.tape")
 
     def test_what_fits_stays(self):
-        for python in TORCHES:
+        for python in torches.of_test(self):
             with self.subTest(python):
                 done = self.record_all(TRAIN + "train(9)", "--force", "--keep", "200MB", python=python)
                 self.assert_recorded(done)
@@ -185,7 +185,7 @@ for i in range(40):
     (weight.sqrt() * 0).sum().backward()
     time.sleep(0.02)
 """
-        for python in TORCHES:
+        for python in torches.of_test(self):
             with self.subTest(python):
                 done = self.record_all(text, "--force", "--keep", "200MB", python=python)
                 self.assert_recorded(done)
@@ -208,7 +208,7 @@ said = subprocess.run([{str(TAPEDECK)!r}, "dump", str(os.getppid())], capture_ou
 assert said.stdout == os.path.abspath("script.asked-3.tape") + "\\n", said
 train(1)
 """
-        for python in TORCHES:
+        for python in torches.of_test(self):
             with self.subTest(python):
                 self.assert_recorded(self.record_all(text, "--force", "--keep", "10min", python=python))
                 names = ["script.program.tape", "script.asked.tape", "script.asked-2.tape", "script.asked-3.tape", "script.tape"]
@@ -247,7 +247,7 @@ train(1)
         return [event["iteration"] for event in self.events(tape) if event["event"] == "step"]
 
     def test_from_now_on(self):
-        for python in TORCHES:
+        for python in torches.of_test(self):
             with self.subTest(python):
                 self.assert_kept_from_now(python, "ctypes.CDLL(None).tapedeck_", TRAIN)
 
@@ -258,7 +258,7 @@ train(1)
 
     def test_from_the_start_on(self):
         """Before the first pass there is no recorder yet. A child keeps too."""
-        for python in TORCHES:
+        for python in torches.of_test(self):
             with self.subTest(python):
                 text = TRAIN + """
 assert ctypes.CDLL(None).tapedeck_keep(b"200MB") == 0
@@ -373,7 +373,7 @@ open("last", "w").write(name(n + 1))
     def test_the_last_pass_stays(self):
         """Nothing happens for longer than `--keep` says."""
         idle = "for i in range(6):\n    time.sleep(0.5)\n    torch.zeros(1, requires_grad=True)"
-        for python in TORCHES:
+        for python in torches.of_test(self):
             with self.subTest(python):
                 self.assert_recorded(self.record_all(TRAIN + "train(9)\n" + idle, "--force", "--keep", "1s", python=python))
                 self.assertEqual(len(self.info("script.tape")["graph_tasks"]), 1)
@@ -472,14 +472,14 @@ for name in os.listdir("."):
         self.script(TRAIN + """
 def taken():
     return sum(os.stat(name).st_blocks * 512 for name in os.listdir(".") if name.endswith(".tape"))
-for round in range(12):
+for round in range(ROUNDS):
     train(1500)
     for i in range(2400):
         if taken() < 2000000: break
         time.sleep(0.05)
     else:
         sys.exit(f"{taken()} bytes stay")
-""")
+""".replace("ROUNDS", "12" if torches.is_thorough() else "4"))
         done = self.record(python, "script.py", options=("--keep", "1MB",))
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertLessEqual((self.folder / "script.tape").stat().st_size, 1100000)

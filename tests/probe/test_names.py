@@ -2,11 +2,14 @@
 # Modules, parameters, leaves and threads have their names on every tape, without an option, at both levels. And the
 # program cannot notice that they have.
 import collections
+import functools
 import json
+import tempfile
 import unittest
 
+import together
 import torches
-from record_case import TAPEDECK, RecordCase
+from record_case import TAPEDECK, RecordCase, plain_environment
 
 BEGIN = "import threading, torch\nfrom torch import nn\ntorch.manual_seed(3)\n"
 
@@ -195,6 +198,22 @@ print([float(p.grad.double().sum()) for p in net.parameters()])
 """
 
 
+TOGETHER = (ONE_ROOT, TWO_ROOTS, ALONE_THEN_NOT, OF_A_PART, CHANGES, FUNCTIONAL, SCRIPTED, RAISES, THREADS)
+
+
+@functools.cache
+def recorded_together(python, level):
+    """{program: how it ended}, and the folder that has their tapes."""
+    folder = tempfile.TemporaryDirectory()
+    scripts = {}
+    for i, program in enumerate(TOGETHER):
+        with open(f"{folder.name}/{i}.py", "w") as file:
+            file.write(program)
+        scripts[program] = [file.name]
+    environment = plain_environment(XDG_RUNTIME_DIR=folder.name)
+    return together.run(python, scripts, folder.name, environment, (TAPEDECK, "record", "--level", str(level))), folder
+
+
 class Names(RecordCase):
     pythons = torches.installed()
 
@@ -208,12 +227,18 @@ class Names(RecordCase):
         self.assertEqual(done.returncode, 0, done.stderr)
         return self.events("t.tape"), done
 
+    def recorded(self, python, script, level):
+        ended = recorded_together(python, level)[0][script]
+        self.assertEqual(ended.returncode, 0, ended.stderr)
+        self.tape = ended.tape
+        return self.events(ended.tape)
+
     def each(self, script, *options):
         """The events, the labels of leaves, and the modules and classes of nodes by name: with each PyTorch, at each level."""
         self.assertTrue(self.pythons)
         for python in self.pythons.values():
             for level in (1, 2):
-                events, _ = self.record(python, script, level, *options)
+                events = self.record(python, script, level, *options)[0] if options else self.recorded(python, script, level)
                 names = {e["node"]: e["name"] for e in events if e["event"] == "node_new"}
                 modules = collections.defaultdict(list)
                 for e in events:
@@ -236,9 +261,9 @@ class Names(RecordCase):
 
     def test_readers_say_the_module(self):
         for _ in self.each(ONE_ROOT):
-            told = self.run_program(TAPEDECK, "events", "t.tape", "--kind", "node_begin").stdout
+            told = self.run_program(TAPEDECK, "events", self.tape, "--kind", "node_begin").stdout
             self.assertRegex(told, r"AddmmBackward0 #\d+ \(Linear · 0\.lin\)")
-            state = json.loads(self.run_program(TAPEDECK, "state", "t.tape", "--at", "end", "--json").stdout)
+            state = json.loads(self.run_program(TAPEDECK, "state", self.tape, "--at", "end", "--json").stdout)
             self.assertIn(("SinBackward0", "0", "Block"),
                           {(node["name"], node.get("module"), node.get("module_class")) for node in state["nodes"]})
             self.assertIn("2.bias", {node.get("label") for node in state["nodes"]})

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Where NaNs are born, on Tapedeck's own engine and on PyTorch's, beside what PyTorch's anomaly mode says of the same
 scripts; statistics of gradients; and the counts of engine/base/numbers.h beside torch.isnan and friends."""
+import functools
 import json
 import math
 import os
@@ -9,6 +10,7 @@ import sys
 import tempfile
 import unittest
 
+import together
 import torches
 
 TAPEDECK, BUILD = os.environ['TAPEDECK'], os.environ['BUILD_ROOT']
@@ -58,6 +60,18 @@ BLAMED = {
     'tensor_hook': 'SinBackward0',  # innocent
     'custom': None,
 }
+
+
+OVERFLOW_AND_UNREAD = ('overflow', 'sparse', 'meta')
+FAILING = ('fails', 'sum_at_node', 'fails', 'nested')
+
+
+@functools.cache
+def outputs(python):
+    """{cases: what they print by themselves}, of all that are recorded: one process imports PyTorch and forks for each."""
+    programs = {cases: [CASES, *cases] for cases in (tuple(BIRTHS_IN_TORCH), OVERFLOW_AND_UNREAD, FAILING, ('node',), ('sum_at_node',))}
+    with tempfile.TemporaryDirectory() as folder:
+        return {cases: ended.stdout for cases, ended in together.run(python, programs, folder, PLAIN).items()}
 
 
 def read_events(tape):
@@ -150,10 +164,9 @@ class PyTorch(Case):
     births = BIRTHS_IN_TORCH
 
     def record(self, python, options, cases):
-        plain = subprocess.run([python, CASES, *cases], env=PLAIN, capture_output=True, text=True, timeout=120)
         done = subprocess.run([TAPEDECK, 'record', '--force', *options, '-o', self.tape, '--', python, CASES, *cases],
                               env=PLAIN, capture_output=True, text=True, timeout=400)
-        self.assertEqual((done.returncode, done.stdout), (0, plain.stdout), done.stderr)
+        self.assertEqual((done.returncode, done.stdout), (0, outputs(python)[tuple(cases)]), done.stderr)
         self.tapedeck('check', self.tape)
         return read_events(self.tape)
 
@@ -168,7 +181,7 @@ class PyTorch(Case):
     def test_overflow_and_unread(self):
         for version, python in torches.installed().items():
             with self.subTest(version=version):
-                events = self.record(python, ['--anomaly', 'nonfinite'], ['overflow', 'sparse', 'meta'])
+                events = self.record(python, ['--anomaly', 'nonfinite'], OVERFLOW_AND_UNREAD)
                 backward = [birth for birth in births_of(events) if birth[1] not in ('forward', 'data')]
                 self.assertEqual(backward, OVERFLOW)
                 unread = ' '.join(event['why'] for event in events if event['event'] == 'unread')
@@ -228,7 +241,7 @@ class Hooks(PyTorch):
         """A node that raises has no hook after it. The next pass is looked at as if nothing had happened."""
         for version, python in torches.installed().items():
             with self.subTest(version=version):
-                births = births_of(self.record(python, ['--anomaly', 'nan'], ['fails', 'sum_at_node', 'fails', 'nested']))
+                births = births_of(self.record(python, ['--anomaly', 'nan'], FAILING))
                 self.assertEqual([birth[:4] for birth in births], [('nan', 'sum', 'SinBackward0', 0), ('nan', 'node', 'SqrtBackward0', 0)])
 
 

@@ -4,16 +4,15 @@ import hashlib
 import json
 import os
 import pathlib
-import re
 import subprocess
-import sys
 import tempfile
 import unittest
 
+import together
 import torches
+from record_case import plain_environment
 
 TAPEDECK = os.environ["TAPEDECK"]
-SOURCE = pathlib.Path(os.environ["SOURCE_ROOT"])
 BUILD = pathlib.Path(os.environ["BUILD_ROOT"])
 PROBE = BUILD / "engine" / "probe"
 
@@ -202,37 +201,42 @@ for event in sorted(profile.function_events, key=lambda e: e.time_range.start):
 """
 
 
-def declared(word):
-    text = (SOURCE / "engine" / "probe" / "observer.def").read_text()
-    return re.findall(rf'^{word}\("(.*)"\)$', text, re.MULTILINE)
+# Of each PyTorch, one process imports it and forks for these.
+TOGETHER = (MLP, JOINS, SELECTIVE, REENTRANT, DEEP, ERROR, ERROR_TEXTS, HOOKS, THREADS, ORDER)
+
+# Has its observer compiled, unless it is there, and says where it is.
+FIND_OBSERVER = """
+import torch
+torch.ones(1, requires_grad=True).sum().backward()
+print({line.split(maxsplit=5)[-1].strip() for line in open("/proc/self/maps") if "/observer.so" in line}.pop())
+"""
 
 
 class Torch:
-    """A Python with its PyTorch, and the observer compiled for it."""
+    """A Python with its PyTorch, its observer, and what all programs of TOGETHER did: by themselves, and recorded."""
 
-    def __init__(self, python, folder):
-        self.python = python
+    def __init__(self, version, python, folder):
+        self.version, self.python, self.folder = version, python, folder / version
+        self.folder.mkdir()
         self.environment = dict(os.environ, OMP_NUM_THREADS="1", PYTHONWARNINGS="ignore")
-        where = "import torch; print(torch.__file__, torch.__version__, sep='\\n')"
-        found = subprocess.run([self.python, "-c", where], capture_output=True, text=True, check=True, timeout=120)
-        path, self.version = found.stdout.splitlines()
-        self.observer = folder / ("observer-" + self.version + ".so")
-        self.compile(pathlib.Path(path).parent)
+        found = subprocess.run([TAPEDECK, "record", "--level", "1", "-o", str(self.folder / "observer.tape"), "--", python, "-c",
+                                FIND_OBSERVER], capture_output=True, text=True, timeout=300, env=plain_environment())
+        assert found.returncode == 0, found.stderr
+        libraries = folder / "libraries"  # LD_PRELOAD is divided at spaces, which PROBE may have
+        self.recording = dict(self.environment, LD_PRELOAD=str(libraries / "libtapedeck-preload.so"), TAPEDECK_SESSION="none",
+                              TAPEDECK_OBSERVER=found.stdout.strip())
+        scripts = {program: [self.script(program)] for program in TOGETHER}
+        self.plain = together.run(python, scripts, str(self.folder), self.environment)
+        self.recording["TAPEDECK_TAPE"] = str(self.folder / "together.%p.tape")
+        self.recorded = together.run(python, scripts, str(self.folder), self.recording)
 
-    def compile(self, package):
-        wheel = package / "include" / "torch" / "csrc" / "api" / "include"
-        headers = [wheel, package / "include"] if wheel.exists() else ["/usr/include/torch/csrc/api/include"]
-        libraries = subprocess.run(
-            [self.python, "-c", "import torch; print('\\n'.join(sorted({l[l.index('/'):-1] for l in open('/proc/self/maps')"
-             " if 'libtorch_cpu.so' in l or 'libc10.so' in l})))"],
-            capture_output=True, text=True, check=True, timeout=120).stdout.splitlines()
-        command = ["g++", declared("STANDARD")[0], *declared("FLAG"), f"-I{SOURCE}", *(f"-isystem{h}" for h in headers),
-                   *(str(SOURCE / f) for f in declared("FILE") if f.endswith(".cpp")),
-                   "-o", str(self.observer), str(PROBE / "libtapedeck-probe.so"), *libraries]
-        subprocess.run(command, check=True, timeout=300)
+    def script(self, program):
+        path = self.folder / (hashlib.sha1(program.encode()).hexdigest()[:12] + ".py")
+        path.write_text(program)
+        return str(path)
 
-    def run(self, script, arguments=(), **environment):
-        return subprocess.run([self.python, "-c", script, *arguments], capture_output=True, text=True, timeout=120,
+    def run(self, program, **environment):
+        return subprocess.run([self.python, self.script(program)], capture_output=True, text=True, timeout=120,
                               env=dict(self.environment, **environment))
 
 
@@ -241,26 +245,29 @@ class Probe(unittest.TestCase):
     def setUpClass(cls):
         cls.temporary = tempfile.TemporaryDirectory()
         cls.folder = pathlib.Path(cls.temporary.name)
-        cls.libraries = cls.folder / "libraries"  # LD_PRELOAD is divided at spaces, which PROBE may have
-        cls.libraries.symlink_to(PROBE)
-        cls.torches = [Torch(python, cls.folder) for python in torches.installed().values()]
+        (cls.folder / "libraries").symlink_to(PROBE)
+        cls.torches = [Torch(version, python, cls.folder) for version, python in torches.installed().items()]
 
     @classmethod
     def tearDownClass(cls):
         cls.temporary.cleanup()
 
-    def record(self, torch, script):
-        """Runs a script recorded and unrecorded; the events of its tape."""
-        plain = torch.run(script)
+    def record(self, torch, program):
+        """How a program ended by itself and recorded, and its tapes."""
+        if program in TOGETHER:
+            done = torch.recorded[program]
+            return torch.plain[program], done, torch.folder.glob(f"together.{done.process}.tape")
+        pattern = torch.folder / "alone.%p.tape"
+        return (torch.run(program), torch.run(program, **dict(torch.recording, TAPEDECK_TAPE=str(pattern))),
+                torch.folder.glob("alone.*.tape"))
+
+    def tapes(self, torch, program):
+        """The events of a program's tapes. To record it changes nothing."""
+        plain, done, tapes = self.record(torch, program)
         self.assertEqual(plain.returncode, 0, plain.stderr)
-        name = hashlib.sha1((torch.version + script).encode()).hexdigest()[:12]
-        pattern = self.folder / (name + ".%p.tape")
-        done = torch.run(script, LD_PRELOAD=str(self.libraries / "libtapedeck-preload.so"), TAPEDECK_SESSION="none",
-                         TAPEDECK_OBSERVER=str(torch.observer), TAPEDECK_TAPE=str(pattern))
         self.assertEqual((done.returncode, done.stdout), (0, plain.stdout), done.stderr)
         self.assertNotIn("tapedeck", done.stderr)
         self.output = done.stdout
-        tapes = sorted(self.folder.glob(name + ".*.tape"))
         return [self.checked(tape) for tape in tapes]
 
     def checked(self, tape):
@@ -277,7 +284,7 @@ class Probe(unittest.TestCase):
     def each(self, script, n_tapes=1):
         self.assertTrue(self.torches)
         for torch in self.torches:
-            tapes = self.record(torch, script)
+            tapes = self.tapes(torch, script)
             self.assertEqual(len(tapes), n_tapes, torch.version)
             yield tapes if n_tapes > 1 else tapes[0]
 

@@ -132,12 +132,12 @@ class Record(RecordCase):
             done = self.record(python, "-c", "import torch; torch.ones(2, requires_grad=True) * 2")
             self.assertEqual(done.returncode, 0)
             self.assert_says(done, "nothing was recorded", "loaded PyTorch, but no backward pass ran")
-            for ending in ("", "import os; os._exit(0)", "import os; os.execv('/bin/true', ['true'])"):
-                done = self.record(python, "-c", "import torch; print(torch.ones(2) * 2);" + ending)
-                self.assertEqual(done.returncode, 0)
-                self.assert_says(done, "nothing was recorded", "loaded PyTorch, but no backward pass ran")
-            done = self.record("env", "-i", python, "-c", "import torch")
-            self.assert_says(done, "nothing was recorded", "LD_PRELOAD")
+        for python, ending in torches.in_turns(["", "import os; os._exit(0)", "import os; os.execv('/bin/true', ['true'])"]):
+            done = self.record(python, "-c", "import torch; print(torch.ones(2) * 2);" + ending)
+            self.assertEqual(done.returncode, 0)
+            self.assert_says(done, "nothing was recorded", "loaded PyTorch, but no backward pass ran")
+        done = self.record("env", "-i", TORCHES[-1], "-c", "import torch")
+        self.assert_says(done, "nothing was recorded", "LD_PRELOAD")
         self.assertEqual(self.tapes(), [])
 
     def test_slowest_module(self):
@@ -173,34 +173,31 @@ work()
 if sys.argv[1] == "main": run()
 thread = threading.Thread(target=run); thread.start(); thread.join()
 """
-        for python in TORCHES:
-            for where in ("main", "thread"):
-                done = self.record(python, self.script(text), where, options=["--force"])
-                self.assertEqual(done.returncode, 128 + signal.SIGSEGV, done.stderr)
-                self.assert_says(done, "recorded script.tape")
-                info = self.info("script.tape")
-                self.assertEqual((info["complete"], info["damage"]), (True, None))
+        for python, where in torches.in_turns(["main", "thread"]):
+            done = self.record(python, self.script(text), where, options=["--force"])
+            self.assertEqual(done.returncode, 128 + signal.SIGSEGV, done.stderr)
+            self.assert_says(done, "recorded script.tape")
+            info = self.info("script.tape")
+            self.assertEqual((info["complete"], info["damage"]), (True, None))
 
     def test_deadly_signals(self):
-        for python in TORCHES:
-            for name in ("SIGTERM", "SIGINT", "SIGSEGV", "SIGKILL", "SIGALRM", "SIGUSR1"):
-                (self.folder / "script.tape").unlink(missing_ok=True)
-                script = self.script(BACKWARD + f"work(); os.kill(os.getpid(), signal.{name}); time.sleep(60)")
-                done = self.record(python, script, options=["--force"])
-                self.assertEqual(done.returncode, 128 + getattr(signal, name), done.stderr)
-                self.assert_checked("script.tape")
+        for python, name in torches.in_turns(["SIGTERM", "SIGINT", "SIGSEGV", "SIGKILL", "SIGALRM", "SIGUSR1"]):
+            (self.folder / "script.tape").unlink(missing_ok=True)
+            script = self.script(BACKWARD + f"work(); os.kill(os.getpid(), signal.{name}); time.sleep(60)")
+            done = self.record(python, script, options=["--force"])
+            self.assertEqual(done.returncode, 128 + getattr(signal, name), done.stderr)
+            self.assert_checked("script.tape")
 
     def test_link_in_the_way(self):
         """Somebody puts a link where a process is going to write its tape. No process follows it."""
         text = BACKWARD + "torch.ones(1, requires_grad=True).sum(); os.symlink('%s', f'script.{os.getpid()}.tape'); print(work())"
         (self.folder / "precious").write_text("not a tape")
-        for python in TORCHES:
-            for target in ("precious", "nothing"):
-                done = self.record(python, self.script(text % target), options=["--force"])
-                self.assertEqual((done.returncode, done.stdout), (0, "6.0\n"), done.stderr)
-                self.assert_says(done, "nothing was recorded: exists already")
-                self.assertEqual((self.folder / "precious").read_text(), "not a tape")
-                self.assertFalse((self.folder / "nothing").exists())
+        for python, target in torches.in_turns(["precious", "nothing"]):
+            done = self.record(python, self.script(text % target), options=["--force"])
+            self.assertEqual((done.returncode, done.stdout), (0, "6.0\n"), done.stderr)
+            self.assert_says(done, "nothing was recorded: exists already")
+            self.assertEqual((self.folder / "precious").read_text(), "not a tape")
+            self.assertFalse((self.folder / "nothing").exists())
 
     def test_link_to_nothing_as_tape(self):
         """Such a link is taken. With --force the tape takes its place, and nothing is made where it leads."""
@@ -222,13 +219,12 @@ thread = threading.Thread(target=run); thread.start(); thread.join()
     def test_ways_to_kill_oneself(self):
         """The process leads a group of its own: `record` must not die with it."""
         text = BACKWARD + "import threading; os.setpgrp(); work(); %s; time.sleep(60)"
-        for python in TORCHES:
-            for way in ("os.killpg(os.getpgrp(), 9)", "os.killpg(0, 9)", "os.kill(0, 9)", "os.kill(-os.getpgrp(), 9)",
-                        "signal.pthread_kill(threading.get_ident(), 9)"):
-                (self.folder / "script.tape").unlink(missing_ok=True)
-                done = self.record(python, self.script(text % way), options=["--force"])
-                self.assertEqual(done.returncode, 128 + signal.SIGKILL, (way, done.stderr))
-                self.assert_checked("script.tape")
+        for python, way in torches.in_turns(["os.killpg(os.getpgrp(), 9)", "os.killpg(0, 9)", "os.kill(0, 9)",
+                                             "os.kill(-os.getpgrp(), 9)", "signal.pthread_kill(threading.get_ident(), 9)"]):
+            (self.folder / "script.tape").unlink(missing_ok=True)
+            done = self.record(python, self.script(text % way), options=["--force"])
+            self.assertEqual(done.returncode, 128 + signal.SIGKILL, (way, done.stderr))
+            self.assert_checked("script.tape")
 
     def test_signals_while_the_tape_ends(self):
         """A signal comes while the process ends, or while it ends because of another signal."""
@@ -248,7 +244,7 @@ for signals, ends in 4 * [((15,), True), ((15, 15), False), ((1, 15), False)]:
     assert os.WTERMSIG(os.waitpid(child, 0)[1]) in (*signals, 0)
 work()
 """)
-        for python in TORCHES:
+        for python in torches.of_test(self):
             done = self.record(python, script, options=["--force"])
             self.assertEqual(done.returncode, 0, done.stderr)
             self.assertNotIn("cut short", done.stderr)
@@ -258,13 +254,12 @@ work()
     def test_default_is_put_back(self):
         """What a handler does that cleans up and then has the program die of the same signal."""
         text = BACKWARD + "work(); signal.signal(signal.SIGTERM, signal.SIG_DFL); %s; time.sleep(60)"
-        for python in TORCHES:
-            for way in ("signal.raise_signal(15)", "os.kill(os.getpid(), 15)",
-                        "import threading; signal.pthread_kill(threading.get_ident(), 15)"):
-                (self.folder / "script.tape").unlink(missing_ok=True)
-                done = self.record(python, self.script(text % way), options=["--force"])
-                self.assertEqual(done.returncode, 128 + signal.SIGTERM, done.stderr)
-                self.assert_checked("script.tape")
+        for python, way in torches.in_turns(["signal.raise_signal(15)", "os.kill(os.getpid(), 15)",
+                                             "import threading; signal.pthread_kill(threading.get_ident(), 15)"]):
+            (self.folder / "script.tape").unlink(missing_ok=True)
+            done = self.record(python, self.script(text % way), options=["--force"])
+            self.assertEqual(done.returncode, 128 + signal.SIGTERM, done.stderr)
+            self.assert_checked("script.tape")
 
     def test_blocked_signal(self):
         """A signal that the program takes with sigwait ends nothing."""
@@ -277,7 +272,7 @@ os.kill(os.getpid(), signal.SIGTERM)
 assert signal.sigwait([signal.SIGTERM]) == signal.SIGTERM
 work()
 """)
-        for python in TORCHES:
+        for python in torches.of_test(self):
             done = self.record(python, script, options=["--force"])
             self.assertEqual(done.returncode, 0, done.stderr)
             self.assertEqual(len(self.info("script.tape")["graph_tasks"]), 2)
@@ -291,7 +286,7 @@ work()
         built = self.run_in("cc", "-shared", "-fPIC", "-o", "child.so", "child.c")
         self.assertEqual(built.returncode, 0, built.stderr)
         script = self.script(BACKWARD + "work(); import ctypes; print(ctypes.CDLL('./child.so').child()); work()")
-        for python in TORCHES:
+        for python in torches.of_test(self):
             done = self.record(python, script, options=["--force"])
             self.assertEqual((done.returncode, done.stdout), (0, "15\n"), done.stderr)
             self.assertEqual(len(self.info("script.tape")["graph_tasks"]), 2)
@@ -306,7 +301,7 @@ signal.signal(signal.SIGTERM, leave)
 print("ready", flush=True)
 while True: time.sleep(0.1)
 """)
-        for python in TORCHES:
+        for python in torches.of_test(self):
             with subprocess.Popen([TAPEDECK, "record", "--force", "--", python, script], stdout=subprocess.PIPE, text=True,
                                   stderr=subprocess.DEVNULL, cwd=self.folder, env=self.environment) as running:
                 self.assertEqual(running.stdout.readline(), "ready\n")
@@ -354,7 +349,7 @@ for end in (end for pair in pairs for end in pair):
     try: print(end.recv(100))
     except BlockingIOError: pass
 """
-        for python in TORCHES:
+        for python in torches.of_test(self):
             done = self.record(python, self.script(text), options=["--force", "-o", "closed.tape"])
             self.assertEqual((done.returncode, done.stdout), (0, ""), done.stderr)
             self.assertEqual({path.read_text() for path in self.folder.glob("own*.txt")}, {"own"})
@@ -373,15 +368,14 @@ work()
 after = [is_open(number) for number in range(3)]
 open("told", "w").write(repr((before, after)))
 """
-        for closed in ("<&-", ">&-", "2>&-", "<&- >&- 2>&-"):
-            for python in TORCHES:
-                told = []
-                for command in ([python], [TAPEDECK, "record", "--force", "-o", "closed.tape", "--", python]):
-                    done = self.run_in("sh", "-c", f'exec "$@" {closed}', "sh", *command, self.script(text))
-                    self.assertEqual(done.returncode, 0, done.stderr)
-                    told.append((self.folder / "told").read_text())
-                self.assertEqual(*told)
-                self.assert_checked("closed.tape")
+        for python, closed in torches.in_turns(["<&-", ">&-", "2>&-", "<&- >&- 2>&-"]):
+            told = []
+            for command in ([python], [TAPEDECK, "record", "--force", "-o", "closed.tape", "--", python]):
+                done = self.run_in("sh", "-c", f'exec "$@" {closed}', "sh", *command, self.script(text))
+                self.assertEqual(done.returncode, 0, done.stderr)
+                told.append((self.folder / "told").read_text())
+            self.assertEqual(*told)
+            self.assert_checked("closed.tape")
 
     def test_record_is_killed(self):
         script = self.script(BACKWARD + """
@@ -540,14 +534,13 @@ os.wait()
                "    x = importlib.import_module(name).ones(3, requires_grad=True)\n" \
                "    (x * 2).sum().backward()\n" \
                "    print(x.grad.sum().item())\n"
-        for python in TORCHES:
-            for order in (["torch", "tapedeck", "torch"], ["tapedeck", "torch", "tapedeck"]):
-                done = self.record(python, self.script("import importlib, torch" + text % order), options=["--force"],
-                                   env=self.with_own_engine())
-                self.assertEqual((done.returncode, done.stdout), (0, "6.0\n" * 3), done.stderr)
-                self.assert_says(done, "recorded 2 processes")
-                self.assertEqual(len(self.info("script.tape")["graph_tasks"]), 3)
-                self.assert_checked("script.tape")
+        for python, order in torches.in_turns([["torch", "tapedeck", "torch"], ["tapedeck", "torch", "tapedeck"]]):
+            done = self.record(python, self.script("import importlib, torch" + text % order), options=["--force"],
+                               env=self.with_own_engine())
+            self.assertEqual((done.returncode, done.stdout), (0, "6.0\n" * 3), done.stderr)
+            self.assert_says(done, "recorded 2 processes")
+            self.assertEqual(len(self.info("script.tape")["graph_tasks"]), 3)
+            self.assert_checked("script.tape")
 
     def test_run_within_record(self):
         """The inner recording is the one that is made, and one line says so."""
@@ -567,7 +560,7 @@ os.wait()
         for name in ("libtapedeck-preload.so", "libtapedeck-probe.so"):
             shutil.copy(libraries / name, other)
         preloaded = dict(self.environment, LD_PRELOAD=str(other / "libtapedeck-preload.so"))
-        for python in TORCHES:
+        for python in torches.of_test(self):
             done = self.record(python, self.script(BACKWARD + "print(work())"), options=["--force"], env=preloaded)
             self.assertEqual((done.returncode, done.stdout), (0, "6.0\n"), done.stderr)
             self.assert_says(done, "recorded script.tape")

@@ -6,9 +6,7 @@ which each thread ran them are what PyTorch itself says (tests/probe/programs/ob
 Then: scripts that both engines can run give tapes that `tapedeck diff` finds equal node by node."""
 import collections
 import concurrent.futures
-import functools
 import glob
-import hashlib
 import json
 import os
 import subprocess
@@ -16,11 +14,11 @@ import sys
 import tempfile
 import unittest
 
+import together
 import torches
-from record_case import CACHE, TAPEDECK, plain_environment
+from record_case import CORPUS, TAPEDECK, built, plain_environment
 
 EXAMPLES = os.environ['EXAMPLES']
-CORPUS = os.path.join(os.environ['SOURCE_ROOT'], 'tests', 'probe', 'programs')
 TOOLS = {'build.py', 'observe.py'}
 SCRIPTS = sorted(set(os.path.basename(path) for path in glob.glob(CORPUS + '/*.py')) - TOOLS)
 TRAINING = [script for script in SCRIPTS if script.startswith('train_')]
@@ -40,35 +38,41 @@ def run(command, **more):
                           capture_output=True, timeout=SECONDS)
 
 
-@functools.lru_cache(None)
-def built(version, source):
-    """A C++ file of the corpus, compiled against this PyTorch; kept in the build folder until the file changes."""
-    path = os.path.join(CORPUS, source)
-    with open(path, 'rb') as file:
-        key = hashlib.sha256(file.read()).hexdigest()[:16]
-    library = os.path.join(CACHE, f'{source}-{version}-{key}.so')
-    if not os.path.exists(library):
-        os.makedirs(CACHE, exist_ok=True)
-        done = run([torches.PYTHONS[version], os.path.join(CORPUS, 'build.py'), path, library])
-        if done.returncode:
-            raise RuntimeError(done.stderr)
-    return library
-
-
 def tape_of(version, script):
     return os.path.join(folder.name, f'{script}-{version}.tape')
 
 
-def observe(version, script, recorder=()):
-    """Runs a script under observe.py, by itself or under a recorder; returns how that ended and what was observed."""
-    out = os.path.join(folder.name, f'{script}-{version}-{"recorded" if recorder else "plain"}.json')
-    more = {'FAKE_DEVICE': built(version, 'fake_device.cpp')} if script == 'two_devices.py' else {}
-    done = run([*recorder, torches.PYTHONS[version], os.path.join(CORPUS, 'observe.py'), out, built(version, 'oracle.cpp'),
-                os.path.join(CORPUS, script)], **more)
+def observed(version, script, how):
+    """Where observe.py writes what it sees of a script, and the words that run it."""
+    out = os.path.join(folder.name, f'{script}-{version}-{how}.json')
+    return out, [os.path.join(CORPUS, 'observe.py'), out, built(version, 'oracle.cpp'), os.path.join(CORPUS, script)]
+
+
+def seen_in(out, done):
     if not os.path.exists(out):
         raise RuntimeError(done.stderr)
     with open(out) as file:
-        return done, json.load(file)
+        return json.load(file)
+
+
+def together_in(version, name, programs, *recorder):
+    """As together.run. One process imports PyTorch and forks for each program."""
+    inside = os.path.join(folder.name, f'{name}-{version}')
+    os.mkdir(inside)
+    environment = plain_environment(FAKE_DEVICE=built(version, 'fake_device.cpp'))
+    return together.run(torches.PYTHONS[version], programs, inside, environment, recorder)
+
+
+def run_plain(version, _):
+    """Every program that is recorded below, by itself: the scripts under observe.py, the training programs as they are."""
+    programs = {('observed', script): observed(version, script, 'plain')[1] for script in SCRIPTS}
+    return together_in(version, 'plain', programs | {('as it is', script): [os.path.join(CORPUS, script)] for script in TRAINING})
+
+
+def record_examples(version, _):
+    """The examples, recorded."""
+    scripts = [script for script in SHARED if (version, script) not in OTHERWISE]
+    return together_in(version, 'examples', {script: [os.path.join(EXAMPLES, script)] for script in scripts}, TAPEDECK, 'record')
 
 
 def events_of(tape, *kinds):
@@ -81,9 +85,12 @@ def events_of(tape, *kinds):
 class Case:
     """One script on one PyTorch, plain and recorded."""
     def __init__(self, version, script):
-        self.plain, self.seen_plain = observe(version, script)
-        tape = tape_of(version, script)
-        self.recorded, self.seen = observe(version, script, [TAPEDECK, 'record', '-o', tape, '--'])
+        self.plain = soon(run_plain, version).result()['observed', script]
+        self.seen_plain = seen_in(observed(version, script, 'plain')[0], self.plain)
+        tape, (out, words) = tape_of(version, script), observed(version, script, 'recorded')
+        more = {'FAKE_DEVICE': built(version, 'fake_device.cpp')} if script == 'two_devices.py' else {}
+        self.recorded = run([TAPEDECK, 'record', '-o', tape, '--', torches.PYTHONS[version], *words], **more)
+        self.seen = seen_in(out, self.recorded)
         self.check = run([TAPEDECK, 'check', tape])
         self.events = events_of(tape, 'node_new', 'edge_new', 'graph_task_begin', 'node_begin')
         self.names = {event['node']: bare(event['name']) for event in self.of('node_new')}
@@ -166,8 +173,8 @@ class Corpus(unittest.TestCase):
 def unmodified(version, script):
     """A program by itself and recorded; and what `info` and `check` say of the tape."""
     command, tape = [torches.PYTHONS[version], os.path.join(CORPUS, script)], tape_of(version, 'unmodified_' + script)
-    return (run(command), run([TAPEDECK, 'record', '-o', tape, '--', *command]), run([TAPEDECK, 'info', tape]),
-            run([TAPEDECK, 'check', tape]))
+    return (soon(run_plain, version).result()['as it is', script], run([TAPEDECK, 'record', '-o', tape, '--', *command]),
+            run([TAPEDECK, 'info', tape]), run([TAPEDECK, 'check', tape]))
 
 
 class Unmodified(unittest.TestCase):
@@ -192,10 +199,9 @@ def on_both_engines(version, script):
     """Tapedeck's run, PyTorch's, and what `diff` says of their tapes."""
     path = os.path.join(EXAMPLES, script)
     semantics = '1.11' if version.startswith('1.') else '2.13'
-    ours, theirs = tape_of(semantics, 'ours_' + script), tape_of(version, 'example_' + script)
-    return (run([TAPEDECK, 'run', '--devices', 'cpu', '--semantics', semantics, '-o', ours, '--force', path]),
-            run([TAPEDECK, 'record', '-o', theirs, '--', torches.PYTHONS[version], path]),
-            run([TAPEDECK, 'diff', ours, theirs]))
+    ours, theirs = tape_of(semantics, 'ours_' + script), soon(record_examples, version).result()[script]
+    return (run([TAPEDECK, 'run', '--devices', 'cpu', '--semantics', semantics, '-o', ours, '--force', path]), theirs,
+            run([TAPEDECK, 'diff', ours, theirs.tape]))
 
 
 class BothEngines(unittest.TestCase):
@@ -255,7 +261,7 @@ class Versions(unittest.TestCase):
 futures = {}
 
 
-def soon(call, version, script):
+def soon(call, version, script=None):
     """The future of a call, which runs once, beside another one."""
     key = call, version, script
     if key not in futures:
@@ -271,6 +277,10 @@ def submit_all(versions):
     for version in versions:
         built(version, 'oracle.cpp')
         built(version, 'fake_device.cpp')
+        soon(run_plain, version)
+    for version in versions:
+        soon(record_examples, version)
+    for version in versions:
         for script in SCRIPTS:
             soon(Case, version, script)
     for version in versions:

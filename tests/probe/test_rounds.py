@@ -295,7 +295,7 @@ def play_many(name, kind, command, number, first):
 def main():
     for number in (signal.SIGINT, signal.SIGQUIT):  # a shell ignores them in what it runs in the background
         signal.signal(number, signal.SIG_DFL)
-    number = int(sys.argv[2]) if len(sys.argv) > 2 else 16
+    number = torches.n_rounds(sys.argv[2]) if len(sys.argv) > 2 else 16
     first = int(sys.argv[3]) if len(sys.argv) > 3 else 1
     if sys.argv[1] == 'run':
         sys.exit(bool(play_many('run', RunRound, [TAPEDECK, 'run', '-o', 'out.tape', PROGRAM, 'plan.json'], number, first)))

@@ -2,13 +2,17 @@
 """`record --steps`, `--every`, `--first` and `--until`: the passes of the chosen steps are on the tape as a full recording
 has them, the others leave no trace, and the program computes the same to the bit. With every PyTorch that is here."""
 import collections
+import functools
 import hashlib
 import json
 import os
+import pathlib
+import tempfile
 import unittest
 
+import together
 import torches
-from record_case import SOURCE, TAPEDECK, RecordCase
+from record_case import SOURCE, TAPEDECK, RecordCase, built, plain_environment
 
 TORCHES = list(torches.installed().values())
 
@@ -207,11 +211,32 @@ def passes_by_step(events):
     return {step: [passes[task] for task in tasks] for step, tasks in steps.items()}
 
 
+SHALLOW = REENTRANT.replace("66", "30")  # no pool: 1.13 does not say that its threads are in a pass
+WHOLE = {None: (MLP, GAN, ACCUMULATION, NO_OPTIMIZER, REENTRANT, SHALLOW, BESIDE, NAN),
+         "1": (MLP, GAN, ACCUMULATION, NO_OPTIMIZER, REENTRANT), "2": (MLP, NO_OPTIMIZER, SHALLOW)}
+
+
+def name_of(text):
+    return f"{hashlib.sha256(text.encode()).hexdigest()[:8]}.py"
+
+
+@functools.cache
+def whole(python, level=None):
+    """{program: how it ended} of WHOLE, unrecorded or recorded from the first to the last step, and the folder of their
+    tapes. One process imports PyTorch and forks for each of them."""
+    folder = tempfile.TemporaryDirectory()
+    programs = {text: [os.path.join(folder.name, name_of(text))] for text in WHOLE[level]}
+    for text, (path,) in programs.items():
+        pathlib.Path(path).write_text(text)
+    recorder = (TAPEDECK, "record", "--level", level, "--first", "1000") if level else ()
+    return together.run(python, programs, folder.name, plain_environment(XDG_RUNTIME_DIR=folder.name), recorder), folder
+
+
 class Steps(RecordCase):
     maxDiff = 3000
 
     def script(self, text):
-        return super().script(text, f"{hashlib.sha256(text.encode()).hexdigest()[:8]}.py")
+        return super().script(text, name_of(text))
 
     def record(self, python, text, *options, tape="p.tape", arguments=(), fine=True):
         """Records a program; its events, and what it and `record` said."""
@@ -222,6 +247,10 @@ class Steps(RecordCase):
         self.assert_checked(tape)
         return self.events(tape), done
 
+    def plain(self, python, text):
+        """What it prints by itself."""
+        return whole(python)[0][text].stdout
+
     def left_out(self, events):
         return [(event["first"], event["steps"], event["passes"]) for event in events if event["event"] == "left_out"]
 
@@ -229,9 +258,12 @@ class Steps(RecordCase):
         """The chosen steps are those of a full recording, and the rest is told."""
         for python in TORCHES:
             with self.subTest(python=python, options=options):
-                full, all_ = self.record(python, text, "--level", level, "--first", "1000")
+                all_ = whole(python, level)[0][text]
+                self.assertEqual(all_.returncode, 0, all_.stderr)
+                self.assert_checked(all_.tape)
+                full = self.events(all_.tape)
                 some, done = self.record(python, text, "--level", level, *options)
-                self.assertEqual(done.stdout, self.run_in(python, self.script(text)).stdout)
+                self.assertEqual(done.stdout, self.plain(python, text))
                 self.assertEqual(all_.stdout, done.stdout)
                 of_full, of_some = passes_by_step(full), passes_by_step(some)
                 self.assertEqual(sorted(of_some), wanted)
@@ -263,8 +295,7 @@ class Steps(RecordCase):
     def test_mlp_at_level_2(self):
         self.compare(MLP, ["--steps", "2:4"], [2, 3], [(0, 2, 2), (4, 3, 3)], level="2")
         self.compare(NO_OPTIMIZER, ["--steps", "4"], [4], [(0, 4, 4), (5, 2, 2)], level="2")
-        shallow = REENTRANT.replace("66", "30")  # no pool: 1.13 does not say that its threads are in a pass
-        self.compare(shallow, ["--every", "5"], [0, 5], [(1, 4, 4), (6, 1, 1)], level="2")
+        self.compare(SHALLOW, ["--every", "5"], [0, 5], [(1, 4, 4), (6, 1, 1)], level="2")
 
     def test_gan(self):
         """Both passes of an iteration are a step, but for the first."""
@@ -283,7 +314,7 @@ class Steps(RecordCase):
     def test_a_thread_beside(self):
         """Whole passes of the other thread, or none of it."""
         for python in TORCHES:
-            plain = self.run_in(python, self.script(BESIDE)).stdout
+            plain = self.plain(python, BESIDE)
             events, done = self.record(python, BESIDE, "--every", "7")
             self.assertEqual(done.stdout, plain)
             steps = [event["iteration"] for event in events if event["event"] == "step"]
@@ -297,13 +328,9 @@ class Steps(RecordCase):
     def test_devices(self):
         """The threads of devices wait through the steps that nobody wants."""
         program = SOURCE / "tests" / "probe" / "programs" / "two_devices.py"
-        for python in TORCHES:
-            library = self.folder / "fake_device.so"
-            built = self.run_in(python, SOURCE / "tests" / "probe" / "programs" / "build.py",
-                              SOURCE / "tests" / "probe" / "programs" / "fake_device.cpp", library)
-            self.assertEqual(built.returncode, 0, built.stderr)
+        for version, python in torches.installed().items():
             text = program.read_text().replace("range(3)", "range(8)")
-            self.environment["FAKE_DEVICE"] = str(library)
+            self.environment["FAKE_DEVICE"] = built(version, "fake_device.cpp")
             plain = self.run_in(python, self.script(text)).stdout
             events, done = self.record(python, text, "--every", "3")
             self.assertEqual(done.stdout, plain)
@@ -328,7 +355,7 @@ class Steps(RecordCase):
     def test_until_nan(self):
         for python in TORCHES:
             events, done = self.record(python, NAN, "--until", "nan")
-            self.assertEqual(done.stdout, self.run_in(python, self.script(NAN)).stdout)
+            self.assertEqual(done.stdout, self.plain(python, NAN))
             self.assertEqual([event["iteration"] for event in events if event["event"] == "step"], [0, 1, 2, 3, 4])
             self.assertEqual(self.left_out(events), [(5, 4, 4)])
             kinds = [event["event"] for event in events]

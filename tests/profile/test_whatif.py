@@ -217,7 +217,7 @@ class Simulation:
         self.passes, self.wake, self.n_recorded, self.policy, self.n_workers = passes, wake, n_recorded, policy, n_workers
         self.n_devices = n_devices or n_recorded
         self.share = lambda task: eval("*".join(["1.0"] + [str(s) for what, s in scales if what in (task.name, task.node)]))
-        self.agenda, self.order, self.n_pushed, self.held = [], itertools.count(), itertools.count(), 0
+        self.agenda, self.order, self.n_pushed, self.held, self.pops = [], itertools.count(), itertools.count(), 0, []
         self.teams, self.wall, self.queue_peak, self.memory_peak = {}, 0, 0, 0
         self.prepare()
         while self.agenda:
@@ -296,6 +296,7 @@ class Simulation:
             self.team(key)[1] += 1
             return
         task = heap.pop()[0]
+        self.pops.append((task.graph_task, task.node))
         one = next(one for one in self.passes if one.graph_task == task.graph_task)
         for to, offset, n_bytes in task.out:
             self.at(self.now + self.scaled(task, offset), self.deliver, one, one.by_node[to], n_bytes, key)
@@ -357,6 +358,88 @@ class Whatif(unittest.TestCase):
             self.assertGreaterEqual(result["wall"], result["critical_path"])
             self.assertGreaterEqual(result["wall"], result["work_over_workers"])
         return told
+
+    def predict(self, path, policy, **plan):
+        """The tape of a prediction: who is popped when is what the test's own simulation says."""
+        words = [word for name, value in plan.items() for word in (f"--{name[2:]}", str(value))]
+        predicted = self.path("predicted.tape")
+        told = json.loads(run(TAPEDECK, "whatif", path, "--json", "--policy", policy, *words, "--force", "-o", predicted))
+        events = [json.loads(line) for line in run(TAPEDECK, "events", "--json", predicted).splitlines()]
+        tape = Tape(path)
+        pops = [pop for passes, wake in tape.groups for pop in Simulation(passes, wake, tape.n_devices, policy, **plan).pops]
+        self.assertEqual([(e["graph_task"], e["node"]) for e in events if e["event"] == "queue_pop"], pops, (path, policy, plan))
+        begins = {e["graph_task"]: e["t"] for e in events if e["event"] == "graph_task_begin"}
+        wall = sum(e["t"] - begins[e["graph_task"]] for e in events if e["event"] == "graph_task_end")
+        self.assertLessEqual(abs(wall - told["results"][0]["wall"]), len(events))  # what happens at once is a nanosecond apart
+        self.replay(events, policy, plan.get("n_workers", 1))
+        self.name_devices(path, events)
+        run(TAPEDECK, "check", predicted)
+        return events
+
+    def name_devices(self, path, events):
+        """What the tape has keeps its name; a device that it does not have says so."""
+        recorded = {e["device"]: e["name"] for e in map(json.loads, run(TAPEDECK, "events", "--json", "--kind", "device_new", path).splitlines())}
+        names = {e["device"]: e["name"] for e in events if e["event"] == "device_new"}
+        for device in {e["device"] for e in events if e["event"] == "queue_new"}:
+            self.assertEqual(names.get(device, "cpu"), recorded.get(device, f"what-if:{device}" if device >= 0 else "cpu"))
+
+    def replay(self, events, policy, n_workers):
+        """A queue gives what it got, a thread runs what it popped, and a pass ends when nothing is left."""
+        queues, running, left, threads = collections.defaultdict(list), {}, collections.Counter(), collections.defaultdict(set)
+        for e in events:
+            kind, queue = e["event"], queues[e.get("queue")]
+            if kind == "queue_push":
+                queue.append(e["node"])
+                left[e["graph_task"]] += 1
+                self.assertEqual(e["size"], len(queue))
+            elif kind == "queue_pop":
+                self.assertIn(e["node"], {"fifo": queue[:1], "lifo": queue[-1:]}.get(policy, queue))
+                queue.remove(e["node"])
+                self.assertEqual(e["size"], len(queue))
+                self.assertNotIn(e["thread"], running)
+                running[e["thread"]] = [e["node"], "popped"]
+                threads[e["queue"]].add(e["thread"])
+            elif kind in ("node_begin", "node_end"):
+                was, now = ("popped", "begun") if kind == "node_begin" else ("begun", "ended")
+                self.assertEqual(running[e["thread"]], [e["node"], was])
+                running[e["thread"]][1] = now
+            elif kind == "outstanding":
+                self.assertEqual(running.pop(e["thread"])[1], "ended")
+                left[e["graph_task"]] -= 1
+                self.assertEqual(e["value"], left[e["graph_task"]])
+            elif kind == "graph_task_end":
+                self.assertEqual(left[e["graph_task"]], 0)
+        self.assertFalse(running or any(queues.values()))
+        self.assertLessEqual(max(map(len, threads.values())), n_workers)
+
+    def test_prediction(self):
+        for seed, plan in enumerate(([], ["train"], ["overlap"], [])):
+            path = self.path(f"{seed}.tape")
+            run(MAKE_TAPE, str(30 + 10 * seed), str(1 + seed), "5", str(seed), path, *plan)
+            for policy in POLICIES[seed % 2::2]:
+                self.predict(path, policy)
+                self.predict(path, policy, n_devices=3, n_workers=1 + seed % 3)
+        path = self.path("p.tape")
+        run(TAPEDECK, "run", "-o", path, self.write(PROGRAM))
+        for policy in POLICIES:
+            self.predict(path, policy)
+        path = self.path("d.tape")
+        run(TAPEDECK, "run", "-o", path, "two_devices")
+        events = self.predict(path, "engine")
+        self.assertIn("what-if", [e["name"] for e in events if e["event"] == "setting"])
+        told = json.loads(run(TAPEDECK, "diff", "--json", path, self.path("predicted.tape")))
+        self.assertEqual((told["nodes"]["paired"], told["nodes"]["only_a"], told["nodes"]["only_b"]), (told["a"]["nodes"], [], []))
+
+    def test_prediction_words(self):
+        path, output = self.path("m.tape"), self.path("out.tape")
+        run(MAKE_TAPE, "40", "2", "4", "1", path)
+        self.assertIn("one --policy", run(TAPEDECK, "whatif", path, "-o", output, ok=2))
+        self.assertIn("Weather", run(TAPEDECK, "whatif", path, "--policy", "fifo", "--free", "Weather", "-o", output, ok=2))
+        self.assertIn("No such file", run(TAPEDECK, "whatif", path, "--policy", "fifo", "-o", self.path("none/out.tape"), ok=2))
+        self.assertEqual(os.listdir(self.folder.name), ["m.tape"])
+        run(TAPEDECK, "whatif", path, "--policy", "fifo", "-o", output)
+        self.assertIn("exists", run(TAPEDECK, "whatif", path, "--policy", "fifo", "-o", output, ok=2))
+        self.assertIn("itself", run(TAPEDECK, "whatif", path, "--policy", "fifo", "--force", "-o", path, ok=2))
 
     def test_made(self):
         """On a made tape, time is what the simulator of the test said, so that the replay is exact."""
