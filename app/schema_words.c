@@ -9,6 +9,7 @@
 #include "engine/profile/findings/findings.h"
 #include "engine/profile/model/virtual_run.h"
 #include "engine/profile/order/order.h"
+#include "engine/profile/quiz/question.h"
 #include "engine/profile/report/idle.h"
 #include "engine/profile/report/report.h"
 #include "engine/replay/state.h"
@@ -26,6 +27,7 @@
   X(node_state, TD_NODE_absent)                                                                    \
   X(schedule, TD_N_SCHEDULES)                                                                      \
   X(finding_kind, TD_N_FINDING_KINDS)                                                              \
+  X(question_kind, TD_N_QUESTION_KINDS)                                                            \
   X(order_cause, TD_N_ORDER_CAUSES)                                                                \
   X(align_cause, TD_N_ALIGN_CAUSES)                                                                \
   X(chain_link, TD_N_CHAIN_LINKS)                                                                  \

@@ -9,6 +9,8 @@
 #include "engine/profile/diff/diff.h"
 #include "engine/profile/model/whatif.h"
 #include "engine/profile/order/order.h"
+#include "engine/profile/quiz/question_words.h"
+#include "engine/profile/quiz/quiz.h"
 #include "engine/profile/report/critical_report.h"
 #include "engine/profile/report/memory.h"
 #include "engine/profile/report/report.h"
@@ -24,6 +26,7 @@
 #include <stdlib.h>
 
 #define N_MOMENTS 8
+#define N_QUESTIONS 14
 #define N_EVENTS 256
 
 static void
@@ -191,6 +194,33 @@ compare(td_tape *tape) {
   td_error_clear(&error);
 }
 
+/* The answer is one of the choices. */
+static void
+ask(td_replay *replay, const td_question *question) {
+  bool has_key = question->n_choices == 0;
+  for (uint32_t i = 0; i < question->n_choices; i++)
+    has_key = has_key || question->choices[i] == question->key[0];
+  if (!has_key || !td_question_is_right(question, question->key, question->n_key)) abort();
+  const uint64_t wrong = question->choices[0];
+  free(td_question_prompt(replay, question));
+  free(td_question_facts(replay, question));
+  free(td_question_answer(replay, question));
+  free(td_question_reason(replay, question));
+  free(td_question_correction(replay, question, &wrong, 1));
+  for (uint32_t i = 0; i < question->n_choices; i++)
+    free(td_question_choice(replay, question, question->choices[i]));
+}
+
+static void
+quiz(td_replay *replay) {
+  td_quiz *quiz;
+  td_question question;
+  if (td_quiz_new(replay, 1, &quiz, NULL) != TD_OK) return;
+  for (uint32_t i = 0; i < N_QUESTIONS && td_quiz_next(quiz, &question); i++)
+    ask(replay, &question);
+  td_quiz_free(quiz);
+}
+
 static void
 speak(td_replay *replay) {
   uint64_t first = td_replay_first(replay), n = td_replay_end(replay) - first;
@@ -198,6 +228,7 @@ speak(td_replay *replay) {
     describe(replay, first + (n <= N_EVENTS ? i : i * n / N_EVENTS));
   for (uint64_t i = 0; i < N_MOMENTS && i < n; i++)
     explain(replay, first + (i + 1) * n / (N_MOMENTS + 1));
+  quiz(replay);
 }
 
 /* Whatever an outline claims, a cause comes before its problem. */

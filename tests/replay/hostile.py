@@ -31,13 +31,13 @@ UNPACK = os.path.join(BUILD, "tests", "fuzz", "unpack")
 SANITIZED = "ASAN_OPTIONS" in os.environ
 COMMANDS = {"info": ["info", "TAPE"], "info --json": ["info", "TAPE", "--json"], "events": ["events", "TAPE"], "events --json": ["events", "TAPE", "--json"],
             "state": ["state", "TAPE", "--at", "end"], "state --json": ["state", "TAPE", "--at", "end", "--json"],
-            "why": ["why", "TAPE", "--at", "end"], "chain": ["why", "TAPE", "--chain"], "check": ["check", "TAPE"], "order": ["order", "TAPE", "--json"], "findings": ["findings", "TAPE"], "report": ["report", "TAPE"], "whatif": ["whatif", "TAPE", "--devices", "3"],
+            "why": ["why", "TAPE", "--at", "end"], "chain": ["why", "TAPE", "--chain"], "check": ["check", "TAPE"], "order": ["order", "TAPE", "--json"], "findings": ["findings", "TAPE"], "quiz": ["quiz", "TAPE", "--answers", "--seed", "1"], "report": ["report", "TAPE"], "whatif": ["whatif", "TAPE", "--devices", "3"],
             "contention": ["report", "TAPE", "--contention"], "critical": ["report", "TAPE", "--critical"],
             "idle": ["report", "TAPE", "--idle"], "memory": ["report", "TAPE", "--memory"],
             "diff": ["diff", "TAPE", "OTHER"], "diff by": ["diff", "TAPE", "OTHER", "--by", "op"],
             "export html": ["export", "TAPE", "--to", "html", "-o", "/dev/null", "--force"]}
 # These commands may say that a tape has nothing for them.
-REFUSALS = {"order": b"nobody saw what entered|far more edges", "export html": b"the tape has no backward pass",
+REFUSALS = {"quiz": b"no ready queue or count is on this tape", "order": b"nobody saw what entered|far more edges", "export html": b"the tape has no backward pass",
             "whatif": b"nobody saw what entered|no backward pass of this tape ended well", "idle": b"nobody saw what entered",
             "critical": b"nobody saw what entered|no backward pass of this tape ended well"}
 COMMANDS |= {f"render {view}": ["render", "TAPE", "--view", view, "--at", "end", "-o", "OUT.png"]
@@ -46,7 +46,7 @@ COMMANDS |= {f"export {form}": ["export", "TAPE", "--to", form, "-o", "OUT." + f
              for form in ("chrome", "csv", "dot", "parquet", "perfetto", "sqlite")}
 # A test's bounds. A cost that grows with the square has slope 2. Half a second is noise on a busy machine.
 CHECK_SIZES, CHECK_SLOPE, CHECK_NOISE = ((1000, 4000) if SANITIZED else (6000, 30000)), 1.6, 0.5
-CHECK_COMMANDS = "info,info --json,events,state,state --json,why,chain,check,order,findings,report,contention,whatif,critical,idle,memory,diff,diff by,render overview"
+CHECK_COMMANDS = "info,info --json,events,state,state --json,why,chain,check,order,findings,quiz,report,contention,whatif,critical,idle,memory,diff,diff by,render overview"
 # Bytes, and bytes for each byte of the contents. Any tape may have 65,536 ids of each kind.
 MEMORY_OF_ALL, MEMORY_OF_BYTE = 96 << 20, 64
 OUTPUT_OF_ALL, OUTPUT_OF_EVENT = 64 << 10, 1 << 10

@@ -8,7 +8,7 @@ import re
 import sys
 
 TAPE = ["engine/base", "engine/events", "engine/trace", "engine/replay"]
-PROFILE = ["engine/profile"] + ["engine/profile/" + folder for folder in ("chain", "check", "model", "report", "why", "order", "diff", "findings", "stops")]
+PROFILE = ["engine/profile"] + ["engine/profile/" + folder for folder in ("chain", "check", "model", "report", "why", "order", "diff", "findings", "quiz", "stops")]
 CORE = TAPE + PROFILE
 RUN = ["engine/base", "engine/events", "engine/control", "engine/tensor", "engine/device", "engine/graph",
        "engine/pass"]
@@ -28,6 +28,7 @@ MAY_INCLUDE = {
     "engine/profile/report": TAPE + ["engine/profile", "engine/profile/model"],
     "engine/profile/findings": TAPE + ["engine/profile", "engine/profile/check", "engine/profile/order", "engine/profile/why"],
     "engine/profile/diff": TAPE + ["engine/profile", "engine/profile/report", "engine/profile/why"],
+    "engine/profile/quiz": TAPE + ["engine/profile", "engine/profile/why"],
     "engine/profile/stops": TAPE + ["engine/control"],
     "engine/exchange": CORE,
     "engine/tensor": ["engine/base"],

@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "app/quiz_ask.h"
+
+#include "engine/profile/quiz/question_words.h"
+
+#include <errno.h>
+#include <glib.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- the question ---- */
+
+/* Facts about choices stand in the order of the choices. */
+static bool
+has_fact_of_each_choice(const td_question *question) {
+  return question->kind == TD_QUESTION_POP || question->kind == TD_QUESTION_ORDER;
+}
+
+static void
+print_text(char *text) {
+  if (*text) printf("%s\n", text);
+  free(text);
+}
+
+static void
+print_facts(char *facts, bool is_numbered) {
+  int n = 0;
+  for (char *rest, *line = strtok_r(facts, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest))
+    if (is_numbered)
+      printf("  %d  %s\n", ++n, line);
+    else
+      printf("     %s\n", line);
+  free(facts);
+}
+
+static void
+print_choices(td_replay *replay, const td_question *question) {
+  for (uint32_t i = 0; i < question->n_choices; i++) {
+    char *text = td_question_choice(replay, question, question->choices[i]);
+    printf("  %u  %s\n", i + 1, text);
+    free(text);
+  }
+}
+
+static void
+print_question(td_replay *replay, const td_question *question) {
+  bool is_numbered = has_fact_of_each_choice(question);
+  print_text(td_question_prompt(replay, question));
+  print_facts(td_question_facts(replay, question), is_numbered);
+  if (!is_numbered) print_choices(replay, question);
+}
+
+static void
+print_hint(const td_question *question) {
+  switch (td_question_form(question->kind)) {
+  case TD_ANSWER_one:
+    printf("Answer (1 to %u): ", question->n_choices);
+    break;
+  case TD_ANSWER_order:
+    printf("Answer (%u numbers, first to last): ", question->n_choices);
+    break;
+  case TD_ANSWER_number:
+    printf("Answer (a number): ");
+    break;
+  default:
+    printf("Answer (a number, or a pattern such as 0x3f800000): ");
+  }
+  fflush(stdout);
+}
+
+/* ---- the answer ---- */
+
+static bool
+read_number(const char *word, uint64_t most, uint64_t *number) {
+  char *end;
+  errno = 0;
+  *number = g_ascii_strtoull(word, &end, 10);
+  return g_ascii_isdigit(*word) && *end == '\0' && errno == 0 && *number <= most;
+}
+
+static bool
+read_pattern(const char *word, uint64_t *pattern) {
+  char *end;
+  if (g_str_has_prefix(word, "0x")) {
+    *pattern = g_ascii_strtoull(word, &end, 16);
+    return strlen(word) == 10 && *end == '\0';
+  }
+  float value = (float)g_ascii_strtod(word, &end);
+  uint32_t bits;
+  memcpy(&bits, &value, sizeof bits);
+  *pattern = bits;
+  return end != word && *end == '\0' && isfinite(value);
+}
+
+static bool
+read_word(const td_question *question, const char *word, uint64_t *value) {
+  td_answer_form form = td_question_form(question->kind);
+  if (form == TD_ANSWER_pattern) return read_pattern(word, value);
+  if (form == TD_ANSWER_number) return read_number(word, UINT32_MAX, value);
+  if (!read_number(word, question->n_choices, value) || *value == 0) return false;
+  *value = question->choices[*value - 1];
+  return true;
+}
+
+/* Words are apart by spaces or commas. */
+static bool
+read_answer(const td_question *question, char *line, uint64_t *answer, uint32_t *n) {
+  bool is_order = td_question_form(question->kind) == TD_ANSWER_order;
+  uint32_t wanted = is_order ? question->n_choices : 1;
+  char *rest, *word = strtok_r(line, " \t,\n", &rest);
+  for (*n = 0; word && *n < wanted; word = strtok_r(NULL, " \t,\n", &rest))
+    if (!read_word(question, word, &answer[(*n)++])) return false;
+  return !word && *n == wanted;
+}
+
+static void
+print_verdict(td_replay *replay, const td_question *question, const uint64_t *answer, uint32_t n,
+              bool is_right) {
+  char *right = td_question_answer(replay, question);
+  if (is_right)
+    printf("Right.\n");
+  else
+    printf("%s: %s.\n", n ? "Wrong. The answer is" : "The answer is", right);
+  free(right);
+  if (!is_right) print_text(td_question_correction(replay, question, answer, n));
+  print_text(td_question_reason(replay, question));
+}
+
+/* Returns false at the end of the input. */
+static bool
+ask(const td_question *question, uint64_t *answer, uint32_t *n) {
+  char *line = NULL;
+  size_t room = 0;
+  bool is_read = false, goes_on = true;
+  while (!is_read && goes_on) {
+    print_hint(question);
+    goes_on = getline(&line, &room, stdin) >= 0;
+    if (!goes_on) break;
+    *n = 0;
+    is_read = *g_strstrip(line) == '\0' || read_answer(question, line, answer, n);
+    if (!is_read) printf("That is no answer. ");
+  }
+  free(line);
+  return goes_on;
+}
+
+td_asked
+td_quiz_ask(td_replay *replay, const td_question *question) {
+  uint64_t answer[TD_QUESTION_CHOICES];
+  uint32_t n = 0;
+  print_question(replay, question);
+  if (!ask(question, answer, &n)) return TD_ASKED_OVER;
+  bool is_right = td_question_is_right(question, answer, n);
+  print_verdict(replay, question, answer, n, is_right);
+  return is_right ? TD_ASKED_RIGHT : TD_ASKED_WRONG;
+}
+
+void
+td_quiz_print_solved(td_replay *replay, const td_question *question) {
+  print_question(replay, question);
+  print_verdict(replay, question, NULL, 0, false);
+}
+
+/* ---- JSON ---- */
+
+static void
+write_text(td_json *json, const char *key, char *text) {
+  td_member_string(json, key, text);
+  free(text);
+}
+
+static void
+write_facts(td_json *json, char *facts) {
+  td_json_key(json, "facts");
+  td_json_begin_array(json);
+  for (char *rest, *line = strtok_r(facts, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest))
+    td_json_string(json, line);
+  td_json_end_array(json);
+  free(facts);
+}
+
+static void
+write_choices(td_json *json, td_replay *replay, const td_question *question) {
+  td_json_key(json, "choices");
+  td_json_begin_array(json);
+  for (uint32_t i = 0; i < question->n_choices; i++) {
+    td_json_begin_object(json);
+    td_member_u64(json, "value", question->choices[i]);
+    write_text(json, "text", td_question_choice(replay, question, question->choices[i]));
+    td_json_end_object(json);
+  }
+  td_json_end_array(json);
+}
+
+static void
+write_answer(td_json *json, const td_question *question) {
+  td_json_key(json, "answer");
+  td_json_begin_array(json);
+  for (uint32_t i = 0; i < question->n_key; i++)
+    td_json_u64(json, question->key[i]);
+  td_json_end_array(json);
+}
+
+void
+td_quiz_write(td_json *json, td_replay *replay, const td_question *question) {
+  td_json_begin_object(json);
+  td_member_string(json, "kind", td_question_kind_name(question->kind));
+  td_member_u64(json, "position", question->position);
+  td_member_known(json, "answered", question->answered, question->answered != TD_NO_CAUSE);
+  td_member_id(json, "node", question->node);
+  td_member_id(json, "queue", question->queue);
+  td_member_id(json, "graph_task", question->graph_task);
+  write_text(json, "prompt", td_question_prompt(replay, question));
+  write_facts(json, td_question_facts(replay, question));
+  write_choices(json, replay, question);
+  write_answer(json, question);
+  write_text(json, "reason", td_question_reason(replay, question));
+  td_json_end_object(json);
+}
