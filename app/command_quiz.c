@@ -60,7 +60,7 @@ ask_all(td_replay *replay, td_quiz *quiz, const options *options, const char *pa
       td_quiz_print_solved(replay, &question);
       continue;
     }
-    td_asked asked = td_quiz_ask(replay, &question);
+    td_asked asked = td_quiz_ask(replay, &question, NULL);
     if (asked == TD_ASKED_OVER) break;
     count(&score, question.kind, asked == TD_ASKED_RIGHT);
   }

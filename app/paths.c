@@ -25,6 +25,11 @@ td_path_examples(void) {
 }
 
 const char *
+td_path_lessons(void) {
+  return runs_from_build_folder() ? TD_SOURCE_FOLDER "/resources/lessons" : TD_INSTALLED_LESSONS;
+}
+
+const char *
 td_path_translations(void) {
   return runs_from_build_folder() ? TD_BUILD_FOLDER "/resources/po" : TD_INSTALLED_TRANSLATIONS;
 }

@@ -5,11 +5,12 @@
 #pragma once
 
 /* td_path_python returns the Python interpreter, td_path_module the folder of the package
- * tapedeck. td_path_examples returns the folder of the example scripts, td_path_translations that
- * of the catalogues of messages. */
+ * tapedeck. td_path_examples returns the folder of the example scripts, td_path_lessons that of
+ * the lessons, and td_path_translations that of the catalogues of messages. */
 const char *td_path_python(void);
 const char *td_path_module(void);
 const char *td_path_examples(void);
+const char *td_path_lessons(void);
 const char *td_path_translations(void);
 
 /* td_path_program returns the program that people start, td_path_whole_program the one that has all

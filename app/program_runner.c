@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "app/program_runner.h"
 
+#include "app/last_words.h"
 #include "app/paths.h"
 
 #include <glib/gi18n.h>
@@ -86,16 +87,6 @@ last_lines(const char *text) {
   return g_strdup(*begin == '\n' ? begin + 1 : begin);
 }
 
-/* The program's own last line: Tapedeck says after it where the tape is. */
-static char *
-own_last_line(const char *said) {
-  g_auto(GStrv) lines = g_strsplit(said, "\n", -1);
-  const char *last = _("it does not say why");
-  for (char **line = lines; *line; line++)
-    if (**line && !g_str_has_prefix(*line, "tapedeck: ")) last = *line;
-  return g_strdup(last);
-}
-
 /* train.py becomes train-20261126-091500.tape, which no file has. */
 static char *
 tape_of(char **words) {
@@ -119,7 +110,8 @@ return_outcome(GTask *task, gboolean succeeded, const char *said) {
                             *lines ? lines : _("The program ran no backward pass."));
     return;
   }
-  if (!succeeded) job->problem = own_last_line(said);
+  if (!succeeded) job->problem = td_last_words(said);
+  if (!succeeded && !job->problem) job->problem = g_strdup(_("it does not say why"));
   g_task_return_boolean(task, TRUE);
 }
 

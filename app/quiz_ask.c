@@ -53,7 +53,8 @@ print_question(td_replay *replay, const td_question *question) {
 }
 
 static void
-print_hint(const td_question *question) {
+print_form(const td_question *question, const char *hint) {
+  if (hint) printf("(? gives a hint) ");
   switch (td_question_form(question->kind)) {
   case TD_ANSWER_one:
     printf("Answer (1 to %u): ", question->n_choices);
@@ -130,28 +131,31 @@ print_verdict(td_replay *replay, const td_question *question, const uint64_t *an
 
 /* Returns false at the end of the input. */
 static bool
-ask(const td_question *question, uint64_t *answer, uint32_t *n) {
+ask(const td_question *question, const char *hint, uint64_t *answer, uint32_t *n) {
   char *line = NULL;
   size_t room = 0;
   bool is_read = false, goes_on = true;
   while (!is_read && goes_on) {
-    print_hint(question);
+    print_form(question, hint);
     goes_on = getline(&line, &room, stdin) >= 0;
     if (!goes_on) break;
     *n = 0;
     is_read = *g_strstrip(line) == '\0' || read_answer(question, line, answer, n);
-    if (!is_read) printf("That is no answer. ");
+    if (!is_read && hint && strcmp(line, "?") == 0)
+      printf("%s\n", hint);
+    else if (!is_read)
+      printf("That is no answer. ");
   }
   free(line);
   return goes_on;
 }
 
 td_asked
-td_quiz_ask(td_replay *replay, const td_question *question) {
+td_quiz_ask(td_replay *replay, const td_question *question, const char *hint) {
   uint64_t answer[TD_QUESTION_CHOICES];
   uint32_t n = 0;
   print_question(replay, question);
-  if (!ask(question, answer, &n)) return TD_ASKED_OVER;
+  if (!ask(question, hint, answer, &n)) return TD_ASKED_OVER;
   bool is_right = td_question_is_right(question, answer, n);
   print_verdict(replay, question, answer, n, is_right);
   return is_right ? TD_ASKED_RIGHT : TD_ASKED_WRONG;

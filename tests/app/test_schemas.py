@@ -215,6 +215,8 @@ class Schemas(unittest.TestCase):
 
     def test_without_tapes(self):
         self.check("examples", "examples")
+        self.check("lesson-list", "lesson", "list")
+        self.check("lesson-check", "lesson", "check", "chain")
         self.check("bench", "bench", "--figure", "record_disabled", "--figure", "torch_model")
         self.check("bench-scale", "bench", "--scale", "--figure", "chain")
 
@@ -224,6 +226,8 @@ class Schemas(unittest.TestCase):
         documents = [(schema_of(command), self.check(schema_of(command), command[0], tape, *command[1:], may_fail=True))
                      for tape in (nan, program) for command in OF_TAPES]
         documents += [("diff", self.check("diff", "diff", old, new)), ("examples", self.check("examples", "examples")),
+                      ("lesson-list", self.check("lesson-list", "lesson", "list")),
+                      ("lesson-check", self.check("lesson-check", "lesson", "check", "chain")),
                       ("diff-by", self.check("diff-by", "diff", program, program, "--by", "op")),
                       ("bench", self.check("bench", "bench", "--figure", "torch_model"))]
         documents += [("events", event) for event in self.check_events(program).values()]

@@ -6,6 +6,9 @@
 /* A queue of more tasks is no question for people. */
 #define ORDER_MAX 6
 
+/* A pop with fewer choices gets some that wait. */
+#define FEW 4
+
 static bool
 is_chosen(const td_question *question, uint32_t node) {
   for (uint32_t i = 0; i < question->n_choices; i++)
@@ -56,6 +59,17 @@ choose_parked(const td_replay *replay, td_question *question) {
   }
 }
 
+/* Nodes that got no gradient yet, if there are few other choices. */
+static void
+choose_waiting(const td_replay *replay, td_question *question) {
+  const td_state *state = td_replay_state(replay);
+  if (!td_catalog_has_graph_task(td_replay_catalog(replay), question->graph_task)) return;
+  uint32_t i = td_state_graph_task(state, question->graph_task)->first_live;
+  for (i = i ? i - 1 : TD_NONE; i != TD_NONE && question->n_choices < FEW;
+       i = td_state_task(state, i)->pass_next)
+    if (td_state_task(state, i)->dependencies) choose(question, td_state_task(state, i)->node);
+}
+
 td_status
 td_question_list_candidates(td_replay *replay, td_question *question, td_error *error) {
   uint32_t n;
@@ -70,6 +84,7 @@ td_question_list_candidates(td_replay *replay, td_question *question, td_error *
   free(entries);
   if (!is_clear) return refuse_twice(error);
   choose_parked(replay, question);
+  choose_waiting(replay, question);
   return TD_OK;
 }
 

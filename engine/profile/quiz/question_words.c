@@ -209,6 +209,15 @@ write_place(const td_story *story, const td_question *question) {
   putc('\n', story->out);
 }
 
+static void
+write_stats_place(const telling *self, const td_question *question) {
+  td_any_event event;
+  if (td_replay_event(self->replay, question->answered, &event, NULL) != TD_OK) return;
+  const td_event_tensor_stats *stats = &event.tensor_stats;
+  const char *place = td_enum_word(TD_FIELD_ENUM_stats_place, stats->place);
+  fprintf(self->story.out, "%s %u\n", td_translate(place), stats->number);
+}
+
 char *
 td_question_facts(td_replay *replay, const td_question *question) {
   telling telling;
@@ -221,6 +230,7 @@ td_question_facts(td_replay *replay, const td_question *question) {
   if (question->kind == TD_QUESTION_POLICY) write_entries(story, question);
   if (question->kind == TD_QUESTION_THREAD || question->kind == TD_QUESTION_QUEUE)
     write_place(story, question);
+  if (question->kind == TD_QUESTION_BITS) write_stats_place(&telling, question);
   return end(&telling);
 }
 

@@ -29,6 +29,8 @@ struct td_quiz {
   uint64_t random;
   pool pools[TD_N_QUESTION_KINDS];
   td_question_kind turn;
+  uint64_t *asked; /* (owned) [n_asked] positions: one question may answer another there */
+  uint32_t n_asked, asked_capacity;
 };
 
 /* SplitMix64: https://prng.di.unimi.it/splitmix64.c */
@@ -53,11 +55,11 @@ add(td_quiz *self, td_question_kind kind, uint64_t position, uint32_t node) {
   }
 }
 
+/* A pop of the only task there is no question. */
 static void
 note_pop(td_quiz *self, const td_event_queue_pop *pop, uint64_t seq) {
-  if (pop->node == TD_NONE) return;
+  if (pop->node == TD_NONE || pop->size == 0) return;
   add(self, TD_QUESTION_POP, seq, TD_NONE);
-  if (pop->size == 0) return;
   add(self, TD_QUESTION_ORDER, seq, TD_NONE);
   add(self, TD_QUESTION_POLICY, seq, pop->node);
 }
@@ -117,7 +119,15 @@ td_quiz_free(td_quiz *quiz) {
   if (!quiz) return;
   for (td_question_kind kind = 0; kind < TD_N_QUESTION_KINDS; kind++)
     free(quiz->pools[kind].moments);
+  free(quiz->asked);
   free(quiz);
+}
+
+static bool
+was_asked(const td_quiz *self, uint64_t position) {
+  for (uint32_t i = 0; i < self->n_asked; i++)
+    if (self->asked[i] == position) return true;
+  return false;
 }
 
 static bool
@@ -138,7 +148,10 @@ ask_of(td_quiz *self, td_question_kind kind, td_question *question) {
     uint32_t at = (uint32_t)draw(self, pool->n);
     moment moment = pool->moments[at];
     pool->moments[at] = pool->moments[--pool->n];
-    if (ask(self, kind, moment, question)) return true;
+    if (!ask(self, kind, moment, question) || was_asked(self, question->position)) continue;
+    TD_GROW(self->asked, self->n_asked, self->asked_capacity);
+    self->asked[self->n_asked++] = question->position;
+    return true;
   }
   return false;
 }

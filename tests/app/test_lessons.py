@@ -1,0 +1,156 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# The course in the terminal: every lesson holds, every false claim is found, and each can be walked through.
+import configparser
+import json
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import tempfile
+import unittest
+
+TAPEDECK = os.environ["TAPEDECK"]
+LESSONS = pathlib.Path(os.environ["SOURCE_ROOT"], "resources", "lessons")
+NAMES = sorted(path.stem for path in LESSONS.glob("*.lesson"))
+
+
+def run(*arguments, **options):
+    return subprocess.run([TAPEDECK, "lesson", *map(str, arguments)], capture_output=True, text=True, timeout=300, **options)
+
+
+def read_lesson(name):
+    parser = configparser.RawConfigParser(delimiters=("=",), interpolation=None, strict=True)
+    parser.optionxform = str
+    parser.read(LESSONS / f"{name}.lesson", encoding="utf-8")
+    return parser
+
+
+def spoil(claim):
+    """The claim with another value, which is false."""
+    if "=" in claim:
+        return claim + "9"
+    verb, about = claim.split(" ", 1)
+    swapped = {"never": "later thread_new_never", "later": "never " + about, "earlier": "never " + about,
+               "pops": "pops NoSuchNode", "order": f"order {about}, {about.split(',')[0]}"}
+    return swapped[verb]
+
+
+class LessonTest(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+        os.environ["XDG_CACHE_HOME"] = self.folder.name
+
+    def own(self, name, change):
+        """A copy of a lesson, changed."""
+        path = pathlib.Path(self.folder.name, f"{name}.lesson")
+        shutil.copy(LESSONS / f"{name}.py", self.folder.name)
+        path.write_text(change((LESSONS / f"{name}.lesson").read_text(encoding="utf-8")), encoding="utf-8")
+        return path
+
+    def refused(self, path, *words):
+        done = run("check", path)
+        self.assertEqual((done.returncode != 0, done.stdout.count("\n") + done.stderr.count("\n")), (True, 1), done)
+        for word in words:
+            self.assertIn(word, done.stdout + done.stderr)
+
+    def test_all_hold(self):
+        done = run("check", "--json")
+        self.assertEqual([(row["name"], row["problem"]) for row in json.loads(done.stdout) if not row["holds"]], [])
+        self.assertEqual(done.returncode, 0)
+
+    def test_list(self):
+        listed = json.loads(run("list", "--json").stdout)
+        self.assertEqual(sorted(lesson["name"] for lesson in listed), NAMES)
+        text = run("list").stdout.splitlines()
+        self.assertEqual([line.split()[0] for line in text], [str(i + 1) for i in range(len(NAMES))])
+        for lesson, line in zip(listed, text):
+            parser = read_lesson(lesson["name"])
+            self.assertIn(lesson["title"], line)
+            self.assertEqual(lesson["steps"], len(parser.sections()) - 1)
+            self.assertEqual(lesson["questions"], sum("ask" in parser[group] for group in parser.sections()))
+            self.assertGreaterEqual(lesson["questions"], 2, lesson["name"])
+
+    def test_false_claims(self):
+        """Whatever a lesson claims, the opposite is found."""
+        for name in NAMES:
+            parser = read_lesson(name)
+            for group in parser.sections():
+                claims = parser[group].get("claims", "")
+                for claim in filter(None, map(str.strip, claims.split(";"))):
+                    with self.subTest(lesson=name, group=group, claim=claim):
+                        spoiled = claims.replace(claim, spoil(claim), 1)
+                        path = self.own(name, lambda text: text.replace(f"claims={claims}", f"claims={spoiled}", 1))
+                        self.refused(path, group.removeprefix("Step "))
+
+    def test_other_script(self):
+        path = self.own("chain", str)
+        script = path.with_suffix(".py")
+        script.write_text(script.read_text(encoding="utf-8").replace("* 3", "* 4"), encoding="utf-8")
+        self.refused(path, "value MulBackward0 = 3", "it is 4")
+        script.write_text("import torch\nraise SystemExit('no')\n", encoding="utf-8")
+        self.refused(path, "failed: no")
+        script.unlink()
+        self.refused(path, "chain.py")
+
+    def test_bad_files(self):
+        changes = {"unknown key": ("text=A thread", "txt=A thread", "txt"),
+                   "no text": ("text=A thread takes", "hint=A thread takes", "text"),
+                   "unknown group": ("[Step first]", "[Stop first]", "Stop first"),
+                   "no translation": ("hint[zh_CN]=只有", "text[de]=只有", "zh_CN"),
+                   "unknown event": ("at=before queue_pop SinBackward0", "at=before queue_pup SinBackward0", "queue_pup"),
+                   "unknown node": ("show=ExpBackward0", "show=LogBackward0", "LogBackward0"),
+                   "no question": ("ask=pop", "ask=pip", "pip"),
+                   "past": ("at=queue_push ExpBackward0", "at=queue_push MulBackward0", "does not come"),
+                   "several": ("show=AccumulateGrad", "show=*Backward0", "/1"),
+                   "no group": ("[Lesson]", "", "")}
+        for what, (old, new, word) in changes.items():
+            with self.subTest(what):
+                text = (LESSONS / "chain.lesson").read_text(encoding="utf-8")
+                self.assertIn(old, text)
+                self.refused(self.own("chain", lambda text: text.replace(old, new, 1)), word)
+
+    def test_bad_use(self):
+        for arguments in ([], ["list", "chain"], ["run"], ["run", "no-such"], ["run", "../chain"], ["check", "no-such"],
+                          ["walk"], ["run", "chain", "--json"]):
+            done = run(*arguments, stdin=subprocess.DEVNULL)
+            self.assertEqual((done.returncode, done.stdout), (2, ""), arguments)
+
+    def walk(self, name, answers):
+        """Enter at each step; at a question the next answer."""
+        parser, lines = read_lesson(name), []
+        for group in parser.sections()[1:]:
+            lines.append(answers.pop(0) if "ask" in parser[group] else "")
+        done = run("run", name, input="\n".join(lines) + "\n")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        return done.stdout
+
+    def right_answers(self, text):
+        """What to type, from a walk without answers."""
+        for question in re.split(r"\n(?=Which|How many|Nothing else)", text)[1:]:
+            answer = re.search(r"The answer is: (.*)\.\n", question).group(1)
+            choices = re.findall(r"^  \d  (.*?)(?:: sequence_nr .*)?$", question, re.M)
+            if not choices:
+                yield answer.split()[0]
+            elif answer in choices:
+                yield str(1 + choices.index(answer))
+            else:
+                yield " ".join(str(1 + choices.index(item)) for item in answer.split(", "))
+
+    def test_walks(self):
+        for lesson in json.loads(run("list", "--json").stdout):
+            name, n = lesson["name"], lesson["questions"]
+            with self.subTest(name):
+                blank = self.walk(name, [""] * n)
+                self.assertIn(f"\n0 of {n} right.", blank)
+                answers = list(self.right_answers(blank))
+                self.assertEqual(len(answers), n)
+                right = self.walk(name, answers)
+                self.assertIn(f"\n{n} of {n} right.", right)
+                for group in read_lesson(name).sections()[1:]:
+                    self.assertIn(read_lesson(name)[group]["text"].split(". ")[0], " ".join(right.split()))
+
+
+unittest.main()
