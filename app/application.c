@@ -7,6 +7,7 @@
 #include "app/screenshot.h"
 #include "app/window.h"
 #include "app/window_actions.h"
+#include "app/window_lesson.h"
 #include "app/window_request.h"
 #include "ui/model/worker.h"
 
@@ -38,6 +39,7 @@ static void
 apply_request(TdWindow *window, const TdWindowRequest *request) {
   td_tape_view_set_overlay(td_window_get_tape_view(window), request->overlay);
   if (request->page) td_tape_view_show_page(td_window_get_tape_view(window), request->page);
+  if (request->lesson) td_window_take_lesson(window, request->lesson);
   if (request->path && request->session)
     td_window_attach(window, request->session, (guint32)request->process, request->path);
   else if (request->path)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "app/command.h"
 #include "app/leftovers.h"
+#include "app/lessons.h"
 #include "app/moment.h"
 #include "app/overlay_option.h"
 #include "app/window_request.h"
@@ -48,6 +49,14 @@ check_beside(const TdWindowRequest *request) {
   return status ? status : check_tape(request->beside);
 }
 
+static bool
+knows_lesson(const char *name) {
+  g_autoptr(GError) error = NULL;
+  g_autoptr(td_lesson) lesson = td_lessons_find(name, NULL, &error);
+  if (!lesson) td_command_bad_usage("open", "--lesson: %s", error->message);
+  return lesson != NULL;
+}
+
 static int
 check_values(const char *size, const char *overlay, TdWindowRequest *request) {
 #define X(name, title) #name,
@@ -64,6 +73,7 @@ check_values(const char *size, const char *overlay, TdWindowRequest *request) {
   if (g_strcmp0(request->page, "problems") == 0) request->page = "findings"; /* its older name */
   if (request->page && !td_command_check_word("open", "--page", request->page, pages))
     return TD_EXIT_USAGE;
+  if (request->lesson && !knows_lesson(request->lesson)) return TD_EXIT_USAGE;
   if (!td_overlay_option_find("open", overlay, &request->overlay)) return TD_EXIT_USAGE;
   if (request->path && access(request->path, R_OK) != 0)
     return td_command_fail(request->path, "%s", strerror(errno));
@@ -110,7 +120,7 @@ td_command_open(int argc, char **argv) {
   TdWindowRequest request = {
       .node = -1, .moment = TD_MOMENT_OPTIONS, .beside_pass = TD_MOMENT_NO_PASS};
   g_autofree char *screenshot = NULL, *size = NULL, *page = NULL, *session = NULL;
-  g_autofree char *beside = NULL;
+  g_autofree char *beside = NULL, *lesson = NULL;
   g_autofree char *overlay = NULL;
   const GOptionEntry entries[] = {
       TD_MOMENT_ENTRIES(request.moment, "the begin of the first pass"),
@@ -124,6 +134,8 @@ td_command_open(int argc, char **argv) {
        "memory",
        "PAGE"},
       {"overlay", 0, 0, G_OPTION_ARG_STRING, &overlay, TD_OVERLAY_HELP, "WHAT"},
+      {"lesson", 0, 0, G_OPTION_ARG_STRING, &lesson,
+       "Begin this lesson of the course, in place of a tape", "NAME"},
       {"size", 0, 0, G_OPTION_ARG_STRING, &size, "Size of the window", "WxH"},
       {"dark", 0, 0, G_OPTION_ARG_NONE, &request.dark, "Dark colours", NULL},
       TD_TRUST_ENTRY,
@@ -136,10 +148,13 @@ td_command_open(int argc, char **argv) {
   if (!td_command_parse("open", entries, false, 0, -1, &argc, &argv, &status)) return status;
   request.path = argc > 1 ? argv[1] : NULL;
   request.beside = beside;
+  request.lesson = lesson;
   request.page = page;
   request.session = session;
   request.screenshot = screenshot;
   status = check_values(size, overlay, &request);
+  if (status == TD_EXIT_OK && lesson && argc > 1)
+    status = td_command_bad_usage("open", "--lesson goes without a tape");
   if (status == TD_EXIT_OK && argc > 2 && (beside || request.beside_pass != TD_MOMENT_NO_PASS))
     status = td_command_bad_usage("open", "--beside and --beside-pass go with one tape");
   if (status == TD_EXIT_OK)

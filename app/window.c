@@ -401,6 +401,11 @@ td_window_get_tape_view(TdWindow *self) {
   return self->tape_view;
 }
 
+TdStartPage *
+td_window_get_start_page(TdWindow *self) {
+  return self->start_page;
+}
+
 void
 td_window_show_preferences(TdWindow *self) {
   td_preferences_show(GTK_WINDOW(self), self->config);

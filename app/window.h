@@ -8,6 +8,7 @@
 
 #include "ui/model/live_session.h"
 #include "ui/model/playhead.h"
+#include "ui/widgets/start_page.h"
 #include "ui/widgets/tape_view.h"
 
 #include <adwaita.h>
@@ -72,6 +73,7 @@ gboolean td_window_is_settled(TdWindow *self);
 
 TdPlayhead *td_window_get_playhead(TdWindow *self);
 TdTapeView *td_window_get_tape_view(TdWindow *self);
+TdStartPage *td_window_get_start_page(TdWindow *self);
 
 /* td_window_show_preferences opens the dialog of preferences. */
 void td_window_show_preferences(TdWindow *self);

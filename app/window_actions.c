@@ -7,6 +7,7 @@
 #include "app/window_graph.h"
 #include "app/window_help.h"
 #include "app/window_keys.h"
+#include "app/window_lesson.h"
 #include "app/window_picture.h"
 #include "app/window_predict.h"
 #include "app/window_record.h"
@@ -322,6 +323,10 @@ static const struct {
     {"bookmark-back", N_("Previous bookmark"), "<Alt>Up", SECTION_MOVE, NEED_TAPE, bookmark_back},
     {"way-back", N_("Where did this come from? Go back to its cause, step by step"), "w",
      SECTION_MOVE, NEED_TAPE, way_back},
+    {"lesson-next", N_("Answer the question of the lesson, or go to its next step"),
+     "<Control>Return", SECTION_MOVE, NEED_TAPE, td_window_go_on},
+    {"lecture", N_("Large or small texts of the lesson"), "<Control><Shift>l", SECTION_MOVE,
+     NEED_TAPE, td_window_toggle_lecture},
     {"follow", N_("Selection follows the playhead"), "l", SECTION_MOVE, NEED_TAPE, NULL},
     {"live-step", N_("Step to the next event; at the end, run the program to its next stop"), "F8",
      SECTION_LIVE, NEED_PROGRAM, event_step},
@@ -399,6 +404,7 @@ static const struct {
      SECTION_WINDOW, NEED_TAPE, td_window_compare_passes},
     {"whatif-beside", N_("Show what the selected policy would do beside this tape"), NULL,
      SECTION_WINDOW, NEED_TAPE, td_window_predict},
+    {"quiz", N_("Begin a quiz on this tape"), "q", SECTION_WINDOW, NEED_TAPE, td_window_take_quiz},
     {"record", N_("Record a program"), "<Control>r", SECTION_WINDOW, NEED_NOTHING,
      td_window_ask_program},
     {"start-page", N_("Go to the start page"), "<Alt>Home", SECTION_WINDOW, NEED_NOTHING,
@@ -504,6 +510,7 @@ update(TdWindow *window) {
 void
 td_window_actions_install(TdWindow *window) {
   td_window_ways_add(window);
+  td_window_lessons_install(window);
   add_stateful(window);
   for (guint i = 0; i < G_N_ELEMENTS(actions); i++) {
     if (!actions[i].activate) continue;

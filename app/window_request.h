@@ -8,6 +8,7 @@
 
 typedef struct TdWindowRequest {
   const char *path;         /* tape, or NULL for the start page */
+  const char *lesson;       /* to begin, or NULL */
   const char *beside;       /* another tape, to compare with `path`, or NULL */
   gint64 beside_pass;       /* compare this pass with that of the moment; or TD_MOMENT_NO_PASS */
   const char *session;      /* the hub of a program that still runs, or NULL */

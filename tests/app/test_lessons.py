@@ -1,31 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # The course in the terminal: every lesson holds, every false claim is found, and each can be walked through.
-import configparser
 import json
 import os
 import pathlib
-import re
 import shutil
 import subprocess
 import tempfile
 import unittest
 
-TAPEDECK = os.environ["TAPEDECK"]
-LESSONS = pathlib.Path(os.environ["SOURCE_ROOT"], "resources", "lessons")
-NAMES = sorted(path.stem for path in LESSONS.glob("*.lesson"))
-
-
-def run(*arguments, **options):
-    return subprocess.run([TAPEDECK, "lesson", *map(str, arguments)], capture_output=True, text=True, timeout=300, **options)
-
-
-def read_lesson(name):
-    parser = configparser.RawConfigParser(delimiters=("=",), interpolation=None, strict=True)
-    parser.optionxform = str
-    parser.read(LESSONS / f"{name}.lesson", encoding="utf-8")
-    return parser
-
+from course import LESSONS, NAMES, read_lesson, right_answers, run, walk
 
 def spoil(claim):
     """The claim with another value, which is false."""
@@ -118,36 +102,15 @@ class LessonTest(unittest.TestCase):
             done = run(*arguments, stdin=subprocess.DEVNULL)
             self.assertEqual((done.returncode, done.stdout), (2, ""), arguments)
 
-    def walk(self, name, answers):
-        """Enter at each step; at a question the next answer."""
-        parser, lines = read_lesson(name), []
-        for group in parser.sections()[1:]:
-            lines.append(answers.pop(0) if "ask" in parser[group] else "")
-        done = run("run", name, input="\n".join(lines) + "\n")
-        self.assertEqual((done.returncode, done.stderr), (0, ""))
-        return done.stdout
-
-    def right_answers(self, text):
-        """What to type, from a walk without answers."""
-        for question in re.split(r"\n(?=Which|How many|Nothing else)", text)[1:]:
-            answer = re.search(r"The answer is: (.*)\.\n", question).group(1)
-            choices = re.findall(r"^  \d  (.*?)(?:: sequence_nr .*)?$", question, re.M)
-            if not choices:
-                yield answer.split()[0]
-            elif answer in choices:
-                yield str(1 + choices.index(answer))
-            else:
-                yield " ".join(str(1 + choices.index(item)) for item in answer.split(", "))
-
     def test_walks(self):
         for lesson in json.loads(run("list", "--json").stdout):
             name, n = lesson["name"], lesson["questions"]
             with self.subTest(name):
-                blank = self.walk(name, [""] * n)
+                blank = walk(name, [""] * n)
                 self.assertIn(f"\n0 of {n} right.", blank)
-                answers = list(self.right_answers(blank))
+                answers = list(right_answers(blank))
                 self.assertEqual(len(answers), n)
-                right = self.walk(name, answers)
+                right = walk(name, answers)
                 self.assertIn(f"\n{n} of {n} right.", right)
                 for group in read_lesson(name).sections()[1:]:
                     self.assertIn(read_lesson(name)[group]["text"].split(". ")[0], " ".join(right.split()))

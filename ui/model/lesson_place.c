@@ -12,8 +12,16 @@
 
 #define BEFORE "before "
 
-static void
-stop_free(gpointer data) {
+td_lesson_stop *
+td_lesson_stop_new(uint64_t position) {
+  td_lesson_stop *stop = g_new0(td_lesson_stop, 1);
+  stop->position = position;
+  stop->shown = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+  return stop;
+}
+
+void
+td_lesson_stop_free(gpointer data) {
   td_lesson_stop *stop = data;
   g_array_unref(stop->shown);
   g_free(stop);
@@ -150,13 +158,11 @@ place(td_replay *replay, const td_lesson_step *step, td_lesson_stop *stop, GErro
 GPtrArray *
 td_lesson_place(const td_lesson *lesson, td_replay *replay, GError **error) {
   uint64_t back = td_replay_position(replay), position = td_replay_first(replay);
-  g_autoptr(GPtrArray) stops = g_ptr_array_new_with_free_func(stop_free);
+  g_autoptr(GPtrArray) stops = g_ptr_array_new_with_free_func(td_lesson_stop_free);
   gboolean is_placed = TRUE;
   for (guint i = 0; i < lesson->steps->len && is_placed; i++) {
     const td_lesson_step *step = lesson->steps->pdata[i];
-    td_lesson_stop *stop = g_new0(td_lesson_stop, 1);
-    stop->shown = g_array_new(FALSE, FALSE, sizeof(uint32_t));
-    stop->position = position;
+    td_lesson_stop *stop = td_lesson_stop_new(position);
     g_ptr_array_add(stops, stop);
     is_placed = place(replay, step, stop, error);
     if (!is_placed) g_prefix_error(error, "step %s: ", step->name);

@@ -15,6 +15,9 @@ typedef struct td_lesson_stop {
   td_question question;
 } td_lesson_stop;
 
+td_lesson_stop *td_lesson_stop_new(uint64_t position);
+void td_lesson_stop_free(gpointer stop);
+
 /* td_lesson_place finds the moments of all steps, makes their questions, and checks their claims.
  * It returns a GPtrArray of td_lesson_stop, one for each step. NULL with an error if the tape does
  * not have one, or if a claim is false. The replay is of the whole tape, and stays where it is. */

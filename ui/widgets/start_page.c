@@ -12,7 +12,7 @@ struct _TdStartPage {
   AdwBin parent_instance;
   GtkWidget *recent_group, *examples_group;
   GtkListBox *recent, *nan, *slow, *learn;
-  AdwExpanderRow *examples;
+  AdwExpanderRow *examples, *lessons;
 };
 
 G_DEFINE_FINAL_TYPE(TdStartPage, td_start_page, ADW_TYPE_BIN)
@@ -98,6 +98,15 @@ td_start_page_add_example(TdStartPage *self, const char *name, const char *summa
   gtk_widget_set_visible(self->examples_group, TRUE);
 }
 
+void
+td_start_page_add_lesson(TdStartPage *self, const char *name, const char *title,
+                         const char *about) {
+  GtkWidget *row = row_new(title, about, "media-playback-start-symbolic");
+  gtk_actionable_set_action_name(GTK_ACTIONABLE(row), "win.lesson");
+  gtk_actionable_set_action_target(GTK_ACTIONABLE(row), "s", name);
+  adw_expander_row_add_row(self->lessons, row);
+}
+
 static void
 add_command(GtkListBox *list, const char *command) {
   GtkWidget *row = row_new(_("In your own program"), "", "edit-copy-symbolic");
@@ -140,6 +149,7 @@ td_start_page_class_init(TdStartPageClass *klass) {
   BIND(slow);
   BIND(learn);
   BIND(examples);
+  BIND(lessons);
 }
 
 static void

@@ -13,4 +13,6 @@ G_DECLARE_FINAL_TYPE(TdStartPage, td_start_page, TD, START_PAGE, AdwBin)
 /* td_start_page_set_recent shows these tapes, latest first; td_start_page_add_example appends an
  * example. */
 void td_start_page_set_recent(TdStartPage *self, const char *const *paths);
+void td_start_page_add_lesson(TdStartPage *self, const char *name, const char *title,
+                              const char *about);
 void td_start_page_add_example(TdStartPage *self, const char *name, const char *summary);

@@ -26,6 +26,7 @@
 struct _TdTapeView {
   GtkBox parent_instance;
   TdLiveBar *live;
+  TdLessonPane *lesson;
   GtkInfoBar *warning_bar;
   GtkLabel *warning;
   GtkPaned *side_paned, *lower_paned, *queues_paned;
@@ -232,6 +233,7 @@ td_tape_view_set_playhead(TdTapeView *self, TdPlayhead *playhead) {
   td_part_bar_set_playhead(self->part_bar, playhead);
   td_transport_set_playhead(self->transport, playhead);
   td_live_bar_set_playhead(self->live, playhead);
+  td_lesson_pane_set_playhead(self->lesson, playhead);
   self->way = td_way_back_new(playhead);
   self->bookmarks = td_bookmarks_new(playhead);
   td_timeline_canvas_set_bookmarks(self->timeline, self->bookmarks);
@@ -345,6 +347,31 @@ void
 td_tape_view_find_event(TdTapeView *self) {
   td_tape_view_show_page(self, "events");
   td_events_pane_find(self->events);
+}
+
+/* The queues show what is popped next. */
+static void
+hide_answer(TdTapeView *self, TdLessonWalk *walk) {
+  const td_question *question = td_lesson_walk_get_question(walk);
+  gboolean is_open = question && !td_lesson_walk_is_answered(walk);
+  gboolean is_order =
+      question && (question->kind == TD_QUESTION_POP || question->kind == TD_QUESTION_ORDER ||
+                   question->kind == TD_QUESTION_POLICY);
+  gtk_widget_set_visible(GTK_WIDGET(self->queues_scroller), !(is_open && is_order));
+}
+
+void
+td_tape_view_set_walk(TdTapeView *self, TdLessonWalk *walk) {
+  td_lesson_pane_set_walk(self->lesson, walk);
+  gtk_widget_set_visible(GTK_WIDGET(self->queues_scroller), TRUE);
+  if (!walk) return;
+  g_signal_connect_object(walk, "changed", G_CALLBACK(hide_answer), self, G_CONNECT_SWAPPED);
+  hide_answer(self, walk);
+}
+
+TdLessonPane *
+td_tape_view_get_lesson(TdTapeView *self) {
+  return self->lesson;
 }
 
 TdAnalysisPane *
@@ -516,6 +543,7 @@ td_tape_view_class_init(TdTapeViewClass *klass) {
   g_type_ensure(TD_TYPE_QUEUES_CANVAS);
   g_type_ensure(TD_TYPE_TIMELINE_CANVAS);
   g_type_ensure(TD_TYPE_FOLD_BAR);
+  g_type_ensure(TD_TYPE_LESSON_PANE);
   g_type_ensure(TD_TYPE_SUBSET_BAR);
   g_type_ensure(TD_TYPE_MINIMAP);
   g_type_ensure(TD_TYPE_INSPECTOR);
@@ -537,6 +565,7 @@ td_tape_view_class_init(TdTapeViewClass *klass) {
   BIND(queues_paned);
   BIND(graph);
   BIND(fold_bar);
+  BIND(lesson);
   BIND(subset_bar);
   BIND(minimap);
   BIND(pass_box);

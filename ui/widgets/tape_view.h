@@ -14,6 +14,7 @@
 #include "ui/model/subset_choice.h"
 #include "ui/model/way_back.h"
 #include "ui/widgets/analysis_pane.h"
+#include "ui/widgets/lesson_pane.h"
 
 #include <adwaita.h>
 
@@ -70,6 +71,12 @@ void td_tape_view_find_event(TdTapeView *self);
 /* td_tape_view_show_page shows a page of the side pane: "inspector", "events", "findings" or the
  * name of an analysis. FALSE for any other. */
 gboolean td_tape_view_show_page(TdTapeView *self, const char *name);
+
+/* td_tape_view_set_walk shows a lesson or a quiz beside the tape; NULL ends it. While it asks for
+ * an order that the queues show, they are hidden. td_tape_view_get_lesson returns its pane;
+ * borrowed. */
+void td_tape_view_set_walk(TdTapeView *self, TdLessonWalk *walk);
+TdLessonPane *td_tape_view_get_lesson(TdTapeView *self);
 
 /* td_tape_view_get_analysis returns the pane of the tables; borrowed. */
 TdAnalysisPane *td_tape_view_get_analysis(TdTapeView *self);

@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "app/window_lesson.h"
+
+#include "app/lessons.h"
+
+#include <glib/gi18n.h>
+
+#define QUESTIONS 10
+
+/* The lesson that begins once its tape is open. */
+typedef struct Wait {
+  TdWindow *window; /* (owned) */
+  char *name;       /* (owned) */
+  gulong opened;    /* handler of the playhead, or 0 */
+} Wait;
+
+static void
+wait_free(Wait *wait) {
+  TdPlayhead *playhead = td_window_get_playhead(wait->window);
+  if (wait->opened && playhead) g_signal_handler_disconnect(playhead, wait->opened);
+  g_object_unref(wait->window);
+  g_free(wait->name);
+  g_free(wait);
+}
+
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(Wait, wait_free)
+
+static const char *
+language(void) {
+  return g_get_language_names()[0];
+}
+
+static void
+say(TdWindow *window, const GError *error) {
+  td_window_say(window, error->message);
+}
+
+static void
+show(TdWindow *window, TdLessonWalk *walk) {
+  td_tape_view_set_walk(td_window_get_tape_view(window), walk);
+}
+
+/* ---- a lesson ---- */
+
+static void
+begin(TdWindow *window, const char *name) {
+  g_autoptr(GError) error = NULL;
+  td_lesson *lesson = td_lessons_find(name, language(), &error);
+  g_autoptr(TdLessonWalk) walk =
+      lesson ? td_lesson_walk_new(td_window_get_playhead(window), lesson, &error) : NULL;
+  if (walk)
+    show(window, walk);
+  else
+    say(window, error);
+}
+
+/* Whoever opens another tape meanwhile gets no lesson. */
+static void
+opened(TdPlayhead *playhead, GParamSpec *spec, gpointer data) {
+  g_autoptr(Wait) wait = data;
+  TdDocument *document = td_playhead_get_document(playhead);
+  g_autofree char *file = g_strdup_printf("lesson-%s.tape", wait->name);
+  if (document && g_str_has_suffix(td_document_get_path(document), file))
+    begin(wait->window, wait->name);
+}
+
+static void
+recorded(GObject *source, GAsyncResult *result, gpointer data) {
+  g_autoptr(Wait) wait = data;
+  g_autoptr(GError) error = NULL;
+  g_autofree char *tape = g_task_propagate_pointer(G_TASK(result), &error);
+  if (!td_window_end(wait->window, g_task_get_cancellable(G_TASK(result)))) return;
+  if (!tape) {
+    td_window_show_failure(wait->window, _("Cannot Begin the Lesson"), error->message,
+                           _("Run it in a terminal to see its messages: tapedeck lesson check"));
+    return;
+  }
+  TdWindow *window = wait->window;
+  TdPlayhead *playhead = td_window_get_playhead(window);
+  wait->opened = g_signal_connect(playhead, "notify::document", G_CALLBACK(opened), wait);
+  td_window_open(window, tape);
+  g_steal_pointer(&wait);
+}
+
+static void
+record(GTask *task, gpointer source, gpointer data, GCancellable *cancellable) {
+  GError *error = NULL;
+  g_autoptr(td_lesson) lesson = td_lessons_find(data, NULL, &error);
+  char *tape = lesson ? td_lessons_record(lesson, &error) : NULL;
+  if (tape)
+    g_task_return_pointer(task, tape, g_free);
+  else
+    g_task_return_error(task, error);
+}
+
+void
+td_window_take_lesson(TdWindow *window, const char *name) {
+  Wait *wait = g_new0(Wait, 1);
+  wait->window = g_object_ref(window);
+  wait->name = g_strdup(name);
+  g_autofree char *title = g_markup_printf_escaped(_("Recording “%s”"), name);
+  GCancellable *cancellable =
+      td_window_begin(window, title, _("The script runs in a process of its own."));
+  g_autoptr(GTask) task = g_task_new(NULL, cancellable, recorded, wait);
+  g_task_set_task_data(task, g_strdup(name), g_free);
+  g_task_run_in_thread(task, record);
+}
+
+static void
+activated(GSimpleAction *action, GVariant *parameter, gpointer window) {
+  td_window_take_lesson(window, g_variant_get_string(parameter, NULL));
+}
+
+/* ---- a quiz ---- */
+
+void
+td_window_take_quiz(TdWindow *window) {
+  g_autoptr(GError) error = NULL;
+  g_autoptr(TdLessonWalk) walk =
+      td_lesson_walk_new_quiz(td_window_get_playhead(window), g_random_int(), QUESTIONS, &error);
+  if (walk)
+    show(window, walk);
+  else
+    say(window, error);
+}
+
+void
+td_window_go_on(TdWindow *window) {
+  td_lesson_pane_go_on(td_tape_view_get_lesson(td_window_get_tape_view(window)));
+}
+
+void
+td_window_toggle_lecture(TdWindow *window) {
+  GtkWidget *pane = GTK_WIDGET(td_tape_view_get_lesson(td_window_get_tape_view(window)));
+  td_lesson_pane_set_large(TD_LESSON_PANE(pane), !gtk_widget_has_css_class(pane, "lecture"));
+}
+
+static void
+list_lessons(TdWindow *window) {
+  g_autoptr(GPtrArray) lessons = td_lessons_load(language(), NULL);
+  for (guint i = 0; lessons && i < lessons->len; i++) {
+    const td_lesson *lesson = lessons->pdata[i];
+    g_autofree char *title = g_strdup_printf("%d. %s", lesson->number, lesson->title);
+    td_start_page_add_lesson(td_window_get_start_page(window), lesson->name, title, lesson->about);
+  }
+}
+
+static void
+leave(TdWindow *window) {
+  show(window, NULL);
+}
+
+void
+td_window_lessons_install(TdWindow *window) {
+  const GActionEntry entries[] = {{"lesson", activated, "s"}};
+  g_action_map_add_action_entries(G_ACTION_MAP(window), entries, G_N_ELEMENTS(entries), window);
+  g_signal_connect_object(td_tape_view_get_lesson(td_window_get_tape_view(window)), "leave",
+                          G_CALLBACK(leave), window, G_CONNECT_SWAPPED);
+  list_lessons(window);
+}

@@ -1,0 +1,145 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""The course in the window: each lesson from the start page to its end, in English with right answers, in Chinese without; a quiz on
+any tape. Each lesson's questions are pictures to look at."""
+import gettext
+import os
+import pathlib
+import time
+
+import display
+
+display.ensure()
+
+from course import NAMES, read_lesson, right_answers, walk
+from test_window import OUTPUT, Window, go_to_row, pyatspi, tapedeck, texts_of
+
+PICTURES = OUTPUT.parent / "lessons"
+CATALOGUES = pathlib.Path(os.environ["BUILD_ROOT"]) / "resources/po"
+SIZE = (1300, 840)
+
+
+class Learner:
+    """A window in a language, and the lesson that somebody takes there."""
+
+    def __init__(self, window, language, lesson):
+        self.window, self.language, self.lesson = window, language, lesson
+        self.say = gettext.translation("tapedeck", CATALOGUES, [language], fallback=language == "C").gettext
+        self.suffix = "" if language == "C" else f"[{language}]"
+
+    def press(self, text):
+        self.window.find("push button", self.say(text)).queryAction().doAction(0)
+
+    def choose(self, kind, answer):
+        """By the places of choices, or a number."""
+        if kind in ("count", "bits"):
+            self.window.find("text", self.say("Answer")).queryEditableText().setTextContents(answer)
+            return
+        rows = self.window.find("list", self.say("Choices"))
+        for place in answer.split():
+            self.window.click_on(rows[int(place) - 1])
+
+    def ask(self, kind, answer, picture):
+        if answer is None:
+            self.press("Tell Me")
+            wanted = self.say("The answer is: %s.").split("%s")[0]
+        else:
+            self.choose(kind, answer)
+            self.press("Answer")
+            wanted = self.say("Right.")
+        self.window.find("label", lambda name: name.startswith(wanted))
+        display.take_picture(PICTURES / f"{self.language}-{picture}.png", *SIZE)
+
+    def take(self, name, answers):
+        steps = self.lesson.sections()[1:]
+        for i, group in enumerate(steps):
+            step = self.lesson[group]
+            self.window.read(step["text" + self.suffix])
+            if i == 0:
+                time.sleep(0.5)
+                display.take_picture(PICTURES / f"{self.language}-{name}-begin.png", *SIZE)
+            if "ask" in step:
+                self.ask(step["ask"].split()[0], next(answers), f"{name}-{group.removeprefix('Step ')}")
+            self.press("Next" if i + 1 < len(steps) else "Finish")
+        self.window.wait_until_gone("push button", self.say("Back"))
+
+
+class LessonWindow(Window):
+    def click_on(self, widget):
+        box = self.place_of(lambda: widget)
+        pyatspi.Registry.generateMouseEvent(box.x + box.width // 2, box.y + box.height // 2, "b1c")
+
+    def wait_until_gone(self, role, name):
+        def is_shown():
+            found = pyatspi.findDescendant(self.application, lambda w: w.getRoleName() == role and w.name == name)
+            return found and found.getState().contains(pyatspi.STATE_SHOWING)
+        display.wait_for(f"{role} '{name}' to go", lambda: not is_shown())
+
+
+def start_page():
+    """The course is a row of the start page; a lesson in it begins with Return."""
+    lesson = read_lesson("chain")["Lesson"]
+    with LessonWindow("--size", "{}x{}".format(*SIZE)) as window:
+        go_to_row(window, "The Course")
+        window.key("Return")
+        title = f"{lesson['number']}. {lesson['title']}"
+        window.find("label", title)
+        window.key("Tab")
+        display.wait_for("its first lesson", lambda: (row := window.focused()) and title in texts_of(row))
+        window.key("Return")
+        window.read(read_lesson("chain")["Step graph"]["text"])
+
+
+def wrong_answer():
+    """A wrong answer says what stands against it. Ctrl+Return goes on without the mouse, and Hint has a hint."""
+    lesson = read_lesson("chain")
+    with LessonWindow("--lesson", "chain", "--size", "{}x{}".format(*SIZE)) as window:
+        for group in lesson.sections()[1:4]:
+            window.read(lesson[group]["text"])
+            if group != "Step first":
+                window.key("Return", "Control")
+        window.press("Hint")
+        window.read(lesson["Step first"]["hint"])
+        window.click_on(window.find("list", "Choices")[0])
+        window.key("Return", "Control")
+        window.read(lambda text: text.startswith("Wrong. The answer is: MulBackward0"))
+        window.read(lambda text: text.startswith("SinBackward0") and "It can enter the queue only" in text)
+        window.read("0 of 1 right")
+        window.key("Return", "Control")
+        window.read(lesson["Step runs"]["text"])
+        display.take_picture(PICTURES / "step.png", *SIZE)
+
+
+def quiz():
+    """Ten questions about a tape, one after the other; the graph can answer."""
+    tape = PICTURES / "quiz.tape"
+    tapedeck("run", "--force", "-o", tape, "transformer_encoder")
+    with LessonWindow(tape, "--size", "{}x{}".format(*SIZE)) as window:
+        window.find("slider", window.SLIDER)
+        display.wait_for("the window to have the focus", window.focused)
+        window.key("q")
+        window.read("Quiz")
+        for i in range(10):
+            window.read(f"{i + 1} of 10")
+            window.find("push button", "Tell Me").queryAction().doAction(0)
+            window.read(f"0 of {i + 1} right")
+            window.find("push button", "Next" if i < 9 else "Finish").queryAction().doAction(0)
+        window.wait_until_gone("push button", "Back")
+
+
+def main():
+    PICTURES.mkdir(parents=True, exist_ok=True)
+    for language in ("C", "zh_CN"):
+        os.environ["LANGUAGE"] = language
+        for name in NAMES:
+            answers = iter(lambda: None, 0) if language != "C" else right_answers(walk(name, [""] * 20))
+            with LessonWindow("--lesson", name, "--size", "{}x{}".format(*SIZE)) as window:
+                Learner(window, language, read_lesson(name)).take(name, answers)
+            print("ok", language, name, flush=True)
+    os.environ["LANGUAGE"] = "C"
+    for test in (start_page, wrong_answer, quiz):
+        test()
+        print("ok", test.__name__, flush=True)
+
+
+if __name__ == "__main__":
+    main()
