@@ -52,23 +52,40 @@ def ensure():
     sys.exit(status if status >= 0 else 1)
 
 
+def screen_rows(x, y, width, height):
+    """A part of the screen: rows of four bytes for each pixel, blue, green, red and none."""
+    screen = pathlib.Path(os.environ["TD_TEST_SCREEN"]).read_bytes()  # an X window dump: header, colours, rows
+    header = struct.unpack(">25I", screen[:100])
+    stride, start = header[12], header[0] + 12 * header[19] + 4 * x
+    return [screen[start + row * stride:start + row * stride + 4 * width] for row in range(y, y + height)]
+
+
 def take_picture(path, width=WIDTH, height=HEIGHT):
     """Writes what is on the screen, popovers and all, as a PNG: of its upper left part, where windows are."""
     import gi
     gi.require_version("GdkPixbuf", "2.0")
     from gi.repository import GdkPixbuf, GLib
-    screen = pathlib.Path(os.environ["TD_TEST_SCREEN"]).read_bytes()  # an X window dump: header, colours, rows
-    header = struct.unpack(">25I", screen[:100])
-    stride, start = header[12], header[0] + 12 * header[19]
     pixels = bytearray()
-    for row in range(height):
-        line = screen[start + row * stride:start + row * stride + 4 * width]
+    for line in screen_rows(0, 0, width, height):
         rgb = bytearray(3 * width)
         rgb[0::3], rgb[1::3], rgb[2::3] = line[2::4], line[1::4], line[0::4]
         pixels += rgb
     picture = GdkPixbuf.Pixbuf.new_from_bytes(GLib.Bytes.new(bytes(pixels)), GdkPixbuf.Colorspace.RGB, False, 8, width,
                                               height, 3 * width)
     picture.savev(str(path), "png", [], [])
+
+
+def wait_for_rest(box=(0, 0, WIDTH, HEIGHT), still=0.5, seconds=60):
+    """Until nothing on a part of the screen has changed for a while. Returns the pictures that were there, as screen_rows does."""
+    seen, changed, deadline = [], time.monotonic(), time.monotonic() + seconds
+    while time.monotonic() - changed < still:
+        assert time.monotonic() < deadline, f"the screen did not rest for {seconds} s"
+        now = screen_rows(*box)
+        if not seen or now != seen[-1]:
+            seen.append(now)
+            changed = time.monotonic()
+        time.sleep(0.005)
+    return seen
 
 
 def clipboard_text():

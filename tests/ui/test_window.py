@@ -48,12 +48,15 @@ class Window:
     """A running `tapedeck open`, found on the accessibility bus by its process."""
 
     SLIDER = "Event position"  # in the window's language
+    SCREEN = {}                # variables that say where windows open; {}: under X
 
     def __init__(self, *arguments, stderr=None):
-        self.process = subprocess.Popen([TAPEDECK, "open", *map(str, arguments)], stderr=stderr,
-                                        env=dict(os.environ, G_DEBUG="fatal-criticals"))
+        self.process = subprocess.Popen([TAPEDECK, "open", *map(str, arguments)], stderr=stderr, env=self.environment())
         self.known = {}
         self.application = display.wait_for("the window on the accessibility bus", self.find_application)
+
+    def environment(self):
+        return dict(os.environ, G_DEBUG="fatal-criticals", **self.SCREEN)
 
     def __enter__(self):
         return self

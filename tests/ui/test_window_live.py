@@ -35,7 +35,7 @@ class LiveWindow(Window):
         self.tape = OUTPUT / f"{name}.tape"
         self.log = open(OUTPUT / f"{name}.log", "w+")
         self.process = subprocess.Popen([TAPEDECK, "run", "--live", *options, "--force", "-o", str(self.tape), script],
-                                        stdout=self.log, env=dict(os.environ, G_DEBUG="fatal-criticals"))
+                                        stdout=self.log, env=self.environment())
         self.known = {}
         self.window = display.wait_for("the window's process", lambda: children_of(self.process.pid))[0]
         self.application = display.wait_for("the window on the accessibility bus", self.find_application)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """A newcomer's first half hour, in English and in Chinese: the start page, an example with a NaN, what led to it, where the time went,
 a search, help, a tape of PyTorch's engine, a program that still runs. Each station is a picture to look at, and no window prints
-anything."""
+anything. The English tour goes on under Wayland, where OpenGL draws: there the stations look as they do under X."""
 import gettext
 import os
 import pathlib
@@ -13,8 +13,10 @@ import display
 
 display.ensure()
 
+import pictures
 import torches
-from test_window import OUTPUT, TAPEDECK, Window, go_to_row, read_events, tapedeck
+import wayland
+from test_window import OUTPUT, TAPEDECK, Window, go_to_row, pyatspi, read_events, tapedeck
 from test_window_live import LiveWindow
 
 PICTURES = OUTPUT.parent / "tour"
@@ -22,21 +24,41 @@ CATALOGUES = pathlib.Path(os.environ["BUILD_ROOT"]) / "resources/po"
 EXAMPLES = pathlib.Path(os.environ["EXAMPLES"])
 SIZE = (1300, 840)
 LANGUAGES = ("C", "zh_CN")
+BORDER = 5  # pixels around a window under X
+INSIDE = tuple(length - 2 * BORDER for length in SIZE)
+CORNER = (9, 825)  # of the window, where nothing looks at the pointer
+DIFFERENT = 96     # of 255
+SHARE = 0.03       # of the pixels
+# What a picture shows of the window. Weston has other places for a second window, and popovers have shadows there.
+ALL, LEFT, NOTHING = (0, 0, *INSIDE), (0, 0, 800, INSIDE[1]), None
+# What the settings of GNOME say under Wayland. Under X nobody says it.
+SETTINGS = """[Settings]
+gtk-font-name=Cantarell 11
+gtk-xft-antialias=1
+gtk-xft-hinting=1
+gtk-xft-hintstyle=hintslight
+gtk-xft-rgba=none
+gtk-decoration-layout=appmenu:close
+gtk-cursor-blink=0
+"""
 
 
 class Tour:
-    """The texts of the window in a language, and its pictures."""
+    """The texts of the window in a language, and its pictures: paths, each with what it shows of the window."""
 
-    def __init__(self, language):
-        self.language, self.n = language, 0
+    def __init__(self, language, name=None, size=SIZE):
+        self.name, self.size, self.stations = name or language, size, []
         os.environ["LANGUAGE"] = language
         chinese = gettext.translation("tapedeck", CATALOGUES, [language], fallback=language == "C")
         self.say = chinese.gettext
         Window.SLIDER = self.say("Event position")
 
-    def station(self, name):
-        self.n += 1
-        display.take_picture(PICTURES / f"{self.language}-{self.n:02}-{name}.png", *SIZE)
+    def station(self, name, shows=ALL):
+        pyatspi.Registry.generateMouseEvent(*CORNER, "abs")
+        display.wait_for_rest(still=1)
+        path = PICTURES / f"{self.name}-{len(self.stations) + 1:02}-{name}.png"
+        display.take_picture(path, *self.size)
+        self.stations.append((path, shows))
 
 
 class Quiet(Window):
@@ -44,8 +66,7 @@ class Quiet(Window):
 
     def __init__(self, name, *arguments):
         self.log = open(PICTURES / f"{name}.log", "w+")
-        self.process = subprocess.Popen([TAPEDECK, "open", "--size", "{}x{}".format(*SIZE), *map(str, arguments)], stderr=self.log,
-                                        env=dict(os.environ, G_DEBUG="fatal-criticals"))
+        self.process = subprocess.Popen([TAPEDECK, "open", *map(str, arguments)], stderr=self.log, env=self.environment())
         self.known = {}
         self.application = display.wait_for("the window on the accessibility bus", self.find_application)
 
@@ -60,7 +81,7 @@ class Quiet(Window):
 def find_the_nan(tour):
     """From the start page to where a NaN was born, and back to what led to it."""
     say = tour.say
-    with Quiet("nan-" + tour.language) as window:
+    with Quiet("nan-" + tour.name) as window:
         window.read(say("Play, pause and rewind a backward pass."))
         tour.station("start")
         go_to_row(window, say("Where was the NaN born?"))
@@ -87,30 +108,36 @@ def find_the_time(tour, tape):
     """Tables, an overlay, a search, the events of a node, help."""
     say = tour.say
     length = len(read_events(tape))
-    with Quiet("time-" + tour.language, tape, "--page", "profile", "--at", "end") as window:
+    with Quiet("time-" + tour.name, tape, "--page", "profile", "--at", "end") as window:
         window.wait_for_position(length)
         window.find("label", lambda name: name.startswith("ConvolutionBackward0") or name.startswith("AddBackward0"))
         tour.station("profile")
+        graph = window.control("image", say("Backward graph"))
+        before = graph.description
         window.key("o")
+        display.wait_for("the colours", lambda: graph.description != before)
         tour.station("overlay")
         window.click("page tab", say("Events"))
+        page = window.find("page tab", say("Events"))
+        display.wait_for("the page", lambda: page.getState().contains(pyatspi.STATE_SELECTED))
+        window.read(str(length - 1))
         tour.station("events")
         window.key("f", "Control")
         window.find("list", say("Nodes found"))
-        tour.station("search")
+        tour.station("search", shows=LEFT)
         window.key("Escape")
         window.press(say("Go to the start"))
         window.wait_for_position(0)
-    with Quiet("help-" + tour.language, tape) as window:
+    with Quiet("help-" + tour.name, tape) as window:
         window.find("slider", say("Event position"))
         window.key("F1")
         window.find("push button", lambda name: say("Keyboard shortcuts")[:4] in name or say("Keyboard Shortcuts")[:4] in name)
-        tour.station("help")
+        tour.station("help", shows=NOTHING)
 
 
 def step_a_program(tour):
     say = tour.say
-    with LiveWindow(f"tour-{tour.language}", script="two_layers") as window:
+    with LiveWindow(f"tour-{tour.name}", script="two_layers") as window:
         window.find("push button", say("Let Go"))
         tour.station("live")
         window.press(say("Step"))
@@ -133,16 +160,52 @@ def record():
     return tapes
 
 
+def go(tour, tapes):
+    find_the_nan(tour)
+    for tape in tapes:
+        find_the_time(tour, tape)
+    step_a_program(tour)
+    print("ok", tour.name, len(tour.stations), "stations", flush=True)
+    return tour
+
+
+def tour_wayland(tapes):
+    with wayland.compositor(*INSIDE, screen=wayland.IN_X) as Window.SCREEN:
+        return go(Tour("C", "wayland", INSIDE), tapes)
+
+
+def share_different(one, other, shows):
+    """Of what a picture under X and one under Wayland show."""
+    inside = pictures.read(one).new_subpixbuf(BORDER, BORDER, *INSIDE).copy()
+    return pictures.share_different(inside, pictures.read(other), shows, DIFFERENT)
+
+
+def compare(under_x, under_wayland):
+    pairs = list(zip(under_x.stations, under_wayland.stations, strict=True))
+    shares = {path.name: share_different(path, other, shows) for (path, shows), (other, _) in pairs if shows}
+    assert max(shares.values()) < SHARE, shares
+    (first, _), (_, (second, _)) = pairs[0][0], pairs[1]
+    assert share_different(first, second, ALL) > SHARE, "two stations look alike, so this test sees nothing"
+
+
+def write_settings():
+    """All tours in windows of one size, with the same letters."""
+    for name, text in (("gtk-4.0/settings.ini", SETTINGS), ("tapedeck/window.ini", "[window]\nwidth={}\nheight={}\n".format(*SIZE))):
+        path = pathlib.Path(os.environ["XDG_CONFIG_HOME"], name)
+        path.parent.mkdir(parents=True)
+        path.write_text(text)
+
+
 def main():
     PICTURES.mkdir(parents=True, exist_ok=True)
+    OUTPUT.mkdir(parents=True, exist_ok=True)
+    write_settings()
     tapes = record()
-    for language in sys.argv[1:] or LANGUAGES:
-        tour = Tour(language)
-        find_the_nan(tour)
-        for tape in tapes:
-            find_the_time(tour, tape)
-        step_a_program(tour)
-        print("ok", language, tour.n, "stations", flush=True)
+    tours = {language: go(Tour(language), tapes) for language in sys.argv[1:] or LANGUAGES}
+    if not wayland.is_here():
+        print("skipped: Wayland, because there is no weston")
+    elif "C" in tours:
+        compare(tours["C"], tour_wayland(tapes))
 
 
 if __name__ == "__main__":

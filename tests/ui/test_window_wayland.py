@@ -62,7 +62,8 @@ def main():
         sys.exit(display.SKIPPED)
     OUTPUT.mkdir(parents=True, exist_ok=True)
     tapes, shares = record(), {}
-    with wayland.compositor() as environment:
+    with wayland.compositor() as variables:
+        environment = dict(os.environ, **variables)
         for language in ("C", "zh_CN"):
             for station, (tape, options) in STATIONS.items():
                 if tape and tape not in tapes:
