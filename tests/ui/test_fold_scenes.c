@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
  * Folded scenes of a tape: each node has a place, blocks have names and totals, and a block moves
- * through the states of its nodes. */
+ * through the states of its nodes. From one scene to another all glides. */
 #include "engine/events/emit.h"
 #include "engine/replay/replay.h"
 #include "tests/fixtures/tape_maker.h"
 #include "ui/draw/graph_fold.h"
+#include "ui/draw/graph_glide.h"
 #include "ui/draw/scene.h"
 
 #include <glib.h>
 #include <glib/gstdio.h>
+#include <math.h>
+#include <string.h>
 
 enum { N_LAYERS = 12, OF_LAYER = 3, N_NODES = N_LAYERS * OF_LAYER + 2 };
 
@@ -166,6 +169,171 @@ test_totals(Fixture *self, gconstpointer data) {
   g_assert_cmpfloat(td_scene_heat(&draw, 1)->value, <, N_NODES);
 }
 
+/* Opens the run: the scene with the modules as blocks. */
+static td_graph_scene *
+open_run(Fixture *self) {
+  self->open[td_graph_scene_block(self->scene, 5)] = 1;
+  return td_graph_scene_new_folded(self->folds, self->open);
+}
+
+static void
+assert_at(const td_graph_scene *scene, uint32_t i, double x, double y) {
+  g_assert_cmpfloat_with_epsilon(scene->layout->x[i], x, 0.01);
+  g_assert_cmpfloat_with_epsilon(scene->layout->y[i], y, 0.01);
+}
+
+/* Where a scene's node is in a scene that glides from or to another one, as far as it may differ.
+ */
+static void
+assert_at_places(const td_graph_scene *gliding, const td_graph_scene *places, double dx,
+                 double dy) {
+  for (uint32_t i = 0; i < gliding->n_nodes; i++) {
+    double x, y;
+    g_assert_true(td_graph_scene_place(places, gliding->nodes[i].node, &x, &y));
+    assert_at(gliding, i, x + dx, y + dy);
+  }
+}
+
+static void
+glide_between(const td_graph_scene *from, const td_graph_scene *to, uint32_t still) {
+  double old_x, old_y, x, y;
+  g_assert_true(td_graph_scene_place(from, still, &old_x, &old_y));
+  g_assert_true(td_graph_scene_place(to, still, &x, &y));
+  td_graph_glide *glide = td_graph_glide_new(from, to, still);
+  td_graph_scene *scenes[] = {td_graph_glide_old_scene(glide), td_graph_glide_scene(glide)};
+  for (int i = 0; i < 2; i++) {
+    td_graph_glide_move(glide, 0);
+    assert_at_places(scenes[i], from, x - old_x, y - old_y);
+    td_graph_glide_move(glide, 1);
+    assert_at_places(scenes[i], to, 0, 0);
+  }
+  td_graph_glide_free(glide);
+}
+
+/* Both scenes begin at the old places and end at the new ones, whether blocks open or close. */
+static void
+test_glide_ends(Fixture *self, gconstpointer data) {
+  td_graph_scene *open = open_run(self);
+  td_graph_scene *all = td_graph_scene_new(self->catalog, 0);
+  const td_graph_scene *scenes[] = {self->scene, open, all};
+  for (int from = 0; from < 3; from++)
+    for (int to = 0; to < 3; to++)
+      for (uint32_t still = 0; still < N_NODES; still++)
+        glide_between(scenes[from], scenes[to], still);
+  td_graph_scene_free(open);
+  td_graph_scene_free(all);
+}
+
+/* A coordinate goes from one end of its way to the other, and never back. */
+static void
+assert_between(float before, float now, float end) {
+  g_assert_true(isfinite(now));
+  g_assert_cmpfloat(MIN(before, end) - 0.01f, <=, now);
+  g_assert_cmpfloat(now, <=, MAX(before, end) + 0.01f);
+}
+
+static void
+assert_goes_on(const td_layout *before, const td_layout *now, const td_layout *end) {
+  for (uint32_t i = 0; i < now->n_nodes; i++) {
+    assert_between(before->x[i], now->x[i], end->x[i]);
+    assert_between(before->y[i], now->y[i], end->y[i]);
+  }
+  for (uint32_t k = 0; k < now->first_point[now->n_edges]; k++) {
+    assert_between(before->points[k].x, now->points[k].x, end->points[k].x);
+    assert_between(before->points[k].y, now->points[k].y, end->points[k].y);
+  }
+}
+
+/* On the way, the node that is to be still is still, and an edge begins at its node as ever. */
+static void
+test_glide_way(Fixture *self, gconstpointer data) {
+  enum { STILL = 5, STEPS = 40 };
+  td_graph_scene *open = open_run(self);
+  double x, y, there_x, there_y;
+  g_assert_true(td_graph_scene_place(open, STILL, &x, &y));
+  td_graph_glide *before = td_graph_glide_new(self->scene, open, STILL);
+  td_graph_glide *now = td_graph_glide_new(self->scene, open, STILL);
+  const td_graph_scene *scene = td_graph_glide_scene(now);
+  for (int step = 1; step <= STEPS; step++) {
+    td_graph_glide_move(before, (step - 1.0) / STEPS);
+    td_graph_glide_move(now, (double)step / STEPS);
+    assert_goes_on(td_graph_glide_scene(before)->layout, scene->layout, open->layout);
+    g_assert_true(td_graph_scene_place(scene, STILL, &there_x, &there_y));
+    g_assert_cmpfloat_with_epsilon(there_x, x, 0.01);
+    g_assert_cmpfloat_with_epsilon(there_y, y, 0.01);
+    for (uint32_t e = 0; e < scene->n_edges; e++) {
+      uint32_t from = scene->edges[e].from, first = scene->layout->first_point[e];
+      g_assert_cmpfloat_with_epsilon(scene->layout->points[first].x - scene->layout->x[from],
+                                     open->layout->points[first].x - open->layout->x[from], 0.01);
+      g_assert_cmpfloat(scene->edges[e].top, <=, scene->edges[e].bottom);
+    }
+  }
+  td_graph_glide_free(before);
+  td_graph_glide_free(now);
+  td_graph_scene_free(open);
+}
+
+static cairo_surface_t *
+draw(const td_graph_scene *scene, td_graph_glide *glide, const td_state *state) {
+  const td_theme *theme = td_theme_default(false);
+  td_label_cache *labels = td_label_cache_new(theme);
+  td_graph_view view = {.width = 500, .height = 700, .selected = TD_NONE, .hovered = TD_NONE};
+  td_graph_scene_fit(scene, &view);
+  cairo_surface_t *surface = cairo_image_surface_create(CAIRO_FORMAT_RGB24, 500, 700);
+  cairo_t *cr = cairo_create(surface);
+  if (glide)
+    td_graph_glide_draw(glide, cr, state, &view, theme, labels);
+  else
+    td_graph_scene_draw((td_graph_scene *)scene, cr, state, &view, theme, labels);
+  cairo_destroy(cr);
+  cairo_surface_flush(surface);
+  td_label_cache_free(labels);
+  return surface;
+}
+
+static gboolean
+look_alike(cairo_surface_t *one, cairo_surface_t *other) {
+  size_t size = (size_t)cairo_image_surface_get_stride(one) * 700;
+  return memcmp(cairo_image_surface_get_data(one), cairo_image_surface_get_data(other), size) == 0;
+}
+
+/* The first picture is that of the old scene, the last that of the new one. In between is
+ * another, written for people to look at. */
+static void
+test_glide_pictures(Fixture *self, gconstpointer data) {
+  td_error error = {0};
+  g_assert_cmpint(td_replay_seek(self->replay, td_replay_end(self->replay) / 2, &error), ==, TD_OK);
+  const td_state *state = td_replay_state(self->replay);
+  td_graph_scene *open = open_run(self);
+  cairo_surface_t *end = draw(open, NULL, state);
+  td_graph_glide *glide = td_graph_glide_new(self->scene, open, 0);
+  for (int step = 0; step <= 4; step++) {
+    td_graph_glide_move(glide, step / 4.0);
+    cairo_surface_t *now = draw(open, glide, state);
+    g_assert_cmpint(look_alike(now, end), ==, step == 4);
+    g_autofree char *path = g_strdup_printf("%s/glide-%d.png", g_getenv("TEST_OUTPUT"), step);
+    if (g_getenv("TEST_OUTPUT")) cairo_surface_write_to_png(now, path);
+    cairo_surface_destroy(now);
+  }
+  cairo_surface_destroy(end);
+  td_graph_glide_free(glide);
+  td_graph_scene_free(open);
+}
+
+/* All nodes count that a view shows. A few are light. */
+static void
+test_glide_count(Fixture *self, gconstpointer data) {
+  td_graph_scene *open = open_run(self);
+  td_graph_glide *glide = td_graph_glide_new(self->scene, open, 0);
+  td_graph_view view = {.width = 1e6, .height = 1e6, .scale = 1};
+  g_assert_cmpuint(td_graph_glide_count(glide, &view), ==, self->scene->n_nodes + open->n_nodes);
+  g_assert_true(td_graph_glide_is_light(glide, &view));
+  view.centre_x = 3e6;
+  g_assert_cmpuint(td_graph_glide_count(glide, &view), ==, 0);
+  td_graph_glide_free(glide);
+  td_graph_scene_free(open);
+}
+
 int
 main(int argc, char **argv) {
   g_test_init(&argc, &argv, NULL);
@@ -174,6 +342,10 @@ main(int argc, char **argv) {
   ADD("open", test_open);
   ADD("states", test_states);
   ADD("totals", test_totals);
+  ADD("glide/ends", test_glide_ends);
+  ADD("glide/way", test_glide_way);
+  ADD("glide/pictures", test_glide_pictures);
+  ADD("glide/count", test_glide_count);
 #undef ADD
   return g_test_run();
 }

@@ -108,11 +108,13 @@ void td_scene_find_layers(td_graph_scene *scene);
 
 /* Steps of building a scene. td_graph_scene_init sets a zeroed one up. td_scene_collect
  * (scene_build.c) adds nodes, those `n`, or for NULL all of the graph task, and the edges between
- * them. td_scene_finish adds texts and the layout. td_graph_scene_fini frees what a scene has,
- * after any step. */
+ * them. td_scene_finish adds texts and the layout. It calls td_scene_set_edge_boxes, which finds
+ * the boxes of the edges from their points. td_graph_scene_fini frees what a scene has, after any
+ * step. */
 void td_graph_scene_init(td_graph_scene *scene, const td_catalog *catalog, uint32_t graph_task);
 void td_scene_collect(td_graph_scene *scene, const uint32_t *nodes, uint32_t n);
 void td_scene_finish(td_graph_scene *scene);
+void td_scene_set_edge_boxes(td_graph_scene *scene);
 void td_graph_scene_fini(td_graph_scene *scene);
 
 /* td_scene_block_of returns the block that a scene node is, or NULL. */

@@ -201,8 +201,8 @@ slot_x(const td_graph_scene *scene, const td_scene_edge *edge) {
              : ((float)slot + 0.5f - (float)n / 2) * TD_MIN(44, to->width * 0.8f / (float)n);
 }
 
-static void
-set_edge_boxes(td_graph_scene *scene) {
+void
+td_scene_set_edge_boxes(td_graph_scene *scene) {
   const td_layout *layout = scene->layout;
   for (uint32_t i = 0; i < scene->n_edges; i++) {
     td_scene_edge *edge = &scene->edges[i];
@@ -258,5 +258,5 @@ td_scene_finish(td_graph_scene *scene) {
     describe_node(scene, i, &widths);
   td_scene_find_layers(scene);
   lay_out(scene);
-  set_edge_boxes(scene);
+  td_scene_set_edge_boxes(scene);
 }

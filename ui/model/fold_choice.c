@@ -23,11 +23,12 @@ struct _TdFoldChoice {
   TdDocument *document; /* (owned) or NULL */
   uint32_t graph_task;
   td_fold_wish open;
-  Folds *folds;          /* (owned) of the pass shown, or NULL */
-  gboolean made;         /* they are: no worker writes them any more */
-  uint32_t n_all;        /* nodes of the pass, if there is a scene */
-  td_graph_scene *scene; /* (owned) or NULL */
-  GCancellable *running; /* (owned) of the worker, or NULL */
+  Folds *folds;           /* (owned) of the pass shown, or NULL */
+  gboolean made;          /* they are: no worker writes them any more */
+  uint32_t n_all;         /* nodes of the pass, if there is a scene */
+  td_graph_scene *scene;  /* (owned) or NULL */
+  td_graph_scene *before; /* (owned) until all have heard "changed" */
+  GCancellable *running;  /* (owned) of the worker, or NULL */
   guint wish;
   gboolean again, was_folded; /* a later reading of the pass that was shown */
   uint32_t anchor;
@@ -102,9 +103,11 @@ take_scene(TdFoldChoice *self, td_graph_scene *scene) {
   self->wish += !self->again || self->was_folded != (scene != NULL);
   self->again = FALSE;
   g_signal_emit_by_name(self, "changing");
-  g_clear_pointer(&self->scene, td_graph_scene_free);
+  g_clear_pointer(&self->before, td_graph_scene_free);
+  self->before = self->scene;
   self->scene = scene;
   g_signal_emit_by_name(self, "changed");
+  g_clear_pointer(&self->before, td_graph_scene_free);
 }
 
 static void
@@ -241,6 +244,11 @@ td_fold_choice_show(TdFoldChoice *self, TdDocument *document, uint32_t graph_tas
 td_graph_scene *
 td_fold_choice_get_scene(TdFoldChoice *self) {
   return self->scene;
+}
+
+td_graph_scene *
+td_fold_choice_take_before(TdFoldChoice *self) {
+  return g_steal_pointer(&self->before);
 }
 
 guint

@@ -13,7 +13,7 @@ G_DECLARE_FINAL_TYPE(TdFoldChoice, td_fold_choice, TD, FOLD_CHOICE, GObject)
 /* td_fold_choice_new returns one that folds a pass of more than 500 nodes, if the tape names their
  * modules. A module that is the greater part of the pass is open then, if it has modules inside.
  * Signal "changed": the scene or its text is another. Signal "changing": the scene is about to
- * go. */
+ * go; until all have heard "changed", td_fold_choice_take_before still has it. */
 TdFoldChoice *td_fold_choice_new(void);
 
 /* td_fold_choice_show says which pass of a document is shown. */
@@ -32,6 +32,10 @@ gboolean td_fold_choice_close_all(TdFoldChoice *self);
 /* td_fold_choice_get_scene returns the folded scene, borrowed until "changing" or
  * td_fold_choice_show. NULL: nothing is folded, or the worker is not done. */
 td_graph_scene *td_fold_choice_get_scene(TdFoldChoice *self);
+
+/* td_fold_choice_take_before returns the scene that was there before, to whoever listens to
+ * "changed"; the caller frees it. NULL: nothing was folded. */
+td_graph_scene *td_fold_choice_take_before(TdFoldChoice *self);
 
 /* td_fold_choice_get_wish returns another number each time somebody opens or folds something, and
  * for another pass. td_fold_choice_get_anchor returns the node of the last wish, or TD_NONE. */

@@ -5,6 +5,7 @@
 #include "ui/draw/graph_scene.h"
 #include "ui/draw/graph_steps.h"
 #include "ui/widgets/graph_camera.h"
+#include "ui/widgets/graph_glider.h"
 #include "ui/widgets/graph_pointing.h"
 #include "ui/widgets/graph_reading.h"
 
@@ -15,6 +16,7 @@
 struct _TdGraphCanvas {
   TdCanvas parent_instance;
   td_graph_camera camera;
+  td_graph_glider glider;
   double press_x, press_y; /* centre at the start of a drag */
   double pinch_scale;
   uint32_t last_selection, last_task;
@@ -39,6 +41,11 @@ scene_of(TdGraphCanvas *self) {
   td_graph_scene *part = document ? td_subset_choice_get_scene(self->subset) : NULL;
   td_graph_scene *folded = td_fold_choice_get_scene(self->folds);
   return !document ? NULL : part ? part : folded ? folded : td_document_get_scene(document);
+}
+
+static void
+repaint(GtkWidget *widget) {
+  td_canvas_repaint(TD_CANVAS(widget));
 }
 
 /* The view moved: the picture shows another part of the scene. */
@@ -233,6 +240,7 @@ td_graph_canvas_update(TdCanvas *canvas, TdCanvasChange change) {
   }
   self->last_task = td_document_get_graph_task(shown);
   if (document) {
+    td_graph_glider_stop(&self->glider);
     td_overlay_choice_show(self->choice, shown, self->last_task);
     td_subset_choice_show(self->subset, shown, self->last_task);
     td_fold_choice_show(self->folds, shown, self->last_task);
@@ -267,6 +275,7 @@ subset_changed(TdGraphCanvas *self) {
   if (!td_canvas_get_document(TD_CANVAS(self))) return;
   if (wish != self->shown_wish) {
     td_graph_camera_stop(&self->camera);
+    td_graph_glider_stop(&self->glider);
     if (wish)
       enter_part(self);
     else
@@ -281,8 +290,18 @@ subset_changed(TdGraphCanvas *self) {
 /* The anchor stays where it is on the screen while the scene changes around it. */
 static void
 fold_changing(TdGraphCanvas *self) {
+  td_graph_glider_stop(&self->glider);
   td_graph_camera_hold(&self->camera, self->shown_wish ? NULL : scene_of(self),
                        td_fold_choice_get_anchor(self->folds));
+}
+
+static void
+glide(TdGraphCanvas *self) {
+  td_graph_scene *before = td_fold_choice_take_before(self->folds);
+  td_graph_scene *from =
+      before ? before : td_document_get_scene(td_canvas_get_document(TD_CANVAS(self)));
+  td_graph_glider_start(&self->glider, from, before, scene_of(self),
+                        td_fold_choice_get_anchor(self->folds), &self->camera.view);
 }
 
 static void
@@ -292,8 +311,10 @@ fold_changed(TdGraphCanvas *self) {
   self->shown_fold = td_fold_choice_get_wish(self->folds);
   if (other && !self->shown_wish) {
     self->scene_number++;
-    if (!td_graph_camera_settle(&self->camera, scene_of(self),
-                                td_fold_choice_get_anchor(self->folds), room_for_bar(self)))
+    if (td_graph_camera_settle(&self->camera, scene_of(self),
+                               td_fold_choice_get_anchor(self->folds), room_for_bar(self)))
+      glide(self);
+    else
       self->camera.placed = FALSE;
   }
   if (other) self->camera.whole.task = TD_NONE;
@@ -372,9 +393,11 @@ static void
 td_graph_canvas_draw(TdCanvas *canvas, cairo_t *cr) {
   TdGraphCanvas *self = TD_GRAPH_CANVAS(canvas);
   if (!ensure_placed(self)) return;
-  td_graph_scene_draw(scene_of(self), cr, td_document_get_state(td_canvas_get_document(canvas)),
-                      &self->camera.view, td_canvas_get_theme(canvas),
-                      td_canvas_get_labels(canvas));
+  const td_state *state = td_document_get_state(td_canvas_get_document(canvas));
+  const td_theme *theme = td_canvas_get_theme(canvas);
+  td_label_cache *labels = td_canvas_get_labels(canvas);
+  if (!td_graph_glider_draw(&self->glider, cr, state, &self->camera.view, theme, labels))
+    td_graph_scene_draw(scene_of(self), cr, state, &self->camera.view, theme, labels);
 }
 
 static void
@@ -382,9 +405,10 @@ td_graph_canvas_draw_over(TdCanvas *canvas, cairo_t *cr) {
   TdGraphCanvas *self = TD_GRAPH_CANVAS(canvas);
   if (!ensure_placed(self)) return;
   look_around(self);
+  td_graph_scene *gliding = td_graph_glider_scene(&self->glider);
   td_graph_scene_draw_over(
-      scene_of(self), cr, td_document_get_state(td_canvas_get_document(canvas)), &self->camera.view,
-      td_canvas_get_theme(canvas), td_canvas_get_labels(canvas));
+      gliding ? gliding : scene_of(self), cr, td_document_get_state(td_canvas_get_document(canvas)),
+      &self->camera.view, td_canvas_get_theme(canvas), td_canvas_get_labels(canvas));
 }
 
 static uint32_t
@@ -426,6 +450,7 @@ static void
 td_graph_canvas_dispose(GObject *object) {
   TdGraphCanvas *self = TD_GRAPH_CANVAS(object);
   td_graph_camera_fini(&self->camera);
+  td_graph_glider_fini(&self->glider);
   td_graph_reading_fini(&self->reading);
   g_clear_object(&self->choice);
   g_clear_object(&self->way);
@@ -473,6 +498,7 @@ td_graph_canvas_init(TdGraphCanvas *self) {
   GtkWidget *widget = GTK_WIDGET(self);
   self->last_selection = TD_NONE;
   td_graph_camera_init(&self->camera, widget, redraw);
+  td_graph_glider_init(&self->glider, widget, repaint);
   self->choice = td_overlay_choice_new();
   g_signal_connect_swapped(self->choice, "changed", G_CALLBACK(overlay_changed), self);
   self->subset = td_subset_choice_new();
