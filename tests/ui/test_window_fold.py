@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Folded graphs in the window: a deep model opens folded, Enter opens a block, and a selected node is in its block."""
+"""Folded graphs in the window: a deep model opens folded, Enter opens a block, and a selected node is in its block. All glides to
+its new place, or is there at once if the desktop or the preferences want no motion."""
+import os
+import pathlib
 import re
 import time
 
@@ -10,7 +13,7 @@ display.ensure()
 import torches
 from test_window import KEYS, OUTPUT, THIN_SPACE, Window, node_name, pyatspi, read_events, tapedeck
 
-KEYS.update(u=0x75, Escape=0xFF1B)
+KEYS.update(u=0x75, Escape=0xFF1B, plus=0x2B)
 TORCH = "2.13.0"
 N_LAYERS = 12
 MODEL = f"""
@@ -115,6 +118,69 @@ def test_all(tape, events):
         window.canvas_says("Folded: ")
 
 
+def different(rows, before, after):
+    """How many pixels are neither those of the picture before nor those of the picture after. A picture that the screen has in part
+    is made of both."""
+    return sum(row[at:at + 3] not in (old[at:at + 3], new[at:at + 3]) for row, old, new in zip(rows, before, after)
+               if row != old and row != new for at in range(0, len(row), 4))
+
+
+def set_motion(settings, stored):
+    """What the desktop says to windows that open, and what the preferences say."""
+    for name, text in (("gtk-4.0/settings.ini", "[Settings]\n" + settings), ("tapedeck/window.ini", "[window]\n" + stored)):
+        path = pathlib.Path(os.environ["XDG_CONFIG_HOME"], name)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+
+
+# Opening and folding; going to a place, and following from node to node.
+FOLDS = (("Return", None), ("u", None), ("u", "Shift"), ("u", "Shift"), ("u", None))
+MOVES = (("End", None), ("Home", None), *[("Right", "Shift")] * 6, ("F5", None), ("F5", "Shift"))
+CORNER = (9, 805)  # of the window, where nothing looks at the pointer
+
+
+def pictures_after(picture, box):
+    """What a part of the screen shows until it rests. A busy window takes a while before it begins."""
+    deadline = time.monotonic() + 5
+    while display.screen_rows(*box) == picture and time.monotonic() < deadline:
+        time.sleep(0.002)
+    return display.wait_for_rest(box)
+
+
+def watch(window, keys):
+    """Presses each key. Returns what the middle of the graph shows after each, and how many pictures on the way there were others."""
+    graph = window.control("image", "Backward graph").queryComponent().getExtents(pyatspi.WINDOW_COORDS)
+    box = (graph.x + 50, graph.y + 60, graph.width - 250, graph.height - 170)
+    pyatspi.Registry.generateMouseEvent(*CORNER, "abs")
+    shown, n_between = display.wait_for_rest(box)[-1:], 0
+    for key, modifier in keys:
+        window.key(key, modifier)
+        seen = pictures_after(shown[-1], box)
+        n_between += sum(different(rows, shown[-1], seen[-1]) > 0 for rows in seen)
+        shown.append(seen[-1])
+    return shown[1:], n_between
+
+
+def test_motion(tape, events):
+    """With motion, pictures lie between two foldings, and between two places. Without, none does. The ends are the same."""
+    ends = []
+    for settings, stored, moves in (("", "", True), ("gtk-enable-animations=0\n", "", False), ("", "still=1\n", False)):
+        set_motion(settings, stored)
+        with FoldedWindow(tape, "--node", of_layer(events, 3)[0]) as window:
+            window.folded(3)
+            if not ends:
+                window.key("b")  # the tape keeps the stop for the next windows
+            folds, n_folds = watch(window, FOLDS)
+            for _ in range(5):
+                window.key("plus")
+            places, n_places = watch(window, MOVES)
+        assert (n_folds > 0, n_places > 0) == (moves, moves), (settings, stored, n_folds, n_places)
+        ends.append(folds + places)
+    alike = [one == two == three for one, two, three in zip(*ends)]
+    assert all(alike), alike
+    assert len({tuple(rows) for rows in ends[0]}) > len(FOLDS), "the keys changed nothing"
+
+
 def test_small(folder):
     """A small graph opens unfolded."""
     tape = folder / "small-fold.tape"
@@ -134,7 +200,7 @@ def main():
     program.write_text(MODEL)
     tapedeck("record", "--stacks", "--force", "-o", tape, "--", torches.PYTHONS[TORCH], program)
     events = read_events(tape)
-    for test in (test_folded, test_double_click, test_all):
+    for test in (test_folded, test_double_click, test_all, test_motion):
         test(tape, events)
         print("ok", test.__name__, flush=True)
 
