@@ -214,7 +214,7 @@ static void
 said_cb(td_hub_target *target, const td_line *line, void *data) {
   session *self = data;
   const char *tape = td_line_is(line, "tape") ? td_line_find(line, "path") : NULL;
-  if (tape && self->options->live.live) td_live_show(target, tape);
+  if (tape) td_live_show(&self->options->live, target, tape);
   td_keep_session_said(&self->keep, self->keep.tape, line);
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "app/hub.h"
 
+#include "app/hub_memory.h"
 #include "app/session_socket.h"
 #include "engine/control/link.h"
 
@@ -25,8 +26,8 @@ struct td_hub_target {
   pid_t pid;              /* of the target; or of the target that a viewer looks at, or 0 */
   guint reading, writing; /* sources, 0: none */
   td_line_reader reader;
-  GByteArray *unsent; /* (owned) */
-  GHashTable *state;  /* (owned) of a target: key to line. A new viewer needs these lines */
+  GByteArray *unsent;   /* (owned) */
+  td_hub_memory memory; /* of what a target said */
   gpointer data;
   GDestroyNotify free_data;
 };
@@ -48,7 +49,7 @@ peer_free(gpointer data) {
   if (peer->free_data) peer->free_data(peer->data);
   td_line_reader_fini(&peer->reader);
   g_byte_array_unref(peer->unsent);
-  g_hash_table_unref(peer->state);
+  td_hub_memory_fini(&peer->memory);
   g_free(peer);
 }
 
@@ -103,28 +104,10 @@ static void
 send_to_targets(td_hub *hub, pid_t pid, const char *line) {
   for (guint i = 0; i < hub->peers->len; i++) {
     td_hub_target *peer = hub->peers->pdata[i];
-    if (peer->role == PEER_TARGET && peer->answered && (!pid || peer->pid == pid))
-      peer_send(peer, line, strlen(line));
+    bool hears =
+        peer->role == PEER_TARGET && peer->answered && !td_hub_memory_is_deaf(&peer->memory);
+    if (hears && (!pid || peer->pid == pid)) peer_send(peer, line, strlen(line));
   }
-}
-
-/* Beyond this a target's threads, or its words, are not remembered for viewers that come later. */
-#define STATE_LINES_MAX 1024
-#define STATE_BYTES_MAX 16384
-
-/* Remembers the latest line of each kind: the target's tape, its gate, its stopped threads. */
-static void
-remember(td_hub_target *target, const td_line *line, const char *text) {
-  bool is_full = g_hash_table_size(target->state) >= STATE_LINES_MAX;
-  const char *thread = td_line_find(line, "thread");
-  g_autofree char *stopped = g_strconcat("stopped ", thread ? thread : "", NULL);
-  if (strlen(text) > STATE_BYTES_MAX) return;
-  if (td_line_is(line, "tape") || td_line_is(line, "gate"))
-    g_hash_table_replace(target->state, g_strdup(line->word), g_strdup(text));
-  else if (td_line_is(line, "stopped") && !is_full)
-    g_hash_table_replace(target->state, g_strdup(stopped), g_strdup(text));
-  else if (td_line_is(line, "running"))
-    g_hash_table_remove(target->state, stopped);
 }
 
 /* Passes a line of a target on to the viewers, with the target's process. */
@@ -133,24 +116,49 @@ relay(td_hub_target *target, const td_line *line) {
   td_line_text text;
   td_line_copy(&text, line);
   td_line_add_number(&text, "pid", target->pid);
-  remember(target, line, text.bytes);
+  td_hub_memory_keep(&target->memory, line, text.bytes);
   send_to_viewers(target->hub, text.bytes);
   td_line_text_fini(&text);
 }
 
-/* A viewer that comes late gets the lines that it missed. The tape comes before the threads that
- * stopped on it. */
+static void
+tell_target(td_hub_target *peer, const td_hub_target *target) {
+  td_line_text text;
+  td_line_begin(&text, "target");
+  td_line_add_number(&text, "pid", target->pid);
+  td_hub_memory_add_facts(&target->memory, &text);
+  peer_send(peer, text.bytes, text.n_bytes);
+  td_line_text_fini(&text);
+}
+
+static void
+tell_targets(td_hub_target *peer) {
+  for (guint i = 0; i < peer->hub->peers->len; i++) {
+    const td_hub_target *target = peer->hub->peers->pdata[i];
+    if (target->role == PEER_TARGET) tell_target(peer, target);
+  }
+}
+
+static void
+answer_list(td_hub_target *asker) {
+  static const char end[] = "listed\n";
+  asker->role = PEER_ASKER;
+  tell_targets(asker);
+  peer_send(asker, end, strlen(end));
+}
+
+static void
+tell_line(const char *line, void *viewer) {
+  peer_send(viewer, line, strlen(line));
+}
+
+/* A viewer that comes late gets the lines that it missed. */
 static void
 tell_state(td_hub_target *viewer) {
-  GHashTableIter at;
-  gpointer key, line;
+  tell_targets(viewer);
   for (guint i = 0; i < viewer->hub->peers->len; i++) {
-    td_hub_target *target = viewer->hub->peers->pdata[i];
-    const char *tape = g_hash_table_lookup(target->state, "tape");
-    if (tape) peer_send(viewer, tape, strlen(tape));
-    g_hash_table_iter_init(&at, target->state);
-    while (g_hash_table_iter_next(&at, &key, &line))
-      if (line != tape) peer_send(viewer, line, strlen(line));
+    const td_hub_target *target = viewer->hub->peers->pdata[i];
+    td_hub_memory_tell(&target->memory, tell_line, viewer);
   }
 }
 
@@ -177,6 +185,8 @@ introduce(td_hub_target *peer, const td_line *line) {
     peer->pid = (pid_t)pid;
     relay(peer, line);
     if (peer->hub->owner.hello) peer->hub->owner.hello(peer, line, peer->hub->owner.data);
+  } else if (td_line_is(line, "list")) {
+    answer_list(peer);
   } else if (td_line_is(line, "dump") && peer->hub->owner.dump) {
     peer->role = PEER_ASKER;
     peer->hub->owner.dump(peer, peer->hub->owner.data);
@@ -192,19 +202,15 @@ target_over(td_hub_target *target, const td_line *over) {
   const td_line hung_up = {.word = "over"};
   target->role = PEER_UNKNOWN;
   relay(target, over ? over : &hung_up);
-  g_hash_table_remove_all(target->state);
+  td_hub_memory_forget(&target->memory);
   if (target->hub->owner.over) target->hub->owner.over(target, over, target->hub->owner.data);
 }
 
-/* Nobody is left to let the program go on. */
+/* Nobody may be left to let the program go on. */
 static void
 viewer_over(td_hub_target *viewer) {
   viewer->role = PEER_UNKNOWN;
-  for (guint i = 0; i < viewer->hub->peers->len; i++) {
-    td_hub_target *other = viewer->hub->peers->pdata[i];
-    if (other->role == PEER_VIEWER && other->pid == viewer->pid) return;
-  }
-  td_hub_detach(viewer->hub, viewer->pid);
+  if (!td_hub_is_viewed(viewer->hub, viewer->pid)) td_hub_detach(viewer->hub, viewer->pid);
 }
 
 static void
@@ -273,7 +279,7 @@ accept_cb(gint listening, GIOCondition condition, gpointer data) {
   peer->hub = hub;
   peer->fd = fd;
   peer->unsent = g_byte_array_new();
-  peer->state = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
+  td_hub_memory_init(&peer->memory);
   peer->reading = g_unix_fd_add(fd, G_IO_IN | G_IO_HUP | G_IO_ERR, read_cb, peer);
   g_ptr_array_add(hub->peers, peer);
   return G_SOURCE_CONTINUE;
@@ -311,6 +317,15 @@ td_hub_get_path(const td_hub *hub) {
 void
 td_hub_detach(td_hub *hub, pid_t pid) {
   send_to_targets(hub, pid, "detach\n");
+}
+
+bool
+td_hub_is_viewed(const td_hub *hub, pid_t pid) {
+  for (guint i = 0; i < hub->peers->len; i++) {
+    const td_hub_target *peer = hub->peers->pdata[i];
+    if (peer->role == PEER_VIEWER && peer->pid == pid) return true;
+  }
+  return false;
 }
 
 guint

@@ -3,9 +3,9 @@
  * Hub: the meeting place of a session, in the process of `tapedeck run` or `tapedeck record`.
  * Recorded programs (targets) connect to its socket and say hello; the owner answers. Windows
  * (viewers) connect to the same socket. The hub passes on what targets say to viewers, and the
- * viewers' commands to targets. An asker says one line and gets one back. Only this user may enter
- * the socket's folder. The hub checks the user of each peer, and each target checks the hub's.
- * Sources of the default main context; main thread. */
+ * viewers' commands to targets. An asker says one line and gets an answer: `list` gets one line for
+ * each target. Only this user may enter the socket's folder. The hub checks the user of each peer,
+ * and each target checks the hub's. Sources of the default main context; main thread. */
 #pragma once
 
 #include "engine/control/line.h"
@@ -44,6 +44,9 @@ const char *td_hub_get_path(const td_hub *hub);
 /* td_hub_detach releases a process from its gate, or all processes if pid is 0. The process runs
  * on, and its recording goes on. The hub does the same if the last viewer of a process leaves. */
 void td_hub_detach(td_hub *hub, pid_t pid);
+
+/* td_hub_is_viewed tells whether some viewer looks at that process. */
+bool td_hub_is_viewed(const td_hub *hub, pid_t pid);
 
 guint td_hub_get_n_targets(const td_hub *hub);
 

@@ -34,8 +34,9 @@ td_live_options_check(const char *command, td_live_options *options) {
   }
   options->live = options->live || options->conditions;
   if (!options->live || has_display()) return true;
-  options->live = FALSE;
-  fprintf(stderr, "tapedeck: no display for a window; recording without a stop\n");
+  options->is_away = true;
+  fprintf(stderr,
+          "tapedeck: no display for a window; the program does not stop until one attaches\n");
   return true;
 }
 
@@ -46,8 +47,10 @@ td_live_anomaly_mode(const td_live_options *options) {
 
 void
 td_live_add_answer(const td_live_options *options, td_line_text *record) {
+  bool is_watched = options->live && !options->is_away;
   td_line_add(record, "live", options->live ? "1" : "0");
-  for (char **text = options->conditions; options->live && text && *text; text++)
+  td_line_add(record, "away", options->is_away ? "1" : NULL);
+  for (char **text = options->conditions; is_watched && text && *text; text++)
     td_line_add(record, "break", *text);
 }
 
@@ -57,16 +60,18 @@ typedef struct show {
   pid_t process;
 } show;
 
-/* If the window could not open, the program must not wait for it for ever. */
+/* If the window could not open, the program must not wait for it for ever. Another one may have
+ * attached meanwhile. */
 static void
 window_gone_cb(GPid pid, gint status, gpointer data) {
   const show *self = data;
   if (status != 0) fprintf(stderr, "tapedeck: no window: the program runs on\n");
-  td_hub_detach(self->hub, self->process);
+  if (!td_hub_is_viewed(self->hub, self->process)) td_hub_detach(self->hub, self->process);
 }
 
 void
-td_live_show(td_hub_target *target, const char *tape) {
+td_live_show(const td_live_options *options, td_hub_target *target, const char *tape) {
+  if (!options->live || options->is_away) return;
   td_hub *hub = td_hub_target_get_hub(target);
   pid_t window, process = td_hub_target_get_pid(target);
   g_autofree char *program = g_strdup(g_getenv(WINDOW_VARIABLE));

@@ -15,6 +15,7 @@
 typedef struct td_live_options {
   gboolean live;
   char **conditions; /* (owned) of --break, or NULL */
+  bool is_away;      /* there is no display: no window opens, but one may attach later */
 } td_live_options;
 
 void td_live_options_clear(td_live_options *options);
@@ -36,7 +37,7 @@ void td_live_options_clear(td_live_options *options);
   }
 
 /* td_live_options_check checks --break. If it is wrong, it says what is wrong and returns false.
- * If there is no display, it says so and switches the live session off. */
+ * If there is no display, it says so: then the program does not stop before a window attaches. */
 bool td_live_options_check(const char *command, td_live_options *options);
 
 /* td_live_anomaly_mode returns what to look for if the user gave no --anomaly. In a live session
@@ -46,6 +47,7 @@ const char *td_live_anomaly_mode(const td_live_options *options);
 /* td_live_add_answer adds the members about live control to a `record` line. */
 void td_live_add_answer(const td_live_options *options, td_line_text *record);
 
-/* td_live_show opens a window on a target whose tape has begun. If the window closes or cannot
- * open, the target runs on. */
-void td_live_show(td_hub_target *target, const char *tape);
+/* td_live_show opens a window on a target whose tape has begun, if the session is live and there is
+ * a display. If the window closes or cannot open, the target runs on, and a window may attach to it
+ * later. */
+void td_live_show(const td_live_options *options, td_hub_target *target, const char *tape);

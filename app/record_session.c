@@ -127,7 +127,7 @@ said_cb(td_hub_target *target, const td_line *line, void *data) {
   if (!td_line_is(line, "tape") || !path) return;
   /* A `tapedeck run` in the command has a tape of its own, and says where it is. */
   recording->outcome.n_elsewhere += strcmp(tape->path, path) != 0;
-  if (recording->options->live.live) td_live_show(target, path);
+  td_live_show(&recording->options->live, target, path);
 }
 
 static void

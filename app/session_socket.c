@@ -2,6 +2,7 @@
 #include "app/session_socket.h"
 
 #include "app/paths.h"
+#include "app/session_places.h"
 #include "app/stale_sessions.h"
 #include "engine/base/trust.h"
 
@@ -57,18 +58,17 @@ open_socket(td_session_socket *self, const char *base) {
   return false;
 }
 
-/* In the user's runtime folder or in the user's cache. In /tmp the folder stays, empty: else
- * another user could make one of its name. */
+/* In the user's runtime folder or in the user's cache. In /tmp, the last place, the folder stays,
+ * empty: else another user could make one of its name. */
 static bool
 open_somewhere(td_session_socket *self) {
-  const char *runtime = g_getenv("XDG_RUNTIME_DIR");
-  const char *cache = td_path_cache();
-  if (runtime && g_path_is_absolute(runtime) && is_private(runtime) && open_socket(self, runtime))
-    return true;
-  if (g_mkdir_with_parents(cache, 0700) == 0 && is_private(cache) && open_socket(self, cache))
-    return true;
-  self->stays = true;
-  return open_socket(self, "/tmp");
+  g_auto(GStrv) places = td_session_places_dup();
+  for (char **place = places; *place; place++) {
+    self->stays = !place[1];
+    if (g_str_equal(*place, td_path_cache())) g_mkdir_with_parents(*place, 0700);
+    if ((self->stays || is_private(*place)) && open_socket(self, *place)) return true;
+  }
+  return false;
 }
 
 bool

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "app/stale_sessions.h"
 
+#include "app/session_places.h"
+
 #include <errno.h>
 #include <glib.h>
 #include <glib/gstdio.h>
 #include <stdbool.h>
-#include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <time.h>
@@ -26,22 +27,18 @@ nobody_answers(const char *path) {
 }
 
 static void
-remove_if_stale(const char *folder) {
-  g_autofree char *path = g_build_filename(folder, "session", NULL);
+remove_if_stale(const char *path) {
   GStatBuf info;
-  if (g_lstat(folder, &info) != 0 || !S_ISDIR(info.st_mode) || info.st_uid != geteuid()) return;
-  if (g_lstat(path, &info) != 0 || !S_ISSOCK(info.st_mode)) return;
-  if (time(NULL) - info.st_mtime < OLD_SECONDS || !nobody_answers(path)) return;
+  if (g_lstat(path, &info) != 0 || time(NULL) - info.st_mtime < OLD_SECONDS) return;
+  if (!nobody_answers(path)) return;
+  g_autofree char *folder = g_path_get_dirname(path);
   g_unlink(path);
   g_rmdir(folder);
 }
 
 void
 td_stale_sessions_remove(const char *base) {
-  g_autoptr(GDir) dir = g_dir_open(base, 0, NULL);
-  for (const char *name; dir && (name = g_dir_read_name(dir));) {
-    if (!g_str_has_prefix(name, "tapedeck-") || strlen(name) != strlen("tapedeck-XXXXXX")) continue;
-    g_autofree char *folder = g_build_filename(base, name, NULL);
-    remove_if_stale(folder);
-  }
+  g_auto(GStrv) paths = td_session_places_find(base);
+  for (char **path = paths; *path; path++)
+    remove_if_stale(*path);
 }

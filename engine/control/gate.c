@@ -343,7 +343,7 @@ td_gate_open(td_link *link, const td_line *record, void (*flush)(void *data), vo
   td_fork_watch();
   pthread_mutex_lock(&gate.mutex);
   td_status status = read_conditions_locked(record, error);
-  gate.paused = gate.is_first = gate.n_conditions == 0;
+  gate.paused = gate.is_first = gate.n_conditions == 0 && !td_line_flag(record, "away");
   gate.link = status ? NULL : link;
   gate.flush = flush;
   gate.data = data;

@@ -56,9 +56,10 @@ td_gate_note(td_trouble trouble, uint32_t node) {
 
 /* td_gate_open does what the hub's `record` line asks for. It does nothing if that line is not
  * live. Otherwise the gate listens to the link from now on. The program stops at its first poll, or
- * at the first poll at which a condition holds, if there are conditions. The threads that stop call
- * `flush`, which must bring what was emitted into the tape's file. TD_INVALID if a condition cannot
- * be read. One owner per process. */
+ * at the first poll at which a condition holds, if there are conditions. If the line says `away`,
+ * it stops nowhere until a command says so. The threads that stop call `flush`, which must bring
+ * what was emitted into the tape's file. TD_INVALID if a condition cannot be read. One owner per
+ * process. */
 td_status td_gate_open(td_link *link, const td_line *record, void (*flush)(void *data), void *data,
                        td_error *error);
 

@@ -17,6 +17,7 @@
  * Hub to target, once:
  *   record level=1|2 observer= reason= tape= policy= anomaly= stats= stacks= live=0|1 break=...
  *          steps= from= to= every= until=nan   `steps` in words: the rest is there only with it
+ *          away=1   nobody looks: a live target does not stop before a viewer says so
  *   ignore reason=
  * and to a live one:
  *   pause   continue   step [thread=]   hold thread=   release thread=
@@ -24,6 +25,9 @@
  *   choose queue= node= [graph_task=]   to Tapedeck's engine alone: see choose.h
  * Viewer to hub: `view pid=`, then commands as above, with pid= for one target or without for all.
  * Hub to viewer: the targets' lines with pid= added. A new viewer gets the lines that still hold.
+ * Asker to hub: `list`. The hub answers with a line for each target, and then with `listed`:
+ *   target pid= path= live=0|1 stopped=   no `path`: its tape has not begun. `live`: it has a gate
+ * A new viewer gets these lines too, before all others.
  */
 #pragma once
 

@@ -195,6 +195,7 @@ test_live(void) {
 typedef struct session {
   char *folder, *path;
   int listening, hub; /* the hub's end */
+  const char *answer;
   td_link *link;
   td_line_reader reader;
   _Atomic int n_flushes;
@@ -206,8 +207,8 @@ accept_main(void *data) {
   char hello[256];
   self->hub = accept(self->listening, NULL, NULL);
   g_assert_cmpint(recv(self->hub, hello, sizeof hello, 0), >, 0);
-  static const char answer[] = "record live=1\n";
-  g_assert_cmpint(send(self->hub, answer, strlen(answer), 0), ==, (int)strlen(answer));
+  ssize_t n = (ssize_t)strlen(self->answer);
+  g_assert_cmpint(send(self->hub, self->answer, (size_t)n, 0), ==, n);
   return NULL;
 }
 
@@ -217,12 +218,12 @@ flush_cb(void *data) {
 }
 
 static void
-session_open(session *self) {
+session_open_as(session *self, const char *answer) {
   struct sockaddr_un address = {.sun_family = AF_UNIX};
   td_line_text hello;
   td_line reply;
   pthread_t hub;
-  *self = (session){.folder = g_dir_make_tmp("tapedeck-XXXXXX", NULL)};
+  *self = (session){.folder = g_dir_make_tmp("tapedeck-XXXXXX", NULL), .answer = answer};
   self->path = g_build_filename(self->folder, "session", NULL);
   g_strlcpy(address.sun_path, self->path, sizeof address.sun_path);
   self->listening = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
@@ -235,6 +236,11 @@ session_open(session *self) {
   g_assert_cmpint(td_gate_open(self->link, &reply, flush_cb, self, NULL), ==, TD_OK);
   td_line_text_fini(&hello);
   td_line_fini(&reply);
+}
+
+static void
+session_open(session *self) {
+  session_open_as(self, "record live=1\n");
 }
 
 static void
@@ -324,6 +330,31 @@ test_steps(void) {
   session_close(&hub);
 }
 
+/* Nobody looked when the program began. A window that comes later stops it. */
+static void
+test_away(void) {
+  session hub;
+  walker walker;
+  session_open_as(&hub, "record live=1 away=1\n");
+  td_line line = hear(&hub, "gate");
+  g_assert_false(td_line_flag(&line, "paused"));
+  td_line_fini(&line);
+  walk(&walker, 100);
+  pthread_join(walker.thread, NULL);
+  say(&hub, "pause\n");
+  line = hear(&hub, "gate");
+  g_assert_true(td_line_flag(&line, "paused"));
+  td_line_fini(&line);
+  walk(&walker, 100);
+  hear_stop(&hub, "pause");
+  say(&hub, "step\n");
+  hear_stop(&hub, "step");
+  g_assert_cmpint(walker.n_passed, ==, 1);
+  say(&hub, "detach\n");
+  pthread_join(walker.thread, NULL);
+  session_close(&hub);
+}
+
 static void
 test_trouble(void) {
   session hub;
@@ -401,6 +432,7 @@ main(int argc, char **argv) {
   g_test_add_func("/control/conditions/amounts", test_amounts);
   g_test_add_func("/control/conditions/live", test_live);
   g_test_add_func("/control/gate/steps", test_steps);
+  g_test_add_func("/control/gate/away", test_away);
   g_test_add_func("/control/gate/trouble", test_trouble);
   g_test_add_func("/control/gate/release", test_release);
   return g_test_run();

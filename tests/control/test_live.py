@@ -9,6 +9,7 @@ import os
 import pathlib
 import random
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -16,7 +17,7 @@ import time
 import unittest
 
 import torches
-from live_session import TAPEDECK, Session, wait_for
+from live_session import TAPEDECK, Line, Session, wait_for
 
 
 CHAIN = """
@@ -58,6 +59,54 @@ for thread in threads: thread.start()
 for thread in threads: thread.join()
 print('finished')
 """
+
+
+ENDLESS = """
+import os, time, torch
+while not os.path.exists('end'):
+    x = torch.ones(3, requires_grad=True)
+    (x * 2).sin().sum().backward()
+    time.sleep(0.01)
+print('finished')
+"""
+
+
+class Viewer:
+    """Looks at one process of a session."""
+
+    def __init__(self, path, process):
+        self.process = process
+        self.socket = socket.socket(socket.AF_UNIX)
+        self.socket.settimeout(300)
+        self.socket.connect(str(path))
+        self.lines = self.socket.makefile("r")
+        self.say("view")
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *failure):
+        self.lines.close()
+        self.socket.close()
+
+    def say(self, words):
+        self.socket.sendall(f"{words} pid={self.process}\n".encode())
+
+    def hear(self, word):
+        while (line := Line(self.lines.readline())).word != word:
+            pass
+        return line
+
+
+def listed(path):
+    """What the hub says of its targets."""
+    with socket.socket(socket.AF_UNIX) as asker:
+        asker.settimeout(300)
+        asker.connect(str(path))
+        asker.sendall(b"list\n")
+        lines = [Line(text) for text in iter(asker.makefile("r").readline, "listed\n")]
+    assert all(line.word == "target" for line in lines), lines
+    return lines
 
 
 class Engine:
@@ -223,6 +272,17 @@ class Live(unittest.TestCase):
                 session.say("detach")
                 self.assert_finishes(session)
 
+    def test_window_goes_away(self):
+        """The window that came first is gone. The program stays with the one that still looks."""
+        with self.live(ENGINES[0], CHAIN) as session:
+            session.stop()
+            os.kill(int(session.viewer), signal.SIGTERM)
+            wait_for("the end of the window", lambda: not pathlib.Path("/proc", session.viewer).exists())
+            for _ in range(2):
+                self.assertEqual(session.step()["reason"], "step")
+            session.say("continue")
+            self.assert_finishes(session)
+
     def test_viewer_goes_away(self):
         for engine in self.engines():
             with self.live(engine, CHAIN) as session:
@@ -291,6 +351,58 @@ class Live(unittest.TestCase):
                               capture_output=True, text=True, timeout=300)
         self.assertEqual((done.returncode, done.stdout), (0, "finished\n"))
         self.assertIn("no display", done.stderr)
+
+    @contextlib.contextmanager
+    def unseen(self, engine, *live):
+        """A program that runs until its folder has a file `end`, recorded with no display; and the socket of its session."""
+        with self.subTest(engine.name), tempfile.TemporaryDirectory(dir=self.folder) as name:
+            folder = pathlib.Path(name)
+            (folder / "script.py").write_text(ENDLESS)
+            environment = {key: value for key, value in os.environ.items() if key not in ("DISPLAY", "WAYLAND_DISPLAY")}
+            command = ["record", *live, "--", engine.python] if engine.python else ["run", *live]
+            with subprocess.Popen([TAPEDECK, *command, "script.py"], cwd=folder, env=dict(environment, XDG_RUNTIME_DIR=name),
+                                  stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as process:
+                try:
+                    yield process, folder, wait_for("the session", lambda: next(folder.glob("tapedeck-*/session"), None))
+                finally:
+                    (folder / "end").touch()
+
+    def test_attach(self):
+        """With --live and no display the program runs on. Whoever comes later can stop it, and lets it go by leaving."""
+        for engine in self.engines():
+            with self.unseen(engine, "--live", "--break", "begin") as (process, folder, path):
+                target = wait_for("the tape to begin", lambda: next((line for line in listed(path) if line["path"]), None))
+                self.assertEqual((target["live"], target["stopped"]), ("1", "0"))
+                for _ in range(2):
+                    with Viewer(path, target["pid"]) as viewer:
+                        viewer.say("pause")
+                        self.assertEqual(viewer.hear("stopped")["reason"], "pause")
+                        self.assertEqual(listed(path)[0]["stopped"], "1")
+                        viewer.say("step")
+                        self.assertEqual(viewer.hear("stopped")["reason"], "step")
+                    wait_for("it to be let go", lambda: listed(path)[0]["stopped"] == "0")
+                (folder / "end").touch()
+                said, _ = process.communicate(timeout=300)
+                self.assertEqual(process.returncode, 0, said)
+                self.assertIn("no display for a window; the program does not stop until one attaches", said)
+                self.assertIn("finished", said)
+
+    def test_watch(self):
+        """Without --live nobody can stop the program. Whoever tries and leaves does no harm."""
+        for engine in self.engines():
+            if not engine.python:
+                continue  # `tapedeck run` alone has no session
+            with self.unseen(engine) as (process, folder, path):
+                target = wait_for("the tape to begin", lambda: next((line for line in listed(path) if line["path"]), None))
+                self.assertEqual(target["live"], "0")
+                with Viewer(path, target["pid"]) as viewer:
+                    self.assertEqual(viewer.hear("target")["live"], "0")
+                    for command in ("pause", "step", "break add=begin", "detach"):
+                        viewer.say(command)
+                (folder / "end").touch()
+                said, _ = process.communicate(timeout=300)
+                self.assertEqual(process.returncode, 0, said)
+                subprocess.run([TAPEDECK, "check", next(folder.glob("*.tape"))], check=True, capture_output=True)
 
 
 class Stress(unittest.TestCase):
