@@ -2,11 +2,16 @@
 #include "app/live_tape.h"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* A program may run through one stop again and again. The window must not do nothing but read
  * then. */
 #define PAUSE_BETWEEN_READINGS_MS 60
+
+/* If no stops say when, it looks for news so often. Readings take a tenth of the time at most. */
+#define FOLLOW_MS 2000
+#define FOLLOW_TIMES 10
 
 struct _TdLiveTape {
   GObject parent_instance;
@@ -16,7 +21,11 @@ struct _TdLiveTape {
   int fd;                   /* (owned) the tape; it may get another name when it is whole */
   GCancellable *reading;    /* (owned) or NULL */
   gboolean is_stale, ended; /* the tape has grown since it was read */
+  gboolean has_failed;      /* the latest reading */
   guint later;              /* source, or 0 */
+  guint following;          /* source, or 0 */
+  gint64 began_us, took_us; /* the latest reading */
+  off_t size_read;          /* of the tape, when that reading began */
 };
 
 G_DEFINE_FINAL_TYPE(TdLiveTape, td_live_tape, G_TYPE_OBJECT)
@@ -43,6 +52,32 @@ later_cb(gpointer data) {
   return G_SOURCE_REMOVE;
 }
 
+static off_t
+tape_size(TdLiveTape *self) {
+  struct stat info;
+  return self->fd >= 0 && fstat(self->fd, &info) == 0 ? info.st_size : 0;
+}
+
+static gboolean
+follow_cb(gpointer data) {
+  TdLiveTape *self = data;
+  if (tape_size(self) == self->size_read) return G_SOURCE_CONTINUE;
+  self->following = 0;
+  read_again(self);
+  return G_SOURCE_REMOVE;
+}
+
+/* Nobody stops the program, so the window comes along with its tape. */
+static void
+follow(TdLiveTape *self) {
+  TdLiveState state = td_live_session_get_state(self->session);
+  gboolean wanted = state == TD_LIVE_WATCHED || state == TD_LIVE_DETACHED;
+  if (!wanted) g_clear_handle_id(&self->following, g_source_remove);
+  if (!wanted || self->following || self->reading) return;
+  gint64 pause_ms = MIN(self->took_us / 1000 * FOLLOW_TIMES, G_MAXINT32);
+  self->following = g_timeout_add((guint)MAX(pause_ms, FOLLOW_MS), follow_cb, self);
+}
+
 /* A cancelled reading may end after the object did. */
 static void
 read_done(GObject *source, GAsyncResult *result, gpointer data) {
@@ -51,10 +86,14 @@ read_done(GObject *source, GAsyncResult *result, gpointer data) {
   if (g_cancellable_is_cancelled(g_task_get_cancellable(G_TASK(result)))) return;
   TdLiveTape *self = data;
   g_clear_object(&self->reading);
+  self->took_us = g_get_monotonic_time() - self->began_us;
   self->later = g_timeout_add(PAUSE_BETWEEN_READINGS_MS, later_cb, self);
+  gboolean is_news = !self->has_failed;
+  self->has_failed = !fine;
+  follow(self);
   if (fine)
     g_signal_emit(self, signals[SIGNAL_READ], 0, source);
-  else
+  else if (is_news)
     g_signal_emit(self, signals[SIGNAL_FAILED], 0, error->message);
   g_signal_emit(self, signals[SIGNAL_CHANGED], 0);
 }
@@ -72,6 +111,8 @@ read_again(TdLiveTape *self) {
   if (self->reading || self->later) return;
   self->is_stale = FALSE;
   self->reading = g_cancellable_new();
+  self->began_us = g_get_monotonic_time();
+  self->size_read = tape_size(self);
   g_autofree char *path = dup_tape_path(self);
   g_autoptr(TdDocument) document = td_document_new_live(path, wanted_position(self), !self->ended);
   td_document_load_async(document, self->reading, read_done, self);
@@ -85,6 +126,7 @@ ended_cb(TdLiveTape *self) {
 
 static void
 changed_cb(TdLiveTape *self) {
+  follow(self);
   g_signal_emit(self, signals[SIGNAL_CHANGED], 0);
 }
 
@@ -94,6 +136,7 @@ td_live_tape_dispose(GObject *object) {
   if (self->reading) g_cancellable_cancel(self->reading);
   g_clear_object(&self->reading);
   g_clear_handle_id(&self->later, g_source_remove);
+  g_clear_handle_id(&self->following, g_source_remove);
   if (self->session) g_signal_handlers_disconnect_by_data(self->session, self);
   g_clear_object(&self->session);
   g_clear_object(&self->playhead);

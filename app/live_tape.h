@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
  * The tape of a program that still runs. It holds the session that controls the program. Each
- * time the program stops or ends, it reads the tape again in the background. Main thread.
+ * time the program stops or ends, it reads the tape again in the background. If nobody stops the
+ * program, it reads again every few seconds, as long as the tape grows. Main thread.
  *
  * Signals:
  *
  * - "read" with the TdDocument, after each reading;
- * - "failed" with a message, if a reading failed;
+ * - "failed" with a message, if a reading failed and the one before did not;
  * - "changed", if the session or `is_reading` may answer differently. */
 #pragma once
 

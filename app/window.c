@@ -259,7 +259,7 @@ td_window_attach(TdWindow *self, const char *session, guint32 process, const cha
   g_autofree char *title = g_markup_printf_escaped(_("Recording “%s”"), name);
   self->has_place = FALSE;
   self->wanted_node = UINT64_MAX;
-  show_busy(self, title, _("The window follows the program to its first stop."), FALSE);
+  show_busy(self, title, _("The window reads what the program did so far."), FALSE);
   TdLiveTape *live = td_live_tape_new(session, process, tape, self->playhead);
   if (live) {
     set_live(self, live);

@@ -2,6 +2,7 @@
 #include "app/window_actions.h"
 
 #include "app/about.h"
+#include "app/window_attach.h"
 #include "app/window_choose.h"
 #include "app/window_compare.h"
 #include "app/window_graph.h"
@@ -35,7 +36,7 @@ typedef enum Section {
 typedef enum Need {
   NEED_NOTHING,
   NEED_TAPE,
-  NEED_PROGRAM, /* that has not ended */
+  NEED_PROGRAM, /* that has not ended and can be stopped */
   NEED_STOPPED, /* a program at its gate */
   NEED_RUNNING, /* a program that is not */
 } Need;
@@ -407,6 +408,8 @@ static const struct {
     {"quiz", N_("Begin a quiz on this tape"), "q", SECTION_WINDOW, NEED_TAPE, td_window_take_quiz},
     {"record", N_("Record a program"), "<Control>r", SECTION_WINDOW, NEED_NOTHING,
      td_window_ask_program},
+    {"attach", N_("Attach to a program that is being recorded"), "<Control><Shift>r",
+     SECTION_WINDOW, NEED_NOTHING, td_window_ask_running},
     {"start-page", N_("Go to the start page"), "<Alt>Home", SECTION_WINDOW, NEED_NOTHING,
      td_window_show_start},
     {"cancel", N_("Cancel what is in progress"), NULL, SECTION_WINDOW, NEED_NOTHING,
@@ -488,7 +491,8 @@ add_stateful(TdWindow *window) {
 static gboolean
 is_met(TdWindow *window, Need need) {
   gboolean tape = td_playhead_get_document(td_window_get_playhead(window)) != NULL;
-  gboolean program = td_window_get_live(window) && !has_state(window, TD_LIVE_ENDED);
+  gboolean program = td_window_get_live(window) && !has_state(window, TD_LIVE_ENDED) &&
+                     !has_state(window, TD_LIVE_WATCHED);
   gboolean stopped = has_state(window, TD_LIVE_STOPPED);
   const gboolean met[] = {[NEED_NOTHING] = TRUE,
                           [NEED_TAPE] = tape,

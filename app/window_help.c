@@ -51,6 +51,8 @@ static const struct {
         "The program waits at your stops. F8 lets it go one step, F6 stops it at its next "
         "function, Ctrl+D lets it run to its end. Everything that it has done so far can be "
         "looked at as on any tape.\n\n"
+        "Ctrl+Shift+R lists the programs that are being recorded now, and attaches the window to "
+        "one of them. A program that was recorded without --live can be watched, not stopped.\n\n"
         "On Tapedeck's own engine, R has the selected ready task run next. “tapedeck run "
         "--schedule” makes the choices of a tape again.")},
     {N_("Two Tapes beside Each Other"),

@@ -264,6 +264,83 @@ test_full_program(td_model_fixture *self, gconstpointer data) {
   g_unlink(path);
 }
 
+/* What the window said to the hub since the last time. */
+static char *
+hear_window(int fd) {
+  char bytes[4096];
+  ssize_t n = recv(fd, bytes, sizeof bytes, MSG_DONTWAIT);
+  return g_strndup(bytes, n > 0 ? (gsize)n : 0);
+}
+
+static void
+tell(int fd, TdLiveSession *session, const char *line, TdLiveState wanted) {
+  g_assert_cmpint(write(fd, line, strlen(line)), ==, (ssize_t)strlen(line));
+  while (td_live_session_get_state(session) != wanted)
+    g_main_context_iteration(NULL, TRUE);
+}
+
+static void
+leave_hub(int fd, const char *path) {
+  close(fd);
+  g_unlink(path);
+}
+
+/* The window leaves a tape with stops for a program. They are not the program's, unless it has that
+ * tape. */
+static void
+test_other_tape(td_model_fixture *self, gconstpointer data) {
+  g_autofree char *path = g_build_filename(self->folder, "hub", NULL);
+  g_autoptr(TdStopList) stops = td_stop_list_new(self->playhead);
+  int fd;
+  g_assert_true(td_stop_list_add(stops, "node:1", NULL));
+  td_playhead_set_document(self->playhead, NULL);
+  g_autoptr(TdLiveSession) session = meet_hub(path, &fd);
+  td_stop_list_set_session(stops, session);
+  g_autofree char *first = hear_window(fd);
+  g_assert_cmpstr(first, ==, "view pid=1\n");
+  td_playhead_set_document(self->playhead, self->document);
+  g_autofree char *then = hear_window(fd);
+  g_assert_cmpstr(then, ==, "break add=node:1 pid=1\n");
+  leave_hub(fd, path);
+}
+
+/* A program that somebody let go hears of the stops when it is taken back. */
+static void
+test_released(td_model_fixture *self, gconstpointer data) {
+  g_autofree char *path = g_build_filename(self->folder, "hub", NULL);
+  g_autoptr(TdStopList) stops = td_stop_list_new(self->playhead);
+  int fd;
+  g_assert_true(td_stop_list_add(stops, "node:1", NULL));
+  g_autoptr(TdLiveSession) session = meet_hub(path, &fd);
+  tell(fd, session, "target pid=1 live=1\ngate pid=1 paused=0\n", TD_LIVE_DETACHED);
+  td_stop_list_set_session(stops, session);
+  g_autofree char *first = hear_window(fd);
+  g_assert_cmpstr(first, ==, "view pid=1\n");
+  tell(fd, session, "gate pid=1 paused=1\n", TD_LIVE_RUNNING);
+  g_autofree char *then = hear_window(fd);
+  g_assert_cmpstr(then, ==, "break add=node:1 pid=1\n");
+  leave_hub(fd, path);
+}
+
+/* A program that was recorded without --live stops on nothing. */
+static void
+test_watched(td_model_fixture *self, gconstpointer data) {
+  g_autofree char *path = g_build_filename(self->folder, "hub", NULL);
+  g_autoptr(TdStopList) stops = td_stop_list_new(self->playhead);
+  int fd;
+  g_assert_true(td_stop_list_add(stops, "node:1", NULL));
+  TdStop *stop = td_stop_list_find(stops, "node:1");
+  g_autoptr(TdLiveSession) session = meet_hub(path, &fd);
+  td_stop_list_set_session(stops, session);
+  g_assert_null(td_stop_list_get_note(stops, stop));
+  tell(fd, session, "target pid=1 live=0\n", TD_LIVE_WATCHED);
+  g_assert_cmpstr(td_stop_list_get_note(stops, stop), ==,
+                  "On the tape only: the program cannot stop on it");
+  tell(fd, session, "over pid=1\n", TD_LIVE_ENDED);
+  g_assert_null(td_stop_list_get_note(stops, stop));
+  leave_hub(fd, path);
+}
+
 #define ADD(path, test)                                                                            \
   g_test_add(path, td_model_fixture, NULL, td_model_fixture_set_up, test,                          \
              td_model_fixture_tear_down)
@@ -280,5 +357,8 @@ main(int argc, char **argv) {
   ADD("/ui/stops/unsaved", test_unsaved);
   ADD("/ui/stops/full-file", test_full_file);
   ADD("/ui/stops/full-program", test_full_program);
+  ADD("/ui/stops/other-tape", test_other_tape);
+  ADD("/ui/stops/released", test_released);
+  ADD("/ui/stops/watched", test_watched);
   return g_test_run();
 }

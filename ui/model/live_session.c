@@ -2,6 +2,7 @@
 #include "ui/model/live_session.h"
 
 #include "engine/control/line.h"
+#include "engine/control/link.h"
 
 #include <errno.h>
 #include <glib-unix.h>
@@ -19,9 +20,11 @@ struct _TdLiveSession {
   td_line_reader reader;
   GPtrArray *stops; /* (owned) of stop, the latest last */
   gboolean ended, paused, released;
-  uint32_t chosen;  /* node, or TD_NONE */
-  GStrv conditions; /* (owned) */
-  GArray *held;     /* (owned) uint32_t */
+  gboolean watched;  /* the program has no gate */
+  gboolean has_gate; /* it said what its gate waits for */
+  uint32_t chosen;   /* node, or TD_NONE */
+  GStrv conditions;  /* (owned) */
+  GArray *held;      /* (owned) uint32_t */
 };
 
 enum { SIGNAL_CHANGED, SIGNAL_STOPPED, SIGNAL_ENDED, SIGNAL_ANSWERED, N_SIGNALS };
@@ -120,6 +123,12 @@ hear_stopped(TdLiveSession *self, td_line *line) {
   return TRUE;
 }
 
+/* A program that waits for nobody. If it is so when the window comes, somebody let it go. */
+static gboolean
+is_free(TdLiveSession *self) {
+  return !self->paused && !self->conditions[0] && !self->held->len;
+}
+
 static void
 hear_gate(TdLiveSession *self, const td_line *line) {
   g_autoptr(GStrvBuilder) conditions = g_strv_builder_new();
@@ -136,6 +145,14 @@ hear_gate(TdLiveSession *self, const td_line *line) {
   self->conditions = g_strv_builder_end(conditions);
   self->paused = td_line_flag(line, "paused");
   if (self->paused) self->released = FALSE;
+  if (!self->has_gate) self->released = is_free(self);
+  self->has_gate = TRUE;
+  changed(self);
+}
+
+static void
+hear_target(TdLiveSession *self, const td_line *line) {
+  self->watched = !td_line_flag(line, "live");
   changed(self);
 }
 
@@ -163,6 +180,7 @@ hear(TdLiveSession *self, td_line *line) {
   uint32_t process = 0, thread = TD_NONE;
   if (!td_line_find_u32(line, "pid", &process) || process != self->process) return FALSE;
   if (td_line_is(line, "stopped")) return hear_stopped(self, line);
+  if (td_line_is(line, "target")) hear_target(self, line);
   if (td_line_is(line, "gate")) hear_gate(self, line);
   if (td_line_is(line, "chosen") || td_line_is(line, "refused")) hear_answer(self, line);
   if (td_line_is(line, "over")) end(self);
@@ -228,10 +246,12 @@ connect_to(TdLiveSession *self, const char *path, GError **error) {
   gboolean fits =
       g_strlcpy(address.sun_path, path, sizeof address.sun_path) < sizeof address.sun_path;
   self->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  if (fits && self->fd >= 0 && connect(self->fd, (const void *)&address, sizeof address) == 0)
-    return TRUE;
+  gboolean connects =
+      fits && self->fd >= 0 && connect(self->fd, (const void *)&address, sizeof address) == 0;
+  const char *problem = fits ? g_strerror(errno) : "the path is too long";
+  if (connects && td_link_is_own_user(self->fd)) return TRUE;
   g_set_error_literal(error, G_IO_ERROR, G_IO_ERROR_NOT_CONNECTED,
-                      fits ? g_strerror(errno) : "the path is too long");
+                      connects ? "it belongs to another user" : problem);
   return FALSE;
 }
 
@@ -248,6 +268,7 @@ td_live_session_new(const char *path, uint32_t process, GError **error) {
 TdLiveState
 td_live_session_get_state(TdLiveSession *self) {
   if (self->ended) return TD_LIVE_ENDED;
+  if (self->watched) return TD_LIVE_WATCHED;
   if (self->stops->len) return TD_LIVE_STOPPED;
   return self->released ? TD_LIVE_DETACHED : TD_LIVE_RUNNING;
 }

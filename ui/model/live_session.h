@@ -16,7 +16,8 @@ G_DECLARE_FINAL_TYPE(TdLiveSession, td_live_session, TD, LIVE_SESSION, GObject)
 typedef enum TdLiveState {
   TD_LIVE_RUNNING,  /* no thread is stopped */
   TD_LIVE_STOPPED,  /* some thread is */
-  TD_LIVE_DETACHED, /* the window let it go; a pause takes it back */
+  TD_LIVE_DETACHED, /* a window let it go, or none was there; a pause takes it back */
+  TD_LIVE_WATCHED,  /* it was recorded without --live: nobody can stop it */
   TD_LIVE_ENDED,    /* the recording is over: the tape is whole */
 } TdLiveState;
 
@@ -30,10 +31,10 @@ typedef struct TdLiveStop {
   const char *condition; /* that held, or NULL */
 } TdLiveStop;
 
-/* td_live_session_new connects to a hub and looks at one of its processes. It emits "changed" when
- * a function below may answer differently, and "ended" once. It emits "answered" after
- * td_live_session_choose, with why the choice was refused, or "". It emits "stopped" when a thread
- * has stopped and the recorder has written the tape up to there. */
+/* td_live_session_new connects to a hub of this user and looks at one of its processes. It emits
+ * "changed" when a function below may answer differently, and "ended" once. It emits "answered"
+ * after td_live_session_choose, with why the choice was refused, or "". It emits "stopped" when a
+ * thread has stopped and the recorder has written the tape up to there. */
 TdLiveSession *td_live_session_new(const char *path, uint32_t process, GError **error);
 
 TdLiveState td_live_session_get_state(TdLiveSession *self);

@@ -125,8 +125,10 @@ tell_program_all(TdStopList *self) {
 
 const char *
 td_stop_list_get_note(TdStopList *self, TdStop *stop) {
-  gboolean runs = self->session && td_live_session_get_state(self->session) != TD_LIVE_ENDED;
-  if (!runs || td_condition_is_live(td_stop_get_condition(stop))) return NULL;
+  TdLiveState state = self->session ? td_live_session_get_state(self->session) : TD_LIVE_ENDED;
+  gboolean is_possible =
+      state != TD_LIVE_WATCHED && td_condition_is_live(td_stop_get_condition(stop));
+  if (state == TD_LIVE_ENDED || is_possible) return NULL;
   return _("On the tape only: the program cannot stop on it");
 }
 
@@ -256,9 +258,10 @@ hear_program(TdStopList *self) {
   if (news) keep(self);
 }
 
+/* A program that somebody let go hears of the stops when it is taken back. */
 static void
 meet_program(TdStopList *self) {
-  tell_program_all(self);
+  if (td_live_session_get_state(self->session) != TD_LIVE_DETACHED) tell_program_all(self);
   g_strfreev(self->reported);
   self->reported = g_new0(char *, 1);
   hear_program(self);
@@ -294,7 +297,10 @@ change_tape(TdStopList *self, const char *tape) {
 static void
 document_changed(TdStopList *self) {
   TdDocument *document = td_playhead_get_document(self->playhead);
-  if (!document) return;
+  if (!document) {
+    g_clear_pointer(&self->tape, g_free); /* its stops are none of the next program's */
+    return;
+  }
   const char *tape = td_document_get_path(document);
   gboolean is_new = g_strcmp0(tape, self->tape) != 0;
   if (is_new) change_tape(self, tape);

@@ -46,6 +46,8 @@ dup_status(TdLiveBar *self) {
     return dup_stopped_text(td_live_session_get_stop(self->session));
   case TD_LIVE_DETACHED:
     return g_strdup(_("Let go: the program runs on while Tapedeck records it"));
+  case TD_LIVE_WATCHED:
+    return g_strdup(_("The program cannot be stopped: it was recorded without --live"));
   case TD_LIVE_ENDED:
     return g_strdup(_("The program has ended: this is its whole tape"));
   default:
@@ -78,6 +80,7 @@ icon_name(TdLiveState state) {
   static const char *const names[] = {[TD_LIVE_RUNNING] = "media-playback-start-symbolic",
                                       [TD_LIVE_STOPPED] = "media-playback-pause-symbolic",
                                       [TD_LIVE_DETACHED] = "media-playback-start-symbolic",
+                                      [TD_LIVE_WATCHED] = "media-playback-start-symbolic",
                                       [TD_LIVE_ENDED] = "media-playback-stop-symbolic"};
   return names[state];
 }
@@ -95,17 +98,18 @@ show_state(TdLiveBar *self) {
   TdLiveState state = td_live_session_get_state(self->session);
   g_autofree char *status = dup_status(self), *detail = dup_detail(self);
   gboolean stopped = state == TD_LIVE_STOPPED, ended = state == TD_LIVE_ENDED;
+  gboolean hears = !ended && state != TD_LIVE_WATCHED;
   gtk_label_set_text(self->badge, ended ? _("ENDED") : _("LIVE"));
   gtk_image_set_from_icon_name(self->icon, icon_name(state));
   gtk_label_set_text(self->status, status);
   gtk_widget_set_tooltip_text(GTK_WIDGET(self->status), status);
   gtk_label_set_text(self->detail, detail ? detail : "");
   gtk_widget_set_visible(self->go, stopped);
-  gtk_widget_set_visible(self->pause, !stopped && !ended);
-  gtk_widget_set_visible(self->step, !ended);
-  gtk_widget_set_visible(self->detach, !ended && state != TD_LIVE_DETACHED);
-  gtk_widget_set_visible(self->stops_button, !ended);
-  gtk_widget_set_visible(self->threads_button, !ended);
+  gtk_widget_set_visible(self->pause, !stopped && hears);
+  gtk_widget_set_visible(self->step, hears);
+  gtk_widget_set_visible(self->detach, hears && state != TD_LIVE_DETACHED);
+  gtk_widget_set_visible(self->stops_button, hears);
+  gtk_widget_set_visible(self->threads_button, hears);
   set_class(self, "stopped", stopped);
   set_class(self, "ended", ended);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * What an empty window shows: open a tape, recent tapes, questions with an example that answers
- * each, and all examples. Rows activate the window's actions "open-recent", "example",
- * "example-page" and "copy-text". Main thread. */
+ * What an empty window shows: ways to open a tape, to record a program and to attach to one. Then
+ * recent tapes, questions with an example that answers each, and all examples. Rows activate the
+ * window's actions "open-recent", "example", "example-page" and "copy-text". Main thread. */
 #pragma once
 
 #include <adwaita.h>
