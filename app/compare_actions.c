@@ -99,6 +99,7 @@ zoom_fit(TdCompareWindow *self) {
 
 static void
 unselect(TdCompareWindow *self) {
+  if (td_window_cancel_picture(GTK_WINDOW(self))) return;
   td_compare_view_show_whole(td_compare_window_get_view(self));
 }
 

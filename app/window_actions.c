@@ -229,7 +229,6 @@ static void
 way_back(TdWindow *window) {
   td_window_keep_visit(window);
   td_way_back_step(td_tape_view_get_way(td_window_get_tape_view(window)));
-  td_window_keep_visit(window);
 }
 
 static void

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "app/window_graph.h"
 
+#include "app/window_picture.h"
+
 #include <glib/gi18n.h>
 
 static TdSubsetChoice *
@@ -84,6 +86,7 @@ td_window_show_whole_graph(TdWindow *window) {
 void
 td_window_unselect(TdWindow *window) {
   TdPlayhead *playhead = td_window_get_playhead(window);
+  if (td_window_cancel_picture(GTK_WINDOW(window))) return;
   if (td_brush_clear(td_tape_view_get_brush(td_window_get_tape_view(window)))) return;
   td_way_back_end(td_tape_view_get_way(td_window_get_tape_view(window)));
   if (td_playhead_get_edge(playhead) == TD_NONE && td_subset_choice_clear(subset(window))) return;

@@ -2,24 +2,19 @@
 #include "app/window_picture.h"
 
 #include "app/compare_window.h"
-#include "app/output_file.h"
-#include "app/picture_file.h"
+#include "app/picture_shot.h"
 #include "app/save_chooser.h"
 #include "app/window.h"
 #include "ui/widgets/canvas.h"
 #include "ui/widgets/graph_canvas.h"
 
-#include <errno.h>
 #include <glib/gi18n.h>
 
 #define FOCUSED "focused-canvas"
+#define SAVING "saving-picture"
 
-/* A picture as it was when somebody asked for it. The program and the playhead may go on. */
-typedef struct Shot {
-  GtkWindow *window;     /* (owned) */
-  cairo_surface_t *inks; /* (owned) what cairo drew, in pixels */
-  int width, height, scale;
-} Shot;
+/* A picture that takes longer says so. */
+#define PATIENCE_MS 700
 
 static void
 say(GtkWindow *window, const char *text) {
@@ -29,63 +24,90 @@ say(GtkWindow *window, const char *text) {
     td_compare_window_say(TD_COMPARE_WINDOW(window), text);
 }
 
-static Shot *
-shot_new(TdCanvas *canvas) {
-  GtkWidget *widget = GTK_WIDGET(canvas);
-  Shot *shot = g_new(Shot, 1);
-  *shot = (Shot){.window = g_object_ref(GTK_WINDOW(gtk_widget_get_root(widget))),
-                 .width = gtk_widget_get_width(widget),
-                 .height = gtk_widget_get_height(widget),
-                 .scale = gtk_widget_get_scale_factor(widget)};
-  cairo_rectangle_t extents = {0, 0, shot->width, shot->height};
-  shot->inks = cairo_recording_surface_create(CAIRO_CONTENT_COLOR_ALPHA, &extents);
-  cairo_t *cr = cairo_create(shot->inks);
-  td_canvas_paint(canvas, cr);
-  cairo_destroy(cr);
-  return shot;
-}
-
-static void
-shot_free(gpointer data) {
-  Shot *shot = data;
-  cairo_surface_destroy(shot->inks);
-  g_object_unref(shot->window);
-  g_free(shot);
-}
-
-static void
-draw_shot(const void *data, cairo_t *cr) {
-  const Shot *shot = data;
-  cairo_set_source_surface(cr, shot->inks, 0, 0);
-  cairo_paint(cr);
-}
-
 /* ---- to a file ---- */
 
-/* NULL, or why not. */
-static const char *
-write_shot(const Shot *shot, const char *path) {
-  const td_picture_format *format = td_picture_format_find(path);
-  td_picture picture = {shot->width, shot->height, shot->scale, draw_shot, shot};
-  td_output_file output;
-  if (!format) return _("the name must end in .png, .svg or .pdf");
-  td_output_file_begin(&output, path);
-  const char *failure = td_picture_write(&picture, format, output.part);
-  if (failure) {
-    td_output_file_drop(&output);
-    return failure;
-  }
-  return td_output_file_keep(&output, true) ? NULL : g_strerror(errno);
+/* One that is being written. */
+typedef struct Saving {
+  GtkWindow *window;         /* (owned) */
+  GCancellable *cancellable; /* (owned) */
+  char *name;                /* (owned) of the file */
+  guint patience;            /* source, or 0 */
+} Saving;
+
+static gboolean
+patience_over(gpointer data) {
+  Saving *saving = data;
+  saving->patience = 0;
+  say(saving->window, _("Saving the picture; Escape cancels"));
+  return G_SOURCE_REMOVE;
+}
+
+/* Somebody may close the window meanwhile: the application goes on until the file is whole. */
+static Saving *
+saving_new(GtkWindow *window, const char *path) {
+  Saving *saving = g_new0(Saving, 1);
+  saving->window = g_object_ref(window);
+  saving->cancellable = g_cancellable_new();
+  saving->name = g_path_get_basename(path);
+  saving->patience = g_timeout_add(PATIENCE_MS, patience_over, saving);
+  g_object_set_data(G_OBJECT(window), SAVING, saving->cancellable);
+  g_application_hold(g_application_get_default());
+  return saving;
+}
+
+static void
+saving_free(Saving *saving) {
+  g_application_release(g_application_get_default());
+  g_object_set_data(G_OBJECT(saving->window), SAVING, NULL);
+  g_clear_handle_id(&saving->patience, g_source_remove);
+  g_object_unref(saving->cancellable);
+  g_object_unref(saving->window);
+  g_free(saving->name);
+  g_free(saving);
+}
+
+static void
+saved(GObject *source, GAsyncResult *result, gpointer data) {
+  Saving *saving = data;
+  g_autoptr(GError) error = NULL;
+  g_autofree char *text = td_shot_write_finish(result, &error)
+                              ? g_strdup_printf(_("Saved: %s"), saving->name)
+                              : g_strdup_printf(_("Not saved: %s"), error->message);
+  gboolean is_cancelled = g_error_matches(error, G_IO_ERROR, G_IO_ERROR_CANCELLED);
+  say(saving->window, is_cancelled ? _("The picture is not saved") : text);
+  saving_free(saving);
+}
+
+typedef struct Wish {
+  GtkWindow *window; /* (owned) */
+  TdShot *shot;      /* (owned) */
+} Wish;
+
+static void
+wish_free(gpointer data) {
+  Wish *wish = data;
+  td_shot_unref(wish->shot);
+  g_object_unref(wish->window);
+  g_free(wish);
 }
 
 static void
 save_shot(const char *path, gpointer data) {
-  const Shot *shot = data;
-  const char *failure = write_shot(shot, path);
-  g_autofree char *name = g_path_get_basename(path);
-  g_autofree char *text = failure ? g_strdup_printf(_("Not saved: %s"), failure)
-                                  : g_strdup_printf(_("Saved: %s"), name);
-  say(shot->window, text);
+  const Wish *wish = data;
+  if (g_object_get_data(G_OBJECT(wish->window), SAVING)) {
+    say(wish->window, _("Not saved: the picture before is not whole yet"));
+    return;
+  }
+  Saving *saving = saving_new(wish->window, path);
+  td_shot_write_async(wish->shot, path, saving->cancellable, saved, saving);
+}
+
+gboolean
+td_window_cancel_picture(GtkWindow *window) {
+  GCancellable *cancellable = g_object_get_data(G_OBJECT(window), SAVING);
+  if (!cancellable || g_cancellable_is_cancelled(cancellable)) return FALSE;
+  g_cancellable_cancel(cancellable);
+  return TRUE;
 }
 
 static GtkFileFilter *
@@ -108,51 +130,34 @@ can_show(TdCanvas *canvas) {
 static void
 save_picture(TdCanvas *canvas) {
   if (!can_show(canvas)) return;
-  Shot *shot = shot_new(canvas);
+  Wish *wish = g_new(Wish, 1);
+  *wish = (Wish){g_object_ref(GTK_WINDOW(gtk_widget_get_root(GTK_WIDGET(canvas)))),
+                 td_shot_new(canvas)};
   g_autoptr(GtkFileFilter) filter = list_endings();
   g_autofree char *ending = g_strdup_printf("-%s.png", TD_CANVAS_GET_CLASS(canvas)->picture_name);
-  const TdSaveWish wish = {.title = _("Save the Picture"),
-                           .tape = td_document_get_path(td_canvas_get_document(canvas)),
-                           .ending = ending,
-                           .filter = filter};
-  td_save_chooser_show(shot->window, &wish, save_shot, shot, shot_free);
+  const TdSaveWish place = {.title = _("Save the Picture"),
+                            .tape = td_document_get_path(td_canvas_get_document(canvas)),
+                            .ending = ending,
+                            .filter = filter};
+  td_save_chooser_show(wish->window, &place, save_shot, wish, wish_free);
 }
 
 /* ---- to the clipboard ---- */
 
-static cairo_surface_t *
-make_pixels(const Shot *shot) {
-  cairo_surface_t *pixels = cairo_image_surface_create(
-      CAIRO_FORMAT_ARGB32, shot->width * shot->scale, shot->height * shot->scale);
-  cairo_surface_set_device_scale(pixels, shot->scale, shot->scale);
-  cairo_t *cr = cairo_create(pixels);
-  draw_shot(shot, cr);
-  cairo_destroy(cr);
-  cairo_surface_flush(pixels);
-  return pixels;
-}
-
-/* GDK_MEMORY_DEFAULT is what cairo has. */
-static GdkTexture *
-make_texture(const Shot *shot) {
-  cairo_surface_t *pixels = make_pixels(shot);
-  int width = cairo_image_surface_get_width(pixels),
-      height = cairo_image_surface_get_height(pixels);
-  gsize stride = (gsize)cairo_image_surface_get_stride(pixels);
-  g_autoptr(GBytes) bytes =
-      g_bytes_new(cairo_image_surface_get_data(pixels), stride * (gsize)height);
-  cairo_surface_destroy(pixels);
-  return gdk_memory_texture_new(width, height, GDK_MEMORY_DEFAULT, bytes, stride);
+static void
+copied(GObject *source, GAsyncResult *result, gpointer data) {
+  g_autoptr(GtkWindow) window = data;
+  g_autoptr(GdkTexture) texture = td_shot_texture_finish(result);
+  gdk_clipboard_set_texture(gtk_widget_get_clipboard(GTK_WIDGET(window)), texture);
+  say(window, _("Copied"));
 }
 
 static void
 copy_picture(TdCanvas *canvas) {
   if (!can_show(canvas)) return;
-  Shot *shot = shot_new(canvas);
-  g_autoptr(GdkTexture) texture = make_texture(shot);
-  gdk_clipboard_set_texture(gtk_widget_get_clipboard(GTK_WIDGET(canvas)), texture);
-  say(shot->window, _("Copied"));
-  shot_free(shot);
+  TdShot *shot = td_shot_new(canvas);
+  td_shot_texture_async(shot, copied, g_object_ref(gtk_widget_get_root(GTK_WIDGET(canvas))));
+  td_shot_unref(shot);
 }
 
 /* ---- which one ---- */

@@ -12,3 +12,6 @@ void td_window_pictures_install(GtkWindow *window);
 
 /* td_window_save_picture asks where the picture that has the focus goes, else the graph. */
 void td_window_save_picture(GtkWindow *window);
+
+/* td_window_cancel_picture gives up a picture that is being saved. FALSE if there is none. */
+gboolean td_window_cancel_picture(GtkWindow *window);

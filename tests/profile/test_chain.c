@@ -253,6 +253,42 @@ test_waits(void) {
   td_tape_script_fini(&script);
 }
 
+/* With fewer events to read, a chain is the same or says that it is unfinished. */
+
+static bool
+is_same(const td_chain *a, const td_chain *b) {
+  if (a->n != b->n || a->end != b->end) return false;
+  for (uint32_t i = 0; i < a->n; i++)
+    if (a->steps[i].seq != b->steps[i].seq || a->steps[i].node != b->steps[i].node ||
+        a->steps[i].link != b->steps[i].link)
+      return false;
+  return true;
+}
+
+static void
+test_within(void) {
+  td_tape_plan plan = {
+      .n_nodes = 40, .n_threads = 3, .n_passes = 2, .contends = true, .seed = 9, .n_anomalies = 2};
+  td_tape_script script;
+  uint32_t counts[2] = {0};
+  td_tape_script_make(&script, &plan);
+  td_replay *replay = open_script(&script);
+  for (uint64_t seq = 0; seq < td_replay_end(replay); seq++) {
+    td_chain whole, part;
+    make(replay, seq, TD_NONE, &whole);
+    g_assert_false(whole.is_unfinished);
+    g_assert_cmpint(td_chain_make_within(replay, seq, TD_NONE, seq % 60, &part, NULL), ==, TD_OK);
+    counts[part.is_unfinished]++;
+    g_assert_true(part.is_unfinished || is_same(&whole, &part));
+    td_chain_fini(&whole);
+    td_chain_fini(&part);
+  }
+  g_assert_cmpuint(counts[false], >, 20);
+  g_assert_cmpuint(counts[true], >, 100);
+  td_replay_close(replay);
+  td_tape_script_fini(&script);
+}
+
 /* Tapes that make no sense */
 
 static void
@@ -331,6 +367,7 @@ test_long(void) {
 int
 main(int argc, char **argv) {
   g_test_init(&argc, &argv, NULL);
+  g_test_add_func("/chain/within", test_within);
   g_test_add_func("/chain/pops", test_pops);
   g_test_add_func("/chain/planted", test_planted);
   g_test_add_func("/chain/waits", test_waits);

@@ -161,6 +161,20 @@ def test_copy(tape):
         display.wait_for("the picture", lambda: clipboard_size() == (box.width, box.height))
 
 
+def test_closed(tape):
+    """Somebody closes the window while a worker still writes: the picture becomes whole."""
+    picture = fresh("picture-closed.svg")
+    with PictureWindow(tape, "--at", "400") as window:
+        close = window.control("push button", "Close")
+        window.key("s", "Control")
+        window.save(picture)
+        display.wait_for("the file", lambda: list(OUTPUT.glob("picture-closed.*")))
+        close.queryAction().doAction(0)
+        assert window.process.wait(60) == 0
+    xml.etree.ElementTree.parse(whole(picture))
+    assert not list(OUTPUT.glob("picture-closed.*.part"))
+
+
 def test_beside(tape):
     """Two tapes beside each other, in the dark: the graph of the first side, unless the other has the focus."""
     picture = fresh("picture-beside.png")
@@ -179,7 +193,7 @@ def main():
     OUTPUT.mkdir(parents=True, exist_ok=True)
     tape = OUTPUT / "picture.tape"
     tapedeck("run", "--force", "--anomaly", "nonfinite", "-o", tape, "digits")
-    for test in (test_as_shown, test_as_rendered, test_kinds, test_copy, test_beside):
+    for test in (test_as_shown, test_as_rendered, test_kinds, test_copy, test_closed, test_beside):
         if sys.argv[1:] and test.__name__ not in sys.argv[1:]:
             continue
         test(tape)

@@ -1,10 +1,17 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "ui/model/way_back.h"
 
-#include "engine/profile/chain/chain.h"
 #include "engine/profile/chain/chain_words.h"
+#include "ui/model/way_work.h"
 
 #include <glib/gi18n.h>
+
+/* A chain of so many events is there at once: within a frame. A worker reads the tape for longer
+ * ones. */
+#define EVENTS_AT_ONCE 10000
+
+/* A search that takes longer says so. */
+#define PATIENCE_MS 700
 
 struct _TdWayBack {
   GObject parent_instance;
@@ -15,11 +22,15 @@ struct _TdWayBack {
   GArray *places;       /* (owned) of guint: by step, which of the stops is the step's */
   gboolean moves;       /* it moves the playhead itself */
   guint check;          /* id of an idle callback, or 0 */
+  GCancellable *asking; /* (owned) or NULL: no worker looks for a chain */
+  uint64_t asked_at;    /* position */
+  uint32_t asked_node;
+  guint patience; /* source, or 0 */
 };
 
 G_DEFINE_FINAL_TYPE(TdWayBack, td_way_back, G_TYPE_OBJECT)
 
-static guint changed_signal;
+static guint changed_signal, stepped_signal;
 
 static void
 tell(TdWayBack *self) {
@@ -34,8 +45,16 @@ forget(TdWayBack *self) {
   self->present = 0;
 }
 
+static void
+stop_asking(TdWayBack *self) {
+  g_clear_handle_id(&self->patience, g_source_remove);
+  if (self->asking) g_cancellable_cancel(self->asking);
+  g_clear_object(&self->asking);
+}
+
 void
 td_way_back_end(TdWayBack *self) {
+  stop_asking(self);
   if (!self->chain.n) return;
   forget(self);
   tell(self);
@@ -68,6 +87,50 @@ go_to(TdWayBack *self, guint step) {
   td_playhead_show_node(self->playhead, place->seq + 1, place->node);
   self->moves = FALSE;
   tell(self);
+  g_signal_emit(self, stepped_signal, 0);
+}
+
+static void
+begin(TdWayBack *self) {
+  list_stops(self);
+  go_to(self, 0);
+}
+
+static gboolean
+patience_over(gpointer data) {
+  TdWayBack *self = data;
+  self->patience = 0;
+  td_playhead_say(self->playhead, _("Looking for the cause; any step ends the search"));
+  return G_SOURCE_REMOVE;
+}
+
+static void
+answered(GObject *source, GAsyncResult *result, gpointer data) {
+  g_autoptr(TdWayBack) self = data;
+  g_autoptr(GError) error = NULL;
+  td_chain chain = {0};
+  gboolean found = td_way_work_finish(result, &chain, &error);
+  if (!self->asking || g_task_get_cancellable(G_TASK(result)) != self->asking) {
+    td_chain_fini(&chain);
+    return;
+  }
+  stop_asking(self);
+  if (found) {
+    self->chain = chain;
+    begin(self);
+  } else {
+    td_playhead_say(self->playhead, error->message);
+  }
+}
+
+static void
+ask_worker(TdWayBack *self) {
+  self->asking = g_cancellable_new();
+  self->patience = g_timeout_add(PATIENCE_MS, patience_over, self);
+  self->asked_at = td_playhead_get_position(self->playhead);
+  self->asked_node = td_playhead_get_selection(self->playhead);
+  td_way_work_async(td_playhead_get_document(self->playhead), self->asked_at - 1, self->asked_node,
+                    self->asking, answered, g_object_ref(self));
 }
 
 static void
@@ -79,15 +142,19 @@ ask(TdWayBack *self) {
     td_playhead_say(self->playhead, _("Nothing has happened yet"));
     return;
   }
-  if (td_chain_make(td_document_get_replay(document), position - 1,
-                    td_playhead_get_selection(self->playhead), &self->chain, &error) != TD_OK) {
-    td_playhead_say(self->playhead, td_error_text(&error));
-    td_error_clear(&error);
-    forget(self);
+  td_status status = td_chain_make_within(td_document_get_replay(document), position - 1,
+                                          td_playhead_get_selection(self->playhead), EVENTS_AT_ONCE,
+                                          &self->chain, &error);
+  if (status == TD_OK && !self->chain.is_unfinished) {
+    begin(self);
     return;
   }
-  list_stops(self);
-  go_to(self, 0);
+  forget(self);
+  if (status == TD_OK)
+    ask_worker(self);
+  else
+    td_playhead_say(self->playhead, td_error_text(&error));
+  td_error_clear(&error);
 }
 
 static gboolean
@@ -116,6 +183,7 @@ void
 td_way_back_step(TdWayBack *self) {
   if (!td_playhead_get_document(self->playhead) || td_playhead_is_travelling(self->playhead))
     return;
+  if (self->asking) return;
   check(self);
   if (!self->chain.n)
     ask(self);
@@ -123,6 +191,11 @@ td_way_back_step(TdWayBack *self) {
     go_to(self, self->present + 1);
   else
     td_playhead_say(self->playhead, _("Nothing leads further back"));
+}
+
+gboolean
+td_way_back_is_busy(TdWayBack *self) {
+  return self->asking != NULL;
 }
 
 const td_way_node *
@@ -162,9 +235,19 @@ check_cb(gpointer data) {
   return G_SOURCE_REMOVE;
 }
 
+/* Whoever moves the playhead meanwhile wants to be there. */
+static void
+forget_question(TdWayBack *self) {
+  if (!self->asking) return;
+  if (td_playhead_get_target(self->playhead) != self->asked_at ||
+      td_playhead_get_selection(self->playhead) != self->asked_node)
+    stop_asking(self);
+}
+
 /* Position and selection change one after the other. */
 static void
 moved(TdWayBack *self) {
+  forget_question(self);
   if (self->moves || self->check || !self->chain.n) return;
   self->check = g_idle_add(check_cb, self);
 }
@@ -185,6 +268,7 @@ static void
 td_way_back_finalize(GObject *object) {
   TdWayBack *self = TD_WAY_BACK(object);
   g_clear_handle_id(&self->check, g_source_remove);
+  stop_asking(self);
   g_clear_object(&self->playhead);
   td_chain_fini(&self->chain);
   g_array_unref(self->nodes);
@@ -196,6 +280,8 @@ static void
 td_way_back_class_init(TdWayBackClass *klass) {
   G_OBJECT_CLASS(klass)->finalize = td_way_back_finalize;
   changed_signal = g_signal_new("changed", TD_TYPE_WAY_BACK, G_SIGNAL_RUN_LAST, 0, NULL, NULL, NULL,
+                                G_TYPE_NONE, 0);
+  stepped_signal = g_signal_new("stepped", TD_TYPE_WAY_BACK, G_SIGNAL_RUN_LAST, 0, NULL, NULL, NULL,
                                 G_TYPE_NONE, 0);
 }
 

@@ -11,13 +11,18 @@
 #define TD_TYPE_WAY_BACK (td_way_back_get_type())
 G_DECLARE_FINAL_TYPE(TdWayBack, td_way_back, TD, WAY_BACK, GObject)
 
-/* td_way_back_new listens to a playhead. Signal "changed": it begins, goes on or ends. */
+/* td_way_back_new listens to a playhead. Signal "changed": it begins, goes on or ends. Signal
+ * "stepped": it brought the playhead to a step. */
 TdWayBack *td_way_back_new(TdPlayhead *playhead);
 
 /* td_way_back_step asks where the moment at the playhead came from; with a selected node, where
  * that node's did. With a chain, it goes back one step. The playhead goes to the event of the step,
- * and its node is selected. Where there is no further step, the playhead says so. */
+ * and its node is selected. Where there is no further step, the playhead says so.
+ * If the chain is long, a worker looks for it. Whoever moves the playhead meanwhile ends that. */
 void td_way_back_step(TdWayBack *self);
+
+/* td_way_back_is_busy tells whether that worker is at work. */
+gboolean td_way_back_is_busy(TdWayBack *self);
 
 /* td_way_back_end forgets the chain. */
 void td_way_back_end(TdWayBack *self);

@@ -323,7 +323,8 @@ td_tape_view_is_busy(TdTapeView *self) {
   return td_overlay_choice_is_busy(td_graph_canvas_get_overlay_choice(self->graph)) ||
          td_subset_choice_is_busy(td_graph_canvas_get_subset_choice(self->graph)) ||
          td_fold_choice_is_busy(td_graph_canvas_get_fold_choice(self->graph)) ||
-         td_stop_run_is_busy(self->run) || td_analysis_pane_is_busy(self->analysis) ||
+         td_stop_run_is_busy(self->run) || td_way_back_is_busy(self->way) ||
+         td_analysis_pane_is_busy(self->analysis) ||
          td_problems_pane_is_busy(self->problems);
 }
 

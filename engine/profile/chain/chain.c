@@ -11,6 +11,9 @@
 
 #include <stdlib.h>
 
+/* So many events are read for one chain. */
+#define EVENTS_MAX (UINT64_C(1) << 22)
+
 typedef struct question {
   td_chain_walk walk; /* its event is the moment's */
   td_any_event event;
@@ -160,7 +163,7 @@ add_holder(question *self, uint32_t holder, const td_thread_now *now) {
 static void
 tell_lock(question *self) {
   td_chain_walk *walk = &self->walk, search;
-  td_chain_walk_init(&search, walk->replay, walk->chain, self->seq + 1);
+  td_chain_walk_init(&search, walk->replay, walk->chain, self->seq + 1, walk->n_most);
   uint32_t holder = find_holder(&search, self->event.event.thread);
   if (holder == TD_NONE || td_replay_seek(walk->replay, search.at + 1, NULL) != TD_OK) {
     td_chain_walk_end(walk, TD_CHAIN_END_unknown, TD_NONE, TD_NONE);
@@ -251,7 +254,8 @@ find_subject(question *self, uint32_t node) {
 }
 
 td_status
-td_chain_make(td_replay *replay, uint64_t seq, uint32_t node, td_chain *chain, td_error *error) {
+td_chain_make_within(td_replay *replay, uint64_t seq, uint32_t node, uint64_t n_events,
+                     td_chain *chain, td_error *error) {
   question self = {.seq = seq};
   uint64_t position = td_replay_position(replay);
   *chain = (td_chain){0};
@@ -259,7 +263,7 @@ td_chain_make(td_replay *replay, uint64_t seq, uint32_t node, td_chain *chain, t
   if (status == TD_OK) status = td_replay_seek(replay, seq + 1, error);
   if (status != TD_OK) return status;
   self.state = td_replay_state(replay);
-  td_chain_walk_init(&self.walk, replay, chain, seq);
+  td_chain_walk_init(&self.walk, replay, chain, seq, n_events);
   self.walk.event = self.event;
   if (find_subject(&self, node)) {
     if (!self.is_of_event) self.walk.at++; /* then the event may be a cause */
@@ -269,4 +273,9 @@ td_chain_make(td_replay *replay, uint64_t seq, uint32_t node, td_chain *chain, t
   }
   td_status back = td_replay_seek(replay, position, NULL);
   return status != TD_OK ? status : back;
+}
+
+td_status
+td_chain_make(td_replay *replay, uint64_t seq, uint32_t node, td_chain *chain, td_error *error) {
+  return td_chain_make_within(replay, seq, node, EVENTS_MAX, chain, error);
 }

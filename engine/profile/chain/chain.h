@@ -21,3 +21,8 @@
  * the event or the node. The caller calls td_chain_fini in all cases. */
 td_status td_chain_make(td_replay *replay, uint64_t seq, uint32_t node, td_chain *chain,
                         td_error *error);
+
+/* td_chain_make_within does the same, and reads at most so many events. If they were too few, the
+ * chain says that it is unfinished, and may be wrong. */
+td_status td_chain_make_within(td_replay *replay, uint64_t seq, uint32_t node, uint64_t n_events,
+                               td_chain *chain, td_error *error);

@@ -5,6 +5,7 @@
 
 #include "engine/events/event.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /* TD_CHAIN_LINK(name): what leads from the step before to a step, in the words of `why --json`. */
@@ -75,7 +76,8 @@ typedef struct td_chain {
   uint32_t n, capacity;
   uint64_t n_left_out; /* steps before the last that were not kept */
   td_chain_end end;
-  char *asked; /* (owned) the sentence of the first step */
+  bool is_unfinished; /* with more events to read, it might be another chain */
+  char *asked;        /* (owned) the sentence of the first step */
 } td_chain;
 
 /* td_chain_add appends a step. td_chain_fini frees what a chain owns. */

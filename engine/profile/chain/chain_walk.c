@@ -3,9 +3,6 @@
 
 #include "engine/base/alloc.h"
 
-/* So many events are read for one chain. */
-#define EVENTS_MAX (UINT64_C(1) << 22)
-
 static void
 forget_wait(td_chain_walk *self) {
   self->wait = TD_CHAIN_STEP;
@@ -14,11 +11,13 @@ forget_wait(td_chain_walk *self) {
 }
 
 void
-td_chain_walk_init(td_chain_walk *self, td_replay *replay, td_chain *chain, uint64_t at) {
+td_chain_walk_init(td_chain_walk *self, td_replay *replay, td_chain *chain, uint64_t at,
+                   uint64_t n_most) {
   *self = (td_chain_walk){.replay = replay,
                           .catalog = td_replay_catalog(replay),
                           .chain = chain,
                           .at = at,
+                          .n_most = n_most,
                           .thread = TD_NONE};
   forget_wait(self);
 }
@@ -52,7 +51,11 @@ note_wait(td_chain_walk *self) {
 bool
 td_chain_walk_back(td_chain_walk *self) {
   while (self->at > td_replay_first(self->replay)) {
-    if (self->n_read++ == EVENTS_MAX) return false;
+    if (self->n_read == self->n_most) {
+      self->chain->is_unfinished = true;
+      return false;
+    }
+    self->n_read++;
     self->at--;
     if (td_replay_event(self->replay, self->at, &self->event, NULL) != TD_OK) continue;
     note_wait(self);

@@ -14,15 +14,16 @@ typedef struct td_chain_walk {
   td_chain *chain;
   uint64_t at; /* number of `event`: all before it is still to be read */
   td_any_event event;
-  uint64_t n_read;
-  bool is_at_start;   /* it ended because there is no event before; else it read too many */
-  uint32_t thread;    /* whose waits for locks count */
+  uint64_t n_read, n_most; /* events: read so far, and at most */
+  bool is_at_start;        /* it ended because there is no event before; else it read too many */
+  uint32_t thread;         /* whose waits for locks count */
   td_chain_step wait; /* the longest of them since the last step; seq is UINT64_MAX without one */
   bool wants_holder;
 } td_chain_walk;
 
-/* td_chain_walk_init begins before event `at`. */
-void td_chain_walk_init(td_chain_walk *walk, td_replay *replay, td_chain *chain, uint64_t at);
+/* td_chain_walk_init begins before event `at`, and may read so many events. */
+void td_chain_walk_init(td_chain_walk *walk, td_replay *replay, td_chain *chain, uint64_t at,
+                        uint64_t n_most);
 
 /* td_chain_walk_back reads the readable event before. False if there is none, or if the walk has
  * read as many events as it may. */
