@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "engine/base/alloc.h"
-#include "ui/draw/scene.h"
+#include "ui/draw/edge_crowd.h"
 #include "ui/geometry/curves.h"
 
 #include <math.h>
@@ -169,33 +169,56 @@ set_line_ends(const td_scene_draw *draw) {
   cairo_set_line_join(draw->cr, CAIRO_LINE_JOIN_ROUND);
 }
 
+/* Edges of a scene that are seen. */
+typedef struct seen_edges {
+  uint32_t *items; /* (owned) */
+  uint32_t n, capacity;
+} seen_edges;
+
+static void
+add_seen(seen_edges *self, uint32_t i) {
+  TD_GROW(self->items, self->n, self->capacity);
+  self->items[self->n++] = i;
+}
+
+static void
+draw_seen(const td_scene_draw *draw, const seen_edges *seen, bool moved) {
+  td_edge_crowd crowd;
+  td_edge_crowd_init(&crowd, seen->n);
+  for (uint32_t k = 0; k < seen->n; k++)
+    if (td_edge_crowd_take(&crowd, draw, seen->items[k]))
+      draw_edge(draw, seen->items[k], edge_colour(draw, seen->items[k], moved), moved ? 2 : 1.4);
+  td_edge_crowd_fini(&crowd);
+}
+
 /* Edges that have moved lie over edges that have not. */
 void
 td_scene_draw_edges(td_scene_draw *draw) {
-  const td_graph_scene *scene = draw->scene;
-  uint32_t *later = NULL, n_later = 0, capacity = 0;
+  seen_edges still = {0}, moved = {0};
   set_line_ends(draw);
-  for (uint32_t i = 0; i < scene->n_edges; i++) {
-    if (!is_seen(draw, i)) continue;
-    if (td_scene_edge_moved(draw, i)) {
-      TD_GROW(later, n_later, capacity);
-      later[n_later++] = i;
-    } else {
-      draw_edge(draw, i, edge_colour(draw, i, false), 1.4);
-    }
-  }
-  for (uint32_t i = 0; i < n_later; i++)
-    draw_edge(draw, later[i], edge_colour(draw, later[i], true), 2);
-  free(later);
+  for (uint32_t i = 0; i < draw->scene->n_edges; i++)
+    if (is_seen(draw, i)) add_seen(td_scene_edge_moved(draw, i) ? &moved : &still, i);
+  draw_seen(draw, &still, false);
+  draw_seen(draw, &moved, true);
+  free(still.items);
+  free(moved.items);
 }
 
 void
 td_scene_draw_edges_of(const td_scene_draw *draw, uint32_t i) {
   const td_graph_scene *scene = draw->scene;
-  set_line_ends(draw);
+  td_edge_crowd crowd;
+  seen_edges seen = {0};
   for (uint32_t k = 0; k < scene->n_edges; k++)
     if ((scene->edges[k].from == i || scene->edges[k].to == i) && is_seen(draw, k))
-      draw_edge(draw, k, draw->theme->accent, 2.4);
+      add_seen(&seen, k);
+  set_line_ends(draw);
+  td_edge_crowd_init(&crowd, seen.n);
+  for (uint32_t k = 0; k < seen.n; k++)
+    if (td_edge_crowd_take(&crowd, draw, seen.items[k]))
+      draw_edge(draw, seen.items[k], draw->theme->accent, 2.4);
+  td_edge_crowd_fini(&crowd);
+  free(seen.items);
 }
 
 void
