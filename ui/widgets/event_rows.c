@@ -2,18 +2,26 @@
 #include "ui/widgets/event_rows.h"
 
 #include "ui/widgets/focus.h"
+#include "ui/widgets/wrapped.h"
 
 #include <glib/gi18n.h>
 
 #define ROWS_AROUND 4
 
 static GtkLabel *
-add_label(GtkWidget *box, const char *css_class) {
+new_label(const char *css_class) {
   GtkWidget *label = gtk_label_new(NULL);
   gtk_label_set_xalign(GTK_LABEL(label), 0);
   gtk_widget_add_css_class(label, css_class);
-  gtk_box_append(GTK_BOX(box), label);
   return GTK_LABEL(label);
+}
+
+/* A label as wide as its row. */
+static GtkLabel *
+add_line(GtkWidget *box, const char *css_class) {
+  GtkLabel *label = new_label(css_class);
+  gtk_box_append(GTK_BOX(box), td_wrapped_new(label));
+  return label;
 }
 
 static void
@@ -64,26 +72,32 @@ wrap(GtkLabel *label) {
 static void
 setup(GtkSignalListItemFactory *factory, GtkListItem *item, gpointer whole) {
   GtkWidget *box = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 9);
-  GtkLabel *seq = add_label(box, "numeric");
+  GtkLabel *seq = new_label("numeric");
+  gtk_box_append(GTK_BOX(box), GTK_WIDGET(seq));
   gtk_label_set_xalign(seq, 1);
   gtk_label_set_yalign(seq, 0);
   gtk_label_set_width_chars(seq, 5);
   gtk_widget_add_css_class(GTK_WIDGET(seq), "seq");
   GtkWidget *right = gtk_box_new(GTK_ORIENTATION_VERTICAL, 0);
+  gtk_widget_set_hexpand(right, TRUE);
   gtk_box_append(GTK_BOX(box), right);
-  GtkLabel *text = add_label(right, "what");
-  gtk_widget_set_hexpand(GTK_WIDGET(text), TRUE);
+  GtkLabel *text = add_line(right, "what");
   wrap(text);
-  GtkLabel *where = add_label(right, "seq");
+  GtkLabel *where = add_line(right, "seq");
   if (whole) wrap(where);
   if (!whole) gtk_label_set_ellipsize(text, PANGO_ELLIPSIZE_END);
   if (!whole) gtk_label_set_lines(text, 3);
   if (!whole) gtk_label_set_ellipsize(where, PANGO_ELLIPSIZE_START);
-  gtk_label_set_text(add_label(right, "seq"), _("reconstructed"));
+  gtk_label_set_text(add_line(right, "seq"), _("reconstructed"));
   add_click(box, item);
   gtk_widget_set_has_tooltip(box, !whole);
   if (!whole) g_signal_connect_object(box, "query-tooltip", G_CALLBACK(tell_text), item, 0);
   gtk_list_item_set_child(item, box);
+}
+
+static void
+set_text(GtkWidget *line, const char *text) {
+  gtk_label_set_text(GTK_LABEL(gtk_widget_get_first_child(line)), text);
 }
 
 static void
@@ -99,8 +113,8 @@ bind(GtkSignalListItemFactory *factory, GtkListItem *item, gpointer whole) {
   g_autofree char *place =
       whole ? td_event_item_dup_problem_place(event) : td_event_item_dup_module(event);
   gtk_label_set_text(GTK_LABEL(seq), number);
-  gtk_label_set_text(GTK_LABEL(what), text);
-  gtk_label_set_text(GTK_LABEL(where), place ? place : "");
+  set_text(what, text);
+  set_text(where, place ? place : "");
   gtk_widget_set_visible(where, place && *place);
   gtk_widget_set_visible(known, td_event_item_is_reconstructed(event));
 }

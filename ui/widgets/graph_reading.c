@@ -25,16 +25,28 @@ ensure_order(td_graph_reading *self, const td_graph_scene *scene, guint scene_nu
   self->scene_number = scene_number;
 }
 
+/* The order is from top to bottom, then from left to right. */
+static bool
+comes_before(const td_graph_scene *scene, uint32_t node, double x, double y) {
+  double here_x = 0, here_y = 0;
+  td_graph_scene_place(scene, node, &here_x, &here_y);
+  return here_y != y ? here_y < y : here_x < x;
+}
+
 /* A node of a block is where its block is. */
 static uint32_t
 find_place(const td_graph_reading *self, const td_graph_scene *scene, uint32_t node) {
-  double x, y, other_x, other_y;
+  double x, y;
+  uint32_t from = 0, to = td_graph_scene_n_nodes(scene);
   if (node == TD_NONE || !td_graph_scene_place(scene, node, &x, &y)) return 0;
-  for (uint32_t i = 0; i < td_graph_scene_n_nodes(scene); i++)
-    if (td_graph_scene_place(scene, self->order[i], &other_x, &other_y) && x == other_x &&
-        y == other_y)
-      return i;
-  return 0;
+  while (from < to) {
+    uint32_t middle = from + (to - from) / 2;
+    if (comes_before(scene, self->order[middle], x, y))
+      from = middle + 1;
+    else
+      to = middle;
+  }
+  return from;
 }
 
 static char *

@@ -20,6 +20,7 @@
 #include "ui/widgets/timeline_canvas.h"
 #include "ui/widgets/transport.h"
 #include "ui/widgets/way_back_bar.h"
+#include "ui/widgets/wrapped.h"
 
 #include <glib/gi18n.h>
 
@@ -71,28 +72,6 @@ struct _TdTapeView {
 #define ROOM_FOR_WHY 64
 
 G_DEFINE_FINAL_TYPE(TdTapeView, td_tape_view, GTK_TYPE_BOX)
-
-/* A paned asks how wide its child must be for a height, and a wrapping label then answers with one
- * long line. This layout has no width of its own: the label takes what there is and says how high
- * it must be. */
-static void
-measure_wrapped(GtkWidget *bin, GtkOrientation orientation, int for_size, int *minimum,
-                int *natural, int *minimum_baseline, int *natural_baseline) {
-  *minimum = *natural = 0;
-  if (orientation == GTK_ORIENTATION_VERTICAL)
-    gtk_widget_measure(gtk_widget_get_first_child(bin), orientation, for_size, minimum, natural,
-                       NULL, NULL);
-}
-
-static void
-allocate_wrapped(GtkWidget *bin, int width, int height, int baseline) {
-  gtk_widget_allocate(gtk_widget_get_first_child(bin), width, height, baseline, NULL);
-}
-
-static GtkSizeRequestMode
-mode_wrapped(GtkWidget *bin) {
-  return GTK_SIZE_REQUEST_HEIGHT_FOR_WIDTH;
-}
 
 /* Where not all strips fit, the one that something happened in is in view. */
 static void
@@ -324,8 +303,7 @@ td_tape_view_is_busy(TdTapeView *self) {
          td_subset_choice_is_busy(td_graph_canvas_get_subset_choice(self->graph)) ||
          td_fold_choice_is_busy(td_graph_canvas_get_fold_choice(self->graph)) ||
          td_stop_run_is_busy(self->run) || td_way_back_is_busy(self->way) ||
-         td_analysis_pane_is_busy(self->analysis) ||
-         td_problems_pane_is_busy(self->problems);
+         td_analysis_pane_is_busy(self->analysis) || td_problems_pane_is_busy(self->problems);
 }
 
 void
@@ -602,8 +580,7 @@ td_tape_view_init(TdTapeView *self) {
                           td_graph_canvas_get_subset_choice(self->graph));
   td_inspector_set_folds(self->inspector, td_graph_canvas_get_fold_choice(self->graph));
   td_subset_bar_set_choice(self->subset_bar, td_graph_canvas_get_subset_choice(self->graph));
-  gtk_widget_set_layout_manager(
-      self->why_bin, gtk_custom_layout_new(mode_wrapped, measure_wrapped, allocate_wrapped));
+  td_wrapped_init(self->why_bin);
   g_signal_connect_swapped(gtk_scrolled_window_get_vadjustment(self->queues_scroller), "changed",
                            G_CALLBACK(show_queue), self);
   g_signal_connect_swapped(self->process, "notify::selected", G_CALLBACK(process_chosen), self);
