@@ -2,6 +2,7 @@
 #include "app/bench/figure.h"
 #include "app/bench/scale.h"
 #include "app/bench/torch.h"
+#include "app/bench/walks.h"
 #include "app/command.h"
 
 #include "engine/base/json.h"
@@ -229,16 +230,29 @@ is_figure(const char *name, bool scaled) {
   return false;
 }
 
+static int
+walk_tapes(char **paths) {
+  for (; *paths; paths++) {
+    g_autofree char *trouble = td_bench_walk(*paths);
+    if (trouble) return td_command_fail(*paths, "%s", trouble);
+  }
+  return TD_EXIT_OK;
+}
+
 int
 td_command_bench(int argc, char **argv) {
   gboolean as_json = FALSE, scaled = FALSE;
   g_auto(GStrv) only = NULL;
+  g_auto(GStrv) tapes = NULL;
   const GOptionEntry entries[] = {
       {"json", 0, 0, G_OPTION_ARG_NONE, &as_json, "Print one JSON document", NULL},
       {"figure", 0, 0, G_OPTION_ARG_STRING_ARRAY, &only,
        "Measure only this figure; may be repeated", "NAME"},
       {"scale", 0, 0, G_OPTION_ARG_NONE, &scaled,
        "Measure how time and memory grow: each figure at four sizes", NULL},
+      {"window", 0, 0, G_OPTION_ARG_FILENAME_ARRAY, &tapes,
+       "Measure how long each action in the window keeps its main loop, as text; may be repeated",
+       "TAPE"},
       {"torch", 0, G_OPTION_FLAG_OPTIONAL_ARG, G_OPTION_ARG_CALLBACK, (void *)torch_cb,
        "Also measure the cost of recording PyTorch, in this Python (default: python3)", "PYTHON"},
       {0}};
@@ -248,6 +262,7 @@ td_command_bench(int argc, char **argv) {
     if (!is_figure(*name, scaled))
       return td_command_bad_usage("bench", "--figure '%s': `tapedeck bench%s` prints the names",
                                   *name, scaled ? " --scale --json" : " --json");
+  if (tapes) return walk_tapes(tapes);
   td_json json;
   td_json_init(&json, stdout);
   if (as_json) td_json_begin_array(&json);

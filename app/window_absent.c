@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "app/command.h"
 #include "app/drag.h"
+#include "app/walk.h"
 #include "app/window_request.h"
 
 #include <glib.h>
@@ -17,5 +18,10 @@ td_window_leave(int status) {
 
 char *
 td_drag_slider(const char *path, td_drag *drag) {
+  return g_strdup("this build has no window (-Dgtk=disabled)");
+}
+
+char *
+td_walk_window(const char *path, void (*walked)(const td_walked *walked)) {
   return g_strdup("this build has no window (-Dgtk=disabled)");
 }

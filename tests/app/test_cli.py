@@ -94,6 +94,13 @@ class Cli(CliCase):
         self.assertEqual([(row["figure"], row["skipped"]) for row in json.loads(done.stdout)],
                          [("drag_frame", "no display"), ("drag_memory", "no display")])
 
+    def test_bench_of_actions(self):
+        """It names the tape that it cannot go through: one without a display, and one that is none."""
+        bare = {name: value for name, value in os.environ.items() if name not in ("DISPLAY", "WAYLAND_DISPLAY")}
+        done = run("bench", "--window", self.tape, env=bare)
+        self.assertEqual((done.returncode, done.stderr), (2, f"tapedeck: {self.tape}: no display\n"))
+        self.refused("bench", "--window", "/does/not/exist.tape")
+
     def test_bench_of_scale(self):
         """Four sizes, each in a process of its own; the exponent is the slope through the largest three."""
         row, = self.document("bench", "--scale", "--json", "--figure", "chain")
