@@ -2,6 +2,7 @@
 #include "app/window_lesson.h"
 
 #include "app/lessons.h"
+#include "ui/model/lesson_progress.h"
 
 #include <glib/gi18n.h>
 
@@ -140,7 +141,9 @@ list_lessons(TdWindow *window) {
   g_autoptr(GPtrArray) lessons = td_lessons_load(language(), NULL);
   for (guint i = 0; lessons && i < lessons->len; i++) {
     const td_lesson *lesson = lessons->pdata[i];
-    g_autofree char *title = g_strdup_printf("%d. %s", lesson->number, lesson->title);
+    gboolean is_finished = td_lesson_progress_read(lesson->name).is_finished;
+    g_autofree char *title =
+        g_strdup_printf("%d. %s%s", lesson->number, lesson->title, is_finished ? " ✓" : "");
     td_start_page_add_lesson(td_window_get_start_page(window), lesson->name, title, lesson->about);
   }
 }

@@ -81,7 +81,7 @@ def start_page():
     with LessonWindow("--size", "{}x{}".format(*SIZE)) as window:
         go_to_row(window, "The Course")
         window.key("Return")
-        title = f"{lesson['number']}. {lesson['title']}"
+        title = f"{lesson['number']}. {lesson['title']} ✓"
         window.find("label", title)
         window.key("Tab")
         display.wait_for("its first lesson", lambda: (row := window.focused()) and title in texts_of(row))
@@ -107,6 +107,18 @@ def wrong_answer():
         window.key("Return", "Control")
         window.read(lesson["Step runs"]["text"])
         display.take_picture(PICTURES / "step.png", *SIZE)
+
+
+def progress():
+    """A lesson that somebody left goes on there, and one that is done has a mark on the start page."""
+    lesson = read_lesson("chain")
+    with LessonWindow("--lesson", "chain") as window:
+        window.read(lesson["Step runs"]["text"])  # where wrong_answer left it
+        window.find("push button", "Back").queryAction().doAction(0)
+        window.read(lesson["Step first"]["text"])
+    with LessonWindow() as window:
+        title = f"{lesson['Lesson']['number']}. {lesson['Lesson']['title']} ✓"  # main() took it to its end
+        window.find("label", title)
 
 
 def quiz():
@@ -136,7 +148,7 @@ def main():
                 Learner(window, language, read_lesson(name)).take(name, answers)
             print("ok", language, name, flush=True)
     os.environ["LANGUAGE"] = "C"
-    for test in (start_page, wrong_answer, quiz):
+    for test in (start_page, wrong_answer, progress, quiz):
         test()
         print("ok", test.__name__, flush=True)
 

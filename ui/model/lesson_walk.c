@@ -5,6 +5,7 @@
 #include "engine/profile/quiz/quiz.h"
 #include "ui/model/error.h"
 #include "ui/model/lesson_place.h"
+#include "ui/model/lesson_progress.h"
 
 #include <glib/gi18n.h>
 #include <stdlib.h>
@@ -47,12 +48,23 @@ answer_of(TdLessonWalk *self) {
 /* ---- begin ---- */
 
 static void
+keep_progress(TdLessonWalk *self) {
+  if (!self->lesson) return;
+  gboolean is_last = self->step + 1 == self->stops->len;
+  td_lesson_progress progress = td_lesson_progress_read(self->lesson->name);
+  progress.step = is_last ? 0 : self->step;
+  progress.is_finished = progress.is_finished || is_last;
+  td_lesson_progress_write(self->lesson->name, &progress);
+}
+
+static void
 show_step(TdLessonWalk *self) {
   const td_lesson_stop *stop = stop_of(self);
   td_playhead_set_playing(self->playhead, FALSE);
   td_playhead_set_position(self->playhead, stop->position);
   td_playhead_set_selection(self->playhead, TD_NONE);
   td_playhead_set_marks(self->playhead, stop->shown->len ? g_array_ref(stop->shown) : NULL);
+  keep_progress(self);
   g_signal_emit(self, changed_signal, 0);
 }
 
@@ -64,6 +76,8 @@ begin(TdPlayhead *playhead, td_lesson *lesson, GPtrArray *stops) {
   self->stops = stops;
   self->answers = g_array_new(FALSE, TRUE, sizeof(Answer));
   g_array_set_size(self->answers, stops->len);
+  guint step = lesson ? td_lesson_progress_read(lesson->name).step : 0;
+  self->step = step < stops->len ? step : 0; /* the lesson may be another by now */
   show_step(self);
   return self;
 }

@@ -12,7 +12,8 @@
 #define TD_TYPE_LESSON_WALK (td_lesson_walk_get_type())
 G_DECLARE_FINAL_TYPE(TdLessonWalk, td_lesson_walk, TD, LESSON_WALK, GObject)
 
-/* td_lesson_walk_new begins a lesson on the tape of its script, and takes the lesson. NULL with an
+/* td_lesson_walk_new begins a lesson on the tape of its script, and takes the lesson. It goes on
+ * where somebody left the lesson, unless that was its end (lesson_progress.h). NULL with an
  * error if the tape does not have what the lesson says. td_lesson_walk_new_quiz begins a quiz of up
  * to n questions on the part of the tape that is shown. */
 TdLessonWalk *td_lesson_walk_new(TdPlayhead *playhead, td_lesson *lesson, GError **error);
