@@ -89,6 +89,9 @@ class LessonTest(unittest.TestCase):
                    "no question": ("ask=pop", "ask=pip", "pip"),
                    "past": ("at=queue_push ExpBackward0", "at=queue_push MulBackward0", "does not come"),
                    "several": ("show=AccumulateGrad", "show=*Backward0", "/1"),
+                   "no field": ("passes = 1", "last accumulate = steal", "field"),
+                   "unknown field": ("passes = 1", "last accumulate colour = steal", "colour"),
+                   "unknown node in a claim": ("later accumulate AccumulateGrad", "later accumulate Accumulate", "no node"),
                    "no group": ("[Lesson]", "", "")}
         for what, (old, new, word) in changes.items():
             with self.subTest(what):

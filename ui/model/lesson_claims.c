@@ -62,11 +62,21 @@ matches(const td_any_event *event, void *data) {
          (!look->node || td_lesson_fits(look->catalog, td_why_node_of(event), look->node));
 }
 
-/* In [from, end): the first one, or TD_NO_CAUSE. */
+/* The first one in [from, end), or TD_NO_CAUSE. */
 static uint64_t
 find(const claim *self, uint64_t from, uint64_t end, const look *look) {
   td_any_event event;
   for (uint64_t seq = from; seq < end; seq++)
+    if (td_replay_event(self->replay, seq, &event, NULL) == TD_OK && matches(&event, (void *)look))
+      return seq;
+  return TD_NO_CAUSE;
+}
+
+/* The last one before `end`, or TD_NO_CAUSE. */
+static uint64_t
+find_back(const claim *self, uint64_t end, const look *look) {
+  td_any_event event;
+  for (uint64_t seq = end; seq-- > td_replay_first(self->replay);)
     if (td_replay_event(self->replay, seq, &event, NULL) == TD_OK && matches(&event, (void *)look))
       return seq;
   return TD_NO_CAUSE;
@@ -77,7 +87,9 @@ read_look(const claim *self, look *look, GError **error) {
   const char *node = strchr(self->about, ' ');
   g_autofree char *name = g_strndup(self->about, strcspn(self->about, " "));
   *look = (struct look){self->catalog, td_event_kind_find(name), node ? node + 1 : NULL};
-  return look->kind || is_false(self, error, "no event is called '%s'", name);
+  if (!look->kind) return is_false(self, error, "no event is called '%s'", name);
+  return !look->node || td_lesson_has_node(self->catalog, look->node) ||
+         is_false(self, error, "no node is '%s'", look->node);
 }
 
 static gboolean
@@ -104,6 +116,77 @@ check_never(claim *self, GError **error) {
   if (!read_look(self, &look, error)) return FALSE;
   uint64_t seq = find(self, td_replay_first(self->replay), td_replay_end(self->replay), &look);
   return seq == TD_NO_CAUSE || is_false(self, error, "event %" G_GUINT64_FORMAT " is one", seq);
+}
+
+/* ---- fields of events ---- */
+
+static const td_field *
+find_field(td_event_kind kind, const char *name) {
+  const td_event_type *type = td_event_type_get(kind);
+  for (uint16_t i = 0; i < type->n_fields; i++)
+    if (strcmp(type->fields[i].name, name) == 0) return &type->fields[i];
+  return NULL;
+}
+
+static char *
+dup_form(const claim *self, const td_field *field, uint64_t value) {
+  const char *word = field->form == TD_FORM_word ? td_enum_word(field->type, value) : NULL;
+  if (word) return g_strdup(word);
+  if (field->form == TD_FORM_real) return g_strdup_printf("%.9g", td_event_double(value));
+  if (field->form == TD_FORM_yes_no) return g_strdup(value ? "yes" : "no");
+  if (field->form == TD_FORM_text)
+    return g_strdup(td_tape_string(td_replay_tape(self->replay), (uint32_t)value));
+  return g_strdup_printf("%" G_GINT64_FORMAT, (gint64)value);
+}
+
+/* Without a field: the thread of the event itself. */
+static gboolean
+compare_field(const claim *self, const td_any_event *event, const td_field *field, GError **error) {
+  if (!field) return compare(self, self->catalog->threads[event->event.thread].name, error);
+  uint64_t value = td_event_field_get(&event->event, field);
+  g_autofree char *actual = NULL;
+  if (field->space == TD_ID_NODE && self->value) {
+    uint32_t wanted = td_lesson_find_node(self->catalog, self->value, error);
+    if (wanted == (uint32_t)value || wanted == TD_NONE) return wanted != TD_NONE;
+    actual = td_why_name_node(self->catalog, (uint32_t)value);
+  } else if (field->space == TD_ID_THREAD && value < self->catalog->n_threads) {
+    actual = g_strdup(self->catalog->threads[value].name);
+  } else if (field->space == TD_ID_DEVICE) {
+    actual = g_strdup(td_catalog_device_name(self->catalog, (int32_t)value));
+  } else {
+    actual = dup_form(self, field, value);
+  }
+  return compare(self, actual, error);
+}
+
+/* `about` is EVENT [NODE] FIELD. */
+static gboolean
+check_field(claim *self, bool is_next, GError **error) {
+  look look;
+  td_any_event event;
+  uint64_t position = td_replay_position(self->replay);
+  char *name = strrchr(self->about, ' ');
+  if (!name) return is_false(self, error, "it names no field");
+  *name++ = '\0';
+  if (!read_look(self, &look, error)) return FALSE;
+  const td_field *field = find_field(look.kind, name);
+  if (!field && strcmp(name, "thread") != 0)
+    return is_false(self, error, "the event has no field '%s'", name);
+  uint64_t seq = is_next ? find(self, position, td_replay_end(self->replay), &look)
+                         : find_back(self, position, &look);
+  if (seq == TD_NO_CAUSE || td_replay_event(self->replay, seq, &event, NULL) != TD_OK)
+    return is_false(self, error, is_next ? "none comes" : "none is there");
+  return compare_field(self, &event, field, error);
+}
+
+static gboolean
+check_next(claim *self, GError **error) {
+  return check_field(self, true, error);
+}
+
+static gboolean
+check_last(claim *self, GError **error) {
+  return check_field(self, false, error);
 }
 
 /* ---- the state ---- */
@@ -199,12 +282,13 @@ static const struct {
   const char *verb;
   gboolean about_node;
   gboolean (*check)(claim *self, GError **error);
-} verbs[] = {{"pops", FALSE, check_pops},    {"count", TRUE, check_count},
-             {"state", TRUE, check_state},   {"thread", TRUE, check_thread},
-             {"queue", TRUE, check_queue},   {"value", TRUE, check_value},
-             {"order", FALSE, check_order},  {"earlier", FALSE, check_earlier},
-             {"later", FALSE, check_later},  {"never", FALSE, check_never},
-             {"passes", FALSE, check_passes}};
+} verbs[] = {{"pops", FALSE, check_pops},     {"count", TRUE, check_count},
+             {"state", TRUE, check_state},    {"thread", TRUE, check_thread},
+             {"queue", TRUE, check_queue},    {"value", TRUE, check_value},
+             {"order", FALSE, check_order},   {"earlier", FALSE, check_earlier},
+             {"later", FALSE, check_later},   {"never", FALSE, check_never},
+             {"passes", FALSE, check_passes}, {"next", FALSE, check_next},
+             {"last", FALSE, check_last}};
 
 static void
 clear(claim *self) {

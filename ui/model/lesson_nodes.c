@@ -24,12 +24,29 @@ has_name(const td_catalog_node *facts, const char *pattern) {
   return g_pattern_match_simple(pattern, facts->name);
 }
 
+/* Which of the nodes that fit a node is, from 1 on. */
+static guint
+number_of(const td_catalog *catalog, const td_catalog_node *facts, const char *pattern) {
+  guint n = 0;
+  for (const td_catalog_node *row = catalog->node_rows; row <= facts; row++)
+    n += has_name(row, pattern) != 0;
+  return n;
+}
+
 gboolean
 td_lesson_fits(const td_catalog *catalog, uint32_t node, const char *words) {
   guint number;
   g_autofree char *pattern = split(words, &number);
   const td_catalog_node *facts = td_catalog_node_find(catalog, node);
-  return facts && has_name(facts, pattern);
+  return facts && has_name(facts, pattern) &&
+         (number == 0 || number_of(catalog, facts, pattern) == number);
+}
+
+gboolean
+td_lesson_has_node(const td_catalog *catalog, const char *words) {
+  for (uint32_t i = 0; i < catalog->n_nodes; i++)
+    if (td_lesson_fits(catalog, catalog->node_rows[i].id, words)) return TRUE;
+  return FALSE;
 }
 
 uint32_t

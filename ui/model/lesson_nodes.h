@@ -7,8 +7,11 @@
 
 #include <glib.h>
 
-/* td_lesson_fits tells whether a node is what a lesson calls so. It ignores /N. */
+/* td_lesson_fits tells whether a node is one that a lesson calls so. */
 gboolean td_lesson_fits(const td_catalog *catalog, uint32_t node, const char *words);
+
+/* td_lesson_has_node tells whether any node is. */
+gboolean td_lesson_has_node(const td_catalog *catalog, const char *words);
 
 /* td_lesson_find_node returns the one node that a lesson calls so. TD_NONE with an error if there
  * is none, or more than one. */
