@@ -146,6 +146,12 @@ def blocks_of_ui(text):
         yield Block(text.count("\n", 0, match.start()) + 1, match[1] or match[2])
 
 
+def blocks_of_lesson(text):
+    for number, line in enumerate(text.splitlines(), 1):
+        if match := re.match(r"(?:title|about|text|hint)=(.*)", line):
+            yield Block(number, match[1])
+
+
 def newest_section(text):
     """NEWS up to the second underlined heading; older sections stay as they were."""
     headings = [match.start() for match in re.finditer(r"^\S.*\n=+$", text, re.MULTILINE)]
@@ -161,7 +167,9 @@ def prose_of(path, name):
         yield "document", blocks_of_markdown(text)
     elif path.suffix in (".ui", ".xml") and name.startswith("resources/"):
         yield "text", blocks_of_ui(text)
-    elif path.suffix == ".py" and name.startswith("resources/examples/"):
+    elif path.suffix == ".lesson":
+        yield "text", blocks_of_lesson(text)
+    elif path.suffix == ".py" and name.startswith(("resources/examples/", "resources/lessons/")):
         yield "text", [Block(1, text.split('"""')[1])]
     elif name == "resources/tapedeck.1.in":
         yield "text", blocks_of_roff(text)
@@ -222,6 +230,7 @@ def check_that_it_bites():
         "a note": blocks_of_c(f"/* Note [X]: {long} */", ["notes"]),
         "a text": blocks_of_c(f'puts("{long[:60]}"\n "{long[60:]}");', ["texts"]),
         "the man page": blocks_of_roff(f".PP\n{long[:60]}\n.B bold\n{long[60:]}\n"),
+        "a lesson": blocks_of_lesson(f"[Step a]\ntext={long}\ntext[zh_CN]={long}\n"),
         "the window": blocks_of_ui(f'<property translatable="yes">{long}</property>'),
     }
     for place, blocks in places.items():
