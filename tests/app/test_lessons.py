@@ -99,6 +99,16 @@ class LessonTest(unittest.TestCase):
                 self.assertIn(old, text)
                 self.refused(self.own("chain", lambda text: text.replace(old, new, 1)), word)
 
+    def test_number_of_a_node(self):
+        """Of several nodes of a name, a place and a claim mean the one with the number."""
+        for old, new, word in (("at=queue_push MulBackward0/1", "at=queue_push MulBackward0/2", "order"),
+                               ("at=queue_push MulBackward0/1", "at=queue_push MulBackward0/3", "does not come"),
+                               ("last saved_tensor MulBackward0/2 version = 1", "last saved_tensor MulBackward0/1 version = 1",
+                                "it is 0"),
+                               ("earlier release MulBackward0/2", "earlier release MulBackward0/3", "no node")):
+            with self.subTest(new):
+                self.refused(self.own("versions", lambda text: text.replace(old, new, 1)), word)
+
     def test_bad_use(self):
         for arguments in ([], ["list", "chain"], ["run"], ["run", "no-such"], ["run", "../chain"], ["check", "no-such"],
                           ["walk"], ["run", "chain", "--json"]):
