@@ -9,7 +9,12 @@ import subprocess
 import tempfile
 import unittest
 
+import together
+import torches
 from course import LESSONS, NAMES, read_lesson, right_answers, run, walk
+
+TAPEDECK = os.environ["TAPEDECK"]
+
 
 def spoil(claim):
     """The claim with another value, which is false."""
@@ -108,6 +113,23 @@ class LessonTest(unittest.TestCase):
                                ("earlier release MulBackward0/2", "earlier release MulBackward0/3", "no node")):
             with self.subTest(new):
                 self.refused(self.own("versions", lambda text: text.replace(old, new, 1)), word)
+
+    def printed(self, name):
+        """What the script prints on Tapedeck's engine, without devices."""
+        tape = pathlib.Path(self.folder.name, f"{name}.tape")
+        done = subprocess.run([TAPEDECK, "run", "-o", tape, LESSONS / f"{name}.py"], capture_output=True, text=True, timeout=300)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return done.stdout
+
+    def test_on_pytorch(self):
+        """The scripts run on PyTorch too, and print the same."""
+        expected = {name: self.printed(name) for name in NAMES}
+        programs = {name: [str(LESSONS / f"{name}.py")] for name in NAMES}
+        plain = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+        for version, python in torches.installed().items():
+            for name, ended in together.run(python, programs, self.folder.name, plain).items():
+                with self.subTest(version=version, lesson=name):
+                    self.assertEqual((ended.returncode, ended.stdout), (0, expected[name]), ended.stderr)
 
     def test_bad_use(self):
         for arguments in ([], ["list", "chain"], ["run"], ["run", "no-such"], ["run", "../chain"], ["check", "no-such"],
