@@ -137,6 +137,13 @@ class LessonTest(unittest.TestCase):
             done = run(*arguments, stdin=subprocess.DEVNULL)
             self.assertEqual((done.returncode, done.stdout), (2, ""), arguments)
 
+    def test_numbers_of_other_threads(self):
+        """A reason speaks of the order of creation only if that is what the numbers show."""
+        told = walk("sequence", [""] * 4)
+        for numbers in ("0 against 1", "100 against 7"):
+            self.assertIn(f"({numbers}), and the higher number goes first", told)
+        self.assertIn("(2 against 3): the node created later in the forward pass goes first", told)
+
     def test_walks(self):
         for lesson in json.loads(run("list", "--json").stdout):
             name, n = lesson["name"], lesson["questions"]

@@ -121,7 +121,7 @@ FORMS = [re.compile(form) for form in (
     r"«\d+» is not run in this pass\.", r"«\d+» was popped and is about to run\.",
     r"It waits behind .*\.", r"It is the next to be popped\.", r"It was the only task there\.",
     r"(«\d+»|The shutdown task|A dummy task) was popped from .*\.", r"It runs no node: .*\.",
-    r"(Against .*, )?[Ii]ts sequence_nr is (higher|lower) \(.*\): the node created later .* goes first\.",
+    r"(Against .*, )?[Ii]ts sequence_nr is (higher|lower) \(.*\)(: the node created later .*|, and the higher number) goes first\.",
     r"(Against .*, )?[Ii]ts graph task is nested (deeper|less deep) \(depth \d+ against \d+\)\.",
     r"(Against .*, )?AccumulateGrad has the highest sequence_nr: .*\.",
     r"(Their|All|Against .*,) depths and sequence numbers are equal, so the place in the heap decides\.",

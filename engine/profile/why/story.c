@@ -171,6 +171,15 @@ typedef struct side {
   bool wins;
 } side;
 
+/* Threads count for themselves, and a program may set a number. */
+static bool
+is_younger(const td_story *story, const side *side) {
+  const td_queue_entry *winner = side->wins ? side->self : side->other;
+  const td_queue_entry *loser = side->wins ? side->other : side->self;
+  return td_catalog_node_get(story->catalog, winner->node)->created_seq >=
+         td_catalog_node_get(story->catalog, loser->node)->created_seq;
+}
+
 static char *
 make_clause(const td_story *story, reason reason, const side *side) {
   if (reason == DEEPER)
@@ -178,8 +187,11 @@ make_clause(const td_story *story, reason reason, const side *side) {
                      side->wins ? td_translate("deeper") : td_translate("less deep"),
                      depth(story, side->self), depth(story, side->other));
   if (reason == HIGHER)
-    return td_format(td_translate("its sequence_nr is %s (%llu against %llu): the node created "
-                                  "later in the forward pass goes first"),
+    return td_format(is_younger(story, side)
+                         ? td_translate("its sequence_nr is %s (%llu against %llu): the node "
+                                        "created later in the forward pass goes first")
+                         : td_translate("its sequence_nr is %s (%llu against %llu), and the "
+                                        "higher number goes first"),
                      side->wins ? td_translate("higher") : td_translate("lower"),
                      (unsigned long long)sequence_nr(story, side->self),
                      (unsigned long long)sequence_nr(story, side->other));
