@@ -65,12 +65,14 @@ class LessonTest(unittest.TestCase):
             self.assertGreaterEqual(lesson["questions"], 2, lesson["name"])
 
     def test_false_claims(self):
-        """Whatever a lesson claims, the opposite is found."""
+        """Whatever a lesson claims, the opposite is found. Each time the script runs: so one claim of each third step, or all."""
         for name in NAMES:
             parser = read_lesson(name)
-            for group in parser.sections():
+            for number, group in enumerate(parser.sections()):
                 claims = parser[group].get("claims", "")
-                for claim in filter(None, map(str.strip, claims.split(";"))):
+                if not torches.is_thorough() and number % 3 != len(name) % 3:
+                    continue
+                for claim in list(filter(None, map(str.strip, claims.split(";"))))[:None if torches.is_thorough() else 1]:
                     with self.subTest(lesson=name, group=group, claim=claim):
                         spoiled = claims.replace(claim, spoil(claim), 1)
                         path = self.own(name, lambda text: text.replace(f"claims={claims}", f"claims={spoiled}", 1))
