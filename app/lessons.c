@@ -51,19 +51,22 @@ td_lessons_find(const char *name, const char *language, GError **error) {
 }
 
 static GStrv
-dup_command(const td_lesson *lesson, const char *tape) {
+dup_command(const td_lesson *lesson, const char *scheduler, const char *tape) {
   g_autoptr(GStrvBuilder) words = g_strv_builder_new();
   g_strv_builder_add_many(words, td_path_program(), "run", "--force", "-o", tape, NULL);
   g_strv_builder_addv(words, (const char **)lesson->run);
+  if (scheduler) g_strv_builder_add_many(words, "--scheduler", scheduler, NULL);
   g_strv_builder_add(words, lesson->script);
   return g_strv_builder_end(words);
 }
 
 char *
-td_lessons_record(const td_lesson *lesson, GError **error) {
-  g_autofree char *file = g_strdup_printf("lesson-%s.tape", lesson->name), *err = NULL;
+td_lessons_record(const td_lesson *lesson, const char *scheduler, GError **error) {
+  g_autofree char *file = g_strdup_printf("lesson-%s%s%s.tape", lesson->name, scheduler ? "-" : "",
+                                          scheduler ? scheduler : "");
+  g_autofree char *err = NULL;
   g_autofree char *tape = g_build_filename(td_path_cache(), file, NULL);
-  g_auto(GStrv) command = dup_command(lesson, tape);
+  g_auto(GStrv) command = dup_command(lesson, scheduler, tape);
   int status;
   if (!g_file_test(lesson->script, G_FILE_TEST_EXISTS)) {
     g_set_error(error, G_IO_ERROR, G_IO_ERROR_NOT_FOUND, "%s: no such file", lesson->script);

@@ -12,6 +12,7 @@ GPtrArray *td_lessons_load(const char *language, GError **error);
 /* td_lessons_find returns the lesson of a name. An author may give the path of a lesson file. */
 td_lesson *td_lessons_find(const char *name, const char *language, GError **error);
 
-/* td_lessons_record runs a lesson's script on Tapedeck's engine, and waits for it. It returns the
- * path of the tape, in the user's cache folder. Free it. */
-char *td_lessons_record(const td_lesson *lesson, GError **error);
+/* td_lessons_record runs a lesson's script on Tapedeck's engine, and waits for it. `scheduler` is a
+ * word of `run --scheduler`; NULL is today's. It returns the path of the tape, in the user's cache
+ * folder. Free it. Any thread. */
+char *td_lessons_record(const td_lesson *lesson, const char *scheduler, GError **error);

@@ -12,6 +12,7 @@
 #include "app/window_picture.h"
 #include "app/window_predict.h"
 #include "app/window_record.h"
+#include "app/window_schedulers.h"
 #include "app/window_shortcuts.h"
 #include "app/window_stops.h"
 #include "app/window_ways.h"
@@ -405,6 +406,8 @@ static const struct {
     {"whatif-beside", N_("Show what the selected policy would do beside this tape"), NULL,
      SECTION_WINDOW, NEED_TAPE, td_window_predict},
     {"quiz", N_("Begin a quiz on this tape"), "q", SECTION_WINDOW, NEED_TAPE, td_window_take_quiz},
+    {"schedulers", N_("See the scheduler of 2017 beside today's"), NULL, SECTION_WINDOW,
+     NEED_NOTHING, td_window_compare_schedulers},
     {"record", N_("Record a program"), "<Control>r", SECTION_WINDOW, NEED_NOTHING,
      td_window_ask_program},
     {"attach", N_("Attach to a program that is being recorded"), "<Control><Shift>r",

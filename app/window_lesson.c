@@ -87,7 +87,7 @@ static void
 record(GTask *task, gpointer source, gpointer data, GCancellable *cancellable) {
   GError *error = NULL;
   g_autoptr(td_lesson) lesson = td_lessons_find(data, NULL, &error);
-  char *tape = lesson ? td_lessons_record(lesson, &error) : NULL;
+  char *tape = lesson ? td_lessons_record(lesson, NULL, &error) : NULL;
   if (tape)
     g_task_return_pointer(task, tape, g_free);
   else

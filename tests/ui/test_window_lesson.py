@@ -121,6 +121,19 @@ def progress():
         window.find("label", title)
 
 
+def schedulers():
+    """The start page shows the order of 2017 beside today's: two graphs, at the first pop that differs."""
+    with LessonWindow("--size", "{}x{}".format(*SIZE)) as window:
+        go_to_row(window, "How did the engine of 2017 schedule?")
+        window.key("Return")
+        for letter in "AB":
+            window.find("image", f"Backward graph of {letter}")
+        for name in ("lesson-schedulers-2017.tape", "lesson-schedulers.tape"):
+            window.find("label", lambda text: name in text)
+        time.sleep(1)
+        display.take_picture(PICTURES / "schedulers.png", 1920, 1200)
+
+
 def quiz():
     """Ten questions about a tape, one after the other; the graph can answer."""
     tape = PICTURES / "quiz.tape"
@@ -148,7 +161,7 @@ def main():
                 Learner(window, language, read_lesson(name)).take(name, answers)
             print("ok", language, name, flush=True)
     os.environ["LANGUAGE"] = "C"
-    for test in (start_page, wrong_answer, progress, quiz):
+    for test in (start_page, wrong_answer, progress, schedulers, quiz):
         test()
         print("ok", test.__name__, flush=True)
 

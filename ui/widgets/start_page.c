@@ -130,6 +130,12 @@ ask_questions(TdStartPage *self) {
                                      questions[i].page);
     gtk_list_box_append(lists[questions[i].purpose], row);
   }
+  GtkWidget *schedulers =
+      row_new(_("How did the engine of 2017 schedule?"),
+              _("The same script on a stack of tasks and on today's heap, beside each other."),
+              "media-playback-start-symbolic");
+  gtk_actionable_set_action_name(GTK_ACTIONABLE(schedulers), "win.schedulers");
+  gtk_list_box_append(self->learn, schedulers);
   add_command(self->nan, "tapedeck record --anomaly nonfinite -- python train.py");
   add_command(self->slow, "tapedeck record -- python train.py");
 }
