@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "app/window_lesson.h"
 
+#include "app/lesson_copy.h"
 #include "app/lessons.h"
 #include "ui/model/lesson_progress.h"
 
@@ -43,12 +44,27 @@ show(TdWindow *window, TdLessonWalk *walk) {
 
 /* ---- a lesson ---- */
 
+/* With the learner's own script, if there is one. */
+static td_lesson *
+find(const char *name, const char *language, gboolean *is_own, GError **error) {
+  td_lesson *lesson = td_lessons_find(name, language, error);
+  char *own = td_lesson_copy_find(name);
+  *is_own = own != NULL;
+  if (own && lesson) {
+    g_free(lesson->script);
+    lesson->script = g_steal_pointer(&own);
+  }
+  g_free(own);
+  return lesson;
+}
+
 static void
 begin(TdWindow *window, const char *name) {
   g_autoptr(GError) error = NULL;
-  td_lesson *lesson = td_lessons_find(name, language(), &error);
+  gboolean is_own;
+  td_lesson *lesson = find(name, language(), &is_own, &error);
   g_autoptr(TdLessonWalk) walk =
-      lesson ? td_lesson_walk_new(td_window_get_playhead(window), lesson, &error) : NULL;
+      lesson ? td_lesson_walk_new(td_window_get_playhead(window), lesson, is_own, &error) : NULL;
   if (walk)
     show(window, walk);
   else
@@ -86,7 +102,8 @@ recorded(GObject *source, GAsyncResult *result, gpointer data) {
 static void
 record(GTask *task, gpointer source, gpointer data, GCancellable *cancellable) {
   GError *error = NULL;
-  g_autoptr(td_lesson) lesson = td_lessons_find(data, NULL, &error);
+  gboolean is_own;
+  g_autoptr(td_lesson) lesson = find(data, NULL, &is_own, &error);
   char *tape = lesson ? td_lessons_record(lesson, NULL, &error) : NULL;
   if (tape)
     g_task_return_pointer(task, tape, g_free);
@@ -110,6 +127,43 @@ td_window_take_lesson(TdWindow *window, const char *name) {
 static void
 activated(GSimpleAction *action, GVariant *parameter, gpointer window) {
   td_window_take_lesson(window, g_variant_get_string(parameter, NULL));
+}
+
+/* ---- the script ---- */
+
+/* Of the lesson that the person takes, or NULL. */
+static const char *
+name_of(TdWindow *window) {
+  TdLessonPane *pane = td_tape_view_get_lesson(td_window_get_tape_view(window));
+  TdLessonWalk *walk = td_lesson_pane_get_walk(pane);
+  return walk ? td_lesson_walk_get_name(walk) : NULL;
+}
+
+void
+td_window_edit_lesson(TdWindow *window) {
+  g_autoptr(GError) error = NULL;
+  const char *name = name_of(window);
+  if (!name) return;
+  g_autofree char *script = td_lesson_copy_make(name, &error);
+  g_autofree char *uri = script ? g_filename_to_uri(script, NULL, &error) : NULL;
+  if (!uri || !g_app_info_launch_default_for_uri(uri, NULL, &error)) {
+    say(window, error);
+    return;
+  }
+  td_window_say(window, _("Save the script, then run it again"));
+}
+
+void
+td_window_repeat_lesson(TdWindow *window) {
+  g_autofree char *name = g_strdup(name_of(window));
+  if (name) td_window_take_lesson(window, name);
+}
+
+void
+td_window_restore_lesson(TdWindow *window) {
+  if (!name_of(window)) return;
+  td_lesson_copy_remove(name_of(window));
+  td_window_repeat_lesson(window);
 }
 
 /* ---- a quiz ---- */

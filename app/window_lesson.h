@@ -12,6 +12,13 @@ void td_window_lessons_install(TdWindow *window);
 /* td_window_take_lesson records the script of a lesson, opens its tape and begins the lesson. */
 void td_window_take_lesson(TdWindow *window, const char *name);
 
+/* td_window_edit_lesson opens the learner's own copy of the script in an editor.
+ * td_window_repeat_lesson runs the script again, and goes on at the same step.
+ * td_window_restore_lesson forgets the copy, and does so too. They do nothing without a lesson. */
+void td_window_edit_lesson(TdWindow *window);
+void td_window_repeat_lesson(TdWindow *window);
+void td_window_restore_lesson(TdWindow *window);
+
 /* td_window_take_quiz begins a quiz on the tape that is open. */
 void td_window_take_quiz(TdWindow *window);
 

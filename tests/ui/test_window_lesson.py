@@ -2,6 +2,7 @@
 """The course in the window: each lesson from the start page to its end, in English with right answers, in Chinese without; a quiz on
 any tape. Each lesson's questions are pictures to look at."""
 import gettext
+import json
 import os
 import pathlib
 import time
@@ -14,6 +15,7 @@ from course import NAMES, read_lesson, right_answers, walk
 from test_window import OUTPUT, Window, go_to_row, pyatspi, tapedeck, texts_of
 
 PICTURES = OUTPUT.parent / "lessons"
+CACHE = pathlib.Path(os.environ["XDG_CACHE_HOME"]) / "tapedeck"
 CATALOGUES = pathlib.Path(os.environ["BUILD_ROOT"]) / "resources/po"
 SIZE = (1300, 840)
 
@@ -68,6 +70,15 @@ class LessonWindow(Window):
         box = self.place_of(lambda: widget)
         pyatspi.Registry.generateMouseEvent(box.x + box.width // 2, box.y + box.height // 2, "b1c")
 
+    def choose_in_menu(self, button, place):
+        """By the keyboard: nobody knows where the items of a popover are on the screen. The first item has the focus."""
+        self.click_on(display.wait_for(button, lambda: pyatspi.findDescendant(
+            self.application, lambda w: w.name == button and w.getRoleName() != "label")))
+        time.sleep(0.5)
+        for key in ["Down"] * place + ["Return"]:
+            self.key(key)
+            time.sleep(0.1)
+
     def wait_until_gone(self, role, name):
         def is_shown():
             found = pyatspi.findDescendant(self.application, lambda w: w.getRoleName() == role and w.name == name)
@@ -121,6 +132,28 @@ def progress():
         window.find("label", title)
 
 
+def own_script():
+    """A learner changes the script, runs it again, and sees another tape at the same step; then the original again."""
+    own = pathlib.Path(os.environ["XDG_DATA_HOME"], "tapedeck", "lessons", "chain.py")
+    lesson = read_lesson("chain")
+    with LessonWindow("--lesson", "chain", "--size", "{}x{}".format(*SIZE)) as window:
+        note = "This is your own script. What the texts say may no longer be true of it."
+        before = lesson["Step first"]["text"]  # where progress left it
+        window.read(before)
+        window.choose_in_menu("The script of this lesson", 0)
+        display.wait_for("the copy", own.exists)
+        own.write_text(own.read_text().replace("* 3", "* 3 * 5"))
+        time.sleep(1)  # until the menu is closed
+        window.key("e", "Control")
+        window.read(note)
+        window.read(before)
+        assert json.loads(tapedeck("info", CACHE / "lesson-chain.tape", "--json"))["n_nodes"] == 5
+        display.take_picture(PICTURES / "own.png", *SIZE)
+        window.choose_in_menu("The script of this lesson", 2)
+        display.wait_for("the copy to go", lambda: not own.exists())
+        window.wait_until_gone("label", note)
+
+
 def schedulers():
     """The start page shows the order of 2017 beside today's: two graphs, at the first pop that differs."""
     with LessonWindow("--size", "{}x{}".format(*SIZE)) as window:
@@ -161,7 +194,7 @@ def main():
                 Learner(window, language, read_lesson(name)).take(name, answers)
             print("ok", language, name, flush=True)
     os.environ["LANGUAGE"] = "C"
-    for test in (start_page, wrong_answer, progress, schedulers, quiz):
+    for test in (start_page, wrong_answer, progress, own_script, schedulers, quiz):
         test()
         print("ok", test.__name__, flush=True)
 

@@ -152,7 +152,14 @@ place(td_replay *replay, const td_lesson_step *step, td_lesson_stop *stop, GErro
          seek(replay, stop->position, error) &&
          find_shown(td_replay_catalog(replay), step, stop, error) &&
          (!step->ask || make_question(replay, step->ask, stop, error)) &&
-         seek(replay, stop->position, error) && check_claims(replay, step, error);
+         seek(replay, stop->position, error);
+}
+
+static td_lesson_stop *
+add_stop(GPtrArray *stops, uint64_t position) {
+  td_lesson_stop *stop = td_lesson_stop_new(position);
+  g_ptr_array_add(stops, stop);
+  return stop;
 }
 
 GPtrArray *
@@ -162,12 +169,28 @@ td_lesson_place(const td_lesson *lesson, td_replay *replay, GError **error) {
   gboolean is_placed = TRUE;
   for (guint i = 0; i < lesson->steps->len && is_placed; i++) {
     const td_lesson_step *step = lesson->steps->pdata[i];
-    td_lesson_stop *stop = td_lesson_stop_new(position);
-    g_ptr_array_add(stops, stop);
-    is_placed = place(replay, step, stop, error);
+    td_lesson_stop *stop = add_stop(stops, position);
+    is_placed = place(replay, step, stop, error) && check_claims(replay, step, error);
     if (!is_placed) g_prefix_error(error, "step %s: ", step->name);
     position = stop->position;
   }
   td_replay_seek(replay, back, NULL);
   return is_placed ? g_steal_pointer(&stops) : NULL;
+}
+
+GPtrArray *
+td_lesson_place_leniently(const td_lesson *lesson, td_replay *replay) {
+  uint64_t back = td_replay_position(replay), position = td_replay_first(replay);
+  GPtrArray *stops = g_ptr_array_new_with_free_func(td_lesson_stop_free);
+  for (guint i = 0; i < lesson->steps->len; i++) {
+    td_lesson_stop *stop = add_stop(stops, position);
+    if (place(replay, lesson->steps->pdata[i], stop, NULL)) {
+      position = stop->position;
+    } else {
+      stop->position = position;
+      stop->asks = FALSE;
+    }
+  }
+  td_replay_seek(replay, back, NULL);
+  return stops;
 }

@@ -24,6 +24,7 @@ struct _TdLessonWalk {
   GPtrArray *stops;     /* (owned) of td_lesson_stop */
   GArray *answers;      /* (owned) of Answer, one for each step */
   guint step;
+  gboolean is_own; /* the learner changed the script */
 };
 
 G_DEFINE_FINAL_TYPE(TdLessonWalk, td_lesson_walk, G_TYPE_OBJECT)
@@ -69,10 +70,11 @@ show_step(TdLessonWalk *self) {
 }
 
 static TdLessonWalk *
-begin(TdPlayhead *playhead, td_lesson *lesson, GPtrArray *stops) {
+begin(TdPlayhead *playhead, td_lesson *lesson, gboolean is_own, GPtrArray *stops) {
   TdLessonWalk *self = g_object_new(TD_TYPE_LESSON_WALK, NULL);
   self->playhead = g_object_ref(playhead);
   self->lesson = lesson;
+  self->is_own = is_own;
   self->stops = stops;
   self->answers = g_array_new(FALSE, TRUE, sizeof(Answer));
   g_array_set_size(self->answers, stops->len);
@@ -83,10 +85,11 @@ begin(TdPlayhead *playhead, td_lesson *lesson, GPtrArray *stops) {
 }
 
 TdLessonWalk *
-td_lesson_walk_new(TdPlayhead *playhead, td_lesson *lesson, GError **error) {
+td_lesson_walk_new(TdPlayhead *playhead, td_lesson *lesson, gboolean is_own, GError **error) {
   td_replay *replay = td_document_get_replay(td_playhead_get_document(playhead));
-  GPtrArray *stops = td_lesson_place(lesson, replay, error);
-  if (stops) return begin(playhead, lesson, stops);
+  GPtrArray *stops =
+      is_own ? td_lesson_place_leniently(lesson, replay) : td_lesson_place(lesson, replay, error);
+  if (stops) return begin(playhead, lesson, is_own, stops);
   td_lesson_free(lesson);
   return NULL;
 }
@@ -113,7 +116,7 @@ td_lesson_walk_new_quiz(TdPlayhead *playhead, guint64 seed, guint n, GError **er
   while (stops->len < n && td_quiz_next(quiz, &question))
     g_ptr_array_add(stops, stop_of_question(&question));
   td_quiz_free(quiz);
-  if (stops->len) return begin(playhead, NULL, g_steal_pointer(&stops));
+  if (stops->len) return begin(playhead, NULL, FALSE, g_steal_pointer(&stops));
   g_set_error(error, TD_ERROR, TD_OUT_OF_RANGE, "%s", _("No moment of this tape has a question."));
   return NULL;
 }
@@ -123,6 +126,16 @@ td_lesson_walk_new_quiz(TdPlayhead *playhead, guint64 seed, guint n, GError **er
 const char *
 td_lesson_walk_get_title(TdLessonWalk *self) {
   return self->lesson ? self->lesson->title : _("Quiz");
+}
+
+const char *
+td_lesson_walk_get_name(TdLessonWalk *self) {
+  return self->lesson ? self->lesson->name : NULL;
+}
+
+gboolean
+td_lesson_walk_is_own(TdLessonWalk *self) {
+  return self->is_own;
 }
 
 guint

@@ -13,13 +13,17 @@
 G_DECLARE_FINAL_TYPE(TdLessonWalk, td_lesson_walk, TD, LESSON_WALK, GObject)
 
 /* td_lesson_walk_new begins a lesson on the tape of its script, and takes the lesson. It goes on
- * where somebody left the lesson, unless that was its end (lesson_progress.h). NULL with an
- * error if the tape does not have what the lesson says. td_lesson_walk_new_quiz begins a quiz of up
- * to n questions on the part of the tape that is shown. */
-TdLessonWalk *td_lesson_walk_new(TdPlayhead *playhead, td_lesson *lesson, GError **error);
+ * where somebody left the lesson, unless that was its end (lesson_progress.h). If the
+ * script is the learner's own, nobody checks what the texts say. NULL with an error if the tape
+ * does not have what the lesson says. td_lesson_walk_new_quiz begins a quiz of up to n questions on
+ * the part of the tape that is shown. */
+TdLessonWalk *td_lesson_walk_new(TdPlayhead *playhead, td_lesson *lesson, gboolean is_own,
+                                 GError **error);
 TdLessonWalk *td_lesson_walk_new_quiz(TdPlayhead *playhead, guint64 seed, guint n, GError **error);
 
 const char *td_lesson_walk_get_title(TdLessonWalk *self);
+const char *td_lesson_walk_get_name(TdLessonWalk *self); /* of the lesson; NULL: a quiz */
+gboolean td_lesson_walk_is_own(TdLessonWalk *self);
 guint td_lesson_walk_get_n_steps(TdLessonWalk *self);
 guint td_lesson_walk_get_step(TdLessonWalk *self); /* from 0 */
 

@@ -9,7 +9,7 @@ struct _TdLessonPane {
   GtkBox parent_instance;
   GtkLabel *title, *progress, *text, *prompt, *facts, *hint, *verdict, *reason, *score;
   TdAnswerList *answer;
-  GtkWidget *question_box, *back, *hint_button, *tell, *next;
+  GtkWidget *script, *own, *question_box, *back, *hint_button, *tell, *next;
   GtkScrolledWindow *scroller;
   TdPlayhead *playhead; /* (owned) */
   TdLessonWalk *walk;   /* (owned) or NULL */
@@ -84,6 +84,8 @@ show_head(TdLessonPane *self) {
   set_text(self->progress, g_strdup_printf(_("%u of %u"), step + 1, n));
   set_text(self->text, g_strdup(td_lesson_walk_get_text(self->walk)));
   set_text(self->score, td_lesson_walk_dup_score(self->walk));
+  gtk_widget_set_visible(self->script, td_lesson_walk_get_name(self->walk) != NULL);
+  gtk_widget_set_visible(self->own, td_lesson_walk_is_own(self->walk));
 }
 
 static void
@@ -114,6 +116,11 @@ td_lesson_pane_set_walk(TdLessonPane *self, TdLessonWalk *walk) {
   if (!walk) return;
   g_signal_connect_object(walk, "changed", G_CALLBACK(changed), self, G_CONNECT_SWAPPED);
   changed(self);
+}
+
+TdLessonWalk *
+td_lesson_pane_get_walk(TdLessonPane *self) {
+  return self->walk;
 }
 
 /* ---- what the person does ---- */
@@ -220,6 +227,8 @@ td_lesson_pane_class_init(TdLessonPaneClass *klass) {
   BIND(reason);
   BIND(score);
   BIND(answer);
+  BIND(script);
+  BIND(own);
   BIND(question_box);
   BIND(back);
   BIND(hint_button);

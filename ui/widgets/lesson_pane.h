@@ -17,6 +17,8 @@ void td_lesson_pane_set_playhead(TdLessonPane *self, TdPlayhead *playhead);
 /* td_lesson_pane_set_walk shows a lesson or a quiz; NULL hides the pane. */
 void td_lesson_pane_set_walk(TdLessonPane *self, TdLessonWalk *walk);
 
+TdLessonWalk *td_lesson_pane_get_walk(TdLessonPane *self); /* borrowed; NULL: none */
+
 /* td_lesson_pane_go_on gives the answer that is chosen, or goes to the next step. It is for one
  * key, and does nothing without a lesson. */
 void td_lesson_pane_go_on(TdLessonPane *self);
