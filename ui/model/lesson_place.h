@@ -21,7 +21,7 @@ void td_lesson_stop_free(gpointer stop);
 /* td_lesson_place finds the moments of all steps, makes their questions, and checks their claims.
  * It returns a GPtrArray of td_lesson_stop, one for each step. NULL with an error if the tape does
  * not have one, or if a claim is false. The replay is of the whole tape, and stays where it is.
- * td_lesson_place_leniently is for a script that is another by now: claims do not count, and a step
- * that the tape does not have is where the step before is, without a question. */
+ * td_lesson_place_leniently is for a script that is another by now. Claims do not count then. A
+ * step that the tape does not have is where the step before is, without a question. */
 GPtrArray *td_lesson_place(const td_lesson *lesson, td_replay *replay, GError **error);
 GPtrArray *td_lesson_place_leniently(const td_lesson *lesson, td_replay *replay);
