@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "app/quiz_ask.h"
 
+#include "engine/profile/quiz/answer.h"
 #include "engine/profile/quiz/question_words.h"
 
-#include <errno.h>
 #include <glib.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -74,33 +73,11 @@ print_form(const td_question *question, const char *hint) {
 /* ---- the answer ---- */
 
 static bool
-read_number(const char *word, uint64_t most, uint64_t *number) {
-  char *end;
-  errno = 0;
-  *number = g_ascii_strtoull(word, &end, 10);
-  return g_ascii_isdigit(*word) && *end == '\0' && errno == 0 && *number <= most;
-}
-
-static bool
-read_pattern(const char *word, uint64_t *pattern) {
-  char *end;
-  if (g_str_has_prefix(word, "0x")) {
-    *pattern = g_ascii_strtoull(word, &end, 16);
-    return strlen(word) == 10 && *end == '\0';
-  }
-  float value = (float)g_ascii_strtod(word, &end);
-  uint32_t bits;
-  memcpy(&bits, &value, sizeof bits);
-  *pattern = bits;
-  return end != word && *end == '\0' && isfinite(value);
-}
-
-static bool
 read_word(const td_question *question, const char *word, uint64_t *value) {
   td_answer_form form = td_question_form(question->kind);
-  if (form == TD_ANSWER_pattern) return read_pattern(word, value);
-  if (form == TD_ANSWER_number) return read_number(word, UINT32_MAX, value);
-  if (!read_number(word, question->n_choices, value) || *value == 0) return false;
+  if (!td_answer_read(form, word, value)) return false;
+  if (form > TD_ANSWER_order) return true;
+  if (*value == 0 || *value > question->n_choices) return false;
   *value = question->choices[*value - 1];
   return true;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "ui/model/lesson_walk.h"
 
+#include "engine/profile/quiz/answer.h"
 #include "engine/profile/quiz/question_words.h"
 #include "engine/profile/quiz/quiz.h"
 #include "ui/model/error.h"
@@ -216,6 +217,12 @@ td_lesson_walk_dup_choice(TdLessonWalk *self, guint choice) {
 }
 
 /* ---- answers ---- */
+
+gboolean
+td_lesson_walk_read(TdLessonWalk *self, const char *text, guint64 *value) {
+  const td_question *question = td_lesson_walk_get_question(self);
+  return td_answer_read(td_question_form(question->kind), text, value);
+}
 
 void
 td_lesson_walk_answer(TdLessonWalk *self, const guint64 *values, guint n) {

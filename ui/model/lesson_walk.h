@@ -41,6 +41,9 @@ char *td_lesson_walk_dup_prompt(TdLessonWalk *self);
 char *td_lesson_walk_dup_facts(TdLessonWalk *self);
 char *td_lesson_walk_dup_choice(TdLessonWalk *self, guint choice);
 
+/* td_lesson_walk_read reads a number or a pattern that somebody typed; FALSE if it is none. */
+gboolean td_lesson_walk_read(TdLessonWalk *self, const char *text, guint64 *value);
+
 /* td_lesson_walk_answer gives an answer; n = 0 asks for the right one. Only the first one counts.
  */
 void td_lesson_walk_answer(TdLessonWalk *self, const guint64 *values, guint n);

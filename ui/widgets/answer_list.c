@@ -115,37 +115,14 @@ fill_rows(TdAnswerList *self) {
   }
 }
 
-/* ---- numbers ---- */
-
-static gboolean
-read_pattern(const char *text, guint64 *pattern) {
-  char *end;
-  if (g_str_has_prefix(text, "0x")) {
-    *pattern = g_ascii_strtoull(text, &end, 16);
-    return strlen(text) == 10 && *end == '\0';
-  }
-  union {
-    float value;
-    guint32 bits;
-  } number = {.value = (float)g_ascii_strtod(text, &end)};
-  *pattern = number.bits;
-  return end != text && *end == '\0';
-}
-
-static gboolean
-read_entry(TdAnswerList *self, guint64 *value) {
-  g_autofree char *text = g_strstrip(g_strdup(gtk_editable_get_text(self->entry)));
-  if (form_of(self) == TD_ANSWER_pattern) return read_pattern(text, value);
-  return g_ascii_string_to_unsigned(text, 10, 0, G_MAXUINT32, value, NULL);
-}
-
 /* ---- the answer ---- */
 
 guint
 td_answer_list_get(TdAnswerList *self, guint64 values[TD_QUESTION_CHOICES]) {
   const td_question *question = question_of(self);
   if (!question) return 0;
-  if (form_of(self) > TD_ANSWER_order) return read_entry(self, values) ? 1 : 0;
+  if (form_of(self) > TD_ANSWER_order)
+    return td_lesson_walk_read(self->walk, gtk_editable_get_text(self->entry), values) ? 1 : 0;
   guint wanted = form_of(self) == TD_ANSWER_one ? 1 : question->n_choices;
   for (guint i = 0; i < self->n_chosen; i++)
     values[i] = question->choices[self->chosen[i]];
