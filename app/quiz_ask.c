@@ -2,6 +2,7 @@
 #include "app/quiz_ask.h"
 
 #include "engine/profile/quiz/answer.h"
+#include "engine/profile/quiz/question_reasons.h"
 #include "engine/profile/quiz/question_words.h"
 
 #include <glib.h>

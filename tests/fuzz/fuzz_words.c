@@ -9,6 +9,7 @@
 #include "engine/profile/diff/diff.h"
 #include "engine/profile/model/whatif.h"
 #include "engine/profile/order/order.h"
+#include "engine/profile/quiz/question_reasons.h"
 #include "engine/profile/quiz/question_words.h"
 #include "engine/profile/quiz/quiz.h"
 #include "engine/profile/report/critical_report.h"

@@ -2,6 +2,7 @@
 #include "ui/model/lesson_walk.h"
 
 #include "engine/profile/quiz/answer.h"
+#include "engine/profile/quiz/question_reasons.h"
 #include "engine/profile/quiz/question_words.h"
 #include "engine/profile/quiz/quiz.h"
 #include "ui/model/error.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * What people read of a question: the question, what may help, its choices, and why the answer is
- * so. In the reader's language. The caller frees all texts. All functions put the replay back where
+ * What people read of a question: the question itself, what decides it, its choices. In the
+ * reader's language. The caller frees all texts. All functions put the replay back where
  * it was. One thread at a time. */
 #pragma once
 
@@ -20,11 +20,3 @@ char *td_question_choice(const td_replay *replay, const td_question *question, u
 
 /* td_question_answer returns the right answer in words. */
 char *td_question_answer(const td_replay *replay, const td_question *question);
-
-/* td_question_reason says why the answer is right. */
-char *td_question_reason(td_replay *replay, const td_question *question);
-
-/* td_question_correction says of a wrong answer what stands against it, and what would have to be
- * true for it. "" if there is nothing to add to the reason. */
-char *td_question_correction(td_replay *replay, const td_question *question, const uint64_t *answer,
-                             uint32_t n);
