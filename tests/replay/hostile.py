@@ -37,7 +37,7 @@ COMMANDS = {"info": ["info", "TAPE"], "info --json": ["info", "TAPE", "--json"],
             "diff": ["diff", "TAPE", "OTHER"], "diff by": ["diff", "TAPE", "OTHER", "--by", "op"],
             "export html": ["export", "TAPE", "--to", "html", "-o", "/dev/null", "--force"]}
 # These commands may say that a tape has nothing for them.
-REFUSALS = {"quiz": b"no ready queue or count is on this tape", "order": b"nobody saw what entered|far more edges", "export html": b"the tape has no backward pass",
+REFUSALS = {"quiz": b"no question was found on the tape", "order": b"nobody saw what entered|far more edges", "export html": b"the tape has no backward pass",
             "whatif": b"nobody saw what entered|no backward pass of this tape ended well", "idle": b"nobody saw what entered",
             "critical": b"nobody saw what entered|no backward pass of this tape ended well"}
 COMMANDS |= {f"render {view}": ["render", "TAPE", "--view", view, "--at", "end", "-o", "OUT.png"]

@@ -107,20 +107,18 @@ stop_of_question(const td_question *question) {
 TdLessonWalk *
 td_lesson_walk_new_quiz(TdPlayhead *playhead, guint64 seed, guint n, GError **error) {
   td_replay *replay = td_document_get_replay(td_playhead_get_document(playhead));
-  td_error problem = {0};
   td_question question;
   td_quiz *quiz;
-  if (td_quiz_new(replay, seed, &quiz, &problem) != TD_OK) {
-    td_error_propagate(error, &problem);
+  if (td_quiz_new(replay, seed, &quiz, NULL) != TD_OK) {
+    g_set_error(error, TD_ERROR, TD_OUT_OF_RANGE, "%s",
+                _("No moment of this tape has a question."));
     return NULL;
   }
-  g_autoptr(GPtrArray) stops = g_ptr_array_new_with_free_func(td_lesson_stop_free);
+  GPtrArray *stops = g_ptr_array_new_with_free_func(td_lesson_stop_free);
   while (stops->len < n && td_quiz_next(quiz, &question))
     g_ptr_array_add(stops, stop_of_question(&question));
   td_quiz_free(quiz);
-  if (stops->len) return begin(playhead, NULL, FALSE, g_steal_pointer(&stops));
-  g_set_error(error, TD_ERROR, TD_OUT_OF_RANGE, "%s", _("No moment of this tape has a question."));
-  return NULL;
+  return begin(playhead, NULL, FALSE, stops);
 }
 
 /* ---- steps ---- */

@@ -125,6 +125,30 @@ td_question_list_order(td_replay *replay, td_question *question, td_error *error
   return is_clear ? TD_OK : refuse_twice(error);
 }
 
+/* ---- ties ---- */
+
+static bool
+is_tie(const td_catalog *catalog, const td_queue_entry *a, const td_queue_entry *b) {
+  return td_catalog_depth(catalog, a->graph_task) == td_catalog_depth(catalog, b->graph_task) &&
+         td_catalog_node_get(catalog, a->node)->sequence_nr ==
+             td_catalog_node_get(catalog, b->node)->sequence_nr;
+}
+
+bool
+td_question_is_guess(const td_replay *replay, const td_question *question) {
+  const td_catalog *catalog = td_replay_catalog(replay);
+  uint32_t n;
+  if (question->kind != TD_QUESTION_POP && question->kind != TD_QUESTION_ORDER) return false;
+  if (catalog->queues[question->queue].order != TD_queue_order_heap) return false;
+  td_queue_entry *entries = entries_of(replay, question->queue, &n);
+  uint32_t decides = question->kind == TD_QUESTION_POP ? TD_MIN(n, 2) : n;
+  bool is_guess = false;
+  for (uint32_t i = 1; i < decides && !is_guess; i++)
+    is_guess = is_tie(catalog, &entries[i - 1], &entries[i]);
+  free(entries);
+  return is_guess;
+}
+
 /* ---- orders of queues ---- */
 
 uint32_t

@@ -14,6 +14,10 @@ td_status td_question_list_candidates(td_replay *replay, td_question *question, 
  * and in the key their order. */
 td_status td_question_list_order(td_replay *replay, td_question *question, td_error *error);
 
+/* td_question_is_guess tells whether tasks of the answer differ in their place in the heap only,
+ * which nobody sees. The replay stands at the question. */
+bool td_question_is_guess(const td_replay *replay, const td_question *question);
+
 /* td_question_find_policy writes the one order of queues that pops the question's node next. */
 td_status td_question_find_policy(td_replay *replay, td_question *question, td_error *error);
 

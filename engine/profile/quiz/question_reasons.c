@@ -115,6 +115,11 @@ write_need_in_heap(const td_story *story, const td_question *question, uint32_t 
     fputs(td_translate(" Both have the same sequence_nr, so the heap decides."), story->out);
     return;
   }
+  if (winner->sequence_nr == UINT64_MAX) {
+    fputs(td_translate(" It would be next if no task with the highest sequence_nr were ready."),
+          story->out);
+    return;
+  }
   fputs(td_translate(" It would be next if its sequence_nr were higher than "), story->out);
   td_words_number(story->out, winner->sequence_nr);
   fputs(td_translate(", which is that of "), story->out);

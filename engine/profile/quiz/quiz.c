@@ -3,6 +3,7 @@
 
 #include "engine/base/alloc.h"
 #include "engine/profile/quiz/question_ask.h"
+#include "engine/profile/quiz/question_queue.h"
 
 #include <string.h>
 
@@ -29,6 +30,8 @@ struct td_quiz {
   uint64_t random;
   pool pools[TD_N_QUESTION_KINDS];
   td_question_kind turn;
+  td_question first; /* drawn already, if is_fresh */
+  bool is_fresh;
   uint64_t *asked; /* (owned) [n_asked] positions: one question may answer another there */
   uint32_t n_asked, asked_capacity;
 };
@@ -88,14 +91,6 @@ note(const td_any_event *event, uint64_t seq, td_quiz *self) {
   }
 }
 
-static uint32_t
-count_moments(const td_quiz *self) {
-  uint32_t n = 0;
-  for (td_question_kind kind = 0; kind < TD_N_QUESTION_KINDS; kind++)
-    n += self->pools[kind].n;
-  return n;
-}
-
 td_status
 td_quiz_new(td_replay *replay, uint64_t seed, td_quiz **quiz, td_error *error) {
   td_quiz *self = TD_NEW(td_quiz);
@@ -106,9 +101,10 @@ td_quiz_new(td_replay *replay, uint64_t seed, td_quiz **quiz, td_error *error) {
     const td_any_event *event = td_tape_peek(tape, seq);
     if (event) note(event, seq, self);
   }
-  if (count_moments(self) == 0) {
+  self->is_fresh = td_quiz_next(self, &self->first);
+  if (!self->is_fresh) {
     td_quiz_free(self);
-    return td_error_set(error, TD_OUT_OF_RANGE, "no ready queue or count is on this tape");
+    return td_error_set(error, TD_OUT_OF_RANGE, "no question was found on the tape");
   }
   *quiz = self;
   return TD_OK;
@@ -135,7 +131,9 @@ ask(td_quiz *self, td_question_kind kind, moment moment, td_question *question) 
   const td_question_wish wish = {kind, moment.node};
   uint64_t back = td_replay_position(self->replay);
   bool is_asked = td_replay_seek(self->replay, moment.position, NULL) == TD_OK &&
-                  td_question_ask(self->replay, &wish, question, NULL) == TD_OK;
+                  td_question_ask(self->replay, &wish, question, NULL) == TD_OK &&
+                  td_replay_seek(self->replay, question->position, NULL) == TD_OK &&
+                  !td_question_is_guess(self->replay, question);
   td_replay_seek(self->replay, back, NULL);
   return is_asked;
 }
@@ -158,6 +156,11 @@ ask_of(td_quiz *self, td_question_kind kind, td_question *question) {
 
 bool
 td_quiz_next(td_quiz *quiz, td_question *question) {
+  if (quiz->is_fresh) {
+    *question = quiz->first;
+    quiz->is_fresh = false;
+    return true;
+  }
   for (uint32_t tried = 0; tried < TD_N_QUESTION_KINDS; tried++) {
     td_question_kind kind = quiz->turn;
     quiz->turn = (quiz->turn + 1) % TD_N_QUESTION_KINDS;

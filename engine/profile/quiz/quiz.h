@@ -14,5 +14,6 @@ td_status td_quiz_new(td_replay *replay, uint64_t seed, td_quiz **quiz, td_error
 void td_quiz_free(td_quiz *quiz);
 
 /* td_quiz_next draws the next question. Kinds take turns, so that each kind comes that the tape
- * has. No moment has two questions. False if there is none left. */
+ * has. No moment has two questions, and nobody has to guess what a heap does with equal tasks.
+ * False if there is none left. */
 bool td_quiz_next(td_quiz *quiz, td_question *question);
