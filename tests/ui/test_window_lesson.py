@@ -80,6 +80,14 @@ class LessonWindow(Window):
             self.key(key)
             time.sleep(0.1)
 
+    def can_answer(self):
+        return self.find("push button", "Answer").getState().contains(pyatspi.STATE_SENSITIVE)
+
+    def click_in_graph(self, x, y):
+        """At shares of its width and height."""
+        box = self.place_of(lambda: self.find("image", "Backward graph"))
+        pyatspi.Registry.generateMouseEvent(box.x + int(box.width * x), box.y + int(box.height * y), "b1c")
+
     def wait_until_gone(self, role, name):
         def is_shown():
             found = pyatspi.findDescendant(self.application, lambda w: w.getRoleName() == role and w.name == name)
@@ -168,6 +176,19 @@ def schedulers():
         display.take_picture(PICTURES / "schedulers.png", 1920, 1200)
 
 
+def steps_away():
+    """The playhead selects what runs, but only a click chooses an answer: in the graph too, selected or not."""
+    lesson = read_lesson("chain")
+    with LessonWindow("--lesson", "chain", "--size", "{}x{}".format(*SIZE)) as window:
+        window.read(lesson["Step first"]["text"])  # where progress left it
+        at = window.position()
+        window.key("Right")
+        window.wait_for_position(at + 1)
+        assert not window.can_answer(), "a step chose the answer"
+        window.click_in_graph(0.36, 0.17)  # MulBackward0, which the step has selected
+        display.wait_for("the answer to be chosen", window.can_answer)
+
+
 def quiz():
     """Ten questions about a tape, one after the other; the graph can answer."""
     tape = PICTURES / "quiz.tape"
@@ -195,7 +216,7 @@ def main():
                 Learner(window, language, read_lesson(name)).take(name, answers)
             print("ok", language, name, flush=True)
     os.environ["LANGUAGE"] = "C"
-    for test in (start_page, wrong_answer, progress, own_script, schedulers, quiz):
+    for test in (start_page, wrong_answer, progress, own_script, steps_away, schedulers, quiz):
         test()
         print("ok", test.__name__, flush=True)
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "ui/widgets/graph_canvas.h"
 
+#include "ui/draw/graph_fold.h"
 #include "ui/draw/graph_moves.h"
 #include "ui/draw/graph_scene.h"
 #include "ui/draw/graph_steps.h"
@@ -33,7 +34,7 @@ struct _TdGraphCanvas {
 
 G_DEFINE_FINAL_TYPE(TdGraphCanvas, td_graph_canvas, TD_TYPE_CANVAS)
 
-static guint view_changed_signal;
+static guint view_changed_signal, node_clicked_signal;
 
 static td_graph_scene *
 scene_of(TdGraphCanvas *self) {
@@ -160,9 +161,19 @@ look_around(TdGraphCanvas *self) {
     self->camera.view.stops = td_stop_list_get_nodes(self->stops, &self->camera.view.n_stops);
 }
 
+/* A block stands for several nodes. */
+static void
+tell_click(TdGraphCanvas *self, double x, double y) {
+  const td_graph_scene *scene = scene_of(self);
+  uint32_t node = td_graph_scene_hit(scene, &self->camera.view, x, y);
+  if (node != TD_NONE && !td_graph_scene_block(scene, node))
+    g_signal_emit(self, node_clicked_signal, 0, node);
+}
+
 static void
 select_at(TdGraphCanvas *self, double x, double y, GdkModifierType modifiers) {
   look_around(self);
+  tell_click(self, x, y);
   uint32_t beyond = td_graph_pointing_select(TD_CANVAS(self), self->subset, scene_of(self),
                                              &self->camera.view, x, y, modifiers);
   if (beyond != TD_NONE) reveal(self, beyond);
@@ -466,6 +477,8 @@ td_graph_canvas_class_init(TdGraphCanvasClass *klass) {
   G_OBJECT_CLASS(klass)->dispose = td_graph_canvas_dispose;
   view_changed_signal = g_signal_new("view-changed", TD_TYPE_GRAPH_CANVAS, G_SIGNAL_RUN_LAST, 0,
                                      NULL, NULL, NULL, G_TYPE_NONE, 0);
+  node_clicked_signal = g_signal_new("node-clicked", TD_TYPE_GRAPH_CANVAS, G_SIGNAL_RUN_LAST, 0,
+                                     NULL, NULL, NULL, G_TYPE_NONE, 1, G_TYPE_UINT);
   GTK_WIDGET_CLASS(klass)->query_tooltip = td_graph_canvas_query_tooltip;
   canvas_class->shows_scene = TRUE;
   canvas_class->picture_name = "graph";

@@ -3,7 +3,8 @@
  * The graph of the current backward pass. It follows the playhead. Drag or scroll to pan,
  * Ctrl+scroll or pinch to zoom, click to select a node or an edge. Control and a click on a second
  * node show the paths between both. A double click or Enter opens a folded block. Down
- * follows the gradient along an edge, Up goes back, Ctrl and Left or Right stay in the layer. Main
+ * follows the gradient along an edge, Up goes back, Ctrl and Left or Right stay in the layer. The
+ * signal "node-clicked" (guint node) says that somebody clicked a node, selected or not. Main
  * thread. */
 #pragma once
 

@@ -11,9 +11,8 @@ struct _TdLessonPane {
   TdAnswerList *answer;
   GtkWidget *script, *own, *question_box, *back, *hint_button, *tell, *next;
   GtkScrolledWindow *scroller;
-  TdPlayhead *playhead; /* (owned) */
-  TdLessonWalk *walk;   /* (owned) or NULL */
-  guint step;           /* that is shown */
+  TdLessonWalk *walk; /* (owned) or NULL */
+  guint step;         /* that is shown */
 };
 
 G_DEFINE_FINAL_TYPE(TdLessonPane, td_lesson_pane, GTK_TYPE_BOX)
@@ -166,13 +165,9 @@ show_hint(TdLessonPane *self) {
   gtk_widget_set_visible(self->hint_button, FALSE);
 }
 
-/* A click on a node of the graph chooses it. While the walk goes to another step, the playhead
- * selects a node too: then the list still has the choices of the step before. */
-static void
-selected(TdLessonPane *self) {
-  uint32_t node = td_playhead_get_selection(self->playhead);
-  if (!self->walk || td_lesson_walk_get_step(self->walk) != self->step) return;
-  if (node != TD_NONE && !td_lesson_walk_is_answered(self->walk))
+void
+td_lesson_pane_choose_node(TdLessonPane *self, uint32_t node) {
+  if (self->walk && !td_lesson_walk_is_answered(self->walk))
     td_answer_list_choose_node(self->answer, node);
 }
 
@@ -183,9 +178,6 @@ tape_changed(TdLessonPane *self) {
 
 void
 td_lesson_pane_set_playhead(TdLessonPane *self, TdPlayhead *playhead) {
-  self->playhead = g_object_ref(playhead);
-  g_signal_connect_object(playhead, "notify::selection", G_CALLBACK(selected), self,
-                          G_CONNECT_SWAPPED);
   g_signal_connect_object(playhead, "notify::document", G_CALLBACK(tape_changed), self,
                           G_CONNECT_SWAPPED);
 }
@@ -202,7 +194,6 @@ static void
 td_lesson_pane_dispose(GObject *object) {
   TdLessonPane *self = TD_LESSON_PANE(object);
   g_clear_object(&self->walk);
-  g_clear_object(&self->playhead);
   G_OBJECT_CLASS(td_lesson_pane_parent_class)->dispose(object);
 }
 

@@ -19,6 +19,10 @@ void td_lesson_pane_set_walk(TdLessonPane *self, TdLessonWalk *walk);
 
 TdLessonWalk *td_lesson_pane_get_walk(TdLessonPane *self); /* borrowed; NULL: none */
 
+/* td_lesson_pane_choose_node chooses a node as the answer, if an open question has it as a choice.
+ */
+void td_lesson_pane_choose_node(TdLessonPane *self, uint32_t node);
+
 /* td_lesson_pane_go_on gives the answer that is chosen, or goes to the next step. It is for one
  * key, and does nothing without a lesson. */
 void td_lesson_pane_go_on(TdLessonPane *self);

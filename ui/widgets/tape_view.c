@@ -583,6 +583,8 @@ td_tape_view_init(TdTapeView *self) {
   td_wrapped_init(self->why_bin);
   g_signal_connect_swapped(gtk_scrolled_window_get_vadjustment(self->queues_scroller), "changed",
                            G_CALLBACK(show_queue), self);
+  g_signal_connect_swapped(self->graph, "node-clicked", G_CALLBACK(td_lesson_pane_choose_node),
+                           self->lesson);
   g_signal_connect_swapped(self->process, "notify::selected", G_CALLBACK(process_chosen), self);
   g_signal_connect(self->warning_bar, "response", G_CALLBACK(close_warning), NULL);
   td_canvas_set_menu(TD_CANVAS(self->graph), self->node_menu);
