@@ -52,6 +52,15 @@ class LessonTest(unittest.TestCase):
         self.assertEqual([(row["name"], row["problem"]) for row in json.loads(done.stdout) if not row["holds"]], [])
         self.assertEqual(done.returncode, 0)
 
+    def test_not_utf8(self):
+        """GKeyFile would have no text for it, and no claims."""
+        for key in ("text", "claims"):
+            path = self.own("chain", lambda text: text)
+            path.write_bytes(path.read_bytes().replace(f"\n{key}=".encode(), f"\n{key}=\xff".encode("latin-1"), 1))
+            self.refused(path, f"'{key}' is not UTF-8")
+            done = run("run", path, input="\n" * 20)
+            self.assertEqual((done.returncode, done.stdout, done.stderr.count("\n")), (2, "", 1), done)
+
     def test_list(self):
         listed = json.loads(run("list", "--json").stdout)
         self.assertEqual(sorted(lesson["name"] for lesson in listed), NAMES)

@@ -64,6 +64,21 @@ is_known(const key *keys, const char *name) {
   return FALSE;
 }
 
+/* GKeyFile has no value for what is not UTF-8. */
+static gboolean
+check_keys(GKeyFile *file, const char *group, const key *keys, GError **error) {
+  g_auto(GStrv) names = g_key_file_get_keys(file, group, NULL, NULL);
+  for (guint i = 0; names && names[i]; i++) {
+    g_autofree char *value = g_key_file_get_value(file, group, names[i], NULL);
+    gboolean knows = is_known(keys, names[i]);
+    if (knows && g_utf8_validate(value, -1, NULL)) continue;
+    g_set_error(error, G_KEY_FILE_ERROR, G_KEY_FILE_ERROR_PARSE,
+                knows ? "[%s]: '%s' is not UTF-8" : "[%s]: no key '%s' is known", group, names[i]);
+    return FALSE;
+  }
+  return TRUE;
+}
+
 static gboolean
 check_group(GKeyFile *file, const char *group, GError **error) {
   const key *keys = keys_of(group);
@@ -72,13 +87,7 @@ check_group(GKeyFile *file, const char *group, GError **error) {
                 "[%s]: must be [" HEAD "] or [" STEP "NAME]", group);
     return FALSE;
   }
-  g_auto(GStrv) names = g_key_file_get_keys(file, group, NULL, NULL);
-  for (guint i = 0; names && names[i]; i++) {
-    if (is_known(keys, names[i])) continue;
-    g_set_error(error, G_KEY_FILE_ERROR, G_KEY_FILE_ERROR_PARSE, "[%s]: no key '%s' is known",
-                group, names[i]);
-    return FALSE;
-  }
+  if (!check_keys(file, group, keys, error)) return FALSE;
   for (; keys->name; keys++) {
     if (keys->kind != WANTED_TEXT || g_key_file_has_key(file, group, keys->name, NULL)) continue;
     g_set_error(error, G_KEY_FILE_ERROR, G_KEY_FILE_ERROR_KEY_NOT_FOUND, "[%s]: needs '%s'", group,

@@ -238,6 +238,8 @@ static gboolean
 check_queue(claim *self, GError **error) {
   td_any_event event;
   if (!find_next(self, TD_EVENT_queue_push, &event, error)) return FALSE;
+  if (event.queue_push.queue == TD_NONE)
+    return is_false(self, error, "the tape does not know the queue");
   int32_t device = self->catalog->queues[event.queue_push.queue].device;
   return compare(self, td_catalog_device_name(self->catalog, device), error);
 }
