@@ -132,20 +132,43 @@ role_of(const td_story *story, uint32_t from, uint32_t graph_task) {
                    : TD_N("takes no part in this pass");
 }
 
+static bool
+take_missing(td_missing *missing, uint32_t from) {
+  for (uint32_t i = 0; i < missing->n; i++)
+    if (missing->senders[i].from == from && missing->senders[i].n_gradients)
+      return missing->senders[i].n_gradients--;
+  return false;
+}
+
+/* A node that is done may still have to send a gradient, and one that runs may have sent it. */
+static void
+write_edge(const td_story *story, const td_question *question, td_missing *missing, uint32_t from) {
+  uint32_t state = td_state_node(story->state, from)->state;
+  bool is_missing = take_missing(missing, from);
+  fputs(td_translate("edge from "), story->out);
+  td_words_node(story->out, story->catalog, from);
+  fprintf(story->out, ": %s", td_translate(role_of(story, from, question->graph_task)));
+  if (state == TD_NODE_done && is_missing) fputs(td_translate(", on its way"), story->out);
+  if (state == TD_NODE_running && !is_missing)
+    fputs(td_translate(", its gradient has come"), story->out);
+  putc('\n', story->out);
+}
+
 /* Each edge to the node is a gradient, if its sender takes part. */
 static void
 write_edges(const td_story *story, const td_question *question) {
   const td_catalog *catalog = story->catalog;
   const td_catalog_node *node = td_catalog_node_get(catalog, question->node);
+  const td_task_now *task = find_task(story, question, question->node);
   uint32_t shown = TD_MIN(node->n_in, TD_QUESTION_CHOICES);
-  for (uint32_t i = 0; i < shown; i++) {
-    uint32_t from = catalog->edges[catalog->in_edges[node->first_in + i]].from;
-    fputs(td_translate("edge from "), story->out);
-    td_words_node(story->out, catalog, from);
-    fprintf(story->out, ": %s\n", td_translate(role_of(story, from, question->graph_task)));
-  }
+  td_missing missing = {0};
+  if (task) td_missing_find(&missing, catalog, story->state, &story->senders, task);
+  for (uint32_t i = 0; i < shown; i++)
+    write_edge(story, question, &missing,
+               catalog->edges[catalog->in_edges[node->first_in + i]].from);
   if (node->n_in > shown)
     fprintf(story->out, td_translate("and %u more edges\n"), node->n_in - shown);
+  td_missing_fini(&missing);
 }
 
 /* In the order in which they entered, which decides nothing in a heap. */
