@@ -174,7 +174,7 @@ td_lesson_count_questions(const td_lesson *lesson) {
 
 static char *
 find_in_group(GKeyFile *file, const char *group, const char *language) {
-  for (const key *key = keys_of(group); key->name; key++) {
+  for (const key *key = keys_of(group); key && key->name; key++) {
     g_autofree char *translated = g_strdup_printf("%s[%s]", key->name, language);
     if (key->kind != PLAIN && g_key_file_has_key(file, group, key->name, NULL) &&
         !g_key_file_has_key(file, group, translated, NULL))

@@ -188,9 +188,15 @@ take(char *text) {
   return copy;
 }
 
+/* Only if the step asks something. */
+static const td_question *
+asked(TdLessonWalk *self) {
+  return &stop_of(self)->question;
+}
+
 char *
 td_lesson_walk_dup_prompt(TdLessonWalk *self) {
-  return take(td_question_prompt(replay_of(self), td_lesson_walk_get_question(self)));
+  return take(td_question_prompt(replay_of(self), asked(self)));
 }
 
 static gboolean
@@ -200,14 +206,14 @@ has_fact_of_each_choice(const td_question *question) {
 
 char *
 td_lesson_walk_dup_facts(TdLessonWalk *self) {
-  const td_question *question = td_lesson_walk_get_question(self);
+  const td_question *question = asked(self);
   if (has_fact_of_each_choice(question)) return g_strdup("");
   return g_strchomp(take(td_question_facts(replay_of(self), question)));
 }
 
 char *
 td_lesson_walk_dup_choice(TdLessonWalk *self, guint choice) {
-  const td_question *question = td_lesson_walk_get_question(self);
+  const td_question *question = asked(self);
   if (!has_fact_of_each_choice(question))
     return take(td_question_choice(replay_of(self), question, question->choices[choice]));
   g_autofree char *facts = take(td_question_facts(replay_of(self), question));
@@ -219,7 +225,7 @@ td_lesson_walk_dup_choice(TdLessonWalk *self, guint choice) {
 
 gboolean
 td_lesson_walk_read(TdLessonWalk *self, const char *text, guint64 *value) {
-  const td_question *question = td_lesson_walk_get_question(self);
+  const td_question *question = asked(self);
   return td_answer_read(td_question_form(question->kind), text, value);
 }
 
@@ -255,7 +261,7 @@ td_lesson_walk_was_wrong(TdLessonWalk *self) {
 char *
 td_lesson_walk_dup_verdict(TdLessonWalk *self) {
   const Answer *answer = answer_of(self);
-  g_autofree char *right = take(td_question_answer(replay_of(self), &stop_of(self)->question));
+  g_autofree char *right = take(td_question_answer(replay_of(self), asked(self)));
   if (answer->is_right) return g_strdup(_("Right."));
   return g_strdup_printf(answer->n ? _("Wrong. The answer is: %s.") : _("The answer is: %s."),
                          right);
@@ -264,7 +270,7 @@ td_lesson_walk_dup_verdict(TdLessonWalk *self) {
 char *
 td_lesson_walk_dup_reason(TdLessonWalk *self) {
   const Answer *answer = answer_of(self);
-  const td_question *question = &stop_of(self)->question;
+  const td_question *question = asked(self);
   g_autofree char *reason = take(td_question_reason(replay_of(self), question));
   g_autofree char *correction =
       take(td_question_correction(replay_of(self), question, answer->values, answer->n));

@@ -159,7 +159,7 @@ static void
 write_edges(const td_story *story, const td_question *question) {
   const td_catalog *catalog = story->catalog;
   const td_catalog_node *node = td_catalog_node_get(catalog, question->node);
-  const td_task_now *task = find_task(story, question, question->node);
+  const td_task_now *task = td_telling_find_task(story, question, question->node);
   uint32_t shown = TD_MIN(node->n_in, TD_QUESTION_CHOICES);
   td_missing missing = {0};
   if (task) td_missing_find(&missing, catalog, story->state, &story->senders, task);
