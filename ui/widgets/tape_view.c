@@ -328,7 +328,7 @@ td_tape_view_find_event(TdTapeView *self) {
   td_events_pane_find(self->events);
 }
 
-/* The queues show what is popped next. */
+/* The queues show what is popped next, and the sentence above them says who still waits. */
 static void
 hide_answer(TdTapeView *self, TdLessonWalk *walk) {
   const td_question *question = td_lesson_walk_get_question(walk);
@@ -337,12 +337,14 @@ hide_answer(TdTapeView *self, TdLessonWalk *walk) {
       question && (question->kind == TD_QUESTION_POP || question->kind == TD_QUESTION_ORDER ||
                    question->kind == TD_QUESTION_POLICY);
   gtk_widget_set_visible(GTK_WIDGET(self->queues_scroller), !(is_open && is_order));
+  gtk_widget_set_visible(self->why_bin, !is_open);
 }
 
 void
 td_tape_view_set_walk(TdTapeView *self, TdLessonWalk *walk) {
   td_lesson_pane_set_walk(self->lesson, walk);
   gtk_widget_set_visible(GTK_WIDGET(self->queues_scroller), TRUE);
+  gtk_widget_set_visible(self->why_bin, TRUE);
   if (!walk) return;
   g_signal_connect_object(walk, "changed", G_CALLBACK(hide_answer), self, G_CONNECT_SWAPPED);
   hide_answer(self, walk);

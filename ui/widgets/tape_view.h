@@ -72,9 +72,9 @@ void td_tape_view_find_event(TdTapeView *self);
  * name of an analysis. FALSE for any other. */
 gboolean td_tape_view_show_page(TdTapeView *self, const char *name);
 
-/* td_tape_view_set_walk shows a lesson or a quiz beside the tape; NULL ends it. While it asks for
- * an order that the queues show, they are hidden. td_tape_view_get_lesson returns its pane;
- * borrowed. */
+/* td_tape_view_set_walk shows a lesson or a quiz beside the tape; NULL ends it. While it asks, the
+ * sentence about the last pop is hidden, and so are the queues if they show the answer.
+ * td_tape_view_get_lesson returns its pane; borrowed. */
 void td_tape_view_set_walk(TdTapeView *self, TdLessonWalk *walk);
 TdLessonPane *td_tape_view_get_lesson(TdTapeView *self);
 
