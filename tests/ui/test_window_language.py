@@ -52,8 +52,8 @@ def make_language(folder):
 
 
 def words_of_tape(tape):
-    """What the tape itself and the examples say, and what is written alike in every language."""
-    said = [tapedeck(*command) for command in (["events", "--json", tape], ["info", "--json", tape], ["examples"])]
+    """What the tape itself, the examples and the lessons say (a lesson has its translations beside it), and what is written alike in every language."""
+    said = [tapedeck(*command) for command in (["events", "--json", tape], ["info", "--json", tape], ["examples"], ["lesson", "list"])]
     return set(WORD.findall(" ".join([*said, str(tape), "Tapedeck tapedeck PyTorch fifo lifo critical"])))
 
 
