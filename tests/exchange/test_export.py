@@ -14,6 +14,8 @@ import tempfile
 import time
 import unittest
 
+from reentrant import INNER
+
 TAPEDECK = os.environ["TAPEDECK"]
 TOOLS = os.path.join(os.environ["BUILD_ROOT"], "tests")
 FORMATS = ["chrome", "csv", "dot", "html", "parquet", "perfetto", "sqlite"]
@@ -21,18 +23,7 @@ FORMATS = ["chrome", "csv", "dot", "html", "parquet", "perfetto", "sqlite"]
 # Hooks, a pass inside a node, threads that share a graph, a mark, modules.
 PROGRAM = """
 import threading, torch
-class Inner(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx, x):
-        ctx.save_for_backward(x)
-        return x * 2
-    @staticmethod
-    def backward(ctx, g):
-        x, = ctx.saved_tensors
-        with torch.enable_grad():
-            y = x.detach().requires_grad_()
-            (y * y).sum().backward()
-        return g * 2
+""" + INNER + """\
 net = torch.nn.Sequential(torch.nn.Linear(8, 8), torch.nn.ReLU(), torch.nn.Linear(8, 4))
 def work(n):
     for i in range(n):

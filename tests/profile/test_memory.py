@@ -13,6 +13,7 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from test_whatif import TAPEDECK, run
 
 import torches
+from reentrant import INNER
 
 CUT_TAPE = os.path.join(os.environ["BUILD_ROOT"], "tests", "cut_tape")
 GROUPS = ("saved", "kept", "buffers", "gradients")
@@ -48,18 +49,7 @@ for _ in range(60):
 """
 # Captured gradients, a retained graph, a pass inside a node, an error, leaves without names, several inputs.
 MIXED = NET + """
-class Inner(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx, x):
-        ctx.save_for_backward(x)
-        return x * 2
-    @staticmethod
-    def backward(ctx, g):
-        x, = ctx.saved_tensors
-        with torch.enable_grad():
-            y = x.detach().requires_grad_()
-            (y * y).sum().backward()
-        return g * 2
+""" + INNER + """\
 class Broken(Inner):
     @staticmethod
     def backward(ctx, g):

@@ -9,6 +9,8 @@ import subprocess
 import tempfile
 import unittest
 
+from reentrant import INNER
+
 TAPEDECK = os.environ["TAPEDECK"]
 LEAF = 2**64 - 1  # the sequence number of a leaf
 EXAMPLES = ("diamond", "multi_root", "two_devices", "deep_reentry", "lstm_cells", "float_sum_order", "transformer_encoder")
@@ -16,18 +18,7 @@ EXAMPLES = ("diamond", "multi_root", "two_devices", "deep_reentry", "lstm_cells"
 # Three threads call backward at once, and one pass lies in a node of another.
 THREADS = """
 import threading, torch
-class Inner(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx, x):
-        ctx.save_for_backward(x)
-        return x * 2
-    @staticmethod
-    def backward(ctx, g):
-        x, = ctx.saved_tensors
-        with torch.enable_grad():
-            y = x.detach().requires_grad_()
-            (y * y + y.sin()).sum().backward()
-        return g * y.grad
+""" + INNER + """\
 def work():
     x = torch.ones(1, requires_grad=True)
     for _ in range(4):

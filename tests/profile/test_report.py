@@ -12,6 +12,8 @@ import sys
 import tempfile
 import unittest
 
+from reentrant import INNER
+
 TAPEDECK = os.environ["TAPEDECK"]
 MAKE_TAPE = os.path.join(os.environ["BUILD_ROOT"], "tests", "make_tape")
 KIND = sys.argv.pop(1) if len(sys.argv) > 1 and sys.argv[1] in ("own", "torch") else "own"
@@ -21,18 +23,7 @@ BYS = ("op", "module", "line", "node", "thread", "queue", "lock", "hook", "pass"
 # Hooks, nested passes, shared weights, modules, two threads.
 PROGRAM = """
 import threading, time, torch
-class Inner(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx, x):
-        ctx.save_for_backward(x)
-        return x * 2
-    @staticmethod
-    def backward(ctx, g):
-        x, = ctx.saved_tensors
-        with torch.enable_grad():
-            y = x.detach().requires_grad_()
-            (y * y).sum().backward()
-        return g * 2
+""" + INNER + """\
 def slow(g):
     time.sleep(0.003)
 net = torch.nn.Sequential(torch.nn.Linear(8, 8), torch.nn.ReLU(), torch.nn.Linear(8, 4))
