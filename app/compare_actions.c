@@ -29,45 +29,13 @@ stopped(TdCompareWindow *self) {
   return get_lead(self);
 }
 
-static void
-event_step(TdCompareWindow *self) {
-  td_playhead_step_event(stopped(self), 1);
-}
-
-static void
-event_back(TdCompareWindow *self) {
-  td_playhead_step_event(stopped(self), -1);
-}
-
-static void
-node_step(TdCompareWindow *self) {
-  td_playhead_step_node(stopped(self), 1);
-}
-
-static void
-node_back(TdCompareWindow *self) {
-  td_playhead_step_node(stopped(self), -1);
-}
-
-static void
-to_start(TdCompareWindow *self) {
-  td_playhead_to_start(stopped(self));
-}
-
-static void
-to_end(TdCompareWindow *self) {
-  td_playhead_to_end(stopped(self));
-}
-
-static void
-pass_next(TdCompareWindow *self) {
-  td_playhead_step_graph_task(stopped(self), 1);
-}
-
-static void
-pass_back(TdCompareWindow *self) {
-  td_playhead_step_graph_task(stopped(self), -1);
-}
+#define TD_STEP(function, name, title, keys, is_live, step)                                        \
+  static void function(TdCompareWindow *self) {                                                    \
+    TdPlayhead *playhead = stopped(self);                                                          \
+    step;                                                                                          \
+  }
+#include "app/steps.def"
+#undef TD_STEP
 
 static void
 first_difference(TdCompareWindow *self) {
@@ -127,14 +95,9 @@ static const struct {
   void (*activate)(TdCompareWindow *self);
 } actions[] = {
     {"play", N_("Play or pause"), "space", TRUE, play},
-    {"event-step", N_("Step one event"), "Right", TRUE, event_step},
-    {"event-back", N_("Step back one event"), "Left", TRUE, event_back},
-    {"node-step", N_("Step to the next node"), "<Shift>Right", TRUE, node_step},
-    {"node-back", N_("Step back to the previous node"), "<Shift>Left", TRUE, node_back},
-    {"to-start", N_("Go to the start"), "Home", TRUE, to_start},
-    {"to-end", N_("Go to the end"), "End", TRUE, to_end},
-    {"pass-next", N_("Next backward pass"), "bracketright", TRUE, pass_next},
-    {"pass-back", N_("Previous backward pass"), "bracketleft", TRUE, pass_back},
+#define TD_STEP(function, name, title, keys, is_live, step) {name, title, keys, TRUE, function},
+#include "app/steps.def"
+#undef TD_STEP
     {"first-difference", N_("Go to where the order first differs"), "d", TRUE, first_difference},
     {"lead-other", N_("Move the other side instead"), "s", TRUE, lead_other},
     {"zoom-in", N_("Zoom in"), "plus equal KP_Add <Control>plus", TRUE, zoom_in},

@@ -76,49 +76,18 @@ step_program(TdWindow *window) {
   return TRUE;
 }
 
-static void
-event_step(TdWindow *window) {
-  if (!step_program(window)) td_playhead_step_event(stopped(window), 1);
-}
-
-static void
-event_back(TdWindow *window) {
-  td_playhead_step_event(stopped(window), -1);
-}
-
-static void
-node_step(TdWindow *window) {
-  if (!step_program(window)) td_playhead_step_node(stopped(window), 1);
-}
-
-static void
-node_back(TdWindow *window) {
-  td_playhead_step_node(stopped(window), -1);
-}
-
-static void
-to_start(TdWindow *window) {
-  td_playhead_to_start(stopped(window));
-}
-
-static void
-to_end(TdWindow *window) {
-  td_playhead_to_end(stopped(window));
-}
+#define TD_STEP(function, name, title, keys, is_live, step)                                        \
+  static void function(TdWindow *window) {                                                         \
+    if (is_live && step_program(window)) return;                                                   \
+    TdPlayhead *playhead = stopped(window);                                                        \
+    step;                                                                                          \
+  }
+#include "app/steps.def"
+#undef TD_STEP
 
 static void
 run_to_problem(TdWindow *window) {
   td_playhead_run_to_problem(stopped(window));
-}
-
-static void
-pass_next(TdWindow *window) {
-  td_playhead_step_graph_task(stopped(window), 1);
-}
-
-static void
-pass_back(TdWindow *window) {
-  td_playhead_step_graph_task(stopped(window), -1);
 }
 
 static void
@@ -292,13 +261,10 @@ static const struct {
   void (*activate)(TdWindow *window);
 } actions[] = {
     {"play", N_("Play or pause"), "space", SECTION_MOVE, NEED_TAPE, play},
-    {"event-step", N_("Step one event"), "Right", SECTION_MOVE, NEED_TAPE, event_step},
-    {"event-back", N_("Step back one event"), "Left", SECTION_MOVE, NEED_TAPE, event_back},
-    {"node-step", N_("Step to the next node"), "<Shift>Right", SECTION_MOVE, NEED_TAPE, node_step},
-    {"node-back", N_("Step back to the previous node"), "<Shift>Left", SECTION_MOVE, NEED_TAPE,
-     node_back},
-    {"to-start", N_("Go to the start"), "Home", SECTION_MOVE, NEED_TAPE, to_start},
-    {"to-end", N_("Go to the end"), "End", SECTION_MOVE, NEED_TAPE, to_end},
+#define TD_STEP(function, name, title, keys, is_live, step)                                        \
+  {name, title, keys, SECTION_MOVE, NEED_TAPE, function},
+#include "app/steps.def"
+#undef TD_STEP
     {"run-to-problem", N_("Run to the next NaN, Inf or error"), "n", SECTION_MOVE, NEED_TAPE,
      run_to_problem},
     {"stop-next", N_("Run to the next stop; at the end, let the program run there"), "F5",
@@ -309,8 +275,6 @@ static const struct {
      td_window_stop_here},
     {"stops", N_("Show the list of stops"), "<Shift>b", SECTION_MOVE, NEED_TAPE,
      td_window_show_stops},
-    {"pass-next", N_("Next backward pass"), "bracketright", SECTION_MOVE, NEED_TAPE, pass_next},
-    {"pass-back", N_("Previous backward pass"), "bracketleft", SECTION_MOVE, NEED_TAPE, pass_back},
     {"training-step", N_("Next training step"), "braceright", SECTION_MOVE, NEED_TAPE,
      training_step},
     {"training-back", N_("Previous training step"), "braceleft", SECTION_MOVE, NEED_TAPE,

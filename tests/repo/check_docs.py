@@ -80,7 +80,8 @@ class Documents(unittest.TestCase):
 
     def test_no_two_actions_share_a_key(self):
         table = text_of("app/window_actions.c").partition("actions[] = {")[2].partition("\n};")[0]
-        entries = re.findall(r'\{"([\w-]+)", N_\((?:"(?:[^"\\]|\\.)*"\s*)+\),\s*(?:"([^"]*)"|NULL),', table)
+        entries = re.findall(r'(?:\{|TD_STEP\(\w+, )"([\w-]+)", N_\((?:"(?:[^"\\]|\\.)*"\s*)+\),\s*(?:"([^"]*)"|NULL),', table + text_of("app/steps.def"))
+        self.assertIn("event-step", [name for name, _ in entries])
         keys = [(key, action) for action, all_keys in entries for key in all_keys.split()]
         self.assertGreater(len(keys), 50)
         shared = {key: [action for other, action in keys if other == key] for key, _ in keys}
