@@ -11,9 +11,6 @@
 
 #define COLUMNS 79
 
-/* Languages besides English that the course is complete in. */
-static const char *const languages[] = {"zh_CN"};
-
 /* ---- list ---- */
 
 static void
@@ -135,14 +132,12 @@ run(const char *name) {
 
 static bool
 is_translated(const td_lesson *lesson, GError **error) {
-  g_autofree char *path = g_strdup(lesson->script);
-  memcpy(strrchr(path, '.'), "", 1);
-  g_autofree char *file = g_strconcat(path, ".lesson", NULL);
-  for (guint i = 0; i < G_N_ELEMENTS(languages); i++) {
-    g_autofree char *missing = td_lesson_find_untranslated(file, languages[i]);
+  g_auto(GStrv) languages = g_strsplit(TD_LANGUAGES, "\n", -1);
+  for (char **language = languages; *language; language++) {
+    g_autofree char *missing = td_lesson_find_untranslated(lesson->path, *language);
     if (!missing) continue;
     g_set_error(error, G_KEY_FILE_ERROR, G_KEY_FILE_ERROR_KEY_NOT_FOUND, "%s has no [%s]", missing,
-                languages[i]);
+                *language);
     return false;
   }
   return true;

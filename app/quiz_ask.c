@@ -12,12 +12,6 @@
 
 /* ---- the question ---- */
 
-/* Facts about choices stand in the order of the choices. */
-static bool
-has_fact_of_each_choice(const td_question *question) {
-  return question->kind == TD_QUESTION_POP || question->kind == TD_QUESTION_ORDER;
-}
-
 static void
 print_text(char *text) {
   if (*text) printf("%s\n", text);
@@ -46,7 +40,7 @@ print_choices(td_replay *replay, const td_question *question) {
 
 static void
 print_question(td_replay *replay, const td_question *question) {
-  bool is_numbered = has_fact_of_each_choice(question);
+  bool is_numbered = td_question_tells_choices(question);
   print_text(td_question_prompt(replay, question));
   print_facts(td_question_facts(replay, question), is_numbered);
   if (!is_numbered) print_choices(replay, question);

@@ -9,23 +9,8 @@
 
 #define QUESTIONS 10
 
-/* The lesson that begins once its tape is open. */
-typedef struct Wait {
-  TdWindow *window; /* (owned) */
-  char *name;       /* (owned) */
-  gulong opened;    /* handler of the playhead, or 0 */
-} Wait;
-
-static void
-wait_free(Wait *wait) {
-  TdPlayhead *playhead = td_window_get_playhead(wait->window);
-  if (wait->opened && playhead) g_signal_handler_disconnect(playhead, wait->opened);
-  g_object_unref(wait->window);
-  g_free(wait->name);
-  g_free(wait);
-}
-
-G_DEFINE_AUTOPTR_CLEANUP_FUNC(Wait, wait_free)
+/* Of a window: the lesson that begins once its tape is open. */
+#define WANTED "wanted-lesson"
 
 static const char *
 language(void) {
@@ -73,30 +58,28 @@ begin(TdWindow *window, const char *name) {
 
 /* Whoever opens another tape meanwhile gets no lesson. */
 static void
-opened(TdPlayhead *playhead, GParamSpec *spec, gpointer data) {
-  g_autoptr(Wait) wait = data;
-  TdDocument *document = td_playhead_get_document(playhead);
-  g_autofree char *file = g_strdup_printf("lesson-%s.tape", wait->name);
-  if (document && g_str_has_suffix(td_document_get_path(document), file))
-    begin(wait->window, wait->name);
+opened(TdWindow *window) {
+  TdDocument *document = td_playhead_get_document(td_window_get_playhead(window));
+  g_autofree char *name = g_object_steal_data(G_OBJECT(window), WANTED);
+  if (!document || !name) return;
+  g_autofree char *file = g_strdup_printf("lesson-%s.tape", name);
+  if (g_str_has_suffix(td_document_get_path(document), file)) begin(window, name);
 }
 
 static void
 recorded(GObject *source, GAsyncResult *result, gpointer data) {
-  g_autoptr(Wait) wait = data;
+  g_autoptr(TdWindow) window = data;
   g_autoptr(GError) error = NULL;
+  const char *name = g_task_get_task_data(G_TASK(result));
   g_autofree char *tape = g_task_propagate_pointer(G_TASK(result), &error);
-  if (!td_window_end(wait->window, g_task_get_cancellable(G_TASK(result)))) return;
+  if (!td_window_end(window, g_task_get_cancellable(G_TASK(result)))) return;
   if (!tape) {
-    td_window_show_failure(wait->window, _("Cannot Begin the Lesson"), error->message,
+    td_window_show_failure(window, _("Cannot Begin the Lesson"), error->message,
                            _("Run it in a terminal to see its messages: tapedeck lesson check"));
     return;
   }
-  TdWindow *window = wait->window;
-  TdPlayhead *playhead = td_window_get_playhead(window);
-  wait->opened = g_signal_connect(playhead, "notify::document", G_CALLBACK(opened), wait);
+  g_object_set_data_full(G_OBJECT(window), WANTED, g_strdup(name), g_free);
   td_window_open(window, tape);
-  g_steal_pointer(&wait);
 }
 
 static void
@@ -113,13 +96,10 @@ record(GTask *task, gpointer source, gpointer data, GCancellable *cancellable) {
 
 void
 td_window_take_lesson(TdWindow *window, const char *name) {
-  Wait *wait = g_new0(Wait, 1);
-  wait->window = g_object_ref(window);
-  wait->name = g_strdup(name);
   g_autofree char *title = g_markup_printf_escaped(_("Recording “%s”"), name);
   GCancellable *cancellable =
       td_window_begin(window, title, _("The script runs in a process of its own."));
-  g_autoptr(GTask) task = g_task_new(NULL, cancellable, recorded, wait);
+  g_autoptr(GTask) task = g_task_new(NULL, cancellable, recorded, g_object_ref(window));
   g_task_set_task_data(task, g_strdup(name), g_free);
   g_task_run_in_thread(task, record);
 }
@@ -213,5 +193,7 @@ td_window_lessons_install(TdWindow *window) {
   g_action_map_add_action_entries(G_ACTION_MAP(window), entries, G_N_ELEMENTS(entries), window);
   g_signal_connect_object(td_tape_view_get_lesson(td_window_get_tape_view(window)), "leave",
                           G_CALLBACK(leave), window, G_CONNECT_SWAPPED);
+  g_signal_connect_object(td_window_get_playhead(window), "notify::document", G_CALLBACK(opened),
+                          window, G_CONNECT_SWAPPED);
   list_lessons(window);
 }

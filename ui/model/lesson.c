@@ -39,6 +39,7 @@ td_lesson_free(td_lesson *lesson) {
   g_free(lesson->name);
   g_free(lesson->title);
   g_free(lesson->about);
+  g_free(lesson->path);
   g_free(lesson->script);
   g_strfreev(lesson->run);
   g_ptr_array_unref(lesson->steps);
@@ -151,6 +152,7 @@ td_lesson_load(const char *path, const char *language, GError **error) {
   td_lesson *lesson = g_new0(td_lesson, 1);
   lesson->name = g_str_has_suffix(base, SUFFIX) ? g_strndup(base, strlen(base) - strlen(SUFFIX))
                                                 : g_strdup(base);
+  lesson->path = g_strdup(path);
   script = g_strconcat(lesson->name, ".py", NULL);
   lesson->script = g_build_filename(folder, script, NULL);
   lesson->title = read_text(file, HEAD, "title", language);

@@ -48,7 +48,7 @@ typedef struct td_lesson_step {
 
 typedef struct td_lesson {
   char *name, *title, *about; /* (owned) */
-  char *script;               /* (owned) its path */
+  char *path, *script;        /* (owned) of the lesson's file, and of its script */
   char **run;                 /* (owned) options; may be empty */
   int number;
   GPtrArray *steps; /* (owned) of td_lesson_step */

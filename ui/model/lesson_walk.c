@@ -199,22 +199,17 @@ td_lesson_walk_dup_prompt(TdLessonWalk *self) {
   return take(td_question_prompt(replay_of(self), asked(self)));
 }
 
-static gboolean
-has_fact_of_each_choice(const td_question *question) {
-  return question->kind == TD_QUESTION_POP || question->kind == TD_QUESTION_ORDER;
-}
-
 char *
 td_lesson_walk_dup_facts(TdLessonWalk *self) {
   const td_question *question = asked(self);
-  if (has_fact_of_each_choice(question)) return g_strdup("");
+  if (td_question_tells_choices(question)) return g_strdup("");
   return g_strchomp(take(td_question_facts(replay_of(self), question)));
 }
 
 char *
 td_lesson_walk_dup_choice(TdLessonWalk *self, guint choice) {
   const td_question *question = asked(self);
-  if (!has_fact_of_each_choice(question))
+  if (!td_question_tells_choices(question))
     return take(td_question_choice(replay_of(self), question, question->choices[choice]));
   g_autofree char *facts = take(td_question_facts(replay_of(self), question));
   g_auto(GStrv) lines = g_strsplit(facts, "\n", -1);

@@ -208,12 +208,17 @@ write_stats_place(const td_telling *self, const td_question *question) {
   fprintf(self->story.out, "%s %u\n", td_translate(place), stats->number);
 }
 
+bool
+td_question_tells_choices(const td_question *question) {
+  return question->kind == TD_QUESTION_POP || question->kind == TD_QUESTION_ORDER;
+}
+
 char *
 td_question_facts(td_replay *replay, const td_question *question) {
   td_telling telling;
   if (!td_telling_begin(&telling, replay, question)) return td_dup_string("");
   const td_story *story = &telling.story;
-  if (question->kind == TD_QUESTION_POP || question->kind == TD_QUESTION_ORDER)
+  if (td_question_tells_choices(question))
     for (uint32_t i = 0; i < question->n_choices; i++)
       write_candidate(story, question, (uint32_t)question->choices[i]);
   if (question->kind == TD_QUESTION_COUNT) write_edges(story, question);

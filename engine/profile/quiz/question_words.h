@@ -15,6 +15,11 @@ char *td_question_prompt(td_replay *replay, const td_question *question);
  * of a count, the edges. "" if there is nothing to add. It does not say the answer. */
 char *td_question_facts(td_replay *replay, const td_question *question);
 
+/* td_question_tells_choices tells whether each line of the facts is about one choice, in their
+ * order.
+ */
+bool td_question_tells_choices(const td_question *question);
+
 /* td_question_choice returns the name of a choice. */
 char *td_question_choice(const td_replay *replay, const td_question *question, uint64_t choice);
 
