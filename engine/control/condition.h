@@ -3,12 +3,12 @@
  * Conditions on which people stop: a running program, or the playhead on a tape. condition.def
  * lists them. --break and the window write them like this.
  *
- *   begin             a backward pass begins
- *   node:12           node 12 is about to run
- *   op:*Backward0     a node of such a name is about to run
- *   norm:1e3          a gradient has a norm above 1000
- *   choice            a thread takes a task, and others are ready too
- *   idle:2ms          a thread has waited longer than 2 ms
+ *   begin             a backward pass begins.
+ *   node:12           node 12 is about to run.
+ *   op:*Backward0     a node of such a name is about to run.
+ *   norm:1e3          a gradient has a norm above 1000.
+ *   choice            a thread takes a task, and others are ready too.
+ *   idle:2ms          a thread has waited longer than 2 ms.
  *
  * In a name, * stands for any characters and ? for one character of UTF-8, whatever its length.
  * Values; any thread. */

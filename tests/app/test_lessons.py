@@ -98,7 +98,8 @@ class LessonTest(unittest.TestCase):
         self.refused(path, "chain.py")
 
     def test_bad_files(self):
-        changes = {"unknown key": ("text=A thread", "txt=A thread", "txt"),
+        changes = {"no number": ("number=1", "number=one", "number"),
+                   "unknown key": ("text=A thread", "txt=A thread", "txt"),
                    "no text": ("text=A thread takes", "hint=A thread takes", "text"),
                    "unknown group": ("[Step first]", "[Stop first]", "Stop first"),
                    "no translation": ("hint[zh_CN]=只有", "text[de]=只有", "zh_CN"),

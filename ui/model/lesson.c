@@ -110,6 +110,12 @@ read_file(const char *path, GError **error) {
   }
   for (guint i = 0; groups[i]; i++)
     if (!check_group(file, groups[i], error)) return NULL;
+  g_autoptr(GError) no_number = NULL;
+  g_key_file_get_integer(file, HEAD, "number", &no_number);
+  if (no_number) {
+    g_propagate_error(error, g_steal_pointer(&no_number));
+    return NULL;
+  }
   return g_steal_pointer(&file);
 }
 

@@ -8,24 +8,24 @@
  * text[zh_CN].
  *
  *   [Lesson]
- *   number=2                       its place in the course
+ *   number=2                       its place in the course.
  *   title=Dependency counts
- *   about=...                      one sentence for the list
- *   run=--stats;full               options of `tapedeck run`; may be left out
+ *   about=...                      one sentence for the list.
+ *   run=--stats;full               options of `tapedeck run`; may be left out.
  *
- *   [Step join]                    one group for each step, in their order
- *   text=...                       what people read
+ *   [Step join]                    one group for each step, in their order.
+ *   text=...                       what people read.
  *   at=dependency_dec MulBackward0/1
  *   show=MulBackward0/1            nodes to highlight, apart by ;
- *   ask=count MulBackward0/1       a question; may be left out
- *   hint=...                       for whom the question is too hard; may be left out
+ *   ask=count MulBackward0/1       a question; may be left out.
+ *   hint=...                       for whom the question is too hard; may be left out.
  *   claims=count MulBackward0/1 = 1; state SinBackward0 = done
  *
  * A step is at the next moment that fits, never at a number. A place is one of these:
- *   start, end                     of the tape
- *   CONDITION                      as in engine/control/condition.def, after its event
- *   EVENT [NODE]                   after an event of events.def, about that node
- *   before CONDITION or EVENT      the moment before it
+ *   start, end                     of the tape.
+ *   CONDITION                      as in engine/control/condition.def, after its event.
+ *   EVENT [NODE]                   after an event of events.def, about that node.
+ *   before CONDITION or EVENT      the moment before it.
  * Without `at` a step stays where the one before is.
  *
  * A node is written as people call it, such as MulBackward0 or AccumulateGrad(w), with * and ? as

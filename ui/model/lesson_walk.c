@@ -26,6 +26,7 @@ struct _TdLessonWalk {
   GPtrArray *stops;     /* (owned) of td_lesson_stop */
   GArray *answers;      /* (owned) of Answer, one for each step */
   guint step;
+  char *path;      /* (owned) of the tape */
   gboolean is_own; /* the learner changed the script */
 };
 
@@ -77,6 +78,7 @@ begin(TdPlayhead *playhead, td_lesson *lesson, gboolean is_own, GPtrArray *stops
   self->playhead = g_object_ref(playhead);
   self->lesson = lesson;
   self->is_own = is_own;
+  self->path = g_strdup(td_document_get_path(td_playhead_get_document(playhead)));
   self->stops = stops;
   self->answers = g_array_new(FALSE, TRUE, sizeof(Answer));
   g_array_set_size(self->answers, stops->len);
@@ -119,6 +121,13 @@ td_lesson_walk_new_quiz(TdPlayhead *playhead, guint64 seed, guint n, GError **er
     g_ptr_array_add(stops, stop_of_question(&question));
   td_quiz_free(quiz);
   return begin(playhead, NULL, FALSE, stops);
+}
+
+gboolean
+td_lesson_walk_goes_on(TdLessonWalk *self) {
+  TdDocument *document = td_playhead_get_document(self->playhead);
+  return document && td_document_is_live(document) &&
+         g_strcmp0(td_document_get_path(document), self->path) == 0;
 }
 
 /* ---- steps ---- */
@@ -287,6 +296,7 @@ td_lesson_walk_finalize(GObject *object) {
   TdLessonWalk *self = TD_LESSON_WALK(object);
   g_clear_object(&self->playhead);
   td_lesson_free(self->lesson);
+  g_free(self->path);
   g_clear_pointer(&self->stops, g_ptr_array_unref);
   g_clear_pointer(&self->answers, g_array_unref);
   G_OBJECT_CLASS(td_lesson_walk_parent_class)->finalize(object);

@@ -21,6 +21,10 @@ TdLessonWalk *td_lesson_walk_new(TdPlayhead *playhead, td_lesson *lesson, gboole
                                  GError **error);
 TdLessonWalk *td_lesson_walk_new_quiz(TdPlayhead *playhead, guint64 seed, guint n, GError **error);
 
+/* td_lesson_walk_goes_on tells whether the playhead's document is a later reading of the same tape,
+ * which grows. Any other document ends the walk: nobody may call the functions below then. */
+gboolean td_lesson_walk_goes_on(TdLessonWalk *self);
+
 const char *td_lesson_walk_get_title(TdLessonWalk *self);
 const char *td_lesson_walk_get_name(TdLessonWalk *self); /* of the lesson; NULL: a quiz */
 gboolean td_lesson_walk_is_own(TdLessonWalk *self);

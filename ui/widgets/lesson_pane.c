@@ -173,7 +173,7 @@ td_lesson_pane_choose_node(TdLessonPane *self, uint32_t node) {
 
 static void
 tape_changed(TdLessonPane *self) {
-  if (self->walk) leave(self);
+  if (self->walk && !td_lesson_walk_goes_on(self->walk)) leave(self);
 }
 
 void
