@@ -38,7 +38,7 @@ struct _TdTapeView {
   GtkWidget *pass_box, *process;
   GtkDropDown *overlay;
   GtkLabel *pass, *pass_in_short, *why; /* in short: for a narrow graph */
-  GtkWidget *why_bin;
+  GtkWidget *why_bin, *queues_hidden;
   GtkScrolledWindow *queues_scroller;
   TdQueuesCanvas *queues;
   TdTimelineCanvas *timeline;
@@ -328,7 +328,15 @@ td_tape_view_find_event(TdTapeView *self) {
   td_events_pane_find(self->events);
 }
 
-/* The queues show what is popped next, and the sentence above them says who still waits. */
+/* The sentence above the queues says who still waits, so it goes too. */
+static void
+show_queues(TdTapeView *self, gboolean has_queues, gboolean has_why) {
+  gtk_widget_set_visible(GTK_WIDGET(self->queues_scroller), has_queues);
+  gtk_widget_set_visible(self->queues_hidden, !has_queues);
+  gtk_widget_set_visible(self->why_bin, has_why);
+}
+
+/* The queues show what is popped next. */
 static void
 hide_answer(TdTapeView *self, TdLessonWalk *walk) {
   const td_question *question = td_lesson_walk_get_question(walk);
@@ -336,15 +344,13 @@ hide_answer(TdTapeView *self, TdLessonWalk *walk) {
   gboolean is_order =
       question && (question->kind == TD_QUESTION_POP || question->kind == TD_QUESTION_ORDER ||
                    question->kind == TD_QUESTION_POLICY);
-  gtk_widget_set_visible(GTK_WIDGET(self->queues_scroller), !(is_open && is_order));
-  gtk_widget_set_visible(self->why_bin, !is_open);
+  show_queues(self, !(is_open && is_order), !is_open);
 }
 
 void
 td_tape_view_set_walk(TdTapeView *self, TdLessonWalk *walk) {
   td_lesson_pane_set_walk(self->lesson, walk);
-  gtk_widget_set_visible(GTK_WIDGET(self->queues_scroller), TRUE);
-  gtk_widget_set_visible(self->why_bin, TRUE);
+  show_queues(self, TRUE, TRUE);
   if (!walk) return;
   g_signal_connect_object(walk, "changed", G_CALLBACK(hide_answer), self, G_CONNECT_SWAPPED);
   hide_answer(self, walk);
@@ -556,6 +562,7 @@ td_tape_view_class_init(TdTapeViewClass *klass) {
   BIND(overlay);
   BIND(why);
   BIND(why_bin);
+  BIND(queues_hidden);
   BIND(queues_pane);
   BIND(queues_scroller);
   BIND(queues);

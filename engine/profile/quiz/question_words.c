@@ -199,13 +199,21 @@ write_place(const td_story *story, const td_question *question) {
   putc('\n', story->out);
 }
 
+/* %u is the number of an input or an output. */
+static const char *const stats_places[TD_stats_place_LIMIT] = {
+    [TD_stats_place_input] = TD_N("the gradient that has come at its input %u"),
+    [TD_stats_place_output] = TD_N("the gradient that it hands on from its output %u"),
+    [TD_stats_place_leaf] = TD_N("what its leaf then has in .grad"),
+};
+
 static void
 write_stats_place(const td_telling *self, const td_question *question) {
   td_any_event event;
   if (td_replay_event(self->replay, question->answered, &event, NULL) != TD_OK) return;
   const td_event_tensor_stats *stats = &event.tensor_stats;
-  const char *place = td_enum_word(TD_FIELD_ENUM_stats_place, stats->place);
-  fprintf(self->story.out, "%s %u\n", td_translate(place), stats->number);
+  if (stats->place >= TD_stats_place_LIMIT) return;
+  fprintf(self->story.out, td_translate(stats_places[stats->place]), stats->number);
+  putc('\n', self->story.out);
 }
 
 bool
