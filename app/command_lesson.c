@@ -49,7 +49,7 @@ list(bool as_json) {
 /* The replay of a lesson's script. */
 static td_replay *
 record(const td_lesson *lesson, GError **error) {
-  g_autofree char *tape = td_lessons_record(lesson, NULL, error);
+  g_autofree char *tape = td_lessons_record(lesson, NULL, NULL, error);
   td_error problem = {0};
   td_replay *replay = NULL;
   if (!tape) return NULL;

@@ -4,7 +4,7 @@
 #include "app/last_words.h"
 #include "app/paths.h"
 
-#include <gio/gio.h>
+#include <signal.h>
 #include <string.h>
 
 #define SUFFIX ".lesson"
@@ -60,25 +60,36 @@ dup_command(const td_lesson *lesson, const char *scheduler, const char *tape) {
   return g_strv_builder_end(words);
 }
 
+/* Waits for the script. What it prints is nobody's business, but for its last words. */
+static gboolean
+run(const td_lesson *lesson, char **command, GCancellable *cancellable, GError **error) {
+  const GSubprocessFlags flags = G_SUBPROCESS_FLAGS_STDOUT_SILENCE | G_SUBPROCESS_FLAGS_STDERR_PIPE;
+  g_autofree char *err = NULL;
+  g_autoptr(GSubprocess) child = g_subprocess_newv((const char *const *)command, flags, error);
+  if (!child) return FALSE;
+  if (!g_subprocess_communicate_utf8(child, NULL, cancellable, NULL, &err, error)) {
+    g_subprocess_send_signal(child, SIGTERM);
+    g_subprocess_wait(child, NULL, NULL);
+    return FALSE;
+  }
+  if (g_subprocess_get_successful(child)) return TRUE;
+  g_autofree char *reason = td_last_words(err);
+  g_set_error(error, G_IO_ERROR, G_IO_ERROR_FAILED, "%s failed: %s", lesson->script,
+              reason ? reason : g_strchomp(err));
+  return FALSE;
+}
+
 char *
-td_lessons_record(const td_lesson *lesson, const char *scheduler, GError **error) {
+td_lessons_record(const td_lesson *lesson, const char *scheduler, GCancellable *cancellable,
+                  GError **error) {
   g_autofree char *file = g_strdup_printf("lesson-%s%s%s.tape", lesson->name, scheduler ? "-" : "",
                                           scheduler ? scheduler : "");
-  g_autofree char *err = NULL;
   g_autofree char *tape = g_build_filename(td_path_cache(), file, NULL);
   g_auto(GStrv) command = dup_command(lesson, scheduler, tape);
-  int status;
   if (!g_file_test(lesson->script, G_FILE_TEST_EXISTS)) {
     g_set_error(error, G_IO_ERROR, G_IO_ERROR_NOT_FOUND, "%s: no such file", lesson->script);
     return NULL;
   }
   g_mkdir_with_parents(td_path_cache(), 0700);
-  if (!g_spawn_sync(NULL, command, NULL, G_SPAWN_STDOUT_TO_DEV_NULL, NULL, NULL, NULL, &err,
-                    &status, error))
-    return NULL;
-  if (g_spawn_check_wait_status(status, NULL)) return g_steal_pointer(&tape);
-  g_autofree char *reason = td_last_words(err);
-  g_set_error(error, G_IO_ERROR, G_IO_ERROR_FAILED, "%s failed: %s", lesson->script,
-              reason ? reason : g_strchomp(err));
-  return NULL;
+  return run(lesson, command, cancellable, error) ? g_steal_pointer(&tape) : NULL;
 }

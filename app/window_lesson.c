@@ -87,7 +87,7 @@ record(GTask *task, gpointer source, gpointer data, GCancellable *cancellable) {
   GError *error = NULL;
   gboolean is_own;
   g_autoptr(td_lesson) lesson = find(data, NULL, &is_own, &error);
-  char *tape = lesson ? td_lessons_record(lesson, NULL, &error) : NULL;
+  char *tape = lesson ? td_lessons_record(lesson, NULL, cancellable, &error) : NULL;
   if (tape)
     g_task_return_pointer(task, tape, g_free);
   else

@@ -14,8 +14,8 @@ record(GTask *task, gpointer source, gpointer data, GCancellable *cancellable) {
   GError *error = NULL;
   g_autoptr(td_lesson) lesson = td_lessons_find(LESSON, NULL, &error);
   g_auto(GStrv) tapes = g_new0(char *, 3);
-  if (lesson) tapes[0] = td_lessons_record(lesson, OLD, &error);
-  if (tapes[0]) tapes[1] = td_lessons_record(lesson, NULL, &error);
+  if (lesson) tapes[0] = td_lessons_record(lesson, OLD, cancellable, &error);
+  if (tapes[0]) tapes[1] = td_lessons_record(lesson, NULL, cancellable, &error);
   if (tapes[1])
     g_task_return_pointer(task, g_steal_pointer(&tapes), (GDestroyNotify)g_strfreev);
   else

@@ -176,6 +176,21 @@ def schedulers():
         display.take_picture(PICTURES / "schedulers.png", 1920, 1200)
 
 
+def cancelled():
+    """Cancel ends a script that does not end by itself."""
+    own = pathlib.Path(os.environ["XDG_DATA_HOME"], "tapedeck", "lessons", "chain.py")
+    told = own.with_name("pid")
+    own.write_text(f"import os, time\nopen({str(told)!r} + '.new', 'w').write(str(os.getpid()))\n"
+                   f"os.rename({str(told)!r} + '.new', {str(told)!r})\ntime.sleep(1000)\n")
+    with LessonWindow("--lesson", "chain") as window:
+        display.wait_for("the script to run", told.exists)
+        window.find("push button", lambda name: name.endswith("Cancel")).queryAction().doAction(0)
+        display.wait_for("the script to end", lambda: not os.path.exists(f"/proc/{told.read_text()}"))
+        window.read("Play, pause and rewind a backward pass.")
+    own.unlink()
+    told.unlink()
+
+
 def steps_away():
     """The playhead selects what runs, but only a click chooses an answer: in the graph too, selected or not."""
     lesson = read_lesson("chain")
@@ -216,7 +231,7 @@ def main():
                 Learner(window, language, read_lesson(name)).take(name, answers)
             print("ok", language, name, flush=True)
     os.environ["LANGUAGE"] = "C"
-    for test in (start_page, wrong_answer, progress, own_script, steps_away, schedulers, quiz):
+    for test in (start_page, wrong_answer, progress, own_script, cancelled, steps_away, schedulers, quiz):
         test()
         print("ok", test.__name__, flush=True)
 
