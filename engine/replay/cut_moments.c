@@ -71,16 +71,18 @@ others_declare(const td_cut_moments *self, uint32_t thread, uint64_t seq) {
 
 /* A segment begins with a pass, or in one. So at each of its moments, a pass is there to be shown.
  */
-void
+bool
 td_cut_moments_take(td_cut_moments *self, const td_event *event, uint64_t seq) {
   bool begins = event->kind == TD_EVENT_graph_task_begin;
   bool is_quiet = begins && self->n_passes + self->n_tasks == 0;
   if (is_quiet && !others_declare(self, event->thread, seq)) note_quiet(self, seq);
+  bool may_cut = begins || self->n_passes;
   if (self->n_passes) note_calm(self, seq);
   note_declaring(self, event, seq);
   change(&self->n_tasks, td_event_type_get(event->kind)->queue.change);
   if (begins) change(&self->n_passes, 1);
   if (event->kind == TD_EVENT_graph_task_end) change(&self->n_passes, -1);
+  return may_cut;
 }
 
 static uint64_t

@@ -19,8 +19,9 @@ typedef struct td_cut_moments {
   size_t n_quiet, quiet_capacity, next_quiet, n_calm, calm_capacity;
 } td_cut_moments;
 
-/* td_cut_moments_take looks at the next event of the tape. */
-void td_cut_moments_take(td_cut_moments *moments, const td_event *event, uint64_t seq);
+/* td_cut_moments_take looks at the next event of the tape. It tells whether a segment may begin
+ * with it. */
+bool td_cut_moments_take(td_cut_moments *moments, const td_event *event, uint64_t seq);
 
 /* td_cut_moments_next returns where a segment ends that begins at `first` and is at least so long,
  * or UINT64_MAX. `first` rises from call to call. */

@@ -3,7 +3,7 @@
 
 #include "engine/base/alloc.h"
 #include "engine/replay/catalog_collect.h"
-#include "engine/replay/cut_moments.h"
+#include "engine/replay/late_names.h"
 #include "engine/replay/segment_outline.h"
 #include "engine/replay/segment_state.h"
 #include "engine/replay/world.h"
@@ -21,6 +21,7 @@ typedef struct cutting {
   uint64_t least_events;
   td_cut_moments moments;
   td_segment_outline outline;
+  td_late_names late_names;
   td_keyframe places;  /* what names the lanes of the whole tape */
   td_keyframe lasting; /* what else lives where the last segment ends */
   td_keyframe held;    /* node_free of nodes that are not let go of yet */
@@ -47,7 +48,8 @@ look_over(cutting *self) {
     if (!event) continue;
     td_segment_outline_take(&self->outline, &event->event, seq);
     if (is_place(&event->event)) td_keyframe_put(&self->places, &event->event, seq);
-    td_cut_moments_take(&self->moments, &event->event, seq);
+    bool may_cut = td_cut_moments_take(&self->moments, &event->event, seq);
+    td_late_names_take(&self->late_names, &event->event, seq, may_cut);
   }
   td_tape_end_pass(self->tape);
 }
@@ -232,8 +234,9 @@ cut(cutting *self, uint32_t *n_segments) {
   td_status status = TD_OK;
   make_keyframe(self, NULL, NULL, 0, 0);
   while (!status) {
-    td_segment_writer_add(self->writer, segment.first, &self->keyframe);
     segment.end = end_of(self, segment.first);
+    td_late_names_put(&self->late_names, &self->keyframe, segment.end);
+    td_segment_writer_add(self->writer, segment.first, &self->keyframe);
     segment.number++;
     if (segment.end == n_events) break;
     status = pass_through(self, &segment);
@@ -263,6 +266,7 @@ cutting_fini(cutting *self) {
   td_keyframe_fini(&self->keyframe);
   td_keyframe_fini(&self->held);
   td_cut_moments_fini(&self->moments);
+  td_late_names_fini(&self->late_names);
 }
 
 td_status

@@ -8,6 +8,7 @@
  *   tensors; settings (engine/trace/keyframe.h).
  * - All threads, queues, devices and processes of the tape, also those that are over or to come.
  *   So all segments show the same lanes, with the same names.
+ * - The names of its leaves that come after the segment (late_names.h).
  * - One event of the kinds node_now, queue_now, ... for each of these whose state is not that of
  *   its beginning. totals_now comes last.
  * So the catalog and apply.h read a keyframe as they read any event.
