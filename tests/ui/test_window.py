@@ -144,6 +144,16 @@ class Window:
     def focused(self):
         return pyatspi.findDescendant(self.application, lambda w: w.getState().contains(pyatspi.STATE_FOCUSED))
 
+    def moves_focus(self, key):
+        """Presses a key, and waits until it has moved the focus; False if it does not. A busy window takes its time."""
+        before, deadline = self.focused(), time.monotonic() + 3
+        self.key(key)
+        while time.monotonic() < deadline:
+            if (now := self.focused()) and now != before:
+                return True
+            time.sleep(0.05)
+        return False
+
     def focus_by(self, key, is_wanted):
         """Presses a key until the focus is on a widget that is wanted, at most 40 times."""
         focused = self.focused()
@@ -452,12 +462,11 @@ def go_to_row(window, title):
         for _ in row.parent:
             if is_row(window.focused()):
                 return
-            window.key("Down")
-            time.sleep(0.1)
+            if not window.moves_focus("Down"):
+                break
         if is_row(window.focused()):  # a row that unfolds is a list of its own: Down goes to the next one
             return
-        window.key("Tab")
-        time.sleep(0.1)
+        window.moves_focus("Tab")
     raise AssertionError(f"no row '{title}'")
 
 
