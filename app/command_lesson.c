@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "app/command.h"
+#include "app/lesson_page.h"
 #include "app/lesson_picture.h"
 #include "app/lessons.h"
 #include "app/quiz_ask.h"
@@ -196,17 +197,42 @@ check(const char *name, bool as_json) {
   return lessons ? check_all(lessons, as_json) : td_command_fail(NULL, "%s", error->message);
 }
 
+/* ---- export ---- */
+
+static int export(const char *name, const char *output, bool force) {
+  g_autoptr(GError) error = NULL;
+  g_autoptr(td_lesson) lesson = td_lessons_find(name, NULL, &error);
+  if (!lesson) return td_command_fail(NULL, "%s", error->message);
+  g_autofree char *file = output ? g_strdup(output) : g_strconcat(lesson->name, ".html", NULL);
+  if (!td_command_may_write(file, lesson->path, force)) return TD_EXIT_USAGE;
+  td_replay *replay = record(lesson, &error);
+  g_autoptr(GPtrArray) stops = replay ? td_lesson_place(lesson, replay, &error) : NULL;
+  int status = stops ? td_lesson_page_write(lesson, stops, replay, file, force)
+                     : td_command_fail(NULL, "%s", error->message);
+  if (replay) td_replay_close(replay);
+  return status;
+}
+
 int
 td_command_lesson(int argc, char **argv) {
-  gboolean as_json = FALSE;
-  const GOptionEntry entries[] = {{"json", 0, 0, G_OPTION_ARG_NONE, &as_json,
-                                   "With list or check: print one JSON document", NULL},
-                                  {0}};
+  gboolean as_json = FALSE, force = FALSE;
+  g_autofree char *output = NULL;
+  const GOptionEntry entries[] = {
+      {"json", 0, 0, G_OPTION_ARG_NONE, &as_json, "With list or check: print one JSON document",
+       NULL},
+      {"output", 'o', 0, G_OPTION_ARG_FILENAME, &output,
+       "With export: where the page goes (default: NAME.html, here)", "FILE"},
+      {"force", 0, 0, G_OPTION_ARG_NONE, &force, "With export: overwrite a file", NULL},
+      {0}};
   int status;
   if (!td_command_parse("lesson", entries, false, 1, 2, &argc, &argv, &status)) return status;
   const char *name = argc > 2 ? argv[2] : NULL;
+  if (strcmp(argv[1], "export") == 0 && name && !as_json) return export(name, output, force);
+  if (output || force)
+    return td_command_bad_usage("lesson", "%s: only export writes a file",
+                                output ? "-o" : "--force");
   if (strcmp(argv[1], "list") == 0 && !name) return list(as_json);
   if (strcmp(argv[1], "run") == 0 && name && !as_json) return run(name);
   if (strcmp(argv[1], "check") == 0) return check(name, as_json);
-  return td_command_bad_usage("lesson", "must be list, run NAME or check [NAME]");
+  return td_command_bad_usage("lesson", "must be list, run NAME, check [NAME] or export NAME");
 }

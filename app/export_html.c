@@ -71,7 +71,7 @@ td_export_html(td_tape *tape, const td_export_wish *wish, FILE *out, td_error *e
   choice chosen = {0};
   td_replay *replay = NULL;
   td_status status = open_replay(tape, wish, &chosen, &replay, error);
-  if (!status) status = td_page_write(replay, chosen.graph_task, TD_VERSION, out, error);
+  if (!status) status = td_page_write(replay, chosen.graph_task, NULL, TD_VERSION, out, error);
   if (replay) td_replay_close(replay);
   return status;
 }

@@ -8,7 +8,7 @@ const graph = (() => {
   const view = makeSvg("g", {role: "presentation"}, layer.edges, layer.over, layer.cards);
   const ring = makeSvg("rect", {class: "ring", hidden: true}), hoverRing = makeSvg("rect", {class: "ring hover", hidden: true});
   const dot = makeSvg("circle", {class: "moving", r: 6, hidden: true});
-  const self = {cards: new Map(), edges: new Map(), number: -1, x: 0, y: 0, scale: 1, isFitted: true, level: ""};
+  const self = {cards: new Map(), edges: new Map(), number: -1, x: 0, y: 0, scale: 1, isFitted: true, level: "", marked: new Set()};
   fill(svg, makeSvg("defs", {}, arrowHead("head"), arrowHead("head-moved"), arrowHead("head-chosen")), view, layers.element);
 
   function show(number) {
@@ -26,12 +26,13 @@ const graph = (() => {
     fit();
     for (const node of self.cards.keys()) updateNode(node);
     for (const edge of self.edges.keys()) updateEdge(edge);
+    mark(self.marked);
   }
 
   /* ---- the state ---- */
 
   function nodeLabel(node) {
-    const now = state.nodes[node], counts = now.expected ? `, ${now.arrived} of ${now.expected} gradients` : "";
+    const now = state.nodes[node], counts = now.expected && !lesson.isAsking() ? `, ${now.arrived} of ${now.expected} gradients` : "";
     return `${nodeText(node)}, ${stateName(node)}${counts}`;
   }
 
@@ -46,7 +47,7 @@ const graph = (() => {
     if (wrong || card.badge) drawBadge(card, wrong);
     card.share.setAttribute("width", name === "partial" ? (card.width * share).toFixed(1) : 0);
     card.mark.setAttribute("d", markPath(card.port && ["created", "absent"].includes(name) ? "waiting" : name, share));
-    card.count.textContent = counts ? `${now.arrived}/${now.expected}` : "";
+    card.count.textContent = counts && !lesson.isAsking() ? `${now.arrived}/${now.expected}` : "";
     if (name === "running" || wrong) layer.cards.append(card.element);
   }
 
@@ -162,6 +163,15 @@ const graph = (() => {
     self.cards.forEach((card, node) => card.element.classList.toggle("on", nodes !== null && nodes.has(node)));
   }
 
+  /* The nodes that a lesson speaks of. */
+  function mark(nodes) {
+    self.marked = nodes;
+    self.cards.forEach((card, node) => {
+      card.element.classList.toggle("marked", nodes.has(node));
+      updateNode(node);
+    });
+  }
+
   function neighbour(node, step) {
     const order = [...self.cards.values()].sort((a, b) => a.y - b.y || a.x - b.x);
     const at = order.findIndex((card) => card.node === node);
@@ -236,5 +246,5 @@ const graph = (() => {
   const isActive = () => document.activeElement === svg;
 
   listen();
-  return Object.assign(self, {show, update, fit, zoom, reveal, choose, light, neighbour, find, nodeLabel});
+  return Object.assign(self, {show, update, fit, zoom, reveal, choose, light, mark, neighbour, find, nodeLabel});
 })();

@@ -7,8 +7,10 @@ function listWords(words) {
 
 function showHead() {
   const {tape} = data, pass = data.passes[0], name = tape.source || tape.file;
-  document.title = `${name}, pass ${pass.id} · Tapedeck`;
-  fill(byId("title"), `${name} `, make("span", {class: "dim"}, `backward pass ${pass.id}`));
+  byId("lesson-keys").hidden = !lesson.isOn;
+  const [title, more] = lesson.isOn ? [data.lesson.title, name] : [name, `backward pass ${pass.id}`];
+  document.title = lesson.isOn ? `${title} · Tapedeck` : `${name}, pass ${pass.id} · Tapedeck`;
+  fill(byId("title"), `${title} `, make("span", {class: "dim"}, more));
   const engine = [tape.engine, tape.version].filter(Boolean).join(" ");
   const facts = [engine, many(data.graphs[0].cards.length, "node", "nodes"), many(nEvents, "event", "events"), nsText(events.time[nEvents])];
   fill(byId("facts"), facts.filter(Boolean).join(" · "));
@@ -31,12 +33,12 @@ function showProblems() {
   };
   const rest = problems.length - SHOWN;
   fill(byId("problems"), ...problems.slice(0, SHOWN).map(row), rest > 0 && make("li", {class: "dim"}, `and ${countText(rest)} more, red in the timeline`));
-  byId("problems").hidden = problems.length === 0;
+  byId("problems").hidden = problems.length === 0 || lesson.isOn; // they would tell answers
 }
 
 function showPasses() {
   const option = (pass, i) => make("option", {value: i},
-    `${pass.id}${pass.caller !== null ? `, inside ${nodeText(pass.caller)}` : i ? ", meanwhile" : ""}`);
+    `${pass.id}${pass.caller !== null ? `, inside ${nodeText(pass.caller)}` : i && !lesson.isOn ? ", meanwhile" : ""}`);
   fill(byId("pass"), ...data.passes.map(option));
   byId("pass-label").hidden = data.passes.length < 2;
 }
@@ -101,5 +103,6 @@ showKnown();
 showHowKnown();
 report.start();
 player.start();
+lesson.start();
 byId("theme").addEventListener("click", changeTheme);
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", repaint);

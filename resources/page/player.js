@@ -41,6 +41,7 @@ const player = (() => {
     queuePanel.update();
     threadPanel.update();
     scrubPlot.update();
+    lesson.update();
     showWhere();
     changed.nodes.clear();
     changed.edges.clear();
@@ -182,6 +183,8 @@ const player = (() => {
     "-": () => zoom(1 / 1.4),
     "/": () => byId("find").focus(),
     Escape: () => pin(-1),
+    n: () => lesson.go(1),
+    p: () => lesson.go(-1),
   };
 
   function onKey(event) {
@@ -248,5 +251,5 @@ const player = (() => {
     readAddress();
   }
 
-  return {start, go, pin, showPass};
+  return {start, stop: pause, go, show, pin, showPass, showGraphOf};
 })();

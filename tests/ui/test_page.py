@@ -7,16 +7,11 @@ import random
 import re
 import shutil
 import subprocess
-import sys
-import tempfile
-import unittest
 
-import browser
+from page_case import main, OUTPUT, PageCase, run, SEEK
 
-TAPEDECK = os.environ["TAPEDECK"]
 MAKE_TAPE = os.path.join(os.environ["BUILD_ROOT"], "tests", "make_tape")
 CUT_TAPE = os.path.join(os.environ["BUILD_ROOT"], "tests", "cut_tape")
-OUTPUT = os.environ["TEST_OUTPUT"]
 
 # A pass inside a node; and names that are HTML, or JavaScript, or the end of a script.
 PROGRAM = r"""
@@ -41,51 +36,12 @@ x = torch.ones(3, requires_grad=True)
 """
 HOSTILE = "</script><img src=x onerror=\"hacked=1\"><!--<script>\u2028\u2029'\\\"`${hacked=1}&lt;"
 
-# What the page shows, in the words of `state --json`.
-SHOWN = """({
-  nodes: Object.fromEntries([...document.querySelectorAll('g.node')].map((node) => [node.dataset.node,
-    [node.dataset.state, (node.getAttribute('aria-label').match(/(\\d+) of (\\d+) gradients/) || []).slice(1).map(Number)]])),
-  queues: Object.fromEntries([...document.querySelectorAll('[data-queue]')].map((queue) => [queue.dataset.queue,
-    [...queue.querySelectorAll('li')].map((task) => task.dataset.node === '' ? null : Number(task.dataset.node))])),
-  threads: Object.fromEntries([...document.querySelectorAll('[data-thread]')].map((thread) => [thread.dataset.thread,
-    [thread.dataset.activity, Number((thread.querySelector('[data-go]') || {dataset: {go: -1}}).dataset.go)]])),
-})"""
-SEEK = """new Promise((done) => {
-  if (location.hash === '#at=%(place)s') return done();
-  addEventListener('hashchange', () => done(), {once: true});
-  location.hash = '#at=%(place)s';
-})"""
-SHOWN_TASKS = 12
-
-
-def run(*arguments, **options):
-    return subprocess.run([TAPEDECK, *map(str, arguments)], capture_output=True, text=True, timeout=120, check=True, **options).stdout
-
-
 def nanoseconds(text):
     value, unit = text.split()
     return float(value) * {"ns": 1, "µs": 1e3, "ms": 1e6, "s": 1e9}[unit]
 
 
-class Page(unittest.TestCase):
-    @classmethod
-    def setUpClass(cls):
-        cls.scratch = cls.enterClassContext(tempfile.TemporaryDirectory())
-        cls.browser = cls.enterClassContext(browser.Browser())
-        os.makedirs(OUTPUT, exist_ok=True)
-
-    def setUp(self):
-        self.browser.resize(1500, 1000)
-        self.browser.console.clear()
-        self.browser.asked.clear()
-
-    def tearDown(self):
-        self.assertEqual(self.browser.console, [])
-        self.assertFalse([address for address in self.browser.asked if not address.startswith(("file:", "about:"))])
-
-    def path(self, name):
-        return os.path.join(self.scratch, name)
-
+class Page(PageCase):
     def example(self, name, *options):
         run("run", *options, "-o", self.path(f"{name}.tape"), "--force", name)
         return self.path(f"{name}.tape")
@@ -107,22 +63,6 @@ class Page(unittest.TestCase):
 
     def passes(self, tape):
         return json.loads(run("info", tape, "--json"))["graph_tasks"]
-
-    def assert_same_state(self, tape, at):
-        """All that the page shows after event `at` is what `state` says."""
-        told, shown = json.loads(run("state", tape, "--at", at, "--json")), self.browser.run(SHOWN)
-        states = {str(node["id"]): node["state"] for node in told["nodes"]}
-        self.assertEqual({node: facts[0] for node, facts in shown["nodes"].items() if facts[0] != "absent"},
-                         {node: states[node] for node in shown["nodes"] if node in states}, f"nodes at {at}")
-        for buffer in told["not_ready"]:
-            if str(buffer["node"]) in shown["nodes"]:
-                arrived, expected = shown["nodes"][str(buffer["node"])][1]
-                self.assertEqual(expected - arrived, buffer["dependencies"], f"buffer at {at}")
-        queues = {str(queue["id"]): queue["nodes"][:SHOWN_TASKS] for queue in told["queues"]}
-        self.assertEqual(shown["queues"], {queue: queues[queue] for queue in shown["queues"]}, f"queues at {at}")
-        threads = {str(one["id"]): [one["state"], -1 if one["node"] is None else one["node"]] for one in told["threads"]}
-        self.assertEqual(shown["threads"], {one: threads[one] for one in shown["threads"]}, f"threads at {at}")
-        return shown
 
     def compare(self, tape, graph_task, n, seed, *, inner=None):
         """Random events, so that the page goes forwards and back."""
@@ -281,7 +221,4 @@ class Page(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    if not browser.PROGRAM:
-        print("there is no chromium to look at the page with")
-        sys.exit(77)
-    unittest.main()
+    main()

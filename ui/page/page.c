@@ -15,7 +15,8 @@
 typedef struct page {
   td_replay *replay; /* (borrowed) */
   const td_catalog *catalog;
-  uint32_t graph_task, pass; /* wished, and the outermost one around it */
+  const td_page_lesson *lesson; /* (borrowed) or NULL */
+  uint32_t graph_task, pass;    /* wished, and the outermost one around it */
   uint64_t first, end, pass_end;
   td_page_nodes nodes;
   td_page_graphs graphs;
@@ -118,6 +119,15 @@ write_texts(const page *self, td_json *json) {
 }
 
 static void
+write_lesson(const page *self, td_json *json) {
+  td_json_key(json, "lesson");
+  if (self->lesson)
+    td_page_lesson_write(self->lesson, self->replay, &self->nodes, self->first, json);
+  else
+    td_json_null(json);
+}
+
+static void
 write_data(page *self, const char *version, FILE *out) {
   const td_page_changes *changes = &self->changes;
   uint64_t from = changes->events[0].time, to = changes->events[changes->n_events - 1].time;
@@ -141,6 +151,7 @@ write_data(page *self, const char *version, FILE *out) {
   td_page_times_write(&self->times, &json);
   write_events(self, &json);
   write_texts(self, &json);
+  write_lesson(self, &json);
   td_json_end_object(&json);
 }
 
@@ -159,11 +170,23 @@ write_page(page *self, const char *version, FILE *out, td_error *error) {
 
 /* ---- reading ---- */
 
+/* Of a lesson: the first step, or the first pass. */
+static uint64_t
+first_of_lesson(const page *self) {
+  uint64_t first = UINT64_MAX;
+  for (uint32_t i = 0; i < self->catalog->n_graph_tasks; i++)
+    first = TD_MIN(first, self->catalog->graph_task_rows[i].begin_seq);
+  for (size_t i = 0; i < self->lesson->n_steps; i++)
+    first = TD_MIN(first, self->lesson->steps[i].position);
+  return first;
+}
+
 static void
 choose_events(page *self) {
   const td_catalog_graph_task *pass = td_catalog_graph_task_get(self->catalog, self->pass);
-  self->first = pass->begin_seq;
-  self->pass_end = TD_MIN(pass->end_seq, td_replay_end(self->replay) - 1) + 1;
+  uint64_t last = td_replay_end(self->replay) - 1;
+  self->first = self->lesson ? first_of_lesson(self) : pass->begin_seq;
+  self->pass_end = 1 + (self->lesson ? last : TD_MIN(pass->end_seq, last));
   self->end = TD_MIN(self->pass_end, self->first + TD_PAGE_EVENTS);
 }
 
@@ -192,11 +215,12 @@ page_fini(page *self) {
 }
 
 td_status
-td_page_write(td_replay *replay, uint32_t graph_task, const char *version, FILE *out,
-              td_error *error) {
+td_page_write(td_replay *replay, uint32_t graph_task, const td_page_lesson *lesson,
+              const char *version, FILE *out, td_error *error) {
   const td_catalog *catalog = td_replay_catalog(replay);
   page self = {.replay = replay,
                .catalog = catalog,
+               .lesson = lesson,
                .graph_task = graph_task,
                .pass = td_page_pass(catalog, graph_task),
                .nodes = {.catalog = catalog, .most = TD_PAGE_NODES},

@@ -5,7 +5,7 @@
  * has what each event changed, from the replay. Main thread: letters are measured with pango. */
 #pragma once
 
-#include "engine/replay/replay.h"
+#include "ui/page/lesson.h"
 
 #include <stdio.h>
 
@@ -20,6 +20,8 @@ uint32_t td_page_pass(const td_catalog *catalog, uint32_t graph_task);
 
 /* td_page_write writes the page of a graph task and of the passes around, in and beside it. The
  * replay's catalog has that pass whole. Moves the replay. `version` is the program's. As
- * td_replay_forward; the caller checks `out`. */
-td_status td_page_write(td_replay *replay, uint32_t graph_task, const char *version, FILE *out,
-                        td_error *error);
+ * td_replay_forward; the caller checks `out`.
+ * If `lesson` is not NULL, the page has the lesson too. It has all events from the first step
+ * or pass to the end of the tape, and all passes. */
+td_status td_page_write(td_replay *replay, uint32_t graph_task, const td_page_lesson *lesson,
+                        const char *version, FILE *out, td_error *error);

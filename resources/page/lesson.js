@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// A lesson: its steps, and its questions. All answers and reasons came with the page.
+
+const lesson = (() => {
+  const steps = data.lesson ? data.lesson.steps : [];
+  const given = steps.map(() => null); // what was answered: {values, isRight}, or values null: shown unasked
+  let at = 0, picked = [];
+
+  const step = () => steps[at];
+  const isAsking = () => steps.length > 0 && step().question !== null && given[at] === null;
+
+  /* ---- answers ---- */
+
+  const isSame = (values, key) => values.length === key.length && values.every((value, i) => value === key[i]);
+
+  function answer(values) {
+    if (!isAsking()) return;
+    given[at] = {values, isRight: values !== null && isSame(values, step().question.key)};
+    picked = [];
+    show();
+  }
+
+  function pick(value) {
+    const {form, choices} = step().question;
+    if (form === "one") return answer([value]);
+    picked = picked.includes(value) ? picked.filter((one) => one !== value) : [...picked, value];
+    if (picked.length === choices.length) return answer(picked);
+    show();
+  }
+
+  /* A number, or the pattern of a float32: 0x3f800000 or 1.0. */
+  function readNumber(text, form) {
+    const word = text.trim();
+    if (/^\d+$/.test(word) && form === "number") return Number(word);
+    if (/^0x[0-9a-f]{1,8}$/i.test(word)) return Number(word);
+    if (form !== "pattern" || word === "" || Number.isNaN(Number(word))) return null;
+    const view = new DataView(new ArrayBuffer(4));
+    view.setFloat32(0, Number(word));
+    return view.getUint32(0);
+  }
+
+  /* A click on a node answers, if the node is a choice. */
+  function choose(node) {
+    const choice = isAsking() && node >= 0 && step().question.choices.find((one) => one.node === node);
+    if (choice) pick(choice.value);
+    else player.pin(node);
+  }
+
+  /* ---- what the card shows ---- */
+
+  function choiceButton(choice, i) {
+    const {facts, tells_choices: areFacts} = step().question, place = picked.indexOf(choice.value);
+    return make("li", {}, make("button", {type: "button", class: place < 0 ? "choice" : "choice picked", onclick: () => pick(choice.value)},
+      place >= 0 && make("b", {}, `${place + 1}. `), areFacts ? facts[i] : choice.text));
+  }
+
+  function entry(form) {
+    const input = make("input", {type: "text", id: "answer", autocomplete: "off", size: 14,
+      "aria-label": form === "number" ? "A number" : "A number, or a pattern such as 0x3f800000"});
+    const send = (event) => {
+      event.preventDefault();
+      const value = readNumber(input.value, form);
+      input.setCustomValidity(value === null ? "That is no answer." : "");
+      if (value === null) input.reportValidity();
+      else answer([value]);
+    };
+    input.addEventListener("input", () => input.setCustomValidity(""));
+    return make("form", {onsubmit: send}, input, make("button", {type: "submit"}, "Answer"),
+      make("span", {class: "dim"}, form === "number" ? "a number" : "a number, or a pattern such as 0x3f800000"));
+  }
+
+  function openQuestion() {
+    const {form, choices, prompt, facts, tells_choices: areFacts} = step().question, {hint} = step();
+    const isChoice = form === "one" || form === "order";
+    return [make("p", {class: "prompt"}, prompt), !areFacts && facts.length > 0 && make("ul", {class: "facts"}, ...facts.map((fact) => make("li", {}, fact))),
+      form === "order" && make("p", {class: "dim"}, "Choose all of them, first to last."),
+      isChoice ? make("ul", {class: "choices"}, ...choices.map(choiceButton)) : entry(form),
+      make("div", {class: "bar"}, hint && make("details", {}, make("summary", {}, "Hint"), make("p", {}, hint)),
+        make("button", {type: "button", class: "link", onclick: () => answer(null)}, "Show the answer")),
+      make("p", {class: "dim"}, "The queues are hidden until you answer.")];
+  }
+
+  function answered() {
+    const {prompt, answer: right, reason, corrections} = step().question, {values, isRight} = given[at];
+    const correction = values && values.length === 1 && corrections.find(([value]) => value === values[0]);
+    const verdict = isRight ? "Right." : `${values ? "Wrong. " : ""}The answer is: ${right}.`;
+    return [make("p", {class: "prompt"}, prompt), make("p", {class: isRight ? "right" : values ? "wrong" : ""}, make("b", {}, verdict)),
+      correction && make("p", {}, correction[1]), make("p", {class: "reason"}, reason)];
+  }
+
+  function score() {
+    const all = steps.filter(({question}) => question).length, right = given.filter((one) => one && one.isRight).length;
+    return given.some((one) => one) ? `${right} of ${all} right` : "";
+  }
+
+  function showCard() {
+    fill(byId("lesson-where"), `Step ${at + 1} of ${steps.length}`);
+    fill(byId("lesson-score"), score());
+    fill(byId("lesson-text"), step().text);
+    fill(byId("lesson-question"), ...(!step().question ? [] : isAsking() ? openQuestion() : answered()));
+    byId("lesson-back").disabled = at === 0;
+    byId("lesson-next").disabled = at === steps.length - 1;
+  }
+
+  /* While a question is open, nothing beside the graph may tell the answer. */
+  function show() {
+    document.body.classList.toggle("asking", isAsking());
+    showCard();
+    graph.mark(new Set(step().shown));
+    player.show();
+  }
+
+  function go(to) {
+    if (to < 0 || to >= steps.length) return;
+    at = to;
+    picked = [];
+    returnToStep();
+    byId("lesson-text").focus({preventScroll: true});
+  }
+
+  function returnToStep() {
+    player.stop();
+    if (step().shown.length) player.showGraphOf(step().shown[0]);
+    player.go(step().position);
+    show();
+  }
+
+  function start() {
+    if (!steps.length) return;
+    byId("lesson-card").hidden = false;
+    document.body.classList.add("lesson");
+    byId("lesson-back").addEventListener("click", () => go(at - 1));
+    byId("lesson-next").addEventListener("click", () => go(at + 1));
+    byId("lesson-here").addEventListener("click", returnToStep);
+    graph.onchoose = choose;
+    returnToStep();
+  }
+
+  /* The playhead moved: offers the way back to the step. */
+  function update() {
+    if (steps.length) byId("lesson-here").hidden = state.position === Math.min(nEvents, step().position);
+  }
+
+  return {start, update, go: (by) => go(at + by), isOn: steps.length > 0, isAsking};
+})();
