@@ -4,6 +4,7 @@
 #include "app/lesson_copy.h"
 #include "app/lessons.h"
 #include "ui/model/lesson_progress.h"
+#include "ui/widgets/laser.h"
 
 #include <glib/gi18n.h>
 
@@ -167,7 +168,9 @@ td_window_go_on(TdWindow *window) {
 void
 td_window_toggle_lecture(TdWindow *window) {
   GtkWidget *pane = GTK_WIDGET(td_tape_view_get_lesson(td_window_get_tape_view(window)));
-  td_lesson_pane_set_large(TD_LESSON_PANE(pane), !gtk_widget_has_css_class(pane, "lecture"));
+  gboolean is_lecture = !gtk_widget_has_css_class(pane, "lecture");
+  td_lesson_pane_set_large(TD_LESSON_PANE(pane), is_lecture);
+  td_laser_set(GTK_WINDOW(window), is_lecture);
 }
 
 static void

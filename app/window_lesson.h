@@ -23,6 +23,6 @@ void td_window_restore_lesson(TdWindow *window);
 void td_window_take_quiz(TdWindow *window);
 
 /* td_window_go_on answers, or goes to the next step. td_window_toggle_lecture makes the texts of
- * the lesson large, or small again. */
+ * the lesson large and the pointer a red dot, or takes both back. */
 void td_window_go_on(TdWindow *window);
 void td_window_toggle_lecture(TdWindow *window);

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """A display for tests of the window: Xvfb and a session bus of their own, a fresh home, software drawing."""
+import ctypes
 import os
 import pathlib
 import shutil
@@ -86,6 +87,24 @@ def wait_for_rest(box=(0, 0, WIDTH, HEIGHT), still=0.5, seconds=60):
             changed = time.monotonic()
         time.sleep(0.005)
     return seen
+
+
+class CursorImage(ctypes.Structure):
+    """XFixesCursorImage of X11/extensions/Xfixes.h."""
+    _fields_ = [("x", ctypes.c_short), ("y", ctypes.c_short), ("width", ctypes.c_ushort), ("height", ctypes.c_ushort),
+                ("xhot", ctypes.c_ushort), ("yhot", ctypes.c_ushort), ("serial", ctypes.c_ulong), ("pixels", ctypes.POINTER(ctypes.c_ulong))]
+
+
+def pointer_colours():
+    """Of the pointer's picture: the colour and opacity of its hot spot as (alpha, red, green, blue), and its width."""
+    x11, fixes = ctypes.CDLL("libX11.so.6"), ctypes.CDLL("libXfixes.so.3")
+    x11.XOpenDisplay.restype, fixes.XFixesGetCursorImage.restype = ctypes.c_void_p, ctypes.POINTER(CursorImage)
+    connection = ctypes.c_void_p(x11.XOpenDisplay(os.environ["DISPLAY"].encode()))
+    fixes.XFixesQueryExtension(connection, ctypes.byref(ctypes.c_int()), ctypes.byref(ctypes.c_int()))
+    image = fixes.XFixesGetCursorImage(connection).contents
+    pixel = image.pixels[image.yhot * image.width + image.xhot]
+    x11.XCloseDisplay(connection)
+    return tuple(pixel >> shift & 255 for shift in (24, 16, 8, 0)), image.width
 
 
 def clipboard_text():

@@ -204,6 +204,23 @@ def steps_away():
         display.wait_for("the answer to be chosen", window.can_answer)
 
 
+def lecture():
+    """Ctrl+Shift+L makes the pointer a red dot, over a node too, and takes it back."""
+    def is_dot():
+        (alpha, red, green, blue), width = display.pointer_colours()
+        return width >= 48 and alpha == 255 and red > 200 and green < 60 and blue < 60
+
+    with LessonWindow("--lesson", "chain", "--size", "{}x{}".format(*SIZE)) as window:
+        graph = window.place_of(lambda: window.find("image", "Backward graph"))
+        for wanted in (True, False):
+            window.key("L", "Control")
+            for x, y in ((0.36, 0.17), (0.9, 0.9), (0.36, 0.17)):  # MulBackward0, nothing, and the node again
+                pyatspi.Registry.generateMouseEvent(graph.x + int(graph.width * x), graph.y + int(graph.height * y), "abs")
+                display.wait_for("the pointer", lambda: is_dot() == wanted)
+                if wanted and y < 0.5:
+                    display.take_picture(PICTURES / "lecture.png", *SIZE)
+
+
 def quiz():
     """Ten questions about a tape, one after the other; the graph can answer."""
     tape = PICTURES / "quiz.tape"
@@ -231,7 +248,7 @@ def main():
                 Learner(window, language, read_lesson(name)).take(name, answers)
             print("ok", language, name, flush=True)
     os.environ["LANGUAGE"] = "C"
-    for test in (start_page, wrong_answer, progress, own_script, cancelled, steps_away, schedulers, quiz):
+    for test in (start_page, wrong_answer, progress, own_script, cancelled, steps_away, lecture, schedulers, quiz):
         test()
         print("ok", test.__name__, flush=True)
 

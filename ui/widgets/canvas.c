@@ -4,6 +4,7 @@
 #include "ui/model/document_texts.h"
 #include "ui/model/node_state_text.h"
 #include "ui/widgets/canvas_menu.h"
+#include "ui/widgets/laser.h"
 
 #include <adwaita.h>
 #include <math.h>
@@ -316,7 +317,8 @@ set_hovered(TdCanvas *self, uint32_t node) {
   TdCanvasPrivate *priv = private_of(self);
   if (node == priv->hovered) return;
   priv->hovered = node;
-  gtk_widget_set_cursor_from_name(GTK_WIDGET(self), node == TD_NONE ? NULL : "pointer");
+  bool is_hand = node != TD_NONE && !td_laser_is_on(GTK_WIDGET(self));
+  gtk_widget_set_cursor_from_name(GTK_WIDGET(self), is_hand ? "pointer" : NULL);
   gtk_widget_trigger_tooltip_query(GTK_WIDGET(self));
   gtk_widget_queue_draw(GTK_WIDGET(self));
 }
