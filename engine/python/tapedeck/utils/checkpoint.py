@@ -9,7 +9,7 @@ import warnings
 import tapedeck
 from tapedeck import _C
 from tapedeck._C import Tensor
-from tapedeck.autograd import Function, Variable, backward, enable_grad, no_grad
+from tapedeck.autograd import Function, Variable, enable_grad, no_grad
 from tapedeck.utils.recompute import CheckpointError, recorded, replayed_random_numbers, set_checkpoint_early_stop
 
 __all__ = ['CheckpointError', 'CheckpointFunction', 'checkpoint', 'checkpoint_sequential', 'set_checkpoint_early_stop']
@@ -86,5 +86,5 @@ class CheckpointFunction(Function):
         pairs = [(o, g) for o, g in zip(outputs, gradients) if isinstance(o, Tensor) and o.requires_grad]
         if not pairs:
             raise RuntimeError('none of output has requires_grad=True, this checkpoint() is not necessary')
-        backward([o for o, _ in pairs], [g for _, g in pairs])
+        tapedeck.autograd.backward([o for o, _ in pairs], [g for _, g in pairs])
         return (None, None, *[i.grad if isinstance(i, Tensor) else None for i in inputs])

@@ -116,8 +116,9 @@ def _metadata(tensor):
 
 
 def recorded(function, args, kwargs, preserve_rng_state, check, early_stop):
-    """function(*args, **kwargs), saving places instead of tensors."""
+    """function(*args, **kwargs), saving places instead of tensors. PyTorch 1.x runs all of the function again."""
     state = _C.get_rng_state() if preserve_rng_state else None
-    frame = _Frame(function, args, kwargs, state, check, early_stop and _early_stop_wanted)
+    stops = early_stop and _early_stop_wanted and _C.policy('gradient_edges')
+    frame = _Frame(function, args, kwargs, state, check, stops)
     with saved_tensors_hooks(frame.pack, frame.unpack):
         return function(*args, **kwargs)
