@@ -104,6 +104,7 @@ find_script(const char *argument, run_options *options) {
   }
   options->script = g_steal_pointer(&example->path);
   if (!options->devices) options->devices = g_steal_pointer(&example->devices);
+  if (!options->anomaly) options->anomaly = g_steal_pointer(&example->anomaly);
   return true;
 }
 
@@ -302,7 +303,7 @@ td_command_run(int argc, char **argv) {
       {0}};
   int status;
   if (!td_command_parse("run", entries, true, 1, -1, &argc, &argv, &status)) return status;
-  if (!options_are_fine(&options) || !find_script(argv[1], &options) ||
+  if (!find_script(argv[1], &options) || !options_are_fine(&options) ||
       !script_is_readable(&options) || !tape_is_free(&options))
     return TD_EXIT_USAGE;
   return run(&options, argv + 2);

@@ -7,6 +7,7 @@
 
 #define QUOTES "\"\"\""
 #define DEVICES "# devices: "
+#define ANOMALY "# anomaly: "
 
 /* The text behind `mark` up to the end of its line, or NULL. */
 static char *
@@ -35,6 +36,7 @@ example_load(const char *folder, const char *file) {
   example->path = g_steal_pointer(&path);
   example->summary = docstring_summary(text);
   example->devices = line_after(text, "\n" DEVICES);
+  example->anomaly = line_after(text, "\n" ANOMALY);
   return example;
 }
 
@@ -45,6 +47,7 @@ td_example_free(td_example *example) {
   g_free(example->path);
   g_free(example->summary);
   g_free(example->devices);
+  g_free(example->anomaly);
   g_free(example);
 }
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
  * The shipped examples are scripts. The first line of the docstring says what an example shows.
- * A comment line "# devices: cpu,sim:2" may say which devices it needs. Any thread. */
+ * Comment lines may say what it needs: "# devices: cpu,sim:2" and "# anomaly: nonfinite" are
+ * options of `run`. Any thread. */
 #pragma once
 
 #include <glib.h>
@@ -11,6 +12,7 @@ typedef struct td_example {
   char *path;    /* (owned) */
   char *summary; /* (owned) */
   char *devices; /* (owned), or NULL */
+  char *anomaly; /* (owned), or NULL */
 } td_example;
 
 /* td_examples_load returns all examples in the order of their names, a GPtrArray of td_example.

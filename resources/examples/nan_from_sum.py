@@ -1,4 +1,5 @@
 """+inf and -inf meet in an input buffer: the sum makes the NaN, and no node is to blame."""
+# anomaly: nonfinite
 import torch
 
 x = torch.tensor([2.0], requires_grad=True)

@@ -1,4 +1,5 @@
 """The loss is NaN, but every gradient is finite: the NaN is in a constant that is added, and the backward pass never sees it."""
+# anomaly: nonfinite
 import torch
 
 x = torch.tensor([1.0, 2.0], requires_grad=True)

@@ -1,4 +1,5 @@
 """The gradient of sqrt at zero is infinite, and 0 * inf is NaN: where was it born?"""
+# anomaly: nonfinite
 import torch
 
 x = torch.tensor([0.0, 4.0], requires_grad=True)

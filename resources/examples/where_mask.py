@@ -1,4 +1,5 @@
 """A where mask hides a NaN in the forward pass, but the backward pass still finds it."""
+# anomaly: nonfinite
 import torch
 
 x = torch.tensor([0.0, 1.0, 4.0], requires_grad=True)

@@ -70,7 +70,10 @@ class Compare(unittest.TestCase):
 
     def test_examples(self):
         def check(theirs, ours):
-            self.assert_close(words(theirs['text']), words(ours['text']))
+            text = ours['text']
+            if self.torch['version'].startswith('1.'):  # it has no such hooks
+                text = ''.join(line for line in text.splitlines(True) if not line.startswith('post-accumulate hook'))
+            self.assert_close(words(theirs['text']), words(text))
             self.assertEqual(theirs['passes'], ours['passes'])
         self.compare('examples', check)
 

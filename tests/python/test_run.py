@@ -264,6 +264,12 @@ class Examples(ScriptCase):
                 checked = self.tapedeck('check', example['name'] + '.tape')
                 self.assertEqual(checked.returncode, 0, checked.stdout + checked.stderr)
 
+    def test_asks_for_its_check(self):
+        """An example of a NaN looks for it. Who runs it may choose otherwise."""
+        for options, status in ([], 1), (['--anomaly', 'off'], 0):
+            self.assertEqual(self.tapedeck('run', '--force', *options, 'nan_from_sum').returncode, 0)
+            self.assertEqual(self.tapedeck('findings', 'nan_from_sum.tape').returncode, status)
+
     def test_lines(self):
         lines = self.tapedeck('examples').stdout.splitlines()
         self.assertEqual(len(lines), len(json.loads(self.tapedeck('examples', '--json').stdout)))
