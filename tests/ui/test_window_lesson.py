@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The course in the window: each lesson from the start page to its end, in English with right answers, some in Chinese without; a quiz
-on any tape. Each lesson's questions are pictures to look at."""
+"""The course in the window: each lesson to its end, in English with right answers, some in Chinese with wrong ones; a quiz on
+any tape. Each lesson's questions are pictures to look at."""
 import gettext
 import json
 import os
@@ -12,7 +12,7 @@ import display
 display.ensure()
 
 import torches
-from course import NAMES, read_lesson, right_answers, walk
+from course import NAMES, read_lesson, right_answers, walk, wrong_answers
 from test_window import OUTPUT, Window, go_to_row, pyatspi, tapedeck, texts_of
 
 PICTURES = OUTPUT.parent / "lessons"
@@ -41,18 +41,13 @@ class Learner:
         for place in answer.split():
             self.window.click_on(rows[int(place) - 1])
 
-    def ask(self, kind, answer, picture):
-        if answer is None:
-            self.press("Tell Me")
-            wanted = self.say("The answer is: %s.").split("%s")[0]
-        else:
-            self.choose(kind, answer)
-            self.press("Answer")
-            wanted = self.say("Right.")
-        self.window.find("label", lambda name: name.startswith(wanted))
+    def ask(self, kind, answer, verdict, picture):
+        self.choose(kind, answer)
+        self.press("Answer")
+        self.window.find("label", lambda name: name.startswith(self.say(verdict).split("%s")[0]))
         display.take_picture(PICTURES / f"{self.language}-{picture}.png", *SIZE)
 
-    def take(self, name, answers):
+    def take(self, name, answers, verdict):
         steps = self.lesson.sections()[1:]
         for i, group in enumerate(steps):
             step = self.lesson[group]
@@ -61,7 +56,7 @@ class Learner:
                 time.sleep(0.5)
                 display.take_picture(PICTURES / f"{self.language}-{name}-begin.png", *SIZE)
             if "ask" in step:
-                self.ask(step["ask"].split()[0], next(answers), f"{name}-{group.removeprefix('Step ')}")
+                self.ask(step["ask"].split()[0], next(answers), verdict, f"{name}-{group.removeprefix('Step ')}")
             self.press("Next" if i + 1 < len(steps) else "Finish")
         self.window.wait_until_gone("push button", self.say("Back"))
 
@@ -243,9 +238,10 @@ def main():
     for language in ("C", "zh_CN"):
         os.environ["LANGUAGE"] = language
         for name in NAMES if language == "C" or torches.is_thorough() else NAMES[::3]:
-            answers = iter(lambda: None, 0) if language != "C" else right_answers(walk(name, [""] * 20))
+            right = list(right_answers(walk(name, [""] * 20)))
+            answers, verdict = (right, "Right.") if language == "C" else (wrong_answers(right), "Wrong. The answer is: %s.")
             with LessonWindow("--lesson", name, "--size", "{}x{}".format(*SIZE)) as window:
-                Learner(window, language, read_lesson(name)).take(name, answers)
+                Learner(window, language, read_lesson(name)).take(name, iter(answers), verdict)
             print("ok", language, name, flush=True)
     os.environ["LANGUAGE"] = "C"
     for test in (start_page, wrong_answer, progress, own_script, cancelled, steps_away, lecture, schedulers, quiz):
