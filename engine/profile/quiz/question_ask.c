@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "engine/profile/quiz/question_ask.h"
 
+#include "engine/base/hash.h"
 #include "engine/profile/quiz/question_queue.h"
 
 #include <stdlib.h>
@@ -189,10 +190,30 @@ needs_node(td_question_kind kind) {
   return kind != TD_QUESTION_POP && kind != TD_QUESTION_ORDER;
 }
 
+/* A choice, and what its place follows from. */
+typedef struct placed {
+  uint64_t rank, value;
+} placed;
+
 static int
 compare(const void *a, const void *b) {
-  uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-  return (x > y) - (x < y);
+  const placed *x = a, *y = b;
+  return (x->rank > y->rank) - (x->rank < y->rank);
+}
+
+/* In the order of their numbers, the node that goes first would nearly always come last: nodes that
+ * are created later go first. So nodes come in an order that tells nothing, the same in each
+ * recording. */
+static void
+sort_choices(td_question *question) {
+  placed all[TD_QUESTION_CHOICES];
+  for (uint32_t i = 0; i < question->n_choices; i++) {
+    uint64_t value = question->choices[i];
+    all[i] = (placed){needs_node(question->kind) ? value : td_hash_number(value), value};
+  }
+  qsort(all, question->n_choices, sizeof *all, compare);
+  for (uint32_t i = 0; i < question->n_choices; i++)
+    question->choices[i] = all[i].value;
 }
 
 static td_status
@@ -200,7 +221,7 @@ check_choices(td_question *question, td_error *error) {
   bool has_choices = td_question_form(question->kind) <= TD_ANSWER_order;
   if (has_choices && question->n_choices < 2)
     return td_error_set(error, TD_OUT_OF_RANGE, "there is only one possible answer");
-  qsort(question->choices, question->n_choices, sizeof *question->choices, compare);
+  sort_choices(question);
   return TD_OK;
 }
 
