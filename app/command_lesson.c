@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "app/command.h"
+#include "app/json_members.h"
 #include "app/lesson_page.h"
 #include "app/lesson_picture.h"
 #include "app/lessons.h"

@@ -2,8 +2,10 @@
 #include "engine/profile/quiz/quiz.h"
 
 #include "app/command.h"
+#include "app/json_members.h"
 #include "app/quiz_ask.h"
 #include "app/tape_at.h"
+#include "engine/profile/quiz/question_json.h"
 
 #include <inttypes.h>
 
@@ -76,8 +78,11 @@ write_all(td_replay *replay, td_quiz *quiz, const options *options) {
   td_member_u64(json, "seed", (uint64_t)options->seed);
   td_json_key(json, "questions");
   td_json_begin_array(json);
-  for (int i = 0; i < options->n && td_quiz_next(quiz, &question); i++)
-    td_quiz_write(json, replay, &question);
+  for (int i = 0; i < options->n && td_quiz_next(quiz, &question); i++) {
+    td_json_begin_object(json);
+    td_question_write_members(json, replay, &question);
+    td_json_end_object(json);
+  }
   td_json_end_array(json);
   td_json_end_object(json);
   td_json_newline(json);

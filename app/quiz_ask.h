@@ -4,7 +4,6 @@
  * and why. Main thread. */
 #pragma once
 
-#include "app/json_members.h"
 #include "engine/profile/quiz/question.h"
 
 typedef enum td_asked { TD_ASKED_RIGHT, TD_ASKED_WRONG, TD_ASKED_OVER } td_asked;
@@ -15,6 +14,3 @@ td_asked td_quiz_ask(td_replay *replay, const td_question *question, const char 
 
 /* td_quiz_print_solved prints the question with its answer and the reason. */
 void td_quiz_print_solved(td_replay *replay, const td_question *question);
-
-/* td_quiz_write writes it as a JSON object. */
-void td_quiz_write(td_json *json, td_replay *replay, const td_question *question);

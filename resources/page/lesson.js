@@ -15,7 +15,7 @@ const lesson = (() => {
 
   function answer(values) {
     if (!isAsking()) return;
-    given[at] = {values, isRight: values !== null && isSame(values, step().question.key)};
+    given[at] = {values, isRight: values !== null && isSame(values, step().question.answer)};
     picked = [];
     show();
   }
@@ -41,7 +41,8 @@ const lesson = (() => {
 
   /* A click on a node answers, if the node is a choice. */
   function choose(node) {
-    const choice = isAsking() && node >= 0 && step().question.choices.find((one) => one.node === node);
+    const isNode = isAsking() && ["pop", "order"].includes(step().question.kind);
+    const choice = isNode && node >= 0 && step().question.choices.find((one) => one.value === data.nodes[node].id);
     if (choice) pick(choice.value);
     else player.pin(node);
   }
@@ -81,7 +82,7 @@ const lesson = (() => {
   }
 
   function answered() {
-    const {prompt, answer: right, reason, corrections} = step().question, {values, isRight} = given[at];
+    const {prompt, answer_text: right, reason, corrections} = step().question, {values, isRight} = given[at];
     const correction = values && values.length === 1 && corrections.find(([value]) => value === values[0]);
     const verdict = isRight ? "Right." : `${values ? "Wrong. " : ""}The answer is: ${right}.`;
     return [make("p", {class: "prompt"}, prompt), make("p", {class: isRight ? "right" : values ? "wrong" : ""}, make("b", {}, verdict)),

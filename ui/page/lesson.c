@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "ui/page/lesson.h"
 
+#include "engine/profile/quiz/question_json.h"
 #include "engine/profile/quiz/question_reasons.h"
 #include "engine/profile/quiz/question_words.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 /* Of a count, a page knows what to say to the numbers below. */
 #define COUNTS 64
@@ -21,41 +21,6 @@ write_text(td_json *json, const char *key, char *text) {
   td_json_key(json, key);
   td_json_string(json, text);
   free(text);
-}
-
-static void
-write_lines(td_json *json, const char *key, char *text) {
-  char *rest;
-  td_json_key(json, key);
-  td_json_begin_array(json);
-  for (char *line = strtok_r(text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest))
-    td_json_string(json, line);
-  td_json_end_array(json);
-  free(text);
-}
-
-/* The page's number of the node that a choice is, so that people can click it. */
-static uint32_t
-find_choice(const writing *self, const td_question *question, uint64_t choice) {
-  bool is_node = question->kind == TD_QUESTION_POP || question->kind == TD_QUESTION_ORDER;
-  return is_node ? td_page_nodes_find(self->nodes, (uint32_t)choice) : TD_NONE;
-}
-
-static void
-write_choices(const writing *self, const td_question *question) {
-  td_json_key(self->json, "choices");
-  td_json_begin_array(self->json);
-  for (uint32_t i = 0; i < question->n_choices; i++) {
-    uint64_t choice = question->choices[i];
-    td_json_begin_object(self->json);
-    td_json_key(self->json, "value");
-    td_json_u64(self->json, choice);
-    td_json_key(self->json, "node");
-    td_json_id(self->json, find_choice(self, question, choice));
-    write_text(self->json, "text", td_question_choice(self->replay, question, choice));
-    td_json_end_object(self->json);
-  }
-  td_json_end_array(self->json);
 }
 
 static void
@@ -89,20 +54,12 @@ write_question(const writing *self, const td_question *question) {
                                       [TD_ANSWER_number] = "number",
                                       [TD_ANSWER_pattern] = "pattern"};
   td_json_begin_object(self->json);
+  td_question_write_members(self->json, self->replay, question);
   td_json_key(self->json, "form");
   td_json_string(self->json, forms[td_question_form(question->kind)]);
-  write_text(self->json, "prompt", td_question_prompt(self->replay, question));
-  write_lines(self->json, "facts", td_question_facts(self->replay, question));
   td_json_key(self->json, "tells_choices");
   td_json_bool(self->json, td_question_tells_choices(question));
-  write_choices(self, question);
-  td_json_key(self->json, "key");
-  td_json_begin_array(self->json);
-  for (uint32_t i = 0; i < question->n_key; i++)
-    td_json_u64(self->json, question->key[i]);
-  td_json_end_array(self->json);
-  write_text(self->json, "answer", td_question_answer(self->replay, question));
-  write_text(self->json, "reason", td_question_reason(self->replay, question));
+  write_text(self->json, "answer_text", td_question_answer(self->replay, question));
   write_corrections(self, question);
   td_json_end_object(self->json);
 }
@@ -114,10 +71,7 @@ write_step(const writing *self, const td_page_step *step, uint64_t first) {
   td_json_key(json, "text");
   td_json_string(json, step->text);
   td_json_key(json, "hint");
-  if (step->hint)
-    td_json_string(json, step->hint);
-  else
-    td_json_null(json);
+  td_json_string(json, step->hint);
   td_json_key(json, "position");
   td_json_u64(json, step->position > first ? step->position - first : 0);
   td_json_key(json, "shown");
