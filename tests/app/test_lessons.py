@@ -100,7 +100,7 @@ class LessonTest(unittest.TestCase):
     def test_bad_files(self):
         changes = {"no number": ("number=1", "number=one", "number"),
                    "unknown key": ("text=A thread", "txt=A thread", "txt"),
-                   "no text": ("text=A thread takes", "hint=A thread takes", "text"),
+                   "no text": ("text=A thread pops", "hint=A thread takes", "text"),
                    "unknown group": ("[Step first]", "[Stop first]", "Stop first"),
                    "no translation": ("hint[zh_CN]=只有", "text[de]=只有", "zh_CN"),
                    "unknown event": ("at=before queue_pop SinBackward0", "at=before queue_pup SinBackward0", "queue_pup"),

@@ -18,7 +18,8 @@ static const char *const prompts[TD_N_QUESTION_KINDS] = {
     [TD_QUESTION_COUNT] = TD_N("How many gradients does %s still wait for?"),
     [TD_QUESTION_THREAD] = TD_N("Which thread will run %s?"),
     [TD_QUESTION_QUEUE] = TD_N("Which ready queue will %s enter?"),
-    [TD_QUESTION_ORDER] = TD_N("Nothing else enters %s. In which order will its tasks be popped?"),
+    [TD_QUESTION_ORDER] =
+        TD_N("Suppose that nothing else enters %s. In which order will its tasks be popped?"),
     [TD_QUESTION_POLICY] = TD_N("Which order of the ready queue pops %s next?"),
     [TD_QUESTION_BITS] = TD_N("Which float32 is the next gradient of %s? Its bit pattern counts."),
 };
@@ -48,7 +49,7 @@ td_question_prompt(td_replay *replay, const td_question *question) {
 /* ---- choices ---- */
 
 static const char *const orders[TD_queue_order_LIMIT] = {
-    [TD_queue_order_heap] = TD_N("the engine's: deeper pass first, then higher sequence_nr"),
+    [TD_queue_order_heap] = TD_N("deeper pass first, then higher sequence_nr"),
     [TD_queue_order_fifo] = TD_N("first in, first out"),
     [TD_queue_order_lifo] = TD_N("last in, first out"),
 };
@@ -154,20 +155,33 @@ write_edge(const td_story *story, const td_question *question, td_missing *missi
   putc('\n', story->out);
 }
 
+/* The program may create more nodes, with edges to this one, after the moment. */
+static bool
+exists(const td_story *story, const td_question *question, uint32_t node) {
+  uint64_t created = td_catalog_node_get(story->catalog, node)->created_seq;
+  return created == UINT64_MAX || created < question->position;
+}
+
 /* Each edge to the node is a gradient, if its sender takes part. */
 static void
 write_edges(const td_story *story, const td_question *question) {
   const td_catalog *catalog = story->catalog;
   const td_catalog_node *node = td_catalog_node_get(catalog, question->node);
   const td_task_now *task = td_telling_find_task(story, question, question->node);
-  uint32_t shown = TD_MIN(node->n_in, TD_QUESTION_CHOICES);
+  uint32_t n_shown = 0, n_more = 0;
   td_missing missing = {0};
   if (task) td_missing_find(&missing, catalog, story->state, &story->senders, task);
-  for (uint32_t i = 0; i < shown; i++)
-    write_edge(story, question, &missing,
-               catalog->edges[catalog->in_edges[node->first_in + i]].from);
-  if (node->n_in > shown)
-    fprintf(story->out, td_translate("and %u more edges\n"), node->n_in - shown);
+  for (uint32_t i = 0; i < node->n_in; i++) {
+    uint32_t from = catalog->edges[catalog->in_edges[node->first_in + i]].from;
+    if (!exists(story, question, from)) continue;
+    if (n_shown == TD_QUESTION_CHOICES) {
+      n_more++;
+      continue;
+    }
+    write_edge(story, question, &missing, from);
+    n_shown++;
+  }
+  if (n_more) fprintf(story->out, td_translate("and %u more edges\n"), n_more);
   td_missing_fini(&missing);
 }
 
