@@ -112,6 +112,8 @@ def wrong_answer():
             window.read(lesson[group]["text"])
             if group != "Step first":
                 window.key("Return", "Control")
+        hidden = "The timeline is hidden until you answer"
+        window.find("label", hidden)
         window.press("Hint")
         window.read(lesson["Step first"]["hint"])
         window.click_on(window.find("list", "Choices")[0])
@@ -119,6 +121,7 @@ def wrong_answer():
         window.read(lambda text: text.startswith("Wrong. The answer is: MulBackward0"))
         window.read(lambda text: text.startswith("SinBackward0") and "It can enter the queue only" in text)
         window.read("0 of 1 right")
+        window.wait_until_gone("label", hidden)
         window.key("Return", "Control")
         window.read(lesson["Step runs"]["text"])
         display.take_picture(PICTURES / "step.png", *SIZE)

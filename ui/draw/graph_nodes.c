@@ -10,11 +10,14 @@
 
 enum { RADIUS = 8, STRIPE = 5 };
 
-/* Which part of a node's gradients has arrived; writes both counts. */
+/* Which part of a node's gradients has arrived; writes both counts. All are 0 if the view hides
+ * them. */
 static double
 arrived_share(const td_scene_draw *draw, uint32_t i, uint32_t *arrived, uint32_t *expected) {
   const td_task_now *task =
-      td_state_task_find(draw->state, draw->scene->nodes[i].node, draw->scene->graph_task);
+      draw->view->hides_counts
+          ? NULL
+          : td_state_task_find(draw->state, draw->scene->nodes[i].node, draw->scene->graph_task);
   *expected = task ? task->expected : 0;
   *arrived = task ? task->expected - TD_MIN(task->dependencies, task->expected) : 0;
   return *expected ? (double)*arrived / *expected : 0;

@@ -5,6 +5,7 @@
 
 #include "engine/profile/report/overlay.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /* A node on the way back from a moment to its cause, and the number that stands at it. */
@@ -30,6 +31,7 @@ typedef struct td_graph_view {
   uint32_t n_lone;
   const td_way_node *way; /* (borrowed) [n_way] back to a cause, for td_graph_scene_draw_over */
   uint32_t n_way, way_present;
+  bool hides_counts;                    /* an open question asks how many gradients have come */
   double covered_width, covered_bottom; /* of the upper right corner: something lies over it */
   double covered_below;                 /* above the legend: the same */
 } td_graph_view;

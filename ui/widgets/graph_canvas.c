@@ -272,6 +272,13 @@ overlay_changed(TdGraphCanvas *self) {
   redraw(GTK_WIDGET(self));
 }
 
+void
+td_graph_canvas_set_hides_counts(TdGraphCanvas *self, gboolean hides) {
+  if (self->camera.view.hides_counts == hides) return;
+  self->camera.view.hides_counts = hides;
+  redraw(GTK_WIDGET(self));
+}
+
 /* The view of the whole graph comes back when the part goes. That of another pass is no use. */
 static void
 enter_part(TdGraphCanvas *self) {

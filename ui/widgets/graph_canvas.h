@@ -23,6 +23,10 @@ G_DECLARE_FINAL_TYPE(TdGraphCanvas, td_graph_canvas, TD, GRAPH_CANVAS, TdCanvas)
  * pass shown. */
 TdOverlayChoice *td_graph_canvas_get_overlay_choice(TdGraphCanvas *self);
 
+/* td_graph_canvas_set_hides_counts hides how many gradients have come to each node, while a
+ * question asks for that. */
+void td_graph_canvas_set_hides_counts(TdGraphCanvas *self, gboolean hides);
+
 /* td_graph_canvas_set_way gives the canvas the way back to draw. Without, it draws none. */
 void td_graph_canvas_set_way(TdGraphCanvas *self, TdWayBack *way);
 

@@ -38,7 +38,7 @@ struct _TdTapeView {
   GtkWidget *pass_box, *process;
   GtkDropDown *overlay;
   GtkLabel *pass, *pass_in_short, *why; /* in short: for a narrow graph */
-  GtkWidget *why_bin, *queues_hidden;
+  GtkWidget *why_bin, *queues_hidden, *timeline_hidden;
   GtkScrolledWindow *queues_scroller;
   TdQueuesCanvas *queues;
   TdTimelineCanvas *timeline;
@@ -328,29 +328,32 @@ td_tape_view_find_event(TdTapeView *self) {
   td_events_pane_find(self->events);
 }
 
-/* The sentence above the queues says who still waits, so it goes too. */
+/* What tells the answer to an open question. NULL: there is none. The queues show what is popped
+ * next, and the timeline what runs next. The sentence above the queues says who still waits. */
 static void
-show_queues(TdTapeView *self, gboolean has_queues, gboolean has_why) {
-  gtk_widget_set_visible(GTK_WIDGET(self->queues_scroller), has_queues);
-  gtk_widget_set_visible(self->queues_hidden, !has_queues);
-  gtk_widget_set_visible(self->why_bin, has_why);
+hide_answer_to(TdTapeView *self, const td_question *question) {
+  gboolean asks_order =
+      question && (question->kind == TD_QUESTION_POP || question->kind == TD_QUESTION_ORDER ||
+                   question->kind == TD_QUESTION_POLICY);
+  gtk_widget_set_visible(GTK_WIDGET(self->queues_scroller), !asks_order);
+  gtk_widget_set_visible(self->queues_hidden, asks_order);
+  gtk_widget_set_visible(self->why_bin, !question);
+  gtk_widget_set_opacity(GTK_WIDGET(self->timeline), question ? 0 : 1);
+  gtk_widget_set_can_target(GTK_WIDGET(self->timeline), !question);
+  gtk_widget_set_visible(self->timeline_hidden, question != NULL);
+  td_graph_canvas_set_hides_counts(self->graph, question && question->kind == TD_QUESTION_COUNT);
 }
 
-/* The queues show what is popped next. */
 static void
 hide_answer(TdTapeView *self, TdLessonWalk *walk) {
   const td_question *question = td_lesson_walk_get_question(walk);
-  gboolean is_open = question && !td_lesson_walk_is_answered(walk);
-  gboolean is_order =
-      question && (question->kind == TD_QUESTION_POP || question->kind == TD_QUESTION_ORDER ||
-                   question->kind == TD_QUESTION_POLICY);
-  show_queues(self, !(is_open && is_order), !is_open);
+  hide_answer_to(self, td_lesson_walk_is_answered(walk) ? NULL : question);
 }
 
 void
 td_tape_view_set_walk(TdTapeView *self, TdLessonWalk *walk) {
   td_lesson_pane_set_walk(self->lesson, walk);
-  show_queues(self, TRUE, TRUE);
+  hide_answer_to(self, NULL);
   if (!walk) return;
   g_signal_connect_object(walk, "changed", G_CALLBACK(hide_answer), self, G_CONNECT_SWAPPED);
   hide_answer(self, walk);
@@ -563,6 +566,7 @@ td_tape_view_class_init(TdTapeViewClass *klass) {
   BIND(why);
   BIND(why_bin);
   BIND(queues_hidden);
+  BIND(timeline_hidden);
   BIND(queues_pane);
   BIND(queues_scroller);
   BIND(queues);
