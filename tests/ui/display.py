@@ -126,11 +126,21 @@ def clipboard_text():
     return said[0] or ""
 
 
+def calmly(probe):
+    """What probe() returns, or None if a widget or a window that it looks at goes meanwhile."""
+    try:
+        return probe()
+    except Exception as error:
+        if "atspi_error" not in str(error):  # GLib.GError; gi is not there for all users of this file
+            raise
+        return None
+
+
 def wait_for(what, probe, seconds=120):
     """Polls until probe() is true and returns its value; fails the test with `what` after a while."""
     deadline = time.monotonic() + seconds
     while True:
-        value = probe()
+        value = calmly(probe)
         if value:
             return value
         if time.monotonic() > deadline:

@@ -142,7 +142,7 @@ class Window:
             generate(MODIFIER_CODES[modifier], None, pyatspi.KEY_RELEASE)
 
     def focused(self):
-        return pyatspi.findDescendant(self.application, lambda w: w.getState().contains(pyatspi.STATE_FOCUSED))
+        return display.calmly(lambda: pyatspi.findDescendant(self.application, lambda w: w.getState().contains(pyatspi.STATE_FOCUSED)))
 
     def moves_focus(self, key):
         """Presses a key, and waits until it has moved the focus; False if it does not. A busy window takes its time."""
@@ -455,7 +455,7 @@ def texts_of(widget):
 def go_to_row(window, title):
     """Tab to the list that has the row, then Down to the row."""
     def is_row(widget):
-        return widget.getRoleName() == "list item" and title in display.wait_for("its texts", lambda: texts_of(widget))
+        return widget and widget.getRoleName() == "list item" and title in display.wait_for("its texts", lambda: texts_of(widget))
 
     for _ in range(20):
         row = window.focus_by("Tab", lambda widget: widget.getRoleName() == "list item")
