@@ -152,14 +152,26 @@ tell_line(const char *line, void *viewer) {
   peer_send(viewer, line, strlen(line));
 }
 
-/* A viewer that comes late gets the lines that it missed. */
+static void
+tell_over(td_hub_target *viewer) {
+  td_line_text text;
+  td_line_begin(&text, "over");
+  td_line_add_number(&text, "pid", viewer->pid);
+  peer_send(viewer, text.bytes, text.n_bytes);
+  td_line_text_fini(&text);
+}
+
+/* A viewer that comes late gets the lines that it missed, and hears if its process has gone. */
 static void
 tell_state(td_hub_target *viewer) {
+  bool is_there = viewer->pid == 0;
   tell_targets(viewer);
   for (guint i = 0; i < viewer->hub->peers->len; i++) {
     const td_hub_target *target = viewer->hub->peers->pdata[i];
+    is_there |= target->role == PEER_TARGET && target->pid == viewer->pid;
     td_hub_memory_tell(&target->memory, tell_line, viewer);
   }
+  if (!is_there) tell_over(viewer);
 }
 
 /* A command of a viewer goes to the target that it names, or to all targets. */

@@ -265,6 +265,11 @@ td_window_attach(TdWindow *self, const char *session, guint32 process, const cha
     set_live(self, live);
     return;
   }
+  if (!g_file_test(tape, G_FILE_TEST_EXISTS)) { /* `record` names it anew at the end */
+    td_window_show_start(self);
+    td_window_say(self, _("The program has ended, and its tape has its final name now"));
+    return;
+  }
   td_window_say(self, _("The program is gone; this tape holds what Tapedeck recorded"));
   td_window_open(self, tape);
 }

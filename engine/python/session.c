@@ -204,12 +204,13 @@ keep_end(const char *limit, const char *format, td_error *error) {
   return status;
 }
 
-/* join_session(path, program, tape): lets the session's hub control the recorded program. */
+/* join_session(path, program, tape): lets the session's hub control the recorded program. The names
+ * of files are bytes, so that they need not be UTF-8. */
 static PyObject *
 join_session(PyObject *self, PyObject *args) {
   const char *path, *program, *tape;
   td_error error = {0};
-  if (!PyArg_ParseTuple(args, "sss:join_session", &path, &program, &tape)) return NULL;
+  if (!PyArg_ParseTuple(args, "syy:join_session", &path, &program, &tape)) return NULL;
   td_line reply;
   td_status status = recorder
                          ? tdpy_live_hello(path, program, &reply, &error)

@@ -187,6 +187,25 @@ test_two_viewers(fixture *self, gconstpointer data) {
   serve();
 }
 
+/* Who comes to a process of the session that has gone hears so, and does not wait for it. */
+static void
+test_gone(fixture *self, gconstpointer data) {
+  int live = join(self, 2, "gate paused=1\ntape path=/live.tape\n");
+  int viewers[] = {call(td_hub_get_path(self->hub), "view pid=3\n"),
+                   call(td_hub_get_path(self->hub), "view pid=2\n"),
+                   call(td_hub_get_path(self->hub), "view\n")};
+  serve();
+  for (int i = 0; i < 3; i++) {
+    g_autofree char *told = hear_all(viewers[i]);
+    g_assert_nonnull(strstr(told, "target pid=2 "));
+    g_assert_cmpint(strstr(told, "over pid=3\n") != NULL, ==, i == 0);
+    g_assert_null(strstr(told, "over pid=2"));
+    close(viewers[i]);
+  }
+  close(live);
+  serve();
+}
+
 /* ---- what is no hub ---- */
 
 typedef struct impostor {
@@ -318,6 +337,7 @@ main(int argc, char **argv) {
   ADD("/app/session-list/targets", test_targets);
   ADD("/app/session-list/deaf", test_deaf);
   ADD("/app/session-list/two-viewers", test_two_viewers);
+  ADD("/app/session-list/gone", test_gone);
   ADD("/app/session-list/silent", test_silent);
   ADD("/app/session-list/nonsense", test_nonsense);
   ADD("/app/session-list/flood", test_flood);

@@ -44,7 +44,7 @@ def join_session(engine, session, source, tape):
     if not session:
         return
     try:
-        engine.join_session(session, source, os.path.abspath(tape))
+        engine.join_session(session, os.fsencode(source), os.fsencode(os.path.abspath(tape)))
     except Exception as problem:
         print(f'tapedeck: this run has no window and keeps everything: {problem}', file=sys.stderr)
 
