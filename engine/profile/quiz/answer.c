@@ -6,6 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 static bool
 is_blank(const char *text) {
@@ -27,7 +28,7 @@ static bool
 read_pattern(const char *text, uint64_t *pattern) {
   char *end;
   uint32_t bits;
-  if (strncmp(text, "0x", 2) == 0) {
+  if (strncasecmp(text, "0x", 2) == 0) {
     *pattern = strtoull(text, &end, 16);
     return end - text == 10 && is_blank(end);
   }

@@ -99,6 +99,8 @@ ask_count(td_replay *replay, const td_question_wish *wish, td_question *question
   const td_task_now *task = td_state_task_find(state, wish->node, TD_NONE);
   if (!task || td_catalog_node_get(td_replay_catalog(replay), wish->node)->n_in == 0)
     return td_error_set(error, TD_OUT_OF_RANGE, "the node waits for nothing at this moment");
+  if (td_catalog_node_get(td_replay_catalog(replay), wish->node)->n_in > TD_QUESTION_CHOICES)
+    return td_error_set(error, TD_OUT_OF_RANGE, "too many edges lead to the node");
   question->graph_task = task->graph_task;
   set_key(question, task->dependencies);
   return TD_OK;

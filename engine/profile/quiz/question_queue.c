@@ -173,6 +173,10 @@ td_question_find_policy(td_replay *replay, td_question *question, td_error *erro
   question->queue = task->queue;
   question->graph_task = task->graph_task;
   td_queue_entry *entries = entries_of(replay, task->queue, &n);
+  if (n > TD_QUESTION_CHOICES) { /* nobody would see them all */
+    free(entries);
+    return td_error_set(error, TD_OUT_OF_RANGE, "the queue is too long");
+  }
   uint32_t n_right = 0;
   for (uint32_t order = 0; order < TD_queue_order_LIMIT; order++)
     if (entries[td_question_first_under(order, entries, n)].node == question->node) {
@@ -184,4 +188,13 @@ td_question_find_policy(td_replay *replay, td_question *question, td_error *erro
   return n_right == 1 ? TD_OK
                       : td_error_set(error, TD_OUT_OF_RANGE,
                                      "%u orders of queues pop this node next", n_right);
+}
+
+uint32_t
+td_question_first_in(const td_replay *replay, uint32_t queue, td_queue_order order) {
+  uint32_t n;
+  td_queue_entry *entries = entries_of(replay, queue, &n);
+  uint32_t node = n ? entries[td_question_first_under(order, entries, n)].node : TD_NONE;
+  free(entries);
+  return node;
 }

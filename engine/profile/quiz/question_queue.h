@@ -21,6 +21,10 @@ bool td_question_is_guess(const td_replay *replay, const td_question *question);
 /* td_question_find_policy writes the one order of queues that pops the question's node next. */
 td_status td_question_find_policy(td_replay *replay, td_question *question, td_error *error);
 
+/* td_question_first_in returns the node that an order of queues pops first from a queue. TD_NONE: a
+ * dummy task, or none. */
+uint32_t td_question_first_in(const td_replay *replay, uint32_t queue, td_queue_order order);
+
 /* td_question_first_under returns which of a queue's n entries, in the order in which the heap pops
  * them, an order of queues pops first. */
 uint32_t td_question_first_under(td_queue_order order, const td_queue_entry *entries, uint32_t n);

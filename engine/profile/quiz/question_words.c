@@ -168,20 +168,12 @@ write_edges(const td_story *story, const td_question *question) {
   const td_catalog *catalog = story->catalog;
   const td_catalog_node *node = td_catalog_node_get(catalog, question->node);
   const td_task_now *task = td_telling_find_task(story, question, question->node);
-  uint32_t n_shown = 0, n_more = 0;
   td_missing missing = {0};
   if (task) td_missing_find(&missing, catalog, story->state, &story->senders, task);
   for (uint32_t i = 0; i < node->n_in; i++) {
     uint32_t from = catalog->edges[catalog->in_edges[node->first_in + i]].from;
-    if (!exists(story, question, from)) continue;
-    if (n_shown == TD_QUESTION_CHOICES) {
-      n_more++;
-      continue;
-    }
-    write_edge(story, question, &missing, from);
-    n_shown++;
+    if (exists(story, question, from)) write_edge(story, question, &missing, from);
   }
-  if (n_more) fprintf(story->out, td_translate("and %u more edges\n"), n_more);
   td_missing_fini(&missing);
 }
 

@@ -16,7 +16,7 @@
 /* Where a question may be asked: the replay's position, and the node that it is about. */
 typedef struct moment {
   uint64_t position;
-  uint32_t node;
+  uint32_t about; /* a node or a queue; or TD_NONE */
 } moment;
 
 typedef struct pool {
@@ -47,14 +47,14 @@ draw(td_quiz *self, uint64_t below) {
 
 /* A sample in which each moment has the same chance (Vitter, Algorithm R). */
 static void
-add(td_quiz *self, td_question_kind kind, uint64_t position, uint32_t node) {
+add(td_quiz *self, td_question_kind kind, uint64_t position, uint32_t about) {
   pool *pool = &self->pools[kind];
   uint64_t at = pool->n_seen++;
   if (at < MOMENTS_MAX) {
     TD_GROW(pool->moments, pool->n, pool->capacity);
-    pool->moments[pool->n++] = (moment){position, node};
+    pool->moments[pool->n++] = (moment){position, about};
   } else if ((at = draw(self, at + 1)) < MOMENTS_MAX) {
-    pool->moments[at] = (moment){position, node};
+    pool->moments[at] = (moment){position, about};
   }
 }
 
@@ -64,7 +64,7 @@ note_pop(td_quiz *self, const td_event_queue_pop *pop, uint64_t seq) {
   if (pop->node == TD_NONE || pop->size == 0) return;
   add(self, TD_QUESTION_POP, seq, TD_NONE);
   add(self, TD_QUESTION_ORDER, seq, TD_NONE);
-  add(self, TD_QUESTION_POLICY, seq, pop->node);
+  add(self, TD_QUESTION_POLICY, seq, pop->queue);
 }
 
 static void
@@ -81,10 +81,6 @@ note(const td_any_event *event, uint64_t seq, td_quiz *self) {
     if (event->queue_push.node == TD_NONE) break;
     add(self, TD_QUESTION_THREAD, seq + 1, event->queue_push.node);
     add(self, TD_QUESTION_QUEUE, seq, event->queue_push.node);
-    break;
-  case TD_EVENT_tensor_stats:
-    if (event->tensor_stats.n_elements == 1)
-      add(self, TD_QUESTION_BITS, seq, event->tensor_stats.node);
     break;
   default:
     break;
@@ -126,12 +122,21 @@ was_asked(const td_quiz *self, uint64_t position) {
   return false;
 }
 
+/* Each order has its turn, or its name would be the answer to all questions. */
+static td_question_wish
+wish_of(td_quiz *self, td_question_kind kind, moment moment) {
+  if (kind != TD_QUESTION_POLICY) return (td_question_wish){kind, moment.about};
+  td_queue_order order = (td_queue_order)draw(self, TD_queue_order_LIMIT);
+  return (td_question_wish){kind, td_question_first_in(self->replay, moment.about, order)};
+}
+
 static bool
 ask(td_quiz *self, td_question_kind kind, moment moment, td_question *question) {
-  const td_question_wish wish = {kind, moment.node};
   uint64_t back = td_replay_position(self->replay);
-  bool is_asked = td_replay_seek(self->replay, moment.position, NULL) == TD_OK &&
-                  td_question_ask(self->replay, &wish, question, NULL) == TD_OK &&
+  bool is_there = td_replay_seek(self->replay, moment.position, NULL) == TD_OK;
+  const td_question_wish wish =
+      is_there ? wish_of(self, kind, moment) : (td_question_wish){kind, TD_NONE};
+  bool is_asked = is_there && td_question_ask(self->replay, &wish, question, NULL) == TD_OK &&
                   td_replay_seek(self->replay, question->position, NULL) == TD_OK &&
                   !td_question_is_guess(self->replay, question);
   td_replay_seek(self->replay, back, NULL);
