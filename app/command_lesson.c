@@ -205,7 +205,9 @@ static int export(const char *name, const char *output, bool force) {
   g_autoptr(td_lesson) lesson = td_lessons_find(name, NULL, &error);
   if (!lesson) return td_command_fail(NULL, "%s", error->message);
   g_autofree char *file = output ? g_strdup(output) : g_strconcat(lesson->name, ".html", NULL);
-  if (!td_command_may_write(file, lesson->path, force)) return TD_EXIT_USAGE;
+  if (!td_command_may_write(file, lesson->path, force) ||
+      !td_command_may_write(file, lesson->script, force))
+    return TD_EXIT_USAGE;
   td_replay *replay = record(lesson, &error);
   g_autoptr(GPtrArray) stops = replay ? td_lesson_place(lesson, replay, &error) : NULL;
   int status = stops ? td_lesson_page_write(lesson, stops, replay, file, force)

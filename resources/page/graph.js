@@ -13,7 +13,8 @@ const graph = (() => {
 
   function show(number) {
     self.number = number;
-    self.cards = new Map(data.graphs[number].cards.map((card, i) => [card[0], drawCard(card, i)]));
+    const byId = (a, b) => data.nodes[a[0]].id - data.nodes[b[0]].id; // the order of the layout is that of running
+    self.cards = new Map([...data.graphs[number].cards].sort(byId).map((card, i) => [card[0], drawCard(card, i)]));
     self.edges = new Map();
     edges.forEach((edge, i) => {
       if (edge.graph === number) self.edges.set(i, drawEdge(edge, i));

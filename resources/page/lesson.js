@@ -28,12 +28,12 @@ const lesson = (() => {
     show();
   }
 
-  /* A number, or the pattern of a float32: 0x3f800000 or 1.0. */
+  /* A number, or the pattern of a float32, 0x3f800000 or 1.0: what the terminal takes too. */
   function readNumber(text, form) {
     const word = text.trim();
-    if (/^\d+$/.test(word) && form === "number") return Number(word);
-    if (/^0x[0-9a-f]{1,8}$/i.test(word)) return Number(word);
-    if (form !== "pattern" || word === "" || Number.isNaN(Number(word))) return null;
+    if (form === "number") return /^\d+$/.test(word) && Number(word) <= 0xffffffff ? Number(word) : null;
+    if (/^0x[0-9a-f]{8}$/i.test(word)) return Number(word);
+    if (!/^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(word) || !Number.isFinite(Math.fround(Number(word)))) return null;
     const view = new DataView(new ArrayBuffer(4));
     view.setFloat32(0, Number(word));
     return view.getUint32(0);
@@ -103,12 +103,16 @@ const lesson = (() => {
     byId("lesson-next").disabled = at === steps.length - 1;
   }
 
-  /* While a question is open, nothing beside the graph may tell the answer. */
+  /* While a question is open, nothing beside the graph may tell the answer. The focus stays in the card. */
   function show() {
+    const focused = byId("lesson-question").contains(document.activeElement), choices = [...document.querySelectorAll(".choice")];
+    const place = choices.indexOf(document.activeElement);
     document.body.classList.toggle("asking", isAsking());
+    if (isAsking()) graph.light(null);
     showCard();
     graph.mark(new Set(step().shown));
     player.show();
+    if (focused) (document.querySelectorAll(".choice")[place] || byId("lesson-question")).focus({preventScroll: true});
   }
 
   function go(to) {
@@ -119,10 +123,18 @@ const lesson = (() => {
     byId("lesson-text").focus({preventScroll: true});
   }
 
+  /* The graph of the nodes that the step speaks of; else that of the latest pass. */
+  function graphOfStep() {
+    const has = (number) => data.graphs[number].cards.some((card) => card[0] === step().shown[0]);
+    const numbers = data.graphs.map((_, number) => number), begun = numbers.filter((number) => state.passes[number].status !== 0);
+    const found = step().shown.length ? numbers.find(has) : begun[begun.length - 1];
+    return found === undefined ? 0 : found;
+  }
+
   function returnToStep() {
     player.stop();
-    if (step().shown.length) player.showGraphOf(step().shown[0]);
     player.go(step().position);
+    player.showPass(graphOfStep());
     show();
   }
 
@@ -139,7 +151,9 @@ const lesson = (() => {
 
   /* The playhead moved: offers the way back to the step. */
   function update() {
-    if (steps.length) byId("lesson-here").hidden = state.position === Math.min(nEvents, step().position);
+    if (!steps.length) return;
+    const isHere = state.position === Math.min(nEvents, step().position) && graph.number === graphOfStep();
+    byId("lesson-here").hidden = isHere;
   }
 
   return {start, update, go: (by) => go(at + by), isOn: steps.length > 0, isAsking};

@@ -53,12 +53,17 @@ const player = (() => {
     writeAddress();
   }
 
+  /* An open question is about this moment: whoever went on would see the answer. */
+  const mayMove = () => !lesson.isAsking();
+
   function step(by) {
+    if (!mayMove()) return;
     pause();
     go(state.position + by);
   }
 
   function stepNode(direction) {
+    if (!mayMove()) return;
     pause();
     const position = direction > 0 ? nextOf(BEGIN, state.position + 1) : lastOf(BEGIN, state.position - 1);
     go(position < 0 ? (direction > 0 ? nEvents : 0) : position);
@@ -111,6 +116,7 @@ const player = (() => {
   }
 
   function play() {
+    if (!mayMove()) return;
     if (state.position >= nEvents) seek(0);
     isPlaying = true;
     due = 0;
@@ -160,7 +166,7 @@ const player = (() => {
     const pass = data.passes.findIndex(({id}) => String(id) === wish.get("pass"));
     if (pass >= 0 && pass !== graph.number) showGraph(pass);
     if (wish.has("node")) pinned = data.nodes.findIndex(({id}) => String(id) === wish.get("node"));
-    if (wish.has("at") && Number.isFinite(at)) seek(at - data.first + 1);
+    if (wish.has("at") && Number.isFinite(at) && mayMove()) seek(at - data.first + 1);
     show();
   }
 
@@ -251,5 +257,5 @@ const player = (() => {
     readAddress();
   }
 
-  return {start, stop: pause, go, show, pin, showPass, showGraphOf};
+  return {start, stop: pause, go, show, pin, showPass};
 })();

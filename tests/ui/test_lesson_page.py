@@ -10,7 +10,7 @@ import tempfile
 from course import NAMES, read_lesson, right_answers, walk, wrong_answers
 from page_case import main, OUTPUT, PageCase, run
 
-IN_SIGHT = "[...document.querySelectorAll('#queues, #now, #timeline, #node')].filter((one) => one.checkVisibility({checkVisibilityCSS: true})).length"
+IN_SIGHT = "[...document.querySelectorAll('#queues, #now, #timeline, #node, #report')].filter((one) => one.checkVisibility({checkVisibilityCSS: true})).length"
 TEXT = "document.getElementById('%s').textContent"
 
 
@@ -60,11 +60,17 @@ class LessonPage(PageCase):
             if self.is_asking():
                 self.assertEqual(self.browser.run(IN_SIGHT), 0)
                 self.assertFalse(self.browser.run("[...document.querySelectorAll('g.node')].some((node) => /gradients/.test(node.getAttribute('aria-label')))"))
+                before = self.text("where")
+                for key in ("ArrowRight", "End", " "):  # would show the answer
+                    self.browser.press(key)
+                self.assertEqual(self.text("where"), before)
                 self.give(answers.pop(0))
                 said.append(self.text("lesson-question"))
             self.assertFalse(self.is_asking())
             self.assertGreater(self.browser.run(IN_SIGHT), 0)
             self.assert_step(tape)
+            if "show" in parser[group]:
+                self.assertGreater(self.browser.run("document.querySelectorAll('.node.marked').length"), 0, (name, group))
             self.browser.press("n")
         self.assertEqual(answers, [])
         return said
@@ -113,11 +119,21 @@ class LessonPage(PageCase):
         self.assertEqual(self.text("lesson-score"), "0 of 4 right")
 
     def test_no_answer(self):
-        """Words are no number: the question stays open."""
-        self.open_lesson("counts")
-        self.browser.press("n")
-        self.give("three")
-        self.assertTrue(self.is_asking())
+        """What the terminal does not take is no answer: the question stays open."""
+        for name, n_steps, form, texts in (("counts", 1, "number", ("three", "0x3", "-3", "3.0", "99999999999", "")),
+                                           ("buffers", 4, "pattern", ("1e400", "0x1", "0b1", "0x3f8000000", "inf", "nan", "--1", ""))):
+            self.open_lesson(name)
+            for step in range(n_steps):
+                self.browser.press("n")
+            self.assertIn("a number" if form == "number" else "0x3f800000", self.text("lesson-question"))
+            for text in texts:
+                self.browser.run("document.getElementById('answer').value = ''")
+                self.give(text)
+                self.assertTrue(self.is_asking(), text)
+            self.browser.run("document.getElementById('answer').value = ''")
+            self.give("3" if form == "number" else "0x3F800000")
+            self.assertIn("Right.", self.text("lesson-question"))
+            self.assertTrue(self.browser.run("document.getElementById('lesson-card').contains(document.activeElement)"))
 
     def test_pictures(self):
         """To be looked at: small and large, light and dark, open and answered."""

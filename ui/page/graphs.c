@@ -5,8 +5,6 @@
 
 #include <math.h>
 
-enum { MOST_GRAPHS = 12 };
-
 static void
 add_edges(td_page_graphs *graphs, uint32_t graph) {
   const td_page_graph *self = &graphs->items[graph];
@@ -53,14 +51,14 @@ link_nodes(td_page_graphs *graphs) {
 
 void
 td_page_graphs_init(td_page_graphs *graphs, td_page_nodes *nodes, uint32_t graph_task,
-                    uint64_t first, uint64_t end) {
+                    uint64_t first, uint64_t end, uint32_t most) {
   const td_catalog *catalog = nodes->catalog;
   *graphs = (td_page_graphs){.nodes = nodes};
   add_graph(graphs, nodes, graph_task);
   for (uint32_t i = 0; i < catalog->n_graph_tasks; i++) {
     const td_catalog_graph_task *pass = &catalog->graph_task_rows[i];
     if (pass->id == graph_task || pass->begin_seq < first || pass->begin_seq >= end) continue;
-    if (graphs->n < MOST_GRAPHS)
+    if (graphs->n < most)
       add_graph(graphs, nodes, pass->id);
     else
       graphs->n_left_out++;

@@ -33,10 +33,10 @@ typedef struct td_page_graphs {
   uint32_t n_linked;    /* nodes of the page that were there when the graphs were made */
 } td_page_graphs;
 
-/* td_page_graphs_init lays out the passes that begin in first .. end - 1, `graph_task` before all
- * others, and gives their nodes numbers. */
+/* td_page_graphs_init lays out the passes that begin in first .. end - 1, at most so many,
+ * `graph_task` before all others, and gives their nodes numbers. */
 void td_page_graphs_init(td_page_graphs *graphs, td_page_nodes *nodes, uint32_t graph_task,
-                         uint64_t first, uint64_t end);
+                         uint64_t first, uint64_t end, uint32_t most);
 void td_page_graphs_fini(td_page_graphs *graphs);
 
 /* td_page_graphs_find returns the number of a pass's graph, or TD_NONE. */

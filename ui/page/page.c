@@ -12,6 +12,10 @@
 
 #include <inttypes.h>
 
+/* So many graphs a page has. A lesson may be about any of its passes. */
+#define GRAPHS 12
+#define GRAPHS_OF_LESSON 100
+
 typedef struct page {
   td_replay *replay; /* (borrowed) */
   const td_catalog *catalog;
@@ -193,7 +197,8 @@ choose_events(page *self) {
 static td_status
 read_pass(page *self, td_error *error) {
   td_tape *tape = td_replay_tape(self->replay);
-  td_page_graphs_init(&self->graphs, &self->nodes, self->pass, self->first, self->end);
+  td_page_graphs_init(&self->graphs, &self->nodes, self->pass, self->first, self->end,
+                      self->lesson ? GRAPHS_OF_LESSON : GRAPHS);
   td_status status = td_page_history_make(&self->changes, self->replay, &self->nodes, &self->graphs,
                                           &self->says, &self->whys, self->first, self->end, error);
   if (status) return status;
