@@ -297,7 +297,7 @@ static const struct {
     {"lesson-original", N_("Back to the lesson's own script"), NULL, SECTION_MOVE, NEED_TAPE,
      td_window_restore_lesson},
     {"lecture", N_("Lecture: large texts, and a red dot as pointer"), "<Control><Shift>l",
-     SECTION_MOVE, NEED_TAPE, td_window_toggle_lecture},
+     SECTION_MOVE, NEED_NOTHING, td_window_toggle_lecture},
     {"follow", N_("Selection follows the playhead"), "l", SECTION_MOVE, NEED_TAPE, NULL},
     {"live-step", N_("Step to the next event; at the end, run the program to its next stop"), "F8",
      SECTION_LIVE, NEED_PROGRAM, event_step},

@@ -184,6 +184,10 @@ td_lesson_pane_set_playhead(TdLessonPane *self, TdPlayhead *playhead) {
 
 void
 td_lesson_pane_set_large(TdLessonPane *self, gboolean large) {
+  GtkLabel *const labels[] = {self->text, self->prompt,  self->facts,
+                              self->hint, self->verdict, self->reason};
+  for (guint i = 0; i < G_N_ELEMENTS(labels); i++) /* one can select in has a pointer of its own */
+    gtk_label_set_selectable(labels[i], !large);
   if (large)
     gtk_widget_add_css_class(GTK_WIDGET(self), "lecture");
   else

@@ -335,13 +335,15 @@ hide_answer_to(TdTapeView *self, const td_question *question) {
   gboolean asks_order =
       question && (question->kind == TD_QUESTION_POP || question->kind == TD_QUESTION_ORDER ||
                    question->kind == TD_QUESTION_POLICY);
+  gboolean asks_count = question && question->kind == TD_QUESTION_COUNT;
   gtk_widget_set_visible(GTK_WIDGET(self->queues_scroller), !asks_order);
   gtk_widget_set_visible(self->queues_hidden, asks_order);
   gtk_widget_set_visible(self->why_bin, !question);
   gtk_widget_set_opacity(GTK_WIDGET(self->timeline), question ? 0 : 1);
-  gtk_widget_set_can_target(GTK_WIDGET(self->timeline), !question);
+  gtk_widget_set_sensitive(GTK_WIDGET(self->timeline), !question);
   gtk_widget_set_visible(self->timeline_hidden, question != NULL);
-  td_graph_canvas_set_hides_counts(self->graph, question && question->kind == TD_QUESTION_COUNT);
+  td_graph_canvas_set_hides_counts(self->graph, asks_count);
+  gtk_widget_set_has_tooltip(GTK_WIDGET(self->graph), !asks_count);
 }
 
 static void
