@@ -4,7 +4,7 @@ import threading
 import torch
 
 RANKS, BUCKET = 2, 2
-meet = threading.Barrier(RANKS)
+meet = threading.Barrier(RANKS, timeout=10)
 sent = [{} for rank in range(RANKS)]
 
 

@@ -243,6 +243,25 @@ def checkpoints_and_random_numbers(torch):
     return seen
 
 
+@row('R-07', in_1_13='the function runs once more')
+def checkpoint_unpacked_twice(torch):
+    """A backward function takes its saved tensors twice: PyTorch 1.x runs the function once more, 2.x refuses."""
+    class Product(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x, y):
+            ctx.save_for_backward(x, y)
+            return x * y
+
+        @staticmethod
+        def backward(ctx, g):
+            (x, _), (_, y) = ctx.saved_tensors, ctx.saved_tensors
+            return g * y, g * x
+    x = leaf(torch, .5, 1.)
+    y = run_checkpoint(torch, lambda a: Product.apply(a.exp(), a.sin()), x, use_reentrant=False).sum()
+    refused = text_of(y.backward)
+    return [refused, None if x.grad is None else x.grad.tolist()]
+
+
 @row('R-07', since='2.0')
 def checkpoint_without_nesting(torch):
     """It can be differentiated twice, takes keywords, stops early, and says what changed."""

@@ -68,6 +68,9 @@ class _Frame:
 
     def unpack(self, place):
         task = _C._current_graph_task_id()
+        if task in self.values and place.number not in self.values[task]:
+            self.refuse_again()
+            del self.values[task]
         if task not in self.values:
             values = self.run_again()
             self.check_values(values)
@@ -77,6 +80,14 @@ class _Frame:
         if task == -1 or not values:
             del self.values[task]
         return value
+
+    def refuse_again(self):
+        """PyTorch 1.x runs the function once more for a tensor that was unpacked already."""
+        if _C.policy('gradient_edges'):
+            raise CheckpointError(
+                'torch.utils.checkpoint: Unpack is being triggered for a tensor that was already unpacked once. If you '
+                'are calling ctx.saved_tensors in backward, make sure to do so only once. Otherwise please open an issue '
+                'with details on your use case.')
 
     def run_again(self):
         """{number: tensor} of what is still in a graph."""
