@@ -61,7 +61,7 @@ class Devices(unittest.TestCase):
     def test_no_conflict_that_is_not_there(self):
         for path in EXAMPLES:
             name = os.path.basename(path)
-            if name in READS_FILES:
+            if name in READS_FILES or name == 'ddp.py':  # one device has one thread, and there ddp's ranks wait for each other
                 continue
             with self.subTest(name):
                 expected = 1 if name == 'missing_wait.py' else 0
