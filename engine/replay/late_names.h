@@ -23,7 +23,7 @@ typedef struct td_late_names {
  * begin with it. */
 void td_late_names_take(td_late_names *names, const td_event *event, uint64_t seq, bool may_cut);
 
-/* td_late_names_put adds to the keyframe of the segment that ends before event `end` what names its
- * leaves later. */
+/* td_late_names_put adds what names leaves that were born before event `end` from that event on. A
+ * segment that ends there has them in its keyframe. Their numbers rise. */
 void td_late_names_put(const td_late_names *names, td_keyframe *keyframe, uint64_t end);
 void td_late_names_fini(td_late_names *names);

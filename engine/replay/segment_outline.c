@@ -90,37 +90,14 @@ tell_queues(const td_segment_outline *self, td_keyframe *made) {
   }
 }
 
-/* Adds the events of another list, from *at on, that come before event `end` of the tape. */
-static void
-put_before(td_keyframe *made, const td_keyframe *from, size_t *at, size_t *byte, uint64_t end) {
-  for (; *at < from->n && from->seqs[*at] < end; ++*at) {
-    const td_event *event = td_event_pile_get(&from->events, *byte);
-    td_keyframe_put(made, event, from->seqs[*at]);
-    *byte += event->size;
-  }
-}
-
-/* In the order of the tape. */
-static td_keyframe
-merge(const td_keyframe *one, const td_keyframe *other) {
-  td_keyframe made = {0};
-  const uint64_t *seq = one->seqs;
-  size_t at = 0, byte = 0;
-  TD_PILE_EACH(&one->events, event) {
-    put_before(&made, other, &at, &byte, *seq);
-    td_keyframe_put(&made, event, *seq++);
-  }
-  put_before(&made, other, &at, &byte, UINT64_MAX);
-  return made;
-}
-
 td_keyframe
 td_segment_outline_make(td_segment_outline *self) {
   td_outline_stretches_end(&self->stretches);
   td_keyframe causes = {0};
   td_cause_list_put(&self->causes, &causes);
-  td_keyframe named = merge(&self->events, &self->names), explained = merge(&named, &causes);
-  td_keyframe made = merge(&explained, &self->stretches.events);
+  td_keyframe named = td_keyframe_merge(&self->events, &self->names),
+              explained = td_keyframe_merge(&named, &causes);
+  td_keyframe made = td_keyframe_merge(&explained, &self->stretches.events);
   td_keyframe_fini(&causes);
   td_keyframe_fini(&named);
   td_keyframe_fini(&explained);

@@ -227,6 +227,17 @@ write_outline(cutting *self, const td_segment *last) {
   return td_tape_check_readable(self->tape, self->error);
 }
 
+/* Numbers rise in a keyframe: the names stand between the places to come. */
+static void
+add_late_names(cutting *self, uint64_t end) {
+  td_keyframe names = {0};
+  td_late_names_put(&self->late_names, &names, end);
+  td_keyframe named = td_keyframe_merge(&self->keyframe, &names);
+  td_keyframe_fini(&self->keyframe);
+  td_keyframe_fini(&names);
+  self->keyframe = named;
+}
+
 static td_status
 cut(cutting *self, uint32_t *n_segments) {
   uint64_t n_events = td_tape_info_get(self->tape)->n_events;
@@ -235,7 +246,7 @@ cut(cutting *self, uint32_t *n_segments) {
   make_keyframe(self, NULL, NULL, 0, 0);
   while (!status) {
     segment.end = end_of(self, segment.first);
-    td_late_names_put(&self->late_names, &self->keyframe, segment.end);
+    add_late_names(self, segment.end);
     td_segment_writer_add(self->writer, segment.first, &self->keyframe);
     segment.number++;
     if (segment.end == n_events) break;

@@ -144,6 +144,29 @@ td_keyframe_copy(const td_keyframe *keyframe) {
   return copy;
 }
 
+/* Adds the events of another list, from *at on, that come before event `end` of the tape. */
+static void
+put_before(td_keyframe *made, const td_keyframe *from, size_t *at, size_t *byte, uint64_t end) {
+  for (; *at < from->n && from->seqs[*at] < end; ++*at) {
+    const td_event *event = td_event_pile_get(&from->events, *byte);
+    td_keyframe_put(made, event, from->seqs[*at]);
+    *byte += event->size;
+  }
+}
+
+td_keyframe
+td_keyframe_merge(const td_keyframe *one, const td_keyframe *other) {
+  td_keyframe made = {0};
+  const uint64_t *seq = one->seqs;
+  size_t at = 0, byte = 0;
+  TD_PILE_EACH(&one->events, event) {
+    put_before(&made, other, &at, &byte, *seq);
+    td_keyframe_put(&made, event, *seq++);
+  }
+  put_before(&made, other, &at, &byte, UINT64_MAX);
+  return made;
+}
+
 void
 td_keyframe_fini(td_keyframe *keyframe) {
   td_event_pile_fini(&keyframe->events);

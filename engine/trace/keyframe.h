@@ -45,4 +45,8 @@ void td_keyframe_settle(td_keyframe *keyframe);
 
 /* td_keyframe_copy returns a copy of a keyframe that was settled. */
 td_keyframe td_keyframe_copy(const td_keyframe *keyframe);
+
+/* td_keyframe_merge returns a list with the events of two lists whose numbers rise, so that its
+ * numbers rise too. Of equal numbers, those of `one` come first. */
+td_keyframe td_keyframe_merge(const td_keyframe *one, const td_keyframe *other);
 void td_keyframe_fini(td_keyframe *keyframe);

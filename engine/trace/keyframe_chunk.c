@@ -118,10 +118,11 @@ visit_chunk(const td_keyframe_events *events, td_keyframe_visitor visit, void *d
 static bool
 is_in_order(const td_keyframe_events *events, uint64_t *last, uint64_t end) {
   uint32_t n = events->decoded.n_events;
-  if (n == 0) return true;
-  bool rises = events->places[0].seq >= *last && events->places[n - 1].seq < end;
-  *last = events->places[n - 1].seq;
-  return rises;
+  for (uint32_t i = 0; i < n; i++) {
+    if (events->places[i].seq < *last) return false;
+    *last = events->places[i].seq;
+  }
+  return n == 0 || *last < end;
 }
 
 /* The totals of a keyframe belong to the event before its segment. */

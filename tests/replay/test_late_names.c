@@ -93,9 +93,41 @@ test_random_lives(void) {
   g_rand_free(account.random);
 }
 
+/* What comes of two lists rises, and has all of both. */
+static void
+test_merge(void) {
+  GRand *random = g_rand_new_with_seed(9);
+  for (int round = 0; round < 200; round++) {
+    td_keyframe lists[2] = {0};
+    for (int i = 0; i < 2; i++) {
+      uint64_t seq = 0;
+      for (int n = g_rand_int_range(random, 0, 20); n > 0; n--) {
+        seq += (uint64_t)g_rand_int_range(random, 0, 5);
+        td_event_node_label label = {.event = {.kind = TD_EVENT_node_label, .size = sizeof label},
+                                     .node = (uint32_t)i};
+        td_keyframe_put(&lists[i], &label.event, seq);
+      }
+    }
+    td_keyframe merged = td_keyframe_merge(&lists[0], &lists[1]);
+    size_t n = 0, n_of[2] = {0};
+    TD_PILE_EACH(&merged.events, event) {
+      uint32_t from = ((const td_event_node_label *)event)->node;
+      g_assert_cmpuint(merged.seqs[n], ==, lists[from].seqs[n_of[from]++]);
+      if (n) g_assert_cmpuint(merged.seqs[n], >=, merged.seqs[n - 1]);
+      n++;
+    }
+    g_assert_cmpuint(n, ==, lists[0].n + lists[1].n);
+    td_keyframe_fini(&merged);
+    td_keyframe_fini(&lists[0]);
+    td_keyframe_fini(&lists[1]);
+  }
+  g_rand_free(random);
+}
+
 int
 main(int argc, char **argv) {
   g_test_init(&argc, &argv, NULL);
   g_test_add_func("/late-names/random-lives", test_random_lives);
+  g_test_add_func("/late-names/merge", test_merge);
   return g_test_run();
 }
