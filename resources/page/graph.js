@@ -8,7 +8,7 @@ const graph = (() => {
   const view = makeSvg("g", {role: "presentation"}, layer.edges, layer.over, layer.cards);
   const ring = makeSvg("rect", {class: "ring", hidden: true}), hoverRing = makeSvg("rect", {class: "ring hover", hidden: true});
   const dot = makeSvg("circle", {class: "moving", r: 6, hidden: true});
-  const self = {cards: new Map(), edges: new Map(), number: -1, x: 0, y: 0, scale: 1, isFitted: true, level: "", marked: new Set()};
+  const self = {cards: new Map(), edges: new Map(), number: -1, x: 0, y: 0, scale: 1, isFitted: true, level: "", marked: new Set(), hidesCounts: false};
   fill(svg, makeSvg("defs", {}, arrowHead("head"), arrowHead("head-moved"), arrowHead("head-chosen")), view, layers.element);
 
   function show(number) {
@@ -33,7 +33,7 @@ const graph = (() => {
   /* ---- the state ---- */
 
   function nodeLabel(node) {
-    const now = state.nodes[node], counts = now.expected && !lesson.isAsking() ? `, ${now.arrived} of ${now.expected} gradients` : "";
+    const now = state.nodes[node], counts = now.expected && !self.hidesCounts ? `, ${now.arrived} of ${now.expected} gradients` : "";
     return `${nodeText(node)}, ${stateName(node)}${counts}`;
   }
 
@@ -48,7 +48,7 @@ const graph = (() => {
     if (wrong || card.badge) drawBadge(card, wrong);
     card.share.setAttribute("width", name === "partial" ? (card.width * share).toFixed(1) : 0);
     card.mark.setAttribute("d", markPath(card.port && ["created", "absent"].includes(name) ? "waiting" : name, share));
-    card.count.textContent = counts && !lesson.isAsking() ? `${now.arrived}/${now.expected}` : "";
+    card.count.textContent = counts && !self.hidesCounts ? `${now.arrived}/${now.expected}` : "";
     if (name === "running" || wrong) layer.cards.append(card.element);
   }
 

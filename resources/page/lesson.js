@@ -108,6 +108,7 @@ const lesson = (() => {
     const focused = byId("lesson-question").contains(document.activeElement), choices = [...document.querySelectorAll(".choice")];
     const place = choices.indexOf(document.activeElement);
     document.body.classList.toggle("asking", isAsking());
+    graph.hidesCounts = player.isHeld = isAsking();
     if (isAsking()) graph.light(null);
     showCard();
     graph.mark(new Set(step().shown));
@@ -146,15 +147,16 @@ const lesson = (() => {
     byId("lesson-next").addEventListener("click", () => go(at + 1));
     byId("lesson-here").addEventListener("click", returnToStep);
     graph.onchoose = choose;
+    Object.assign(player.keys, {n: () => go(at + 1), p: () => go(at - 1)});
+    player.onshow = offerReturn;
     returnToStep();
   }
 
   /* The playhead moved: offers the way back to the step. */
-  function update() {
-    if (!steps.length) return;
+  function offerReturn() {
     const isHere = state.position === Math.min(nEvents, step().position) && graph.number === graphOfStep();
     byId("lesson-here").hidden = isHere;
   }
 
-  return {start, update, go: (by) => go(at + by), isOn: steps.length > 0, isAsking};
+  return {start, isOn: steps.length > 0};
 })();

@@ -7,6 +7,8 @@ const player = (() => {
   const BEGIN = kindNumber("node_begin") > 0 ? kindNumber("node_begin") : kindNumber("queue_pop");
   const SPEEDS = [0.25, 0.5, 1, 2, 4, 8, 16];
   const SECONDS_OF_A_PASS = 25;
+  /* isHeld: nobody may leave the moment. onshow: what else follows the playhead. */
+  const self = {isHeld: false, onshow: () => {}};
   let pinned = -1, isPlaying = false, lastFrame = 0, due = 0;
 
   /* The node of an event; if it has none, that of the last event that has one. */
@@ -41,7 +43,7 @@ const player = (() => {
     queuePanel.update();
     threadPanel.update();
     scrubPlot.update();
-    lesson.update();
+    self.onshow();
     showWhere();
     changed.nodes.clear();
     changed.edges.clear();
@@ -53,20 +55,18 @@ const player = (() => {
     writeAddress();
   }
 
-  /* An open question is about this moment: whoever went on would see the answer. */
-  const mayMove = () => !lesson.isAsking();
-
-  function step(by) {
-    if (!mayMove()) return;
+  /* Moves for a person, unless the moment is held. */
+  function move(position) {
     pause();
-    go(state.position + by);
+    if (self.isHeld) show();
+    else go(position);
   }
 
+  const step = (by) => move(state.position + by);
+
   function stepNode(direction) {
-    if (!mayMove()) return;
-    pause();
     const position = direction > 0 ? nextOf(BEGIN, state.position + 1) : lastOf(BEGIN, state.position - 1);
-    go(position < 0 ? (direction > 0 ? nEvents : 0) : position);
+    move(position < 0 ? (direction > 0 ? nEvents : 0) : position);
   }
 
   /* -1: the page follows the pass again. */
@@ -116,7 +116,7 @@ const player = (() => {
   }
 
   function play() {
-    if (!mayMove()) return;
+    if (self.isHeld) return;
     if (state.position >= nEvents) seek(0);
     isPlaying = true;
     due = 0;
@@ -166,7 +166,7 @@ const player = (() => {
     const pass = data.passes.findIndex(({id}) => String(id) === wish.get("pass"));
     if (pass >= 0 && pass !== graph.number) showGraph(pass);
     if (wish.has("node")) pinned = data.nodes.findIndex(({id}) => String(id) === wish.get("node"));
-    if (wish.has("at") && Number.isFinite(at) && mayMove()) seek(at - data.first + 1);
+    if (wish.has("at") && Number.isFinite(at) && !self.isHeld) seek(at - data.first + 1);
     show();
   }
 
@@ -189,8 +189,6 @@ const player = (() => {
     "-": () => zoom(1 / 1.4),
     "/": () => byId("find").focus(),
     Escape: () => pin(-1),
-    n: () => lesson.go(1),
-    p: () => lesson.go(-1),
   };
 
   function onKey(event) {
@@ -211,10 +209,7 @@ const player = (() => {
       "forward-node": () => stepNode(1), last: () => step(Infinity), "zoom-in": () => zoom(1.4), "zoom-out": () => zoom(1 / 1.4),
       "zoom-fit": () => graph.fit(), "time-in": () => timeline.zoom(0.5, events.time[state.position]), "time-out": () => timeline.zoom(2), "time-fit": () => timeline.all()};
     for (const [id, action] of Object.entries(actions)) byId(id).addEventListener("click", action);
-    byId("slider").addEventListener("input", (event) => {
-      isPlaying && pause();
-      go(Number(event.target.value));
-    });
+    byId("slider").addEventListener("input", (event) => move(Number(event.target.value)));
     byId("pass").addEventListener("change", (event) => showPass(Number(event.target.value)));
   }
 
@@ -238,15 +233,11 @@ const player = (() => {
     setAttributes(byId("slider"), {max: nEvents});
     fill(byId("speed"), ...SPEEDS.map((speed) => make("option", {value: speed, selected: speed === 1}, `${speed}×`)));
     graph.onchoose = pin;
-    timeline.ontime = (ns) => {
-      isPlaying && pause();
-      go(positionAtTime(ns));
-    };
+    timeline.ontime = (ns) => move(positionAtTime(ns));
     timeline.onspan = (node, begin) => {
-      isPlaying && pause();
       pinned = node;
       showGraphOf(node);
-      go(positionAtTime(begin));
+      move(positionAtTime(begin));
     };
     listenToButtons();
     listenToSearch();
@@ -257,5 +248,5 @@ const player = (() => {
     readAddress();
   }
 
-  return {start, stop: pause, go, show, pin, showPass};
+  return Object.assign(self, {start, stop: pause, go, show, pin, showPass, keys: KEYS});
 })();
