@@ -200,7 +200,8 @@ check(const char *name, bool as_json) {
 
 /* ---- export ---- */
 
-static int export(const char *name, const char *output, bool force) {
+static int
+export_page(const char *name, const char *output, bool force) {
   g_autoptr(GError) error = NULL;
   g_autoptr(td_lesson) lesson = td_lessons_find(name, NULL, &error);
   if (!lesson) return td_command_fail(NULL, "%s", error->message);
@@ -230,7 +231,7 @@ td_command_lesson(int argc, char **argv) {
   int status;
   if (!td_command_parse("lesson", entries, false, 1, 2, &argc, &argv, &status)) return status;
   const char *name = argc > 2 ? argv[2] : NULL;
-  if (strcmp(argv[1], "export") == 0 && name && !as_json) return export(name, output, force);
+  if (strcmp(argv[1], "export") == 0 && name && !as_json) return export_page(name, output, force);
   if (output || force)
     return td_command_bad_usage("lesson", "%s: only export writes a file",
                                 output ? "-o" : "--force");

@@ -5,6 +5,7 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdlib.h>
 
 void
 td_json_init(td_json *json, FILE *file) {
@@ -137,6 +138,12 @@ td_json_string(td_json *json, const char *utf8) {
     put_string(json->file, utf8);
   else
     fputs("null", json->file);
+}
+
+void
+td_json_take(td_json *json, char *utf8) {
+  td_json_string(json, utf8);
+  free(utf8);
 }
 
 void

@@ -33,6 +33,9 @@ void td_json_null(td_json *json);
 void td_json_string(td_json *json,
                     const char *utf8); /* NULL: null; bytes that are no UTF-8: U+FFFD */
 
+/* td_json_take writes a text and frees it. */
+void td_json_take(td_json *json, char *utf8);
+
 /* td_json_id writes a small integer, or null for TD_NONE (UINT32_MAX). */
 void td_json_id(td_json *json, uint32_t id);
 

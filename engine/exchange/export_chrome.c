@@ -26,10 +26,8 @@ typedef struct chrome {
 static void
 print_string(chrome *self, const char *text) {
   td_json json;
-  char *line = td_line_dup(text, TD_TEXT_SHOWN);
   td_json_init(&json, self->out);
-  td_json_string(&json, line);
-  free(line);
+  td_json_take(&json, td_line_dup(text, TD_TEXT_SHOWN));
 }
 
 static void

@@ -34,8 +34,7 @@ static void
 print_text(const td_table_events *self, uint32_t string, td_json *json) {
   td_cell cell = td_cell_text(td_tape_string(self->tape, string));
   char *text = cell.type ? td_format("%.*s", (int)cell.length, cell.text) : NULL;
-  td_json_string(json, text);
-  free(text);
+  td_json_take(json, text);
 }
 
 static const char *

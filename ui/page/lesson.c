@@ -17,13 +17,6 @@ typedef struct writing {
 } writing;
 
 static void
-write_text(td_json *json, const char *key, char *text) {
-  td_json_key(json, key);
-  td_json_string(json, text);
-  free(text);
-}
-
-static void
 write_correction(const writing *self, const td_question *question, uint64_t value) {
   char *text = td_question_correction(self->replay, question, &value, 1);
   if (*text) {
@@ -59,7 +52,8 @@ write_question(const writing *self, const td_question *question) {
   td_json_string(self->json, forms[td_question_form(question->kind)]);
   td_json_key(self->json, "tells_choices");
   td_json_bool(self->json, td_question_tells_choices(question));
-  write_text(self->json, "answer_text", td_question_answer(self->replay, question));
+  td_json_key(self->json, "answer_text");
+  td_json_take(self->json, td_question_answer(self->replay, question));
   write_corrections(self, question);
   td_json_end_object(self->json);
 }

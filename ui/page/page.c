@@ -44,29 +44,23 @@ td_page_pass(const td_catalog *catalog, uint32_t graph_task) {
 /* ---- what is left out ---- */
 
 static void
-write_sentence(td_json *json, char *text) {
-  td_json_string(json, text);
-  free(text);
-}
-
-static void
 write_left_out(const page *self, td_json *json) {
   td_json_key(json, "left_out");
   td_json_begin_array(json);
   if (self->end < self->pass_end)
-    write_sentence(json, td_format("The page has the first %" PRIu64 " of %" PRIu64
-                                   " events of this pass. Its times are of these.",
-                                   self->end - self->first, self->pass_end - self->first));
+    td_json_take(json, td_format("The page has the first %" PRIu64 " of %" PRIu64
+                                 " events of this pass. Its times are of these.",
+                                 self->end - self->first, self->pass_end - self->first));
   if (self->nodes.left_out)
-    write_sentence(json, td_format("The page has the first %" PRIu32 " nodes that gradients reach.",
-                                   self->nodes.n));
+    td_json_take(json, td_format("The page has the first %" PRIu32 " nodes that gradients reach.",
+                                 self->nodes.n));
   if (self->graphs.n_left_out)
-    write_sentence(json, td_format("%" PRIu32 " passes that ran meanwhile have no graph here.",
-                                   self->graphs.n_left_out));
+    td_json_take(json, td_format("%" PRIu32 " passes that ran meanwhile have no graph here.",
+                                 self->graphs.n_left_out));
   if (self->says.left_out)
-    write_sentence(json, td_dup_string("Later events of this pass have no sentence here."));
+    td_json_take(json, td_dup_string("Later events of this pass have no sentence here."));
   if (self->whys.left_out)
-    write_sentence(json, td_dup_string("Later pops of this pass have no reason here."));
+    td_json_take(json, td_dup_string("Later pops of this pass have no reason here."));
   td_json_end_array(json);
 }
 

@@ -8,13 +8,6 @@
 #include <string.h>
 
 static void
-write_text(td_json *json, const char *key, char *text) {
-  td_json_key(json, key);
-  td_json_string(json, text);
-  free(text);
-}
-
-static void
 write_id(td_json *json, const char *key, uint32_t id) {
   td_json_key(json, key);
   td_json_id(json, id);
@@ -53,7 +46,8 @@ write_choices(td_json *json, td_replay *replay, const td_question *question) {
     td_json_begin_object(json);
     td_json_key(json, "value");
     td_json_u64(json, question->choices[i]);
-    write_text(json, "text", td_question_choice(replay, question, question->choices[i]));
+    td_json_key(json, "text");
+    td_json_take(json, td_question_choice(replay, question, question->choices[i]));
     td_json_end_object(json);
   }
   td_json_end_array(json);
@@ -73,9 +67,11 @@ td_question_write_members(td_json *json, td_replay *replay, const td_question *q
   td_json_key(json, "kind");
   td_json_string(json, td_question_kind_name(question->kind));
   write_place(json, question);
-  write_text(json, "prompt", td_question_prompt(replay, question));
+  td_json_key(json, "prompt");
+  td_json_take(json, td_question_prompt(replay, question));
   write_facts(json, td_question_facts(replay, question));
   write_choices(json, replay, question);
   write_answer(json, question);
-  write_text(json, "reason", td_question_reason(replay, question));
+  td_json_key(json, "reason");
+  td_json_take(json, td_question_reason(replay, question));
 }
