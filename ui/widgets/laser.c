@@ -3,7 +3,6 @@
 
 #define SIZE 48 /* pixels */
 #define CORE 7  /* the radius of what is opaque */
-#define KEY "td-laser"
 
 /* Opaque red in the middle, and a glow around it. */
 static cairo_surface_t *
@@ -37,12 +36,11 @@ make_cursor(void) {
 void
 td_laser_set(GtkWindow *window, gboolean is_on) {
   g_autoptr(GdkCursor) cursor = is_on ? make_cursor() : NULL;
-  g_object_set_data(G_OBJECT(window), KEY, GINT_TO_POINTER(is_on));
   gtk_widget_set_cursor(GTK_WIDGET(window), cursor);
 }
 
 gboolean
 td_laser_is_on(GtkWidget *widget) {
   GtkRoot *root = gtk_widget_get_root(widget);
-  return root && g_object_get_data(G_OBJECT(root), KEY) != NULL;
+  return root && gtk_widget_get_cursor(GTK_WIDGET(root)) != NULL;
 }

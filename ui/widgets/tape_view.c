@@ -6,6 +6,7 @@
 #include "ui/model/document_part.h"
 #include "ui/model/document_texts.h"
 #include "ui/model/passes.h"
+#include "ui/widgets/answer_cover.h"
 #include "ui/widgets/events_pane.h"
 #include "ui/widgets/fold_bar.h"
 #include "ui/widgets/graph_canvas.h"
@@ -328,34 +329,27 @@ td_tape_view_find_event(TdTapeView *self) {
   td_events_pane_find(self->events);
 }
 
-/* What tells the answer to an open question. NULL: there is none. The queues show what is popped
- * next, and the timeline what runs next. The sentence above the queues says who still waits. */
 static void
-hide_answer_to(TdTapeView *self, const td_question *question) {
-  gboolean asks_order =
-      question && (question->kind == TD_QUESTION_POP || question->kind == TD_QUESTION_ORDER ||
-                   question->kind == TD_QUESTION_POLICY);
-  gboolean asks_count = question && question->kind == TD_QUESTION_COUNT;
-  gtk_widget_set_visible(GTK_WIDGET(self->queues_scroller), !asks_order);
-  gtk_widget_set_visible(self->queues_hidden, asks_order);
-  gtk_widget_set_visible(self->why_bin, !question);
-  gtk_widget_set_opacity(GTK_WIDGET(self->timeline), question ? 0 : 1);
-  gtk_widget_set_sensitive(GTK_WIDGET(self->timeline), !question);
-  gtk_widget_set_visible(self->timeline_hidden, question != NULL);
-  td_graph_canvas_set_hides_counts(self->graph, asks_count);
-  gtk_widget_set_has_tooltip(GTK_WIDGET(self->graph), !asks_count);
+cover(TdTapeView *self, const td_question *question) {
+  const td_answer_cover covered = {.graph = self->graph,
+                                   .queues = GTK_WIDGET(self->queues_scroller),
+                                   .queues_hidden = self->queues_hidden,
+                                   .why = self->why_bin,
+                                   .timeline = GTK_WIDGET(self->timeline),
+                                   .timeline_hidden = self->timeline_hidden};
+  td_answer_cover_put(&covered, question);
 }
 
 static void
 hide_answer(TdTapeView *self, TdLessonWalk *walk) {
   const td_question *question = td_lesson_walk_get_question(walk);
-  hide_answer_to(self, td_lesson_walk_is_answered(walk) ? NULL : question);
+  cover(self, td_lesson_walk_is_answered(walk) ? NULL : question);
 }
 
 void
 td_tape_view_set_walk(TdTapeView *self, TdLessonWalk *walk) {
   td_lesson_pane_set_walk(self->lesson, walk);
-  hide_answer_to(self, NULL);
+  cover(self, NULL);
   if (!walk) return;
   g_signal_connect_object(walk, "changed", G_CALLBACK(hide_answer), self, G_CONNECT_SWAPPED);
   hide_answer(self, walk);
