@@ -11,8 +11,10 @@ struct _TdLessonPane {
   TdAnswerList *answer;
   GtkWidget *script, *own, *question_box, *back, *hint_button, *tell, *next;
   GtkScrolledWindow *scroller;
-  TdLessonWalk *walk; /* (owned) or NULL */
-  guint step;         /* that is shown */
+  gboolean follows_answer; /* the person has just answered: what is said to it stays in sight */
+  guint scrolling;         /* id of a source, or 0 */
+  TdLessonWalk *walk;      /* (owned) or NULL */
+  guint step;              /* that is shown */
 };
 
 G_DEFINE_FINAL_TYPE(TdLessonPane, td_lesson_pane, GTK_TYPE_BOX)
@@ -89,7 +91,25 @@ show_head(TdLessonPane *self) {
 
 static void
 scroll_to_top(TdLessonPane *self) {
+  self->follows_answer = FALSE;
   gtk_adjustment_set_value(gtk_scrolled_window_get_vadjustment(self->scroller), 0);
+}
+
+static gboolean
+scroll_to_end(gpointer data) {
+  TdLessonPane *self = data;
+  GtkAdjustment *scroll = gtk_scrolled_window_get_vadjustment(self->scroller);
+  self->scrolling = 0;
+  gtk_adjustment_set_value(scroll,
+                           gtk_adjustment_get_upper(scroll) - gtk_adjustment_get_page_size(scroll));
+  return G_SOURCE_REMOVE;
+}
+
+/* The verdict has its room only later. In a low window it is below what is in sight. GTK tells in
+ * the middle of giving room, when it does not scroll. */
+static void
+grown(TdLessonPane *self) {
+  if (self->follows_answer && !self->scrolling) self->scrolling = g_idle_add(scroll_to_end, self);
 }
 
 static void
@@ -100,6 +120,7 @@ changed(TdLessonPane *self) {
     show_question(self);
     scroll_to_top(self);
   } else if (td_lesson_walk_get_question(self->walk)) {
+    self->follows_answer = td_lesson_walk_is_answered(self->walk);
     show_answer(self);
   }
   self->step = step;
@@ -197,6 +218,8 @@ td_lesson_pane_set_large(TdLessonPane *self, gboolean large) {
 static void
 td_lesson_pane_dispose(GObject *object) {
   TdLessonPane *self = TD_LESSON_PANE(object);
+  self->follows_answer = FALSE;
+  g_clear_handle_id(&self->scrolling, g_source_remove);
   g_clear_object(&self->walk);
   G_OBJECT_CLASS(td_lesson_pane_parent_class)->dispose(object);
 }
@@ -241,4 +264,6 @@ td_lesson_pane_class_init(TdLessonPaneClass *klass) {
 static void
 td_lesson_pane_init(TdLessonPane *self) {
   gtk_widget_init_template(GTK_WIDGET(self));
+  g_signal_connect_object(gtk_scrolled_window_get_vadjustment(self->scroller), "changed",
+                          G_CALLBACK(grown), self, G_CONNECT_SWAPPED);
 }
