@@ -7,12 +7,24 @@
 #include <glib/gi18n.h>
 
 #define MAX_RECENT_SHOWN 3
+#define WRAP_CHARS 34    /* a row is at least so wide */
+#define ROWS_AT_A_TIME 6 /* GTK measures them in 20 ms */
+
+/* Note [Rows that stay folded]
+ * GTK measures all rows of a folded AdwExpanderRow, and that takes longer than anything else that
+ * the page does. So its rows wait in a queue until somebody opens it, and come in a few at a time.
+ */
+typedef struct Folded {
+  GQueue waiting; /* of GtkWidget (owned) */
+  guint idle;     /* moves the next rows */
+} Folded;
 
 struct _TdStartPage {
   AdwBin parent_instance;
   GtkWidget *recent_group, *examples_group;
   GtkListBox *recent, *nan, *slow, *learn;
   AdwExpanderRow *examples, *lessons;
+  Folded folded_examples, folded_lessons;
 };
 
 G_DEFINE_FINAL_TYPE(TdStartPage, td_start_page, ADW_TYPE_BIN)
@@ -51,6 +63,19 @@ static const struct {
      N_("Forty checkpoints, one inside the other."), "deep_reentry", "inspector"},
 };
 
+/* GTK asks a label that wraps for its width at a height, and tries one width after another. If its
+ * least width is its natural one, there is nothing to try: a row takes a thirtieth of the time. */
+static void
+fix_widths(GtkWidget *widget) {
+  if (GTK_IS_LABEL(widget)) {
+    gtk_label_set_width_chars(GTK_LABEL(widget), WRAP_CHARS);
+    gtk_label_set_max_width_chars(GTK_LABEL(widget), WRAP_CHARS);
+  }
+  for (GtkWidget *child = gtk_widget_get_first_child(widget); child;
+       child = gtk_widget_get_next_sibling(child))
+    fix_widths(child);
+}
+
 static GtkWidget *
 row_new(const char *title, const char *subtitle, const char *icon) {
   GtkWidget *row = adw_action_row_new();
@@ -60,7 +85,56 @@ row_new(const char *title, const char *subtitle, const char *icon) {
   adw_action_row_set_subtitle(ADW_ACTION_ROW(row), safe_subtitle);
   adw_action_row_add_suffix(ADW_ACTION_ROW(row), gtk_image_new_from_icon_name(icon));
   gtk_list_box_row_set_activatable(GTK_LIST_BOX_ROW(row), TRUE);
+  fix_widths(row);
   return row;
+}
+
+/* ---- rows that stay folded ---- */
+
+static Folded *
+folded_of(TdStartPage *self, AdwExpanderRow *expander) {
+  return expander == self->examples ? &self->folded_examples : &self->folded_lessons;
+}
+
+static gboolean
+add_some(TdStartPage *self, AdwExpanderRow *expander) {
+  Folded *folded = folded_of(self, expander);
+  for (int i = 0; i < ROWS_AT_A_TIME && folded->waiting.length; i++) {
+    g_autoptr(GtkWidget) row = g_queue_pop_head(&folded->waiting);
+    adw_expander_row_add_row(expander, row);
+  }
+  if (folded->waiting.length) return G_SOURCE_CONTINUE;
+  folded->idle = 0;
+  return G_SOURCE_REMOVE;
+}
+
+static gboolean
+add_examples_cb(gpointer self) {
+  return add_some(self, TD_START_PAGE(self)->examples);
+}
+
+static gboolean
+add_lessons_cb(gpointer self) {
+  return add_some(self, TD_START_PAGE(self)->lessons);
+}
+
+static void
+expanded(TdStartPage *self, GParamSpec *spec, AdwExpanderRow *expander) {
+  Folded *folded = folded_of(self, expander);
+  if (folded->idle || !folded->waiting.length) return;
+  folded->idle = g_idle_add(expander == self->examples ? add_examples_cb : add_lessons_cb, self);
+}
+
+static void
+add_folded(TdStartPage *self, AdwExpanderRow *expander, GtkWidget *row) {
+  g_queue_push_tail(&folded_of(self, expander)->waiting, g_object_ref_sink(row));
+  if (adw_expander_row_get_expanded(expander)) expanded(self, NULL, expander);
+}
+
+static void
+folded_fini(Folded *self) {
+  g_clear_handle_id(&self->idle, g_source_remove);
+  g_queue_clear_full(&self->waiting, g_object_unref);
 }
 
 static char *
@@ -94,7 +168,7 @@ td_start_page_add_example(TdStartPage *self, const char *name, const char *summa
   GtkWidget *row = row_new(name, summary, "media-playback-start-symbolic");
   gtk_actionable_set_action_name(GTK_ACTIONABLE(row), "win.example");
   gtk_actionable_set_action_target(GTK_ACTIONABLE(row), "s", name);
-  adw_expander_row_add_row(self->examples, row);
+  add_folded(self, self->examples, row);
   gtk_widget_set_visible(self->examples_group, TRUE);
 }
 
@@ -104,7 +178,7 @@ td_start_page_add_lesson(TdStartPage *self, const char *name, const char *title,
   GtkWidget *row = row_new(title, about, "media-playback-start-symbolic");
   gtk_actionable_set_action_name(GTK_ACTIONABLE(row), "win.lesson");
   gtk_actionable_set_action_target(GTK_ACTIONABLE(row), "s", name);
-  adw_expander_row_add_row(self->lessons, row);
+  add_folded(self, self->lessons, row);
 }
 
 static void
@@ -143,7 +217,16 @@ ask_questions(TdStartPage *self) {
 #define BIND(child) gtk_widget_class_bind_template_child(widget_class, TdStartPage, child)
 
 static void
+td_start_page_dispose(GObject *object) {
+  TdStartPage *self = TD_START_PAGE(object);
+  folded_fini(&self->folded_examples);
+  folded_fini(&self->folded_lessons);
+  G_OBJECT_CLASS(td_start_page_parent_class)->dispose(object);
+}
+
+static void
 td_start_page_class_init(TdStartPageClass *klass) {
+  G_OBJECT_CLASS(klass)->dispose = td_start_page_dispose;
   GtkWidgetClass *widget_class = GTK_WIDGET_CLASS(klass);
   g_type_ensure(TD_TYPE_LIST_BIN);
   gtk_widget_class_set_template_from_resource(widget_class,
@@ -156,6 +239,7 @@ td_start_page_class_init(TdStartPageClass *klass) {
   BIND(learn);
   BIND(examples);
   BIND(lessons);
+  gtk_widget_class_bind_template_callback(widget_class, expanded);
 }
 
 static void
