@@ -2,26 +2,28 @@
 #include "ui/widgets/event_rows.h"
 
 #include "ui/widgets/focus.h"
+#include "ui/widgets/row_label.h"
 #include "ui/widgets/wrapped.h"
 
 #include <glib/gi18n.h>
 
 #define ROWS_AROUND 4
 
-static GtkLabel *
-new_label(const char *css_class) {
-  GtkWidget *label = gtk_label_new(NULL);
-  gtk_label_set_xalign(GTK_LABEL(label), 0);
-  gtk_widget_add_css_class(label, css_class);
-  return GTK_LABEL(label);
+static GtkWidget *
+text_new(const char *css_class, guint lines, PangoEllipsizeMode cut) {
+  GtkWidget *text = td_row_label_new(lines, cut);
+  gtk_widget_add_css_class(text, css_class);
+  return text;
 }
 
-/* A label as wide as its row. */
-static GtkLabel *
-add_line(GtkWidget *box, const char *css_class) {
-  GtkLabel *label = new_label(css_class);
-  gtk_box_append(GTK_BOX(box), td_wrapped_new(label));
-  return label;
+static GtkWidget *
+number_new(void) {
+  GtkWidget *seq = text_new("seq", 1, PANGO_ELLIPSIZE_NONE);
+  td_row_label_set_number(TD_ROW_LABEL(seq));
+  td_row_label_set_chars(TD_ROW_LABEL(seq), 5);
+  gtk_widget_set_valign(seq, GTK_ALIGN_START);
+  gtk_widget_add_css_class(seq, "numeric");
+  return seq;
 }
 
 static void
@@ -43,7 +45,7 @@ add_click(GtkWidget *box, GtkListItem *item) {
 
 /* The number of a node stays with its name. */
 static char *
-take_row_text(char *text) {
+take_row_label(char *text) {
   g_auto(GStrv) parts = g_strsplit(text, " #", -1);
   g_free(text);
   return g_strjoinv("\u00a0#", parts);
@@ -55,15 +57,9 @@ static gboolean
 tell_text(GtkWidget *box, int x, int y, gboolean keyboard, GtkTooltip *tooltip, gpointer item) {
   TdEventItem *event = gtk_list_item_get_item(item);
   if (!event) return FALSE;
-  g_autofree char *text = take_row_text(td_event_item_dup_text(event));
+  g_autofree char *text = take_row_label(td_event_item_dup_text(event));
   gtk_tooltip_set_text(tooltip, text);
   return TRUE;
-}
-
-static void
-wrap(GtkLabel *label) {
-  gtk_label_set_wrap(label, TRUE);
-  gtk_label_set_wrap_mode(label, PANGO_WRAP_WORD_CHAR);
 }
 
 /* A row that is not whole has room for the sentence, not for modules in it. The module has a line
@@ -71,33 +67,22 @@ wrap(GtkLabel *label) {
  * that says where it is and what led to it. */
 static void
 setup(GtkSignalListItemFactory *factory, GtkListItem *item, gpointer whole) {
-  GtkWidget *box = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 9);
-  GtkLabel *seq = new_label("numeric");
-  gtk_box_append(GTK_BOX(box), GTK_WIDGET(seq));
-  gtk_label_set_xalign(seq, 1);
-  gtk_label_set_yalign(seq, 0);
-  gtk_label_set_width_chars(seq, 5);
-  gtk_widget_add_css_class(GTK_WIDGET(seq), "seq");
+  PangoEllipsizeMode end = whole ? PANGO_ELLIPSIZE_NONE : PANGO_ELLIPSIZE_END;
+  PangoEllipsizeMode start = whole ? PANGO_ELLIPSIZE_NONE : PANGO_ELLIPSIZE_START;
   GtkWidget *right = gtk_box_new(GTK_ORIENTATION_VERTICAL, 0);
+  GtkWidget *known = text_new("seq", 1, PANGO_ELLIPSIZE_END);
+  td_row_label_set(TD_ROW_LABEL(known), _("reconstructed"));
+  gtk_box_append(GTK_BOX(right), text_new("what", whole ? 0 : 3, end));
+  gtk_box_append(GTK_BOX(right), text_new("seq", whole ? 0 : 1, start));
+  gtk_box_append(GTK_BOX(right), known);
+  GtkWidget *box = td_wrapped_row_new(9);
   gtk_widget_set_hexpand(right, TRUE);
+  gtk_box_append(GTK_BOX(box), number_new());
   gtk_box_append(GTK_BOX(box), right);
-  GtkLabel *text = add_line(right, "what");
-  wrap(text);
-  GtkLabel *where = add_line(right, "seq");
-  if (whole) wrap(where);
-  if (!whole) gtk_label_set_ellipsize(text, PANGO_ELLIPSIZE_END);
-  if (!whole) gtk_label_set_lines(text, 3);
-  if (!whole) gtk_label_set_ellipsize(where, PANGO_ELLIPSIZE_START);
-  gtk_label_set_text(add_line(right, "seq"), _("reconstructed"));
   add_click(box, item);
   gtk_widget_set_has_tooltip(box, !whole);
   if (!whole) g_signal_connect_object(box, "query-tooltip", G_CALLBACK(tell_text), item, 0);
   gtk_list_item_set_child(item, box);
-}
-
-static void
-set_text(GtkWidget *line, const char *text) {
-  gtk_label_set_text(GTK_LABEL(gtk_widget_get_first_child(line)), text);
 }
 
 static void
@@ -109,12 +94,12 @@ bind(GtkSignalListItemFactory *factory, GtkListItem *item, gpointer whole) {
   GtkWidget *where = gtk_widget_get_next_sibling(what), *known = gtk_widget_get_next_sibling(where);
   g_autofree char *number = g_strdup_printf("%" G_GUINT64_FORMAT, td_event_item_get_seq(event));
   g_autofree char *text =
-      take_row_text(whole ? td_event_item_dup_text(event) : td_event_item_dup_brief(event));
+      take_row_label(whole ? td_event_item_dup_text(event) : td_event_item_dup_brief(event));
   g_autofree char *place =
       whole ? td_event_item_dup_problem_place(event) : td_event_item_dup_module(event);
-  gtk_label_set_text(GTK_LABEL(seq), number);
-  set_text(what, text);
-  set_text(where, place ? place : "");
+  td_row_label_set(TD_ROW_LABEL(seq), number);
+  td_row_label_set(TD_ROW_LABEL(what), text);
+  td_row_label_set(TD_ROW_LABEL(where), place ? place : "");
   gtk_widget_set_visible(where, place && *place);
   gtk_widget_set_visible(known, td_event_item_is_reconstructed(event));
 }

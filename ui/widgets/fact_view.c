@@ -2,18 +2,30 @@
 #include "ui/widgets/fact_view.h"
 
 #include "ui/model/fact.h"
+#include "ui/widgets/row_label.h"
 
 #define HEIGHT 240 /* some ten rows */
+
+/* A text that is set beforehand makes GTK ask the display where the pointer is, once for each row.
+ */
+static gboolean
+tell_value(GtkWidget *box, int x, int y, gboolean keyboard, GtkTooltip *tooltip, gpointer item) {
+  TdFact *fact = gtk_list_item_get_item(item);
+  if (fact) gtk_tooltip_set_text(tooltip, td_fact_get_value(fact));
+  return fact != NULL;
+}
 
 static void
 setup(GtkSignalListItemFactory *factory, GtkListItem *item) {
   GtkWidget *box = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 12);
-  GtkWidget *title = gtk_label_new(NULL), *value = gtk_label_new(NULL);
+  GtkWidget *title = td_row_label_new(1, PANGO_ELLIPSIZE_NONE);
+  GtkWidget *value = td_row_label_new(1, PANGO_ELLIPSIZE_MIDDLE);
   gtk_widget_add_css_class(title, "fact-title");
-  gtk_label_set_xalign(GTK_LABEL(value), 0);
-  gtk_label_set_ellipsize(GTK_LABEL(value), PANGO_ELLIPSIZE_MIDDLE);
+  gtk_widget_set_hexpand(value, TRUE);
   gtk_box_append(GTK_BOX(box), title);
   gtk_box_append(GTK_BOX(box), value);
+  gtk_widget_set_has_tooltip(box, TRUE);
+  g_signal_connect_object(box, "query-tooltip", G_CALLBACK(tell_value), item, 0);
   gtk_list_item_set_child(item, box);
 }
 
@@ -21,11 +33,8 @@ static void
 bind(GtkSignalListItemFactory *factory, GtkListItem *item) {
   GtkWidget *box = gtk_list_item_get_child(item);
   TdFact *fact = gtk_list_item_get_item(item);
-  GtkLabel *title = GTK_LABEL(gtk_widget_get_first_child(box));
-  GtkLabel *value = GTK_LABEL(gtk_widget_get_last_child(box));
-  gtk_label_set_text(title, td_fact_get_title(fact));
-  gtk_label_set_text(value, td_fact_get_value(fact));
-  gtk_widget_set_tooltip_text(box, td_fact_get_value(fact));
+  td_row_label_set(TD_ROW_LABEL(gtk_widget_get_first_child(box)), td_fact_get_title(fact));
+  td_row_label_set(TD_ROW_LABEL(gtk_widget_get_last_child(box)), td_fact_get_value(fact));
 }
 
 static void

@@ -8,10 +8,12 @@
 #include "ui/widgets/focus.h"
 #include "ui/widgets/life_bar.h"
 #include "ui/widgets/list_bin.h"
+#include "ui/widgets/wrapped.h"
 
 #include <glib/gi18n.h>
 
 #define LEAST_MS 100 /* from one update to the next */
+#define VALUE_CHARS 8
 
 struct _TdInspector {
   AdwBin parent_instance;
@@ -94,8 +96,9 @@ make_value(TdFact *fact) {
   gtk_label_set_wrap_mode(GTK_LABEL(value), PANGO_WRAP_WORD_CHAR);
   gtk_label_set_selectable(GTK_LABEL(value), td_fact_get_node(fact) == TD_NONE);
   gtk_widget_set_hexpand(value, TRUE);
-  gtk_widget_set_valign(value, GTK_ALIGN_BASELINE);
+  gtk_widget_set_valign(value, GTK_ALIGN_START);
   gtk_widget_add_css_class(value, "fact-value");
+  td_wrapped_fix(value, VALUE_CHARS);
   break_without_hyphen(GTK_LABEL(value));
   return value;
 }
@@ -115,6 +118,7 @@ make_lines(const char *more) {
   gtk_label_set_wrap(GTK_LABEL(lines), TRUE);
   gtk_label_set_wrap_mode(GTK_LABEL(lines), PANGO_WRAP_WORD_CHAR);
   gtk_label_set_selectable(GTK_LABEL(lines), TRUE);
+  td_wrapped_fix(lines, VALUE_CHARS);
   gtk_widget_add_css_class(lines, "fact-more");
   return lines;
 }
@@ -147,11 +151,11 @@ make_value_and_more(TdInspector *self, TdFact *fact, GtkWidget *value) {
 static void
 add_row(TdInspector *self, GtkListBox *list, TdFact *fact) {
   GtkWidget *row = gtk_list_box_row_new();
-  GtkWidget *box = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 12);
+  GtkWidget *box = td_wrapped_row_new(12);
   GtkWidget *title = gtk_label_new(td_fact_get_title(fact));
   GtkWidget *value = make_value(fact);
   gtk_label_set_xalign(GTK_LABEL(title), 0);
-  gtk_widget_set_valign(title, GTK_ALIGN_BASELINE);
+  gtk_widget_set_valign(title, GTK_ALIGN_START);
   gtk_widget_add_css_class(title, "fact-title");
   gtk_widget_add_css_class(box, "fact");
   gtk_size_group_add_widget(self->titles, title);

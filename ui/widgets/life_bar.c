@@ -5,6 +5,7 @@
 #include "ui/geometry/format.h"
 #include "ui/model/document_lives.h"
 #include "ui/model/life_words.h"
+#include "ui/widgets/wrapped.h"
 
 #include <glib/gi18n.h>
 
@@ -90,6 +91,7 @@ add_label(TdLifeBar *self, const char *css_class) {
   GtkLabel *label = GTK_LABEL(gtk_label_new(NULL));
   gtk_label_set_xalign(label, 0);
   gtk_label_set_wrap(label, TRUE);
+  td_wrapped_fix(GTK_WIDGET(label), 12);
   gtk_label_set_selectable(label, TRUE);
   gtk_widget_add_css_class(GTK_WIDGET(label), css_class);
   gtk_box_append(GTK_BOX(self), GTK_WIDGET(label));

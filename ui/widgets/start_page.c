@@ -3,6 +3,7 @@
 
 #include "ui/widgets/focus.h"
 #include "ui/widgets/list_bin.h"
+#include "ui/widgets/wrapped.h"
 
 #include <glib/gi18n.h>
 
@@ -63,19 +64,6 @@ static const struct {
      N_("Forty checkpoints, one inside the other."), "deep_reentry", "inspector"},
 };
 
-/* GTK asks a label that wraps for its width at a height, and tries one width after another. If its
- * least width is its natural one, there is nothing to try: a row takes a thirtieth of the time. */
-static void
-fix_widths(GtkWidget *widget) {
-  if (GTK_IS_LABEL(widget)) {
-    gtk_label_set_width_chars(GTK_LABEL(widget), WRAP_CHARS);
-    gtk_label_set_max_width_chars(GTK_LABEL(widget), WRAP_CHARS);
-  }
-  for (GtkWidget *child = gtk_widget_get_first_child(widget); child;
-       child = gtk_widget_get_next_sibling(child))
-    fix_widths(child);
-}
-
 static GtkWidget *
 row_new(const char *title, const char *subtitle, const char *icon) {
   GtkWidget *row = adw_action_row_new();
@@ -85,7 +73,7 @@ row_new(const char *title, const char *subtitle, const char *icon) {
   adw_action_row_set_subtitle(ADW_ACTION_ROW(row), safe_subtitle);
   adw_action_row_add_suffix(ADW_ACTION_ROW(row), gtk_image_new_from_icon_name(icon));
   gtk_list_box_row_set_activatable(GTK_LIST_BOX_ROW(row), TRUE);
-  fix_widths(row);
+  td_wrapped_fix(row, WRAP_CHARS);
   return row;
 }
 

@@ -4,6 +4,7 @@
 #include "ui/widgets/focus.h"
 #include "ui/widgets/list_bin.h"
 #include "ui/widgets/list_copy.h"
+#include "ui/widgets/row_label.h"
 
 #include <glib/gi18n.h>
 
@@ -23,15 +24,39 @@ static guint chosen_signal;
 
 /* ---- cells ---- */
 
+static guint
+column_of(GtkSignalListItemFactory *factory) {
+  return GPOINTER_TO_UINT(g_object_get_data(G_OBJECT(factory), "td-column"));
+}
+
+/* What the number is, and the whole of a text that is cut. A text that is set beforehand makes GTK
+ * ask the display where the pointer is, once for each cell. */
+static gboolean
+tell(GtkWidget *cell, int x, int y, gboolean keyboard, GtkTooltip *tooltip, gpointer item) {
+  const TdColumn *column = g_object_get_data(G_OBJECT(cell), "td-column");
+  const char *text = td_row_label_get(TD_ROW_LABEL(cell));
+  g_autofree char *meaning =
+      column->meaning ? g_strdup_printf("%s\n%s: %s", text, _(column->title), _(column->meaning))
+                      : g_strdup(text);
+  gtk_tooltip_set_text(tooltip, meaning);
+  return *text != 0;
+}
+
 static void
 setup(GtkSignalListItemFactory *factory, GtkListItem *item, gpointer data) {
-  const TdColumn *column = data;
-  GtkLabel *label = GTK_LABEL(gtk_label_new(NULL));
+  TdTableView *self = data;
+  const TdColumn *column = &self->columns[column_of(factory)];
   gboolean is_text = column->unit == TD_UNIT_TEXT;
-  gtk_label_set_xalign(label, is_text ? 0 : 1);
-  if (is_text) gtk_label_set_width_chars(label, 12);
-  gtk_widget_add_css_class(GTK_WIDGET(label), is_text ? "what" : "numeric");
-  gtk_list_item_set_child(item, GTK_WIDGET(label));
+  GtkWidget *cell = td_row_label_new(1, is_text ? PANGO_ELLIPSIZE_END : PANGO_ELLIPSIZE_NONE);
+  if (is_text)
+    td_row_label_set_chars(TD_ROW_LABEL(cell), 12);
+  else
+    td_row_label_set_number(TD_ROW_LABEL(cell));
+  gtk_widget_add_css_class(cell, is_text ? "what" : "numeric");
+  gtk_widget_set_has_tooltip(cell, TRUE);
+  g_object_set_data(G_OBJECT(cell), "td-column", (gpointer)column);
+  g_signal_connect(cell, "query-tooltip", G_CALLBACK(tell), NULL);
+  gtk_list_item_set_child(item, cell);
 }
 
 /* Equal layers of a model differ in the end of their path, nodes in their number. */
@@ -42,26 +67,14 @@ where_to_cut(const char *text) {
   return is_path ? PANGO_ELLIPSIZE_START : PANGO_ELLIPSIZE_END;
 }
 
-/* What the number is, and the whole of a text that is cut. */
-static char *
-dup_tooltip(TdTableView *self, guint column, const char *text) {
-  const TdColumn *facts = &self->columns[column];
-  if (!facts->meaning) return g_strdup(text);
-  return g_strdup_printf("%s\n%s: %s", text, _(facts->title), _(facts->meaning));
-}
-
 static void
 bind(GtkSignalListItemFactory *factory, GtkListItem *item, gpointer data) {
   TdTableView *self = data;
-  TdTableRow *row = gtk_list_item_get_item(item);
-  GtkWidget *label = gtk_list_item_get_child(item);
-  guint column = GPOINTER_TO_UINT(g_object_get_data(G_OBJECT(factory), "td-column"));
-  g_autofree char *text = td_table_row_dup_text(row, column);
-  g_autofree char *tooltip = dup_tooltip(self, column, text);
-  gtk_label_set_text(GTK_LABEL(label), text);
-  if (self->columns[column].unit == TD_UNIT_TEXT)
-    gtk_label_set_ellipsize(GTK_LABEL(label), where_to_cut(text));
-  gtk_widget_set_tooltip_text(label, tooltip);
+  guint column = column_of(factory);
+  TdRowLabel *cell = TD_ROW_LABEL(gtk_list_item_get_child(item));
+  g_autofree char *text = td_table_row_dup_text(gtk_list_item_get_item(item), column);
+  td_row_label_set(cell, text);
+  if (self->columns[column].unit == TD_UNIT_TEXT) td_row_label_set_cut(cell, where_to_cut(text));
 }
 
 static int
@@ -73,7 +86,7 @@ static GtkColumnViewColumn *
 make_column(TdTableView *self, guint i) {
   GtkListItemFactory *factory = gtk_signal_list_item_factory_new();
   g_object_set_data(G_OBJECT(factory), "td-column", GUINT_TO_POINTER(i));
-  g_signal_connect(factory, "setup", G_CALLBACK(setup), (gpointer)&self->columns[i]);
+  g_signal_connect(factory, "setup", G_CALLBACK(setup), self);
   g_signal_connect(factory, "bind", G_CALLBACK(bind), self);
   GtkColumnViewColumn *column = gtk_column_view_column_new(_(self->columns[i].title), factory);
   g_autoptr(GtkSorter) sorter =
@@ -89,7 +102,7 @@ make_column(TdTableView *self, guint i) {
 /* ---- copies ---- */
 
 static char *
-row_text(gpointer row, gpointer data) {
+row_label(gpointer row, gpointer data) {
   TdTableView *self = data;
   g_autoptr(GString) text = g_string_new(NULL);
   for (guint i = 0; i < self->n_columns; i++) {
@@ -133,7 +146,7 @@ build(TdTableView *self, TdTable *table) {
     if (i == first_by) gtk_column_view_sort_by_column(self->view, column, GTK_SORT_DESCENDING);
   }
   g_autofree char *heading = heading_text(self);
-  td_list_copy_add(GTK_WIDGET(self->view), row_text, heading, self);
+  td_list_copy_add(GTK_WIDGET(self->view), row_label, heading, self);
   gtk_scrolled_window_set_child(self->scroller, GTK_WIDGET(self->view));
 }
 
