@@ -21,6 +21,7 @@ td_command_record(int argc, char **argv) {
        "Remember which line and module of the forward pass made each node", NULL},
       {"level", 0, 0, G_OPTION_ARG_STRING, &options.level,
        "1, inside the engine (the default, if possible); 2, PyTorch's public hooks", "LEVEL"},
+      {"inside", 0, G_OPTION_FLAG_HIDDEN, G_OPTION_ARG_NONE, &options.inside, NULL, NULL},
       TD_STEPS_ENTRIES(options.steps),
       TD_KEEP_ENTRIES(options.keep),
       TD_LIVE_ENTRIES(options.live),

@@ -10,6 +10,7 @@
 typedef struct td_record_options {
   char *tape, *anomaly, *stats, *policy, *level; /* (owned) */
   gboolean force, stacks;
+  gboolean inside;      /* the program is there already; the command only names it */
   bool level_is_forced; /* the user gave --level */
   td_live_options live;
   td_steps_choice steps;

@@ -77,7 +77,7 @@ td_record_report_nothing(const td_record_outcome *outcome, const td_session_tape
   else if (tapes->n_lost > 0)
     reason = "the program was killed before its first backward pass was written";
   else if (has_torch)
-    reason = "the command loaded PyTorch, but no backward pass ran";
+    reason = "PyTorch was loaded, but no backward pass ran";
   else if (!problem)
     reason = "the command did not load PyTorch, or hid it (a static program, no LD_PRELOAD or "
              "TAPEDECK_SESSION in the environment, no descriptor left)";

@@ -4,18 +4,22 @@
 #include "app/child.h"
 #include "app/command.h"
 #include "app/keep_session.h"
+#include "app/paths.h"
 #include "app/preload.h"
 #include "app/probe_build.h"
 #include "app/record_report.h"
 #include "app/torch_watch.h"
 #include "engine/control/link.h"
 
+#include <glib-unix.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 /* The longest wait for processes that outlive the command. */
 #define LINGER_MS 2000
+#define PROBE "libtapedeck-probe.so"
 
 typedef struct recording {
   const td_record_options *options;
@@ -111,11 +115,13 @@ hello_cb(td_hub_target *target, const td_line *hello, void *data) {
     td_flight_add(recording->keep.flight, made->tape->path, &keep->limit, keep->words);
   if (!torch)
     answer(made, NULL, NULL, NULL);
-  else if (strcmp(recording->options->level, "2") == 0)
-    answer_lower(made, "the command line says --level 2");
-  else
+  else if (strcmp(recording->options->level, "2") != 0)
     td_probe_build_async(torch, td_trial_host_of_process((pid_t)pid), built_cb,
                          g_rc_box_acquire(made));
+  else if (recording->options->inside)
+    answer(made, "2", NULL, "the program asked for it");
+  else
+    answer_lower(made, "the command line says --level 2");
 }
 
 static void
@@ -231,12 +237,51 @@ conclude(recording *recording, const char *program) {
 
 /* Runs the command and returns its status, or says in *problem why it did not run. */
 static int
-run_recorded(recording *self, char **command, char **problem) {
+run_command(recording *self, char **command, char **problem) {
   g_auto(GStrv) environment = child_environment(self, problem);
   if (!environment) return TD_EXIT_FAILED;
   self->child.argv = command;
   self->child.environment = environment;
-  int status = td_child_run(&self->child, problem);
+  return td_child_run(&self->child, problem);
+}
+
+/* ---- from inside: the program is there already, and holds the other end of standard input ---- */
+
+static gboolean
+hung_up_cb(int input, GIOCondition condition, gpointer data) {
+  char unused[64];
+  if (read(input, unused, sizeof unused) > 0) return G_SOURCE_CONTINUE;
+  *(bool *)data = true;
+  return G_SOURCE_REMOVE;
+}
+
+static int
+serve_program(recording *self) {
+  bool is_over = false;
+  signal(SIGPIPE, SIG_IGN); /* the program may have gone when the last line is written */
+  printf("probe %s/%s\n", td_path_probe_libraries(), PROBE);
+  printf("session %s\n", td_hub_get_path(self->hub));
+  fflush(stdout);
+  g_unix_fd_add(STDIN_FILENO, G_IO_IN | G_IO_HUP | G_IO_ERR, hung_up_cb, &is_over);
+  while (!is_over)
+    g_main_context_iteration(NULL, TRUE);
+  return TD_EXIT_OK;
+}
+
+/* The last line of standard output. */
+static void
+tell_tape(const recording *self) {
+  const td_session_tapes *tapes = &self->tapes;
+  const td_session_tape *first = tapes->tapes->len ? tapes->tapes->pdata[0] : NULL;
+  const char *path = tapes->joined ? tapes->joined : first ? first->path : NULL;
+  if (path) printf("tape %s\n", path);
+  fflush(stdout);
+}
+
+static int
+run_recorded(recording *self, char **command, char **problem) {
+  bool inside = self->options->inside;
+  int status = inside ? serve_program(self) : run_command(self, command, problem);
   td_torch_watch_free(self->watch);
   td_progress_end(); /* of what nobody waits for any more */
   if (*problem) return status;
@@ -244,6 +289,7 @@ run_recorded(recording *self, char **command, char **problem) {
   self->tapes.keeps_ends = self->keep.flight && !self->options->steps.words;
   td_keep_session_end(&self->keep);
   conclude(self, command[0]);
+  if (inside) tell_tape(self);
   return status;
 }
 

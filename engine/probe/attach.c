@@ -17,6 +17,7 @@
  * what is wanted with what is. So the order of these calls does not matter. */
 #include "engine/base/alloc.h"
 #include "engine/base/forks.h"
+#include "engine/base/relocations.h"
 #include "engine/control/gate.h"
 #include "engine/events/gil.h"
 #include "engine/probe/callers.h"
@@ -39,6 +40,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 uint32_t td_probe_session, td_probe_watching;
@@ -48,6 +50,7 @@ uint32_t td_probe_session, td_probe_watching;
 
 #define THREAD_ID "_ZN2at14RecordFunction15currentThreadIdEv"
 #define SEQUENCE_NR "_ZN2at15sequence_number4peekEv"
+#define TAKE_SEQUENCE_NR "_ZN2at15sequence_number17get_and_incrementEv"
 #define NO_CREATION_HOOKS "_ZN2at4impl17NodeCreationHooks5emptyEv"
 
 /* Held for as long as the hub's answer takes, and for the end of a tape. Taken before probe.mutex,
@@ -69,7 +72,7 @@ static struct {
 static void
 note_problem(const char *words) {
   free(probe.problem);
-  probe.problem = td_dup_string(words);
+  probe.problem = words ? td_dup_string(words) : NULL;
 }
 
 /* The tape cannot be written, or not to its end. */
@@ -164,6 +167,75 @@ td_probe_attach(void) {
   if (!probe.level.observer) obey_locked(orders);
   pthread_mutex_unlock(&probe.mutex);
   pthread_mutex_unlock(&asking);
+}
+
+/* ---- from inside: the program loads the probe, and wants tapes one after the other ---- */
+
+/* So ends the child of a fork in Python. */
+static _Noreturn void
+end_process(int status) {
+  td_probe_end(status);
+  for (;;)
+    syscall(SYS_exit_group, status);
+}
+
+/* What preload.c does where a program is preloaded, as far as it can be done later. */
+static void
+stand_in_for_preload(void) {
+  void *original = td_program_find_in_torch(TAKE_SEQUENCE_NR);
+  td_relocation list[] = {{"", "_exit", (void *)end_process, false},
+                          {"libpython", "_exit", (void *)end_process, false},
+                          {"libtorch", TAKE_SEQUENCE_NR, NULL, false},
+                          {0}};
+  size_t n;
+  td_fork_watch();
+  if (original)
+    list[2].hook = td_stacks_hook(original);
+  else
+    list[2] = (td_relocation){0};
+  td_relocations_forget(td_relocations_point(list, &n));
+}
+
+/* The observer of an earlier tape is still there. */
+static void
+want_again_locked(bool is_wanted) {
+  td_steps_forget();
+  td_stacks_want(td_probe_wanted.stacks);
+  probe.forked = probe.over = false;
+  probe.wanted = is_wanted;
+  note_problem(NULL);
+  if (is_wanted) follow_locked();
+}
+
+int
+td_probe_start(void) {
+  static pthread_once_t once = PTHREAD_ONCE_INIT;
+  pthread_once(&once, stand_in_for_preload);
+  if (!probe.level.observer) {
+    td_probe_attach();
+  } else {
+    pthread_mutex_lock(&asking);
+    bool is_wanted = td_orders_ask_again();
+    pthread_mutex_lock(&probe.mutex);
+    want_again_locked(is_wanted);
+    pthread_mutex_unlock(&probe.mutex);
+    pthread_mutex_unlock(&asking);
+  }
+  td_probe_start_scripts();
+  pthread_mutex_lock(&probe.mutex);
+  bool goes = probe.wanted || probe.recorder; /* another thread may have made the first pass */
+  int level = goes ? probe.level.number : -1;
+  pthread_mutex_unlock(&probe.mutex);
+  return level;
+}
+
+/* Nothing is wanted from now on. What a pass under way still calls goes when that pass is over. */
+void
+td_probe_stop(void) {
+  const td_steps_options none = {.to = 0, .every = 1, .words = "none"};
+  td_probe_end(0);
+  td_steps_configure(&none);
+  follow_steps();
 }
 
 static void

@@ -46,8 +46,8 @@ typedef struct notes {
 static const td_python *python;
 static uint64_t (*current_thread_id)(void); /* set before is_on */
 static uint64_t (*original)(void);
-static _Atomic bool is_on;         /* modules and parameters are named */
-static bool with_stacks;           /* set before is_on */
+static _Atomic bool is_on; /* modules and parameters are named */
+static _Atomic bool with_stacks;
 static _Atomic(notes *) all_notes; /* (owned) threads are added, never taken away */
 static _Thread_local notes *own_notes;
 
@@ -180,6 +180,11 @@ td_stacks_tell(void) {
   td_knowledge how = td_stacks_has_names() ? TD_knowledge_observed : TD_knowledge_absent;
   TD_EMIT(known, .kind = td_intern_static("node_module"), .how = how);
   TD_EMIT(known, .kind = td_intern_static("node_label"), .how = how);
+}
+
+void
+td_stacks_want(bool stacks) {
+  atomic_store_explicit(&with_stacks, stacks, memory_order_relaxed);
 }
 
 static const char *

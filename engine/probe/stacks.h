@@ -29,6 +29,9 @@ typedef struct td_forward {
  * (static). Any thread, holding no lock; takes the GIL. */
 const char *td_stacks_start(uint64_t (*thread_id)(void), bool (*no_hooks)(void), bool stacks);
 
+/* td_stacks_want tells whether stacks are read from now on, after td_stacks_start. */
+void td_stacks_want(bool stacks);
+
 /* td_stacks_has_names tells whether modules and parameters are named. Any thread. */
 TD_STACKS_API bool td_stacks_has_names(void);
 
