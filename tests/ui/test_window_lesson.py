@@ -136,6 +136,8 @@ def progress():
         window.read(lesson["Step first"]["text"])
     with LessonWindow() as window:
         title = f"{lesson['Lesson']['number']}. {lesson['Lesson']['title']} ✓"  # main() took it to its end
+        go_to_row(window, "The Course")
+        window.key("Return")
         window.find("label", title)
 
 
