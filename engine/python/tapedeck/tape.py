@@ -4,6 +4,7 @@ import json
 import os
 import shutil
 import subprocess
+import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 
@@ -109,9 +110,45 @@ class Tape:
         lines = [line[len(begin):] for line in call('check', self.path).splitlines() if line.startswith(begin)]
         return [line for line in lines if line.startswith('event ')]
 
+    def findings(self):
+        """What is wrong with the program, or likely to be: {'kind', 'seq', 'node', 'text', 'advice', 'line'} for each."""
+        return self._json('findings')['findings']
+
     def report(self, by='op', graph_task=None):
         """Where the time went: a row for each op, module, line, node, thread, queue, lock, hook, pass or rank."""
         return self._json('report', '--by', by, *([] if graph_task is None else ['--pass', graph_task]))
+
+    def to_arrow(self, table='nodes'):
+        """One of the tables of `export --to parquet`, as a pyarrow.Table: nodes, edges, events, passes, lives, slices,
+        gradients, waits, locks, hooks and others; the table `columns` says what each column is. Times are integers of
+        nanoseconds, and their columns end in `ns`. It reads all rows into memory: 60 bytes for each event. The first call
+        exports the tape. Needs pyarrow."""
+        try:
+            from pyarrow import parquet
+        except ImportError:
+            raise TapeError('to_arrow() and to_pandas() need pyarrow: pip install pyarrow') from None
+        folder = self._keep('tables', self._export_tables).name
+        path = os.path.join(folder, f'{table}.parquet')
+        if not os.path.exists(path):
+            known = ', '.join(sorted(name.removesuffix('.parquet') for name in os.listdir(folder)))
+            raise TapeError(f'there is no table {table!r}; there are {known}')
+        return parquet.read_table(path)
+
+    def _export_tables(self):
+        """A folder that lives as long as this tape."""
+        folder = tempfile.TemporaryDirectory(prefix='tapedeck-tables-')
+        call('export', self.path, '--to', 'parquet', '--force', '-o', folder.name)
+        return folder
+
+    def to_pandas(self, table='nodes'):
+        """The same, as a pandas.DataFrame. A number that may be unknown has the type Int64. Needs pyarrow and pandas."""
+        try:
+            import pandas
+        except ImportError:
+            raise TapeError('to_pandas() needs pandas: pip install pandas') from None
+        found = self.to_arrow(table)
+        types = {'int64': pandas.Int64Dtype(), 'bool': pandas.BooleanDtype()}
+        return found.to_pandas(types_mapper=lambda kind: types.get(str(kind)))
 
     def order(self, graph_task=None):
         """The predicted order of the passes beside what ran."""
