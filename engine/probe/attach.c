@@ -208,8 +208,9 @@ want_again_locked(bool is_wanted) {
 }
 
 int
-td_probe_start(void) {
+td_probe_start(const char *program) {
   static pthread_once_t once = PTHREAD_ONCE_INIT;
+  td_program_call(program);
   pthread_once(&once, stand_in_for_preload);
   if (!probe.level.observer) {
     td_probe_attach();

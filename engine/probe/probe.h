@@ -144,10 +144,11 @@ extern TD_PROBE_API const td_probe_forks td_probe_fork;
 TD_PROBE_API void td_probe_start_scripts(void);
 
 /* For a program that loads the probe itself, without preload.c. td_probe_start asks the hub of
- * TAPEDECK_SESSION and has the next pass begin a tape. It returns the level, or -1 after it said
- * what is wrong. td_probe_stop ends that tape. Then td_probe_start may come again, with another
- * hub; the level stays. One thread at a time, which does not hold the GIL. */
-TD_PROBE_API int td_probe_start(void);
+ * TAPEDECK_SESSION and has the next pass begin a tape. `program` is what tapes call the process;
+ * NULL: its script. It returns the level, or -1 after it said what is wrong. td_probe_stop ends
+ * that tape. Then td_probe_start may come again, with another hub; the level stays. One thread at a
+ * time, which does not hold the GIL. */
+TD_PROBE_API int td_probe_start(const char *program);
 TD_PROBE_API void td_probe_stop(void);
 
 /* td_probe_step: the program says that a training step is over. td_probe_leave_mark puts a text on

@@ -37,8 +37,16 @@ find_script(const char *word, const char *end) {
   return NULL;
 }
 
+static char *own_name; /* (owned) that the program gave itself, or NULL; stays */
+
+void
+td_program_call(const char *name) {
+  if (!own_name && name) own_name = td_dup_string(name);
+}
+
 char *
 td_program_name(void) {
+  if (own_name) return td_dup_string(own_name);
   char words[4096];
   FILE *file = fopen("/proc/self/cmdline", "re");
   size_t n = file ? fread(words, 1, sizeof words - 1, file) : 0;

@@ -7,6 +7,9 @@
  * "-c"; for other programs the path. Any thread. The caller frees. */
 char *td_program_name(void);
 
+/* td_program_call gives the process another name, once: that of Python's kernel says nothing. */
+void td_program_call(const char *name);
+
 /* td_program_rank returns the rank that torchrun gave this process, or -1. Any thread. */
 int32_t td_program_rank(void);
 

@@ -237,6 +237,27 @@ tapedeck.mark("here")
         done = self.start('/usr/bin/python3', 'import sys\nsys.modules["torch"] = None\nimport tapedeck\ntapedeck.start()\n', status=1)
         self.assertIn('RecordError: there is no PyTorch to record', done.stderr.splitlines()[-1])
 
+    def test_without_engine(self):
+        """In another version of Python the package has no engine of its own, and records all the same."""
+        copied = self.folder / 'copied'
+        self.run_in('cp', '-rL', PACKAGE, copied)
+        for library in (copied / 'tapedeck').glob('_C.*.so'):
+            library.unlink()
+        for version, python in torches.installed().items():
+            self.start(python, TRAIN + """
+import tapedeck
+tapedeck.mark("nobody records")
+with tapedeck.record("a.tape", overwrite=True) as recording:
+    train(2)
+    tapedeck.mark("here")
+    tapedeck.step()
+assert [event["text"] for event in recording.tape.events(kind="mark")] == ["here"]
+try:
+    tapedeck.ones(1)
+except AttributeError as problem:
+    assert "not built for this Python" in str(problem), problem
+""", env={**self.environment, 'PYTHONPATH': str(copied)})
+
     def test_program_killed(self):
         """What SIGKILL leaves is a tape without its last moments."""
         python = next(iter(torches.installed().values()))

@@ -35,5 +35,11 @@ def __getattr__(name):
     raise AttributeError(f'module {__name__!r} has no attribute {name!r}{why}')
 
 
+def load_ipython_extension(shell):
+    """%load_ext tapedeck in Jupyter."""
+    from tapedeck.notebook import TapedeckMagics
+    shell.register_magics(TapedeckMagics)
+
+
 if _has_engine:
     session.begin()

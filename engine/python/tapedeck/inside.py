@@ -99,12 +99,16 @@ def refuse_second():
         raise RecordError('`tapedeck record` records this program already; mark() and step() work there too')
 
 
+def is_notebook():
+    return 'ipykernel' in sys.modules
+
+
 def default_path():
     """SCRIPT.tape; in a notebook or a shell notebook.tape or python.tape."""
     script = getattr(sys.modules.get('__main__'), '__file__', None)
-    if script:
+    if script and not is_notebook():
         return os.path.splitext(os.path.basename(script))[0] + '.tape'
-    return 'notebook.tape' if 'ipykernel' in sys.modules else 'python.tape'
+    return 'notebook.tape' if is_notebook() else 'python.tape'
 
 
 def words_of(path, anomaly, stats, stacks, level, policy, steps, keep, live, overwrite):
@@ -123,6 +127,7 @@ def load_probe(path):
     if probe is None:
         probe = ctypes.CDLL(path)
         probe.td_probe_leave_mark.argtypes = [ctypes.c_char_p]
+        probe.td_probe_start.argtypes = [ctypes.c_char_p]
         probe.td_probe_keep.argtypes = [ctypes.c_char_p]
     return probe
 
@@ -157,7 +162,7 @@ def start(path=None, *, anomaly=None, stats=None, stacks=False, level=None, poli
         made.wanted = wanted
         os.environ[SESSION] = made.hub
         session, owner = made, os.getpid()
-        chosen = load_probe(made.probe).td_probe_start()
+        chosen = load_probe(made.probe).td_probe_start(b'notebook' if is_notebook() else None)
         if chosen < 0:
             del os.environ[SESSION]
             session.end()

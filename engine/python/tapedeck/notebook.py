@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""In Jupyter: `%load_ext tapedeck`, then %%tapedeck at the head of a cell records the backward passes of that cell. Below
+the cell stand a picture of the graph, the profile, and what is wrong. The tape is `_tape` from then on."""
+import ast
+import base64
+import html
+import os
+import pathlib
+import subprocess
+import tempfile
+
+from IPython.core.error import UsageError
+from IPython.core.magic import Magics, cell_magic, magics_class, needs_local_scope
+from IPython.core.magic_arguments import argument, magic_arguments, parse_argstring
+from IPython.display import HTML, display
+
+from tapedeck import inside, tape
+
+MOST_NODES_DRAWN = 300  # with more, a picture of dots is smaller than one of lines
+ROWS = 8
+UNITS = ((1e9, 's'), (1e6, 'ms'), (1e3, 'µs'), (1, 'ns'))
+VIEWS = ('graph', 'timeline', 'queues', 'memory', 'overview')
+SIZES = {'graph': '900x560', 'timeline': '900x260', 'queues': '900x300', 'memory': '900x300', 'overview': '1200x760'}
+
+
+def time_text(ns):
+    for size, unit in UNITS:
+        if ns >= size:
+            return f'{ns / size:.3g} {unit}'
+    return '0'
+
+
+def run_tapedeck(*words):
+    done = subprocess.run([tape.program(), *map(str, words)], capture_output=True, text=True, encoding='utf-8',
+                          errors='replace', check=False)
+    if done.returncode not in (0, 1):
+        raise tape.TapeError(done.stderr.strip())
+    return done.stdout
+
+
+def picture(recorded, view, graph_task):
+    """An <img> that holds the picture: the page that somebody sends has it."""
+    is_large = recorded.info['n_nodes'] > MOST_NODES_DRAWN
+    kind, type_ = ('png', 'image/png') if is_large else ('svg', 'image/svg+xml')
+    with tempfile.TemporaryDirectory(prefix='tapedeck-') as folder:
+        path = pathlib.Path(folder) / f'picture.{kind}'
+        run_tapedeck('render', recorded.path, '--view', view, '--size', SIZES[view], '-o', path,
+                     *([] if graph_task is None else ['--pass', graph_task]))
+        data = base64.b64encode(path.read_bytes()).decode()
+    return f'<img alt="{view} of the backward pass" style="max-width: 100%; background: white" src="data:{type_};base64,{data}">'
+
+
+def profile(recorded, graph_task):
+    """The operations that took most time of their own, as a table."""
+    report = recorded.report('op', graph_task)
+    cells = [(row['key'], time_text(row['self']), f'{100 * row["share"]:.1f} %', row['n']) for row in report['rows'][:ROWS]]
+    rows = ''.join(f'<tr><td style="text-align: left">{html.escape(key)}</td><td>{own}</td><td>{share}</td><td>{n}</td></tr>'
+                   for key, own, share, n in cells)
+    more = len(report['rows']) - len(cells)
+    passes = f'{report["passes"]} backward passes' if report['passes'] != 1 else '1 backward pass'
+    return (f'<p>{passes} took {time_text(report["wall"])}.</p>'
+            '<table><tr><th style="text-align: left">Function</th><th>Self</th><th>Share</th><th>Calls</th></tr>'
+            f'{rows}</table>' + (f'<p>… and {more} more: <code>_tape.report()</code></p>' if more > 0 else ''))
+
+
+def findings(recorded):
+    found = recorded.findings()
+    items = ''.join(f'<li>{html.escape(one["text"])}</li>' for one in found)
+    return f'<p>What is wrong, or likely to be:</p><ul>{items}</ul>' if found else ''
+
+
+def player(recorded, graph_task):
+    """The page of `export --to html`, in a frame of its own."""
+    with tempfile.TemporaryDirectory(prefix='tapedeck-') as folder:
+        path = os.path.join(folder, 'page.html')
+        run_tapedeck('export', recorded.path, '--to', 'html', '-o', path, *([] if graph_task is None else ['--pass', graph_task]))
+        page = pathlib.Path(path).read_text(encoding='utf-8')
+    return f'<iframe style="width: 100%; height: 640px; border: 1px solid #ccc" srcdoc="{html.escape(page)}"></iframe>'
+
+
+def show(recorded, view='graph', play=False, graph_task=None):
+    """Shows a tape below the cell."""
+    parts = [player(recorded, graph_task) if play else picture(recorded, view, graph_task), profile(recorded, graph_task),
+             findings(recorded)]
+    display(HTML('\n'.join(part for part in parts if part)))
+
+
+@magics_class
+class TapedeckMagics(Magics):
+    kept = None  # a folder for tapes without a name, as long as the kernel lives
+
+    def place(self, name):
+        if name:
+            return os.path.expanduser(name)
+        if not TapedeckMagics.kept:
+            TapedeckMagics.kept = tempfile.TemporaryDirectory(prefix='tapedeck-notebook-')
+        return os.path.join(TapedeckMagics.kept.name, f'cell-{self.shell.execution_count}.tape')
+
+    def run(self, cell, local_scope):
+        """Runs the cell in the notebook's names. Returns the value of its last line, as a cell does."""
+        source = self.shell.transform_cell(cell)
+        name = self.shell.compile.cache(source)  # tracebacks show its lines
+        tree = ast.parse(source, name)
+        last = ast.Expression(tree.body.pop().value) if tree.body and isinstance(tree.body[-1], ast.Expr) else None
+        names = self.shell.user_ns
+        exec(compile(tree, name, 'exec'), names, local_scope)
+        return eval(compile(last, name, 'eval'), names, local_scope) if last else None
+
+    @needs_local_scope
+    @magic_arguments()
+    @argument('tape', nargs='?', help='where the tape goes; without, it goes with the kernel')
+    @argument('--view', choices=VIEWS, default='graph', help='what to draw')
+    @argument('--play', action='store_true', help='a page that plays, in place of the picture')
+    @argument('--pass', dest='graph_task', type=int, help='show this backward pass; without, the largest')
+    @argument('--anomaly', choices=('off', 'nan', 'nonfinite'), default='nonfinite', help='what to look for in every gradient')
+    @argument('--stats', choices=('off', 'finite', 'full'), help='what to measure of every gradient')
+    @argument('--stacks', action='store_true', help='remember which line made each node')
+    @argument('--level', type=int, choices=(1, 2), help='1, inside the engine, or 2, hooks')
+    @cell_magic
+    def tapedeck(self, line, cell, local_ns=None):
+        """Records the backward passes of this cell, and shows them."""
+        wanted = parse_argstring(self.tapedeck, line)
+        try:
+            inside.start(self.place(wanted.tape), anomaly=wanted.anomaly, stats=wanted.stats, stacks=wanted.stacks,
+                         level=wanted.level, overwrite=True)
+        except (inside.RecordError, tape.TapeError) as problem:
+            raise UsageError(f'%%tapedeck: {problem}') from None
+        try:
+            return self.run(cell, local_ns)
+        finally:
+            recorded = inside.stop()
+            self.shell.user_ns['_tape'] = recorded
+            if recorded:
+                show(recorded, wanted.view, wanted.play, wanted.graph_task)
