@@ -49,6 +49,14 @@ td_raster_rectangle(td_raster *raster, double x, double y, double width, double 
       raster->pixels[(ptrdiff_t)j * raster->stride + i] = value;
 }
 
+/* Integers that have 32 bits behind the point: a line of ten thousand pixels needs no more. */
+#define FIXED_BITS 32
+
+static int64_t
+fixed(double value) {
+  return (int64_t)(value * (double)(UINT64_C(1) << FIXED_BITS));
+}
+
 /* Cuts the stretch of a line, as shares of its length, to where one coordinate is inside. */
 static bool
 cut(double from, double length, double limit, double *begin, double *end) {
@@ -65,12 +73,14 @@ td_raster_line(td_raster *raster, double x1, double y1, double x2, double y2, td
   uint32_t value = packed(colour);
   if (!cut(x1, dx, raster->width, &begin, &end) || !cut(y1, dy, raster->height, &begin, &end))
     return;
-  double steps = ceil((end - begin) * TD_MAX(fabs(dx), fabs(dy)));
-  double x = x1 + dx * begin, y = y1 + dy * begin, share = (end - begin) / TD_MAX(steps, 1);
-  for (int i = 0; i <= (int)steps; i++) {
-    int column = (int)(x + dx * share * i), row = (int)(y + dy * share * i);
-    if (column >= 0 && row >= 0 && column < raster->width && row < raster->height)
-      raster->pixels[(ptrdiff_t)row * raster->stride + column] = value;
+  int steps = (int)ceil((end - begin) * TD_MAX(fabs(dx), fabs(dy)));
+  double share = (end - begin) / TD_MAX(steps, 1);
+  int64_t x = fixed(x1 + dx * begin), y = fixed(y1 + dy * begin);
+  int64_t right = fixed(dx * share), down = fixed(dy * share);
+  for (int i = 0; i <= steps; i++, x += right, y += down) {
+    uint64_t column = (uint64_t)(x >> FIXED_BITS), row = (uint64_t)(y >> FIXED_BITS);
+    if (column < (uint64_t)raster->width && row < (uint64_t)raster->height)
+      raster->pixels[row * (uint64_t)raster->stride + column] = value;
   }
 }
 
