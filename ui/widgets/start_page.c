@@ -22,7 +22,7 @@ typedef struct Folded {
 
 struct _TdStartPage {
   AdwBin parent_instance;
-  GtkWidget *recent_group, *examples_group;
+  GtkWidget *groups, *recent_group, *examples_group;
   GtkListBox *recent, *nan, *slow, *learn;
   AdwExpanderRow *examples, *lessons;
   Folded folded_examples, folded_lessons;
@@ -219,6 +219,7 @@ td_start_page_class_init(TdStartPageClass *klass) {
   g_type_ensure(TD_TYPE_LIST_BIN);
   gtk_widget_class_set_template_from_resource(widget_class,
                                               "/org/tapedeck/Tapedeck/ui/start_page.ui");
+  BIND(groups);
   BIND(recent_group);
   BIND(examples_group);
   BIND(recent);
@@ -233,5 +234,8 @@ td_start_page_class_init(TdStartPageClass *klass) {
 static void
 td_start_page_init(TdStartPage *self) {
   gtk_widget_init_template(GTK_WIDGET(self));
+  for (GtkWidget *child = gtk_widget_get_first_child(self->groups); child;
+       child = gtk_widget_get_next_sibling(child))
+    if (ADW_IS_PREFERENCES_GROUP(child)) td_wrapped_fix(child, WRAP_CHARS);
   ask_questions(self);
 }
