@@ -185,6 +185,38 @@ command(td_hub_target *viewer, const td_line *line) {
   td_line_text_fini(&text);
 }
 
+/* Where the threads of a target are in their code. */
+
+static void
+answer_where(td_hub_target *asker, const td_line *where) {
+  td_line_text text;
+  td_line_copy(&text, where);
+  peer_send(asker, text.bytes, text.n_bytes);
+  td_line_text_fini(&text);
+  asker->pid = 0;
+}
+
+static void
+pass_on_where(const td_hub_target *target, const td_line *where) {
+  for (guint i = 0; i < target->hub->peers->len; i++) {
+    td_hub_target *peer = target->hub->peers->pdata[i];
+    if (peer->role == PEER_ASKER && peer->pid == target->pid) answer_where(peer, where);
+  }
+}
+
+static void
+ask_where(td_hub_target *asker, const td_line *line) {
+  guint32 pid = 0;
+  td_line_find_u32(line, "pid", &pid);
+  asker->role = PEER_ASKER;
+  asker->pid = (pid_t)pid;
+  for (guint i = 0; i < asker->hub->peers->len; i++) {
+    td_hub_target *target = asker->hub->peers->pdata[i];
+    if (target->role == PEER_TARGET && target->answered && target->pid == (pid_t)pid)
+      peer_send(target, "where\n", strlen("where\n"));
+  }
+}
+
 static void
 introduce(td_hub_target *peer, const td_line *line) {
   guint32 pid;
@@ -199,6 +231,8 @@ introduce(td_hub_target *peer, const td_line *line) {
     if (peer->hub->owner.hello) peer->hub->owner.hello(peer, line, peer->hub->owner.data);
   } else if (td_line_is(line, "list")) {
     answer_list(peer);
+  } else if (td_line_is(line, "where")) {
+    ask_where(peer, line);
   } else if (td_line_is(line, "dump") && peer->hub->owner.dump) {
     peer->role = PEER_ASKER;
     peer->hub->owner.dump(peer, peer->hub->owner.data);
@@ -234,6 +268,8 @@ hear(td_hub_target *peer, const td_line *line) {
     introduce(peer, line);
   else if (td_line_is(line, "over"))
     target_over(peer, line);
+  else if (td_line_is(line, "where"))
+    pass_on_where(peer, line);
   else {
     relay(peer, line);
     if (peer->hub->owner.said) peer->hub->owner.said(peer, line, peer->hub->owner.data);

@@ -5,9 +5,9 @@
  * (viewers) connect to the same socket. The hub passes on what targets say to viewers, and the
  * viewers' commands to targets. A viewer of a
  * process that has gone hears `over` at once. An asker says one line and gets an answer: `list`
- * gets one line for each target. Only this user may enter the socket's folder. The hub checks the
- * user of each peer, and each target checks the hub's. Sources of the default main context; main
- * thread. */
+ * gets one line for each target, `where` what a target says of its threads. Only this user may
+ * enter the socket's folder. The hub checks the user of each peer, and each target checks the
+ * hub's. Sources of the default main context; main thread. */
 #pragma once
 
 #include "engine/control/line.h"

@@ -13,12 +13,14 @@
  *   gate paused=0|1 break=... hold=...   what the gate waits for, after each change
  *   chosen queue= node=           that task is popped next from that queue
  *   refused queue= node= reason=  it may not, and why: a sentence
+ *   where text= held=0|1 problem=   what each thread does in Python, if the hub asked
  *   over status= whole= problem= steps= passes= nan=0|1   `problem`: why the tape is not whole
  * Hub to target, once:
  *   record level=1|2 observer= reason= tape= policy= anomaly= stats= stacks= live=0|1 break=...
  *          steps= from= to= every= until=nan   `steps` in words: the rest is there only with it
  *          away=1   nobody looks: a live target does not stop before a viewer says so
  *   ignore reason=
+ * and later, to PyTorch: `where`
  * and to a live one:
  *   pause   continue   step [thread=]   hold thread=   release thread=
  *   break add=COND | remove=COND | clear=1   detach
@@ -27,6 +29,7 @@
  * Hub to viewer: the targets' lines with pid= added. A new viewer gets the lines that still hold.
  * Asker to hub: `list`. The hub answers with a line for each target, and then with `listed`:
  *   target pid= path= live=0|1 stopped=   no `path`: its tape has not begun. `live`: it has a gate
+ * or `where pid=`. The hub asks that target, and passes on what it says.
  * A new viewer gets these lines too, before all others.
  */
 #pragma once

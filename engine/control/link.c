@@ -143,6 +143,13 @@ td_link_connect(const char *path, td_link **link, td_error *error) {
   return status;
 }
 
+void
+td_link_set_patience(td_link *link, unsigned seconds) {
+  struct timeval reply_max = {.tv_sec = seconds};
+  if (td_own_file_is_there(&link->socket))
+    setsockopt(link->socket.fd, SOL_SOCKET, SO_RCVTIMEO, &reply_max, sizeof reply_max);
+}
+
 td_status
 td_link_ask(td_link *link, const td_line_text *hello, td_line *reply, td_error *error) {
   if (!send_line(link, hello)) return td_error_set(error, TD_IO, "the session hung up");

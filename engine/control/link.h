@@ -26,6 +26,9 @@ td_status td_link_ask(td_link *link, const td_line_text *hello, td_line *reply, 
 td_status td_link_open(const char *path, const td_line_text *hello, td_line *reply, td_link **link,
                        td_error *error);
 
+/* td_link_set_patience has td_link_ask wait no longer for the answer. */
+void td_link_set_patience(td_link *link, unsigned seconds);
+
 /* td_link_report sends a message. Any thread; it waits no longer than a few seconds for a hub that
  * does not read, and gives the link up then. */
 void td_link_report(td_link *link, const td_line_text *message);

@@ -9,6 +9,7 @@
 #include "engine/probe/probe.h"
 #include "engine/probe/program.h"
 #include "engine/probe/steps.h"
+#include "engine/probe/where.h"
 #include "engine/trace/keep_limit.h"
 
 #include <stdio.h>
@@ -212,10 +213,44 @@ flush_cb(void *recorder) {
   td_recorder_flush(recorder);
 }
 
+/* On the listener's thread. */
+static void
+hear(const td_line *command) {
+  td_line_text message;
+  if (!td_line_is(command, "where")) return;
+  td_line_begin(&message, "where");
+  td_where_add(&message);
+  td_link_report(orders.link, &message);
+  td_line_text_fini(&message);
+}
+
+static void
+command_cb(const td_line *command, void *unused) {
+  hear(command);
+}
+
+static void
+nothing_cb(void *unused) {
+}
+
+/* Nobody stops this program, but somebody may ask where it is. */
+static void
+only_listen(void) {
+  static const td_link_listener listener = {
+      .command = command_cb, .lost = nothing_cb, .woken = nothing_cb};
+  td_error error = {0};
+  td_link_listen(orders.link, &listener, &error);
+  td_error_clear(&error);
+}
+
 void
 td_orders_open_gate(td_recorder *recorder) {
   td_error error = {0};
-  if (orders.link && td_gate_open(orders.link, &orders.answer, flush_cb, recorder, &error))
+  if (!orders.link) return;
+  td_gate_hear(hear);
+  if (!td_line_flag(&orders.answer, "live"))
+    only_listen();
+  else if (td_gate_open(orders.link, &orders.answer, flush_cb, recorder, &error))
     complain("not live", &error);
 }
 

@@ -1,0 +1,223 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# `tapedeck attach` on programs that hang: in a node, in a backward pass inside another one, with the GIL, and at a late rank.
+# It names the thread, its line, the missing gradient and from whom; and the program goes on.
+import os
+import pathlib
+import re
+import signal
+import subprocess
+import time
+import unittest
+
+import torches
+from record_case import TAPEDECK, RecordCase
+
+PACKAGE = str(pathlib.Path(os.environ['BUILD_ROOT']) / 'engine' / 'python')
+
+BEGIN = """
+import os, sys, threading, time, torch
+def wait_for_file(name):
+    while not os.path.exists(name):
+        time.sleep(.05)
+class Wait(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        return x.clone()
+    @staticmethod
+    def backward(ctx, gradient):
+        open('hangs', 'w').close()
+        hang()
+        return gradient
+x = torch.ones(3, requires_grad=True)
+"""
+
+IN_A_NODE = BEGIN + """
+def hang():
+    wait_for_file('go')
+a = x.exp()
+b = Wait.apply(a)
+def train():
+    (a * b + b.sin()).sum().backward()
+threading.Thread(target=train, name='trainer').start()
+"""
+
+# Two threads, each with a pass inside a pass, wait for each other's lock.
+REENTRANT_DEADLOCK = BEGIN + """
+locks = threading.Lock(), threading.Lock()
+met = threading.Barrier(2)
+class Inner(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x, first):
+        ctx.first = first
+        return x.clone()
+    @staticmethod
+    def backward(ctx, gradient):
+        with locks[ctx.first]:
+            met.wait()
+            if ctx.first: open('hangs', 'w').close()
+            locks[1 - ctx.first].acquire(timeout=60)
+        return gradient, None
+class Outer(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x, first):
+        ctx.first = first
+        return x.clone()
+    @staticmethod
+    def backward(ctx, gradient):
+        with torch.enable_grad():
+            y = torch.ones(3, requires_grad=True)
+            Inner.apply(y.exp(), ctx.first).sum().backward()
+        return gradient, None
+def train(first):
+    y = torch.ones(3, requires_grad=True)
+    Outer.apply(y.sin(), first).sum().backward()
+for i in range(2):
+    threading.Thread(target=train, args=(i,), name=f'trainer {i}', daemon=True).start()
+wait_for_file('go')
+os._exit(0)
+"""
+
+# ctypes.PyDLL keeps the GIL.
+WITH_THE_GIL = BEGIN + """
+import ctypes
+def hang():
+    while not os.path.exists('go'):
+        ctypes.PyDLL(None).sleep(8)
+x = x.exp()
+Wait.apply(x).sum().backward()
+"""
+
+RANKS = BEGIN + """
+import torch.distributed as dist
+rank = int(os.environ['RANK'])
+os.environ.update(MASTER_ADDR='127.0.0.1', WORLD_SIZE='2')
+dist.init_process_group('gloo', rank=rank, world_size=2, init_method=f'file://{os.getcwd()}/meeting')
+net = torch.nn.parallel.DistributedDataParallel(torch.nn.Linear(3, 3))
+def hang():
+    wait_for_file('go')
+def late(x):
+    return Wait.apply(x) if rank else x
+late(net(torch.ones(2, 3))).sum().backward()
+"""
+
+LAUNCH = """
+import os, subprocess, sys
+children = [subprocess.Popen([sys.executable, 'rank.py'], env={**os.environ, 'RANK': str(rank)}) for rank in range(2)]
+sys.exit(max(child.wait() for child in children))
+"""
+
+
+class Attach(RecordCase):
+    def begin(self, python, text, name='hang.py'):
+        self.script(text, name)
+        for old in ('hangs', 'go', 'meeting'):
+            (self.folder / old).unlink(missing_ok=True)
+        self.addCleanup((self.folder / 'go').touch)
+        child = subprocess.Popen([TAPEDECK, 'record', '-o', 'a.tape', '--force', '--', python, name], cwd=self.folder, env=self.environment,
+                                 stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        self.addCleanup(child.kill)
+        for _ in range(2400):
+            if (self.folder / 'hangs').exists() or child.poll() is not None:
+                break
+            time.sleep(.05)
+        time.sleep(.5)  # the recorder brings events to the file
+        return child
+
+    def attach(self, pid):
+        done = self.ask('attach', pid)
+        self.assertEqual((done.returncode, done.stderr), (0, ''), done.stdout)
+        return done.stdout
+
+    def end(self, child, status=0):
+        (self.folder / 'go').touch()
+        _, said = child.communicate(timeout=120)
+        self.assertEqual(child.returncode, status, said)
+
+    def lines_of(self, text, thread):
+        """What a thread does in Python."""
+        after = text.split(f'\n  {thread}\n')[1]
+        return re.match(r'(    .*\n)+', after)[0]
+
+    def test_in_a_node(self):
+        for python, _ in torches.in_turns([1, 2]):
+            child = self.begin(python, IN_A_NODE)
+            said = self.attach(child.pid)
+            self.assertRegex(said, 'ExpBackward0 #\\d+ still waits for 1 of 2 gradients, from WaitBackward #\\d+ [(]running[)]')
+            self.assertRegex(said, 'trainer: processing WaitBackward')
+            self.assertRegex(self.lines_of(said, 'trainer'), 'hang.py:\\d+ wait_for_file\n.*hang.py:\\d+ hang\n')
+            self.assertIn('hang.py', self.ask('attach').stdout)
+            self.end(child)
+            self.assertEqual(len(self.info('a.tape')['graph_tasks']), 1)
+
+    def test_reentrant_deadlock(self):
+        for python, _ in torches.in_turns([1, 2]):
+            child = self.begin(python, REENTRANT_DEADLOCK)
+            said = self.attach(child.pid)
+            for i in range(2):
+                self.assertRegex(said, f'trainer {i}: processing InnerBackward')
+                self.assertRegex(self.lines_of(said, f'trainer {i}'), 'hang.py:\\d+ backward\n')
+            self.assertEqual(len(re.findall(r'running, depth 1', said)), 2, said)
+            self.end(child)
+
+    def test_gil(self):
+        """The thread that has the GIL answers nobody; its lines are told all the same."""
+        for python, _ in torches.in_turns([1, 2]):
+            child = self.begin(python, WITH_THE_GIL)
+            said = self.attach(child.pid)
+            self.assertIn('One of them holds the GIL', said)
+            self.assertRegex(said, 'hang.py", line \\d+ in hang')
+            self.end(child)
+
+    def test_late_rank(self):
+        python = next(reversed(torches.installed().values()))
+        self.script(RANKS, 'rank.py')
+        child = self.begin(python, LAUNCH, 'launch.py')
+        listed = self.ask('attach').stdout
+        pids = [line.split()[0] for line in listed.splitlines() if 'rank.py' in line]
+        self.assertEqual(len(pids), 2, listed)
+        said = [self.attach(pid) for pid in pids]
+        late = [text for text in said if 'processing WaitBackward' in text]
+        self.assertEqual(len(late), 1, '\n'.join(said))
+        self.assertRegex(late[0], 'from WaitBackward|WaitBackward')
+        self.assertRegex(late[0], 'rank.py:\\d+ hang')
+        self.end(child)
+
+    def test_refusals(self):
+        done = self.ask('attach')
+        self.assertEqual((done.returncode, done.stdout), (0, 'no program of yours is being recorded\n'))
+        python = next(iter(torches.installed().values()))
+        plain = subprocess.Popen([python, '-c', 'import torch, time; print(flush=True); time.sleep(60)'], stdout=subprocess.PIPE,
+                                 env=self.environment)
+        self.addCleanup(plain.wait)
+        self.addCleanup(plain.stdout.close)
+        self.addCleanup(plain.kill)
+        plain.stdout.readline()
+        for pid, words in ((plain.pid, 'is not recorded: start it with'), (os.getpid(), 'has not loaded PyTorch'),
+                           (99999999, 'no such process'), ('x', "'x' is not the number"), ('0', 'is not the number')):
+            done = self.ask('attach', pid)
+            self.assertEqual((done.returncode, done.stdout, len(done.stderr.splitlines())), (2, '', 1), done.stderr)
+            self.assertIn(words, done.stderr)
+
+    def test_from_inside(self):
+        """A program that records itself, and one that stands at its gate."""
+        python = next(iter(torches.installed().values()))
+        self.environment |= {'PYTHONPATH': PACKAGE, 'TAPEDECK': TAPEDECK}
+        self.script(IN_A_NODE.replace('x = torch', 'import tapedeck\ntapedeck.start("a.tape")\nx = torch', 1))
+        child = subprocess.Popen([python, 'script.py'], cwd=self.folder, env=self.environment)
+        self.addCleanup(child.kill)
+        while not (self.folder / 'hangs').exists():
+            time.sleep(.05)
+        time.sleep(.5)
+        self.assertRegex(self.lines_of(self.attach(child.pid), 'trainer'), 'script.py:\\d+ hang\n')
+        (self.folder / 'go').touch()
+        child.wait(timeout=60)
+        for _ in range(100):
+            if not list(self.folder.glob('tapedeck-*')):
+                break
+            time.sleep(.05)
+        self.assertEqual(child.returncode, 0)
+
+
+if __name__ == '__main__':
+    unittest.main()
