@@ -183,14 +183,15 @@ td_ids_set(td_ids *ids, const void *address, uint32_t id) {
   return before;
 }
 
+/* Addresses stay in their slots: a reader may be there. */
 void
 td_ids_clear(td_ids *ids) {
-  for (table *old = atomic_load(&ids->table), *before; old; old = before) {
-    before = old->before;
-    free(old);
-  }
-  atomic_store(&ids->table, table_new(SLOTS_AT_FIRST, NULL));
-  atomic_store(&ids->n_alive, 0);
+  pthread_mutex_lock(&ids->mutex);
+  table *table = atomic_load_explicit(&ids->table, memory_order_relaxed);
+  for (slot *here = table->slots; here < table->slots + table->n_slots; here++)
+    atomic_store_explicit(&here->id, TD_NONE, memory_order_release);
+  atomic_store_explicit(&ids->n_alive, 0, memory_order_relaxed);
+  pthread_mutex_unlock(&ids->mutex);
 }
 
 uint32_t

@@ -27,7 +27,7 @@ TD_IDS_API uint32_t td_ids_set(td_ids *ids, const void *address, uint32_t id);
 /* td_ids_n_alive returns how many addresses have an id. */
 TD_IDS_API uint32_t td_ids_n_alive(const td_ids *ids);
 
-/* td_ids_clear forgets all addresses; nobody else may be using the table. */
+/* td_ids_clear forgets all addresses. Others may be using the table. */
 TD_IDS_API void td_ids_clear(td_ids *ids);
 
 #ifdef __cplusplus

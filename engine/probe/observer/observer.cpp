@@ -243,6 +243,7 @@ begin() {
   ring_self = td_probe_ring(); /* td_probe_session is not set yet */
   ring_session = td_probe_session;
   td_ids_clear(world->nodes);
+  world->tasks.each([](Task &left) { left.graph_task = nullptr; }); /* of an earlier tape */
   counters->clear();
   world->n_nodes = 0;
   world->n_tasks = 0;
