@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <glib/gstdio.h>
+#include <limits.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -20,6 +21,9 @@ td_record_options_clear(td_record_options *options) {
   td_steps_choice_clear(&options->steps);
   td_keep_choice_clear(&options->keep);
 }
+
+/* Of a process, in the name of its own tape. */
+#define NUMBER_MAX 12
 
 static bool
 word_is_fine(const char *name, char **value, const char *const *known) {
@@ -85,8 +89,14 @@ tape_is_free(td_record_options *options, char **command) {
   g_autofree char *given = options->tape ? options->tape : default_tape(command);
   options->tape = g_canonicalize_filename(given, NULL);
   g_autofree char *folder = g_path_get_dirname(options->tape);
+  g_autofree char *name = g_path_get_basename(options->tape);
+  bool exists = g_file_test(options->tape, G_FILE_TEST_EXISTS);
   if (g_file_test(options->tape, G_FILE_TEST_IS_DIR))
     td_command_fail(given, "is a directory");
+  else if (exists && !g_file_test(options->tape, G_FILE_TEST_IS_REGULAR))
+    td_command_fail(given, "is no regular file");
+  else if (strlen(name) > NAME_MAX - NUMBER_MAX)
+    td_command_fail(given, "%s", g_strerror(ENAMETOOLONG));
   else if (g_access(folder, W_OK | X_OK) != 0)
     td_command_fail(given, "%s", g_strerror(errno));
   else

@@ -74,10 +74,12 @@ td_record_report_nothing(const td_record_outcome *outcome, const td_session_tape
   const char *reason = problem;
   if (outcome->problem)
     reason = outcome->problem;
+  else if (outcome->n_passes > 0 && tapes->n_lost == 0)
+    reason = "its tape is not where it was written: somebody moved or removed it";
   else if (tapes->n_lost > 0)
     reason = "the program was killed before its first backward pass was written";
   else if (has_torch)
-    reason = "PyTorch was loaded, but no backward pass ran";
+    reason = "the program loaded PyTorch, but no backward pass ran";
   else if (!problem)
     reason = "the command did not load PyTorch, or hid it (a static program, no LD_PRELOAD or "
              "TAPEDECK_SESSION in the environment, no descriptor left)";

@@ -247,22 +247,31 @@ run_command(recording *self, char **command, char **problem) {
 
 /* ---- from inside: the program is there already, and holds the other end of standard input ---- */
 
+/* A line, or the end: a child of the program may keep the pipe open. */
 static gboolean
-hung_up_cb(int input, GIOCondition condition, gpointer data) {
-  char unused[64];
-  if (read(input, unused, sizeof unused) > 0) return G_SOURCE_CONTINUE;
+over_said_cb(int input, GIOCondition condition, gpointer data) {
   *(bool *)data = true;
   return G_SOURCE_REMOVE;
+}
+
+static void
+say_path(const char *word, const char *path) {
+  td_line_text line;
+  td_line_begin(&line, word);
+  td_line_add(&line, "path", path);
+  fwrite(line.bytes, 1, line.n_bytes, stdout);
+  td_line_text_fini(&line);
+  fflush(stdout);
 }
 
 static int
 serve_program(recording *self) {
   bool is_over = false;
   signal(SIGPIPE, SIG_IGN); /* the program may have gone when the last line is written */
-  printf("probe %s/%s\n", td_path_probe_libraries(), PROBE);
-  printf("session %s\n", td_hub_get_path(self->hub));
-  fflush(stdout);
-  g_unix_fd_add(STDIN_FILENO, G_IO_IN | G_IO_HUP | G_IO_ERR, hung_up_cb, &is_over);
+  g_autofree char *probe = g_build_filename(td_path_probe_libraries(), PROBE, NULL);
+  say_path("probe", probe);
+  say_path("session", td_hub_get_path(self->hub));
+  g_unix_fd_add(STDIN_FILENO, G_IO_IN | G_IO_HUP | G_IO_ERR, over_said_cb, &is_over);
   while (!is_over)
     g_main_context_iteration(NULL, TRUE);
   return TD_EXIT_OK;
@@ -274,8 +283,7 @@ tell_tape(const recording *self) {
   const td_session_tapes *tapes = &self->tapes;
   const td_session_tape *first = tapes->tapes->len ? tapes->tapes->pdata[0] : NULL;
   const char *path = tapes->joined ? tapes->joined : first ? first->path : NULL;
-  if (path) printf("tape %s\n", path);
-  fflush(stdout);
+  if (path) say_path("tape", path);
 }
 
 static int

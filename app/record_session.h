@@ -9,10 +9,11 @@
 
 /* Note [From inside]
  * A program may ask to be recorded while it runs: tapedeck.start() in Python. It starts this
- * session, with options->inside, and keeps a pipe to its standard input. The session prints two
- * lines on standard output: "probe PATH", the library to load, and "session PATH", where its hub
- * listens. The program loads the probe, which says hello there. If the pipe ends, so does the
- * session. Its last line is "tape PATH", if there is a tape. */
+ * session, with options->inside, and keeps a pipe to its standard input. The session says two lines
+ * of engine/control/line.h on standard output: `probe path=`, the library to load, and `session
+ * path=`, where its hub listens. The program loads the probe, which says hello there. The session
+ * ends when it reads anything, or the pipe ends. Its last line is `tape path=`, if there is a tape.
+ */
 
 /* td_record_session_run returns the command's status, or TD_EXIT_FAILED with the reason on stderr.
  * The options are checked. */

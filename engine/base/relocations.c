@@ -73,6 +73,12 @@ is_in(const struct dl_phdr_info *info, const char *library) {
   return *library ? strstr(info->dlpi_name, library) != NULL : !*info->dlpi_name;
 }
 
+static bool
+is_named(const char *name, const td_relocation *wanted) {
+  return wanted->whole ? strcmp(name, wanted->symbol) == 0
+                       : strncmp(name, wanted->symbol, strlen(wanted->symbol)) == 0;
+}
+
 static void
 point(td_relocated *self, void **slot, const td_relocation *wanted) {
   if (*slot == wanted->hook) return;
@@ -90,8 +96,7 @@ point_all(td_relocated *self, const struct dl_phdr_info *info, const tables *tab
     const ElfW(Sym) *symbol = &tables->symbols[ELF64_R_SYM(relocations[i].r_info)];
     const char *name = tables->strings + symbol->st_name;
     for (const td_relocation *wanted = self->list; wanted->library; wanted++)
-      if (strncmp(name, wanted->symbol, strlen(wanted->symbol)) == 0 &&
-          is_in(info, wanted->library))
+      if (is_named(name, wanted) && is_in(info, wanted->library))
         point(self, (void **)(info->dlpi_addr + relocations[i].r_offset), wanted);
   }
 }

@@ -19,6 +19,7 @@ typedef struct td_relocation {
   const char *symbol;  /* as mangled; a name that begins with it will do */
   void *hook;
   bool yields; /* td_relocations_pause puts back what was there */
+  bool whole;  /* the symbol is the whole name */
 } td_relocation;
 
 typedef struct td_relocated td_relocated;

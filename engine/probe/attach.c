@@ -36,6 +36,7 @@
 #include "engine/probe/steps.h"
 #include "engine/trace/recorder.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -179,24 +180,42 @@ end_process(int status) {
     syscall(SYS_exit_group, status);
 }
 
+/* A program that becomes another ends its tape. The child of a vfork comes by here too. */
+static int
+become(const char *path, char *const argv[], char *const environment[]) {
+  int before = errno;
+  if (access(path, X_OK) == 0) td_probe_end(0);
+  errno = before;
+  return (int)syscall(SYS_execve, path, argv, environment);
+}
+
+static int
+become_here(const char *path, char *const argv[]) {
+  return become(path, argv, environ);
+}
+
+#define OF_PYTHON(name, hook)                                                                      \
+  {"", name, (void *)(hook), false, true}, {                                                       \
+    "libpython", name, (void *)(hook), false, true                                                 \
+  }
+
 /* What preload.c does where a program is preloaded, as far as it can be done later. */
 static void
 stand_in_for_preload(void) {
   void *original = td_program_find_in_torch(TAKE_SEQUENCE_NR);
-  td_relocation list[] = {{"", "_exit", (void *)end_process, false},
-                          {"libpython", "_exit", (void *)end_process, false},
-                          {"libtorch", TAKE_SEQUENCE_NR, NULL, false},
-                          {0}};
+  const td_relocation list[] = {OF_PYTHON("_exit", end_process),
+                                OF_PYTHON("execve", become),
+                                OF_PYTHON("execv", become_here),
+                                {original ? "libtorch" : NULL, TAKE_SEQUENCE_NR,
+                                 original ? td_stacks_hook(original) : NULL, false},
+                                {0}};
   size_t n;
   td_fork_watch();
-  if (original)
-    list[2].hook = td_stacks_hook(original);
-  else
-    list[2] = (td_relocation){0};
   td_relocations_forget(td_relocations_point(list, &n));
 }
 
-/* The observer of an earlier tape is still there. */
+/* The observer of an earlier tape is still there. In a child of a fork that tape may be its own
+ * part of its parent's recording. */
 static void
 want_again_locked(bool is_wanted) {
   td_steps_forget();
@@ -215,6 +234,7 @@ td_probe_start(const char *program) {
   if (!probe.level.observer) {
     td_probe_attach();
   } else {
+    td_probe_end(0);
     pthread_mutex_lock(&asking);
     bool is_wanted = td_orders_ask_again();
     pthread_mutex_lock(&probe.mutex);

@@ -169,12 +169,160 @@ def work():
         own(data).sum().backward()
 threads = [threading.Thread(target=work) for _ in range(3)]
 for thread in threads: thread.start()
-for i in range(12):
+for i in range(25):
     with tapedeck.record("a.tape", level={level}, overwrite=True) as recording:
         train(3)
-    assert len(recording.tape.passes) >= 3
+    assert i % 5 or len(recording.tape.passes) >= 3
 done = True
 for thread in threads: thread.join()
+""")
+
+    def test_children_that_live_on(self):
+        """A child of a fork has its parent's pipes, and may live long: nobody waits for it."""
+        for python, sleeper in torches.in_turns(['os.fork() or (train(1), time.sleep(40), os._exit(0))',
+                                                 'multiprocessing.get_context("fork").Process(target=time.sleep, args=(40,), '
+                                                 'daemon=True).start()']):
+            self.start(python, TRAIN + f"""
+import multiprocessing, os, tapedeck, time
+tapedeck.start("a.tape", overwrite=True)
+train(2)
+{sleeper}
+time.sleep(1)
+begin = time.monotonic()
+recorded = tapedeck.stop()
+assert len(recorded.passes) >= 2 and time.monotonic() - begin < 20
+os._exit(0)
+""")
+            self.run_in('pkill', '-f', str(self.folder))
+
+    def test_child_of_a_fork(self):
+        """It may leave the block, or record itself once it has trained for its parent's tape."""
+        for python, level in self.for_each(1, 2):
+            self.start(python, TRAIN + f"""
+import os, tapedeck
+def leave():
+    with tapedeck.record("a.tape", level={level}) as recording:
+        train(1)
+        child = os.fork()
+        if child == 0:
+            train(1)
+            return 7
+        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
+    assert len(recording.tape.passes) == 2
+    return 0
+def record_in_child():
+    with tapedeck.record("b.tape", level={level}) as recording:
+        train(1)
+        if os.fork() == 0:
+            train(1)
+            with tapedeck.record("child.tape", level={level}) as own:
+                train(3)
+            assert len(own.tape.passes) == 3, own.tape
+            os._exit(0)
+        assert os.wait()[1] == 0
+    assert len(recording.tape.passes) == 2, recording.tape.passes
+    return 0
+status = leave()
+if status: os._exit(status)
+record_in_child()
+""")
+
+    def test_recorder_gone(self):
+        """Somebody kills the recorder, or takes the folder away: that is said, and the program goes on."""
+        for python, (harm, words) in torches.in_turns([
+                ('os.kill(tapedeck.inside.session.child.pid, signal.SIGKILL)', 'was ended from outside'),
+                ('os.rename("folder", "moved")', None)]):
+            (self.folder / 'folder').mkdir()
+            done = self.start(python, TRAIN + f"""
+import os, signal, tapedeck, time
+tapedeck.start("folder/a.tape")
+train(2)
+time.sleep(.3)
+{harm}
+train(1)
+try:
+    assert tapedeck.stop() is None
+except tapedeck.RecordError as problem:
+    print(problem)
+train(1)
+""")
+            self.assertIn(words or 'moved or removed it', done.stdout + done.stderr)
+            self.run_in('rm', '-rf', 'folder', 'moved')
+            for left in self.folder.glob('tapedeck-*'):
+                self.run_in('rm', '-r', left)  # of the recorder that was killed
+
+    def test_names(self):
+        """Any name that a file can have; the others are refused at once, and so is what is no file."""
+        os.mkfifo(self.folder / 'fifo')
+        python = next(iter(torches.installed().values()))
+        self.start(python, TRAIN + r"""
+import tapedeck
+for name in (b"by\xff.tape", "line\nbreak.tape", "a b%20.tape", "\u2028\u00e9.tape", "-o", "x" * 230 + ".tape"):
+    with tapedeck.record(name) as recording: train(1)
+    assert len(recording.tape.passes) == 1, name
+for name, words in (("x" * 250, "File name too long"), ("fifo", "no regular file"), ("/dev/null", "no regular file")):
+    try:
+        tapedeck.start(name, overwrite=True)
+    except tapedeck.RecordError as problem:
+        assert words in str(problem), problem
+    else:
+        raise AssertionError(name)
+""")
+
+    def test_interrupt(self):
+        """Ctrl+C while the recorder is slow: start() ends, and nothing is recorded. The next one works."""
+        for python, _ in torches.in_turns([1, 2]):
+            self.start(python, TRAIN + """
+import os, signal, tapedeck, time
+made = tapedeck.inside.Session.__init__
+def slow(self, *arguments):
+    made(self, *arguments)
+    os.kill(self.child.pid, signal.SIGSTOP)
+tapedeck.inside.Session.__init__ = slow
+threading.Timer(1, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+begin = time.monotonic()
+try:
+    tapedeck.start("a.tape")
+except KeyboardInterrupt:
+    pass
+else:
+    raise AssertionError("no KeyboardInterrupt")
+assert time.monotonic() - begin < 15 and not tapedeck.inside.session and "TAPEDECK_SESSION" not in os.environ
+tapedeck.inside.Session.__init__ = made
+with tapedeck.record("a.tape") as recording: train(2)
+assert len(recording.tape.passes) == 2
+assert len(list(recording.tape.events(kind="step"))) == 2
+""")
+            (self.folder / 'a.tape').unlink()
+            for left in self.folder.glob('tapedeck-*'):
+                self.run_in('rm', '-r', left)
+
+    def test_exec(self):
+        """A program that becomes another leaves a whole tape."""
+        python = next(iter(torches.installed().values()))
+        for call in ('os.execv("/bin/true", ["true"])', 'os.execvpe("true", ["true"], dict(os.environ))'):
+            self.start(python, TRAIN + f'import os, tapedeck\ntapedeck.start("a.tape")\ntrain(3)\n{call}\n')
+            self.wait_for('a.tape')
+            self.assertEqual((len(self.info('a.tape')['graph_tasks']), self.info('a.tape')['complete']), (3, True))
+            (self.folder / 'a.tape').unlink()
+
+    def test_decorator(self):
+        python = next(iter(torches.installed().values()))
+        self.start(python, TRAIN + """
+import tapedeck
+@tapedeck.record("a.tape", overwrite=True)
+def twice(n):
+    train(n)
+    return n
+assert twice(1) == 1 and twice(2) == 2
+assert len(tapedeck.Tape("a.tape").passes) == 2
+try:
+    @tapedeck.record("b.tape")
+    async def later(): pass
+except TypeError as problem:
+    assert "plain functions" in str(problem)
+else:
+    raise AssertionError
 """)
 
     def test_refusals(self):

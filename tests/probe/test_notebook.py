@@ -26,6 +26,8 @@ CELLS = [
     '%%tapedeck\nnet(data).sum().backward()\nraise KeyError("on purpose")',
     '%%tapedeck\n1 + 1',
     '%%tapedeck --level 2\n1',
+    '%%tapedeck --pass 99\nnet(data).sum().backward()\n7',
+    '%%tapedeck\nimport tapedeck\nnet(data).sum().backward()\ntapedeck.stop()\n8;',
     'import tapedeck\nwith tapedeck.record("inner.tape", overwrite=True):\n    net(data).sum().backward()',
 ]
 
@@ -82,7 +84,10 @@ class Notebook(RecordCase):
         self.assertEqual(self.of_type(outputs[7], 'text/plain'), '2')
         self.assertEqual(self.of_type(outputs[7], 'text/html'), '')
         self.assertIn('keeps it to its end', ''.join(outputs[8][0].get('text', '') or outputs[8][0].get('evalue', '')))
-        self.assertEqual([output for output in outputs[9] if output['output_type'] == 'error'], [])
+        self.assertEqual(self.of_type(outputs[9], 'text/plain'), '7')
+        self.assertIn('%%tapedeck: ', ''.join(''.join(output.get('text', '')) for output in outputs[9]))
+        self.assertEqual(outputs[10], [])
+        self.assertEqual([output for output in outputs[11] if output['output_type'] == 'error'], [])
 
     def test_page(self):
         """What a reader of the notebook sees."""

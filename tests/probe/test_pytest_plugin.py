@@ -96,8 +96,35 @@ class Plugin(RecordCase):
         self.assertIn('tapedeck: 6 tapes in', done.stdout)
 
     def test_all(self):
-        self.pytest('-p', 'tapedeck.pytest_plugin', '--tapedeck=out', '--tapedeck-all', '--tapedeck-level=2')
+        self.pytest('-p', 'tapedeck.pytest_plugin', '--tapedeck', '--tapedeck-dir=out', '--tapedeck-all', '--tapedeck-level=2')
         self.assertEqual(len(self.kept('out')), 9)
+
+    def test_tests_that_record_themselves(self):
+        """Their tapes are theirs: the plugin neither fails them nor removes what they made. Nor is a child of theirs hurt."""
+        (self.project / 'test_own.py').write_text(TESTS.split('@pytest')[0] + """
+import os, tapedeck
+def test_own(tmp_path):
+    with tapedeck.record(tmp_path / "a.tape") as recording:
+        loss(torch.ones(2, requires_grad=True)).backward()
+    assert len(recording.tape.passes) == 1
+def test_left_open():
+    tapedeck.start("mine.tape")
+    loss(torch.ones(2, requires_grad=True)).backward()
+def test_child():
+    if os.fork() == 0:
+        loss(torch.ones(2, requires_grad=True)).backward()
+        os._exit(7)
+    assert os.waitstatus_to_exitcode(os.wait()[1]) == 7
+""")
+        done = self.pytest('-p', 'tapedeck.pytest_plugin', '--tapedeck', 'test_own.py')
+        self.assertEqual((done.returncode, self.outcomes(done)), (0, [('3', 'passed')]), done.stdout + done.stderr)
+        self.assertEqual((self.kept(), (self.project / 'mine.tape').exists()), ([], True), done.stdout)
+
+    def test_no_folder(self):
+        (self.project / 'file').touch()
+        done = self.pytest('-p', 'tapedeck.pytest_plugin', '--tapedeck', '--tapedeck-dir=file')
+        self.assertEqual((done.returncode, done.stdout), (4, ''), done.stderr)
+        self.assertIn("ERROR: --tapedeck: [Errno 17] File exists: 'file'", done.stderr)
 
     def test_without_the_option(self):
         done = self.pytest('-p', 'tapedeck.pytest_plugin')

@@ -8,12 +8,13 @@ functions here know that the program was not started by Tapedeck. Any thread; on
 import atexit
 import contextlib
 import ctypes
+import inspect
 import os
 import re
 import subprocess
 import sys
 import threading
-import weakref
+from urllib import parse
 
 from tapedeck import tape
 
@@ -25,13 +26,16 @@ class RecordError(Exception):
 
 
 class Session:
-    """`tapedeck record --inside`, which serves this process until its standard input ends."""
+    """`tapedeck record --inside`, which serves this process until it hears `end` or its standard input ends."""
 
-    def __init__(self, options, program):
-        words = [tape.program(), 'record', '--inside', *options, '--', *program]
-        self.said, self.serves = [], False
-        self.child = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                                      text=True, encoding='utf-8', errors='replace', start_new_session=True)
+    def __init__(self, options, program, wanted):
+        self.wanted, self.said, self.serves, self.yields = wanted, [], False, False
+        try:
+            self.child = subprocess.Popen([tape.program(), 'record', '--inside', *options, '--', *program],
+                                          stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                          start_new_session=True)
+        except (OSError, ValueError) as problem:
+            raise RecordError(f'{wanted}: {problem}') from None
         self.listener = threading.Thread(target=self.listen, daemon=True, name='tapedeck')
         self.listener.start()
         self.probe = self.read('probe')
@@ -42,39 +46,67 @@ class Session:
         """What the session says belongs where the program's own messages go: in a notebook that is below the cell. What
         it says before it serves is an error of start()."""
         for line in self.child.stderr:
-            self.said.append(line.strip())
-            if self.serves and not line.startswith('tapedeck: recorded '):
-                print(line, end='', file=sys.stderr, flush=True)
+            text = line.decode('utf-8', 'backslashreplace').rstrip('\n')
+            self.said.append(text)
+            if self.serves and not text.startswith('tapedeck: recorded ') and sys.stderr:
+                print(text, file=sys.stderr, flush=True)
+
+    def path_in(self, line, word):
+        """The path in a line such as `session path=/tmp/x`, or None. Everything but plain letters is %XX."""
+        found = re.fullmatch(word.encode() + rb' path=(\S+)', line.rstrip(b'\n'))
+        return os.fsdecode(parse.unquote_to_bytes(found[1])) if found else None
 
     def read(self, word):
-        line = self.child.stdout.readline().rstrip('\n')
-        if line.startswith(word + ' '):
-            return line[len(word) + 1:]
-        self.end()
-        raise RecordError(self.last_word())
+        path = self.path_in(self.child.stdout.readline(), word)
+        if path is None:
+            self.finish()
+            raise RecordError(self.last_word())
+        return path
 
     def last_word(self):
         """What it said last: an option is named as start() names it, and the program is not named."""
         said = [line for line in self.said if line] or ['the recorder ended and said nothing']
         return re.sub('^tapedeck( record)?: (--(\\w+) )?', lambda found: found[3] + '=' if found[3] else '', said[-1])
 
-    def end(self):
-        """Returns the path of the tape, or None."""
-        self.child.stdin.close()
-        lines = self.child.stdout.read().splitlines()
+    def finish(self):
+        """Waits for its end. Returns what it still had to say on standard output."""
+        with contextlib.suppress(BrokenPipeError):
+            self.child.stdin.write(b'end\n')
+            self.child.stdin.close()
+        rest = self.child.stdout.read()
         self.child.wait()
         self.listener.join()
         self.child.stdout.close()
         self.child.stderr.close()
-        paths = [line[len('tape '):] for line in lines if line.startswith('tape ')]
-        return paths[-1] if paths else None
+        return rest
+
+    def end(self):
+        """Returns the path of the tape, or None."""
+        paths = [self.path_in(line, 'tape') for line in self.finish().splitlines()]
+        if self.child.returncode:
+            raise RecordError(f'the recorder was ended from outside; what it had is beside {self.wanted}')
+        return next((path for path in paths if path), None)
+
+    def abandon(self):
+        """In the child of a fork, or after an error: nobody waits for it."""
+        for pipe in (self.child.stdin, self.child.stdout):
+            with contextlib.suppress(OSError):
+                os.close(pipe.fileno())
 
 
 lock = threading.RLock()
-session = None  # the recording of this process, begun by `owner`
-owner = None
+session = None  # the recording of this process
+inherited = False  # this is a child of a fork, and its part of its parent's recording goes on
 probe = None  # the library, once it is loaded; it stays
 level = None  # the probe's, once it has one; it stays
+
+
+def forked():
+    global lock, session, inherited
+    lock = threading.RLock()
+    if session:
+        session.abandon()
+        session, inherited = None, True
 
 
 def is_preloaded():
@@ -93,7 +125,7 @@ def need_torch():
 
 
 def refuse_second():
-    if session and owner == os.getpid():
+    if session and not session.yields:
         raise RecordError(f'a recording is under way: {session.wanted}')
     if is_preloaded() and os.environ.get(SESSION):
         raise RecordError('`tapedeck record` records this program already; mark() and step() work there too')
@@ -109,6 +141,16 @@ def default_path():
     if script and not is_notebook():
         return os.path.splitext(os.path.basename(script))[0] + '.tape'
     return 'notebook.tape' if is_notebook() else 'python.tape'
+
+
+def free_path(path, overwrite):
+    try:
+        wanted = os.path.abspath(os.fsdecode(path) if path is not None else default_path())
+    except OSError as problem:  # the folder that one is in has gone
+        raise RecordError(f'{path}: {problem}') from None
+    if os.path.lexists(wanted) and not overwrite:
+        raise RecordError(f'{wanted} exists already; overwrite=True replaces it')
+    return wanted
 
 
 def words_of(path, anomaly, stats, stacks, level, policy, steps, keep, live, overwrite):
@@ -129,7 +171,42 @@ def load_probe(path):
         probe.td_probe_leave_mark.argtypes = [ctypes.c_char_p]
         probe.td_probe_start.argtypes = [ctypes.c_char_p]
         probe.td_probe_keep.argtypes = [ctypes.c_char_p]
+        atexit.register(end_at_exit)
+        os.register_at_fork(after_in_child=forked)
     return probe
+
+
+class Starter(threading.Thread):
+    """Calls td_probe_start, which may wait for a compiler. The main thread waits for this one, and hears Ctrl+C."""
+
+    def __init__(self):
+        super().__init__(daemon=True, name='tapedeck')
+        self.level = -1
+
+    def run(self):
+        self.level = probe.td_probe_start(b'notebook' if is_notebook() else None)
+
+
+def start_probe(made):
+    """Returns the level. If anything goes wrong, even Ctrl+C, nothing is recorded."""
+    os.environ[SESSION] = made.hub
+    starter = Starter()
+    try:
+        load_probe(made.probe)
+        starter.start()
+        starter.join()
+        if starter.level < 0:
+            made.finish()
+            raise RecordError(made.last_word())
+    except BaseException:
+        made.child.kill()  # then the probe waits no longer
+        if starter.ident:
+            starter.join()
+        if starter.level > 0:
+            probe.td_probe_stop()
+        os.environ.pop(SESSION, None)
+        raise
+    return starter.level
 
 
 def start(path=None, *, anomaly=None, stats=None, stacks=False, level=None, policy=None, steps=None, keep=None, live=False,
@@ -148,35 +225,28 @@ def start(path=None, *, anomaly=None, stats=None, stacks=False, level=None, poli
     Raises RecordError if PyTorch is not there or is recorded already, and if an option or the path is wrong. The first
     recording with a PyTorch takes a minute or two: an observer is compiled.
     """
-    global session, owner
+    global session, inherited
     need_torch()
     with lock:
         refuse_second()
-        if globals()['level'] and level and int(level) != globals()['level']:
-            raise RecordError(f'this process is recorded at level {globals()["level"]}, and keeps it to its end')
-        wanted = os.path.abspath(os.fspath(path) if path is not None else default_path())
-        if os.path.lexists(wanted) and not overwrite:
-            raise RecordError(f'{wanted} exists already; overwrite=True replaces it')
+        if session:
+            stop()
+        own = globals()['level']
+        if own and level and str(level) != str(own):
+            raise RecordError(f'this process is recorded at level {own}, and keeps it to its end')
+        wanted = free_path(path, overwrite)
         made = Session(words_of(wanted, anomaly, stats, stacks, level, policy, steps, keep, live, overwrite),
-                       [sys.executable or 'python3', *sys.argv[:1]])
-        made.wanted = wanted
-        os.environ[SESSION] = made.hub
-        session, owner = made, os.getpid()
-        chosen = load_probe(made.probe).td_probe_start(b'notebook' if is_notebook() else None)
-        if chosen < 0:
-            del os.environ[SESSION]
-            session.end()
-            session = None
-            raise RecordError(made.last_word())
-        globals()['level'] = chosen
-        atexit.register(end_at_exit, weakref.ref(made))
+                       [sys.executable or 'python3', *getattr(sys, 'argv', [])[:1]], wanted)
+        globals()['level'] = start_probe(made)
+        session, inherited = made, False
+        return made
 
 
 def stop():
     """Ends the recording. Returns a tapedeck.Tape, or None if no backward pass ran."""
     global session
     with lock:
-        if not session or owner != os.getpid():
+        if not session:
             raise RecordError('no recording is under way')
         ended, session = session, None
         probe.td_probe_stop()
@@ -185,26 +255,33 @@ def stop():
     return tape.Tape(path) if path else None
 
 
-def end_at_exit(made):
+def end_at_exit():
     """A program may end without stop(). Its tape is whole all the same."""
-    if session and session is made() and owner == os.getpid():
+    if session:
         with contextlib.suppress(Exception):
             stop()
 
 
 class record(contextlib.ContextDecorator):
     """`with tapedeck.record('step.tape') as recording:` records what is inside, and `recording.tape` reads it afterwards.
-    It takes what start() takes. If the block raises, the tape is whole, and the error goes on."""
+    It takes what start() takes. If the block raises, the tape is whole, and the error goes on. It decorates functions too."""
 
     def __init__(self, path=None, **options):
-        self.path, self.options, self.tape = path, options, None
+        self.path, self.options, self.tape, self.own = path, options, None, None
+
+    def __call__(self, function):
+        if any(is_kind(function) for is_kind in (inspect.iscoroutinefunction, inspect.isgeneratorfunction,
+                                                 inspect.isasyncgenfunction)):
+            raise TypeError('record() decorates plain functions alone: use `with` inside this one')
+        return super().__call__(function)
 
     def __enter__(self):
-        start(self.path, **self.options)
+        self.own = start(self.path, **self.options)
         return self
 
     def __exit__(self, *error):
-        if session:
+        """The block may have ended the recording, and a child of a fork may leave it."""
+        if session and session is self.own:
             self.tape = stop()
         return False
 
@@ -226,38 +303,42 @@ def preloaded(name, *types):
     return function
 
 
+def is_recorded():
+    return session or inherited
+
+
 def mark(text):
     """Leaves a text on the tape. Does nothing if nothing is recorded."""
-    if not session and engine():
+    if not is_recorded() and engine():
         engine().mark(text)
     elif not isinstance(text, str):
         raise TypeError(f'mark() takes a str, not {type(text).__name__}')
     elif '\0' in text:
         raise ValueError('mark(): embedded null character')
     else:
-        tell_mark = probe.td_probe_leave_mark if session else preloaded('tapedeck_mark', ctypes.c_char_p)
+        tell_mark = probe.td_probe_leave_mark if is_recorded() else preloaded('tapedeck_mark', ctypes.c_char_p)
         tell_mark(text.encode('utf-8', 'replace'))
 
 
 def step():
     """Says that a training step is over."""
-    if not session and engine():
+    if not is_recorded() and engine():
         engine().step()
     else:
-        (probe.td_probe_step if session else preloaded('tapedeck_step'))()
+        (probe.td_probe_step if is_recorded() else preloaded('tapedeck_step'))()
 
 
 def keep(limit):
     """From now on the tape keeps only its end: '50steps', '2min' or '200MB'."""
-    if not session and engine():
+    if not is_recorded() and engine():
         engine().keep(limit)
-    elif (probe.td_probe_keep if session else preloaded('tapedeck_keep', ctypes.c_char_p))(limit.encode()):
+    elif (probe.td_probe_keep if is_recorded() else preloaded('tapedeck_keep', ctypes.c_char_p))(limit.encode()):
         raise ValueError(f'keep({limit!r}): no such limit, or the tape cannot be let go')
 
 
 def dump():
     """Writes what keep() has kept, beside the tape."""
-    if not session and engine():
+    if not is_recorded() and engine():
         engine().dump()
     else:
-        (probe.td_probe_dump if session else preloaded('tapedeck_dump'))()
+        (probe.td_probe_dump if is_recorded() else preloaded('tapedeck_dump'))()

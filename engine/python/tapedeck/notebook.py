@@ -7,10 +7,16 @@ import html
 import os
 import pathlib
 import subprocess
+import sys
 import tempfile
 
 from IPython.core.error import UsageError
 from IPython.core.magic import Magics, cell_magic, magics_class, needs_local_scope
+try:
+    from IPython.core.magic import output_can_be_silenced
+except ImportError:  # before IPython 8.12
+    def output_can_be_silenced(magic):
+        return magic
 from IPython.core.magic_arguments import argument, magic_arguments, parse_argstring
 from IPython.display import HTML, display
 
@@ -99,6 +105,15 @@ class TapedeckMagics(Magics):
     def run(self, cell, local_scope):
         """Runs the cell in the notebook's names. Returns the value of its last line, as a cell does."""
         source = self.shell.transform_cell(cell)
+        try:
+            return self.run_source(source, local_scope)
+        except SyntaxError as problem:
+            if 'await' in str(problem) and 'outside' in str(problem):
+                raise UsageError('%%tapedeck: a cell with `await` at its top cannot be recorded; use `with '
+                                 'tapedeck.record():`') from None
+            raise
+
+    def run_source(self, source, local_scope):
         name = self.shell.compile.cache(source)  # tracebacks show its lines
         tree = ast.parse(source, name)
         last = ast.Expression(tree.body.pop().value) if tree.body and isinstance(tree.body[-1], ast.Expr) else None
@@ -106,6 +121,18 @@ class TapedeckMagics(Magics):
         exec(compile(tree, name, 'exec'), names, local_scope)
         return eval(compile(last, name, 'eval'), names, local_scope) if last else None
 
+    def end(self, own, wanted):
+        """Shows the tape. The cell has run: what goes wrong here is one line."""
+        try:
+            if inside.session is not own:
+                return
+            recorded = self.shell.user_ns['_tape'] = inside.stop()
+            if recorded:
+                show(recorded, wanted.view, wanted.play, wanted.graph_task)
+        except (inside.RecordError, tape.TapeError) as problem:
+            print(f'%%tapedeck: {problem}', file=sys.stderr)
+
+    @output_can_be_silenced
     @needs_local_scope
     @magic_arguments()
     @argument('tape', nargs='?', help='where the tape goes; without, it goes with the kernel')
@@ -121,14 +148,11 @@ class TapedeckMagics(Magics):
         """Records the backward passes of this cell, and shows them."""
         wanted = parse_argstring(self.tapedeck, line)
         try:
-            inside.start(self.place(wanted.tape), anomaly=wanted.anomaly, stats=wanted.stats, stacks=wanted.stacks,
-                         level=wanted.level, overwrite=True)
+            own = inside.start(self.place(wanted.tape), anomaly=wanted.anomaly, stats=wanted.stats, stacks=wanted.stacks,
+                               level=wanted.level, overwrite=True)
         except (inside.RecordError, tape.TapeError) as problem:
             raise UsageError(f'%%tapedeck: {problem}') from None
         try:
             return self.run(cell, local_ns)
         finally:
-            recorded = inside.stop()
-            self.shell.user_ns['_tape'] = recorded
-            if recorded:
-                show(recorded, wanted.view, wanted.play, wanted.graph_task)
+            self.end(own, wanted)

@@ -35,7 +35,9 @@ class Tape:
     """A recorded backward pass, or many. Each member asks the program when it is needed first."""
 
     def __init__(self, path):
-        self.path = os.fspath(path)
+        self.path = os.fsdecode(path)
+        if self.path.startswith('-'):  # no option of the program
+            self.path = os.path.join('.', self.path)
         self._kept = {}
         self.info  # a file that is no tape is an error now
 
