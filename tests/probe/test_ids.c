@@ -118,11 +118,39 @@ test_readers_beside_a_writer(void) {
   g_thread_join(writer);
 }
 
+static gpointer
+read_cb(gpointer ids) {
+  while (!g_atomic_int_get(&stopping))
+    for (uint32_t i = 0; i < N_ADDRESSES; i++) {
+      uint32_t id = td_ids_find(ids, address_of(i));
+      if (id != TD_NONE) g_assert_cmpuint(id, ==, i);
+    }
+  return NULL;
+}
+
+/* As nodes of the last tape die while the next one begins. */
+static void
+test_readers_of_a_table_that_is_cleared(void) {
+  td_ids *ids = td_ids_new();
+  g_atomic_int_set(&stopping, 0);
+  GThread *reader = g_thread_new("reader", read_cb, ids);
+  for (uint32_t round = 0; round < 60; round++) {
+    for (uint32_t i = 0; i < N_ADDRESSES; i += 1 + round % 7)
+      td_ids_set(ids, address_of(i), i);
+    td_ids_clear(ids);
+    g_assert_cmpuint(td_ids_n_alive(ids), ==, 0);
+    g_assert_cmpuint(td_ids_find(ids, address_of(0)), ==, TD_NONE);
+  }
+  g_atomic_int_set(&stopping, 1);
+  g_thread_join(reader);
+}
+
 int
 main(int argc, char **argv) {
   g_test_init(&argc, &argv, NULL);
   g_test_add_func("/engine/ids/like_a_list", test_like_a_list);
   g_test_add_func("/engine/ids/quick_where_addresses_drift", test_quick_where_addresses_drift);
   g_test_add_func("/engine/ids/readers_beside_a_writer", test_readers_beside_a_writer);
+  g_test_add_func("/engine/ids/cleared", test_readers_of_a_table_that_is_cleared);
   return g_test_run();
 }
