@@ -1,8 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # tapedeck.Tape beside what the commands print.
+import ast
+import importlib
+import inspect
 import json
 import os
+import pathlib
 import subprocess
 import sys
 import tempfile
@@ -78,6 +82,36 @@ class TapeOfPython(unittest.TestCase):
             with self.assertRaises(tapedeck.TapeError) as caught:
                 ask()
             self.assertEqual(str(caught.exception).count("\n"), 0)
+
+
+def signatures_of_stub(path):
+    """{'Tape.state': ['self', 'at'], ...} of a .pyi file."""
+    found = {}
+    for node in ast.parse(pathlib.Path(path).read_text()).body:
+        functions = [(node, "")] if isinstance(node, ast.FunctionDef) else []
+        if isinstance(node, ast.ClassDef):
+            functions = [(part, node.name + ".") for part in node.body if isinstance(part, ast.FunctionDef)]
+        for function, prefix in functions:
+            arguments = function.args
+            found[prefix + function.name] = [one.arg for one in [*arguments.args, *filter(None, [arguments.vararg]), *arguments.kwonlyargs]]
+    return found
+
+
+class Stubs(unittest.TestCase):
+    def test_like_the_module(self):
+        """What an editor shows is what there is, and all of it."""
+        for name in ("tape", "inside"):
+            module = importlib.import_module("tapedeck." + name)
+            stub = signatures_of_stub(module.__file__ + "i")
+            for key, words in stub.items():
+                kind, _, method = key.partition(".")
+                here = inspect.getattr_static(vars(module)[kind], method) if method else vars(module)[kind]
+                if key == "record.__init__":  # it takes what start() takes
+                    words = ["self", "path", "options"]
+                if not isinstance(here, property):
+                    self.assertEqual(list(inspect.signature(here).parameters), words, key)
+            methods = [key for key in vars(getattr(module, "Tape", object)) if not key.startswith("_")]
+            self.assertEqual([key for key in methods if "Tape." + key not in stub], [])
 
 
 if __name__ == "__main__":
