@@ -10,8 +10,10 @@
 /* So many moments of a kind are remembered. A tape with more has a sample of them. */
 #define MOMENTS_MAX 4096
 
-/* If so many moments of a kind in a row have no question, the kind misses its turn. */
+/* If so many moments of a kind in a row have no question, the kind misses its turn. Each try goes
+ * to another place on the tape, so at its next turns it has fewer. */
 #define TRIES_MAX 100
+#define TRIES_AGAIN 5
 
 /* Where a question may be asked: the replay's position, and the node that it is about. */
 typedef struct moment {
@@ -23,6 +25,7 @@ typedef struct pool {
   moment *moments; /* (owned) [n] not yet asked */
   uint32_t n, capacity;
   uint64_t n_seen;
+  bool is_poor; /* it missed a turn */
 } pool;
 
 struct td_quiz {
@@ -132,22 +135,20 @@ wish_of(td_quiz *self, td_question_kind kind, moment moment) {
 
 static bool
 ask(td_quiz *self, td_question_kind kind, moment moment, td_question *question) {
-  uint64_t back = td_replay_position(self->replay);
   bool is_there = td_replay_seek(self->replay, moment.position, NULL) == TD_OK;
   const td_question_wish wish =
       is_there ? wish_of(self, kind, moment) : (td_question_wish){kind, TD_NONE};
-  bool is_asked = is_there && td_question_ask(self->replay, &wish, question, NULL) == TD_OK &&
-                  td_replay_seek(self->replay, question->position, NULL) == TD_OK &&
-                  !td_question_is_guess(self->replay, question);
-  td_replay_seek(self->replay, back, NULL);
-  return is_asked;
+  return is_there && td_question_ask(self->replay, &wish, question, NULL) == TD_OK &&
+         td_replay_seek(self->replay, question->position, NULL) == TD_OK &&
+         !td_question_is_guess(self->replay, question);
 }
 
 /* Takes moments of a kind out until one has a question. */
 static bool
 ask_of(td_quiz *self, td_question_kind kind, td_question *question) {
   pool *pool = &self->pools[kind];
-  for (uint32_t tries = 0; pool->n && tries < TRIES_MAX; tries++) {
+  uint32_t tries_max = pool->is_poor ? TRIES_AGAIN : TRIES_MAX;
+  for (uint32_t tries = 0; pool->n && tries < tries_max; tries++) {
     uint32_t at = (uint32_t)draw(self, pool->n);
     moment moment = pool->moments[at];
     pool->moments[at] = pool->moments[--pool->n];
@@ -155,6 +156,17 @@ ask_of(td_quiz *self, td_question_kind kind, td_question *question) {
     TD_GROW(self->asked, self->n_asked, self->asked_capacity);
     self->asked[self->n_asked++] = question->position;
     return true;
+  }
+  pool->is_poor = true;
+  return false;
+}
+
+static bool
+ask_any(td_quiz *self, td_question *question) {
+  for (uint32_t tried = 0; tried < TD_N_QUESTION_KINDS; tried++) {
+    td_question_kind kind = self->turn;
+    self->turn = (self->turn + 1) % TD_N_QUESTION_KINDS;
+    if (ask_of(self, kind, question)) return true;
   }
   return false;
 }
@@ -166,10 +178,8 @@ td_quiz_next(td_quiz *quiz, td_question *question) {
     quiz->is_fresh = false;
     return true;
   }
-  for (uint32_t tried = 0; tried < TD_N_QUESTION_KINDS; tried++) {
-    td_question_kind kind = quiz->turn;
-    quiz->turn = (quiz->turn + 1) % TD_N_QUESTION_KINDS;
-    if (ask_of(quiz, kind, question)) return true;
-  }
-  return false;
+  uint64_t back = td_replay_position(quiz->replay);
+  bool is_asked = ask_any(quiz, question);
+  td_replay_seek(quiz->replay, back, NULL);
+  return is_asked;
 }
