@@ -3,7 +3,6 @@
  * `tapedeck attach`: what a program does now that is being recorded. The program goes on as before.
  * Its tape says where the engine is; the probe says where its threads are in Python. */
 #include "app/command.h"
-#include "app/process_facts.h"
 #include "app/session_list.h"
 #include "app/state_text.h"
 #include "app/tape_at.h"
@@ -18,32 +17,9 @@
 
 #define PATIENCE_S 4
 
-/* ---- which programs are recorded ---- */
-
-typedef struct listing {
-  GMainLoop *loop;
-  GPtrArray *programs;
-} listing;
-
-static void
-listed_cb(GObject *source, GAsyncResult *result, gpointer data) {
-  listing *self = data;
-  self->programs = td_session_list_finish(result, NULL);
-  g_main_loop_quit(self->loop);
-}
-
-static GPtrArray *
-find_programs(void) {
-  listing self = {.loop = g_main_loop_new(NULL, FALSE)};
-  td_session_list_async(NULL, listed_cb, &self);
-  g_main_loop_run(self.loop);
-  g_main_loop_unref(self.loop);
-  return self.programs;
-}
-
 static int
 print_programs(void) {
-  g_autoptr(GPtrArray) programs = find_programs();
+  g_autoptr(GPtrArray) programs = td_session_list();
   if (programs->len == 0) puts("no program of yours is being recorded");
   for (guint i = 0; i < programs->len; i++) {
     const td_session_program *program = programs->pdata[i];
@@ -78,27 +54,25 @@ ask_where(const td_session_program *program, td_line *reply) {
 static void
 print_lines(const char *text) {
   g_auto(GStrv) lines = g_strsplit(text, "\n", -1);
-  for (guint i = 0; lines[i]; i++)
-    if (g_str_has_prefix(lines[i], "thread "))
-      printf("  %s\n", lines[i] + strlen("thread "));
-    else if (*lines[i])
-      printf("  %s\n", lines[i]);
+  for (guint i = 0; lines[i]; i++) {
+    bool is_name = g_str_has_prefix(lines[i], "thread ");
+    if (*lines[i]) printf("  %s\n", lines[i] + (is_name ? strlen("thread ") : 0));
+  }
 }
 
+/* The answer, or NULL: there was none. */
 static void
-print_where(const td_session_program *program) {
-  td_line reply;
+print_where(const td_line *reply) {
   puts("\nIts threads in Python, the innermost line first");
-  if (!ask_where(program, &reply)) {
+  if (!reply) {
     puts("  unknown: the program does not answer");
     return;
   }
-  const char *text = td_line_find(&reply, "text"), *problem = td_line_find(&reply, "problem");
-  if (td_line_flag(&reply, "held"))
+  const char *text = td_line_find(reply, "text"), *problem = td_line_find(reply, "problem");
+  if (td_line_flag(reply, "held"))
     puts("  One of them holds the GIL and does not give it back. The others wait for it.");
   if (text) print_lines(text);
   if (!text) printf("  unknown: %s\n", problem ? problem : "the program does not say");
-  td_line_fini(&reply);
 }
 
 /* ---- where the engine is ---- */
@@ -113,22 +87,32 @@ print_age(const td_tape_at *at) {
 }
 
 static int
-print_program(const td_session_program *program) {
+print_tape(const td_session_program *program, const td_line *where) {
   td_tape_at at;
   int status;
   const GOptionEntry none[] = {{0}};
+  char *argv[] = {(char *)"attach", program->tape, (char *)"--at", (char *)"end", NULL};
+  if (!td_tape_at_open(&at, "attach", none, 4, argv, &status)) return status;
+  printf("Recorded into %s. ", program->tape);
+  print_age(&at);
+  print_where(where);
+  td_state_print_text(at.replay);
+  return td_tape_at_conclude(&at);
+}
+
+/* A program that is asked brings to its tape what it has emitted. So it is asked first. */
+static int
+print_program(const td_session_program *program) {
+  td_line reply;
   printf("Process %u: %s\n", program->pid, program->command ? program->command : "");
   if (!program->tape) {
     puts("Nothing is on its tape: no backward pass has begun.");
     return TD_EXIT_OK;
   }
-  char *argv[] = {(char *)"attach", program->tape, (char *)"--at", (char *)"end", NULL};
-  if (!td_tape_at_open(&at, "attach", none, 4, argv, &status)) return status;
-  printf("Recorded into %s. ", program->tape);
-  print_age(&at);
-  print_where(program);
-  td_state_print_text(at.replay);
-  return td_tape_at_conclude(&at);
+  bool answered = ask_where(program, &reply);
+  int status = print_tape(program, answered ? &reply : NULL);
+  if (answered) td_line_fini(&reply);
+  return status;
 }
 
 /* ---- whom it is about ---- */
@@ -152,20 +136,14 @@ refuse(const char *pid, pid_t number) {
                          "it call tapedeck.start()");
 }
 
-/* A program, or all those that a `tapedeck record` has started. */
-static bool
-is_meant(const td_session_program *program, pid_t number) {
-  return (pid_t)program->pid == number || td_process_get_parent((pid_t)program->pid) == number;
-}
-
 static int
 attach(const char *pid, pid_t number) {
-  g_autoptr(GPtrArray) programs = find_programs();
+  g_autoptr(GPtrArray) programs = td_session_list();
   int status = TD_EXIT_OK;
   guint n = 0;
   for (guint i = 0; i < programs->len; i++) {
     const td_session_program *program = programs->pdata[i];
-    if (!is_meant(program, number)) continue;
+    if (!td_session_program_is_of(program, number)) continue;
     if (n++) putchar('\n');
     int own = print_program(program);
     status = MAX(status, own);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "app/command.h"
+#include "app/session_list.h"
 #include "engine/control/link.h"
 
 #include <glib.h>
@@ -31,6 +32,17 @@ find_session_of_child(const char *pid) {
   for (guint i = 0; children[i] && !session; i++)
     session = find_session(children[i]);
   return session;
+}
+
+/* A program that records itself has the name in its memory alone. */
+static char *
+find_session_in_list(pid_t pid) {
+  g_autoptr(GPtrArray) programs = td_session_list();
+  for (guint i = 0; i < programs->len; i++) {
+    const td_session_program *program = programs->pdata[i];
+    if (td_session_program_is_of(program, pid)) return g_strdup(program->session);
+  }
+  return NULL;
 }
 
 static td_status
@@ -80,6 +92,7 @@ td_command_dump(int argc, char **argv) {
     return td_command_bad_usage("dump", "'%s' is not the number of a process", argv[1]);
   g_autofree char *session = find_session(argv[1]);
   if (!session) session = find_session_of_child(argv[1]);
+  if (!session) session = find_session_in_list((pid_t)number);
   return session ? dump(argv[1], session)
                  : td_command_fail(argv[1], "no process of yours with that number is recorded");
 }

@@ -11,10 +11,15 @@
 #include <string.h>
 #include <unistd.h>
 
+bool
+td_output_is_special(const char *path) {
+  GStatBuf info;
+  return g_stat(path, &info) == 0 && !S_ISREG(info.st_mode);
+}
+
 void
 td_output_file_begin(td_output_file *file, const char *path) {
-  GStatBuf info;
-  bool is_special = g_stat(path, &info) == 0 && !S_ISREG(info.st_mode);
+  bool is_special = td_output_is_special(path);
   g_autofree char *target = is_special ? NULL : realpath(path, NULL);
   file->path = g_strdup(target ? target : path);
   file->part =

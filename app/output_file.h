@@ -19,6 +19,10 @@ void td_output_file_begin(td_output_file *file, const char *path);
 bool td_output_file_keep(td_output_file *file, bool overwrite);
 void td_output_file_drop(td_output_file *file);
 
+/* td_output_is_special returns true if the path leads to something that is no regular file: a
+ * device, a pipe, a folder. */
+bool td_output_is_special(const char *path);
+
 /* td_output_is_taken returns true if something has that name. A symbolic link counts, even if it
  * leads to nothing. */
 bool td_output_is_taken(const char *path);

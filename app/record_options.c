@@ -2,6 +2,7 @@
 #include "app/record_options.h"
 
 #include "app/command.h"
+#include "app/output_file.h"
 #include "app/session_tapes.h"
 
 #include <errno.h>
@@ -90,10 +91,9 @@ tape_is_free(td_record_options *options, char **command) {
   options->tape = g_canonicalize_filename(given, NULL);
   g_autofree char *folder = g_path_get_dirname(options->tape);
   g_autofree char *name = g_path_get_basename(options->tape);
-  bool exists = g_file_test(options->tape, G_FILE_TEST_EXISTS);
   if (g_file_test(options->tape, G_FILE_TEST_IS_DIR))
     td_command_fail(given, "is a directory");
-  else if (exists && !g_file_test(options->tape, G_FILE_TEST_IS_REGULAR))
+  else if (td_output_is_special(options->tape))
     td_command_fail(given, "is no regular file");
   else if (strlen(name) > NAME_MAX - NUMBER_MAX)
     td_command_fail(given, "%s", g_strerror(ENAMETOOLONG));

@@ -197,3 +197,32 @@ GPtrArray *
 td_session_list_finish(GAsyncResult *result, GError **error) {
   return g_task_propagate_pointer(G_TASK(result), error);
 }
+
+typedef struct waiting {
+  GMainLoop *loop;
+  GPtrArray *programs; /* (owned) */
+} waiting;
+
+static void
+listed_cb(GObject *source, GAsyncResult *result, gpointer data) {
+  waiting *self = data;
+  self->programs = td_session_list_finish(result, NULL);
+  g_main_loop_quit(self->loop);
+}
+
+GPtrArray *
+td_session_list(void) {
+  waiting self = {.loop = g_main_loop_new(NULL, FALSE)};
+  td_session_list_async(NULL, listed_cb, &self);
+  g_main_loop_run(self.loop);
+  g_main_loop_unref(self.loop);
+  return self.programs;
+}
+
+bool
+td_session_program_is_of(const td_session_program *program, pid_t pid) {
+  pid_t at = (pid_t)program->pid;
+  while (at > 1 && at != pid)
+    at = td_process_get_parent(at);
+  return at == pid;
+}

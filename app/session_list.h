@@ -23,3 +23,10 @@ typedef struct td_session_program {
  */
 void td_session_list_async(GCancellable *cancellable, GAsyncReadyCallback done, gpointer data);
 GPtrArray *td_session_list_finish(GAsyncResult *result, GError **error);
+
+/* td_session_list is for commands: it waits for the answers. The caller drops the array. */
+GPtrArray *td_session_list(void);
+
+/* td_session_program_is_of tells whether a program is that process, or was started by it, near or
+ * far: `tapedeck record` starts torchrun, and that the ranks. */
+bool td_session_program_is_of(const td_session_program *program, pid_t pid);

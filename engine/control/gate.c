@@ -284,16 +284,16 @@ obey_locked(const td_line *command) {
   if (td_line_is(command, "detach")) detach_locked();
 }
 
-static void (*hear_other)(const td_line *command); /* set before the listener starts, or NULL */
+static bool (*hear_first)(const td_line *command); /* set before the listener starts, or NULL */
 
 void
-td_gate_hear(void (*command)(const td_line *command)) {
-  hear_other = command;
+td_gate_hear(bool (*command)(const td_line *command)) {
+  hear_first = command;
 }
 
 static void
 command_cb(const td_line *command, void *unused) {
-  if (hear_other) hear_other(command);
+  if (hear_first && hear_first(command)) return;
   pthread_mutex_lock(&gate.mutex);
   if (gate.link) obey_locked(command);
   arm_locked();

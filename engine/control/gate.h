@@ -63,9 +63,9 @@ td_gate_note(td_trouble trouble, uint32_t node) {
 td_status td_gate_open(td_link *link, const td_line *record, void (*flush)(void *data), void *data,
                        td_error *error);
 
-/* td_gate_hear has commands that the gate does not know go to `command`, on the listener's thread.
- * Before td_gate_open. */
-void td_gate_hear(void (*command)(const td_line *command));
+/* td_gate_hear has each command go to `command` first, on the listener's thread. If that returns
+ * true, the command was its own, and the gate does not see it. Before td_gate_open. */
+void td_gate_hear(bool (*command)(const td_line *command));
 
 /* td_gate_close lets every thread go, waits until they have gone, and forgets the link and the
  * tape: before td_link_close and the recorder's end. Harmless when it is not open. In the child of

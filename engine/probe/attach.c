@@ -412,6 +412,13 @@ td_probe_dump(void) {
   pthread_mutex_unlock(&probe.mutex);
 }
 
+void
+td_probe_flush(void) {
+  if (pthread_mutex_trylock(&probe.mutex) != 0) return;
+  if (probe.recorder) td_recorder_flush(probe.recorder);
+  pthread_mutex_unlock(&probe.mutex);
+}
+
 int
 td_probe_keep(const char *limit) {
   pthread_mutex_lock(&probe.mutex);

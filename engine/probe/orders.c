@@ -214,14 +214,16 @@ flush_cb(void *recorder) {
 }
 
 /* On the listener's thread. */
-static void
+static bool
 hear(const td_line *command) {
   td_line_text message;
-  if (!td_line_is(command, "where")) return;
+  if (!td_line_is(command, "where")) return false;
+  td_probe_flush(); /* who asks reads the tape, too */
   td_line_begin(&message, "where");
   td_where_add(&message);
   td_link_report(orders.link, &message);
   td_line_text_fini(&message);
+  return true;
 }
 
 static void

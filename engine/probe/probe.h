@@ -159,6 +159,10 @@ TD_PROBE_API void td_probe_leave_mark(const char *text);
 /* td_probe_dump: the program wants a tape of what a flight recorder has kept. */
 TD_PROBE_API void td_probe_dump(void);
 
+/* td_probe_flush brings what was emitted into the tape's file, if no other thread begins or ends
+ * the tape at this moment. */
+TD_PROBE_API void td_probe_flush(void);
+
 /* td_probe_keep: the program wants a flight recorder from now on, or from the first pass on. The
  * limit is one that td_keep_limit_read takes. Returns 0, or -1 after it said why not. */
 TD_PROBE_API int td_probe_keep(const char *limit);

@@ -117,17 +117,29 @@ class Attach(RecordCase):
         child = subprocess.Popen([TAPEDECK, 'record', '-o', 'a.tape', '--force', '--', python, name], cwd=self.folder, env=self.environment,
                                  stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
         self.addCleanup(child.kill)
-        for _ in range(2400):
-            if (self.folder / 'hangs').exists() or child.poll() is not None:
-                break
-            time.sleep(.05)
-        time.sleep(.5)  # the recorder brings events to the file
+        self.wait(lambda: (self.folder / 'hangs').exists() or child.poll() is not None)
         return child
 
-    def attach(self, pid):
-        done = self.ask('attach', pid)
-        self.assertEqual((done.returncode, done.stderr), (0, ''), done.stdout)
-        return done.stdout
+    def wait(self, condition, seconds=120):
+        end = time.monotonic() + seconds
+        while not condition():
+            self.assertLess(time.monotonic(), end, 'waited in vain')
+            time.sleep(.05)
+
+    def attach(self, pid, *patterns):
+        """What `attach` says once the recorder has brought to the file what the patterns want."""
+        said = []
+
+        def has_all():
+            done = self.ask('attach', pid)
+            self.assertEqual((done.returncode, done.stderr), (0, ''), done.stdout)
+            said.append(done.stdout)
+            return all(re.search(pattern, done.stdout) for pattern in patterns)
+        try:
+            self.wait(has_all, 20)
+        except AssertionError as problem:
+            raise AssertionError(f'{problem}: {patterns} in {said[-1:]}') from None
+        return said[-1]
 
     def end(self, child, status=0):
         (self.folder / 'go').touch()
@@ -142,9 +154,8 @@ class Attach(RecordCase):
     def test_in_a_node(self):
         for python, _ in torches.in_turns([1, 2]):
             child = self.begin(python, IN_A_NODE)
-            said = self.attach(child.pid)
-            self.assertRegex(said, 'ExpBackward0 #\\d+ still waits for 1 of 2 gradients, from WaitBackward #\\d+ [(]running[)]')
-            self.assertRegex(said, 'trainer: processing WaitBackward')
+            said = self.attach(child.pid, 'ExpBackward0 #\\d+ still waits for 1 of 2 gradients, from WaitBackward #\\d+ [(]running[)]',
+                               'trainer: processing WaitBackward')
             self.assertRegex(self.lines_of(said, 'trainer'), 'hang.py:\\d+ wait_for_file\n.*hang.py:\\d+ hang\n')
             self.assertIn('hang.py', self.ask('attach').stdout)
             self.end(child)
@@ -153,9 +164,8 @@ class Attach(RecordCase):
     def test_reentrant_deadlock(self):
         for python, _ in torches.in_turns([1, 2]):
             child = self.begin(python, REENTRANT_DEADLOCK)
-            said = self.attach(child.pid)
+            said = self.attach(child.pid, *[f'trainer {i}: processing InnerBackward' for i in range(2)])
             for i in range(2):
-                self.assertRegex(said, f'trainer {i}: processing InnerBackward')
                 self.assertRegex(self.lines_of(said, f'trainer {i}'), 'hang.py:\\d+ backward\n')
             self.assertEqual(len(re.findall(r'running, depth 1', said)), 2, said)
             self.end(child)
@@ -164,9 +174,7 @@ class Attach(RecordCase):
         """The thread that has the GIL answers nobody; its lines are told all the same."""
         for python, _ in torches.in_turns([1, 2]):
             child = self.begin(python, WITH_THE_GIL)
-            said = self.attach(child.pid)
-            self.assertIn('One of them holds the GIL', said)
-            self.assertRegex(said, 'hang.py", line \\d+ in hang')
+            self.attach(child.pid, 'One of them holds the GIL', 'hang.py", line \\d+ in hang')
             self.end(child)
 
     def test_late_rank(self):
@@ -176,10 +184,11 @@ class Attach(RecordCase):
         listed = self.ask('attach').stdout
         pids = [line.split()[0] for line in listed.splitlines() if 'rank.py' in line]
         self.assertEqual(len(pids), 2, listed)
-        said = [self.attach(pid) for pid in pids]
+        both = self.attach(child.pid, 'processing WaitBackward')  # of `record`, which started who started them
+        said = both.split('Process ')[1:]
+        self.assertEqual(sorted(text.split(':')[0] for text in said), sorted(pids), both)
         late = [text for text in said if 'processing WaitBackward' in text]
-        self.assertEqual(len(late), 1, '\n'.join(said))
-        self.assertRegex(late[0], 'from WaitBackward|WaitBackward')
+        self.assertEqual(len(late), 1, both)
         self.assertRegex(late[0], 'rank.py:\\d+ hang')
         self.end(child)
 
@@ -206,16 +215,11 @@ class Attach(RecordCase):
         self.script(IN_A_NODE.replace('x = torch', 'import tapedeck\ntapedeck.start("a.tape")\nx = torch', 1))
         child = subprocess.Popen([python, 'script.py'], cwd=self.folder, env=self.environment)
         self.addCleanup(child.kill)
-        while not (self.folder / 'hangs').exists():
-            time.sleep(.05)
-        time.sleep(.5)
-        self.assertRegex(self.lines_of(self.attach(child.pid), 'trainer'), 'script.py:\\d+ hang\n')
+        self.wait((self.folder / 'hangs').exists)
+        self.assertRegex(self.lines_of(self.attach(child.pid, 'processing WaitBackward'), 'trainer'), 'script.py:\\d+ hang\n')
         (self.folder / 'go').touch()
         child.wait(timeout=60)
-        for _ in range(100):
-            if not list(self.folder.glob('tapedeck-*')):
-                break
-            time.sleep(.05)
+        self.wait(lambda: not list(self.folder.glob('tapedeck-*')))
         self.assertEqual(child.returncode, 0)
 
 

@@ -306,6 +306,26 @@ assert len(list(recording.tape.events(kind="step"))) == 2
             self.assertEqual((len(self.info('a.tape')['graph_tasks']), self.info('a.tape')['complete']), (3, True))
             (self.folder / 'a.tape').unlink()
 
+    def test_flight_recorder(self):
+        """keep and dump, and `tapedeck dump` from outside."""
+        for python, level in self.for_each(1, 2):
+            self.start(python, TRAIN + f"""
+import os, subprocess, tapedeck, time
+def wait_for(name):
+    end = time.monotonic() + 30
+    while not os.path.exists(name):
+        assert time.monotonic() < end, name
+        time.sleep(.02)
+with tapedeck.record("a.tape", level={level}, keep="3steps") as recording:
+    train(9)
+    tapedeck.dump()
+    wait_for("a.program.tape")
+    said = subprocess.run([{TAPEDECK!r}, "dump", str(os.getpid())], capture_output=True, text=True)
+    assert said.stdout == os.path.abspath("a.asked.tape") + "\\n", said
+    train(9)
+assert 0 < len(recording.tape.passes) < 9, recording.tape.passes
+""")
+
     def test_decorator(self):
         python = next(iter(torches.installed().values()))
         self.start(python, TRAIN + """
@@ -321,6 +341,12 @@ try:
     async def later(): pass
 except TypeError as problem:
     assert "plain functions" in str(problem)
+else:
+    raise AssertionError
+try:
+    tapedeck.record("b.tape", stack=True)
+except TypeError as problem:
+    assert "stack" in str(problem)
 else:
     raise AssertionError
 """)

@@ -6,7 +6,6 @@ import json
 import os
 import pathlib
 import re
-import sys
 import unittest
 
 import torches
@@ -32,14 +31,6 @@ CELLS = [
 ]
 
 
-def python_with_jupyter():
-    python = torches.installed().get('2.13.0')
-    if not python or os.system(f'{python} -c "import ipykernel, nbconvert" 2>/dev/null'):
-        print('skipped: there is no ipykernel or nbconvert beside PyTorch 2.13')
-        sys.exit(77)
-    return python
-
-
 def notebook(cells):
     made = [{'cell_type': 'code', 'metadata': {}, 'execution_count': None, 'outputs': [], 'source': cell, 'id': f'cell-{i}'}
             for i, cell in enumerate(cells)]
@@ -49,12 +40,12 @@ def notebook(cells):
 class Notebook(RecordCase):
     def setUp(self):
         super().setUp()
-        bin_folder = os.path.dirname(python_with_jupyter())
+        bin_folder = os.path.dirname(torches.second_with('ipykernel', 'nbconvert'))
         self.environment |= {'PYTHONPATH': PACKAGE, 'TAPEDECK': TAPEDECK, 'PATH': f'{bin_folder}:{os.environ["PATH"]}',
                              'HOME': str(self.folder), 'JUPYTER_PLATFORM_DIRS': '1'}
 
     def convert(self, *options):
-        done = self.run_in(python_with_jupyter(), '-m', 'nbconvert', *options)
+        done = self.run_in(torches.second_with('ipykernel', 'nbconvert'), '-m', 'nbconvert', *options)
         self.assertEqual(done.returncode, 0, done.stderr)
 
     def outputs(self, cells):
@@ -101,5 +92,5 @@ class Notebook(RecordCase):
 
 
 if __name__ == '__main__':
-    python_with_jupyter()
+    torches.second_with('ipykernel', 'nbconvert')
     unittest.main()

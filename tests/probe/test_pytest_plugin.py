@@ -4,7 +4,6 @@
 import os
 import pathlib
 import re
-import sys
 import unittest
 
 import torches
@@ -54,14 +53,6 @@ def test_setup(no_setup):
 """
 
 
-def python_with_pytest():
-    python = torches.installed().get('2.13.0')
-    if not python or os.system(f'{python} -c "import pytest" 2>/dev/null'):
-        print('skipped: there is no pytest beside PyTorch 2.13')
-        sys.exit(77)
-    return python
-
-
 class Plugin(RecordCase):
     def setUp(self):
         super().setUp()
@@ -71,7 +62,7 @@ class Plugin(RecordCase):
         (self.project / 'test_it.py').write_text(TESTS)
 
     def pytest(self, *options, **more):
-        return self.run_in(python_with_pytest(), '-m', 'pytest', '-q', '-p', 'no:cacheprovider', *options, cwd=self.project, **more)
+        return self.run_in(torches.second_with('pytest'), '-m', 'pytest', '-q', '-p', 'no:cacheprovider', *options, cwd=self.project, **more)
 
     def outcomes(self, done):
         return re.findall(r'(\d+) (\w+)', done.stdout.splitlines()[-1].split(' in ')[0])
@@ -135,7 +126,7 @@ def test_child():
                            'PYTHONPATH': str(self.copy_of_package())})
         self.assertEqual((done.returncode, done.stdout), (4, ''))
         self.assertIn('ERROR: --tapedeck: the program tapedeck is not in PATH', done.stderr)
-        done = self.record(python_with_pytest(), '-m', 'pytest', '-q', '-p', 'tapedeck.pytest_plugin', '--tapedeck', cwd=self.project)
+        done = self.record(torches.second_with('pytest'), '-m', 'pytest', '-q', '-p', 'tapedeck.pytest_plugin', '--tapedeck', cwd=self.project)
         self.assertIn('`tapedeck record` records this program already', done.stdout + done.stderr)
 
     def copy_of_package(self):
@@ -148,5 +139,5 @@ def test_child():
 
 
 if __name__ == '__main__':
-    python_with_pytest()
+    torches.second_with('pytest')
     unittest.main()

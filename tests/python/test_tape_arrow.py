@@ -18,10 +18,7 @@ TAPEDECK = os.environ['TAPEDECK']
 def go_to_python_with_pandas():
     sys.path.insert(0, str(pathlib.Path(os.environ['SOURCE_ROOT']) / 'tests' / 'fixtures'))
     import torches
-    python = torches.installed().get('2.13.0')
-    if not python or os.system(f'{python} -c "import pandas, pyarrow" 2>/dev/null'):
-        print('skipped: there is no pandas or pyarrow beside PyTorch 2.13')
-        sys.exit(77)
+    python = torches.second_with('pandas', 'pyarrow')
     if sys.executable != python:
         os.environ.update(PYTHONPATH=str(BUILD / 'engine' / 'python'))
         os.execv(python, [python, *sys.argv])

@@ -45,7 +45,7 @@ add_click(GtkWidget *box, GtkListItem *item) {
 
 /* The number of a node stays with its name. */
 static char *
-take_row_label(char *text) {
+take_row_text(char *text) {
   g_auto(GStrv) parts = g_strsplit(text, " #", -1);
   g_free(text);
   return g_strjoinv("\u00a0#", parts);
@@ -57,7 +57,7 @@ static gboolean
 tell_text(GtkWidget *box, int x, int y, gboolean keyboard, GtkTooltip *tooltip, gpointer item) {
   TdEventItem *event = gtk_list_item_get_item(item);
   if (!event) return FALSE;
-  g_autofree char *text = take_row_label(td_event_item_dup_text(event));
+  g_autofree char *text = take_row_text(td_event_item_dup_text(event));
   gtk_tooltip_set_text(tooltip, text);
   return TRUE;
 }
@@ -94,7 +94,7 @@ bind(GtkSignalListItemFactory *factory, GtkListItem *item, gpointer whole) {
   GtkWidget *where = gtk_widget_get_next_sibling(what), *known = gtk_widget_get_next_sibling(where);
   g_autofree char *number = g_strdup_printf("%" G_GUINT64_FORMAT, td_event_item_get_seq(event));
   g_autofree char *text =
-      take_row_label(whole ? td_event_item_dup_text(event) : td_event_item_dup_brief(event));
+      take_row_text(whole ? td_event_item_dup_text(event) : td_event_item_dup_brief(event));
   g_autofree char *place =
       whole ? td_event_item_dup_problem_place(event) : td_event_item_dup_module(event);
   td_row_label_set(TD_ROW_LABEL(seq), number);

@@ -102,7 +102,7 @@ make_column(TdTableView *self, guint i) {
 /* ---- copies ---- */
 
 static char *
-row_label(gpointer row, gpointer data) {
+row_text(gpointer row, gpointer data) {
   TdTableView *self = data;
   g_autoptr(GString) text = g_string_new(NULL);
   for (guint i = 0; i < self->n_columns; i++) {
@@ -146,7 +146,7 @@ build(TdTableView *self, TdTable *table) {
     if (i == first_by) gtk_column_view_sort_by_column(self->view, column, GTK_SORT_DESCENDING);
   }
   g_autofree char *heading = heading_text(self);
-  td_list_copy_add(GTK_WIDGET(self->view), row_label, heading, self);
+  td_list_copy_add(GTK_WIDGET(self->view), row_text, heading, self);
   gtk_scrolled_window_set_child(self->scroller, GTK_WIDGET(self->view));
 }
 

@@ -33,7 +33,7 @@ class Session:
         try:
             self.child = subprocess.Popen([tape.program(), 'record', '--inside', *options, '--', *program],
                                           stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                                          start_new_session=True)
+                                          bufsize=0, start_new_session=True)  # a fork may copy no lock of a buffer
         except (OSError, ValueError) as problem:
             raise RecordError(f'{wanted}: {problem}') from None
         self.listener = threading.Thread(target=self.listen, daemon=True, name='tapedeck')
@@ -69,7 +69,9 @@ class Session:
         return re.sub('^tapedeck( record)?: (--(\\w+) )?', lambda found: found[3] + '=' if found[3] else '', said[-1])
 
     def finish(self):
-        """Waits for its end. Returns what it still had to say on standard output."""
+        """Waits for its end. Returns what it still had to say on standard output. The second time it is nothing."""
+        if self.child.stdout.closed:
+            return b''
         with contextlib.suppress(BrokenPipeError):
             self.child.stdin.write(b'end\n')
             self.child.stdin.close()
@@ -88,17 +90,16 @@ class Session:
         return next((path for path in paths if path), None)
 
     def abandon(self):
-        """In the child of a fork, or after an error: nobody waits for it."""
-        for pipe in (self.child.stdin, self.child.stdout):
-            with contextlib.suppress(OSError):
-                os.close(pipe.fileno())
+        """In the child of a fork: it is its parent's."""
+        self.child.stdin.close()
+        self.child.stdout.close()
 
 
 lock = threading.RLock()
 session = None  # the recording of this process
 inherited = False  # this is a child of a fork, and its part of its parent's recording goes on
 probe = None  # the library, once it is loaded; it stays
-level = None  # the probe's, once it has one; it stays
+own_level = None  # the probe's, once it has one; it stays
 
 
 def forked():
@@ -153,14 +154,14 @@ def free_path(path, overwrite):
     return wanted
 
 
-def words_of(path, anomaly, stats, stacks, level, policy, steps, keep, live, overwrite):
-    """The options of `tapedeck record`. It checks them."""
+def words_of(path, options):
+    """What `tapedeck record` is told. It checks the options, which have its names."""
     words = ['--output', path]
-    for name, value in (('anomaly', anomaly), ('stats', stats), ('level', level), ('policy', policy), ('steps', steps),
-                        ('keep', keep)):
-        words += [] if value is None else [f'--{name}={value}']
-    for name, wanted in (('stacks', stacks), ('live', live), ('force', overwrite)):
-        words += [f'--{name}'] if wanted else []
+    for name, value in options.items():
+        if value is True:
+            words.append(f'--{name}')
+        elif value is not None and value is not False:
+            words.append(f'--{name}={value}')
     return words
 
 
@@ -204,6 +205,7 @@ def start_probe(made):
             starter.join()
         if starter.level > 0:
             probe.td_probe_stop()
+        made.finish()
         os.environ.pop(SESSION, None)
         raise
     return starter.level
@@ -225,19 +227,23 @@ def start(path=None, *, anomaly=None, stats=None, stacks=False, level=None, poli
     Raises RecordError if PyTorch is not there or is recorded already, and if an option or the path is wrong. The first
     recording with a PyTorch takes a minute or two: an observer is compiled.
     """
-    global session, inherited
+    begin(path, anomaly=anomaly, stats=stats, stacks=stacks, level=level, policy=policy, steps=steps, keep=keep, live=live,
+          force=overwrite)
+
+
+def begin(path, **options):
+    """start(), with the options as `tapedeck record` names them. Returns the session."""
+    global session, inherited, own_level
     need_torch()
     with lock:
         refuse_second()
         if session:
             stop()
-        own = globals()['level']
-        if own and level and str(level) != str(own):
-            raise RecordError(f'this process is recorded at level {own}, and keeps it to its end')
-        wanted = free_path(path, overwrite)
-        made = Session(words_of(wanted, anomaly, stats, stacks, level, policy, steps, keep, live, overwrite),
-                       [sys.executable or 'python3', *getattr(sys, 'argv', [])[:1]], wanted)
-        globals()['level'] = start_probe(made)
+        if own_level and options.get('level') and str(options['level']) != str(own_level):
+            raise RecordError(f'this process is recorded at level {own_level}, and keeps it to its end')
+        wanted = free_path(path, options.get('force'))
+        made = Session(words_of(wanted, options), [sys.executable or 'python3', *getattr(sys, 'argv', [])[:1]], wanted)
+        own_level = start_probe(made)
         session, inherited = made, False
         return made
 
@@ -267,6 +273,7 @@ class record(contextlib.ContextDecorator):
     It takes what start() takes. If the block raises, the tape is whole, and the error goes on. It decorates functions too."""
 
     def __init__(self, path=None, **options):
+        inspect.signature(start).bind(path, **options)
         self.path, self.options, self.tape, self.own = path, options, None, None
 
     def __call__(self, function):
@@ -276,7 +283,8 @@ class record(contextlib.ContextDecorator):
         return super().__call__(function)
 
     def __enter__(self):
-        self.own = start(self.path, **self.options)
+        start(self.path, **self.options)
+        self.own = session
         return self
 
     def __exit__(self, *error):

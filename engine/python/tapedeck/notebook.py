@@ -6,7 +6,6 @@ import base64
 import html
 import os
 import pathlib
-import subprocess
 import sys
 import tempfile
 
@@ -36,21 +35,13 @@ def time_text(ns):
     return '0'
 
 
-def run_tapedeck(*words):
-    done = subprocess.run([tape.program(), *map(str, words)], capture_output=True, text=True, encoding='utf-8',
-                          errors='replace', check=False)
-    if done.returncode not in (0, 1):
-        raise tape.TapeError(done.stderr.strip())
-    return done.stdout
-
-
 def picture(recorded, view, graph_task):
     """An <img> that holds the picture: the page that somebody sends has it."""
     is_large = recorded.info['n_nodes'] > MOST_NODES_DRAWN
     kind, type_ = ('png', 'image/png') if is_large else ('svg', 'image/svg+xml')
     with tempfile.TemporaryDirectory(prefix='tapedeck-') as folder:
         path = pathlib.Path(folder) / f'picture.{kind}'
-        run_tapedeck('render', recorded.path, '--view', view, '--size', SIZES[view], '-o', path,
+        tape.call('render', recorded.path, '--view', view, '--size', SIZES[view], '-o', path,
                      *([] if graph_task is None else ['--pass', graph_task]))
         data = base64.b64encode(path.read_bytes()).decode()
     return f'<img alt="{view} of the backward pass" style="max-width: 100%; background: white" src="data:{type_};base64,{data}">'
@@ -79,7 +70,7 @@ def player(recorded, graph_task):
     """The page of `export --to html`, in a frame of its own."""
     with tempfile.TemporaryDirectory(prefix='tapedeck-') as folder:
         path = os.path.join(folder, 'page.html')
-        run_tapedeck('export', recorded.path, '--to', 'html', '-o', path, *([] if graph_task is None else ['--pass', graph_task]))
+        tape.call('export', recorded.path, '--to', 'html', '-o', path, *([] if graph_task is None else ['--pass', graph_task]))
         page = pathlib.Path(path).read_text(encoding='utf-8')
     return f'<iframe style="width: 100%; height: 640px; border: 1px solid #ccc" srcdoc="{html.escape(page)}"></iframe>'
 
@@ -148,8 +139,8 @@ class TapedeckMagics(Magics):
         """Records the backward passes of this cell, and shows them."""
         wanted = parse_argstring(self.tapedeck, line)
         try:
-            own = inside.start(self.place(wanted.tape), anomaly=wanted.anomaly, stats=wanted.stats, stacks=wanted.stacks,
-                               level=wanted.level, overwrite=True)
+            own = inside.begin(self.place(wanted.tape), anomaly=wanted.anomaly, stats=wanted.stats, stacks=wanted.stacks,
+                               level=wanted.level, force=True)
         except (inside.RecordError, tape.TapeError) as problem:
             raise UsageError(f'%%tapedeck: {problem}') from None
         try:

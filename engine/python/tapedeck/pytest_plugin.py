@@ -67,7 +67,7 @@ class Recorder:
     def begin(self, item):
         path = os.path.join(self.folder, file_name(item.nodeid))
         try:
-            self.own = inside.start(path, anomaly='nonfinite', stacks=True, level=self.level, overwrite=True)
+            self.own = inside.begin(path, anomaly='nonfinite', stacks=True, level=self.level, force=True)
             self.own.yields = True
         except (inside.RecordError, tape.TapeError, OSError) as problem:
             self.own, self.trouble = None, f'{item.nodeid}: not recorded: {problem}'
