@@ -15,6 +15,7 @@
 #else
 #define RUN_ALL(name) td_command_##name
 #endif
+#define RUN_WINDOW(name) RUN_ALL(name)
 
 static const td_command commands[] = {
 #define TD_COMMAND(name, needs, arguments, summary)                                                \

@@ -5,11 +5,12 @@
  * status. Its line in app/commands.def puts it into the help, the man page and the completion.
  * Main thread.
  *
- * Note [Two programs]
- * The libraries of the window take 20 ms to load, which is longer than `info` of most tapes takes.
- * So `tapedeck` has the commands that only read a tape, and for others it becomes the program
- * `tapedeck-whole`, which has all commands. Both are made of the same sources. People know
- * `tapedeck` alone. */
+ * Note [Three programs]
+ * The libraries of the window take 20 ms to load, and those that draw 8 ms. That is longer than
+ * `info` of most tapes takes. A server has no GTK at all. So `tapedeck` has the commands that only
+ * read a tape. For others it becomes `tapedeck-whole`, which has all commands but no window. For
+ * those that need the window it becomes `tapedeck-window`, if that is installed. All are made of
+ * the same sources. People know `tapedeck` alone. */
 #pragma once
 
 #include "engine/base/status.h"
@@ -23,14 +24,19 @@ enum { TD_EXIT_OK = 0, TD_EXIT_BAD = 1, TD_EXIT_USAGE = 2 };
 
 /* WRITING: a command that reads a tape, and writes a file if that is wanted. If not, it gives the
  * rights to write up itself (app/confine.h). */
-typedef enum td_command_needs { TD_NEEDS_ALL, TD_NEEDS_READING, TD_NEEDS_WRITING } td_command_needs;
+typedef enum td_command_needs {
+  TD_NEEDS_ALL,
+  TD_NEEDS_READING,
+  TD_NEEDS_WRITING,
+  TD_NEEDS_WINDOW,
+} td_command_needs;
 
 typedef struct td_command {
   const char *name;
   const char *arguments; /* "FILE [OPTION…]" */
   const char *summary;
   td_command_needs needs;
-  int (*run)(int argc, char **argv); /* NULL: the whole program has it */
+  int (*run)(int argc, char **argv); /* NULL: another program has it */
 } td_command;
 
 #define TD_COMMAND(name, needs, arguments, summary) int td_command_##name(int argc, char **argv);

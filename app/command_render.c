@@ -2,6 +2,7 @@
  *
  * `tapedeck render`: a picture of one instant. The window draws with the same code. */
 #include "app/command.h"
+#include "app/fonts.h"
 #include "app/moment_replay.h"
 #include "app/output_file.h"
 #include "app/overlay_option.h"
@@ -239,6 +240,7 @@ prepare(job *self, const struct view *view, td_overlay_kind overlay,
                       overlay, &self->overlay, &error))
     return td_command_file_error(self->path, &error);
   self->has_overlay = overlay != TD_N_OVERLAYS;
+  td_fonts_find();
   self->labels = td_label_cache_new(self->theme);
   return TD_EXIT_OK;
 }

@@ -34,10 +34,11 @@ keep_standard_files_open(void) {
   }
 }
 
-/* Note [Two programs] in app/command.h. Returns if there is no such program. */
+/* Note [Three programs] in app/command.h. Returns if there is no such program. */
 static int
-become_whole(char **argv) {
-  const char *program = td_path_whole_program();
+become_other(const td_command *command, char **argv) {
+  const char *program = td_path_whole_program(), *window = td_path_window_program();
+  if (command->needs == TD_NEEDS_WINDOW && access(window, X_OK) == 0) program = window;
   execv(program, argv);
   return td_command_fail(program, "%s", strerror(errno));
 }
@@ -60,7 +61,7 @@ run_command(int argc, char **argv) {
             name[0] == '-' ? "option" : "command", name);
     return TD_EXIT_USAGE;
   }
-  if (!command->run) return become_whole(argv);
+  if (!command->run) return become_other(command, argv);
   if (command->needs == TD_NEEDS_READING) td_confine_to_reading();
   if (argc == 1) return command->run(1, (char *[]){(char *)name, NULL});
   return command->run(argc - 1, argv + 1);

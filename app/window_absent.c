@@ -6,9 +6,11 @@
 
 #include <glib.h>
 
+#define NO_WINDOW "it is not installed: it needs GTK 4, and Debian's package is tapedeck-window"
+
 int
 td_window_run(const TdWindowRequest *request) {
-  return td_command_fail("no window", "this build has none (-Dgtk=disabled); see tapedeck --help");
+  return td_command_fail("no window", NO_WINDOW "; see tapedeck --help");
 }
 
 int
@@ -18,10 +20,10 @@ td_window_leave(int status) {
 
 char *
 td_drag_slider(const char *path, td_drag *drag) {
-  return g_strdup("this build has no window (-Dgtk=disabled)");
+  return g_strdup("no window: " NO_WINDOW);
 }
 
 char *
 td_walk_window(const char *path, void (*walked)(const td_walked *walked)) {
-  return g_strdup("this build has no window (-Dgtk=disabled)");
+  return g_strdup("no window: " NO_WINDOW);
 }

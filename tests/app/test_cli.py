@@ -98,7 +98,7 @@ class Cli(CliCase):
         """It names the tape that it cannot go through: one without a display or in a build without a window, and one that is none."""
         bare = {name: value for name, value in os.environ.items() if name not in ("DISPLAY", "WAYLAND_DISPLAY")}
         done = run("bench", "--window", self.tape, env=bare)
-        reasons = [f"tapedeck: {self.tape}: {why}\n" for why in ("no display", "this build has no window (-Dgtk=disabled)")]
+        reasons = [f"tapedeck: {self.tape}: {why}\n" for why in ("no display", "no window: it is not installed: it needs GTK 4, and Debian's package is tapedeck-window")]
         self.assertEqual(done.returncode, 2)
         self.assertIn(done.stderr, reasons)
         self.refused("bench", "--window", "/does/not/exist.tape")
