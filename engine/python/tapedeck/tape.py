@@ -14,9 +14,10 @@ class TapeError(Exception):
 
 
 def program():
-    """The program that belongs to this package: TAPEDECK, or that of the build folder, or the installed one."""
+    """The program that belongs to this package: TAPEDECK, or that of the build folder, of the wheel, or the installed one."""
     built = os.path.normpath(os.path.join(HERE, '..', '..', '..', 'app', 'tapedeck'))
-    for path in (os.environ.get('TAPEDECK'), built, shutil.which('tapedeck')):
+    packed = os.path.join(HERE, '_program', 'bin', 'tapedeck')
+    for path in (os.environ.get('TAPEDECK'), built, packed, shutil.which('tapedeck')):
         if path and os.access(path, os.X_OK):
             return path
     raise TapeError('the program tapedeck is not in PATH; set TAPEDECK to where it is')
