@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "engine/profile/model/whatif.h"
 
+#include "app/columns.h"
 #include "app/command.h"
 #include "app/confine.h"
 #include "app/json_members.h"
@@ -159,8 +160,10 @@ print_result(const td_whatif *whatif, const td_virtual_plan *plan,
   g_autofree char *bytes = whatif->has_bytes ? td_format_bytes(result->memory_peak) : g_strdup("–");
   double change =
       whatif->replayed.wall ? 100 * ((double)result->wall / (double)whatif->replayed.wall - 1) : 0;
-  printf("%9s  %+7.1f %%  %6u  %9s  %s\n", wall, change, result->queue_peak, bytes,
-         td_schedule_name(plan->schedule));
+  td_column_print(wall, 9);
+  printf("%+7.1f %%  %6u  ", change, result->queue_peak);
+  td_column_print(bytes, 9);
+  puts(td_schedule_name(plan->schedule));
 }
 
 static void

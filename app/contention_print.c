@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "app/contention_print.h"
 
+#include "app/columns.h"
 #include "app/json_members.h"
 #include "engine/base/line.h"
 #include "ui/geometry/format.h"
@@ -99,7 +100,7 @@ td_contention_print_json(const td_contention *contention) {
 static void
 print_time(uint64_t ns, bool is_known) {
   g_autofree char *text = td_format_ns((double)ns);
-  printf("%9s  ", is_known ? text : "–");
+  td_column_print(is_known ? text : "–", 9);
 }
 
 static void
@@ -133,7 +134,7 @@ print_lock(const td_contention *contention, const td_contended_lock *lock) {
   if (lock->n_taken)
     printf("%7" PRIu64 "  ", lock->n_taken);
   else
-    printf("%7s  ", "–");
+    td_column_print("–", 7);
   print_spread(&lock->waits, true);
   printf("%s\n", name);
   for (uint32_t i = 0; i < MIN(lock->n_blames, BLAMES_SHOWN); i++)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "app/critical_print.h"
 
+#include "app/columns.h"
 #include "app/json_members.h"
 #include "ui/geometry/format.h"
 
@@ -126,8 +127,9 @@ static void
 print_part(const td_critical_report *report, const td_critical_part *part) {
   g_autofree char *time = td_format_ns((double)part->ns);
   double share = report->length ? 100 * (double)part->ns / (double)report->length : 0;
-  printf("%9s  %5.1f %%  %5u  %-10s  %-17s  #%u", time, share, part->n_steps,
-         link_names[part->link], part->stream ? part->stream : part->thread, part->first);
+  td_column_print(time, 9);
+  printf("%5.1f %%  %5u  %-10s  %-17s  #%u", share, part->n_steps, link_names[part->link],
+         part->stream ? part->stream : part->thread, part->first);
   if (part->last != part->first) printf(" … #%u", part->last);
   printf("  %s", part->what);
   print_wait(&part->lock_wait, true);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "app/diff_by_print.h"
 
+#include "app/columns.h"
 #include "app/json_members.h"
 #include "engine/base/line.h"
 #include "ui/geometry/format.h"
@@ -72,22 +73,15 @@ side_text(const td_diff_by_side *side) {
   return g_strdup_printf("%s (%s – %s)", median, low, high);
 }
 
-/* Dashes have more bytes than columns. */
-static void
-print_wide(const char *text, int width) {
-  int pad = width - (int)g_utf8_strlen(text, -1);
-  printf("%*s%s  ", pad > 0 ? pad : 0, "", text);
-}
-
 static void
 print_row(const td_diff_by_row *row) {
   g_autofree char *a = side_text(&row->a);
   g_autofree char *b = side_text(&row->b);
   g_autofree char *ratio = row->lack ? g_strdup("–") : g_strdup_printf("%.2f", row->ratio);
   char *key = td_line_make(g_strdup(row->key), TD_TEXT_SHOWN);
-  print_wide(a, 32);
-  print_wide(b, 32);
-  print_wide(ratio, 6);
+  td_column_print(a, 32);
+  td_column_print(b, 32);
+  td_column_print(ratio, 6);
   printf("%s%s%s%s\n", key, row->lack ? "  (" : "", row->lack ? row->lack : "",
          row->lack ? ")" : "");
   free(key);
@@ -99,9 +93,9 @@ td_diff_by_print_text(td_tape *a, td_tape *b, const td_diff_by *diff, td_report_
   g_autofree char *in_b = td_format_many(diff->n_passes_b, "pass", "passes");
   printf("A: %s, %s that ended well\nB: %s, %s\n", td_tape_path(a), in_a, td_tape_path(b), in_b);
   puts("Time in functions for each pass: median, and the middle half. The ratio is B's by A's.");
-  print_wide("A", 32);
-  print_wide("B", 32);
-  print_wide("ratio", 6);
+  td_column_print("A", 32);
+  td_column_print("B", 32);
+  td_column_print("ratio", 6);
   puts(td_report_by_heading(by));
   for (uint32_t i = 0; i < diff->n_rows; i++)
     print_row(&diff->rows[i]);

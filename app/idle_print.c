@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "app/idle_print.h"
 
+#include "app/columns.h"
 #include "app/json_members.h"
 #include "engine/base/line.h"
 #include "ui/geometry/format.h"
@@ -156,7 +157,8 @@ print_culprits(const td_idle *idle) {
     const td_idle_culprit *culprit = &idle->culprits[i];
     g_autofree char *who = td_line_dup(culprit->who, TD_NAME_SHOWN);
     g_autofree char *time = td_format_ns((double)culprit->ns);
-    printf("%10s  %s: %s\n", time, who, deed_of(culprit));
+    td_column_print(time, 10);
+    printf("%s: %s\n", who, deed_of(culprit));
   }
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "app/memory_print.h"
 
+#include "app/columns.h"
 #include "app/json_members.h"
 #include "engine/base/line.h"
 #include "ui/geometry/format.h"
@@ -178,8 +179,8 @@ print_level(const td_memory *memory, const td_memory_level *level) {
     if (group == TD_HELD_kept && !memory->is_known[group]) continue;
     g_autofree char *bytes = td_format_bytes(level->bytes[group]);
     const char *reason = reason_of(memory, (td_holding_group)group);
-    printf("%10s  %s%s%s\n", reason ? "–" : bytes, groups[group].many, reason ? ": " : "",
-           reason ? reason : "");
+    td_column_print(reason ? "–" : bytes, 10);
+    printf("%s%s%s\n", groups[group].many, reason ? ": " : "", reason ? reason : "");
   }
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "app/report_print.h"
 
+#include "app/columns.h"
 #include "app/json_members.h"
 #include "engine/base/line.h"
 #include "ui/geometry/format.h"
@@ -154,7 +155,7 @@ td_report_print_csv(const td_report *report, td_report_by by) {
 static void
 print_time(double ns, bool is_known) {
   g_autofree char *text = td_format_ns(ns);
-  printf("%9s  ", is_known ? text : "–");
+  td_column_print(is_known ? text : "–", 9);
 }
 
 static void

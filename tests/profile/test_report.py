@@ -304,6 +304,9 @@ x = torch.ones(3, requires_grad=True)
             self.assertEqual(int(row["push"]), told[row["key"]]["parts"]["push"])
         text = run(TAPEDECK, "report", self.program)
         self.assertEqual(len(text.splitlines()), 2 + len(told))
+        heading, *lines = text.splitlines()[1:]
+        self.assertIn("µs", text)
+        self.assertEqual([line[heading.index("function"):] for line in lines], [row["key"] for row in report(self.program)["rows"]])
         for words in (("--by", "weather"), ("--sort", "weather"), ("--json", "--csv"), ("--skip-first", "-1")):
             self.assertIn(words[0], run(TAPEDECK, "report", self.program, *words, ok=2))
 
