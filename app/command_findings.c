@@ -6,7 +6,6 @@
 #include "ui/geometry/format.h"
 
 #include <inttypes.h>
-#include <string.h>
 
 static void
 write_unjudged(td_json *json, const td_findings *findings) {
@@ -57,24 +56,6 @@ print_finding(const td_finding *finding) {
          finding->line ? finding->line : "");
 }
 
-static bool
-has_nonfinite(const td_findings *findings) {
-  return findings->n && findings->items[0].kind == TD_FINDING_nonfinite; /* the first kind */
-}
-
-/* Of an older tape or a trace, only what was found shows that somebody looked. */
-static const char *
-words_of_search(const td_findings *findings) {
-  const char *looked_for = findings->looked_for;
-  if (strcmp(looked_for, "nonfinite") == 0) return "";
-  if (strcmp(looked_for, "nan") == 0)
-    return "The recording looked for NaN, not for Inf: --anomaly nonfinite does both.";
-  if (has_nonfinite(findings)) return "";
-  if (!*looked_for && !findings->unjudged[TD_FINDING_nonfinite])
-    return "The tape does not say whether the recording looked for NaN and Inf.";
-  return "The recording did not look for NaN and Inf: --anomaly nonfinite does.";
-}
-
 /* What the recording did not look for is told apart. */
 static void
 print_unjudged(const td_findings *findings) {
@@ -92,7 +73,7 @@ print_limits(const td_tape_info *info, const td_findings *findings) {
   g_autofree char *left_out = td_format_count(findings->n_left_out);
   if (findings->n) printf("\n");
   if (findings->n_left_out) printf("%s more problems are not told apart.\n", left_out);
-  const char *search = words_of_search(findings);
+  const char *search = td_findings_search_note(findings);
   if (*search) printf("%s\n", search);
   print_unjudged(findings);
   if (info->damage) printf("The tape is damaged: %s.\n", info->damage);

@@ -24,16 +24,26 @@ function showLeftOut() {
   byId("left-out").hidden = sentences.length === 0;
 }
 
-function showProblems() {
-  const SHOWN = 3;
-  const row = (position) => {
-    const event = eventAt(position);
-    return make("li", {}, make("span", {}, event.says ? `${event.says.charAt(0).toUpperCase()}${event.says.slice(1)}.` : spaced(kindName(position))),
-      make("button", {type: "button", class: "link", onclick: () => player.go(position)}, `go to event ${countText(event.number)}`));
-  };
-  const rest = problems.length - SHOWN;
-  fill(byId("problems"), ...problems.slice(0, SHOWN).map(row), rest > 0 && make("li", {class: "dim"}, `and ${countText(rest)} more, red in the timeline`));
-  byId("problems").hidden = problems.length === 0 || lesson.isOn; // they would tell answers
+/* The button of an event that this page has; of another one its number. */
+function placeOf({seq, line}) {
+  const position = seq - data.first + 1, isHere = position >= 1 && position <= nEvents;
+  const place = isHere ? make("button", {type: "button", class: "link", "data-seq": seq, onclick: () => player.go(position)}, `go to event ${countText(seq)}`)
+    : `event ${countText(seq)}, not on this page`;
+  return make("span", {class: "dim"}, place, line && `, ${line}`);
+}
+
+/* What is wrong with the whole program, as `tapedeck findings` tells it. */
+function showFindings() {
+  const {findings} = data, SHOWN = 3;
+  if (!findings) return;
+  const card = (one) => make("li", {"data-kind": one.kind}, make("b", {}, one.n > 1 ? `${one.title}, ${countText(one.n)} times` : one.title),
+    make("p", {}, `${one.text.replace(/\.$/, "")}.`), one.advice && make("p", {class: "dim"}, one.advice), placeOf(one));
+  const cards = findings.items.map(card), rest = cards.length - SHOWN;
+  const more = rest > 0 && make("li", {}, make("details", {}, make("summary", {}, many(rest, "more finding", "more findings")), make("ul", {}, ...cards.slice(SHOWN))));
+  const limits = [findings.left_out && `${many(findings.left_out, "more problem is", "more problems are")} not told apart.`, findings.note].filter(Boolean);
+  fill(byId("problems"), ...cards.slice(0, SHOWN), more, limits.length > 0 && make("li", {class: "dim"}, limits.join(" ")));
+  byId("problems").hidden = cards.length === 0;
+  if (!cards.length) byId("facts").append(` · nothing found that is wrong${findings.note ? `. ${findings.note}` : ""}`);
 }
 
 function showPasses() {
@@ -96,7 +106,7 @@ function repaint() {
 
 showHead();
 showLeftOut();
-showProblems();
+showFindings();
 showPasses();
 showLegend();
 showKnown();

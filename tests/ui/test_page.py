@@ -8,7 +8,7 @@ import re
 import shutil
 import subprocess
 
-from page_case import main, OUTPUT, PageCase, run, SEEK
+from page_case import main, OUTPUT, PageCase, run, SEEK, TAPEDECK
 
 MAKE_TAPE = os.path.join(os.environ["BUILD_ROOT"], "tests", "make_tape")
 CUT_TAPE = os.path.join(os.environ["BUILD_ROOT"], "tests", "cut_tape")
@@ -202,6 +202,40 @@ class Page(PageCase):
                 self.assertEqual(int(n), row["n"])
                 for text, number in zip([self_time, *times], numbers, strict=True):
                     self.assertAlmostEqual(nanoseconds(text), number, delta=0.006 * number + 0.5)
+
+    def test_findings(self):
+        """The page says what `findings` says, of the whole tape. A click goes to an event that the page has."""
+        tape = self.example("nan_from_sum")
+        self.browser.open(self.export(tape))
+        told = json.loads(subprocess.run([TAPEDECK, "findings", tape, "--json"], capture_output=True, text=True).stdout)["findings"]
+        shown = self.browser.run("[...document.querySelectorAll('#problems > li[data-kind]')].map((one) => [one.dataset.kind, one.querySelector('p').textContent])")
+        self.assertEqual(shown, [[one["kind"], one["text"].rstrip(".") + "."] for one in told])
+        begin = self.passes(tape)[0]["begin"]
+        here = [one["seq"] for one in told if one["seq"] >= begin]
+        self.assertTrue(0 < len(here) < len(told))
+        self.assertEqual(self.browser.run("[...document.querySelectorAll('#problems button')].map((one) => Number(one.dataset.seq))"), here)
+        self.browser.click("#problems button")
+        self.assertEqual(self.position(), here[0] - begin + 1)
+        self.browser.picture(os.path.join(OUTPUT, "page_findings.png"))
+
+    def test_more_findings(self):
+        """Of many, the first three are open."""
+        with open(self.path("many.py"), "w", encoding="utf-8") as file:
+            file.write("import torch\nfor name in ('sqrt', 'log', 'rsqrt', 'reciprocal', 'log1p'):\n"
+                       "    x = torch.full((2,), -1.0 if name == 'log1p' else 0.0, requires_grad=True)\n"
+                       "    (getattr(x, name)() * 0).sum().backward()\n")
+        run("run", "--anomaly", "nonfinite", "-o", self.path("many.tape"), "--force", self.path("many.py"))
+        self.browser.open(self.export(self.path("many.tape")))
+        counts = self.browser.run("[document.querySelectorAll('#problems > li[data-kind]').length, document.querySelectorAll('#problems details li').length]")
+        told = self.data_of(self.path("many.html"))["findings"]["items"]
+        self.assertEqual(counts, [min(3, len(told)), max(0, len(told) - 3)])
+        self.assertGreater(len(told), 3)
+
+    def test_no_findings(self):
+        tape = self.example("two_layers")
+        self.browser.open(self.export(tape))
+        self.assertTrue(self.browser.run("document.getElementById('problems').hidden"))
+        self.assertIn("nothing found that is wrong", self.browser.run("document.getElementById('facts').textContent"))
 
     def test_narrow_and_dark(self):
         """The page fits into a cell of a notebook. Pictures are there to be looked at."""

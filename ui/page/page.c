@@ -9,6 +9,7 @@
 #include "ui/page/lanes.h"
 #include "ui/page/template.h"
 #include "ui/page/times.h"
+#include "ui/page/wrongs.h"
 
 #include <inttypes.h>
 
@@ -27,6 +28,7 @@ typedef struct page {
   td_page_changes changes;
   td_page_times times;
   td_page_says says, whys, stacks;
+  td_findings wrongs;
   td_timeline *timeline; /* (owned) */
 } page;
 
@@ -125,6 +127,16 @@ write_lesson(const page *self, td_json *json) {
     td_json_null(json);
 }
 
+/* A lesson has none: they would tell answers. */
+static void
+write_wrongs(const page *self, td_json *json) {
+  td_json_key(json, "findings");
+  if (self->lesson)
+    td_json_null(json);
+  else
+    td_page_wrongs_write(&self->wrongs, json);
+}
+
 static void
 write_data(page *self, const char *version, FILE *out) {
   const td_page_changes *changes = &self->changes;
@@ -135,6 +147,7 @@ write_data(page *self, const char *version, FILE *out) {
   write_place(self, &json, version);
   td_page_facts_write_tape(&json, self->replay);
   write_left_out(self, &json);
+  write_wrongs(self, &json);
   td_page_facts_write_words(&json);
   td_page_facts_write_kinds(&json, td_tape_info_get(td_replay_tape(self->replay)), changes);
   td_page_facts_write_nodes(&json, &self->nodes, &self->stacks);
@@ -198,12 +211,15 @@ read_pass(page *self, td_error *error) {
   if (status) return status;
   status = td_page_times_make(&self->times, tape, &self->nodes, self->pass, self->first, self->end,
                               error);
-  return status ? status : td_timeline_new(tape, self->catalog, &self->timeline, error);
+  if (!status) status = td_timeline_new(tape, self->catalog, &self->timeline, error);
+  if (!status && !self->lesson) status = td_findings_make(tape, &self->wrongs, error);
+  return status;
 }
 
 static void
 page_fini(page *self) {
   td_timeline_free(self->timeline);
+  td_findings_fini(&self->wrongs);
   td_page_times_fini(&self->times);
   td_page_changes_fini(&self->changes);
   td_page_graphs_fini(&self->graphs);

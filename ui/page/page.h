@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
  * One backward pass as a page of HTML that needs nothing else: no network, no other file. It has
- * the graph, which plays, the queues, threads, timeline and times. The page computes no states. It
- * has what each event changed, from the replay. Main thread: letters are measured with pango. */
+ * the graph, which plays, the queues, threads, timeline, times and findings. The page computes no
+ * states. It has what each event changed, from the replay. Main thread: letters are measured with
+ * pango. */
 #pragma once
 
 #include "ui/page/lesson.h"

@@ -7,6 +7,7 @@
 #include "engine/profile/source_place.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 static const struct {
   const char *name, *title;
@@ -73,4 +74,22 @@ td_findings_fini(td_findings *findings) {
   }
   free(findings->items);
   *findings = (td_findings){0};
+}
+
+static bool
+has_nonfinite(const td_findings *findings) {
+  return findings->n && findings->items[0].kind == TD_FINDING_nonfinite; /* the first kind */
+}
+
+/* Of an older tape or a trace, only what was found shows that somebody looked. */
+const char *
+td_findings_search_note(const td_findings *findings) {
+  const char *looked_for = findings->looked_for;
+  if (strcmp(looked_for, "nonfinite") == 0) return "";
+  if (strcmp(looked_for, "nan") == 0)
+    return "The recording looked for NaN, not for Inf: --anomaly nonfinite does both.";
+  if (has_nonfinite(findings)) return "";
+  if (!*looked_for && !findings->unjudged[TD_FINDING_nonfinite])
+    return "The tape does not say whether the recording looked for NaN and Inf.";
+  return "The recording did not look for NaN and Inf: --anomaly nonfinite does.";
 }

@@ -53,6 +53,10 @@ void td_findings_add(td_findings *findings, td_finding finding);
 /* td_findings_sort brings them into their order. */
 void td_findings_sort(td_findings *findings);
 
+/* td_findings_search_note returns a sentence if the recording did not look for all of NaN and Inf,
+ * else "". Constant. */
+const char *td_findings_search_note(const td_findings *findings);
+
 /* td_finding_line returns the line of the program that made a node, or NULL; facts may be NULL. The
  * caller frees. */
 char *td_finding_line(const td_catalog_node *facts);

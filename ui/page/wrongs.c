@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "ui/page/wrongs.h"
+
+static void
+member(td_json *json, const char *key, const char *text) {
+  if (!text || !*text) return;
+  td_json_key(json, key);
+  td_json_string(json, text);
+}
+
+static void
+write_finding(const td_finding *finding, td_json *json) {
+  td_json_begin_object(json);
+  member(json, "kind", td_finding_kind_name(finding->kind));
+  member(json, "title", td_finding_kind_title(finding->kind));
+  td_json_key(json, "seq");
+  td_json_u64(json, finding->seq);
+  td_json_key(json, "n");
+  td_json_u64(json, finding->n);
+  member(json, "text", finding->text);
+  member(json, "advice", finding->advice);
+  member(json, "line", finding->line);
+  td_json_end_object(json);
+}
+
+void
+td_page_wrongs_write(const td_findings *findings, td_json *json) {
+  td_json_begin_object(json);
+  member(json, "note", td_findings_search_note(findings));
+  td_json_key(json, "left_out");
+  td_json_u64(json, findings->n_left_out);
+  td_json_key(json, "items");
+  td_json_begin_array(json);
+  for (uint32_t i = 0; i < findings->n; i++)
+    write_finding(&findings->items[i], json);
+  td_json_end_array(json);
+  td_json_end_object(json);
+}
