@@ -2,10 +2,12 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # A notebook with %%tapedeck, executed as nbconvert does it, and its page in a browser.
 import base64
+import html
 import json
 import os
 import pathlib
 import re
+import subprocess
 import unittest
 
 import torches
@@ -21,7 +23,7 @@ CELLS = [
     '%%tapedeck step.tape --stacks\nloss = net(data).pow(2).sum()\nloss.backward()\nloss.item() > 0',
     'print(len(_tape.passes), loss.item() > 0, net[0].weight.grad is not None)',
     '%%tapedeck\nx = torch.zeros(2, requires_grad=True)\n(x.sqrt() * 0).sum().backward()',
-    '%%tapedeck --play\nnet(data).sum().backward()',
+    '%%tapedeck --view timeline\nnet(data).sum().backward()',
     '%%tapedeck\nnet(data).sum().backward()\nraise KeyError("on purpose")',
     '%%tapedeck\n1 + 1',
     '%%tapedeck --level 2\n1',
@@ -56,18 +58,40 @@ class Notebook(RecordCase):
     def of_type(self, outputs, kind):
         return ''.join(''.join(output.get('data', {}).get(kind, '')) for output in outputs)
 
+    def assert_plays(self, output):
+        """The cell has the page that `export` writes, whole, and a notebook stays small."""
+        frame = re.search("<iframe [^>]*srcdoc='([^']*)'></iframe>", output)
+        self.assertTrue(frame, output[:300])
+        run = subprocess.run([TAPEDECK, 'export', 'step.tape', '--to', 'html', '-o', 'step.html', '--force'], cwd=self.folder)
+        self.assertEqual(run.returncode, 0)
+        self.assertEqual(html.unescape(frame[1]), (self.folder / 'step.html').read_text())
+        self.assertLess(len(output), 300_000)
+        print(f'a cell of {len(output)} characters, {len(frame[0])} of them the page that plays')
+
+    def test_large_page(self):
+        """A page that would swell the notebook is there only on demand."""
+        many = 'x = torch.ones(1, requires_grad=True)\ny = x\nfor i in range(3000):\n    y = y * 1.5\ny.sum().backward()'
+        outputs = self.outputs([CELLS[0], 'import torch', f'%%tapedeck\n{many}', f'%%tapedeck --play\n{many}'])
+        without, with_page = (self.of_type(one, 'text/html') for one in outputs[2:])
+        self.assertNotIn('<iframe', without)
+        self.assertRegex(without, r'The page that plays has \d[.]\d MB')
+        self.assertIn('<iframe', with_page)
+
     def test_cells(self):
         outputs = self.outputs(CELLS)
         page = self.of_type(outputs[2], 'text/html')
-        picture = base64.b64decode(re.search('data:image/svg[+]xml;base64,([^"]+)', page)[1]).decode()
-        self.assertIn('<svg', picture)
+        self.assert_plays(page)
+        self.assertEqual(base64.b64decode(re.search('data:image/png;base64,([^"]+)', page)[1])[:4], b'\x89PNG')
+        picture = re.search('data:image/svg[+]xml;base64,([^"]+)', self.of_type(outputs[5], 'text/html'))[1]
+        self.assertIn('<svg', base64.b64decode(picture).decode())
         for words in ('1 backward pass took', 'AddmmBackward0', 'PowBackward0'):
             self.assertIn(words, page)
         self.assertEqual(self.of_type(outputs[2], 'text/plain').endswith('>True'), True)  # the value of the last line
         self.assertEqual(''.join(outputs[3][0]['text']), '1 True True\n')
         self.assertEqual((len(self.info('step.tape')['graph_tasks']), self.info('step.tape')['source']), (1, 'notebook'))
         self.assertIn('NaN was born', self.of_type(outputs[4], 'text/html'))
-        self.assertIn('<iframe', self.of_type(outputs[5], 'text/html'))
+        self.assertIn('timeline of the backward pass', self.of_type(outputs[5], 'text/html'))
+        self.assertNotIn('<iframe', self.of_type(outputs[5], 'text/html'))
         errors = [output for output in outputs[6] if output['output_type'] == 'error']
         self.assertEqual([(error['ename'], 'on purpose' in error['evalue']) for error in errors], [('KeyError', True)])
         self.assertIn('AddmmBackward0', self.of_type(outputs[6], 'text/html'))

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """In Jupyter: `%load_ext tapedeck`, then %%tapedeck at the head of a cell records the backward passes of that cell. Below
-the cell stand a picture of the graph, the profile, and what is wrong. The tape is `_tape` from then on."""
+the cell stands the page of `export --to html`, which plays. Folded under it are a picture, the profile, and what is wrong: a viewer
+that runs no scripts shows these. The tape is `_tape` from then on."""
 import ast
 import base64
 import html
@@ -21,6 +22,7 @@ from IPython.display import HTML, display
 
 from tapedeck import inside, tape
 
+MOST_PAGE_BYTES = 1500000  # a notebook keeps the page with each output; a larger one is there if --play asks for it
 MOST_NODES_DRAWN = 300  # with more, a picture of dots is smaller than one of lines
 ROWS = 8
 UNITS = ((1e9, 's'), (1e6, 'ms'), (1e3, 'µs'), (1, 'ns'))
@@ -35,10 +37,10 @@ def time_text(ns):
     return '0'
 
 
-def picture(recorded, view, graph_task):
-    """An <img> that holds the picture: the page that somebody sends has it."""
-    is_large = recorded.info['n_nodes'] > MOST_NODES_DRAWN
-    kind, type_ = ('png', 'image/png') if is_large else ('svg', 'image/svg+xml')
+def picture(recorded, view, graph_task, is_small):
+    """An <img> that holds the picture: the page that somebody sends has it. A small one has few bytes, and no lines to enlarge."""
+    of_dots = is_small or recorded.info['n_nodes'] > MOST_NODES_DRAWN
+    kind, type_ = ('png', 'image/png') if of_dots else ('svg', 'image/svg+xml')
     with tempfile.TemporaryDirectory(prefix='tapedeck-') as folder:
         path = pathlib.Path(folder) / f'picture.{kind}'
         tape.call('render', recorded.path, '--view', view, '--size', SIZES[view], '-o', path,
@@ -66,20 +68,34 @@ def findings(recorded):
     return f'<p>What is wrong, or likely to be:</p><ul>{items}</ul>' if found else ''
 
 
-def player(recorded, graph_task):
-    """The page of `export --to html`, in a frame of its own."""
+def exported(recorded, graph_task):
+    """The page of `export --to html`."""
     with tempfile.TemporaryDirectory(prefix='tapedeck-') as folder:
         path = os.path.join(folder, 'page.html')
         tape.call('export', recorded.path, '--to', 'html', '-o', path, *([] if graph_task is None else ['--pass', graph_task]))
-        page = pathlib.Path(path).read_text(encoding='utf-8')
-    return f'<iframe style="width: 100%; height: 640px; border: 1px solid #ccc" srcdoc="{html.escape(page)}"></iframe>'
+        return pathlib.Path(path).read_text(encoding='utf-8')
 
 
-def show(recorded, view='graph', play=False, graph_task=None):
-    """Shows a tape below the cell."""
-    parts = [player(recorded, graph_task) if play else picture(recorded, view, graph_task), profile(recorded, graph_task),
-             findings(recorded)]
-    display(HTML('\n'.join(part for part in parts if part)))
+def player(page):
+    """A page in a frame of its own. A page is full of double quotes, so single ones stand around it."""
+    text = page.replace('&', '&amp;').replace("'", '&#39;')
+    return ('<iframe title="A backward pass that plays" style="width: 100%; height: 760px; border: 1px solid #ccc" '
+            f"srcdoc='{text}'></iframe>")
+
+
+def show(recorded, view=None, play=False, graph_task=None):
+    """Shows a tape below the cell: a page that plays, or a picture if `view` names one."""
+    page = exported(recorded, graph_task) if play or not view else None
+    size = len(page.encode()) if page else 0
+    is_played = bool(page) and (play or size <= MOST_PAGE_BYTES)
+    fixed = [picture(recorded, view or 'graph', graph_task, is_played), profile(recorded, graph_task), findings(recorded)]
+    fixed = '\n'.join(part for part in fixed if part)
+    if is_played:
+        fixed = (f'{player(page)}\n<details><summary>The same as a picture and tables, for viewers that run no scripts</summary>\n{fixed}\n'
+                 '</details>')
+    elif page:
+        fixed += f'\n<p>The page that plays has {size / 1e6:.1f} MB: <code>%%tapedeck --play</code> shows it.</p>'
+    display(HTML(fixed))
 
 
 @magics_class
@@ -127,8 +143,8 @@ class TapedeckMagics(Magics):
     @needs_local_scope
     @magic_arguments()
     @argument('tape', nargs='?', help='where the tape goes; without, it goes with the kernel')
-    @argument('--view', choices=VIEWS, default='graph', help='what to draw')
-    @argument('--play', action='store_true', help='a page that plays, in place of the picture')
+    @argument('--view', choices=VIEWS, help='a picture of this, in place of the page that plays')
+    @argument('--play', action='store_true', help='the page that plays, also if it is large')
     @argument('--pass', dest='graph_task', type=int, help='show this backward pass; without, the largest')
     @argument('--anomaly', choices=('off', 'nan', 'nonfinite'), default='nonfinite', help='what to look for in every gradient')
     @argument('--stats', choices=('off', 'finite', 'full'), help='what to measure of every gradient')
