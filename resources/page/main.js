@@ -36,8 +36,8 @@ function placeOf({seq, line}) {
 function showFindings() {
   const {findings} = data, SHOWN = 3;
   if (!findings) return;
-  const card = (one) => make("li", {"data-kind": one.kind}, make("b", {}, one.n > 1 ? `${one.title}, ${countText(one.n)} times` : one.title),
-    make("p", {}, `${one.text.replace(/\.$/, "")}.`), one.advice && make("p", {class: "dim"}, one.advice), placeOf(one));
+  const card = (one) => make("li", {"data-kind": one.kind}, make("b", {}, one.n > 1 ? `${one.title}, ${countText(one.n)} times` : one.title), " · ", placeOf(one),
+    make("p", {}, `${one.text.replace(/\.$/, "")}.`), one.advice && make("p", {class: "dim"}, one.advice));
   const cards = findings.items.map(card), rest = cards.length - SHOWN;
   const more = rest > 0 && make("li", {}, make("details", {}, make("summary", {}, many(rest, "more finding", "more findings")), make("ul", {}, ...cards.slice(SHOWN))));
   const limits = [findings.left_out && `${many(findings.left_out, "more problem is", "more problems are")} not told apart.`, findings.note].filter(Boolean);
@@ -74,6 +74,8 @@ function showKnown() {
   fill(byId("known"),
     tape.level && make("p", {}, "Recorded by: ", make("b", {}, tape.level), tape.reason ? ` (${tape.reason})` : "", "."),
     row("observed", "The recording saw each of these events:"), row("reconstructed", "These follow from the engine's rules:"),
+    data.findings && data.findings.unjudged.length > 0 &&
+      make("p", {}, "Nobody looked for these, because the tape has no such events, or too many: ", make("span", {class: "dim"}, data.findings.unjudged.join("; ")), "."),
     make("p", {}, `A dash (${NONE}) stands for what cannot be known here. It says why if you point at it.`),
     make("p", {}, "All states come from Tapedeck's replay of the tape. This page only shows them."));
   byId("made").textContent = `Made by Tapedeck ${data.program} from ${data.tape.file}. This page needs no network and sends nothing.`;

@@ -1,4 +1,3 @@
-#!/usr/bin/python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Makes the documentation as a site of plain pages: make_site.py --program TAPEDECK --source ROOT --output FOLDER.
 

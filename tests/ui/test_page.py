@@ -231,6 +231,14 @@ class Page(PageCase):
         self.assertEqual(counts, [min(3, len(told)), max(0, len(told) - 3)])
         self.assertGreater(len(told), 3)
 
+    def test_not_looked_for(self):
+        """Of a tape of hooks alone, the page says what cannot be found on it."""
+        tape = self.random_tape(60, 2, 2, 7, "hooked")
+        self.browser.open(self.export(tape))
+        told = subprocess.run([TAPEDECK, "findings", tape], capture_output=True, text=True).stdout
+        kinds = re.search("Not judged, because the tape has no such events, or too many: (.*)[.]", told)[1]
+        self.assertIn(kinds, self.browser.run("document.getElementById('known').textContent"))
+
     def test_no_findings(self):
         tape = self.example("two_layers")
         self.browser.open(self.export(tape))

@@ -23,10 +23,21 @@ write_finding(const td_finding *finding, td_json *json) {
   td_json_end_object(json);
 }
 
+/* Kinds that the tape cannot tell of. The note is about NaN and Inf. */
+static void
+write_unjudged(const td_findings *findings, td_json *json) {
+  td_json_key(json, "unjudged");
+  td_json_begin_array(json);
+  for (td_finding_kind kind = TD_FINDING_nonfinite + 1; kind < TD_N_FINDING_KINDS; kind++)
+    if (findings->unjudged[kind]) td_json_string(json, td_finding_kind_title(kind));
+  td_json_end_array(json);
+}
+
 void
 td_page_wrongs_write(const td_findings *findings, td_json *json) {
   td_json_begin_object(json);
   member(json, "note", td_findings_search_note(findings));
+  write_unjudged(findings, json);
   td_json_key(json, "left_out");
   td_json_u64(json, findings->n_left_out);
   td_json_key(json, "items");
