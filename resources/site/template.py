@@ -48,8 +48,8 @@ def crumbs_of(place, root, top):
 def player(source, title, place=""):
     """A page that plays, in a frame. Links with its name as target lead into it."""
     return (f'<iframe class="player" name="player" src="{source}{place}" title="{escape(title)}" loading="lazy"></iframe>\n'
-            f'<p class="player-note"><a href="{source}">Open it on a page of its own</a>. Keys: Space plays, ← and → go one event, Shift with ← and → '
-            'one function. Click into the picture first.</p>\n')
+            f'<p class="player-note"><a href="{source}">Open it on a page of its own</a><span>. Keys: Space plays, ← and → go one event, Shift with ← and '
+            '→ one function. Click into the picture first.</span></p>\n')
 
 
 def terminal(line, output, most=60):

@@ -180,6 +180,18 @@ class SiteInBrowser(SitePages):
                 self.assertEqual(int(re.search(r"\d+", ground)[0]) < 128, scheme == "dark", name)
                 self.browser.picture(OUTPUT / f"site_{name.replace('/', '_').removesuffix('.html')}_{width}.png")
 
+    def test_prints_on_white(self):
+        """Also for somebody who reads in the dark."""
+        self.browser.resize(800, 900, "dark")
+        self.browser.send("Emulation.setEmulatedMedia", media="print", features=[{"name": "prefers-color-scheme", "value": "dark"}])
+        self.browser.open(self.files["examples/nan_from_sum.html"])
+        grounds = self.browser.run("['body', '.findings li', 'pre'].map((one) => getComputedStyle(document.querySelector(one)).backgroundColor)")
+        for ground in grounds:
+            self.assertGreater(min(map(int, re.findall(r"\d+", ground)[:3])), 200, grounds)
+        self.assertFalse(self.browser.run("document.querySelector('iframe').checkVisibility()"))
+        self.browser.picture(OUTPUT / "site_printed.png")
+        self.browser.send("Emulation.setEmulatedMedia", media="screen", features=[])
+
     def wait_for(self, condition):
         self.browser.run(f"new Promise((done) => {{ const look = () => ({condition}) ? done() : requestAnimationFrame(look); look(); }})")
 
