@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <glib-unix.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -174,12 +175,25 @@ tell_state(td_hub_target *viewer) {
   if (!is_there) tell_over(viewer);
 }
 
+/* As Ctrl+C does. The target gets the signal before the commands that come later. */
+static void
+interrupt(td_hub *hub, pid_t pid) {
+  for (guint i = 0; i < hub->peers->len; i++) {
+    const td_hub_target *peer = hub->peers->pdata[i];
+    if (peer->role == PEER_TARGET && peer->pid == pid) kill(pid, SIGINT);
+  }
+}
+
 /* A command of a viewer goes to the target that it names, or to all targets. */
 static void
 command(td_hub_target *viewer, const td_line *line) {
   guint32 pid = 0;
   td_line_text text;
   td_line_find_u32(line, "pid", &pid);
+  if (td_line_is(line, "interrupt")) {
+    interrupt(viewer->hub, (pid_t)pid);
+    return;
+  }
   td_line_copy(&text, line);
   send_to_targets(viewer->hub, (pid_t)pid, text.bytes);
   td_line_text_fini(&text);

@@ -26,6 +26,7 @@
  *   break add=COND | remove=COND | clear=1   detach
  *   choose queue= node= [graph_task=]   to Tapedeck's engine alone: see choose.h
  * Viewer to hub: `view pid=`, then commands as above, with pid= for one target or without for all.
+ * `interrupt pid=` has the hub send that target SIGINT.
  * Hub to viewer: the targets' lines with pid= added. A new viewer gets the lines that still hold.
  * Asker to hub: `list`. The hub answers with a line for each target, and then with `listed`:
  *   target pid= path= live=0|1 stopped=   no `path`: its tape has not begun. `live`: it has a gate

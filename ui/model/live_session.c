@@ -6,7 +6,6 @@
 
 #include <errno.h>
 #include <glib-unix.h>
-#include <signal.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>
@@ -19,7 +18,7 @@ struct _TdLiveSession {
   guint reading; /* source, or 0 */
   td_line_reader reader;
   GPtrArray *stops; /* (owned) of stop, the latest last */
-  gboolean ended, paused, released;
+  gboolean ended, lost, paused, released;
   gboolean watched;  /* the program has no gate */
   gboolean has_gate; /* it said what its gate waits for */
   uint32_t chosen;   /* node, or TD_NONE */
@@ -213,6 +212,7 @@ read_cb(gint fd, GIOCondition condition, gpointer data) {
   if (self->ended) return G_SOURCE_REMOVE;
   if (fine) return G_SOURCE_CONTINUE;
   self->reading = 0;
+  self->lost = TRUE;
   end(self);
   return G_SOURCE_REMOVE;
 }
@@ -271,6 +271,11 @@ td_live_session_get_state(TdLiveSession *self) {
   if (self->watched) return TD_LIVE_WATCHED;
   if (self->stops->len) return TD_LIVE_STOPPED;
   return self->released ? TD_LIVE_DETACHED : TD_LIVE_RUNNING;
+}
+
+gboolean
+td_live_session_is_lost(TdLiveSession *self) {
+  return self->lost;
 }
 
 const TdLiveStop *
@@ -339,8 +344,7 @@ td_live_session_detach(TdLiveSession *self) {
 void
 td_live_session_interrupt(TdLiveSession *self) {
   if (self->ended) return;
-  if (kill((pid_t)self->process, SIGINT) != 0)
-    g_debug("the program does not hear: %s", g_strerror(errno));
+  say(self, "interrupt");
   td_live_session_detach(self);
 }
 

@@ -39,6 +39,10 @@ TdLiveSession *td_live_session_new(const char *path, uint32_t process, GError **
 
 TdLiveState td_live_session_get_state(TdLiveSession *self);
 
+/* td_live_session_is_lost tells whether the session ended, but the program did not say that it did:
+ * a connection broke. */
+gboolean td_live_session_is_lost(TdLiveSession *self);
+
 /* td_live_session_get_stop returns the latest stop of a thread that still stands, or NULL.
  * td_live_session_find_stop returns the stop of one thread. Both are borrowed until the next
  * change. */
@@ -65,8 +69,8 @@ void td_live_session_detach(TdLiveSession *self);
  * PyTorch's cannot. */
 void td_live_session_choose(TdLiveSession *self, uint32_t queue, uint32_t node);
 
-/* td_live_session_interrupt sends the program SIGINT, as Ctrl+C does, and lets it go. It hears the
- * signal first, so it cannot come to its end before. */
+/* td_live_session_interrupt has the program get SIGINT, as Ctrl+C does, and lets it go. It hears
+ * the signal first, so it cannot come to its end before. */
 void td_live_session_interrupt(TdLiveSession *self);
 
 void td_live_session_set_condition(TdLiveSession *self, const char *condition, gboolean wanted);

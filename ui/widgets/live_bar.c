@@ -49,7 +49,9 @@ dup_status(TdLiveBar *self) {
   case TD_LIVE_WATCHED:
     return g_strdup(_("The program cannot be stopped: it was recorded without --live"));
   case TD_LIVE_ENDED:
-    return g_strdup(_("The program has ended: this is its whole tape"));
+    return g_strdup(td_live_session_is_lost(self->session)
+                        ? _("The connection to the program is over: this is its tape so far")
+                        : _("The program has ended: this is its whole tape"));
   default:
     return g_strdup(_("The program is running"));
   }
@@ -99,7 +101,8 @@ show_state(TdLiveBar *self) {
   g_autofree char *status = dup_status(self), *detail = dup_detail(self);
   gboolean stopped = state == TD_LIVE_STOPPED, ended = state == TD_LIVE_ENDED;
   gboolean hears = !ended && state != TD_LIVE_WATCHED;
-  gtk_label_set_text(self->badge, ended ? _("ENDED") : _("LIVE"));
+  gboolean lost = td_live_session_is_lost(self->session);
+  gtk_label_set_text(self->badge, lost ? _("CUT OFF") : ended ? _("ENDED") : _("LIVE"));
   gtk_image_set_from_icon_name(self->icon, icon_name(state));
   gtk_label_set_text(self->status, status);
   gtk_widget_set_tooltip_text(GTK_WIDGET(self->status), status);
