@@ -41,7 +41,8 @@ apply_request(TdWindow *window, const TdWindowRequest *request) {
   if (request->page) td_tape_view_show_page(td_window_get_tape_view(window), request->page);
   if (request->lesson) td_window_take_lesson(window, request->lesson);
   if (request->path && request->session)
-    td_window_attach(window, request->session, (guint32)request->process, request->path);
+    td_window_attach(window, request->session, (guint32)request->process, request->path,
+                     request->remote);
   else if (request->path)
     td_window_open_at(window, request->path,
                       td_moment_options_given(&request->moment) ? find_position : NULL,

@@ -83,6 +83,12 @@ wait_and_forward(child_run *run, const sigset_t *signals) {
   return exit_status(run->status);
 }
 
+void
+td_child_expect(void) {
+  struct sigaction now;
+  if (sigaction(SIGCHLD, NULL, &now) == 0 && now.sa_handler == SIG_IGN) signal(SIGCHLD, SIG_DFL);
+}
+
 /* Signals wait in the mask, and this takes them one by one. So no handler interrupts the
  * program. */
 int
@@ -90,7 +96,7 @@ td_child_run(const td_child_options *options, char **problem) {
   sigset_t signals, before;
   child_run run = {.options = options};
   fill_signals(&signals);
-  signal(SIGCHLD, SIG_DFL);
+  td_child_expect();
   sigprocmask(SIG_BLOCK, &signals, &before);
   int error = spawn(options->argv, options->environment, 0, &before, NULL, &run.pid);
   if (!error && options->started) options->started(run.pid, options->data);

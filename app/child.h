@@ -25,6 +25,9 @@ typedef struct td_child_options {
   void *data;
 } td_child_options;
 
+/* td_child_expect lets this process hear of its children's ends, if its parent ignored those. */
+void td_child_expect(void);
+
 /* td_child_run starts a program and waits for its end. Returns its exit status, or 128 + n if
  * signal n killed it. If the program cannot start, returns 126 or 127 and sets *problem to the
  * reason (free it). */

@@ -3,7 +3,9 @@
 #include "app/leftovers.h"
 #include "app/lessons.h"
 #include "app/moment.h"
+#include "app/open_remote.h"
 #include "app/overlay_option.h"
+#include "app/remote_address.h"
 #include "app/window_request.h"
 #include "engine/trace/join.h"
 #include "ui/model/analysis_wish.h"
@@ -115,12 +117,19 @@ run_joined(TdWindowRequest *request, char **paths) {
   return status;
 }
 
+/* A tape, several, or none. */
+static int
+run_here(TdWindowRequest *request, char **paths) {
+  return paths[0] && paths[1] ? run_joined(request, paths) : td_window_run(request);
+}
+
 int
 td_command_open(int argc, char **argv) {
   TdWindowRequest request = {
       .node = -1, .moment = TD_MOMENT_OPTIONS, .beside_pass = TD_MOMENT_NO_PASS};
   g_autofree char *screenshot = NULL, *size = NULL, *page = NULL, *session = NULL;
-  g_autofree char *beside = NULL, *lesson = NULL;
+  g_autofree char *beside = NULL, *lesson = NULL, *remote = NULL, *output = NULL;
+  g_auto(GStrv) arguments = g_strdupv(argv + 1);
   g_autofree char *overlay = NULL;
   const GOptionEntry entries[] = {
       TD_MOMENT_ENTRIES(request.moment, "the begin of the first pass"),
@@ -139,14 +148,20 @@ td_command_open(int argc, char **argv) {
       {"size", 0, 0, G_OPTION_ARG_STRING, &size, "Size of the window", "WxH"},
       {"dark", 0, 0, G_OPTION_ARG_NONE, &request.dark, "Dark colours", NULL},
       TD_TRUST_ENTRY,
+      {"output", 'o', 0, G_OPTION_ARG_FILENAME, &output,
+       "With ssh://...: where the copy of the tape goes, to stay (default: a temporary file)",
+       "FILE"},
       {"session", 0, G_OPTION_FLAG_HIDDEN, G_OPTION_ARG_FILENAME, &session, NULL, NULL},
       {"process", 0, G_OPTION_FLAG_HIDDEN, G_OPTION_ARG_INT, &request.process, NULL, NULL},
+      {"remote", 0, G_OPTION_FLAG_HIDDEN, G_OPTION_ARG_STRING, &remote, NULL, NULL},
       {"screenshot", 0, 0, G_OPTION_ARG_FILENAME, &screenshot,
        "Write a picture of the window to OUT.png and quit", "OUT.png"},
       {0}};
   int status;
   if (!td_command_parse("open", entries, false, 0, -1, &argc, &argv, &status)) return status;
-  request.path = argc > 1 ? argv[1] : NULL;
+  bool is_remote = argc == 2 && td_remote_address_is(argv[1]);
+  request.path = argc > 1 && !is_remote ? argv[1] : NULL;
+  request.remote = remote;
   request.beside = beside;
   request.lesson = lesson;
   request.page = page;
@@ -158,7 +173,7 @@ td_command_open(int argc, char **argv) {
   if (status == TD_EXIT_OK && argc > 2 && (beside || request.beside_pass != TD_MOMENT_NO_PASS))
     status = td_command_bad_usage("open", "--beside and --beside-pass go with one tape");
   if (status == TD_EXIT_OK)
-    status = argc > 2 ? run_joined(&request, argv + 1) : td_window_run(&request);
+    status = is_remote ? td_open_remote(argv[1], arguments, output) : run_here(&request, argv + 1);
   td_moment_options_fini(&request.moment);
   return td_window_leave(status);
 }

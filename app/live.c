@@ -3,6 +3,7 @@
 
 #include "app/child.h"
 #include "app/command.h"
+#include "app/remote_address.h"
 #include "engine/control/condition.h"
 
 #include <stdio.h>
@@ -14,8 +15,8 @@ td_live_options_clear(td_live_options *options) {
   g_strfreev(options->conditions);
 }
 
-static bool
-has_display(void) {
+bool
+td_live_has_display(void) {
   const char *wayland = g_getenv("WAYLAND_DISPLAY"), *x = g_getenv("DISPLAY");
   return (wayland && *wayland) || (x && *x) || g_getenv(WINDOW_VARIABLE);
 }
@@ -32,12 +33,18 @@ td_live_options_check(const char *command, td_live_options *options) {
     }
     td_condition_fini(&condition);
   }
-  options->live = options->live || options->conditions;
-  if (!options->live || has_display()) return true;
+  options->live = options->live || options->conditions || options->listen;
+  if (!options->live || options->listen || td_live_has_display()) return true;
   options->is_away = true;
   fprintf(stderr,
           "tapedeck: no display for a window; the program does not stop until one attaches\n");
   return true;
+}
+
+char *
+td_live_dup_window(void) {
+  const char *other = g_getenv(WINDOW_VARIABLE);
+  return other ? g_strdup(other) : g_file_read_link("/proc/self/exe", NULL);
 }
 
 const char *
@@ -69,13 +76,22 @@ window_gone_cb(GPid pid, gint status, gpointer data) {
   if (!td_hub_is_viewed(self->hub, self->process)) td_hub_detach(self->hub, self->process);
 }
 
+static void
+tell_address(td_hub_target *target) {
+  g_autofree char *address = td_remote_address_dup_own((guint32)td_hub_target_get_pid(target));
+  fprintf(stderr,
+          "tapedeck: the program stops and waits for a window; on your desk, type\n"
+          "  tapedeck open %s\n",
+          address);
+}
+
 void
 td_live_show(const td_live_options *options, td_hub_target *target, const char *tape) {
-  if (!options->live || options->is_away) return;
+  if (options->listen) tell_address(target);
+  if (!options->live || options->is_away || options->listen) return;
   td_hub *hub = td_hub_target_get_hub(target);
   pid_t window, process = td_hub_target_get_pid(target);
-  g_autofree char *program = g_strdup(g_getenv(WINDOW_VARIABLE));
-  if (!program) program = g_file_read_link("/proc/self/exe", NULL);
+  g_autofree char *program = td_live_dup_window();
   g_autofree char *number = g_strdup_printf("%d", (int)process);
   char *argv[] = {program,     "open", "--session",  (char *)td_hub_get_path(hub),
                   "--process", number, (char *)tape, NULL};

@@ -13,7 +13,7 @@
 #include <stdbool.h>
 
 typedef struct td_live_options {
-  gboolean live;
+  gboolean live, listen;
   char **conditions; /* (owned) of --break, or NULL */
   bool is_away;      /* there is no display: no window opens, but one may attach later */
 } td_live_options;
@@ -29,12 +29,25 @@ void td_live_options_clear(td_live_options *options);
    &(options).live,                                                                                \
    "Open the window on the program, stopped at its first event",                                   \
    NULL},                                                                                          \
+      {"listen",                                                                                   \
+       0,                                                                                          \
+       0,                                                                                          \
+       G_OPTION_ARG_NONE,                                                                          \
+       &(options).listen,                                                                          \
+       "Like --live, but open no window: print the command that opens it on another machine by "   \
+       "ssh",                                                                                      \
+       NULL},                                                                                      \
   {                                                                                                \
     "break", 0, 0, G_OPTION_ARG_STRING_ARRAY, &(options).conditions,                               \
         "Like --live, but run until: node:N, op:NAME, nan, inf, nonfinite, error, begin, pass:N; " \
         "may be repeated",                                                                         \
         "CONDITION"                                                                                \
   }
+
+/* td_live_has_display tells whether a window can open. td_live_dup_window returns the program to
+ * start as the window. Free it. */
+bool td_live_has_display(void);
+char *td_live_dup_window(void);
 
 /* td_live_options_check checks --break. If it is wrong, it says what is wrong and returns false.
  * If there is no display, it says so: then the program does not stop before a window attaches. */
@@ -48,6 +61,6 @@ const char *td_live_anomaly_mode(const td_live_options *options);
 void td_live_add_answer(const td_live_options *options, td_line_text *record);
 
 /* td_live_show opens a window on a target whose tape has begun, if the session is live and there is
- * a display. If the window closes or cannot open, the target runs on, and a window may attach to it
- * later. */
+ * a display. With --listen it prints how to open one elsewhere, and the target waits for that. If
+ * the window closes or cannot open, the target runs on, and a window may attach to it later. */
 void td_live_show(const td_live_options *options, td_hub_target *target, const char *tape);

@@ -42,6 +42,7 @@ struct _TdWindow {
   TdNotice notice;
   TdConfig *config;      /* (owned) */
   TdLiveTape *live;      /* (owned) or NULL */
+  char *remote;          /* (owned) USER@HOST where that program runs or ran, or NULL: here */
   GCancellable *current; /* (owned): of what is in progress, or NULL */
   gboolean has_place;    /* where to open was said */
   uint64_t wanted_node;
@@ -70,7 +71,8 @@ set_title_of_tape(TdWindow *self, TdDocument *document) {
   g_autofree char *script = g_path_get_basename(catalog->source);
   g_autofree char *engine = td_facts_engine_text(document);
   g_autofree char *subtitle = g_strdup_printf("%s · %s", engine, script);
-  set_title(self, name, *catalog->source ? subtitle : "");
+  g_autofree char *title = self->remote ? g_strdup_printf(_("%s on %s"), name, self->remote) : NULL;
+  set_title(self, title ? title : name, *catalog->source ? subtitle : "");
 }
 
 static void
@@ -236,6 +238,7 @@ set_live(TdWindow *self, TdLiveTape *live) {
   td_tape_view_set_session(self->tape_view, live ? td_live_tape_get_session(live) : NULL);
   g_clear_object(&self->live);
   self->live = live;
+  g_clear_pointer(&self->remote, g_free);
   if (!live) return;
   g_signal_connect_swapped(live, "read", G_CALLBACK(show_live), self);
   g_signal_connect_swapped(live, "failed", G_CALLBACK(td_window_say), self);
@@ -253,7 +256,8 @@ td_window_get_live(TdWindow *self) {
 }
 
 void
-td_window_attach(TdWindow *self, const char *session, guint32 process, const char *tape) {
+td_window_attach(TdWindow *self, const char *session, guint32 process, const char *tape,
+                 const char *remote) {
   td_window_cancel(self);
   g_autofree char *name = g_path_get_basename(tape);
   g_autofree char *title = g_markup_printf_escaped(_("Recording “%s”"), name);
@@ -263,6 +267,7 @@ td_window_attach(TdWindow *self, const char *session, guint32 process, const cha
   TdLiveTape *live = td_live_tape_new(session, process, tape, self->playhead);
   if (live) {
     set_live(self, live);
+    self->remote = g_strdup(remote);
     return;
   }
   if (!g_file_test(tape, G_FILE_TEST_EXISTS)) { /* `record` names it anew at the end */
@@ -480,6 +485,7 @@ td_window_dispose(GObject *object) {
   g_clear_object(&self->examples);
   td_notice_clear(&self->notice);
   g_clear_pointer(&self->config, td_config_free);
+  g_clear_pointer(&self->remote, g_free);
   G_OBJECT_CLASS(td_window_parent_class)->dispose(object);
 }
 

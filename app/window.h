@@ -30,9 +30,10 @@ void td_window_open_at(TdWindow *self, const char *path, TdFindPosition find, gp
 /* td_window_attach shows the tape of a program that still runs, and controls the program: see
  * live_tape.h. The window lets the program go when it opens something else or closes. If the
  * session is over, the tape is opened as any other; or the window says that it has another name
- * now. td_window_get_live returns the session of the
- * program, or NULL. */
-void td_window_attach(TdWindow *self, const char *session, guint32 process, const char *tape);
+ * now. The title has `remote`, USER@HOST, if the program runs elsewhere. td_window_get_live returns
+ * the session of the program, or NULL. */
+void td_window_attach(TdWindow *self, const char *session, guint32 process, const char *tape,
+                      const char *remote);
 TdLiveSession *td_window_get_live(TdWindow *self);
 
 /* td_window_show_document shows a tape that is loaded. */

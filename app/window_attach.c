@@ -42,7 +42,7 @@ attach(TdWindow *window, guint number, TdAttachDialog *dialog) {
   GPtrArray *programs = g_object_get_data(G_OBJECT(dialog), PROGRAMS);
   if (!programs || number >= programs->len) return;
   const td_session_program *program = programs->pdata[number];
-  td_window_attach(window, program->session, program->pid, program->tape);
+  td_window_attach(window, program->session, program->pid, program->tape, NULL);
 }
 
 void

@@ -13,6 +13,7 @@ typedef struct TdWindowRequest {
   gint64 beside_pass;       /* compare this pass with that of the moment; or TD_MOMENT_NO_PASS */
   const char *session;      /* the hub of a program that still runs, or NULL */
   gint process;             /* the process of that program */
+  const char *remote;       /* USER@HOST where it runs, or NULL: here */
   td_moment_options moment; /* none given: where a reader wants to begin */
   int width, height;        /* 0: as remembered */
   gboolean dark;            /* dark, even if the desktop is light */

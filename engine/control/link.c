@@ -40,8 +40,8 @@ td_link_is_own_user(int fd) {
 }
 
 /* Nothing is said to a hub of another user: its answer names code to load. */
-static td_status
-connect_to(const char *path, int *fd, td_error *error) {
+td_status
+td_link_dial(const char *path, int *fd, td_error *error) {
   struct sockaddr_un address = {.sun_family = AF_UNIX};
   if (strlen(path) >= sizeof address.sun_path)
     return td_error_set(error, TD_IO, "the session's path is too long: %s", path);
@@ -54,6 +54,7 @@ connect_to(const char *path, int *fd, td_error *error) {
   else
     return TD_OK;
   if (*fd >= 0) close(*fd);
+  *fd = -1;
   return TD_IO;
 }
 
@@ -138,7 +139,7 @@ link_free(td_link *link) {
 td_status
 td_link_connect(const char *path, td_link **link, td_error *error) {
   int socket = -1;
-  td_status status = connect_to(path, &socket, error);
+  td_status status = td_link_dial(path, &socket, error);
   if (!status) *link = link_new(socket);
   return status;
 }

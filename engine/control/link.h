@@ -18,6 +18,10 @@ typedef struct td_link td_link;
 /* td_link_is_own_user tells whether the other end of a socket is a process of this user. */
 bool td_link_is_own_user(int fd);
 
+/* td_link_dial connects a socket to the hub at `path`, for others than targets. It sets *fd, which
+ * the caller owns, or returns TD_IO with the reason and sets *fd to -1. */
+td_status td_link_dial(const char *path, int *fd, td_error *error);
+
 /* td_link_connect connects to the hub at `path`. td_link_ask sends `hello` and waits for the
  * answer, which may take as long as a compile does. TD_IO with the reason: nobody there, another
  * user's hub, nothing or nonsense answered. The caller finishes *reply. td_link_open does both. */
