@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "app/remote_desk.h"
 
+#include "app/leftovers.h"
 #include "engine/control/link.h"
 
 #include <errno.h>
@@ -89,6 +90,7 @@ td_remote_desk_open(td_remote_desk *desk, const char *folder,
   if (desk->listening < 0 || bind(desk->listening, (const void *)&address, sizeof address) != 0 ||
       listen(desk->listening, 1) != 0)
     return errno;
+  td_leftovers_add(desk->path);
   desk->accepting = g_unix_fd_add(desk->listening, G_IO_IN, accept_cb, desk);
   return 0;
 }
@@ -99,6 +101,7 @@ td_remote_desk_fini(td_remote_desk *desk) {
   stop_listening(desk);
   td_line_reader_fini(&desk->reader);
   if (desk->path) g_unlink(desk->path);
+  if (desk->path) td_leftovers_forget(desk->path);
   g_clear_pointer(&desk->path, g_free);
 }
 

@@ -239,6 +239,17 @@ class Pipe(RemoteCase):
             desk.close_window()
             self.assertEqual(desk.leftovers(), [])
 
+    def test_signals(self):
+        """A desk that a signal ends before the window opens leaves nothing."""
+        hello = b"relay protocol=1 tapedeck=1 pid=7\n"
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            ssh = self.hostile(hello, b"copy n=5 path=/x/a.tape\n", b"bytes at=0 data=QUJD\n", then="cat >/dev/null")
+            desk = self.open("ssh://host/7", ssh=ssh)
+            wait_for("the copy", lambda: any(path.read_bytes() == b"ABC" for path in (desk.folder / "tmp").glob("*/a.tape")))
+            desk.process.send_signal(number)
+            self.assertEqual(desk.process.wait(60), -number)
+            self.assertEqual(desk.leftovers(), [])
+
     def test_hostile_desk(self):
         """A relay whose desk talks nonsense, or reads nothing, ends; and the program runs on."""
         server = self.server()
