@@ -4,6 +4,7 @@
 #include "app/command.h"
 #include "app/live.h"
 #include "app/output_file.h"
+#include "app/remote_list.h"
 #include "app/remote_session.h"
 
 #include <string.h>
@@ -25,7 +26,7 @@ td_open_remote(const char *path, char **arguments, const char *output) {
   g_auto(GStrv) rest = without(arguments, path);
   bool has_window = !address.pid || td_live_has_display();
   int status = !has_window    ? td_command_fail("no display", "a window cannot open here")
-               : !address.pid ? td_remote_session_list(&address)
+               : !address.pid ? td_remote_list(&address)
                : output && td_output_is_taken(output)
                    ? td_command_fail(output, "exists already")
                    : td_remote_session_open(&address, rest, output);

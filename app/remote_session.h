@@ -12,6 +12,3 @@
  * the exit status. `arguments` are those of `tapedeck open`, without the address. The copy of the
  * tape goes to `output`, or to a temporary folder if that is NULL. */
 int td_remote_session_open(const td_remote_address *address, char **arguments, const char *output);
-
-/* td_remote_session_list prints the programs that can be opened there, and returns the status. */
-int td_remote_session_list(const td_remote_address *address);
