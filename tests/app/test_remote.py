@@ -7,9 +7,11 @@
 import base64
 import os
 import pathlib
+import random
 import re
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -19,6 +21,25 @@ from remote_case import SSH, TAPEDECK, Desk, Server, wait_for, write_script
 from sshd import Network, why_not
 
 WHICH = sys.argv.pop(1) if len(sys.argv) > 1 else "pipe"
+
+
+def change(path, chance):
+    """Adds bytes or zeros, makes a hole, cuts the end off, or writes over something in the middle."""
+    with open(path, "r+b") as file:
+        size, kind = file.seek(0, os.SEEK_END), chance.randrange(5)
+        if kind == 0:
+            file.write(chance.randbytes(chance.randrange(200000)))
+        elif kind == 1:
+            file.write(bytes(chance.randrange(300000)))
+        elif kind == 2:
+            file.truncate(size + chance.randrange(500000))
+        elif kind == 3:
+            file.truncate(max(400, size - chance.randrange(100000)))
+        else:
+            file.seek(chance.randrange(size))
+            file.write(chance.choice([bytes, chance.randbytes])(chance.randrange(90000)))
+        file.seek(100)
+        file.write(chance.randbytes(4))
 
 
 class RemoteCase(unittest.TestCase):
@@ -155,6 +176,34 @@ class Pipe(RemoteCase):
         server.finish()
         wait_for("the end of the copy", lambda: desk.tape.read_bytes() == server.tape.read_bytes())
         self.assertEqual(subprocess.run([TAPEDECK, "info", desk.tape], capture_output=True).returncode, 0)
+
+    def test_any_change(self):
+        """A file that changes at random, with holes and cuts; its head says so. The copy is the same at each stop."""
+        chance = random.Random(1)
+        tape = self.folder / "any.tape"
+        tape.write_bytes(b"HEAD" * 100)
+        hub = socket.socket(socket.AF_UNIX)
+        self.addCleanup(hub.close)
+        hub.bind(str(self.folder / "session"))
+        hub.listen()
+        program = subprocess.Popen(["sleep", "600"], env=dict(os.environ, TAPEDECK_SESSION=str(self.folder / "session")))
+        self.addCleanup(program.wait)
+        self.addCleanup(program.kill)
+        desk = self.open(f"ssh://host/{program.pid}?tapedeck={TAPEDECK}", ssh=self.ssh)
+        viewer, _ = hub.accept()
+        self.addCleanup(viewer.close)
+
+        def say(line):
+            viewer.sendall(f"{line} pid={program.pid}\n".encode())
+
+        say(f"target path={tape} live=1")
+        say(f"tape path={tape}")
+        desk.connect()
+        for step in range(60):
+            change(tape, chance)
+            say("stopped thread=0 kind=node_begin reason=step")
+            desk.hear_until("stopped")
+            self.assertEqual(desk.tape.read_bytes(), tape.read_bytes(), f"step {step}")
 
     def refused(self, address, *sentences, ssh=None):
         desk = self.open(address, ssh=ssh or self.ssh)
