@@ -2,6 +2,7 @@
 """A live session over ssh.
 
     test_remote.py pipe   a stand-in for ssh: what both ends do, and what they do if the other end is broken or hostile
+    test_remote.py torch  the same stand-in, and the real PyTorch
     test_remote.py ssh    OpenSSH between two network namespaces; without root, on this machine; skipped if there is no sshd
 """
 import base64
@@ -17,6 +18,7 @@ import sys
 import tempfile
 import unittest
 
+import torches
 from remote_case import SSH, TAPEDECK, Desk, Server, wait_for, write_script
 from sshd import Network, why_not
 
@@ -90,7 +92,7 @@ class RemoteCase(unittest.TestCase):
         self.assertEqual(subprocess.run([TAPEDECK, "check", desk.tape], capture_output=True).returncode, 0)
 
 
-@unittest.skipUnless(WHICH == "pipe", "ssh")
+@unittest.skipUnless(WHICH == "pipe", "another part")
 class Pipe(RemoteCase):
     def setUp(self):
         super().setUp()
@@ -310,7 +312,19 @@ class Pipe(RemoteCase):
         server.finish()
 
 
-@unittest.skipUnless(WHICH == "ssh", "pipe")
+@unittest.skipUnless(WHICH == "torch", "another part")
+class Torch(RemoteCase):
+    def test_session(self):
+        """`tapedeck record` of each PyTorch: the tape has another name at the end, and the copy has its last bytes."""
+        ssh = write_script(self.folder / "ssh", SSH.format(folder=self.folder))
+        for version, python in torches.installed().items():
+            with self.subTest(version):
+                server = Server(self.folder / version, python=str(python))
+                self.addCleanup(server.close)
+                self.walk(server, self.open(server.address, ssh=ssh).connect())
+
+
+@unittest.skipUnless(WHICH == "ssh", "another part")
 class Ssh(RemoteCase):
     def setUp(self):
         super().setUp()
@@ -365,5 +379,7 @@ class Ssh(RemoteCase):
 if __name__ == "__main__":
     if WHICH == "ssh" and (reason := why_not()):
         print(f"skipped: {reason}")
+        sys.exit(77)
+    if WHICH == "torch" and not torches.installed():
         sys.exit(77)
     unittest.main()
