@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "app/schema_words.h"
 
+#include "app/attach/waits.h"
 #include "app/json_members.h"
 #include "engine/base/alloc.h"
 #include "engine/events/event_type.h"
@@ -32,7 +33,8 @@
   X(align_cause, TD_N_ALIGN_CAUSES)                                                                \
   X(chain_link, TD_N_CHAIN_LINKS)                                                                  \
   X(chain_end, TD_N_CHAIN_ENDS)                                                                    \
-  X(report_by, TD_N_REPORT_BYS)
+  X(report_by, TD_N_REPORT_BYS)                                                                    \
+  X(attach_wait, TD_N_ATTACH_WAITS)
 
 #define X(name, n)                                                                                 \
   static const char *name##_word(uint32_t i) {                                                     \

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""embed.py OUT NAME=FILE...: writes C that holds texts, for a library that must not look for files."""
+"""embed.py OUT HEADER NAME=FILE...: writes C that holds texts, for a library that must not look for files. The header declares
+them."""
 import pathlib
 import sys
 
 out = pathlib.Path(sys.argv[1])
-parts = ["#include \"engine/probe/python.h\"\n"]
-for pair in sys.argv[2:]:
+parts = [f"#include \"{sys.argv[2]}\"\n"]
+for pair in sys.argv[3:]:
     name, path = pair.split("=", 1)
     numbers = ",".join(map(str, pathlib.Path(path).read_bytes()))
     parts.append(f"const char {name}[] = {{{numbers},0}};\n")

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # `tapedeck attach` on programs that hang: in a node, in a backward pass inside another one, with the GIL, and at a late rank.
 # It names the thread, its line, the missing gradient and from whom; and the program goes on.
+import json
 import os
 import pathlib
 import re
@@ -101,9 +102,23 @@ def late(x):
 late(net(torch.ones(2, 3))).sum().backward()
 """
 
+# Rank 1 makes one pass, or two. Then it waits before the next, or ends. In the second forward pass all ranks meet.
+BETWEEN_PASSES = RANKS[:RANKS.index('def hang')] + """
+for step in range(3):
+    if rank and step == int(sys.argv[1]):
+        open('hangs', 'w').close()
+        if sys.argv[2:]: os._exit(3)
+        wait_for_file('go')
+    try:
+        net(torch.ones(2, 3)).sum().backward()
+    except RuntimeError:  # gloo hears that the other rank has gone
+        wait_for_file('go')
+        os._exit(0)
+"""
+
 LAUNCH = """
 import os, subprocess, sys
-children = [subprocess.Popen([sys.executable, 'rank.py'], env={**os.environ, 'RANK': str(rank)}) for rank in range(2)]
+children = [subprocess.Popen([sys.executable, 'rank.py', *sys.argv[1:]], env={**os.environ, 'RANK': str(rank)}) for rank in range(2)]
 sys.exit(max(child.wait() for child in children))
 """
 
@@ -148,7 +163,7 @@ class Attach(RecordCase):
 
     def lines_of(self, text, thread):
         """What a thread does in Python."""
-        after = text.split(f'\n  {thread}\n')[1]
+        after = re.split(f'\n  {thread}(?:: .*)?\n', text)[1]
         return re.match(r'(    .*\n)+', after)[0]
 
     def test_in_a_node(self):
@@ -174,7 +189,7 @@ class Attach(RecordCase):
         """The thread that has the GIL answers nobody; its lines are told all the same."""
         for python, _ in torches.in_turns([1, 2]):
             child = self.begin(python, WITH_THE_GIL)
-            self.attach(child.pid, 'One of them holds the GIL', 'hang.py", line \\d+ in hang')
+            self.attach(child.pid, 'One of its threads holds the GIL', 'hang.py:\\d+ hang\n')
             self.end(child)
 
     def test_late_rank(self):
@@ -188,23 +203,46 @@ class Attach(RecordCase):
         said = both.split('Process ')[1:]
         self.assertEqual(sorted(text.split(':')[0] for text in said), sorted(pids), both)
         late = [text for text in said if 'processing WaitBackward' in text]
+        sentence = self.attach(child.pid, '^Rank 1 is late: ').splitlines()[0]
+        self.assertRegex(sentence, '^Rank 1 is late: it is in its 1st pass, and processes WaitBackward #\\d+[.] It is at rank.py:\\d+[.] '
+                                   'Rank 0 is in its 1st pass, and is in post_processing[.] Its last event came .* ago[.] So say their tapes and threads[.]')
+        document = json.loads(self.ask('attach', child.pid, '--json').stdout)
+        self.assertEqual([(rank['rank'], rank['late'], rank['ended']) for rank in document['ranks']], [(0, False, False), (1, True, False)])
+        self.assertEqual(sorted(str(process['pid']) for process in document['processes']), sorted(pids))
         self.assertEqual(len(late), 1, both)
         self.assertRegex(late[0], 'rank.py:\\d+ hang')
         self.end(child)
 
+    def test_rank_between_passes(self):
+        """A rank that waits before its backward pass."""
+        waits = ('^Rank 1 is late: it has ended 1 pass and begun no other[.] It is at rank.py:\\d+[.] '
+                 'Rank 0 has ended 1 pass and begun no other, and waits in PyTorch\'s distributed.py:\\d+[.]',
+                 '^Rank 1 is late: it has ended 2 passes and begun no other[.] It is at rank.py:\\d+[.] '
+                 'Rank 0 is in its 3rd pass, and is in post_processing[.]')
+        for python in torches.installed().values():
+            for step, pattern in enumerate(waits, 1):
+                self.script(BETWEEN_PASSES, 'rank.py')
+                child = self.begin(python, LAUNCH.replace('*sys.argv[1:]', f"'{step}'"), 'launch.py')
+                self.attach(child.pid, pattern)
+                self.end(child)
+
+    def test_rank_that_died(self):
+        python = next(reversed(torches.installed().values()))
+        self.script(BETWEEN_PASSES, 'rank.py')
+        child = self.begin(python, LAUNCH.replace('*sys.argv[1:]', "'2', 'dies'"), 'launch.py')
+        self.attach(child.pid, '^Rank 1 has ended, process \\d+[.] Its tape stops after 2 passes[.] Rank 0 ')
+        document = json.loads(self.ask('attach', child.pid, '--json').stdout)
+        self.assertEqual([(rank['rank'], rank['ended']) for rank in document['ranks']], [(0, False), (1, True)])
+        self.end(child, 3)
+
     def test_refusals(self):
         done = self.ask('attach')
         self.assertEqual((done.returncode, done.stdout), (0, 'no program of yours is being recorded\n'))
-        python = next(iter(torches.installed().values()))
-        plain = subprocess.Popen([python, '-c', 'import torch, time; print(flush=True); time.sleep(60)'], stdout=subprocess.PIPE,
-                                 env=self.environment)
-        self.addCleanup(plain.wait)
-        self.addCleanup(plain.stdout.close)
-        self.addCleanup(plain.kill)
-        plain.stdout.readline()
-        for pid, words in ((plain.pid, 'is not recorded: start it with'), (os.getpid(), 'has not loaded PyTorch'),
-                           (99999999, 'no such process'), ('x', "'x' is not the number"), ('0', 'is not the number')):
-            done = self.ask('attach', pid)
+        for words, *arguments in (('has not loaded PyTorch', os.getpid()), ('no such process', 99999999), ("'x' is not the number", 'x'),
+                                  ('is not the number', '0'), ('is not the number', '9' * 30), ('is not the number', ''),
+                                  ('Unknown option -1', '-1'), ('one argument too many', '1', '2'), ('of which process?', '--json'),
+                                  ('of which process?', '--let-go'), ('do not go together', '--json', '--let-go', '1')):
+            done = self.ask('attach', *arguments)
             self.assertEqual((done.returncode, done.stdout, len(done.stderr.splitlines())), (2, '', 1), done.stderr)
             self.assertIn(words, done.stderr)
 

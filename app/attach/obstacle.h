@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * Why a debugger may not look into a process. The kernel alone decides that. Here it is said so
+ * that people know what to do. Main thread. */
+#pragma once
+
+#include <sys/types.h>
+
+/* td_obstacle_find returns why this process may not look into another one: a sentence without a
+ * full stop. NULL: nothing is known to forbid it. The caller frees it. */
+char *td_obstacle_find(pid_t pid);

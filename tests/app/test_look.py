@@ -1,0 +1,284 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# `tapedeck attach` on programs that nobody records: gdb looks into them. It says what each thread waits for and at which line of
+# Python, it names a deadlock, and the program goes on, whatever happens to gdb.
+import ctypes
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import time
+import unittest
+
+import torches
+from record_case import TAPEDECK, RecordCase
+
+BEGIN = """
+import ctypes, os, threading, time, torch
+def wait():
+    while not os.path.exists('go'):
+        time.sleep(.05)
+class Wait(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        return x.clone()
+    @staticmethod
+    def backward(ctx, gradient):
+        hang()
+        return gradient
+def hangs():
+    open('hangs', 'w').close()
+keeps_gil, gives_gil = ctypes.PyDLL(None), ctypes.CDLL(None)
+x = torch.ones(3, requires_grad=True)
+"""
+
+SLEEP = BEGIN + """
+lock = threading.Lock()
+lock.acquire()
+other = threading.Thread(target=lock.acquire, name='other', daemon=True)
+other.start()
+def hang():
+    hangs()
+    wait()
+Wait.apply(x.exp()).sum().backward()
+lock.release()
+other.join()
+assert x.grad.tolist() == x.exp().tolist(), x.grad
+print('went on')
+"""
+
+GIL = BEGIN + """
+def hang():
+    hangs()
+    while not os.path.exists('go'):
+        keeps_gil.sleep(4)
+def other():
+    while not os.path.exists('go'):
+        time.sleep(.001)
+threading.Thread(target=other, daemon=True).start()
+Wait.apply(x.exp()).sum().backward()
+print('went on')
+"""
+
+# One thread has a mutex and wants the GIL, the other has the GIL and wants the mutex.
+DEADLOCK = BEGIN + """
+mutex = ctypes.create_string_buffer(64)
+has_it = threading.Event()
+def has_mutex():
+    gives_gil.pthread_mutex_lock(mutex)
+    has_it.set()
+    gives_gil.usleep(300000)
+    hangs()
+threading.Thread(target=has_mutex, daemon=True).start()
+has_it.wait()
+hangs()
+keeps_gil.pthread_mutex_lock(mutex)
+"""
+
+NESTED = BEGIN + """
+locks = threading.Lock(), threading.Lock()
+met = threading.Barrier(2)
+class Inner(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x, first):
+        ctx.first = first
+        return x.clone()
+    @staticmethod
+    def backward(ctx, gradient):
+        with locks[ctx.first]:
+            met.wait()
+            if ctx.first: hangs()
+            locks[1 - ctx.first].acquire()
+        return gradient, None
+class Outer(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x, first):
+        ctx.first = first
+        return x.clone()
+    @staticmethod
+    def backward(ctx, gradient):
+        with torch.enable_grad():
+            y = torch.ones(3, requires_grad=True)
+            Inner.apply(y.exp(), ctx.first).sum().backward()
+        return gradient, None
+def train(first):
+    y = torch.ones(3, requires_grad=True)
+    Outer.apply(y.sin(), first).sum().backward()
+for i in range(2):
+    threading.Thread(target=train, args=(i,), daemon=True).start()
+wait()
+print('went on', flush=True)
+os._exit(0)
+"""
+
+MANY = BEGIN + """
+for i in range(300):
+    threading.Thread(target=wait, daemon=True).start()
+hangs()
+wait()
+print('went on', flush=True)
+os._exit(0)
+"""
+
+PTRACE_SEIZE, PTRACE_DETACH = 0x4206, 17
+
+
+class Look(RecordCase):
+    def begin(self, text, python=None):
+        self.script(text)
+        for old in ('hangs', 'go'):
+            (self.folder / old).unlink(missing_ok=True)
+        python = python or next(iter(torches.installed().values()))
+        child = subprocess.Popen([python, 'script.py'], cwd=self.folder, env=self.environment, stdout=subprocess.PIPE, text=True)
+        self.addCleanup(child.communicate)
+        self.addCleanup(child.kill)
+        self.wait(lambda: (self.folder / 'hangs').exists() or child.poll() is not None)
+        return child
+
+    def wait(self, condition, seconds=120):
+        end = time.monotonic() + seconds
+        while not condition():
+            self.assertLess(time.monotonic(), end, 'waited in vain')
+            time.sleep(.05)
+
+    def look(self, pid, *options):
+        done = self.ask('attach', pid, *options)
+        self.assertEqual((done.returncode, done.stderr), (0, ''), done.stdout)
+        return done.stdout
+
+    def look_until(self, pid, pattern):
+        """A thread that is about to wait may be seen just before."""
+        said = self.look(pid)
+        end = time.monotonic() + 60
+        while not re.search(pattern, said) and time.monotonic() < end:
+            said = self.look(pid)
+        self.assertRegex(said, pattern)
+        return said
+
+    def goes_on(self, child):
+        self.assertEqual(self.tracer(child.pid), 0)
+        (self.folder / 'go').touch()
+        said, _ = child.communicate(timeout=120)
+        self.assertEqual((child.returncode, said), (0, 'went on\n'))
+
+    def tracer(self, pid):
+        with open(f'/proc/{pid}/status', encoding='utf-8') as status:
+            return int(re.search(r'TracerPid:\s*(\d+)', status.read())[1])
+
+    def stand_in(self, text):
+        """A gdb that does something else."""
+        folder = self.folder / 'bin'
+        folder.mkdir(exist_ok=True)
+        (folder / 'gdb').write_text('#!/bin/sh\n' + text)
+        (folder / 'gdb').chmod(0o755)
+        self.environment['PATH'] = f'{folder}:{os.environ["PATH"]}'
+
+    def refused(self, pid, words):
+        done = self.ask('attach', pid)
+        self.assertEqual((done.returncode, done.stdout, len(done.stderr.splitlines())), (2, '', 1), done.stderr)
+        self.assertIn(words, done.stderr)
+
+    def test_waits(self):
+        for python in torches.installed().values():
+            child = self.begin(SLEEP, python)
+            said = self.look_until(child.pid, 'Main waits for the end of a sleep at script.py:\\d+\\.')
+            self.assertRegex(said, '  main: waits for the end of a sleep\n    .*script.py:\\d+ wait\n    .*script.py:\\d+ hang\n')
+            self.assertRegex(said, '  thread \\d+: waits for a lock\n    .*threading.py:\\d+ run\n')
+            document = json.loads(self.look(child.pid, '--json'))
+            process, = document['processes']
+            self.assertEqual((process['pid'], process['recorded'], process['tape']), (child.pid, False, None))
+            waits = {thread['tid']: thread['waits_for'] for thread in process['threads']}
+            self.assertIn(waits[child.pid], ('sleep', None))
+            self.assertIn('lock', waits.values())
+            self.assertEqual({thread['passes'] for thread in process['threads'] if thread['tid'] == child.pid}, {1})
+            self.goes_on(child)
+
+    def test_gil(self):
+        for python in torches.installed().values():
+            child = self.begin(GIL, python)
+            said = self.look_until(child.pid, 'Main keeps the GIL at script.py:\\d+ while it waits for the end of a sleep')
+            self.assertIn('1 other thread waits for the GIL.', said)
+            self.goes_on(child)
+
+    def test_deadlock(self):
+        child = self.begin(DEADLOCK)
+        self.look_until(child.pid, 'Deadlock: main at script.py:\\d+ waits for a lock, which thread \\d+ has; '
+                                   'thread \\d+ at script.py:\\d+ waits for the GIL, which main has[.]\n')
+
+    def test_nested(self):
+        for python in torches.installed().values():
+            child = self.begin(NESTED, python)
+            self.look_until(child.pid, '2 threads wait for locks, each in a backward pass inside another one: '
+                                       'thread \\d+ at script.py:\\d+, thread \\d+ at script.py:\\d+[.] If each has')
+            self.goes_on(child)
+
+    def test_many_threads(self):
+        child = self.begin(MANY)
+        said = self.look(child.pid)
+        self.assertGreater(len(re.findall('^  thread \\d+.*: ', said, re.MULTILINE)), 299)
+        self.goes_on(child)
+
+    def test_launcher(self):
+        """A process without PyTorch that has started one with it."""
+        child = self.begin("""
+import subprocess, sys
+open('rank.py', 'w').write(%r)
+sys.exit(subprocess.call([sys.executable, 'rank.py']))
+""" % SLEEP)
+        said = self.look_until(child.pid, 'Main waits for the end of a sleep at rank.py:\\d+')
+        self.assertNotIn(f'Process {child.pid}:', said)
+        self.goes_on(child)
+
+    def test_obstacles(self):
+        child = self.begin(SLEEP)
+        path = os.environ['PATH']
+        self.environment['PATH'] = str(self.folder)
+        self.refused(child.pid, 'gdb, and it is not here: install the package gdb')
+        for words, text in (('this gdb has no Python in it', 'echo "Python scripting is not supported in this copy of GDB."'),
+                            ('gdb says: ptrace: Operation not permitted.', 'echo "ptrace: Operation not permitted."'),
+                            ('gdb could not look into it', 'echo "@tapedeck thread lwp=x frame=%"; exit 3'),
+                            ('gdb could not look into it', 'head -c 1000000 /dev/urandom')):
+            self.stand_in(text)
+            self.refused(child.pid, words)
+        self.environment['PATH'] = path
+        libc = ctypes.CDLL(None, use_errno=True)
+        self.assertEqual(libc.ptrace(PTRACE_SEIZE, child.pid, None, None), 0, os.strerror(ctypes.get_errno()))
+        self.refused(child.pid, f'process {os.getpid()} traces it already: ')
+        os.kill(child.pid, signal.SIGSTOP)
+        self.wait(lambda: libc.waitpid(child.pid, None, os.WNOHANG) == child.pid)
+        self.assertEqual(libc.ptrace(PTRACE_DETACH, child.pid, None, None), 0)
+        os.kill(child.pid, signal.SIGCONT)
+        self.goes_on(child)
+
+    def test_it_ends_meanwhile(self):
+        child = self.begin(SLEEP)
+        self.stand_in(f'kill -9 {child.pid}; while grep -q python /proc/{child.pid}/cmdline; do sleep .1; done; exit 1')
+        self.refused(child.pid, 'the process has ended meanwhile')
+
+    def test_interrupted(self):
+        """Ctrl+C while gdb looks: it lets go."""
+        child = self.begin(SLEEP)
+        for moment in range(3):
+            attach = subprocess.Popen([TAPEDECK, 'attach', str(child.pid)], cwd=self.folder, env=self.environment, stdout=subprocess.PIPE,
+                                      stderr=subprocess.PIPE, text=True)
+            self.wait(lambda: self.tracer(child.pid) or attach.poll() is not None)
+            time.sleep(moment * .7)  # anywhere in its work
+            attach.send_signal(signal.SIGINT)
+            said, problem = attach.communicate(timeout=60)
+            self.assertIn(attach.returncode, (0, 130), said + problem)
+            self.assertEqual(self.tracer(child.pid), 0)
+        self.goes_on(child)
+
+    def test_let_go(self):
+        child = self.begin(SLEEP)
+        self.assertEqual(self.look(child.pid, '--let-go'), f'Process {child.pid} is not recorded: nothing holds it.\n')
+        self.goes_on(child)
+
+
+if __name__ == '__main__':
+    if not shutil.which('gdb'):
+        print('skipped: gdb is not here')
+        raise SystemExit(77)
+    unittest.main()
