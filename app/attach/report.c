@@ -35,8 +35,16 @@ print_threads(const td_attach_process *process, const char *title) {
 }
 
 static void
+print_stop(const td_attach_process *process) {
+  if (process->program->n_stopped)
+    printf("It stands still in a live session. `tapedeck attach %u --let-go` lets it run on.\n",
+           process->pid);
+}
+
+static void
 print_recorded(const td_attach_process *process) {
   print_verdict(process);
+  print_stop(process);
   if (process->has_tape) print_tape(process);
   print_threads(process, "Its threads in Python, the innermost line first");
   if (process->has_tape) td_state_print_text(process->at.replay);

@@ -20,7 +20,7 @@
  *          steps= from= to= every= until=nan   `steps` in words: the rest is there only with it
  *          away=1   nobody looks: a live target does not stop before a viewer says so
  *   ignore reason=
- * and later, to PyTorch: `where`
+ * and later: `where`
  * and to a live one:
  *   pause   continue   step [thread=]   hold thread=   release thread=
  *   break add=COND | remove=COND | clear=1   detach

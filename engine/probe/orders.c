@@ -9,7 +9,7 @@
 #include "engine/probe/probe.h"
 #include "engine/probe/program.h"
 #include "engine/probe/steps.h"
-#include "engine/probe/where.h"
+#include "engine/probe/whereabouts.h"
 #include "engine/trace/keep_limit.h"
 
 #include <stdio.h>
@@ -220,7 +220,7 @@ hear(const td_line *command) {
   if (!td_line_is(command, "where")) return false;
   td_probe_flush(); /* who asks reads the tape, too */
   td_line_begin(&message, "where");
-  td_where_add(&message);
+  td_whereabouts_add(&message);
   td_link_report(orders.link, &message);
   td_line_text_fini(&message);
   return true;

@@ -57,8 +57,8 @@ bool td_python_is_object(const td_python *python, const void *object);
 void *td_python_run(const td_python *python, const char *source, const char *name,
                     td_python_method *methods, char **reason);
 
-/* The probe's Python programs: hooks.py, markers.py and where.py. */
-extern const char td_python_hooks[], td_python_markers[], td_python_where[];
+/* The probe's Python programs: hooks.py and markers.py. */
+extern const char td_python_hooks[], td_python_markers[];
 
 /* td_python_type_of returns an object's type (borrowed), td_python_is_a whether its class is `type`
  * or inherits from it. Both read the object's head, which builds without a GIL lay out otherwise:

@@ -7,16 +7,66 @@
 #include "engine/control/choose.h"
 #include "engine/control/gate.h"
 #include "engine/pass/steer.h"
+#include "engine/python/whereabouts.h"
 
+#include <pthread.h>
 #include <unistd.h>
 
 static td_link *own_link; /* (owned) of this process, or NULL */
 static bool may_keep;     /* the hub has a flight recorder */
 
+static pthread_mutex_t asking = PTHREAD_MUTEX_INITIALIZER;
+static td_recorder *asked; /* (borrowed) what is recorded now (guarded by asking), or NULL */
+
 static void
 flush_cb(void *recorder) {
   td_recorder_flush(recorder);
 }
+
+/* ---- somebody asks where the program is; on the listener's thread ---- */
+
+static void
+set_asked(td_recorder *recorder) {
+  pthread_mutex_lock(&asking);
+  asked = recorder;
+  pthread_mutex_unlock(&asking);
+}
+
+/* Who asks reads the tape, too. */
+static bool
+hear(const td_line *command) {
+  td_line_text message;
+  if (!td_line_is(command, "where")) return false;
+  pthread_mutex_lock(&asking);
+  if (asked) td_recorder_flush(asked);
+  pthread_mutex_unlock(&asking);
+  td_line_begin(&message, "where");
+  tdpy_whereabouts_add(&message);
+  td_link_report(own_link, &message);
+  td_line_text_fini(&message);
+  return true;
+}
+
+static void
+command_cb(const td_line *command, void *unused) {
+  hear(command);
+}
+
+static void
+nothing_cb(void *unused) {
+}
+
+/* A program that is live listens through its gate. */
+static void
+only_listen(void) {
+  static const td_link_listener listener = {
+      .command = command_cb, .lost = nothing_cb, .woken = nothing_cb};
+  td_error error = {0};
+  td_link_listen(own_link, &listener, &error);
+  td_error_clear(&error);
+}
+
+/* ---- the session ---- */
 
 static td_status
 say_hello(const char *path, const char *program, td_line *reply, td_error *error) {
@@ -51,7 +101,10 @@ td_status
 tdpy_live_open(const td_line *reply, const char *tape, td_recorder *recorder, td_error *error) {
   td_status status;
   td_choose_offer(td_steer_choose);
+  td_gate_hear(hear);
+  set_asked(recorder);
   Py_BEGIN_ALLOW_THREADS status = td_gate_open(own_link, reply, flush_cb, recorder, error);
+  if (!status && !td_line_flag(reply, "live")) only_listen();
   tell_tape(tape); /* whoever hears it may interrupt the program: the gate is there */
   Py_END_ALLOW_THREADS return status;
 }
@@ -59,6 +112,7 @@ tdpy_live_open(const td_line *reply, const char *tape, td_recorder *recorder, td
 void
 tdpy_live_release(void) {
   td_gate_close();
+  set_asked(NULL);
 }
 
 void
@@ -108,6 +162,8 @@ tdpy_live_keep(td_recorder *recorder, const char *limit, const char *words, td_e
 void
 tdpy_live_abandon(void) {
   if (own_link) td_link_abandon(own_link);
+  pthread_mutex_init(&asking, NULL); /* the listener may have held it, and is not here */
+  asked = NULL;
   own_link = NULL;
   may_keep = false;
 }

@@ -213,6 +213,36 @@ class Attach(RecordCase):
         self.assertRegex(late[0], 'rank.py:\\d+ hang')
         self.end(child)
 
+    def test_own_engine(self):
+        """A program under `tapedeck run`, with a gate and without one."""
+        self.script("""
+import os, threading, time, torch
+def hang(gradient):
+    open('hangs', 'w').close()
+    while not os.path.exists('go'):
+        time.sleep(.05)
+x = torch.ones(3, requires_grad=True)
+y = x.exp()
+y.register_hook(hang)
+trainer = threading.Thread(target=lambda: (y * 2).sum().backward(), name='trainer')
+trainer.start()
+trainer.join()
+""")
+        for options, words in ((['--keep', '50steps'], 'has no gate: nothing holds it.'),
+                               (['--live'], 'did not stand still. It runs on, and nothing stops it now.')):
+            for old in ('hangs', 'go'):
+                (self.folder / old).unlink(missing_ok=True)
+            plain = {name: value for name, value in self.environment.items() if name not in ('DISPLAY', 'WAYLAND_DISPLAY')}
+            child = subprocess.Popen([TAPEDECK, 'run', *options, '--force', '-o', 'a.tape', 'script.py'], cwd=self.folder, env=plain,
+                                     stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+            self.addCleanup(child.kill)
+            self.wait(lambda: (self.folder / 'hangs').exists() or child.poll() is not None)
+            said = self.attach(child.pid, 'trainer: processes ExpBackward0')
+            self.assertRegex(self.lines_of(said, 'trainer'), 'script.py:\\d+ hang\n')
+            self.assertRegex(self.lines_of(said, 'main'), 'script.py:\\d+ <module>\n')
+            self.assertIn(words, self.ask('attach', child.pid, '--let-go').stdout)
+            self.end(child)
+
     def test_rank_between_passes(self):
         """A rank that waits before its backward pass."""
         waits = ('^Rank 1 is late: it has ended 1 pass and begun no other[.] It is at rank.py:\\d+[.] '

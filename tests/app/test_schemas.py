@@ -213,6 +213,22 @@ class Schemas(unittest.TestCase):
         for by in ("op", "module", "line"):
             self.check("diff-by", "diff", program, program, "--by", by)
 
+    def test_running_program(self):
+        """`attach` asks a program that runs; the document of one that gdb looks into has the same members."""
+        script = self.folder / "waits.py"
+        script.write_text("import sys, torch\ntorch.ones(3, requires_grad=True).sum().backward()\nsys.stdin.read()\n")
+        plain = {name: value for name, value in os.environ.items() if name not in ("DISPLAY", "WAYLAND_DISPLAY")}
+        with subprocess.Popen([os.environ["TAPEDECK"], "run", "--live", "-o", self.folder / "waits.tape", script], env=plain,
+                              stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as child:
+            document = {"processes": []}
+            while not any(process["threads"] and process["tape"] for process in document["processes"]):
+                self.assertIsNone(child.poll())
+                done = run("attach", child.pid, "--json")
+                document = json.loads(done.stdout) if done.returncode == 0 else document
+            self.agree("attach", document, "attach")
+            self.remove_each([("attach", document)], 20)
+            child.stdin.close()
+
     def test_without_tapes(self):
         self.check("examples", "examples")
         self.check("lesson-list", "lesson", "list")
@@ -233,7 +249,7 @@ class Schemas(unittest.TestCase):
         documents += [("events", event) for event in self.check_events(program).values()]
         self.remove_each(documents)
 
-    def remove_each(self, documents):
+    def remove_each(self, documents, least=300):
         removed = 0
         for name, document in documents:
             for schema, part in list(objects(self.schemas[name], document, self.schemas[name])):
@@ -245,7 +261,7 @@ class Schemas(unittest.TestCase):
             if isinstance(document, dict):
                 self.assertTrue(self.judges[name].is_valid(document | {"of_a_later_program": 1}), name)
                 self.assertFalse(self.strict[name].is_valid(document | {"of_a_later_program": 1}), name)
-        self.assertGreater(removed, 300)
+        self.assertGreater(removed, least)
 
 
 if __name__ == "__main__":

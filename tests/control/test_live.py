@@ -239,6 +239,20 @@ class Live(unittest.TestCase):
                 session.say("continue")
                 self.assert_finishes(session)
 
+    def test_let_go(self):
+        """`attach` says where a program is that stands at its gate, and lets it go while a window looks."""
+        for engine in self.engines():
+            with self.live(engine, CHAIN) as session:
+                session.stop()
+                ask = [TAPEDECK, "attach", str(session.target)]
+                said = subprocess.run(ask, capture_output=True, text=True).stdout
+                self.assertRegex(said, "  main.*\\n(?:    .*\\n)*    .*script.py:5 <module>\\n")
+                self.assertIn(f"It stands still in a live session. `tapedeck attach {session.target} --let-go` lets it run on.\n", said)
+                said = subprocess.run([*ask, "--let-go"], capture_output=True, text=True)
+                self.assertEqual((said.returncode, said.stderr), (0, ""))
+                self.assertEqual(said.stdout, f"Process {session.target} stood still, and runs on. It is still recorded.\n")
+                self.assert_finishes(session)
+
     def test_hold(self):
         """A thread on hold waits while the others run on."""
         for engine in self.engines():

@@ -6,14 +6,16 @@
  * Trick: a thread of its own waits for the GIL, and the listener waits for that thread, but no
  * longer than a second. Whoever keeps the GIL so long changes no other thread's frames, and its own
  * hardly: then CPython's function for crashes reads them, as faulthandler would. That
- * thread may get the GIL later, finds that nobody wants the answer, and goes. */
-#include "engine/probe/where.h"
+ * thread may get the GIL later, finds that nobody wants the answer, and goes. While one waits so,
+ * no other one is started. */
+#include "engine/control/where.h"
 
 #include "engine/base/alloc.h"
-#include "engine/probe/python.h"
 
 #include <dlfcn.h>
 #include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <time.h>
@@ -28,10 +30,10 @@ typedef struct question {
   pthread_cond_t changed;
   char *text; /* (owned) the answer, or NULL */
   bool over;  /* answered, or the asker has gone: whoever comes second frees */
+  td_where_read read;
 } question;
 
-static const td_python *python;
-static _Thread_local question *own; /* of the thread that runs where.py */
+static _Atomic bool is_waiting; /* a thread still waits for the GIL for an earlier question */
 
 static void
 question_free(question *self) {
@@ -51,32 +53,14 @@ dup_lines(const char *text, size_t n) {
   return td_format("%.*s", (int)n, text);
 }
 
-/* tell(text) */
-static void *
-tell(void *self, void *const *arguments, td_python_size n) {
-  const char *text = n == 1 ? python->PyUnicode_AsUTF8(arguments[0]) : NULL;
-  if (text && !own->text) own->text = dup_lines(text, strlen(text));
-  return python->Py_BuildValue("");
-}
-
-static td_python_method methods[] = {{"tell", tell, TD_PYTHON_FASTCALL, NULL}, {0}};
-
-static void
-ask_python(question *self) {
-  char *trouble = NULL;
-  own = self;
-  int state = python->PyGILState_Ensure();
-  void *names = td_python_run(python, td_python_where, "<tapedeck where.py>", methods, &trouble);
-  if (names) python->Py_DecRef(names);
-  python->PyGILState_Release(state);
-  free(trouble);
-}
-
 /* Nobody else writes the answer, and the asker reads it once this is over. */
 static void *
 ask_main(void *data) {
   question *self = data;
-  ask_python(self);
+  char *text = self->read();
+  if (text) self->text = dup_lines(text, strlen(text));
+  free(text);
+  atomic_store_explicit(&is_waiting, false, memory_order_relaxed);
   pthread_mutex_lock(&self->mutex);
   bool is_unwanted = self->over;
   self->over = true;
@@ -99,14 +83,17 @@ start_thread(question *self) {
 
 /* What where.py says, or NULL: the GIL did not become free. */
 static char *
-ask_with_gil(void) {
+ask_with_gil(td_where_read read) {
   struct timespec until;
+  if (atomic_exchange_explicit(&is_waiting, true, memory_order_relaxed)) return NULL;
   question *self = TD_NEW(question);
+  self->read = read;
   pthread_mutex_init(&self->mutex, NULL);
   pthread_cond_init(&self->changed, NULL);
   clock_gettime(CLOCK_REALTIME, &until);
   until.tv_sec += PATIENCE_S;
   int late = start_thread(self) ? 0 : -1;
+  if (late) atomic_store_explicit(&is_waiting, false, memory_order_relaxed);
   pthread_mutex_lock(&self->mutex);
   while (!late && !self->over)
     late = pthread_cond_timedwait(&self->changed, &self->mutex, &until);
@@ -139,15 +126,14 @@ read_without_gil(void) {
 }
 
 void
-td_where_add(td_line_text *line) {
-  python = td_python_find();
-  char *text = python ? ask_with_gil() : NULL;
-  bool is_held = python && !text;
+td_where_add(td_line_text *line, td_where_read read) {
+  char *text = read ? ask_with_gil(read) : NULL;
+  bool is_held = read && !text;
   if (is_held) text = read_without_gil();
   td_line_add(line, "text", text);
   td_line_add(line, "held", is_held ? "1" : NULL);
   if (!text)
     td_line_add(line, "problem",
-                python ? "its Python does not say" : "there is no Python in this program");
+                read ? "its Python does not say" : "there is no Python in this program");
   free(text);
 }
