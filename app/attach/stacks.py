@@ -26,11 +26,13 @@ FRAMES = 100
 LINES = 12
 THREADS = 512
 ASKED = 32  # threads that are asked whether they have the GIL
+OTHERS = 64  # threads that are asked for lines, because CPython tells of the youngest 100 alone
 NAMES = "rax rbx rcx rdx rsi rdi rbp rsp r8 r9 r10 r11 r12 r13 r14 r15 rip eflags orig_rax".split()
 WORD = (1 << 64) - 1
 SYSCALL = b"\x0f\x05"
 SYS_CLOSE, SYS_FUTEX, SYS_MEMFD_CREATE = 3, 202, 319
 DUMP, HAS_GIL = "_Py_DumpTracebackThreads", "PyGILState_Check"
+DUMP_ONE, OWN_STATE = "_Py_DumpTraceback", "PyGILState_GetThisThreadState"
 SCRATCH = 4096  # bytes of the stack below what the thread uses
 PLAIN = frozenset(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./:,-<>")
 
@@ -209,8 +211,21 @@ def print_python(text):
     return idents[:-1]
 
 
+def dump_all(dump):
+    return lambda thread, fd: thread.call(dump, fd, 0, 0)
+
+
+def dump_one(dump, own_state):
+    def call(thread, fd):
+        state = thread.call(own_state)
+        if state:
+            thread.call(dump, fd, state)
+        return not state
+    return call
+
+
 def dump_python(dump):
-    """Calls CPython's function in the selected thread. The text, or '' with the reason said."""
+    """Has CPython write into a file, called in the selected thread. The text, or '' with the reason said."""
     pid = gdb.selected_inferior().pid
     with borrow() as thread:
         name = thread.stack if is_x86() else 0
@@ -220,7 +235,7 @@ def dump_python(dump):
         if fd < 0:
             return say("problem", ("text", "it can open no more files")) or ""
         try:
-            failed = thread.call(dump, fd, 0, 0)
+            failed = dump(thread, fd)
             with open("/proc/%d/fd/%d" % (pid, fd), "rb") as file:
                 text = file.read().decode("utf-8", "backslashreplace")
         finally:
@@ -229,6 +244,19 @@ def dump_python(dump):
         say("problem", ("text", "its Python does not run"))
         return ""
     return text
+
+
+def read_others(threads, idents):
+    """Those of which CPython did not tell. The main thread is the oldest, and the first here."""
+    others = [thread for thread in threads if thread["ident"] not in idents and any("_PyEval_Eval" in frame for frame in thread["frames"])]
+    try:
+        dump = dump_one(find(DUMP_ONE), find(OWN_STATE))
+    except gdb.error:
+        return
+    for thread in others[:OTHERS]:
+        thread["thread"].switch()
+        if not is_x86() or waits_in_kernel():
+            print_python("Thread 0x%x\n%s" % (thread["ident"], dump_python(dump)))
 
 
 def find_gil(threads, idents):
@@ -265,7 +293,9 @@ def read_python(threads):
         return say("problem", ("text", "there is no Python in it, or one without names of functions"))
     if not choose(threads):
         return say("problem", ("text", "each of its threads computes: ask again"))
-    idents = print_python(dump_python(dump))
+    idents = print_python(dump_python(dump_all(dump)))
+    if idents:
+        read_others(threads, set(idents))
     gils = [thread for thread in threads if any("PyEval_RestoreThread" in frame or "cond_" in frame or "take_gil" in frame for frame in thread["frames"])]
     if gils:
         find_gil(threads, set(idents))

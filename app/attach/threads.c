@@ -83,13 +83,15 @@ td_attach_threads_read(td_attach_threads *self, const char *text) {
       continue;
     }
     char *line = read_crash_line(lines[i]);
-    if (!line && *g_strchug(lines[i]) && strcmp(lines[i], NO_FRAME) != 0) line = g_strdup(lines[i]);
+    if (!line && strcmp(g_strchug(lines[i]), NO_FRAME) == 0 && thread) {
+      g_ptr_array_remove_index(self->list, self->list->len - 1);
+      thread = NULL;
+    } else if (!line && *lines[i]) {
+      line = g_strdup(lines[i]);
+    }
     if (line && thread)
       g_ptr_array_add(thread->lines, line);
     else
       g_free(line);
   }
-  for (guint i = self->list->len; i-- > 0;)
-    if (((td_attach_thread *)self->list->pdata[i])->lines->len == 0)
-      g_ptr_array_remove_index(self->list, i);
 }

@@ -36,6 +36,6 @@ td_attach_thread *td_attach_threads_add(td_attach_threads *self, const char *nam
 /* td_attach_threads_find returns the thread with that number for the kernel, or NULL. */
 td_attach_thread *td_attach_threads_find(const td_attach_threads *self, guint32 lwp);
 
-/* td_attach_threads_read takes what a program says of itself: the `text` of a `where` line. Threads
- * without a line in Python are not added: they are C's, or ask for somebody else. */
+/* td_attach_threads_read takes what a program says of itself: the `text` of a `where` line. A
+ * thread that CPython knows and that has no line is not added: it asks for somebody else. */
 void td_attach_threads_read(td_attach_threads *self, const char *text);

@@ -4,21 +4,46 @@ does not know; the probe has put `tell` among its names. Takes no lock: whoever 
 import sys
 
 DEEPEST = 12
+MOST = 11000  # characters; a line of the protocol holds as much, also if each is written as three
 
 threading = sys.modules.get("threading")
 known = dict(getattr(threading, "_active", {}))
 main = getattr(threading, "_main_thread", None)
 own = sys._getframe()
-lines = []
+
+
+def plain(text):
+    """On one line."""
+    return "".join(letter if letter.isprintable() else "?" for letter in str(text))
+
+
+def lines_of(frame):
+    lines = []
+    while frame is not None and len(lines) < DEEPEST:
+        lines.append("  " + plain("%s:%s %s" % (frame.f_code.co_filename, frame.f_lineno, frame.f_code.co_name)))
+        frame = frame.f_back
+    return "\n".join(lines)
+
+
+# Threads of a pool stand at the same lines: one of them speaks for all. The main thread comes first, then the rarer places.
+places = {}
 for ident, frame in sys._current_frames().items():
     if frame is own:
         continue
     thread = known.get(ident)
-    name = "main" if main is not None and thread is main else getattr(thread, "_name", None) or hex(ident)
-    lines.append("thread " + name)
-    depth = 0
-    while frame is not None and depth < DEEPEST:
-        lines.append("  %s:%s %s" % (frame.f_code.co_filename, frame.f_lineno, frame.f_code.co_name))
-        frame = frame.f_back
-        depth += 1
-tell("\n".join(lines).encode("utf-8", "backslashreplace").decode())
+    is_main = main is not None and thread is main
+    name = "main" if is_main else plain(getattr(thread, "_name", None) or hex(ident))
+    names = places.setdefault(lines_of(frame), [])
+    names.insert(0 if is_main else len(names), name)
+
+text, left = "", 0
+for lines, names in sorted(places.items(), key=lambda place: (place[1][0] != "main", len(place[1]))):
+    more = " and %d more at the same line" % (len(names) - 1) if len(names) > 1 else ""
+    block = "thread %s%s\n%s\n" % (names[0], more, lines)
+    if len(text) + len(block) > MOST:
+        left += len(names)
+    else:
+        text += block
+if left:
+    text += "thread and %d more, which are too many to tell\n" % left
+tell(text.encode("utf-8", "backslashreplace").decode())

@@ -2,12 +2,16 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # `tapedeck attach` on programs that hang: in a node, in a backward pass inside another one, with the GIL, and at a late rank.
 # It names the thread, its line, the missing gradient and from whom; and the program goes on.
+import contextlib
 import json
 import os
 import pathlib
 import re
+import shutil
 import signal
+import socket
 import subprocess
+import threading
 import time
 import unittest
 
@@ -242,6 +246,60 @@ trainer.join()
             self.assertRegex(self.lines_of(said, 'main'), 'script.py:\\d+ <module>\n')
             self.assertIn(words, self.ask('attach', child.pid, '--let-go').stdout)
             self.end(child)
+
+    def test_many_threads(self):
+        """Names that lie, and more threads than fit: those that matter are there."""
+        python = next(iter(torches.installed().values()))
+        child = self.begin(python, IN_A_NODE.replace("name='trainer').start()", "name='a\\nthread main\\n  evil:1 f\\udcff\\x1b').start()") + """
+for i in range(400):
+    threading.Thread(target=wait_for_file, args=['go']).start()
+""")
+        said = self.attach(child.pid, ' and 39\\d more at the same line')
+        self.assertIn('  a?thread main?  evil:1 f??', said)
+        self.assertNotIn('    evil:1', said)
+        self.end(child)
+
+    def test_strange_hubs(self):
+        """Hubs that say nothing, nonsense or too much, and a tape that is gone."""
+        place = self.folder / 'tapedeck-AAAAAA'
+        place.mkdir(mode=0o700)
+        hub = socket.socket(socket.AF_UNIX)
+        self.addCleanup(hub.close)
+        hub.bind(str(place / 'session'))
+        hub.listen()
+        target = f'target pid={os.getpid()} path={self.folder}/gone.tape live=1 stopped=1\nlisted\n'.encode()
+        answers = []
+
+        def serve():
+            while True:
+                try:
+                    peer, _ = hub.accept()
+                except OSError:
+                    return
+                answer = target if peer.recv(4096).startswith(b'list') else answers[0]
+                if answer is None:
+                    kept.append(peer)
+                    continue
+                with contextlib.suppress(OSError):  # it may have hung up
+                    peer.sendall(answer)
+                peer.close()
+        kept = []
+        threading.Thread(target=serve, daemon=True).start()
+        for answer, words in ((None, 'unknown: the program does not answer'), (b'', 'unknown: the program does not answer'),
+                              (b'what=\n', 'unknown: the program does not answer'), (b'where problem=a%FFb\n', 'unknown: a\ufffdb'),
+                              (b'where text=%FF%0A\n', 'the innermost line first\n'), (b'x' * 100000, 'unknown: the program does not answer'),
+                              (b'where text=thread%20a%0A%20%20no%20line\n', '  a\n    no line\n')):
+            answers[:] = [answer]
+            done = self.ask('attach', os.getpid())
+            self.assertEqual((done.returncode, done.stderr), (2, f'tapedeck: {self.folder}/gone.tape: No such file or directory\n'))
+            self.assertIn(words, done.stdout)
+            document = json.loads(self.ask('attach', os.getpid(), '--json').stdout)
+            self.assertEqual((document['processes'][0]['event'], document['processes'][0]['rank']), (None, None))
+        done = self.ask('attach', os.getpid(), '--let-go')
+        self.assertEqual((done.returncode, done.stdout), (1, f'Process {os.getpid()} does not answer.\n'))
+        for peer in kept:
+            peer.close()
+        shutil.rmtree(place)
 
     def test_rank_between_passes(self):
         """A rank that waits before its backward pass."""

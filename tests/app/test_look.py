@@ -218,6 +218,7 @@ class Look(RecordCase):
         child = self.begin(MANY)
         said = self.look(child.pid)
         self.assertGreater(len(re.findall('^  thread \\d+.*: ', said, re.MULTILINE)), 299)
+        self.assertRegex(said, '  main: .*\n    .*script.py:\\d+ wait\n    .*script.py:\\d+ <module>\n')
         self.goes_on(child)
 
     def test_launcher(self):
