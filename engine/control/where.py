@@ -4,6 +4,7 @@ does not know; the probe has put `tell` among its names. Takes no lock: whoever 
 import sys
 
 DEEPEST = 12
+FEW = 4
 MOST = 11000  # characters; a line of the protocol holds as much, also if each is written as three
 
 threading = sys.modules.get("threading")
@@ -25,7 +26,8 @@ def lines_of(frame):
     return "\n".join(lines)
 
 
-# Threads of a pool stand at the same lines: one of them speaks for all. The main thread comes first, then the rarer places.
+# Threads of a pool stand at the same lines: one of them speaks for all. A few threads speak for themselves. The main thread
+# comes first, then the rarer places.
 places = {}
 for ident, frame in sys._current_frames().items():
     if frame is own:
@@ -38,8 +40,8 @@ for ident, frame in sys._current_frames().items():
 
 text, left = "", 0
 for lines, names in sorted(places.items(), key=lambda place: (place[1][0] != "main", len(place[1]))):
-    more = " and %d more at the same line" % (len(names) - 1) if len(names) > 1 else ""
-    block = "thread %s%s\n%s\n" % (names[0], more, lines)
+    told = names if len(names) <= FEW else ["%s and %d more at the same line" % (names[0], len(names) - 1)]
+    block = "".join("thread %s\n%s\n" % (name, lines) for name in told)
     if len(text) + len(block) > MOST:
         left += len(names)
     else:
