@@ -10,8 +10,8 @@
 #include <glib-unix.h>
 #include <signal.h>
 #include <string.h>
-#include <sys/pidfd.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #define READ_BYTES 65536
@@ -157,7 +157,7 @@ wait_for_recorder(relay *self, int hub) {
   struct ucred peer = {0};
   socklen_t size = sizeof peer;
   bool is_known = getsockopt(hub, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 && peer.pid > 0;
-  int process = is_known ? pidfd_open(peer.pid, 0) : -1;
+  int process = is_known ? (int)syscall(SYS_pidfd_open, peer.pid, 0) : -1;
   if (process >= 0)
     g_unix_fd_add(process, G_IO_IN, recorder_gone_cb, self);
   else
