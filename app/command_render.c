@@ -240,7 +240,6 @@ prepare(job *self, const struct view *view, td_overlay_kind overlay,
                       overlay, &self->overlay, &error))
     return td_command_file_error(self->path, &error);
   self->has_overlay = overlay != TD_N_OVERLAYS;
-  td_fonts_find();
   self->labels = td_label_cache_new(self->theme);
   return TD_EXIT_OK;
 }
@@ -311,8 +310,10 @@ td_command_render(int argc, char **argv) {
       {"output", 'o', 0, G_OPTION_ARG_FILENAME, &wanted.output,
        "Where the picture goes: *.png, *.svg or *.pdf", "OUT"},
       {NULL}};
-  if (td_command_parse("render", entries, false, 1, 1, &argc, &argv, &status))
+  if (td_command_parse("render", entries, false, 1, 1, &argc, &argv, &status)) {
+    td_fonts_find();
     status = run(argv[1], &wanted);
+  }
   g_free(wanted.view);
   td_moment_options_fini(&wanted.moment);
   g_free(wanted.size);

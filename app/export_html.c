@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "app/export_html.h"
 
+#include "app/fonts.h"
 #include "app/moment.h"
 #include "app/moment_replay.h"
 #include "engine/replay/catalog_collect.h"
@@ -71,6 +72,7 @@ td_export_html(td_tape *tape, const td_export_wish *wish, FILE *out, td_error *e
   choice chosen = {0};
   td_replay *replay = NULL;
   td_status status = open_replay(tape, wish, &chosen, &replay, error);
+  td_fonts_find();
   if (!status) status = td_page_write(replay, chosen.graph_task, NULL, TD_VERSION, out, error);
   if (replay) td_replay_close(replay);
   return status;

@@ -2,6 +2,7 @@
 #include "app/lesson_page.h"
 
 #include "app/command.h"
+#include "app/fonts.h"
 #include "app/moment.h"
 #include "app/output_file.h"
 #include "ui/model/lesson_place.h"
@@ -35,6 +36,7 @@ write_page(const td_lesson *lesson, const GPtrArray *stops, td_replay *replay, F
   g_autofree char *title = g_strdup_printf("Lesson %d: %s", lesson->number, lesson->title);
   g_autofree td_page_step *steps = make_steps(lesson, stops);
   const td_page_lesson page = {title, steps, stops->len};
+  td_fonts_find();
   return td_page_write(replay, pass, &page, TD_VERSION, out, error);
 }
 

@@ -112,6 +112,15 @@ def bring_libraries(tree, libs):
     return brought.values()
 
 
+def forget_templates(tree):
+    """fontconfig reads the settings of this folder too, whatever fonts.conf says. Those of a later one make it complain."""
+    [library] = (tree / PREFIX[1:] / 'lib/tapedeck').glob('libfontconfig.so.*')
+    folder, nowhere = b'/usr/share/fontconfig/conf.avail\0', b'/nonexistent'
+    text = library.read_bytes()
+    assert text.count(folder) == 1, f'{library.name} has another folder of templates'
+    library.write_bytes(text.replace(folder, nowhere.ljust(len(folder), b'\0')))
+
+
 def oldest_glibc(tree):
     """The version of the C library that the binaries ask for."""
     versions = set()
@@ -155,11 +164,10 @@ def write_info(tree, source, root, files):
     readme = (source / 'README.md').read_text(encoding='utf-8')
     (info / 'METADATA').write_text(METADATA.format(version=version, readme=readme), encoding='utf-8')
     (info / 'WHEEL').write_text(WHEEL.format(glibc=glibc.replace('.', '_'), machine=machine), encoding='utf-8')
-    scripts = tree / f'tapedeck-{version}.data/scripts'
-    scripts.mkdir(parents=True)
-    starter = (source / 'resources/package/wheel/tapedeck').read_text(encoding='utf-8')
-    (scripts / 'tapedeck').write_text(starter.replace('@MACHINE@', machine).replace('@GLIBC@', glibc), encoding='utf-8')
-    (scripts / 'tapedeck').chmod(0o755)
+    # pip makes a script of this that also works below a path with spaces
+    (info / 'entry_points.txt').write_text('[console_scripts]\ntapedeck = _tapedeck_program:main\n', encoding='utf-8')
+    starter = (source / 'resources/package/wheel/_tapedeck_program.py').read_text(encoding='utf-8')
+    (tree / '_tapedeck_program.py').write_text(starter.replace('@MACHINE@', machine).replace('@GLIBC@', glibc), encoding='utf-8')
 
 
 def main():
@@ -170,6 +178,7 @@ def main():
     run(source / 'resources/package/old_root.sh', work / 'debian-11')
     tree, libs = build(source, work, root)
     files = bring_libraries(tree, libs)
+    forget_templates(tree)
     bring_fonts(tree, source)
     write_info(tree, source, root, files)
     run(sys.executable, '-m', 'wheel', 'pack', tree, '--dest-dir', out)

@@ -63,12 +63,13 @@ sys.exit(info['probe_level'] != $1)"
   draw "$1.tape" "$3"
 }
 
-# draw TAPE PREFIX: a picture with text in it; the one without fonts would be a tenth as large
+# draw TAPE PREFIX: a picture and a page. Text is measured for both, and nothing may complain about fonts.
 draw() {
-  inside sh -c "cd /work && '$2/tapedeck' render $1 --view graph --size 800x600 -o picture.png 2>&1"
+  inside sh -c "cd /work && '$2/tapedeck' render $1 --view graph --size 800x600 -o picture.png" 2>&1 | tee "$root/work/said"
   mkdir -p out/bare
   cp "$root/work/picture.png" "out/bare/$1.png"
-  inside sh -c "cd /work && '$2/tapedeck' export $1 --to html --force -o page.html && '$2/tapedeck' findings $1"
+  inside sh -c "cd /work && '$2/tapedeck' export $1 --to html --force -o page.html && '$2/tapedeck' findings $1" 2>&1 | tee -a "$root/work/said"
+  if grep -i fontconfig "$root/work/said"; then die "fontconfig complains"; fi
 }
 
 # try_engine PREFIX: the engine of Tapedeck itself
@@ -89,7 +90,8 @@ prove_wheel() {
   say "Uninstalled"
   inside /work/venv/bin/pip uninstall -qy tapedeck
   (cd "$root" && find work/venv usr etc -not -name '*.pyc' -not -name __pycache__ | sort) >"$root.after"
-  diff "$root.before" "$root.after" && echo "nothing is left of the wheel"
+  diff "$root.before" "$root.after" || die "that is left of the wheel"
+  echo "nothing is left of the wheel"
   rm "$root.before" "$root.after"
   say "Level 1, with g++"
   inside sh -c '/work/venv/bin/pip install -q --disable-pip-version-check /work/*.whl'
@@ -130,7 +132,8 @@ prove_debs() {
   record_at 1 /usr/bin/python3 /usr/bin
   say "Removed"
   inside apt-get -qqy purge tapedeck tapedeck-window >/dev/null
-  ! (cd "$root" && find usr etc var/lib -path '*tapedeck*' -not -path 'var/lib/*' | grep .) && echo "nothing is left of the packages"
+  if (cd "$root" && find usr etc -path '*tapedeck*' | grep .); then die "that is left of the packages"; fi
+  echo "nothing is left of the packages"
 }
 
 for what in "${@:-wheel old debs}"; do
