@@ -3,6 +3,7 @@
 
 #include "app/child.h"
 #include "app/command.h"
+#include "app/paths.h"
 #include "app/remote_address.h"
 #include "engine/control/condition.h"
 
@@ -44,7 +45,7 @@ td_live_options_check(const char *command, td_live_options *options) {
 char *
 td_live_dup_window(void) {
   const char *other = g_getenv(WINDOW_VARIABLE);
-  return other ? g_strdup(other) : g_file_read_link("/proc/self/exe", NULL);
+  return g_strdup(other ? other : td_path_program());
 }
 
 const char *

@@ -73,14 +73,14 @@ tell_circle(const td_attach_threads *threads) {
   const td_attach_thread *begin = find_circle(threads), *now = begin;
   if (!begin) return NULL;
   GString *text = g_string_new("Deadlock: ");
-  do {
+  for (guint n = 0; now && (n == 0 || now != begin); n++) {
     const td_attach_thread *next = next_of(threads, now);
     g_autofree char *place = at(now);
-    g_string_append_printf(text, "%s%s%s waits for %s, which %s has", now == begin ? "" : "; ",
-                           now->name, place, now->wait == TD_WAIT_gil ? "the GIL" : "a lock",
-                           next == now ? "it" : next->name);
+    g_string_append_printf(text, "%s%s%s waits for %s, which %s has", n == 0 ? "" : "; ", now->name,
+                           place, now->wait == TD_WAIT_gil ? "the GIL" : "a lock",
+                           next == now || !next ? "it" : next->name);
     now = next;
-  } while (now != begin);
+  }
   return g_string_free(g_string_append_c(text, '.'), FALSE);
 }
 

@@ -18,6 +18,7 @@ import re
 import shutil
 import subprocess
 import sys
+import uuid
 from pathlib import Path
 
 PREFIX = '/tapedeck/_program'
@@ -132,8 +133,10 @@ def oldest_glibc(tree):
 def bring_fonts(tree, source):
     target = tree / PREFIX[1:] / 'share/tapedeck/fonts'
     target.mkdir(parents=True)
-    for font in [*FONTS, source / 'resources/package/wheel/fonts.conf']:
+    for font in [*FONTS, source / 'resources/package/wheel/fonts.conf.in']:
         shutil.copy(font, target)
+    # fontconfig of Debian 11 leaves such a file in a folder of fonts, if there is none; pip would not know it
+    (target / '.uuid').write_text(f"{uuid.uuid5(uuid.NAMESPACE_URL, 'tapedeck fonts')}", encoding='utf-8')
 
 
 def owners(root, files):

@@ -294,6 +294,8 @@ class Pipe(RemoteCase):
         """A desk that a signal ends before the window opens leaves nothing."""
         hello = b"relay protocol=1 tapedeck=1 pid=7\n"
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            # whoever started the tests in the background had them ignore some
+            self.addCleanup(signal.signal, number, signal.signal(number, signal.SIG_DFL))
             ssh = self.hostile(hello, b"copy n=5 path=/x/a.tape\n", b"bytes at=0 data=QUJD\n", then="cat >/dev/null")
             desk = self.open("ssh://host/7", ssh=ssh)
             wait_for("the copy", lambda: any(path.read_bytes() == b"ABC" for path in (desk.folder / "tmp").glob("*/a.tape")))

@@ -99,10 +99,13 @@ class Viewer:
 
 
 def listed(path):
-    """What the hub says of its targets."""
+    """What the hub says of its targets. Its socket has a name just before it listens: then there are none yet."""
     with socket.socket(socket.AF_UNIX) as asker:
         asker.settimeout(300)
-        asker.connect(str(path))
+        try:
+            asker.connect(str(path))
+        except ConnectionRefusedError:
+            return []
         asker.sendall(b"list\n")
         lines = [Line(text) for text in iter(asker.makefile("r").readline, "listed\n")]
     assert all(line.word == "target" for line in lines), lines
