@@ -68,6 +68,7 @@ draw() {
   inside sh -c "cd /work && '$2/tapedeck' render $1 --view graph --size 800x600 -o picture.png" 2>&1 | tee "$root/work/said"
   mkdir -p out/bare
   cp "$root/work/picture.png" "out/bare/$1.png"
+  [ -e "out/bare/$1" ] || cp "$root/work/$1" out/bare/ # for `old`
   inside sh -c "cd /work && '$2/tapedeck' export $1 --to html --force -o page.html && '$2/tapedeck' findings $1" 2>&1 | tee -a "$root/work/said"
   if grep -i fontconfig "$root/work/said"; then die "fontconfig complains"; fi
 }
