@@ -58,7 +58,7 @@ import json, sys
 info = json.load(sys.stdin)
 print('level', info['probe_level'], '-', info['n_events'], 'events')
 sys.exit(info['probe_level'] != $1)"
-  inside sh -c "cd /work && '$3/tapedeck' report $1.tape" | head -3
+  inside sh -c "cd /work && '$3/tapedeck' report $1.tape" | sed -n 1,3p
   inside sh -c "cd /work && '$3/tapedeck' check $1.tape"
   draw "$1.tape" "$3"
 }
@@ -75,7 +75,7 @@ draw() {
 
 # try_engine PREFIX: the engine of Tapedeck itself
 try_engine() {
-  inside sh -c "cd /work && '$1/tapedeck' run --force -o mlp.tape mlp && '$1/tapedeck' why mlp.tape | head -3"
+  inside sh -c "cd /work && '$1/tapedeck' run --force -o mlp.tape mlp && '$1/tapedeck' why mlp.tape | sed -n 1,3p"
 }
 
 prove_wheel() {
@@ -105,9 +105,9 @@ prove_old() {
   make_root bullseye python3 python3-venv
   inside python3 -m venv /work/venv
   inside sh -c '/work/venv/bin/pip install -q --upgrade pip && /work/venv/bin/pip install -q /work/*.whl'
-  inside ldd --version | head -1
+  inside ldd --version | sed -n 1p
   cp "$out/bare/2.tape" "$root/work/" 2>/dev/null || die "prove the wheel first: its tape is read here"
-  inside sh -c 'cd /work && venv/bin/tapedeck info 2.tape | head -3'
+  inside sh -c 'cd /work && venv/bin/tapedeck info 2.tape | sed -n 1,3p'
   draw 2.tape /work/venv/bin
   # its Python is 3.9: the package records and reads, the engine is for another version
   inside sh -c 'cd /work && venv/bin/tapedeck run mlp; echo status $?'
