@@ -5,11 +5,6 @@
 
 #include <glib/gi18n.h>
 
-static char *
-own_program(void) {
-  return g_file_read_link("/proc/self/exe", NULL);
-}
-
 /* The last line that the child wrote to standard error: the reason of its failure, in its words. */
 static char *
 last_line(const char *text) {
@@ -55,15 +50,14 @@ run(GTask *task, const char *const *arguments) {
 void
 td_example_record_async(const char *name, GCancellable *cancellable, GAsyncReadyCallback done,
                         gpointer data) {
-  g_autofree char *program = own_program();
   const char *folder = td_path_cache();
   g_autofree char *file = g_strconcat(name, ".tape", NULL);
   char *path = g_build_filename(folder, file, NULL);
   GTask *task = g_task_new(NULL, cancellable, done, data);
   g_mkdir_with_parents(folder, 0700);
   g_task_set_task_data(task, path, g_free);
-  run(task, (const char *const[]){program, "run", "--force", "--anomaly", "nonfinite", "-o", path,
-                                  name, NULL});
+  run(task, (const char *const[]){td_path_program(), "run", "--force", "--anomaly", "nonfinite",
+                                  "-o", path, name, NULL});
 }
 
 char *

@@ -8,6 +8,7 @@
 #include "app/bench/torch.h"
 
 #include "app/bench/figure.h"
+#include "app/paths.h"
 #include "app/preload.h"
 #include "engine/base/alloc.h"
 #include "engine/trace/tape.h"
@@ -139,9 +140,8 @@ static char **
 arguments_of(const workload *self, way process, const char *tape) {
   g_autoptr(GStrvBuilder) builder = g_strv_builder_new();
   if (tape) {
-    g_autofree char *program = g_file_read_link("/proc/self/exe", NULL);
-    g_strv_builder_add_many(builder, program ? program : "tapedeck", "record", "--force", "-o",
-                            tape, "--anomaly", process == NONFINITE ? "nonfinite" : "off", NULL);
+    g_strv_builder_add_many(builder, td_path_program(), "record", "--force", "-o", tape,
+                            "--anomaly", process == NONFINITE ? "nonfinite" : "off", NULL);
     /* Without an optimizer a pass is a step: the one before the rounds. */
     if (process == OUTSIDE) g_strv_builder_add_many(builder, "--first", "1", NULL);
     g_strv_builder_add(builder, "--");

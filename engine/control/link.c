@@ -190,7 +190,7 @@ hear_commands(td_link *link) {
 static bool
 lose(td_link *link) {
   atomic_store_explicit(&link->lost, true, memory_order_relaxed);
-  link->listener.lost(link->listener.data);
+  if (link->listener.lost) link->listener.lost(link->listener.data);
   return true;
 }
 
@@ -219,7 +219,7 @@ listen_main(void *data) {
       continue;
     if (atomic_exchange_explicit(&link->wanted, false, memory_order_acq_rel) &&
         !atomic_load_explicit(&link->closing, memory_order_acquire))
-      link->listener.woken(link->listener.data);
+      if (link->listener.woken) link->listener.woken(link->listener.data);
     if (!lost && hub_has_gone(link, &fds[1])) lost = lose(link);
   }
   return NULL;

@@ -38,7 +38,7 @@ void td_link_set_patience(td_link *link, unsigned seconds);
 void td_link_report(td_link *link, const td_line_text *message);
 
 /* What the listener's thread calls. `command` for each line from the hub; `lost` once, when the hub
- * is gone; `woken` after td_link_wake. */
+ * is gone; `woken` after td_link_wake. The last two may be NULL. */
 typedef struct td_link_listener {
   void (*command)(const td_line *command, void *data);
   void (*lost)(void *data);

@@ -137,3 +137,34 @@ td_where_add(td_line_text *line, td_where_read read) {
                 read ? "its Python does not say" : "there is no Python in this program");
   free(text);
 }
+
+/* ---- who asks ---- */
+
+bool
+td_where_answer(const td_line *command, td_link *link, void (*flush)(void),
+                void (*add)(td_line_text *line)) {
+  td_line_text message;
+  if (!td_line_is(command, "where")) return false;
+  flush();
+  td_line_begin(&message, "where");
+  add(&message);
+  td_link_report(link, &message);
+  td_line_text_fini(&message);
+  return true;
+}
+
+static bool (*own_hear)(const td_line *command);
+
+static void
+command_cb(const td_line *command, void *unused) {
+  own_hear(command);
+}
+
+void
+td_where_listen(td_link *link, bool (*hear)(const td_line *command)) {
+  static const td_link_listener listener = {.command = command_cb};
+  td_error error = {0};
+  own_hear = hear;
+  td_link_listen(link, &listener, &error);
+  td_error_clear(&error);
+}

@@ -5,6 +5,7 @@
 #include "engine/control/gate.h"
 #include "engine/control/line.h"
 #include "engine/control/link.h"
+#include "engine/control/where.h"
 #include "engine/probe/numerics.h"
 #include "engine/probe/probe.h"
 #include "engine/probe/program.h"
@@ -216,33 +217,7 @@ flush_cb(void *recorder) {
 /* On the listener's thread. */
 static bool
 hear(const td_line *command) {
-  td_line_text message;
-  if (!td_line_is(command, "where")) return false;
-  td_probe_flush(); /* who asks reads the tape, too */
-  td_line_begin(&message, "where");
-  td_whereabouts_add(&message);
-  td_link_report(orders.link, &message);
-  td_line_text_fini(&message);
-  return true;
-}
-
-static void
-command_cb(const td_line *command, void *unused) {
-  hear(command);
-}
-
-static void
-nothing_cb(void *unused) {
-}
-
-/* Nobody stops this program, but somebody may ask where it is. */
-static void
-only_listen(void) {
-  static const td_link_listener listener = {
-      .command = command_cb, .lost = nothing_cb, .woken = nothing_cb};
-  td_error error = {0};
-  td_link_listen(orders.link, &listener, &error);
-  td_error_clear(&error);
+  return td_where_answer(command, orders.link, td_probe_flush, td_whereabouts_add);
 }
 
 void
@@ -251,7 +226,7 @@ td_orders_open_gate(td_recorder *recorder) {
   if (!orders.link) return;
   td_gate_hear(hear);
   if (!td_line_flag(&orders.answer, "live"))
-    only_listen();
+    td_where_listen(orders.link, hear);
   else if (td_gate_open(orders.link, &orders.answer, flush_cb, recorder, &error))
     complain("not live", &error);
 }

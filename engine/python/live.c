@@ -6,6 +6,7 @@
 
 #include "engine/control/choose.h"
 #include "engine/control/gate.h"
+#include "engine/control/where.h"
 #include "engine/pass/steer.h"
 #include "engine/python/whereabouts.h"
 
@@ -32,38 +33,16 @@ set_asked(td_recorder *recorder) {
   pthread_mutex_unlock(&asking);
 }
 
-/* Who asks reads the tape, too. */
-static bool
-hear(const td_line *command) {
-  td_line_text message;
-  if (!td_line_is(command, "where")) return false;
+static void
+flush(void) {
   pthread_mutex_lock(&asking);
   if (asked) td_recorder_flush(asked);
   pthread_mutex_unlock(&asking);
-  td_line_begin(&message, "where");
-  tdpy_whereabouts_add(&message);
-  td_link_report(own_link, &message);
-  td_line_text_fini(&message);
-  return true;
 }
 
-static void
-command_cb(const td_line *command, void *unused) {
-  hear(command);
-}
-
-static void
-nothing_cb(void *unused) {
-}
-
-/* A program that is live listens through its gate. */
-static void
-only_listen(void) {
-  static const td_link_listener listener = {
-      .command = command_cb, .lost = nothing_cb, .woken = nothing_cb};
-  td_error error = {0};
-  td_link_listen(own_link, &listener, &error);
-  td_error_clear(&error);
+static bool
+hear(const td_line *command) {
+  return td_where_answer(command, own_link, flush, tdpy_whereabouts_add);
 }
 
 /* ---- the session ---- */
@@ -104,7 +83,7 @@ tdpy_live_open(const td_line *reply, const char *tape, td_recorder *recorder, td
   td_gate_hear(hear);
   set_asked(recorder);
   Py_BEGIN_ALLOW_THREADS status = td_gate_open(own_link, reply, flush_cb, recorder, error);
-  if (!status && !td_line_flag(reply, "live")) only_listen();
+  if (!status && !td_line_flag(reply, "live")) td_where_listen(own_link, hear);
   tell_tape(tape); /* whoever hears it may interrupt the program: the gate is there */
   Py_END_ALLOW_THREADS return status;
 }

@@ -15,6 +15,7 @@ import threading
 import time
 import unittest
 
+import reentrant
 import torches
 from record_case import TAPEDECK, RecordCase
 
@@ -31,9 +32,11 @@ class Wait(torch.autograd.Function):
         return x.clone()
     @staticmethod
     def backward(ctx, gradient):
-        open('hangs', 'w').close()
+        hangs()
         hang()
         return gradient
+def hangs():
+    open('hangs', 'w').close()
 x = torch.ones(3, requires_grad=True)
 """
 
@@ -49,36 +52,8 @@ threading.Thread(target=train, name='trainer').start()
 
 # Two threads, each with a pass inside a pass, wait for each other's lock.
 REENTRANT_DEADLOCK = BEGIN + """
-locks = threading.Lock(), threading.Lock()
-met = threading.Barrier(2)
-class Inner(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx, x, first):
-        ctx.first = first
-        return x.clone()
-    @staticmethod
-    def backward(ctx, gradient):
-        with locks[ctx.first]:
-            met.wait()
-            if ctx.first: open('hangs', 'w').close()
-            locks[1 - ctx.first].acquire(timeout=60)
-        return gradient, None
-class Outer(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx, x, first):
-        ctx.first = first
-        return x.clone()
-    @staticmethod
-    def backward(ctx, gradient):
-        with torch.enable_grad():
-            y = torch.ones(3, requires_grad=True)
-            Inner.apply(y.exp(), ctx.first).sum().backward()
-        return gradient, None
-def train(first):
-    y = torch.ones(3, requires_grad=True)
-    Outer.apply(y.sin(), first).sum().backward()
-for i in range(2):
-    threading.Thread(target=train, args=(i,), name=f'trainer {i}', daemon=True).start()
+PATIENCE = 60
+""" + reentrant.NESTED + """
 wait_for_file('go')
 os._exit(0)
 """
@@ -107,7 +82,7 @@ late(net(torch.ones(2, 3))).sum().backward()
 """
 
 # Rank 1 makes one pass, or two. Then it waits before the next, or ends. In the second forward pass all ranks meet.
-BETWEEN_PASSES = RANKS[:RANKS.index('def hang')] + """
+BETWEEN_PASSES = RANKS[:RANKS.index('def hang()')] + """
 for step in range(3):
     if rank and step == int(sys.argv[1]):
         open('hangs', 'w').close()

@@ -12,6 +12,7 @@ import subprocess
 import time
 import unittest
 
+import reentrant
 import torches
 from record_case import TAPEDECK, RecordCase
 
@@ -62,52 +63,27 @@ Wait.apply(x.exp()).sum().backward()
 print('went on')
 """
 
-# One thread has a mutex and wants the GIL, the other has the GIL and wants the mutex.
+# One thread has a mutex and wants the GIL, the other has the GIL and wants the mutex. The first one comes back from C when a
+# byte comes. The other one sends it, and does not give the GIL away between that and its wait for the mutex.
 DEADLOCK = BEGIN + """
-mutex = ctypes.create_string_buffer(64)
-has_it = threading.Event()
+import sys
+mutex, byte = ctypes.create_string_buffer(64), ctypes.create_string_buffer(1)
+has_it, ends = threading.Event(), os.pipe()
 def has_mutex():
     gives_gil.pthread_mutex_lock(mutex)
     has_it.set()
-    gives_gil.usleep(300000)
-    hangs()
+    gives_gil.read(ends[0], byte, 1)
 threading.Thread(target=has_mutex, daemon=True).start()
 has_it.wait()
 hangs()
+sys.setswitchinterval(1000)
+keeps_gil.write(ends[1], byte, 1)
 keeps_gil.pthread_mutex_lock(mutex)
 """
 
 NESTED = BEGIN + """
-locks = threading.Lock(), threading.Lock()
-met = threading.Barrier(2)
-class Inner(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx, x, first):
-        ctx.first = first
-        return x.clone()
-    @staticmethod
-    def backward(ctx, gradient):
-        with locks[ctx.first]:
-            met.wait()
-            if ctx.first: hangs()
-            locks[1 - ctx.first].acquire()
-        return gradient, None
-class Outer(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx, x, first):
-        ctx.first = first
-        return x.clone()
-    @staticmethod
-    def backward(ctx, gradient):
-        with torch.enable_grad():
-            y = torch.ones(3, requires_grad=True)
-            Inner.apply(y.exp(), ctx.first).sum().backward()
-        return gradient, None
-def train(first):
-    y = torch.ones(3, requires_grad=True)
-    Outer.apply(y.sin(), first).sum().backward()
-for i in range(2):
-    threading.Thread(target=train, args=(i,), daemon=True).start()
+PATIENCE = -1
+""" + reentrant.NESTED + """
 wait()
 print('went on', flush=True)
 os._exit(0)
