@@ -79,6 +79,14 @@ class Installed(unittest.TestCase):
             self.addCleanup(window.with_suffix(".away").rename, window)
         self.assertIn("tapedeck-window", self.call("open", "w.tape", status=2))
 
+    def test_engine_of_another_python(self):
+        """A wheel is for any Python, the engine in it for one: it is a module whose name has the version."""
+        [module] = Path(self.folder.name).rglob("_C.*.so")
+        self.addCleanup(module.with_suffix(".away").rename, module)
+        module.rename(module.with_suffix(".away"))
+        told = self.call("run", "--force", "-o", "e.tape", "mlp", status=125)
+        self.assertRegex(told, r"^tapedeck: .*: Tapedeck's own engine is not built for Python 3\.\d+; `tapedeck record` is for any\n$")
+
     def test_another_python(self):
         """TAPEDECK_PYTHON is the Python of `tapedeck run`: a wheel names the one that it is installed for."""
         other = Path(self.folder.name, "python")

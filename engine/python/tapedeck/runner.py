@@ -11,6 +11,7 @@ import atexit
 import builtins
 import contextlib
 import importlib
+import importlib.util
 import os
 import signal
 import sys
@@ -124,6 +125,9 @@ def start(arguments):
     os.set_inheritable(report_fd, False)
     session = os.environ.pop('TAPEDECK_SESSION', None)  # programs that the script starts are not part of it
     package = importlib.import_module('tapedeck')
+    if not importlib.util.find_spec('tapedeck._C'):
+        version = '.'.join(map(str, sys.version_info[:2]))
+        give_up(report_fd, f"failed Tapedeck's own engine is not built for Python {version}; `tapedeck record` is for any", FAILED)
     engine = importlib.import_module('tapedeck._C')
     try:
         engine.set_devices(devices)
