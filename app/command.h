@@ -6,8 +6,8 @@
  * Main thread.
  *
  * Note [Three programs]
- * The libraries of the window take 20 ms to load, and those that draw 8 ms. That is longer than
- * `info` of most tapes takes. A server has no GTK at all. So `tapedeck` has the commands that only
+ * The libraries that draw and export take 10 ms to load, and those of the window 12 ms more. `info`
+ * of most tapes takes less. A server has no GTK at all. So `tapedeck` has the commands that only
  * read a tape. For others it becomes `tapedeck-whole`, which has all commands but no window. For
  * those that need the window it becomes `tapedeck-window`, if that is installed. All are made of
  * the same sources. People know `tapedeck` alone. */
