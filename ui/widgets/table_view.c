@@ -184,6 +184,17 @@ td_table_view_show(TdTableView *self, TdTable *table, const char *label) {
                                  -1);
 }
 
+/* GTK keeps the row in place that was there before, and the first rows would be out of sight. */
+static void
+scroll_to_top(TdTableView *self) {
+  GtkSelectionModel *model = self->view ? gtk_column_view_get_model(self->view) : NULL;
+  if (!model || g_list_model_get_n_items(G_LIST_MODEL(model)) == 0) return;
+  GtkWidget *child = gtk_widget_get_first_child(GTK_WIDGET(self->view));
+  while (child && !GTK_IS_LIST_VIEW(child))
+    child = gtk_widget_get_next_sibling(child);
+  if (child) gtk_widget_activate_action(child, "list.scroll-to-item", "u", 0);
+}
+
 void
 td_table_view_filter(TdTableView *self, const char *letters) {
   if (strcmp(letters, self->letters) == 0) return;
@@ -191,6 +202,7 @@ td_table_view_filter(TdTableView *self, const char *letters) {
   self->letters = g_strdup(letters);
   td_focus_drop(GTK_WIDGET(self));
   gtk_filter_changed(GTK_FILTER(self->filter), GTK_FILTER_CHANGE_DIFFERENT);
+  scroll_to_top(self);
 }
 
 TdTableRow *

@@ -15,7 +15,8 @@ G_DECLARE_FINAL_TYPE(TdTableView, td_table_view, TD, TABLE_VIEW, AdwBin)
  * columns of the one before keeps its order. `label` names it for screen readers. */
 void td_table_view_show(TdTableView *self, TdTable *table, const char *label);
 
-/* td_table_view_filter shows only the rows that have these letters; all for "". */
+/* td_table_view_filter shows only the rows that have these letters, from the first one; all for "".
+ */
 void td_table_view_filter(TdTableView *self, const char *letters);
 
 /* td_table_view_get_selected returns the selected row, or NULL; borrowed. */
