@@ -2,11 +2,13 @@
 #include "app/command.h"
 
 #include "app/output_file.h"
+#include "app/paths.h"
 #include "engine/trace/tape.h"
 
 #include <glib/gstdio.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #define RUN_READING(name) td_command_##name
 #define RUN_WRITING(name) td_command_##name
@@ -183,8 +185,13 @@ bool
 td_command_refuse_tape(const char *path) {
   if (!td_tape_is_at(path)) return false;
   g_autofree char *name = td_command_shell_name(path);
-  td_command_fail(name, "is a tape; see it with: tapedeck open %s", name);
+  td_command_fail(name, "is a tape; see it with: tapedeck %s %s", td_command_to_see(), name);
   return true;
+}
+
+const char *
+td_command_to_see(void) {
+  return access(td_path_window_program(), X_OK) == 0 ? "open" : "info";
 }
 
 static bool

@@ -92,6 +92,10 @@ bool td_command_check_word(const char *command, const char *option, const char *
  */
 bool td_command_refuse_tape(const char *path);
 
+/* td_command_to_see is the command that messages name for a tape: "open", or "info" where no window
+ * is installed. Constant. */
+const char *td_command_to_see(void);
+
 /* td_command_may_write returns true if a command may write `output`. Else it prints why not: it is
  * a folder or the input itself, or it exists and `force` is false. */
 bool td_command_may_write(const char *output, const char *input, bool force);

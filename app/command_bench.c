@@ -254,7 +254,9 @@ td_command_bench(int argc, char **argv) {
        "Measure how long each action in the window keeps its main loop, as text; may be repeated",
        "TAPE"},
       {"torch", 0, G_OPTION_FLAG_OPTIONAL_ARG, G_OPTION_ARG_CALLBACK, (void *)torch_cb,
-       "Also measure the cost of recording PyTorch, in this Python (default: python3)", "PYTHON"},
+       "Measure the cost of recording PyTorch, and training beside it, in this Python (default: "
+       "python3)",
+       "PYTHON"},
       {0}};
   int status;
   if (!td_command_parse("bench", entries, false, 0, 0, &argc, &argv, &status)) return status;

@@ -10,13 +10,6 @@
 #define SHOWN_DURATIONS 100 /* in JSON */
 #define NOT_GIVEN (-DBL_MAX)
 
-static void
-report_fini(td_diff_report *report) {
-  td_diff_fini(&report->diff);
-  td_tape_close(report->tape_a);
-  td_tape_close(report->tape_b);
-}
-
 /* All that differs is in JSON. */
 static td_diff_wish
 wish_of(double tolerance, bool as_json) {
@@ -25,29 +18,15 @@ wish_of(double tolerance, bool as_json) {
       .tolerance = tolerance, .n_nodes = n, .n_values = n, .n_durations = SHOWN_DURATIONS};
 }
 
-static bool
-are_equal(const td_diff *diff) {
-  return diff->equal_order && diff->comparison.values.list.n_added == 0;
-}
-
 static int
 diff(const char *path_a, const char *path_b, double tolerance, bool as_json) {
   td_diff_report report = {0};
   td_diff_wish wish = wish_of(tolerance, as_json);
-  td_error error = {0};
-  int exit_status = TD_EXIT_USAGE;
-  if (td_tape_open(path_a, &report.tape_a, &error) != TD_OK) {
-    td_command_file_error(path_a, &error);
-  } else if (td_tape_open(path_b, &report.tape_b, &error) != TD_OK) {
-    td_command_file_error(path_b, &error);
-  } else if (td_diff_make(report.tape_a, report.tape_b, &wish, &report.diff, &error) != TD_OK) {
-    td_command_file_error(NULL, &error);
-  } else {
-    (as_json ? td_diff_print_json : td_diff_print_text)(&report);
-    exit_status = are_equal(&report.diff) ? TD_EXIT_OK : TD_EXIT_BAD;
-  }
-  report_fini(&report);
-  return exit_status;
+  if (!td_diff_report_make(path_a, path_b, &wish, &report)) return TD_EXIT_USAGE;
+  (as_json ? td_diff_print_json : td_diff_print_text)(&report);
+  int status = td_diff_report_is_equal(&report) ? TD_EXIT_OK : TD_EXIT_BAD;
+  td_diff_report_fini(&report);
+  return status;
 }
 
 static int

@@ -6,6 +6,7 @@
 #include "app/command.h"
 #include "app/confined_child.h"
 #include "app/export_html.h"
+#include "app/moment.h"
 #include "app/output_file.h"
 #include "app/output_folder.h"
 #include "engine/exchange/table.h"
@@ -188,12 +189,9 @@ typedef struct options {
 
 static int
 run(const char *path, const options *options, const char *const *words) {
-  job self = {.path = path,
-              .format = format_find(options->to, words),
-              .wish.graph_task = options->pass < 0 ? TD_NONE : (uint32_t)options->pass};
-  if (!self.format) return TD_EXIT_USAGE;
-  if (options->pass < -1 || options->pass >= G_MAXUINT32)
-    return td_command_bad_usage("export", "--pass: must be the number of a graph task");
+  job self = {.path = path, .format = format_find(options->to, words)};
+  if (!self.format || !td_moment_pass_read("export", options->pass, &self.wish.graph_task))
+    return TD_EXIT_USAGE;
   g_autofree char *output =
       options->output ? g_strdup(options->output) : default_output(path, self.format);
   self.output = output;
@@ -207,7 +205,7 @@ td_command_export(int argc, char **argv) {
     words[i] = formats[i].name;
   g_autofree char *list = td_command_list_words(words);
   g_autofree char *what = g_strdup_printf("What to write: %s", list);
-  options options = {.pass = -1};
+  options options = {.pass = TD_MOMENT_NO_PASS};
   const GOptionEntry entries[] = {
       {"to", 0, 0, G_OPTION_ARG_STRING, &options.to, what, "FORMAT"},
       {"output", 'o', 0, G_OPTION_ARG_FILENAME, &options.output,

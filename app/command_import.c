@@ -170,8 +170,8 @@ tell_report(const trace_file *file, const char *tape, const td_import_report *re
             ": a time or number is not valid; %s left out for this reason\n",
             file->path, report->first_bad, bad);
   }
-  fprintf(stderr, "tapedeck: imported %s: %s in %s; see it with: tapedeck open %s%s\n", name, nodes,
-          passes, needs_trust(tape) ? "--trust " : "", name);
+  fprintf(stderr, "tapedeck: imported %s: %s in %s; see it with: tapedeck %s %s%s\n", name, nodes,
+          passes, td_command_to_see(), needs_trust(tape) ? "--trust " : "", name);
 }
 
 static int

@@ -3,6 +3,7 @@
 
 #include "app/command.h"
 #include "app/json_members.h"
+#include "app/moment.h"
 #include "ui/geometry/format.h"
 
 #include <inttypes.h>
@@ -138,19 +139,19 @@ answer(const char *path, const td_order_wish *wish, bool as_json) {
 
 int
 td_command_order(int argc, char **argv) {
-  gint64 pass = -1;
+  gint64 pass = TD_MOMENT_NO_PASS;
   gboolean as_json = FALSE;
   const GOptionEntry entries[] = {
       {"pass", 0, 0, G_OPTION_ARG_INT64, &pass, "Only this backward pass, with all its nodes", "N"},
       {"json", 0, 0, G_OPTION_ARG_NONE, &as_json, "Print one JSON document", NULL},
       TD_TRUST_ENTRY,
       {0}};
+  uint32_t graph_task;
   int status;
   if (!td_command_parse("order", entries, false, 1, 1, &argc, &argv, &status)) return status;
-  if (pass < -1 || pass >= G_MAXUINT32)
-    return td_command_bad_usage("order", "--pass: must be the number of a graph task");
-  const td_order_wish wish = {.graph_task = pass < 0 ? TD_NONE : (uint32_t)pass,
-                              .keeps_nodes = as_json || pass >= 0,
+  if (!td_moment_pass_read("order", pass, &graph_task)) return TD_EXIT_USAGE;
+  const td_order_wish wish = {.graph_task = graph_task,
+                              .keeps_nodes = as_json || graph_task != TD_NONE,
                               .n_explained = as_json ? UINT32_MAX : SHOWN};
   return answer(argv[1], &wish, as_json);
 }

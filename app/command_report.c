@@ -4,6 +4,7 @@
 #include "app/critical_print.h"
 #include "app/idle_print.h"
 #include "app/memory_print.h"
+#include "app/moment.h"
 #include "app/report_print.h"
 
 #include <string.h>
@@ -11,6 +12,7 @@
 typedef struct options {
   gchar *by, *sort;
   gint64 pass, skip_first;
+  uint32_t graph_task; /* of `pass` */
   gboolean contention, critical, idle, memory, json, csv;
 } options;
 
@@ -25,11 +27,6 @@ find_by(const char *name) {
   }
   td_command_check_word("report", "--by", name, words);
   return found;
-}
-
-static uint32_t
-wished_pass(const options *options) {
-  return options->pass < 0 ? TD_NONE : (uint32_t)options->pass;
 }
 
 static int
@@ -58,7 +55,7 @@ print_critical(const char *path, td_tape *tape, const options *options) {
   td_error error = {0};
   td_critical_report report;
   int status = TD_EXIT_OK;
-  if (td_critical_report_make(tape, wished_pass(options), &report, &error))
+  if (td_critical_report_make(tape, options->graph_task, &report, &error))
     status = td_command_file_error(path, &error);
   else if (options->json)
     td_critical_print_json(&report);
@@ -73,7 +70,7 @@ print_contention(const char *path, td_tape *tape, const options *options) {
   td_error error = {0};
   td_contention contention;
   int status = TD_EXIT_OK;
-  if (td_contention_make(tape, wished_pass(options), NULL, &contention, &error))
+  if (td_contention_make(tape, options->graph_task, NULL, &contention, &error))
     status = td_command_file_error(path, &error);
   else if (options->json)
     td_contention_print_json(&contention);
@@ -88,7 +85,7 @@ print_idle(const char *path, td_tape *tape, const options *options) {
   td_error error = {0};
   td_idle idle;
   int status = TD_EXIT_OK;
-  if (td_idle_make(tape, wished_pass(options), NULL, &idle, &error))
+  if (td_idle_make(tape, options->graph_task, NULL, &idle, &error))
     status = td_command_file_error(path, &error);
   else if (options->json)
     td_idle_print_json(&idle);
@@ -103,7 +100,7 @@ print_memory(const char *path, td_tape *tape, const options *options) {
   td_error error = {0};
   g_autofree td_memory *memory = g_new(td_memory, 1);
   int status = TD_EXIT_OK;
-  if (td_memory_make(tape, wished_pass(options), NULL, memory, &error))
+  if (td_memory_make(tape, options->graph_task, NULL, memory, &error))
     status = td_command_file_error(path, &error);
   else if (options->json)
     td_memory_print_json(memory);
@@ -146,15 +143,13 @@ report(const char *path, const options *options) {
   td_tape *tape;
   const struct other_report *other;
   td_report_wish wish = {.by = find_by(options->by ? options->by : "op"),
-                         .graph_task = wished_pass(options)};
+                         .graph_task = options->graph_task};
   if (wish.by == TD_N_REPORT_BYS) return TD_EXIT_USAGE;
   if (find_other(options, &other)) return TD_EXIT_USAGE;
   if (options->json && options->csv)
     return td_command_bad_usage("report", "--json and --csv: only one of them");
   if (options->skip_first < 0 || options->skip_first > G_MAXUINT32)
     return td_command_bad_usage("report", "--skip-first: must be a number from 0 up");
-  if (options->pass < -1 || options->pass >= G_MAXUINT32)
-    return td_command_bad_usage("report", "--pass: must be the number of a graph task");
   wish.skip_first = (uint32_t)options->skip_first;
   if (td_tape_open(path, &tape, &error)) return td_command_file_error(path, &error);
   int status = other ? other->print(path, tape, options) : print(path, tape, options, &wish);
@@ -164,7 +159,7 @@ report(const char *path, const options *options) {
 
 int
 td_command_report(int argc, char **argv) {
-  options options = {.pass = -1};
+  options options = {.pass = TD_MOMENT_NO_PASS};
   const GOptionEntry entries[] = {
       {"by", 0, 0, G_OPTION_ARG_STRING, &options.by,
        "A row for each op, module, line, node, thread, queue, lock, hook, pass or rank", "WHAT"},
@@ -188,7 +183,9 @@ td_command_report(int argc, char **argv) {
       {0}};
   int status;
   if (td_command_parse("report", entries, false, 1, 1, &argc, &argv, &status))
-    status = report(argv[1], &options);
+    status = td_moment_pass_read("report", options.pass, &options.graph_task)
+                 ? report(argv[1], &options)
+                 : TD_EXIT_USAGE;
   g_free(options.by);
   g_free(options.sort);
   return status;

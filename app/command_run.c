@@ -2,6 +2,7 @@
  *
  * `tapedeck run`: checks the arguments and starts Python on tapedeck/runner.py, which runs the
  * script and records it. At the end it says where the tape is. */
+#include "app/beside.h"
 #include "app/child.h"
 #include "app/command.h"
 #include "app/examples.h"
@@ -19,8 +20,8 @@
 #include <unistd.h>
 
 typedef struct run_options {
-  char *tape, *devices, *anomaly, *policy, *scheduler, *semantics, *stats, *seed,
-      *schedule; /* (owned) */
+  char *tape, *devices, *anomaly, *policy, *scheduler, *semantics, *stats, *seed, *schedule,
+      *beside; /* (owned) */
   gboolean force;
   td_live_options live;
   td_keep_choice keep;
@@ -38,6 +39,7 @@ options_clear(run_options *options) {
   g_free(options->stats);
   g_free(options->seed);
   g_free(options->schedule);
+  g_free(options->beside);
   g_free(options->script);
   td_live_options_clear(&options->live);
   td_keep_choice_clear(&options->keep);
@@ -59,7 +61,7 @@ words_are_fine(run_options *options) {
       {"--policy", &options->policy, (const char *const[]){"block", "drop", NULL}},
       {"--scheduler", &options->scheduler,
        (const char *const[]){"engine", "2017", "2017-fifo", NULL}},
-      {"--semantics", &options->semantics, (const char *const[]){"2.13", "1.11", NULL}},
+      {"--semantics", &options->semantics, (const char *const[]){"2.15", "2.13", "1.11", NULL}},
       {"--stats", &options->stats, (const char *const[]){"off", "finite", "full", NULL}},
   };
   for (guint i = 0; i < G_N_ELEMENTS(words); i++) {
@@ -78,10 +80,23 @@ seed_is_fine(const run_options *options) {
   return false;
 }
 
+/* Both runs come to their end, and PyTorch has one scheduler. */
+static bool
+beside_is_fine(const run_options *options) {
+  const char *other = options->live.live    ? "--live"
+                      : options->keep.words ? "--keep"
+                      : options->schedule   ? "--schedule"
+                      : options->scheduler  ? "--scheduler"
+                                            : NULL;
+  if (!options->beside || !other) return true;
+  td_command_bad_usage("run", "%s: does not go with --beside", other);
+  return false;
+}
+
 static bool
 options_are_fine(run_options *options) {
   if (!td_live_options_check("run", &options->live)) return false;
-  if (!td_keep_choice_check("run", &options->keep)) return false;
+  if (!td_keep_choice_check("run", &options->keep) || !beside_is_fine(options)) return false;
   if (!options->anomaly) options->anomaly = g_strdup(td_live_anomaly_mode(&options->live));
   if (!options->anomaly && options->keep.words) options->anomaly = g_strdup("nan");
   return words_are_fine(options) && seed_is_fine(options);
@@ -179,7 +194,8 @@ conclude(const run_options *options, const char *report, int status) {
   if (strcmp(report, "ok") == 0) {
     (void)td_segments_add(options->tape, TD_SEGMENT_EVENTS,
                           NULL); /* a tape without a table is as good */
-    fprintf(stderr, "tapedeck: recorded %s; see it with: tapedeck open %s\n", name, name);
+    fprintf(stderr, "tapedeck: recorded %s; see it with: tapedeck %s %s\n", name,
+            td_command_to_see(), name);
   } else if (access(options->tape, F_OK) == 0)
     fprintf(
         stderr,
@@ -254,6 +270,19 @@ run_with_session(const run_options *options, char **argv, char **problem) {
 }
 
 static int
+run_beside(const run_options *options, bool semantics_given, char **script_args) {
+  const td_beside beside = {.python = options->beside,
+                            .script = options->script,
+                            .tape = options->tape,
+                            .seed = options->seed ? options->seed : "0",
+                            .stats = options->stats,
+                            .anomaly = options->anomaly,
+                            .semantics = semantics_given ? options->semantics : NULL,
+                            .devices = options->devices};
+  return td_beside_run(&beside, options->force, script_args);
+}
+
+static int
 run(const run_options *options, char **script_args) {
   int report[2];
   g_autofree char *problem = NULL;
@@ -295,16 +324,21 @@ td_command_run(int argc, char **argv) {
       {"schedule", 0, 0, G_OPTION_ARG_FILENAME, &options.schedule,
        "Make the choices of that tape again: see --live", "TAPE"},
       {"semantics", 0, 0, G_OPTION_ARG_STRING, &options.semantics,
-       "Which PyTorch to follow if versions differ: 2.13, 1.11", "VERSION"},
+       "Which PyTorch to follow if versions differ: 2.15, 2.13, 1.11", "VERSION"},
       {"stats", 0, 0, G_OPTION_ARG_STRING, &options.stats,
        "What to measure of every gradient: off, finite (counts of NaN and Inf), full", "WHAT"},
+      {"beside", 0, 0, G_OPTION_ARG_FILENAME, &options.beside,
+       "Run the script on this Python's PyTorch too, and say where the two part", "PYTHON"},
       TD_KEEP_ENTRIES(options.keep),
       TD_LIVE_ENTRIES(options.live),
       {0}};
   int status;
   if (!td_command_parse("run", entries, true, 1, -1, &argc, &argv, &status)) return status;
+  bool semantics_given = options.semantics != NULL;
+  if (options.beside && !options.stats) options.stats = g_strdup("full");
   if (!find_script(argv[1], &options) || !options_are_fine(&options) ||
       !script_is_readable(&options) || !tape_is_free(&options))
     return TD_EXIT_USAGE;
+  if (options.beside) return run_beside(&options, semantics_given, argv + 2);
   return run(&options, argv + 2);
 }

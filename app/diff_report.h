@@ -8,9 +8,17 @@
 typedef struct td_diff_report {
   td_tape *tape_a, *tape_b; /* (owned) */
   td_diff diff;             /* (owned) */
+  bool without_durations;   /* in text */
 } td_diff_report;
 
 #define TD_DIFF_SHOWN 10 /* lines of one list in text */
+
+/* td_diff_report_make opens and compares two tapes. After a failure it has printed why, and there
+ * is nothing to end. td_diff_report_is_equal tells whether order and values are the same. */
+bool td_diff_report_make(const char *path_a, const char *path_b, const td_diff_wish *wish,
+                         td_diff_report *report);
+bool td_diff_report_is_equal(const td_diff_report *report);
+void td_diff_report_fini(td_diff_report *report);
 
 /* td_diff_print_text writes a page for people. It cuts long lists and says so. */
 void td_diff_print_text(const td_diff_report *report);

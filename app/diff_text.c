@@ -223,5 +223,5 @@ td_diff_print_text(const td_diff_report *report) {
   print_reshaped(diff);
   print_names(&diff->comparison);
   print_values(&diff->comparison.values);
-  print_durations(&diff->comparison);
+  if (!report->without_durations) print_durations(&diff->comparison);
 }

@@ -98,13 +98,23 @@ td_moment_options_given(const td_moment_options *options) {
 }
 
 bool
+td_moment_pass_read(const char *command, gint64 pass, uint32_t *graph_task) {
+  bool is_given = pass != TD_MOMENT_NO_PASS, is_good = !is_given || (pass >= 0 && pass < TD_NONE);
+  *graph_task = is_given ? (uint32_t)pass : TD_NONE;
+  if (!is_good)
+    td_command_bad_usage(command, "--pass %" G_GINT64_FORMAT ": must be the number of a graph task",
+                         pass);
+  return is_good;
+}
+
+bool
 td_moment_options_check(const char *command, const td_moment_options *options) {
   uint64_t seq;
+  uint32_t graph_task;
   if (options->at && options->pass != TD_MOMENT_NO_PASS)
     td_command_bad_usage(command, "--at and --pass name two moments: give one of them");
-  else if (options->pass != TD_MOMENT_NO_PASS && options->pass < 0)
-    td_command_bad_usage(command, "--pass %" G_GINT64_FORMAT ": must be the number of a graph task",
-                         options->pass);
+  else if (!td_moment_pass_read(command, options->pass, &graph_task))
+    return false;
   else if (options->at && !word_find(options->at) && !read_number(options->at, &seq))
     td_command_bad_usage(command,
                          "--at '%s': must be the number of an event, or nan, inf, error or end",

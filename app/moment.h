@@ -44,6 +44,10 @@ void td_moment_options_fini(td_moment_options *options);
 bool td_moment_options_given(const td_moment_options *options);
 bool td_moment_options_check(const char *command, const td_moment_options *options);
 
+/* td_moment_pass_read reads a --pass that is no moment: TD_MOMENT_NO_PASS becomes TD_NONE. It
+ * returns false and prints why if no tape can have that graph task. */
+bool td_moment_pass_read(const char *command, gint64 pass, uint32_t *graph_task);
+
 /* td_moment_find writes the event that the options name on a tape. The catalog is of the whole tape
  * or of its outline. If the tape does not have it,
  * the function prints why and returns false. *how says in words which moment it is, "in the middle

@@ -49,14 +49,14 @@ td_record_report_tapes(const td_record_outcome *outcome, const td_session_tapes 
   g_autofree char *cut = say_shortcoming(outcome, tapes, steps);
   if (tapes->joined) {
     g_autofree char *joined = td_command_shell_name(tapes->joined);
-    fprintf(stderr,
-            "tapedeck: recorded %u processes (%s) into %s%s; see it with: tapedeck open %s\n",
-            tapes->tapes->len, names, joined, cut, joined);
+    fprintf(stderr, "tapedeck: recorded %u processes (%s) into %s%s; see it with: tapedeck %s %s\n",
+            tapes->tapes->len, names, joined, cut, td_command_to_see(), joined);
   } else if (tapes->problem) {
     fprintf(stderr, "tapedeck: recorded %s%s; they are not joined: %s\n", names, cut,
             tapes->problem);
   } else {
-    fprintf(stderr, "tapedeck: recorded %s%s; see it with: tapedeck open %s\n", names, cut, names);
+    fprintf(stderr, "tapedeck: recorded %s%s; see it with: tapedeck %s %s\n", names, cut,
+            td_command_to_see(), names);
   }
 }
 

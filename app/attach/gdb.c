@@ -6,7 +6,11 @@
  *
  * Trick: gdb has a process group of its own, so the terminal's Ctrl+C reaches this process alone.
  * It sends SIGINT first: the script puts everything back, and gdb detaches. The harder signals
- * come only if gdb does not end, each some seconds after the one before. */
+ * come only if gdb does not end, each some seconds after the one before.
+ *
+ * Until the script begins, gdb hands SIGINT on to the process. So it is blocked until then, and the
+ * first signal is SIGKILL: gdb has called nothing yet. That leaves the process stopped. It was not
+ * before, see obstacle.h. So SIGCONT follows, which also takes back a stop that is on its way. */
 #include "app/attach/gdb.h"
 
 #include "app/attach/obstacle.h"
@@ -35,7 +39,7 @@ typedef struct look {
   void *data;
   guint reading, limit, n_signals;
   size_t n_bytes;
-  bool is_interrupted, is_late, is_done;
+  bool has_begun, is_interrupted, is_late, is_done;
 } look;
 
 static void
@@ -47,6 +51,7 @@ hear_line(look *self, const char *bytes) {
   }
   bytes += strlen(MARK);
   if (!td_line_parse(&line, bytes, strlen(bytes))) return;
+  self->has_begun |= td_line_is(&line, "begun");
   self->is_done |= td_line_is(&line, "done");
   self->hear(&line, self->data);
   td_line_fini(&line);
@@ -85,8 +90,8 @@ static gboolean harder_cb(gpointer data);
 static void
 press(look *self) {
   static const int signals[] = {SIGINT, SIGTERM, SIGKILL};
-  guint i = MIN(self->n_signals, G_N_ELEMENTS(signals) - 1);
-  kill(self->pid, signals[i]);
+  guint last = G_N_ELEMENTS(signals) - 1;
+  kill(self->pid, signals[self->has_begun ? MIN(self->n_signals, last) : last]);
   self->n_signals++;
   if (self->limit) g_source_remove(self->limit);
   self->limit = g_timeout_add_seconds(HARDER_S, harder_cb, self);
@@ -111,11 +116,12 @@ interrupted_cb(gpointer data) {
 
 static void
 wait_for_end(look *self, int from) {
+  self->loop = g_main_loop_new(NULL, FALSE);
+  /* First: a script that has begun is heard before it is interrupted. */
+  self->reading = g_unix_fd_add(from, G_IO_IN | G_IO_HUP | G_IO_ERR, read_cb, self);
   guint signals[] = {g_unix_signal_add(SIGINT, interrupted_cb, self),
                      g_unix_signal_add(SIGTERM, interrupted_cb, self),
                      g_unix_signal_add(SIGHUP, interrupted_cb, self)};
-  self->loop = g_main_loop_new(NULL, FALSE);
-  self->reading = g_unix_fd_add(from, G_IO_IN | G_IO_HUP | G_IO_ERR, read_cb, self);
   self->limit = g_timeout_add_seconds(LIMIT_S, harder_cb, self);
   g_main_loop_run(self->loop);
   if (self->limit) g_source_remove(self->limit);
@@ -130,6 +136,10 @@ wait_for_end(look *self, int from) {
 
 static void
 prepare_cb(gpointer data) {
+  sigset_t interrupt;
+  sigemptyset(&interrupt);
+  sigaddset(&interrupt, SIGINT);
+  sigprocmask(SIG_BLOCK, &interrupt, NULL);
   setpgid(0, 0);
   prctl(PR_SET_PDEATHSIG, SIGINT);
 }
@@ -216,6 +226,7 @@ run(look *self, const char *gdb, pid_t pid, char **problem) {
   if (!start(self, gdb, pid, &from, problem)) return false;
   wait_for_end(self, from);
   close(from);
+  if (self->n_signals || !self->is_done) kill(pid, SIGCONT);
   if (!self->is_done && !self->is_interrupted) *problem = explain(self, pid);
   return self->is_done && !self->is_interrupted;
 }

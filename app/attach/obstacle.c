@@ -39,6 +39,13 @@ find_tracer(pid_t pid) {
                          command ? ": " : "", command ? command : "");
 }
 
+char *
+td_obstacle_find_stop(pid_t pid) {
+  g_autofree char *state = dup_status(pid, "State:");
+  if (!state || *state != 'T') return NULL;
+  return g_strdup_printf("it is stopped, as by Ctrl+Z: `kill -CONT %d` lets it run on", (int)pid);
+}
+
 /* 0: one's own. 1: what one has started, and others with the right. 2: with the right. 3: nobody.
  */
 static char *
@@ -58,5 +65,6 @@ find_scope(void) {
 char *
 td_obstacle_find(pid_t pid) {
   char *found = find_tracer(pid);
+  if (!found) found = td_obstacle_find_stop(pid);
   return found ? found : find_scope();
 }

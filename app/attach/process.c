@@ -3,6 +3,7 @@
 
 #include "app/attach/doing.h"
 #include "app/attach/native.h"
+#include "app/attach/obstacle.h"
 #include "app/command.h"
 #include "app/process_facts.h"
 #include "engine/control/link.h"
@@ -91,7 +92,8 @@ td_attach_process_ask(const td_session_program *program) {
     take_answer(self, &reply);
     td_line_fini(&reply);
   } else {
-    self->silence = g_strdup("the program does not answer");
+    self->silence = td_obstacle_find_stop((pid_t)program->pid);
+    if (!self->silence) self->silence = g_strdup("the program does not answer");
   }
   open_tape(self);
   return self;

@@ -52,6 +52,10 @@ print_recorded(const td_attach_process *process) {
 
 static void
 print_looked_at(const td_attach_process *process) {
+  if (!process->threads) {
+    printf("Nobody records it, and gdb cannot look into it: %s.\n", process->silence);
+    return;
+  }
   print_verdict(process);
   printf("Nobody records it. It stood still for %.1f s while gdb looked, and runs on.\n",
          process->looked_s);

@@ -2,6 +2,7 @@
 """Runs in gdb, which has stopped a program. Prints its threads: what they wait for in C, and where they are in Python.
 
 Lines as in engine/control/line.h, with a mark before them, because gdb prints to the same place:
+  begun                                 gdb has attached
   thread lwp= ident= owner= frame=...   the innermost frame first, "NAME LIBRARY"; owner: who has the mutex it waits for
   python ident= line=...                the innermost line first, "FILE:LINE FUNCTION"
   gil lwp=                              this thread has the GIL
@@ -84,10 +85,10 @@ class Borrowed:
         self.stack = (self.saved["rsp"] - SCRATCH) & ~15
 
     def __enter__(self):
+        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})  # gdb would hand it on to a program that runs
         return self
 
     def __exit__(self, *trouble):
-        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})  # gdb has a handler of its own, which stays
         for name in NAMES:
             set_register(name, self.saved[name])
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
@@ -195,6 +196,14 @@ def read_thread(thread, lwps):
 
 # ---- Python ----
 
+def letters(text):
+    """CPython writes letters beyond ASCII as \\xe9, \\u4e2d and \\U0001f600. Backslashes and control characters stay."""
+    def letter(found):
+        code = int(found[1] or found[2] or found[3], 16)
+        return chr(code) if 0xa0 <= code < 0x110000 else found[0]
+    return re.sub(r"\\(?:x([0-9a-f]{2})|u([0-9a-f]{4})|U([0-9a-f]{8}))", letter, text)
+
+
 def print_python(text):
     """Says what CPython has written, and returns whose it is."""
     idents, fields = [], []
@@ -207,7 +216,7 @@ def print_python(text):
             idents.append(int(head[1], 16))
             fields = [("ident", idents[-1])]
         elif frame and len(fields) <= LINES:
-            fields.append(("line", "%s:%s %s" % frame.groups()))
+            fields.append(("line", letters("%s:%s %s" % frame.groups())))
     return idents[:-1]
 
 
@@ -302,6 +311,8 @@ def read_python(threads):
 
 
 def main():
+    say("begun")
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})  # since gdb started; its own handler stays
     inferior = gdb.selected_inferior()
     if not inferior.pid or not inferior.threads():
         return

@@ -1,91 +1,170 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The cost of a training step of a real model, on Tapedeck's engine and on PyTorch. Each runs in
- * a process of its own, and they take turns. Processor time, one thread each: other programs on
- * the machine do not count. */
+ * The cost of a training step of each model of the examples, on Tapedeck's engine, on the same
+ * recording, and on PyTorch. Each runs in a process of its own, and they take turns. A figure is
+ * that of the round whose ratio is the median. */
+#include "app/bench/models.h"
+
 #include "app/bench/figure.h"
 #include "app/bench/torch.h"
+#include "app/bench/worker.h"
 #include "app/paths.h"
 
-#include <glib.h>
+#include <glib/gstdio.h>
 #include <math.h>
-#include <string.h>
+#include <stdbool.h>
 
-#define TURNS 2
+#define ROUNDS 15
+#define WARM_STEPS 5
+#define ROUND_NS 2e7 /* of PyTorch's processor time */
 
-/* Arguments: "tapedeck" or "torch", and the folder of the examples. */
-static const char script[] =
-    "import sys, time\n"
-    "sys.path.insert(0, sys.argv[2])\n"
-    "if sys.argv[1] == 'tapedeck':\n"
-    "    import tapedeck\n"
-    "    sys.modules.update({name.replace('tapedeck', 'torch', 1): module\n"
-    "                        for name, module in list(sys.modules.items()) if "
-    "name.startswith('tapedeck')})\n"
-    "import torch\n"
-    "from resnet18 import ResNet18\n"
-    "torch.set_num_threads(1)\n"
-    "torch.manual_seed(0)\n"
-    "model = ResNet18(64)\n"
-    "optimizer = torch.optim.SGD(model.parameters(), lr=0.01, momentum=0.9)\n"
-    "images, classes = torch.randn(8, 3, 64, 64), torch.arange(8)\n"
-    "best = 1e9\n"
-    "for _ in range(10):\n"
-    "    begin = time.process_time()\n"
-    "    loss = torch.nn.functional.cross_entropy(model(images), classes)\n"
-    "    optimizer.zero_grad()\n"
-    "    loss.backward()\n"
-    "    optimizer.step()\n"
-    "    best = min(best, time.process_time() - begin)\n"
-    "print(best * 1e3)\n";
+typedef enum engine { TORCH, OWN, RECORDED, N_ENGINES } engine;
 
-static char **
-environment_of(bool own) {
-  char **environment = g_environ_setenv(g_get_environ(), "OMP_NUM_THREADS", "1", TRUE);
-  g_autofree char *folder = g_path_get_dirname(td_path_module());
-  if (own) return g_environ_setenv(environment, "PYTHONPATH", folder, TRUE);
-  return g_environ_unsetenv(environment, "PYTHONPATH");
+static const char *const words[N_ENGINES] = {"torch", "tapedeck", "recorded"};
+
+typedef struct samples {
+  double ns[N_ENGINES][ROUNDS];
+} samples;
+
+/* The workers of one Python with PyTorch. */
+typedef struct team {
+  td_bench_worker workers[N_ENGINES];
+  char *folder, *script, *tape; /* (owned) */
+} team;
+
+static double
+start(team *self, engine engine, const char *python) {
+  const char *argv[16] = {python};
+  g_auto(GStrv) environment = td_bench_worker_environment();
+  g_autofree char *module = g_path_get_dirname(td_path_module());
+  int n = 1;
+  if (engine == OWN) {
+    argv[0] = td_path_python();
+    environment = g_environ_setenv(environment, "PYTHONPATH", module, TRUE);
+  }
+  if (engine == RECORDED) {
+    const char *run[] = {td_path_program(), "run", "--force", "-o", self->tape};
+    for (n = 0; n < (int)G_N_ELEMENTS(run); n++)
+      argv[n] = run[n];
+  }
+  argv[n++] = self->script;
+  argv[n++] = td_path_examples();
+  argv[n++] = words[engine];
+  return td_bench_worker_start(&self->workers[engine], (char **)argv, environment);
 }
 
-/* Lowers *ms to the time that a run took. Returns why there was no run (owned), or NULL. */
-static char *
-run_once(const char *python, bool own, double *ms) {
-  const char *argv[] = {python, "-c", script, own ? "tapedeck" : "torch", td_path_examples(), NULL};
-  g_auto(GStrv) environment = environment_of(own);
-  g_autofree char *output = NULL;
-  g_autofree char *complaint = NULL;
-  int status = 1;
-  if (!g_spawn_sync(NULL, (char **)argv, environment, G_SPAWN_SEARCH_PATH, NULL, NULL, &output,
-                    &complaint, &status, NULL))
-    return g_strdup_printf("%s cannot be run", python);
-  double found = status == 0 ? g_ascii_strtod(output, NULL) : 0;
-  if (found <= 0)
-    return strstr(complaint, "No module named 'torch'")
-               ? g_strdup_printf("%s has no PyTorch", python)
-               : g_strdup_printf("the model did not run: %s", complaint);
-  *ms = MIN(*ms, found);
-  return NULL;
+static double
+ask(team *self, engine engine, const char *model, unsigned n) {
+  g_autofree char *line = g_strdup_printf("%s %u", model, n);
+  return td_bench_worker_ask(&self->workers[engine], line);
+}
+
+/* Each round begins with another engine. */
+static bool
+run_rounds(team *self, const char *model, samples *samples) {
+  double warm = 0;
+  for (engine engine = N_ENGINES; engine-- > 0;)
+    if ((warm = ask(self, engine, model, WARM_STEPS)) <= 0) return false;
+  unsigned n = (unsigned)CLAMP(ROUND_NS / warm, 1, 1000);
+  for (int i = 0; i < ROUNDS * N_ENGINES; i++) {
+    engine engine = (i + i / N_ENGINES) % N_ENGINES;
+    double took = samples->ns[engine][i / N_ENGINES] = ask(self, engine, model, n);
+    if (took <= 0) return false;
+  }
+  return true;
 }
 
 static void
-measure_beside(const char *python, td_measured *measured) {
-  measured->value = measured->floor_value = INFINITY;
-  for (int turn = 0; turn < TURNS && !measured->skipped; turn++) {
-    measured->skipped = run_once(python, false, &measured->floor_value);
-    if (!measured->skipped) measured->skipped = run_once(td_path_python(), true, &measured->value);
+end_team(team *self) {
+  for (engine engine = 0; engine < N_ENGINES; engine++)
+    td_bench_worker_end(&self->workers[engine]);
+  g_unlink(self->script);
+  g_unlink(self->tape);
+  g_rmdir(self->folder);
+  g_free(self->script);
+  g_free(self->tape);
+  g_free(self->folder);
+}
+
+/* Returns why there are no samples (owned), or NULL. */
+static char *
+measure_model(const char *python, const char *model, samples *samples) {
+  char *problem = td_bench_torch_missing(python);
+  team self = {.folder = problem ? NULL : g_dir_make_tmp("tapedeck-bench-XXXXXX", NULL)};
+  if (!self.folder) return problem ? problem : g_strdup("there is no folder for temporary files");
+  self.script = g_build_filename(self.folder, "steps.py", NULL);
+  self.tape = g_build_filename(self.folder, "steps.tape", NULL);
+  bool fine = g_file_set_contents(self.script, td_bench_steps, -1, NULL);
+  for (engine engine = 0; engine < N_ENGINES && fine; engine++)
+    fine = start(&self, engine, python) > 0;
+  fine = fine && run_rounds(&self, model, samples);
+  end_team(&self);
+  return fine ? NULL : g_strdup("a process that trains the model ended early");
+}
+
+typedef struct turn {
+  double ratio, value, floor_value;
+} turn;
+
+static int
+compare_turns(const void *a, const void *b) {
+  double x = ((const turn *)a)->ratio, y = ((const turn *)b)->ratio;
+  return (x > y) - (x < y);
+}
+
+static void
+judge(const samples *samples, engine engine, td_measured *measured) {
+  turn turns[ROUNDS];
+  for (int i = 0; i < ROUNDS; i++) {
+    double own = samples->ns[engine][i], peer = samples->ns[TORCH][i];
+    turns[i] = (turn){own / peer, own / 1e3, peer / 1e3};
   }
+  qsort(turns, ROUNDS, sizeof *turns, compare_turns);
+  const turn *middle = &turns[ROUNDS / 2];
+  measured->value = middle->value;
+  measured->floor_value = middle->floor_value;
+  measured->spread =
+      (td_spread){ROUNDS, turns[ROUNDS / 4].ratio, middle->ratio, turns[ROUNDS * 3 / 4].ratio};
 }
 
-void
-td_bench_resnet18_step(td_measured *measured) {
-  measure_beside(td_path_python(), measured);
+/* What has been measured of a model: the figure of the recording follows that of the step. */
+typedef struct known {
+  bool measured;
+  char *skipped; /* (owned) */
+  samples samples;
+} known;
+
+static void
+measure(known *known, const char *python, const char *model, engine engine, td_measured *measured) {
+  if (!known->measured) known->skipped = measure_model(python, model, &known->samples);
+  known->measured = true;
+  measured->skipped = g_strdup(known->skipped);
+  if (!known->skipped) judge(&known->samples, engine, measured);
 }
 
-void
-td_bench_torch_resnet18_step(td_measured *measured) {
+static void
+measure_chosen(known *known, const char *model, engine engine, td_measured *measured) {
   const char *python = td_bench_torch_chosen();
   if (python)
-    measure_beside(python, measured);
+    measure(known, python, model, engine, measured);
   else
     measured->skipped = g_strdup("takes a minute: ask for it with --torch");
+}
+
+#define TD_MODEL(name)                                                                             \
+  static known name##_known;                                                                       \
+  void td_bench_torch_step_##name(td_measured *measured) {                                         \
+    measure_chosen(&name##_known, #name, OWN, measured);                                           \
+  }                                                                                                \
+  void td_bench_torch_step_##name##_recorded(td_measured *measured) {                              \
+    measure_chosen(&name##_known, #name, RECORDED, measured);                                      \
+  }
+#include "app/bench/examples.def"
+#undef TD_MODEL
+
+/* Beside the PyTorch of the distribution. */
+void
+td_bench_resnet18_step(td_measured *measured) {
+  static known known;
+  measure(&known, td_path_python(), "resnet18_wide", OWN, measured);
 }

@@ -8,6 +8,7 @@
 #include "app/bench/torch.h"
 
 #include "app/bench/figure.h"
+#include "app/bench/worker.h"
 #include "app/paths.h"
 #include "app/preload.h"
 #include "engine/base/alloc.h"
@@ -17,7 +18,6 @@
 #include <glib/gstdio.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #define WARM_ROUNDS 3
@@ -106,9 +106,8 @@ static const struct {
 #define N_PROCESSES (OUTSIDE + 1)
 
 typedef struct worker {
-  GPid pid;
-  FILE *to, *from; /* (owned) */
-  char *tape;      /* (owned) a recorded one's */
+  td_bench_worker process;
+  char *tape; /* (owned) a recorded one's */
   double n_nodes;
 } worker;
 
@@ -153,8 +152,7 @@ arguments_of(const workload *self, way process, const char *tape) {
 /* NULL, with *problem, if the probe cannot be preloaded. */
 static char **
 environment_of(way process, char **problem) {
-  char **environment = g_environ_setenv(g_get_environ(), "OMP_NUM_THREADS", "1", TRUE);
-  environment = g_environ_unsetenv(environment, "PYTHONPATH");
+  char **environment = td_bench_worker_environment();
   if (process == NAMELESS) environment = g_environ_setenv(environment, "TAPEDECK_NAMES", "0", TRUE);
   return process == OFF ? td_preload_set(environment, problem) : environment;
 }
@@ -166,28 +164,14 @@ start_worker(workload *self, way process, const char *folder) {
   if (recorded) worker->tape = g_strdup_printf("%s/%s-%d.tape", folder, self->name, process);
   g_auto(GStrv) argv = arguments_of(self, process, worker->tape);
   g_auto(GStrv) environment = environment_of(process, &self->skipped);
-  int to, from;
-  char line[64];
-  if (!environment) return false;
-  if (!g_spawn_async_with_pipes(NULL, argv, environment,
-                                G_SPAWN_SEARCH_PATH | G_SPAWN_DO_NOT_REAP_CHILD |
-                                    G_SPAWN_STDERR_TO_DEV_NULL,
-                                NULL, NULL, &worker->pid, &to, &from, NULL, NULL))
-    return false;
-  worker->to = fdopen(to, "w");
-  worker->from = fdopen(from, "r");
-  worker->n_nodes = fgets(line, sizeof line, worker->from) ? g_ascii_strtod(line, NULL) : 0;
+  worker->n_nodes = environment ? td_bench_worker_start(&worker->process, argv, environment) : 0;
   return worker->n_nodes > 0;
 }
 
 /* One round; negative where the process is gone. */
 static double
 run_once(workload *self, way way) {
-  worker *worker = &self->workers[ways[way].process];
-  char line[64];
-  fprintf(worker->to, "%s\n", ways[way].word);
-  fflush(worker->to);
-  return fgets(line, sizeof line, worker->from) ? g_ascii_strtod(line, NULL) : -1;
+  return td_bench_worker_ask(&self->workers[ways[way].process].process, ways[way].word);
 }
 
 /* The ways take turns. Each round begins with another one. */
@@ -201,13 +185,6 @@ run_rounds(workload *self) {
       if (round >= WARM_ROUNDS) self->samples[way][round - WARM_ROUNDS] = took;
     }
   return true;
-}
-
-static void
-end_worker(worker *worker) {
-  if (worker->to) fclose(worker->to);
-  if (worker->from) fclose(worker->from);
-  if (worker->pid) waitpid(worker->pid, NULL, 0);
 }
 
 /* A recording without events would cost nothing. So this checks that everything is on the tape,
@@ -234,20 +211,20 @@ find_doubt(const workload *self, way process) {
                        : NULL;
 }
 
-static char *
-find_missing_torch(void) {
-  static bool found;
-  if (found) return NULL;
-  const char *argv[] = {python, "-c", "import torch; print(torch.__version__)", NULL};
+char *
+td_bench_torch_missing(const char *chosen) {
+  static const char *found;
+  if (found && g_str_equal(found, chosen)) return NULL;
+  const char *argv[] = {chosen, "-c", "import torch; print(torch.__version__)", NULL};
   g_auto(GStrv) environment = environment_of(PLAIN, NULL);
   g_autofree char *output = NULL;
   int status = 1;
   if (!g_spawn_sync(NULL, (char **)argv, environment,
                     G_SPAWN_SEARCH_PATH | G_SPAWN_STDERR_TO_DEV_NULL, NULL, NULL, &output, NULL,
                     &status, NULL))
-    return g_strdup_printf("%s cannot be run", python);
-  if (status != 0) return g_strdup_printf("%s has no PyTorch", python);
-  found = true;
+    return g_strdup_printf("%s cannot be run", chosen);
+  if (status != 0) return g_strdup_printf("%s has no PyTorch", chosen);
+  found = chosen;
   fprintf(stderr, "tapedeck: measuring PyTorch %s", output);
   return NULL;
 }
@@ -263,7 +240,7 @@ run_workload(workload *self) {
   if (!self->skipped && (!fine || !run_rounds(self)))
     self->skipped = g_strdup("a process that runs PyTorch ended early");
   for (way process = 0; process < N_PROCESSES; process++)
-    end_worker(&self->workers[process]);
+    td_bench_worker_end(&self->workers[process].process);
   for (way process = RECORDED; process < N_PROCESSES; process++) {
     worker *worker = &self->workers[process];
     if (!self->skipped) self->skipped = find_doubt(self, process);
@@ -291,7 +268,8 @@ least(const double *values, unsigned n) {
 static void
 compare(workload *self, way way, enum way with, td_measured *measured) {
   unsigned n = self->n_rounds;
-  if (!self->measured && python && !(self->skipped = find_missing_torch())) run_workload(self);
+  if (!self->measured && python && !(self->skipped = td_bench_torch_missing(python)))
+    run_workload(self);
   if (python) self->measured = true;
   if (!python) measured->skipped = g_strdup("takes a minute: ask for it with --torch");
   if (python && self->skipped) measured->skipped = g_strdup(self->skipped);

@@ -39,6 +39,7 @@ typedef enum td_fork_rank {
   TD_FORK_QUEUES, /* the engine's list of ready queues */
   TD_FORK_STRINGS,
   TD_FORK_RINGS,
+  TD_FORK_LIBRARIES, /* the list of loaded libraries */
   TD_N_FORK_RANKS
 } td_fork_rank;
 

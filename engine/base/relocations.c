@@ -2,8 +2,8 @@
 #include "engine/base/relocations.h"
 
 #include "engine/base/alloc.h"
+#include "engine/base/libraries.h"
 
-#include <link.h>
 #include <stdint.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -119,7 +119,7 @@ td_relocated *
 td_relocations_point(const td_relocation *list, size_t *n) {
   td_relocated *self = TD_NEW(td_relocated);
   self->list = list;
-  dl_iterate_phdr(point_in_library_cb, self);
+  td_libraries_walk(point_in_library_cb, self);
   self->list = NULL;
   *n = self->n;
   return self;

@@ -29,8 +29,7 @@ static _Thread_local struct {
 td_stream
 td_stream_new(td_device device) {
   pthread_mutex_lock(&td_stream_mutex);
-  td_stream_entry_locked((td_stream){device, 0});
-  td_stream_entry *entry = td_stream_add_locked(device);
+  td_stream_entry *entry = td_stream_take_locked(device);
   td_stream_announce_locked(entry);
   pthread_mutex_unlock(&td_stream_mutex);
   return entry->stream;

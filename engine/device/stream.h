@@ -2,9 +2,10 @@
  *
  * Streams: the queues of an accelerator. Kernels of one stream run in the order of their launch.
  * Kernels of two streams run in any order, unless one stream waits for an event of the other. Each
- * device has a default stream, number 0, and as many others as are made. Streams live as long as
- * the process. Each host thread has a current stream on each device, at first the default one. It
- * has a current device, at first 0. Any thread.
+ * device has a default stream, number 0, and a pool of 32 others. As in PyTorch,
+ * td_stream_new takes them in turns, so the one after the last is the first again. Streams live as
+ * long as the process. Each host thread has a current stream on each device, at first the default
+ * one. It has a current device, at first 0. Any thread.
  *
  * A `node` is the node that causes the work, by its number in events. TD_NONE: the program itself.
  * For devices that are no accelerators the functions do nothing. */

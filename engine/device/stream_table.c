@@ -11,31 +11,34 @@ pthread_mutex_t td_stream_mutex = PTHREAD_MUTEX_INITIALIZER;
 
 /* Guarded by td_stream_mutex, but for entries once they are there. */
 static struct {
-  td_stream_entry **streams[TD_ACCELERATORS_MAX]; /* (owned) by device, then number */
-  int n_streams[TD_ACCELERATORS_MAX], capacity[TD_ACCELERATORS_MAX];
-  uint32_t n; /* of all devices */
+  td_stream_entry *streams[TD_ACCELERATORS_MAX][1 + TD_STREAM_POOL]; /* (owned) */
+  int n_streams[TD_ACCELERATORS_MAX];
+  uint32_t n_taken[TD_ACCELERATORS_MAX]; /* from the pool */
+  uint32_t n;                            /* of all devices */
   td_ordering host;
 } table;
 
-td_stream_entry *
-td_stream_add_locked(td_device device) {
-  td_stream_entry ***streams = &table.streams[device];
-  if (table.n_streams[device] == table.capacity[device]) {
-    table.capacity[device] = TD_MAX(8, 2 * table.capacity[device]);
-    *streams = td_realloc(*streams, (size_t)table.capacity[device], sizeof **streams);
-  }
+static td_stream_entry *
+add_locked(td_device device) {
   td_stream_entry *entry = TD_NEW(td_stream_entry);
   entry->stream = (td_stream){device, table.n_streams[device]};
   entry->index = table.n++;
   entry->handle = td_device_backend(device)->stream_new(device);
-  (*streams)[table.n_streams[device]++] = entry;
+  table.streams[device][table.n_streams[device]++] = entry;
   return entry;
 }
 
 td_stream_entry *
 td_stream_entry_locked(td_stream stream) {
-  if (table.n_streams[stream.device] == 0) td_stream_add_locked(stream.device);
+  if (table.n_streams[stream.device] == 0) add_locked(stream.device);
   return table.streams[stream.device][stream.number];
+}
+
+td_stream_entry *
+td_stream_take_locked(td_device device) {
+  td_stream_entry_locked((td_stream){device, 0});
+  int number = 1 + (int)(table.n_taken[device]++ % TD_STREAM_POOL);
+  return number < table.n_streams[device] ? table.streams[device][number] : add_locked(device);
 }
 
 td_stream_entry *

@@ -8,6 +8,8 @@
 
 #include <pthread.h>
 
+#define TD_STREAM_POOL 32
+
 typedef struct td_stream_entry {
   td_stream stream;
   uint32_t index;     /* among all streams of the process */
@@ -19,8 +21,8 @@ typedef struct td_stream_entry {
 /* Guards the order of streams, and memory.h. Nobody takes another lock while holding it. */
 extern pthread_mutex_t td_stream_mutex;
 
-/* td_stream_add_locked adds a stream to a device. */
-td_stream_entry *td_stream_add_locked(td_device device);
+/* td_stream_take_locked takes the next stream of a device's pool. */
+td_stream_entry *td_stream_take_locked(td_device device);
 
 /* td_stream_count_locked returns how many streams a device has so far. 0 if nobody has used its
  * default stream. */

@@ -12,6 +12,7 @@
 #include "engine/graph/version.h"
 #include "engine/tensor/kernels.h"
 #include "engine/tensor/sparse.h"
+#include "engine/tensor/zero_tensor.h"
 
 typedef struct accumulate_grad {
   td_node node;
@@ -101,6 +102,7 @@ static td_status
 add_gradient(accumulate_grad *self, td_tensor *old, td_tensor *grad, td_accumulation *mode,
              td_error *error) {
   if (!td_grad_mode() && (!old->sparse || grad->sparse)) {
+    if (td_tensor_is_zero_tensor(old)) return td_zero_tensor_refuse(error);
     td_kernel_add_into(old, grad);
     td_tensor_bump_by(old, "add_", &self->node);
     *mode = TD_accumulation_in_place;
@@ -150,16 +152,20 @@ call_post_accumulate_hooks(accumulate_grad *self, td_error *error) {
 }
 
 static td_status
-accumulate_grad_apply(td_node *node, td_tensor *const *inputs, td_tensor **outputs,
-                      td_error *error) {
-  accumulate_grad *self = (accumulate_grad *)node;
-  td_tensor *grad = inputs[0];
+accept_gradient(accumulate_grad *self, td_tensor *grad, td_error *error) {
   if (!grad) return TD_OK;
   if (td_grad_fn(self->variable))
     return td_error_set(error, TD_AUTOGRAD, "leaf variable has been moved into the graph interior");
-  if (!td_requires_grad(self->variable)) return TD_OK;
+  return td_requires_grad(self->variable) ? store_gradient(self, grad, error) : TD_OK;
+}
+
+/* The hooks are called even where nothing was stored. */
+static td_status
+accumulate_grad_apply(td_node *node, td_tensor *const *inputs, td_tensor **outputs,
+                      td_error *error) {
+  accumulate_grad *self = (accumulate_grad *)node;
   td_node_lock(node);
-  td_status status = store_gradient(self, grad, error);
+  td_status status = accept_gradient(self, inputs[0], error);
   if (!status && td_node_has_hooks(node, TD_HOOKS(post_accumulate_grad)))
     status = call_post_accumulate_hooks(self, error);
   td_node_unlock(node);

@@ -3,6 +3,7 @@
 
 #include "engine/device/memory.h"
 #include "engine/graph/anomaly.h"
+#include "engine/graph/creation.h"
 #include "engine/graph/cut_history.h"
 #include "engine/graph/gradient_edge.h"
 
@@ -47,6 +48,7 @@ td_function_end(td_node *node, td_tensor *const *results, uint32_t n_results) {
       td_node_add_undefined_input(node);
   }
   td_node_announce(node);
+  if (!td_node_announcements_held()) td_creation_note(node);
   td_anomaly_end_forward(node, results, n_results);
   td_node_unref(node);
 }

@@ -19,7 +19,7 @@ td_grad_fn(const td_tensor *tensor) {
 
 bool
 td_is_leaf(const td_tensor *tensor) {
-  return !td_grad_fn(tensor);
+  return !td_grad_fn_stored(tensor);
 }
 
 td_status
@@ -31,7 +31,7 @@ td_set_requires_grad(td_tensor *tensor, bool requires_grad, td_error *error) {
     return td_error_set(error, TD_AUTOGRAD,
                         "Setting requires_grad=True on inference tensor outside InferenceMode is "
                         "not allowed.");
-  if (!td_is_leaf(tensor)) {
+  if (td_grad_fn_stored(tensor)) {
     if (requires_grad) return TD_OK;
     return td_error_set(
         error, TD_INVALID,

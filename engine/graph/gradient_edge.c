@@ -4,6 +4,7 @@
 #include "engine/graph/accumulate_grad.h"
 #include "engine/graph/anomaly_mode.h"
 #include "engine/graph/autograd_meta.h"
+#include "engine/graph/creation.h"
 #include "engine/graph/grad_fn.h"
 #include "engine/graph/node_hooks.h"
 
@@ -23,6 +24,7 @@ accumulator_get(td_tensor *leaf) {
   pthread_mutex_unlock(&meta->mutex);
   if (is_new && td_anomaly_mode())
     td_metadata_note_birth(&node->metadata); /* may wait for the GIL */
+  if (is_new) td_creation_note(node);
   return node;
 }
 

@@ -209,7 +209,8 @@ td_node_announcements_held(void) {
 
 char *
 td_node_qualified_name(const td_node *node) {
-  static const char *const own[] = {"AccumulateGrad", "CopySlices", "CopyBackwards", "GraphRoot"};
+  static const char *const own[] = {"AccumulateGrad", "CopySlices", "CopyBackwards", "GraphRoot",
+                                    "Error"};
   const char *name = td_node_name(node);
   for (size_t i = 0; i < TD_N_ELEMENTS(own); i++)
     if (strcmp(name, own[i]) == 0) return td_format("torch::autograd::%s", name);
@@ -225,7 +226,9 @@ td_node_operation_name(const td_node *node) {
   static const char suffix[] = "Backward";
   const size_t n = sizeof suffix - 1;
   bool ends = length > n && memcmp(name + length - n, suffix, n) == 0;
-  if (td_policy(name_operations) && ends) name[length - n] = '\0';
+  if (!td_policy(name_operations) || !ends) return name;
+  const char *number = strcmp(name + length, "0") == 0 ? "" : name + length;
+  memmove(name + length - n, number, strlen(number) + 1);
   return name;
 }
 
@@ -252,6 +255,7 @@ free_node(td_node *node) {
   if (is_announced(node)) TD_EMIT_BORROWED(node_free, .node = td_node_id(node));
   if (node->klass->release_variables) node->klass->release_variables(node);
   if (node->klass->fini) node->klass->fini(node);
+  td_weak_node_clear(&node->weak);
   for (uint32_t i = 0; i < node->n_outputs; i++)
     if (node->next_edges[i].node) td_node_unref(node->next_edges[i].node);
   td_hooks_free(atomic_load_explicit(&node->hooks, memory_order_relaxed));

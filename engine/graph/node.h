@@ -11,6 +11,7 @@
 #include "engine/events/lock.h"
 #include "engine/graph/hooks.h"
 #include "engine/graph/metadata.h"
+#include "engine/graph/weak_node.h"
 #include "engine/tensor/tensor.h"
 
 #define TD_SEQUENCE_NR_MAX UINT64_MAX /* AccumulateGrad */
@@ -46,6 +47,8 @@ typedef struct td_input_metadata {
   int n_dims;
   int64_t sizes[TD_MAX_DIMS];
   bool sparse;
+  bool has_gradient_dtype, any_gradient_dtype; /* the gradient's own, or none in particular */
+  td_dtype gradient_dtype;                     /* if it has one; else it is dtype */
   bool defined; /* false: a placeholder for an output that no one can use */
 } td_input_metadata;
 
@@ -74,6 +77,7 @@ struct td_node {
   td_lock lock;                     /* guards apply and release of nodes with state */
   _Atomic(struct td_label *) label; /* (owned) the newest, or NULL */
   _Atomic(void *) metadata;         /* (owned) or NULL: metadata.h */
+  td_weak_slot weak;                /* weak_node.h */
   td_node *next_freed;              /* while its thread frees a graph */
 };
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "engine/graph/saved_variable.h"
+#include "engine/graph/creation.h"
 #include "engine/graph/grad_fn.h"
 #include "engine/graph/gradient_edge.h"
 
@@ -11,6 +12,7 @@
 #include "engine/graph/semantics.h"
 #include "engine/graph/variable.h"
 #include "engine/graph/version.h"
+#include "engine/graph/weak_node.h"
 
 struct td_packed_variable {
   td_saved_hooks *hooks; /* (owned reference) */
@@ -32,7 +34,9 @@ call_pack(td_packed_variable *packed, td_tensor *given, td_error *error) {
   uint32_t before = td_tensor_version(given);
   bool grad_mode = td_grad_mode();
   td_grad_mode_set(false);
+  td_creation_aside aside = td_creation_set_aside();
   td_status status = packed->hooks->pack(packed->hooks, given, &packed->object, error);
+  td_creation_put_back(aside);
   td_grad_mode_set(grad_mode);
   if (status || td_tensor_version(given) == before) return status;
   packed->hooks->free_object(packed->hooks, packed->object);
@@ -102,6 +106,19 @@ td_saved_variable_init(td_saved_variable *saved, td_tensor *tensor, bool is_outp
   if (status) td_pending_set(status, &error);
 }
 
+void
+td_saved_variable_written(td_saved_variable *saved) {
+  td_tensor *tensor = saved->data;
+  td_autograd_meta *meta = td_autograd_meta_get(tensor);
+  if (!meta->weak) meta->weak = td_weak_tensor_new(tensor);
+  saved->written = td_weak_tensor_ref(meta->weak);
+  saved->data = td_tensor_detach(tensor);
+  saved->is_original = false;
+  saved->is_output = true;
+  saved->output_nr = 0;
+  td_tensor_unref(tensor);
+}
+
 td_status
 td_saved_variable_refuse_released(td_error *error) {
   return td_error_set(
@@ -151,9 +168,9 @@ refuse_version(const td_saved_variable *saved, const td_node *maker, uint32_t fo
 
 /* `saved_for` is the node that a tensor without a maker of its own is taken for an output of. */
 static td_status
-check(const td_saved_variable *saved, const td_node *node, const td_node *saved_for,
-      td_error *error) {
-  const td_node *maker = saved->is_original ? td_grad_fn(saved->data) : NULL;
+check_by(const td_saved_variable *saved, const td_node *node, const td_node *on_view,
+         const td_node *saved_for, td_error *error) {
+  const td_node *maker = saved->is_original ? td_grad_fn(saved->data) : on_view;
   if (!saved->is_leaf && !maker) {
     maker = saved_for;
     if (!maker)
@@ -168,27 +185,42 @@ check(const td_saved_variable *saved, const td_node *node, const td_node *saved_
   uint32_t found = td_tensor_version(saved->data);
   if (found == saved->version) return TD_OK;
   const td_node *now = td_node_now(); /* a CopySlices, for the function in it */
-  TD_EMIT(version_conflict, .node = td_node_id(now ? now : node),
-          .graph_task = td_graph_task_now_id(), .number = saved->number,
-          .counter = td_tensor_counter_id(saved->data), .saved = saved->version, .found = found);
+  if (now) node = now;
+  if (!node) return refuse_version(saved, maker, found, error);
+  TD_EMIT(version_conflict, .node = td_node_id(node), .graph_task = td_graph_task_now_id(),
+          .number = saved->number, .counter = td_tensor_counter_id(saved->data),
+          .saved = saved->version, .found = found);
   return refuse_version(saved, maker, found, error);
 }
 
-static _Thread_local td_node *maker_on_view;
+static td_status
+check(const td_saved_variable *saved, const td_node *node, const td_node *saved_for,
+      td_error *error) {
+  td_node *on_view = saved->on_view ? td_weak_node_get(saved->on_view) : NULL;
+  td_tensor *written = saved->written ? td_weak_tensor_get(saved->written) : NULL;
+  td_status status =
+      check_by(saved, node, written ? td_grad_fn(written) : on_view, saved_for, error);
+  td_tensor_unref(written);
+  td_node_unref(on_view);
+  return status;
+}
 
-td_node *
-td_saved_variable_set_maker(td_node *maker) {
-  td_node *before = maker_on_view;
-  maker_on_view = maker;
-  return before;
+td_status
+td_saved_variable_check(const td_saved_variable *saved, const td_node *node, td_error *error) {
+  if (!saved->was_defined || saved->is_packed) return TD_OK;
+  if (!saved->data) return td_saved_variable_refuse_released(error);
+  if (TD_LIKELY(td_tensor_version(saved->data) == saved->version)) return TD_OK;
+  return check(saved, node, saved->is_output ? node : NULL, error);
 }
 
 static void
 attach_history(const td_saved_variable *saved, td_node *node, td_tensor *tensor) {
-  if (saved->is_on_view && maker_on_view)
-    td_set_grad_fn(tensor, maker_on_view, 0);
+  td_node *on_view = saved->on_view ? td_weak_node_get(saved->on_view) : NULL;
+  if (on_view)
+    td_set_grad_fn(tensor, on_view, 0);
   else
     td_set_grad_fn(tensor, node, saved->output_nr);
+  td_node_unref(on_view);
 }
 
 /* What the unpack hook gave back, as a tensor with the history of what was saved. */
@@ -244,6 +276,10 @@ td_saved_variable_get(td_saved_variable *saved, td_node *node, td_tensor **out, 
 
 void
 td_saved_variable_release(td_saved_variable *saved) {
+  td_weak_node_unref(saved->on_view);
+  saved->on_view = NULL;
+  td_weak_tensor_unref(saved->written);
+  saved->written = NULL;
   if (!saved->data) return;
   if (saved->is_packed)
     packed_free(saved->packed);

@@ -9,6 +9,7 @@
 #pragma once
 
 #include "engine/graph/saved_hooks.h"
+#include "engine/graph/weak_tensor.h"
 
 /* What hooks made of a saved tensor, with what it takes to give it back its history. */
 typedef struct td_packed_variable td_packed_variable;
@@ -26,9 +27,11 @@ typedef struct td_saved_variable {
   bool is_leaf : 1;
   bool requires_grad : 1;
   bool is_packed : 1;
-  bool is_on_view : 1; /* the result of an operation in place on a view, which is not the node's own
-                          output: see td_saved_variable_set_maker */
-  uint8_t number;      /* which of its node's it is */
+  uint8_t number; /* which of its node's it is */
+  /* (owned reference) of what a write into a view saved as its result, or NULL. It is the view's
+   * new grad_fn, and what is saved is an output of that as long as it lives. */
+  td_weak_node *on_view;
+  td_weak_tensor *written; /* (owned reference) what td_saved_variable_written let go of, or NULL */
 } td_saved_variable;
 
 /* td_saved_variable_init saves a tensor (NULL: none) in a place that is zero but for its number.
@@ -48,10 +51,15 @@ td_status td_saved_variable_get(td_saved_variable *saved, td_node *node, td_tens
                                 td_error *error);
 void td_saved_variable_release(td_saved_variable *saved);
 
-/* td_saved_variable_set_maker is for CopySlices. The function in it works on a view, so results
- * that it saved are outputs of another node: `maker` (borrowed). The calling thread unpacks them as
- * output 0 of that node from now on. Returns the maker before; NULL means the node itself. */
-td_node *td_saved_variable_set_maker(td_node *maker);
+/* td_saved_variable_check is the error that an unpack would end in, without one. Hooks are not
+ * asked. */
+td_status td_saved_variable_check(const td_saved_variable *saved, const td_node *node,
+                                  td_error *error);
+
+/* td_saved_variable_written is for an original tensor that the node's own operation has just
+ * written: what was saved is no more. It lets go of the tensor, whose new node this is. Errors
+ * still name what that tensor is by then. */
+void td_saved_variable_written(td_saved_variable *saved);
 
 /* td_saved_variable_refuse_released is the error of whoever needs what was released. */
 td_status td_saved_variable_refuse_released(td_error *error);

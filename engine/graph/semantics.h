@@ -9,7 +9,7 @@
 #include <stdbool.h>
 
 typedef struct td_policies {
-#define TD_POLICY(name, summary) bool name;
+#define TD_POLICY(name, since, summary) bool name;
 #include "engine/graph/semantics.def"
 #undef TD_POLICY
 } td_policies;
@@ -19,6 +19,6 @@ extern td_policies td_policies_now;
 /* td_policy(separate_hooks) tells whether a policy of semantics.def is on. */
 #define td_policy(name) (td_policies_now.name)
 
-/* td_semantics_set takes "1.11" or "2.13" (the default). TD_INVALID for all else. */
+/* td_semantics_set takes "1.11", "2.13" or "2.15" (the default). TD_INVALID for all else. */
 td_status td_semantics_set(const char *version, td_error *error);
 const char *td_semantics_get(void);

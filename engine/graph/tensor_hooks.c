@@ -22,14 +22,16 @@ hooks_of_leaf(td_tensor *leaf) {
   return meta->hooks;
 }
 
-/* Before PyTorch 2 all hooks of a tensor were one list, on the node of the first of them; and so
- * are a view's until somebody writes through it: those of a view whose base was changed do not run.
- */
+/* Before PyTorch 2 all hooks of a tensor were one list, on the node of the first of them. Until
+ * PyTorch 2.15 so are a view's until it gets a new grad_fn. Until somebody asks for that after a
+ * write into its base, hooks that are added do not run. NULL: it is a leaf. */
 static td_node *
 node_for_hooks(td_tensor *tensor) {
-  td_autograd_meta *meta = tensor->autograd;
+  if (tensor->autograd && tensor->autograd->hooked) return tensor->autograd->hooked;
   td_node *node = td_grad_fn(tensor);
-  if (td_policy(separate_hooks) && !tensor->base) return node;
+  bool is_own = !tensor->base || td_policy(hooks_of_stale_views);
+  if (!node || (td_policy(separate_hooks) && is_own)) return node;
+  td_autograd_meta *meta = tensor->autograd;
   pthread_mutex_lock(&meta->mutex);
   if (!meta->hooked) {
     meta->hooked = td_node_ref(node);
@@ -44,11 +46,11 @@ td_tensor_add_hook(td_tensor *tensor, td_hook *hook, td_error *error) {
   if (!td_requires_grad(tensor))
     return td_error_set(error, TD_INVALID,
                         "cannot register a hook on a tensor that doesn't require gradient");
-  if (td_is_leaf(tensor)) {
+  td_node *node = node_for_hooks(tensor);
+  if (!node) {
     td_hooks_add(hooks_of_leaf(tensor), hook, TD_hook_kind_tensor_pre, 0);
     return TD_OK;
   }
-  td_node *node = node_for_hooks(tensor);
   uint32_t input_nr = tensor->autograd->hooked ? tensor->autograd->hooked_nr : td_output_nr(tensor);
   td_node_add_hook(node, hook, TD_hook_kind_tensor_pre, input_nr);
   return TD_OK;
@@ -72,16 +74,32 @@ typedef struct retain_hook {
 } retain_hook;
 
 static td_status
-retain_call(td_hook *hook, const td_hook_call *call, td_error *error) {
-  td_tensor *grad = call->gradients[0], *kept = NULL;
-  td_tensor *tensor = grad ? td_weak_tensor_get(((retain_hook *)hook)->tensor) : NULL;
-  if (!tensor) return TD_OK;
-  td_tensor *old = td_grad_get(tensor);
+refuse_missing(td_error *error) {
+  return td_error_set(error, TD_INVALID,
+                      "Expected a proper Tensor but got None (or an undefined Tensor in C++) for "
+                      "argument #0 'self'");
+}
+
+static td_status
+keep_sum(td_tensor *tensor, td_tensor *grad, td_error *error) {
+  td_tensor *old = td_grad_get(tensor), *kept = NULL;
   td_status status = old ? td_differentiable_get()->add(old, grad, &kept, error)
                          : td_differentiable_get()->clone(grad, &kept, error);
   if (!status) td_grad_set(tensor, kept);
   td_tensor_unref(kept);
   td_tensor_unref(old);
+  return status;
+}
+
+static td_status
+retain_call(td_hook *hook, const td_hook_call *call, td_error *error) {
+  td_tensor *grad = call->gradients[0];
+  td_tensor *tensor = td_weak_tensor_get(((retain_hook *)hook)->tensor);
+  td_status status = TD_OK;
+  if (tensor && grad)
+    status = keep_sum(tensor, grad, error);
+  else if (tensor && !td_policy(missing_grad_is_kept))
+    status = refuse_missing(error);
   td_tensor_unref(tensor);
   return status;
 }
@@ -105,7 +123,7 @@ td_retain_grad(td_tensor *tensor, td_error *error) {
   if (!td_requires_grad(tensor))
     return td_error_set(error, TD_INVALID,
                         "can't retain_grad on Tensor that has requires_grad=False");
-  if (td_is_leaf(tensor) || td_retains_grad(tensor)) return TD_OK;
+  if (!td_grad_fn_stored(tensor) || td_retains_grad(tensor)) return TD_OK;
   td_node *node = td_grad_fn(tensor); /* of a view, brought up to date */
   if (!tensor->autograd->weak) tensor->autograd->weak = td_weak_tensor_new(tensor);
   tensor->autograd->retained = retain_hook_new(tensor->autograd->weak);
@@ -116,21 +134,10 @@ td_retain_grad(td_tensor *tensor, td_error *error) {
 
 bool
 td_retains_grad(const td_tensor *tensor) {
-  return tensor->autograd && tensor->autograd->retained && !td_is_leaf(tensor);
+  return tensor->autograd && tensor->autograd->retained && td_grad_fn_stored(tensor);
 }
 
 td_hooks *
 td_tensor_leaf_hooks(const td_tensor *leaf) {
   return leaf->autograd ? leaf->autograd->hooks : NULL;
-}
-
-void
-td_tensor_hooks_renew(td_tensor *tensor) {
-  td_autograd_meta *meta = tensor->autograd;
-  if (!td_policy(separate_hooks) || !meta) return;
-  pthread_mutex_lock(&meta->mutex);
-  td_node *hooked = meta->hooked;
-  meta->hooked = NULL;
-  pthread_mutex_unlock(&meta->mutex);
-  td_node_unref(hooked);
 }

@@ -25,7 +25,3 @@ bool td_retains_grad(const td_tensor *tensor);
 
 /* td_tensor_leaf_hooks borrows a leaf's own lists, or NULL. */
 td_hooks *td_tensor_leaf_hooks(const td_tensor *leaf);
-
-/* td_tensor_hooks_renew is called after a write through a view: later hooks of the view go to its
- * new node. */
-void td_tensor_hooks_renew(td_tensor *tensor);

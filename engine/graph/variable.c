@@ -4,6 +4,7 @@
 #include "engine/base/alloc.h"
 #include "engine/graph/autograd_meta.h"
 #include "engine/graph/node_hooks.h"
+#include "engine/graph/semantics.h"
 #include "engine/graph/version.h"
 
 static _Thread_local bool grad_mode = true;
@@ -44,6 +45,17 @@ move_retained(td_hook *hook, td_node *node, uint32_t output_nr) {
   if (node) td_node_add_hook(node, hook, TD_hook_kind_retains_grad, output_nr);
 }
 
+/* As long as a view has its node, it adds its hooks to that one: those to come, to the new node. */
+static void
+forget_hooked(td_autograd_meta *meta) {
+  if (!td_policy(separate_hooks)) return;
+  pthread_mutex_lock(&meta->mutex);
+  td_node *hooked = meta->hooked;
+  meta->hooked = NULL;
+  pthread_mutex_unlock(&meta->mutex);
+  td_node_unref(hooked);
+}
+
 void
 td_set_grad_fn(td_tensor *tensor, td_node *node, uint32_t output_nr) {
   td_autograd_meta *meta = td_autograd_meta_get(tensor);
@@ -53,6 +65,7 @@ td_set_grad_fn(td_tensor *tensor, td_node *node, uint32_t output_nr) {
   if (tensor->base)
     atomic_store_explicit(&tensor->base_version, td_tensor_version(tensor), memory_order_release);
   if (old) move_retained(meta->retained, node, output_nr);
+  if (old) forget_hooked(meta);
   td_node_unref(old);
 }
 
@@ -74,18 +87,27 @@ td_variable_set_accumulator(td_tensor *tensor, td_node *accumulator) {
   meta->held_accumulator = td_node_ref(accumulator);
 }
 
+void
+td_variable_reset_accumulator(td_tensor *tensor) {
+  td_autograd_meta *meta = tensor->autograd;
+  if (!meta) return;
+  pthread_mutex_lock(&meta->mutex);
+  meta->accumulator = NULL;
+  pthread_mutex_unlock(&meta->mutex);
+}
+
 td_status
 td_variable_set_data(td_tensor *tensor, const td_tensor *data, td_error *error) {
   if (td_requires_grad(tensor) && !td_dtype_is_differentiable(data->dtype))
     return td_error_set(error, TD_DTYPE,
                         "data set to a tensor that requires gradients must be floating point or "
                         "complex dtype");
-  td_autograd_meta *meta = tensor->autograd;
-  if (meta && (data->dtype != tensor->dtype || data->device != tensor->device)) {
-    pthread_mutex_lock(&meta->mutex);
-    meta->accumulator = NULL;
-    pthread_mutex_unlock(&meta->mutex);
-  }
+  if (!data->sparse != !tensor->sparse)
+    return td_error_set(error, TD_INVALID,
+                        "Attempted to call `variable.set_data(tensor)`, but `variable` and "
+                        "`tensor` have incompatible tensor type.");
+  if (data->dtype != tensor->dtype || data->device != tensor->device)
+    td_variable_reset_accumulator(tensor);
   td_tensor_set_data(tensor, data);
   return TD_OK;
 }

@@ -20,8 +20,12 @@ void td_set_grad_fn(td_tensor *tensor, td_node *node,
 
 /* td_variable_set_data gives a tensor the elements of another one, which both share then. The
  * tensor keeps its history and version. A leaf whose dtype or device changes gets a new
- * AccumulateGrad. TD_DTYPE if the tensor requires grad and data cannot. */
+ * AccumulateGrad. TD_DTYPE if the tensor requires grad and data cannot; TD_INVALID if only one of
+ * them is sparse. */
 td_status td_variable_set_data(td_tensor *tensor, const td_tensor *data, td_error *error);
+
+/* td_variable_reset_accumulator: graphs of before know the leaf no more. */
+void td_variable_reset_accumulator(td_tensor *tensor);
 
 /* td_grad_get returns a new reference to .grad, or NULL; td_grad_set replaces it (NULL: none). Safe
  * against a backward pass that accumulates at the same time. */

@@ -2,6 +2,7 @@
 #include "engine/graph/views.h"
 
 #include "engine/base/alloc.h"
+#include "engine/graph/creation.h"
 #include "engine/graph/differentiable.h"
 #include "engine/graph/now.h"
 #include "engine/graph/semantics.h"
@@ -32,6 +33,14 @@ td_view_init(td_tensor *view, td_tensor *of, td_creation creation) {
 void
 td_view_set_creation(td_tensor *view, td_creation creation) {
   view->creation = (uint8_t)creation;
+}
+
+void
+td_view_forget(td_tensor *view) {
+  td_tensor *base = view->base;
+  view->base = NULL;
+  view->creation = TD_CREATION_DEFAULT;
+  td_tensor_unref(base);
 }
 
 bool
@@ -114,6 +123,7 @@ refresh_locked(td_tensor *view, td_node **old, td_error *error) {
   *old = td_node_ref(td_grad_fn_stored(view));
   td_set_grad_fn(view, node, 0);
   td_node_announce(node);
+  td_creation_note(node);
   td_node_unref(node);
   return TD_OK;
 }

@@ -28,6 +28,9 @@ void td_view_init(td_tensor *view, td_tensor *of, td_creation creation);
 /* td_view_set_creation is for custom functions, after the view was made. */
 void td_view_set_creation(td_tensor *view, td_creation creation);
 
+/* td_view_forget makes a new tensor no view: what it is a view of was only a step towards it. */
+void td_view_forget(td_tensor *view);
+
 /* td_view_is_fresh tells whether a view's grad_fn is of the present version. */
 bool td_view_is_fresh(const td_tensor *view);
 

@@ -19,6 +19,23 @@ print_cb(const char *text, td_error *error) {
 
 static td_warning_handler handler = print_cb;
 
+static _Atomic bool always;
+
+bool
+td_warnings_always(void) {
+  return atomic_load_explicit(&always, memory_order_relaxed);
+}
+
+void
+td_warnings_set_always(bool wanted) {
+  atomic_store_explicit(&always, wanted, memory_order_relaxed);
+}
+
+bool
+td_warning_due(_Atomic bool *was_said) {
+  return !atomic_exchange_explicit(was_said, true, memory_order_relaxed) || td_warnings_always();
+}
+
 void
 td_warning_set_handler(td_warning_handler wanted) {
   handler = wanted;

@@ -27,6 +27,12 @@ void td_warnings_fini(td_warnings *warnings);
  * under any lock of the engine but that of the string table. */
 void td_warn(const td_node *node, const char *text);
 
+/* td_warning_due tells whether a warning that comes once in the life of a process is due, and notes
+ * in *was_said that it came. With td_warnings_set_always(true) it is due each time. Any thread. */
+bool td_warning_due(_Atomic bool *was_said);
+bool td_warnings_always(void);
+void td_warnings_set_always(bool always);
+
 /* td_warning_set_handler sets who gets the warnings of outermost passes; without one they go to
  * stderr. If a handler fails, so does the pass. If the pass failed already, error is NULL: the
  * handler then prints what it would report, and succeeds. Set while the program starts. */

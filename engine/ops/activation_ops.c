@@ -4,6 +4,7 @@
  * derivative) and two classes of nodes: a backward pass under create_graph hangs a node of its own
  * above the gradient, which knows how to go back once more. */
 #include "engine/ops/calc.h"
+#include "engine/ops/complex.h"
 #include "engine/ops/pointwise.h"
 
 #include <math.h>
@@ -19,6 +20,7 @@ typedef struct activation {
                    const double *numbers);
   void (*slope)(td_tensor *out, const td_tensor *grad, const td_tensor *kept,
                 const double *numbers);
+  bool slope_is_zero, takes_complex;
 } activation;
 
 typedef struct activation_node {
@@ -29,6 +31,12 @@ typedef struct activation_node {
 
 /* What the formulas of the table are made of. */
 #define F(function) _Generic(x, float : function##f, default : function)
+#define C(function)                                                                                \
+  _Generic(x, float                                                                                \
+           : function##f, td_complex64                                                             \
+           : c##function##f, td_complex128                                                         \
+           : c##function, default                                                                  \
+           : function)
 #define CDF(x) ((1 + F(erf)((x) * (T)M_SQRT1_2)) / 2)
 #define PDF(x) (F(exp)(-(x) * (x) / 2) * (T)(M_2_SQRTPI * M_SQRT1_2 / 2))
 #define S(x) (1 / (1 + F(exp)(-(x))))
@@ -83,24 +91,31 @@ walk_three(td_walk *walk, td_tensor *out, const td_tensor *grad, const td_tensor
   td_walk_init(walk, out->n_dims, out->sizes, 3, (const td_tensor *[]){out, grad, kept});
 }
 
-#define TD_ACTIVATION(name, node_name, back_name, kept, f, b, s)                                   \
+/* Of reals the numbers too. T is the type of x and of the numbers. */
+#define COMPLEX_OF(dtype, ...)                                                                     \
+  TD_DISPATCH_OVER(dtype, TD_DISPATCH_FLOATS(__VA_ARGS__) TD_DISPATCH_COMPLEX(__VA_ARGS__))
+#define KERNELS(name, forward_of, backward_of, f, b, s)                                            \
   static void name##_forward(td_tensor *out, const td_tensor *in, const double *numbers) {         \
     td_walk walk;                                                                                  \
     walk_two(&walk, out, in);                                                                      \
-    TD_DISPATCH(out->dtype, NUMBERS(T) FORWARD_ROWS(T, f))                                         \
+    forward_of(out->dtype, NUMBERS(T) FORWARD_ROWS(T, f))                                          \
   }                                                                                                \
   static void name##_gradient(td_tensor *out, const td_tensor *grad, const td_tensor *kept_,       \
                               const double *numbers) {                                             \
     td_walk walk;                                                                                  \
     walk_three(&walk, out, grad, kept_);                                                           \
-    TD_DISPATCH_FLOATING(out->dtype, NUMBERS(T) BACKWARD_ROWS(T, b))                               \
+    backward_of(out->dtype, NUMBERS(T) BACKWARD_ROWS(T, b))                                        \
   }                                                                                                \
   static void name##_slope(td_tensor *out, const td_tensor *grad, const td_tensor *kept_,          \
                            const double *numbers) {                                                \
     td_walk walk;                                                                                  \
     walk_three(&walk, out, grad, kept_);                                                           \
-    TD_DISPATCH_FLOATING(out->dtype, NUMBERS(T) BACKWARD_ROWS(T, s))                               \
+    backward_of(out->dtype, NUMBERS(T) BACKWARD_ROWS(T, s))                                        \
   }
+#define TD_ACTIVATION(name, node_name, back_name, kept, f, b, s)                                   \
+  KERNELS(name, TD_DISPATCH, TD_DISPATCH_FLOATING, f, b, s)
+#define TD_ACTIVATION_COMPLEX(name, node_name, back_name, kept, f, b, s)                           \
+  KERNELS(name, COMPLEX_OF, COMPLEX_OF, f, b, s)
 #include "engine/ops/activation.def"
 #undef TD_ACTIVATION
 #undef S
@@ -113,29 +128,10 @@ run(void (*kernel)(td_tensor *, const td_tensor *, const td_tensor *, const doub
     td_error *error) {
   TD_LOCAL(cast);
   TD_TRY(td_kernel_cast(grad, kept->dtype, &cast, error));
-  TD_TRY(td_tensor_new_empty(kept->dtype, kept->device, kept->n_dims, kept->sizes, out, error));
+  TD_TRY(td_tensor_laid_out(kept->dtype, kept->device, kept->n_dims, kept->sizes, 2,
+                            (const td_tensor *[]){grad, kept}, out, error));
   kernel(*out, cast, kept, node->numbers);
   return TD_OK;
-}
-
-/* b(g, x):  dg = b(dr, x),  dx = dr s(g, x). The second has no further derivative. */
-static td_status
-back_formula(td_op_node *op, td_tensor *grad, uint32_t which, td_tensor **out, td_error *error) {
-  activation_node *node = (activation_node *)op;
-  TD_LOCAL(kept);
-  TD_LOCAL(first);
-  TD_LOCAL(slope);
-  TD_LOCAL(product);
-  TD_TRY(td_op_saved(op, 1, &kept, error));
-  if (which == 0) {
-    TD_TRY(run(node->row->gradient, node, grad, kept, out, error));
-    td_op_end_once(*out, TD_INPUTS(grad, kept));
-    return TD_OK;
-  }
-  TD_TRY(td_op_saved(op, 0, &first, error));
-  TD_TRY(run(node->row->slope, node, first, kept, &slope, error));
-  td_op_end_once(slope, TD_INPUTS(first, kept));
-  return td_op_mul(grad, slope, out, error);
 }
 
 static activation_node *
@@ -148,12 +144,46 @@ begin(const td_op_class *klass, const activation *row, const double *numbers,
   return node;
 }
 
+#define CALC_STEP(name, operation)                                                                 \
+  static td_tensor *name(td_calc *c, td_tensor *x) {                                               \
+    td_tensor *out = NULL;                                                                         \
+    if (!c->status) c->status = operation(x, &out, c->error);                                      \
+    return td_calc_keep(c, out);                                                                   \
+  }
+CALC_STEP(tanh_of, td_op_tanh)
+CALC_STEP(log1p_of, td_op_log1p)
+
+/* Of functions whose gradient PyTorch writes as an expression if it may be differentiated again. */
+static td_tensor *
+differentiable_gradient(td_calc *c, const activation *row, td_tensor *grad, td_tensor *x) {
+  if (strcmp(row->name, "silu") == 0) {
+    td_tensor *s = td_calc_sigmoid(c, x);
+    return MUL(MUL(grad, s), PLUS(MUL(x, RSUB(1, s)), 1));
+  }
+  td_tensor *s = td_calc_sigmoid(c, x), *t = tanh_of(c, log1p_of(c, EXP(x)));
+  return MUL(grad, ADD(t, MUL(MUL(x, s), RSUB(1, MUL(t, t)))));
+}
+
+static bool
+is_differentiable(const activation *row) {
+  return strcmp(row->name, "silu") == 0 || strcmp(row->name, "mish") == 0;
+}
+
+/* b(g, conj(x)), with a node of its own. */
 static td_status
-formula(td_op_node *op, td_tensor *grad, uint32_t which, td_tensor **out, td_error *error) {
-  activation_node *node = (activation_node *)op;
-  TD_LOCAL(kept);
-  TD_TRY(td_op_saved(op, 0, &kept, error));
-  TD_TRY(run(node->row->gradient, node, grad, kept, out, error));
+gradient(const activation_node *node, td_tensor *grad, td_tensor *kept, td_tensor **out,
+         td_error *error) {
+  if (td_grad_mode() && is_differentiable(node->row)) {
+    td_calc calc = {.error = error};
+    return td_calc_end(&calc, differentiable_gradient(&calc, node->row, grad, kept), out);
+  }
+  TD_LOCAL(conjugate);
+  TD_TRY(td_op_conj(kept, &conjugate, error));
+  TD_TRY(run(node->row->gradient, node, grad, conjugate, out, error));
+  if (strcmp(node->row->name, "hardsigmoid") == 0) {
+    td_op_end_unknown(*out, TD_INPUTS(grad, kept), "hardsigmoid_backward");
+    return TD_OK;
+  }
   activation_node *back =
       begin(node->row->back_class, node->row, node->numbers, TD_INPUTS(grad, kept));
   if (!back) return TD_OK;
@@ -163,19 +193,99 @@ formula(td_op_node *op, td_tensor *grad, uint32_t which, td_tensor **out, td_err
   return TD_OK;
 }
 
+/* The two whose slope has derivatives without an end. */
+static td_tensor *
+differentiable_slope(td_calc *c, const activation *row, td_tensor *first, td_tensor *kept) {
+  if (strcmp(row->name, "tanh") == 0) return MUL(SCALE(kept, -2), first);
+  if (strcmp(row->name, "sigmoid") == 0) return MUL(first, RSUB(1, SCALE(kept, 2)));
+  return NULL;
+}
+
+/* s(g, x). What is 0 everywhere has no history, as in PyTorch. */
+static td_status
+slope_of(const activation_node *node, td_tensor *first, td_tensor *kept, td_tensor **out,
+         td_error *error) {
+  td_calc calc = {.error = error};
+  td_tensor *made = differentiable_slope(&calc, node->row, first, kept);
+  if (made || calc.status) return td_calc_end(&calc, made, out);
+  TD_TRY(run(node->row->slope, node, first, kept, out, error));
+  if (!node->row->slope_is_zero) td_op_end_once(*out, TD_INPUTS(first, kept));
+  return TD_OK;
+}
+
+/* b(g, conj(x)):  dg = b(dr, x),  dx = conj(dr) s(g, conj(x)) */
+static td_status
+back_formula(td_op_node *op, td_tensor *grad, uint32_t which, td_tensor **out, td_error *error) {
+  activation_node *node = (activation_node *)op;
+  TD_LOCAL(kept);
+  TD_LOCAL(first);
+  TD_LOCAL(slope);
+  TD_LOCAL(self);
+  TD_LOCAL(upstream);
+  if (strcmp(op->node.klass->name, "NotImplemented") == 0)
+    return td_error_set(error, TD_UNSUPPORTED,
+                        "derivative for aten::%s_backward is not implemented", node->row->name);
+  TD_TRY(td_op_saved(op, 1, &self, error));
+  TD_TRY(td_op_conj(self, &kept, error));
+  if (which == 0) return gradient(node, grad, kept, out, error);
+  TD_TRY(td_op_saved(op, 0, &first, error));
+  TD_TRY(slope_of(node, first, kept, &slope, error));
+  TD_TRY(td_op_conj(grad, &upstream, error));
+  return td_op_mul(upstream, slope, out, error);
+}
+
+static bool
+begins(const activation *row, const char *word) {
+  return strncmp(row->name, word, strlen(word)) == 0;
+}
+
+/* What was negative before may be positive in the result then. */
+static td_status
+refuse_negative(const activation_node *node, td_error *error) {
+  if (node->row->kept != RESULT || node->numbers[0] >= 0) return TD_OK;
+  bool leaky = begins(node->row, "leaky_relu");
+  return td_error_set(error, TD_AUTOGRAD,
+                      "In-place %s backward calculation is triggered with a negative slope which "
+                      "is not supported. This is caused by calling in-place forward function with "
+                      "a negative slope, please call out-of-place version instead.%s",
+                      leaky ? "leakyReLu" : "elu",
+                      leaky ? " File an issue at https://github.com/pytorch/pytorch if you do "
+                              "require supporting in-place leakRelu backward calculation with "
+                              "negative slope"
+                            : "");
+}
+
+static td_status
+formula(td_op_node *op, td_tensor *grad, uint32_t which, td_tensor **out, td_error *error) {
+  TD_LOCAL(kept);
+  TD_TRY(td_op_saved(op, 0, &kept, error));
+  TD_TRY(refuse_negative((activation_node *)op, error));
+  return gradient((activation_node *)op, grad, kept, out, error);
+}
+
 /* Rows whose function is of integers too. */
 static bool
 keeps_integers(const activation *row) {
-  return strncmp(row->name, "clamp", 5) == 0 || strcmp(row->name, "relu") == 0 ||
-         strcmp(row->name, "threshold") == 0;
+  return begins(row, "clamp") || begins(row, "relu") || begins(row, "threshold") ||
+         begins(row, "hardtanh");
 }
 
 static td_status
 check(const activation *row, const td_tensor *self, td_error *error) {
   TD_TRY(td_op_want_dense(self, row->name, error));
+  TD_TRY(td_op_check_dtype(row->name, self->dtype, error));
   if (td_dtype_is_complex(self->dtype) && keeps_integers(row))
     return td_error_set(error, TD_UNSUPPORTED, "clamp is not supported for complex types");
-  return td_op_want_real(self, row->name, error);
+  return row->takes_complex ? TD_OK : td_op_want_real(self, row->name, error);
+}
+
+/* A bound that is not there is infinite, which no integer is. */
+static void
+fit_numbers(double numbers[3], td_dtype dtype) {
+  td_dtype compute = td_dtype_compute(dtype);
+  double most = compute == TD_INT64 ? 0x1.fffffffffffffp62 : INT32_MAX;
+  for (int i = 0; i < 3 && (compute == TD_INT64 || compute == TD_INT32); i++)
+    numbers[i] = fmax(fmin(numbers[i], most), -most);
 }
 
 static td_status
@@ -186,8 +296,9 @@ activate(const activation *row, td_tensor *self, const double *given, td_tensor 
   TD_LOCAL(cast);
   TD_TRY(check(row, self, error));
   td_dtype dtype = keeps_integers(row) ? self->dtype : td_op_float_dtype(self->dtype);
+  fit_numbers(numbers, dtype);
   TD_TRY(td_kernel_cast(self, dtype, &cast, error));
-  TD_TRY(td_tensor_new_empty(dtype, self->device, self->n_dims, self->sizes, out, error));
+  TD_TRY(td_tensor_laid_out_like(self, dtype, self->device, out, error));
   row->forward(*out, cast, numbers);
   activation_node *node = begin(row->klass, row, numbers, TD_INPUTS(self));
   if (!node) return TD_OK;
@@ -197,7 +308,7 @@ activate(const activation *row, td_tensor *self, const double *given, td_tensor 
   return TD_OK;
 }
 
-#define TD_ACTIVATION(name_, node_name, back_name, kept_, f, b, s)                                 \
+#define ROW(name_, node_name, back_name, kept_, f, b, s, takes_complex_)                           \
   static const td_op_class name_##_class = TD_OP_CLASS(node_name, formula);                        \
   static const td_op_class name_##_back_class = TD_OP_CLASS(back_name, back_formula);              \
   static const activation name_##_row = {.klass = &name_##_class,                                  \
@@ -206,11 +317,15 @@ activate(const activation *row, td_tensor *self, const double *given, td_tensor 
                                          .kept = kept_,                                            \
                                          .forward = name_##_forward,                               \
                                          .gradient = name_##_gradient,                             \
-                                         .slope = name_##_slope};                                  \
+                                         .slope = name_##_slope,                                   \
+                                         .takes_complex = takes_complex_,                          \
+                                         .slope_is_zero = strcmp(#s, "0 * g") == 0};               \
   td_status td_op_##name_##_with(td_tensor *self, const double *numbers, td_tensor **out,          \
                                  td_error *error) {                                                \
     return activate(&name_##_row, self, numbers, out, error);                                      \
   }
+#define TD_ACTIVATION(...) ROW(__VA_ARGS__, false)
+#define TD_ACTIVATION_COMPLEX(...) ROW(__VA_ARGS__, true)
 #include "engine/ops/activation.def"
 #undef TD_ACTIVATION
 
@@ -221,11 +336,6 @@ activate(const activation *row, td_tensor *self, const double *given, td_tensor 
 PLAIN(relu)
 PLAIN(tanh)
 PLAIN(sigmoid)
-
-typedef struct clamp_node {
-  td_op_node op;
-  td_input_metadata operands[3];
-} clamp_node;
 
 /* r = min(max(x, low), high):  the gradient goes to whichever of the three it is. */
 static td_tensor *
@@ -243,7 +353,7 @@ clamp_calc(td_calc *c, td_op_node *op, td_tensor *grad, uint32_t which) {
     if (low)
       here = ADD(here, WHERE(MUL(td_calc_le(c, self, high), td_calc_gt(c, low, high)), grad, zero));
   }
-  return REDUCE(here, &((clamp_node *)op)->operands[which]);
+  return here;
 }
 static const td_op_class clamp_tensor_class = TD_CALC_CLASS("ClampBackward0", clamp_calc);
 
@@ -266,12 +376,10 @@ td_op_clamp_tensor(td_tensor *self, td_tensor *min, td_tensor *max, td_tensor **
                         "torch.clamp: At least one of 'min' or 'max' must not be None");
   TD_TRY(clamp_result(self, min, max, out, error));
   td_tensor *inputs[] = {self, min, max};
-  clamp_node *node = td_op_begin(&clamp_tensor_class, sizeof *node, inputs, 3);
-  if (!node) return TD_OK;
-  for (int i = 0; i < 3; i++) {
-    if (inputs[i]) node->operands[i] = td_op_metadata(inputs[i]);
-    td_op_save(&node->op, i, inputs[i]);
-  }
-  td_op_end(&node->op, *out);
+  td_op_node *op = td_op_begin(&clamp_tensor_class, sizeof *op, inputs, 3);
+  if (!op) return TD_OK;
+  for (int i = 0; i < 3; i++)
+    td_op_save(op, i, inputs[i]);
+  td_op_end(op, *out);
   return TD_OK;
 }

@@ -6,7 +6,12 @@
 #include "engine/ops/as_strided.h"
 
 #include "engine/graph/function.h"
+#include "engine/ops/pointwise.h"
+#include "engine/ops/reductions.h"
+#include "engine/ops/shape.h"
 #include "engine/ops/view.h"
+
+#include <assert.h>
 
 typedef struct as_strided_node {
   td_op_node op;
@@ -67,10 +72,74 @@ static td_status gather(td_tensor *grad, const td_geometry *base, const td_geome
 static td_status scatter(td_tensor *grad, const td_geometry *base, const td_geometry *view,
                          td_tensor **out, td_error *error);
 
+/* Dimensions of size 1 are dropped from grad, and those of stride 0 summed: `places` has the rest.
+ */
+static td_status
+without_repetitions(td_tensor *grad, const td_geometry *view, td_geometry *places, td_tensor **out,
+                    td_error *error) {
+  TD_LOCAL(now);
+  int n = 0;
+  now = td_tensor_ref(grad);
+  for (int64_t dim = view->sizes.n_dims - 1; dim >= 0; dim--) {
+    bool is_one = view->sizes.at[dim] == 1;
+    if (!is_one && view->strides[dim] != 0) {
+      places->sizes.at[TD_MAX_DIMS - ++n] = view->sizes.at[dim];
+      places->strides[TD_MAX_DIMS - n] = view->strides[dim];
+      continue;
+    }
+    TD_LOCAL(before);
+    before = TD_TAKE(now);
+    TD_TRY(is_one ? td_op_squeeze_dim(before, dim, &now, error)
+                  : td_op_sum_dims(before, 1, &dim, false, &now, error));
+  }
+  places->sizes.n_dims = n;
+  memmove(places->sizes.at, places->sizes.at + TD_MAX_DIMS - n, (size_t)n * sizeof(int64_t));
+  memmove(places->strides, places->strides + TD_MAX_DIMS - n, (size_t)n * sizeof(int64_t));
+  *out = TD_TAKE(now);
+  return TD_OK;
+}
+
+/* By operations, each with a node of its own, as PyTorch: a copy into the places of the view in
+ * fresh memory, of which the base is a view. */
+static td_status
+scatter_recorded(td_tensor *grad, const td_geometry *base, const td_geometry *view, td_tensor **out,
+                 td_error *error) {
+  int64_t first = TD_MIN(base->offset, view->offset);
+  int64_t end = TD_MAX(base->offset + extent(base), view->offset + extent(view));
+  td_geometry places = {.offset = view->offset};
+  TD_LOCAL(memory);
+  TD_LOCAL(piece);
+  TD_LOCAL(source);
+  TD_TRY(without_repetitions(grad, view, &places, &source, error));
+  TD_TRY(td_tensor_new(grad->dtype, grad->device, 1, (int64_t[]){end - first}, &memory, error));
+  TD_TRY(td_op_as_strided(memory, places.sizes.n_dims, places.sizes.at, places.strides,
+                          places.offset - first, &piece, error));
+  TD_TRY(td_op_copy_into(piece, source, error));
+  return td_op_as_strided(memory, base->sizes.n_dims, base->sizes.at, base->strides,
+                          base->offset - first, out, error);
+}
+
+/* No two elements share a place, but for dimensions of stride 0. */
+static bool
+is_plain(const td_geometry *geometry) {
+  for (int dim = 0; dim < geometry->sizes.n_dims; dim++) {
+    int64_t inner = 0, stride = geometry->strides[dim];
+    if (geometry->sizes.at[dim] == 0) return false;
+    for (int other = 0; other < geometry->sizes.n_dims; other++)
+      if (other != dim && geometry->strides[other] <= stride && geometry->sizes.at[other] > 1)
+        inner += (geometry->sizes.at[other] - 1) * geometry->strides[other];
+    if (geometry->sizes.at[dim] > 1 && stride > 0 && inner >= stride) return false;
+  }
+  return true;
+}
+
 static td_status
 as_strided_formula(td_op_node *op, td_tensor *grad, uint32_t which, td_tensor **out,
                    td_error *error) {
   const as_strided_node *node = (const as_strided_node *)op;
+  bool recorded = td_grad_mode() && td_requires_grad(grad);
+  if (recorded && is_plain(&node->base) && is_plain(&node->view))
+    return scatter_recorded(grad, &node->base, &node->view, out, error);
   return scatter(grad, &node->base, &node->view, out, error);
 }
 static const td_op_class as_strided_class = TD_OP_CLASS("AsStridedBackward0", as_strided_formula);
@@ -108,22 +177,28 @@ gather(td_tensor *grad, const td_geometry *base, const td_geometry *view, td_ten
   return TD_OK;
 }
 
+/* A view of another dtype is one of the base's complex numbers as pairs, or of its pairs as complex
+ * numbers. That step leaves a node whatever the grad mode is. */
+static td_tensor *
+base_like(td_tensor *base, const td_tensor *view) {
+  td_error error = {0};
+  td_tensor *cast = NULL;
+  bool grad_mode = td_grad_mode();
+  td_grad_mode_set(true);
+  td_status status = td_op_view_like(base, view->dtype, &cast, &error);
+  td_grad_mode_set(grad_mode);
+  assert(!status); /* the view exists */
+  return status ? td_tensor_ref(base) : cast;
+}
+
 td_node *
 td_as_strided_node(td_tensor *base, const td_tensor *view) {
+  TD_LOCAL(cast);
+  base = cast = base_like(base, view);
   as_strided_node *node =
       (as_strided_node *)td_node_new(&as_strided_class.base, sizeof *node, &base, 1);
   node->base = td_geometry_of(base);
   node->view = td_geometry_of(view);
-  return &node->op.node;
-}
-
-td_node *
-td_as_strided_node_of(td_node *maker, const td_geometry *base, const td_geometry *view) {
-  as_strided_node *node = (as_strided_node *)td_node_new_raw(&as_strided_class.base, sizeof *node,
-                                                             1, td_sequence_nr_next());
-  td_node_set_edge(&node->op.node, 0, (td_edge){td_node_ref(maker), 0});
-  node->base = *base;
-  node->view = *view;
   return &node->op.node;
 }
 

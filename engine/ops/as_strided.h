@@ -22,6 +22,3 @@ td_status td_geometry_empty(const td_geometry *geometry, td_dtype dtype, td_devi
 
 /* td_as_strided_node makes the AsStridedBackward0 of a view of base, without metadata. */
 td_node *td_as_strided_node(td_tensor *base, const td_tensor *view);
-
-/* td_as_strided_node_of makes the node for output 0 of `maker`, which has geometry base. */
-td_node *td_as_strided_node_of(td_node *maker, const td_geometry *base, const td_geometry *view);

@@ -3,6 +3,7 @@
  * Averages over windows, whose backward is to spread, whose backward is the average again. */
 #include "engine/ops/pooling_window.h"
 #include "engine/ops/reductions.h"
+#include "engine/ops/widen.h"
 
 /* The places of the image that one output is the average of, along each dimension, and the number
  * that their sum is divided by. */
@@ -110,9 +111,10 @@ average_formula(td_op_node *op, td_tensor *grad, uint32_t which, td_tensor **out
   TD_LOCAL(contiguous);
   TD_TRY(td_op_saved(op, 0, &input, error));
   TD_TRY(window_of(&self->average, input, &w, sizes, error));
-  TD_TRY(td_kernel_contiguous(grad, &contiguous, error));
-  TD_TRY(td_tensor_new_like(input, out, error));
+  TD_TRY(td_op_widen_contiguous(grad, &contiguous, error));
+  TD_TRY(td_tensor_new(contiguous->dtype, input->device, input->n_dims, input->sizes, out, error));
   average_planes(&self->average, &w, *out, contiguous, true);
+  TD_TRY(td_op_rounded(out, input->dtype, error));
   const td_op_class *klass = self->average.adaptive ? &adaptive_twice_class : &pool_twice_class;
   average_node *node = td_op_begin(klass, sizeof *node, TD_INPUTS(grad, input));
   if (!node) return TD_OK;
@@ -131,9 +133,11 @@ average_of(const average *self, td_tensor *tensor, td_tensor **out, td_error *er
   TD_LOCAL(contiguous);
   TD_LOCAL(result);
   TD_TRY(window_of(self, tensor, &w, sizes, error));
-  TD_TRY(td_kernel_contiguous(tensor, &contiguous, error));
-  TD_TRY(td_tensor_new_empty(tensor->dtype, tensor->device, tensor->n_dims, sizes, &result, error));
+  TD_TRY(td_op_widen_contiguous(tensor, &contiguous, error));
+  TD_TRY(td_tensor_new_empty(contiguous->dtype, tensor->device, tensor->n_dims, sizes, &result,
+                             error));
   average_planes(self, &w, contiguous, result, false);
+  TD_TRY(td_op_rounded(&result, tensor->dtype, error));
   const td_op_class *klass = self->adaptive ? &adaptive_class : &pool_class;
   average_node *node = td_op_begin(klass, sizeof *node, TD_INPUTS(tensor));
   if (node) {

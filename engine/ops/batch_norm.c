@@ -5,6 +5,7 @@
 #include "engine/ops/op.h"
 #include "engine/ops/pointwise.h"
 #include "engine/ops/shape.h"
+#include "engine/ops/widen.h"
 #include "engine/pass/exec_info.h"
 
 #include <math.h>
@@ -119,10 +120,10 @@ kernel_gradients(const batch_norm_node *node, td_tensor *grad, td_tensor *input,
                  td_tensor *out[N_OPERANDS], td_error *error) {
   TD_LOCAL(dy);
   TD_LOCAL(x);
-  planes p = planes_of(input);
-  TD_TRY(td_kernel_contiguous(grad, &dy, error));
-  TD_TRY(td_kernel_contiguous(input, &x, error));
-  TD_TRY(new_result(input, wanted[INPUT], &out[INPUT], error));
+  TD_TRY(td_op_widen_contiguous(grad, &dy, error));
+  TD_TRY(td_op_widen_contiguous(input, &x, error));
+  planes p = planes_of(x);
+  TD_TRY(new_result(x, wanted[INPUT], &out[INPUT], error));
   int64_t channels[] = {p.channels};
   for (int i = WEIGHT; i <= BIAS; i++)
     if (wanted[i]) TD_TRY(td_tensor_new_empty(p.dtype, input->device, 1, channels, &out[i], error));
@@ -140,6 +141,8 @@ kernel_gradients(const batch_norm_node *node, td_tensor *grad, td_tensor *input,
     }
     channel_gradient(node, &p, dy, x, get_or(weight, channel, 1), moments, channel, out);
   }
+  for (int i = 0; i < N_OPERANDS; i++)
+    TD_TRY(td_op_rounded(&out[i], i && weight ? weight->dtype : input->dtype, error));
   return TD_OK;
 }
 
@@ -206,12 +209,6 @@ unpack(batch_norm_node *node, td_tensor *saved[N_MORE], td_error *error) {
   return status;
 }
 
-static void
-drop(td_tensor **tensors, int n) {
-  for (int i = 0; i < n; i++)
-    td_tensor_unref(td_op_take(&tensors[i]));
-}
-
 static td_status
 gradients(batch_norm_node *node, td_tensor *grad, td_tensor *const saved[N_MORE],
           const bool wanted[N_OPERANDS], td_tensor *out[N_OPERANDS], td_error *error) {
@@ -236,8 +233,8 @@ batch_norm_apply(td_node *self, td_tensor *const *inputs, td_tensor **outputs, t
   if (!inputs[0]) return TD_OK;
   td_status status = unpack(node, saved, error);
   if (!status) status = gradients(node, inputs[0], saved, wanted, outputs, error);
-  drop(saved, N_MORE);
-  if (status) drop(outputs, N_OPERANDS);
+  td_op_drop(saved, N_MORE);
+  if (status) td_op_drop(outputs, N_OPERANDS);
   return status;
 }
 
@@ -295,9 +292,9 @@ td_op_batch_norm(td_tensor *self, const td_batch_norm *norm, td_tensor **out, td
   TD_LOCAL(mean);
   TD_LOCAL(invstd);
   TD_TRY(check(self, norm, error));
-  planes p = planes_of(self);
-  TD_TRY(td_kernel_contiguous(self, &x, error));
-  TD_TRY(new_result(self, true, &result, error));
+  TD_TRY(td_op_widen_contiguous(self, &x, error));
+  planes p = planes_of(x);
+  TD_TRY(new_result(x, true, &result, error));
   int64_t n_saved = norm->training ? p.channels : 0;
   TD_TRY(td_tensor_new_empty(p.dtype, self->device, 1, &n_saved, &mean, error));
   TD_TRY(td_tensor_new_empty(p.dtype, self->device, 1, &n_saved, &invstd, error));
@@ -307,6 +304,7 @@ td_op_batch_norm(td_tensor *self, const td_batch_norm *norm, td_tensor **out, td
                            : 0;
   for (int64_t channel = 0; channel < n_channels; channel++)
     normalize_channel(&p, x, norm, channel, (td_tensor *[]){mean, invstd}, result);
+  TD_TRY(td_op_rounded(&result, self->dtype, error));
   batch_norm_node *node =
       td_op_begin(&batch_norm_class, sizeof *node, TD_INPUTS(self, norm->weight, norm->bias));
   if (node) keep(node, self, norm, (td_tensor *[]){result, mean, invstd});

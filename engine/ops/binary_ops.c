@@ -1,17 +1,20 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "engine/ops/calc.h"
+#include "engine/ops/complex.h"
+#include "engine/ops/fused.h"
 #include "engine/ops/integers.h"
 
 #include "engine/graph/semantics.h"
+#include "engine/tensor/zero_tensor.h"
 
 #include <math.h>
 
 typedef enum binary_function { BINARY_ADD, BINARY_MUL, BINARY_DIV, BINARY_POW } binary_function;
 
-/* Gradients go back to operands that may have been broadcast, cast or moved. */
+/* A formula's result has the sizes of its gradient. The engine sums it to those of an operand that
+ * was broadcast, and casts it. */
 typedef struct binary_node {
   td_op_node op;
-  td_input_metadata operands[2];
   double alpha;
 } binary_node;
 
@@ -45,12 +48,15 @@ static void
 binary_kernel(binary_function function, td_tensor *out, const td_tensor *a, const td_tensor *b,
               double alpha) {
   td_walk walk;
+  alpha = td_dtype_round(out->dtype, alpha);
   td_walk_init_with(&walk, names[function], alpha, 1, out->n_dims, out->sizes, 3,
                     (const td_tensor *[]){out, a, b});
   switch (function) {
   case BINARY_ADD:
     if (alpha == 1)
       TD_DISPATCH_ALL(out->dtype, ROWS(T, x + y))
+    else if (td_fused_can(out->dtype))
+      td_fused_rows(TD_FUSED_ADD, out->dtype, &walk, alpha);
     else
       TD_DISPATCH_ALL(out->dtype, const T scale = (T)alpha; ROWS(T, x + scale * y))
     break;
@@ -61,7 +67,7 @@ binary_kernel(binary_function function, td_tensor *out, const td_tensor *a, cons
     TD_DISPATCH_ALL(out->dtype, ROWS(T, x / y))
     break;
   case BINARY_POW:
-    TD_DISPATCH(out->dtype, ROWS(T, TD_POWER(x, y)))
+    TD_DISPATCH_ALL(out->dtype, ROWS(T, TD_POWER(x, y)))
     break;
   }
 }
@@ -97,6 +103,30 @@ sparse_product(td_tensor *sparse, td_tensor *factor, td_tensor **out, td_error *
   return TD_OK;
 }
 
+/* What PyTorch does not compute, because an operand is a zero tensor: not even 0 times infinity. */
+static bool
+gives_zero_tensor(binary_function function, const td_tensor *a, const td_tensor *b) {
+  bool a_is_zero = td_tensor_is_zero_tensor(a), b_is_zero = td_tensor_is_zero_tensor(b);
+  switch (function) {
+  case BINARY_ADD:
+    return a_is_zero && b_is_zero;
+  case BINARY_MUL:
+    return a_is_zero || b_is_zero;
+  case BINARY_DIV:
+    return a_is_zero;
+  case BINARY_POW:
+    break;
+  }
+  return false;
+}
+
+static td_status
+become_zero_tensor(td_tensor **result, td_error *error) {
+  TD_LOCAL(computed);
+  computed = *result;
+  return td_zero_tensor_new_like(computed, result, error);
+}
+
 static td_status
 binary_result(binary_function function, td_tensor *a, td_tensor *b, double alpha, td_tensor **out,
               td_error *error) {
@@ -112,41 +142,32 @@ binary_result(binary_function function, td_tensor *a, td_tensor *b, double alpha
   if (function == BINARY_DIV) dtype = td_op_float_dtype(dtype);
   TD_TRY(td_op_want_dense(a, names[function], error));
   TD_TRY(td_op_want_dense(b, names[function], error));
-  if (function == BINARY_POW)
-    TD_TRY(td_op_want_real(td_dtype_is_complex(a->dtype) ? a : b, "pow", error));
+  if (function == BINARY_POW) TD_TRY(td_op_check_dtype("pow", dtype, error));
+  if (alpha != floor(alpha) && !td_dtype_is_differentiable(dtype))
+    return td_error_set(error, TD_DTYPE,
+                        "For integral input tensors, argument alpha must not be a floating point "
+                        "number.");
   TD_LOCAL(a_cast);
   TD_LOCAL(b_cast);
+  bool keeps_digits = function == BINARY_MUL || function == BINARY_DIV;
   TD_TRY(td_kernel_cast(a, dtype, &a_cast, error));
-  TD_TRY(td_kernel_cast(b, dtype, &b_cast, error));
-  TD_TRY(td_tensor_new_empty(dtype, device, sizes.n_dims, sizes.at, out, error));
+  TD_TRY((keeps_digits ? td_op_cast_factor : td_kernel_cast)(b, dtype, &b_cast, error));
+  TD_TRY(td_tensor_laid_out(dtype, device, sizes.n_dims, sizes.at, 2, (const td_tensor *[]){a, b},
+                            out, error));
   binary_kernel(function, *out, a_cast, b_cast, alpha);
-  return TD_OK;
-}
-
-static binary_node *
-binary_begin(const td_op_class *klass, td_tensor *self, td_tensor *other) {
-  binary_node *node = td_op_begin(klass, sizeof *node, TD_INPUTS(self, other));
-  if (!node) return NULL;
-  node->operands[0] = td_op_metadata(self);
-  node->operands[1] = td_op_metadata(other);
-  return node;
+  return gives_zero_tensor(function, a, b) ? become_zero_tensor(out, error) : TD_OK;
 }
 
 /* c = a + alpha b:  da = dc,  db = alpha dc */
 static td_status
 add_formula(td_op_node *op, td_tensor *grad, uint32_t which, td_tensor **out, td_error *error) {
   binary_node *node = (binary_node *)op;
-  if (which == 0 || node->alpha == 1)
-    return td_op_reduce_to(grad, &node->operands[which], out, error);
-  TD_LOCAL(scaled);
-  if (node->alpha == -1) {
-    TD_TRY(td_op_neg(grad, &scaled, error));
-  } else {
-    TD_LOCAL(alpha);
-    alpha = td_op_scalar(grad, node->alpha, false);
-    TD_TRY(td_op_mul(grad, alpha, &scaled, error));
+  if (which == 0 || node->alpha == 1) {
+    *out = td_tensor_ref(grad);
+    return TD_OK;
   }
-  return td_op_reduce_to(scaled, &node->operands[which], out, error);
+  if (node->alpha == -1) return td_op_neg(grad, out, error);
+  return td_op_mul_number(grad, node->alpha, out, error);
 }
 
 static const td_op_class add_class = TD_OP_CLASS_SPARSE("AddBackward0", add_formula);
@@ -157,7 +178,7 @@ add_or_sub(const td_op_class *klass, td_tensor *self, td_tensor *other, double a
            td_tensor **out, td_error *error) {
   td_tensor *result;
   TD_TRY(binary_result(BINARY_ADD, self, other, alpha, &result, error));
-  binary_node *node = binary_begin(klass, self, other);
+  binary_node *node = td_op_begin(klass, sizeof *node, TD_INPUTS(self, other));
   if (node) {
     node->alpha = alpha;
     td_op_end(&node->op, result);
@@ -173,6 +194,7 @@ td_op_add(td_tensor *self, td_tensor *other, double alpha, td_tensor **out, td_e
 
 td_status
 td_op_sub(td_tensor *self, td_tensor *other, double alpha, td_tensor **out, td_error *error) {
+  TD_TRY(td_op_check_sub(self->dtype, other->dtype, error));
   return add_or_sub(&sub_class, self, other, -alpha, out, error);
 }
 
@@ -180,12 +202,10 @@ td_op_sub(td_tensor *self, td_tensor *other, double alpha, td_tensor **out, td_e
 static td_status
 mul_formula(td_op_node *op, td_tensor *grad, uint32_t which, td_tensor **out, td_error *error) {
   TD_LOCAL(factor);
-  TD_LOCAL(full);
   TD_TRY(td_op_saved(op, which == 0 ? 1 : 0, &factor, error));
   TD_LOCAL(conjugate);
   TD_TRY(td_op_conj(factor, &conjugate, error));
-  TD_TRY(td_op_mul(grad, conjugate, &full, error));
-  return td_op_reduce_to(full, &((binary_node *)op)->operands[which], out, error);
+  return td_op_mul(grad, conjugate, out, error);
 }
 static const td_op_class mul_class = TD_OP_CLASS_LAST_FIRST("MulBackward0", mul_formula);
 
@@ -193,37 +213,37 @@ td_status
 td_op_mul(td_tensor *self, td_tensor *other, td_tensor **out, td_error *error) {
   td_tensor *result;
   TD_TRY(binary_result(BINARY_MUL, self, other, 1, &result, error));
-  binary_node *node = binary_begin(&mul_class, self, other);
+  binary_node *node = td_op_begin(&mul_class, sizeof *node, TD_INPUTS(self, other));
   if (node) {
-    td_op_save(&node->op, 0, td_requires_grad(other) ? self : NULL);
-    td_op_save(&node->op, 1, td_requires_grad(self) ? other : NULL);
+    td_op_save(&node->op, 0, td_op_has_edge(&node->op, 1) ? self : NULL);
+    td_op_save(&node->op, 1, td_op_has_edge(&node->op, 0) ? other : NULL);
     td_op_end(&node->op, result);
   }
   *out = result;
   return TD_OK;
 }
 
-/* c = a / b:  da = dc / b,  db = -dc ((a / b) / b) */
+/* c = a / b:  da = dc / conj(b),  db = -dc conj((a / b) / b) */
 static td_status
 div_formula(td_op_node *op, td_tensor *grad, uint32_t which, td_tensor **out, td_error *error) {
-  const td_input_metadata *operand = &((binary_node *)op)->operands[which];
   TD_LOCAL(self);
   TD_LOCAL(other);
-  TD_LOCAL(full);
   TD_TRY(td_op_saved(op, 1, &other, error));
   if (which == 0) {
-    TD_TRY(td_op_div(grad, other, &full, error));
-    return td_op_reduce_to(full, operand, out, error);
+    TD_LOCAL(divisor);
+    TD_TRY(td_op_conj(other, &divisor, error));
+    return td_op_div(grad, divisor, out, error);
   }
   TD_LOCAL(negative);
   TD_LOCAL(quotient);
   TD_LOCAL(again);
+  TD_LOCAL(slope);
   TD_TRY(td_op_saved(op, 0, &self, error));
-  TD_TRY(td_op_neg(grad, &negative, error));
   TD_TRY(td_op_div(self, other, &quotient, error));
   TD_TRY(td_op_div(quotient, other, &again, error));
-  TD_TRY(td_op_mul(negative, again, &full, error));
-  return td_op_reduce_to(full, operand, out, error);
+  TD_TRY(td_op_conj(again, &slope, error));
+  TD_TRY(td_op_neg(grad, &negative, error));
+  return td_op_mul(negative, slope, out, error);
 }
 static const td_op_class div_class = TD_OP_CLASS_LAST_FIRST("DivBackward0", div_formula);
 
@@ -231,9 +251,9 @@ td_status
 td_op_div(td_tensor *self, td_tensor *other, td_tensor **out, td_error *error) {
   td_tensor *result;
   TD_TRY(binary_result(BINARY_DIV, self, other, 1, &result, error));
-  binary_node *node = binary_begin(&div_class, self, other);
+  binary_node *node = td_op_begin(&div_class, sizeof *node, TD_INPUTS(self, other));
   if (node) {
-    td_op_save(&node->op, 0, td_requires_grad(other) ? self : NULL);
+    td_op_save(&node->op, 0, td_op_has_edge(&node->op, 1) ? self : NULL);
     td_op_save(&node->op, 1, other);
     td_op_end(&node->op, result);
   }
@@ -241,7 +261,7 @@ td_op_div(td_tensor *self, td_tensor *other, td_tensor **out, td_error *error) {
   return TD_OK;
 }
 
-/* d(a ^ b)/db = a ^ b log a, but 0 where a is 0 and b is not negative */
+/* d(a ^ b)/db = a ^ b log a, but 0 where a is 0 and the real part of b is not negative */
 static td_status
 pow_log_term(td_op_node *op, td_tensor *base, td_tensor *exponent, td_tensor **out,
              td_error *error) {
@@ -252,12 +272,19 @@ pow_log_term(td_op_node *op, td_tensor *base, td_tensor *exponent, td_tensor **o
   TD_LOCAL(base_zero);
   TD_LOCAL(exponent_ok);
   TD_LOCAL(masked);
+  TD_LOCAL(wide);
+  TD_LOCAL(size);
+  TD_LOCAL(none);
   zero = td_op_scalar(base, 0, true);
   TD_TRY(td_op_saved(op, 2, &power, error));
-  TD_TRY(td_op_log(base, &log, error));
+  bool is_complex = td_dtype_is_complex(power->dtype);
+  TD_TRY(td_op_to_dtype(base, is_complex ? power->dtype : base->dtype, &wide, error));
+  TD_TRY(td_op_log(wide, &log, error));
   TD_TRY(td_op_mul(power, log, &term, error));
   TD_TRY(td_op_eq(base, zero, &base_zero, error));
-  TD_TRY(td_op_ge(exponent, zero, &exponent_ok, error));
+  TD_TRY(td_op_real(exponent, &size, error));
+  none = td_op_scalar(size, 0, true);
+  TD_TRY(td_op_ge(size, none, &exponent_ok, error));
   TD_TRY(td_op_mul(base_zero, exponent_ok, &masked, error));
   return td_op_where(masked, zero, term, out, error);
 }
@@ -285,15 +312,15 @@ pow_formula(td_op_node *op, td_tensor *grad, uint32_t which, td_tensor **out, td
   TD_LOCAL(base);
   TD_LOCAL(exponent);
   TD_LOCAL(term);
-  TD_LOCAL(full);
+  TD_LOCAL(slope);
   TD_TRY(td_op_saved(op, 0, &base, error));
   TD_TRY(td_op_saved(op, 1, &exponent, error));
   if (which == 0)
     TD_TRY(pow_base_term(base, exponent, &term, error));
   else
     TD_TRY(pow_log_term(op, base, exponent, &term, error));
-  TD_TRY(td_op_mul(grad, term, &full, error));
-  return td_op_reduce_to(full, &((binary_node *)op)->operands[which], out, error);
+  TD_TRY(td_op_conj(term, &slope, error));
+  return td_op_mul(grad, slope, out, error);
 }
 static const td_op_class pow_class = TD_OP_CLASS_LAST_FIRST("PowBackward1", pow_formula);
 
@@ -301,7 +328,7 @@ td_status
 td_op_pow(td_tensor *self, td_tensor *exponent, td_tensor **out, td_error *error) {
   td_tensor *result;
   TD_TRY(binary_result(BINARY_POW, self, exponent, 1, &result, error));
-  binary_node *node = binary_begin(&pow_class, self, exponent);
+  binary_node *node = td_op_begin(&pow_class, sizeof *node, TD_INPUTS(self, exponent));
   if (node) {
     td_op_save(&node->op, 0, self);
     td_op_save(&node->op, 1, exponent);
@@ -312,13 +339,26 @@ td_op_pow(td_tensor *self, td_tensor *exponent, td_tensor **out, td_error *error
   return TD_OK;
 }
 
-/* r = b ^ x of a number b:  dx = dr r log b */
+typedef struct base_node {
+  td_op_node op;
+  td_complex128 base;
+} base_node;
+
+/* r = b ^ x of a number b:  dx = dr conj(r log b) */
 static td_tensor *
 power_of_number_calc(td_calc *c, td_op_node *op, td_tensor *grad, uint32_t which) {
-  double base = ((binary_node *)op)->alpha;
-  td_tensor *result = SAVED(1), *zero = NUMBER(grad, 0), *slope = SCALE(result, log(base));
-  if (base == 0) slope = WHERE(td_calc_ge(c, SAVED(0), zero), zero, slope);
-  return REDUCE(MUL(grad, slope), &((binary_node *)op)->operands[1]);
+  td_complex128 base = ((base_node *)op)->base;
+  td_tensor *result = SAVED(1), *slope, *zero = NUMBER(grad, 0);
+  if (c->status) return NULL;
+  if (td_dtype_is_complex(result->dtype))
+    slope = MUL(result, td_calc_keep(c, td_op_complex_scalar(result, clog(base))));
+  else
+    slope = SCALE(result, log(creal(base)));
+  if (base == 0) {
+    td_tensor *exponent = td_calc_real(c, SAVED(0));
+    slope = WHERE(td_calc_ge(c, exponent, NUMBER(exponent, 0)), zero, slope);
+  }
+  return MUL(grad, CONJ(slope));
 }
 static const td_op_class power_of_number_class =
     TD_CALC_CLASS("PowBackward2", power_of_number_calc);
@@ -327,10 +367,9 @@ td_status
 td_op_number_pow(td_tensor *base, td_tensor *exponent, td_tensor **out, td_error *error) {
   if (!td_policy(plain_names)) return td_op_pow(base, exponent, out, error);
   TD_TRY(binary_result(BINARY_POW, base, exponent, 1, out, error));
-  binary_node *node = td_op_begin(&power_of_number_class, sizeof *node, TD_INPUTS(exponent));
+  base_node *node = td_op_begin(&power_of_number_class, sizeof *node, TD_INPUTS(exponent));
   if (!node) return TD_OK;
-  node->operands[1] = td_op_metadata(exponent);
-  node->alpha = td_tensor_item(base);
+  node->base = td_tensor_get_complex(base, 0);
   td_op_save(&node->op, 0, exponent);
   td_op_end(&node->op, *out);
   td_op_save_result(&node->op, 1, *out);

@@ -1,12 +1,20 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "engine/ops/calc.h"
 
+#include "engine/ops/complex.h"
+#include "engine/ops/special.h"
+
 td_tensor *
 td_calc_keep(td_calc *c, td_tensor *made) {
   if (!made) return NULL;
   assert(c->n < TD_CALC_MAX);
   c->made[c->n++] = made;
   return made;
+}
+
+td_tensor *
+td_calc_bare(td_calc *c, td_tensor *tensor) {
+  return td_calc_keep(c, td_tensor_detach(tensor));
 }
 
 td_status
@@ -23,6 +31,32 @@ td_calc_formula(td_op_node *op, td_tensor *grad, uint32_t which, td_tensor **out
   td_calc c = {.error = error};
   td_tensor *result = klass->calc(&c, op, grad, which);
   return td_calc_end(&c, result, out);
+}
+
+static td_tensor *
+run_kernel(td_calc *c, td_calc_kernel kernel, td_tensor *const *operands, uint32_t n,
+           const double numbers[2]) {
+  td_calc inner = {.error = c->error};
+  td_tensor *bare[TD_OP_MAX_SAVED], *made = NULL;
+  for (uint32_t i = 0; i < n; i++)
+    bare[i] = operands[i] ? td_calc_bare(&inner, operands[i]) : NULL;
+  td_tensor *result = kernel(&inner, bare, numbers);
+  c->status = td_calc_end(&inner, result, &made);
+  return td_calc_keep(c, made);
+}
+
+td_tensor *
+td_calc_as_one(td_calc *c, const td_op_class *klass, td_calc_kernel kernel,
+               td_tensor *const *operands, uint32_t n, const double numbers[2]) {
+  if (c->status) return NULL;
+  td_tensor *made = run_kernel(c, kernel, operands, n, numbers);
+  td_kernel_node *node = made ? td_op_begin(klass, sizeof *node, operands, n) : NULL;
+  if (!node) return made;
+  memcpy(node->numbers, numbers, sizeof node->numbers);
+  for (uint32_t i = 0; i < n; i++)
+    td_op_save(&node->op, (int)i, operands[i]);
+  td_op_end(&node->op, made);
+  return made;
 }
 
 /* Runs one operation, if none has failed. */
@@ -59,12 +93,6 @@ td_calc_number(td_calc *c, const td_tensor *like, double value) {
 
 td_tensor *
 td_calc_scale(td_calc *c, td_tensor *a, double factor) {
-  td_tensor *number = td_calc_number(c, a, factor);
-  return td_calc_mul(c, a, number);
-}
-
-td_tensor *
-td_calc_mul_number(td_calc *c, td_tensor *a, double factor) {
   STEP(td_op_mul_number(a, factor, out, error));
 }
 
@@ -75,13 +103,13 @@ td_calc_div_number(td_calc *c, td_tensor *a, double divisor) {
 
 td_tensor *
 td_calc_plus(td_calc *c, td_tensor *a, double number) {
-  td_tensor *operand = td_calc_number(c, a, number);
-  return td_calc_add(c, a, operand, 1);
+  STEP(td_op_add_number(a, number < 0 ? -number : number, number < 0, out, error));
 }
 
 td_tensor *
 td_calc_rsub(td_calc *c, td_tensor *a, double number) {
-  STEP(td_op_rsub(a, number, out, error));
+  td_tensor *minuend = td_calc_number(c, a, number);
+  return td_calc_add(c, minuend, a, -1);
 }
 
 td_tensor *
@@ -140,6 +168,7 @@ td_calc_saved(td_calc *c, td_op_node *op, int index) {
 }
 
 td_tensor *
-td_calc_reduce_to(td_calc *c, td_tensor *grad, const td_input_metadata *like) {
-  STEP(td_op_reduce_to(grad, like, out, error));
+td_calc_wide(td_calc *c, td_tensor *tensor) {
+  td_tensor *bare = td_calc_bare(c, tensor);
+  return td_dtype_is_half(tensor->dtype) ? td_calc_to(c, bare, TD_FLOAT32) : bare;
 }

@@ -40,19 +40,42 @@ td_status td_calc_formula(td_op_node *op, td_tensor *grad, uint32_t which, td_te
         .formula = td_calc_formula, .calc = (calc_)                                                \
   }
 
+/* Some gradients PyTorch computes with a kernel that has a derivative of its own. td_calc_as_one
+ * runs the kernel on operands without history. It makes one node for the whole, which saves the
+ * operands. The class's expression is the kernel's derivative. */
+typedef struct td_kernel_node {
+  td_op_node op;
+  double numbers[2];
+} td_kernel_node;
+typedef td_tensor *(*td_calc_kernel)(td_calc *c, td_tensor *const *operands,
+                                     const double numbers[2]);
+td_tensor *td_calc_as_one(td_calc *c, const td_op_class *klass, td_calc_kernel kernel,
+                          td_tensor *const *operands, uint32_t n, const double numbers[2]);
+
 /* td_calc_end drops everything but a new reference to the result, and returns the status. */
 td_status td_calc_end(td_calc *c, td_tensor *result, td_tensor **out);
 
 /* td_calc_keep takes a result into the calc; NULL if the operation failed. */
 td_tensor *td_calc_keep(td_calc *c, td_tensor *made);
 
+/* td_calc_bare is a tensor's part in a computation without history. */
+td_tensor *td_calc_bare(td_calc *c, td_tensor *tensor);
+
 #define TD_CALC_UNARY(X)                                                                           \
   X(neg)                                                                                           \
+  X(conj)                                                                                          \
+  X(real)                                                                                          \
+  X(imag)                                                                                          \
   X(abs)                                                                                           \
   X(sign)                                                                                          \
+  X(sgn)                                                                                           \
   X(exp)                                                                                           \
   X(log)                                                                                           \
-  X(sqrt) X(rsqrt) X(reciprocal) X(sin) X(cos) X(sinh) X(cosh) X(isnan) X(sigmoid)
+  X(sqrt)                                                                                          \
+  X(rsqrt)                                                                                         \
+  X(reciprocal)                                                                                    \
+  X(sin)                                                                                           \
+  X(cos) X(sinh) X(cosh) X(isnan) X(sigmoid) X(digamma) X(trigamma) X(trunc) X(floor)
 #define TD_CALC_BINARY(X) X(mul) X(div) X(eq) X(ne) X(lt) X(le) X(gt) X(ge)
 #define X(name) td_tensor *td_calc_##name(td_calc *c, td_tensor *a);
 TD_CALC_UNARY(X)
@@ -61,12 +84,11 @@ TD_CALC_UNARY(X)
 TD_CALC_BINARY(X)
 #undef X
 td_tensor *td_calc_add(td_calc *c, td_tensor *a, td_tensor *b, double alpha);
+/* A formula's number is part of the operation: MulBackward1, DivBackward1, one edge. */
 td_tensor *td_calc_scale(td_calc *c, td_tensor *a, double factor);
-/* The composites of PyTorch that multiply by a number: MulBackward1, DivBackward1, one edge. */
-td_tensor *td_calc_mul_number(td_calc *c, td_tensor *a, double factor);
 td_tensor *td_calc_div_number(td_calc *c, td_tensor *a, double divisor);
 td_tensor *td_calc_plus(td_calc *c, td_tensor *a, double number);
-td_tensor *td_calc_rsub(td_calc *c, td_tensor *a, double number); /* number - a */
+td_tensor *td_calc_rsub(td_calc *c, td_tensor *a, double number); /* number - a: SubBackward0 */
 td_tensor *td_calc_power(td_calc *c, td_tensor *a, double exponent);
 td_tensor *td_calc_number(td_calc *c, const td_tensor *like, double value);
 td_tensor *td_calc_where(td_calc *c, td_tensor *condition, td_tensor *yes, td_tensor *no);
@@ -78,17 +100,20 @@ td_tensor *td_calc_reshape(td_calc *c, td_tensor *a, const td_sizes *sizes);
 td_tensor *td_calc_expand(td_calc *c, td_tensor *a, const td_sizes *sizes);
 td_tensor *td_calc_to(td_calc *c, td_tensor *a, td_dtype dtype);
 td_tensor *td_calc_zeros(td_calc *c, const td_tensor *like);
+/* The tensor without history, halves as float32: for a formula that rounds once, at its end. */
+td_tensor *td_calc_wide(td_calc *c, td_tensor *tensor);
 td_tensor *td_calc_saved(td_calc *c, td_op_node *op, int index);
-td_tensor *td_calc_reduce_to(td_calc *c, td_tensor *grad, const td_input_metadata *like);
 
 /* Short names for formulas, in which the calc is `c` and the node `op`. */
 #define NEG(a) td_calc_neg(c, a)
+#define CONJ(a) td_calc_conj(c, a)
 #define EXP(a) td_calc_exp(c, a)
 #define LOG(a) td_calc_log(c, a)
 #define SIN(a) td_calc_sin(c, a)
 #define COS(a) td_calc_cos(c, a)
 #define SQRT(a) td_calc_sqrt(c, a)
 #define SIGN(a) td_calc_sign(c, a)
+#define SGN(a) td_calc_sgn(c, a)
 #define ABS(a) td_calc_abs(c, a)
 #define ADD(a, b) td_calc_add(c, a, b, 1)
 #define SUB(a, b) td_calc_add(c, a, b, -1)
@@ -101,5 +126,15 @@ td_tensor *td_calc_reduce_to(td_calc *c, td_tensor *grad, const td_input_metadat
 #define SQUARE(a) td_calc_power(c, a, 2)
 #define NUMBER(like, value) td_calc_number(c, like, value)
 #define WHERE(condition, yes, no) td_calc_where(c, condition, yes, no)
+#define AS_ONE(klass, kernel, numbers, ...)                                                        \
+  td_calc_as_one(c, &(klass), kernel, TD_INPUTS(__VA_ARGS__), numbers)
 #define SAVED(index) td_calc_saved(c, op, index)
-#define REDUCE(grad, like) td_calc_reduce_to(c, grad, like)
+
+/* The formula of an operation: CALC(atan2) { return ... } defines atan2_calc. */
+#define CALC(name)                                                                                 \
+  static td_tensor *name##_calc(td_calc *c, td_op_node *op, td_tensor *grad, uint32_t which)
+
+/* Of the node that td_calc_as_one made: KERNEL(mse) { return ... } defines mse_kernel. */
+#define KERNEL(name)                                                                               \
+  static td_tensor *name##_kernel(td_calc *c, td_tensor *const *at, const double numbers[2])
+#define KERNEL_NUMBERS ((td_kernel_node *)op)->numbers

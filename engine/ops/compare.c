@@ -7,7 +7,7 @@
 
 typedef void (*compare_kernel)(td_walk *walk, td_dtype dtype);
 
-#define TD_COMPARE(name, operator, dispatch)                                                       \
+#define TD_COMPARE(name, operator, dispatch, node)                                                 \
   static void name##_kernel(td_walk *walk, td_dtype dtype) {                                       \
     dispatch(                                                                                      \
         dtype, while (td_walk_row(walk)) {                                                         \
@@ -35,36 +35,48 @@ compare(compare_kernel kernel, const char *name, td_tensor *a, td_tensor *b, td_
   TD_LOCAL(b_cast);
   TD_TRY(td_kernel_cast(a, dtype, &a_cast, error));
   TD_TRY(td_kernel_cast(b, dtype, &b_cast, error));
-  TD_TRY(td_tensor_new_empty(TD_BOOL, device, sizes.n_dims, sizes.at, out, error));
+  TD_TRY(td_tensor_laid_out(TD_BOOL, device, sizes.n_dims, sizes.at, 2, (const td_tensor *[]){a, b},
+                            out, error));
   td_walk walk;
   td_walk_init(&walk, sizes.n_dims, sizes.at, 3, (const td_tensor *[]){*out, a_cast, b_cast});
   kernel(&walk, dtype);
   return TD_OK;
 }
 
-#define TD_COMPARE(name, operator, dispatch)                                                       \
+#define TD_COMPARE(name, operator, dispatch, node)                                                 \
   td_status td_op_##name(td_tensor *self, td_tensor *other, td_tensor **out, td_error *error) {    \
     return compare(name##_kernel, #name "_cpu", self, other, out, error);                          \
   }
 #include "engine/ops/compare.def"
 #undef TD_COMPARE
 
+/* A complex number is what one of its parts is. */
+#define CLASSIFIED(dtype, ...)                                                                     \
+  TD_DISPATCH_OVER(dtype, TD_DISPATCH_FLOATS(__VA_ARGS__) TD_DISPATCH_COMPLEX(__VA_ARGS__))
 #define CLASSIFY(name, is)                                                                         \
   td_status td_op_##name(td_tensor *self, td_tensor **out, td_error *error) {                      \
     TD_TRY(td_tensor_new(TD_BOOL, self->device, self->n_dims, self->sizes, out, error));           \
     td_walk walk;                                                                                  \
     td_walk_init(&walk, self->n_dims, self->sizes, 2, (const td_tensor *[]){*out, self});          \
-    TD_DISPATCH_FLOATING(                                                                          \
+    CLASSIFIED(                                                                                    \
         self->dtype, while (td_walk_row(&walk)) {                                                  \
           bool *to = walk.at[0];                                                                   \
           const T *x = walk.at[1];                                                                 \
           for (int64_t i = 0; i < walk.n; i++)                                                     \
-            to[i * walk.step[0]] = is(x[i * walk.step[1]]);                                        \
+            to[i * walk.step[0]] =                                                                 \
+                is(__real__ x[i * walk.step[1]]) || is(__imag__ x[i * walk.step[1]]);              \
         })                                                                                         \
     return TD_OK;                                                                                  \
   }
 CLASSIFY(isnan, isnan)
 CLASSIFY(isinf, isinf)
+
+/* Bytes have answers of bytes. */
+static td_tensor *
+answer(const td_tensor *self, bool yes) {
+  td_dtype dtype = self->dtype == TD_UINT8 ? TD_UINT8 : TD_BOOL;
+  return td_tensor_new_scalar(dtype, self->device, yes);
+}
 
 /* Whether an element equal (as a truth) to `wanted` is there. */
 static bool
@@ -72,7 +84,7 @@ contains(const td_tensor *self, bool wanted) {
   bool found = false;
   td_walk walk;
   td_walk_init_reading(&walk, self->n_dims, self->sizes, 1, (const td_tensor *[]){self});
-  TD_DISPATCH(
+  TD_DISPATCH_ALL(
       self->dtype, while (td_walk_row(&walk)) {
         const T *x = walk.at[0];
         for (int64_t i = 0; i < walk.n; i++)
@@ -83,12 +95,12 @@ contains(const td_tensor *self, bool wanted) {
 
 td_status
 td_op_any(td_tensor *self, td_tensor **out, td_error *error) {
-  *out = td_tensor_new_scalar(TD_BOOL, self->device, contains(self, true));
+  *out = answer(self, contains(self, true));
   return TD_OK;
 }
 
 td_status
 td_op_all(td_tensor *self, td_tensor **out, td_error *error) {
-  *out = td_tensor_new_scalar(TD_BOOL, self->device, !contains(self, false));
+  *out = answer(self, !contains(self, false));
   return TD_OK;
 }

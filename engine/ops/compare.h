@@ -12,6 +12,13 @@
 #include "engine/ops/compare.def"
 #undef TD_COMPARE
 
+/* td_op_eq_into and its kin write ones and zeros in place. No gradient comes through. `is_number`
+ * chooses PyTorch's name for the node: other is a number of the program, not a tensor. */
+#define TD_COMPARE(name, ...)                                                                      \
+  td_status td_op_##name##_into(td_tensor *self, td_tensor *other, bool is_number, td_error *error);
+#include "engine/ops/compare.def"
+#undef TD_COMPARE
+
 /* td_op_isnan and td_op_isinf are all false for integers. */
 td_status td_op_isnan(td_tensor *self, td_tensor **out, td_error *error);
 td_status td_op_isinf(td_tensor *self, td_tensor **out, td_error *error);

@@ -7,6 +7,7 @@
 #include "engine/ops/pointwise.h"
 #include "engine/ops/reductions.h"
 #include "engine/ops/shape.h"
+#include "engine/ops/widen.h"
 #include "engine/pass/exec_info.h"
 
 /* Of ConvolutionBackward0, which saves input and weight, and of ConvolutionBackwardBackward0, which
@@ -27,8 +28,10 @@ forward_kernel(const td_convolution *shape, const td_correlation *correlation, t
 }
 
 static td_status
-add_bias(td_tensor *result, td_tensor *bias) {
+add_bias(td_tensor *result, td_tensor *narrow, td_error *error) {
   TD_LOCAL(planes);
+  TD_LOCAL(bias);
+  TD_TRY(td_op_widen(narrow, &bias, error));
   int64_t strides[TD_MAX_DIMS] = {0, bias->strides[0]};
   planes = td_tensor_new_view(bias, result->n_dims, result->sizes, strides, bias->offset);
   td_kernel_add_into(result, planes);
@@ -46,14 +49,15 @@ convolution_result(const td_convolution *shape, td_tensor *input, td_tensor *wei
   int64_t sizes[4];
   TD_TRY(td_op_common_device(3, (td_tensor *[]){input, weight, bias}, &device, error));
   TD_TRY(td_convolution_sizes(shape, input, weight, &correlation, sizes, error));
-  TD_TRY(td_kernel_contiguous(input, &image, error));
-  TD_TRY(td_kernel_contiguous(weight, &kernel, error));
+  TD_TRY(td_op_widen_contiguous(input, &image, error));
+  TD_TRY(td_op_widen_contiguous(weight, &kernel, error));
   if (shape->transposed)
-    TD_TRY(td_tensor_new(input->dtype, device, input->n_dims, sizes, &result, error));
+    TD_TRY(td_tensor_new(image->dtype, device, input->n_dims, sizes, &result, error));
   else
-    TD_TRY(td_tensor_new_empty(input->dtype, device, input->n_dims, sizes, &result, error));
+    TD_TRY(td_tensor_new_empty(image->dtype, device, input->n_dims, sizes, &result, error));
   TD_TRY(forward_kernel(shape, &correlation, image, kernel, result, error));
-  if (bias) TD_TRY(add_bias(result, bias));
+  if (bias) TD_TRY(add_bias(result, bias, error));
+  TD_TRY(td_op_rounded(&result, input->dtype, error));
   *out = TD_TAKE(result);
   return TD_OK;
 }
@@ -105,14 +109,20 @@ gradients(const td_convolution *shape, td_tensor *grad, td_tensor *input, td_ten
   int64_t sizes[4];
   TD_LOCAL(contiguous);
   TD_LOCAL(bare);
+  TD_LOCAL(image);
+  TD_LOCAL(kernel);
   TD_TRY(td_convolution_sizes(shape, input, weight, &correlation, sizes, error));
-  TD_TRY(td_kernel_contiguous(grad, &contiguous, error));
+  TD_TRY(td_op_widen_contiguous(grad, &contiguous, error));
+  TD_TRY(td_op_widen(input, &image, error));
+  TD_TRY(td_op_widen(weight, &kernel, error));
   bare = td_tensor_detach(contiguous);
   if (wanted[INPUT])
-    TD_TRY(input_gradient(shape, &correlation, bare, input, weight, &out[INPUT], error));
+    TD_TRY(input_gradient(shape, &correlation, bare, image, kernel, &out[INPUT], error));
   if (wanted[WEIGHT])
-    TD_TRY(weight_gradient(shape, &correlation, bare, input, weight, &out[WEIGHT], error));
+    TD_TRY(weight_gradient(shape, &correlation, bare, image, kernel, &out[WEIGHT], error));
   if (wanted[BIAS]) TD_TRY(bias_gradient(bare, &out[BIAS], error));
+  for (int i = 0; i < N_OPERANDS; i++)
+    TD_TRY(td_op_rounded(&out[i], input->dtype, error));
   return TD_OK;
 }
 
@@ -136,12 +146,6 @@ convolution_backward(const td_convolution *shape, td_tensor *grad, td_tensor *in
   return TD_OK;
 }
 
-static void
-drop(td_tensor **tensors, uint32_t n) {
-  for (uint32_t i = 0; i < n; i++)
-    td_tensor_unref(td_op_take(&tensors[i]));
-}
-
 static td_status
 convolution_apply(td_node *self, td_tensor *const *inputs, td_tensor **outputs, td_error *error) {
   convolution_node *node = (convolution_node *)self;
@@ -158,7 +162,7 @@ convolution_apply(td_node *self, td_tensor *const *inputs, td_tensor **outputs, 
   TD_TRY(td_op_saved(&node->op, WEIGHT, &weight, error));
   td_status status =
       convolution_backward(&node->shape, inputs[0], input, weight, wanted, outputs, error);
-  if (status) drop(outputs, N_OPERANDS);
+  if (status) td_op_drop(outputs, N_OPERANDS);
   return status;
 }
 static const td_op_class convolution_class = {{.name = "ConvolutionBackward0",
@@ -174,7 +178,7 @@ one_gradient(const td_convolution *shape, int which, td_tensor *grad, td_tensor 
   wanted[which] = true;
   td_status status = convolution_backward(shape, grad, input, weight, wanted, all, error);
   if (status == TD_OK) *out = td_op_take(&all[which]);
-  drop(all, N_OPERANDS);
+  td_op_drop(all, N_OPERANDS);
   return status;
 }
 
@@ -229,7 +233,7 @@ static td_status
 backward_apply(td_node *self, td_tensor *const *inputs, td_tensor **outputs, td_error *error) {
   memset(outputs, 0, N_OPERANDS * sizeof *outputs);
   td_status status = backward_formulas((convolution_node *)self, inputs, outputs, error);
-  if (status) drop(outputs, N_OPERANDS);
+  if (status) td_op_drop(outputs, N_OPERANDS);
   return status;
 }
 static const td_op_class backward_class = {{.name = "ConvolutionBackwardBackward0",

@@ -5,13 +5,22 @@
 #include "engine/ops/as_strided.h"
 #include "engine/ops/pointwise.h"
 #include "engine/ops/shape.h"
+#include "engine/ops/view.h"
 #include "engine/pass/exec_info.h"
 
 typedef struct copy_slices {
   td_node node;
   td_node *fn; /* (owned reference), or NULL once released */
   td_geometry base, view;
+  td_dtype view_dtype; /* the base's, or that of its parts or pairs */
 } copy_slices;
+
+/* The offset of the base's first element, in elements of the view. */
+static int64_t
+base_offset(const copy_slices *self, td_dtype dtype) {
+  if (dtype == self->view_dtype) return self->base.offset;
+  return td_dtype_is_complex(dtype) ? self->base.offset * 2 : self->base.offset / 2;
+}
 
 /* The base's gradient, laid out as the base, and the part of it that the view is. */
 static td_status
@@ -20,18 +29,10 @@ slice_gradient(const copy_slices *self, td_tensor *grad, td_tensor **whole, td_t
   const td_geometry *view = &self->view;
   TD_TRY(td_geometry_empty(&self->base, grad->dtype, grad->device, whole, error));
   TD_TRY(td_op_copy_into(*whole, grad, error));
-  return td_op_as_strided(*whole, view->sizes.n_dims, view->sizes.at, view->strides,
-                          view->offset - self->base.offset, part, error);
-}
-
-/* The view as fn left it, for derivatives of what fn saved of its result; NULL where none are
- * wanted. */
-static td_node *
-maker_of_result(copy_slices *self, const td_tensor *part) {
-  if (!td_grad_mode()) return NULL;
-  td_node *maker = td_as_strided_node_of(&self->node, &self->base, &self->view);
-  td_node_add_metadata(maker, part);
-  return maker;
+  TD_LOCAL(cast);
+  TD_TRY(td_op_view_like(*whole, self->view_dtype, &cast, error));
+  return td_op_as_strided(cast, view->sizes.n_dims, view->sizes.at, view->strides,
+                          view->offset - base_offset(self, grad->dtype), part, error);
 }
 
 /* fn may save its gradient for a derivative of its own, and the part is written into: a copy. */
@@ -39,11 +40,9 @@ static td_status
 apply_fn(copy_slices *self, td_tensor *part, td_tensor **outputs, td_error *error) {
   TD_LOCAL(copy);
   TD_TRY(td_op_clone(part, &copy, error));
-  td_node *maker = maker_of_result(self, part);
-  td_node *before = td_saved_variable_set_maker(maker);
+  td_stand_in before = td_needs_gradient_as((td_stand_in){self->fn, &self->node});
   td_status status = self->fn->klass->apply(self->fn, &copy, outputs, error);
-  td_saved_variable_set_maker(before);
-  td_node_unref(maker);
+  td_needs_gradient_as(before);
   return status;
 }
 
@@ -70,8 +69,7 @@ copy_slices_apply(td_node *node, td_tensor *const *inputs, td_tensor **outputs, 
   td_status status = self->fn ? apply_to_slice(self, inputs[0], outputs, error)
                               : td_saved_variable_refuse_released(error);
   td_node_unlock(node);
-  for (uint32_t i = 0; status && i < node->n_outputs; i++)
-    td_tensor_unref(td_op_take(&outputs[i]));
+  if (status) td_op_drop(outputs, node->n_outputs);
   return status;
 }
 
@@ -92,12 +90,12 @@ td_copy_slices_node(td_tensor *base, const td_tensor *view, td_node *fn) {
                                                      fn->n_outputs, td_sequence_nr_next());
   td_edge edge = td_gradient_edge(base);
   td_node_set_edge(&self->node, 0, edge);
-  td_node_set_edge(fn, 0, (td_edge){td_node_ref(edge.node), edge.input_nr});
   for (uint32_t i = 1; i < fn->n_outputs; i++)
     td_node_set_edge(&self->node, i,
                      (td_edge){td_node_ref(fn->next_edges[i].node), fn->next_edges[i].input_nr});
   self->fn = td_node_ref(fn);
   self->base = td_geometry_of(base);
   self->view = td_geometry_of(view);
+  self->view_dtype = view->dtype;
   return &self->node;
 }

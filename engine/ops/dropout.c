@@ -4,6 +4,7 @@
 #include "engine/ops/op.h"
 #include "engine/ops/pointwise.h"
 #include "engine/ops/random.h"
+#include "engine/ops/widen.h"
 
 td_status
 td_op_dropout(td_tensor *self, double p, bool training, td_tensor **out, td_error *error) {
@@ -16,7 +17,9 @@ td_op_dropout(td_tensor *self, double p, bool training, td_tensor **out, td_erro
     return TD_OK;
   }
   TD_TRY(td_op_want_floating(self, "dropout", error));
-  TD_TRY(td_tensor_new(self->dtype, self->device, self->n_dims, self->sizes, &noise, error));
-  if (p < 1) TD_TRY(td_op_bernoulli_into(noise, 1 - p, error));
+  td_dtype wide = td_dtype_compute(self->dtype);
+  TD_TRY(td_tensor_new(wide, self->device, self->n_dims, self->sizes, &noise, error));
+  if (p < 1) TD_TRY(td_op_dropout_noise(noise, 1 - p, error));
+  TD_TRY(td_op_rounded(&noise, self->dtype, error));
   return td_op_mul(self, noise, out, error);
 }

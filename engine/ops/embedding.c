@@ -3,6 +3,7 @@
  * Rows of a table by number, one by one and in bags. */
 #include "engine/ops/calc.h"
 #include "engine/ops/indexing.h"
+#include "engine/ops/view.h"
 
 typedef struct embedding_node {
   td_op_node op;
@@ -49,6 +50,40 @@ sparse_rows(td_tensor *indices, td_tensor *rows, const td_input_metadata *weight
   return td_sparse_new(line, contiguous, 2, weight->sizes, false, out, error);
 }
 
+/* The gradient is rows of the table that are added up; its gradient takes them from there. */
+static td_status
+embedding_back_formula(td_op_node *op, td_tensor *grad, uint32_t which, td_tensor **out,
+                       td_error *error) {
+  embedding_node *node = (embedding_node *)op;
+  td_calc calc = {.error = error}, *c = &calc;
+  TD_LOCAL(flat);
+  td_tensor *indices = SAVED(0), *rows = NULL, *kept = NULL;
+  if (!c->status) c->status = flat_indices(indices, &flat, error);
+  if (!c->status) c->status = td_op_index_select(grad, 0, flat, &rows, error);
+  td_calc_keep(c, rows);
+  td_sizes sizes = indices ? td_op_sizes(indices) : (td_sizes){0};
+  sizes.at[sizes.n_dims++] = node->weight.sizes[1];
+  rows = td_calc_reshape(c, rows, &sizes);
+  if (node->padding_idx < 0) return td_calc_end(c, rows, out);
+  td_tensor *number =
+      td_calc_keep(c, td_tensor_new_scalar(TD_INT64, grad->device, (double)node->padding_idx));
+  td_tensor *mask = td_calc_unsqueeze(c, td_calc_eq(c, indices, number), -1);
+  if (!c->status) c->status = td_op_masked_fill(rows, mask, 0, &kept, error);
+  return td_calc_end(c, td_calc_keep(c, kept), out);
+}
+static const td_op_class embedding_back_class =
+    TD_OP_CLASS("EmbeddingDenseBackwardBackward0", embedding_back_formula);
+
+static void
+end_back(const embedding_node *like, td_tensor *grad, td_tensor *indices, td_tensor *result) {
+  embedding_node *node = td_op_begin(&embedding_back_class, sizeof *node, TD_INPUTS(grad));
+  if (!node) return;
+  node->weight = like->weight;
+  node->padding_idx = like->padding_idx;
+  td_op_save(&node->op, 0, indices);
+  td_op_end(&node->op, result);
+}
+
 static td_status
 embedding_formula(td_op_node *op, td_tensor *grad, uint32_t which, td_tensor **out,
                   td_error *error) {
@@ -57,14 +92,18 @@ embedding_formula(td_op_node *op, td_tensor *grad, uint32_t which, td_tensor **o
   TD_LOCAL(indices);
   TD_LOCAL(rows);
   TD_LOCAL(zeros);
+  TD_LOCAL(bare);
   TD_TRY(td_op_saved(op, 0, &saved, error));
   TD_TRY(flat_indices(saved, &indices, error));
+  bare = td_tensor_detach(grad);
   TD_TRY(
-      td_op_reshape(grad, 2, (int64_t[]){indices->sizes[0], node->weight.sizes[1]}, &rows, error));
+      td_op_reshape(bare, 2, (int64_t[]){indices->sizes[0], node->weight.sizes[1]}, &rows, error));
   if (node->padding_idx >= 0) TD_TRY(drop_padding(&indices, &rows, node->padding_idx, error));
   if (node->sparse) return sparse_rows(indices, rows, &node->weight, out, error);
   TD_TRY(td_tensor_new(grad->dtype, grad->device, 2, node->weight.sizes, &zeros, error));
-  return td_op_index_add(zeros, 0, indices, rows, out, error);
+  TD_TRY(td_op_index_add(zeros, 0, indices, rows, out, error));
+  end_back(node, grad, saved, *out);
+  return TD_OK;
 }
 static const td_op_class embedding_class = TD_OP_CLASS("EmbeddingBackward0", embedding_formula);
 
@@ -91,7 +130,7 @@ td_op_embedding(td_tensor *weight, td_tensor *indices, int64_t padding_idx, bool
   TD_TRY(td_op_index_select(bare, 0, flat, &rows, error));
   td_sizes sizes = td_op_sizes(indices);
   sizes.at[sizes.n_dims++] = weight->sizes[1];
-  TD_TRY(td_op_view(rows, sizes.n_dims, sizes.at, out, error));
+  TD_TRY(td_op_own(td_op_view(rows, sizes.n_dims, sizes.at, out, error), out));
   embedding_node *node = td_op_begin(&embedding_class, sizeof *node, TD_INPUTS(weight));
   if (!node) return TD_OK;
   node->weight = td_op_metadata(weight);

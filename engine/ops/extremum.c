@@ -2,8 +2,11 @@
  *
  * The largest and the smallest element, and where they are. A NaN is more extreme than anything. */
 #include "engine/ops/calc.h"
-#include "engine/ops/indexing.h"
+#include "engine/ops/picked.h"
 #include "engine/ops/plan.h"
+#include "engine/ops/sort.h"
+#include "engine/ops/view.h"
+#include "engine/ops/widen.h"
 
 #include <math.h>
 
@@ -65,6 +68,7 @@ extreme(const td_op_class *klass, const char *what, bool largest, td_tensor *sel
   TD_LOCAL(kept);
   TD_LOCAL(first);
   TD_TRY(td_op_want_dense(self, what, error));
+  TD_TRY(td_op_check_dtype(what, self->dtype, error));
   TD_TRY(td_op_want_real(self, what, error));
   TD_TRY(td_plan_init(&plan, self, n_dims, dims, keepdim, error));
   if (plan.count == 0) return refuse_empty(largest ? "max()" : "min()", error);
@@ -98,6 +102,39 @@ td_op_amin(td_tensor *self, int n_dims, const int64_t *dims, bool keepdim, td_te
   return extreme(&amin_class, "amin", false, self, n_dims, dims, keepdim, out, error);
 }
 
+static const td_op_class median_class = TD_CALC_CLASS("MedianBackward0", amax_calc);
+
+static const td_op_class nanmedian_class = TD_CALC_CLASS("NanmedianBackward0", amax_calc);
+
+typedef td_status (*middle)(td_tensor *self, int64_t dim, bool keepdim, td_tensor **values,
+                            td_tensor **indices, td_error *error);
+
+static td_status
+middle_of_all(const td_op_class *klass, middle op, td_tensor *self, td_tensor **out,
+              td_error *error) {
+  td_plan plan;
+  TD_LOCAL(bare);
+  TD_LOCAL(flat);
+  TD_LOCAL(index);
+  TD_TRY(td_op_check_dtype("median_all", self->dtype, error));
+  bare = td_tensor_detach(self);
+  TD_TRY(td_plan_init(&plan, self, 0, NULL, false, error));
+  TD_TRY(td_op_reshape(bare, 1, (int64_t[]){-1}, &flat, error));
+  TD_TRY(op(flat, 0, false, out, &index, error));
+  td_plan_end_saving(klass, self, &plan, *out);
+  return TD_OK;
+}
+
+td_status
+td_op_median(td_tensor *self, td_tensor **out, td_error *error) {
+  return middle_of_all(&median_class, td_op_median_dim, self, out, error);
+}
+
+td_status
+td_op_nanmedian(td_tensor *self, td_tensor **out, td_error *error) {
+  return middle_of_all(&nanmedian_class, td_op_nanmedian_dim, self, out, error);
+}
+
 /* The first index in a row of the extreme element. */
 static int64_t
 find_extreme(td_dtype dtype, const void *data, int64_t n, int64_t step, bool largest) {
@@ -117,20 +154,23 @@ find_lines(td_tensor *self, int at, bool largest, td_tensor **out, td_error *err
   if (sizes.n_dims) sizes.at[at] = 1;
   TD_TRY(td_tensor_new(TD_INT64, self->device, sizes.n_dims, sizes.at, out, error));
   if (self->n_dims == 0) return TD_OK;
+  TD_LOCAL(wide);
+  TD_TRY(td_op_widen(self, &wide, error));
   td_walk walk;
-  td_walk_init_lines(&walk, at, 2, (const td_tensor *[]){*out, self});
-  int64_t element = (int64_t)td_dtype_size(self->dtype);
+  td_walk_init_lines(&walk, at, 2, (const td_tensor *[]){*out, wide});
+  int64_t element = (int64_t)td_dtype_size(wide->dtype);
   while (td_walk_row(&walk))
     for (int64_t i = 0; i < walk.n; i++)
       ((int64_t *)walk.at[0])[i * walk.step[0]] =
-          find_extreme(self->dtype, (char *)walk.at[1] + i * walk.step[1] * element,
-                       self->sizes[at], self->strides[at], largest);
+          find_extreme(wide->dtype, (char *)walk.at[1] + i * walk.step[1] * element,
+                       wide->sizes[at], wide->strides[at], largest);
   return TD_OK;
 }
 
 static td_status
 check_line(const char *what, const td_tensor *self, int64_t dim, int *at, td_error *error) {
   TD_TRY(td_op_want_dense(self, what, error));
+  TD_TRY(td_op_check_dtype(what, self->dtype, error));
   TD_TRY(td_op_want_real(self, what, error));
   TD_TRY(td_op_wrap_dim(dim, self->n_dims, at, error));
   if (self->n_dims == 0 || self->sizes[*at] > 0) return TD_OK;
@@ -138,61 +178,17 @@ check_line(const char *what, const td_tensor *self, int64_t dim, int *at, td_err
                       "%s(): Expected reduction dim %d to have non-zero size.", what, *at);
 }
 
-typedef struct pick_node {
-  td_op_node op;
-  td_input_metadata self;
-  int dim;
-  bool keepdim;
-} pick_node;
-
-/* dx = dr where it was picked from, else 0 */
-static td_tensor *
-pick_calc(td_calc *c, td_op_node *op, td_tensor *grad, uint32_t which) {
-  pick_node *node = (pick_node *)op;
-  td_tensor *indices = SAVED(0), *zeros = NULL, *out = NULL;
-  if (!node->keepdim && node->self.n_dims) {
-    grad = td_calc_unsqueeze(c, grad, node->dim);
-    indices = td_calc_unsqueeze(c, indices, node->dim);
-  }
-  if (c->status) return NULL;
-  c->status = td_tensor_new(grad->dtype, grad->device, node->self.n_dims, node->self.sizes, &zeros,
-                            c->error);
-  td_calc_keep(c, zeros);
-  if (!c->status) c->status = td_op_scatter_add(zeros, node->dim, indices, grad, &out, c->error);
-  return td_calc_keep(c, out);
-}
-static const td_op_class max_dim_class = TD_CALC_CLASS("MaxBackward0", pick_calc);
-static const td_op_class min_dim_class = TD_CALC_CLASS("MinBackward0", pick_calc);
+static const td_op_class max_dim_class = TD_CALC_CLASS("MaxBackward0", td_picked_calc);
+static const td_op_class min_dim_class = TD_CALC_CLASS("MinBackward0", td_picked_calc);
 
 static td_status
 pick(const td_op_class *klass, const char *what, bool largest, td_tensor *self, int64_t dim,
      bool keepdim, td_tensor **values, td_tensor **indices, td_error *error) {
   int at;
-  TD_LOCAL(bare);
-  TD_LOCAL(kept);
   TD_LOCAL(found);
   TD_TRY(check_line(what, self, dim, &at, error));
   TD_TRY(find_lines(self, at, largest, &found, error));
-  bare = td_tensor_detach(self);
-  TD_TRY(td_op_gather(bare, at, found, false, &kept, error));
-  bool squeezes = !keepdim && self->n_dims > 0;
-  if (squeezes) {
-    TD_TRY(td_op_squeeze_dim(kept, at, values, error));
-    td_status status = td_op_squeeze_dim(found, at, indices, error);
-    if (status) td_tensor_unref(*values);
-    if (status) return status;
-  } else {
-    *values = TD_TAKE(kept);
-    *indices = TD_TAKE(found);
-  }
-  pick_node *node = td_op_begin(klass, sizeof *node, TD_INPUTS(self));
-  if (!node) return TD_OK;
-  node->self = td_op_metadata(self);
-  node->dim = at;
-  node->keepdim = keepdim;
-  td_op_save(&node->op, 0, *indices);
-  td_op_end(&node->op, *values);
-  return TD_OK;
+  return td_picked_end(klass, self, at, keepdim, found, values, indices, error);
 }
 
 td_status
@@ -213,10 +209,11 @@ find_all(const char *what, bool largest, td_tensor *self, td_tensor **out, td_er
   TD_LOCAL(flat);
   TD_LOCAL(found);
   if (td_tensor_n_elements(self) == 0) return refuse_empty(what, error);
+  TD_TRY(td_op_check_dtype(largest ? "argmax" : "argmin", self->dtype, error));
   bare = td_tensor_detach(self);
   TD_TRY(td_op_reshape(bare, 1, (int64_t[]){-1}, &flat, error));
   TD_TRY(find_lines(flat, 0, largest, &found, error));
-  return td_op_reshape(found, 0, NULL, out, error);
+  return td_op_own(td_op_reshape(found, 0, NULL, out, error), out);
 }
 
 static td_status
@@ -226,7 +223,7 @@ find_along(const char *what, bool largest, td_tensor *self, int64_t dim, bool ke
   TD_LOCAL(kept);
   TD_TRY(check_line(what, self, dim, &at, error));
   TD_TRY(find_lines(self, at, largest, &kept, error));
-  if (!keepdim && self->n_dims) return td_op_squeeze_dim(kept, at, out, error);
+  if (!keepdim && self->n_dims) return td_op_own(td_op_squeeze_dim(kept, at, out, error), out);
   *out = TD_TAKE(kept);
   return TD_OK;
 }

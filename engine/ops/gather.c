@@ -3,6 +3,7 @@
  * gather, scatter and slices by number: one index tensor along one dimension. */
 #include "engine/ops/calc.h"
 #include "engine/ops/indexing.h"
+#include "engine/ops/widen.h"
 
 typedef struct along_node {
   td_op_node op;
@@ -157,8 +158,11 @@ td_op_gather(td_tensor *self, int64_t dim, td_tensor *index, bool sparse_grad, t
   TD_TRY(td_op_wrap_dim(dim, self->n_dims, &at, error));
   TD_TRY(check_along("gather", self, at, index, NULL, error));
   TD_TRY(check_range(index, self->n_dims ? self->sizes[at] : 1, at, error));
-  TD_TRY(td_tensor_new_empty(self->dtype, self->device, index->n_dims, index->sizes, out, error));
-  along(READ, self, at, index, *out);
+  TD_LOCAL(wide);
+  TD_TRY(td_op_widen(self, &wide, error));
+  TD_TRY(td_tensor_new_empty(wide->dtype, self->device, index->n_dims, index->sizes, out, error));
+  along(READ, wide, at, index, *out);
+  TD_TRY(td_op_rounded(out, self->dtype, error));
   along_node *node = along_begin(&gather_class, self, NULL, at, index);
   if (!node) return TD_OK;
   node->sparse = sparse_grad;
@@ -201,9 +205,14 @@ scatter(const td_op_class *klass, move what, td_tensor *self, int64_t dim, td_te
     return td_error_set(error, TD_DTYPE, "scatter(): Expected self.dtype to be equal to src.dtype");
   TD_TRY(check_along("scatter", self, at, index, src, error));
   TD_TRY(check_range(index, self->n_dims ? self->sizes[at] : 1, at, error));
+  TD_LOCAL(wide);
+  TD_LOCAL(wide_src);
   bare = td_tensor_detach(self);
-  TD_TRY(td_op_clone(bare, out, error));
-  along(what, *out, at, index, src);
+  TD_TRY(td_op_widen(bare, &wide, error));
+  TD_TRY(td_op_widen(src, &wide_src, error));
+  TD_TRY(td_op_clone(wide, out, error));
+  along(what, *out, at, index, wide_src);
+  TD_TRY(td_op_rounded(out, self->dtype, error));
   along_node *node = along_begin(klass, self, src_is_input ? src : NULL, at, index);
   if (node) td_op_end(&node->op, *out);
   return TD_OK;

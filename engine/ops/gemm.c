@@ -2,36 +2,12 @@
 #include "engine/ops/gemm.h"
 
 #include "engine/base/alloc.h"
+#include "engine/ops/blas.h"
 #include "engine/tensor/walk.h"
 
 #include <assert.h>
 #include <cblas.h>
-#include <pthread.h>
 #include <stdbool.h>
-
-/* OpenBLAS comes in several flavours. If one has threads of its own, they stay idle: the thread
- * that asks for a product computes it, as the tape says. The flavour without threads has no locks
- * either: two threads in it at once get wrong products, so one waits for the other here. */
-static pthread_mutex_t sequential = PTHREAD_MUTEX_INITIALIZER;
-static bool is_sequential;
-
-static void
-enter_blas(void) {
-  if (is_sequential) pthread_mutex_lock(&sequential);
-}
-
-static void
-leave_blas(void) {
-  if (is_sequential) pthread_mutex_unlock(&sequential);
-}
-
-/* The child of a fork must find nobody inside. */
-__attribute__((constructor)) static void
-choose_flavour(void) {
-  openblas_set_num_threads(1);
-  is_sequential = openblas_get_parallel() == OPENBLAS_SEQUENTIAL;
-  if (is_sequential) pthread_atfork(enter_blas, leave_blas, leave_blas);
-}
 
 /* What BLAS wants to know of an operand; `copy` holds it where it lay too scattered. */
 typedef struct operand {
@@ -79,7 +55,7 @@ gemm_floating(td_dtype dtype, int64_t n, int64_t k, int64_t m, td_matrix a, td_m
               td_matrix c, bool accumulate) {
   operand left = operand_of(dtype, n, k, a), right = operand_of(dtype, k, m, b);
   blasint step = (blasint)TD_MAX(c.row_step, TD_MAX(m, 1));
-  enter_blas();
+  td_blas_enter();
   if (dtype == TD_FLOAT32)
     cblas_sgemm(CblasRowMajor, left.transposed, right.transposed, (blasint)n, (blasint)m,
                 (blasint)k, 1, left.data, left.leading, right.data, right.leading, accumulate,
@@ -88,7 +64,7 @@ gemm_floating(td_dtype dtype, int64_t n, int64_t k, int64_t m, td_matrix a, td_m
     cblas_dgemm(CblasRowMajor, left.transposed, right.transposed, (blasint)n, (blasint)m,
                 (blasint)k, 1, left.data, left.leading, right.data, right.leading, accumulate,
                 c.data, step);
-  leave_blas();
+  td_blas_leave();
   free(left.copy);
   free(right.copy);
 }

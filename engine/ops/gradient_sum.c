@@ -6,7 +6,8 @@
 #include "engine/ops/reductions.h"
 #include "engine/ops/shape.h"
 
-/* Sums with a history of its own. */
+/* Sums with a history of its own. The nodes are those of PyTorch: a sum of all to a scalar, and a
+ * view only if dimensions go away. */
 static td_status
 sum_to_recorded(td_tensor *grad, int n_dims, const int64_t *sizes, td_tensor **out,
                 td_error *error) {
@@ -18,6 +19,8 @@ sum_to_recorded(td_tensor *grad, int n_dims, const int64_t *sizes, td_tensor **o
     *out = td_tensor_ref(grad);
     return TD_OK;
   }
+  if (n_dims == 0) return td_op_sum(grad, out, error);
+  if (leading == 0) return td_op_sum_dims(grad, n, dims, true, out, error);
   TD_LOCAL(sum);
   TD_TRY(td_op_sum_dims(grad, n, dims, true, &sum, error));
   return td_op_view(sum, n_dims, sizes, out, error);

@@ -13,7 +13,7 @@ heaviside_result(td_tensor *self, td_tensor *values, td_tensor **out, td_error *
   if (self->dtype != values->dtype)
     return td_error_set(error, TD_DTYPE,
                         "heaviside is not yet implemented for tensors with different dtypes.");
-  TD_TRY(td_op_want_real(self, "heaviside", error));
+  TD_TRY(td_op_check_dtype("heaviside", self->dtype, error));
   TD_TRY(td_op_common_device(2, (td_tensor *[]){self, values}, &device, error));
   TD_TRY(td_op_broadcast(&own, &theirs, &sizes, error));
   TD_TRY(td_tensor_new_empty(self->dtype, device, sizes.n_dims, sizes.at, out, error));

@@ -4,6 +4,8 @@
 #include "engine/ops/calc.h"
 #include "engine/ops/indexing.h"
 
+#include "engine/graph/warnings.h"
+
 #include <stdio.h>
 
 typedef struct indexing {
@@ -64,7 +66,14 @@ take_indices(indexing *self, const td_tensor *of, uint32_t n, td_tensor *const *
              td_error *error) {
   int dim = 0;
   for (uint32_t i = 0; i < n; i++) {
+    TD_LOCAL(mask);
     td_tensor *index = indices[i];
+    if (index && index->dtype == TD_UINT8) {
+      td_warn(NULL, "indexing with dtype torch.uint8 is now deprecated, please use a dtype "
+                    "torch.bool instead.");
+      TD_TRY(td_kernel_cast(index, TD_BOOL, &mask, error));
+      index = mask;
+    }
     int covers = index && index->dtype == TD_BOOL ? index->n_dims : 1;
     if (dim + covers > of->n_dims)
       return td_error_set(error, TD_OUT_OF_RANGE, "too many indices for tensor of dimension %d",
@@ -213,7 +222,7 @@ move_parts(move what, const indexing *self, td_tensor *of, td_tensor *result) {
 /* A node keeps its indices behind its saved variables. */
 typedef struct index_node {
   td_op_node op;
-  td_input_metadata self, values;
+  td_input_metadata self;
   bool accumulate;
   uint32_t n;
   td_saved_variable indices[TD_MAX_DIMS];
@@ -348,7 +357,7 @@ index_put_calc(td_calc *c, td_op_node *op, td_tensor *grad, uint32_t which) {
   unpack_indices(c, node, indices);
   if (which == 0) return put(c, grad, node->n, indices, NUMBER(grad, 0), false);
   if (!c->status) c->status = td_op_index_many(grad, node->n, indices, &out, c->error);
-  return REDUCE(td_calc_keep(c, out), &node->values);
+  return td_calc_keep(c, out);
 }
 static const td_op_class index_put_class = INDEX_CLASS("IndexPutBackward0", index_put_calc);
 
@@ -364,17 +373,11 @@ td_op_index_put(td_tensor *self, uint32_t n, td_tensor *const *indices, td_tenso
   index_node *node = td_op_begin(&index_put_class, sizeof *node, TD_INPUTS(self, values));
   if (!node) return TD_OK;
   node->self = td_op_metadata(self);
-  node->values = td_op_metadata(values);
   node->accumulate = accumulate;
   save_indices(node, n, indices);
   td_op_end(&node->op, *out);
   return TD_OK;
 }
-
-typedef struct mask_node {
-  td_op_node op;
-  td_input_metadata self;
-} mask_node;
 
 static td_tensor *
 masked_select_calc(td_calc *c, td_op_node *op, td_tensor *grad, uint32_t which) {
@@ -382,7 +385,7 @@ masked_select_calc(td_calc *c, td_op_node *op, td_tensor *grad, uint32_t which) 
   if (c->status) return NULL;
   c->status = td_tensor_new(grad->dtype, grad->device, mask->n_dims, mask->sizes, &zeros, c->error);
   td_calc_keep(c, zeros);
-  return REDUCE(put(c, zeros, 1, &mask, grad, true), &((mask_node *)op)->self);
+  return put(c, zeros, 1, &mask, grad, true);
 }
 static const td_op_class masked_select_class =
     TD_CALC_CLASS("MaskedSelectBackward0", masked_select_calc);
@@ -401,10 +404,9 @@ td_op_masked_select(td_tensor *self, td_tensor *mask, td_tensor **out, td_error 
   TD_TRY(td_op_expand(mask, both.n_dims, both.at, &wide_mask, error));
   td_tensor *indices[] = {wide_mask};
   TD_TRY(td_op_index_many(wide, 1, indices, out, error));
-  mask_node *node = td_op_begin(&masked_select_class, sizeof *node, TD_INPUTS(self));
-  if (!node) return TD_OK;
-  node->self = td_op_metadata(self);
-  td_op_save(&node->op, 0, wide_mask);
-  td_op_end(&node->op, *out);
+  td_op_node *op = td_op_begin(&masked_select_class, sizeof *op, TD_INPUTS(self));
+  if (!op) return TD_OK;
+  td_op_save(op, 0, wide_mask);
+  td_op_end(op, *out);
   return TD_OK;
 }

@@ -24,11 +24,18 @@ td_status td_op_scatter_value(td_tensor *self, int64_t dim, td_tensor *index, do
                               td_tensor **out, td_error *error);
 
 /* td_op_index_select takes slices of a dimension (IndexSelectBackward0); index has one dimension.
- * td_op_index_add is self with slices of source added (IndexAddBackward0, edges self, source). */
+ * td_op_index_add is self with slices of source added (IndexAddBackward0, edges self, source), and
+ * td_op_index_fill self with a number in the slices (IndexFillBackward0). */
 td_status td_op_index_select(td_tensor *self, int64_t dim, td_tensor *index, td_tensor **out,
                              td_error *error);
 td_status td_op_index_add(td_tensor *self, int64_t dim, td_tensor *index, td_tensor *source,
                           td_tensor **out, td_error *error);
+td_status td_op_index_fill(td_tensor *self, int64_t dim, td_tensor *index, double value,
+                           td_tensor **out, td_error *error);
+
+/* td_op_pack_padded takes rows of a tensor [time, batch, ...] by their numbers, which count through
+ * all times (PackPaddedSequenceBackward0). It needs two dimensions. */
+td_status td_op_pack_padded(td_tensor *self, td_tensor *index, td_tensor **out, td_error *error);
 
 /* td_op_index_many is self[indices...] (IndexBackward0), with one index per leading dimension. NULL
  * takes all of a dimension. int64 indices broadcast together. A torch.bool index covers as many

@@ -2,9 +2,13 @@
 #include "engine/ops/inplace.h"
 
 #include "engine/graph/grad_fn.h"
-#include "engine/graph/in_place.h"
+#include "engine/graph/pending.h"
 #include "engine/graph/version.h"
 #include "engine/graph/views.h"
+#include "engine/graph/weak_node.h"
+#include "engine/ops/shape.h"
+
+#include <assert.h>
 
 static bool
 is_tracked(td_tensor *const *operands, uint32_t n_operands) {
@@ -12,6 +16,13 @@ is_tracked(td_tensor *const *operands, uint32_t n_operands) {
   for (uint32_t i = 0; i < n_operands; i++)
     if (operands[i] && td_requires_grad(operands[i])) return true;
   return false;
+}
+
+/* Errors name the node of a view, not the one that wrote it. */
+static void
+note_view(td_saved_variable *saved, const td_tensor *self) {
+  td_node *made = self->base ? td_grad_fn_stored(self) : NULL;
+  if (made) saved->on_view = td_weak_node_of(&made->weak, made, &made->refs);
 }
 
 /* A result is saved as self, which it is from now on. A write that had self for another operand too
@@ -22,12 +33,10 @@ save_again(td_saved_variable *saved, td_tensor *self) {
   if (saved->is_output) {
     td_saved_variable_release(saved);
     td_saved_variable_init(saved, self, true);
-    saved->is_on_view = self->base != NULL;
+    note_view(saved, self);
   } else if (saved->data == self) {
-    saved->data = td_tensor_detach(self);
-    saved->is_original = false;
-    saved->is_output = true;
-    td_tensor_unref(self);
+    td_saved_variable_written(saved);
+    note_view(saved, self);
   }
 }
 
@@ -64,6 +73,12 @@ td_write_begin(td_write *write, const td_op_class *klass, size_t size, const cha
 }
 
 td_status
+td_write_check(td_write *write, td_status status) {
+  if (status) td_node_unref(write->node);
+  return status;
+}
+
+td_status
 td_write_end(td_write *write, td_error *error) {
   if (write->node) td_node_add_metadata(write->node, write->self);
   return set_history(write->self, write->name, write->node, error);
@@ -75,10 +90,16 @@ td_in_place_begin(td_in_place *now, const char *name, td_tensor *const *operands
   td_tensor *self = operands[0];
   bool tracked = is_tracked(operands, n_operands);
   TD_TRY(td_check_in_place(self, tracked, error));
-  *now = (td_in_place){.self = self, .alias = td_tensor_detach(self), .name = name};
-  td_node *grad_fn = tracked ? td_grad_fn(self) : NULL;
-  if (grad_fn) td_set_grad_fn(now->alias, grad_fn, td_output_nr(self));
+  *now = (td_in_place){.self = self,
+                       .alias = td_tensor_detach(self),
+                       .name = name,
+                       .overlap = td_worst_overlap(self, operands + 1, n_operands - 1),
+                       .allowed = TD_OVERLAP_FULL};
   td_node_hold_announcements(true);
+  bool was_stale = self->base && !td_view_is_fresh(self);
+  td_node *grad_fn = tracked ? td_grad_fn(self) : NULL;
+  if (was_stale && td_view_is_fresh(self)) now->remade = td_node_ref(grad_fn);
+  if (grad_fn) td_set_grad_fn(now->alias, grad_fn, td_output_nr(self));
   return TD_OK;
 }
 
@@ -94,41 +115,90 @@ refuse_sizes(const td_tensor *self, const td_tensor *result, td_error *error) {
 
 static td_status
 check_result(const td_tensor *self, const td_tensor *result, td_error *error) {
-  if (!td_op_can_cast(result->dtype, self->dtype))
-    return td_error_set(error, TD_DTYPE,
-                        "result type %s can't be cast to the desired output type %s",
-                        td_op_scalar_type(result->dtype), td_op_scalar_type(self->dtype));
-  return td_tensor_same_sizes(self, result) ? TD_OK : refuse_sizes(self, result, error);
+  if (!td_tensor_same_sizes(self, result)) return refuse_sizes(self, result, error);
+  if (td_op_can_cast(result->dtype, self->dtype)) return TD_OK;
+  return td_error_set(error, TD_DTYPE, "result type %s can't be cast to the desired output type %s",
+                      td_op_scalar_type(result->dtype), td_op_scalar_type(self->dtype));
 }
 
-/* Whoever else holds the alias goes on seeing what was there before. PyTorch clones it, which takes
- * a sequence number for a node that nothing leads to. */
+/* Whoever else holds the alias goes on seeing what was there before: a clone, whose node is the
+ * alias's history from now on. */
 static td_status
 keep_elements(td_tensor *alias, td_error *error) {
   if (td_refcount_get(&alias->refs) == 1) return TD_OK;
-  if (td_grad_mode() && td_requires_grad(alias)) td_sequence_nr_next();
   TD_LOCAL(copy);
-  TD_TRY(
-      td_tensor_new_empty(alias->dtype, alias->device, alias->n_dims, alias->sizes, &copy, error));
-  td_kernel_copy(copy, alias);
+  TD_TRY(td_op_clone(alias, &copy, error));
   td_tensor_set_data(alias, copy);
+  if (td_grad_fn_stored(copy)) td_set_grad_fn(alias, td_grad_fn_stored(copy), 0);
   return TD_OK;
 }
 
 static td_status
 take_result(td_in_place *now, td_tensor *result, td_error *error) {
   td_tensor *self = now->self;
+  assert(result); /* the operation went well */
   TD_TRY(check_result(self, result, error));
-  TD_TRY(keep_elements(now->alias, error));
   td_kernel_copy(self, result);
   td_node *node = td_node_ref(td_grad_fn(result));
   if (node) node->input_metadata[0].dtype = self->dtype;
   return set_history(self, now->name, node, error);
 }
 
+/* The same class by the name that PyTorch has for it in place. Equal calls write the same. */
+static void
+rename_node(td_node *node, td_op_class *copy, const char *name) {
+  *copy = *(const td_op_class *)node->klass;
+  copy->base.name = name;
+  node->klass = &copy->base;
+}
+
+/* PyTorch makes the operation's node first, and then the one of a view that another write had
+ * changed. */
+static void
+swap_numbers(td_node *remade, td_node *made) {
+  if (!made || made->sequence_nr != remade->sequence_nr + 1) return;
+  td_node_set_sequence_nr(made, remade->sequence_nr);
+  td_node_set_sequence_nr(remade, made->sequence_nr + 1);
+}
+
+static void
+end_operation(td_in_place *now, const td_tensor *result) {
+  td_node_hold_announcements(false);
+  if (!now->remade) return;
+  swap_numbers(now->remade, result ? td_grad_fn_stored(result) : NULL);
+  td_node_announce(now->remade);
+  td_node_unref(now->remade);
+}
+
+td_status
+td_in_place_view_end(td_in_place *now, td_status status, td_tensor *view, td_op_class *klass,
+                     const char *node_name, td_error *error) {
+  td_tensor *self = now->self;
+  end_operation(now, view);
+  assert(status || view);
+  if (!status && self->base && td_grad_fn(view))
+    status = td_error_set(error, TD_UNSUPPORTED, "%s() of a view that has a history", now->name);
+  if (!status) {
+    if (td_grad_fn(view)) rename_node(td_grad_fn(view), klass, node_name);
+    self->n_dims = view->n_dims;
+    self->offset = view->offset;
+    memcpy(self->sizes, view->sizes, sizeof self->sizes);
+    memcpy(self->strides, view->strides, sizeof self->strides);
+    status = set_history(self, now->name, td_node_ref(td_grad_fn(view)), error);
+  }
+  td_tensor_unref(view);
+  td_tensor_unref(now->alias);
+  return status;
+}
+
 td_status
 td_in_place_end(td_in_place *now, td_status status, td_tensor *result, td_error *error) {
-  td_node_hold_announcements(false);
+  end_operation(now, result);
+  if (!status) status = keep_elements(now->alias, error);
+  td_status overlap = td_check_overlap(now->self, error);
+  if (!overlap) overlap = td_check_operands(now->overlap, now->allowed, error);
+  if (overlap) status = overlap;
+  if (!status) status = td_pending_take(error); /* what cannot be saved is not written */
   if (!status) status = take_result(now, result, error);
   td_tensor_unref(result);
   td_tensor_unref(now->alias);

@@ -6,6 +6,7 @@
  * Private to engine/ops and engine/python. */
 #pragma once
 
+#include "engine/graph/in_place.h"
 #include "engine/ops/op.h"
 
 /* A write that an operation does itself, between _begin and _end. */
@@ -16,9 +17,11 @@ typedef struct td_write {
 } td_write;
 
 /* td_write_begin checks that operands[0] may be written into (td_check_in_place) and makes a node
- * with an edge to each operand. td_write_end gives the tensor its new version and history. */
+ * with an edge to each operand. td_write_end gives the tensor its new version and history.
+ * td_write_check is for a check in between: if its status is a failure, it drops the node. */
 td_status td_write_begin(td_write *write, const td_op_class *klass, size_t size, const char *name,
                          td_tensor *const *operands, uint32_t n_operands, td_error *error);
+td_status td_write_check(td_write *write, td_status status);
 td_status td_write_end(td_write *write, td_error *error);
 
 /* Makes an operation in place of one that is not. The caller applies the operation to `alias`
@@ -29,6 +32,9 @@ typedef struct td_in_place {
   td_tensor *self;  /* (borrowed) */
   td_tensor *alias; /* (owned reference) */
   const char *name;
+  td_node *remade; /* (owned reference) self's node if another write had changed the view; NULL */
+  td_overlap overlap; /* what self shares with other operands */
+  td_overlap allowed; /* how much it may: TD_OVERLAP_FULL, unless the caller writes another */
 } td_in_place;
 
 /* td_in_place_begin checks; on success td_in_place_end must follow. td_in_place_end takes what the
@@ -36,3 +42,9 @@ typedef struct td_in_place {
 td_status td_in_place_begin(td_in_place *now, const char *name, td_tensor *const *operands,
                             uint32_t n_operands, td_error *error);
 td_status td_in_place_end(td_in_place *now, td_status status, td_tensor *result, td_error *error);
+
+/* td_in_place_view_end is the same for an operation whose result is a view of the alias. Self gets
+ * the view's sizes and strides. Its node has another name; klass is room for its class, for ever.
+ * TD_UNSUPPORTED for a tracked write into a view. */
+td_status td_in_place_view_end(td_in_place *now, td_status status, td_tensor *view,
+                               td_op_class *klass, const char *node_name, td_error *error);

@@ -4,6 +4,9 @@
  * through double. Results wrap around. The divisor is never 0. Private to engine/ops. */
 #pragma once
 
+#include "engine/ops/complex.h"
+
+#include <math.h>
 #include <stdint.h>
 
 /* td_integer_fmod returns a rest with the sign of x, td_integer_remainder one with the sign of y.
@@ -36,4 +39,10 @@ td_integer_power(int64_t x, int64_t y) {
 }
 
 /* TD_POWER(x, y) is x^y in the type of x. */
-#define TD_POWER(x, y) _Generic(x, float : pow, double : pow, default : td_integer_power)(x, y)
+#define TD_POWER(x, y)                                                                             \
+  _Generic(x, float                                                                                \
+           : pow, double                                                                           \
+           : pow, float _Complex                                                                   \
+           : cpowf, double _Complex                                                                \
+           : cpow, default                                                                         \
+           : td_integer_power)(x, y)

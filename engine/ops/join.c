@@ -3,6 +3,7 @@
  * Joining tensors: cat, stack. */
 #include "engine/ops/shape.h"
 #include "engine/ops/view.h"
+#include "engine/pass/exec_info.h"
 
 typedef struct cat_node {
   td_op_node op;
@@ -17,9 +18,26 @@ cat_fini(td_node *node) {
   free(((cat_node *)node)->dtypes);
 }
 
+/* PyTorch cuts out the pieces of all tensors, wanted or not: each takes a number. */
+static td_status
+join_apply(td_node *node, td_tensor *const *inputs, td_tensor **outputs, td_error *error) {
+  const td_op_class *klass = (const td_op_class *)node->klass;
+  bool all = inputs[0] && td_grad_mode() && td_requires_grad(inputs[0]);
+  if (!all) return td_op_apply(node, inputs, outputs, error);
+  td_status status = TD_OK;
+  for (uint32_t i = 0; i < node->n_outputs; i++) {
+    TD_LOCAL(piece);
+    outputs[i] = NULL;
+    if (!status) status = klass->formula((td_op_node *)node, inputs[0], i, &piece, error);
+    if (!status && td_needs_gradient(node, i)) outputs[i] = TD_TAKE(piece);
+  }
+  if (status) td_op_drop(outputs, node->n_outputs);
+  return status;
+}
+
 #define JOIN_CLASS(name_, formula_)                                                                \
   {                                                                                                \
-    {.name = (name_), .apply = td_op_apply, .release_variables = td_op_release, .fini = cat_fini}, \
+    {.name = (name_), .apply = join_apply, .release_variables = td_op_release, .fini = cat_fini},  \
         .formula = (formula_)                                                                      \
   }
 

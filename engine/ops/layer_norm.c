@@ -7,6 +7,7 @@
 #include "engine/ops/normalize.h"
 #include "engine/ops/op.h"
 #include "engine/ops/shape.h"
+#include "engine/ops/widen.h"
 #include "engine/pass/exec_info.h"
 
 #include <math.h>
@@ -100,14 +101,10 @@ data_or_null(const td_tensor *tensor) {
 }
 
 static td_status
-contiguous_or_null(td_tensor *tensor, td_tensor **out, td_error *error) {
-  return tensor ? td_kernel_contiguous(tensor, out, error) : TD_OK;
-}
-
-static td_status
 new_zeros(const td_input_metadata *like, bool wanted, td_tensor **out, td_error *error) {
   if (!wanted) return TD_OK;
-  return td_tensor_new(like->dtype, like->device, like->n_dims, like->sizes, out, error);
+  td_dtype dtype = td_dtype_compute(like->dtype);
+  return td_tensor_new(dtype, like->device, like->n_dims, like->sizes, out, error);
 }
 
 static td_status
@@ -119,16 +116,16 @@ kernel_gradients(const row_norm_node *node, td_tensor *grad, td_tensor *input, t
   TD_LOCAL(x);
   TD_LOCAL(w);
   td_input_metadata like = td_op_metadata(input);
-  TD_TRY(td_kernel_contiguous(grad, &dy, error));
-  TD_TRY(td_kernel_contiguous(input, &x, error));
-  TD_TRY(contiguous_or_null(weight, &w, error));
+  TD_TRY(td_op_widen_contiguous(grad, &dy, error));
+  TD_TRY(td_op_widen_contiguous(input, &x, error));
+  TD_TRY(td_op_widen_contiguous(weight, &w, error));
   TD_TRY(new_zeros(&like, wanted[INPUT], &out[INPUT], error));
   TD_TRY(new_zeros(&node->affine, wanted[WEIGHT], &out[WEIGHT], error));
   TD_TRY(new_zeros(&node->affine, wanted[BIAS], &out[BIAS], error));
   if (!TD_LAUNCH("layer_norm_backward", 3, out[INPUT], out[WEIGHT], out[BIAS], dy, x, w, mean,
                  invstd))
     return TD_OK;
-  if (input->dtype == TD_FLOAT32)
+  if (x->dtype == TD_FLOAT32)
     backward_float(r, td_tensor_data(dy), td_tensor_data(x), data_or_null(w), td_tensor_data(mean),
                    td_tensor_data(invstd), data_or_null(out[INPUT]), data_or_null(out[WEIGHT]),
                    data_or_null(out[BIAS]));
@@ -136,6 +133,8 @@ kernel_gradients(const row_norm_node *node, td_tensor *grad, td_tensor *input, t
     backward_double(r, td_tensor_data(dy), td_tensor_data(x), data_or_null(w), td_tensor_data(mean),
                     td_tensor_data(invstd), data_or_null(out[INPUT]), data_or_null(out[WEIGHT]),
                     data_or_null(out[BIAS]));
+  for (int i = 0; i < N_OPERANDS; i++)
+    TD_TRY(td_op_rounded(&out[i], input->dtype, error));
   return TD_OK;
 }
 
@@ -202,8 +201,7 @@ row_norm_apply(td_node *self, td_tensor *const *inputs, td_tensor **outputs, td_
   }
   if (!inputs[0]) return TD_OK;
   td_status status = gradients((row_norm_node *)self, inputs[0], wanted, outputs, error);
-  for (uint32_t i = 0; status && i < N_OPERANDS; i++)
-    td_tensor_unref(td_op_take(&outputs[i]));
+  if (status) td_op_drop(outputs, N_OPERANDS);
   return status;
 }
 
@@ -236,9 +234,9 @@ forward_kernel(const row_norm *n, td_tensor *result, td_tensor *mean, td_tensor 
   TD_LOCAL(x);
   TD_LOCAL(weight);
   TD_LOCAL(bias);
-  TD_TRY(td_kernel_contiguous(n->self, &x, error));
-  TD_TRY(contiguous_or_null(n->weight, &weight, error));
-  TD_TRY(contiguous_or_null(n->bias, &bias, error));
+  TD_TRY(td_op_widen_contiguous(n->self, &x, error));
+  TD_TRY(td_op_widen_contiguous(n->weight, &weight, error));
+  TD_TRY(td_op_widen_contiguous(n->bias, &bias, error));
   if (!TD_LAUNCH("layer_norm", 3, result, mean, invstd, x, weight, bias)) return TD_OK;
   if (x->dtype == TD_FLOAT32)
     forward_float(&n->rows, n->eps, td_tensor_data(x), data_or_null(weight), data_or_null(bias),
@@ -271,15 +269,16 @@ run(const row_norm *n, td_tensor **out, td_error *error) {
   TD_LOCAL(result);
   TD_LOCAL(mean);
   TD_LOCAL(invstd);
-  TD_TRY(td_op_want_floating(self, "layer_norm", error));
+  TD_TRY(td_op_want_floating(
+      self, n->klass == &layer_norm_class ? "LayerNormKernelImpl" : "GroupNormKernelImpl", error));
   if (n->weight) TD_TRY(td_op_same_dtype(self, n->weight, error));
   if (n->bias) TD_TRY(td_op_same_dtype(self, n->bias, error));
-  TD_TRY(td_tensor_new_empty(self->dtype, self->device, self->n_dims, self->sizes, &result, error));
-  TD_TRY(td_tensor_new_empty(self->dtype, self->device, n->moments.n_dims, n->moments.at, &mean,
-                             error));
-  TD_TRY(td_tensor_new_empty(self->dtype, self->device, n->moments.n_dims, n->moments.at, &invstd,
-                             error));
+  td_dtype wide = td_dtype_compute(self->dtype);
+  TD_TRY(td_tensor_new_empty(wide, self->device, self->n_dims, self->sizes, &result, error));
+  TD_TRY(td_tensor_new_empty(wide, self->device, n->moments.n_dims, n->moments.at, &mean, error));
+  TD_TRY(td_tensor_new_empty(wide, self->device, n->moments.n_dims, n->moments.at, &invstd, error));
   TD_TRY(forward_kernel(n, result, mean, invstd, error));
+  TD_TRY(td_op_rounded(&result, self->dtype, error));
   row_norm_node *node = td_op_begin(n->klass, sizeof *node, TD_INPUTS(self, n->weight, n->bias));
   if (node) keep(node, n, (td_tensor *[]){result, mean, invstd});
   *out = TD_TAKE(result);

@@ -3,11 +3,14 @@
  * Products with a node of their own; matmul.c composes them. */
 #include "engine/ops/linalg.h"
 
+#include "engine/graph/semantics.h"
 #include "engine/ops/gemm.h"
 #include "engine/ops/gradient_sum.h"
 #include "engine/ops/op.h"
 #include "engine/ops/pointwise.h"
+#include "engine/ops/product.h"
 #include "engine/ops/shape.h"
+#include "engine/ops/widen.h"
 
 static td_matrix
 matrix_of(const td_tensor *tensor, int row_dim, int column_dim) {
@@ -16,52 +19,38 @@ matrix_of(const td_tensor *tensor, int row_dim, int column_dim) {
                      .column_step = column_dim < 0 ? 0 : tensor->strides[column_dim]};
 }
 
-/* PyTorch has words of its own for each. */
+/* [n, k] x [k, m] -> [n, m], wide */
 static td_status
-refuse_dims(const char *what, int a_dims, int a_wanted, int b_dims, td_error *error) {
-  bool first = a_dims != a_wanted;
-  if (strcmp(what, "dot") == 0)
-    return td_error_set(error, TD_SHAPE, "1D tensors expected, but got %dD and %dD tensors", a_dims,
-                        b_dims);
-  if (strcmp(what, "bmm") == 0)
-    return td_error_set(error, TD_SHAPE, "batch%d must be a 3D tensor", first ? 1 : 2);
-  if (strcmp(what, "mm") == 0)
-    return td_error_set(error, TD_SHAPE, first ? "self must be a matrix" : "mat2 must be a matrix");
-  if (strcmp(what, "addmm") == 0)
-    return td_error_set(error, TD_SHAPE, "mat%d must be a matrix, got %d-D tensor", first ? 1 : 2,
-                        first ? a_dims : b_dims);
-  return td_error_set(error, TD_SHAPE, "vector + matrix @ vector expected, got %d, %d, %d", 1,
-                      a_dims, b_dims);
-}
-
-static td_status
-check_pair(const char *what, td_tensor *a, int a_dims, td_tensor *b, int b_dims, td_device *device,
-           td_error *error) {
-  if (a->n_dims != a_dims || b->n_dims != b_dims)
-    return refuse_dims(what, a->n_dims, a_dims, b->n_dims, error);
-  TD_TRY(td_op_same_dtype(a, b, error));
-  if (a->dtype == TD_BOOL)
-    return td_error_set(error, TD_DTYPE, "%s is not there for %s", what, td_dtype_name(TD_BOOL));
-  return td_op_common_device(2, (td_tensor *[]){a, b}, device, error);
-}
-
-/* [n, k] x [k, m] -> [n, m] */
-static td_status
-mm_result(const char *what, td_tensor *a, td_tensor *b, td_tensor **out, td_error *error) {
+mm_result(const char *what, td_tensor *left, td_tensor *right, td_tensor **out, td_error *error) {
   td_device device;
-  TD_TRY(check_pair(what, a, 2, b, 2, &device, error));
-  int64_t n = a->sizes[0], k = a->sizes[1], m = b->sizes[1];
-  if (b->sizes[0] != k)
+  TD_LOCAL(a);
+  TD_LOCAL(b);
+  if (left->n_dims != 2 || right->n_dims != 2)
+    return td_product_refuse_dims(what, left->n_dims, 2, right->n_dims, error);
+  int64_t n = left->sizes[0], k = left->sizes[1], m = right->sizes[1];
+  if (right->sizes[0] != k)
     return td_error_set(error, TD_SHAPE,
-                        "mat1 and mat2 shapes cannot be multiplied (%lldx%lld and %lldx%lld)",
-                        (long long)n, (long long)k, (long long)b->sizes[0], (long long)m);
+                        "%s%smat1 and mat2 shapes cannot be multiplied (%lldx%lld and %lldx%lld)",
+                        td_policy(texts_of_2_15) ? what : "", td_policy(texts_of_2_15) ? ": " : "",
+                        (long long)n, (long long)k, (long long)right->sizes[0], (long long)m);
+  TD_TRY(td_product_check(what, left, 2, right, 2, &device, error));
+  TD_TRY(td_op_widen(left, &a, error));
+  TD_TRY(td_op_widen(right, &b, error));
   TD_TRY(td_tensor_new_empty(a->dtype, device, 2, (int64_t[]){n, m}, out, error));
   if (!TD_LAUNCH("mm.out", 1, *out, a, b)) return TD_OK;
   td_gemm(a->dtype, n, k, m, matrix_of(a, 0, 1), matrix_of(b, 0, 1), matrix_of(*out, 0, 1), false);
   return TD_OK;
 }
 
-/* C = A B:  dA = dC B^T */
+/* The other side of a product, as its gradient needs it: conj(B) for A, conj(A) for B. */
+static td_status
+saved_other(td_op_node *op, uint32_t which, td_tensor **out, td_error *error) {
+  TD_LOCAL(other);
+  TD_TRY(td_op_saved(op, which == 0 ? 1 : 0, &other, error));
+  return td_op_conj(other, out, error);
+}
+
+/* C = A B:  dA = dC B^H */
 static td_status
 left_gradient(td_tensor *grad, td_tensor *right, td_tensor **out, td_error *error) {
   TD_LOCAL(transposed);
@@ -69,7 +58,7 @@ left_gradient(td_tensor *grad, td_tensor *right, td_tensor **out, td_error *erro
   return td_op_mm(grad, transposed, out, error);
 }
 
-/* C = A B:  dB = A^T dC */
+/* C = A B:  dB = A^H dC */
 static td_status
 right_gradient(td_tensor *grad, td_tensor *left, td_tensor **out, td_error *error) {
   TD_LOCAL(transposed);
@@ -80,34 +69,67 @@ right_gradient(td_tensor *grad, td_tensor *left, td_tensor **out, td_error *erro
 /* Each side is kept only for the other's gradient. */
 static void
 save_pair(td_op_node *op, td_tensor *left, td_tensor *right) {
-  td_op_save(op, 0, td_requires_grad(right) ? left : NULL);
-  td_op_save(op, 1, td_requires_grad(left) ? right : NULL);
+  uint32_t n = op->node.n_outputs;
+  td_op_save(op, 0, td_op_has_edge(op, n - 1) ? left : NULL);
+  td_op_save(op, 1, td_op_has_edge(op, n - 2) ? right : NULL);
+}
+
+/* A matrix that lies by columns gets a gradient that does: the transposed product, turned. */
+static td_status
+turned_gradient(td_tensor *grad, td_tensor *other, uint32_t which, td_tensor **out,
+                td_error *error) {
+  TD_LOCAL(turned);
+  TD_LOCAL(product);
+  TD_TRY(td_op_t(grad, &turned, error));
+  TD_TRY(which == 0 ? td_op_mm(other, turned, &product, error)
+                    : td_op_mm(turned, other, &product, error));
+  return td_op_t(product, out, error);
+}
+
+static td_status
+product_gradient(td_tensor *grad, td_tensor *other, uint32_t which, bool by_columns,
+                 td_tensor **out, td_error *error) {
+  if (by_columns) return turned_gradient(grad, other, which, out, error);
+  return which == 0 ? left_gradient(grad, other, out, error)
+                    : right_gradient(grad, other, out, error);
+}
+
+typedef struct mm_node {
+  td_op_node op;
+  bool by_columns[2];
+} mm_node;
+
+static bool
+lies_by_columns(const td_tensor *matrix) {
+  return matrix->strides[0] == 1 && matrix->strides[1] == matrix->sizes[0];
 }
 
 static td_status
 mm_formula(td_op_node *op, td_tensor *grad, uint32_t which, td_tensor **out, td_error *error) {
   TD_LOCAL(other);
-  TD_TRY(td_op_saved(op, which == 0 ? 1 : 0, &other, error));
-  return which == 0 ? left_gradient(grad, other, out, error)
-                    : right_gradient(grad, other, out, error);
+  TD_TRY(saved_other(op, which, &other, error));
+  return product_gradient(grad, other, which, ((mm_node *)op)->by_columns[which], out, error);
 }
 static const td_op_class mm_class = TD_OP_CLASS_LAST_FIRST("MmBackward0", mm_formula);
 
 td_status
 td_op_mm(td_tensor *self, td_tensor *mat2, td_tensor **out, td_error *error) {
   TD_TRY(mm_result("mm", self, mat2, out, error));
-  td_op_node *op = td_op_begin(&mm_class, sizeof *op, TD_INPUTS(self, mat2));
-  if (!op) return TD_OK;
-  save_pair(op, self, mat2);
-  td_op_end(op, *out);
+  TD_TRY(td_op_rounded(out, self->dtype, error));
+  mm_node *node = td_op_begin(&mm_class, sizeof *node, TD_INPUTS(self, mat2));
+  if (!node) return TD_OK;
+  node->by_columns[0] = lies_by_columns(self);
+  node->by_columns[1] = lies_by_columns(mat2);
+  save_pair(&node->op, self, mat2);
+  td_op_end(&node->op, *out);
   return TD_OK;
 }
 
 /* r = beta bias + alpha A B, per matrix or per batch */
 typedef struct addmm_node {
   td_op_node op;
-  td_input_metadata bias;
   double beta, alpha;
+  bool by_columns[2]; /* of two matrices */
 } addmm_node;
 
 static td_status
@@ -126,26 +148,35 @@ scaled_formula(td_op_formula product, td_op_node *op, td_tensor *grad, uint32_t 
                td_tensor **out, td_error *error) {
   addmm_node *node = (addmm_node *)op;
   TD_LOCAL(now);
-  TD_TRY(scaled(grad, which == 0 ? node->beta : node->alpha, &now, error));
-  if (which == 0) return td_op_reduce_to(now, &node->bias, out, error);
+  if (which == 0) return scaled(grad, node->beta, out, error);
+  TD_TRY(scaled(grad, node->alpha, &now, error));
   return product(op, now, which - 1, out, error);
 }
 
 static td_status
+addmm_product(td_op_node *op, td_tensor *grad, uint32_t which, td_tensor **out, td_error *error) {
+  TD_LOCAL(other);
+  TD_TRY(saved_other(op, which, &other, error));
+  return product_gradient(grad, other, which, ((addmm_node *)op)->by_columns[which], out, error);
+}
+
+static td_status
 addmm_formula(td_op_node *op, td_tensor *grad, uint32_t which, td_tensor **out, td_error *error) {
-  return scaled_formula(mm_formula, op, grad, which, out, error);
+  return scaled_formula(addmm_product, op, grad, which, out, error);
 }
 static const td_op_class addmm_class = TD_OP_CLASS("AddmmBackward0", addmm_formula);
 
 static td_status
 add_bias(td_tensor *bias, td_tensor *product, double beta, double alpha, td_tensor **out,
          td_error *error) {
+  TD_LOCAL(wide);
   TD_LOCAL(bare);
   TD_LOCAL(expanded);
   TD_LOCAL(weighted);
   TD_LOCAL(whole);
   assert(product);
-  bare = td_tensor_detach(bias);
+  TD_TRY(td_op_widen(bias, &wide, error));
+  bare = td_tensor_detach(wide);
   TD_TRY(td_op_expand(bare, product->n_dims, product->sizes, &expanded, error));
   if (beta == 1 && alpha == 1) {
     td_kernel_add_into(product, expanded);
@@ -164,11 +195,13 @@ add_product(const td_op_class *klass, td_tensor *bias, td_tensor *a, td_tensor *
   TD_TRY(td_op_common_device(3, (td_tensor *[]){bias, a, b}, &device, error));
   TD_TRY(td_op_same_dtype(bias, a, error));
   TD_TRY(add_bias(bias, product, beta, alpha, out, error));
+  TD_TRY(td_op_rounded(out, a->dtype, error));
   addmm_node *node = td_op_begin(klass, sizeof *node, TD_INPUTS(bias, a, b));
   if (!node) return TD_OK;
-  node->bias = td_op_metadata(bias);
   node->beta = beta;
   node->alpha = alpha;
+  node->by_columns[0] = a->n_dims == 2 && lies_by_columns(a);
+  node->by_columns[1] = b->n_dims == 2 && lies_by_columns(b);
   save_pair(&node->op, a, b);
   td_op_end(&node->op, *out);
   return TD_OK;
@@ -187,11 +220,11 @@ td_op_addmm(td_tensor *bias, td_tensor *mat1, td_tensor *mat2, td_tensor **out, 
   return td_op_addmm_scaled(bias, mat1, mat2, 1, 1, out, error);
 }
 
-/* c = A b:  dA = dc b^T (outer product),  db = A^T dc */
+/* c = A b:  dA = dc b^H (outer product),  db = A^H dc */
 static td_status
 mv_formula(td_op_node *op, td_tensor *grad, uint32_t which, td_tensor **out, td_error *error) {
   TD_LOCAL(other);
-  TD_TRY(td_op_saved(op, which == 0 ? 1 : 0, &other, error));
+  TD_TRY(saved_other(op, which, &other, error));
   TD_LOCAL(left);
   TD_LOCAL(right);
   if (which == 0) {
@@ -207,15 +240,23 @@ static const td_op_class mv_class = TD_OP_CLASS("MvBackward0", mv_formula);
 td_status
 td_op_mv(td_tensor *self, td_tensor *vec, td_tensor **out, td_error *error) {
   td_device device;
-  TD_TRY(check_pair("mv", self, 2, vec, 1, &device, error));
+  TD_TRY(td_product_check("mv", self, 2, vec, 1, &device, error));
   int64_t n = self->sizes[0], k = self->sizes[1];
   if (vec->sizes[0] != k)
-    return td_error_set(error, TD_SHAPE, "size mismatch, got %lld, %lldx%lld,%lld", (long long)n,
-                        (long long)n, (long long)k, (long long)vec->sizes[0]);
-  TD_TRY(td_tensor_new_empty(self->dtype, device, 1, &n, out, error));
-  if (TD_LAUNCH("mv.out", 1, *out, self, vec))
-    td_gemm(self->dtype, n, k, 1, matrix_of(self, 0, 1), matrix_of(vec, 0, -1),
-            matrix_of(*out, 0, -1), false);
+    return td_error_set(error, TD_SHAPE,
+                        td_policy(name_operations)
+                            ? "size mismatch, got input (%lld), mat (%lldx%lld), vec (%lld)"
+                            : "size mismatch, got %lld, %lldx%lld,%lld",
+                        (long long)n, (long long)n, (long long)k, (long long)vec->sizes[0]);
+  TD_LOCAL(a);
+  TD_LOCAL(b);
+  TD_TRY(td_op_widen(self, &a, error));
+  TD_TRY(td_op_widen(vec, &b, error));
+  TD_TRY(td_tensor_new_empty(a->dtype, device, 1, &n, out, error));
+  if (TD_LAUNCH("mv.out", 1, *out, a, b))
+    td_gemm(a->dtype, n, k, 1, matrix_of(a, 0, 1), matrix_of(b, 0, -1), matrix_of(*out, 0, -1),
+            false);
+  TD_TRY(td_op_rounded(out, self->dtype, error));
   td_op_node *op = td_op_begin(&mv_class, sizeof *op, TD_INPUTS(self, vec));
   if (!op) return TD_OK;
   save_pair(op, self, vec);
@@ -223,11 +264,11 @@ td_op_mv(td_tensor *self, td_tensor *vec, td_tensor **out, td_error *error) {
   return TD_OK;
 }
 
-/* c = a . b:  da = dc b,  db = dc a */
+/* c = a . b:  da = dc conj(b),  db = dc conj(a) */
 static td_status
 dot_formula(td_op_node *op, td_tensor *grad, uint32_t which, td_tensor **out, td_error *error) {
   TD_LOCAL(other);
-  TD_TRY(td_op_saved(op, which == 0 ? 1 : 0, &other, error));
+  TD_TRY(saved_other(op, which, &other, error));
   return td_op_mul(grad, other, out, error);
 }
 static const td_op_class dot_class = TD_OP_CLASS("DotBackward0", dot_formula);
@@ -235,7 +276,7 @@ static const td_op_class dot_class = TD_OP_CLASS("DotBackward0", dot_formula);
 td_status
 td_op_dot(td_tensor *self, td_tensor *other, td_tensor **out, td_error *error) {
   td_device device;
-  TD_TRY(check_pair("dot", self, 1, other, 1, &device, error));
+  TD_TRY(td_product_check("dot", self, 1, other, 1, &device, error));
   int64_t k = self->sizes[0];
   if (other->sizes[0] != k)
     return td_error_set(error, TD_SHAPE,
@@ -243,10 +284,15 @@ td_op_dot(td_tensor *self, td_tensor *other, td_tensor **out, td_error *error) {
                         "the same number of elements, but got %lld and %lld elements respectively",
                         (long long)k, (long long)other->sizes[0], (long long)k,
                         (long long)other->sizes[0]);
-  TD_TRY(td_tensor_new_empty(self->dtype, device, 0, NULL, out, error));
-  if (TD_LAUNCH("dot.out", 1, *out, self, other))
-    td_gemm(self->dtype, 1, k, 1, matrix_of(self, -1, 0), matrix_of(other, 0, -1),
-            matrix_of(*out, -1, -1), false);
+  TD_LOCAL(a);
+  TD_LOCAL(b);
+  TD_TRY(td_op_widen(self, &a, error));
+  TD_TRY(td_op_widen(other, &b, error));
+  TD_TRY(td_tensor_new_empty(a->dtype, device, 0, NULL, out, error));
+  if (TD_LAUNCH("dot.out", 1, *out, a, b))
+    td_gemm(a->dtype, 1, k, 1, matrix_of(a, -1, 0), matrix_of(b, 0, -1), matrix_of(*out, -1, -1),
+            false);
+  TD_TRY(td_op_rounded(out, self->dtype, error));
   td_op_node *op = td_op_begin(&dot_class, sizeof *op, TD_INPUTS(self, other));
   if (!op) return TD_OK;
   save_pair(op, self, other);
@@ -254,12 +300,12 @@ td_op_dot(td_tensor *self, td_tensor *other, td_tensor **out, td_error *error) {
   return TD_OK;
 }
 
-/* C = A B per batch:  dA = dC B^T,  dB = A^T dC */
+/* C = A B per batch:  dA = dC B^H,  dB = A^H dC */
 static td_status
 bmm_formula(td_op_node *op, td_tensor *grad, uint32_t which, td_tensor **out, td_error *error) {
   TD_LOCAL(other);
   TD_LOCAL(transposed);
-  TD_TRY(td_op_saved(op, which == 0 ? 1 : 0, &other, error));
+  TD_TRY(saved_other(op, which, &other, error));
   TD_TRY(td_op_transpose(other, 1, 2, &transposed, error));
   return which == 0 ? td_op_bmm(grad, transposed, out, error)
                     : td_op_bmm(transposed, grad, out, error);
@@ -274,10 +320,13 @@ batch_of(const td_tensor *tensor, int64_t batch) {
   return matrix;
 }
 
-td_status
-td_op_bmm(td_tensor *self, td_tensor *mat2, td_tensor **out, td_error *error) {
+/* [b, n, k] x [b, k, m] -> [b, n, m], wide */
+static td_status
+bmm_result(td_tensor *self, td_tensor *mat2, td_tensor **out, td_error *error) {
   td_device device;
-  TD_TRY(check_pair("bmm", self, 3, mat2, 3, &device, error));
+  TD_LOCAL(left);
+  TD_LOCAL(right);
+  TD_TRY(td_product_check("bmm", self, 3, mat2, 3, &device, error));
   int64_t b = self->sizes[0], n = self->sizes[1], k = self->sizes[2], m = mat2->sizes[2];
   if (mat2->sizes[0] != b || mat2->sizes[1] != k)
     return td_error_set(error, TD_SHAPE,
@@ -285,10 +334,19 @@ td_op_bmm(td_tensor *self, td_tensor *mat2, td_tensor **out, td_error *error) {
                         "%lld] but got: [%lld, %lld].",
                         (long long)b, (long long)k, (long long)mat2->sizes[0],
                         (long long)mat2->sizes[1]);
-  TD_TRY(td_tensor_new_empty(self->dtype, device, 3, (int64_t[]){b, n, m}, out, error));
-  int64_t n_left = TD_LAUNCH("bmm.out", 1, *out, self, mat2) ? b : 0;
+  TD_TRY(td_op_widen(self, &left, error));
+  TD_TRY(td_op_widen(mat2, &right, error));
+  TD_TRY(td_tensor_new_empty(left->dtype, device, 3, (int64_t[]){b, n, m}, out, error));
+  int64_t n_left = TD_LAUNCH("bmm.out", 1, *out, left, right) ? b : 0;
   for (int64_t i = 0; i < n_left; i++)
-    td_gemm(self->dtype, n, k, m, batch_of(self, i), batch_of(mat2, i), batch_of(*out, i), false);
+    td_gemm(left->dtype, n, k, m, batch_of(left, i), batch_of(right, i), batch_of(*out, i), false);
+  return TD_OK;
+}
+
+td_status
+td_op_bmm(td_tensor *self, td_tensor *mat2, td_tensor **out, td_error *error) {
+  TD_TRY(bmm_result(self, mat2, out, error));
+  TD_TRY(td_op_rounded(out, self->dtype, error));
   td_op_node *op = td_op_begin(&bmm_class, sizeof *op, TD_INPUTS(self, mat2));
   if (!op) return TD_OK;
   save_pair(op, self, mat2);
@@ -305,12 +363,8 @@ static const td_op_class baddbmm_class = TD_OP_CLASS("BaddbmmBackward0", baddbmm
 td_status
 td_op_baddbmm(td_tensor *bias, td_tensor *batch1, td_tensor *batch2, double beta, double alpha,
               td_tensor **out, td_error *error) {
-  TD_LOCAL(a);
-  TD_LOCAL(b);
   TD_LOCAL(product);
-  a = td_tensor_detach(batch1);
-  b = td_tensor_detach(batch2);
-  TD_TRY(td_op_bmm(a, b, &product, error));
+  TD_TRY(bmm_result(batch1, batch2, &product, error));
   return add_product(&baddbmm_class, bias, batch1, batch2, beta, alpha, product, out, error);
 }
 

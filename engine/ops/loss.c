@@ -16,7 +16,7 @@ typedef struct nll_node {
   td_input_metadata self;
   int64_t ignore_index;
   double total; /* what a mean divides by, else 1 */
-  bool per_row; /* the loss was not reduced */
+  td_reduction reduction;
 } nll_node;
 
 /* The dimension of classes: 1, or 0 of a single row. */
@@ -30,15 +30,20 @@ check_targets(const td_tensor *self, const td_tensor *target, const td_tensor *w
               int64_t ignored, td_error *error) {
   if (self->n_dims < 1 || target->n_dims != self->n_dims - 1)
     return td_error_set(error, TD_SHAPE,
-                        "nll_loss: expected an input of 1 or 2 dimensions and a target of one "
-                        "fewer, but got %d and %d",
+                        self->n_dims > 0 && self->n_dims <= 2 && target->n_dims > 1
+                            ? "0D or 1D target tensor expected, multi-target not supported"
+                            : "nll_loss: expected an input of 1 or 2 dimensions and a target of "
+                              "one fewer, but got %d and %d",
                         self->n_dims, target->n_dims);
   if (self->n_dims >= 2 && target->sizes[0] != self->sizes[0])
     return td_error_set(error, TD_VALUE,
                         "Expected input batch_size (%lld) to match target batch_size (%lld).",
                         (long long)self->sizes[0], (long long)target->sizes[0]);
   if (target->dtype != TD_INT64)
-    return td_error_set(error, TD_DTYPE, "expected scalar type Long but found %s",
+    return td_error_set(error, TD_DTYPE,
+                        td_policy(name_operations)
+                            ? "expected target dtype to be Long or Byte, but got %s"
+                            : "expected scalar type Long but found %s",
                         td_op_scalar_type(target->dtype));
   int64_t n = td_tensor_n_elements(target), classes = self->sizes[class_dim(self->n_dims)];
   if (weight && (weight->n_dims != 1 || weight->sizes[0] != classes)) {
@@ -84,17 +89,16 @@ gather_index(td_tensor *target, int64_t ignored, int dim, td_tensor **out, td_er
   return td_op_unsqueeze(copy, dim, out, error);
 }
 
-/* The loss is linear in self: -weight at the targets, 0 elsewhere. Saved: target, weights of the
- * targets. */
+/* The gradient, -weight at the targets and 0 elsewhere, of tensors without history. */
 static td_tensor *
-nll_calc(td_calc *c, td_op_node *op, td_tensor *grad, uint32_t which) {
-  nll_node *node = (nll_node *)op;
-  td_tensor *target = SAVED(0), *weights = SAVED(1), *index = NULL, *zeros = NULL, *out = NULL;
+nll_gradient(td_calc *c, const nll_node *node, td_tensor *grad, td_tensor *target,
+             td_tensor *weights) {
+  td_tensor *index = NULL, *zeros = NULL, *out = NULL;
   if (c->status) return NULL;
   int dim = class_dim(node->self.n_dims);
   c->status = gather_index(target, node->ignore_index, dim, &index, c->error);
   td_calc_keep(c, index);
-  td_tensor *rows = MUL(grad, SCALE(weights, -1 / node->total));
+  td_tensor *rows = MUL(td_calc_bare(c, grad), SCALE(weights, -1 / node->total));
   rows = td_calc_unsqueeze(c, rows, dim);
   if (!c->status)
     c->status = td_tensor_new(node->self.dtype, node->self.device, node->self.n_dims,
@@ -103,8 +107,6 @@ nll_calc(td_calc *c, td_op_node *op, td_tensor *grad, uint32_t which) {
   if (!c->status) c->status = td_op_scatter_add(zeros, dim, index, rows, &out, c->error);
   return td_calc_keep(c, out);
 }
-static const td_op_class nll_class = TD_CALC_CLASS("NllLossBackward0", nll_calc);
-static const td_op_class nll_2d_class = TD_CALC_CLASS("NllLoss2DBackward0", nll_calc);
 
 /* What each row loses, [n, ...]. */
 static td_tensor *
@@ -121,28 +123,93 @@ row_losses(td_calc *c, td_tensor *self, td_tensor *target, td_tensor *weights, i
   return WHERE(td_calc_eq(c, weights, zero), zero, NEG(MUL(rows, weights)));
 }
 
+static td_status nll_formula(td_op_node *op, td_tensor *grad, uint32_t which, td_tensor **out,
+                             td_error *error);
+static const td_op_class nll_class = TD_OP_CLASS("NllLossBackward0", nll_formula);
+static const td_op_class nll_2d_class = TD_OP_CLASS("NllLoss2DBackward0", nll_formula);
+
+static td_status nll_back_formula(td_op_node *op, td_tensor *grad, uint32_t which, td_tensor **out,
+                                  td_error *error);
+static const td_op_class nll_back_class = TD_OP_CLASS("NllLossBackwardBackward0", nll_back_formula);
+static const td_op_class nll_2d_back_class =
+    TD_OP_CLASS("NllLoss2DBackwardBackward0", nll_back_formula);
+
+/* What the loss and its gradient's gradient have in common: `like` says how to count. Saved:
+ * target, weights of the targets. */
+static void
+nll_end(const td_op_class *klass, const nll_node *like, td_tensor *const *inputs, uint32_t n,
+        td_tensor *const saved[3], td_tensor *result) {
+  nll_node *node = td_op_begin(klass, sizeof *node, inputs, n);
+  if (!node) return;
+  node->self = like->self;
+  node->ignore_index = like->ignore_index;
+  node->total = like->total;
+  node->reduction = like->reduction;
+  for (int i = 0; i < 3; i++)
+    td_op_save(&node->op, i, saved[i]);
+  td_op_end(&node->op, result);
+}
+
+static td_status
+nll_of_weights(const td_op_class *klass, const nll_node *like, td_tensor *self, td_tensor *target,
+               td_tensor *weights, td_tensor **out, td_error *error) {
+  td_calc calc = {.error = error}, *c = &calc;
+  td_tensor *losses = row_losses(c, self, target, weights, like->ignore_index);
+  if (like->reduction != TD_REDUCTION_NONE) losses = td_calc_sum_all(c, losses);
+  if (like->reduction == TD_REDUCTION_MEAN) losses = DIV(losses, NUMBER(losses, like->total));
+  TD_TRY(td_calc_end(c, losses, out));
+  nll_end(klass, like, TD_INPUTS(self), (td_tensor *[]){target, weights, self}, *out);
+  return TD_OK;
+}
+
+static bool
+is_2d(const nll_node *node) {
+  return node->self.n_dims == 4;
+}
+
+static td_status
+nll_formula(td_op_node *op, td_tensor *grad, uint32_t which, td_tensor **out, td_error *error) {
+  const nll_node *node = (nll_node *)op;
+  td_calc calc = {.error = error}, *c = &calc;
+  TD_LOCAL(target);
+  TD_LOCAL(weights);
+  TD_LOCAL(self);
+  TD_TRY(td_op_saved(op, 0, &target, error));
+  TD_TRY(td_op_saved(op, 1, &weights, error));
+  TD_TRY(td_op_saved(op, 2, &self, error));
+  TD_TRY(td_calc_end(c, nll_gradient(c, node, grad, target, weights), out));
+  nll_end(is_2d(node) ? &nll_2d_back_class : &nll_back_class, node, TD_INPUTS(grad, self),
+          (td_tensor *[]){target, weights, NULL}, *out);
+  return TD_OK;
+}
+
+/* The gradient is linear in grad, and self has no part in it. */
+static td_status
+nll_back_formula(td_op_node *op, td_tensor *grad, uint32_t which, td_tensor **out,
+                 td_error *error) {
+  const nll_node *node = (nll_node *)op;
+  TD_LOCAL(target);
+  TD_LOCAL(weights);
+  if (which == 1) return td_tensor_new_like(grad, out, error);
+  TD_TRY(td_op_saved(op, 0, &target, error));
+  TD_TRY(td_op_saved(op, 1, &weights, error));
+  return nll_of_weights(is_2d(node) ? &nll_2d_class : &nll_class, node, grad, target, weights, out,
+                        error);
+}
+
 static td_status
 nll(const td_op_class *klass, td_tensor *self, td_tensor *target, td_tensor *weight,
     int64_t ignored, td_reduction reduction, td_tensor **out, td_error *error) {
-  td_calc calc = {.error = error}, *c = &calc;
+  nll_node like = {
+      .self = td_op_metadata(self), .ignore_index = ignored, .total = 1, .reduction = reduction};
   TD_LOCAL(weights);
   TD_LOCAL(sum);
   TD_TRY(target_weights(self, target, weight, ignored, &weights, error));
-  TD_TRY(td_op_sum(weights, &sum, error));
-  double total = reduction == TD_REDUCTION_MEAN ? td_tensor_item(sum) : 1;
-  td_tensor *losses = row_losses(c, self, target, weights, ignored);
-  if (reduction != TD_REDUCTION_NONE) losses = td_calc_sum_all(c, losses);
-  if (reduction == TD_REDUCTION_MEAN) losses = DIV(losses, sum);
-  TD_TRY(td_calc_end(c, losses, out));
-  nll_node *node = td_op_begin(klass, sizeof *node, TD_INPUTS(self));
-  if (!node) return TD_OK;
-  node->self = td_op_metadata(self);
-  node->ignore_index = ignored;
-  node->total = total;
-  td_op_save(&node->op, 0, target);
-  td_op_save(&node->op, 1, weights);
-  td_op_end(&node->op, *out);
-  return TD_OK;
+  if (reduction == TD_REDUCTION_MEAN) {
+    TD_TRY(td_op_sum(weights, &sum, error));
+    like.total = td_tensor_item(sum);
+  }
+  return nll_of_weights(klass, &like, self, target, weights, out, error);
 }
 
 /* Images of another number of dimensions than four become such first. */
@@ -190,6 +257,7 @@ log_softmax(td_calc *c, td_tensor *self) {
 /* [classes] as [1, classes, 1 ...], beside self. */
 static td_tensor *
 spread_weight(td_calc *c, td_tensor *weight, const td_tensor *self) {
+  if (c->status) return NULL;
   td_sizes sizes = {.n_dims = self->n_dims};
   for (int dim = 0; dim < self->n_dims; dim++)
     sizes.at[dim] = dim == class_dim(self->n_dims) ? self->sizes[dim] : 1;
@@ -244,8 +312,8 @@ smoothed(td_tensor *self, td_tensor *target, td_tensor *weight, int64_t ignored,
   td_tensor *logs = log_softmax(c, self);
   td_tensor *sharp = nll_of(c, logs, target, weight, ignored, reduction);
   td_tensor *smooth = smooth_part(c, logs, target, weight, ignored, reduction);
-  sharp = td_calc_mul_number(c, sharp, 1 - smoothing);
-  smooth = td_calc_mul_number(c, smooth, smoothing / (double)classes);
+  sharp = td_calc_scale(c, sharp, 1 - smoothing);
+  smooth = td_calc_scale(c, smooth, smoothing / (double)classes);
   return td_calc_end(c, ADD(sharp, smooth), out);
 }
 

@@ -137,7 +137,9 @@ linear_flat(td_tensor *input, td_tensor *weight, td_tensor *bias, td_tensor **ou
   if (td_policy(plain_names)) TD_TRY(td_op_t(weight, &weight_t, error));
   TD_TRY(td_op_addmm(bias, rows, weight_t, &product, error));
   sizes.at[sizes.n_dims - 1] = product->sizes[1];
-  return td_op_view(product, sizes.n_dims, sizes.at, out, error);
+  return td_policy(unsafe_view_of_linear)
+             ? td_op_unsafe_view(product, sizes.n_dims, sizes.at, out, error)
+             : td_op_view(product, sizes.n_dims, sizes.at, out, error);
 }
 
 td_status

@@ -2,6 +2,7 @@
 #include "engine/ops/pooling.h"
 
 #include "engine/ops/pooling_window.h"
+#include "engine/ops/widen.h"
 
 typedef struct pool_node {
   td_op_node op;
@@ -78,9 +79,11 @@ max_twice_formula(td_op_node *op, td_tensor *gg, uint32_t which, td_tensor **out
   TD_LOCAL(contiguous);
   if (which == 1) return td_tensor_new_like(gg, out, error);
   TD_TRY(td_op_saved(op, 0, &indices, error));
-  TD_TRY(td_kernel_contiguous(gg, &contiguous, error));
-  TD_TRY(td_tensor_new_empty(grad->dtype, grad->device, grad->n_dims, grad->sizes, out, error));
+  TD_TRY(td_op_widen_contiguous(gg, &contiguous, error));
+  TD_TRY(
+      td_tensor_new_empty(contiguous->dtype, grad->device, grad->n_dims, grad->sizes, out, error));
   move(contiguous, *out, indices, true);
+  TD_TRY(td_op_rounded(out, grad->dtype, error));
   td_op_end_once(*out, TD_INPUTS(gg));
   return TD_OK;
 }
@@ -95,9 +98,10 @@ max_formula(td_op_node *op, td_tensor *grad, uint32_t which, td_tensor **out, td
   TD_LOCAL(contiguous);
   TD_TRY(td_op_saved(op, 0, &input, error));
   TD_TRY(td_op_saved(op, 1, &indices, error));
-  TD_TRY(td_kernel_contiguous(grad, &contiguous, error));
-  TD_TRY(td_tensor_new(self->dtype, self->device, self->n_dims, self->sizes, out, error));
+  TD_TRY(td_op_widen_contiguous(grad, &contiguous, error));
+  TD_TRY(td_tensor_new(contiguous->dtype, self->device, self->n_dims, self->sizes, out, error));
   move(*out, contiguous, indices, false);
+  TD_TRY(td_op_rounded(out, self->dtype, error));
   pool_node *node = td_op_begin(&max_twice_class, sizeof *node, TD_INPUTS(grad, input));
   if (!node) return TD_OK;
   node->self = td_op_metadata(grad);
@@ -116,10 +120,11 @@ td_op_max_pool2d(const td_pooling *pooling, td_tensor *self, td_tensor **out, td
   TD_LOCAL(places);
   TD_LOCAL(result);
   TD_TRY(td_window_init(&w, "max_pool2d", pooling, self, sizes, error));
-  TD_TRY(td_kernel_contiguous(self, &contiguous, error));
+  TD_TRY(td_op_widen_contiguous(self, &contiguous, error));
   TD_TRY(td_tensor_new_empty(TD_INT64, self->device, self->n_dims, sizes, &places, error));
-  TD_TRY(td_tensor_new_empty(self->dtype, self->device, self->n_dims, sizes, &result, error));
+  TD_TRY(td_tensor_new_empty(contiguous->dtype, self->device, self->n_dims, sizes, &result, error));
   pool_planes(&w, contiguous, result, places);
+  TD_TRY(td_op_rounded(&result, self->dtype, error));
   pool_node *node = td_op_begin(&max_class, sizeof *node, TD_INPUTS(self));
   if (node) {
     node->self = td_op_metadata(self);

@@ -2,15 +2,44 @@
 #include "engine/ops/op.h"
 
 #include "engine/device/device.h"
+#include "engine/graph/semantics.h"
+#include "engine/ops/complex.h"
 #include "engine/pass/exec_info.h"
+
+/* As PyTorch, which unpacks all before it computes: so much for which of several is told. */
+static td_status
+check_saved(td_op_node *op, td_error *error) {
+  static const uint8_t orders[2][TD_OP_MAX_SAVED] = {{0, 1, 2}, {1, 0, 2}};
+  bool last_first = ((const td_op_class *)op->node.klass)->last_first && td_policy(saved_by_name);
+  td_status status = TD_OK;
+  td_node_lock(&op->node);
+  for (int i = 0; i < TD_OP_MAX_SAVED && !status; i++)
+    status = td_saved_variable_check(&op->saved[orders[last_first][i]], &op->node, error);
+  td_node_unlock(&op->node);
+  return status;
+}
+
+/* The gradient of a real operand that stood beside a complex one is real. */
+static td_status
+match_operand(const td_node *node, uint32_t i, td_tensor **gradient, td_error *error) {
+  const td_edge *edge = &node->next_edges[i];
+  const td_input_metadata *operand =
+      edge->node ? &edge->node->input_metadata[edge->input_nr] : NULL;
+  bool is_mixed = *gradient && td_dtype_is_complex((*gradient)->dtype) && operand &&
+                  operand->defined && td_dtype_is_floating(operand->dtype);
+  if (!is_mixed) return TD_OK;
+  TD_LOCAL(whole);
+  whole = TD_TAKE(*gradient);
+  return td_op_real(whole, gradient, error);
+}
 
 td_status
 td_op_apply(td_node *node, td_tensor *const *inputs, td_tensor **outputs, td_error *error) {
   td_op_node *op = (td_op_node *)node;
   const td_op_class *klass = (const td_op_class *)node->klass;
-  td_status status = TD_OK;
+  td_status status = check_saved(op, error);
   TD_LOCAL(dense);
-  if (inputs[0] && inputs[0]->sparse && !klass->takes_sparse)
+  if (!status && inputs[0] && inputs[0]->sparse && !klass->takes_sparse)
     status = td_sparse_to_dense(inputs[0], &dense, error);
   td_tensor *grad = dense ? dense : inputs[0];
   for (uint32_t n = 0; n < node->n_outputs; n++) {
@@ -18,9 +47,9 @@ td_op_apply(td_node *node, td_tensor *const *inputs, td_tensor **outputs, td_err
     outputs[i] = NULL;
     if (status == TD_OK && grad && td_needs_gradient(node, i))
       status = klass->formula(op, grad, i, &outputs[i], error);
+    if (status == TD_OK) status = match_operand(node, i, &outputs[i], error);
   }
-  for (uint32_t i = 0; status && i < node->n_outputs; i++)
-    td_tensor_unref(td_op_take(&outputs[i]));
+  if (status) td_op_drop(outputs, node->n_outputs);
   return status;
 }
 
@@ -49,6 +78,17 @@ td_op_end(td_op_node *op, td_tensor *result) {
   if (!recording) return;
   td_op_announce_saved(op, &op->node);
   td_node_unref(&op->node);
+}
+
+void
+td_op_end_with(const td_op_class *klass, uint32_t n, td_tensor *const *operands, double number,
+               td_tensor *result) {
+  td_number_node *node = td_op_begin(klass, sizeof *node, operands, n);
+  if (!node) return;
+  node->number = number;
+  for (uint32_t i = 0; i < n; i++)
+    td_op_save(&node->op, (int)i, operands[i]);
+  td_op_end(&node->op, result);
 }
 
 void
@@ -86,6 +126,27 @@ td_op_end_once(td_tensor *result, td_tensor *const *inputs, uint32_t n_inputs) {
   if (op) td_op_end(op, result);
 }
 
+typedef struct unknown_node {
+  td_op_node op;
+  const char *name; /* (borrowed) */
+} unknown_node;
+
+static td_status
+unknown_formula(td_op_node *op, td_tensor *grad, uint32_t which, td_tensor **out, td_error *error) {
+  return td_error_set(error, TD_INVALID, "derivative for aten::%s is not implemented",
+                      ((unknown_node *)op)->name);
+}
+static const td_op_class unknown_class = TD_OP_CLASS("NotImplemented", unknown_formula);
+
+void
+td_op_end_unknown(td_tensor *result, td_tensor *const *inputs, uint32_t n_inputs,
+                  const char *name) {
+  unknown_node *node = td_op_begin(&unknown_class, sizeof *node, inputs, n_inputs);
+  if (!node) return;
+  node->name = name;
+  td_op_end(&node->op, result);
+}
+
 td_input_metadata
 td_op_metadata(const td_tensor *tensor) {
   td_input_metadata metadata = {.dtype = tensor->dtype,
@@ -110,6 +171,16 @@ td_op_can_cast(td_dtype from, td_dtype to) {
   return category(from) <= category(to);
 }
 
+/* Of one category: both halves make a float32, unsigned and signed bytes an int16, and else the
+ * wider one holds both. */
+static td_dtype
+wider_alike(td_dtype a, td_dtype b) {
+  if (a == b) return a;
+  if (td_dtype_is_half(a) && td_dtype_is_half(b)) return TD_FLOAT32;
+  if (td_dtype_size(a) == td_dtype_size(b)) return TD_INT16;
+  return td_dtype_size(a) > td_dtype_size(b) ? a : b;
+}
+
 /* A complex number is as wide as the wider of its parts and the other operand. */
 td_dtype
 td_op_wider(td_dtype a, td_dtype b) {
@@ -117,21 +188,32 @@ td_op_wider(td_dtype a, td_dtype b) {
       a == TD_COMPLEX128 || b == TD_COMPLEX128 || a == TD_FLOAT64 || b == TD_FLOAT64;
   if (category(a) == 3 || category(b) == 3) return double_parts ? TD_COMPLEX128 : TD_COMPLEX64;
   if (category(a) != category(b)) return category(a) > category(b) ? a : b;
-  return a == TD_FLOAT64 || a == TD_INT64 ? a : b;
+  return wider_alike(a, b);
+}
+
+/* How much an operand's dtype counts: a number least, a tensor with dimensions most. */
+static int
+rank(const td_tensor *tensor) {
+  return tensor->n_dims > 0 ? 2 : !tensor->is_number;
 }
 
 td_dtype
 td_op_promote(const td_tensor *a, const td_tensor *b) {
-  bool a_counts = a->n_dims > 0 || b->n_dims == 0, b_counts = b->n_dims > 0 || a->n_dims == 0;
-  if (a_counts && b_counts) return td_op_wider(a->dtype, b->dtype);
-  const td_tensor *big = a_counts ? a : b, *small = a_counts ? b : a;
+  if (rank(a) == rank(b)) return td_op_wider(a->dtype, b->dtype);
+  const td_tensor *big = rank(a) > rank(b) ? a : b, *small = rank(a) > rank(b) ? b : a;
   if (category(small->dtype) <= category(big->dtype)) return big->dtype;
   return category(small->dtype) == 3 && big->dtype == TD_FLOAT64 ? TD_COMPLEX128 : small->dtype;
 }
 
+td_status
+td_op_cast_factor(td_tensor *tensor, td_dtype dtype, td_tensor **out, td_error *error) {
+  bool keeps_digits = tensor->n_dims == 0 && td_dtype_is_half(dtype);
+  return td_kernel_cast(tensor, keeps_digits ? TD_FLOAT32 : dtype, out, error);
+}
+
 td_dtype
 td_op_float_dtype(td_dtype dtype) {
-  return td_dtype_is_differentiable(dtype) ? dtype : TD_FLOAT32;
+  return td_dtype_is_differentiable(dtype) ? dtype : td_default_dtype();
 }
 
 td_status
@@ -187,39 +269,30 @@ td_op_wrap_dim(int64_t dim, int n_dims, int *out, td_error *error) {
   return TD_OK;
 }
 
-/* As error texts name dtypes. */
-static const char *const scalar_types[TD_N_DTYPES] = {[TD_FLOAT32] = "Float",
-                                                      [TD_FLOAT64] = "Double",
-                                                      [TD_INT64] = "Long",
-                                                      [TD_BOOL] = "Bool",
-                                                      [TD_INT32] = "Int",
-                                                      [TD_COMPLEX64] = "ComplexFloat",
-                                                      [TD_COMPLEX128] = "ComplexDouble"};
-
 const char *
 td_op_scalar_type(td_dtype dtype) {
-  return scalar_types[dtype];
+  return td_dtype_scalar_name(dtype);
 }
 
 td_status
 td_op_same_dtype(const td_tensor *a, const td_tensor *b, td_error *error) {
   if (a->dtype == b->dtype) return TD_OK;
   return td_error_set(error, TD_DTYPE, "expected scalar type %s but found %s",
-                      scalar_types[a->dtype], scalar_types[b->dtype]);
+                      td_dtype_scalar_name(a->dtype), td_dtype_scalar_name(b->dtype));
 }
 
 td_status
 td_op_want_floating(const td_tensor *tensor, const char *what, td_error *error) {
   if (td_dtype_is_floating(tensor->dtype)) return TD_OK;
   return td_error_set(error, TD_UNSUPPORTED, "\"%s\" not implemented for '%s'", what,
-                      scalar_types[tensor->dtype]);
+                      td_dtype_scalar_name(tensor->dtype));
 }
 
 td_status
 td_op_want_real(const td_tensor *tensor, const char *what, td_error *error) {
   if (!td_dtype_is_complex(tensor->dtype)) return TD_OK;
   return td_error_set(error, TD_UNSUPPORTED, "\"%s\" not implemented for '%s'", what,
-                      scalar_types[tensor->dtype]);
+                      td_dtype_scalar_name(tensor->dtype));
 }
 
 td_status
@@ -231,10 +304,15 @@ td_op_want_dense(const td_tensor *tensor, const char *what, td_error *error) {
 }
 
 td_status
+td_op_no_such_dtype(void) {
+  return td_policy(texts_of_2_15) ? TD_UNSUPPORTED : TD_DTYPE;
+}
+
+td_status
 td_op_want_averageable(const td_tensor *tensor, td_error *error) {
   if (td_dtype_is_differentiable(tensor->dtype)) return TD_OK;
-  return td_error_set(error, TD_DTYPE,
+  return td_error_set(error, td_op_no_such_dtype(),
                       "mean(): could not infer output dtype. Input dtype must be either a floating "
                       "point or complex dtype. Got: %s",
-                      scalar_types[tensor->dtype]);
+                      td_dtype_scalar_name(tensor->dtype));
 }

@@ -9,6 +9,7 @@
 #include "engine/tensor/factories.h"
 #include "engine/tensor/kernels.h"
 #include "engine/tensor/launch.h"
+#include "engine/tensor/layout.h"
 #include "engine/tensor/sparse.h"
 #include "engine/tensor/walk.h"
 
@@ -40,6 +41,14 @@ td_op_take(td_tensor **local) {
   td_tensor *tensor = *local;
   *local = NULL;
   return tensor;
+}
+
+/* td_op_drop drops n references, such as the results of a formula that failed. NULL may be among
+ * them. */
+static inline void
+td_op_drop(td_tensor **tensors, uint32_t n) {
+  for (uint32_t i = 0; i < n; i++)
+    td_tensor_unref(td_op_take(&tensors[i]));
 }
 
 #define TD_INPUTS(...)                                                                             \
@@ -99,6 +108,22 @@ void td_op_save(td_op_node *op, int index, td_tensor *tensor);
 void td_op_save_result(td_op_node *op, int index, td_tensor *result);
 td_status td_op_saved(td_op_node *op, int index, td_tensor **out, td_error *error);
 
+/* td_op_has_edge tells whether anybody can want the gradient of input `which`. Not all that
+ * requires grad can: a view that was made with grad mode off has neither history nor
+ * AccumulateGrad. */
+static inline bool
+td_op_has_edge(const td_op_node *op, uint32_t which) {
+  return op->node.next_edges[which].node != NULL;
+}
+
+/* td_op_end_with makes the node of a result whose formula needs all operands and a number. */
+typedef struct td_number_node {
+  td_op_node op;
+  double number;
+} td_number_node;
+void td_op_end_with(const td_op_class *klass, uint32_t n, td_tensor *const *operands, double number,
+                    td_tensor *result);
+
 /* td_op_announce_saved emits saved_tensor for everything that op saved. The events name `node`: op
  * itself, or the CopySlices that op is part of. */
 void td_op_announce_saved(const td_op_node *op, const td_node *node);
@@ -108,6 +133,11 @@ void td_op_announce_saved(const td_op_node *op, const td_node *node);
  * reaches it. Without history td_op_end_once does nothing. */
 void td_op_end_once(td_tensor *result, td_tensor *const *inputs, uint32_t n_inputs);
 
+/* td_op_end_unknown is the same for a kernel whose derivative PyTorch does not have either, by its
+ * name there (a literal). The node is NotImplemented. */
+void td_op_end_unknown(td_tensor *result, td_tensor *const *inputs, uint32_t n_inputs,
+                       const char *name);
+
 /* What a gradient must become to be an input's: its sizes, dtype and device. */
 td_input_metadata td_op_metadata(const td_tensor *tensor);
 
@@ -116,6 +146,10 @@ td_input_metadata td_op_metadata(const td_tensor *tensor);
 td_dtype td_op_promote(const td_tensor *a, const td_tensor *b);
 td_dtype td_op_wider(td_dtype a, td_dtype b); /* of two tensors with dimensions */
 td_dtype td_op_float_dtype(td_dtype dtype);
+
+/* td_op_cast_factor casts a second factor, or a divisor, to the dtype of the result. A
+ * 0-dimensional one beside halves keeps the digits of a float32. */
+td_status td_op_cast_factor(td_tensor *tensor, td_dtype dtype, td_tensor **out, td_error *error);
 
 /* td_op_can_cast tells whether results of one dtype may be written into a tensor of another. They
  * may not if their category is higher: complex, floating, integer, bool. */
@@ -139,11 +173,24 @@ td_status td_op_wrap_dim(int64_t dim, int n_dims, int *out, td_error *error);
 
 /* These checks fail with TD_DTYPE or TD_UNSUPPORTED and PyTorch's texts. td_op_same_dtype wants one
  * dtype. td_op_want_floating wants a floating dtype for the kernel `what`, td_op_want_real one that
- * is not complex. td_op_want_averageable wants a dtype that has means. */
+ * is not complex. td_op_want_averageable wants a dtype that has means. td_op_no_such_dtype is the
+ * status of an operation that no integer has: PyTorch 2.15 raises NotImplementedError. */
 td_status td_op_same_dtype(const td_tensor *a, const td_tensor *b, td_error *error);
 td_status td_op_want_floating(const td_tensor *tensor, const char *what, td_error *error);
 td_status td_op_want_real(const td_tensor *tensor, const char *what, td_error *error);
+td_status td_op_no_such_dtype(void);
 td_status td_op_want_averageable(const td_tensor *tensor, td_error *error);
+
+/* td_op_check_dtype fails if refused.def says so, td_op_check_sub for booleans. */
+td_status td_op_check_dtype(const char *operation, td_dtype dtype, td_error *error);
+td_status td_op_check_sub(td_dtype a, td_dtype b, td_error *error);
+
+/* td_op_check_number fails if a number is too great for a dtype of one or two bytes. The text names
+ * the dtype with a suffix, "_t" or "". */
+td_status td_op_check_number(td_dtype dtype, double value, const char *suffix, td_error *error);
+
+/* td_op_check_real fails if a number with an imaginary part is for a real dtype. */
+td_status td_op_check_real(td_dtype dtype, td_complex128 value, td_error *error);
 
 /* td_op_want_dense: TD_UNSUPPORTED for a sparse tensor, for the operation `what`. */
 td_status td_op_want_dense(const td_tensor *tensor, const char *what, td_error *error);

@@ -50,6 +50,14 @@ td_plan_tensor(const td_plan *plan, td_dtype dtype, td_device device, td_tensor 
   return TD_OK;
 }
 
+td_tensor *
+td_plan_restore(td_calc *c, td_tensor *a, const td_plan *plan) {
+  if (c->status || a->n_dims == 0 || a->n_dims == plan->kept.n_dims) return a;
+  for (int i = 0; i < plan->n_dims; i++)
+    a = td_calc_unsqueeze(c, a, plan->dims[i]);
+  return a;
+}
+
 td_plan_node *
 td_plan_begin(const td_op_class *klass, td_tensor *self, const td_plan *plan) {
   td_plan_node *node = td_op_begin(klass, sizeof *node, TD_INPUTS(self));

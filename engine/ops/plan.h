@@ -3,7 +3,7 @@
  * What a reduction over some dimensions does to sizes. Private to engine/ops. */
 #pragma once
 
-#include "engine/ops/op.h"
+#include "engine/ops/calc.h"
 
 typedef struct td_plan {
   int n_dims;
@@ -21,6 +21,10 @@ td_status td_plan_init(td_plan *plan, const td_tensor *self, int n_dims, const i
 /* td_plan_tensor makes the result, zeroed, and a view of it in the kept sizes. */
 td_status td_plan_tensor(const td_plan *plan, td_dtype dtype, td_device device, td_tensor **out,
                          td_tensor **kept, td_error *error);
+
+/* td_plan_restore puts what a reduction gave, or its gradient, beside the input: the dimensions
+ * come back one by one. One number needs none. */
+td_tensor *td_plan_restore(td_calc *c, td_tensor *a, const td_plan *plan);
 
 /* Every node of a reduction begins so. */
 typedef struct td_plan_node {

@@ -6,16 +6,20 @@
  * history if grad mode is on and an input requires grad. TD_SHAPE, TD_DTYPE, TD_DEVICE with
  * PyTorch's texts. Any thread.
  *
- * Dtypes follow PyTorch: bool < int64 < float32 < float64. But a 0-dimensional operand does not
- * widen an operand with dimensions, if both have one category (floating, integer, bool). A
- * 0-dimensional CPU operand goes with any device. */
+ * Dtypes follow PyTorch: bool < integers < floats, and in a category the wider one. But a
+ * 0-dimensional operand does not widen an operand with dimensions, if both have one category
+ * (floating, integer, bool). A number widens no tensor of its category. A 0-dimensional CPU operand
+ * goes with any device. Halves and bytes: Note [Compute types] in engine/tensor/dtype.h. */
 #pragma once
 
 #include "engine/tensor/tensor.h"
 
 /* td_op_scalar makes the 0-dimensional operand for a Python number beside `like`. It has like's
- * dtype if that is of the number's category or a higher one. Else it is int64 or float32. */
+ * compute type if that is of the number's category or a higher one. Else it is int64 or float32. */
 td_tensor *td_op_scalar(const td_tensor *like, double value, bool is_integer);
+
+/* td_op_complex_scalar is the same of a complex number. It is double if like's numbers are. */
+td_tensor *td_op_complex_scalar(const td_tensor *like, td_complex128 value);
 
 /* td_op_add is self + alpha * other (AddBackward0), td_op_sub self - alpha * other (SubBackward0),
  * td_op_mul (MulBackward0), td_op_div true division (DivBackward0). Two edges each. */
@@ -29,14 +33,19 @@ td_status td_op_div(td_tensor *self, td_tensor *other, td_tensor **out, td_error
 /* td_op_rsub is number - self (RsubBackward1, one edge). number / self is reciprocal, mul. */
 td_status td_op_rsub(td_tensor *self, double number, td_tensor **out, td_error *error);
 
-/* td_op_mul_number and td_op_div_number are what some compositions of PyTorch are made of
- * (MulBackward1, DivBackward1, one edge). */
+/* td_op_mul_number, td_op_div_number and td_op_add_number are what some compositions of PyTorch are
+ * made of (MulBackward1, DivBackward1, AddBackward1, SubBackward1, one edge). */
 td_status td_op_mul_number(td_tensor *self, double factor, td_tensor **out, td_error *error);
+td_status td_op_add_number(td_tensor *self, double number, bool subtract, td_tensor **out,
+                           td_error *error);
 td_status td_op_div_number(td_tensor *self, double divisor, td_tensor **out, td_error *error);
 
 /* td_op_pow_scalar is self ** exponent (PowBackward0, one edge). An integer tensor with a whole
- * exponent >= 0 stays one. td_op_pow is tensor ** tensor (PowBackward1, two edges). */
+ * exponent >= 0 stays one. td_op_pow_complex is the same with a complex exponent. td_op_pow is
+ * tensor ** tensor (PowBackward1, two edges). */
 td_status td_op_pow_scalar(td_tensor *self, double exponent, td_tensor **out, td_error *error);
+td_status td_op_pow_complex(td_tensor *self, td_complex128 exponent, td_tensor **out,
+                            td_error *error);
 td_status td_op_pow(td_tensor *self, td_tensor *exponent, td_tensor **out, td_error *error);
 
 /* td_op_number_pow is number ** tensor (PowBackward2, one edge; in PyTorch 1 td_op_pow). */
@@ -72,17 +81,15 @@ td_status td_op_sigmoid(td_tensor *self, td_tensor **out, td_error *error);
 td_status td_op_clamp_tensor(td_tensor *self, td_tensor *min, td_tensor *max, td_tensor **out,
                              td_error *error);
 
-/* Functions of two tensors. Equal operands of td_op_maximum (MaximumBackward0) and td_op_minimum
- * (MinimumBackward0) share the gradient. td_op_atan2 (Atan2Backward0), td_op_fmod
- * (FmodBackward1), td_op_remainder (RemainderBackward1). td_op_xlogy is self log other, and 0 if
- * self is 0 (XlogyBackward0). td_op_nextafter (NextafterBackward0) passes the gradient on to self.
- * In PyTorch 1 it has no derivative: TD_UNSUPPORTED when a pass gets there. */
-td_status td_op_maximum(td_tensor *self, td_tensor *other, td_tensor **out, td_error *error);
-td_status td_op_minimum(td_tensor *self, td_tensor *other, td_tensor **out, td_error *error);
-td_status td_op_atan2(td_tensor *self, td_tensor *other, td_tensor **out, td_error *error);
-td_status td_op_fmod(td_tensor *self, td_tensor *other, td_tensor **out, td_error *error);
-td_status td_op_remainder(td_tensor *self, td_tensor *other, td_tensor **out, td_error *error);
-td_status td_op_xlogy(td_tensor *self, td_tensor *other, td_tensor **out, td_error *error);
+/* td_op_maximum, td_op_atan2, ...: see binary.def. Equal operands of td_op_maximum and
+ * td_op_minimum share the gradient. td_op_xlogy is self log other, and 0 if self is 0. */
+#define TD_BINARY(name, ...)                                                                       \
+  td_status td_op_##name(td_tensor *self, td_tensor *other, td_tensor **out, td_error *error);
+#include "engine/ops/binary.def"
+#undef TD_BINARY
+
+/* td_op_nextafter (NextafterBackward0) passes the gradient on to self. In PyTorch 1 it has no
+ * derivative: TD_UNSUPPORTED when a pass gets there. */
 td_status td_op_nextafter(td_tensor *self, td_tensor *other, td_tensor **out, td_error *error);
 
 /* td_op_floor_divide has no gradient (NotImplemented). */
@@ -123,10 +130,8 @@ td_status td_op_div_into(td_tensor *self, td_tensor *other, td_error *error);
 
 /* td_op_copy_into casts and broadcasts (CopyBackwards). td_op_fill_into writes a number
  * (FillBackward2), td_op_fill_tensor_into a 0-dimensional tensor (FillBackward3). td_op_zero_into
- * writes zeros (ZeroBackward0), td_op_overwrite random numbers (UniformBackward0, NormalBackward0).
- */
+ * writes zeros (ZeroBackward0). */
 td_status td_op_copy_into(td_tensor *self, td_tensor *source, td_error *error);
 td_status td_op_fill_tensor_into(td_tensor *self, td_tensor *value, td_error *error);
 td_status td_op_zero_into(td_tensor *self, td_error *error);
-td_status td_op_overwrite(td_tensor *self, td_tensor *drawn, bool uniform, td_error *error);
-td_status td_op_fill_into(td_tensor *self, double value, td_error *error);
+td_status td_op_fill_into(td_tensor *self, td_complex128 value, td_error *error);

@@ -1,80 +1,17 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The generator is MT19937 (Matsumoto and Nishimura 1998). What is drawn from it for each kind of
- * number, and in which order, is as in PyTorch 1.13: one 32-bit word for a float, two for a double.
- * Roundings too: fused where its code is. */
+ * Roundings are PyTorch's too: fused where its code is. */
 #include "engine/ops/random.h"
 
+#include "engine/graph/in_place.h"
+#include "engine/graph/semantics.h"
 #include "engine/ops/cephes.h"
+#include "engine/ops/inplace.h"
 #include "engine/ops/op.h"
-#include "engine/ops/pointwise.h"
+#include "engine/ops/shape.h"
+#include "engine/ops/widen.h"
 
 #include <math.h>
-#include <pthread.h>
-
-#define N_WORDS TD_GENERATOR_WORDS
-#define SHIFT_WORDS 397
-#define DEFAULT_SEED 5489
-
-static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
-static td_generator_state generator; /* (guarded by mutex) */
-
-static void
-seed_locked(uint64_t seed) {
-  generator.words[0] = (uint32_t)seed;
-  for (uint32_t i = 1; i < N_WORDS; i++) {
-    uint32_t before = generator.words[i - 1];
-    generator.words[i] = 1812433253u * (before ^ before >> 30) + i;
-  }
-  generator.next = N_WORDS;
-  generator.seeded = true;
-  generator.has_normal = false;
-}
-
-static void
-refill_locked(void) {
-  uint32_t *words = generator.words;
-  for (int i = 0; i < N_WORDS; i++) {
-    uint32_t mixed = (words[i] & 0x80000000u) | (words[(i + 1) % N_WORDS] & 0x7fffffffu);
-    words[i] = words[(i + SHIFT_WORDS) % N_WORDS] ^ mixed >> 1 ^ (mixed & 1 ? 0x9908b0dfu : 0);
-  }
-  generator.next = 0;
-}
-
-static uint32_t
-draw32_locked(void) {
-  if (generator.next == N_WORDS) refill_locked();
-  uint32_t word = generator.words[generator.next++];
-  word ^= word >> 11;
-  word ^= word << 7 & 0x9d2c5680u;
-  word ^= word << 15 & 0xefc60000u;
-  return word ^ word >> 18;
-}
-
-static float
-uniform_float_locked(void) {
-  return (float)(draw32_locked() & 0xffffffu) * 0x1p-24f;
-}
-
-static double
-uniform_double_locked(void) {
-  uint64_t high = draw32_locked(), low = draw32_locked();
-  return (double)((high << 32 | low) & 0x1fffffffffffffu) * 0x1p-53;
-}
-
-/* Box and Muller's pairs, the second one kept for the next call. */
-static double
-normal_locked(void) {
-  if (generator.has_normal) {
-    generator.has_normal = false;
-    return generator.normal;
-  }
-  double u1 = uniform_double_locked(), u2 = uniform_double_locked();
-  double radius = sqrt(-2 * log1p(-u2)), angle = 2 * M_PI * u1;
-  generator.normal = radius * sin(angle);
-  generator.has_normal = true;
-  return radius * cos(angle);
-}
 
 /* Sixteen uniform numbers become normal ones: element i and i + 8 are a pair. Floats as PyTorch's
  * vector code computes them. */
@@ -92,158 +29,271 @@ static void
 normal_16_double(double *data, double mean, double std) {
   for (int i = 0; i < 8; i++) {
     double radius = sqrt(-2 * log(1 - data[i])), angle = 2 * M_PI * data[i + 8];
-    data[i] = radius * cos(angle) * std + mean;
-    data[i + 8] = radius * sin(angle) * std + mean;
+    data[i] = fma(radius * cos(angle), std, mean);
+    data[i + 8] = fma(radius * sin(angle), std, mean);
   }
 }
 
 /* The last sixteen are drawn anew where they are not a whole block. */
 #define DEFINE_NORMAL_FILL(T)                                                                      \
-  static void normal_##T##_locked(T *data, int64_t n, T mean, T std) {                             \
+  static void fill_normal_##T(td_generator *generator, T *data, int64_t n, T mean, T std) {        \
     for (int64_t i = 0; i < n; i++)                                                                \
-      data[i] = uniform_##T##_locked();                                                            \
+      data[i] = td_draw_uniform_##T##_locked(generator);                                           \
     for (int64_t i = 0; i + 16 <= n; i += 16)                                                      \
       normal_16_##T(data + i, mean, std);                                                          \
     if (n % 16 == 0) return;                                                                       \
     T *last = data + n - 16;                                                                       \
     for (int i = 0; i < 16; i++)                                                                   \
-      last[i] = uniform_##T##_locked();                                                            \
+      last[i] = td_draw_uniform_##T##_locked(generator);                                           \
     normal_16_##T(last, mean, std);                                                                \
   }
 DEFINE_NORMAL_FILL(float)
 DEFINE_NORMAL_FILL(double)
 
 static void
-lock_generator(void) {
-  pthread_mutex_lock(&mutex);
-  if (!generator.seeded) seed_locked(DEFAULT_SEED);
+fill_uniform_float(td_generator *generator, float *x, int64_t n, float low, float high) {
+  float span = high - low;
+  for (int64_t i = 0; i < n; i++)
+    x[i] = fmaf(td_draw_uniform_float_locked(generator), span, low);
 }
 
-void
-td_generator_get(td_generator_state *state) {
-  pthread_mutex_lock(&mutex);
-  if (!generator.seeded) seed_locked(DEFAULT_SEED);
-  *state = generator;
-  pthread_mutex_unlock(&mutex);
-}
+/* A fill writes a contiguous tensor, by two numbers. */
+typedef void (*fill)(td_generator *generator, td_tensor *contiguous, double a, double b);
 
-void
-td_generator_set(const td_generator_state *state) {
-  pthread_mutex_lock(&mutex);
-  generator = *state;
-  pthread_mutex_unlock(&mutex);
-}
-
-void
-td_manual_seed(uint64_t seed) {
-  pthread_mutex_lock(&mutex);
-  seed_locked(seed);
-  pthread_mutex_unlock(&mutex);
-}
-
-static void
-fill_uniform(td_tensor *contiguous, double from, double to) {
-  int64_t n = td_tensor_n_elements(contiguous);
-  if (!TD_LAUNCH("uniform", 1, contiguous)) return;
-  lock_generator();
-  if (contiguous->dtype == TD_FLOAT32) {
-    float *x = td_tensor_data(contiguous), low = (float)from, span = (float)to - low;
-    for (int64_t i = 0; i < n; i++)
-      x[i] = fmaf(uniform_float_locked(), span, low);
-  } else {
-    double *x = td_tensor_data(contiguous);
-    for (int64_t i = 0; i < n; i++)
-      x[i] = fma(uniform_double_locked(), to - from, from);
+#define UNIFORM td_draw_uniform_double_locked(generator)
+#define NORMAL td_draw_normal_locked(generator)
+#define TD_RANDOM(name, node_name, kernel, expression, ...)                                        \
+  static void draw_##name(td_generator *generator, td_tensor *contiguous, double a, double b) {    \
+    int64_t n = td_tensor_n_elements(contiguous);                                                  \
+    for (int64_t i = 0; i < n; i++)                                                                \
+      td_tensor_set(contiguous, i, (expression));                                                  \
   }
-  pthread_mutex_unlock(&mutex);
+#include "engine/ops/random.def"
+#undef TD_RANDOM
+
+static void
+fill_uniform(td_generator *generator, td_tensor *contiguous, double from, double to) {
+  int64_t n = td_tensor_n_elements(contiguous);
+  if (contiguous->dtype == TD_FLOAT32)
+    fill_uniform_float(generator, td_tensor_data(contiguous), n, (float)from, (float)to);
+  else if (contiguous->dtype == TD_FLOAT64)
+    for (int64_t i = 0; i < n; i++)
+      ((double *)td_tensor_data(contiguous))[i] = fma(UNIFORM, to - from, from);
+  else
+    draw_uniform(generator, contiguous, from, to);
 }
 
 static void
-fill_normal(td_tensor *contiguous, double mean, double std) {
+fill_normal(td_generator *generator, td_tensor *contiguous, double mean, double std) {
   int64_t n = td_tensor_n_elements(contiguous);
-  if (!TD_LAUNCH("normal", 1, contiguous)) return;
-  lock_generator();
-  if (n < 16)
-    for (int64_t i = 0; i < n; i++)
-      td_tensor_set(contiguous, i, normal_locked() * std + mean);
-  else if (contiguous->dtype == TD_FLOAT32)
-    normal_float_locked(td_tensor_data(contiguous), n, (float)mean, (float)std);
+  if (n >= 16 && contiguous->dtype == TD_FLOAT32)
+    fill_normal_float(generator, td_tensor_data(contiguous), n, (float)mean, (float)std);
+  else if (n >= 16 && contiguous->dtype == TD_FLOAT64)
+    fill_normal_double(generator, td_tensor_data(contiguous), n, mean, std);
   else
-    normal_double_locked(td_tensor_data(contiguous), n, mean, std);
-  pthread_mutex_unlock(&mutex);
+    draw_normal(generator, contiguous, mean, std);
+}
+
+typedef struct random_row {
+  td_op_class klass;
+  const char *name;
+  fill fill;
+} random_row;
+
+static td_status
+overwritten_formula(td_op_node *op, td_tensor *grad, uint32_t which, td_tensor **out,
+                    td_error *error) {
+  return td_tensor_new_like(grad, out, error);
+}
+
+static void
+run_fill(fill fill, td_generator *generator, td_tensor *contiguous, double a, double b) {
+  if (!TD_LAUNCH("random", 1, contiguous)) return;
+  generator = td_generator_lock(generator);
+  fill(generator, contiguous, a, b);
+  td_generator_unlock(generator);
+}
+
+static td_status
+overwrite(const random_row *row, td_tensor *self, td_tensor *drawn, td_error *error) {
+  td_write write;
+  TD_TRY(td_write_begin(&write, &row->klass, sizeof(td_op_node), row->name, &self, 1, error));
+  TD_TRY(td_write_check(&write, td_check_overlap(self, error)));
+  td_kernel_copy(self, drawn);
+  return td_write_end(&write, error);
 }
 
 /* Draws into a contiguous tensor, then copies. */
 static td_status
-refill(td_tensor *self, void (*fill)(td_tensor *, double, double), double a, double b,
+refill(const random_row *row, td_generator *generator, td_tensor *self, double a, double b,
        td_error *error) {
   TD_LOCAL(drawn);
-  TD_TRY(td_op_want_floating(self, "random numbers", error));
-  TD_TRY(td_tensor_new_empty(self->dtype, TD_CPU, self->n_dims, self->sizes, &drawn, error));
-  fill(drawn, a, b);
-  return td_op_overwrite(self, drawn, fill == fill_uniform, error);
+  if (row->fill == fill_uniform || row->fill == fill_normal)
+    TD_TRY(td_op_want_floating(self, row->name, error));
+  TD_TRY(td_op_check_dtype(row->name, self->dtype, error));
+  td_dtype dtype = td_dtype_compute(self->dtype);
+  TD_TRY(td_tensor_new_empty(dtype, TD_CPU, self->n_dims, self->sizes, &drawn, error));
+  run_fill(row->fill, generator, drawn, a, b);
+  return overwrite(row, self, drawn, error);
 }
 
-td_status
-td_op_uniform_into(td_tensor *self, double from, double to, td_error *error) {
-  return refill(self, fill_uniform, from, to, error);
-}
-
-td_status
-td_op_normal_into(td_tensor *self, double mean, double std, td_error *error) {
-  return refill(self, fill_normal, mean, std, error);
-}
+#define TD_RANDOM(name_, node_name, kernel, expression, allowed, ...)                              \
+  static const random_row name_##_row = {TD_OP_CLASS(node_name, overwritten_formula),              \
+                                         .name = #name_ "_", .fill = kernel};                      \
+  td_status td_op_##name_##_into(td_generator *generator, td_tensor *self, double a, double b,     \
+                                 td_error *error) {                                                \
+    if (!(allowed)) return td_error_set(error, TD_INVALID, __VA_ARGS__);                           \
+    return refill(&name_##_row, generator, self, a, b, error);                                     \
+  }
+#include "engine/ops/random.def"
+#undef TD_RANDOM
 
 static td_status
-new_filled(td_dtype dtype, td_device device, int n_dims, const int64_t *sizes,
-           void (*fill)(td_tensor *, double, double), double a, double b, td_tensor **out,
-           td_error *error) {
+new_filled(td_generator *generator, td_dtype dtype, td_device device, int n_dims,
+           const int64_t *sizes, fill fill, td_tensor **out, td_error *error) {
   TD_LOCAL(result);
-  TD_TRY(td_tensor_new_empty(dtype, device, n_dims, sizes, &result, error));
-  TD_TRY(td_op_want_floating(result, "random numbers", error));
-  fill(result, a, b);
+  TD_LOCAL(parts);
+  td_dtype wide = td_dtype_compute(dtype);
+  TD_TRY(td_tensor_new_empty(wide, device, n_dims, sizes, &result, error));
+  if (td_dtype_is_complex(dtype)) { /* the variance is that of both parts together */
+    TD_TRY(td_op_view_as_real(result, &parts, error));
+    run_fill(fill, generator, parts, 0, fill == fill_normal ? 1 / sqrt(2) : 1);
+    *out = TD_TAKE(result);
+    return TD_OK;
+  }
+  TD_TRY(td_op_want_floating(
+      result, fill == fill_normal ? "normal_kernel_cpu" : "check_uniform_bounds", error));
+  run_fill(fill, generator, result, 0, 1);
+  TD_TRY(td_op_rounded(&result, dtype, error));
   *out = TD_TAKE(result);
   return TD_OK;
 }
 
 td_status
-td_op_rand(td_dtype dtype, td_device device, int n_dims, const int64_t *sizes, td_tensor **out,
-           td_error *error) {
-  return new_filled(dtype, device, n_dims, sizes, fill_uniform, 0, 1, out, error);
+td_op_rand(td_generator *generator, td_dtype dtype, td_device device, int n_dims,
+           const int64_t *sizes, td_tensor **out, td_error *error) {
+  return new_filled(generator, dtype, device, n_dims, sizes, fill_uniform, out, error);
 }
 
 td_status
-td_op_randn(td_dtype dtype, td_device device, int n_dims, const int64_t *sizes, td_tensor **out,
-            td_error *error) {
-  return new_filled(dtype, device, n_dims, sizes, fill_normal, 0, 1, out, error);
+td_op_randn(td_generator *generator, td_dtype dtype, td_device device, int n_dims,
+            const int64_t *sizes, td_tensor **out, td_error *error) {
+  return new_filled(generator, dtype, device, n_dims, sizes, fill_normal, out, error);
 }
 
-/* Fisher and Yates's shuffle, from the front. */
-td_status
-td_op_randperm(int64_t n, td_tensor **out, td_error *error) {
-  TD_TRY(td_tensor_new_empty(TD_INT64, TD_CPU, 1, &n, out, error));
-  int64_t *numbers = td_tensor_data(*out);
+static int64_t
+draw_between_locked(td_generator *generator, int64_t from, uint64_t span) {
+  bool wide = span >= (uint64_t)1 << (td_policy(long_draws) ? 28 : 32);
+  uint64_t word = wide ? td_draw64_locked(generator) : td_draw32_locked(generator);
+  return (int64_t)(word % span + (uint64_t)from);
+}
+
+/* The largest integer up to which the dtype holds each one. */
+static uint64_t
+largest_of(td_dtype dtype) {
+  static const int digits[TD_N_DTYPES] = {
+      [TD_FLOAT32] = 24, [TD_FLOAT64] = 53, [TD_FLOAT16] = 11, [TD_BFLOAT16] = 8};
+  int bits = digits[dtype] ? digits[dtype] : (int)td_dtype_size(dtype) * 8 - (dtype != TD_UINT8);
+  if (dtype == TD_BOOL) return 1;
+  return ((uint64_t)1 << bits) - (td_dtype_is_floating(dtype) ? 0 : 1);
+}
+
+static int64_t
+draw_any_locked(td_generator *generator, td_dtype dtype) {
+  bool wide = td_dtype_size(dtype) == 8;
+  uint64_t word = wide ? td_draw64_locked(generator) : td_draw32_locked(generator);
+  return (int64_t)(word % (largest_of(dtype) + 1));
+}
+
+/* What a dtype of integers holds. */
+static td_status
+check_bounds(td_dtype dtype, int64_t from, int64_t to, td_error *error) {
+  if (td_dtype_is_floating(dtype)) return TD_OK;
+  int64_t least = dtype == TD_INT64   ? INT64_MIN
+                  : dtype == TD_INT32 ? INT32_MIN
+                  : dtype == TD_INT16 ? INT16_MIN
+                  : dtype == TD_INT8  ? INT8_MIN
+                                      : 0;
+  int64_t most = dtype == TD_UINT8 ? UINT8_MAX : dtype == TD_BOOL ? 1 : ~least;
+  const char *name = td_dtype_cpp_name(dtype);
+  if (from < least || from > most)
+    return td_error_set(error, TD_INVALID, "from is out of bounds for %s", name);
+  if (to - 1 < least || to - 1 > most)
+    return td_error_set(error, TD_INVALID, "to - 1 is out of bounds for %s", name);
+  return TD_OK;
+}
+
+/* Integers as int64, contiguous. */
+static td_status
+draw_integers(td_generator *generator, td_dtype dtype, bool bounded, int64_t from, int64_t to,
+              int n_dims, const int64_t *sizes, td_tensor **out, td_error *error) {
+  if (bounded && from >= to)
+    return td_error_set(error, TD_INVALID,
+                        "random_ expects 'from' to be less than 'to', but got from=%lld >= to=%lld",
+                        (long long)from, (long long)to);
+  if (td_dtype_is_complex(dtype))
+    return td_error_set(error, TD_UNSUPPORTED, "\"random_\" not implemented for '%s'",
+                        td_dtype_scalar_name(dtype));
+  if (bounded) TD_TRY(check_bounds(dtype, from, to, error));
+  TD_TRY(td_tensor_new_empty(TD_INT64, TD_CPU, n_dims, sizes, out, error));
+  int64_t n = td_tensor_n_elements(*out), *x = td_tensor_data(*out);
+  generator = td_generator_lock(generator);
   for (int64_t i = 0; i < n; i++)
-    numbers[i] = i;
-  lock_generator();
-  for (int64_t i = 0; i < n - 1; i++) {
-    int64_t other = i + draw32_locked() % (n - i), number = numbers[i];
-    numbers[i] = numbers[other];
-    numbers[other] = number;
-  }
-  pthread_mutex_unlock(&mutex);
+    x[i] = bounded ? draw_between_locked(generator, from, (uint64_t)to - (uint64_t)from)
+                   : draw_any_locked(generator, dtype);
+  td_generator_unlock(generator);
   return TD_OK;
 }
 
 td_status
-td_op_bernoulli_into(td_tensor *noise, double p, td_error *error) {
-  TD_TRY(td_op_want_floating(noise, "bernoulli_", error));
-  if (!TD_LAUNCH("bernoulli", 1, noise)) return TD_OK;
+td_op_random_into(td_generator *generator, td_tensor *self, bool bounded, int64_t from, int64_t to,
+                  td_error *error) {
+  static const random_row row = {TD_OP_CLASS("RandomBackward0", overwritten_formula), "random_"},
+                          until = {TD_OP_CLASS("RandomBackward1", overwritten_formula), "random_"},
+                          all = {TD_OP_CLASS("RandomBackward2", overwritten_formula), "random_"};
+  TD_LOCAL(drawn);
+  TD_TRY(draw_integers(generator, self->dtype, bounded, from, to, self->n_dims, self->sizes, &drawn,
+                       error));
+  return overwrite(!bounded ? &all : from == 0 ? &until : &row, self, drawn, error);
+}
+
+td_status
+td_op_randint(td_generator *generator, int64_t from, int64_t to, td_dtype dtype, td_device device,
+              int n_dims, const int64_t *sizes, td_tensor **out, td_error *error) {
+  TD_LOCAL(drawn);
+  TD_LOCAL(cast);
+  TD_TRY(draw_integers(generator, dtype, true, from, to, n_dims, sizes, &drawn, error));
+  TD_TRY(td_kernel_cast(drawn, dtype, &cast, error));
+  return td_kernel_to_device(cast, device, out, error);
+}
+
+/* Fisher and Yates's shuffle, from the front. */
+td_status
+td_op_randperm(td_generator *generator, int64_t n, td_tensor **out, td_error *error) {
+  TD_TRY(td_tensor_new_empty(TD_INT64, TD_CPU, 1, &n, out, error));
+  int64_t *numbers = td_tensor_data(*out);
+  for (int64_t i = 0; i < n; i++)
+    numbers[i] = i;
+  generator = td_generator_lock(generator);
+  for (int64_t i = 0; i < n - 1; i++) {
+    int64_t other = i + td_draw32_locked(generator) % (n - i), number = numbers[i];
+    numbers[i] = numbers[other];
+    numbers[other] = number;
+  }
+  td_generator_unlock(generator);
+  return TD_OK;
+}
+
+static void
+fill_noise(td_generator *generator, td_tensor *noise, double p, double unused) {
   int64_t n = td_tensor_n_elements(noise);
-  lock_generator();
   TD_DISPATCH_FLOATING(noise->dtype, T *x = td_tensor_data(noise);
-                       for (int64_t i = 0; i < n; i++) x[i] =
-                           uniform_double_locked() < p ? 1 / (T)p : 0;)
-  pthread_mutex_unlock(&mutex);
+                       for (int64_t i = 0; i < n; i++) x[i] = UNIFORM < p ? 1 / (T)p : 0;)
+}
+
+td_status
+td_op_dropout_noise(td_tensor *noise, double p, td_error *error) {
+  TD_TRY(td_op_want_floating(noise, "bernoulli_", error));
+  run_fill(fill_noise, NULL, noise, p, 0);
   return TD_OK;
 }

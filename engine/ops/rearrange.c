@@ -100,7 +100,7 @@ roll_all(td_tensor *self, int n_shifts, const int64_t *shifts, int n_dims, const
     TD_TRY(td_op_reshape(now, 1, (int64_t[]){-1}, &flat, error));
     td_tensor_unref(TD_TAKE(now));
     TD_TRY(roll_dim(flat, shifts[0], 0, &now, error));
-    return td_op_reshape(now, self->n_dims, self->sizes, out, error);
+    return td_op_own(td_op_reshape(now, self->n_dims, self->sizes, out, error), out);
   }
   for (int i = 0; i < n_dims; i++) {
     int dim;
@@ -219,12 +219,17 @@ static void
 clear_triangle(td_tensor *matrices, int64_t diagonal, bool upper) {
   int64_t rows = matrices->sizes[matrices->n_dims - 2];
   int64_t columns = matrices->sizes[matrices->n_dims - 1], n = td_tensor_n_elements(matrices);
+  size_t element = td_dtype_size(matrices->dtype);
   if (!TD_LAUNCH("triangle", 1, matrices)) return;
-  TD_DISPATCH_ALL(
-      matrices->dtype, T *x = td_tensor_data(matrices); for (int64_t i = 0; i < n; i++) {
-        int64_t column = i % columns, row = i / columns % rows, distance = column - row;
-        if (upper ? distance < diagonal : distance > diagonal) x[i] = 0;
-      })
+  char *line = td_tensor_data(matrices);
+  for (int64_t i = 0; i < n; i += columns, line += (size_t)columns * element) {
+    int64_t end = i / columns % rows + diagonal + !upper;
+    end = TD_MAX(0, TD_MIN(end, columns));
+    if (upper)
+      memset(line, 0, (size_t)end * element);
+    else
+      memset(line + (size_t)end * element, 0, (size_t)(columns - end) * element);
+  }
 }
 
 static td_status

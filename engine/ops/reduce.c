@@ -5,16 +5,24 @@
 
 #include "engine/ops/calc.h"
 #include "engine/ops/plan.h"
+#include "engine/ops/widen.h"
 
 /* r = sum x (or its mean):  dx = dr repeated (times 1 / n) */
+static const td_op_class sum_class, mean_class, mean_dims_class;
+
 static td_tensor *
 reduce_calc(td_calc *c, td_op_node *op, td_tensor *grad, uint32_t which) {
   const td_plan_node *node = (td_plan_node *)op;
   td_sizes sizes = {.n_dims = node->self.n_dims};
   memcpy(sizes.at, node->self.sizes, sizeof sizes.at);
-  td_tensor *expanded = td_calc_expand(c, td_calc_reshape(c, grad, &node->plan.kept), &sizes);
-  if (node->number == 1) return td_calc_to(c, expanded, node->self.dtype);
-  return td_calc_to(c, DIV(expanded, NUMBER(grad, node->number)), node->self.dtype);
+  bool is_whole = op->node.klass == &sum_class.base || op->node.klass == &mean_class.base;
+  bool is_mean = op->node.klass == &mean_class.base || op->node.klass == &mean_dims_class.base;
+  bool is_dropped = !is_whole && node->plan.result.n_dims < node->plan.kept.n_dims;
+  for (int i = 0; is_dropped && i < node->plan.n_dims; i++)
+    grad = td_calc_unsqueeze(c, grad, node->plan.dims[i]);
+  td_tensor *expanded = td_calc_expand(c, grad, &sizes);
+  if (is_mean) expanded = td_calc_div_number(c, expanded, node->number);
+  return td_calc_to(c, expanded, node->self.dtype);
 }
 static const td_op_class sum_class = TD_CALC_CLASS("SumBackward0", reduce_calc);
 static const td_op_class sum_dims_class = TD_CALC_CLASS("SumBackward1", reduce_calc);
@@ -43,9 +51,10 @@ reduce(const td_op_class *klass, bool is_mean, td_tensor *self, int n_dims, cons
   if (is_mean) TD_TRY(td_op_want_averageable(self, error));
   td_dtype dtype = td_dtype_is_differentiable(self->dtype) ? self->dtype : TD_INT64;
   TD_TRY(td_kernel_cast(self, dtype, &cast, error));
-  TD_TRY(td_plan_tensor(&plan, dtype, self->device, out, &kept, error));
+  TD_TRY(td_plan_tensor(&plan, td_dtype_compute(dtype), self->device, out, &kept, error));
   td_kernel_sum_into(kept, cast);
   if (is_mean) divide(*out, plan.count);
+  TD_TRY(td_op_rounded(out, dtype, error));
   td_plan_node *node = td_plan_begin(klass, self, &plan);
   if (!node) return TD_OK;
   node->number = is_mean ? (double)plan.count : 1;

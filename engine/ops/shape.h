@@ -5,7 +5,7 @@
  * rules of all operations. */
 #pragma once
 
-#include "engine/tensor/tensor.h"
+#include "engine/tensor/layout.h"
 
 /* td_op_view needs compatible strides (ViewBackward0). td_op_reshape is a view if it can be one
  * (ViewBackward0, in PyTorch 1 ReshapeAliasBackward0). Else it is a copy (CloneBackward0,
@@ -48,6 +48,18 @@ td_status td_op_movedim(td_tensor *self, int n, const int64_t *from, const int64
 td_status td_op_unflatten(td_tensor *self, int64_t dim, int n_sizes, const int64_t *sizes,
                           td_tensor **out, td_error *error);
 
+/* td_op_diagonal is a view (DiagonalBackward0), td_op_diagonal_copy of a matrix a copy
+ * (DiagonalBackward0_copy). td_op_diag_embed puts the last dimension on a diagonal of zeros
+ * (DiagEmbedBackward0). td_op_unfold is a view of windows of `size` elements, `step` apart; the
+ * last dimension goes along a window (UnfoldBackward0). */
+td_status td_op_diagonal(td_tensor *self, int64_t offset, int64_t dim1, int64_t dim2,
+                         td_tensor **out, td_error *error);
+td_status td_op_diagonal_copy(td_tensor *self, int64_t offset, td_tensor **out, td_error *error);
+td_status td_op_diag_embed(td_tensor *self, int64_t offset, int64_t dim1, int64_t dim2,
+                           td_tensor **out, td_error *error);
+td_status td_op_unfold(td_tensor *self, int64_t dim, int64_t size, int64_t step, td_tensor **out,
+                       td_error *error);
+
 /* td_op_unsqueeze (UnsqueezeBackward0); td_op_squeeze drops all dimensions of size 1
  * (SqueezeBackward0), td_op_squeeze_dim one if it is of size 1 (SqueezeBackward1). */
 td_status td_op_unsqueeze(td_tensor *self, int64_t dim, td_tensor **out, td_error *error);
@@ -78,14 +90,23 @@ td_status td_op_chunk(td_tensor *self, int64_t chunks, int64_t dim, td_tensor **
                       uint32_t *n_out, td_error *error);
 
 /* td_op_split_sizes cuts pieces of given lengths (SplitWithSizesBackward0). td_op_unbind returns
- * all slices of a dimension, without that dimension (UnbindBackward0). td_op_unsafe_chunk is
- * td_op_chunk, but the caller may write into the pieces (UnsafeSplitBackward0). */
+ * all slices of a dimension, without that dimension (UnbindBackward0). The unsafe ones are the
+ * same, but the caller may write into the pieces (UnsafeSplitBackward0 and so on). */
 td_status td_op_split_sizes(td_tensor *self, int n, const int64_t *lengths, int64_t dim,
                             td_tensor ***out, uint32_t *n_out, td_error *error);
 td_status td_op_unbind(td_tensor *self, int64_t dim, td_tensor ***out, uint32_t *n_out,
                        td_error *error);
+td_status td_op_unsafe_split(td_tensor *self, int64_t split_size, int64_t dim, td_tensor ***out,
+                             uint32_t *n_out, td_error *error);
+td_status td_op_unsafe_split_sizes(td_tensor *self, int n, const int64_t *lengths, int64_t dim,
+                                   td_tensor ***out, uint32_t *n_out, td_error *error);
 td_status td_op_unsafe_chunk(td_tensor *self, int64_t chunks, int64_t dim, td_tensor ***out,
                              uint32_t *n_out, td_error *error);
+
+/* td_op_view_as_real adds a dimension of size 2, for the real and the imaginary parts
+ * (ViewAsRealBackward0). td_op_view_as_complex takes it away (ViewAsComplexBackward0). */
+td_status td_op_view_as_real(td_tensor *self, td_tensor **out, td_error *error);
+td_status td_op_view_as_complex(td_tensor *self, td_tensor **out, td_error *error);
 
 /* td_op_cat joins along a dimension (CatBackward0, one edge per tensor), td_op_stack along a new
  * one (StackBackward0). */
@@ -94,9 +115,22 @@ td_status td_op_cat(uint32_t n, td_tensor *const *tensors, int64_t dim, td_tenso
 td_status td_op_stack(uint32_t n, td_tensor *const *tensors, int64_t dim, td_tensor **out,
                       td_error *error);
 
-/* td_op_clone copies (CloneBackward0). td_op_contiguous copies too, or returns self if it is
- * contiguous. td_op_detach is a view without history. */
+/* td_op_clone copies (CloneBackward0), row-major. td_op_clone_as_it_lies keeps the order of the
+ * dimensions in memory: see engine/tensor/layout.h. td_op_contiguous copies too, or returns self if
+ * it is contiguous. td_op_detach is a view without history. */
 td_status td_op_clone(td_tensor *self, td_tensor **out, td_error *error);
+td_status td_op_clone_as_it_lies(td_tensor *self, td_tensor **out, td_error *error);
+
+/* The same with the dimensions in an order that has a name: td_op_clone_in copies, and
+ * td_op_contiguous_in does if self does not lie so. td_op_to_format is the latter, with a
+ * ToCopyBackward0. */
+td_status td_op_clone_in(td_tensor *self, td_memory_format format, td_tensor **out,
+                         td_error *error);
+td_status td_op_contiguous_in(td_tensor *self, td_memory_format format, td_tensor **out,
+                              td_error *error);
+td_status td_op_to_format(td_tensor *self, td_memory_format format, td_tensor **out,
+                          td_error *error);
+
 td_status td_op_contiguous(td_tensor *self, td_tensor **out, td_error *error);
 td_status td_op_detach(td_tensor *self, td_tensor **out, td_error *error);
 

@@ -64,7 +64,7 @@ td_op_slice(td_tensor *self, int64_t dim, int64_t start, int64_t end, int64_t st
             td_error *error) {
   int at;
   if (self->n_dims == 0)
-    return td_error_set(error, TD_SHAPE, "slice() cannot be applied to a 0-dim tensor.");
+    return td_error_set(error, TD_OUT_OF_RANGE, "slice() cannot be applied to a 0-dim tensor.");
   if (step <= 0) return td_error_set(error, TD_INVALID, "slice step must be positive");
   TD_TRY(td_op_wrap_dim(dim, self->n_dims, &at, error));
   start = clamp_index(start, 0, self->sizes[at]);
@@ -79,13 +79,30 @@ td_op_slice(td_tensor *self, int64_t dim, int64_t start, int64_t end, int64_t st
   return TD_OK;
 }
 
+/* The gradient of a gradient of an index is that index. */
+static td_status
+select_backward_formula(td_op_node *op, td_tensor *grad, uint32_t which, td_tensor **out,
+                        td_error *error) {
+  td_view_node *node = (td_view_node *)op;
+  return td_op_select(grad, node->numbers[DIM], node->numbers[START], out, error);
+}
+static const td_op_class select_backward_class =
+    TD_OP_CLASS("SelectBackwardBackward0", select_backward_formula);
+
 static td_status
 select_formula(td_op_node *op, td_tensor *grad, uint32_t which, td_tensor **out, td_error *error) {
   td_view_node *node = (td_view_node *)op;
-  TD_LOCAL(raised);
-  TD_TRY(td_op_unsqueeze(grad, node->numbers[DIM], &raised, error));
-  return td_op_slice_backward(raised, &node->self, (int)node->numbers[DIM], node->numbers[START], 1,
-                              out, error);
+  int64_t dim = node->numbers[DIM], index = node->numbers[START], strides[TD_MAX_DIMS];
+  TD_LOCAL(place);
+  TD_TRY(td_tensor_new(grad->dtype, grad->device, node->self.n_dims, node->self.at, out, error));
+  td_sizes sizes = td_view_sizes_without(*out, (int)dim, strides);
+  place = td_tensor_new_view(*out, sizes.n_dims, sizes.at, strides, index * (*out)->strides[dim]);
+  td_kernel_copy(place, grad);
+  td_view_node *back = td_op_begin(&select_backward_class, sizeof *back, TD_INPUTS(grad));
+  if (!back) return TD_OK;
+  set_numbers(back, dim, index, 1);
+  td_op_end(&back->op, *out);
+  return TD_OK;
 }
 static const td_op_class select_class = TD_OP_CLASS("SelectBackward0", select_formula);
 

@@ -22,6 +22,13 @@ piece_gradient(const cut_node *node, uint32_t i, td_tensor *grad, td_tensor **ou
   return td_tensor_new(piece->dtype, piece->device, piece->n_dims, piece->sizes, out, error);
 }
 
+static bool
+any_is_there(uint32_t n, td_tensor *const *gradients) {
+  for (uint32_t i = 0; i < n; i++)
+    if (gradients[i]) return true;
+  return false;
+}
+
 typedef td_status (*join)(uint32_t n, td_tensor *const *tensors, int64_t dim, td_tensor **out,
                           td_error *error);
 
@@ -30,7 +37,7 @@ put_together(td_node *node, td_tensor *const *inputs, td_tensor **outputs, join 
              td_error *error) {
   const cut_node *cut = (cut_node *)node;
   outputs[0] = NULL;
-  if (!td_needs_gradient(node, 0)) return TD_OK;
+  if (!td_needs_gradient(node, 0) || !any_is_there(node->n_inputs, inputs)) return TD_OK;
   td_tensor **pieces = TD_NEW_N(td_tensor *, node->n_inputs);
   td_status status = TD_OK;
   for (uint32_t i = 0; i < node->n_inputs && status == TD_OK; i++)
@@ -55,12 +62,26 @@ unbind_backward(td_node *node, td_tensor *const *inputs, td_tensor **outputs, td
 static const td_node_class split_class = {.name = "SplitBackward0", .apply = cut_backward};
 static const td_node_class unsafe_class = {.name = "UnsafeSplitBackward0", .apply = cut_backward};
 static const td_node_class sizes_class = {.name = "SplitWithSizesBackward0", .apply = cut_backward};
+static const td_node_class unsafe_sizes_class = {.name = "UnsafeSplitWithSizesBackward0",
+                                                 .apply = cut_backward};
 static const td_node_class unbind_class = {.name = "UnbindBackward0", .apply = unbind_backward};
+
+/* A write into an unsafe piece is none into the others. */
+static void
+count_apart(td_tensor **piece) {
+  td_tensor *alias = td_tensor_alias(*piece);
+  td_tensor_unref(*piece);
+  *piece = alias;
+}
 
 static void
 finish(const td_node_class *klass, td_tensor *self, int dim, td_tensor **pieces, uint32_t n) {
-  for (uint32_t i = 0; klass != &unsafe_class && i < n; i++)
-    td_view_init(pieces[i], self, TD_CREATION_MULTI_OUTPUT);
+  bool are_views = klass != &unsafe_class && klass != &unsafe_sizes_class;
+  for (uint32_t i = 0; i < n; i++)
+    if (are_views)
+      td_view_init(pieces[i], self, TD_CREATION_MULTI_OUTPUT);
+    else
+      count_apart(&pieces[i]);
   cut_node *node = td_function_begin(klass, sizeof *node, TD_INPUTS(self));
   if (!node) return;
   node->dim = dim;
@@ -111,8 +132,14 @@ td_op_split(td_tensor *self, int64_t split_size, int64_t dim, td_tensor ***out, 
 }
 
 td_status
-td_op_split_sizes(td_tensor *self, int n, const int64_t *lengths, int64_t dim, td_tensor ***out,
-                  uint32_t *n_out, td_error *error) {
+td_op_unsafe_split(td_tensor *self, int64_t split_size, int64_t dim, td_tensor ***out,
+                   uint32_t *n_out, td_error *error) {
+  return split(&unsafe_class, self, split_size, dim, out, n_out, error);
+}
+
+static td_status
+split_sizes(const td_node_class *klass, td_tensor *self, int n, const int64_t *lengths, int64_t dim,
+            td_tensor ***out, uint32_t *n_out, td_error *error) {
   int at;
   int64_t sum = 0;
   if (self->n_dims == 0)
@@ -138,8 +165,20 @@ td_op_split_sizes(td_tensor *self, int n, const int64_t *lengths, int64_t dim, t
   }
   *n_out = (uint32_t)n;
   *out = cut(self, at, *n_out, lengths);
-  finish(&sizes_class, self, at, *out, *n_out);
+  finish(klass, self, at, *out, *n_out);
   return TD_OK;
+}
+
+td_status
+td_op_split_sizes(td_tensor *self, int n, const int64_t *lengths, int64_t dim, td_tensor ***out,
+                  uint32_t *n_out, td_error *error) {
+  return split_sizes(&sizes_class, self, n, lengths, dim, out, n_out, error);
+}
+
+td_status
+td_op_unsafe_split_sizes(td_tensor *self, int n, const int64_t *lengths, int64_t dim,
+                         td_tensor ***out, uint32_t *n_out, td_error *error) {
+  return split_sizes(&unsafe_sizes_class, self, n, lengths, dim, out, n_out, error);
 }
 
 td_status

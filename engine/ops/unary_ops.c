@@ -3,8 +3,38 @@
  * Elementwise functions of one tensor: unary.def is expanded into a kernel, a formula, a class and
  * an operation per row. */
 #include "engine/ops/calc.h"
+#include "engine/ops/complex.h"
+#include "engine/ops/special.h"
+#include "engine/tensor/zero_tensor.h"
 
 #include <math.h>
+
+/* The sign of real numbers is flat: its gradient is what PyTorch does not even store. */
+static td_tensor *
+zero_tensor(td_calc *c, const td_tensor *like) {
+  td_tensor *made = NULL;
+  if (!c->status) c->status = td_zero_tensor_new_like(like, &made, c->error);
+  return td_calc_keep(c, made);
+}
+
+/* 1 / sqrt(z^2 - 1): of a complex number, sqrt(z^2) is not z. */
+static td_tensor *
+acosh_slope(td_calc *c, td_tensor *self) {
+  if (c->status || !td_dtype_is_complex(self->dtype))
+    return td_calc_rsqrt(c, PLUS(SQUARE(self), -1));
+  td_tensor *above = td_calc_rsqrt(c, PLUS(self, 1));
+  return MUL(above, td_calc_rsqrt(c, PLUS(self, -1)));
+}
+
+/* s = z / |z|:  dz = (ds - Re(ds conj(s)) s) / |z|, 0 where z is */
+static td_tensor *
+sgn_gradient(td_calc *c, td_tensor *grad, td_tensor *self) {
+  if (c->status || !td_dtype_is_complex(self->dtype)) return zero_tensor(c, grad);
+  td_tensor *size = ABS(self), *sign = SGN(self), *zero = NUMBER(size, 0);
+  td_tensor *outward = td_calc_real(c, MUL(grad, CONJ(sign)));
+  td_tensor *slope = DIV(SUB(grad, MUL(outward, sign)), size);
+  return WHERE(td_calc_eq(c, size, zero), NUMBER(self, 0), slope);
+}
 
 #define UNARY_ROWS(T, expression)                                                                  \
   while (td_walk_row(&walk)) {                                                                     \
@@ -27,10 +57,26 @@ typedef void (*unary_kernel)(td_tensor *out, const td_tensor *in);
 
 /* F(f)(x) is the float function for float. FLOATING rows have no kernel for integers. */
 #define F(function) _Generic(x, float : function##f, default : function)
+#define C(function)                                                                                \
+  _Generic(x, float                                                                                \
+           : function##f, td_complex64                                                             \
+           : c##function##f, td_complex128                                                         \
+           : c##function, default                                                                  \
+           : function)
+#define D(function)                                                                                \
+  _Generic(x, float                                                                                \
+           : function##f, td_complex64                                                             \
+           : td_complex_##function, td_complex128                                                  \
+           : td_complex_##function, default                                                        \
+           : function)
 #define FLOATING_ONLY(T, expression) TD_DISPATCH_FLOATING(out->dtype, UNARY_ROWS(T, expression))
 #define EVERY_REAL(T, expression) TD_DISPATCH(out->dtype, UNARY_ROWS(T, expression))
 #define KERNEL_FLOATING FLOATING_ONLY
 #define KERNEL_INTEGRAL EVERY_REAL
+#define KERNEL_COMPLEX(T, expression)                                                              \
+  TD_DISPATCH_OVER(out->dtype, TD_DISPATCH_FLOATS(UNARY_ROWS(T, expression))                       \
+                                   TD_DISPATCH_COMPLEX(UNARY_ROWS(T, expression)))
+#define KERNEL_EVERY(T, expression) TD_DISPATCH_ALL(out->dtype, UNARY_ROWS(T, expression))
 #define TD_UNARY(name, node_name, kept, dtypes, expression, gradient)                              \
   static void name##_kernel(td_tensor *out, const td_tensor *in) {                                 \
     td_walk walk;                                                                                  \
@@ -40,9 +86,11 @@ typedef void (*unary_kernel)(td_tensor *out, const td_tensor *in);
 #include "engine/ops/unary.def"
 #undef TD_UNARY
 #undef F
+#undef C
+#undef D
 
-typedef enum unary_kept { NOTHING, SELF, RESULT } unary_kept;
-typedef enum unary_dtypes { INTEGRAL, FLOATING } unary_dtypes;
+typedef enum unary_kept { NOTHING, SELF, RESULT, BOTH } unary_kept; /* BOTH: SELF | RESULT */
+typedef enum unary_dtypes { INTEGRAL, FLOATING, COMPLEX, EVERY } unary_dtypes;
 
 typedef struct unary_row {
   const char *name;
@@ -51,7 +99,7 @@ typedef struct unary_row {
   unary_kernel kernel;
 } unary_row;
 
-/* Negation is the one function that takes sparse and complex numbers: -1 times them. */
+/* Negation is the one function that takes sparse tensors: -1 times them. */
 static td_status
 negated(td_tensor *self, td_tensor **out, td_error *error) {
   TD_LOCAL(plain);
@@ -63,15 +111,18 @@ negated(td_tensor *self, td_tensor **out, td_error *error) {
 
 static td_status
 unary_result(td_tensor *self, const unary_row *row, td_tensor **out, td_error *error) {
-  if (row->kept == NOTHING && strcmp(row->name, "neg") == 0 &&
-      (self->sparse || td_dtype_is_complex(self->dtype)))
-    return negated(self, out, error);
+  bool widens = row->dtypes == FLOATING || row->dtypes == COMPLEX;
+  if (self->sparse && strcmp(row->name, "neg") == 0) return negated(self, out, error);
   TD_TRY(td_op_want_dense(self, row->name, error));
-  TD_TRY(td_op_want_real(self, row->name, error));
-  td_dtype dtype = row->dtypes == FLOATING ? td_op_float_dtype(self->dtype) : self->dtype;
+  TD_TRY(td_op_check_dtype(row->name, self->dtype, error));
+  if (td_dtype_is_complex(self->dtype) && strcmp(row->name, "abs") == 0)
+    return td_complex_abs(self, out, error);
+  if (row->dtypes == INTEGRAL || row->dtypes == FLOATING)
+    TD_TRY(td_op_want_real(self, row->name, error));
+  td_dtype dtype = widens ? td_op_float_dtype(self->dtype) : self->dtype;
   TD_LOCAL(cast);
   TD_TRY(td_kernel_cast(self, dtype, &cast, error));
-  TD_TRY(td_tensor_new_empty(dtype, self->device, self->n_dims, self->sizes, out, error));
+  TD_TRY(td_tensor_laid_out_like(self, dtype, self->device, out, error));
   row->kernel(*out, cast);
   return TD_OK;
 }
@@ -83,9 +134,9 @@ unary(const td_op_class *klass, const unary_row *row, td_tensor *self, td_tensor
   TD_TRY(unary_result(self, row, &result, error));
   td_op_node *op = td_op_begin(klass, sizeof *op, TD_INPUTS(self));
   if (op) {
-    if (row->kept == SELF) td_op_save(op, 0, self);
+    if (row->kept & SELF) td_op_save(op, 0, self);
     td_op_end(op, result);
-    if (row->kept == RESULT) td_op_save_result(op, 0, result);
+    if (row->kept & RESULT) td_op_save_result(op, row->kept == BOTH, result);
   }
   *out = result;
   return TD_OK;

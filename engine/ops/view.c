@@ -21,8 +21,16 @@ td_view_sizes_without(const td_tensor *self, int dim, int64_t strides[TD_MAX_DIM
 td_view_node *
 td_view_new(const td_op_class *klass, td_tensor *self, const td_sizes *sizes,
             const int64_t *strides, int64_t offset, td_tensor **out) {
+  return td_view_new_as(klass, self, self->dtype, sizes, strides, offset, out);
+}
+
+td_view_node *
+td_view_new_as(const td_op_class *klass, td_tensor *self, td_dtype dtype, const td_sizes *sizes,
+               const int64_t *strides, int64_t offset, td_tensor **out) {
   *out = td_tensor_new_view(self, sizes->n_dims, sizes->at, strides, offset);
+  (*out)->dtype = dtype;
   td_view_init(*out, self, TD_CREATION_DEFAULT);
+  if (self->is_inference) return NULL; /* its views have no history, whatever it requires */
   td_view_node *node = td_op_begin(klass, sizeof *node, TD_INPUTS(self));
   if (!node) return NULL;
   node->self = td_op_sizes(self);
@@ -38,12 +46,35 @@ reshape_formula(td_op_node *op, td_tensor *grad, uint32_t which, td_tensor **out
 static const td_op_class view_class = TD_OP_CLASS("ViewBackward0", reshape_formula);
 static const td_op_class alias_class = TD_OP_CLASS("ReshapeAliasBackward0", reshape_formula);
 static const td_op_class unsafe_class = TD_OP_CLASS("UnsafeViewBackward0", reshape_formula);
-static const td_op_class unsqueeze_class = TD_OP_CLASS("UnsqueezeBackward0", reshape_formula);
-static const td_op_class squeeze_class = TD_OP_CLASS("SqueezeBackward0", reshape_formula);
-static const td_op_class squeeze_dim_class = TD_OP_CLASS("SqueezeBackward1", reshape_formula);
-static const td_op_class squeeze_in_place_class = TD_OP_CLASS("SqueezeBackward3", reshape_formula);
+
+static td_status
+unsqueeze_formula(td_op_node *op, td_tensor *grad, uint32_t which, td_tensor **out,
+                  td_error *error) {
+  return td_op_squeeze_dim(grad, ((td_view_node *)op)->numbers[0], out, error);
+}
+static const td_op_class unsqueeze_class = TD_OP_CLASS("UnsqueezeBackward0", unsqueeze_formula);
+
+/* Each dimension that was dropped comes back by a node of its own: numbers[0] is the only one, or
+ * -1 where all of size 1 were. */
+static td_status
+squeeze_formula(td_op_node *op, td_tensor *grad, uint32_t which, td_tensor **out, td_error *error) {
+  const td_view_node *node = (td_view_node *)op;
+  TD_LOCAL(now);
+  now = td_tensor_ref(grad);
+  for (int dim = 0; dim < node->self.n_dims; dim++) {
+    TD_LOCAL(before);
+    if (node->self.at[dim] != 1 || (node->numbers[0] >= 0 && node->numbers[0] != dim)) continue;
+    before = TD_TAKE(now);
+    TD_TRY(td_op_unsqueeze(before, dim, &now, error));
+  }
+  *out = TD_TAKE(now);
+  return TD_OK;
+}
+static const td_op_class squeeze_class = TD_OP_CLASS("SqueezeBackward0", squeeze_formula);
+static const td_op_class squeeze_dim_class = TD_OP_CLASS("SqueezeBackward1", squeeze_formula);
+static const td_op_class squeeze_in_place_class = TD_OP_CLASS("SqueezeBackward3", squeeze_formula);
 static const td_op_class squeeze_in_place_2_class =
-    TD_OP_CLASS("SqueezeBackward4", reshape_formula);
+    TD_OP_CLASS("SqueezeBackward4", squeeze_formula);
 
 static td_status
 refuse_sizes(const td_tensor *self, int n_dims, const int64_t *sizes, td_error *error) {
@@ -134,8 +165,8 @@ td_op_reshape(td_tensor *self, int n_dims, const int64_t *sizes, td_tensor **out
   int64_t strides[TD_MAX_DIMS];
   TD_TRY(infer_sizes(self, n_dims, sizes, &inferred, error));
   if (view_strides(self, &inferred, strides)) {
-    td_view_new(td_policy(plain_names) ? &view_class : &alias_class, self, &inferred, strides,
-                self->offset, out);
+    bool is_plain = td_policy(plain_names) && td_tensor_is_contiguous(self);
+    td_view_new(is_plain ? &view_class : &alias_class, self, &inferred, strides, self->offset, out);
     return TD_OK;
   }
   TD_LOCAL(copy);
@@ -177,10 +208,7 @@ td_op_flatten(td_tensor *self, int64_t start_dim, int64_t end_dim, td_tensor **o
 static td_status
 expand_formula(td_op_node *op, td_tensor *grad, uint32_t which, td_tensor **out, td_error *error) {
   const td_sizes *self = &((td_view_node *)op)->self;
-  td_input_metadata like = td_op_metadata(grad);
-  like.n_dims = self->n_dims;
-  memcpy(like.sizes, self->at, sizeof self->at);
-  return td_op_reduce_to(grad, &like, out, error);
+  return td_op_sum_to(grad, self->n_dims, self->at, out, error);
 }
 static const td_op_class expand_class = TD_OP_CLASS("ExpandBackward0", expand_formula);
 
@@ -222,7 +250,7 @@ td_op_expand(td_tensor *self, int n_dims, const int64_t *sizes, td_tensor **out,
                         n_dims, self->n_dims, TD_MAX_DIMS);
   td_sizes expanded = {.n_dims = n_dims};
   int64_t strides[TD_MAX_DIMS];
-  for (int dim = 0, first = n_dims - self->n_dims; dim < n_dims; dim++)
+  for (int dim = n_dims - 1, first = n_dims - self->n_dims; dim >= 0; dim--)
     if (!expand_dim(self, dim - first, sizes[dim], &expanded.at[dim], &strides[dim]))
       return refuse_expansion(self, n_dims, sizes, dim, error);
   td_view_new(&expand_class, self, &expanded, strides, self->offset, out);
@@ -243,7 +271,8 @@ td_op_unsqueeze(td_tensor *self, int64_t dim, td_tensor **out, td_error *error) 
     sizes.at[i] = is_new ? 1 : self->sizes[from];
     strides[i] = is_new ? inner : self->strides[from++];
   }
-  td_view_new(&unsqueeze_class, self, &sizes, strides, self->offset, out);
+  td_view_node *node = td_view_new(&unsqueeze_class, self, &sizes, strides, self->offset, out);
+  if (node) node->numbers[0] = at;
   return TD_OK;
 }
 
@@ -257,7 +286,8 @@ squeeze(const td_op_class *klass, td_tensor *self, int only, td_tensor **out) {
     strides[sizes.n_dims] = self->strides[dim];
     sizes.at[sizes.n_dims++] = self->sizes[dim];
   }
-  td_view_new(klass, self, &sizes, strides, self->offset, out);
+  td_view_node *node = td_view_new(klass, self, &sizes, strides, self->offset, out);
+  if (node) node->numbers[0] = only;
 }
 
 td_status

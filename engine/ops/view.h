@@ -19,9 +19,27 @@ typedef struct td_view_node {
 td_view_node *td_view_new(const td_op_class *klass, td_tensor *self, const td_sizes *sizes,
                           const int64_t *strides, int64_t offset, td_tensor **out);
 
+/* td_view_new_as is the same for a view whose elements are of another dtype; strides and offset
+ * count those. */
+td_view_node *td_view_new_as(const td_op_class *klass, td_tensor *self, td_dtype dtype,
+                             const td_sizes *sizes, const int64_t *strides, int64_t offset,
+                             td_tensor **out);
+
+/* td_op_view_like is a view with this dtype. The tensor has it already, or complex numbers in place
+ * of pairs of real ones, or the other way round. */
+td_status td_op_view_like(td_tensor *self, td_dtype dtype, td_tensor **out, td_error *error);
+
 /* td_view_sizes_without returns the sizes of a view that lacks dimension `dim`, and writes its
  * strides. */
 td_sizes td_view_sizes_without(const td_tensor *self, int dim, int64_t strides[TD_MAX_DIMS]);
+
+/* td_op_own passes the status on. If it is TD_OK, the result becomes no view: only steps of an
+ * operation led to it. */
+static inline td_status
+td_op_own(td_status status, td_tensor **result) {
+  if (!status) td_view_forget(*result);
+  return status;
+}
 
 /* td_op_unsafe_view is a view of a temporary (UnsafeViewBackward0). td_op_squeeze_in_place is
  * squeeze_ on a temporary (SqueezeBackward3). */

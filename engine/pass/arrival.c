@@ -20,7 +20,7 @@ warn_of_leaf(const td_arrival *arrival) {
   if (td_stream_equal(arrival->from, arrival->to)) return;
   if (!td_accumulate_grad_variable(arrival->consumer)) return;
   if (!atomic_load_explicit(&warns_of_leaves, memory_order_relaxed)) return;
-  if (atomic_exchange_explicit(&has_warned, true, memory_order_relaxed)) return;
+  if (!td_warning_due(&has_warned)) return;
   td_warn(
       arrival->consumer,
       "The AccumulateGrad node's stream does not match the stream of the node that produced the "

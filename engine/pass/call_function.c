@@ -5,10 +5,12 @@
 #include "engine/control/gate.h"
 #include "engine/graph/accumulate_grad.h"
 #include "engine/graph/anomaly.h"
+#include "engine/graph/creation.h"
 #include "engine/graph/node_hooks.h"
 #include "engine/graph/pending.h"
 #include "engine/graph/semantics.h"
 #include "engine/graph/variable.h"
+#include "engine/pass/expose.h"
 #include "engine/pass/validate.h"
 
 /* Whether this place, after what was found before, made something in the outputs. */
@@ -116,6 +118,7 @@ apply_and_validate(td_evaluation *self, td_error *error) {
     node->klass->will_release_variables(node);
   status = node->klass->apply(node, self->inputs, self->outputs, error);
   if (!status) status = td_pending_take(error);
+  if (!status) status = td_creation_call(error);
   if (status) return status;
   return td_validate_outputs(node, node->next_edges, node->n_outputs, self->outputs,
                              node->n_outputs, error);
@@ -129,6 +132,7 @@ run_function(td_evaluation *self, td_error *error) {
   TD_GATE_POLL(TD_EVENT_node_begin, td_node_id(node), self->graph_task->handle.id,
                td_node_name(node));
   td_status status = apply_and_validate(self, error);
+  td_exposures_end_function();
   TD_EMIT(node_end, .node = td_node_id(node), .graph_task = self->graph_task->handle.id);
   return status;
 }

@@ -12,6 +12,7 @@
 #include "engine/pass/completion.h"
 #include "engine/pass/dependencies.h"
 #include "engine/pass/exec_info.h"
+#include "engine/pass/expose.h"
 #include "engine/pass/statistics.h"
 #include "engine/pass/validate.h"
 
@@ -172,7 +173,8 @@ enter_and_run(const td_edge *roots, td_tensor **gradients, uint32_t n_roots,
   const td_scheduler *scheduler = td_scheduler_now;
   td_ready_queue *queue, *own = NULL;
   uint32_t depth;
-  td_status status = td_caller_enter(&queue, &depth, error);
+  td_status status = td_exposures_refuse_pass(error);
+  if (!status) status = td_caller_enter(&queue, &depth, error);
   if (!status && scheduler) status = scheduler->enter(options, n_roots, error);
   if (status) return status;
   if (scheduler) queue = own = queue_of_its_own(scheduler);

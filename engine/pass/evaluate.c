@@ -6,6 +6,7 @@
 #include "engine/graph/anomaly.h"
 #include "engine/graph/semantics.h"
 #include "engine/pass/call_function.h"
+#include "engine/pass/expose.h"
 #include "engine/pass/node_guard.h"
 #include "engine/pass/scatter.h"
 #include "engine/pass/statistics.h"
@@ -170,6 +171,7 @@ td_evaluate_function(td_graph_task *graph_task, td_node_task *task, td_error *er
   if (TD_UNLIKELY(graph_task->streams != NULL))
     td_node_guard_enter(&guard, graph_task, task->node, task->buffer);
   td_status status = evaluate(&self, error);
+  td_exposures_forget();
   if (TD_UNLIKELY(graph_task->streams != NULL))
     td_node_guard_leave(&guard, graph_task, self.node, is_last(&self));
   if (status) {

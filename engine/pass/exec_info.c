@@ -98,8 +98,18 @@ td_graph_task_init_to_execute(td_graph_task *graph_task, td_node *root, const td
   emit_exec_info(graph_task, root);
 }
 
+static _Thread_local td_stand_in stand_in;
+
+td_stand_in
+td_needs_gradient_as(td_stand_in wanted) {
+  td_stand_in before = stand_in;
+  stand_in = wanted;
+  return before;
+}
+
 bool
 td_needs_gradient(const td_node *node, uint32_t output_nr) {
+  if (TD_UNLIKELY(stand_in.node == node)) node = stand_in.instead;
   const td_node *next = node->next_edges[output_nr].node;
   const td_graph_task *graph_task = td_graph_task_now();
   if (!next || !graph_task || !graph_task->selective) return next != NULL;

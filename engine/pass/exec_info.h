@@ -25,6 +25,13 @@ bool td_graph_task_should_execute(const td_graph_task *graph_task, const td_node
  * task_should_compute_output. */
 bool td_needs_gradient(const td_node *node, uint32_t output_nr);
 
+/* td_needs_gradient_as lets a node of the graph answer for one that is no node of the graph, which
+ * the calling thread is about to run. Returns what stood there before. */
+typedef struct td_stand_in {
+  const td_node *node, *instead; /* (borrowed) */
+} td_stand_in;
+td_stand_in td_needs_gradient_as(td_stand_in stand_in);
+
 /* td_graph_task_will_execute tells whether the calling thread's pass is going to run a node.
  * TD_AUTOGRAD outside a pass, and for a leaf whose gradient the pass returns: PyTorch's texts. */
 td_status td_graph_task_will_execute(const td_node *node, bool *will, td_error *error);

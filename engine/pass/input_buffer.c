@@ -10,6 +10,7 @@
 #include "engine/graph/variable.h"
 #include "engine/tensor/kernels.h"
 #include "engine/tensor/sparse.h"
+#include "engine/tensor/zero_tensor.h"
 
 td_input_buffer *
 td_input_buffer_new(uint32_t n_slots) {
@@ -29,7 +30,8 @@ td_input_buffer_free(td_input_buffer *buffer) {
 
 static bool
 owns_storage(const td_tensor *tensor) {
-  return !tensor->sparse && td_refcount_get(&tensor->storage->refs) == 1;
+  return !tensor->sparse && td_refcount_get(&tensor->storage->refs) == 1 &&
+         !td_tensor_is_zero_tensor(tensor);
 }
 
 /* May `into` become the sum? Before PyTorch 2 only a dense one that a sparse one is added to. */
@@ -108,6 +110,15 @@ add(td_input_slot *slot, td_input_slot gradient, const td_arrival *arrival, td_a
   return status;
 }
 
+static td_status
+refuse_thread(const td_input_slot *slot, td_error *error) {
+  return td_error_set(error, TD_AUTOGRAD,
+                      "Direct InputBuffer accumulation requires the same autograd engine thread, "
+                      "but the buffer was exposed on thread %llu and is now being accessed on "
+                      "thread %llu",
+                      (unsigned long long)slot->exposed_on, (unsigned long long)pthread_self());
+}
+
 td_status
 td_input_buffer_add(td_input_buffer *buffer, uint32_t input_nr, td_input_slot gradient,
                     td_arrival *arrival, td_accumulation *mode, td_error *error) {
@@ -116,6 +127,10 @@ td_input_buffer_add(td_input_buffer *buffer, uint32_t input_nr, td_input_slot gr
   if (!gradient.tensor) {
     *mode = TD_accumulation_undefined;
     return TD_OK;
+  }
+  if (TD_UNLIKELY(slot->exposed_on) && slot->exposed_on != (uint64_t)pthread_self()) {
+    td_tensor_unref(gradient.tensor);
+    return refuse_thread(slot, error);
   }
   td_slot_streams *streams = NULL;
   if (TD_UNLIKELY(arrival != NULL)) {

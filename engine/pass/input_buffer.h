@@ -18,6 +18,7 @@ typedef struct td_input_slot {
   td_tensor *tensor;                          /* (owned reference) or NULL: undefined */
   unsigned found;                             /* what is in it that is not finite (anomaly.h) */
   td_contributor latest, plus_inf, minus_inf; /* who came last, and last with an infinity */
+  uint64_t exposed_on; /* the thread that gave it to a function (expose.h), or 0: none did */
 } td_input_slot;
 
 typedef struct td_input_buffer {
@@ -41,6 +42,7 @@ td_contributor td_input_slot_blamed(const td_input_slot *slot, unsigned found);
  * recorded, the sum goes into that tensor. Of a sparse and a dense tensor, it goes into the dense
  * one. Without that policy, only a sparse gradient is added in place, into a dense tensor whose
  * storage nobody else holds. `arrival` says where the gradient comes from, and receives how streams
- * were joined; NULL without accelerators. TD_SHAPE, TD_DTYPE, TD_OUT_OF_MEMORY. */
+ * were joined; NULL without accelerators. TD_SHAPE, TD_DTYPE, TD_OUT_OF_MEMORY; TD_AUTOGRAD if
+ * another thread has exposed the sum. */
 td_status td_input_buffer_add(td_input_buffer *buffer, uint32_t input_nr, td_input_slot gradient,
                               td_arrival *arrival, td_accumulation *mode, td_error *error);

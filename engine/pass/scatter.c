@@ -4,11 +4,32 @@
 #include "engine/base/alloc.h"
 #include "engine/device/sim.h"
 #include "engine/graph/anomaly.h"
+#include "engine/pass/expose.h"
 #include "engine/pass/route.h"
 
 /* A sum of more bytes than this takes long enough for the events after it to deserve a time of
  * their own. */
 #define WORTH_A_STAMP_BYTES 4096
+
+/* What the node has added to a sum by itself (expose.h). */
+static void
+tell_direct_addition(const td_evaluation *self, td_edge edge, td_input_slot *slot,
+                     uint32_t output_nr, uint64_t stamp) {
+  unsigned before = slot->found;
+  TD_EMIT_AT(stamp, buffer_add, .node = td_node_id(edge.node),
+             .graph_task = self->graph_task->handle.id, .input_nr = edge.input_nr,
+             .from = td_node_id(self->node), .mode = TD_accumulation_direct,
+             .bytes = (uint32_t)TD_MIN(td_tensor_n_bytes(slot->tensor), (size_t)UINT32_MAX));
+  slot->found = td_anomaly_look(slot->tensor);
+  const td_birth birth = {.place = TD_birthplace_sum,
+                          .node = edge.node,
+                          .number = edge.input_nr,
+                          .from = td_node_id(self->node),
+                          .from_output_nr = output_nr,
+                          .other = slot->latest.node,
+                          .other_output_nr = slot->latest.output_nr};
+  td_anomaly_note(before, slot->found, &birth);
+}
 
 /* Adds one gradient to a node's buffer, telling how, and whether the sum made something that is not
  * finite. */
@@ -20,6 +41,8 @@ add_to_buffer(td_evaluation *self, td_input_buffer *buffer, uint32_t output_nr, 
   td_input_slot gradient = td_input_slot_new(self->outputs[output_nr], self->found[output_nr],
                                              (td_contributor){td_node_id(self->node), output_nr});
   self->outputs[output_nr] = NULL;
+  bool is_added = td_exposures_added(slot);
+  if (is_added) tell_direct_addition(self, edge, slot, output_nr, *stamp);
   td_input_slot earlier = *slot;
   size_t n_bytes = gradient.tensor ? td_tensor_n_bytes(gradient.tensor) : 0;
   td_accumulation mode;
@@ -30,11 +53,12 @@ add_to_buffer(td_evaluation *self, td_input_buffer *buffer, uint32_t output_nr, 
   if (streams && *stamp) *stamp = td_emit_last_time(); /* of what joined streams */
   bool summed = mode == TD_accumulation_in_place || mode == TD_accumulation_out_of_place;
   if (summed && n_bytes > WORTH_A_STAMP_BYTES && *stamp) *stamp = td_clock_now();
-  TD_EMIT_AT(*stamp, buffer_add, .node = td_node_id(edge.node),
-             .graph_task = self->graph_task->handle.id, .input_nr = edge.input_nr,
-             .from = td_node_id(self->node), .mode = mode,
-             .bytes = (uint32_t)TD_MIN(n_bytes, (size_t)UINT32_MAX),
-             .stream_case = arrival.stream_case, .stream = arrival.stream.number);
+  if (!is_added || mode != TD_accumulation_undefined)
+    TD_EMIT_AT(*stamp, buffer_add, .node = td_node_id(edge.node),
+               .graph_task = self->graph_task->handle.id, .input_nr = edge.input_nr,
+               .from = td_node_id(self->node), .mode = mode,
+               .bytes = (uint32_t)TD_MIN(n_bytes, (size_t)UINT32_MAX),
+               .stream_case = arrival.stream_case, .stream = arrival.stream.number);
   td_contributor other = td_input_slot_blamed(&earlier, gradient.found);
   const td_birth birth = {.place = TD_birthplace_sum,
                           .node = edge.node,

@@ -68,18 +68,23 @@ convert(td_tensor **gradient, td_dtype dtype, td_device device, td_error *error)
   return status;
 }
 
+static td_dtype
+wanted_dtype(const td_input_metadata *metadata, const td_tensor *gradient) {
+  if (TD_UNLIKELY(metadata->any_gradient_dtype)) return gradient->dtype;
+  return metadata->has_gradient_dtype ? metadata->gradient_dtype : metadata->dtype;
+}
+
 /* Of any floating or integer dtype; what is complex is for complex inputs alone. */
 static td_status
 fit_dtype(td_tensor **gradient, const td_input_metadata *metadata, td_error *error) {
-  td_dtype dtype = (*gradient)->dtype;
-  if (dtype == metadata->dtype) return TD_OK;
-  if (!td_dtype_is_floating(dtype) &&
-      td_dtype_is_complex(dtype) != td_dtype_is_complex(metadata->dtype))
+  td_dtype dtype = (*gradient)->dtype, wanted = wanted_dtype(metadata, *gradient);
+  if (dtype == wanted) return TD_OK;
+  if (!td_dtype_is_floating(dtype) && td_dtype_is_complex(dtype) != td_dtype_is_complex(wanted))
     return td_error_set(error, TD_DTYPE,
                         "Expected isFloatingType(grad.scalar_type()) || (input_is_complex == "
                         "grad_is_complex) to be true, but got false.  (Could this error message be "
                         "improved?  If so, please report an enhancement request to PyTorch.)");
-  return convert(gradient, metadata->dtype, (*gradient)->device, error);
+  return convert(gradient, wanted, (*gradient)->device, error);
 }
 
 static td_status
@@ -96,7 +101,7 @@ fit_device(const td_node *maker, td_tensor **gradient, const td_input_metadata *
            uint32_t index, td_error *error) {
   if ((*gradient)->device == metadata->device) return TD_OK;
   if ((*gradient)->n_dims == 0 && td_policy(move_scalars))
-    return convert(gradient, metadata->dtype, metadata->device, error);
+    return convert(gradient, wanted_dtype(metadata, *gradient), metadata->device, error);
   td_error_set(error, TD_DEVICE, "invalid gradient at index %u - expected device %s but got %s",
                index, td_device_name(metadata->device), td_device_name((*gradient)->device));
   return complain(maker, TD_DEVICE, error);

@@ -34,6 +34,7 @@
 #include "engine/probe/shortage.h"
 #include "engine/probe/stacks.h"
 #include "engine/probe/steps.h"
+#include "engine/trace/keep_limit.h"
 #include "engine/trace/recorder.h"
 
 #include <errno.h>
@@ -220,6 +221,7 @@ static void
 want_again_locked(bool is_wanted) {
   td_steps_forget();
   td_stacks_want(td_probe_wanted.stacks);
+  td_orders_keep_from_now(""); /* of the tape before */
   probe.forked = probe.over = false;
   probe.wanted = is_wanted;
   note_problem(NULL);
@@ -421,6 +423,7 @@ td_probe_flush(void) {
 
 int
 td_probe_keep(const char *limit) {
+  if (!td_keep_limit_check(limit)) return -1;
   pthread_mutex_lock(&probe.mutex);
   td_orders_keep_from_now(limit);
   int failed = probe.recorder && !td_orders_start_keeping(probe.recorder);

@@ -183,10 +183,7 @@ tapedeck_dump(void) {
 /* Returns 0, or -1 after it said what is wrong. The probe may not be there yet. */
 EXPORTED int
 tapedeck_keep(const char *limit) {
-  td_keep_limit unused;
-  const char *trouble = td_keep_limit_read(limit, &unused);
-  if (trouble) fprintf(stderr, "tapedeck: keep '%s': %s\n", limit ? limit : "", trouble);
-  if (trouble) return -1;
+  if (!td_keep_limit_check(limit)) return -1;
   pthread_mutex_lock(&loading);
   snprintf(kept, sizeof kept, "%s", limit);
   int (*now)(const char *) = keep;

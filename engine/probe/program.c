@@ -2,9 +2,9 @@
 #include "engine/probe/program.h"
 
 #include "engine/base/alloc.h"
+#include "engine/base/libraries.h"
 
 #include <dlfcn.h>
-#include <link.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -37,6 +37,9 @@ find_script(const char *word, const char *end) {
   return NULL;
 }
 
+/* If `tapedeck run --beside` starts a script through one of its own. */
+#define PROGRAM_VARIABLE "TAPEDECK_PROGRAM"
+
 static char *own_name; /* (owned) that the program gave itself, or NULL; stays */
 
 void
@@ -46,7 +49,8 @@ td_program_call(const char *name) {
 
 char *
 td_program_name(void) {
-  if (own_name) return td_dup_string(own_name);
+  const char *given = own_name ? own_name : getenv(PROGRAM_VARIABLE);
+  if (given) return td_dup_string(given);
   char words[4096];
   FILE *file = fopen("/proc/self/cmdline", "re");
   size_t n = file ? fread(words, 1, sizeof words - 1, file) : 0;
@@ -67,14 +71,14 @@ find_torch_cb(struct dl_phdr_info *info, size_t size, void *data) {
 const char *
 td_program_torch(void) {
   const char *path = NULL;
-  dl_iterate_phdr(find_torch_cb, &path);
+  td_libraries_walk(find_torch_cb, &path);
   return path;
 }
 
 void *
 td_program_find_in_torch(const char *name) {
   const char *path = td_program_torch();
-  void *torch = path ? dlopen(path, RTLD_NOLOAD | RTLD_LAZY) : NULL;
+  void *torch = path ? td_libraries_find(path) : NULL;
   return torch ? dlsym(torch, name) : NULL;
 }
 

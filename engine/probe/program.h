@@ -4,7 +4,8 @@
 #include <stdint.h>
 
 /* td_program_name returns what people call this process: the script or module that Python runs, or
- * "-c"; for other programs the path. Any thread. The caller frees. */
+ * "-c"; for other programs the path. If TAPEDECK_PROGRAM is set, it is that. Any thread. The caller
+ * frees. */
 char *td_program_name(void);
 
 /* td_program_call gives the process another name, once: that of Python's kernel says nothing. */

@@ -1,12 +1,47 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "engine/python/arguments.h"
 
+#include "engine/graph/grad_fn.h"
+#include "engine/graph/variable.h"
 #include "engine/ops/pointwise.h"
+#include "engine/python/generator.h"
 #include "engine/python/tensor_object.h"
 #include "engine/python/types.h"
 #include "engine/tensor/factories.h"
 
+#include <complex.h>
 #include <string.h>
+
+/* The arguments, and behind them what `left` has under the next names, which leave it. */
+static PyObject *
+with_named(PyObject *args, PyObject *left, const char *const names[]) {
+  PyObject *all = PySequence_List(args), *value = NULL;
+  for (Py_ssize_t i = 0; all && names[i]; i++) {
+    if (i < PyTuple_GET_SIZE(args)) continue;
+    if (!(value = PyDict_GetItemString(left, names[i]))) break;
+    if (PyList_Append(all, value) || PyDict_DelItemString(left, names[i])) Py_CLEAR(all);
+  }
+  PyObject *tuple = all ? PyList_AsTuple(all) : NULL;
+  Py_XDECREF(all);
+  return tuple;
+}
+
+PyObject *
+tdpy_call_by_name(PyCFunctionWithKeywords function, PyObject *self, PyObject *args,
+                  PyObject *kwargs, const char *const names[]) {
+  if (!kwargs) return function(self, args, NULL);
+  PyObject *left = PyDict_Copy(kwargs);
+  PyObject *all = left ? with_named(args, left, names) : NULL;
+  PyObject *result = all ? function(self, all, PyDict_GET_SIZE(left) ? left : NULL) : NULL;
+  Py_XDECREF(all);
+  Py_XDECREF(left);
+  return result;
+}
+
+const char *
+tdpy_type_name(PyObject *object) {
+  return tdpy_tensor_is(object) ? _PyType_Name(Py_TYPE(object)) : Py_TYPE(object)->tp_name;
+}
 
 int
 tdpy_tensor_converter(PyObject *object, void *tensor) {
@@ -98,6 +133,15 @@ tdpy_number_read(PyObject *object, tdpy_number *number) {
   return false;
 }
 
+/* What changes nothing on this engine. */
+static bool
+is_without_effect(const char *key) {
+  static const char *const keys[] = {"layout", "pin_memory", "memory_format", "non_blocking"};
+  for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+    if (strcmp(key, keys[i]) == 0) return true;
+  return false;
+}
+
 static int
 read_option(const char *function, const char *key, PyObject *value, tdpy_options *options) {
   if (strcmp(key, "dtype") == 0) return tdpy_dtype_converter(value, &options->dtype);
@@ -106,6 +150,10 @@ read_option(const char *function, const char *key, PyObject *value, tdpy_options
     options->requires_grad = PyObject_IsTrue(value);
     return options->requires_grad >= 0;
   }
+  if (strcmp(key, "generator") == 0) return tdpy_generator_converter(value, &options->generator);
+  if (strcmp(key, "size") == 0 && options->sizes)
+    return tdpy_sizes_converter(value, options->sizes);
+  if (is_without_effect(key)) return 1;
   PyErr_Format(PyExc_TypeError, "%s() got an unexpected keyword argument '%s'", function, key);
   return 0;
 }
@@ -126,13 +174,25 @@ tdpy_operand(PyObject *object, const td_tensor *like) {
   tdpy_number number;
   if (tdpy_tensor_is(object)) return td_tensor_ref(tdpy_tensor_of(object));
   if (!tdpy_number_read(object, &number)) return NULL;
+  if (number.is_bool) {
+    td_tensor *truth = td_tensor_new_scalar(TD_BOOL, TD_CPU, number.value);
+    truth->is_number = true;
+    return truth;
+  }
+  if (number.is_complex) return td_op_complex_scalar(like, CMPLX(number.value, number.imaginary));
   td_tensor *scalar = td_op_scalar(like, number.value, number.is_integer);
   if (scalar->dtype == TD_INT64) *(int64_t *)td_tensor_data(scalar) = number.whole;
-  if (!number.is_complex) return scalar;
-  bool is_double = like->dtype == TD_FLOAT64 || like->dtype == TD_COMPLEX128;
-  td_tensor_unref(scalar);
-  scalar = td_tensor_new_scalar(is_double ? TD_COMPLEX128 : TD_COMPLEX64, TD_CPU, 0);
-  scalar->is_number = true;
-  td_tensor_set_complex(scalar, 0, number.value + number.imaginary * 1.0i);
   return scalar;
+}
+
+bool
+tdpy_note_failure(uint32_t n, td_tensor *const *operands) {
+  bool tracked = false;
+  for (uint32_t i = 0; i < n && !tracked; i++)
+    tracked = operands[i] && td_requires_grad(operands[i]);
+  tracked = tracked && td_grad_mode() && !td_inference_mode();
+  if (tracked) td_sequence_nr_next();
+  for (uint32_t i = 0; i < n && tracked; i++)
+    if (operands[i]) td_grad_fn(operands[i]);
+  return tracked;
 }

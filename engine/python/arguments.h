@@ -7,11 +7,25 @@
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 
+#include "engine/ops/generator.h"
 #include "engine/tensor/tensor.h"
 
 /* The function and flags of a method or function with keyword arguments. */
 #define TDPY_KEYWORDS(function)                                                                    \
   ((PyCFunction)(void (*)(void))function), METH_VARARGS | METH_KEYWORDS
+
+/* Makes of function(self, args, kwargs) one that takes its first arguments by name too: the names
+ * follow. */
+#define TDPY_BY_NAME(function, ...)                                                                \
+  static PyObject *function##_by_name(PyObject *self, PyObject *args, PyObject *kwargs) {          \
+    static const char *const names[] = {__VA_ARGS__, NULL};                                        \
+    return tdpy_call_by_name(function, self, args, kwargs, names);                                 \
+  }
+PyObject *tdpy_call_by_name(PyCFunctionWithKeywords function, PyObject *self, PyObject *args,
+                            PyObject *kwargs, const char *const names[]);
+
+/* What error texts call the type of an object. Tensors are of no module there. */
+const char *tdpy_type_name(PyObject *object);
 
 /* A list of sizes or dimensions. */
 typedef struct tdpy_sizes {
@@ -26,11 +40,13 @@ typedef struct tdpy_number {
   bool is_integer, is_bool, is_complex;
 } tdpy_number;
 
-/* dtype=, device= and requires_grad=. */
+/* dtype=, device=, requires_grad= and generator=; size= if there is a place for it. */
 typedef struct tdpy_options {
   td_dtype dtype;
   td_device device;
   int requires_grad;
+  td_generator *generator;
+  tdpy_sizes *sizes; /* (borrowed), or NULL */
 } tdpy_options;
 
 int tdpy_tensor_converter(PyObject *object, void *tensor); /* td_tensor *, borrowed */
@@ -57,3 +73,9 @@ int tdpy_options_read(const char *function, PyObject *kwargs, tdpy_options *opti
  * 0-dimensional tensor. A new reference. If object is neither, it returns NULL without an
  * exception. */
 td_tensor *tdpy_operand(PyObject *object, const td_tensor *like);
+
+/* tdpy_note_failure tells that an operation of these tensors (NULLs allowed) has failed. If it
+ * would have left history, it takes a sequence number all the same. Views of tensors that were
+ * written get their new nodes. PyTorch makes the node and its edges first. Returns whether it did.
+ */
+bool tdpy_note_failure(uint32_t n, td_tensor *const *operands);

@@ -9,6 +9,7 @@
 #include "engine/graph/semantics.h"
 #include "engine/graph/variable.h"
 #include "engine/graph/version.h"
+#include "engine/graph/warnings.h"
 #include "engine/pass/engine.h"
 
 #include <string.h>
@@ -47,13 +48,27 @@ increment_version(PyObject *self, PyObject *tensor) {
   Py_RETURN_NONE;
 }
 
+static PyObject *
+is_warn_always_enabled(PyObject *self, PyObject *unused) {
+  return PyBool_FromLong(td_warnings_always());
+}
+
+static PyObject *
+set_warn_always(PyObject *self, PyObject *value) {
+  if (!PyBool_Check(value))
+    return PyErr_Format(PyExc_TypeError, "setWarnOnlyOnce expects a bool, but got %s",
+                        Py_TYPE(value)->tp_name);
+  td_warnings_set_always(value == Py_True);
+  Py_RETURN_NONE;
+}
+
 /* policy(name): whether the engine behaves like the newest PyTorch in the matter that
  * semantics.def calls so. */
 static PyObject *
 policy(PyObject *self, PyObject *name) {
   const char *text = PyUnicode_AsUTF8(name);
   if (!text) return NULL;
-#define TD_POLICY(policy, summary)                                                                 \
+#define TD_POLICY(policy, since, summary)                                                          \
   if (strcmp(text, #policy) == 0) return PyBool_FromLong(td_policy(policy));
 #include "engine/graph/semantics.def"
 #undef TD_POLICY
@@ -71,5 +86,8 @@ PyMethodDef tdpy_autograd_functions[] = {
      "Whether what is made never has a history."},
     {"set_inference_mode", set_inference_mode, METH_O, NULL},
     {"increment_version", increment_version, METH_O, NULL},
+    {"is_warn_always_enabled", is_warn_always_enabled, METH_NOARGS, NULL},
+    {"set_warn_always", set_warn_always, METH_O,
+     "Whether warnings that come once in the life of a process come each time."},
     {"policy", policy, METH_O, NULL},
     {NULL}};

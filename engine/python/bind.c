@@ -2,6 +2,7 @@
 #include "engine/python/bind.h"
 
 #include "engine/base/alloc.h"
+#include "engine/python/generator.h"
 #include "engine/python/tensor_object.h"
 #include "engine/python/types.h"
 
@@ -55,6 +56,8 @@ type_words(char type) {
     return "tuple of Tensors";
   case 'D':
     return "torch.dtype";
+  case 'R':
+    return "torch.Generator";
   default:
     return "str";
   }
@@ -68,7 +71,7 @@ refuse(const tdpy_signature *signature, int i, int position, PyObject *object) {
   if (!PyErr_Occurred() || PyErr_ExceptionMatches(PyExc_TypeError))
     PyErr_Format(PyExc_TypeError, "%s(): argument '%s'%s must be %s, not %s", signature->name,
                  signature->parameters[i].name, where, type_words(signature->parameters[i].type),
-                 object == Py_None ? "NoneType" : Py_TYPE(object)->tp_name);
+                 tdpy_type_name(object));
   return false;
 }
 
@@ -103,7 +106,8 @@ read_word(PyObject *object, tdpy_value *value) {
 
 static bool
 read_number(PyObject *object, tdpy_value *value) {
-  if (!tdpy_tensor_is(object)) return tdpy_number_read(object, &value->number);
+  if (!tdpy_tensor_is(object))
+    return tdpy_number_read(object, &value->number) && !value->number.is_complex;
   const td_tensor *tensor = tdpy_tensor_of(object);
   if (tensor->n_dims > 0) return false;
   value->number = (tdpy_number){.value = td_tensor_item(tensor),
@@ -118,6 +122,7 @@ read_value(char type, PyObject *object, const td_tensor *first, tdpy_value *valu
     value->tensor = tdpy_tensor_is(object) ? tdpy_tensor_of(object) : NULL;
     return value->tensor != NULL;
   case 'O':
+    value->object = object;
     value->tensor = first                    ? tdpy_operand(object, first)
                     : tdpy_tensor_is(object) ? td_tensor_ref(tdpy_tensor_of(object))
                                              : NULL;
@@ -139,6 +144,8 @@ read_value(char type, PyObject *object, const td_tensor *first, tdpy_value *valu
     return object != Py_None && tdpy_dtype_converter(object, &value->dtype);
   case 'W':
     return read_word(object, value);
+  case 'R':
+    return tdpy_generator_converter(object, &value->generator);
   default:
     return true;
   }
@@ -188,6 +195,7 @@ find(const tdpy_signature *signature, const char *name) {
     if (strcmp(signature->parameters[i].name, name) == 0) return i;
   /* PyTorch knows these by more than one name. */
   if (strcmp(name, "input") == 0) return find(signature, "self");
+  if (strcmp(name, "keepdims") == 0) return find(signature, "keepdim");
   return strcmp(name, "axis") == 0 ? find(signature, "dim") : -1;
 }
 

@@ -13,7 +13,7 @@
  * - S: integers, or one integer
  * - V: integers that take all positional arguments, f(2, 3) or f((2, 3))
  * - L: a list of tensors; D: a dtype; W: a word
- * - A: anything (borrowed)
+ * - R: a generator (borrowed); A: anything (borrowed)
  *
  * Errors are TypeErrors with PyTorch's texts. GIL held. */
 #pragma once
@@ -32,7 +32,8 @@ typedef struct tdpy_value {
   uint32_t n_list;
   td_dtype dtype;
   const char *word;
-  PyObject *object;
+  td_generator *generator;
+  PyObject *object; /* O, A: (borrowed) */
 } tdpy_value;
 
 typedef struct tdpy_signature {

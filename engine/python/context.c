@@ -2,6 +2,10 @@
  *
  * _FunctionBase: base of class Function, and of the ctx that forward and backward of a custom
  * function share. */
+#include "engine/base/alloc.h"
+#include "engine/graph/node_hooks.h"
+#include "engine/graph/semantics.h"
+#include "engine/pass/expose.h"
 #include "engine/python/errors.h"
 #include "engine/python/function.h"
 #include "engine/python/node_object.h"
@@ -18,6 +22,7 @@ ctx_traverse(PyObject *self, visitproc visit, void *arg) {
   Py_VISIT(ctx->non_differentiable);
   Py_VISIT(ctx->dirty_tensors);
   Py_VISIT(ctx->saved_for_forward);
+  Py_VISIT(ctx->output_grad_dtypes);
   Py_VISIT(ctx->needs_input_grad);
   return 0;
 }
@@ -29,14 +34,19 @@ ctx_clear(PyObject *self) {
   Py_CLEAR(ctx->non_differentiable);
   Py_CLEAR(ctx->dirty_tensors);
   Py_CLEAR(ctx->saved_for_forward);
+  Py_CLEAR(ctx->output_grad_dtypes);
   Py_CLEAR(ctx->needs_input_grad);
   return 0;
 }
 
 static void
 ctx_dealloc(PyObject *self) {
+  tdpy_function_ctx *ctx = (tdpy_function_ctx *)self;
   PyObject_GC_UnTrack(self);
   ctx_clear(self);
+  for (uint32_t i = 0; i < ctx->n_saved; i++)
+    td_saved_variable_release(&ctx->saved[i]);
+  free(ctx->saved);
   Py_TYPE(self)->tp_free(self);
 }
 
@@ -80,18 +90,74 @@ ctx_getattr(PyObject *self, PyObject *name) {
 }
 
 static PyObject *
+refuse_released(void) {
+  td_error error = {0};
+  tdpy_check(td_saved_variable_refuse_released(&error), &error);
+  return NULL;
+}
+
+/* Before PyTorch 2 nothing was there without the node. */
+static PyObject *
+saved_without_node(tdpy_function_ctx *ctx) {
+  bool is_gone = ctx->needs_input_grad && !td_policy(name_operations);
+  if (ctx->was_released || is_gone) return refuse_released();
+  return tdpy_saved_unpack_all(ctx->saved, ctx->n_saved, NULL);
+}
+
+static PyObject *
 get_saved_tensors(PyObject *self, void *closure) {
   tdpy_function_ctx *ctx = (tdpy_function_ctx *)self;
   td_node *node = hold_node(ctx);
-  if (!node) return PyTuple_New(0);
-  td_error error = {0};
+  if (!node) return saved_without_node(ctx);
   PyObject *tensors = NULL;
   if (ctx->function->was_released)
-    tdpy_check(td_saved_variable_refuse_released(&error), &error);
+    refuse_released();
   else
     tensors = tdpy_saved_unpack_all(ctx->function->saved, ctx->function->n_saved, node);
   td_node_unref(node);
   return tensors;
+}
+
+/* One entry for each argument of forward. */
+static PyObject *
+wrap_sums(const tdpy_function *function, td_tensor *const *sums) {
+  PyObject *tuple = PyTuple_New(function->n_arguments);
+  uint32_t output_nr = 0;
+  for (uint32_t i = 0; tuple && i < function->n_arguments; i++) {
+    td_tensor *sum = function->is_tensor[i] ? sums[output_nr++] : NULL;
+    PyObject *item = tdpy_tensor_wrap(td_tensor_ref(sum));
+    if (item)
+      PyTuple_SET_ITEM(tuple, i, item);
+    else
+      Py_CLEAR(tuple);
+  }
+  return tuple;
+}
+
+static td_status
+expose_sums(tdpy_function *function, td_tensor **sums, td_error *error) {
+  if (td_node_has_hooks(&function->node, TD_HOOKS(post)))
+    return td_error_set(error, TD_AUTOGRAD,
+                        "input_grad_buffers does not support post-hooks on the producing autograd "
+                        "node because directly accumulated gradients are returned as None and "
+                        "cannot be observed or replaced by those hooks");
+  return td_expose(&function->node, sums, error);
+}
+
+static PyObject *
+get_input_grad_buffers(PyObject *self, void *closure) {
+  td_node *node = hold_node((tdpy_function_ctx *)self);
+  tdpy_function *function = (tdpy_function *)node;
+  td_error error = {0};
+  if (!node) return tdpy_none(td_expose(NULL, NULL, &error), &error);
+  td_tensor **sums = TD_NEW_N(td_tensor *, node->n_outputs + 1);
+  bool fine = tdpy_check(expose_sums(function, sums, &error), &error);
+  PyObject *tuple = fine ? wrap_sums(function, sums) : NULL;
+  for (uint32_t i = 0; i < node->n_outputs; i++)
+    td_tensor_unref(sums[i]);
+  free(sums);
+  td_node_unref(node);
+  return tuple;
 }
 
 static PyObject *
@@ -119,12 +185,18 @@ set_bool(PyObject *self, PyObject *value, void *closure) {
 #define FIELD(name)                                                                                \
   { #name, T_OBJECT, offsetof(tdpy_function_ctx, name), 0, NULL }
 
-static PyMemberDef ctx_members[] = {FIELD(to_save),          FIELD(non_differentiable),
-                                    FIELD(dirty_tensors),    FIELD(saved_for_forward),
-                                    FIELD(needs_input_grad), {NULL}};
+static PyMemberDef ctx_members[] = {FIELD(to_save),
+                                    FIELD(non_differentiable),
+                                    FIELD(dirty_tensors),
+                                    FIELD(saved_for_forward),
+                                    FIELD(needs_input_grad),
+                                    FIELD(output_grad_dtypes),
+                                    {NULL}};
 
 static PyGetSetDef ctx_getset[] = {
     {"saved_tensors", get_saved_tensors, NULL, "what was saved for backward", NULL},
+    {"_input_grad_buffers", get_input_grad_buffers, NULL,
+     "the sums to which backward may add by itself", NULL},
     {"saved_variables", get_saved_variables, NULL, "the old name of saved_tensors", NULL},
     {"materialize_grads", NULL, set_bool, NULL,
      (void *)offsetof(tdpy_function_ctx, materialize_grads)},

@@ -2,6 +2,7 @@
 #include "engine/python/convert.h"
 
 #include "engine/graph/cut_history.h"
+#include "engine/ops/op.h"
 #include "engine/ops/shape.h"
 #include "engine/python/arguments.h"
 #include "engine/python/errors.h"
@@ -10,6 +11,7 @@
 #include "engine/tensor/factories.h"
 #include "engine/tensor/kernels.h"
 #include <complex.h>
+#include <string.h>
 
 /* What the first walk through the data learns. */
 typedef struct survey {
@@ -47,6 +49,13 @@ tdpy_tensor_has_item(const td_tensor *tensor) {
   return 0;
 }
 
+int
+tdpy_tensor_is_single(const td_tensor *tensor) {
+  if (td_tensor_n_elements(tensor) == 1) return tdpy_tensor_has_item(tensor);
+  PyErr_SetString(PyExc_ValueError, "only one element tensors can be converted to Python scalars");
+  return 0;
+}
+
 static int
 read_scalar(PyObject *data, tdpy_number *number) {
   if (tdpy_tensor_is(data) && td_tensor_n_elements(tdpy_tensor_of(data)) == 1) {
@@ -59,9 +68,12 @@ read_scalar(PyObject *data, tdpy_number *number) {
                             .is_bool = tensor->dtype == TD_BOOL};
     return 1;
   }
+  if (tdpy_tensor_is(data)) return tdpy_tensor_is_single(tdpy_tensor_of(data));
   if (tdpy_number_read(data, number)) return 1;
-  PyErr_Format(PyExc_TypeError, "could not determine the shape of object type '%s'",
-               Py_TYPE(data)->tp_name);
+  bool is_text = PyUnicode_Check(data) || PyBytes_Check(data);
+  const char *name = data == Py_None ? "NoneType" : Py_TYPE(data)->tp_name;
+  PyErr_Format(is_text ? PyExc_TypeError : PyExc_RuntimeError,
+               is_text ? "new(): invalid data type '%s'" : "Could not infer dtype of %s", name);
   return 0;
 }
 
@@ -107,8 +119,11 @@ store(PyObject *data, int dim, td_tensor *tensor, int64_t *index) {
   if (dim == tensor->n_dims) {
     if (tensor->dtype == TD_INT64 && PyLong_Check(data))
       return store_integer(tensor, (*index)++, data);
+    td_error error = {0};
     if (!read_scalar(data, &number)) return 0;
-    td_tensor_set_complex(tensor, (*index)++, number.value + number.imaginary * 1.0i);
+    td_status status = td_op_check_number(tensor->dtype, number.value, "", &error);
+    if (!tdpy_check(status, &error)) return 0;
+    td_tensor_set_complex(tensor, (*index)++, CMPLX(number.value, number.imaginary));
     return 1;
   }
   for (Py_ssize_t i = 0; i < tensor->sizes[dim]; i++)
@@ -120,7 +135,7 @@ static td_dtype
 inferred_dtype(const survey *found) {
   if (found->any_complex) return TD_COMPLEX64;
   if (found->any_integer && !found->any_float) return TD_INT64;
-  return found->any_bool && !found->any_float ? TD_BOOL : TD_FLOAT32;
+  return found->any_bool && !found->any_float ? TD_BOOL : td_default_dtype();
 }
 
 static td_tensor *
@@ -135,9 +150,41 @@ copy_of(td_tensor *source, int dtype, td_device device) {
   return tdpy_check(status, &error) ? out : NULL;
 }
 
+/* An array or a scalar of numpy, or a list that begins with one. */
+static bool
+is_of_numpy(PyObject *data) {
+  while (is_sequence(data) && PySequence_Fast_GET_SIZE(data) > 0)
+    data = PySequence_Fast_GET_ITEM(data, 0);
+  return strncmp(Py_TYPE(data)->tp_name, "numpy.", strlen("numpy.")) == 0;
+}
+
+/* A range, or another sequence that is not of Python's own kinds. */
+static bool
+is_other_sequence(PyObject *data) {
+  return PySequence_Check(data) && !is_sequence(data) && !PyUnicode_Check(data) &&
+         !PyBytes_Check(data) && !PyDict_Check(data);
+}
+
+static td_tensor *
+from_numpy(PyObject *data, int dtype, td_device device) {
+  PyObject *module = PyImport_ImportModule("tapedeck.arrays");
+  PyObject *tensor = module ? PyObject_CallMethod(module, "of_data", "(O)", data) : NULL;
+  td_tensor *copy = tensor ? copy_of(tdpy_tensor_of(tensor), dtype, device) : NULL;
+  Py_XDECREF(tensor);
+  Py_XDECREF(module);
+  return copy;
+}
+
 td_tensor *
 tdpy_tensor_from_data(PyObject *data, int dtype, td_device device) {
   if (tdpy_tensor_is(data)) return copy_of(tdpy_tensor_of(data), dtype, device);
+  if (is_of_numpy(data)) return from_numpy(data, dtype, device);
+  if (is_other_sequence(data)) {
+    PyObject *list = PySequence_List(data);
+    td_tensor *made = list ? tdpy_tensor_from_data(list, dtype, device) : NULL;
+    Py_XDECREF(list);
+    return made;
+  }
   survey found = {0};
   td_error error = {0};
   td_tensor *tensor = NULL;

@@ -18,5 +18,9 @@ PyObject *tdpy_tensor_to_list(const td_tensor *tensor);
  */
 int tdpy_tensor_has_item(const td_tensor *tensor);
 
+/* tdpy_tensor_is_single returns 1 if the tensor has one element, which can be read. Otherwise 0
+ * with an exception. */
+int tdpy_tensor_is_single(const td_tensor *tensor);
+
 /* tdpy_element returns one element as a Python number, a new reference. */
 PyObject *tdpy_element(const td_tensor *tensor, int64_t index);

@@ -4,6 +4,7 @@
 #include "engine/graph/gradient_edge.h"
 #include "engine/graph/variable.h"
 #include "engine/python/arguments.h"
+#include "engine/python/errors.h"
 #include "engine/python/node_object.h"
 #include "engine/python/types.h"
 
@@ -11,7 +12,12 @@ PyObject *
 tdpy_gradient_edge(PyObject *self, PyObject *object) {
   td_tensor *tensor;
   if (!tdpy_tensor_converter(object, &tensor)) return NULL;
+  td_error error = {0};
   td_edge edge = td_gradient_edge(tensor);
+  if (!tdpy_check(TD_OK, &error)) {
+    td_node_unref(edge.node);
+    return NULL;
+  }
   if (!edge.node)
     return PyErr_Format(
         PyExc_RuntimeError,

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The functions behind torch._C._functions. Their nodes fail, or let no gradient through. */
+ * The functions behind torch._C._functions. Their nodes fail, or let no gradient through.
+ * Beside them stands the root of forward mode. */
 #include "engine/python/module.h"
 #include "engine/python/tensor_object.h"
 
 #include "engine/base/alloc.h"
 #include "engine/graph/error_node.h"
+#include "engine/graph/forward_root.h"
 
 /* Borrowed tensors of a sequence; NULL for None. */
 static bool
@@ -74,6 +76,41 @@ undefined_grad(PyObject *self, PyObject *args) {
   return wrap_with(tensors, NULL);
 }
 
-PyMethodDef tdpy_error_functions[] = {{"delayed_error", delayed_error, METH_VARARGS, NULL},
-                                      {"undefined_grad", undefined_grad, METH_VARARGS, NULL},
-                                      {NULL}};
+/* without_derivative(name, text, result, inputs) gives the result a node that fails. */
+static PyObject *
+without_derivative(PyObject *self, PyObject *args) {
+  const char *text;
+  PyObject *name, *result, *tuple;
+  if (!PyArg_ParseTuple(args, "UsO!O!:without_derivative", &name, &text, &tdpy_tensor_type, &result,
+                        &PyTuple_Type, &tuple))
+    return NULL;
+  PyUnicode_InternInPlace(&name); /* the node has its characters, for ever */
+  Py_INCREF(name);
+  td_tensor **inputs = TD_NEW_N(td_tensor *, PyTuple_GET_SIZE(tuple) + 1);
+  bool fine = read_tensors(tuple, inputs);
+  if (fine)
+    td_error_node_set(PyUnicode_AsUTF8(name), TD_UNSUPPORTED, text, tdpy_tensor_of(result), inputs,
+                      (uint32_t)PyTuple_GET_SIZE(tuple));
+  free(inputs);
+  return fine ? Py_NewRef(result) : NULL;
+}
+
+static PyObject *
+forward_root(PyObject *self, PyObject *tensor) {
+  if (!tdpy_tensor_is(tensor))
+    return PyErr_Format(PyExc_TypeError, "expected a Tensor, not %s", Py_TYPE(tensor)->tp_name);
+  return tdpy_tensor_wrap(td_forward_root_wrap(tdpy_tensor_of(tensor)));
+}
+
+static PyObject *
+forward_root_stop(PyObject *self, PyObject *stop) {
+  return PyBool_FromLong(td_forward_root_stop(stop == Py_True));
+}
+
+PyMethodDef tdpy_error_functions[] = {
+    {"forward_root", forward_root, METH_O, "A dual tensor for forward mode, without its tangent."},
+    {"forward_root_stop", forward_root_stop, METH_O, NULL},
+    {"delayed_error", delayed_error, METH_VARARGS, NULL},
+    {"undefined_grad", undefined_grad, METH_VARARGS, NULL},
+    {"without_derivative", without_derivative, METH_VARARGS, NULL},
+    {NULL}};

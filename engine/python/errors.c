@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "engine/python/errors.h"
 
+#include "engine/graph/creation.h"
 #include "engine/graph/pending.h"
 
 static PyObject *
@@ -31,8 +32,18 @@ raise_foreign(td_error *error) {
                 PyException_GetTraceback(exception));
 }
 
+/* A node that could not save something is not whole, and the program does not get it. */
+static void
+call_creation_hooks(void) {
+  td_error error = {0};
+  if (td_pending()) return td_creation_forget();
+  td_status status = td_creation_call(&error);
+  if (status) td_pending_set(status, &error);
+}
+
 int
 tdpy_check(td_status status, td_error *error) {
+  if (TD_UNLIKELY(td_creation_waits)) call_creation_hooks();
   if (td_pending()) { /* what failed first */
     td_error_clear(error);
     status = td_pending_take(error);

@@ -5,7 +5,9 @@
 
 #include "engine/base/alloc.h"
 #include "engine/graph/anomaly.h"
+#include "engine/graph/creation.h"
 #include "engine/graph/grad_fn.h"
+#include "engine/graph/pending.h"
 #include "engine/python/errors.h"
 #include "engine/python/tensor_object.h"
 
@@ -48,9 +50,13 @@ new_function(PyObject *args, tdpy_function_ctx *ctx) {
   for (Py_ssize_t i = 0; i < n; i++)
     if ((is_tensor[i] = tdpy_tensor_is(PyTuple_GET_ITEM(args, i))))
       tensors[n_tensors++] = tdpy_tensor_of(PyTuple_GET_ITEM(args, i));
-  for (uint32_t i = 0; i < n_tensors; i++)
-    td_grad_fn(
-        tensors[i]); /* a view's new grad_fn takes its number before this node, as in PyTorch */
+  for (uint32_t i = 0; i < n_tensors && td_grad_mode(); i++)
+    td_grad_fn(tensors[i]); /* a view's new grad_fn takes its number before this node */
+  if (td_pending()) {
+    free(tensors);
+    free(is_tensor);
+    return NULL;
+  }
   tdpy_function *function =
       td_function_begin(&tdpy_function_class, sizeof *function, tensors, n_tensors);
   free(tensors);
@@ -153,8 +159,11 @@ save_tensors(tdpy_forward_call *call) {
 static int
 forward(PyObject *type, tdpy_forward_call *call) {
   PyObject *result = run_forward(type, call);
+  td_creation_hold(1);
   int fine = result && tdpy_function_take_outputs(call, result);
   if (fine && call->function) fine = save_tensors(call);
+  if (fine && call->function && !call->in_slices) td_creation_note(&call->function->node);
+  td_creation_hold(-1);
   Py_XDECREF(result);
   Py_CLEAR(call->ctx->to_save);
   Py_CLEAR(call->ctx->non_differentiable);
@@ -169,7 +178,8 @@ tdpy_function_apply(PyObject *type, PyObject *args, PyObject *kwargs) {
   if (!call.ctx) return NULL;
   call.function = new_function(args, call.ctx);
   PyObject *outputs = NULL;
-  if (forward(type, &call) && tdpy_check(TD_OK, &(td_error){0}))
+  if (tdpy_check(TD_OK, &(td_error){0}) && forward(type, &call) &&
+      tdpy_check(TD_OK, &(td_error){0}))
     outputs = Py_NewRef(call.single ? PyTuple_GET_ITEM(call.outputs, 0) : call.outputs);
   Py_XDECREF(call.outputs);
   Py_DECREF(call.ctx);

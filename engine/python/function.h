@@ -42,7 +42,11 @@ typedef struct tdpy_function_ctx {
   PyObject *non_differentiable;          /* tuple given to mark_non_differentiable */
   PyObject *dirty_tensors;               /* tuple given to mark_dirty */
   PyObject *saved_for_forward;
-  PyObject *needs_input_grad; /* tuple of bools, one for each argument */
+  PyObject *output_grad_dtypes; /* tuple given to set_output_grad_dtype */
+  PyObject *needs_input_grad;   /* tuple of bools, one for each argument */
+  td_saved_variable *saved;     /* [n_saved] what its node had saved, if it outlives the node */
+  uint32_t n_saved;
+  bool was_released; /* the node had released that */
   bool materialize_grads, materialize_non_diff_grads;
 } tdpy_function_ctx;
 
@@ -56,6 +60,7 @@ typedef struct tdpy_forward_call {
   tdpy_function_ctx *ctx;  /* (owned reference) */
   tdpy_function *function; /* (owned reference), or NULL if nothing needs a gradient */
   PyObject *outputs;     /* (owned) tuple of forward's results, which are outputs of the node now */
+  bool in_slices;        /* a CopySlices runs the node: it has written into a view */
   bool single;           /* forward returned one thing, no tuple */
   Py_ssize_t n_returned; /* how many things forward returned */
 } tdpy_forward_call;

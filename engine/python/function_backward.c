@@ -113,11 +113,29 @@ function_apply(td_node *node, td_tensor *const *inputs, td_tensor **outputs, td_
 }
 
 static void
-function_release_variables(td_node *node) {
-  tdpy_function *self = (tdpy_function *)node;
-  self->was_released = true;
+release_saved(tdpy_function *self) {
   for (uint32_t i = 0; i < self->n_saved; i++)
     td_saved_variable_release(&self->saved[i]);
+}
+
+/* A node that ends leaves this to its fini, for its ctx may live on. */
+static void
+function_release_variables(td_node *node) {
+  if (td_refcount_get(&node->refs) == 0) return;
+  ((tdpy_function *)node)->was_released = true;
+  release_saved((tdpy_function *)node);
+}
+
+/* A program that keeps the ctx can still ask for what was saved. */
+static void
+leave_saved(tdpy_function *self, tdpy_function_ctx *ctx) {
+  ctx->function = NULL;
+  if (Py_REFCNT(ctx) == 1) return;
+  ctx->saved = self->saved;
+  ctx->n_saved = self->n_saved;
+  ctx->was_released = self->was_released;
+  self->saved = NULL;
+  self->n_saved = 0;
 }
 
 static void
@@ -125,11 +143,11 @@ function_fini(td_node *node) {
   tdpy_function *self = (tdpy_function *)node;
   if (Py_IsInitialized() && self->context) {
     PyGILState_STATE gil = PyGILState_Ensure();
-    ((tdpy_function_ctx *)self->context)->function = NULL;
+    leave_saved(self, (tdpy_function_ctx *)self->context);
     Py_DECREF(self->context);
     PyGILState_Release(gil);
   }
-  function_release_variables(node);
+  release_saved(self);
   free(self->saved);
   free(self->is_tensor);
   free(self->is_differentiable);

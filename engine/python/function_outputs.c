@@ -11,6 +11,7 @@
 #include "engine/python/errors.h"
 #include "engine/python/function.h"
 #include "engine/python/tensor_object.h"
+#include "engine/python/types.h"
 
 static bool
 contains(PyObject *tuple, const td_tensor *tensor) {
@@ -109,6 +110,7 @@ take_dirty(tdpy_forward_call *call, td_tensor *tensor, uint32_t output_nr, bool 
   if (!is_input && !warn_not_an_input()) return 0;
   if (tensor->base && !may_write_view(call, tensor)) return 0;
   td_error error = {0};
+  call->in_slices = tensor->base != NULL;
   return tdpy_check(td_rebase_history(tensor, &call->function->node, output_nr, &error), &error);
 }
 
@@ -140,6 +142,22 @@ static bool
 is_differentiable(const tdpy_forward_call *call, const td_tensor *tensor) {
   return call->function && td_dtype_is_differentiable(tensor->dtype) &&
          !contains(call->ctx->non_differentiable, tensor);
+}
+
+/* What forward returned. For an input of a class with a __torch_function__, that function makes the
+ * view which is returned in its place. */
+static PyObject *
+returned_object(const tdpy_forward_call *call, PyObject *object) {
+  bool asks = tdpy_tensor_is(object) && !Py_IS_TYPE(object, &tdpy_tensor_type) &&
+              contains(call->args, tdpy_tensor_of(object)) &&
+              !contains(call->ctx->dirty_tensors, tdpy_tensor_of(object)) &&
+              PyObject_HasAttrString(object, "_prints_its_class");
+  if (!asks) return Py_NewRef(object);
+  bool grad_mode = td_grad_mode();
+  td_grad_mode_set(false);
+  PyObject *view = PyObject_CallMethod(object, "view_as", "O", object);
+  td_grad_mode_set(grad_mode);
+  return view;
 }
 
 /* Returns the output for one thing that forward returned, a new reference. */
@@ -194,6 +212,58 @@ protect_views(const tdpy_forward_call *call) {
   }
 }
 
+/* What set_output_grad_dtype says of one output: a dtype, or that any will do. */
+static int
+take_declaration(tdpy_forward_call *call, PyObject *declared, Py_ssize_t i) {
+  td_input_metadata *metadata = call->function ? &call->function->node.input_metadata[i] : NULL;
+  if (declared == Py_None) {
+    if (metadata) metadata->any_gradient_dtype = true;
+    return 1;
+  }
+  if (!Py_IS_TYPE(declared, &tdpy_dtype_type)) {
+    PyErr_Format(PyExc_RuntimeError,
+                 "set_output_grad_dtype expects each declaration to be a torch.dtype or None, but "
+                 "got %s",
+                 Py_TYPE(declared)->tp_name);
+    return 0;
+  }
+  if (metadata && !call->function->is_differentiable[i]) {
+    PyErr_Format(PyExc_RuntimeError,
+                 "set_output_grad_dtype: got a concrete dtype for output %zd, but that output is "
+                 "not a differentiable tensor (it is a non-tensor, was marked non-differentiable, "
+                 "or has a non-differentiable dtype). Pass None for output %zd instead.",
+                 i, i);
+    return 0;
+  }
+  if (metadata) {
+    metadata->has_gradient_dtype = true;
+    tdpy_dtype_converter(declared, &metadata->gradient_dtype);
+  }
+  return 1;
+}
+
+static int
+take_declarations(tdpy_forward_call *call) {
+  PyObject *declared = call->ctx->output_grad_dtypes;
+  if (!declared || declared == Py_None) return 1;
+  if (!PyTuple_Check(declared)) {
+    PyErr_Format(PyExc_RuntimeError,
+                 "set_output_grad_dtype expects the declarations to be a tuple, but got: %s",
+                 Py_TYPE(declared)->tp_name);
+    return 0;
+  }
+  if (PyTuple_GET_SIZE(declared) != call->n_returned) {
+    PyErr_Format(PyExc_RuntimeError,
+                 "set_output_grad_dtype expected the number of declarations to match the number of "
+                 "outputs: the Function returned %zd values but %zd declarations were provided",
+                 call->n_returned, PyTuple_GET_SIZE(declared));
+    return 0;
+  }
+  for (Py_ssize_t i = 0; i < call->n_returned; i++)
+    if (!take_declaration(call, PyTuple_GET_ITEM(declared, i), i)) return 0;
+  return 1;
+}
+
 static void
 finish_node(tdpy_forward_call *call) {
   td_node *node = &call->function->node;
@@ -217,13 +287,15 @@ tdpy_function_take_outputs(tdpy_forward_call *call, PyObject *result) {
   if (call->function) call->function->is_differentiable = TD_NEW_N(bool, n + 1);
   call->outputs = fine ? PyTuple_New(n) : NULL;
   for (Py_ssize_t i = 0; call->outputs && i < n; i++) {
-    PyObject *output = take_output(call, PyTuple_GET_ITEM(returned, i), (uint32_t)i);
+    PyObject *object = returned_object(call, PyTuple_GET_ITEM(returned, i));
+    PyObject *output = object ? take_output(call, object, (uint32_t)i) : NULL;
+    Py_XDECREF(object);
     if (!output)
       Py_CLEAR(call->outputs);
     else
       PyTuple_SET_ITEM(call->outputs, i, output);
   }
-  fine = call->outputs && all_dirty_returned(call, returned);
+  fine = call->outputs && all_dirty_returned(call, returned) && take_declarations(call);
   if (fine && call->function) finish_node(call);
   Py_DECREF(returned);
   return fine;

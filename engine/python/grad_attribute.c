@@ -6,11 +6,29 @@
 #include "engine/base/alloc.h"
 #include "engine/device/device.h"
 #include "engine/graph/semantics.h"
+#include "engine/graph/tensor_hooks.h"
 #include "engine/graph/variable.h"
+
+static bool
+warn_of_non_leaf(void) {
+  return PyErr_WarnFormat(
+             PyExc_UserWarning, 1,
+             "The .grad attribute of a Tensor that is not a leaf Tensor is being accessed. Its "
+             ".grad attribute won't be populated during autograd.backward(). If you indeed want "
+             "the .grad field to be populated for a non-leaf Tensor, use .retain_grad() on the "
+             "non-leaf Tensor. If you access the non-leaf Tensor by mistake, make sure you access "
+             "the leaf Tensor instead. See github.com/pytorch/pytorch/pull/30531 for more "
+             "information%s.",
+             td_policy(name_operations) ? "" : "s") == 0;
+}
 
 PyObject *
 tdpy_tensor_get_grad(PyObject *self, void *closure) {
-  return tdpy_tensor_wrap(td_grad_get(tdpy_tensor_of(self)));
+  td_tensor *tensor = tdpy_tensor_of(self), *grad = td_grad_get(tensor);
+  if (grad) return tdpy_tensor_wrap(grad);
+  bool is_leaf = !td_grad_fn_stored(tensor);
+  if (!is_leaf && !td_retains_grad(tensor) && !warn_of_non_leaf()) return NULL;
+  Py_RETURN_NONE;
 }
 
 static bool
@@ -22,32 +40,14 @@ refuse(const char *format, ...) {
   return false;
 }
 
-/* What C++ calls the dtype. */
-static const char *
-cpp_name(td_dtype dtype) {
-  static const char *const names[TD_N_DTYPES] = {
-      [TD_FLOAT32] = "float",
-      [TD_FLOAT64] = "double",
-      [TD_INT64] = "long int",
-      [TD_BOOL] = "bool",
-      [TD_INT32] = "int",
-      [TD_COMPLEX64] = "c10::complex<float>",
-      [TD_COMPLEX128] = "c10::complex<double>",
-  };
-  return names[dtype];
-}
-
 static bool
 refuse_dtype(const td_tensor *tensor, const td_tensor *grad) {
-  char *wanted = td_dup_string(td_dtype_tensor_name(tensor->dtype));
-  wanted[strlen(wanted) - strlen("Tensor")] = '\0';
   refuse("attempting to assign a gradient with dtype '%s' to a tensor with grad_dtype '%s'. The "
          "gradient must match the tensor's grad_dtype (defaults to the tensor's dtype). You can "
          "set the tensor's grad_dtype attribute with a specific dtype, or None to allow any dtype. "
          "Set grad_dtype with caution. Diverging the dtypes of a tensor and its gradient may break "
          "downstream systems that assume they match.",
-         cpp_name(grad->dtype), wanted);
-  free(wanted);
+         td_dtype_cpp_name(grad->dtype), td_dtype_scalar_name(tensor->dtype));
   return false;
 }
 

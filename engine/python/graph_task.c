@@ -23,6 +23,12 @@ current_graph_task_id(PyObject *self, PyObject *unused) {
 }
 
 static PyObject *
+keeps_graph(PyObject *self, PyObject *unused) {
+  const td_graph_task *graph_task = td_graph_task_now();
+  return PyBool_FromLong(!graph_task || graph_task->keep_graph);
+}
+
+static PyObject *
 current_node(PyObject *self, PyObject *unused) {
   return tdpy_node_wrap(td_node_now());
 }
@@ -239,6 +245,8 @@ stop_engine(PyObject *self, PyObject *unused) {
 PyMethodDef tdpy_graph_task_functions[] = {
     {"_current_graph_task_id", current_graph_task_id, METH_NOARGS,
      "The number of the backward pass that this runs in, -1 outside."},
+    {"_current_graph_task_keep_graph", keeps_graph, METH_NOARGS,
+     "Whether this backward pass leaves the graph whole; True outside."},
     {"_current_autograd_node", current_node, METH_NOARGS, "The node that this runs in, or None."},
     {"_current_graph_task_execution_order", execution_order, METH_NOARGS,
      "The nodes of this backward pass in the order in which they will run."},

@@ -4,6 +4,7 @@
 #include "engine/base/alloc.h"
 #include "engine/graph/node_hooks.h"
 #include "engine/graph/tensor_hooks.h"
+#include "engine/graph/variable.h"
 #include "engine/python/callable_name.h"
 #include "engine/python/errors.h"
 #include "engine/python/node_object.h"
@@ -64,6 +65,14 @@ handle_exit(PyObject *self, PyObject *args) {
 }
 
 static PyObject *
+handle_reduce(PyObject *self, PyObject *unused) {
+  PyObject *module = PyImport_ImportModule("tapedeck.utils.hooks");
+  PyObject *make = module ? PyObject_GetAttrString(module, "handle_of_nothing") : NULL;
+  Py_XDECREF(module);
+  return make ? Py_BuildValue("N(K)", make, (unsigned long long)((handle_object *)self)->id) : NULL;
+}
+
+static PyObject *
 handle_id(PyObject *self, void *closure) {
   return PyLong_FromUnsignedLongLong(((handle_object *)self)->id);
 }
@@ -71,6 +80,7 @@ handle_id(PyObject *self, void *closure) {
 static PyMethodDef handle_methods[] = {
     {"remove", handle_remove, METH_NOARGS, "Takes the hook away; a second time does nothing."},
     {"__enter__", handle_enter, METH_NOARGS, NULL},
+    {"__reduce__", handle_reduce, METH_NOARGS, NULL},
     {"__exit__", handle_exit, METH_VARARGS, "Takes the hook away."},
     {NULL}};
 
@@ -116,9 +126,9 @@ static PyObject *
 register_on_tensor(PyObject *self, PyObject *callable,
                    td_status (*add)(td_tensor *, td_hook *, td_error *)) {
   td_error error = {0};
-  if (!tdpy_tensor_has_history(self)) return NULL;
   td_hook *hook = hook_new(callable);
   if (tdpy_check(add(tdpy_tensor_of(self), hook, &error), &error)) return handle_new(hook);
+  td_hook_remove(hook);
   td_hook_unref(hook);
   return NULL;
 }
@@ -130,13 +140,14 @@ tdpy_tensor_register_hook(PyObject *self, PyObject *callable) {
 
 PyObject *
 tdpy_tensor_register_post_accumulate_grad_hook(PyObject *self, PyObject *callable) {
+  if (!tdpy_tensor_has_history(self)) return NULL;
   return register_on_tensor(self, callable, td_tensor_add_post_accumulate_grad_hook);
 }
 
 PyObject *
 tdpy_tensor_retain_grad(PyObject *self, PyObject *unused) {
   td_error error = {0};
-  if (!tdpy_tensor_has_history(self)) return NULL;
+  if (td_grad_fn_stored(tdpy_tensor_of(self)) && !tdpy_tensor_has_history(self)) return NULL;
   return tdpy_none(td_retain_grad(tdpy_tensor_of(self), &error), &error);
 }
 
@@ -155,6 +166,39 @@ int
 tdpy_hooks_traverse(const td_hooks *hooks, visitproc visit, void *arg) {
   traversal self = {visit, arg};
   return td_hooks_visit(hooks, traverse_cb, &self);
+}
+
+typedef struct collection {
+  PyObject *functions; /* (owned reference) a list */
+  uint32_t input_nr;
+} collection;
+
+static int
+collect_cb(td_hook *hook, void *data) {
+  const collection *self = data;
+  bool is_one = hook->call == tdpy_hook_call && hook->kind == TD_hook_kind_tensor_pre &&
+                hook->input_nr == self->input_nr;
+  return is_one ? PyList_Append(self->functions, ((tdpy_hook *)hook)->callable) : 0;
+}
+
+PyObject *
+tdpy_tensor_hooks(const td_tensor *tensor) {
+  const td_node *node = td_grad_fn_stored(tensor);
+  collection found = {PyList_New(0), td_output_nr(tensor)};
+  const td_hooks *hooks = node ? node->hooks : td_tensor_leaf_hooks(tensor);
+  bool fine = found.functions && (!hooks || !td_hooks_visit(hooks, collect_cb, &found));
+  PyObject *result = NULL;
+  if (fine && PyList_GET_SIZE(found.functions) == 0)
+    result = Py_NewRef(Py_None);
+  else if (fine) {
+    PyObject *numbered = PyObject_CallOneArg((PyObject *)&PyEnum_Type, found.functions);
+    PyObject *module = numbered ? PyImport_ImportModule("collections") : NULL;
+    if (module) result = PyObject_CallMethod(module, "OrderedDict", "O", numbered);
+    Py_XDECREF(module);
+    Py_XDECREF(numbered);
+  }
+  Py_XDECREF(found.functions);
+  return result;
 }
 
 int

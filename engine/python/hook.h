@@ -20,6 +20,10 @@ PyObject *tdpy_tensor_register_hook(PyObject *self, PyObject *callable);
 PyObject *tdpy_tensor_register_post_accumulate_grad_hook(PyObject *self, PyObject *callable);
 PyObject *tdpy_tensor_retain_grad(PyObject *self, PyObject *unused);
 
+/* tdpy_tensor_hooks returns a new OrderedDict of the functions that hear a tensor's gradient, by
+ * number, or None. */
+PyObject *tdpy_tensor_hooks(const td_tensor *tensor);
+
 /* tdpy_hooks_traverse visits the functions of the hooks in a list, for the garbage collector. */
 int tdpy_hooks_traverse(const td_hooks *hooks, visitproc visit, void *arg);
 

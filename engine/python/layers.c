@@ -7,6 +7,7 @@
 #include "engine/python/tensor_object.h"
 
 #include "engine/ops/convolution.h"
+#include "engine/ops/lstm.h"
 #include "engine/ops/normalization.h"
 #include "engine/ops/pooling.h"
 
@@ -191,6 +192,27 @@ group_norm(PyObject *self, PyObject *args, PyObject *kwargs) {
   return tdpy_result(status, out, &error);
 }
 
+/* _lstm_layer(operands, reverse): the results. */
+static PyObject *
+lstm_layer(PyObject *self, PyObject *args, PyObject *kwargs) {
+  static char *names[] = {"input", "weight_ih", "weight_hh", "bias_ih", "bias_hh",
+                          "hx",    "cx",        "reverse",   NULL};
+  td_tensor *operands[TD_LSTM_N_OPERANDS] = {NULL}, *results[TD_LSTM_N_RESULTS] = {NULL};
+  int reverse = 0;
+  td_error error = {0};
+  if (!PyArg_ParseTupleAndKeywords(
+          args, kwargs, "O&O&O&O&O&O&O&p:_lstm_layer", names, tdpy_tensor_converter, &operands[0],
+          tdpy_tensor_converter, &operands[1], tdpy_tensor_converter, &operands[2],
+          tdpy_optional_tensor_converter, &operands[3], tdpy_optional_tensor_converter,
+          &operands[4], tdpy_tensor_converter, &operands[5], tdpy_tensor_converter, &operands[6],
+          &reverse))
+    return NULL;
+  td_status status = td_op_lstm_layer(operands, reverse, results, &error);
+  if (!tdpy_check(status, &error)) return NULL;
+  return Py_BuildValue("NNN", tdpy_tensor_wrap(results[0]), tdpy_tensor_wrap(results[1]),
+                       tdpy_tensor_wrap(results[2]));
+}
+
 PyMethodDef tdpy_layer_functions[] = {
     {"conv1d", TDPY_KEYWORDS(conv1d), "A convolution over lines."},
     {"conv2d", TDPY_KEYWORDS(conv2d), "A convolution over images."},
@@ -203,4 +225,5 @@ PyMethodDef tdpy_layer_functions[] = {
     {"batch_norm", TDPY_KEYWORDS(batch_norm), "Channels with mean 0 and variance 1."},
     {"layer_norm", TDPY_KEYWORDS(layer_norm), "The same of the last dimensions."},
     {"group_norm", TDPY_KEYWORDS(group_norm), "The same of groups of channels."},
+    {"_lstm_layer", TDPY_KEYWORDS(lstm_layer), "A layer of an LSTM in one direction."},
     {NULL}};

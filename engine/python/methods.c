@@ -8,15 +8,19 @@
 #include "engine/python/hook.h"
 #include "engine/python/inplace.h"
 #include "engine/python/sparse.h"
+#include "engine/python/storage_object.h"
 #include "engine/python/stream.h"
 #include "engine/python/tensor_type.h"
 #include "engine/python/types.h"
 
 #include "engine/graph/grad_fn.h"
+#include "engine/graph/semantics.h"
 #include "engine/graph/variable.h"
+#include "engine/tensor/layout.h"
+#include "engine/tensor/zero_tensor.h"
 
 static PyObject *
-requires_grad_(PyObject *self, PyObject *args) {
+requires_grad_(PyObject *self, PyObject *args, PyObject *unused) {
   int wanted = 1;
   td_error error = {0};
   if (!PyArg_ParseTuple(args, "|p:requires_grad_", &wanted)) return NULL;
@@ -32,13 +36,24 @@ item(PyObject *self, PyObject *unused) {
   const td_tensor *tensor = tdpy_tensor_of(self);
   if (td_tensor_n_elements(tensor) == 1)
     return tdpy_tensor_has_item(tensor) ? tdpy_element(tensor, 0) : NULL;
-  PyErr_SetString(PyExc_ValueError, "only one element tensors can be converted to Python scalars");
-  return NULL;
+  if (!td_policy(name_operations)) return tdpy_tensor_is_single(tensor) ? Py_None : NULL;
+  return PyErr_Format(PyExc_RuntimeError,
+                      "a Tensor with %lld elements cannot be converted to Scalar",
+                      (long long)td_tensor_n_elements(tensor));
 }
 
 static PyObject *
 tolist(PyObject *self, PyObject *unused) {
-  return tdpy_tensor_to_list(tdpy_tensor_of(self));
+  if (!td_tensor_is_zero_tensor(tdpy_tensor_of(self)))
+    return tdpy_tensor_to_list(tdpy_tensor_of(self));
+  PyErr_SetString(PyExc_RuntimeError,
+                  "tolist() shouldn't be called on a tensor with unallocated storage");
+  return NULL;
+}
+
+static PyObject *
+is_zero_tensor(PyObject *self, PyObject *unused) {
+  return PyBool_FromLong(td_tensor_is_zero_tensor(tdpy_tensor_of(self)));
 }
 
 static PyObject *
@@ -52,7 +67,7 @@ dim(PyObject *self, PyObject *unused) {
 }
 
 static PyObject *
-size(PyObject *self, PyObject *args) {
+size(PyObject *self, PyObject *args, PyObject *unused) {
   const td_tensor *tensor = tdpy_tensor_of(self);
   int at;
   if (PyTuple_GET_SIZE(args) == 0) return tdpy_size_wrap(tensor->n_dims, tensor->sizes);
@@ -65,13 +80,20 @@ size(PyObject *self, PyObject *args) {
 }
 
 static PyObject *
-is_contiguous(PyObject *self, PyObject *unused) {
-  return PyBool_FromLong(td_tensor_is_contiguous(tdpy_tensor_of(self)));
+is_contiguous(PyObject *self, PyObject *args, PyObject *kwargs) {
+  static char *names[] = {"memory_format", NULL};
+  td_memory_format format = TD_FORMAT_CONTIGUOUS;
+  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|O&:is_contiguous", names, tdpy_format_converter,
+                                   &format))
+    return NULL;
+  const td_tensor *tensor = tdpy_tensor_of(self);
+  return PyBool_FromLong(format == TD_FORMAT_CONTIGUOUS ? td_tensor_is_contiguous(tensor)
+                                                        : td_tensor_has_format(tensor, format));
 }
 
 /* stride() or stride(dim) */
 static PyObject *
-stride(PyObject *self, PyObject *args) {
+stride(PyObject *self, PyObject *args, PyObject *unused) {
   const td_tensor *tensor = tdpy_tensor_of(self);
   PyObject *dim = Py_None;
   if (!PyArg_ParseTuple(args, "|O:stride", &dim)) return NULL;
@@ -106,22 +128,26 @@ backward(PyObject *self, PyObject *args, PyObject *kwargs) {
   return result;
 }
 
+TDPY_BY_NAME(requires_grad_, "requires_grad")
+TDPY_BY_NAME(size, "dim")
+TDPY_BY_NAME(stride, "dim")
+
 PyMethodDef tdpy_tensor_methods[] = {
     {"add_", TDPY_KEYWORDS(tdpy_method_add_), NULL},
     {"sub_", TDPY_KEYWORDS(tdpy_method_sub_), NULL},
-    {"mul_", tdpy_inplace_mul, METH_O, NULL},
-    {"div_", tdpy_inplace_div, METH_O, NULL},
-    {"copy_", tdpy_method_copy_, METH_O, NULL},
-    {"fill_", tdpy_method_fill_, METH_O, NULL},
+    {"mul_", TDPY_KEYWORDS(tdpy_method_mul_), NULL},
+    {"div_", TDPY_KEYWORDS(tdpy_method_div_), NULL},
+    {"copy_", TDPY_KEYWORDS(tdpy_method_copy_), NULL},
+    {"fill_", TDPY_KEYWORDS(tdpy_method_fill_), NULL},
     {"zero_", tdpy_method_zero_, METH_NOARGS, NULL},
-    {"uniform_", TDPY_KEYWORDS(tdpy_method_uniform_), NULL},
-    {"normal_", TDPY_KEYWORDS(tdpy_method_normal_), NULL},
 #define TD_UNARY(name, ...) {#name "_", tdpy_unary_##name##_, METH_NOARGS, NULL},
 #include "engine/ops/unary.def"
 #undef TD_UNARY
 #define TD_IN_PLACE(name) {#name "_", TDPY_KEYWORDS(tdpy_method_##name##_), NULL},
+#define TD_IN_PLACE_VIEW(name, ...) {#name "_", TDPY_KEYWORDS(tdpy_method_##name##_), NULL},
 #include "engine/python/inplace.def"
 #undef TD_IN_PLACE
+#undef TD_IN_PLACE_VIEW
     {"detach_", tdpy_method_detach_, METH_NOARGS, NULL},
     {"_is_view", tdpy_method_is_view, METH_NOARGS, NULL},
     {"is_inference", tdpy_method_is_inference, METH_NOARGS, NULL},
@@ -135,23 +161,26 @@ PyMethodDef tdpy_tensor_methods[] = {
     {"is_coalesced", tdpy_sparse_is_coalesced, METH_NOARGS, NULL},
     {"coalesce", tdpy_sparse_coalesce, METH_NOARGS, NULL},
     {"to_dense", tdpy_sparse_to_dense, METH_NOARGS, NULL},
-    {"requires_grad_", requires_grad_, METH_VARARGS, NULL},
+    {"requires_grad_", TDPY_KEYWORDS(requires_grad__by_name), NULL},
     {"item", item, METH_NOARGS, NULL},
     {"tolist", tolist, METH_NOARGS, NULL},
+    {"_is_zerotensor", is_zero_tensor, METH_NOARGS, NULL},
     {"numel", numel, METH_NOARGS, NULL},
     {"dim", dim, METH_NOARGS, NULL},
-    {"size", size, METH_VARARGS, NULL},
-    {"is_contiguous", is_contiguous, METH_NOARGS, NULL},
-    {"stride", stride, METH_VARARGS, "how many elements apart its dimensions are"},
+    {"size", TDPY_KEYWORDS(size_by_name), NULL},
+    {"is_contiguous", TDPY_KEYWORDS(is_contiguous), NULL},
+    {"stride", TDPY_KEYWORDS(stride_by_name), "how many elements apart its dimensions are"},
     {"data_ptr", data_ptr, METH_NOARGS, NULL},
+    {"untyped_storage", tdpy_tensor_untyped_storage, METH_NOARGS, "its memory, as bytes"},
+    {"storage_offset", tdpy_tensor_storage_offset, METH_NOARGS, "its first element's place there"},
+    {"element_size", tdpy_tensor_element_size, METH_NOARGS, "the bytes of an element"},
     {"to", TDPY_KEYWORDS(tdpy_method_to), NULL},
     {"cpu", tdpy_method_cpu, METH_NOARGS, NULL},
-    {"float", tdpy_method_float, METH_NOARGS, NULL},
-    {"double", tdpy_method_double, METH_NOARGS, NULL},
-    {"long", tdpy_method_long, METH_NOARGS, NULL},
-    {"bool", tdpy_method_bool, METH_NOARGS, NULL},
-    {"backward", TDPY_KEYWORDS(backward),
-     "Adds gradients to the .grad of the leaves this came from."},
+#define X(name, dtype) {#name, tdpy_method_##name, METH_NOARGS, NULL},
+    TDPY_CASTS(X)
+#undef X
+        {"backward", TDPY_KEYWORDS(backward),
+         "Adds gradients to the .grad of the leaves this came from."},
     {"register_hook", tdpy_tensor_register_hook, METH_O, NULL},
     {"register_post_accumulate_grad_hook", tdpy_tensor_register_post_accumulate_grad_hook, METH_O,
      NULL},

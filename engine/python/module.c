@@ -1,17 +1,22 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "engine/python/module.h"
 
+#include "engine/ops/blas.h"
 #include "engine/python/anomaly.h"
+#include "engine/python/creation.h"
 #include "engine/python/distributed.h"
 #include "engine/python/edge.h"
 #include "engine/python/function.h"
+#include "engine/python/generator.h"
 #include "engine/python/hook.h"
+#include "engine/python/intercept.h"
 #include "engine/python/node_type.h"
 #include "engine/python/operations.h"
 #include "engine/python/out.h"
 #include "engine/python/saved_hooks.h"
 #include "engine/python/saved_tensor.h"
 #include "engine/python/sparse.h"
+#include "engine/python/storage_object.h"
 #include "engine/python/stream.h"
 #include "engine/python/tensor_type.h"
 #include "engine/python/types.h"
@@ -44,18 +49,53 @@ add_operations(PyObject *module) {
   return failed ? -1 : 0;
 }
 
+/* add_methods({name: function}): the package writes some methods of Tensor in Python. */
+static PyObject *
+add_methods(PyObject *self, PyObject *methods) {
+  if (!PyDict_Check(methods)) return PyErr_Format(PyExc_TypeError, "expected a dictionary");
+  if (PyDict_Update(tdpy_tensor_type.tp_dict, methods)) return NULL;
+  PyType_Modified(&tdpy_tensor_type);
+  Py_RETURN_NONE;
+}
+
+static PyObject *
+choose_kernels(PyObject *self, PyObject *unused) {
+  td_blas_choose_kernels();
+  Py_RETURN_NONE;
+}
+
+static PyMethodDef own_functions[] = {
+    {"choose_kernels", choose_kernels, METH_NOARGS, NULL},
+    {"add_methods", add_methods, METH_O, NULL},
+    {"set_printoptions", tdpy_set_printoptions, METH_VARARGS, NULL},
+    {"set_tangent_teller", tdpy_set_tangent_teller, METH_O, NULL},
+    {NULL}};
+
 static int
 fill(PyObject *module) {
   if (tdpy_types_add(module) || tdpy_tensor_add(module) || tdpy_node_add(module) ||
       tdpy_hook_add(module) || tdpy_function_add(module) || tdpy_edge_add(module) ||
       tdpy_graph_task_add() || tdpy_saved_add(module) || tdpy_out_add(module) ||
-      tdpy_anomaly_add(module) || tdpy_distributed_add(module) || tdpy_where_add())
+      tdpy_anomaly_add(module) || tdpy_distributed_add(module) || tdpy_where_add() ||
+      tdpy_generator_add(module) || tdpy_storage_add(module))
     return -1;
-  PyMethodDef *tables[] = {tdpy_construct_functions,   tdpy_operation_functions,
-                           tdpy_sparse_functions,      tdpy_error_functions,
-                           tdpy_layer_functions,       tdpy_autograd_functions,
-                           tdpy_graph_task_functions,  tdpy_session_functions,
-                           tdpy_saved_hooks_functions, tdpy_stream_functions};
+  PyMethodDef *tables[] = {own_functions,
+                           tdpy_construct_functions,
+                           tdpy_range_functions,
+                           tdpy_dtype_functions,
+                           tdpy_operation_functions,
+                           tdpy_sparse_functions,
+                           tdpy_error_functions,
+                           tdpy_layer_functions,
+                           tdpy_autograd_functions,
+                           tdpy_graph_task_functions,
+                           tdpy_session_functions,
+                           tdpy_saved_hooks_functions,
+                           tdpy_saved_tensor_functions,
+                           tdpy_stream_functions,
+                           tdpy_write_watch_functions,
+                           tdpy_intercept_functions,
+                           tdpy_creation_functions};
   for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
     if (PyModule_AddFunctions(module, tables[i])) return -1;
   if (add_operations(module)) return -1;

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "engine/python/node_type.h"
 
+#include "engine/base/alloc.h"
 #include "engine/graph/accumulate_grad.h"
 #include "engine/python/anomaly.h"
 #include "engine/python/edge.h"
+#include "engine/python/errors.h"
 #include "engine/python/function.h"
 #include "engine/python/hook.h"
 #include "engine/python/node_object.h"
@@ -55,7 +57,10 @@ node_clear(PyObject *self) {
 
 static PyObject *
 node_name(PyObject *self, PyObject *unused) {
-  return PyUnicode_FromString(td_node_name(((tdpy_node *)self)->node));
+  char *name = td_node_qualified_name(((tdpy_node *)self)->node);
+  PyObject *text = PyUnicode_FromString(name);
+  free(name);
+  return text;
 }
 
 static PyObject *
@@ -186,12 +191,74 @@ static PyGetSetDef node_getset[] = {
     {"next_functions", node_next_functions, NULL, "(node, input_nr) for each of its outputs", NULL},
     {NULL}};
 
+/* Writes the tensors of a call's arguments (NULL: None) into inputs[n_inputs],
+ * with new references. */
+static int
+call_arguments(const td_node *node, PyObject *args, PyObject *kwargs, td_tensor **inputs) {
+  if (kwargs && PyDict_GET_SIZE(kwargs)) {
+    PyErr_SetString(PyExc_TypeError, "keyword arguments are not supported");
+    return 0;
+  }
+  if (PyTuple_GET_SIZE(args) != node->n_inputs) {
+    PyErr_Format(PyExc_TypeError, "expected %u arguments, got %zd instead", node->n_inputs,
+                 PyTuple_GET_SIZE(args));
+    return 0;
+  }
+  for (uint32_t i = 0; i < node->n_inputs; i++) {
+    PyObject *item = PyTuple_GET_ITEM(args, i);
+    if (item != Py_None && !tdpy_tensor_is(item)) {
+      PyErr_Format(PyExc_TypeError, "argument %u is not a Variable", i);
+      return 0;
+    }
+    inputs[i] = item == Py_None ? NULL : td_tensor_ref(tdpy_tensor_of(item));
+  }
+  return 1;
+}
+
+/* Takes the references. */
+static PyObject *
+call_results(td_tensor **outputs, uint32_t n) {
+  if (n == 1) return tdpy_tensor_wrap(outputs[0]);
+  PyObject *tuple = PyTuple_New(n);
+  for (uint32_t i = 0; i < n; i++)
+    if (tuple)
+      PyTuple_SET_ITEM(tuple, i, tdpy_tensor_wrap(outputs[i]));
+    else
+      td_tensor_unref(outputs[i]);
+  return tuple;
+}
+
+/* grad_fn(*gradients): the node's function alone, without hooks, in the present grad mode. */
+static PyObject *
+node_call(PyObject *self, PyObject *args, PyObject *kwargs) {
+  td_node *node = ((tdpy_node *)self)->node;
+  td_tensor **inputs = TD_NEW_N(td_tensor *, node->n_inputs + 1);
+  td_tensor **outputs = TD_NEW_N(td_tensor *, node->n_outputs + 1);
+  PyObject *results = NULL;
+  td_error error = {0};
+  if (tdpy_function_is_custom(node))
+    PyErr_Format(PyExc_TypeError, "'%s' object is not callable", td_node_name(node));
+  else if (call_arguments(node, args, kwargs, inputs)) {
+    td_status status;
+    Py_BEGIN_ALLOW_THREADS;
+    status = node->klass->apply(node, inputs, outputs, &error);
+    Py_END_ALLOW_THREADS;
+    if (tdpy_check(status, &error)) results = call_results(outputs, node->n_outputs);
+  }
+  for (uint32_t i = 0; i < node->n_inputs; i++)
+    td_tensor_unref(inputs[i]);
+  free(inputs);
+  free(outputs);
+  return results;
+}
+
 /* node_object.c says what an object is and how it ends. This adds what it can do. */
 static void
 fill_slots(PyTypeObject *type) {
   type->tp_traverse = node_traverse;
   type->tp_clear = node_clear;
   type->tp_repr = node_repr;
+  type->tp_call = node_call;
   type->tp_getattro = node_getattr;
   type->tp_setattro = node_setattr;
   type->tp_hash = node_hash;

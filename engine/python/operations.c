@@ -4,18 +4,35 @@
  * Below are the calls that choose between several operations. */
 #include "engine/python/operations.h"
 
+#include "engine/ops/attention.h"
 #include "engine/ops/dropout.h"
 #include "engine/python/bind.h"
 #include "engine/python/errors.h"
+#include "engine/python/intercept.h"
 #include "engine/python/tensor_object.h"
+#include "engine/python/types.h"
 
+#include "engine/graph/in_place.h"
+#include "engine/graph/semantics.h"
 #include "engine/ops/compare.h"
+#include "engine/ops/complex.h"
+#include "engine/ops/ctc.h"
+#include "engine/ops/decompose.h"
+#include "engine/ops/grid_sample.h"
 #include "engine/ops/indexing.h"
 #include "engine/ops/linalg.h"
+#include "engine/ops/logic.h"
 #include "engine/ops/loss.h"
+#include "engine/ops/padding.h"
 #include "engine/ops/pointwise.h"
+#include "engine/ops/random.h"
 #include "engine/ops/reductions.h"
+#include "engine/ops/sampling.h"
 #include "engine/ops/shape.h"
+#include "engine/ops/sort.h"
+#include "engine/ops/special.h"
+#include "engine/ops/view.h"
+#include "engine/tensor/factories.h"
 
 #include <math.h>
 #include <string.h>
@@ -26,6 +43,7 @@ typedef struct results {
   td_tensor **many;     /* (owned) of n owned references */
   uint32_t n;
   PyObject *truth; /* (borrowed) */
+  bool is_plain;   /* a pair without names */
 } results_of;
 
 #define T(i) v[i].tensor
@@ -38,6 +56,9 @@ typedef struct results {
 #define ONE(op, ...) op(__VA_ARGS__, &results->one, error)
 #define TWO(op, ...) op(__VA_ARGS__, &results->one, &results->two, error)
 #define MANY(op, ...) op(__VA_ARGS__, &results->many, &results->n, error)
+#define PAIR(op, ...) (results->is_plain = true, TWO(op, __VA_ARGS__))
+#define R(i) v[i].generator
+#define SELF(op, ...) (results->one = td_tensor_ref(T(0)), op(__VA_ARGS__, error))
 #define TRUTH(condition) (results->truth = (condition) ? Py_True : Py_False, TD_OK)
 #define CHOICE(name) static td_status name(tdpy_value *v, td_error *error, results_of *results)
 
@@ -80,8 +101,22 @@ number_of(const tdpy_value *value, double otherwise, double *number, td_error *e
   if (!tdpy_number_read(value->object, &read))
     return td_error_set(error, TD_INVALID, "expected a Tensor or a number, not %s",
                         Py_TYPE(value->object)->tp_name);
+  if (read.is_complex)
+    return td_error_set(error, TD_UNSUPPORTED, "a complex number is not supported here");
   *number = read.value;
   return TD_OK;
+}
+
+/* A bound with a fraction makes floats of integers. */
+static td_dtype
+clamped_dtype(td_dtype dtype, const tdpy_value *v) {
+  tdpy_number bound;
+  for (int i = 1; i <= 2; i++)
+    if (v[i].given && tdpy_number_read(v[i].object, &bound) && !td_dtype_is_differentiable(dtype))
+      dtype = !bound.is_integer                    ? TD_FLOAT32
+              : dtype == TD_BOOL && !bound.is_bool ? TD_INT64
+                                                   : dtype;
+  return dtype;
 }
 
 CHOICE(clamp) {
@@ -98,13 +133,44 @@ CHOICE(clamp) {
                         "torch.clamp: At least one of 'min' or 'max' must not be None");
   td_status status = number_of(&v[1], -INFINITY, &low, error);
   if (!status) status = number_of(&v[2], INFINITY, &high, error);
-  return status ? status : ONE(td_op_clamp_with, T(0), ((double[3]){low, high}));
+  if (status) return status;
+  td_tensor *self = NULL;
+  status = td_op_to_dtype(T(0), clamped_dtype(T(0)->dtype, v), &self, error);
+  if (status) return status;
+  status = ONE(td_op_clamp_with, self, ((double[3]){low, high}));
+  td_tensor_unref(self);
+  return status;
+}
+
+/* Every memory format but the one that keeps how the tensor lies is row-major here. */
+CHOICE(copy) {
+  td_memory_format format = TD_FORMAT_PRESERVE;
+  if (G(1) && !tdpy_format_converter(v[1].object, &format)) return tdpy_fetch(error);
+  return ONE(td_op_clone_in, T(0), format);
+}
+
+CHOICE(contiguous) {
+  td_memory_format format = TD_FORMAT_CONTIGUOUS;
+  if (G(1) && !tdpy_format_converter(v[1].object, &format)) return tdpy_fetch(error);
+  if (format == TD_FORMAT_PRESERVE && !td_tensor_is_contiguous(T(0)))
+    return td_error_set(error, TD_INVALID,
+                        "preserve memory format is unsupported by the contiguous operator");
+  return ONE(td_op_contiguous_in, T(0), format);
+}
+
+static td_status
+masked_fill_complex(tdpy_value *v, td_error *error, results_of *results) {
+  td_tensor *filling = tdpy_operand(v[2].object, T(0));
+  td_status status = ONE(td_op_masked_fill_tensor, T(0), T(1), filling);
+  td_tensor_unref(filling);
+  return status;
 }
 
 CHOICE(masked_fill) {
   double number;
   if (is_tensor(&v[2]))
     return ONE(td_op_masked_fill_tensor, T(0), T(1), tdpy_tensor_of(v[2].object));
+  if (PyComplex_Check(v[2].object)) return masked_fill_complex(v, error, results);
   td_status status = number_of(&v[2], 0, &number, error);
   return status ? status : ONE(td_op_masked_fill, T(0), T(1), number);
 }
@@ -123,27 +189,69 @@ where_of(td_tensor *condition, PyObject *yes, PyObject *no, td_tensor **out, td_
   return status;
 }
 
+/* One list of indices for each dimension. A number counts as one element. */
+static td_status
+places_of(td_tensor *self, results_of *results, td_error *error) {
+  td_tensor *places = NULL, *wide = NULL;
+  td_status status = self->n_dims ? TD_OK : td_op_unsqueeze(self, 0, &wide, error);
+  if (!status) status = td_op_nonzero(wide ? wide : self, &places, error);
+  if (!status) status = MANY(td_op_unbind, places, 1);
+  td_tensor_unref(places);
+  td_tensor_unref(wide);
+  return status;
+}
+
 CHOICE(where) {
   if (v[1].given && v[2].given)
     return where_of(T(0), v[1].object, v[2].object, &results->one, error);
-  td_tensor *places = NULL;
-  td_status status = td_op_nonzero(T(0), &places, error);
-  if (!status) status = MANY(td_op_unbind, places, 1);
-  td_tensor_unref(places);
+  return places_of(T(0), results, error);
+}
+
+static bool
+is_legacy_empty(const td_tensor *tensor) {
+  return tensor->n_dims == 1 && tensor->sizes[0] == 0;
+}
+
+/* tensor([]) may stand beside tensors of any size: it counts as nothing there. */
+CHOICE(cat) {
+  uint32_t n = 0;
+  bool other = false;
+  if (v[0].n_list == 0)
+    return td_error_set(error, td_policy(name_operations) ? TD_VALUE : TD_INVALID,
+                        "torch.cat(): expected a non-empty list of Tensors");
+  for (uint32_t i = 0; i < v[0].n_list; i++)
+    other = other || v[0].list[i]->n_dims != 1;
+  for (uint32_t i = 0; i < v[0].n_list; i++)
+    if (!other || !is_legacy_empty(v[0].list[i])) v[0].list[n++] = v[0].list[i];
+  v[0].n_list = n;
+  return ONE(td_op_cat, L(0), I(1, 0));
+}
+
+/* Of integers. */
+static td_status
+trunc_divide(td_tensor *a, td_tensor *b, td_tensor **out, td_error *error) {
+  td_tensor *rest = NULL, *multiple = NULL;
+  td_status status = td_op_fmod(a, b, &rest, error);
+  if (!status) status = td_op_sub(a, rest, 1, &multiple, error);
+  if (!status) status = td_op_floor_divide(multiple, b, out, error);
+  td_tensor_unref(rest);
+  td_tensor_unref(multiple);
   return status;
 }
 
 CHOICE(divide) {
   td_tensor *quotient = NULL;
+  bool is_floor = G(2) && v[2].word[0] == 'f';
   if (!G(2)) return ONE(td_op_div, T(0), T(1));
   if (strcmp(v[2].word, "floor") != 0 && strcmp(v[2].word, "trunc") != 0)
     return td_error_set(error, TD_INVALID,
                         "div expected rounding_mode to be one of None, 'trunc', or 'floor' but "
                         "found '%s'",
                         v[2].word);
+  if (!td_dtype_is_differentiable(td_op_promote(T(0), T(1))))
+    return is_floor ? ONE(td_op_floor_divide, T(0), T(1)) : ONE(trunc_divide, T(0), T(1));
   td_status status = td_op_div(T(0), T(1), &quotient, error);
-  if (!status)
-    status = v[2].word[0] == 'f' ? ONE(td_op_floor, quotient) : ONE(td_op_trunc, quotient);
+  if (!status) status = is_floor ? ONE(td_op_floor, quotient) : ONE(td_op_trunc, quotient);
   td_tensor_unref(quotient);
   return status;
 }
@@ -155,6 +263,19 @@ CHOICE(power) {
   results->one = td_tensor_ref(tdpy_tensor_of(result));
   Py_DECREF(result);
   return TD_OK;
+}
+
+CHOICE(grid_sampler) {
+  td_grid_sampling sampling = {(td_sampling_mode)v[2].integer, (td_sampling_padding)v[3].integer,
+                               B(4, 0)};
+  return ONE(td_op_grid_sampler, &sampling, T(0), T(1));
+}
+
+CHOICE(affine_grid) {
+  if (v[1].sizes.n != 4)
+    return td_error_set(error, TD_UNSUPPORTED,
+                        "affine_grid_generator needs sizes for 4D (spatial) input.");
+  return ONE(td_op_affine_grid, T(0), v[1].sizes.values, B(2, 0));
 }
 
 CHOICE(lerp) {
@@ -185,6 +306,26 @@ reduce(reduce_all all, reduce_dims some, tdpy_value *v, td_error *error, results
   return status;
 }
 
+/* Of no dims all are meant. */
+static td_status
+reduce_dims_of(reduce_dims some, const char *parameters, tdpy_value *v, td_error *error,
+               results_of *results) {
+  if (!strstr(parameters, "dtype")) return some(T(0), S(1), B(2, 0), &results->one, error);
+  td_tensor *self = NULL;
+  td_status status = as_dtype(&v[0], &v[3], &self, error);
+  if (!status) status = some(self, S(1), B(2, 0), &results->one, error);
+  td_tensor_unref(self);
+  return status;
+}
+
+CHOICE(prod) {
+  td_tensor *self = NULL;
+  td_status status = as_dtype(&v[0], &v[3], &self, error);
+  if (!status) status = G(1) ? ONE(td_op_prod_dim, self, I(1, 0), B(2, 0)) : ONE(td_op_prod, self);
+  td_tensor_unref(self);
+  return status;
+}
+
 CHOICE(sum) {
   return reduce(td_op_sum, td_op_sum_dims, v, error, results);
 }
@@ -196,7 +337,7 @@ CHOICE(mean) {
 typedef td_status (*along)(td_tensor *self, int64_t dim, td_tensor **out, td_error *error);
 
 static td_status
-softmax(along op, tdpy_value *v, td_error *error, results_of *results) {
+along_dim(along op, tdpy_value *v, td_error *error, results_of *results) {
   td_tensor *self = NULL;
   td_status status = as_dtype(&v[0], &v[2], &self, error);
   if (!status) status = op(self, I(1, 0), &results->one, error);
@@ -295,9 +436,40 @@ CHOICE(split) {
 
 CHOICE(scatter) {
   double number;
-  if (is_tensor(&v[3])) return ONE(td_op_scatter, T(0), I(1, 0), T(2), tdpy_tensor_of(v[3].object));
-  td_status status = number_of(&v[3], 0, &number, error);
+  const tdpy_value *source = G(3) ? &v[3] : &v[4]; /* by the name src or value */
+  if (!G(3) && !G(4)) return td_error_set(error, TD_INVALID, "scatter() needs src or value");
+  if (is_tensor(source))
+    return ONE(td_op_scatter, T(0), I(1, 0), T(2), tdpy_tensor_of(source->object));
+  td_status status = number_of(source, 0, &number, error);
   return status ? status : ONE(td_op_scatter_value, T(0), I(1, 0), T(2), number);
+}
+
+/* bernoulli(), bernoulli(p) */
+CHOICE(bernoulli) {
+  if (!G(1)) return ONE(td_op_bernoulli, R(2), T(0));
+  td_status status = td_tensor_new_like(T(0), &results->one, error);
+  return status ? status : td_op_bernoulli_into(R(2), results->one, N(1, 0.5), 0, error);
+}
+
+/* bernoulli_(p), of a number or a tensor */
+/* pad(mode, pads) of the modes that are no number */
+CHOICE(pad) {
+  bool reflects = strcmp(v[2].word, "reflect") == 0;
+  return ONE(td_op_pad, T(0), reflects ? TD_PADDING_REFLECT : TD_PADDING_REPLICATE, S(1));
+}
+
+CHOICE(bernoulli_) {
+  double p = 0.5;
+  if (is_tensor(&v[1]))
+    return SELF(td_op_bernoulli_tensor_into, R(2), T(0), tdpy_tensor_of(v[1].object));
+  td_status status = number_of(&v[1], 0.5, &p, error);
+  return status ? status : SELF(td_op_bernoulli_into, R(2), T(0), p, 0);
+}
+
+/* random_(), random_(to), random_(from, to) */
+CHOICE(random_) {
+  int64_t from = G(2) ? I(1, 0) : 0, to = G(2) ? I(2, 0) : I(1, 0);
+  return SELF(td_op_random_into, R(3), T(0), G(1) || G(2), from, to);
 }
 
 CHOICE(gelu) {
@@ -305,6 +477,16 @@ CHOICE(gelu) {
   if (G(1) && !tanh && strcmp(v[1].word, "none") != 0)
     return td_error_set(error, TD_INVALID, "approximate argument must be either none or tanh.");
   return tanh ? ONE(td_op_gelu_tanh_with, T(0), NULL) : ONE(td_op_gelu_with, T(0), NULL);
+}
+
+CHOICE(attention) {
+  td_attention attention = {.query = T(0),
+                            .key = T(1),
+                            .value = T(2),
+                            .mask = T(3),
+                            .is_causal = B(4, 0),
+                            .scale = N(5, 1)};
+  return ONE(td_op_attention, &attention);
 }
 
 static PyObject *
@@ -324,17 +506,28 @@ pair_repr(PyObject *pair) {
                               PyStructSequence_GetItem(pair, 0), PyStructSequence_GetItem(pair, 1));
 }
 
-/* A pair has names, as torch.return_types.max. */
+/* torch.return_types.max and so on, made at its first use: (borrowed) or NULL. */
+static PyTypeObject *
+pair_type(const char *name) {
+  static PyStructSequence_Field fields[] = {{"values", NULL}, {"indices", NULL}, {NULL}};
+  static PyObject *types;
+  char full[64];
+  if (!types) types = PyDict_New();
+  PyObject *known = types ? PyDict_GetItemString(types, name) : NULL;
+  if (known || !types) return (PyTypeObject *)known;
+  snprintf(full, sizeof full, "torch.return_types.%s", name);
+  PyStructSequence_Desc description = {full, NULL, fields, 2};
+  PyTypeObject *type = PyStructSequence_NewType(&description);
+  if (!type) return NULL;
+  type->tp_repr = pair_repr;
+  int failed = PyDict_SetItemString(types, name, (PyObject *)type);
+  Py_DECREF(type);
+  return failed ? NULL : type;
+}
+
 static PyObject *
 wrap_pair(const char *name, td_tensor *values, td_tensor *indices) {
-  static PyTypeObject *types[2];
-  static PyStructSequence_Field fields[] = {{"values", NULL}, {"indices", NULL}, {NULL}};
-  int which = strcmp(name, "min") == 0;
-  PyStructSequence_Desc description = {which ? "torch.return_types.min" : "torch.return_types.max",
-                                       NULL, fields, 2};
-  if (!types[which]) types[which] = PyStructSequence_NewType(&description);
-  PyTypeObject *type = types[which];
-  if (type) type->tp_repr = pair_repr;
+  PyTypeObject *type = pair_type(name);
   PyObject *pair = type ? PyStructSequence_New(type) : NULL;
   if (!pair) return NULL;
   PyStructSequence_SET_ITEM(pair, 0, tdpy_tensor_wrap(values));
@@ -360,6 +553,12 @@ finish(const char *name, td_status status, results_of *results, td_error *error)
   }
   if (results->truth) return Py_NewRef(results->truth);
   if (results->many) return wrap_many(results->many, results->n);
+  if (results->is_plain) {
+    td_tensor *pair[] = {results->one, results->two};
+    PyObject *tuple = tdpy_tensors_wrap(pair, 2);
+    drop(results);
+    return tuple;
+  }
   if (results->two) return wrap_pair(name, results->one, results->two);
   return tdpy_tensor_wrap(results->one);
 }
@@ -376,15 +575,39 @@ check_words(const tdpy_signature *signature, const tdpy_value *values) {
   return true;
 }
 
+/* Compositions that check their arguments before any of their operations makes a node. */
+static bool
+checks_first(const char *name) {
+  static const char *const names[] = {"flatten",  "unflatten", "narrow",         "chunk",
+                                      "movedim",  "linear",    "outer",          "pad",
+                                      "mse_loss", "l1_loss",   "smooth_l1_loss", "huber_loss"};
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+    if (strcmp(name, names[i]) == 0) return true;
+  return false;
+}
+
+static void
+count_failure(const tdpy_signature *signature, const tdpy_value *values, td_status status) {
+  if (status == TD_VALUE || checks_first(signature->name)) return;
+  td_tensor *operands[TDPY_MAX_PARAMETERS];
+  for (int i = 0; i < signature->n; i++)
+    operands[i] = values[i].tensor;
+  if (tdpy_note_failure((uint32_t)signature->n, operands)) return;
+  for (int i = 0; i < signature->n; i++)
+    if (tdpy_note_failure(values[i].n_list, values[i].list)) return;
+}
+
 #define DEFINE(name, parameters, call, self_or_null)                                               \
   static PyObject *name##_python(PyObject *self, PyObject *args, PyObject *kwargs) {               \
     static tdpy_signature signature = {.text = #name " " parameters};                              \
     tdpy_value v[TDPY_MAX_PARAMETERS];                                                             \
     td_error error_ = {0}, *error = &error_;                                                       \
     results_of results_ = {0}, *results = &results_;                                               \
+    TDPY_INTERCEPT(#name, self_or_null, args, kwargs);                                             \
     if (!tdpy_bind(&signature, self_or_null, args, kwargs, v)) return NULL;                        \
     bool fine = check_words(&signature, v);                                                        \
     td_status status = fine ? (call) : TD_OK;                                                      \
+    if (status) count_failure(&signature, v, status);                                              \
     tdpy_values_clear(&signature, v);                                                              \
     return fine ? finish(#name, status, results, error) : NULL;                                    \
   }

@@ -5,8 +5,11 @@
 #include "engine/graph/version.h"
 #include "engine/graph/views.h"
 #include "engine/ops/inplace.h"
+#include "engine/python/arguments.h"
 #include "engine/python/errors.h"
+#include "engine/python/inplace.h"
 #include "engine/python/tensor_object.h"
+#include "engine/tensor/factories.h"
 
 #include <stddef.h>
 #include <string.h>
@@ -26,6 +29,21 @@ needs_history(PyObject *const *args, Py_ssize_t n, const td_tensor *out) {
   return td_requires_grad(out);
 }
 
+/* Forward mode has an error of its own. Returns false if it raised it. */
+static bool
+has_no_tangent(PyObject *const *args, Py_ssize_t n, PyObject *out, PyObject *name) {
+  PyObject *module = PyImport_ImportModule("tapedeck.autograd.forward_ad");
+  PyObject *tensors = PyTuple_New(n + 1);
+  for (Py_ssize_t i = 0; tensors && i <= n; i++)
+    PyTuple_SET_ITEM(tensors, i, Py_NewRef(i < n ? args[i] : out));
+  PyObject *done =
+      module && tensors ? PyObject_CallMethod(module, "refuse_out", "OO", name, tensors) : NULL;
+  Py_XDECREF(tensors);
+  Py_XDECREF(module);
+  Py_XDECREF(done);
+  return done != NULL;
+}
+
 static td_status
 check(const char *name, PyObject *const *args, Py_ssize_t n, const td_tensor *out,
       td_error *error) {
@@ -34,7 +52,8 @@ check(const char *name, PyObject *const *args, Py_ssize_t n, const td_tensor *ou
                         "%s(): functions with out=... arguments don't support automatic "
                         "differentiation, but one of the arguments requires grad.",
                         name);
-  return td_check_in_place(out, false, error);
+  td_status status = td_check_in_place(out, false, error);
+  return status ? status : td_check_overlap(out, error);
 }
 
 static int
@@ -100,16 +119,98 @@ call_without(out_function *self, PyObject *const *args, Py_ssize_t n, PyObject *
 }
 
 static Py_ssize_t
-find_out(PyObject *names) {
+find(PyObject *names, const char *name) {
   for (Py_ssize_t i = 0; names && i < PyTuple_GET_SIZE(names); i++)
-    if (PyUnicode_CompareWithASCIIString(PyTuple_GET_ITEM(names, i), "out") == 0) return i;
+    if (PyUnicode_CompareWithASCIIString(PyTuple_GET_ITEM(names, i), name) == 0) return i;
   return -1;
+}
+
+/* f(input=x, ...) is f(x, ...): the functions are methods, which know no name for their object. */
+static PyObject *
+call_with_first(out_function *self, PyObject *const *args, PyObject *names, Py_ssize_t at) {
+  Py_ssize_t n_names = PyTuple_GET_SIZE(names), n = 0;
+  PyObject **all = PyMem_New(PyObject *, n_names);
+  PyObject *left = all ? PyTuple_New(n_names - 1) : NULL, *result = NULL;
+  if (left) all[0] = args[at];
+  for (Py_ssize_t i = 0; left && i < n_names; i++) {
+    if (i == at) continue;
+    PyTuple_SET_ITEM(left, n++, Py_NewRef(PyTuple_GET_ITEM(names, i)));
+    all[n] = args[i];
+  }
+  if (left) result = PyObject_Vectorcall((PyObject *)self, all, 1, left);
+  Py_XDECREF(left);
+  PyMem_Free(all);
+  return result;
+}
+
+static bool
+takes_numbers(const char *name) {
+  static const char *const names[] = {"add",          "sub",       "mul",         "div",
+                                      "subtract",     "multiply",  "divide",      "true_divide",
+                                      "floor_divide", "remainder", "bitwise_and", "bitwise_or",
+                                      "bitwise_xor",  "xlogy"};
+  for (size_t i = 0; i < TD_N_ELEMENTS(names); i++)
+    if (strcmp(name, names[i]) == 0) return true;
+  return false;
+}
+
+/* A number as a tensor that can stand beside the other argument. */
+static PyObject *
+number_as_tensor(PyObject *number, PyObject *other) {
+  td_tensor *like = NULL;
+  if (!tdpy_tensor_is(other)) like = td_tensor_new_scalar(TD_INT64, TD_CPU, 0);
+  td_tensor *tensor = tdpy_operand(number, like ? like : tdpy_tensor_of(other));
+  td_tensor_unref(like);
+  return tensor ? tdpy_tensor_wrap(tensor) : NULL;
+}
+
+static PyObject *
+refuse_first(const char *name, PyObject *first) {
+  return PyErr_Format(PyExc_TypeError, "%s(): argument 'input' (position 1) must be Tensor, not %s",
+                      name, tdpy_type_name(first));
+}
+
+/* The first argument is no tensor. Few methods take a number there. */
+static PyObject *
+call_with_number(out_function *self, PyObject *const *args, Py_ssize_t n, PyObject *names) {
+  const char *name = PyUnicode_AsUTF8(self->name);
+  tdpy_number number;
+  if (!tdpy_number_read(args[0], &number) || n < 2) return refuse_first(name, args[0]);
+  if (strcmp(name, "pow") == 0) return PyNumber_Power(args[0], args[1], Py_None);
+  PyObject *tensor = takes_numbers(name) ? number_as_tensor(args[0], args[1]) : NULL;
+  if (!tensor) return refuse_first(name, args[0]);
+  Py_ssize_t n_all = n + (names ? PyTuple_GET_SIZE(names) : 0);
+  PyObject **all = PyMem_New(PyObject *, n_all);
+  memcpy(all, args, (size_t)n_all * sizeof *all);
+  all[0] = tensor;
+  PyObject *result = PyObject_Vectorcall((PyObject *)self, all, (size_t)n, names);
+  PyMem_Free(all);
+  Py_DECREF(tensor);
+  return result;
+}
+
+static bool
+is_method(const out_function *self) {
+  return Py_IS_TYPE(self->function, &PyMethodDescr_Type);
+}
+
+static Py_ssize_t
+find_first(PyObject *names) {
+  Py_ssize_t at = find(names, "input");
+  if (at < 0) at = find(names, "self");
+  return at < 0 ? find(names, "tensor") : at;
 }
 
 static PyObject *
 call(PyObject *object, PyObject *const *args, size_t flags, PyObject *names) {
   out_function *self = (out_function *)object;
-  Py_ssize_t at = find_out(names), n = PyVectorcall_NARGS(flags);
+  Py_ssize_t at = find(names, "out"), n = PyVectorcall_NARGS(flags), first;
+  if (n == 0 && (first = find_first(names)) >= 0) return call_with_first(self, args, names, first);
+  if (is_method(self) && n > 0 && !tdpy_tensor_is(args[0]))
+    return call_with_number(self, args, n, names);
+  if (is_method(self) && n == 0)
+    return PyErr_Format(PyExc_TypeError, "%U() missing 1 required positional arguments: \"input\"",
+                        self->name);
   if (at < 0) return PyObject_Vectorcall(self->function, args, flags, names);
   PyObject *out = args[n + at];
   if (out == Py_None) return call_without(self, args, n, names, at);
@@ -117,6 +218,8 @@ call(PyObject *object, PyObject *const *args, size_t flags, PyObject *names) {
     return PyErr_Format(PyExc_TypeError, "%U(): argument 'out' must be Tensor, not %s", self->name,
                         Py_TYPE(out)->tp_name);
   td_error error = {0};
+  if (needs_history(args, n, tdpy_tensor_of(out)) && !has_no_tangent(args, n, out, self->name))
+    return NULL;
   td_status status = check(PyUnicode_AsUTF8(self->name), args, n, tdpy_tensor_of(out), &error);
   if (!tdpy_check(status, &error)) return NULL;
   PyObject *result = call_without(self, args, n, names, at);
@@ -138,7 +241,24 @@ repr(PyObject *self) {
 }
 
 static PyMemberDef members[] = {
-    {"__name__", T_OBJECT, offsetof(out_function, name), READONLY, NULL}, {NULL}};
+    {"__name__", T_OBJECT, offsetof(out_function, name), READONLY, NULL},
+    {"__qualname__", T_OBJECT, offsetof(out_function, name), READONLY, NULL},
+    {NULL}};
+
+static PyObject *
+get_module(PyObject *self, void *unused) {
+  return PyUnicode_FromString("tapedeck");
+}
+
+static PyGetSetDef getset[] = {{"__module__", get_module, NULL, NULL, NULL}, {NULL}};
+
+/* A copy is the function itself, and a file has its name. */
+static PyObject *
+reduce(PyObject *self, PyObject *unused) {
+  return Py_NewRef(((out_function *)self)->name);
+}
+
+static PyMethodDef methods[] = {{"__reduce__", reduce, METH_NOARGS, NULL}, {NULL}};
 
 static PyTypeObject type = {
     PyVarObject_HEAD_INIT(NULL, 0).tp_name = "tapedeck._C.function",
@@ -150,6 +270,8 @@ static PyTypeObject type = {
     .tp_dealloc = dealloc,
     .tp_repr = repr,
     .tp_members = members,
+    .tp_getset = getset,
+    .tp_methods = methods,
 };
 
 static PyObject *
@@ -166,6 +288,7 @@ with_out(PyObject *module, PyObject *args) {
 
 static PyMethodDef functions[] = {
     {"with_out", with_out, METH_VARARGS, "The function, with a keyword out= besides its own."},
+    {"in_place", tdpy_in_place, METH_VARARGS, "Writes function(alias) into the tensor."},
     {NULL}};
 
 int

@@ -11,7 +11,9 @@
 #include "engine/base/alloc.h"
 #include "engine/device/device.h"
 #include "engine/graph/grad_fn.h"
+#include "engine/graph/semantics.h"
 #include "engine/graph/variable.h"
+#include "engine/tensor/factories.h"
 #include "engine/tensor/sparse.h"
 
 #include <complex.h>
@@ -20,7 +22,12 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { EDGE_ITEMS = 3, THRESHOLD = 1000, LINE = 80, INDENT = 7 /* strlen("tensor(") */ };
+enum { INDENT = 7 /* strlen("tensor(") */ };
+
+/* What set_printoptions() sets. scientific -1: as the numbers want it. */
+static struct {
+  int precision, threshold, edge_items, line, scientific;
+} options = {.precision = 4, .threshold = 1000, .edge_items = 3, .line = 80, .scientific = -1};
 
 typedef struct printer {
   const td_tensor *tensor;
@@ -49,7 +56,8 @@ visit_shown(printer *self, int dim, int64_t index, void (*visit)(printer *, int6
   }
   int64_t n = tensor->sizes[dim];
   for (int64_t i = 0; i < n; i++) {
-    if (self->summarize && n > 2 * EDGE_ITEMS && i == EDGE_ITEMS) i = n - EDGE_ITEMS;
+    if (self->summarize && n > 2 * options.edge_items && i == options.edge_items)
+      i = n - options.edge_items;
     visit_shown(self, dim + 1, index * n + i, visit);
   }
 }
@@ -63,8 +71,9 @@ print_value(const printer *self, int64_t index, char *text, size_t size) {
     return snprintf(text, size, "%" PRId64, td_tensor_get_integer(self->tensor, index));
   if (isnan(value)) return snprintf(text, size, "nan");
   if (isinf(value)) return snprintf(text, size, value < 0 ? "-inf" : "inf");
-  if (self->scientific) return snprintf(text, size, "%.4e", value);
-  return snprintf(text, size, self->whole ? "%.0f." : "%.4f", value);
+  if (self->scientific) return snprintf(text, size, "%.*e", options.precision, value);
+  if (self->whole) return snprintf(text, size, "%.0f.", value);
+  return snprintf(text, size, "%.*f", options.precision, value);
 }
 
 static void
@@ -95,6 +104,7 @@ choose_format(printer *self) {
   if (self->max > 0 && td_dtype_is_differentiable(self->tensor->dtype))
     self->scientific =
         self->max / self->min > 1000 || self->max > 1e8 || (!self->whole && self->min < 1e-4);
+  if (options.scientific >= 0) self->scientific = options.scientific;
   visit_shown(self, 0, 0, measure_width);
 }
 
@@ -110,14 +120,14 @@ print_scalar(printer *self, int64_t index) {
 
 static bool
 skips_at(const printer *self, int64_t n, int64_t i) {
-  return self->summarize && n > 2 * EDGE_ITEMS && i == EDGE_ITEMS;
+  return self->summarize && n > 2 * options.edge_items && i == options.edge_items;
 }
 
 static void
 print_vector(printer *self, int64_t index, int indent) {
   int64_t n = self->tensor->sizes[self->tensor->n_dims - 1];
   int wide = self->width + 2 + (self->other ? self->other->width + 1 : 0);
-  int per_line = TD_MAX(1, (LINE - indent) / wide), column = 0;
+  int per_line = TD_MAX(1, (options.line - indent) / wide), column = 0;
   fputc('[', self->file);
   for (int64_t i = 0; i < n; i++, column++) {
     if (column == per_line)
@@ -126,7 +136,7 @@ print_vector(printer *self, int64_t index, int indent) {
       fputs(", ", self->file);
     if (skips_at(self, n, i)) {
       fputs(" ...", self->file);
-      i = n - EDGE_ITEMS - 1;
+      i = n - options.edge_items - 1;
     } else
       print_scalar(self, index + i);
   }
@@ -147,7 +157,7 @@ print_dims(printer *self, int dim, int64_t index, int indent) {
     if (i) fprintf(self->file, ",%.*s%*s", left - 1, "\n\n\n\n\n\n\n\n", indent + 1, "");
     if (skips_at(self, n, i)) {
       fputs("...", self->file);
-      i = n - EDGE_ITEMS - 1;
+      i = n - options.edge_items - 1;
     } else
       print_dims(self, dim + 1, index * n + i, indent + 1);
   }
@@ -156,20 +166,49 @@ print_dims(printer *self, int dim, int64_t index, int indent) {
 
 static bool
 dtype_is_obvious(td_dtype dtype, bool empty) {
-  return dtype == TD_FLOAT32 || dtype == TD_COMPLEX64 ||
+  return dtype == td_default_dtype() || dtype == TD_COMPLEX64 ||
          (!empty && (dtype == TD_INT64 || dtype == TD_BOOL));
 }
 
 static void
 add_suffix(FILE *file, const char *text, int *column) {
   int length = (int)strlen(text);
-  bool wraps = *column + length + 2 > LINE;
+  bool wraps = *column + length + 2 > options.line;
   fprintf(file, wraps ? ",\n%*s%s" : ", %*s%s", wraps ? INDENT : 0, "", text);
   *column = wraps ? INDENT + length : *column + length + 2;
 }
 
+/* What stands behind the elements besides what the tensor itself tells. */
+typedef struct behind {
+  bool is_lost;    /* a write has made the history unknown */
+  bool is_dual;    /* its history is that of its tangent alone */
+  PyObject *words; /* (owned reference) "tangent=...", or NULL */
+} behind;
+
+/* Forward mode sets a function that gives (whether to show the history, the tangent's text), or
+ * None. */
+static PyObject *tell_tangent;
+
+PyObject *
+tdpy_set_tangent_teller(PyObject *module, PyObject *function) {
+  Py_XSETREF(tell_tangent, function == Py_None ? NULL : Py_NewRef(function));
+  Py_RETURN_NONE;
+}
+
+static bool
+ask_tangent(PyObject *self, behind *behind) {
+  PyObject *told = tell_tangent ? PyObject_CallOneArg(tell_tangent, self) : Py_NewRef(Py_None);
+  int has_history = 1;
+  bool fine =
+      told && (told == Py_None || PyArg_ParseTuple(told, "pU", &has_history, &behind->words));
+  behind->is_dual = !has_history;
+  if (fine) Py_XINCREF(behind->words);
+  Py_XDECREF(told);
+  return fine;
+}
+
 static void
-print_suffixes(const td_tensor *tensor, FILE *file, int column) {
+print_suffixes(const td_tensor *tensor, const behind *behind, FILE *file, int column) {
   bool empty = td_tensor_n_elements(tensor) == 0;
   char *texts[8] = {0};
   int n = 0;
@@ -193,10 +232,13 @@ print_suffixes(const td_tensor *tensor, FILE *file, int column) {
   if (!dtype_is_obvious(tensor->dtype, empty))
     texts[n++] = td_format("dtype=%s", td_dtype_name(tensor->dtype));
   if (tensor->sparse) texts[n++] = td_dup_string("layout=torch.sparse_coo");
-  if (td_grad_fn(tensor))
+  if (behind->is_lost)
+    texts[n++] = td_dup_string("grad_fn=<Invalid>");
+  else if (td_grad_fn(tensor) && !behind->is_dual)
     texts[n++] = td_format("grad_fn=<%s>", td_node_name(td_grad_fn(tensor)));
-  else if (td_requires_grad(tensor))
+  else if (td_requires_grad(tensor) && !behind->is_dual)
     texts[n++] = td_dup_string("requires_grad=True");
+  if (behind->words) texts[n++] = td_dup_string(PyUnicode_AsUTF8(behind->words));
   for (int i = 0; i < n; i++) {
     add_suffix(file, texts[i], &column);
     free(texts[i]);
@@ -205,8 +247,9 @@ print_suffixes(const td_tensor *tensor, FILE *file, int column) {
 
 static void
 print_elements(const td_tensor *tensor, FILE *file, int indent) {
-  printer self = {
-      .tensor = tensor, .file = file, .summarize = td_tensor_n_elements(tensor) > THRESHOLD};
+  printer self = {.tensor = tensor,
+                  .file = file,
+                  .summarize = td_tensor_n_elements(tensor) > options.threshold};
   printer other = self;
   if (!td_tensor_has_data(tensor)) {
     fputs("...", file);
@@ -242,38 +285,60 @@ length_of_last_line(const char *text) {
   return (int)strlen(newline ? newline + 1 : text);
 }
 
+/* What stands before the parenthesis. A program's own class has its own name. */
+static const char *
+name_of(PyObject *self) {
+  if (Py_IS_TYPE(self, &tdpy_tensor_type) || !PyObject_HasAttrString(self, "_prints_its_class"))
+    return "tensor";
+  const char *dot = strrchr(Py_TYPE(self)->tp_name, '.');
+  return dot ? dot + 1 : Py_TYPE(self)->tp_name;
+}
+
+PyObject *
+tdpy_set_printoptions(PyObject *self, PyObject *args) {
+  if (!PyArg_ParseTuple(args, "iiiii", &options.precision, &options.threshold, &options.edge_items,
+                        &options.line, &options.scientific))
+    return NULL;
+  Py_RETURN_NONE;
+}
+
 PyObject *
 tdpy_tensor_repr(PyObject *self) {
   const td_tensor *tensor = tdpy_tensor_of(self);
   char *text = NULL;
   size_t size = 0;
   if (!tdpy_tensor_read(tensor)) return NULL;
+  behind behind = {.is_lost = !tdpy_tensor_has_history(self)};
+  if (behind.is_lost && !td_policy(name_operations)) return NULL; /* 1.13 raises the error */
+  if (behind.is_lost) PyErr_Clear();
+  if (!ask_tangent(self, &behind)) return NULL;
   FILE *file = open_memstream(&text, &size);
   if (!file) return PyErr_NoMemory();
-  fputs("tensor(", file);
+  const char *name = name_of(self);
+  fprintf(file, "%s(", name);
   if (tensor->sparse)
     print_sparse(tensor, file);
   else
-    print_elements(tensor, file, INDENT);
+    print_elements(tensor, file, (int)strlen(name) + 1);
   fflush(file);
-  print_suffixes(tensor, file, tensor->sparse ? LINE : length_of_last_line(text) + 1);
+  print_suffixes(tensor, &behind, file,
+                 tensor->sparse ? options.line : length_of_last_line(text) + 1);
   fputc(')', file);
   fclose(file);
   PyObject *result = PyUnicode_FromStringAndSize(text, (Py_ssize_t)size);
+  Py_XDECREF(behind.words);
   free(text);
   return result;
 }
 
-/* A single number takes a format, as in f"{loss:.4f}". Other tensors print as usual. */
+/* A single number takes a format, as in f"{loss:.4f}". Other tensors only print as usual. */
 PyObject *
 tdpy_tensor_format(PyObject *self, PyObject *specification) {
   const td_tensor *tensor = tdpy_tensor_of(self);
-  if (tensor->n_dims > 0) {
-    PyObject *text = PyObject_Str(self);
-    PyObject *formatted = text ? PyObject_Format(text, specification) : NULL;
-    Py_XDECREF(text);
-    return formatted;
-  }
+  if (tensor->n_dims > 0 && PyUnicode_GetLength(specification) > 0)
+    return PyErr_Format(PyExc_TypeError, "unsupported format string passed to %s.__format__",
+                        _PyType_Name(Py_TYPE(self)));
+  if (tensor->n_dims > 0) return PyObject_Str(self);
   PyObject *number = tdpy_element(tensor, 0);
   PyObject *formatted = number ? PyObject_Format(number, specification) : NULL;
   Py_XDECREF(number);

@@ -12,6 +12,7 @@
 #include "engine/graph/semantics.h"
 #include "engine/graph/tensor_hooks.h"
 #include "engine/graph/variable.h"
+#include "engine/graph/warnings.h"
 #include "engine/pass/engine.h"
 
 /* The arguments of one backward pass. */
@@ -114,7 +115,7 @@ static const td_node_class identity_class = {.name = "Identity"};
 
 static td_edge
 output_edge(td_tensor *tensor) {
-  if (!td_is_leaf(tensor)) return td_gradient_edge(tensor);
+  if (td_grad_fn(tensor)) return td_gradient_edge(tensor);
   td_node *accumulator = td_grad_accumulator_find(tensor);
   if (!accumulator)
     accumulator = td_node_new_raw(&identity_class, sizeof(td_node), 0, td_sequence_nr_next());
@@ -138,7 +139,7 @@ read_input(const backward_call *call, PyObject *item, td_edge *edge) {
   if (!td_requires_grad(tensor))
     return fail(PyExc_RuntimeError, "One of the differentiated Tensors does not require grad");
   *edge = output_edge(tensor);
-  return true;
+  return tdpy_check(TD_OK, &error);
 }
 
 static bool
@@ -185,9 +186,8 @@ captured_tuple(backward_call *call) {
 /* Warns once in the life of a process, as PyTorch does. */
 static bool
 warn_of_cycle(const backward_call *call) {
-  static bool was_said;
-  if (!call->create_graph || !call->accumulate_grad || was_said) return true;
-  was_said = true;
+  static _Atomic bool was_said;
+  if (!call->create_graph || !call->accumulate_grad || !td_warning_due(&was_said)) return true;
   return PyErr_WarnEx(
              PyExc_UserWarning,
              "Using backward() with create_graph=True will create a reference cycle between the "
@@ -213,6 +213,18 @@ execute(backward_call *call) {
   Py_END_ALLOW_THREADS return tdpy_check(status, &error) && tdpy_warn_of_conflicts();
 }
 
+/* PyTorch warns when the pass is over, also if it failed. Then its error stays. */
+static bool
+execute_and_warn(backward_call *call) {
+  PyObject *type, *value, *traceback;
+  bool is_done = execute(call);
+  PyErr_Fetch(&type, &value, &traceback);
+  bool is_silent = warn_of_cycle(call);
+  if (is_done) return is_silent;
+  PyErr_Restore(type, value, traceback);
+  return false;
+}
+
 PyObject *
 tdpy_run_backward(PyObject *self, PyObject *args, PyObject *kwargs) {
   static char *names[] = {"tensors", "grad_tensors",      "keep_graph",      "create_graph",
@@ -223,8 +235,7 @@ tdpy_run_backward(PyObject *self, PyObject *args, PyObject *kwargs) {
                                    &call.gradients, &call.keep_graph, &call.create_graph,
                                    &call.inputs, &call.allow_unreachable, &call.accumulate_grad))
     return NULL;
-  if (check_tuples(&call) && set_roots(&call) && set_outputs(&call) && warn_of_cycle(&call) &&
-      execute(&call))
+  if (check_tuples(&call) && set_roots(&call) && set_outputs(&call) && execute_and_warn(&call))
     result = call.accumulate_grad || !call.n_outputs ? Py_NewRef(Py_None) : captured_tuple(&call);
   call_fini(&call);
   return result;

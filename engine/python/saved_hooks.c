@@ -103,6 +103,14 @@ pop(PyObject *self, PyObject *unused) {
   Py_RETURN_NONE;
 }
 
+/* top() returns the pair in force, or None. */
+static PyObject *
+top(PyObject *self, PyObject *unused) {
+  td_saved_hooks *hooks = td_saved_hooks_now();
+  if (!hooks || hooks->pack != pack) Py_RETURN_NONE;
+  return PyTuple_Pack(2, ((python_hooks *)hooks)->pack, ((python_hooks *)hooks)->unpack);
+}
+
 /* disable(message or None) returns the previous message, or None. */
 static PyObject *
 disable(PyObject *self, PyObject *message) {
@@ -115,8 +123,15 @@ disable(PyObject *self, PyObject *message) {
   return NULL;
 }
 
+static PyObject *
+is_disabled(PyObject *self, PyObject *unused) {
+  return PyBool_FromLong(td_saved_hooks_disabled() != NULL);
+}
+
 PyMethodDef tdpy_saved_hooks_functions[] = {
+    {"_saved_tensors_hooks_disabled", is_disabled, METH_NOARGS, NULL},
     {"_push_saved_tensors_default_hooks", push, METH_VARARGS, NULL},
     {"_pop_saved_tensors_default_hooks", pop, METH_NOARGS, NULL},
+    {"_top_saved_tensors_default_hooks", top, METH_NOARGS, NULL},
     {"_disable_saved_tensors_hooks", disable, METH_O, NULL},
     {NULL}};

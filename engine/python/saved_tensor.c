@@ -10,19 +10,26 @@
 
 #include <string.h>
 
-/* A place in a node that holds a saved tensor. */
+/* A place in a node that holds a saved tensor; or such a place of its own, without a node. */
 typedef struct saved_tensor {
-  PyObject_HEAD td_node *node; /* (owned reference) */
-  td_saved_variable *saved;    /* (borrowed) the node's */
+  PyObject_HEAD td_node *node; /* (owned reference) or NULL */
+  td_saved_variable *saved;    /* (borrowed) the node's, or `own` */
+  td_saved_variable own;
 } saved_tensor;
 
 /* Takes the node's mutex. Another thread may hold the mutex while it waits for the GIL. So this
  * releases the GIL while it waits for the mutex. */
 static void
 lock(td_node *node) {
+  if (!node) return;
   Py_BEGIN_ALLOW_THREADS;
   td_node_lock(node);
   Py_END_ALLOW_THREADS;
+}
+
+static void
+unlock(td_node *node) {
+  if (node) td_node_unlock(node);
 }
 
 static PyObject *
@@ -31,7 +38,7 @@ unpack(td_saved_variable *saved, td_node *node) {
   td_tensor *tensor = NULL;
   lock(node);
   td_status status = td_saved_variable_get(saved, node, &tensor, &error);
-  td_node_unlock(node);
+  unlock(node);
   return tdpy_result(status, tensor, &error);
 }
 
@@ -49,27 +56,46 @@ tdpy_saved_unpack_all(td_saved_variable *saved, uint32_t n, td_node *node) {
 }
 
 static void
-dealloc(PyObject *self) {
-  td_node_unref(((saved_tensor *)self)->node);
+dealloc(PyObject *object) {
+  saved_tensor *self = (saved_tensor *)object;
+  td_saved_variable_release(&self->own);
+  td_node_unref(self->node);
   Py_TYPE(self)->tp_free(self);
 }
 
 static PyObject *
 register_hooks(PyObject *self, PyObject *args) {
   saved_tensor *tensor = (saved_tensor *)self;
-  PyObject *pack_hook, *unpack_hook;
   td_error error = {0};
-  if (!PyArg_ParseTuple(args, "OO:register_hooks", &pack_hook, &unpack_hook)) return NULL;
-  if (!PyCallable_Check(pack_hook) || !PyCallable_Check(unpack_hook))
-    return PyErr_Format(PyExc_TypeError, "register_hooks(): two callables are needed");
+  bool two = PyTuple_GET_SIZE(args) == 2 && PyCallable_Check(PyTuple_GET_ITEM(args, 0)) &&
+             PyCallable_Check(PyTuple_GET_ITEM(args, 1));
+  if (!two)
+    return PyErr_Format(PyExc_TypeError,
+                        "register_hooks(): incompatible function arguments. The following argument "
+                        "types are supported:\n    1. (self: torch._C._autograd.SavedTensor, arg0: "
+                        "function, arg1: function) -> None\n");
+  PyObject *pack_hook = PyTuple_GET_ITEM(args, 0), *unpack_hook = PyTuple_GET_ITEM(args, 1);
   td_saved_hooks *hooks = tdpy_saved_hooks_new(pack_hook, unpack_hook);
   lock(tensor->node);
   td_status status = td_saved_variable_register(tensor->saved, hooks, &error);
-  td_node_unlock(tensor->node);
+  unlock(tensor->node);
   return tdpy_none(status, &error);
 }
 
+static PyObject *
+unpack_it(PyObject *self, PyObject *unused) {
+  return unpack(((saved_tensor *)self)->saved, ((saved_tensor *)self)->node);
+}
+
+static PyObject *
+refuse_new(PyTypeObject *type_, PyObject *args, PyObject *kwargs) {
+  PyErr_SetString(PyExc_RuntimeError,
+                  "Trying to create a SavedTensor object from Python is forbidden.");
+  return NULL;
+}
+
 static PyMethodDef methods[] = {
+    {"unpack", unpack_it, METH_NOARGS, "Gives the tensor back, unless a write has changed it."},
     {"register_hooks", register_hooks, METH_VARARGS,
      "Keeps what pack(tensor) returns instead, and unpack(it) gives the tensor back."},
     {NULL}};
@@ -77,8 +103,9 @@ static PyMethodDef methods[] = {
 static PyTypeObject type = {
     PyVarObject_HEAD_INIT(NULL, 0).tp_name = "tapedeck._C.SavedTensor",
     .tp_basicsize = sizeof(saved_tensor),
-    .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION,
+    .tp_flags = Py_TPFLAGS_DEFAULT,
     .tp_doc = "What a node saved for backward.",
+    .tp_new = refuse_new,
     .tp_dealloc = dealloc,
     .tp_methods = methods,
 };
@@ -92,9 +119,28 @@ raw(td_saved_variable *saved, td_node *node) {
   return (PyObject *)self;
 }
 
+/* make(tensor) saves a tensor as a node would save an input. */
+static PyObject *
+make(PyObject *module, PyObject *tensor) {
+  saved_tensor *self = tdpy_tensor_is(tensor) ? (saved_tensor *)type.tp_alloc(&type, 0) : NULL;
+  if (!self) return PyErr_Occurred() ? NULL : PyErr_Format(PyExc_TypeError, "a tensor is needed");
+  self->saved = &self->own;
+  td_saved_variable_init(self->saved, tdpy_tensor_of(tensor), false);
+  if (tdpy_check(TD_OK, &(td_error){0})) return (PyObject *)self;
+  Py_DECREF(self);
+  return NULL;
+}
+
+PyMethodDef tdpy_saved_tensor_functions[] = {{"_make_saved_tensor", make, METH_O, NULL}, {NULL}};
+
 /* Custom functions have no names for what they save. */
 static PyObject *
 raw_of_function(tdpy_function *function) {
+  td_error error = {0};
+  if (function->was_released) {
+    tdpy_check(td_saved_variable_refuse_released(&error), &error);
+    return NULL;
+  }
   PyObject *tuple = PyTuple_New(function->n_saved);
   for (uint32_t i = 0; tuple && i < function->n_saved; i++) {
     PyObject *item = raw(&function->saved[i], &function->node);

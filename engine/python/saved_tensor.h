@@ -15,8 +15,11 @@
 PyObject *tdpy_saved_attribute(PyObject *node, PyObject *name);
 
 /* tdpy_saved_unpack_all returns a tuple of the tensors that a custom function's node saved, with
- * their history. */
+ * their history. Without a node (NULL), outputs have none. */
 PyObject *tdpy_saved_unpack_all(td_saved_variable *saved, uint32_t n, td_node *node);
+
+/* _make_saved_tensor, for what is no node and saves tensors. */
+extern PyMethodDef tdpy_saved_tensor_functions[];
 
 /* tdpy_saved_add readies the type and puts it into the module. */
 int tdpy_saved_add(PyObject *module);

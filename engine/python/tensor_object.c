@@ -69,19 +69,11 @@ tensor_dealloc(PyObject *self) {
   Py_TYPE(self)->tp_free(self);
 }
 
-/* Programs do not make tensors with Tensor(1., 2.). This message says what to write instead. */
-static PyObject *
-tensor_construct(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
-  return PyErr_Format(PyExc_TypeError, "%s(...) is not supported: use torch.tensor(...)",
-                      type->tp_name);
-}
-
 PyTypeObject tdpy_tensor_type = {
     PyVarObject_HEAD_INIT(NULL, 0).tp_name = "tapedeck.Tensor",
     .tp_basicsize = sizeof(tdpy_tensor),
     .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC,
     .tp_dictoffset = offsetof(tdpy_tensor, dict),
     .tp_weaklistoffset = offsetof(tdpy_tensor, weakrefs),
-    .tp_new = tensor_construct,
     .tp_dealloc = tensor_dealloc,
 };

@@ -4,10 +4,13 @@
 #include "engine/graph/grad_fn.h"
 #include "engine/graph/tensor_hooks.h"
 #include "engine/graph/variable.h"
+#include "engine/ops/shape.h"
 #include "engine/python/arguments.h"
+#include "engine/python/convert.h"
 #include "engine/python/errors.h"
 #include "engine/python/hook.h"
 #include "engine/python/node_type.h"
+#include "engine/tensor/factories.h"
 
 /* Nobody else holds the tensor. So the object alone holds what the tensor's hooks hold. */
 static bool
@@ -32,6 +35,56 @@ tensor_clear(PyObject *self) {
   return 0;
 }
 
+/* Tensor([1., 2.]) has these numbers, Tensor(2, 3) this size, and Tensor(tensor) is a view. */
+static bool
+is_size(PyObject *object) {
+  return PyTuple_Check(object) && !PyTuple_CheckExact(object);
+}
+
+static td_status
+construct(PyObject *args, td_tensor **out, td_error *error) {
+  PyObject *first = PyTuple_GET_SIZE(args) == 1 ? PyTuple_GET_ITEM(args, 0) : NULL;
+  tdpy_sizes sizes = {0};
+  if (first && tdpy_tensor_is(first)) return td_op_alias(tdpy_tensor_of(first), out, error);
+  if (first && PySequence_Check(first) && !is_size(first)) {
+    *out = tdpy_tensor_from_data(first, td_default_dtype(), TD_CPU);
+    return TD_OK;
+  }
+  if (PyTuple_GET_SIZE(args) == 0) sizes.n = 1;
+  if (sizes.n == 0 && !tdpy_sizes_from_args(args, &sizes)) return TD_OK;
+  return td_tensor_new(td_default_dtype(), TD_CPU, sizes.n, sizes.values, out, error);
+}
+
+static PyObject *
+tensor_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
+  td_error error = {0};
+  td_tensor *tensor = NULL;
+  td_status status = construct(args, &tensor, &error);
+  if (!tdpy_check(status, &error) || !tensor) return NULL;
+  return tdpy_tensor_new(type, tensor);
+}
+
+static PyTypeObject *
+subclass_of(PyObject *object) {
+  if (PyType_Check(object) && PyType_IsSubtype((PyTypeObject *)object, &tdpy_tensor_type))
+    return (PyTypeObject *)object;
+  PyErr_Format(PyExc_TypeError, "cls must be a type that derives from Tensor (got %s)",
+               Py_TYPE(object)->tp_name);
+  return NULL;
+}
+
+/* as_subclass(tensor, cls): a view of it as an object of another class. */
+static PyObject *
+as_subclass(PyObject *module, PyObject *args) {
+  PyObject *self, *kind;
+  td_error error = {0};
+  td_tensor *tensor = NULL;
+  if (!PyArg_ParseTuple(args, "O!O:as_subclass", &tdpy_tensor_type, &self, &kind)) return NULL;
+  PyTypeObject *type = subclass_of(kind);
+  if (!type || !tdpy_check(td_op_alias(tdpy_tensor_of(self), &tensor, &error), &error)) return NULL;
+  return tdpy_tensor_new(type, tensor);
+}
+
 /* Tensor._make_subclass(cls, data, requires_grad): the same elements as an object of another
  * class, without history. Parameters are made so. */
 static PyObject *
@@ -53,11 +106,14 @@ make_subclass(PyObject *self, PyObject *args) {
   return tdpy_tensor_new(type, tensor);
 }
 
-static PyMethodDef make_subclass_def = {"_make_subclass", make_subclass, METH_VARARGS, NULL};
+static PyMethodDef functions[] = {{"_make_subclass", make_subclass, METH_VARARGS, NULL},
+                                  {"_as_subclass", as_subclass, METH_VARARGS, NULL},
+                                  {NULL}};
 
 /* tensor_object.c says what an object is and how it ends. This adds what it can do. */
 static void
 fill_slots(PyTypeObject *type) {
+  type->tp_new = tensor_new;
   type->tp_traverse = tensor_traverse;
   type->tp_clear = tensor_clear;
   type->tp_hash = (hashfunc)_Py_HashPointer;
@@ -75,8 +131,6 @@ int
 tdpy_tensor_add(PyObject *module) {
   fill_slots(&tdpy_tensor_type);
   if (PyModule_AddType(module, &tdpy_tensor_type)) return -1;
-  PyObject *function = PyCFunction_New(&make_subclass_def, NULL);
-  int failed = !function || PyModule_AddObjectRef(module, "_make_subclass", function);
-  Py_XDECREF(function);
-  return failed ? -1 : 0;
+  tdpy_tensor_type.tp_flags &= ~Py_TPFLAGS_IMMUTABLETYPE; /* programs add methods, as in PyTorch */
+  return PyModule_AddFunctions(module, functions);
 }

@@ -15,8 +15,11 @@ extern PyMappingMethods tdpy_tensor_mapping;                            /* index
 extern PySequenceMethods tdpy_tensor_sequence;                          /* indexing.c */
 PyObject *tdpy_tensor_iterate(PyObject *self);                          /* indexing.c */
 PyObject *tdpy_tensor_compare(PyObject *self, PyObject *other, int op); /* arithmetic.c */
-PyObject *tdpy_tensor_repr(PyObject *self);                             /* repr.c */
-PyObject *tdpy_tensor_format(PyObject *self, PyObject *specification);  /* repr.c */
+/* set_printoptions(precision, threshold, edgeitems, linewidth, sci_mode) */
+PyObject *tdpy_set_printoptions(PyObject *self, PyObject *args);
+PyObject *tdpy_set_tangent_teller(PyObject *module, PyObject *function);
+PyObject *tdpy_tensor_repr(PyObject *self);                            /* repr.c */
+PyObject *tdpy_tensor_format(PyObject *self, PyObject *specification); /* repr.c */
 
 /* The attribute `grad` (grad_attribute.c). */
 PyObject *tdpy_tensor_get_grad(PyObject *self, void *closure);

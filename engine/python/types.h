@@ -19,6 +19,9 @@ int tdpy_types_add(PyObject *module);
 PyObject *tdpy_dtype_wrap(td_dtype dtype);
 PyObject *tdpy_device_wrap(td_device device);
 PyObject *tdpy_layout_wrap(bool sparse); /* torch.strided or torch.sparse_coo */
+
+/* tdpy_format_converter reads a torch.memory_format for "O&". */
+int tdpy_format_converter(PyObject *object, void *format); /* td_memory_format * */
 PyObject *tdpy_size_wrap(int n_dims, const int64_t *sizes);
 
 /* Converters for PyArg_Parse's "O&". None changes nothing. */

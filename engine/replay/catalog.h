@@ -99,7 +99,7 @@ typedef struct td_catalog_stream {
   int32_t device, stream;
 } td_catalog_stream;
 
-/* How the engine was set: "semantics" is "2.13". */
+/* How the engine was set: "semantics" is "2.15". */
 typedef struct td_catalog_setting {
   const char *name, *value;
 } td_catalog_setting;

@@ -6,39 +6,25 @@
 #define walk_like(walk, name, shape, ...)                                                          \
   td_walk_init_named(walk, name, 1, (shape)->n_dims, (shape)->sizes, __VA_ARGS__)
 
-/* The target type converts: int64_t and bool sources must not go through double. */
-#define COPY_CASE(name, type, dst_type)                                                            \
-  case TD_##name:                                                                                  \
-    while (td_walk_row(&walk)) {                                                                   \
-      dst_type *to = walk.at[0];                                                                   \
-      const type *from = walk.at[1];                                                               \
-      int64_t to_step = walk.step[0], from_step = walk.step[1];                                    \
-      if (walk.dense)                                                                              \
-        for (int64_t i = 0; i < walk.n; i++)                                                       \
-          to[i] = (dst_type)from[i];                                                               \
-      else                                                                                         \
-        for (int64_t i = 0; i < walk.n; i++)                                                       \
-          to[i * to_step] = (dst_type)from[i * from_step];                                         \
-    }                                                                                              \
-    break;
-#define COPY_FROM(dst_type)                                                                        \
-  switch (src->dtype) {                                                                            \
-    COPY_CASE(FLOAT32, float, dst_type)                                                            \
-    COPY_CASE(FLOAT64, double, dst_type)                                                           \
-    COPY_CASE(INT64, int64_t, dst_type)                                                            \
-    COPY_CASE(BOOL, bool, dst_type)                                                                \
-    COPY_CASE(INT32, int32_t, dst_type)                                                            \
-    COPY_CASE(COMPLEX64, td_complex64, dst_type)                                                   \
-    COPY_CASE(COMPLEX128, td_complex128, dst_type)                                                 \
-  default:                                                                                         \
-    break;                                                                                         \
+#define COPY_ROWS(to_type, from_type)                                                              \
+  while (td_walk_row(&walk)) {                                                                     \
+    to_type *to = walk.at[0];                                                                      \
+    const from_type *from = walk.at[1];                                                            \
+    int64_t to_step = walk.step[0], from_step = walk.step[1];                                      \
+    if (walk.dense)                                                                                \
+      for (int64_t i = 0; i < walk.n; i++)                                                         \
+        to[i] = (to_type)from[i];                                                                  \
+    else                                                                                           \
+      for (int64_t i = 0; i < walk.n; i++)                                                         \
+        to[i * to_step] = (to_type)from[i * from_step];                                            \
   }
 
+/* The target type converts: int64_t and bool sources must not go through double. */
 void
 td_dense_copy(td_tensor *dst, const td_tensor *src) {
   td_walk walk;
   walk_like(&walk, "copy.out", dst, 2, (const td_tensor *[]){dst, src});
-  TD_DISPATCH_ALL(dst->dtype, COPY_FROM(T))
+  TD_DISPATCH_ALL(dst->dtype, typedef T to_type; TD_DISPATCH_ALL(src->dtype, COPY_ROWS(to_type, T)))
 }
 
 td_status

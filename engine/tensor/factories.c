@@ -6,6 +6,18 @@
 #include <stdlib.h>
 #include <string.h>
 
+static _Atomic td_dtype default_dtype = TD_FLOAT32;
+
+td_dtype
+td_default_dtype(void) {
+  return default_dtype;
+}
+
+void
+td_default_dtype_set(td_dtype dtype) {
+  default_dtype = dtype;
+}
+
 td_status
 td_tensor_new(td_dtype dtype, td_device device, int n_dims, const int64_t *sizes, td_tensor **out,
               td_error *error) {

@@ -5,6 +5,10 @@
 
 #include "engine/tensor/tensor.h"
 
+/* The dtype of new tensors of floating numbers, for which nobody chose one; float32 at first. */
+td_dtype td_default_dtype(void);
+void td_default_dtype_set(td_dtype dtype);
+
 /* td_tensor_new makes a contiguous tensor of zeros. TD_OUT_OF_MEMORY, TD_SHAPE (too many or
  * negative sizes). */
 td_status td_tensor_new(td_dtype dtype, td_device device, int n_dims, const int64_t *sizes,

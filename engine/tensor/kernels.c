@@ -3,6 +3,7 @@
 
 #include "engine/tensor/dense.h"
 #include "engine/tensor/factories.h"
+#include "engine/tensor/layout.h"
 #include "engine/tensor/sparse.h"
 #include "engine/tensor/walk.h"
 
@@ -59,7 +60,9 @@ td_kernel_add(const td_tensor *a, const td_tensor *b, td_tensor **out, td_error 
   if (a->sparse && b->sparse) return td_sparse_add(a, b, 1, out, error);
   const td_tensor *dense = a->sparse ? b : a, *other = a->sparse ? a : b;
   td_tensor *sum;
-  td_status status = td_tensor_new_empty(a->dtype, a->device, a->n_dims, a->sizes, &sum, error);
+  td_status status =
+      td_tensor_laid_out(a->dtype, a->device, a->n_dims, a->sizes, 2,
+                         (const td_tensor *[]){a->sparse ? b : a, b->sparse ? a : b}, &sum, error);
   if (status) return status;
   if (other->sparse) {
     td_kernel_copy(sum, dense);
@@ -81,9 +84,9 @@ td_kernel_add_into(td_tensor *a, const td_tensor *b) {
 }
 
 void
-td_kernel_fill(td_tensor *tensor, double value) {
+td_kernel_fill(td_tensor *tensor, td_complex128 value) {
   td_walk walk;
-  td_walk_init_with(&walk, "fill.out", value, 1, tensor->n_dims, tensor->sizes, 1,
+  td_walk_init_with(&walk, "fill.out", (double)value, 1, tensor->n_dims, tensor->sizes, 1,
                     (const td_tensor *[]){tensor});
   TD_DISPATCH_ALL(
       tensor->dtype, while (td_walk_row(&walk)) {
@@ -160,11 +163,13 @@ td_kernel_sum_to(td_tensor *tensor, int n_dims, const int64_t *sizes, td_tensor 
     return TD_OK;
   }
   td_tensor *sum, *dense = NULL;
-  td_status status = td_tensor_new(tensor->dtype, tensor->device, n_dims, sizes, &sum, error);
+  td_dtype dtype = td_dtype_compute(tensor->dtype);
+  td_status status = td_tensor_new(dtype, tensor->device, n_dims, sizes, &sum, error);
   if (!status && tensor->sparse) status = td_sparse_to_dense(tensor, &dense, error);
   if (status) return status;
   td_kernel_sum_into(sum, dense ? dense : tensor);
   td_tensor_unref(dense);
-  *out = sum;
-  return TD_OK;
+  status = td_kernel_cast(sum, tensor->dtype, out, error);
+  td_tensor_unref(sum);
+  return status;
 }

@@ -21,7 +21,8 @@ td_status td_kernel_contiguous(td_tensor *tensor, td_tensor **out, td_error *err
 td_status td_kernel_add(const td_tensor *a, const td_tensor *b, td_tensor **out, td_error *error);
 void td_kernel_add_into(td_tensor *a, const td_tensor *b);
 
-void td_kernel_fill(td_tensor *tensor, double value);
+/* td_kernel_fill writes a number; a real tensor takes its real part. */
+void td_kernel_fill(td_tensor *tensor, td_complex128 value);
 
 /* td_kernel_check_source refuses to copy a meta tensor to another device: TD_UNSUPPORTED "Cannot
  * copy out of meta tensor; no data!". */
@@ -36,6 +37,6 @@ td_status td_kernel_to_device(td_tensor *tensor, td_device device, td_tensor **o
 td_status td_kernel_sum_to(td_tensor *tensor, int n_dims, const int64_t *sizes, td_tensor **out,
                            td_error *error);
 
-/* td_kernel_sum_into adds src's elements into dst. dst has at most as many dimensions. Each of its
- * sizes is 1 or that of src. */
+/* td_kernel_sum_into adds src's elements into dst, which has src's compute type. dst has at most as
+ * many dimensions. Each of its sizes is 1 or that of src. */
 void td_kernel_sum_into(td_tensor *dst, const td_tensor *src);

@@ -4,6 +4,7 @@
 #include "engine/base/alloc.h"
 #include "engine/tensor/dense.h"
 #include "engine/tensor/factories.h"
+#include "engine/tensor/walk.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -242,9 +243,14 @@ scaled(td_tensor *value, double alpha) {
   td_tensor *copy = NULL;
   if (alpha == 1) return td_tensor_ref(value);
   if (td_dense_clone(value, value->dtype, value->device, &copy, NULL)) abort();
-  int64_t n = td_tensor_n_elements(copy);
-  TD_DISPATCH_ALL(copy->dtype, T *x = td_tensor_data(copy);
-                  for (int64_t i = 0; i < n; i++) x[i] = (T)(alpha * x[i]);)
+  td_walk walk;
+  td_walk_init(&walk, copy->n_dims, copy->sizes, 1, (const td_tensor *[]){copy});
+  TD_DISPATCH_ALL(
+      copy->dtype, while (td_walk_row(&walk)) {
+        T *x = walk.at[0];
+        for (int64_t i = 0; i < walk.n; i++)
+          x[i * walk.step[0]] = (T)(alpha * x[i * walk.step[0]]);
+      })
   return copy;
 }
 

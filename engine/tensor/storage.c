@@ -16,6 +16,7 @@ td_storage_new_host(size_t n_bytes) {
   atomic_init(&storage->version.id, 0);
   storage->n_bytes = n_bytes;
   storage->memory = NULL;
+  storage->lender = NULL;
   uintptr_t first = (uintptr_t)(storage + 1);
   storage->data = (void *)((first + DATA_ALIGNMENT - 1) & ~(uintptr_t)(DATA_ALIGNMENT - 1));
   return storage;
@@ -32,10 +33,22 @@ td_storage_new(td_device device, size_t n_bytes) {
   return storage;
 }
 
+td_storage *
+td_storage_new_lent(void *data, size_t n_bytes, td_lender *lender) {
+  td_storage *storage = td_storage_new_host(0);
+  if (!storage) abort();
+  storage->n_bytes = n_bytes;
+  storage->lender = lender;
+  if (data) storage->data = data;
+  return storage;
+}
+
 void
 td_storage_free(td_storage *storage) {
-  if (storage->memory)
+  if (storage->memory) {
     td_accelerators_now->storage_free(storage);
-  else
-    free(storage);
+    return;
+  }
+  if (storage->lender) storage->lender->give_back(storage->lender);
+  free(storage);
 }

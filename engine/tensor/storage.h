@@ -15,18 +15,28 @@ typedef struct td_version {
   const char *_Atomic operation; /* the last writer, a literal: "add_"; meaningless at count 0 */
 } td_version;
 
+/* Whoever lends its memory to a storage. The storage gives it back when nobody uses it any more. */
+typedef struct td_lender {
+  void (*give_back)(struct td_lender *lender);
+} td_lender;
+
 struct td_storage {
   td_refcount refs;
   td_version version;
   size_t n_bytes;
   struct td_device_memory *memory; /* (owned) what engine/device knows of it; NULL on the host */
-  void *data; /* 64-byte aligned, behind this header in the same block; NULL: meta device */
+  td_lender *lender;               /* (owned) of lent memory, else NULL */
+  void *data; /* 64-byte aligned, behind this header in the same block; or lent, and as aligned as
+                 its elements need it; NULL: meta device */
 };
 
 /* td_storage_new makes a storage on a device; NULL without memory. td_storage_new_host makes one in
  * host memory, for the CPU and for simulated devices. */
 td_storage *td_storage_new(td_device device, size_t n_bytes);
 td_storage *td_storage_new_host(size_t n_bytes);
+
+/* td_storage_new_lent makes a storage of host memory that somebody lends. Aborts without memory. */
+td_storage *td_storage_new_lent(void *data, size_t n_bytes, td_lender *lender);
 
 /* td_storage_unref drops a reference; td_storage_free is what the last one does. */
 void td_storage_free(td_storage *storage);

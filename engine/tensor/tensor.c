@@ -105,6 +105,12 @@ td_tensor_new_sparse(td_tensor *indices, td_tensor *values, int n_dims, const in
 }
 
 td_tensor *
+td_tensor_new_over(td_storage *storage, td_dtype dtype, td_device device, int n_dims,
+                   const int64_t *sizes, const int64_t *strides, int64_t offset) {
+  return tensor_new(dtype, device, n_dims, sizes, strides, offset, storage);
+}
+
+td_tensor *
 td_tensor_new_view(const td_tensor *base, int n_dims, const int64_t *sizes, const int64_t *strides,
                    int64_t offset) {
   assert(n_dims >= 0 && n_dims <= TD_MAX_DIMS);
@@ -147,15 +153,21 @@ td_tensor_alias(const td_tensor *tensor) {
   return alias;
 }
 
-void
-td_tensor_set_data(td_tensor *tensor, const td_tensor *data) {
+/* The tensor leaves its storage, and takes along what its counter says. */
+static void
+count_for_itself(td_tensor *tensor) {
   td_version *version =
       tensor->own_version ? &tensor->own_version->version : &tensor->storage->version;
   td_own_version *own = own_version_new(atomic_load(&version->count));
-  td_refcount_inc(&data->storage->refs);
-  td_storage_unref(tensor->storage);
   own_version_unref(tensor->own_version);
   tensor->own_version = own;
+}
+
+void
+td_tensor_set_data(td_tensor *tensor, const td_tensor *data) {
+  if (data->storage != tensor->storage) count_for_itself(tensor);
+  td_refcount_inc(&data->storage->refs);
+  td_storage_unref(tensor->storage);
   tensor->storage = data->storage;
   tensor->dtype = data->dtype;
   tensor->device = data->device;
@@ -243,23 +255,13 @@ td_tensor_data(const td_tensor *tensor) {
   return (char *)tensor->storage->data + tensor->offset * (int64_t)td_dtype_size(tensor->dtype);
 }
 
-static void *
-element_at(const td_tensor *tensor, int64_t index) {
-  int64_t at = 0;
-  for (int dim = tensor->n_dims - 1; dim >= 0; dim--) {
-    at += index % tensor->sizes[dim] * tensor->strides[dim];
-    index /= tensor->sizes[dim];
-  }
-  return (char *)td_tensor_data(tensor) + at * (int64_t)td_dtype_size(tensor->dtype);
-}
-
 td_numbers
 td_tensor_numbers(const td_tensor *tensor) {
   static const td_number_type types[TD_N_DTYPES] = {
-      [TD_FLOAT32] = TD_NUMBER_FLOAT32,      [TD_FLOAT64] = TD_NUMBER_FLOAT64,
-      [TD_INT64] = TD_NUMBER_INT64,          [TD_BOOL] = TD_NUMBER_BOOL,
-      [TD_INT32] = TD_NUMBER_INT32,          [TD_COMPLEX64] = TD_NUMBER_COMPLEX64,
-      [TD_COMPLEX128] = TD_NUMBER_COMPLEX128};
+#define X(name, ...) [TD_##name] = TD_NUMBER_##name,
+      TD_DTYPES(X)
+#undef X
+  };
   if (tensor->sparse) return td_tensor_numbers(tensor->sparse->values);
   static const int64_t none = 0;
   bool has_data = td_tensor_has_data(tensor);
@@ -268,54 +270,6 @@ td_tensor_numbers(const td_tensor *tensor) {
                       .n_dims = has_data ? tensor->n_dims : 1,
                       .sizes = has_data ? tensor->sizes : &none,
                       .strides = tensor->strides};
-}
-
-double
-td_tensor_item(const td_tensor *tensor) {
-  return td_tensor_get(tensor, 0);
-}
-
-double
-td_tensor_get(const td_tensor *tensor, int64_t index) {
-  assert(index >= 0 && index < td_tensor_n_elements(tensor));
-  if (!td_tensor_has_data(tensor)) return 0;
-  const void *element = element_at(tensor, index);
-  double value = 0;
-  TD_DISPATCH_ALL(tensor->dtype, value = (double)*(const T *)element;)
-  return value;
-}
-
-int64_t
-td_tensor_get_integer(const td_tensor *tensor, int64_t index) {
-  bool is_wide = tensor->dtype == TD_INT64 && td_tensor_has_data(tensor);
-  return is_wide ? *(const int64_t *)element_at(tensor, index)
-                 : (int64_t)td_tensor_get(tensor, index);
-}
-
-td_complex128
-td_tensor_get_complex(const td_tensor *tensor, int64_t index) {
-  assert(index >= 0 && index < td_tensor_n_elements(tensor));
-  if (!td_tensor_has_data(tensor)) return 0;
-  const void *element = element_at(tensor, index);
-  td_complex128 value = 0;
-  TD_DISPATCH_ALL(tensor->dtype, value = (td_complex128) * (const T *)element;)
-  return value;
-}
-
-void
-td_tensor_set(td_tensor *tensor, int64_t index, double value) {
-  assert(index >= 0 && index < td_tensor_n_elements(tensor));
-  if (!td_tensor_has_data(tensor)) return;
-  void *element = element_at(tensor, index);
-  TD_DISPATCH_ALL(tensor->dtype, *(T *)element = (T)value;)
-}
-
-void
-td_tensor_set_complex(td_tensor *tensor, int64_t index, td_complex128 value) {
-  assert(index >= 0 && index < td_tensor_n_elements(tensor));
-  if (!td_tensor_has_data(tensor)) return;
-  void *element = element_at(tensor, index);
-  TD_DISPATCH_ALL(tensor->dtype, *(T *)element = (T)value;)
 }
 
 char *

@@ -74,6 +74,11 @@ td_tensor_is_sparse(const td_tensor *tensor) {
 td_tensor *td_tensor_new_view(const td_tensor *base, int n_dims, const int64_t *sizes,
                               const int64_t *strides, int64_t offset);
 
+/* td_tensor_new_over makes a tensor in the memory of a storage, which it takes. The caller
+ * guarantees that the geometry stays inside the storage. */
+td_tensor *td_tensor_new_over(td_storage *storage, td_dtype dtype, td_device device, int n_dims,
+                              const int64_t *sizes, const int64_t *strides, int64_t offset);
+
 /* td_tensor_detach makes the same view again, without history. */
 td_tensor *td_tensor_detach(const td_tensor *tensor);
 

@@ -3,6 +3,7 @@
 
 #include "engine/tensor/launch.h"
 
+#include <assert.h>
 #include <string.h>
 
 static int64_t
@@ -65,9 +66,27 @@ first_element(const td_tensor *tensor) {
   return (char *)tensor->storage->data + tensor->offset * (int64_t)td_dtype_size(tensor->dtype);
 }
 
+/* Kernels see elements of a storage dtype one after the other, or one that repeats. */
 static void
-prepare(td_walk *walk, bool has_elements, int n_dims, const int64_t *sizes, int n_tensors,
-        const td_tensor *const *tensors) {
+take_parts(td_walk *walk, int n_written, const td_tensor *const *tensors) {
+  td_walk_parts *parts = &walk->parts;
+  parts->n_written = n_written;
+  parts->n = walk->n;
+  parts->done = parts->n;
+  walk->dense = true;
+  for (int i = 0; i < walk->n_tensors; i++) {
+    parts->dtypes[i] = tensors[i]->dtype;
+    parts->used[i] = td_dtype_is_storage(tensors[i]->dtype);
+    parts->row[i] = walk->at[i];
+    parts->step[i] = walk->step[i];
+    if (parts->used[i]) walk->step[i] = walk->step[i] != 0;
+    walk->dense = walk->dense && walk->step[i] == 1;
+  }
+}
+
+static void
+prepare(td_walk *walk, int n_written, bool has_elements, int n_dims, const int64_t *sizes,
+        int n_tensors, const td_tensor *const *tensors) {
   walk->n_tensors = n_tensors;
   walk->started = false;
   walk->empty = !has_elements;
@@ -78,6 +97,10 @@ prepare(td_walk *walk, bool has_elements, int n_dims, const int64_t *sizes, int 
   merge_dims(walk, n_dims, sizes, tensors);
   take_row(walk, tensors);
   memset(walk->index, 0, sizeof walk->index);
+  walk->in_parts = false;
+  for (int i = 0; i < n_tensors; i++)
+    if (__builtin_expect(td_dtype_is_storage(tensors[i]->dtype), 0)) walk->in_parts = true;
+  if (walk->in_parts) take_parts(walk, n_written, tensors);
 }
 
 void
@@ -91,7 +114,7 @@ td_walk_init_with(td_walk *walk, const char *kernel, double parameter, int n_wri
                          .n_dims = n_dims,
                          .parameter = parameter};
   bool has_elements = td_launch(&call);
-  prepare(walk, has_elements, n_dims, sizes, n_tensors, tensors);
+  prepare(walk, n_written, has_elements, n_dims, sizes, n_tensors, tensors);
 }
 
 void
@@ -107,11 +130,14 @@ td_walk_init_lines_named(td_walk *walk, const char *kernel, int dim, int n_tenso
   td_kernel_call call = {
       .name = kernel, .n_written = 1, .n_tensors = n_tensors, .tensors = tensors};
   bool has_elements = td_launch(&call);
-  prepare(walk, has_elements, firsts[0].n_dims, firsts[0].sizes, n_tensors, pointers);
+  for (int i = 0; i < n_tensors; i++)
+    assert(!td_dtype_is_storage(tensors[i]->dtype));
+  prepare(walk, 1, has_elements, firsts[0].n_dims, firsts[0].sizes, n_tensors, pointers);
 }
 
-bool
-td_walk_row(td_walk *walk) {
+/* Moves `at` to the next row; false after the last. */
+static inline bool
+next_row(td_walk *walk, void **at) {
   if (!walk->started) {
     walk->started = true;
     return !walk->empty;
@@ -120,9 +146,63 @@ td_walk_row(td_walk *walk) {
     bool carry = ++walk->index[dim] == walk->sizes[dim];
     int64_t steps = carry ? 1 - walk->sizes[dim] : 1;
     for (int i = 0; i < walk->n_tensors; i++)
-      walk->at[i] = (char *)walk->at[i] + steps * walk->strides[i][dim];
+      at[i] = (char *)at[i] + steps * walk->strides[i][dim];
     if (!carry) return true;
     walk->index[dim] = 0;
   }
   return false;
+}
+
+/* Where the part of tensor i is in memory. */
+static void *
+part_at(const td_walk_parts *parts, int i) {
+  int64_t element = (int64_t)td_dtype_size(parts->dtypes[i]);
+  return (char *)parts->row[i] + parts->done * parts->step[i] * element;
+}
+
+static int64_t
+n_apart(const td_walk *walk, int i) {
+  return walk->step[i] == 0 ? 1 : walk->n;
+}
+
+static void
+store_part(td_walk *walk) {
+  const td_walk_parts *parts = &walk->parts;
+  for (int i = 0; i < parts->n_written; i++)
+    if (parts->used[i])
+      td_dtype_store(parts->dtypes[i], part_at(parts, i), parts->elements[i], parts->step[i],
+                     n_apart(walk, i));
+}
+
+static void
+load_part(td_walk *walk) {
+  td_walk_parts *parts = &walk->parts;
+  for (int i = 0; i < walk->n_tensors; i++) {
+    walk->at[i] = parts->used[i] ? parts->elements[i] : part_at(parts, i);
+    if (parts->used[i])
+      td_dtype_load(parts->dtypes[i], parts->elements[i], part_at(parts, i), parts->step[i],
+                    n_apart(walk, i));
+  }
+}
+
+static bool
+next_part(td_walk *walk) {
+  td_walk_parts *parts = &walk->parts;
+  if (walk->started && !walk->empty) {
+    store_part(walk);
+    parts->done += walk->n;
+  }
+  if (parts->done == parts->n) {
+    if (!next_row(walk, parts->row)) return false;
+    parts->done = 0;
+  }
+  walk->n = parts->n - parts->done < TD_WALK_PART ? parts->n - parts->done : TD_WALK_PART;
+  load_part(walk);
+  return true;
+}
+
+bool
+td_walk_row(td_walk *walk) {
+  if (__builtin_expect(walk->in_parts, 0)) return next_part(walk);
+  return next_row(walk, walk->at);
 }

@@ -19,6 +19,19 @@
 #include "engine/tensor/tensor.h"
 
 #define TD_WALK_MAX 4
+#define TD_WALK_PART 256 /* elements of a row that a walk converts at once */
+
+/* How a walk shows elements of a storage dtype: Note [Compute types] in dtype.h. A row comes in
+ * parts, and `elements` holds the part in the compute type. */
+typedef struct td_walk_parts {
+  bool used[TD_WALK_MAX]; /* the tensor has a storage dtype */
+  int n_written;          /* the first tensors, which are stored again */
+  td_dtype dtypes[TD_WALK_MAX];
+  void *row[TD_WALK_MAX];    /* the row's first element in memory */
+  int64_t step[TD_WALK_MAX]; /* in memory, in elements */
+  int64_t n, done;           /* of the row; before this part */
+  _Alignas(32) char elements[TD_WALK_MAX][TD_WALK_PART * sizeof(int64_t)];
+} td_walk_parts;
 
 typedef struct td_walk {
   void *at[TD_WALK_MAX];     /* the row's first element of each tensor */
@@ -30,6 +43,8 @@ typedef struct td_walk {
   bool started, empty;
   int64_t sizes[TD_MAX_DIMS], index[TD_MAX_DIMS];
   int64_t strides[TD_WALK_MAX][TD_MAX_DIMS]; /* in bytes */
+  bool in_parts;                             /* some tensor has a storage dtype */
+  td_walk_parts parts;                       /* not initialized otherwise */
 } td_walk;
 
 /* td_walk_init prepares a walk over `sizes`. It repeats a tensor along dimensions that the tensor
@@ -44,7 +59,7 @@ void td_walk_init_with(td_walk *walk, const char *kernel, double parameter, int 
 #define td_walk_init_reading(walk, ...) td_walk_init_named(walk, __func__, 0, __VA_ARGS__)
 
 /* td_walk_init_lines prepares a walk over lines along dimension `dim`: it visits the first element
- * of each line. The tensors have the same sizes in the other dimensions. */
+ * of each line. The tensors have the same sizes in the other dimensions, and no storage dtype. */
 void td_walk_init_lines_named(td_walk *walk, const char *kernel, int dim, int n_tensors,
                               const td_tensor *const *tensors);
 #define td_walk_init_lines(walk, ...) td_walk_init_lines_named(walk, __func__, __VA_ARGS__)

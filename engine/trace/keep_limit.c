@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "engine/trace/keep_limit.h"
 
-#include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -43,4 +43,12 @@ td_keep_limit_read(const char *words, td_keep_limit *limit) {
   if (unit->bytes && number * unit->bytes < BYTES_LEAST) return "must be 1MB or more";
   *limit = (td_keep_limit){number * unit->bytes, number * unit->ns, (uint32_t)number * unit->steps};
   return NULL;
+}
+
+bool
+td_keep_limit_check(const char *words) {
+  td_keep_limit unused;
+  const char *trouble = td_keep_limit_read(words, &unused);
+  if (trouble) fprintf(stderr, "tapedeck: keep '%s': %s\n", words ? words : "", trouble);
+  return !trouble;
 }

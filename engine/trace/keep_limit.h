@@ -4,6 +4,7 @@
  * preloads reads these words too. Any thread. */
 #pragma once
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /* The longest words, with their end. */
@@ -23,3 +24,7 @@ typedef struct td_keep_limit {
 /* td_keep_limit_read reads "200MB", "50steps" or "10 min". It returns NULL, or what is wrong with
  * the words: "must be ...". Then *limit is all 0. */
 const char *td_keep_limit_read(const char *words, td_keep_limit *limit);
+
+/* td_keep_limit_check returns whether these words are a limit. If not, it says why on standard
+ * error. */
+bool td_keep_limit_check(const char *words);

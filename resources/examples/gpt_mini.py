@@ -44,13 +44,17 @@ class GPT(nn.Module):
         return self.head(self.norm(x))
 
 
-def loss():
+def model():
+    return GPT()
+
+
+def loss(gpt):
     text = torch.randperm(50)[:32].view(2, 16)
-    return F.cross_entropy(GPT()(text).view(-1, 50), text.view(-1))
+    return F.cross_entropy(gpt(text).view(-1, 50), text.view(-1))
 
 
 if __name__ == '__main__':
     torch.manual_seed(0)
-    value = loss()
+    value = loss(model())
     value.backward()
     print(f'loss {value.item():.3f}')

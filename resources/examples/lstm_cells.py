@@ -24,13 +24,17 @@ class Model(nn.Module):
         return torch.stack(outputs, 1)
 
 
-def loss():
+def model():
+    return Model()
+
+
+def loss(net):
     text = torch.randperm(50)[:40].view(4, 10)
-    return F.cross_entropy(Model()(text).view(-1, 50), text.view(-1))
+    return F.cross_entropy(net(text).view(-1, 50), text.view(-1))
 
 
 if __name__ == '__main__':
     torch.manual_seed(0)
-    value = loss()
+    value = loss(model())
     value.backward()
     print(f'loss {value.item():.4f}')

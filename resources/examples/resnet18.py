@@ -41,12 +41,16 @@ class ResNet18(nn.Module):
         return self.head(torch.flatten(self.pool(self.stages(self.stem(x))), 1))
 
 
-def loss(images=2, width=16):
-    return F.cross_entropy(ResNet18(width)(torch.randn(images, 3, 64, 64)), torch.arange(images))
+def model(width=16):
+    return ResNet18(width)
+
+
+def loss(net, images=2):
+    return F.cross_entropy(net(torch.randn(images, 3, 64, 64)), torch.arange(images))
 
 
 if __name__ == '__main__':
     torch.manual_seed(0)
-    value = loss()
+    value = loss(model())
     value.backward()
     print(f'loss {value.item():.4f}')

@@ -18,15 +18,19 @@ class VAE(nn.Module):
         return torch.sigmoid(self.out(F.relu(self.decode(z)))), mean, log_variance
 
 
-def loss():
+def model():
+    return VAE()
+
+
+def loss(net):
     x = torch.rand(4, 64)
-    seen, mean, log_variance = VAE()(x)
+    seen, mean, log_variance = net(x)
     unlikely = F.binary_cross_entropy(seen, x, reduction='sum')
     return unlikely - 0.5 * torch.sum(1 + log_variance - mean.pow(2) - log_variance.exp())
 
 
 if __name__ == '__main__':
     torch.manual_seed(0)
-    value = loss()
+    value = loss(model())
     value.backward()
     print(f'loss {value.item():.2f}')

@@ -5,8 +5,8 @@
 #
 #   old_root.sh FOLDER
 #
-# FOLDER/root is the root, if FOLDER/complete is there. FOLDER/lists has a list of files for each package. Set MIRROR to another
-# mirror.
+# FOLDER/root is the root. FOLDER/lists has a list of files for each package. FOLDER/complete is the script that filled them: a
+# later one begins again. Set MIRROR to another mirror.
 set -euo pipefail
 mkdir -p "${1:?usage: old_root.sh FOLDER}"
 folder=$(realpath "$1")
@@ -15,7 +15,7 @@ mirror=${MIRROR:-http://deb.debian.org/debian}
 wanted='libc6-dev libglib2.0-dev libcairo2-dev libpango1.0-dev libzstd-dev libopenblas-openmp-dev libseccomp-dev libyajl-dev
   libsqlite3-dev'
 
-[ ! -e "$folder/complete" ] || exit 0
+if cmp -s "$0" "$folder/complete"; then exit 0; fi
 rm -rf "$folder"
 mkdir -p "$folder/lists" "$folder"/apt/{lists,archives}/partial "$root"/usr/{bin,lib,lib64,sbin}
 : >"$folder/apt/status"
@@ -54,4 +54,4 @@ for headers in /usr/include/python3.* "/usr/include/$triplet"/python3.*; do
   cp -r "$headers" "$root${headers%/*}/"
 done
 rm -r "$folder/apt"
-touch "$folder/complete"
+cp "$0" "$folder/complete"

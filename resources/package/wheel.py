@@ -35,6 +35,10 @@ Name: tapedeck
 Version: {version}
 Summary: A debugger and profiler for autograd graphs: records every scheduling decision of a backward pass
 License: LGPL-2.1-or-later
+Classifier: License :: OSI Approved :: GNU Lesser General Public License v2 or later (LGPLv2+)
+Classifier: Operating System :: POSIX :: Linux
+Classifier: Programming Language :: Python :: 3
+Classifier: Topic :: Software Development :: Debuggers
 Requires-Python: >=3.9
 Description-Content-Type: text/markdown
 
@@ -69,11 +73,13 @@ def native_file(root):
 def build(source, work, root):
     """The tree of an installation, with /tapedeck for the folder of the package."""
     text, libs = native_file(root)
+    text = f'# for {source}\n{text}'
     native, folder, tree = work / 'native.ini', work / 'build', work / 'tree'
+    is_for_this = native.exists() and native.read_text(encoding='utf-8') == text  # not for where the checkout was before
     native.write_text(text, encoding='utf-8')
     environment = os.environ | {'PKG_CONFIG_SYSROOT_DIR': str(root), 'PKG_CONFIG_ALLOW_SYSTEM_LIBS': '1',
                                 'PKG_CONFIG_LIBDIR': f'{libs}/pkgconfig:{root}/usr/share/pkgconfig'}
-    if not (folder / 'build.ninja').exists():
+    if not (is_for_this and (folder / 'build.ninja').exists()):
         shutil.rmtree(folder, ignore_errors=True)
         run('meson', 'setup', folder, source, '--native-file', native, f'--prefix={PREFIX}', '-Dpython.purelibdir=/',
             '-Dpython.platlibdir=/', '-Dgtk=disabled', '-Dcuda=disabled', '-Dtests=false', env=environment)

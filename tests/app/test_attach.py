@@ -152,6 +152,10 @@ class Attach(RecordCase):
                                'trainer: processing WaitBackward')
             self.assertRegex(self.lines_of(said, 'trainer'), 'hang.py:\\d+ wait_for_file\n.*hang.py:\\d+ hang\n')
             self.assertIn('hang.py', self.ask('attach').stdout)
+            pid = int(re.match('Process (\\d+):', said)[1])
+            os.kill(pid, signal.SIGSTOP)
+            self.attach(pid, f'unknown: it is stopped, as by Ctrl[+]Z: `kill -CONT {pid}` lets it run on')
+            os.kill(pid, signal.SIGCONT)
             self.end(child)
             self.assertEqual(len(self.info('a.tape')['graph_tasks']), 1)
 

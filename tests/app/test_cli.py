@@ -57,12 +57,15 @@ class Cli(CliCase):
         for at in ("-3", "soon", "", "99999999999999999999999"):
             self.assertIn("nan, inf, error or end", self.refused("why", self.tape, "--at", at))
         self.assertIn("two moments", self.refused("state", self.tape, "--at", "3", "--pass", "0"))
-        self.assertIn("--pass -1", self.refused("state", self.tape, "--pass", "-1"))
+        for command, *more in (("state",), ("report",), ("order",), ("export", "--to", "dot")):
+            for number in ("-1", "-2"):
+                self.assertEqual(self.refused(command, self.tape, *more, "--pass", number),
+                                 f"tapedeck {command}: --pass {number}: must be the number of a graph task\n")
 
     def test_what_an_option_must_be(self):
         """One form in all commands."""
         for command, option, words in (("run", "--anomaly", "off, nan or nonfinite"), ("run", "--policy", "block or drop"),
-                                       ("run", "--semantics", "2.13 or 1.11"), ("record", "--level", "1 or 2"),
+                                       ("run", "--semantics", "2.15, 2.13 or 1.11"), ("record", "--level", "1 or 2"),
                                        ("record", "--stats", "off, finite or full"),
                                        ("open", "--page", "inspector, events, findings, profile, waiting, contention, critical, whatif or memory"),
                                        ("render", "--view", "graph, timeline, queues, memory or overview")):
@@ -73,8 +76,8 @@ class Cli(CliCase):
 
     def test_a_tape_is_no_program(self):
         for command in (["run"], ["record", "--"], ["import"], []):
-            self.assertEqual(self.refused(*command, self.tape),
-                             f"tapedeck: {self.tape}: is a tape; see it with: tapedeck open {self.tape}\n")
+            self.assertIn(self.refused(*command, self.tape),
+                          [f"tapedeck: {self.tape}: is a tape; see it with: tapedeck {shows} {self.tape}\n" for shows in ("open", "info")])
 
     def test_bench_of_torch(self):
         """Not measured unless asked for, nor where it is not, and so not taken for a pass."""

@@ -71,13 +71,27 @@ class Installed(unittest.TestCase):
         self.assertEqual(json.loads(self.call("info", "--json", "x.tape"))["probe_level"], 1)
 
     def test_has_a_window_or_says_why(self):
-        self.call("run", "--force", "-o", "w.tape", "mlp")
         window = self.libexec / "tapedeck-window"
         if window.exists():
+            self.assertIn("see it with: tapedeck open w.tape", self.call("run", "--force", "-o", "w.tape", "mlp"))
             self.assertIn("no display", self.call("open", "w.tape", status=2, DISPLAY="", WAYLAND_DISPLAY=""))
             window.rename(window.with_suffix(".away"))
             self.addCleanup(window.with_suffix(".away").rename, window)
+        self.assertIn("see it with: tapedeck info w.tape", self.call("run", "--force", "-o", "w.tape", "mlp"))
         self.assertIn("tapedeck-window", self.call("open", "w.tape", status=2))
+
+    def test_as_a_module(self):
+        """`python -m tapedeck` is the command, for that Python: the engine in it is the one that `run` takes."""
+        [module] = Path(self.folder.name).rglob("tapedeck/__main__.py")
+        program = self.prefix / option("bindir") / "tapedeck"
+        environment = self.environment | {"PYTHONPATH": str(module.parent.parent), "TAPEDECK": str(program)}
+        words = ["/usr/bin/python3", "-m", "tapedeck", "run", "--force", "-o", "m.tape", "mlp"]
+        done = subprocess.run(words, cwd=self.folder.name, env=environment, text=True, capture_output=True, check=False)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("every rule holds", self.call("check", "m.tape"))
+        done = subprocess.run(words[:3], cwd=self.folder.name, env=environment | {"TAPEDECK": "", "PATH": "/nowhere"},
+                              text=True, capture_output=True, check=False)
+        self.assertEqual(done.stderr, "tapedeck: the program tapedeck is not in PATH; set TAPEDECK to where it is\n")
 
     def test_engine_of_another_python(self):
         """A wheel is for any Python, the engine in it for one: it is a module whose name has the version."""

@@ -40,9 +40,10 @@ lock = threading.Lock()
 lock.acquire()
 other = threading.Thread(target=lock.acquire, name='other', daemon=True)
 other.start()
-def hang():
+def Füße_等():
     hangs()
     wait()
+hang = Füße_等
 Wait.apply(x.exp()).sum().backward()
 lock.release()
 other.join()
@@ -139,9 +140,12 @@ class Look(RecordCase):
         said, _ = child.communicate(timeout=120)
         self.assertEqual((child.returncode, said), (0, 'went on\n'))
 
-    def tracer(self, pid):
+    def status(self, pid, name):
         with open(f'/proc/{pid}/status', encoding='utf-8') as status:
-            return int(re.search(r'TracerPid:\s*(\d+)', status.read())[1])
+            return re.search(name + r':\s*(\w+)', status.read())[1]
+
+    def tracer(self, pid):
+        return int(self.status(pid, 'TracerPid'))
 
     def stand_in(self, text):
         """A gdb that does something else."""
@@ -160,7 +164,7 @@ class Look(RecordCase):
         for python in torches.installed().values():
             child = self.begin(SLEEP, python)
             said = self.look_until(child.pid, 'Main waits for the end of a sleep at script.py:\\d+\\.')
-            self.assertRegex(said, '  main: waits for the end of a sleep\n    .*script.py:\\d+ wait\n    .*script.py:\\d+ hang\n')
+            self.assertRegex(said, '  main: waits for the end of a sleep\n    .*script.py:\\d+ wait\n    .*script.py:\\d+ Füße_等\n')
             self.assertRegex(said, '  thread \\d+: waits for a lock\n    .*threading.py:\\d+ run\n')
             document = json.loads(self.look(child.pid, '--json'))
             process, = document['processes']
@@ -208,6 +212,18 @@ sys.exit(subprocess.call([sys.executable, 'rank.py']))
         self.assertNotIn(f'Process {child.pid}:', said)
         self.goes_on(child)
 
+    def test_none_of_several(self):
+        child = self.begin("""
+import subprocess, sys
+open('rank.py', 'w').write(%r)
+ranks = [subprocess.Popen([sys.executable, 'rank.py']) for _ in range(2)]
+sys.exit(max(rank.wait() for rank in ranks))
+""" % SLEEP.replace("print('went on')", ''))
+        self.addCleanup((self.folder / 'go').touch)
+        self.stand_in('exit 1')
+        pattern = '(Process \\d+: .* rank.py\nNobody records it, and gdb cannot look into it: gdb could not look into it[.]\n\n?){2}$'
+        self.assertRegex(self.look(child.pid), '^' + pattern)
+
     def test_obstacles(self):
         child = self.begin(SLEEP)
         path = os.environ['PATH']
@@ -229,6 +245,18 @@ sys.exit(subprocess.call([sys.executable, 'rank.py']))
         os.kill(child.pid, signal.SIGCONT)
         self.goes_on(child)
 
+    def test_stopped(self):
+        """By Ctrl+Z, and by a gdb that was interrupted while it attached."""
+        child = self.begin(SLEEP)
+        os.kill(child.pid, signal.SIGSTOP)
+        self.wait(lambda: self.status(child.pid, 'State') == 'T')
+        self.refused(child.pid, f'it is stopped, as by Ctrl+Z: `kill -CONT {child.pid}` lets it run on')
+        os.kill(child.pid, signal.SIGCONT)
+        self.stand_in(f'kill -STOP {child.pid}; exit 1')
+        self.refused(child.pid, 'gdb could not look into it')
+        self.wait(lambda: self.status(child.pid, 'State') != 'T', 5)
+        self.goes_on(child)
+
     def test_it_ends_meanwhile(self):
         child = self.begin(SLEEP)
         self.stand_in(f'kill -9 {child.pid}; while grep -q python /proc/{child.pid}/cmdline; do sleep .1; done; exit 1')
@@ -246,6 +274,7 @@ sys.exit(subprocess.call([sys.executable, 'rank.py']))
             said, problem = attach.communicate(timeout=60)
             self.assertIn(attach.returncode, (0, 130), said + problem)
             self.assertEqual(self.tracer(child.pid), 0)
+            self.wait(lambda: self.status(child.pid, 'State') != 'T', 5)
         self.goes_on(child)
 
     def test_let_go(self):

@@ -17,7 +17,7 @@ import runpy, sys, torch
 def on_sim(make):
     def made(*args, **named):
         try:
-            return make(*args, **{'device': 'sim:0', **named})
+            return make(*args, **{**named, 'device': named.get('device') or 'sim:0'})
         except TypeError:  # it takes no device
             return make(*args, **named).to('sim:0')
     return made
@@ -105,6 +105,17 @@ class Devices(unittest.TestCase):
                 now.append(event['is_write'])
                 self.assertEqual([event['first_stream'], event['second_stream']], [0, 1])
         self.assertEqual(found, cases)
+
+    def test_streams_come_from_a_pool(self):
+        """PyTorch has 32 of a device, and gives them in turns: a program that asks again and again needs no more memory."""
+        code = '''
+            import torch
+            print([torch.Stream('sim:1').stream_id for i in range(70)])
+            side = torch.Stream('sim:0')
+            print(side.stream_id, len({torch.Stream('sim:0') for i in range(70)} - {side}))
+            '''
+        turns = [1 + i % 32 for i in range(70)]
+        self.assertEqual(self.run_script(code, 'cpu,sim:2')[0].splitlines(), [str(turns), '1 31'])
 
     def test_a_wait_for_another_event_does_not_help(self):
         code = '''

@@ -2,6 +2,7 @@
 #include "tests/ops/op_table.h"
 
 #include "engine/base/alloc.h"
+#include "engine/ops/attention.h"
 #include "engine/ops/compare.h"
 #include "engine/ops/convolution.h"
 #include "engine/ops/linalg.h"
@@ -96,6 +97,10 @@ CALL(adaptive_avg_pool2d, td_op_adaptive_avg_pool2d(PAIR(2, 3), x[0], out, error
 CALL(batch_norm, td_op_batch_norm(x[0], BATCH_NORM(.training = true), out, error))
 CALL(layer_norm, td_op_layer_norm(x[0], DIMS(3, 2), x[1], x[2], 0.01, out, error))
 CALL(group_norm, td_op_group_norm(x[0], 2, x[1], x[2], 0.01, out, error))
+#define ATTENTION(...)                                                                             \
+  (&(td_attention){.query = x[0], .key = x[1], .value = x[2], .scale = 0.7, __VA_ARGS__})
+CALL(attention, td_op_attention(ATTENTION(.is_causal = false), out, error))
+CALL(attention_causal, td_op_attention(ATTENTION(.is_causal = true), out, error))
 CALL(layer_norm_plain, td_op_layer_norm(x[0], DIMS(4), NULL, NULL, 0.01, out, error))
 
 /* Of running moments that are not the input's own. */
@@ -183,6 +188,7 @@ call_reshape_copy(td_tensor *const *x, td_tensor **out, td_error *error) {
 
 static const op_case cases[] = {
     {"neg", "NegBackward0", call_neg, {"2 3"}, -2, 2},
+    {"sgn", "SgnBackward0", call_sgn, {"2 3"}, 0.5, 2},
     {"abs", "AbsBackward0", call_abs, {"2 3"}, -2, 2},
     {"sign", "SignBackward0", call_sign, {"2 3"}, -2, 2},
     {"relu", "ReluBackward0", call_relu, {"4 3"}, -2, 2},
@@ -214,6 +220,11 @@ static const op_case cases[] = {
     {"atanh", "AtanhBackward0", call_atanh, {"2 3"}, 0.2, 0.45},
     {"erf", "ErfBackward0", call_erf, {"2 3"}, 0.2, 0.45},
     {"erfc", "ErfcBackward0", call_erfc, {"2 3"}, 0.2, 0.45},
+    {"erfinv", "ErfinvBackward0", call_erfinv, {"2 3"}, 0.2, 0.45},
+    {"lgamma", "LgammaBackward0", call_lgamma, {"2 3"}, 0.2, 0.45},
+    {"digamma", "DigammaBackward0", call_digamma, {"2 3"}, 0.2, 0.45, .once = true},
+    {"rad2deg", "Rad2DegBackward0", call_rad2deg, {"2 3"}, 0.2, 0.45},
+    {"deg2rad", "Deg2RadBackward0", call_deg2rad, {"2 3"}, 0.2, 0.45},
     {"tanh", "TanhBackward0", call_tanh, {"2 3"}, -2, 2},
     {"sigmoid", "SigmoidBackward0", call_sigmoid, {"5"}, -2, 2},
     {"add", "AddBackward0", call_add, {"2 3", "2 3"}, -2, 2},
@@ -275,8 +286,8 @@ static const op_case cases[] = {
     {"matmul-vector-batch", "UnsafeViewBackward0", call_matmul, {"3", "2 3 4"}, -2, 2},
     {"matmul-broadcast", "UnsafeViewBackward0", call_matmul, {"2 1 3 4", "5 4 2"}, -2, 2},
     {"linear", "AddmmBackward0", call_linear, {"2 3", "4 3", "4"}, -2, 2},
-    {"linear-batch", "ViewBackward0", call_linear, {"2 3 4", "5 4", "5"}, -2, 2},
-    {"linear-vector", "ViewBackward0", call_linear, {"3", "4 3", "4"}, -2, 2},
+    {"linear-batch", "UnsafeViewBackward0", call_linear, {"2 3 4", "5 4", "5"}, -2, 2},
+    {"linear-vector", "UnsafeViewBackward0", call_linear, {"3", "4 3", "4"}, -2, 2},
     {"linear-without-bias", "MmBackward0", call_linear_plain, {"2 3", "4 3"}, -2, 2},
     {"conv2d", "ConvolutionBackward0", call_conv2d, {"2 3 5 4", "2 3 3 2", "2"}, -2, 2},
     {"conv2d-padded", "ConvolutionBackward0", call_conv2d_wide, {"2 2 5 4", "3 2 3 3"}, -2, 2},
@@ -304,6 +315,20 @@ static const op_case cases[] = {
      -2,
      2},
     {"layer-norm", "NativeLayerNormBackward0", call_layer_norm, {"2 2 3 2", "3 2", "3 2"}, -2, 2},
+    {"attention",
+     "ScaledDotProductFlashAttentionForCpuBackward0",
+     call_attention,
+     {"2 2 3 2", "2 2 4 2", "2 2 4 2"},
+     -2,
+     2,
+     .once = true},
+    {"attention-causal",
+     "ScaledDotProductFlashAttentionForCpuBackward0",
+     call_attention_causal,
+     {"1 4 3 2", "1 2 3 2", "1 2 3 2"},
+     -2,
+     2,
+     .once = true},
     {"layer-norm-plain", "NativeLayerNormBackward0", call_layer_norm_plain, {"3 4"}, -2, 2},
     {"group-norm", "NativeGroupNormBackward0", call_group_norm, {"2 4 3", "4", "4"}, -2, 2},
     {"avg-pool2d", "AvgPool2DBackward0", call_avg_pool2d, {"2 2 5 4"}, -2, 2},

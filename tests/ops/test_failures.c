@@ -76,7 +76,7 @@ static const failure failures[] = {
      TD_SHAPE,
      "mat1 and mat2 shapes cannot be multiplied (2x3 and 5x4)"},
     {"mm-dtypes", call_mixed_dtypes, .shapes = {"2 3", "3 2"}, TD_DTYPE,
-     "expected scalar type Float but found Double"},
+     "expected m1 and m2 to have the same dtype, but got: float != double"},
     {"devices", call_mixed_devices, .shapes = {"2 3", "2 3"}, TD_DEVICE,
      "Expected all tensors to be on the same device, but found at least two devices, sim:0 and "
      "cpu!"},

@@ -199,13 +199,13 @@ test_random_streams(void) {
   td_tensor *uniform = NULL, *few = NULL, *many = NULL, *order = NULL;
   td_error error = {0};
   td_manual_seed(0);
-  assert_ok(td_op_rand(TD_FLOAT32, TD_CPU, DIMS(3), &uniform, &error), &error);
+  assert_ok(td_op_rand(NULL, TD_FLOAT32, TD_CPU, DIMS(3), &uniform, &error), &error);
   td_manual_seed(0);
-  assert_ok(td_op_randn(TD_FLOAT32, TD_CPU, DIMS(3), &few, &error), &error);
+  assert_ok(td_op_randn(NULL, TD_FLOAT32, TD_CPU, DIMS(3), &few, &error), &error);
   td_manual_seed(0);
-  assert_ok(td_op_randn(TD_FLOAT32, TD_CPU, DIMS(17), &many, &error), &error);
+  assert_ok(td_op_randn(NULL, TD_FLOAT32, TD_CPU, DIMS(17), &many, &error), &error);
   td_manual_seed(0);
-  assert_ok(td_op_randperm(10, &order, &error), &error);
+  assert_ok(td_op_randperm(NULL, 10, &order, &error), &error);
   assert_floats(uniform, NUMBERS(0.49625659, 0.768221796, 0.0884774327));
   assert_floats(few, NUMBERS(1.54099607, -0.293428898, -2.17878938));
   assert_floats(many, NUMBERS(-1.12583983, -1.6959312, 0.566650629, 0.793508351, 0.598839462,

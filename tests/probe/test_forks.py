@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Forks of programs that are recorded: no child waits for a lock that a thread of its parent held. `test_forks.py N`
 forks N times as often as the suite."""
+import os
+import pathlib
 import sys
 import unittest
 
@@ -8,13 +10,14 @@ import torches
 from record_case import SOURCE, TAPEDECK, RecordCase
 
 PROGRAM = SOURCE / 'tests' / 'fixtures' / 'forks.py'
+SLOW_LIST = pathlib.Path(os.environ['BUILD_ROOT']) / 'tests' / 'libslow_list.so'
 N_FORKS = 12
 times = 1
 
 
 class Forks(RecordCase):
-    def check_tape(self, python, how, options=()):
-        done = self.record(python, PROGRAM, how, N_FORKS * times, options=['--force', '-o', 'forks.tape', *options])
+    def check_tape(self, python, how, options=(), **more):
+        done = self.record(python, PROGRAM, how, N_FORKS * times, options=['--force', '-o', 'forks.tape', *options], **more)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         n_worked, n_held_up = map(int, done.stdout.split())
         if n_held_up:
@@ -35,6 +38,12 @@ class Forks(RecordCase):
         for python in torches.of_test(self):
             with self.subTest(python=python):
                 self.check_tape(python, 'warm', options=['--level', '2'])
+
+    def test_list_of_libraries(self):
+        """The C library's lock for its list of libraries is free in each child."""
+        for python in torches.of_test(self):
+            with self.subTest(python=python):
+                self.check_tape(python, 'cold', env={**self.environment, 'LD_PRELOAD': str(SLOW_LIST)})
 
     def test_unrecorded(self):
         """The program itself: it must not hang without Tapedeck, either."""

@@ -326,6 +326,29 @@ with tapedeck.record("a.tape", level={level}, keep="3steps") as recording:
 assert 0 < len(recording.tape.passes) < 9, recording.tape.passes
 """)
 
+    def test_keep_from_inside(self):
+        """A limit is for one recording, and no recording is changed by what is no limit."""
+        for python, level in self.for_each(1, 2):
+            done = self.start(python, TRAIN + f"""
+import tapedeck
+def record(keep, error=None):
+    with tapedeck.record("a.tape", level={level}, overwrite=True) as recording:
+        train(9)
+        try:
+            keep and tapedeck.keep(keep)
+        except Exception as problem:
+            assert type(problem) is error, problem
+        else:
+            assert not error, keep
+        train(9)
+    return len(recording.tape.passes)
+assert record("junk", ValueError) == record(5, TypeError) == record("3steps\\0", ValueError) == 18
+assert record("3steps") < 9
+assert record(None) == 18
+""")
+            self.assertEqual([line for line in done.stderr.splitlines() if 'junk' in line],
+                             ["tapedeck: keep 'junk': must be a number and KB, MB, GB, steps, s, min or h"])
+
     def test_decorator(self):
         python = next(iter(torches.installed().values()))
         self.start(python, TRAIN + """

@@ -98,6 +98,9 @@ def test_own(tmp_path):
     with tapedeck.record(tmp_path / "a.tape") as recording:
         loss(torch.ones(2, requires_grad=True)).backward()
     assert len(recording.tape.passes) == 1
+def test_both():
+    loss(torch.ones(2, requires_grad=True)).backward()
+    test_child()
 def test_left_open():
     tapedeck.start("mine.tape")
     loss(torch.ones(2, requires_grad=True)).backward()
@@ -108,7 +111,7 @@ def test_child():
     assert os.waitstatus_to_exitcode(os.wait()[1]) == 7
 """)
         done = self.pytest('-p', 'tapedeck.pytest_plugin', '--tapedeck', 'test_own.py')
-        self.assertEqual((done.returncode, self.outcomes(done)), (0, [('3', 'passed')]), done.stdout + done.stderr)
+        self.assertEqual((done.returncode, self.outcomes(done)), (0, [('4', 'passed')]), done.stdout + done.stderr)
         self.assertEqual((self.kept(), (self.project / 'mine.tape').exists()), ([], True), done.stdout)
 
     def test_no_folder(self):

@@ -71,8 +71,7 @@ def run_plain(version, _):
 
 def record_examples(version, _):
     """The examples, recorded."""
-    scripts = [script for script in SHARED if (version, script) not in OTHERWISE]
-    return together_in(version, 'examples', {script: [os.path.join(EXAMPLES, script)] for script in scripts}, TAPEDECK, 'record')
+    return together_in(version, 'examples', {script: [os.path.join(EXAMPLES, script)] for script in SHARED}, TAPEDECK, 'record')
 
 
 def events_of(tape, *kinds):
@@ -188,13 +187,6 @@ class Unmodified(unittest.TestCase):
         self.assertEqual(check.returncode, 0, check.stdout[-2000:])
 
 
-# Scripts that make other operations of a model in one version.
-OTHERWISE = {
-    ('2.13.0', 'lstm.py'): 'a layer is one MkldnnRnnLayerBackward0 there',
-    ('2.13.0', 'transformer_encoder.py'): 'attention is scaled_dot_product_attention there',
-}
-
-
 def on_both_engines(version, script):
     """Tapedeck's run, PyTorch's, and what `diff` says of their tapes."""
     path = os.path.join(EXAMPLES, script)
@@ -208,8 +200,6 @@ class BothEngines(unittest.TestCase):
     """One script on Tapedeck's engine and on PyTorch's: the same nodes in the same order."""
 
     def check_example(self, version, script):
-        if (version, script) in OTHERWISE:
-            self.skipTest(OTHERWISE[version, script])
         ours, theirs, diff = soon(on_both_engines, version, script).result()
         self.assertEqual(ours.returncode, 0, ours.stderr)
         self.assertEqual(theirs.returncode, 0, theirs.stderr)
@@ -287,8 +277,7 @@ def submit_all(versions):
         for script in TRAINING:
             soon(unmodified, version, script)
         for script in SHARED:
-            if (version, script) not in OTHERWISE:
-                soon(on_both_engines, version, script)
+            soon(on_both_engines, version, script)
 
 
 def add_tests(version):

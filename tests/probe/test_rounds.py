@@ -23,9 +23,9 @@ PROGRAM = SOURCE / 'tests' / 'fixtures' / 'rounds.py'
 DEADLINE_S = 150
 MAX_PROCESSES = 8
 DEADLY = ('SIGTERM', 'SIGINT', 'SIGHUP', 'SIGQUIT', 'SIGABRT', 'SIGUSR2', 'SIGXCPU', 'SIGKILL')
-WHOLE = re.compile(r'tapedeck: recorded \S.*; see it with: tapedeck open \S+')
+WHOLE = re.compile(r'tapedeck: recorded \S.*; see it with: tapedeck (?:open|info) \S+')
 CUT = re.compile(r'tapedeck: recorded \S.*, (cut short because a process ended abruptly|so far: a process still runs); '
-                 r'see it with: tapedeck open \S+')
+                 r'see it with: tapedeck (?:open|info) \S+')
 RUN_CUT = re.compile(r'tapedeck: \S+ is not complete, because the program ended abruptly \(status \d+\); see what it .*|'
                      r'tapedeck: there is no tape, because the program ended abruptly \(status \d+\)')
 

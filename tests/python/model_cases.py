@@ -48,7 +48,8 @@ def zoo(folder):
     seen = {}
     for name in ZOO:
         torch.manual_seed(0)
-        loss = runpy.run_path(os.path.join(folder, name + '.py'))['loss']()
+        example = runpy.run_path(os.path.join(folder, name + '.py'))
+        loss = example['loss'](*[example['model']()] if 'model' in example else [])
         seen[name] = {**graph_facts(loss.grad_fn), 'loss': loss.item()}
         leaves, waiting, met = [], [loss.grad_fn], set()
         while waiting:

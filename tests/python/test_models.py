@@ -32,7 +32,6 @@ ZOO = {
 # Where PyTorch 2.13 makes another graph of the same model, and why.
 IN_2_13 = {
     'lstm_cells': ((192, 87, 10, 35, 14), 'x[:, k] is one SelectBackward0, without a SliceBackward0 of the whole'),
-    'lstm': ((12, 4, 1, 0, 4), 'a layer is one MkldnnRnnLayerBackward0'),
     'gpt_mini': ((146, 88, 3, 7, 20), 'reshape is ViewBackward0 where 1.13 had ReshapeAliasBackward0'),
     'transformer_encoder': ((74, 46, 3, 2, 22), 'attention is scaled_dot_product_attention, in other operations'),
 }

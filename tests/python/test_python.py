@@ -64,7 +64,7 @@ class Module(ScriptCase):
             print(x.grad is g, y.grad_fn is y.grad_fn, accumulators[0] is accumulators[1], accumulators[0].name())
             (x * x).sum().backward()
             print(x.grad is g, g.tolist(), y.grad_fn._sequence_nr(), type(y.grad_fn).__name__, y.is_leaf)
-            '''), 'True True True AccumulateGrad\nTrue [4.0, 8.0] 0 MulBackward0 False')
+            '''), 'True True True torch::autograd::AccumulateGrad\nTrue [4.0, 8.0] 0 MulBackward0 False')
 
     def test_post_hooks(self):
         self.assertEqual(self.output('''
@@ -151,7 +151,7 @@ class Module(ScriptCase):
             print(y, y.grad_fn.name(), x.grad, y.grad_fn.scale, [e[0] and e[0].name() for e in y.grad_fn.next_functions])
             first, = torch.autograd.grad(Cube.apply(x, 1), x, create_graph=True)
             print(torch.autograd.grad(first, x)[0].item())
-            '''), "tensor([80.], grad_fn=<CubeBackward>) CubeBackward tensor([120.]) 10 ['AccumulateGrad']\n12.0")
+            '''), "tensor([80.], grad_fn=<CubeBackward>) CubeBackward tensor([120.]) 10 ['torch::autograd::AccumulateGrad']\n12.0")
 
     FUNCTION = ('class Bad(autograd.Function):\n    @staticmethod\n    def forward(ctx, x, n):\n        return x * 2\n'
                 '    @staticmethod\n    def backward(ctx, grad):\n        ')

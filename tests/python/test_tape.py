@@ -65,6 +65,25 @@ class TapeOfPython(unittest.TestCase):
         self.assertEqual(len(found), run(TAPEDECK, "check", self.path).count("stream_conflict"))
         self.assertGreater(len(found), 0)
 
+    def test_strange_names(self):
+        """A terminal gets other names than those of the files."""
+        whole = (pathlib.Path(os.environ["SOURCE_ROOT"]) / "tests" / "trace" / "golden" / "nested.tape").read_bytes()
+        for name in ("-a", "a: b", "a\nb", "a\x1b[31m", "\u202ea", os.fsdecode(b"a\xff")):
+            path = os.path.join(self.folder, name)
+            pathlib.Path(path).write_bytes(whole)
+            self.assertEqual(tapedeck.Tape(path).check(), [], name)
+            pathlib.Path(path).write_bytes(whole[:-1])
+            found = tapedeck.Tape(path).check()
+            self.assertEqual([one.partition(": the tape is damaged")[0] for one in found], ["event 122 end of the tape: complete"], name)
+
+    def test_other_folder(self):
+        self.addCleanup(os.chdir, os.getcwd())
+        self.record("mlp")
+        os.chdir(self.folder)
+        tape = tapedeck.Tape("t.tape")
+        os.chdir("/")
+        self.assertEqual(len(tape.nodes), tape.info["n_nodes"])
+
     def test_part_of_the_events(self):
         run(MAKE_TAPE, "200", "2", "40", "1", self.path)
         stream = tapedeck.Tape(self.path).events()

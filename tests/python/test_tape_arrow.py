@@ -5,10 +5,13 @@
 import json
 import os
 import pathlib
+import shutil
 import subprocess
 import sys
 import tempfile
+import threading
 import unittest
+from concurrent import futures
 
 N_NODES = 70000  # each makes 15 events
 BUILD = pathlib.Path(os.environ['BUILD_ROOT'])
@@ -66,6 +69,21 @@ class Arrow(unittest.TestCase):
         self.assertEqual(set(frame['name']), {facts['name'] for facts in self.tape.nodes.values()})
         self.assertEqual(sorted(map(tuple, self.tape.to_pandas('edges').values.tolist())), sorted(self.tape.edges))
         self.assertEqual(self.tape.to_pandas('passes')['graph_task'].tolist(), [one['id'] for one in self.tape.passes])
+
+    def test_tables_that_go(self):
+        """Threads that ask for the first time at once, and somebody who removes what was exported."""
+        from tapedeck import tape
+        short = pathlib.Path(os.environ['SOURCE_ROOT']) / 'tests' / 'trace' / 'golden' / 'nested.tape'
+        for _ in range(5):
+            recorded, start = tape.Tape(short), threading.Barrier(5)
+
+            def ask(name):
+                start.wait()
+                return recorded.to_arrow(name).num_rows
+            with futures.ThreadPoolExecutor(5) as pool:
+                self.assertEqual(list(pool.map(ask, ['nodes', 'edges', 'events', 'nodes', 'events'])), [6, 4, 122, 6, 122])
+        shutil.rmtree(recorded._find_tables().name)  # as the child of a fork does at its end
+        self.assertEqual(recorded.to_arrow('edges').num_rows, 4)
 
     def test_refusals(self):
         from tapedeck.tape import TapeError

@@ -44,7 +44,8 @@ COMMANDS |= {f"render {view}": ["render", "TAPE", "--view", view, "--at", "end",
              for view in ("graph", "timeline", "queues", "overview")}
 COMMANDS |= {f"export {form}": ["export", "TAPE", "--to", form, "-o", "OUT." + form, "--force"]
              for form in ("chrome", "csv", "dot", "parquet", "perfetto", "sqlite")}
-# A test's bounds. A cost that grows with the square has slope 2. Half a second is noise on a busy machine.
+# A test's bounds. A cost that grows with the square has slope 2. Half a second is noise on a busy machine. What looks
+# steep is measured again. Sanitized programs are only looked at for crashes: their times say nothing.
 CHECK_SIZES, CHECK_SLOPE, CHECK_NOISE = ((1000, 4000) if SANITIZED else (6000, 30000)), 1.6, 0.5
 CHECK_COMMANDS = "info,info --json,events,state,state --json,why,chain,check,order,findings,quiz,report,contention,whatif,critical,idle,memory,diff,diff by,render overview"
 # Bytes, and bytes for each byte of the contents. Any tape may have 65,536 ids of each kind.
@@ -110,7 +111,29 @@ def goes_on(earlier):
 
 def may_be_steep(earlier):
     """The same where the greatest size comes first: what is quick there may have any slope."""
-    return goes_on(earlier) and all(cost.seconds > CHECK_NOISE for cost in earlier)
+    return goes_on(earlier) and not SANITIZED and all(cost.seconds > CHECK_NOISE for cost in earlier)
+
+
+def is_steep(by_size):
+    small, great = (by_size.get(size) for size in CHECK_SIZES)
+    return not SANITIZED and bool(small and great) and great.seconds > CHECK_NOISE and slope_of_check(small, great) > CHECK_SLOPE
+
+
+def slope_of_check(small, great):
+    return slope(small.seconds, great.seconds, *CHECK_SIZES, CHECK_NOISE / 8)
+
+
+def measure_again(shape, found, limit, folder):
+    """Another program may have disturbed what looks steep. The lesser of up to three times counts."""
+    for _ in range(2):
+        steep = [command for command, by_size in found.items() if is_steep(by_size)]
+        if not steep:
+            return
+        again, _ = costs(shape, CHECK_SIZES, steep, limit, folder)
+        for command, by_size in again.items():
+            for size, cost in by_size.items():
+                if not cost.failed:
+                    found[command][size].seconds = min(found[command][size].seconds, cost.seconds)
 
 
 def costs(shape, sizes, commands, limit, folder, needs_more=goes_on):
@@ -177,14 +200,13 @@ def tell_worst(shape, found, tapes):
 
 def problems(shape, found, tapes):
     for command, by_size in found.items():
-        small, great = (by_size.get(size) for size in CHECK_SIZES)
-        times = slope(small.seconds, great.seconds, *CHECK_SIZES, CHECK_NOISE / 8) if small and great else 0
+        if is_steep(by_size):
+            small, great = (by_size[size] for size in CHECK_SIZES)
+            yield f"{command} of {shape} takes {great.seconds:.1f} s: its slope is {slope_of_check(small, great):.1f}"
         for size, cost in by_size.items():
             where = f"{command} of {shape} with {size} events"
             if cost.failed:
                 yield f"{where}: {cost.failed}"
-            if cost.seconds > CHECK_NOISE and times > CHECK_SLOPE:
-                yield f"{where} takes {cost.seconds:.1f} s: its slope is {times:.1f}"
             if not SANITIZED and cost.memory > MEMORY_OF_ALL + MEMORY_OF_BYTE * tapes[size].n_contents:
                 yield f"{where} takes {cost.memory >> 20} MiB"
             if cost.printed > OUTPUT_OF_ALL + OUTPUT_OF_SHAPE.get(shape, OUTPUT_OF_EVENT) * size:
@@ -211,6 +233,7 @@ def main():
             needs_more = may_be_steep if options.check and not is_thorough() else goes_on
             found, tapes = costs(shape, sizes, fit, options.limit, folder, needs_more)
             if options.check:
+                measure_again(shape, found, options.limit, folder)
                 found_problems += problems(shape, found, tapes)
             else:
                 (tell_worst if options.worst else tell)(shape, found, tapes)

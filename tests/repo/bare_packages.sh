@@ -87,6 +87,7 @@ prove_wheel() {
   say "Level 2, without a compiler"
   record_at 2 /work/venv/bin/python /work/venv/bin
   try_engine /work/venv/bin
+  inside /work/venv/bin/python -m tapedeck --version
   inside /work/venv/bin/python -c 'import tapedeck; print(len(tapedeck.Tape("/work/2.tape").nodes), "nodes, read from Python")'
   say "Uninstalled"
   inside /work/venv/bin/pip uninstall -qy tapedeck
@@ -131,9 +132,12 @@ prove_debs() {
   record_at 2 /usr/bin/python3 /usr/bin
   install g++ libtorch-dev
   record_at 1 /usr/bin/python3 /usr/bin
+  say "The same version again"
+  inside sh -c 'apt-get -qqy install --reinstall --no-install-recommends /work/tapedeck*.deb >/dev/null'
+  inside dpkg --verify tapedeck tapedeck-window || die "the packages do not put there what they say"
   say "Removed"
   inside apt-get -qqy purge tapedeck tapedeck-window >/dev/null
-  if (cd "$root" && find usr etc -path '*tapedeck*' | grep .); then die "that is left of the packages"; fi
+  if (cd "$root" && find usr etc var/lib/dpkg/info -path '*tapedeck*' | grep .); then die "that is left of the packages"; fi
   echo "nothing is left of the packages"
 }
 

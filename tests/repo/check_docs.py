@@ -21,9 +21,11 @@ def commands():
     return re.findall(r"^TD_COMMAND\((\w+)", text_of("app/commands.def"), re.MULTILINE)
 
 
-def packages():
+def packages(*purposes):
+    """Of bootstrap, for one of the purposes, or all."""
     table = re.search(r"^packages='\n(.*?)^'", text_of("bootstrap"), re.MULTILINE | re.DOTALL)[1]
-    return [line.split()[0] for line in table.splitlines()]
+    rows = [line.split() for line in table.splitlines()]
+    return [row[0] for row in rows if not purposes or row[1] in purposes]
 
 
 def documents():
@@ -50,6 +52,9 @@ class Documents(unittest.TestCase):
 
     def test_readme_names_every_package(self):
         self.assert_all_named([f"`{name}`" for name in packages()], text_of("README.md"), "README.md")
+
+    def test_debian_packages_name_what_bootstrap_installs_to_run(self):
+        self.assert_all_named(packages("run"), text_of("resources/package/debian/control"), "debian/control")
 
     def test_readme_names_every_folder(self):
         self.assert_all_named([f"`{name}`" for name in source_folders()], text_of("README.md"), "README.md")

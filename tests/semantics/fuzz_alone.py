@@ -43,7 +43,7 @@ def batches(arguments):
     programs += [make(seed) for seed in range(arguments.seed, arguments.seed + arguments.count)]
     programs = [{**program, 'number': number} for number, program in enumerate(programs)]
     starts = range(0, len(programs), BATCH)
-    turns = [(semantics, devices) for semantics in ([arguments.semantics] if arguments.semantics else ['2.13', '1.11'])
+    turns = [(semantics, devices) for semantics in ([arguments.semantics] if arguments.semantics else ['2.15', '1.11'])
              for devices in DEVICES[arguments.concurrent]]
     return [(*turns[i % len(turns)], programs[start:start + BATCH]) for i, start in enumerate(starts)]
 
@@ -63,7 +63,7 @@ def main():
     parser.add_argument('--seed', type=int, default=1)
     parser.add_argument('--count', type=int, default=2000)
     parser.add_argument('--concurrent', action='store_true')
-    parser.add_argument('--semantics', choices=['2.13', '1.11'])
+    parser.add_argument('--semantics', choices=['2.15', '2.13', '1.11'])
     arguments = parser.parse_args()
     began, listed = time.monotonic(), batches(arguments)
     problems = [text for batch in listed for text in run(*batch)]

@@ -252,3 +252,19 @@ def separate_setup(torch):
     return seen + [plain.tolist(), node.name(), type(node.next_functions[0][0]).__name__,
                    text_of(lambda: torch.autograd.Function.setup_context(None, None, None)),
                    text_of(lambda: torch.autograd.Function.vmap(None, None))]
+
+
+@row('A-16', in_1_13='apply takes no arguments by name')
+def arguments_by_name(torch):
+    """They take the places of forward's parameters. Defaults are not filled in: forward has them."""
+    x = leaf(torch)
+
+    def forward(ctx, x, y=3, z=4):
+        return x * y * z
+
+    def backward(ctx, g):
+        return tuple(g * 2 if wanted else None for wanted in ctx.needs_input_grad)
+    apply = function(torch, forward, backward).apply
+    by_name = outcome(lambda: [gradient(apply(x=x), x), gradient(apply(x, y=x * 1), x), gradient(apply(y=5, x=x), x)])
+    return [by_name, outcome(lambda: apply(x, z=5)), outcome(lambda: apply(y=5)), outcome(lambda: apply(x, 5, x=5)),
+            outcome(lambda: apply(x, w=5))]

@@ -158,6 +158,17 @@ def reduced_with_history(torch):
     return [grad.tolist(), grad.requires_grad, w.grad.tolist()]
 
 
+@row('E-09')
+def reduced_by_the_engine_alone(torch):
+    """Under create_graph the engine's sums are nodes, made after all formulas; a view only if dimensions go away."""
+    def names(operation, *shapes):
+        inputs = [torch.ones(shape, requires_grad=True) for shape in shapes]
+        gradients = torch.autograd.grad((operation(*inputs) ** 2).sum(), inputs, create_graph=True)
+        return [[grad.grad_fn.name(), grad.grad_fn.next_functions[0][0].name()] for grad in gradients]
+    return [names(torch.mul, (3, 1), (2,)), names(torch.mul, (3, 2), ()), names(torch.div, (1, 2), (3, 1)),
+            names(torch.addmm, (2,), (3, 4), (4, 2)), names(torch.maximum, (3, 1), (2,))]
+
+
 @row('E-10')
 def wrong_shape(torch):
     def text(shape, returned):

@@ -359,6 +359,21 @@ def retained_follows_writes(torch):
     return [run(0), run(1), run(2)]
 
 
+@row('H-16', in_1_13='a write into a view leaves the retained gradient where it is')
+def retained_follows_writes_into_views(torch):
+    def run(write):
+        y = leaf(torch, 4) * 1
+        y.retain_grad()
+        write(y)
+        y.sum().backward()
+        return y.grad.tolist()
+
+    def both(y):
+        y[1:].mul_(2)
+        y.mul_(3)
+    return [run(lambda y: y[1:].mul_(2)), run(lambda y: y.view(2, 2)[0].fill_(7)), run(both)]
+
+
 @row('H-17')
 def outputs_of_one_node(torch):
     x, seen = leaf(torch, 4), [0, 0, 0]

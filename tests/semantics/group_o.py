@@ -408,6 +408,23 @@ def hooks_of_one_tensor(torch):
                     text_of(lambda: none.register_hooks(same, same))]
 
 
+@row('O-14')
+def what_cannot_be_saved_is_not_written(torch):
+    def run(at, write):
+        x, count = torch.tensor([1., 2.], requires_grad=True), []
+
+        def pack(tensor):
+            count.append(None)
+            return 1 / (len(count) != at) and tensor
+        y = x.clone()
+        with torch.autograd.graph.saved_tensors_hooks(pack, lambda tensor: tensor):
+            text = text_of(lambda: write(y, torch.tensor([3., 4.], requires_grad=True)))
+        y.sum().backward()
+        return [text is None, y.tolist(), y._version, x.grad.tolist()]
+    return [run(at, write) for at in (1, 2)
+            for write in (lambda y, w: y.mul_(w), lambda y, w: y.div_(w), lambda y, w: y[:1].mul_(w[:1]))]
+
+
 @row('O-15')
 def default_hooks(torch):
     """Per thread, the innermost pair."""
@@ -540,3 +557,32 @@ def kept_graph(torch):
         (y * x.detach()).sum().backward(retain_graph=True)
     text = text_of(lambda: (y * x.detach()).sum().backward())
     return [x.grad.tolist(), text]
+
+
+def saved_by_functions(events):
+    """What nodes of custom functions keep on the tape, and when they let go of it."""
+    found, nodes = [], []
+    for event in events:
+        if event['event'] in ('saved_tensor', 'release') and event['node_name'] == 'KeepBackward':
+            nodes += [event['node']] * (event['node'] not in nodes)
+            found.append([event['event'], nodes.index(event['node']), event.get('number'), event.get('version'),
+                          event.get('is_output')])
+    return found
+
+
+@row('O-01', tape=saved_by_functions)
+def saved_by_a_custom_function(torch):
+    class Keep(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, *tensors):
+            ctx.save_for_backward(*tensors)
+            return tensors[0] * 2
+
+        @staticmethod
+        def backward(ctx, g):
+            return g * 2, *[None] * (len(ctx.saved_tensors) - 1)
+    x = torch.tensor([1., 2.], requires_grad=True)
+    for n in (1, 3, 0, 2):
+        others = [torch.ones(2).add_(i) for i in range(n)]
+        Keep.apply(x, *others).sum().backward()
+    return x.grad.tolist()

@@ -403,7 +403,10 @@ def every_operation_on_a_view(torch):
     return found
 
 
-@row('P-06')
+TENSOR_FIRST = dict.fromkeys(('in_1_13', 'in_2_13'), 'a number becomes a tensor first, which is copied or put')
+
+
+@row('P-06', **TENSOR_FIRST)
 def what_is_written_by_index(torch):
     """x[key] = value: names and gradients."""
     keys = [0, -1, (0, 1), (slice(None), 0), slice(0, 1), Ellipsis, (Ellipsis, 1), (None, 0), (slice(None), slice(None)),
@@ -419,7 +422,7 @@ def what_is_written_by_index(torch):
     return found
 
 
-@row('P-06')
+@row('P-06', **TENSOR_FIRST)
 def what_is_written_by_tensors(torch):
     """x[rows] = value, x[mask] = value, and with slices beside them."""
     rows, mask = torch.tensor([1, 0]), torch.tensor([[True, False], [True, True]])
@@ -563,9 +566,9 @@ def hooks_of_a_view(torch, through_view):
     return [seen, x.grad.tolist()]
 
 
-@row('H-18')
+@row('H-18', **dict.fromkeys(('in_1_13', 'in_2_13'), 'a later hook of a view is where the earlier ones are'))
 def later_hooks_of_a_view_of_a_changed_base(torch):
-    """They are where the earlier ones are: not in the graph any more."""
+    """Before, they are not in the graph any more."""
     return hooks_of_a_view(torch, False)
 
 

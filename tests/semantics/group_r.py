@@ -90,6 +90,16 @@ def grad_with_history(torch):
     return seen + [second.tolist()]
 
 
+@row('R-04', process=True)
+def cycles_are_warned_of_at_the_end(torch):
+    """So the gradients are there if the warning is an error. Processes warn once."""
+    x = leaf(torch, 1., 2.)
+    with warnings.catch_warnings():
+        warnings.simplefilter('error')
+        text = text_of(lambda: (x * x).sum().backward(create_graph=True))
+    return [(text or '')[:64], x.grad.tolist()]
+
+
 @row('R-05')
 def hessian_times_vector(torch):
     x, y = torch.full((2, 2), 1., requires_grad=True), torch.full((2, 2), 2., requires_grad=True)

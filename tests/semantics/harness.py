@@ -6,14 +6,15 @@
 
 A row function gets the engine as `torch` (Tapedeck's module or PyTorch), runs on each in a fresh thread, so that sequence
 numbers start at 0, and returns what it saw: JSON-able, floats within rounding. What it saw must be equal on Tapedeck and
-on both PyTorchs. An exception that escapes counts as its type and text, unless it looks like a slip of the test itself.
+on each PyTorch. An exception that escapes counts as its type and text, unless it looks like a slip of the test itself.
 A function carries one id; an id may have several functions, each for another side of it.
 
-    expect=VALUE      and it must be this (default behaviour: PyTorch 2.13's); `expect_1_13` for the other. VALUE is what
-                      the function returned, or raised as text, or what FUNCTION of `tape` gave
+    expect=VALUE      and it must be this (default behaviour: PyTorch 2.15's); `expect_1_13`, `expect_2_13` for the others.
+                      VALUE is what the function returned, or raised as text, or what FUNCTION of `tape` gave
     expect_tape=VALUE and what FUNCTION of `tape` gave must be this, on every engine
     in_1_13='why'     PyTorch 1.13.1 differs; `tapedeck run --semantics 1.11` must then equal 1.13.1
-    since='2.1'       not there in 1.13.1
+    in_2_13='why'     PyTorch 2.13.0 differs from 2.15.0; `tapedeck run --semantics 2.13` must then equal 2.13.0
+    since='2.1'       not there in 1.13.1; nor in 2.13.0, if it is later than that
     tape=FUNCTION     FUNCTION(events) of what the row left on each engine's tape, compared as well
     only='why'        PyTorch cannot show this: Tapedeck alone, so `expect` or assertions in the function are a must
     devices='cpu,sim:2', semantics='1.11', scheduler='2017'      (with `only`) how Tapedeck is started
@@ -26,6 +27,7 @@ import importlib
 import json
 import math
 import os
+import re
 import sys
 import traceback
 
@@ -50,19 +52,41 @@ def load_groups():
 
 class Row:
     def __init__(self, call, name, expect=None, expect_1_13=None, in_1_13=None, since=None, tape=None, expect_tape=None,
-                 only=None, devices='cpu', semantics=None, scheduler='engine', process=False, differs=None, seconds=60):
+                 only=None, devices='cpu', semantics=None, scheduler='engine', process=False, differs=None, seconds=60,
+                 in_2_13=None, expect_2_13=None):
         self.call, self.id, self.expect, self.expect_1_13 = call, name, expect, expect_1_13
         self.in_1_13, self.since, self.tape, self.expect_tape = in_1_13, since, tape, expect_tape
         self.only, self.devices, self.scheduler = only, devices, scheduler
         self.semantics, self.process, self.differs, self.seconds = semantics, process, differs, seconds
+        self.in_2_13, self.expect_2_13 = in_2_13, expect_2_13
         self.key = f'{name} {call.__module__}.{call.__name__}'
 
     def engines(self):
         """Where this row runs."""
         if self.only:
-            return ['1.11' if self.semantics == '1.11' else 'tapedeck']
-        engines = ['tapedeck', '2.13.0'] if self.since else ['tapedeck', '1.13.1', '2.13.0']
-        return engines + ['1.11'] if self.in_1_13 else engines
+            return [self.semantics or 'tapedeck']
+        engines = ['tapedeck', *(version for version in VERSIONS if self.is_there(version))]
+        return engines + ['1.11'] * bool(self.in_1_13) + ['2.13'] * bool(self.in_2_13)
+
+    def is_there(self, version):
+        """Whether that PyTorch has what this row is about."""
+        return not self.since or number(self.since) <= number(version)
+
+    def differs_in(self, version):
+        """Why that PyTorch is not as the newest, if it is not."""
+        return {'1.13.1': self.in_1_13, '2.13.0': self.in_2_13}.get(version)
+
+    def is_stored(self):
+        """Whether the tree has what the newest PyTorch showed, for those who do not have that. Of all other rows 2.13.0
+        shows the same."""
+        return not self.only and not self.differs and (bool(self.in_2_13) or not self.is_there('2.13.0'))
+
+
+VERSIONS = ('1.13.1', '2.13.0', '2.15.0')
+
+
+def number(version):
+    return tuple(map(int, re.match(r'(\d+)\.(\d+)', version).groups()))
 
 
 def row(name, **how):

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Every row of rows.py on Tapedeck and on both PyTorchs, and the table of what came out: engine/CONFORMANCE.md.
+"""Every row of rows.py on Tapedeck and on each PyTorch, and the table of what came out: engine/CONFORMANCE.md.
 
     test_semantics.py                 all rows; fails if one fails, or if the table in the tree is not what came out
-    test_semantics.py --write[=FILE]  all rows, and writes the table
+    test_semantics.py --write[=FILE]  all rows, and writes the table, and with PyTorch 2.15 what that showed: newest.json
     test_semantics.py A-01 C-0 H      only rows whose ids start so; prints what each engine showed
 
 If a PyTorch is absent, the rows that only that PyTorch judges are "not run", and the exit status is 77 unless something
-else fails. TEST_PYTHONS says where the PyTorchs are (torches.py).
+else fails. TEST_PYTHONS says where the PyTorchs are (torches.py). Without PyTorch 2.15, newest.json stands for it.
 """
 import json
 import os
@@ -19,20 +19,23 @@ import torches
 from rows import ROWS
 
 TABLE = os.path.join(engines.SOURCE, 'engine', 'CONFORMANCE.md')
+STORED = os.path.join(engines.HERE, 'newest.json')
 SKIPPED = 77
-LABELS = {'tapedeck': 'Tapedeck', '1.11': 'Tapedeck as 1.11', '1.13.1': 'PyTorch 1.13.1', '2.13.0': 'PyTorch 2.13.0'}
+NEWEST = '2.15.0'
+LABELS = {'tapedeck': 'Tapedeck', '1.11': 'Tapedeck as 1.11', '2.13': 'Tapedeck as 2.13',
+          **{version: f'PyTorch {version}' for version in harness.VERSIONS}}
 HEAD = """# Conformance of the engine
 
 `tests/semantics/test_semantics.py --write` makes this table from the test of every row, on Tapedeck and on PyTorch. Do
 not edit it. The rows are those of [rows.py](../tests/semantics/rows.py). [HACKING.md](../HACKING.md) says how to add one.
 
 *same*: one test saw the same on Tapedeck and on that PyTorch, floats within rounding. *differs*: that version behaves
-differently, and `tapedeck run --semantics 1.11` behaves like it. *not there*: that version has no such thing. A dash: it
-cannot be seen from outside PyTorch. The remark then says how Tapedeck's own behaviour is tested instead. *not run*: that
-PyTorch was absent.
+differently, and `tapedeck run --semantics 1.11` or `2.13` behaves like it. *not there*: that version has no such thing. A
+dash: it cannot be seen from outside PyTorch. The remark then says how Tapedeck's own behaviour is tested instead. *not
+run*: that PyTorch was absent.
 
-| row | behaviour | Tapedeck | 1.13.1 | 2.13.0 | remark |
-| --- | --- | --- | --- | --- | --- |
+| row | behaviour | Tapedeck | 1.13.1 | 2.13.0 | 2.15.0 | remark |
+| --- | --- | --- | --- | --- | --- | --- |
 """
 
 
@@ -67,10 +70,11 @@ class Verdict:
             if row.expect_tape is not None and not harness.same(outcome.get('tape'), harness.as_json(row.expect_tape)):
                 self.problems.append(f'{LABELS[engine]}: on tape not what is expected, {row.expect_tape!r}')
         for engine in self.seen:
-            if row.differs and engine in torches.PYTHONS:
+            if row.differs and engine in harness.VERSIONS:
                 continue
-            older = row.in_1_13 and engine in ('1.13.1', '1.11')
-            self.expect(engine, row.expect_1_13 if older else row.expect)
+            oldest, older = engine in ('1.13.1', '1.11'), engine in ('2.13.0', '2.13')
+            self.expect(engine, row.expect_1_13 if row.in_1_13 and oldest else
+                        row.expect_2_13 if row.in_2_13 and older else row.expect)
         if all(outcome.get('value', 0) is None and outcome.get('tape') is None for outcome in self.seen.values()):
             if not row.only:
                 self.problems.append('nothing was returned to compare')
@@ -78,7 +82,7 @@ class Verdict:
     def equal(self, a, b, must=True):
         if a not in self.seen or b not in self.seen:
             return
-        self.judged |= a not in torches.PYTHONS
+        self.judged |= a not in harness.VERSIONS
         if harness.same(self.saw(a), self.saw(b)) != must:
             self.problems.append(f'{LABELS[a]} and {LABELS[b]} {"differ" if must else "are equal"}')
 
@@ -86,31 +90,32 @@ class Verdict:
         row = self.row
         if row.differs:
             return
-        self.equal('tapedeck', '2.13.0')
-        if row.in_1_13:
-            self.equal('1.13.1', '2.13.0', must=False)
-            self.equal('1.11', '1.13.1')
-        else:
-            self.equal('tapedeck', '1.13.1')
+        self.equal('tapedeck', NEWEST)
+        for version, semantics in (('2.13.0', '2.13'), ('1.13.1', '1.11')):
+            if row.differs_in(version):
+                self.equal('tapedeck', version, must=False)
+                self.equal(semantics, version)
+            else:
+                self.equal('tapedeck', version)
 
     def word(self, version):
         """The cell of a PyTorch in the table."""
         row = self.row
         if row.only:
             return '–'
-        if version == '1.13.1' and row.since:
+        if not row.is_there(version):
             return 'not there'
         if version not in self.seen:
             return 'not run'
         if self.problems:
             return 'FAILED'
-        if row.differs or (version == '1.13.1' and row.in_1_13):
+        if row.differs or row.differs_in(version):
             return 'differs'
         return 'same'
 
     def remarks(self):
         row = self.row
-        said = [(row.in_1_13, '1.13.1: {}'), (row.since, 'since {}'), (row.only, '{}'), (row.differs, '{}')]
+        said = [(row.in_1_13, '1.13.1: {}'), (row.in_2_13, '2.13.0: {}'), (row.since, 'since {}'), (row.only, '{}'), (row.differs, '{}')]
         return [text.format(value) for value, text in said if value]
 
 
@@ -120,8 +125,12 @@ class Conformance:
     def __init__(self, wanted, versions):
         self.problems, self.wanted = harness.load_groups(), wanted
         rows = [row for row in harness.TESTS if wanted(row.id)]
-        seen, of_tapes = engines.run(rows, ['tapedeck', '1.11', *versions])
+        seen, of_tapes = engines.run(rows, ['tapedeck', '1.11', '2.13', *versions])
         self.problems += of_tapes
+        self.stored = {row.key: seen[row.key, NEWEST] for row in rows if row.is_stored() and (row.key, NEWEST) in seen}
+        self.measured = set(versions)
+        if NEWEST not in versions:
+            seen.update({(key, NEWEST): outcome for key, outcome in load_stored(rows).items()})
         self.verdicts = [Verdict(row, {engine: seen[row.key, engine] for engine in row.engines()
                                        if (row.key, engine) in seen}) for row in rows]
         self.c_tests = engines.run_c_tests(wanted)
@@ -138,6 +147,8 @@ class Conformance:
         return 'FAILED' if 'FAILED' in results else results.pop() if results else 'no test yet'
 
     def cell(self, name, version):
+        if version not in self.measured and self.of(name) and any(not verdict.row.only for verdict in self.of(name)):
+            return 'not run'
         words = {verdict.word(version) for verdict in self.of(name)} or {'–'}
         return ', '.join(word for word in ('same', 'differs', 'not there', 'not run', 'FAILED', '–')
                          if word in words - {'–'} or words == {word})
@@ -145,7 +156,7 @@ class Conformance:
     def line(self, name):
         remarks = [text for verdict in self.of(name) for text in verdict.remarks()]
         remarks += [f'C: `{test}`' for test, _ in self.c_tests.get(name, ())]
-        cells = [name, ROWS[name], self.result(name), self.cell(name, '1.13.1'), self.cell(name, '2.13.0'), '; '.join(dict.fromkeys(remarks))]
+        cells = [name, ROWS[name], self.result(name), *(self.cell(name, version) for version in harness.VERSIONS), '; '.join(dict.fromkeys(remarks))]
         return '| ' + ' | '.join(cell.replace('|', r'\|') for cell in cells) + ' |\n'
 
     def table(self):
@@ -186,19 +197,33 @@ def ids_starting(words):
     return lambda name: not words or any(name.startswith(word) for word in words)
 
 
+def load_stored(rows):
+    """{key: what the newest PyTorch showed} of these rows, as far as the file has them."""
+    with open(STORED, encoding='utf-8') as file:
+        stored = json.load(file)
+    return {row.key: stored[row.key] for row in rows if row.key in stored}
+
+
+def store(stored):
+    with open(STORED, 'w', encoding='utf-8') as file:
+        lines = ',\n'.join(f'{json.dumps(key)}: {json.dumps(outcome)}' for key, outcome in sorted(stored.items()))
+        file.write(f'{{\n{lines}\n}}\n')
+
+
 def compare_table(table):
-    """What is wrong with the table in the tree. Lines that need an absent PyTorch are not compared."""
+    """What is wrong with the table in the tree. Cells that need an absent PyTorch are not compared."""
     with open(TABLE, encoding='utf-8') as file:
-        lines = file.read().splitlines()
-    ours = table.splitlines()
-    same = len(lines) == len(ours) and all(a == b or 'not run |' in b for a, b in zip(lines, ours))
+        theirs = [line.split(' | ') for line in file.read().splitlines()]
+    ours = [line.split(' | ') for line in table.splitlines()]
+    same = len(theirs) == len(ours) and all(
+        len(a) == len(b) and all(x == y or 'not run' in y for x, y in zip(a, b)) for a, b in zip(theirs, ours))
     return [] if same else [f'{TABLE} is not what came out: test_semantics.py --write']
 
 
 def main(arguments):
     words = [word for word in arguments if not word.startswith('--write')]
     files = [word.partition('=')[2] or TABLE for word in arguments if word.startswith('--write')]
-    versions = list(torches.installed())
+    versions = list(torches.with_newest())
     absent = sorted(set(torches.PYTHONS) - set(versions))
     conformance = Conformance(ids_starting(words), versions)
     problems, missing = conformance.failures(), conformance.missing()
@@ -207,6 +232,8 @@ def main(arguments):
     elif files:
         with open(files[0], 'w', encoding='utf-8') as file:
             file.write(conformance.table())
+        if NEWEST in versions and files == [TABLE]:
+            store(conformance.stored)
     else:
         problems += [f'{name}: no test' for name in missing] + compare_table(conformance.table())
     print('\n'.join(problem.splitlines()[0] if words else problem for problem in problems))

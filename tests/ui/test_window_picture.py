@@ -105,7 +105,7 @@ def test_as_rendered(tape):
     for view in ("graph", "queues"):
         picture, path = pictures.read(OUTPUT / f"picture-{view}.png"), fresh(f"picture-rendered-{view}.png")
         size = f"{picture.get_width()}x{picture.get_height()}"
-        tapedeck("render", tape, "--view", view, "--at", "399", "--size", size, "-o", path)
+        tapedeck("render", tape, "--view", view, "--at", "400", "--size", size, "-o", path)
         share = pictures.share_different(picture, pictures.read(path), least=32)
         assert share < SELECTED, f"{view}: {share} of it is not as rendered"
 

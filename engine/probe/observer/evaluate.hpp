@@ -14,15 +14,16 @@ class Accumulation {
 public:
   Accumulation(const Node *node, const variable_list &inputs)
       : variable(static_cast<const AccumulateGrad *>(node)->variable) {
-    is_defined = !inputs.empty() && inputs[0].defined();
-    if (!is_defined) return;
+    const AutogradMeta *meta = meta_of_variable();
+    is_stored = !inputs.empty() && inputs[0].defined() && meta && meta->requires_grad_;
+    if (!is_stored) return;
     sparse = is_sparse(inputs[0]);
     storage = storage_of(inputs[0]);
     before = grad();
   }
 
   void emit(const Evaluation *evaluation) const {
-    const at::TensorImpl *after = is_defined ? grad() : nullptr;
+    const at::TensorImpl *after = is_stored ? grad() : nullptr;
     if (!after) return;
     td_accumulation mode = before == after                        ? TD_accumulation_in_place
                            : before                               ? TD_accumulation_out_of_place
@@ -34,17 +35,20 @@ public:
 
 private:
   const Tensor &variable;
-  bool is_defined = false, sparse = false;
+  bool is_stored, sparse = false; /* a leaf that was detached meanwhile stores nothing */
   const void *storage = nullptr;
   const at::TensorImpl *before = nullptr;
 
+  const AutogradMeta *meta_of_variable() const {
+    return static_cast<const AutogradMeta *>(variable.unsafeGetTensorImpl()->autograd_meta_.get());
+  }
+
   const Tensor &grad_tensor() const {
-    return static_cast<const AutogradMeta *>(variable.unsafeGetTensorImpl()->autograd_meta_.get())
-        ->grad_;
+    return meta_of_variable()->grad_;
   }
 
   const at::TensorImpl *grad() const {
-    if (!variable.unsafeGetTensorImpl()->autograd_meta_) return nullptr;
+    if (!meta_of_variable()) return nullptr;
     const Tensor &now = grad_tensor();
     return now.defined() ? now.unsafeGetTensorImpl() : nullptr;
   }

@@ -14,6 +14,7 @@ struct PythonType {
   PythonType *type;
   ssize_t size;
   const char *name;
+  ssize_t basic_size; /* of its objects, bytes */
 };
 struct PythonObject {
   ssize_t references;

@@ -143,29 +143,44 @@ find_places(const std::type_info &type, void **vtable) {
 
 /* Python's custom functions */
 
-/* The last lists of one element that were begun, and where in an object such a list is, or 0. */
+/* The last elements that were made, and where in an object a list of such elements is, or 0. An
+ * element may be gone, and its address may belong to a list of something else. So what is there
+ * must still hold the element's tensor. */
 struct PythonLists {
-  static constexpr size_t N = 64, FIRST = 48, LAST = 176;
-  std::atomic<const void *> begun[N];
+  static constexpr size_t N = 64, FIRST = 48;
+  struct Element {
+    std::atomic<const SavedVariable *> address;
+    std::atomic<const void *> tensor;
+  };
+  Element made[N];
   std::atomic<uint32_t> n;
   std::atomic<size_t> place;
 
-  void note(const SavedVariable *made) {
+  void note(const SavedVariable *saved) {
     if (LIKELY(place.load(std::memory_order_relaxed))) return;
-    begun[n++ % N] = made;
+    Element &one = made[n++ % N];
+    one.tensor = tensor_of(saved);
+    one.address = saved;
+  }
+
+  static const void *tensor_of(const SavedVariable *saved) {
+    return saved->data_.defined() ? saved->data_.unsafeGetTensorImpl() : nullptr;
   }
 
   bool has(const void *address) const {
-    for (const auto &one : begun)
-      if (address && one == address) return true;
+    for (const Element &one : made)
+      if (address && one.address == address && one.tensor && one.tensor == tensor_of(one.address))
+        return true;
     return false;
   }
 
   /* The list in an object that has one, or NULL. */
-  const SavedList *in(const char *object) {
-    for (size_t at = FIRST; !place && at <= LAST; at += sizeof(void *))
-      if (has(*reinterpret_cast<void *const *>(object + at))) place = at;
-    return place ? reinterpret_cast<const SavedList *>(object + place) : nullptr;
+  const SavedList *in(const PythonObject *object) {
+    const char *bytes = reinterpret_cast<const char *>(object);
+    size_t end = static_cast<size_t>(object->type->basic_size);
+    for (size_t at = FIRST; !place && at + sizeof(SavedList) <= end; at += sizeof(void *))
+      if (has(*reinterpret_cast<void *const *>(bytes + at))) place = at;
+    return place ? reinterpret_cast<const SavedList *>(bytes + place) : nullptr;
   }
 };
 
@@ -184,7 +199,7 @@ list_of(Node *node, const SavedPlaces &places) {
   if (places.list == SavedPlaces::IN_CONTEXT)
     return &static_cast<CppNodeView *>(node)->context.saved_variables_;
   const PythonObject *object = python_object(node);
-  return object ? python_lists->in(reinterpret_cast<const char *>(object)) : nullptr;
+  return object ? python_lists->in(object) : nullptr;
 }
 
 /* Calls visit(number, saved) for each that holds a tensor now. */

@@ -162,12 +162,23 @@ typedef struct both_keys {
   value_keys a, b;
 } both_keys;
 
+/* PyTorch's gradient of an operand that was broadcast is seen before the engine sums it, Tapedeck's
+ * after that. */
+static bool
+is_before_and_after_sum(const td_align *align, const td_visit_value *a, const td_visit_value *b) {
+  return a->place == TD_stats_place_output && a->stats.n_elements != b->stats.n_elements &&
+         strcmp(align->a->catalog->engine, align->b->catalog->engine) != 0;
+}
+
 static void
 compare_value(td_compared_values *values, const td_align *align, uint32_t visit_a, uint32_t number,
               const value_keys *keys_b) {
   const td_visit_value *value = &align->a->values[number];
   uint32_t partner = find_value(keys_b, key_of(align->a, number));
   bool is_anomaly = value->kind == TD_EVENT_anomaly;
+  if (!is_anomaly && partner != TD_NONE &&
+      is_before_and_after_sum(align, value, &align->b->values[partner]))
+    return;
   values->n_compared += is_anomaly || partner != TD_NONE;
   if (!is_anomaly && partner != TD_NONE)
     compare_stats(values, align, visit_a, value, &align->b->values[partner]);

@@ -30,5 +30,5 @@ void td_compared_values_begin(td_compared_values *values, double tolerance, uint
 
 /* td_compared_values_add compares anomalies, and tensor_stats where both tapes have them. Counts
  * must be equal. The greatest magnitude is that among min, max and the two numbers. Two NaNs are
- * equal. */
+ * equal. Gradients that one engine shows before a sum, and another one after it, are left out. */
 void td_compared_values_add(td_compared_values *values, const td_align *align);

@@ -20,10 +20,27 @@ if _has_engine:
     from tapedeck.names import __version__, _C
     from tapedeck.autograd import enable_grad, inference_mode, no_grad, set_grad_enabled
     from tapedeck.accelerator import Event, Stream
-    from tapedeck import accelerator, autograd, linalg, nn, optim, sim  # (they use the names above)
-    from tapedeck import copies, distributed, functions, session, utils
+    from tapedeck import accelerator, autograd, linalg, nn, ops, optim, random, sim, testing  # (they use the names above)
+    from tapedeck import amp, arrays, backends, copies, cuda, distributed, functions, internals, onnx, serialization, session
+    from tapedeck import distributions, subclasses, tensor_places, typed_storage, utils, version
+    from tapedeck.amp import autocast
+    from tapedeck.arrays import as_tensor, asarray, from_numpy, frombuffer
+    from tapedeck.serialization import load, save
+    from tapedeck.scattered import index_reduce, scatter_reduce
+    from tapedeck.composed.reducing import _unique, _unique2
+    from tapedeck.settings import *  # noqa: F403
+    from tapedeck._C import UntypedStorage
+    from tapedeck.typed_storage import TypedStorage
+    from tapedeck.typename import typename
 
-    _C._functions = functions
+    globals().update(linalg.ROOT)
+    # Functions of layers that stand in `torch` too, with the same arguments.
+    globals().update({name: getattr(nn.functional, name) for name in (
+        'adaptive_avg_pool1d adaptive_max_pool1d alpha_dropout avg_pool1d bilinear channel_shuffle conv1d conv2d conv3d '
+        'conv_transpose1d conv_transpose2d conv_transpose3d cosine_similarity group_norm layer_norm max_pool1d max_pool2d '
+        'max_pool3d pairwise_distance pixel_shuffle pixel_unshuffle prelu rms_norm').split()})
+    _C._functions, _VF = functions, internals.VF
+    internals.install()
 
 
 def __getattr__(name):

@@ -1,8 +1,17 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """torch._C._functions: functions whose nodes fail if a backward pass needs them, or let no gradient through."""
 from tapedeck import _C
+from tapedeck.autograd.node import Node
 
-__all__ = ['DelayedError', 'UndefinedGrad']
+__all__ = ['AccumulateGrad', 'DelayedError', 'UndefinedGrad']
+
+
+def __getattr__(name):
+    """The class of the nodes that add to .grad. It is made with the first such node."""
+    if name != 'AccumulateGrad':
+        raise AttributeError(f'module {__name__!r} has no attribute {name!r}')
+    leaf = _C.zeros((), requires_grad=True)
+    return type(_C.gradient_edge(leaf)[0])
 
 
 class DelayedError:
@@ -16,6 +25,9 @@ class DelayedError:
         if len(tensors) != self.num_inputs:
             raise TypeError(f'expected {self.num_inputs} arguments, got {len(tensors)} instead')
         return _C.delayed_error(self.text, tensors)
+
+
+Node.register(DelayedError)
 
 
 class UndefinedGrad:

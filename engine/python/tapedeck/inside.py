@@ -315,17 +315,21 @@ def is_recorded():
     return session or inherited
 
 
+def word(function, text):
+    """As the probe takes it."""
+    if not isinstance(text, str):
+        raise TypeError(f'{function}() takes a str, not {type(text).__name__}')
+    if '\0' in text:
+        raise ValueError(f'{function}(): embedded null character')
+    return text.encode('utf-8', 'replace')
+
+
 def mark(text):
     """Leaves a text on the tape. Does nothing if nothing is recorded."""
     if not is_recorded() and engine():
         engine().mark(text)
-    elif not isinstance(text, str):
-        raise TypeError(f'mark() takes a str, not {type(text).__name__}')
-    elif '\0' in text:
-        raise ValueError('mark(): embedded null character')
     else:
-        tell_mark = probe.td_probe_leave_mark if is_recorded() else preloaded('tapedeck_mark', ctypes.c_char_p)
-        tell_mark(text.encode('utf-8', 'replace'))
+        (probe.td_probe_leave_mark if is_recorded() else preloaded('tapedeck_mark', ctypes.c_char_p))(word('mark', text))
 
 
 def step():
@@ -337,10 +341,10 @@ def step():
 
 
 def keep(limit):
-    """From now on the tape keeps only its end: '50steps', '2min' or '200MB'."""
+    """From now on the tape keeps only its end: '50steps', '2min' or '200MB'. The next recording keeps everything again."""
     if not is_recorded() and engine():
         engine().keep(limit)
-    elif (probe.td_probe_keep if is_recorded() else preloaded('tapedeck_keep', ctypes.c_char_p))(limit.encode()):
+    elif (probe.td_probe_keep if is_recorded() else preloaded('tapedeck_keep', ctypes.c_char_p))(word('keep', limit)):
         raise ValueError(f'keep({limit!r}): no such limit, or the tape cannot be let go')
 
 

@@ -46,6 +46,14 @@ def file_name(nodeid):
     return name + '.tape'
 
 
+def remove(path):
+    """A tape that nobody wants. If the test had several processes, each has one beside it: NAME.1.tape."""
+    folder, name = os.path.split(path)
+    one_of_them = re.compile(re.escape(name.removesuffix('.tape')) + r'(\.\d+)?\.tape')
+    for each in filter(one_of_them.fullmatch, os.listdir(folder)):
+        os.remove(os.path.join(folder, each))
+
+
 def words_about(recorded):
     """What the report of a failed test says."""
     lines = [f'the backward passes of this test: {recorded.path}',
@@ -97,7 +105,7 @@ class Recorder:
             self.kept.append(recorded.path)
         elif recorded:
             with contextlib.suppress(OSError):
-                os.remove(recorded.path)
+                remove(recorded.path)
 
     @pytest.hookimpl(hookwrapper=True)
     def pytest_runtest_makereport(self, item, call):

@@ -30,9 +30,10 @@ def give_up(fd, text, status):
     os._exit(status)
 
 
-def pose_as_torch(package):
-    """Makes `import torch` and imports of its parts give Tapedeck's modules."""
+def pose_as_torch(package, semantics):
+    """Makes `import torch` and imports of its parts give Tapedeck's modules. Their version is the one that they mimic."""
     sys.modules['torch'] = package
+    package.__version__ = package.version.__version__ = f'{semantics}.0+tapedeck'
     own = package.__name__ + '.'
     for name, module in list(sys.modules.items()):
         if name.startswith(own):
@@ -129,6 +130,7 @@ def start(arguments):
         version = '.'.join(map(str, sys.version_info[:2]))
         give_up(report_fd, f"failed Tapedeck's own engine is not built for Python {version}; `tapedeck record` is for any", FAILED)
     engine = importlib.import_module('tapedeck._C')
+    engine.choose_kernels()
     try:
         engine.set_devices(devices)
         engine.set_checks(anomaly, stats)
@@ -145,7 +147,7 @@ def start(arguments):
     except Exception as problem:
         give_up(report_fd, f'failed {problem}', FAILED)
     join_session(engine, session, source, tape)
-    pose_as_torch(package)
+    pose_as_torch(package, semantics)
     return Recording(engine, report_fd)
 
 

@@ -2,6 +2,7 @@
 """A tape, read by the program `tapedeck`: everything here is what its commands print with --json."""
 import json
 import os
+import re
 import shutil
 import subprocess
 import tempfile
@@ -14,10 +15,10 @@ class TapeError(Exception):
 
 
 def program():
-    """The program that belongs to this package: TAPEDECK, or that of the build folder, of the wheel, or the installed one."""
+    """The program that belongs to this package: TAPEDECK, or that of the wheel, of the build folder, or the installed one."""
     built = os.path.normpath(os.path.join(HERE, '..', '..', '..', 'app', 'tapedeck'))
     packed = os.path.join(HERE, '_program', 'bin', 'tapedeck')
-    for path in (os.environ.get('TAPEDECK'), built, packed, shutil.which('tapedeck')):
+    for path in (os.environ.get('TAPEDECK'), packed, built, shutil.which('tapedeck')):
         if path and os.access(path, os.X_OK):
             return path
     raise TapeError('the program tapedeck is not in PATH; set TAPEDECK to where it is')
@@ -36,9 +37,7 @@ class Tape:
     """A recorded backward pass, or many. Each member asks the program when it is needed first."""
 
     def __init__(self, path):
-        self.path = os.fsdecode(path)
-        if self.path.startswith('-'):  # no option of the program
-            self.path = os.path.join('.', self.path)
+        self.path = os.path.abspath(os.fsdecode(path))  # the program may go to another folder
         self._kept = {}
         self.info  # a file that is no tape is an error now
 
@@ -109,9 +108,8 @@ class Tape:
 
     def check(self):
         """What breaks a rule of the engine, or its streams: 'event 7 queue_pop: pop-order: ...', a text for each."""
-        begin = f'{self.path}: '
-        lines = [line[len(begin):] for line in call('check', self.path).splitlines() if line.startswith(begin)]
-        return [line for line in lines if line.startswith('event ')]
+        # The program escapes what no terminal may get. So the path in its lines may look different.
+        return re.findall('^(?:.*?: )?(event \\d+ [\\w ]+: .*)', call('check', self.path), re.MULTILINE)
 
     def findings(self):
         """What is wrong with the program, or likely to be: {'kind', 'seq', 'node', 'text', 'advice', 'line'} for each."""
@@ -130,15 +128,21 @@ class Tape:
             from pyarrow import parquet
         except ImportError:
             raise TapeError('to_arrow() and to_pandas() need pyarrow: pip install pyarrow') from None
-        folder = self._keep('tables', self._export_tables).name
-        path = os.path.join(folder, f'{table}.parquet')
+        folder = self._find_tables()  # another thread may put its own in place of it: it lives as long as this name
+        path = os.path.join(folder.name, f'{table}.parquet')
         if not os.path.exists(path):
-            known = ', '.join(sorted(name.removesuffix('.parquet') for name in os.listdir(folder)))
+            known = ', '.join(sorted(name.removesuffix('.parquet') for name in os.listdir(folder.name)))
             raise TapeError(f'there is no table {table!r}; there are {known}')
         return parquet.read_table(path)
 
+    def _find_tables(self):
+        """A folder that lives as long as this tape. The child of a fork removes it, and so do programs that clear /tmp."""
+        folder = self._keep('tables', self._export_tables)
+        if not os.path.isdir(folder.name):
+            folder = self._kept['tables'] = self._export_tables()
+        return folder
+
     def _export_tables(self):
-        """A folder that lives as long as this tape."""
         folder = tempfile.TemporaryDirectory(prefix='tapedeck-tables-')
         call('export', self.path, '--to', 'parquet', '--force', '-o', folder.name)
         return folder

@@ -5,18 +5,20 @@ import collections.abc
 import warnings
 
 from tapedeck import _C
-from tapedeck._C import Tensor
-from tapedeck.autograd import function, grad_mode, graph  # noqa: F401  (torch.autograd.graph and so on)
+from tapedeck._C import SavedTensor, Tensor
+from tapedeck.autograd import forward_ad, function, grad_mode, graph  # noqa: F401  (torch.autograd.graph and so on)
 from tapedeck.autograd.anomaly_mode import detect_anomaly, set_detect_anomaly
 from tapedeck.autograd.arguments import make_grads, slices, to_tuple
 from tapedeck.autograd.function import Function
 from tapedeck.autograd.grad_mode import (enable_grad, inference_mode, no_grad, set_grad_enabled,
-                                         set_multithreading_enabled)
+                                         is_multithreading_enabled, set_multithreading_enabled)
 from tapedeck.autograd.graph import GradientEdge
 from tapedeck.autograd.variable import Variable
+import tapedeck as torch  # noqa: E402,F401  (PyTorch has this name here too)
 
-__all__ = ['Function', 'Variable', 'backward', 'detect_anomaly', 'enable_grad', 'grad', 'gradcheck', 'gradgradcheck',
-           'inference_mode', 'no_grad', 'set_detect_anomaly', 'set_grad_enabled', 'set_multithreading_enabled']
+__all__ = ['Function', 'SavedTensor', 'Variable', 'backward', 'detect_anomaly', 'enable_grad', 'grad', 'gradcheck',
+           'gradgradcheck', 'inference_mode', 'is_multithreading_enabled', 'no_grad', 'set_detect_anomaly',
+           'set_grad_enabled', 'set_multithreading_enabled']
 
 
 def _quote(text):
@@ -80,7 +82,7 @@ def grad(outputs, inputs, grad_outputs=None, retain_graph=None, create_graph=Fal
     run = _run_batched if is_grads_batched else _run
     result = run(outputs, gradients, keep, create_graph, wanted, allow_unused)
     if materialize_grads:
-        result = tuple(map(_materialize, result, wanted))
+        result = tuple(_materialize(gradient, tensor, create_graph) for gradient, tensor in zip(result, wanted))
     return dict(zip(inputs, result)) if type(inputs) is dict else result
 
 
@@ -96,13 +98,15 @@ def _run_batched(outputs, gradients, keep, create_graph, inputs, allow_unused):
     return tuple(None if column[0] is None else _C.stack(list(column)) for column in zip(*rows))
 
 
-def _materialize(gradient, tensor):
+def _materialize(gradient, tensor, create_graph):
     if gradient is not None:
         return gradient
     if isinstance(tensor, GradientEdge):
         raise RuntimeError('materialize_grads cannot be used when the given input is a GradientEdge')
-    return _C.zeros_like(tensor)
+    return _C.zeros_like(tensor).requires_grad_(create_graph)
 
 
 from tapedeck.autograd import functional, profiler  # noqa: E402,F401  (they use the names above)
+from tapedeck.autograd.profiler import _profiler_enabled, kineto_available  # noqa: E402,F401
+from tapedeck.autograd import _functions  # noqa: E402,F401
 from tapedeck.autograd.gradcheck import gradcheck, gradgradcheck  # noqa: E402

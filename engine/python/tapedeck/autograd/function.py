@@ -6,7 +6,10 @@ import warnings
 
 import tapedeck
 from tapedeck import _C, functions
+from tapedeck.autograd import forward_ad
+from tapedeck.autograd.function_jvp import apply_dual
 from tapedeck.autograd.grad_mode import no_grad
+from tapedeck.autograd.node import Node
 
 __all__ = ['BackwardCFunction', 'Function', 'FunctionCtx', 'FunctionMeta', 'InplaceFunction', 'once_differentiable']
 
@@ -19,7 +22,7 @@ class FunctionCtx:
         self.to_save = tensors
 
     def save_for_forward(self, *tensors):
-        """Does nothing: there is no forward mode."""
+        """Keeps tensors for jvp, where they are saved_tensors."""
         self.saved_for_forward = tensors
 
     def mark_dirty(self, *args):
@@ -29,6 +32,18 @@ class FunctionCtx:
     def mark_non_differentiable(self, *args):
         """Outputs that get no history."""
         self.non_differentiable = args
+
+    @property
+    def input_grad_buffers(self):
+        """While backward runs: for each argument of forward the gradient that has come to it so far, or None. backward
+        may add to that in place, and return None there."""
+        return self._input_grad_buffers
+
+    def set_output_grad_dtype(self, *dtypes):
+        """The dtype in which backward gets each gradient: of forward's output, if nothing is said. None: as it comes."""
+        if self.output_grad_dtypes is not None:
+            raise RuntimeError('set_output_grad_dtype can only be called once')
+        self.output_grad_dtypes = dtypes
 
     def set_materialize_grads(self, value):
         """Sets whether backward gets zeros in place of undefined gradients."""
@@ -40,12 +55,17 @@ class BackwardCFunction(_C._FunctionBase, FunctionCtx):
 
     def apply(self, *args):
         """Runs the class's backward. The engine calls it with the gradients of forward's outputs."""
+        if forward_ad.ends_at(self):
+            return (None,) * len(self.needs_input_grad)
         kind = self._forward_cls
         own_backward = kind.backward is not _Base.backward
         if own_backward and kind.vjp is not _Base.vjp:
             raise RuntimeError("Implementing both 'backward' and 'vjp' for a custom Function is not allowed. You "
                                'should only implement one of them.')
         return (kind.backward if own_backward else kind.vjp)(self, *args)
+
+
+Node.register(BackwardCFunction)
 
 
 class FunctionMeta(type):
@@ -89,6 +109,23 @@ class _Base(_C._FunctionBase, FunctionCtx, metaclass=FunctionMeta):
                                   'or set generate_vmap_rule=True.')
 
 
+def _by_position(forward, args, kwargs):
+    """The arguments in the order of forward's parameters after ctx. Those with a default do not get it."""
+    if not _C.policy('gradient_edges'):
+        raise TypeError('apply() takes no keyword arguments')
+    names = forward.__code__.co_varnames[1:forward.__code__.co_argcount]
+    for name in kwargs:
+        if name in names[:len(args)]:
+            raise TypeError(f"forward() got multiple values for argument '{name}'")
+        if name not in names:
+            raise TypeError(f"forward() got an unexpected keyword argument '{name}'")
+    last = max(map(names.index, kwargs))
+    for i, name in enumerate(names[:last]):
+        if i >= len(args) and name not in kwargs:
+            raise TypeError(f"forward() missing required argument: '{name}' (position {i})")
+    return *args, *(kwargs[name] for name in names[len(args):last + 1])
+
+
 class Function(_Base):
     """Base class of custom functions. A subclass has static methods forward(ctx, ...) and backward(ctx, ...), or
     forward(...), setup_context(ctx, inputs, output) and backward."""
@@ -110,7 +147,11 @@ class Function(_Base):
             bound = inspect.signature(cls.forward).bind(*args, **kwargs)
             bound.apply_defaults()
             args, kwargs = bound.args, {}
-        return super().apply(*args, **kwargs)
+        if kwargs:
+            args = _by_position(cls.forward, args, kwargs)
+        if any(map(forward_ad.has_tangent, args)):
+            return apply_dual(cls, args, lambda: super(Function, cls).apply(*args))
+        return super().apply(*args)
 
 
 class InplaceFunction(Function):

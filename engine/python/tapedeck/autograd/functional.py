@@ -6,21 +6,12 @@ With create_graph=True results can be differentiated again. strict=True refuses 
 on. Otherwise their part is zero.
 """
 from tapedeck import _C
-from tapedeck._C import Tensor
-from tapedeck.autograd import enable_grad, grad
+from tapedeck.autograd import enable_grad, forward_ad, grad
+from tapedeck.autograd.functional_checks import as_tuple, check_vector, fill, want_grad
 
 __all__ = ['hessian', 'hvp', 'jacobian', 'jvp', 'vhp', 'vjp']
 
-
-def _as_tuple(value, what, function):
-    """(a tuple, whether it was one)"""
-    values = value if isinstance(value, tuple) else (value,)
-    for i, one in enumerate(values):
-        if not isinstance(one, Tensor):
-            where = f'value at index {i}' if isinstance(value, tuple) else f'given {what}'
-            raise TypeError(f'The {what} given to {function} must be either a Tensor or a tuple of Tensors but the '
-                            f'{where} has type {type(one)}.')
-    return values, isinstance(value, tuple)
+_OUTPUTS = 'outputs of the user-provided function'
 
 
 def _fresh(tensors, create_graph):
@@ -33,55 +24,46 @@ def _finish(values, was_tuple, create_graph):
     return values if was_tuple else values[0]
 
 
-def _call(function, inputs, name, create_graph):
-    """(inputs, whether they are a tuple, outputs, whether they are)"""
-    inputs, inputs_tuple = _as_tuple(inputs, 'inputs', name)
-    inputs = _fresh(inputs, create_graph)
-    outputs, outputs_tuple = _as_tuple(function(*inputs), 'outputs of the user-provided function', name)
-    return inputs, inputs_tuple, outputs, outputs_tuple
-
-
-def _vector(v, like, what, name):
-    """v as a tuple like `like`. None means one, if there is a single element."""
+def _vector_for_inputs(v, inputs, is_tuple, name):
     if v is None:
-        if len(like) != 1 or like[0].numel() != 1:
-            raise RuntimeError(f'The vector v can only be None if the user-provided function {what} a single Tensor with '
-                               'a single element.')
-        return (_C.ones_like(like[0]),)
-    v, _ = _as_tuple(v, 'v', name)
-    if len(v) != len(like) and len(like) == 1:
-        raise RuntimeError('The given v should contain a single Tensor.')
-    if len(v) != len(like):
-        raise RuntimeError(f'v is a tuple of invalid length: should be {len(like)} but got {len(v)}.')
-    for i, (a, b) in enumerate(zip(v, like)):
-        if a.shape != b.shape:
-            entry = f'Entry {i} in ' if len(like) > 1 else ''
-            raise RuntimeError(f'{entry}v has invalid size: should be {b.shape} but got {a.shape}.')
+        if len(inputs) != 1 or inputs[0].numel() != 1:
+            raise RuntimeError('The vector v can only be None if the input to the user-provided function is a single Tensor '
+                               'with a single element.')
+        return (_C.ones_like(inputs[0]),)
+    v, _ = as_tuple(v, 'v', name)
+    check_vector(v, inputs, is_tuple)
     return v
 
 
-def _grad(outputs, inputs, vectors, create_graph, strict, keep=False):
-    """The gradients of the inputs; zeros for inputs without a path."""
-    pairs = [(o, v) for o, v in zip(outputs, vectors) if o.requires_grad]
-    if strict and len(pairs) < len(outputs):
-        raise RuntimeError('An output of the user-provided function does not require gradients. The outputs must be '
-                           'computed in a differentiable manner from the input when running in strict mode.')
-    found = [None] * len(inputs)
-    if pairs:
-        found = grad([o for o, _ in pairs], inputs, [v for _, v in pairs], allow_unused=True, create_graph=create_graph,
-                     retain_graph=create_graph or keep)
-    if strict and None in found:
-        raise RuntimeError(f'The output of the user-provided function is independent of input {found.index(None)}. This '
-                           'is not allowed in strict mode.')
-    return tuple(_C.zeros_like(i) if g is None else g for g, i in zip(found, inputs))
+def _vector_for_outputs(v, outputs, is_tuple, name):
+    if v is None:
+        if len(outputs) != 1 or outputs[0].numel() != 1:
+            raise RuntimeError('The vector v can only be None if the user-provided function returns a single Tensor with a '
+                               'single element.')
+        return (_C.ones_like(outputs[0]),)
+    v, _ = as_tuple(v, 'v', name)
+    check_vector(v, outputs, is_tuple)
+    return v
+
+
+def _grad(outputs, inputs, vectors, create_graph, keep=False):
+    """The gradients of the inputs, None for inputs without a path."""
+    pairs = [(o, v) for o, v in zip(outputs, vectors) if o is not None and o.requires_grad]
+    if not pairs:
+        return (None,) * len(inputs)
+    return grad([o for o, _ in pairs], inputs, [v for _, v in pairs], allow_unused=True, create_graph=create_graph,
+                retain_graph=create_graph or keep)
 
 
 @enable_grad()
 def vjp(func, inputs, v=None, create_graph=False, strict=False):
     """(func(*inputs), v times its Jacobian)"""
-    inputs, inputs_tuple, outputs, outputs_tuple = _call(func, inputs, 'vjp', create_graph)
-    v = _vector(v, outputs, 'returns', 'vjp')
-    products = _grad(outputs, inputs, v, create_graph, strict)
+    inputs, inputs_tuple = as_tuple(inputs, 'inputs', 'vjp')
+    inputs = _fresh(inputs, create_graph)
+    outputs, outputs_tuple = as_tuple(func(*inputs), _OUTPUTS, 'vjp')
+    want_grad(outputs, 'outputs', strict)
+    v = _vector_for_outputs(v, outputs, outputs_tuple, 'vjp')
+    products = fill(_grad(outputs, inputs, v, create_graph), inputs, strict, create_graph, 'back')
     return _finish(outputs, outputs_tuple, create_graph), _finish(products, inputs_tuple, create_graph)
 
 
@@ -89,12 +71,28 @@ def vjp(func, inputs, v=None, create_graph=False, strict=False):
 def jvp(func, inputs, v=None, create_graph=False, strict=False):
     """(func(*inputs), its Jacobian times v). This takes two passes: vjp is linear in its vector, and the second pass
     differentiates by that vector."""
-    inputs, _, outputs, outputs_tuple = _call(func, inputs, 'jvp', create_graph)
-    v = _vector(v, inputs, 'has', 'jvp')
+    inputs, inputs_tuple = as_tuple(inputs, 'inputs', 'jvp')
+    v = _vector_for_inputs(v, inputs, inputs_tuple, 'jvp')
+    inputs = _fresh(inputs, create_graph)
+    outputs, outputs_tuple = as_tuple(func(*inputs), _OUTPUTS, 'jvp')
+    want_grad(outputs, 'outputs', strict)
     dummies = tuple(_C.zeros_like(o).requires_grad_() for o in outputs)
-    pulled = _grad(outputs, inputs, dummies, True, strict)
-    products = _grad(pulled, dummies, v, create_graph, False)
+    pulled = _grad(outputs, inputs, dummies, True)
+    want_grad(pulled, 'grad_inputs', strict)
+    products = fill(_grad(pulled, dummies, v, create_graph), outputs, strict, create_graph, 'back_trick')
     return _finish(outputs, outputs_tuple, create_graph), _finish(products, outputs_tuple, create_graph)
+
+
+def _construct_standard_basis_for(tensors, tensor_numels):
+    """For each tensor a matrix with its part of each unit vector of all elements of all tensors."""
+    total, first, basis = sum(tensor_numels), 0, []
+    for tensor, n in zip(tensors, tensor_numels):
+        part = _C.zeros((total, n), dtype=tensor.dtype, device=tensor.device)
+        for i in range(n):
+            part[first + i, i] = 1
+        basis.append(part)
+        first += n
+    return tuple(basis)
 
 
 def _unit(like, i):
@@ -103,66 +101,132 @@ def _unit(like, i):
     return unit
 
 
-def _rows(output, inputs, create_graph, strict):
-    """For each input the gradients of every element of the output, stacked."""
-    rows = [_grad([output], inputs, [_unit(output, i)], create_graph, strict, keep=True) for i in range(output.numel())]
+def _row(output, i, j, inputs, create_graph, strict):
+    """The gradients of element j of output number i."""
+    found = _grad([output], inputs, [_unit(output, j)], create_graph, keep=True)
+    for k, gradient in enumerate(found if strict else ()):
+        if gradient is None:
+            raise RuntimeError(f'Output {i} of the user-provided function is independent of input {k}. This is not allowed in '
+                               'strict mode.')
+        if create_graph and not gradient.requires_grad:
+            raise RuntimeError(f'The jacobian of the user-provided function is independent of input {i}. This is not allowed '
+                               'in strict mode when create_graph=True.')
+    return fill(found, inputs, False, create_graph, 'back')
+
+
+def _rows(output, i, inputs, create_graph, strict):
+    """For each input the gradients of every element of an output, stacked."""
+    rows = [_row(output, i, j, inputs, create_graph, strict) for j in range(output.numel())]
     if not rows:
-        return tuple(_C.zeros((*output.shape, *i.shape), dtype=i.dtype) for i in inputs)
-    return tuple(_C.stack(list(column)).reshape((*output.shape, *i.shape)) for column, i in zip(zip(*rows), inputs))
+        return tuple(_C.zeros((*output.shape, *t.shape), dtype=t.dtype) for t in inputs)
+    return tuple(_C.stack(list(column)).reshape((*output.shape, *t.shape)) for column, t in zip(zip(*rows), inputs))
+
+
+def _forward_column(func, inputs, k, j):
+    """(the outputs, whether they are a tuple, their tangents for element j of input k)"""
+    with forward_ad.dual_level():
+        duals = [forward_ad.make_dual(t.detach(), _unit(t, j)) if i == k else t.detach() for i, t in enumerate(inputs)]
+        outputs, is_tuple = as_tuple(func(*duals), 'outputs', 'jacobian')
+        tangents = [forward_ad.unpack_dual(o).tangent for o in outputs]
+        return outputs, is_tuple, [_C.zeros_like(o) if t is None else t.detach() for o, t in zip(outputs, tangents)]
+
+
+def _forward_jacobian(func, inputs, strict, vectorize):
+    """The Jacobian column by column."""
+    if strict:
+        raise RuntimeError('torch.autograd.functional.jacobian: `strict=True` and `strategy="forward-mode"` are not supported '
+                           'together (yet). Please either set `strict=False` or `strategy="reverse-mode"`.')
+    if not vectorize:
+        raise NotImplementedError('Computing Jacobian using forward-AD or forward-over-reverse Hessian isonly implemented for '
+                                  '`vectorize=True`.')
+    inputs, inputs_tuple = as_tuple(inputs, 'inputs', 'jacobian')
+    by_input, outputs_tuple = [], False
+    for k, tensor in enumerate(inputs):
+        columns = [_forward_column(func, inputs, k, j) for j in range(tensor.numel())]
+        outputs, outputs_tuple, _ = columns[0]
+        by_input.append([_C.stack([tangents[i] for _, _, tangents in columns], -1).reshape((*o.shape, *tensor.shape))
+                         for i, o in enumerate(outputs)])
+    by_output = [_finish(row, inputs_tuple, True) for row in zip(*by_input)]
+    return tuple(by_output) if outputs_tuple else by_output[0]
 
 
 @enable_grad()
 def jacobian(func, inputs, create_graph=False, strict=False, vectorize=False, strategy='reverse-mode'):
-    """The Jacobian: for each output and each input a tensor of both their sizes. Always row by row."""
-    if strategy != 'reverse-mode':
-        raise NotImplementedError('jacobian: there is no forward mode; use strategy="reverse-mode"')
-    inputs, inputs_tuple, outputs, outputs_tuple = _call(func, inputs, 'jacobian', create_graph)
-    rows = [_finish(_rows(o, inputs, create_graph, strict), inputs_tuple, create_graph) for o in outputs]
+    """The Jacobian: for each output and each input a tensor of both their sizes. Always row by row, or column by column in
+    forward mode."""
+    if strategy not in ('forward-mode', 'reverse-mode'):
+        raise AssertionError('Expected strategy to be either "forward-mode" or "reverse-mode". Hint: If your function has more '
+                             'outputs than inputs, "forward-mode" tends to be more performant. Otherwise, prefer to use '
+                             '"reverse-mode".')
+    if strategy == 'forward-mode':
+        if create_graph:
+            raise NotImplementedError('torch.autograd.functional.jacobian: `create_graph=True` and `strategy="forward-mode"` '
+                                      'are not supported together (yet). Please either set `create_graph=False` or '
+                                      '`strategy="reverse-mode"`.')
+        return _forward_jacobian(func, inputs, strict, vectorize)
+    inputs, inputs_tuple = as_tuple(inputs, 'inputs', 'jacobian')
+    inputs = _fresh(inputs, create_graph)
+    outputs, outputs_tuple = as_tuple(func(*inputs), _OUTPUTS, 'jacobian')
+    want_grad(outputs, 'outputs', strict)
+    if strict and vectorize:
+        raise RuntimeError('torch.autograd.functional.jacobian: `strict=True` and `vectorized=True` are not supported together. '
+                           'Please either set `strict=False` or `vectorize=False`.')
+    rows = [_finish(_rows(o, i, inputs, create_graph, strict), inputs_tuple, create_graph) for i, o in enumerate(outputs)]
     return tuple(rows) if outputs_tuple else rows[0]
 
 
-def _scalar(func, name):
-    """func, which must return one element."""
-    def checked(*inputs):
-        output = func(*inputs)
-        if not isinstance(output, Tensor):
-            raise RuntimeError(f'The function given to {name} should return a single Tensor')
-        if output.numel() != 1:
-            raise RuntimeError(f'The Tensor returned by the function given to {name} should contain a single element')
-        return output.squeeze()
-    return checked
+def _single(output, name, strict):
+    """The function's only output, which must have one element."""
+    outputs, is_tuple = as_tuple(output, _OUTPUTS, name)
+    want_grad(outputs, 'outputs', strict)
+    if is_tuple:
+        raise RuntimeError(f'The function given to {name} should return a single Tensor')
+    if output.numel() != 1:
+        raise RuntimeError(f'The Tensor returned by the function given to {name} should contain a single element')
+    return output.squeeze()
 
 
 def hessian(func, inputs, create_graph=False, strict=False, vectorize=False, outer_jacobian_strategy='reverse-mode'):
     """The Hessian of a function with one element: for each two inputs a tensor of both their sizes."""
-    func = _scalar(func, 'hessian')
+    _, inputs_tuple = as_tuple(inputs, 'inputs', 'hessian')
+    if outer_jacobian_strategy not in ('forward-mode', 'reverse-mode'):
+        raise AssertionError('Expected strategy to be either "forward-mode" or "reverse-mode".')
 
     def gradient(*inner):
-        found = _grad([func(*inner)], inner, [_C.ones_like(inner[0].sum())], True, strict)
-        return found if isinstance(inputs, tuple) else found[0]
-    return jacobian(gradient, inputs, create_graph, False, vectorize, outer_jacobian_strategy)
+        if outer_jacobian_strategy == 'forward-mode':
+            inner = tuple(t.view_as(t) if t.requires_grad else t.detach().requires_grad_() for t in inner)
+        found = jacobian(lambda *given: _single(func(*given), 'hessian', strict), inner, create_graph=True)
+        want_grad(found, 'jacobian', strict)
+        return found if inputs_tuple else found[0]
+    return jacobian(gradient, inputs, create_graph, strict, vectorize, outer_jacobian_strategy)
 
 
-def _gradient_for(func, inputs, name, create_graph, strict):
-    inputs, inputs_tuple, outputs, _ = _call(_scalar(func, name), inputs, name, create_graph)
-    gradients = _grad(outputs, inputs, [_C.ones_like(outputs[0])], True, strict)
-    return inputs, inputs_tuple, outputs[0], gradients
+def _gradient_for(func, inputs, v, name, create_graph, strict):
+    """(inputs, whether they are a tuple, v, output, gradients)"""
+    inputs, inputs_tuple = as_tuple(inputs, 'inputs', name)
+    v = _vector_for_inputs(v, inputs, inputs_tuple, name)
+    inputs = _fresh(inputs, create_graph)
+    output = func(*inputs)
+    scalar = _single(output, name, strict)
+    gradients = _grad([scalar], inputs, [_C.ones_like(scalar)], True)
+    want_grad(gradients, 'jacobian', strict)
+    return inputs, inputs_tuple, v, output, gradients
 
 
 @enable_grad()
 def vhp(func, inputs, v=None, create_graph=False, strict=False):
     """(func(*inputs), v times its Hessian)"""
-    inputs, inputs_tuple, output, gradients = _gradient_for(func, inputs, 'vhp', create_graph, strict)
-    products = _grad(gradients, inputs, _vector(v, inputs, 'has', 'vhp'), create_graph, False)
+    inputs, inputs_tuple, v, output, gradients = _gradient_for(func, inputs, v, 'vhp', create_graph, strict)
+    products = fill(_grad(gradients, inputs, v, create_graph), inputs, strict, create_graph, 'double_back')
     return _finish([output], False, create_graph), _finish(products, inputs_tuple, create_graph)
 
 
 @enable_grad()
 def hvp(func, inputs, v=None, create_graph=False, strict=False):
     """(func(*inputs), its Hessian times v)"""
-    inputs, inputs_tuple, output, gradients = _gradient_for(func, inputs, 'hvp', create_graph, strict)
-    v = _vector(v, inputs, 'has', 'hvp')
+    inputs, inputs_tuple, v, output, gradients = _gradient_for(func, inputs, v, 'hvp', create_graph, strict)
     dummies = tuple(_C.zeros_like(i).requires_grad_() for i in inputs)
-    pulled = _grad(gradients, inputs, dummies, True, False)
-    products = _grad(pulled, dummies, v, create_graph, False)
+    pulled = _grad(gradients, inputs, dummies, True)
+    want_grad(pulled, 'hessian', strict)
+    products = fill(_grad(pulled, dummies, v, create_graph), inputs, strict, create_graph, 'double_back_trick')
     return _finish([output], False, create_graph), _finish(products, inputs_tuple, create_graph)

@@ -2,14 +2,20 @@
 """Grad mode of the calling thread, as context managers and decorators."""
 import functools
 import inspect
+import warnings
 
 from tapedeck import _C
 
-__all__ = ['enable_grad', 'inference_mode', 'no_grad', 'set_grad_enabled', 'set_multithreading_enabled']
+__all__ = ['enable_grad', 'inference_mode', 'is_multithreading_enabled', 'no_grad', 'set_grad_enabled',
+           'set_multithreading_enabled']
 
 
 def decorate(function, again):
     """Wraps the function: each call runs inside a context that again() makes. Of a generator, each step does."""
+    if inspect.isclass(function) and _C.policy('gradient_edges'):
+        warnings.warn('Decorating classes is deprecated and will be disabled in future versions. You should only decorate '
+                      'functions or methods. To preserve the current behavior of class decoration, you can directly decorate '
+                      'the `__init__` method and nothing else.', FutureWarning, stacklevel=3)
     if inspect.isgeneratorfunction(function):
         return _decorate_generator(function, again)
 
@@ -127,6 +133,9 @@ class set_grad_enabled(Mode):
 
     def clone(self):
         return type(self)(self._wanted)
+
+
+is_multithreading_enabled = _C._is_multithreading_enabled
 
 
 class set_multithreading_enabled(set_grad_enabled):

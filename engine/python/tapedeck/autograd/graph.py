@@ -4,12 +4,19 @@ import contextlib
 from typing import NamedTuple, Optional
 
 from tapedeck import _C
-from tapedeck._C import Node
 from tapedeck.autograd.multi_grad_hook import register_multi_grad_hook
+from tapedeck.autograd.node import Node
+from tapedeck.autograd.saved_mutation import allow_mutation_on_saved_tensors
 
-__all__ = ['GradientEdge', 'Node', 'disable_saved_tensors_hooks', 'get_gradient_edge', 'increment_version',
-           'register_multi_grad_hook', 'save_on_cpu', 'saved_tensors_hooks',
+__all__ = ['GradientEdge', 'Node', 'allow_mutation_on_saved_tensors', 'disable_saved_tensors_hooks', 'get_gradient_edge',
+           'increment_version', 'node_creation_hook', 'queue_callback', 'register_multi_grad_hook', 'save_on_cpu',
+           'saved_tensors_hooks',
            'set_warn_on_accumulate_grad_stream_mismatch']
+
+
+def queue_callback(callback):
+    """Calls callback() at the end of the backward pass that now runs on this thread, if the pass succeeds."""
+    _C.queue_callback(callback)
 
 
 def set_warn_on_accumulate_grad_stream_mismatch(enabled):
@@ -42,6 +49,19 @@ class saved_tensors_hooks:
 
     def __exit__(self, *exception):
         _C._pop_saved_tensors_default_hooks()
+
+
+class node_creation_hook:
+    """Calls hook(node) with each node that is made inside, and in the passes called there, when the node is whole."""
+
+    def __init__(self, hook):
+        self.hook = hook
+
+    def __enter__(self):
+        _C._push_node_creation_hook(self.hook)
+
+    def __exit__(self, *exception):
+        _C._pop_node_creation_hook()
 
 
 class save_on_cpu(saved_tensors_hooks):

@@ -37,10 +37,12 @@ def _node_of(tensor):
     """The node at which the tensor's gradient arrives. For a leaf it is the AccumulateGrad."""
     if tensor.grad_fn is None and tensor.requires_grad:
         with enable_grad():  # a view, as in PyTorch, takes a sequence number
-            return tensor.view(tensor.shape).grad_fn.next_functions[0][0]
-    if tensor.grad_fn is None:
+            node = tensor.view(tensor.shape).grad_fn.next_functions[0][0]
+    else:
+        node = tensor.grad_fn
+    if node is None:  # also of a view without history of a tensor that needs gradients
         raise AssertionError('Expected gradient function to be set')
-    return tensor.grad_fn
+    return node
 
 
 class _Arrivals:

@@ -1,15 +1,35 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Layers, losses, and the modules they are made of."""
 from tapedeck.nn import functional, init
-from tapedeck.nn.activation import (BCELoss, BCEWithLogitsLoss, CrossEntropyLoss, ELU, GELU, Hardtanh, L1Loss, LeakyReLU,
-                                    LogSoftmax, MSELoss, NLLLoss, ReLU, ReLU6, Sigmoid, SiLU, Softmax, Softplus, Tanh)
-from tapedeck.nn.container import ModuleDict, ModuleList, ParameterList, Sequential
-from tapedeck.nn.convolution import (AdaptiveAvgPool2d, AvgPool2d, Conv1d, Conv2d, ConvTranspose1d, ConvTranspose2d,
-                                     MaxPool1d, MaxPool2d)
-from tapedeck.nn.linear import Embedding, EmbeddingBag, Flatten, Identity, Linear
+from tapedeck.nn.activation import (CELU, ELU, GELU, GLU, Hardshrink, Hardsigmoid, Hardswish, Hardtanh, LeakyReLU,
+                                    LogSigmoid, LogSoftmax, Mish, PReLU, ReLU, ReLU6, RReLU, SELU, Sigmoid, SiLU, Softmax,
+                                    Softmax2d, Softmin, Softplus, Softshrink, Softsign, Tanh, Tanhshrink, Threshold)
+from tapedeck.nn.container import ModuleDict, ModuleList, Sequential
+from tapedeck.nn.convolution import Conv1d, Conv2d, Conv3d, ConvTranspose1d, ConvTranspose2d, ConvTranspose3d
+from tapedeck.nn.data_parallel import DataParallel
+from tapedeck.nn.dropout import AlphaDropout, Dropout, Dropout1d, Dropout2d, Dropout3d, FeatureAlphaDropout
+from tapedeck.nn.linear import Bilinear, Embedding, EmbeddingBag, Flatten, Identity, Linear, Unflatten
+from tapedeck.nn.loss import (BCELoss, BCEWithLogitsLoss, CosineEmbeddingLoss, CosineSimilarity, CrossEntropyLoss, CTCLoss,
+                              GaussianNLLLoss, HingeEmbeddingLoss, HuberLoss, KLDivLoss, L1Loss, MarginRankingLoss, MSELoss,
+                              MultiLabelSoftMarginLoss, MultiMarginLoss, NLLLoss, NLLLoss2d, PairwiseDistance,
+                              PoissonNLLLoss, SmoothL1Loss, SoftMarginLoss, TripletMarginLoss,
+                              TripletMarginWithDistanceLoss)
 from tapedeck.nn.module import Module
-from tapedeck.nn.normalization import BatchNorm1d, BatchNorm2d, Dropout, GroupNorm, LayerNorm
-from tapedeck.nn.parameter import Parameter
+from tapedeck.nn.normalization import (BatchNorm1d, BatchNorm2d, BatchNorm3d, GroupNorm, InstanceNorm1d, InstanceNorm2d,
+                                       InstanceNorm3d, LayerNorm, LocalResponseNorm, RMSNorm)
+from tapedeck.nn.parameter import Buffer, Parameter
+from tapedeck.nn.parameter_container import ParameterDict, ParameterList
+from tapedeck.nn.pooling import (AdaptiveAvgPool1d, AdaptiveAvgPool2d, AdaptiveMaxPool1d, AdaptiveMaxPool2d, AvgPool1d,
+                                 AvgPool2d, AvgPool3d, Fold, LPPool1d, LPPool2d, MaxPool1d, MaxPool2d, MaxPool3d,
+                                 MaxUnpool1d, MaxUnpool2d, Unfold)
 from tapedeck.nn.recurrent import GRU, GRUCell, LSTM, LSTMCell, RNN, RNNCell
-from tapedeck.nn.transformer import MultiheadAttention, TransformerEncoder, TransformerEncoderLayer
-from tapedeck.nn import utils
+from tapedeck.nn.transformer import (MultiheadAttention, Transformer, TransformerDecoder, TransformerDecoderLayer,
+                                     TransformerEncoder, TransformerEncoderLayer)
+from tapedeck.nn.vision import (ChannelShuffle, CircularPad1d, CircularPad2d, CircularPad3d, ConstantPad1d, ConstantPad2d,
+                                ConstantPad3d, PixelShuffle, PixelUnshuffle, ReflectionPad1d, ReflectionPad2d,
+                                ReflectionPad3d, ReplicationPad1d, ReplicationPad2d, ReplicationPad3d, Upsample,
+                                UpsamplingBilinear2d, UpsamplingNearest2d, ZeroPad1d, ZeroPad2d, ZeroPad3d)
+from tapedeck.nn.lazy import LAZY, UninitializedBuffer, UninitializedParameter
+from tapedeck.nn import modules, utils
+
+globals().update(LAZY)

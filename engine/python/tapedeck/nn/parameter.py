@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Parameters, which a module learns."""
-import copyreg
-
+"""Parameters, which a module learns, and buffers, which it keeps."""
 from tapedeck import _C
 from tapedeck._C import Tensor
 
@@ -17,8 +15,14 @@ class Parameter(Tensor):
 
     def __deepcopy__(self, memo):
         if id(self) not in memo:
-            memo[id(self)] = Parameter(self.detach().clone(), self.requires_grad)
+            memo[id(self)] = type(self)(self.detach().clone(), self.requires_grad)
         return memo[id(self)]
 
-    def __reduce_ex__(self, protocol):
-        return copyreg.dispatch_table[Tensor](self)
+
+class Buffer(Tensor):
+    """A tensor that becomes a buffer of the module to which it is assigned."""
+
+    def __new__(cls, data=None, *, persistent=True):
+        buffer = _C._make_subclass(cls, _C.empty(0) if data is None else data.detach(), False)
+        buffer.persistent = persistent
+        return buffer

@@ -10,13 +10,18 @@ import tapedeck
 from tapedeck import _C
 from tapedeck._C import Tensor
 from tapedeck.autograd import Function, Variable, enable_grad, no_grad
-from tapedeck.utils.recompute import CheckpointError, recorded, replayed_random_numbers, set_checkpoint_early_stop
+from tapedeck.utils.selective import (_CachedTorchDispatchMode, _CachingTorchDispatchMode,  # noqa: F401
+                                      CheckpointPolicy, SelectiveCheckpointContext, create_selective_checkpoint_contexts)
+from tapedeck.utils.recompute import (CheckpointError, noop_context_fn, recorded, replayed_random_numbers,
+                                      set_checkpoint_debug_enabled, set_checkpoint_early_stop)
 
-__all__ = ['CheckpointError', 'CheckpointFunction', 'checkpoint', 'checkpoint_sequential', 'set_checkpoint_early_stop']
+__all__ = ['CheckpointError', 'CheckpointFunction', 'CheckpointPolicy', 'SelectiveCheckpointContext', 'checkpoint',
+           'checkpoint_sequential', 'create_selective_checkpoint_contexts', 'noop_context_fn',
+           'set_checkpoint_debug_enabled', 'set_checkpoint_early_stop']
 
 
-def checkpoint(function, *args, use_reentrant=None, preserve_rng_state=True, determinism_check='default',
-               early_stop=True, **kwargs):
+def checkpoint(function, *args, use_reentrant=None, context_fn=noop_context_fn, determinism_check='default', debug=False,
+               early_stop=True, respect_saved_tensors_hooks=None, preserve_rng_state=True, **kwargs):
     """function(*args, **kwargs), without keeping what it saves for backward."""
     if use_reentrant is None and _C.policy('gradient_edges'):
         warnings.warn('torch.utils.checkpoint: the use_reentrant parameter should be passed explicitly. Starting in '
@@ -26,7 +31,12 @@ def checkpoint(function, *args, use_reentrant=None, preserve_rng_state=True, det
                       'two variants.', stacklevel=2)
         use_reentrant = True
     if not use_reentrant:
-        return recorded(function, args, kwargs, preserve_rng_state, determinism_check != 'none', early_stop)
+        return recorded(function, args, kwargs, preserve_rng_state, context_fn, determinism_check, debug, early_stop,
+                        respect_saved_tensors_hooks)
+    if context_fn is not noop_context_fn or debug or respect_saved_tensors_hooks is not None:
+        which = ('`context_fn`, `debug`, or `respect_saved_tensors_hooks`' if _C.policy('texts_of_2_15')
+                 else '`context_fn` or `debug`')
+        raise ValueError(f'Passing {which} is only supported when use_reentrant=False.')
     if kwargs:
         raise ValueError('Unexpected keyword arguments: ' + ','.join(kwargs))
     return CheckpointFunction.apply(function, preserve_rng_state, *args)
@@ -34,6 +44,13 @@ def checkpoint(function, *args, use_reentrant=None, preserve_rng_state=True, det
 
 def checkpoint_sequential(functions, segments, input, use_reentrant=None, **kwargs):
     """The functions one after the other, in `segments` checkpoints of which the last one is none."""
+    if use_reentrant is None and _C.policy('gradient_edges'):
+        warnings.warn('torch.utils.checkpoint.checkpoint_sequential: the use_reentrant parameter should be passed explicitly. '
+                      'In version 2.9 we will raise an exception if use_reentrant is not passed. use_reentrant=False is '
+                      'recommended, but if you need to preserve the current default behavior, you can pass '
+                      'use_reentrant=True. Refer to docs for more details on the differences between the two variants.',
+                      stacklevel=2)
+        use_reentrant = True
     functions = list(functions.children()) if isinstance(functions, tapedeck.nn.Module) else list(functions)
     size = len(functions) // segments
 
@@ -69,7 +86,7 @@ class CheckpointFunction(Function):
         if not any(isinstance(a, Tensor) and a.requires_grad for a in args):
             warnings.warn('None of the inputs have requires_grad=True. Gradients will be None')
         ctx.function = function
-        ctx.rng_state = _C.get_rng_state() if preserve_rng_state else None
+        ctx.rng_state = _C.default_generator._get_bytes() if preserve_rng_state else None
         ctx.others = [None if isinstance(a, Tensor) else (a,) for a in args]
         ctx.save_for_backward(*[a for a in args if isinstance(a, Tensor)])
         with no_grad():

@@ -1,0 +1,6 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""torch.backends.openmp: the engine computes without it."""
+
+
+def is_available():
+    return False

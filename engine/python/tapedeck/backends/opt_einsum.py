@@ -1,0 +1,10 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""torch.backends.opt_einsum: the engine computes without it."""
+
+
+def is_available():
+    return False
+
+
+enabled = False
+strategy = None
