@@ -30,13 +30,8 @@ typedef struct activation_node {
 } activation_node;
 
 /* What the formulas of the table are made of. */
-#define F(function) _Generic(x, float : function##f, default : function)
-#define C(function)                                                                                \
-  _Generic(x, float                                                                                \
-           : function##f, td_complex64                                                             \
-           : c##function##f, td_complex128                                                         \
-           : c##function, default                                                                  \
-           : function)
+#define F TD_OF_REAL
+#define C TD_OF_COMPLEX
 #define CDF(x) ((1 + F(erf)((x) * (T)M_SQRT1_2)) / 2)
 #define PDF(x) (F(exp)(-(x) * (x) / 2) * (T)(M_2_SQRTPI * M_SQRT1_2 / 2))
 #define S(x) (1 / (1 + F(exp)(-(x))))

@@ -27,6 +27,22 @@ td_real_sgn(double x) {
            : td_complex_sgn, default                                                               \
            : td_real_sgn)(x)
 
+/* The function for the type of x, as in TD_OF_REAL(exp)(x). The first macro knows C's functions of
+ * real numbers. The second adds C's of complex numbers, and the third those above. */
+#define TD_OF_REAL(function) _Generic(x, float : function##f, default : function)
+#define TD_OF_COMPLEX(function)                                                                    \
+  _Generic(x, float                                                                                \
+           : function##f, td_complex64                                                             \
+           : c##function##f, td_complex128                                                         \
+           : c##function, default                                                                  \
+           : function)
+#define TD_OF_OURS(function)                                                                       \
+  _Generic(x, float                                                                                \
+           : function##f, td_complex64                                                             \
+           : td_complex_##function, td_complex128                                                  \
+           : td_complex_##function, default                                                        \
+           : function)
+
 /* td_complex_abs is the real part of td_op_abs: the sizes of complex numbers, without history. */
 td_status td_complex_abs(td_tensor *self, td_tensor **out, td_error *error);
 

@@ -4,16 +4,6 @@
 #include "engine/ops/lapack_matrix.h"
 #include "engine/ops/op.h"
 
-static td_dtype
-real_of(td_dtype dtype) {
-  return dtype == TD_COMPLEX64 ? TD_FLOAT32 : dtype == TD_COMPLEX128 ? TD_FLOAT64 : dtype;
-}
-
-static td_dtype
-complex_of(td_dtype dtype) {
-  return dtype == TD_FLOAT64 || dtype == TD_COMPLEX128 ? TD_COMPLEX128 : TD_COMPLEX64;
-}
-
 /* Overwrites m with its eigenvectors. */
 static int
 find_symmetric(td_lapack_matrix *m, double *values) {
@@ -37,7 +27,7 @@ td_op_eigh(td_tensor *self, td_tensor ***out, uint32_t *n_out, td_error *error) 
   TD_LOCAL(values);
   TD_LOCAL(vectors);
   TD_LOCAL(info);
-  TD_TRY(td_lapack_beside(self, real_of(self->dtype), n, -1, &values, error));
+  TD_TRY(td_lapack_beside(self, td_dtype_real(self->dtype), n, -1, &values, error));
   TD_TRY(td_lapack_beside(self, self->dtype, n, n, &vectors, error));
   TD_TRY(td_lapack_info_beside(self, &info, error));
   if (TD_LAUNCH("linalg_eigh", 3, values, vectors, info, self))
@@ -97,8 +87,8 @@ td_op_eig(td_tensor *self, td_tensor ***out, uint32_t *n_out, td_error *error) {
   TD_LOCAL(values);
   TD_LOCAL(vectors);
   TD_LOCAL(info);
-  TD_TRY(td_lapack_beside(self, complex_of(self->dtype), n, -1, &values, error));
-  TD_TRY(td_lapack_beside(self, complex_of(self->dtype), n, n, &vectors, error));
+  TD_TRY(td_lapack_beside(self, td_dtype_complex(self->dtype), n, -1, &values, error));
+  TD_TRY(td_lapack_beside(self, td_dtype_complex(self->dtype), n, n, &vectors, error));
   TD_TRY(td_lapack_info_beside(self, &info, error));
   if (TD_LAUNCH("linalg_eig", 3, values, vectors, info, self))
     for (int64_t i = 0; i < td_n_matrices(self); i++) {
@@ -145,7 +135,7 @@ td_op_svd(td_tensor *self, bool full, td_tensor ***out, uint32_t *n, td_error *e
   TD_LOCAL(vh);
   TD_LOCAL(info);
   TD_TRY(td_lapack_beside(self, self->dtype, rows, full ? rows : k, &u, error));
-  TD_TRY(td_lapack_beside(self, real_of(self->dtype), k, -1, &s, error));
+  TD_TRY(td_lapack_beside(self, td_dtype_real(self->dtype), k, -1, &s, error));
   TD_TRY(td_lapack_beside(self, self->dtype, full ? columns : k, columns, &vh, error));
   TD_TRY(td_lapack_info_beside(self, &info, error));
   if (TD_LAUNCH("linalg_svd", 4, u, s, vh, info, self))

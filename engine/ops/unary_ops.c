@@ -55,20 +55,10 @@ typedef void (*unary_kernel)(td_tensor *out, const td_tensor *in);
 #define unary_walk(walk, name, out, in)                                                            \
   td_walk_init_named(walk, name, 1, (out)->n_dims, (out)->sizes, 2, (const td_tensor *[]){out, in})
 
-/* F(f)(x) is the float function for float. FLOATING rows have no kernel for integers. */
-#define F(function) _Generic(x, float : function##f, default : function)
-#define C(function)                                                                                \
-  _Generic(x, float                                                                                \
-           : function##f, td_complex64                                                             \
-           : c##function##f, td_complex128                                                         \
-           : c##function, default                                                                  \
-           : function)
-#define D(function)                                                                                \
-  _Generic(x, float                                                                                \
-           : function##f, td_complex64                                                             \
-           : td_complex_##function, td_complex128                                                  \
-           : td_complex_##function, default                                                        \
-           : function)
+/* FLOATING rows have no kernel for integers. */
+#define F TD_OF_REAL
+#define C TD_OF_COMPLEX
+#define D TD_OF_OURS
 #define FLOATING_ONLY(T, expression) TD_DISPATCH_FLOATING(out->dtype, UNARY_ROWS(T, expression))
 #define EVERY_REAL(T, expression) TD_DISPATCH(out->dtype, UNARY_ROWS(T, expression))
 #define KERNEL_FLOATING FLOATING_ONLY

@@ -126,7 +126,7 @@ randn_like(PyObject *self, PyObject *args, PyObject *kwargs) {
 
 static td_dtype
 dtype_of_number(const tdpy_number *number) {
-  if (number->is_complex) return td_default_dtype() == TD_FLOAT64 ? TD_COMPLEX128 : TD_COMPLEX64;
+  if (number->is_complex) return td_dtype_complex(td_default_dtype());
   if (number->is_bool) return TD_BOOL;
   return number->is_integer ? TD_INT64 : td_default_dtype();
 }

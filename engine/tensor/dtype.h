@@ -81,6 +81,12 @@ static inline td_dtype
 td_dtype_real(td_dtype dtype) {
   return dtype == TD_COMPLEX64 ? TD_FLOAT32 : dtype == TD_COMPLEX128 ? TD_FLOAT64 : dtype;
 }
+/* td_dtype_complex is the complex dtype with parts of a dtype: complex128 of float64, else
+ * complex64. A complex dtype is its own. */
+static inline td_dtype
+td_dtype_complex(td_dtype dtype) {
+  return td_dtype_real(dtype) == TD_FLOAT64 ? TD_COMPLEX128 : TD_COMPLEX64;
+}
 /* td_dtype_is_differentiable: tensors of this dtype may have gradients. */
 static inline bool
 td_dtype_is_differentiable(td_dtype dtype) {
