@@ -9,6 +9,7 @@
 #include "engine/python/bind.h"
 #include "engine/python/errors.h"
 #include "engine/python/intercept.h"
+#include "engine/python/results.h"
 #include "engine/python/tensor_object.h"
 #include "engine/python/types.h"
 
@@ -37,15 +38,6 @@
 #include <math.h>
 #include <string.h>
 
-/* The result of an operation: `one`, or `one` and `two`, or a list. */
-typedef struct results {
-  td_tensor *one, *two; /* (owned references) */
-  td_tensor **many;     /* (owned) of n owned references */
-  uint32_t n;
-  PyObject *truth; /* (borrowed) */
-  bool is_plain;   /* a pair without names */
-} results_of;
-
 #define T(i) v[i].tensor
 #define N(i, otherwise) (v[i].given ? v[i].number.value : (otherwise))
 #define I(i, otherwise) (v[i].given ? v[i].integer : (otherwise))
@@ -60,7 +52,7 @@ typedef struct results {
 #define R(i) v[i].generator
 #define SELF(op, ...) (results->one = td_tensor_ref(T(0)), op(__VA_ARGS__, error))
 #define TRUTH(condition) (results->truth = (condition) ? Py_True : Py_False, TD_OK)
-#define CHOICE(name) static td_status name(tdpy_value *v, td_error *error, results_of *results)
+#define CHOICE(name) static td_status name(tdpy_value *v, td_error *error, tdpy_results *results)
 
 /* Returns TD_REDUCTION_NONE - 1 for an unknown word; the operation's caller refuses it. */
 static td_reduction
@@ -159,7 +151,7 @@ CHOICE(contiguous) {
 }
 
 static td_status
-masked_fill_complex(tdpy_value *v, td_error *error, results_of *results) {
+masked_fill_complex(tdpy_value *v, td_error *error, tdpy_results *results) {
   td_tensor *filling = tdpy_operand(v[2].object, T(0));
   td_status status = ONE(td_op_masked_fill_tensor, T(0), T(1), filling);
   td_tensor_unref(filling);
@@ -191,7 +183,7 @@ where_of(td_tensor *condition, PyObject *yes, PyObject *no, td_tensor **out, td_
 
 /* One list of indices for each dimension. A number counts as one element. */
 static td_status
-places_of(td_tensor *self, results_of *results, td_error *error) {
+places_of(td_tensor *self, tdpy_results *results, td_error *error) {
   td_tensor *places = NULL, *wide = NULL;
   td_status status = self->n_dims ? TD_OK : td_op_unsqueeze(self, 0, &wide, error);
   if (!status) status = td_op_nonzero(wide ? wide : self, &places, error);
@@ -297,7 +289,7 @@ typedef td_status (*reduce_dims)(td_tensor *self, int n_dims, const int64_t *dim
                                  td_tensor **out, td_error *error);
 
 static td_status
-reduce(reduce_all all, reduce_dims some, tdpy_value *v, td_error *error, results_of *results) {
+reduce(reduce_all all, reduce_dims some, tdpy_value *v, td_error *error, tdpy_results *results) {
   td_tensor *self = NULL;
   td_status status = as_dtype(&v[0], &v[3], &self, error);
   if (status) return status;
@@ -309,7 +301,7 @@ reduce(reduce_all all, reduce_dims some, tdpy_value *v, td_error *error, results
 /* Of no dims all are meant. */
 static td_status
 reduce_dims_of(reduce_dims some, const char *parameters, tdpy_value *v, td_error *error,
-               results_of *results) {
+               tdpy_results *results) {
   if (!strstr(parameters, "dtype")) return some(T(0), S(1), B(2, 0), &results->one, error);
   td_tensor *self = NULL;
   td_status status = as_dtype(&v[0], &v[3], &self, error);
@@ -337,7 +329,7 @@ CHOICE(mean) {
 typedef td_status (*along)(td_tensor *self, int64_t dim, td_tensor **out, td_error *error);
 
 static td_status
-along_dim(along op, tdpy_value *v, td_error *error, results_of *results) {
+along_dim(along op, tdpy_value *v, td_error *error, tdpy_results *results) {
   td_tensor *self = NULL;
   td_status status = as_dtype(&v[0], &v[2], &self, error);
   if (!status) status = op(self, I(1, 0), &results->one, error);
@@ -374,7 +366,7 @@ typedef td_status (*spread_op)(td_tensor *self, int n_dims, const int64_t *dims,
 
 /* std(unbiased), std(dim, unbiased, keepdim), std(dim, correction=). */
 static td_status
-spread(spread_op op, tdpy_value *v, td_error *error, results_of *results) {
+spread(spread_op op, tdpy_value *v, td_error *error, tdpy_results *results) {
   tdpy_sizes dims = {0};
   bool first_is_unbiased = G(1) && PyBool_Check(v[1].object);
   if (G(1) && !first_is_unbiased && !tdpy_sizes_converter(v[1].object, &dims))
@@ -489,80 +481,6 @@ CHOICE(attention) {
   return ONE(td_op_attention, &attention);
 }
 
-static PyObject *
-wrap_many(td_tensor **many, uint32_t n) {
-  PyObject *tuple = PyTuple_New(n);
-  for (uint32_t i = 0; i < n; i++) {
-    PyObject *item = tuple ? tdpy_tensor_wrap(many[i]) : NULL;
-    if (tuple) PyTuple_SET_ITEM(tuple, i, item);
-  }
-  free(many);
-  return tuple;
-}
-
-static PyObject *
-pair_repr(PyObject *pair) {
-  return PyUnicode_FromFormat("%s(\nvalues=%R,\nindices=%R)", Py_TYPE(pair)->tp_name,
-                              PyStructSequence_GetItem(pair, 0), PyStructSequence_GetItem(pair, 1));
-}
-
-/* torch.return_types.max and so on, made at its first use: (borrowed) or NULL. */
-static PyTypeObject *
-pair_type(const char *name) {
-  static PyStructSequence_Field fields[] = {{"values", NULL}, {"indices", NULL}, {NULL}};
-  static PyObject *types;
-  char full[64];
-  if (!types) types = PyDict_New();
-  PyObject *known = types ? PyDict_GetItemString(types, name) : NULL;
-  if (known || !types) return (PyTypeObject *)known;
-  snprintf(full, sizeof full, "torch.return_types.%s", name);
-  PyStructSequence_Desc description = {full, NULL, fields, 2};
-  PyTypeObject *type = PyStructSequence_NewType(&description);
-  if (!type) return NULL;
-  type->tp_repr = pair_repr;
-  int failed = PyDict_SetItemString(types, name, (PyObject *)type);
-  Py_DECREF(type);
-  return failed ? NULL : type;
-}
-
-static PyObject *
-wrap_pair(const char *name, td_tensor *values, td_tensor *indices) {
-  PyTypeObject *type = pair_type(name);
-  PyObject *pair = type ? PyStructSequence_New(type) : NULL;
-  if (!pair) return NULL;
-  PyStructSequence_SET_ITEM(pair, 0, tdpy_tensor_wrap(values));
-  PyStructSequence_SET_ITEM(pair, 1, tdpy_tensor_wrap(indices));
-  return pair;
-}
-
-static void
-drop(results_of *results) {
-  td_tensor_unref(results->one);
-  td_tensor_unref(results->two);
-  for (uint32_t i = 0; i < results->n; i++)
-    td_tensor_unref(results->many[i]);
-  free(results->many);
-}
-
-static PyObject *
-finish(const char *name, td_status status, results_of *results, td_error *error) {
-  bool returned = status == TD_OK; /* results may be there although an error is pending */
-  if (!tdpy_check(status, error)) {
-    if (returned) drop(results);
-    return NULL;
-  }
-  if (results->truth) return Py_NewRef(results->truth);
-  if (results->many) return wrap_many(results->many, results->n);
-  if (results->is_plain) {
-    td_tensor *pair[] = {results->one, results->two};
-    PyObject *tuple = tdpy_tensors_wrap(pair, 2);
-    drop(results);
-    return tuple;
-  }
-  if (results->two) return wrap_pair(name, results->one, results->two);
-  return tdpy_tensor_wrap(results->one);
-}
-
 /* PyTorch's texts for arguments that every operation refuses alike. */
 static bool
 check_words(const tdpy_signature *signature, const tdpy_value *values) {
@@ -602,14 +520,14 @@ count_failure(const tdpy_signature *signature, const tdpy_value *values, td_stat
     static tdpy_signature signature = {.text = #name " " parameters};                              \
     tdpy_value v[TDPY_MAX_PARAMETERS];                                                             \
     td_error error_ = {0}, *error = &error_;                                                       \
-    results_of results_ = {0}, *results = &results_;                                               \
+    tdpy_results results_ = {0}, *results = &results_;                                             \
     TDPY_INTERCEPT(#name, self_or_null, args, kwargs);                                             \
     if (!tdpy_bind(&signature, self_or_null, args, kwargs, v)) return NULL;                        \
     bool fine = check_words(&signature, v);                                                        \
     td_status status = fine ? (call) : TD_OK;                                                      \
     if (status) count_failure(&signature, v, status);                                              \
     tdpy_values_clear(&signature, v);                                                              \
-    return fine ? finish(#name, status, results, error) : NULL;                                    \
+    return fine ? tdpy_results_wrap(#name, status, results, error) : NULL;                         \
   }
 #define TDPY_METHOD(name, parameters, call) DEFINE(name, parameters, call, self)
 #define TDPY_FUNCTION(name, parameters, call) DEFINE(name, parameters, call, NULL)

@@ -15,27 +15,46 @@
 #include <string.h>
 #include <structmember.h>
 
+/* Of a call: n by place, then those of the names. */
+typedef struct arguments {
+  PyObject *const *values; /* (borrowed) */
+  Py_ssize_t n;
+  PyObject *names; /* (borrowed) a tuple, or NULL */
+} arguments;
+
 typedef struct out_function {
   PyObject_HEAD vectorcallfunc call;
   PyObject *function; /* (owned reference) what computes the result */
   PyObject *name;     /* (owned reference) */
 } out_function;
 
+static Py_ssize_t
+n_names(const arguments *given) {
+  return given->names ? PyTuple_GET_SIZE(given->names) : 0;
+}
+
+static Py_ssize_t
+n_values(const arguments *given) {
+  return given->n + n_names(given);
+}
+
 static bool
-needs_history(PyObject *const *args, Py_ssize_t n, const td_tensor *out) {
+needs_history(const arguments *given, const td_tensor *out) {
   if (!td_grad_mode() || td_inference_mode()) return false;
-  for (Py_ssize_t i = 0; i < n; i++)
-    if (tdpy_tensor_is(args[i]) && td_requires_grad(tdpy_tensor_of(args[i]))) return true;
+  for (Py_ssize_t i = 0; i < n_values(given); i++)
+    if (tdpy_tensor_is(given->values[i]) && td_requires_grad(tdpy_tensor_of(given->values[i])))
+      return true;
   return td_requires_grad(out);
 }
 
 /* Forward mode has an error of its own. Returns false if it raised it. */
 static bool
-has_no_tangent(PyObject *const *args, Py_ssize_t n, PyObject *out, PyObject *name) {
+has_no_tangent(const arguments *given, PyObject *out, PyObject *name) {
   PyObject *module = PyImport_ImportModule("tapedeck.autograd.forward_ad");
+  Py_ssize_t n = n_values(given);
   PyObject *tensors = PyTuple_New(n + 1);
   for (Py_ssize_t i = 0; tensors && i <= n; i++)
-    PyTuple_SET_ITEM(tensors, i, Py_NewRef(i < n ? args[i] : out));
+    PyTuple_SET_ITEM(tensors, i, Py_NewRef(i < n ? given->values[i] : out));
   PyObject *done =
       module && tensors ? PyObject_CallMethod(module, "refuse_out", "OO", name, tensors) : NULL;
   Py_XDECREF(tensors);
@@ -44,16 +63,22 @@ has_no_tangent(PyObject *const *args, Py_ssize_t n, PyObject *out, PyObject *nam
   return done != NULL;
 }
 
-static td_status
-check(const char *name, PyObject *const *args, Py_ssize_t n, const td_tensor *out,
-      td_error *error) {
-  if (needs_history(args, n, out))
-    return td_error_set(error, TD_AUTOGRAD,
-                        "%s(): functions with out=... arguments don't support automatic "
-                        "differentiation, but one of the arguments requires grad.",
-                        name);
-  td_status status = td_check_in_place(out, false, error);
-  return status ? status : td_check_overlap(out, error);
+/* Whether the function may write into out; else raises. */
+static bool
+may_write(const arguments *given, PyObject *object, PyObject *name) {
+  td_error error = {0};
+  td_tensor *out = tdpy_tensor_of(object);
+  td_status status = TD_OK;
+  if (needs_history(given, out)) {
+    if (!has_no_tangent(given, object, name)) return false;
+    status = td_error_set(&error, TD_AUTOGRAD,
+                          "%s(): functions with out=... arguments don't support automatic "
+                          "differentiation, but one of the arguments requires grad.",
+                          PyUnicode_AsUTF8(name));
+  }
+  if (!status) status = td_check_in_place(out, false, &error);
+  if (!status) status = td_check_overlap(out, &error);
+  return tdpy_check(status, &error);
 }
 
 static int
@@ -100,46 +125,36 @@ give(out_function *self, PyObject *result, PyObject *out) {
   return tdpy_check(status, &error) ? Py_NewRef(out) : NULL;
 }
 
-/* Calls the function without the keyword at `at`. */
-static PyObject *
-call_without(out_function *self, PyObject *const *args, Py_ssize_t n, PyObject *names,
-             Py_ssize_t at) {
-  Py_ssize_t n_names = PyTuple_GET_SIZE(names);
-  PyObject **left = PyMem_New(PyObject *, n + n_names);
-  PyObject *left_names = left ? PyTuple_New(n_names - 1) : NULL, *result = NULL;
-  Py_ssize_t n_left = 0;
-  for (Py_ssize_t i = 0; left_names && i < n + n_names; i++)
-    if (i != n + at) left[n_left++] = args[i];
-  for (Py_ssize_t i = 0, j = 0; left_names && i < n_names; i++)
-    if (i != at) PyTuple_SET_ITEM(left_names, j++, Py_NewRef(PyTuple_GET_ITEM(names, i)));
-  if (left_names) result = PyObject_Vectorcall(self->function, left, (size_t)n, left_names);
-  Py_XDECREF(left_names);
-  PyMem_Free(left);
-  return result;
-}
-
+/* The place of the first of these names among the keywords, or -1. */
 static Py_ssize_t
-find(PyObject *names, const char *name) {
-  for (Py_ssize_t i = 0; names && i < PyTuple_GET_SIZE(names); i++)
-    if (PyUnicode_CompareWithASCIIString(PyTuple_GET_ITEM(names, i), name) == 0) return i;
+find(const arguments *given, const char *const *names, size_t n) {
+  for (size_t which = 0; which < n; which++)
+    for (Py_ssize_t i = 0; i < n_names(given); i++)
+      if (PyUnicode_CompareWithASCIIString(PyTuple_GET_ITEM(given->names, i), names[which]) == 0)
+        return i;
   return -1;
 }
+#define FIND(given, ...)                                                                           \
+  find(given, (const char *const[]){__VA_ARGS__},                                                  \
+       TD_N_ELEMENTS(((const char *const[]){__VA_ARGS__})))
 
-/* f(input=x, ...) is f(x, ...): the functions are methods, which know no name for their object. */
+typedef PyObject *(*caller)(out_function *self, const arguments *given);
+
+/* Calls without the keyword at `at`, or with its value as the first argument. */
 static PyObject *
-call_with_first(out_function *self, PyObject *const *args, PyObject *names, Py_ssize_t at) {
-  Py_ssize_t n_names = PyTuple_GET_SIZE(names), n = 0;
-  PyObject **all = PyMem_New(PyObject *, n_names);
-  PyObject *left = all ? PyTuple_New(n_names - 1) : NULL, *result = NULL;
-  if (left) all[0] = args[at];
-  for (Py_ssize_t i = 0; left && i < n_names; i++) {
-    if (i == at) continue;
-    PyTuple_SET_ITEM(left, n++, Py_NewRef(PyTuple_GET_ITEM(names, i)));
-    all[n] = args[i];
-  }
-  if (left) result = PyObject_Vectorcall((PyObject *)self, all, 1, left);
-  Py_XDECREF(left);
-  PyMem_Free(all);
+call_without(out_function *self, const arguments *given, Py_ssize_t at, bool is_first,
+             caller call) {
+  PyObject **values = PyMem_New(PyObject *, n_values(given)), *result = NULL;
+  PyObject *names = values ? PyTuple_New(n_names(given) - 1) : NULL;
+  Py_ssize_t n = 0, n_left = 0;
+  if (names && is_first) values[n++] = given->values[given->n + at];
+  for (Py_ssize_t i = 0; names && i < n_values(given); i++)
+    if (i != given->n + at) values[n++] = given->values[i];
+  for (Py_ssize_t i = 0; names && i < n_names(given); i++)
+    if (i != at) PyTuple_SET_ITEM(names, n_left++, Py_NewRef(PyTuple_GET_ITEM(given->names, i)));
+  if (names) result = call(self, &(arguments){values, given->n + is_first, names});
+  Py_XDECREF(names);
+  PyMem_Free(values);
   return result;
 }
 
@@ -170,62 +185,59 @@ refuse_first(const char *name, PyObject *first) {
                       name, tdpy_type_name(first));
 }
 
+static PyObject *compute(out_function *self, const arguments *given);
+
 /* The first argument is no tensor. Few methods take a number there. */
 static PyObject *
-call_with_number(out_function *self, PyObject *const *args, Py_ssize_t n, PyObject *names) {
+compute_with_number(out_function *self, const arguments *given) {
   const char *name = PyUnicode_AsUTF8(self->name);
+  PyObject *first = given->values[0];
+  Py_ssize_t n = n_values(given), at = FIND(given, "other", "exponent");
+  PyObject *other = given->n > 1 ? given->values[1] : at >= 0 ? given->values[given->n + at] : NULL;
   tdpy_number number;
-  if (!tdpy_number_read(args[0], &number) || n < 2) return refuse_first(name, args[0]);
-  if (strcmp(name, "pow") == 0) return PyNumber_Power(args[0], args[1], Py_None);
-  PyObject *tensor = takes_numbers(name) ? number_as_tensor(args[0], args[1]) : NULL;
-  if (!tensor) return refuse_first(name, args[0]);
-  Py_ssize_t n_all = n + (names ? PyTuple_GET_SIZE(names) : 0);
-  PyObject **all = PyMem_New(PyObject *, n_all);
-  memcpy(all, args, (size_t)n_all * sizeof *all);
+  if (!other || !tdpy_number_read(first, &number)) return refuse_first(name, first);
+  if (strcmp(name, "pow") == 0 && n == 2 && tdpy_tensor_is(other))
+    return PyNumber_Power(first, other, Py_None);
+  PyObject *tensor = takes_numbers(name) ? number_as_tensor(first, other) : NULL;
+  if (!tensor) return PyErr_Occurred() ? NULL : refuse_first(name, first);
+  PyObject **all = PyMem_New(PyObject *, n);
+  memcpy(all, given->values, (size_t)n * sizeof *all);
   all[0] = tensor;
-  PyObject *result = PyObject_Vectorcall((PyObject *)self, all, (size_t)n, names);
+  PyObject *result = compute(self, &(arguments){all, given->n, given->names});
   PyMem_Free(all);
   Py_DECREF(tensor);
   return result;
 }
 
-static bool
-is_method(const out_function *self) {
-  return Py_IS_TYPE(self->function, &PyMethodDescr_Type);
-}
-
-static Py_ssize_t
-find_first(PyObject *names) {
-  Py_ssize_t at = find(names, "input");
-  if (at < 0) at = find(names, "self");
-  return at < 0 ? find(names, "tensor") : at;
+/* f(input=x, ...) is f(x, ...): the functions are methods, which know no name for their object. */
+static PyObject *
+compute(out_function *self, const arguments *given) {
+  bool is_method = Py_IS_TYPE(self->function, &PyMethodDescr_Type);
+  Py_ssize_t first = given->n == 0 ? FIND(given, "input", "self", "tensor") : -1;
+  if (first >= 0) return call_without(self, given, first, true, compute);
+  if (is_method && given->n == 0)
+    return PyErr_Format(PyExc_TypeError, "%U() missing 1 required positional arguments: \"input\"",
+                        self->name);
+  if (is_method && !tdpy_tensor_is(given->values[0])) return compute_with_number(self, given);
+  return PyObject_Vectorcall(self->function, given->values, (size_t)given->n, given->names);
 }
 
 static PyObject *
-call(PyObject *object, PyObject *const *args, size_t flags, PyObject *names) {
+call(PyObject *object, PyObject *const *values, size_t flags, PyObject *names) {
   out_function *self = (out_function *)object;
-  Py_ssize_t at = find(names, "out"), n = PyVectorcall_NARGS(flags), first;
-  if (n == 0 && (first = find_first(names)) >= 0) return call_with_first(self, args, names, first);
-  if (is_method(self) && n > 0 && !tdpy_tensor_is(args[0]))
-    return call_with_number(self, args, n, names);
-  if (is_method(self) && n == 0)
-    return PyErr_Format(PyExc_TypeError, "%U() missing 1 required positional arguments: \"input\"",
-                        self->name);
-  if (at < 0) return PyObject_Vectorcall(self->function, args, flags, names);
-  PyObject *out = args[n + at];
-  if (out == Py_None) return call_without(self, args, n, names, at);
+  arguments given = {values, PyVectorcall_NARGS(flags), names};
+  Py_ssize_t at = FIND(&given, "out");
+  if (at < 0) return compute(self, &given);
+  PyObject *out = values[given.n + at];
+  if (out == Py_None) return call_without(self, &given, at, false, compute);
   if (!tdpy_tensor_is(out))
     return PyErr_Format(PyExc_TypeError, "%U(): argument 'out' must be Tensor, not %s", self->name,
                         Py_TYPE(out)->tp_name);
-  td_error error = {0};
-  if (needs_history(args, n, tdpy_tensor_of(out)) && !has_no_tangent(args, n, out, self->name))
-    return NULL;
-  td_status status = check(PyUnicode_AsUTF8(self->name), args, n, tdpy_tensor_of(out), &error);
-  if (!tdpy_check(status, &error)) return NULL;
-  PyObject *result = call_without(self, args, n, names, at);
-  PyObject *given = result ? give(self, result, out) : NULL;
+  if (!may_write(&given, out, self->name)) return NULL;
+  PyObject *result = call_without(self, &given, at, false, compute);
+  PyObject *written = result ? give(self, result, out) : NULL;
   Py_XDECREF(result);
-  return given;
+  return written;
 }
 
 static void

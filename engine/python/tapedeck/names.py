@@ -33,11 +33,6 @@ globals().update({name + '_': getattr(Tensor, name + '_') for name in (
     'log log10 log1p log2 neg reciprocal relu round rsqrt sigmoid sin sinh sqrt tan tanh trunc zero').split()})
 
 
-def pow(input, exponent):
-    """Of two tensors, or a tensor and a number."""
-    return Tensor.pow(input, exponent) if isinstance(input, Tensor) else input ** exponent
-
-
 def set_num_threads(n):
     """Does nothing: an operation runs on the calling thread alone."""
 
@@ -55,6 +50,6 @@ def is_inference(input):
     return input.is_inference()
 
 
-globals().update({function.__name__: _C.with_out(function.__name__, function) for function in (cat, stack)})
+globals().update({function.__name__: _C.with_out(function.__name__, function) for function in (cat, stack, where)})
 
 __all__ = [name for name in globals() if not name.startswith('_')]
