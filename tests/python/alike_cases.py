@@ -271,6 +271,21 @@ copy.deepcopy(torch.exp) is torch.exp; pickle.loads(pickle.dumps(torch.exp)) is 
 NEWER = """
 slope(F.mse_loss, torch.tensor([3, 3])); slope(F.mse_loss, torch.ones(2).double()); torch.zeros(2).to(complex).dtype
 torch.pow(2, leaf()); torch.stack(torch.ones(2))
+torch.pow(a, 2, out=torch.empty(2, 3)); torch.pow(2, a, out=torch.empty(2, 3)); torch.pow(2, exponent=a); torch.pow(input=a, exponent=2)
+torch.add(1, other=a); torch.add(1, a, out=torch.empty(2, 3)); torch.add(1, other=a, alpha=2, out=torch.empty(0)); torch.exp(out=a)
+torch.add(s, other=leaf(), out=torch.empty(2, 2)); torch.add(input=leaf(), other=s, out=torch.empty(2, 2)); torch.exp(1, out=a)
+torch.where(s > 2, s, s, out=torch.empty(2, 2)); torch.cat(tensors=[s, s], dim=1, out=torch.empty(0)); torch.add(s, s, out=None)
+linalg.solve_triangular(s, b.mT, upper=False); linalg.solve_triangular(s, b, upper=False); linalg.solve_triangular(s, s[0], upper=False)
+linalg.solve_triangular(s, torch.stack([s, s]), upper=False); linalg.solve_triangular(torch.stack([s, s]), s, upper=False, left=False)
+linalg.solve_triangular(b, s, upper=False); linalg.solve_triangular(torch.stack([s] * 3), torch.stack([s] * 2), upper=False)
+linalg.solve(s, s[0], left=False); linalg.solve(s, torch.tensor(1.)); linalg.solve(s, s.double()); linalg.solve(torch.stack([s, s]), s[0])
+linalg.lu_solve(s, one, s[0]); linalg.lu_solve(s, one, b); linalg.lu_solve(s, one, b.mT); linalg.lu_solve(s, one.long(), s)
+linalg.lu_solve(s, one[:1], s); linalg.lu_solve(torch.stack([s, s]), one, s); linalg.lu_solve(s, one, torch.stack([s, s]))
+linalg.lu_solve(s, one, s.double()); linalg.lu_solve(s, one, b, left=False); torch.lu_unpack(s, one); torch.lu_unpack(s, one + 2)
+torch.lu_unpack(s, one - 1); torch.lu_unpack(s, one.long()); torch.lu_unpack(s[0], one); torch.cholesky_solve(s[0], s)
+torch.cholesky_solve(s, s[0]); torch.cholesky_solve(s, b); torch.cholesky_solve(b, s); torch.cholesky_solve(s.double(), s)
+torch.cholesky_solve(s, torch.stack([s, s])); torch.cholesky_inverse(b); torch.cholesky_inverse(s[0]); linalg.lstsq(s[0], s[0])
+linalg.lstsq(b, torch.ones(2)); linalg.lstsq(s, torch.stack([s, s])); linalg.lstsq(s, s.double()); linalg.lstsq(s, torch.tensor(1.))
 """
 
 
@@ -299,7 +314,8 @@ def slope(loss, target):
 
 
 def evaluated(lines):
-    names = {**globals(), 'a': torch.arange(6).view(2, 3)}
+    names = {**globals(), 'linalg': torch.linalg, 'a': torch.arange(6).view(2, 3), 'b': torch.ones(3, 2),
+             's': torch.tensor([[2., 0.], [4., 2.]]), 'one': torch.tensor([1, 2], dtype=torch.int32)}
     return {line: said(lambda: eval(line, names)) for line in lines.strip().replace('\n', '; ').split('; ')}
 
 

@@ -1,47 +1,25 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """torch.linalg: norms, decompositions and solutions of equations."""
-import collections
 import math
 
-from tapedeck import _C, eigen, equations, factors
+from tapedeck import _C, eigen, equations
 from tapedeck import decompositions as of
 from tapedeck.composed import FUNCTIONS
 from tapedeck.equations import LinAlgError, check_info
+from tapedeck.lu_functions import lu, lu_factor, lu_factor_ex, lu_solve, lu_unpack, torch_lu_solve
+from tapedeck.operands import check, is_vector, match, result, solvable
 from tapedeck.products import _cross, cross, diagonal, multi_dot, vecdot
 from tapedeck.refused import checked, scalar_name
 
 matrix_power, matmul = FUNCTIONS['matrix_power'], _C.Tensor.matmul
 
 
-def _result(name, *fields):
-    """A named tuple that prints as PyTorch's do."""
-    kind = collections.namedtuple('linalg_' + name, fields)
-    kind.__module__ = 'torch.return_types'
-    kind.__repr__ = lambda self: (f'torch.return_types.linalg_{name}(\n'
-                                  + ',\n'.join(f'{f}={v!r}' for f, v in zip(fields, self)) + ')')
-    return kind
-
-
-_Slogdet, _Qr, _Eigh = _result('slogdet', 'sign', 'logabsdet'), _result('qr', 'Q', 'R'), _result('eigh', 'eigenvalues',
+_Slogdet, _Qr, _Eigh = result('linalg_slogdet', 'sign', 'logabsdet'), result('linalg_qr', 'Q', 'R'), result('linalg_eigh', 'eigenvalues',
                                                                                               'eigenvectors')
-_Svd, _LuFactor, _Lu = _result('svd', 'U', 'S', 'Vh'), _result('lu_factor', 'LU', 'pivots'), _result('lu', 'P', 'L', 'U')
-_LuFactorEx, _Eig = _result('lu_factor_ex', 'LU', 'pivots', 'info'), _result('eig', 'eigenvalues', 'eigenvectors')
-_LuUnpack = collections.namedtuple('lu_unpack', 'P L U')
-_InvEx, _CholeskyEx, _SolveEx = (_result('inv_ex', 'inverse', 'info'), _result('cholesky_ex', 'L', 'info'),
-                                 _result('solve_ex', 'result', 'info'))
-_Lstsq = _result('lstsq', 'solution', 'residuals', 'rank', 'singular_values')
-
-
-def _check(name, a, square=False, takes_complex=False):
-    if a.dim() < 2:
-        raise RuntimeError(f'linalg.{name}: The input tensor A must have at least 2 dimensions.')
-    if square and a.size(-1) != a.size(-2):
-        raise RuntimeError(f'linalg.{name}: A must be batches of square matrices, but they are {a.size(-2)} by {a.size(-1)} '
-                           'matrices')
-    if a.is_complex() and not takes_complex:
-        raise RuntimeError(f'linalg.{name} of complex matrices is not there yet')
-    if not a.is_floating_point() and not a.is_complex():
-        raise RuntimeError(f'linalg.{name}: Expected a floating point or complex tensor as input. Got {scalar_name(a)}')
+_Svd, _Eig = result('linalg_svd', 'U', 'S', 'Vh'), result('linalg_eig', 'eigenvalues', 'eigenvectors')
+_InvEx, _CholeskyEx, _SolveEx = (result('linalg_inv_ex', 'inverse', 'info'), result('linalg_cholesky_ex', 'L', 'info'),
+                                 result('linalg_solve_ex', 'result', 'info'))
+_Lstsq = result('linalg_lstsq', 'solution', 'residuals', 'rank', 'singular_values')
 
 
 def _rtol(a, rtol=None):
@@ -106,20 +84,14 @@ def matrix_rank(A, tol=None, hermitian=False, *, atol=None, rtol=None):
 # Equations.
 
 def solve_ex(A, B, *, left=True, check_errors=False):
-    _check('solve', A, True, True)
-    vector = B.dim() == 1 or (A.dim() - 1 == B.dim() and A.shape[:-1] == B.shape)
-    rows, columns = (B.size(-1), 1) if vector else B.shape[-2:]
-    if (rows if left else columns) != A.size(-1):
-        raise RuntimeError(f'linalg.solve: Incompatible shapes of A and B for the equation {"AX = B" if left else "XA = B"} '
-                           f'({A.size(-2)}x{A.size(-1)} and {rows}x{columns})')
-    if not left:
-        x, info = solve_ex(A.mT, B.mT)
-        return _SolveEx(x.mT, info)
-    batch = B.shape[:-1] if vector else B.shape[:-2]
-    if A.shape[:-2] != batch:
-        batch = (_C.zeros(A.shape[:-2]) + _C.zeros(batch)).shape
-        A, B = A.expand(*batch, *A.shape[-2:]), B.expand(*batch, *B.shape[-1 if vector else -2:])
-    return _SolveEx(*equations.solve_ex(A, B))
+    if is_vector(A, B):
+        A, right = solvable('solve', A, B.detach().unsqueeze(-1), left)
+        return _SolveEx(*equations.solve_ex(A, B if B.dim() == A.dim() - 1 else B.expand(right.shape[:-1])))
+    A, B = solvable('solve', A, B, left)
+    if left:
+        return _SolveEx(*equations.solve_ex(A, B))
+    x, info = equations.solve_ex(A.mT, B.mT)
+    return _SolveEx(x.mT, info)
 
 
 def solve(A, B, *, left=True):
@@ -129,7 +101,7 @@ def solve(A, B, *, left=True):
 
 
 def inv_ex(A, *, check_errors=False):
-    _check('inv', A, True, True)
+    check('inv', A, True, True)
     return _InvEx(*equations.inv_ex(A))
 
 
@@ -142,20 +114,38 @@ def inv(A):
 
 
 def solve_triangular(A, B, *, upper, left=True, unitriangular=False):
-    _check('solve_triangular', A, True, True)
+    A, B = solvable('solve_triangular', A, B, left)
     return equations.solve_triangular(A, B, upper, left, unitriangular)
 
 
 @checked
 def pinv(A, rcond=None, hermitian=False, *, atol=None, rtol=None):
-    _check('pinv', A)
+    check('pinv', A)
     return of.pinv(A, _rtol(A, rtol if rcond is None else rcond))
 
 
+def _check_lstsq(A, B):
+    if A.dim() < 2:
+        raise RuntimeError('torch.linalg.lstsq: input must have at least 2 dimensions.')
+    if B.dim() < 1:
+        raise RuntimeError('torch.linalg.lstsq: other must have at least 1 dimension.')
+    if A.dtype != B.dtype:
+        raise RuntimeError("torch.linalg.lstsq: Expected input and other to have the same dtype, but got input's dtype "
+                           f"{scalar_name(A)} and other's dtype {scalar_name(B)}")
+    check('lstsq', A)
+    if A.dim() - B.dim() not in (0, 1):
+        raise RuntimeError('torch.linalg.lstsq: input.dim() must be greater or equal to other.dim() and (input.dim() - '
+                           'other.dim()) <= 1')
+    at = -1 if is_vector(A, B) else -2
+    if B.size(at) != A.size(-2):
+        raise RuntimeError(f'torch.linalg.lstsq: input.size(-2) should match other.size({at})')
+
+
 def lstsq(A, B, rcond=None, *, driver=None):
-    _check('lstsq', A)
-    vector = B.dim() == A.dim() - 1
+    _check_lstsq(A, B)
+    vector = is_vector(A, B)
     right = B.unsqueeze(-1) if vector else B
+    A, right = match(A, right)
     x, rank = of.lstsq(A, right, _rtol(A, rcond)), matrix_rank(A)
     residuals = _C.empty(0, dtype=A.dtype)
     if driver not in (None, 'gelsy') and A.size(-2) > A.size(-1) and (rank == A.size(-1)).all():
@@ -168,13 +158,13 @@ def lstsq(A, B, rcond=None, *, driver=None):
 
 @checked
 def det(A):
-    _check('det', A, True)
+    check('det', A, True)
     return of.det(A)
 
 
 @checked
 def slogdet(A):
-    _check('slogdet', A, True)
+    check('slogdet', A, True)
     return _Slogdet(*of.slogdet(A))
 
 
@@ -185,7 +175,7 @@ def logdet(input):
 
 
 def cholesky_ex(A, *, upper=False, check_errors=False):
-    _check('cholesky', A, True)
+    check('cholesky', A, True)
     factor, info = of.cholesky_ex(A)
     return _CholeskyEx(factor.mT if upper else factor, info)
 
@@ -199,7 +189,7 @@ def cholesky(A, *, upper=False):
 
 @checked
 def qr(A, mode='reduced'):
-    _check('qr', A)
+    check('qr', A)
     if mode not in ('reduced', 'complete', 'r'):
         raise RuntimeError(f"qr received unrecognized mode '{mode}' but expected one of 'reduced' (default), 'r', or "
                            "'complete'")
@@ -208,7 +198,7 @@ def qr(A, mode='reduced'):
 
 
 def eigh(A, UPLO='L'):
-    _check('eigh', A, True, True)
+    check('eigh', A, True, True)
     return _Eigh(*of.eigh(A.mT if UPLO.upper() == 'U' else A))
 
 
@@ -218,61 +208,31 @@ def eigvalsh(A, UPLO='L'):
 
 @checked
 def svd(A, full_matrices=True, *, driver=None):
-    _check('svd', A)
+    check('svd', A)
     return _Svd(*of.svd(A, full_matrices))
 
 
 def svdvals(A, *, driver=None):
-    _check('svdvals', A)
+    check('svdvals', A)
     return of.svd(A)[1]
 
 
 @checked
-def lu_factor_ex(A, *, pivot=True, check_errors=False):
-    _check('lu_factor', A, takes_complex=True)
-    if not pivot:
-        raise RuntimeError('linalg.lu_factor: LU without pivoting is not implemented on the CPU')
-    return _LuFactorEx(*factors.lu_factor_ex(A))
-
-
-def lu_factor(A, *, pivot=True):
-    packed, pivots, info = lu_factor_ex(A, pivot=pivot)
-    zero = info.reshape(-1).max().item() if info.numel() else 0
-    if zero:
-        raise RuntimeError(f'torch.linalg.lu_factor: U[{zero},{zero}] is zero and using it on lu_solve would result in a division '
-                           'by zero. If you still want to perform the factorization, consider calling linalg.lu(A, pivot) or '
-                           'linalg.lu_factor_ex(A, pivot)')
-    return _LuFactor(packed, pivots)
-
-
-@checked
-def lu(A, *, pivot=True):
-    _check('lu', A, takes_complex=True)
-    return _Lu(*factors.lu(A))
-
-
-def lu_solve(LU, pivots, B, *, left=True, adjoint=False):
-    """By A = P L U, or by A^H = U^H L^H P^T."""
-    _check('lu_solve', LU, True, True)
-    return factors.lu_solve(LU, pivots, B, left, adjoint)
-
-
-@checked
 def eig(A):
-    _check('eig', A, True, True)
+    check('eig', A, True, True)
     if not (_C.view_as_real(A) if A.is_complex() else A).isfinite().all():
         raise RuntimeError('torch.linalg.eig: input tensor should not contain infs or NaNs.')
     return _Eig(*eigen.eig(A))
 
 
 def eigvals(A):
-    _check('eig', A, True, True)
+    check('eig', A, True, True)
     return eigen.eig(A)[0]
 
 
 @checked
 def matrix_exp(A):
-    _check('matrix_exp', A, True)
+    check('matrix_exp', A, True)
     return eigen.matrix_exp(A)
 
 
@@ -296,31 +256,39 @@ def _cholesky(input, upper=False):
 
 @checked
 def cholesky_solve(B, L, upper=False):
+    for name, tensor in (('b', B), ('u', L)):
+        if tensor.dim() < 2:
+            raise RuntimeError(f'{name} should have at least 2 dimensions, but has {tensor.dim()} dimensions instead')
+    if B.dtype != L.dtype:
+        raise RuntimeError(f'Expected b and A to have the same dtype, but found b of type {scalar_name(B)} and A of type '
+                           f'{scalar_name(L)} instead.')
+    rows, columns = L.shape[-2:]
+    if rows != columns:
+        raise RuntimeError(f'A must be batches of square matrices, but they are {rows} by {columns} matrices')
+    if B.size(-2) != rows:
+        raise RuntimeError(f'Incompatible matrix sizes for cholesky_solve: each A matrix is {rows} by {rows} but each b matrix '
+                           f'is {B.size(-2)} by {B.size(-1)}')
     factor = L.mT if upper else L
     return solve_triangular(factor.mT, solve_triangular(factor, B, upper=False), upper=True)
 
 
 @checked
 def cholesky_inverse(L, upper=False):
+    if L.dim() < 2:
+        raise RuntimeError('cholesky_inverse: The input tensor A must have at least 2 dimensions.')
+    if L.size(-2) != L.size(-1):
+        raise RuntimeError(f'cholesky_inverse: A must be batches of square matrices, but they are {L.size(-2)} by {L.size(-1)} '
+                           'matrices')
     return cholesky_solve(FUNCTIONS['eye'](L.size(-1), dtype=L.dtype), L, upper)
 
 
 def _svd(input, some=True, compute_uv=True):
     u, s, vh = svd(input, not some)
-    return _result('svd', 'U', 'S', 'V')(u, s, vh.mT)
+    return result('linalg_svd', 'U', 'S', 'V')(u, s, vh.mT)
 
 
 def _qr(input, some=True):
     return qr(input, 'reduced' if some else 'complete')
-
-
-@checked
-def _lu_solve(b, LU_data, LU_pivots):
-    return lu_solve(LU_data, LU_pivots, b)
-
-
-def lu_unpack(LU_data, LU_pivots, unpack_data=True, unpack_pivots=True):
-    return _LuUnpack(*factors.lu_unpack(LU_data, LU_pivots))
 
 
 def tensorinv(A, ind=2):
@@ -350,6 +318,6 @@ def adjoint(input):
 # What stands in `torch` itself and is a method too, and what is none.
 ROOT = {'det': det, 'inverse': inv, 'logdet': logdet, 'slogdet': slogdet, 'pinverse': pinv, 'cholesky': _cholesky,
         'cholesky_solve': cholesky_solve, 'cholesky_inverse': cholesky_inverse, 'svd': _svd, 'qr': _qr, 'cross': _cross,
-        'matrix_exp': matrix_exp, 'lu_solve': _lu_solve, 'adjoint': adjoint}
+        'matrix_exp': matrix_exp, 'lu_solve': torch_lu_solve, 'adjoint': adjoint}
 _C.add_methods(ROOT)
 ROOT.update(lu_unpack=lu_unpack, vander=_vander, svd_lowrank=eigen.svd_lowrank, pca_lowrank=eigen.pca_lowrank)
