@@ -56,11 +56,24 @@ find_thread(const td_catalog *catalog, const char *name) {
   return found;
 }
 
+/* How many passes inside each other a thread is in. */
+static uint32_t
+count_passes(const td_replay *replay, uint32_t thread) {
+  const td_thread_now *now = td_state_thread(td_replay_state(replay), thread);
+  bool works = now->state == TD_thread_activity_processing ||
+               now->state == TD_thread_activity_scattering ||
+               now->state == TD_thread_activity_reentrant_wait;
+  if (!works || now->graph_task == TD_NONE) return 0;
+  return 1 + td_catalog_depth(td_replay_catalog(replay), now->graph_task);
+}
+
 void
 td_attach_doing_tell(td_attach_threads *threads, const td_replay *replay) {
   for (guint i = 0; i < threads->list->len; i++) {
     td_attach_thread *thread = threads->list->pdata[i];
     uint32_t id = find_thread(td_replay_catalog(replay), thread->name);
-    if (id != TD_NONE) thread->doing = td_attach_doing_of(replay, id);
+    if (id == TD_NONE) continue;
+    thread->doing = td_attach_doing_of(replay, id);
+    thread->depth = count_passes(replay, id);
   }
 }

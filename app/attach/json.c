@@ -52,7 +52,7 @@ print_thread(td_json *json, const td_attach_thread *thread) {
   td_member_known(json, "owner", thread->owner, thread->owner > 0);
   td_member_bool(json, "has_gil", thread->has_gil);
   td_member_text(json, "doing", thread->doing);
-  td_member_known(json, "passes", thread->depth, thread->is_seen);
+  td_member_known(json, "passes", thread->depth, thread->is_seen || thread->depth > 0);
   print_each(json, "python", thread->lines, print_line);
   print_each(json, "native", thread->frames, print_frame);
   td_json_end_object(json);

@@ -78,7 +78,9 @@ open_tape(td_attach_process *self) {
   td_error error = {0};
   if (td_tape_check_readable(td_replay_tape(self->at.replay), &error))
     self->status = td_command_file_error(self->at.path, &error);
-  if (self->threads) td_attach_doing_tell(self->threads, self->at.replay);
+  if (!self->threads) return;
+  td_attach_doing_tell(self->threads, self->at.replay);
+  self->threads->still_ns = td_attach_process_age_ns(self);
 }
 
 /* A program that answers has brought to its tape what it has emitted. So the tape comes second. */

@@ -13,9 +13,10 @@ typedef struct td_attach_thread {
   guint32 lwp;   /* its number for the kernel */
   guint64 ident; /* its number for Python */
   char *name;    /* (owned) as people know it */
-  bool is_seen;  /* its stack in C was read: wait, depth, frames and owner are known */
+  bool is_seen;  /* its stack in C was read: wait, frames and owner are known */
   td_attach_wait wait;
-  guint32 depth; /* backward passes on its stack */
+  guint32
+      depth; /* backward passes on its stack, or inside each other where it works, by the tape */
   guint32 owner; /* the thread that has the lock it waits for */
   bool has_gil;
   char *doing;       /* (owned) what it does in the engine, by the tape, or NULL */
@@ -26,6 +27,7 @@ typedef struct td_attach_thread {
 typedef struct td_attach_threads {
   GPtrArray *list; /* (owned) of td_attach_thread, the main thread first */
   bool is_held;    /* one of them keeps the GIL, and it is not known which */
+  gint64 still_ns; /* since the last event on the tape */
   char *problem;   /* (owned) why there are no lines of Python, or NULL */
 } td_attach_threads;
 

@@ -7,6 +7,9 @@
  * Python's is noted nowhere, so such a wait is no edge. */
 #include "app/attach/verdict.h"
 
+#include "ui/geometry/format.h"
+
+#include <stdlib.h>
 #include <string.h>
 
 /* Of Python itself, or of an installed package. */
@@ -111,26 +114,40 @@ tell_holder(const td_attach_threads *threads) {
 
 /* ---- passes inside passes that wait for each other ---- */
 
+#define STILL_NS (2 * G_GINT64_CONSTANT(1000000000))
+
+/* gdb sees that a thread waits for a lock. A tape shows only that nothing happens any more. */
 static bool
-is_nested(const td_attach_thread *thread) {
-  return thread->wait == TD_WAIT_lock && thread->depth >= 2;
+is_nested(const td_attach_threads *threads, const td_attach_thread *thread) {
+  bool waits = thread->is_seen ? thread->wait == TD_WAIT_lock : threads->still_ns >= STILL_NS;
+  return waits && thread->depth >= 2;
+}
+
+static char *
+dup_still(const td_attach_threads *threads) {
+  char *age = td_format_ns((double)threads->still_ns);
+  char *text = g_strdup_printf("have done nothing for %s", age);
+  free(age);
+  return text;
 }
 
 static char *
 tell_nested(const td_attach_threads *threads) {
   g_autoptr(GString) who = g_string_new(NULL);
+  g_autofree char *still = NULL;
   guint n = 0;
   for (guint i = 0; i < threads->list->len; i++) {
     const td_attach_thread *thread = threads->list->pdata[i];
-    if (!is_nested(thread)) continue;
+    if (!is_nested(threads, thread)) continue;
     g_autofree char *place = at(thread);
     g_string_append_printf(who, "%s%s%s", n++ ? ", " : "", thread->name, place);
+    if (!thread->is_seen && !still) still = dup_still(threads);
   }
   if (n < 2) return NULL;
-  return g_strdup_printf("%u threads wait for locks, each in a backward pass inside another one: "
-                         "%s. If each has what another wants, this is a deadlock. Python does not "
-                         "note who has a lock.",
-                         n, who->str);
+  return g_strdup_printf("%u threads %s, each in a backward pass inside another one: %s. If each "
+                         "has what another wants, this is a deadlock. Python does not note who has "
+                         "a lock.",
+                         n, still ? still : "wait for locks", who->str);
 }
 
 /* ---- the main thread ---- */

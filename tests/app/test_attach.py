@@ -166,6 +166,9 @@ class Attach(RecordCase):
             for i in range(2):
                 self.assertRegex(self.lines_of(said, f'trainer {i}'), 'hang.py:\\d+ backward\n')
             self.assertEqual(len(re.findall(r'running, depth 1', said)), 2, said)
+            self.attach(child.pid, '2 threads have done nothing for .*, each in a backward pass inside another one: '
+                                   'trainer [01] at hang.py:\\d+, trainer [01] at hang.py:\\d+[.] If each has what another wants, '
+                                   'this is a deadlock[.]')
             self.end(child)
 
     def test_gil(self):
