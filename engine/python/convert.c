@@ -111,6 +111,16 @@ store_integer(td_tensor *tensor, int64_t index, PyObject *data) {
   return 1;
 }
 
+/* Raises Python's errors: PyTorch has Python convert the number. */
+static bool
+takes_complex(td_dtype dtype) {
+  if (td_dtype_is_complex(dtype) || dtype == TD_BOOL) return true;
+  PyErr_SetString(PyExc_TypeError, td_dtype_is_differentiable(dtype)
+                                       ? "must be real number, not complex"
+                                       : "'complex' object cannot be interpreted as an integer");
+  return false;
+}
+
 /* Row-major, as the tensor is; `index` counts the elements stored. Large integers keep all their
  * bits. */
 static int
@@ -121,6 +131,7 @@ store(PyObject *data, int dim, td_tensor *tensor, int64_t *index) {
       return store_integer(tensor, (*index)++, data);
     td_error error = {0};
     if (!read_scalar(data, &number)) return 0;
+    if (PyComplex_Check(data) && !takes_complex(tensor->dtype)) return 0;
     td_status status = td_op_check_number(tensor->dtype, number.value, "", &error);
     if (!tdpy_check(status, &error)) return 0;
     td_tensor_set_complex(tensor, (*index)++, CMPLX(number.value, number.imaginary));

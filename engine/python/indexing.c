@@ -7,6 +7,7 @@
 #include "engine/graph/semantics.h"
 #include "engine/graph/variable.h"
 #include "engine/ops/inplace.h"
+#include "engine/ops/op.h"
 #include "engine/ops/pointwise.h"
 #include "engine/ops/shape.h"
 #include "engine/python/arguments.h"
@@ -306,8 +307,19 @@ write_tensor(td_tensor *place, td_tensor *value, td_error *error) {
   return status;
 }
 
+/* A complex number of Python must fit; a complex tensor may lose its imaginary part. */
+static bool
+fits(PyObject *value, const td_tensor *like) {
+  td_error error = {0};
+  tdpy_number number;
+  if (!PyComplex_Check(value) || !tdpy_number_read(value, &number)) return true;
+  td_complex128 complex = __builtin_complex(number.value, number.imaginary);
+  return tdpy_check(td_op_check_real(like->dtype, complex, &error), &error);
+}
+
 static td_tensor *
 value_of(PyObject *value, const td_tensor *like) {
+  if (!fits(value, like)) return NULL;
   td_tensor *source = tdpy_operand(value, like);
   if (!source)
     PyErr_Format(PyExc_TypeError, "can't assign a %s to a torch.%sTensor", Py_TYPE(value)->tp_name,

@@ -230,6 +230,7 @@ def functions_that_gradcheck_refuses():
         lambda: gradcheck(without, (double(),)), lambda: gradcheck(without, (double(),), check_undefined_grad=False),
         lambda: gradcheck(fine, (double(),)), lambda: gradcheck(function(lambda ctx, g: g * 3), (double(),)),
         lambda: gradcheck(torch.sin, (double(),), 1e-6, 1e-5), lambda: gradcheck(lambda a: (), (double(),)),
+        lambda: gradcheck(lambda a: 3., (double(),)), lambda: gradcheck(lambda a: (a * 2, None), (double(),)),
         lambda: gradgradcheck(lambda a: a ** 3, (double(),)), lambda: gradgradcheck(function(slope), (double(),)))]
 
 
@@ -242,6 +243,8 @@ torch.tensor(-0.0); 1 / torch.tensor(-0.0); torch.tensor([0.0, -0.0]); int(torch
 torch.tensor([2 ** 40], dtype=torch.int32); torch.tensor([1e20], dtype=torch.long); torch.tensor(float('nan'), dtype=torch.int)
 torch.zeros(2, dtype=torch.int32).fill_(2 ** 40); torch.full((1,), 1e20, dtype=torch.long)
 a[True]; a[False].shape; a[torch.tensor(True)].shape; a[0, True].shape; a[True, 0].shape; a[..., True].shape; a[True, [0, 1]].shape
+put(0, 1j); put(torch.tensor([0]), 1j); put(torch.arange(6.).view(2, 3) > 4, 1j); put(0, 1 + 0j); torch.tensor([1j], dtype=torch.float)
+torch.tensor([1 + 0j], dtype=torch.long); torch.tensor([1j], dtype=torch.bool); torch.Tensor([1j]); torch.as_tensor(1j, dtype=torch.double)
 put(True); put(False); put(torch.tensor(True)); torch.tensor(3.)[True]; a[[]].shape; a[1.0]
 +torch.tensor(True); +torch.tensor([1.]); reversed(torch.arange(3)); 3 in torch.arange(4); 'a' in torch.arange(4)
 f'{torch.ones(2):.2f}'; f'{torch.ones(2)}'; f'{torch.tensor(1.5):.2f}'; float(torch.ones(2)); torch.tensor(range(3))
@@ -301,9 +304,9 @@ def kept(*args, **options):
     return x.to(*args, **options) is x
 
 
-def put(index):
+def put(index, value=9):
     a = torch.arange(6.).view(2, 3)
-    a[index] = 9
+    a[index] = value
     return a
 
 
