@@ -136,6 +136,27 @@ def calmly(probe):
         return None
 
 
+def children_of(widget):
+    try:
+        yield from widget
+    except Exception:  # it went while we walked over it
+        return
+
+
+def find_below(widget, is_wanted):
+    """The first one that is wanted, depth first: this widget or one in it. pyatspi's own function walks once for each child."""
+    try:
+        if is_wanted(widget):
+            return widget
+    except Exception:
+        return None
+    for child in children_of(widget):
+        found = child and find_below(child, is_wanted)
+        if found:
+            return found
+    return None
+
+
 def wait_for(what, probe, seconds=120):
     """Polls until probe() is true and returns its value; fails the test with `what` after a while."""
     deadline = time.monotonic() + seconds

@@ -49,6 +49,7 @@ class Window:
 
     SLIDER = "Event position"  # in the window's language
     SCREEN = {}                # variables that say where windows open; {}: under X
+    near = focus_near = None   # around what was found last: walking the whole tree over the bus is slow
 
     def __init__(self, *arguments, stderr=None):
         self.process = subprocess.Popen([TAPEDECK, "open", *map(str, arguments)], stderr=stderr, env=self.environment())
@@ -77,15 +78,14 @@ class Window:
             return widget.getRoleName() == role and (name(widget.name) if callable(name) else widget.name == name)
 
         def look():
-            try:
-                return pyatspi.findDescendant(self.application, matches)
-            except Exception:  # the tree changed while we walked over it
-                return None
+            return (self.near and display.find_below(self.near, matches)) or display.find_below(self.application, matches)
 
-        return display.wait_for(f"{role} '{name}'", look)
+        found = display.wait_for(f"{role} '{name}'", look)
+        self.near = display.calmly(lambda: found.parent.parent.parent)
+        return found
 
     def control(self, role, name):
-        """A widget that stays: walking the whole tree over the bus is slow."""
+        """A widget that stays."""
         if name not in self.known:
             self.known[name] = self.find(role, name)
         return self.known[name]
@@ -142,7 +142,12 @@ class Window:
             generate(MODIFIER_CODES[modifier], None, pyatspi.KEY_RELEASE)
 
     def focused(self):
-        return display.calmly(lambda: pyatspi.findDescendant(self.application, lambda w: w.getState().contains(pyatspi.STATE_FOCUSED)))
+        for root in (self.focus_near, self.application):
+            found = root and display.find_below(root, lambda w: w.getState().contains(pyatspi.STATE_FOCUSED))
+            if found:
+                self.focus_near = display.calmly(lambda: found.parent)
+                return found
+        return None
 
     def moves_focus(self, key):
         """Presses a key, and waits until it has moved the focus; False if it does not. A busy window takes its time."""
@@ -166,9 +171,9 @@ class Window:
 
     def selected_row(self):
         """The number of the event that is selected in a list."""
-        row = pyatspi.findDescendant(self.application, lambda w: w.getRoleName() == "list item" and
-                                     w.getState().contains(pyatspi.STATE_SELECTED))
-        label = row and pyatspi.findDescendant(row, lambda w: w.getRoleName() == "label" and w.name.isdigit())
+        row = display.find_below(self.application, lambda w: w.getRoleName() == "list item" and
+                                 w.getState().contains(pyatspi.STATE_SELECTED))
+        label = row and display.find_below(row, lambda w: w.getRoleName() == "label" and w.name.isdigit())
         return label and label.name
 
     def position(self):
@@ -459,7 +464,7 @@ def go_to_row(window, title):
 
     for _ in range(20):
         row = window.focus_by("Tab", lambda widget: widget.getRoleName() == "list item")
-        for _ in row.parent:
+        for _ in range(row.parent.childCount - 1):
             if is_row(window.focused()):
                 return
             if not window.moves_focus("Down"):
@@ -545,7 +550,7 @@ def test_panes(tape):
     def shown(window):
         """What is hidden is not in the tree."""
         return {(role, name) for role, name in panes
-                if pyatspi.findDescendant(window.application, lambda w: (w.getRoleName(), w.name) == (role, name))}
+                if display.find_below(window.application, lambda w: (w.getRoleName(), w.name) == (role, name))}
 
     for before, after in (panes, []), ([], panes):
         with Window(tape) as window:

@@ -64,7 +64,7 @@ class AnalysisWindow(Window):
         return display.wait_for("rows of " + title, look)
 
     def label_in(self, widget):
-        return pyatspi.findDescendant(widget, lambda w: w.getRoleName() == "label").name
+        return display.find_below(widget, lambda w: w.getRoleName() == "label").name
 
     def click_row(self, title, number):
         area = self.place_of(lambda: self.table(title).getChildAtIndex(1).getChildAtIndex(number))
@@ -250,7 +250,7 @@ def test_range(tape):
         display.take_picture(OUTPUT / "range-contention.png")
         window.key("4", "Alt")
         label = window.read(lambda text: re.match(r"Only in .* from .* on", text))
-        button = pyatspi.findDescendant(label.parent, lambda widget: widget.name == "All Times")
+        button = display.find_below(label.parent, lambda widget: widget.name == "All Times")
         button.queryAction().doAction(0)
         window.known.clear()  # the table has had other names
         display.wait_for("all calls", lambda: count_calls(window.rows(title)) == count_calls(whole))

@@ -66,7 +66,7 @@ def look_until(window, text):
     """Looks again and again: a program may not have got so far."""
     def found():
         with contextlib.suppress(Exception):  # the tree changed meanwhile
-            if pyatspi.findDescendant(window.application, lambda w: w.getRoleName() == "label" and text in w.name):
+            if display.find_below(window.application, lambda w: w.getRoleName() == "label" and text in w.name):
                 return True
             window.find("push button", "Look again").queryAction().doAction(0)
         return False
@@ -156,7 +156,7 @@ def test_watched():
 
 
 def shown(window, name):
-    return pyatspi.findDescendant(window.application, lambda w: w.getRoleName() == "push button" and w.name == name
+    return display.find_below(window.application, lambda w: w.getRoleName() == "push button" and w.name == name
                                   and w.getState().contains(pyatspi.STATE_SHOWING))
 
 

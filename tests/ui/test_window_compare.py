@@ -45,7 +45,7 @@ def places(window):
             found.append(int(match[1].replace("\u202f", "")))
         return False
 
-    pyatspi.findDescendant(window.application, look)
+    display.find_below(window.application, look)
     return tuple(found[:2])
 
 
@@ -218,7 +218,7 @@ def name_of(events, node):
 
 
 def names_of(graph, word):
-    return pyatspi.findDescendant(graph, lambda widget: word in widget.name)
+    return display.find_below(graph, lambda widget: word in widget.name)
 
 
 def test_shortcuts(a):
@@ -230,7 +230,7 @@ def test_shortcuts(a):
         window.read("Go to where the order first differs")
         window.read("Select the node where the gradient goes next")
         for absent in ("Go to the event above", "Copy the whole table", "Open the menu of the selected node"):
-            assert not pyatspi.findDescendant(window.application, lambda widget: widget.name == absent), absent
+            assert not display.find_below(window.application, lambda widget: widget.name == absent), absent
     with Window(a) as window:
         display.wait_for("the window to have the focus", window.focused)
         window.key("question", "Control")

@@ -63,7 +63,7 @@ class PartWindow(Window):
         return first, last + 1
 
     def shows(self, role, name):
-        return pyatspi.findDescendant(self.application, lambda w: w.getRoleName() == role and w.name == name and
+        return display.find_below(self.application, lambda w: w.getRoleName() == role and w.name == name and
                                       w.getState().contains(pyatspi.STATE_SHOWING))
 
 
@@ -159,7 +159,7 @@ def test_small(tape, borders, events):
     """A small window stays small, and its slider is long enough to be dragged."""
     with PartWindow(tape, "--size", "800x600") as window:
         window.read_part(1, len(borders) + 1)
-        frame = pyatspi.findDescendant(window.application, lambda w: w.getRoleName() in ("frame", "window"))
+        frame = display.find_below(window.application, lambda w: w.getRoleName() in ("frame", "window"))
         assert width_of(frame) <= 800, width_of(frame)
         assert width_of(window.find("slider", "Event position")) >= 70
         assert width_of(window.find("slider", "Whole tape")) >= 700

@@ -66,7 +66,7 @@ def in_the_tree(tree, state):
 
 
 def one_in(window, name, role="tree item"):
-    return pyatspi.findDescendant(window.application, lambda w: w.getRoleName() == role and w.name.startswith(name))
+    return display.find_below(window.application, lambda w: w.getRoleName() == role and w.name.startswith(name))
 
 
 class Reader(unittest.TestCase):

@@ -25,11 +25,11 @@ def switch(window, name):
     def is_switch(widget):
         return widget.name == name and widget.getRoleName() != "label"
 
-    return display.wait_for(f"switch '{name}'", lambda: pyatspi.findDescendant(window.application, is_switch))
+    return display.wait_for(f"switch '{name}'", lambda: display.find_below(window.application, is_switch))
 
 
 def has_label(window, text):
-    return pyatspi.findDescendant(window.application, lambda w: w.getRoleName() == "label" and w.name == text)
+    return display.find_below(window.application, lambda w: w.getRoleName() == "label" and w.name == text)
 
 
 def add_stop(window, text):

@@ -56,7 +56,7 @@ def middle(graph):
 
 
 def is_gone(window, text):
-    return not pyatspi.findDescendant(window.application, lambda w: w.getRoleName() == "label" and w.name.startswith(text))
+    return not display.find_below(window.application, lambda w: w.getRoleName() == "label" and w.name.startswith(text))
 
 
 def picture():
@@ -147,7 +147,7 @@ def test_paths(tape, events, graph):
 def test_minimap(tape, events, graph):
     """A click on it moves the view. A key hides it, and the next window remembers that."""
     def shown(window):
-        return pyatspi.findDescendant(window.application, lambda w: w.getRoleName() == "image" and w.name == "Minimap")
+        return display.find_below(window.application, lambda w: w.getRoleName() == "image" and w.name == "Minimap")
 
     for is_last in (False, True):
         with Window(tape) as window:

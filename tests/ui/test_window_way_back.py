@@ -26,7 +26,7 @@ def read_step(window, number, steps):
 
 
 def bar_is_gone(window):
-    return not pyatspi.findDescendant(window.application, lambda w: w.getRoleName() == "label" and re.match(r"Step \d", w.name))
+    return not display.find_below(window.application, lambda w: w.getRoleName() == "label" and re.match(r"Step \d", w.name))
 
 
 def last(events, kind):

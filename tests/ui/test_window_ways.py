@@ -185,7 +185,7 @@ def test_copy(tape):
         window.key("c", "Control")
         display.wait_for("the copy", lambda: display.clipboard_text().startswith(f"{seq}\t"))
         sentence = display.clipboard_text().partition("\t")[2]
-        assert pyatspi.findDescendant(window.application, lambda w: w.getRoleName() == "label" and w.name.replace("\xa0", " ") == sentence), sentence
+        assert display.find_below(window.application, lambda w: w.getRoleName() == "label" and w.name.replace("\xa0", " ") == sentence), sentence
 
 
 def main():
