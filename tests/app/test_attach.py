@@ -173,7 +173,7 @@ class Attach(RecordCase):
 
     def test_gil(self):
         """The thread that has the GIL answers nobody; its lines are told all the same."""
-        for python, _ in torches.in_turns([1, 2]):
+        for python in torches.of_test(self):
             child = self.begin(python, WITH_THE_GIL)
             self.attach(child.pid, 'One of its threads holds the GIL', 'hang.py:\\d+ hang\n')
             self.end(child)
@@ -289,12 +289,11 @@ for i in range(400):
                  'Rank 0 has ended 1 pass and begun no other, and waits in PyTorch\'s distributed.py:\\d+[.]',
                  '^Rank 1 is late: it has ended 2 passes and begun no other[.] It is at rank.py:\\d+[.] '
                  'Rank 0 is in its 3rd pass, and is in post_processing[.]')
-        for python in torches.installed().values():
-            for step, pattern in enumerate(waits, 1):
-                self.script(BETWEEN_PASSES, 'rank.py')
-                child = self.begin(python, LAUNCH.replace('*sys.argv[1:]', f"'{step}'"), 'launch.py')
-                self.attach(child.pid, pattern)
-                self.end(child)
+        for python, (step, pattern) in torches.in_turns(enumerate(waits, 1)):
+            self.script(BETWEEN_PASSES, 'rank.py')
+            child = self.begin(python, LAUNCH.replace('*sys.argv[1:]', f"'{step}'"), 'launch.py')
+            self.attach(child.pid, pattern)
+            self.end(child)
 
     def test_rank_that_died(self):
         python = next(reversed(torches.installed().values()))

@@ -161,7 +161,7 @@ class Look(RecordCase):
         self.assertIn(words, done.stderr)
 
     def test_waits(self):
-        for python in torches.installed().values():
+        for python in torches.of_test(self):
             child = self.begin(SLEEP, python)
             said = self.look_until(child.pid, 'Main waits for the end of a sleep at script.py:\\d+\\.')
             self.assertRegex(said, '  main: waits for the end of a sleep\n    .*script.py:\\d+ wait\n    .*script.py:\\d+ Füße_等\n')
@@ -176,7 +176,7 @@ class Look(RecordCase):
             self.goes_on(child)
 
     def test_gil(self):
-        for python in torches.installed().values():
+        for python in torches.of_test(self):
             child = self.begin(GIL, python)
             said = self.look_until(child.pid, 'Main keeps the GIL at script.py:\\d+ while it waits for the end of a sleep')
             self.assertIn('1 other thread waits for the GIL.', said)
@@ -188,7 +188,7 @@ class Look(RecordCase):
                                    'thread \\d+ at script.py:\\d+ waits for the GIL, which main has[.]\n')
 
     def test_nested(self):
-        for python in torches.installed().values():
+        for python in torches.of_test(self):
             child = self.begin(NESTED, python)
             self.look_until(child.pid, '2 threads wait for locks, each in a backward pass inside another one: '
                                        'thread \\d+ at script.py:\\d+, thread \\d+ at script.py:\\d+[.] If each has')

@@ -28,14 +28,16 @@ def wait_for(what, probe, seconds=300):
 
 
 def processes_of_session(leader):
-    """Every process, zombies too, of the session that this one leads."""
+    """Every process of the session that this one leads; zombies too, but for those that wait for the system's first process: it
+    may take seconds."""
     found = []
     for stat in glob.glob("/proc/[0-9]*/stat"):
         try:
             text = pathlib.Path(stat).read_text()
         except OSError:
             continue
-        if int(text.rsplit(")", 1)[1].split()[3]) == leader:
+        state, parent, _, session = text.rsplit(")", 1)[1].split()[:4]
+        if int(session) == leader and (state, parent) != ("Z", "1"):
             found.append((int(text.split()[0]), text.split("(", 1)[1].split(")")[0]))
     return found
 

@@ -424,8 +424,8 @@ class Live(unittest.TestCase):
 
 class Stress(unittest.TestCase):
     """Many rounds in which everything happens at random moments."""
-    ROUNDS = {"tapedeck": 40 if torches.is_thorough() else 15}
-    ROUNDS_OF_TORCH = 6 if torches.is_thorough() else 2  # it takes seconds to start
+    ROUNDS = {"tapedeck": torches.n_rounds("10:40")}
+    ROUNDS_OF_TORCH = torches.n_rounds("1:6")  # it takes seconds to start
 
     def act(self, session, choose):
         """One thing that a person, a system or a cat on the keyboard might do. True: it was the last."""

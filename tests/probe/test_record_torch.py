@@ -69,6 +69,11 @@ def run_plain(version, _):
     return together_in(version, 'plain', programs | {('as it is', script): [os.path.join(CORPUS, script)] for script in TRAINING})
 
 
+def record_scripts(version, _):
+    """The scripts under observe.py, recorded."""
+    return together_in(version, 'recorded', {script: observed(version, script, 'recorded')[1] for script in SCRIPTS}, TAPEDECK, 'record')
+
+
 def record_examples(version, _):
     """The examples, recorded."""
     return together_in(version, 'examples', {script: [os.path.join(EXAMPLES, script)] for script in SHARED}, TAPEDECK, 'record')
@@ -86,12 +91,10 @@ class Case:
     def __init__(self, version, script):
         self.plain = soon(run_plain, version).result()['observed', script]
         self.seen_plain = seen_in(observed(version, script, 'plain')[0], self.plain)
-        tape, (out, words) = tape_of(version, script), observed(version, script, 'recorded')
-        more = {'FAKE_DEVICE': built(version, 'fake_device.cpp')} if script == 'two_devices.py' else {}
-        self.recorded = run([TAPEDECK, 'record', '-o', tape, '--', torches.PYTHONS[version], *words], **more)
-        self.seen = seen_in(out, self.recorded)
-        self.check = run([TAPEDECK, 'check', tape])
-        self.events = events_of(tape, 'node_new', 'edge_new', 'graph_task_begin', 'node_begin')
+        self.recorded = soon(record_scripts, version).result()[script]
+        self.tape, self.seen = self.recorded.tape, seen_in(observed(version, script, 'recorded')[0], self.recorded)
+        self.check = run([TAPEDECK, 'check', self.tape])
+        self.events = events_of(self.tape, 'node_new', 'edge_new', 'graph_task_begin', 'node_begin')
         self.names = {event['node']: bare(event['name']) for event in self.of('node_new')}
 
     def of(self, kind):
@@ -210,12 +213,11 @@ class Levels(unittest.TestCase):
     """What PyTorch's public hooks show is the same nodes in the same order as what the engine probe sees."""
 
     def check_levels(self, version, script):
-        case_of(version, script)
-        second = tape_of(version, 'level_2_' + script)
+        first, second = case_of(version, script).tape, tape_of(version, 'level_2_' + script)
         done = run([TAPEDECK, 'record', '--level', '2', '-o', second, '--', torches.PYTHONS[version],
                     os.path.join(CORPUS, script)])
         self.assertEqual(done.returncode, 0, done.stderr)
-        diff = run([TAPEDECK, 'diff', tape_of(version, script), second])
+        diff = run([TAPEDECK, 'diff', first, second])
         self.assertEqual(diff.returncode, 0, diff.stdout + diff.stderr)
 
 
@@ -227,9 +229,7 @@ class Versions(unittest.TestCase):
             self.skipTest('one of the two PyTorches is not here')
 
     def diff(self, script, *options):
-        for version in torches.PYTHONS:
-            case_of(version, script)
-        return run([TAPEDECK, 'diff', *(tape_of(version, script) for version in torches.PYTHONS), *options])
+        return run([TAPEDECK, 'diff', *(case_of(version, script).tape for version in torches.PYTHONS), *options])
 
     def test_same_graphs(self):
         for script in SAME_GRAPHS:
@@ -269,6 +269,7 @@ def submit_all(versions):
         built(version, 'fake_device.cpp')
         soon(run_plain, version)
     for version in versions:
+        soon(record_scripts, version)
         soon(record_examples, version)
     for version in versions:
         for script in SCRIPTS:

@@ -256,7 +256,7 @@ class Steps(RecordCase):
 
     def compare(self, text, options, wanted, left_out, level="1"):
         """The chosen steps are those of a full recording, and the rest is told."""
-        for python in TORCHES:
+        for python in torches.next_one():
             with self.subTest(python=python, options=options):
                 all_ = whole(python, level)[0][text]
                 self.assertEqual(all_.returncode, 0, all_.stderr)
@@ -313,7 +313,7 @@ class Steps(RecordCase):
 
     def test_a_thread_beside(self):
         """Whole passes of the other thread, or none of it."""
-        for python in TORCHES:
+        for python in torches.of_test(self):
             plain = self.plain(python, BESIDE)
             events, done = self.record(python, BESIDE, "--every", "7")
             self.assertEqual(done.stdout, plain)

@@ -152,6 +152,7 @@ def check(found):
 def main(words):
     names = [word for word in words if not word.startswith('--')]
     paths = [path for path in sorted(glob.glob(os.path.join(SCRIPTS, '*.py'))) if not names or os.path.basename(path)[:-3] in names]
+    paths = paths if names or '--write' in words else torches.some(paths, 2)
     python = torches.second_with('numpy')
     with tempfile.TemporaryDirectory() as folder:
         found = results(paths, python, folder)

@@ -68,7 +68,7 @@ class LessonWindow(Window):
 
     def choose_in_menu(self, button, place):
         """By the keyboard: nobody knows where the items of a popover are on the screen. The first item has the focus."""
-        self.click_on(display.wait_for(button, lambda: pyatspi.findDescendant(
+        self.click_on(display.wait_for(button, lambda: display.find_below(
             self.application, lambda w: w.name == button and w.getRoleName() != "label")))
         time.sleep(0.5)
         for key in ["Down"] * place + ["Return"]:
@@ -85,7 +85,7 @@ class LessonWindow(Window):
 
     def wait_until_gone(self, role, name):
         def is_shown():
-            found = pyatspi.findDescendant(self.application, lambda w: w.getRoleName() == role and w.name == name)
+            found = display.find_below(self.application, lambda w: w.getRoleName() == role and w.name == name)
             return found and found.getState().contains(pyatspi.STATE_SHOWING)
         display.wait_for(f"{role} '{name}' to go", lambda: not is_shown())
 
@@ -212,11 +212,18 @@ def lecture():
 
     with LessonWindow("--lesson", "chain", "--size", "{}x{}".format(*SIZE)) as window:
         graph = window.place_of(lambda: window.find("image", "Backward graph"))
+        display.wait_for("the window to have the focus", window.focused)
+
+        def shows(x, y, wanted):
+            """A busy display may lose a motion: another one follows."""
+            for nudge in (1, 0):
+                pyatspi.Registry.generateMouseEvent(graph.x + int(graph.width * x) + nudge, graph.y + int(graph.height * y), "abs")
+            return is_dot() == wanted
+
         for wanted in (True, False):
             window.key("L", "Control")
             for x, y in ((0.36, 0.17), (0.9, 0.9), (0.36, 0.17)):  # MulBackward0, nothing, and the node again
-                pyatspi.Registry.generateMouseEvent(graph.x + int(graph.width * x), graph.y + int(graph.height * y), "abs")
-                display.wait_for("the pointer", lambda: is_dot() == wanted)
+                display.wait_for("the pointer", lambda: shows(x, y, wanted))
                 if wanted and y < 0.5:
                     display.take_picture(PICTURES / "lecture.png", *SIZE)
 
@@ -242,7 +249,7 @@ def main():
     PICTURES.mkdir(parents=True, exist_ok=True)
     for language in ("C", "zh_CN"):
         os.environ["LANGUAGE"] = language
-        for name in NAMES if language == "C" or torches.is_thorough() else NAMES[::3]:
+        for name in sorted({"chain", *torches.some(NAMES, 3)}) if language == "C" else torches.some(NAMES, 6):  # others need chain
             right = list(right_answers(walk(name, [""] * 20)))
             answers, verdict = (right, "Right.") if language == "C" else (wrong_answers(right), "Wrong. The answer is: %s.")
             with LessonWindow("--lesson", name, "--size", "{}x{}".format(*SIZE)) as window:
