@@ -312,13 +312,19 @@ td_canvas_add_reader(TdCanvas *self, const char *title) {
   gtk_widget_add_controller(GTK_WIDGET(self), key);
 }
 
+/* A hand over a node, unless the window has a pointer of its own. */
+static void
+show_pointer(TdCanvas *self) {
+  bool is_hand = private_of(self)->hovered != TD_NONE && !td_laser_is_on(GTK_WIDGET(self));
+  gtk_widget_set_cursor_from_name(GTK_WIDGET(self), is_hand ? "pointer" : NULL);
+}
+
 static void
 set_hovered(TdCanvas *self, uint32_t node) {
   TdCanvasPrivate *priv = private_of(self);
   if (node == priv->hovered) return;
   priv->hovered = node;
-  bool is_hand = node != TD_NONE && !td_laser_is_on(GTK_WIDGET(self));
-  gtk_widget_set_cursor_from_name(GTK_WIDGET(self), is_hand ? "pointer" : NULL);
+  show_pointer(self);
   gtk_widget_trigger_tooltip_query(GTK_WIDGET(self));
   gtk_widget_queue_draw(GTK_WIDGET(self));
 }
@@ -506,6 +512,8 @@ td_canvas_snapshot(GtkWidget *widget, GtkSnapshot *snapshot) {
 static void
 td_canvas_root(GtkWidget *widget) {
   GTK_WIDGET_CLASS(td_canvas_parent_class)->root(widget);
+  g_signal_connect_object(gtk_widget_get_root(widget), "notify::cursor", G_CALLBACK(show_pointer),
+                          widget, G_CONNECT_SWAPPED);
   GtkWidget *scroller = gtk_widget_get_ancestor(widget, GTK_TYPE_SCROLLED_WINDOW);
   if (!scroller) return;
   GtkAdjustment *down = gtk_scrolled_window_get_vadjustment(GTK_SCROLLED_WINDOW(scroller));
