@@ -152,8 +152,8 @@ def test_whatif(tape):
     tapedeck("whatif", tape, "--policy", "fifo", "--force", "-o", predicted)
     found = diff(tape, predicted, status=1)["divergence"]
     with Window(tape, "--page", "whatif", "--size", "1280x820") as window:
-        beside = window.control("push button", "Show Policy Beside This Tape").queryAction()
-        display.wait_for("what to do first", lambda: beside.doAction(0) and window.says_notice("Select a policy in the table first"))
+        window.press("Show Policy Beside This Tape")
+        window.read_notice("Select a policy in the table first")
         cell = window.find("label", "fifo")
         display.wait_for("the row to be selected", lambda: select_row(cell))
         window.press("Show Policy Beside This Tape")

@@ -215,23 +215,26 @@ def lecture():
         graph = window.place_of(lambda: window.find("image", "Backward graph"))
         display.wait_for("the window to have the focus", window.focused)
 
-        def go(share):
-            pyatspi.Registry.generateMouseEvent(graph.x + int(graph.width * share[0]), graph.y + int(graph.height * share[1]), "abs")
+        def shows(x, y, wanted):
+            """A busy display may lose a motion: another one follows."""
+            for nudge in (1, 0):
+                pyatspi.Registry.generateMouseEvent(graph.x + int(graph.width * x) + nudge, graph.y + int(graph.height * y), "abs")
+            return is_dot() == wanted
 
-        node, nothing = (0.36, 0.17), (0.9, 0.9)  # MulBackward0
-        go(nothing)
-        display.wait_for_rest()
-        plain_pointer = display.pointer_colours()
-        go(node)
-        hand = display.wait_for("a hand over the node", lambda: (now := display.pointer_colours()) != plain_pointer and now)
+        def press(wanted):
+            """The made keyboard loses the Shift of an L now and then: then it is pressed again."""
+            window.key("L", "Control")
+            try:
+                return display.wait_for("the pointer", lambda: shows(0.36, 0.17, wanted), 5)
+            except AssertionError:
+                return False
+
         for wanted in (True, False):
-            window.key("L", "Control")  # the pointer stays where it is
-            for place in (node, nothing, node):
-                go(place)
-                display.wait_for("the pointer", lambda: is_dot() == wanted)
-                if wanted and place == node:
+            display.wait_for("the key to work", lambda: press(wanted))
+            for x, y in ((0.36, 0.17), (0.9, 0.9), (0.36, 0.17)):  # MulBackward0, nothing, and the node again
+                display.wait_for("the pointer", lambda: shows(x, y, wanted))
+                if wanted and y < 0.5:
                     display.take_picture(PICTURES / "lecture.png", *SIZE)
-        display.wait_for("the hand again", lambda: display.pointer_colours() == hand)
 
 
 def quiz():

@@ -184,10 +184,10 @@ class Reader(unittest.TestCase):
     def find_sibling(self, window):
         """Goes on until there is a node beside."""
         for _ in range(8):
-            here = window.focused().queryComponent().getExtents(pyatspi.WINDOW_COORDS)
+            here = window.place_of(window.focused)
             before = self.focused_node(window)
             if self.press(window, "Right", "Control") != before:
-                there = window.focused().queryComponent().getExtents(pyatspi.WINDOW_COORDS)
+                there = window.place_of(window.focused)
                 self.assertGreater(there.x, here.x)
                 self.assertLess(there.y, here.y + here.height)
                 self.assertLess(here.y, there.y + there.height)
