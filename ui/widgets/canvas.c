@@ -4,6 +4,7 @@
 #include "ui/model/document_texts.h"
 #include "ui/model/node_state_text.h"
 #include "ui/widgets/canvas_menu.h"
+#include "ui/widgets/kept_picture.h"
 #include "ui/widgets/laser.h"
 
 #include <adwaita.h>
@@ -21,11 +22,9 @@ typedef struct TdCanvasPrivate {
   TdPlayhead *playhead; /* (owned) */
   TdDocument *scene_of; /* (owned): whose "scene" we listen to */
   td_theme theme;
-  double unit;              /* pixels: see Note [Units of a canvas] */
-  td_label_cache *labels;   /* (owned), made when first drawn */
-  GskRenderNode *picture;   /* (owned) or NULL: see Note [The kept picture] */
-  graphene_rect_t area;     /* of the widget, that the picture covers */
-  int width, height, scale; /* of the widget when the picture was painted */
+  double unit;            /* pixels: see Note [Units of a canvas] */
+  td_label_cache *labels; /* (owned), made when first drawn */
+  TdKeptPicture picture;
   double pointer_x, pointer_y;
   uint32_t hovered;
   char *description; /* (owned): last told */
@@ -60,7 +59,7 @@ waits_for_scene(TdCanvas *self) {
 
 void
 td_canvas_repaint(TdCanvas *self) {
-  if (!waits_for_scene(self)) g_clear_pointer(&private_of(self)->picture, gsk_render_node_unref);
+  if (!waits_for_scene(self)) td_kept_picture_drop(&private_of(self)->picture);
   gtk_widget_queue_draw(GTK_WIDGET(self));
   td_canvas_tell_soon(self);
 }
@@ -408,104 +407,30 @@ td_canvas_query_tooltip(GtkWidget *widget, int x, int y, gboolean keyboard, GtkT
   return TRUE;
 }
 
-/* The part of the canvas that a scrolled window around it shows; the whole canvas without one. */
-static graphene_rect_t
-seen_part(TdCanvas *self) {
-  GtkWidget *widget = GTK_WIDGET(self);
-  GtkWidget *scroller = gtk_widget_get_ancestor(widget, GTK_TYPE_SCROLLED_WINDOW);
-  graphene_rect_t whole = GRAPHENE_RECT_INIT(0, 0, (float)gtk_widget_get_width(widget),
-                                             (float)gtk_widget_get_height(widget));
-  graphene_rect_t seen = whole;
-  if (scroller && gtk_widget_compute_bounds(scroller, widget, &seen))
-    graphene_rect_intersection(&whole, &seen, &seen);
-  return seen;
-}
-
-static gboolean
-has_picture_of(TdCanvas *self, const graphene_rect_t *seen) {
-  TdCanvasPrivate *priv = private_of(self);
-  GtkWidget *widget = GTK_WIDGET(self);
-  return priv->picture && priv->width == gtk_widget_get_width(widget) &&
-         priv->height == gtk_widget_get_height(widget) &&
-         priv->scale == gtk_widget_get_scale_factor(widget) &&
-         graphene_rect_contains_rect(&priv->area, seen);
-}
-
-/* Room to scroll in before the picture must be painted again. */
-static graphene_rect_t
-area_around(TdCanvas *self, const graphene_rect_t *seen) {
-  float top = MAX(seen->origin.y - seen->size.height, 0);
-  float bottom =
-      MIN(seen->origin.y + 2 * seen->size.height, (float)gtk_widget_get_height(GTK_WIDGET(self)));
-  return GRAPHENE_RECT_INIT(seen->origin.x, floorf(top), seen->size.width,
-                            ceilf(bottom) - floorf(top));
-}
-
-static cairo_surface_t *
-paint_area(TdCanvas *self, const graphene_rect_t *area, int scale) {
-  cairo_surface_t *surface =
-      cairo_image_surface_create(CAIRO_FORMAT_RGB24, (int)ceilf(area->size.width) * scale,
-                                 (int)ceilf(area->size.height) * scale);
-  cairo_surface_set_device_scale(surface, scale, scale);
-  cairo_t *cr = cairo_create(surface);
-  cairo_translate(cr, -area->origin.x, -area->origin.y);
+static void
+draw_picture(GtkWidget *widget, cairo_t *cr) {
+  TdCanvas *self = TD_CANVAS(widget);
   cairo_scale(cr, private_of(self)->unit, private_of(self)->unit);
   TD_CANVAS_GET_CLASS(self)->draw(self, cr);
-  cairo_destroy(cr);
-  return surface;
 }
 
 static void
-paint_picture(TdCanvas *self, const graphene_rect_t *seen) {
-  TdCanvasPrivate *priv = private_of(self);
-  GtkWidget *widget = GTK_WIDGET(self);
-  priv->width = gtk_widget_get_width(widget);
-  priv->height = gtk_widget_get_height(widget);
-  priv->scale = gtk_widget_get_scale_factor(widget);
-  priv->area = area_around(self, seen);
-  cairo_surface_t *surface = paint_area(self, &priv->area, priv->scale);
-  g_clear_pointer(&priv->picture, gsk_render_node_unref);
-  priv->picture = gsk_cairo_node_new(&priv->area);
-  cairo_t *cr = gsk_cairo_node_get_draw_context(priv->picture);
-  cairo_set_source_surface(cr, surface, priv->area.origin.x, priv->area.origin.y);
-  cairo_paint(cr);
-  cairo_destroy(cr);
-  cairo_surface_destroy(surface);
-}
-
-/* GTK draws again where a node of the frame before differs: the node is as small as its ink. */
-static void
-append_over(TdCanvas *self, GtkSnapshot *snapshot) {
-  cairo_surface_t *ink = cairo_recording_surface_create(CAIRO_CONTENT_COLOR_ALPHA, NULL);
-  double x, y, width, height;
-  cairo_t *cr = cairo_create(ink);
+draw_over(GtkWidget *widget, cairo_t *cr) {
+  TdCanvas *self = TD_CANVAS(widget);
   cairo_scale(cr, private_of(self)->unit, private_of(self)->unit);
   TD_CANVAS_GET_CLASS(self)->draw_over(self, cr);
-  cairo_destroy(cr);
-  cairo_recording_surface_ink_extents(ink, &x, &y, &width, &height);
-  if (width > 0 && height > 0) {
-    graphene_rect_t bounds = GRAPHENE_RECT_INIT((float)x, (float)y, (float)width, (float)height);
-    graphene_rect_round_extents(&bounds, &bounds);
-    cr = gtk_snapshot_append_cairo(snapshot, &bounds);
-    cairo_set_source_surface(cr, ink, 0, 0);
-    cairo_paint(cr);
-    cairo_destroy(cr);
-  }
-  cairo_surface_destroy(ink);
 }
 
 static void
 td_canvas_snapshot(GtkWidget *widget, GtkSnapshot *snapshot) {
   TdCanvas *self = TD_CANVAS(widget);
-  graphene_rect_t seen = seen_part(self);
-  if (!td_canvas_get_document(self) || seen.size.width < 1 || seen.size.height < 1) return;
+  TdCanvasPrivate *priv = private_of(self);
+  if (!td_canvas_get_document(self)) return;
   gboolean waits = waits_for_scene(self);
-  if (!waits && !has_picture_of(self, &seen)) paint_picture(self, &seen);
-  GskRenderNode *picture = private_of(self)->picture;
-  if (picture) gtk_snapshot_append_node(snapshot, picture);
-  if (!waits) append_over(self, snapshot);
-  TdReader *reader = private_of(self)->reader;
-  if (reader) gtk_widget_snapshot_child(widget, GTK_WIDGET(reader), snapshot);
+  if (!td_kept_picture_append(&priv->picture, widget, waits ? NULL : draw_picture, snapshot))
+    return;
+  if (!waits) td_append_ink(widget, draw_over, snapshot);
+  if (priv->reader) gtk_widget_snapshot_child(widget, GTK_WIDGET(priv->reader), snapshot);
 }
 
 /* GTK keeps the nodes of a widget that is only scrolled: the canvas must ask to be drawn. */
@@ -555,7 +480,7 @@ td_canvas_dispose(GObject *object) {
   if (priv->reader) gtk_widget_unparent(GTK_WIDGET(priv->reader));
   priv->reader = NULL;
   g_clear_pointer(&priv->labels, td_label_cache_free);
-  g_clear_pointer(&priv->picture, gsk_render_node_unref);
+  td_kept_picture_drop(&priv->picture);
   g_clear_pointer(&priv->description, g_free);
   G_OBJECT_CLASS(td_canvas_parent_class)->dispose(object);
 }
