@@ -133,12 +133,10 @@ ENGINES = engines()
 
 
 class Live(unittest.TestCase):
-    def engines(self, i=None):
-        """Tapedeck's, and one PyTorch: they take turns from test to test, or from case i to the next. All if tests are thorough."""
-        if i is None:
-            i = unittest.defaultTestLoader.getTestCaseNames(type(self)).index(self._testMethodName)
-        own, *others = ENGINES
-        return ENGINES if torches.is_thorough() else [own, *others[i % max(len(others), 1):][:1]]
+    def engines(self, case=0):
+        """Tapedeck's, and one PyTorch."""
+        wanted = torches.of_test(self, case)
+        return [engine for engine in ENGINES if not engine.python or engine.python in wanted]
 
     def setUp(self):
         folder = tempfile.TemporaryDirectory(prefix="tapedeck-live-")

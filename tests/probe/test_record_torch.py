@@ -33,8 +33,8 @@ folder = tempfile.TemporaryDirectory()
 executor = concurrent.futures.ThreadPoolExecutor(AT_ONCE)
 
 
-def run(command, **more):
-    return subprocess.run([str(word) for word in command], env=plain_environment(**more), cwd=folder.name, text=True,
+def run(command):
+    return subprocess.run([str(word) for word in command], env=plain_environment(), cwd=folder.name, text=True,
                           capture_output=True, timeout=SECONDS)
 
 

@@ -256,7 +256,7 @@ class Steps(RecordCase):
 
     def compare(self, text, options, wanted, left_out, level="1"):
         """The chosen steps are those of a full recording, and the rest is told."""
-        for python in torches.next_one():
+        for python in torches.of_test(self):
             with self.subTest(python=python, options=options):
                 all_ = whole(python, level)[0][text]
                 self.assertEqual(all_.returncode, 0, all_.stderr)

@@ -4,7 +4,6 @@ import functools
 import json
 import os
 import subprocess
-import sys
 import tempfile
 import unittest
 
@@ -247,14 +246,14 @@ class Findings(unittest.TestCase):
     def findings(self, tape, ok):
         return json.loads(run(TAPEDECK, "findings", tape, "--json", ok=(ok,)))["findings"]
 
-    def pythons(self):
-        """Of no engine but Tapedeck's, and of PyTorch: in turns from call to call."""
-        wanted = torches.next_one()
+    def pythons(self, case=0):
+        """None for Tapedeck's engine, and one PyTorch."""
+        wanted = torches.of_test(self, case)
         return {"tapedeck": None, **{version: python for version, python in torches.installed().items() if python in wanted}}
 
     def test_mistakes(self):
-        for name, (kind, function, words) in MISTAKES.items():
-            for engine, python in self.pythons().items():
+        for case, (name, (kind, function, words)) in enumerate(MISTAKES.items()):
+            for engine, python in self.pythons(case).items():
                 if python and name in OWN_ALONE:
                     continue
                 with self.subTest(name=name, engine=engine):
@@ -274,11 +273,11 @@ class Findings(unittest.TestCase):
 
     def test_nothing(self):
         """A program without a mistake has no finding, and neither does a part of a tape that is cut."""
-        for name, program in RIGHT.items():
+        for case, (name, program) in enumerate(RIGHT.items()):
             script = os.path.join(self.folder, name + ".py")
             with open(script, "w") as file:
                 file.write(program)
-            for engine, python in self.pythons().items():
+            for engine, python in self.pythons(case).items():
                 if not python and name in PYTORCH_ALONE:
                     continue
                 with self.subTest(name=name, engine=engine):
@@ -321,10 +320,10 @@ for step in range(8):
     def test_equal_names(self):
         """Modules side by side have names of their own, and the first step has its cut too."""
         script = os.path.join(self.folder, "two.py")
-        for cut, words in TWO_CUTS.items():
+        for case, (cut, words) in enumerate(TWO_CUTS.items()):
             with open(script, "w") as file:
                 file.write(TWO.replace("CUT", cut))
-            for engine, python in self.pythons().items():
+            for engine, python in self.pythons(case).items():
                 with self.subTest(cut=cut, engine=engine):
                     one, = self.findings(self.record(python, script), 1)
                     self.assertIn("trunk.weight, trunk.bias had no gradient", one["text"])

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Cases of layers and of nn.functional for test_nn.py: values, gradients, the graph, the text."""
-from cases import case, graph_of, main, plain, text_of
+from cases import case, graph_of, main, text_of
 
 import copy
 

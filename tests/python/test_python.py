@@ -3,7 +3,6 @@
 import json
 import subprocess
 import sys
-import time
 import unittest
 
 from script_case import ScriptCase

@@ -2,7 +2,6 @@
 """Save Picture…: each picture of the window as PNG, SVG and PDF is what the screen shows, and what `render` draws."""
 import collections
 import os
-import pathlib
 import sys
 import time
 import xml.etree.ElementTree
@@ -12,7 +11,7 @@ import display
 display.ensure()
 
 import pictures
-from test_window import OUTPUT, Window, pyatspi, read_events, tapedeck
+from test_window import OUTPUT, Window, pyatspi, tapedeck
 
 MOMENT = 0.6  # a popover that closes still takes keys
 ROUNDING = 24  # of 255

@@ -8,7 +8,7 @@ import display
 
 display.ensure()
 
-from test_window import OUTPUT, Window, node_name, pyatspi, read_events, tapedeck
+from test_window import OUTPUT, Window, node_name, read_events, tapedeck
 
 MOMENT_REST = 0.6  # a playhead that rests so long has visited the place
 

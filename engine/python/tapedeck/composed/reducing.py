@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Sums of kinds, order, and what occurs how often."""
 import collections
-import math
 
 from tapedeck import _C
 from tapedeck._C import Tensor

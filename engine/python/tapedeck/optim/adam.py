@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Adam and its kin: averages of the gradient and of its square."""
-from tapedeck import _C
 from tapedeck._C import Tensor
 from tapedeck.optim.by_parameter import ByParameter, average_squares, check_betas, check_not_negative, check_rate, \
     decayed, number, rate_of, scalar, zeros_like
