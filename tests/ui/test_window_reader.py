@@ -145,12 +145,12 @@ class Reader(unittest.TestCase):
         focused = window.focused()
         return number_of(focused.name) if focused and focused.getRoleName() == "tree item" else None
 
-    def press(self, window, key, modifier=None):
-        """Presses a key and returns the node that has the focus then; waits a moment where nothing may change."""
+    def press(self, window, key, modifier=None, seconds=20):
+        """Presses a key and returns the node that has the focus then; after a while without another one, that is the same."""
         before = self.focused_node(window)
         window.key(key, modifier)
         try:
-            display.wait_for("another node", lambda: self.focused_node(window) not in (before, None), 3)
+            display.wait_for("another node", lambda: self.focused_node(window) not in (before, None), seconds)
         except AssertionError:
             pass
         return self.focused_node(window)
@@ -182,18 +182,23 @@ class Reader(unittest.TestCase):
             display.wait_for("the focus out of the graph", lambda: (f := window.focused()) and f.getRoleName() != "tree item")
 
     def find_sibling(self, window):
-        """Goes on until there is a node beside."""
+        """Goes on until there is a node beside. The picture may move along, so both places are asked for after that."""
+        tree = window.find("tree", GRAPH)
+
+        def place_of(node):
+            item = display.find_below(tree, lambda w: number_of(w.name) == node)
+            return item and item.queryComponent().getExtents(pyatspi.WINDOW_COORDS)
+
+        def is_beside(here, there):
+            return here and there and there.x > here.x and there.y < here.y + here.height and here.y < there.y + there.height
+
         for _ in range(8):
-            here = window.place_of(window.focused)
-            before = self.focused_node(window)
-            if self.press(window, "Right", "Control") != before:
-                there = window.place_of(window.focused)
-                self.assertGreater(there.x, here.x)
-                self.assertLess(there.y, here.y + here.height)
-                self.assertLess(here.y, there.y + there.height)
-                return
+            here = self.focused_node(window)
+            there = self.press(window, "Right", "Control", seconds=3)
+            if there != here:
+                return display.wait_for(f"#{there} to be beside #{here}", lambda: is_beside(place_of(here), place_of(there)))
             self.press(window, "Up")
-        self.fail("no node has one beside it")
+        return self.fail("no node has one beside it")
 
     def test_action(self):
         """A screen reader's click on an item selects its node, and so does a click of the pointer at its place."""
