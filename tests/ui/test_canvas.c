@@ -8,6 +8,7 @@
 #include "tests/ui/model_fixture.h"
 #include "tests/ui/run_tests.h"
 #include "ui/widgets/graph_canvas.h"
+#include "ui/widgets/minimap.h"
 #include "ui/widgets/queues_canvas.h"
 #include "ui/widgets/timeline_canvas.h"
 
@@ -298,6 +299,25 @@ test_text_size(void) {
   set_font("Cantarell 11");
 }
 
+/* The minimap goes if the pane gets too low for it and for the legend, and comes again. */
+static void
+test_minimap_room(void) {
+  const td_graph_view *view = td_graph_canvas_get_view(TD_GRAPH_CANVAS(canvases[GRAPH]));
+  td_graph_canvas_zoom(TD_GRAPH_CANVAS(canvases[GRAPH]), 20);
+  settle(200);
+  for (int i = 0; i < 2; i++) {
+    gtk_widget_set_size_request(scroller, -1, 200);
+    settle(200);
+    g_assert_cmpfloat(view->covered_bottom, >, 0);
+    gtk_widget_set_size_request(scroller, -1, 500);
+    settle(200);
+    g_assert_cmpfloat(view->height, <, 230);
+    g_assert_cmpfloat(view->covered_bottom, ==, 0);
+  }
+  gtk_widget_set_size_request(scroller, -1, 200);
+  settle(200);
+}
+
 /* Takes the document. */
 static TdDocument *
 load(TdDocument *document) {
@@ -349,10 +369,15 @@ add_canvases(void) {
   TdCanvas *graph = g_object_new(TD_TYPE_GRAPH_CANVAS, "vexpand", TRUE, NULL);
   TdCanvas *queues = g_object_new(TD_TYPE_QUEUES_CANVAS, NULL);
   TdCanvas *timeline = g_object_new(TD_TYPE_TIMELINE_CANVAS, "height-request", 180, NULL);
+  GtkWidget *overlay = gtk_overlay_new();
+  TdMinimap *minimap =
+      g_object_new(TD_TYPE_MINIMAP, "halign", GTK_ALIGN_END, "valign", GTK_ALIGN_START, NULL);
+  gtk_overlay_set_child(GTK_OVERLAY(overlay), GTK_WIDGET(graph));
+  gtk_overlay_add_overlay(GTK_OVERLAY(overlay), GTK_WIDGET(minimap));
   scroller = gtk_scrolled_window_new();
   gtk_widget_set_size_request(scroller, -1, 200);
   gtk_scrolled_window_set_child(GTK_SCROLLED_WINDOW(scroller), GTK_WIDGET(queues));
-  gtk_box_append(GTK_BOX(box), GTK_WIDGET(graph));
+  gtk_box_append(GTK_BOX(box), overlay);
   gtk_box_append(GTK_BOX(box), scroller);
   gtk_box_append(GTK_BOX(box), GTK_WIDGET(timeline));
   gtk_window_set_child(window, box);
@@ -361,6 +386,7 @@ add_canvases(void) {
     count_canvas(all[i]);
     td_canvas_set_playhead(all[i], playhead);
   }
+  td_minimap_set_canvas(minimap, TD_GRAPH_CANVAS(graph));
 }
 
 static void
@@ -400,6 +426,7 @@ main(int argc, char **argv) {
   g_test_add_func("/ui/canvas/fit-stays", test_fit_stays);
   g_test_add_func("/ui/canvas/scroll", test_scroll);
   g_test_add_func("/ui/canvas/text-size", test_text_size);
+  g_test_add_func("/ui/canvas/minimap-room", test_minimap_room);
   g_test_add_func("/ui/canvas/part", test_part);
   int status = run_tests();
   gtk_window_destroy(window);

@@ -464,6 +464,13 @@ td_graph_canvas_tell(TdCanvas *canvas, GArray *told) {
                           &self->camera.view, self->folds, point_of_interest(self), told);
 }
 
+/* In another size, the view is another too. */
+static void
+td_graph_canvas_size_allocate(GtkWidget *widget, int width, int height, int baseline) {
+  GTK_WIDGET_CLASS(td_graph_canvas_parent_class)->size_allocate(widget, width, height, baseline);
+  g_signal_emit(widget, view_changed_signal, 0);
+}
+
 static void
 td_graph_canvas_dispose(GObject *object) {
   TdGraphCanvas *self = TD_GRAPH_CANVAS(object);
@@ -487,6 +494,7 @@ td_graph_canvas_class_init(TdGraphCanvasClass *klass) {
   node_clicked_signal = g_signal_new("node-clicked", TD_TYPE_GRAPH_CANVAS, G_SIGNAL_RUN_LAST, 0,
                                      NULL, NULL, NULL, G_TYPE_NONE, 1, G_TYPE_UINT);
   GTK_WIDGET_CLASS(klass)->query_tooltip = td_graph_canvas_query_tooltip;
+  GTK_WIDGET_CLASS(klass)->size_allocate = td_graph_canvas_size_allocate;
   canvas_class->shows_scene = TRUE;
   canvas_class->picture_name = "graph";
   canvas_class->draw = td_graph_canvas_draw;

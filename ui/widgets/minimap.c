@@ -8,7 +8,8 @@
 #define PAD 6
 #define LEAST_MS 250 /* from one picture to the next, while only the state changes */
 #define LEAST_CANVAS_WIDTH 480
-#define LEAST_CANVAS_HEIGHT 240
+#define BOTTOM (HEIGHT + 62) /* from the top of the canvas, with what stands above it */
+#define LEGEND_HEIGHT 60     /* units of the canvas: the legend and the line of text above it */
 
 /* What the kept picture is of. */
 typedef struct Shown {
@@ -127,21 +128,25 @@ draw_selected(TdMinimap *self, cairo_t *cr, const td_graph_view *small) {
   cairo_fill(cr);
 }
 
+static double
+bottom(TdMinimap *self) {
+  return td_canvas_units(TD_CANVAS(self->canvas), BOTTOM);
+}
+
 static gboolean
 is_needed(TdMinimap *self) {
   const td_graph_view *view = self->canvas ? td_graph_canvas_get_view(self->canvas) : NULL;
-  return view && view->width >= LEAST_CANVAS_WIDTH && view->height >= LEAST_CANVAS_HEIGHT &&
-         !td_graph_canvas_shows_all(self->canvas);
+  return view && view->width >= LEAST_CANVAS_WIDTH &&
+         view->height >= bottom(self) + LEGEND_HEIGHT && !td_graph_canvas_shows_all(self->canvas);
 }
 
 static void
 update_needed(TdMinimap *self) {
   gboolean needed = is_needed(self) && gtk_widget_get_visible(GTK_WIDGET(self));
   double width = td_canvas_units(TD_CANVAS(self->canvas), WIDTH + 20);
-  double bottom = td_canvas_units(TD_CANVAS(self->canvas), HEIGHT + 62);
+  td_graph_canvas_set_covered(self->canvas, needed ? width : 0, needed ? bottom(self) : 0);
   if (needed == self->needed) return;
   self->needed = needed;
-  td_graph_canvas_set_covered(self->canvas, needed ? width : 0, needed ? bottom : 0);
   gtk_accessible_update_state(GTK_ACCESSIBLE(self), GTK_ACCESSIBLE_STATE_HIDDEN, !needed, -1);
 }
 
