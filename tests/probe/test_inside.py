@@ -188,10 +188,10 @@ tapedeck.start("a.tape", overwrite=True)
 train(2)
 {sleeper}
 time.sleep(1)
-begin = time.monotonic()
 recorded = tapedeck.stop()
-assert len(recorded.passes) >= 2 and time.monotonic() - begin < 50
+lives = os.waitpid(child, os.WNOHANG) == (0, 0)
 os.kill(child, 9)
+assert lives and len(recorded.passes) >= 2
 os._exit(0)
 """)
 

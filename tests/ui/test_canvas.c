@@ -370,8 +370,8 @@ add_canvases(void) {
   TdCanvas *queues = g_object_new(TD_TYPE_QUEUES_CANVAS, NULL);
   TdCanvas *timeline = g_object_new(TD_TYPE_TIMELINE_CANVAS, "height-request", 180, NULL);
   GtkWidget *overlay = gtk_overlay_new();
-  TdMinimap *minimap =
-      g_object_new(TD_TYPE_MINIMAP, "halign", GTK_ALIGN_END, "valign", GTK_ALIGN_START, NULL);
+  TdMinimap *minimap = g_object_new(TD_TYPE_MINIMAP, "halign", GTK_ALIGN_END, "valign",
+                                    GTK_ALIGN_START, "margin-top", 52, NULL);
   gtk_overlay_set_child(GTK_OVERLAY(overlay), GTK_WIDGET(graph));
   gtk_overlay_add_overlay(GTK_OVERLAY(overlay), GTK_WIDGET(minimap));
   scroller = gtk_scrolled_window_new();

@@ -6,7 +6,7 @@
 
 #include <inttypes.h>
 
-enum { HEIGHT = 26, MARGIN = 10, SIZE = 11, STRIPE_WIDTH = 5 };
+enum { HEIGHT = 26, MARGIN = 10, SIZE = 11, STRIPE_WIDTH = 5, TEXT_HEIGHT = 22 };
 
 /* Always explained: the life of a node. The others where the picture has them. */
 static bool
@@ -117,6 +117,11 @@ td_scene_legend_top(const td_graph_view *view) {
   return has_room(view) ? view->height - HEIGHT - 2 * MARGIN + 6 : view->height;
 }
 
+double
+td_graph_legend_height(void) {
+  return MARGIN + HEIGHT / 2.0 + HEIGHT + TEXT_HEIGHT / 2.0;
+}
+
 void
 td_scene_draw_legend(td_scene_draw *draw) {
   double y = draw->view->height - MARGIN - HEIGHT / 2.0, width = 0;
@@ -126,7 +131,9 @@ td_scene_draw_legend(td_scene_draw *draw) {
   draw_panel(draw, (td_box){0, td_scene_legend_top(draw->view), draw->view->width, 60});
   double end = draw_items(draw, MARGIN + 8, y);
   double right = draw->view->width - MARGIN - 8, line = end + width + 20 > right ? y - HEIGHT : y;
-  if (text && line != y) draw_panel(draw, (td_box){right - width - 10, line - 11, width + 20, 22});
+  if (text && line != y)
+    draw_panel(draw,
+               (td_box){right - width - 10, line - TEXT_HEIGHT / 2.0, width + 20, TEXT_HEIGHT});
   if (text)
     td_label_right(draw->labels, draw->cr, text, SIZE, right, line - 7.5, draw->theme->dim, false);
   free(text);

@@ -41,6 +41,10 @@ void td_graph_scene_fit(const td_graph_scene *scene, td_graph_view *view);
 void td_graph_scene_draw(td_graph_scene *scene, cairo_t *cr, const td_state *state,
                          const td_graph_view *view, const td_theme *theme, td_label_cache *labels);
 
+/* td_graph_legend_height returns the most that the legend takes of a picture's lower edge: its
+ * line, and one above that says what the picture leaves out. */
+double td_graph_legend_height(void);
+
 /* td_graph_scene_draw_small paints what is seen from far away, without texts and legend. */
 void td_graph_scene_draw_small(td_graph_scene *scene, cairo_t *cr, const td_state *state,
                                const td_graph_view *view, const td_theme *theme);

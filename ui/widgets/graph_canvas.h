@@ -46,9 +46,10 @@ TdSubsetChoice *td_graph_canvas_get_subset_choice(TdGraphCanvas *self);
 TdFoldChoice *td_graph_canvas_get_fold_choice(TdGraphCanvas *self);
 
 /* What a small picture beside the canvas needs to know. The signal "view-changed" says that the
- * canvas shows another scene, another state, another selection or another part of the scene.
- * td_graph_canvas_get_view returns NULL before there is a scene; both results are borrowed until
- * the signal. td_graph_canvas_get_scene_number returns another number for each scene. */
+ * canvas shows another scene, another state, another selection or another part of the scene, or has
+ * another size. td_graph_canvas_get_view returns NULL before there is a scene; both results are
+ * borrowed until the signal. td_graph_canvas_get_scene_number returns another number for each
+ * scene. */
 td_graph_scene *td_graph_canvas_get_scene(TdGraphCanvas *self);
 guint td_graph_canvas_get_scene_number(TdGraphCanvas *self);
 const td_graph_view *td_graph_canvas_get_view(TdGraphCanvas *self);

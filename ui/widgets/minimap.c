@@ -8,8 +8,7 @@
 #define PAD 6
 #define LEAST_MS 250 /* from one picture to the next, while only the state changes */
 #define LEAST_CANVAS_WIDTH 480
-#define BOTTOM (HEIGHT + 62) /* from the top of the canvas, with what stands above it */
-#define LEGEND_HEIGHT 60     /* units of the canvas: the legend and the line of text above it */
+#define GAP 10 /* below the minimap, before anything else */
 
 /* What the kept picture is of. */
 typedef struct Shown {
@@ -128,16 +127,19 @@ draw_selected(TdMinimap *self, cairo_t *cr, const td_graph_view *small) {
   cairo_fill(cr);
 }
 
+/* What the minimap takes of the canvas's upper edge. */
 static double
 bottom(TdMinimap *self) {
-  return td_canvas_units(TD_CANVAS(self->canvas), BOTTOM);
+  int top = gtk_widget_get_margin_top(GTK_WIDGET(self));
+  return td_canvas_units(TD_CANVAS(self->canvas), top + HEIGHT + GAP);
 }
 
 static gboolean
 is_needed(TdMinimap *self) {
   const td_graph_view *view = self->canvas ? td_graph_canvas_get_view(self->canvas) : NULL;
   return view && view->width >= LEAST_CANVAS_WIDTH &&
-         view->height >= bottom(self) + LEGEND_HEIGHT && !td_graph_canvas_shows_all(self->canvas);
+         view->height >= bottom(self) + td_graph_legend_height() &&
+         !td_graph_canvas_shows_all(self->canvas);
 }
 
 static void
