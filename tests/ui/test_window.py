@@ -94,13 +94,13 @@ class Window:
         self.control("push button", name).queryAction().doAction(0)
 
     def place_of(self, find_widget):
-        """Where a widget is in the window, as soon as it rests there: other parts of the window may still take their room."""
+        """Where a widget is in the window, as soon as it has room and rests there: other parts may still take theirs."""
         seen = []
 
         def rests():
             box = find_widget().queryComponent().getExtents(pyatspi.WINDOW_COORDS)
             seen.append((box.x, box.y, box.width, box.height))
-            return box if seen[-3:] == [seen[-1]] * 3 else None
+            return box if box.width and box.height and seen[-3:] == [seen[-1]] * 3 else None
 
         return display.wait_for("the widget to rest", rests)
 
@@ -298,7 +298,7 @@ def test_list_under_pointer(folder):
     subprocess.run([MAKE_TAPE, "40", "1", "20", "4", tape], check=True)
     length = len(read_events(tape))
     with Window(tape, "--page", "events") as window:
-        area = window.find("list", "Events").queryComponent().getExtents(pyatspi.WINDOW_COORDS)
+        area = window.place_of(lambda: window.find("list", "Events"))
         x, points = area.x + area.width // 2, [area.y + area.height * part // 10 for part in (9, 1, 5)]
         for y in points:
             for position in (length, length // 2, 1):

@@ -149,7 +149,7 @@ def pictures_after(picture, box):
 
 def watch(window, keys):
     """Presses each key. Returns what the middle of the graph shows after each, and how many pictures on the way there were others."""
-    graph = window.control("image", "Backward graph").queryComponent().getExtents(pyatspi.WINDOW_COORDS)
+    graph = window.place_of(lambda: window.control("image", "Backward graph"))
     box = (graph.x + 50, graph.y + 60, graph.width - 250, graph.height - 170)
     pyatspi.Registry.generateMouseEvent(*CORNER, "abs")
     shown, n_between = display.wait_for_rest(box)[-1:], 0

@@ -102,29 +102,28 @@ def test_brush(tape):
     """Shift and a drag over the timeline leave the events of that time, and Escape brings back all."""
     n_words = sum("gradient" in line for line in sentences(tape).values())
 
-    def count(text):
-        found = re.match(r"(\d+) events", text)
-        return found and int(found.group(1))
+    def count_in_range(window):
+        label = window.read(lambda text: re.fullmatch(r"\d+ events? · .* on", text))
+        return int(label.name.split()[0])
 
     with Window(tape, "--page", "events") as window:
         start = window.position()
         window.find("entry", "Words of an event").queryEditableText().setTextContents("gradient")
         window.read(f"{n_words} events")
-        area = window.find("image", "Timeline").queryComponent().getExtents(pyatspi.WINDOW_COORDS)
+        area = window.place_of(lambda: window.find("image", "Timeline"))
         middle = area.y + area.height // 2
         for begin, end in ((0.33, 0.75), (0.15, 0.5), (0.5, 0.95), (0.15, 0.3), (0.7, 0.95)):  # a slow node may fill one
             shift_drag(area.x + int(area.width * begin), area.x + int(area.width * end), middle)
-            label = window.read(lambda text: text.endswith(" on") and "events · " in text)
-            n_found = count(label.name)
+            n_found = count_in_range(window)
             time.sleep(MOMENT)
             display.take_picture(OUTPUT / "brush.png")
             window.press("All Times")
             window.read(f"{n_words} events")
             if 0 < n_found < n_words:
                 break
-        assert 0 < n_found < n_words, label.name
+        assert 0 < n_found < n_words, n_found
         shift_drag(area.x + int(area.width * begin), area.x + int(area.width * end), middle)
-        window.read(lambda text: text.endswith(" on") and "events · " in text)
+        count_in_range(window)
         window.key("Escape")
         window.read(f"{n_words} events")
         assert window.position() == start
