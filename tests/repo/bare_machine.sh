@@ -1,12 +1,12 @@
 #!/bin/bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# Proves the two commands of the README on a bare Debian 12. It makes a fresh root with debootstrap, clones this
+# Proves the two commands of the README on a bare Debian. It makes a fresh root with debootstrap, clones this
 # checkout's last commit into FOLDER there, and runs `./bootstrap run` and `./bootstrap test`. It prints the times and
 # the exit statuses, and removes the root. Takes 30 to 60 minutes, needs root and debootstrap, and about 6 GB.
 #
 #   tests/repo/bare_machine.sh FOLDER [USER]     as root there, or as a new user of that name who has sudo
 #
-# Set MIRROR to another mirror of Debian. The root gets this machine's settings of apt and pip. If WHEELS is a folder
+# Set SUITE to another Debian than bookworm, and MIRROR to another mirror. The root gets this machine's settings of apt and pip. If WHEELS is a folder
 # with a wheel of PyTorch 2.13.0+cpu, the tests find it; if not, they look where pip looks.
 set -eu
 folder=${1:?usage: bare_machine.sh FOLDER [USER]}
@@ -30,7 +30,7 @@ clean_up() {
 }
 trap clean_up EXIT
 
-debootstrap --variant=minbase bookworm "$root" ${MIRROR:+"$MIRROR"} >/dev/null
+debootstrap --variant=minbase "${SUITE:-bookworm}" "$root" ${MIRROR:+"$MIRROR"} >/dev/null
 for settings in /etc/apt/apt.conf.d /etc/hosts /etc/pip.conf /etc/resolv.conf /etc/ssl/certs \
   /usr/local/share/ca-certificates; do
   [ ! -e "$settings" ] || { mkdir -p "$root${settings%/*}" && cp -aL "$settings" "$root${settings%/*}/"; }
