@@ -1,0 +1,126 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Names the tests of a source, the nearest first.
+
+    tests/for.py FILE...
+    meson test -C build $(tests/for.py FILE...)
+
+A test is near a source if it shares words with it that few others have: functions that the source defines, and texts in quotes, such
+as the title of a pane or the word of a command. If no test does, the users of the source are asked, then their users. The reasons
+go to standard error. It is a guess: before a change is sent, every test runs."""
+import collections
+import pathlib
+import re
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+DEFINED = re.compile(r"^(td_\w+)\(", re.MULTILINE)  # the house style begins a line with the name
+DEFINED_PY = re.compile(r"^(?:def|class) (\w+)", re.MULTILINE)
+QUOTED = re.compile(r'"((?:[^"\\\n]|\\.){3,60})"|' + r"'((?:[^'\\\n]|\\.){3,60})'")
+TEMPLATE = re.compile(r">([^<>\n]{4,60})<")
+UNIT = re.compile(r"\{'unit': '([\w/]+)'")
+SCRIPT = re.compile(r"\{'script': '([\w/.]+)'(.*)\}")
+NAME = re.compile(r"'name': '(\w+)'")
+MOST_STEPS, MOST_TESTS, WORTH = 4, 10, 0.2
+
+
+def read(path):
+    return path.read_text(encoding="utf-8", errors="replace") if path.exists() else ""
+
+
+def tests():
+    """{file of a test: the names that `meson test` knows}"""
+    table, found = read(ROOT / "tests" / "meson.build"), collections.defaultdict(list)
+    for unit in UNIT.findall(table):
+        folder, name = unit.split("/")
+        found[ROOT / "tests" / folder / f"test_{name}.c"].append(name)
+    for script, rest in SCRIPT.findall(table):
+        name = NAME.search(rest)
+        found[ROOT / "tests" / script].append(name[1] if name else pathlib.Path(script).stem.removeprefix("test_"))
+    return found
+
+
+def sources():
+    return [path for top in ("app", "engine", "ui") for path in (ROOT / top).rglob("*") if path.suffix in (".c", ".cpp", ".h", ".def", ".py")]
+
+
+def quoted(path):
+    """The texts in quotes; the path of an included header is one of them."""
+    return {one or other for one, other in QUOTED.findall(read(path))}
+
+
+def words_of(path):
+    """By which words tests and other sources speak of this one."""
+    body = path.with_suffix(".c") if path.suffix == ".h" else path
+    name = path.relative_to(ROOT).as_posix()
+    words = set(DEFINED.findall(read(body))) | {name.replace(".c", ".h"), path.name, path.stem}
+    if path.suffix == ".py":
+        words |= set(DEFINED_PY.findall(read(path)))
+    if path.stem.startswith("command_"):
+        words.add(path.stem.removeprefix("command_"))
+    return words | set(TEMPLATE.findall(read(ROOT / "resources" / "ui" / (path.stem + ".ui"))))
+
+
+def texts_of(path):
+    return {text for text in quoted(path) if not text.endswith((".h", ".c", ".def"))}
+
+
+class Map:
+    def __init__(self):
+        self.tests, self.sources = tests(), sources()
+        self.spoken = {path: set(re.findall(r"\w+", read(path))) | quoted(path) for path in [*self.tests, *self.sources]}
+        self.quoted = {path: quoted(path) for path in self.tests}
+        self.n_tests_with = collections.Counter(word for path in self.tests for word in self.spoken[path] | {path.stem})
+
+    def worth(self, test, path):
+        """How much a test says of a source: each word counts the more, the fewer tests have it."""
+        if test == path:
+            return 100
+        code = words_of(path) & (self.spoken[test] if path.suffix != ".py" else self.quoted[test] | self.spoken[test])
+        shared = {word for word in code if word.startswith("td_") or word in self.quoted[test] or "/" in word}
+        shared |= texts_of(path) & self.quoted[test]
+        own_name = test.stem.removeprefix("test_") in (path.stem, path.stem.removeprefix("command_"))
+        return own_name + sum(1 / self.n_tests_with[word] for word in shared)
+
+    def users(self, path):
+        names = {word for word in words_of(path) if word.startswith("td_") or "/" in word}
+        return [user for user in self.sources if user != path and names & self.spoken[user]]
+
+    def find(self, path):
+        """[(worth, test, the source through which it was found)], the best first."""
+        seen, level = {path}, [path]
+        for _ in range(MOST_STEPS if path.suffix in (".c", ".cpp", ".h", ".def", ".py") else 1):
+            found = [(self.worth(test, through), test, through) for through in level for test in self.tests]
+            best = max((row[0] for row in found), default=0)
+            if best >= WORTH:
+                return sorted((row for row in found if row[0] >= best * WORTH), key=lambda row: -row[0])
+            level = [user for through in level for user in self.users(through) if user not in seen and not seen.add(user)]
+        return self.of_folder(path)
+
+    def of_folder(self, path):
+        """Where nothing is shared: the tests of the folder of that name, else those that speak of the folder."""
+        name = path.parent.name
+        found = [test for test in self.tests if test.parent.name == name] or \
+            [test for test in self.tests if self.spoken[test] & {name, name.upper()}]
+        return [(0, test, path.parent) for test in found]
+
+
+def main(names):
+    if not names:
+        sys.exit(__doc__)
+    known, told = Map(), {}
+    for name in names:
+        path = pathlib.Path(name).resolve()
+        if not path.is_file() or not path.is_relative_to(ROOT):
+            sys.exit(f"for.py: {name} is no file of {ROOT}")
+        for worth, test, through in known.find(path)[:MOST_TESTS]:
+            for test_name in known.tests[test]:
+                told.setdefault(test_name, f"{test.relative_to(ROOT)}" + (f", through {through.relative_to(ROOT)}" if through != path else ""))
+    for test_name, reason in told.items():
+        print(f"{test_name}: {reason}", file=sys.stderr)
+    print(*told)
+    return 0 if told else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
