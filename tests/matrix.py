@@ -23,7 +23,6 @@ TABLE = ROOT / "engine" / "VERSIONS.md"
 # The last release of each minor version.
 VERSIONS = ("1.13.1 2.0.1 2.1.2 2.2.2 2.3.1 2.4.1 2.5.1 2.6.0 2.7.1 2.8.0 2.9.1 2.10.0 2.11.0 2.12.1 2.13.0 2.14.1 "
             "2.15.0").split()
-PYTHON = "/usr/bin/python3"
 SECONDS = 1800
 
 HEAD = """# Versions of PyTorch
@@ -91,8 +90,7 @@ class Environment:
 
     def find_given(self):
         torches = importlib.import_module("torches")
-        known = torches.PYTHONS.get(self.version)
-        return known if known and torches.is_installed(self.version) else None
+        return torches.with_newest().get(self.version)
 
     def install(self):
         """Why there is none, or None."""
@@ -102,7 +100,7 @@ class Environment:
         minor = tuple(map(int, self.version.split(".")[:2]))
         numpy = "numpy<2" if minor < (2, 3) else "numpy"
         say(f"{self.version}: installing")
-        run([PYTHON, "-m", "venv", self.folder])
+        run([sys.executable, "-m", "venv", self.folder])
         temporary = self.folder / "tmp"
         temporary.mkdir()
         done = run([self.python, "-m", "pip", "install", "-q", "--no-cache-dir", "--disable-pip-version-check", numpy,
@@ -128,7 +126,7 @@ class Trial:
     def __init__(self, version, python, cases):
         self.version, self.python, self.cases = version, python, cases
         self.problems = []
-        cases.torches.PYTHONS[version] = python
+        cases.torches.use(version, python)
         self.tapes = []
         self.ran = {script: self.attempt(script) for script in SCRIPTS}
 

@@ -13,9 +13,9 @@ import socket
 import subprocess
 import threading
 import time
-import unittest
 
 import reentrant
+import skipping
 import torches
 from record_case import TAPEDECK, RecordCase
 
@@ -179,7 +179,7 @@ class Attach(RecordCase):
             self.end(child)
 
     def test_late_rank(self):
-        python = next(reversed(torches.installed().values()))
+        python = torches.pythons()[-1]
         self.script(RANKS, 'rank.py')
         child = self.begin(python, LAUNCH, 'launch.py')
         listed = self.ask('attach').stdout
@@ -231,7 +231,7 @@ trainer.join()
 
     def test_many_threads(self):
         """Names that lie, and more threads than fit: those that matter are there."""
-        python = next(iter(torches.installed().values()))
+        python = torches.pythons()[0]
         child = self.begin(python, IN_A_NODE.replace("name='trainer').start()", "name='a\\nthread main\\n  evil:1 f\\udcff\\x1b').start()") + """
 for i in range(400):
     threading.Thread(target=wait_for_file, args=['go']).start()
@@ -296,7 +296,7 @@ for i in range(400):
             self.end(child)
 
     def test_rank_that_died(self):
-        python = next(reversed(torches.installed().values()))
+        python = torches.pythons()[-1]
         self.script(BETWEEN_PASSES, 'rank.py')
         child = self.begin(python, LAUNCH.replace('*sys.argv[1:]', "'2', 'dies'"), 'launch.py')
         self.attach(child.pid, '^Rank 1 has ended, process \\d+[.] Its tape stops after 2 passes[.] Rank 0 ')
@@ -317,7 +317,7 @@ for i in range(400):
 
     def test_from_inside(self):
         """A program that records itself, and one that stands at its gate."""
-        python = next(iter(torches.installed().values()))
+        python = torches.pythons()[0]
         self.environment |= {'PYTHONPATH': PACKAGE, 'TAPEDECK': TAPEDECK}
         self.script(IN_A_NODE.replace('x = torch', 'import tapedeck\ntapedeck.start("a.tape")\nx = torch', 1))
         child = subprocess.Popen([python, 'script.py'], cwd=self.folder, env=self.environment)
@@ -331,4 +331,4 @@ for i in range(400):
 
 
 if __name__ == '__main__':
-    unittest.main()
+    skipping.main()

@@ -4,9 +4,11 @@
 #   test_beside.py [unittest's arguments]
 import os
 import subprocess
+import sys
 import tempfile
 import unittest
 
+import skipping
 import torches
 
 TAPEDECK = os.environ['TAPEDECK']
@@ -113,7 +115,7 @@ class Beside(unittest.TestCase):
         done = beside(script, python='/nonexistent/python')
         self.assertEqual(done.returncode, 2)
         self.assertIn('/nonexistent/python', done.stderr)
-        bare = write('bare', '#!/bin/sh\nexec /usr/bin/python3 -S -I "$@"\n')
+        bare = write('bare', f'#!/bin/sh\nexec "{sys.executable}" -S -I "$@"\n')
         os.chmod(bare, 0o755)
         done = beside(script, python=bare)
         self.assertEqual(done.returncode, 2, done.stdout)
@@ -130,6 +132,6 @@ class Beside(unittest.TestCase):
             self.assertEqual(file.read(), 'mine')
 
 
-PYTHON = torches.second_with('torch')
+PYTHON = torches.python_of('2.13.0')
 if __name__ == '__main__':
-    unittest.main()
+    skipping.main()

@@ -10,8 +10,8 @@ import subprocess
 import sys
 import tempfile
 import time
-import unittest
 
+import skipping
 from cli_case import CliCase, MAKE_TAPE, run, TAPEDECK
 
 MAKE_HOSTILE = os.path.join(os.environ["BUILD_ROOT"], "tests", "make_hostile")
@@ -301,4 +301,4 @@ class Cli(CliCase):
 
 
 if __name__ == "__main__":
-    unittest.main(argv=[sys.argv[0]])
+    skipping.main(argv=[sys.argv[0]])

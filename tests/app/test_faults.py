@@ -187,9 +187,7 @@ def fail_sample(faults, wanted, chance):
 
 
 def fail_record(wanted):
-    pythons = list(torches.installed().items())
-    if not pythons:
-        sys.exit(77)
+    pythons = torches.each()
     chance = random.Random(1)
     for version, python in pythons if wanted is None else pythons[:1]:
         environment = plain_environment()

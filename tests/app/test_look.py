@@ -10,9 +10,9 @@ import shutil
 import signal
 import subprocess
 import time
-import unittest
 
 import reentrant
+import skipping
 import torches
 from record_case import TAPEDECK, RecordCase
 
@@ -107,7 +107,7 @@ class Look(RecordCase):
         self.script(text)
         for old in ('hangs', 'go'):
             (self.folder / old).unlink(missing_ok=True)
-        python = python or next(iter(torches.installed().values()))
+        python = python or torches.pythons()[0]
         child = subprocess.Popen([python, 'script.py'], cwd=self.folder, env=self.environment, stdout=subprocess.PIPE, text=True)
         self.addCleanup(child.communicate)
         self.addCleanup(child.kill)
@@ -285,6 +285,5 @@ sys.exit(max(rank.wait() for rank in ranks))
 
 if __name__ == '__main__':
     if not shutil.which('gdb'):
-        print('skipped: gdb is not here')
-        raise SystemExit(77)
-    unittest.main()
+        raise skipping.Missing('gdb is not here')
+    skipping.main()

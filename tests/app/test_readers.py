@@ -4,8 +4,8 @@ import os
 import pathlib
 import subprocess
 import sys
-import unittest
 
+import skipping
 from cli_case import CliCase, MAKE_TAPE, run, TAPEDECK
 
 GOLDEN = pathlib.Path(os.environ["SOURCE_ROOT"]) / "tests" / "trace" / "golden"
@@ -320,4 +320,4 @@ class Readers(CliCase):
 
 
 if __name__ == "__main__":
-    unittest.main(argv=[sys.argv[0]])
+    skipping.main(argv=[sys.argv[0]])

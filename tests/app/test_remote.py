@@ -18,6 +18,7 @@ import sys
 import tempfile
 import unittest
 
+import skipping
 import torches
 from remote_case import SSH, TAPEDECK, Desk, Server, wait_for, write_script
 from sshd import Network, why_not
@@ -319,7 +320,7 @@ class Torch(RemoteCase):
     def test_session(self):
         """`tapedeck record` of each PyTorch: the tape has another name at the end, and the copy has its last bytes."""
         ssh = write_script(self.folder / "ssh", SSH.format(folder=self.folder))
-        for version, python in torches.installed().items():
+        for version, python in torches.each():
             with self.subTest(version):
                 server = Server(self.folder / version, python=str(python))
                 self.addCleanup(server.close)
@@ -380,8 +381,5 @@ class Ssh(RemoteCase):
 
 if __name__ == "__main__":
     if WHICH == "ssh" and (reason := why_not()):
-        print(f"skipped: {reason}")
-        sys.exit(77)
-    if WHICH == "torch" and not torches.installed():
-        sys.exit(77)
-    unittest.main()
+        raise skipping.Missing(reason)
+    skipping.main()

@@ -9,6 +9,8 @@ import sys
 import tempfile
 import unittest
 
+import skipping
+
 ROOT = pathlib.Path(os.environ["SOURCE_ROOT"])
 READERS = ROOT / "build" / "readers" / "bin" / "python"
 TOOLS = pathlib.Path(os.environ["BUILD_ROOT"]) / "tests"
@@ -17,11 +19,9 @@ GOLDEN = ROOT / "tests" / "trace" / "golden"
 try:
     import jsonschema
 except ImportError:
-    plain = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
     if sys.executable == str(READERS) or not READERS.exists():
-        print(f"{READERS} has no package jsonschema: skipped")
-        sys.exit(77)
-    os.execve(READERS, [str(READERS), *sys.argv], plain)
+        raise skipping.Missing(f"{READERS} has no package jsonschema") from None
+    os.execv(READERS, [str(READERS), *sys.argv])
 
 # Three steps on two threads with a hook and modules; a pass that a hook ends, and one within a node.
 PROGRAM = """
@@ -265,4 +265,4 @@ class Schemas(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    skipping.main()

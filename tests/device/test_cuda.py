@@ -15,6 +15,8 @@ import textwrap
 import unittest
 import unittest.mock
 
+import skipping
+
 BUILD, TAPEDECK = os.environ['BUILD_ROOT'], os.environ['TAPEDECK']
 FAKE = os.path.join(BUILD, 'tests', 'libfake_cuda.so')
 WHICH = sys.argv.pop(1) if len(sys.argv) > 1 else 'fake'
@@ -181,4 +183,4 @@ if __name__ == '__main__':
         if there.returncode:
             print(there.stderr.strip())
             sys.exit(SKIPPED)
-    unittest.main()
+    skipping.main()

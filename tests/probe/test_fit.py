@@ -9,6 +9,7 @@ import subprocess
 import tempfile
 import unittest
 
+import skipping
 import torches
 
 TAPEDECK = os.environ["TAPEDECK"]
@@ -73,7 +74,7 @@ def compiler(path, body):
 class Fit(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        cls.python = list(torches.installed().values())[-1]
+        cls.python = torches.pythons()[-1]
         cls.kept = OUTPUT / "fit-cache"  # a whole cache, for tests that need one
         fitted = cls.call([TAPEDECK, "fit", cls.python], env=dict(os.environ, XDG_CACHE_HOME=str(cls.kept)))
         cls.observer = pathlib.Path(fitted.stdout.rpartition(", by ")[2].rstrip())  # in that cache
@@ -224,6 +225,4 @@ class Command(Fit):
 
 
 if __name__ == "__main__":
-    if not torches.installed():
-        raise SystemExit(77)
-    unittest.main(verbosity=2)
+    skipping.main(verbosity=2)

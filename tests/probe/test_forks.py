@@ -4,8 +4,8 @@ forks N times as often as the suite."""
 import os
 import pathlib
 import sys
-import unittest
 
+import skipping
 import torches
 from record_case import SOURCE, TAPEDECK, RecordCase
 
@@ -28,7 +28,7 @@ class Forks(RecordCase):
         self.assert_checked('forks.tape', killed=n_held_up > 0)
 
     def test_children_work(self):
-        for python in torches.installed().values():
+        for python in torches.pythons():
             self.run_in(TAPEDECK, 'fit', python)  # a child does not wait for a compiler
             for how in ('cold', 'warm'):
                 with self.subTest(python=python, how=how):
@@ -55,4 +55,4 @@ class Forks(RecordCase):
 if __name__ == '__main__':
     if sys.argv[-1].isdigit():
         times = int(sys.argv.pop())
-    unittest.main(verbosity=2)
+    skipping.main(verbosity=2)

@@ -2,8 +2,8 @@
 # Each hook of Python's goes by the function that the program wrote, and its line: on both PyTorchs and on Tapedeck's
 # engine. Python's own `inspect` says where a function stands.
 import collections
-import unittest
 
+import skipping
 import torches
 from record_case import TAPEDECK, RecordCase
 
@@ -198,4 +198,4 @@ class HookNames(RecordCase):
 
 
 if __name__ == '__main__':
-    unittest.main()
+    skipping.main()

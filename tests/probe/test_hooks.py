@@ -8,8 +8,8 @@ import pathlib
 import re
 import subprocess
 import tempfile
-import unittest
 
+import skipping
 import test_probe
 import together
 import torches
@@ -182,8 +182,6 @@ def has_creation_hooks(python):
 
 
 class Hooks(RecordCase):
-    pythons = list(torches.installed().values())
-
     def setUp(self):
         super().setUp()
         self.environment["PYTHONWARNINGS"] = "ignore"
@@ -216,8 +214,7 @@ class Hooks(RecordCase):
         return [(e["event"], keys.get(e.get("node"))) for e in events if e["event"] in SCHEDULING]
 
     def each(self, script):
-        self.assertTrue(self.pythons)
-        for python in self.pythons:
+        for python in torches.pythons():
             plain = self.run_plain(python, script)
             events, output = self.record(python, script, 2)
             self.assertEqual(output, plain)
@@ -249,7 +246,7 @@ class Hooks(RecordCase):
             self.assertEqual(told[0], told[1], python)
 
     def test_compiled_programs_stay_as_they_are(self):
-        pythons = [python for version, python in torches.installed().items() if version != "1.13.1"]
+        pythons = [python for version, python in torches.each() if version != "1.13.1"]
         if not pythons:
             self.skipTest("no PyTorch that compiles")
         self.environment.pop("PYTHONWARNINGS")
@@ -318,7 +315,7 @@ class Hooks(RecordCase):
     def test_stacks(self):
         expected = {"SinBackward0": "sin", "CosBackward0": "cos", "AbsBackward0": "abs", "NegBackward0": "neg",
                     "SumBackward0": "sum", "CustomBackward": "custom"}
-        for python in self.pythons:
+        for python in torches.pythons():
             for level in (1, 2):
                 events, _ = self.record(python, STACKS, level, "--stacks")
                 for e in events:
@@ -348,9 +345,8 @@ class Hooks(RecordCase):
             self.assertTrue(any(made[2] for made in named), python)
 
     def test_creation_hooks_tell_the_thread(self):
-        pythons = [python for python in self.pythons if has_creation_hooks(python)]
+        pythons = [python for python in torches.pythons() if has_creation_hooks(python)]
         if not pythons:
-            print("skipped: no PyTorch with creation hooks (2.14) is here", flush=True)
             self.skipTest("no PyTorch with creation hooks (2.14) is here")
         for python in pythons:
             plain = self.run_plain(python, SAME_NUMBERS)
@@ -379,7 +375,7 @@ class Hooks(RecordCase):
                                         for name in ("lin.weight", "lin.bias", "scale")))
 
     def test_cost_of_stacks(self):
-        for python in self.pythons:
+        for python in torches.pythons():
             plain = float(self.run_plain(python, COST))
             costs = {}
             for options in ((), ("--stacks",)):
@@ -391,4 +387,4 @@ class Hooks(RecordCase):
 
 
 if __name__ == "__main__":
-    unittest.main(verbosity=2)
+    skipping.main(verbosity=2)

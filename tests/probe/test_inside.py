@@ -5,8 +5,9 @@
 import os
 import pathlib
 import signal
-import unittest
+import sys
 
+import skipping
 import torches
 from record_case import TAPEDECK, RecordCase
 
@@ -254,7 +255,7 @@ train(1)
     def test_names(self):
         """Any name that a file can have; the others are refused at once, and so is what is no file."""
         os.mkfifo(self.folder / 'fifo')
-        python = next(iter(torches.installed().values()))
+        python = torches.pythons()[0]
         self.start(python, TRAIN + r"""
 import tapedeck
 for name in (b"by\xff.tape", "line\nbreak.tape", "a b%20.tape", "\u2028\u00e9.tape", "-o", "x" * 230 + ".tape"):
@@ -299,7 +300,7 @@ assert len(list(recording.tape.events(kind="step"))) == 2
 
     def test_exec(self):
         """A program that becomes another leaves a whole tape."""
-        python = next(iter(torches.installed().values()))
+        python = torches.pythons()[0]
         for call in ('os.execv("/bin/true", ["true"])', 'os.execvpe("true", ["true"], dict(os.environ))'):
             self.start(python, TRAIN + f'import os, tapedeck\ntapedeck.start("a.tape")\ntrain(3)\n{call}\n')
             self.wait_for('a.tape')
@@ -350,7 +351,7 @@ assert record(None) == 18
                              ["tapedeck: keep 'junk': must be a number and KB, MB, GB, steps, s, min or h"])
 
     def test_decorator(self):
-        python = next(iter(torches.installed().values()))
+        python = torches.pythons()[0]
         self.start(python, TRAIN + """
 import tapedeck
 @tapedeck.record("a.tape", overwrite=True)
@@ -377,7 +378,7 @@ else:
     def test_refusals(self):
         """Each is one line that says what is wrong; the program goes on."""
         (self.folder / 'there.tape').write_text('mine')
-        python = next(iter(torches.installed().values()))
+        python = torches.pythons()[0]
         text = TRAIN + """
 import tapedeck
 def refused(words, **options):
@@ -409,7 +410,7 @@ result()
 
     def test_recorded_already(self):
         """`tapedeck record` and `tapedeck run` keep their recording; mark() and step() speak to them."""
-        python = next(iter(torches.installed().values()))
+        python = torches.pythons()[0]
         text = TRAIN + """
 import tapedeck
 try:
@@ -431,7 +432,7 @@ tapedeck.mark("here")
 
     def test_no_torch(self):
         """A Python without PyTorch."""
-        done = self.start('/usr/bin/python3', 'import sys\nsys.modules["torch"] = None\nimport tapedeck\ntapedeck.start()\n', status=1)
+        done = self.start(sys.executable, 'import sys\nsys.modules["torch"] = None\nimport tapedeck\ntapedeck.start()\n', status=1)
         self.assertIn('RecordError: there is no PyTorch to record', done.stderr.splitlines()[-1])
 
     def test_without_engine(self):
@@ -440,7 +441,7 @@ tapedeck.mark("here")
         self.run_in('cp', '-rL', PACKAGE, copied)
         for library in (copied / 'tapedeck').glob('_C.*.so'):
             library.unlink()
-        for version, python in torches.installed().items():
+        for version, python in torches.each():
             self.start(python, TRAIN + """
 import tapedeck
 tapedeck.mark("nobody records")
@@ -457,7 +458,7 @@ except AttributeError as problem:
 
     def test_program_killed(self):
         """What SIGKILL leaves is a tape without its last moments."""
-        python = next(iter(torches.installed().values()))
+        python = torches.pythons()[0]
         text = TRAIN + 'import os, signal, tapedeck, time\ntapedeck.start("a.tape")\ntrain(3)\ntime.sleep(.5)\n' \
                        'os.kill(os.getpid(), signal.SIGKILL)\n'
         self.start(python, text, status=-signal.SIGKILL)
@@ -466,4 +467,4 @@ except AttributeError as problem:
 
 
 if __name__ == '__main__':
-    unittest.main()
+    skipping.main()

@@ -5,8 +5,8 @@ import collections
 import functools
 import json
 import tempfile
-import unittest
 
+import skipping
 import together
 import torches
 from record_case import TAPEDECK, RecordCase, plain_environment
@@ -215,8 +215,6 @@ def recorded_together(python, level):
 
 
 class Names(RecordCase):
-    pythons = torches.installed()
-
     def run_program(self, *command):
         done = self.run_in(*command)
         self.assertEqual(done.returncode, 0, done.stderr)
@@ -235,8 +233,7 @@ class Names(RecordCase):
 
     def each(self, script, *options):
         """The events, the labels of leaves, and the modules and classes of nodes by name: with each PyTorch, at each level."""
-        self.assertTrue(self.pythons)
-        for python in self.pythons.values():
+        for python in torches.pythons():
             for level in (1, 2):
                 events = self.record(python, script, level, *options)[0] if options else self.recorded(python, script, level)
                 names = {e["node"]: e["name"] for e in events if e["event"] == "node_new"}
@@ -311,16 +308,14 @@ class Names(RecordCase):
             self.assertCountEqual(named.values(), ["main", "trainer 0", "trainer 1"])
 
     def test_the_program_notices_nothing(self):
-        for python in self.pythons.values():
+        for python in torches.pythons():
             plain = self.run_program(python, self.script(INVISIBLE)).stdout
             for options in ((), ("--stacks",)):
                 _, done = self.record(python, INVISIBLE, 1, *options)
                 self.assertEqual(done.stdout, plain)
 
     def test_compiled_graphs_are_the_same(self):
-        python = self.pythons.get("2.13.0")
-        if not python:
-            self.skipTest("no PyTorch 2.13")
+        python = torches.python_of("2.13.0")
         plain = self.run_program(python, self.script(COMPILED))
         for options in ((), ("--stacks",)):
             events, done = self.record(python, COMPILED, 1, *options)
@@ -337,4 +332,4 @@ class Names(RecordCase):
 
 
 if __name__ == "__main__":
-    unittest.main(verbosity=2)
+    skipping.main(verbosity=2)

@@ -4,10 +4,10 @@ tests/probe/programs/newer.py does all of it and prints what PyTorch did. Its ta
 import json
 import os
 import subprocess
-import sys
 import tempfile
 import unittest
 
+import skipping
 import torches
 from record_case import TAPEDECK, plain_environment
 
@@ -61,7 +61,7 @@ class Newer(unittest.TestCase):
     def each(self, what=None):
         """(what the program said, its tape) on each PyTorch that has the feature."""
         found = []
-        for version, python in torches.installed().items():
+        for version, python in torches.each():
             if version not in self.tapes:
                 self.tapes[version] = Tape(python, PROGRAM)
             tape = self.tapes[version]
@@ -69,7 +69,6 @@ class Newer(unittest.TestCase):
             if what in said or not what:
                 found.append((said.get(what), tape, version))
         if not found:
-            print(f'skipped: no PyTorch {NEEDS.get(what)} is here', flush=True)
             self.skipTest(f'no PyTorch {NEEDS.get(what)} is here')
         return found
 
@@ -81,7 +80,7 @@ class Newer(unittest.TestCase):
 
     def test_nothing_changes_at_level_2(self):
         for _, _, version in self.each():
-            tape = Tape(torches.PYTHONS[version], PROGRAM, options=['--level', '2'])
+            tape = Tape(torches.python_of(version), PROGRAM, options=['--level', '2'])
             self.assertEqual((tape.recorded.returncode, tape.recorded.stdout), (0, tape.plain.stdout), tape.recorded.stderr)
             self.assertEqual(tape.check.returncode, 0, tape.check.stdout)
             refused = [line for line in tape.recorded.stderr.splitlines() if 'input_grad_buffers' in line]
@@ -129,13 +128,11 @@ class Newer(unittest.TestCase):
 
     def test_nan_of_an_exposed_buffer(self):
         for _, _, version in self.each('exposed'):
-            tape = Tape(torches.PYTHONS[version], '-c', NAN, options=['--anomaly', 'nan'])
+            tape = Tape(torches.python_of(version), '-c', NAN, options=['--anomaly', 'nan'])
             self.assertEqual(tape.recorded.stdout, tape.plain.stdout)
             born = [(event['born'], tape.names[event['node']]) for event in tape.of('anomaly')]
             self.assertEqual(born, [('node', 'TimesBackward')])
 
 
 if __name__ == '__main__':
-    if not torches.installed():
-        sys.exit(77)
-    unittest.main(verbosity=2)
+    skipping.main(verbosity=2)

@@ -8,8 +8,8 @@ import os
 import pathlib
 import re
 import subprocess
-import unittest
 
+import skipping
 import torches
 from record_case import TAPEDECK, RecordCase
 
@@ -42,12 +42,12 @@ def notebook(cells):
 class Notebook(RecordCase):
     def setUp(self):
         super().setUp()
-        bin_folder = os.path.dirname(torches.second_with('ipykernel', 'nbconvert'))
+        bin_folder = os.path.dirname(torches.python_of('2.13.0', 'ipykernel', 'nbconvert'))
         self.environment |= {'PYTHONPATH': PACKAGE, 'TAPEDECK': TAPEDECK, 'PATH': f'{bin_folder}:{os.environ["PATH"]}',
                              'HOME': str(self.folder), 'JUPYTER_PLATFORM_DIRS': '1'}
 
     def convert(self, *options):
-        done = self.run_in(torches.second_with('ipykernel', 'nbconvert'), '-m', 'nbconvert', *options)
+        done = self.run_in(torches.python_of('2.13.0', 'ipykernel', 'nbconvert'), '-m', 'nbconvert', *options)
         self.assertEqual(done.returncode, 0, done.stderr)
 
     def outputs(self, cells):
@@ -116,5 +116,5 @@ class Notebook(RecordCase):
 
 
 if __name__ == '__main__':
-    torches.second_with('ipykernel', 'nbconvert')
-    unittest.main()
+    torches.python_of('2.13.0', 'ipykernel', 'nbconvert')
+    skipping.main()

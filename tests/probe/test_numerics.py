@@ -10,6 +10,7 @@ import sys
 import tempfile
 import unittest
 
+import skipping
 import together
 import torches
 
@@ -171,7 +172,7 @@ class PyTorch(Case):
         return read_events(self.tape)
 
     def test_births(self):
-        for version, python in torches.installed().items():
+        for version, python in torches.each():
             with self.subTest(version=version):
                 events = self.record(python, ['--anomaly', 'nan'], self.births)
                 expected = [birth for births in self.births.values() for birth in births]
@@ -179,7 +180,7 @@ class PyTorch(Case):
                 self.check_contributors(events)
 
     def test_overflow_and_unread(self):
-        for version, python in torches.installed().items():
+        for version, python in torches.each():
             with self.subTest(version=version):
                 events = self.record(python, ['--anomaly', 'nonfinite'], OVERFLOW_AND_UNREAD)
                 backward = [birth for birth in births_of(events) if birth[1] not in ('forward', 'data')]
@@ -189,13 +190,13 @@ class PyTorch(Case):
                 self.assertIn("not in the CPU's memory", unread)
 
     def test_stats(self):
-        for version, python in torches.installed().items():
+        for version, python in torches.each():
             with self.subTest(version=version):
                 check_stats(self, self.record(python, ['--stats', 'full'], ['node']), full=True)
                 check_stats(self, self.record(python, ['--stats', 'finite'], ['node']), full=False)
 
     def test_nothing_is_looked_for_unless_asked(self):
-        for version, python in torches.installed().items():
+        for version, python in torches.each():
             with self.subTest(version=version):
                 kinds = {event['event'] for event in self.record(python, [], ['sum_at_node'])}
                 self.assertFalse(kinds & {'anomaly', 'tensor_stats', 'unread'})
@@ -205,7 +206,7 @@ class Order(Case):
     """Births of the forward pass stand in the order in which they were made, and point to their causes."""
 
     def test_forward(self):
-        for version, python in torches.installed().items():
+        for version, python in torches.each():
             with self.subTest(version=version):
                 self.tapedeck('record', '--force', '--stacks', '--anomaly', 'nonfinite', '-o', self.tape, '--', python, CASES,
                               'in_order')
@@ -230,7 +231,7 @@ class Hooks(PyTorch):
         return super().record(python, ['--level', '2', *options], cases)
 
     def test_what_is_known(self):
-        python = next(iter(torches.installed().values()))
+        python = torches.pythons()[0]
         for options, known in (([], ('absent', 'absent')), (['--anomaly', 'nan'], ('observed', 'absent')),
                                (['--stats', 'finite'], ('absent', 'observed'))):
             self.record(python, options, ['node'])
@@ -239,7 +240,7 @@ class Hooks(PyTorch):
 
     def test_errors_leave_nothing(self):
         """A node that raises has no hook after it. The next pass is looked at as if nothing had happened."""
-        for version, python in torches.installed().items():
+        for version, python in torches.each():
             with self.subTest(version=version):
                 births = births_of(self.record(python, ['--anomaly', 'nan'], FAILING))
                 self.assertEqual([birth[:4] for birth in births], [('nan', 'sum', 'SinBackward0', 0), ('nan', 'node', 'SqrtBackward0', 0)])
@@ -249,7 +250,7 @@ class AnomalyMode(Case):
     """The comparison is honest: this is what PyTorch itself says."""
 
     def test_blames(self):
-        for version, python in torches.installed().items():
+        for version, python in torches.each():
             done = subprocess.run([python, CASES, *BLAMED, 'detect'], env=PLAIN, capture_output=True, text=True,
                                   timeout=120)
             self.assertEqual(done.returncode, 0, done.stderr)
@@ -309,7 +310,7 @@ for _ in range(int(sys.argv[3])):
 class Numbers(Case):
     def test_as_torch_counts(self):
         """Random arrays of every type: permuted, cut, strided, expanded, empty, of no and of up to 12 dimensions."""
-        for version, python in torches.installed().items():
+        for version, python in torches.each():
             with self.subTest(version=version):
                 answers = os.path.join(self.folder, 'answers')
                 arrays = subprocess.run([python, '-c', MAKE_ARRAYS, '7', answers, '600'], env=PLAIN, stdout=subprocess.PIPE,
@@ -329,4 +330,4 @@ class Numbers(Case):
 
 
 if __name__ == '__main__':
-    unittest.main(verbosity=2)
+    skipping.main(verbosity=2)

@@ -8,6 +8,7 @@ import subprocess
 import tempfile
 import unittest
 
+import skipping
 import together
 import torches
 from record_case import plain_environment
@@ -246,7 +247,7 @@ class Probe(unittest.TestCase):
         cls.temporary = tempfile.TemporaryDirectory()
         cls.folder = pathlib.Path(cls.temporary.name)
         (cls.folder / "libraries").symlink_to(PROBE)
-        cls.torches = [Torch(version, python, cls.folder) for version, python in torches.installed().items()]
+        cls.torches = [Torch(version, python, cls.folder) for version, python in torches.each()]
 
     @classmethod
     def tearDownClass(cls):
@@ -366,4 +367,4 @@ class Probe(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main(verbosity=2)
+    skipping.main(verbosity=2)

@@ -4,8 +4,8 @@
 import os
 import pathlib
 import re
-import unittest
 
+import skipping
 import torches
 from record_case import TAPEDECK, RecordCase
 
@@ -62,7 +62,7 @@ class Plugin(RecordCase):
         (self.project / 'test_it.py').write_text(TESTS)
 
     def pytest(self, *options, **more):
-        return self.run_in(torches.second_with('pytest'), '-m', 'pytest', '-q', '-p', 'no:cacheprovider', *options, cwd=self.project, **more)
+        return self.run_in(torches.python_of('2.13.0', 'pytest'), '-m', 'pytest', '-q', '-p', 'no:cacheprovider', *options, cwd=self.project, **more)
 
     def outcomes(self, done):
         return re.findall(r'(\d+) (\w+)', done.stdout.splitlines()[-1].split(' in ')[0])
@@ -129,7 +129,7 @@ def test_child():
                            'PYTHONPATH': str(self.copy_of_package())})
         self.assertEqual((done.returncode, done.stdout), (4, ''))
         self.assertIn('ERROR: --tapedeck: the program tapedeck is not in PATH', done.stderr)
-        done = self.record(torches.second_with('pytest'), '-m', 'pytest', '-q', '-p', 'tapedeck.pytest_plugin', '--tapedeck', cwd=self.project)
+        done = self.record(torches.python_of('2.13.0', 'pytest'), '-m', 'pytest', '-q', '-p', 'tapedeck.pytest_plugin', '--tapedeck', cwd=self.project)
         self.assertIn('`tapedeck record` records this program already', done.stdout + done.stderr)
 
     def copy_of_package(self):
@@ -142,5 +142,5 @@ def test_child():
 
 
 if __name__ == '__main__':
-    torches.second_with('pytest')
-    unittest.main()
+    torches.python_of('2.13.0', 'pytest')
+    skipping.main()

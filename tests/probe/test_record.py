@@ -8,8 +8,8 @@ import signal
 import subprocess
 import sys
 import time
-import unittest
 
+import skipping
 import torches
 from record_case import SOURCE, TAPEDECK, RecordCase
 
@@ -53,7 +53,7 @@ sys.exit(max(rank.wait() for rank in ranks))
 """
 
 
-TORCHES = list(torches.installed().values())
+TORCHES = torches.pythons()
 
 
 class Record(RecordCase):
@@ -127,7 +127,7 @@ class Record(RecordCase):
             self.assertEqual(done.returncode, 3)
             self.assert_says(done, "nothing was recorded", "static executable")
         else:
-            print("skipped: no static libc here")
+            skipping.tell("no static libc here")
         for python in TORCHES:
             done = self.record(python, "-c", "import torch; torch.ones(2, requires_grad=True) * 2")
             self.assertEqual(done.returncode, 0)
@@ -477,7 +477,7 @@ print("unharmed")
         probe = "import torch, torch.distributed as d; exit(not d.is_gloo_available() or 2 * (torch.__version__ < '2'))"
         status = subprocess.run([python, "-c", probe], capture_output=True, timeout=120).returncode
         if status == 1:
-            print("skipped: no gloo with", python)
+            skipping.tell(f"no gloo with {python}")
         if status == 2:
             print("torchrun does not run with", python + ": its ranks are started by hand")
         return {0: ["-m", "torch.distributed.run", "--standalone", "--nproc_per_node", 2, "ddp.py"],
@@ -568,7 +568,4 @@ os.wait()
 
 
 if __name__ == "__main__":
-    if not TORCHES:
-        print("skipped: no PyTorch here")
-        sys.exit(77)
-    unittest.main(verbosity=2)
+    skipping.main(verbosity=2)

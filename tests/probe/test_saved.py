@@ -3,8 +3,8 @@
 # the same shapes, types and bytes, on the same storages.
 import collections
 import json
-import unittest
 
+import skipping
 import torches
 from record_case import RecordCase
 
@@ -124,7 +124,7 @@ class Saved(RecordCase):
     def on_each(self, text, *options):
         """(its Python, its events, what the program said) for each PyTorch."""
         self.script(text, 'saves.py')
-        for version, python in torches.installed().items():
+        for version, python in torches.each():
             tape = f'{version}.tape'
             done = self.record(python, 'saves.py', options=('-o', tape, *options))
             self.assertEqual(done.returncode, 0, done.stderr)
@@ -199,4 +199,4 @@ class Saved(RecordCase):
 
 
 if __name__ == '__main__':
-    unittest.main()
+    skipping.main()

@@ -8,13 +8,13 @@ import json
 import os
 import pathlib
 import tempfile
-import unittest
 
+import skipping
 import together
 import torches
 from record_case import SOURCE, TAPEDECK, RecordCase, built, plain_environment
 
-TORCHES = list(torches.installed().values())
+TORCHES = torches.pythons()
 
 BEGIN = """
 import hashlib, os, sys, threading, torch
@@ -419,4 +419,4 @@ class Steps(RecordCase):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    skipping.main()

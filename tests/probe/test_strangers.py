@@ -5,14 +5,15 @@ import os
 import pathlib
 import signal
 import socket
+import sys
 import time
 import unittest
 
+import skipping
 import torches
 from record_case import CACHE, TAPEDECK, RecordCase
 
 PRELOAD = pathlib.Path(os.environ['BUILD_ROOT']) / 'engine' / 'probe' / 'libtapedeck-preload.so'
-PYTHON = list(torches.installed().values())[-1]
 BACKWARD = 'import torch; torch.ones(2, requires_grad=True).sum().backward(); print("fine")'
 NOBODY = 65534
 
@@ -64,7 +65,7 @@ def serve(path, said):
 
 class Strangers(RecordCase):
     def run_target(self, **environment):
-        done = self.run_in(PYTHON, '-c', BACKWARD, env=dict(self.environment, LD_PRELOAD=str(PRELOAD), **environment))
+        done = self.run_in(torches.pythons()[-1], '-c', BACKWARD, env=dict(self.environment, LD_PRELOAD=str(PRELOAD), **environment))
         self.assertEqual((done.returncode, done.stdout), (0, 'fine\n'), done.stderr)
         return done.stderr
 
@@ -103,13 +104,13 @@ class Strangers(RecordCase):
                  'try: s.sendall(b"view\\n"); print(len(s.recv(100)))\n'
                  'except OSError as error: print(type(error).__name__)')
         refused = ('0\n', 'ConnectionResetError\n', 'BrokenPipeError\n')
-        done = self.record_here('/usr/bin/python3', '-c', visit.replace('USER', str(NOBODY)).replace('TIMEOUT', '60'))
+        done = self.record_here(sys.executable, '-c', visit.replace('USER', str(NOBODY)).replace('TIMEOUT', '60'))
         self.assertIn(done.stdout, refused, done.stderr)
-        done = self.record_here('/usr/bin/python3', '-c', visit.replace('USER', '0').replace('TIMEOUT', '3'))
+        done = self.record_here(sys.executable, '-c', visit.replace('USER', '0').replace('TIMEOUT', '3'))
         self.assertNotIn(done.stdout, refused, 'the hub hangs up on its own user too')
 
     def test_observer_that_others_can_write(self):
-        done = self.record_here(PYTHON, '-c', BACKWARD)
+        done = self.record_here(torches.pythons()[-1], '-c', BACKWARD)
         self.assertIn('recorded a.tape', done.stderr)
         observer = max(CACHE.glob('tapedeck/probe/*/observer.so'), key=lambda path: path.stat().st_mtime)
         (self.folder / 'o').mkdir()
@@ -126,7 +127,7 @@ class Strangers(RecordCase):
         cache = self.folder / 'cache'
         cache.mkdir()
         os.chmod(cache, 0o777)
-        done = self.record_here(PYTHON, '-c', BACKWARD, XDG_CACHE_HOME=str(cache))
+        done = self.record_here(torches.pythons()[-1], '-c', BACKWARD, XDG_CACHE_HOME=str(cache))
         self.assertIn('recording at level 2', done.stderr)
         self.assertIn('another user may write to', done.stderr)
 
@@ -142,7 +143,7 @@ class Strangers(RecordCase):
                                    ({'XDG_CACHE_HOME': str(shared / 'no' / 'x')}, shared / 'no' / 'x'),
                                    ({'XDG_RUNTIME_DIR': 'a', 'XDG_CACHE_HOME': 'b', 'HOME': str(self.folder / 'h')}, self.folder / 'h/.cache'),
                                    ({'XDG_CACHE_HOME': '/proc/x'}, '/tmp')):
-            done = self.record_here('/usr/bin/python3', '-c', show, **environment)
+            done = self.record_here(sys.executable, '-c', show, **environment)
             path, mode = done.stdout.split()
             self.assertTrue(path.startswith(f'{begin}/'), (path, begin))
             self.assertEqual(mode, '0o40700')
@@ -153,10 +154,10 @@ class Strangers(RecordCase):
 
     def test_hub_without_descriptors(self):
         crowd = 'import resource; resource.setrlimit(resource.RLIMIT_NOFILE, (500, 500))\n' + CROWD
-        limited = 'ulimit -Sn 40; exec "$0" record -- /usr/bin/python3 -c "$1"'
-        done = self.run_in('sh', '-c', limited, TAPEDECK, crowd)
+        limited = 'ulimit -Sn 40; exec "$0" record -- "$1" -c "$2"'
+        done = self.run_in('sh', '-c', limited, TAPEDECK, sys.executable, crowd)
         self.assertEqual(done.stdout, 'True True True\n', done.stderr)
 
 
 if __name__ == '__main__':
-    unittest.main(verbosity=2)
+    skipping.main(verbosity=2)

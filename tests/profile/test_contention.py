@@ -8,6 +8,8 @@ import sys
 import tempfile
 import unittest
 
+import skipping
+
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from test_plants import ADDED, HELD
 from test_whatif import MAKE_TAPE, SLEEPING, TAPEDECK, run
@@ -123,7 +125,7 @@ class Contention(unittest.TestCase):
         self.assertEqual(first["waits"]["n"], 5)
 
     def test_added(self):
-        for version, python in torches.installed().items():
+        for version, python in torches.each():
             with self.subTest(version):
                 self.write(ADDED)
                 run(TAPEDECK, "record", "--force", "-o", self.tape, "--", python, self.script)
@@ -140,4 +142,4 @@ class Contention(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    skipping.main()

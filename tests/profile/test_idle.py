@@ -10,6 +10,8 @@ import sys
 import tempfile
 import unittest
 
+import skipping
+
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from test_plants import SLOW_S, UNBALANCED
 from test_whatif import MAKE_TAPE, SLEEPING, TAPEDECK, run
@@ -238,7 +240,7 @@ class Idle(unittest.TestCase):
 
     def test_torch(self):
         """With one thread, `report` and the wall time of its passes say the same."""
-        for version, python in torches.installed().items():
+        for version, python in torches.each():
             with self.subTest(version):
                 self.write(TRAINING)
                 run(TAPEDECK, "record", "--force", "-o", self.tape, "--", python, self.script)
@@ -253,13 +255,11 @@ class Idle(unittest.TestCase):
     def test_refused(self):
         """A tape without queues has no answer."""
         self.write(TRAINING)
-        python = next(iter(torches.installed().values()), None)
-        if not python:
-            self.skipTest("there is no PyTorch")
+        python = torches.pythons()[0]
         run(TAPEDECK, "record", "--level", "2", "-o", self.tape, "--", python, self.script)
         with self.assertRaisesRegex(Exception, "nobody saw what entered"):
             run(TAPEDECK, "report", self.tape, "--idle")
 
 
 if __name__ == "__main__":
-    unittest.main()
+    skipping.main()

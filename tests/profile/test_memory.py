@@ -9,6 +9,8 @@ import sys
 import tempfile
 import unittest
 
+import skipping
+
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from test_whatif import TAPEDECK, run
 
@@ -298,7 +300,7 @@ class Memory(unittest.TestCase):
         self.assertEqual(self.told(), whole)
 
     def test_torch(self):
-        for version, python in torches.installed().items():
+        for version, python in torches.each():
             with self.subTest(version):
                 self.record(MIXED, TAPEDECK, "record", "--force", "--stacks", "-o", self.tape, "--", python)
                 told = self.compare()
@@ -309,9 +311,7 @@ class Memory(unittest.TestCase):
 
     def test_unknown(self):
         """A dash and a reason stand for what a tape does not tell."""
-        python = next(iter(torches.installed().values()), None)
-        if not python:
-            self.skipTest("there is no PyTorch")
+        python = torches.pythons()[0]
         self.record(REFERENCE, TAPEDECK, "record", "--force", "--level", "2", "-o", self.tape, "--", python)
         told = self.told()
         self.assertEqual(told["unknown"].keys(), {"saved", "kept", "gradients"})
@@ -328,4 +328,4 @@ class Memory(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    skipping.main()

@@ -11,6 +11,7 @@ import tempfile
 import textwrap
 import unittest
 
+import skipping
 import torches
 
 TAPEDECK = os.environ["TAPEDECK"]
@@ -235,7 +236,7 @@ class Own(Order):
 
 class Torch(Order):
     def test_random_programs(self):
-        for python in torches.installed().values():
+        for python in torches.pythons():
             told = self.fuzz(range(N_PROGRAMS // 2), fuzz_programs.program, python=python)
             self.assertGreater(told["passes"], N_PROGRAMS)
             self.check_equal(told)
@@ -243,9 +244,7 @@ class Torch(Order):
 
     def test_own_predictor(self):
         """PyTorch predicts too, since 2.1."""
-        python = torches.installed().get("2.13.0")
-        if not python:
-            self.skipTest("PyTorch 2.13 is not here")
+        python = torches.python_of("2.13.0")
         self.record(self.write("p.py", """
             import json, torch
             found = []
@@ -278,9 +277,7 @@ class Torch(Order):
 
     def test_level_2(self):
         """What reconstructed pops say holds too, and the answer says how it is known."""
-        python = torches.installed().get("2.13.0")
-        if not python:
-            self.skipTest("PyTorch 2.13 is not here")
+        python = torches.python_of("2.13.0")
         told = self.fuzz(range(10), fuzz_programs.program, python=python, level="2")
         self.assertEqual(told["known"], "reconstructed")
         self.assertGreater(told["equal"], 0.9 * told["passes"])
@@ -289,4 +286,4 @@ class Torch(Order):
 
 
 if __name__ == "__main__":
-    unittest.main(argv=sys.argv, defaultTest=KIND.capitalize() if len(sys.argv) < 2 else None)
+    skipping.main(argv=sys.argv, defaultTest=KIND.capitalize() if len(sys.argv) < 2 else None)

@@ -12,6 +12,7 @@ import sys
 import tempfile
 import unittest
 
+import skipping
 from reentrant import INNER
 
 TAPEDECK = os.environ["TAPEDECK"]
@@ -330,7 +331,7 @@ class Torch(unittest.TestCase):
         What a busy machine does to single passes does not count: the best round must be so."""
         import torches
         n_compared = 0
-        for python in torches.installed().values():
+        for python in torches.pythons():
             with tempfile.TemporaryDirectory() as folder:
                 script, tape, averages = (os.path.join(folder, name) for name in ("p.py", "p.tape", "p.json"))
                 with open(script, "w") as file:
@@ -372,7 +373,7 @@ class Torch(unittest.TestCase):
     def test_release(self):
         """The time to free a node's gradients is that node's. It is nobody's wait in a queue."""
         import torches
-        for python in torches.installed().values():
+        for python in torches.pythons():
             with tempfile.TemporaryDirectory() as folder:
                 script, tape = os.path.join(folder, "program.py"), os.path.join(folder, "p.tape")
                 with open(script, "w") as file:
@@ -389,7 +390,7 @@ class Torch(unittest.TestCase):
     def test_modules(self):
         """A leaf goes with the module that takes its value. A line is the user's."""
         import torches
-        for python in torches.installed().values():
+        for python in torches.pythons():
             with tempfile.TemporaryDirectory() as folder:
                 script, tape = os.path.join(folder, "program.py"), os.path.join(folder, "p.tape")
                 with open(script, "w") as file:
@@ -409,4 +410,4 @@ class Torch(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main(argv=sys.argv, defaultTest={"own": "Own", "torch": "Torch"}[KIND] if len(sys.argv) < 2 else None)
+    skipping.main(argv=sys.argv, defaultTest={"own": "Own", "torch": "Torch"}[KIND] if len(sys.argv) < 2 else None)

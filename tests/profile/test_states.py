@@ -7,6 +7,8 @@ import sys
 import tempfile
 import unittest
 
+import skipping
+
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from test_whatif import TAPEDECK, run
 
@@ -66,4 +68,4 @@ class States(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    skipping.main()

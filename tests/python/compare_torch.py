@@ -6,12 +6,15 @@ import math
 import os
 import re
 import subprocess
-import sys
 import tempfile
 import unittest
 
+import skipping
+import torches
+
 TAPEDECK, EXAMPLES = os.environ['TAPEDECK'], os.environ['EXAMPLES']
 CASES = os.path.join(os.path.dirname(os.path.abspath(__file__)), 'torch_cases.py')
+
 
 def run(command, environment):
     with tempfile.TemporaryDirectory() as folder:
@@ -42,8 +45,9 @@ class Compare(unittest.TestCase):
 
     @classmethod
     def setUpClass(cls):
+        python = torches.pythons()[0]
         plain = {name: value for name, value in os.environ.items() if name != 'PYTHONPATH'}
-        cls.torch = run(lambda folder: [sys.executable], plain)
+        cls.torch = run(lambda folder: [python], plain)
         semantics = '1.11' if cls.torch['version'].startswith('1.') else '2.13'
         cls.ours = run(lambda folder: [TAPEDECK, 'run', '--devices', 'cpu', '--semantics', semantics, '-o',
                                        os.path.join(folder, 'x.tape')], plain)
@@ -88,9 +92,4 @@ class Compare(unittest.TestCase):
 
 
 if __name__ == '__main__':
-    probe = subprocess.run([sys.executable, '-c', 'import torch'], capture_output=True,
-                           env={name: value for name, value in os.environ.items() if name != 'PYTHONPATH'})
-    if probe.returncode:
-        print(f'skipped: {sys.executable} has no torch (Debian: python3-torch)')
-        sys.exit(77)
-    unittest.main(verbosity=2)
+    skipping.main(verbosity=2)

@@ -7,6 +7,7 @@ import subprocess
 import tempfile
 import unittest
 
+import skipping
 import torches
 
 TAPEDECK = os.environ['TAPEDECK']
@@ -27,9 +28,7 @@ class Beside(unittest.TestCase):
     maxDiff = None
 
     def compare(self, version, semantics):
-        if version not in torches.installed():
-            self.skipTest(f'no PyTorch {version}')
-        theirs = run(torches.installed()[version])
+        theirs = run(torches.python_of(version))
         ours = run(TAPEDECK, 'run', '--semantics', semantics, '-o', 'x.tape')
         for name, (_, seen) in theirs.items():
             with self.subTest(name):
@@ -43,4 +42,4 @@ class Beside(unittest.TestCase):
 
 
 if __name__ == '__main__':
-    unittest.main()
+    skipping.main()

@@ -8,6 +8,7 @@ import sys
 import unittest
 
 import seen_cases
+import skipping
 
 FOLDER = os.path.dirname(os.path.abspath(__file__))
 PARTS = sys.argv[1:]
@@ -22,4 +23,4 @@ class Cases(unittest.TestCase):
 
 
 if __name__ == '__main__':
-    unittest.main(argv=sys.argv[:1], verbosity=2)
+    skipping.main(argv=sys.argv[:1], verbosity=2)

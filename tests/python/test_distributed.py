@@ -8,6 +8,7 @@ import subprocess
 import tempfile
 import unittest
 
+import skipping
 import torches
 
 TAPEDECK = os.environ['TAPEDECK']
@@ -35,7 +36,7 @@ class Distributed(unittest.TestCase):
         self.assertEqual(self.record(), SEEN.read_text())
 
     def test_pytorch_still_prints_it(self):
-        python = torches.installed().get('2.13.0') or self.skipTest('PyTorch 2.13 is not there')
+        python = torches.python_of('2.13.0')
         plain = {name: value for name, value in os.environ.items() if name != 'PYTHONPATH'}
         self.assertEqual(self.output(python, CASES, environment=plain), SEEN.read_text())
 
@@ -54,4 +55,4 @@ class Distributed(unittest.TestCase):
 
 
 if __name__ == '__main__':
-    unittest.main(verbosity=2)
+    skipping.main(verbosity=2)

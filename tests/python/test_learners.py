@@ -153,7 +153,7 @@ def main(words):
     names = [word for word in words if not word.startswith('--')]
     paths = [path for path in sorted(glob.glob(os.path.join(SCRIPTS, '*.py'))) if not names or os.path.basename(path)[:-3] in names]
     paths = paths if names or '--write' in words else torches.some(paths, 2)
-    python = torches.second_with('numpy')
+    python = torches.python_of('2.13.0', 'numpy')
     with tempfile.TemporaryDirectory() as folder:
         found = results(paths, python, folder)
     print(summary(found))

@@ -10,6 +10,7 @@ import sys
 import tempfile
 import unittest
 
+import skipping
 import torches
 
 TAPEDECK, EXAMPLES = os.environ['TAPEDECK'], os.environ['EXAMPLES']
@@ -83,7 +84,7 @@ class Models(unittest.TestCase):
             run(command, folder, CASES, 'all', out, EXAMPLES)
             with open(out) as file:
                 cls.seen[name] = json.load(file)
-        for command in ours, [TAPEDECK, 'record', '-o', cls.tapes['torch'], '--', torches.PYTHONS['1.13.1']]:
+        for command in ours, [TAPEDECK, 'record', '-o', cls.tapes['torch'], '--', torches.python_of('1.13.1')]:
             run(command, folder, CASES, 'first', os.path.join(folder, 'out.json'), EXAMPLES)
 
     @classmethod
@@ -156,8 +157,7 @@ class Models(unittest.TestCase):
 
     def test_texts(self):
         """2.13's words."""
-        if 'torch 2' not in self.seen:
-            self.skipTest('PyTorch 2.13 is not there')
+        torches.python_of('2.13.0')
         self.assertEqual(self.seen['ours']['texts'], self.seen['torch 2']['texts'])
 
     def test_order_is_that_of_a_recorded_pytorch(self):
@@ -171,6 +171,5 @@ class Models(unittest.TestCase):
 
 
 if __name__ == '__main__':
-    if '1.13.1' not in torches.installed():
-        sys.exit(77)
-    unittest.main(verbosity=2)
+    torches.python_of('1.13.1')
+    skipping.main(verbosity=2)

@@ -13,17 +13,17 @@ import threading
 import unittest
 from concurrent import futures
 
+import skipping
+import torches
+
 N_NODES = 70000  # each makes 15 events
 BUILD = pathlib.Path(os.environ['BUILD_ROOT'])
 TAPEDECK = os.environ['TAPEDECK']
 
 
 def go_to_python_with_pandas():
-    sys.path.insert(0, str(pathlib.Path(os.environ['SOURCE_ROOT']) / 'tests' / 'fixtures'))
-    import torches
-    python = torches.second_with('pandas', 'pyarrow')
+    python = torches.python_of('2.13.0', 'pandas', 'pyarrow')
     if sys.executable != python:
-        os.environ.update(PYTHONPATH=str(BUILD / 'engine' / 'python'))
         os.execv(python, [python, *sys.argv])
 
 
@@ -102,4 +102,4 @@ class Arrow(unittest.TestCase):
 
 if __name__ == '__main__':
     go_to_python_with_pandas()
-    unittest.main()
+    skipping.main()

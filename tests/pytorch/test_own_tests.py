@@ -54,7 +54,7 @@ def run_part(engine, folder, methods, place, loud):
     """Starts a process that runs these methods. Returns it, and the file that it writes."""
     out = os.path.join(place, f'{engine}-{len(os.listdir(place))}.jsonl')
     open(out, 'w').close()
-    begin = [TAPEDECK, 'run', '-o', out + '.tape'] if engine == 'tapedeck' else [torches.PYTHONS['2.13.0']]
+    begin = [TAPEDECK, 'run', '-o', out + '.tape'] if engine == 'tapedeck' else [torches.python_of('2.13.0')]
     environment = {**os.environ, 'OMP_NUM_THREADS': '1', **({'LOUD': '1'} if loud else {})}
     quiet = None if loud else subprocess.DEVNULL
     command = [*begin, os.path.join(HERE, 'run_methods.py'), folder, out, str(SECONDS), *methods]

@@ -14,6 +14,7 @@ import sys
 import tempfile
 import unittest
 
+import skipping
 import torches
 
 TAPEDECK = os.environ["TAPEDECK"]
@@ -382,4 +383,4 @@ class LongTapes(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main(argv=sys.argv)
+    skipping.main(argv=sys.argv)

@@ -12,7 +12,6 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(os.path.dirname(HERE), 'fixtures'))
 import torches  # noqa: E402
 
-PYTHONS = {**torches.PYTHONS, **torches.NEWEST}
 SOURCE = os.environ.get('SOURCE_ROOT', os.path.dirname(os.path.dirname(HERE)))
 BUILD = os.environ.get('BUILD_ROOT', os.path.join(SOURCE, 'build'))
 TAPEDECK = os.environ.get('TAPEDECK', os.path.join(BUILD, 'app', 'tapedeck'))
@@ -38,8 +37,8 @@ class Batch:
 
     def command(self, tape, out, keys):
         script = [RUN_ROWS, out, *keys]
-        if self.engine in PYTHONS:
-            plain = [PYTHONS[self.engine], *script]
+        if self.engine in torches.VERSIONS:
+            plain = [torches.python_of(self.engine), *script]
             return [TAPEDECK, 'record', '-o', tape, '--', *plain] if self.recorded else plain
         semantics = [] if self.engine == 'tapedeck' else ['--semantics', self.engine]
         return [TAPEDECK, 'run', '--devices', self.devices, '--scheduler', self.scheduler, *semantics, '-o', tape, *script]

@@ -104,7 +104,7 @@ class Runner:
         script = [RUN, out, programs]
         if self.engine == 'tapedeck':
             return [engines.TAPEDECK, 'run', '--devices', self.devices, '--semantics', self.semantics, '-o', tape, *script]
-        return [engines.TAPEDECK, 'record', '-o', tape, '--', engines.PYTHONS[self.engine], *script]
+        return [engines.TAPEDECK, 'record', '-o', tape, '--', torches.python_of(self.engine), *script]
 
     def run(self, programs):
         """{number: {'seen': ..., 'passes': ...} or {'failed': ...}}."""
@@ -332,8 +332,7 @@ def main():
     parser.add_argument('--saved', action='store_true')
     parser.add_argument('--no-shrink', action='store_true')
     arguments = parser.parse_args()
-    if arguments.python not in torches.with_newest():
-        return 77
+    torches.python_of(arguments.python)
     comparison = Comparison(arguments.python, arguments.semantics or SEMANTICS[arguments.python])
     fine = show(arguments.program, comparison) if arguments.program else fuzz(arguments, comparison)
     problems = comparison.problems()

@@ -9,6 +9,8 @@ import sys
 import tempfile
 import unittest
 
+import skipping
+
 HERE = os.path.dirname(os.path.abspath(__file__))
 GROUP = '''
 import sys
@@ -127,4 +129,4 @@ class Harness(unittest.TestCase):
 
 
 if __name__ == '__main__':
-    unittest.main(verbosity=2)
+    skipping.main(verbosity=2)

@@ -224,7 +224,7 @@ def main(arguments):
     words = [word for word in arguments if not word.startswith('--write')]
     files = [word.partition('=')[2] or TABLE for word in arguments if word.startswith('--write')]
     versions = list(torches.with_newest())
-    absent = sorted(set(torches.PYTHONS) - set(versions))
+    absent = torches.missing()
     conformance = Conformance(ids_starting(words), versions)
     problems, missing = conformance.failures(), conformance.missing()
     if words:
