@@ -15,31 +15,9 @@ import time
 import unittest
 
 import skipping
-from reentrant import INNER
+from export_case import PROGRAM, TAPEDECK, TOOLS, run
 
-TAPEDECK = os.environ["TAPEDECK"]
-TOOLS = os.path.join(os.environ["BUILD_ROOT"], "tests")
 FORMATS = ["chrome", "csv", "dot", "html", "parquet", "perfetto", "sqlite"]
-
-# Hooks, a pass inside a node, threads that share a graph, a mark, modules.
-PROGRAM = """
-import threading, torch
-""" + INNER + """\
-net = torch.nn.Sequential(torch.nn.Linear(8, 8), torch.nn.ReLU(), torch.nn.Linear(8, 4))
-def work(n):
-    for i in range(n):
-        h = net(torch.ones(3, 8))
-        h.register_hook(lambda g: g * 1)
-        Inner.apply(h).sum().backward()
-work(4)
-threads = [threading.Thread(target=work, args=(3,), name='say "a, b"') for _ in range(2)]
-for thread in threads: thread.start()
-for thread in threads: thread.join()
-"""
-
-
-def run(*arguments, **options):
-    return subprocess.run([TAPEDECK, *map(str, arguments)], capture_output=True, text=True, timeout=120, **options)
 
 
 def keyframe_chunks(tape):

@@ -10,7 +10,7 @@ import tempfile
 import unittest
 
 import skipping
-from test_export import PROGRAM, TAPEDECK, TOOLS, run
+from export_case import PROGRAM, TAPEDECK, TOOLS, run
 
 ROOT = os.environ["SOURCE_ROOT"]
 READERS = os.path.join(ROOT, "build", "readers")

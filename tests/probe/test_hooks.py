@@ -10,11 +10,10 @@ import subprocess
 import tempfile
 
 import skipping
-import test_probe
 import together
 import torches
+from probe_programs import DEEP, ERROR, JOINS, MLP, PRELUDE, REENTRANT, SELECTIVE, THREADS
 from record_case import TAPEDECK, RecordCase, plain_environment
-from test_probe import PRELUDE
 
 SAME_NUMBERS = (pathlib.Path(__file__).parent / "programs" / "same_numbers.py").read_text()
 
@@ -151,8 +150,8 @@ print(min(once() for _ in range(5)) / 20 / 200 * 1e6)
 
 
 # Of each PyTorch and at each level, one process imports it and forks for these. COMPARED are recorded at level 1 too.
-COMPARED = (test_probe.MLP, test_probe.JOINS, test_probe.REENTRANT, test_probe.SELECTIVE, SAME_NUMBERS)
-TOGETHER = (*COMPARED, test_probe.DEEP, test_probe.ERROR, test_probe.THREADS, LEAF_ROOT, REFUSED, LEFT_BEHIND)
+COMPARED = (MLP, JOINS, REENTRANT, SELECTIVE, SAME_NUMBERS)
+TOGETHER = (*COMPARED, DEEP, ERROR, THREADS, LEAF_ROOT, REFUSED, LEFT_BEHIND)
 
 
 @functools.cache
@@ -230,18 +229,18 @@ class Hooks(RecordCase):
             self.assertEqual(self.told(engine), self.told(hooks), python)
 
     def test_mlp(self):
-        self.compare(test_probe.MLP)
+        self.compare(MLP)
 
     def test_joins(self):
-        self.compare(test_probe.JOINS)
+        self.compare(JOINS)
 
     def test_reentrant(self):
-        self.compare(test_probe.REENTRANT)
+        self.compare(REENTRANT)
 
     def test_selective_runs_and_captures_the_same(self):
         kinds = ("node_begin", "node_end", "capture", "queue_pop", "queue_push", "graph_task_end")
-        for python, hooks in self.each(test_probe.SELECTIVE):
-            engine, _ = self.record(python, test_probe.SELECTIVE, 1)
+        for python, hooks in self.each(SELECTIVE):
+            engine, _ = self.record(python, SELECTIVE, 1)
             told = [[t for t in self.told(events) if t[0] in kinds] for events in (engine, hooks)]
             self.assertEqual(told[0], told[1], python)
 
@@ -276,18 +275,18 @@ class Hooks(RecordCase):
         self.assertEqual([n for n in passes[0] if n], passes[1])
 
     def test_deep(self):
-        for _, events in self.each(test_probe.DEEP):
+        for _, events in self.each(DEEP):
             self.assertEqual(max(e["depth"] for e in events if e["event"] == "graph_task_begin"), 151)
             self.assertGreater(sum(e["event"] == "pool_push" for e in events), 0)
 
     def test_error(self):
-        for python, hooks in self.each(test_probe.ERROR):
+        for python, hooks in self.each(ERROR):
             self.assertEqual([e["status"] for e in hooks if e["event"] == "graph_task_end"], ["error", "error", "ok"])
             keys = self.keys(hooks)
             self.assertEqual([keys[e["node"]][0] for e in hooks if e["event"] == "error"], ["BadBackward"] * 2)
 
     def test_threads(self):
-        for _, events in self.each(test_probe.THREADS):
+        for _, events in self.each(THREADS):
             ended = sum(e["event"] == "graph_task_end" and e["status"] == "ok" for e in events)
             self.assertGreaterEqual(ended, 57)  # a thread's first pass may come before the hooks
             self.assertGreaterEqual(len({e["thread"] for e in events if e["event"] == "node_begin"}), 2)

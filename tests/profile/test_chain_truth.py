@@ -6,7 +6,8 @@ import json
 import tempfile
 import unittest
 
-from test_why_truth import ENGINES, PROGRAMS, PROGRAMS_OF, TAPEDECK, record, run
+from commands import TAPEDECK, run
+from why_programs import ENGINES, PROGRAMS, PROGRAMS_OF, record
 
 SHOWN = 12  # pops of a program
 

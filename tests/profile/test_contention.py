@@ -4,17 +4,13 @@
 import collections
 import json
 import os
-import sys
 import tempfile
 import unittest
 
 import skipping
-
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from test_plants import ADDED, HELD
-from test_whatif import MAKE_TAPE, SLEEPING, TAPEDECK, run
-
 import torches
+from commands import MAKE_TAPE, TAPEDECK, run
+from plants import ADDED, HELD, SLEEPING
 
 
 def spread(values):

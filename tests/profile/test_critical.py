@@ -12,13 +12,12 @@ import tempfile
 import unittest
 
 import skipping
+import torches
+from commands import MAKE_TAPE, TAPEDECK, run
+from plants import ADDED, GREEDY, HELD, RUNNING, SLEEPING
+from tape_passes import STILL_BUSY, Tape
 
 KIND = sys.argv.pop(1) if len(sys.argv) > 1 and sys.argv[1] in ("own", "torch") else "own"
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from test_plants import ADDED, GREEDY, HELD, RUNNING
-from test_whatif import MAKE_TAPE, SLEEPING, STILL_BUSY, TAPEDECK, Tape, run
-
-import torches
 
 PARTS_MOST = 20
 # Both threads compute in Python, and take turns.

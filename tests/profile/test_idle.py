@@ -6,17 +6,13 @@ import collections
 import fractions
 import json
 import os
-import sys
 import tempfile
 import unittest
 
 import skipping
-
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from test_plants import SLOW_S, UNBALANCED
-from test_whatif import MAKE_TAPE, SLEEPING, TAPEDECK, run
-
 import torches
+from commands import MAKE_TAPE, TAPEDECK, run
+from plants import SLEEPING, SLOW_S, UNBALANCED
 
 LATE = """
 import threading, time, torch

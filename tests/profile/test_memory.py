@@ -5,16 +5,12 @@
 import collections
 import json
 import os
-import sys
 import tempfile
 import unittest
 
 import skipping
-
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from test_whatif import TAPEDECK, run
-
 import torches
+from commands import TAPEDECK, run
 from reentrant import INNER
 
 CUT_TAPE = os.path.join(os.environ["BUILD_ROOT"], "tests", "cut_tape")

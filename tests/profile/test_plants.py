@@ -9,127 +9,12 @@ import tempfile
 import unittest
 
 import skipping
+import torches
+from commands import TAPEDECK, run
+from plants import ADDED, GREEDY, HEAD, HELD, RUNNING, SLOW_S, UNBALANCED
 
 KIND = sys.argv.pop(1) if len(sys.argv) > 1 and sys.argv[1] in ("own", "torch") else "own"
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from test_whatif import TAPEDECK, run
 
-import torches
-
-# How long what is slow sleeps. What is quick may take as long as a busy machine likes: a tenth of that at most.
-SLOW_S = 0.1
-HEAD = """
-import threading, time
-import torch
-torch.set_num_threads(1)
-SLOW_S = %s
-def function(do, name):
-    def forward(ctx, x):
-        return x * 1
-    def backward(ctx, grad):
-        do()
-        return grad
-    functions = {"forward": staticmethod(forward), "backward": staticmethod(backward)}
-    return type(torch.autograd.Function)(name, (torch.autograd.Function,), functions).apply
-def slow_function(seconds, name="Slow"):
-    return function(lambda: time.sleep(seconds), name)
-def note_begin():
-    global begin
-    begin = time.monotonic()
-# Nodes of both threads' passes come together here, so that what follows happens at the same time.
-meet = function(threading.Barrier(2).wait, "Meet")
-def together(work):
-    start = threading.Barrier(2, action=note_begin)
-    threads = [threading.Thread(target=work, args=(start,), name=name) for name in ("first", "second")]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-""" % SLOW_S
-# A thread that never comes into the engine computes in Python. Between the nodes of Python, others give it time.
-GREEDY = HEAD + """
-class Node(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx, x):
-        return x * 1
-    @staticmethod
-    def backward(ctx, grad):
-        return grad * 1
-over = False
-def compute():
-    while not over:
-        sum(range(2000))
-thread = threading.Thread(target=compute, name="greedy")
-thread.start()
-x = torch.zeros(2, requires_grad=True)
-for _ in range(5):
-    y = x
-    for _ in range(4):
-        y = Node.apply(y.expand(300_000, 2).exp().sum(0))
-    y.sum().backward()
-over = True
-thread.join()
-"""
-# Two passes, one of which computes in Python inside its nodes while the other one wants the GIL.
-RUNNING = HEAD + """
-class Compute(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx, x, n):
-        ctx.n = n
-        return x * 1
-    @staticmethod
-    def backward(ctx, grad):
-        for _ in range(ctx.n):
-            sum(range(2000))
-        return grad * 1, None
-def loss(n):
-    y = torch.zeros(2, requires_grad=True)
-    for _ in range(3):
-        y = Compute.apply(y.expand(300_000, 2).exp().sum(0), n)
-    return y.sum()
-losses = {"first": [loss(1500) for _ in range(3)], "second": [loss(1) for _ in range(3)]}
-def work(start):
-    for loss in losses[threading.current_thread().name]:
-        start.wait()
-        loss.backward()
-together(work)
-"""
-# Both threads want the mutex of the leaf's AccumulateGrad. Whoever has it first keeps it until the other one sleeps before
-# it, and then for longer than all took that was before.
-HELD = HEAD + """
-weight = torch.ones(4, requires_grad=True)
-threads, n_held = [], 0
-def is_asleep(thread):
-    with open(f"/proc/self/task/{thread}/stat") as file:
-        return file.read().rpartition(")")[2].split()[0] == "S"
-def hold(parameter):
-    global n_held
-    n_held += 1
-    other, = set(threads) - {threading.get_native_id()}
-    n_looks = 0
-    while n_held % 2 and n_looks < 5:
-        time.sleep(0.005)
-        n_looks = n_looks + 1 if is_asleep(other) else 0
-    time.sleep(0.02 + 2 * (time.monotonic() - begin))
-weight.register_post_accumulate_grad_hook(hold)
-def work(start):
-    threads.append(threading.get_native_id())
-    for _ in range(5):
-        loss = meet(weight * 2).sum()
-        start.wait()
-        loss.backward()
-together(work)
-"""
-# PyTorch calls such hooks without the mutex. There, the addition takes long.
-ADDED = HEAD + """
-weight = torch.ones(30_000_000, requires_grad=True)
-def work(start):
-    for _ in range(8):
-        loss = (meet(weight) * 2).sum()
-        start.wait()
-        loss.backward()
-together(work)
-"""
 HOOK = HEAD + """
 def slow_hook(grad):
     time.sleep(SLOW_S)
@@ -161,16 +46,6 @@ for _ in range(3):
     y = quick(x)
     z = slow(y)  # here
     quick(z).sum().backward()
-"""
-# The slow node begins to sleep when the other device has run its own.
-UNBALANCED = HEAD + """
-ran = threading.Semaphore(0)
-quick = function(ran.release, "Quick")
-slow = function(lambda: (ran.acquire(), time.sleep(2 * SLOW_S)), "Slow")
-x = torch.ones(2, requires_grad=True)
-a, b = x.to("sim:0"), x.to("sim:1")
-for _ in range(3):
-    (slow(a).to("cpu") + quick(b).to("cpu")).sum().backward(retain_graph=True)
 """
 # A node launches eight slow kernels on a stream of its own, and goes on. The next one waits for them.
 KERNELS = HEAD + """

@@ -3,17 +3,13 @@
 # Tables of ranges of time add up to those of the whole tape: test_ranges.c, on recorded tapes.
 import os
 import pathlib
-import sys
 import tempfile
 import unittest
 
 import skipping
-
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from test_plants import HELD
-from test_whatif import TAPEDECK, run
-
 import torches
+from commands import TAPEDECK, run
+from plants import HELD
 
 RANGES = pathlib.Path(os.environ["BUILD_ROOT"]) / "tests" / "test_ranges"
 # Threads that wait for the GIL, hooks, and passes that overlap.

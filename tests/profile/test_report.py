@@ -13,6 +13,7 @@ import tempfile
 import unittest
 
 import skipping
+import torches
 from reentrant import INNER
 
 TAPEDECK = os.environ["TAPEDECK"]
@@ -329,7 +330,6 @@ class Torch(unittest.TestCase):
         """The time of each operation is that of PyTorch's own profiler: within 1 %, and 10 us a call. All together is the
         time of a clock within 3 %: before the pass begins on the tape, Python and the probe take a hundredth of it.
         What a busy machine does to single passes does not count: the best round must be so."""
-        import torches
         n_compared = 0
         for python in torches.pythons():
             with tempfile.TemporaryDirectory() as folder:
@@ -372,7 +372,6 @@ class Torch(unittest.TestCase):
 
     def test_release(self):
         """The time to free a node's gradients is that node's. It is nobody's wait in a queue."""
-        import torches
         for python in torches.pythons():
             with tempfile.TemporaryDirectory() as folder:
                 script, tape = os.path.join(folder, "program.py"), os.path.join(folder, "p.tape")
@@ -389,7 +388,6 @@ class Torch(unittest.TestCase):
 
     def test_modules(self):
         """A leaf goes with the module that takes its value. A line is the user's."""
-        import torches
         for python in torches.pythons():
             with tempfile.TemporaryDirectory() as folder:
                 script, tape = os.path.join(folder, "program.py"), os.path.join(folder, "p.tape")

@@ -3,16 +3,12 @@
 # What threads say that they do, on tapes of both engines.
 import json
 import os
-import sys
 import tempfile
 import unittest
 
 import skipping
-
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from test_whatif import TAPEDECK, run
-
 import torches
+from commands import TAPEDECK, run
 
 REENTRANT = """
 import torch

@@ -7,45 +7,21 @@ import collections
 import itertools
 import json
 import os
-import subprocess
 import sys
 import tempfile
 import unittest
 
 import skipping
+import torches
+from commands import MAKE_TAPE, TAPEDECK, run
+from plants import SLEEPING
 from reentrant import INNER
+from tape_passes import Tape
 
-TAPEDECK = os.environ["TAPEDECK"]
-MAKE_TAPE = os.path.join(os.environ["BUILD_ROOT"], "tests", "make_tape")
 KIND = sys.argv.pop(1) if len(sys.argv) > 1 and sys.argv[1] in ("own", "torch", "truth") else "own"
 N_GRAPHS = int(sys.argv.pop(1)) if len(sys.argv) > 1 and sys.argv[1].isdigit() else 3
 SLOWNESS = int(sys.argv.pop(1)) if len(sys.argv) > 1 and sys.argv[1].isdigit() else 1
 POLICIES = ("engine", "fifo", "lifo", "critical", "memory")
-LEAF = 2**64 - 1  # the sequence number of a leaf
-STILL_BUSY = ("node_free", "free", "string")
-ADDED = ("in_place", "out_of_place", "undefined")
-
-# A random graph whose nodes sleep. Values move between devices.
-SLEEPING = """
-import random, sys, time, torch
-n, seed, slowness = map(int, sys.argv[1:])
-chance = random.Random(seed)
-class Work(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx, x, ms):
-        ctx.ms = ms
-        return x * 1
-    @staticmethod
-    def backward(ctx, g):
-        time.sleep(ctx.ms / 1e3)
-        return g * 1, None
-leaves = [torch.ones(4, device=f"sim:{i % n}", requires_grad=True) for i in range(4)]
-values = list(leaves)
-for _ in range(40):
-    x, y, device = chance.choice(values[-8:]), chance.choice(values[-8:]), f"sim:{chance.randrange(4) % n}"
-    values.append(Work.apply(x.to(device) + y.to(device), chance.uniform(4, 12) * slowness))
-sum(v.to("cpu").sum() for v in values[-8:]).backward()
-"""
 
 # Passes inside nodes, two threads that share weights, several roots.
 PROGRAM = """
@@ -63,112 +39,8 @@ for thread in threads: thread.join()
 """
 
 
-def run(*words, ok=0):
-    done = subprocess.run(words, capture_output=True, text=True, timeout=300)
-    assert done.returncode == ok, (words, done.returncode, done.stderr[-2000:])
-    return done.stdout if ok == 0 else done.stderr
-
-
 def whatif(tape, *options):
     return json.loads(run(TAPEDECK, "whatif", tape, "--json", *options))
-
-
-class Task:
-    def __init__(self, name, device, number, pop):
-        self.name, self.device, self.pop = name, device, pop["t"]
-        self.node, self.graph_task, self.thread = pop["node"], pop["graph_task"], pop["thread"]
-        self.number = LEAF if number is None else number
-        self.sent, self.away, self.begin, self.apply, self.over = [], 0, 0, 0, False
-        self.awaited = 0  # gradients
-
-
-class Pass:
-    def __init__(self, event):
-        self.graph_task, self.owner, self.begin = event["graph_task"], event["owner"], event["t"]
-        self.lead = self.end = None
-        self.last = self.begin
-        self.tasks = []
-
-
-class Tape:
-    """The passes of a tape in groups that overlap."""
-
-    def __init__(self, path):
-        events = [json.loads(line) for line in run(TAPEDECK, "events", "--json", path).splitlines()]
-        self.groups, self.wakes, self.waited = [], [], {}
-        names, numbers, devices, stacks, group = {}, {}, {}, collections.defaultdict(list), {}
-        pushed, inner = {}, {e["graph_task"] for e in events if e["event"] == "reentrant_enter"}
-        self.n_devices = 0
-        for e in events:
-            kind, stack = e["event"], stacks[e["thread"]]
-            now = e["t"]
-            if stack and stack[-1].over and kind not in STILL_BUSY:
-                self.close(stack, group, now)
-            if kind == "node_new":
-                names[e["node"]], numbers[e["node"]] = e["name"], e["sequence_nr"]
-            elif kind == "node_sequence_nr":
-                numbers[e["node"]] = e["sequence_nr"]
-            elif kind == "queue_new":
-                devices[e["queue"]] = e["device"]
-                self.n_devices = max(self.n_devices, devices[e["queue"]] + 1)
-            elif kind == "graph_task_begin" and e["graph_task"] not in inner:
-                group[e["graph_task"]] = Pass(e)
-            elif kind == "graph_task_end" and e["graph_task"] in group:
-                self.end(e, group, stacks)
-                if all(one.end is not None for one in group.values()):
-                    self.groups.append((list(group.values()), self.wake()))
-                    group, pushed = {}, {}
-            elif kind == "queue_push" and e["graph_task"] in group:
-                pushed[e["graph_task"], e["node"]] = now
-                if group[e["graph_task"]].lead is None:
-                    group[e["graph_task"]].lead = now - group[e["graph_task"]].begin
-            elif kind == "queue_pop" and e["graph_task"] in group and e["node"] is not None:
-                if e["waited"] and pushed.get((e["graph_task"], e["node"])):
-                    self.wakes.append(now - pushed[e["graph_task"], e["node"]])
-                device = devices[e["queue"]]
-                stack.append(Task(names[e["node"]], device, numbers.get(e["node"]), e))
-                one = group[e["graph_task"]]
-                if not one.tasks and e["thread"] == one.owner:
-                    one.lead = now - one.begin
-                one.tasks.append(stack[-1])
-            elif stack:
-                self.inside(stack[-1], e)
-
-    def wake(self):
-        recent = sorted(self.wakes[-255:])
-        return recent[len(recent) // 2] if recent else 0
-
-    def close(self, stack, group, now):
-        task = stack.pop()
-        task.total = now - task.pop - task.away
-        one = group.get(task.graph_task)
-        if one and one.end is None:
-            one.last = max(one.last, now)
-        if stack:
-            stack[-1].away += now - task.pop
-
-    def end(self, event, group, stacks):
-        if sum(one.end is None for one in group.values()) == 1:
-            for stack in stacks.values():
-                if stack and stack[-1].over:
-                    self.close(stack, group, event["t"])
-        one = group[event["graph_task"]]
-        assert event["status"] == "ok"
-        one.end = event["t"]
-        one.tail = one.end - one.last
-
-    def inside(self, task, e):
-        kind, offset = e["event"], e["t"] - task.pop - task.away
-        if kind == "node_begin" and e["node"] == task.node:
-            task.begin = offset
-        elif kind == "node_end" and e["node"] == task.node:
-            task.apply = offset - task.begin
-        elif kind == "dependency_dec" and e["by"] == task.node and e["graph_task"] == task.graph_task:
-            task.sent.append([e["node"], offset, 0])
-        elif kind == "buffer_add" and task.sent and task.sent[-1][0] == e["node"] and e["mode"] not in ADDED:
-            task.sent[-1][2] += e["bytes"]
-        elif kind == "outstanding" and e["graph_task"] == task.graph_task:
-            task.over = True
 
 
 class Heap:
@@ -486,7 +358,6 @@ class Whatif(unittest.TestCase):
 
 class Torch(Whatif):
     def test_programs(self):
-        import torches
         for python in torches.pythons():
             path = self.path("t.tape")
             run(TAPEDECK, "record", "--force", "-o", path, "--", python, self.write(PROGRAM))

@@ -6,114 +6,15 @@
 import collections
 import concurrent.futures
 import json
-import os
 import re
-import subprocess
 import tempfile
-import textwrap
 import unittest
 
 import skipping
-import torches
+from commands import TAPEDECK, run
+from why_programs import ENGINES, PROGRAMS, PROGRAMS_OF, record
 
-TAPEDECK = os.environ["TAPEDECK"]
 HIGHEST = 2**64 - 1
-PROGRAMS = {
-    "shared": """
-        x = torch.ones(2, 2, requires_grad=True)
-        y = torch.full((2, 2), 2., requires_grad=True)
-        a = x * y
-        b = x + y
-        (a @ b + a.t() @ x + y.exp()).sum().backward()
-        """,
-    "twice the same": """
-        x = torch.ones(2, 2, requires_grad=True)
-        y = x * 2
-        z = y @ y
-        (z * z + y).sum().backward()
-        """,
-    "many ready": """
-        ws = [torch.full((2,), float(i), requires_grad=True) for i in range(12)]
-        torch.stack([w.exp() for w in ws]).sum().backward()
-        """,
-    "nested": """
-        class Inner(torch.autograd.Function):
-            @staticmethod
-            def forward(ctx, x):
-                ctx.save_for_backward(x)
-                return x * 2
-            @staticmethod
-            def backward(ctx, g):
-                x, = ctx.saved_tensors
-                with torch.enable_grad():
-                    y = x.detach().requires_grad_()
-                    (y * y + y).sum().backward()
-                return g * 2
-        u = torch.ones(2, requires_grad=True)
-        v = torch.ones(2, requires_grad=True)
-        (Inner.apply(u) + v * 2 + u.exp()).sum().backward()
-        """,
-    "two threads": """
-        import threading
-        x = torch.ones(3, 3, requires_grad=True)
-        def work(k):
-            h = x * k
-            for i in range(4):
-                h = h @ x + x
-            h.sum().backward()
-        threads = [threading.Thread(target=work, args=(k,)) for k in (1., 2.)]
-        for thread in threads: thread.start()
-        for thread in threads: thread.join()
-        """,
-    "selective": """
-        x = torch.ones(2, requires_grad=True)
-        y = torch.ones(2, requires_grad=True)
-        a = x * y
-        b = a.exp()
-        torch.autograd.grad((a + b).sum(), [x, a])
-        """,
-    "hooks and retained": """
-        x = torch.ones(2, requires_grad=True)
-        h = (x * 3).tanh()
-        h.register_hook(lambda g: g * 2)
-        loss = (h + x).sum()
-        loss.backward(retain_graph=True)
-        loss.backward()
-        """,
-    "taking turns": """
-        import threading
-        class Compute(torch.autograd.Function):
-            @staticmethod
-            def forward(ctx, x):
-                return x * 1
-            @staticmethod
-            def backward(ctx, grad):
-                for _ in range(500):
-                    sum(range(2000))
-                return grad * 1
-        x = torch.ones(2, requires_grad=True)
-        losses = [Compute.apply(Compute.apply(x).exp()).sum() for _ in range(2)]
-        start = threading.Barrier(2)
-        def work(loss):
-            start.wait()
-            loss.backward()
-        threads = [threading.Thread(target=work, args=(loss,), name=name) for loss, name in zip(losses, ("first", "second"))]
-        for thread in threads: thread.start()
-        for thread in threads: thread.join()
-        """,
-}
-# On Tapedeck's own engine alone: the options of `run`, and the program.
-OWN_PROGRAMS = {
-    "two devices": (["--devices", "cpu,sim:2"], """
-        x = torch.ones(2, 2, requires_grad=True)
-        a, b = x.to("sim:0"), x.to("sim:1")
-        for i in range(3):
-            a, b = a @ a + a, (b * b).exp()
-        (a.to("cpu") + b.to("cpu") + a.to("cpu") * x).sum().backward()
-        """),
-    "last in, first out": (["--scheduler", "2017"], PROGRAMS["many ready"]),
-    "first in, first out": (["--scheduler", "2017-fifo"], PROGRAMS["many ready"]),
-}
 # Each sentence has one of these forms. Those that begin with a name and a verb only tell the event.
 FORMS = [re.compile(form) for form in (
     r"«\d+» still waits for \d+ of \d+ gradients?(, from .*)?\.", r"Not ready: «\d+» still waits for .*\.",
@@ -133,29 +34,8 @@ FORMS = [re.compile(form) for form in (
 )]
 # All events of these kinds are asked for, of each other kind two.
 OF_STATE = ("queue_push", "queue_pop", "buffer_new", "buffer_add", "buffer_park", "buffer_expose", "dependency_dec")
-ENGINES = {"own": None, **torches.installed()}
 # All events of these kinds are asked for too, where threads wait for the GIL.
 OF_GIL = ("node_begin", "node_end", "lock_acquired")
-# 22 tapes: all programs on Tapedeck's engine and on one PyTorch, these on the older one.
-PROGRAMS_OF = {"own": [*PROGRAMS, *OWN_PROGRAMS], "1.13.1": ["twice the same", "nested", "two threads"]}
-
-
-def run(*words):
-    done = subprocess.run(words, capture_output=True, text=True, timeout=300)
-    assert done.returncode == 0, (words, done.stderr[-2000:])
-    return done.stdout
-
-
-def record(folder, program, python):
-    options, text = OWN_PROGRAMS[program] if program in OWN_PROGRAMS else ([], PROGRAMS[program])
-    script, tape = os.path.join(folder, "program.py"), os.path.join(folder, "program.tape")
-    with open(script, "w") as file:
-        file.write(("import tapedeck as torch\n" if python is None else "import torch\n") + textwrap.dedent(text))
-    run(TAPEDECK, *(["run", "--force", *options, "-o", tape, script] if python is None
-                    else ["record", "--force", "-o", tape, "--", python, script]))
-    return tape
-
-
 class Books:
     """What is so after some events of a tape."""
 

@@ -6,14 +6,11 @@ import json
 import math
 import os
 import subprocess
-import sys
 import tempfile
 import unittest
 
 import skipping
-
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), 'fixtures'))
-import torches  # noqa: E402
+import torches
 
 CASES = os.path.join(os.path.dirname(os.path.abspath(__file__)), 'autograd_cases.py')
 

@@ -8,12 +8,10 @@ import json
 import os
 import pathlib
 import subprocess
-import sys
 import tempfile
 import unittest
 
-sys.path.insert(0, os.path.join(os.environ["BUILD_ROOT"], "engine", "python"))
-import tapedeck  # noqa: E402
+import tapedeck
 
 TAPEDECK = os.environ["TAPEDECK"]
 MAKE_TAPE = os.path.join(os.environ["BUILD_ROOT"], "tests", "make_tape")

@@ -4,8 +4,8 @@ import gc
 import threading
 import weakref
 
-from group_gt import counts, order
 from harness import row
+from notation import counts, order
 
 
 def leaf(torch, *values):

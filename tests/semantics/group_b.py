@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Roots and dependencies."""
-from group_gt import counts, order
 from harness import of_kind, row
+from notation import counts, order
 
 
 def leaf(torch, *values):

@@ -1,15 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Rows H-01 to H-11: which hooks are called, in which order, and what they give back."""
 from harness import of_kind, row, text_of
-
-
-def leaf(torch, n=2):
-    return torch.ones(n, requires_grad=True)
-
-
-def accumulator(tensor):
-    """The AccumulateGrad below a tensor that was made of a leaf alone."""
-    return tensor.grad_fn.next_functions[0][0]
+from shapes import accumulator, leaf
 
 
 def hooks_of(events):

@@ -4,8 +4,8 @@ import gc
 import threading
 import weakref
 
-from group_h import accumulator, leaf
 from harness import row, text_of
+from shapes import accumulator, leaf
 
 
 @row('H-12', expect=[[3.0, 3.0], [6.0, 6.0], True, False, False, None])

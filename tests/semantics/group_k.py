@@ -3,26 +3,7 @@
 import time
 
 from harness import of_kind, row, text_of
-
-
-def nested(torch, n, visit=lambda depth: None):
-    """A pass with n passes nested in it, one in the other; visit(depth) is called in each."""
-    class Nest(torch.autograd.Function):
-        @staticmethod
-        def forward(ctx, x, depth):
-            ctx.depth = depth
-            return x.clone()
-
-        @staticmethod
-        def backward(ctx, g):
-            visit(ctx.depth)
-            if ctx.depth < n:
-                with torch.enable_grad():
-                    Nest.apply(torch.ones(1, requires_grad=True), ctx.depth + 1).backward()
-            return g, None
-    x = torch.ones(1, requires_grad=True)
-    Nest.apply(x, 0).backward()
-    return x.grad.tolist()
+from shapes import nested
 
 
 def depths_of(events):

@@ -3,8 +3,8 @@
 import os
 import threading
 
-from group_k import nested
 from harness import of_kind, row, text_of
+from shapes import nested
 
 
 def function(torch, visit, gradient=lambda g: g):

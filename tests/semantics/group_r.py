@@ -3,8 +3,8 @@
 import threading
 import warnings
 
-from group_gt import order
 from harness import of_kind, order_of, row, text_of
+from notation import order
 
 
 def leaf(torch, *values):

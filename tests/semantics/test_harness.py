@@ -10,6 +10,7 @@ import tempfile
 import unittest
 
 import skipping
+import torches
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 GROUP = '''
@@ -115,8 +116,6 @@ class Harness(unittest.TestCase):
         self.assertNotIn('A-01: no test', done.stdout)
 
     def test_planted_differences(self):
-        sys.path.insert(0, os.path.join(os.path.dirname(HERE), 'fixtures'))
-        import torches
         here = torches.installed()
         if not here:
             self.skipTest('there is no PyTorch to differ from')
