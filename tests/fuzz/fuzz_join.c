@@ -39,8 +39,10 @@ int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t n) {
   static char joined[64], again[64];
   const char *paths[N_PARTS_MAX];
-  snprintf(joined, sizeof joined, "/dev/shm/tapedeck-fuzz-%d.tape", (int)getpid());
-  snprintf(again, sizeof again, "/dev/shm/tapedeck-fuzz-%d-again.tape", (int)getpid());
+  const char *folder =
+      access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp"; /* memory, if there is */
+  snprintf(joined, sizeof joined, "%s/tapedeck-fuzz-%d.tape", folder, (int)getpid());
+  snprintf(again, sizeof again, "%s/tapedeck-fuzz-%d-again.tape", folder, (int)getpid());
   size_t n_parts = write_parts(data, n, paths);
   td_error error = {0};
   if (td_join(paths, n_parts, joined, true, &error) == TD_OK) {

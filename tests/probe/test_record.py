@@ -46,8 +46,10 @@ if __name__ == "__main__":
 
 # What torchrun does, for a PyTorch whose own does not run with this Python.
 LAUNCHER = """
-import os, subprocess, sys
-world = dict(os.environ, WORLD_SIZE="2", MASTER_ADDR="127.0.0.1", MASTER_PORT="29531")
+import os, socket, subprocess, sys
+with socket.socket() as free:
+    free.bind(("127.0.0.1", 0))
+    world = dict(os.environ, WORLD_SIZE="2", MASTER_ADDR="127.0.0.1", MASTER_PORT=str(free.getsockname()[1]))
 ranks = [subprocess.Popen([sys.executable, "ddp.py"], env=dict(world, RANK=str(rank))) for rank in (0, 1)]
 sys.exit(max(rank.wait() for rank in ranks))
 """
