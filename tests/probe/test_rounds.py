@@ -16,6 +16,7 @@ import sys
 import tempfile
 import time
 
+import skipping
 import torches
 from record_case import SOURCE, TAPEDECK, plain_environment
 
@@ -293,8 +294,7 @@ def play_many(name, kind, command, number, first):
 
 
 def main():
-    for number in (signal.SIGINT, signal.SIGQUIT):  # a shell ignores them in what it runs in the background
-        signal.signal(number, signal.SIG_DFL)
+    skipping.hear_interrupts()
     number = torches.n_rounds(sys.argv[2]) if len(sys.argv) > 2 else 16
     first = int(sys.argv[3]) if len(sys.argv) > 3 else 1
     if sys.argv[1] == 'run':
