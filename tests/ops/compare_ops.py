@@ -18,6 +18,7 @@ import torches
 TAPEDECK = os.environ['TAPEDECK']
 CASES = os.path.join(os.path.dirname(os.path.abspath(__file__)), 'op_cases.py')
 TOLERANCE = 1e-5  # of finite differences
+OF_PYTORCH_2 = ('torch.linspace(-3.3, 7.1, 57).tolist()', 'torch.ones(2).itemsize')  # 1.13 rounds otherwise, and lacks the other
 
 PLAIN = {name: value for name, value in os.environ.items() if name != 'PYTHONPATH'}
 
@@ -52,26 +53,27 @@ class Compare(unittest.TestCase):
                                        os.path.join(folder, 'x.tape')])
         cls.torch = run(lambda folder: [torches.python_of(REFERENCE)])
 
-    def rows(self, part):
+    def compare(self, part, check):
         for row, theirs in self.torch[part].items():
             with self.subTest(row):
-                yield theirs, self.ours[part][row]
+                check(theirs, self.ours[part][row])
 
     def test_values_gradients_and_nodes(self):
-        for theirs, ours in self.rows('rows'):
+        def check(theirs, ours):
             self.assertNotIn('failed', theirs)
             for part in ('value', 'dtype', 'gradients', *(['tree'] if REFERENCE != '1.13.1' else [])):
                 self.assertTrue(close(theirs[part], ours.get(part)), f'{part}: {theirs[part]}, {ours}')
+        self.compare('rows', check)
 
     def test_error_texts(self):
         if REFERENCE == '1.13.1':
             self.skipTest('texts are those of PyTorch 2')
-        for theirs, ours in self.rows('refused'):
-            self.assertEqual(theirs, ours)
+        self.compare('refused', self.assertEqual)
 
     def test_prints(self):
-        for theirs, ours in self.rows('told'):
-            self.assertEqual(theirs, ours)
+        if REFERENCE == '1.13.1':
+            self.torch['told'] = {row: theirs for row, theirs in self.torch['told'].items() if row not in OF_PYTORCH_2}
+        self.compare('told', self.assertEqual)
 
     def test_finite_differences(self):
         self.assertGreater(len(self.ours['errors']), 200)
