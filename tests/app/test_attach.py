@@ -331,4 +331,5 @@ for i in range(400):
 
 
 if __name__ == '__main__':
+    torches.need_compiler()
     skipping.main()

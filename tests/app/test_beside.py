@@ -134,4 +134,5 @@ class Beside(unittest.TestCase):
 
 PYTHON = torches.python_of('2.13.0')
 if __name__ == '__main__':
+    torches.need_compiler()
     skipping.main()

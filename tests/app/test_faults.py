@@ -188,6 +188,7 @@ def fail_sample(faults, wanted, chance):
 
 def fail_record(wanted):
     pythons = torches.each()
+    torches.need_compiler()
     chance = random.Random(1)
     for version, python in pythons if wanted is None else pythons[:1]:
         environment = plain_environment()

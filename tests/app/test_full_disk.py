@@ -112,6 +112,7 @@ def main():
     if sys.argv[1] == "run":
         check("run", [TAPEDECK, "run", "-o", "out.tape", "program.py"], n_disks or 16)
         return
+    torches.need_compiler()
     for version, python in torches.each():
         check(f"record {version}", [TAPEDECK, "record", "-o", "out.tape", "--", python, "program.py"], n_disks or 7)
 

@@ -108,6 +108,7 @@ def main():
     chance = random.Random(int(sys.argv[3]) if len(sys.argv) > 3 else 1)
     if sys.argv[1] == "run":
         sys.exit(bool(kill_many("run", [TAPEDECK, "run", "-o", "out.tape", "program.py"], number, chance)))
+    torches.need_compiler()
     n_failed = 0
     for version, python in torches.each():
         subprocess.run([TAPEDECK, "fit", python], env=plain_environment(), check=True, capture_output=True)

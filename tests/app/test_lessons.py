@@ -144,6 +144,7 @@ class LessonTest(unittest.TestCase):
 
     def test_on_pytorch(self):
         """The scripts run on PyTorch too. They print the same, and their nodes run in the same order."""
+        torches.need_compiler()
         expected = {name: self.on_tapedeck(name) for name in NAMES}
         programs = {name: [str(LESSONS / f"{name}.py")] for name in NAMES}
         for version, python in torches.each():

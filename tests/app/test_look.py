@@ -286,4 +286,5 @@ sys.exit(max(rank.wait() for rank in ranks))
 if __name__ == '__main__':
     if not shutil.which('gdb'):
         raise skipping.Missing('gdb is not here')
+    torches.need_compiler()
     skipping.main()

@@ -320,6 +320,7 @@ class Torch(RemoteCase):
     def test_session(self):
         """`tapedeck record` of each PyTorch: the tape has another name at the end, and the copy has its last bytes."""
         ssh = write_script(self.folder / "ssh", SSH.format(folder=self.folder))
+        torches.need_compiler()
         for version, python in torches.each():
             with self.subTest(version):
                 server = Server(self.folder / version, python=str(python))

@@ -213,6 +213,7 @@ class Choices(unittest.TestCase):
 
     def test_pytorch(self):
         """PyTorch's engine cannot be steered, and says so."""
+        torches.need_compiler()
         for python in torches.pythons():
             session = self.live(FAN, python=python)
             session.stop()

@@ -127,7 +127,7 @@ class Engine:
 
 
 def engines():
-    return [Engine("tapedeck"), *(Engine("torch " + version, python) for version, python in torches.installed().items())]
+    return [Engine("tapedeck"), *(Engine("torch " + version, python) for version, python in torches.observed().items())]
 
 
 ENGINES = engines()
@@ -136,7 +136,7 @@ ENGINES = engines()
 class Live(unittest.TestCase):
     def engines(self, case=0):
         """Tapedeck's, and one PyTorch."""
-        wanted = torches.of_test(self, case) if torches.installed() else []
+        wanted = torches.of_test(self, case) if torches.observed() else []
         return [engine for engine in ENGINES if not engine.python or engine.python in wanted]
 
     def setUp(self):

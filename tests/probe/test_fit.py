@@ -225,4 +225,5 @@ class Command(Fit):
 
 
 if __name__ == "__main__":
+    torches.need_compiler()
     skipping.main(verbosity=2)

@@ -55,4 +55,5 @@ class Forks(RecordCase):
 if __name__ == '__main__':
     if sys.argv[-1].isdigit():
         times = int(sys.argv.pop())
+    torches.need_compiler()
     skipping.main(verbosity=2)

@@ -131,7 +131,7 @@ class HookNames(RecordCase):
     def on_each(self, text, name='hooks.py', options=()):
         """(what ran, its tape) for both PyTorchs and Tapedeck's engine."""
         self.script(text, name)
-        for version, python in torches.installed().items():
+        for version, python in torches.observed().items():
             done = self.record(python, name, options=('-o', f'{version}.tape', *options))
             self.assertEqual(done.returncode, 0, done.stderr)
             self.assertNotIn('asked for', done.stderr)

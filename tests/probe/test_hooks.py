@@ -192,6 +192,8 @@ class Hooks(RecordCase):
 
     def record(self, python, script, level, *options):
         """The events of a script's tape, and what it printed."""
+        if level == 1:
+            torches.need_compiler()
         if script in TOGETHER and not options:
             done = run_together(python, level)[0][script]
             tape = done.tape

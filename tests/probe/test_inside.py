@@ -52,6 +52,8 @@ class Inside(RecordCase):
     def for_each(self, *levels):
         for version, python, level in torches.crossed(self, levels):
             with self.subTest(version=version, level=level):
+                if level == 1:
+                    torches.need_compiler()
                 for old in self.folder.glob('*.tape'):
                     old.unlink()
                 yield python, level

@@ -510,4 +510,5 @@ for round in range(ROUNDS):
 
 
 if __name__ == "__main__":
+    torches.need_compiler()
     skipping.main()

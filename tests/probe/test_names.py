@@ -332,4 +332,5 @@ class Names(RecordCase):
 
 
 if __name__ == "__main__":
+    torches.need_compiler()
     skipping.main(verbosity=2)

@@ -135,4 +135,5 @@ class Newer(unittest.TestCase):
 
 
 if __name__ == '__main__':
+    torches.need_compiler()
     skipping.main(verbosity=2)

@@ -329,4 +329,5 @@ class Numbers(Case):
 
 
 if __name__ == '__main__':
+    torches.need_compiler()
     skipping.main(verbosity=2)

@@ -212,4 +212,5 @@ class Probe(unittest.TestCase):
 
 
 if __name__ == "__main__":
+    torches.need_compiler()
     skipping.main(verbosity=2)

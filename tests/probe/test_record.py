@@ -570,4 +570,5 @@ os.wait()
 
 
 if __name__ == "__main__":
+    torches.need_compiler()
     skipping.main(verbosity=2)

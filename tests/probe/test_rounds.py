@@ -299,6 +299,7 @@ def main():
     first = int(sys.argv[3]) if len(sys.argv) > 3 else 1
     if sys.argv[1] == 'run':
         sys.exit(bool(play_many('run', RunRound, [TAPEDECK, 'run', '-o', 'out.tape', PROGRAM, 'plan.json'], number, first)))
+    torches.need_compiler()
     failed = []
     for version, python in torches.each():
         subprocess.run([TAPEDECK, 'fit', python], env=plain_environment(), check=True, capture_output=True)

@@ -199,4 +199,5 @@ class Saved(RecordCase):
 
 
 if __name__ == '__main__':
+    torches.need_compiler()
     skipping.main()

@@ -419,4 +419,5 @@ class Steps(RecordCase):
 
 
 if __name__ == "__main__":
+    torches.need_compiler()
     skipping.main()

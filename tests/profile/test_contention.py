@@ -121,6 +121,7 @@ class Contention(unittest.TestCase):
         self.assertEqual(first["waits"]["n"], 5)
 
     def test_added(self):
+        torches.need_compiler()
         for version, python in torches.each():
             with self.subTest(version):
                 self.write(ADDED)

@@ -130,6 +130,7 @@ class DiffBy(unittest.TestCase):
     def test_engines(self):
         """Names of both engines and of versions meet in one row."""
         own = self.own("own.tape", "4")
+        torches.need_compiler()
         for version, python in torches.each():
             tape = self.path("torch.tape")
             run(TAPEDECK, "record", "--force", "-o", tape, "--", python, self.script, "4")

@@ -249,7 +249,7 @@ class Findings(unittest.TestCase):
 
     def pythons(self, case=0):
         """None for Tapedeck's engine, and one PyTorch."""
-        wanted = torches.of_test(self, case) if torches.installed() else []
+        wanted = torches.of_test(self, case) if torches.observed() else []
         return {"tapedeck": None, **{version: python for version, python in torches.installed().items() if python in wanted}}
 
     def test_mistakes(self):

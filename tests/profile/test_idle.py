@@ -236,6 +236,7 @@ class Idle(unittest.TestCase):
 
     def test_torch(self):
         """With one thread, `report` and the wall time of its passes say the same."""
+        torches.need_compiler()
         for version, python in torches.each():
             with self.subTest(version):
                 self.write(TRAINING)

@@ -296,6 +296,7 @@ class Memory(unittest.TestCase):
         self.assertEqual(self.told(), whole)
 
     def test_torch(self):
+        torches.need_compiler()
         for version, python in torches.each():
             with self.subTest(version):
                 self.record(MIXED, TAPEDECK, "record", "--force", "--stacks", "-o", self.tape, "--", python)

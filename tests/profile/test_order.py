@@ -236,6 +236,7 @@ class Own(Order):
 
 class Torch(Order):
     def test_random_programs(self):
+        torches.need_compiler()
         for python in torches.pythons():
             told = self.fuzz(range(N_PROGRAMS // 2), fuzz_programs.program, python=python)
             self.assertGreater(told["passes"], N_PROGRAMS)
@@ -244,6 +245,7 @@ class Torch(Order):
 
     def test_own_predictor(self):
         """PyTorch predicts too, since 2.1."""
+        torches.need_compiler()
         python = torches.python_of("2.13.0")
         self.record(self.write("p.py", """
             import json, torch

@@ -308,4 +308,6 @@ class Plants(unittest.TestCase):
 
 
 if __name__ == "__main__":
+    if KIND == "torch":
+        torches.need_compiler()
     skipping.main()

@@ -331,6 +331,7 @@ class Torch(unittest.TestCase):
         time of a clock within 3 %: before the pass begins on the tape, Python and the probe take a hundredth of it.
         What a busy machine does to single passes does not count: the best round must be so."""
         n_compared = 0
+        torches.need_compiler()
         for python in torches.pythons():
             with tempfile.TemporaryDirectory() as folder:
                 script, tape, averages = (os.path.join(folder, name) for name in ("p.py", "p.tape", "p.json"))
@@ -372,6 +373,7 @@ class Torch(unittest.TestCase):
 
     def test_release(self):
         """The time to free a node's gradients is that node's. It is nobody's wait in a queue."""
+        torches.need_compiler()
         for python in torches.pythons():
             with tempfile.TemporaryDirectory() as folder:
                 script, tape = os.path.join(folder, "program.py"), os.path.join(folder, "p.tape")
@@ -388,6 +390,7 @@ class Torch(unittest.TestCase):
 
     def test_modules(self):
         """A leaf goes with the module that takes its value. A line is the user's."""
+        torches.need_compiler()
         for python in torches.pythons():
             with tempfile.TemporaryDirectory() as folder:
                 script, tape = os.path.join(folder, "program.py"), os.path.join(folder, "p.tape")

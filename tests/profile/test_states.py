@@ -38,7 +38,7 @@ class States(unittest.TestCase):
         """Runs a program on each engine, and gives the events."""
         with open(self.script, "w") as file:
             file.write(script)
-        engines = {"own": ["run"]} | {version: ["record", "--force"] for version in torches.installed()}
+        engines = {"own": ["run"]} | {version: ["record", "--force"] for version in torches.observed()}
         for engine, command in engines.items():
             program = [self.script] if engine == "own" else ["--", torches.installed()[engine], self.script]
             with self.subTest(engine):

@@ -358,6 +358,7 @@ class Whatif(unittest.TestCase):
 
 class Torch(Whatif):
     def test_programs(self):
+        torches.need_compiler()
         for python in torches.pythons():
             path = self.path("t.tape")
             run(TAPEDECK, "record", "--force", "-o", path, "--", python, self.write(PROGRAM))

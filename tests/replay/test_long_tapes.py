@@ -195,7 +195,7 @@ def make_one(folder, name, plan):
 
 
 def record(folder):
-    pythons = torches.installed()
+    pythons = torches.observed()
     yield record_one(folder, "own", None, PROGRAM.format(step_function="import tapedeck; step = tapedeck.step"))
     yield record_one(folder, "threads", None, THREADS)
     for version, python in pythons.items():

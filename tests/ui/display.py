@@ -9,6 +9,8 @@ import sys
 import tempfile
 import time
 
+import hidden  # noqa: F401, programs that it hides are not in PATH
+
 SKIPPED = 77
 NO_DISPLAY = 75
 ATTEMPTS = 3  # two xvfb-run that start at once may choose the same number
