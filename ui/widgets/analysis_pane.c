@@ -25,6 +25,7 @@ struct _TdAnalysisPane {
   GtkWidget *range_bar, *all_times;
   GtkWidget *notes_scroller;
   GtkStack *stack;
+  GtkSpinner *spinner;
   AdwStatusPage *failure;
   TdMemoryPlot *plot;
   TdTableView *table;
@@ -94,8 +95,10 @@ dup_words(TdAnalysisPane *self, const TdAnalysisWish *wish) {
 
 /* ---- what is shown ---- */
 
+/* A spinner that nobody sees would have the window make frames all the time. */
 static void
 show_page(TdAnalysisPane *self, const char *page) {
+  gtk_spinner_set_spinning(self->spinner, strcmp(page, "busy") == 0);
   gtk_stack_set_visible_child_name(self->stack, page);
 }
 
@@ -440,6 +443,7 @@ td_analysis_pane_class_init(TdAnalysisPaneClass *klass) {
   BIND(range_bar);
   BIND(all_times);
   BIND(stack);
+  BIND(spinner);
   BIND(failure);
   BIND(table);
   BIND(plot);

@@ -9,6 +9,7 @@
 struct _TdAttachDialog {
   AdwWindow parent_instance;
   GtkStack *pages;
+  GtkSpinner *spinner;
   GtkListBox *list;
   GtkButton *refresh;
 };
@@ -76,6 +77,7 @@ td_attach_dialog_add(TdAttachDialog *self, const TdAttachEntry *entry) {
 void
 td_attach_dialog_wait(TdAttachDialog *self) {
   gtk_stack_set_visible_child_name(self->pages, "wait");
+  gtk_spinner_set_spinning(self->spinner, TRUE);
   gtk_widget_set_sensitive(GTK_WIDGET(self->refresh), FALSE);
 }
 
@@ -90,6 +92,7 @@ td_attach_dialog_begin(TdAttachDialog *self) {
 void
 td_attach_dialog_end(TdAttachDialog *self) {
   GtkListBoxRow *first = gtk_list_box_get_row_at_index(self->list, 0);
+  gtk_spinner_set_spinning(self->spinner, FALSE);
   gtk_stack_set_visible_child_name(self->pages, first ? "list" : "empty");
   gtk_widget_set_sensitive(GTK_WIDGET(self->refresh), TRUE);
   gtk_widget_grab_focus(first ? GTK_WIDGET(first) : GTK_WIDGET(self->refresh));
@@ -125,6 +128,7 @@ td_attach_dialog_class_init(TdAttachDialogClass *klass) {
                                               "/org/tapedeck/Tapedeck/ui/attach_dialog.ui");
   gtk_widget_class_add_binding_action(widget_class, GDK_KEY_Escape, 0, "window.close", NULL);
   BIND(pages);
+  BIND(spinner);
   BIND(list);
   BIND(refresh);
 }
