@@ -5,6 +5,7 @@
 #include "app/display.h"
 #include "app/preferences.h"
 #include "app/screenshot.h"
+#include "app/settled.h"
 #include "app/window.h"
 #include "app/window_actions.h"
 #include "app/window_lesson.h"
@@ -115,6 +116,7 @@ td_window_run(const TdWindowRequest *request) {
   g_application_set_resource_base_path(G_APPLICATION(application), "/org/tapedeck/Tapedeck");
   g_signal_connect(application, "activate", G_CALLBACK(activated), (gpointer)request);
   g_set_application_name("Tapedeck");
+  td_settled_tell();
   int status = g_application_run(G_APPLICATION(application), 0, NULL);
   if (is_refused) return TD_EXIT_USAGE;
   return status ? status : td_screenshot_status();

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "app/live_tape.h"
 
+#include "ui/model/delay.h"
+
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -87,7 +89,7 @@ read_done(GObject *source, GAsyncResult *result, gpointer data) {
   TdLiveTape *self = data;
   g_clear_object(&self->reading);
   self->took_us = g_get_monotonic_time() - self->began_us;
-  self->later = g_timeout_add(PAUSE_BETWEEN_READINGS_MS, later_cb, self);
+  self->later = td_delay_add(PAUSE_BETWEEN_READINGS_MS, later_cb, self);
   gboolean is_news = !self->has_failed;
   self->has_failed = !fine;
   follow(self);

@@ -4,6 +4,7 @@
 #include "app/lesson_copy.h"
 #include "app/lessons.h"
 #include "ui/model/lesson_progress.h"
+#include "ui/model/worker.h"
 #include "ui/widgets/laser.h"
 
 #include <glib/gi18n.h>
@@ -102,7 +103,7 @@ td_window_take_lesson(TdWindow *window, const char *name) {
       td_window_begin(window, title, _("The script runs in a process of its own."));
   g_autoptr(GTask) task = g_task_new(NULL, cancellable, recorded, g_object_ref(window));
   g_task_set_task_data(task, g_strdup(name), g_free);
-  g_task_run_in_thread(task, record);
+  td_worker_start(task, record);
 }
 
 static void

@@ -3,6 +3,7 @@
 
 #include "app/lessons.h"
 #include "app/window_compare.h"
+#include "ui/model/worker.h"
 
 #include <glib/gi18n.h>
 
@@ -43,5 +44,5 @@ td_window_compare_schedulers(TdWindow *window) {
   GCancellable *cancellable = td_window_begin(window, _("Recording two schedulers"),
                                               _("The script runs in a process of its own."));
   g_autoptr(GTask) task = g_task_new(NULL, cancellable, recorded, g_object_ref(window));
-  g_task_run_in_thread(task, record);
+  td_worker_start(task, record);
 }

@@ -11,3 +11,7 @@ void td_worker_start(GTask *task, GTaskThreadFunc work);
 
 /* td_worker_is_busy says whether a worker is at work. Any thread. */
 gboolean td_worker_is_busy(void);
+
+/* td_worker_is_awaited says whether a worker is at work, or what it brings was not taken yet. Main
+ * thread. */
+gboolean td_worker_is_awaited(void);

@@ -3,6 +3,7 @@
 
 #include "ui/geometry/format.h"
 #include "ui/model/analysis.h"
+#include "ui/model/delay.h"
 #include "ui/model/document_part.h"
 #include "ui/model/waiting.h"
 #include "ui/widgets/memory_plot.h"
@@ -240,7 +241,7 @@ later_cb(gpointer data) {
 
 static void
 update_after(TdAnalysisPane *self, guint ms) {
-  if (!self->later) self->later = g_timeout_add(ms, later_cb, self);
+  if (!self->later) self->later = td_delay_add(ms, later_cb, self);
 }
 
 static void

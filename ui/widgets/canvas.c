@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "ui/widgets/canvas.h"
 
+#include "ui/model/delay.h"
 #include "ui/model/document_texts.h"
 #include "ui/model/node_state_text.h"
 #include "ui/widgets/canvas_menu.h"
@@ -265,7 +266,7 @@ td_canvas_tell_soon(TdCanvas *self) {
   TdCanvasPrivate *priv = private_of(self);
   if (!priv->reader || priv->telling) return;
   gboolean plays = priv->playhead && td_playhead_get_playing(priv->playhead);
-  priv->telling = g_timeout_add(plays ? TELL_PLAYING_MS : TELL_MS, tell_cb, self);
+  priv->telling = td_delay_add(plays ? TELL_PLAYING_MS : TELL_MS, tell_cb, self);
 }
 
 void

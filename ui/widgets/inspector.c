@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "ui/widgets/inspector.h"
 
+#include "ui/model/delay.h"
 #include "ui/model/document_texts.h"
 #include "ui/model/facts.h"
 #include "ui/model/node_state_text.h"
@@ -301,7 +302,7 @@ update_soon(TdInspector *self) {
   if (wait_ms <= 0)
     update(self);
   else
-    self->later = g_timeout_add((guint)wait_ms, later_cb, self);
+    self->later = td_delay_add((guint)wait_ms, later_cb, self);
 }
 
 void

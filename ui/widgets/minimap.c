@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "ui/widgets/minimap.h"
 
+#include "ui/model/delay.h"
+
 #include <glib/gi18n.h>
 
 #define WIDTH 180
@@ -63,6 +65,7 @@ static gboolean
 later_cb(gpointer data) {
   TdMinimap *self = data;
   self->later = 0;
+  self->painted_us = 0;
   gtk_widget_queue_draw(GTK_WIDGET(self));
   return G_SOURCE_REMOVE;
 }
@@ -74,7 +77,7 @@ may_stay(TdMinimap *self, const Shown *wanted) {
   if (self->shown.position == wanted->position) return TRUE;
   gint64 wait_ms = LEAST_MS - (g_get_monotonic_time() - self->painted_us) / 1000;
   if (wait_ms <= 0) return FALSE;
-  if (!self->later) self->later = g_timeout_add((guint)wait_ms, later_cb, self);
+  if (!self->later) self->later = td_delay_add((guint)wait_ms, later_cb, self);
   return TRUE;
 }
 
